@@ -1,0 +1,71 @@
+# The commands of daily work; CMake does the real work. `make help` lists them.
+
+SHELL := bash
+.SHELLFLAGS := -eo pipefail -c
+.DEFAULT_GOAL := help
+
+JOBS ?= $(shell nproc)
+CMAKE_BUILD_TYPE ?= Release
+CMAKE_FLAGS ?=
+SETUP ?= scripts/setup
+
+# $(call configure,<folder>,<flags>)
+configure = cmake -G Ninja -S . -B $(1) $(2) $(CMAKE_FLAGS) \
+	$$(command -v ccache >/dev/null && echo -DCMAKE_{C,CXX}_COMPILER_LAUNCHER=ccache)
+# $(call run-tests,<folder>): an empty test list is a failure, not a success.
+run-tests = ctest --test-dir $(1) --output-on-failure --no-tests=error
+asan-flags = -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKILN_SANITIZE=address,undefined
+tsan-flags = -DCMAKE_BUILD_TYPE=RelWithDebInfo -DKILN_SANITIZE=thread -DKILN_RUNTIME_ONLY=ON
+# Sources for the formatter: tracked files, and new ones that git does not ignore.
+sources = git ls-files -z --cached --others --exclude-standard -- '*.cpp' '*.h' '*.cuh'
+
+.PHONY: help demo test build configure bench docs asan tsan format lint clean
+
+help: ## list these commands
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+	@echo
+	@echo "Variables: JOBS=$(JOBS)  CMAKE_BUILD_TYPE=$(CMAKE_BUILD_TYPE)  CMAKE_FLAGS=..."
+	@echo "           SETUP=true to install nothing"
+
+demo: build ## build, then compile and run the showcase program
+	scripts/demo
+
+test: build ## build, then run every test
+	$(call run-tests,build)
+
+build: configure ## install what is missing, then build into build/
+	ninja -C build -j $(JOBS)
+
+configure:
+	$(SETUP)
+	$(call configure,build,-DCMAKE_BUILD_TYPE=$(CMAKE_BUILD_TYPE))
+
+bench: build ## build, then run the CPU benchmarks
+	@if [ -x build/bin/kiln-bench ]; then build/bin/kiln-bench; \
+	else echo "There is no benchmark yet."; fi
+
+docs: configure ## generate the op pages from the dialect definitions
+	ninja -C build -j $(JOBS) kiln-docs
+
+asan: ## build and test under AddressSanitizer and UBSan (build-asan/)
+	$(SETUP)
+	$(call configure,build-asan,$(asan-flags))
+	ninja -C build-asan -j $(JOBS)
+	$(call run-tests,build-asan)
+
+tsan: ## build and test the runtime under ThreadSanitizer (build-tsan/)
+	$(SETUP) --runtime-only
+	$(call configure,build-tsan,$(tsan-flags))
+	ninja -C build-tsan -j $(JOBS)
+	$(call run-tests,build-tsan)
+
+format: ## format the C++ sources in place
+	$(sources) | xargs -0 -r clang-format-22 -i
+
+lint: build ## check formatting, then run clang-tidy
+	$(SETUP) --lint
+	$(sources) | xargs -0 -r clang-format-22 --dry-run -Werror
+	run-clang-tidy-22 -quiet -p build -j $(JOBS) '^$(CURDIR)/(?!build)'
+
+clean: ## remove every build folder
+	rm -rf build build-asan build-tsan

@@ -1,0 +1,1 @@
+// Exists to own the precompiled header; see KilnMLIR.cmake.

@@ -1,0 +1,38 @@
+// c = a * b for any shape: one kernel over a grid of tiles. Ragged edges need no special case: what lies outside a
+// tensor loads as zero and is not stored.
+#include <kiln/kiln.h>
+
+using namespace kiln;
+
+Program matmulProgram(const Config &cfg) {
+  int64_t BM = cfg.param("BM", {32, 64, 128}, 64), BN = cfg.param("BN", {32, 64, 128}, 64);
+  int64_t BK = cfg.param("BK", {32, 64, 128}, 64);
+  Program p("matmul");
+  p.orchestration("main", {"a", "b", "c"}, [&](In<f32> a, In<f32> b, Out<f32> c) {
+    spmd("matmul", {ceildiv(c.dim(0), BM), ceildiv(c.dim(1), BN)}, {}, [&](Index bi, Index bj) {
+      Index i = bi * BM, j = bj * BN;
+      Tile acc = zeros<f32>(BM, BN);
+      acc = loop(0, a.dim(1), BK, acc, {.stages = 3}, [&](Index k, Tile acc) {
+        return matmul_acc(acc, load(a, {i, k}, {BM, BK}), load(b, {k, j}, {BK, BN}));
+      });
+      store(acc, c, {i, j});
+    });
+  });
+  return p;
+}
+
+static void formula(Formula &f) {
+  const HostArray &a = f.in("a"), &b = f.in("b");
+  HostArray c(a.rows(), b.cols());
+  for (int64_t i = 0; i < a.rows(); ++i)
+    for (int64_t k = 0; k < a.cols(); ++k)
+      for (int64_t j = 0; j < b.cols(); ++j)
+        c(i, j) += a(i, k) * b(k, j);
+  f.accumulates(a.cols());
+  f.expect("c", c);
+}
+
+int main(int argc, char **argv) {
+  return kiln::main(argc, argv, matmulProgram,
+                    {.args = {{"a", "200x136"}, {"b", "136x100"}, {"c", "200x100"}}, .formula = formula});
+}

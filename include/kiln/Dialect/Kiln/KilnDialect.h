@@ -1,0 +1,56 @@
+//===- KilnDialect.h - program structure: functions, tensors, launches ----------===//
+//
+// The C++ face of the `kiln` dialect. Owned by the MLIRContext, like any dialect; not thread safe beyond
+// what MLIR promises.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_DIALECT_KILN_KILNDIALECT_H
+#define KILN_DIALECT_KILN_KILNDIALECT_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "kiln/Dialect/Kiln/KilnDialect.h.inc"
+#include "kiln/Dialect/Kiln/KilnEnums.h.inc"
+#include "kiln/Dialect/Tile/TileEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "kiln/Dialect/Kiln/KilnAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "kiln/Dialect/Kiln/KilnTypes.h.inc"
+#define GET_OP_CLASSES
+#include "kiln/Dialect/Kiln/KilnOps.h.inc"
+
+namespace kiln::ir {
+
+/// Attribute names that the dialect attaches to things it does not own.
+inline constexpr llvm::StringLiteral kArgNameAttr = "kiln.name";
+inline constexpr llvm::StringLiteral kArgDirectionAttr = "kiln.dir";
+inline constexpr llvm::StringLiteral kLoopAttr = "kiln.loop";
+
+inline constexpr int64_t kMaxRank = 5;
+
+/// Whether `type` can be the element of a tensor or a tile.
+bool isElementType(mlir::Type type);
+
+/// Says which element types exist, for messages.
+llvm::StringRef elementTypeList();
+
+/// The value a view was taken from, by walking up slices, transposes and reshapes: a parameter or an alloc.
+mlir::Value rootOf(mlir::Value tensor);
+
+/// A list of constants and values, as printed in `[%i, 0]`.
+llvm::SmallVector<mlir::OpFoldResult> mixedList(llvm::ArrayRef<int64_t> constants, mlir::ValueRange values);
+
+} // namespace kiln::ir
+
+#endif // KILN_DIALECT_KILN_KILNDIALECT_H

@@ -1,0 +1,329 @@
+//===- TileOps.td - operations of the tile dialect ---------------*- tablegen -*-===//
+#ifndef TILE_OPS
+#define TILE_OPS
+
+include "kiln/Dialect/Tile/TileBase.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+//===----------------------------------------------------------------------===//
+// Make
+//===----------------------------------------------------------------------===//
+
+def Tile_FullOp : Tile_Op<"full", [Pure]> {
+  let summary = "a tile with every element equal to a scalar";
+  let arguments = (ins AnyType:$value);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "custom<Typed>($value, type($value)) attr-dict `:` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
+def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
+  let summary = "each element is its index along an axis";
+  let arguments = (ins I64Attr:$axis);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "`axis` `(` $axis `)` attr-dict `:` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Move
+//===----------------------------------------------------------------------===//
+
+def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+  let summary = "reads a tile of a tensor";
+  let description = [{
+    One index per axis; the tile covers the trailing two axes (a rank-1 tensor loads as 1xN or Nx1). Elements
+    outside the tensor, or outside the optional `valid` extents of the tile, read as the pad value.
+
+    ```mlir
+    %x = tile.load %t[%i, 0] pad(min) valid(%rows, 64) : !tile.tile<128x64xf32>
+    ```
+  }];
+  let arguments = (ins Kiln_Tensor:$tensor, Variadic<Index>:$indices, DenseI64ArrayAttr:$static_indices,
+                       Variadic<Index>:$valid, OptionalAttr<DenseI64ArrayAttr>:$static_valid,
+                       OptionalAttr<AnyAttrOf<[Tile_PadKind, F64Attr]>>:$pad);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    custom<Typed>($tensor, type($tensor)) `` custom<DynamicIndexList>($indices, $static_indices)
+    (`pad` `(` custom<Pad>($pad)^ `)`)? (`valid` `` custom<Parens>($valid, $static_valid)^)? attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "writes a tile into a tensor";
+  let description = [{
+    Only elements inside the tensor and the optional `valid` extents are written. `atomic(add)` adds.
+  }];
+  let arguments = (ins Tile_Tile:$tile, Kiln_Tensor:$tensor, Variadic<Index>:$indices,
+                       DenseI64ArrayAttr:$static_indices, Variadic<Index>:$valid,
+                       OptionalAttr<DenseI64ArrayAttr>:$static_valid, OptionalAttr<Tile_AtomicKind>:$atomic);
+  let assemblyFormat = [{
+    custom<Typed>($tile, type($tile)) `,` custom<Typed>($tensor, type($tensor)) ``
+    custom<DynamicIndexList>($indices, $static_indices) (`valid` `` custom<Parens>($valid, $static_valid)^)?
+    (`atomic` `(` $atomic^ `)`)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+class Tile_Unary<string mnemonic, string summaryText, list<Trait> traits = []>
+    : Tile_Op<mnemonic, !listconcat([Pure], traits)> {
+  let summary = summaryText;
+  let arguments = (ins Tile_Tile:$operand);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "custom<Typed>($operand, type($operand)) attr-dict `:` qualified(type($result))";
+}
+
+def Tile_MoveOp : Tile_Unary<"move", "the same tile in another memory"> { let hasVerifier = 1; }
+def Tile_ReshapeOp : Tile_Unary<"reshape", "the same elements, row by row, in another shape"> {
+  let hasVerifier = 1;
+}
+def Tile_TransposeOp : Tile_Unary<"transpose", "rows become columns"> { let hasVerifier = 1; }
+def Tile_CastOp : Tile_Unary<"cast", "converts the elements"> {
+  let description = [{
+    To a smaller float: rounds to nearest even. Float to integer: rounds toward zero, saturates, NaN becomes 0.
+    Integer to integer: wraps. To i1: not equal to zero.
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ExtractOp : Tile_Op<"extract", [Pure]> {
+  let summary = "a box of a tile";
+  let arguments = (ins Tile_Tile:$tile, Variadic<Index>:$indices, DenseI64ArrayAttr:$static_indices);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    custom<Typed>($tile, type($tile)) `` custom<DynamicIndexList>($indices, $static_indices) attr-dict
+    `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_InsertOp : Tile_Op<"insert", [Pure]> {
+  let summary = "a tile with a box of it replaced";
+  let arguments = (ins Tile_Tile:$tile, Tile_Tile:$into, Variadic<Index>:$indices,
+                       DenseI64ArrayAttr:$static_indices);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    custom<Typed>($tile, type($tile)) `,` custom<Typed>($into, type($into)) ``
+    custom<DynamicIndexList>($indices, $static_indices) attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ConcatOp : Tile_Op<"concat", [Pure]> {
+  let summary = "tiles one after the other along an axis";
+  let arguments = (ins Variadic<Tile_Tile>:$tiles, I64Attr:$axis);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    custom<Typed>($tiles, type($tiles)) `axis` `(` $axis `)` attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise
+//===----------------------------------------------------------------------===//
+
+class Tile_Binary<string mnemonic, string summaryText, list<Trait> traits = []>
+    : Tile_Op<mnemonic, !listconcat([Pure], traits)> {
+  let summary = summaryText;
+  let arguments = (ins Tile_TileOrScalar:$lhs, Tile_TileOrScalar:$rhs);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    custom<Typed>($lhs, type($lhs)) `,` custom<Typed>($rhs, type($rhs)) attr-dict `:` qualified(type($result))
+  }];
+}
+
+/// Both operands and the result have one element type; shapes broadcast.
+def Tile_ElementwiseTrait : NativeOpTrait<"ElementwiseArithmetic"> { let cppNamespace = "::kiln::tile"; }
+
+class Tile_Arith<string mnemonic, string summaryText> : Tile_Binary<mnemonic, summaryText, [Tile_ElementwiseTrait]>;
+class Tile_Math<string mnemonic, string summaryText> : Tile_Unary<mnemonic, summaryText, [Tile_ElementwiseTrait]>;
+/// Floats only.
+class Tile_FloatMath<string mnemonic, string summaryText> : Tile_Math<mnemonic, summaryText> { let hasVerifier = 1; }
+
+def Tile_AddOp : Tile_Arith<"add", "lhs + rhs">;
+def Tile_SubOp : Tile_Arith<"sub", "lhs - rhs">;
+def Tile_MulOp : Tile_Arith<"mul", "lhs * rhs">;
+def Tile_DivOp : Tile_Arith<"div", "lhs / rhs; integers round toward zero">;
+def Tile_MaxOp : Tile_Arith<"max", "the larger; NaN if either is NaN">;
+def Tile_MinOp : Tile_Arith<"min", "the smaller; NaN if either is NaN">;
+
+def Tile_NegOp : Tile_Math<"neg", "-x">;
+def Tile_AbsOp : Tile_Math<"abs", "the absolute value">;
+def Tile_ExpOp : Tile_FloatMath<"exp", "e to the x">;
+def Tile_Exp2Op : Tile_FloatMath<"exp2", "2 to the x">;
+def Tile_LogOp : Tile_FloatMath<"log", "the natural logarithm">;
+def Tile_SqrtOp : Tile_FloatMath<"sqrt", "the square root">;
+def Tile_RsqrtOp : Tile_FloatMath<"rsqrt", "1 / sqrt(x)">;
+def Tile_RecipOp : Tile_FloatMath<"recip", "1 / x">;
+def Tile_TanhOp : Tile_FloatMath<"tanh", "the hyperbolic tangent">;
+def Tile_SigmoidOp : Tile_FloatMath<"sigmoid", "1 / (1 + exp(-x))">;
+def Tile_ErfOp : Tile_FloatMath<"erf", "the error function">;
+
+def Tile_CmpOp : Tile_Op<"cmp", [Pure]> {
+  let summary = "compares; the result has element type i1";
+  let arguments = (ins Tile_CmpKind:$kind, Tile_TileOrScalar:$lhs, Tile_TileOrScalar:$rhs);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $kind custom<Typed>($lhs, type($lhs)) `,` custom<Typed>($rhs, type($rhs)) attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_SelectOp : Tile_Op<"select", [Pure]> {
+  let summary = "where the condition holds the first, elsewhere the second";
+  let arguments = (ins Tile_Tile:$condition, Tile_TileOrScalar:$lhs, Tile_TileOrScalar:$rhs);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    custom<Typed>($condition, type($condition)) `,` custom<Typed>($lhs, type($lhs)) `,`
+    custom<Typed>($rhs, type($rhs)) attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Reduce, multiply, mask
+//===----------------------------------------------------------------------===//
+
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+  let summary = "reduces along an axis, of which extent 1 remains";
+  let arguments = (ins Tile_ReduceKind:$kind, Tile_Tile:$operand, I64Attr:$axis);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $kind custom<Typed>($operand, type($operand)) `axis` `(` $axis `)` attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_MatmulOp : Tile_Op<"matmul", [Pure]> {
+  let summary = "a matrix product, accumulated in f32 (i32 for i8)";
+  let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, UnitAttr:$trans_a, UnitAttr:$trans_b);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    custom<Typed>($lhs, type($lhs)) `,` custom<Typed>($rhs, type($rhs))
+    (`trans_a` $trans_a^)? (`trans_b` $trans_b^)? attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_MatmulAccOp : Tile_Op<"matmul_acc", [Pure]> {
+  let summary = "a matrix product added to an accumulator";
+  let arguments = (ins Tile_Tile:$acc, Tile_Tile:$lhs, Tile_Tile:$rhs, UnitAttr:$trans_a, UnitAttr:$trans_b);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    custom<Typed>($acc, type($acc)) `,` custom<Typed>($lhs, type($lhs)) `,` custom<Typed>($rhs, type($rhs))
+    (`trans_a` $trans_a^)? (`trans_b` $trans_b^)? attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_MaskOp : Tile_Op<"mask", [Pure]> {
+  let summary = "replaces the elements outside the valid extents by the pad value";
+  let arguments = (ins Tile_Tile:$operand, Variadic<Index>:$valid, DenseI64ArrayAttr:$static_valid,
+                       OptionalAttr<AnyAttrOf<[Tile_PadKind, F64Attr]>>:$pad);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    custom<Typed>($operand, type($operand)) `valid` `` custom<Parens>($valid, $static_valid) (`pad` `(` custom<Pad>($pad)^ `)`)? attr-dict
+    `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_MaskDiagOp : Tile_Op<"mask_diag", [Pure]> {
+  let summary = "keeps the elements with column <= row + offset; the others become the pad value";
+  let arguments = (ins Tile_Tile:$operand, Index:$offset,
+                       OptionalAttr<AnyAttrOf<[Tile_PadKind, F64Attr]>>:$pad);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    custom<Typed>($operand, type($operand)) `offset` `(` $offset `)` (`pad` `(` custom<Pad>($pad)^ `)`)? attr-dict
+    `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Identity and scalars
+//===----------------------------------------------------------------------===//
+
+def Tile_BlockIdxOp : Tile_Op<"block_idx", [Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "the index of this block along a grid dimension";
+  let arguments = (ins I64Attr:$dim);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$dim attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_BlockCountOp : Tile_Op<"block_count", [Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "the number of blocks along a grid dimension";
+  let arguments = (ins I64Attr:$dim);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$dim attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_LaneOp : Tile_Op<"lane", [Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "the index of this lane in its role; 0 for a role without lanes";
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_ElementOp : Tile_Op<"element", [Pure]> {
+  let summary = "one element of a tile, as a scalar";
+  let arguments = (ins Tile_Tile:$tile, Variadic<Index>:$indices, DenseI64ArrayAttr:$static_indices);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    custom<Typed>($tile, type($tile)) `` custom<DynamicIndexList>($indices, $static_indices) attr-dict
+    `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Pipes
+//===----------------------------------------------------------------------===//
+
+def Tile_PipeOp : Tile_Op<"pipe", [MemoryEffects<[MemAlloc]>, HasParent<"::kiln::ir::FuncOp">,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "makes a pipe in a group";
+  let description = [{
+    ```mlir
+    %p = tile.pipe slots(2) : !tile.pipe<aiv -> aic, 64x64xf32, up_down>
+    ```
+    Without `slots` the machine's default holds.
+  }];
+  let arguments = (ins OptionalAttr<I64Attr>:$slots, OptionalAttr<StrAttr>:$name);
+  let results = (outs Tile_Pipe:$pipe);
+  let assemblyFormat = "(`slots` `(` $slots^ `)`)? `` custom<ResultName>($name) attr-dict `:` qualified(type($pipe))";
+  let hasVerifier = 1;
+}
+
+def Tile_PushOp : Tile_Op<"push", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "puts tiles into a pipe; waits for a free slot";
+  let arguments = (ins Variadic<Tile_Tile>:$tiles, Tile_Pipe:$pipe);
+  let assemblyFormat = "custom<PushOperands>($tiles, type($tiles), $pipe, type($pipe)) attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_PopOp : Tile_Op<"pop", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "takes the oldest tiles out of a pipe; waits for a full slot";
+  let description = [{
+    The slot stays occupied until `tile.free` releases it. A role writes all frees of a pipe or none; with none
+    they happen after the last use of the popped tiles.
+  }];
+  let arguments = (ins Tile_Pipe:$pipe);
+  let results = (outs Variadic<Tile_Tile>:$tiles);
+  let assemblyFormat = "custom<Typed>($pipe, type($pipe)) attr-dict (`:` type($tiles)^)?";
+  let hasVerifier = 1;
+}
+
+def Tile_FreeOp : Tile_Op<"free", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "releases the oldest popped slot of a pipe";
+  let arguments = (ins Tile_Pipe:$pipe);
+  let assemblyFormat = "custom<Typed>($pipe, type($pipe)) attr-dict";
+  let hasVerifier = 1;
+}
+
+#endif // TILE_OPS

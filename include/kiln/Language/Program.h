@@ -1,0 +1,245 @@
+//===- Program.h - kernels, groups and orchestrations -------------------------------===//
+//
+// A Program owns the IR that is recorded. Its functions are given as lambdas, which run at once:
+//
+//   p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
+//     spmd("copy", {ceildiv(x.dim(0), 64)}, {}, [&](Index i) { store(load(x, {i * 64, 0}, {64, 64}), y, {i * 64, 0}); });
+//   });
+//
+// Names are given because C++ does not know those of a lambda's parameters.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_LANGUAGE_PROGRAM_H
+#define KILN_LANGUAGE_PROGRAM_H
+
+#include "kiln/Language/Config.h"
+#include "kiln/Language/Ops.h"
+#include "kiln/runtime/status.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+inline constexpr int64_t dyn = -1;
+
+/// The name of a parameter and, for a tensor, its extents (`dyn` where they are known at run time only).
+struct Param {
+  Param(const char *name) : name(name) {}
+  Param(const char *name, std::vector<int64_t> extents) : name(name), extents(std::move(extents)) {}
+  std::string name;
+  std::vector<int64_t> extents;
+};
+
+namespace detail {
+
+struct ParamType {
+  enum { TensorKind, ScalarKind, IndexKind } kind;
+  DType type;
+  int rank;
+  Access access;
+};
+
+struct FunctionFrame {
+  std::vector<ValuePtr> args;
+  std::vector<int> ranks;
+  bool ok;
+};
+
+template <typename T> struct ParamTraits;
+template <ElementTag T, int R, Access Use> struct ParamTraits<Parameter<T, R, Use>> {
+  static constexpr ParamType type{ParamType::TensorKind, T::dtype, R, Use};
+  static Parameter<T, R, Use> make(ValuePtr value, int rank) { return Parameter<T, R, Use>::of(value, rank); }
+};
+template <ElementTag T> struct ParamTraits<Scalar<T>> {
+  static constexpr ParamType type{ParamType::ScalarKind, T::dtype, 0, Access::In};
+  static Scalar<T> make(ValuePtr value, int) { return Scalar<T>::of(value); }
+};
+template <> struct ParamTraits<Index> {
+  static constexpr ParamType type{ParamType::IndexKind, DType::Index, 0, Access::In};
+  static Index make(ValuePtr value, int) { return Index::of(value); }
+};
+
+template <typename F> struct Lambda : Lambda<decltype(&F::operator())> {};
+template <typename C, typename R, typename... A> struct Lambda<R (C::*)(A...) const> {
+  static std::vector<ParamType> types() { return {ParamTraits<std::remove_cvref_t<A>>::type...}; }
+  template <typename F, size_t... I>
+  static void call(F &body, const FunctionFrame &frame, std::index_sequence<I...>) {
+    body(ParamTraits<std::remove_cvref_t<A>>::make(frame.args[I], frame.ranks[I])...);
+  }
+  template <typename F> static void call(F &body, const FunctionFrame &frame) {
+    call(body, frame, std::index_sequence_for<A...>{});
+  }
+  static constexpr size_t arity = sizeof...(A);
+};
+template <typename C, typename R, typename... A> struct Lambda<R (C::*)(A...)> : Lambda<R (C::*)(A...) const> {};
+
+} // namespace detail
+
+/// A kernel or a group, to be launched with submit.
+class Kernel {
+public:
+  const std::string &name() const { return Name; }
+
+private:
+  friend class Program;
+  explicit Kernel(std::string name) : Name(std::move(name)) {}
+  std::string Name;
+};
+
+struct GroupOptions {
+  int64_t lanes = 1;  ///< Of the role that can have lanes.
+};
+
+class ProgramImpl;
+
+class Program {
+public:
+  explicit Program(const std::string &name, Where where = Where::current());
+  Program(Program &&) noexcept;
+  Program &operator=(Program &&) noexcept;
+  ~Program();
+
+  /// The control plane: allocates, launches, loops.
+  template <typename Body>
+  void orchestration(const std::string &name, std::vector<Param> params, Body body, Where where = Where::current()) {
+    trace("orchestration", name, params, {}, body, where);
+  }
+  /// A kernel whose roles the compiler chooses.
+  template <typename Body>
+  Kernel kernel(const std::string &name, std::vector<Param> params, Body body, Where where = Where::current()) {
+    return trace("incore", name, params, {}, body, where);
+  }
+  /// The roles that run together on one core group; makes pipes and roles in its body.
+  template <typename Body>
+  Kernel group(const std::string &name, GroupOptions options, std::vector<Param> params, Body body,
+               Where where = Where::current()) {
+    return trace("group", name, params, options, body, where);
+  }
+
+  const std::string &name() const;
+  /// The recorded IR as text.
+  std::string str() const;
+  /// Every mistake that was made while tracing, or that the verifier found; empty if the program is right.
+  const std::vector<Status> &errors();
+  ProgramImpl &impl() { return *P; }
+
+private:
+  template <typename Body>
+  Kernel trace(const char *kind, const std::string &name, const std::vector<Param> &params, GroupOptions options,
+               Body &body, Where where) {
+    detail::FunctionFrame frame = begin(kind, name, params, detail::Lambda<Body>::types(), options, where);
+    if (frame.ok)
+      detail::Lambda<Body>::call(body, frame);
+    end(frame);
+    return Kernel(name);
+  }
+  detail::FunctionFrame begin(const char *kind, const std::string &name, const std::vector<Param> &params,
+                              std::vector<detail::ParamType> types, GroupOptions options, Where where);
+  void end(const detail::FunctionFrame &frame);
+
+  std::unique_ptr<ProgramImpl> P;
+};
+
+//===----------------------------------------------------------------------===//
+// In an orchestration
+//===----------------------------------------------------------------------===//
+
+/// An intermediate tensor; lives to the end of its block.
+TensorRef alloc(const std::string &name, DType type, std::vector<Index> extents, Where where = Where::current());
+template <ElementTag T>
+TensorRef alloc(const std::string &name, std::vector<Index> extents, Where where = Where::current()) {
+  return alloc(name, T::dtype, std::move(extents), where);
+}
+
+/// An argument of a launch: a tensor, an index or a number.
+struct LaunchArg {
+  LaunchArg(const TensorRef &tensor) : value(tensor.value()) {}
+  LaunchArg(Index index) : value(index.value()), number(static_cast<double>(index.constant())), isNumber(index.isConstant()) {}
+  template <ElementTag T> LaunchArg(Scalar<T> scalar) : value(scalar.value()) {}
+  template <typename N>
+    requires std::integral<N> || std::floating_point<N>
+  LaunchArg(N number) : number(static_cast<double>(number)), isNumber(true) {}
+  ValuePtr value = nullptr;
+  double number = 0;
+  bool isNumber = false;
+};
+
+struct SubmitOptions {
+  std::vector<Index> grid = {};     ///< Up to three; empty: one block.
+  std::vector<TaskRef> deps = {};   ///< Besides what the tensors imply.
+  bool syncStart = false;           ///< All blocks at once.
+};
+
+/// Launches a kernel or group.
+TaskRef submit(const Kernel &kernel, std::vector<LaunchArg> args, SubmitOptions options = {},
+               Where where = Where::current());
+
+struct SpmdOptions {
+  Split split = Split::None;        ///< How the lanes of a role share the work, where the machine has lanes.
+  std::vector<TaskRef> deps = {};
+  bool syncStart = false;
+};
+
+namespace detail {
+struct SpmdFrame {
+  std::vector<Index> blocks;
+  void *op;
+  TaskRef task;
+};
+SpmdFrame beginSpmd(const std::string &name, const std::vector<Index> &grid, size_t arity, const SpmdOptions &options,
+                    Where where);
+void endSpmd(const SpmdFrame &frame);
+template <typename Body, size_t... I> void callSpmd(Body &body, const SpmdFrame &frame, std::index_sequence<I...>) {
+  body(frame.blocks[I]...);
+}
+} // namespace detail
+
+/// A kernel written in place, launched over a grid; the lambda takes one block index per grid dimension.
+template <typename Body>
+TaskRef spmd(const std::string &name, std::vector<Index> grid, SpmdOptions options, Body body,
+             Where where = Where::current()) {
+  constexpr size_t arity = detail::Lambda<Body>::arity;
+  static_assert(arity >= 1 && arity <= 3, "the body of spmd takes one to three block indices");
+  detail::SpmdFrame frame = detail::beginSpmd(name, grid, arity, options, where);
+  detail::callSpmd(body, frame, std::make_index_sequence<arity>{});
+  detail::endSpmd(frame);
+  return frame.task;
+}
+
+//===----------------------------------------------------------------------===//
+// In a group
+//===----------------------------------------------------------------------===//
+
+struct PipeOptions {
+  Split split = Split::None;
+  int64_t slots = 0;                ///< 0: the machine's default.
+};
+
+/// A pipe from one role to another, carrying tiles of this shape.
+Pipe pipe(const std::string &name, CoreRole from, CoreRole to, DType type, Shape shape, PipeOptions options = {},
+          Where where = Where::current());
+template <ElementTag T>
+Pipe pipe(const std::string &name, CoreRole from, CoreRole to, Shape shape, PipeOptions options = {},
+          Where where = Where::current()) {
+  return pipe(name, from, to, T::dtype, shape, options, where);
+}
+
+namespace detail {
+void *beginRole(const std::string &name, CoreRole role, Where where);
+void endRole(void *frame, const std::string &name, CoreRole role);
+} // namespace detail
+
+/// What one role does. Tensors and pipes of the group are used directly; they become parameters.
+template <std::invocable Body>
+void role(const std::string &name, CoreRole role, Body body, Where where = Where::current()) {
+  void *frame = detail::beginRole(name, role, where);
+  body();
+  detail::endRole(frame, name, role);
+}
+
+} // namespace kiln
+
+#endif // KILN_LANGUAGE_PROGRAM_H

@@ -1,0 +1,187 @@
+//===- Types.h - the values a program is written with -------------------------------===//
+//
+// Handles to what is being recorded: indices, scalars, tiles, tensors, pipes, tasks. The user's C++ runs once and
+// every operation on a handle records IR (tracing). Handles are small values; they own nothing, belong to the
+// Program that is being traced, and are used on the thread that traces it. A mistake is recorded with the
+// user's line and tracing goes on with a poisoned handle, so one run shows all mistakes.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_LANGUAGE_TYPES_H
+#define KILN_LANGUAGE_TYPES_H
+
+#include "kiln/runtime/dtype.h"
+
+#include <concepts>
+#include <cstdint>
+#include <source_location>
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+/// The user's line, captured where a function of the front end is called.
+using Where = std::source_location;
+
+// Element types, as C++ types: In<bf16>, zeros<f32>(...).
+struct f32 { static constexpr DType dtype = DType::F32; };
+struct f16 { static constexpr DType dtype = DType::F16; };
+struct bf16 { static constexpr DType dtype = DType::BF16; };
+struct f8E4M3FN { static constexpr DType dtype = DType::F8E4M3FN; };
+struct f8E5M2 { static constexpr DType dtype = DType::F8E5M2; };
+struct i8 { static constexpr DType dtype = DType::I8; };
+struct i16 { static constexpr DType dtype = DType::I16; };
+struct i32 { static constexpr DType dtype = DType::I32; };
+struct i64 { static constexpr DType dtype = DType::I64; };
+struct i1 { static constexpr DType dtype = DType::I1; };
+
+template <typename T>
+concept ElementTag = requires {
+  { T::dtype } -> std::convertible_to<DType>;
+};
+
+/// How a tile is handed to the lanes of a role.
+enum class Split { None, UpDown, LeftRight };
+
+/// A role of a core group.
+struct CoreRole { const char *name; };
+inline constexpr CoreRole aic{"aic"}, aiv{"aiv"}, dma{"dma"}, compute{"compute"};
+
+/// An opaque value of the recorded IR.
+using ValuePtr = const void *;
+
+/// An integer that is known now (a C++ integer) or when the program runs.
+class Index {
+public:
+  template <std::integral I> Index(I constant) : Constant(static_cast<int64_t>(constant)) {}
+  static Index of(ValuePtr value) { return Index(value, nullptr); }
+  bool isConstant() const { return !Val; }
+  int64_t constant() const { return Constant; }
+  ValuePtr value() const { return Val; }
+
+private:
+  Index(ValuePtr value, std::nullptr_t) : Val(value) {}
+  ValuePtr Val = nullptr;
+  int64_t Constant = 0;
+};
+
+/// A scalar parameter or an element of a tensor, with its type.
+template <ElementTag T> class Scalar {
+public:
+  static Scalar of(ValuePtr value) { return Scalar(value); }
+  ValuePtr value() const { return Val; }
+
+private:
+  explicit Scalar(ValuePtr value) : Val(value) {}
+  ValuePtr Val;
+};
+
+/// A two-dimensional value of static shape.
+class Tile {
+public:
+  int64_t rows() const { return Rows; }
+  int64_t cols() const { return Cols; }
+  DType dtype() const { return Type; }
+
+  /// For the front end's own code.
+  static Tile of(ValuePtr value, int64_t rows, int64_t cols, DType type) { return Tile(value, rows, cols, type); }
+  ValuePtr value() const { return Val; }
+
+private:
+  Tile(ValuePtr value, int64_t rows, int64_t cols, DType type) : Val(value), Rows(rows), Cols(cols), Type(type) {}
+  ValuePtr Val;  // null: poisoned, the mistake has been reported
+  int64_t Rows, Cols;
+  DType Type;
+};
+
+enum class Access { In, Out, InOut };
+
+/// A tensor in global memory. Parameters are In, Out or InOut; what alloc makes is InOut.
+class TensorRef {
+public:
+  /// The extent of an axis; a constant if the program fixes it.
+  Index dim(int axis, Where where = Where::current()) const;
+  int rank() const { return Rank; }
+  DType dtype() const { return Type; }
+  Access access() const { return Kind; }
+
+  static TensorRef of(ValuePtr value, DType type, int rank, Access use) { return TensorRef(value, type, rank, use); }
+  ValuePtr value() const { return Val; }
+
+protected:
+  TensorRef(ValuePtr value, DType type, int rank, Access use) : Val(value), Type(type), Rank(rank), Kind(use) {}
+
+private:
+  ValuePtr Val;
+  DType Type;
+  int Rank;
+  Access Kind;
+};
+
+template <ElementTag T, int R, Access Use> class Parameter : public TensorRef {
+public:
+  static constexpr DType element = T::dtype;
+  static constexpr int defaultRank = R;
+  static constexpr Access use = Use;
+  static Parameter of(ValuePtr value, int rank) { return Parameter(value, rank); }
+
+private:
+  Parameter(ValuePtr value, int rank) : TensorRef(value, T::dtype, rank, Use) {}
+};
+template <ElementTag T, int R = 2> using In = Parameter<T, R, Access::In>;
+template <ElementTag T, int R = 2> using Out = Parameter<T, R, Access::Out>;
+template <ElementTag T, int R = 2> using InOut = Parameter<T, R, Access::InOut>;
+
+/// A bounded FIFO of tiles between two roles of a group.
+class Pipe {
+public:
+  static Pipe of(ValuePtr value) { return Pipe(value); }
+  ValuePtr value() const { return Val; }
+
+private:
+  explicit Pipe(ValuePtr value) : Val(value) {}
+  ValuePtr Val;
+};
+
+/// A launched task, for explicit dependencies.
+class TaskRef {
+public:
+  static TaskRef of(ValuePtr value) { return TaskRef(value); }
+  ValuePtr value() const { return Val; }
+
+private:
+  explicit TaskRef(ValuePtr value) : Val(value) {}
+  ValuePtr Val;
+};
+
+// Operands. An operator cannot take a defaulted Where, but the conversion of its first operand can.
+
+struct IndexOperand {
+  IndexOperand(Index index, Where where = Where::current()) : index(index), where(where) {}
+  template <std::integral I> IndexOperand(I constant, Where where = Where::current()) : index(constant), where(where) {}
+  Index index;
+  Where where;
+};
+
+struct TileOperand {
+  TileOperand(const Tile &tile, Where where = Where::current())
+      : value(tile.value()), rows(tile.rows()), cols(tile.cols()), type(tile.dtype()), isTile(true), where(where) {}
+  template <ElementTag T>
+  TileOperand(Scalar<T> scalar, Where where = Where::current())
+      : value(scalar.value()), type(T::dtype), where(where) {}
+  /// A number takes the element type of the tile it meets.
+  template <typename N>
+    requires std::integral<N> || std::floating_point<N>
+  TileOperand(N number, Where where = Where::current())
+      : number(static_cast<double>(number)), isNumber(true), where(where) {}
+
+  ValuePtr value = nullptr;
+  int64_t rows = 1, cols = 1;
+  DType type = DType::F32;
+  double number = 0;
+  bool isTile = false, isNumber = false;
+  Where where;
+};
+
+} // namespace kiln
+
+#endif // KILN_LANGUAGE_TYPES_H

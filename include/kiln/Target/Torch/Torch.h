@@ -1,0 +1,36 @@
+//===- Torch.h - a program as plain PyTorch -----------------------------------------===//
+//
+// The reference: one readable Python file that needs only torch (1.13 and 2.x). See
+// docs/reference.md.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_TARGET_TORCH_TORCH_H
+#define KILN_TARGET_TORCH_TORCH_H
+
+#include "kiln/Dialect/Tile/TileDialect.h"
+#include "kiln/runtime/status.h"
+
+#include <string>
+
+namespace kiln {
+
+struct TorchOptions {
+  /// The function `run` calls; empty: an orchestration, else a group nobody launches, else a
+  /// kernel.
+  std::string entry;
+  /// Pipes never fill up: pushes do not wait.
+  bool unboundedSlots = false;
+  /// Assert type, dtype and shape of what is loaded, popped and passed.
+  bool checkShapes = false;
+};
+
+/// Emits the program. The module must be prepared (buildPreparePipeline); it is not changed.
+Expected<std::string> emitTorch(mlir::ModuleOp module, const TorchOptions &options = {});
+
+/// The Python function of the emitted file that runs the program: `run`, or the entry itself where
+/// there is no wrapper. Its parameters are those of the entry, in order.
+Expected<std::string> torchEntryName(mlir::ModuleOp module, const TorchOptions &options = {});
+
+} // namespace kiln
+
+#endif // KILN_TARGET_TORCH_TORCH_H

@@ -1,0 +1,44 @@
+//===- Passes.td - the passes, in the order they run -----------------*- tablegen -*-===//
+#ifndef KILN_PASSES
+#define KILN_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def KilnOutline : Pass<"kiln-outline", "::mlir::ModuleOp"> {
+  let summary = "make kiln.incore regions kernels of their own, launched by kiln.submit";
+  let description = [{
+    What a region uses from outside becomes a parameter: tensors and scalars, in order of first use. Constants
+    and extents of tensors that are passed anyway are recomputed inside and appear neither in the parameters nor
+    in the task. A tensor parameter takes the name of the value it stands for.
+  }];
+}
+
+def KilnResultsToOutParams : Pass<"kiln-results-to-out-params", "::mlir::ModuleOp"> {
+  let summary = "turn returned tensors into parameters";
+  let description = [{
+    A result that is a parameter disappears: uses at the calls become the argument. A result that is a
+    kiln.alloc of the outermost block becomes an appended out parameter, in result order; the callers allocate.
+  }];
+}
+
+def KilnInferDirections : Pass<"kiln-infer-directions", "::mlir::ModuleOp"> {
+  let summary = "find out which tensors a function reads and writes";
+  let description = [{
+    Two facts per tensor parameter, reads and writes, joined by OR through views, calls, launches and atomics;
+    callees first. in = reads only, out = writes only, inout = both. A tensor that is neither read nor written
+    is in. A declared direction that disagrees is an error. A wrapper's directions are those of everything it
+    runs.
+  }];
+}
+
+def TilePlaceFrees : Pass<"tile-place-frees", "::mlir::ModuleOp"> {
+  let summary = "free popped slots after their last use";
+  let description = [{
+    In a role that writes no free of a pipe, each pop gets one, after the last use of the popped tiles in the
+    pop's own block (uses in nested regions count where the region stands, and what aliases a tile, such as
+    tile.reshape, extends its life). Tiles are values, so a popped tile that is yielded is copied by the yield,
+    and the slot is free before it. A role that writes some frees of a pipe must write all of them.
+  }];
+}
+
+#endif // KILN_PASSES

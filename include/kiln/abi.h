@@ -1,0 +1,160 @@
+/*===- kiln/abi.h - the kernel ABI ------------------------------------------===
+ *
+ * What: the one calling convention between the runtime and every compiled kernel, on every backend.
+ *   Plain C (C11 and C++), versioned, with every size and offset asserted below, because generated
+ *   code addresses these structs by byte offset.
+ *
+ * Ownership: the runtime owns everything a kernel is handed (arguments, ranges, context, scratch)
+ *   for the duration of the call only. A kernel keeps no pointer after it returns.
+ *
+ * Threads: a kernel may be called from any worker thread, several at once on disjoint block ranges
+ *   of one task. `kiln_context` belongs to one call; it is never shared between threads.
+ *
+ * A kernel runs the half-open rectangle of blocks it is given, in any order it likes, and returns
+ * 0, or an error code (see KILN_FAIL below). Role functions of a group have the same form.
+ *
+ *===------------------------------------------------------------------------===*/
+#ifndef KILN_ABI_H
+#define KILN_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define KILN_STATIC_ASSERT(cond, message) static_assert(cond, message)
+extern "C" {
+#else
+#define KILN_STATIC_ASSERT(cond, message) _Static_assert(cond, message)
+#endif
+
+/* Raised whenever a struct, an enum value or the meaning of a field changes. Bundles and cache
+ * entries record it; the runtime puts it into every context so that a kernel can refuse to run. */
+#define KILN_ABI_VERSION 1u
+
+#define KILN_MAX_RANK 5
+#define KILN_MAX_GRID_DIMS 3
+/* Most tensors, and most scalars, one task may carry. */
+#define KILN_MAX_TENSORS 255
+#define KILN_MAX_SCALARS 255
+
+/* Element types of tensors, and types of scalar arguments. KILN_INDEX is for scalars only. */
+enum kiln_dtype {
+  KILN_F32 = 0,
+  KILN_F16 = 1,
+  KILN_BF16 = 2,
+  KILN_F8E4M3FN = 3,
+  KILN_F8E5M2 = 4,
+  KILN_I8 = 5,
+  KILN_I16 = 6,
+  KILN_I32 = 7,
+  KILN_I64 = 8,
+  KILN_I1 = 9,    /* one byte in memory, 0 or 1 */
+  KILN_INDEX = 10 /* scalars only; a 64-bit signed integer */
+};
+#define KILN_NUM_DTYPES 11
+
+/* What a task does with a tensor. Used in signatures and task arguments; not part of kiln_tensor.
+ */
+enum kiln_direction { KILN_IN = 0, KILN_OUT = 1, KILN_INOUT = 2 };
+
+/* kiln_tensor.flags */
+enum kiln_tensor_flags {
+  KILN_TENSOR_READ_ONLY = 1u, /* storing through this descriptor is a bug in the kernel */
+  KILN_TENSOR_BROADCAST = 2u, /* some axis of extent > 1 has stride 0; implies READ_ONLY */
+  KILN_TENSOR_CONTIGUOUS = 4u /* row-major without gaps */
+};
+
+/* A strided view of global memory. `data` points at element [0, ..., 0]: any offset is applied.
+ * Extents and strides count elements. Axes at and beyond `rank` have extent 1 and stride 0.
+ * Strides are never negative. */
+typedef struct kiln_tensor {
+  void *data;
+  int64_t extents[KILN_MAX_RANK];
+  int64_t strides[KILN_MAX_RANK];
+  int32_t dtype;  /* enum kiln_dtype */
+  uint16_t rank;  /* 1 .. KILN_MAX_RANK */
+  uint16_t flags; /* enum kiln_tensor_flags */
+} kiln_tensor;
+
+/* The arguments of a task: tensors in task order, then scalars, whatever the order in the source.
+ * A scalar slot holds: signed integers and index sign-extended to 64 bits; i1 as 0 or 1; f32, f16,
+ * bf16 and the f8 types as their own bit pattern in the low bits, upper bits zero. */
+typedef struct kiln_args {
+  const kiln_tensor *tensors;
+  const uint64_t *scalars;
+  uint32_t num_tensors;
+  uint32_t num_scalars;
+} kiln_args;
+
+/* A half-open rectangle of block indices; unused grid dimensions are [0, 1). Never empty. */
+typedef struct kiln_blocks {
+  int64_t begin[KILN_MAX_GRID_DIMS];
+  int64_t end[KILN_MAX_GRID_DIMS];
+} kiln_blocks;
+
+typedef struct kiln_context kiln_context;
+
+/* Says why the kernel is about to fail. `message` is copied; `file` may be NULL and `line` 0 when
+ * unknown. The first report of a task counts. A call that reported is failed whatever it returns.
+ */
+typedef void (*kiln_report_fn)(kiln_context *ctx, const char *message, const char *file, int line);
+
+struct kiln_context {
+  uint32_t abi_version;             /* KILN_ABI_VERSION of the caller */
+  uint32_t lane;                    /* this instance's lane, 0 .. lanes-1 */
+  uint32_t lanes;                   /* lanes of this role; 1 when the role has none */
+  uint32_t num_pipes;               /* entries of `pipes` */
+  int64_t grid[KILN_MAX_GRID_DIMS]; /* blocks of the whole launch; unused dimensions are 1 */
+  void *scratch; /* the size the kernel declared (workspace_bytes), 64-byte aligned, not cleared */
+  uint64_t scratch_bytes; /* >= workspace_bytes; 0 with scratch NULL when none was declared */
+  void *const *pipes;     /* handles of the group's pipes; NULL outside groups */
+  void *user;             /* the pointer given when the kernel was registered */
+  kiln_report_fn report;  /* never NULL */
+  void *runtime;          /* the runtime's own; kernels leave it alone */
+};
+
+/* Returns 0 when all blocks of `range` ran, or an error code. */
+typedef int32_t (*kiln_kernel_fn)(const kiln_args *args, const kiln_blocks *range,
+                                  kiln_context *ctx);
+
+/* Error codes a kernel may return. Any other non-zero value means what the kernel says it means.
+ * KILN_FAIL_ARG(i) blames argument i (task order: tensors, then scalars); the runtime names it. */
+#define KILN_OK 0
+#define KILN_FAIL 1
+#define KILN_FAIL_ARG_BASE 0x4b10000
+#define KILN_FAIL_ARG(i) (KILN_FAIL_ARG_BASE + (int32_t)(i))
+
+/* clang-format off */
+KILN_STATIC_ASSERT(sizeof(void *) == 8, "the kernel ABI is defined for 64-bit machines");
+KILN_STATIC_ASSERT(sizeof(kiln_tensor) == 96, "kiln_tensor is addressed by byte offset: 96 bytes");
+KILN_STATIC_ASSERT(offsetof(kiln_tensor, data) == 0, "kiln_tensor.data moved");
+KILN_STATIC_ASSERT(offsetof(kiln_tensor, extents) == 8, "kiln_tensor.extents moved");
+KILN_STATIC_ASSERT(offsetof(kiln_tensor, strides) == 48, "kiln_tensor.strides moved");
+KILN_STATIC_ASSERT(offsetof(kiln_tensor, dtype) == 88, "kiln_tensor.dtype moved");
+KILN_STATIC_ASSERT(offsetof(kiln_tensor, rank) == 92, "kiln_tensor.rank moved");
+KILN_STATIC_ASSERT(offsetof(kiln_tensor, flags) == 94, "kiln_tensor.flags moved");
+KILN_STATIC_ASSERT(sizeof(kiln_args) == 24, "kiln_args is addressed by byte offset: 24 bytes");
+KILN_STATIC_ASSERT(offsetof(kiln_args, tensors) == 0, "kiln_args.tensors moved");
+KILN_STATIC_ASSERT(offsetof(kiln_args, scalars) == 8, "kiln_args.scalars moved");
+KILN_STATIC_ASSERT(offsetof(kiln_args, num_tensors) == 16, "kiln_args.num_tensors moved");
+KILN_STATIC_ASSERT(offsetof(kiln_args, num_scalars) == 20, "kiln_args.num_scalars moved");
+KILN_STATIC_ASSERT(sizeof(kiln_blocks) == 48, "kiln_blocks is addressed by byte offset: 48 bytes");
+KILN_STATIC_ASSERT(offsetof(kiln_blocks, end) == 24, "kiln_blocks.end moved");
+KILN_STATIC_ASSERT(sizeof(kiln_context) == 88, "kiln_context is addressed by offset: 88 bytes");
+KILN_STATIC_ASSERT(offsetof(kiln_context, lane) == 4, "kiln_context.lane moved");
+KILN_STATIC_ASSERT(offsetof(kiln_context, lanes) == 8, "kiln_context.lanes moved");
+KILN_STATIC_ASSERT(offsetof(kiln_context, num_pipes) == 12, "kiln_context.num_pipes moved");
+KILN_STATIC_ASSERT(offsetof(kiln_context, grid) == 16, "kiln_context.grid moved");
+KILN_STATIC_ASSERT(offsetof(kiln_context, scratch) == 40, "kiln_context.scratch moved");
+KILN_STATIC_ASSERT(offsetof(kiln_context, scratch_bytes) == 48, "kiln_context.scratch_bytes moved");
+KILN_STATIC_ASSERT(offsetof(kiln_context, pipes) == 56, "kiln_context.pipes moved");
+KILN_STATIC_ASSERT(offsetof(kiln_context, user) == 64, "kiln_context.user moved");
+KILN_STATIC_ASSERT(offsetof(kiln_context, report) == 72, "kiln_context.report moved");
+KILN_STATIC_ASSERT(offsetof(kiln_context, runtime) == 80, "kiln_context.runtime moved");
+/* clang-format on */
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* KILN_ABI_H */

@@ -1,0 +1,14 @@
+//===- kiln.h - write tile programs in C++ -------------------------------------------===//
+//
+// The one header of the front end. See docs/writing-a-program.md.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_KILN_H
+#define KILN_KILN_H
+
+#include "kiln/Driver/Main.h"
+#include "kiln/Language/Config.h"
+#include "kiln/Language/Ops.h"
+#include "kiln/Language/Program.h"
+
+#endif // KILN_KILN_H

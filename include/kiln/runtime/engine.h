@@ -1,0 +1,124 @@
+//===- kiln/runtime/engine.h - the task engine ---------------------------===//
+//
+// What: executes task graphs. One submits tasks; the engine finds their order from the tensor
+//   regions they read and write (RAW, WAR, WAW) and from explicit deps, and runs them on the CPU.
+//
+// Runs: a run starts with begin(), or by itself with the first submission, and ends with
+//   finish(). Task indices, trace and dump belong to a run and start afresh with the next,
+//   however the last one ended.
+//
+// Ownership: the engine borrows the registry, which must outlive it; pending tasks hold their
+//   tensors.
+//
+// Threads: one thread at a time per engine. Several engines share nothing and may be used
+//   concurrently. In this version kernels run on the calling thread, inside wait(), get(),
+//   finish(), or submit() when EngineOptions::maxPending is reached; nothing in the API promises
+//   that.
+//
+// Errors: what is wrong with a submission comes back from submit() at once and leaves the engine
+//   as it was. The first failure while running is latched; nothing downstream of it runs,
+//   everything else does, wait() returns it, and the engine can be used again.
+//
+//===---------------------------------------------------------------------===//
+#ifndef KILN_RUNTIME_ENGINE_H
+#define KILN_RUNTIME_ENGINE_H
+
+#include "kiln/runtime/dump.h"
+#include "kiln/runtime/signature.h"
+#include "kiln/runtime/status.h"
+#include "kiln/runtime/task.h"
+#include "kiln/runtime/tensor.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace kiln {
+
+struct EngineOptions {
+  /// 0: tasks run in submission order. Anything else: a reproducible random order among the ready
+  /// ones. Unset: the environment's KILN_SEED, else 0.
+  std::optional<uint64_t> seed;
+  /// Tasks that may wait to run; at the limit submit() runs some first. At least 1.
+  uint64_t maxPending = 1024;
+  /// Keep what trace() returns. Costs memory per task: turn off for long runs.
+  bool recordTrace = true;
+
+  /// For tests only: leaves out one kind of inferred edge, to prove that it is needed.
+  struct TestOnly {
+    bool noRaw = false, noWar = false, noWaw = false;
+  } testOnly;
+};
+
+struct RunOptions {
+  /// For people reading the dump.
+  std::string program;
+  std::string platform = "cpu";
+  DumpOptions dump;
+};
+
+/// The latched failure, in parts.
+struct TaskFailure {
+  TaskId task;
+  std::string kernel;
+  std::string argument; // empty when no single argument is to blame
+  std::string message;
+  SourceLoc loc;
+};
+
+class Engine {
+public:
+  static Expected<std::unique_ptr<Engine>> create(const KernelRegistry &registry,
+                                                  EngineOptions options = {});
+  /// Abandons what has not run (it may refer to memory that is gone) and writes the dump. Its
+  /// status is lost: call finish() to have everything run and to know.
+  ~Engine();
+  Engine(const Engine &) = delete;
+  Engine &operator=(const Engine &) = delete;
+
+  /// Starts a run. FailedPrecondition while one is open; InvalidArgument or Unsupported for bad
+  /// options. A dump that cannot be opened does not stop the run: finish() reports it.
+  Status begin(RunOptions options);
+
+  /// Verifies the task against its kernel's signature, finds its dependencies and queues it.
+  Expected<TaskId> submit(Task task);
+
+  /// An intermediate. Its memory returns when the last handle is gone and its tasks have retired.
+  Expected<Tensor> alloc(DType dtype, Dims extents);
+
+  /// Scopes nest. In a manual one no order is inferred between two of its own tasks (two tasks
+  /// whose innermost common scope it is); against all other tasks, order is inferred as ever.
+  void beginScope(bool manual = false);
+  Status endScope();
+
+  /// Waits for the tasks that write this element, then reads it. If one of them failed: that
+  /// failure.
+  Expected<ScalarBits> get(const Tensor &tensor, Dims indices);
+
+  /// Runs everything submitted. Returns the first failure since the last wait(), and forgets it.
+  Status wait();
+
+  /// wait(), then ends the run: unclosed scopes are an error, the dump is flushed and its manifest
+  /// written. The run's failure if it has not been reported yet, else the dump's (IoError), else
+  /// Ok.
+  Status finish();
+
+  /// The failure that the last wait(), get() or finish() returned, if it was one of running a task.
+  const std::optional<TaskFailure> &lastFailure() const;
+
+  /// What has been submitted and executed since the run began; kept until the next run begins.
+  const Trace &trace() const;
+
+  uint64_t seed() const;
+
+  struct Impl; // the engine's own files only
+
+private:
+  explicit Engine(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> P;
+};
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_ENGINE_H

@@ -1,0 +1,113 @@
+//===- kiln/runtime/signature.h - what kernels take, and where they are --===//
+//
+// What: `Signature`: the tensors (with directions) and scalars a kernel takes, in the order a
+//   task carries them; `KernelRegistry`: kernels by name and by function id.
+//
+// Ownership: the registry owns its records; the code a record points at (a loaded shared object,
+//   a JIT'ed function) and the `user` pointer must outlive the registry and the engines that use
+//   it.
+//
+// Threads: fill the registry first, from one thread; a registry nobody changes may be read from
+//   many.
+//
+//===---------------------------------------------------------------------===//
+#ifndef KILN_RUNTIME_SIGNATURE_H
+#define KILN_RUNTIME_SIGNATURE_H
+
+#include "kiln/abi.h"
+#include "kiln/runtime/dtype.h"
+#include "kiln/runtime/status.h"
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace kiln {
+
+enum class Direction : uint8_t { In = KILN_IN, Out = KILN_OUT, InOut = KILN_INOUT };
+
+/// "in", "out", "inout"
+const char *toString(Direction direction);
+constexpr bool reads(Direction direction) { return direction != Direction::Out; }
+constexpr bool writes(Direction direction) { return direction != Direction::In; }
+
+/// An extent that is known only at run time ('?' in a type).
+inline constexpr int64_t dynamicExtent = -1;
+
+struct TensorParam {
+  std::string name;
+  DType dtype = DType::F32;
+  Direction direction = Direction::In;
+  /// One per axis, each >= 0 or dynamicExtent: the rank is their number.
+  std::vector<int64_t> extents;
+  /// Made by the compiler, not by the user (`__gm_pipe`): dumped as metadata only, never compared.
+  bool internal = false;
+  /// Nothing in the whole program writes it.
+  bool isConst = false;
+
+  int rank() const { return static_cast<int>(extents.size()); }
+  /// An all-dynamic parameter.
+  static TensorParam dynamic(std::string name, DType dtype, int rank, Direction direction);
+};
+
+struct ScalarParam {
+  std::string name;
+  DType type = DType::Index;
+};
+
+struct Signature {
+  std::string name;
+  std::string coreType; // "aic", "aiv", "mix", "cpu", ...
+  std::vector<TensorParam> tensors;
+  std::vector<ScalarParam> scalars;
+
+  /// Names present and unique, counts <= 255, ranks 1..5, element types legal, extents sane.
+  Status verify() const;
+  /// The argument's name by task order: tensors, then scalars. "arg<i>" when out of range.
+  std::string argName(size_t index) const;
+};
+
+struct KernelRecord {
+  std::string name;
+  kiln_kernel_fn function = nullptr;
+  /// None: the kernel runs unchecked and the dump lists its tasks as `unsigned`.
+  std::optional<Signature> signature;
+  /// Handed to the kernel in kiln_context::user.
+  void *user = nullptr;
+  /// Scratch the kernel needs per call.
+  uint64_t workspaceBytes = 0;
+  /// A mixed (group) kernel lists the role kernels it runs; empty otherwise.
+  std::vector<std::string> members;
+  /// Assigned by add() in order of registration unless given (>= 0).
+  int32_t funcId = -1;
+};
+
+class KernelRegistry {
+public:
+  KernelRegistry() = default;
+  KernelRegistry(const KernelRegistry &) = delete;
+  KernelRegistry &operator=(const KernelRegistry &) = delete;
+
+  /// Verifies and adds a kernel; returns its function id. A used name or id is AlreadyExists, and
+  /// the registry is unchanged.
+  Expected<int32_t> add(KernelRecord record);
+
+  /// Null when there is none. Records never move.
+  const KernelRecord *find(std::string_view name) const;
+  const KernelRecord *find(int32_t funcId) const;
+  /// In order of registration.
+  const std::deque<KernelRecord> &records() const { return Records; }
+
+private:
+  std::deque<KernelRecord> Records;
+  std::unordered_map<std::string, const KernelRecord *> ByName;
+  std::unordered_map<int32_t, const KernelRecord *> ById;
+};
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_SIGNATURE_H

@@ -1,0 +1,178 @@
+#include "GlobalMemory.h"
+
+#include "Interpreter.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace kiln::sim {
+
+std::string describe(mlir::Value name, const Tensor &tensor) {
+  mlir::Value root = ir::rootOf(name);
+  std::string text = root == name ? "" : "a view of ";
+  auto parameter = llvm::dyn_cast<mlir::BlockArgument>(root);
+  auto func =
+      parameter ? llvm::dyn_cast<ir::FuncOp>(parameter.getOwner()->getParentOp()) : ir::FuncOp();
+  llvm::StringRef given = func ? func.getArgName(parameter.getArgNumber()) : llvm::StringRef();
+  text += given.empty() ? "the tensor" : "'" + given.str() + "'";
+  return text + " (" + tensor.str() + ")";
+}
+
+static Status checkWritable(const Access &access) {
+  if (access.tensor.isReadOnly())
+    return fault("stores to " + describe(access.name, access.tensor) + ", which is read-only here");
+  return Status::ok();
+}
+
+Status checkElement(const Access &access) {
+  for (int axis = 0; axis < access.tensor.rank(); ++axis)
+    if (int64_t index = access.indices[axis]; index < 0 || index >= access.tensor.extent(axis))
+      return fault("element " + toString(Dims(access.indices)) + " is outside " +
+                   describe(access.name, access.tensor));
+  return Status::ok();
+}
+
+static std::byte *addressOf(const Access &access) {
+  int64_t offset = 0;
+  for (int axis = 0; axis < access.tensor.rank(); ++axis)
+    offset += access.indices[axis] * access.tensor.stride(axis);
+  return access.tensor.dataAs<std::byte>() + offset * sizeOf(access.tensor.dtype());
+}
+
+Expected<ScalarBits> GlobalMemory::read(const Access &access) {
+  if (Status bad = checkElement(access); !bad.isOk())
+    return bad;
+  DType dtype = access.tensor.dtype();
+  const std::byte *address = addressOf(access);
+  return isFloat(dtype) ? ScalarBits::fromDouble(dtype, loadElement(dtype, address))
+                        : ScalarBits::fromInt(dtype, loadElementInt(dtype, address));
+}
+
+Status GlobalMemory::write(const Access &access, ScalarBits value) {
+  if (Status bad = checkElement(access); !bad.isOk())
+    return bad;
+  if (Status bad = checkWritable(access); !bad.isOk())
+    return bad;
+  DType dtype = access.tensor.dtype();
+  if (isFloat(dtype))
+    storeElement(dtype, addressOf(access), value.asDouble());
+  else
+    storeElementInt(dtype, addressOf(access), value.asInt());
+  return Status::ok();
+}
+
+namespace {
+
+/// The part of a tile that lies inside its tensor.
+struct Window {
+  std::byte *origin = nullptr;
+  int64_t rows = 0, cols = 0;
+  int64_t rowStride = 0, colStride = 0; ///< Bytes.
+
+  std::byte *at(int64_t row, int64_t col) const {
+    return origin + row * rowStride + col * colStride;
+  }
+};
+
+} // namespace
+
+/// Cuts a tile down to its tensor and its valid extents. Nothing is left of a tile with empty valid
+/// extents or of one at the start of an empty axis; any other tile that misses its tensor is a
+/// fault.
+static Expected<Window> clip(const Access &access, int64_t rows, int64_t cols) {
+  const Tensor &tensor = access.tensor;
+  int rank = tensor.rank();
+  // A tensor of rank 1 is a row, unless the tile is a column.
+  int colAxis = rank == 1 && rows != 1 ? -1 : rank - 1, rowAxis = colAxis == -1 ? 0 : rank - 2;
+  Window window;
+  window.rows = access.valid.empty() ? rows : std::clamp<int64_t>(access.valid[0], 0, rows);
+  window.cols = access.valid.empty() ? cols : std::clamp<int64_t>(access.valid[1], 0, cols);
+  bool isEmpty = window.rows == 0 || window.cols == 0;
+  for (int axis = 0; axis < rank; ++axis) {
+    int64_t index = access.indices[axis], extent = tensor.extent(axis);
+    if (index < 0)
+      return fault("index " + std::to_string(index) + " of axis " + std::to_string(axis) + " of " +
+                   describe(access.name, tensor) + " is negative");
+    bool isOutside = index >= extent;
+    if (isOutside && !isEmpty && !(index == 0 && extent == 0))
+      return fault("a tile of " + std::to_string(rows) + "x" + std::to_string(cols) + " at " +
+                   toString(Dims(access.indices)) + " lies wholly outside " +
+                   describe(access.name, tensor));
+    isEmpty |= isOutside;
+    if (axis == rowAxis)
+      window.rows = std::min(window.rows, std::max<int64_t>(extent - index, 0));
+    if (axis == colAxis)
+      window.cols = std::min(window.cols, std::max<int64_t>(extent - index, 0));
+  }
+  if (isEmpty)
+    return Window();
+  int64_t size = sizeOf(tensor.dtype());
+  window.origin = addressOf(access);
+  window.rowStride = rowAxis >= 0 ? tensor.stride(rowAxis) * size : 0;
+  window.colStride = colAxis >= 0 ? tensor.stride(colAxis) * size : 0;
+  return window;
+}
+
+static void loadRow(DType dtype, const Window &window, int64_t row, float *to) {
+  if (dtype == DType::F32 && window.colStride == sizeof(float)) { // the usual case, and fast
+    std::memcpy(to, window.at(row, 0), window.cols * sizeof(float));
+    return;
+  }
+  for (int64_t col = 0; col < window.cols; ++col)
+    to[col] = static_cast<float>(loadElement(dtype, window.at(row, col)));
+}
+
+static void loadRow(DType dtype, const Window &window, int64_t row, int64_t *to) {
+  for (int64_t col = 0; col < window.cols; ++col)
+    to[col] = loadElementInt(dtype, window.at(row, col));
+}
+
+Expected<TilePtr> GlobalMemory::load(const Access &access, int64_t rows, int64_t cols,
+                                     ScalarBits pad) {
+  Expected<Window> window = clip(access, rows, cols);
+  if (!window)
+    return window.status();
+  DType dtype = access.tensor.dtype();
+  bool isWhole = window->rows == rows && window->cols == cols;
+  auto tile = isWhole ? std::make_shared<Tile>(rows, cols, dtype)
+                      : std::make_shared<Tile>(*splat(rows, cols, pad));
+  withElementType(dtype, [&](auto zero) {
+    for (int64_t row = 0; row < window->rows; ++row)
+      loadRow(dtype, *window, row, tile->elements<decltype(zero)>().data() + row * cols);
+  });
+  return TilePtr(std::move(tile));
+}
+
+static float sum(DType dtype, const void *address, float value) {
+  return static_cast<float>(loadElement(dtype, address)) + value;
+}
+
+static int64_t sum(DType dtype, const void *address, int64_t value) {
+  auto total = static_cast<uint64_t>(loadElementInt(dtype, address)) + static_cast<uint64_t>(value);
+  return canonical(dtype, static_cast<int64_t>(total));
+}
+
+static void put(DType dtype, void *address, float value) { storeElement(dtype, address, value); }
+static void put(DType dtype, void *address, int64_t value) {
+  storeElementInt(dtype, address, value);
+}
+
+Status GlobalMemory::store(const Access &access, const Tile &tile, bool isAtomicAdd) {
+  if (Status bad = checkWritable(access); !bad.isOk())
+    return bad;
+  Expected<Window> window = clip(access, tile.rows, tile.cols);
+  if (!window)
+    return window.status();
+  withElementType(tile.dtype, [&](auto zero) {
+    const auto &elements = tile.elements<decltype(zero)>();
+    for (int64_t row = 0; row < window->rows; ++row)
+      for (int64_t col = 0; col < window->cols; ++col) {
+        auto value = elements[row * tile.cols + col];
+        void *address = window->at(row, col);
+        put(tile.dtype, address, isAtomicAdd ? sum(tile.dtype, address, value) : value);
+      }
+  });
+  return Status::ok();
+}
+
+} // namespace kiln::sim

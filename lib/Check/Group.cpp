@@ -1,0 +1,219 @@
+#include "Group.h"
+
+#include "kiln/Machine/Machine.h"
+#include "kiln/Target/Signature/Signature.h"
+
+using namespace mlir;
+
+namespace kiln::sim {
+
+GroupBlock::GroupBlock(ir::FuncOp func, std::vector<Value> args, Place place,
+                       const BlockContext &context)
+    : Func(func), Args(std::move(args)), Where(place), Context(context),
+      KernelHost(context.symbols) {}
+
+//===----------------------------------------------------------------------===//
+// Instances and pipes
+//===----------------------------------------------------------------------===//
+
+/// Runs the body of a group, which makes the pipes and calls the members: a call adds the member's
+/// instances.
+class GroupBlock::GroupHost final : public Host {
+public:
+  explicit GroupHost(GroupBlock &block) : Host(block.Context.symbols), Block(block) {}
+
+  Status makePipe(Interpreter &in, tile::PipeOp op) override {
+    tile::PipeType type = op.getPipe().getType();
+    std::string name = "to_" + type.getTo().str();
+    size_t before = llvm::count_if(
+        Block.Pipes, [&](auto &pipe) { return pipe->type().getTo() == type.getTo(); });
+    if (before > 0)
+      name += "_" + std::to_string(before);
+    int64_t slots = op.getSlots().value_or(Block.Context.defaultSlots);
+    Block.Pipes.push_back(
+        std::make_unique<Pipe>(name, type, slots, lanesOf(type.getFrom()), lanesOf(type.getTo())));
+    in.set(op.getPipe(), Block.Pipes.back().get());
+    return Status::ok();
+  }
+
+  Status call(Interpreter &in, ir::CallOp op) override {
+    ir::FuncOp member = lookup(op.getCallee());
+    Block.addInstances(member, in.getAll(op.getArgs()), lanesOf(*member.getRole()));
+    return Status::ok();
+  }
+
+private:
+  int64_t lanesOf(StringRef role) {
+    return findRole(role)->maxLanes > 1 ? Block.Func.getNumLanes() : 1;
+  }
+
+  GroupBlock &Block;
+};
+
+void GroupBlock::addInstances(ir::FuncOp func, const std::vector<Value> &args, int64_t lanes) {
+  for (int64_t lane = 0; lane < lanes; ++lane) {
+    std::string name = func.getSymName().str() + (lanes > 1 ? "#" + std::to_string(lane) : "");
+    Place place = Where;
+    place.lane = lane;
+    Instances.push_back(std::make_unique<Instance>(
+        Instance{name, func.getRole().value_or("").str(),
+                 Interpreter(func, args, place, KernelHost, Context.memory)}));
+  }
+}
+
+Status GroupBlock::makeInstances() {
+  if (Func.getKind() != ir::FuncKind::Group) {
+    addInstances(Func, Args, 1);
+    return Status::ok();
+  }
+  // Nothing else bounds the number, and every lane is an instance with values of its own.
+  if (constexpr int64_t most = 64; Func.getNumLanes() > most)
+    return Status(StatusCode::Unsupported,
+                  "the group has " + std::to_string(Func.getNumLanes()) +
+                      " lanes; the simulator runs at most " + std::to_string(most),
+                  sourceLocOf(Func.getLoc()));
+  GroupHost host(*this);
+  Interpreter body(Func, Args, Where, host, Context.memory);
+  Status status = body.resume();
+  Context.operations += body.operations();
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Scheduling
+//===----------------------------------------------------------------------===//
+
+GroupBlock::Instance *GroupBlock::pickNext() {
+  SmallVector<size_t> ready;
+  for (size_t i = 0; i < Instances.size(); ++i)
+    if (size_t turn = (Turn + i) % Instances.size(); Instances[turn]->interpreter.canResume())
+      ready.push_back(turn);
+  if (ready.empty())
+    return nullptr;
+  size_t picked = Context.random ? ready[Context.random->below(ready.size())] : ready.front();
+  Turn = picked + 1;
+  return Instances[picked].get();
+}
+
+Status GroupBlock::run() {
+  auto where = [&](const std::string &who) {
+    return " (in " + who + ", block " + toString(Dims(std::span(Where.block))) + ")";
+  };
+  auto located = [&](const Status &status, const std::string &who) {
+    return Status(status.code(), status.message() + where(who), status.location());
+  };
+  std::string group = "@" + Func.getSymName().str();
+  if (Status bad = makeInstances(); !bad.isOk())
+    return located(bad, group);
+  while (Instance *instance = pickNext()) {
+    uint64_t before = instance->interpreter.operations();
+    Status status = instance->interpreter.resume();
+    Context.operations += instance->interpreter.operations() - before;
+    if (!status.isOk())
+      return located(status, instance->name);
+  }
+  if (!isDone())
+    return located(reportDeadlock(), group);
+  Status status = checkPipesEmpty();
+  return status.isOk() ? status : located(status, group);
+}
+
+bool GroupBlock::isDone() const {
+  return llvm::all_of(Instances, [](auto &instance) { return instance->interpreter.isDone(); });
+}
+
+//===----------------------------------------------------------------------===//
+// Reports
+//===----------------------------------------------------------------------===//
+
+static std::string at(Operation *op) {
+  SourceLoc loc = sourceLocOf(op->getLoc());
+  return loc.isKnown() ? " at " + loc.str() : "";
+}
+
+Status GroupBlock::checkPipesEmpty() const {
+  for (const auto &pipe : Pipes) {
+    Pipe::Leftover left = pipe->leftover();
+    if (left.messages == 0)
+      continue;
+    size_t payload = pipe->type().getPayload().size();
+    std::string what = payload == 0 ? "token" : payload == 1 ? "tile" : "message";
+    std::string text = std::to_string(left.messages) + " " + what +
+                       (left.messages == 1 ? " is" : "s are") + " left in pipe '" + pipe->name() +
+                       "' when the group ends; pushed";
+    for (auto [which, push] : llvm::enumerate(left.pushes))
+      text += (which ? "," : "") + at(push);
+    return Status(StatusCode::KernelFailed, text, sourceLocOf(left.pushes.front()->getLoc()));
+  }
+  return Status::ok();
+}
+
+GroupBlock::Wait GroupBlock::waitOf(const Instance &instance) const {
+  const Interpreter &in = instance.interpreter;
+  int64_t lane = in.place().lane;
+  Wait wait;
+  wait.op = in.pendingPipeOp();
+  if (auto push = dyn_cast<tile::PushOp>(wait.op)) {
+    wait.pipe = &in.pipe(push.getPipe());
+    wait.isPush = true;
+    wait.slotsUsed = wait.pipe->slotsUsedByPush(lane);
+    wait.role = wait.pipe->type().getTo().str();
+    wait.lanes = wait.pipe->pushWaitsFor(lane);
+  } else {
+    wait.pipe = &in.pipe(cast<tile::PopOp>(wait.op).getPipe());
+    wait.slotsUsed = wait.pipe->slotsUsedByPop(lane);
+    wait.role = wait.pipe->type().getFrom().str();
+    wait.lanes = wait.pipe->popWaitsFor(lane);
+  }
+  return wait;
+}
+
+const GroupBlock::Instance *GroupBlock::find(StringRef role, int64_t lane) const {
+  for (const auto &instance : Instances)
+    if (instance->role == role && instance->interpreter.place().lane == lane)
+      return instance.get();
+  return nullptr;
+}
+
+/// Follows the waits from one blocked instance until they come back or end at somebody who will
+/// never move again.
+std::string GroupBlock::describeCycle(const Instance &first) const {
+  SmallVector<const Instance *> path{&first};
+  while (true) {
+    Wait wait = waitOf(*path.back());
+    const Instance *next = find(wait.role, wait.lanes.front());
+    if (!next)
+      return path.back()->name + " waits for role " + wait.role + ", which the group does not call";
+    if (next->interpreter.isDone())
+      return path.back()->name + " waits for " + next->name + ", which has ended";
+    if (!llvm::is_contained(path, next)) {
+      path.push_back(next);
+      continue;
+    }
+    std::string text = "cycle of waits: ";
+    for (const Instance *one :
+         ArrayRef(path).drop_until([&](const Instance *one) { return one == next; }))
+      text += one->name + " -> ";
+    return text + next->name;
+  }
+}
+
+Status GroupBlock::reportDeadlock() {
+  std::string text = "Cross-core simulation deadlock; tasks blocked: [";
+  const Instance *first = nullptr;
+  for (const auto &instance : Instances) {
+    if (instance->interpreter.isDone())
+      continue;
+    Wait wait = waitOf(*instance);
+    text += (first ? ", " : "") + instance->name +
+            (wait.isPush ? " waits to push into '" : " waits to pop from '") + wait.pipe->name() +
+            "' (" + std::to_string(wait.slotsUsed) + " of " + std::to_string(wait.pipe->slots()) +
+            " slots full)" + at(wait.op);
+    if (!first)
+      first = instance.get();
+  }
+  text += "]; " + describeCycle(*first);
+  return Status(StatusCode::Deadlock, text, sourceLocOf(waitOf(*first).op->getLoc()));
+}
+
+} // namespace kiln::sim

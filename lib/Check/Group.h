@@ -1,0 +1,81 @@
+//===- Group.h - one block of a launch: its instances, pipes and schedule ---------------===//
+//
+// A block of a kernel is one instance; a block of a group is one instance per role, or `lanes` of
+// the role that has lanes, joined by the pipes the group makes. The scheduler runs one instance at
+// a time up to its next pipe operation and then picks another that can go on: round robin for seed
+// 0, at random otherwise. When nobody can go on and somebody is not done, that is a deadlock,
+// reported at once.
+//
+// Ownership: a block lives for one call of run(). One thread at a time.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_LIB_CHECK_GROUP_H
+#define KILN_LIB_CHECK_GROUP_H
+
+#include "Interpreter.h"
+#include "Pipe.h"
+#include "Random.h"
+
+#include <memory>
+
+namespace kiln::sim {
+
+/// What the blocks of a simulation share.
+struct BlockContext {
+  mlir::SymbolTable &symbols;
+  GlobalMemory &memory;
+  int64_t defaultSlots;
+  /// None: round robin.
+  Random *random;
+  uint64_t &operations;
+};
+
+class GroupBlock {
+public:
+  /// `func` is a kernel or a group, `args` in parameter order.
+  GroupBlock(ir::FuncOp func, std::vector<Value> args, Place place, const BlockContext &context);
+
+  /// To the end, or to the first fault or deadlock.
+  Status run();
+
+private:
+  struct Instance {
+    std::string name; ///< The function, with `#lane` where the role has lanes.
+    std::string role; ///< Empty for a kernel without roles.
+    Interpreter interpreter;
+  };
+  class GroupHost;
+
+  Status makeInstances();
+  void addInstances(ir::FuncOp func, const std::vector<Value> &args, int64_t lanes);
+  Instance *pickNext();
+
+  bool isDone() const;
+  Status checkPipesEmpty() const;
+  Status reportDeadlock();
+  /// The pipe operation a blocked instance waits in, taken apart.
+  struct Wait {
+    mlir::Operation *op = nullptr;
+    const Pipe *pipe = nullptr;
+    bool isPush = false;
+    int64_t slotsUsed = 0;
+    std::string role;                 ///< Of those it waits for.
+    llvm::SmallVector<int64_t> lanes; ///< And their lanes.
+  };
+  Wait waitOf(const Instance &instance) const;
+  const Instance *find(llvm::StringRef role, int64_t lane) const;
+  std::string describeCycle(const Instance &first) const;
+
+  ir::FuncOp Func;
+  std::vector<Value> Args;
+  Place Where;
+  const BlockContext &Context;
+  Host KernelHost;
+  std::vector<std::unique_ptr<Pipe>> Pipes;
+  std::vector<std::unique_ptr<Instance>> Instances;
+  size_t Turn = 0; ///< Round robin: who is asked first.
+};
+
+} // namespace kiln::sim
+
+#endif // KILN_LIB_CHECK_GROUP_H

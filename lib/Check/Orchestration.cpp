@@ -1,0 +1,90 @@
+#include "Orchestration.h"
+
+#include "kiln/Target/Signature/Signature.h"
+
+using namespace mlir;
+
+namespace kiln::sim {
+
+Task makeTask(ir::FuncOp kernel, ArrayRef<Value> args) {
+  Task task(kernel.getSymName().str());
+  ParameterOrder order = parameterOrder(kernel);
+  for (unsigned number : order.tensors)
+    task.addTensor(std::get<Tensor>(args[number]),
+                   static_cast<Direction>(*kernel.getArgDirection(number)));
+  for (unsigned number : order.scalars)
+    task.addScalar(std::get<ScalarBits>(args[number]));
+  return task.at(sourceLocOf(kernel.getLoc()));
+}
+
+static std::optional<Compare> comparison(arith::CmpIPredicate predicate) {
+  using P = arith::CmpIPredicate;
+  switch (predicate) {
+  case P::eq:
+    return Compare::Eq;
+  case P::ne:
+    return Compare::Ne;
+  case P::slt:
+    return Compare::Lt;
+  case P::sle:
+    return Compare::Le;
+  case P::sgt:
+    return Compare::Gt;
+  case P::sge:
+    return Compare::Ge;
+  default:
+    return std::nullopt; // the unsigned ones cannot be written as text
+  }
+}
+
+static Status addPredicate(Interpreter &in, ir::SubmitOp op, Task &task) {
+  std::optional<Compare> compare = comparison(*op.getPredicateCmp());
+  if (!compare)
+    return Status(StatusCode::Unsupported, "a predicate compares signed integers");
+  const Tensor &tensor = in.tensor(op.getPredicate());
+  std::vector<int64_t> indices =
+      in.indices(*op.getStaticPredicateIndices(), op.getPredicateIndices());
+  if (Status bad = checkElement({op, op.getPredicate(), tensor, indices}); !bad.isOk())
+    return bad.withPrefix("predicate");
+  ScalarBits constant = ScalarBits::fromInt(DType::I64, *op.getPredicateConstant());
+  task.when({tensor, std::move(indices), *compare, constant});
+  return Status::ok();
+}
+
+Status OrchestrationHost::submit(Interpreter &in, ir::SubmitOp op) {
+  Task task;
+  if (op.getCallee())
+    task = makeTask(lookup(*op.getCallee()), in.getAll(op.getArgs()));
+  if (!op.getStaticGrid().empty())
+    task.grid(in.indices(op.getStaticGrid(), op.getGrid()));
+  for (mlir::Value dep : op.getDeps())
+    task.after(in.task(dep));
+  if (op.getPredicate())
+    if (Status bad = addPredicate(in, op, task); !bad.isOk())
+      return bad;
+  task.syncStart(op.getSyncStart()).at(sourceLocOf(op.getLoc()));
+  Expected<TaskId> id = Run.submit(std::move(task));
+  if (!id)
+    return id.status();
+  in.set(op.getTask(), *id);
+  return Status::ok();
+}
+
+Status OrchestrationHost::get(Interpreter &in, ir::GetOp op) {
+  const Tensor &tensor = in.tensor(op.getTensor());
+  std::vector<int64_t> indices = in.indices(op.getStaticIndices(), op.getIndices());
+  if (Status bad = checkElement({op, op.getTensor(), tensor, indices}); !bad.isOk())
+    return bad;
+  Expected<ScalarBits> value = Run.get(tensor, indices);
+  if (!value)
+    return value.status();
+  in.set(op.getResult(), *value);
+  return Status::ok();
+}
+
+Status OrchestrationHost::beginScope(ir::ScopeOp op) {
+  Run.beginScope(op.getManual());
+  return Status::ok();
+}
+
+} // namespace kiln::sim

@@ -1,0 +1,36 @@
+//===- Orchestration.h - launches, allocations and waits through the engine -------------===//
+//
+// Gives an orchestration's operations their meaning: each is a call of the runtime's engine, which
+// finds the order of tasks, runs them and dumps their arguments. Borrows the engine; one thread at
+// a time.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_LIB_CHECK_ORCHESTRATION_H
+#define KILN_LIB_CHECK_ORCHESTRATION_H
+
+#include "Interpreter.h"
+
+#include "kiln/runtime/engine.h"
+
+namespace kiln::sim {
+
+/// A task that runs `kernel`; `args` in parameter order become tensors and scalars in task order.
+Task makeTask(ir::FuncOp kernel, llvm::ArrayRef<Value> args);
+
+class OrchestrationHost final : public Host {
+public:
+  OrchestrationHost(mlir::SymbolTable &symbols, Engine &engine) : Host(symbols), Run(engine) {}
+
+  Expected<Tensor> alloc(DType dtype, Dims extents) override { return Run.alloc(dtype, extents); }
+  Status submit(Interpreter &in, ir::SubmitOp op) override;
+  Status get(Interpreter &in, ir::GetOp op) override;
+  Status beginScope(ir::ScopeOp op) override;
+  Status endScope(ir::ScopeOp) override { return Run.endScope(); }
+
+private:
+  Engine &Run;
+};
+
+} // namespace kiln::sim
+
+#endif // KILN_LIB_CHECK_ORCHESTRATION_H

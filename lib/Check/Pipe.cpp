@@ -1,0 +1,152 @@
+#include "Pipe.h"
+
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+
+namespace kiln::sim {
+
+Pipe::Pipe(std::string name, tile::PipeType type, int64_t slots, int64_t producers,
+           int64_t consumers)
+    : Name(std::move(name)), Type(type), Slots(slots), Producers(producers), Consumers(consumers) {}
+
+/// The lanes of the other end that `lane` deals with: its own counterpart if both ends have lanes,
+/// else all.
+static llvm::iota_range<int64_t> counterparts(int64_t lane, size_t mine, size_t theirs) {
+  return mine > 1 && theirs > 1 ? llvm::seq(lane, lane + 1) : llvm::seq<int64_t>(0, theirs);
+}
+
+Pipe::Lanes Pipe::consumersOf(int64_t lane) const {
+  return counterparts(lane, Producers.size(), Consumers.size());
+}
+Pipe::Lanes Pipe::producersOf(int64_t lane) const {
+  return counterparts(lane, Consumers.size(), Producers.size());
+}
+
+SmallVector<int64_t> Pipe::pushWaitsFor(int64_t lane) const {
+  SmallVector<int64_t> waits;
+  for (int64_t consumer : consumersOf(lane))
+    if (Producers[lane].pushed - Consumers[consumer].freed >= static_cast<uint64_t>(Slots))
+      waits.push_back(consumer);
+  return waits;
+}
+
+SmallVector<int64_t> Pipe::popWaitsFor(int64_t lane) const {
+  SmallVector<int64_t> waits;
+  for (int64_t producer : producersOf(lane))
+    if (Producers[producer].pushed <= Consumers[lane].popped)
+      waits.push_back(producer);
+  return waits;
+}
+
+void Pipe::push(int64_t lane, std::vector<TilePtr> tiles, Operation *op) {
+  Producers[lane].parts.push_back({std::move(tiles), op});
+  ++Producers[lane].pushed;
+}
+
+std::vector<TilePtr> Pipe::pop(int64_t lane) {
+  uint64_t number = Consumers[lane].popped++;
+  Lanes producers = producersOf(lane);
+  bool isSplit = Type.getSplit() != tile::Split::None;
+  std::vector<TilePtr> tiles = Producers[*producers.begin()].part(number).tiles;
+  for (auto [which, tile] : llvm::enumerate(tiles)) {
+    if (isSplit && producers.size() > 1) { // join the lanes' parts
+      SmallVector<TilePtr> parts;
+      for (int64_t producer : producers)
+        parts.push_back(Producers[producer].part(number).tiles[which]);
+      tile = concatenate(parts, Type.getSplitAxis());
+    } else if (isSplit && Producers.size() == 1 && Consumers.size() > 1) { // take this lane's part
+      bool byRows = Type.getSplitAxis() == 0;
+      int64_t lanes = Consumers.size();
+      int64_t rows = byRows ? tile->rows / lanes : tile->rows,
+              cols = byRows ? tile->cols : tile->cols / lanes;
+      tile = extractBox(*tile, byRows ? lane * rows : 0, byRows ? 0 : lane * cols, rows, cols);
+    }
+  }
+  return tiles;
+}
+
+Status Pipe::free(int64_t lane) {
+  Consumer &consumer = Consumers[lane];
+  if (consumer.freed == consumer.popped)
+    return fault("frees a slot of pipe '" + Name +
+                 "', but every slot that was popped is free already (" +
+                 std::to_string(consumer.popped) + " popped)");
+  ++consumer.freed;
+  for (int64_t from : producersOf(lane)) {
+    Producer &producer = Producers[from];
+    uint64_t freedByAll = producer.pushed;
+    for (int64_t other : consumersOf(from))
+      freedByAll = std::min(freedByAll, Consumers[other].freed);
+    while (producer.pushed - producer.parts.size() < freedByAll)
+      producer.parts.pop_front();
+  }
+  return Status::ok();
+}
+
+int64_t Pipe::slotsUsedByPush(int64_t lane) const {
+  uint64_t used = 0;
+  for (int64_t consumer : consumersOf(lane))
+    used = std::max(used, Producers[lane].pushed - Consumers[consumer].freed);
+  return used;
+}
+
+int64_t Pipe::slotsUsedByPop(int64_t lane) const {
+  uint64_t used = UINT64_MAX;
+  for (int64_t producer : producersOf(lane))
+    used = std::min(used, Producers[producer].pushed - Consumers[lane].freed);
+  return used;
+}
+
+Pipe::Leftover Pipe::leftover() const {
+  Leftover left;
+  for (int64_t consumer = 0; consumer < static_cast<int64_t>(Consumers.size()); ++consumer)
+    for (int64_t lane : producersOf(consumer)) {
+      const Producer &producer = Producers[lane];
+      uint64_t popped = Consumers[consumer].popped;
+      left.messages = std::max(left.messages, producer.pushed - std::min(popped, producer.pushed));
+      for (uint64_t number = popped; number < producer.pushed; ++number)
+        if (Operation *op = producer.part(number).op; !llvm::is_contained(left.pushes, op))
+          left.pushes.push_back(op);
+    }
+  return left;
+}
+
+//===----------------------------------------------------------------------===//
+// Pipe operations
+//===----------------------------------------------------------------------===//
+
+bool canExecutePipeOp(Interpreter &in, Operation *op) {
+  if (auto push = dyn_cast<tile::PushOp>(op))
+    return in.pipe(push.getPipe()).pushWaitsFor(in.place().lane).empty();
+  if (auto pop = dyn_cast<tile::PopOp>(op))
+    return in.pipe(pop.getPipe()).popWaitsFor(in.place().lane).empty();
+  return true;
+}
+
+static Status runPush(Interpreter &in, tile::PushOp op) {
+  std::vector<TilePtr> tiles;
+  for (mlir::Value value : op.getTiles())
+    tiles.push_back(in.tile(value));
+  in.pipe(op.getPipe()).push(in.place().lane, std::move(tiles), op);
+  return Status::ok();
+}
+
+static Status runPop(Interpreter &in, tile::PopOp op) {
+  std::vector<TilePtr> tiles = in.pipe(op.getPipe()).pop(in.place().lane);
+  for (auto [result, tile] : llvm::zip_equal(op.getTiles(), tiles))
+    in.set(result, tile);
+  return Status::ok();
+}
+
+static Status runFree(Interpreter &in, tile::FreeOp op) {
+  return in.pipe(op.getPipe()).free(in.place().lane);
+}
+
+void addPipeOps(OpTable &table) {
+  table.add<tile::PushOp, runPush>();
+  table.add<tile::PopOp, runPop>();
+  table.add<tile::FreeOp, runFree>();
+}
+
+} // namespace kiln::sim

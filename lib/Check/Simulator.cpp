@@ -1,0 +1,285 @@
+// A simulation from end to end: kernels registered with the engine as functions that interpret
+// their IR, the entry interpreted or launched, the first failure kept as it was found.
+#include "kiln/Check/Simulator.h"
+
+#include "Group.h"
+#include "Orchestration.h"
+
+#include "kiln/Target/Signature/Signature.h"
+
+#include "mlir/IR/Verifier.h"
+
+#include <deque>
+#include <numeric>
+
+using namespace mlir;
+
+namespace kiln {
+namespace {
+
+using sim::Value;
+
+/// The blocks of a launch in the order they run: row-major, or shuffled by an affine permutation,
+/// which takes no memory however large the grid is.
+class BlockOrder {
+public:
+  BlockOrder(const kiln_blocks &range, sim::Random *random) : Range(range) {
+    for (int d = 0; d < 3; ++d)
+      Count *= static_cast<uint64_t>(range.end[d] - range.begin[d]);
+    if (!random)
+      return;
+    Offset = random->below(Count);
+    do
+      Factor = 1 + random->below(Count);
+    while (std::gcd(Factor, Count) != 1);
+  }
+
+  uint64_t count() const { return Count; }
+
+  std::array<int64_t, 3> block(uint64_t number) const {
+    auto at =
+        static_cast<uint64_t>((static_cast<unsigned __int128>(number) * Factor + Offset) % Count);
+    std::array<int64_t, 3> block;
+    for (int d = 2; d >= 0; --d) {
+      auto extent = static_cast<uint64_t>(Range.end[d] - Range.begin[d]);
+      block[d] = Range.begin[d] + static_cast<int64_t>(at % extent);
+      at /= extent;
+    }
+    return block;
+  }
+
+private:
+  const kiln_blocks &Range;
+  uint64_t Count = 1, Factor = 1, Offset = 0;
+};
+
+class Simulation {
+public:
+  Simulation(ModuleOp module, const SimulatorOptions &options)
+      : Module(module), Symbols(module), Options(options), Choices(options.seed) {}
+
+  Status run(ir::FuncOp entry, std::vector<Value> args, SimulationReport *report);
+
+private:
+  /// What a registered kernel's `user` pointer points at.
+  struct Kernel {
+    Simulation *simulation;
+    ir::FuncOp func;
+  };
+
+  Status registerKernels();
+  Status runEntry(Engine &engine, ir::FuncOp entry, std::vector<Value> args);
+  static int32_t runKernel(const kiln_args *args, const kiln_blocks *range, kiln_context *ctx);
+  Status runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_blocks &range,
+                   const kiln_context &ctx);
+  /// Keeps the first failure: what came after it may be its consequence.
+  void fail(const Status &status) {
+    if (First.isOk())
+      First = status;
+  }
+
+  ModuleOp Module;
+  SymbolTable Symbols;
+  const SimulatorOptions &Options;
+  sim::Random Choices;
+  sim::GlobalMemory Memory;
+  KernelRegistry Registry;
+  std::deque<Kernel> Kernels;
+  Status First;
+  uint64_t Blocks = 0, Operations = 0;
+};
+
+Status notPrepared(ir::FuncOp func, const std::string &why) {
+  return Status(StatusCode::FailedPrecondition, "@" + func.getSymName().str() + " " + why,
+                sourceLocOf(func.getLoc()));
+}
+
+Status Simulation::registerKernels() {
+  for (auto func : Module.getOps<ir::FuncOp>()) {
+    if (func.getNumResults() > 0)
+      return notPrepared(func, "returns tensors; run kiln-results-to-out-params first");
+    if (func.getKind() == ir::FuncKind::Orchestration || func.hasPipeParameter())
+      continue;
+    Expected<Signature> signature = signatureOf(func);
+    if (!signature)
+      return signature.status().withLocation(sourceLocOf(func.getLoc()));
+    KernelRecord record;
+    record.name = func.getSymName().str();
+    record.function = runKernel;
+    record.signature = std::move(*signature);
+    record.user = &Kernels.emplace_back(Kernel{this, func});
+    if (func.getKind() == ir::FuncKind::Group)
+      for (ir::CallOp call : func.getBody().getOps<ir::CallOp>())
+        record.members.push_back(call.getCallee().str());
+    if (Expected<int32_t> id = Registry.add(std::move(record)); !id)
+      return id.status().withLocation(sourceLocOf(func.getLoc()));
+  }
+  return Status::ok();
+}
+
+/// The ABI's arguments, which are in task order, as values in parameter order.
+Expected<std::vector<Value>> valuesOf(ir::FuncOp func, const kiln_args &args) {
+  std::vector<Value> values(func.getNumArguments());
+  ParameterOrder order = parameterOrder(func);
+  for (auto [number, position] : llvm::enumerate(order.tensors)) {
+    const kiln_tensor &abi = args.tensors[number];
+    Expected<Tensor> tensor =
+        Tensor::view(abi.data, static_cast<DType>(abi.dtype), Dims(abi.extents, abi.rank),
+                     Dims(abi.strides, abi.rank));
+    if (!tensor)
+      return tensor.status();
+    values[position] = abi.flags & KILN_TENSOR_READ_ONLY ? tensor->asReadOnly() : *tensor;
+  }
+  for (auto [number, position] : llvm::enumerate(order.scalars))
+    values[position] =
+        ScalarBits{args.scalars[number], *dtypeOf(func.getArgumentTypes()[position])};
+  return values;
+}
+
+Status Simulation::runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_blocks &range,
+                             const kiln_context &ctx) {
+  Expected<std::vector<Value>> values = valuesOf(func, args);
+  if (!values)
+    return values.status();
+  sim::Random *random = Options.seed ? &Choices : nullptr;
+  sim::BlockContext context{Symbols, Memory, Options.machine ? Options.machine->defaultSlots : 2,
+                            random, Operations};
+  sim::Place place;
+  std::copy(std::begin(ctx.grid), std::end(ctx.grid), place.grid.begin());
+  BlockOrder order(range, random);
+  for (uint64_t number = 0; number < order.count(); ++number, ++Blocks) {
+    place.block = order.block(number);
+    if (Status bad = sim::GroupBlock(func, *values, place, context).run(); !bad.isOk())
+      return bad;
+  }
+  return Status::ok();
+}
+
+int32_t Simulation::runKernel(const kiln_args *args, const kiln_blocks *range, kiln_context *ctx) {
+  auto *kernel = static_cast<Kernel *>(ctx->user);
+  Status status = kernel->simulation->runBlocks(kernel->func, *args, *range, *ctx);
+  if (status.isOk())
+    return KILN_OK;
+  kernel->simulation->fail(status);
+  const SourceLoc &loc = status.location();
+  ctx->report(ctx, status.message().c_str(), loc.isKnown() ? loc.file.c_str() : nullptr, loc.line);
+  return KILN_FAIL;
+}
+
+Status Simulation::runEntry(Engine &engine, ir::FuncOp entry, std::vector<Value> args) {
+  if (entry.getKind() != ir::FuncKind::Orchestration)
+    return engine.submit(sim::makeTask(entry, args)).status();
+  sim::OrchestrationHost host(Symbols, engine);
+  sim::Interpreter interpreter(entry, std::move(args), {}, host, Memory);
+  Status status = interpreter.resume();
+  Operations += interpreter.operations();
+  return status;
+}
+
+Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, SimulationReport *report) {
+  if (Status bad = registerKernels(); !bad.isOk())
+    return bad;
+  EngineOptions engineOptions;
+  engineOptions.seed = Options.seed;
+  engineOptions.recordTrace = report != nullptr;
+  Expected<std::unique_ptr<Engine>> engine = Engine::create(Registry, engineOptions);
+  if (!engine)
+    return engine.status();
+  if (Status bad = (*engine)->begin({Options.program, Options.platform, Options.dump}); !bad.isOk())
+    return bad;
+  if (Status bad = runEntry(**engine, entry, std::move(args)); !bad.isOk())
+    fail(bad);
+  Status finished =
+      (*engine)->finish(); // also after a failure: what was submitted drains, the dump is written
+  if (report) {
+    report->trace = (*engine)->trace();
+    report->blocks = Blocks;
+    report->operations = Operations;
+    report->failure = (*engine)->lastFailure();
+  }
+  if (First.isOk())
+    return finished;
+  if (Options.seed == 0)
+    return First;
+  return Status(First.code(), First.message() + " (seed " + std::to_string(Options.seed) + ")",
+                First.location());
+}
+
+//===----------------------------------------------------------------------===//
+// Arguments of the entry
+//===----------------------------------------------------------------------===//
+
+Status checkTensor(ir::TensorType type, const Tensor &tensor) {
+  if (Status bad = tensor.validate(); !bad.isOk())
+    return bad;
+  bool fits = tensor.dtype() == *dtypeOf(type.getElementType()) && tensor.rank() == type.getRank();
+  for (int axis = 0; fits && axis < tensor.rank(); ++axis) {
+    fits &= type.isDynamicDim(axis) || type.getShape()[axis] == tensor.extent(axis);
+    // The stride of an axis with one element or none means nothing.
+    fits &= type.getStrides().empty() || ShapedType::isDynamic(type.getStrides()[axis]) ||
+            tensor.extent(axis) <= 1 || type.getStrides()[axis] == tensor.stride(axis);
+  }
+  if (fits)
+    return Status::ok();
+  std::string expected;
+  llvm::raw_string_ostream(expected) << type;
+  return Status(StatusCode::InvalidArgument, "expected " + expected + ", got " + tensor.str() +
+                                                 " with strides " + toString(tensor.strides()));
+}
+
+Expected<Value> argumentValue(Type type, const Argument &arg) {
+  if (auto tensorType = dyn_cast<ir::TensorType>(type)) {
+    const auto *tensor = std::get_if<Tensor>(&arg);
+    if (!tensor)
+      return Status(StatusCode::InvalidArgument, "expected a tensor, got a scalar");
+    if (Status bad = checkTensor(tensorType, *tensor); !bad.isOk())
+      return bad;
+    return Value(*tensor);
+  }
+  const auto *scalar = std::get_if<ScalarBits>(&arg);
+  if (!scalar)
+    return Status(StatusCode::InvalidArgument, "expected a scalar, got a tensor");
+  DType wanted = *dtypeOf(type);
+  bool isWide = wanted == DType::Index && scalar->type == DType::I64;
+  if (scalar->type != wanted && !isWide)
+    return Status(StatusCode::InvalidArgument, std::string("expected a scalar of type ") +
+                                                   toString(wanted) + ", got " +
+                                                   toString(scalar->type));
+  return Value(ScalarBits{scalar->bits, wanted});
+}
+
+Expected<std::vector<Value>> argumentValues(ir::FuncOp entry, std::span<const Argument> args) {
+  std::string who = "@" + entry.getSymName().str();
+  if (entry.hasPipeParameter())
+    return Status(StatusCode::InvalidArgument,
+                  who + " has a pipe parameter and cannot be run by itself");
+  if (args.size() != entry.getNumArguments())
+    return Status(StatusCode::InvalidArgument,
+                  who + " takes " + std::to_string(entry.getNumArguments()) + " arguments, got " +
+                      std::to_string(args.size()));
+  std::vector<std::string> names = parameterNames(entry);
+  std::vector<Value> values;
+  for (auto [number, arg] : llvm::enumerate(args)) {
+    Expected<Value> value = argumentValue(entry.getArgumentTypes()[number], arg);
+    if (!value)
+      return value.status().withPrefix(who + ", argument '" + names[number] + "'");
+    values.push_back(*value);
+  }
+  return values;
+}
+
+} // namespace
+
+Status simulate(ModuleOp prepared, ir::FuncOp entry, std::span<const Argument> args,
+                const SimulatorOptions &options, SimulationReport *report) {
+  if (failed(verify(prepared)))
+    return Status(StatusCode::InvalidArgument, "the module does not verify");
+  Expected<std::vector<Value>> values = argumentValues(entry, args);
+  if (!values)
+    return values.status().withLocation(sourceLocOf(entry.getLoc()));
+  return Simulation(prepared, options).run(entry, std::move(*values), report);
+}
+
+bool isSimulated(OperationName name) { return sim::OpTable::get().find(name) != nullptr; }
+
+} // namespace kiln

@@ -1,0 +1,243 @@
+//===- KilnDialect.cpp - the kiln dialect and the verifiers of its plain ops ----===//
+#include "../Lists.h"
+#include "kiln/Dialect/Assembly.h"
+
+using namespace mlir;
+using namespace kiln::assembly;
+
+#include "kiln/Dialect/Kiln/KilnDialect.cpp.inc"
+#define GET_OP_CLASSES
+#include "kiln/Dialect/Kiln/KilnOps.cpp.inc"
+
+namespace kiln::ir {
+
+void KilnDialect::initialize() {
+  registerTypesAndAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "kiln/Dialect/Kiln/KilnOps.cpp.inc"
+      >();
+}
+
+LogicalResult KilnDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned arg,
+                                                    NamedAttribute attribute) {
+  if (attribute.getName() == kArgNameAttr) {
+    if (isa<StringAttr>(attribute.getValue()))
+      return success();
+    return op->emitOpError("the name of parameter ") << arg << " is not a string";
+  }
+  if (attribute.getName() == kArgDirectionAttr) {
+    auto func = dyn_cast<FuncOp>(op);
+    if (!func || !isa<DirectionAttr>(attribute.getValue()) || !isa<TensorType>(func.getArgumentTypes()[arg]))
+      return op->emitOpError("parameter ") << arg << ": only a tensor has a direction, and it is in, out or inout";
+    return success();
+  }
+  return op->emitOpError("unknown attribute ") << attribute.getName() << " on parameter " << arg;
+}
+
+LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (attribute.getName() == kLoopAttr && isa<scf::ForOp>(op) && isa<LoopAttr>(attribute.getValue()))
+    return success();
+  return op->emitOpError("has an unknown attribute ")
+         << attribute.getName() << "; the kiln dialect puts only " << kLoopAttr << " on scf.for";
+}
+
+SmallVector<OpFoldResult> mixedList(ArrayRef<int64_t> constants, ValueRange values) {
+  SmallVector<OpFoldResult> mixed;
+  size_t next = 0;
+  for (int64_t constant : constants) {
+    if (!ShapedType::isDynamic(constant))
+      mixed.push_back(IntegerAttr::get(IndexType::get(values.empty() ? nullptr : values[0].getContext()), constant));
+    else
+      mixed.push_back(values[next++]);
+  }
+  return mixed;
+}
+
+Value rootOf(Value tensor) {
+  while (Operation *def = tensor.getDefiningOp()) {
+    if (!isa<SliceOp, TransposeOp, ReshapeOp>(def))
+      break;
+    tensor = def->getOperand(0);
+  }
+  return tensor;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors and views
+//===----------------------------------------------------------------------===//
+
+LogicalResult AllocOp::verify() {
+  int64_t dynamic = llvm::count_if(getResult().getType().getShape(), ShapedType::isDynamic);
+  if (int64_t(getSizes().size()) != dynamic)
+    return emitOpError("needs one size for each of the ") << dynamic << " dynamic extents, has " << getSizes().size();
+  return success();
+}
+
+void AllocOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  if (getName())
+    setName(getResult(), *getName());
+}
+
+LogicalResult DimOp::verify() {
+  int64_t dim = getDim(), rank = getTensor().getType().getRank();
+  if (dim < 0 || dim >= rank)
+    return emitOpError("axis ") << dim << " does not exist in a tensor of rank " << rank;
+  return success();
+}
+
+OpFoldResult DimOp::fold(FoldAdaptor) {
+  int64_t extent = getTensor().getType().getShape()[getDim()];
+  return ShapedType::isDynamic(extent) ? OpFoldResult() : IntegerAttr::get(IndexType::get(getContext()), extent);
+}
+
+LogicalResult SliceOp::verify() {
+  TensorType from = getTensor().getType(), to = getResult().getType();
+  ArrayRef<int64_t> offsets = getStaticOffsets(), sizes = getStaticSizes();
+  int64_t rank = from.getRank();
+  if (int64_t(offsets.size()) != rank || int64_t(sizes.size()) != rank)
+    return emitOpError("needs one offset and one size for each of the ") << rank << " axes";
+  if (failed(verifyList(*this, "offsets", offsets, getOffsets())) ||
+      failed(verifyList(*this, "sizes", sizes, getSizes())))
+    return failure();
+  for (int64_t axis : getDropped())
+    if (axis < 0 || axis >= rank)
+      return emitOpError("dropped axis ") << axis << " does not exist";
+  SmallVector<int64_t> shape;
+  for (int64_t axis = 0; axis < rank; ++axis) {
+    int64_t extent = from.getShape()[axis], offset = offsets[axis], size = sizes[axis];
+    if (!ShapedType::isDynamic(offset) && offset < 0)
+      return emitOpError("offset ") << offset << " of axis " << axis << " is negative";
+    if (!ShapedType::isDynamic(size) && size < 0)
+      return emitOpError("size ") << size << " of axis " << axis << " is negative";
+    if (!ShapedType::isDynamic(extent) && !ShapedType::isDynamic(size)) {
+      int64_t least = ShapedType::isDynamic(offset) ? 0 : offset;
+      if (size > extent || least > extent - size)
+        return emitOpError("axis ") << axis << ": offset " << least << " + size " << size << " overruns the extent "
+                                    << extent;
+    }
+    if (!llvm::is_contained(getDropped(), axis))
+      shape.push_back(size);
+    else if (size != 1)
+      return emitOpError("axis ") << axis << " is dropped, so its size must be the constant 1";
+  }
+  if (shape.empty())
+    return emitOpError("drops every axis; for one element use kiln.read or kiln.get");
+  if (!TensorType::get(shape, from.getElementType()).canPassAs(to))
+    return emitOpError("makes ") << TensorType::get(shape, from.getElementType()) << ", not " << to;
+  return success();
+}
+
+LogicalResult TransposeOp::verify() {
+  TensorType from = getTensor().getType(), to = getResult().getType();
+  ArrayRef<int64_t> permutation = getPermutation();
+  SmallVector<int64_t> shape;
+  llvm::SmallDenseSet<int64_t> seen;
+  for (int64_t axis : permutation) {
+    if (axis < 0 || axis >= from.getRank() || !seen.insert(axis).second)
+      return emitOpError("needs a permutation of the ") << from.getRank() << " axes";
+    shape.push_back(from.getShape()[axis]);
+  }
+  if (int64_t(permutation.size()) != from.getRank())
+    return emitOpError("needs a permutation of the ") << from.getRank() << " axes";
+  if (!TensorType::get(shape, from.getElementType()).canPassAs(to))
+    return emitOpError("makes ") << TensorType::get(shape, from.getElementType()) << ", not " << to;
+  return success();
+}
+
+LogicalResult ReshapeOp::verify() {
+  TensorType from = getTensor().getType(), to = getResult().getType();
+  TensorType made = TensorType::getChecked([&] { return emitOpError(); }, getContext(), getStaticSizes(),
+                                           from.getElementType(), ArrayRef<int64_t>());
+  if (!made || failed(verifyList(*this, "sizes", getStaticSizes(), getSizes())))
+    return failure();
+  if (!made.canPassAs(to))
+    return emitOpError("makes ") << made << ", not " << to;
+  auto count = [](TensorType type) {
+    int64_t n = 1;
+    for (int64_t extent : type.getShape())
+      if (llvm::MulOverflow(n, extent, n))
+        return int64_t(-1);
+    return n;
+  };
+  if (from.hasStaticShape() && made.hasStaticShape() && count(from) != count(made))
+    return emitOpError("has ") << count(from) << " elements before and " << count(made) << " after";
+  return success();
+}
+
+/// Indices and element type of an access to one element.
+static LogicalResult verifyElement(Operation *op, TensorType tensor, ArrayRef<int64_t> indices, ValueRange values,
+                                   Type scalar) {
+  if (int64_t(indices.size()) != tensor.getRank())
+    return op->emitOpError("needs one index for each of the ") << tensor.getRank() << " axes, has " << indices.size();
+  if (failed(verifyList(op, "indices", indices, values)))
+    return failure();
+  if (scalar != tensor.getElementType())
+    return op->emitOpError("the scalar is ") << scalar << " but the tensor holds " << tensor.getElementType();
+  for (auto [index, extent] : llvm::zip(indices, tensor.getShape()))
+    if (!ShapedType::isDynamic(index) && (index < 0 || (!ShapedType::isDynamic(extent) && index >= extent)))
+      return op->emitOpError("index ") << index << " is outside the tensor " << tensor;
+  return success();
+}
+
+LogicalResult ReadOp::verify() {
+  return verifyElement(*this, getTensor().getType(), getStaticIndices(), getIndices(), getResult().getType());
+}
+LogicalResult WriteOp::verify() {
+  return verifyElement(*this, getTensor().getType(), getStaticIndices(), getIndices(), getValue().getType());
+}
+LogicalResult GetOp::verify() {
+  return verifyElement(*this, getTensor().getType(), getStaticIndices(), getIndices(), getResult().getType());
+}
+
+//===----------------------------------------------------------------------===//
+// Launching
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyGrid(Operation *op, ArrayRef<int64_t> grid, ValueRange values) {
+  if (grid.size() > 3)
+    return op->emitOpError("has ") << grid.size() << " grid dimensions; there are at most three";
+  int64_t blocks = 1;
+  bool isEmpty = llvm::is_contained(grid, 0), overflows = false;
+  for (int64_t extent : grid) {
+    if (ShapedType::isDynamic(extent))
+      continue;
+    if (extent < 0)
+      return op->emitOpError("has the negative grid extent ") << extent;
+    overflows |= !isEmpty && llvm::MulOverflow(blocks, extent, blocks);
+  }
+  if (overflows)
+    return op->emitOpError("has more grid blocks than can be counted");
+  return verifyList(op, "grid", grid, values);
+}
+
+LogicalResult SubmitOp::verify() {
+  if (failed(verifyGrid(*this, getStaticGrid(), getGrid())))
+    return failure();
+  if (!getCallee() && (!getArgs().empty() || !getStaticGrid().empty()))
+    return emitOpError("without a kernel carries dependencies only: no arguments, no grid");
+  bool hasAll = getStaticPredicateIndices() && getPredicateCmp() && getPredicateConstant();
+  bool hasAny = getStaticPredicateIndices() || getPredicateCmp() || getPredicateConstant() ||
+                !getPredicateIndices().empty();
+  if (getPredicate() ? !hasAll : hasAny)
+    return emitOpError("a predicate has a tensor, indices, a comparison and a constant, or there is none");
+  if (!getPredicate())
+    return success();
+  using P = arith::CmpIPredicate;
+  if (!llvm::is_contained({P::eq, P::ne, P::slt, P::sle, P::sgt, P::sge}, *getPredicateCmp()))
+    return emitOpError("a predicate compares signed integers, not with ")
+           << arith::stringifyCmpIPredicate(*getPredicateCmp());
+  auto tensor = cast<TensorType>(getPredicate().getType());
+  if (!isa<IntegerType>(tensor.getElementType()))
+    return emitOpError("a predicate reads an integer tensor, not ") << tensor;
+  return verifyElement(*this, tensor, *getStaticPredicateIndices(), getPredicateIndices(),
+                       tensor.getElementType());
+}
+
+LogicalResult IncoreOp::verify() {
+  if (getName().empty())
+    return emitOpError("needs a name");
+  return verifyGrid(*this, getStaticGrid(), getGrid());
+}
+
+} // namespace kiln::ir

@@ -1,0 +1,442 @@
+//===- KilnFunctions.cpp - kiln.func, kiln.call: syntax and rules ----------------===//
+#include "kiln/Dialect/Assembly.h"
+#include "kiln/Machine/Machine.h"
+
+#include "mlir/Interfaces/FunctionImplementation.h"
+
+using namespace mlir;
+
+namespace kiln::ir {
+
+//===----------------------------------------------------------------------===//
+// Parameters: names and directions
+//===----------------------------------------------------------------------===//
+
+StringRef FuncOp::getArgName(unsigned index) {
+  auto name = getArgAttrOfType<StringAttr>(index, kArgNameAttr);
+  return name ? name.getValue() : StringRef();
+}
+
+void FuncOp::setArgName(unsigned index, StringRef name) {
+  setArgAttr(index, kArgNameAttr, StringAttr::get(getContext(), name));
+}
+
+std::optional<Direction> FuncOp::getArgDirection(unsigned index) {
+  if (auto direction = getArgAttrOfType<DirectionAttr>(index, kArgDirectionAttr))
+    return direction.getValue();
+  return std::nullopt;
+}
+
+void FuncOp::setArgDirection(unsigned index, Direction direction) {
+  setArgAttr(index, kArgDirectionAttr, DirectionAttr::get(getContext(), direction));
+}
+
+bool FuncOp::hasPipeParameter() { return llvm::any_of(getArgumentTypes(), llvm::IsaPred<tile::PipeType>); }
+
+void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name, FunctionType type, FuncKind kind,
+                   StringRef role, ArrayRef<std::string> argNames) {
+  state.addAttribute(getSymNameAttrName(state.name), builder.getStringAttr(name));
+  state.addAttribute(getFunctionTypeAttrName(state.name), TypeAttr::get(type));
+  state.addAttribute(getKindAttrName(state.name), FuncKindAttr::get(builder.getContext(), kind));
+  if (!role.empty())
+    state.addAttribute(getRoleAttrName(state.name), builder.getStringAttr(role));
+  SmallVector<Attribute> argAttrs;
+  for (const std::string &argName : argNames)
+    argAttrs.push_back(builder.getDictionaryAttr(builder.getNamedAttr(kArgNameAttr, builder.getStringAttr(argName))));
+  if (!argAttrs.empty())
+    state.addAttribute(getArgAttrsAttrName(state.name), builder.getArrayAttr(argAttrs));
+  Block *entry = new Block();
+  state.addRegion()->push_back(entry);
+  for (Type input : type.getInputs())
+    entry->addArgument(input, state.location);
+  FuncOp::ensureTerminator(*state.regions.front(), builder, state.location);
+}
+
+//===----------------------------------------------------------------------===//
+// Assembly
+//===----------------------------------------------------------------------===//
+
+/// `%x: type in {attributes} loc(...)`. The SSA name is the parameter's name unless it is a number or the
+/// attributes give another.
+static ParseResult parseParameter(OpAsmParser &parser, OpAsmParser::Argument &argument) {
+  if (parser.parseArgument(argument, /*allowType=*/true, /*allowAttrs=*/false))
+    return failure();
+  NamedAttrList attributes;
+  StringRef keyword;
+  SMLoc loc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalKeyword(&keyword, {"in", "out", "inout"}))) {
+    if (!isa<TensorType>(argument.type))
+      return parser.emitError(loc, "only a tensor has a direction");
+    attributes.set(kArgDirectionAttr, DirectionAttr::get(parser.getContext(), *symbolizeDirection(keyword)));
+  }
+  if (parser.parseOptionalAttrDict(attributes) || parser.parseOptionalLocationSpecifier(argument.sourceLoc))
+    return failure();
+  StringRef name = argument.ssaName.name.drop_front();
+  if (attributes.get(kArgNameAttr) == parser.getBuilder().getStringAttr(""))
+    attributes.erase(kArgNameAttr);  // how a parameter without a name is printed
+  else if (!attributes.get(kArgNameAttr) && !assembly::isMadeUpName(name))
+    attributes.set(kArgNameAttr, parser.getBuilder().getStringAttr(name));
+  argument.attrs = attributes.getDictionary(parser.getContext());
+  return success();
+}
+
+/// `orchestration`, `incore split(s)`, `role(name)` or `group lanes(n)`.
+static ParseResult parseKind(OpAsmParser &parser, OperationState &state) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef keyword;
+  Builder &builder = parser.getBuilder();
+  std::optional<FuncKind> kind;
+  if (succeeded(parser.parseOptionalKeyword(&keyword)))
+    kind = symbolizeFuncKind(keyword);
+  if (!kind)
+    return parser.emitError(loc, "expected the kind of the function: orchestration, incore, role(name) or group");
+  state.addAttribute(FuncOp::getKindAttrName(state.name), FuncKindAttr::get(parser.getContext(), *kind));
+  if (*kind == FuncKind::Role) {
+    StringRef role;
+    if (parser.parseLParen() || parser.parseKeyword(&role) || parser.parseRParen())
+      return failure();
+    state.addAttribute(FuncOp::getRoleAttrName(state.name), builder.getStringAttr(role));
+  }
+  if (succeeded(parser.parseOptionalKeyword("lanes"))) {
+    int64_t lanes = 0;
+    if (parser.parseLParen() || parser.parseInteger(lanes) || parser.parseRParen())
+      return failure();
+    state.addAttribute(FuncOp::getLanesAttrName(state.name), builder.getI64IntegerAttr(lanes));
+  }
+  if (succeeded(parser.parseOptionalKeyword("split"))) {
+    StringRef text;
+    if (parser.parseLParen())
+      return failure();
+    SMLoc splitLoc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&text) || parser.parseRParen())
+      return failure();
+    std::optional<tile::Split> split = tile::symbolizeSplit(text);
+    if (!split)
+      return parser.emitError(splitLoc, "expected none, up_down or left_right");
+    state.addAttribute(FuncOp::getSplitAttrName(state.name), tile::SplitAttr::get(parser.getContext(), *split));
+  }
+  return success();
+}
+
+ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &state) {
+  Builder &builder = parser.getBuilder();
+  StringAttr name;
+  SmallVector<OpAsmParser::Argument> arguments;
+  SmallVector<Type> results;
+  if (parser.parseSymbolName(name, getSymNameAttrName(state.name), state.attributes) ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
+                                     [&] { return parseParameter(parser, arguments.emplace_back()); }) ||
+      parser.parseOptionalArrowTypeList(results) || parseKind(parser, state))
+    return failure();
+  NamedAttrList attributes;
+  SMLoc attributesLoc = parser.getCurrentLocation();
+  if (parser.parseOptionalAttrDictWithKeyword(attributes))
+    return failure();
+  for (StringRef inherent : getAttributeNames())
+    if (attributes.get(inherent))
+      return parser.emitError(attributesLoc, "'") << inherent << "' is part of the signature, not an attribute";
+  state.attributes.append(attributes);
+  SmallVector<Type> inputs;
+  SmallVector<Attribute> argAttrs;
+  for (const OpAsmParser::Argument &argument : arguments) {
+    inputs.push_back(argument.type);
+    argAttrs.push_back(argument.attrs);
+  }
+  state.addAttribute(getFunctionTypeAttrName(state.name), TypeAttr::get(builder.getFunctionType(inputs, results)));
+  if (llvm::any_of(argAttrs, [](Attribute dict) { return !cast<DictionaryAttr>(dict).empty(); }))
+    state.addAttribute(getArgAttrsAttrName(state.name), builder.getArrayAttr(argAttrs));
+  Region *body = state.addRegion();
+  if (parser.parseRegion(*body, arguments))
+    return failure();
+  FuncOp::ensureTerminator(*body, builder, state.location);
+  return success();
+}
+
+void FuncOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+  for (BlockArgument argument : region.getArguments())
+    if (StringRef name = getArgName(argument.getArgNumber()); !name.empty())
+      setName(argument, name);
+}
+
+void FuncOp::print(OpAsmPrinter &printer) {
+  printer << " ";
+  printer.printSymbolName(getSymName());
+  printer << "(";
+  llvm::interleaveComma(getBody().getArguments(), printer, [&](BlockArgument argument) {
+    unsigned index = argument.getArgNumber();
+    std::string ssaName;
+    llvm::raw_string_ostream os(ssaName);
+    printer.printOperand(argument, os);
+    printer << ssaName << ": " << argument.getType();
+    if (std::optional<Direction> direction = getArgDirection(index))
+      printer << " " << stringifyDirection(*direction);
+    NamedAttrList rest(getArgAttrDict(index));
+    rest.erase(kArgDirectionAttr);
+    bool isMadeUp = assembly::isMadeUpName(StringRef(ssaName).drop_front());
+    if (!isMadeUp && ssaName.substr(1) == getArgName(index))
+      rest.erase(kArgNameAttr);
+    else if (!isMadeUp && getArgName(index).empty())
+      rest.set(kArgNameAttr, StringAttr::get(getContext(), ""));
+    printer.printOptionalAttrDict(rest);
+  });
+  printer << ")";
+  printer.printOptionalArrowTypeList(getResultTypes());
+  printer << " " << stringifyFuncKind(getKind());
+  if (getRole())
+    printer << "(" << *getRole() << ")";
+  if (getLanes())
+    printer << " lanes(" << getNumLanes() << ")";
+  if (getSplit())
+    printer << " split(" << tile::stringifySplit(*getSplit()) << ")";
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
+                                           {getSymNameAttrName(), getFunctionTypeAttrName(), getKindAttrName(),
+                                            getRoleAttrName(), getLanesAttrName(), getSplitAttrName(),
+                                            getArgAttrsAttrName(), getResAttrsAttrName()});
+  printer << " ";
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/getNumResults() > 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Rules of a function on its own
+//===----------------------------------------------------------------------===//
+
+LogicalResult FuncOp::verify() {
+  if (Operation *parent = (*this)->getParentOp(); parent && !isa<ModuleOp>(parent))
+    return emitOpError("stands in '") << parent->getName() << "'; functions stand in a module";
+  FuncKind kind = getKind();
+  if ((kind == FuncKind::Role) != getRole().has_value())
+    return emitOpError("a role function names its role, and only a role function does");
+  if (getRole() && !findRole(*getRole()))
+    return emitOpError("no machine has a role '") << *getRole() << "'; roles are aic, aiv, dma and compute";
+  if (getLanes() && (kind != FuncKind::Group || getNumLanes() < 1))
+    return emitOpError("lanes(n) belongs to a group, and n is at least 1");
+  if (getSplit() && kind != FuncKind::Incore)
+    return emitOpError("split(...) belongs to an incore function; in a group the pipes have splits");
+  for (auto [index, type] : llvm::enumerate(getArgumentTypes())) {
+    if (isa<tile::PipeType>(type)) {
+      if (kind != FuncKind::Role)
+        return emitOpError("parameter ") << index << " is a pipe; only role functions are given pipes";
+    } else if (!isa<TensorType, IndexType>(type) && !(isElementType(type) && type.isIntOrFloat())) {
+      return emitOpError("parameter ") << index << " has type " << type << "; parameters are tensors, scalars and pipes";
+    }
+  }
+  for (Type type : getResultTypes())
+    if (!isa<TensorType>(type))
+      return emitOpError("returns ") << type << "; functions return tensors only";
+  for (unsigned index = 0; index < getNumResults(); ++index)
+    if (DictionaryAttr attributes = getResultAttrDict(index); attributes && !attributes.empty())
+      return emitOpError("result ") << index << " has attributes; only parameters have them";
+  return success();
+}
+
+/// Whether an op may stand in a function of this kind, outside kiln.incore.
+static LogicalResult verifyPlacement(Operation *op, FuncKind kind) {
+  bool isTile = isa_and_nonnull<tile::TileDialect>(op->getDialect());
+  switch (kind) {
+  case FuncKind::Orchestration:
+    if (isTile)
+      return op->emitOpError("computes on a core and cannot stand in an orchestration; put it into a kernel or a "
+                             "kiln.incore region");
+    if (isa<ReadOp, WriteOp>(op))
+      return op->emitOpError("cannot stand in an orchestration; use kiln.get, which waits for the producers");
+    return success();
+  case FuncKind::Incore:
+    if (isa<tile::PipeOp, tile::PushOp, tile::PopOp, tile::FreeOp>(op))
+      return op->emitOpError("needs a role: write a group with role functions, or let the compiler place the pipes");
+    [[fallthrough]];
+  case FuncKind::Role:
+    if (isa<SubmitOp, IncoreOp, ScopeOp, GetOp>(op) || (isa<AllocOp>(op) && kind == FuncKind::Role))
+      return op->emitOpError("belongs to an orchestration, not to a kernel");
+    if (isa<tile::PipeOp>(op))
+      return op->emitOpError("makes a pipe; pipes are made in the group and passed to the roles");
+    return success();
+  case FuncKind::Group:
+    if (isTile && !isa<tile::PipeOp>(op))
+      return op->emitOpError("cannot stand in a group, which only makes pipes and calls its roles");
+    if (isa<SubmitOp, IncoreOp, ScopeOp, GetOp, AllocOp, ReadOp, WriteOp>(op) ||
+        isa_and_nonnull<scf::SCFDialect>(op->getDialect()))
+      return op->emitOpError("cannot stand in a group, which only makes pipes and calls its roles");
+    return success();
+  }
+  return success();
+}
+
+/// Tensors, pipes and tasks are names for things, not data: they are never carried, yielded or selected.
+static LogicalResult verifyReferences(Operation *op) {
+  auto isReference = [](Type type) { return isa<TensorType, tile::PipeType>(type); };
+  if (!isa<SliceOp, TransposeOp, ReshapeOp, AllocOp, CallOp, tile::PipeOp>(op))
+    for (Type type : op->getResultTypes())
+      if (isReference(type))
+        return op->emitOpError("makes a ") << type << "; tensors and pipes are never carried, yielded or selected";
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      for (Type type : block.getArgumentTypes())
+        if (isReference(type))
+          return op->emitOpError("carries a ") << type << "; tensors and pipes are never carried, yielded or selected";
+  return success();
+}
+
+LogicalResult FuncOp::verifyRegions() {
+  WalkResult result = getBody().walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
+    if (isa<ReturnOp>(op))
+      return WalkResult::advance();
+    FuncKind kind = getKind();
+    if (auto incore = op->getParentOfType<IncoreOp>(); incore && kind == FuncKind::Orchestration)
+      kind = FuncKind::Incore;
+    if (failed(verifyPlacement(op, kind)) || failed(verifyReferences(op)))
+      return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult ReturnOp::verify() {
+  auto func = cast<FuncOp>((*this)->getParentOp());
+  if (TypeRange(getArgs()) != TypeRange(func.getResultTypes()))
+    return emitOpError("returns ") << getArgs().size() << " tensors of other types than the function declares";
+  SmallVector<Value> seen;
+  for (auto [index, value] : llvm::enumerate(getArgs())) {
+    bool isAlloc = value.getDefiningOp<AllocOp>() && value.getParentBlock() == (*this)->getBlock();
+    if (!isa<BlockArgument>(value) && !isAlloc)
+      return emitOpError("result ") << index
+                                    << " is neither a parameter nor a kiln.alloc of the function's outermost block";
+    if (llvm::is_contained(seen, value))
+      return emitOpError("result ") << index << " names a tensor that is returned already";
+    seen.push_back(value);
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Rules between functions
+//===----------------------------------------------------------------------===//
+
+static LogicalResult verifyArguments(Operation *op, FuncOp callee, ValueRange args) {
+  if (args.size() != callee.getNumArguments())
+    return op->emitOpError("passes ") << args.size() << " arguments to @" << callee.getSymName() << ", which takes "
+                                      << callee.getNumArguments();
+  for (auto [index, arg] : llvm::enumerate(args)) {
+    Type have = arg.getType(), want = callee.getArgumentTypes()[index];
+    auto tensor = dyn_cast<TensorType>(have);
+    auto wanted = dyn_cast<TensorType>(want);
+    if (have != want && !(tensor && wanted && tensor.canPassAs(wanted)))
+      return op->emitOpError("argument ") << index << " of @" << callee.getSymName() << " is " << have << ", expected "
+                                          << want;
+  }
+  return success();
+}
+
+static FuncOp lookupCallee(Operation *op, FlatSymbolRefAttr name, SymbolTableCollection &symbols) {
+  auto callee = symbols.lookupNearestSymbolFrom<FuncOp>(op, name);
+  if (!callee)
+    op->emitOpError("there is no function ") << name;
+  return callee;
+}
+
+LogicalResult SubmitOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  if (!getCallee())
+    return success();
+  FuncOp callee = lookupCallee(*this, getCalleeAttr(), symbols);
+  if (!callee)
+    return failure();
+  if (callee.getKind() == FuncKind::Orchestration)
+    return emitOpError("launches the orchestration @") << callee.getSymName() << "; call it instead";
+  if (callee.hasPipeParameter())
+    return emitOpError("launches @") << callee.getSymName()
+                                     << ", which has a pipe parameter; launch the group that makes the pipe";
+  return verifyArguments(*this, callee, getArgs());
+}
+
+/// A group's member: pipe types agree with the lanes of the group.
+static LogicalResult verifyMember(CallOp call, FuncOp group, FuncOp member) {
+  if (member.getKind() != FuncKind::Role)
+    return call.emitOpError("calls @") << member.getSymName() << ", which is no role function; a group calls roles";
+  for (CallOp other : group.getBody().getOps<CallOp>()) {
+    if (other == call)
+      break;
+    auto otherMember = SymbolTable::lookupNearestSymbolFrom<FuncOp>(group, other.getCalleeAttr());
+    if (otherMember && otherMember.getRole() == member.getRole())
+      return call.emitOpError("calls a second function of role ") << *member.getRole() << "; a group has one per role";
+  }
+  int64_t most = findRole(*member.getRole())->maxLanes;
+  int64_t lanes = most > 1 ? group.getNumLanes() : 1;
+  if (lanes > most)
+    return call.emitOpError("runs ") << lanes << " lanes of role " << *member.getRole() << ", which has at most " << most;
+  WalkResult result = member.walk([&](Operation *op) -> WalkResult {
+    Value pipe;
+    TypeRange tiles;
+    if (auto push = dyn_cast<tile::PushOp>(op))
+      pipe = push.getPipe(), tiles = push.getTiles().getTypes();
+    else if (auto pop = dyn_cast<tile::PopOp>(op))
+      pipe = pop.getPipe(), tiles = pop.getTiles().getTypes();
+    else
+      return WalkResult::advance();
+    auto type = cast<tile::PipeType>(pipe.getType());
+    for (auto [full, tile] : llvm::zip_equal(type.getPayload(), tiles)) {
+      tile::TileType share = tile::laneShare(full, type.getSplit(), lanes);
+      auto have = cast<tile::TileType>(tile);
+      if (share.getRows() != have.getRows() || share.getCols() != have.getCols()) {
+        InFlightDiagnostic diag = op->emitOpError("handles ") << have << ", but with " << lanes << " lanes and split "
+                                                              << tile::stringifySplit(type.getSplit())
+                                                              << " each lane has " << share;
+        diag.attachNote(call.getLoc()) << "called here by group @" << group.getSymName();
+        return diag;
+      }
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  FuncOp callee = lookupCallee(*this, getCalleeAttr(), symbols);
+  if (!callee)
+    return failure();
+  auto caller = (*this)->getParentOfType<FuncOp>();
+  if (!caller)
+    return emitOpError("stands outside a kiln.func");
+  if (failed(verifyArguments(*this, callee, getArgs())))
+    return failure();
+  if (TypeRange(getResultTypes()) != TypeRange(callee.getResultTypes()))
+    return emitOpError("expects other results than @") << callee.getSymName() << " returns";
+  if (caller.getKind() == FuncKind::Group)
+    return verifyMember(*this, caller, callee);
+  bool isInKernel = caller.isKernel() || (*this)->getParentOfType<IncoreOp>();
+  if (caller.getKind() == FuncKind::Role)
+    return emitOpError("cannot stand in a role function; a role calls no other function");
+  FuncKind expected = isInKernel ? FuncKind::Incore : FuncKind::Orchestration;
+  if (callee.getKind() != expected)
+    return emitOpError("calls @") << callee.getSymName() << ", which is of kind " << stringifyFuncKind(callee.getKind())
+                                  << "; here only " << stringifyFuncKind(expected)
+                                  << " functions can be called (kernels and groups are launched with kiln.submit)";
+  return success();
+}
+
+LogicalResult FuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  // Recursion: does any chain of calls and launches lead back here?
+  SmallVector<FuncOp> work{*this};
+  llvm::SmallPtrSet<Operation *, 8> visited;
+  while (!work.empty()) {
+    FuncOp func = work.pop_back_val();
+    WalkResult result = func.walk([&](Operation *op) -> WalkResult {
+      FlatSymbolRefAttr name;
+      if (auto call = dyn_cast<CallOp>(op))
+        name = call.getCalleeAttr();
+      else if (auto submit = dyn_cast<SubmitOp>(op))
+        name = submit.getCalleeAttr();
+      if (!name)
+        return WalkResult::advance();
+      auto callee = symbols.lookupNearestSymbolFrom<FuncOp>(op, name);
+      if (callee == *this)
+        return op->emitOpError("leads back to @") << getSymName() << "; recursion is not allowed";
+      if (callee && visited.insert(callee).second)
+        work.push_back(callee);
+      return WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      return failure();
+  }
+  return success();
+}
+
+} // namespace kiln::ir

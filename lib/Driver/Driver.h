@@ -1,0 +1,88 @@
+//===- Driver.h - what the commands share ---------------------------------------------===//
+//
+// A Source is a program that has been loaded: traced from C++ or parsed from text. Commands take one and their
+// options; they print, and return the exit code of the tool.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_LIB_DRIVER_DRIVER_H
+#define KILN_LIB_DRIVER_DRIVER_H
+
+#include "kiln/Check/Simulator.h"
+#include "kiln/Driver/Main.h"
+#include "kiln/Language/ProgramAccess.h"
+
+#include "mlir/IR/OwningOpRef.h"
+
+namespace kiln {
+
+inline constexpr int kGood = 0, kWrong = 1, kBadInput = 2;
+
+struct Source {
+  std::string name;
+  mlir::ModuleOp module;          ///< As it was written.
+  const Example *example = nullptr;
+};
+
+/// Prints errors the way compilers do, with the user's line where the file can be read.
+void printErrors(const std::vector<Status> &errors);
+/// Prints `kiln: error: message` and returns the code for bad input.
+int badInput(const std::string &message);
+
+/// A copy of the module on which the passes up to `lastPass` (all of them if empty) have run. Errors have been
+/// printed when it is null; `status` is then the exit code.
+mlir::OwningOpRef<mlir::ModuleOp> prepare(const Source &source, const std::string &lastPass, int &status);
+
+//===----------------------------------------------------------------------===//
+// Arguments
+//===----------------------------------------------------------------------===//
+
+using ArgSpecs = std::map<std::string, std::string>;
+
+/// Makes the arguments of an entry: inputs random from `seed`, outputs poisoned. `specs` are `--arg name=spec`.
+Expected<std::vector<Argument>> makeArguments(ir::FuncOp entry, const ArgSpecs &specs, uint64_t seed);
+/// Deep copies.
+Expected<std::vector<Argument>> copyArguments(std::span<const Argument> args);
+
+//===----------------------------------------------------------------------===//
+// Comparison
+//===----------------------------------------------------------------------===//
+
+struct Difference {
+  bool ok = true;
+  double largest = 0;      ///< |x - y|; NaN if one is.
+  std::string where;       ///< The worst element, when not ok.
+};
+
+HostArray toHost(const Tensor &tensor);
+/// |have - want| <= atol + rtol * |want| everywhere; NaN never passes.
+Difference compare(const HostArray &have, const HostArray &want, double rtol, double atol);
+
+/// What an example's formula says.
+class FormulaAccess {
+public:
+  static Formula run(const Example &example, ir::FuncOp entry, std::span<const Argument> args);
+  static const std::map<std::string, HostArray> &expected(const Formula &formula) { return formula.Expected; }
+  static int64_t length(const Formula &formula) { return formula.Length; }
+};
+
+//===----------------------------------------------------------------------===//
+// Commands
+//===----------------------------------------------------------------------===//
+
+struct RunSettings {
+  std::string platform = "a2a3sim", entry, out = "kiln-out";
+  ArgSpecs args;
+  int dumpLevel = 0;
+  uint64_t seed = 0, dataSeed = 1;
+  bool json = false, noReference = false, checkShapes = false, unboundedSlots = false;
+};
+
+int runCommand(const Source &source, const RunSettings &options);
+int emitCommand(const Source &source, const std::string &target, const std::string &lastPass, const std::string &entry,
+                const RunSettings &options);
+int buildCommand(const Source &source, const std::string &platform, const std::string &entry, const std::string &out);
+int machinesCommand(bool json);
+
+} // namespace kiln
+
+#endif // KILN_LIB_DRIVER_DRIVER_H

@@ -1,0 +1,243 @@
+//===- Main.cpp - the command line of `kiln` and of every example ---------------------===//
+#include "Driver.h"
+
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <unistd.h>
+
+using namespace mlir;
+
+namespace kiln {
+namespace {
+
+/// What the command line says, whatever the command.
+struct CommandLine {
+  std::string command = "run";
+  RunSettings run;
+  std::string target = "ir", after, out;
+  std::map<std::string, std::string> config;  ///< Options that belong to the program's Config.
+};
+
+const char *const kCommands[] = {"run", "emit", "build"};
+
+int parseError(const CLI::App &app, const CLI::ParseError &error) {
+  int code = app.exit(error);
+  return code == 0 ? kGood : kBadInput;
+}
+
+/// `--arg name=spec`.
+int parseArgs(const std::vector<std::string> &texts, ArgSpecs &specs) {
+  for (const std::string &text : texts) {
+    size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return badInput("--arg " + text + ": expected name=spec, such as a=128x64 or n=5");
+    specs[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return kGood;
+}
+
+/// What CLI11 did not know: `--name value` for the program's Config.
+int parseConfig(const std::vector<std::string> &rest, CommandLine &line) {
+  for (size_t i = 0; i < rest.size(); ++i) {
+    StringRef token = rest[i];
+    if (!token.consume_front("--") || token.empty())
+      return badInput("unexpected argument '" + rest[i] + "'");
+    auto [name, value] = token.split('=');
+    if (!token.contains('=')) {
+      if (i + 1 == rest.size() || StringRef(rest[i + 1]).starts_with("--"))
+        return badInput("unknown option --" + name.str() + ", or it lacks a value");
+      value = rest[++i];
+    }
+    if (name == "slots" && value == "unbounded")
+      line.run.unboundedSlots = true;
+    else
+      line.config[name.str()] = value.str();
+  }
+  return kGood;
+}
+
+/// Parses the options of a command; -1 to go on, else the exit code. `help` tells of the program's own options.
+int parseOptions(CommandLine &line, const std::string &program, const std::vector<std::string> &args,
+                 const std::function<std::string()> &help) {
+  CLI::App app("Runs " + program + " and checks the result", program);
+  app.allow_extras();
+  std::vector<std::string> argTexts;
+  std::string dump;
+  bool dumpTensor = false;
+  RunSettings &run = line.run;
+  app.add_option("--entry", run.entry, "The function to start with");
+  if (line.command == "run") {
+    app.add_option("-p,--platform", run.platform, "Where to run: a2a3sim, a5sim or torch")->capture_default_str();
+    app.add_option("--arg", argTexts, "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
+    app.add_option("--seed", run.seed, "Schedule of the simulator; 0 is the plain order")->capture_default_str();
+    app.add_option("--data-seed", run.dataSeed, "Seed of the random inputs")->capture_default_str();
+    app.add_option("--out", run.out, "Where files are written")->capture_default_str();
+    app.add_option("--dump-args", dump, "Dump kernel arguments: 0 off, 2 everything (the default without a number)")
+        ->expected(0, 1);
+    app.add_flag("--dump-tensor", dumpTensor, "The same as --dump-args=2");
+    app.add_flag("--no-reference", run.noReference, "Do not compare with the PyTorch reference");
+    app.add_flag("--check-shapes", run.checkShapes, "Assertions on type and shape in the reference");
+    app.add_flag("--json", run.json, "Machine-readable output");
+  } else if (line.command == "emit") {
+    app.add_option("--target", line.target, "ir or torch")->capture_default_str();
+    app.add_option("--after", line.after, "Stop after this pass");
+    app.add_flag("--check-shapes", run.checkShapes, "Assertions on type and shape in the reference");
+  } else {
+    app.add_option("-p,--platform", run.platform, "The platform to build for")->capture_default_str();
+    app.add_option("-o,--out", line.out, "The folder of the bundle")->required();
+  }
+  app.footer(help);
+  std::vector<std::string> reversed(args.rbegin(), args.rend());
+  try {
+    app.parse(reversed);
+  } catch (const CLI::ParseError &error) {
+    return parseError(app, error);
+  }
+  if (int code = parseArgs(argTexts, run.args))
+    return code;
+  if (int code = parseConfig(app.remaining(), line))
+    return code;
+  if (line.command == "run") {
+    bool flagGiven = app.count("--dump-args") > 0;
+    Expected<int> level = flagGiven && !dump.empty() ? parseDumpLevel(dump, "--dump-args") : dumpLevelFromEnvironment(0);
+    if (!level)
+      return badInput(level.status().message());
+    run.dumpLevel = dumpTensor || (flagGiven && dump.empty()) ? 2 : *level;
+    if (run.dumpLevel == 1 || run.dumpLevel == 3)
+      return badInput("dump level " + std::to_string(run.dumpLevel) + " is not built yet; use 0 or 2");
+  }
+  return -1;
+}
+
+int dispatch(const CommandLine &line, const Source &source) {
+  if (line.command == "emit")
+    return emitCommand(source, line.target, line.after, line.run.entry, line.run);
+  if (line.command == "build")
+    return buildCommand(source, line.run.platform, line.run.entry, line.out);
+  return runCommand(source, line.run);
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+int textMain(const std::string &command, const std::string &path, const std::vector<std::string> &args) {
+  CommandLine line;
+  line.command = command;
+  if (int code = parseOptions(line, path, args, [] { return std::string(); }); code >= 0)
+    return code;
+  if (!line.config.empty())
+    return badInput("unknown option --" + line.config.begin()->first);
+  DialectRegistry registry;
+  registerKilnDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  std::vector<Status> errors;
+  OwningOpRef<ModuleOp> module;
+  {
+    DiagnosticCollector collector(&context, errors);
+    module = parseSourceFile<ModuleOp>(path, &context);
+  }
+  if (!module) {
+    if (errors.empty())
+      errors.emplace_back(StatusCode::InvalidArgument, "cannot be read as a program", SourceLoc{path, 0, 0});
+    printErrors(errors);
+    return kBadInput;
+  }
+  Source source{std::filesystem::path(path).stem().string(), *module};
+  return dispatch(line, source);
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+int main(int argc, char **argv, const ProgramBuilder &build, const Example &example) {
+  CommandLine line;
+  std::vector<std::string> args(argv + 1, argv + argc);
+  if (!args.empty() && llvm::is_contained(kCommands, args[0])) {
+    line.command = args[0];
+    args.erase(args.begin());
+  }
+  auto help = [&] {
+    Config defaults;
+    Program program = build(defaults);
+    std::string text = "Parameters of the program:\n";
+    for (const Config::Declared &param : defaults.declared())
+      text += "  --" + param.name + " " + (param.choices.empty() ? "N" : llvm::join(param.choices, "|")) +
+              " (default " + param.value + ")\n";
+    return defaults.declared().empty() ? std::string() : text;
+  };
+  std::string name = std::filesystem::path(argv[0]).filename().string();
+  if (int code = parseOptions(line, name, args, help); code >= 0)
+    return code;
+  Config config(line.config);
+  Program program = build(config);
+  if (std::vector<std::string> wrong = config.errors(); !wrong.empty())
+    return badInput(llvm::join(wrong, "\nkiln: error: "));
+  if (!program.errors().empty()) {
+    printErrors(program.errors());
+    return kBadInput;
+  }
+  Source source{program.name(), moduleOf(program), &example};
+  return dispatch(line, source);
+}
+
+static const char kUsage[] =
+    "usage: kiln COMMAND ...\n"
+    "\n"
+    "  kiln run PROG [-p PLATFORM] [--arg NAME=SPEC]...   compile, run, compare with the reference, report\n"
+    "  kiln emit PROG [--target ir|torch] [--after PASS]  print the program at a stage\n"
+    "  kiln build PROG -p PLATFORM -o DIR                 compile to a bundle\n"
+    "  kiln dump DIR [--task N] [--export npy|txt] ...    look into a dump\n"
+    "  kiln machines [--json]                             machine models\n"
+    "\n"
+    "PROG is a .mlir file or a compiled example. kiln COMMAND --help says more.\n";
+
+int toolMain(int argc, char **argv) {
+  std::vector<std::string> args(argv + 1, argv + argc);
+  if (args.empty() || args[0] == "--help" || args[0] == "-h") {
+    std::fputs(kUsage, args.empty() ? stderr : stdout);
+    return args.empty() ? kBadInput : kGood;
+  }
+  std::string command = args[0];
+  if (command == "dump")
+    return dumpCommand(argc - 1, argv + 1);
+  if (command == "machines") {
+    bool json = args.size() == 2 && args[1] == "--json";
+    return args.size() == 1 || json ? machinesCommand(json) : badInput("usage: kiln machines [--json]");
+  }
+  if (!llvm::is_contained(kCommands, command))
+    return badInput("there is no command '" + command + "'; try kiln --help");
+  if (args.size() >= 2 && (args[1] == "--help" || args[1] == "-h")) {
+    CommandLine line;
+    line.command = command;
+    return parseOptions(line, "kiln " + command + " PROG", {"--help"}, [] { return std::string(); });
+  }
+  if (args.size() < 2 || StringRef(args[1]).starts_with("-"))
+    return badInput("usage: kiln " + command + " PROG ...; PROG comes first");
+  std::string path = args[1];
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    return badInput("there is no program " + path);
+  if (StringRef(path).ends_with(".mlir"))
+    return textMain(command, path, {args.begin() + 2, args.end()});
+  if (access(path.c_str(), X_OK) != 0)
+    return badInput(path + " is neither a .mlir file nor a compiled example");
+  // A compiled example has the same command line.
+  args[0] = path;
+  args[1] = command;
+  std::vector<char *> pointers;
+  for (std::string &arg : args)
+    pointers.push_back(arg.data());
+  pointers.push_back(nullptr);
+  execv(path.c_str(), pointers.data());
+  return badInput("cannot run " + path);
+}
+
+} // namespace kiln

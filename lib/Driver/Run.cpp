@@ -1,0 +1,178 @@
+//===- Run.cpp - `kiln run`: execute, compare, report --------------------------------===//
+#include "Driver.h"
+
+#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Target/Torch/Torch.h"
+#include "kiln/Target/Torch/TorchWorker.h"
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+using namespace mlir;
+
+namespace kiln {
+namespace {
+
+/// One comparison of one output.
+struct Check {
+  std::string output, against;
+  Difference difference;
+};
+
+struct Outcome {
+  std::vector<Check> checks;
+  std::vector<std::string> skipped;
+  double seconds = 0;
+  bool ok() const {
+    return llvm::all_of(checks, [](const Check &check) { return check.difference.ok; });
+  }
+};
+
+Status runTorch(ModuleOp module, ir::FuncOp entry, const RunSettings &options, std::span<const Argument> args) {
+  TorchOptions torchOptions{entry.getSymName().str(), options.unboundedSlots, options.checkShapes};
+  Expected<std::string> text = emitTorch(module, torchOptions);
+  if (!text)
+    return text.status();
+  // One interpreter for all runs of this process: importing torch costs a second.
+  static Expected<std::unique_ptr<TorchWorker>> worker = TorchWorker::start();
+  if (!worker)
+    return worker.status();
+  return (*worker)->run(*text, "run", args);
+}
+
+Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const RunSettings &options,
+               std::span<const Argument> args) {
+  if (options.platform == "torch")
+    return runTorch(module, entry, options, args);
+  SimulatorOptions simulator;
+  simulator.seed = options.seed;
+  simulator.machine = findMachine(options.platform);
+  simulator.dump = {options.dumpLevel, options.out};
+  simulator.program = source.name;
+  simulator.platform = options.platform;
+  return simulate(module, entry, args, simulator);
+}
+
+/// Compares every tensor the entry writes with what `want` says of it.
+void check(Outcome &outcome, ir::FuncOp entry, std::span<const Argument> args, const std::string &against,
+           const std::map<std::string, HostArray> &want, double rtol, double atol) {
+  std::vector<std::string> names = parameterNames(entry);
+  for (auto [index, arg] : llvm::enumerate(args)) {
+    auto *tensor = std::get_if<Tensor>(&arg);
+    auto expected = want.find(names[index]);
+    if (tensor && expected != want.end())
+      outcome.checks.push_back({names[index], against, compare(toHost(*tensor), expected->second, rtol, atol)});
+  }
+}
+
+void report(const Source &source, const RunSettings &options, const Outcome &outcome) {
+  if (options.json) {
+    nlohmann::ordered_json json{{"program", source.name}, {"platform", options.platform}, {"seed", options.seed},
+                                {"seconds", outcome.seconds}, {"ok", outcome.ok()}};
+    json["checks"] = nlohmann::ordered_json::array();
+    for (const Check &check : outcome.checks) {
+      nlohmann::ordered_json entry{{"output", check.output}, {"against", check.against}, {"ok", check.difference.ok}};
+      if (std::isfinite(check.difference.largest))
+        entry["max_error"] = check.difference.largest;
+      else
+        entry["max_error"] = nullptr;
+      if (!check.difference.ok)
+        entry["worst"] = check.difference.where;
+      json["checks"].push_back(entry);
+    }
+    json["skipped"] = outcome.skipped;
+    if (options.dumpLevel > 0)
+      json["dump"] = options.out + "/tensor_dump";
+    std::printf("%s\n", json.dump(2).c_str());
+    return;
+  }
+  std::printf("%s on %s: %.3f s\n", source.name.c_str(), options.platform.c_str(), outcome.seconds);
+  for (const Check &check : outcome.checks) {
+    std::printf("  %-8s  against %-8s  max |error| %-10.3g  %s\n", check.output.c_str(), check.against.c_str(),
+                check.difference.largest, check.difference.ok ? "ok" : "WRONG");
+    if (!check.difference.ok)
+      std::printf("            %s\n", check.difference.where.c_str());
+  }
+  for (const std::string &reason : outcome.skipped)
+    std::printf("  skipped: %s\n", reason.c_str());
+  if (options.dumpLevel > 0)
+    std::printf("  dump: %s/tensor_dump (look into it with: kiln dump %s)\n", options.out.c_str(), options.out.c_str());
+  std::printf("%s\n", !outcome.ok() ? "FAIL" : outcome.checks.empty() ? "RAN (nothing to compare with)" : "PASS");
+}
+
+/// Whether a platform can execute here; says what can if not.
+bool isAvailable(const std::string &platform, std::string &message) {
+  if (platform == "torch" || platform == "a2a3sim" || platform == "a5sim")
+    return true;
+  message = platform == "cpu" || platform == "h200" ? "platform '" + platform + "' is not built yet"
+                                                    : "there is no platform '" + platform + "'";
+  message += "; use a2a3sim, a5sim or torch";
+  return false;
+}
+
+} // namespace
+
+int runCommand(const Source &source, const RunSettings &options) {
+  std::string message;
+  if (!isAvailable(options.platform, message))
+    return badInput(message);
+  if (options.dumpLevel > 0 && options.platform == "torch")
+    return badInput("the torch platform has no dump; use a2a3sim or a5sim");
+  int status = kBadInput;
+  OwningOpRef<ModuleOp> module = prepare(source, "", status);
+  if (!module)
+    return status;
+  Expected<ir::FuncOp> entry = findEntry(*module, options.entry);
+  if (!entry)
+    return badInput(entry.status().message());
+
+  ArgSpecs specs = options.args;
+  if (source.example)
+    for (const auto &[name, spec] : source.example->args)
+      specs.try_emplace(name, spec);
+  Expected<std::vector<Argument>> args = makeArguments(*entry, specs, options.dataSeed);
+  if (!args)
+    return badInput(args.status().message());
+  Expected<std::vector<Argument>> forTorch = copyArguments(*args);
+  if (!forTorch)
+    return badInput(forTorch.status().message());
+
+  Outcome outcome;
+  std::optional<Formula> formula;
+  if (source.example && source.example->formula)
+    formula = FormulaAccess::run(*source.example, *entry, *args);
+  double atol = 1e-6 * double(formula ? FormulaAccess::length(*formula) : 1024), rtol = 1e-5;
+
+  auto start = std::chrono::steady_clock::now();
+  if (Status failed = execute(*module, *entry, source, options, *args); !failed.isOk()) {
+    printErrors({failed});
+    return failed.code() == StatusCode::InvalidArgument || failed.code() == StatusCode::NotFound ? kBadInput : kWrong;
+  }
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  if (formula)
+    check(outcome, *entry, *args, "formula", FormulaAccess::expected(*formula), rtol, atol);
+  if (options.platform != "torch" && !options.noReference) {
+    Status failed = runTorch(*module, *entry, options, *forTorch);
+    if (failed.code() == StatusCode::NotFound) {
+      outcome.skipped.push_back("comparison with the PyTorch reference (" + failed.message() + ")");
+    } else if (!failed.isOk()) {
+      printErrors({failed.withPrefix("the PyTorch reference failed")});
+      return kWrong;
+    } else {
+      std::map<std::string, HostArray> reference;
+      std::vector<std::string> names = parameterNames(*entry);
+      for (auto [index, arg] : llvm::enumerate(*forTorch))
+        if (auto *tensor = std::get_if<Tensor>(&arg); tensor && entry->getArgDirection(index) != ir::Direction::In)
+          reference[names[index]] = toHost(*tensor);
+      check(outcome, *entry, *args, "torch", reference, rtol, atol);
+    }
+  }
+  report(source, options, outcome);
+  return outcome.ok() ? kGood : kWrong;
+}
+
+} // namespace kiln

@@ -1,0 +1,61 @@
+#include "kiln/Language/Config.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
+
+namespace kiln {
+
+int64_t Config::param(const std::string &name, std::vector<int64_t> choices, int64_t fallback) const {
+  std::vector<std::string> words;
+  for (int64_t choice : choices)
+    words.push_back(std::to_string(choice));
+  int64_t value = fallback;
+  if (auto given = Values.find(name); given != Values.end()) {
+    bool isNumber = !llvm::StringRef(given->second).getAsInteger(10, value);
+    bool fits = isNumber && (choices.empty() ? value >= 1 : llvm::is_contained(choices, value));
+    if (!fits) {
+      Wrong.push_back("--" + name + " " + given->second + " does not fit; it is " +
+                      (choices.empty() ? "an integer of at least 1" : "one of " + llvm::join(words, ", ")));
+      value = fallback;
+    }
+  }
+  Asked.push_back({name, std::to_string(value), words});
+  return value;
+}
+
+std::string Config::choice(const std::string &name, std::vector<std::string> choices,
+                           const std::string &fallback) const {
+  std::string value = fallback;
+  if (auto given = Values.find(name); given != Values.end()) {
+    value = given->second;
+    if (!llvm::is_contained(choices, value)) {
+      Wrong.push_back("--" + name + " " + value + " does not fit; it is one of " + llvm::join(choices, ", "));
+      value = fallback;
+    }
+  }
+  Asked.push_back({name, value, choices});
+  return value;
+}
+
+Split Config::split(const std::string &name, Split fallback) const {
+  static const std::vector<std::string> words{"none", "up_down", "left_right"};
+  std::string word = choice(name, words, words[size_t(fallback)]);
+  return static_cast<Split>(llvm::find(words, word) - words.begin());
+}
+
+std::vector<std::string> Config::errors() const {
+  std::vector<std::string> errors = Wrong;
+  for (const auto &[name, value] : Values) {
+    if (llvm::any_of(Asked, [&](const Declared &declared) { return declared.name == name; }))
+      continue;
+    std::vector<std::string> known;
+    for (const Declared &declared : Asked)
+      known.push_back("--" + declared.name);
+    errors.push_back("unknown option --" + name +
+                     (known.empty() ? "" : "; this program also takes " + llvm::join(known, ", ")));
+  }
+  return errors;
+}
+
+} // namespace kiln

@@ -1,0 +1,272 @@
+#include "Tracer.h"
+
+#include "kiln/Machine/Machine.h"
+#include "kiln/Target/Signature/Signature.h"
+
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+// The tracer of this thread's innermost function, and the program that hears of mistakes outside any.
+static thread_local ProgramImpl *activeTracer = nullptr;
+static thread_local ProgramImpl *latestProgram = nullptr;
+
+void registerKilnDialects(DialectRegistry &registry) {
+  registry.insert<ir::KilnDialect, tile::TileDialect, arith::ArithDialect, scf::SCFDialect>();
+}
+
+DiagnosticCollector::DiagnosticCollector(MLIRContext *context, std::vector<Status> &errors)
+    : handler(context, [&errors](Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+          return failure();
+        std::string message = diagnostic.str();
+        for (Diagnostic &note : diagnostic.getNotes()) {
+          message += "\n  note: ";
+          if (SourceLoc loc = sourceLocOf(note.getLocation()); loc.isKnown())
+            message += loc.str() + ": ";
+          message += note.str();
+        }
+        errors.emplace_back(StatusCode::InvalidArgument, message, sourceLocOf(diagnostic.getLocation()));
+        return success();
+      }) {}
+
+ProgramImpl::ProgramImpl(const std::string &name, Where where)
+    : context(MLIRContext::Threading::DISABLED), builder(&context), name(name) {
+  DialectRegistry registry;
+  registerKilnDialects(registry);
+  context.appendDialectRegistry(registry);
+  context.loadAllAvailableDialects();
+  module = ModuleOp::create(loc(where), name);
+  latestProgram = this;
+}
+
+ProgramImpl *ProgramImpl::current(const char *what, Where where) {
+  if (activeTracer)
+    return activeTracer;
+  if (latestProgram)
+    latestProgram->error(where, std::string(what) + " stands outside any function of a program; call it in the body of "
+                                                    "a kernel, role, group or orchestration");
+  return nullptr;
+}
+
+void ProgramImpl::error(Where where, std::string message) {
+  errors.emplace_back(StatusCode::InvalidArgument, std::move(message),
+                      SourceLoc{where.file_name(), int32_t(where.line()), int32_t(where.column())});
+}
+
+Location ProgramImpl::loc(Where where) {
+  return FileLineColLoc::get(&context, where.file_name(), where.line(), where.column());
+}
+
+Value ProgramImpl::use(ValuePtr handle, const char *what, Where where) {
+  if (!handle)
+    return {};
+  Value value = Value::getFromOpaquePointer(handle);
+  Region *here = builder.getInsertionBlock()->getParent();
+  if (value.getParentRegion()->isAncestor(here))
+    return value;
+  SourceLoc made = sourceLocOf(value.getLoc());
+  error(where, std::string("this ") + what + " cannot be used here: it belongs to the loop, kernel or role that made it" +
+                   (made.isKnown() ? " (" + made.str() + ")" : "") + "; carry it out of the loop or pass it as an argument");
+  return {};
+}
+
+Value ProgramImpl::use(Index index, Where where) {
+  return index.isConstant() ? indexConstant(index.constant()) : use(index.value(), "index", where);
+}
+
+Type ProgramImpl::typeOf(DType type) {
+  switch (type) {
+  case DType::F32:
+    return builder.getF32Type();
+  case DType::F16:
+    return builder.getF16Type();
+  case DType::BF16:
+    return builder.getBF16Type();
+  case DType::F8E4M3FN:
+    return Float8E4M3FNType::get(&context);
+  case DType::F8E5M2:
+    return Float8E5M2Type::get(&context);
+  case DType::I8:
+    return builder.getI8Type();
+  case DType::I16:
+    return builder.getI16Type();
+  case DType::I32:
+    return builder.getI32Type();
+  case DType::I64:
+    return builder.getI64Type();
+  case DType::I1:
+    return builder.getI1Type();
+  case DType::Index:
+    return builder.getIndexType();
+  }
+  return {};
+}
+
+tile::TileType ProgramImpl::tileType(DType type, int64_t rows, int64_t cols) {
+  return tile::TileType::get(rows, cols, typeOf(type));
+}
+
+Tile ProgramImpl::handle(Value value) {
+  auto type = cast<tile::TileType>(value.getType());
+  return Tile::of(value.getAsOpaquePointer(), type.getRows(), type.getCols(), *dtypeOf(type.getElementType()));
+}
+
+Block *ProgramImpl::constantBlock() {
+  Operation *op = builder.getInsertionBlock()->getParentOp();
+  while (!isa<ir::IncoreOp, ir::FuncOp>(op))
+    op = op->getParentOp();
+  return &op->getRegion(0).front();
+}
+
+Value ProgramImpl::constant(TypedAttr value) {
+  Block *block = constantBlock();
+  auto it = block->begin();
+  for (; it != block->end() && isa<arith::ConstantOp>(*it); ++it)
+    if (cast<arith::ConstantOp>(*it).getValue() == value)
+      return it->getResult(0);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(block, it);
+  return arith::ConstantOp::create(builder, block->getParentOp()->getLoc(), value);
+}
+
+Value ProgramImpl::numberConstant(double value, Type type) {
+  if (isa<FloatType>(type))
+    return constant(builder.getFloatAttr(type, value));
+  return constant(builder.getIntegerAttr(type, int64_t(value)));
+}
+
+bool ProgramImpl::mixed(const std::vector<Index> &indices, Where where, SmallVectorImpl<int64_t> &constants,
+                        SmallVectorImpl<Value> &values) {
+  for (Index index : indices) {
+    if (index.isConstant()) {
+      constants.push_back(index.constant());
+      continue;
+    }
+    Value value = use(index, where);
+    if (!value)
+      return false;
+    constants.push_back(ShapedType::kDynamic);
+    values.push_back(value);
+  }
+  return true;
+}
+
+bool ProgramImpl::isIn(std::initializer_list<ir::FuncKind> kinds) const {
+  ir::FuncOp func = function;
+  ir::FuncKind kind = func.getKind();
+  if (Operation *op = builder.getInsertionBlock()->getParentOp(); isa<ir::IncoreOp>(op) || op->getParentOfType<ir::IncoreOp>())
+    kind = kind == ir::FuncKind::Group ? ir::FuncKind::Role : ir::FuncKind::Incore;
+  return llvm::is_contained(kinds, kind);
+}
+
+int64_t ProgramImpl::lanesOfRole() { return findRole(role)->maxLanes > 1 ? function.getNumLanes() : 1; }
+
+//===----------------------------------------------------------------------===//
+// Program
+//===----------------------------------------------------------------------===//
+
+Program::Program(const std::string &name, Where where) : P(std::make_unique<ProgramImpl>(name, where)) {}
+Program::Program(Program &&) noexcept = default;
+Program &Program::operator=(Program &&) noexcept = default;
+Program::~Program() {
+  if (latestProgram == P.get())
+    latestProgram = nullptr;
+}
+
+const std::string &Program::name() const { return P->name; }
+
+std::string Program::str() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  P->module->print(os);
+  return text + "\n";
+}
+
+const std::vector<Status> &Program::errors() {
+  if (P->errors.empty() && !P->verified) {
+    DiagnosticCollector collector(&P->context, P->errors);
+    (void)mlir::verify(*P->module);
+    P->verified = true;
+  }
+  return P->errors;
+}
+
+ModuleOp moduleOf(Program &program) { return *program.impl().module; }
+
+static ir::FuncKind kindFromName(StringRef name) { return *ir::symbolizeFuncKind(name); }
+
+detail::FunctionFrame Program::begin(const char *kind, const std::string &name, const std::vector<Param> &params,
+                                     std::vector<detail::ParamType> types, GroupOptions options, Where where) {
+  detail::FunctionFrame frame{{}, {}, false};
+  P->verified = false;
+  auto fail = [&](std::string message) {
+    P->error(where, "function '" + name + "': " + message);
+    return frame;
+  };
+  if (P->function)
+    return fail("a function cannot be defined inside another; define it in the program before");
+  if (name.empty())
+    return fail("needs a name");
+  if (P->module->lookupSymbol(name))
+    return fail("the program has a function of this name already");
+  if (params.size() != types.size())
+    return fail("has " + std::to_string(params.size()) + " parameter names for " + std::to_string(types.size()) +
+                " parameters");
+  SmallVector<Type> inputs;
+  std::vector<std::string> names;
+  for (auto [param, type] : llvm::zip(params, types)) {
+    if (param.name.empty() || llvm::is_contained(names, param.name))
+      return fail("parameter name '" + param.name + "' is " + (param.name.empty() ? "empty" : "used twice") +
+                  "; parameters need distinct names");
+    names.push_back(param.name);
+    if (type.kind != detail::ParamType::TensorKind) {
+      if (!param.extents.empty())
+        return fail("parameter '" + param.name + "' is a scalar and has no extents");
+      inputs.push_back(P->typeOf(type.type));
+      frame.ranks.push_back(0);
+      continue;
+    }
+    SmallVector<int64_t> shape(param.extents.begin(), param.extents.end());
+    if (shape.empty())
+      shape.assign(type.rank, dyn);
+    if (shape.size() > size_t(ir::kMaxRank))
+      return fail("parameter '" + param.name + "' has rank " + std::to_string(shape.size()) + "; the highest is 5");
+    for (int64_t &extent : shape) {
+      if (extent < dyn)
+        return fail("parameter '" + param.name + "' has the negative extent " + std::to_string(extent));
+      if (extent == dyn)
+        extent = ShapedType::kDynamic;
+    }
+    inputs.push_back(ir::TensorType::get(shape, P->typeOf(type.type)));
+    frame.ranks.push_back(int(shape.size()));
+  }
+  OpBuilder &builder = P->builder;
+  builder.setInsertionPointToEnd(P->module->getBody());
+  auto func = ir::FuncOp::create(builder, P->loc(where), name, builder.getFunctionType(inputs, {}), kindFromName(kind),
+                                 StringRef(), names);
+  if (kindFromName(kind) == ir::FuncKind::Group && options.lanes != 1)
+    func.setLanes(options.lanes);
+  for (auto [index, type] : llvm::enumerate(types))
+    if (type.kind == detail::ParamType::TensorKind)
+      func.setArgDirection(index, static_cast<ir::Direction>(type.access));
+  for (BlockArgument argument : func.getBody().getArguments())
+    frame.args.push_back(argument.getAsOpaquePointer());
+  builder.setInsertionPoint(func.getBody().front().getTerminator());
+  P->function = func;
+  P->previous = activeTracer;
+  activeTracer = P.get();
+  frame.ok = true;
+  return frame;
+}
+
+void Program::end(const detail::FunctionFrame &frame) {
+  if (!frame.ok)
+    return;
+  P->function = nullptr;
+  activeTracer = P->previous;
+}
+
+} // namespace kiln

@@ -1,0 +1,162 @@
+//===- EmitTorch.cpp - a program as one Python file --------------------------------===//
+#include "kiln/Target/Torch/Torch.h"
+
+#include "TorchFunction.h"
+#include "TorchHelpers.h"
+
+#include "kiln/Target/Signature/Signature.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace kiln {
+namespace {
+
+using namespace torch;
+
+/// The order of the file: roles, other kernels, groups, orchestrations.
+constexpr ir::FuncKind kOrder[] = {ir::FuncKind::Role, ir::FuncKind::Incore, ir::FuncKind::Group,
+                                   ir::FuncKind::Orchestration};
+
+class ProgramEmitter {
+public:
+  ProgramEmitter(ModuleOp module, const TorchOptions &options) : Prog(module, options) {}
+
+  Status plan();
+  Expected<std::string> emit();
+  const std::string &entryName() const { return EntryName; }
+
+private:
+  bool needsRun() const { return Functions.size() > 1 && Prog.nameOf(Entry) != "run"; }
+  std::string groupComment(ir::FuncOp group);
+  std::string header() const;
+  std::string runFunction();
+
+  Program Prog;
+  SmallVector<ir::FuncOp> Functions; ///< In the order of the file.
+  mutable ir::FuncOp Entry;
+  std::string EntryName;
+};
+
+Status ProgramEmitter::plan() {
+  Expected<ir::FuncOp> entry = findEntry(Prog.module, Prog.options.entry);
+  if (!entry)
+    return entry.status();
+  Entry = *entry;
+  for (ir::FuncKind kind : kOrder)
+    for (auto func : Prog.module.getOps<ir::FuncOp>())
+      if (func.getKind() == kind)
+        Functions.push_back(func);
+  // `run` is the entry's own name or that of the wrapper, never that of another function.
+  bool isEntryRun = Entry.getSymName() == "run";
+  if (!isEntryRun && Functions.size() > 1)
+    Prog.names.reserve("run");
+  if (isEntryRun)
+    Prog.functionNames[Entry] = Prog.names.unique("run");
+  for (ir::FuncOp func : Functions)
+    if (!Prog.functionNames.contains(func))
+      Prog.functionNames[func] = Prog.names.unique(func.getSymName());
+  planGenerators(Prog);
+  EntryName = needsRun() ? "run" : Prog.nameOf(Entry);
+  return Status::ok();
+}
+
+std::string ProgramEmitter::groupComment(ir::FuncOp group) {
+  SmallVector<std::string> members;
+  for (auto call : group.getBody().getOps<ir::CallOp>()) {
+    ir::FuncOp member = Prog.lookup(call.getCalleeAttr());
+    int64_t lanes = lanesOf(*member.getRole(), group);
+    members.push_back(Prog.nameOf(member) + " (" + member.getRole()->str() +
+                      (lanes > 1 ? ", " + std::to_string(lanes) + " lanes)" : ")"));
+  }
+  return "# Group: " + Prog.nameOf(group) + "\n# Members: " + llvm::join(members, ", ") + "\n";
+}
+
+std::string ProgramEmitter::header() const {
+  std::string name = ModuleOp(Prog.module).getSymName().value_or(Entry.getSymName()).str();
+  std::string text = R"py("""The Kiln program $N as plain PyTorch: its reference.
+
+Emitted by Kiln; needs only torch. Importing it runs nothing: call $E(...). Tensors are modified in
+place.
+
+Tiles of 16- and 8-bit floats are kept as float32 and rounded after each operation; products of
+floats accumulate in float32. Blocks of a launch and tasks run one after the other.
+)py";
+  auto has = [&](ir::FuncKind kind) {
+    return llvm::any_of(Functions, [&](ir::FuncOp func) { return func.getKind() == kind; });
+  };
+  if (has(ir::FuncKind::Group))
+    text += R"py(
+What is modelled of a core group:
+- Slots. $S
+- Lanes. Each lane of a role is a task of its own, with its own queue for its part of every tile.
+- Determinism. Roles that wait for one another are generators; one scheduler runs them in turns,
+  always in the same order, without threads and without a clock. The moment nobody can go on it
+  raises, and says who waits for what.
+)py";
+  text += "\"\"\"\n";
+  auto replace = [&](StringRef what, StringRef with) {
+    for (size_t at; (at = text.find(what)) != std::string::npos;)
+      text.replace(at, what.size(), with);
+  };
+  std::string printable;
+  for (char c : name)
+    printable += llvm::isAlnum(c) || c == '_' || c == '.' ? c : '_';
+  replace("$N", printable);
+  replace("$E", EntryName);
+  replace("$S", Prog.options.unboundedSlots
+                    ? "Not modelled here: pipes never fill up, and a push never waits."
+                    : "A push waits for a free slot, a pop for a full one; a popped slot is free "
+                      "after its free.");
+  return text;
+}
+
+std::string ProgramEmitter::runFunction() {
+  SmallVector<ir::FuncOp> candidates;
+  SmallVector<std::string> others;
+  if (findEntry(Prog.module, "", &candidates))
+    for (ir::FuncOp func : candidates)
+      if (func != Entry)
+        others.push_back(Prog.nameOf(func));
+  std::string text = "\n\n# Entry: " + Prog.nameOf(Entry);
+  if (!others.empty())
+    text += "; other candidates: " + llvm::join(others, ", ");
+  NameScope names(&Prog.names);
+  SmallVector<std::string> parameters;
+  for (const std::string &name : parameterNames(Entry))
+    parameters.push_back(names.unique(name));
+  std::string list = "(" + llvm::join(parameters, ", ") + ")";
+  return text + "\ndef run" + list + ":\n    " + Prog.nameOf(Entry) + list + "\n";
+}
+
+Expected<std::string> ProgramEmitter::emit() {
+  std::string body;
+  for (ir::FuncOp func : Functions) {
+    Expected<std::string> text = FunctionEmitter(func, Prog).emit();
+    if (!text)
+      return text.status();
+    body += "\n\n" + (func.getKind() == ir::FuncKind::Group ? groupComment(func) : "") + *text;
+  }
+  if (needsRun())
+    body += runFunction();
+  return header() + "\n" + preludeFor(body) + body;
+}
+
+} // namespace
+
+Expected<std::string> emitTorch(ModuleOp module, const TorchOptions &options) {
+  ProgramEmitter emitter(module, options);
+  if (Status status = emitter.plan(); !status.isOk())
+    return status;
+  return emitter.emit();
+}
+
+Expected<std::string> torchEntryName(ModuleOp module, const TorchOptions &options) {
+  ProgramEmitter emitter(module, options);
+  if (Status status = emitter.plan(); !status.isOk())
+    return status;
+  return emitter.entryName();
+}
+
+} // namespace kiln

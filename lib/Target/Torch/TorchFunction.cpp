@@ -1,0 +1,397 @@
+//===- TorchFunction.cpp - statements ----------------------------------------------===//
+#include "TorchFunction.h"
+
+#include "kiln/Target/Signature/Signature.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/ScopedPrinter.h"
+
+using namespace mlir;
+
+namespace kiln::torch {
+
+FunctionEmitter::FunctionEmitter(ir::FuncOp func, const Program &program)
+    : Func(func), Prog(program), Names(&program.names) {}
+
+Expected<std::string> FunctionEmitter::emit() {
+  if (!Func.getResultTypes().empty())
+    return Status(StatusCode::FailedPrecondition,
+                  "@" + Func.getSymName().str() +
+                      " returns tensors; run kiln-results-to-out-params first",
+                  sourceLocOf(Func.getLoc()));
+  SmallVector<std::string> parameters;
+  for (BlockArgument argument : Func.getArguments()) {
+    StringRef hint = Func.getArgName(argument.getArgNumber());
+    std::string fallback = "arg" + std::to_string(argument.getArgNumber());
+    parameters.push_back(Names.unique(hint.empty() ? StringRef(fallback) : hint));
+    Values[argument] = {parameters.back()};
+  }
+  std::string list = "(" + llvm::join(parameters, ", ") + ")";
+  std::string name = isGenerator() ? Prog.generators.lookup(Func) : Prog.nameOf(Func);
+  line("def " + Twine(name) + list + ":");
+  emitIndented([&] {
+    emitDocstring();
+    if (Prog.options.checkShapes)
+      for (BlockArgument argument : Func.getArguments())
+        check(argument, text(argument));
+    if (Func.getKind() == ir::FuncKind::Group)
+      line("_reset_pipes()");
+    emitBlock(Func.getBody().front());
+    if (Func.getKind() == ir::FuncKind::Group)
+      emitMembers();
+  });
+  if (isGenerator()) {
+    Out += "\n\n";
+    line("def " + Twine(Prog.nameOf(Func)) + list + ":");
+    emitIndented([&] {
+      line("\"\"\"" + Twine(name) +
+           " without a group: what it pops must be in its pipes already.\"\"\"");
+      line("_run_alone(" + Twine(name) + list + ")");
+    });
+  }
+  if (!Error.isOk())
+    return Error;
+  return std::move(Out);
+}
+
+std::string describe(Type type) {
+  std::string printed = llvm::to_string(type);
+  StringRef text = printed;
+  if (isa<tile::PipeType>(type) && text.consume_front("!tile.pipe<"))
+    return "pipe " + text.drop_back().str();
+  if (text.consume_front("!kiln.tensor<") || text.consume_front("!tile.tile<"))
+    return text.drop_back().str();
+  return printed;
+}
+
+void FunctionEmitter::emitDocstring() {
+  std::string summary;
+  switch (Func.getKind()) {
+  case ir::FuncKind::Role:
+    summary = "Role " + Func.getRole()->str();
+    summary += isGenerator() ? ", a task of the scheduler: yields at every push and pop." : ".";
+    break;
+  case ir::FuncKind::Incore:
+    summary = "Kernel.";
+    break;
+  case ir::FuncKind::Group:
+    summary = "Runs one core group.";
+    break;
+  case ir::FuncKind::Orchestration:
+    summary = "Orchestration: tasks run in the order they are submitted.";
+    break;
+  }
+  if (Func.getNumArguments() == 0) {
+    line("\"\"\"" + Twine(summary) + "\"\"\"");
+    return;
+  }
+  line("\"\"\"" + Twine(summary));
+  Out += "\n";
+  for (BlockArgument argument : Func.getArguments()) {
+    std::optional<ir::Direction> direction = Func.getArgDirection(argument.getArgNumber());
+    line(Twine(text(argument)) + ": " + describe(argument.getType()) +
+         (direction ? " " + ir::stringifyDirection(*direction) : Twine()));
+  }
+  line("\"\"\"");
+}
+
+void FunctionEmitter::line(const Twine &text) {
+  Out.append(4 * Indent, ' ');
+  Out += text.str();
+  Out += "\n";
+}
+
+/// A suite; `pass` if the body writes nothing.
+void FunctionEmitter::emitIndented(function_ref<void()> body) {
+  ++Indent;
+  size_t before = Out.size();
+  body();
+  if (Out.size() == before)
+    line("pass");
+  --Indent;
+}
+
+Expr FunctionEmitter::fail(Operation *op, const Twine &why) {
+  if (Error.isOk())
+    Error = Status(StatusCode::Unsupported,
+                   "'" + op->getName().getStringRef().str() +
+                       "' cannot be emitted as PyTorch: " + why.str(),
+                   sourceLocOf(op->getLoc()));
+  return {"None"};
+}
+
+void FunctionEmitter::emitBlock(Block &block) {
+  for (Operation &op : block)
+    if (Error.isOk() && !op.hasTrait<OpTrait::IsTerminator>())
+      emitOp(&op);
+}
+
+void FunctionEmitter::emitOp(Operation *op) {
+  if (isOpTriviallyDead(op) || emitStatement(op))
+    return;
+  Expr expr = expressionOf(op);
+  Value result = op->getResult(0);
+  if (isInlined(op, expr)) {
+    Values[result] = std::move(expr);
+    return;
+  }
+  std::string name = Names.unique(hintFor(result));
+  line(Twine(name) + " = " + expr.text);
+  Values[result] = {name};
+  if (isa<tile::LoadOp>(op))
+    check(result, name);
+}
+
+/// Ops that are statements of their own; false for one that is an expression.
+bool FunctionEmitter::emitStatement(Operation *op) {
+  return TypeSwitch<Operation *, bool>(op)
+      .Case<scf::ForOp>([&](auto loop) { return emitFor(loop), true; })
+      .Case<scf::WhileOp>([&](auto loop) { return emitWhile(loop), true; })
+      .Case<scf::IfOp>([&](auto branch) { return emitIf(branch), true; })
+      .Case<ir::SubmitOp>([&](auto submit) { return emitSubmit(submit), true; })
+      .Case<ir::ScopeOp>([&](auto scope) { return emitBlock(scope.getBody().front()), true; })
+      .Case<ir::CallOp>([&](auto call) {
+        if (Func.getKind() !=
+            ir::FuncKind::Group) // a group calls its members all at once, at its end
+          line(Twine(Prog.nameOf(Prog.lookup(call.getCalleeAttr()))) + "(" +
+               arguments(call.getArgs()) + ")");
+        return true;
+      })
+      .Case<ir::WriteOp>([&](auto write) {
+        line("_write(" + Twine(text(write.getValue())) + ", " + text(write.getTensor()) + ", " +
+             mixedTuple(write.getStaticIndices(), write.getIndices()) + ")");
+        return true;
+      })
+      .Case<tile::StoreOp>([&](auto store) { return emitStore(store), true; })
+      .Case<tile::PipeOp>([&](auto pipe) { return emitPipe(pipe), true; })
+      .Case<tile::PushOp>([&](auto push) { return emitPush(push), true; })
+      .Case<tile::PopOp>([&](auto pop) { return emitPop(pop), true; })
+      .Case<tile::FreeOp>([&](auto free) {
+        line("_tfree_to_" + Twine(free.getPipe().getType().getFrom()) + "(" + text(free.getPipe()) +
+             ")");
+        return true;
+      })
+      .Default(false);
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+/// Assigns all at once, so that values may be exchanged.
+void FunctionEmitter::assign(ArrayRef<std::string> targets, ValueRange values) {
+  SmallVector<std::string> left, right;
+  for (auto [target, value] : llvm::zip_equal(targets, values))
+    if (target != valueOf(value).text) {
+      left.push_back(target);
+      right.push_back(text(value));
+    }
+  if (!left.empty())
+    line(llvm::join(left, ", ") + " = " + llvm::join(right, ", "));
+}
+
+/// The first values of loop-carried variables. Those are new, so one line each will do.
+void FunctionEmitter::initialise(ArrayRef<std::string> targets, ValueRange values) {
+  for (auto [target, value] : llvm::zip_equal(targets, values))
+    line(Twine(target) + " = " + text(value));
+}
+
+/// New variables for `values`, called like `hints` where those say something, else like
+/// `otherHints`.
+SmallVector<std::string> FunctionEmitter::nameAll(ValueRange values, ValueRange hints,
+                                                  ValueRange otherHints) {
+  SmallVector<std::string> names;
+  for (auto [value, hint, otherHint] : llvm::zip_equal(values, hints, otherHints)) {
+    std::string name = hintFor(hint);
+    names.push_back(Names.unique(name.empty() ? hintFor(otherHint) : name));
+  }
+  for (auto [value, name] : llvm::zip_equal(values, names))
+    Values[value] = {name};
+  return names;
+}
+
+void FunctionEmitter::emitFor(scf::ForOp loop) {
+  if (loop.getUnsignedCmp())
+    return (void)fail(loop, "an unsigned loop");
+  ValueRange yields = loop.getYieldedValues();
+  SmallVector<std::string> carried = nameAll(loop.getRegionIterArgs(), yields, loop.getInits());
+  initialise(carried, loop.getInits());
+  std::string index = Names.unique(StringRef("ijk").substr(std::min(LoopDepth, 2u), 1));
+  Values[loop.getInductionVar()] = {index};
+
+  std::string from = text(loop.getLowerBound()), to = text(loop.getUpperBound()),
+              step = text(loop.getStep());
+  std::string range = step != "1"   ? from + ", " + to + ", " + step
+                      : from != "0" ? from + ", " + to
+                                    : to;
+  std::string comment;
+  if (auto kind = loop->getAttrOfType<ir::LoopAttr>(ir::kLoopAttr)) {
+    comment = "  # " + ir::stringifyLoopKind(kind.getKind()).str();
+    if (kind.getStages())
+      comment += ", " + std::to_string(kind.getStages()) + " stages";
+  }
+  line("for " + Twine(index) + " in range(" + range + "):" + comment);
+  ++LoopDepth;
+  emitIndented([&] {
+    emitBlock(*loop.getBody());
+    assign(carried, yields);
+  });
+  --LoopDepth;
+  for (auto [result, name] : llvm::zip_equal(loop.getResults(), carried))
+    Values[result] = {name};
+}
+
+void FunctionEmitter::emitWhile(scf::WhileOp loop) {
+  scf::ConditionOp condition = loop.getConditionOp();
+  ValueRange yields = loop.getYieldOp().getResults();
+  SmallVector<std::string> carried = nameAll(loop.getBeforeArguments(), yields, loop.getInits());
+  initialise(carried, loop.getInits());
+  ValueRange args = condition.getArgs();
+  SmallVector<std::string> passed = nameAll(loop.getAfterArguments(), args, args);
+  line("while True:");
+  emitIndented([&] {
+    emitBlock(*loop.getBeforeBody());
+    assign(passed, args);
+    line("if not " + Twine(text(condition.getCondition(), Prec::Not)) + ":");
+    emitIndented([&] { line("break"); });
+    emitBlock(*loop.getAfterBody());
+    assign(carried, yields);
+  });
+  for (auto [result, name] : llvm::zip_equal(loop.getResults(), passed))
+    Values[result] = {name};
+}
+
+void FunctionEmitter::emitIf(scf::IfOp branch) {
+  auto yieldsOf = [](Region &region) -> ValueRange {
+    return region.front().getTerminator()->getOperands();
+  };
+  SmallVector<std::string> results;
+  if (branch.getNumResults() > 0)
+    results = nameAll(branch.getResults(), yieldsOf(branch.getThenRegion()),
+                      yieldsOf(branch.getElseRegion()));
+  line("if " + Twine(text(branch.getCondition())) + ":");
+  emitIndented([&] {
+    emitBlock(*branch.thenBlock());
+    assign(results, yieldsOf(branch.getThenRegion()));
+  });
+  if (branch.getElseRegion().empty())
+    return;
+  line("else:");
+  emitIndented([&] {
+    emitBlock(*branch.elseBlock());
+    assign(results, yieldsOf(branch.getElseRegion()));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Launches, stores, pipes
+//===----------------------------------------------------------------------===//
+
+void FunctionEmitter::emitSubmit(ir::SubmitOp submit) {
+  if (!submit.getCallee()) {
+    line("# A task without a kernel: it only orders others.");
+    return;
+  }
+  std::string call = Prog.nameOf(Prog.lookup(submit.getCalleeAttr()));
+  std::string args = arguments(submit.getArgs());
+  if (submit.getStaticGrid().empty())
+    call += "(" + args + ")";
+  else
+    call = "_launch(" + call + ", " + mixedTuple(submit.getStaticGrid(), submit.getGrid()) +
+           (args.empty() ? "" : ", ") + args + ")";
+  if (!submit.getPredicate())
+    return line(call);
+
+  using P = arith::CmpIPredicate;
+  P cmp = *submit.getPredicateCmp();
+  if (cmp > P::sge)
+    return (void)fail(submit, "an unsigned predicate");
+  static constexpr const char *signs[] = {"==", "!=", "<",
+                                          "<=", ">",  ">="}; // in the order of the enum
+  line("if _read(" + Twine(text(submit.getPredicate())) + ", " +
+       mixedTuple(*submit.getStaticPredicateIndices(), submit.getPredicateIndices()) + ") " +
+       signs[unsigned(cmp)] + " " + std::to_string(*submit.getPredicateConstant()) + ":");
+  emitIndented([&] { line(call); });
+}
+
+void FunctionEmitter::emitStore(tile::StoreOp store) {
+  Type element = store.getTile().getType().getElementType();
+  std::string index = mixedTuple(store.getStaticIndices(), store.getIndices());
+  std::string place = text(store.getTensor()) + ", " + index;
+  std::string value = text(store.getTile());
+  StringRef kind = isa<Float8E5M2Type>(element) ? "'e5m2'" : "'e4m3fn'";
+  if (store.getAtomic()) {
+    tile::TileType type = store.getTile().getType();
+    std::string old = ("_load(" + Twine(place) + ", (" + Twine(type.getRows()) + ", " +
+                       Twine(type.getCols()) + "))")
+                          .str();
+    if (isFloat8(element))
+      old = ("_from_f8(" + Twine(old) + ", " + kind + ")").str();
+    value = old + (element.isInteger(1) ? " ^ " : " + ") + text(store.getTile(), Prec::Product);
+  }
+  if (isFloat8(element))
+    value = ("_to_f8(" + Twine(value) + ", " + kind + ")").str();
+  std::string valid;
+  if (store.getStaticValid())
+    valid = ", valid=" + mixedTuple(*store.getStaticValid(), store.getValid());
+  line("_store(" + Twine(value) + ", " + place + valid + ")" +
+       (store.getAtomic() ? "  # atomic(add)" : ""));
+}
+
+void FunctionEmitter::emitPush(tile::PushOp push) {
+  tile::PipeType type = push.getPipe().getType();
+  std::string tiles = push.getTiles().size() == 1 ? text(push.getTiles()[0])
+                                                  : "(" + arguments(push.getTiles()) + ")";
+  line(Twine(isGenerator() ? "yield from " : "") + "_tpush_to_" + type.getTo() +
+       (isGenerator() ? "_g" : "") + "(" + text(push.getPipe()) + ", " + tiles + ", " +
+       Twine(unsigned(type.getSplit())) + ")");
+}
+
+void FunctionEmitter::emitPop(tile::PopOp pop) {
+  tile::PipeType type = pop.getPipe().getType();
+  SmallVector<std::string> names;
+  for (Value tile : pop.getTiles()) {
+    names.push_back(Names.unique(hintFor(tile)));
+    Values[tile] = {names.back()};
+  }
+  line(Twine(llvm::join(names, ", ")) + (names.empty() ? "" : " = ") +
+       (isGenerator() ? "yield from " : "") + "_tpop_from_" + type.getFrom() +
+       (isGenerator() ? "_g" : "") + "(" + text(pop.getPipe()) + ", " +
+       Twine(unsigned(type.getSplit())) + ")");
+  for (auto [tile, name] : llvm::zip_equal(pop.getTiles(), names))
+    check(tile, name);
+}
+
+void FunctionEmitter::check(Value value, StringRef name) {
+  if (!Prog.options.checkShapes)
+    return;
+  SmallVector<std::string> shape;
+  StringRef dtype;
+  if (auto tensor = dyn_cast<ir::TensorType>(value.getType())) {
+    for (int64_t extent : tensor.getShape())
+      shape.push_back(ShapedType::isDynamic(extent) ? "None" : std::to_string(extent));
+    dtype = tensorDtype(tensor.getElementType());
+  } else if (auto tile = dyn_cast<tile::TileType>(value.getType())) {
+    shape = {std::to_string(tile.getRows()), std::to_string(tile.getCols())};
+    dtype = tileDtype(tile.getElementType());
+  } else {
+    return;
+  }
+  line("_check('" + name + "', " + name + ", " + dtype + ", " + tuple(shape) + ")");
+}
+
+std::string FunctionEmitter::mixedTuple(ArrayRef<int64_t> constants, ValueRange values) {
+  SmallVector<std::string> items;
+  auto next = values.begin();
+  for (int64_t constant : constants)
+    items.push_back(ShapedType::isDynamic(constant) ? text(*next++) : std::to_string(constant));
+  return tuple(items);
+}
+
+std::string FunctionEmitter::arguments(ValueRange values) {
+  return llvm::join(llvm::map_range(values, [&](Value value) { return text(value); }), ", ");
+}
+
+} // namespace kiln::torch

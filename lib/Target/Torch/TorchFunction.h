@@ -1,0 +1,120 @@
+//===- TorchFunction.h - one kiln.func as one Python function ----------------------===//
+//
+// The emitter walks a function once and writes a statement for each op that does something; scalar
+// arithmetic that is used once becomes part of the statement that uses it. TorchFunction.cpp has
+// the statements, TorchOps.cpp the expressions, TorchGroups.cpp what is special about groups.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_LIB_TARGET_TORCH_TORCHFUNCTION_H
+#define KILN_LIB_TARGET_TORCH_TORCHFUNCTION_H
+
+#include "TorchNames.h"
+#include "TorchPython.h"
+
+#include "kiln/Target/Torch/Torch.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace kiln::torch {
+
+/// What emitting one function needs to know of the whole program.
+struct Program {
+  Program(mlir::ModuleOp module, const TorchOptions &options) : module(module), options(options) {}
+
+  mlir::ModuleOp module;
+  const TorchOptions &options;
+  NameScope names; ///< Of the file: functions.
+  llvm::DenseMap<mlir::Operation *, std::string> functionNames;
+  /// Role functions that some group needs to run in turns, and what their generators are called.
+  llvm::MapVector<mlir::Operation *, std::string> generators;
+
+  ir::FuncOp lookup(mlir::FlatSymbolRefAttr name) const {
+    return mlir::cast<ir::FuncOp>(mlir::SymbolTable::lookupSymbolIn(module, name));
+  }
+  const std::string &nameOf(ir::FuncOp func) const { return functionNames.find(func)->second; }
+};
+
+/// Decides which role functions are generators (TorchGroups.cpp).
+void planGenerators(Program &program);
+
+/// The number of lanes that a role has in a group.
+int64_t lanesOf(llvm::StringRef role, ir::FuncOp group);
+
+/// A type as people write it in a comment: `?x64xf32`, `pipe aiv -> aic, 64x64xf32`.
+std::string describe(mlir::Type type);
+
+class FunctionEmitter {
+public:
+  FunctionEmitter(ir::FuncOp func, const Program &program);
+
+  /// The definition of the function, or why there is none.
+  Expected<std::string> emit();
+
+private:
+  // Statements (TorchFunction.cpp).
+  void emitDocstring();
+  void emitBlock(mlir::Block &block);
+  void emitOp(mlir::Operation *op);
+  bool emitStatement(mlir::Operation *op);
+  void emitIndented(llvm::function_ref<void()> body);
+  void emitFor(mlir::scf::ForOp loop);
+  void emitWhile(mlir::scf::WhileOp loop);
+  void emitIf(mlir::scf::IfOp branch);
+  void emitSubmit(ir::SubmitOp submit);
+  void emitStore(tile::StoreOp store);
+  void emitPush(tile::PushOp push);
+  void emitPop(tile::PopOp pop);
+  void assign(llvm::ArrayRef<std::string> targets, mlir::ValueRange values);
+  void initialise(llvm::ArrayRef<std::string> targets, mlir::ValueRange values);
+  llvm::SmallVector<std::string> nameAll(mlir::ValueRange values, mlir::ValueRange hints,
+                                         mlir::ValueRange otherHints);
+  void line(const llvm::Twine &text);
+  void check(mlir::Value value, llvm::StringRef name);
+
+  // Expressions (TorchOps.cpp).
+  Expr expressionOf(mlir::Operation *op);
+  Expr tableExpression(mlir::Operation *op);
+  Expr makeExpression(mlir::Operation *op);
+  Expr castScalar(mlir::Operation *op);
+  Expr castTile(tile::CastOp cast);
+  Expr compareInts(mlir::arith::CmpIOp cmp);
+  Expr compareFloats(mlir::arith::CmpFOp cmp);
+  Expr loadExpression(tile::LoadOp load);
+  Expr reduceExpression(tile::ReduceOp reduce);
+  Expr productExpression(mlir::Value lhs, mlir::Value rhs, bool transA, bool transB);
+  Expr rounded(Expr expr, mlir::Type type);
+  std::string padText(mlir::Attribute pad, mlir::Type element, bool asBits);
+  std::string hintFor(mlir::Value value);
+  bool isInlined(mlir::Operation *op, const Expr &expr);
+
+  // Groups (TorchGroups.cpp).
+  void emitPipe(tile::PipeOp pipe);
+  void emitMembers();
+
+  // Values.
+  const Expr &valueOf(mlir::Value value) { return Values[value]; }
+  std::string text(mlir::Value value, Prec prec = Prec::Ternary) {
+    return atLeast(Values[value], prec);
+  }
+  /// A tile or scalar where torch wants a tensor.
+  Expr tensorOf(mlir::Value value);
+  /// The tuple of a list of constants and values: `(i, 0)`.
+  std::string mixedTuple(llvm::ArrayRef<int64_t> constants, mlir::ValueRange values);
+  std::string arguments(mlir::ValueRange values);
+  Expr fail(mlir::Operation *op, const llvm::Twine &why);
+
+  bool isGenerator() const { return Prog.generators.contains(Func); }
+
+  mutable ir::FuncOp Func;
+  const Program &Prog;
+  NameScope Names;
+  llvm::DenseMap<mlir::Value, Expr> Values;
+  std::string Out;
+  unsigned Indent = 0, LoopDepth = 0;
+  Status Error;
+};
+
+} // namespace kiln::torch
+
+#endif // KILN_LIB_TARGET_TORCH_TORCHFUNCTION_H

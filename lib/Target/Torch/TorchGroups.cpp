@@ -1,0 +1,186 @@
+//===- TorchGroups.cpp - groups: their pipes, and how their members run -------------===//
+#include "TorchFunction.h"
+
+#include "kiln/Machine/Machine.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace kiln::torch {
+
+int64_t lanesOf(StringRef role, ir::FuncOp group) {
+  return findRole(role)->maxLanes > 1 ? group.getNumLanes() : 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Which roles are generators
+//===----------------------------------------------------------------------===//
+
+static bool usesPipes(ir::FuncOp role) {
+  return role
+      .walk([](Operation *op) {
+        return isa<tile::PushOp, tile::PopOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// How often a block pushes to or pops from a pipe, if that is the same in every run.
+static std::optional<int64_t> countTransfers(Block &block, Value pipe) {
+  auto isTransfer = [&](Operation *op) {
+    return isa<tile::PushOp, tile::PopOp>(op) && llvm::is_contained(op->getOperands(), pipe);
+  };
+  int64_t total = 0;
+  for (Operation &op : block) {
+    bool isInside = op.walk([&](Operation *inner) {
+                        return isTransfer(inner) ? WalkResult::interrupt() : WalkResult::advance();
+                      }).wasInterrupted();
+    if (!isInside)
+      continue;
+    if (isTransfer(&op)) {
+      ++total;
+      continue;
+    }
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (!loop)
+      return std::nullopt;
+    std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound()),
+                           to = getConstantIntValue(loop.getUpperBound()),
+                           step = getConstantIntValue(loop.getStep()),
+                           once = countTransfers(*loop.getBody(), pipe);
+    int64_t all = 0;
+    if (!from || !to || !step || *step < 1 || !once)
+      return std::nullopt;
+    int64_t trips = *to > *from ? llvm::divideCeil(*to - *from, *step) : 0;
+    if (llvm::MulOverflow(trips, *once, all) || llvm::AddOverflow(total, all, total))
+      return std::nullopt;
+  }
+  return total;
+}
+
+static int64_t slotsOf(tile::PipeOp pipe) {
+  if (pipe.getSlots())
+    return *pipe.getSlots();
+  for (const Machine &machine : machines())
+    if (machine.findRole(pipe.getPipe().getType().getTo()))
+      return machine.defaultSlots;
+  return 2;
+}
+
+/// Whether the members of a group can run one after the other, producers first, without anybody
+/// ever waiting: all pipes lead from one role to one other, unsplit and without lanes, what is
+/// pushed fits the slots, and no more is popped than was pushed. Whatever is not certain is left to
+/// the scheduler, which finds deadlocks.
+static bool runsInOrder(const Program &program, ir::FuncOp group) {
+  std::optional<tile::PipeType> way;
+  for (auto pipe : group.getBody().getOps<tile::PipeOp>()) {
+    tile::PipeType type = pipe.getPipe().getType();
+    if (type.getFrom() == type.getTo() || type.getSplit() != tile::Split::None ||
+        lanesOf(type.getFrom(), group) > 1 || lanesOf(type.getTo(), group) > 1)
+      return false;
+    if (way && (way->getFrom() != type.getFrom() || way->getTo() != type.getTo()))
+      return false;
+    way = type;
+    int64_t pushed = 0, popped = 0;
+    for (auto call : group.getBody().getOps<ir::CallOp>()) {
+      ir::FuncOp member = program.lookup(call.getCalleeAttr());
+      for (auto [parameter, argument] : llvm::zip_equal(member.getArguments(), call.getArgs())) {
+        if (argument != pipe.getPipe())
+          continue;
+        std::optional<int64_t> count = countTransfers(member.getBody().front(), parameter);
+        if (!count)
+          return false;
+        (*member.getRole() == type.getFrom() ? pushed : popped) += *count;
+      }
+    }
+    bool fits = program.options.unboundedSlots || pushed <= slotsOf(pipe);
+    if (!fits || popped > pushed)
+      return false;
+  }
+  return way.has_value();
+}
+
+void planGenerators(Program &program) {
+  llvm::MapVector<Operation *, bool> isScheduled;
+  for (auto func : program.module.getOps<ir::FuncOp>())
+    if (func.getKind() == ir::FuncKind::Group)
+      isScheduled[func] = !runsInOrder(program, func);
+  // A role has one Python function. If one of its groups needs a generator, all of them get one.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto &[op, scheduled] : isScheduled) {
+      auto calls = cast<ir::FuncOp>(op).getBody().getOps<ir::CallOp>();
+      for (ir::CallOp call : calls) {
+        ir::FuncOp member = program.lookup(call.getCalleeAttr());
+        if (scheduled && usesPipes(member))
+          changed |= program.generators.insert({member, ""}).second;
+        else if (!scheduled && program.generators.contains(member))
+          changed = scheduled = true;
+      }
+    }
+  }
+  for (auto &[role, name] : program.generators)
+    name = program.names.unique(program.nameOf(cast<ir::FuncOp>(role)) + "_g");
+}
+
+//===----------------------------------------------------------------------===//
+// Statements
+//===----------------------------------------------------------------------===//
+
+void FunctionEmitter::emitPipe(tile::PipeOp pipe) {
+  tile::PipeType type = pipe.getPipe().getType();
+  std::string name = "to_" + type.getTo().str();
+  unsigned before = 0, all = 0;
+  for (auto other : Func.getBody().getOps<tile::PipeOp>()) {
+    if (other.getPipe().getType().getTo() != type.getTo())
+      continue;
+    if (other == pipe)
+      before = all;
+    ++all;
+  }
+  if (all > 1)
+    name += "_" + std::to_string(before);
+  std::string key = "'" + name + "'";
+  Values[pipe.getPipe()] = {key};
+  std::string options =
+      "slots=" + (Prog.options.unboundedSlots ? "None" : std::to_string(slotsOf(pipe)));
+  if (int64_t producers = lanesOf(type.getFrom(), Func); producers > 1)
+    options += ", producers=" + std::to_string(producers);
+  if (int64_t consumers = lanesOf(type.getTo(), Func); consumers > 1)
+    options += ", consumers=" + std::to_string(consumers);
+  line("_pipes[" + Twine(key) + "] = _Pipe(" + options + ")  # " + describe(type).substr(5));
+}
+
+/// All members at once: as tasks of the scheduler, one a lane.
+void FunctionEmitter::emitMembers() {
+  SmallVector<ir::CallOp> calls(Func.getBody().getOps<ir::CallOp>());
+  if (runsInOrder(Prog, Func)) {
+    tile::PipeType way = (*Func.getBody().getOps<tile::PipeOp>().begin()).getPipe().getType();
+    llvm::stable_sort(calls, [&](ir::CallOp a, ir::CallOp b) {
+      return *Prog.lookup(a.getCalleeAttr()).getRole() == way.getFrom() &&
+             *Prog.lookup(b.getCalleeAttr()).getRole() != way.getFrom();
+    });
+  }
+  line("_run_scheduler([");
+  ++Indent;
+  for (ir::CallOp call : calls) {
+    ir::FuncOp member = Prog.lookup(call.getCalleeAttr());
+    const std::string &name = Prog.nameOf(member);
+    std::string args = arguments(call.getArgs());
+    std::string generator = Prog.generators.lookup(member);
+    std::string task = generator.empty()
+                           ? "_call_g(" + name + (args.empty() ? "" : ", ") + args + ")"
+                           : generator + "(" + args + ")";
+    int64_t lanes = lanesOf(*member.getRole(), Func);
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      std::string suffix = lanes > 1 ? "#" + std::to_string(lane) : "";
+      line("('" + Twine(name) + suffix + "', " + task + ", " + Twine(lane) + "),");
+    }
+  }
+  --Indent;
+  line("])");
+  line("_check_drained('" + Twine(Prog.nameOf(Func)) + "')");
+}
+
+} // namespace kiln::torch

@@ -1,0 +1,370 @@
+//===- TorchHelpers.cpp - helpers for tensors, tiles, scalars and launches ---------===//
+#include "TorchHelpers.h"
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using llvm::ArrayRef;
+using llvm::StringRef;
+
+namespace kiln::torch {
+
+static constexpr Helper kImports[] = {
+    {"collections", "import collections\n"},
+    {"itertools", "import itertools\n"},
+};
+
+static constexpr Helper kState[] = {
+    {"_block", "_block = [0, 0, 0]  # the index of the block that runs\n"},
+    {"_grid", "_grid = [1, 1, 1]  # how many blocks there are\n"},
+    {"_current_sb", "_current_sb = [0]  # the lane of the task that runs\n"},
+    {"_pipes", "_pipes = {}  # the pipes of the group that runs, by name\n"},
+};
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+static constexpr Helper kScalarHelpers[] = {
+    {"_wrap", R"py(
+def _wrap(value, bits):
+    """The integer that remains of value in so many bits."""
+    half = 1 << (bits - 1)
+    return (value + half) % (2 * half) - half
+)py"},
+    {"_unsigned", R"py(
+def _unsigned(value, bits):
+    """The bits of an integer read as an unsigned number."""
+    return value % (1 << bits)
+)py"},
+    {"_div_trunc", R"py(
+def _div_trunc(a, b):
+    """Integer division that rounds toward zero."""
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+)py"},
+    {"_rem_trunc", R"py(
+def _rem_trunc(a, b):
+    """The remainder of _div_trunc: it has the sign of a."""
+    return a - b * _div_trunc(a, b)
+)py"},
+    {"_float", R"py(
+def _float(value, dtype=torch.float32):
+    """A scalar rounded to a float type; Python's own floats are wider."""
+    return torch.tensor(value, dtype=torch.float64).float().to(dtype).item()
+)py"},
+    {"_float_f8", R"py(
+def _float_f8(value, kind):
+    """A scalar rounded to an 8-bit float."""
+    return _round_f8(torch.tensor(value, dtype=torch.float32), kind).item()
+)py"},
+    {"_div_float", R"py(
+def _div_float(a, b):
+    """Division as hardware does it: by zero it gives infinity or NaN."""
+    return (torch.tensor(a, dtype=torch.float64) / b).item()
+)py"},
+    {"_max_float", R"py(
+def _max_float(a, b):
+    """The larger; NaN if either is."""
+    return a if a != a or a >= b else b
+)py"},
+    {"_min_float", R"py(
+def _min_float(a, b):
+    """The smaller; NaN if either is."""
+    return a if a != a or a <= b else b
+)py"},
+    {"_float_to_int", R"py(
+def _float_to_int(value, bits):
+    """Rounds toward zero and saturates; NaN becomes 0."""
+    low, high = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    if value != value:
+        return 0
+    return low if value <= low else high if value >= high else int(value)
+)py"},
+};
+
+//===----------------------------------------------------------------------===//
+// Element types
+//===----------------------------------------------------------------------===//
+
+static constexpr Helper kElementHelpers[] = {
+    {"_round", R"py(
+def _round(x, dtype):
+    """x rounded to a 16-bit float, nearest even, and kept as float32."""
+    return x.to(dtype).float()
+)py"},
+    {"_f8_values", R"py(
+def _f8_values(exponent_bits, bias, largest):
+    """The values of the bit patterns 0, 1, ... of an 8-bit float, to one past the largest."""
+    mantissa_bits = 7 - exponent_bits
+    values = []
+    for bits in range(largest + 2):
+        exponent, mantissa = bits >> mantissa_bits, bits & ((1 << mantissa_bits) - 1)
+        if exponent > 0:
+            mantissa += 1 << mantissa_bits
+        values.append(mantissa * 2.0 ** (max(exponent, 1) - bias - mantissa_bits))
+    return torch.tensor(values)
+)py"},
+    {"_F8", R"py(
+# kind: the values of its bit patterns, and its NaN. What rounds beyond the largest finite value
+# becomes the pattern after it: NaN in e4m3fn, infinity in e5m2.
+_F8 = {
+    'e4m3fn': (_f8_values(4, 7, 0x7E), 0x7F),
+    'e5m2': (_f8_values(5, 15, 0x7B), 0x7E),
+}
+)py"},
+    {"_to_f8", R"py(
+def _to_f8(x, kind):
+    """The bit patterns of x in an 8-bit float: nearest even, in one step."""
+    values, nan = _F8[kind]
+    middles = (values[:-1] + values[1:]) / 2
+    low = torch.bucketize(x.abs(), middles)
+    high = torch.bucketize(x.abs(), middles, right=True)  # differs in a tie: take the even one
+    bits = torch.where(low % 2 == 0, low, high)
+    bits = bits.masked_fill(torch.isnan(x), nan)
+    return (bits + 128 * torch.signbit(x)).to(torch.uint8)
+)py"},
+    {"_from_f8", R"py(
+def _from_f8(bits, kind):
+    """The values of bit patterns of an 8-bit float, as float32."""
+    values, _ = _F8[kind]
+    magnitude = bits.long() & 0x7F
+    largest = len(values) - 2
+    x = values[magnitude.clamp(max=largest)]
+    x = x.masked_fill(magnitude > largest, float('nan'))
+    if kind == 'e5m2':
+        x = x.masked_fill(magnitude == largest + 1, float('inf'))
+    return torch.where(bits >= 128, -x, x)
+)py"},
+    {"_round_f8", R"py(
+def _round_f8(x, kind):
+    """x rounded to an 8-bit float and kept as float32."""
+    return _from_f8(_to_f8(x, kind), kind)
+)py"},
+    {"_to_int", R"py(
+def _to_int(x, dtype):
+    """Floats to integers: rounds toward zero and saturates; NaN becomes 0."""
+    low, high = torch.iinfo(dtype).min, torch.iinfo(dtype).max
+    x = x.double().masked_fill(torch.isnan(x), 0.0)
+    whole = x.clamp(low, high).to(dtype)
+    return whole.masked_fill(x >= high, high).masked_fill(x <= low, low)
+)py"},
+};
+
+//===----------------------------------------------------------------------===//
+// Tensors in global memory
+//===----------------------------------------------------------------------===//
+
+static constexpr Helper kTensorHelpers[] = {
+    {"_check", R"py(
+def _check(name, x, dtype, shape):
+    """Asserts what a tensor or tile is; None stands for any extent."""
+    assert isinstance(x, torch.Tensor), f'{name}: expected a tensor, got {type(x).__name__}'
+    assert x.dtype == dtype, f'{name}: expected {dtype}, got {x.dtype}'
+    good = x.dim() == len(shape) and all(n in (None, m) for n, m in zip(shape, x.shape))
+    assert good, f'{name}: expected shape {shape}, got {tuple(x.shape)}'
+)py"},
+    {"_alloc", R"py(
+def _alloc(shape, dtype):
+    """A tensor nobody has written yet: NaN, or bytes a5, so that reading it too early shows."""
+    x = torch.empty(shape, dtype=dtype)
+    if dtype.is_floating_point:
+        return x.fill_(float('nan'))
+    if dtype == torch.bool:
+        return x.fill_(True)
+    if dtype == torch.uint8:
+        return x.fill_(0x7F)  # NaN in both 8-bit floats
+    return x.fill_(int.from_bytes(b'\xa5' * x.element_size(), 'little', signed=True))
+)py"},
+    {"_check_box", R"py(
+def _check_box(x, offsets, sizes):
+    """A box of a tensor or tile lies inside it."""
+    for axis, (offset, size, extent) in enumerate(zip(offsets, sizes, x.shape)):
+        if offset < 0 or size < 0 or offset + size > extent:
+            raise IndexError(f'axis {axis}: {size} from {offset} on is outside the extent {extent}')
+)py"},
+    {"_slice", R"py(
+def _slice(x, offsets, sizes, drop=()):
+    """A box of a tensor, by reference; the axes to drop have extent 1."""
+    _check_box(x, offsets, sizes)
+    box = [slice(offset, offset + size) for offset, size in zip(offsets, sizes)]
+    for axis in drop:
+        box[axis] = offsets[axis]
+    return x[tuple(box)]
+)py"},
+    {"_reshape", R"py(
+def _reshape(x, shape):
+    """A tensor in another shape, by reference."""
+    if not x.is_contiguous():
+        raise ValueError(f'only a contiguous tensor can be reshaped; this has strides {x.stride()}')
+    return x.view(shape)
+)py"},
+    {"_read", R"py(
+def _read(x, index):
+    """One element of a tensor or tile, as a scalar."""
+    _check_box(x, index, (1,) * len(index))
+    return x[index].item()
+)py"},
+    {"_write", R"py(
+def _write(value, x, index):
+    """Writes one element of a tensor."""
+    _check_box(x, index, (1,) * len(index))
+    x[index] = value
+)py"},
+    {"_window", R"py(
+def _window(x, index, shape, valid):
+    """What a tile at index covers of x: that part of x, and the box of the tile it fills."""
+    if x.dim() == 1:
+        x, index = (x[None, :], (0, *index)) if shape[0] == 1 else (x[:, None], (*index, 0))
+    *lead, row, col = index
+    inside = all(0 <= i < extent for i, extent in zip(lead, x.shape))
+    x = x[tuple(lead)] if inside else x.new_empty((0, 0))
+    rows, cols = shape if valid is None else map(min, shape, valid)
+    top, left = max(-row, 0), max(-col, 0)
+    bottom = max(top, min(rows, x.shape[0] - row))
+    right = max(left, min(cols, x.shape[1] - col))
+    part = x[row + top:row + bottom, col + left:col + right]
+    return part, (slice(top, bottom), slice(left, right))
+)py"},
+    {"_load", R"py(
+def _load(x, index, shape, pad=0, valid=None):
+    """A tile of x. Elements outside x, or outside the valid extents, read as pad."""
+    part, box = _window(x, index, shape, valid)
+    tile = torch.full(shape, pad, dtype=torch.float32 if x.is_floating_point() else x.dtype)
+    tile[box] = part.to(tile.dtype)
+    return tile
+)py"},
+    {"_store", R"py(
+def _store(tile, x, index, valid=None):
+    """Writes a tile into x: the elements inside x and inside the valid extents."""
+    part, box = _window(x, index, tile.shape, valid)
+    part.copy_(tile[box])
+)py"},
+};
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+static constexpr Helper kTileHelpers[] = {
+    {"_iota", R"py(
+def _iota(shape, axis, dtype):
+    """A tile whose elements are their index along an axis."""
+    index = torch.arange(shape[axis]).to(dtype)
+    return (index[:, None] if axis == 0 else index[None, :]).expand(shape)
+)py"},
+    {"_int_div", R"py(
+def _int_div(a, b):
+    """Integer division of tiles, rounding toward zero."""
+    if (b == 0).any():
+        raise ZeroDivisionError('integer division by zero in a tile')
+    quotient = torch.div(a, b.masked_fill(b == -1, 1), rounding_mode='trunc')
+    return torch.where(b == -1, -a, quotient)  # dividing by -1 could overflow
+)py"},
+    {"_extract", R"py(
+def _extract(x, index, shape):
+    """A box of a tile."""
+    _check_box(x, index, shape)
+    return x[index[0]:index[0] + shape[0], index[1]:index[1] + shape[1]]
+)py"},
+    {"_insert", R"py(
+def _insert(x, into, index):
+    """A tile with a box of it replaced by x."""
+    _check_box(into, index, x.shape)
+    result = into.clone()
+    result[index[0]:index[0] + x.shape[0], index[1]:index[1] + x.shape[1]] = x
+    return result
+)py"},
+    {"_mask", R"py(
+def _mask(x, valid, pad):
+    """Elements outside the valid extents become pad."""
+    rows, cols = torch.arange(x.shape[0])[:, None], torch.arange(x.shape[1])
+    return x.masked_fill((rows >= valid[0]) | (cols >= valid[1]), pad)
+)py"},
+    {"_mask_diag", R"py(
+def _mask_diag(x, offset, pad):
+    """Elements with column > row + offset become pad."""
+    rows, cols = torch.arange(x.shape[0])[:, None], torch.arange(x.shape[1])
+    return x.masked_fill(cols > rows + offset, pad)
+)py"},
+};
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+static constexpr Helper kLaunchHelpers[] = {
+    {"_launch", R"py(
+def _launch(kernel, grid, *args):
+    """Runs a kernel once for each block of a grid, the last dimension fastest."""
+    if any(extent < 0 for extent in grid):
+        raise ValueError(f'{kernel.__name__}: the grid {grid} has a negative extent')
+    try:
+        _grid[:] = (*grid, 1, 1)[:3]
+        for block in itertools.product(*map(range, _grid)):
+            _block[:] = block
+            kernel(*args)
+    finally:
+        _block[:], _grid[:] = [0, 0, 0], [1, 1, 1]
+)py"},
+};
+
+//===----------------------------------------------------------------------===//
+// Which of them a file needs
+//===----------------------------------------------------------------------===//
+
+static void collectIdentifiers(StringRef text, llvm::StringSet<> &names) {
+  auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+  while (!text.empty()) {
+    text = text.drop_until(isPart);
+    StringRef word = text.take_while(isPart);
+    names.insert(word);
+    text = text.drop_front(word.size());
+  }
+}
+
+std::string preludeFor(StringRef body) {
+  llvm::StringSet<> names;
+  collectIdentifiers(body, names);
+  llvm::SmallVector<std::string> roleHelpers;
+  llvm::SmallVector<StringRef> sorted(names.keys());
+  llvm::sort(sorted); // a StringSet has no order of its own
+  for (StringRef name : sorted) {
+    std::string text = names.contains((name + "_g").str()) ? "" : rolePipeHelper(name);
+    if (!text.empty())
+      roleHelpers.push_back(text);
+  }
+  for (const std::string &text : roleHelpers)
+    collectIdentifiers(text, names);
+
+  // Helpers only ever add names, so looking at them until nothing is added finds them all.
+  const ArrayRef<Helper> groups[] = {kScalarHelpers, kElementHelpers, kTensorHelpers,
+                                     kTileHelpers,   kLaunchHelpers,  pipeHelpers()};
+  llvm::StringSet<> used;
+  for (size_t before = ~size_t(0); before != used.size();) {
+    before = used.size();
+    for (ArrayRef<Helper> group : groups)
+      for (const Helper &helper : group)
+        if (names.contains(helper.name) && used.insert(helper.name).second)
+          collectIdentifiers(helper.text, names);
+  }
+
+  std::string imports, state, rest;
+  for (const Helper &helper : kImports)
+    if (names.contains(helper.name))
+      imports += helper.text;
+  for (const Helper &helper : kState)
+    if (names.contains(helper.name))
+      state += helper.text;
+  for (ArrayRef<Helper> group : groups)
+    for (const Helper &helper : group)
+      if (used.contains(helper.name))
+        rest += "\n" + helper.text.str();
+  for (const std::string &text : roleHelpers)
+    rest += text;
+  return imports + (imports.empty() ? "" : "\n") + "import torch\n" + (state.empty() ? "" : "\n") +
+         state + rest;
+}
+
+} // namespace kiln::torch

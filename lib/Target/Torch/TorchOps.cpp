@@ -1,0 +1,597 @@
+//===- TorchOps.cpp - expressions ---------------------------------------------------===//
+//
+// Most ops are one row of a table. To add one, add its row, or a case to makeExpression if its
+// attributes matter.
+//
+//===----------------------------------------------------------------------------===//
+#include "TorchFunction.h"
+
+#include "kiln/Target/Signature/Signature.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/ScopedPrinter.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace kiln::torch {
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Kinds of elements a row is for.
+enum Kinds : unsigned {
+  Float = 1,
+  Int = 2,
+  Index = 4,
+  Bool = 8,
+  Whole = Int | Index,
+  Number = Float | Int,
+  Any = 15
+};
+
+/// What the result still needs: rounding to its float type, or wrapping to its integer type (torch
+/// wraps tiles itself; an index is taken not to overflow).
+enum Finish : bool { Exact = false, Rounds = true };
+
+struct Row {
+  StringLiteral op;
+  Kinds kinds;
+  StringLiteral
+      pattern; ///< `$i`: operand i; `@i`: the same as a tensor, also if it is a scalar; `#`: bits.
+  Prec prec;
+  Finish finish;
+  StringLiteral hint; ///< What a variable for the result is called.
+};
+
+constexpr Row kRows[] = {
+    // Tiles.
+    {"tile.add", Number, "$0 + $1", Prec::Sum, Rounds, "total"},
+    {"tile.add", Bool, "$0 ^ $1", Prec::BitXor, Exact, "total"},
+    {"tile.sub", Number, "$0 - $1", Prec::Sum, Rounds, "difference"},
+    {"tile.sub", Bool, "$0 ^ $1", Prec::BitXor, Exact, "difference"},
+    {"tile.mul", Number, "$0 * $1", Prec::Product, Rounds, "product"},
+    {"tile.mul", Bool, "$0 & $1", Prec::BitAnd, Exact, "product"},
+    {"tile.div", Float, "@0 / $1", Prec::Product, Rounds,
+     "quotient"}, // torch multiplies for `scalar / tile`
+    {"tile.div", Int, "_int_div(@0, @1)", Prec::Atom, Exact, "quotient"},
+    {"tile.div", Bool, "_int_div(@0.int(), @1.int()).bool()", Prec::Atom, Exact, "quotient"},
+    {"tile.max", Number, "torch.maximum(@0, @1)", Prec::Atom, Exact, "larger"},
+    {"tile.max", Bool, "$0 | $1", Prec::BitOr, Exact, "larger"},
+    {"tile.min", Number, "torch.minimum(@0, @1)", Prec::Atom, Exact, "smaller"},
+    {"tile.min", Bool, "$0 & $1", Prec::BitAnd, Exact, "smaller"},
+    {"tile.neg", Number, "-$0", Prec::Unary, Exact, "negated"},
+    {"tile.neg", Bool, "$0", Prec::Atom, Exact, "negated"},
+    {"tile.abs", Number, "torch.abs($0)", Prec::Atom, Exact, "magnitude"},
+    {"tile.abs", Bool, "$0", Prec::Atom, Exact, "magnitude"},
+    {"tile.exp", Float, "torch.exp($0)", Prec::Atom, Rounds, "exponential"},
+    {"tile.exp2", Float, "torch.exp2($0)", Prec::Atom, Rounds, "exponential"},
+    {"tile.log", Float, "torch.log($0)", Prec::Atom, Rounds, "logarithm"},
+    {"tile.sqrt", Float, "torch.sqrt($0)", Prec::Atom, Rounds, "root"},
+    {"tile.rsqrt", Float, "torch.rsqrt($0)", Prec::Atom, Rounds, "rsqrt"},
+    {"tile.recip", Float, "torch.reciprocal($0)", Prec::Atom, Rounds, "reciprocal"},
+    {"tile.tanh", Float, "torch.tanh($0)", Prec::Atom, Rounds, "tanh"},
+    {"tile.sigmoid", Float, "torch.sigmoid($0)", Prec::Atom, Rounds, "sigmoid"},
+    {"tile.erf", Float, "torch.erf($0)", Prec::Atom, Rounds, "erf"},
+    {"tile.select", Any, "torch.where($0, @1, @2)", Prec::Atom, Exact, "chosen"},
+    {"tile.move", Any, "$0", Prec::Atom, Exact, "moved"},
+    {"tile.transpose", Any, "$0.T", Prec::Atom, Exact, "transposed"},
+    {"tile.lane", Any, "_current_sb[0]", Prec::Atom, Exact, "lane"},
+    // Scalars.
+    {"arith.addi", Whole, "$0 + $1", Prec::Sum, Rounds, "offset"},
+    {"arith.addi", Bool, "$0 ^ $1", Prec::BitXor, Exact, "flag"},
+    {"arith.subi", Whole, "$0 - $1", Prec::Sum, Rounds, "offset"},
+    {"arith.subi", Bool, "$0 ^ $1", Prec::BitXor, Exact, "flag"},
+    {"arith.muli", Whole, "$0 * $1", Prec::Product, Rounds, "offset"},
+    {"arith.muli", Bool, "$0 & $1", Prec::BitAnd, Exact, "flag"},
+    {"arith.divsi", Whole, "_div_trunc($0, $1)", Prec::Atom, Rounds, "quotient"},
+    {"arith.remsi", Whole, "_rem_trunc($0, $1)", Prec::Atom, Exact, "remainder"},
+    {"arith.floordivsi", Whole, "$0 // $1", Prec::Product, Rounds, "quotient"},
+    {"arith.ceildivsi", Whole, "-(-$0 // $1)", Prec::Unary, Rounds, "quotient"},
+    {"arith.divui", Whole, "_wrap(_unsigned($0, #) // _unsigned($1, #), #)", Prec::Atom, Exact,
+     "quotient"},
+    {"arith.remui", Whole, "_wrap(_unsigned($0, #) % _unsigned($1, #), #)", Prec::Atom, Exact,
+     "remainder"},
+    {"arith.ceildivui", Whole, "_wrap(-(-_unsigned($0, #) // _unsigned($1, #)), #)", Prec::Atom,
+     Exact, "quotient"},
+    {"arith.minsi", Whole, "min($0, $1)", Prec::Atom, Exact, "smaller"},
+    {"arith.maxsi", Whole, "max($0, $1)", Prec::Atom, Exact, "larger"},
+    {"arith.minui", Whole, "_wrap(min(_unsigned($0, #), _unsigned($1, #)), #)", Prec::Atom, Exact,
+     "smaller"},
+    {"arith.maxui", Whole, "_wrap(max(_unsigned($0, #), _unsigned($1, #)), #)", Prec::Atom, Exact,
+     "larger"},
+    {"arith.andi", Any, "$0 & $1", Prec::BitAnd, Exact, "bits"},
+    {"arith.ori", Any, "$0 | $1", Prec::BitOr, Exact, "bits"},
+    {"arith.xori", Any, "$0 ^ $1", Prec::BitXor, Exact, "bits"},
+    {"arith.shli", Whole, "_wrap($0 << $1, #)", Prec::Atom, Exact, "bits"},
+    {"arith.shrsi", Whole, "$0 >> $1", Prec::Shift, Exact, "bits"},
+    {"arith.shrui", Whole, "_wrap(_unsigned($0, #) >> $1, #)", Prec::Atom, Exact, "bits"},
+    {"arith.addf", Float, "$0 + $1", Prec::Sum, Rounds, "value"},
+    {"arith.subf", Float, "$0 - $1", Prec::Sum, Rounds, "value"},
+    {"arith.mulf", Float, "$0 * $1", Prec::Product, Rounds, "value"},
+    {"arith.divf", Float, "_div_float($0, $1)", Prec::Atom, Rounds, "value"},
+    {"arith.negf", Float, "-$0", Prec::Unary, Exact, "value"},
+    {"arith.maximumf", Float, "_max_float($0, $1)", Prec::Atom, Exact, "larger"},
+    {"arith.minimumf", Float, "_min_float($0, $1)", Prec::Atom, Exact, "smaller"},
+    {"arith.select", Any, "$1 if $0 else $2", Prec::Ternary, Exact, "chosen"},
+};
+
+} // namespace
+
+static Type elementOf(Type type) {
+  if (auto tile = dyn_cast<tile::TileType>(type))
+    return tile.getElementType();
+  if (auto tensor = dyn_cast<ir::TensorType>(type))
+    return tensor.getElementType();
+  return type;
+}
+
+static unsigned kindOf(Type type) {
+  type = elementOf(type);
+  return isa<FloatType>(type) ? Float : type.isIndex() ? Index : type.isInteger(1) ? Bool : Int;
+}
+
+static const Row *findRow(Operation *op) {
+  StringRef name = op->getName().getStringRef();
+  unsigned kind = kindOf(op->getResult(0).getType());
+  for (const Row &row : kRows)
+    if (row.op == name && (row.kinds & kind))
+      return &row;
+  return nullptr;
+}
+
+Expr FunctionEmitter::tableExpression(Operation *op) {
+  const Row *row = findRow(op);
+  if (!row)
+    return fail(op, isa<ir::IncoreOp>(op) ? "run kiln-outline first" : "there is no rule for it");
+  std::string pattern,
+      bits = std::to_string(op->getNumOperands() ? bitWidth(elementOf(op->getOperand(0).getType()))
+                                                 : 0);
+  SmallVector<Expr> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(valueOf(operand));
+  for (size_t i = 0; i < row->pattern.size(); ++i) {
+    char c = row->pattern[i];
+    if (c == '@') {
+      unsigned index = row->pattern[i + 1] - '0';
+      operands[index] = tensorOf(op->getOperand(index));
+      c = '$';
+    }
+    pattern += c == '#' ? bits : std::string(1, c);
+  }
+  Expr expr = expandPattern(pattern, row->prec, operands);
+  return row->finish == Rounds ? rounded(std::move(expr), op->getResult(0).getType()) : expr;
+}
+
+Expr FunctionEmitter::expressionOf(Operation *op) {
+  if (op->getNumResults() != 1)
+    return fail(op, "there is no rule for it");
+  Expr special = makeExpression(op);
+  return special.text.empty() ? tableExpression(op) : special;
+}
+
+/// 'e4m3fn' or 'e5m2', as the helpers call 8-bit floats.
+static StringRef f8Kind(Type element) {
+  return isa<Float8E5M2Type>(element) ? "'e5m2'" : "'e4m3fn'";
+}
+
+Expr FunctionEmitter::rounded(Expr expr, Type type) {
+  Type element = elementOf(type);
+  if (isa<tile::TileType>(type)) {
+    if (isFloat8(element))
+      return {"_round_f8(" + expr.text + ", " + f8Kind(element).str() + ")"};
+    return isNarrowFloat(element)
+               ? Expr{"_round(" + expr.text + ", " + tensorDtype(element).str() + ")"}
+               : expr;
+  }
+  if (isFloat8(element))
+    return {"_float_f8(" + expr.text + ", " + f8Kind(element).str() + ")"};
+  if (isa<FloatType>(element))
+    return {"_float(" + expr.text + (element.isF32() ? "" : ", " + tensorDtype(element).str()) +
+            ")"};
+  return element.isIndex()
+             ? expr
+             : Expr{"_wrap(" + expr.text + ", " + std::to_string(bitWidth(element)) + ")"};
+}
+
+Expr FunctionEmitter::tensorOf(Value value) {
+  if (isa<tile::TileType>(value.getType()))
+    return valueOf(value);
+  return {"torch.tensor(" + text(value) + ", dtype=" + tileDtype(value.getType()).str() + ")"};
+}
+
+//===----------------------------------------------------------------------===//
+// Ops with attributes
+//===----------------------------------------------------------------------===//
+
+static std::string shapeText(tile::TileType type) {
+  return "(" + std::to_string(type.getRows()) + ", " + std::to_string(type.getCols()) + ")";
+}
+
+/// A constant as Python. In tiles torch itself rounds a number to float32; elsewhere it must be
+/// exact.
+static Expr constantText(arith::ConstantOp op) {
+  bool isForTiles = llvm::all_of(
+      op->getUsers(), [](Operation *user) { return isa<tile::TileDialect>(user->getDialect()); });
+  if (auto number = dyn_cast<FloatAttr>(op.getValue())) {
+    APFloat value = number.getValue();
+    bool loses;
+    value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven, &loses);
+    return floatLiteral(value.convertToDouble(), isForTiles);
+  }
+  auto number = dyn_cast<IntegerAttr>(op.getValue());
+  if (!number)
+    return {};
+  if (op.getType().isInteger(1))
+    return {number.getValue().isZero() ? "False" : "True"};
+  return intLiteral(number.getValue().getSExtValue());
+}
+
+static StringRef signOf(tile::CmpKind kind) {
+  static constexpr StringLiteral signs[] = {"==", "!=", "<",
+                                            "<=", ">",  ">="}; // in the order of the enum
+  return signs[unsigned(kind)];
+}
+
+Expr FunctionEmitter::makeExpression(Operation *op) {
+  auto call = [](const Twine &text) { return Expr{text.str()}; };
+  return TypeSwitch<Operation *, Expr>(op)
+      .Case<arith::ConstantOp>(constantText)
+      .Case<arith::CmpIOp>([&](auto cmp) { return compareInts(cmp); })
+      .Case<arith::CmpFOp>([&](auto cmp) { return compareFloats(cmp); })
+      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp,
+            arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::ExtFOp,
+            arith::TruncFOp>([&](auto) { return castScalar(op); })
+      // Tensors.
+      .Case<ir::AllocOp>([&](ir::AllocOp alloc) {
+        ir::TensorType type = alloc.getResult().getType();
+        return call("_alloc(" + mixedTuple(type.getShape(), alloc.getSizes()) + ", " +
+                    tensorDtype(type.getElementType()) + ")");
+      })
+      .Case<ir::DimOp>([&](ir::DimOp dim) {
+        return call(text(dim.getTensor(), Prec::Atom) + ".shape[" + Twine(dim.getDim()) + "]");
+      })
+      .Case<ir::SliceOp>([&](ir::SliceOp slice) {
+        std::string drop;
+        if (!slice.getDropped().empty())
+          drop = ", drop=" + mixedTuple(slice.getDropped(), {});
+        return call("_slice(" + text(slice.getTensor()) + ", " +
+                    mixedTuple(slice.getStaticOffsets(), slice.getOffsets()) + ", " +
+                    mixedTuple(slice.getStaticSizes(), slice.getSizes()) + drop + ")");
+      })
+      .Case<ir::TransposeOp>([&](ir::TransposeOp transpose) {
+        return call(text(transpose.getTensor(), Prec::Atom) + ".permute" +
+                    mixedTuple(transpose.getPermutation(), {}));
+      })
+      .Case<ir::ReshapeOp>([&](ir::ReshapeOp reshape) {
+        return call("_reshape(" + text(reshape.getTensor()) + ", " +
+                    mixedTuple(reshape.getStaticSizes(), reshape.getSizes()) + ")");
+      })
+      .Case<ir::ReadOp, ir::GetOp>([&](auto read) {
+        return call("_read(" + text(read.getTensor()) + ", " +
+                    mixedTuple(read.getStaticIndices(), read.getIndices()) + ")");
+      })
+      // Tiles.
+      .Case<tile::FullOp>([&](tile::FullOp full) {
+        tile::TileType type = full.getResult().getType();
+        return call("torch.full(" + shapeText(type) + ", " + text(full.getValue()) +
+                    ", dtype=" + tileDtype(type.getElementType()) + ")");
+      })
+      .Case<tile::IotaOp>([&](tile::IotaOp iota) {
+        tile::TileType type = iota.getResult().getType();
+        Expr index = call("_iota(" + shapeText(type) + ", " + Twine(iota.getAxis()) + ", " +
+                          tileDtype(type.getElementType()) + ")");
+        return isNarrowFloat(type.getElementType()) ? rounded(index, type) : index;
+      })
+      .Case<tile::LoadOp>([&](auto load) { return loadExpression(load); })
+      .Case<tile::ReshapeOp>([&](tile::ReshapeOp reshape) {
+        return call(text(reshape.getOperand(), Prec::Atom) + ".reshape" +
+                    shapeText(reshape.getResult().getType()));
+      })
+      .Case<tile::CastOp>([&](auto cast) { return castTile(cast); })
+      .Case<tile::ExtractOp>([&](tile::ExtractOp extract) {
+        return call("_extract(" + text(extract.getTile()) + ", " +
+                    mixedTuple(extract.getStaticIndices(), extract.getIndices()) + ", " +
+                    shapeText(extract.getResult().getType()) + ")");
+      })
+      .Case<tile::InsertOp>([&](tile::InsertOp insert) {
+        return call("_insert(" + text(insert.getTile()) + ", " + text(insert.getInto()) + ", " +
+                    mixedTuple(insert.getStaticIndices(), insert.getIndices()) + ")");
+      })
+      .Case<tile::ConcatOp>([&](tile::ConcatOp concat) {
+        return call("torch.cat([" + arguments(concat.getTiles()) +
+                    "], dim=" + Twine(concat.getAxis()) + ")");
+      })
+      .Case<tile::CmpOp>([&](tile::CmpOp cmp) {
+        // Of two scalars Python would make a bool, not a tile.
+        bool hasTile = llvm::any_of(cmp->getOperandTypes(), llvm::IsaPred<tile::TileType>);
+        Expr lhs =
+            hasTile ? valueOf(cmp.getLhs()) : Expr{tensorOf(cmp.getLhs()).text + ".reshape(1, 1)"};
+        return expandPattern(("$0 " + signOf(cmp.getKind()) + " $1").str(), Prec::Compare,
+                             {lhs, valueOf(cmp.getRhs())});
+      })
+      .Case<tile::ReduceOp>([&](auto reduce) { return reduceExpression(reduce); })
+      .Case<tile::MatmulOp>([&](tile::MatmulOp product) {
+        return productExpression(product.getLhs(), product.getRhs(), product.getTransA(),
+                                 product.getTransB());
+      })
+      .Case<tile::MatmulAccOp>([&](tile::MatmulAccOp product) {
+        Expr added = productExpression(product.getLhs(), product.getRhs(), product.getTransA(),
+                                       product.getTransB());
+        return expandPattern("$0 + $1", Prec::Sum, {valueOf(product.getAcc()), added});
+      })
+      .Case<tile::MaskOp>([&](tile::MaskOp mask) {
+        return call("_mask(" + text(mask.getOperand()) + ", " +
+                    mixedTuple(mask.getStaticValid(), mask.getValid()) + ", " +
+                    padText(mask.getPadAttr(), elementOf(mask.getType()), false) + ")");
+      })
+      .Case<tile::MaskDiagOp>([&](tile::MaskDiagOp mask) {
+        return call("_mask_diag(" + text(mask.getOperand()) + ", " + text(mask.getOffset()) + ", " +
+                    padText(mask.getPadAttr(), elementOf(mask.getType()), false) + ")");
+      })
+      .Case<tile::BlockIdxOp>(
+          [&](tile::BlockIdxOp block) { return call("_block[" + Twine(block.getDim()) + "]"); })
+      .Case<tile::BlockCountOp>(
+          [&](tile::BlockCountOp count) { return call("_grid[" + Twine(count.getDim()) + "]"); })
+      .Case<tile::ElementOp>([&](tile::ElementOp element) {
+        return call("_read(" + text(element.getTile()) + ", " +
+                    mixedTuple(element.getStaticIndices(), element.getIndices()) + ")");
+      })
+      .Default(Expr{});
+}
+
+Expr FunctionEmitter::loadExpression(tile::LoadOp load) {
+  Type element = load.getResult().getType().getElementType();
+  std::string result = "_load(" + text(load.getTensor()) + ", " +
+                       mixedTuple(load.getStaticIndices(), load.getIndices()) + ", " +
+                       shapeText(load.getResult().getType());
+  std::string pad = padText(load.getPadAttr(), element, isFloat8(element));
+  if (load.getPadAttr() && pad != padText({}, element, isFloat8(element)))
+    result += ", pad=" + pad;
+  if (load.getStaticValid())
+    result += ", valid=" + mixedTuple(*load.getStaticValid(), load.getValid());
+  result += ")";
+  return {isFloat8(element) ? "_from_f8(" + result + ", " + f8Kind(element).str() + ")" : result};
+}
+
+Expr FunctionEmitter::reduceExpression(tile::ReduceOp reduce) {
+  std::string x = text(reduce.getOperand(), Prec::Atom),
+              axis = "dim=" + std::to_string(reduce.getAxis()) + ", keepdim=True";
+  Type element = reduce.getType().getElementType();
+  bool isBool = element.isInteger(1);
+  switch (reduce.getKind()) {
+  case tile::ReduceKind::Max:
+    return {x + (isBool ? ".any(" : ".amax(") + axis + ")"};
+  case tile::ReduceKind::Min:
+    return {x + (isBool ? ".all(" : ".amin(") + axis + ")"};
+  case tile::ReduceKind::Sum:
+    break;
+  }
+  if (isBool)
+    return {"(" + x + ".sum(" + axis + ") % 2).bool()"};
+  if (!isa<FloatType>(element)) // torch would widen it to int64
+    axis += ", dtype=" + tileDtype(element).str();
+  return rounded({x + ".sum(" + axis + ")"}, reduce.getType());
+}
+
+Expr FunctionEmitter::productExpression(Value lhs, Value rhs, bool transA, bool transB) {
+  auto side = [&](Value value, bool isTransposed) {
+    StringRef widen = isa<FloatType>(elementOf(value.getType())) ? "" : ".int()";
+    return Expr{isTransposed || !widen.empty()
+                    ? text(value, Prec::Atom) + (isTransposed ? ".T" : "") + widen.str()
+                    : text(value, Prec::Unary)};
+  };
+  return expandPattern("$0 @ $1", Prec::Product, {side(lhs, transA), side(rhs, transB)});
+}
+
+std::string FunctionEmitter::padText(Attribute pad, Type element, bool asBits) {
+  DType dtype = *dtypeOf(element);
+  ScalarBits value = ScalarBits::fromDouble(dtype, 0);
+  if (auto number = dyn_cast_if_present<FloatAttr>(pad)) {
+    value = ScalarBits::fromDouble(dtype, number.getValueAsDouble());
+  } else if (auto kind = dyn_cast_if_present<tile::PadKindAttr>(pad);
+             kind && kind.getValue() != tile::PadKind::Zero) {
+    bool isMax = kind.getValue() == tile::PadKind::Max;
+    // The extreme value of the type: infinity where there is one. Integers saturate to theirs.
+    double extreme = dtype == DType::F8E4M3FN ? 448 : std::numeric_limits<double>::infinity();
+    value = ScalarBits::fromDouble(dtype, element.isInteger(1) ? isMax
+                                          : isMax              ? extreme
+                                                               : -extreme);
+  }
+  if (asBits)
+    return std::to_string(value.bits & 0xff);
+  if (isFloat(dtype))
+    return floatLiteral(value.asDouble(), true).text;
+  return element.isInteger(1) ? (value.asInt() ? "True" : "False") : std::to_string(value.asInt());
+}
+
+//===----------------------------------------------------------------------===//
+// Comparisons and conversions
+//===----------------------------------------------------------------------===//
+
+Expr FunctionEmitter::compareInts(arith::CmpIOp cmp) {
+  static constexpr StringLiteral signs[] = {"==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">="};
+  SmallVector<Expr> operands = {valueOf(cmp.getLhs()), valueOf(cmp.getRhs())};
+  if (cmp.getPredicate() >= arith::CmpIPredicate::ult)
+    for (Expr &operand : operands)
+      operand = {"_unsigned(" + operand.text + ", " +
+                 std::to_string(bitWidth(cmp.getLhs().getType())) + ")"};
+  return expandPattern(("$0 " + signs[unsigned(cmp.getPredicate())] + " $1").str(), Prec::Compare,
+                       operands);
+}
+
+Expr FunctionEmitter::compareFloats(arith::CmpFOp cmp) {
+  // Python's comparisons are false for NaN, except `!=`. In the order of the enum.
+  static constexpr StringLiteral patterns[] = {"False",
+                                               "$0 == $1",
+                                               "$0 > $1",
+                                               "$0 >= $1",
+                                               "$0 < $1",
+                                               "$0 <= $1",
+                                               "$0 < $1 or $0 > $1",
+                                               "$0 == $0 and $1 == $1",
+                                               "not ($0 < $1 or $0 > $1)",
+                                               "not $0 <= $1",
+                                               "not $0 < $1",
+                                               "not $0 >= $1",
+                                               "not $0 > $1",
+                                               "$0 != $1",
+                                               "$0 != $0 or $1 != $1",
+                                               "True"};
+  // Operands as for a comparison; the whole binds as weakly as it may look.
+  Expr expr = expandPattern(patterns[unsigned(cmp.getPredicate())], Prec::Compare,
+                            {valueOf(cmp.getLhs()), valueOf(cmp.getRhs())});
+  StringRef text = expr.text;
+  expr.prec = text.contains(" or ") || text.contains(" and ") || text.starts_with("not ")
+                  ? Prec::Or
+                  : Prec::Compare;
+  return expr;
+}
+
+Expr FunctionEmitter::castScalar(Operation *op) {
+  Value operand = op->getOperand(0);
+  Type from = operand.getType(), to = op->getResult(0).getType();
+  std::string x = text(operand), bits = isa<FloatType>(from) ? "" : std::to_string(bitWidth(from));
+  bool isUnsigned = isa<arith::ExtUIOp, arith::IndexCastUIOp, arith::UIToFPOp>(op);
+  if (from.isInteger(1)) // a bool; as a signed number true is -1
+    x = (isUnsigned ? "int(" : "-int(") + x + ")";
+  else if (isUnsigned)
+    x = "_unsigned(" + x + ", " + bits + ")";
+  if (isa<arith::ExtFOp>(op))
+    return valueOf(operand);
+  if (isa<arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(op))
+    return rounded({x}, to);
+  if (isa<arith::FPToSIOp>(op))
+    return {"_float_to_int(" + x + ", " + std::to_string(bitWidth(to)) + ")"};
+  if (to.isInteger(1))
+    return {"bool(" + atLeast(valueOf(operand), Prec::Shift) + " & 1)"};
+  if (bitWidth(to) < bitWidth(from) || isa<arith::IndexCastUIOp>(op))
+    return {"_wrap(" + x + ", " + std::to_string(bitWidth(to)) + ")"};
+  return {x, from.isInteger(1) && !isUnsigned ? Prec::Unary
+             : isUnsigned                     ? Prec::Atom
+                                              : valueOf(operand).prec};
+}
+
+Expr FunctionEmitter::castTile(tile::CastOp cast) {
+  Type from = cast.getOperand().getType().getElementType(), to = cast.getType().getElementType();
+  std::string x = text(cast.getOperand(), Prec::Atom);
+  if (from == to)
+    return valueOf(cast.getOperand());
+  if (to.isInteger(1))
+    return expandPattern("$0 != 0", Prec::Compare, {valueOf(cast.getOperand())});
+  if (isa<FloatType>(from) && !isa<FloatType>(to))
+    return {"_to_int(" + x + ", " + tileDtype(to).str() + ")"};
+  Expr converted = isa<FloatType>(from) ? valueOf(cast.getOperand())
+                                        : Expr{x + ".to(" + tileDtype(to).str() + ")"};
+  return isNarrowFloat(to) ? rounded(converted, cast.getType()) : converted;
+}
+
+//===----------------------------------------------------------------------===//
+// Names, and what needs none
+//===----------------------------------------------------------------------===//
+
+/// What an index is used for, if that gives it a better name than how it is computed.
+static StringRef hintFromUse(Value value) {
+  auto axisOf = [&](ArrayRef<int64_t> constants, ValueRange values) -> std::optional<size_t> {
+    size_t next = 0;
+    for (auto [axis, constant] : llvm::enumerate(constants))
+      if (ShapedType::isDynamic(constant) && values[next++] == value)
+        return constants.size() - 1 - axis;
+    return std::nullopt;
+  };
+  for (Operation *user : value.getUsers()) {
+    std::optional<size_t> fromEnd;
+    if (auto load = dyn_cast<tile::LoadOp>(user))
+      fromEnd = axisOf(load.getStaticIndices(), load.getIndices());
+    else if (auto store = dyn_cast<tile::StoreOp>(user))
+      fromEnd = axisOf(store.getStaticIndices(), store.getIndices());
+    else if (auto submit = dyn_cast<ir::SubmitOp>(user);
+             submit && axisOf(submit.getStaticGrid(), submit.getGrid()))
+      return "blocks";
+    if (fromEnd && *fromEnd < 2)
+      return *fromEnd == 0 ? "col" : "row";
+  }
+  return "";
+}
+
+std::string FunctionEmitter::hintFor(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (isa_and_present<arith::ConstantOp>(op))
+    return "";
+  // Like a value that has a name already, without the number that made it unique.
+  StringRef name = valueOf(value).text;
+  if (llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; }) && !name.empty()) {
+    StringRef base = name.rtrim("0123456789");
+    return (base.ends_with("_") ? base : name).rtrim('_').str();
+  }
+  if (!op)
+    return "";
+  if (auto loc = dyn_cast<NameLoc>(op->getLoc()))
+    return loc.getName().str();
+  unsigned number = cast<OpResult>(value).getResultNumber();
+  return TypeSwitch<Operation *, std::string>(op)
+      .Case<scf::ForOp>([&](auto loop) { return hintFor(loop.getYieldedValues()[number]); })
+      .Case<scf::WhileOp>(
+          [&](auto loop) { return hintFor(loop.getConditionOp().getArgs()[number]); })
+      .Case<scf::IfOp>(
+          [&](auto branch) { return hintFor(branch.thenYield().getResults()[number]); })
+      .Case<tile::LoadOp>([&](auto load) { return hintFor(load.getTensor()) + "_tile"; })
+      .Case<tile::PopOp>([&](auto pop) { return hintFor(pop.getPipe()) + "_tile"; })
+      .Case<tile::MatmulOp, tile::MatmulAccOp>([](auto) { return "acc"; })
+      .Case<tile::ReduceOp>([](tile::ReduceOp reduce) {
+        return (reduce.getAxis() == 1 ? "row_" : "col_") +
+               tile::stringifyReduceKind(reduce.getKind()).str();
+      })
+      .Case<tile::CastOp>([&](auto cast) {
+        return hintFor(cast.getOperand()) + "_" + llvm::to_string(cast.getType().getElementType());
+      })
+      .Case<tile::FullOp>([](auto) { return "filled"; })
+      .Case<tile::ExtractOp>([&](auto extract) { return hintFor(extract.getTile()) + "_part"; })
+      .Case<tile::InsertOp>([&](auto insert) { return hintFor(insert.getInto()); })
+      .Case<tile::ReshapeOp>([](auto) { return "reshaped"; })
+      .Case<tile::ConcatOp>([](auto) { return "joined"; })
+      .Case<tile::CmpOp>([](auto) { return "mask"; })
+      .Case<tile::MaskOp, tile::MaskDiagOp>([](auto) { return "masked"; })
+      .Case<tile::BlockIdxOp>([](auto block) { return "block_" + std::to_string(block.getDim()); })
+      .Case<tile::BlockCountOp>(
+          [](auto count) { return "blocks_" + std::to_string(count.getDim()); })
+      .Case<arith::CmpIOp, arith::CmpFOp>([](auto) { return "condition"; })
+      .Case<ir::AllocOp>([](auto) { return "tensor"; })
+      .Case<ir::DimOp>([&](auto dim) {
+        return hintFor(dim.getTensor()) + "_dim" + std::to_string(dim.getDim());
+      })
+      .Case<ir::SliceOp, ir::TransposeOp, ir::ReshapeOp>(
+          [&](auto view) { return hintFor(view.getTensor()) + "_view"; })
+      .Case<ir::ReadOp, ir::GetOp>([&](auto read) { return hintFor(read.getTensor()) + "_value"; })
+      .Default([&](Operation *op) -> std::string {
+        const Row *row = op->getNumResults() == 1 ? findRow(op) : nullptr;
+        StringRef use = value.getType().isIndex() ? hintFromUse(value) : "";
+        return !use.empty() ? use.str() : row ? row->hint.str() : "value";
+      });
+}
+
+/// Whether an op needs no variable. Constants need none. What is used once, in the same block,
+/// becomes part of the statement that uses it: scalars always, tiles only where they would just be
+/// handed to a loop or branch.
+bool FunctionEmitter::isInlined(Operation *op, const Expr &expr) {
+  constexpr size_t longest = 60;
+  if (matchPattern(op, m_Constant()) || isa<tile::MoveOp>(op))
+    return true;
+  Value result = op->getResult(0);
+  if (!isMemoryEffectFree(op) || !result.hasOneUse() || expr.text.size() > longest)
+    return false;
+  Operation *user = *result.getUsers().begin();
+  if (user->getBlock() != op->getBlock())
+    return false;
+  bool isScalar = !isa<tile::TileType, ir::TensorType>(result.getType());
+  return isScalar || user->hasTrait<OpTrait::IsTerminator>() || isa<scf::ForOp, scf::WhileOp>(user);
+}
+
+} // namespace kiln::torch

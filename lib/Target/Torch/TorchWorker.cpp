@@ -1,0 +1,383 @@
+//===- TorchWorker.cpp - runs emitted PyTorch in a long-lived Python process --------===//
+#include "kiln/Target/Torch/TorchWorker.h"
+
+#include "TorchWorkerScript.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/JSON.h"
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+extern char **environ;
+
+namespace kiln {
+namespace json = llvm::json;
+
+static Status ioError(const std::string &what) {
+  return Status(StatusCode::IoError, what + ": " + std::strerror(errno));
+}
+
+//===----------------------------------------------------------------------===//
+// The process
+//===----------------------------------------------------------------------===//
+
+namespace {
+struct Message {
+  json::Object header;
+  std::string payload;
+};
+} // namespace
+
+/// A Python process that runs the worker script, and the socket to talk to it.
+class TorchWorker::Process {
+public:
+  static Expected<std::unique_ptr<Process>> spawn(const std::string &interpreter);
+  ~Process();
+
+  /// Sends a message made of several pieces, then waits for the answer. Reads stderr meanwhile, so
+  /// that the process never blocks on a full pipe.
+  Expected<Message> exchange(llvm::ArrayRef<llvm::StringRef> pieces);
+
+  const std::string Interpreter;
+
+private:
+  Process(std::string interpreter, pid_t pid, int socket, int errors)
+      : Interpreter(std::move(interpreter)), Pid(pid), Socket(socket), Errors(errors) {}
+
+  Status sendSome(llvm::StringRef &piece);
+  Status receiveSome(std::string &answer);
+  void drainErrors();
+  Status died();
+
+  pid_t Pid;
+  int Socket; ///< -1 once the process is gone.
+  int Errors;
+  std::string ErrorText; ///< The end of what it wrote to stderr.
+  Status Death;
+};
+
+Expected<std::unique_ptr<TorchWorker::Process>>
+TorchWorker::Process::spawn(const std::string &interpreter) {
+  // A socket and not a pipe: only a socket can be written without risking SIGPIPE.
+  int link[2], errors[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, link) != 0)
+    return ioError("cannot make a socket for the Python worker");
+  if (pipe2(errors, O_CLOEXEC) != 0) {
+    Status status = ioError("cannot make a pipe for the Python worker");
+    close(link[0]), close(link[1]);
+    return status;
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, link[1], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, errors[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO);
+  const char *argv[] = {interpreter.c_str(), "-c", torch::kWorkerScript, nullptr};
+  pid_t pid = 0;
+  int failure = posix_spawnp(&pid, interpreter.c_str(), &actions, nullptr,
+                             const_cast<char **>(argv), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(link[1]), close(errors[1]);
+  if (failure != 0) {
+    close(link[0]), close(errors[0]);
+    return Status(StatusCode::NotFound,
+                  "cannot run '" + interpreter + "': " + std::strerror(failure));
+  }
+  fcntl(errors[0], F_SETFL, O_NONBLOCK);
+  return std::unique_ptr<Process>(new Process(interpreter, pid, link[0], errors[0]));
+}
+
+TorchWorker::Process::~Process() {
+  if (Socket >= 0)
+    close(Socket); // the worker reads the end of the stream and exits
+  close(Errors);   // and does not wait for us to read its last words
+  if (Pid <= 0)
+    return;
+  for (int attempt = 0; attempt < 200; ++attempt) {
+    if (waitpid(Pid, nullptr, WNOHANG) != 0)
+      return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  kill(Pid, SIGKILL);
+  waitpid(Pid, nullptr, 0);
+}
+
+void TorchWorker::Process::drainErrors() {
+  constexpr size_t kept = 16384;
+  char buffer[4096];
+  for (ssize_t got; (got = read(Errors, buffer, sizeof buffer)) > 0;) {
+    ErrorText.append(buffer, got);
+    if (ErrorText.size() > 2 * kept)
+      ErrorText.erase(0, ErrorText.size() - kept);
+  }
+}
+
+/// Ends the process, and says how it ended.
+Status TorchWorker::Process::died() {
+  close(Socket);
+  Socket = -1;
+  int state = 0;
+  waitpid(Pid, &state, 0);
+  Pid = 0;
+  drainErrors();
+  std::string how = WIFSIGNALED(state)
+                        ? std::string("was killed by signal ") + strsignal(WTERMSIG(state))
+                        : "ended with exit code " + std::to_string(WEXITSTATUS(state));
+  llvm::StringRef last = llvm::StringRef(ErrorText).trim();
+  Death = Status(StatusCode::IoError, "the Python worker (" + Interpreter + ") " + how +
+                                          (last.empty() ? "" : "; it wrote:\n" + last.str()));
+  return Death;
+}
+
+Status TorchWorker::Process::sendSome(llvm::StringRef &piece) {
+  ssize_t sent = send(Socket, piece.data(), piece.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent >= 0)
+    piece = piece.drop_front(sent);
+  else if (errno != EAGAIN && errno != EINTR)
+    return died();
+  return Status::ok();
+}
+
+Status TorchWorker::Process::receiveSome(std::string &answer) {
+  static constexpr size_t chunk = 1 << 20;
+  size_t before = answer.size();
+  answer.resize(before + chunk);
+  ssize_t got = recv(Socket, answer.data() + before, chunk, MSG_DONTWAIT);
+  int error = errno;
+  answer.resize(before + std::max<ssize_t>(got, 0));
+  if (got == 0 || (got < 0 && error != EAGAIN && error != EINTR))
+    return died();
+  return Status::ok();
+}
+
+/// Takes a message apart once all of it is there.
+static bool parseMessage(std::string &data, Message &message) {
+  uint64_t length = 0;
+  if (data.size() < sizeof length)
+    return false;
+  std::memcpy(&length, data.data(), sizeof length);
+  if (data.size() - sizeof length < length)
+    return false;
+  llvm::Expected<json::Value> header =
+      json::parse(llvm::StringRef(data).substr(sizeof length, length));
+  if (!header) {
+    llvm::consumeError(header.takeError());
+    return false;
+  }
+  message.header = *header->getAsObject();
+  if (data.size() - sizeof length - length <
+      uint64_t(message.header.getInteger("bytes").value_or(0)))
+    return false;
+  message.payload = data.substr(sizeof length + length);
+  return true;
+}
+
+Expected<Message> TorchWorker::Process::exchange(llvm::ArrayRef<llvm::StringRef> pieces) {
+  if (Socket < 0)
+    return Death;
+  llvm::SmallVector<llvm::StringRef> waiting(pieces);
+  llvm::MutableArrayRef<llvm::StringRef> left = waiting;
+  std::string data;
+  Message message;
+  while (!parseMessage(data, message)) {
+    while (!left.empty() && left.front().empty())
+      left = left.drop_front();
+    pollfd fds[] = {{Socket, short(POLLIN | (left.empty() ? 0 : POLLOUT)), 0}, {Errors, POLLIN, 0}};
+    if (poll(fds, 2, -1) < 0 && errno != EINTR)
+      return ioError("waiting for the Python worker");
+    drainErrors();
+    if (fds[0].revents & POLLOUT)
+      if (Status status = sendSome(left.front()); !status.isOk())
+        return status;
+    if (Socket >= 0 && (fds[0].revents & (POLLIN | POLLHUP | POLLERR)))
+      if (Status status = receiveSome(data); !status.isOk())
+        return status;
+  }
+  return message;
+}
+
+//===----------------------------------------------------------------------===//
+// Which Python
+//===----------------------------------------------------------------------===//
+
+TorchWorker::TorchWorker(std::unique_ptr<Process> process) : Python(std::move(process)) {}
+TorchWorker::~TorchWorker() = default;
+const std::string &TorchWorker::traceback() const { return Traceback; }
+const std::string &TorchWorker::interpreter() const { return Python->Interpreter; }
+
+Expected<std::unique_ptr<TorchWorker>> TorchWorker::start() {
+  auto attempt = [](const std::string &interpreter) -> Expected<std::unique_ptr<TorchWorker>> {
+    Expected<std::unique_ptr<Process>> process = Process::spawn(interpreter);
+    if (!process)
+      return process.status();
+    Expected<Message> hello = (*process)->exchange({});
+    if (!hello)
+      return hello.status();
+    if (!hello->header.getBoolean("torch").value_or(false))
+      return Status(StatusCode::NotFound, "'" + interpreter + "' has no torch");
+    return std::unique_ptr<TorchWorker>(new TorchWorker(std::move(*process)));
+  };
+  if (const char *chosen = std::getenv("KILN_PYTHON"); chosen && *chosen) {
+    Expected<std::unique_ptr<TorchWorker>> worker = attempt(chosen);
+    if (worker)
+      return worker;
+    return Status(StatusCode::NotFound,
+                  "KILN_PYTHON does not name a Python with torch: " + worker.status().message());
+  }
+  std::string reasons;
+  for (const char *interpreter : {"python3", "/usr/bin/python3"}) {
+    Expected<std::unique_ptr<TorchWorker>> worker = attempt(interpreter);
+    if (worker)
+      return worker;
+    reasons += (reasons.empty() ? "" : "; ") + worker.status().message();
+  }
+  return Status(StatusCode::NotFound,
+                "the PyTorch reference needs a Python with torch (" + reasons +
+                    "); install python3-torch, or set KILN_PYTHON to an interpreter that has it");
+}
+
+//===----------------------------------------------------------------------===//
+// A run
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Memory that one or several tensors lie in: sent once, so that what overlaps here overlaps there.
+struct Region {
+  std::byte *begin, *end;
+  bool isWritable = false;
+  llvm::StringRef bytes() const {
+    return {reinterpret_cast<const char *>(begin), size_t(end - begin)};
+  }
+};
+} // namespace
+
+static std::byte *endOf(const Tensor &tensor) {
+  return tensor.dataAs<std::byte>() + tensor.spanBytes();
+}
+
+static llvm::SmallVector<Region> regionsOf(std::span<const TorchArgument> args) {
+  llvm::SmallVector<Region> all, merged;
+  for (const TorchArgument &arg : args)
+    if (auto *tensor = std::get_if<Tensor>(&arg); tensor && tensor->spanBytes() > 0)
+      all.push_back({tensor->dataAs<std::byte>(), endOf(*tensor), !tensor->isReadOnly()});
+  llvm::sort(all, [](const Region &a, const Region &b) { return a.begin < b.begin; });
+  for (const Region &region : all) {
+    if (merged.empty() || region.begin >= merged.back().end) {
+      merged.push_back(region);
+      continue;
+    }
+    merged.back().end = std::max(merged.back().end, region.end);
+    merged.back().isWritable |= region.isWritable;
+  }
+  return merged;
+}
+
+static const char *torchName(DType dtype) {
+  switch (dtype) {
+  case DType::F32:
+    return "float32";
+  case DType::F16:
+    return "float16";
+  case DType::BF16:
+    return "bfloat16";
+  case DType::F8E4M3FN:
+  case DType::F8E5M2:
+    return "uint8";
+  case DType::I8:
+    return "int8";
+  case DType::I16:
+    return "int16";
+  case DType::I32:
+    return "int32";
+  case DType::I64:
+  case DType::Index:
+    return "int64";
+  case DType::I1:
+    return "bool";
+  }
+  return "float32";
+}
+
+static json::Object describe(const Tensor &tensor, llvm::ArrayRef<Region> regions) {
+  const auto *at = tensor.dataAs<std::byte>();
+  size_t index = 0;
+  while (index < regions.size() && !(at >= regions[index].begin && at < regions[index].end))
+    ++index;
+  int64_t offset = index < regions.size() ? at - regions[index].begin : 0;
+  return json::Object{{"region", int64_t(index)},
+                      {"offset", offset},
+                      {"span", int64_t(tensor.spanBytes() / sizeOf(tensor.dtype()))},
+                      {"dtype", torchName(tensor.dtype())},
+                      {"extents", json::Array(tensor.extents())},
+                      {"strides", json::Array(tensor.strides())}};
+}
+
+static json::Object describe(const ScalarBits &scalar) {
+  if (isFloat(scalar.type)) {
+    char text[64]; // hexadecimal: exact, and it knows infinity and NaN
+    std::snprintf(text, sizeof text, "%a", scalar.asDouble());
+    return json::Object{{"float", text}};
+  }
+  return json::Object{{scalar.type == DType::I1 ? "bool" : "int", scalar.asInt()}};
+}
+
+Status TorchWorker::run(const std::string &source, const std::string &entry,
+                        std::span<const TorchArgument> args) {
+  Traceback.clear();
+  llvm::SmallVector<Region> regions = regionsOf(args);
+  json::Array sizes, specs;
+  for (const Region &region : regions)
+    sizes.push_back(int64_t(region.bytes().size()));
+  for (const TorchArgument &arg : args) {
+    if (auto *tensor = std::get_if<Tensor>(&arg)) {
+      if (Status status = tensor->validate(); !status.isOk())
+        return status.withPrefix("argument " + std::to_string(specs.size()));
+      specs.push_back(describe(*tensor, regions));
+    } else {
+      specs.push_back(describe(std::get<ScalarBits>(arg)));
+    }
+  }
+  json::Value request = json::Object{{"source", json::fixUTF8(source)},
+                                     {"entry", json::fixUTF8(entry)},
+                                     {"regions", std::move(sizes)},
+                                     {"args", std::move(specs)}};
+  std::string header = llvm::formatv("{0}", request).str();
+  uint64_t length = header.size();
+  llvm::SmallVector<llvm::StringRef> pieces = {
+      {reinterpret_cast<const char *>(&length), sizeof length}, header};
+  for (const Region &region : regions)
+    pieces.push_back(region.bytes());
+
+  Expected<Message> answer = Python->exchange(pieces);
+  if (!answer)
+    return answer.status();
+  if (std::optional<llvm::StringRef> error = answer->header.getString("error")) {
+    Traceback = answer->header.getString("traceback").value_or("").str();
+    bool isDeadlock = error->starts_with("RuntimeError: Cross-core simulation deadlock");
+    return Status(isDeadlock ? StatusCode::Deadlock : StatusCode::KernelFailed, error->str());
+  }
+  llvm::StringRef bytes = answer->payload;
+  for (const Region &region : regions) {
+    llvm::StringRef now = bytes.take_front(region.bytes().size());
+    bytes = bytes.drop_front(now.size());
+    if (now == region.bytes())
+      continue;
+    if (!region.isWritable)
+      return Status(StatusCode::KernelFailed, "the program stores to a tensor that is read-only");
+    std::memcpy(region.begin, now.data(), now.size());
+  }
+  return Status::ok();
+}
+
+} // namespace kiln

@@ -1,0 +1,98 @@
+#include "kiln/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace kiln {
+#define GEN_PASS_DEF_KILNINFERDIRECTIONS
+#include "kiln/Transforms/Passes.h.inc"
+
+namespace {
+
+/// The two facts about a tensor parameter; each with the op that shows it.
+struct Access {
+  Operation *read = nullptr;
+  Operation *write = nullptr;
+
+  ir::Direction direction() const {
+    if (!write)
+      return ir::Direction::In;
+    return read ? ir::Direction::InOut : ir::Direction::Out;
+  }
+};
+
+struct InferDirections : impl::KilnInferDirectionsBase<InferDirections> {
+  using Accesses = SmallVector<Access>;
+  llvm::DenseMap<Operation *, Accesses> known;
+
+  const Accesses &accessesOf(ir::FuncOp func) {
+    // Recursion is rejected by the verifier, so callees first terminates.
+    if (auto it = known.find(func); it != known.end())
+      return it->second;
+    Accesses accesses(func.getNumArguments());
+    auto note = [&](Value tensor, Operation *op, bool reads, bool writes) {
+      auto root = dyn_cast<BlockArgument>(ir::rootOf(tensor));
+      if (!root || root.getOwner() != &func.getBody().front())
+        return;
+      Access &access = accesses[root.getArgNumber()];
+      if (reads && !access.read)
+        access.read = op;
+      if (writes && !access.write)
+        access.write = op;
+    };
+    auto noteCallee = [&](Operation *op, StringAttr name, ValueRange args) {
+      auto callee = getOperation().lookupSymbol<ir::FuncOp>(name);
+      for (auto [arg, access] : llvm::zip(args, accessesOf(callee)))
+        if (isa<ir::TensorType>(arg.getType()))
+          note(arg, op, access.read, access.write);
+    };
+    func.walk([&](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op)
+          .Case<tile::LoadOp, ir::ReadOp, ir::GetOp>([&](auto access) { note(access.getTensor(), op, true, false); })
+          .Case<tile::StoreOp>([&](auto store) { note(store.getTensor(), op, bool(store.getAtomic()), true); })
+          .Case<ir::WriteOp>([&](auto write) { note(write.getTensor(), op, false, true); })
+          .Case<ir::CallOp>([&](auto call) { noteCallee(op, call.getCalleeAttr().getAttr(), call.getArgs()); })
+          .Case<ir::SubmitOp>([&](auto submit) {
+            if (submit.getPredicate())
+              note(submit.getPredicate(), op, true, false);
+            if (submit.getCallee())
+              noteCallee(op, submit.getCalleeAttr().getAttr(), submit.getArgs());
+          });
+    });
+    return known[func] = std::move(accesses);
+  }
+
+  /// A declared direction promises exactly what the body does.
+  LogicalResult check(ir::FuncOp func, unsigned index, const Access &access) {
+    std::optional<ir::Direction> declared = func.getArgDirection(index);
+    ir::Direction found = access.direction();
+    if (!declared || *declared == found)
+      return success();
+    InFlightDiagnostic diag = func.emitOpError("parameter '")
+                              << func.getArgName(index) << "' is declared " << ir::stringifyDirection(*declared)
+                              << " but the body makes it " << ir::stringifyDirection(found);
+    bool declaredReads = *declared != ir::Direction::Out, declaredWrites = *declared != ir::Direction::In;
+    if (access.read && !declaredReads)
+      diag.attachNote(access.read->getLoc()) << "it is read here";
+    if (access.write && !declaredWrites)
+      diag.attachNote(access.write->getLoc()) << "it is written here";
+    if (declaredReads && !access.read)
+      diag << "; nothing reads it";
+    if (declaredWrites && !access.write)
+      diag << "; nothing writes it";
+    return diag;
+  }
+
+  void runOnOperation() override {
+    known.clear();
+    for (auto func : getOperation().getOps<ir::FuncOp>())
+      for (auto [index, access] : llvm::enumerate(accessesOf(func))) {
+        if (!isa<ir::TensorType>(func.getArgumentTypes()[index]))
+          continue;
+        if (failed(check(func, index, access)))
+          return signalPassFailure();
+        func.setArgDirection(index, access.direction());
+      }
+  }
+};
+} // namespace
+} // namespace kiln

@@ -1,0 +1,137 @@
+#include "kiln/runtime/signature.h"
+
+#include <set>
+
+using namespace kiln;
+
+static Status invalid(std::string message) {
+  return Status(StatusCode::InvalidArgument, std::move(message));
+}
+
+const char *kiln::toString(Direction direction) {
+  switch (direction) {
+  case Direction::In:
+    return "in";
+  case Direction::Out:
+    return "out";
+  case Direction::InOut:
+    return "inout";
+  }
+  return "unknown";
+}
+
+TensorParam TensorParam::dynamic(std::string name, DType dtype, int rank, Direction direction) {
+  TensorParam param;
+  param.name = std::move(name);
+  param.dtype = dtype;
+  param.direction = direction;
+  param.extents.assign(static_cast<size_t>(rank < 0 ? 0 : rank), dynamicExtent);
+  return param;
+}
+
+static Status verifyTensor(const TensorParam &param) {
+  if (!isValidDType(static_cast<int64_t>(param.dtype)) || !info(param.dtype).isElement)
+    return invalid("not an element type of tensors");
+  if (static_cast<uint8_t>(param.direction) > KILN_INOUT)
+    return invalid("not a direction");
+  if (param.rank() < 1 || param.rank() > KILN_MAX_RANK)
+    return invalid("rank " + std::to_string(param.rank()) +
+                   " is not supported: tensors have rank 1 to " + std::to_string(KILN_MAX_RANK));
+  for (int64_t extent : param.extents)
+    if (extent < 0 && extent != dynamicExtent)
+      return invalid("extent " + std::to_string(extent) + " is negative");
+  if (param.isConst && writes(param.direction))
+    return invalid("is const, yet its direction is " + std::string(toString(param.direction)));
+  return Status::ok();
+}
+
+Status Signature::verify() const {
+  std::string who = "kernel '" + name + "'";
+  if (name.empty())
+    return invalid("a signature needs the kernel's name");
+  if (coreType.empty())
+    return invalid(who + ": the core type is missing");
+  if (tensors.size() > KILN_MAX_TENSORS)
+    return invalid(who + " has " + std::to_string(tensors.size()) +
+                   " tensors; a task carries at most " + std::to_string(KILN_MAX_TENSORS));
+  if (scalars.size() > KILN_MAX_SCALARS)
+    return invalid(who + " has " + std::to_string(scalars.size()) +
+                   " scalars; a task carries at most " + std::to_string(KILN_MAX_SCALARS));
+  std::set<std::string> names;
+  auto checkName = [&](const std::string &arg, size_t index) {
+    if (arg.empty())
+      return invalid(who + ", argument " + std::to_string(index) + ": the name is missing");
+    if (!names.insert(arg).second)
+      return invalid(who + ", argument " + std::to_string(index) + ": the name '" + arg +
+                     "' is used twice");
+    return Status::ok();
+  };
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (Status bad = checkName(tensors[i].name, i); !bad.isOk())
+      return bad;
+    if (Status bad = verifyTensor(tensors[i]); !bad.isOk())
+      return bad.withPrefix(who + ", argument '" + tensors[i].name + "'");
+  }
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    if (Status bad = checkName(scalars[i].name, tensors.size() + i); !bad.isOk())
+      return bad;
+    if (!isValidDType(static_cast<int64_t>(scalars[i].type)))
+      return invalid(who + ", argument '" + scalars[i].name + "': not a scalar type");
+  }
+  return Status::ok();
+}
+
+std::string Signature::argName(size_t index) const {
+  if (index < tensors.size())
+    return tensors[index].name;
+  if (index - tensors.size() < scalars.size())
+    return scalars[index - tensors.size()].name;
+  return "arg" + std::to_string(index);
+}
+
+Expected<int32_t> KernelRegistry::add(KernelRecord record) {
+  if (record.name.empty())
+    return invalid("a kernel needs a name");
+  std::string who = "kernel '" + record.name + "'";
+  if (!record.function)
+    return invalid(who + ": the function pointer is null");
+  if (record.signature) {
+    if (Status bad = record.signature->verify(); !bad.isOk())
+      return bad;
+    if (record.signature->name != record.name)
+      return invalid(who + " is registered with the signature of '" + record.signature->name + "'");
+  }
+  std::set<std::string> members;
+  for (const std::string &member : record.members)
+    if (member.empty() || member == record.name || !members.insert(member).second)
+      return invalid(who + ": member '" + member +
+                     "' is empty, the kernel itself, or listed twice");
+  if (record.funcId < -1)
+    return invalid(who + ": function id " + std::to_string(record.funcId) + " is negative");
+  if (ByName.count(record.name))
+    return Status(StatusCode::AlreadyExists, who + " is registered already");
+  if (record.funcId == -1) {
+    record.funcId = static_cast<int32_t>(Records.size());
+    while (ById.count(record.funcId))
+      ++record.funcId;
+  } else if (auto it = ById.find(record.funcId); it != ById.end()) {
+    return Status(StatusCode::AlreadyExists, who + ": function id " +
+                                                 std::to_string(record.funcId) + " belongs to '" +
+                                                 it->second->name + "'");
+  }
+  Records.push_back(std::move(record));
+  const KernelRecord &added = Records.back();
+  ByName.emplace(added.name, &added);
+  ById.emplace(added.funcId, &added);
+  return added.funcId;
+}
+
+const KernelRecord *KernelRegistry::find(std::string_view name) const {
+  auto it = ByName.find(std::string(name));
+  return it == ByName.end() ? nullptr : it->second;
+}
+
+const KernelRecord *KernelRegistry::find(int32_t funcId) const {
+  auto it = ById.find(funcId);
+  return it == ById.end() ? nullptr : it->second;
+}

@@ -1,0 +1,189 @@
+// What reads and writes a Tensor's elements; its shape is Tensor.cpp's business.
+#include "kiln/runtime/tensor.h"
+
+#include <cstring>
+#include <exception>
+#include <limits>
+
+using namespace kiln;
+
+static Status invalid(std::string message) {
+  return Status(StatusCode::InvalidArgument, std::move(message));
+}
+
+/// Calls `run(offset)` with the element offset of each innermost row, in row-major order.
+template <typename Run> static void forEachRow(const Tensor &tensor, Run run) {
+  if (tensor.numElements() == 0)
+    return;
+  int outer = tensor.rank() - 1;
+  std::array<int64_t, KILN_MAX_RANK> index{};
+  int64_t offset = 0;
+  while (true) {
+    run(offset);
+    int axis = outer - 1;
+    for (; axis >= 0; --axis) {
+      offset += tensor.stride(axis);
+      if (++index[axis] < tensor.extent(axis))
+        break;
+      offset -= tensor.stride(axis) * tensor.extent(axis);
+      index[axis] = 0;
+    }
+    if (axis < 0)
+      return;
+  }
+}
+
+/// Copies between the tensor's elements and dense memory; `store` says in which direction.
+static void copyElements(const Tensor &tensor, std::byte *dense, bool store) {
+  if (tensor.numElements() == 0)
+    return;
+  auto *base = tensor.dataAs<std::byte>();
+  auto move = [&](std::byte *element, uint64_t bytes) {
+    if (store)
+      std::memcpy(element, dense, bytes);
+    else
+      std::memcpy(dense, element, bytes);
+    dense += bytes;
+  };
+  if (tensor.isContiguous())
+    return move(base, tensor.numBytes());
+  int64_t size = sizeOf(tensor.dtype());
+  int64_t count = tensor.extent(tensor.rank() - 1), stride = tensor.stride(tensor.rank() - 1);
+  forEachRow(tensor, [&](int64_t offset) {
+    if (stride == 1 || count == 1)
+      return move(base + offset * size, static_cast<uint64_t>(count * size));
+    for (int64_t i = 0; i < count; ++i)
+      move(base + (offset + i * stride) * size, static_cast<uint64_t>(size));
+  });
+}
+
+Expected<std::vector<std::byte>> Tensor::gatherBytes() const {
+  // Overcommitting systems grant absurd requests and kill the process later: refuse those without
+  // asking.
+  constexpr uint64_t maxGather = uint64_t{1} << 40;
+  std::vector<std::byte> bytes;
+  bool granted = numBytes() <= maxGather;
+  try {
+    if (granted)
+      bytes.resize(numBytes());
+  } catch (const std::exception &) {
+    granted = false;
+  }
+  if (!granted)
+    return Status(StatusCode::OutOfMemory,
+                  "cannot gather the " + std::to_string(numBytes()) + " bytes of " + str());
+  copyElements(*this, bytes.data(), /*store=*/false);
+  return bytes;
+}
+
+Status Tensor::scatterBytes(std::span<const std::byte> bytes) const {
+  if (Status bad = validate(); !bad.isOk())
+    return bad;
+  if (isReadOnly())
+    return invalid("store to the read-only tensor " + str());
+  if (bytes.size() != numBytes())
+    return invalid(str() + " holds " + std::to_string(numBytes()) + " bytes, not " +
+                   std::to_string(bytes.size()));
+  copyElements(*this, const_cast<std::byte *>(bytes.data()), /*store=*/true);
+  return Status::ok();
+}
+
+Expected<Tensor> Tensor::castTo(DType dtype) const {
+  if (Status bad = validate(); !bad.isOk())
+    return bad;
+  Expected<Tensor> result = empty(dtype, extents());
+  if (!result)
+    return result;
+  Expected<std::vector<std::byte>> gathered = gatherBytes();
+  if (!gathered)
+    return gathered.status();
+  const std::byte *source = gathered->data();
+  auto *target = result->dataAs<std::byte>();
+  int64_t from = sizeOf(Type), to = sizeOf(dtype), count = numElements();
+  bool viaInteger = !isFloat(Type); // exact for i64, and integers wrap instead of saturating
+  for (int64_t i = 0; i < count; ++i) {
+    if (viaInteger)
+      storeElementInt(dtype, target + i * to, loadElementInt(Type, source + i * from));
+    else
+      storeElement(dtype, target + i * to, loadElement(Type, source + i * from));
+  }
+  return result;
+}
+
+Expected<void *> Tensor::elementAddress(Dims indices) const {
+  if (Status bad = validate(); !bad.isOk())
+    return bad;
+  if (indices.size() != Rank)
+    return invalid(std::to_string(indices.size()) + " indices given for " + str());
+  int64_t offset = 0;
+  for (int i = 0; i < Rank; ++i) {
+    if (indices[i] < 0 || indices[i] >= Extents[i])
+      return invalid("index " + kiln::toString(indices) + " is outside " + str());
+    offset += indices[i] * Strides[i];
+  }
+  return static_cast<void *>(Data + offset * sizeOf(Type));
+}
+
+Expected<double> Tensor::get(Dims indices) const {
+  Expected<void *> address = elementAddress(indices);
+  if (!address)
+    return address.status();
+  return loadElement(Type, *address);
+}
+
+Expected<int64_t> Tensor::getInt(Dims indices) const {
+  Expected<void *> address = elementAddress(indices);
+  if (!address)
+    return address.status();
+  return loadElementInt(Type, *address);
+}
+
+Status Tensor::set(Dims indices, double value) const {
+  Expected<void *> address = elementAddress(indices);
+  if (!address)
+    return address.status();
+  if (isReadOnly())
+    return invalid("store to the read-only tensor " + str());
+  storeElement(Type, *address, value);
+  return Status::ok();
+}
+
+Status Tensor::setInt(Dims indices, int64_t value) const {
+  Expected<void *> address = elementAddress(indices);
+  if (!address)
+    return address.status();
+  if (isReadOnly())
+    return invalid("store to the read-only tensor " + str());
+  storeElementInt(Type, *address, value);
+  return Status::ok();
+}
+
+static Status fillPattern(const Tensor &tensor, const std::byte *element) {
+  if (Status bad = tensor.validate(); !bad.isOk())
+    return bad;
+  if (tensor.isReadOnly())
+    return invalid("store to the read-only tensor " + tensor.str());
+  auto *base = tensor.dataAs<std::byte>();
+  int64_t size = sizeOf(tensor.dtype());
+  int64_t count = tensor.extent(tensor.rank() - 1), stride = tensor.stride(tensor.rank() - 1);
+  forEachRow(tensor, [&](int64_t offset) {
+    for (int64_t i = 0; i < count; ++i)
+      std::memcpy(base + (offset + i * stride) * size, element, static_cast<size_t>(size));
+  });
+  return Status::ok();
+}
+
+Status Tensor::fillPoison() const {
+  std::array<std::byte, 8> element;
+  element.fill(std::byte{0xa5});
+  if (isFloat(Type))
+    storeElement(Type, element.data(), std::numeric_limits<double>::quiet_NaN());
+  else if (Type == DType::I1)
+    element[0] = std::byte{1};
+  return fillPattern(*this, element.data());
+}
+
+Status Tensor::fillZero() const {
+  std::array<std::byte, 8> zero{};
+  return fillPattern(*this, zero.data());
+}

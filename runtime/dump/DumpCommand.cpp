@@ -1,0 +1,252 @@
+// `kiln dump`: look into a dump.
+#include "abi/FileIo.h"
+#include "dump/DumpFormat.h"
+#include "kiln/runtime/npy.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+#include <iostream>
+#include <set>
+
+using namespace kiln;
+using Json = nlohmann::ordered_json;
+
+static constexpr int exitGood = 0, exitBadInput = 2;
+
+namespace {
+
+struct Request {
+  std::string directory;
+  std::optional<uint64_t> task;
+  std::string stage, arg, exportAs, output;
+  bool json = false;
+};
+
+using Selection = std::vector<const DumpEntry *>;
+
+} // namespace
+
+static int complain(const std::string &message) {
+  std::cerr << "kiln dump: " << message << "\n";
+  return exitBadInput;
+}
+
+static bool isNumber(const std::string &text) {
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+}
+
+static bool matches(const DumpEntry &entry, const Request &request) {
+  if (request.task && entry.task != *request.task)
+    return false;
+  if (!request.stage.empty() && request.stage != toString(entry.stage))
+    return false;
+  if (request.arg.empty() || request.arg == entry.argName)
+    return true;
+  return isNumber(request.arg) && request.arg == std::to_string(entry.argIndex);
+}
+
+static std::string valueColumn(const DumpEntry &entry) {
+  if (entry.isScalar)
+    return "= " + entry.scalar.str();
+  std::string text = entry.internal ? "metadata only" : std::to_string(entry.binSize) + " bytes";
+  if (!entry.contiguous)
+    text += ", strides " + toString(Dims(entry.strides));
+  if (entry.truncated)
+    text += ", truncated";
+  return text;
+}
+
+static std::string kernelColumn(const DumpEntry &entry) {
+  std::string text = entry.kernel;
+  if (entry.kernels.size() != 1 || entry.kernels[0] != entry.kernel) {
+    text += " (";
+    for (size_t i = 0; i < entry.kernels.size(); ++i)
+      text += (i ? " + " : "") + entry.kernels[i];
+    text += ")";
+  }
+  return entry.hasSignature ? text : text + " [unsigned]";
+}
+
+/// Text from a file may hold control characters; a terminal must not see them.
+static std::string printable(std::string text) {
+  for (char &c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      c = '?';
+  return text;
+}
+
+static void printTable(const DumpFile &file, const Selection &selection) {
+  std::vector<std::vector<std::string>> rows{
+      {"task", "kernel", "stage", "arg", "name", "role", "type", "value"}};
+  for (const DumpEntry *entry : selection) {
+    std::string type = toString(entry->dtype);
+    if (!entry->isScalar)
+      type += toString(Dims(entry->shape));
+    rows.push_back({std::to_string(entry->task), kernelColumn(*entry), toString(entry->stage),
+                    std::to_string(entry->argIndex), entry->argName,
+                    entry->isScalar ? "scalar" : toString(entry->role), type, valueColumn(*entry)});
+  }
+  std::vector<size_t> widths(rows[0].size(), 0);
+  for (const auto &row : rows)
+    for (size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  for (const auto &row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i)
+      line += printable(row[i]) +
+              (i + 1 < row.size() ? std::string(widths[i] - row[i].size() + 2, ' ') : "");
+    std::cout << line << "\n";
+  }
+  std::cout << "\n"
+            << selection.size() << " of " << file.entries().size() << " records, "
+            << file.binBytes() << " bytes of payload, level " << file.level() << ", program '"
+            << printable(file.program()) << "' on " << printable(file.platform()) << ", run "
+            << printable(file.runStatus());
+  if (!file.runError().empty())
+    std::cout << ": " << printable(file.runError());
+  std::cout << "\n";
+  if (file.unsignedTasks() != 0)
+    std::cout << file.unsignedTasks() << " tasks ran kernels without a signature [unsigned]\n";
+}
+
+/// File names from kernel and argument names, which may hold anything.
+static std::string sanitised(const std::string &name) {
+  std::string text = name.substr(0, 80);
+  for (char &c : text)
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '-')
+      c = '_';
+  return text.empty() ? "_" : text;
+}
+
+static std::string renderText(const DumpEntry &entry, const Tensor &tensor) {
+  std::string text = "# task " + std::to_string(entry.task) + ", " + printable(entry.kernel) +
+                     ", " + toString(entry.stage) + ", " + printable(entry.argName) + ": " +
+                     tensor.str() + "\n";
+  int64_t row = std::max<int64_t>(tensor.extent(tensor.rank() - 1), 1);
+  const auto *data = tensor.dataAs<std::byte>();
+  for (int64_t i = 0; i < tensor.numElements(); ++i) {
+    const std::byte *element = data + i * sizeOf(tensor.dtype());
+    ScalarBits value =
+        isFloat(tensor.dtype())
+            ? ScalarBits::fromDouble(tensor.dtype(), loadElement(tensor.dtype(), element))
+            : ScalarBits::fromInt(tensor.dtype(), loadElementInt(tensor.dtype(), element));
+    text += value.str() + ((i + 1) % row == 0 ? "\n" : " ");
+  }
+  return text;
+}
+
+static Status exportEntry(const DumpFile &file, const DumpEntry &entry, const std::string &format,
+                          const std::string &path) {
+  Expected<Tensor> tensor = file.load(entry);
+  if (!tensor)
+    return tensor.status();
+  if (format == "npy")
+    return writeNpy(path, *tensor);
+  return writeFileAtomically(path, renderText(entry, *tensor));
+}
+
+/// Appends the paths written to `paths`.
+static Status exportAll(const DumpFile &file, const Selection &selection, const Request &request,
+                        std::vector<std::string> &paths) {
+  std::string directory = request.output.empty() ? "." : request.output;
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error)
+    return Status(StatusCode::IoError,
+                  "cannot create directory '" + directory + "': " + error.message());
+  std::set<std::string> used;
+  for (const DumpEntry *entry : selection) {
+    if (!entry->hasPayload())
+      continue;
+    std::string base = "task" + std::to_string(entry->task) + "_" + sanitised(entry->kernel) + "_" +
+                       toString(entry->stage) + "_" + sanitised(entry->argName);
+    std::string name = base;
+    for (int n = 2; !used.insert(name).second; ++n) // two names may look alike once sanitised
+      name = base + "_" + std::to_string(n);
+    std::string path = directory + "/" + name + "." + request.exportAs;
+    if (Status bad = exportEntry(file, *entry, request.exportAs, path); !bad.isOk())
+      return bad;
+    paths.push_back(path);
+  }
+  if (paths.empty())
+    return Status(StatusCode::InvalidArgument,
+                  "nothing to export: no selected record has a payload");
+  return Status::ok();
+}
+
+static int run(const Request &request) {
+  Expected<DumpFile> file = DumpFile::open(request.directory);
+  if (!file)
+    return complain(printable(file.status().message()));
+  Selection selection;
+  for (const DumpEntry &entry : file->entries())
+    if (matches(entry, request))
+      selection.push_back(&entry);
+  bool filtered = request.task || !request.stage.empty() || !request.arg.empty();
+  if (selection.empty() && filtered)
+    return complain("none of the " + std::to_string(file->entries().size()) +
+                    " records matches; without --task, --stage and --arg all are listed");
+
+  std::vector<std::string> paths;
+  if (!request.exportAs.empty())
+    if (Status bad = exportAll(*file, selection, request, paths); !bad.isOk())
+      return complain(printable(bad.message()));
+
+  if (request.json) {
+    Json root;
+    root["manifest"] = file->manifestPath();
+    root["level"] = file->level();
+    root["status"] = file->runStatus();
+    root["entries"] = Json::array();
+    for (const DumpEntry *entry : selection)
+      root["entries"].push_back(dumpformat::toJson(*entry));
+    root["exported"] = paths;
+    std::cout << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  } else if (request.exportAs.empty()) {
+    printTable(*file, selection);
+  } else {
+    for (const std::string &path : paths)
+      std::cout << path << "\n";
+  }
+  return exitGood;
+}
+
+int kiln::dumpCommand(int argc, const char *const *argv) {
+  // CLI11 and the standard library may throw; this is the boundary where that ends.
+  try {
+    Request request;
+    CLI::App app("Lists, filters and exports the arguments that a run dumped with --dump-args.",
+                 "kiln dump");
+    app.add_option("DIR", request.directory, "The run's output directory (or its tensor_dump)")
+        ->required();
+    app.add_option("--task", request.task, "Only this task");
+    app.add_option("--stage", request.stage, "Only this stage")
+        ->transform(
+            CLI::CheckedTransformer(
+                std::map<std::string, std::string>{
+                    {"before", toString(DumpStage::BeforeDispatch)},
+                    {"after", toString(DumpStage::AfterCompletion)},
+                    {toString(DumpStage::BeforeDispatch), toString(DumpStage::BeforeDispatch)},
+                    {toString(DumpStage::AfterCompletion), toString(DumpStage::AfterCompletion)}})
+                .description("before|after"));
+    app.add_option("--arg", request.arg, "Only this argument, by name or index");
+    auto *format =
+        app.add_option("--export", request.exportAs, "Write each selected tensor to a file")
+            ->check(CLI::IsMember({"npy", "txt"}));
+    app.add_option("-o,--output", request.output, "Where to export to (default: here)")
+        ->needs(format);
+    app.add_flag("--json", request.json, "Machine-readable output");
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError &error) {
+      return app.exit(error) == 0 ? exitGood : exitBadInput;
+    }
+    return run(request);
+  } catch (const std::exception &error) {
+    return complain(error.what());
+  }
+}

@@ -1,0 +1,30 @@
+//===- DumpFormat.h - the names in a manifest ----------------------------===//
+//
+// What: the manifest's constants and the one rendering of an entry, shared by the writer and by
+//   `kiln dump --json`, so that the two cannot drift apart. Internal to the dump; pure.
+//
+//===---------------------------------------------------------------------===//
+#ifndef KILN_RUNTIME_DUMP_DUMPFORMAT_H
+#define KILN_RUNTIME_DUMP_DUMPFORMAT_H
+
+#include "kiln/runtime/dump.h"
+
+#include <nlohmann/json.hpp>
+
+namespace kiln::dumpformat {
+
+inline constexpr const char *formatName = "kiln-tensor-dump";
+inline constexpr int formatVersion = 1;
+inline constexpr const char *subdirectory = "tensor_dump";
+inline constexpr const char *manifestFile = "tensor_dump.json";
+inline constexpr const char *payloadFile = "tensor_dump.bin";
+
+nlohmann::ordered_json toJson(const DumpEntry &entry);
+
+/// One line of JSON. Names that are not UTF-8 are repaired rather than refused: a dump must not
+/// fail over them.
+std::string toText(const nlohmann::ordered_json &json);
+
+} // namespace kiln::dumpformat
+
+#endif // KILN_RUNTIME_DUMP_DUMPFORMAT_H

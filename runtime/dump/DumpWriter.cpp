@@ -1,0 +1,237 @@
+#include "dump/DumpWriter.h"
+
+#include "abi/FileIo.h"
+#include "dump/DumpFormat.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <unistd.h>
+
+using namespace kiln;
+using Json = nlohmann::ordered_json;
+
+static Status ioError(const std::string &message) {
+  return Status(StatusCode::IoError, "tensor dump stopped: " + message);
+}
+
+static Status ioErrno(const std::string &action, const std::string &path) {
+  return ioError("cannot " + action + " '" + path + "': " + std::strerror(errno));
+}
+
+DumpWriter::DumpWriter(const DumpOptions &options) : Options(options) {
+  Directory = options.directory + "/" + dumpformat::subdirectory;
+  ManifestPath = Directory + "/" + dumpformat::manifestFile;
+  PayloadPath = Directory + "/" + dumpformat::payloadFile;
+  TempPath = PayloadPath + ".tmp" + std::to_string(getpid());
+  open();
+}
+
+DumpWriter::~DumpWriter() {
+  if (Payload)
+    fail(ioError("abandoned"));
+}
+
+void DumpWriter::open() {
+  std::error_code error;
+  std::filesystem::create_directories(Directory, error);
+  if (error)
+    return fail(ioError("cannot create directory '" + Directory + "': " + error.message()));
+  for (const std::string &stale : {ManifestPath, PayloadPath})
+    if (std::remove(stale.c_str()) != 0 && errno != ENOENT)
+      return fail(ioErrno("replace", stale));
+  Payload = std::fopen(TempPath.c_str(), "wb");
+  if (!Payload)
+    fail(ioErrno("create", TempPath));
+}
+
+void DumpWriter::fail(Status error) {
+  if (Error.isOk())
+    Error = std::move(error);
+  if (Payload) {
+    std::fclose(Payload);
+    std::remove(TempPath.c_str());
+  }
+  Payload = nullptr;
+  Records.clear();
+}
+
+void DumpWriter::write(const void *bytes, uint64_t size) {
+  if (size != 0 && std::fwrite(bytes, 1, size, Payload) != size)
+    return fail(ioErrno("write", PayloadPath));
+  PayloadBytes += size;
+}
+
+void DumpWriter::beforeDispatch(uint64_t task, const Task &args, const KernelRecord &kernel) {
+  if (!Error.isOk())
+    return;
+  if (!kernel.signature)
+    UnsignedTasks.insert(task);
+  captureTensors(task, args, kernel, DumpStage::BeforeDispatch);
+  captureScalars(task, args, kernel);
+}
+
+void DumpWriter::afterCompletion(uint64_t task, const Task &args, const KernelRecord &kernel) {
+  captureTensors(task, args, kernel, DumpStage::AfterCompletion);
+}
+
+DumpRecord DumpWriter::newRecord(uint64_t task, const KernelRecord &kernel, size_t argIndex,
+                                 DumpStage stage) {
+  auto [it, isNew] = KernelIndex.try_emplace(&kernel, static_cast<uint32_t>(Kernels.size()));
+  if (isNew)
+    Kernels.push_back(&kernel);
+  DumpRecord record{};
+  record.task = task;
+  record.kernel = it->second;
+  record.argIndex = static_cast<uint16_t>(argIndex);
+  record.stage = static_cast<uint8_t>(stage);
+  record.binOffset = PayloadBytes;
+  if (!kernel.signature)
+    record.flags |= DumpRecord::Unsigned;
+  return record;
+}
+
+void DumpWriter::captureTensors(uint64_t task, const Task &args, const KernelRecord &kernel,
+                                DumpStage stage) {
+  for (size_t i = 0; i < args.tensors().size() && Error.isOk(); ++i) {
+    const auto &[tensor, direction] = args.tensors()[i];
+    if (!(stage == DumpStage::BeforeDispatch ? reads(direction) : writes(direction)))
+      continue;
+    DumpRecord record = newRecord(task, kernel, i, stage);
+    record.role = static_cast<uint8_t>(direction);
+    if (kernel.signature && kernel.signature->tensors[i].internal)
+      record.flags |= DumpRecord::Internal;
+    append(tensor, record);
+  }
+}
+
+void DumpWriter::append(const Tensor &tensor, DumpRecord &record) {
+  if (tensor.rank() > KILN_MAX_RANK)
+    return fail(Status(StatusCode::Internal,
+                       "tensor dump stopped: a tensor of rank " + std::to_string(tensor.rank())));
+  record.rank = static_cast<uint8_t>(tensor.rank());
+  std::copy(tensor.extents().begin(), tensor.extents().end(), record.shape);
+  std::copy(tensor.strides().begin(), tensor.strides().end(), record.strides);
+  record.dtype = static_cast<uint8_t>(tensor.dtype());
+  record.address = reinterpret_cast<uintptr_t>(tensor.data());
+  record.bufferId = tensor.buffer()->id();
+  record.offset = tensor.byteOffset() / static_cast<uint64_t>(sizeOf(tensor.dtype()));
+  if (tensor.isContiguous())
+    record.flags |= DumpRecord::Contiguous;
+  if (!(record.flags & DumpRecord::Internal)) {
+    record.binSize = tensor.numBytes();
+    if (tensor.isContiguous()) {
+      write(tensor.data(), record.binSize);
+    } else if (Expected<std::vector<std::byte>> bytes = tensor.gatherBytes()) {
+      write(bytes->data(), bytes->size());
+    } else {
+      fail(ioError(bytes.status().message()));
+    }
+  }
+  if (Error.isOk())
+    Records.push_back(record);
+}
+
+void DumpWriter::captureScalars(uint64_t task, const Task &args, const KernelRecord &kernel) {
+  for (size_t i = 0; i < args.scalars().size() && Error.isOk(); ++i) {
+    DumpRecord record =
+        newRecord(task, kernel, args.tensors().size() + i, DumpStage::BeforeDispatch);
+    record.flags |= DumpRecord::Scalar;
+    record.dtype = static_cast<uint8_t>(args.scalars()[i].type);
+    record.scalarBits = args.scalars()[i].bits;
+    Records.push_back(record);
+  }
+}
+
+DumpEntry DumpWriter::describe(const DumpRecord &record) const {
+  const KernelRecord &kernel = *Kernels[record.kernel];
+  DumpEntry entry;
+  entry.task = record.task;
+  entry.kernel = kernel.name;
+  entry.kernels = kernel.members.empty() ? std::vector<std::string>{kernel.name} : kernel.members;
+  entry.argIndex = record.argIndex;
+  entry.argName = kernel.signature ? kernel.signature->argName(record.argIndex)
+                                   : "arg" + std::to_string(record.argIndex);
+  entry.isScalar = record.flags & DumpRecord::Scalar;
+  entry.role = static_cast<Direction>(record.role);
+  entry.stage = static_cast<DumpStage>(record.stage);
+  entry.dtype = static_cast<DType>(record.dtype);
+  entry.hasSignature = !(record.flags & DumpRecord::Unsigned);
+  entry.shape.assign(record.shape, record.shape + record.rank);
+  entry.strides.assign(record.strides, record.strides + record.rank);
+  entry.offset = record.offset;
+  entry.contiguous = record.flags & DumpRecord::Contiguous;
+  char address[24];
+  std::snprintf(address, sizeof(address), "0x%llx",
+                static_cast<unsigned long long>(record.address));
+  entry.address = address;
+  entry.bufferId = record.bufferId;
+  entry.internal = record.flags & DumpRecord::Internal;
+  entry.truncated = record.flags & DumpRecord::Truncated;
+  entry.binOffset = record.binOffset;
+  entry.binSize = record.binSize;
+  entry.scalar = {record.scalarBits, entry.dtype};
+  return entry;
+}
+
+std::string DumpWriter::renderManifest(const RunSummary &run) const {
+  uint64_t scalars = 0, before = 0, truncated = 0;
+  for (const DumpRecord &record : Records) {
+    scalars += (record.flags & DumpRecord::Scalar) != 0;
+    truncated += (record.flags & DumpRecord::Truncated) != 0;
+    before += record.stage == static_cast<uint8_t>(DumpStage::BeforeDispatch);
+  }
+  Json root;
+  root["format"] = dumpformat::formatName;
+  root["version"] = dumpformat::formatVersion;
+  root["level"] = Options.level;
+  root["run"] = {{"program", run.program},
+                 {"platform", run.platform},
+                 {"seed", run.seed},
+                 {"tasks", run.tasks},
+                 {"status", run.failure.isOk() ? "ok" : "failed"},
+                 {"error", run.failure.isOk() ? "" : run.failure.str()}};
+  root["bin_file"] = dumpformat::payloadFile;
+  root["bin_bytes"] = PayloadBytes;
+  root["totals"] = {{"records", Records.size()},
+                    {"tensors", Records.size() - scalars},
+                    {"scalars", scalars},
+                    {"by_stage",
+                     {{toString(DumpStage::BeforeDispatch), before},
+                      {toString(DumpStage::AfterCompletion), Records.size() - before}}},
+                    {"truncated", truncated},
+                    {"dropped", 0}, // nothing is ever dropped: a capture succeeds or the dump stops
+                    {"unsigned", UnsignedTasks.size()}};
+  root["unsigned_tasks"] = UnsignedTasks;
+
+  // The head is for people, so indented; an entry a line, so that grep works.
+  std::string text = root.dump(2, ' ', false, Json::error_handler_t::replace);
+  text.erase(text.rfind("\n}"));
+  text += ",\n  \"entries\": [";
+  for (size_t i = 0; i < Records.size(); ++i)
+    text +=
+        (i ? ",\n    " : "\n    ") + dumpformat::toText(dumpformat::toJson(describe(Records[i])));
+  return text + (Records.empty() ? "]\n}\n" : "\n  ]\n}\n");
+}
+
+Status DumpWriter::finish(const RunSummary &run) {
+  if (!Error.isOk())
+    return Error;
+  std::FILE *payload = std::exchange(Payload, nullptr);
+  if (std::fclose(payload) != 0) { // flushes: a full disk may show only here
+    Status error = ioErrno("write", PayloadPath);
+    std::remove(TempPath.c_str());
+    return error;
+  }
+  // The payload first: a manifest never refers to a file that is not complete.
+  if (std::rename(TempPath.c_str(), PayloadPath.c_str()) != 0) {
+    Status error = ioErrno("create", PayloadPath);
+    std::remove(TempPath.c_str());
+    return error;
+  }
+  if (Status bad = writeFileAtomically(ManifestPath, renderManifest(run)); !bad.isOk()) {
+    std::remove(PayloadPath.c_str());
+    return ioError(bad.message());
+  }
+  return Status::ok();
+}

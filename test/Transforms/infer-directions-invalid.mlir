@@ -1,0 +1,28 @@
+// RUN: kiln-opt %s --kiln-infer-directions -verify-diagnostics -split-input-file
+
+// expected-error @below {{parameter 'x' is declared in but the body makes it inout}}
+kiln.func @k(%x: !kiln.tensor<8x8xf32> in) incore {
+  %t = tile.load %x[0, 0] : !tile.tile<8x8xf32>
+  // expected-note @below {{it is written here}}
+  tile.store %t, %x[0, 0]
+}
+
+// -----
+
+// expected-error @below {{parameter 'y' is declared out but the body makes it in; nothing writes it}}
+kiln.func @k(%y: !kiln.tensor<8x8xf32> out) incore {
+  // expected-note @below {{it is read here}}
+  %t = tile.load %y[0, 0] : !tile.tile<8x8xf32>
+}
+
+// -----
+
+kiln.func @inner(%z: !kiln.tensor<8x8xf32>) incore {
+  %t = tile.load %z[0, 0] : !tile.tile<8x8xf32>
+  tile.store %t, %z[0, 0]
+}
+// expected-error @below {{parameter 'z' is declared out but the body makes it inout}}
+kiln.func @main(%z: !kiln.tensor<8x8xf32> out) orchestration {
+  // expected-note @below {{it is read here}}
+  %t = kiln.submit @inner(%z)
+}

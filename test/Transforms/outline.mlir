@@ -1,0 +1,37 @@
+// RUN: kiln-opt %s --kiln-outline | FileCheck %s
+// RUN: kiln-opt %s --kiln-outline --kiln-outline | FileCheck %s
+
+// Tensors and scalars from outside become parameters in order of first use; constants and the extents of tensors that
+// are passed anyway are recomputed inside; names are kept; a taken name is made unique.
+
+// CHECK-LABEL: kiln.func @scale(%x: !kiln.tensor<?x64xf32>, %s: f32, %t: !kiln.tensor<?x64xf32>) incore split(up_down) {
+// CHECK-DAG:     %[[C8:.*]] = arith.constant 8 : index
+// CHECK-DAG:     %[[DIM:.*]] = kiln.dim %x, 0
+// CHECK:         tile.load %x[%{{.*}}, 0] valid(%[[DIM]], 64)
+// CHECK:         tile.mul %{{.*}}, %s
+// CHECK:         tile.store %{{.*}}, %t[%{{.*}}, 0]
+
+// CHECK-LABEL: kiln.func @scale_0(%t: !kiln.tensor<?x64xf32>, %y: !kiln.tensor<?x64xf32>) incore {
+
+// CHECK-LABEL: kiln.func @main(
+// CHECK:         %[[T:.*]] = kiln.alloc
+// CHECK:         %[[TASK:.*]] = kiln.submit @scale(%x, %s, %[[T]]) grid(%{{.*}}) sync_start
+// CHECK:         kiln.submit @scale_0(%[[T]], %y) deps(%[[TASK]])
+// CHECK-NOT:     kiln.incore
+kiln.func @main(%x: !kiln.tensor<?x64xf32>, %s: f32, %y: !kiln.tensor<?x64xf32>) orchestration {
+  %c8 = arith.constant 8 : index
+  %m = kiln.dim %x, 0
+  %g = arith.ceildivsi %m, %c8 : index
+  %t = kiln.alloc(%m) : !kiln.tensor<?x64xf32>
+  %task = kiln.incore "scale" grid(%g) sync_start split(up_down) {
+    %b = tile.block_idx 0
+    %i = arith.muli %b, %c8 : index
+    %a = tile.load %x[%i, 0] valid(%m, 64) : !tile.tile<8x64xf32>
+    %r = tile.mul %a, %s : !tile.tile<8x64xf32>
+    tile.store %r, %t[%i, 0]
+  }
+  kiln.incore "scale" deps(%task) {
+    %a = tile.load %t[0, 0] : !tile.tile<8x64xf32>
+    tile.store %a, %y[0, 0]
+  }
+}

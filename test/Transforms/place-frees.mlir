@@ -1,0 +1,64 @@
+// RUN: kiln-opt %s --tile-place-frees | FileCheck %s
+// RUN: kiln-opt %s --tile-place-frees --tile-place-frees | FileCheck %s
+
+!p = !tile.pipe<aic -> aiv, 8x8xf32>
+
+// After the last use, also of what aliases the tile; a use in a nested region counts where the region stands.
+// CHECK-LABEL: kiln.func @uses
+// CHECK:         %[[X:.*]] = tile.pop %p
+// CHECK:         %[[R:.*]] = tile.reshape %[[X]]
+// CHECK:         tile.add %[[X]], %[[X]]
+// CHECK-NEXT:    tile.exp %[[R]]
+// CHECK-NEXT:    tile.free %p
+// CHECK:         tile.pop %p
+// CHECK:         scf.for
+// CHECK:         }
+// CHECK-NEXT:    tile.free %p
+// CHECK-NEXT:    tile.pop %p
+// CHECK-NEXT:    tile.free %p
+kiln.func @uses(%o: !kiln.tensor<8x8xf32>, %n: index, %p: !p) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = tile.pop %p : !tile.tile<8x8xf32>
+  %r = tile.reshape %x : !tile.tile<16x4xf32>
+  %y = tile.add %x, %x : !tile.tile<8x8xf32>
+  %e = tile.exp %r : !tile.tile<16x4xf32>
+  tile.store %y, %o[0, 0]
+  %z = tile.pop %p : !tile.tile<8x8xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    tile.store %z, %o[0, 0]
+  }
+  %unused = tile.pop %p : !tile.tile<8x8xf32>
+}
+
+// A popped tile that is yielded is copied by the yield: the slot is free before it.
+// CHECK-LABEL: kiln.func @carried
+// CHECK:         scf.for
+// CHECK-NEXT:      %[[X:.*]] = tile.pop %p
+// CHECK-NEXT:      tile.free %p
+// CHECK-NEXT:      scf.yield %[[X]]
+kiln.func @carried(%o: !kiln.tensor<8x8xf32>, %n: index, %p: !p) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %z = arith.constant 0.0 : f32
+  %init = tile.full %z : !tile.tile<8x8xf32>
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%old = %init) -> (!tile.tile<8x8xf32>) {
+    %x = tile.pop %p : !tile.tile<8x8xf32>
+    scf.yield %x : !tile.tile<8x8xf32>
+  }
+  tile.store %last, %o[0, 0]
+}
+
+// Frees that the author wrote stay as they are.
+// CHECK-LABEL: kiln.func @written
+// CHECK:         tile.pop %p
+// CHECK-NEXT:    tile.pop %p
+// CHECK-NEXT:    tile.free %p
+// CHECK-NEXT:    tile.free %p
+// CHECK-NOT:     tile.free
+kiln.func @written(%p: !p) role(aiv) {
+  %x = tile.pop %p : !tile.tile<8x8xf32>
+  %y = tile.pop %p : !tile.tile<8x8xf32>
+  tile.free %p
+  tile.free %p
+}

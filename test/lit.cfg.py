@@ -1,0 +1,54 @@
+# What a lit test may use:
+#   kiln-opt, kiln, kiln-exec   the tools of this build (those that are built)
+#   FileCheck, not, count, split-file   from the LLVM package
+#   %kiln        the path of `kiln`
+#   %examples    the folder of the built examples
+#   %python      a Python that has torch; such a test says `REQUIRES: torch`
+# Features: `torch` when scripts/find-python finds such a Python, `kiln` when the `kiln` tool is built.
+# A test whose requirement is missing is reported as unsupported, by name.
+import os
+import subprocess
+
+import lit.formats
+import lit.util
+
+config.name = "kiln"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.kiln_build_root, "test")
+
+tools = os.path.join(config.kiln_build_root, "bin")
+config.environment["PATH"] = os.pathsep.join([tools, config.llvm_tools_dir, config.environment["PATH"]])
+for name in ("KILN_PYTHON", "LD_LIBRARY_PATH"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+if config.kiln_sanitize:
+    # The packaged MLIR is not instrumented and keeps its registries until the process ends.
+    config.environment.setdefault("ASAN_OPTIONS", "detect_leaks=0")
+    config.environment.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
+    config.available_features.add("sanitizer")
+
+# A missing tool would make every `not` test pass.
+for tool in ("FileCheck", "not", "count"):
+    if not lit.util.which(tool, config.llvm_tools_dir):
+        lit_config.fatal(f"{tool} is not in {config.llvm_tools_dir}; scripts/setup installs llvm-22-tools")
+if not lit.util.which("kiln-opt", tools):
+    lit_config.fatal(f"kiln-opt is not built; build it into {tools} first")
+
+if lit.util.which("kiln", tools):
+    config.available_features.add("kiln")
+
+find_python = subprocess.run(
+    [os.path.join(config.kiln_source_root, "scripts", "find-python")], capture_output=True, text=True, check=False
+)
+if find_python.returncode == 0:
+    config.available_features.add("torch")
+python = find_python.stdout.strip() or "no-python-with-torch"
+
+config.substitutions += [
+    ("%kiln", os.path.join(tools, "kiln")),
+    ("%examples", os.path.join(config.kiln_build_root, "examples")),
+    ("%python", python),
+]

@@ -1,0 +1,509 @@
+// What each operation computes in the simulator, against formulas in double precision or exact
+// integers.
+#include "SimulatorTesting.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace kiln;
+using namespace kiln::test;
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+const double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+//===----------------------------------------------------------------------===//
+// Helpers: one kernel over whole tensors
+//===----------------------------------------------------------------------===//
+
+struct Operand {
+  DType dtype;
+  int64_t rows, cols;
+  std::vector<double> elements;
+
+  std::string shape() const {
+    return std::to_string(rows) + "x" + std::to_string(cols) + "x" + toString(dtype);
+  }
+};
+
+/// Loads the operands as %a, %b, %c, runs `body`, which makes %y of `result`'s type, and stores
+/// that.
+Status runTileOp(const std::string &body, const std::vector<Operand> &operands, Operand &result) {
+  std::string params, loads;
+  std::vector<Argument> args;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    std::string name(1, static_cast<char>('a' + i));
+    params += "%t" + name + ": !kiln.tensor<" + operands[i].shape() + "> in, ";
+    loads += "%" + name + " = tile.load %t" + name + "[0, 0] : !tile.tile<" + operands[i].shape() +
+             ">\n";
+    args.emplace_back(
+        tensorOf(operands[i].dtype, {operands[i].rows, operands[i].cols}, operands[i].elements));
+  }
+  Program program("kiln.func @k(" + params + "%out: !kiln.tensor<" + result.shape() +
+                  "> out) incore {\n" + loads + body + "\ntile.store %y, %out[0, 0]\n}");
+  Tensor out = poisoned(result.dtype, {result.rows, result.cols});
+  args.emplace_back(out);
+  Status status = program.run("k", args);
+  result.elements = elementsOf(out);
+  return status;
+}
+
+/// The result of `body` where RESULT stands for the result's type.
+std::vector<double> tileOp(const std::string &body, const std::vector<Operand> &operands,
+                           Operand result) {
+  EXPECT_OK(
+      runTileOp(fill(body, {{"RESULT", "!tile.tile<" + result.shape() + ">"}}), operands, result));
+  return result.elements;
+}
+
+Operand row(DType dtype, std::vector<double> elements) {
+  auto count = static_cast<int64_t>(elements.size());
+  return {dtype, 1, count, std::move(elements)};
+}
+
+void expectSame(const std::vector<double> &have, const std::vector<double> &want) {
+  expectNear(have, want, 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise
+//===----------------------------------------------------------------------===//
+
+TEST(SimulatorOps, FloatFunctions) {
+  std::vector<double> x = {-3.5, -1.0, -0.25, 0.0, 0.5, 1.0, 2.75, 9.0};
+  struct Case {
+    const char *op;
+    double (*formula)(double);
+  };
+  const Case cases[] = {{"neg", [](double v) { return -v; }},
+                        {"abs", [](double v) { return std::abs(v); }},
+                        {"exp", [](double v) { return std::exp(v); }},
+                        {"exp2", [](double v) { return std::exp2(v); }},
+                        {"log", [](double v) { return std::log(v); }},
+                        {"sqrt", [](double v) { return std::sqrt(v); }},
+                        {"rsqrt", [](double v) { return 1 / std::sqrt(v); }},
+                        {"recip", [](double v) { return 1 / v; }},
+                        {"tanh", [](double v) { return std::tanh(v); }},
+                        {"sigmoid", [](double v) { return 1 / (1 + std::exp(-v)); }},
+                        {"erf", [](double v) { return std::erf(v); }}};
+  for (const Case &test : cases) {
+    SCOPED_TRACE(test.op);
+    std::vector<double> want;
+    for (double value : x)
+      want.push_back(test.formula(value));
+    std::vector<double> have = tileOp("%y = tile." + std::string(test.op) + " %a : RESULT",
+                                      {row(DType::F32, x)}, row(DType::F32, x));
+    for (size_t i = 0; i < x.size(); ++i)
+      expectNear({have[i]}, {want[i]}, 3e-7 * std::max(1.0, std::abs(want[i])));
+  }
+}
+
+TEST(SimulatorOps, FloatArithmeticBroadcastsRowsColumnsAndScalars) {
+  Operand a{DType::F32, 2, 3, {1, 2, 3, 4, 5, 6}}, column{DType::F32, 2, 1, {10, 20}},
+      line{DType::F32, 1, 3, {7, 8, 9}};
+  Operand result{DType::F32, 2, 3, {}};
+  expectSame(tileOp("%y = tile.sub %a, %b : RESULT", {a, column}, result),
+             {-9, -8, -7, -16, -15, -14});
+  expectSame(tileOp("%y = tile.mul %b, %a : RESULT", {a, line}, result), {7, 16, 27, 28, 40, 54});
+  expectSame(tileOp("%y = tile.add %a, %b : RESULT", {column, line}, result),
+             {17, 18, 19, 27, 28, 29});
+  expectSame(tileOp("%s = arith.constant 2.0 : f32\n %y = tile.div %s, %a : RESULT", {a}, result),
+             {2.0, 1.0, static_cast<float>(2.0f / 3.0f), 0.5, static_cast<float>(2.0f / 5.0f),
+              static_cast<float>(2.0f / 6.0f)});
+}
+
+TEST(SimulatorOps, MaxAndMinPropagateNaN) {
+  std::vector<double> a = {1, kNaN, 3, -kInf, 0}, b = {2, 5, kNaN, 4, 0};
+  std::vector<Operand> operands = {row(DType::F32, a), row(DType::F32, b)};
+  expectSame(tileOp("%y = tile.max %a, %b : RESULT", operands, operands[0]), {2, kNaN, kNaN, 4, 0});
+  expectSame(tileOp("%y = tile.min %a, %b : RESULT", operands, operands[0]),
+             {1, kNaN, kNaN, -kInf, 0});
+  Operand one{DType::F32, 1, 1, {}};
+  expectSame(tileOp("%y = tile.reduce max %a axis(1) : RESULT", {operands[0]}, one), {kNaN});
+  expectSame(tileOp("%y = tile.reduce min %a axis(1) : RESULT", {operands[1]}, one), {kNaN});
+}
+
+TEST(SimulatorOps, NarrowFloatsRoundToNearestEvenAfterEachOperation) {
+  // 1 + 2^-8 lies half-way between two bf16 values and rounds to the even one, 1; + 3 * 2^-8 rounds
+  // up.
+  expectSame(tileOp("%y = tile.add %a, %b : RESULT",
+                    {row(DType::BF16, {1, 1}), row(DType::BF16, {0.00390625, 0.01171875})},
+                    row(DType::BF16, {0, 0})),
+             {1.0, 1.015625});
+  // f16: 2048 + 1 is not representable; 60000 + 60000 overflows.
+  expectSame(tileOp("%y = tile.add %a, %b : RESULT",
+                    {row(DType::F16, {2048, 60000}), row(DType::F16, {1, 60000})},
+                    row(DType::F16, {0, 0})),
+             {2048, kInf});
+  expectSame(tileOp("%y = tile.mul %a, %b : RESULT",
+                    {row(DType::F8E4M3FN, {17, 448}), row(DType::F8E4M3FN, {1, 2})},
+                    row(DType::F8E4M3FN, {0, 0})),
+             {16, kNaN});
+}
+
+TEST(SimulatorOps, IntegersWrap) {
+  std::vector<Operand> bytes = {row(DType::I8, {127, -128, 100, -128}),
+                                row(DType::I8, {1, -1, 3, -1})};
+  expectSame(tileOp("%y = tile.add %a, %b : RESULT", bytes, bytes[0]), {-128, 127, 103, 127});
+  expectSame(tileOp("%y = tile.sub %a, %b : RESULT", bytes, bytes[0]), {126, -127, 97, -127});
+  expectSame(tileOp("%y = tile.mul %a, %b : RESULT", bytes, bytes[0]), {127, -128, 44, -128});
+  expectSame(tileOp("%y = tile.div %a, %b : RESULT", bytes, bytes[0]), {127, -128, 33, -128});
+  expectSame(tileOp("%y = tile.neg %a : RESULT", {bytes[0]}, bytes[0]), {-127, -128, -100, -128});
+  expectSame(tileOp("%y = tile.abs %a : RESULT", {bytes[0]}, bytes[0]), {127, -128, 100, -128});
+  expectSame(tileOp("%y = tile.div %a, %b : RESULT",
+                    {row(DType::I32, {-7, 7}), row(DType::I32, {2, -2})}, row(DType::I32, {0, 0})),
+             {-3, -3});
+  double least = -9223372036854775808.0;
+  expectSame(tileOp("%y = tile.div %a, %b : RESULT",
+                    {row(DType::I64, {least}), row(DType::I64, {-1})}, row(DType::I64, {0})),
+             {least});
+}
+
+TEST(SimulatorOps, ComparisonsAndSelect) {
+  std::vector<Operand> floats = {row(DType::F32, {1, 2, kNaN}), row(DType::F32, {2, 2, 1})};
+  Operand flags = row(DType::I1, {0, 0, 0});
+  struct Case {
+    const char *kind;
+    std::vector<double> want;
+  };
+  for (const Case &test : {Case{"eq", {0, 1, 0}}, Case{"ne", {1, 0, 1}}, Case{"lt", {1, 0, 0}},
+                           Case{"le", {1, 1, 0}}, Case{"gt", {0, 0, 0}}, Case{"ge", {0, 1, 0}}}) {
+    SCOPED_TRACE(test.kind);
+    expectSame(
+        tileOp("%y = tile.cmp " + std::string(test.kind) + " %a, %b : RESULT", floats, flags),
+        test.want);
+  }
+  expectSame(tileOp("%s = arith.constant 7 : i32\n %y = tile.select %a, %b, %s : RESULT",
+                    {row(DType::I1, {1, 0, 1}), row(DType::I32, {1, 2, 3})},
+                    row(DType::I32, {0, 0, 0})),
+             {1, 7, 3});
+}
+
+TEST(SimulatorOps, Casts) {
+  std::vector<double> x = {1.9, -1.9, 300, -300, kNaN, kInf, -kInf, 0};
+  Operand from = row(DType::F32, x);
+  auto cast = [](const Operand &operand, DType to) {
+    return tileOp("%y = tile.cast %a : RESULT", {operand}, {to, 1, operand.cols, {}});
+  };
+  expectSame(cast(from, DType::I8), {1, -1, 127, -128, 0, 127, -128, 0});
+  expectSame(cast(from, DType::I1), {1, 1, 1, 1, 1, 1, 1, 0});
+  expectSame(cast(from, DType::I32), {1, -1, 300, -300, 0, 2147483647.0, -2147483648.0, 0});
+  expectSame(cast(row(DType::I32, {300, -129, 128, 2}), DType::I8), {44, 127, -128, 2});
+  expectSame(cast(row(DType::I32, {2, 0, -4}), DType::I1), {1, 0, 1});
+  expectSame(cast(row(DType::I1, {1, 0}), DType::F32), {1, 0});
+  expectSame(cast(row(DType::I32, {16777217, 257}), DType::F32), {16777216, 257});
+  expectSame(cast(row(DType::I32, {257}), DType::BF16), {256});
+  expectSame(cast(row(DType::F32, {1.00390625}), DType::BF16), {1});
+}
+
+//===----------------------------------------------------------------------===//
+// Make, move, reduce, multiply, mask
+//===----------------------------------------------------------------------===//
+
+TEST(SimulatorOps, MakeAndRearrange) {
+  Operand a{DType::F32, 2, 3, {1, 2, 3, 4, 5, 6}};
+  expectSame(tileOp("%y = tile.iota axis(0) : RESULT", {}, {DType::I32, 2, 2, {}}), {0, 0, 1, 1});
+  expectSame(tileOp("%y = tile.iota axis(1) : RESULT", {}, {DType::F16, 2, 2, {}}), {0, 1, 0, 1});
+  expectSame(tileOp("%s = arith.constant 3 : i16\n %y = tile.full %s : RESULT", {},
+                    {DType::I16, 1, 2, {}}),
+             {3, 3});
+  expectSame(tileOp("%y = tile.transpose %a : RESULT", {a}, {DType::F32, 3, 2, {}}),
+             {1, 4, 2, 5, 3, 6});
+  expectSame(tileOp("%y = tile.reshape %a : RESULT", {a}, {DType::F32, 3, 2, {}}),
+             {1, 2, 3, 4, 5, 6});
+  expectSame(
+      tileOp("%v = tile.move %a : !tile.tile<2x3xf32, vec>\n %y = tile.move %v : RESULT", {a}, a),
+      a.elements);
+  expectSame(tileOp("%y = tile.concat %a, %b axis(1) : RESULT", {a, {DType::F32, 2, 1, {8, 9}}},
+                    {DType::F32, 2, 4, {}}),
+             {1, 2, 3, 8, 4, 5, 6, 9});
+  expectSame(tileOp("%y = tile.concat %b, %a axis(0) : RESULT", {a, {DType::F32, 1, 3, {7, 8, 9}}},
+                    {DType::F32, 3, 3, {}}),
+             {7, 8, 9, 1, 2, 3, 4, 5, 6});
+  expectSame(tileOp("%y = tile.extract %a[0, 1] : RESULT", {a}, {DType::F32, 2, 2, {}}),
+             {2, 3, 5, 6});
+  expectSame(tileOp("%y = tile.insert %b, %a[1, 1] : RESULT", {a, {DType::F32, 1, 2, {8, 9}}}, a),
+             {1, 2, 3, 4, 8, 9});
+  expectSame(tileOp("%e = tile.element %a[1, 2] : f32\n %y = tile.full %e : RESULT", {a},
+                    {DType::F32, 1, 1, {}}),
+             {6});
+}
+
+TEST(SimulatorOps, Reductions) {
+  Operand a{DType::F32, 2, 3, {1, -2, 3, 4, 5, -6}};
+  Operand columns{DType::F32, 1, 3, {}}, rows{DType::F32, 2, 1, {}};
+  expectSame(tileOp("%y = tile.reduce sum %a axis(0) : RESULT", {a}, columns), {5, 3, -3});
+  expectSame(tileOp("%y = tile.reduce sum %a axis(1) : RESULT", {a}, rows), {2, 3});
+  expectSame(tileOp("%y = tile.reduce max %a axis(0) : RESULT", {a}, columns), {4, 5, 3});
+  expectSame(tileOp("%y = tile.reduce min %a axis(1) : RESULT", {a}, rows), {-2, -6});
+  // bf16 accumulates in f32: 256 ones and one 256 make 512, where bf16 alone would stay at 256.
+  std::vector<double> ones(257, 1.0);
+  ones[0] = 256;
+  expectSame(tileOp("%y = tile.reduce sum %a axis(1) : RESULT", {row(DType::BF16, ones)},
+                    {DType::BF16, 1, 1, {}}),
+             {512});
+  expectSame(tileOp("%y = tile.reduce sum %a axis(1) : RESULT", {row(DType::I8, {100, 100})},
+                    {DType::I8, 1, 1, {}}),
+             {-56});
+}
+
+TEST(SimulatorOps, MatrixProductsInAllTranspositions) {
+  constexpr int64_t m = 5, k = 7, n = 3;
+  std::vector<double> a = randomElements(m * k, 11), b = randomElements(k * n, 12),
+                      acc = randomElements(m * n, 13);
+  std::vector<double> want(m * n);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = 0; j < n; ++j)
+      for (int64_t l = 0; l < k; ++l)
+        want[i * n + j] += a[i * k + l] * b[l * n + j];
+  auto transpose = [](const std::vector<double> &x, int64_t rows, int64_t cols) {
+    std::vector<double> y(x.size());
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < cols; ++j)
+        y[j * rows + i] = x[i * cols + j];
+    return y;
+  };
+  Operand plainA{DType::F32, m, k, a}, plainB{DType::F32, k, n, b}, result{DType::F32, m, n, acc};
+  Operand transA{DType::F32, k, m, transpose(a, m, k)},
+      transB{DType::F32, n, k, transpose(b, k, n)};
+  expectNear(tileOp("%y = tile.matmul %a, %b : RESULT", {plainA, plainB}, result), want, 1e-6);
+  expectNear(tileOp("%y = tile.matmul %a, %b trans_a : RESULT", {transA, plainB}, result), want,
+             1e-6);
+  expectNear(tileOp("%y = tile.matmul %a, %b trans_b : RESULT", {plainA, transB}, result), want,
+             1e-6);
+  expectNear(tileOp("%y = tile.matmul %a, %b trans_a trans_b : RESULT", {transA, transB}, result),
+             want, 1e-6);
+  for (int64_t i = 0; i < m * n; ++i)
+    want[i] += acc[i];
+  expectNear(
+      tileOp("%y = tile.matmul_acc %c, %a, %b trans_b : RESULT", {plainA, transB, result}, result),
+      want, 1e-6);
+  expectSame(tileOp("%y = tile.matmul %a, %b : RESULT",
+                    {row(DType::I8, {-128, 127}), {DType::I8, 2, 1, {-128, 127}}},
+                    {DType::I32, 1, 1, {}}),
+             {128 * 128 + 127 * 127});
+  // bf16 operands accumulate in f32: 256 + 1 is not a bf16 value.
+  expectSame(tileOp("%y = tile.matmul %a, %b : RESULT",
+                    {row(DType::BF16, {256, 1}), {DType::BF16, 2, 1, {1, 1}}},
+                    {DType::F32, 1, 1, {}}),
+             {257});
+}
+
+TEST(SimulatorOps, MasksAndPads) {
+  Operand a{DType::F32, 3, 3, {1, 2, 3, 4, 5, 6, 7, 8, 9}};
+  expectSame(tileOp("%y = tile.mask %a valid(2, 1) pad(min) : RESULT", {a}, a),
+             {1, -kInf, -kInf, 4, -kInf, -kInf, -kInf, -kInf, -kInf});
+  expectSame(tileOp("%y = tile.mask %a valid(1, 3) pad(-0.5) : RESULT", {a}, a),
+             {1, 2, 3, -.5, -.5, -.5, -.5, -.5, -.5});
+  expectSame(
+      tileOp("%o = arith.constant 0 : index\n %y = tile.mask_diag %a offset(%o) : RESULT", {a}, a),
+      {1, 0, 0, 4, 5, 0, 7, 8, 9});
+  expectSame(
+      tileOp("%o = arith.constant -1 : index\n %y = tile.mask_diag %a offset(%o) pad(max) : RESULT",
+             {a}, a),
+      {kInf, kInf, kInf, 4, kInf, kInf, 7, 8, kInf});
+  Operand bytes = row(DType::I8, {1, 2});
+  expectSame(tileOp("%y = tile.mask %a valid(1, 1) pad(min) : RESULT", {bytes}, bytes), {1, -128});
+  expectSame(tileOp("%y = tile.mask %a valid(1, 1) pad(max) : RESULT", {bytes}, bytes), {1, 127});
+  Operand eights = row(DType::F8E4M3FN, {1, 2});
+  expectSame(tileOp("%y = tile.mask %a valid(1, 1) pad(max) : RESULT", {eights}, eights), {1, 448});
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+/// Runs a kernel whose body makes %y of `type` from %a and %b of the same type.
+double scalarOp(const std::string &body, const std::string &type, double a, double b,
+                std::string resultType = "") {
+  if (resultType.empty())
+    resultType = type;
+  DType dtype = *parseDType(resultType == "index" ? "i64" : resultType);
+  std::string cast = resultType == "index" ? "%z = arith.index_cast %y : index to i64\n" : "";
+  Program program("kiln.func @k(%a: " + type + ", %b: " + type + ", %out: !kiln.tensor<1x" +
+                  toString(dtype) + "> out) incore {\n" + body + "\n" + cast + "kiln.write %" +
+                  (cast.empty() ? "y" : "z") + ", %out[0]\n}");
+  Tensor out = poisoned(dtype, {1});
+  DType operand = *parseDType(type);
+  EXPECT_OK(program.run(
+      "k", {ScalarBits::fromDouble(operand, a), ScalarBits::fromDouble(operand, b), out}));
+  return elementsOf(out)[0];
+}
+
+TEST(SimulatorOps, IntegerScalars) {
+  struct Case {
+    const char *op, *type;
+    double a, b, want;
+  };
+  const Case cases[] = {
+      {"addi", "i32", 2147483647, 1, -2147483648.0},
+      {"subi", "index", 3, 5, -2},
+      {"muli", "i8", 16, 17, 16},
+      {"divsi", "index", -7, 2, -3},
+      {"divsi", "i8", -128, -1, -128},
+      {"remsi", "index", -7, 2, -1},
+      {"remsi", "i32", -2147483648.0, -1, 0},
+      {"floordivsi", "index", -7, 2, -4},
+      {"floordivsi", "index", 7, -2, -4},
+      {"ceildivsi", "index", 7, 2, 4},
+      {"ceildivsi", "index", -7, 2, -3},
+      {"ceildivsi", "index", -7, -2, 4},
+      {"divui", "i8", -2, 16, 15},
+      {"remui", "i8", -2, 16, 14},
+      {"ceildivui", "i8", -2, 16, 16},
+      {"minsi", "i16", -5, 3, -5},
+      {"maxsi", "i16", -5, 3, 3},
+      {"minui", "i16", -5, 3, 3},
+      {"maxui", "i16", -5, 3, -5},
+      {"andi", "i32", 12, 10, 8},
+      {"ori", "i32", 12, 10, 14},
+      {"xori", "i32", 12, 10, 6},
+      {"shli", "i8", 3, 7, -128},
+      {"shli", "i8", 3, 8, 0},
+      {"shrsi", "i8", -128, 3, -16},
+      {"shrsi", "i8", -128, 100, -1},
+      {"shrui", "i8", -128, 3, 16},
+      {"shrui", "i8", -1, 100, 0},
+  };
+  for (const Case &test : cases) {
+    SCOPED_TRACE(test.op);
+    EXPECT_EQ(scalarOp("%y = arith." + std::string(test.op) + " %a, %b : " + test.type, test.type,
+                       test.a, test.b),
+              test.want);
+  }
+}
+
+TEST(SimulatorOps, ScalarComparisonsAndConversions) {
+  auto flag = [](const std::string &op, const std::string &type, double a, double b) {
+    return scalarOp("%y = arith." + op + ", %a, %b : " + type, type, a, b, "i1");
+  };
+  EXPECT_EQ(flag("cmpi slt", "i8", -1, 1), 1);
+  EXPECT_EQ(flag("cmpi ult", "i8", -1, 1), 0);
+  EXPECT_EQ(flag("cmpi sge", "index", 4, 4), 1);
+  EXPECT_EQ(flag("cmpi slt", "i1", 1, 0), 1) << "as a signed number i1 true is -1";
+  EXPECT_EQ(flag("cmpf olt", "f32", 1, 2), 1);
+  EXPECT_EQ(flag("cmpf olt", "f32", kNaN, 2), 0);
+  EXPECT_EQ(flag("cmpf ult", "f32", kNaN, 2), 1);
+  EXPECT_EQ(flag("cmpf une", "f32", kNaN, kNaN), 1);
+  EXPECT_EQ(flag("cmpf one", "f32", kNaN, 1), 0);
+
+  EXPECT_EQ(scalarOp("%y = arith.extsi %a : i1 to i32", "i1", 1, 0, "i32"), -1);
+  EXPECT_EQ(scalarOp("%y = arith.extui %a : i1 to i32", "i1", 1, 0, "i32"), 1);
+  EXPECT_EQ(scalarOp("%y = arith.extui %a : i8 to i32", "i8", -1, 0, "i32"), 255);
+  EXPECT_EQ(scalarOp("%y = arith.trunci %a : i32 to i8", "i32", 300, 0, "i8"), 44);
+  EXPECT_EQ(scalarOp("%y = arith.sitofp %a : i32 to f32", "i32", -3, 0, "f32"), -3);
+  EXPECT_EQ(scalarOp("%y = arith.uitofp %a : i8 to f32", "i8", -1, 0, "f32"), 255);
+  EXPECT_EQ(scalarOp("%y = arith.fptosi %a : f32 to i8", "f32", -300.7, 0, "i8"), -128);
+  EXPECT_EQ(scalarOp("%y = arith.fptosi %a : f32 to i32", "f32", kNaN, 0, "i32"), 0);
+  EXPECT_EQ(scalarOp("%y = arith.truncf %a : f32 to bf16", "f32", 1.00390625, 0, "bf16"), 1);
+  EXPECT_EQ(scalarOp("%y = arith.extf %a : bf16 to f32", "bf16", 1.5, 0, "f32"), 1.5);
+  EXPECT_EQ(scalarOp("%c = arith.cmpf ogt, %a, %b : f32\n %y = arith.select %c, %a, %b : f32",
+                     "f32", 2, 5),
+            5);
+}
+
+TEST(SimulatorOps, FloatScalars) {
+  struct Case {
+    const char *op;
+    double a, b, want;
+  };
+  for (const Case &test :
+       {Case{"addf", 1.5, 2, 3.5}, Case{"subf", 1.5, 2, -0.5}, Case{"mulf", 1.5, 2, 3},
+        Case{"divf", 1, 4, 0.25}, Case{"divf", 1, 0, kInf}, Case{"remf", -7, 3, -1},
+        Case{"maximumf", 1, 2, 2}, Case{"minimumf", 1, 2, 1}}) {
+    SCOPED_TRACE(test.op);
+    EXPECT_EQ(
+        scalarOp("%y = arith." + std::string(test.op) + " %a, %b : f32", "f32", test.a, test.b),
+        test.want);
+  }
+  EXPECT_TRUE(std::isnan(scalarOp("%y = arith.maximumf %a, %b : f32", "f32", kNaN, 2)));
+  EXPECT_TRUE(std::isnan(scalarOp("%y = arith.minimumf %a, %b : f32", "f32", 2, kNaN)));
+  EXPECT_FALSE(std::signbit(scalarOp("%y = arith.maximumf %a, %b : f32", "f32", -0.0, 0.0)));
+  EXPECT_TRUE(std::signbit(scalarOp("%y = arith.minimumf %a, %b : f32", "f32", 0.0, -0.0)));
+  EXPECT_EQ(scalarOp("%y = arith.negf %a : f32", "f32", 2, 0), -2);
+  EXPECT_EQ(scalarOp("%y = arith.addf %a, %b : bf16", "bf16", 256, 1), 256);
+}
+
+//===----------------------------------------------------------------------===//
+// Control flow
+//===----------------------------------------------------------------------===//
+
+TEST(SimulatorOps, LoopsCarryValuesTogether) {
+  // Swapping two carried values: assigning one after the other would lose one.
+  const char *swap = R"mlir(
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = arith.constant TRIPS : index
+    %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%p = %a, %q = %b) -> (index, index) {
+      scf.yield %q, %p : index, index
+    }
+    %y = arith.subi %r#0, %r#1 : index)mlir";
+  EXPECT_EQ(scalarOp(fill(swap, {{"TRIPS", "3"}}), "index", 10, 4), -6);
+  EXPECT_EQ(scalarOp(fill(swap, {{"TRIPS", "2"}}), "index", 10, 4), 6);
+  EXPECT_EQ(scalarOp(fill(swap, {{"TRIPS", "0"}}), "index", 10, 4), 6);
+  EXPECT_EQ(scalarOp(fill(swap, {{"TRIPS", "-5"}}), "index", 10, 4), 6);
+}
+
+TEST(SimulatorOps, LoopBoundsAtTheEndsOfTheNumberLine) {
+  const char *loop = R"mlir(
+    %c0 = arith.constant 0 : i64
+    %c1 = arith.constant 1 : i64
+    %lo = arith.constant LO : i64
+    %hi = arith.constant HI : i64
+    %step = arith.constant 4611686018427387904 : i64
+    %y = scf.for %i = %lo to %hi step %step iter_args(%n = %c0) -> (i64) : i64 {
+      %m = arith.addi %n, %c1 : i64
+      scf.yield %m : i64
+    })mlir";
+  auto trips = [&](const char *lo, const char *hi) {
+    return scalarOp(fill(loop, {{"LO", lo}, {"HI", hi}}), "i64", 0, 0);
+  };
+  EXPECT_EQ(trips("9223372036854775800", "9223372036854775807"), 1);
+  EXPECT_EQ(trips("-9223372036854775808", "9223372036854775807"), 4);
+  EXPECT_EQ(trips("5", "5"), 0);
+}
+
+TEST(SimulatorOps, WhileAndIf) {
+  // The number of halvings until 1: 6 for 100. An if with results, one without an else.
+  EXPECT_EQ(scalarOp(R"mlir(
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %r:2 = scf.while (%v = %a, %n = %c0) : (index, index) -> (index, index) {
+      %more = arith.cmpi sgt, %v, %c1 : index
+      scf.condition(%more) %v, %n : index, index
+    } do {
+    ^bb0(%v: index, %n: index):
+      %half = arith.divsi %v, %c2 : index
+      %m = arith.addi %n, %c1 : index
+      scf.yield %half, %m : index, index
+    }
+    %even = arith.cmpi eq, %b, %c2 : index
+    scf.if %even {
+    }
+    %y = scf.if %even -> index {
+      %neg = arith.subi %c0, %r#1 : index
+      scf.yield %neg : index
+    } else {
+      scf.yield %r#1 : index
+    })mlir",
+                     "index", 100, 2),
+            -6);
+}
+
+TEST(SimulatorOps, EveryOperationOfBothDialectsIsKnown) {
+  unsigned seen = 0;
+  for (mlir::RegisteredOperationName name : context().getRegisteredOperations()) {
+    if (name.getDialectNamespace() != "kiln" && name.getDialectNamespace() != "tile")
+      continue;
+    // A function is not executed but entered; kiln.incore is gone once the module is prepared.
+    if (name.getStringRef() == "kiln.func" || name.getStringRef() == "kiln.incore")
+      continue;
+    ++seen;
+    EXPECT_TRUE(isSimulated(name)) << name.getStringRef().str();
+  }
+  EXPECT_GT(seen, 40u);
+}
+
+} // namespace

@@ -1,0 +1,291 @@
+// Everything that can be wrong with a submission, and everything that can go wrong while running.
+#include "TestSupport.h"
+
+#include <stdexcept>
+
+using namespace kiln;
+using namespace kiln::test;
+
+namespace {
+
+int32_t failKernel(const kiln_args *, const kiln_blocks *, kiln_context *ctx) {
+  ctx->report(ctx, "row 3 is empty", "kernel.cpp", 17);
+  ctx->report(ctx, "a later message", "other.cpp", 1);
+  return KILN_FAIL;
+}
+int32_t throwKernel(const kiln_args *, const kiln_blocks *, kiln_context *) {
+  throw std::runtime_error("boom");
+}
+int32_t throwIntKernel(const kiln_args *, const kiln_blocks *, kiln_context *) { throw 3; }
+int32_t codeKernel(const kiln_args *, const kiln_blocks *, kiln_context *) { return -22; }
+int32_t blameKernel(const kiln_args *, const kiln_blocks *, kiln_context *) {
+  return KILN_FAIL_ARG(1);
+}
+int32_t reportOnlyKernel(const kiln_args *, const kiln_blocks *, kiln_context *ctx) {
+  ctx->report(ctx, nullptr, nullptr, 0);
+  return KILN_OK;
+}
+
+struct EngineErrorTest : ::testing::Test {
+  EngineErrorTest() {
+    addBasicKernels(registry);
+    auto failing = [&](const char *name, kiln_kernel_fn function) {
+      addKernel(registry, name, function, {param("acc", Direction::InOut, 1)},
+                {{"limit", DType::F32}});
+    };
+    failing("fail", failKernel);
+    failing("throw", throwKernel);
+    failing("throw_int", throwIntKernel);
+    failing("code", codeKernel);
+    failing("blame", blameKernel);
+    failing("report_only", reportOnlyKernel);
+    TensorParam fixed = param("w", Direction::In);
+    fixed.extents = {dynamicExtent, 4};
+    addKernel(registry, "typed", copyKernel, {fixed, param("y", Direction::Out, 2)},
+              {{"n", DType::Index}, {"eps", DType::F32}});
+  }
+  Status submit(Task task) {
+    auto engine = makeEngine(registry);
+    Status status = engine->submit(std::move(task)).status();
+    EXPECT_TRUE(engine->trace().tasks.empty() || status.isOk()); // nothing is left behind
+    return status;
+  }
+  Task typed() {
+    return Task("typed")
+        .addInput(zeros(DType::F32, {2, 4}))
+        .addOutput(zeros(DType::F32, {2, 4}))
+        .addIndex(1)
+        .addF32(1);
+  }
+  KernelRegistry registry;
+  using Code = StatusCode;
+};
+
+Task bad(const char *kernel, const Tensor &acc) {
+  return Task(kernel).addInout(acc).addF32(0).at("prog.mlir", 9, 5);
+}
+
+} // namespace
+
+TEST_F(EngineErrorTest, a_good_submission_is_good) { EXPECT_OK(submit(typed())); }
+
+TEST_F(EngineErrorTest, signature_mismatches_name_kernel_and_argument) {
+  Tensor m = zeros(DType::F32, {2, 4}), y = zeros(DType::F32, {2, 4});
+  auto with = [&](const Tensor &w, const Tensor &out) {
+    return Task("typed").addInput(w).addOutput(out);
+  };
+  expectError(submit(Task("nope")), Code::NotFound, {"'nope'"});
+  expectError(submit(with(m, y)), Code::InvalidArgument, {"'typed'", "expected 2 scalars, got 0"});
+  expectError(submit(Task("typed").addInput(m)), Code::InvalidArgument,
+              {"'typed'", "expected 2 tensors, got 1"});
+  expectError(submit(with(zeros(DType::F16, {2, 4}), y).addIndex(1).addF32(1)),
+              Code::InvalidArgument, {"'typed'", "'w'", "f32", "f16"});
+  expectError(submit(with(zeros(DType::F32, {4}), y).addIndex(1).addF32(1)), Code::InvalidArgument,
+              {"'w'", "rank 2", "f32[4]"});
+  expectError(submit(with(zeros(DType::F32, {2, 5}), y).addIndex(1).addF32(1)),
+              Code::InvalidArgument, {"'w'", "f32[?, 4]", "f32[2, 5]"});
+  expectError(submit(Task("typed").addInput(m).addInout(y).addIndex(1).addF32(1)),
+              Code::InvalidArgument, {"'y'", "out", "inout"});
+  expectError(submit(with(m, y).addF32(1).addF32(1)), Code::InvalidArgument,
+              {"'n'", "index", "f32"});
+  EXPECT_OK(
+      submit(with(m, y).addScalar(ScalarBits::fromInt(DType::I64, 1)).addF32(1))); // index is i64
+}
+
+TEST_F(EngineErrorTest, errors_point_at_the_users_line) {
+  EXPECT_EQ(submit(Task("nope").at("prog.mlir", 4, 2)).str(),
+            "prog.mlir:4:2: error: kernel 'nope' is not registered");
+}
+
+TEST_F(EngineErrorTest, bad_tensors_are_refused) {
+  float memory[8] = {};
+  Tensor y = zeros(DType::F32, {2, 4});
+  expectError(submit(Task("copy2").addInput(Tensor()).addOutput(y)), Code::InvalidArgument,
+              {"'copy2'", "'x'", "null"});
+  Tensor broadcast = take(Tensor::view(memory, DType::F32, {2, 4}, {0, 1}));
+  EXPECT_OK(submit(copy(broadcast, y)));
+  expectError(submit(copy(y, broadcast)), Code::InvalidArgument, {"'y'", "zero stride"});
+  expectError(submit(mix(broadcast, 1)), Code::InvalidArgument, {"'acc'", "zero stride", "inout"});
+  expectError(submit(copy(broadcast, y.asReadOnly())), Code::InvalidArgument, {"'y'", "read-only"});
+  Tensor folded = take(Tensor::view(memory, DType::F32, {2, 4}, {2, 1}));
+  EXPECT_OK(submit(copy(folded, y)));
+  expectError(submit(copy(y, folded)), Code::InvalidArgument, {"'y'", "overlap each other"});
+}
+
+TEST_F(EngineErrorTest, overlapping_outputs_of_one_task_are_refused) {
+  addKernel(registry, "two", copyKernel,
+            {param("a", Direction::Out), param("b", Direction::InOut)});
+  Tensor m = zeros(DType::F32, {4, 4});
+  auto two = [&](const Tensor &a, const Tensor &b) { return Task("two").addOutput(a).addInout(b); };
+  auto tile = [&](int64_t i, int64_t j, int64_t h, int64_t w) {
+    return take(m.slice({i, j}, {h, w}));
+  };
+  EXPECT_OK(submit(two(tile(0, 0, 4, 2), tile(0, 2, 4, 2))));
+  expectError(submit(two(tile(0, 0, 4, 3), tile(0, 2, 4, 2))), Code::InvalidArgument,
+              {"'a'", "'b'", "overlap"});
+  Tensor alias = take(Tensor::view(m.data(), DType::F32, {4, 4})); // another Buffer, same bytes
+  expectError(submit(two(m, alias)), Code::InvalidArgument, {"'a'", "'b'", "overlap"});
+  EXPECT_OK(submit(copy(m, m))); // reading what one writes is the kernel's business
+}
+
+TEST_F(EngineErrorTest, bad_grids_scalars_predicates_and_counts_are_refused) {
+  Tensor x = zeros(DType::F32, {2});
+  expectError(submit(fill(x, 1).grid({})), Code::InvalidArgument, {"1 to 3", "0"});
+  expectError(submit(fill(x, 1).grid({1, 1, 1, 1})), Code::InvalidArgument, {"1 to 3", "4"});
+  expectError(submit(fill(x, 1).grid({2, -1})), Code::InvalidArgument,
+              {"'fill1'", "[2, -1]", "negative"});
+  expectError(submit(fill(x, 1).grid({int64_t{1} << 32, int64_t{1} << 31})), Code::InvalidArgument,
+              {"overflow"});
+  EXPECT_OK(submit(fill(x, 1).grid({int64_t{1} << 32, int64_t{1} << 30})));
+  expectError(submit(Task("fill1").addOutput(x).addScalar(uint64_t{1} << 40, DType::F32)),
+              Code::InvalidArgument, {"'value'", "f32"});
+  ScalarBits one = ScalarBits::fromDouble(DType::F32, 1);
+  expectError(submit(fill(x, 1).when({x, {2}, Compare::Gt, one})), Code::InvalidArgument,
+              {"predicate", "[2]"});
+  expectError(submit(fill(x, 1).when({Tensor(), {0}, Compare::Gt, one})), Code::InvalidArgument,
+              {"predicate", "null"});
+  expectError(submit(fill(x, 1).after(TaskId{})), Code::InvalidArgument, {"dependency"});
+  Task many("unsigned");
+  for (int i = 0; i < 256; ++i)
+    many.addInput(x);
+  take(registry.add({"unsigned", failKernel, std::nullopt, nullptr, 0, {}, -1}));
+  expectError(submit(many), Code::InvalidArgument, {"255", "256"});
+}
+
+TEST_F(EngineErrorTest, a_future_task_is_no_dependency) {
+  auto engine = makeEngine(registry);
+  Tensor x = zeros(DType::F32, {1});
+  TaskId first = take(engine->submit(fill(x, 1)));
+  TaskId future{first.index + 5, first.run};
+  expectError(engine->submit(fill(x, 2).after(future)).status(), Code::InvalidArgument,
+              {"dependency"});
+}
+
+TEST_F(EngineErrorTest, failures_say_who_why_and_where) {
+  struct Case {
+    const char *kernel, *message, *location;
+  } cases[] = {
+      {"fail", "kernel 'fail' (task 0): row 3 is empty (launched at prog.mlir:9:5)",
+       "kernel.cpp:17"},
+      {"throw", "kernel 'throw' (task 0): threw an exception: boom", "prog.mlir:9:5"},
+      {"throw_int", "kernel 'throw_int' (task 0): threw an exception of unknown type",
+       "prog.mlir:9:5"},
+      {"code", "kernel 'code' (task 0): returned error code -22", "prog.mlir:9:5"},
+      {"blame", "kernel 'blame' (task 0), argument 'limit': the kernel rejected it",
+       "prog.mlir:9:5"},
+      {"report_only", "kernel 'report_only' (task 0): (no message)", "prog.mlir:9:5"},
+  };
+  for (const Case &c : cases) {
+    auto engine = makeEngine(registry);
+    Tensor x = zeros(DType::F32, {1});
+    TaskId id = take(engine->submit(bad(c.kernel, x)));
+    Status status = engine->wait();
+    EXPECT_EQ(status.code(), Code::KernelFailed);
+    EXPECT_EQ(status.message(), c.message);
+    EXPECT_EQ(status.location().str(), c.location);
+    ASSERT_TRUE(engine->lastFailure());
+    EXPECT_EQ(engine->lastFailure()->task, id);
+    EXPECT_EQ(engine->lastFailure()->kernel, c.kernel);
+    EXPECT_EQ(engine->lastFailure()->argument, c.kernel == std::string("blame") ? "limit" : "");
+  }
+}
+
+TEST_F(EngineErrorTest, nothing_downstream_runs_everything_else_does_and_the_engine_lives_on) {
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    auto engine = makeEngine(registry, seed);
+    Tensor x = zeros(DType::F32, {1}), y = zeros(DType::F32, {1}), z = zeros(DType::F32, {1}),
+           w = zeros(DType::F32, {1});
+    take(engine->submit(fill(z, 1)));
+    TaskId failed = take(engine->submit(bad("fail", x)));
+    take(engine->submit(copy(x, y)));               // 2: RAW
+    take(engine->submit(mix(y, 1)));                // 3: through 2
+    take(engine->submit(fill(x, 9)));               // 4: WAW
+    take(engine->submit(mix(z, 5)));                // 5: independent
+    take(engine->submit(fill(w, 1).after(failed))); // 6: explicit
+    Status status = engine->wait();
+    expectError(status, Code::KernelFailed, {"task 1"});
+    EXPECT_EQ(valuesOf(x)[0], 0);
+    EXPECT_EQ(valuesOf(y)[0], 0);
+    EXPECT_EQ(valuesOf(w)[0], 0);
+    EXPECT_EQ(valuesOf(z)[0], 7);
+    const Trace &trace = engine->trace();
+    EXPECT_EQ(trace.tasks[1].state, TaskState::Failed);
+    for (int i : {2, 3, 4, 6})
+      EXPECT_EQ(trace.tasks[i].state, TaskState::Cancelled) << i;
+    EXPECT_EQ(trace.tasks[5].state, TaskState::Done);
+
+    EXPECT_OK(engine->wait()); // reported once
+    EXPECT_FALSE(engine->lastFailure());
+    take(engine->submit(fill(x, 3).after(failed))); // settled: the failure has been reported
+    take(engine->submit(copy(x, y)));
+    EXPECT_OK(engine->wait());
+    EXPECT_EQ(valuesOf(y)[0], 3);
+  }
+}
+
+TEST_F(EngineErrorTest, what_is_submitted_after_the_failure_is_cancelled_too) {
+  EngineOptions options;
+  options.maxPending = 1; // the failure happens before its consumers are submitted
+  auto engine = makeEngine(registry, 0, options);
+  Tensor x = zeros(DType::F32, {1}), y = zeros(DType::F32, {1}), z = zeros(DType::F32, {1});
+  take(engine->submit(bad("fail", x)));
+  take(engine->submit(fill(z, 1)));
+  take(engine->submit(copy(x, y)));
+  take(engine->submit(mix(y, 1)));
+  take(engine->submit(mix(z, 1)));
+  expectError(engine->wait(), Code::KernelFailed, {"task 0"});
+  EXPECT_EQ(valuesOf(y)[0], 0);
+  EXPECT_EQ(valuesOf(z)[0], 3);
+  EXPECT_EQ(engine->trace().tasks[3].state, TaskState::Cancelled);
+}
+
+TEST_F(EngineErrorTest, first_failure_wins) {
+  auto engine = makeEngine(registry);
+  Tensor x = zeros(DType::F32, {1}), y = zeros(DType::F32, {1});
+  take(engine->submit(bad("code", x)));
+  take(engine->submit(bad("throw", y)));
+  expectError(engine->wait(), Code::KernelFailed, {"'code'"});
+}
+
+TEST_F(EngineErrorTest, get_of_a_failed_result_is_the_failure_and_wait_still_reports_it) {
+  auto engine = makeEngine(registry);
+  Tensor x = zeros(DType::F32, {1}), y = zeros(DType::F32, {1}), z = zeros(DType::F32, {1});
+  take(engine->submit(bad("fail", x)));
+  take(engine->submit(copy(x, y)));
+  take(engine->submit(fill(z, 2)));
+  expectError(engine->get(y, {0}).status(), Code::KernelFailed, {"get", "row 3 is empty"});
+  EXPECT_EQ(take(engine->get(z, {0})).asDouble(), 2);
+  expectError(engine->wait(), Code::KernelFailed, {"row 3 is empty"});
+}
+
+TEST_F(EngineErrorTest, a_long_chain_is_cancelled_without_recursion) {
+  EngineOptions options;
+  options.maxPending = 100000;
+  auto engine = makeEngine(registry, 0, options);
+  Tensor x = zeros(DType::F32, {1});
+  take(engine->submit(bad("fail", x)));
+  for (int i = 0; i < 50000; ++i)
+    take(engine->submit(mix(x, 1)));
+  expectError(engine->wait(), Code::KernelFailed, {"task 0"});
+  EXPECT_EQ(engine->trace().tasks.back().state, TaskState::Cancelled);
+}
+
+TEST_F(EngineErrorTest, failed_tensors_keep_their_address_until_reported) {
+  // Otherwise a new allocation at the address of a failed one would look downstream of it.
+  EngineOptions options;
+  options.maxPending = 1;
+  auto engine = makeEngine(registry, 0, options);
+  take(engine->submit(bad("fail", take(engine->alloc(DType::F32, {64})))));
+  for (int i = 0; i < 20; ++i)
+    take(engine->submit(fill(take(engine->alloc(DType::F32, {64})), 1)));
+  expectError(engine->wait(), Code::KernelFailed, {"task 0"});
+  for (size_t i = 1; i <= 20; ++i)
+    EXPECT_EQ(engine->trace().tasks[i].state, TaskState::Done);
+}
+
+TEST_F(EngineErrorTest, a_workspace_that_cannot_be_had_fails_the_task) {
+  take(registry.add({"greedy", codeKernel, std::nullopt, nullptr, UINT64_MAX - 5, {}, -1}));
+  auto engine = makeEngine(registry);
+  take(engine->submit(Task("greedy")));
+  expectError(engine->wait(), Code::KernelFailed, {"'greedy'", "workspace"});
+}

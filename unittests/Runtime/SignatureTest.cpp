@@ -1,0 +1,98 @@
+#include "TestSupport.h"
+
+using namespace kiln;
+using namespace kiln::test;
+
+static int32_t nothing(const kiln_args *, const kiln_blocks *, kiln_context *) { return 0; }
+
+static Signature simple(const char *name) {
+  return {
+      name, "aiv", {param("x", Direction::In), param("y", Direction::Out)}, {{"n", DType::Index}}};
+}
+
+TEST(Signature, names_arguments_in_task_order) {
+  Signature s = simple("k");
+  EXPECT_OK(s.verify());
+  EXPECT_EQ(s.argName(0), "x");
+  EXPECT_EQ(s.argName(2), "n");
+  EXPECT_EQ(s.argName(3), "arg3");
+}
+
+TEST(Signature, bad_ones_are_refused_by_name) {
+  Signature s = simple("k");
+  s.tensors[1].name = "x";
+  expectError(s.verify(), StatusCode::InvalidArgument, {"'k'", "'x'", "twice"});
+  s = simple("k");
+  s.scalars[0].name = "y";
+  expectError(s.verify(), StatusCode::InvalidArgument, {"'y'", "twice"});
+  s = simple("k");
+  s.tensors[0].extents.assign(6, dynamicExtent);
+  expectError(s.verify(), StatusCode::InvalidArgument, {"'k'", "'x'", "rank 6"});
+  s = simple("k");
+  s.tensors[0].extents = {-5};
+  expectError(s.verify(), StatusCode::InvalidArgument, {"-5"});
+  s = simple("k");
+  s.tensors[0].dtype = DType::Index;
+  expectError(s.verify(), StatusCode::InvalidArgument, {"'x'", "element type"});
+  s = simple("k");
+  s.tensors[1].isConst = true;
+  expectError(s.verify(), StatusCode::InvalidArgument, {"'y'", "const", "out"});
+  s = simple("");
+  expectError(s.verify(), StatusCode::InvalidArgument, {"name"});
+  s = simple("k");
+  s.coreType = "";
+  expectError(s.verify(), StatusCode::InvalidArgument, {"core type"});
+}
+
+TEST(Signature, carries_255_tensors_and_255_scalars_and_not_one_more) {
+  Signature s{"k", "aic", {}, {}};
+  for (int i = 0; i < 255; ++i) {
+    s.tensors.push_back(param(("t" + std::to_string(i)).c_str(), Direction::In));
+    s.scalars.push_back({"s" + std::to_string(i), DType::I32});
+  }
+  EXPECT_OK(s.verify());
+  Signature more = s;
+  more.tensors.push_back(param("extra", Direction::In));
+  expectError(more.verify(), StatusCode::InvalidArgument, {"256 tensors", "255"});
+  more = s;
+  more.scalars.push_back({"extra", DType::I32});
+  expectError(more.verify(), StatusCode::InvalidArgument, {"256 scalars", "255"});
+}
+
+TEST(KernelRegistry, finds_by_name_and_id) {
+  KernelRegistry registry;
+  EXPECT_EQ(take(registry.add({"a", nothing, simple("a"), nullptr, 0, {}, -1})), 0);
+  EXPECT_EQ(take(registry.add({"b", nothing, std::nullopt, &registry, 64, {"b_aic", "b_aiv"}, 7})),
+            7);
+  EXPECT_EQ(take(registry.add({"c", nothing, std::nullopt, nullptr, 0, {}, -1})), 2);
+  const KernelRecord *b = registry.find(7);
+  ASSERT_NE(b, nullptr);
+  EXPECT_EQ(b, registry.find("b"));
+  EXPECT_EQ(b->user, &registry);
+  EXPECT_EQ(b->workspaceBytes, 64u);
+  EXPECT_EQ(b->members.size(), 2u);
+  EXPECT_EQ(registry.find("d"), nullptr);
+  EXPECT_EQ(registry.find(99), nullptr);
+  EXPECT_EQ(registry.records().size(), 3u);
+}
+
+TEST(KernelRegistry, refuses_what_is_wrong_and_stays_as_it_was) {
+  KernelRegistry registry;
+  take(registry.add({"a", nothing, simple("a"), nullptr, 0, {}, 4}));
+  using Code = StatusCode;
+  expectError(registry.add({"a", nothing, std::nullopt, nullptr, 0, {}, -1}).status(),
+              Code::AlreadyExists, {"'a'"});
+  expectError(registry.add({"b", nothing, std::nullopt, nullptr, 0, {}, 4}).status(),
+              Code::AlreadyExists, {"'b'", "4", "'a'"});
+  expectError(registry.add({"b", nullptr, std::nullopt, nullptr, 0, {}, -1}).status(),
+              Code::InvalidArgument, {"null"});
+  expectError(registry.add({"", nothing, std::nullopt, nullptr, 0, {}, -1}).status(),
+              Code::InvalidArgument, {"name"});
+  expectError(registry.add({"b", nothing, simple("x"), nullptr, 0, {}, -1}).status(),
+              Code::InvalidArgument, {"'b'", "'x'"});
+  expectError(registry.add({"b", nothing, std::nullopt, nullptr, 0, {"b"}, -1}).status(),
+              Code::InvalidArgument, {"member 'b'"});
+  EXPECT_EQ(registry.records().size(), 1u);
+  EXPECT_EQ(registry.find("b"), nullptr);
+  EXPECT_EQ(take(registry.add({"b", nothing, std::nullopt, nullptr, 0, {}, -1})), 1);
+}
