@@ -4,10 +4,12 @@
 #   %kiln        the path of `kiln`
 #   %examples    the folder of the built examples
 #   %python      a Python that has torch; such a test says `REQUIRES: torch`
+#   %any_python  a Python 3 of which nothing more is known
 # Features: `torch` when scripts/find-python finds such a Python, `kiln` when the `kiln` tool is built.
 # A test whose requirement is missing is reported as unsupported, by name.
 import os
 import subprocess
+import sys
 
 import lit.formats
 import lit.util
@@ -50,5 +52,6 @@ python = find_python.stdout.strip() or "no-python-with-torch"
 config.substitutions += [
     ("%kiln", os.path.join(tools, "kiln")),
     ("%examples", os.path.join(config.kiln_build_root, "examples")),
+    ("%any_python", sys.executable),
     ("%python", python),
 ]

@@ -96,26 +96,26 @@ GroupBlock::Instance *GroupBlock::pickNext() {
 }
 
 Status GroupBlock::run() {
-  auto where = [&](const std::string &who) {
-    return " (in " + who + ", block " + toString(Dims(std::span(Where.block))) + ")";
-  };
-  auto located = [&](const Status &status, const std::string &who) {
-    return Status(status.code(), status.message() + where(who), status.location());
-  };
-  std::string group = "@" + Func.getSymName().str();
-  if (Status bad = makeInstances(); !bad.isOk())
-    return located(bad, group);
-  while (Instance *instance = pickNext()) {
-    uint64_t before = instance->interpreter.operations();
-    Status status = instance->interpreter.resume();
-    Context.operations += instance->interpreter.operations() - before;
-    if (!status.isOk())
-      return located(status, instance->name);
-  }
-  if (!isDone())
-    return located(reportDeadlock(), group);
-  Status status = checkPipesEmpty();
-  return status.isOk() ? status : located(status, group);
+  Status status = makeInstances();
+  if (!status.isOk())
+    return locate(status, "@" + Func.getSymName().str());
+  status = runInstances();
+  for (const auto &instance : Instances)
+    Context.operations += instance->interpreter.operations();
+  return status;
+}
+
+Status GroupBlock::runInstances() {
+  while (Instance *instance = pickNext())
+    if (Status bad = instance->interpreter.resume(); !bad.isOk())
+      return locate(bad, instance->name);
+  Status status = isDone() ? checkPipesEmpty() : reportDeadlock();
+  return status.isOk() ? status : locate(status, "@" + Func.getSymName().str());
+}
+
+Status GroupBlock::locate(const Status &status, const std::string &who) const {
+  std::string where = " (in " + who + ", block " + toString(Dims(std::span(Where.block))) + ")";
+  return Status(status.code(), status.message() + where, status.location());
 }
 
 bool GroupBlock::isDone() const {

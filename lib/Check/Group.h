@@ -48,8 +48,12 @@ private:
 
   Status makeInstances();
   void addInstances(ir::FuncOp func, const std::vector<Value> &args, int64_t lanes);
+  Status runInstances();
+  /// Who can go on and is to do so; null when nobody can.
   Instance *pickNext();
 
+  /// The error with the instance or group it happened in, and the block.
+  Status locate(const Status &status, const std::string &who) const;
   bool isDone() const;
   Status checkPipesEmpty() const;
   Status reportDeadlock();

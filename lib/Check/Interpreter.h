@@ -35,8 +35,8 @@ inline Status fault(std::string message) {
   return Status(StatusCode::KernelFailed, std::move(message));
 }
 
-/// Gives meaning to the operations that reach outside an instance. The kinds of function differ
-/// exactly here: see KernelHost, GroupHost and OrchestrationHost.
+/// Gives meaning to the operations that reach outside an instance, where kinds of function differ:
+/// a plain Host serves kernels; groups and orchestrations have their own.
 class Host {
 public:
   explicit Host(mlir::SymbolTable &symbols) : Symbols(symbols) {}

@@ -220,6 +220,13 @@ kiln.func @f(%x: f32) orchestration {
 
 // -----
 
+// expected-error @below {{'kiln.func' op needs a name}}
+"kiln.func"() <{function_type = () -> (), kind = 1 : i32, sym_name = ""}> ({
+  "kiln.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
 // expected-error @below {{Invalid attribute `kind` in property conversion: 99 : i32}}
 "kiln.func"() <{function_type = () -> (), kind = 99 : i32, sym_name = "odd_kind"}> ({
   "kiln.return"() : () -> ()

@@ -209,6 +209,45 @@ TEST(SimulatorOrchestration, EveryBlockOfAGridRunsOnceInTheOrderOfTheSeed) {
   EXPECT_GT(lasts.size(), 3u) << "seeds do not change the order of blocks";
 }
 
+TEST(SimulatorOrchestration, TheSeedDecidesWhichLaneRunsFirst) {
+  Program program(R"mlir(
+kiln.func @v(%y: !kiln.tensor<1xi64> out) role(aiv) {
+  %lane = tile.lane
+  %v = arith.index_cast %lane : index to i64
+  kiln.write %v, %y[0]
+}
+kiln.func @g(%y: !kiln.tensor<1xi64> out) group lanes(2) {
+  kiln.call @v(%y)
+})mlir");
+  std::set<double> lasts;
+  for (uint64_t seed = 0; seed < 16; ++seed) {
+    Tensor y = poisoned(DType::I64, {1});
+    EXPECT_OK(program.run("g", {y}, withSeed(seed)));
+    lasts.insert(elementsOf(y)[0]);
+    if (seed == 0) {
+      EXPECT_EQ(lasts, std::set<double>{1}) << "seed 0 is round robin";
+    }
+  }
+  EXPECT_EQ(lasts, (std::set<double>{0, 1}));
+}
+
+TEST(SimulatorOrchestration, AKernelMayCallHelpersAndAllocateScratch) {
+  Program program(R"mlir(
+kiln.func @twice(%from: !kiln.tensor<4x8xf32> in, %to: !kiln.tensor<4x8xf32> out) incore {
+  %x = tile.load %from[0, 0] : !tile.tile<4x8xf32>
+  %y = tile.add %x, %x : !tile.tile<4x8xf32>
+  tile.store %y, %to[0, 0]
+}
+kiln.func @k(%x: !kiln.tensor<4x8xf32> in, %y: !kiln.tensor<4x8xf32> out) incore {
+  %scratch = kiln.alloc() : !kiln.tensor<4x8xf32>
+  kiln.call @twice(%x, %scratch)
+  kiln.call @twice(%scratch, %y)
+})mlir");
+  Tensor y = poisoned(DType::F32, {4, 8});
+  EXPECT_OK(program.run("k", {numbers(1), y}));
+  EXPECT_EQ(elementsOf(y), elementsOf(numbers(4)));
+}
+
 TEST(SimulatorOrchestration, AnEmptyGridRunsNothing) {
   SimulationReport report;
   Tensor out = poisoned(DType::I32, {2, 3, 4});

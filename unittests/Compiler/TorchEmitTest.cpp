@@ -238,8 +238,14 @@ TEST(TorchEmit, UnpreparedModulesAreRefused) {
   Module results("kiln.func @k(%x: !kiln.tensor<2xf32>) -> (!kiln.tensor<2xf32>) orchestration { "
                  "kiln.return %x }");
   EXPECT_EQ(emitTorch(*results.Op).status().code(), StatusCode::FailedPrecondition);
-  Module incore(
-      "kiln.func @m(%a: !kiln.tensor<2x2xf32>) orchestration { %t = kiln.incore \"b\" { } }");
+  Module incore(R"mlir(
+kiln.func @m(%a: !kiln.tensor<2x2xf32>) orchestration {
+  %t = kiln.incore "b" {
+    %x = tile.load %a[0, 0] : !tile.tile<2x2xf32>
+    tile.store %x, %a[0, 0]
+  }
+}
+)mlir");
   EXPECT_TRUE(has(emitTorch(*incore.Op).status().message(), "kiln-outline"));
 }
 

@@ -203,6 +203,8 @@ void FuncOp::print(OpAsmPrinter &printer) {
 LogicalResult FuncOp::verify() {
   if (Operation *parent = (*this)->getParentOp(); parent && !isa<ModuleOp>(parent))
     return emitOpError("stands in '") << parent->getName() << "'; functions stand in a module";
+  if (getSymName().empty())
+    return emitOpError("needs a name");
   FuncKind kind = getKind();
   if ((kind == FuncKind::Role) != getRole().has_value())
     return emitOpError("a role function names its role, and only a role function does");

@@ -321,7 +321,7 @@ void FunctionEmitter::emitStore(tile::StoreOp store) {
   std::string index = mixedTuple(store.getStaticIndices(), store.getIndices());
   std::string place = text(store.getTensor()) + ", " + index;
   std::string value = text(store.getTile());
-  StringRef kind = isa<Float8E5M2Type>(element) ? "'e5m2'" : "'e4m3fn'";
+  StringRef kind = float8Kind(element);
   if (store.getAtomic()) {
     tile::TileType type = store.getTile().getType();
     std::string old = ("_load(" + Twine(place) + ", (" + Twine(type.getRows()) + ", " +

@@ -2,7 +2,8 @@
 //
 // The emitter walks a function once and writes a statement for each op that does something; scalar
 // arithmetic that is used once becomes part of the statement that uses it. TorchFunction.cpp has
-// the statements, TorchOps.cpp the expressions, TorchGroups.cpp what is special about groups.
+// the statements, TorchOps.cpp the expressions, TorchHints.cpp the names of variables,
+// TorchGroups.cpp what is special about groups.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LIB_TARGET_TORCH_TORCHFUNCTION_H
@@ -40,6 +41,9 @@ void planGenerators(Program &program);
 
 /// The number of lanes that a role has in a group.
 int64_t lanesOf(llvm::StringRef role, ir::FuncOp group);
+
+/// What a variable for the result of an op from the table of TorchOps.cpp is called.
+llvm::StringRef tableHint(mlir::Operation *op);
 
 /// A type as people write it in a comment: `?x64xf32`, `pipe aiv -> aic, 64x64xf32`.
 std::string describe(mlir::Type type);
@@ -85,6 +89,9 @@ private:
   Expr productExpression(mlir::Value lhs, mlir::Value rhs, bool transA, bool transB);
   Expr rounded(Expr expr, mlir::Type type);
   std::string padText(mlir::Attribute pad, mlir::Type element, bool asBits);
+
+  // Variables (TorchHints.cpp).
+  /// What a variable for a value should be called; empty if there is nothing to say.
   std::string hintFor(mlir::Value value);
   bool isInlined(mlir::Operation *op, const Expr &expr);
 

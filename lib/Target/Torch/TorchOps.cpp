@@ -8,8 +8,6 @@
 
 #include "kiln/Target/Signature/Signature.h"
 
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/ScopedPrinter.h"
@@ -147,6 +145,11 @@ static const Row *findRow(Operation *op) {
   return nullptr;
 }
 
+StringRef tableHint(Operation *op) {
+  const Row *row = op->getNumResults() == 1 ? findRow(op) : nullptr;
+  return row ? row->hint : StringLiteral("value");
+}
+
 Expr FunctionEmitter::tableExpression(Operation *op) {
   const Row *row = findRow(op);
   if (!row)
@@ -173,26 +176,27 @@ Expr FunctionEmitter::tableExpression(Operation *op) {
 Expr FunctionEmitter::expressionOf(Operation *op) {
   if (op->getNumResults() != 1)
     return fail(op, "there is no rule for it");
+  SmallVector<Type> types(op->getOperandTypes());
+  types.push_back(op->getResult(0).getType());
+  for (Type type : types)
+    if (!isa<tile::TileType, ir::TensorType, ir::TaskType, IndexType>(type) &&
+        !ir::isElementType(type))
+      return fail(op, "the language has no values of type " + llvm::to_string(type));
   Expr special = makeExpression(op);
   return special.text.empty() ? tableExpression(op) : special;
-}
-
-/// 'e4m3fn' or 'e5m2', as the helpers call 8-bit floats.
-static StringRef f8Kind(Type element) {
-  return isa<Float8E5M2Type>(element) ? "'e5m2'" : "'e4m3fn'";
 }
 
 Expr FunctionEmitter::rounded(Expr expr, Type type) {
   Type element = elementOf(type);
   if (isa<tile::TileType>(type)) {
     if (isFloat8(element))
-      return {"_round_f8(" + expr.text + ", " + f8Kind(element).str() + ")"};
+      return {"_round_f8(" + expr.text + ", " + float8Kind(element).str() + ")"};
     return isNarrowFloat(element)
                ? Expr{"_round(" + expr.text + ", " + tensorDtype(element).str() + ")"}
                : expr;
   }
   if (isFloat8(element))
-    return {"_float_f8(" + expr.text + ", " + f8Kind(element).str() + ")"};
+    return {"_float_f8(" + expr.text + ", " + float8Kind(element).str() + ")"};
   if (isa<FloatType>(element))
     return {"_float(" + expr.text + (element.isF32() ? "" : ", " + tensorDtype(element).str()) +
             ")"};
@@ -358,7 +362,8 @@ Expr FunctionEmitter::loadExpression(tile::LoadOp load) {
   if (load.getStaticValid())
     result += ", valid=" + mixedTuple(*load.getStaticValid(), load.getValid());
   result += ")";
-  return {isFloat8(element) ? "_from_f8(" + result + ", " + f8Kind(element).str() + ")" : result};
+  return {isFloat8(element) ? "_from_f8(" + result + ", " + float8Kind(element).str() + ")"
+                            : result};
 }
 
 Expr FunctionEmitter::reduceExpression(tile::ReduceOp reduce) {
@@ -491,107 +496,6 @@ Expr FunctionEmitter::castTile(tile::CastOp cast) {
   Expr converted = isa<FloatType>(from) ? valueOf(cast.getOperand())
                                         : Expr{x + ".to(" + tileDtype(to).str() + ")"};
   return isNarrowFloat(to) ? rounded(converted, cast.getType()) : converted;
-}
-
-//===----------------------------------------------------------------------===//
-// Names, and what needs none
-//===----------------------------------------------------------------------===//
-
-/// What an index is used for, if that gives it a better name than how it is computed.
-static StringRef hintFromUse(Value value) {
-  auto axisOf = [&](ArrayRef<int64_t> constants, ValueRange values) -> std::optional<size_t> {
-    size_t next = 0;
-    for (auto [axis, constant] : llvm::enumerate(constants))
-      if (ShapedType::isDynamic(constant) && values[next++] == value)
-        return constants.size() - 1 - axis;
-    return std::nullopt;
-  };
-  for (Operation *user : value.getUsers()) {
-    std::optional<size_t> fromEnd;
-    if (auto load = dyn_cast<tile::LoadOp>(user))
-      fromEnd = axisOf(load.getStaticIndices(), load.getIndices());
-    else if (auto store = dyn_cast<tile::StoreOp>(user))
-      fromEnd = axisOf(store.getStaticIndices(), store.getIndices());
-    else if (auto submit = dyn_cast<ir::SubmitOp>(user);
-             submit && axisOf(submit.getStaticGrid(), submit.getGrid()))
-      return "blocks";
-    if (fromEnd && *fromEnd < 2)
-      return *fromEnd == 0 ? "col" : "row";
-  }
-  return "";
-}
-
-std::string FunctionEmitter::hintFor(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (isa_and_present<arith::ConstantOp>(op))
-    return "";
-  // Like a value that has a name already, without the number that made it unique.
-  StringRef name = valueOf(value).text;
-  if (llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; }) && !name.empty()) {
-    StringRef base = name.rtrim("0123456789");
-    return (base.ends_with("_") ? base : name).rtrim('_').str();
-  }
-  if (!op)
-    return "";
-  if (auto loc = dyn_cast<NameLoc>(op->getLoc()))
-    return loc.getName().str();
-  unsigned number = cast<OpResult>(value).getResultNumber();
-  return TypeSwitch<Operation *, std::string>(op)
-      .Case<scf::ForOp>([&](auto loop) { return hintFor(loop.getYieldedValues()[number]); })
-      .Case<scf::WhileOp>(
-          [&](auto loop) { return hintFor(loop.getConditionOp().getArgs()[number]); })
-      .Case<scf::IfOp>(
-          [&](auto branch) { return hintFor(branch.thenYield().getResults()[number]); })
-      .Case<tile::LoadOp>([&](auto load) { return hintFor(load.getTensor()) + "_tile"; })
-      .Case<tile::PopOp>([&](auto pop) { return hintFor(pop.getPipe()) + "_tile"; })
-      .Case<tile::MatmulOp, tile::MatmulAccOp>([](auto) { return "acc"; })
-      .Case<tile::ReduceOp>([](tile::ReduceOp reduce) {
-        return (reduce.getAxis() == 1 ? "row_" : "col_") +
-               tile::stringifyReduceKind(reduce.getKind()).str();
-      })
-      .Case<tile::CastOp>([&](auto cast) {
-        return hintFor(cast.getOperand()) + "_" + llvm::to_string(cast.getType().getElementType());
-      })
-      .Case<tile::FullOp>([](auto) { return "filled"; })
-      .Case<tile::ExtractOp>([&](auto extract) { return hintFor(extract.getTile()) + "_part"; })
-      .Case<tile::InsertOp>([&](auto insert) { return hintFor(insert.getInto()); })
-      .Case<tile::ReshapeOp>([](auto) { return "reshaped"; })
-      .Case<tile::ConcatOp>([](auto) { return "joined"; })
-      .Case<tile::CmpOp>([](auto) { return "mask"; })
-      .Case<tile::MaskOp, tile::MaskDiagOp>([](auto) { return "masked"; })
-      .Case<tile::BlockIdxOp>([](auto block) { return "block_" + std::to_string(block.getDim()); })
-      .Case<tile::BlockCountOp>(
-          [](auto count) { return "blocks_" + std::to_string(count.getDim()); })
-      .Case<arith::CmpIOp, arith::CmpFOp>([](auto) { return "condition"; })
-      .Case<ir::AllocOp>([](auto) { return "tensor"; })
-      .Case<ir::DimOp>([&](auto dim) {
-        return hintFor(dim.getTensor()) + "_dim" + std::to_string(dim.getDim());
-      })
-      .Case<ir::SliceOp, ir::TransposeOp, ir::ReshapeOp>(
-          [&](auto view) { return hintFor(view.getTensor()) + "_view"; })
-      .Case<ir::ReadOp, ir::GetOp>([&](auto read) { return hintFor(read.getTensor()) + "_value"; })
-      .Default([&](Operation *op) -> std::string {
-        const Row *row = op->getNumResults() == 1 ? findRow(op) : nullptr;
-        StringRef use = value.getType().isIndex() ? hintFromUse(value) : "";
-        return !use.empty() ? use.str() : row ? row->hint.str() : "value";
-      });
-}
-
-/// Whether an op needs no variable. Constants need none. What is used once, in the same block,
-/// becomes part of the statement that uses it: scalars always, tiles only where they would just be
-/// handed to a loop or branch.
-bool FunctionEmitter::isInlined(Operation *op, const Expr &expr) {
-  constexpr size_t longest = 60;
-  if (matchPattern(op, m_Constant()) || isa<tile::MoveOp>(op))
-    return true;
-  Value result = op->getResult(0);
-  if (!isMemoryEffectFree(op) || !result.hasOneUse() || expr.text.size() > longest)
-    return false;
-  Operation *user = *result.getUsers().begin();
-  if (user->getBlock() != op->getBlock())
-    return false;
-  bool isScalar = !isa<tile::TileType, ir::TensorType>(result.getType());
-  return isScalar || user->hasTrait<OpTrait::IsTerminator>() || isa<scf::ForOp, scf::WhileOp>(user);
 }
 
 } // namespace kiln::torch

@@ -72,6 +72,7 @@ std::string tuple(ArrayRef<std::string> items) {
 }
 
 bool isFloat8(Type element) { return isa<Float8E4M3FNType, Float8E5M2Type>(element); }
+StringRef float8Kind(Type element) { return isa<Float8E5M2Type>(element) ? "'e5m2'" : "'e4m3fn'"; }
 bool isNarrowFloat(Type element) { return isa<FloatType>(element) && !element.isF32(); }
 
 unsigned bitWidth(Type type) { return type.isIndex() ? 64 : type.getIntOrFloatBitWidth(); }

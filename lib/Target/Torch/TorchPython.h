@@ -53,6 +53,8 @@ std::string tuple(llvm::ArrayRef<std::string> items);
 /// Whether values of this type live in float32 and are rounded after each operation.
 bool isNarrowFloat(mlir::Type element);
 bool isFloat8(mlir::Type element);
+/// What the helpers call an 8-bit float: `'e4m3fn'` or `'e5m2'`, as Python.
+llvm::StringRef float8Kind(mlir::Type element);
 
 /// The torch type of a tensor with such elements, as Python: `torch.bfloat16`; bit patterns for
 /// 8-bit floats.

@@ -45,9 +45,9 @@ public:
   static Expected<std::unique_ptr<Process>> spawn(const std::string &interpreter);
   ~Process();
 
-  /// Sends a message made of several pieces, then waits for the answer. Reads stderr meanwhile, so
-  /// that the process never blocks on a full pipe.
-  Expected<Message> exchange(llvm::ArrayRef<llvm::StringRef> pieces);
+  /// Sends a message made of several pieces, then waits for the answer, for ever if `seconds` is 0.
+  /// Reads stderr meanwhile, so that the process never blocks on a full pipe.
+  Expected<Message> exchange(llvm::ArrayRef<llvm::StringRef> pieces, int seconds = 0);
 
   const std::string Interpreter;
 
@@ -116,7 +116,10 @@ TorchWorker::Process::~Process() {
 void TorchWorker::Process::drainErrors() {
   constexpr size_t kept = 16384;
   char buffer[4096];
-  for (ssize_t got; (got = read(Errors, buffer, sizeof buffer)) > 0;) {
+  for (int chunks = 0; chunks < 64; ++chunks) { // not for ever, if it writes faster than this reads
+    ssize_t got = read(Errors, buffer, sizeof buffer);
+    if (got <= 0)
+      break;
     ErrorText.append(buffer, got);
     if (ErrorText.size() > 2 * kept)
       ErrorText.erase(0, ErrorText.size() - kept);
@@ -161,8 +164,8 @@ Status TorchWorker::Process::receiveSome(std::string &answer) {
   return Status::ok();
 }
 
-/// Takes a message apart once all of it is there.
-static bool parseMessage(std::string &data, Message &message) {
+/// Takes a message apart; false as long as some of it is missing.
+static Expected<bool> parseMessage(std::string &data, Message &message) {
   uint64_t length = 0;
   if (data.size() < sizeof length)
     return false;
@@ -171,9 +174,9 @@ static bool parseMessage(std::string &data, Message &message) {
     return false;
   llvm::Expected<json::Value> header =
       json::parse(llvm::StringRef(data).substr(sizeof length, length));
-  if (!header) {
+  if (!header || !header->getAsObject()) {
     llvm::consumeError(header.takeError());
-    return false;
+    return Status(StatusCode::Internal, "the Python worker answered with something else than JSON");
   }
   message.header = *header->getAsObject();
   if (data.size() - sizeof length - length <
@@ -183,28 +186,38 @@ static bool parseMessage(std::string &data, Message &message) {
   return true;
 }
 
-Expected<Message> TorchWorker::Process::exchange(llvm::ArrayRef<llvm::StringRef> pieces) {
+Expected<Message> TorchWorker::Process::exchange(llvm::ArrayRef<llvm::StringRef> pieces,
+                                                 int seconds) {
   if (Socket < 0)
     return Death;
+  using Clock = std::chrono::steady_clock;
+  auto end = Clock::now() + std::chrono::seconds(seconds);
   llvm::SmallVector<llvm::StringRef> waiting(pieces);
   llvm::MutableArrayRef<llvm::StringRef> left = waiting;
   std::string data;
   Message message;
-  while (!parseMessage(data, message)) {
+  while (true) {
+    Expected<bool> isComplete = parseMessage(data, message);
+    if (!isComplete)
+      return isComplete.status();
+    if (*isComplete)
+      return message;
+    if (seconds > 0 && Clock::now() > end)
+      return Status(StatusCode::IoError, "'" + Interpreter + "' did not answer within " +
+                                             std::to_string(seconds) + " s");
     while (!left.empty() && left.front().empty())
       left = left.drop_front();
     pollfd fds[] = {{Socket, short(POLLIN | (left.empty() ? 0 : POLLOUT)), 0}, {Errors, POLLIN, 0}};
-    if (poll(fds, 2, -1) < 0 && errno != EINTR)
+    if (poll(fds, 2, seconds > 0 ? 100 : -1) < 0 && errno != EINTR)
       return ioError("waiting for the Python worker");
     drainErrors();
     if (fds[0].revents & POLLOUT)
       if (Status status = sendSome(left.front()); !status.isOk())
         return status;
-    if (Socket >= 0 && (fds[0].revents & (POLLIN | POLLHUP | POLLERR)))
+    if (fds[0].revents & (POLLIN | POLLHUP | POLLERR))
       if (Status status = receiveSome(data); !status.isOk())
         return status;
   }
-  return message;
 }
 
 //===----------------------------------------------------------------------===//
@@ -221,7 +234,7 @@ Expected<std::unique_ptr<TorchWorker>> TorchWorker::start() {
     Expected<std::unique_ptr<Process>> process = Process::spawn(interpreter);
     if (!process)
       return process.status();
-    Expected<Message> hello = (*process)->exchange({});
+    Expected<Message> hello = (*process)->exchange({}, /*seconds=*/60);
     if (!hello)
       return hello.status();
     if (!hello->header.getBoolean("torch").value_or(false))
@@ -327,7 +340,7 @@ static json::Object describe(const ScalarBits &scalar) {
   if (isFloat(scalar.type)) {
     char text[64]; // hexadecimal: exact, and it knows infinity and NaN
     std::snprintf(text, sizeof text, "%a", scalar.asDouble());
-    return json::Object{{"float", text}};
+    return json::Object{{"float", std::string(text)}};
   }
   return json::Object{{scalar.type == DType::I1 ? "bool" : "int", scalar.asInt()}};
 }
