@@ -2,6 +2,7 @@
 #include "Driver.h"
 
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <CLI/CLI.hpp>
@@ -137,9 +138,19 @@ int textMain(const std::string &command, const std::string &path, const std::vec
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   std::vector<Status> errors;
   OwningOpRef<ModuleOp> module;
-  {
+  // Hostile text can crash MLIR's own parser (types nested ten thousand deep, numbers that make it allocate without
+  // bound); that is bad input like any other.
+  auto parse = [&] {
     DiagnosticCollector collector(&context, errors);
     module = parseSourceFile<ModuleOp>(path, &context);
+  };
+  llvm::CrashRecoveryContext::Enable();
+  llvm::CrashRecoveryContext guard;
+  bool survived = guard.RunSafelyOnThread(parse, /*RequestedStackSize=*/256u << 20);
+  llvm::CrashRecoveryContext::Disable();
+  if (!survived) {
+    badInput("MLIR's parser gave up on " + path + "; it is not a program");
+    std::_Exit(kBadInput); // what the parser was building cannot be torn down
   }
   if (!module) {
     if (errors.empty())

@@ -1,5 +1,8 @@
 #include "kiln/Machine/Machine.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace kiln {
 namespace {
 
@@ -55,6 +58,18 @@ const Role *findRole(std::string_view role) {
     if (const Role *found = machine.findRole(role))
       return found;
   return nullptr;
+}
+
+std::string roleNames() {
+  std::vector<std::string_view> names;
+  for (const Machine &machine : kMachines)
+    for (const Role &role : machine.roles)
+      if (std::find(names.begin(), names.end(), role.name) == names.end())
+        names.push_back(role.name);
+  std::string text;
+  for (std::string_view name : names)
+    text += (text.empty() ? "" : ", ") + std::string(name);
+  return text;
 }
 
 std::string_view toString(PipeStorage storage) {

@@ -1,6 +1,4 @@
 // RUN: kiln-opt %s --canonicalize | FileCheck %s
-// The kiln dialect cannot make a constant yet: it lacks hasConstantMaterializer.
-// XFAIL: *
 
 // A static extent is a constant; a dynamic one is asked for at run time.
 

@@ -248,7 +248,7 @@ kiln.func @f(%x: f32) orchestration {
 
 // -----
 
-// expected-error @below {{'kiln.func' op no machine has a role ''; roles are aic, aiv, dma and compute}}
+// expected-error @below {{'kiln.func' op no machine has a role ''; roles are core, dma, compute, aic, aiv}}
 "kiln.func"() <{function_type = () -> (), kind = 2 : i32, role = "", sym_name = "empty_role"}> ({
   "kiln.return"() : () -> ()
 }) : () -> ()

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace kiln {
@@ -56,6 +57,9 @@ const Machine *findMachine(std::string_view nameOrPlatform);
 
 /// The role with this name in any machine; null if no machine has it. Role names mean the same everywhere.
 const Role *findRole(std::string_view role);
+
+/// The names of all roles, for messages.
+std::string roleNames();
 
 std::string_view toString(PipeStorage storage);
 

@@ -19,6 +19,10 @@ void KilnDialect::initialize() {
       >();
 }
 
+Operation *KilnDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
 LogicalResult KilnDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned arg,
                                                     NamedAttribute attribute) {
   if (attribute.getName() == kArgNameAttr) {
@@ -40,18 +44,6 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return success();
   return op->emitOpError("has an unknown attribute ")
          << attribute.getName() << "; the kiln dialect puts only " << kLoopAttr << " on scf.for";
-}
-
-SmallVector<OpFoldResult> mixedList(ArrayRef<int64_t> constants, ValueRange values) {
-  SmallVector<OpFoldResult> mixed;
-  size_t next = 0;
-  for (int64_t constant : constants) {
-    if (!ShapedType::isDynamic(constant))
-      mixed.push_back(IntegerAttr::get(IndexType::get(values.empty() ? nullptr : values[0].getContext()), constant));
-    else
-      mixed.push_back(values[next++]);
-  }
-  return mixed;
 }
 
 Value rootOf(Value tensor) {

@@ -209,7 +209,7 @@ LogicalResult FuncOp::verify() {
   if ((kind == FuncKind::Role) != getRole().has_value())
     return emitOpError("a role function names its role, and only a role function does");
   if (getRole() && !findRole(*getRole()))
-    return emitOpError("no machine has a role '") << *getRole() << "'; roles are aic, aiv, dma and compute";
+    return emitOpError("no machine has a role '") << *getRole() << "'; roles are " << roleNames();
   if (getLanes() && (kind != FuncKind::Group || getNumLanes() < 1))
     return emitOpError("lanes(n) belongs to a group, and n is at least 1");
   if (getSplit() && kind != FuncKind::Incore)
@@ -343,6 +343,9 @@ LogicalResult SubmitOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return failure();
   if (callee.getKind() == FuncKind::Orchestration)
     return emitOpError("launches the orchestration @") << callee.getSymName() << "; call it instead";
+  if (callee.getNumResults() > 0)
+    return emitOpError("launches @") << callee.getSymName() << ", which returns tensors; a launch has no use for results, "
+                                        "so make them parameters";
   if (callee.hasPipeParameter())
     return emitOpError("launches @") << callee.getSymName()
                                      << ", which has a pipe parameter; launch the group that makes the pipe";
@@ -414,29 +417,56 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return success();
 }
 
+/// The functions that `func` calls or launches, each with the op that does.
+static SmallVector<std::pair<Operation *, FuncOp>> calleesOf(FuncOp func, SymbolTableCollection &symbols) {
+  SmallVector<std::pair<Operation *, FuncOp>> callees;
+  func.walk([&](Operation *op) {
+    FlatSymbolRefAttr name;
+    if (auto call = dyn_cast<CallOp>(op))
+      name = call.getCalleeAttr();
+    else if (auto submit = dyn_cast<SubmitOp>(op))
+      name = submit.getCalleeAttr();
+    if (!name)
+      return;
+    if (auto callee = symbols.lookupNearestSymbolFrom<FuncOp>(op, name))
+      callees.emplace_back(op, callee);
+  });
+  return callees;
+}
+
+/// Recursion is rejected: a depth-first walk of the whole call graph, done once for the module, by its first
+/// function.
 LogicalResult FuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  // Recursion: does any chain of calls and launches lead back here?
-  SmallVector<FuncOp> work{*this};
-  llvm::SmallPtrSet<Operation *, 8> visited;
-  while (!work.empty()) {
-    FuncOp func = work.pop_back_val();
-    WalkResult result = func.walk([&](Operation *op) -> WalkResult {
-      FlatSymbolRefAttr name;
-      if (auto call = dyn_cast<CallOp>(op))
-        name = call.getCalleeAttr();
-      else if (auto submit = dyn_cast<SubmitOp>(op))
-        name = submit.getCalleeAttr();
-      if (!name)
-        return WalkResult::advance();
-      auto callee = symbols.lookupNearestSymbolFrom<FuncOp>(op, name);
-      if (callee == *this)
-        return op->emitOpError("leads back to @") << getSymName() << "; recursion is not allowed";
-      if (callee && visited.insert(callee).second)
-        work.push_back(callee);
-      return WalkResult::advance();
-    });
-    if (result.wasInterrupted())
-      return failure();
+  auto functions = (*this)->getParentRegion()->getOps<FuncOp>();
+  if (*functions.begin() != *this)
+    return success();
+  struct Frame {
+    FuncOp func;
+    SmallVector<std::pair<Operation *, FuncOp>> callees;
+  };
+  llvm::SmallPtrSet<Operation *, 16> visited, open;
+  for (FuncOp root : functions) {
+    SmallVector<Frame> stack;
+    auto enter = [&](FuncOp func) {
+      visited.insert(func);
+      open.insert(func);
+      auto callees = calleesOf(func, symbols);
+      std::reverse(callees.begin(), callees.end());
+      stack.push_back({func, std::move(callees)});
+    };
+    if (!visited.contains(root))
+      enter(root);
+    while (!stack.empty()) {
+      if (stack.back().callees.empty()) {
+        open.erase(stack.pop_back_val().func);
+        continue;
+      }
+      auto [op, callee] = stack.back().callees.pop_back_val();
+      if (open.contains(callee))
+        return op->emitOpError("leads back to @") << callee.getSymName() << "; recursion is not allowed";
+      if (!visited.contains(callee))
+        enter(callee);
+    }
   }
   return success();
 }

@@ -141,7 +141,7 @@ LogicalResult PipeType::verify(function_ref<InFlightDiagnostic()> emitError, Str
                                ArrayRef<TileType>, Split) {
   for (StringRef role : {from, to})
     if (!findRole(role))
-      return emitError() << "no machine has a role '" << role << "'; roles are aic, aiv, dma and compute";
+      return emitError() << "no machine has a role '" << role << "'; roles are " << roleNames();
   return success();
 }
 

@@ -253,3 +253,13 @@ kiln.func @group() group {
   // expected-error @below {{'kiln.call' op argument 0 of @cube is '!tile.pipe<aic -> aiv, 8x8xf32, up_down>', expected '!tile.pipe<aic -> aiv, 8x8xf32>'}}
   kiln.call @cube(%p)
 }
+
+// -----
+
+kiln.func @returns(%x: !kiln.tensor<8xf32>) -> !kiln.tensor<8xf32> incore {
+  kiln.return %x
+}
+kiln.func @main(%x: !kiln.tensor<8xf32>) orchestration {
+  // expected-error @below {{'kiln.submit' op launches @returns, which returns tensors; a launch has no use for results, so make them parameters}}
+  %t = kiln.submit @returns(%x)
+}

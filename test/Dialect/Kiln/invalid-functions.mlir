@@ -57,7 +57,7 @@ kiln.func @arg_attrs_twice(%x: f32) incore attributes {arg_attrs = [{}, {}, {}]}
 
 // -----
 
-// expected-error @below {{'kiln.func' op no machine has a role 'gpu'; roles are aic, aiv, dma and compute}}
+// expected-error @below {{'kiln.func' op no machine has a role 'gpu'; roles are core, dma, compute, aic, aiv}}
 kiln.func @role_unknown() role(gpu) {}
 
 // -----

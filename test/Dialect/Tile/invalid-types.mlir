@@ -72,12 +72,12 @@ kiln.func @f(%x: f32) incore {
 
 // -----
 
-// expected-error @below {{no machine has a role 'gpu'; roles are aic, aiv, dma and compute}}
+// expected-error @below {{no machine has a role 'gpu'; roles are core, dma, compute, aic, aiv}}
 kiln.func @from(%p: !tile.pipe<gpu -> aic, 8x8xf32>) role(aic) {}
 
 // -----
 
-// expected-error @below {{no machine has a role ''; roles are aic, aiv, dma and compute}}
+// expected-error @below {{no machine has a role ''; roles are core, dma, compute, aic, aiv}}
 kiln.func @to(%p: !tile.pipe<aic -> "", 8x8xf32>) role(aic) {}
 
 // -----

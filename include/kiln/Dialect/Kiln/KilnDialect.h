@@ -48,9 +48,6 @@ llvm::StringRef elementTypeList();
 /// The value a view was taken from, by walking up slices, transposes and reshapes: a parameter or an alloc.
 mlir::Value rootOf(mlir::Value tensor);
 
-/// A list of constants and values, as printed in `[%i, 0]`.
-llvm::SmallVector<mlir::OpFoldResult> mixedList(llvm::ArrayRef<int64_t> constants, mlir::ValueRange values);
-
 } // namespace kiln::ir
 
 #endif // KILN_DIALECT_KILN_KILNDIALECT_H
