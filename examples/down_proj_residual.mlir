@@ -17,9 +17,9 @@ module @down_proj_residual {
       %7 = tile.full %cst : !tile.tile<128x128xf32>
       %8 = kiln.dim %x, 1
       %9 = scf.for %arg0 = %c0 to %8 step %c64 iter_args(%arg1 = %7) -> (!tile.tile<128x128xf32>) {
-        %12 = tile.load %w[%6, %arg0] : !tile.tile<128x64xbf16>
-        %13 = tile.load %x[%5, %arg0] : !tile.tile<128x64xbf16>
-        %14 = tile.matmul_acc %arg1, %13, %12 trans_b : !tile.tile<128x128xf32>
+        %12 = tile.load %x[%5, %arg0] : !tile.tile<128x64xbf16>
+        %13 = tile.load %w[%6, %arg0] : !tile.tile<128x64xbf16>
+        %14 = tile.matmul_acc %arg1, %12, %13 trans_b : !tile.tile<128x128xf32>
         scf.yield %14 : !tile.tile<128x128xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 3>}
       %10 = tile.load %r[%5, %6] : !tile.tile<128x128xf32>
@@ -28,4 +28,3 @@ module @down_proj_residual {
     }
   }
 }
-

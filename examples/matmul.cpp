@@ -1,5 +1,5 @@
-// c = a * b for any shape: one kernel over a grid of tiles. Ragged edges need no special case: what lies outside a
-// tensor loads as zero and is not stored.
+// c = a * b for any shape: one kernel over a grid of tiles. Ragged edges need no special case: what
+// lies outside a tensor loads as zero and is not stored.
 #include <kiln/kiln.h>
 
 using namespace kiln;
@@ -13,7 +13,8 @@ Program matmulProgram(const Config &cfg) {
       Index i = bi * BM, j = bj * BN;
       Tile acc = zeros<f32>(BM, BN);
       acc = loop(0, a.dim(1), BK, acc, {.stages = 3}, [&](Index k, Tile acc) {
-        return matmul_acc(acc, load(a, {i, k}, {BM, BK}), load(b, {k, j}, {BK, BN}));
+        Tile at = load(a, {i, k}, {BM, BK}), bt = load(b, {k, j}, {BK, BN});
+        return matmul_acc(acc, at, bt);
       });
       store(acc, c, {i, j});
     });
@@ -23,6 +24,10 @@ Program matmulProgram(const Config &cfg) {
 
 static void formula(Formula &f) {
   const HostArray &a = f.in("a"), &b = f.in("b");
+  if (!f.require(a.cols() == b.rows(), "a has as many columns as b has rows") ||
+      !f.require(f.in("c").extents() == std::vector<int64_t>{a.rows(), b.cols()},
+                 "c has the rows of a and the columns of b"))
+    return;
   HostArray c(a.rows(), b.cols());
   for (int64_t i = 0; i < a.rows(); ++i)
     for (int64_t k = 0; k < a.cols(); ++k)
@@ -33,6 +38,7 @@ static void formula(Formula &f) {
 }
 
 int main(int argc, char **argv) {
-  return kiln::main(argc, argv, matmulProgram,
-                    {.args = {{"a", "200x136"}, {"b", "136x100"}, {"c", "200x100"}}, .formula = formula});
+  return kiln::main(
+      argc, argv, matmulProgram,
+      {.args = {{"a", "200x136"}, {"b", "136x100"}, {"c", "200x100"}}, .formula = formula});
 }

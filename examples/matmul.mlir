@@ -16,13 +16,12 @@ module @matmul {
       %7 = tile.full %cst : !tile.tile<64x64xf32>
       %8 = kiln.dim %a, 1
       %9 = scf.for %arg0 = %c0 to %8 step %c64_0 iter_args(%arg1 = %7) -> (!tile.tile<64x64xf32>) {
-        %10 = tile.load %b[%arg0, %6] : !tile.tile<64x64xf32>
-        %11 = tile.load %a[%5, %arg0] : !tile.tile<64x64xf32>
-        %12 = tile.matmul_acc %arg1, %11, %10 : !tile.tile<64x64xf32>
+        %10 = tile.load %a[%5, %arg0] : !tile.tile<64x64xf32>
+        %11 = tile.load %b[%arg0, %6] : !tile.tile<64x64xf32>
+        %12 = tile.matmul_acc %arg1, %10, %11 : !tile.tile<64x64xf32>
         scf.yield %12 : !tile.tile<64x64xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 3>}
       tile.store %9, %c[%5, %6]
     }
   }
 }
-

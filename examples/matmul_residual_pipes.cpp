@@ -1,5 +1,5 @@
-// out = a * b + r on one core group, with hand-written roles: the vector lanes push a, the cube core multiplies by b
-// and pushes the product back, the lanes add r and store.
+// out = a * b + r on one core group, with hand-written roles: the vector lanes push a, the cube
+// core multiplies by b and pushes the product back, the lanes add r and store.
 #include <kiln/kiln.h>
 
 using namespace kiln;
@@ -8,7 +8,8 @@ Program matmulResidualPipes(const Config &cfg) {
   constexpr int64_t S = 64;
   Split split = cfg.split("split", Split::UpDown);
   int64_t slots = cfg.param("slots", {}, 2);
-  // Without a split one lane does all the vector work; with one, each lane owns half the rows or columns.
+  // Without a split one lane does all the vector work; with one, each lane owns half the rows or
+  // columns.
   int64_t lanes = split == Split::None ? 1 : 2;
   Shape part{split == Split::UpDown ? S / lanes : S, split == Split::LeftRight ? S / lanes : S};
 
@@ -30,8 +31,9 @@ Program matmulResidualPipes(const Config &cfg) {
           store(pop(down) + rt, out, {row, col});
         });
       });
-  p.orchestration("main", {{"a", {S, S}}, {"b", {S, S}}, {"r", {S, S}}, {"out", {S, S}}},
-                  [&](In<f32> a, In<f32> b, In<f32> r, Out<f32> out) { submit(fused, {a, b, r, out}); });
+  p.orchestration(
+      "main", {{"a", {S, S}}, {"b", {S, S}}, {"r", {S, S}}, {"out", {S, S}}},
+      [&](In<f32> a, In<f32> b, In<f32> r, Out<f32> out) { submit(fused, {a, b, r, out}); });
   return p;
 }
 
@@ -46,4 +48,6 @@ static void formula(Formula &f) {
   f.expect("out", out);
 }
 
-int main(int argc, char **argv) { return kiln::main(argc, argv, matmulResidualPipes, {.formula = formula}); }
+int main(int argc, char **argv) {
+  return kiln::main(argc, argv, matmulResidualPipes, {.formula = formula});
+}

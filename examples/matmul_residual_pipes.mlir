@@ -26,4 +26,3 @@ module @matmul_residual_pipes {
     %0 = kiln.submit @fused(%a, %b, %r, %out)
   }
 }
-

@@ -1,5 +1,5 @@
-// out = (a + b + 1) * (a + b + 2) + (a + b) as a graph of five tasks. Nobody writes the order down: it follows from
-// what the tasks read and write.
+// out = (a + b + 1) * (a + b + 2) + (a + b) as a graph of five tasks. Nobody writes the order down:
+// it follows from what the tasks read and write.
 #include <kiln/kiln.h>
 
 using namespace kiln;
@@ -8,19 +8,22 @@ Program vectorDag(const Config &cfg) {
   int64_t BM = cfg.param("BM", {32, 64, 128}, 64), BN = cfg.param("BN", {32, 64, 128}, 64);
   Program p("vector_dag");
   // Each kernel handles one tile per block, at the same place in all its tensors.
-  auto at = [&](Index bi, Index bj) { return std::vector<Index>{bi * BM, bj * BN}; };
+  auto at = [&] { return std::vector<Index>{blockIdx(0) * BM, blockIdx(1) * BN}; };
   Shape tile{BM, BN};
   Kernel add = p.kernel("add", {"x", "y", "z"}, [&](In<f32> x, In<f32> y, Out<f32> z) {
-    auto here = at(blockIdx(0), blockIdx(1));
-    store(load(x, here, tile) + load(y, here, tile), z, here);
+    auto here = at();
+    Tile xt = load(x, here, tile), yt = load(y, here, tile);
+    store(xt + yt, z, here);
   });
-  Kernel addScalar = p.kernel("add_scalar", {"x", "s", "z"}, [&](In<f32> x, Scalar<f32> s, Out<f32> z) {
-    auto here = at(blockIdx(0), blockIdx(1));
-    store(load(x, here, tile) + s, z, here);
-  });
+  Kernel addScalar =
+      p.kernel("add_scalar", {"x", "s", "z"}, [&](In<f32> x, Scalar<f32> s, Out<f32> z) {
+        auto here = at();
+        store(load(x, here, tile) + s, z, here);
+      });
   Kernel mul = p.kernel("mul", {"x", "y", "z"}, [&](In<f32> x, In<f32> y, Out<f32> z) {
-    auto here = at(blockIdx(0), blockIdx(1));
-    store(load(x, here, tile) * load(y, here, tile), z, here);
+    auto here = at();
+    Tile xt = load(x, here, tile), yt = load(y, here, tile);
+    store(xt * yt, z, here);
   });
 
   p.orchestration("main", {"a", "b", "out"}, [&](In<f32> a, In<f32> b, Out<f32> out) {
@@ -39,6 +42,9 @@ Program vectorDag(const Config &cfg) {
 
 static void formula(Formula &f) {
   const HostArray &a = f.in("a"), &b = f.in("b");
+  if (!f.require(a.extents() == b.extents() && a.extents() == f.in("out").extents(),
+                 "a, b and out have one shape"))
+    return;
   HostArray out(a.rows(), a.cols());
   for (size_t i = 0; i < out.data().size(); ++i) {
     double sum = a.data()[i] + b.data()[i];
@@ -49,6 +55,7 @@ static void formula(Formula &f) {
 }
 
 int main(int argc, char **argv) {
-  return kiln::main(argc, argv, vectorDag,
-                    {.args = {{"a", "150x90"}, {"b", "150x90"}, {"out", "150x90"}}, .formula = formula});
+  return kiln::main(
+      argc, argv, vectorDag,
+      {.args = {{"a", "150x90"}, {"b", "150x90"}, {"out", "150x90"}}, .formula = formula});
 }

@@ -1,34 +1,34 @@
 module @vector_dag {
   kiln.func @add(%x: !kiln.tensor<?x?xf32> in, %y: !kiln.tensor<?x?xf32> in, %z: !kiln.tensor<?x?xf32> out) incore {
     %c64 = arith.constant 64 : index
-    %block = tile.block_idx 1
-    %block_0 = tile.block_idx 0
-    %0 = arith.muli %block_0, %c64 : index
-    %1 = arith.muli %block, %c64 : index
-    %2 = tile.load %y[%0, %1] : !tile.tile<64x64xf32>
-    %3 = tile.load %x[%0, %1] : !tile.tile<64x64xf32>
-    %4 = tile.add %3, %2 : !tile.tile<64x64xf32>
+    %block = tile.block_idx 0
+    %0 = arith.muli %block, %c64 : index
+    %block_0 = tile.block_idx 1
+    %1 = arith.muli %block_0, %c64 : index
+    %2 = tile.load %x[%0, %1] : !tile.tile<64x64xf32>
+    %3 = tile.load %y[%0, %1] : !tile.tile<64x64xf32>
+    %4 = tile.add %2, %3 : !tile.tile<64x64xf32>
     tile.store %4, %z[%0, %1]
   }
   kiln.func @add_scalar(%x: !kiln.tensor<?x?xf32> in, %s: f32, %z: !kiln.tensor<?x?xf32> out) incore {
     %c64 = arith.constant 64 : index
-    %block = tile.block_idx 1
-    %block_0 = tile.block_idx 0
-    %0 = arith.muli %block_0, %c64 : index
-    %1 = arith.muli %block, %c64 : index
+    %block = tile.block_idx 0
+    %0 = arith.muli %block, %c64 : index
+    %block_0 = tile.block_idx 1
+    %1 = arith.muli %block_0, %c64 : index
     %2 = tile.load %x[%0, %1] : !tile.tile<64x64xf32>
     %3 = tile.add %2, %s : !tile.tile<64x64xf32>
     tile.store %3, %z[%0, %1]
   }
   kiln.func @mul(%x: !kiln.tensor<?x?xf32> in, %y: !kiln.tensor<?x?xf32> in, %z: !kiln.tensor<?x?xf32> out) incore {
     %c64 = arith.constant 64 : index
-    %block = tile.block_idx 1
-    %block_0 = tile.block_idx 0
-    %0 = arith.muli %block_0, %c64 : index
-    %1 = arith.muli %block, %c64 : index
-    %2 = tile.load %y[%0, %1] : !tile.tile<64x64xf32>
-    %3 = tile.load %x[%0, %1] : !tile.tile<64x64xf32>
-    %4 = tile.mul %3, %2 : !tile.tile<64x64xf32>
+    %block = tile.block_idx 0
+    %0 = arith.muli %block, %c64 : index
+    %block_0 = tile.block_idx 1
+    %1 = arith.muli %block_0, %c64 : index
+    %2 = tile.load %x[%0, %1] : !tile.tile<64x64xf32>
+    %3 = tile.load %y[%0, %1] : !tile.tile<64x64xf32>
+    %4 = tile.mul %2, %3 : !tile.tile<64x64xf32>
     tile.store %4, %z[%0, %1]
   }
   kiln.func @main(%a: !kiln.tensor<?x?xf32> in, %b: !kiln.tensor<?x?xf32> in, %out: !kiln.tensor<?x?xf32> out) orchestration {
@@ -50,4 +50,3 @@ module @vector_dag {
     %8 = kiln.submit @add(%product, %sum, %out) grid(%2, %3)
   }
 }
-

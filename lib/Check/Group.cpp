@@ -24,14 +24,9 @@ public:
 
   Status makePipe(Interpreter &in, tile::PipeOp op) override {
     tile::PipeType type = op.getPipe().getType();
-    std::string name = "to_" + type.getTo().str();
-    size_t before = llvm::count_if(
-        Block.Pipes, [&](auto &pipe) { return pipe->type().getTo() == type.getTo(); });
-    if (before > 0)
-      name += "_" + std::to_string(before);
     int64_t slots = op.getSlots().value_or(Block.Context.defaultSlots);
-    Block.Pipes.push_back(
-        std::make_unique<Pipe>(name, type, slots, lanesOf(type.getFrom()), lanesOf(type.getTo())));
+    Block.Pipes.push_back(std::make_unique<Pipe>(pipeName(op), type, slots, lanesOf(type.getFrom()),
+                                                 lanesOf(type.getTo())));
     in.set(op.getPipe(), Block.Pipes.back().get());
     return Status::ok();
   }

@@ -49,11 +49,12 @@ static Status unknownOp(Interpreter &, Operation *op) {
 }
 
 Status Interpreter::resume() {
+  assert(canResume() && "resumed in front of a pipe operation that has to wait");
   const OpTable &table = OpTable::get();
   for (bool moved = false; !Frames.empty(); moved = true) {
     Frame &frame = Frames.back();
-    if (frame.next ==
-        frame.block->end()) { // of the blocks that run, only a scope's has no terminator
+    if (frame.next == frame.block->end()) {
+      // Of the blocks that run only a scope's has no terminator.
       auto scope = cast<ir::ScopeOp>(frame.op);
       leaveBlock();
       if (Status bad = Surroundings.endScope(scope); !bad.isOk())

@@ -4,10 +4,10 @@ using namespace mlir;
 
 namespace kiln::assembly {
 
-// OpAsmParser has no query "what is the type of %x". Resolving %x against a type that no Kiln value has
-// makes the parser compare and complain; the complaint carries the real type as a typed argument, which is
-// read here and swallowed. If %x is not defined yet, resolving succeeds with a placeholder: an error for us,
-// since every region of these dialects is in dominance order.
+// OpAsmParser has no query "what is the type of %x". Resolving %x against a type that no Kiln value
+// has makes the parser compare and complain; the complaint carries the real type as a typed
+// argument, which is read here and swallowed. If %x is not defined yet, resolving succeeds with a
+// placeholder: an error for us, since every region of these dialects is in dominance order.
 FailureOr<Type> typeOfOperand(OpAsmParser &parser, const Operand &operand) {
   Type probe = NoneType::get(parser.getContext());
   Type found;
@@ -53,7 +53,9 @@ ParseResult parseTyped(OpAsmParser &parser, Operands &operands, SmallVectorImpl<
   return success();
 }
 
-void printTyped(OpAsmPrinter &printer, Operation *, OperandRange values, TypeRange) { printer << values; }
+void printTyped(OpAsmPrinter &printer, Operation *, OperandRange values, TypeRange) {
+  printer << values;
+}
 
 bool isMadeUpName(StringRef name) {
   name.consume_front("arg");
@@ -94,7 +96,8 @@ ParseResult parseParens(OpAsmParser &parser, Operands &values, DenseI64ArrayAttr
   return parseDynamicIndexList(parser, values, constants, nullptr, AsmParser::Delimiter::Paren);
 }
 
-void printParens(OpAsmPrinter &printer, Operation *op, OperandRange values, DenseI64ArrayAttr constants) {
+void printParens(OpAsmPrinter &printer, Operation *op, OperandRange values,
+                 DenseI64ArrayAttr constants) {
   printDynamicIndexList(printer, op, values, constants, TypeRange(), AsmParser::Delimiter::Paren);
 }
 
@@ -104,7 +107,8 @@ ParseResult parsePad(OpAsmParser &parser, Attribute &pad) {
   if (succeeded(parser.parseOptionalKeyword(&keyword))) {
     std::optional<tile::PadKind> kind = tile::symbolizePadKind(keyword);
     if (!kind)
-      return parser.emitError(loc, "expected zero, min, max or a number as pad, found '") << keyword << "'";
+      return parser.emitError(loc, "expected zero, min, max or a number as pad, found '")
+             << keyword << "'";
     pad = tile::PadKindAttr::get(parser.getContext(), *kind);
   } else {
     double value = 0;
@@ -161,14 +165,14 @@ static StringRef comparisonText(arith::CmpIPredicate cmp) {
   }
 }
 
-ParseResult parsePredicate(OpAsmParser &parser, std::optional<Operand> &tensor, Type &type, Operands &indices,
-                           DenseI64ArrayAttr &constants, arith::CmpIPredicateAttr &cmp, IntegerAttr &constant) {
+ParseResult parsePredicate(OpAsmParser &parser, std::optional<Operand> &tensor, Type &type,
+                           Operands &indices, DenseI64ArrayAttr &constants,
+                           arith::CmpIPredicateAttr &cmp, IntegerAttr &constant) {
   tensor.emplace();
   int64_t value = 0;
   arith::CmpIPredicate comparison;
-  if (parseTyped(parser, *tensor, type) ||
-      parseDynamicIndexList(parser, indices, constants) || parseComparison(parser, comparison) ||
-      parser.parseInteger(value))
+  if (parseTyped(parser, *tensor, type) || parseDynamicIndexList(parser, indices, constants) ||
+      parseComparison(parser, comparison) || parser.parseInteger(value))
     return failure();
   cmp = arith::CmpIPredicateAttr::get(parser.getContext(), comparison);
   constant = parser.getBuilder().getI64IntegerAttr(value);
@@ -176,14 +180,15 @@ ParseResult parsePredicate(OpAsmParser &parser, std::optional<Operand> &tensor, 
 }
 
 void printPredicate(OpAsmPrinter &printer, Operation *op, Value tensor, Type, OperandRange indices,
-                    DenseI64ArrayAttr constants, arith::CmpIPredicateAttr cmp, IntegerAttr constant) {
+                    DenseI64ArrayAttr constants, arith::CmpIPredicateAttr cmp,
+                    IntegerAttr constant) {
   printer << tensor;
   printDynamicIndexList(printer, op, indices, constants);
   printer << " " << comparisonText(cmp.getValue()) << " " << constant.getInt();
 }
 
-ParseResult parsePushOperands(OpAsmParser &parser, Operands &tiles, SmallVectorImpl<Type> &tileTypes,
-                              Operand &pipe, Type &pipeType) {
+ParseResult parsePushOperands(OpAsmParser &parser, Operands &tiles,
+                              SmallVectorImpl<Type> &tileTypes, Operand &pipe, Type &pipeType) {
   SMLoc loc = parser.getCurrentLocation();
   if (parseTyped(parser, tiles, tileTypes))
     return failure();
@@ -194,7 +199,8 @@ ParseResult parsePushOperands(OpAsmParser &parser, Operands &tiles, SmallVectorI
   return success();
 }
 
-void printPushOperands(OpAsmPrinter &printer, Operation *, OperandRange tiles, TypeRange, Value pipe, Type) {
+void printPushOperands(OpAsmPrinter &printer, Operation *, OperandRange tiles, TypeRange,
+                       Value pipe, Type) {
   for (Value tile : tiles)
     printer << tile << ", ";
   printer << pipe;

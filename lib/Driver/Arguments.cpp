@@ -18,7 +18,7 @@ Status badSpec(const std::string &name, const std::string &message) {
 /// `128x64:uniform`, taken apart.
 struct TensorSpec {
   std::vector<int64_t> extents;
-  std::string init;  ///< Empty: normal for inputs, poison for outputs.
+  std::string init; ///< Empty: normal for inputs, poison for outputs.
   std::string file;
 };
 
@@ -36,8 +36,10 @@ Expected<TensorSpec> parseTensorSpec(const std::string &name, StringRef text) {
   for (StringRef part : parts) {
     int64_t extent = 0;
     if (part.getAsInteger(10, extent) || extent < 0)
-      return badSpec(name, "'" + shape.str() + "' is no shape; write extents like 128x64, then perhaps :normal, :uniform, "
-                           ":zeros, :ones, :iota or :poison, or file:PATH.npy");
+      return badSpec(
+          name, "'" + shape.str() +
+                    "' is no shape; write extents like 128x64, then perhaps :normal, :uniform, "
+                    ":zeros, :ones, :iota or :poison, or file:PATH.npy");
     spec.extents.push_back(extent);
   }
   return spec;
@@ -48,21 +50,23 @@ Expected<std::vector<int64_t>> resolveExtents(const std::string &name, ir::Tenso
                                               const std::vector<int64_t> &given) {
   if (given.empty()) {
     if (!type.hasStaticShape())
-      return badSpec(name, "its extents are known at run time only; give them with --arg " + name + "=" +
-                               (type.getRank() == 2 ? "ROWSxCOLS" : "NxNx..."));
+      return badSpec(name, "its extents are known at run time only; give them with --arg " + name +
+                               "=" + (type.getRank() == 2 ? "ROWSxCOLS" : "NxNx..."));
     return std::vector<int64_t>(type.getShape());
   }
   if (int64_t(given.size()) != type.getRank())
-    return badSpec(name, "has rank " + std::to_string(type.getRank()) + ", not " + std::to_string(given.size()));
+    return badSpec(name, "has rank " + std::to_string(type.getRank()) + ", not " +
+                             std::to_string(given.size()));
   for (auto [axis, extent] : llvm::enumerate(given))
     if (!type.isDynamicDim(axis) && type.getShape()[axis] != extent)
-      return badSpec(name, "axis " + std::to_string(axis) + " is " + std::to_string(type.getShape()[axis]) +
-                               " in the program, not " + std::to_string(extent));
+      return badSpec(name, "axis " + std::to_string(axis) + " is " +
+                               std::to_string(type.getShape()[axis]) + " in the program, not " +
+                               std::to_string(extent));
   return given;
 }
 
-/// Fills a fresh contiguous tensor. Every argument has a generator of its own, so that adding one does not
-/// change the others.
+/// Fills a fresh contiguous tensor. Every argument has a generator of its own, so that adding one
+/// does not change the others.
 Status fill(const std::string &name, const Tensor &tensor, const std::string &init, uint64_t seed) {
   std::seed_seq sequence{seed, uint64_t(std::hash<std::string>{}(name))};
   std::mt19937_64 generator(sequence);
@@ -71,9 +75,13 @@ Status fill(const std::string &name, const Tensor &tensor, const std::string &in
   bool isReal = isFloat(tensor.dtype());
   std::function<double(int64_t)> value;
   if (init == "normal")
-    value = [&](int64_t) { return isReal ? normal(generator) : std::floor(uniform(generator) * 17) - 8; };
+    value = [&](int64_t) {
+      return isReal ? normal(generator) : std::floor(uniform(generator) * 17) - 8;
+    };
   else if (init == "uniform")
-    value = [&](int64_t) { return isReal ? uniform(generator) : std::floor(uniform(generator) * 8); };
+    value = [&](int64_t) {
+      return isReal ? uniform(generator) : std::floor(uniform(generator) * 8);
+    };
   else if (init == "zeros")
     value = [](int64_t) { return 0.0; };
   else if (init == "ones")
@@ -83,15 +91,17 @@ Status fill(const std::string &name, const Tensor &tensor, const std::string &in
   else if (init == "poison")
     return tensor.fillPoison();
   else
-    return badSpec(name, "'" + init + "' is no way to fill a tensor; use normal, uniform, zeros, ones, iota or poison");
+    return badSpec(
+        name, "'" + init +
+                  "' is no way to fill a tensor; use normal, uniform, zeros, ones, iota or poison");
   auto *bytes = static_cast<std::byte *>(tensor.data());
   for (int64_t i = 0, n = tensor.numElements(), size = sizeOf(tensor.dtype()); i < n; ++i)
     storeElement(tensor.dtype(), bytes + i * size, value(i));
   return Status::ok();
 }
 
-Expected<Argument> makeTensor(const std::string &name, ir::TensorType type, ir::Direction direction, StringRef text,
-                              uint64_t seed) {
+Expected<Argument> makeTensor(const std::string &name, ir::TensorType type, ir::Direction direction,
+                              StringRef text, uint64_t seed) {
   Expected<TensorSpec> spec = parseTensorSpec(name, text);
   if (!spec)
     return spec.status();
@@ -115,7 +125,8 @@ Expected<Argument> makeTensor(const std::string &name, ir::TensorType type, ir::
   Expected<Tensor> tensor = Tensor::empty(dtype, *extents);
   if (!tensor)
     return tensor.status().withPrefix("argument '" + name + "'");
-  std::string init = spec->init.empty() ? (direction == ir::Direction::Out ? "poison" : "normal") : spec->init;
+  std::string init =
+      spec->init.empty() ? (direction == ir::Direction::Out ? "poison" : "normal") : spec->init;
   if (Status status = fill(name, *tensor, init, seed); !status.isOk())
     return status;
   return Argument(*tensor);
@@ -124,7 +135,8 @@ Expected<Argument> makeTensor(const std::string &name, ir::TensorType type, ir::
 Expected<Argument> makeScalar(const std::string &name, Type type, StringRef text) {
   DType dtype = *dtypeOf(type);
   if (text.empty())
-    return badSpec(name, std::string("is a scalar of type ") + toString(dtype) + "; give it with --arg " + name + "=VALUE");
+    return badSpec(name, std::string("is a scalar of type ") + toString(dtype) +
+                             "; give it with --arg " + name + "=VALUE");
   double real = 0;
   int64_t integer = 0;
   if (isFloat(dtype)) {
@@ -139,19 +151,22 @@ Expected<Argument> makeScalar(const std::string &name, Type type, StringRef text
 
 } // namespace
 
-Expected<std::vector<Argument>> makeArguments(ir::FuncOp entry, const ArgSpecs &specs, uint64_t seed) {
+Expected<std::vector<Argument>> makeArguments(ir::FuncOp entry, const ArgSpecs &specs,
+                                              uint64_t seed) {
   std::vector<std::string> names = parameterNames(entry);
   for (const auto &[name, text] : specs)
     if (!llvm::is_contained(names, name))
-      return Status(StatusCode::InvalidArgument, "@" + entry.getSymName().str() + " has no argument '" + name +
-                                                     "'; it has " + (names.empty() ? "none" : llvm::join(names, ", ")));
+      return Status(StatusCode::InvalidArgument,
+                    "@" + entry.getSymName().str() + " has no argument '" + name + "'; it has " +
+                        (names.empty() ? "none" : llvm::join(names, ", ")));
   std::vector<Argument> args;
   for (auto [index, type] : llvm::enumerate(entry.getArgumentTypes())) {
     auto given = specs.find(names[index]);
     std::string text = given == specs.end() ? "" : given->second;
     auto tensor = dyn_cast<ir::TensorType>(type);
     Expected<Argument> arg =
-        tensor ? makeTensor(names[index], tensor, entry.getArgDirection(index).value_or(ir::Direction::In), text, seed)
+        tensor ? makeTensor(names[index], tensor,
+                            entry.getArgDirection(index).value_or(ir::Direction::In), text, seed)
                : makeScalar(names[index], type, text);
     if (!arg)
       return arg.status();

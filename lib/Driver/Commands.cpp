@@ -19,11 +19,13 @@ using namespace mlir;
 namespace kiln {
 
 int badInput(const std::string &message) {
+  std::fflush(stdout);
   std::fprintf(stderr, "kiln: error: %s\n", message.c_str());
   return kBadInput;
 }
 
 void printErrors(const std::vector<Status> &errors) {
+  std::fflush(stdout);
   for (const Status &error : errors) {
     std::fprintf(stderr, "%s\n", error.str().c_str());
     std::ifstream file(error.location().file);
@@ -41,7 +43,8 @@ OwningOpRef<ModuleOp> prepare(const Source &source, const std::string &lastPass,
   PassManager passes(context);
   std::vector<std::string> names;
   if (!buildPreparePipeline(passes, lastPass, &names)) {
-    badInput("there is no pass '" + lastPass + "'; the passes are, in order: " + llvm::join(names, ", "));
+    badInput("there is no pass '" + lastPass +
+             "'; the passes are, in order: " + llvm::join(names, ", "));
     return {};
   }
   std::vector<Status> errors;
@@ -56,14 +59,14 @@ OwningOpRef<ModuleOp> prepare(const Source &source, const std::string &lastPass,
   return module;
 }
 
-int emitCommand(const Source &source, const std::string &target, const std::string &lastPass, const std::string &entry,
-                const RunSettings &options) {
+int emitCommand(const Source &source, const std::string &target, const std::string &lastPass,
+                const std::string &entry, const RunSettings &options) {
   if (target == "ir" && lastPass.empty()) {
     std::string text;
     llvm::raw_string_ostream os(text);
     ModuleOp module = source.module;
     module.print(os);
-    std::printf("%s\n", text.c_str());
+    std::printf("%s", text.c_str());
     return kGood;
   }
   int status = kBadInput;
@@ -74,13 +77,13 @@ int emitCommand(const Source &source, const std::string &target, const std::stri
   if (target == "ir") {
     llvm::raw_string_ostream os(text);
     module->print(os);
-    text += "\n";
   } else if (target == "torch") {
     // The reference runs what is left to do first: it takes a program at any stage.
     OwningOpRef<ModuleOp> executable = prepare({source.name, *module, source.example}, "", status);
     if (!executable)
       return status;
-    Expected<std::string> emitted = emitTorch(*executable, {entry, options.unboundedSlots, options.checkShapes});
+    Expected<std::string> emitted =
+        emitTorch(*executable, {entry, options.unboundedSlots, options.checkShapes});
     if (!emitted) {
       printErrors({emitted.status()});
       return kBadInput;
@@ -120,7 +123,8 @@ static std::vector<ir::FuncOp> kernelsInUseOrder(ModuleOp module, ir::FuncOp ent
   return kernels;
 }
 
-static Expected<KernelConfig> kernelConfigOf(ModuleOp module, ir::FuncOp entry, const std::string &platform) {
+static Expected<KernelConfig> kernelConfigOf(ModuleOp module, ir::FuncOp entry,
+                                             const std::string &platform) {
   KernelConfig config;
   config.runtime = {{"platform", platform}, {"abi_version", int64_t(KILN_ABI_VERSION)}};
   Expected<Signature> signature = signatureOf(entry);
@@ -132,7 +136,8 @@ static Expected<KernelConfig> kernelConfigOf(ModuleOp module, ir::FuncOp entry, 
     Expected<Signature> kernelSignature = signatureOf(kernel);
     if (!kernelSignature)
       return kernelSignature.status();
-    config.kernels.push_back({id++, kernel.getSymName().str(), "program.mlir", coreTypeOf(kernel), *kernelSignature});
+    config.kernels.push_back(
+        {id++, kernel.getSymName().str(), "program.mlir", coreTypeOf(kernel), *kernelSignature});
   }
   return config;
 }
@@ -169,7 +174,8 @@ static bool writeWhole(const std::filesystem::path &path, const std::string &byt
 int buildCommand(const Source &source, const std::string &platform, const std::string &entryName,
                  const std::string &out) {
   if (platform != "a2a3sim" && platform != "a5sim")
-    return badInput("bundles can be built for a2a3sim and a5sim so far, not for '" + platform + "'");
+    return badInput("bundles can be built for a2a3sim and a5sim so far, not for '" + platform +
+                    "'");
   int status = kBadInput;
   OwningOpRef<ModuleOp> module = prepare(source, "", status);
   if (!module)
@@ -190,12 +196,13 @@ int buildCommand(const Source &source, const std::string &platform, const std::s
   std::string text;
   llvm::raw_string_ostream os(text);
   module->print(os);
-  os << "\n";
   if (!writeWhole(fs::path(out) / "program.mlir", text))
     return badInput("cannot write " + out + "/program.mlir");
   if (Status failed = writeKernelConfig(*config, out); !failed.isOk())
     return badInput(failed.message());
-  nlohmann::ordered_json bundle{{"format", 1}, {"program", source.name}, {"platform", platform},
+  nlohmann::ordered_json bundle{{"format", 1},
+                                {"program", source.name},
+                                {"platform", platform},
                                 {"entry", entry->getSymName().str()}};
   for (const KernelConfigEntry &kernel : config->kernels)
     bundle["kernels"].push_back(kernel.name);
@@ -207,8 +214,8 @@ int buildCommand(const Source &source, const std::string &platform, const std::s
   }
   if (!writeWhole(fs::path(out) / "bundle.json", bundle.dump(2) + "\n"))
     return badInput("cannot write " + out + "/bundle.json");
-  std::printf("%s for %s: %s (%zu kernels)\n", source.name.c_str(), platform.c_str(), out.c_str(),
-              config->kernels.size());
+  std::printf("%s for %s: %s (%zu kernel%s)\n", source.name.c_str(), platform.c_str(), out.c_str(),
+              config->kernels.size(), config->kernels.size() == 1 ? "" : "s");
   return kGood;
 }
 
@@ -227,12 +234,18 @@ int machinesCommand(bool json) {
                        {"vector", bool(role.executes & VectorWork)},
                        {"copy", bool(role.executes & CopyWork)}});
     for (const Memory &memory : machine.memories)
-      memories.push_back({{"name", memory.name}, {"bytes", memory.bytes}, {"alignment", memory.alignment}});
+      memories.push_back(
+          {{"name", memory.name}, {"bytes", memory.bytes}, {"alignment", memory.alignment}});
     for (const Path &path : machine.paths)
       paths.push_back(std::string(path.from) + " -> " + std::string(path.to));
-    list.push_back({{"name", machine.name}, {"platform", machine.platform}, {"core_groups", machine.coreGroups},
-                    {"roles", roles}, {"memories", memories}, {"paths", paths},
-                    {"pipes", toString(machine.pipeStorage)}, {"default_slots", machine.defaultSlots}});
+    list.push_back({{"name", machine.name},
+                    {"platform", machine.platform},
+                    {"core_groups", machine.coreGroups},
+                    {"roles", roles},
+                    {"memories", memories},
+                    {"paths", paths},
+                    {"pipes", toString(machine.pipeStorage)},
+                    {"default_slots", machine.defaultSlots}});
   }
   if (json) {
     std::printf("%s\n", list.dump(2).c_str());
@@ -243,12 +256,13 @@ int machinesCommand(bool json) {
                 machine["platform"].get<std::string>().c_str());
     for (const auto &role : machine["roles"])
       std::printf("  role %-8s up to %d lane(s):%s%s%s\n", role["name"].get<std::string>().c_str(),
-                  role["max_lanes"].get<int>(), role["matrix"] ? " matrix" : "", role["vector"] ? " vector" : "",
-                  role["copy"] ? " copy" : "");
+                  role["max_lanes"].get<int>(), role["matrix"] ? " matrix" : "",
+                  role["vector"] ? " vector" : "", role["copy"] ? " copy" : "");
     for (const auto &memory : machine["memories"])
       if (memory["bytes"] > 0)
-        std::printf("  memory %-6s %4ld KiB, aligned to %ld\n", memory["name"].get<std::string>().c_str(),
-                    long(memory["bytes"].get<int64_t>() / 1024), long(memory["alignment"].get<int64_t>()));
+        std::printf(
+            "  memory %-6s %4ld KiB, aligned to %ld\n", memory["name"].get<std::string>().c_str(),
+            long(memory["bytes"].get<int64_t>() / 1024), long(memory["alignment"].get<int64_t>()));
     std::printf("  pipes: %s, %d slots by default\n", machine["pipes"].get<std::string>().c_str(),
                 machine["default_slots"].get<int>());
   }

@@ -18,10 +18,25 @@ HostArray::HostArray(std::vector<int64_t> extents) : Extents(std::move(extents))
   Data.resize(count);
 }
 
-const HostArray &Formula::in(const std::string &name) const {
+double &HostArray::operator()(int64_t row, int64_t col) {
+  static thread_local double stray;
+  if (Extents.size() == 2 && row >= 0 && row < Extents[0] && col >= 0 && col < Extents[1])
+    return Data[size_t(row * Extents[1] + col)];
+  return stray = NAN;
+}
+
+const HostArray &Formula::in(const std::string &name) {
   static const HostArray none(0, 0);
   auto found = Inputs.find(name);
+  require(found != Inputs.end(),
+          "the program has an argument '" + name + "', which its formula asks for");
   return found == Inputs.end() ? none : found->second;
+}
+
+bool Formula::require(bool holds, const std::string &what) {
+  if (!holds && Refused.empty())
+    Refused = what;
+  return holds;
 }
 
 HostArray toHost(const Tensor &tensor) {
@@ -30,11 +45,13 @@ HostArray toHost(const Tensor &tensor) {
   if (!bytes)
     llvm::report_fatal_error("out of memory while comparing results");
   for (size_t i = 0; i < host.data().size(); ++i)
-    host.data()[i] = loadElement(tensor.dtype(), bytes->data() + i * size_t(sizeOf(tensor.dtype())));
+    host.data()[i] =
+        loadElement(tensor.dtype(), bytes->data() + i * size_t(sizeOf(tensor.dtype())));
   return host;
 }
 
-Formula FormulaAccess::run(const Example &example, ir::FuncOp entry, std::span<const Argument> args) {
+Formula FormulaAccess::run(const Example &example, ir::FuncOp entry,
+                           std::span<const Argument> args) {
   Formula formula;
   std::vector<std::string> names = parameterNames(entry);
   for (auto [name, arg] : llvm::zip(names, args)) {
@@ -47,6 +64,9 @@ Formula FormulaAccess::run(const Example &example, ir::FuncOp entry, std::span<c
     }
   }
   example.formula(formula);
+  for (const auto &[name, value] : formula.Expected)
+    formula.require(formula.Inputs.count(name),
+                    "the program has an argument '" + name + "', of which its formula speaks");
   return formula;
 }
 
@@ -75,9 +95,11 @@ Difference compare(const HostArray &have, const HostArray &want, double rtol, do
     std::string index;
     size_t rest = worst;
     for (size_t axis = have.extents().size(); axis-- > 0; rest /= size_t(have.extents()[axis]))
-      index = std::to_string(rest % size_t(have.extents()[axis])) + (index.empty() ? "" : ", " + index);
+      index =
+          std::to_string(rest % size_t(have.extents()[axis])) + (index.empty() ? "" : ", " + index);
     char text[128];
-    std::snprintf(text, sizeof text, "[%s] is %.9g, expected %.9g", index.c_str(), have.data()[worst], want.data()[worst]);
+    std::snprintf(text, sizeof text, "[%s] is %.9g, expected %.9g", index.c_str(),
+                  have.data()[worst], want.data()[worst]);
     result.where = text;
   }
   return result;

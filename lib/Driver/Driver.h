@@ -1,7 +1,7 @@
 //===- Driver.h - what the commands share ---------------------------------------------===//
 //
-// A Source is a program that has been loaded: traced from C++ or parsed from text. Commands take one and their
-// options; they print, and return the exit code of the tool.
+// A Source is a program that has been loaded: traced from C++ or parsed from text. Commands take
+// one and their options; they print, and return the exit code of the tool.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LIB_DRIVER_DRIVER_H
@@ -19,7 +19,7 @@ inline constexpr int kGood = 0, kWrong = 1, kBadInput = 2;
 
 struct Source {
   std::string name;
-  mlir::ModuleOp module;          ///< As it was written.
+  mlir::ModuleOp module; ///< As it was written.
   const Example *example = nullptr;
 };
 
@@ -28,9 +28,10 @@ void printErrors(const std::vector<Status> &errors);
 /// Prints `kiln: error: message` and returns the code for bad input.
 int badInput(const std::string &message);
 
-/// A copy of the module on which the passes up to `lastPass` (all of them if empty) have run. Errors have been
-/// printed when it is null; `status` is then the exit code.
-mlir::OwningOpRef<mlir::ModuleOp> prepare(const Source &source, const std::string &lastPass, int &status);
+/// A copy of the module on which the passes up to `lastPass` (all of them if empty) have run.
+/// Errors have been printed when it is null; `status` is then the exit code.
+mlir::OwningOpRef<mlir::ModuleOp> prepare(const Source &source, const std::string &lastPass,
+                                          int &status);
 
 //===----------------------------------------------------------------------===//
 // Arguments
@@ -38,8 +39,10 @@ mlir::OwningOpRef<mlir::ModuleOp> prepare(const Source &source, const std::strin
 
 using ArgSpecs = std::map<std::string, std::string>;
 
-/// Makes the arguments of an entry: inputs random from `seed`, outputs poisoned. `specs` are `--arg name=spec`.
-Expected<std::vector<Argument>> makeArguments(ir::FuncOp entry, const ArgSpecs &specs, uint64_t seed);
+/// Makes the arguments of an entry: inputs random from `seed`, outputs poisoned. `specs` are `--arg
+/// name=spec`.
+Expected<std::vector<Argument>> makeArguments(ir::FuncOp entry, const ArgSpecs &specs,
+                                              uint64_t seed);
 /// Deep copies.
 Expected<std::vector<Argument>> copyArguments(std::span<const Argument> args);
 
@@ -49,8 +52,8 @@ Expected<std::vector<Argument>> copyArguments(std::span<const Argument> args);
 
 struct Difference {
   bool ok = true;
-  double largest = 0;      ///< |x - y|; NaN if one is.
-  std::string where;       ///< The worst element, when not ok.
+  double largest = 0; ///< |x - y|; NaN if one is.
+  std::string where;  ///< The worst element, when not ok.
 };
 
 HostArray toHost(const Tensor &tensor);
@@ -61,8 +64,12 @@ Difference compare(const HostArray &have, const HostArray &want, double rtol, do
 class FormulaAccess {
 public:
   static Formula run(const Example &example, ir::FuncOp entry, std::span<const Argument> args);
-  static const std::map<std::string, HostArray> &expected(const Formula &formula) { return formula.Expected; }
+  static const std::map<std::string, HostArray> &expected(const Formula &formula) {
+    return formula.Expected;
+  }
   static int64_t length(const Formula &formula) { return formula.Length; }
+  /// What does not hold between the arguments; empty if all is well.
+  static const std::string &refused(const Formula &formula) { return formula.Refused; }
 };
 
 //===----------------------------------------------------------------------===//
@@ -78,9 +85,10 @@ struct RunSettings {
 };
 
 int runCommand(const Source &source, const RunSettings &options);
-int emitCommand(const Source &source, const std::string &target, const std::string &lastPass, const std::string &entry,
-                const RunSettings &options);
-int buildCommand(const Source &source, const std::string &platform, const std::string &entry, const std::string &out);
+int emitCommand(const Source &source, const std::string &target, const std::string &lastPass,
+                const std::string &entry, const RunSettings &options);
+int buildCommand(const Source &source, const std::string &platform, const std::string &entry,
+                 const std::string &out);
 int machinesCommand(bool json);
 
 } // namespace kiln

@@ -2,6 +2,7 @@
 #include "Driver.h"
 
 #include "mlir/Parser/Parser.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -20,14 +21,15 @@ struct CommandLine {
   std::string command = "run";
   RunSettings run;
   std::string target = "ir", after, out;
-  std::map<std::string, std::string> config;  ///< Options that belong to the program's Config.
+  std::map<std::string, std::string> config; ///< Options that belong to the program's Config.
 };
 
 const char *const kCommands[] = {"run", "emit", "build"};
 
 int parseError(const CLI::App &app, const CLI::ParseError &error) {
-  int code = app.exit(error);
-  return code == 0 ? kGood : kBadInput;
+  if (error.get_exit_code() == 0)
+    return app.exit(error); // --help
+  return badInput(std::string(error.what()) + "; see --help");
 }
 
 /// `--arg name=spec`.
@@ -36,7 +38,8 @@ int parseArgs(const std::vector<std::string> &texts, ArgSpecs &specs) {
     size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0)
       return badInput("--arg " + text + ": expected name=spec, such as a=128x64 or n=5");
-    specs[text.substr(0, equals)] = text.substr(equals + 1);
+    if (!specs.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
+      return badInput("--arg " + text.substr(0, equals) + " is given twice");
   }
   return kGood;
 }
@@ -50,7 +53,8 @@ int parseConfig(const std::vector<std::string> &rest, CommandLine &line) {
     auto [name, value] = token.split('=');
     if (!token.contains('=')) {
       if (i + 1 == rest.size() || StringRef(rest[i + 1]).starts_with("--"))
-        return badInput("unknown option --" + name.str() + ", or it lacks a value");
+        return badInput("--" + name.str() +
+                        " is no flag; if it is a parameter of the program, it needs a value");
       value = rest[++i];
     }
     if (name == "slots" && value == "unbounded")
@@ -61,10 +65,14 @@ int parseConfig(const std::vector<std::string> &rest, CommandLine &line) {
   return kGood;
 }
 
-/// Parses the options of a command; -1 to go on, else the exit code. `help` tells of the program's own options.
-int parseOptions(CommandLine &line, const std::string &program, const std::vector<std::string> &args,
-                 const std::function<std::string()> &help) {
-  CLI::App app("Runs " + program + " and checks the result", program);
+/// Parses the options of a command; -1 to go on, else the exit code. `help` tells of the program's
+/// own options.
+int parseOptions(CommandLine &line, const std::string &program,
+                 const std::vector<std::string> &args, const std::function<std::string()> &help) {
+  const char *purpose = line.command == "run"    ? "Runs the program and checks the result."
+                        : line.command == "emit" ? "Prints the program at a stage."
+                                                 : "Compiles the program to a bundle.";
+  CLI::App app(purpose, program + (line.command == "run" ? "" : " " + line.command));
   app.allow_extras();
   std::vector<std::string> argTexts;
   std::string dump;
@@ -72,23 +80,34 @@ int parseOptions(CommandLine &line, const std::string &program, const std::vecto
   RunSettings &run = line.run;
   app.add_option("--entry", run.entry, "The function to start with");
   if (line.command == "run") {
-    app.add_option("-p,--platform", run.platform, "Where to run: a2a3sim, a5sim or torch")->capture_default_str();
-    app.add_option("--arg", argTexts, "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
-    app.add_option("--seed", run.seed, "Schedule of the simulator; 0 is the plain order")->capture_default_str();
-    app.add_option("--data-seed", run.dataSeed, "Seed of the random inputs")->capture_default_str();
+    app.add_option("-p,--platform", run.platform, "Where to run: a2a3sim, a5sim or torch")
+        ->capture_default_str();
+    app.add_option("--arg", argTexts,
+                   "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
+    app.add_option("--seed", run.seed, "Schedule of the simulator; 0 is the plain order")
+        ->envname("KILN_SEED")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    app.add_option("--data-seed", run.dataSeed, "Seed of the random inputs")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
     app.add_option("--out", run.out, "Where files are written")->capture_default_str();
-    app.add_option("--dump-args", dump, "Dump kernel arguments: 0 off, 2 everything (the default without a number)")
+    app.add_option("--dump-args", dump,
+                   "Dump kernel arguments: 0 off, 2 everything (the default without a number)")
         ->expected(0, 1);
     app.add_flag("--dump-tensor", dumpTensor, "The same as --dump-args=2");
     app.add_flag("--no-reference", run.noReference, "Do not compare with the PyTorch reference");
-    app.add_flag("--check-shapes", run.checkShapes, "Assertions on type and shape in the reference");
+    app.add_flag("--check-shapes", run.checkShapes,
+                 "Assertions on type and shape in the reference");
     app.add_flag("--json", run.json, "Machine-readable output");
   } else if (line.command == "emit") {
     app.add_option("--target", line.target, "ir or torch")->capture_default_str();
     app.add_option("--after", line.after, "Stop after this pass");
-    app.add_flag("--check-shapes", run.checkShapes, "Assertions on type and shape in the reference");
+    app.add_flag("--check-shapes", run.checkShapes,
+                 "Assertions on type and shape in the reference");
   } else {
-    app.add_option("-p,--platform", run.platform, "The platform to build for")->capture_default_str();
+    app.add_option("-p,--platform", run.platform, "The platform to build for")
+        ->capture_default_str();
     app.add_option("-o,--out", line.out, "The folder of the bundle")->required();
   }
   app.footer(help);
@@ -104,12 +123,14 @@ int parseOptions(CommandLine &line, const std::string &program, const std::vecto
     return code;
   if (line.command == "run") {
     bool flagGiven = app.count("--dump-args") > 0;
-    Expected<int> level = flagGiven && !dump.empty() ? parseDumpLevel(dump, "--dump-args") : dumpLevelFromEnvironment(0);
+    Expected<int> level = flagGiven && !dump.empty() ? parseDumpLevel(dump, "--dump-args")
+                                                     : dumpLevelFromEnvironment(0);
     if (!level)
       return badInput(level.status().message());
     run.dumpLevel = dumpTensor || (flagGiven && dump.empty()) ? 2 : *level;
     if (run.dumpLevel == 1 || run.dumpLevel == 3)
-      return badInput("dump level " + std::to_string(run.dumpLevel) + " is not built yet; use 0 or 2");
+      return badInput("dump level " + std::to_string(run.dumpLevel) +
+                      " is not built yet; use 0 or 2");
   }
   return -1;
 }
@@ -126,7 +147,8 @@ int dispatch(const CommandLine &line, const Source &source) {
 // Text
 //===----------------------------------------------------------------------===//
 
-int textMain(const std::string &command, const std::string &path, const std::vector<std::string> &args) {
+int textMain(const std::string &command, const std::string &path,
+             const std::vector<std::string> &args) {
   CommandLine line;
   line.command = command;
   if (int code = parseOptions(line, path, args, [] { return std::string(); }); code >= 0)
@@ -136,10 +158,11 @@ int textMain(const std::string &command, const std::string &path, const std::vec
   DialectRegistry registry;
   registerKilnDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
   std::vector<Status> errors;
   OwningOpRef<ModuleOp> module;
-  // Hostile text can crash MLIR's own parser (types nested ten thousand deep, numbers that make it allocate without
-  // bound); that is bad input like any other.
+  // Hostile text can crash MLIR's own parser (types nested ten thousand deep, numbers that make it
+  // allocate without bound); that is bad input like any other.
   auto parse = [&] {
     DiagnosticCollector collector(&context, errors);
     module = parseSourceFile<ModuleOp>(path, &context);
@@ -154,7 +177,8 @@ int textMain(const std::string &command, const std::string &path, const std::vec
   }
   if (!module) {
     if (errors.empty())
-      errors.emplace_back(StatusCode::InvalidArgument, "cannot be read as a program", SourceLoc{path, 0, 0});
+      errors.emplace_back(StatusCode::InvalidArgument, "cannot be read as a program",
+                          SourceLoc{path, 0, 0});
     printErrors(errors);
     return kBadInput;
   }
@@ -175,16 +199,19 @@ int main(int argc, char **argv, const ProgramBuilder &build, const Example &exam
     line.command = args[0];
     args.erase(args.begin());
   }
+  std::string name = std::filesystem::path(argv[0]).filename().string();
   auto help = [&] {
     Config defaults;
     Program program = build(defaults);
-    std::string text = "Parameters of the program:\n";
+    std::string text = "The commands emit and build come first: " + name +
+                       " emit --help.\n"
+                       "Parameters of the program:\n";
     for (const Config::Declared &param : defaults.declared())
-      text += "  --" + param.name + " " + (param.choices.empty() ? "N" : llvm::join(param.choices, "|")) +
-              " (default " + param.value + ")\n";
+      text += "  --" + param.name + " " +
+              (param.choices.empty() ? "N" : llvm::join(param.choices, "|")) + " (default " +
+              param.value + ")\n";
     return defaults.declared().empty() ? std::string() : text;
   };
-  std::string name = std::filesystem::path(argv[0]).filename().string();
   if (int code = parseOptions(line, name, args, help); code >= 0)
     return code;
   Config config(line.config);
@@ -202,7 +229,8 @@ int main(int argc, char **argv, const ProgramBuilder &build, const Example &exam
 static const char kUsage[] =
     "usage: kiln COMMAND ...\n"
     "\n"
-    "  kiln run PROG [-p PLATFORM] [--arg NAME=SPEC]...   compile, run, compare with the reference, report\n"
+    "  kiln run PROG [-p PLATFORM] [--arg NAME=SPEC]...   compile, run, compare with the "
+    "reference, report\n"
     "  kiln emit PROG [--target ir|torch] [--after PASS]  print the program at a stage\n"
     "  kiln build PROG -p PLATFORM -o DIR                 compile to a bundle\n"
     "  kiln dump DIR [--task N] [--export npy|txt] ...    look into a dump\n"
@@ -217,24 +245,32 @@ int toolMain(int argc, char **argv) {
     return args.empty() ? kBadInput : kGood;
   }
   std::string command = args[0];
+  if (command == "--version") {
+    std::printf("kiln %s (ABI %d, LLVM %s)\n", KILN_VERSION, KILN_ABI_VERSION, LLVM_VERSION_STRING);
+    return kGood;
+  }
   if (command == "dump")
     return dumpCommand(argc - 1, argv + 1);
   if (command == "machines") {
     bool json = args.size() == 2 && args[1] == "--json";
-    return args.size() == 1 || json ? machinesCommand(json) : badInput("usage: kiln machines [--json]");
+    return args.size() == 1 || json ? machinesCommand(json)
+                                    : badInput("usage: kiln machines [--json]");
   }
   if (!llvm::is_contained(kCommands, command))
     return badInput("there is no command '" + command + "'; try kiln --help");
   if (args.size() >= 2 && (args[1] == "--help" || args[1] == "-h")) {
     CommandLine line;
     line.command = command;
-    return parseOptions(line, "kiln " + command + " PROG", {"--help"}, [] { return std::string(); });
+    return parseOptions(line, "kiln " + command + " PROG", {"--help"},
+                        [] { return std::string(); });
   }
   if (args.size() < 2 || StringRef(args[1]).starts_with("-"))
     return badInput("usage: kiln " + command + " PROG ...; PROG comes first");
   std::string path = args[1];
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error))
+  if (std::filesystem::is_directory(path, error))
+    return badInput(path + " is a folder; a program is a .mlir file or a compiled example");
+  if (!std::filesystem::exists(path, error))
     return badInput("there is no program " + path);
   if (StringRef(path).ends_with(".mlir"))
     return textMain(command, path, {args.begin() + 2, args.end()});

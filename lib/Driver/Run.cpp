@@ -26,21 +26,29 @@ struct Outcome {
   std::vector<Check> checks;
   std::vector<std::string> skipped;
   double seconds = 0;
+  bool dump = false; ///< One was written.
   bool ok() const {
     return llvm::all_of(checks, [](const Check &check) { return check.difference.ok; });
   }
 };
 
-Status runTorch(ModuleOp module, ir::FuncOp entry, const RunSettings &options, std::span<const Argument> args) {
+/// One interpreter for all runs of this process: importing torch costs a second.
+Expected<std::unique_ptr<TorchWorker>> &torchWorker() {
+  static Expected<std::unique_ptr<TorchWorker>> worker = TorchWorker::start();
+  return worker;
+}
+
+Status runTorch(ModuleOp module, ir::FuncOp entry, const RunSettings &options,
+                std::span<const Argument> args) {
   TorchOptions torchOptions{entry.getSymName().str(), options.unboundedSlots, options.checkShapes};
   Expected<std::string> text = emitTorch(module, torchOptions);
   if (!text)
     return text.status();
-  // One interpreter for all runs of this process: importing torch costs a second.
-  static Expected<std::unique_ptr<TorchWorker>> worker = TorchWorker::start();
-  if (!worker)
-    return worker.status();
-  return (*worker)->run(*text, "run", args);
+  Expected<std::string> function = torchEntryName(module, torchOptions);
+  if (!function)
+    return function.status();
+  Expected<std::unique_ptr<TorchWorker>> &worker = torchWorker();
+  return worker ? (*worker)->run(*text, *function, args) : worker.status();
 }
 
 Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const RunSettings &options,
@@ -57,24 +65,30 @@ Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const Ru
 }
 
 /// Compares every tensor the entry writes with what `want` says of it.
-void check(Outcome &outcome, ir::FuncOp entry, std::span<const Argument> args, const std::string &against,
-           const std::map<std::string, HostArray> &want, double rtol, double atol) {
+void check(Outcome &outcome, ir::FuncOp entry, std::span<const Argument> args,
+           const std::string &against, const std::map<std::string, HostArray> &want, double rtol,
+           double atol) {
   std::vector<std::string> names = parameterNames(entry);
   for (auto [index, arg] : llvm::enumerate(args)) {
     auto *tensor = std::get_if<Tensor>(&arg);
     auto expected = want.find(names[index]);
     if (tensor && expected != want.end())
-      outcome.checks.push_back({names[index], against, compare(toHost(*tensor), expected->second, rtol, atol)});
+      outcome.checks.push_back(
+          {names[index], against, compare(toHost(*tensor), expected->second, rtol, atol)});
   }
 }
 
 void report(const Source &source, const RunSettings &options, const Outcome &outcome) {
   if (options.json) {
-    nlohmann::ordered_json json{{"program", source.name}, {"platform", options.platform}, {"seed", options.seed},
-                                {"seconds", outcome.seconds}, {"ok", outcome.ok()}};
+    nlohmann::ordered_json json{{"program", source.name},
+                                {"platform", options.platform},
+                                {"seed", options.seed},
+                                {"seconds", outcome.seconds},
+                                {"ok", outcome.ok()}};
     json["checks"] = nlohmann::ordered_json::array();
     for (const Check &check : outcome.checks) {
-      nlohmann::ordered_json entry{{"output", check.output}, {"against", check.against}, {"ok", check.difference.ok}};
+      nlohmann::ordered_json entry{
+          {"output", check.output}, {"against", check.against}, {"ok", check.difference.ok}};
       if (std::isfinite(check.difference.largest))
         entry["max_error"] = check.difference.largest;
       else
@@ -84,23 +98,40 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
       json["checks"].push_back(entry);
     }
     json["skipped"] = outcome.skipped;
-    if (options.dumpLevel > 0)
+    if (outcome.dump)
       json["dump"] = options.out + "/tensor_dump";
     std::printf("%s\n", json.dump(2).c_str());
     return;
   }
   std::printf("%s on %s: %.3f s\n", source.name.c_str(), options.platform.c_str(), outcome.seconds);
   for (const Check &check : outcome.checks) {
-    std::printf("  %-8s  against %-8s  max |error| %-10.3g  %s\n", check.output.c_str(), check.against.c_str(),
-                check.difference.largest, check.difference.ok ? "ok" : "WRONG");
+    std::printf("  %-8s  against %-8s  max |error| %-10.3g  %s\n", check.output.c_str(),
+                check.against.c_str(), check.difference.largest,
+                check.difference.ok ? "ok" : "WRONG");
     if (!check.difference.ok)
       std::printf("            %s\n", check.difference.where.c_str());
   }
   for (const std::string &reason : outcome.skipped)
     std::printf("  skipped: %s\n", reason.c_str());
-  if (options.dumpLevel > 0)
-    std::printf("  dump: %s/tensor_dump (look into it with: kiln dump %s)\n", options.out.c_str(), options.out.c_str());
-  std::printf("%s\n", !outcome.ok() ? "FAIL" : outcome.checks.empty() ? "RAN (nothing to compare with)" : "PASS");
+  if (outcome.dump)
+    std::printf("  dump: %s/tensor_dump (look into it with: kiln dump %s)\n", options.out.c_str(),
+                options.out.c_str());
+  std::printf("%s\n", !outcome.ok()            ? "FAIL"
+                      : outcome.checks.empty() ? "RAN (nothing to compare with)"
+                                               : "PASS");
+}
+
+/// Every role of the program exists on the machine.
+std::optional<Status> findForeignRole(ModuleOp module, const Machine &machine) {
+  std::optional<Status> found;
+  module.walk([&](ir::FuncOp func) {
+    if (func.getRole() && !machine.findRole(*func.getRole()) && !found)
+      found = Status(StatusCode::InvalidArgument,
+                     "role " + func.getRole()->str() + " of @" + func.getSymName().str() +
+                         " does not exist on " + std::string(machine.platform),
+                     sourceLocOf(func.getLoc()));
+  });
+  return found;
 }
 
 /// Whether a platform can execute here; says what can if not.
@@ -128,6 +159,11 @@ int runCommand(const Source &source, const RunSettings &options) {
   Expected<ir::FuncOp> entry = findEntry(*module, options.entry);
   if (!entry)
     return badInput(entry.status().message());
+  if (const Machine *machine = findMachine(options.platform))
+    if (std::optional<Status> foreign = findForeignRole(*module, *machine)) {
+      printErrors({*foreign});
+      return kBadInput;
+    }
 
   ArgSpecs specs = options.args;
   if (source.example)
@@ -144,12 +180,22 @@ int runCommand(const Source &source, const RunSettings &options) {
   std::optional<Formula> formula;
   if (source.example && source.example->formula)
     formula = FormulaAccess::run(*source.example, *entry, *args);
+  if (formula && !FormulaAccess::refused(*formula).empty())
+    return badInput("the arguments do not fit together: it must hold that " +
+                    FormulaAccess::refused(*formula));
   double atol = 1e-6 * double(formula ? FormulaAccess::length(*formula) : 1024), rtol = 1e-5;
 
+  if (options.platform == "torch")
+    (void)torchWorker(); // starting Python is not part of the run's time
   auto start = std::chrono::steady_clock::now();
-  if (Status failed = execute(*module, *entry, source, options, *args); !failed.isOk()) {
+  Status failed = execute(*module, *entry, source, options, *args);
+  // A dump that could not be written does not stop the run; it is reported with its result.
+  bool dumpFailed = options.dumpLevel > 0 && failed.code() == StatusCode::IoError;
+  if (!failed.isOk() && !dumpFailed) {
     printErrors({failed});
-    return failed.code() == StatusCode::InvalidArgument || failed.code() == StatusCode::NotFound ? kBadInput : kWrong;
+    return failed.code() == StatusCode::InvalidArgument || failed.code() == StatusCode::NotFound
+               ? kBadInput
+               : kWrong;
   }
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
@@ -157,6 +203,8 @@ int runCommand(const Source &source, const RunSettings &options) {
     check(outcome, *entry, *args, "formula", FormulaAccess::expected(*formula), rtol, atol);
   if (options.platform != "torch" && !options.noReference) {
     Status failed = runTorch(*module, *entry, options, *forTorch);
+    if (failed.code() == StatusCode::NotFound && std::getenv("KILN_PYTHON"))
+      return badInput(failed.message());
     if (failed.code() == StatusCode::NotFound) {
       outcome.skipped.push_back("comparison with the PyTorch reference (" + failed.message() + ")");
     } else if (!failed.isOk()) {
@@ -166,13 +214,17 @@ int runCommand(const Source &source, const RunSettings &options) {
       std::map<std::string, HostArray> reference;
       std::vector<std::string> names = parameterNames(*entry);
       for (auto [index, arg] : llvm::enumerate(*forTorch))
-        if (auto *tensor = std::get_if<Tensor>(&arg); tensor && entry->getArgDirection(index) != ir::Direction::In)
+        if (auto *tensor = std::get_if<Tensor>(&arg);
+            tensor && entry->getArgDirection(index) != ir::Direction::In)
           reference[names[index]] = toHost(*tensor);
       check(outcome, *entry, *args, "torch", reference, rtol, atol);
     }
   }
+  outcome.dump = options.dumpLevel > 0 && !dumpFailed;
   report(source, options, outcome);
-  return outcome.ok() ? kGood : kWrong;
+  if (dumpFailed)
+    printErrors({failed.withPrefix("the run is complete but its dump is not")});
+  return outcome.ok() && !dumpFailed ? kGood : kWrong;
 }
 
 } // namespace kiln

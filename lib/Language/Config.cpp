@@ -6,7 +6,8 @@
 
 namespace kiln {
 
-int64_t Config::param(const std::string &name, std::vector<int64_t> choices, int64_t fallback) const {
+int64_t Config::param(const std::string &name, std::vector<int64_t> choices,
+                      int64_t fallback) const {
   std::vector<std::string> words;
   for (int64_t choice : choices)
     words.push_back(std::to_string(choice));
@@ -15,8 +16,9 @@ int64_t Config::param(const std::string &name, std::vector<int64_t> choices, int
     bool isNumber = !llvm::StringRef(given->second).getAsInteger(10, value);
     bool fits = isNumber && (choices.empty() ? value >= 1 : llvm::is_contained(choices, value));
     if (!fits) {
-      Wrong.push_back("--" + name + " " + given->second + " does not fit; it is " +
-                      (choices.empty() ? "an integer of at least 1" : "one of " + llvm::join(words, ", ")));
+      Wrong.push_back(
+          "--" + name + " " + given->second + " does not fit; it is " +
+          (choices.empty() ? "an integer of at least 1" : "one of " + llvm::join(words, ", ")));
       value = fallback;
     }
   }
@@ -30,7 +32,8 @@ std::string Config::choice(const std::string &name, std::vector<std::string> cho
   if (auto given = Values.find(name); given != Values.end()) {
     value = given->second;
     if (!llvm::is_contained(choices, value)) {
-      Wrong.push_back("--" + name + " " + value + " does not fit; it is one of " + llvm::join(choices, ", "));
+      Wrong.push_back("--" + name + " " + value + " does not fit; it is one of " +
+                      llvm::join(choices, ", "));
       value = fallback;
     }
   }

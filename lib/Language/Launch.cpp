@@ -10,7 +10,8 @@ namespace kiln {
 static ProgramImpl *inOrchestration(const char *what, Where where) {
   ProgramImpl *tracer = ProgramImpl::current(what, where);
   if (tracer && !tracer->isIn({ir::FuncKind::Orchestration})) {
-    tracer->error(where, std::string(what) + " belongs to an orchestration, not to a kernel, role or group");
+    tracer->error(where, std::string(what) +
+                             " belongs to an orchestration, not to a kernel, role or group");
     return nullptr;
   }
   return tracer;
@@ -22,7 +23,8 @@ TensorRef alloc(const std::string &name, DType type, std::vector<Index> extents,
   if (!tracer)
     return failed;
   if (extents.empty() || extents.size() > size_t(ir::kMaxRank)) {
-    tracer->error(where, "alloc of rank " + std::to_string(extents.size()) + "; a tensor has rank 1 to 5");
+    tracer->error(where,
+                  "alloc of rank " + std::to_string(extents.size()) + "; a tensor has rank 1 to 5");
     return failed;
   }
   SmallVector<int64_t> shape;
@@ -34,8 +36,13 @@ TensorRef alloc(const std::string &name, DType type, std::vector<Index> extents,
       tracer->error(where, "alloc with the negative extent " + std::to_string(extent));
       return failed;
     }
-  auto op = ir::AllocOp::create(tracer->builder, tracer->loc(where),
-                                ir::TensorType::get(shape, tracer->typeOf(type)), sizes,
+  DiagnosticCollector collector(&tracer->context, tracer->errors);
+  auto tensor = ir::TensorType::getChecked([&] { return mlir::emitError(tracer->loc(where)); },
+                                           &tracer->context, ArrayRef<int64_t>(shape),
+                                           tracer->typeOf(type), ArrayRef<int64_t>());
+  if (!tensor)
+    return failed;
+  auto op = ir::AllocOp::create(tracer->builder, tracer->loc(where), tensor, sizes,
                                 tracer->builder.getStringAttr(name));
   return TensorRef::of(Value(op).getAsOpaquePointer(), type, int(extents.size()), Access::InOut);
 }
@@ -44,7 +51,8 @@ TensorRef alloc(const std::string &name, DType type, std::vector<Index> extents,
 struct LaunchOperands {
   SmallVector<int64_t> grid;
   SmallVector<Value> gridValues, deps;
-  bool collect(ProgramImpl *tracer, const std::vector<Index> &extents, const std::vector<TaskRef> &tasks, Where where) {
+  bool collect(ProgramImpl *tracer, const std::vector<Index> &extents,
+               const std::vector<TaskRef> &tasks, Where where) {
     for (TaskRef task : tasks) {
       Value value = tracer->use(task.value(), "task", where);
       if (!value)
@@ -55,7 +63,8 @@ struct LaunchOperands {
   }
 };
 
-TaskRef submit(const Kernel &kernel, std::vector<LaunchArg> args, SubmitOptions options, Where where) {
+TaskRef submit(const Kernel &kernel, std::vector<LaunchArg> args, SubmitOptions options,
+               Where where) {
   TaskRef failed = TaskRef::of(nullptr);
   ProgramImpl *tracer = inOrchestration("submit", where);
   LaunchOperands launch;
@@ -67,51 +76,59 @@ TaskRef submit(const Kernel &kernel, std::vector<LaunchArg> args, SubmitOptions 
     return failed;
   }
   if (args.size() != callee.getNumArguments()) {
-    tracer->error(where, "'" + kernel.name() + "' takes " + std::to_string(callee.getNumArguments()) +
-                             " arguments, not " + std::to_string(args.size()));
+    tracer->error(where, "'" + kernel.name() + "' takes " +
+                             std::to_string(callee.getNumArguments()) + " arguments, not " +
+                             std::to_string(args.size()));
     return failed;
   }
   SmallVector<Value> values;
   for (auto [index, arg] : llvm::enumerate(args)) {
     Type want = callee.getArgumentTypes()[index];
     if (arg.isNumber && isa<ir::TensorType>(want)) {
-      tracer->error(where, "argument '" + callee.getArgName(index).str() + "' of '" + kernel.name() +
-                               "' is a tensor, not a number");
+      tracer->error(where, "argument '" + callee.getArgName(index).str() + "' of '" +
+                               kernel.name() + "' is a tensor, not a number");
       return failed;
     }
-    Value value = arg.isNumber ? tracer->numberConstant(arg.number, want) : tracer->use(arg.value, "argument", where);
+    Value value = arg.isNumber ? tracer->numberConstant(arg.number, want, where)
+                               : tracer->use(arg.value, "argument", where);
     if (!value)
       return failed;
     values.push_back(value);
   }
   OpBuilder &builder = tracer->builder;
-  auto op = ir::SubmitOp::create(builder, tracer->loc(where), FlatSymbolRefAttr::get(callee.getSymNameAttr()), values,
-                                 launch.gridValues, builder.getDenseI64ArrayAttr(launch.grid), launch.deps,
-                                 options.syncStart, Value(), ValueRange(), DenseI64ArrayAttr(),
-                                 arith::CmpIPredicateAttr(), IntegerAttr());
+  auto op = ir::SubmitOp::create(
+      builder, tracer->loc(where), FlatSymbolRefAttr::get(callee.getSymNameAttr()), values,
+      launch.gridValues, builder.getDenseI64ArrayAttr(launch.grid), launch.deps, options.syncStart,
+      Value(), ValueRange(), DenseI64ArrayAttr(), arith::CmpIPredicateAttr(), IntegerAttr());
   return TaskRef::of(Value(op.getTask()).getAsOpaquePointer());
 }
 
 namespace detail {
 
-SpmdFrame beginSpmd(const std::string &name, const std::vector<Index> &grid, size_t arity, const SpmdOptions &options,
-                    Where where) {
+SpmdFrame beginSpmd(const std::string &name, const std::vector<Index> &grid, size_t arity,
+                    const SpmdOptions &options, Where where) {
   SpmdFrame frame{std::vector<Index>(arity, Index(0)), nullptr, TaskRef::of(nullptr)};
   ProgramImpl *tracer = inOrchestration("spmd", where);
+  if (!tracer)
+    return frame;
+  // A mistake in the launch does not keep the body from being traced: it stands in for a right one.
   LaunchOperands launch;
-  if (!tracer || !launch.collect(tracer, grid, options.deps, where))
-    return frame;
+  bool launched = launch.collect(tracer, grid, options.deps, where);
   if (grid.size() != arity) {
-    tracer->error(where, "spmd '" + name + "' has a grid of " + std::to_string(grid.size()) + " dimensions but its body takes " +
-                             std::to_string(arity) + " block indices");
-    return frame;
+    tracer->error(where, "spmd '" + name + "' has a grid of " + std::to_string(grid.size()) +
+                             " dimensions but its body takes " + std::to_string(arity) +
+                             " block indices");
+    launched = false;
   }
+  if (!launched)
+    launch = LaunchOperands();
   OpBuilder &builder = tracer->builder;
   tile::SplitAttr split;
   if (options.split != Split::None)
     split = tile::SplitAttr::get(&tracer->context, static_cast<tile::Split>(options.split));
   auto op = ir::IncoreOp::create(builder, tracer->loc(where), name, launch.gridValues,
-                                 builder.getDenseI64ArrayAttr(launch.grid), launch.deps, options.syncStart, split);
+                                 builder.getDenseI64ArrayAttr(launch.grid), launch.deps,
+                                 options.syncStart, split);
   Block *body = builder.createBlock(&op.getBody());
   builder.setInsertionPointToStart(body);
   for (size_t dim = 0; dim < arity; ++dim)
@@ -137,9 +154,11 @@ void *beginRole(const std::string &name, CoreRole role, Where where) {
     return nullptr;
   }
   OpBuilder &builder = tracer->builder;
-  // The role is recorded in place, where it sees the group's tensors and pipes, and made a function at the end.
-  auto holder = ir::IncoreOp::create(builder, tracer->loc(where), name, ValueRange(), builder.getDenseI64ArrayAttr({}),
-                                     ValueRange(), false, tile::SplitAttr());
+  // The role is recorded in place, where it sees the group's tensors and pipes, and made a function
+  // at the end.
+  auto holder = ir::IncoreOp::create(builder, tracer->loc(where), name, ValueRange(),
+                                     builder.getDenseI64ArrayAttr({}), ValueRange(), false,
+                                     tile::SplitAttr());
   builder.setInsertionPointToStart(builder.createBlock(&holder.getBody()));
   tracer->role = role.name;
   return holder;
@@ -154,8 +173,8 @@ void endRole(void *frame, const std::string &name, CoreRole role) {
   tracer->role.clear();
   OpBuilder &builder = tracer->builder;
   builder.setInsertionPoint(holder);
-  ir::CallOp::create(builder, holder.getLoc(), TypeRange(), FlatSymbolRefAttr::get(outlined.func.getSymNameAttr()),
-                     outlined.args);
+  ir::CallOp::create(builder, holder.getLoc(), TypeRange(),
+                     FlatSymbolRefAttr::get(outlined.func.getSymNameAttr()), outlined.args);
   builder.setInsertionPointAfter(holder);
   holder.erase();
 }
@@ -166,23 +185,25 @@ void endRole(void *frame, const std::string &name, CoreRole role) {
 // Pipes
 //===----------------------------------------------------------------------===//
 
-Pipe pipe(const std::string &name, CoreRole from, CoreRole to, DType type, Shape shape, PipeOptions options,
-          Where where) {
+Pipe pipe(const std::string &name, CoreRole from, CoreRole to, DType type, Shape shape,
+          PipeOptions options, Where where) {
   ProgramImpl *tracer = ProgramImpl::current("pipe", where);
   if (!tracer)
     return Pipe::of(nullptr);
   if (!tracer->isIn({ir::FuncKind::Group})) {
-    tracer->error(where, "pipe '" + name + "' is made outside a group; pipes join the roles of a group");
+    tracer->error(where,
+                  "pipe '" + name + "' is made outside a group; pipes join the roles of a group");
     return Pipe::of(nullptr);
   }
   DiagnosticCollector collector(&tracer->context, tracer->errors);
   auto emit = [&] { return mlir::emitError(tracer->loc(where)); };
-  auto tile = tile::TileType::getChecked(emit, &tracer->context, shape.rows, shape.cols, tracer->typeOf(type),
-                                         tile::Space::Unassigned);
+  auto tile = tile::TileType::getChecked(emit, &tracer->context, shape.rows, shape.cols,
+                                         tracer->typeOf(type), tile::Space::Unassigned);
   if (!tile)
     return Pipe::of(nullptr);
-  auto pipeType = tile::PipeType::getChecked(emit, &tracer->context, StringRef(from.name), StringRef(to.name),
-                                             ArrayRef<tile::TileType>(tile), static_cast<tile::Split>(options.split));
+  auto pipeType = tile::PipeType::getChecked(emit, &tracer->context, StringRef(from.name),
+                                             StringRef(to.name), ArrayRef<tile::TileType>(tile),
+                                             static_cast<tile::Split>(options.split));
   if (!pipeType)
     return Pipe::of(nullptr);
   IntegerAttr slots;
@@ -194,7 +215,8 @@ Pipe pipe(const std::string &name, CoreRole from, CoreRole to, DType type, Shape
 }
 
 /// The pipe, if the role that is being traced is this end of it.
-static Value pipeEnd(ProgramImpl *tracer, Pipe pipe, bool isProducer, const char *what, Where where) {
+static Value pipeEnd(ProgramImpl *tracer, Pipe pipe, bool isProducer, const char *what,
+                     Where where) {
   Value value = tracer ? tracer->use(pipe.value(), "pipe", where) : Value();
   if (!value)
     return {};
@@ -202,16 +224,19 @@ static Value pipeEnd(ProgramImpl *tracer, Pipe pipe, bool isProducer, const char
   StringRef end = isProducer ? type.getFrom() : type.getTo();
   if (tracer->role == end)
     return value;
-  tracer->error(where, std::string(what) + " by role " + (tracer->role.empty() ? "?" : tracer->role) + ", but '" +
-                           givenName(value).str() + "' is a pipe from " + type.getFrom().str() + " to " +
-                           type.getTo().str());
+  tracer->error(where, std::string(what) + " by role " +
+                           (tracer->role.empty() ? "?" : tracer->role) + ", but '" +
+                           givenName(value).str() + "' is a pipe from " + type.getFrom().str() +
+                           " to " + type.getTo().str());
   return {};
 }
 
 static ProgramImpl *inRole(const char *what, Where where) {
   ProgramImpl *tracer = ProgramImpl::current(what, where);
   if (tracer && tracer->role.empty()) {
-    tracer->error(where, std::string(what) + " stands outside a role; only the roles of a group talk through pipes");
+    tracer->error(where,
+                  std::string(what) +
+                      " stands outside a role; only the roles of a group talk through pipes");
     return nullptr;
   }
   return tracer;
@@ -232,7 +257,8 @@ Tile pop(Pipe pipe, Where where) {
     return ProgramImpl::poison(DType::F32, 1, 1);
   auto type = cast<tile::PipeType>(from.getType());
   // Only the role with lanes sees a share; the others see the whole tile.
-  tile::TileType tile = tile::laneShare(type.getPayload()[0], type.getSplit(), tracer->lanesOfRole());
+  tile::TileType tile =
+      tile::laneShare(type.getPayload()[0], type.getSplit(), tracer->lanesOfRole());
   return tracer->handle(
       tile::PopOp::create(tracer->builder, tracer->loc(where), TypeRange(tile), from).getResult(0));
 }

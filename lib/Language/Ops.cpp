@@ -20,12 +20,14 @@ static Index indexOp(const char *what, const IndexOperand &a, const IndexOperand
   Value lhs = tracer->use(a.index, a.where), rhs = tracer->use(b.index, a.where);
   if (!lhs || !rhs)
     return 0;
-  return Index::of(Value(Op::create(tracer->builder, tracer->loc(a.where), lhs, rhs)).getAsOpaquePointer());
+  return Index::of(
+      Value(Op::create(tracer->builder, tracer->loc(a.where), lhs, rhs)).getAsOpaquePointer());
 }
 
 using Folded = std::optional<int64_t>;
 
-// Sums and products of constants fold unless they overflow, which then shows at run time like any other.
+// Sums and products of constants fold unless they overflow, which then shows at run time like any
+// other.
 Index operator+(IndexOperand a, IndexOperand b) {
   return indexOp<arith::AddIOp>("index +", a, b, [](int64_t x, int64_t y) -> Folded {
     int64_t r;
@@ -45,9 +47,12 @@ Index operator*(IndexOperand a, IndexOperand b) {
   });
 }
 static Folded divide(int64_t x, int64_t y) { return y <= 0 ? Folded() : x / y; }
-Index operator/(IndexOperand a, IndexOperand b) { return indexOp<arith::DivSIOp>("index /", a, b, divide); }
+Index operator/(IndexOperand a, IndexOperand b) {
+  return indexOp<arith::DivSIOp>("index /", a, b, divide);
+}
 Index operator%(IndexOperand a, IndexOperand b) {
-  return indexOp<arith::RemSIOp>("index %", a, b, [](int64_t x, int64_t y) { return y <= 0 ? Folded() : x % y; });
+  return indexOp<arith::RemSIOp>("index %", a, b,
+                                 [](int64_t x, int64_t y) { return y <= 0 ? Folded() : x % y; });
 }
 Index ceildiv(IndexOperand a, IndexOperand b) {
   return indexOp<arith::CeilDivSIOp>("ceildiv", a, b, [](int64_t x, int64_t y) {
@@ -55,10 +60,12 @@ Index ceildiv(IndexOperand a, IndexOperand b) {
   });
 }
 Index min(IndexOperand a, IndexOperand b) {
-  return indexOp<arith::MinSIOp>("min", a, b, [](int64_t x, int64_t y) { return Folded(std::min(x, y)); });
+  return indexOp<arith::MinSIOp>("min", a, b,
+                                 [](int64_t x, int64_t y) { return Folded(std::min(x, y)); });
 }
 Index max(IndexOperand a, IndexOperand b) {
-  return indexOp<arith::MaxSIOp>("max", a, b, [](int64_t x, int64_t y) { return Folded(std::max(x, y)); });
+  return indexOp<arith::MaxSIOp>("max", a, b,
+                                 [](int64_t x, int64_t y) { return Folded(std::max(x, y)); });
 }
 
 Index TensorRef::dim(int axis, Where where) const {
@@ -68,12 +75,14 @@ Index TensorRef::dim(int axis, Where where) const {
     return 0;
   auto type = cast<ir::TensorType>(tensor.getType());
   if (axis < 0 || axis >= type.getRank()) {
-    tracer->error(where, "dim(" + std::to_string(axis) + ") of a tensor of rank " + std::to_string(type.getRank()));
+    tracer->error(where, "dim(" + std::to_string(axis) + ") of a tensor of rank " +
+                             std::to_string(type.getRank()));
     return 0;
   }
   if (!type.isDynamicDim(axis))
     return type.getShape()[axis];
-  return Index::of(Value(ir::DimOp::create(tracer->builder, tracer->loc(where), tensor, axis)).getAsOpaquePointer());
+  return Index::of(Value(ir::DimOp::create(tracer->builder, tracer->loc(where), tensor, axis))
+                       .getAsOpaquePointer());
 }
 
 //===----------------------------------------------------------------------===//
@@ -84,13 +93,16 @@ Index TensorRef::dim(int axis, Where where) const {
 static ProgramImpl *inKernel(const char *what, Where where) {
   ProgramImpl *tracer = ProgramImpl::current(what, where);
   if (tracer && !tracer->isIn({ir::FuncKind::Incore, ir::FuncKind::Role})) {
-    tracer->error(where, std::string(what) + " computes on a core; put it into a kernel, a role or spmd");
+    tracer->error(where,
+                  std::string(what) + " computes on a core; put it into a kernel, a role or spmd");
     return nullptr;
   }
   return tracer;
 }
 
-static std::string shapeText(int64_t rows, int64_t cols) { return std::to_string(rows) + "x" + std::to_string(cols); }
+static std::string shapeText(int64_t rows, int64_t cols) {
+  return std::to_string(rows) + "x" + std::to_string(cols);
+}
 
 /// A tile shape that can exist, or a reported mistake.
 static bool checkShape(ProgramImpl *tracer, Shape shape, Where where) {
@@ -111,63 +123,72 @@ struct AccessIndices {
   bool collect(ProgramImpl *tracer, const TensorRef &tensor, const std::vector<Index> &indices,
                const std::vector<Index> &validExtents, Where where) {
     if (int(indices.size()) != tensor.rank()) {
-      tracer->error(where, "a tensor of rank " + std::to_string(tensor.rank()) + " takes one index per axis, not " +
-                               std::to_string(indices.size()));
+      tracer->error(where, "a tensor of rank " + std::to_string(tensor.rank()) +
+                               " takes one index per axis, not " + std::to_string(indices.size()));
       return false;
     }
     if (!validExtents.empty() && validExtents.size() != 2) {
       tracer->error(where, "valid takes rows and columns");
       return false;
     }
-    return tracer->mixed(indices, where, at, atValues) && tracer->mixed(validExtents, where, valid, validValues);
+    return tracer->mixed(indices, where, at, atValues) &&
+           tracer->mixed(validExtents, where, valid, validValues);
   }
 };
 
-Tile load(const TensorRef &tensor, std::vector<Index> at, Shape shape, LoadOptions options, Where where) {
+Tile load(const TensorRef &tensor, std::vector<Index> at, Shape shape, LoadOptions options,
+          Where where) {
   Tile failed = ProgramImpl::poison(tensor.dtype(), shape.rows, shape.cols);
   ProgramImpl *tracer = inKernel("load", where);
   Value from = tracer ? tracer->use(tensor.value(), "tensor", where) : Value();
   AccessIndices indices;
-  if (!from || !checkShape(tracer, shape, where) || !indices.collect(tracer, tensor, at, options.valid, where))
+  if (!from || !checkShape(tracer, shape, where) ||
+      !indices.collect(tracer, tensor, at, options.valid, where))
     return failed;
   Attribute pad;
   if (options.pad != Pad::Zero)
     pad = tile::PadKindAttr::get(&tracer->context, static_cast<tile::PadKind>(options.pad));
-  auto op = tile::LoadOp::create(tracer->builder, tracer->loc(where),
-                                 tracer->tileType(tensor.dtype(), shape.rows, shape.cols), from, indices.atValues,
-                                 arrayAttr(tracer, indices.at), indices.validValues,
-                                 options.valid.empty() ? DenseI64ArrayAttr() : arrayAttr(tracer, indices.valid), pad);
+  auto op = tile::LoadOp::create(
+      tracer->builder, tracer->loc(where), tracer->tileType(tensor.dtype(), shape.rows, shape.cols),
+      from, indices.atValues, arrayAttr(tracer, indices.at), indices.validValues,
+      options.valid.empty() ? DenseI64ArrayAttr() : arrayAttr(tracer, indices.valid), pad);
   return tracer->handle(op);
 }
 
-void store(const Tile &tile, const TensorRef &tensor, std::vector<Index> at, StoreOptions options, Where where) {
+void store(const Tile &tile, const TensorRef &tensor, std::vector<Index> at, StoreOptions options,
+           Where where) {
   ProgramImpl *tracer = inKernel("store", where);
   if (!tracer)
     return;
   if (tensor.access() == Access::In)
     return tracer->error(where, "store into an In tensor; make the parameter Out or InOut");
-  Value value = tracer->use(tile.value(), "tile", where), to = tracer->use(tensor.value(), "tensor", where);
+  Value value = tracer->use(tile.value(), "tile", where),
+        to = tracer->use(tensor.value(), "tensor", where);
   if (tile.dtype() != tensor.dtype())
-    return tracer->error(where, std::string("store of a tile of ") + toString(tile.dtype()) + " into a tensor of " +
-                                    toString(tensor.dtype()) + "; cast<" + toString(tensor.dtype()) + ">(...) it first");
+    return tracer->error(where, std::string("store of a tile of ") + toString(tile.dtype()) +
+                                    " into a tensor of " + toString(tensor.dtype()) + "; cast<" +
+                                    toString(tensor.dtype()) + ">(...) it first");
   AccessIndices indices;
   if (!value || !to || !indices.collect(tracer, tensor, at, options.valid, where))
     return;
   tile::AtomicKindAttr atomic;
   if (options.atomicAdd)
     atomic = tile::AtomicKindAttr::get(&tracer->context, tile::AtomicKind::Add);
-  tile::StoreOp::create(tracer->builder, tracer->loc(where), value, to, indices.atValues, arrayAttr(tracer, indices.at),
-                        indices.validValues,
-                        options.valid.empty() ? DenseI64ArrayAttr() : arrayAttr(tracer, indices.valid), atomic);
+  tile::StoreOp::create(
+      tracer->builder, tracer->loc(where), value, to, indices.atValues,
+      arrayAttr(tracer, indices.at), indices.validValues,
+      options.valid.empty() ? DenseI64ArrayAttr() : arrayAttr(tracer, indices.valid), atomic);
 }
 
 Tile full(DType type, Shape shape, double value, Where where) {
   ProgramImpl *tracer = inKernel("full", where);
   if (!tracer || !checkShape(tracer, shape, where))
     return ProgramImpl::poison(type, shape.rows, shape.cols);
-  Value scalar = tracer->numberConstant(value, tracer->typeOf(type));
-  return tracer->handle(tile::FullOp::create(tracer->builder, tracer->loc(where),
-                                             tracer->tileType(type, shape.rows, shape.cols), scalar));
+  Value scalar = tracer->numberConstant(value, tracer->typeOf(type), where);
+  if (!scalar)
+    return ProgramImpl::poison(type, shape.rows, shape.cols);
+  return tracer->handle(tile::FullOp::create(
+      tracer->builder, tracer->loc(where), tracer->tileType(type, shape.rows, shape.cols), scalar));
 }
 
 //===----------------------------------------------------------------------===//
@@ -175,27 +196,30 @@ Tile full(DType type, Shape shape, double value, Where where) {
 //===----------------------------------------------------------------------===//
 
 /// The shape and type of a product, or a reported mistake.
-static std::optional<tile::TileType> productType(ProgramImpl *tracer, const Tile &a, const Tile &b, MatmulFlags flags,
-                                                 Where where) {
+static std::optional<tile::TileType> productType(ProgramImpl *tracer, const Tile &a, const Tile &b,
+                                                 MatmulFlags flags, Where where) {
   int64_t m = flags & trans_a ? a.cols() : a.rows(), ka = flags & trans_a ? a.rows() : a.cols();
   int64_t kb = flags & trans_b ? b.cols() : b.rows(), n = flags & trans_b ? b.rows() : b.cols();
   Type acc = tile::accumulatorType(tracer->typeOf(a.dtype()));
   if (a.dtype() != b.dtype() || !acc) {
-    tracer->error(where, std::string("matmul of ") + toString(a.dtype()) + " and " + toString(b.dtype()) +
-                             "; both are floats of one type, or i8");
+    tracer->error(where, std::string("matmul of ") + toString(a.dtype()) + " and " +
+                             toString(b.dtype()) + "; both are floats of one type, or i8");
     return std::nullopt;
   }
   if (ka != kb) {
-    tracer->error(where, "matmul of " + shapeText(a.rows(), a.cols()) + (flags & trans_a ? " (transposed)" : "") + " and " +
-                             shapeText(b.rows(), b.cols()) + (flags & trans_b ? " (transposed)" : "") +
-                             ": the inner extents " + std::to_string(ka) + " and " + std::to_string(kb) + " differ");
+    tracer->error(where, "matmul of " + shapeText(a.rows(), a.cols()) +
+                             (flags & trans_a ? " (transposed)" : "") + " and " +
+                             shapeText(b.rows(), b.cols()) +
+                             (flags & trans_b ? " (transposed)" : "") + ": the inner extents " +
+                             std::to_string(ka) + " and " + std::to_string(kb) + " differ");
     return std::nullopt;
   }
   return tile::TileType::get(m, n, acc);
 }
 
 Tile matmul(const Tile &a, const Tile &b, MatmulFlags flags, Where where) {
-  Tile failed = ProgramImpl::poison(DType::F32, flags & trans_a ? a.cols() : a.rows(), flags & trans_b ? b.rows() : b.cols());
+  Tile failed = ProgramImpl::poison(DType::F32, flags & trans_a ? a.cols() : a.rows(),
+                                    flags & trans_b ? b.rows() : b.cols());
   ProgramImpl *tracer = inKernel("matmul", where);
   if (!tracer)
     return failed;
@@ -218,39 +242,50 @@ Tile matmul_acc(const Tile &acc, const Tile &a, const Tile &b, MatmulFlags flags
   if (!type || !sum || !lhs || !rhs)
     return failed;
   if (sum.getType() != *type) {
-    tracer->error(where, std::string("the accumulator is ") + shapeText(acc.rows(), acc.cols()) + " of " +
-                             toString(acc.dtype()) + ", the product " + shapeText(type->getRows(), type->getCols()) +
-                             " of " + (isa<FloatType>(type->getElementType()) ? "f32" : "i32"));
+    tracer->error(where, std::string("the accumulator is ") + shapeText(acc.rows(), acc.cols()) +
+                             " of " + toString(acc.dtype()) + ", the product " +
+                             shapeText(type->getRows(), type->getCols()) + " of " +
+                             (isa<FloatType>(type->getElementType()) ? "f32" : "i32"));
     return failed;
   }
-  return tracer->handle(tile::MatmulAccOp::create(tracer->builder, tracer->loc(where), *type, sum, lhs, rhs,
-                                                  bool(flags & trans_a), bool(flags & trans_b)));
+  return tracer->handle(tile::MatmulAccOp::create(tracer->builder, tracer->loc(where), *type, sum,
+                                                  lhs, rhs, bool(flags & trans_a),
+                                                  bool(flags & trans_b)));
 }
 
 //===----------------------------------------------------------------------===//
 // Elementwise and reductions
 //===----------------------------------------------------------------------===//
 
-template <typename Op> static Tile binary(const char *what, const TileOperand &a, const TileOperand &b) {
+template <typename Op>
+static Tile binary(const char *what, const TileOperand &a, const TileOperand &b) {
   Where where = a.where;
   DType type = a.isNumber ? b.type : a.type;
   auto shape = tile::broadcastShape({a.rows, a.cols}, {b.rows, b.cols});
-  Tile failed = ProgramImpl::poison(type, shape ? shape->first : a.rows, shape ? shape->second : a.cols);
+  Tile failed =
+      ProgramImpl::poison(type, shape ? shape->first : a.rows, shape ? shape->second : a.cols);
   ProgramImpl *tracer = inKernel(what, where);
   if (!tracer)
     return failed;
+  if (!a.isTile && !b.isTile) {
+    tracer->error(where,
+                  std::string("'") + what + "' of two scalars; one of the operands must be a tile");
+    return failed;
+  }
   if (!shape) {
-    tracer->error(where, "tiles of " + shapeText(a.rows, a.cols) + " and " + shapeText(b.rows, b.cols) +
-                             " do not broadcast in '" + what + "'; an extent must be equal or 1");
+    tracer->error(where, "tiles of " + shapeText(a.rows, a.cols) + " and " +
+                             shapeText(b.rows, b.cols) + " do not broadcast in '" + what +
+                             "'; an extent must be equal or 1");
     return failed;
   }
   if (!a.isNumber && !b.isNumber && a.type != b.type) {
-    tracer->error(where, std::string("'") + what + "' mixes " + toString(a.type) + " with " + toString(b.type) +
-                             "; cast one of them");
+    tracer->error(where, std::string("'") + what + "' mixes " + toString(a.type) + " with " +
+                             toString(b.type) + "; cast one of them");
     return failed;
   }
   auto operand = [&](const TileOperand &x) {
-    return x.isNumber ? tracer->numberConstant(x.number, tracer->typeOf(type)) : tracer->use(x.value, "tile", where);
+    return x.isNumber ? tracer->numberConstant(x.number, tracer->typeOf(type), where)
+                      : tracer->use(x.value, "tile", where);
   };
   Value lhs = operand(a), rhs = operand(b);
   if (!lhs || !rhs)
@@ -268,13 +303,14 @@ Tile minimum(TileOperand a, TileOperand b) { return binary<tile::MinOp>("minimum
 
 /// An op with one tile operand and a result of the given type.
 template <typename Op, typename... Extra>
-static Tile unary(const char *what, const Tile &x, DType type, int64_t rows, int64_t cols, Where where, Extra... extra) {
+static Tile unary(const char *what, const Tile &x, DType type, int64_t rows, int64_t cols,
+                  Where where, Extra... extra) {
   ProgramImpl *tracer = inKernel(what, where);
   Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
   if (!operand)
     return ProgramImpl::poison(type, rows, cols);
-  return tracer->handle(
-      Op::create(tracer->builder, tracer->loc(where), tracer->tileType(type, rows, cols), operand, extra...));
+  return tracer->handle(Op::create(tracer->builder, tracer->loc(where),
+                                   tracer->tileType(type, rows, cols), operand, extra...));
 }
 
 template <typename Op> static Tile math(const char *what, const Tile &x, Where where) {
@@ -298,18 +334,26 @@ Tile erf(const Tile &x, Where where) { return math<tile::ErfOp>("erf", x, where)
 static Tile reduce(tile::ReduceKind kind, const Tile &x, int axis, Where where) {
   ProgramImpl *tracer = inKernel("reduce", where);
   if (tracer && axis != 0 && axis != 1)
-    tracer->error(where, "reduce along axis " + std::to_string(axis) + "; it is 0 (rows) or 1 (columns)");
+    tracer->error(where,
+                  "reduce along axis " + std::to_string(axis) + "; it is 0 (rows) or 1 (columns)");
   int64_t rows = axis == 0 ? 1 : x.rows(), cols = axis == 0 ? x.cols() : 1;
   Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
   if (!operand || axis < 0 || axis > 1)
     return ProgramImpl::poison(x.dtype(), rows, cols);
   return tracer->handle(tile::ReduceOp::create(tracer->builder, tracer->loc(where),
-                                               tracer->tileType(x.dtype(), rows, cols), kind, operand, axis));
+                                               tracer->tileType(x.dtype(), rows, cols), kind,
+                                               operand, axis));
 }
 
-Tile reduce_sum(const Tile &x, int axis, Where where) { return reduce(tile::ReduceKind::Sum, x, axis, where); }
-Tile reduce_max(const Tile &x, int axis, Where where) { return reduce(tile::ReduceKind::Max, x, axis, where); }
-Tile reduce_min(const Tile &x, int axis, Where where) { return reduce(tile::ReduceKind::Min, x, axis, where); }
+Tile reduce_sum(const Tile &x, int axis, Where where) {
+  return reduce(tile::ReduceKind::Sum, x, axis, where);
+}
+Tile reduce_max(const Tile &x, int axis, Where where) {
+  return reduce(tile::ReduceKind::Max, x, axis, where);
+}
+Tile reduce_min(const Tile &x, int axis, Where where) {
+  return reduce(tile::ReduceKind::Min, x, axis, where);
+}
 
 Tile transpose(const Tile &x, Where where) {
   return unary<tile::TransposeOp>("transpose", x, x.dtype(), x.cols(), x.rows(), where);
@@ -322,15 +366,21 @@ Tile cast(const Tile &x, DType type, Where where) {
 // Identity
 //===----------------------------------------------------------------------===//
 
-template <typename Op, typename... Attr> static Index identity(const char *what, Where where, Attr... attr) {
+template <typename Op, typename... Attr>
+static Index identity(const char *what, Where where, Attr... attr) {
   ProgramImpl *tracer = inKernel(what, where);
   if (!tracer)
     return 0;
-  return Index::of(Value(Op::create(tracer->builder, tracer->loc(where), attr...)).getAsOpaquePointer());
+  return Index::of(
+      Value(Op::create(tracer->builder, tracer->loc(where), attr...)).getAsOpaquePointer());
 }
 
-Index blockIdx(int dim, Where where) { return identity<tile::BlockIdxOp>("blockIdx", where, int64_t(dim)); }
-Index blockCount(int dim, Where where) { return identity<tile::BlockCountOp>("blockCount", where, int64_t(dim)); }
+Index blockIdx(int dim, Where where) {
+  return identity<tile::BlockIdxOp>("blockIdx", where, int64_t(dim));
+}
+Index blockCount(int dim, Where where) {
+  return identity<tile::BlockCountOp>("blockCount", where, int64_t(dim));
+}
 Index lane(Where where) { return identity<tile::LaneOp>("lane", where); }
 
 //===----------------------------------------------------------------------===//
@@ -339,23 +389,26 @@ Index lane(Where where) { return identity<tile::LaneOp>("lane", where); }
 
 namespace detail {
 
-LoopFrame beginLoop(Index lower, Index upper, Index step, const std::vector<Tile> &carried, const LoopOptions &options,
-                    Where where) {
+LoopFrame beginLoop(Index lower, Index upper, Index step, const std::vector<Tile> &carried,
+                    const LoopOptions &options, Where where) {
   LoopFrame frame{0, carried, nullptr};
   ProgramImpl *tracer = ProgramImpl::current("loop", where);
   if (!tracer)
     return frame;
   if (step.isConstant() && step.constant() < 1)
-    tracer->error(where, "the step of a loop is at least 1, not " + std::to_string(step.constant()));
+    tracer->error(where,
+                  "the step of a loop is at least 1, not " + std::to_string(step.constant()));
   if (int(options.stages > 0) + int(options.parallel) + int(options.unroll) > 1)
     tracer->error(where, "a loop is pipelined, parallel or unrolled, not several of them");
-  Value lb = tracer->use(lower, where), ub = tracer->use(upper, where), by = tracer->use(step, where);
+  Value lb = tracer->use(lower, where), ub = tracer->use(upper, where),
+        by = tracer->use(step, where);
   SmallVector<Value> inits;
   for (const Tile &tile : carried) {
     Value value = tracer->use(tile.value(), "tile", where);
     // A poisoned start would end the tracing of the body; a stand-in keeps it going.
-    inits.push_back(value ? value : Value::getFromOpaquePointer(
-                                        full(tile.dtype(), {tile.rows(), tile.cols()}, 0, where).value()));
+    inits.push_back(value ? value
+                          : Value::getFromOpaquePointer(
+                                full(tile.dtype(), {tile.rows(), tile.cols()}, 0, where).value()));
     if (!inits.back())
       return frame;
   }
@@ -364,7 +417,8 @@ LoopFrame beginLoop(Index lower, Index upper, Index step, const std::vector<Tile
   auto loop = scf::ForOp::create(tracer->builder, tracer->loc(where), lb, ub, by, inits);
   using Kind = ir::LoopKind;
   auto setKind = [&](Kind kind) {
-    loop->setAttr(ir::kLoopAttr, ir::LoopAttr::get(&tracer->context, kind, kind == Kind::Pipeline ? options.stages : 0));
+    loop->setAttr(ir::kLoopAttr, ir::LoopAttr::get(&tracer->context, kind,
+                                                   kind == Kind::Pipeline ? options.stages : 0));
   };
   if (options.stages > 0)
     setKind(Kind::Pipeline);
@@ -394,9 +448,10 @@ std::vector<Tile> endLoop(const LoopFrame &frame, const std::vector<Tile> &next,
     Value value = tracer->use(tile.value(), "tile", where);
     if (value && value.getType() != carried.getType()) {
       auto want = cast<tile::TileType>(carried.getType());
-      tracer->error(where, std::string("the loop carries a tile of ") + shapeText(want.getRows(), want.getCols()) +
-                               " but its body returns one of " + shapeText(tile.rows(), tile.cols()) + " of " +
-                               toString(tile.dtype()));
+      tracer->error(
+          where, std::string("the loop carries a tile of ") +
+                     shapeText(want.getRows(), want.getCols()) + " but its body returns one of " +
+                     shapeText(tile.rows(), tile.cols()) + " of " + toString(tile.dtype()));
       value = {};
     }
     yields.push_back(value ? value : carried);

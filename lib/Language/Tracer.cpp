@@ -5,11 +5,14 @@
 
 #include "mlir/IR/Verifier.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace kiln {
 
-// The tracer of this thread's innermost function, and the program that hears of mistakes outside any.
+// The tracer of this thread's innermost function, and the program that hears of mistakes outside
+// any.
 static thread_local ProgramImpl *activeTracer = nullptr;
 static thread_local ProgramImpl *latestProgram = nullptr;
 
@@ -28,7 +31,8 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext *context, std::vector<Statu
             message += loc.str() + ": ";
           message += note.str();
         }
-        errors.emplace_back(StatusCode::InvalidArgument, message, sourceLocOf(diagnostic.getLocation()));
+        errors.emplace_back(StatusCode::InvalidArgument, message,
+                            sourceLocOf(diagnostic.getLocation()));
         return success();
       }) {}
 
@@ -38,6 +42,7 @@ ProgramImpl::ProgramImpl(const std::string &name, Where where)
   registerKilnDialects(registry);
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
+  context.printOpOnDiagnostic(false); // the user's line says more than the op in generic form
   module = ModuleOp::create(loc(where), name);
   latestProgram = this;
 }
@@ -46,8 +51,10 @@ ProgramImpl *ProgramImpl::current(const char *what, Where where) {
   if (activeTracer)
     return activeTracer;
   if (latestProgram)
-    latestProgram->error(where, std::string(what) + " stands outside any function of a program; call it in the body of "
-                                                    "a kernel, role, group or orchestration");
+    latestProgram->error(where,
+                         std::string(what) +
+                             " stands outside any function of a program; call it in the body of "
+                             "a kernel, role, group or orchestration");
   return nullptr;
 }
 
@@ -68,8 +75,10 @@ Value ProgramImpl::use(ValuePtr handle, const char *what, Where where) {
   if (value.getParentRegion()->isAncestor(here))
     return value;
   SourceLoc made = sourceLocOf(value.getLoc());
-  error(where, std::string("this ") + what + " cannot be used here: it belongs to the loop, kernel or role that made it" +
-                   (made.isKnown() ? " (" + made.str() + ")" : "") + "; carry it out of the loop or pass it as an argument");
+  error(where, std::string("this ") + what +
+                   " cannot be used here: it belongs to the loop, kernel or role that made it" +
+                   (made.isKnown() ? " (" + made.str() + ")" : "") +
+                   "; carry it out of the loop or pass it as an argument");
   return {};
 }
 
@@ -111,7 +120,8 @@ tile::TileType ProgramImpl::tileType(DType type, int64_t rows, int64_t cols) {
 
 Tile ProgramImpl::handle(Value value) {
   auto type = cast<tile::TileType>(value.getType());
-  return Tile::of(value.getAsOpaquePointer(), type.getRows(), type.getCols(), *dtypeOf(type.getElementType()));
+  return Tile::of(value.getAsOpaquePointer(), type.getRows(), type.getCols(),
+                  *dtypeOf(type.getElementType()));
 }
 
 Block *ProgramImpl::constantBlock() {
@@ -132,14 +142,26 @@ Value ProgramImpl::constant(TypedAttr value) {
   return arith::ConstantOp::create(builder, block->getParentOp()->getLoc(), value);
 }
 
-Value ProgramImpl::numberConstant(double value, Type type) {
+Value ProgramImpl::numberConstant(double value, Type type, Where where) {
   if (isa<FloatType>(type))
     return constant(builder.getFloatAttr(type, value));
-  return constant(builder.getIntegerAttr(type, int64_t(value)));
+  unsigned width = isa<IndexType>(type) ? 64 : type.getIntOrFloatBitWidth();
+  // i1 is 0 or 1; the others are signed.
+  double limit = std::ldexp(1.0, int(width) - (width > 1));
+  if (value != std::trunc(value) || value >= limit || value < (width > 1 ? -limit : 0)) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    os << value << " is no value of type " << type;
+    error(where, text);
+    return {};
+  }
+  return constant(
+      builder.getIntegerAttr(type, APInt(width, uint64_t(int64_t(value)), /*isSigned=*/true,
+                                         /*implicitTrunc=*/true)));
 }
 
-bool ProgramImpl::mixed(const std::vector<Index> &indices, Where where, SmallVectorImpl<int64_t> &constants,
-                        SmallVectorImpl<Value> &values) {
+bool ProgramImpl::mixed(const std::vector<Index> &indices, Where where,
+                        SmallVectorImpl<int64_t> &constants, SmallVectorImpl<Value> &values) {
   for (Index index : indices) {
     if (index.isConstant()) {
       constants.push_back(index.constant());
@@ -157,18 +179,22 @@ bool ProgramImpl::mixed(const std::vector<Index> &indices, Where where, SmallVec
 bool ProgramImpl::isIn(std::initializer_list<ir::FuncKind> kinds) const {
   ir::FuncOp func = function;
   ir::FuncKind kind = func.getKind();
-  if (Operation *op = builder.getInsertionBlock()->getParentOp(); isa<ir::IncoreOp>(op) || op->getParentOfType<ir::IncoreOp>())
+  if (Operation *op = builder.getInsertionBlock()->getParentOp();
+      isa<ir::IncoreOp>(op) || op->getParentOfType<ir::IncoreOp>())
     kind = kind == ir::FuncKind::Group ? ir::FuncKind::Role : ir::FuncKind::Incore;
   return llvm::is_contained(kinds, kind);
 }
 
-int64_t ProgramImpl::lanesOfRole() { return findRole(role)->maxLanes > 1 ? function.getNumLanes() : 1; }
+int64_t ProgramImpl::lanesOfRole() {
+  return findRole(role)->maxLanes > 1 ? function.getNumLanes() : 1;
+}
 
 //===----------------------------------------------------------------------===//
 // Program
 //===----------------------------------------------------------------------===//
 
-Program::Program(const std::string &name, Where where) : P(std::make_unique<ProgramImpl>(name, where)) {}
+Program::Program(const std::string &name, Where where)
+    : P(std::make_unique<ProgramImpl>(name, where)) {}
 Program::Program(Program &&) noexcept = default;
 Program &Program::operator=(Program &&) noexcept = default;
 Program::~Program() {
@@ -182,13 +208,22 @@ std::string Program::str() const {
   std::string text;
   llvm::raw_string_ostream os(text);
   P->module->print(os);
-  return text + "\n";
+  return text;
 }
 
 const std::vector<Status> &Program::errors() {
-  if (P->errors.empty() && !P->verified) {
-    DiagnosticCollector collector(&P->context, P->errors);
+  if (!P->verified) {
+    // The verifier sees what tracing could not; what was reported at the same line already says
+    // enough.
+    std::vector<Status> found;
+    DiagnosticCollector collector(&P->context, found);
     (void)mlir::verify(*P->module);
+    for (Status &error : found)
+      if (llvm::none_of(P->errors, [&](const Status &known) {
+            return known.location().file == error.location().file &&
+                   known.location().line == error.location().line;
+          }))
+        P->errors.push_back(error);
     P->verified = true;
   }
   return P->errors;
@@ -198,8 +233,10 @@ ModuleOp moduleOf(Program &program) { return *program.impl().module; }
 
 static ir::FuncKind kindFromName(StringRef name) { return *ir::symbolizeFuncKind(name); }
 
-detail::FunctionFrame Program::begin(const char *kind, const std::string &name, const std::vector<Param> &params,
-                                     std::vector<detail::ParamType> types, GroupOptions options, Where where) {
+detail::FunctionFrame Program::begin(const char *kind, const std::string &name,
+                                     const std::vector<Param> &params,
+                                     std::vector<detail::ParamType> types, GroupOptions options,
+                                     Where where) {
   detail::FunctionFrame frame{{}, {}, false};
   P->verified = false;
   auto fail = [&](std::string message) {
@@ -212,14 +249,17 @@ detail::FunctionFrame Program::begin(const char *kind, const std::string &name, 
     return fail("needs a name");
   if (P->module->lookupSymbol(name))
     return fail("the program has a function of this name already");
+  if (options.lanes < 1)
+    return fail("has " + std::to_string(options.lanes) + " lanes; there is at least one");
   if (params.size() != types.size())
-    return fail("has " + std::to_string(params.size()) + " parameter names for " + std::to_string(types.size()) +
-                " parameters");
+    return fail("has " + std::to_string(params.size()) + " parameter names for " +
+                std::to_string(types.size()) + " parameters");
   SmallVector<Type> inputs;
   std::vector<std::string> names;
   for (auto [param, type] : llvm::zip(params, types)) {
     if (param.name.empty() || llvm::is_contained(names, param.name))
-      return fail("parameter name '" + param.name + "' is " + (param.name.empty() ? "empty" : "used twice") +
+      return fail("parameter name '" + param.name + "' is " +
+                  (param.name.empty() ? "empty" : "used twice") +
                   "; parameters need distinct names");
     names.push_back(param.name);
     if (type.kind != detail::ParamType::TensorKind) {
@@ -233,20 +273,27 @@ detail::FunctionFrame Program::begin(const char *kind, const std::string &name, 
     if (shape.empty())
       shape.assign(type.rank, dyn);
     if (shape.size() > size_t(ir::kMaxRank))
-      return fail("parameter '" + param.name + "' has rank " + std::to_string(shape.size()) + "; the highest is 5");
+      return fail("parameter '" + param.name + "' has rank " + std::to_string(shape.size()) +
+                  "; the highest is 5");
     for (int64_t &extent : shape) {
       if (extent < dyn)
-        return fail("parameter '" + param.name + "' has the negative extent " + std::to_string(extent));
+        return fail("parameter '" + param.name + "' has the negative extent " +
+                    std::to_string(extent));
       if (extent == dyn)
         extent = ShapedType::kDynamic;
     }
-    inputs.push_back(ir::TensorType::get(shape, P->typeOf(type.type)));
+    DiagnosticCollector collector(&P->context, P->errors);
+    inputs.push_back(ir::TensorType::getChecked([&] { return mlir::emitError(P->loc(where)); },
+                                                &P->context, ArrayRef<int64_t>(shape),
+                                                P->typeOf(type.type), ArrayRef<int64_t>()));
+    if (!inputs.back())
+      return frame;
     frame.ranks.push_back(int(shape.size()));
   }
   OpBuilder &builder = P->builder;
   builder.setInsertionPointToEnd(P->module->getBody());
-  auto func = ir::FuncOp::create(builder, P->loc(where), name, builder.getFunctionType(inputs, {}), kindFromName(kind),
-                                 StringRef(), names);
+  auto func = ir::FuncOp::create(builder, P->loc(where), name, builder.getFunctionType(inputs, {}),
+                                 kindFromName(kind), StringRef(), names);
   if (kindFromName(kind) == ir::FuncKind::Group && options.lanes != 1)
     func.setLanes(options.lanes);
   for (auto [index, type] : llvm::enumerate(types))

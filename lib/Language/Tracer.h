@@ -1,7 +1,8 @@
 //===- Tracer.h - the program that is being recorded --------------------------------===//
 //
-// One ProgramImpl per Program. While one of its functions is being traced it is the thread's current tracer, and
-// the free functions of the front end record into it. It owns the MLIR context and module.
+// One ProgramImpl per Program. While one of its functions is being traced it is the thread's
+// current tracer, and the free functions of the front end record into it. It owns the MLIR context
+// and module.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LIB_LANGUAGE_TRACER_H
@@ -17,14 +18,15 @@ class ProgramImpl {
 public:
   ProgramImpl(const std::string &name, Where where);
 
-  /// The program whose function is being traced on this thread. If there is none, the mistake is recorded with
-  /// the last program of this thread, and null returned.
+  /// The program whose function is being traced on this thread. If there is none, the mistake is
+  /// recorded with the last program of this thread, and null returned.
   static ProgramImpl *current(const char *what, Where where);
 
   void error(Where where, std::string message);
   mlir::Location loc(Where where);
 
-  /// The value behind a handle; null if it is poisoned or cannot be used here, which has then been reported.
+  /// The value behind a handle; null if it is poisoned or cannot be used here, which has then been
+  /// reported.
   mlir::Value use(ValuePtr handle, const char *what, Where where);
   mlir::Value use(Index index, Where where);
 
@@ -32,19 +34,24 @@ public:
   tile::TileType tileType(DType type, int64_t rows, int64_t cols);
   Tile handle(mlir::Value tile);
   /// A tile whose mistake has been reported.
-  static Tile poison(DType type, int64_t rows, int64_t cols) { return Tile::of(nullptr, rows, cols, type); }
+  static Tile poison(DType type, int64_t rows, int64_t cols) {
+    return Tile::of(nullptr, rows, cols, type);
+  }
 
   /// Constants stand once at the head of the kernel or function that uses them.
   mlir::Value constant(mlir::TypedAttr value);
   mlir::Value indexConstant(int64_t value) { return constant(builder.getIndexAttr(value)); }
   /// A number as an element of this type.
-  mlir::Value numberConstant(double value, mlir::Type type);
+  /// Null, and reported, if the type has no such value.
+  mlir::Value numberConstant(double value, mlir::Type type, Where where);
 
-  /// Splits indices into constants and values, as the ops take them; false if one could not be used.
-  bool mixed(const std::vector<Index> &indices, Where where, llvm::SmallVectorImpl<int64_t> &constants,
-             llvm::SmallVectorImpl<mlir::Value> &values);
+  /// Splits indices into constants and values, as the ops take them; false if one could not be
+  /// used.
+  bool mixed(const std::vector<Index> &indices, Where where,
+             llvm::SmallVectorImpl<int64_t> &constants, llvm::SmallVectorImpl<mlir::Value> &values);
 
-  /// Whether ops are being recorded into a function of one of these kinds (a kiln.incore counts as incore).
+  /// Whether ops are being recorded into a function of one of these kinds (a kiln.incore counts as
+  /// incore).
   bool isIn(std::initializer_list<ir::FuncKind> kinds) const;
 
   mlir::MLIRContext context;
@@ -52,12 +59,12 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   std::string name;
   std::vector<Status> errors;
-  ir::FuncOp function;  ///< Being traced, or null.
-  std::string role;     ///< Of the group's member being traced, or empty.
+  ir::FuncOp function; ///< Being traced, or null.
+  std::string role;    ///< Of the group's member being traced, or empty.
   /// How many lanes share the work of the role being traced.
   int64_t lanesOfRole();
   bool verified = false;
-  ProgramImpl *previous = nullptr;  ///< The tracer to return to when the function ends.
+  ProgramImpl *previous = nullptr; ///< The tracer to return to when the function ends.
 
 private:
   friend class Program;

@@ -12,27 +12,36 @@ constexpr Role kAscendRoles[] = {{"aic", MatrixWork, 1}, {"aiv", VectorWork, 2}}
 constexpr Role kHopperRoles[] = {{"dma", CopyWork, 1}, {"compute", MatrixWork | VectorWork, 3}};
 constexpr Role kCpuRoles[] = {{"core", MatrixWork | VectorWork | CopyWork, 1}};
 
-constexpr Memory kAscend910b[] = {{"vec", 184 * KiB, 32},  {"mat", 512 * KiB, 32}, {"left", 64 * KiB, 512},
-                                  {"right", 64 * KiB, 512}, {"acc", 128 * KiB, 512}, {"bias", 1 * KiB, 64}};
-constexpr Memory kAscend950[] = {{"vec", 240 * KiB, 32},  {"mat", 512 * KiB, 32}, {"left", 64 * KiB, 512},
-                                 {"right", 64 * KiB, 512}, {"acc", 256 * KiB, 512}, {"bias", 4 * KiB, 64}};
-constexpr Memory kHopper[] = {{"vec", 0, 16}, {"mat", 227 * KiB, 1024}, {"left", 0, 1024}, {"right", 0, 1024},
+constexpr Memory kAscend910b[] = {{"vec", 184 * KiB, 32},  {"mat", 512 * KiB, 32},
+                                  {"left", 64 * KiB, 512}, {"right", 64 * KiB, 512},
+                                  {"acc", 128 * KiB, 512}, {"bias", 1 * KiB, 64}};
+constexpr Memory kAscend950[] = {{"vec", 240 * KiB, 32},  {"mat", 512 * KiB, 32},
+                                 {"left", 64 * KiB, 512}, {"right", 64 * KiB, 512},
+                                 {"acc", 256 * KiB, 512}, {"bias", 4 * KiB, 64}};
+constexpr Memory kHopper[] = {{"vec", 0, 16},
+                              {"mat", 227 * KiB, 1024},
+                              {"left", 0, 1024},
+                              {"right", 0, 1024},
                               {"acc", 0, 16}};
 constexpr Memory kCpu[] = {{"vec", 0, 64}, {"acc", 0, 64}};
 
-constexpr Path kAscend910bPaths[] = {{"gm", "vec"},   {"gm", "mat"},   {"vec", "gm"}, {"mat", "left"},
-                                     {"mat", "right"}, {"mat", "bias"}, {"acc", "mat"}, {"acc", "gm"}};
-constexpr Path kAscend950Paths[] = {{"gm", "vec"},   {"gm", "mat"},   {"vec", "gm"},  {"mat", "left"},
-                                    {"mat", "right"}, {"mat", "bias"}, {"acc", "mat"}, {"acc", "gm"},
-                                    {"vec", "mat"},  {"acc", "vec"}};
-constexpr Path kHopperPaths[] = {{"gm", "mat"},  {"mat", "gm"},  {"mat", "vec"}, {"vec", "mat"},
-                                 {"mat", "left"}, {"mat", "right"}, {"vec", "left"}, {"acc", "vec"}};
+constexpr Path kAscend910bPaths[] = {{"gm", "vec"},   {"gm", "mat"},    {"vec", "gm"},
+                                     {"mat", "left"}, {"mat", "right"}, {"mat", "bias"},
+                                     {"acc", "mat"},  {"acc", "gm"}};
+constexpr Path kAscend950Paths[] = {
+    {"gm", "vec"},   {"gm", "mat"},  {"vec", "gm"}, {"mat", "left"}, {"mat", "right"},
+    {"mat", "bias"}, {"acc", "mat"}, {"acc", "gm"}, {"vec", "mat"},  {"acc", "vec"}};
+constexpr Path kHopperPaths[] = {{"gm", "mat"},   {"mat", "gm"},   {"mat", "vec"},
+                                 {"vec", "mat"},  {"mat", "left"}, {"mat", "right"},
+                                 {"vec", "left"}, {"acc", "vec"}};
 
 constexpr Machine kMachines[] = {
     {"cpu", "cpu", 0, kCpuRoles, kCpu, {}, PipeStorage::Heap, 2},
     {"hopper", "h200", 132, kHopperRoles, kHopper, kHopperPaths, PipeStorage::SharedMemory, 2},
-    {"ascend910b", "a2a3sim", 24, kAscendRoles, kAscend910b, kAscend910bPaths, PipeStorage::GlobalMemory, 2},
-    {"ascend950", "a5sim", 36, kAscendRoles, kAscend950, kAscend950Paths, PipeStorage::ConsumerMemory, 2},
+    {"ascend910b", "a2a3sim", 24, kAscendRoles, kAscend910b, kAscend910bPaths,
+     PipeStorage::GlobalMemory, 2},
+    {"ascend950", "a5sim", 36, kAscendRoles, kAscend950, kAscend950Paths,
+     PipeStorage::ConsumerMemory, 2},
 };
 
 } // namespace

@@ -47,10 +47,13 @@ struct InferDirections : impl::KilnInferDirectionsBase<InferDirections> {
     };
     func.walk([&](Operation *op) {
       llvm::TypeSwitch<Operation *>(op)
-          .Case<tile::LoadOp, ir::ReadOp, ir::GetOp>([&](auto access) { note(access.getTensor(), op, true, false); })
-          .Case<tile::StoreOp>([&](auto store) { note(store.getTensor(), op, bool(store.getAtomic()), true); })
+          .Case<tile::LoadOp, ir::ReadOp, ir::GetOp>(
+              [&](auto access) { note(access.getTensor(), op, true, false); })
+          .Case<tile::StoreOp>(
+              [&](auto store) { note(store.getTensor(), op, bool(store.getAtomic()), true); })
           .Case<ir::WriteOp>([&](auto write) { note(write.getTensor(), op, false, true); })
-          .Case<ir::CallOp>([&](auto call) { noteCallee(op, call.getCalleeAttr().getAttr(), call.getArgs()); })
+          .Case<ir::CallOp>(
+              [&](auto call) { noteCallee(op, call.getCalleeAttr().getAttr(), call.getArgs()); })
           .Case<ir::SubmitOp>([&](auto submit) {
             if (submit.getPredicate())
               note(submit.getPredicate(), op, true, false);
@@ -68,9 +71,12 @@ struct InferDirections : impl::KilnInferDirectionsBase<InferDirections> {
     if (!declared || *declared == found)
       return success();
     InFlightDiagnostic diag = func.emitOpError("parameter '")
-                              << func.getArgName(index) << "' is declared " << ir::stringifyDirection(*declared)
-                              << " but the body makes it " << ir::stringifyDirection(found);
-    bool declaredReads = *declared != ir::Direction::Out, declaredWrites = *declared != ir::Direction::In;
+                              << func.getArgName(index) << "' is declared "
+                              << ir::stringifyDirection(*declared);
+    if (access.read || access.write)
+      diag << " but the body makes it " << ir::stringifyDirection(found);
+    bool declaredReads = *declared != ir::Direction::Out,
+         declaredWrites = *declared != ir::Direction::In;
     if (access.read && !declaredReads)
       diag.attachNote(access.read->getLoc()) << "it is read here";
     if (access.write && !declaredWrites)

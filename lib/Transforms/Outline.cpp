@@ -13,14 +13,16 @@ struct Outline : impl::KilnOutlineBase<Outline> {
     SmallVector<ir::IncoreOp> regions;
     getOperation().walk([&](ir::IncoreOp incore) { regions.push_back(incore); });
     for (ir::IncoreOp incore : regions) {
-      OutlinedRegion outlined = outlineRegion(incore.getBody(), incore.getName(), ir::FuncKind::Incore, {});
+      OutlinedRegion outlined =
+          outlineRegion(incore.getBody(), incore.getName(), ir::FuncKind::Incore, {});
       if (incore.getSplit())
         outlined.func.setSplit(incore.getSplit());
       OpBuilder builder(incore);
       auto submit = ir::SubmitOp::create(
-          builder, incore.getLoc(), FlatSymbolRefAttr::get(outlined.func.getSymNameAttr()), outlined.args,
-          incore.getGrid(), builder.getDenseI64ArrayAttr(incore.getStaticGrid()), incore.getDeps(), incore.getSyncStart(), Value(), ValueRange(),
-          DenseI64ArrayAttr(), arith::CmpIPredicateAttr(), IntegerAttr());
+          builder, incore.getLoc(), FlatSymbolRefAttr::get(outlined.func.getSymNameAttr()),
+          outlined.args, incore.getGrid(), builder.getDenseI64ArrayAttr(incore.getStaticGrid()),
+          incore.getDeps(), incore.getSyncStart(), Value(), ValueRange(), DenseI64ArrayAttr(),
+          arith::CmpIPredicateAttr(), IntegerAttr());
       incore.getTask().replaceAllUsesWith(submit.getTask());
       incore.erase();
     }

@@ -18,7 +18,8 @@ StringRef givenName(Value value) {
   return {};
 }
 
-/// Values from outside in order of first use; MLIR's own utility orders by hash of nothing in particular.
+/// Values from outside in order of first use; MLIR's own utility orders by hash of nothing in
+/// particular.
 static SmallVector<Value> valuesFromOutside(Region &region) {
   llvm::SetVector<Value> found;
   region.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -40,7 +41,8 @@ OutlinedRegion outlineRegion(Region &region, StringRef name, ir::FuncKind kind, 
   for (Value value : outside) {
     Operation *def = value.getDefiningOp();
     auto dim = dyn_cast_or_null<ir::DimOp>(def);
-    if (isa_and_nonnull<arith::ConstantOp>(def) || (dim && llvm::is_contained(outside, dim.getTensor())))
+    if (isa_and_nonnull<arith::ConstantOp>(def) ||
+        (dim && llvm::is_contained(outside, dim.getTensor())))
       recomputed.push_back(def);
     else
       args.push_back(value);
@@ -52,11 +54,13 @@ OutlinedRegion outlineRegion(Region &region, StringRef name, ir::FuncKind kind, 
     inputs.push_back(value.getType());
     names.push_back(givenName(value).str());
     if (names.back().empty())
-      names.back() = (isa<ir::TensorType>(value.getType()) ? "t" : "s") + std::to_string(names.size() - 1);
+      names.back() =
+          (isa<ir::TensorType>(value.getType()) ? "t" : "s") + std::to_string(names.size() - 1);
   }
 
   OpBuilder builder(parent);
-  auto func = ir::FuncOp::create(builder, holder->getLoc(), name, builder.getFunctionType(inputs, {}), kind, role, names);
+  auto func = ir::FuncOp::create(builder, holder->getLoc(), name,
+                                 builder.getFunctionType(inputs, {}), kind, role, names);
   SymbolTable symbols(parent->getParentOp());
   func->remove();
   symbols.insert(func, Block::iterator(parent));
@@ -64,7 +68,8 @@ OutlinedRegion outlineRegion(Region &region, StringRef name, ir::FuncKind kind, 
   Block &entry = func.getBody().front();
   entry.getOperations().splice(entry.begin(), region.front().getOperations());
   auto replaceInside = [&](Value from, Value to) {
-    from.replaceUsesWithIf(to, [&](OpOperand &use) { return func->isProperAncestor(use.getOwner()); });
+    from.replaceUsesWithIf(to,
+                           [&](OpOperand &use) { return func->isProperAncestor(use.getOwner()); });
   };
   for (auto [value, argument] : llvm::zip(args, entry.getArguments()))
     replaceInside(value, argument);

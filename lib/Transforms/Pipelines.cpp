@@ -2,7 +2,8 @@
 
 namespace kiln {
 
-bool buildPreparePipeline(mlir::OpPassManager &pm, llvm::StringRef lastPass, std::vector<std::string> *names) {
+bool buildPreparePipeline(mlir::OpPassManager &pm, llvm::StringRef lastPass,
+                          std::vector<std::string> *names) {
   bool found = lastPass.empty(), done = false;
   auto add = [&](std::unique_ptr<mlir::Pass> pass) {
     std::string name = pass->getArgument().str();

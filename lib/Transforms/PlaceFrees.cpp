@@ -8,7 +8,8 @@ namespace kiln {
 
 namespace {
 
-/// The last op in the pop's block that uses the popped tiles, or what aliases them; the pop itself if none.
+/// The last op in the pop's block that uses the popped tiles, or what aliases them; the pop itself
+/// if none.
 Operation *lastUse(tile::PopOp pop) {
   Block *block = pop->getBlock();
   Operation *last = pop;

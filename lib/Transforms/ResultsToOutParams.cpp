@@ -17,13 +17,15 @@ struct Result {
 };
 
 /// Computes `value`, which the callee computes from its parameters, at the call.
-FailureOr<Value> recomputeAtCall(OpBuilder &builder, Value value, IRMapping &mapping, ir::CallOp call) {
+FailureOr<Value> recomputeAtCall(OpBuilder &builder, Value value, IRMapping &mapping,
+                                 ir::CallOp call) {
   if (Value known = mapping.lookupOrNull(value))
     return known;
   Operation *def = value.getDefiningOp();
   if (!def || !isPure(def) || def->getNumRegions() != 0) {
-    InFlightDiagnostic diag = call.emitOpError("cannot allocate a result: its size is not computed from the parameters "
-                                               "alone");
+    InFlightDiagnostic diag =
+        call.emitOpError("cannot allocate a result: its size is not computed from the parameters "
+                         "alone");
     diag.attachNote(value.getLoc()) << "it depends on this value";
     return diag;
   }
@@ -50,7 +52,8 @@ struct ResultsToOutParams : impl::KilnResultsToOutParamsBase<ResultsToOutParams>
           return failure();
         sizes.push_back(*here);
       }
-      args.push_back(ir::AllocOp::create(builder, alloc.getLoc(), alloc.getType(), sizes, alloc.getNameAttr()));
+      args.push_back(ir::AllocOp::create(builder, alloc.getLoc(), alloc.getType(), sizes,
+                                         alloc.getNameAttr()));
     }
     for (auto [value, result] : llvm::zip(call.getResults(), results))
       value.replaceAllUsesWith(args[result.parameter]);
@@ -82,9 +85,11 @@ struct ResultsToOutParams : impl::KilnResultsToOutParamsBase<ResultsToOutParams>
     Builder builder(func.getContext());
     for (auto [number, alloc] : llvm::enumerate(allocs)) {
       NamedAttrList attributes;
-      attributes.set(ir::kArgNameAttr, alloc.getName() ? alloc.getNameAttr()
-                                                       : builder.getStringAttr("result" + std::to_string(number)));
-      attributes.set(ir::kArgDirectionAttr, ir::DirectionAttr::get(func.getContext(), ir::Direction::Out));
+      attributes.set(ir::kArgNameAttr,
+                     alloc.getName() ? alloc.getNameAttr()
+                                     : builder.getStringAttr("result" + std::to_string(number)));
+      attributes.set(ir::kArgDirectionAttr,
+                     ir::DirectionAttr::get(func.getContext(), ir::Direction::Out));
       if (failed(func.insertArgument(func.getNumArguments(), alloc.getType(),
                                      attributes.getDictionary(func.getContext()), alloc.getLoc())))
         return failure();

@@ -17,6 +17,12 @@ kiln.func @k(%y: !kiln.tensor<8x8xf32> out) incore {
 
 // -----
 
+// expected-error @below {{parameter 'o' is declared out; nothing writes it}}
+kiln.func @k(%o: !kiln.tensor<8x8xf32> out) incore {
+}
+
+// -----
+
 kiln.func @inner(%z: !kiln.tensor<8x8xf32>) incore {
   %t = tile.load %z[0, 0] : !tile.tile<8x8xf32>
   tile.store %t, %z[0, 0]

@@ -7,7 +7,8 @@
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
-  registry.insert<kiln::ir::KilnDialect, kiln::tile::TileDialect, mlir::arith::ArithDialect, mlir::scf::SCFDialect>();
+  registry.insert<kiln::ir::KilnDialect, kiln::tile::TileDialect, mlir::arith::ArithDialect,
+                  mlir::scf::SCFDialect>();
   mlir::registerTransformsPasses();
   kiln::registerKilnPasses();
   kiln::registerKilnPipelines();

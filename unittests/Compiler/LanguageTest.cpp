@@ -7,11 +7,14 @@ using namespace kiln;
 
 namespace {
 
-bool has(const std::string &text, const std::string &part) { return text.find(part) != std::string::npos; }
+bool has(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
 
 /// Exactly one mistake, at this line, saying this.
 void expectError(Program &p, uint32_t line, const std::string &part) {
-  ASSERT_EQ(p.errors().size(), 1u) << (p.errors().size() > 1 ? p.errors()[1].str() : "no mistake was reported");
+  ASSERT_EQ(p.errors().size(), 1u)
+      << (p.errors().size() > 1 ? p.errors()[1].str() : "no mistake was reported");
   const Status &error = p.errors()[0];
   EXPECT_TRUE(has(error.message(), part)) << error.message();
   EXPECT_EQ(error.location().line, int32_t(line)) << error.str();
@@ -43,8 +46,8 @@ TEST(Language, test_operators_record_at_the_users_line) {
 
 TEST(Language, test_loop_carries_several_tiles) {
   Program p = kernel([](In<f32> a, Out<f32> b) {
-    auto [x, y] = loop(0, a.dim(0), 8, std::tuple(zeros<f32>(8, 8), zeros<f32>(8, 1)), {.stages = 2},
-                       [&](Index i, Tile x, Tile y) {
+    auto [x, y] = loop(0, a.dim(0), 8, std::tuple(zeros<f32>(8, 8), zeros<f32>(8, 1)),
+                       {.stages = 2}, [&](Index i, Tile x, Tile y) {
                          Tile next = load(a, {i, 0}, {8, 8});
                          return std::tuple(x + next, y + reduce_sum(next, 1));
                        });
@@ -83,7 +86,9 @@ TEST(Language, test_pop_gives_a_lane_its_share) {
     });
   });
   ASSERT_TRUE(p.errors().empty()) << p.errors()[0].str();
-  EXPECT_TRUE(has(p.str(), "kiln.func @vec(%down: !tile.pipe<aic -> aiv, 8x8xf32, left_right>, %o: ")) << p.str();
+  EXPECT_TRUE(
+      has(p.str(), "kiln.func @vec(%down: !tile.pipe<aic -> aiv, 8x8xf32, left_right>, %o: "))
+      << p.str();
   EXPECT_TRUE(has(p.str(), "%down = tile.pipe slots(3)")) << p.str();
 }
 
@@ -95,7 +100,8 @@ TEST(Language, test_config_draws_and_refuses) {
   EXPECT_EQ(cfg.param("slots", {}, 2), 2);
   ASSERT_EQ(cfg.errors().size(), 2u);
   EXPECT_TRUE(has(cfg.errors()[0], "--slots x does not fit; it is an integer of at least 1"));
-  EXPECT_TRUE(has(cfg.errors()[1], "unknown option --typo; this program also takes --BM, --BN, --split, --slots"));
+  EXPECT_TRUE(has(cfg.errors()[1],
+                  "unknown option --typo; this program also takes --BM, --BN, --split, --slots"));
 }
 
 // Mistakes, each at its line.
@@ -220,6 +226,58 @@ TEST(Language, test_error_functions_and_parameters) {
   line = __LINE__ + 1;
   r.kernel("k", {"x"}, [](In<f32>, In<f32>) {});
   expectError(r, line, "has 1 parameter names for 2 parameters");
+}
+
+TEST(Language, test_error_numbers_that_the_type_cannot_hold) {
+  uint32_t line = 0;
+  Program p("test");
+  p.kernel("k", {"x"}, [&](InOut<i32> x) {
+    Tile t = load(x, {0, 0}, {8, 8});
+    line = __LINE__ + 1;
+    t * 0.5;
+    store(t, x, {0, 0});
+  });
+  expectError(p, line, "5.000000e-01 is no value of type i32");
+
+  Program q("test");
+  q.kernel("k", {}, [&] {
+    line = __LINE__ + 1;
+    full(DType::I8, {8, 8}, 300);
+    full(DType::I8, {8, 8}, -128);
+  });
+  expectError(q, line, "is no value of type i8");
+}
+
+TEST(Language, test_error_lanes_and_extents) {
+  Program p("test");
+  uint32_t line = __LINE__ + 1;
+  p.group("g", {.lanes = 0}, {}, [] {});
+  expectError(p, line, "has 0 lanes");
+
+  Program q("test");
+  line = __LINE__ + 1;
+  q.kernel("k", {{"x", {int64_t(1) << 40, int64_t(1) << 40}}}, [](In<f32>) {});
+  expectError(q, line, "more elements than any memory holds");
+}
+
+TEST(Language, test_error_arithmetic_of_scalars) {
+  uint32_t line = 0;
+  Program p("test");
+  p.kernel("k", {"s"}, [&](Scalar<f32> s) {
+    line = __LINE__ + 1;
+    s * 2;
+  });
+  expectError(p, line, "'*' of two scalars; one of the operands must be a tile");
+}
+
+TEST(Language, test_error_grid_and_block_indices_do_not_cascade) {
+  uint32_t line = 0;
+  Program p("test");
+  p.orchestration("main", {"x"}, [&](Out<f32> x) {
+    line = __LINE__ + 1;
+    spmd("k", {1, 2}, {}, [&](Index) { store(zeros<f32>(8, 8), x, {0, 0}); });
+  });
+  expectError(p, line, "has a grid of 2 dimensions but its body takes 1 block indices");
 }
 
 TEST(Language, test_error_op_outside_any_function) {

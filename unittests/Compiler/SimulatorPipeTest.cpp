@@ -418,6 +418,37 @@ kiln.func @group(%x: !kiln.tensor<24x8xf32> in, %y: !kiln.tensor<24x8xf32> out) 
       {"scan#0 waits to pop from 'to_aiv'", "cycle of waits: scan#0 -> scan#0"});
 }
 
+TEST(SimulatorPipes, SeedZeroTakesTurnsAtEveryPipeOperation) {
+  // Two lanes that never wait for each other log who runs: round robin alternates.
+  Program program(R"mlir(
+!line = !tile.pipe<aiv -> aiv, token, up_down>
+kiln.func @log(%log: !kiln.tensor<7xi64> inout, %line: !line) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %one = arith.constant 1 : i64
+  %lane = tile.lane
+  %who = arith.index_cast %lane : index to i64
+  scf.for %i = %c0 to %c3 step %c1 {
+    %n = kiln.read %log[0] : i64
+    %next = arith.addi %n, %one : i64
+    %at = arith.index_cast %next : i64 to index
+    kiln.write %who, %log[%at]
+    kiln.write %next, %log[0]
+    tile.push %line
+    tile.pop %line
+    tile.free %line
+  }
+}
+kiln.func @group(%log: !kiln.tensor<7xi64> inout) group lanes(2) {
+  %line = tile.pipe slots(1) : !line
+  kiln.call @log(%log, %line)
+})mlir");
+  Tensor log = tensorOf(DType::I64, {7}, {0, 9, 9, 9, 9, 9, 9});
+  EXPECT_OK(program.run("group", {log}));
+  EXPECT_EQ(elementsOf(log), (std::vector<double>{6, 0, 1, 0, 1, 0, 1}));
+}
+
 TEST(SimulatorPipes, SeveralPipesToOneRoleAreNumberedAndDefaultSlotsComeFromTheMachine) {
   constexpr const char *text = R"mlir(
 !down = !tile.pipe<aic -> aiv, token>

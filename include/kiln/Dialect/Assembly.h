@@ -1,8 +1,9 @@
 //===- Assembly.h - parsing and printing shared by both dialects ----------------===//
 //
-// Kiln's assembly does not repeat operand types: in `tile.store %y, %out[%row, 0]` the types of %y and %out
-// are those of their definitions. MLIR's parser resolves an operand only against a type it is given, so
-// `typeOfOperand` asks it for the type first. These are the hooks that `assemblyFormat` calls by name.
+// Kiln's assembly does not repeat operand types: in `tile.store %y, %out[%row, 0]` the types of %y
+// and %out are those of their definitions. MLIR's parser resolves an operand only against a type it
+// is given, so `typeOfOperand` asks it for the type first. These are the hooks that
+// `assemblyFormat` calls by name.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_DIALECT_ASSEMBLY_H
@@ -24,8 +25,10 @@ mlir::FailureOr<mlir::Type> typeOfOperand(OpAsmParser &parser, const Operand &op
 ParseResult parseTyped(OpAsmParser &parser, Operand &operand, mlir::Type &type);
 void printTyped(OpAsmPrinter &printer, mlir::Operation *op, mlir::Value value, mlir::Type type);
 
-ParseResult parseTyped(OpAsmParser &parser, Operands &operands, llvm::SmallVectorImpl<mlir::Type> &types);
-void printTyped(OpAsmPrinter &printer, mlir::Operation *op, mlir::OperandRange values, mlir::TypeRange types);
+ParseResult parseTyped(OpAsmParser &parser, Operands &operands,
+                       llvm::SmallVectorImpl<mlir::Type> &types);
+void printTyped(OpAsmPrinter &printer, mlir::Operation *op, mlir::OperandRange values,
+                mlir::TypeRange types);
 
 /// The SSA name of the op's result as its name; `name("...")` where it cannot be one.
 ParseResult parseResultName(OpAsmParser &parser, mlir::StringAttr &name);
@@ -52,8 +55,9 @@ void printPredicate(OpAsmPrinter &printer, mlir::Operation *op, mlir::Value tens
                     mlir::arith::CmpIPredicateAttr cmp, mlir::IntegerAttr constant);
 
 /// `%a, %b, %pipe`: the pipe comes last.
-ParseResult parsePushOperands(OpAsmParser &parser, Operands &tiles, llvm::SmallVectorImpl<mlir::Type> &tileTypes,
-                              Operand &pipe, mlir::Type &pipeType);
+ParseResult parsePushOperands(OpAsmParser &parser, Operands &tiles,
+                              llvm::SmallVectorImpl<mlir::Type> &tileTypes, Operand &pipe,
+                              mlir::Type &pipeType);
 void printPushOperands(OpAsmPrinter &printer, mlir::Operation *op, mlir::OperandRange tiles,
                        mlir::TypeRange tileTypes, mlir::Value pipe, mlir::Type pipeType);
 

@@ -1,8 +1,8 @@
 //===- Main.h - the main function of an example --------------------------------------===//
 //
-// `kiln::main` gives a program the command line of `kiln`: it traces the program for the Config on the command
-// line, runs it on a platform and checks the result against the formula the example brings along and against the
-// PyTorch reference.
+// `kiln::main` gives a program the command line of `kiln`: it traces the program for the Config on
+// the command line, runs it on a platform and checks the result against the formula the example
+// brings along and against the PyTorch reference.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_DRIVER_MAIN_H
@@ -30,8 +30,11 @@ public:
   int64_t rows() const { return Extents[0]; }
   int64_t cols() const { return Extents[1]; }
   const std::vector<int64_t> &extents() const { return Extents; }
-  double &operator()(int64_t row, int64_t col) { return Data[row * Extents[1] + col]; }
-  double operator()(int64_t row, int64_t col) const { return Data[row * Extents[1] + col]; }
+  /// An element; outside the array, a stray NaN, so that a slip shows as a wrong result.
+  double &operator()(int64_t row, int64_t col);
+  double operator()(int64_t row, int64_t col) const {
+    return const_cast<HostArray &>(*this)(row, col);
+  }
   std::vector<double> &data() { return Data; }
   const std::vector<double> &data() const { return Data; }
 
@@ -43,14 +46,18 @@ private:
 /// What a formula sees: the inputs before the run. It states what the outputs should be.
 class Formula {
 public:
-  const HostArray &in(const std::string &name) const;
+  const HostArray &in(const std::string &name);
   void expect(const std::string &name, HostArray value) { Expected[name] = std::move(value); }
+  /// What must hold between the arguments, such as "a has as many columns as b has rows". If it
+  /// does not, the run is refused as bad input, and the formula should return.
+  bool require(bool holds, const std::string &what);
   /// Outputs are sums of so many products: |x - y| <= 1e-6 * length + 1e-5 * |y|.
   void accumulates(int64_t length) { Length = length; }
 
 private:
   friend class FormulaAccess;
   std::map<std::string, HostArray> Inputs, Expected;
+  std::string Refused;
   int64_t Length = 1;
 };
 

@@ -38,7 +38,7 @@ enum class Pad { Zero, Min, Max };
 
 struct LoadOptions {
   Pad pad = Pad::Zero;
-  std::vector<Index> valid = {};  ///< Rows and columns that count; empty: the whole tile.
+  std::vector<Index> valid = {}; ///< Rows and columns that count; empty: the whole tile.
 };
 
 struct StoreOptions {
@@ -51,10 +51,11 @@ Tile load(const TensorRef &tensor, std::vector<Index> at, Shape shape, LoadOptio
           Where where = Where::current());
 
 /// Writes the elements of a tile that lie inside the tensor.
-void store(const Tile &tile, const TensorRef &tensor, std::vector<Index> at, StoreOptions options = {},
-           Where where = Where::current());
+void store(const Tile &tile, const TensorRef &tensor, std::vector<Index> at,
+           StoreOptions options = {}, Where where = Where::current());
 template <ElementTag T, int R>
-void store(const Tile &, const In<T, R> &, std::vector<Index>, StoreOptions = {}, Where = Where::current()) = delete;
+void store(const Tile &, const In<T, R> &, std::vector<Index>, StoreOptions = {},
+           Where = Where::current()) = delete;
 
 Tile full(DType type, Shape shape, double value, Where where = Where::current());
 template <ElementTag T> Tile zeros(int64_t rows, int64_t cols, Where where = Where::current()) {
@@ -62,7 +63,8 @@ template <ElementTag T> Tile zeros(int64_t rows, int64_t cols, Where where = Whe
 }
 
 enum MatmulFlags { no_trans = 0, trans_a = 1, trans_b = 2 };
-Tile matmul(const Tile &a, const Tile &b, MatmulFlags flags = no_trans, Where where = Where::current());
+Tile matmul(const Tile &a, const Tile &b, MatmulFlags flags = no_trans,
+            Where where = Where::current());
 Tile matmul_acc(const Tile &acc, const Tile &a, const Tile &b, MatmulFlags flags = no_trans,
                 Where where = Where::current());
 
@@ -92,7 +94,9 @@ Tile reduce_min(const Tile &x, int axis, Where where = Where::current());
 
 Tile transpose(const Tile &x, Where where = Where::current());
 Tile cast(const Tile &x, DType type, Where where = Where::current());
-template <ElementTag T> Tile cast(const Tile &x, Where where = Where::current()) { return cast(x, T::dtype, where); }
+template <ElementTag T> Tile cast(const Tile &x, Where where = Where::current()) {
+  return cast(x, T::dtype, where);
+}
 
 //===----------------------------------------------------------------------===//
 // Identity and pipes
@@ -104,9 +108,11 @@ Index lane(Where where = Where::current());
 
 /// Puts a tile into a pipe; waits for a free slot. With a split, a lane pushes its own part.
 void push(Pipe pipe, const Tile &tile, Where where = Where::current());
-/// Takes the oldest tile out of a pipe; waits for a full slot. With a split, a lane gets its own part.
+/// Takes the oldest tile out of a pipe; waits for a full slot. With a split, a lane gets its own
+/// part.
 Tile pop(Pipe pipe, Where where = Where::current());
-/// Releases the oldest popped slot. Write all frees of a pipe or none: with none the compiler places them.
+/// Releases the oldest popped slot. Write all frees of a pipe or none: with none the compiler
+/// places them.
 void free(Pipe pipe, Where where = Where::current());
 
 //===----------------------------------------------------------------------===//
@@ -114,8 +120,8 @@ void free(Pipe pipe, Where where = Where::current());
 //===----------------------------------------------------------------------===//
 
 struct LoopOptions {
-  int stages = 0;          ///< > 0: a pipelined loop with so many iterations in flight.
-  bool parallel = false;   ///< Iterations are independent.
+  int stages = 0;        ///< > 0: a pipelined loop with so many iterations in flight.
+  bool parallel = false; ///< Iterations are independent.
   bool unroll = false;
 };
 
@@ -127,8 +133,8 @@ struct LoopFrame {
   std::vector<Tile> carried;
   void *op;
 };
-LoopFrame beginLoop(Index lower, Index upper, Index step, const std::vector<Tile> &carried, const LoopOptions &options,
-                    Where where);
+LoopFrame beginLoop(Index lower, Index upper, Index step, const std::vector<Tile> &carried,
+                    const LoopOptions &options, Where where);
 /// Closes it; the tiles the loop results in.
 std::vector<Tile> endLoop(const LoopFrame &frame, const std::vector<Tile> &next, Where where);
 
@@ -144,7 +150,8 @@ template <size_t... I> auto toTuple(const std::vector<Tile> &tiles, std::index_s
 
 /// A loop that carries nothing.
 template <std::invocable<Index> Body>
-void loop(Index lower, Index upper, Index step, LoopOptions options, Body body, Where where = Where::current()) {
+void loop(Index lower, Index upper, Index step, LoopOptions options, Body body,
+          Where where = Where::current()) {
   detail::LoopFrame frame = detail::beginLoop(lower, upper, step, {}, options, where);
   body(frame.iv);
   detail::endLoop(frame, {}, where);
@@ -163,18 +170,20 @@ Tile loop(Index lower, Index upper, Index step, const Tile &carried, LoopOptions
   return detail::endLoop(frame, {next}, where)[0];
 }
 template <std::invocable<Index, Tile> Body>
-Tile loop(Index lower, Index upper, Index step, const Tile &carried, Body body, Where where = Where::current()) {
+Tile loop(Index lower, Index upper, Index step, const Tile &carried, Body body,
+          Where where = Where::current()) {
   return loop(lower, upper, step, carried, LoopOptions{}, std::move(body), where);
 }
 
 /// A loop that carries several tiles: body and loop return them as a tuple.
 template <typename... Tiles, typename Body>
   requires(std::same_as<Tiles, Tile> && ...)
-auto loop(Index lower, Index upper, Index step, const std::tuple<Tiles...> &carried, LoopOptions options, Body body,
-          Where where = Where::current()) {
+auto loop(Index lower, Index upper, Index step, const std::tuple<Tiles...> &carried,
+          LoopOptions options, Body body, Where where = Where::current()) {
   constexpr auto indices = std::index_sequence_for<Tiles...>{};
   auto toVector = [](const auto &...tiles) { return std::vector<Tile>{tiles...}; };
-  detail::LoopFrame frame = detail::beginLoop(lower, upper, step, std::apply(toVector, carried), options, where);
+  detail::LoopFrame frame =
+      detail::beginLoop(lower, upper, step, std::apply(toVector, carried), options, where);
   std::tuple<Tiles...> next = detail::callBody(body, frame, indices);
   return detail::toTuple(detail::endLoop(frame, std::apply(toVector, next), where), indices);
 }

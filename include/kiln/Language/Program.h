@@ -3,7 +3,8 @@
 // A Program owns the IR that is recorded. Its functions are given as lambdas, which run at once:
 //
 //   p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
-//     spmd("copy", {ceildiv(x.dim(0), 64)}, {}, [&](Index i) { store(load(x, {i * 64, 0}, {64, 64}), y, {i * 64, 0}); });
+//     spmd("copy", {ceildiv(x.dim(0), 64)}, {}, [&](Index i) { store(load(x, {i * 64, 0}, {64,
+//     64}), y, {i * 64, 0}); });
 //   });
 //
 // Names are given because C++ does not know those of a lambda's parameters.
@@ -25,7 +26,8 @@ namespace kiln {
 
 inline constexpr int64_t dyn = -1;
 
-/// The name of a parameter and, for a tensor, its extents (`dyn` where they are known at run time only).
+/// The name of a parameter and, for a tensor, its extents (`dyn` where they are known at run time
+/// only).
 struct Param {
   Param(const char *name) : name(name) {}
   Param(const char *name, std::vector<int64_t> extents) : name(name), extents(std::move(extents)) {}
@@ -51,7 +53,9 @@ struct FunctionFrame {
 template <typename T> struct ParamTraits;
 template <ElementTag T, int R, Access Use> struct ParamTraits<Parameter<T, R, Use>> {
   static constexpr ParamType type{ParamType::TensorKind, T::dtype, R, Use};
-  static Parameter<T, R, Use> make(ValuePtr value, int rank) { return Parameter<T, R, Use>::of(value, rank); }
+  static Parameter<T, R, Use> make(ValuePtr value, int rank) {
+    return Parameter<T, R, Use>::of(value, rank);
+  }
 };
 template <ElementTag T> struct ParamTraits<Scalar<T>> {
   static constexpr ParamType type{ParamType::ScalarKind, T::dtype, 0, Access::In};
@@ -74,7 +78,8 @@ template <typename C, typename R, typename... A> struct Lambda<R (C::*)(A...) co
   }
   static constexpr size_t arity = sizeof...(A);
 };
-template <typename C, typename R, typename... A> struct Lambda<R (C::*)(A...)> : Lambda<R (C::*)(A...) const> {};
+template <typename C, typename R, typename... A>
+struct Lambda<R (C::*)(A...)> : Lambda<R (C::*)(A...) const> {};
 
 } // namespace detail
 
@@ -90,7 +95,7 @@ private:
 };
 
 struct GroupOptions {
-  int64_t lanes = 1;  ///< Of the role that can have lanes.
+  int64_t lanes = 1; ///< Of the role that can have lanes.
 };
 
 class ProgramImpl;
@@ -104,12 +109,14 @@ public:
 
   /// The control plane: allocates, launches, loops.
   template <typename Body>
-  void orchestration(const std::string &name, std::vector<Param> params, Body body, Where where = Where::current()) {
+  void orchestration(const std::string &name, std::vector<Param> params, Body body,
+                     Where where = Where::current()) {
     trace("orchestration", name, params, {}, body, where);
   }
   /// A kernel whose roles the compiler chooses.
   template <typename Body>
-  Kernel kernel(const std::string &name, std::vector<Param> params, Body body, Where where = Where::current()) {
+  Kernel kernel(const std::string &name, std::vector<Param> params, Body body,
+                Where where = Where::current()) {
     return trace("incore", name, params, {}, body, where);
   }
   /// The roles that run together on one core group; makes pipes and roles in its body.
@@ -122,22 +129,26 @@ public:
   const std::string &name() const;
   /// The recorded IR as text.
   std::string str() const;
-  /// Every mistake that was made while tracing, or that the verifier found; empty if the program is right.
+  /// Every mistake that was made while tracing, or that the verifier found; empty if the program is
+  /// right.
   const std::vector<Status> &errors();
   ProgramImpl &impl() { return *P; }
 
 private:
   template <typename Body>
-  Kernel trace(const char *kind, const std::string &name, const std::vector<Param> &params, GroupOptions options,
-               Body &body, Where where) {
-    detail::FunctionFrame frame = begin(kind, name, params, detail::Lambda<Body>::types(), options, where);
+  Kernel trace(const char *kind, const std::string &name, const std::vector<Param> &params,
+               GroupOptions options, Body &body, Where where) {
+    detail::FunctionFrame frame =
+        begin(kind, name, params, detail::Lambda<Body>::types(), options, where);
     if (frame.ok)
       detail::Lambda<Body>::call(body, frame);
     end(frame);
     return Kernel(name);
   }
-  detail::FunctionFrame begin(const char *kind, const std::string &name, const std::vector<Param> &params,
-                              std::vector<detail::ParamType> types, GroupOptions options, Where where);
+  detail::FunctionFrame begin(const char *kind, const std::string &name,
+                              const std::vector<Param> &params,
+                              std::vector<detail::ParamType> types, GroupOptions options,
+                              Where where);
   void end(const detail::FunctionFrame &frame);
 
   std::unique_ptr<ProgramImpl> P;
@@ -148,16 +159,20 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// An intermediate tensor; lives to the end of its block.
-TensorRef alloc(const std::string &name, DType type, std::vector<Index> extents, Where where = Where::current());
+TensorRef alloc(const std::string &name, DType type, std::vector<Index> extents,
+                Where where = Where::current());
 template <ElementTag T>
-TensorRef alloc(const std::string &name, std::vector<Index> extents, Where where = Where::current()) {
+TensorRef alloc(const std::string &name, std::vector<Index> extents,
+                Where where = Where::current()) {
   return alloc(name, T::dtype, std::move(extents), where);
 }
 
 /// An argument of a launch: a tensor, an index or a number.
 struct LaunchArg {
   LaunchArg(const TensorRef &tensor) : value(tensor.value()) {}
-  LaunchArg(Index index) : value(index.value()), number(static_cast<double>(index.constant())), isNumber(index.isConstant()) {}
+  LaunchArg(Index index)
+      : value(index.value()), number(static_cast<double>(index.constant())),
+        isNumber(index.isConstant()) {}
   template <ElementTag T> LaunchArg(Scalar<T> scalar) : value(scalar.value()) {}
   template <typename N>
     requires std::integral<N> || std::floating_point<N>
@@ -168,9 +183,9 @@ struct LaunchArg {
 };
 
 struct SubmitOptions {
-  std::vector<Index> grid = {};     ///< Up to three; empty: one block.
-  std::vector<TaskRef> deps = {};   ///< Besides what the tensors imply.
-  bool syncStart = false;           ///< All blocks at once.
+  std::vector<Index> grid = {};   ///< Up to three; empty: one block.
+  std::vector<TaskRef> deps = {}; ///< Besides what the tensors imply.
+  bool syncStart = false;         ///< All blocks at once.
 };
 
 /// Launches a kernel or group.
@@ -178,7 +193,8 @@ TaskRef submit(const Kernel &kernel, std::vector<LaunchArg> args, SubmitOptions 
                Where where = Where::current());
 
 struct SpmdOptions {
-  Split split = Split::None;        ///< How the lanes of a role share the work, where the machine has lanes.
+  Split split =
+      Split::None; ///< How the lanes of a role share the work, where the machine has lanes.
   std::vector<TaskRef> deps = {};
   bool syncStart = false;
 };
@@ -189,15 +205,17 @@ struct SpmdFrame {
   void *op;
   TaskRef task;
 };
-SpmdFrame beginSpmd(const std::string &name, const std::vector<Index> &grid, size_t arity, const SpmdOptions &options,
-                    Where where);
+SpmdFrame beginSpmd(const std::string &name, const std::vector<Index> &grid, size_t arity,
+                    const SpmdOptions &options, Where where);
 void endSpmd(const SpmdFrame &frame);
-template <typename Body, size_t... I> void callSpmd(Body &body, const SpmdFrame &frame, std::index_sequence<I...>) {
+template <typename Body, size_t... I>
+void callSpmd(Body &body, const SpmdFrame &frame, std::index_sequence<I...>) {
   body(frame.blocks[I]...);
 }
 } // namespace detail
 
-/// A kernel written in place, launched over a grid; the lambda takes one block index per grid dimension.
+/// A kernel written in place, launched over a grid; the lambda takes one block index per grid
+/// dimension.
 template <typename Body>
 TaskRef spmd(const std::string &name, std::vector<Index> grid, SpmdOptions options, Body body,
              Where where = Where::current()) {
@@ -215,15 +233,15 @@ TaskRef spmd(const std::string &name, std::vector<Index> grid, SpmdOptions optio
 
 struct PipeOptions {
   Split split = Split::None;
-  int64_t slots = 0;                ///< 0: the machine's default.
+  int64_t slots = 0; ///< 0: the machine's default.
 };
 
 /// A pipe from one role to another, carrying tiles of this shape.
-Pipe pipe(const std::string &name, CoreRole from, CoreRole to, DType type, Shape shape, PipeOptions options = {},
-          Where where = Where::current());
+Pipe pipe(const std::string &name, CoreRole from, CoreRole to, DType type, Shape shape,
+          PipeOptions options = {}, Where where = Where::current());
 template <ElementTag T>
-Pipe pipe(const std::string &name, CoreRole from, CoreRole to, Shape shape, PipeOptions options = {},
-          Where where = Where::current()) {
+Pipe pipe(const std::string &name, CoreRole from, CoreRole to, Shape shape,
+          PipeOptions options = {}, Where where = Where::current()) {
   return pipe(name, from, to, T::dtype, shape, options, where);
 }
 

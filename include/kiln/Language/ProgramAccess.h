@@ -17,7 +17,8 @@ mlir::ModuleOp moduleOf(Program &program);
 /// A registry with everything a Kiln program can contain.
 void registerKilnDialects(mlir::DialectRegistry &registry);
 
-/// Collects the errors MLIR reports while it lives, notes appended, as Status values with the user's location.
+/// Collects the errors MLIR reports while it lives, notes appended, as Status values with the
+/// user's location.
 class DiagnosticCollector {
 public:
   DiagnosticCollector(mlir::MLIRContext *context, std::vector<Status> &errors);

@@ -1,9 +1,10 @@
 //===- Types.h - the values a program is written with -------------------------------===//
 //
-// Handles to what is being recorded: indices, scalars, tiles, tensors, pipes, tasks. The user's C++ runs once and
-// every operation on a handle records IR (tracing). Handles are small values; they own nothing, belong to the
-// Program that is being traced, and are used on the thread that traces it. A mistake is recorded with the
-// user's line and tracing goes on with a poisoned handle, so one run shows all mistakes.
+// Handles to what is being recorded: indices, scalars, tiles, tensors, pipes, tasks. The user's C++
+// runs once and every operation on a handle records IR (tracing). Handles are small values; they
+// own nothing, belong to the Program that is being traced, and are used on the thread that traces
+// it. A mistake is recorded with the user's line and tracing goes on with a poisoned handle, so one
+// run shows all mistakes.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LANGUAGE_TYPES_H
@@ -23,16 +24,36 @@ namespace kiln {
 using Where = std::source_location;
 
 // Element types, as C++ types: In<bf16>, zeros<f32>(...).
-struct f32 { static constexpr DType dtype = DType::F32; };
-struct f16 { static constexpr DType dtype = DType::F16; };
-struct bf16 { static constexpr DType dtype = DType::BF16; };
-struct f8E4M3FN { static constexpr DType dtype = DType::F8E4M3FN; };
-struct f8E5M2 { static constexpr DType dtype = DType::F8E5M2; };
-struct i8 { static constexpr DType dtype = DType::I8; };
-struct i16 { static constexpr DType dtype = DType::I16; };
-struct i32 { static constexpr DType dtype = DType::I32; };
-struct i64 { static constexpr DType dtype = DType::I64; };
-struct i1 { static constexpr DType dtype = DType::I1; };
+struct f32 {
+  static constexpr DType dtype = DType::F32;
+};
+struct f16 {
+  static constexpr DType dtype = DType::F16;
+};
+struct bf16 {
+  static constexpr DType dtype = DType::BF16;
+};
+struct f8E4M3FN {
+  static constexpr DType dtype = DType::F8E4M3FN;
+};
+struct f8E5M2 {
+  static constexpr DType dtype = DType::F8E5M2;
+};
+struct i8 {
+  static constexpr DType dtype = DType::I8;
+};
+struct i16 {
+  static constexpr DType dtype = DType::I16;
+};
+struct i32 {
+  static constexpr DType dtype = DType::I32;
+};
+struct i64 {
+  static constexpr DType dtype = DType::I64;
+};
+struct i1 {
+  static constexpr DType dtype = DType::I1;
+};
 
 template <typename T>
 concept ElementTag = requires {
@@ -43,7 +64,9 @@ concept ElementTag = requires {
 enum class Split { None, UpDown, LeftRight };
 
 /// A role of a core group.
-struct CoreRole { const char *name; };
+struct CoreRole {
+  const char *name;
+};
 inline constexpr CoreRole aic{"aic"}, aiv{"aiv"}, dma{"dma"}, compute{"compute"};
 
 /// An opaque value of the recorded IR.
@@ -83,12 +106,15 @@ public:
   DType dtype() const { return Type; }
 
   /// For the front end's own code.
-  static Tile of(ValuePtr value, int64_t rows, int64_t cols, DType type) { return Tile(value, rows, cols, type); }
+  static Tile of(ValuePtr value, int64_t rows, int64_t cols, DType type) {
+    return Tile(value, rows, cols, type);
+  }
   ValuePtr value() const { return Val; }
 
 private:
-  Tile(ValuePtr value, int64_t rows, int64_t cols, DType type) : Val(value), Rows(rows), Cols(cols), Type(type) {}
-  ValuePtr Val;  // null: poisoned, the mistake has been reported
+  Tile(ValuePtr value, int64_t rows, int64_t cols, DType type)
+      : Val(value), Rows(rows), Cols(cols), Type(type) {}
+  ValuePtr Val; // null: poisoned, the mistake has been reported
   int64_t Rows, Cols;
   DType Type;
 };
@@ -104,11 +130,14 @@ public:
   DType dtype() const { return Type; }
   Access access() const { return Kind; }
 
-  static TensorRef of(ValuePtr value, DType type, int rank, Access use) { return TensorRef(value, type, rank, use); }
+  static TensorRef of(ValuePtr value, DType type, int rank, Access use) {
+    return TensorRef(value, type, rank, use);
+  }
   ValuePtr value() const { return Val; }
 
 protected:
-  TensorRef(ValuePtr value, DType type, int rank, Access use) : Val(value), Type(type), Rank(rank), Kind(use) {}
+  TensorRef(ValuePtr value, DType type, int rank, Access use)
+      : Val(value), Type(type), Rank(rank), Kind(use) {}
 
 private:
   ValuePtr Val;
@@ -157,14 +186,16 @@ private:
 
 struct IndexOperand {
   IndexOperand(Index index, Where where = Where::current()) : index(index), where(where) {}
-  template <std::integral I> IndexOperand(I constant, Where where = Where::current()) : index(constant), where(where) {}
+  template <std::integral I>
+  IndexOperand(I constant, Where where = Where::current()) : index(constant), where(where) {}
   Index index;
   Where where;
 };
 
 struct TileOperand {
   TileOperand(const Tile &tile, Where where = Where::current())
-      : value(tile.value()), rows(tile.rows()), cols(tile.cols()), type(tile.dtype()), isTile(true), where(where) {}
+      : value(tile.value()), rows(tile.rows()), cols(tile.cols()), type(tile.dtype()), isTile(true),
+        where(where) {}
   template <ElementTag T>
   TileOperand(Scalar<T> scalar, Where where = Where::current())
       : value(scalar.value()), type(T::dtype), where(where) {}

@@ -1,8 +1,9 @@
 //===- Machine.h - machine models ------------------------------------------------===//
 //
-// A machine model is data: which roles exist and what they execute, which role has lanes, which memories
-// there are and how tiles move between them, where pipes live. Passes, the memory planner, the checker and the
-// simulators read it; nothing else knows the name of a machine. The models are constants: no owner, any thread.
+// A machine model is data: which roles exist and what they execute, which role has lanes, which
+// memories there are and how tiles move between them, where pipes live. Passes, the memory planner,
+// the checker and the simulators read it; nothing else knows the name of a machine. The models are
+// constants: no owner, any thread.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_MACHINE_MACHINE_H
@@ -20,13 +21,13 @@ enum OpClass : unsigned { MatrixWork = 1, VectorWork = 2, CopyWork = 4 };
 
 struct Role {
   std::string_view name;
-  unsigned executes;  ///< OpClass bits.
-  int64_t maxLanes;   ///< 1 for a role without lanes.
+  unsigned executes; ///< OpClass bits.
+  int64_t maxLanes;  ///< 1 for a role without lanes.
 };
 
 struct Memory {
   std::string_view name;
-  int64_t bytes;      ///< 0: not a memory of its own (registers, caches).
+  int64_t bytes; ///< 0: not a memory of its own (registers, caches).
   int64_t alignment;
 };
 
@@ -40,7 +41,7 @@ enum class PipeStorage { GlobalMemory, ConsumerMemory, SharedMemory, Heap };
 struct Machine {
   std::string_view name;
   std::string_view platform;
-  int64_t coreGroups;  ///< 0: as many as there are threads.
+  int64_t coreGroups; ///< 0: as many as there are threads.
   std::span<const Role> roles;
   std::span<const Memory> memories;
   std::span<const Path> paths;
@@ -55,7 +56,8 @@ std::span<const Machine> machines();
 /// The machine behind a platform (`a2a3sim`) or with a name (`ascend910b`); null if there is none.
 const Machine *findMachine(std::string_view nameOrPlatform);
 
-/// The role with this name in any machine; null if no machine has it. Role names mean the same everywhere.
+/// The role with this name in any machine; null if no machine has it. Role names mean the same
+/// everywhere.
 const Role *findRole(std::string_view role);
 
 /// The names of all roles, for messages.

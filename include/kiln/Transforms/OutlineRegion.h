@@ -12,13 +12,14 @@ namespace kiln {
 
 struct OutlinedRegion {
   ir::FuncOp func;
-  llvm::SmallVector<mlir::Value> args;  ///< What to pass, in parameter order.
+  llvm::SmallVector<mlir::Value> args; ///< What to pass, in parameter order.
 };
 
-/// Moves the one block of `region` into a new function before the function around it. What the block uses from
-/// outside becomes a parameter, in order of first use; constants and extents of tensors that are passed anyway
-/// are recomputed inside. The name is made unique.
-OutlinedRegion outlineRegion(mlir::Region &region, llvm::StringRef name, ir::FuncKind kind, llvm::StringRef role);
+/// Moves the one block of `region` into a new function before the function around it. What the
+/// block uses from outside becomes a parameter, in order of first use; constants and extents of
+/// tensors that are passed anyway are recomputed inside. The name is made unique.
+OutlinedRegion outlineRegion(mlir::Region &region, llvm::StringRef name, ir::FuncKind kind,
+                             llvm::StringRef role);
 
 /// The name a parameter, an alloc or a pipe was given; empty if it has none.
 llvm::StringRef givenName(mlir::Value value);

@@ -19,7 +19,8 @@ void KilnDialect::initialize() {
       >();
 }
 
-Operation *KilnDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+Operation *KilnDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
+                                            Location loc) {
   return arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
@@ -32,15 +33,18 @@ LogicalResult KilnDialect::verifyRegionArgAttribute(Operation *op, unsigned, uns
   }
   if (attribute.getName() == kArgDirectionAttr) {
     auto func = dyn_cast<FuncOp>(op);
-    if (!func || !isa<DirectionAttr>(attribute.getValue()) || !isa<TensorType>(func.getArgumentTypes()[arg]))
-      return op->emitOpError("parameter ") << arg << ": only a tensor has a direction, and it is in, out or inout";
+    if (!func || !isa<DirectionAttr>(attribute.getValue()) ||
+        !isa<TensorType>(func.getArgumentTypes()[arg]))
+      return op->emitOpError("parameter ")
+             << arg << ": only a tensor has a direction, and it is in, out or inout";
     return success();
   }
   return op->emitOpError("unknown attribute ") << attribute.getName() << " on parameter " << arg;
 }
 
 LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
-  if (attribute.getName() == kLoopAttr && isa<scf::ForOp>(op) && isa<LoopAttr>(attribute.getValue()))
+  if (attribute.getName() == kLoopAttr && isa<scf::ForOp>(op) &&
+      isa<LoopAttr>(attribute.getValue()))
     return success();
   return op->emitOpError("has an unknown attribute ")
          << attribute.getName() << "; the kiln dialect puts only " << kLoopAttr << " on scf.for";
@@ -62,7 +66,8 @@ Value rootOf(Value tensor) {
 LogicalResult AllocOp::verify() {
   int64_t dynamic = llvm::count_if(getResult().getType().getShape(), ShapedType::isDynamic);
   if (int64_t(getSizes().size()) != dynamic)
-    return emitOpError("needs one size for each of the ") << dynamic << " dynamic extents, has " << getSizes().size();
+    return emitOpError("needs one size for each of the ")
+           << dynamic << " dynamic extents, has " << getSizes().size();
   return success();
 }
 
@@ -80,7 +85,8 @@ LogicalResult DimOp::verify() {
 
 OpFoldResult DimOp::fold(FoldAdaptor) {
   int64_t extent = getTensor().getType().getShape()[getDim()];
-  return ShapedType::isDynamic(extent) ? OpFoldResult() : IntegerAttr::get(IndexType::get(getContext()), extent);
+  return ShapedType::isDynamic(extent) ? OpFoldResult()
+                                       : IntegerAttr::get(IndexType::get(getContext()), extent);
 }
 
 LogicalResult SliceOp::verify() {
@@ -105,8 +111,8 @@ LogicalResult SliceOp::verify() {
     if (!ShapedType::isDynamic(extent) && !ShapedType::isDynamic(size)) {
       int64_t least = ShapedType::isDynamic(offset) ? 0 : offset;
       if (size > extent || least > extent - size)
-        return emitOpError("axis ") << axis << ": offset " << least << " + size " << size << " overruns the extent "
-                                    << extent;
+        return emitOpError("axis ") << axis << ": offset " << least << " + size " << size
+                                    << " overruns the extent " << extent;
     }
     if (!llvm::is_contained(getDropped(), axis))
       shape.push_back(size);
@@ -139,8 +145,9 @@ LogicalResult TransposeOp::verify() {
 
 LogicalResult ReshapeOp::verify() {
   TensorType from = getTensor().getType(), to = getResult().getType();
-  TensorType made = TensorType::getChecked([&] { return emitOpError(); }, getContext(), getStaticSizes(),
-                                           from.getElementType(), ArrayRef<int64_t>());
+  TensorType made =
+      TensorType::getChecked([&] { return emitOpError(); }, getContext(), getStaticSizes(),
+                             from.getElementType(), ArrayRef<int64_t>());
   if (!made || failed(verifyList(*this, "sizes", getStaticSizes(), getSizes())))
     return failure();
   if (!made.canPassAs(to))
@@ -158,28 +165,34 @@ LogicalResult ReshapeOp::verify() {
 }
 
 /// Indices and element type of an access to one element.
-static LogicalResult verifyElement(Operation *op, TensorType tensor, ArrayRef<int64_t> indices, ValueRange values,
-                                   Type scalar) {
+static LogicalResult verifyElement(Operation *op, TensorType tensor, ArrayRef<int64_t> indices,
+                                   ValueRange values, Type scalar) {
   if (int64_t(indices.size()) != tensor.getRank())
-    return op->emitOpError("needs one index for each of the ") << tensor.getRank() << " axes, has " << indices.size();
+    return op->emitOpError("needs one index for each of the ")
+           << tensor.getRank() << " axes, has " << indices.size();
   if (failed(verifyList(op, "indices", indices, values)))
     return failure();
   if (scalar != tensor.getElementType())
-    return op->emitOpError("the scalar is ") << scalar << " but the tensor holds " << tensor.getElementType();
+    return op->emitOpError("the scalar is ")
+           << scalar << " but the tensor holds " << tensor.getElementType();
   for (auto [index, extent] : llvm::zip(indices, tensor.getShape()))
-    if (!ShapedType::isDynamic(index) && (index < 0 || (!ShapedType::isDynamic(extent) && index >= extent)))
+    if (!ShapedType::isDynamic(index) &&
+        (index < 0 || (!ShapedType::isDynamic(extent) && index >= extent)))
       return op->emitOpError("index ") << index << " is outside the tensor " << tensor;
   return success();
 }
 
 LogicalResult ReadOp::verify() {
-  return verifyElement(*this, getTensor().getType(), getStaticIndices(), getIndices(), getResult().getType());
+  return verifyElement(*this, getTensor().getType(), getStaticIndices(), getIndices(),
+                       getResult().getType());
 }
 LogicalResult WriteOp::verify() {
-  return verifyElement(*this, getTensor().getType(), getStaticIndices(), getIndices(), getValue().getType());
+  return verifyElement(*this, getTensor().getType(), getStaticIndices(), getIndices(),
+                       getValue().getType());
 }
 LogicalResult GetOp::verify() {
-  return verifyElement(*this, getTensor().getType(), getStaticIndices(), getIndices(), getResult().getType());
+  return verifyElement(*this, getTensor().getType(), getStaticIndices(), getIndices(),
+                       getResult().getType());
 }
 
 //===----------------------------------------------------------------------===//
@@ -212,7 +225,8 @@ LogicalResult SubmitOp::verify() {
   bool hasAny = getStaticPredicateIndices() || getPredicateCmp() || getPredicateConstant() ||
                 !getPredicateIndices().empty();
   if (getPredicate() ? !hasAll : hasAny)
-    return emitOpError("a predicate has a tensor, indices, a comparison and a constant, or there is none");
+    return emitOpError(
+        "a predicate has a tensor, indices, a comparison and a constant, or there is none");
   if (!getPredicate())
     return success();
   using P = arith::CmpIPredicate;

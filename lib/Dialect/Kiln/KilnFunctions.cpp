@@ -31,10 +31,12 @@ void FuncOp::setArgDirection(unsigned index, Direction direction) {
   setArgAttr(index, kArgDirectionAttr, DirectionAttr::get(getContext(), direction));
 }
 
-bool FuncOp::hasPipeParameter() { return llvm::any_of(getArgumentTypes(), llvm::IsaPred<tile::PipeType>); }
+bool FuncOp::hasPipeParameter() {
+  return llvm::any_of(getArgumentTypes(), llvm::IsaPred<tile::PipeType>);
+}
 
-void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name, FunctionType type, FuncKind kind,
-                   StringRef role, ArrayRef<std::string> argNames) {
+void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name, FunctionType type,
+                   FuncKind kind, StringRef role, ArrayRef<std::string> argNames) {
   state.addAttribute(getSymNameAttrName(state.name), builder.getStringAttr(name));
   state.addAttribute(getFunctionTypeAttrName(state.name), TypeAttr::get(type));
   state.addAttribute(getKindAttrName(state.name), FuncKindAttr::get(builder.getContext(), kind));
@@ -42,7 +44,8 @@ void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name, Fu
     state.addAttribute(getRoleAttrName(state.name), builder.getStringAttr(role));
   SmallVector<Attribute> argAttrs;
   for (const std::string &argName : argNames)
-    argAttrs.push_back(builder.getDictionaryAttr(builder.getNamedAttr(kArgNameAttr, builder.getStringAttr(argName))));
+    argAttrs.push_back(builder.getDictionaryAttr(
+        builder.getNamedAttr(kArgNameAttr, builder.getStringAttr(argName))));
   if (!argAttrs.empty())
     state.addAttribute(getArgAttrsAttrName(state.name), builder.getArrayAttr(argAttrs));
   Block *entry = new Block();
@@ -56,8 +59,8 @@ void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name, Fu
 // Assembly
 //===----------------------------------------------------------------------===//
 
-/// `%x: type in {attributes} loc(...)`. The SSA name is the parameter's name unless it is a number or the
-/// attributes give another.
+/// `%x: type in {attributes} loc(...)`. The SSA name is the parameter's name unless it is a number
+/// or the attributes give another.
 static ParseResult parseParameter(OpAsmParser &parser, OpAsmParser::Argument &argument) {
   if (parser.parseArgument(argument, /*allowType=*/true, /*allowAttrs=*/false))
     return failure();
@@ -67,13 +70,15 @@ static ParseResult parseParameter(OpAsmParser &parser, OpAsmParser::Argument &ar
   if (succeeded(parser.parseOptionalKeyword(&keyword, {"in", "out", "inout"}))) {
     if (!isa<TensorType>(argument.type))
       return parser.emitError(loc, "only a tensor has a direction");
-    attributes.set(kArgDirectionAttr, DirectionAttr::get(parser.getContext(), *symbolizeDirection(keyword)));
+    attributes.set(kArgDirectionAttr,
+                   DirectionAttr::get(parser.getContext(), *symbolizeDirection(keyword)));
   }
-  if (parser.parseOptionalAttrDict(attributes) || parser.parseOptionalLocationSpecifier(argument.sourceLoc))
+  if (parser.parseOptionalAttrDict(attributes) ||
+      parser.parseOptionalLocationSpecifier(argument.sourceLoc))
     return failure();
   StringRef name = argument.ssaName.name.drop_front();
   if (attributes.get(kArgNameAttr) == parser.getBuilder().getStringAttr(""))
-    attributes.erase(kArgNameAttr);  // how a parameter without a name is printed
+    attributes.erase(kArgNameAttr); // how a parameter without a name is printed
   else if (!attributes.get(kArgNameAttr) && !assembly::isMadeUpName(name))
     attributes.set(kArgNameAttr, parser.getBuilder().getStringAttr(name));
   argument.attrs = attributes.getDictionary(parser.getContext());
@@ -89,8 +94,10 @@ static ParseResult parseKind(OpAsmParser &parser, OperationState &state) {
   if (succeeded(parser.parseOptionalKeyword(&keyword)))
     kind = symbolizeFuncKind(keyword);
   if (!kind)
-    return parser.emitError(loc, "expected the kind of the function: orchestration, incore, role(name) or group");
-  state.addAttribute(FuncOp::getKindAttrName(state.name), FuncKindAttr::get(parser.getContext(), *kind));
+    return parser.emitError(
+        loc, "expected the kind of the function: orchestration, incore, role(name) or group");
+  state.addAttribute(FuncOp::getKindAttrName(state.name),
+                     FuncKindAttr::get(parser.getContext(), *kind));
   if (*kind == FuncKind::Role) {
     StringRef role;
     if (parser.parseLParen() || parser.parseKeyword(&role) || parser.parseRParen())
@@ -113,7 +120,8 @@ static ParseResult parseKind(OpAsmParser &parser, OperationState &state) {
     std::optional<tile::Split> split = tile::symbolizeSplit(text);
     if (!split)
       return parser.emitError(splitLoc, "expected none, up_down or left_right");
-    state.addAttribute(FuncOp::getSplitAttrName(state.name), tile::SplitAttr::get(parser.getContext(), *split));
+    state.addAttribute(FuncOp::getSplitAttrName(state.name),
+                       tile::SplitAttr::get(parser.getContext(), *split));
   }
   return success();
 }
@@ -124,8 +132,9 @@ ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &state) {
   SmallVector<OpAsmParser::Argument> arguments;
   SmallVector<Type> results;
   if (parser.parseSymbolName(name, getSymNameAttrName(state.name), state.attributes) ||
-      parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
-                                     [&] { return parseParameter(parser, arguments.emplace_back()); }) ||
+      parser.parseCommaSeparatedList(
+          AsmParser::Delimiter::Paren,
+          [&] { return parseParameter(parser, arguments.emplace_back()); }) ||
       parser.parseOptionalArrowTypeList(results) || parseKind(parser, state))
     return failure();
   NamedAttrList attributes;
@@ -134,7 +143,8 @@ ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &state) {
     return failure();
   for (StringRef inherent : getAttributeNames())
     if (attributes.get(inherent))
-      return parser.emitError(attributesLoc, "'") << inherent << "' is part of the signature, not an attribute";
+      return parser.emitError(attributesLoc, "'")
+             << inherent << "' is part of the signature, not an attribute";
   state.attributes.append(attributes);
   SmallVector<Type> inputs;
   SmallVector<Attribute> argAttrs;
@@ -142,7 +152,8 @@ ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &state) {
     inputs.push_back(argument.type);
     argAttrs.push_back(argument.attrs);
   }
-  state.addAttribute(getFunctionTypeAttrName(state.name), TypeAttr::get(builder.getFunctionType(inputs, results)));
+  state.addAttribute(getFunctionTypeAttrName(state.name),
+                     TypeAttr::get(builder.getFunctionType(inputs, results)));
   if (llvm::any_of(argAttrs, [](Attribute dict) { return !cast<DictionaryAttr>(dict).empty(); }))
     state.addAttribute(getArgAttrsAttrName(state.name), builder.getArrayAttr(argAttrs));
   Region *body = state.addRegion();
@@ -188,12 +199,13 @@ void FuncOp::print(OpAsmPrinter &printer) {
     printer << " lanes(" << getNumLanes() << ")";
   if (getSplit())
     printer << " split(" << tile::stringifySplit(*getSplit()) << ")";
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
-                                           {getSymNameAttrName(), getFunctionTypeAttrName(), getKindAttrName(),
-                                            getRoleAttrName(), getLanesAttrName(), getSplitAttrName(),
-                                            getArgAttrsAttrName(), getResAttrsAttrName()});
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(),
+      {getSymNameAttrName(), getFunctionTypeAttrName(), getKindAttrName(), getRoleAttrName(),
+       getLanesAttrName(), getSplitAttrName(), getArgAttrsAttrName(), getResAttrsAttrName()});
   printer << " ";
-  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/getNumResults() > 0);
+  printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
+                      /*printBlockTerminators=*/getNumResults() > 0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -213,13 +225,16 @@ LogicalResult FuncOp::verify() {
   if (getLanes() && (kind != FuncKind::Group || getNumLanes() < 1))
     return emitOpError("lanes(n) belongs to a group, and n is at least 1");
   if (getSplit() && kind != FuncKind::Incore)
-    return emitOpError("split(...) belongs to an incore function; in a group the pipes have splits");
+    return emitOpError(
+        "split(...) belongs to an incore function; in a group the pipes have splits");
   for (auto [index, type] : llvm::enumerate(getArgumentTypes())) {
     if (isa<tile::PipeType>(type)) {
       if (kind != FuncKind::Role)
-        return emitOpError("parameter ") << index << " is a pipe; only role functions are given pipes";
+        return emitOpError("parameter ")
+               << index << " is a pipe; only role functions are given pipes";
     } else if (!isa<TensorType, IndexType>(type) && !(isElementType(type) && type.isIntOrFloat())) {
-      return emitOpError("parameter ") << index << " has type " << type << "; parameters are tensors, scalars and pipes";
+      return emitOpError("parameter ")
+             << index << " has type " << type << "; parameters are tensors, scalars and pipes";
     }
   }
   for (Type type : getResultTypes())
@@ -237,14 +252,17 @@ static LogicalResult verifyPlacement(Operation *op, FuncKind kind) {
   switch (kind) {
   case FuncKind::Orchestration:
     if (isTile)
-      return op->emitOpError("computes on a core and cannot stand in an orchestration; put it into a kernel or a "
-                             "kiln.incore region");
+      return op->emitOpError(
+          "computes on a core and cannot stand in an orchestration; put it into a kernel or a "
+          "kiln.incore region");
     if (isa<ReadOp, WriteOp>(op))
-      return op->emitOpError("cannot stand in an orchestration; use kiln.get, which waits for the producers");
+      return op->emitOpError(
+          "cannot stand in an orchestration; use kiln.get, which waits for the producers");
     return success();
   case FuncKind::Incore:
     if (isa<tile::PipeOp, tile::PushOp, tile::PopOp, tile::FreeOp>(op))
-      return op->emitOpError("needs a role: write a group with role functions, or let the compiler place the pipes");
+      return op->emitOpError(
+          "needs a role: write a group with role functions, or let the compiler place the pipes");
     [[fallthrough]];
   case FuncKind::Role:
     if (isa<SubmitOp, IncoreOp, ScopeOp, GetOp>(op) || (isa<AllocOp>(op) && kind == FuncKind::Role))
@@ -263,18 +281,21 @@ static LogicalResult verifyPlacement(Operation *op, FuncKind kind) {
   return success();
 }
 
-/// Tensors, pipes and tasks are names for things, not data: they are never carried, yielded or selected.
+/// Tensors, pipes and tasks are names for things, not data: they are never carried, yielded or
+/// selected.
 static LogicalResult verifyReferences(Operation *op) {
   auto isReference = [](Type type) { return isa<TensorType, tile::PipeType>(type); };
   if (!isa<SliceOp, TransposeOp, ReshapeOp, AllocOp, CallOp, tile::PipeOp>(op))
     for (Type type : op->getResultTypes())
       if (isReference(type))
-        return op->emitOpError("makes a ") << type << "; tensors and pipes are never carried, yielded or selected";
+        return op->emitOpError("makes a ")
+               << type << "; tensors and pipes are never carried, yielded or selected";
   for (Region &region : op->getRegions())
     for (Block &block : region)
       for (Type type : block.getArgumentTypes())
         if (isReference(type))
-          return op->emitOpError("carries a ") << type << "; tensors and pipes are never carried, yielded or selected";
+          return op->emitOpError("carries a ")
+                 << type << "; tensors and pipes are never carried, yielded or selected";
   return success();
 }
 
@@ -295,13 +316,15 @@ LogicalResult FuncOp::verifyRegions() {
 LogicalResult ReturnOp::verify() {
   auto func = cast<FuncOp>((*this)->getParentOp());
   if (TypeRange(getArgs()) != TypeRange(func.getResultTypes()))
-    return emitOpError("returns ") << getArgs().size() << " tensors of other types than the function declares";
+    return emitOpError("returns ")
+           << getArgs().size() << " tensors of other types than the function declares";
   SmallVector<Value> seen;
   for (auto [index, value] : llvm::enumerate(getArgs())) {
     bool isAlloc = value.getDefiningOp<AllocOp>() && value.getParentBlock() == (*this)->getBlock();
     if (!isa<BlockArgument>(value) && !isAlloc)
-      return emitOpError("result ") << index
-                                    << " is neither a parameter nor a kiln.alloc of the function's outermost block";
+      return emitOpError("result ")
+             << index
+             << " is neither a parameter nor a kiln.alloc of the function's outermost block";
     if (llvm::is_contained(seen, value))
       return emitOpError("result ") << index << " names a tensor that is returned already";
     seen.push_back(value);
@@ -315,15 +338,15 @@ LogicalResult ReturnOp::verify() {
 
 static LogicalResult verifyArguments(Operation *op, FuncOp callee, ValueRange args) {
   if (args.size() != callee.getNumArguments())
-    return op->emitOpError("passes ") << args.size() << " arguments to @" << callee.getSymName() << ", which takes "
-                                      << callee.getNumArguments();
+    return op->emitOpError("passes ") << args.size() << " arguments to @" << callee.getSymName()
+                                      << ", which takes " << callee.getNumArguments();
   for (auto [index, arg] : llvm::enumerate(args)) {
     Type have = arg.getType(), want = callee.getArgumentTypes()[index];
     auto tensor = dyn_cast<TensorType>(have);
     auto wanted = dyn_cast<TensorType>(want);
     if (have != want && !(tensor && wanted && tensor.canPassAs(wanted)))
-      return op->emitOpError("argument ") << index << " of @" << callee.getSymName() << " is " << have << ", expected "
-                                          << want;
+      return op->emitOpError("argument ")
+             << index << " of @" << callee.getSymName() << " is " << have << ", expected " << want;
   }
   return success();
 }
@@ -342,31 +365,37 @@ LogicalResult SubmitOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!callee)
     return failure();
   if (callee.getKind() == FuncKind::Orchestration)
-    return emitOpError("launches the orchestration @") << callee.getSymName() << "; call it instead";
+    return emitOpError("launches the orchestration @")
+           << callee.getSymName() << "; call it instead";
   if (callee.getNumResults() > 0)
-    return emitOpError("launches @") << callee.getSymName() << ", which returns tensors; a launch has no use for results, "
+    return emitOpError("launches @") << callee.getSymName()
+                                     << ", which returns tensors; a launch has no use for results, "
                                         "so make them parameters";
   if (callee.hasPipeParameter())
-    return emitOpError("launches @") << callee.getSymName()
-                                     << ", which has a pipe parameter; launch the group that makes the pipe";
+    return emitOpError("launches @")
+           << callee.getSymName()
+           << ", which has a pipe parameter; launch the group that makes the pipe";
   return verifyArguments(*this, callee, getArgs());
 }
 
 /// A group's member: pipe types agree with the lanes of the group.
 static LogicalResult verifyMember(CallOp call, FuncOp group, FuncOp member) {
   if (member.getKind() != FuncKind::Role)
-    return call.emitOpError("calls @") << member.getSymName() << ", which is no role function; a group calls roles";
+    return call.emitOpError("calls @")
+           << member.getSymName() << ", which is no role function; a group calls roles";
   for (CallOp other : group.getBody().getOps<CallOp>()) {
     if (other == call)
       break;
     auto otherMember = SymbolTable::lookupNearestSymbolFrom<FuncOp>(group, other.getCalleeAttr());
     if (otherMember && otherMember.getRole() == member.getRole())
-      return call.emitOpError("calls a second function of role ") << *member.getRole() << "; a group has one per role";
+      return call.emitOpError("calls a second function of role ")
+             << *member.getRole() << "; a group has one per role";
   }
   int64_t most = findRole(*member.getRole())->maxLanes;
   int64_t lanes = most > 1 ? group.getNumLanes() : 1;
   if (lanes > most)
-    return call.emitOpError("runs ") << lanes << " lanes of role " << *member.getRole() << ", which has at most " << most;
+    return call.emitOpError("runs ")
+           << lanes << " lanes of role " << *member.getRole() << ", which has at most " << most;
   WalkResult result = member.walk([&](Operation *op) -> WalkResult {
     Value pipe;
     TypeRange tiles;
@@ -381,9 +410,10 @@ static LogicalResult verifyMember(CallOp call, FuncOp group, FuncOp member) {
       tile::TileType share = tile::laneShare(full, type.getSplit(), lanes);
       auto have = cast<tile::TileType>(tile);
       if (share.getRows() != have.getRows() || share.getCols() != have.getCols()) {
-        InFlightDiagnostic diag = op->emitOpError("handles ") << have << ", but with " << lanes << " lanes and split "
-                                                              << tile::stringifySplit(type.getSplit())
-                                                              << " each lane has " << share;
+        InFlightDiagnostic diag = op->emitOpError("handles ")
+                                  << have << ", but with " << lanes << " lanes and split "
+                                  << tile::stringifySplit(type.getSplit()) << " each lane has "
+                                  << share;
         diag.attachNote(call.getLoc()) << "called here by group @" << group.getSymName();
         return diag;
       }
@@ -411,14 +441,16 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("cannot stand in a role function; a role calls no other function");
   FuncKind expected = isInKernel ? FuncKind::Incore : FuncKind::Orchestration;
   if (callee.getKind() != expected)
-    return emitOpError("calls @") << callee.getSymName() << ", which is of kind " << stringifyFuncKind(callee.getKind())
-                                  << "; here only " << stringifyFuncKind(expected)
-                                  << " functions can be called (kernels and groups are launched with kiln.submit)";
+    return emitOpError("calls @")
+           << callee.getSymName() << ", which is of kind " << stringifyFuncKind(callee.getKind())
+           << "; here only " << stringifyFuncKind(expected)
+           << " functions can be called (kernels and groups are launched with kiln.submit)";
   return success();
 }
 
 /// The functions that `func` calls or launches, each with the op that does.
-static SmallVector<std::pair<Operation *, FuncOp>> calleesOf(FuncOp func, SymbolTableCollection &symbols) {
+static SmallVector<std::pair<Operation *, FuncOp>> calleesOf(FuncOp func,
+                                                             SymbolTableCollection &symbols) {
   SmallVector<std::pair<Operation *, FuncOp>> callees;
   func.walk([&](Operation *op) {
     FlatSymbolRefAttr name;
@@ -434,8 +466,8 @@ static SmallVector<std::pair<Operation *, FuncOp>> calleesOf(FuncOp func, Symbol
   return callees;
 }
 
-/// Recursion is rejected: a depth-first walk of the whole call graph, done once for the module, by its first
-/// function.
+/// Recursion is rejected: a depth-first walk of the whole call graph, done once for the module, by
+/// its first function.
 LogicalResult FuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
   auto functions = (*this)->getParentRegion()->getOps<FuncOp>();
   if (*functions.begin() != *this)
@@ -463,7 +495,8 @@ LogicalResult FuncOp::verifySymbolUses(SymbolTableCollection &symbols) {
       }
       auto [op, callee] = stack.back().callees.pop_back_val();
       if (open.contains(callee))
-        return op->emitOpError("leads back to @") << callee.getSymName() << "; recursion is not allowed";
+        return op->emitOpError("leads back to @")
+               << callee.getSymName() << "; recursion is not allowed";
       if (!visited.contains(callee))
         enter(callee);
     }

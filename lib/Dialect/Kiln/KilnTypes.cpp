@@ -26,9 +26,10 @@ void KilnDialect::registerTypesAndAttributes() {
 }
 
 bool isElementType(Type type) {
-  return type.isF32() || type.isF16() || type.isBF16() || isa<Float8E4M3FNType, Float8E5M2Type>(type) ||
-         type.isSignlessInteger(8) || type.isSignlessInteger(16) || type.isSignlessInteger(32) ||
-         type.isSignlessInteger(64) || type.isSignlessInteger(1);
+  return type.isF32() || type.isF16() || type.isBF16() ||
+         isa<Float8E4M3FNType, Float8E5M2Type>(type) || type.isSignlessInteger(8) ||
+         type.isSignlessInteger(16) || type.isSignlessInteger(32) || type.isSignlessInteger(64) ||
+         type.isSignlessInteger(1);
 }
 
 StringRef elementTypeList() { return "f32, f16, bf16, f8E4M3FN, f8E5M2, i8, i16, i32, i64 or i1"; }
@@ -54,7 +55,8 @@ Type TensorType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape, strides;
   Type element;
   SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/true) || parser.parseType(element))
+  if (parser.parseLess() || parser.parseDimensionList(shape, /*allowDynamic=*/true) ||
+      parser.parseType(element))
     return {};
   if (succeeded(parser.parseOptionalComma()))
     if (parser.parseKeyword("strides") || !parseTensorStrides(parser, strides))
@@ -81,22 +83,27 @@ void TensorType::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-LogicalResult TensorType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,
-                                 Type elementType, ArrayRef<int64_t> strides) {
+LogicalResult TensorType::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<int64_t> shape, Type elementType,
+                                 ArrayRef<int64_t> strides) {
   if (shape.empty() || int64_t(shape.size()) > kMaxRank)
-    return emitError() << "a tensor has rank 1 to " << kMaxRank << ", this one has " << shape.size();
+    return emitError() << "a tensor has rank 1 to " << kMaxRank << ", this one has "
+                       << shape.size();
   if (!isElementType(elementType))
-    return emitError() << elementType << " cannot be the element of a tensor; use " << elementTypeList();
+    return emitError() << elementType << " cannot be the element of a tensor; use "
+                       << elementTypeList();
   for (int64_t extent : shape)
     if (!ShapedType::isDynamic(extent) && extent < 0)
       return emitError() << "negative extent " << extent;
   // Bounds every later product of extents and byte sizes.
   int64_t elements = 1;
   for (int64_t extent : shape)
-    if (extent > 0 && (llvm::MulOverflow(elements, extent, elements) || elements > (int64_t(1) << 56)))
+    if (extent > 0 &&
+        (llvm::MulOverflow(elements, extent, elements) || elements > (int64_t(1) << 56)))
       return emitError() << "more elements than any memory holds";
   if (!strides.empty() && strides.size() != shape.size())
-    return emitError() << "a tensor of rank " << shape.size() << " has as many strides, not " << strides.size();
+    return emitError() << "a tensor of rank " << shape.size() << " has as many strides, not "
+                       << strides.size();
   for (int64_t stride : strides)
     if (!ShapedType::isDynamic(stride) && stride < 0)
       return emitError() << "negative stride " << stride << "; strides are zero or more";
@@ -106,14 +113,17 @@ LogicalResult TensorType::verify(function_ref<InFlightDiagnostic()> emitError, A
 bool TensorType::canPassAs(TensorType to) const {
   if (getElementType() != to.getElementType() || getRank() != to.getRank())
     return false;
-  auto forgets = [](int64_t have, int64_t want) { return ShapedType::isDynamic(want) || have == want; };
+  auto forgets = [](int64_t have, int64_t want) {
+    return ShapedType::isDynamic(want) || have == want;
+  };
   if (!llvm::all_of_zip(getShape(), to.getShape(), forgets))
     return false;
   return to.getStrides().empty() ||
          (!getStrides().empty() && llvm::all_of_zip(getStrides(), to.getStrides(), forgets));
 }
 
-LogicalResult LoopAttr::verify(function_ref<InFlightDiagnostic()> emitError, LoopKind kind, int64_t stages) {
+LogicalResult LoopAttr::verify(function_ref<InFlightDiagnostic()> emitError, LoopKind kind,
+                               int64_t stages) {
   if (kind == LoopKind::Pipeline ? stages < 1 : stages != 0)
     return emitError() << "a pipeline loop has stages >= 1, the other kinds have none";
   return success();

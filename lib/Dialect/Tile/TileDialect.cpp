@@ -36,7 +36,9 @@ static Type elementOf(Type type) {
   return tile ? tile.getElementType() : type;
 }
 
-static std::string text(Shape shape) { return std::to_string(shape.first) + "x" + std::to_string(shape.second); }
+static std::string text(Shape shape) {
+  return std::to_string(shape.first) + "x" + std::to_string(shape.second);
+}
 
 std::optional<Shape> broadcastShape(Shape a, Shape b) {
   auto one = [](int64_t x, int64_t y) -> std::optional<int64_t> {
@@ -66,13 +68,14 @@ static LogicalResult verifyBroadcast(Operation *op, ValueRange values) {
   for (Value value : values) {
     std::optional<Shape> joined = broadcastShape(shape, shapeOf(value.getType()));
     if (!joined)
-      return op->emitOpError("operands of ") << text(shape) << " and " << text(shapeOf(value.getType()))
-                                             << " do not broadcast; an extent must be equal or 1";
+      return op->emitOpError("operands of ")
+             << text(shape) << " and " << text(shapeOf(value.getType()))
+             << " do not broadcast; an extent must be equal or 1";
     shape = *joined;
   }
   if (shape != shapeOf(op->getResult(0).getType()))
-    return op->emitOpError("operands broadcast to ") << text(shape) << ", the result is "
-                                                     << text(shapeOf(op->getResult(0).getType()));
+    return op->emitOpError("operands broadcast to ")
+           << text(shape) << ", the result is " << text(shapeOf(op->getResult(0).getType()));
   return success();
 }
 
@@ -80,7 +83,8 @@ LogicalResult verifyElementwise(Operation *op) {
   Type element = elementOf(op->getResult(0).getType());
   for (Value operand : op->getOperands())
     if (elementOf(operand.getType()) != element)
-      return op->emitOpError("mixes ") << elementOf(operand.getType()) << " with " << element << "; cast one of them";
+      return op->emitOpError("mixes ")
+             << elementOf(operand.getType()) << " with " << element << "; cast one of them";
   if (llvm::none_of(op->getOperandTypes(), llvm::IsaPred<TileType>))
     return op->emitOpError("needs at least one tile; for scalars use arith");
   return verifyBroadcast(op, op->getOperands());
@@ -104,7 +108,8 @@ LogicalResult ErfOp::verify() { return verifyFloats(*this); }
 
 LogicalResult CmpOp::verify() {
   if (elementOf(getLhs().getType()) != elementOf(getRhs().getType()))
-    return emitOpError("compares ") << elementOf(getLhs().getType()) << " with " << elementOf(getRhs().getType());
+    return emitOpError("compares ")
+           << elementOf(getLhs().getType()) << " with " << elementOf(getRhs().getType());
   if (!getResult().getType().getElementType().isInteger(1))
     return emitOpError("makes i1, not ") << getResult().getType().getElementType();
   if (llvm::none_of(getOperandTypes(), llvm::IsaPred<TileType>))
@@ -140,7 +145,8 @@ static LogicalResult verifyAxis(Operation *op, int64_t axis) {
 LogicalResult IotaOp::verify() { return verifyAxis(*this, getAxis()); }
 
 /// The extents of `valid(%rows, 64)`; `extents` is null when there are none.
-static LogicalResult verifyValid(Operation *op, std::optional<ArrayRef<int64_t>> extents, ValueRange values) {
+static LogicalResult verifyValid(Operation *op, std::optional<ArrayRef<int64_t>> extents,
+                                 ValueRange values) {
   if (extents && extents->size() != 2)
     return op->emitOpError("valid takes rows and columns");
   for (int64_t extent : extents.value_or(ArrayRef<int64_t>()))
@@ -150,62 +156,72 @@ static LogicalResult verifyValid(Operation *op, std::optional<ArrayRef<int64_t>>
 }
 
 /// Indices and element type of a load or store.
-static LogicalResult verifyAccess(Operation *op, ir::TensorType tensor, TileType tile, ArrayRef<int64_t> indices,
-                                  ValueRange values) {
+static LogicalResult verifyAccess(Operation *op, ir::TensorType tensor, TileType tile,
+                                  ArrayRef<int64_t> indices, ValueRange values) {
   if (int64_t(indices.size()) != tensor.getRank())
-    return op->emitOpError("needs one index for each of the ") << tensor.getRank() << " axes, has " << indices.size();
+    return op->emitOpError("needs one index for each of the ")
+           << tensor.getRank() << " axes, has " << indices.size();
   if (tensor.getElementType() != tile.getElementType())
-    return op->emitOpError("the tensor holds ") << tensor.getElementType() << ", the tile " << tile.getElementType();
+    return op->emitOpError("the tensor holds ")
+           << tensor.getElementType() << ", the tile " << tile.getElementType();
   if (tensor.getRank() == 1 && tile.getRows() != 1 && tile.getCols() != 1)
     return op->emitOpError("a tensor of rank 1 is accessed as 1xN or Nx1, not as ")
            << tile.getRows() << "x" << tile.getCols();
   for (auto [index, extent] : llvm::zip(indices, tensor.getShape()))
-    if (!ShapedType::isDynamic(index) && (index < 0 || (!ShapedType::isDynamic(extent) && index >= extent && extent > 0)))
+    if (!ShapedType::isDynamic(index) &&
+        (index < 0 || (!ShapedType::isDynamic(extent) && index >= extent && extent > 0)))
       return op->emitOpError("index ") << index << " is outside the tensor " << tensor;
   return verifyList(op, "indices", indices, values);
 }
 
 LogicalResult LoadOp::verify() {
-  if (failed(verifyAccess(*this, getTensor().getType(), getResult().getType(), getStaticIndices(), getIndices())))
+  if (failed(verifyAccess(*this, getTensor().getType(), getResult().getType(), getStaticIndices(),
+                          getIndices())))
     return failure();
   return verifyValid(*this, getStaticValid(), getValid());
 }
 
 LogicalResult StoreOp::verify() {
-  if (failed(verifyAccess(*this, getTensor().getType(), getTile().getType(), getStaticIndices(), getIndices())))
+  if (failed(verifyAccess(*this, getTensor().getType(), getTile().getType(), getStaticIndices(),
+                          getIndices())))
     return failure();
   return verifyValid(*this, getStaticValid(), getValid());
 }
 
-void StoreOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+void StoreOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
   effects.emplace_back(MemoryEffects::Write::get());
   if (getAtomic())
     effects.emplace_back(MemoryEffects::Read::get());
 }
 
-static LogicalResult verifyBox(Operation *op, TileType small, TileType large, ArrayRef<int64_t> indices,
-                               ValueRange values) {
+static LogicalResult verifyBox(Operation *op, TileType small, TileType large,
+                               ArrayRef<int64_t> indices, ValueRange values) {
   if (indices.size() != 2)
     return op->emitOpError("needs a row and a column index");
   if (small.getElementType() != large.getElementType())
-    return op->emitOpError("mixes ") << small.getElementType() << " with " << large.getElementType();
+    return op->emitOpError("mixes ")
+           << small.getElementType() << " with " << large.getElementType();
   for (unsigned axis : {0u, 1u}) {
     int64_t offset = ShapedType::isDynamic(indices[axis]) ? 0 : indices[axis];
     if (offset < 0 || offset > large.getExtent(axis) - small.getExtent(axis))
-      return op->emitOpError("a box of ") << text(shapeOf(small)) << " at offset " << offset << " of axis " << axis
-                                          << " overruns " << text(shapeOf(large));
+      return op->emitOpError("a box of ")
+             << text(shapeOf(small)) << " at offset " << offset << " of axis " << axis
+             << " overruns " << text(shapeOf(large));
   }
   return verifyList(op, "indices", indices, values);
 }
 
 LogicalResult ExtractOp::verify() {
-  return verifyBox(*this, getResult().getType(), getTile().getType(), getStaticIndices(), getIndices());
+  return verifyBox(*this, getResult().getType(), getTile().getType(), getStaticIndices(),
+                   getIndices());
 }
 
 LogicalResult InsertOp::verify() {
   if (getResult().getType() != getInto().getType())
     return emitOpError("the result has the type of the tile inserted into");
-  return verifyBox(*this, getTile().getType(), getInto().getType(), getStaticIndices(), getIndices());
+  return verifyBox(*this, getTile().getType(), getInto().getType(), getStaticIndices(),
+                   getIndices());
 }
 
 LogicalResult MoveOp::verify() {
@@ -218,21 +234,24 @@ LogicalResult MoveOp::verify() {
 LogicalResult ReshapeOp::verify() {
   TileType from = getOperand().getType(), to = getResult().getType();
   if (from.getElementType() != to.getElementType() || from.getNumElements() != to.getNumElements())
-    return emitOpError("keeps the elements: ") << from << " has " << from.getNumElements() << ", " << to << " has "
-                                               << to.getNumElements();
+    return emitOpError("keeps the elements: ") << from << " has " << from.getNumElements() << ", "
+                                               << to << " has " << to.getNumElements();
   return success();
 }
 
 LogicalResult TransposeOp::verify() {
   TileType from = getOperand().getType(), to = getResult().getType();
-  if (from.getElementType() != to.getElementType() || from.getRows() != to.getCols() || from.getCols() != to.getRows())
-    return emitOpError("of ") << from << " is " << from.withShape(from.getCols(), from.getRows()) << ", not " << to;
+  if (from.getElementType() != to.getElementType() || from.getRows() != to.getCols() ||
+      from.getCols() != to.getRows())
+    return emitOpError("of ") << from << " is " << from.withShape(from.getCols(), from.getRows())
+                              << ", not " << to;
   return success();
 }
 
 LogicalResult CastOp::verify() {
   if (shapeOf(getOperand().getType()) != shapeOf(getResult().getType()))
-    return emitOpError("keeps the shape: ") << getOperand().getType() << " to " << getResult().getType();
+    return emitOpError("keeps the shape: ")
+           << getOperand().getType() << " to " << getResult().getType();
   return success();
 }
 
@@ -247,7 +266,8 @@ LogicalResult ConcatOp::verify() {
     auto tile = cast<TileType>(type);
     if (tile.getElementType() != result.getElementType() ||
         tile.getExtent(1 - getAxis()) != result.getExtent(1 - getAxis()))
-      return emitOpError("cannot put ") << tile << " into " << result << " along axis " << getAxis();
+      return emitOpError("cannot put ")
+             << tile << " into " << result << " along axis " << getAxis();
     total += tile.getExtent(getAxis());
   }
   if (total != result.getExtent(getAxis()))
@@ -264,19 +284,22 @@ LogicalResult ReduceOp::verify() {
   if (failed(verifyAxis(*this, getAxis())))
     return failure();
   TileType from = getOperand().getType(), to = getResult().getType();
-  TileType expected = getAxis() == 0 ? from.withShape(1, from.getCols()) : from.withShape(from.getRows(), 1);
+  TileType expected =
+      getAxis() == 0 ? from.withShape(1, from.getCols()) : from.withShape(from.getRows(), 1);
   if (to != expected)
-    return emitOpError("of ") << from << " along axis " << getAxis() << " is " << expected << ", not " << to;
+    return emitOpError("of ") << from << " along axis " << getAxis() << " is " << expected
+                              << ", not " << to;
   return success();
 }
 
-static LogicalResult verifyProduct(Operation *op, TileType lhs, TileType rhs, bool transA, bool transB,
-                                   TileType result) {
+static LogicalResult verifyProduct(Operation *op, TileType lhs, TileType rhs, bool transA,
+                                   bool transB, TileType result) {
   int64_t m = transA ? lhs.getCols() : lhs.getRows(), k = transA ? lhs.getRows() : lhs.getCols();
   int64_t kb = transB ? rhs.getCols() : rhs.getRows(), n = transB ? rhs.getRows() : rhs.getCols();
   if (k != kb)
-    return op->emitOpError("the inner extents differ: ") << lhs << (transA ? " (transposed)" : "") << " has " << k << ", "
-                                                         << rhs << (transB ? " (transposed)" : "") << " has " << kb;
+    return op->emitOpError("the inner extents differ: ")
+           << lhs << (transA ? " (transposed)" : "") << " has " << k << ", " << rhs
+           << (transB ? " (transposed)" : "") << " has " << kb;
   if (lhs.getElementType() != rhs.getElementType())
     return op->emitOpError("multiplies ") << lhs.getElementType() << " by " << rhs.getElementType();
   Type acc = accumulatorType(lhs.getElementType());
@@ -288,13 +311,16 @@ static LogicalResult verifyProduct(Operation *op, TileType lhs, TileType rhs, bo
 }
 
 LogicalResult MatmulOp::verify() {
-  return verifyProduct(*this, getLhs().getType(), getRhs().getType(), getTransA(), getTransB(), getResult().getType());
+  return verifyProduct(*this, getLhs().getType(), getRhs().getType(), getTransA(), getTransB(),
+                       getResult().getType());
 }
 
 LogicalResult MatmulAccOp::verify() {
   if (getAcc().getType() != getResult().getType())
-    return emitOpError("the accumulator is ") << getAcc().getType() << ", the result " << getResult().getType();
-  return verifyProduct(*this, getLhs().getType(), getRhs().getType(), getTransA(), getTransB(), getResult().getType());
+    return emitOpError("the accumulator is ")
+           << getAcc().getType() << ", the result " << getResult().getType();
+  return verifyProduct(*this, getLhs().getType(), getRhs().getType(), getTransA(), getTransB(),
+                       getResult().getType());
 }
 
 LogicalResult MaskOp::verify() {
@@ -323,13 +349,16 @@ LogicalResult BlockIdxOp::verify() { return verifyGridDim(*this, getDim()); }
 LogicalResult BlockCountOp::verify() { return verifyGridDim(*this, getDim()); }
 
 void BlockIdxOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getResult(), "block"); }
-void BlockCountOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getResult(), "blocks"); }
+void BlockCountOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  setName(getResult(), "blocks");
+}
 void LaneOp::getAsmResultNames(OpAsmSetValueNameFn setName) { setName(getResult(), "lane"); }
 
 LogicalResult ElementOp::verify() {
   TileType tile = getTile().getType();
   if (getResult().getType() != tile.getElementType())
-    return emitOpError("of ") << tile << " is " << tile.getElementType() << ", not " << getResult().getType();
+    return emitOpError("of ") << tile << " is " << tile.getElementType() << ", not "
+                              << getResult().getType();
   return verifyBox(*this, tile.withShape(1, 1), tile, getStaticIndices(), getIndices());
 }
 
@@ -351,15 +380,17 @@ LogicalResult PipeOp::verify() {
   if (int64_t slots = getSlots().value_or(1); slots < 1 || slots > kMaxSlots)
     return emitOpError("a pipe has 1 to ") << kMaxSlots << " slots, not " << slots;
   int64_t lanes = group.getNumLanes();
-  bool fromLanes = findRole(type.getFrom())->maxLanes > 1, toLanes = findRole(type.getTo())->maxLanes > 1;
+  bool fromLanes = findRole(type.getFrom())->maxLanes > 1,
+       toLanes = findRole(type.getTo())->maxLanes > 1;
   if (lanes == 1)
     return success();
   if (type.getSplit() == Split::None) {
     if (fromLanes) {
-      InFlightDiagnostic diag = emitOpError("split none cannot join what ") << lanes << " lanes of " << type.getFrom()
-                                                                            << " push";
+      InFlightDiagnostic diag = emitOpError("split none cannot join what ")
+                                << lanes << " lanes of " << type.getFrom() << " push";
       auto divides = [&](unsigned axis) {
-        return llvm::all_of(type.getPayload(), [&](TileType tile) { return tile.getExtent(axis) % lanes == 0; });
+        return llvm::all_of(type.getPayload(),
+                            [&](TileType tile) { return tile.getExtent(axis) % lanes == 0; });
       };
       if (divides(0))
         diag << "; split up_down would work";
@@ -370,12 +401,13 @@ LogicalResult PipeOp::verify() {
     return success();
   }
   if (!fromLanes && !toLanes)
-    return emitOpError("has split ") << stringifySplit(type.getSplit()) << ", but neither " << type.getFrom() << " nor "
-                                     << type.getTo() << " has lanes";
+    return emitOpError("has split ") << stringifySplit(type.getSplit()) << ", but neither "
+                                     << type.getFrom() << " nor " << type.getTo() << " has lanes";
   for (TileType tile : type.getPayload())
     if (int64_t extent = tile.getExtent(type.getSplitAxis()); extent % lanes != 0)
-      return emitOpError("split ") << stringifySplit(type.getSplit()) << " cannot divide the extent " << extent
-                                   << " evenly over " << lanes << " lanes";
+      return emitOpError("split ")
+             << stringifySplit(type.getSplit()) << " cannot divide the extent " << extent
+             << " evenly over " << lanes << " lanes";
   return success();
 }
 
@@ -385,27 +417,29 @@ static LogicalResult verifyEnd(Operation *op, PipeType type, StringRef end, Stri
   if (!func || func.getKind() != ir::FuncKind::Role)
     return op->emitOpError("stands outside a role function");
   if (*func.getRole() != end)
-    return op->emitOpError("a function of role ") << *func.getRole() << " cannot " << verb << " " << type << "; role "
-                                                  << end << " does";
+    return op->emitOpError("a function of role ")
+           << *func.getRole() << " cannot " << verb << " " << type << "; role " << end << " does";
   return success();
 }
 
 /// Tiles against payload: the full tile, or an even share of it where the role may have lanes.
 static LogicalResult verifyShares(Operation *op, PipeType type, TypeRange tiles, StringRef role) {
   if (tiles.size() != type.getPayload().size())
-    return op->emitOpError("handles ") << tiles.size() << " tiles, but " << type << " carries "
-                                       << type.getPayload().size();
+    return op->emitOpError("handles ")
+           << tiles.size() << " tiles, but " << type << " carries " << type.getPayload().size();
   bool mayHaveLanes = findRole(role)->maxLanes > 1 && type.getSplit() != Split::None;
   for (auto [full, other] : llvm::zip(type.getPayload(), tiles)) {
     auto tile = cast<TileType>(other);
     bool fits = tile.getElementType() == full.getElementType();
     for (unsigned axis : {0u, 1u}) {
       bool shared = mayHaveLanes && axis == type.getSplitAxis();
-      fits &= shared ? full.getExtent(axis) % tile.getExtent(axis) == 0 : full.getExtent(axis) == tile.getExtent(axis);
+      fits &= shared ? full.getExtent(axis) % tile.getExtent(axis) == 0
+                     : full.getExtent(axis) == tile.getExtent(axis);
     }
     if (!fits)
-      return op->emitOpError("handles ") << tile << ", but " << type << " carries " << full
-                                         << (mayHaveLanes ? " or an even share of it per lane" : "");
+      return op->emitOpError("handles ")
+             << tile << ", but " << type << " carries " << full
+             << (mayHaveLanes ? " or an even share of it per lane" : "");
   }
   return success();
 }

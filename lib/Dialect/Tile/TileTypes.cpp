@@ -21,7 +21,8 @@ void TileDialect::registerTypesAndAttributes() {
 }
 
 /// `128x64xbf16`.
-static ParseResult parseShapeAndElement(AsmParser &parser, SmallVectorImpl<int64_t> &shape, Type &element) {
+static ParseResult parseShapeAndElement(AsmParser &parser, SmallVectorImpl<int64_t> &shape,
+                                        Type &element) {
   SMLoc loc = parser.getCurrentLocation();
   if (parser.parseDimensionList(shape, /*allowDynamic=*/false) || parser.parseType(element))
     return failure();
@@ -48,7 +49,8 @@ Type TileType::parse(AsmParser &parser) {
       return {};
     std::optional<Space> parsed = symbolizeSpace(keyword);
     if (!parsed) {
-      parser.emitError(spaceLoc, "expected vec, mat, left, right, acc or bias, found '") << keyword << "'";
+      parser.emitError(spaceLoc, "expected vec, mat, left, right, acc or bias, found '")
+          << keyword << "'";
       return {};
     }
     space = *parsed;
@@ -66,15 +68,17 @@ void TileType::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t cols, Type element,
-                               Space) {
+LogicalResult TileType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows,
+                               int64_t cols, Type element, Space) {
   if (rows < 1 || cols < 1)
     return emitError() << "the extents of a tile are at least 1, these are " << rows << "x" << cols;
   // Bounds every later product of extents and byte sizes.
   if (rows > (1 << 20) || cols > (1 << 20) || rows * cols > (1 << 26))
-    return emitError() << "a tile of " << rows << "x" << cols << " is larger than any core's memory";
+    return emitError() << "a tile of " << rows << "x" << cols
+                       << " is larger than any core's memory";
   if (!ir::isElementType(element))
-    return emitError() << element << " cannot be the element of a tile; use " << ir::elementTypeList();
+    return emitError() << element << " cannot be the element of a tile; use "
+                       << ir::elementTypeList();
   return success();
 }
 
@@ -89,8 +93,8 @@ Type PipeType::parse(AsmParser &parser) {
     SMLoc tileLoc = parser.getCurrentLocation();
     if (parseShapeAndElement(parser, shape, element))
       return failure();
-    payload.push_back(parser.getChecked<TileType>(tileLoc, parser.getContext(), shape[0], shape[1], element,
-                                                  Space::Unassigned));
+    payload.push_back(parser.getChecked<TileType>(tileLoc, parser.getContext(), shape[0], shape[1],
+                                                  element, Space::Unassigned));
     return success(payload.back() != nullptr);
   };
   if (parser.parseLess() || parser.parseKeywordOrString(&from) || parser.parseArrow() ||
@@ -129,7 +133,8 @@ void PipeType::print(AsmPrinter &printer) const {
     printShapeAndElement(printer, getPayload()[0]);
   } else {
     printer << "(";
-    llvm::interleaveComma(getPayload(), printer, [&](TileType tile) { printShapeAndElement(printer, tile); });
+    llvm::interleaveComma(getPayload(), printer,
+                          [&](TileType tile) { printShapeAndElement(printer, tile); });
     printer << ")";
   }
   if (getSplit() != Split::None)
@@ -137,8 +142,8 @@ void PipeType::print(AsmPrinter &printer) const {
   printer << ">";
 }
 
-LogicalResult PipeType::verify(function_ref<InFlightDiagnostic()> emitError, StringRef from, StringRef to,
-                               ArrayRef<TileType>, Split) {
+LogicalResult PipeType::verify(function_ref<InFlightDiagnostic()> emitError, StringRef from,
+                               StringRef to, ArrayRef<TileType>, Split) {
   for (StringRef role : {from, to})
     if (!findRole(role))
       return emitError() << "no machine has a role '" << role << "'; roles are " << roleNames();

@@ -82,8 +82,9 @@ Expected<Signature> signatureOf(ir::FuncOp func) {
     auto type = cast<ir::TensorType>(func.getArgumentTypes()[index]);
     std::optional<ir::Direction> direction = func.getArgDirection(index);
     if (!direction)
-      return Status(StatusCode::FailedPrecondition, "parameter '" + names[index] + "' of @" + signature.name +
-                                                        " has no direction yet; run kiln-infer-directions first");
+      return Status(StatusCode::FailedPrecondition,
+                    "parameter '" + names[index] + "' of @" + signature.name +
+                        " has no direction yet; run kiln-infer-directions first");
     TensorParam param;
     param.name = names[index];
     param.dtype = *dtypeOf(type.getElementType());
@@ -100,15 +101,31 @@ Expected<Signature> signatureOf(ir::FuncOp func) {
   return signature;
 }
 
-Expected<ir::FuncOp> findEntry(ModuleOp module, StringRef name, SmallVectorImpl<ir::FuncOp> *candidates) {
+std::string pipeName(tile::PipeOp pipe) {
+  StringRef role = pipe.getPipe().getType().getTo();
+  size_t before = 0, all = 0;
+  for (auto other : pipe->getBlock()->getOps<tile::PipeOp>()) {
+    if (other.getPipe().getType().getTo() != role)
+      continue;
+    if (other == pipe)
+      before = all;
+    ++all;
+  }
+  return "to_" + role.str() + (all > 1 ? "_" + std::to_string(before) : "");
+}
+
+Expected<ir::FuncOp> findEntry(ModuleOp module, StringRef name,
+                               SmallVectorImpl<ir::FuncOp> *candidates) {
   SmallVector<ir::FuncOp> found;
   if (!name.empty()) {
     auto func = module.lookupSymbol<ir::FuncOp>(name);
     if (!func)
       return Status(StatusCode::NotFound, "there is no function @" + name.str() + " to start with");
     if (func.hasPipeParameter())
-      return Status(StatusCode::InvalidArgument, "@" + name.str() + " has a pipe parameter and cannot be the entry; "
-                                                                    "start with the group that makes the pipe");
+      return Status(StatusCode::InvalidArgument,
+                    "@" + name.str() +
+                        " has a pipe parameter and cannot be the entry; "
+                        "start with the group that makes the pipe");
     found.push_back(func);
   }
   llvm::StringSet<> used;

@@ -312,7 +312,7 @@ void FunctionEmitter::emitSubmit(ir::SubmitOp submit) {
                                           "<=", ">",  ">="}; // in the order of the enum
   line("if _read(" + Twine(text(submit.getPredicate())) + ", " +
        mixedTuple(*submit.getStaticPredicateIndices(), submit.getPredicateIndices()) + ") " +
-       signs[unsigned(cmp)] + " " + std::to_string(*submit.getPredicateConstant()) + ":");
+       signs[unsigned(cmp)] + " " + std::to_string(int64_t(*submit.getPredicateConstant())) + ":");
   emitIndented([&] { line(call); });
 }
 

@@ -1,5 +1,6 @@
 //===- TorchGroups.cpp - groups: their pipes, and how their members run -------------===//
 #include "TorchFunction.h"
+#include "kiln/Target/Signature/Signature.h"
 
 #include "kiln/Machine/Machine.h"
 
@@ -130,18 +131,7 @@ void planGenerators(Program &program) {
 
 void FunctionEmitter::emitPipe(tile::PipeOp pipe) {
   tile::PipeType type = pipe.getPipe().getType();
-  std::string name = "to_" + type.getTo().str();
-  unsigned before = 0, all = 0;
-  for (auto other : Func.getBody().getOps<tile::PipeOp>()) {
-    if (other.getPipe().getType().getTo() != type.getTo())
-      continue;
-    if (other == pipe)
-      before = all;
-    ++all;
-  }
-  if (all > 1)
-    name += "_" + std::to_string(before);
-  std::string key = "'" + name + "'";
+  std::string key = "'" + pipeName(pipe) + "'";
   Values[pipe.getPipe()] = {key};
   std::string options =
       "slots=" + (Prog.options.unboundedSlots ? "None" : std::to_string(slotsOf(pipe)));

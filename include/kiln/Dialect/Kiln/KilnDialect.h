@@ -1,7 +1,7 @@
 //===- KilnDialect.h - program structure: functions, tensors, launches ----------===//
 //
-// The C++ face of the `kiln` dialect. Owned by the MLIRContext, like any dialect; not thread safe beyond
-// what MLIR promises.
+// The C++ face of the `kiln` dialect. Owned by the MLIRContext, like any dialect; not thread safe
+// beyond what MLIR promises.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_DIALECT_KILN_KILNDIALECT_H
@@ -45,7 +45,8 @@ bool isElementType(mlir::Type type);
 /// Says which element types exist, for messages.
 llvm::StringRef elementTypeList();
 
-/// The value a view was taken from, by walking up slices, transposes and reshapes: a parameter or an alloc.
+/// The value a view was taken from, by walking up slices, transposes and reshapes: a parameter or
+/// an alloc.
 mlir::Value rootOf(mlir::Value tensor);
 
 } // namespace kiln::ir

@@ -32,7 +32,8 @@ namespace kiln::tile {
 std::optional<std::pair<int64_t, int64_t>> broadcastShape(std::pair<int64_t, int64_t> a,
                                                           std::pair<int64_t, int64_t> b);
 
-/// The element type a matrix product of `element` accumulates in: f32, or i32 for i8; null if there is none.
+/// The element type a matrix product of `element` accumulates in: f32, or i32 for i8; null if there
+/// is none.
 mlir::Type accumulatorType(mlir::Type element);
 
 /// The part of a `full` tile that one of `lanes` lanes sees through a pipe with this split.
