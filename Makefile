@@ -47,6 +47,8 @@ bench: build ## build, then run the CPU benchmarks
 docs: configure ## generate the op pages from the dialect definitions
 	ninja -C build -j $(JOBS) kiln-docs
 
+# The packaged LLVM is not instrumented: what it poisons by hand and frees at exit would be false alarms.
+asan: export ASAN_OPTIONS = detect_leaks=0:allow_user_poisoning=0
 asan: ## build and test under AddressSanitizer and UBSan (build-asan/)
 	$(SETUP)
 	$(call configure,build-asan,$(asan-flags))

@@ -28,7 +28,7 @@ for name in ("KILN_PYTHON", "LD_LIBRARY_PATH"):
         config.environment[name] = os.environ[name]
 if config.kiln_sanitize:
     # The packaged MLIR is not instrumented and keeps its registries until the process ends.
-    config.environment.setdefault("ASAN_OPTIONS", "detect_leaks=0")
+    config.environment.setdefault("ASAN_OPTIONS", os.environ.get("ASAN_OPTIONS", ""))
     config.environment.setdefault("UBSAN_OPTIONS", "halt_on_error=1:print_stacktrace=1")
     config.available_features.add("sanitizer")
 

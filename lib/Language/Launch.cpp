@@ -47,6 +47,54 @@ TensorRef alloc(const std::string &name, DType type, std::vector<Index> extents,
   return TensorRef::of(Value(op).getAsOpaquePointer(), type, int(extents.size()), Access::InOut);
 }
 
+TensorRef slice(const TensorRef &tensor, std::vector<Index> offsets, std::vector<Index> sizes,
+                Where where) {
+  TensorRef failed = TensorRef::of(nullptr, tensor.dtype(), tensor.rank(), tensor.access());
+  ProgramImpl *tracer = ProgramImpl::current("slice", where);
+  Value from = tracer ? tracer->use(tensor.value(), "tensor", where) : Value();
+  SmallVector<int64_t> at, extents;
+  SmallVector<Value> atValues, extentValues;
+  if (!from || !tracer->mixed(offsets, where, at, atValues) ||
+      !tracer->mixed(sizes, where, extents, extentValues))
+    return failed;
+  if (int(at.size()) != tensor.rank() || int(extents.size()) != tensor.rank()) {
+    tracer->error(where, "slice of a tensor of rank " + std::to_string(tensor.rank()) +
+                             " takes one offset and one size per axis");
+    return failed;
+  }
+  for (int64_t extent : extents)
+    if (!ShapedType::isDynamic(extent) && extent < 0) {
+      tracer->error(where, "slice with the negative size " + std::to_string(extent));
+      return failed;
+    }
+  OpBuilder &builder = tracer->builder;
+  auto op = ir::SliceOp::create(
+      builder, tracer->loc(where), ir::TensorType::get(extents, tracer->typeOf(tensor.dtype())),
+      from, atValues, extentValues, builder.getDenseI64ArrayAttr(at),
+      builder.getDenseI64ArrayAttr(extents), builder.getDenseI64ArrayAttr({}));
+  return TensorRef::of(Value(op).getAsOpaquePointer(), tensor.dtype(), tensor.rank(),
+                       tensor.access());
+}
+
+namespace detail {
+
+void *beginScope(bool manual, Where where) {
+  ProgramImpl *tracer = inOrchestration("scope", where);
+  if (!tracer)
+    return nullptr;
+  auto op = ir::ScopeOp::create(tracer->builder, tracer->loc(where), manual);
+  tracer->builder.setInsertionPointToStart(tracer->builder.createBlock(&op.getBody()));
+  return op;
+}
+
+void endScope(void *frame) {
+  if (frame)
+    ProgramImpl::current("scope", Where::current())
+        ->builder.setInsertionPointAfter(static_cast<Operation *>(frame));
+}
+
+} // namespace detail
+
 /// Grid and deps in the form the launch ops take.
 struct LaunchOperands {
   SmallVector<int64_t> grid;

@@ -68,6 +68,37 @@ Index max(IndexOperand a, IndexOperand b) {
                                  [](int64_t x, int64_t y) { return Folded(std::max(x, y)); });
 }
 
+/// A comparison of two indices.
+static Cond indexCmp(arith::CmpIPredicate predicate, const IndexOperand &a, const IndexOperand &b) {
+  ProgramImpl *tracer = ProgramImpl::current("a comparison", a.where);
+  Value lhs = tracer ? tracer->use(a.index, a.where) : Value();
+  Value rhs = lhs ? tracer->use(b.index, a.where) : Value();
+  if (!rhs)
+    return Cond::of(nullptr);
+  Value result = arith::CmpIOp::create(tracer->builder, tracer->loc(a.where), predicate, lhs, rhs);
+  return Cond::of(result.getAsOpaquePointer());
+}
+
+using IntCmp = arith::CmpIPredicate;
+Cond operator<(IndexOperand a, IndexOperand b) { return indexCmp(IntCmp::slt, a, b); }
+Cond operator<=(IndexOperand a, IndexOperand b) { return indexCmp(IntCmp::sle, a, b); }
+Cond operator>(IndexOperand a, IndexOperand b) { return indexCmp(IntCmp::sgt, a, b); }
+Cond operator>=(IndexOperand a, IndexOperand b) { return indexCmp(IntCmp::sge, a, b); }
+Cond operator==(IndexOperand a, IndexOperand b) { return indexCmp(IntCmp::eq, a, b); }
+Cond operator!=(IndexOperand a, IndexOperand b) { return indexCmp(IntCmp::ne, a, b); }
+
+Scalar<f32> toF32(IndexOperand index) {
+  ProgramImpl *tracer = ProgramImpl::current("toF32", index.where);
+  Value value = tracer ? tracer->use(index.index, index.where) : Value();
+  if (!value)
+    return Scalar<f32>::of(nullptr);
+  OpBuilder &builder = tracer->builder;
+  Location loc = tracer->loc(index.where);
+  Value wide = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
+  return Scalar<f32>::of(Value(arith::SIToFPOp::create(builder, loc, builder.getF32Type(), wide))
+                             .getAsOpaquePointer());
+}
+
 Index TensorRef::dim(int axis, Where where) const {
   ProgramImpl *tracer = ProgramImpl::current("dim", where);
   Value tensor = tracer ? tracer->use(value(), "tensor", where) : Value();
@@ -116,6 +147,12 @@ static DenseI64ArrayAttr arrayAttr(ProgramImpl *tracer, ArrayRef<int64_t> values
   return tracer->builder.getDenseI64ArrayAttr(values);
 }
 
+static Attribute padAttr(ProgramImpl *tracer, Pad pad) {
+  if (pad == Pad::Zero)
+    return {};
+  return tile::PadKindAttr::get(&tracer->context, static_cast<tile::PadKind>(pad));
+}
+
 /// The operands of `at` and `valid` in the form the ops take; false if a mistake was reported.
 struct AccessIndices {
   SmallVector<int64_t> at, valid;
@@ -145,13 +182,11 @@ Tile load(const TensorRef &tensor, std::vector<Index> at, Shape shape, LoadOptio
   if (!from || !checkShape(tracer, shape, where) ||
       !indices.collect(tracer, tensor, at, options.valid, where))
     return failed;
-  Attribute pad;
-  if (options.pad != Pad::Zero)
-    pad = tile::PadKindAttr::get(&tracer->context, static_cast<tile::PadKind>(options.pad));
   auto op = tile::LoadOp::create(
       tracer->builder, tracer->loc(where), tracer->tileType(tensor.dtype(), shape.rows, shape.cols),
       from, indices.atValues, arrayAttr(tracer, indices.at), indices.validValues,
-      options.valid.empty() ? DenseI64ArrayAttr() : arrayAttr(tracer, indices.valid), pad);
+      options.valid.empty() ? DenseI64ArrayAttr() : arrayAttr(tracer, indices.valid),
+      padAttr(tracer, options.pad));
   return tracer->handle(op);
 }
 
@@ -257,41 +292,105 @@ Tile matmul_acc(const Tile &acc, const Tile &a, const Tile &b, MatmulFlags flags
 // Elementwise and reductions
 //===----------------------------------------------------------------------===//
 
-template <typename Op>
-static Tile binary(const char *what, const TileOperand &a, const TileOperand &b) {
-  Where where = a.where;
-  DType type = a.isNumber ? b.type : a.type;
+/// Two operands of an elementwise op, made to fit each other. Not ok: a mistake has been reported.
+struct JoinedOperands {
+  ProgramImpl *tracer = nullptr;
+  DType type;
+  Shape shape;
+  Value lhs, rhs;
+  bool ok() const { return lhs && rhs; }
+  Tile poison() const { return ProgramImpl::poison(type, shape.rows, shape.cols); }
+};
+
+static JoinedOperands join(const char *what, const TileOperand &a, const TileOperand &b,
+                           Where where) {
   auto shape = tile::broadcastShape({a.rows, a.cols}, {b.rows, b.cols});
-  Tile failed =
-      ProgramImpl::poison(type, shape ? shape->first : a.rows, shape ? shape->second : a.cols);
+  JoinedOperands joined;
+  joined.type = a.isNumber ? b.type : a.type;
+  joined.shape = shape ? Shape{shape->first, shape->second} : Shape{a.rows, a.cols};
   ProgramImpl *tracer = inKernel(what, where);
   if (!tracer)
-    return failed;
-  if (!a.isTile && !b.isTile) {
-    tracer->error(where,
-                  std::string("'") + what + "' of two scalars; one of the operands must be a tile");
-    return failed;
-  }
+    return joined;
+  joined.tracer = tracer;
   if (!shape) {
     tracer->error(where, "tiles of " + shapeText(a.rows, a.cols) + " and " +
                              shapeText(b.rows, b.cols) + " do not broadcast in '" + what +
                              "'; an extent must be equal or 1");
-    return failed;
+    return joined;
   }
   if (!a.isNumber && !b.isNumber && a.type != b.type) {
     tracer->error(where, std::string("'") + what + "' mixes " + toString(a.type) + " with " +
                              toString(b.type) + "; cast one of them");
-    return failed;
+    return joined;
   }
   auto operand = [&](const TileOperand &x) {
-    return x.isNumber ? tracer->numberConstant(x.number, tracer->typeOf(type), where)
+    return x.isNumber ? tracer->numberConstant(x.number, tracer->typeOf(joined.type), where)
                       : tracer->use(x.value, "tile", where);
   };
-  Value lhs = operand(a), rhs = operand(b);
-  if (!lhs || !rhs)
-    return failed;
-  return tracer->handle(Op::create(tracer->builder, tracer->loc(where),
-                                   tracer->tileType(type, shape->first, shape->second), lhs, rhs));
+  joined.lhs = operand(a);
+  joined.rhs = operand(b);
+  return joined;
+}
+
+/// The same, where one of the two must be a tile.
+static JoinedOperands joinTiles(const char *what, const TileOperand &a, const TileOperand &b) {
+  if (a.isTile || b.isTile)
+    return join(what, a, b, a.where);
+  if (ProgramImpl *tracer = inKernel(what, a.where))
+    tracer->error(a.where,
+                  std::string("'") + what + "' of two scalars; one of the operands must be a tile");
+  return {nullptr, a.isNumber ? b.type : a.type, {1, 1}, {}, {}};
+}
+
+template <typename Op>
+static Tile binary(const char *what, const TileOperand &a, const TileOperand &b) {
+  JoinedOperands x = joinTiles(what, a, b);
+  if (!x.ok())
+    return x.poison();
+  return x.tracer->handle(Op::create(x.tracer->builder, x.tracer->loc(a.where),
+                                     x.tracer->tileType(x.type, x.shape.rows, x.shape.cols), x.lhs,
+                                     x.rhs));
+}
+
+static Tile compare(tile::CmpKind kind, const char *what, const TileOperand &a,
+                    const TileOperand &b) {
+  JoinedOperands x = joinTiles(what, a, b);
+  if (!x.ok())
+    return ProgramImpl::poison(DType::I1, x.shape.rows, x.shape.cols);
+  return x.tracer->handle(tile::CmpOp::create(
+      x.tracer->builder, x.tracer->loc(a.where),
+      x.tracer->tileType(DType::I1, x.shape.rows, x.shape.cols), kind, x.lhs, x.rhs));
+}
+
+Tile operator<(TileOperand a, TileOperand b) { return compare(tile::CmpKind::Lt, "<", a, b); }
+Tile operator<=(TileOperand a, TileOperand b) { return compare(tile::CmpKind::Le, "<=", a, b); }
+Tile operator>(TileOperand a, TileOperand b) { return compare(tile::CmpKind::Gt, ">", a, b); }
+Tile operator>=(TileOperand a, TileOperand b) { return compare(tile::CmpKind::Ge, ">=", a, b); }
+Tile operator==(TileOperand a, TileOperand b) { return compare(tile::CmpKind::Eq, "==", a, b); }
+Tile operator!=(TileOperand a, TileOperand b) { return compare(tile::CmpKind::Ne, "!=", a, b); }
+
+Tile where(const Tile &condition, TileOperand a, TileOperand b) {
+  JoinedOperands x = join("where", a, b, a.where);
+  auto shape =
+      tile::broadcastShape({x.shape.rows, x.shape.cols}, {condition.rows(), condition.cols()});
+  if (!x.ok())
+    return x.poison();
+  if (a.isNumber && b.isNumber) {
+    x.tracer->error(a.where, "'where' of two numbers has no type; make one of them a tile");
+    return x.poison();
+  }
+  if (!shape) {
+    x.tracer->error(a.where, "the condition of 'where' is " +
+                                 shapeText(condition.rows(), condition.cols()) + ", the choices " +
+                                 shapeText(x.shape.rows, x.shape.cols));
+    return x.poison();
+  }
+  Value chosen = x.tracer->use(condition.value(), "tile", a.where);
+  if (!chosen)
+    return x.poison();
+  return x.tracer->handle(tile::SelectOp::create(
+      x.tracer->builder, x.tracer->loc(a.where),
+      x.tracer->tileType(x.type, shape->first, shape->second), chosen, x.lhs, x.rhs));
 }
 
 Tile operator+(TileOperand a, TileOperand b) { return binary<tile::AddOp>("+", a, b); }
@@ -355,6 +454,28 @@ Tile reduce_min(const Tile &x, int axis, Where where) {
   return reduce(tile::ReduceKind::Min, x, axis, where);
 }
 
+Tile mask(const Tile &x, Index rows, Index cols, Pad pad, Where where) {
+  ProgramImpl *tracer = inKernel("mask", where);
+  Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
+  SmallVector<int64_t> constants;
+  SmallVector<Value> values;
+  if (!operand || !tracer->mixed({rows, cols}, where, constants, values))
+    return ProgramImpl::poison(x.dtype(), x.rows(), x.cols());
+  return tracer->handle(tile::MaskOp::create(tracer->builder, tracer->loc(where), operand.getType(),
+                                             operand, values, arrayAttr(tracer, constants),
+                                             padAttr(tracer, pad)));
+}
+
+Tile mask_diag(const Tile &x, Index offset, Pad pad, Where where) {
+  ProgramImpl *tracer = inKernel("mask_diag", where);
+  Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
+  Value by = operand ? tracer->use(offset, where) : Value();
+  if (!by)
+    return ProgramImpl::poison(x.dtype(), x.rows(), x.cols());
+  return tracer->handle(tile::MaskDiagOp::create(
+      tracer->builder, tracer->loc(where), operand.getType(), operand, by, padAttr(tracer, pad)));
+}
+
 Tile transpose(const Tile &x, Where where) {
   return unary<tile::TransposeOp>("transpose", x, x.dtype(), x.cols(), x.rows(), where);
 }
@@ -384,10 +505,34 @@ Index blockCount(int dim, Where where) {
 Index lane(Where where) { return identity<tile::LaneOp>("lane", where); }
 
 //===----------------------------------------------------------------------===//
-// Loops
+// Branches and loops
 //===----------------------------------------------------------------------===//
 
 namespace detail {
+
+void *beginIf(Cond condition, bool hasElse, Where where) {
+  ProgramImpl *tracer = ProgramImpl::current("when", where);
+  Value holds = tracer ? tracer->use(condition.value(), "condition", where) : Value();
+  if (!holds)
+    return nullptr;
+  auto branch = scf::IfOp::create(tracer->builder, tracer->loc(where), TypeRange(), holds, hasElse);
+  tracer->builder.setInsertionPoint(branch.thenBlock()->getTerminator());
+  return branch;
+}
+
+void beginElse(void *frame, Where where) {
+  if (!frame)
+    return;
+  auto branch = cast<scf::IfOp>(static_cast<Operation *>(frame));
+  ProgramImpl::current("when", where)
+      ->builder.setInsertionPoint(branch.elseBlock()->getTerminator());
+}
+
+void endIf(void *frame, Where where) {
+  if (frame)
+    ProgramImpl::current("when", where)
+        ->builder.setInsertionPointAfter(static_cast<Operation *>(frame));
+}
 
 LoopFrame beginLoop(Index lower, Index upper, Index step, const std::vector<Tile> &carried,
                     const LoopOptions &options, Where where) {

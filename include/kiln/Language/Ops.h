@@ -24,6 +24,16 @@ Index ceildiv(IndexOperand a, IndexOperand b);
 Index min(IndexOperand a, IndexOperand b);
 Index max(IndexOperand a, IndexOperand b);
 
+Cond operator<(IndexOperand a, IndexOperand b);
+Cond operator<=(IndexOperand a, IndexOperand b);
+Cond operator>(IndexOperand a, IndexOperand b);
+Cond operator>=(IndexOperand a, IndexOperand b);
+Cond operator==(IndexOperand a, IndexOperand b);
+Cond operator!=(IndexOperand a, IndexOperand b);
+
+/// An index as a number, to compute with tiles.
+Scalar<f32> toF32(IndexOperand index);
+
 //===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//
@@ -75,6 +85,16 @@ Tile operator/(TileOperand a, TileOperand b);
 Tile maximum(TileOperand a, TileOperand b);
 Tile minimum(TileOperand a, TileOperand b);
 
+// Comparisons make tiles of i1; where chooses by them.
+Tile operator<(TileOperand a, TileOperand b);
+Tile operator<=(TileOperand a, TileOperand b);
+Tile operator>(TileOperand a, TileOperand b);
+Tile operator>=(TileOperand a, TileOperand b);
+Tile operator==(TileOperand a, TileOperand b);
+Tile operator!=(TileOperand a, TileOperand b);
+/// Where the condition holds the first, elsewhere the second.
+Tile where(const Tile &condition, TileOperand a, TileOperand b);
+
 Tile operator-(TileOperand x);
 Tile abs(const Tile &x, Where where = Where::current());
 Tile exp(const Tile &x, Where where = Where::current());
@@ -91,6 +111,12 @@ Tile erf(const Tile &x, Where where = Where::current());
 Tile reduce_sum(const Tile &x, int axis, Where where = Where::current());
 Tile reduce_max(const Tile &x, int axis, Where where = Where::current());
 Tile reduce_min(const Tile &x, int axis, Where where = Where::current());
+
+/// Replaces the elements outside the first rows and columns.
+Tile mask(const Tile &x, Index rows, Index cols, Pad pad = Pad::Zero,
+          Where where = Where::current());
+/// Keeps the elements with column <= row + offset (causal); the others become the pad value.
+Tile mask_diag(const Tile &x, Index offset, Pad pad = Pad::Zero, Where where = Where::current());
 
 Tile transpose(const Tile &x, Where where = Where::current());
 Tile cast(const Tile &x, DType type, Where where = Where::current());
@@ -114,6 +140,36 @@ Tile pop(Pipe pipe, Where where = Where::current());
 /// Releases the oldest popped slot. Write all frees of a pipe or none: with none the compiler
 /// places them.
 void free(Pipe pipe, Where where = Where::current());
+
+//===----------------------------------------------------------------------===//
+// Branches
+//===----------------------------------------------------------------------===//
+
+namespace detail {
+/// Opens a branch, goes to its other side, closes it. A null frame means that a mistake was
+/// reported.
+void *beginIf(Cond condition, bool hasElse, Where where);
+void beginElse(void *frame, Where where);
+void endIf(void *frame, Where where);
+} // namespace detail
+
+/// Does something only if the condition holds.
+template <std::invocable Then>
+void when(Cond condition, Then then, Where where = Where::current()) {
+  void *frame = detail::beginIf(condition, false, where);
+  then();
+  detail::endIf(frame, where);
+}
+/// Does one thing or another.
+template <std::invocable Then, std::invocable Else>
+  requires std::is_void_v<std::invoke_result_t<Then>>
+void when(Cond condition, Then then, Else otherwise, Where where = Where::current()) {
+  void *frame = detail::beginIf(condition, true, where);
+  then();
+  detail::beginElse(frame, where);
+  otherwise();
+  detail::endIf(frame, where);
+}
 
 //===----------------------------------------------------------------------===//
 // Loops

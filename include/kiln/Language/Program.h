@@ -167,6 +167,28 @@ TensorRef alloc(const std::string &name, std::vector<Index> extents,
   return alloc(name, T::dtype, std::move(extents), where);
 }
 
+/// A box of a tensor, by reference: offsets and sizes, one per axis.
+TensorRef slice(const TensorRef &tensor, std::vector<Index> offsets, std::vector<Index> sizes,
+                Where where = Where::current());
+
+namespace detail {
+void *beginScope(bool manual, Where where);
+void endScope(void *frame);
+} // namespace detail
+
+/// A block: what is allocated in it ends with it.
+template <std::invocable Body> void scope(Body body, Where where = Where::current()) {
+  void *frame = detail::beginScope(false, where);
+  body();
+  detail::endScope(frame);
+}
+/// A block in which no order is inferred among its own tasks.
+template <std::invocable Body> void manual_scope(Body body, Where where = Where::current()) {
+  void *frame = detail::beginScope(true, where);
+  body();
+  detail::endScope(frame);
+}
+
 /// An argument of a launch: a tensor, an index or a number.
 struct LaunchArg {
   LaunchArg(const TensorRef &tensor) : value(tensor.value()) {}

@@ -87,6 +87,17 @@ private:
   int64_t Constant = 0;
 };
 
+/// Whether something holds, known when the program runs.
+class Cond {
+public:
+  static Cond of(ValuePtr value) { return Cond(value); }
+  ValuePtr value() const { return Val; }
+
+private:
+  explicit Cond(ValuePtr value) : Val(value) {}
+  ValuePtr Val;
+};
+
 /// A scalar parameter or an element of a tensor, with its type.
 template <ElementTag T> class Scalar {
 public:

@@ -1,0 +1,33 @@
+// c = a + b, the smallest program: one kernel, one tile per block.
+#include <kiln/kiln.h>
+
+using namespace kiln;
+
+Program helloAdd(const Config &) {
+  Program p("hello_add");
+  p.orchestration("main", {"a", "b", "c"}, [&](In<f32> a, In<f32> b, Out<f32> c) {
+    spmd("add", {ceildiv(c.dim(0), 64), ceildiv(c.dim(1), 64)}, {}, [&](Index bi, Index bj) {
+      Index i = bi * 64, j = bj * 64;
+      Tile x = load(a, {i, j}, {64, 64}), y = load(b, {i, j}, {64, 64});
+      store(x + y, c, {i, j});
+    });
+  });
+  return p;
+}
+
+static void formula(Formula &f) {
+  const HostArray &a = f.in("a"), &b = f.in("b");
+  if (!f.require(a.extents() == b.extents() && a.extents() == f.in("c").extents(),
+                 "a, b and c have one shape"))
+    return;
+  HostArray c = a;
+  for (size_t i = 0; i < c.data().size(); ++i)
+    c.data()[i] += b.data()[i];
+  f.expect("c", c);
+}
+
+int main(int argc, char **argv) {
+  return kiln::main(
+      argc, argv, helloAdd,
+      {.args = {{"a", "100x70"}, {"b", "100x70"}, {"c", "100x70"}}, .formula = formula});
+}

@@ -1,0 +1,50 @@
+// y = relu(x * w + b): matrix work with a vector epilogue in one kernel. `--split` says how vector
+// lanes will share the epilogue where the machine has lanes.
+#include <kiln/kiln.h>
+
+using namespace kiln;
+
+Program matmulBias(const Config &cfg) {
+  int64_t BM = cfg.param("BM", {32, 64, 128}, 64), BN = cfg.param("BN", {32, 64, 128}, 64), BK = 64;
+  Split split = cfg.split("split", Split::UpDown);
+  Program p("matmul_bias");
+  p.orchestration(
+      "main", {"x", "w", "b", "y"}, [&](In<f16> x, In<f16> w, In<f32, 1> b, Out<f32> y) {
+        spmd("matmul_bias", {ceildiv(y.dim(0), BM), ceildiv(y.dim(1), BN)}, {.split = split},
+             [&](Index bi, Index bj) {
+               Index i = bi * BM, j = bj * BN;
+               Tile acc =
+                   loop(0, x.dim(1), BK, zeros<f32>(BM, BN), {.stages = 3}, [&](Index k, Tile acc) {
+                     Tile xt = load(x, {i, k}, {BM, BK}), wt = load(w, {k, j}, {BK, BN});
+                     return matmul_acc(acc, xt, wt);
+                   });
+               store(maximum(acc + load(b, {j}, {1, BN}), 0), y, {i, j});
+             });
+      });
+  return p;
+}
+
+static void formula(Formula &f) {
+  const HostArray &x = f.in("x"), &w = f.in("w"), &b = f.in("b");
+  if (!f.require(x.cols() == w.rows(), "x has as many columns as w has rows") ||
+      !f.require(b.extent(0) == w.cols(), "b has an element for each column of w") ||
+      !f.require(f.in("y").extents() == std::vector<int64_t>{x.rows(), w.cols()},
+                 "y has the rows of x and the columns of w"))
+    return;
+  HostArray y(x.rows(), w.cols());
+  for (int64_t i = 0; i < y.rows(); ++i)
+    for (int64_t j = 0; j < y.cols(); ++j) {
+      double sum = b.data()[size_t(j)];
+      for (int64_t k = 0; k < x.cols(); ++k)
+        sum += x(i, k) * w(k, j);
+      y(i, j) = sum > 0 ? sum : 0;
+    }
+  f.accumulates(x.cols());
+  f.expect("y", y);
+}
+
+int main(int argc, char **argv) {
+  return kiln::main(argc, argv, matmulBias,
+                    {.args = {{"x", "100x130"}, {"w", "130x75"}, {"b", "75"}, {"y", "100x75"}},
+                     .formula = formula});
+}

@@ -1,0 +1,71 @@
+// out = relu(a * b) * c + 1: two core groups, one after the other. The first hands its product from
+// the cube to the vector lanes; the second hands the activations from the lanes to the cube. Their
+// order follows from `hidden`.
+#include <kiln/kiln.h>
+
+using namespace kiln;
+
+constexpr int64_t S = 64;
+
+Program twoGroups(const Config &cfg) {
+  int64_t slots = cfg.param("slots", {}, 2);
+  constexpr int64_t lanes = 2, part = S / lanes;
+  std::vector<int64_t> square{S, S};
+  Program p("two_groups");
+  Kernel first =
+      p.group("multiply_relu", {.lanes = lanes}, {{"a", square}, {"b", square}, {"h", square}},
+              [&](In<f32> a, In<f32> b, Out<f32> h) {
+                Pipe down =
+                    pipe<f32>("down", aic, aiv, {S, S}, {.split = Split::UpDown, .slots = slots});
+                role("multiply", aic, [&] {
+                  Tile at = load(a, {0, 0}, {S, S}), bt = load(b, {0, 0}, {S, S});
+                  push(down, matmul(at, bt));
+                });
+                role("relu", aiv, [&] { store(maximum(pop(down), 0), h, {lane() * part, 0}); });
+              });
+  Kernel second =
+      p.group("add_multiply", {.lanes = lanes}, {{"h", square}, {"c", square}, {"out", square}},
+              [&](In<f32> h, In<f32> c, Out<f32> out) {
+                PipeOptions options{.split = Split::UpDown, .slots = slots};
+                Pipe up = pipe<f32>("up", aiv, aic, {S, S}, options);
+                Pipe down = pipe<f32>("down", aic, aiv, {S, S}, options);
+                role("multiply_c", aic, [&] {
+                  Tile ct = load(c, {0, 0}, {S, S});
+                  push(down, matmul(pop(up), ct));
+                });
+                role("add_one", aiv, [&] {
+                  Index row = lane() * part;
+                  push(up, load(h, {row, 0}, {part, S}));
+                  store(pop(down) + 1, out, {row, 0});
+                });
+              });
+  p.orchestration("main", {{"a", square}, {"b", square}, {"c", square}, {"out", square}},
+                  [&](In<f32> a, In<f32> b, In<f32> c, Out<f32> out) {
+                    TensorRef hidden = alloc<f32>("hidden", {S, S});
+                    submit(first, {a, b, hidden});
+                    submit(second, {hidden, c, out});
+                  });
+  return p;
+}
+
+static HostArray product(const HostArray &a, const HostArray &b) {
+  HostArray c(a.rows(), b.cols());
+  for (int64_t i = 0; i < a.rows(); ++i)
+    for (int64_t k = 0; k < a.cols(); ++k)
+      for (int64_t j = 0; j < b.cols(); ++j)
+        c(i, j) += a(i, k) * b(k, j);
+  return c;
+}
+
+static void formula(Formula &f) {
+  HostArray h = product(f.in("a"), f.in("b"));
+  for (double &value : h.data())
+    value = value > 0 ? value : 0;
+  HostArray out = product(h, f.in("c"));
+  for (double &value : out.data())
+    value += 1;
+  f.accumulates(S * 16); // the second product sums what are sums already
+  f.expect("out", out);
+}
+
+int main(int argc, char **argv) { return kiln::main(argc, argv, twoGroups, {.formula = formula}); }

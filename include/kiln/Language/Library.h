@@ -1,0 +1,40 @@
+//===- Library.h - functions composed of the language's ops --------------------------===//
+//
+// Nothing here is primitive: each function records the ops of its formula. Rows are normalised
+// along axis 1; a tile holds whole rows.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_LANGUAGE_LIBRARY_H
+#define KILN_LANGUAGE_LIBRARY_H
+
+#include "kiln/Language/Ops.h"
+
+namespace kiln {
+
+/// x * sigmoid(x)
+inline Tile silu(const Tile &x, Where where = Where::current()) {
+  return TileOperand(x, where) * sigmoid(x, where);
+}
+
+/// x / 2 * (1 + erf(x / sqrt(2)))
+inline Tile gelu(const Tile &x, Where where = Where::current()) {
+  Tile inner = erf(TileOperand(x, where) * 0.70710678118654752, where);
+  return TileOperand(x, where) * 0.5 * (TileOperand(inner, where) + 1);
+}
+
+/// exp(x - max) / sum, row by row.
+inline Tile softmax(const Tile &x, Where where = Where::current()) {
+  Tile e = exp(TileOperand(x, where) - reduce_max(x, 1, where), where);
+  return TileOperand(e, where) / reduce_sum(e, 1, where);
+}
+
+/// x / sqrt(mean(x^2) + eps) * weight, row by row; `count` is the number of columns that count.
+inline Tile rms_norm(const Tile &x, const Tile &weight, TileOperand count, double eps,
+                     Where where = Where::current()) {
+  Tile mean = TileOperand(reduce_sum(TileOperand(x, where) * x, 1, where), where) / count;
+  return TileOperand(x, where) * rsqrt(TileOperand(mean, where) + eps, where) * weight;
+}
+
+} // namespace kiln
+
+#endif // KILN_LANGUAGE_LIBRARY_H
