@@ -63,51 +63,59 @@ Status GlobalMemory::write(const Access &access, ScalarBits value) {
 
 namespace {
 
-/// The part of a tile that lies inside its tensor.
+/// The part of a tile that lies inside its tensor: rows [top, bottom) and columns [left, right).
 struct Window {
-  std::byte *origin = nullptr;
-  int64_t rows = 0, cols = 0;
+  int64_t top = 0, bottom = 0, left = 0, right = 0;
+  std::byte *origin = nullptr;          ///< Of element [top, left].
   int64_t rowStride = 0, colStride = 0; ///< Bytes.
 
   std::byte *at(int64_t row, int64_t col) const {
-    return origin + row * rowStride + col * colStride;
+    return origin + (row - top) * rowStride + (col - left) * colStride;
   }
+  int64_t cols() const { return right - left; }
 };
 
 } // namespace
 
-/// Cuts a tile down to its tensor and its valid extents. Nothing is left of a tile with empty valid
-/// extents or of one at the start of an empty axis; any other tile that misses its tensor is a
-/// fault.
+/// Cuts a tile down to its tensor and its valid extents; it may hang over on any side. Nothing is
+/// left of a tile with empty valid extents or of one at the start of an empty axis; any other tile
+/// that misses its tensor is a fault.
 static Expected<Window> clip(const Access &access, int64_t rows, int64_t cols) {
   const Tensor &tensor = access.tensor;
   int rank = tensor.rank();
   // A tensor of rank 1 is a row, unless the tile is a column.
   int colAxis = rank == 1 && rows != 1 ? -1 : rank - 1, rowAxis = colAxis == -1 ? 0 : rank - 2;
   Window window;
-  window.rows = access.valid.empty() ? rows : std::clamp<int64_t>(access.valid[0], 0, rows);
-  window.cols = access.valid.empty() ? cols : std::clamp<int64_t>(access.valid[1], 0, cols);
-  bool isEmpty = window.rows == 0 || window.cols == 0;
+  window.bottom = access.valid.empty() ? rows : std::clamp<int64_t>(access.valid[0], 0, rows);
+  window.right = access.valid.empty() ? cols : std::clamp<int64_t>(access.valid[1], 0, cols);
+  bool isEmpty = window.bottom == 0 || window.right == 0;
+  Access first = access; // the first element that is covered
   for (int axis = 0; axis < rank; ++axis) {
     int64_t index = access.indices[axis], extent = tensor.extent(axis);
-    if (index < 0)
-      return fault("index " + std::to_string(index) + " of axis " + std::to_string(axis) + " of " +
-                   describe(access.name, tensor) + " is negative");
-    bool isOutside = index >= extent;
+    int64_t covered = axis == rowAxis ? rows : axis == colAxis ? cols : 1;
+    bool isOutside = index >= extent || index <= -covered;
     if (isOutside && !isEmpty && !(index == 0 && extent == 0))
       return fault("a tile of " + std::to_string(rows) + "x" + std::to_string(cols) + " at " +
                    toString(Dims(access.indices)) + " lies wholly outside " +
                    describe(access.name, tensor));
-    isEmpty |= isOutside;
-    if (axis == rowAxis)
-      window.rows = std::min(window.rows, std::max<int64_t>(extent - index, 0));
-    if (axis == colAxis)
-      window.cols = std::min(window.cols, std::max<int64_t>(extent - index, 0));
+    if (isOutside) {
+      isEmpty = true;
+      continue;
+    }
+    int64_t from = std::max<int64_t>(-index, 0), to = extent - index;
+    if (axis == rowAxis) {
+      window.top = from;
+      window.bottom = std::min(window.bottom, to);
+    } else if (axis == colAxis) {
+      window.left = from;
+      window.right = std::min(window.right, to);
+    }
+    first.indices[axis] = index + from;
   }
-  if (isEmpty)
+  if (isEmpty || window.top >= window.bottom || window.left >= window.right)
     return Window();
   int64_t size = sizeOf(tensor.dtype());
-  window.origin = addressOf(access);
+  window.origin = addressOf(first);
   window.rowStride = rowAxis >= 0 ? tensor.stride(rowAxis) * size : 0;
   window.colStride = colAxis >= 0 ? tensor.stride(colAxis) * size : 0;
   return window;
@@ -115,15 +123,15 @@ static Expected<Window> clip(const Access &access, int64_t rows, int64_t cols) {
 
 static void loadRow(DType dtype, const Window &window, int64_t row, float *to) {
   if (dtype == DType::F32 && window.colStride == sizeof(float)) { // the usual case, and fast
-    std::memcpy(to, window.at(row, 0), window.cols * sizeof(float));
+    std::memcpy(to + window.left, window.at(row, window.left), window.cols() * sizeof(float));
     return;
   }
-  for (int64_t col = 0; col < window.cols; ++col)
+  for (int64_t col = window.left; col < window.right; ++col)
     to[col] = static_cast<float>(loadElement(dtype, window.at(row, col)));
 }
 
 static void loadRow(DType dtype, const Window &window, int64_t row, int64_t *to) {
-  for (int64_t col = 0; col < window.cols; ++col)
+  for (int64_t col = window.left; col < window.right; ++col)
     to[col] = loadElementInt(dtype, window.at(row, col));
 }
 
@@ -133,11 +141,11 @@ Expected<TilePtr> GlobalMemory::load(const Access &access, int64_t rows, int64_t
   if (!window)
     return window.status();
   DType dtype = access.tensor.dtype();
-  bool isWhole = window->rows == rows && window->cols == cols;
+  bool isWhole = window->bottom - window->top == rows && window->cols() == cols;
   auto tile = isWhole ? std::make_shared<Tile>(rows, cols, dtype)
                       : std::make_shared<Tile>(*splat(rows, cols, pad));
   withElementType(dtype, [&](auto zero) {
-    for (int64_t row = 0; row < window->rows; ++row)
+    for (int64_t row = window->top; row < window->bottom; ++row)
       loadRow(dtype, *window, row, tile->elements<decltype(zero)>().data() + row * cols);
   });
   return TilePtr(std::move(tile));
@@ -165,8 +173,8 @@ Status GlobalMemory::store(const Access &access, const Tile &tile, bool isAtomic
     return window.status();
   withElementType(tile.dtype, [&](auto zero) {
     const auto &elements = tile.elements<decltype(zero)>();
-    for (int64_t row = 0; row < window->rows; ++row)
-      for (int64_t col = 0; col < window->cols; ++col) {
+    for (int64_t row = window->top; row < window->bottom; ++row)
+      for (int64_t col = window->left; col < window->right; ++col) {
         auto value = elements[row * tile.cols + col];
         void *address = window->at(row, col);
         put(tile.dtype, address, isAtomicAdd ? sum(tile.dtype, address, value) : value);

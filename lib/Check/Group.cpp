@@ -38,9 +38,7 @@ public:
   }
 
 private:
-  int64_t lanesOf(StringRef role) {
-    return findRole(role)->maxLanes > 1 ? Block.Func.getNumLanes() : 1;
-  }
+  int64_t lanesOf(StringRef role) { return Block.Func.getLanesOf(role); }
 
   GroupBlock &Block;
 };

@@ -70,21 +70,35 @@ Formula FormulaAccess::run(const Example &example, ir::FuncOp entry,
   return formula;
 }
 
-Difference compare(const HostArray &have, const HostArray &want, double rtol, double atol) {
+/// "[3, 4]" of an element counted in row-major order.
+static std::string indexText(size_t element, const std::vector<int64_t> &extents) {
+  std::string text;
+  for (size_t axis = extents.size(); axis-- > 0; element /= size_t(extents[axis]))
+    text = std::to_string(element % size_t(extents[axis])) + (text.empty() ? "" : ", " + text);
+  return "[" + text + "]";
+}
+
+Difference compare(const HostArray &have, const HostArray &want, double rtol, double atol,
+                   bool nanIsEqual) {
   Difference result;
   if (have.extents() != want.extents())
     return {false, NAN, "the shapes differ"};
   size_t worst = 0;
   double worstExcess = 0;
   for (size_t i = 0; i < have.data().size(); ++i) {
-    double x = have.data()[i], y = want.data()[i], difference = x == y ? 0 : std::fabs(x - y);
-    double excess = difference - (atol + rtol * std::fabs(y));
-    if (std::isnan(difference)) {
-      excess = INFINITY;
-      result.largest = NAN;
-    } else if (!std::isnan(result.largest)) {
-      result.largest = std::max(result.largest, difference);
+    double x = have.data()[i], y = want.data()[i];
+    if (x == y)
+      continue;
+    if (nanIsEqual && std::isnan(x) && std::isnan(y)) {
+      ++result.nanInBoth;
+      continue;
     }
+    double difference = std::fabs(x - y);
+    // Whatever is not finite and not equal is as wrong as can be, whatever the tolerance.
+    double excess =
+        std::isfinite(x) && std::isfinite(y) ? difference - (atol + rtol * std::fabs(y)) : INFINITY;
+    if (!(difference <= result.largest))
+      result.largest = difference;
     if (excess > worstExcess) {
       worstExcess = excess;
       worst = i;
@@ -92,17 +106,54 @@ Difference compare(const HostArray &have, const HostArray &want, double rtol, do
     }
   }
   if (!result.ok) {
-    std::string index;
-    size_t rest = worst;
-    for (size_t axis = have.extents().size(); axis-- > 0; rest /= size_t(have.extents()[axis]))
-      index =
-          std::to_string(rest % size_t(have.extents()[axis])) + (index.empty() ? "" : ", " + index);
     char text[128];
-    std::snprintf(text, sizeof text, "[%s] is %.9g, expected %.9g", index.c_str(),
-                  have.data()[worst], want.data()[worst]);
+    std::snprintf(text, sizeof text, "%s is %.9g, expected %.9g",
+                  indexText(worst, have.extents()).c_str(), have.data()[worst], want.data()[worst]);
     result.where = text;
   }
   return result;
+}
+
+/// Integers are equal or they are not.
+static Difference compareExactly(const Tensor &have, const Tensor &want) {
+  Expected<std::vector<std::byte>> a = have.gatherBytes(), b = want.gatherBytes();
+  if (!a || !b)
+    return {false, NAN, "out of memory"};
+  Difference result;
+  size_t size = size_t(sizeOf(have.dtype()));
+  for (size_t i = 0; i < a->size() / size; ++i) {
+    int64_t x = loadElementInt(have.dtype(), a->data() + i * size);
+    int64_t y = loadElementInt(want.dtype(), b->data() + i * size);
+    if (x == y)
+      continue;
+    if (result.ok)
+      result.where = indexText(i, {have.extents().begin(), have.extents().end()}) + " is " +
+                     std::to_string(x) + ", expected " + std::to_string(y);
+    result.ok = false;
+    result.largest = std::max(result.largest, std::fabs(double(x) - double(y)));
+  }
+  return result;
+}
+
+Difference compareWithReference(const Tensor &have, const Tensor &want) {
+  if (!isFloat(have.dtype()))
+    return compareExactly(have, want);
+  HostArray x = toHost(have), y = toHost(want);
+  double squares = 0, count = 0;
+  for (double value : y.data())
+    if (std::isfinite(value)) {
+      squares += value * value;
+      ++count;
+    }
+  double scale = count > 0 ? std::sqrt(squares / count) : 0;
+  // One rounding of the element type may fall either way; sums in another order differ by a little
+  // of the size of what is summed, of which the output's own size is the best sign there is.
+  double unit = have.dtype() == DType::F32        ? 1e-5
+                : have.dtype() == DType::F16      ? 0x1p-10
+                : have.dtype() == DType::BF16     ? 0x1p-7
+                : have.dtype() == DType::F8E4M3FN ? 0x1p-3
+                                                  : 0x1p-2;
+  return compare(x, y, unit, 2 * unit * scale, /*nanIsEqual=*/true);
 }
 
 } // namespace kiln

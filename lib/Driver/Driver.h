@@ -52,13 +52,19 @@ Expected<std::vector<Argument>> copyArguments(std::span<const Argument> args);
 
 struct Difference {
   bool ok = true;
-  double largest = 0; ///< |x - y|; NaN if one is.
-  std::string where;  ///< The worst element, when not ok.
+  double largest = 0;   ///< |x - y|; NaN if one is.
+  std::string where;    ///< The worst element, when not ok.
+  size_t nanInBoth = 0; ///< Elements that are NaN on both sides, where that is allowed.
 };
 
 HostArray toHost(const Tensor &tensor);
-/// |have - want| <= atol + rtol * |want| everywhere; NaN never passes.
-Difference compare(const HostArray &have, const HostArray &want, double rtol, double atol);
+/// |have - want| <= atol + rtol * |want| everywhere. NaN never passes, unless it may equal NaN.
+Difference compare(const HostArray &have, const HostArray &want, double rtol, double atol,
+                   bool nanIsEqual = false);
+/// What the reference says: integers exactly, floats within what another order of summation and the
+/// element type's rounding explain. Where both are NaN they agree: an output need not be written
+/// whole.
+Difference compareWithReference(const Tensor &have, const Tensor &want);
 
 /// What an example's formula says.
 class FormulaAccess {

@@ -4,6 +4,7 @@
 #include "mlir/Parser/Parser.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 
 #include <CLI/CLI.hpp>
@@ -25,6 +26,15 @@ struct CommandLine {
 };
 
 const char *const kCommands[] = {"run", "emit", "build"};
+
+/// Found in the file of every program that was linked with kiln::main.
+const char kMarker[] = "kiln program, command line version 1";
+
+bool isCompiledExample(const std::string &path) {
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
+      llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  return file && access(path.c_str(), X_OK) == 0 && (*file)->getBuffer().contains(kMarker);
+}
 
 int parseError(const CLI::App &app, const CLI::ParseError &error) {
   if (error.get_exit_code() == 0)
@@ -77,6 +87,7 @@ int parseOptions(CommandLine &line, const std::string &program,
   std::vector<std::string> argTexts;
   std::string dump;
   bool dumpTensor = false;
+  std::string seed = std::to_string(line.run.seed), dataSeed = std::to_string(line.run.dataSeed);
   RunSettings &run = line.run;
   app.add_option("--entry", run.entry, "The function to start with");
   if (line.command == "run") {
@@ -84,13 +95,10 @@ int parseOptions(CommandLine &line, const std::string &program,
         ->capture_default_str();
     app.add_option("--arg", argTexts,
                    "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
-    app.add_option("--seed", run.seed, "Schedule of the simulator; 0 is the plain order")
+    app.add_option("--seed", seed, "Schedule of the simulator; 0 is the plain order")
         ->envname("KILN_SEED")
-        ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    app.add_option("--data-seed", run.dataSeed, "Seed of the random inputs")
-        ->check(CLI::NonNegativeNumber)
-        ->capture_default_str();
+    app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
     app.add_option("--out", run.out, "Where files are written")->capture_default_str();
     app.add_option("--dump-args", dump,
                    "Dump kernel arguments: 0 off, 2 everything (the default without a number)")
@@ -117,6 +125,10 @@ int parseOptions(CommandLine &line, const std::string &program,
   } catch (const CLI::ParseError &error) {
     return parseError(app, error);
   }
+  if (StringRef(seed).getAsInteger(10, run.seed))
+    return badInput("--seed " + seed + ": expected an integer of at least 0");
+  if (StringRef(dataSeed).getAsInteger(10, run.dataSeed))
+    return badInput("--data-seed " + dataSeed + ": expected an integer of at least 0");
   if (int code = parseArgs(argTexts, run.args))
     return code;
   if (int code = parseConfig(app.remaining(), line))
@@ -274,7 +286,7 @@ int toolMain(int argc, char **argv) {
     return badInput("there is no program " + path);
   if (StringRef(path).ends_with(".mlir"))
     return textMain(command, path, {args.begin() + 2, args.end()});
-  if (access(path.c_str(), X_OK) != 0)
+  if (!isCompiledExample(path))
     return badInput(path + " is neither a .mlir file nor a compiled example");
   // A compiled example has the same command line.
   args[0] = path;

@@ -64,18 +64,29 @@ Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const Ru
   return simulate(module, entry, args, simulator);
 }
 
-/// Compares every tensor the entry writes with what `want` says of it.
-void check(Outcome &outcome, ir::FuncOp entry, std::span<const Argument> args,
-           const std::string &against, const std::map<std::string, HostArray> &want, double rtol,
-           double atol) {
+/// Compares what the entry wrote with what the formula says of it.
+void checkFormula(Outcome &outcome, ir::FuncOp entry, std::span<const Argument> args,
+                  const Formula &formula) {
+  double rtol = 1e-5, atol = 1e-6 * double(FormulaAccess::length(formula));
   std::vector<std::string> names = parameterNames(entry);
   for (auto [index, arg] : llvm::enumerate(args)) {
     auto *tensor = std::get_if<Tensor>(&arg);
-    auto expected = want.find(names[index]);
-    if (tensor && expected != want.end())
+    auto expected = FormulaAccess::expected(formula).find(names[index]);
+    if (tensor && expected != FormulaAccess::expected(formula).end())
       outcome.checks.push_back(
-          {names[index], against, compare(toHost(*tensor), expected->second, rtol, atol)});
+          {names[index], "formula", compare(toHost(*tensor), expected->second, rtol, atol)});
   }
+}
+
+/// Compares every tensor the entry writes with what the reference made of it.
+void checkReference(Outcome &outcome, ir::FuncOp entry, std::span<const Argument> args,
+                    std::span<const Argument> reference) {
+  std::vector<std::string> names = parameterNames(entry);
+  for (auto [index, arg] : llvm::enumerate(args))
+    if (auto *tensor = std::get_if<Tensor>(&arg);
+        tensor && entry.getArgDirection(index) != ir::Direction::In)
+      outcome.checks.push_back({names[index], "torch",
+                                compareWithReference(*tensor, std::get<Tensor>(reference[index]))});
 }
 
 void report(const Source &source, const RunSettings &options, const Outcome &outcome) {
@@ -110,6 +121,9 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
                 check.difference.ok ? "ok" : "WRONG");
     if (!check.difference.ok)
       std::printf("            %s\n", check.difference.where.c_str());
+    if (check.difference.nanInBoth > 0)
+      std::printf("            %zu elements are NaN in both: not written, or computed so\n",
+                  check.difference.nanInBoth);
   }
   for (const std::string &reason : outcome.skipped)
     std::printf("  skipped: %s\n", reason.c_str());
@@ -183,10 +197,7 @@ int runCommand(const Source &source, const RunSettings &options) {
   if (formula && !FormulaAccess::refused(*formula).empty())
     return badInput("the arguments do not fit together: it must hold that " +
                     FormulaAccess::refused(*formula));
-  double atol = 1e-6 * double(formula ? FormulaAccess::length(*formula) : 1024), rtol = 1e-5;
 
-  if (options.platform == "torch")
-    (void)torchWorker(); // starting Python is not part of the run's time
   auto start = std::chrono::steady_clock::now();
   Status failed = execute(*module, *entry, source, options, *args);
   // A dump that could not be written does not stop the run; it is reported with its result.
@@ -200,7 +211,7 @@ int runCommand(const Source &source, const RunSettings &options) {
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   if (formula)
-    check(outcome, *entry, *args, "formula", FormulaAccess::expected(*formula), rtol, atol);
+    checkFormula(outcome, *entry, *args, *formula);
   if (options.platform != "torch" && !options.noReference) {
     Status failed = runTorch(*module, *entry, options, *forTorch);
     if (failed.code() == StatusCode::NotFound && std::getenv("KILN_PYTHON"))
@@ -211,13 +222,7 @@ int runCommand(const Source &source, const RunSettings &options) {
       printErrors({failed.withPrefix("the PyTorch reference failed")});
       return kWrong;
     } else {
-      std::map<std::string, HostArray> reference;
-      std::vector<std::string> names = parameterNames(*entry);
-      for (auto [index, arg] : llvm::enumerate(*forTorch))
-        if (auto *tensor = std::get_if<Tensor>(&arg);
-            tensor && entry->getArgDirection(index) != ir::Direction::In)
-          reference[names[index]] = toHost(*tensor);
-      check(outcome, *entry, *args, "torch", reference, rtol, atol);
+      checkReference(outcome, *entry, *args, *forTorch);
     }
   }
   outcome.dump = options.dumpLevel > 0 && !dumpFailed;

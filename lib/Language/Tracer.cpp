@@ -47,6 +47,11 @@ ProgramImpl::ProgramImpl(const std::string &name, Where where)
   latestProgram = this;
 }
 
+ProgramImpl::~ProgramImpl() {
+  if (latestProgram == this)
+    latestProgram = nullptr;
+}
+
 ProgramImpl *ProgramImpl::current(const char *what, Where where) {
   if (activeTracer)
     return activeTracer;
@@ -185,9 +190,7 @@ bool ProgramImpl::isIn(std::initializer_list<ir::FuncKind> kinds) const {
   return llvm::is_contained(kinds, kind);
 }
 
-int64_t ProgramImpl::lanesOfRole() {
-  return findRole(role)->maxLanes > 1 ? function.getNumLanes() : 1;
-}
+int64_t ProgramImpl::lanesOfRole() { return function.getLanesOf(role); }
 
 //===----------------------------------------------------------------------===//
 // Program
@@ -197,10 +200,7 @@ Program::Program(const std::string &name, Where where)
     : P(std::make_unique<ProgramImpl>(name, where)) {}
 Program::Program(Program &&) noexcept = default;
 Program &Program::operator=(Program &&) noexcept = default;
-Program::~Program() {
-  if (latestProgram == P.get())
-    latestProgram = nullptr;
-}
+Program::~Program() = default;
 
 const std::string &Program::name() const { return P->name; }
 

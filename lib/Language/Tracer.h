@@ -17,6 +17,7 @@ namespace kiln {
 class ProgramImpl {
 public:
   ProgramImpl(const std::string &name, Where where);
+  ~ProgramImpl();
 
   /// The program whose function is being traced on this thread. If there is none, the mistake is
   /// recorded with the last program of this thread, and null returned.

@@ -88,8 +88,6 @@ struct ResultsToOutParams : impl::KilnResultsToOutParamsBase<ResultsToOutParams>
       attributes.set(ir::kArgNameAttr,
                      alloc.getName() ? alloc.getNameAttr()
                                      : builder.getStringAttr("result" + std::to_string(number)));
-      attributes.set(ir::kArgDirectionAttr,
-                     ir::DirectionAttr::get(func.getContext(), ir::Direction::Out));
       if (failed(func.insertArgument(func.getNumArguments(), alloc.getType(),
                                      attributes.getDictionary(func.getContext()), alloc.getLoc())))
         return failure();

@@ -49,6 +49,52 @@ kiln.func @carried(%o: !kiln.tensor<8x8xf32>, %n: index, %p: !p) role(aiv) {
   tile.store %last, %o[0, 0]
 }
 
+// A tile that a loop carries in is copied by the loop: the slot is free before it. So is one that lives across a loop
+// that pops from the same pipe, whose frees would release this slot.
+// CHECK-LABEL: kiln.func @carried_in
+// CHECK:         %[[X:.*]] = tile.pop %p
+// CHECK-NEXT:    tile.free %p
+// CHECK-NEXT:    scf.for {{.*}} iter_args(%{{.*}} = %[[X]])
+// CHECK-NEXT:      %[[Y:.*]] = tile.pop %p
+// CHECK-NEXT:      tile.add
+// CHECK-NEXT:      tile.free %p
+// CHECK:         %[[Z:.*]] = tile.pop %p
+// CHECK-NEXT:    tile.free %p
+// CHECK-NEXT:    scf.for
+// CHECK:         tile.store %[[Z]]
+kiln.func @carried_in(%o: !kiln.tensor<8x8xf32>, %n: index, %p: !p) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = tile.pop %p : !tile.tile<8x8xf32>
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%a = %x) -> (!tile.tile<8x8xf32>) {
+    %y = tile.pop %p : !tile.tile<8x8xf32>
+    %s = tile.add %a, %y : !tile.tile<8x8xf32>
+    scf.yield %s : !tile.tile<8x8xf32>
+  }
+  tile.store %last, %o[0, 0]
+  %z = tile.pop %p : !tile.tile<8x8xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %y = tile.pop %p : !tile.tile<8x8xf32>
+    tile.store %y, %o[0, 0]
+  }
+  tile.store %z, %o[0, 0]
+}
+
+// A free releases the oldest popped slot: where lives cross, the later pop's free waits for the earlier one's.
+// CHECK-LABEL: kiln.func @crossing
+// CHECK:         %[[A:.*]] = tile.pop %p
+// CHECK-NEXT:    %[[B:.*]] = tile.pop %p
+// CHECK-NEXT:    tile.store %[[B]]
+// CHECK-NEXT:    tile.store %[[A]]
+// CHECK-NEXT:    tile.free %p
+// CHECK-NEXT:    tile.free %p
+kiln.func @crossing(%o: !kiln.tensor<8x8xf32>, %p: !p) role(aiv) {
+  %a = tile.pop %p : !tile.tile<8x8xf32>
+  %b = tile.pop %p : !tile.tile<8x8xf32>
+  tile.store %b, %o[0, 0]
+  tile.store %a, %o[0, 0]
+}
+
 // Frees that the author wrote stay as they are.
 // CHECK-LABEL: kiln.func @written
 // CHECK:         tile.pop %p

@@ -1,10 +1,10 @@
 // RUN: kiln-opt %s --kiln-results-to-out-params | FileCheck %s
 // RUN: kiln-opt %s --kiln-results-to-out-params --kiln-results-to-out-params | FileCheck %s
 
-// A result that is a parameter disappears; one that is an alloc becomes an appended out parameter, in result order, and
+// A result that is a parameter disappears; one that is an alloc becomes an appended parameter, in result order, and
 // the caller allocates it with sizes computed from the arguments.
 
-// CHECK-LABEL: kiln.func @make(%x: !kiln.tensor<?x8xf32>, %y: !kiln.tensor<?x8xf32>, %half: !kiln.tensor<?x8xf32> out, %fixed: !kiln.tensor<4xi32> out) orchestration {
+// CHECK-LABEL: kiln.func @make(%x: !kiln.tensor<?x8xf32>, %y: !kiln.tensor<?x8xf32>, %half: !kiln.tensor<?x8xf32>, %fixed: !kiln.tensor<4xi32>) orchestration {
 // CHECK-NOT:     kiln.alloc
 // CHECK-NOT:     kiln.return
 kiln.func @make(%x: !kiln.tensor<?x8xf32>, %y: !kiln.tensor<?x8xf32>) -> (!kiln.tensor<?x8xf32>, !kiln.tensor<?x8xf32>, !kiln.tensor<4xi32>) orchestration {

@@ -104,6 +104,25 @@ TEST(Language, test_config_draws_and_refuses) {
                   "unknown option --typo; this program also takes --BM, --BN, --split, --slots"));
 }
 
+TEST(Language, test_branches_scopes_slices_and_choices) {
+  Program p("test");
+  Kernel k = p.kernel("k", {"x", "y", "n"}, [](In<f32> x, Out<f32> y, Index n) {
+    Tile t = load(x, {0, 0}, {8, 8});
+    when(
+        n > 3, [&] { store(where(t > 0, t, 0), y, {0, 0}); },
+        [&] { store(mask_diag(mask(t, n, 8), 0, Pad::Min), y, {0, 0}); });
+  });
+  p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
+    manual_scope([&] { submit(k, {slice(x, {0, 0}, {8, x.dim(1)}), y, 4}); });
+  });
+  ASSERT_TRUE(p.errors().empty()) << p.errors()[0].str();
+  std::string text = p.str();
+  for (const char *part : {"arith.cmpi sgt, %n, %c3", "tile.cmp gt", "tile.select", "} else {",
+                           "tile.mask %0 valid(%n, 8)", "tile.mask_diag", "pad(min)",
+                           "kiln.scope manual {", "kiln.slice %x[0, 0] [8, %"})
+    EXPECT_TRUE(has(text, part)) << part << "\n" << text;
+}
+
 // Mistakes, each at its line.
 
 TEST(Language, test_error_shapes_do_not_broadcast) {

@@ -17,7 +17,8 @@ def KilnResultsToOutParams : Pass<"kiln-results-to-out-params", "::mlir::ModuleO
   let summary = "turn returned tensors into parameters";
   let description = [{
     A result that is a parameter disappears: uses at the calls become the argument. A result that is a
-    kiln.alloc of the outermost block becomes an appended out parameter, in result order; the callers allocate.
+    kiln.alloc of the outermost block becomes an appended parameter, in result order; the callers allocate. Its direction is
+    inferred like any other: out, or inout if the body also reads it.
   }];
 }
 
@@ -36,8 +37,10 @@ def TilePlaceFrees : Pass<"tile-place-frees", "::mlir::ModuleOp"> {
   let description = [{
     In a role that writes no free of a pipe, each pop gets one, after the last use of the popped tiles in the
     pop's own block (uses in nested regions count where the region stands, and what aliases a tile, such as
-    tile.reshape, extends its life). Tiles are values, so a popped tile that is yielded is copied by the yield,
-    and the slot is free before it. A role that writes some frees of a pipe must write all of them.
+    tile.reshape, extends its life). A popped tile that is carried into a loop, yielded, or alive across a region
+    that pops from the same pipe is copied first: tiles are values, so the slot is simply free before that op. A
+    free releases the oldest popped slot, so the frees of a pipe come in the order of its pops. A role that writes
+    some frees of a pipe must write all of them.
   }];
 }
 

@@ -31,6 +31,11 @@ void FuncOp::setArgDirection(unsigned index, Direction direction) {
   setArgAttr(index, kArgDirectionAttr, DirectionAttr::get(getContext(), direction));
 }
 
+int64_t FuncOp::getLanesOf(StringRef role) {
+  const Role *known = findRole(role);
+  return known && known->maxLanes > 1 ? getNumLanes() : 1;
+}
+
 bool FuncOp::hasPipeParameter() {
   return llvm::any_of(getArgumentTypes(), llvm::IsaPred<tile::PipeType>);
 }

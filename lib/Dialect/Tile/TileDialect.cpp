@@ -167,10 +167,17 @@ static LogicalResult verifyAccess(Operation *op, ir::TensorType tensor, TileType
   if (tensor.getRank() == 1 && tile.getRows() != 1 && tile.getCols() != 1)
     return op->emitOpError("a tensor of rank 1 is accessed as 1xN or Nx1, not as ")
            << tile.getRows() << "x" << tile.getCols();
-  for (auto [index, extent] : llvm::zip(indices, tensor.getShape()))
+  // A tile may hang over its tensor on any side, but not miss it.
+  for (auto [axis, index] : llvm::enumerate(indices)) {
+    int64_t extent = tensor.getShape()[axis], fromEnd = tensor.getRank() - int64_t(axis);
+    int64_t covered = tensor.getRank() == 1 ? tile.getNumElements()
+                      : fromEnd == 2        ? tile.getRows()
+                      : fromEnd == 1        ? tile.getCols()
+                                            : 1;
     if (!ShapedType::isDynamic(index) &&
-        (index < 0 || (!ShapedType::isDynamic(extent) && index >= extent && extent > 0)))
-      return op->emitOpError("index ") << index << " is outside the tensor " << tensor;
+        (index <= -covered || (!ShapedType::isDynamic(extent) && index >= extent && extent > 0)))
+      return op->emitOpError("index ") << index << " puts the tile outside the tensor " << tensor;
+  }
   return verifyList(op, "indices", indices, values);
 }
 
@@ -385,7 +392,7 @@ LogicalResult PipeOp::verify() {
   if (lanes == 1)
     return success();
   if (type.getSplit() == Split::None) {
-    if (fromLanes) {
+    if (fromLanes && !toLanes) {
       InFlightDiagnostic diag = emitOpError("split none cannot join what ")
                                 << lanes << " lanes of " << type.getFrom() << " push";
       auto divides = [&](unsigned axis) {

@@ -66,7 +66,7 @@ std::string ProgramEmitter::groupComment(ir::FuncOp group) {
   SmallVector<std::string> members;
   for (auto call : group.getBody().getOps<ir::CallOp>()) {
     ir::FuncOp member = Prog.lookup(call.getCalleeAttr());
-    int64_t lanes = lanesOf(*member.getRole(), group);
+    int64_t lanes = group.getLanesOf(*member.getRole());
     members.push_back(Prog.nameOf(member) + " (" + member.getRole()->str() +
                       (lanes > 1 ? ", " + std::to_string(lanes) + " lanes)" : ")"));
   }

@@ -232,7 +232,9 @@ void FunctionEmitter::emitFor(scf::ForOp loop) {
     if (kind.getStages())
       comment += ", " + std::to_string(kind.getStages()) + " stages";
   }
-  line("for " + Twine(index) + " in range(" + range + "):" + comment);
+  bool isPositive = !step.empty() && llvm::all_of(step, llvm::isDigit) && step != "0";
+  line("for " + Twine(index) + " in " + (isPositive ? "range(" : "_range(") + range +
+       "):" + comment);
   ++LoopDepth;
   emitIndented([&] {
     emitBlock(*loop.getBody());

@@ -39,9 +39,6 @@ struct Program {
 /// Decides which role functions are generators (TorchGroups.cpp).
 void planGenerators(Program &program);
 
-/// The number of lanes that a role has in a group.
-int64_t lanesOf(llvm::StringRef role, ir::FuncOp group);
-
 /// What a variable for the result of an op from the table of TorchOps.cpp is called.
 llvm::StringRef tableHint(mlir::Operation *op);
 

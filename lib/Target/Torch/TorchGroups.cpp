@@ -11,10 +11,6 @@ using namespace mlir;
 
 namespace kiln::torch {
 
-int64_t lanesOf(StringRef role, ir::FuncOp group) {
-  return findRole(role)->maxLanes > 1 ? group.getNumLanes() : 1;
-}
-
 //===----------------------------------------------------------------------===//
 // Which roles are generators
 //===----------------------------------------------------------------------===//
@@ -78,7 +74,7 @@ static bool runsInOrder(const Program &program, ir::FuncOp group) {
   for (auto pipe : group.getBody().getOps<tile::PipeOp>()) {
     tile::PipeType type = pipe.getPipe().getType();
     if (type.getFrom() == type.getTo() || type.getSplit() != tile::Split::None ||
-        lanesOf(type.getFrom(), group) > 1 || lanesOf(type.getTo(), group) > 1)
+        group.getLanesOf(type.getFrom()) > 1 || group.getLanesOf(type.getTo()) > 1)
       return false;
     if (way && (way->getFrom() != type.getFrom() || way->getTo() != type.getTo()))
       return false;
@@ -135,9 +131,9 @@ void FunctionEmitter::emitPipe(tile::PipeOp pipe) {
   Values[pipe.getPipe()] = {key};
   std::string options =
       "slots=" + (Prog.options.unboundedSlots ? "None" : std::to_string(slotsOf(pipe)));
-  if (int64_t producers = lanesOf(type.getFrom(), Func); producers > 1)
+  if (int64_t producers = Func.getLanesOf(type.getFrom()); producers > 1)
     options += ", producers=" + std::to_string(producers);
-  if (int64_t consumers = lanesOf(type.getTo(), Func); consumers > 1)
+  if (int64_t consumers = Func.getLanesOf(type.getTo()); consumers > 1)
     options += ", consumers=" + std::to_string(consumers);
   line("_pipes[" + Twine(key) + "] = _Pipe(" + options + ")  # " + describe(type).substr(5));
 }
@@ -162,7 +158,7 @@ void FunctionEmitter::emitMembers() {
     std::string task = generator.empty()
                            ? "_call_g(" + name + (args.empty() ? "" : ", ") + args + ")"
                            : generator + "(" + args + ")";
-    int64_t lanes = lanesOf(*member.getRole(), Func);
+    int64_t lanes = Func.getLanesOf(*member.getRole());
     for (int64_t lane = 0; lane < lanes; ++lane) {
       std::string suffix = lanes > 1 ? "#" + std::to_string(lane) : "";
       line("('" + Twine(name) + suffix + "', " + task + ", " + Twine(lane) + "),");

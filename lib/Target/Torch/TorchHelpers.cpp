@@ -52,7 +52,15 @@ def _rem_trunc(a, b):
     {"_float", R"py(
 def _float(value, dtype=torch.float32):
     """A scalar rounded to a float type; Python's own floats are wider."""
-    return torch.tensor(value, dtype=torch.float64).float().to(dtype).item()
+    wide = torch.int64 if isinstance(value, int) else torch.float64
+    return torch.tensor(value, dtype=wide).float().to(dtype).item()
+)py"},
+    {"_range", R"py(
+def _range(start, stop, step):
+    """The iterations of a loop, whose step is at least 1."""
+    if step < 1:
+        raise RuntimeError(f'the step of the loop is {step}; it must be positive')
+    return range(start, stop, step)
 )py"},
     {"_float_f8", R"py(
 def _float_f8(value, kind):
@@ -66,13 +74,17 @@ def _div_float(a, b):
 )py"},
     {"_max_float", R"py(
 def _max_float(a, b):
-    """The larger; NaN if either is."""
-    return a if a != a or a >= b else b
+    """The larger; NaN if either is, and 0.0 above -0.0."""
+    if a == b:
+        return a if str(b)[0] == '-' else b
+    return a if a != a or a > b else b
 )py"},
     {"_min_float", R"py(
 def _min_float(a, b):
-    """The smaller; NaN if either is."""
-    return a if a != a or a <= b else b
+    """The smaller; NaN if either is, and -0.0 below 0.0."""
+    if a == b:
+        return a if str(a)[0] == '-' else b
+    return a if a != a or a < b else b
 )py"},
     {"_float_to_int", R"py(
 def _float_to_int(value, bits):

@@ -428,6 +428,8 @@ Expr FunctionEmitter::compareInts(arith::CmpIOp cmp) {
     for (Expr &operand : operands)
       operand = {"_unsigned(" + operand.text + ", " +
                  std::to_string(bitWidth(cmp.getLhs().getType())) + ")"};
+  else if (cmp.getPredicate() >= arith::CmpIPredicate::slt && bitWidth(cmp.getLhs().getType()) == 1)
+    std::swap(operands[0], operands[1]); // signed, the one bit of true means -1
   return expandPattern(("$0 " + signs[unsigned(cmp.getPredicate())] + " $1").str(), Prec::Compare,
                        operands);
 }

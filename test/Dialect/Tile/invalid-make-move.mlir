@@ -57,14 +57,14 @@ kiln.func @f(%a: !kiln.tensor<64x64xf32>, %v: !kiln.tensor<64xf32>, %i: index, %
 // -----
 
 kiln.func @f(%a: !kiln.tensor<64x64xf32>, %v: !kiln.tensor<64xf32>, %i: index, %x: f32) incore {
-  // expected-error @below {{'tile.load' op index 64 is outside the tensor '!kiln.tensor<64x64xf32>'}}
+  // expected-error @below {{'tile.load' op index 64 puts the tile outside the tensor '!kiln.tensor<64x64xf32>'}}
   %t = tile.load %a[0, 64] : !tile.tile<8x8xf32>
 }
 
 // -----
 
 kiln.func @f(%a: !kiln.tensor<64x64xf32>, %v: !kiln.tensor<64xf32>, %i: index, %x: f32) incore {
-  // expected-error @below {{'tile.load' op index -8 is outside the tensor '!kiln.tensor<64x64xf32>'}}
+  // expected-error @below {{'tile.load' op index -8 puts the tile outside the tensor '!kiln.tensor<64x64xf32>'}}
   %t = tile.load %a[-8, 0] : !tile.tile<8x8xf32>
 }
 
@@ -146,7 +146,7 @@ kiln.func @f(%a: !kiln.tensor<64x64xf32>, %v: !kiln.tensor<64xf32>, %i: index, %
 
 kiln.func @f(%a: !kiln.tensor<64x64xf32>, %v: !kiln.tensor<64xf32>, %i: index, %x: f32) incore {
   %t = tile.full %x : !tile.tile<1x8xf32>
-  // expected-error @below {{'tile.store' op index 64 is outside the tensor '!kiln.tensor<64xf32>'}}
+  // expected-error @below {{'tile.store' op index 64 puts the tile outside the tensor '!kiln.tensor<64xf32>'}}
   tile.store %t, %v[64]
 }
 

@@ -56,6 +56,8 @@ def Kiln_FuncOp : Kiln_Op<"func", [
     ::mlir::Region *getCallableRegion() { return &getBody(); }
     /// The number of lanes of a group; 1 when nothing was said.
     int64_t getNumLanes() { return getLanes().value_or(1); }
+    /// The number of lanes that a role has in this group: its lanes if the role can have several, else 1.
+    int64_t getLanesOf(::llvm::StringRef role);
     /// The name a parameter was given, or "" if it has none.
     ::llvm::StringRef getArgName(unsigned index);
     void setArgName(unsigned index, ::llvm::StringRef name);

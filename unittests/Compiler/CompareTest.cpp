@@ -1,0 +1,82 @@
+//===- CompareTest.cpp - what counts as equal ----------------------------------------===//
+#include "../../lib/Driver/Driver.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+using namespace kiln;
+
+namespace {
+
+HostArray array(std::initializer_list<double> values) {
+  HostArray result(1, int64_t(values.size()));
+  result.data() = values;
+  return result;
+}
+
+bool isEqual(double have, double want, bool nanIsEqual = false) {
+  return compare(array({1, have}), array({1, want}), 1e-5, 1e-6, nanIsEqual).ok;
+}
+
+TEST(Compare, test_tolerance) {
+  EXPECT_TRUE(isEqual(1.000001, 1));
+  EXPECT_FALSE(isEqual(1.0001, 1));
+  EXPECT_TRUE(isEqual(5e-7, 0));
+  EXPECT_FALSE(isEqual(5e-6, 0));
+}
+
+TEST(Compare, test_infinity_equals_only_itself) {
+  double inf = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(isEqual(inf, inf));
+  EXPECT_FALSE(isEqual(-inf, inf));
+  EXPECT_FALSE(isEqual(1, inf));
+  EXPECT_FALSE(isEqual(inf, 1));
+}
+
+TEST(Compare, test_nan_passes_only_where_it_may) {
+  EXPECT_FALSE(isEqual(NAN, NAN));
+  EXPECT_TRUE(isEqual(NAN, NAN, true));
+  EXPECT_FALSE(isEqual(NAN, 1, true));
+  EXPECT_FALSE(isEqual(1, NAN, true));
+  EXPECT_FALSE(isEqual(NAN, INFINITY, true));
+}
+
+TEST(Compare, test_worst_element_is_named) {
+  HostArray have(2, 3), want(2, 3);
+  have(1, 2) = 7;
+  Difference difference = compare(have, want, 0, 0);
+  EXPECT_FALSE(difference.ok);
+  EXPECT_EQ(difference.where, "[1, 2] is 7, expected 0");
+  EXPECT_EQ(difference.largest, 7);
+}
+
+/// A tensor of two elements, against another.
+bool agrees(DType type, double have, double want) {
+  Tensor a = *Tensor::empty(type, {1, 2}), b = *Tensor::empty(type, {1, 2});
+  EXPECT_TRUE(a.set({0, 0}, 1).isOk() && b.set({0, 0}, 1).isOk());
+  EXPECT_TRUE(a.set({0, 1}, have).isOk() && b.set({0, 1}, want).isOk());
+  return compareWithReference(a, b).ok;
+}
+
+TEST(Compare, test_reference_integers_are_exact) {
+  EXPECT_TRUE(agrees(DType::I32, 1000000, 1000000));
+  EXPECT_FALSE(agrees(DType::I32, 1000001, 1000000));
+  Tensor a = *Tensor::empty(DType::I64, {1}), b = *Tensor::empty(DType::I64, {1});
+  ASSERT_TRUE(a.setInt({0}, (int64_t(1) << 60) + 1).isOk());
+  ASSERT_TRUE(b.setInt({0}, int64_t(1) << 60).isOk());
+  EXPECT_FALSE(compareWithReference(a, b).ok);
+}
+
+TEST(Compare, test_reference_floats_scale_with_the_data) {
+  EXPECT_FALSE(agrees(DType::F32, 1 + 1e-3, 1));
+  EXPECT_TRUE(agrees(DType::F32, 1 + 1e-6, 1));
+  Tensor a = *Tensor::empty(DType::F32, {1}), b = *Tensor::empty(DType::F32, {1});
+  ASSERT_TRUE(a.set({0}, 1e-4).isOk() && b.set({0}, 9e-4).isOk());
+  EXPECT_FALSE(compareWithReference(a, b).ok) << "small outputs are compared on their own scale";
+  EXPECT_TRUE(agrees(DType::BF16, 1.0078125, 1)) << "one rounding may fall either way";
+  EXPECT_FALSE(agrees(DType::BF16, 1.0625, 1));
+}
+
+} // namespace
