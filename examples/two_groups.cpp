@@ -48,15 +48,6 @@ Program twoGroups(const Config &cfg) {
   return p;
 }
 
-static HostArray product(const HostArray &a, const HostArray &b) {
-  HostArray c(a.rows(), b.cols());
-  for (int64_t i = 0; i < a.rows(); ++i)
-    for (int64_t k = 0; k < a.cols(); ++k)
-      for (int64_t j = 0; j < b.cols(); ++j)
-        c(i, j) += a(i, k) * b(k, j);
-  return c;
-}
-
 static void formula(Formula &f) {
   HostArray h = product(f.in("a"), f.in("b"));
   for (double &value : h.data())

@@ -121,10 +121,8 @@ TilePtr converted(const Tile &tile, DType dtype) {
       result->ints[i] = ScalarBits::fromDouble(dtype, tile.floats[i]).asInt();
     else if (!isFloat(dtype))
       result->ints[i] = dtype == DType::I1 ? tile.ints[i] != 0 : canonical(dtype, tile.ints[i]);
-    else if (dtype == DType::F32)
-      result->floats[i] = static_cast<float>(tile.ints[i]); // one rounding, also beyond 2^53
-    else
-      result->floats[i] = static_cast<float>(ScalarBits::fromInt(dtype, tile.ints[i]).asDouble());
+    else // arithmetic on small floats computes in f32 and rounds
+      result->floats[i] = canonical(dtype, static_cast<float>(tile.ints[i]));
   }
   return result;
 }

@@ -25,6 +25,17 @@ double &HostArray::operator()(int64_t row, int64_t col) {
   return stray = NAN;
 }
 
+HostArray product(const HostArray &a, const HostArray &b) {
+  if (a.cols() != b.rows())
+    return HostArray(0, 0);
+  HostArray c(a.rows(), b.cols());
+  for (int64_t i = 0; i < a.rows(); ++i)
+    for (int64_t k = 0; k < a.cols(); ++k)
+      for (int64_t j = 0; j < b.cols(); ++j)
+        c(i, j) += a(i, k) * b(k, j);
+  return c;
+}
+
 const HostArray &Formula::in(const std::string &name) {
   static const HostArray none(0, 0);
   auto found = Inputs.find(name);

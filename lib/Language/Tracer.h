@@ -14,6 +14,11 @@
 
 namespace kiln {
 
+/// "64x32", for messages.
+inline std::string shapeText(int64_t rows, int64_t cols) {
+  return std::to_string(rows) + "x" + std::to_string(cols);
+}
+
 class ProgramImpl {
 public:
   ProgramImpl(const std::string &name, Where where);

@@ -43,6 +43,9 @@ private:
   std::vector<double> Data;
 };
 
+/// The matrix product; empty if the inner extents differ.
+HostArray product(const HostArray &a, const HostArray &b);
+
 /// What a formula sees: the inputs before the run. It states what the outputs should be.
 class Formula {
 public:

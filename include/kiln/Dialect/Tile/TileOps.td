@@ -83,7 +83,7 @@ def Tile_ReshapeOp : Tile_Unary<"reshape", "the same elements, row by row, in an
 def Tile_TransposeOp : Tile_Unary<"transpose", "rows become columns"> { let hasVerifier = 1; }
 def Tile_CastOp : Tile_Unary<"cast", "converts the elements"> {
   let description = [{
-    To a smaller float: rounds to nearest even. Float to integer: rounds toward zero, saturates, NaN becomes 0.
+    To a smaller float: rounds to nearest even; an integer becomes an f32 first. Float to integer: rounds toward zero, saturates, NaN becomes 0.
     Integer to integer: wraps. To i1: not equal to zero.
   }];
   let hasVerifier = 1;
