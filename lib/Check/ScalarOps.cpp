@@ -243,6 +243,7 @@ void addScalarOps(OpTable &table) {
   table.add<arith::SubFOp, floatBinary<[](float a, float b) { return a - b; }>>();
   table.add<arith::MulFOp, floatBinary<[](float a, float b) { return a * b; }>>();
   table.add<arith::DivFOp, floatBinary<[](float a, float b) { return a / b; }>>();
+  table.add<arith::RemFOp, floatBinary<[](float a, float b) { return std::fmod(a, b); }>>();
   table.add<arith::MaximumFOp, floatBinary<maximum>>();
   table.add<arith::MinimumFOp, floatBinary<minimum>>();
   table.add<arith::NegFOp,

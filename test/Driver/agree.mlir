@@ -36,7 +36,15 @@ kiln.func @scalars(%n: !kiln.tensor<1x4xi64>) incore {
   %c = arith.fptosi %inf : f32 to i64
   %w = arith.minimumf %pz, %nz : f32
   %ninf = arith.divf %one, %w : f32
-  %d = arith.fptosi %ninf : f32 to i64
+  %rem = arith.remf %ninf, %one : f32
+  %ten = arith.constant -10.5 : f32
+  %four = arith.constant 4.0 : f32
+  %r = arith.remf %ten, %four : f32
+  %d0 = arith.fptosi %ninf : f32 to i64
+  %d1 = arith.fptosi %rem : f32 to i64
+  %d2 = arith.fptosi %r : f32 to i64
+  %d3 = arith.addi %d0, %d1 : i64
+  %d = arith.addi %d3, %d2 : i64
   kiln.write %a, %n[0, 0]
   kiln.write %b, %n[0, 1]
   kiln.write %c, %n[0, 2]

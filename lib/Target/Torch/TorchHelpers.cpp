@@ -72,6 +72,11 @@ def _div_float(a, b):
     """Division as hardware does it: by zero it gives infinity or NaN."""
     return (torch.tensor(a, dtype=torch.float64) / b).item()
 )py"},
+    {"_rem_float", R"py(
+def _rem_float(a, b):
+    """The remainder, with the sign of the dividend; NaN for a divisor of zero."""
+    return torch.fmod(torch.tensor(a, dtype=torch.float64), torch.tensor(b, dtype=torch.float64)).item()
+)py"},
     {"_max_float", R"py(
 def _max_float(a, b):
     """The larger; NaN if either is, and 0.0 above -0.0."""

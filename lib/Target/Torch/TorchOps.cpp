@@ -115,6 +115,7 @@ constexpr Row kRows[] = {
     {"arith.subf", Float, "$0 - $1", Prec::Sum, Rounds, "value"},
     {"arith.mulf", Float, "$0 * $1", Prec::Product, Rounds, "value"},
     {"arith.divf", Float, "_div_float($0, $1)", Prec::Atom, Rounds, "value"},
+    {"arith.remf", Float, "_rem_float($0, $1)", Prec::Atom, Rounds, "value"},
     {"arith.negf", Float, "-$0", Prec::Unary, Exact, "value"},
     {"arith.maximumf", Float, "_max_float($0, $1)", Prec::Atom, Exact, "larger"},
     {"arith.minimumf", Float, "_min_float($0, $1)", Prec::Atom, Exact, "smaller"},
