@@ -146,6 +146,23 @@ static Difference compareExactly(const Tensor &have, const Tensor &want) {
   return result;
 }
 
+double tolerance(DType type) {
+  switch (type) {
+  case DType::F32:
+    return 1e-5;
+  case DType::F16: // one rounding of the smaller types may fall either way
+    return 0x1p-10;
+  case DType::BF16:
+    return 0x1p-7;
+  case DType::F8E4M3FN:
+    return 0x1p-3;
+  case DType::F8E5M2:
+    return 0x1p-2;
+  default:
+    return 0;
+  }
+}
+
 Difference compareWithReference(const Tensor &have, const Tensor &want) {
   if (!isFloat(have.dtype()))
     return compareExactly(have, want);
@@ -157,13 +174,9 @@ Difference compareWithReference(const Tensor &have, const Tensor &want) {
       ++count;
     }
   double scale = count > 0 ? std::sqrt(squares / count) : 0;
-  // One rounding of the element type may fall either way; sums in another order differ by a little
-  // of the size of what is summed, of which the output's own size is the best sign there is.
-  double unit = have.dtype() == DType::F32        ? 1e-5
-                : have.dtype() == DType::F16      ? 0x1p-10
-                : have.dtype() == DType::BF16     ? 0x1p-7
-                : have.dtype() == DType::F8E4M3FN ? 0x1p-3
-                                                  : 0x1p-2;
+  // Sums in another order differ by a little of the size of what is summed, of which the output's
+  // own size is the best sign there is.
+  double unit = tolerance(have.dtype());
   return compare(x, y, unit, 2 * unit * scale, /*nanIsEqual=*/true);
 }
 

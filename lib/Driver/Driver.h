@@ -61,6 +61,8 @@ HostArray toHost(const Tensor &tensor);
 /// |have - want| <= atol + rtol * |want| everywhere. NaN never passes, unless it may equal NaN.
 Difference compare(const HostArray &have, const HostArray &want, double rtol, double atol,
                    bool nanIsEqual = false);
+/// The relative difference that the rounding of an element type explains; 0 for integers.
+double tolerance(DType type);
 /// What the reference says: integers exactly, floats within what another order of summation and the
 /// element type's rounding explain. Where both are NaN they agree: an output need not be written
 /// whole.

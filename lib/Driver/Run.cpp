@@ -67,14 +67,15 @@ Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const Ru
 /// Compares what the entry wrote with what the formula says of it.
 void checkFormula(Outcome &outcome, ir::FuncOp entry, std::span<const Argument> args,
                   const Formula &formula) {
-  double rtol = 1e-5, atol = 1e-6 * double(FormulaAccess::length(formula));
+  double atol = 1e-6 * double(FormulaAccess::length(formula));
   std::vector<std::string> names = parameterNames(entry);
   for (auto [index, arg] : llvm::enumerate(args)) {
     auto *tensor = std::get_if<Tensor>(&arg);
     auto expected = FormulaAccess::expected(formula).find(names[index]);
     if (tensor && expected != FormulaAccess::expected(formula).end())
       outcome.checks.push_back(
-          {names[index], "formula", compare(toHost(*tensor), expected->second, rtol, atol)});
+          {names[index], "formula",
+           compare(toHost(*tensor), expected->second, tolerance(tensor->dtype()), atol)});
   }
 }
 
@@ -106,6 +107,8 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
         entry["max_error"] = nullptr;
       if (!check.difference.ok)
         entry["worst"] = check.difference.where;
+      if (check.difference.nanInBoth > 0)
+        entry["nan_in_both"] = check.difference.nanInBoth;
       json["checks"].push_back(entry);
     }
     json["skipped"] = outcome.skipped;

@@ -4,6 +4,7 @@
 #include "kiln/Target/Signature/Signature.h"
 
 #include "mlir/IR/Verifier.h"
+#include "llvm/Support/Format.h"
 
 #include <cmath>
 
@@ -156,7 +157,7 @@ Value ProgramImpl::numberConstant(double value, Type type, Where where) {
   if (value != std::trunc(value) || value >= limit || value < (width > 1 ? -limit : 0)) {
     std::string text;
     llvm::raw_string_ostream os(text);
-    os << value << " is no value of type " << type;
+    os << llvm::format("%g", value) << " is no value of type " << type;
     error(where, text);
     return {};
   }

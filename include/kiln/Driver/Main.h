@@ -26,9 +26,12 @@ public:
   explicit HostArray(std::vector<int64_t> extents);
   HostArray(int64_t rows, int64_t cols) : HostArray(std::vector<int64_t>{rows, cols}) {}
 
-  int64_t extent(int axis) const { return Extents[axis]; }
-  int64_t rows() const { return Extents[0]; }
-  int64_t cols() const { return Extents[1]; }
+  /// 1 for an axis that does not exist.
+  int64_t extent(int axis) const {
+    return axis >= 0 && size_t(axis) < Extents.size() ? Extents[size_t(axis)] : 1;
+  }
+  int64_t rows() const { return extent(0); }
+  int64_t cols() const { return extent(1); }
   const std::vector<int64_t> &extents() const { return Extents; }
   /// An element; outside the array, a stray NaN, so that a slip shows as a wrong result.
   double &operator()(int64_t row, int64_t col);
@@ -54,7 +57,8 @@ public:
   /// What must hold between the arguments, such as "a has as many columns as b has rows". If it
   /// does not, the run is refused as bad input, and the formula should return.
   bool require(bool holds, const std::string &what);
-  /// Outputs are sums of so many products: |x - y| <= 1e-6 * length + 1e-5 * |y|.
+  /// Outputs are sums of so many products: |x - y| <= 1e-6 * length + r * |y|, where r is 1e-5 for
+  /// f32, the rounding of the element type for smaller floats and 0 for integers.
   void accumulates(int64_t length) { Length = length; }
 
 private:
