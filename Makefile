@@ -49,6 +49,7 @@ docs: configure ## generate the op pages from the dialect definitions
 
 # The packaged LLVM is not instrumented: what it poisons by hand and frees at exit would be false alarms.
 asan: export ASAN_OPTIONS = detect_leaks=0:allow_user_poisoning=0
+asan: export UBSAN_OPTIONS = halt_on_error=1:print_stacktrace=1
 asan: ## build and test under AddressSanitizer and UBSan (build-asan/)
 	$(SETUP)
 	$(call configure,build-asan,$(asan-flags))

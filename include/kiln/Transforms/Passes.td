@@ -17,8 +17,8 @@ def KilnResultsToOutParams : Pass<"kiln-results-to-out-params", "::mlir::ModuleO
   let summary = "turn returned tensors into parameters";
   let description = [{
     A result that is a parameter disappears: uses at the calls become the argument. A result that is a
-    kiln.alloc of the outermost block becomes an appended parameter, in result order; the callers allocate. Its direction is
-    inferred like any other: out, or inout if the body also reads it.
+    kiln.alloc of the outermost block becomes an appended parameter, in result order; the callers allocate. Its
+    direction is inferred like any other: out, or inout if the body also reads it.
   }];
 }
 
