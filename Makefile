@@ -8,6 +8,8 @@ JOBS ?= $(shell nproc)
 CMAKE_BUILD_TYPE ?= Release
 CMAKE_FLAGS ?=
 SETUP ?= scripts/setup
+# What ccache must overlook to cache units that use the precompiled header.
+export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_ctime,include_file_mtime
 
 # $(call configure,<folder>,<flags>)
 configure = cmake -G Ninja -S . -B $(1) $(2) $(CMAKE_FLAGS) \

@@ -11,6 +11,9 @@ include(AddMLIR)
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 include_directories(SYSTEM ${PROJECT_BINARY_DIR}/include)  # generated code
 # The headers that nearly every compiler unit needs, parsed once.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  add_compile_options(-fpch-preprocess)  # lets ccache cache units that use them
+endif()
 add_library(kiln_mlir_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
 target_precompile_headers(kiln_mlir_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.h)
 
