@@ -176,7 +176,8 @@ SpmdFrame beginSpmd(const std::string &name, const std::vector<Index> &grid, siz
     split = tile::SplitAttr::get(&tracer->context, static_cast<tile::Split>(options.split));
   auto op = ir::IncoreOp::create(builder, tracer->loc(where), name, launch.gridValues,
                                  builder.getDenseI64ArrayAttr(launch.grid), launch.deps,
-                                 options.syncStart, split);
+                                 options.syncStart, Value(), ValueRange(), DenseI64ArrayAttr(),
+                                 arith::CmpIPredicateAttr(), IntegerAttr(), split);
   Block *body = builder.createBlock(&op.getBody());
   builder.setInsertionPointToStart(body);
   for (size_t dim = 0; dim < arity; ++dim)
@@ -205,8 +206,9 @@ void *beginRole(const std::string &name, CoreRole role, Where where) {
   // The role is recorded in place, where it sees the group's tensors and pipes, and made a function
   // at the end.
   auto holder = ir::IncoreOp::create(builder, tracer->loc(where), name, ValueRange(),
-                                     builder.getDenseI64ArrayAttr({}), ValueRange(), false,
-                                     tile::SplitAttr());
+                                     builder.getDenseI64ArrayAttr({}), ValueRange(), false, Value(),
+                                     ValueRange(), DenseI64ArrayAttr(), arith::CmpIPredicateAttr(),
+                                     IntegerAttr(), tile::SplitAttr());
   builder.setInsertionPointToStart(builder.createBlock(&holder.getBody()));
   tracer->role = role.name;
   return holder;

@@ -51,9 +51,21 @@ struct InferDirections : impl::KilnInferDirectionsBase<InferDirections> {
               [&](auto access) { note(access.getTensor(), op, true, false); })
           .Case<tile::StoreOp>(
               [&](auto store) { note(store.getTensor(), op, bool(store.getAtomic()), true); })
+          .Case<tile::GatherRowsOp>([&](auto gather) {
+            note(gather.getTensor(), op, true, false);
+            note(gather.getRows(), op, true, false);
+          })
+          .Case<tile::ScatterRowsOp>([&](auto scatter) {
+            note(scatter.getTensor(), op, bool(scatter.getAtomic()), true);
+            note(scatter.getRows(), op, true, false);
+          })
           .Case<ir::WriteOp>([&](auto write) { note(write.getTensor(), op, false, true); })
           .Case<ir::CallOp>(
               [&](auto call) { noteCallee(op, call.getCalleeAttr().getAttr(), call.getArgs()); })
+          .Case<ir::IncoreOp>([&](auto incore) {
+            if (incore.getPredicate())
+              note(incore.getPredicate(), op, true, false);
+          })
           .Case<ir::SubmitOp>([&](auto submit) {
             if (submit.getPredicate())
               note(submit.getPredicate(), op, true, false);

@@ -21,8 +21,9 @@ struct Outline : impl::KilnOutlineBase<Outline> {
       auto submit = ir::SubmitOp::create(
           builder, incore.getLoc(), FlatSymbolRefAttr::get(outlined.func.getSymNameAttr()),
           outlined.args, incore.getGrid(), builder.getDenseI64ArrayAttr(incore.getStaticGrid()),
-          incore.getDeps(), incore.getSyncStart(), Value(), ValueRange(), DenseI64ArrayAttr(),
-          arith::CmpIPredicateAttr(), IntegerAttr());
+          incore.getDeps(), incore.getSyncStart(), incore.getPredicate(),
+          incore.getPredicateIndices(), incore.getStaticPredicateIndicesAttr(),
+          incore.getPredicateCmpAttr(), incore.getPredicateConstantAttr());
       incore.getTask().replaceAllUsesWith(submit.getTask());
       incore.erase();
     }

@@ -164,6 +164,26 @@ LogicalResult ReshapeOp::verify() {
   return success();
 }
 
+// Views that show all of a tensor, unchanged, are the tensor.
+
+OpFoldResult SliceOp::fold(FoldAdaptor) {
+  TensorType type = getTensor().getType();
+  bool isWhole =
+      type == getType() && type.hasStaticShape() && llvm::equal(getStaticSizes(), type.getShape());
+  return isWhole ? OpFoldResult(getTensor()) : OpFoldResult();
+}
+
+OpFoldResult TransposeOp::fold(FoldAdaptor) {
+  bool keepsOrder = llvm::is_sorted(getPermutation()) && getTensor().getType() == getType();
+  return keepsOrder ? OpFoldResult(getTensor()) : OpFoldResult();
+}
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor) {
+  TensorType type = getTensor().getType();
+  bool isSame = type == getType() && type.hasStaticShape();
+  return isSame ? OpFoldResult(getTensor()) : OpFoldResult();
+}
+
 /// Indices and element type of an access to one element.
 static LogicalResult verifyElement(Operation *op, TensorType tensor, ArrayRef<int64_t> indices,
                                    ValueRange values, Type scalar) {
@@ -216,34 +236,48 @@ static LogicalResult verifyGrid(Operation *op, ArrayRef<int64_t> grid, ValueRang
   return verifyList(op, "grid", grid, values);
 }
 
+/// The condition under which a task runs, of a submit or a kernel written in place.
+template <typename Op> static LogicalResult verifyPredicate(Op op) {
+  bool hasAll = op.getStaticPredicateIndices() && op.getPredicateCmp() && op.getPredicateConstant();
+  bool hasAny = op.getStaticPredicateIndices() || op.getPredicateCmp() ||
+                op.getPredicateConstant() || !op.getPredicateIndices().empty();
+  if (op.getPredicate() ? !hasAll : hasAny)
+    return op.emitOpError(
+        "a predicate has a tensor, indices, a comparison and a constant, or there is none");
+  if (!op.getPredicate())
+    return success();
+  using P = arith::CmpIPredicate;
+  if (!llvm::is_contained({P::eq, P::ne, P::slt, P::sle, P::sgt, P::sge}, *op.getPredicateCmp()))
+    return op.emitOpError("a predicate compares signed integers, not with ")
+           << arith::stringifyCmpIPredicate(*op.getPredicateCmp());
+  auto tensor = cast<TensorType>(op.getPredicate().getType());
+  if (!isa<IntegerType>(tensor.getElementType()))
+    return op.emitOpError("a predicate reads an integer tensor, not ") << tensor;
+  return verifyElement(op, tensor, *op.getStaticPredicateIndices(), op.getPredicateIndices(),
+                       tensor.getElementType());
+}
+
 LogicalResult SubmitOp::verify() {
   if (failed(verifyGrid(*this, getStaticGrid(), getGrid())))
     return failure();
   if (!getCallee() && (!getArgs().empty() || !getStaticGrid().empty()))
     return emitOpError("without a kernel carries dependencies only: no arguments, no grid");
-  bool hasAll = getStaticPredicateIndices() && getPredicateCmp() && getPredicateConstant();
-  bool hasAny = getStaticPredicateIndices() || getPredicateCmp() || getPredicateConstant() ||
-                !getPredicateIndices().empty();
-  if (getPredicate() ? !hasAll : hasAny)
-    return emitOpError(
-        "a predicate has a tensor, indices, a comparison and a constant, or there is none");
-  if (!getPredicate())
-    return success();
-  using P = arith::CmpIPredicate;
-  if (!llvm::is_contained({P::eq, P::ne, P::slt, P::sle, P::sgt, P::sge}, *getPredicateCmp()))
-    return emitOpError("a predicate compares signed integers, not with ")
-           << arith::stringifyCmpIPredicate(*getPredicateCmp());
-  auto tensor = cast<TensorType>(getPredicate().getType());
-  if (!isa<IntegerType>(tensor.getElementType()))
-    return emitOpError("a predicate reads an integer tensor, not ") << tensor;
-  return verifyElement(*this, tensor, *getStaticPredicateIndices(), getPredicateIndices(),
-                       tensor.getElementType());
+  return verifyPredicate(*this);
 }
 
 LogicalResult IncoreOp::verify() {
   if (getName().empty())
     return emitOpError("needs a name");
-  return verifyGrid(*this, getStaticGrid(), getGrid());
+  if (failed(verifyGrid(*this, getStaticGrid(), getGrid())))
+    return failure();
+  return verifyPredicate(*this);
+}
+
+LogicalResult DumpOp::verify() {
+  auto func = (*this)->getParentOfType<FuncOp>();
+  if (func && func.isKernel() && !isa<BlockArgument>(rootOf(getTensor())))
+    return emitOpError("marks a parameter of a kernel; this tensor is made inside it");
+  return success();
 }
 
 } // namespace kiln::ir

@@ -265,6 +265,10 @@ static LogicalResult verifyPlacement(Operation *op, FuncKind kind) {
           "cannot stand in an orchestration; use kiln.get, which waits for the producers");
     return success();
   case FuncKind::Incore:
+    if (auto incore = op->getParentOfType<IncoreOp>();
+        incore && isa<tile::BarrierOp>(op) && !incore.getSyncStart())
+      return op->emitOpError(
+          "needs all blocks of the launch to run at once: give the launch sync_start");
     if (isa<tile::PipeOp, tile::PushOp, tile::PopOp, tile::FreeOp>(op))
       return op->emitOpError(
           "needs a role: write a group with role functions, or let the compiler place the pipes");
@@ -278,7 +282,7 @@ static LogicalResult verifyPlacement(Operation *op, FuncKind kind) {
   case FuncKind::Group:
     if (isTile && !isa<tile::PipeOp>(op))
       return op->emitOpError("cannot stand in a group, which only makes pipes and calls its roles");
-    if (isa<SubmitOp, IncoreOp, ScopeOp, GetOp, AllocOp, ReadOp, WriteOp>(op) ||
+    if (isa<SubmitOp, IncoreOp, ScopeOp, GetOp, AllocOp, ReadOp, WriteOp, DumpOp>(op) ||
         isa_and_nonnull<scf::SCFDialect>(op->getDialect()))
       return op->emitOpError("cannot stand in a group, which only makes pipes and calls its roles");
     return success();
@@ -363,6 +367,20 @@ static FuncOp lookupCallee(Operation *op, FlatSymbolRefAttr name, SymbolTableCol
   return callee;
 }
 
+/// A barrier in a kernel, or in the roles of a group; null if there is none. Recursion is checked
+/// elsewhere and may not be checked yet, so calls are followed one level deep in groups only.
+static Operation *findBarrier(FuncOp func, SymbolTableCollection &symbols) {
+  Operation *found = nullptr;
+  func.walk([&](tile::BarrierOp barrier) { found = barrier; });
+  if (func.getKind() == FuncKind::Group)
+    func.walk([&](CallOp call) {
+      auto role = symbols.lookupNearestSymbolFrom<FuncOp>(call, call.getCalleeAttr());
+      if (!found && role && role.getKind() != FuncKind::Group)
+        found = findBarrier(role, symbols);
+    });
+  return found;
+}
+
 LogicalResult SubmitOp::verifySymbolUses(SymbolTableCollection &symbols) {
   if (!getCallee())
     return success();
@@ -380,6 +398,15 @@ LogicalResult SubmitOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("launches @")
            << callee.getSymName()
            << ", which has a pipe parameter; launch the group that makes the pipe";
+  if (!getSyncStart())
+    if (Operation *barrier = findBarrier(callee, symbols)) {
+      InFlightDiagnostic diag = emitOpError("launches @")
+                                << callee.getSymName()
+                                << ", which contains a barrier; all its blocks must run at once, "
+                                   "so the launch needs sync_start";
+      diag.attachNote(barrier->getLoc()) << "the barrier";
+      return diag;
+    }
   return verifyArguments(*this, callee, getArgs());
 }
 

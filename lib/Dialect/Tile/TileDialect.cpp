@@ -1,7 +1,7 @@
 //===- TileDialect.cpp - the tile dialect and the verifiers of its ops ------------===//
-#include "../Lists.h"
+#include "TileRules.h"
+
 #include "kiln/Dialect/Assembly.h"
-#include "kiln/Machine/Machine.h"
 
 using namespace mlir;
 using namespace kiln::assembly;
@@ -23,22 +23,6 @@ void TileDialect::initialize() {
 //===----------------------------------------------------------------------===//
 // Shared rules
 //===----------------------------------------------------------------------===//
-
-using Shape = std::pair<int64_t, int64_t>;
-
-static Shape shapeOf(Type type) {
-  auto tile = dyn_cast<TileType>(type);
-  return tile ? Shape(tile.getRows(), tile.getCols()) : Shape(1, 1);
-}
-
-static Type elementOf(Type type) {
-  auto tile = dyn_cast<TileType>(type);
-  return tile ? tile.getElementType() : type;
-}
-
-static std::string text(Shape shape) {
-  return std::to_string(shape.first) + "x" + std::to_string(shape.second);
-}
 
 std::optional<Shape> broadcastShape(Shape a, Shape b) {
   auto one = [](int64_t x, int64_t y) -> std::optional<int64_t> {
@@ -105,6 +89,29 @@ LogicalResult RecipOp::verify() { return verifyFloats(*this); }
 LogicalResult TanhOp::verify() { return verifyFloats(*this); }
 LogicalResult SigmoidOp::verify() { return verifyFloats(*this); }
 LogicalResult ErfOp::verify() { return verifyFloats(*this); }
+LogicalResult SinOp::verify() { return verifyFloats(*this); }
+LogicalResult CosOp::verify() { return verifyFloats(*this); }
+LogicalResult PowOp::verify() { return verifyFloats(*this); }
+
+static LogicalResult verifyIntegers(Operation *op) {
+  if (Type element = elementOf(op->getResult(0).getType()); !isa<IntegerType>(element))
+    return op->emitOpError("needs integers, not ") << element;
+  return success();
+}
+
+/// Shifting a truth value has no use, and no meaning that everyone would guess.
+static LogicalResult verifyShift(Operation *op) {
+  if (elementOf(op->getResult(0).getType()).isInteger(1))
+    return op->emitOpError("shifts integers of 8 bits or more, not i1");
+  return verifyIntegers(op);
+}
+
+LogicalResult AndOp::verify() { return verifyIntegers(*this); }
+LogicalResult OrOp::verify() { return verifyIntegers(*this); }
+LogicalResult XorOp::verify() { return verifyIntegers(*this); }
+LogicalResult NotOp::verify() { return verifyIntegers(*this); }
+LogicalResult ShlOp::verify() { return verifyShift(*this); }
+LogicalResult ShrOp::verify() { return verifyShift(*this); }
 
 LogicalResult CmpOp::verify() {
   if (elementOf(getLhs().getType()) != elementOf(getRhs().getType()))
@@ -136,7 +143,7 @@ LogicalResult FullOp::verify() {
   return success();
 }
 
-static LogicalResult verifyAxis(Operation *op, int64_t axis) {
+LogicalResult verifyAxis(Operation *op, int64_t axis) {
   if (axis != 0 && axis != 1)
     return op->emitOpError("axis is 0 (rows) or 1 (columns), not ") << axis;
   return success();
@@ -144,9 +151,8 @@ static LogicalResult verifyAxis(Operation *op, int64_t axis) {
 
 LogicalResult IotaOp::verify() { return verifyAxis(*this, getAxis()); }
 
-/// The extents of `valid(%rows, 64)`; `extents` is null when there are none.
-static LogicalResult verifyValid(Operation *op, std::optional<ArrayRef<int64_t>> extents,
-                                 ValueRange values) {
+LogicalResult verifyValid(Operation *op, std::optional<ArrayRef<int64_t>> extents,
+                          ValueRange values) {
   if (extents && extents->size() != 2)
     return op->emitOpError("valid takes rows and columns");
   for (int64_t extent : extents.value_or(ArrayRef<int64_t>()))
@@ -155,9 +161,8 @@ static LogicalResult verifyValid(Operation *op, std::optional<ArrayRef<int64_t>>
   return verifyList(op, "valid extents", extents.value_or(ArrayRef<int64_t>()), values);
 }
 
-/// Indices and element type of a load or store.
-static LogicalResult verifyAccess(Operation *op, ir::TensorType tensor, TileType tile,
-                                  ArrayRef<int64_t> indices, ValueRange values) {
+LogicalResult verifyAccess(Operation *op, ir::TensorType tensor, TileType tile,
+                           ArrayRef<int64_t> indices, ValueRange values) {
   if (int64_t(indices.size()) != tensor.getRank())
     return op->emitOpError("needs one index for each of the ")
            << tensor.getRank() << " axes, has " << indices.size();
@@ -293,6 +298,8 @@ LogicalResult ReduceOp::verify() {
   TileType from = getOperand().getType(), to = getResult().getType();
   TileType expected =
       getAxis() == 0 ? from.withShape(1, from.getCols()) : from.withShape(from.getRows(), 1);
+  if (getKind() == ReduceKind::ArgMax || getKind() == ReduceKind::ArgMin)
+    expected = expected.withElement(IntegerType::get(getContext(), 32));
   if (to != expected)
     return emitOpError("of ") << from << " along axis " << getAxis() << " is " << expected
                               << ", not " << to;
@@ -367,106 +374,6 @@ LogicalResult ElementOp::verify() {
     return emitOpError("of ") << tile << " is " << tile.getElementType() << ", not "
                               << getResult().getType();
   return verifyBox(*this, tile.withShape(1, 1), tile, getStaticIndices(), getIndices());
-}
-
-//===----------------------------------------------------------------------===//
-// Pipes
-//===----------------------------------------------------------------------===//
-
-static constexpr int64_t kMaxSlots = 1 << 20;
-
-void PipeOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
-  if (getName())
-    setName(getPipe(), *getName());
-}
-
-LogicalResult PipeOp::verify() {
-  auto group = cast<ir::FuncOp>((*this)->getParentOp());
-  PipeType type = getPipe().getType();
-  // Bounds the size of a ring; the accessor of an I64Attr is unsigned.
-  if (int64_t slots = getSlots().value_or(1); slots < 1 || slots > kMaxSlots)
-    return emitOpError("a pipe has 1 to ") << kMaxSlots << " slots, not " << slots;
-  int64_t lanes = group.getNumLanes();
-  bool fromLanes = findRole(type.getFrom())->maxLanes > 1,
-       toLanes = findRole(type.getTo())->maxLanes > 1;
-  if (lanes == 1)
-    return success();
-  if (type.getSplit() == Split::None) {
-    if (fromLanes && !toLanes) {
-      InFlightDiagnostic diag = emitOpError("split none cannot join what ")
-                                << lanes << " lanes of " << type.getFrom() << " push";
-      auto divides = [&](unsigned axis) {
-        return llvm::all_of(type.getPayload(),
-                            [&](TileType tile) { return tile.getExtent(axis) % lanes == 0; });
-      };
-      if (divides(0))
-        diag << "; split up_down would work";
-      else if (divides(1))
-        diag << "; split left_right would work";
-      return diag;
-    }
-    return success();
-  }
-  if (!fromLanes && !toLanes)
-    return emitOpError("has split ") << stringifySplit(type.getSplit()) << ", but neither "
-                                     << type.getFrom() << " nor " << type.getTo() << " has lanes";
-  for (TileType tile : type.getPayload())
-    if (int64_t extent = tile.getExtent(type.getSplitAxis()); extent % lanes != 0)
-      return emitOpError("split ")
-             << stringifySplit(type.getSplit()) << " cannot divide the extent " << extent
-             << " evenly over " << lanes << " lanes";
-  return success();
-}
-
-/// The role of the function around a pipe op, and that it is the right end of the pipe.
-static LogicalResult verifyEnd(Operation *op, PipeType type, StringRef end, StringRef verb) {
-  auto func = op->getParentOfType<ir::FuncOp>();
-  if (!func || func.getKind() != ir::FuncKind::Role)
-    return op->emitOpError("stands outside a role function");
-  if (*func.getRole() != end)
-    return op->emitOpError("a function of role ")
-           << *func.getRole() << " cannot " << verb << " " << type << "; role " << end << " does";
-  return success();
-}
-
-/// Tiles against payload: the full tile, or an even share of it where the role may have lanes.
-static LogicalResult verifyShares(Operation *op, PipeType type, TypeRange tiles, StringRef role) {
-  if (tiles.size() != type.getPayload().size())
-    return op->emitOpError("handles ")
-           << tiles.size() << " tiles, but " << type << " carries " << type.getPayload().size();
-  bool mayHaveLanes = findRole(role)->maxLanes > 1 && type.getSplit() != Split::None;
-  for (auto [full, other] : llvm::zip(type.getPayload(), tiles)) {
-    auto tile = cast<TileType>(other);
-    bool fits = tile.getElementType() == full.getElementType();
-    for (unsigned axis : {0u, 1u}) {
-      bool shared = mayHaveLanes && axis == type.getSplitAxis();
-      fits &= shared ? full.getExtent(axis) % tile.getExtent(axis) == 0
-                     : full.getExtent(axis) == tile.getExtent(axis);
-    }
-    if (!fits)
-      return op->emitOpError("handles ")
-             << tile << ", but " << type << " carries " << full
-             << (mayHaveLanes ? " or an even share of it per lane" : "");
-  }
-  return success();
-}
-
-LogicalResult PushOp::verify() {
-  PipeType type = getPipe().getType();
-  if (failed(verifyEnd(*this, type, type.getFrom(), "push into")))
-    return failure();
-  return verifyShares(*this, type, getTiles().getTypes(), type.getFrom());
-}
-
-LogicalResult PopOp::verify() {
-  PipeType type = getPipe().getType();
-  if (failed(verifyEnd(*this, type, type.getTo(), "pop from")))
-    return failure();
-  return verifyShares(*this, type, getTiles().getTypes(), type.getTo());
-}
-
-LogicalResult FreeOp::verify() {
-  return verifyEnd(*this, getPipe().getType(), getPipe().getType().getTo(), "free a slot of");
 }
 
 } // namespace kiln::tile

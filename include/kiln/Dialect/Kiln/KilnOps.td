@@ -141,6 +141,7 @@ def Kiln_SliceOp : Kiln_Op<"slice", [Pure, AttrSizedOperandSegments]> {
     custom<DynamicIndexList>($sizes, $static_sizes) (`drop` $dropped^)? attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Kiln_TransposeOp : Kiln_Op<"transpose", [Pure]> {
@@ -151,6 +152,7 @@ def Kiln_TransposeOp : Kiln_Op<"transpose", [Pure]> {
     custom<Typed>($tensor, type($tensor)) `,` $permutation attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Kiln_ReshapeOp : Kiln_Op<"reshape", [Pure]> {
@@ -162,6 +164,7 @@ def Kiln_ReshapeOp : Kiln_Op<"reshape", [Pure]> {
     `:` qualified(type($result))
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Kiln_ReadOp : Kiln_Op<"read", [MemoryEffects<[MemRead]>]> {
@@ -230,11 +233,16 @@ def Kiln_IncoreOp : Kiln_Op<"incore", [AttrSizedOperandSegments, SingleBlock, No
     ```
   }];
   let arguments = (ins StrAttr:$name, Variadic<Index>:$grid, DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$static_grid,
-                       Variadic<Kiln_Task>:$deps, UnitAttr:$sync_start, OptionalAttr<Tile_Split>:$split);
+                       Variadic<Kiln_Task>:$deps, UnitAttr:$sync_start, Optional<Kiln_Tensor>:$predicate,
+                       Variadic<Index>:$predicate_indices, OptionalAttr<DenseI64ArrayAttr>:$static_predicate_indices,
+                       OptionalAttr<Arith_CmpIPredicateAttr>:$predicate_cmp,
+                       OptionalAttr<I64Attr>:$predicate_constant, OptionalAttr<Tile_Split>:$split);
   let results = (outs Kiln_Task:$task);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $name (`grid` `` custom<Parens>($grid, $static_grid)^)? (`sync_start` $sync_start^)? (`deps` `(` $deps^ `)`)?
+    (`predicate` `(` custom<Predicate>($predicate, type($predicate), $predicate_indices,
+        $static_predicate_indices, $predicate_cmp, $predicate_constant)^ `)`)?
     (`split` `(` $split^ `)`)? attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
@@ -259,6 +267,17 @@ def Kiln_GetOp : Kiln_Op<"get", [MemoryEffects<[MemRead, MemWrite]>]> {
     custom<Typed>($tensor, type($tensor)) `` custom<DynamicIndexList>($indices, $static_indices) attr-dict
     `:` qualified(type($result))
   }];
+  let hasVerifier = 1;
+}
+
+def Kiln_DumpOp : Kiln_Op<"dump", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "marks a tensor for the argument dump";
+  let description = [{
+    In an orchestration: every task launched after it with a view of this tensor has it dumped. In a kernel: every task
+    of the kernel has this parameter dumped. Neither a read nor a write; without a dump it does nothing.
+  }];
+  let arguments = (ins Kiln_Tensor:$tensor);
+  let assemblyFormat = "custom<Typed>($tensor, type($tensor)) attr-dict";
   let hasVerifier = 1;
 }
 

@@ -38,7 +38,10 @@ def Tile_CmpKind : Tile_Enum<"CmpKind", "a comparison; false when an operand is 
 def Tile_ReduceKind : Tile_Enum<"ReduceKind", "a reduction", [
     I32EnumAttrCase<"Sum", 0, "sum">,
     I32EnumAttrCase<"Max", 1, "max">,
-    I32EnumAttrCase<"Min", 2, "min">]>;
+    I32EnumAttrCase<"Min", 2, "min">,
+    I32EnumAttrCase<"Prod", 3, "prod">,
+    I32EnumAttrCase<"ArgMax", 4, "argmax">,
+    I32EnumAttrCase<"ArgMin", 5, "argmin">]>;
 
 def Tile_AtomicKind : Tile_Enum<"AtomicKind", "how an atomic store combines", [
     I32EnumAttrCase<"Add", 0, "add">]>;

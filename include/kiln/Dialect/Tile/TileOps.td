@@ -76,17 +76,25 @@ class Tile_Unary<string mnemonic, string summaryText, list<Trait> traits = []>
   let assemblyFormat = "custom<Typed>($operand, type($operand)) attr-dict `:` qualified(type($result))";
 }
 
-def Tile_MoveOp : Tile_Unary<"move", "the same tile in another memory"> { let hasVerifier = 1; }
+def Tile_MoveOp : Tile_Unary<"move", "the same tile in another memory"> {
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
 def Tile_ReshapeOp : Tile_Unary<"reshape", "the same elements, row by row, in another shape"> {
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
-def Tile_TransposeOp : Tile_Unary<"transpose", "rows become columns"> { let hasVerifier = 1; }
+def Tile_TransposeOp : Tile_Unary<"transpose", "rows become columns"> {
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
 def Tile_CastOp : Tile_Unary<"cast", "converts the elements"> {
   let description = [{
     To a smaller float: rounds to nearest even; an integer becomes an f32 first. Float to integer: rounds toward zero, saturates, NaN becomes 0.
     Integer to integer: wraps. To i1: not equal to zero.
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tile_ExtractOp : Tile_Op<"extract", [Pure]> {
@@ -98,6 +106,7 @@ def Tile_ExtractOp : Tile_Op<"extract", [Pure]> {
     `:` qualified(type($result))
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tile_InsertOp : Tile_Op<"insert", [Pure]> {
@@ -110,6 +119,7 @@ def Tile_InsertOp : Tile_Op<"insert", [Pure]> {
     custom<DynamicIndexList>($indices, $static_indices) attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tile_ConcatOp : Tile_Op<"concat", [Pure]> {
@@ -120,6 +130,7 @@ def Tile_ConcatOp : Tile_Op<"concat", [Pure]> {
     custom<Typed>($tiles, type($tiles)) `axis` `(` $axis `)` attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -141,6 +152,8 @@ def Tile_ElementwiseTrait : NativeOpTrait<"ElementwiseArithmetic"> { let cppName
 
 class Tile_Arith<string mnemonic, string summaryText> : Tile_Binary<mnemonic, summaryText, [Tile_ElementwiseTrait]>;
 class Tile_Math<string mnemonic, string summaryText> : Tile_Unary<mnemonic, summaryText, [Tile_ElementwiseTrait]>;
+/// Integers and i1 only.
+class Tile_Bits<string mnemonic, string summaryText> : Tile_Arith<mnemonic, summaryText> { let hasVerifier = 1; }
 /// Floats only.
 class Tile_FloatMath<string mnemonic, string summaryText> : Tile_Math<mnemonic, summaryText> { let hasVerifier = 1; }
 
@@ -151,7 +164,19 @@ def Tile_DivOp : Tile_Arith<"div", "lhs / rhs; integers round toward zero">;
 def Tile_MaxOp : Tile_Arith<"max", "the larger; NaN if either is NaN">;
 def Tile_MinOp : Tile_Arith<"min", "the smaller; NaN if either is NaN">;
 
-def Tile_NegOp : Tile_Math<"neg", "-x">;
+def Tile_PowOp : Tile_Arith<"pow", "lhs to the power of rhs; floats only"> { let hasVerifier = 1; }
+def Tile_FmodOp : Tile_Arith<"fmod", "the remainder of lhs / rhs, with the sign of lhs">;
+def Tile_AndOp : Tile_Bits<"and", "the bits set in both">;
+def Tile_OrOp : Tile_Bits<"or", "the bits set in one or both">;
+def Tile_XorOp : Tile_Bits<"xor", "the bits set in exactly one">;
+def Tile_ShlOp : Tile_Bits<"shl", "lhs shifted left by rhs bits; a count outside 0 to width - 1 leaves 0">;
+def Tile_ShrOp : Tile_Bits<"shr", "lhs shifted right by rhs bits, copying the sign; a count outside 0 to width - 1 leaves the sign">;
+
+def Tile_NotOp : Tile_Math<"not", "every bit flipped"> {
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+def Tile_NegOp : Tile_Math<"neg", "-x"> { let hasFolder = 1; }
 def Tile_AbsOp : Tile_Math<"abs", "the absolute value">;
 def Tile_ExpOp : Tile_FloatMath<"exp", "e to the x">;
 def Tile_Exp2Op : Tile_FloatMath<"exp2", "2 to the x">;
@@ -162,6 +187,8 @@ def Tile_RecipOp : Tile_FloatMath<"recip", "1 / x">;
 def Tile_TanhOp : Tile_FloatMath<"tanh", "the hyperbolic tangent">;
 def Tile_SigmoidOp : Tile_FloatMath<"sigmoid", "1 / (1 + exp(-x))">;
 def Tile_ErfOp : Tile_FloatMath<"erf", "the error function">;
+def Tile_SinOp : Tile_FloatMath<"sin", "the sine">;
+def Tile_CosOp : Tile_FloatMath<"cos", "the cosine">;
 
 def Tile_CmpOp : Tile_Op<"cmp", [Pure]> {
   let summary = "compares; the result has element type i1";
@@ -182,6 +209,7 @@ def Tile_SelectOp : Tile_Op<"select", [Pure]> {
     custom<Typed>($rhs, type($rhs)) attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -190,12 +218,18 @@ def Tile_SelectOp : Tile_Op<"select", [Pure]> {
 
 def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let summary = "reduces along an axis, of which extent 1 remains";
+  let description = [{
+    `sum`, `max`, `min` and `prod` keep the element type. `argmax` and `argmin` make the i32 index of the extreme
+    element along the axis; of equal ones the first. NaN is the result of a `max` or `min` that meets one, so the first
+    NaN is what `argmax` and `argmin` find.
+  }];
   let arguments = (ins Tile_ReduceKind:$kind, Tile_Tile:$operand, I64Attr:$axis);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
     $kind custom<Typed>($operand, type($operand)) `axis` `(` $axis `)` attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tile_MatmulOp : Tile_Op<"matmul", [Pure]> {
@@ -230,6 +264,7 @@ def Tile_MaskOp : Tile_Op<"mask", [Pure]> {
     `:` qualified(type($result))
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tile_MaskDiagOp : Tile_Op<"mask_diag", [Pure]> {
@@ -240,6 +275,159 @@ def Tile_MaskDiagOp : Tile_Op<"mask_diag", [Pure]> {
   let assemblyFormat = [{
     custom<Typed>($operand, type($operand)) `offset` `(` $offset `)` (`pad` `(` custom<Pad>($pad)^ `)`)? attr-dict
     `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Gather and sort
+//===----------------------------------------------------------------------===//
+
+def Tile_GatherRowsOp : Tile_Op<"gather_rows", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+  let summary = "reads a tile whose rows lie anywhere in a tensor";
+  let description = [{
+    Row r of the tile is row `%i + rows[%j + r]` of the tensor, from column `%c` on. The row numbers are read from a
+    tensor of i32 or i64, along its last axis. Elements outside the tensor, outside the `valid` extents, or whose row
+    number lies outside the tensor of row numbers, read as the pad value; so a row number of -1 means "no row".
+
+    ```mlir
+    %x = tile.gather_rows %t[%i, %c] rows(%table[%b, %j]) pad(zero) valid(%n, 64) : !tile.tile<32x64xf32>
+    ```
+  }];
+  let arguments = (ins Kiln_Tensor:$tensor, Variadic<Index>:$indices, DenseI64ArrayAttr:$static_indices,
+                       Kiln_Tensor:$rows, Variadic<Index>:$row_indices, DenseI64ArrayAttr:$static_row_indices,
+                       Variadic<Index>:$valid, OptionalAttr<DenseI64ArrayAttr>:$static_valid,
+                       OptionalAttr<AnyAttrOf<[Tile_PadKind, F64Attr]>>:$pad);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    custom<Typed>($tensor, type($tensor)) `` custom<DynamicIndexList>($indices, $static_indices)
+    `rows` `(` custom<Typed>($rows, type($rows)) `` custom<DynamicIndexList>($row_indices, $static_row_indices) `)`
+    (`pad` `(` custom<Pad>($pad)^ `)`)? (`valid` `` custom<Parens>($valid, $static_valid)^)? attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ScatterRowsOp : Tile_Op<"scatter_rows", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "writes the rows of a tile anywhere into a tensor";
+  let description = [{
+    The counterpart of `tile.gather_rows`: what that would read as padding is not written. Without `atomic(add)` a row
+    number may occur only once; a second occurrence is an error in checked runs.
+
+    ```mlir
+    tile.scatter_rows %x, %t[%i, %c] rows(%table[%b, %j]) valid(%n, 64)
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$tile, Kiln_Tensor:$tensor, Variadic<Index>:$indices,
+                       DenseI64ArrayAttr:$static_indices, Kiln_Tensor:$rows, Variadic<Index>:$row_indices,
+                       DenseI64ArrayAttr:$static_row_indices, Variadic<Index>:$valid,
+                       OptionalAttr<DenseI64ArrayAttr>:$static_valid, OptionalAttr<Tile_AtomicKind>:$atomic);
+  let assemblyFormat = [{
+    custom<Typed>($tile, type($tile)) `,` custom<Typed>($tensor, type($tensor)) ``
+    custom<DynamicIndexList>($indices, $static_indices)
+    `rows` `(` custom<Typed>($rows, type($rows)) `` custom<DynamicIndexList>($row_indices, $static_row_indices) `)`
+    (`valid` `` custom<Parens>($valid, $static_valid)^)? (`atomic` `(` $atomic^ `)`)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_GatherOp : Tile_Op<"gather", [Pure]> {
+  let summary = "takes elements along an axis";
+  let description = [{
+    Element (r, c) of the result is `x[index[r, c], c]` for axis 0 and `x[r, index[r, c]]` for axis 1. An index outside
+    the tile is an error in checked runs.
+  }];
+  let arguments = (ins Tile_Tile:$operand, Tile_Tile:$index, I64Attr:$axis);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    custom<Typed>($operand, type($operand)) `,` custom<Typed>($index, type($index)) `axis` `(` $axis `)` attr-dict
+    `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+class Tile_Ordering<string mnemonic, string summaryText> : Tile_Op<mnemonic, [Pure]> {
+  let summary = summaryText;
+  let results = (outs Tile_Tile:$values, Tile_Tile:$indices);
+  let hasVerifier = 1;
+}
+
+def Tile_SortRowsOp : Tile_Ordering<"sort_rows", "each row in order, and where its elements came from"> {
+  let description = [{
+    Ascending unless `descending` is given. Stable: equal elements keep their order. NaN comes last in both directions.
+    The second result holds the i32 column that each element had.
+
+    ```mlir
+    %values, %columns = tile.sort_rows %x descending : !tile.tile<8x64xf32>, !tile.tile<8x64xi32>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$operand, UnitAttr:$descending);
+  let assemblyFormat = [{
+    custom<Typed>($operand, type($operand)) (`descending` $descending^)? attr-dict
+    `:` qualified(type($values)) `,` qualified(type($indices))
+  }];
+}
+
+def Tile_TopkRowsOp : Tile_Ordering<"topk_rows", "the largest elements of each row, and where they came from"> {
+  let description = [{
+    The first columns of `tile.sort_rows descending`; how many is the number of columns of the results.
+
+    ```mlir
+    %values, %columns = tile.topk_rows %x : !tile.tile<8x4xf32>, !tile.tile<8x4xi32>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$operand);
+  let assemblyFormat = [{
+    custom<Typed>($operand, type($operand)) attr-dict `:` qualified(type($values)) `,` qualified(type($indices))
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Random numbers
+//===----------------------------------------------------------------------===//
+
+def Tile_RandomOp : Tile_Op<"random", [Pure]> {
+  let summary = "random numbers: Philox4x32-10 of a key and a counter";
+  let description = [{
+    The elements, row by row, are the words of the blocks `counter`, `counter + 1`, ... under the 64-bit `key`, four words
+    a block; the upper half of the 128-bit block number is 0. A tile of i32 holds the words; a tile of f32 the upper 24
+    bits of each as a fraction, uniform in [0, 1). So a tile of n elements uses up `(n + 3) / 4` counter values.
+
+    ```mlir
+    %u = tile.random key(%seed) counter(%n) : !tile.tile<8x64xf32>
+    ```
+  }];
+  let arguments = (ins I64:$key, Index:$counter);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "`key` `(` $key `)` `counter` `(` $counter `)` attr-dict `:` qualified(type($result))";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Grid and hints
+//===----------------------------------------------------------------------===//
+
+def Tile_BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until every block of the launch has got here";
+  let description = [{
+    What any block wrote before it may be read by every block after it. All blocks must run at once, so the launch says
+    `sync_start`. In a group every role that contains a barrier takes part, with all its lanes.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_PrefetchOp : Tile_Op<"prefetch", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "a hint that a tile will be loaded soon; computes nothing";
+  let description = [{
+    ```mlir
+    tile.prefetch %t[%i, 0] shape(64, 64)
+    ```
+  }];
+  let arguments = (ins Kiln_Tensor:$tensor, Variadic<Index>:$indices, DenseI64ArrayAttr:$static_indices,
+                       I64Attr:$rows, I64Attr:$cols);
+  let assemblyFormat = [{
+    custom<Typed>($tensor, type($tensor)) `` custom<DynamicIndexList>($indices, $static_indices)
+    `shape` `(` $rows `,` $cols `)` attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -1,0 +1,106 @@
+//===- TilePipes.cpp - verifiers of pipes and their ends ------------------------------===//
+#include "TileRules.h"
+
+#include "kiln/Machine/Machine.h"
+
+using namespace mlir;
+
+namespace kiln::tile {
+
+static constexpr int64_t kMaxSlots = 1 << 20;
+
+void PipeOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
+  if (getName())
+    setName(getPipe(), *getName());
+}
+
+LogicalResult PipeOp::verify() {
+  auto group = cast<ir::FuncOp>((*this)->getParentOp());
+  PipeType type = getPipe().getType();
+  // Bounds the size of a ring; the accessor of an I64Attr is unsigned.
+  if (int64_t slots = getSlots().value_or(1); slots < 1 || slots > kMaxSlots)
+    return emitOpError("a pipe has 1 to ") << kMaxSlots << " slots, not " << slots;
+  int64_t lanes = group.getNumLanes();
+  bool fromLanes = findRole(type.getFrom())->maxLanes > 1,
+       toLanes = findRole(type.getTo())->maxLanes > 1;
+  if (lanes == 1)
+    return success();
+  if (type.getSplit() == Split::None) {
+    if (fromLanes && !toLanes) {
+      InFlightDiagnostic diag = emitOpError("split none cannot join what ")
+                                << lanes << " lanes of " << type.getFrom() << " push";
+      auto divides = [&](unsigned axis) {
+        return llvm::all_of(type.getPayload(),
+                            [&](TileType tile) { return tile.getExtent(axis) % lanes == 0; });
+      };
+      if (divides(0))
+        diag << "; split up_down would work";
+      else if (divides(1))
+        diag << "; split left_right would work";
+      return diag;
+    }
+    return success();
+  }
+  if (!fromLanes && !toLanes)
+    return emitOpError("has split ") << stringifySplit(type.getSplit()) << ", but neither "
+                                     << type.getFrom() << " nor " << type.getTo() << " has lanes";
+  for (TileType tile : type.getPayload())
+    if (int64_t extent = tile.getExtent(type.getSplitAxis()); extent % lanes != 0)
+      return emitOpError("split ")
+             << stringifySplit(type.getSplit()) << " cannot divide the extent " << extent
+             << " evenly over " << lanes << " lanes";
+  return success();
+}
+
+/// The role of the function around a pipe op, and that it is the right end of the pipe.
+static LogicalResult verifyEnd(Operation *op, PipeType type, StringRef end, StringRef verb) {
+  auto func = op->getParentOfType<ir::FuncOp>();
+  if (!func || func.getKind() != ir::FuncKind::Role)
+    return op->emitOpError("stands outside a role function");
+  if (*func.getRole() != end)
+    return op->emitOpError("a function of role ")
+           << *func.getRole() << " cannot " << verb << " " << type << "; role " << end << " does";
+  return success();
+}
+
+/// Tiles against payload: the full tile, or an even share of it where the role may have lanes.
+static LogicalResult verifyShares(Operation *op, PipeType type, TypeRange tiles, StringRef role) {
+  if (tiles.size() != type.getPayload().size())
+    return op->emitOpError("handles ")
+           << tiles.size() << " tiles, but " << type << " carries " << type.getPayload().size();
+  bool mayHaveLanes = findRole(role)->maxLanes > 1 && type.getSplit() != Split::None;
+  for (auto [full, other] : llvm::zip(type.getPayload(), tiles)) {
+    auto tile = cast<TileType>(other);
+    bool fits = tile.getElementType() == full.getElementType();
+    for (unsigned axis : {0u, 1u}) {
+      bool shared = mayHaveLanes && axis == type.getSplitAxis();
+      fits &= shared ? full.getExtent(axis) % tile.getExtent(axis) == 0
+                     : full.getExtent(axis) == tile.getExtent(axis);
+    }
+    if (!fits)
+      return op->emitOpError("handles ")
+             << tile << ", but " << type << " carries " << full
+             << (mayHaveLanes ? " or an even share of it per lane" : "");
+  }
+  return success();
+}
+
+LogicalResult PushOp::verify() {
+  PipeType type = getPipe().getType();
+  if (failed(verifyEnd(*this, type, type.getFrom(), "push into")))
+    return failure();
+  return verifyShares(*this, type, getTiles().getTypes(), type.getFrom());
+}
+
+LogicalResult PopOp::verify() {
+  PipeType type = getPipe().getType();
+  if (failed(verifyEnd(*this, type, type.getTo(), "pop from")))
+    return failure();
+  return verifyShares(*this, type, getTiles().getTypes(), type.getTo());
+}
+
+LogicalResult FreeOp::verify() {
+  return verifyEnd(*this, getPipe().getType(), getPipe().getType().getTo(), "free a slot of");
+}
+
+} // namespace kiln::tile
