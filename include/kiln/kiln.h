@@ -8,6 +8,7 @@
 
 #include "kiln/Driver/Main.h"
 #include "kiln/Language/Config.h"
+#include "kiln/Language/Control.h"
 #include "kiln/Language/Library.h"
 #include "kiln/Language/Ops.h"
 #include "kiln/Language/Program.h"

@@ -7,79 +7,10 @@ using namespace mlir;
 
 namespace kiln {
 
-static ProgramImpl *inOrchestration(const char *what, Where where) {
-  ProgramImpl *tracer = ProgramImpl::current(what, where);
-  if (tracer && !tracer->isIn({ir::FuncKind::Orchestration})) {
-    tracer->error(where, std::string(what) +
-                             " belongs to an orchestration, not to a kernel, role or group");
-    return nullptr;
-  }
-  return tracer;
-}
-
-TensorRef alloc(const std::string &name, DType type, std::vector<Index> extents, Where where) {
-  TensorRef failed = TensorRef::of(nullptr, type, int(extents.size()), Access::InOut);
-  ProgramImpl *tracer = inOrchestration("alloc", where);
-  if (!tracer)
-    return failed;
-  if (extents.empty() || extents.size() > size_t(ir::kMaxRank)) {
-    tracer->error(where,
-                  "alloc of rank " + std::to_string(extents.size()) + "; a tensor has rank 1 to 5");
-    return failed;
-  }
-  SmallVector<int64_t> shape;
-  SmallVector<Value> sizes;
-  if (!tracer->mixed(extents, where, shape, sizes))
-    return failed;
-  for (int64_t extent : shape)
-    if (!ShapedType::isDynamic(extent) && extent < 0) {
-      tracer->error(where, "alloc with the negative extent " + std::to_string(extent));
-      return failed;
-    }
-  DiagnosticCollector collector(&tracer->context, tracer->errors);
-  auto tensor = ir::TensorType::getChecked([&] { return mlir::emitError(tracer->loc(where)); },
-                                           &tracer->context, ArrayRef<int64_t>(shape),
-                                           tracer->typeOf(type), ArrayRef<int64_t>());
-  if (!tensor)
-    return failed;
-  auto op = ir::AllocOp::create(tracer->builder, tracer->loc(where), tensor, sizes,
-                                tracer->builder.getStringAttr(name));
-  return TensorRef::of(Value(op).getAsOpaquePointer(), type, int(extents.size()), Access::InOut);
-}
-
-TensorRef slice(const TensorRef &tensor, std::vector<Index> offsets, std::vector<Index> sizes,
-                Where where) {
-  TensorRef failed = TensorRef::of(nullptr, tensor.dtype(), tensor.rank(), tensor.access());
-  ProgramImpl *tracer = ProgramImpl::current("slice", where);
-  Value from = tracer ? tracer->use(tensor.value(), "tensor", where) : Value();
-  SmallVector<int64_t> at, extents;
-  SmallVector<Value> atValues, extentValues;
-  if (!from || !tracer->mixed(offsets, where, at, atValues) ||
-      !tracer->mixed(sizes, where, extents, extentValues))
-    return failed;
-  if (int(at.size()) != tensor.rank() || int(extents.size()) != tensor.rank()) {
-    tracer->error(where, "slice of a tensor of rank " + std::to_string(tensor.rank()) +
-                             " takes one offset and one size per axis");
-    return failed;
-  }
-  for (int64_t extent : extents)
-    if (!ShapedType::isDynamic(extent) && extent < 0) {
-      tracer->error(where, "slice with the negative size " + std::to_string(extent));
-      return failed;
-    }
-  OpBuilder &builder = tracer->builder;
-  auto op = ir::SliceOp::create(
-      builder, tracer->loc(where), ir::TensorType::get(extents, tracer->typeOf(tensor.dtype())),
-      from, atValues, extentValues, builder.getDenseI64ArrayAttr(at),
-      builder.getDenseI64ArrayAttr(extents), builder.getDenseI64ArrayAttr({}));
-  return TensorRef::of(Value(op).getAsOpaquePointer(), tensor.dtype(), tensor.rank(),
-                       tensor.access());
-}
-
 namespace detail {
 
 void *beginScope(bool manual, Where where) {
-  ProgramImpl *tracer = inOrchestration("scope", where);
+  ProgramImpl *tracer = ProgramImpl::inOrchestration("scope", where);
   if (!tracer)
     return nullptr;
   auto op = ir::ScopeOp::create(tracer->builder, tracer->loc(where), manual);
@@ -95,28 +26,58 @@ void endScope(void *frame) {
 
 } // namespace detail
 
-/// Grid and deps in the form the launch ops take.
+/// Grid, deps and predicate in the form the launch ops take.
 struct LaunchOperands {
   SmallVector<int64_t> grid;
   SmallVector<Value> gridValues, deps;
+  Value predicate;
+  SmallVector<Value> predicateValues;
+  DenseI64ArrayAttr predicateAt;
+  arith::CmpIPredicateAttr compare;
+  IntegerAttr constant;
+
   bool collect(ProgramImpl *tracer, const std::vector<Index> &extents,
-               const std::vector<TaskRef> &tasks, Where where) {
+               const std::vector<TaskRef> &tasks, const std::optional<Predicate> &condition,
+               Where where) {
     for (TaskRef task : tasks) {
       Value value = tracer->use(task.value(), "task", where);
       if (!value)
         return false;
       deps.push_back(value);
     }
-    return tracer->mixed(extents, where, grid, gridValues);
+    return tracer->mixed(extents, where, grid, gridValues) &&
+           (!condition || collect(tracer, *condition, where));
+  }
+
+private:
+  bool collect(ProgramImpl *tracer, const Predicate &condition, Where where) {
+    using Cmp = arith::CmpIPredicate;
+    static constexpr Cmp kinds[] = {Cmp::eq,  Cmp::ne,  Cmp::slt,
+                                    Cmp::sle, Cmp::sgt, Cmp::sge}; // in the order of the enum
+    const TensorRef &tensor = condition.element.tensor();
+    predicate = tracer->use(tensor.value(), "tensor", where);
+    if (!predicate)
+      return false;
+    if (int(condition.element.at().size()) != tensor.rank() || isFloat(tensor.dtype())) {
+      tracer->error(where, "a predicate compares one element of an integer tensor: flags[{i}] > 0");
+      return false;
+    }
+    SmallVector<int64_t> at;
+    if (!tracer->mixed(condition.element.at(), where, at, predicateValues))
+      return false;
+    predicateAt = tracer->builder.getDenseI64ArrayAttr(at);
+    compare = arith::CmpIPredicateAttr::get(&tracer->context, kinds[condition.compare]);
+    constant = tracer->builder.getI64IntegerAttr(condition.constant);
+    return true;
   }
 };
 
 TaskRef submit(const Kernel &kernel, std::vector<LaunchArg> args, SubmitOptions options,
                Where where) {
   TaskRef failed = TaskRef::of(nullptr);
-  ProgramImpl *tracer = inOrchestration("submit", where);
+  ProgramImpl *tracer = ProgramImpl::inOrchestration("submit", where);
   LaunchOperands launch;
-  if (!tracer || !launch.collect(tracer, options.grid, options.deps, where))
+  if (!tracer || !launch.collect(tracer, options.grid, options.deps, options.predicate, where))
     return failed;
   auto callee = tracer->module->lookupSymbol<ir::FuncOp>(kernel.name());
   if (!callee) {
@@ -147,7 +108,20 @@ TaskRef submit(const Kernel &kernel, std::vector<LaunchArg> args, SubmitOptions 
   auto op = ir::SubmitOp::create(
       builder, tracer->loc(where), FlatSymbolRefAttr::get(callee.getSymNameAttr()), values,
       launch.gridValues, builder.getDenseI64ArrayAttr(launch.grid), launch.deps, options.syncStart,
-      Value(), ValueRange(), DenseI64ArrayAttr(), arith::CmpIPredicateAttr(), IntegerAttr());
+      launch.predicate, launch.predicateValues, launch.predicateAt, launch.compare,
+      launch.constant);
+  return TaskRef::of(Value(op.getTask()).getAsOpaquePointer());
+}
+
+TaskRef join(std::vector<TaskRef> tasks, Where where) {
+  ProgramImpl *tracer = ProgramImpl::inOrchestration("join", where);
+  LaunchOperands launch;
+  if (!tracer || !launch.collect(tracer, {}, tasks, {}, where))
+    return TaskRef::of(nullptr);
+  auto op = ir::SubmitOp::create(tracer->builder, tracer->loc(where), FlatSymbolRefAttr(),
+                                 ValueRange(), ValueRange(), DenseI64ArrayAttr(), launch.deps,
+                                 false, Value(), ValueRange(), DenseI64ArrayAttr(),
+                                 arith::CmpIPredicateAttr(), IntegerAttr());
   return TaskRef::of(Value(op.getTask()).getAsOpaquePointer());
 }
 
@@ -156,12 +130,12 @@ namespace detail {
 SpmdFrame beginSpmd(const std::string &name, const std::vector<Index> &grid, size_t arity,
                     const SpmdOptions &options, Where where) {
   SpmdFrame frame{std::vector<Index>(arity, Index(0)), nullptr, TaskRef::of(nullptr)};
-  ProgramImpl *tracer = inOrchestration("spmd", where);
+  ProgramImpl *tracer = ProgramImpl::inOrchestration("spmd", where);
   if (!tracer)
     return frame;
   // A mistake in the launch does not keep the body from being traced: it stands in for a right one.
   LaunchOperands launch;
-  bool launched = launch.collect(tracer, grid, options.deps, where);
+  bool launched = launch.collect(tracer, grid, options.deps, options.predicate, where);
   if (grid.size() != arity) {
     tracer->error(where, "spmd '" + name + "' has a grid of " + std::to_string(grid.size()) +
                              " dimensions but its body takes " + std::to_string(arity) +
@@ -176,8 +150,8 @@ SpmdFrame beginSpmd(const std::string &name, const std::vector<Index> &grid, siz
     split = tile::SplitAttr::get(&tracer->context, static_cast<tile::Split>(options.split));
   auto op = ir::IncoreOp::create(builder, tracer->loc(where), name, launch.gridValues,
                                  builder.getDenseI64ArrayAttr(launch.grid), launch.deps,
-                                 options.syncStart, Value(), ValueRange(), DenseI64ArrayAttr(),
-                                 arith::CmpIPredicateAttr(), IntegerAttr(), split);
+                                 options.syncStart, launch.predicate, launch.predicateValues,
+                                 launch.predicateAt, launch.compare, launch.constant, split);
   Block *body = builder.createBlock(&op.getBody());
   builder.setInsertionPointToStart(body);
   for (size_t dim = 0; dim < arity; ++dim)
@@ -235,7 +209,7 @@ void endRole(void *frame, const std::string &name, CoreRole role) {
 // Pipes
 //===----------------------------------------------------------------------===//
 
-Pipe pipe(const std::string &name, CoreRole from, CoreRole to, DType type, Shape shape,
+Pipe pipe(const std::string &name, CoreRole from, CoreRole to, std::vector<PipeTile> payload,
           PipeOptions options, Where where) {
   ProgramImpl *tracer = ProgramImpl::current("pipe", where);
   if (!tracer)
@@ -247,19 +221,23 @@ Pipe pipe(const std::string &name, CoreRole from, CoreRole to, DType type, Shape
   }
   DiagnosticCollector collector(&tracer->context, tracer->errors);
   auto emit = [&] { return mlir::emitError(tracer->loc(where)); };
-  auto tile = tile::TileType::getChecked(emit, &tracer->context, shape.rows, shape.cols,
-                                         tracer->typeOf(type), tile::Space::Unassigned);
-  if (!tile)
-    return Pipe::of(nullptr);
-  auto pipeType = tile::PipeType::getChecked(emit, &tracer->context, StringRef(from.name),
-                                             StringRef(to.name), ArrayRef<tile::TileType>(tile),
-                                             static_cast<tile::Split>(options.split));
-  if (!pipeType)
+  SmallVector<tile::TileType> tiles;
+  for (const PipeTile &tile : payload) {
+    tiles.push_back(tile::TileType::getChecked(emit, &tracer->context, tile.shape.rows,
+                                               tile.shape.cols, tracer->typeOf(tile.type),
+                                               tile::Space::Unassigned));
+    if (!tiles.back())
+      return Pipe::of(nullptr);
+  }
+  auto type = tile::PipeType::getChecked(emit, &tracer->context, StringRef(from.name),
+                                         StringRef(to.name), ArrayRef<tile::TileType>(tiles),
+                                         static_cast<tile::Split>(options.split));
+  if (!type)
     return Pipe::of(nullptr);
   IntegerAttr slots;
   if (options.slots != 0)
     slots = tracer->builder.getI64IntegerAttr(options.slots);
-  auto op = tile::PipeOp::create(tracer->builder, tracer->loc(where), pipeType, slots,
+  auto op = tile::PipeOp::create(tracer->builder, tracer->loc(where), type, slots,
                                  tracer->builder.getStringAttr(name));
   return Pipe::of(Value(op).getAsOpaquePointer());
 }
@@ -292,25 +270,46 @@ static ProgramImpl *inRole(const char *what, Where where) {
   return tracer;
 }
 
-void push(Pipe pipe, const Tile &tile, Where where) {
+void push(Pipe pipe, const std::vector<Tile> &tiles, Where where) {
   ProgramImpl *tracer = inRole("push", where);
   Value to = pipeEnd(tracer, pipe, true, "push", where);
-  Value value = to ? tracer->use(tile.value(), "tile", where) : Value();
-  if (value)
-    tile::PushOp::create(tracer->builder, tracer->loc(where), value, to);
+  if (!to)
+    return;
+  SmallVector<Value> values;
+  for (const Tile &tile : tiles)
+    values.push_back(tracer->use(tile.value(), "tile", where));
+  if (!llvm::is_contained(values, Value()))
+    tile::PushOp::create(tracer->builder, tracer->loc(where), values, to);
 }
+void push(Pipe pipe, const Tile &tile, Where where) { push(pipe, std::vector{tile}, where); }
 
-Tile pop(Pipe pipe, Where where) {
+std::vector<Tile> pop_all(Pipe pipe, Where where) {
   ProgramImpl *tracer = inRole("pop", where);
   Value from = pipeEnd(tracer, pipe, false, "pop", where);
   if (!from)
-    return ProgramImpl::poison(DType::F32, 1, 1);
+    return {};
   auto type = cast<tile::PipeType>(from.getType());
-  // Only the role with lanes sees a share; the others see the whole tile.
-  tile::TileType tile =
-      tile::laneShare(type.getPayload()[0], type.getSplit(), tracer->lanesOfRole());
-  return tracer->handle(
-      tile::PopOp::create(tracer->builder, tracer->loc(where), TypeRange(tile), from).getResult(0));
+  // Only the role with lanes sees shares; the others see the whole tiles.
+  SmallVector<Type> shares;
+  for (tile::TileType tile : type.getPayload())
+    shares.push_back(tile::laneShare(tile, type.getSplit(), tracer->lanesOfRole()));
+  std::vector<Tile> tiles;
+  for (Value tile :
+       tile::PopOp::create(tracer->builder, tracer->loc(where), shares, from).getResults())
+    tiles.push_back(tracer->handle(tile));
+  return tiles;
+}
+
+Tile pop(Pipe pipe, Where where) {
+  std::vector<Tile> tiles = pop_all(pipe, where);
+  if (tiles.size() == 1)
+    return tiles[0];
+  Value from = Value::getFromOpaquePointer(pipe.value());
+  bool isToken = from && cast<tile::PipeType>(from.getType()).getPayload().empty();
+  if (ProgramImpl *tracer = inRole("pop", where); tracer && (isToken || !tiles.empty()))
+    tracer->error(where, "pop takes one tile, but this pipe carries " +
+                             std::to_string(tiles.size()) + " at a time; use pop_all");
+  return ProgramImpl::poison(DType::F32, 1, 1);
 }
 
 void free(Pipe pipe, Where where) {

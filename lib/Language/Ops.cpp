@@ -1,4 +1,4 @@
-//===- Ops.cpp - recording indices and tiles ---------------------------------===//
+//===- Ops.cpp - recording what cores compute ------------------------------------===//
 #include "Tracer.h"
 
 using namespace mlir;
@@ -6,220 +6,48 @@ using namespace mlir;
 namespace kiln {
 
 //===----------------------------------------------------------------------===//
-// Indices
+// Make
 //===----------------------------------------------------------------------===//
 
-template <typename Op, typename Fold>
-static Index indexOp(const char *what, const IndexOperand &a, const IndexOperand &b, Fold fold) {
-  if (a.index.isConstant() && b.index.isConstant())
-    if (std::optional<int64_t> folded = fold(a.index.constant(), b.index.constant()))
-      return *folded;
-  ProgramImpl *tracer = ProgramImpl::current(what, a.where);
-  if (!tracer)
-    return 0;
-  Value lhs = tracer->use(a.index, a.where), rhs = tracer->use(b.index, a.where);
-  if (!lhs || !rhs)
-    return 0;
-  return Index::of(
-      Value(Op::create(tracer->builder, tracer->loc(a.where), lhs, rhs)).getAsOpaquePointer());
-}
-
-using Folded = std::optional<int64_t>;
-
-// Sums and products of constants fold unless they overflow, which then shows at run time like any
-// other.
-Index operator+(IndexOperand a, IndexOperand b) {
-  return indexOp<arith::AddIOp>("index +", a, b, [](int64_t x, int64_t y) -> Folded {
-    int64_t r;
-    return llvm::AddOverflow(x, y, r) ? Folded() : r;
-  });
-}
-Index operator-(IndexOperand a, IndexOperand b) {
-  return indexOp<arith::SubIOp>("index -", a, b, [](int64_t x, int64_t y) -> Folded {
-    int64_t r;
-    return llvm::SubOverflow(x, y, r) ? Folded() : r;
-  });
-}
-Index operator*(IndexOperand a, IndexOperand b) {
-  return indexOp<arith::MulIOp>("index *", a, b, [](int64_t x, int64_t y) -> Folded {
-    int64_t r;
-    return llvm::MulOverflow(x, y, r) ? Folded() : r;
-  });
-}
-static Folded divide(int64_t x, int64_t y) { return y <= 0 ? Folded() : x / y; }
-Index operator/(IndexOperand a, IndexOperand b) {
-  return indexOp<arith::DivSIOp>("index /", a, b, divide);
-}
-Index operator%(IndexOperand a, IndexOperand b) {
-  return indexOp<arith::RemSIOp>("index %", a, b,
-                                 [](int64_t x, int64_t y) { return y <= 0 ? Folded() : x % y; });
-}
-Index ceildiv(IndexOperand a, IndexOperand b) {
-  return indexOp<arith::CeilDivSIOp>("ceildiv", a, b, [](int64_t x, int64_t y) {
-    return y <= 0 || x < 0 ? Folded() : x / y + (x % y != 0);
-  });
-}
-Index min(IndexOperand a, IndexOperand b) {
-  return indexOp<arith::MinSIOp>("min", a, b,
-                                 [](int64_t x, int64_t y) { return Folded(std::min(x, y)); });
-}
-Index max(IndexOperand a, IndexOperand b) {
-  return indexOp<arith::MaxSIOp>("max", a, b,
-                                 [](int64_t x, int64_t y) { return Folded(std::max(x, y)); });
-}
-
-/// A comparison of two indices.
-static Cond indexCmp(arith::CmpIPredicate predicate, const IndexOperand &a, const IndexOperand &b) {
-  ProgramImpl *tracer = ProgramImpl::current("a comparison", a.where);
-  Value lhs = tracer ? tracer->use(a.index, a.where) : Value();
-  Value rhs = lhs ? tracer->use(b.index, a.where) : Value();
-  if (!rhs)
-    return Cond::of(nullptr);
-  Value result = arith::CmpIOp::create(tracer->builder, tracer->loc(a.where), predicate, lhs, rhs);
-  return Cond::of(result.getAsOpaquePointer());
-}
-
-using IntCmp = arith::CmpIPredicate;
-Cond operator<(IndexOperand a, IndexOperand b) { return indexCmp(IntCmp::slt, a, b); }
-Cond operator<=(IndexOperand a, IndexOperand b) { return indexCmp(IntCmp::sle, a, b); }
-Cond operator>(IndexOperand a, IndexOperand b) { return indexCmp(IntCmp::sgt, a, b); }
-Cond operator>=(IndexOperand a, IndexOperand b) { return indexCmp(IntCmp::sge, a, b); }
-Cond operator==(IndexOperand a, IndexOperand b) { return indexCmp(IntCmp::eq, a, b); }
-Cond operator!=(IndexOperand a, IndexOperand b) { return indexCmp(IntCmp::ne, a, b); }
-
-Scalar<f32> toF32(IndexOperand index) {
-  ProgramImpl *tracer = ProgramImpl::current("toF32", index.where);
-  Value value = tracer ? tracer->use(index.index, index.where) : Value();
-  if (!value)
-    return Scalar<f32>::of(nullptr);
-  OpBuilder &builder = tracer->builder;
-  Location loc = tracer->loc(index.where);
-  Value wide = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
-  return Scalar<f32>::of(Value(arith::SIToFPOp::create(builder, loc, builder.getF32Type(), wide))
-                             .getAsOpaquePointer());
-}
-
-Index TensorRef::dim(int axis, Where where) const {
-  ProgramImpl *tracer = ProgramImpl::current("dim", where);
-  Value tensor = tracer ? tracer->use(value(), "tensor", where) : Value();
-  if (!tensor)
-    return 0;
-  auto type = cast<ir::TensorType>(tensor.getType());
-  if (axis < 0 || axis >= type.getRank()) {
-    tracer->error(where, "dim(" + std::to_string(axis) + ") of a tensor of rank " +
-                             std::to_string(type.getRank()));
-    return 0;
-  }
-  if (!type.isDynamicDim(axis))
-    return type.getShape()[axis];
-  return Index::of(Value(ir::DimOp::create(tracer->builder, tracer->loc(where), tensor, axis))
-                       .getAsOpaquePointer());
-}
-
-//===----------------------------------------------------------------------===//
-// Kernel-only ops
-//===----------------------------------------------------------------------===//
-
-/// The tracer, if ops of a core may stand here.
-static ProgramImpl *inKernel(const char *what, Where where) {
-  ProgramImpl *tracer = ProgramImpl::current(what, where);
-  if (tracer && !tracer->isIn({ir::FuncKind::Incore, ir::FuncKind::Role})) {
-    tracer->error(where,
-                  std::string(what) + " computes on a core; put it into a kernel, a role or spmd");
-    return nullptr;
-  }
-  return tracer;
-}
-
-/// A tile shape that can exist, or a reported mistake.
-static bool checkShape(ProgramImpl *tracer, Shape shape, Where where) {
-  auto emit = [&] { return mlir::emitError(tracer->loc(where)); };
-  DiagnosticCollector collector(&tracer->context, tracer->errors);
-  return succeeded(tile::TileType::verify(emit, shape.rows, shape.cols, tracer->typeOf(DType::F32),
-                                          tile::Space::Unassigned));
-}
-
-static DenseI64ArrayAttr arrayAttr(ProgramImpl *tracer, ArrayRef<int64_t> values) {
-  return tracer->builder.getDenseI64ArrayAttr(values);
-}
-
-static Attribute padAttr(ProgramImpl *tracer, Pad pad) {
-  if (pad == Pad::Zero)
-    return {};
-  return tile::PadKindAttr::get(&tracer->context, static_cast<tile::PadKind>(pad));
-}
-
-/// The operands of `at` and `valid` in the form the ops take; false if a mistake was reported.
-struct AccessIndices {
-  SmallVector<int64_t> at, valid;
-  SmallVector<Value> atValues, validValues;
-  bool collect(ProgramImpl *tracer, const TensorRef &tensor, const std::vector<Index> &indices,
-               const std::vector<Index> &validExtents, Where where) {
-    if (int(indices.size()) != tensor.rank()) {
-      tracer->error(where, "a tensor of rank " + std::to_string(tensor.rank()) +
-                               " takes one index per axis, not " + std::to_string(indices.size()));
-      return false;
-    }
-    if (!validExtents.empty() && validExtents.size() != 2) {
-      tracer->error(where, "valid takes rows and columns");
-      return false;
-    }
-    return tracer->mixed(indices, where, at, atValues) &&
-           tracer->mixed(validExtents, where, valid, validValues);
-  }
-};
-
-Tile load(const TensorRef &tensor, std::vector<Index> at, Shape shape, LoadOptions options,
-          Where where) {
-  Tile failed = ProgramImpl::poison(tensor.dtype(), shape.rows, shape.cols);
-  ProgramImpl *tracer = inKernel("load", where);
-  Value from = tracer ? tracer->use(tensor.value(), "tensor", where) : Value();
-  AccessIndices indices;
-  if (!from || !checkShape(tracer, shape, where) ||
-      !indices.collect(tracer, tensor, at, options.valid, where))
-    return failed;
-  auto op = tile::LoadOp::create(
-      tracer->builder, tracer->loc(where), tracer->tileType(tensor.dtype(), shape.rows, shape.cols),
-      from, indices.atValues, arrayAttr(tracer, indices.at), indices.validValues,
-      options.valid.empty() ? DenseI64ArrayAttr() : arrayAttr(tracer, indices.valid),
-      padAttr(tracer, options.pad));
-  return tracer->handle(op);
-}
-
-void store(const Tile &tile, const TensorRef &tensor, std::vector<Index> at, StoreOptions options,
-           Where where) {
-  ProgramImpl *tracer = inKernel("store", where);
-  if (!tracer)
-    return;
-  if (tensor.access() == Access::In)
-    return tracer->error(where, "store into an In tensor; make the parameter Out or InOut");
-  Value value = tracer->use(tile.value(), "tile", where),
-        to = tracer->use(tensor.value(), "tensor", where);
-  if (tile.dtype() != tensor.dtype())
-    return tracer->error(where, std::string("store of a tile of ") + toString(tile.dtype()) +
-                                    " into a tensor of " + toString(tensor.dtype()) + "; cast<" +
-                                    toString(tensor.dtype()) + ">(...) it first");
-  AccessIndices indices;
-  if (!value || !to || !indices.collect(tracer, tensor, at, options.valid, where))
-    return;
-  tile::AtomicKindAttr atomic;
-  if (options.atomicAdd)
-    atomic = tile::AtomicKindAttr::get(&tracer->context, tile::AtomicKind::Add);
-  tile::StoreOp::create(
-      tracer->builder, tracer->loc(where), value, to, indices.atValues,
-      arrayAttr(tracer, indices.at), indices.validValues,
-      options.valid.empty() ? DenseI64ArrayAttr() : arrayAttr(tracer, indices.valid), atomic);
+/// Whether an axis exists; reported if not.
+static bool checkAxis(ProgramImpl *tracer, const char *what, int axis, Where where) {
+  if (axis == 0 || axis == 1)
+    return true;
+  tracer->error(where, std::string(what) + " along axis " + std::to_string(axis) +
+                           "; it is 0 (rows) or 1 (columns)");
+  return false;
 }
 
 Tile full(DType type, Shape shape, double value, Where where) {
-  ProgramImpl *tracer = inKernel("full", where);
-  if (!tracer || !checkShape(tracer, shape, where))
+  ProgramImpl *tracer = ProgramImpl::inKernel("full", where);
+  if (!tracer || !tracer->checkShape(shape, where))
     return ProgramImpl::poison(type, shape.rows, shape.cols);
   Value scalar = tracer->numberConstant(value, tracer->typeOf(type), where);
   if (!scalar)
     return ProgramImpl::poison(type, shape.rows, shape.cols);
   return tracer->handle(tile::FullOp::create(
       tracer->builder, tracer->loc(where), tracer->tileType(type, shape.rows, shape.cols), scalar));
+}
+
+Tile iota(DType type, Shape shape, int axis, Where where) {
+  Tile failed = ProgramImpl::poison(type, shape.rows, shape.cols);
+  ProgramImpl *tracer = ProgramImpl::inKernel("iota", where);
+  if (!tracer || !tracer->checkShape(shape, where) || !checkAxis(tracer, "iota", axis, where))
+    return failed;
+  return tracer->handle(tile::IotaOp::create(tracer->builder, tracer->loc(where),
+                                             tracer->tileType(type, shape.rows, shape.cols), axis));
+}
+
+Tile random(DType type, Shape shape, Scalar<i64> key, Index counter, Where where) {
+  Tile failed = ProgramImpl::poison(type, shape.rows, shape.cols);
+  ProgramImpl *tracer = ProgramImpl::inKernel("random", where);
+  Value seed = tracer ? tracer->use(key.value(), "scalar", where) : Value();
+  Value number = seed ? tracer->use(counter, where) : Value();
+  if (!number || !tracer->checkShape(shape, where))
+    return failed;
+  return tracer->handle(tile::RandomOp::create(tracer->builder, tracer->loc(where),
+                                               tracer->tileType(type, shape.rows, shape.cols), seed,
+                                               number));
 }
 
 //===----------------------------------------------------------------------===//
@@ -251,7 +79,7 @@ static std::optional<tile::TileType> productType(ProgramImpl *tracer, const Tile
 Tile matmul(const Tile &a, const Tile &b, MatmulFlags flags, Where where) {
   Tile failed = ProgramImpl::poison(DType::F32, flags & trans_a ? a.cols() : a.rows(),
                                     flags & trans_b ? b.rows() : b.cols());
-  ProgramImpl *tracer = inKernel("matmul", where);
+  ProgramImpl *tracer = ProgramImpl::inKernel("matmul", where);
   if (!tracer)
     return failed;
   std::optional<tile::TileType> type = productType(tracer, a, b, flags, where);
@@ -264,7 +92,7 @@ Tile matmul(const Tile &a, const Tile &b, MatmulFlags flags, Where where) {
 
 Tile matmul_acc(const Tile &acc, const Tile &a, const Tile &b, MatmulFlags flags, Where where) {
   Tile failed = ProgramImpl::poison(acc.dtype(), acc.rows(), acc.cols());
-  ProgramImpl *tracer = inKernel("matmul_acc", where);
+  ProgramImpl *tracer = ProgramImpl::inKernel("matmul_acc", where);
   if (!tracer)
     return failed;
   std::optional<tile::TileType> type = productType(tracer, a, b, flags, where);
@@ -304,7 +132,7 @@ static JoinedOperands join(const char *what, const TileOperand &a, const TileOpe
   JoinedOperands joined;
   joined.type = a.isNumber ? b.type : a.type;
   joined.shape = shape ? Shape{shape->first, shape->second} : Shape{a.rows, a.cols};
-  ProgramImpl *tracer = inKernel(what, where);
+  ProgramImpl *tracer = ProgramImpl::inKernel(what, where);
   if (!tracer)
     return joined;
   joined.tracer = tracer;
@@ -332,7 +160,7 @@ static JoinedOperands join(const char *what, const TileOperand &a, const TileOpe
 static JoinedOperands joinTiles(const char *what, const TileOperand &a, const TileOperand &b) {
   if (a.isTile || b.isTile)
     return join(what, a, b, a.where);
-  if (ProgramImpl *tracer = inKernel(what, a.where))
+  if (ProgramImpl *tracer = ProgramImpl::inKernel(what, a.where))
     tracer->error(a.where,
                   std::string("'") + what + "' of two scalars; one of the operands must be a tile");
   return {nullptr, a.isNumber ? b.type : a.type, {1, 1}, {}, {}};
@@ -395,12 +223,19 @@ Tile operator*(TileOperand a, TileOperand b) { return binary<tile::MulOp>("*", a
 Tile operator/(TileOperand a, TileOperand b) { return binary<tile::DivOp>("/", a, b); }
 Tile maximum(TileOperand a, TileOperand b) { return binary<tile::MaxOp>("maximum", a, b); }
 Tile minimum(TileOperand a, TileOperand b) { return binary<tile::MinOp>("minimum", a, b); }
+Tile pow(TileOperand a, TileOperand b) { return binary<tile::PowOp>("pow", a, b); }
+Tile fmod(TileOperand a, TileOperand b) { return binary<tile::FmodOp>("fmod", a, b); }
+Tile operator&(TileOperand a, TileOperand b) { return binary<tile::AndOp>("&", a, b); }
+Tile operator|(TileOperand a, TileOperand b) { return binary<tile::OrOp>("|", a, b); }
+Tile operator^(TileOperand a, TileOperand b) { return binary<tile::XorOp>("^", a, b); }
+Tile operator<<(TileOperand a, TileOperand b) { return binary<tile::ShlOp>("<<", a, b); }
+Tile operator>>(TileOperand a, TileOperand b) { return binary<tile::ShrOp>(">>", a, b); }
 
 /// An op with one tile operand and a result of the given type.
 template <typename Op, typename... Extra>
 static Tile unary(const char *what, const Tile &x, DType type, int64_t rows, int64_t cols,
                   Where where, Extra... extra) {
-  ProgramImpl *tracer = inKernel(what, where);
+  ProgramImpl *tracer = ProgramImpl::inKernel(what, where);
   Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
   if (!operand)
     return ProgramImpl::poison(type, rows, cols);
@@ -415,6 +250,9 @@ template <typename Op> static Tile math(const char *what, const Tile &x, Where w
 Tile operator-(TileOperand x) {
   return math<tile::NegOp>("-", Tile::of(x.value, x.rows, x.cols, x.type), x.where);
 }
+Tile operator~(TileOperand x) {
+  return math<tile::NotOp>("~", Tile::of(x.value, x.rows, x.cols, x.type), x.where);
+}
 Tile abs(const Tile &x, Where where) { return math<tile::AbsOp>("abs", x, where); }
 Tile exp(const Tile &x, Where where) { return math<tile::ExpOp>("exp", x, where); }
 Tile exp2(const Tile &x, Where where) { return math<tile::Exp2Op>("exp2", x, where); }
@@ -425,56 +263,174 @@ Tile recip(const Tile &x, Where where) { return math<tile::RecipOp>("recip", x, 
 Tile tanh(const Tile &x, Where where) { return math<tile::TanhOp>("tanh", x, where); }
 Tile sigmoid(const Tile &x, Where where) { return math<tile::SigmoidOp>("sigmoid", x, where); }
 Tile erf(const Tile &x, Where where) { return math<tile::ErfOp>("erf", x, where); }
+Tile sin(const Tile &x, Where where) { return math<tile::SinOp>("sin", x, where); }
+Tile cos(const Tile &x, Where where) { return math<tile::CosOp>("cos", x, where); }
 
-static Tile reduce(tile::ReduceKind kind, const Tile &x, int axis, Where where) {
-  ProgramImpl *tracer = inKernel("reduce", where);
-  if (tracer && axis != 0 && axis != 1)
-    tracer->error(where,
-                  "reduce along axis " + std::to_string(axis) + "; it is 0 (rows) or 1 (columns)");
+static Tile reduce(tile::ReduceKind kind, const Tile &x, DType type, int axis, Where where) {
   int64_t rows = axis == 0 ? 1 : x.rows(), cols = axis == 0 ? x.cols() : 1;
+  ProgramImpl *tracer = ProgramImpl::inKernel("reduce", where);
   Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
-  if (!operand || axis < 0 || axis > 1)
-    return ProgramImpl::poison(x.dtype(), rows, cols);
+  if (!operand || !checkAxis(tracer, "reduce", axis, where))
+    return ProgramImpl::poison(type, rows, cols);
   return tracer->handle(tile::ReduceOp::create(tracer->builder, tracer->loc(where),
-                                               tracer->tileType(x.dtype(), rows, cols), kind,
-                                               operand, axis));
+                                               tracer->tileType(type, rows, cols), kind, operand,
+                                               axis));
 }
 
 Tile reduce_sum(const Tile &x, int axis, Where where) {
-  return reduce(tile::ReduceKind::Sum, x, axis, where);
+  return reduce(tile::ReduceKind::Sum, x, x.dtype(), axis, where);
 }
 Tile reduce_max(const Tile &x, int axis, Where where) {
-  return reduce(tile::ReduceKind::Max, x, axis, where);
+  return reduce(tile::ReduceKind::Max, x, x.dtype(), axis, where);
 }
 Tile reduce_min(const Tile &x, int axis, Where where) {
-  return reduce(tile::ReduceKind::Min, x, axis, where);
+  return reduce(tile::ReduceKind::Min, x, x.dtype(), axis, where);
+}
+Tile reduce_prod(const Tile &x, int axis, Where where) {
+  return reduce(tile::ReduceKind::Prod, x, x.dtype(), axis, where);
+}
+Tile argmax(const Tile &x, int axis, Where where) {
+  return reduce(tile::ReduceKind::ArgMax, x, DType::I32, axis, where);
+}
+Tile argmin(const Tile &x, int axis, Where where) {
+  return reduce(tile::ReduceKind::ArgMin, x, DType::I32, axis, where);
 }
 
+//===----------------------------------------------------------------------===//
+// Masks, gathers and sorts
+//===----------------------------------------------------------------------===//
+
 Tile mask(const Tile &x, Index rows, Index cols, Pad pad, Where where) {
-  ProgramImpl *tracer = inKernel("mask", where);
+  ProgramImpl *tracer = ProgramImpl::inKernel("mask", where);
   Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
   SmallVector<int64_t> constants;
   SmallVector<Value> values;
   if (!operand || !tracer->mixed({rows, cols}, where, constants, values))
     return ProgramImpl::poison(x.dtype(), x.rows(), x.cols());
-  return tracer->handle(tile::MaskOp::create(tracer->builder, tracer->loc(where), operand.getType(),
-                                             operand, values, arrayAttr(tracer, constants),
-                                             padAttr(tracer, pad)));
+  return tracer->handle(
+      tile::MaskOp::create(tracer->builder, tracer->loc(where), operand.getType(), operand, values,
+                           tracer->builder.getDenseI64ArrayAttr(constants), tracer->padAttr(pad)));
 }
 
 Tile mask_diag(const Tile &x, Index offset, Pad pad, Where where) {
-  ProgramImpl *tracer = inKernel("mask_diag", where);
+  ProgramImpl *tracer = ProgramImpl::inKernel("mask_diag", where);
   Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
   Value by = operand ? tracer->use(offset, where) : Value();
   if (!by)
     return ProgramImpl::poison(x.dtype(), x.rows(), x.cols());
   return tracer->handle(tile::MaskDiagOp::create(
-      tracer->builder, tracer->loc(where), operand.getType(), operand, by, padAttr(tracer, pad)));
+      tracer->builder, tracer->loc(where), operand.getType(), operand, by, tracer->padAttr(pad)));
 }
+
+Tile gather(const Tile &x, const Tile &index, int axis, Where where) {
+  ProgramImpl *tracer = ProgramImpl::inKernel("gather", where);
+  Value from = tracer ? tracer->use(x.value(), "tile", where) : Value();
+  Value by = from ? tracer->use(index.value(), "tile", where) : Value();
+  if (!by || !checkAxis(tracer, "gather", axis, where))
+    return ProgramImpl::poison(x.dtype(), index.rows(), index.cols());
+  return tracer->handle(tile::GatherOp::create(
+      tracer->builder, tracer->loc(where), tracer->tileType(x.dtype(), index.rows(), index.cols()),
+      from, by, axis));
+}
+
+/// The two results of a sort that keeps so many columns.
+template <typename Op, typename... Extra>
+static Sorted ordering(const char *what, const Tile &x, int64_t cols, Where where, Extra... extra) {
+  Sorted failed{ProgramImpl::poison(x.dtype(), x.rows(), cols),
+                ProgramImpl::poison(DType::I32, x.rows(), cols)};
+  ProgramImpl *tracer = ProgramImpl::inKernel(what, where);
+  Value from = tracer ? tracer->use(x.value(), "tile", where) : Value();
+  if (!from || !tracer->checkShape({x.rows(), cols}, where))
+    return failed;
+  auto op =
+      Op::create(tracer->builder, tracer->loc(where), tracer->tileType(x.dtype(), x.rows(), cols),
+                 tracer->tileType(DType::I32, x.rows(), cols), from, extra...);
+  return {tracer->handle(op.getValues()), tracer->handle(op.getIndices())};
+}
+
+Sorted sort_rows(const Tile &x, Order order, Where where) {
+  return ordering<tile::SortRowsOp>("sort_rows", x, x.cols(), where, order == Order::Descending);
+}
+Sorted topk_rows(const Tile &x, int64_t k, Where where) {
+  return ordering<tile::TopkRowsOp>("topk_rows", x, k, where);
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes and types
+//===----------------------------------------------------------------------===//
 
 Tile transpose(const Tile &x, Where where) {
   return unary<tile::TransposeOp>("transpose", x, x.dtype(), x.cols(), x.rows(), where);
 }
+Tile reshape(const Tile &x, Shape shape, Where where) {
+  return unary<tile::ReshapeOp>("reshape", x, x.dtype(), shape.rows, shape.cols, where);
+}
+
+Tile extract(const Tile &x, Index row, Index col, Shape shape, Where where) {
+  ProgramImpl *tracer = ProgramImpl::inKernel("extract", where);
+  Value from = tracer ? tracer->use(x.value(), "tile", where) : Value();
+  SmallVector<int64_t> at;
+  SmallVector<Value> atValues;
+  if (!from || !tracer->checkShape(shape, where) || !tracer->mixed({row, col}, where, at, atValues))
+    return ProgramImpl::poison(x.dtype(), shape.rows, shape.cols);
+  return tracer->handle(tile::ExtractOp::create(
+      tracer->builder, tracer->loc(where), tracer->tileType(x.dtype(), shape.rows, shape.cols),
+      from, atValues, tracer->builder.getDenseI64ArrayAttr(at)));
+}
+
+Tile insert(const Tile &x, const Tile &into, Index row, Index col, Where where) {
+  ProgramImpl *tracer = ProgramImpl::inKernel("insert", where);
+  Value value = tracer ? tracer->use(x.value(), "tile", where) : Value();
+  Value to = value ? tracer->use(into.value(), "tile", where) : Value();
+  SmallVector<int64_t> at;
+  SmallVector<Value> atValues;
+  if (!to || !tracer->mixed({row, col}, where, at, atValues))
+    return ProgramImpl::poison(into.dtype(), into.rows(), into.cols());
+  return tracer->handle(tile::InsertOp::create(tracer->builder, tracer->loc(where), to.getType(),
+                                               value, to, atValues,
+                                               tracer->builder.getDenseI64ArrayAttr(at)));
+}
+
+Tile concat(const std::vector<Tile> &tiles, int axis, Where where) {
+  Tile failed = ProgramImpl::poison(DType::F32, 1, 1);
+  ProgramImpl *tracer = ProgramImpl::inKernel("concat", where);
+  if (!tracer || !checkAxis(tracer, "concat", axis, where))
+    return failed;
+  if (tiles.empty()) {
+    tracer->error(where, "concat of no tiles");
+    return failed;
+  }
+  SmallVector<Value> values;
+  int64_t rows = tiles[0].rows(), cols = tiles[0].cols(), total = 0;
+  for (const Tile &tile : tiles) {
+    values.push_back(tracer->use(tile.value(), "tile", where));
+    total += axis == 0 ? tile.rows() : tile.cols();
+  }
+  (axis == 0 ? rows : cols) = total;
+  if (llvm::is_contained(values, Value()))
+    return ProgramImpl::poison(tiles[0].dtype(), rows, cols);
+  return tracer->handle(tile::ConcatOp::create(tracer->builder, tracer->loc(where),
+                                               tracer->tileType(tiles[0].dtype(), rows, cols),
+                                               values, axis));
+}
+
+ValuePtr detail::tileElement(const Tile &tile, Index row, Index col, DType type, Where where) {
+  ProgramImpl *tracer = ProgramImpl::inKernel("element", where);
+  Value from = tracer ? tracer->use(tile.value(), "tile", where) : Value();
+  SmallVector<int64_t> at;
+  SmallVector<Value> atValues;
+  if (!from || !tracer->mixed({row, col}, where, at, atValues))
+    return nullptr;
+  if (type != tile.dtype()) {
+    tracer->error(where, std::string("element<") + toString(type) + "> of a tile of " +
+                             toString(tile.dtype()));
+    return nullptr;
+  }
+  return Value(tile::ElementOp::create(tracer->builder, tracer->loc(where), tracer->typeOf(type),
+                                       from, atValues, tracer->builder.getDenseI64ArrayAttr(at)))
+      .getAsOpaquePointer();
+}
+
 Tile cast(const Tile &x, DType type, Where where) {
   return unary<tile::CastOp>("cast", x, type, x.rows(), x.cols(), where);
 }
@@ -485,7 +441,7 @@ Tile cast(const Tile &x, DType type, Where where) {
 
 template <typename Op, typename... Attr>
 static Index identity(const char *what, Where where, Attr... attr) {
-  ProgramImpl *tracer = inKernel(what, where);
+  ProgramImpl *tracer = ProgramImpl::inKernel(what, where);
   if (!tracer)
     return 0;
   return Index::of(
@@ -499,5 +455,10 @@ Index blockCount(int dim, Where where) {
   return identity<tile::BlockCountOp>("blockCount", where, int64_t(dim));
 }
 Index lane(Where where) { return identity<tile::LaneOp>("lane", where); }
+
+void barrier(Where where) {
+  if (ProgramImpl *tracer = ProgramImpl::inKernel("barrier", where))
+    tile::BarrierOp::create(tracer->builder, tracer->loc(where));
+}
 
 } // namespace kiln

@@ -64,6 +64,26 @@ ProgramImpl *ProgramImpl::current(const char *what, Where where) {
   return nullptr;
 }
 
+ProgramImpl *ProgramImpl::inKernel(const char *what, Where where) {
+  ProgramImpl *tracer = current(what, where);
+  if (tracer && !tracer->isIn({ir::FuncKind::Incore, ir::FuncKind::Role})) {
+    tracer->error(where,
+                  std::string(what) + " computes on a core; put it into a kernel, a role or spmd");
+    return nullptr;
+  }
+  return tracer;
+}
+
+ProgramImpl *ProgramImpl::inOrchestration(const char *what, Where where) {
+  ProgramImpl *tracer = current(what, where);
+  if (tracer && !tracer->isIn({ir::FuncKind::Orchestration})) {
+    tracer->error(where, std::string(what) +
+                             " belongs to an orchestration, not to a kernel, role or group");
+    return nullptr;
+  }
+  return tracer;
+}
+
 void ProgramImpl::error(Where where, std::string message) {
   errors.emplace_back(StatusCode::InvalidArgument, std::move(message),
                       SourceLoc{where.file_name(), int32_t(where.line()), int32_t(where.column())});
@@ -90,6 +110,33 @@ Value ProgramImpl::use(ValuePtr handle, const char *what, Where where) {
 
 Value ProgramImpl::use(Index index, Where where) {
   return index.isConstant() ? indexConstant(index.constant()) : use(index.value(), "index", where);
+}
+
+Value ProgramImpl::use(const detail::Wire &wire, Where where) {
+  using Wire = detail::Wire;
+  switch (wire.kind) {
+  case Wire::OfTile:
+    return use(wire.value, "tile", where);
+  case Wire::OfIndex:
+    return use(wire.value ? Index::of(wire.value) : Index(wire.constant), where);
+  case Wire::OfScalar:
+    return use(wire.value, "scalar", where);
+  case Wire::OfTask:
+    return use(wire.value, "task", where);
+  }
+  return {};
+}
+
+detail::Wire ProgramImpl::wire(Value value) {
+  using Wire = detail::Wire;
+  ValuePtr handle = value.getAsOpaquePointer();
+  if (auto tile = dyn_cast<tile::TileType>(value.getType()))
+    return {handle, Wire::OfTile, *dtypeOf(tile.getElementType()), tile.getRows(), tile.getCols()};
+  if (value.getType().isIndex())
+    return {handle, Wire::OfIndex, DType::Index};
+  if (isa<ir::TaskType>(value.getType()))
+    return {handle, Wire::OfTask};
+  return {handle, Wire::OfScalar, *dtypeOf(value.getType())};
 }
 
 Type ProgramImpl::typeOf(DType type) {
@@ -164,6 +211,19 @@ Value ProgramImpl::numberConstant(double value, Type type, Where where) {
   return constant(
       builder.getIntegerAttr(type, APInt(width, uint64_t(int64_t(value)), /*isSigned=*/true,
                                          /*implicitTrunc=*/true)));
+}
+
+bool ProgramImpl::checkShape(Shape shape, Where where) {
+  auto emit = [&] { return mlir::emitError(loc(where)); };
+  DiagnosticCollector collector(&context, errors);
+  return succeeded(tile::TileType::verify(emit, shape.rows, shape.cols, typeOf(DType::F32),
+                                          tile::Space::Unassigned));
+}
+
+Attribute ProgramImpl::padAttr(Pad pad) {
+  if (pad == Pad::Zero)
+    return {};
+  return tile::PadKindAttr::get(&context, static_cast<tile::PadKind>(pad));
 }
 
 bool ProgramImpl::mixed(const std::vector<Index> &indices, Where where,

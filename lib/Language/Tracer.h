@@ -28,6 +28,11 @@ public:
   /// recorded with the last program of this thread, and null returned.
   static ProgramImpl *current(const char *what, Where where);
 
+  /// The same, where ops of a core may stand; reported and null elsewhere.
+  static ProgramImpl *inKernel(const char *what, Where where);
+  /// The same, in an orchestration.
+  static ProgramImpl *inOrchestration(const char *what, Where where);
+
   void error(Where where, std::string message);
   mlir::Location loc(Where where);
 
@@ -35,6 +40,9 @@ public:
   /// reported.
   mlir::Value use(ValuePtr handle, const char *what, Where where);
   mlir::Value use(Index index, Where where);
+  mlir::Value use(const detail::Wire &wire, Where where);
+  /// The handle of a value that was carried.
+  detail::Wire wire(mlir::Value value);
 
   mlir::Type typeOf(DType type);
   tile::TileType tileType(DType type, int64_t rows, int64_t cols);
@@ -50,6 +58,11 @@ public:
   /// A number as an element of this type.
   /// Null, and reported, if the type has no such value.
   mlir::Value numberConstant(double value, mlir::Type type, Where where);
+
+  /// Whether a tile of this shape can exist; reported if not.
+  bool checkShape(Shape shape, Where where);
+  /// Null for zero, which is the default.
+  mlir::Attribute padAttr(Pad pad);
 
   /// Splits indices into constants and values, as the ops take them; false if one could not be
   /// used.
@@ -77,6 +90,11 @@ private:
   /// The block at whose head the constants of the current kernel stand.
   mlir::Block *constantBlock();
 };
+
+namespace detail {
+/// A scalar or number as a value; null if it is poisoned or has no such value.
+mlir::Value useScalar(ProgramImpl *tracer, const AnyScalar &x, Where where);
+} // namespace detail
 
 } // namespace kiln
 

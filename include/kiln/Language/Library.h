@@ -35,6 +35,29 @@ inline Tile rms_norm(const Tile &x, const Tile &weight, TileOperand count, doubl
   return TileOperand(x, where) * rsqrt(TileOperand(mean, where) + eps, where) * weight;
 }
 
+/// (x - mean) / sqrt(variance + eps) * weight + bias, row by row, of tiles without padding.
+inline Tile layer_norm(const Tile &x, const Tile &weight, const Tile &bias, double eps,
+                       Where where = Where::current()) {
+  double scale = 1.0 / double(x.cols());
+  Tile centred = TileOperand(x, where) - TileOperand(reduce_sum(x, 1, where), where) * scale;
+  Tile variance =
+      TileOperand(reduce_sum(TileOperand(centred, where) * centred, 1, where), where) * scale;
+  return TileOperand(centred, where) * rsqrt(TileOperand(variance, where) + eps, where) * weight +
+         bias;
+}
+
+/// Rotary position embedding: turns each pair (x[i], x[i + D/2]) by the angle of column i. `cosine`
+/// and `sine` have half as many columns as x.
+inline Tile rope(const Tile &x, const Tile &cosine, const Tile &sine,
+                 Where where = Where::current()) {
+  int64_t half = x.cols() / 2;
+  Tile low = extract(x, 0, 0, {x.rows(), half}, where);
+  Tile high = extract(x, 0, half, {x.rows(), half}, where);
+  return concat({TileOperand(low, where) * cosine - TileOperand(high, where) * sine,
+                 TileOperand(high, where) * cosine + TileOperand(low, where) * sine},
+                1, where);
+}
+
 } // namespace kiln
 
 #endif // KILN_LANGUAGE_LIBRARY_H

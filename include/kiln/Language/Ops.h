@@ -4,9 +4,7 @@
 
 #include "kiln/Language/Types.h"
 
-#include <optional>
-#include <tuple>
-#include <utility>
+#include <type_traits>
 
 namespace kiln {
 
@@ -31,11 +29,107 @@ Cond operator>=(IndexOperand a, IndexOperand b);
 Cond operator==(IndexOperand a, IndexOperand b);
 Cond operator!=(IndexOperand a, IndexOperand b);
 
+Cond operator&&(CondOperand a, CondOperand b);
+Cond operator||(CondOperand a, CondOperand b);
+Cond operator!(CondOperand a);
+
 /// An index as a number, to compute with tiles.
 Scalar<f32> toF32(IndexOperand index);
 
 //===----------------------------------------------------------------------===//
-// Tiles
+// Scalars
+//===----------------------------------------------------------------------===//
+
+namespace detail {
+
+enum class ScalarOp { Add, Sub, Mul, Div, Lt, Le, Gt, Ge };
+
+/// A scalar or a number of a known type.
+struct AnyScalar {
+  template <ElementTag T>
+  AnyScalar(const ScalarOperand<T> &x)
+      : value(x.value), number(x.number), isNumber(x.isNumber), type(T::dtype) {}
+  ValuePtr value;
+  double number;
+  bool isNumber;
+  DType type;
+};
+ValuePtr scalarOp(ScalarOp op, const AnyScalar &a, const AnyScalar &b, Where where);
+Index scalarToIndex(ValuePtr scalar, Where where);
+ValuePtr readElement(const TensorRef &tensor, const std::vector<Index> &at, DType type,
+                     Where where);
+ValuePtr getElement(const TensorRef &tensor, const std::vector<Index> &at, DType type, Where where);
+void writeElement(const AnyScalar &value, const TensorRef &tensor, const std::vector<Index> &at,
+                  Where where);
+ValuePtr tileElement(const Tile &tile, Index row, Index col, DType type, Where where);
+
+/// What may stand beside a scalar. The first operand of an operator must be exact, so that tiles,
+/// scalars and numbers never compete; a number on the left is an operand of its own.
+template <ElementTag T> using Beside = std::type_identity_t<ScalarOperand<T>>;
+struct NumberOperand {
+  template <typename N>
+    requires std::integral<N> || std::floating_point<N>
+  NumberOperand(N number, Where where = Where::current())
+      : number(static_cast<double>(number)), where(where) {}
+  double number;
+  Where where;
+};
+
+} // namespace detail
+
+#define KILN_SCALAR_ARITHMETIC(sign, name)                                                         \
+  template <ElementTag T> Scalar<T> operator sign(Scalar<T> a, detail::Beside<T> b) {              \
+    return Scalar<T>::of(                                                                          \
+        detail::scalarOp(detail::ScalarOp::name, ScalarOperand<T>(a), b, b.where));                \
+  }                                                                                                \
+  template <ElementTag T> Scalar<T> operator sign(detail::NumberOperand a, Scalar<T> b) {          \
+    return Scalar<T>::of(detail::scalarOp(detail::ScalarOp::name, ScalarOperand<T>(a.number),      \
+                                          ScalarOperand<T>(b), a.where));                          \
+  }
+KILN_SCALAR_ARITHMETIC(+, Add)
+KILN_SCALAR_ARITHMETIC(-, Sub)
+KILN_SCALAR_ARITHMETIC(*, Mul)
+KILN_SCALAR_ARITHMETIC(/, Div)
+#undef KILN_SCALAR_ARITHMETIC
+
+#define KILN_SCALAR_COMPARISON(sign, name)                                                         \
+  template <ElementTag T> Cond operator sign(Scalar<T> a, detail::Beside<T> b) {                   \
+    return Cond::of(detail::scalarOp(detail::ScalarOp::name, ScalarOperand<T>(a), b, b.where));    \
+  }
+KILN_SCALAR_COMPARISON(<, Lt)
+KILN_SCALAR_COMPARISON(<=, Le)
+KILN_SCALAR_COMPARISON(>, Gt)
+KILN_SCALAR_COMPARISON(>=, Ge)
+#undef KILN_SCALAR_COMPARISON
+
+/// An integer scalar as an index.
+template <ElementTag T> Index toIndex(Scalar<T> scalar, Where where = Where::current()) {
+  static_assert(!isFloat(T::dtype), "an index comes from an integer");
+  return detail::scalarToIndex(scalar.value(), where);
+}
+
+/// Reads one element of a tensor in a kernel.
+template <ElementTag T>
+Scalar<T> read(const TensorRef &tensor, std::vector<Index> at, Where where = Where::current()) {
+  return Scalar<T>::of(detail::readElement(tensor, at, T::dtype, where));
+}
+/// Reads one element in an orchestration; waits for the tasks that produce it.
+template <ElementTag T>
+Scalar<T> get(const TensorRef &tensor, std::vector<Index> at, Where where = Where::current()) {
+  return Scalar<T>::of(detail::getElement(tensor, at, T::dtype, where));
+}
+/// Writes one element of a tensor in a kernel.
+template <ElementTag T>
+void write(std::type_identity_t<ScalarOperand<T>> value, const TensorRef &tensor,
+           std::vector<Index> at, Where where = Where::current()) {
+  detail::writeElement(value, tensor, at, where);
+}
+template <ElementTag T, int R>
+void write(std::type_identity_t<ScalarOperand<T>>, const In<T, R> &, std::vector<Index>,
+           Where = Where::current()) = delete;
+
+//===----------------------------------------------------------------------===//
+// Tiles and tensors
 //===----------------------------------------------------------------------===//
 
 /// Rows and columns of a tile.
@@ -67,7 +161,52 @@ template <ElementTag T, int R>
 void store(const Tile &, const In<T, R> &, std::vector<Index>, StoreOptions = {},
            Where = Where::current()) = delete;
 
+/// Reads a tile whose row r is row at[...] + rows[rowsAt + r] of the tensor; where there is no such
+/// row, the pad value. `rows` holds i32 or i64.
+Tile gather_rows(const TensorRef &tensor, std::vector<Index> at, const TensorRef &rows,
+                 std::vector<Index> rowsAt, Shape shape, LoadOptions options = {},
+                 Where where = Where::current());
+/// Writes the rows of a tile where gather_rows would read them.
+void scatter_rows(const Tile &tile, const TensorRef &tensor, std::vector<Index> at,
+                  const TensorRef &rows, std::vector<Index> rowsAt, StoreOptions options = {},
+                  Where where = Where::current());
+template <ElementTag T, int R>
+void scatter_rows(const Tile &, const In<T, R> &, std::vector<Index>, const TensorRef &,
+                  std::vector<Index>, StoreOptions = {}, Where = Where::current()) = delete;
+
+/// A hint that this tile will be loaded soon.
+void prefetch(const TensorRef &tensor, std::vector<Index> at, Shape shape,
+              Where where = Where::current());
+
+struct SliceOptions {
+  std::vector<int64_t> drop = {}; ///< Axes of size 1 that the result does not have.
+};
+/// A box of a tensor, by reference: offsets and sizes, one per axis.
+TensorRef slice(const TensorRef &tensor, std::vector<Index> offsets, std::vector<Index> sizes,
+                SliceOptions options = {}, Where where = Where::current());
+/// The axes of a tensor in another order, by reference.
+TensorRef transpose(const TensorRef &tensor, std::vector<int64_t> permutation,
+                    Where where = Where::current());
+/// A contiguous tensor in another shape, by reference.
+TensorRef reshape(const TensorRef &tensor, std::vector<Index> extents,
+                  Where where = Where::current());
+/// Marks a tensor for the argument dump (levels 1 and 3).
+void dump(const TensorRef &tensor, Where where = Where::current());
+
 Tile full(DType type, Shape shape, double value, Where where = Where::current());
+/// Each element is its index along an axis.
+Tile iota(DType type, Shape shape, int axis, Where where = Where::current());
+template <ElementTag T> Tile iota(Shape shape, int axis, Where where = Where::current()) {
+  return iota(T::dtype, shape, axis, where);
+}
+/// Random bits (i32) or numbers uniform in [0, 1) (f32): Philox4x32-10 of a key and a counter. A
+/// tile of n elements uses up (n + 3) / 4 counter values.
+Tile random(DType type, Shape shape, Scalar<i64> key, Index counter,
+            Where where = Where::current());
+template <ElementTag T>
+Tile random(Shape shape, Scalar<i64> key, Index counter, Where where = Where::current()) {
+  return random(T::dtype, shape, key, counter, where);
+}
 template <ElementTag T> Tile zeros(int64_t rows, int64_t cols, Where where = Where::current()) {
   return full(T::dtype, {rows, cols}, 0, where);
 }
@@ -84,6 +223,17 @@ Tile operator*(TileOperand a, TileOperand b);
 Tile operator/(TileOperand a, TileOperand b);
 Tile maximum(TileOperand a, TileOperand b);
 Tile minimum(TileOperand a, TileOperand b);
+Tile pow(TileOperand a, TileOperand b);
+/// The remainder of a / b, with the sign of a.
+Tile fmod(TileOperand a, TileOperand b);
+
+// Of integers and truth values. A shift count outside 0 to width - 1 shifts everything out.
+Tile operator&(TileOperand a, TileOperand b);
+Tile operator|(TileOperand a, TileOperand b);
+Tile operator^(TileOperand a, TileOperand b);
+Tile operator<<(TileOperand a, TileOperand b);
+Tile operator>>(TileOperand a, TileOperand b);
+Tile operator~(TileOperand x);
 
 // Comparisons make tiles of i1; where chooses by them.
 Tile operator<(TileOperand a, TileOperand b);
@@ -106,11 +256,17 @@ Tile recip(const Tile &x, Where where = Where::current());
 Tile tanh(const Tile &x, Where where = Where::current());
 Tile sigmoid(const Tile &x, Where where = Where::current());
 Tile erf(const Tile &x, Where where = Where::current());
+Tile sin(const Tile &x, Where where = Where::current());
+Tile cos(const Tile &x, Where where = Where::current());
 
 /// Along axis 0 (rows become one) or 1 (columns become one).
 Tile reduce_sum(const Tile &x, int axis, Where where = Where::current());
 Tile reduce_max(const Tile &x, int axis, Where where = Where::current());
 Tile reduce_min(const Tile &x, int axis, Where where = Where::current());
+Tile reduce_prod(const Tile &x, int axis, Where where = Where::current());
+/// The i32 index of the largest or smallest element; the first of equal ones.
+Tile argmax(const Tile &x, int axis, Where where = Where::current());
+Tile argmin(const Tile &x, int axis, Where where = Where::current());
 
 /// Replaces the elements outside the first rows and columns.
 Tile mask(const Tile &x, Index rows, Index cols, Pad pad = Pad::Zero,
@@ -118,7 +274,33 @@ Tile mask(const Tile &x, Index rows, Index cols, Pad pad = Pad::Zero,
 /// Keeps the elements with column <= row + offset (causal); the others become the pad value.
 Tile mask_diag(const Tile &x, Index offset, Pad pad = Pad::Zero, Where where = Where::current());
 
+/// x[index[r, c], c] along axis 0, x[r, index[r, c]] along axis 1.
+Tile gather(const Tile &x, const Tile &index, int axis, Where where = Where::current());
+
+/// Rows in order, and the i32 column each element had.
+struct Sorted {
+  Tile values, columns;
+};
+enum class Order { Ascending, Descending };
+/// Stable; NaN comes last.
+Sorted sort_rows(const Tile &x, Order order = Order::Ascending, Where where = Where::current());
+/// The k largest elements of each row, the largest first.
+Sorted topk_rows(const Tile &x, int64_t k, Where where = Where::current());
+
 Tile transpose(const Tile &x, Where where = Where::current());
+/// The same elements, row by row, in another shape.
+Tile reshape(const Tile &x, Shape shape, Where where = Where::current());
+/// A box of a tile.
+Tile extract(const Tile &x, Index row, Index col, Shape shape, Where where = Where::current());
+/// `into` with a box of it replaced by x.
+Tile insert(const Tile &x, const Tile &into, Index row, Index col, Where where = Where::current());
+/// Tiles one after the other along an axis.
+Tile concat(const std::vector<Tile> &tiles, int axis, Where where = Where::current());
+/// One element of a tile.
+template <ElementTag T>
+Scalar<T> element(const Tile &x, Index row, Index col, Where where = Where::current()) {
+  return Scalar<T>::of(detail::tileElement(x, row, col, T::dtype, where));
+}
 Tile cast(const Tile &x, DType type, Where where = Where::current());
 template <ElementTag T> Tile cast(const Tile &x, Where where = Where::current()) {
   return cast(x, T::dtype, where);
@@ -131,118 +313,20 @@ template <ElementTag T> Tile cast(const Tile &x, Where where = Where::current())
 Index blockIdx(int dim, Where where = Where::current());
 Index blockCount(int dim, Where where = Where::current());
 Index lane(Where where = Where::current());
+/// Waits until every block of the launch has got here; the launch needs syncStart.
+void barrier(Where where = Where::current());
 
 /// Puts a tile into a pipe; waits for a free slot. With a split, a lane pushes its own part.
 void push(Pipe pipe, const Tile &tile, Where where = Where::current());
 /// Takes the oldest tile out of a pipe; waits for a full slot. With a split, a lane gets its own
 /// part.
 Tile pop(Pipe pipe, Where where = Where::current());
+/// The same for a pipe in which several tiles travel together, or none.
+void push(Pipe pipe, const std::vector<Tile> &tiles, Where where = Where::current());
+std::vector<Tile> pop_all(Pipe pipe, Where where = Where::current());
 /// Releases the oldest popped slot. Write all frees of a pipe or none: with none the compiler
 /// places them.
 void free(Pipe pipe, Where where = Where::current());
-
-//===----------------------------------------------------------------------===//
-// Branches
-//===----------------------------------------------------------------------===//
-
-namespace detail {
-/// Opens a branch, goes to its other side, closes it. A null frame means that a mistake was
-/// reported.
-void *beginIf(Cond condition, bool hasElse, Where where);
-void beginElse(void *frame, Where where);
-void endIf(void *frame, Where where);
-} // namespace detail
-
-/// Does something only if the condition holds.
-template <std::invocable Then>
-void when(Cond condition, Then then, Where where = Where::current()) {
-  void *frame = detail::beginIf(condition, false, where);
-  then();
-  detail::endIf(frame, where);
-}
-/// Does one thing or another.
-template <std::invocable Then, std::invocable Else>
-  requires std::is_void_v<std::invoke_result_t<Then>>
-void when(Cond condition, Then then, Else otherwise, Where where = Where::current()) {
-  void *frame = detail::beginIf(condition, true, where);
-  then();
-  detail::beginElse(frame, where);
-  otherwise();
-  detail::endIf(frame, where);
-}
-
-//===----------------------------------------------------------------------===//
-// Loops
-//===----------------------------------------------------------------------===//
-
-struct LoopOptions {
-  int stages = 0;        ///< > 0: a pipelined loop with so many iterations in flight.
-  bool parallel = false; ///< Iterations are independent.
-  bool unroll = false;
-};
-
-namespace detail {
-
-/// Opens a loop: the induction variable and the carried tiles inside it.
-struct LoopFrame {
-  Index iv;
-  std::vector<Tile> carried;
-  void *op;
-};
-LoopFrame beginLoop(Index lower, Index upper, Index step, const std::vector<Tile> &carried,
-                    const LoopOptions &options, Where where);
-/// Closes it; the tiles the loop results in.
-std::vector<Tile> endLoop(const LoopFrame &frame, const std::vector<Tile> &next, Where where);
-
-template <typename Body, size_t... I>
-auto callBody(Body &body, const LoopFrame &frame, std::index_sequence<I...>) {
-  return body(frame.iv, frame.carried[I]...);
-}
-template <size_t... I> auto toTuple(const std::vector<Tile> &tiles, std::index_sequence<I...>) {
-  return std::make_tuple(tiles[I]...);
-}
-
-} // namespace detail
-
-/// A loop that carries nothing.
-template <std::invocable<Index> Body>
-void loop(Index lower, Index upper, Index step, LoopOptions options, Body body,
-          Where where = Where::current()) {
-  detail::LoopFrame frame = detail::beginLoop(lower, upper, step, {}, options, where);
-  body(frame.iv);
-  detail::endLoop(frame, {}, where);
-}
-template <std::invocable<Index> Body>
-void loop(Index lower, Index upper, Index step, Body body, Where where = Where::current()) {
-  loop(lower, upper, step, LoopOptions{}, std::move(body), where);
-}
-
-/// A loop that carries one tile: the body returns its next value, the loop its last.
-template <std::invocable<Index, Tile> Body>
-Tile loop(Index lower, Index upper, Index step, const Tile &carried, LoopOptions options, Body body,
-          Where where = Where::current()) {
-  detail::LoopFrame frame = detail::beginLoop(lower, upper, step, {carried}, options, where);
-  Tile next = body(frame.iv, frame.carried[0]);
-  return detail::endLoop(frame, {next}, where)[0];
-}
-template <std::invocable<Index, Tile> Body>
-Tile loop(Index lower, Index upper, Index step, const Tile &carried, Body body,
-          Where where = Where::current()) {
-  return loop(lower, upper, step, carried, LoopOptions{}, std::move(body), where);
-}
-
-/// A loop that carries several tiles: body and loop return them as a tuple.
-template <typename... Tiles, typename Body>
-  requires(std::same_as<Tiles, Tile> && ...)
-auto loop(Index lower, Index upper, Index step, const std::tuple<Tiles...> &carried,
-          LoopOptions options, Body body, Where where = Where::current()) {
-  constexpr auto indices = std::index_sequence_for<Tiles...>{};
-  auto toVector = [](const auto &...tiles) { return std::vector<Tile>{tiles...}; };
-  detail::LoopFrame frame =
-      detail::beginLoop(lower, upper, step, std::apply(toVector, carried), options, where);
-  std::tuple<Tiles...> next = detail::callBody(body, frame, indices);
-  return detail::toTuple(detail::endLoop(frame, std::apply(toVector, next), where), indices);
-}
 
 } // namespace kiln
 

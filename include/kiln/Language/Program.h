@@ -14,11 +14,13 @@
 #define KILN_LANGUAGE_PROGRAM_H
 
 #include "kiln/Language/Config.h"
+#include "kiln/Language/Control.h"
 #include "kiln/Language/Ops.h"
 #include "kiln/runtime/status.h"
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -167,10 +169,6 @@ TensorRef alloc(const std::string &name, std::vector<Index> extents,
   return alloc(name, T::dtype, std::move(extents), where);
 }
 
-/// A box of a tensor, by reference: offsets and sizes, one per axis.
-TensorRef slice(const TensorRef &tensor, std::vector<Index> offsets, std::vector<Index> sizes,
-                Where where = Where::current());
-
 namespace detail {
 void *beginScope(bool manual, Where where);
 void endScope(void *frame);
@@ -205,20 +203,24 @@ struct LaunchArg {
 };
 
 struct SubmitOptions {
-  std::vector<Index> grid = {};   ///< Up to three; empty: one block.
-  std::vector<TaskRef> deps = {}; ///< Besides what the tensors imply.
-  bool syncStart = false;         ///< All blocks at once.
+  std::vector<Index> grid = {};            ///< Up to three; empty: one block.
+  std::vector<TaskRef> deps = {};          ///< Besides what the tensors imply.
+  bool syncStart = false;                  ///< All blocks at once.
+  std::optional<Predicate> predicate = {}; ///< Runs only if this holds: `flags[{0}] > 0`.
 };
 
 /// Launches a kernel or group.
 TaskRef submit(const Kernel &kernel, std::vector<LaunchArg> args, SubmitOptions options = {},
                Where where = Where::current());
+/// A task that does nothing but wait for others: one name for several dependencies.
+TaskRef join(std::vector<TaskRef> tasks, Where where = Where::current());
 
 struct SpmdOptions {
   Split split =
       Split::None; ///< How the lanes of a role share the work, where the machine has lanes.
   std::vector<TaskRef> deps = {};
   bool syncStart = false;
+  std::optional<Predicate> predicate = {};
 };
 
 namespace detail {
@@ -258,13 +260,21 @@ struct PipeOptions {
   int64_t slots = 0; ///< 0: the machine's default.
 };
 
-/// A pipe from one role to another, carrying tiles of this shape.
-Pipe pipe(const std::string &name, CoreRole from, CoreRole to, DType type, Shape shape,
+/// A tile that travels through a pipe.
+struct PipeTile {
+  DType type;
+  Shape shape;
+};
+
+/// A pipe from one role to another. Several tiles travel together; none make it a token, which only
+/// says that something has happened.
+Pipe pipe(const std::string &name, CoreRole from, CoreRole to, std::vector<PipeTile> payload,
           PipeOptions options = {}, Where where = Where::current());
+/// A pipe that carries tiles of this shape.
 template <ElementTag T>
 Pipe pipe(const std::string &name, CoreRole from, CoreRole to, Shape shape,
           PipeOptions options = {}, Where where = Where::current()) {
-  return pipe(name, from, to, T::dtype, shape, options, where);
+  return pipe(name, from, to, {{T::dtype, shape}}, options, where);
 }
 
 namespace detail {

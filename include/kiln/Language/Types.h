@@ -132,6 +132,8 @@ private:
 
 enum class Access { In, Out, InOut };
 
+class ElementRef;
+
 /// A tensor in global memory. Parameters are In, Out or InOut; what alloc makes is InOut.
 class TensorRef {
 public:
@@ -140,6 +142,8 @@ public:
   int rank() const { return Rank; }
   DType dtype() const { return Type; }
   Access access() const { return Kind; }
+  /// One element, to compare in a predicate: `flags[{i}] > 0`.
+  ElementRef operator[](std::vector<Index> at) const;
 
   static TensorRef of(ValuePtr value, DType type, int rank, Access use) {
     return TensorRef(value, type, rank, use);
@@ -171,6 +175,35 @@ template <ElementTag T, int R = 2> using In = Parameter<T, R, Access::In>;
 template <ElementTag T, int R = 2> using Out = Parameter<T, R, Access::Out>;
 template <ElementTag T, int R = 2> using InOut = Parameter<T, R, Access::InOut>;
 
+/// An element of a tensor, named but not read.
+class ElementRef {
+public:
+  ElementRef(TensorRef tensor, std::vector<Index> at) : Tensor(tensor), At(std::move(at)) {}
+  const TensorRef &tensor() const { return Tensor; }
+  const std::vector<Index> &at() const { return At; }
+
+private:
+  TensorRef Tensor;
+  std::vector<Index> At;
+};
+inline ElementRef TensorRef::operator[](std::vector<Index> at) const {
+  return ElementRef(*this, std::move(at));
+}
+
+/// What decides, when its turn comes, whether a task runs: an integer element against a constant.
+struct Predicate {
+  enum Compare { Eq, Ne, Lt, Le, Gt, Ge };
+  ElementRef element;
+  Compare compare;
+  int64_t constant;
+};
+inline Predicate operator==(ElementRef e, int64_t c) { return {std::move(e), Predicate::Eq, c}; }
+inline Predicate operator!=(ElementRef e, int64_t c) { return {std::move(e), Predicate::Ne, c}; }
+inline Predicate operator<(ElementRef e, int64_t c) { return {std::move(e), Predicate::Lt, c}; }
+inline Predicate operator<=(ElementRef e, int64_t c) { return {std::move(e), Predicate::Le, c}; }
+inline Predicate operator>(ElementRef e, int64_t c) { return {std::move(e), Predicate::Gt, c}; }
+inline Predicate operator>=(ElementRef e, int64_t c) { return {std::move(e), Predicate::Ge, c}; }
+
 /// A bounded FIFO of tiles between two roles of a group.
 class Pipe {
 public:
@@ -200,6 +233,26 @@ struct IndexOperand {
   template <std::integral I>
   IndexOperand(I constant, Where where = Where::current()) : index(constant), where(where) {}
   Index index;
+  Where where;
+};
+
+struct CondOperand {
+  CondOperand(Cond cond, Where where = Where::current()) : cond(cond), where(where) {}
+  Cond cond;
+  Where where;
+};
+
+/// A scalar, or a number that takes its type.
+template <ElementTag T> struct ScalarOperand {
+  ScalarOperand(Scalar<T> scalar, Where where = Where::current())
+      : value(scalar.value()), where(where) {}
+  template <typename N>
+    requires std::integral<N> || std::floating_point<N>
+  ScalarOperand(N number, Where where = Where::current())
+      : number(static_cast<double>(number)), isNumber(true), where(where) {}
+  ValuePtr value = nullptr;
+  double number = 0;
+  bool isNumber = false;
   Where where;
 };
 

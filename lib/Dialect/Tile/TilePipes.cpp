@@ -52,6 +52,74 @@ LogicalResult PipeOp::verify() {
   return success();
 }
 
+/// What decides the value of a block argument of a loop; empty for a parameter of a function.
+static SmallVector<Value> sourcesOf(BlockArgument argument) {
+  Operation *parent = argument.getOwner()->getParentOp();
+  unsigned index = argument.getArgNumber();
+  if (auto loop = dyn_cast<scf::ForOp>(parent)) {
+    SmallVector<Value> sources{loop.getLowerBound(), loop.getUpperBound(), loop.getStep()};
+    if (index > 0) {
+      sources.push_back(loop.getInitArgs()[index - 1]);
+      sources.push_back(loop.getYieldedValues()[index - 1]);
+    }
+    return sources;
+  }
+  if (auto loop = dyn_cast<scf::WhileOp>(parent)) {
+    scf::ConditionOp condition = loop.getConditionOp();
+    if (argument.getOwner() == loop.getAfterBody())
+      return {condition.getArgs()[index], condition.getCondition()};
+    return {loop.getInits()[index], loop.getYieldOp().getOperand(index)};
+  }
+  return {};
+}
+
+bool dependsOnLane(Value value) {
+  SmallVector<Value> work{value};
+  llvm::SmallPtrSet<void *, 16> seen;
+  while (!work.empty()) {
+    Value next = work.pop_back_val();
+    if (!seen.insert(next.getAsOpaquePointer()).second)
+      continue;
+    if (auto argument = dyn_cast<BlockArgument>(next)) {
+      llvm::append_range(work, sourcesOf(argument));
+      continue;
+    }
+    Operation *op = next.getDefiningOp();
+    if (isa<LaneOp>(op))
+      return true;
+    if (auto pop = dyn_cast<PopOp>(op); pop && pop.getPipe().getType().getSplit() != Split::None)
+      return true;
+    llvm::append_range(work, op->getOperands());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        if (block.mightHaveTerminator())
+          llvm::append_range(work, block.getTerminator()->getOperands());
+  }
+  return false;
+}
+
+/// All lanes of a role meet every pipe operation: nothing around it may depend on the lane.
+static LogicalResult verifyUniform(Operation *op) {
+  for (Operation *around = op->getParentOp(); around && !isa<ir::FuncOp>(around);
+       around = around->getParentOp()) {
+    SmallVector<Value> deciders;
+    if (auto branch = dyn_cast<scf::IfOp>(around))
+      deciders = {branch.getCondition()};
+    else if (auto loop = dyn_cast<scf::ForOp>(around))
+      deciders = {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()};
+    else if (auto loop = dyn_cast<scf::WhileOp>(around))
+      deciders = {loop.getConditionOp().getCondition()};
+    if (llvm::none_of(deciders, dependsOnLane))
+      continue;
+    InFlightDiagnostic diag =
+        op->emitOpError("happens for some lanes only or more often for some: what decides about it "
+                        "depends on the lane; move it out, so that every lane does it");
+    diag.attachNote(around->getLoc()) << "decided here";
+    return diag;
+  }
+  return success();
+}
+
 /// The role of the function around a pipe op, and that it is the right end of the pipe.
 static LogicalResult verifyEnd(Operation *op, PipeType type, StringRef end, StringRef verb) {
   auto func = op->getParentOfType<ir::FuncOp>();
@@ -60,7 +128,7 @@ static LogicalResult verifyEnd(Operation *op, PipeType type, StringRef end, Stri
   if (*func.getRole() != end)
     return op->emitOpError("a function of role ")
            << *func.getRole() << " cannot " << verb << " " << type << "; role " << end << " does";
-  return success();
+  return verifyUniform(op);
 }
 
 /// Tiles against payload: the full tile, or an even share of it where the role may have lanes.

@@ -39,6 +39,10 @@ mlir::Type accumulatorType(mlir::Type element);
 /// The part of a `full` tile that one of `lanes` lanes sees through a pipe with this split.
 TileType laneShare(TileType full, Split split, int64_t lanes);
 
+/// Whether a value may differ between the lanes of a role: it comes from `tile.lane` or from a pipe
+/// that hands each lane a part.
+bool dependsOnLane(mlir::Value value);
+
 } // namespace kiln::tile
 
 #endif // KILN_DIALECT_TILE_TILEDIALECT_H
