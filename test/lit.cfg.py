@@ -3,6 +3,7 @@
 #   FileCheck, not, count, split-file   from the LLVM package
 #   %kiln        the path of `kiln`
 #   %examples    the folder of the built examples
+#   %cxx         the C++ compiler of this build, to check a file that includes kiln's headers
 #   %python      a Python that has torch; such a test says `REQUIRES: torch`
 #   %any_python  a Python 3 of which nothing more is known
 # Features: `torch` when scripts/find-python finds such a Python, `kiln` when the `kiln` tool is built.
@@ -52,6 +53,7 @@ python = find_python.stdout.strip() or "no-python-with-torch"
 config.substitutions += [
     ("%kiln", os.path.join(tools, "kiln")),
     ("%examples", os.path.join(config.kiln_build_root, "examples")),
+    ("%cxx", f"{config.cxx} -std=c++20 -fsyntax-only -I{config.kiln_source_root}/include"),
     ("%any_python", sys.executable),
     ("%python", python),
 ]

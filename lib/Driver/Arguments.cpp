@@ -4,6 +4,8 @@
 #include "kiln/Target/Signature/Signature.h"
 #include "kiln/runtime/npy.h"
 
+#include <algorithm>
+#include <numeric>
 #include <random>
 
 using namespace mlir;
@@ -39,7 +41,7 @@ Expected<TensorSpec> parseTensorSpec(const std::string &name, StringRef text) {
       return badSpec(
           name, "'" + shape.str() +
                     "' is no shape; write extents like 128x64, then perhaps :normal, :uniform, "
-                    ":zeros, :ones, :iota or :poison, or file:PATH.npy");
+                    ":zeros, :ones, :iota, :shuffled, :poison or :0,1,70, or file:PATH.npy");
     spec.extents.push_back(extent);
   }
   return spec;
@@ -65,6 +67,17 @@ Expected<std::vector<int64_t>> resolveExtents(const std::string &name, ir::Tenso
   return given;
 }
 
+/// `0,1,70`: numbers to repeat over a tensor.
+std::optional<std::vector<double>> parseList(StringRef text) {
+  SmallVector<StringRef> parts;
+  text.split(parts, ',');
+  std::vector<double> numbers;
+  for (StringRef part : parts)
+    if (part.getAsDouble(numbers.emplace_back()))
+      return std::nullopt;
+  return numbers;
+}
+
 /// Fills a fresh contiguous tensor. Every argument has a generator of its own, so that adding one
 /// does not change the others.
 Status fill(const std::string &name, const Tensor &tensor, const std::string &init, uint64_t seed) {
@@ -73,6 +86,7 @@ Status fill(const std::string &name, const Tensor &tensor, const std::string &in
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform;
   bool isReal = isFloat(tensor.dtype());
+  std::vector<double> order;
   std::function<double(int64_t)> value;
   if (init == "normal")
     value = [&](int64_t) {
@@ -88,12 +102,20 @@ Status fill(const std::string &name, const Tensor &tensor, const std::string &in
     value = [](int64_t) { return 1.0; };
   else if (init == "iota")
     value = [](int64_t i) { return double(i); };
+  else if (init == "shuffled") {
+    order.resize(size_t(tensor.numElements()));
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), generator);
+    value = [&](int64_t i) { return order[size_t(i)]; };
+  } else if (std::optional<std::vector<double>> list = parseList(init); list)
+    value = [list](int64_t i) { return (*list)[size_t(i) % list->size()]; };
   else if (init == "poison")
     return tensor.fillPoison();
   else
     return badSpec(
         name, "'" + init +
-                  "' is no way to fill a tensor; use normal, uniform, zeros, ones, iota or poison");
+                  "' is no way to fill a tensor; use normal, uniform, zeros, ones, iota, shuffled, "
+                  "poison or numbers such as 0,1,70");
   auto *bytes = static_cast<std::byte *>(tensor.data());
   for (int64_t i = 0, n = tensor.numElements(), size = sizeOf(tensor.dtype()); i < n; ++i)
     storeElement(tensor.dtype(), bytes + i * size, value(i));

@@ -99,6 +99,17 @@ Scalar<f32> toF32(IndexOperand index) {
                              .getAsOpaquePointer());
 }
 
+Scalar<i32> toI32(IndexOperand index) {
+  ProgramImpl *tracer = ProgramImpl::current("toI32", index.where);
+  Value value = tracer ? tracer->use(index.index, index.where) : Value();
+  if (!value)
+    return Scalar<i32>::of(nullptr);
+  Type type = tracer->builder.getI32Type();
+  return Scalar<i32>::of(
+      Value(arith::IndexCastOp::create(tracer->builder, tracer->loc(index.where), type, value))
+          .getAsOpaquePointer());
+}
+
 /// Two truth values.
 template <typename Op>
 static Cond condOp(const char *what, const CondOperand &a, const CondOperand &b) {

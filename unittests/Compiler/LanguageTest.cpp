@@ -1,36 +1,10 @@
-//===- LanguageTest.cpp - the front end: what it records and what it refuses --------===//
-#include "kiln/kiln.h"
-
-#include <gtest/gtest.h>
+//===- LanguageTest.cpp - what the front end records ------------------------------===//
+#include "LanguageTesting.h"
 
 using namespace kiln;
+using namespace kiln::testing;
 
 namespace {
-
-bool has(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
-
-/// Exactly one mistake, at this line, saying this.
-void expectError(Program &p, uint32_t line, const std::string &part) {
-  ASSERT_EQ(p.errors().size(), 1u)
-      << (p.errors().size() > 1 ? p.errors()[1].str() : "no mistake was reported");
-  const Status &error = p.errors()[0];
-  EXPECT_TRUE(has(error.message(), part)) << error.message();
-  EXPECT_EQ(error.location().line, int32_t(line)) << error.str();
-  EXPECT_TRUE(has(error.location().file, "LanguageTest.cpp"));
-}
-
-/// Records one kernel over `a` (In) and `b` (Out).
-template <typename Body> Program kernel(Body body) {
-  Program p("test");
-  p.kernel("k", {"a", "b"}, [&](In<f32> a, Out<f32> b) {
-    body(a, b);
-    store(zeros<f32>(8, 8), b, {0, 0});
-    load(a, {0, 0}, {8, 8});
-  });
-  return p;
-}
 
 TEST(Language, test_operators_record_at_the_users_line) {
   Program p = kernel([](In<f32> a, Out<f32> b) {
@@ -123,211 +97,137 @@ TEST(Language, test_branches_scopes_slices_and_choices) {
     EXPECT_TRUE(has(text, part)) << part << "\n" << text;
 }
 
-// Mistakes, each at its line.
-
-TEST(Language, test_error_shapes_do_not_broadcast) {
-  uint32_t line = 0;
-  Program p = kernel([&](In<f32> a, Out<f32>) {
-    Tile x = load(a, {0, 0}, {8, 8}), y = load(a, {0, 0}, {4, 8});
-    line = __LINE__ + 1;
-    x + y;
-  });
-  expectError(p, line, "tiles of 8x8 and 4x8 do not broadcast");
-}
-
-TEST(Language, test_error_element_types_differ) {
-  uint32_t line = 0;
-  Program p = kernel([&](In<f32> a, Out<f32>) {
-    Tile x = load(a, {0, 0}, {8, 8});
-    line = __LINE__ + 1;
-    x *cast<bf16>(x);
-  });
-  expectError(p, line, "mixes f32 with bf16; cast one of them");
-}
-
-TEST(Language, test_error_matmul_inner_extents) {
-  uint32_t line = 0;
-  Program p = kernel([&](In<f32> a, Out<f32>) {
-    Tile x = load(a, {0, 0}, {8, 16});
-    line = __LINE__ + 1;
-    matmul(x, x);
-  });
-  expectError(p, line, "the inner extents 16 and 8 differ");
-}
-
-TEST(Language, test_error_tile_used_outside_its_loop) {
-  uint32_t line = 0;
-  Program p = kernel([&](In<f32>, Out<f32> b) {
-    Tile inner = zeros<f32>(8, 8);
-    loop(0, 4, 1, [&](Index) { inner = zeros<f32>(8, 8); });
-    line = __LINE__ + 1;
-    store(inner, b, {0, 0});
-  });
-  expectError(p, line, "it belongs to the loop, kernel or role that made it");
-}
-
-TEST(Language, test_error_loop_body_returns_another_shape) {
-  uint32_t line = 0;
-  Program p = kernel([&](In<f32>, Out<f32>) {
-    line = __LINE__ + 1;
-    loop(0, 4, 1, zeros<f32>(8, 8), [&](Index, Tile) { return zeros<f32>(4, 8); });
-  });
-  expectError(p, line, "the loop carries a tile of 8x8 but its body returns one of 4x8");
-}
-
-TEST(Language, test_error_wrong_number_of_indices) {
-  uint32_t line = 0;
-  Program p = kernel([&](In<f32> a, Out<f32>) {
-    line = __LINE__ + 1;
-    load(a, {0}, {8, 8});
-  });
-  expectError(p, line, "a tensor of rank 2 takes one index per axis, not 1");
-}
-
-TEST(Language, test_error_store_to_an_in_tensor_through_its_base) {
-  uint32_t line = 0;
-  Program p = kernel([&](In<f32> a, Out<f32>) {
-    const TensorRef &base = a; // store(tile, a, ...) itself does not compile
-    line = __LINE__ + 1;
-    store(zeros<f32>(8, 8), base, {0, 0});
-  });
-  expectError(p, line, "store into an In tensor");
-}
-
-TEST(Language, test_error_load_in_an_orchestration) {
-  uint32_t line = 0;
+TEST(Language, test_every_function_records_its_op) {
   Program p("test");
-  p.orchestration("main", {"a"}, [&](In<f32> a) {
-    line = __LINE__ + 1;
-    load(a, {0, 0}, {8, 8});
-  });
-  expectError(p, line, "load computes on a core; put it into a kernel, a role or spmd");
+  p.kernel("k", {"a", "n", "rows", "seed", "b"},
+           [](In<f32> a, In<i32> n, In<i32, 1> rows, Scalar<i64> seed, InOut<f32> b) {
+             prefetch(a, {0, 0}, {8, 8});
+             Tile x = load(a, {0, 0}, {8, 8}), i = load(n, {0, 0}, {8, 8});
+             Tile g = gather_rows(a, {0, 0}, rows, {4}, {8, 8}, {.pad = Pad::Min, .valid = {5, 8}});
+             scatter_rows(g, b, {0, 0}, rows, {0}, {.atomicAdd = true});
+             x = pow(x, 2) + fmod(x, g) + sin(x) * cos(x) + random<f32>({8, 8}, seed, 3);
+             i = ((i & 3) | (i ^ 1)) + (i << 2) + (i >> 1) + ~i + iota<i32>({8, 8}, 1);
+             Tile taken = gather(x, argmax(x, 1) + argmin(x, 1), 1) * reduce_prod(x, 1);
+             Sorted down = sort_rows(x, Order::Descending);
+             Sorted best = topk_rows(x, 2);
+             Tile box = extract(x, 0, 4, {8, 4});
+             x = concat({box, insert(best.values, box, 0, 2)}, 1) + down.values + taken;
+             store(reshape(reshape(x, {4, 16}), {8, 8}), b, {0, 0});
+             store(cast<f32>(i), b, {0, 0});
+             store(cast<f32>(best.columns + extract(down.columns, 0, 0, {8, 2})), b, {0, 0});
+             write<f32>(element<f32>(x, 1, 2) * 2 + read<f32>(a, {0, 0}), b, {0, 0});
+           });
+  expectText(p, {"tile.prefetch",
+                 "tile.gather_rows %a[0, 0] rows(%rows[4]) pad(min) valid(5, 8)",
+                 "tile.scatter_rows",
+                 "atomic(add)",
+                 "tile.pow",
+                 "tile.fmod",
+                 "tile.sin",
+                 "tile.cos",
+                 "tile.random key(%seed)",
+                 "tile.and",
+                 "tile.or",
+                 "tile.xor",
+                 "tile.shl",
+                 "tile.shr",
+                 "tile.not",
+                 "tile.iota axis(1)",
+                 "tile.reduce argmax",
+                 "tile.reduce argmin",
+                 "tile.reduce prod",
+                 "tile.gather %",
+                 "tile.sort_rows",
+                 "descending",
+                 "tile.topk_rows",
+                 "tile.extract",
+                 "tile.insert",
+                 "tile.concat",
+                 "tile.reshape",
+                 "tile.element",
+                 "kiln.read",
+                 "kiln.write",
+                 "arith.mulf",
+                 "arith.addf"});
 }
 
-TEST(Language, test_error_push_outside_a_role_and_at_the_wrong_end) {
-  uint32_t line = 0;
+TEST(Language, test_views_and_marks) {
   Program p("test");
-  p.group("g", {}, {}, [&] {
-    Pipe down = pipe<f32>("down", aic, aiv, {8, 8});
-    role("vec", aiv, [&] {
-      line = __LINE__ + 1;
-      push(down, zeros<f32>(8, 8));
+  Kernel k = p.kernel("k", {{"x"}}, [](In<f32> x) {
+    dump(x);
+    load(x, {0, 0}, {8, 8});
+  });
+  p.orchestration("main", {{"x", {4, 8, 16}}}, [&](In<f32, 3> x) {
+    dump(x);
+    submit(k, {slice(x, {1, 0, 0}, {1, 8, 16}, {.drop = {0}})});
+    submit(k, {slice(transpose(x, {2, 0, 1}), {0, 0, 0}, {16, 1, 8}, {.drop = {1}})});
+    submit(k, {reshape(x, {32, 16})});
+  });
+  expectText(p, {"kiln.slice %x[1, 0, 0] [1, 8, 16] drop [0] : !kiln.tensor<8x16xf32>",
+                 "kiln.transpose %x, [2, 0, 1] : !kiln.tensor<16x4x8xf32>",
+                 "kiln.reshape %x[32, 16] : !kiln.tensor<32x16xf32>", "kiln.dump %x"});
+}
+
+TEST(Language, test_branches_result_in_tiles_indices_and_tuples) {
+  Program p("test");
+  p.kernel("k", {"x", "y", "n"}, [](In<f32> x, Out<f32> y, Index n) {
+    Tile t = load(x, {0, 0}, {8, 8});
+    Tile one = when(n > 3 && n != 5, [&] { return t + 1; }, [&] { return t; });
+    auto [two, at] = when(
+        !(n > 3), [&] { return std::tuple(exp(one), n * 2); },
+        [&] { return std::tuple(one, Index(7)); });
+    store(two, y, {at, 0});
+  });
+  expectText(p, {"-> (!tile.tile<8x8xf32>) {", "-> (!tile.tile<8x8xf32>, index) {", "arith.andi",
+                 "arith.xori", "} else {", "scf.yield"});
+}
+
+TEST(Language, test_loops_carry_indices_scalars_and_tasks) {
+  Program p("test");
+  Kernel k = p.kernel("k", {"x"}, [](InOut<f32> x) {
+    auto [i, s] = loop(0, 8, 1, std::tuple(Index(0), read<f32>(x, {0, 0})), {.unroll = true},
+                       [&](Index j, Index i, Scalar<f32> s) { return std::tuple(i + j, s * 2); });
+    write<f32>(s, x, {i, 0});
+    Index last =
+        loop_while(Index(1), [&](Index n) { return n < x.dim(0); }, [&](Index n) { return n * 2; });
+    loop(0, last, 1, {.parallel = true}, [&](Index r) { write<f32>(1, x, {r, 0}); });
+  });
+  p.orchestration("main", {"x"}, [&](InOut<f32> x) {
+    TaskRef last = loop(0, 3, 1, join({}),
+                        [&](Index, TaskRef before) { return submit(k, {x}, {.deps = {before}}); });
+    submit(k, {x}, {.deps = {last}});
+  });
+  expectText(p, {"#kiln.loop<unroll>", "#kiln.loop<parallel>", "-> (index, f32)", "scf.while",
+                 "scf.condition", "iter_args(%", "-> (!kiln.task)"});
+}
+
+TEST(Language, test_get_predicates_and_grid_barriers) {
+  Program p("test");
+  p.orchestration("main", {"flags", "x"}, [](In<i32, 1> flags, Out<f32> x) {
+    Index n = toIndex(get<i32>(flags, {0}));
+    spmd("maybe", {n}, {.syncStart = true, .predicate = flags[{1}] > 0}, [&](Index i) {
+      store(zeros<f32>(8, 8), x, {i * 8, 0});
+      barrier();
     });
   });
-  expectError(p, line, "push by role aiv, but 'down' is a pipe from aic to aiv");
+  expectText(p, {"kiln.get %flags[0]", "sync_start predicate(%flags[1] > 0)", "tile.barrier"});
 }
 
-TEST(Language, test_error_split_none_from_lanes_names_the_split_that_works) {
-  uint32_t line = 0;
+TEST(Language, test_pipes_carry_several_tiles_and_tokens) {
   Program p("test");
-  p.group("g", {.lanes = 2}, {}, [&] {
-    line = __LINE__ + 1;
-    Pipe up = pipe<f32>("up", aiv, aic, {8, 8});
-    role("vec", aiv, [&] { push(up, zeros<f32>(8, 8)); });
-    role("cube", aic, [&] { pop(up); });
+  p.group("g", {}, {}, [] {
+    Pipe both = pipe("both", aic, aiv, {{DType::F32, {8, 8}}, {DType::I32, {8, 1}}});
+    Pipe ready = pipe("ready", aiv, aic, {});
+    role("cube", aic, [&] {
+      push(both, {zeros<f32>(8, 8), zeros<i32>(8, 1)});
+      pop_all(ready);
+    });
+    role("vec", aiv, [&] {
+      EXPECT_EQ(pop_all(both).size(), 2u);
+      push(ready, {});
+    });
   });
-  expectError(p, line, "split up_down would work");
-}
-
-TEST(Language, test_error_functions_and_parameters) {
-  Program p("test");
-  p.kernel("k", {}, [] {});
-  uint32_t line = __LINE__ + 1;
-  p.kernel("k", {}, [] {});
-  expectError(p, line, "the program has a function of this name already");
-
-  Program q("test");
-  line = __LINE__ + 1;
-  q.kernel("k", {"x", "x"}, [](In<f32>, In<f32>) {});
-  expectError(q, line, "parameter name 'x' is used twice");
-
-  Program r("test");
-  line = __LINE__ + 1;
-  r.kernel("k", {"x"}, [](In<f32>, In<f32>) {});
-  expectError(r, line, "has 1 parameter names for 2 parameters");
-}
-
-TEST(Language, test_error_numbers_that_the_type_cannot_hold) {
-  uint32_t line = 0;
-  Program p("test");
-  p.kernel("k", {"x"}, [&](InOut<i32> x) {
-    Tile t = load(x, {0, 0}, {8, 8});
-    line = __LINE__ + 1;
-    t * 0.5;
-    store(t, x, {0, 0});
-  });
-  expectError(p, line, "0.5 is no value of type i32");
-
-  Program q("test");
-  q.kernel("k", {}, [&] {
-    line = __LINE__ + 1;
-    full(DType::I8, {8, 8}, 300);
-    full(DType::I8, {8, 8}, -128);
-  });
-  expectError(q, line, "is no value of type i8");
-}
-
-TEST(Language, test_error_lanes_and_extents) {
-  Program p("test");
-  uint32_t line = __LINE__ + 1;
-  p.group("g", {.lanes = 0}, {}, [] {});
-  expectError(p, line, "has 0 lanes");
-
-  Program q("test");
-  line = __LINE__ + 1;
-  q.kernel("k", {{"x", {int64_t(1) << 40, int64_t(1) << 40}}}, [](In<f32>) {});
-  expectError(q, line, "more elements than any memory holds");
-}
-
-TEST(Language, test_error_arithmetic_of_scalars) {
-  uint32_t line = 0;
-  Program p("test");
-  p.kernel("k", {"s"}, [&](Scalar<f32> s) {
-    line = __LINE__ + 1;
-    s * 2;
-  });
-  expectError(p, line, "'*' of two scalars; one of the operands must be a tile");
-}
-
-TEST(Language, test_error_grid_and_block_indices_do_not_cascade) {
-  uint32_t line = 0;
-  Program p("test");
-  p.orchestration("main", {"x"}, [&](Out<f32> x) {
-    line = __LINE__ + 1;
-    spmd("k", {1, 2}, {}, [&](Index) { store(zeros<f32>(8, 8), x, {0, 0}); });
-  });
-  expectError(p, line, "has a grid of 2 dimensions but its body takes 1 block indices");
-}
-
-TEST(Language, test_error_op_outside_any_function) {
-  Program p("test");
-  uint32_t line = __LINE__ + 1;
-  zeros<f32>(2, 2);
-  expectError(p, line, "stands outside any function");
-}
-
-TEST(Language, test_error_submit_arguments) {
-  uint32_t line = 0;
-  Program p("test");
-  Kernel k = p.kernel("k", {"x"}, [](Out<f32> x) { store(zeros<f32>(8, 8), x, {0, 0}); });
-  p.orchestration("main", {"x"}, [&](Out<f32> x) {
-    submit(k, {x});
-    line = __LINE__ + 1;
-    submit(k, {x, 3});
-  });
-  expectError(p, line, "'k' takes 1 arguments, not 2");
-}
-
-TEST(Language, test_errors_are_reported_together_and_tracing_goes_on) {
-  Program p = kernel([&](In<f32> a, Out<f32> b) {
-    Tile bad = matmul(load(a, {0, 0}, {8, 16}), load(a, {0, 0}, {8, 16}));
-    Tile alsoBad = bad + bad; // nothing new is wrong here
-    store(alsoBad, b, {0, 0});
-    load(a, {0, 0}, {0, 8});
-  });
-  ASSERT_EQ(p.errors().size(), 2u);
-  EXPECT_TRUE(has(p.errors()[0].message(), "the inner extents 16 and 8 differ"));
-  EXPECT_TRUE(has(p.errors()[1].message(), "the extents of a tile are at least 1"));
+  expectText(p, {"(8x8xf32, 8x1xi32)", "token"});
 }
 
 } // namespace

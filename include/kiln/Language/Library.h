@@ -9,6 +9,9 @@
 
 #include "kiln/Language/Ops.h"
 
+#include <cmath>
+#include <tuple>
+
 namespace kiln {
 
 /// x * sigmoid(x)
@@ -56,6 +59,29 @@ inline Tile rope(const Tile &x, const Tile &cosine, const Tile &sine,
   return concat({TileOperand(low, where) * cosine - TileOperand(high, where) * sine,
                  TileOperand(high, where) * cosine + TileOperand(low, where) * sine},
                 1, where);
+}
+
+/// softmax(scores) * values, a block of keys at a time, so that the scores are never stored: the
+/// running maximum and sum of each row, and the output so far, which shrinks as larger scores turn
+/// up. Begin with attention_start, add blocks with attention_step, divide by the sum at the end.
+using AttentionState = std::tuple<Tile, Tile, Tile>;
+
+inline AttentionState attention_start(int64_t rows, int64_t cols, Where where = Where::current()) {
+  return {full(DType::F32, {rows, 1}, -INFINITY, where), full(DType::F32, {rows, 1}, 0, where),
+          full(DType::F32, {rows, cols}, 0, where)};
+}
+
+/// `scores` is rows x keys in f32; `values` keys x cols. Weights are rounded to the type of the
+/// values.
+inline AttentionState attention_step(const Tile &top, const Tile &sum, const Tile &acc,
+                                     const Tile &scores, const Tile &values,
+                                     Where where = Where::current()) {
+  Tile next = maximum(TileOperand(top, where), reduce_max(scores, 1, where));
+  Tile weights = exp(TileOperand(scores, where) - next, where);
+  Tile fade = exp(TileOperand(top, where) - next, where);
+  Tile shares = values.dtype() == DType::F32 ? weights : cast(weights, values.dtype(), where);
+  return {next, TileOperand(sum, where) * fade + reduce_sum(weights, 1, where),
+          matmul_acc(TileOperand(acc, where) * fade, shares, values, no_trans, where)};
 }
 
 } // namespace kiln

@@ -33,8 +33,9 @@ Cond operator&&(CondOperand a, CondOperand b);
 Cond operator||(CondOperand a, CondOperand b);
 Cond operator!(CondOperand a);
 
-/// An index as a number, to compute with tiles.
+/// An index as a number, to compute with tiles; i32 keeps the low 32 bits.
 Scalar<f32> toF32(IndexOperand index);
+Scalar<i32> toI32(IndexOperand index);
 
 //===----------------------------------------------------------------------===//
 // Scalars

@@ -1,0 +1,41 @@
+// c = (a * sa) * (b * sb): eight-bit floats with a scale per row of a and per column of b,
+// accumulated in f32, scaled once at the end.
+#include <kiln/kiln.h>
+
+using namespace kiln;
+
+Program matmulFp8(const Config &cfg) {
+  int64_t BM = cfg.param("BM", {16, 32, 64, 128}, 32), BN = cfg.param("BN", {16, 32, 64, 128}, 32),
+          BK = cfg.param("BK", {32, 64, 128}, 64);
+  Program p("matmul_fp8");
+  p.orchestration(
+      "main", {"a", "b", "sa", "sb", "c"},
+      [&](In<f8E4M3FN> a, In<f8E4M3FN> b, In<f32, 1> sa, In<f32, 1> sb, Out<bf16> c) {
+        spmd("matmul", {ceildiv(c.dim(0), BM), ceildiv(c.dim(1), BN)}, {}, [&](Index bi, Index bj) {
+          Index i = bi * BM, j = bj * BN;
+          Tile acc =
+              loop(0, a.dim(1), BK, zeros<f32>(BM, BN), {.stages = 2}, [&](Index k, Tile acc) {
+                return matmul_acc(acc, load(a, {i, k}, {BM, BK}), load(b, {k, j}, {BK, BN}));
+              });
+          Tile scaled = acc * load(sa, {i}, {BM, 1}) * load(sb, {j}, {1, BN});
+          store(cast<bf16>(scaled), c, {i, j});
+        });
+      });
+  return p;
+}
+
+int main(int argc, char **argv) {
+  return kiln::main(argc, argv, matmulFp8,
+                    {.args = {{"a", "50x100"},
+                              {"b", "100x40"},
+                              {"sa", "50:uniform"},
+                              {"sb", "40:uniform"},
+                              {"c", "50x40"}},
+                     .formula = R"(
+assert a.shape[1] == b.shape[0], "a has as many columns as b has rows"
+assert c.shape == (a.shape[0], b.shape[1]), "c has the rows of a and the columns of b"
+assert sa.shape[0] == a.shape[0] and sb.shape[0] == b.shape[1], "there is a scale for each row of a and column of b"
+c = (a * sa[:, None]) @ (b * sb)
+accumulates = a.shape[1]
+)"});
+}

@@ -1,0 +1,174 @@
+// One decoder layer of Qwen3 for one new token per sequence: norm, projections, norms of the heads,
+// rotary embedding, cache update, grouped-query attention over the cache, output projection, norm
+// and gated feed-forward, each half with its residual. bf16 storage, f32 arithmetic.
+#include <kiln/kiln.h>
+
+#include <cmath>
+
+using namespace kiln;
+
+namespace {
+
+/// The extents of a model.
+struct Sizes {
+  int64_t hidden, heads, kvHeads, headDim, inter;
+  int64_t BM, BN, BK, keys; // of tiles
+};
+
+Sizes sizesOf(const std::string &config) {
+  return config == "14b" ? Sizes{5120, 40, 8, 128, 17408, 16, 128, 128, 128}
+                         : Sizes{64, 4, 2, 16, 96, 16, 32, 32, 32};
+}
+
+constexpr double kEps = 1e-6;
+
+Program qwen3DecodeLayer(const Config &cfg) {
+  Sizes s = sizesOf(cfg.choice("config", {"tiny", "14b"}, "tiny"));
+  int64_t D = s.headDim, group = s.heads / s.kvHeads, all = s.heads + 2 * s.kvHeads;
+  Program p("qwen3_decode_layer");
+
+  // xn = x / rms(x) * w for whole rows, which are too long for one tile.
+  auto norm = [&](const char *name, TensorRef x, TensorRef w, TensorRef xn) {
+    spmd(name, {ceildiv(x.dim(0), s.BM)}, {}, [&](Index block) {
+      Index i = block * s.BM;
+      auto part = [&](Index k) { return cast<f32>(load(x, {i, k}, {s.BM, s.BK})); };
+      Tile squares = loop(0, s.hidden, s.BK, zeros<f32>(s.BM, 1), [&](Index k, Tile sum) {
+        return sum + reduce_sum(part(k) * part(k), 1);
+      });
+      Tile scale = rsqrt(squares * (1.0 / double(s.hidden)) + kEps);
+      loop(0, s.hidden, s.BK, [&](Index k) {
+        store(cast<bf16>(part(k) * scale * cast<f32>(load(w, {k}, {1, s.BK}))), xn, {i, k});
+      });
+    });
+  };
+  // A tile of a * w^T.
+  auto product = [&](TensorRef a, TensorRef w, Index i, Index j) {
+    return loop(0, a.dim(1), s.BK, zeros<f32>(s.BM, s.BN), {.stages = 3}, [&](Index k, Tile acc) {
+      return matmul_acc(acc, load(a, {i, k}, {s.BM, s.BK}), load(w, {j, k}, {s.BN, s.BK}), trans_b);
+    });
+  };
+  // out = epilogue(a * w^T), tile by tile.
+  auto project = [&](const char *name, TensorRef a, TensorRef w, TensorRef out, auto epilogue) {
+    spmd(name, {ceildiv(a.dim(0), s.BM), ceildiv(w.dim(0), s.BN)}, {}, [&](Index bi, Index bj) {
+      Index i = bi * s.BM, j = bj * s.BN;
+      store(epilogue(product(a, w, i, j), i, j), out, {i, j});
+    });
+  };
+  auto tileOf = [&](TensorRef t, Index i, Index j) {
+    return cast<f32>(load(t, {i, j}, {s.BM, s.BN}));
+  };
+
+  p.orchestration(
+      "main",
+      {{"x", {dyn, s.hidden}},
+       {"positions"},
+       {"cosine", {dyn, D / 2}},
+       {"sine", {dyn, D / 2}},
+       {"norm1", {s.hidden}},
+       {"qkv", {all * D, s.hidden}},
+       {"q_norm", {D}},
+       {"k_norm", {D}},
+       {"k_cache", {dyn, s.kvHeads, dyn, D}},
+       {"v_cache", {dyn, s.kvHeads, dyn, D}},
+       {"out_proj", {s.hidden, s.heads * D}},
+       {"norm2", {s.hidden}},
+       {"gate", {s.inter, s.hidden}},
+       {"up", {s.inter, s.hidden}},
+       {"down", {s.hidden, s.inter}},
+       {"y", {dyn, s.hidden}}},
+      [&](In<bf16> x, In<i32, 1> positions, In<f32> cosine, In<f32> sine, In<bf16, 1> norm1,
+          In<bf16> qkv, In<bf16, 1> q_norm, In<bf16, 1> k_norm, InOut<bf16, 4> k_cache,
+          InOut<bf16, 4> v_cache, In<bf16> out_proj, In<bf16, 1> norm2, In<bf16> gate, In<bf16> up,
+          In<bf16> down, Out<bf16> y) {
+        Index batch = x.dim(0);
+        TensorRef xn = alloc<bf16>("xn", {batch, s.hidden}),
+                  projected = alloc<f32>("projected", {batch, all * D});
+        norm("norm_1", x, norm1, xn);
+        project("qkv_proj", xn, qkv, projected, [](Tile t, Index, Index) { return t; });
+
+        // The heads of a sequence are rows: first the queries, then keys, then values.
+        TensorRef rows = reshape(projected, {batch, all, D});
+        TensorRef q = alloc<bf16>("q", {batch, s.heads, D}),
+                  mixed = alloc<bf16>("mixed", {batch, s.heads, D});
+        spmd("rotate", {batch, s.kvHeads}, {}, [&](Index b, Index h) {
+          Index at = toIndex(read<i32>(positions, {b}));
+          Tile c = load(cosine, {at, 0}, {1, D / 2}), sn = load(sine, {at, 0}, {1, D / 2});
+          auto turned = [&](Index row, int64_t count, TensorRef weight) {
+            Tile t = rms_norm(load(rows, {b, row, 0}, {count, D}),
+                              cast<f32>(load(weight, {0}, {1, D})), D, kEps);
+            return cast<bf16>(rope(t, c, sn));
+          };
+          store(turned(h * group, group, q_norm), q, {b, h * group, 0});
+          store(turned(s.heads + h, 1, k_norm), k_cache, {b, h, at, 0});
+          store(cast<bf16>(load(rows, {b, s.heads + s.kvHeads + h, 0}, {1, D})), v_cache,
+                {b, h, at, 0});
+        });
+        spmd("attention", {batch, s.kvHeads}, {}, [&](Index b, Index h) {
+          Index tokens = toIndex(read<i32>(positions, {b})) + 1;
+          Tile qt = load(q, {b, h * group, 0}, {group, D});
+          auto [top, sum, acc] = loop(
+              0, tokens, s.keys, attention_start(group, D), {.stages = 2},
+              [&](Index j, Tile top, Tile sum, Tile acc) {
+                LoadOptions seen{.valid = {tokens - j, D}}; // the cache beyond has not been written
+                Tile kt = load(k_cache, {b, h, j, 0}, {s.keys, D}, seen);
+                Tile vt = load(v_cache, {b, h, j, 0}, {s.keys, D}, seen);
+                Tile scores = matmul(qt, kt, trans_b) * (1 / std::sqrt(double(D)));
+                return attention_step(top, sum, acc, mask(scores, group, tokens - j, Pad::Min), vt);
+              });
+          store(cast<bf16>(acc / sum), mixed, {b, h * group, 0});
+        });
+
+        TensorRef h1 = alloc<f32>("h1", {batch, s.hidden}),
+                  hn = alloc<bf16>("hn", {batch, s.hidden}),
+                  act = alloc<bf16>("act", {batch, s.inter});
+        project("out_proj", reshape(mixed, {batch, s.heads * D}), out_proj, h1,
+                [&](Tile t, Index i, Index j) { return t + tileOf(x, i, j); });
+        norm("norm_2", h1, norm2, hn);
+        project("gate_up", hn, gate, act, [&](Tile t, Index i, Index j) {
+          return cast<bf16>(silu(t) * product(hn, up, i, j));
+        });
+        project("down_proj", act, down, y,
+                [&](Tile t, Index i, Index j) { return cast<bf16>(t + tileOf(h1, i, j)); });
+      });
+  return p;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  return kiln::main(argc, argv, qwen3DecodeLayer,
+                    {.args = {{"x", "3x64"},
+                              {"positions", "3:0,7,39"},
+                              {"cosine", "40x8:uniform"},
+                              {"sine", "40x8:uniform"},
+                              {"k_cache", "3x2x40x16"},
+                              {"v_cache", "3x2x40x16"},
+                              {"y", "3x64"}},
+                     .formula = R"(
+batch, kv, S, D = k_cache.shape
+heads = out_proj.shape[1] // D
+assert len(x) == len(positions) == len(y) == batch == len(v_cache), "every argument is of the same batch"
+assert positions.min() >= 0 and positions.max() < min(S, len(cosine)), "positions lie in the cache and in the table of angles"
+narrow = lambda t: t.bfloat16().double()
+norm = lambda t, w: t * torch.rsqrt((t * t).mean(-1, keepdim=True) + 1e-6) * w
+silu = torch.nn.functional.silu
+def rotate(t):
+    low, high = t.chunk(2, -1)
+    c, s = cosine[positions][:, None], sine[positions][:, None]
+    return torch.cat([low * c - high * s, high * c + low * s], -1)
+rows = (narrow(norm(x, norm1)) @ qkv.T).view(batch, -1, D)
+q, keys, values = rows.split([heads, kv, kv], 1)
+k_cache, v_cache = k_cache.clone(), v_cache.clone()
+each = torch.arange(batch)
+k_cache[each, :, positions] = narrow(rotate(norm(keys, k_norm)))
+v_cache[each, :, positions] = narrow(values)
+q = narrow(rotate(norm(q, q_norm))).view(batch, kv, heads // kv, D)
+scores = (q @ k_cache.transpose(2, 3)) / math.sqrt(D)
+scores = scores.masked_fill(torch.arange(S) > positions[:, None, None, None], -math.inf)
+mixed = narrow(torch.softmax(scores, -1).nan_to_num() @ v_cache.nan_to_num())
+h = x + mixed.reshape(batch, -1) @ out_proj.T
+hn = narrow(norm(h, norm2))
+y = h + narrow(silu(hn @ gate.T) * (hn @ up.T)) @ down.T
+accumulates = 16
+)"});
+}
