@@ -31,25 +31,14 @@ Program downProjResidual(const Config &cfg) {
   return p;
 }
 
-static void formula(Formula &f) {
-  const HostArray &x = f.in("x"), &w = f.in("w");
-  HostArray y = f.in("r");
-  std::vector<int64_t> shape{x.rows(), w.rows()};
-  if (!f.require(x.cols() == w.cols(), "x and w have equally many columns") ||
-      !f.require(y.extents() == shape && f.in("y").extents() == shape,
-                 "r and y have the rows of x and those of w as columns"))
-    return;
-  for (int64_t i = 0; i < x.rows(); ++i)
-    for (int64_t j = 0; j < w.rows(); ++j)
-      for (int64_t k = 0; k < x.cols(); ++k)
-        y(i, j) += x(i, k) * w(j, k);
-  f.accumulates(x.cols());
-  f.expect("y", y);
-}
-
 int main(int argc, char **argv) {
   return kiln::main(
       argc, argv, downProjResidual,
       {.args = {{"x", "256x160"}, {"w", "192x160"}, {"r", "256x192"}, {"y", "256x192"}},
-       .formula = formula});
+       .formula = R"(
+    assert x.shape[1] == w.shape[1], "x and w have equally many columns"
+    assert r.shape == y.shape, "r and y have one shape"
+    y = x @ w.T + r
+    accumulates = x.shape[1]
+  )"});
 }

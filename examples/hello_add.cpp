@@ -15,19 +15,10 @@ Program helloAdd(const Config &) {
   return p;
 }
 
-static void formula(Formula &f) {
-  const HostArray &a = f.in("a"), &b = f.in("b");
-  if (!f.require(a.extents() == b.extents() && a.extents() == f.in("c").extents(),
-                 "a, b and c have one shape"))
-    return;
-  HostArray c = a;
-  for (size_t i = 0; i < c.data().size(); ++i)
-    c.data()[i] += b.data()[i];
-  f.expect("c", c);
-}
-
 int main(int argc, char **argv) {
-  return kiln::main(
-      argc, argv, helloAdd,
-      {.args = {{"a", "100x70"}, {"b", "100x70"}, {"c", "100x70"}}, .formula = formula});
+  return kiln::main(argc, argv, helloAdd,
+                    {.args = {{"a", "100x70"}, {"b", "100x70"}, {"c", "100x70"}}, .formula = R"(
+    assert a.shape == b.shape, "a and b have one shape"
+    c = a + b
+  )"});
 }

@@ -22,18 +22,11 @@ Program matmulProgram(const Config &cfg) {
   return p;
 }
 
-static void formula(Formula &f) {
-  const HostArray &a = f.in("a"), &b = f.in("b");
-  if (!f.require(a.cols() == b.rows(), "a has as many columns as b has rows") ||
-      !f.require(f.in("c").extents() == std::vector<int64_t>{a.rows(), b.cols()},
-                 "c has the rows of a and the columns of b"))
-    return;
-  f.accumulates(a.cols());
-  f.expect("c", product(a, b));
-}
-
 int main(int argc, char **argv) {
-  return kiln::main(
-      argc, argv, matmulProgram,
-      {.args = {{"a", "200x136"}, {"b", "136x100"}, {"c", "200x100"}}, .formula = formula});
+  return kiln::main(argc, argv, matmulProgram,
+                    {.args = {{"a", "200x136"}, {"b", "136x100"}, {"c", "200x100"}}, .formula = R"(
+    assert a.shape[1] == b.shape[0], "a has as many columns as b has rows"
+    c = a @ b
+    accumulates = a.shape[1]
+  )"});
 }

@@ -24,27 +24,13 @@ Program matmulBias(const Config &cfg) {
   return p;
 }
 
-static void formula(Formula &f) {
-  const HostArray &x = f.in("x"), &w = f.in("w"), &b = f.in("b");
-  if (!f.require(x.cols() == w.rows(), "x has as many columns as w has rows") ||
-      !f.require(b.extent(0) == w.cols(), "b has an element for each column of w") ||
-      !f.require(f.in("y").extents() == std::vector<int64_t>{x.rows(), w.cols()},
-                 "y has the rows of x and the columns of w"))
-    return;
-  HostArray y(x.rows(), w.cols());
-  for (int64_t i = 0; i < y.rows(); ++i)
-    for (int64_t j = 0; j < y.cols(); ++j) {
-      double sum = b.data()[size_t(j)];
-      for (int64_t k = 0; k < x.cols(); ++k)
-        sum += x(i, k) * w(k, j);
-      y(i, j) = sum > 0 ? sum : 0;
-    }
-  f.accumulates(x.cols());
-  f.expect("y", y);
-}
-
 int main(int argc, char **argv) {
-  return kiln::main(argc, argv, matmulBias,
-                    {.args = {{"x", "100x130"}, {"w", "130x75"}, {"b", "75"}, {"y", "100x75"}},
-                     .formula = formula});
+  return kiln::main(
+      argc, argv, matmulBias,
+      {.args = {{"x", "100x130"}, {"w", "130x75"}, {"b", "75"}, {"y", "100x75"}}, .formula = R"(
+    assert x.shape[1] == w.shape[0], "x has as many columns as w has rows"
+    assert b.shape == w.shape[1:], "b has an element for each column of w"
+    y = torch.relu(x @ w + b)
+    accumulates = x.shape[1]
+  )"});
 }

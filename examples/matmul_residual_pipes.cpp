@@ -37,15 +37,9 @@ Program matmulResidualPipes(const Config &cfg) {
   return p;
 }
 
-static void formula(Formula &f) {
-  const HostArray &a = f.in("a");
-  HostArray out = product(a, f.in("b"));
-  for (size_t i = 0; i < out.data().size(); ++i)
-    out.data()[i] += f.in("r").data()[i];
-  f.accumulates(a.cols());
-  f.expect("out", out);
-}
-
 int main(int argc, char **argv) {
-  return kiln::main(argc, argv, matmulResidualPipes, {.formula = formula});
+  return kiln::main(argc, argv, matmulResidualPipes, {.formula = R"(
+    out = a @ b + r
+    accumulates = a.shape[1]
+  )"});
 }

@@ -1,8 +1,6 @@
 // y = x / sqrt(mean(x^2) + eps) * w, row by row, for rows of any length.
 #include <kiln/kiln.h>
 
-#include <cmath>
-
 using namespace kiln;
 
 constexpr double eps = 1e-6;
@@ -27,23 +25,10 @@ Program rmsNorm(const Config &cfg) {
   return p;
 }
 
-static void formula(Formula &f) {
-  HostArray y = f.in("x");
-  const HostArray &w = f.in("w");
-  if (!f.require(y.extents() == f.in("y").extents() && w.extent(0) == y.cols(),
-                 "x and y have one shape, and w an element for each column"))
-    return;
-  for (int64_t i = 0; i < y.rows(); ++i) {
-    double sum = 0;
-    for (int64_t j = 0; j < y.cols(); ++j)
-      sum += y(i, j) * y(i, j);
-    for (int64_t j = 0; j < y.cols(); ++j)
-      y(i, j) *= w.data()[size_t(j)] / std::sqrt(sum / double(y.cols()) + eps);
-  }
-  f.expect("y", y);
-}
-
 int main(int argc, char **argv) {
   return kiln::main(argc, argv, rmsNorm,
-                    {.args = {{"x", "37x300"}, {"w", "300"}, {"y", "37x300"}}, .formula = formula});
+                    {.args = {{"x", "37x300"}, {"w", "300"}, {"y", "37x300"}}, .formula = R"(
+    assert w.shape == x.shape[1:], "w has an element for each column of x"
+    y = x / torch.sqrt((x * x).mean(1, keepdim=True) + 1e-6) * w
+  )"});
 }

@@ -46,18 +46,11 @@ Program splitK(const Config &cfg) {
   return p;
 }
 
-static void formula(Formula &f) {
-  const HostArray &a = f.in("a"), &b = f.in("b");
-  if (!f.require(a.cols() == b.rows(), "a has as many columns as b has rows") ||
-      !f.require(f.in("c").extents() == std::vector<int64_t>{a.rows(), b.cols()},
-                 "c has the rows of a and the columns of b"))
-    return;
-  f.accumulates(a.cols());
-  f.expect("c", product(a, b));
-}
-
 int main(int argc, char **argv) {
-  return kiln::main(
-      argc, argv, splitK,
-      {.args = {{"a", "40x500"}, {"b", "500x50"}, {"c", "40x50"}}, .formula = formula});
+  return kiln::main(argc, argv, splitK,
+                    {.args = {{"a", "40x500"}, {"b", "500x50"}, {"c", "40x50"}}, .formula = R"(
+    assert a.shape[1] == b.shape[0], "a has as many columns as b has rows"
+    c = a @ b
+    accumulates = a.shape[1]
+  )"});
 }

@@ -48,15 +48,9 @@ Program twoGroups(const Config &cfg) {
   return p;
 }
 
-static void formula(Formula &f) {
-  HostArray h = product(f.in("a"), f.in("b"));
-  for (double &value : h.data())
-    value = value > 0 ? value : 0;
-  HostArray out = product(h, f.in("c"));
-  for (double &value : out.data())
-    value += 1;
-  f.accumulates(S * 16); // the second product sums what are sums already
-  f.expect("out", out);
+int main(int argc, char **argv) {
+  return kiln::main(argc, argv, twoGroups, {.formula = R"(
+    out = torch.relu(a @ b) @ c + 1
+    accumulates = 64 * 16  # the second product sums what are sums already
+  )"});
 }
-
-int main(int argc, char **argv) { return kiln::main(argc, argv, twoGroups, {.formula = formula}); }

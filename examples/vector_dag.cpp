@@ -40,22 +40,12 @@ Program vectorDag(const Config &cfg) {
   return p;
 }
 
-static void formula(Formula &f) {
-  const HostArray &a = f.in("a"), &b = f.in("b");
-  if (!f.require(a.extents() == b.extents() && a.extents() == f.in("out").extents(),
-                 "a, b and out have one shape"))
-    return;
-  HostArray out(a.rows(), a.cols());
-  for (size_t i = 0; i < out.data().size(); ++i) {
-    double sum = a.data()[i] + b.data()[i];
-    out.data()[i] = (sum + 1) * (sum + 2) + sum;
-  }
-  f.accumulates(8);
-  f.expect("out", out);
-}
-
 int main(int argc, char **argv) {
-  return kiln::main(
-      argc, argv, vectorDag,
-      {.args = {{"a", "150x90"}, {"b", "150x90"}, {"out", "150x90"}}, .formula = formula});
+  return kiln::main(argc, argv, vectorDag,
+                    {.args = {{"a", "150x90"}, {"b", "150x90"}, {"out", "150x90"}}, .formula = R"(
+    assert a.shape == b.shape, "a and b have one shape"
+    total = a + b
+    out = (total + 1) * (total + 2) + total
+    accumulates = 8
+  )"});
 }

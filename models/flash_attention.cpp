@@ -8,11 +8,10 @@
 using namespace kiln;
 
 constexpr int64_t D = 64;
-static bool causal; // the formula must compute what was traced
 
 Program flashAttention(const Config &cfg) {
   int64_t BM = cfg.param("BM", {16, 32, 64, 128}, 64), BN = cfg.param("BN", {16, 32, 64, 128}, 64);
-  causal = cfg.choice("causal", {"yes", "no"}, "no") == "yes";
+  bool causal = cfg.choice("causal", {"yes", "no"}, "no") == "yes";
   std::vector<int64_t> shape{dyn, dyn, D};
   Program p("flash_attention");
   p.orchestration(
@@ -41,44 +40,18 @@ Program flashAttention(const Config &cfg) {
   return p;
 }
 
-static void formula(Formula &f) {
-  const HostArray &q = f.in("q"), &k = f.in("k"), &v = f.in("v");
-  if (!f.require(k.extents() == v.extents() && q.extent(0) == k.extent(0),
-                 "k and v have one shape, and as many heads as q") ||
-      !f.require(q.extents() == f.in("o").extents(), "q and o have one shape") ||
-      !f.require(!causal || q.extent(1) == k.extent(1),
-                 "with --causal yes there are as many queries as keys"))
-    return;
-  int64_t heads = q.extent(0), queries = q.extent(1), keys = k.extent(1);
-  HostArray o(q.extents());
-  auto at = [](const HostArray &t, int64_t h, int64_t i, int64_t d) {
-    return t.data()[size_t((h * t.extent(1) + i) * D + d)];
-  };
-  for (int64_t h = 0; h < heads; ++h)
-    for (int64_t i = 0; i < queries; ++i) {
-      int64_t seen = causal ? i + 1 : keys;
-      std::vector<double> weights(static_cast<size_t>(seen));
-      double top = -INFINITY, sum = 0;
-      for (int64_t j = 0; j < seen; ++j) {
-        double score = 0;
-        for (int64_t d = 0; d < D; ++d)
-          score += at(q, h, i, d) * at(k, h, j, d);
-        weights[size_t(j)] = score / std::sqrt(double(D));
-        top = std::fmax(top, weights[size_t(j)]);
-      }
-      for (double &weight : weights)
-        sum += weight = std::exp(weight - top);
-      for (int64_t j = 0; j < seen; ++j)
-        for (int64_t d = 0; d < D; ++d)
-          o.data()[size_t((h * queries + i) * D + d)] += weights[size_t(j)] / sum * at(v, h, j, d);
-    }
-  f.accumulates(16);
-  f.expect("o", o);
-}
-
 int main(int argc, char **argv) {
   return kiln::main(
       argc, argv, flashAttention,
       {.args = {{"q", "2x100x64"}, {"k", "2x100x64"}, {"v", "2x100x64"}, {"o", "2x100x64"}},
-       .formula = formula});
+       .formula = R"(
+    assert k.shape == v.shape, "k and v have one shape"
+    assert q.shape[0] == k.shape[0], "q and k have equally many heads"
+    assert causal == "no" or q.shape == k.shape, "with --causal yes there are as many queries as keys"
+    scores = q @ k.transpose(-1, -2) / 8
+    if causal == "yes":
+        scores += torch.full_like(scores, -math.inf).triu(1)
+    o = torch.softmax(scores, -1) @ v
+    accumulates = 16
+  )"});
 }

@@ -13,14 +13,19 @@
 
 #include "mlir/IR/OwningOpRef.h"
 
+#include <map>
+
 namespace kiln {
+
+class TorchWorker;
 
 inline constexpr int kGood = 0, kWrong = 1, kBadInput = 2;
 
 struct Source {
   std::string name;
-  mlir::ModuleOp module; ///< As it was written.
-  const Example *example = nullptr;
+  mlir::ModuleOp module;            ///< As it was written.
+  const Example *example = nullptr; ///< With the Config it was traced for; null if parsed.
+  const Config *config = nullptr;
 };
 
 /// Prints errors the way compilers do, with the user's line where the file can be read.
@@ -57,28 +62,32 @@ struct Difference {
   size_t nanInBoth = 0; ///< Elements that are NaN on both sides, where that is allowed.
 };
 
-HostArray toHost(const Tensor &tensor);
 /// |have - want| <= atol + rtol * |want| everywhere. NaN never passes, unless it may equal NaN.
-Difference compare(const HostArray &have, const HostArray &want, double rtol, double atol,
-                   bool nanIsEqual = false);
-/// The relative difference that the rounding of an element type explains; 0 for integers.
-double tolerance(DType type);
+Difference compareFloats(const Tensor &have, const Tensor &want, double rtol, double atol,
+                         bool nanIsEqual = false);
 /// What the reference says: integers exactly, floats within what another order of summation and the
 /// element type's rounding explain. Where both are NaN they agree: an output need not be written
 /// whole.
 Difference compareWithReference(const Tensor &have, const Tensor &want);
 
-/// What an example's formula says.
-class FormulaAccess {
-public:
-  static Formula run(const Example &example, ir::FuncOp entry, std::span<const Argument> args);
-  static const std::map<std::string, HostArray> &expected(const Formula &formula) {
-    return formula.Expected;
-  }
-  static int64_t length(const Formula &formula) { return formula.Length; }
-  /// What does not hold between the arguments; empty if all is well.
-  static const std::string &refused(const Formula &formula) { return formula.Refused; }
+/// What the formula says: integers exactly, floats within what their type's rounding and sums of
+/// `accumulates` products explain.
+Difference compareWithFormula(const Tensor &have, const Tensor &want, int64_t accumulates);
+
+//===----------------------------------------------------------------------===//
+// Formula
+//===----------------------------------------------------------------------===//
+
+struct FormulaResult {
+  std::map<size_t, Tensor> outputs; ///< By the entry's parameter; f32, i64 or i1.
+  int64_t accumulates = 1;
 };
+
+/// What an example's formula (see Example) says of the outputs, given the arguments before the run.
+/// InvalidArgument if it refuses them or fails.
+Expected<FormulaResult> evaluateFormula(const std::string &formula, const Config *config,
+                                        ir::FuncOp entry, std::span<const Argument> args,
+                                        TorchWorker &worker);
 
 //===----------------------------------------------------------------------===//
 // Commands

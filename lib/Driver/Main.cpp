@@ -234,7 +234,7 @@ int main(int argc, char **argv, const ProgramBuilder &build, const Example &exam
     printErrors(program.errors());
     return kBadInput;
   }
-  Source source{program.name(), moduleOf(program), &example};
+  Source source{program.name(), moduleOf(program), &example, &config};
   return dispatch(line, source);
 }
 

@@ -10,14 +10,15 @@ using namespace kiln;
 
 namespace {
 
-HostArray array(std::initializer_list<double> values) {
-  HostArray result(1, int64_t(values.size()));
-  result.data() = values;
+Tensor pair(DType type, double first, double second) {
+  Tensor result = *Tensor::empty(type, {1, 2});
+  EXPECT_TRUE(result.set({0, 0}, first).isOk() && result.set({0, 1}, second).isOk());
   return result;
 }
 
 bool isEqual(double have, double want, bool nanIsEqual = false) {
-  return compare(array({1, have}), array({1, want}), 1e-5, 1e-6, nanIsEqual).ok;
+  return compareFloats(pair(DType::F32, 1, have), pair(DType::F32, 1, want), 1e-5, 1e-6, nanIsEqual)
+      .ok;
 }
 
 TEST(Compare, test_tolerance) {
@@ -44,9 +45,9 @@ TEST(Compare, test_nan_passes_only_where_it_may) {
 }
 
 TEST(Compare, test_worst_element_is_named) {
-  HostArray have(2, 3), want(2, 3);
-  have(1, 2) = 7;
-  Difference difference = compare(have, want, 0, 0);
+  Tensor have = *Tensor::empty(DType::F32, {2, 3}), want = *Tensor::empty(DType::F32, {2, 3});
+  ASSERT_TRUE(have.fillZero().isOk() && want.fillZero().isOk() && have.set({1, 2}, 7).isOk());
+  Difference difference = compareFloats(have, want, 0, 0);
   EXPECT_FALSE(difference.ok);
   EXPECT_EQ(difference.where, "[1, 2] is 7, expected 0");
   EXPECT_EQ(difference.largest, 7);
@@ -54,10 +55,7 @@ TEST(Compare, test_worst_element_is_named) {
 
 /// A tensor of two elements, against another.
 bool agrees(DType type, double have, double want) {
-  Tensor a = *Tensor::empty(type, {1, 2}), b = *Tensor::empty(type, {1, 2});
-  EXPECT_TRUE(a.set({0, 0}, 1).isOk() && b.set({0, 0}, 1).isOk());
-  EXPECT_TRUE(a.set({0, 1}, have).isOk() && b.set({0, 1}, want).isOk());
-  return compareWithReference(a, b).ok;
+  return compareWithReference(pair(type, 1, have), pair(type, 1, want)).ok;
 }
 
 TEST(Compare, test_reference_integers_are_exact) {
@@ -77,6 +75,16 @@ TEST(Compare, test_reference_floats_scale_with_the_data) {
   EXPECT_FALSE(compareWithReference(a, b).ok) << "small outputs are compared on their own scale";
   EXPECT_TRUE(agrees(DType::BF16, 1.0078125, 1)) << "one rounding may fall either way";
   EXPECT_FALSE(agrees(DType::BF16, 1.0625, 1));
+}
+
+TEST(Compare, test_formula_integers_are_exact) {
+  Tensor have = *Tensor::empty(DType::I64, {1}), want = *Tensor::empty(DType::I64, {1});
+  ASSERT_TRUE(have.setInt({0}, (int64_t(1) << 60) + 1).isOk());
+  ASSERT_TRUE(want.setInt({0}, int64_t(1) << 60).isOk());
+  EXPECT_EQ(compareWithFormula(have, want, 1000).where,
+            "[0] is 1152921504606846977, expected 1152921504606846976");
+  EXPECT_TRUE(compareWithFormula(pair(DType::I8, -3, 4), pair(DType::I64, -3, 4), 1).ok)
+      << "the formula's integers are i64, whatever the output's are";
 }
 
 } // namespace

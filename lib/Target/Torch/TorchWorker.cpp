@@ -256,7 +256,7 @@ Expected<std::unique_ptr<TorchWorker>> TorchWorker::start() {
     reasons += (reasons.empty() ? "" : "; ") + worker.status().message();
   }
   return Status(StatusCode::NotFound,
-                "the PyTorch reference needs a Python with torch (" + reasons +
+                "there is no Python with torch (" + reasons +
                     "); install python3-torch, or set KILN_PYTHON to an interpreter that has it");
 }
 

@@ -1,8 +1,8 @@
-//===- TorchWorker.h - runs emitted PyTorch in a long-lived Python process ----------===//
+//===- TorchWorker.h - runs PyTorch in a long-lived Python process ------------------===//
 //
-// Importing torch takes about a second, so one process serves many runs. Each run executes a file
-// emitted by emitTorch in a fresh namespace and calls one of its functions; tensors travel over a
-// socket as raw bytes.
+// Importing torch takes about a second, so one process serves many runs. Each run executes Python
+// source, such as emitTorch makes, in a fresh namespace and calls one of its functions; tensors
+// travel over a socket as raw bytes.
 //
 // Ownership: the worker owns its process, which ends with it, and keeps nothing of a run.
 // Threads: one run at a time; different workers are independent.

@@ -1,0 +1,149 @@
+//===- FormulaTest.cpp - examples whose formulas are right, wrong or broken ----------===//
+//
+// Each test is the main function of an example. They share one Python process, and are skipped, by
+// name, where no Python has torch.
+//
+//===----------------------------------------------------------------------------===//
+#include "kiln/Target/Torch/TorchWorker.h"
+#include "kiln/kiln.h"
+
+#include <gtest/gtest.h>
+
+using namespace kiln;
+
+namespace {
+
+struct Ran {
+  int code;
+  std::string out, err;
+};
+
+/// Runs an example; `options` is its command line.
+Ran run(const ProgramBuilder &program, const Example &example,
+        std::vector<std::string> options = {}) {
+  options.insert(options.begin(), {"example", "--no-reference"});
+  std::vector<char *> argv;
+  for (std::string &option : options)
+    argv.push_back(option.data());
+  testing::internal::CaptureStdout();
+  testing::internal::CaptureStderr();
+  int code = kiln::main(int(argv.size()), argv.data(), program, example);
+  std::string out = testing::internal::GetCapturedStdout();
+  return {code, out, testing::internal::GetCapturedStderr()};
+}
+
+bool has(const std::string &text, const std::string &part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// y = x * scale in one tile, where scale is 2 unless `--scale` says otherwise.
+Program scaled(const Config &cfg) {
+  double scale = double(cfg.param("scale", {}, 2));
+  cfg.choice("mode", {"fast", "slow"}, "fast");
+  Program p("scaled");
+  p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
+    spmd("scale", {1}, {}, [&](Index) { store(load(x, {0, 0}, {8, 8}) * scale, y, {0, 0}); });
+  });
+  return p;
+}
+
+const decltype(Example::args) kSquares = {{"x", "8x8"}, {"y", "8x8"}};
+
+Ran runScaled(const std::string &formula, const std::vector<std::string> &options = {}) {
+  return run(scaled, {.args = kSquares, .formula = formula}, options);
+}
+
+/// n becomes n + 1, in place.
+Program counter(const Config &) {
+  Program p("counter");
+  p.orchestration("main", {"n"}, [&](InOut<i64> n) {
+    spmd("count", {1}, {}, [&](Index) { store(load(n, {0, 0}, {1, 2}) + 1, n, {0, 0}); });
+  });
+  return p;
+}
+
+class Formula : public testing::Test {
+protected:
+  void SetUp() override {
+    static const Status started = TorchWorker::start().status();
+    if (!started.isOk())
+      GTEST_SKIP() << started.message();
+  }
+};
+
+TEST_F(Formula, RightResult) {
+  Ran ran = runScaled("y = 2 * x");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_TRUE(has(ran.out, "against formula")) << ran.out;
+  EXPECT_TRUE(has(ran.out, "PASS")) << ran.out;
+}
+
+TEST_F(Formula, WrongResultNamesTheOutputAndItsWorstElement) {
+  Ran ran = runScaled("y = 2 * x\ny[3, 4] = 100\ny[5, 6] += 1", {"--arg", "x=8x8:ones"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_TRUE(has(ran.out, "  y         against formula   max |error| 98          WRONG"))
+      << ran.out;
+  EXPECT_TRUE(has(ran.out, "[3, 4] is 2, expected 100")) << ran.out;
+}
+
+TEST_F(Formula, ToleranceGrowsWithAccumulates) {
+  std::string close = "y = 2 * x + 1e-5\n";
+  EXPECT_EQ(runScaled(close, {"--arg", "x=8x8:zeros"}).code, 1);
+  EXPECT_EQ(runScaled(close + "accumulates = 20", {"--arg", "x=8x8:zeros"}).code, 0);
+  EXPECT_EQ(runScaled(close + "accumulates = 0.5").err,
+            "kiln: error: accumulates in the formula is not an integer\n");
+}
+
+TEST_F(Formula, ConfigIsInScope) {
+  EXPECT_EQ(runScaled("y = scale * x").code, 0);
+  EXPECT_EQ(runScaled("y = scale * x", {"--scale", "7"}).code, 0);
+  EXPECT_EQ(runScaled("y = {'fast': 2, 'slow': 3}[mode] * x", {"--mode", "slow"}).code, 1);
+}
+
+TEST_F(Formula, ArgumentsAreRefused) {
+  Ran ran = runScaled("assert x.shape[0] == 9, \"x has nine rows\"\ny = 2 * x");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.err, "kiln: error: the arguments do not fit together: it must hold that x has nine "
+                     "rows\n");
+  ran = runScaled("y = 2 * x", {"--arg", "y=8x9"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.err, "kiln: error: the arguments do not fit together: it must hold that y has the "
+                     "shape [8, 8], as in the formula\n");
+}
+
+TEST_F(Formula, PythonErrorsCarryTheirLine) {
+  Ran ran = runScaled(R"(
+    z = 2 * x
+    y = z + w
+  )");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.err, "kiln: error: line 2 of the formula, `y = z + w`: NameError: name 'w' is not "
+                     "defined\n");
+  EXPECT_TRUE(has(runScaled("y = x\nassert y.numel() == 3").err,
+                  "line 2 of the formula, `assert y.numel() == 3`: AssertionError"));
+  EXPECT_TRUE(has(runScaled("y = x\ny = = x").err,
+                  "line 2 of the formula, `y = = x`: SyntaxError: invalid syntax"));
+  EXPECT_TRUE(has(runScaled("y = x\nif True:\n").err, "of the formula, `if True:`"));
+  EXPECT_TRUE(has(runScaled("y = x @ torch.ones(3, 3)").err, "line 1 of the formula, `y = x @"));
+}
+
+TEST_F(Formula, MustSpeakOfAnOutput) {
+  Ran ran = runScaled("z = 2 * x");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.err, "kiln: error: the formula says nothing of an output; it must assign to y\n");
+  EXPECT_EQ(runScaled("y = 3").err,
+            "kiln: error: the formula makes y int, and not a tensor of torch.float32\n");
+}
+
+TEST_F(Formula, IntegersAreExact) {
+  Example example{.args = {{"n", "1x2:iota"}}, .formula = "n += 1"};
+  Ran ran = run(counter, example);
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  example.formula = "n = n + 1.0";
+  EXPECT_EQ(run(counter, example).err,
+            "kiln: error: the formula makes n torch.float64, and not a tensor of torch.int64\n");
+  example.formula = "n = n + 2**60 + 1";
+  EXPECT_TRUE(has(run(counter, example).out, "[0, 0] is 1, expected 1152921504606846977"));
+}
+
+} // namespace
