@@ -20,20 +20,16 @@ Program flashAttention(const Config &cfg) {
         spmd("attention", {q.dim(0), ceildiv(q.dim(1), BM)}, {}, [&](Index head, Index block) {
           Index i = block * BM, keys = k.dim(1);
           Tile qt = load(q, {head, i, 0}, {BM, D}) * (1 / std::sqrt(double(D)));
-          auto start = std::tuple(full(DType::F32, {BM, 1}, -INFINITY), zeros<f32>(BM, 1),
-                                  zeros<f32>(BM, D));
           Index end = causal ? min(keys, i + BM) : keys;
           auto [top, sum, acc] =
-              loop(0, end, BN, start, {.stages = 2}, [&](Index j, Tile top, Tile sum, Tile acc) {
-                Tile kt = load(k, {head, j, 0}, {BN, D}), vt = load(v, {head, j, 0}, {BN, D});
-                Tile scores = mask(matmul(qt, kt, trans_b), BM, keys - j, Pad::Min);
-                if (causal)
-                  scores = mask_diag(scores, i - j, Pad::Min);
-                Tile next = maximum(top, reduce_max(scores, 1));
-                Tile weights = exp(scores - next), fade = exp(top - next);
-                return std::tuple(next, sum * fade + reduce_sum(weights, 1),
-                                  matmul_acc(acc * fade, weights, vt));
-              });
+              loop(0, end, BN, attention_start(BM, D), {.stages = 2},
+                   [&](Index j, Tile top, Tile sum, Tile acc) {
+                     Tile kt = load(k, {head, j, 0}, {BN, D}), vt = load(v, {head, j, 0}, {BN, D});
+                     Tile scores = mask(matmul(qt, kt, trans_b), BM, keys - j, Pad::Min);
+                     if (causal)
+                       scores = mask_diag(scores, i - j, Pad::Min);
+                     return attention_step(top, sum, acc, scores, vt);
+                   });
           store(acc / sum, o, {head, i, 0});
         });
       });
