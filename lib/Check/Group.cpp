@@ -1,5 +1,7 @@
 #include "Group.h"
 
+#include "Barrier.h"
+
 #include "kiln/Machine/Machine.h"
 #include "kiln/Target/Signature/Signature.h"
 
@@ -9,8 +11,7 @@ namespace kiln::sim {
 
 GroupBlock::GroupBlock(ir::FuncOp func, std::vector<Value> args, Place place,
                        const BlockContext &context)
-    : Func(func), Args(std::move(args)), Where(place), Context(context),
-      KernelHost(context.symbols) {}
+    : Func(func), Args(std::move(args)), Where(place), Context(context), Kernels(context) {}
 
 //===----------------------------------------------------------------------===//
 // Instances and pipes
@@ -43,14 +44,22 @@ private:
   GroupBlock &Block;
 };
 
+Status GroupBlock::KernelHost::meet(Interpreter &in, tile::BarrierOp op) {
+  in.waitFor(*Meeting, Meeting->arrive(), op);
+  return Status::ok();
+}
+
 void GroupBlock::addInstances(ir::FuncOp func, const std::vector<Value> &args, int64_t lanes) {
+  bool meetsOthers = Context.barrier && ir::findBarrier(func);
   for (int64_t lane = 0; lane < lanes; ++lane) {
     std::string name = func.getSymName().str() + (lanes > 1 ? "#" + std::to_string(lane) : "");
     Place place = Where;
     place.lane = lane;
     Instances.push_back(std::make_unique<Instance>(
         Instance{name, func.getRole().value_or("").str(),
-                 Interpreter(func, args, place, KernelHost, Context.memory)}));
+                 Interpreter(func, args, place, Kernels, Context.memory), meetsOthers}));
+    if (meetsOthers)
+      Context.barrier->addMember();
   }
 }
 
@@ -89,19 +98,35 @@ GroupBlock::Instance *GroupBlock::pickNext() {
 }
 
 Status GroupBlock::run() {
-  Status status = makeInstances();
-  if (!status.isOk())
-    return locate(status, "@" + Func.getSymName().str());
-  status = runInstances();
-  for (const auto &instance : Instances)
-    Context.operations += instance->interpreter.operations();
-  return status;
+  if (Status bad = start(); !bad.isOk())
+    return bad;
+  while (true) {
+    Expected<bool> moved = step();
+    if (!moved)
+      return moved.status();
+    if (!*moved)
+      return finish();
+  }
 }
 
-Status GroupBlock::runInstances() {
-  while (Instance *instance = pickNext())
-    if (Status bad = instance->interpreter.resume(); !bad.isOk())
-      return locate(bad, instance->name);
+Status GroupBlock::start() {
+  Status status = makeInstances();
+  return status.isOk() ? status : locate(status, "@" + Func.getSymName().str());
+}
+
+Expected<bool> GroupBlock::step() {
+  Instance *instance = pickNext();
+  if (!instance)
+    return false;
+  uint64_t before = instance->interpreter.operations();
+  Status status = instance->interpreter.resume();
+  Context.operations += instance->interpreter.operations() - before;
+  if (!status.isOk())
+    return locate(status, instance->name);
+  return true;
+}
+
+Status GroupBlock::finish() {
   Status status = isDone() ? checkPipesEmpty() : reportDeadlock();
   return status.isOk() ? status : locate(status, "@" + Func.getSymName().str());
 }
@@ -191,17 +216,35 @@ std::string GroupBlock::describeCycle(const Instance &first) const {
   }
 }
 
-Status GroupBlock::reportDeadlock() {
+std::string GroupBlock::describeWait(const Instance &instance) const {
+  Wait wait = waitOf(instance);
+  return instance.name + (wait.isPush ? " waits to push into '" : " waits to pop from '") +
+         wait.pipe->name() + "' (" + std::to_string(wait.slotsUsed) + " of " +
+         std::to_string(wait.pipe->slots()) + " slots full)" + at(wait.op);
+}
+
+void GroupBlock::addTo(BarrierReport &report) const {
+  std::string block = " (block " + toString(Dims(std::span(Where.block))) + ")";
+  for (const auto &instance : Instances) {
+    const Interpreter &in = instance->interpreter;
+    if (Operation *barrier = in.pendingBarrier()) {
+      report.waiting.push_back(instance->name + block + at(barrier));
+      report.barrier = barrier;
+    } else if (in.isDone() && instance->meetsOthers) {
+      report.ended.push_back(instance->name + block);
+    } else if (!in.isDone()) {
+      report.blocked.push_back(describeWait(*instance) + block);
+    }
+  }
+}
+
+Status GroupBlock::reportDeadlock() const {
   std::string text = "Cross-core simulation deadlock; tasks blocked: [";
   const Instance *first = nullptr;
   for (const auto &instance : Instances) {
     if (instance->interpreter.isDone())
       continue;
-    Wait wait = waitOf(*instance);
-    text += (first ? ", " : "") + instance->name +
-            (wait.isPush ? " waits to push into '" : " waits to pop from '") + wait.pipe->name() +
-            "' (" + std::to_string(wait.slotsUsed) + " of " + std::to_string(wait.pipe->slots()) +
-            " slots full)" + at(wait.op);
+    text += (first ? ", " : "") + describeWait(*instance);
     if (!first)
       first = instance.get();
   }

@@ -28,6 +28,8 @@ struct BlockContext {
   /// None: round robin.
   Random *random;
   uint64_t &operations;
+  /// Where the blocks of a launch meet; none: they do not.
+  Barrier *barrier = nullptr;
 };
 
 class GroupBlock {
@@ -38,17 +40,43 @@ public:
   /// To the end, or to the first fault or deadlock.
   Status run();
 
+  // The parts of run(), for a block that takes turns with others.
+  Status start();
+  /// Lets one instance that can go on do so; false if nobody can.
+  Expected<bool> step();
+  /// When nobody can go on: an error unless all are done and have left nothing behind.
+  Status finish();
+
+  /// The instances of a launch when nobody can go on, as a reader needs them.
+  struct BarrierReport {
+    llvm::SmallVector<std::string> waiting; ///< At a barrier.
+    llvm::SmallVector<std::string> ended;   ///< Though they have a barrier to come to.
+    llvm::SmallVector<std::string> blocked; ///< At a pipe.
+    mlir::Operation *barrier = nullptr;     ///< One that somebody waits at.
+  };
+  void addTo(BarrierReport &report) const;
+
 private:
   struct Instance {
     std::string name; ///< The function, with `#lane` where the role has lanes.
     std::string role; ///< Empty for a kernel without roles.
     Interpreter interpreter;
+    bool meetsOthers; ///< The function contains a barrier.
   };
   class GroupHost;
+  /// Of kernels and roles.
+  class KernelHost final : public Host {
+  public:
+    explicit KernelHost(const BlockContext &context)
+        : Host(context.symbols), Meeting(context.barrier) {}
+    Status meet(Interpreter &in, tile::BarrierOp op) override;
+
+  private:
+    Barrier *Meeting;
+  };
 
   Status makeInstances();
   void addInstances(ir::FuncOp func, const std::vector<Value> &args, int64_t lanes);
-  Status runInstances();
   /// Who can go on and is to do so; null when nobody can.
   Instance *pickNext();
 
@@ -56,7 +84,7 @@ private:
   Status locate(const Status &status, const std::string &who) const;
   bool isDone() const;
   Status checkPipesEmpty() const;
-  Status reportDeadlock();
+  Status reportDeadlock() const;
   /// The pipe operation a blocked instance waits in, taken apart.
   struct Wait {
     mlir::Operation *op = nullptr;
@@ -67,6 +95,7 @@ private:
     llvm::SmallVector<int64_t> lanes; ///< And their lanes.
   };
   Wait waitOf(const Instance &instance) const;
+  std::string describeWait(const Instance &instance) const;
   const Instance *find(llvm::StringRef role, int64_t lane) const;
   std::string describeCycle(const Instance &first) const;
 
@@ -74,7 +103,7 @@ private:
   std::vector<Value> Args;
   Place Where;
   const BlockContext &Context;
-  Host KernelHost;
+  KernelHost Kernels;
   std::vector<std::unique_ptr<Pipe>> Pipes;
   std::vector<std::unique_ptr<Instance>> Instances;
   size_t Turn = 0; ///< Round robin: who is asked first.

@@ -1,5 +1,6 @@
 #include "Interpreter.h"
 
+#include "Barrier.h"
 #include "Pipe.h"
 
 #include "kiln/Target/Signature/Signature.h"
@@ -27,9 +28,13 @@ Operation *Interpreter::pendingPipeOp() const {
   return isPipeOp(op) ? op : nullptr;
 }
 
+Operation *Interpreter::pendingBarrier() const {
+  return Waiting && !Waiting->barrier->isOver(Waiting->round) ? Waiting->op : nullptr;
+}
+
 bool Interpreter::canResume() {
   Operation *op = pendingPipeOp();
-  return !isDone() && (!op || canExecutePipeOp(*this, op));
+  return !isDone() && !pendingBarrier() && (!op || canExecutePipeOp(*this, op));
 }
 
 /// The error as its reader needs it: what was executing and where. What is wrong with a value that
@@ -49,7 +54,8 @@ static Status unknownOp(Interpreter &, Operation *op) {
 }
 
 Status Interpreter::resume() {
-  assert(canResume() && "resumed in front of a pipe operation that has to wait");
+  assert(canResume() && "resumed where it has to wait");
+  Waiting.reset();
   const OpTable &table = OpTable::get();
   for (bool moved = false; !Frames.empty(); moved = true) {
     Frame &frame = Frames.back();
@@ -69,6 +75,8 @@ Status Interpreter::resume() {
     OpTable::Handler run = table.find(op->getName());
     if (Status bad = (run ? run : unknownOp)(*this, op); !bad.isOk())
       return explain(bad, op);
+    if (Waiting)
+      return Status::ok();
   }
   return Status::ok();
 }
@@ -146,6 +154,7 @@ static Status misplaced() {
 }
 
 Status Host::makePipe(Interpreter &, tile::PipeOp) { return misplaced(); }
+Status Host::meet(Interpreter &, tile::BarrierOp) { return misplaced(); }
 Status Host::submit(Interpreter &, ir::SubmitOp) { return misplaced(); }
 Status Host::get(Interpreter &, ir::GetOp) { return misplaced(); }
 Status Host::beginScope(ir::ScopeOp) { return misplaced(); }
@@ -240,6 +249,11 @@ static Status runScope(Interpreter &in, ir::ScopeOp op) {
   return Status::ok();
 }
 
+static Status runDump(Interpreter &in, ir::DumpOp op) {
+  in.host().mark(in.tensor(op.getTensor()));
+  return Status::ok();
+}
+
 void addControlOps(OpTable &table) {
   table.add<scf::ForOp, runFor>();
   table.add<scf::IfOp, runIf>();
@@ -252,8 +266,11 @@ void addControlOps(OpTable &table) {
   table.add<ir::SubmitOp,
             [](Interpreter &in, ir::SubmitOp op) { return in.host().submit(in, op); }>();
   table.add<ir::GetOp, [](Interpreter &in, ir::GetOp op) { return in.host().get(in, op); }>();
+  table.add<ir::DumpOp, runDump>();
   table.add<tile::PipeOp,
             [](Interpreter &in, tile::PipeOp op) { return in.host().makePipe(in, op); }>();
+  table.add<tile::BarrierOp,
+            [](Interpreter &in, tile::BarrierOp op) { return in.host().meet(in, op); }>();
 }
 
 OpTable::OpTable() {
@@ -261,6 +278,8 @@ OpTable::OpTable() {
   addScalarOps(*this);
   addTensorOps(*this);
   addTileOps(*this);
+  addGatherOps(*this);
+  addRandomOps(*this);
   addPipeOps(*this);
 }
 

@@ -23,6 +23,7 @@
 
 namespace kiln::sim {
 
+class Barrier;
 class Interpreter;
 class Pipe;
 
@@ -45,8 +46,11 @@ public:
   /// Default: runs the callee as part of this instance.
   virtual Status call(Interpreter &in, ir::CallOp op);
   virtual Expected<Tensor> alloc(DType dtype, Dims extents);
+  /// Default: nothing. What a kernel marks, its launch has marked already.
+  virtual void mark(const Tensor &) {}
   // Default: an error, since the verifier keeps these out of other kinds of function.
   virtual Status makePipe(Interpreter &in, tile::PipeOp op);
+  virtual Status meet(Interpreter &in, tile::BarrierOp op);
   virtual Status submit(Interpreter &in, ir::SubmitOp op);
   virtual Status get(Interpreter &in, ir::GetOp op);
   virtual Status beginScope(ir::ScopeOp op);
@@ -74,9 +78,13 @@ public:
   bool isDone() const { return Frames.empty(); }
   /// The pipe operation the instance stands in front of; null if it stands elsewhere or is done.
   mlir::Operation *pendingPipeOp() const;
-  /// Whether resume() can make progress: false only in front of a pipe operation that has to wait.
+  /// The barrier at which the instance waits for others; null if it does not.
+  mlir::Operation *pendingBarrier() const;
+  /// Whether resume() can make progress: false in front of a pipe operation that has to wait, and
+  /// behind a barrier that others have not come to.
   bool canResume();
-  /// Runs on, up to the next pipe operation (every one is a scheduling point) or to the end.
+  /// Runs on, up to the next pipe operation or barrier (every one is a scheduling point) or to the
+  /// end.
   Status resume();
 
   uint64_t operations() const { return Operations; }
@@ -113,6 +121,10 @@ public:
   /// The operation whose block is running.
   mlir::Operation *enclosingOp() const { return Frames.back().op; }
   void leaveBlock() { Frames.pop_back(); }
+  /// Goes on when this round of the barrier is over.
+  void waitFor(const Barrier &barrier, uint64_t round, mlir::Operation *op) {
+    Waiting = {&barrier, round, op};
+  }
 
 private:
   /// A block that is running.
@@ -127,12 +139,19 @@ private:
     ir::CallOp call;
     llvm::DenseMap<mlir::Value, Value> values;
   };
+  /// A barrier the instance came to.
+  struct Visit {
+    const Barrier *barrier;
+    uint64_t round;
+    mlir::Operation *op;
+  };
 
   Place Where;
   Host &Surroundings;
   GlobalMemory &Memory;
   std::vector<Frame> Frames;
   std::vector<Activation> Activations;
+  std::optional<Visit> Waiting;
   uint64_t Operations = 0;
 };
 
@@ -161,6 +180,8 @@ void addControlOps(OpTable &table); // Interpreter.cpp
 void addScalarOps(OpTable &table);  // ScalarOps.cpp
 void addTensorOps(OpTable &table);  // TensorOps.cpp
 void addTileOps(OpTable &table);    // TileOps.cpp
+void addGatherOps(OpTable &table);  // GatherOps.cpp
+void addRandomOps(OpTable &table);  // RandomOps.cpp
 void addPipeOps(OpTable &table);    // Pipe.cpp
 
 } // namespace kiln::sim

@@ -2,16 +2,38 @@
 
 #include "kiln/Target/Signature/Signature.h"
 
+#include "llvm/ADT/BitVector.h"
+
 using namespace mlir;
 
 namespace kiln::sim {
 
-Task makeTask(ir::FuncOp kernel, ArrayRef<Value> args) {
+/// The parameters that a kernel, or what it calls, marks for the dump.
+static llvm::BitVector markedParameters(ir::FuncOp kernel) {
+  llvm::BitVector marked(kernel.getNumArguments());
+  auto mark = [&](mlir::Value tensor) {
+    if (auto parameter = dyn_cast<BlockArgument>(ir::rootOf(tensor)))
+      marked.set(parameter.getArgNumber());
+  };
+  kernel.walk([&](ir::DumpOp dump) { mark(dump.getTensor()); });
+  kernel.walk([&](ir::CallOp call) {
+    auto callee = SymbolTable::lookupNearestSymbolFrom<ir::FuncOp>(call, call.getCalleeAttr());
+    for (unsigned number : markedParameters(callee).set_bits())
+      mark(call.getArgs()[number]);
+  });
+  return marked;
+}
+
+Task makeTask(ir::FuncOp kernel, ArrayRef<Value> args,
+              llvm::function_ref<bool(const Tensor &)> isMarked) {
   Task task(kernel.getSymName().str());
   ParameterOrder order = parameterOrder(kernel);
-  for (unsigned number : order.tensors)
-    task.addTensor(std::get<Tensor>(args[number]),
-                   static_cast<Direction>(*kernel.getArgDirection(number)));
+  llvm::BitVector marked = markedParameters(kernel);
+  for (unsigned number : order.tensors) {
+    const auto &tensor = std::get<Tensor>(args[number]);
+    task.addTensor(tensor, static_cast<Direction>(*kernel.getArgDirection(number)),
+                   marked[number] || (isMarked && isMarked(tensor)));
+  }
   for (unsigned number : order.scalars)
     task.addScalar(std::get<ScalarBits>(args[number]));
   return task.at(sourceLocOf(kernel.getLoc()));
@@ -51,10 +73,19 @@ static Status addPredicate(Interpreter &in, ir::SubmitOp op, Task &task) {
   return Status::ok();
 }
 
+bool OrchestrationHost::isMarked(const Tensor &tensor) const {
+  return llvm::any_of(Marked, [&](const Tensor &other) {
+    return tensor.buffer() == other.buffer() &&
+           tensor.byteOffset() < other.byteOffset() + other.spanBytes() &&
+           other.byteOffset() < tensor.byteOffset() + tensor.spanBytes();
+  });
+}
+
 Status OrchestrationHost::submit(Interpreter &in, ir::SubmitOp op) {
   Task task;
   if (op.getCallee())
-    task = makeTask(lookup(*op.getCallee()), in.getAll(op.getArgs()));
+    task = makeTask(lookup(*op.getCallee()), in.getAll(op.getArgs()),
+                    [&](const Tensor &tensor) { return isMarked(tensor); });
   if (!op.getStaticGrid().empty())
     task.grid(in.indices(op.getStaticGrid(), op.getGrid()));
   for (mlir::Value dep : op.getDeps())

@@ -15,20 +15,27 @@
 namespace kiln::sim {
 
 /// A task that runs `kernel`; `args` in parameter order become tensors and scalars in task order.
-Task makeTask(ir::FuncOp kernel, llvm::ArrayRef<Value> args);
+/// A tensor is marked for the dump if the kernel or `isMarked` says so.
+Task makeTask(ir::FuncOp kernel, llvm::ArrayRef<Value> args,
+              llvm::function_ref<bool(const Tensor &)> isMarked = {});
 
 class OrchestrationHost final : public Host {
 public:
   OrchestrationHost(mlir::SymbolTable &symbols, Engine &engine) : Host(symbols), Run(engine) {}
 
   Expected<Tensor> alloc(DType dtype, Dims extents) override { return Run.alloc(dtype, extents); }
+  void mark(const Tensor &tensor) override { Marked.push_back(tensor); }
   Status submit(Interpreter &in, ir::SubmitOp op) override;
   Status get(Interpreter &in, ir::GetOp op) override;
   Status beginScope(ir::ScopeOp op) override;
   Status endScope(ir::ScopeOp) override { return Run.endScope(); }
 
 private:
+  /// Whether a tensor shares memory with one that was marked for the dump.
+  bool isMarked(const Tensor &tensor) const;
+
   Engine &Run;
+  std::vector<Tensor> Marked;
 };
 
 } // namespace kiln::sim

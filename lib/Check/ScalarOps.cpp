@@ -1,6 +1,7 @@
-// The arith dialect on scalars. Integers wrap; what arith leaves undefined is defined here: a
-// division by zero is a fault, a shift by the width or more shifts everything out, float to integer
-// saturates.
+// The arith dialect on scalars. Integers wrap, but an index must not leave its 64 bits: that is a
+// fault, never a silent difference to the reference, whose indices are unbounded. What arith leaves
+// undefined is defined here: a division by zero is a fault, a shift by a negative count, the width
+// or more shifts everything out, float to integer saturates.
 #include "Interpreter.h"
 
 #include "kiln/Target/Signature/Signature.h"
@@ -58,35 +59,36 @@ float floatOf(Interpreter &in, Operation *op, unsigned operand) {
   return static_cast<float>(in.scalar(op->getOperand(operand)).asDouble());
 }
 
+using Wide = __int128; ///< Holds sums, products and quotients of all 64-bit integers.
+
+/// `F(Wide, Wide)` gives the exact result for signed operands.
+template <auto F> Status exactBinary(Interpreter &in, Operation *op) {
+  int64_t a = intOf(in, op, 0).s(), b = intOf(in, op, 1).s();
+  Wide exact = F(a, b);
+  if (op->getResult(0).getType().isIndex() && exact != static_cast<int64_t>(exact))
+    return fault("the result for " + std::to_string(a) + " and " + std::to_string(b) +
+                 " does not fit the 64 bits of an index");
+  return setInt(in, op, static_cast<uint64_t>(exact));
+}
+
 /// `F(Int, Int)` gives the low 64 bits of the result.
 template <auto F> Status intBinary(Interpreter &in, Operation *op) {
   return setInt(in, op, static_cast<uint64_t>(F(intOf(in, op, 0), intOf(in, op, 1))));
 }
 
-template <auto F> Status division(Interpreter &in, Operation *op) {
+/// `Run`, unless it would divide by zero.
+template <OpTable::Handler Run> Status division(Interpreter &in, Operation *op) {
   if (intOf(in, op, 1).u() == 0)
     return fault("integer division of " + std::to_string(intOf(in, op, 0).s()) + " by zero");
-  return intBinary<F>(in, op);
+  return Run(in, op);
 }
 
 template <auto F> Status floatBinary(Interpreter &in, Operation *op) {
   return setFloat(in, op, F(floatOf(in, op, 0), floatOf(in, op, 1)));
 }
 
-// Signed division without the one overflow C++ leaves undefined, the least integer by -1.
-int64_t quotient(int64_t a, int64_t b) {
-  return b == -1 ? static_cast<int64_t>(-static_cast<uint64_t>(a)) : a / b;
-}
-int64_t remainder(int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }
-
-int64_t floorDiv(Int a, Int b) {
-  int64_t rest = remainder(a.s(), b.s());
-  return quotient(a.s(), b.s()) - (rest != 0 && (rest < 0) != (b.s() < 0));
-}
-int64_t ceilDiv(Int a, Int b) {
-  int64_t rest = remainder(a.s(), b.s());
-  return quotient(a.s(), b.s()) + (rest != 0 && (rest < 0) == (b.s() < 0));
-}
+Wide floorDiv(Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+Wide ceilDiv(Wide a, Wide b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }
 
 uint64_t shiftLeft(Int a, Int b) { return b.u() < a.width ? a.u() << b.u() : 0; }
 uint64_t shiftRight(Int a, Int b) { return b.u() < a.width ? a.u() >> b.u() : 0; }
@@ -217,9 +219,9 @@ void addScalarOps(OpTable &table) {
   table.add<arith::CmpIOp, compareInts>();
   table.add<arith::CmpFOp, compareFloats>();
 
-  table.add<arith::AddIOp, intBinary<[](Int a, Int b) { return a.bits + b.bits; }>>();
-  table.add<arith::SubIOp, intBinary<[](Int a, Int b) { return a.bits - b.bits; }>>();
-  table.add<arith::MulIOp, intBinary<[](Int a, Int b) { return a.bits * b.bits; }>>();
+  table.add<arith::AddIOp, exactBinary<[](Wide a, Wide b) { return a + b; }>>();
+  table.add<arith::SubIOp, exactBinary<[](Wide a, Wide b) { return a - b; }>>();
+  table.add<arith::MulIOp, exactBinary<[](Wide a, Wide b) { return a * b; }>>();
   table.add<arith::AndIOp, intBinary<[](Int a, Int b) { return a.bits & b.bits; }>>();
   table.add<arith::OrIOp, intBinary<[](Int a, Int b) { return a.bits | b.bits; }>>();
   table.add<arith::XOrIOp, intBinary<[](Int a, Int b) { return a.bits ^ b.bits; }>>();
@@ -230,14 +232,15 @@ void addScalarOps(OpTable &table) {
   table.add<arith::MaxSIOp, intBinary<[](Int a, Int b) { return std::max(a.s(), b.s()); }>>();
   table.add<arith::MinUIOp, intBinary<[](Int a, Int b) { return std::min(a.u(), b.u()); }>>();
   table.add<arith::MaxUIOp, intBinary<[](Int a, Int b) { return std::max(a.u(), b.u()); }>>();
-  table.add<arith::DivSIOp, division<[](Int a, Int b) { return quotient(a.s(), b.s()); }>>();
-  table.add<arith::RemSIOp, division<[](Int a, Int b) { return remainder(a.s(), b.s()); }>>();
-  table.add<arith::FloorDivSIOp, division<floorDiv>>();
-  table.add<arith::CeilDivSIOp, division<ceilDiv>>();
-  table.add<arith::DivUIOp, division<[](Int a, Int b) { return a.u() / b.u(); }>>();
-  table.add<arith::RemUIOp, division<[](Int a, Int b) { return a.u() % b.u(); }>>();
-  table.add<arith::CeilDivUIOp,
-            division<[](Int a, Int b) { return a.u() / b.u() + (a.u() % b.u() != 0); }>>();
+  table.add<arith::DivSIOp, division<exactBinary<[](Wide a, Wide b) { return a / b; }>>>();
+  table.add<arith::RemSIOp, division<exactBinary<[](Wide a, Wide b) { return a % b; }>>>();
+  table.add<arith::FloorDivSIOp, division<exactBinary<floorDiv>>>();
+  table.add<arith::CeilDivSIOp, division<exactBinary<ceilDiv>>>();
+  table.add<arith::DivUIOp, division<intBinary<[](Int a, Int b) { return a.u() / b.u(); }>>>();
+  table.add<arith::RemUIOp, division<intBinary<[](Int a, Int b) { return a.u() % b.u(); }>>>();
+  table.add<
+      arith::CeilDivUIOp,
+      division<intBinary<[](Int a, Int b) { return a.u() / b.u() + (a.u() % b.u() != 0); }>>>();
 
   table.add<arith::AddFOp, floatBinary<[](float a, float b) { return a + b; }>>();
   table.add<arith::SubFOp, floatBinary<[](float a, float b) { return a - b; }>>();

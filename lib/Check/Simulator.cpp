@@ -2,7 +2,7 @@
 // their IR, the entry interpreted or launched, the first failure kept as it was found.
 #include "kiln/Check/Simulator.h"
 
-#include "Group.h"
+#include "Barrier.h"
 #include "Orchestration.h"
 
 #include "kiln/Target/Signature/Signature.h"
@@ -72,6 +72,8 @@ private:
   static int32_t runKernel(const kiln_args *args, const kiln_blocks *range, kiln_context *ctx);
   Status runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_blocks &range,
                    const kiln_context &ctx);
+  Status runTogether(ir::FuncOp func, const std::vector<Value> &values, const BlockOrder &order,
+                     sim::Place place, const sim::BlockContext &context);
   /// Keeps the first failure: what came after it may be its consequence.
   void fail(const Status &status) {
     if (First.isOk())
@@ -147,12 +149,37 @@ Status Simulation::runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_
   sim::Place place;
   std::copy(std::begin(ctx.grid), std::end(ctx.grid), place.grid.begin());
   BlockOrder order(range, random);
+  if (ir::findBarrier(func))
+    return runTogether(func, *values, order, place, context);
   for (uint64_t number = 0; number < order.count(); ++number, ++Blocks) {
     place.block = order.block(number);
     if (Status bad = sim::GroupBlock(func, *values, place, context).run(); !bad.isOk())
       return bad;
   }
   return Status::ok();
+}
+
+Status Simulation::runTogether(ir::FuncOp func, const std::vector<Value> &values,
+                               const BlockOrder &order, sim::Place place,
+                               const sim::BlockContext &context) {
+  // Every block is alive at once, and nothing else bounds their number.
+  if (constexpr uint64_t most = 1 << 14; order.count() > most)
+    return Status(StatusCode::Unsupported,
+                  "@" + func.getSymName().str() + " contains a barrier and runs with " +
+                      std::to_string(order.count()) + " blocks; the simulator runs at most " +
+                      std::to_string(most) + " at once",
+                  sourceLocOf(func.getLoc()));
+  if (order.count() != static_cast<uint64_t>(place.grid[0] * place.grid[1] * place.grid[2]))
+    return Status(StatusCode::Internal, "@" + func.getSymName().str() +
+                                            " contains a barrier, but its blocks were not all "
+                                            "started at once");
+  std::vector<sim::Place> places;
+  for (uint64_t number = 0; number < order.count(); ++number) {
+    place.block = order.block(number);
+    places.push_back(place);
+  }
+  Blocks += order.count();
+  return sim::BlocksTogether(func, values, places, context).run();
 }
 
 int32_t Simulation::runKernel(const kiln_args *args, const kiln_blocks *range, kiln_context *ctx) {

@@ -96,6 +96,9 @@ Status store(Interpreter &in, tile::StoreOp op) {
                            op.getAtomic().has_value());
 }
 
+/// A hint: nothing to do, and nothing to check.
+Status prefetch(Interpreter &, tile::PrefetchOp) { return Status::ok(); }
+
 } // namespace
 
 void addTensorOps(OpTable &table) {
@@ -108,6 +111,7 @@ void addTensorOps(OpTable &table) {
   table.add<ir::WriteOp, write>();
   table.add<tile::LoadOp, load>();
   table.add<tile::StoreOp, store>();
+  table.add<tile::PrefetchOp, prefetch>();
 }
 
 } // namespace kiln::sim

@@ -1,7 +1,5 @@
 // What cores compute. Floats compute in f32 and round to the element type; integers wrap.
-#include "Interpreter.h"
-
-#include "kiln/Target/Signature/Signature.h"
+#include "TileOps.h"
 
 #include <cmath>
 #include <limits>
@@ -18,17 +16,6 @@ TilePtr broadcastable(Interpreter &in, mlir::Value value) {
   return splat(1, 1, in.scalar(value));
 }
 
-/// A tile of the type of the op's result, to be filled.
-std::shared_ptr<Tile> makeResult(Operation *op) {
-  auto type = cast<tile::TileType>(op->getResult(0).getType());
-  return std::make_shared<Tile>(type.getRows(), type.getCols(), *dtypeOf(type.getElementType()));
-}
-
-Status setResult(Interpreter &in, Operation *op, TilePtr tile) {
-  in.set(op->getResult(0), std::move(tile));
-  return Status::ok();
-}
-
 /// Reads a tile, whose extents may be 1, as if it had the extents of the result.
 template <typename T> class Broadcast {
 public:
@@ -42,14 +29,6 @@ private:
   int64_t RowStep, ColStep;
 };
 
-/// Fills `result` with `make(row, col)`.
-template <typename T, typename F> void fill(Tile &result, F make) {
-  std::vector<T> &elements = result.elements<T>();
-  for (int64_t row = 0; row < result.rows; ++row)
-    for (int64_t col = 0; col < result.cols; ++col)
-      elements[row * result.cols + col] = make(row, col);
-}
-
 //===----------------------------------------------------------------------===//
 // Elementwise
 //===----------------------------------------------------------------------===//
@@ -57,7 +36,7 @@ template <typename T, typename F> void fill(Tile &result, F make) {
 /// `F` on each element, floats or integers.
 template <typename F> Status map(Interpreter &in, Operation *op) {
   TilePtr x = in.tile(op->getOperand(0));
-  std::shared_ptr<Tile> result = makeResult(op);
+  std::shared_ptr<Tile> result = makeTile(op->getResult(0));
   withElementType(x->dtype, [&](auto zero) {
     using T = decltype(zero);
     if constexpr (std::is_invocable_v<F, T>)
@@ -70,19 +49,25 @@ template <typename F> Status map(Interpreter &in, Operation *op) {
 
 /// A function of floats alone.
 template <auto F> struct OfFloat {
-  float operator()(float x) const { return F(x); }
-  float operator()(int64_t) const = delete;
+  float operator()(std::same_as<float> auto... x) const { return F(x...); }
+};
+/// A function of integers alone.
+template <auto F> struct OfInt {
+  int64_t operator()(std::same_as<int64_t> auto... x) const { return F(x...); }
 };
 
 /// `F` on each pair of elements, broadcast.
 template <typename F> Status zip(Interpreter &in, Operation *op) {
   TilePtr lhs = broadcastable(in, op->getOperand(0)), rhs = broadcastable(in, op->getOperand(1));
-  std::shared_ptr<Tile> result = makeResult(op);
+  std::shared_ptr<Tile> result = makeTile(op->getResult(0));
   withElementType(lhs->dtype, [&](auto zero) {
     using T = decltype(zero);
-    Broadcast<T> a(*lhs), b(*rhs);
-    fill<T>(*result,
-            [&](int64_t r, int64_t c) { return canonical(result->dtype, F()(a(r, c), b(r, c))); });
+    if constexpr (std::is_invocable_v<F, T, T>) {
+      Broadcast<T> a(*lhs), b(*rhs);
+      fill<T>(*result, [&](int64_t r, int64_t c) {
+        return canonical(result->dtype, F()(a(r, c), b(r, c)));
+      });
+    }
   });
   return setResult(in, op, result);
 }
@@ -110,6 +95,10 @@ struct Div {
   float operator()(float a, float b) const { return a / b; }
   int64_t operator()(int64_t a, int64_t b) const { return b == -1 ? Sub()(0, a) : a / b; }
 };
+struct Fmod {
+  float operator()(float a, float b) const { return std::fmod(a, b); }
+  int64_t operator()(int64_t a, int64_t b) const { return b == -1 ? 0 : a % b; }
+};
 struct Max {
   float operator()(float a, float b) const {
     return std::isnan(a) || a > b ? a : b;
@@ -129,15 +118,26 @@ struct Abs {
   int64_t operator()(int64_t x) const { return x < 0 ? Sub()(0, x) : x; }
 };
 
-Status divide(Interpreter &in, tile::DivOp op) {
-  TilePtr divisor = broadcastable(in, op.getRhs());
+// Elements are kept sign-extended, so what leaves the low 64 bits has left every narrower type too.
+int64_t shiftLeft(int64_t a, int64_t b) {
+  bool isInside = b >= 0 && b < 64;
+  return isInside ? static_cast<int64_t>(static_cast<uint64_t>(a) << b) : 0;
+}
+int64_t shiftRight(int64_t a, int64_t b) {
+  bool isInside = b >= 0 && b < 64;
+  return a >> (isInside ? b : 63);
+}
+
+/// A division, or its remainder; of integers only by what is not zero.
+template <typename F> Status divide(Interpreter &in, Operation *op) {
+  TilePtr divisor = broadcastable(in, op->getOperand(1));
   auto zero = llvm::find(divisor->ints, 0);
   if (zero != divisor->ints.end()) {
     int64_t at = zero - divisor->ints.begin();
     return fault("integer division by zero: element [" + std::to_string(at / divisor->cols) + ", " +
                  std::to_string(at % divisor->cols) + "] of the divisor");
   }
-  return zip<Div>(in, op);
+  return zip<F>(in, op);
 }
 
 template <typename T> bool holds(tile::CmpKind kind, T a, T b) {
@@ -160,7 +160,7 @@ template <typename T> bool holds(tile::CmpKind kind, T a, T b) {
 
 Status compare(Interpreter &in, tile::CmpOp op) {
   TilePtr lhs = broadcastable(in, op.getLhs()), rhs = broadcastable(in, op.getRhs());
-  std::shared_ptr<Tile> result = makeResult(op);
+  std::shared_ptr<Tile> result = makeTile(op->getResult(0));
   withElementType(lhs->dtype, [&](auto zero) {
     Broadcast<decltype(zero)> a(*lhs), b(*rhs);
     fill<int64_t>(*result,
@@ -172,7 +172,7 @@ Status compare(Interpreter &in, tile::CmpOp op) {
 Status select(Interpreter &in, tile::SelectOp op) {
   TilePtr condition = in.tile(op.getCondition());
   TilePtr lhs = broadcastable(in, op.getLhs()), rhs = broadcastable(in, op.getRhs());
-  std::shared_ptr<Tile> result = makeResult(op);
+  std::shared_ptr<Tile> result = makeTile(op->getResult(0));
   withElementType(result->dtype, [&](auto zero) {
     Broadcast<int64_t> first(*condition);
     Broadcast<decltype(zero)> a(*lhs), b(*rhs);
@@ -192,7 +192,7 @@ Status full(Interpreter &in, tile::FullOp op) {
 }
 
 Status iota(Interpreter &in, tile::IotaOp op) {
-  std::shared_ptr<Tile> result = makeResult(op);
+  std::shared_ptr<Tile> result = makeTile(op->getResult(0));
   withElementType(result->dtype, [&](auto zero) {
     using T = decltype(zero);
     fill<T>(*result, [&](int64_t r, int64_t c) {
@@ -280,6 +280,27 @@ template <typename F> TilePtr reduceWith(const Tile &tile, unsigned axis) {
   return result;
 }
 
+/// The index along an axis of the first NaN, else of the first element that is `AtLeast` as good as
+/// all others.
+template <typename AtLeast> TilePtr argReduce(const Tile &tile, unsigned axis) {
+  auto result =
+      std::make_shared<Tile>(axis == 0 ? 1 : tile.rows, axis == 0 ? tile.cols : 1, DType::I32);
+  withElementType(tile.dtype, [&](auto zero) {
+    Broadcast<decltype(zero)> x(tile);
+    fill<int64_t>(*result, [&](int64_t r, int64_t c) {
+      auto at = [&](int64_t i) { return axis == 0 ? x(i, c) : x(r, i); };
+      int64_t best = 0;
+      for (int64_t i = 1; i < (axis == 0 ? tile.rows : tile.cols); ++i) {
+        bool isNaN = at(best) != at(best);
+        if (!isNaN && !AtLeast()(at(best), at(i)))
+          best = i;
+      }
+      return best;
+    });
+  });
+  return result;
+}
+
 Status reduce(Interpreter &in, tile::ReduceOp op) {
   TilePtr tile = in.tile(op.getOperand());
   switch (op.getKind()) {
@@ -289,6 +310,12 @@ Status reduce(Interpreter &in, tile::ReduceOp op) {
     return setResult(in, op, reduceWith<Max>(*tile, op.getAxis()));
   case tile::ReduceKind::Min:
     return setResult(in, op, reduceWith<Min>(*tile, op.getAxis()));
+  case tile::ReduceKind::Prod:
+    return setResult(in, op, reduceWith<Mul>(*tile, op.getAxis()));
+  case tile::ReduceKind::ArgMax:
+    return setResult(in, op, argReduce<std::greater_equal<>>(*tile, op.getAxis()));
+  case tile::ReduceKind::ArgMin:
+    return setResult(in, op, argReduce<std::less_equal<>>(*tile, op.getAxis()));
   }
   return Status(StatusCode::Unsupported, "this kind of reduction is not supported");
 }
@@ -327,7 +354,9 @@ template <typename Op> Status multiply(Interpreter &in, Op op, std::shared_ptr<T
   return setResult(in, op, result);
 }
 
-Status matmul(Interpreter &in, tile::MatmulOp op) { return multiply(in, op, makeResult(op)); }
+Status matmul(Interpreter &in, tile::MatmulOp op) {
+  return multiply(in, op, makeTile(op->getResult(0)));
+}
 Status matmulAcc(Interpreter &in, tile::MatmulAccOp op) {
   return multiply(in, op, std::make_shared<Tile>(*in.tile(op.getAcc())));
 }
@@ -389,9 +418,17 @@ void addTileOps(OpTable &table) {
   table.add<tile::AddOp, zip<Add>>();
   table.add<tile::SubOp, zip<Sub>>();
   table.add<tile::MulOp, zip<Mul>>();
-  table.add<tile::DivOp, divide>();
+  table.add<tile::DivOp, divide<Div>>();
+  table.add<tile::FmodOp, divide<Fmod>>();
+  table.add<tile::PowOp, zip<OfFloat<[](float a, float b) { return std::pow(a, b); }>>>();
   table.add<tile::MaxOp, zip<Max>>();
   table.add<tile::MinOp, zip<Min>>();
+  table.add<tile::AndOp, zip<OfInt<[](int64_t a, int64_t b) { return a & b; }>>>();
+  table.add<tile::OrOp, zip<OfInt<[](int64_t a, int64_t b) { return a | b; }>>>();
+  table.add<tile::XorOp, zip<OfInt<[](int64_t a, int64_t b) { return a ^ b; }>>>();
+  table.add<tile::NotOp, map<OfInt<[](int64_t x) { return ~x; }>>>();
+  table.add<tile::ShlOp, zip<OfInt<shiftLeft>>>();
+  table.add<tile::ShrOp, zip<OfInt<shiftRight>>>();
   table.add<tile::CmpOp, compare>();
   table.add<tile::SelectOp, select>();
   table.add<tile::NegOp, map<Neg>>();
@@ -405,6 +442,8 @@ void addTileOps(OpTable &table) {
   table.add<tile::TanhOp, map<OfFloat<[](float x) { return std::tanh(x); }>>>();
   table.add<tile::SigmoidOp, map<OfFloat<[](float x) { return 1.0f / (1.0f + std::exp(-x)); }>>>();
   table.add<tile::ErfOp, map<OfFloat<[](float x) { return std::erf(x); }>>>();
+  table.add<tile::SinOp, map<OfFloat<[](float x) { return std::sin(x); }>>>();
+  table.add<tile::CosOp, map<OfFloat<[](float x) { return std::cos(x); }>>>();
 
   table.add<tile::ReduceOp, reduce>();
   table.add<tile::MatmulOp, matmul>();

@@ -53,8 +53,7 @@ ScalarBits elementAt(const Tile &tile, int64_t row, int64_t col) {
                           : ScalarBits::fromInt(tile.dtype, tile.ints[at]);
 }
 
-/// Copies `from`, all of it, to (row, col) of `to`.
-static void paste(const Tile &from, Tile &to, int64_t row, int64_t col) {
+void paste(const Tile &from, Tile &to, int64_t row, int64_t col) {
   withElementType(to.dtype, [&](auto zero) {
     using T = decltype(zero);
     for (int64_t r = 0; r < from.rows; ++r)

@@ -53,6 +53,8 @@ int64_t canonical(DType dtype, int64_t value);
 TilePtr splat(int64_t rows, int64_t cols, ScalarBits value);
 ScalarBits elementAt(const Tile &tile, int64_t row, int64_t col);
 
+/// Copies `from`, all of it, to (row, col) of `to`, where it must fit.
+void paste(const Tile &from, Tile &to, int64_t row, int64_t col);
 /// `rows` x `cols` elements from (row, col) on, which must lie inside.
 TilePtr extractBox(const Tile &tile, int64_t row, int64_t col, int64_t rows, int64_t cols);
 /// `into` with the elements from (row, col) on replaced by `tile`, which must fit.

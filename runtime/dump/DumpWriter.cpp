@@ -94,14 +94,14 @@ DumpRecord DumpWriter::newRecord(uint64_t task, const KernelRecord &kernel, size
 void DumpWriter::captureTensors(uint64_t task, const Task &args, const KernelRecord &kernel,
                                 DumpStage stage) {
   for (size_t i = 0; i < args.tensors().size() && Error.isOk(); ++i) {
-    const auto &[tensor, direction] = args.tensors()[i];
-    if (!(stage == DumpStage::BeforeDispatch ? reads(direction) : writes(direction)))
+    const TaskTensor &arg = args.tensors()[i];
+    if (!(stage == DumpStage::BeforeDispatch ? reads(arg.direction) : writes(arg.direction)))
       continue;
     DumpRecord record = newRecord(task, kernel, i, stage);
-    record.role = static_cast<uint8_t>(direction);
+    record.role = static_cast<uint8_t>(arg.direction);
     if (kernel.signature && kernel.signature->tensors[i].internal)
       record.flags |= DumpRecord::Internal;
-    append(tensor, record);
+    append(arg.tensor, record);
   }
 }
 

@@ -46,6 +46,8 @@ struct Predicate {
 struct TaskTensor {
   Tensor tensor;
   Direction direction = Direction::In;
+  /// The program asks for it in the argument dump.
+  bool marked = false;
 };
 
 class Task {
@@ -59,8 +61,8 @@ public:
   Task &addInput(Tensor tensor) { return addTensor(std::move(tensor), Direction::In); }
   Task &addOutput(Tensor tensor) { return addTensor(std::move(tensor), Direction::Out); }
   Task &addInout(Tensor tensor) { return addTensor(std::move(tensor), Direction::InOut); }
-  Task &addTensor(Tensor tensor, Direction direction) {
-    Tensors.push_back({std::move(tensor), direction});
+  Task &addTensor(Tensor tensor, Direction direction, bool marked = false) {
+    Tensors.push_back({std::move(tensor), direction, marked});
     return *this;
   }
   Task &addScalar(uint64_t bits, DType type) { return addScalar(ScalarBits{bits, type}); }

@@ -274,8 +274,11 @@ LogicalResult IncoreOp::verify() {
 }
 
 LogicalResult DumpOp::verify() {
-  auto func = (*this)->getParentOfType<FuncOp>();
-  if (func && func.isKernel() && !isa<BlockArgument>(rootOf(getTensor())))
+  Operation *kernel = (*this)->getParentOfType<IncoreOp>();
+  if (auto func = (*this)->getParentOfType<FuncOp>(); !kernel && func && func.isKernel())
+    kernel = func;
+  if (Operation *maker = rootOf(getTensor()).getDefiningOp();
+      kernel && maker && kernel->isProperAncestor(maker))
     return emitOpError("marks a parameter of a kernel; this tensor is made inside it");
   return success();
 }

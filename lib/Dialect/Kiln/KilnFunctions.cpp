@@ -367,18 +367,36 @@ static FuncOp lookupCallee(Operation *op, FlatSymbolRefAttr name, SymbolTableCol
   return callee;
 }
 
-/// A barrier in a kernel, or in the roles of a group; null if there is none. Recursion is checked
-/// elsewhere and may not be checked yet, so calls are followed one level deep in groups only.
-static Operation *findBarrier(FuncOp func, SymbolTableCollection &symbols) {
-  Operation *found = nullptr;
-  func.walk([&](tile::BarrierOp barrier) { found = barrier; });
-  if (func.getKind() == FuncKind::Group)
-    func.walk([&](CallOp call) {
-      auto role = symbols.lookupNearestSymbolFrom<FuncOp>(call, call.getCalleeAttr());
-      if (!found && role && role.getKind() != FuncKind::Group)
-        found = findBarrier(role, symbols);
+Operation *findBarrier(FuncOp func) {
+  SmallVector<FuncOp> work{func};
+  llvm::SmallPtrSet<Operation *, 8> seen{func}; // recursion may not have been rejected yet
+  while (!work.empty()) {
+    Operation *found = nullptr;
+    work.pop_back_val().walk([&](Operation *op) {
+      if (isa<tile::BarrierOp>(op))
+        found = op;
+      else if (auto call = dyn_cast<CallOp>(op))
+        if (auto callee = SymbolTable::lookupNearestSymbolFrom<FuncOp>(op, call.getCalleeAttr());
+            callee && seen.insert(callee).second)
+          work.push_back(callee);
     });
-  return found;
+    if (found)
+      return found;
+  }
+  return nullptr;
+}
+
+/// That the launch around `op`, or `op` itself, starts all blocks at once if `op` makes them meet.
+static LogicalResult verifySyncStart(Operation *op, bool isSyncStart, FuncOp callee) {
+  Operation *barrier = isSyncStart ? nullptr : findBarrier(callee);
+  if (!barrier)
+    return success();
+  InFlightDiagnostic diag = op->emitOpError(isa<SubmitOp>(op) ? "launches @" : "calls @")
+                            << callee.getSymName()
+                            << ", which contains a barrier; all its blocks must run at once, so "
+                               "the launch needs sync_start";
+  diag.attachNote(barrier->getLoc()) << "the barrier";
+  return diag;
 }
 
 LogicalResult SubmitOp::verifySymbolUses(SymbolTableCollection &symbols) {
@@ -398,15 +416,8 @@ LogicalResult SubmitOp::verifySymbolUses(SymbolTableCollection &symbols) {
     return emitOpError("launches @")
            << callee.getSymName()
            << ", which has a pipe parameter; launch the group that makes the pipe";
-  if (!getSyncStart())
-    if (Operation *barrier = findBarrier(callee, symbols)) {
-      InFlightDiagnostic diag = emitOpError("launches @")
-                                << callee.getSymName()
-                                << ", which contains a barrier; all its blocks must run at once, "
-                                   "so the launch needs sync_start";
-      diag.attachNote(barrier->getLoc()) << "the barrier";
-      return diag;
-    }
+  if (failed(verifySyncStart(*this, getSyncStart(), callee)))
+    return failure();
   return verifyArguments(*this, callee, getArgs());
 }
 
@@ -477,6 +488,8 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
            << callee.getSymName() << ", which is of kind " << stringifyFuncKind(callee.getKind())
            << "; here only " << stringifyFuncKind(expected)
            << " functions can be called (kernels and groups are launched with kiln.submit)";
+  if (auto incore = (*this)->getParentOfType<IncoreOp>())
+    return verifySyncStart(*this, incore.getSyncStart(), callee);
   return success();
 }
 

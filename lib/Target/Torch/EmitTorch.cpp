@@ -57,7 +57,7 @@ Status ProgramEmitter::plan() {
   for (ir::FuncOp func : Functions)
     if (!Prog.functionNames.contains(func))
       Prog.functionNames[func] = Prog.names.unique(func.getSymName());
-  planGenerators(Prog);
+  planTasks(Prog);
   EntryName = needsRun() ? "run" : Prog.nameOf(Entry);
   return Status::ok();
 }
@@ -83,6 +83,8 @@ place.
 Tiles of 16- and 8-bit floats are kept as float32 and rounded after each operation; products of
 floats accumulate in float32. Blocks of a launch and tasks run one after the other.
 )py";
+  if (!Prog.taskMakers.empty())
+    text += "Blocks that meet at a barrier are tasks of one scheduler, which runs them in turns.\n";
   auto has = [&](ir::FuncKind kind) {
     return llvm::any_of(Functions, [&](ir::FuncOp func) { return func.getKind() == kind; });
   };

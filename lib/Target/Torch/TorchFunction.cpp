@@ -28,29 +28,25 @@ Expected<std::string> FunctionEmitter::emit() {
     parameters.push_back(Names.unique(hint.empty() ? StringRef(fallback) : hint));
     Values[argument] = {parameters.back()};
   }
-  std::string list = "(" + llvm::join(parameters, ", ") + ")";
-  std::string name = isGenerator() ? Prog.generators.lookup(Func) : Prog.nameOf(Func);
-  line("def " + Twine(name) + list + ":");
+  std::string list = llvm::join(parameters, ", ");
+  bool isGroup = Func.getKind() == ir::FuncKind::Group;
+  std::string name = isGenerator()                               ? Prog.generators.lookup(Func)
+                     : isGroup && Prog.taskMakers.contains(Func) ? Prog.taskMakers.lookup(Func)
+                                                                 : Prog.nameOf(Func);
+  line("def " + Twine(name) + "(" + list + "):");
   emitIndented([&] {
     emitDocstring();
     if (Prog.options.checkShapes)
       for (BlockArgument argument : Func.getArguments())
         check(argument, text(argument));
-    if (Func.getKind() == ir::FuncKind::Group)
+    if (isGroup)
       line("_reset_pipes()");
     emitBlock(Func.getBody().front());
-    if (Func.getKind() == ir::FuncKind::Group)
+    if (isGroup)
       emitMembers();
   });
-  if (isGenerator()) {
-    Out += "\n\n";
-    line("def " + Twine(Prog.nameOf(Func)) + list + ":");
-    emitIndented([&] {
-      line("\"\"\"" + Twine(name) +
-           " without a group: what it pops must be in its pipes already.\"\"\"");
-      line("_run_alone(" + Twine(name) + list + ")");
-    });
-  }
+  if (name != Prog.nameOf(Func))
+    emitPlainForm(list);
   if (!Error.isOk())
     return Error;
   return std::move(Out);
@@ -71,13 +67,15 @@ void FunctionEmitter::emitDocstring() {
   switch (Func.getKind()) {
   case ir::FuncKind::Role:
     summary = "Role " + Func.getRole()->str();
-    summary += isGenerator() ? ", a task of the scheduler: yields at every push and pop." : ".";
+    summary += isGenerator() ? ", a task of the scheduler: yields wherever it may wait." : ".";
     break;
   case ir::FuncKind::Incore:
-    summary = "Kernel.";
+    summary =
+        isGenerator() ? "Kernel, a task of the scheduler: yields at every barrier." : "Kernel.";
     break;
   case ir::FuncKind::Group:
-    summary = "Runs one core group.";
+    summary =
+        Prog.taskMakers.contains(Func) ? "The tasks of one core group." : "Runs one core group.";
     break;
   case ir::FuncKind::Orchestration:
     summary = "Orchestration: tasks run in the order they are submitted.";
@@ -152,19 +150,30 @@ bool FunctionEmitter::emitStatement(Operation *op) {
       .Case<scf::IfOp>([&](auto branch) { return emitIf(branch), true; })
       .Case<ir::SubmitOp>([&](auto submit) { return emitSubmit(submit), true; })
       .Case<ir::ScopeOp>([&](auto scope) { return emitBlock(scope.getBody().front()), true; })
-      .Case<ir::CallOp>([&](auto call) {
-        if (Func.getKind() !=
-            ir::FuncKind::Group) // a group calls its members all at once, at its end
-          line(Twine(Prog.nameOf(Prog.lookup(call.getCalleeAttr()))) + "(" +
-               arguments(call.getArgs()) + ")");
-        return true;
-      })
+      .Case<ir::CallOp>([&](auto call) { return emitCall(call), true; })
       .Case<ir::WriteOp>([&](auto write) {
         line("_write(" + Twine(text(write.getValue())) + ", " + text(write.getTensor()) + ", " +
              mixedTuple(write.getStaticIndices(), write.getIndices()) + ")");
         return true;
       })
       .Case<tile::StoreOp>([&](auto store) { return emitStore(store), true; })
+      .Case<tile::ScatterRowsOp>([&](auto scatter) { return emitScatterRows(scatter), true; })
+      .Case<tile::SortRowsOp>([&](tile::SortRowsOp sort) {
+        assignResults(sort, "_sort_rows(" + text(sort.getOperand()) +
+                                (sort.getDescending() ? ", descending=True)" : ")"));
+        return true;
+      })
+      .Case<tile::TopkRowsOp>([&](tile::TopkRowsOp topk) {
+        assignResults(topk, "_topk_rows(" + text(topk.getOperand()) + ", " +
+                                Twine(topk.getValues().getType().getCols()) + ")");
+        return true;
+      })
+      .Case<tile::BarrierOp>([&](auto) { return line("yield _WaitBarrier()"), true; })
+      .Case<tile::PrefetchOp>([](auto) { return true; }) // a hint: computes nothing
+      .Case<ir::DumpOp>([&](auto dump) {
+        line("# " + Twine(text(dump.getTensor())) + " is marked for the argument dump.");
+        return true;
+      })
       .Case<tile::PipeOp>([&](auto pipe) { return emitPipe(pipe), true; })
       .Case<tile::PushOp>([&](auto push) { return emitPush(push), true; })
       .Case<tile::PopOp>([&](auto pop) { return emitPop(pop), true; })
@@ -288,21 +297,32 @@ void FunctionEmitter::emitIf(scf::IfOp branch) {
 }
 
 //===----------------------------------------------------------------------===//
-// Launches, stores, pipes
+// Launches and pipes
 //===----------------------------------------------------------------------===//
+
+void FunctionEmitter::emitCall(ir::CallOp call) {
+  if (Func.getKind() == ir::FuncKind::Group)
+    return; // a group calls its members all at once, at its end
+  ir::FuncOp callee = Prog.lookup(call.getCalleeAttr());
+  std::string generator = Prog.generators.lookup(callee);
+  line((generator.empty() ? Prog.nameOf(callee) : "yield from " + generator) + "(" +
+       arguments(call.getArgs()) + ")");
+}
 
 void FunctionEmitter::emitSubmit(ir::SubmitOp submit) {
   if (!submit.getCallee()) {
     line("# A task without a kernel: it only orders others.");
     return;
   }
-  std::string call = Prog.nameOf(Prog.lookup(submit.getCalleeAttr()));
-  std::string args = arguments(submit.getArgs());
+  ir::FuncOp kernel = Prog.lookup(submit.getCalleeAttr());
+  std::string call = Prog.nameOf(kernel), args = arguments(submit.getArgs()),
+              grid = mixedTuple(submit.getStaticGrid(), submit.getGrid());
   if (submit.getStaticGrid().empty())
     call += "(" + args + ")";
+  else if (Prog.taskMakers.contains(kernel))
+    call = launchTogether(kernel, grid, args);
   else
-    call = "_launch(" + call + ", " + mixedTuple(submit.getStaticGrid(), submit.getGrid()) +
-           (args.empty() ? "" : ", ") + args + ")";
+    call = "_launch(" + call + ", " + grid + (args.empty() ? "" : ", ") + args + ")";
   if (!submit.getPredicate())
     return line(call);
 
@@ -318,30 +338,6 @@ void FunctionEmitter::emitSubmit(ir::SubmitOp submit) {
   emitIndented([&] { line(call); });
 }
 
-void FunctionEmitter::emitStore(tile::StoreOp store) {
-  Type element = store.getTile().getType().getElementType();
-  std::string index = mixedTuple(store.getStaticIndices(), store.getIndices());
-  std::string place = text(store.getTensor()) + ", " + index;
-  std::string value = text(store.getTile());
-  StringRef kind = float8Kind(element);
-  if (store.getAtomic()) {
-    tile::TileType type = store.getTile().getType();
-    std::string old = ("_load(" + Twine(place) + ", (" + Twine(type.getRows()) + ", " +
-                       Twine(type.getCols()) + "))")
-                          .str();
-    if (isFloat8(element))
-      old = ("_from_f8(" + Twine(old) + ", " + kind + ")").str();
-    value = old + (element.isInteger(1) ? " ^ " : " + ") + text(store.getTile(), Prec::Product);
-  }
-  if (isFloat8(element))
-    value = ("_to_f8(" + Twine(value) + ", " + kind + ")").str();
-  std::string valid;
-  if (store.getStaticValid())
-    valid = ", valid=" + mixedTuple(*store.getStaticValid(), store.getValid());
-  line("_store(" + Twine(value) + ", " + place + valid + ")" +
-       (store.getAtomic() ? "  # atomic(add)" : ""));
-}
-
 void FunctionEmitter::emitPush(tile::PushOp push) {
   tile::PipeType type = push.getPipe().getType();
   std::string tiles = push.getTiles().size() == 1 ? text(push.getTiles()[0])
@@ -353,17 +349,20 @@ void FunctionEmitter::emitPush(tile::PushOp push) {
 
 void FunctionEmitter::emitPop(tile::PopOp pop) {
   tile::PipeType type = pop.getPipe().getType();
+  assignResults(pop, Twine(isGenerator() ? "yield from " : "") + "_tpop_from_" + type.getFrom() +
+                         (isGenerator() ? "_g" : "") + "(" + text(pop.getPipe()) + ", " +
+                         Twine(unsigned(type.getSplit())) + ")");
+  for (Value tile : pop.getTiles())
+    check(tile, text(tile));
+}
+
+void FunctionEmitter::assignResults(Operation *op, const Twine &value) {
   SmallVector<std::string> names;
-  for (Value tile : pop.getTiles()) {
-    names.push_back(Names.unique(hintFor(tile)));
-    Values[tile] = {names.back()};
+  for (Value result : op->getResults()) {
+    names.push_back(Names.unique(hintFor(result)));
+    Values[result] = {names.back()};
   }
-  line(Twine(llvm::join(names, ", ")) + (names.empty() ? "" : " = ") +
-       (isGenerator() ? "yield from " : "") + "_tpop_from_" + type.getFrom() +
-       (isGenerator() ? "_g" : "") + "(" + text(pop.getPipe()) + ", " +
-       Twine(unsigned(type.getSplit())) + ")");
-  for (auto [tile, name] : llvm::zip_equal(pop.getTiles(), names))
-    check(tile, name);
+  line(llvm::join(names, ", ") + (names.empty() ? "" : " = ") + value);
 }
 
 void FunctionEmitter::check(Value value, StringRef name) {

@@ -2,8 +2,8 @@
 //
 // The emitter walks a function once and writes a statement for each op that does something; scalar
 // arithmetic that is used once becomes part of the statement that uses it. TorchFunction.cpp has
-// the statements, TorchOps.cpp the expressions, TorchHints.cpp the names of variables,
-// TorchGroups.cpp what is special about groups.
+// the statements, TorchOps.cpp the expressions, TorchMemory.cpp what moves tiles between tensors
+// and cores, TorchHints.cpp the names of variables, TorchGroups.cpp what is special about groups.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LIB_TARGET_TORCH_TORCHFUNCTION_H
@@ -27,8 +27,12 @@ struct Program {
   const TorchOptions &options;
   NameScope names; ///< Of the file: functions.
   llvm::DenseMap<mlir::Operation *, std::string> functionNames;
-  /// Role functions that some group needs to run in turns, and what their generators are called.
+  /// Functions that have to run in turns, and what their generators are called: roles that some
+  /// group needs so, and whatever comes to a barrier.
   llvm::MapVector<mlir::Operation *, std::string> generators;
+  /// Kernels and groups whose blocks meet at barriers, and what the functions that make the tasks
+  /// of one block are called.
+  llvm::MapVector<mlir::Operation *, std::string> taskMakers;
 
   ir::FuncOp lookup(mlir::FlatSymbolRefAttr name) const {
     return mlir::cast<ir::FuncOp>(mlir::SymbolTable::lookupSymbolIn(module, name));
@@ -36,8 +40,11 @@ struct Program {
   const std::string &nameOf(ir::FuncOp func) const { return functionNames.find(func)->second; }
 };
 
-/// Decides which role functions are generators (TorchGroups.cpp).
-void planGenerators(Program &program);
+/// Decides which functions are generators and which have task makers (TorchGroups.cpp).
+void planTasks(Program &program);
+
+/// The shape of a tile as a Python tuple.
+std::string shapeText(tile::TileType type);
 
 /// What a variable for the result of an op from the table of TorchOps.cpp is called.
 llvm::StringRef tableHint(mlir::Operation *op);
@@ -62,8 +69,10 @@ private:
   void emitFor(mlir::scf::ForOp loop);
   void emitWhile(mlir::scf::WhileOp loop);
   void emitIf(mlir::scf::IfOp branch);
+  void emitCall(ir::CallOp call);
   void emitSubmit(ir::SubmitOp submit);
-  void emitStore(tile::StoreOp store);
+  /// A line `a, b = value` for all results of an op.
+  void assignResults(mlir::Operation *op, const llvm::Twine &value);
   void emitPush(tile::PushOp push);
   void emitPop(tile::PopOp pop);
   void assign(llvm::ArrayRef<std::string> targets, mlir::ValueRange values);
@@ -81,11 +90,20 @@ private:
   Expr castTile(tile::CastOp cast);
   Expr compareInts(mlir::arith::CmpIOp cmp);
   Expr compareFloats(mlir::arith::CmpFOp cmp);
-  Expr loadExpression(tile::LoadOp load);
   Expr reduceExpression(tile::ReduceOp reduce);
   Expr productExpression(mlir::Value lhs, mlir::Value rhs, bool transA, bool transB);
   Expr rounded(Expr expr, mlir::Type type);
   std::string padText(mlir::Attribute pad, mlir::Type element, bool asBits);
+
+  // Tiles from and to tensors, and their order (TorchMemory.cpp).
+  Expr loadExpression(tile::LoadOp load);
+  Expr gatherRowsExpression(tile::GatherRowsOp gather);
+  void emitStore(tile::StoreOp store);
+  void emitScatterRows(tile::ScatterRowsOp scatter);
+  template <typename Op> std::string placeOf(Op op);
+  template <typename Op> std::string rowsOf(Op op);
+  template <typename Op> std::string validOf(Op op);
+  template <typename Op> Expr paddedRead(Op op, std::string call);
 
   // Variables (TorchHints.cpp).
   /// What a variable for a value should be called; empty if there is nothing to say.
@@ -95,6 +113,9 @@ private:
   // Groups (TorchGroups.cpp).
   void emitPipe(tile::PipeOp pipe);
   void emitMembers();
+  void emitPlainForm(const std::string &parameters);
+  /// Runs all blocks of a grid together; `args` as in the parentheses of a call.
+  std::string launchTogether(ir::FuncOp kernel, const std::string &grid, const std::string &args);
 
   // Values.
   const Expr &valueOf(mlir::Value value) { return Values[value]; }

@@ -1,4 +1,4 @@
-//===- TorchGroups.cpp - groups: their pipes, and how their members run -------------===//
+//===- TorchGroups.cpp - what runs in turns: members of groups, blocks with barriers -===//
 #include "TorchFunction.h"
 #include "kiln/Target/Signature/Signature.h"
 
@@ -12,7 +12,7 @@ using namespace mlir;
 namespace kiln::torch {
 
 //===----------------------------------------------------------------------===//
-// Which roles are generators
+// Which functions run in turns
 //===----------------------------------------------------------------------===//
 
 static bool usesPipes(ir::FuncOp role) {
@@ -66,10 +66,12 @@ static int64_t slotsOf(tile::PipeOp pipe) {
 }
 
 /// Whether the members of a group can run one after the other, producers first, without anybody
-/// ever waiting: all pipes lead from one role to one other, unsplit and without lanes, what is
-/// pushed fits the slots, and no more is popped than was pushed. Whatever is not certain is left to
-/// the scheduler, which finds deadlocks.
+/// ever waiting: no barrier, all pipes lead from one role to one other, unsplit and without lanes,
+/// what is pushed fits the slots, and no more is popped than was pushed. Whatever is not certain is
+/// left to the scheduler, which finds deadlocks.
 static bool runsInOrder(const Program &program, ir::FuncOp group) {
+  if (ir::findBarrier(group))
+    return false;
   std::optional<tile::PipeType> way;
   for (auto pipe : group.getBody().getOps<tile::PipeOp>()) {
     tile::PipeType type = pipe.getPipe().getType();
@@ -98,11 +100,18 @@ static bool runsInOrder(const Program &program, ir::FuncOp group) {
   return way.has_value();
 }
 
-void planGenerators(Program &program) {
+void planTasks(Program &program) {
   llvm::MapVector<Operation *, bool> isScheduled;
-  for (auto func : program.module.getOps<ir::FuncOp>())
+  for (auto func : program.module.getOps<ir::FuncOp>()) {
     if (func.getKind() == ir::FuncKind::Group)
       isScheduled[func] = !runsInOrder(program, func);
+    if (!ir::findBarrier(func))
+      continue;
+    if (func.getKind() != ir::FuncKind::Group)
+      program.generators.insert({func, ""});
+    if (func.getKind() != ir::FuncKind::Role)
+      program.taskMakers[func] = program.names.unique(program.nameOf(func) + "_tasks");
+  }
   // A role has one Python function. If one of its groups needs a generator, all of them get one.
   for (bool changed = true; changed;) {
     changed = false;
@@ -117,8 +126,8 @@ void planGenerators(Program &program) {
       }
     }
   }
-  for (auto &[role, name] : program.generators)
-    name = program.names.unique(program.nameOf(cast<ir::FuncOp>(role)) + "_g");
+  for (auto &[func, name] : program.generators)
+    name = program.names.unique(program.nameOf(cast<ir::FuncOp>(func)) + "_g");
 }
 
 //===----------------------------------------------------------------------===//
@@ -138,7 +147,13 @@ void FunctionEmitter::emitPipe(tile::PipeOp pipe) {
   line("_pipes[" + Twine(key) + "] = _Pipe(" + options + ")  # " + describe(type).substr(5));
 }
 
-/// All members at once: as tasks of the scheduler, one a lane.
+/// What a task of a member is called: the function, with its lane where the role has lanes.
+static std::string taskName(StringRef function, int64_t lane, int64_t lanes) {
+  return "'" + function.str() + (lanes > 1 ? "#" + std::to_string(lane) : "") + "'";
+}
+
+/// All members at once: as tasks, one a lane, which run now or, if they meet those of other blocks,
+/// are handed to the launch.
 void FunctionEmitter::emitMembers() {
   SmallVector<ir::CallOp> calls(Func.getBody().getOps<ir::CallOp>());
   if (runsInOrder(Prog, Func)) {
@@ -148,7 +163,8 @@ void FunctionEmitter::emitMembers() {
              *Prog.lookup(b.getCalleeAttr()).getRole() != way.getFrom();
     });
   }
-  line("_run_scheduler([");
+  bool meetsOthers = Prog.taskMakers.contains(Func);
+  line(meetsOthers ? "return [" : "_run_scheduler([");
   ++Indent;
   for (ir::CallOp call : calls) {
     ir::FuncOp member = Prog.lookup(call.getCalleeAttr());
@@ -159,14 +175,51 @@ void FunctionEmitter::emitMembers() {
                            ? "_call_g(" + name + (args.empty() ? "" : ", ") + args + ")"
                            : generator + "(" + args + ")";
     int64_t lanes = Func.getLanesOf(*member.getRole());
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      std::string suffix = lanes > 1 ? "#" + std::to_string(lane) : "";
-      line("('" + Twine(name) + suffix + "', " + task + ", " + Twine(lane) + "),");
-    }
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      line("(" + Twine(taskName(name, lane, lanes)) + ", " + task + ", " + Twine(lane) + "),");
   }
   --Indent;
-  line("])");
-  line("_check_drained('" + Twine(Prog.nameOf(Func)) + "')");
+  line(meetsOthers ? "]" : "])");
+  if (!meetsOthers)
+    line("_check_drained('" + Twine(Prog.nameOf(Func)) + "')");
+}
+
+std::string FunctionEmitter::launchTogether(ir::FuncOp kernel, const std::string &grid,
+                                            const std::string &args) {
+  SmallVector<std::string> meeting; // the tasks of a block that come to barriers
+  if (kernel.getKind() != ir::FuncKind::Group) {
+    meeting.push_back(taskName(Prog.nameOf(kernel), 0, 1));
+  } else {
+    for (auto call : kernel.getBody().getOps<ir::CallOp>()) {
+      ir::FuncOp member = Prog.lookup(call.getCalleeAttr());
+      int64_t lanes = ir::findBarrier(member) ? kernel.getLanesOf(*member.getRole()) : 0;
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        meeting.push_back(taskName(Prog.nameOf(member), lane, lanes));
+    }
+  }
+  return "_launch_together(" + Prog.taskMakers.lookup(kernel) + ", " + tuple(meeting) + ", " +
+         grid + (args.empty() ? "" : ", ") + args + ")";
+}
+
+/// What a function of which a generator or a task maker was emitted does when it is simply called.
+void FunctionEmitter::emitPlainForm(const std::string &parameters) {
+  const std::string &name = Prog.nameOf(Func), generator = Prog.generators.lookup(Func);
+  std::string list = "(" + parameters + ")", tasks = Prog.taskMakers.lookup(Func);
+  auto define = [&](const Twine &defined, const Twine &summary, const Twine &body) {
+    Out += "\n\n";
+    line("def " + defined + list + ":");
+    emitIndented([&] {
+      line("\"\"\"" + summary + "\"\"\"");
+      line(body);
+    });
+  };
+  if (tasks.empty())
+    return define(name, generator + " without a group: what it pops must be in its pipes already.",
+                  "_run_alone(" + generator + list + ")");
+  if (Func.getKind() != ir::FuncKind::Group)
+    define(tasks, "The one task of a block.",
+           "return [(" + taskName(name, 0, 1) + ", " + generator + list + ", 0)]");
+  define(name, "One block by itself.", launchTogether(Func, "(1,)", parameters));
 }
 
 } // namespace kiln::torch

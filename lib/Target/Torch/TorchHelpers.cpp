@@ -1,4 +1,4 @@
-//===- TorchHelpers.cpp - helpers for tensors, tiles, scalars and launches ---------===//
+//===- TorchHelpers.cpp - helpers for scalars, tensors and launches ----------------===//
 #include "TorchHelpers.h"
 
 #include "llvm/ADT/SmallVector.h"
@@ -19,6 +19,9 @@ static constexpr Helper kState[] = {
     {"_block", "_block = [0, 0, 0]  # the index of the block that runs\n"},
     {"_grid", "_grid = [1, 1, 1]  # how many blocks there are\n"},
     {"_current_sb", "_current_sb = [0]  # the lane of the task that runs\n"},
+    {"_current_task",
+     "_current_task = ['']  # the task that runs, where blocks meet at barriers\n"},
+    {"_arrivals", "_arrivals = {}  # how often each of those tasks has come to a barrier\n"},
     {"_pipes", "_pipes = {}  # the pipes of the group that runs, by name\n"},
 };
 
@@ -48,6 +51,21 @@ def _div_trunc(a, b):
 def _rem_trunc(a, b):
     """The remainder of _div_trunc: it has the sign of a."""
     return a - b * _div_trunc(a, b)
+)py"},
+    {"_shift_left", R"py(
+def _shift_left(value, count, bits):
+    """A count outside 0 to bits - 1 shifts everything out."""
+    return _wrap(value << count, bits) if 0 <= count < bits else 0
+)py"},
+    {"_shift_right", R"py(
+def _shift_right(value, count, bits):
+    """Copies the sign; a count outside 0 to bits - 1 leaves nothing else."""
+    return value >> (count if 0 <= count < bits else bits - 1)
+)py"},
+    {"_shift_right_unsigned", R"py(
+def _shift_right_unsigned(value, count, bits):
+    """A count outside 0 to bits - 1 shifts everything out."""
+    return _wrap(_unsigned(value, bits) >> count, bits) if 0 <= count < bits else 0
 )py"},
     {"_float", R"py(
 def _float(value, dtype=torch.float32):
@@ -258,52 +276,37 @@ def _store(tile, x, index, valid=None):
     part, box = _window(x, index, tile.shape, valid)
     part.copy_(tile[box])
 )py"},
-};
-
-//===----------------------------------------------------------------------===//
-// Tiles
-//===----------------------------------------------------------------------===//
-
-static constexpr Helper kTileHelpers[] = {
-    {"_iota", R"py(
-def _iota(shape, axis, dtype):
-    """A tile whose elements are their index along an axis."""
-    index = torch.arange(shape[axis]).to(dtype)
-    return (index[:, None] if axis == 0 else index[None, :]).expand(shape)
+    {"_row_numbers", R"py(
+def _row_numbers(rows, index, count, valid):
+    """Row numbers from index on, along the last axis; outside rows or valid: -1, which is no row."""
+    valid = None if valid is None else (1, valid[0])
+    return _load(rows, index, (1, count), -1, valid)[0].tolist()
 )py"},
-    {"_int_div", R"py(
-def _int_div(a, b):
-    """Integer division of tiles, rounding toward zero."""
-    if (b == 0).any():
-        raise ZeroDivisionError('integer division by zero in a tile')
-    quotient = torch.div(a, b.masked_fill(b == -1, 1), rounding_mode='trunc')
-    return torch.where(b == -1, -a, quotient)  # dividing by -1 could overflow
+    {"_gather_rows", R"py(
+def _gather_rows(x, index, shape, rows, row_index, pad=0, valid=None):
+    """A tile of x in which row r is row index[-2] + rows[r] of x, or pad where that is no row."""
+    *lead, row, col = index
+    tile = torch.full(shape, pad, dtype=torch.float32 if x.is_floating_point() else x.dtype)
+    cols = None if valid is None else (1, valid[1])
+    for r, number in enumerate(_row_numbers(rows, row_index, shape[0], valid)):
+        if number >= 0:
+            tile[r] = _load(x, (*lead, row + number, col), (1, shape[1]), pad, cols)[0]
+    return tile
 )py"},
-    {"_extract", R"py(
-def _extract(x, index, shape):
-    """A box of a tile."""
-    _check_box(x, index, shape)
-    return x[index[0]:index[0] + shape[0], index[1]:index[1] + shape[1]]
-)py"},
-    {"_insert", R"py(
-def _insert(x, into, index):
-    """A tile with a box of it replaced by x."""
-    _check_box(into, index, x.shape)
-    result = into.clone()
-    result[index[0]:index[0] + x.shape[0], index[1]:index[1] + x.shape[1]] = x
-    return result
-)py"},
-    {"_mask", R"py(
-def _mask(x, valid, pad):
-    """Elements outside the valid extents become pad."""
-    rows, cols = torch.arange(x.shape[0])[:, None], torch.arange(x.shape[1])
-    return x.masked_fill((rows >= valid[0]) | (cols >= valid[1]), pad)
-)py"},
-    {"_mask_diag", R"py(
-def _mask_diag(x, offset, pad):
-    """Elements with column > row + offset become pad."""
-    rows, cols = torch.arange(x.shape[0])[:, None], torch.arange(x.shape[1])
-    return x.masked_fill(cols > rows + offset, pad)
+    {"_scatter_rows", R"py(
+def _scatter_rows(tile, x, index, rows, row_index, valid=None, add=None):
+    """Writes each row of a tile where _gather_rows would read it; without add each row only once."""
+    *lead, row, col = index
+    cols = None if valid is None else (1, valid[1])
+    written = set()
+    for r, number in enumerate(_row_numbers(rows, row_index, tile.shape[0], valid)):
+        if number < 0 or not 0 <= row + number < x.shape[-2]:
+            continue
+        if number in written and add is None:
+            raise ValueError(f'row number {number} occurs twice')
+        written.add(number)
+        part, place = tile[r:r + 1], (*lead, row + number, col)
+        _store(add(_load(x, place, part.shape), part) if add else part, x, place, cols)
 )py"},
 };
 
@@ -312,14 +315,19 @@ def _mask_diag(x, offset, pad):
 //===----------------------------------------------------------------------===//
 
 static constexpr Helper kLaunchHelpers[] = {
+    {"_blocks", R"py(
+def _blocks(grid):
+    """The blocks of a grid, the last dimension fastest; while they run _grid says how many."""
+    if any(extent < 0 for extent in grid):
+        raise ValueError(f'the grid {grid} has a negative extent')
+    _grid[:] = (*grid, 1, 1)[:3]
+    return itertools.product(*map(range, _grid))
+)py"},
     {"_launch", R"py(
 def _launch(kernel, grid, *args):
-    """Runs a kernel once for each block of a grid, the last dimension fastest."""
-    if any(extent < 0 for extent in grid):
-        raise ValueError(f'{kernel.__name__}: the grid {grid} has a negative extent')
+    """Runs a kernel once for each block of a grid."""
     try:
-        _grid[:] = (*grid, 1, 1)[:3]
-        for block in itertools.product(*map(range, _grid)):
+        for block in _blocks(grid):
             _block[:] = block
             kernel(*args)
     finally:
@@ -357,7 +365,7 @@ std::string preludeFor(StringRef body) {
 
   // Helpers only ever add names, so looking at them until nothing is added finds them all.
   const ArrayRef<Helper> groups[] = {kScalarHelpers, kElementHelpers, kTensorHelpers,
-                                     kTileHelpers,   kLaunchHelpers,  pipeHelpers()};
+                                     tileHelpers(),  kLaunchHelpers,  pipeHelpers()};
   llvm::StringSet<> used;
   for (size_t before = ~size_t(0); before != used.size();) {
     before = used.size();

@@ -19,6 +19,9 @@ struct Helper {
   llvm::StringLiteral text;
 };
 
+/// What tiles compute.
+llvm::ArrayRef<Helper> tileHelpers();
+
 /// Pipes and their scheduler, in an order in which they can be defined.
 llvm::ArrayRef<Helper> pipeHelpers();
 

@@ -55,9 +55,14 @@ std::string FunctionEmitter::hintFor(Value value) {
           [&](auto loop) { return hintFor(loop.getConditionOp().getArgs()[number]); })
       .Case<scf::IfOp>(
           [&](auto branch) { return hintFor(branch.thenYield().getResults()[number]); })
-      .Case<tile::LoadOp>([&](auto load) { return hintFor(load.getTensor()) + "_tile"; })
+      .Case<tile::LoadOp, tile::GatherRowsOp>(
+          [&](auto load) { return hintFor(load.getTensor()) + "_tile"; })
       .Case<tile::PopOp>([&](auto pop) { return hintFor(pop.getPipe()) + "_tile"; })
       .Case<tile::MatmulOp, tile::MatmulAccOp>([](auto) { return "acc"; })
+      .Case<tile::SortRowsOp, tile::TopkRowsOp>(
+          [&](auto) { return number == 0 ? "values" : "columns"; })
+      .Case<tile::GatherOp>([](auto) { return "taken"; })
+      .Case<tile::RandomOp>([](auto) { return "random"; })
       .Case<tile::ReduceOp>([](tile::ReduceOp reduce) {
         return (reduce.getAxis() == 1 ? "row_" : "col_") +
                tile::stringifyReduceKind(reduce.getKind()).str();

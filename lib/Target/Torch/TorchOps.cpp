@@ -31,6 +31,7 @@ enum Kinds : unsigned {
   Index = 4,
   Bool = 8,
   Whole = Int | Index,
+  Bits = Int | Bool,
   Number = Float | Int,
   Any = 15
 };
@@ -61,6 +62,17 @@ constexpr Row kRows[] = {
      "quotient"}, // torch multiplies for `scalar / tile`
     {"tile.div", Int, "_int_div(@0, @1)", Prec::Atom, Exact, "quotient"},
     {"tile.div", Bool, "_int_div(@0.int(), @1.int()).bool()", Prec::Atom, Exact, "quotient"},
+    {"tile.pow", Float, "torch.pow(@0, @1)", Prec::Atom, Rounds, "power"},
+    {"tile.fmod", Float, "torch.fmod(@0.double(), @1.double()).float()", Prec::Atom, Exact,
+     "remainder"}, // in float32 torch gets quotients wrong that float32 cannot hold
+    {"tile.fmod", Int, "_int_fmod(@0, @1)", Prec::Atom, Exact, "remainder"},
+    {"tile.fmod", Bool, "_int_fmod(@0.int(), @1.int()).bool()", Prec::Atom, Exact, "remainder"},
+    {"tile.and", Bits, "$0 & $1", Prec::BitAnd, Exact, "bits"},
+    {"tile.or", Bits, "$0 | $1", Prec::BitOr, Exact, "bits"},
+    {"tile.xor", Bits, "$0 ^ $1", Prec::BitXor, Exact, "bits"},
+    {"tile.not", Bits, "~$0", Prec::Unary, Exact, "bits"},
+    {"tile.shl", Int, "_shl(@0, @1)", Prec::Atom, Exact, "bits"},
+    {"tile.shr", Int, "_shr(@0, @1)", Prec::Atom, Exact, "bits"},
     {"tile.max", Number, "torch.maximum(@0, @1)", Prec::Atom, Exact, "larger"},
     {"tile.max", Bool, "$0 | $1", Prec::BitOr, Exact, "larger"},
     {"tile.min", Number, "torch.minimum(@0, @1)", Prec::Atom, Exact, "smaller"},
@@ -78,6 +90,8 @@ constexpr Row kRows[] = {
     {"tile.tanh", Float, "torch.tanh($0)", Prec::Atom, Rounds, "tanh"},
     {"tile.sigmoid", Float, "torch.sigmoid($0)", Prec::Atom, Rounds, "sigmoid"},
     {"tile.erf", Float, "torch.erf($0)", Prec::Atom, Rounds, "erf"},
+    {"tile.sin", Float, "torch.sin($0)", Prec::Atom, Rounds, "sine"},
+    {"tile.cos", Float, "torch.cos($0)", Prec::Atom, Rounds, "cosine"},
     {"tile.select", Any, "torch.where($0, @1, @2)", Prec::Atom, Exact, "chosen"},
     {"tile.move", Any, "$0", Prec::Atom, Exact, "moved"},
     {"tile.transpose", Any, "$0.T", Prec::Atom, Exact, "transposed"},
@@ -108,9 +122,9 @@ constexpr Row kRows[] = {
     {"arith.andi", Any, "$0 & $1", Prec::BitAnd, Exact, "bits"},
     {"arith.ori", Any, "$0 | $1", Prec::BitOr, Exact, "bits"},
     {"arith.xori", Any, "$0 ^ $1", Prec::BitXor, Exact, "bits"},
-    {"arith.shli", Whole, "_wrap($0 << $1, #)", Prec::Atom, Exact, "bits"},
-    {"arith.shrsi", Whole, "$0 >> $1", Prec::Shift, Exact, "bits"},
-    {"arith.shrui", Whole, "_wrap(_unsigned($0, #) >> $1, #)", Prec::Atom, Exact, "bits"},
+    {"arith.shli", Whole, "_shift_left($0, $1, #)", Prec::Atom, Exact, "bits"},
+    {"arith.shrsi", Whole, "_shift_right($0, $1, #)", Prec::Atom, Exact, "bits"},
+    {"arith.shrui", Whole, "_shift_right_unsigned($0, $1, #)", Prec::Atom, Exact, "bits"},
     {"arith.addf", Float, "$0 + $1", Prec::Sum, Rounds, "value"},
     {"arith.subf", Float, "$0 - $1", Prec::Sum, Rounds, "value"},
     {"arith.mulf", Float, "$0 * $1", Prec::Product, Rounds, "value"},
@@ -216,10 +230,6 @@ Expr FunctionEmitter::tensorOf(Value value) {
 // Ops with attributes
 //===----------------------------------------------------------------------===//
 
-static std::string shapeText(tile::TileType type) {
-  return "(" + std::to_string(type.getRows()) + ", " + std::to_string(type.getCols()) + ")";
-}
-
 /// A constant as Python. In tiles torch itself rounds a number to float32; elsewhere it must be
 /// exact.
 static Expr constantText(arith::ConstantOp op) {
@@ -322,6 +332,16 @@ Expr FunctionEmitter::makeExpression(Operation *op) {
         return expandPattern(("$0 " + signOf(cmp.getKind()) + " $1").str(), Prec::Compare,
                              {lhs, valueOf(cmp.getRhs())});
       })
+      .Case<tile::GatherRowsOp>([&](auto gather) { return gatherRowsExpression(gather); })
+      .Case<tile::GatherOp>([&](tile::GatherOp gather) {
+        return call("torch.gather(" + text(gather.getOperand()) + ", " + Twine(gather.getAxis()) +
+                    ", " + text(gather.getIndex(), Prec::Atom) + ".long())");
+      })
+      .Case<tile::RandomOp>([&](tile::RandomOp random) {
+        tile::TileType type = random.getResult().getType();
+        return call("_random(" + text(random.getKey()) + ", " + text(random.getCounter()) + ", " +
+                    shapeText(type) + ", " + tileDtype(type.getElementType()) + ")");
+      })
       .Case<tile::ReduceOp>([&](auto reduce) { return reduceExpression(reduce); })
       .Case<tile::MatmulOp>([&](tile::MatmulOp product) {
         return productExpression(product.getLhs(), product.getRhs(), product.getTransA(),
@@ -352,39 +372,33 @@ Expr FunctionEmitter::makeExpression(Operation *op) {
       .Default(Expr{});
 }
 
-Expr FunctionEmitter::loadExpression(tile::LoadOp load) {
-  Type element = load.getResult().getType().getElementType();
-  std::string result = "_load(" + text(load.getTensor()) + ", " +
-                       mixedTuple(load.getStaticIndices(), load.getIndices()) + ", " +
-                       shapeText(load.getResult().getType());
-  std::string pad = padText(load.getPadAttr(), element, isFloat8(element));
-  if (load.getPadAttr() && pad != padText({}, element, isFloat8(element)))
-    result += ", pad=" + pad;
-  if (load.getStaticValid())
-    result += ", valid=" + mixedTuple(*load.getStaticValid(), load.getValid());
-  result += ")";
-  return {isFloat8(element) ? "_from_f8(" + result + ", " + float8Kind(element).str() + ")"
-                            : result};
-}
-
 Expr FunctionEmitter::reduceExpression(tile::ReduceOp reduce) {
   std::string x = text(reduce.getOperand(), Prec::Atom),
               axis = "dim=" + std::to_string(reduce.getAxis()) + ", keepdim=True";
-  Type element = reduce.getType().getElementType();
+  Type element = reduce.getOperand().getType().getElementType();
   bool isBool = element.isInteger(1);
+  // Of integers torch would make int64.
+  std::string typed = isa<FloatType>(element) ? axis : axis + ", dtype=" + tileDtype(element).str();
   switch (reduce.getKind()) {
   case tile::ReduceKind::Max:
     return {x + (isBool ? ".any(" : ".amax(") + axis + ")"};
   case tile::ReduceKind::Min:
     return {x + (isBool ? ".all(" : ".amin(") + axis + ")"};
   case tile::ReduceKind::Sum:
-    break;
+    if (isBool)
+      return {"(" + x + ".sum(" + axis + ") % 2).bool()"};
+    return rounded({x + ".sum(" + typed + ")"}, reduce.getType());
+  case tile::ReduceKind::Prod:
+    if (isBool)
+      return {x + ".all(" + axis + ")"};
+    return rounded({x + ".prod(" + typed + ")"}, reduce.getType());
+  case tile::ReduceKind::ArgMax:
+  case tile::ReduceKind::ArgMin:
+    return {x + (isBool ? ".int()" : "") +
+            (reduce.getKind() == tile::ReduceKind::ArgMax ? ".argmax(" : ".argmin(") + axis +
+            ").int()"};
   }
-  if (isBool)
-    return {"(" + x + ".sum(" + axis + ") % 2).bool()"};
-  if (!isa<FloatType>(element)) // torch would widen it to int64
-    axis += ", dtype=" + tileDtype(element).str();
-  return rounded({x + ".sum(" + axis + ")"}, reduce.getType());
+  return fail(reduce, "there is no rule for this reduction");
 }
 
 Expr FunctionEmitter::productExpression(Value lhs, Value rhs, bool transA, bool transB) {

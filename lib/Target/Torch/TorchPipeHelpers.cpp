@@ -107,26 +107,41 @@ class _WaitPush:
     """Yielded before a push: the task goes on when its part of a slot is free."""
 
     def __init__(self, pipe):
-        self.pipe, self.lane = pipe, _current_sb[0]
+        self.pipe, self.fifo, self.lane = pipe, _find_pipe(pipe), _current_sb[0]
 
     def ready(self):
-        return _find_pipe(self.pipe).can_push(self.lane)
+        return self.fifo.can_push(self.lane)
 
     def __str__(self):
-        return f"to push to pipe '{self.pipe}' ({_find_pipe(self.pipe)})"
+        return f"to push to pipe '{self.pipe}' ({self.fifo})"
 )py"},
     {"_WaitPop", R"py(
 class _WaitPop:
     """Yielded before a pop: the task goes on when every part it needs is there."""
 
     def __init__(self, pipe):
-        self.pipe, self.lane = pipe, _current_sb[0]
+        self.pipe, self.fifo, self.lane = pipe, _find_pipe(pipe), _current_sb[0]
 
     def ready(self):
-        return _find_pipe(self.pipe).can_pop(self.lane)
+        return self.fifo.can_pop(self.lane)
 
     def __str__(self):
-        return f"to pop from pipe '{self.pipe}' ({_find_pipe(self.pipe)})"
+        return f"to pop from pipe '{self.pipe}' ({self.fifo})"
+)py"},
+    {"_WaitBarrier", R"py(
+class _WaitBarrier:
+    """Yielded at a barrier: the task goes on when all others have come as often as it has."""
+
+    def __init__(self):
+        task = _current_task[0]
+        _arrivals[task] = self.visit = _arrivals.get(task, 0) + 1
+
+    def ready(self):
+        return min(_arrivals.values()) >= self.visit
+
+    def __str__(self):
+        missing = [task for task, visits in _arrivals.items() if visits < self.visit]
+        return 'at a barrier for ' + ', '.join(missing)
 )py"},
     {"_call_g", R"py(
 def _call_g(function, *args):
@@ -144,7 +159,7 @@ def _run_alone(task):
 def _run_scheduler(tasks):
     """Runs tasks (name, generator, lane) in turns, in the order given, until all have ended.
 
-    A turn takes a task from one pipe operation to the next; a task that cannot go on yet misses its
+    A turn takes a task from one place where it may wait to the next; a task that cannot go on yet misses its
     turn. A round in which nobody can go on is a deadlock. No threads, no clock: every run is alike.
     """
     requests = [None] * len(tasks)  # what each task waits for; None before its first turn
@@ -179,6 +194,45 @@ def _check_drained(group):
     for name, fifo in _pipes.items():
         if any(fifo.queues):
             raise RuntimeError(f"group {group} ended with tiles left in pipe '{name}': {fifo}")
+)py"},
+    {"_use_pipes", R"py(
+def _use_pipes(pipes):
+    """Goes on with the pipes of another block."""
+    _pipes.clear()
+    _pipes.update(pipes)
+)py"},
+    {"_in_block", R"py(
+def _in_block(name, block, pipes, task):
+    """A task of one block among several: where it runs, its block and pipes are in place."""
+    while True:
+        _current_task[0], _block[:] = name, block
+        _use_pipes(pipes)
+        try:
+            request = next(task)
+        except StopIteration:
+            return
+        yield request
+)py"},
+    {"_launch_together", R"py(
+def _launch_together(tasks_of, meeting, grid, *args):
+    """Runs all blocks of a grid as tasks of one scheduler; those named in meeting use barriers."""
+    tasks, pipes_of = [], {}
+    _arrivals.clear()
+    try:
+        for block in _blocks(grid):
+            members = tasks_of(*args)
+            pipes_of[block] = dict(_pipes)
+            for member, task, lane in members:
+                name = f'{member} of block {block}'
+                if member in meeting:
+                    _arrivals[name] = 0
+                tasks.append((name, _in_block(name, block, pipes_of[block], task), lane))
+        _run_scheduler(tasks)
+        for block, pipes in pipes_of.items():
+            _use_pipes(pipes)
+            _check_drained(f'of block {block}')
+    finally:
+        _block[:], _grid[:] = [0, 0, 0], [1, 1, 1]
 )py"},
 };
 

@@ -49,6 +49,9 @@ llvm::StringRef elementTypeList();
 /// an alloc.
 mlir::Value rootOf(mlir::Value tensor);
 
+/// A grid barrier in a function or in what it calls; null if there is none.
+mlir::Operation *findBarrier(FuncOp func);
+
 } // namespace kiln::ir
 
 #endif // KILN_DIALECT_KILN_KILNDIALECT_H

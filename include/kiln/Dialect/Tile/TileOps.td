@@ -287,8 +287,8 @@ def Tile_GatherRowsOp : Tile_Op<"gather_rows", [AttrSizedOperandSegments, Memory
   let summary = "reads a tile whose rows lie anywhere in a tensor";
   let description = [{
     Row r of the tile is row `%i + rows[%j + r]` of the tensor, from column `%c` on. The row numbers are read from a
-    tensor of i32 or i64, along its last axis. Elements outside the tensor, outside the `valid` extents, or whose row
-    number lies outside the tensor of row numbers, read as the pad value; so a row number of -1 means "no row".
+    tensor of i32 or i64, along its last axis; a negative one means "no row". Elements of no row, outside the tensor,
+    outside the `valid` extents, or whose row number lies outside the tensor of row numbers, read as the pad value.
 
     ```mlir
     %x = tile.gather_rows %t[%i, %c] rows(%table[%b, %j]) pad(zero) valid(%n, 64) : !tile.tile<32x64xf32>
@@ -312,7 +312,7 @@ def Tile_ScatterRowsOp : Tile_Op<"scatter_rows", [AttrSizedOperandSegments,
   let summary = "writes the rows of a tile anywhere into a tensor";
   let description = [{
     The counterpart of `tile.gather_rows`: what that would read as padding is not written. Without `atomic(add)` a row
-    number may occur only once; a second occurrence is an error in checked runs.
+    may be written only once; a row number that occurs twice is an error in checked runs.
 
     ```mlir
     tile.scatter_rows %x, %t[%i, %c] rows(%table[%b, %j]) valid(%n, 64)

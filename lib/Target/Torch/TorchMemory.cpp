@@ -1,0 +1,82 @@
+//===- TorchMemory.cpp - tiles from and to tensors -----------------------------------===//
+//
+// Tiles of 8-bit floats are float32 on a core and bit patterns in a tensor; they are converted on
+// the way.
+//
+//===----------------------------------------------------------------------------===//
+#include "TorchFunction.h"
+
+using namespace mlir;
+
+namespace kiln::torch {
+
+std::string shapeText(tile::TileType type) {
+  return "(" + std::to_string(type.getRows()) + ", " + std::to_string(type.getCols()) + ")";
+}
+
+/// Where an op accesses its tensor, as two arguments: `x, (i, 0)`.
+template <typename Op> std::string FunctionEmitter::placeOf(Op op) {
+  return text(op.getTensor()) + ", " + mixedTuple(op.getStaticIndices(), op.getIndices());
+}
+
+/// Where an op finds its row numbers, as two arguments.
+template <typename Op> std::string FunctionEmitter::rowsOf(Op op) {
+  return text(op.getRows()) + ", " + mixedTuple(op.getStaticRowIndices(), op.getRowIndices());
+}
+
+/// The argument for the valid extents, if there are any.
+template <typename Op> std::string FunctionEmitter::validOf(Op op) {
+  return op.getStaticValid() ? ", valid=" + mixedTuple(*op.getStaticValid(), op.getValid()) : "";
+}
+
+/// Completes a call that reads a tile, of which padding and valid extents are missing.
+template <typename Op> Expr FunctionEmitter::paddedRead(Op op, std::string call) {
+  Type element = op.getResult().getType().getElementType();
+  std::string pad = padText(op.getPadAttr(), element, isFloat8(element));
+  if (pad != padText({}, element, isFloat8(element)))
+    call += ", pad=" + pad;
+  call += validOf(op) + ")";
+  return {isFloat8(element) ? "_from_f8(" + call + ", " + float8Kind(element).str() + ")" : call};
+}
+
+Expr FunctionEmitter::loadExpression(tile::LoadOp load) {
+  return paddedRead(load, "_load(" + placeOf(load) + ", " + shapeText(load.getResult().getType()));
+}
+
+Expr FunctionEmitter::gatherRowsExpression(tile::GatherRowsOp gather) {
+  return paddedRead(gather, "_gather_rows(" + placeOf(gather) + ", " +
+                                shapeText(gather.getResult().getType()) + ", " + rowsOf(gather));
+}
+
+void FunctionEmitter::emitStore(tile::StoreOp store) {
+  tile::TileType type = store.getTile().getType();
+  Type element = type.getElementType();
+  std::string place = placeOf(store), value = text(store.getTile()),
+              kind = float8Kind(element).str();
+  if (store.getAtomic()) {
+    std::string old = "_load(" + place + ", " + shapeText(type) + ")";
+    if (isFloat8(element))
+      old = "_from_f8(" + old + ", " + kind + ")";
+    value = old + (element.isInteger(1) ? " ^ " : " + ") + text(store.getTile(), Prec::Product);
+  }
+  if (isFloat8(element))
+    value = "_to_f8(" + value + ", " + kind + ")";
+  line("_store(" + Twine(value) + ", " + place + validOf(store) + ")" +
+       (store.getAtomic() ? "  # atomic(add)" : ""));
+}
+
+void FunctionEmitter::emitScatterRows(tile::ScatterRowsOp scatter) {
+  Type element = scatter.getTile().getType().getElementType();
+  std::string value = text(scatter.getTile()), kind = float8Kind(element).str(), add;
+  if (scatter.getAtomic())
+    add = ", add=" + (isFloat8(element)      ? "lambda old, new: _to_f8(_from_f8(old, " + kind +
+                                                   ") + new, " + kind + ")"
+                      : element.isInteger(1) ? std::string("torch.logical_xor")
+                                             : std::string("torch.add"));
+  else if (isFloat8(element))
+    value = "_to_f8(" + value + ", " + kind + ")";
+  line("_scatter_rows(" + Twine(value) + ", " + placeOf(scatter) + ", " + rowsOf(scatter) +
+       validOf(scatter) + add + ")");
+}
+
+} // namespace kiln::torch
