@@ -37,7 +37,7 @@ struct LaunchOperands {
   IntegerAttr constant;
 
   bool collect(ProgramImpl *tracer, const std::vector<Index> &extents,
-               const std::vector<TaskRef> &tasks, const std::optional<Predicate> &condition,
+               const std::vector<TaskRef> &tasks, const std::optional<ElementTest> &condition,
                Where where) {
     for (TaskRef task : tasks) {
       Value value = tracer->use(task.value(), "task", where);
@@ -50,7 +50,7 @@ struct LaunchOperands {
   }
 
 private:
-  bool collect(ProgramImpl *tracer, const Predicate &condition, Where where) {
+  bool collect(ProgramImpl *tracer, const ElementTest &condition, Where where) {
     using Cmp = arith::CmpIPredicate;
     static constexpr Cmp kinds[] = {Cmp::eq,  Cmp::ne,  Cmp::slt,
                                     Cmp::sle, Cmp::sgt, Cmp::sge}; // in the order of the enum

@@ -12,6 +12,7 @@
 
 #include <concepts>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace kiln {
@@ -74,8 +75,9 @@ template <Carriable... T> struct Bundle<std::tuple<T...>> {
     return std::apply([](const T &...each) { return Wires{WireTraits<T>::to(each)...}; }, x);
   }
   static std::tuple<T...> from(const Wires &wires) {
-    size_t next = 0;
-    return std::tuple<T...>{WireTraits<T>::from(wires[next++])...}; // braces: in order
+    return [&]<size_t... I>(std::index_sequence<I...>) {
+      return std::tuple<T...>(WireTraits<T>::from(wires[I])...);
+    }(std::index_sequence_for<T...>{});
   }
   template <typename F, typename... Lead>
   static decltype(auto) call(F &f, const Wires &wires, Lead... lead) {

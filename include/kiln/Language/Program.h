@@ -203,10 +203,10 @@ struct LaunchArg {
 };
 
 struct SubmitOptions {
-  std::vector<Index> grid = {};            ///< Up to three; empty: one block.
-  std::vector<TaskRef> deps = {};          ///< Besides what the tensors imply.
-  bool syncStart = false;                  ///< All blocks at once.
-  std::optional<Predicate> predicate = {}; ///< Runs only if this holds: `flags[{0}] > 0`.
+  std::vector<Index> grid = {};              ///< Up to three; empty: one block.
+  std::vector<TaskRef> deps = {};            ///< Besides what the tensors imply.
+  bool syncStart = false;                    ///< All blocks at once.
+  std::optional<ElementTest> predicate = {}; ///< Runs only if this holds: `flags[{0}] > 0`.
 };
 
 /// Launches a kernel or group.
@@ -220,7 +220,7 @@ struct SpmdOptions {
       Split::None; ///< How the lanes of a role share the work, where the machine has lanes.
   std::vector<TaskRef> deps = {};
   bool syncStart = false;
-  std::optional<Predicate> predicate = {};
+  std::optional<ElementTest> predicate = {};
 };
 
 namespace detail {

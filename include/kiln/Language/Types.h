@@ -191,18 +191,26 @@ inline ElementRef TensorRef::operator[](std::vector<Index> at) const {
 }
 
 /// What decides, when its turn comes, whether a task runs: an integer element against a constant.
-struct Predicate {
+struct ElementTest {
   enum Compare { Eq, Ne, Lt, Le, Gt, Ge };
   ElementRef element;
   Compare compare;
   int64_t constant;
 };
-inline Predicate operator==(ElementRef e, int64_t c) { return {std::move(e), Predicate::Eq, c}; }
-inline Predicate operator!=(ElementRef e, int64_t c) { return {std::move(e), Predicate::Ne, c}; }
-inline Predicate operator<(ElementRef e, int64_t c) { return {std::move(e), Predicate::Lt, c}; }
-inline Predicate operator<=(ElementRef e, int64_t c) { return {std::move(e), Predicate::Le, c}; }
-inline Predicate operator>(ElementRef e, int64_t c) { return {std::move(e), Predicate::Gt, c}; }
-inline Predicate operator>=(ElementRef e, int64_t c) { return {std::move(e), Predicate::Ge, c}; }
+inline ElementTest operator==(ElementRef e, int64_t c) {
+  return {std::move(e), ElementTest::Eq, c};
+}
+inline ElementTest operator!=(ElementRef e, int64_t c) {
+  return {std::move(e), ElementTest::Ne, c};
+}
+inline ElementTest operator<(ElementRef e, int64_t c) { return {std::move(e), ElementTest::Lt, c}; }
+inline ElementTest operator<=(ElementRef e, int64_t c) {
+  return {std::move(e), ElementTest::Le, c};
+}
+inline ElementTest operator>(ElementRef e, int64_t c) { return {std::move(e), ElementTest::Gt, c}; }
+inline ElementTest operator>=(ElementRef e, int64_t c) {
+  return {std::move(e), ElementTest::Ge, c};
+}
 
 /// A bounded FIFO of tiles between two roles of a group.
 class Pipe {
