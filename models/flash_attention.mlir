@@ -7,8 +7,8 @@ module @flash_attention {
     %3 = kiln.incore "attention" grid(%0, %2) {
       %c64_0 = arith.constant 64 : index
       %cst = arith.constant 1.250000e-01 : f32
-      %cst_1 = arith.constant 0.000000e+00 : f32
-      %cst_2 = arith.constant 0xFF800000 : f32
+      %cst_1 = arith.constant 0xFF800000 : f32
+      %cst_2 = arith.constant 0.000000e+00 : f32
       %c0 = arith.constant 0 : index
       %block = tile.block_idx 0
       %block_3 = tile.block_idx 1
@@ -16,10 +16,10 @@ module @flash_attention {
       %5 = kiln.dim %k, 1
       %6 = tile.load %q[%block, %4, 0] : !tile.tile<64x64xf32>
       %7 = tile.mul %6, %cst : !tile.tile<64x64xf32>
-      %8 = tile.full %cst_1 : !tile.tile<64x64xf32>
-      %9 = tile.full %cst_1 : !tile.tile<64x1xf32>
-      %10 = tile.full %cst_2 : !tile.tile<64x1xf32>
-      %11:3 = scf.for %arg0 = %c0 to %5 step %c64_0 iter_args(%arg1 = %10, %arg2 = %9, %arg3 = %8) -> (!tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>) {
+      %8 = tile.full %cst_1 : !tile.tile<64x1xf32>
+      %9 = tile.full %cst_2 : !tile.tile<64x1xf32>
+      %10 = tile.full %cst_2 : !tile.tile<64x64xf32>
+      %11:3 = scf.for %arg0 = %c0 to %5 step %c64_0 iter_args(%arg1 = %8, %arg2 = %9, %arg3 = %10) -> (!tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>) {
         %13 = tile.load %k[%block, %arg0, 0] : !tile.tile<64x64xf32>
         %14 = tile.load %v[%block, %arg0, 0] : !tile.tile<64x64xf32>
         %15 = arith.subi %5, %arg0 : index
@@ -31,12 +31,12 @@ module @flash_attention {
         %21 = tile.exp %20 : !tile.tile<64x64xf32>
         %22 = tile.sub %arg1, %19 : !tile.tile<64x1xf32>
         %23 = tile.exp %22 : !tile.tile<64x1xf32>
-        %24 = tile.mul %arg3, %23 : !tile.tile<64x64xf32>
-        %25 = tile.matmul_acc %24, %21, %14 : !tile.tile<64x64xf32>
-        %26 = tile.reduce sum %21 axis(1) : !tile.tile<64x1xf32>
-        %27 = tile.mul %arg2, %23 : !tile.tile<64x1xf32>
-        %28 = tile.add %27, %26 : !tile.tile<64x1xf32>
-        scf.yield %19, %28, %25 : !tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>
+        %24 = tile.reduce sum %21 axis(1) : !tile.tile<64x1xf32>
+        %25 = tile.mul %arg2, %23 : !tile.tile<64x1xf32>
+        %26 = tile.add %25, %24 : !tile.tile<64x1xf32>
+        %27 = tile.mul %arg3, %23 : !tile.tile<64x64xf32>
+        %28 = tile.matmul_acc %27, %21, %14 : !tile.tile<64x64xf32>
+        scf.yield %19, %26, %28 : !tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 2>}
       %12 = tile.div %11#2, %11#1 : !tile.tile<64x64xf32>
       tile.store %12, %o[%block, %4, 0]

@@ -15,7 +15,7 @@ Program pagedAttention(const Config &cfg) {
   p.orchestration(
       "main", {{"q", queries}, {"k", pages}, {"v", pages}, {"table"}, {"lengths"}, {"o", queries}},
       [&](In<bf16, 4> q, In<bf16, 4> k, In<bf16, 4> v, In<i32> table, In<i32, 1> lengths,
-          Out<f32, 4> o) {
+          Out<bf16, 4> o) {
         spmd("attention", {q.dim(0), heads}, {}, [&](Index b, Index head) {
           Index tokens = toIndex(read<i32>(lengths, {b}));
           Tile qt = load(q, {b, head, 0, 0}, {shared, D});
@@ -29,7 +29,7 @@ Program pagedAttention(const Config &cfg) {
                                         scores = mask(scores, shared, tokens - j * block, Pad::Min);
                                         return attention_step(top, sum, acc, scores, vt);
                                       });
-          store(where(sum > 0, acc / sum, 0), o, {b, head, 0, 0});
+          store(cast<bf16>(where(sum > 0, acc / sum, 0)), o, {b, head, 0, 0});
         });
       });
   return p;
@@ -53,6 +53,5 @@ for b, n in enumerate(lengths.tolist()):
     if n > 0:
         keys, values = (t[table[b]].transpose(0, 1).flatten(1, 2)[:, :n] for t in (k, v))
         o[b] = torch.softmax(q[b] @ keys.transpose(1, 2) / math.sqrt(D), -1) @ values
-accumulates = 2000  # the weights are rounded to bf16
 )"});
 }

@@ -118,10 +118,10 @@ TaskRef join(std::vector<TaskRef> tasks, Where where) {
   LaunchOperands launch;
   if (!tracer || !launch.collect(tracer, {}, tasks, {}, where))
     return TaskRef::of(nullptr);
-  auto op = ir::SubmitOp::create(tracer->builder, tracer->loc(where), FlatSymbolRefAttr(),
-                                 ValueRange(), ValueRange(), DenseI64ArrayAttr(), launch.deps,
-                                 false, Value(), ValueRange(), DenseI64ArrayAttr(),
-                                 arith::CmpIPredicateAttr(), IntegerAttr());
+  auto op = ir::SubmitOp::create(
+      tracer->builder, tracer->loc(where), FlatSymbolRefAttr(), ValueRange(), ValueRange(),
+      tracer->builder.getDenseI64ArrayAttr({}), launch.deps, false, Value(), ValueRange(),
+      DenseI64ArrayAttr(), arith::CmpIPredicateAttr(), IntegerAttr());
   return TaskRef::of(Value(op.getTask()).getAsOpaquePointer());
 }
 

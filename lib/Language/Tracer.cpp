@@ -272,13 +272,30 @@ std::string Program::str() const {
   return text;
 }
 
+/// Pipe operations that some lanes would not meet. The roles are complete only now.
+static void reportLaneDependence(ModuleOp module) {
+  module.walk([](Operation *op) {
+    if (!isa<tile::PushOp, tile::PopOp, tile::FreeOp>(op))
+      return;
+    Operation *control = tile::findLaneDependentControl(op);
+    if (!control)
+      return;
+    InFlightDiagnostic diag =
+        op->emitError(op->getName().stripDialect())
+        << " happens for some lanes only, or more often for some: what decides about it depends on "
+           "the lane; move it out, so that every lane does it";
+    diag.attachNote(control->getLoc()) << "decided here";
+  });
+}
+
 const std::vector<Status> &Program::errors() {
   if (!P->verified) {
     // The verifier sees what tracing could not; what was reported at the same line already says
     // enough.
     std::vector<Status> found;
     DiagnosticCollector collector(&P->context, found);
-    (void)mlir::verify(*P->module);
+    if (succeeded(mlir::verify(*P->module)))
+      reportLaneDependence(*P->module);
     for (Status &error : found)
       if (llvm::none_of(P->errors, [&](const Status &known) {
             return known.location().file == error.location().file &&

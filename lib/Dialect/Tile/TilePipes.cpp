@@ -98,8 +98,7 @@ bool dependsOnLane(Value value) {
   return false;
 }
 
-/// All lanes of a role meet every pipe operation: nothing around it may depend on the lane.
-static LogicalResult verifyUniform(Operation *op) {
+Operation *findLaneDependentControl(Operation *op) {
   for (Operation *around = op->getParentOp(); around && !isa<ir::FuncOp>(around);
        around = around->getParentOp()) {
     SmallVector<Value> deciders;
@@ -109,15 +108,10 @@ static LogicalResult verifyUniform(Operation *op) {
       deciders = {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()};
     else if (auto loop = dyn_cast<scf::WhileOp>(around))
       deciders = {loop.getConditionOp().getCondition()};
-    if (llvm::none_of(deciders, dependsOnLane))
-      continue;
-    InFlightDiagnostic diag =
-        op->emitOpError("happens for some lanes only or more often for some: what decides about it "
-                        "depends on the lane; move it out, so that every lane does it");
-    diag.attachNote(around->getLoc()) << "decided here";
-    return diag;
+    if (llvm::any_of(deciders, dependsOnLane))
+      return around;
   }
-  return success();
+  return nullptr;
 }
 
 /// The role of the function around a pipe op, and that it is the right end of the pipe.
@@ -128,7 +122,7 @@ static LogicalResult verifyEnd(Operation *op, PipeType type, StringRef end, Stri
   if (*func.getRole() != end)
     return op->emitOpError("a function of role ")
            << *func.getRole() << " cannot " << verb << " " << type << "; role " << end << " does";
-  return verifyUniform(op);
+  return success();
 }
 
 /// Tiles against payload: the full tile, or an even share of it where the role may have lanes.

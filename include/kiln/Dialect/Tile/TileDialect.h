@@ -42,6 +42,9 @@ TileType laneShare(TileType full, Split split, int64_t lanes);
 /// Whether a value may differ between the lanes of a role: it comes from `tile.lane` or from a pipe
 /// that hands each lane a part.
 bool dependsOnLane(mlir::Value value);
+/// The innermost branch or loop around an op that some lanes may take, or take more often, and
+/// others not; null if there is none. All lanes of a role have to meet every pipe operation.
+mlir::Operation *findLaneDependentControl(mlir::Operation *op);
 
 } // namespace kiln::tile
 
