@@ -220,6 +220,65 @@ TEST_F(Agreement, Random) {
 }
 
 //===----------------------------------------------------------------------===//
+// Whole programs
+//===----------------------------------------------------------------------===//
+
+/// A chain of ops that are exact, each on values made before; all of one type and square, so that
+/// everything fits everything.
+std::string randomChain(DType type, unsigned seed) {
+  std::mt19937 generator(seed);
+  auto pick = [&](const std::vector<std::string> &from) { return from[generator() % from.size()]; };
+  std::vector<std::string> unary = {"neg", "abs", "transpose"}, binary = {"add", "sub", "mul"};
+  if (isFloat(type)) {
+    binary.insert(binary.end(), {"div", "fmod"});
+  } else {
+    unary.push_back("not");
+    binary.insert(binary.end(), {"and", "or", "xor", "max", "min"});
+  }
+  if (isInt(type))
+    binary.insert(binary.end(), {"shl", "shr"});
+  std::string n = std::to_string(Pairs(type).count), square = "!tile.tile<" + n + "x" + n + "x",
+              body;
+  std::vector<std::string> values = {"%a", "%b"};
+  for (int step = 0; step < 12; ++step) {
+    std::string number = std::to_string(step), name = "%v" + number, x = pick(values),
+                y = pick(values), line;
+    switch (generator() % 6) {
+    case 0:
+      line = name + " = tile." + pick(unary) + " " + x + " : SAME";
+      break;
+    case 1:
+      line = "%c" + number + " = tile.cmp " + pick({"eq", "ne", "lt", "le", "gt", "ge"}) + " " + x +
+             ", " + y + " : " + square + "i1>\n" + name + " = tile.select %c" + number + ", " + x +
+             ", " + pick(values) + " : SAME";
+      break;
+    case 2:
+      line = name + ", %c" + number + " = tile.sort_rows " + x + pick({"", " descending"}) +
+             " : SAME, " + square + "i32>";
+      break;
+    case 3: // the elements of one tile in the order of another
+      line = "%s" + number + ", %c" + number + " = tile.topk_rows " + x + " : SAME, " + square +
+             "i32>\n" + name + " = tile.gather " + y + ", %c" + number + " axis(" +
+             pick({"0", "1"}) + ") : SAME";
+      break;
+    default:
+      line = name + " = tile." + pick(binary) + " " + x + ", " + y + " : SAME";
+    }
+    body += line + "\n  ";
+    values.push_back(name);
+  }
+  return body + "%y = tile.transpose " + values.back() + " : SAME";
+}
+
+TEST_F(Agreement, RandomPrograms) {
+  for (DType type : typesFor([](DType) { return true; })) {
+    int64_t n = Pairs(type).count;
+    for (unsigned seed = 1; seed <= 25; ++seed)
+      compare(type, randomChain(type, seed), type, n, n);
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Rows of tensors
 //===----------------------------------------------------------------------===//
 
