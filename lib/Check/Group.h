@@ -2,9 +2,9 @@
 //
 // A block of a kernel is one instance; a block of a group is one instance per role, or `lanes` of
 // the role that has lanes, joined by the pipes the group makes. The scheduler runs one instance at
-// a time up to its next pipe operation and then picks another that can go on: round robin for seed
-// 0, at random otherwise. When nobody can go on and somebody is not done, that is a deadlock,
-// reported at once.
+// a time up to its next pipe operation or barrier and then picks another that can go on: round
+// robin for seed 0, at random otherwise. When nobody can go on and somebody is not done, that is a
+// deadlock, reported at once. Barrier.h has the blocks that run together.
 //
 // Ownership: a block lives for one call of run(). One thread at a time.
 //

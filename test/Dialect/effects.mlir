@@ -160,3 +160,30 @@ kiln.func @loop(%x: !kiln.tensor<8xf32>, %n: index) incore {
     tile.store %t, %x[%i]
   } {kiln.loop = #kiln.loop<pipeline, stages = 2>}
 }
+
+// Gathers read, scatters write, barriers order both; hints and marks stay where they are.
+// CHECK-LABEL: kiln.func @rows(
+// CHECK-NEXT:    %[[A:.*]] = tile.gather_rows %x[0, 0] rows(%r[0])
+// CHECK-NEXT:    tile.scatter_rows %[[A]], %x[0, 0] rows(%r[0])
+// CHECK-NEXT:    tile.scatter_rows %[[A]], %x[0, 0] rows(%r[0])
+// CHECK-NEXT:    %[[B:.*]] = tile.gather_rows %x[0, 0] rows(%r[0])
+// CHECK-NEXT:    tile.barrier
+// CHECK-NEXT:    %[[C:.*]] = tile.gather_rows %x[0, 0] rows(%r[0])
+// CHECK-NEXT:    tile.prefetch %x[0, 0] shape(8, 8)
+// CHECK-NEXT:    kiln.dump %x
+// CHECK-NEXT:    tile.scatter_rows %[[B]], %x[0, 0] rows(%r[0])
+// CHECK-NEXT:    tile.scatter_rows %[[C]], %x[0, 0] rows(%r[0])
+// CHECK-NEXT:  }
+kiln.func @rows(%x: !kiln.tensor<8x8xf32>, %r: !kiln.tensor<8xi32>) incore {
+  %a = tile.gather_rows %x[0, 0] rows(%r[0]) : !tile.tile<8x8xf32>
+  %a2 = tile.gather_rows %x[0, 0] rows(%r[0]) : !tile.tile<8x8xf32>
+  tile.scatter_rows %a, %x[0, 0] rows(%r[0])
+  tile.scatter_rows %a2, %x[0, 0] rows(%r[0])
+  %b = tile.gather_rows %x[0, 0] rows(%r[0]) : !tile.tile<8x8xf32>
+  tile.barrier
+  %c = tile.gather_rows %x[0, 0] rows(%r[0]) : !tile.tile<8x8xf32>
+  tile.prefetch %x[0, 0] shape(8, 8)
+  kiln.dump %x
+  tile.scatter_rows %b, %x[0, 0] rows(%r[0])
+  tile.scatter_rows %c, %x[0, 0] rows(%r[0])
+}

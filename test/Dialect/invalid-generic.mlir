@@ -58,7 +58,7 @@ kiln.func @f() orchestration {
 
 kiln.func @f(%n: index) orchestration {
   // expected-error @below {{'kiln.incore' op has 1 values for the 0 entries of its grid that are not constant}}
-  %t = "kiln.incore"(%n) <{name = "k", operandSegmentSizes = array<i32: 1, 0>}> ({
+  %t = "kiln.incore"(%n) <{name = "k", operandSegmentSizes = array<i32: 1, 0, 0, 0>}> ({
   ^bb0:
   }) : (index) -> !kiln.task
 }
@@ -126,9 +126,73 @@ kiln.func @f(%x: f32, %i: index) incore {
 
 // -----
 
+kiln.func @f(%f: !kiln.tensor<4xi32>) orchestration {
+  // expected-error @below {{'kiln.incore' op has 0 values for the 1 entries of its indices that are not constant}}
+  %t = "kiln.incore"(%f) <{name = "k", operandSegmentSizes = array<i32: 0, 0, 1, 0>, predicate_cmp = 0 : i64, predicate_constant = 0 : i64, static_predicate_indices = array<i64: -9223372036854775808>}> ({
+  ^bb0:
+  }) : (!kiln.tensor<4xi32>) -> !kiln.task
+}
+
+// -----
+
+kiln.func @f(%x: !kiln.tensor<4x4xf32>, %r: !kiln.tensor<4xi32>) incore {
+  // expected-error @below {{'tile.gather_rows' op has 0 values for the 1 entries of its indices that are not constant}}
+  %t = "tile.gather_rows"(%x, %r) <{operandSegmentSizes = array<i32: 1, 0, 1, 0, 0>, static_indices = array<i64: 0, -9223372036854775808>, static_row_indices = array<i64: 0>}> : (!kiln.tensor<4x4xf32>, !kiln.tensor<4xi32>) -> !tile.tile<4x4xf32>
+}
+
+// -----
+
+kiln.func @f(%x: !kiln.tensor<4x4xf32>, %r: !kiln.tensor<4xi32>) incore {
+  // expected-error @below {{'tile.gather_rows' op has 0 values for the 1 entries of its row indices that are not constant}}
+  %t = "tile.gather_rows"(%x, %r) <{operandSegmentSizes = array<i32: 1, 0, 1, 0, 0>, static_indices = array<i64: 0, 0>, static_row_indices = array<i64: -9223372036854775808>}> : (!kiln.tensor<4x4xf32>, !kiln.tensor<4xi32>) -> !tile.tile<4x4xf32>
+}
+
+// -----
+
+kiln.func @f(%x: !kiln.tensor<4x4xf32>, %r: !kiln.tensor<4xi32>, %i: index) incore {
+  // expected-error @below {{'tile.gather_rows' op has 1 values for the 0 entries of its valid extents that are not constant}}
+  %t = "tile.gather_rows"(%x, %r, %i) <{operandSegmentSizes = array<i32: 1, 0, 1, 0, 1>, static_indices = array<i64: 0, 0>, static_row_indices = array<i64: 0>}> : (!kiln.tensor<4x4xf32>, !kiln.tensor<4xi32>, index) -> !tile.tile<4x4xf32>
+}
+
+// -----
+
+kiln.func @f(%x: !kiln.tensor<4x4xf32>, %r: !kiln.tensor<4xi32>, %v: f32) incore {
+  %a = tile.full %v : !tile.tile<4x4xf32>
+  // expected-error @below {{'tile.scatter_rows' op has 0 values for the 1 entries of its row indices that are not constant}}
+  "tile.scatter_rows"(%a, %x, %r) <{operandSegmentSizes = array<i32: 1, 1, 0, 1, 0, 0>, static_indices = array<i64: 0, 0>, static_row_indices = array<i64: -9223372036854775808>}> : (!tile.tile<4x4xf32>, !kiln.tensor<4x4xf32>, !kiln.tensor<4xi32>) -> ()
+}
+
+// -----
+
+kiln.func @f(%x: !kiln.tensor<4x4xf32>) incore {
+  // expected-error @below {{'tile.prefetch' op has 0 values for the 1 entries of its indices that are not constant}}
+  "tile.prefetch"(%x) <{static_indices = array<i64: 0, -9223372036854775808>, rows = 2 : i64, cols = 2 : i64}> : (!kiln.tensor<4x4xf32>) -> ()
+}
+
+// -----
+
 //===----------------------------------------------------------------------===//
 // Half a predicate
 //===----------------------------------------------------------------------===//
+
+kiln.func @f(%f: !kiln.tensor<4xi32>) orchestration {
+  // expected-error @below {{'kiln.incore' op a predicate has a tensor, indices, a comparison and a constant, or there is none}}
+  %t = "kiln.incore"(%f) <{name = "k", operandSegmentSizes = array<i32: 0, 0, 1, 0>}> ({
+  ^bb0:
+  }) : (!kiln.tensor<4xi32>) -> !kiln.task
+}
+
+// -----
+
+// The unsigned comparisons have no sign to write.
+kiln.func @f(%f: !kiln.tensor<4xi32>) orchestration {
+  // expected-error @below {{'kiln.incore' op a predicate compares signed integers, not with ult}}
+  %t = "kiln.incore"(%f) <{name = "k", operandSegmentSizes = array<i32: 0, 0, 1, 0>, predicate_cmp = 6 : i64, predicate_constant = 0 : i64, static_predicate_indices = array<i64: 0>}> ({
+  ^bb0:
+  }) : (!kiln.tensor<4xi32>) -> !kiln.task
+}
+
+// -----
 
 kiln.func @f(%f: !kiln.tensor<4xi32>) orchestration {
   // expected-error @below {{'kiln.submit' op a predicate has a tensor, indices, a comparison and a constant, or there is none}}
@@ -420,7 +484,7 @@ kiln.func @f() orchestration {
 
 kiln.func @f() orchestration {
   // expected-error @below {{'kiln.incore' op requires attribute 'name'}}
-  %t = "kiln.incore"() <{operandSegmentSizes = array<i32: 0, 0>}> ({
+  %t = "kiln.incore"() <{operandSegmentSizes = array<i32: 0, 0, 0, 0>}> ({
   ^bb0:
   }) : () -> !kiln.task
 }

@@ -50,3 +50,28 @@ kiln.func @fill(%z: !kiln.tensor<8x8xf32>) incore {
   %x = tile.full %c : !tile.tile<8x8xf32>
   tile.store %x, %z[0, 0]
 }
+
+// Row numbers are read; hints and dump marks are neither.
+// CHECK-LABEL: kiln.func @rows(%from: !kiln.tensor<8x8xf32> in, %to: !kiln.tensor<8x8xf32> out, %add: !kiln.tensor<8x8xf32> inout, %r0: !kiln.tensor<8xi32> in, %r1: !kiln.tensor<8xi32> in, %hinted: !kiln.tensor<8x8xf32> in, %marked: !kiln.tensor<8x8xf32> out)
+kiln.func @rows(%from: !kiln.tensor<8x8xf32>, %to: !kiln.tensor<8x8xf32>, %add: !kiln.tensor<8x8xf32>, %r0: !kiln.tensor<8xi32>, %r1: !kiln.tensor<8xi32>, %hinted: !kiln.tensor<8x8xf32>, %marked: !kiln.tensor<8x8xf32>) incore {
+  %x = tile.gather_rows %from[0, 0] rows(%r0[0]) : !tile.tile<8x8xf32>
+  tile.scatter_rows %x, %to[0, 0] rows(%r1[0])
+  tile.scatter_rows %x, %add[0, 0] rows(%r1[0]) atomic(add)
+  tile.prefetch %hinted[0, 0] shape(8, 8)
+  kiln.dump %marked
+  tile.store %x, %marked[0, 0]
+}
+
+// A table that is scattered into as well.
+// CHECK-LABEL: kiln.func @table(%t: !kiln.tensor<8x8xi32> inout)
+kiln.func @table(%t: !kiln.tensor<8x8xi32>) incore {
+  %c = arith.constant 1 : i32
+  %x = tile.full %c : !tile.tile<8x8xi32>
+  tile.scatter_rows %x, %t[0, 0] rows(%t[0, 0])
+}
+
+// CHECK-LABEL: kiln.func @in_place(%flag: !kiln.tensor<2xi32> in)
+kiln.func @in_place(%flag: !kiln.tensor<2xi32>) orchestration {
+  %k = kiln.incore "k" predicate(%flag[0] > 0) {
+  }
+}

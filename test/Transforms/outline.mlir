@@ -35,3 +35,17 @@ kiln.func @main(%x: !kiln.tensor<?x64xf32>, %s: f32, %y: !kiln.tensor<?x64xf32>)
     tile.store %a, %y[0, 0]
   }
 }
+
+// A predicate is the launch's, not the kernel's.
+// CHECK-LABEL: kiln.func @maybe(%x: !kiln.tensor<8x8xf32>) incore {
+// CHECK-LABEL: kiln.func @predicate(
+// CHECK-NEXT:    %[[T:.*]] = kiln.submit
+// CHECK-NEXT:    kiln.submit @maybe(%x) grid(2) sync_start deps(%[[T]]) predicate(%f[%n, 1] <= -3)
+// CHECK-NEXT:  }
+kiln.func @predicate(%x: !kiln.tensor<8x8xf32>, %f: !kiln.tensor<?x2xi32>, %n: index) orchestration {
+  %t = kiln.submit
+  %k = kiln.incore "maybe" grid(2) sync_start deps(%t) predicate(%f[%n, 1] <= -3) {
+    tile.barrier
+    kiln.dump %x
+  }
+}

@@ -1,70 +1,13 @@
 // What each operation computes in the simulator, against formulas in double precision or exact
 // integers.
-#include "SimulatorTesting.h"
+#include "TileOpTesting.h"
 
-#include <cmath>
-#include <limits>
+#include <functional>
 
 using namespace kiln;
 using namespace kiln::test;
 
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-const double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-//===----------------------------------------------------------------------===//
-// Helpers: one kernel over whole tensors
-//===----------------------------------------------------------------------===//
-
-struct Operand {
-  DType dtype;
-  int64_t rows, cols;
-  std::vector<double> elements;
-
-  std::string shape() const {
-    return std::to_string(rows) + "x" + std::to_string(cols) + "x" + toString(dtype);
-  }
-};
-
-/// Loads the operands as %a, %b, %c, runs `body`, which makes %y of `result`'s type, and stores
-/// that.
-Status runTileOp(const std::string &body, const std::vector<Operand> &operands, Operand &result) {
-  std::string params, loads;
-  std::vector<Argument> args;
-  for (size_t i = 0; i < operands.size(); ++i) {
-    std::string name(1, static_cast<char>('a' + i));
-    params += "%t" + name + ": !kiln.tensor<" + operands[i].shape() + "> in, ";
-    loads += "%" + name + " = tile.load %t" + name + "[0, 0] : !tile.tile<" + operands[i].shape() +
-             ">\n";
-    args.emplace_back(
-        tensorOf(operands[i].dtype, {operands[i].rows, operands[i].cols}, operands[i].elements));
-  }
-  Program program("kiln.func @k(" + params + "%out: !kiln.tensor<" + result.shape() +
-                  "> out) incore {\n" + loads + body + "\ntile.store %y, %out[0, 0]\n}");
-  Tensor out = poisoned(result.dtype, {result.rows, result.cols});
-  args.emplace_back(out);
-  Status status = program.run("k", args);
-  result.elements = elementsOf(out);
-  return status;
-}
-
-/// The result of `body` where RESULT stands for the result's type.
-std::vector<double> tileOp(const std::string &body, const std::vector<Operand> &operands,
-                           Operand result) {
-  EXPECT_OK(
-      runTileOp(fill(body, {{"RESULT", "!tile.tile<" + result.shape() + ">"}}), operands, result));
-  return result.elements;
-}
-
-Operand row(DType dtype, std::vector<double> elements) {
-  auto count = static_cast<int64_t>(elements.size());
-  return {dtype, 1, count, std::move(elements)};
-}
-
-void expectSame(const std::vector<double> &have, const std::vector<double> &want) {
-  expectNear(have, want, 0);
-}
 
 //===----------------------------------------------------------------------===//
 // Elementwise
@@ -86,7 +29,9 @@ TEST(SimulatorOps, FloatFunctions) {
                         {"recip", [](double v) { return 1 / v; }},
                         {"tanh", [](double v) { return std::tanh(v); }},
                         {"sigmoid", [](double v) { return 1 / (1 + std::exp(-v)); }},
-                        {"erf", [](double v) { return std::erf(v); }}};
+                        {"erf", [](double v) { return std::erf(v); }},
+                        {"sin", [](double v) { return std::sin(v); }},
+                        {"cos", [](double v) { return std::cos(v); }}};
   for (const Case &test : cases) {
     SCOPED_TRACE(test.op);
     std::vector<double> want;
@@ -158,6 +103,85 @@ TEST(SimulatorOps, IntegersWrap) {
   expectSame(tileOp("%y = tile.div %a, %b : RESULT",
                     {row(DType::I64, {least}), row(DType::I64, {-1})}, row(DType::I64, {0})),
              {least});
+}
+
+/// Runs a test for every element type for which `isFor` holds.
+void forEachType(bool (*isFor)(DType), const std::function<void(DType)> &test) {
+  for (const DTypeInfo &info : dtypeTable)
+    if (info.isElement && isFor(info.type)) {
+      SCOPED_TRACE(info.name);
+      test(info.type);
+    }
+}
+
+TEST(SimulatorOps, PowersAtTheEdges) {
+  std::vector<double> a = {2, 0, -0.0, -0.0, -8, 1, kNaN, kNaN, -kInf, -2, kInf, 0.5},
+                      b = {10, 0, -1, 3, 0.5, kNaN, 0, 1, 0.5, 3, -1, kInf};
+  std::vector<double> want = {1024, 1, -kInf, -0.0, kNaN, 1, 1, kNaN, kInf, -8, 0, 0};
+  std::vector<double> have = tileOp("%y = tile.pow %a, %b : RESULT",
+                                    {row(DType::F32, a), row(DType::F32, b)}, row(DType::F32, a));
+  expectSame(have, want);
+  EXPECT_TRUE(std::signbit(have[3]));
+  // Rounded to the type, which has three significant bits.
+  expectSame(tileOp("%y = tile.pow %a, %b : RESULT",
+                    {row(DType::F8E5M2, {3, 3}), row(DType::F8E5M2, {5, 4})},
+                    row(DType::F8E5M2, {0, 0})),
+             {256, 80});
+}
+
+TEST(SimulatorOps, RemaindersHaveTheSignOfTheDividend) {
+  std::vector<double> a = {7.5, -7.5, 7.5, -6, 6, 1, -1, kInf, 1, kNaN, -0.0, 3e38},
+                      b = {2, 2, -2, 3, -3, kInf, -kInf, 2, 0, 1, 5, 1e-30};
+  std::vector<double> want = {1.5, -1.5, 1.5,  -0.0, 0,    1,
+                              -1,  kNaN, kNaN, kNaN, -0.0, std::fmod(3e38f, 1e-30f)};
+  std::vector<double> have = tileOp("%y = tile.fmod %a, %b : RESULT",
+                                    {row(DType::F32, a), row(DType::F32, b)}, row(DType::F32, a));
+  expectSame(have, want);
+  EXPECT_TRUE(std::signbit(have[3]) && !std::signbit(have[4]) && std::signbit(have[10]));
+  forEachType([](DType type) { return !isFloat(type) && type != DType::I1; },
+              [](DType type) {
+                double least = -std::ldexp(1.0, 8 * static_cast<int>(sizeOf(type)) - 1);
+                std::vector<Operand> operands = {row(type, {7, -7, 7, -7, least, 6, least}),
+                                                 row(type, {3, 3, -3, -3, -1, 3, 10})};
+                expectSame(tileOp("%y = tile.fmod %a, %b : RESULT", operands, operands[0]),
+                           {1, -1, 1, -1, 0, 0, std::fmod(least, 10)});
+              });
+  Operand result = row(DType::I16, {0, 0});
+  expectError(runTileOp("%y = tile.fmod %a, %b : !tile.tile<1x2xi16>",
+                        {row(DType::I16, {1, 1}), row(DType::I16, {1, 0})}, result),
+              StatusCode::KernelFailed, {"tile.fmod", "by zero", "[0, 1]"});
+}
+
+TEST(SimulatorOps, BitsOfEveryIntegerType) {
+  forEachType(
+      [](DType type) { return !isFloat(type) && type != DType::I1; },
+      [](DType type) {
+        double least = -std::ldexp(1.0, 8 * static_cast<int>(sizeOf(type)) - 1);
+        std::vector<Operand> x = {row(type, {12, -1, least, 0}), row(type, {10, 5, -1, -1})};
+        expectSame(tileOp("%y = tile.and %a, %b : RESULT", x, x[0]), {8, 5, least, 0});
+        expectSame(tileOp("%y = tile.or %a, %b : RESULT", x, x[0]), {14, -1, -1, -1});
+        expectSame(tileOp("%y = tile.xor %a, %b : RESULT", x, x[0]), {6, -6, -1 - least, -1});
+        expectSame(tileOp("%y = tile.not %a : RESULT", {x[0]}, x[0]), {-13, 0, -1 - least, -1});
+      });
+  std::vector<Operand> flags = {row(DType::I1, {0, 0, 1, 1}), row(DType::I1, {0, 1, 0, 1})};
+  expectSame(tileOp("%y = tile.and %a, %b : RESULT", flags, flags[0]), {0, 0, 0, 1});
+  expectSame(tileOp("%y = tile.or %a, %b : RESULT", flags, flags[0]), {0, 1, 1, 1});
+  expectSame(tileOp("%y = tile.xor %a, %b : RESULT", flags, flags[0]), {0, 1, 1, 0});
+  expectSame(tileOp("%y = tile.not %a : RESULT", {flags[0]}, flags[0]), {1, 1, 0, 0});
+}
+
+TEST(SimulatorOps, ShiftsByCountsOutsideTheWidthShiftEverythingOut) {
+  forEachType(
+      [](DType type) { return !isFloat(type) && type != DType::I1; },
+      [](DType type) {
+        int width = 8 * static_cast<int>(sizeOf(type));
+        double least = -std::ldexp(1.0, width - 1), most = width - 1.0, all = width;
+        std::vector<Operand> x = {row(type, {3, 1, 1, 1, 1, -1, -4}),
+                                  row(type, {2, most, all, -1, least, 1, 0})};
+        expectSame(tileOp("%y = tile.shl %a, %b : RESULT", x, x[0]), {12, least, 0, 0, 0, -2, -4});
+        x[0].elements = {13, least, least, -5, 5, -1, -4};
+        expectSame(tileOp("%y = tile.shr %a, %b : RESULT", x, x[0]), {3, -1, -1, -1, 0, -1, -4});
+      });
 }
 
 TEST(SimulatorOps, ComparisonsAndSelect) {
@@ -246,6 +270,46 @@ TEST(SimulatorOps, Reductions) {
   expectSame(tileOp("%y = tile.reduce sum %a axis(1) : RESULT", {row(DType::I8, {100, 100})},
                     {DType::I8, 1, 1, {}}),
              {-56});
+}
+
+TEST(SimulatorOps, Products) {
+  Operand a{DType::F32, 2, 3, {1, -2, 3, 4, 0.5, -6}};
+  expectSame(tileOp("%y = tile.reduce prod %a axis(0) : RESULT", {a}, {DType::F32, 1, 3, {}}),
+             {4, -1, -18});
+  expectSame(tileOp("%y = tile.reduce prod %a axis(1) : RESULT", {a}, {DType::F32, 2, 1, {}}),
+             {-6, -12});
+  auto product = [](DType type, std::vector<double> elements) {
+    return tileOp("%y = tile.reduce prod %a axis(1) : RESULT", {row(type, std::move(elements))},
+                  {type, 1, 1, {}});
+  };
+  expectSame(product(DType::I8, {16, 17}), {16}); // wraps
+  expectSame(product(DType::I1, {1, 1, 0}), {0});
+  expectSame(product(DType::F32, {kInf, 0}), {kNaN});
+  // Computed in f32 and rounded once: rounded after each step, (1 + e)^16 would stay at 1 + 16e.
+  expectSame(product(DType::BF16, std::vector<double>(16, 1 + 0.0078125)), {1 + 17 * 0.0078125});
+}
+
+TEST(SimulatorOps, WhereTheExtremesAre) {
+  auto at = [](const std::string &kind, const Operand &x, int64_t axis) {
+    Operand result{DType::I32, axis == 0 ? 1 : x.rows, axis == 0 ? x.cols : 1, {}};
+    return tileOp("%y = tile.reduce " + kind + " %a axis(" + std::to_string(axis) + ") : RESULT",
+                  {x}, result);
+  };
+  Operand a{DType::F32, 2, 4, {1, 7, 7, -kInf, kInf, -2, -2, kInf}};
+  expectSame(at("argmax", a, 1), {1, 0});
+  expectSame(at("argmin", a, 1), {3, 1});
+  expectSame(at("argmax", a, 0), {1, 0, 0, 1});
+  expectSame(at("argmin", a, 0), {0, 1, 1, 0});
+  Operand nans = row(DType::F16, {3, kNaN, 9, kNaN, -kInf});
+  expectSame(at("argmax", nans, 1), {1});
+  expectSame(at("argmin", nans, 1), {1});
+  expectSame(at("argmax", row(DType::F32, {-0.0, 0.0}), 1), {0});
+  expectSame(at("argmin", row(DType::F32, {0.0, -0.0}), 1), {0});
+  forEachType([](DType) { return true; },
+              [&](DType type) {
+                expectSame(at("argmax", row(type, {0, 1, 1, 0}), 1), {1});
+                expectSame(at("argmin", row(type, {1, 0, 0, 1}), 1), {1});
+              });
 }
 
 TEST(SimulatorOps, MatrixProductsInAllTranspositions) {
@@ -365,12 +429,35 @@ TEST(SimulatorOps, IntegerScalars) {
       {"shrsi", "i8", -128, 100, -1},
       {"shrui", "i8", -128, 3, 16},
       {"shrui", "i8", -1, 100, 0},
+      {"shli", "i8", 3, -1, 0},
+      {"shrsi", "i8", -128, -1, -1},
+      {"shrui", "i8", -128, -8, 0},
   };
   for (const Case &test : cases) {
     SCOPED_TRACE(test.op);
     EXPECT_EQ(scalarOp("%y = arith." + std::string(test.op) + " %a, %b : " + test.type, test.type,
                        test.a, test.b),
               test.want);
+  }
+}
+
+TEST(SimulatorOps, AnIndexMustNotLeaveItsBits) {
+  struct Case {
+    const char *op;
+    int64_t a, b;
+  };
+  for (const Case &test : {Case{"addi", INT64_MAX, 1}, Case{"subi", INT64_MIN, 1},
+                           Case{"muli", INT64_MIN, -1}, Case{"muli", int64_t(1) << 40, 1 << 30},
+                           Case{"divsi", INT64_MIN, -1}, Case{"ceildivsi", INT64_MIN, -1}}) {
+    Program program("kiln.func @k(%a: index, %b: index, %out: !kiln.tensor<1xi64> out) incore {\n"
+                    "%y = arith." +
+                    std::string(test.op) +
+                    " %a, %b : index\n%z = arith.index_cast %y : index to i64\n"
+                    "kiln.write %z, %out[0]\n}");
+    expectError(program.run("k", {index(test.a), index(test.b), poisoned(DType::I64, {1})}),
+                StatusCode::KernelFailed,
+                {test.op, std::to_string(test.a), std::to_string(test.b),
+                 "does not fit the 64 bits of an index"});
   }
 }
 

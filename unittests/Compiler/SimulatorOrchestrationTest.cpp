@@ -1,4 +1,5 @@
 // Orchestrations in the simulator: everything they launch goes through the runtime's engine.
+#include "../../lib/Check/Orchestration.h"
 #include "SimulatorTesting.h"
 
 #include <filesystem>
@@ -384,6 +385,35 @@ kiln.func @main(%a: !kiln.tensor<4x8xf32> inout, %b: !kiln.tensor<4x8xf32> out, 
     ASSERT_TRUE(report.failure);
     EXPECT_EQ(report.failure->kernel, "bad");
   }
+}
+
+TEST(SimulatorOrchestration, WhatKernelsMarkIsMarkedInTheirTasks) {
+  Program program(R"mlir(
+!p = !tile.pipe<aiv -> aic, token>
+kiln.func @k(%a: !kiln.tensor<4x8xf32> in, %n: index, %b: !kiln.tensor<4x8xf32> in, %c: !kiln.tensor<4x8xf32> in) incore {
+  %view = kiln.slice %b[0, 0] [2, 8] : !kiln.tensor<2x8xf32>
+  kiln.dump %view
+  kiln.call @inner(%c)
+}
+kiln.func @inner(%x: !kiln.tensor<4x8xf32> in) incore { kiln.dump %x }
+kiln.func @g(%a: !kiln.tensor<4x8xf32> in, %b: !kiln.tensor<4x8xf32> in) group { kiln.call @role(%b, %a) }
+kiln.func @role(%x: !kiln.tensor<4x8xf32> in, %y: !kiln.tensor<4x8xf32> in) role(aiv) { kiln.dump %x }
+)mlir");
+  Tensor a = poisoned(DType::F32, {4, 8}), b = poisoned(DType::F32, {4, 8});
+  auto marks = [](const Task &task) {
+    std::vector<bool> marked;
+    for (const TaskTensor &tensor : task.tensors())
+      marked.push_back(tensor.marked);
+    return marked;
+  };
+  ScalarBits n = ScalarBits::fromInt(DType::Index, 1);
+  EXPECT_EQ(marks(sim::makeTask(program.function("k"), {a, n, a, b})),
+            (std::vector<bool>{false, true, true}));
+  EXPECT_EQ(marks(sim::makeTask(program.function("g"), {a, b})), (std::vector<bool>{false, true}));
+  EXPECT_EQ(marks(sim::makeTask(program.function("g"), {a, b},
+                                [&](const Tensor &tensor) { return tensor.data() == a.data(); })),
+            (std::vector<bool>{true, true}));
+  EXPECT_OK(program.run("k", {a, n, a, b}));
 }
 
 } // namespace

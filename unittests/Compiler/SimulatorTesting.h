@@ -35,8 +35,10 @@ public:
              const SimulatorOptions &options = {}, SimulationReport *report = nullptr) {
     if (!Module)
       return Status(StatusCode::Internal, "did not parse");
-    return simulate(*Module, Module->lookupSymbol<ir::FuncOp>(entry), args, options, report);
+    return simulate(*Module, function(entry), args, options, report);
   }
+
+  ir::FuncOp function(llvm::StringRef name) { return Module->lookupSymbol<ir::FuncOp>(name); }
 
   /// "test.mlir:<line>": the line that contains `needle`.
   std::string lineOf(const std::string &needle) const {

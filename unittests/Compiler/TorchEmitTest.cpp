@@ -137,6 +137,25 @@ TEST(TorchEmit, GroupsRunUnderTheScheduler) {
       << source;
 }
 
+TEST(TorchEmit, RowsAndOrderReadLikeTheProgram) {
+  std::string source = Module(R"mlir(
+kiln.func @k(%x: !kiln.tensor<?x64xf8E5M2> inout, %table: !kiln.tensor<4x?xi32> in, %i: index) incore {
+  %t = tile.gather_rows %x[0, 8] rows(%table[1, %i]) pad(min) valid(%i, 16) : !tile.tile<8x16xf8E5M2>
+  %v, %c = tile.sort_rows %t descending : !tile.tile<8x16xf8E5M2>, !tile.tile<8x16xi32>
+  tile.scatter_rows %v, %x[%i, 8] rows(%table[2, 0])
+  tile.scatter_rows %v, %x[0, 8] rows(%table[3, 0]) atomic(add)
+})mlir")
+                           .emit();
+  EXPECT_TRUE(has(source,
+                  "    x_tile = _from_f8(_gather_rows(x, (0, 8), (8, 16), table, (1, i), "
+                  "pad=252, valid=(i, 16)), 'e5m2')\n"
+                  "    values, columns = _sort_rows(x_tile, descending=True)\n"
+                  "    _scatter_rows(_to_f8(values, 'e5m2'), x, (i, 8), table, (2, 0))\n"
+                  "    _scatter_rows(values, x, (0, 8), table, (3, 0), add=lambda old, new: "
+                  "_to_f8(_from_f8(old, 'e5m2') + new, 'e5m2'))\n"))
+      << source;
+}
+
 TEST(TorchEmit, UnboundedSlotsAreSaid) {
   std::string source = Module(kPipes).emit({"", /*unboundedSlots=*/true});
   EXPECT_TRUE(has(source, "_Pipe(slots=None, producers=2)"));
@@ -252,7 +271,7 @@ kiln.func @m(%a: !kiln.tensor<2x2xf32>) orchestration {
 // Every op of the two dialects has a place here; one that is added without a rule fails this test.
 TEST(TorchEmit, EveryOpOfTheLanguageIsSupported) {
   Module module(std::string(kPipes) + R"mlir(
-kiln.func @every(%x: !kiln.tensor<?x8xf32> inout, %f: !kiln.tensor<4xi32> in, %n: index) incore {
+kiln.func @every(%x: !kiln.tensor<?x8xf32> inout, %f: !kiln.tensor<4xi32> in, %n: index, %key: i64) incore {
   kiln.call @helper(%x)
   %z = arith.constant 1.5 : f32
   %full = tile.full %z : !tile.tile<8x8xf32>
@@ -281,7 +300,26 @@ kiln.func @every(%x: !kiln.tensor<?x8xf32> inout, %f: !kiln.tensor<4xi32> in, %n
   %tanh = tile.tanh %recip : !tile.tile<8x8xf32>
   %sigmoid = tile.sigmoid %tanh : !tile.tile<8x8xf32>
   %erf = tile.erf %sigmoid : !tile.tile<8x8xf32>
-  %cmp = tile.cmp lt %erf, %z : !tile.tile<8x8xi1>
+  %sin = tile.sin %erf : !tile.tile<8x8xf32>
+  %cos = tile.cos %sin : !tile.tile<8x8xf32>
+  %pow = tile.pow %cos, %z : !tile.tile<8x8xf32>
+  %fmod = tile.fmod %pow, %z : !tile.tile<8x8xf32>
+  %sorted:2 = tile.sort_rows %fmod : !tile.tile<8x8xf32>, !tile.tile<8x8xi32>
+  %top:2 = tile.topk_rows %sorted#0 : !tile.tile<8x8xf32>, !tile.tile<8x8xi32>
+  %and = tile.and %top#1, %sorted#1 : !tile.tile<8x8xi32>
+  %or = tile.or %and, %top#1 : !tile.tile<8x8xi32>
+  %xor = tile.xor %or, %top#1 : !tile.tile<8x8xi32>
+  %not = tile.not %xor : !tile.tile<8x8xi32>
+  %shl = tile.shl %not, %top#1 : !tile.tile<8x8xi32>
+  %shr = tile.shr %shl, %top#1 : !tile.tile<8x8xi32>
+  %gathered = tile.gather %top#0, %shr axis(1) : !tile.tile<8x8xf32>
+  %random = tile.random key(%key) counter(%n) : !tile.tile<8x8xf32>
+  %noise = tile.add %gathered, %random : !tile.tile<8x8xf32>
+  %rows = tile.gather_rows %x[%n, 0] rows(%f[0]) pad(max) : !tile.tile<4x8xf32>
+  tile.scatter_rows %rows, %x[0, 0] rows(%f[%n]) valid(%n, 8) atomic(add)
+  tile.prefetch %x[%n, 0] shape(8, 8)
+  tile.barrier
+  %cmp = tile.cmp lt %noise, %z : !tile.tile<8x8xi1>
   %select = tile.select %cmp, %erf, %z : !tile.tile<8x8xf32>
   %cast = tile.cast %select : !tile.tile<8x8xbf16>
   %back = tile.cast %cast : !tile.tile<8x8xf32>
@@ -311,7 +349,9 @@ kiln.func @all(%x: !kiln.tensor<?x8xf32> inout, %f: !kiln.tensor<4xi32> in) orch
   %transpose = kiln.transpose %alloc, [1, 0] : !kiln.tensor<8x?xf32>
   %reshape = kiln.reshape %alloc[8, %n] : !kiln.tensor<8x?xf32>
   kiln.scope { %get = kiln.get %f[0] : i32 }
-  %t = kiln.submit @every(%alloc, %f, %n) grid(%n, 2) predicate(%f[0] > 1)
+  kiln.dump %x
+  %key = arith.constant 1 : i64
+  %t = kiln.submit @every(%alloc, %f, %n, %key) grid(%n, 2) sync_start predicate(%f[0] > 1)
   %d = kiln.submit deps(%t)
 }
 )mlir");

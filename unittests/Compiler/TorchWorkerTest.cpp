@@ -3,41 +3,17 @@
 // One Python process serves all tests. They are skipped, and say so, where no Python has torch.
 //
 //===----------------------------------------------------------------------------===//
-#include "kiln/Target/Torch/TorchWorker.h"
+#include "TorchTesting.h"
 
-#include "kiln/Target/Torch/Torch.h"
-
-#include "mlir/IR/BuiltinOps.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/FormatVariadic.h"
-
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstdlib>
 
 using namespace kiln;
+using namespace kiln::test;
 
 namespace {
-
-class TorchRun : public testing::Test {
-protected:
-  void SetUp() override {
-    static Expected<std::unique_ptr<TorchWorker>> started = TorchWorker::start();
-    if (!started)
-      GTEST_SKIP() << started.status().message();
-    Worker = started->get();
-  }
-
-  TorchWorker *Worker = nullptr;
-};
-
-Tensor tensor(DType dtype, Dims extents) {
-  Expected<Tensor> made = Tensor::empty(dtype, extents);
-  EXPECT_TRUE(made.hasValue());
-  EXPECT_TRUE(made->fillPoison().isOk());
-  return *made;
-}
 
 /// Small whole numbers, so that sums of products are exact whatever their order.
 Tensor numbers(Dims extents, unsigned seed) {
@@ -45,17 +21,6 @@ Tensor numbers(Dims extents, unsigned seed) {
   for (int64_t i = 0; i < made.numElements(); ++i)
     made.dataAs<float>()[i] = float(int((i * 7919 + seed * 104729) % 17) - 8);
   return made;
-}
-
-std::string emit(const std::string &text, const TorchOptions &options = {}) {
-  mlir::MLIRContext context;
-  context.loadDialect<ir::KilnDialect, tile::TileDialect, mlir::arith::ArithDialect,
-                      mlir::scf::SCFDialect>();
-  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
-  EXPECT_TRUE(bool(module)) << text;
-  Expected<std::string> source = emitTorch(*module, options);
-  EXPECT_TRUE(source.hasValue()) << source.status().str();
-  return source ? *source : "";
 }
 
 /// out = a * b + r, tile by tile through pipes: {0} type suffix, {1}x{2} the part of a lane, {3}
@@ -142,10 +107,6 @@ struct Residual {
   int64_t Blocks;
   Tensor A, B, R, Out;
 };
-
-bool has(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
 
 } // namespace
 

@@ -263,3 +263,136 @@ kiln.func @main(%x: !kiln.tensor<8xf32>) orchestration {
   // expected-error @below {{'kiln.submit' op launches @returns, which returns tensors; a launch has no use for results, so make them parameters}}
   %t = kiln.submit @returns(%x)
 }
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Barriers
+//===----------------------------------------------------------------------===//
+
+kiln.func @k() incore {
+  // expected-note @below {{the barrier}}
+  tile.barrier
+}
+kiln.func @main() orchestration {
+  // expected-error @below {{'kiln.submit' op launches @k, which contains a barrier; all its blocks must run at once, so the launch needs sync_start}}
+  %t = kiln.submit @k() grid(4)
+}
+
+// -----
+
+kiln.func @g() group {
+  kiln.call @role()
+}
+kiln.func @role() role(aiv) {
+  // expected-note @below {{the barrier}}
+  tile.barrier
+}
+kiln.func @main() orchestration {
+  %fine = kiln.submit @g() grid(4) sync_start
+  // expected-error @below {{'kiln.submit' op launches @g, which contains a barrier}}
+  %t = kiln.submit @g()
+}
+
+// -----
+
+kiln.func @outer() incore {
+  kiln.call @inner()
+}
+kiln.func @inner() incore {
+  // expected-note @below {{the barrier}}
+  tile.barrier
+}
+kiln.func @main() orchestration {
+  // expected-error @below {{'kiln.submit' op launches @outer, which contains a barrier}}
+  %t = kiln.submit @outer() grid(4)
+}
+
+// -----
+
+kiln.func @main() orchestration {
+  %fine = kiln.incore "fine" grid(4) sync_start {
+    tile.barrier
+  }
+  %t = kiln.incore "k" grid(4) {
+    // expected-error @below {{'tile.barrier' op needs all blocks of the launch to run at once: give the launch sync_start}}
+    tile.barrier
+  }
+}
+
+// -----
+
+kiln.func @inner() incore {
+  // expected-note @below {{the barrier}}
+  tile.barrier
+}
+kiln.func @main() orchestration {
+  %fine = kiln.incore "fine" grid(4) sync_start {
+    kiln.call @inner()
+  }
+  %t = kiln.incore "k" grid(4) {
+    // expected-error @below {{'kiln.call' op calls @inner, which contains a barrier}}
+    kiln.call @inner()
+  }
+}
+
+// -----
+
+kiln.func @main() orchestration {
+  // expected-error @below {{'tile.barrier' op computes on a core and cannot stand in an orchestration}}
+  tile.barrier
+}
+
+// -----
+
+kiln.func @g() group {
+  // expected-error @below {{'tile.barrier' op cannot stand in a group, which only makes pipes and calls its roles}}
+  tile.barrier
+}
+
+// -----
+
+// Recursion is found, not followed for ever in search of a barrier.
+kiln.func @main() orchestration {
+  %t = kiln.submit @a()
+}
+kiln.func @a() incore {
+  kiln.call @b()
+}
+kiln.func @b() incore {
+  // expected-error @below {{'kiln.call' op leads back to @a; recursion is not allowed}}
+  kiln.call @a()
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Dump marks
+//===----------------------------------------------------------------------===//
+
+kiln.func @k() incore {
+  %t = kiln.alloc() : !kiln.tensor<4xf32>
+  // expected-error @below {{'kiln.dump' op marks a parameter of a kernel; this tensor is made inside it}}
+  kiln.dump %t
+}
+
+// -----
+
+kiln.func @main() orchestration {
+  %fine = kiln.alloc() : !kiln.tensor<4x4xf32>
+  kiln.dump %fine
+  %k = kiln.incore "k" {
+    kiln.dump %fine
+    %t = kiln.alloc() : !kiln.tensor<4x4xf32>
+    %v = kiln.slice %t[0, 0] [2, 2] : !kiln.tensor<2x2xf32>
+    // expected-error @below {{'kiln.dump' op marks a parameter of a kernel; this tensor is made inside it}}
+    kiln.dump %v
+  }
+}
+
+// -----
+
+kiln.func @g(%x: !kiln.tensor<4xf32>) group {
+  // expected-error @below {{'kiln.dump' op cannot stand in a group, which only makes pipes and calls its roles}}
+  kiln.dump %x
+}

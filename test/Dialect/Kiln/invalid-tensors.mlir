@@ -372,3 +372,27 @@ kiln.func @main() orchestration {
   // expected-error @below {{expected string or keyword containing one of the following enum values for attribute 'split' [none, up_down, left_right]}}
   %t = kiln.incore "k" split(diagonal) {}
 }
+
+// -----
+
+kiln.func @f(%f: !kiln.tensor<4xf32>) orchestration {
+  // expected-error @below {{'kiln.incore' op a predicate reads an integer tensor, not '!kiln.tensor<4xf32>'}}
+  %t = kiln.incore "k" predicate(%f[0] > 0) {
+  }
+}
+
+// -----
+
+kiln.func @f(%f: !kiln.tensor<4xi32>) orchestration {
+  // expected-error @below {{'kiln.incore' op needs one index for each of the 1 axes, has 2}}
+  %t = kiln.incore "k" predicate(%f[0, 0] > 0) {
+  }
+}
+
+// -----
+
+kiln.func @f(%f: !kiln.tensor<4xi32>) orchestration {
+  // expected-error @below {{'kiln.incore' op index 4 is outside the tensor '!kiln.tensor<4xi32>'}}
+  %t = kiln.incore "k" predicate(%f[4] > 0) {
+  }
+}

@@ -54,7 +54,9 @@ kiln.func @predicates(%f: !kiln.tensor<1xi64>) orchestration {
 // CHECK-NEXT:      tile.load %x[0]
 // CHECK:         }
 // CHECK-NEXT:    kiln.incore "split" split(none) {
-kiln.func @incore(%x: !kiln.tensor<4xf32>, %n: index) orchestration {
+// CHECK:         kiln.incore "skipped" grid(%n) sync_start deps(%[[T0]]) predicate(%f[%n, 1] > -3) split(up_down) {
+// CHECK:         kiln.incore "maybe" predicate(%f[0, 0] ne 1) {
+kiln.func @incore(%x: !kiln.tensor<4xf32>, %n: index, %f: !kiln.tensor<?x2xi32>) orchestration {
   %t0 = kiln.incore "empty" {
   }
   %t1 = kiln.incore "all of it" grid(%n, 2) sync_start deps(%t0) split(left_right) attributes {test.note} {
@@ -62,6 +64,10 @@ kiln.func @incore(%x: !kiln.tensor<4xf32>, %n: index) orchestration {
     tile.store %a, %x[0]
   }
   %t2 = kiln.incore "split" split(none) {
+  }
+  %t3 = kiln.incore "skipped" grid(%n) sync_start deps(%t0) predicate(%f[%n, 1] > -3) split(up_down) {
+  }
+  %t4 = kiln.incore "maybe" predicate(%f[0, 0] ne 1) {
   }
 }
 

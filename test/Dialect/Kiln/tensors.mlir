@@ -85,3 +85,13 @@ kiln.func @get(%x: !kiln.tensor<4xi64>, %i: index) orchestration {
   %a = kiln.get %x[3] : i64
   %b = kiln.get %x[%i] : i64
 }
+
+// CHECK-LABEL: kiln.func @dump(
+// CHECK-NEXT:    kiln.dump %x
+// CHECK-NEXT:    %[[V:.*]] = kiln.slice %x
+// CHECK-NEXT:    kiln.dump %[[V]]
+kiln.func @dump(%x: !kiln.tensor<4x4xf32>) orchestration {
+  kiln.dump %x
+  %v = kiln.slice %x[0, 0] [2, 4] : !kiln.tensor<2x4xf32>
+  kiln.dump %v
+}

@@ -14,6 +14,8 @@
 // CHECK-NEXT:    tile.div %[[X]], %[[X]] : !tile.tile<8x4xf32>
 // CHECK-NEXT:    tile.max %[[X]], %[[X]] : !tile.tile<8x4xf32>
 // CHECK-NEXT:    tile.min %[[X]], %[[X]] : !tile.tile<8x4xf32>
+// CHECK-NEXT:    tile.pow %[[X]], %[[X]] : !tile.tile<8x4xf32>
+// CHECK-NEXT:    tile.fmod %[[X]], %[[X]] : !tile.tile<8x4xf32>
 kiln.func @binary(%x: !kiln.tensor<8x4xf32>) incore {
   %t = tile.load %x[0, 0] : !tile.tile<8x4xf32>
   %add = tile.add %t, %t : !tile.tile<8x4xf32>
@@ -22,6 +24,8 @@ kiln.func @binary(%x: !kiln.tensor<8x4xf32>) incore {
   %div = tile.div %t, %t : !tile.tile<8x4xf32>
   %max = tile.max %t, %t : !tile.tile<8x4xf32>
   %min = tile.min %t, %t : !tile.tile<8x4xf32>
+  %pow = tile.pow %t, %t : !tile.tile<8x4xf32>
+  %fmod = tile.fmod %t, %t : !tile.tile<8x4xf32>
 }
 
 // CHECK-LABEL: kiln.func @unary(
@@ -37,6 +41,8 @@ kiln.func @binary(%x: !kiln.tensor<8x4xf32>) incore {
 // CHECK-NEXT:    tile.tanh %[[X]] : !tile.tile<8x4xbf16>
 // CHECK-NEXT:    tile.sigmoid %[[X]] : !tile.tile<8x4xbf16>
 // CHECK-NEXT:    tile.erf %[[X]] : !tile.tile<8x4xbf16>
+// CHECK-NEXT:    tile.sin %[[X]] : !tile.tile<8x4xbf16>
+// CHECK-NEXT:    tile.cos %[[X]] : !tile.tile<8x4xbf16>
 kiln.func @unary(%x: !kiln.tensor<8x4xbf16>) incore {
   %t = tile.load %x[0, 0] : !tile.tile<8x4xbf16>
   %neg = tile.neg %t : !tile.tile<8x4xbf16>
@@ -50,18 +56,47 @@ kiln.func @unary(%x: !kiln.tensor<8x4xbf16>) incore {
   %tanh = tile.tanh %t : !tile.tile<8x4xbf16>
   %sigmoid = tile.sigmoid %t : !tile.tile<8x4xbf16>
   %erf = tile.erf %t : !tile.tile<8x4xbf16>
+  %sin = tile.sin %t : !tile.tile<8x4xbf16>
+  %cos = tile.cos %t : !tile.tile<8x4xbf16>
 }
 
-// Integers have the arithmetic, and of the functions neg and abs.
+// Integers have the arithmetic, the bits, and of the functions neg and abs.
 // CHECK-LABEL: kiln.func @integers(
 // CHECK:         tile.div %{{.*}}, %{{.*}} : !tile.tile<8x4xi32>
 // CHECK-NEXT:    tile.neg %{{.*}} : !tile.tile<8x4xi32>
 // CHECK-NEXT:    tile.abs %{{.*}} : !tile.tile<8x4xi32>
-kiln.func @integers(%x: !kiln.tensor<8x4xi32>) incore {
+// CHECK-NEXT:    tile.fmod %{{.*}}, %{{.*}} : !tile.tile<8x4xi32>
+// CHECK-NEXT:    tile.and %{{.*}}, %{{.*}} : !tile.tile<8x4xi32>
+// CHECK-NEXT:    tile.or %{{.*}}, %n : !tile.tile<8x4xi32>
+// CHECK-NEXT:    tile.xor %n, %{{.*}} : !tile.tile<8x4xi32>
+// CHECK-NEXT:    tile.not %{{.*}} : !tile.tile<8x4xi32>
+// CHECK-NEXT:    tile.shl %{{.*}}, %n : !tile.tile<8x4xi32>
+// CHECK-NEXT:    tile.shr %n, %{{.*}} : !tile.tile<8x4xi32>
+kiln.func @integers(%x: !kiln.tensor<8x4xi32>, %n: i32) incore {
   %t = tile.load %x[0, 0] : !tile.tile<8x4xi32>
   %a = tile.div %t, %t : !tile.tile<8x4xi32>
   %b = tile.neg %t : !tile.tile<8x4xi32>
   %c = tile.abs %t : !tile.tile<8x4xi32>
+  %d = tile.fmod %t, %t : !tile.tile<8x4xi32>
+  %e = tile.and %t, %t : !tile.tile<8x4xi32>
+  %f = tile.or %t, %n : !tile.tile<8x4xi32>
+  %g = tile.xor %n, %t : !tile.tile<8x4xi32>
+  %h = tile.not %t : !tile.tile<8x4xi32>
+  %i = tile.shl %t, %n : !tile.tile<8x4xi32>
+  %j = tile.shr %n, %t : !tile.tile<8x4xi32>
+}
+
+// CHECK-LABEL: kiln.func @flags(
+// CHECK:         tile.and %{{.*}}, %{{.*}} : !tile.tile<8x4xi1>
+// CHECK-NEXT:    tile.or %{{.*}}, %{{.*}} : !tile.tile<8x4xi1>
+// CHECK-NEXT:    tile.xor %{{.*}}, %{{.*}} : !tile.tile<8x4xi1>
+// CHECK-NEXT:    tile.not %{{.*}} : !tile.tile<8x4xi1>
+kiln.func @flags(%x: !kiln.tensor<8x4xi1>) incore {
+  %t = tile.load %x[0, 0] : !tile.tile<8x4xi1>
+  %a = tile.and %t, %t : !tile.tile<8x4xi1>
+  %b = tile.or %t, %t : !tile.tile<8x4xi1>
+  %c = tile.xor %t, %t : !tile.tile<8x4xi1>
+  %d = tile.not %t : !tile.tile<8x4xi1>
 }
 
 // CHECK-LABEL: kiln.func @broadcast(
@@ -114,11 +149,17 @@ kiln.func @compare(%s: f32) incore {
 // CHECK:         tile.reduce sum %[[X:.*]] axis(0) : !tile.tile<1x4xf32>
 // CHECK-NEXT:    tile.reduce max %[[X]] axis(1) : !tile.tile<8x1xf32>
 // CHECK-NEXT:    tile.reduce min %[[X]] axis(1) : !tile.tile<8x1xf32>
+// CHECK-NEXT:    tile.reduce prod %[[X]] axis(1) : !tile.tile<8x1xf32>
+// CHECK-NEXT:    tile.reduce argmax %[[X]] axis(0) : !tile.tile<1x4xi32>
+// CHECK-NEXT:    tile.reduce argmin %[[X]] axis(1) : !tile.tile<8x1xi32>
 kiln.func @reduce(%s: f32) incore {
   %t = tile.full %s : !tile.tile<8x4xf32>
   %a = tile.reduce sum %t axis(0) : !tile.tile<1x4xf32>
   %b = tile.reduce max %t axis(1) : !tile.tile<8x1xf32>
   %c = tile.reduce min %t axis(1) : !tile.tile<8x1xf32>
+  %prod = tile.reduce prod %t axis(1) : !tile.tile<8x1xf32>
+  %argmax = tile.reduce argmax %t axis(0) : !tile.tile<1x4xi32>
+  %argmin = tile.reduce argmin %t axis(1) : !tile.tile<8x1xi32>
 }
 
 // CHECK-LABEL: kiln.func @matmul(

@@ -256,7 +256,7 @@ kiln.func @f(%x: f32) incore {
 
 kiln.func @f(%x: f32) incore {
   %t = tile.full %x : !tile.tile<8x8xf32>
-  // expected-error @below {{expected string or keyword containing one of the following enum values for attribute 'kind' [sum, max, min]}}
+  // expected-error @below {{expected string or keyword containing one of the following enum values for attribute 'kind' [sum, max, min, prod, argmax, argmin]}}
   %u = tile.reduce mean %t axis(0) : !tile.tile<1x8xf32>
 }
 
@@ -434,4 +434,124 @@ kiln.func @f(%x: f32) incore {
   %t = tile.full %x : !tile.tile<8x8xf32>
   // expected-error @below {{'tile.element' op needs a row and a column index}}
   %v = tile.element %t[0, 0, 0] : f32
+}
+
+// -----
+
+kiln.func @f(%n: i32) incore {
+  %t = tile.full %n : !tile.tile<8x8xi32>
+  // expected-error @below {{'tile.sin' op needs floats, not 'i32'}}
+  %u = tile.sin %t : !tile.tile<8x8xi32>
+}
+
+// -----
+
+kiln.func @f(%n: i32) incore {
+  %t = tile.full %n : !tile.tile<8x8xi32>
+  // expected-error @below {{'tile.cos' op needs floats, not 'i32'}}
+  %u = tile.cos %t : !tile.tile<8x8xi32>
+}
+
+// -----
+
+kiln.func @f(%n: i32) incore {
+  %t = tile.full %n : !tile.tile<8x8xi32>
+  // expected-error @below {{'tile.pow' op needs floats, not 'i32'}}
+  %u = tile.pow %t, %t : !tile.tile<8x8xi32>
+}
+
+// -----
+
+kiln.func @f(%x: f32) incore {
+  %t = tile.full %x : !tile.tile<8x8xf32>
+  // expected-error @below {{'tile.and' op needs integers, not 'f32'}}
+  %u = tile.and %t, %t : !tile.tile<8x8xf32>
+}
+
+// -----
+
+kiln.func @f(%x: f32) incore {
+  %t = tile.full %x : !tile.tile<8x8xf32>
+  // expected-error @below {{'tile.or' op needs integers, not 'f32'}}
+  %u = tile.or %t, %t : !tile.tile<8x8xf32>
+}
+
+// -----
+
+kiln.func @f(%x: f32) incore {
+  %t = tile.full %x : !tile.tile<8x8xf32>
+  // expected-error @below {{'tile.xor' op needs integers, not 'f32'}}
+  %u = tile.xor %t, %t : !tile.tile<8x8xf32>
+}
+
+// -----
+
+kiln.func @f(%x: f16) incore {
+  %t = tile.full %x : !tile.tile<8x8xf16>
+  // expected-error @below {{'tile.not' op needs integers, not 'f16'}}
+  %u = tile.not %t : !tile.tile<8x8xf16>
+}
+
+// -----
+
+kiln.func @f(%x: f32) incore {
+  %t = tile.full %x : !tile.tile<8x8xf32>
+  // expected-error @below {{'tile.shl' op needs integers, not 'f32'}}
+  %u = tile.shl %t, %t : !tile.tile<8x8xf32>
+}
+
+// -----
+
+kiln.func @f(%b: i1) incore {
+  %t = tile.full %b : !tile.tile<8x8xi1>
+  // expected-error @below {{'tile.shl' op shifts integers of 8 bits or more, not i1}}
+  %u = tile.shl %t, %t : !tile.tile<8x8xi1>
+}
+
+// -----
+
+kiln.func @f(%x: f32) incore {
+  %t = tile.full %x : !tile.tile<8x8xf32>
+  // expected-error @below {{'tile.shr' op needs integers, not 'f32'}}
+  %u = tile.shr %t, %t : !tile.tile<8x8xf32>
+}
+
+// -----
+
+kiln.func @f(%b: i1) incore {
+  %t = tile.full %b : !tile.tile<8x8xi1>
+  // expected-error @below {{'tile.shr' op shifts integers of 8 bits or more, not i1}}
+  %u = tile.shr %t, %t : !tile.tile<8x8xi1>
+}
+
+// -----
+
+kiln.func @f(%x: i8, %n: i32) incore {
+  %t = tile.full %x : !tile.tile<8x8xi8>
+  // expected-error @below {{'tile.shl' op mixes 'i32' with 'i8'; cast one of them}}
+  %u = tile.shl %t, %n : !tile.tile<8x8xi8>
+}
+
+// -----
+
+kiln.func @f(%x: f32) incore {
+  %t = tile.full %x : !tile.tile<8x8xf32>
+  // expected-error @below {{'tile.reduce' op of '!tile.tile<8x8xf32>' along axis 1 is '!tile.tile<8x1xi32>', not '!tile.tile<8x1xf32>'}}
+  %u = tile.reduce argmax %t axis(1) : !tile.tile<8x1xf32>
+}
+
+// -----
+
+kiln.func @f(%x: f32) incore {
+  %t = tile.full %x : !tile.tile<8x8xf32>
+  // expected-error @below {{'tile.reduce' op of '!tile.tile<8x8xf32>' along axis 0 is '!tile.tile<1x8xi32>', not '!tile.tile<1x8xi64>'}}
+  %u = tile.reduce argmin %t axis(0) : !tile.tile<1x8xi64>
+}
+
+// -----
+
+kiln.func @f(%x: f32, %n: i32) incore {
+  %t = tile.full %x : !tile.tile<8x8xf32>
+  // expected-error @below {{'tile.fmod' op mixes 'i32' with 'f32'; cast one of them}}
+  %u = tile.fmod %t, %n : !tile.tile<8x8xf32>
 }
