@@ -143,6 +143,11 @@ int main(int argc, char **argv) {
                               {"sine", "40x8:uniform"},
                               {"k_cache", "3x2x40x16"},
                               {"v_cache", "3x2x40x16"},
+                              {"qkv", ":normal*0.125"},
+                              {"out_proj", ":normal*0.125"},
+                              {"gate", ":normal*0.125"},
+                              {"up", ":normal*0.125"},
+                              {"down", ":normal*0.125"},
                               {"y", "3x64"}},
                      .formula = R"(
 batch, kv, S, D = k_cache.shape

@@ -40,9 +40,9 @@ Program swigluFfn(const Config &cfg) {
 int main(int argc, char **argv) {
   return kiln::main(argc, argv, swigluFfn,
                     {.args = {{"x", "20x64"},
-                              {"gate", "100x64"},
-                              {"up", "100x64"},
-                              {"down", "64x100"},
+                              {"gate", "100x64:normal*0.1"},
+                              {"up", "100x64:normal*0.1"},
+                              {"down", "64x100:normal*0.1"},
                               {"y", "20x64"}},
                      .formula = R"(
 assert gate.shape == up.shape and gate.shape[1] == x.shape[1], "gate and up have a column for each column of x"

@@ -80,21 +80,27 @@ std::optional<std::vector<double>> parseList(StringRef text) {
 
 /// Fills a fresh contiguous tensor. Every argument has a generator of its own, so that adding one
 /// does not change the others.
-Status fill(const std::string &name, const Tensor &tensor, const std::string &init, uint64_t seed) {
+Status fill(const std::string &name, const Tensor &tensor, const std::string &text, uint64_t seed) {
   std::seed_seq sequence{seed, uint64_t(std::hash<std::string>{}(name))};
   std::mt19937_64 generator(sequence);
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform;
   bool isReal = isFloat(tensor.dtype());
+  double factor = 1; // normal*0.1
+  auto [init, scale] = StringRef(text).split('*');
+  if (text.find('*') != std::string::npos &&
+      (!isReal || (init != "normal" && init != "uniform") || scale.getAsDouble(factor)))
+    return badSpec(name,
+                   "'" + text + "': only normal and uniform floats are scaled, as in normal*0.1");
   std::vector<double> order;
   std::function<double(int64_t)> value;
   if (init == "normal")
     value = [&](int64_t) {
-      return isReal ? normal(generator) : std::floor(uniform(generator) * 17) - 8;
+      return isReal ? factor * normal(generator) : std::floor(uniform(generator) * 17) - 8;
     };
   else if (init == "uniform")
     value = [&](int64_t) {
-      return isReal ? uniform(generator) : std::floor(uniform(generator) * 8);
+      return isReal ? factor * uniform(generator) : std::floor(uniform(generator) * 8);
     };
   else if (init == "zeros")
     value = [](int64_t) { return 0.0; };
@@ -113,7 +119,7 @@ Status fill(const std::string &name, const Tensor &tensor, const std::string &in
     return tensor.fillPoison();
   else
     return badSpec(
-        name, "'" + init +
+        name, "'" + text +
                   "' is no way to fill a tensor; use normal, uniform, zeros, ones, iota, shuffled, "
                   "poison or numbers such as 0,1,70");
   auto *bytes = static_cast<std::byte *>(tensor.data());
