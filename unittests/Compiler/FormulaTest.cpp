@@ -4,37 +4,12 @@
 // name, where no Python has torch.
 //
 //===----------------------------------------------------------------------------===//
-#include "kiln/Target/Torch/TorchWorker.h"
-#include "kiln/kiln.h"
-
-#include <gtest/gtest.h>
+#include "ExampleTesting.h"
 
 using namespace kiln;
+using namespace kiln::testing;
 
 namespace {
-
-struct Ran {
-  int code;
-  std::string out, err;
-};
-
-/// Runs an example; `options` is its command line.
-Ran run(const ProgramBuilder &program, const Example &example,
-        std::vector<std::string> options = {}) {
-  options.insert(options.begin(), {"example", "--no-reference"});
-  std::vector<char *> argv;
-  for (std::string &option : options)
-    argv.push_back(option.data());
-  testing::internal::CaptureStdout();
-  testing::internal::CaptureStderr();
-  int code = kiln::main(int(argv.size()), argv.data(), program, example);
-  std::string out = testing::internal::GetCapturedStdout();
-  return {code, out, testing::internal::GetCapturedStderr()};
-}
-
-bool has(const std::string &text, const std::string &part) {
-  return text.find(part) != std::string::npos;
-}
 
 /// y = x * scale in one tile, where scale is 2 unless `--scale` says otherwise.
 Program scaled(const Config &cfg) {
@@ -49,7 +24,8 @@ Program scaled(const Config &cfg) {
 
 const decltype(Example::args) kSquares = {{"x", "8x8"}, {"y", "8x8"}};
 
-Ran runScaled(const std::string &formula, const std::vector<std::string> &options = {}) {
+Ran runScaled(const std::string &formula, std::vector<std::string> options = {}) {
+  options.push_back("--no-reference");
   return run(scaled, {.args = kSquares, .formula = formula}, options);
 }
 
@@ -62,14 +38,7 @@ Program counter(const Config &) {
   return p;
 }
 
-class Formula : public testing::Test {
-protected:
-  void SetUp() override {
-    static const Status started = TorchWorker::start().status();
-    if (!started.isOk())
-      GTEST_SKIP() << started.message();
-  }
-};
+class Formula : public ExampleTest {};
 
 TEST_F(Formula, RightResult) {
   Ran ran = runScaled("y = 2 * x");
@@ -137,13 +106,14 @@ TEST_F(Formula, MustSpeakOfAnOutput) {
 
 TEST_F(Formula, IntegersAreExact) {
   Example example{.args = {{"n", "1x2:iota"}}, .formula = "n += 1"};
-  Ran ran = run(counter, example);
+  Ran ran = run(counter, example, {"--no-reference"});
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
   example.formula = "n = n + 1.0";
-  EXPECT_EQ(run(counter, example).err,
+  EXPECT_EQ(run(counter, example, {"--no-reference"}).err,
             "kiln: error: the formula makes n torch.float64, and not a tensor of torch.int64\n");
   example.formula = "n = n + 2**60 + 1";
-  EXPECT_TRUE(has(run(counter, example).out, "[0, 0] is 1, expected 1152921504606846977"));
+  EXPECT_TRUE(has(run(counter, example, {"--no-reference"}).out,
+                  "[0, 0] is 1, expected 1152921504606846977"));
 }
 
 } // namespace

@@ -310,6 +310,7 @@ void FunctionEmitter::emitCall(ir::CallOp call) {
 }
 
 void FunctionEmitter::emitSubmit(ir::SubmitOp submit) {
+  Values[submit.getTask()] = {"None"}; // tasks run in order; only a loop or branch may pass one on
   if (!submit.getCallee()) {
     line("# A task without a kernel: it only orders others.");
     return;
