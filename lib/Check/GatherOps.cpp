@@ -23,9 +23,9 @@ struct PlacedRow {
 /// The rows of the tile that lie in the tensor. A negative row number is no row.
 template <typename Op>
 Expected<std::vector<PlacedRow>> placeRows(Interpreter &in, Op op, int64_t rows) {
-  std::vector<int64_t> valid, rowValid, colValid;
+  std::vector<int64_t> rowValid, colValid;
   if (op.getStaticValid()) {
-    valid = in.indices(*op.getStaticValid(), op.getValid());
+    std::vector<int64_t> valid = in.indices(*op.getStaticValid(), op.getValid());
     rowValid = {1, valid[0]};
     colValid = {1, valid[1]};
   }

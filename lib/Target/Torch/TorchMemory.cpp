@@ -68,11 +68,10 @@ void FunctionEmitter::emitStore(tile::StoreOp store) {
 void FunctionEmitter::emitScatterRows(tile::ScatterRowsOp scatter) {
   Type element = scatter.getTile().getType().getElementType();
   std::string value = text(scatter.getTile()), kind = float8Kind(element).str(), add;
-  if (scatter.getAtomic())
-    add = ", add=" + (isFloat8(element)      ? "lambda old, new: _to_f8(_from_f8(old, " + kind +
-                                                   ") + new, " + kind + ")"
-                      : element.isInteger(1) ? std::string("torch.logical_xor")
-                                             : std::string("torch.add"));
+  if (scatter.getAtomic() && isFloat8(element))
+    add = ", add=lambda old, new: _to_f8(_from_f8(old, " + kind + ") + new, " + kind + ")";
+  else if (scatter.getAtomic())
+    add = element.isInteger(1) ? ", add=torch.logical_xor" : ", add=torch.add";
   else if (isFloat8(element))
     value = "_to_f8(" + value + ", " + kind + ")";
   line("_scatter_rows(" + Twine(value) + ", " + placeOf(scatter) + ", " + rowsOf(scatter) +
