@@ -153,6 +153,19 @@ bool Facts::replace(Atom atom, const Expr &by) {
 /// How close to the end of a joint loop rounds are told apart.
 static constexpr int64_t kEndRounds = 8;
 
+bool Facts::startCounting(Atom counter, int64_t first, const Expr &rounds) {
+  Expr count = Expr::of(counter), last = rounds - 1 - count;
+  std::set<Expr> facts = AtLeastZero;
+  for (const Expr &fact : facts)
+    // What is known of the number of rounds says how far the end is.
+    if ((fact - rounds).isConstant() && !assume(fact + first - count))
+      return false;
+  if (rounds.isConstant() &&
+      !assume(last - std::min(kEndRounds - 1, rounds.constant() - 1 - first)))
+    return false;
+  return assume(count - first) && assume(last);
+}
+
 bool Facts::advance(Atom counter, const Expr &rounds) {
   Expr last = rounds - 1 - Expr::of(counter);
   std::set<Expr> facts;
@@ -161,14 +174,16 @@ bool Facts::advance(Atom counter, const Expr &rounds) {
                 [&](const auto &entry) { return Scalars->mentions(entry.first, counter); });
   for (const Expr &fact : facts) {
     int64_t coefficient = fact.coefficient(counter);
-    Expr rest = fact - Expr::of(counter) * coefficient;
-    if (Scalars->mentions(rest, counter) || coefficient < 0)
-      continue; // an upper bound, or nothing that is known of the next round
-    // Close to the end of the loop a lower bound moves along, so that the end is reached; elsewhere
-    // it stays, so that the knowledge about rounds in the middle is the same for all of them.
-    Expr distance = fact + last;
-    bool nearEnd = coefficient == 1 && distance.isConstant() && distance.constant() < kEndRounds;
-    if (!assume(nearEnd ? fact - 1 : fact))
+    if (Scalars->mentions(fact - Expr::of(counter) * coefficient, counter))
+      continue;
+    // Close to the end of the loop bounds of the counter move along, so that the last rounds are
+    // told apart. Elsewhere a lower bound stays and an upper bound goes, so that the knowledge
+    // about rounds in the middle is the same for all of them.
+    Expr distance = fact + last * coefficient;
+    bool nearEnd = distance.isConstant() && std::abs(distance.constant()) < kEndRounds;
+    if (coefficient < 0 && !nearEnd)
+      continue;
+    if (!assume(nearEnd ? fact - coefficient : fact))
       return false;
   }
   return assume(last);

@@ -29,6 +29,9 @@ public:
 
   /// Replaces an atom by an expression; false if that gives a contradiction.
   bool replace(Atom atom, const Expr &by);
+  /// `counter` is `first`, in a loop that makes `rounds` rounds, and will only grow: says what is
+  /// known as bounds of it.
+  bool startCounting(Atom counter, int64_t first, const Expr &rounds);
   /// `counter` of a loop that makes `rounds` rounds becomes one more: keeps what still holds.
   bool advance(Atom counter, const Expr &rounds);
 

@@ -344,7 +344,7 @@ bool Search::proveAnotherRound(State state) {
     loop.round = next;
   } else if (next.isConstant()) {
     loop.round = Expr::of(counter);
-    if (!state.facts.assume(loop.round - next) || !state.facts.assume(loop.rounds - 1 - loop.round))
+    if (!state.facts.startCounting(counter, next.constant(), loop.rounds))
       return true;
   } else if (!state.facts.advance(counter, loop.rounds)) {
     return true;
