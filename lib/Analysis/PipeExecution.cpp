@@ -31,6 +31,7 @@ void Execution::make(const Event &event) {
   switch (event.kind) {
   case Event::Kind::Push:
     ++pipe.pushed;
+    pipe.lastPush = event.op;
     break;
   case Event::Kind::Pop:
     ++pipe.popped;

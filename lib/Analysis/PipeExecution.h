@@ -41,6 +41,7 @@ class Execution {
 public:
   struct Counts {
     int64_t pushed = 0, popped = 0, freed = 0;
+    mlir::Operation *lastPush = nullptr;
     int64_t full() const { return pushed - popped; }
     int64_t taken() const { return popped - freed; }
   };

@@ -64,8 +64,7 @@ public:
     return {{free.op->getLoc(), "tile.free of pipe '" + nameOf(free.pipe) +
                                     "' when every popped slot is free already (" +
                                     plural(counts.popped, "pop") + " so far)" + with() +
-                                    "; move it behind the pop it belongs to"},
-            {}};
+                                    "; move it behind the pop it belongs to"}};
   }
 
   PipeFinding explainDeadlock(WorksWithSlots works) {
@@ -74,8 +73,7 @@ public:
       if (stop == Stop::Blocked)
         blocked.push_back(member);
     PipeFinding finding{{pending(blocked.front()).op->getLoc(),
-                         "deadlock" + with() + ": " + describeWait(blocked.front())},
-                        {}};
+                         "deadlock" + with() + ": " + describeWait(blocked.front())}};
     for (unsigned member : llvm::drop_begin(blocked))
       finding.notes.push_back({pending(member).op->getLoc(), describeWait(member)});
     finding.notes.push_back(
@@ -120,25 +118,33 @@ private:
   PipeFinding explainUnequal(unsigned pipe, const Execution::Counts &counts) {
     tile::PipeOp op = Model.pipes[pipe].op;
     tile::PipeType type = op.getPipe().getType();
-    Operation *push = findOp(pipe, Event::Kind::Push), *pop = findOp(pipe, Event::Kind::Pop);
+    bool leaves = counts.pushed > counts.popped;
     std::string text = plural(counts.pushed, "push") + " into pipe '" + nameOf(pipe) + "' but " +
                        plural(counts.popped, "pop") +
                        symbolicCounts(pipe, Event::Kind::Push, Event::Kind::Pop) + with() + ": ";
-    bool leaves = counts.pushed > counts.popped;
     text += leaves ? plural(counts.pushed - counts.popped, "tile") + " left in the pipe at the end"
                    : "the last pop waits forever";
-    Operation *where = leaves ? push : pop, *other = leaves ? pop : push;
-    PipeFinding finding{{where->getLoc(), text}, {}};
+    Event::Kind surplus = leaves ? Event::Kind::Push : Event::Kind::Pop;
+    PipeFinding finding{{findSurplus(pipe, surplus)->getLoc(), text}};
     StringRef otherRole = leaves ? type.getTo() : type.getFrom();
     std::string verb = leaves ? "pops" : "pushes";
-    if (other)
+    if (Operation *other = findOp(pipe, leaves ? Event::Kind::Pop : Event::Kind::Push))
       finding.notes.push_back({other->getLoc(), "role " + otherRole.str() + " " + verb + " here"});
+    else if (Model.memberOf(otherRole))
+      finding.notes.push_back({op.getLoc(), "role " + otherRole.str() + " never " + verb});
     else
-      finding.notes.push_back({op.getLoc(), !Model.memberOf(otherRole)
-                                                ? "the group calls no function of role " +
-                                                      otherRole.str() + ", which " + verb
-                                                : "role " + otherRole.str() + " never " + verb});
+      finding.notes.push_back({op.getLoc(), "the group calls no function of role " +
+                                                otherRole.str() + ", which " + verb});
     return finding;
+  }
+
+  /// The push or pop that has no counterpart: the one that waits, or else the last push.
+  Operation *findSurplus(unsigned pipe, Event::Kind kind) const {
+    for (auto [member, stop] : llvm::enumerate(Example.trial.stops))
+      if (stop == Stop::Blocked && pending(member).pipe == pipe && pending(member).kind == kind)
+        return pending(member).op;
+    Operation *lastPush = Example.trial.run.counts(pipe).lastPush;
+    return kind == Event::Kind::Push && lastPush ? lastPush : findOp(pipe, kind);
   }
 
   PipeFinding explainFrees(unsigned pipe, const Execution::Counts &counts) {
@@ -149,8 +155,8 @@ private:
                        "; write one tile.free for each pop, or none in the whole function and the "
                        "compiler places them";
     if (counts.popped < counts.freed || !pop)
-      return {{free->getLoc(), text}, {}};
-    PipeFinding finding{{pop->getLoc(), text}, {}};
+      return {{free->getLoc(), text}};
+    PipeFinding finding{{pop->getLoc(), text}};
     for (auto [member, stop] : llvm::enumerate(Example.trial.stops))
       if (stop == Stop::Blocked && pending(member).pipe == pipe &&
           pending(member).kind == Event::Kind::Push)
