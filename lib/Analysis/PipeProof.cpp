@@ -23,7 +23,7 @@ public:
 
   PipeProof prove() {
     bool allRan = true;
-    std::optional<Counterexample> crossed;
+    std::optional<Sample> crossed;
     for (const Sample &sample : Samples) {
       std::optional<Trial> failed = findFailure(Slots, sample);
       if (!failed)
@@ -32,28 +32,22 @@ public:
         allRan = false;
         break; // larger values take longer still
       }
-      // A loop whose bounds cross, such as one over n - 1 iterations where n is 0, shows that the
-      // author takes n for larger. That becomes a condition.
-      if (countOnly(Model, sample).run.hasCrossedBounds()) {
-        if (!crossed)
-          crossed = Counterexample{sample, std::move(*failed)};
-        continue;
-      }
-      Counterexample example{sample, std::move(*failed)};
-      PipeProof proof{.verdict = PipeProof::Verdict::Refuted};
-      proof.findings = explain(Model, example, [&](const auto &slots) { return works(slots); });
-      return proof;
+      if (!isExcused(sample))
+        return refute({sample, std::move(*failed)});
+      if (!crossed)
+        crossed = sample;
     }
-    bool isDecidedByTrial = allRan && Open.integers.empty() && !Open.readsMemory;
-    if (!crossed && (isDecidedByTrial || holdsForAll(Model, Slots, {})))
+    if (allRan && isClosed())
       return {};
-    if (crossed)
-      if (std::optional<std::string> condition = findCondition())
-        return {.condition = *condition};
+    if (std::optional<std::string> condition = findCondition(Slots))
+      return {.condition = *condition};
     return {.verdict = PipeProof::Verdict::Undecided, .reasons = {sayWhyNot(crossed)}};
   }
 
 private:
+  /// Whether one trial decides.
+  bool isClosed() const { return Open.integers.empty() && !Open.readsMemory; }
+
   /// How a sample fails, whatever memory holds; none if it does not.
   std::optional<Trial> findFailure(const std::vector<int64_t> &slots, const Sample &sample) {
     std::optional<Trial> failed;
@@ -65,30 +59,48 @@ private:
     return failed;
   }
 
-  bool works(const std::vector<int64_t> &slots) {
-    for (const Sample &sample : Samples)
-      if (findFailure(slots, sample) && !countOnly(Model, sample).run.hasCrossedBounds())
-        return false;
-    return (Open.integers.empty() && !Open.readsMemory) || holdsForAll(Model, slots, {});
+  /// A loop whose bounds cross, such as one over n - 1 iterations where n is 0, shows that the
+  /// author takes n for larger. A failure then becomes a condition of the proof.
+  bool isExcused(const Sample &sample) {
+    return !isClosed() && countOnly(Model, sample).run.hasCrossedBounds();
   }
 
-  /// The weakest condition under which the group was proved: that one loop's bounds do not cross,
-  /// or that none do.
-  std::optional<std::string> findCondition() {
-    std::vector<Expr> tripCounts;
+  PipeProof refute(Counterexample example) {
+    auto works = [&](const std::vector<int64_t> &slots) {
+      bool passes = llvm::all_of(Samples, [&](const Sample &sample) {
+        return !findFailure(slots, sample) || isExcused(sample);
+      });
+      return passes && (isClosed() || findCondition(slots));
+    };
+    PipeProof proof{.verdict = PipeProof::Verdict::Refuted};
+    proof.findings = explain(Model, example, works);
+    return proof;
+  }
+
+  /// Under which condition a proof was found; empty if under none, nothing if no proof was found.
+  /// Conditions are that parameters are not negative and that the bounds of loops do not cross: one
+  /// of them if one is enough, else all.
+  std::optional<std::string> findCondition(const std::vector<int64_t> &slots) {
+    if (holdsForAll(Model, slots, {}))
+      return "";
+    std::vector<Expr> candidates;
+    for (Atom atom : Open.integers)
+      if (Model.scalars.info(atom).least < 0)
+        candidates.push_back(Expr::of(atom));
+    // Only loops of the outermost level: the trip counts of others depend on indices.
     for (const Member &member : Model.members)
       for (const Step &step : member.body)
         if (auto *loop = std::get_if<Loop>(&step); loop && !loop->trips.isConstant())
-          if (!llvm::is_contained(tripCounts, loop->trips))
-            tripCounts.push_back(loop->trips);
-    for (const Expr &trips : tripCounts)
-      if (holdsForAll(Model, Slots, {trips}))
-        return sayAtLeastZero(trips);
-    if (!holdsForAll(Model, Slots, tripCounts))
+          if (!llvm::is_contained(candidates, loop->trips))
+            candidates.push_back(loop->trips);
+    for (const Expr &candidate : candidates)
+      if (holdsForAll(Model, slots, {candidate}))
+        return sayAtLeastZero(candidate);
+    if (!holdsForAll(Model, slots, candidates))
       return std::nullopt;
     std::string text;
-    for (const Expr &trips : tripCounts)
-      text += (text.empty() ? "" : " and ") + sayAtLeastZero(trips);
+    for (const Expr &candidate : candidates)
+      text += (text.empty() ? "" : " and ") + sayAtLeastZero(candidate);
     return text;
   }
 
@@ -96,17 +108,16 @@ private:
     return Model.scalars.str(expr - expr.constant()) + " >= " + std::to_string(-expr.constant());
   }
 
-  PipeMessage sayWhyNot(const std::optional<Counterexample> &crossed) const {
+  PipeMessage sayWhyNot(const std::optional<Sample> &crossed) const {
     std::string text;
     if (crossed)
-      text = "it fails with " + describe(Model, crossed->sample) + ", and ";
+      text = "it fails with " + describe(Model, *crossed) + ", and ";
     text += Open.readsMemory ? "no proof was found for all that memory may hold"
                              : "no proof was found for all trip counts";
-    Location loc = Model.pipes.front().op.getLoc();
-    if (!Samples.empty() && !Open.integers.empty())
+    if (!Open.integers.empty())
       text += " (" + std::to_string(Samples.size()) + " sets of values were tried, up to " +
               describe(Model, Samples.back()) + ")";
-    return {loc, text};
+    return {Model.pipes.front().op.getLoc(), text};
   }
 
   GroupModel &Model;

@@ -1,6 +1,7 @@
 #include "PipeScalars.h"
 
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -69,13 +70,6 @@ static std::optional<int64_t> divide(int64_t a, int64_t b,
   return how(a, b);
 }
 
-static int64_t floorDivide(int64_t a, int64_t b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-static int64_t ceilDivide(int64_t a, int64_t b) {
-  return a / b + (a % b != 0 && (a < 0) == (b < 0));
-}
-
 std::optional<int64_t> evaluate(Operation *op, ArrayRef<int64_t> in) {
   using Result = std::optional<int64_t>;
   auto truncated = [](int64_t a, int64_t b) { return a / b; };
@@ -83,9 +77,11 @@ std::optional<int64_t> evaluate(Operation *op, ArrayRef<int64_t> in) {
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case<arith::DivSIOp, arith::DivUIOp>([&](auto) { return divide(in[0], in[1], truncated); })
       .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) { return divide(in[0], in[1], remainder); })
-      .Case([&](arith::FloorDivSIOp) { return divide(in[0], in[1], floorDivide); })
+      .Case([&](arith::FloorDivSIOp) {
+        return divide(in[0], in[1], llvm::divideFloorSigned<int64_t, int64_t>);
+      })
       .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>(
-          [&](auto) { return divide(in[0], in[1], ceilDivide); })
+          [&](auto) { return divide(in[0], in[1], llvm::divideCeilSigned<int64_t, int64_t>); })
       .Case<arith::MinSIOp, arith::MinUIOp>([&](auto) { return std::min(in[0], in[1]); })
       .Case<arith::MaxSIOp, arith::MaxUIOp>([&](auto) { return std::max(in[0], in[1]); })
       .Case([&](arith::AndIOp) { return in[0] & in[1]; })
@@ -139,20 +135,20 @@ Expr ScalarTable::makeUnknown(Operation *cause) {
   return Expr::of(intern(name, {.kind = AtomInfo::Kind::Unknown, .name = name, .unknown = cause}));
 }
 
-/// What tells two expressions apart, for keys.
-static std::string keyOf(const Expr &expr) {
-  std::string key = std::to_string(expr.constant());
+void writeKey(llvm::raw_ostream &os, const Expr &expr) {
+  os << expr.constant();
   for (auto [atom, coefficient] : expr.terms())
-    key += "+" + std::to_string(coefficient) + "*" + std::to_string(atom);
-  return key;
+    os << '+' << coefficient << '*' << atom;
+  os << ';';
 }
 
 Expr ScalarTable::operation(AtomInfo::Kind kind, const std::string &key, Operation *op,
                             ArrayRef<Expr> operands) {
   AtomInfo info{.kind = kind, .op = op, .operands = operands.vec()};
-  std::string fullKey = key;
+  std::string fullKey = key + "|";
+  llvm::raw_string_ostream os(fullKey);
   for (const Expr &operand : operands) {
-    fullKey += "|" + keyOf(operand);
+    writeKey(os, operand);
     forEachAtom(operand, [&](Atom atom) {
       info.dependsOnLane |= Atoms[atom].dependsOnLane;
       info.unknown = info.unknown ? info.unknown : Atoms[atom].unknown;
@@ -173,14 +169,15 @@ Expr ScalarTable::ceilDiv(const Expr &a, const Expr &b) {
   if (!b.isConstant() || b.constant() <= 0)
     return operation(AtomInfo::Kind::CeilDiv, "ceildiv", nullptr, {a, b});
   int64_t divisor = b.constant();
-  Expr whole(floorDivide(a.constant(), divisor)), rest(a.constant() - whole.constant() * divisor);
+  Expr whole(llvm::divideFloorSigned(a.constant(), divisor)),
+      rest(a.constant() - whole.constant() * divisor);
   for (auto [atom, coefficient] : a.terms()) {
     bool divides = coefficient % divisor == 0;
     (divides ? whole : rest) =
         (divides ? whole : rest) + Expr::of(atom) * (divides ? coefficient / divisor : coefficient);
   }
   if (rest.isConstant())
-    return whole + ceilDivide(rest.constant(), divisor);
+    return whole + llvm::divideCeilSigned(rest.constant(), divisor);
   return whole + operation(AtomInfo::Kind::CeilDiv, "ceildiv", nullptr, {rest, b});
 }
 

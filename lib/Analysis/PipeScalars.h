@@ -112,6 +112,9 @@ private:
   llvm::StringMap<Atom> ByKey;
 };
 
+/// What tells two expressions of one table apart, for keys.
+void writeKey(llvm::raw_ostream &os, const Expr &expr);
+
 /// The operation's value on constants; none where it is undefined or not known.
 std::optional<int64_t> evaluate(mlir::Operation *op, llvm::ArrayRef<int64_t> operands);
 

@@ -17,6 +17,8 @@
 
 #include "PipeFacts.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <numeric>
 #include <unordered_set>
 
@@ -33,9 +35,12 @@ constexpr int64_t kUnrolled = 16;
 constexpr int kMaxPeels = 4;
 /// The most iterations of one member in a round.
 constexpr int64_t kMaxStride = 8;
-constexpr int kMaxStates = 4000;
+/// What a search may cost: states, and steps of one path. Most proofs take less than a hundred
+/// states.
+constexpr int kMaxStates = 1500;
 constexpr int64_t kMaxSteps = 20000;
 
+/// Loops of several members that run side by side.
 struct JointLoop {
   struct Share {
     unsigned member;
@@ -48,17 +53,19 @@ struct JointLoop {
   Expr round; ///< The current one: a constant, or the loop's counter.
 };
 
+/// A point on one path of the search.
 struct State {
   Execution run;
   Facts facts;
   std::vector<JointLoop> joint = {}; ///< Outermost first.
-  int peels = 0;
+  int peels = 0;                     ///< Iterations run ahead of a joint loop.
 };
 
 class Search {
 public:
   explicit Search(GroupModel &model) : Scalars(model.scalars) {}
 
+  /// Each of these follows every path from a state; true if all of them end well.
   bool prove(State state);
 
 private:
@@ -90,13 +97,6 @@ private:
 // Keys
 //===----------------------------------------------------------------------===//
 
-void write(llvm::raw_ostream &os, const Expr &expr) {
-  os << expr.constant();
-  for (auto [atom, coefficient] : expr.terms())
-    os << '+' << coefficient << '*' << atom;
-  os << ';';
-}
-
 /// Everything that decides how a state goes on.
 std::string keyOf(const State &state) {
   std::string key;
@@ -106,21 +106,21 @@ std::string keyOf(const State &state) {
     for (const Frame &frame : state.run.stack(member)) {
       os << frame.sequence << ',' << frame.next << ',' << frame.atHead << ',' << frame.stride << ','
          << frame.made << ',';
-      write(os, frame.remaining);
-      write(os, frame.index);
+      writeKey(os, frame.remaining);
+      writeKey(os, frame.index);
     }
     os << '\n';
   }
   for (unsigned pipe = 0; pipe < model.pipes.size(); ++pipe)
     os << state.run.counts(pipe).full() << ',' << state.run.counts(pipe).taken() << ';';
   for (const auto &[atom, value] : state.run.env())
-    write(os << atom << '=', value);
+    writeKey(os << atom << '=', value);
   for (const Expr &fact : state.facts.inequalities())
-    write(os << '>', fact);
+    writeKey(os << '>', fact);
   for (const auto &[condition, value] : state.facts.decisions())
-    write(os << value << '?', condition);
+    writeKey(os << value << '?', condition);
   for (const JointLoop &loop : state.joint)
-    write(os << '@', loop.round);
+    writeKey(os << '@', loop.round);
   return key;
 }
 
@@ -241,8 +241,6 @@ Multiple takeApart(const Expr &remaining, int64_t commonDivisor) {
   return {stride, base, remaining.constant()};
 }
 
-int64_t floorDivide(int64_t a, int64_t b) { return a / b - (a % b < 0); }
-
 std::optional<JointLoop> Search::formJointLoop(State &state, ArrayRef<unsigned> members) {
   int64_t divisor = 0;
   for (unsigned member : members)
@@ -256,7 +254,7 @@ std::optional<JointLoop> Search::formJointLoop(State &state, ArrayRef<unsigned> 
   }
   int64_t least = INT64_MAX;
   for (const Multiple &part : parts)
-    least = std::min(least, floorDivide(part.offset, part.stride));
+    least = std::min(least, llvm::divideFloorSigned(part.offset, part.stride));
   for (auto [member, part] : llvm::zip_equal(members, parts))
     loop.shares.push_back(
         {member, state.run.top(member).index, part.stride, part.offset - part.stride * least});
@@ -299,8 +297,8 @@ bool Search::proveWithoutRounds(const State &state, const JointLoop &loop) {
       path.run.top(share.member).remaining = left;
       anyLeft |= left > 0;
     }
-    Expr short_ = -loop.rounds - missing;
-    bool possible = anyLeft ? path.facts.assumeZero(short_) : path.facts.assume(short_);
+    Expr shortfall = -loop.rounds - missing;
+    bool possible = anyLeft ? path.facts.assumeZero(shortfall) : path.facts.assume(shortfall);
     if (possible && !prove(std::move(path)))
       return false;
   }

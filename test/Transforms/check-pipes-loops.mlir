@@ -105,3 +105,95 @@ kiln.func @thousands(%x: !kiln.tensor<8x8xf32>) group {
   kiln.call @cube(%n, %p, %q)
   kiln.call @vec(%x, %n, %p, %q)
 }
+
+// Three roles in a row, each with a prologue and an epilogue of its own form; two loops after each other.
+!a = !tile.pipe<dma -> aic, 8x8xf32>
+kiln.func @fetch(%x: !kiln.tensor<?x8xf32>, %m: index, %a: !a) role(dma) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %rows = kiln.dim %x, 0
+  scf.for %i = %c0 to %rows step %c8 {
+    %t = tile.load %x[%i, 0] : !t
+    tile.push %t, %a
+  }
+  scf.for %i = %c0 to %m step %c1 {
+    %t = tile.load %x[0, 0] : !t
+    tile.push %t, %a
+  }
+}
+kiln.func @forward(%x: !kiln.tensor<?x8xf32>, %m: index, %a: !a, %p: !p) role(aic) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %rows = kiln.dim %x, 0
+  %tiles = arith.ceildivsi %rows, %c8 : index
+  scf.for %i = %c0 to %tiles step %c1 {
+    %t = tile.pop %a : !t
+    tile.push %t, %p
+  }
+  scf.for %i = %c0 to %m step %c1 {
+    %t = tile.pop %a : !t
+    tile.push %t, %p
+  }
+}
+kiln.func @drain(%x: !kiln.tensor<?x8xf32>, %m: index, %p: !p) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c7 = arith.constant 7 : index
+  %c8 = arith.constant 8 : index
+  %rows = kiln.dim %x, 0
+  %padded = arith.addi %rows, %c7 : index
+  %tiles = arith.divui %padded, %c8 : index
+  %all = arith.addi %tiles, %m : index
+  scf.for %i = %c0 to %tiles step %c1 {
+    %t = tile.pop %p : !t
+  }
+  scf.for %i = %tiles to %all step %c1 {
+    %t = tile.pop %p : !t
+  }
+}
+// expected-remark @below {{pipes of @three_roles proved}}
+kiln.func @three_roles(%x: !kiln.tensor<?x8xf32>, %m: index) group {
+  %a = tile.pipe slots(1) : !a
+  %p = tile.pipe slots(1) : !p
+  kiln.call @fetch(%x, %m, %a)
+  kiln.call @forward(%x, %m, %a, %p)
+  kiln.call @drain(%x, %m, %p)
+}
+
+// A flag read from memory that nobody in the group writes is one flag for all.
+kiln.func @push_if(%flags: !kiln.tensor<4xi1>, %x: !kiln.tensor<8x8xf32>, %n: index, %p: !p) role(aic) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = tile.load %x[0, 0] : !t
+  scf.for %i = %c0 to %n step %c1 {
+    %flag = kiln.read %flags[%i] : i1
+    scf.if %flag {
+      tile.push %t, %p
+    }
+  }
+}
+kiln.func @pop_if(%flags: !kiln.tensor<4xi1>, %n: index, %p: !p) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %flag = kiln.read %flags[%i] : i1
+    scf.if %flag {
+      %t = tile.pop %p : !t
+    }
+  }
+}
+// expected-remark @below {{pipes of @by_flags proved}}
+kiln.func @by_flags(%flags: !kiln.tensor<4xi1>, %x: !kiln.tensor<8x8xf32>, %n: index) group {
+  %p = tile.pipe : !p
+  kiln.call @push_if(%flags, %x, %n, %p)
+  kiln.call @pop_if(%flags, %n, %p)
+}
+// expected-note @below {{in group @by_other_flags}}
+kiln.func @by_other_flags(%flags: !kiln.tensor<4xi1>, %others: !kiln.tensor<4xi1>, %x: !kiln.tensor<8x8xf32>, %n: index) group {
+  // expected-warning @below {{pipes not proved: no proof was found for all that memory may hold}}
+  %p = tile.pipe : !p
+  kiln.call @push_if(%flags, %x, %n, %p)
+  kiln.call @pop_if(%others, %n, %p)
+}
