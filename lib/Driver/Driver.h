@@ -13,6 +13,7 @@
 
 #include "mlir/IR/OwningOpRef.h"
 
+#include <cstdio>
 #include <map>
 
 namespace kiln {
@@ -29,7 +30,7 @@ struct Source {
 };
 
 /// Prints errors the way compilers do, with the user's line where the file can be read.
-void printErrors(const std::vector<Status> &errors);
+void printErrors(const std::vector<Status> &errors, std::FILE *to = stderr);
 /// Prints `kiln: error: message` and returns the code for bad input.
 int badInput(const std::string &message);
 
@@ -101,7 +102,14 @@ struct RunSettings {
   bool json = false, noReference = false, checkShapes = false, unboundedSlots = false;
 };
 
+/// The platforms that execute here; says which there are if `platform` is none.
+bool isAvailable(const std::string &platform, std::string &message);
+/// The first role of the program that the machine does not have.
+std::optional<Status> findForeignRole(mlir::ModuleOp module, const Machine &machine);
+
 int runCommand(const Source &source, const RunSettings &options);
+/// Proof of the pipes, then simulations with `seeds` seeds from options.seed on.
+int checkCommand(const Source &source, const RunSettings &options, uint64_t seeds);
 int emitCommand(const Source &source, const std::string &target, const std::string &lastPass,
                 const std::string &entry, const RunSettings &options);
 int buildCommand(const Source &source, const std::string &platform, const std::string &entry,

@@ -22,10 +22,11 @@ struct CommandLine {
   std::string command = "run";
   RunSettings run;
   std::string target = "ir", after, out;
+  uint64_t seeds = 8;                        ///< Of check.
   std::map<std::string, std::string> config; ///< Options that belong to the program's Config.
 };
 
-const char *const kCommands[] = {"run", "emit", "build"};
+const char *const kCommands[] = {"run", "check", "emit", "build"};
 
 /// Found in the file of every program that was linked with kiln::main.
 const char kMarker[] = "kiln program, command line version 1";
@@ -79,13 +80,15 @@ int parseConfig(const std::vector<std::string> &rest, CommandLine &line) {
 /// own options.
 int parseOptions(CommandLine &line, const std::string &program,
                  const std::vector<std::string> &args, const std::function<std::string()> &help) {
-  const char *purpose = line.command == "run"    ? "Runs the program and checks the result."
+  const char *purpose = line.command == "run" ? "Runs the program and checks the result."
+                        : line.command == "check"
+                            ? "Proves the pipes, then simulates many schedules."
                         : line.command == "emit" ? "Prints the program at a stage."
                                                  : "Compiles the program to a bundle.";
   CLI::App app(purpose, program + (line.command == "run" ? "" : " " + line.command));
   app.allow_extras();
   std::vector<std::string> argTexts;
-  std::string dump;
+  std::string dump, seeds = std::to_string(line.seeds);
   bool dumpTensor = false;
   std::string seed = std::to_string(line.run.seed), dataSeed = std::to_string(line.run.dataSeed);
   RunSettings &run = line.run;
@@ -108,6 +111,17 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_flag("--check-shapes", run.checkShapes,
                  "Assertions on type and shape in the reference");
     app.add_flag("--json", run.json, "Machine-readable output");
+  } else if (line.command == "check") {
+    app.add_option("-p,--platform", run.platform, "The machine to simulate: a2a3sim or a5sim")
+        ->capture_default_str();
+    app.add_option("--arg", argTexts,
+                   "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
+    app.add_option("--seeds", seeds, "How many schedules to simulate")->capture_default_str();
+    app.add_option("--seed", seed, "The first schedule; 0 is the plain order")
+        ->envname("KILN_SEED")
+        ->capture_default_str();
+    app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
+    app.add_flag("--json", run.json, "Machine-readable output");
   } else if (line.command == "emit") {
     app.add_option("--target", line.target, "ir or torch")->capture_default_str();
     app.add_option("--after", line.after, "Stop after this pass");
@@ -129,6 +143,8 @@ int parseOptions(CommandLine &line, const std::string &program,
     return badInput("--seed " + seed + ": expected an integer of at least 0");
   if (StringRef(dataSeed).getAsInteger(10, run.dataSeed))
     return badInput("--data-seed " + dataSeed + ": expected an integer of at least 0");
+  if (StringRef(seeds).getAsInteger(10, line.seeds) || line.seeds == 0)
+    return badInput("--seeds " + seeds + ": expected an integer of at least 1");
   if (int code = parseArgs(argTexts, run.args))
     return code;
   if (int code = parseConfig(app.remaining(), line))
@@ -148,6 +164,8 @@ int parseOptions(CommandLine &line, const std::string &program,
 }
 
 int dispatch(const CommandLine &line, const Source &source) {
+  if (line.command == "check")
+    return checkCommand(source, line.run, line.seeds);
   if (line.command == "emit")
     return emitCommand(source, line.target, line.after, line.run.entry, line.run);
   if (line.command == "build")
@@ -215,7 +233,7 @@ int main(int argc, char **argv, const ProgramBuilder &build, const Example &exam
   auto help = [&] {
     Config defaults;
     Program program = build(defaults);
-    std::string text = "The commands emit and build come first: " + name +
+    std::string text = "The commands check, emit and build come first: " + name +
                        " emit --help.\n"
                        "Parameters of the program:\n";
     for (const Config::Declared &param : defaults.declared())
@@ -243,6 +261,8 @@ static const char kUsage[] =
     "\n"
     "  kiln run PROG [-p PLATFORM] [--arg NAME=SPEC]...   compile, run, compare with the "
     "reference, report\n"
+    "  kiln check PROG [--seeds N] [--arg NAME=SPEC]...   prove the pipes, simulate many "
+    "schedules\n"
     "  kiln emit PROG [--target ir|torch] [--after PASS]  print the program at a stage\n"
     "  kiln build PROG -p PLATFORM -o DIR                 compile to a bundle\n"
     "  kiln dump DIR [--task N] [--export npy|txt] ...    look into a dump\n"

@@ -146,7 +146,8 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
                                                : "PASS");
 }
 
-/// Every role of the program exists on the machine.
+} // namespace
+
 std::optional<Status> findForeignRole(ModuleOp module, const Machine &machine) {
   std::optional<Status> found;
   module.walk([&](ir::FuncOp func) {
@@ -159,7 +160,6 @@ std::optional<Status> findForeignRole(ModuleOp module, const Machine &machine) {
   return found;
 }
 
-/// Whether a platform can execute here; says what can if not.
 bool isAvailable(const std::string &platform, std::string &message) {
   if (platform == "torch" || platform == "a2a3sim" || platform == "a5sim")
     return true;
@@ -168,8 +168,6 @@ bool isAvailable(const std::string &platform, std::string &message) {
   message += "; use a2a3sim, a5sim or torch";
   return false;
 }
-
-} // namespace
 
 int runCommand(const Source &source, const RunSettings &options) {
   std::string message;

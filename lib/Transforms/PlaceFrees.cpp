@@ -1,3 +1,5 @@
+#include "kiln/Transforms/PlaceFrees.h"
+
 #include "kiln/Transforms/Passes.h"
 
 using namespace mlir;
@@ -51,30 +53,33 @@ Operation *freeBefore(tile::PopOp pop) {
 
 struct PlaceFrees : impl::TilePlaceFreesBase<PlaceFrees> {
   void runOnOperation() override {
-    getOperation().walk([](ir::FuncOp func) {
-      llvm::SmallPtrSet<Value, 4> written;
-      SmallVector<tile::PopOp> pops;
-      func.walk([&](Operation *op) {
-        if (auto free = dyn_cast<tile::FreeOp>(op))
-          written.insert(free.getPipe());
-        else if (auto pop = dyn_cast<tile::PopOp>(op))
-          pops.push_back(pop);
-      });
-      // A free releases the oldest popped slot, so within a block the frees of a pipe come in the
-      // order of its pops: none before the one of an earlier pop.
-      llvm::DenseMap<std::pair<Value, Block *>, Operation *> previous;
-      for (tile::PopOp pop : pops) {
-        if (written.contains(pop.getPipe()))
-          continue;
-        Operation *before = freeBefore(pop);
-        Operation *&earlier = previous[{pop.getPipe(), pop->getBlock()}];
-        if (earlier && before->isBeforeInBlock(earlier))
-          before = earlier->getNextNode();
-        OpBuilder builder(before);
-        earlier = tile::FreeOp::create(builder, pop.getLoc(), pop.getPipe());
-      }
-    });
+    getOperation().walk([](ir::FuncOp func) { placeFrees(func); });
   }
 };
 } // namespace
+
+void placeFrees(ir::FuncOp func) {
+  llvm::SmallPtrSet<Value, 4> written;
+  SmallVector<tile::PopOp> pops;
+  func.walk([&](Operation *op) {
+    if (auto free = dyn_cast<tile::FreeOp>(op))
+      written.insert(free.getPipe());
+    else if (auto pop = dyn_cast<tile::PopOp>(op))
+      pops.push_back(pop);
+  });
+  // A free releases the oldest popped slot, so within a block the frees of a pipe come in the order
+  // of its pops: none before the one of an earlier pop.
+  llvm::DenseMap<std::pair<Value, Block *>, Operation *> previous;
+  for (tile::PopOp pop : pops) {
+    if (written.contains(pop.getPipe()))
+      continue;
+    Operation *before = freeBefore(pop);
+    Operation *&earlier = previous[{pop.getPipe(), pop->getBlock()}];
+    if (earlier && before->isBeforeInBlock(earlier))
+      before = earlier->getNextNode();
+    OpBuilder builder(before);
+    earlier = tile::FreeOp::create(builder, pop.getLoc(), pop.getPipe());
+  }
+}
+
 } // namespace kiln

@@ -44,4 +44,21 @@ def TilePlaceFrees : Pass<"tile-place-frees", "::mlir::ModuleOp"> {
   }];
 }
 
+def KilnCheckPipes : Pass<"kiln-check-pipes", "::mlir::ModuleOp"> {
+  let summary = "prove that the pipes of every group balance and cannot deadlock";
+  let description = [{
+    For each group: every tile that is pushed is popped, every popped slot is freed, and nobody waits forever, for
+    all values of its parameters. A group that is refuted is an error at the operation that is too many, too few
+    or waits, with the other end, the counts or the cycle of waits, values that show it, and the number of slots
+    that would help. A group that cannot be decided is a warning that says why; the simulator can then check it
+    for one set of arguments. Frees that `tile-place-frees` would place are taken as placed; the IR does not
+    change. See docs/pipe-proof.md.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "",
+           "Machine or platform whose default slots hold for pipes that do not say; two slots if none is given">,
+    Option<"report", "report", "bool", "false", "Also say what was proved, as remarks">
+  ];
+}
+
 #endif // KILN_PASSES

@@ -1,0 +1,248 @@
+#include "PipeEvents.h"
+
+#include "kiln/Target/Signature/Signature.h"
+
+using namespace mlir;
+
+namespace kiln::pipes {
+
+std::optional<unsigned> GroupModel::memberOf(StringRef role) const {
+  for (auto [index, member] : llvm::enumerate(members))
+    if (ir::FuncOp func = member.func; *func.getRole() == role)
+      return index;
+  return std::nullopt;
+}
+
+void forEachStep(const Sequence &sequence, llvm::function_ref<void(const Step &)> visit) {
+  for (const Step &step : sequence) {
+    visit(step);
+    if (auto *loop = std::get_if<Loop>(&step))
+      forEachStep(loop->body, visit);
+    if (auto *branch = std::get_if<Branch>(&step)) {
+      forEachStep(branch->then, visit);
+      forEachStep(branch->otherwise, visit);
+    }
+  }
+}
+
+namespace {
+
+/// Evaluates scalars of a group and its members as expressions of the group's parameters.
+class ScalarReader {
+public:
+  ScalarReader(ScalarTable &scalars, ir::FuncOp group) : Scalars(scalars), Group(group) {}
+
+  /// Gives the parameters of a member the values the group passes.
+  void bind(ir::FuncOp member, ir::CallOp call) {
+    for (auto [parameter, argument] : llvm::zip_equal(member.getArguments(), call.getArgs()))
+      Arguments[parameter] = argument;
+    member.walk([&](Operation *op) {
+      if (auto store = dyn_cast<tile::StoreOp>(op))
+        Written.insert(resolve(ir::rootOf(store.getTensor())));
+      else if (auto write = dyn_cast<ir::WriteOp>(op))
+        Written.insert(resolve(ir::rootOf(write.getTensor())));
+    });
+  }
+
+  Value resolve(Value value) const {
+    auto argument = Arguments.find(value);
+    return argument == Arguments.end() ? value : argument->second;
+  }
+
+  void define(Value value, Expr expr) { Known[value] = std::move(expr); }
+
+  Expr read(Value value) {
+    value = resolve(value);
+    if (auto known = Known.find(value); known != Known.end())
+      return known->second;
+    Expr expr = compute(value);
+    Known[value] = expr;
+    return expr;
+  }
+
+private:
+  Expr compute(Value value) {
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      Operation *owner = argument.getOwner()->getParentOp();
+      if (owner != Group)
+        return Scalars.makeUnknown(owner);
+      if (argument.getType().isInteger(1))
+        return Scalars.free(nameOf(argument), 0, 1);
+      return argument.getType().isIntOrIndex() ? Scalars.free(nameOf(argument), INT64_MIN)
+                                               : Scalars.named(nameOf(argument));
+    }
+    Operation *op = value.getDefiningOp();
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      auto integer = dyn_cast<IntegerAttr>(constant.getValue());
+      return !integer                         ? Scalars.makeUnknown(op)
+             : integer.getType().isInteger(1) ? Expr(integer.getValue().getZExtValue())
+                                              : Expr(integer.getValue().getSExtValue());
+    }
+    if (auto dim = dyn_cast<ir::DimOp>(op))
+      return extent(dim.getTensor(), dim.getDim(), op);
+    if (auto block = dyn_cast<tile::BlockIdxOp>(op))
+      return Scalars.free("block_idx " + std::to_string(block.getDim()), 0);
+    if (auto blocks = dyn_cast<tile::BlockCountOp>(op))
+      return Scalars.free("block_count " + std::to_string(blocks.getDim()), 1);
+    if (isa<tile::LaneOp>(op)) {
+      auto func = op->getParentOfType<ir::FuncOp>();
+      return Group.getLanesOf(*func.getRole()) > 1 ? Scalars.lane() : Expr(0);
+    }
+    // An element of a tensor that nobody in the group writes is the same for all who read it.
+    auto readOp = dyn_cast<ir::ReadOp>(op);
+    bool isStable = readOp && !Written.contains(resolve(ir::rootOf(readOp.getTensor())));
+    bool isView = isa<ir::SliceOp, ir::TransposeOp, ir::ReshapeOp>(op);
+    if (!isStable && !isView && !isa_and_nonnull<arith::ArithDialect>(op->getDialect()))
+      return Scalars.makeUnknown(op);
+    SmallVector<Expr> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(read(operand));
+    return Scalars.apply(op, operands);
+  }
+
+  /// The extent of a tensor along an axis, looked up through what it is a view of.
+  Expr extent(Value tensor, uint64_t axis, Operation *cause) {
+    tensor = resolve(tensor);
+    auto type = cast<ir::TensorType>(tensor.getType());
+    if (!type.isDynamicDim(axis))
+      return Expr(type.getShape()[axis]);
+    if (auto argument = dyn_cast<BlockArgument>(tensor))
+      return Scalars.free(nameOf(argument) + ".dim(" + std::to_string(axis) + ")", 0);
+    if (auto transpose = tensor.getDefiningOp<ir::TransposeOp>())
+      return extent(transpose.getTensor(), transpose.getPermutation()[axis], cause);
+    if (auto slice = tensor.getDefiningOp<ir::SliceOp>(); slice && slice.getDropped().empty()) {
+      auto isDynamic = [](int64_t size) { return ShapedType::isDynamic(size); };
+      return read(
+          slice.getSizes()[llvm::count_if(slice.getStaticSizes().take_front(axis), isDynamic)]);
+    }
+    return Scalars.makeUnknown(cause);
+  }
+
+  std::string nameOf(BlockArgument argument) {
+    return parameterNames(Group)[argument.getArgNumber()];
+  }
+
+  ScalarTable &Scalars;
+  ir::FuncOp Group;
+  DenseMap<Value, Value> Arguments;
+  DenseMap<Value, Expr> Known;
+  llvm::SmallDenseSet<Value> Written;
+};
+
+class ModelBuilder {
+public:
+  ModelBuilder(GroupModel &model, ir::FuncOp group) : Model(model), Reader(model.scalars, group) {}
+
+  void build(ir::FuncOp group, int64_t defaultSlots) {
+    for (auto pipe : group.getBody().getOps<tile::PipeOp>()) {
+      PipeNumbers[pipe.getPipe()] = Model.pipes.size();
+      int64_t slots = pipe.getSlots().value_or(defaultSlots);
+      Model.pipes.push_back({pipe, pipeName(pipe), slots});
+    }
+    for (auto call : group.getBody().getOps<ir::CallOp>()) {
+      auto func = SymbolTable::lookupNearestSymbolFrom<ir::FuncOp>(group, call.getCalleeAttr());
+      Reader.bind(func, call);
+      Model.members.push_back({func, func.getSymName().str(), {}});
+    }
+    for (Member &member : Model.members)
+      member.body = readBlock(member.func.getBody().front());
+  }
+
+private:
+  Sequence readBlock(Block &block) {
+    Sequence sequence;
+    for (Operation &op : block) {
+      if (auto push = dyn_cast<tile::PushOp>(op))
+        sequence.push_back(event(Event::Kind::Push, push.getPipe(), &op));
+      else if (auto pop = dyn_cast<tile::PopOp>(op))
+        sequence.push_back(event(Event::Kind::Pop, pop.getPipe(), &op));
+      else if (auto free = dyn_cast<tile::FreeOp>(op))
+        sequence.push_back(event(Event::Kind::Free, free.getPipe(), &op));
+      else if (op.getNumRegions() > 0)
+        readRegions(&op, sequence);
+    }
+    return sequence;
+  }
+
+  void readRegions(Operation *op, Sequence &sequence) {
+    Operation *inside = pipeOpInside(op);
+    if (!inside)
+      return;
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      sequence.push_back(readLoop(loop, inside));
+    } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      Expr condition = Reader.read(branch.getCondition());
+      check(condition, "condition", op, inside);
+      Sequence then = readBlock(*branch.thenBlock()), otherwise;
+      if (branch.elseBlock())
+        otherwise = readBlock(*branch.elseBlock());
+      sequence.push_back(Branch{op, condition, std::move(then), std::move(otherwise)});
+    } else {
+      Model.unknowns.push_back({op->getLoc(), "how often the pipe operations in " +
+                                                  op->getName().getStringRef().str() +
+                                                  " run is known only when the program runs"});
+    }
+  }
+
+  Loop readLoop(scf::ForOp loop, Operation *inside) {
+    Expr lower = Reader.read(loop.getLowerBound()), upper = Reader.read(loop.getUpperBound()),
+         step = Reader.read(loop.getStep());
+    Expr trips = Model.scalars.ceilDiv(upper - lower, step);
+    Atom index = Model.scalars.makeIndex();
+    Reader.define(loop.getInductionVar(), Expr::of(index));
+    check(trips, "trip count", loop, inside);
+    if (step.isConstant() ? step.constant() <= 0 : true)
+      Model.unknowns.push_back({loop.getLoc(), "the step of the loop is not a positive constant"});
+    return {loop, index, lower, step, trips, readBlock(*loop.getBody())};
+  }
+
+  Event event(Event::Kind kind, Value pipe, Operation *op) {
+    return {kind, PipeNumbers.lookup(Reader.resolve(pipe)), op};
+  }
+
+  /// Rejects what differs between lanes, and notes what is not known.
+  void check(const Expr &expr, const std::string &what, Operation *control, Operation *inside) {
+    bool dependsOnLane = false;
+    Operation *unknown = nullptr;
+    Model.scalars.forEachAtom(expr, [&](Atom atom) {
+      const AtomInfo &info = Model.scalars.info(atom);
+      dependsOnLane |= info.dependsOnLane;
+      unknown = unknown ? unknown : info.unknown;
+    });
+    if (unknown)
+      Model.unknowns.push_back({control->getLoc(), "the " + what + " depends on " +
+                                                       unknown->getName().getStringRef().str() +
+                                                       ", whose result is known only when the "
+                                                       "program runs"});
+    else if (dependsOnLane)
+      Model.findings.push_back(
+          {{inside->getLoc(),
+            inside->getName().getStringRef().str() + " runs under a " + what +
+                " that differs between lanes; all lanes of a role push, pop and free alike, so "
+                "move it out and let only the computation depend on the lane"},
+           {{control->getLoc(), "the " + what + " is this one"}}});
+  }
+
+  static Operation *pipeOpInside(Operation *op) {
+    Operation *found = nullptr;
+    op->walk([&](Operation *inner) {
+      if (!found && isa<tile::PushOp, tile::PopOp, tile::FreeOp>(inner))
+        found = inner;
+    });
+    return found;
+  }
+
+  GroupModel &Model;
+  ScalarReader Reader;
+  DenseMap<Value, unsigned> PipeNumbers;
+};
+
+} // namespace
+
+GroupModel modelGroup(ir::FuncOp group, int64_t defaultSlots) {
+  GroupModel model;
+  ModelBuilder(model, group).build(group, defaultSlots);
+  return model;
+}
+
+} // namespace kiln::pipes

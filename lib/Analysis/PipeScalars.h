@@ -1,0 +1,123 @@
+//===- PipeScalars.h - the scalars that decide which pipe operations run --------------===//
+//
+// Trip counts and conditions of the roles of a group are compared as affine expressions: a constant
+// plus multiples of atoms. An atom is something the proof does not look into: a parameter of the
+// group, an extent, a block index, a loop index, or an operation on other expressions. Atoms are
+// interned by what they are, so equal computations in two roles are one atom, and whether two
+// expressions are equal is a comparison of two short lists.
+//
+// Arithmetic wraps, as index arithmetic does in the simulator; comparisons assume that nothing
+// comes near the ends of 64 bits.
+//
+// Ownership: a table owns its atoms; expressions are values that make sense with one table only.
+// Threads: one at a time.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_LIB_ANALYSIS_PIPESCALARS_H
+#define KILN_LIB_ANALYSIS_PIPESCALARS_H
+
+#include "kiln/Dialect/Tile/TileDialect.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <deque>
+#include <map>
+
+namespace kiln::pipes {
+
+using Atom = unsigned;
+
+/// constant + sum of coefficient * atom. Terms are sorted by atom; no coefficient is 0.
+class Expr {
+public:
+  Expr(int64_t constant = 0) : Constant(constant) {}
+  static Expr of(Atom atom);
+
+  bool isConstant() const { return Terms.empty(); }
+  int64_t constant() const { return Constant; }
+  llvm::ArrayRef<std::pair<Atom, int64_t>> terms() const { return Terms; }
+  int64_t coefficient(Atom atom) const;
+  /// The atom this is, alone and once.
+  std::optional<Atom> asAtom() const;
+
+  Expr operator+(const Expr &other) const;
+  Expr operator*(int64_t factor) const;
+  Expr operator-(const Expr &other) const { return *this + other * -1; }
+  Expr operator-() const { return *this * -1; }
+  bool operator==(const Expr &) const = default;
+  auto operator<=>(const Expr &other) const {
+    return std::tie(Constant, Terms) <=> std::tie(other.Constant, other.Terms);
+  }
+
+private:
+  int64_t Constant;
+  std::vector<std::pair<Atom, int64_t>> Terms;
+};
+
+/// What atoms stand for at some point: loop indices, and in a trial run every free value.
+using Env = std::map<Atom, Expr>;
+
+struct AtomInfo {
+  enum class Kind {
+    Free,      ///< An integer given from outside: any from `least` to `most`.
+    Name,      ///< A tensor or a float given from outside: only which one it is matters.
+    Index,     ///< The index of a loop; bound while the loop runs.
+    Counter,   ///< Counts the iterations that several loops make together.
+    Lane,      ///< Differs between the lanes of a role.
+    Operation, ///< `op` on `operands`.
+    CeilDiv,   ///< operands[0] / operands[1], rounded up.
+    Unknown    ///< Nothing is known, not even whether it is the same elsewhere.
+  };
+  Kind kind;
+  std::string name = {};                       ///< For messages.
+  int64_t least = INT64_MIN, most = INT64_MAX; ///< Of a Free atom.
+  mlir::Operation *op = nullptr;
+  std::vector<Expr> operands = {};
+  bool dependsOnLane = false;
+  mlir::Operation *unknown = nullptr; ///< Where a value comes from that nothing is known of.
+};
+
+class ScalarTable {
+public:
+  Expr free(const std::string &name, int64_t least, int64_t most = INT64_MAX);
+  Expr named(const std::string &name);
+  Atom makeIndex();
+  Atom counter(unsigned depth);
+  Expr lane();
+  Expr makeUnknown(mlir::Operation *cause);
+  /// The result of `op` on scalars, or on tensors given as atoms; simplified where it is affine.
+  Expr apply(mlir::Operation *op, llvm::ArrayRef<Expr> operands);
+  Expr multiply(const Expr &a, const Expr &b, mlir::Operation *op);
+  /// a / b rounded up, with multiples of a constant b taken out of the division.
+  Expr ceilDiv(const Expr &a, const Expr &b);
+
+  const AtomInfo &info(Atom atom) const { return Atoms[atom]; }
+  /// `expr` with every atom of `env` replaced, also inside operations.
+  Expr substitute(const Expr &expr, const Env &env);
+  /// Whether `atom` occurs in `expr`, also inside operations.
+  bool mentions(const Expr &expr, Atom atom) const;
+  /// Calls `visit` for every atom in `expr`, also inside operations.
+  void forEachAtom(const Expr &expr, llvm::function_ref<void(Atom)> visit) const;
+
+  std::string str(const Expr &expr) const;
+  std::string str(Atom atom) const { return str(Expr::of(atom)); }
+
+private:
+  Atom intern(const std::string &key, AtomInfo info);
+  Expr operation(AtomInfo::Kind kind, const std::string &key, mlir::Operation *op,
+                 llvm::ArrayRef<Expr> operands);
+
+  std::deque<AtomInfo> Atoms;
+  llvm::StringMap<Atom> ByKey;
+};
+
+/// What tells two expressions of one table apart, for keys.
+void writeKey(llvm::raw_ostream &os, const Expr &expr);
+
+/// The operation's value on constants; none where it is undefined or not known.
+std::optional<int64_t> evaluate(mlir::Operation *op, llvm::ArrayRef<int64_t> operands);
+
+} // namespace kiln::pipes
+
+#endif // KILN_LIB_ANALYSIS_PIPESCALARS_H

@@ -1,0 +1,418 @@
+//===- PipeSearch.cpp - looks for a proof that holds for all trip counts ----------------===//
+//
+// Executes the group with its parameters left open. A condition that is not known splits the path
+// in two. Loops whose trip counts are not known are run together, as a *joint loop*: several
+// members stand at loop heads with as many iterations to go (up to a constant); every round runs
+// one iteration of each (or a fixed number, where one member makes twice as many). Back at the
+// heads the path splits: another round, or out. A state at the head that was seen before needs no
+// second visit: whatever can follow was followed then. Since occupancy is bounded and the round is
+// a symbol from the fifth on, that happens soon, and it proves all trip counts at once.
+//
+// Which members form a joint loop is ours to choose, because the order in which members move does
+// not matter; if one choice gets stuck, the next is tried. So is running one iteration of a loop
+// ahead of time.
+//
+//===----------------------------------------------------------------------------===//
+#include "PipeSearch.h"
+
+#include "PipeFacts.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+#include <unordered_set>
+
+using namespace mlir;
+
+namespace kiln::pipes {
+namespace {
+
+/// Rounds of a joint loop that are told apart: the first few are often special.
+constexpr int64_t kFirstRounds = 4;
+/// Constant loops of up to so many iterations just run.
+constexpr int64_t kUnrolled = 16;
+/// Iterations that may be run ahead of a joint loop on one path.
+constexpr int kMaxPeels = 4;
+/// The most iterations of one member in a round.
+constexpr int64_t kMaxStride = 8;
+/// What a search may cost: states, and steps of one path. Most proofs take less than a hundred
+/// states.
+constexpr int kMaxStates = 1500;
+constexpr int64_t kMaxSteps = 20000;
+
+/// Loops of several members that run side by side.
+struct JointLoop {
+  struct Share {
+    unsigned member;
+    Expr start;       ///< The index at the first round.
+    int64_t stride;   ///< Iterations in each round.
+    int64_t leftover; ///< Iterations after the last round.
+  };
+  std::vector<Share> shares;
+  Expr rounds;
+  Expr round; ///< The current one: a constant, or the loop's counter.
+};
+
+/// A point on one path of the search.
+struct State {
+  Execution run;
+  Facts facts;
+  std::vector<JointLoop> joint = {}; ///< Outermost first.
+  int peels = 0;                     ///< Iterations run ahead of a joint loop.
+};
+
+class Search {
+public:
+  explicit Search(GroupModel &model) : Scalars(model.scalars) {}
+
+  /// Each of these follows every path from a state; true if all of them end well.
+  bool prove(State state);
+
+private:
+  bool settle(State &state, std::vector<Stop> &stops, bool &result);
+  bool proveHead(const State &state);
+  bool proveAnotherRound(State state);
+  bool proveExit(State state);
+  bool proveJointly(const State &state, ArrayRef<unsigned> members);
+  bool proveWithoutRounds(const State &state, const JointLoop &loop);
+  bool proveAhead(const State &state, unsigned member);
+
+  std::optional<JointLoop> formJointLoop(State &state, ArrayRef<unsigned> members);
+  void beginRound(State &state);
+  Atom counterOf(const State &state) { return Scalars.counter(state.joint.size()); }
+  /// Forgets what was seen since `mark`, on a path that came to nothing.
+  bool forget(size_t mark) {
+    for (; Order.size() > mark; Order.pop_back())
+      Seen.erase(Order.back());
+    return false;
+  }
+
+  ScalarTable &Scalars;
+  std::unordered_set<std::string> Seen;
+  std::vector<std::string> Order; ///< Of entering Seen.
+  int StatesLeft = kMaxStates;
+};
+
+//===----------------------------------------------------------------------===//
+// Keys
+//===----------------------------------------------------------------------===//
+
+/// Everything that decides how a state goes on.
+std::string keyOf(const State &state) {
+  std::string key;
+  llvm::raw_string_ostream os(key);
+  GroupModel &model = state.run.model();
+  for (unsigned member = 0; member < model.members.size(); ++member) {
+    for (const Frame &frame : state.run.stack(member)) {
+      os << frame.sequence << ',' << frame.next << ',' << frame.atHead << ',' << frame.stride << ','
+         << frame.made << ',';
+      writeKey(os, frame.remaining);
+      writeKey(os, frame.index);
+    }
+    os << '\n';
+  }
+  for (unsigned pipe = 0; pipe < model.pipes.size(); ++pipe)
+    os << state.run.counts(pipe).full() << ',' << state.run.counts(pipe).taken() << ';';
+  for (const auto &[atom, value] : state.run.env())
+    writeKey(os << atom << '=', value);
+  for (const Expr &fact : state.facts.inequalities())
+    writeKey(os << '>', fact);
+  for (const auto &[condition, value] : state.facts.decisions())
+    writeKey(os << value << '?', condition);
+  for (const JointLoop &loop : state.joint)
+    writeKey(os << '@', loop.round);
+  return key;
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+/// Runs everybody as far as it goes. False if the path split or failed on the way; `result` then
+/// says whether it was proved.
+bool Search::settle(State &state, std::vector<Stop> &stops, bool &result) {
+  stops.assign(state.run.model().members.size(), Stop::Done);
+  for (int64_t made = -1; made != state.run.eventsMade();) {
+    made = state.run.eventsMade();
+    for (unsigned member = 0; member < stops.size(); ++member) {
+      Stop stop = state.run.run(member);
+      while (stop == Stop::AtBranch) {
+        Expr condition = state.run.evaluate(state.run.pendingBranch(member).condition);
+        std::optional<bool> value = state.facts.decide(condition);
+        if (!value) {
+          result = llvm::all_of(state.facts.split(condition), [&](const Facts &facts) {
+            State path = state;
+            path.facts = facts;
+            return prove(std::move(path));
+          });
+          return false;
+        }
+        state.run.choose(member, *value);
+        stop = state.run.run(member);
+      }
+      stops[member] = stop;
+      result = false;
+      if (stop == Stop::BadFree || stop == Stop::Exhausted)
+        return false;
+    }
+  }
+  return true;
+}
+
+bool Search::prove(State state) {
+  if (StatesLeft-- <= 0)
+    return false;
+  std::vector<Stop> stops;
+  if (bool result; !settle(state, stops, result))
+    return result;
+  auto stoppedAt = [&](Stop stop) {
+    std::vector<unsigned> members;
+    for (unsigned member = 0; member < stops.size(); ++member)
+      if (stops[member] == stop)
+        members.push_back(member);
+    return members;
+  };
+  if (stoppedAt(Stop::Done).size() == stops.size())
+    return state.run.isBalanced();
+  if (!state.joint.empty() && llvm::all_of(state.joint.back().shares, [&](const auto &share) {
+        return stops[share.member] == Stop::Arrived;
+      }))
+    return proveHead(state);
+
+  // Larger groups first: who takes part in a loop usually has to.
+  std::vector<unsigned> waiting = stoppedAt(Stop::AtLoop);
+  std::vector<std::vector<unsigned>> groups;
+  for (unsigned set = 1; set < 1u << std::min<size_t>(waiting.size(), 8); ++set) {
+    groups.emplace_back();
+    for (unsigned i = 0; i < waiting.size(); ++i)
+      if (set >> i & 1)
+        groups.back().push_back(waiting[i]);
+  }
+  llvm::stable_sort(groups, [](auto &a, auto &b) { return a.size() > b.size(); });
+  size_t mark = Order.size();
+  for (const std::vector<unsigned> &group : groups)
+    if (proveJointly(state, group) || forget(mark))
+      return true;
+  for (unsigned member : waiting)
+    if (proveAhead(state, member) || forget(mark))
+      return true;
+  return false;
+}
+
+/// Runs one iteration of a loop by itself, if it has one.
+bool Search::proveAhead(const State &state, unsigned member) {
+  if (state.peels == kMaxPeels)
+    return false;
+  State more = state, none = state;
+  more.peels = none.peels = state.peels + 1;
+  Expr remaining = more.run.top(member).remaining;
+  if (more.facts.assume(remaining - 1)) {
+    more.run.beginIteration(more.run.top(member));
+    if (!prove(std::move(more)))
+      return false;
+  }
+  if (none.facts.assume(-remaining)) {
+    none.run.top(member).remaining = 0;
+    return prove(std::move(none));
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Joint loops
+//===----------------------------------------------------------------------===//
+
+/// The iterations a member has to go as stride * base + offset.
+struct Multiple {
+  int64_t stride;
+  Expr base;
+  int64_t offset;
+};
+
+Multiple takeApart(const Expr &remaining, int64_t commonDivisor) {
+  if (remaining.isConstant())
+    return {remaining.constant() / commonDivisor, Expr(commonDivisor), 0};
+  int64_t stride = 0;
+  for (auto [atom, coefficient] : remaining.terms())
+    stride = std::gcd(stride, coefficient);
+  Expr base;
+  for (auto [atom, coefficient] : remaining.terms())
+    base = base + Expr::of(atom) * (coefficient / stride);
+  return {stride, base, remaining.constant()};
+}
+
+std::optional<JointLoop> Search::formJointLoop(State &state, ArrayRef<unsigned> members) {
+  int64_t divisor = 0;
+  for (unsigned member : members)
+    divisor = std::gcd(divisor, state.run.top(member).remaining.constant());
+  JointLoop loop;
+  std::vector<Multiple> parts;
+  for (unsigned member : members) {
+    parts.push_back(takeApart(state.run.top(member).remaining, divisor));
+    if (parts.back().base != parts.front().base || parts.back().stride > kMaxStride)
+      return std::nullopt;
+  }
+  int64_t least = INT64_MAX;
+  for (const Multiple &part : parts)
+    least = std::min(least, llvm::divideFloorSigned(part.offset, part.stride));
+  for (auto [member, part] : llvm::zip_equal(members, parts))
+    loop.shares.push_back(
+        {member, state.run.top(member).index, part.stride, part.offset - part.stride * least});
+  loop.rounds = parts.front().base + least;
+  return loop;
+}
+
+void Search::beginRound(State &state) {
+  JointLoop &loop = state.joint.back();
+  for (const JointLoop::Share &share : loop.shares) {
+    Frame &frame = state.run.top(share.member);
+    Expr iterations = loop.round * share.stride;
+    frame.stride = share.stride;
+    frame.made = 0;
+    frame.index = share.start + iterations * frame.loop->step.constant();
+    state.run.beginIteration(frame);
+  }
+}
+
+bool Search::proveJointly(const State &state, ArrayRef<unsigned> members) {
+  State path = state;
+  std::optional<JointLoop> loop = formJointLoop(path, members);
+  if (!loop || !proveWithoutRounds(state, *loop))
+    return false;
+  if (!path.facts.assume(loop->rounds - 1))
+    return true;
+  path.joint.push_back(std::move(*loop));
+  beginRound(path);
+  return prove(std::move(path));
+}
+
+/// The cases in which somebody has no whole round to go: what is left for the others is a constant.
+bool Search::proveWithoutRounds(const State &state, const JointLoop &loop) {
+  bool anyLeft = true;
+  for (int64_t missing = 0; anyLeft; ++missing) {
+    State path = state;
+    anyLeft = false;
+    for (const JointLoop::Share &share : loop.shares) {
+      int64_t left = share.leftover - share.stride * missing;
+      path.run.top(share.member).remaining = left;
+      anyLeft |= left > 0;
+    }
+    Expr shortfall = -loop.rounds - missing;
+    bool possible = anyLeft ? path.facts.assumeZero(shortfall) : path.facts.assume(shortfall);
+    if (possible && !prove(std::move(path)))
+      return false;
+  }
+  return true;
+}
+
+bool Search::proveHead(const State &state) {
+  std::string key = keyOf(state);
+  if (!Seen.insert(key).second)
+    return true;
+  Order.push_back(key);
+  return proveExit(state) && proveAnotherRound(state);
+}
+
+bool Search::proveExit(State state) {
+  JointLoop loop = std::move(state.joint.back());
+  state.joint.pop_back();
+  if (!state.facts.assumeZero(loop.rounds - 1 - loop.round))
+    return true;
+  for (const JointLoop::Share &share : loop.shares) {
+    Frame &frame = state.run.top(share.member);
+    frame.stride = 0;
+    frame.remaining = share.leftover;
+    frame.index = share.start + loop.rounds * (share.stride * frame.loop->step.constant());
+  }
+  if (std::optional<Atom> counter = loop.round.asAtom()) {
+    state.run.replace(*counter, loop.rounds - 1);
+    if (!state.facts.replace(*counter, loop.rounds - 1))
+      return true;
+  }
+  return prove(std::move(state));
+}
+
+bool Search::proveAnotherRound(State state) {
+  JointLoop &loop = state.joint.back();
+  if (!state.facts.assume(loop.rounds - 2 - loop.round))
+    return true;
+  Expr next = loop.round + 1;
+  Atom counter = counterOf(state);
+  if (next.isConstant() && next.constant() < kFirstRounds) {
+    loop.round = next;
+  } else if (next.isConstant()) {
+    loop.round = Expr::of(counter);
+    if (!state.facts.startCounting(counter, next.constant(), loop.rounds))
+      return true;
+  } else if (!state.facts.advance(counter, loop.rounds)) {
+    return true;
+  }
+  beginRound(state);
+  return prove(std::move(state));
+}
+
+} // namespace
+
+/// Proves it with `values` of some parameters given as expressions of others.
+static bool holdsWith(GroupModel &model, const std::vector<int64_t> &slots,
+                      ArrayRef<Expr> assumptions, const Env &values) {
+  Facts facts(model.scalars);
+  auto assumeBounds = [&](const Expr &expr) {
+    model.scalars.forEachAtom(model.scalars.substitute(expr, values), [&](Atom atom) {
+      const AtomInfo &info = model.scalars.info(atom);
+      if (info.least != INT64_MIN)
+        (void)facts.assume(Expr::of(atom) - info.least);
+      if (info.most != INT64_MAX)
+        (void)facts.assume(Expr(info.most) - Expr::of(atom));
+    });
+  };
+  for (const Member &member : model.members)
+    forEachStep(member.body, [&](const Step &step) {
+      if (auto *loop = std::get_if<Loop>(&step))
+        assumeBounds(loop->trips);
+      if (auto *branch = std::get_if<Branch>(&step))
+        assumeBounds(branch->condition);
+    });
+  for (const Expr &assumption : assumptions)
+    if (!facts.assume(model.scalars.substitute(assumption, values)))
+      return true;
+  State start{Execution(model, slots, kUnrolled, kMaxSteps), std::move(facts)};
+  start.run.env() = values;
+  return Search(model).prove(std::move(start));
+}
+
+/// A parameter that is divided by a small constant, and the constant.
+static std::optional<std::pair<Atom, int64_t>> findDivided(const GroupModel &model) {
+  std::optional<std::pair<Atom, int64_t>> found;
+  for (const Member &member : model.members)
+    forEachStep(member.body, [&](const Step &step) {
+      if (auto *loop = std::get_if<Loop>(&step))
+        model.scalars.forEachAtom(loop->trips, [&](Atom atom) {
+          const AtomInfo &info = model.scalars.info(atom);
+          if (found || info.kind != AtomInfo::Kind::CeilDiv || !info.operands[1].isConstant())
+            return;
+          for (auto [divided, coefficient] : info.operands[0].terms())
+            if (model.scalars.info(divided).kind == AtomInfo::Kind::Free &&
+                info.operands[1].constant() <= kMaxStride)
+              found = {divided, info.operands[1].constant()};
+        });
+    });
+  return found;
+}
+
+bool holdsForAll(GroupModel &model, const std::vector<int64_t> &slots, ArrayRef<Expr> assumptions) {
+  if (holdsWith(model, slots, assumptions, {}))
+    return true;
+  // n and n / 2 have no more to do with each other than two parameters, until n is 2q or 2q + 1.
+  std::optional<std::pair<Atom, int64_t>> divided = findDivided(model);
+  if (!divided)
+    return false;
+  const AtomInfo &info = model.scalars.info(divided->first);
+  Expr quotient = model.scalars.free("quotient of " + info.name, info.least < 0 ? INT64_MIN : 0);
+  return llvm::all_of(llvm::seq<int64_t>(0, divided->second), [&](int64_t rest) {
+    return holdsWith(model, slots, assumptions,
+                     {{divided->first, quotient * divided->second + rest}});
+  });
+}
+
+} // namespace kiln::pipes

@@ -1,0 +1,156 @@
+#include "PipeTrial.h"
+
+#include "llvm/Support/xxhash.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace kiln::pipes {
+
+/// More steps than any program needs that runs its pipes a few thousand times.
+static constexpr int64_t kTrialSteps = 200'000;
+static constexpr size_t kMaxSamples = 200;
+
+//===----------------------------------------------------------------------===//
+// Open values and samples
+//===----------------------------------------------------------------------===//
+
+/// Every expression that decides which events run.
+static void forEachControl(const GroupModel &model, llvm::function_ref<void(const Expr &)> visit) {
+  for (const Member &member : model.members)
+    forEachStep(member.body, [&](const Step &step) {
+      if (auto *loop = std::get_if<Loop>(&step)) {
+        visit(loop->trips);
+        visit(loop->lower);
+      }
+      if (auto *branch = std::get_if<Branch>(&step))
+        visit(branch->condition);
+    });
+}
+
+OpenValues openValues(const GroupModel &model) {
+  OpenValues open;
+  forEachControl(model, [&](const Expr &expr) {
+    model.scalars.forEachAtom(expr, [&](Atom atom) {
+      AtomInfo::Kind kind = model.scalars.info(atom).kind;
+      if (kind == AtomInfo::Kind::Free && !llvm::is_contained(open.integers, atom))
+        open.integers.push_back(atom);
+      open.readsMemory |= kind == AtomInfo::Kind::Name;
+    });
+  });
+  return open;
+}
+
+/// Values of one atom worth trying.
+static std::vector<int64_t> candidates(const GroupModel &model, Atom wanted) {
+  std::set<int64_t> values;
+  int64_t unit = 1;
+  forEachControl(model, [&](const Expr &expr) {
+    model.scalars.forEachAtom(expr, [&](Atom atom) {
+      const AtomInfo &info = model.scalars.info(atom);
+      if (!llvm::any_of(info.operands,
+                        [&](auto &in) { return model.scalars.mentions(in, wanted); }))
+        return;
+      for (const Expr &operand : info.operands) {
+        // Divided by the size of a tile, or compared with a constant.
+        if (operand.isConstant() && info.kind == AtomInfo::Kind::CeilDiv)
+          unit = std::max(unit, operand.constant());
+        else if (int64_t edge = std::abs(operand.constant()); edge > 0 && edge < 1 << 20)
+          values.insert({edge - 1, edge, edge + 1});
+      }
+    });
+  });
+  for (int64_t count = 0; count <= 6; ++count)
+    values.insert(count * unit);
+  values.insert({1, unit + 1});
+  const AtomInfo &info = model.scalars.info(wanted);
+  std::erase_if(values, [&](int64_t value) { return value < info.least || value > info.most; });
+  return {values.begin(), values.end()};
+}
+
+std::vector<Sample> samplesOf(const GroupModel &model, const OpenValues &open) {
+  std::vector<std::vector<int64_t>> points{{}};
+  for (Atom atom : open.integers) {
+    std::vector<std::vector<int64_t>> extended;
+    for (const std::vector<int64_t> &point : points)
+      for (int64_t value : candidates(model, atom)) {
+        extended.push_back(point);
+        extended.back().push_back(value);
+      }
+    auto sum = [](const std::vector<int64_t> &point) {
+      return std::accumulate(point.begin(), point.end(), int64_t(0));
+    };
+    llvm::stable_sort(extended, [&](auto &a, auto &b) { return sum(a) < sum(b); });
+    if (extended.size() > kMaxSamples)
+      extended.resize(kMaxSamples);
+    points = std::move(extended);
+  }
+  std::vector<Sample> samples;
+  for (const std::vector<int64_t> &point : points) {
+    samples.emplace_back();
+    for (auto [atom, value] : llvm::zip_equal(open.integers, point))
+      samples.back()[atom] = value;
+  }
+  return samples;
+}
+
+std::string describe(const GroupModel &model, const Sample &sample) {
+  std::string text;
+  for (const auto &[atom, value] : sample)
+    text += (text.empty() ? "" : ", ") + model.scalars.str(atom) + " = " + model.scalars.str(value);
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Trials
+//===----------------------------------------------------------------------===//
+
+/// Gives a number to one value in `expr` that cannot be computed, always the same one to the same
+/// value.
+static void makeUp(Execution &run, const Expr &expr, uint64_t seed) {
+  std::optional<Atom> innermost;
+  run.model().scalars.forEachAtom(expr, [&](Atom atom) { innermost = atom; });
+  std::string key = std::to_string(seed) + ":" + std::to_string(*innermost);
+  Operation *op = run.model().scalars.info(*innermost).op;
+  bool isBool = op && op->getResult(0).getType().isInteger(1);
+  run.env()[*innermost] = static_cast<int64_t>(llvm::xxh3_64bits(key) % (isBool ? 2 : 3));
+}
+
+static Trial runAll(Execution run, uint64_t seed) {
+  std::vector<Stop> stops(run.model().members.size(), Stop::Done);
+  for (int64_t made = -1; made != run.eventsMade();) {
+    made = run.eventsMade();
+    for (unsigned member = 0; member < stops.size(); ++member) {
+      Stop stop = run.run(member);
+      for (; stop == Stop::AtBranch || stop == Stop::AtLoop; stop = run.run(member)) {
+        if (stop == Stop::AtBranch) {
+          makeUp(run, run.evaluate(run.pendingBranch(member).condition), seed);
+        } else {
+          makeUp(run, run.top(member).remaining, seed);
+          run.top(member).remaining = run.evaluate(run.top(member).remaining);
+        }
+      }
+      stops[member] = stop;
+      if (stop == Stop::BadFree || stop == Stop::Exhausted)
+        return {std::move(run), std::move(stops)};
+    }
+  }
+  return {std::move(run), std::move(stops)};
+}
+
+Trial tryOut(GroupModel &model, const std::vector<int64_t> &slots, const Sample &sample,
+             uint64_t seed) {
+  Execution run(model, slots, INT64_MAX, kTrialSteps);
+  run.env() = sample;
+  return runAll(std::move(run), seed);
+}
+
+Trial countOnly(GroupModel &model, const Sample &sample) {
+  Execution run(model, std::vector<int64_t>(model.pipes.size(), 1), INT64_MAX, kTrialSteps);
+  run.env() = sample;
+  run.ignoreWaits();
+  return runAll(std::move(run), /*seed=*/0);
+}
+
+} // namespace kiln::pipes

@@ -1,0 +1,49 @@
+//===- PipeTrial.h - runs of a group with chosen values --------------------------------===//
+//
+// A trial gives every open value a number and executes the group. One that fails is a
+// counterexample, with the numbers to show; a group without open values is decided by one trial.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_LIB_ANALYSIS_PIPETRIAL_H
+#define KILN_LIB_ANALYSIS_PIPETRIAL_H
+
+#include "PipeExecution.h"
+
+namespace kiln::pipes {
+
+/// A number for every open value of a group.
+using Sample = Env;
+
+/// The values that a group's trip counts and conditions are made of.
+struct OpenValues {
+  std::vector<Atom> integers;
+  bool readsMemory = false; ///< Or uses other values that cannot be computed from those.
+};
+OpenValues openValues(const GroupModel &model);
+
+/// Numbers at which groups tend to go wrong: few iterations, the edges of a tile, the constants of
+/// conditions. Smallest first.
+std::vector<Sample> samplesOf(const GroupModel &model, const OpenValues &open);
+
+struct Trial {
+  Execution run; ///< As it ended.
+  std::vector<Stop> stops;
+
+  bool isExhausted() const { return llvm::is_contained(stops, Stop::Exhausted); }
+  bool isGood() const {
+    return llvm::all_equal(stops) && stops.front() == Stop::Done && run.isBalanced();
+  }
+};
+
+/// `seed` decides what is found in memory.
+Trial tryOut(GroupModel &model, const std::vector<int64_t> &slots, const Sample &sample,
+             uint64_t seed = 0);
+/// Runs everything without waiting, to see what there is.
+Trial countOnly(GroupModel &model, const Sample &sample);
+
+/// The numbers of a sample, such as "n = 3"; empty if nothing is open.
+std::string describe(const GroupModel &model, const Sample &sample);
+
+} // namespace kiln::pipes
+
+#endif // KILN_LIB_ANALYSIS_PIPETRIAL_H

@@ -1,0 +1,21 @@
+// The push depends on a flag, the pop does not.
+// RUN: not %kiln check %s 2>&1 | FileCheck %s
+
+!t = !tile.tile<8x8xf32>
+!p = !tile.pipe<aic -> aiv, 8x8xf32>
+kiln.func @cube(%x: !kiln.tensor<8x8xf32>, %flag: i1, %p: !p) role(aic) {
+  %t = tile.load %x[0, 0] : !t
+  scf.if %flag {
+    // CHECK-DAG: branch-on-one-side.mlir:[[#@LINE+1]]:{{[0-9]+}}: note: role aic pushes here
+    tile.push %t, %p
+  }
+}
+kiln.func @vec(%p: !p) role(aiv) {
+  // CHECK-DAG: branch-on-one-side.mlir:[[#@LINE+1]]:{{[0-9]+}}: error: 0 pushes into pipe 'to_aiv' but 1 pop with flag = 0: the last pop waits forever
+  %u = tile.pop %p : !t
+}
+kiln.func @pair(%x: !kiln.tensor<8x8xf32>, %flag: i1) group {
+  %p = tile.pipe slots(2) : !p
+  kiln.call @cube(%x, %flag, %p)
+  kiln.call @vec(%p)
+}

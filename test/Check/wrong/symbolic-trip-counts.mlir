@@ -1,0 +1,27 @@
+// Trip counts are two parameters.
+// RUN: not %kiln check %s 2>&1 | FileCheck %s
+
+!t = !tile.tile<8x8xf32>
+!p = !tile.pipe<aic -> aiv, 8x8xf32>
+kiln.func @cube(%x: !kiln.tensor<8x8xf32>, %n: index, %p: !p) role(aic) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = tile.load %x[0, 0] : !t
+  scf.for %i = %c0 to %n step %c1 {
+    // CHECK-DAG: symbolic-trip-counts.mlir:[[#@LINE+1]]:{{[0-9]+}}: note: role aic pushes here
+    tile.push %t, %p
+  }
+}
+kiln.func @vec(%m: index, %p: !p) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %m step %c1 {
+    // CHECK-DAG: symbolic-trip-counts.mlir:[[#@LINE+1]]:{{[0-9]+}}: error: 0 pushes into pipe 'to_aiv' but 1 pop (n against m) with n = 0, m = 1: the last pop waits forever
+    %u = tile.pop %p : !t
+  }
+}
+kiln.func @pair(%x: !kiln.tensor<8x8xf32>, %n: index, %m: index) group {
+  %p = tile.pipe slots(2) : !p
+  kiln.call @cube(%x, %n, %p)
+  kiln.call @vec(%m, %p)
+}
