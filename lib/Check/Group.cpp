@@ -1,5 +1,7 @@
 #include "Group.h"
 
+#include "Checker.h"
+
 #include "kiln/Machine/Machine.h"
 #include "kiln/Target/Signature/Signature.h"
 
@@ -48,6 +50,8 @@ void GroupBlock::addInstances(ir::FuncOp func, const std::vector<Value> &args, i
     std::string name = func.getSymName().str() + (lanes > 1 ? "#" + std::to_string(lane) : "");
     Place place = Where;
     place.lane = lane;
+    if (Checker *checker = Context.memory.checker())
+      place.agent = &checker->addAgent(name);
     Instances.push_back(std::make_unique<Instance>(
         Instance{name, func.getRole().value_or("").str(),
                  Interpreter(func, args, place, KernelHost, Context.memory)}));
@@ -55,6 +59,8 @@ void GroupBlock::addInstances(ir::FuncOp func, const std::vector<Value> &args, i
 }
 
 Status GroupBlock::makeInstances() {
+  if (Checker *checker = Context.memory.checker())
+    checker->blockStarts(Where.block);
   if (Func.getKind() != ir::FuncKind::Group) {
     addInstances(Func, Args, 1);
     return Status::ok();

@@ -63,6 +63,7 @@ private:
 struct Place {
   std::array<int64_t, 3> block{0, 0, 0}, grid{1, 1, 1};
   int64_t lane = 0;
+  Agent *agent = nullptr; ///< Who runs there, if that is checked.
 };
 
 class Interpreter {

@@ -19,7 +19,8 @@ Task makeTask(ir::FuncOp kernel, llvm::ArrayRef<Value> args);
 
 class OrchestrationHost final : public Host {
 public:
-  OrchestrationHost(mlir::SymbolTable &symbols, Engine &engine) : Host(symbols), Run(engine) {}
+  OrchestrationHost(mlir::SymbolTable &symbols, Engine &engine, Checker *checker)
+      : Host(symbols), Run(engine), Watcher(checker) {}
 
   Expected<Tensor> alloc(DType dtype, Dims extents) override { return Run.alloc(dtype, extents); }
   Status submit(Interpreter &in, ir::SubmitOp op) override;
@@ -29,6 +30,7 @@ public:
 
 private:
   Engine &Run;
+  Checker *Watcher;
 };
 
 } // namespace kiln::sim

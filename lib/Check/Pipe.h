@@ -18,6 +18,7 @@
 #define KILN_LIB_CHECK_PIPE_H
 
 #include "Interpreter.h"
+#include "Order.h"
 
 #include <deque>
 
@@ -37,12 +38,13 @@ public:
   llvm::SmallVector<int64_t> pushWaitsFor(int64_t lane) const;
   llvm::SmallVector<int64_t> popWaitsFor(int64_t lane) const;
 
+  // Each orders its agent, if there is one, after whoever it had to wait for.
   /// `tiles` are the producer lane's share of one message. It must not have to wait.
-  void push(int64_t lane, std::vector<TilePtr> tiles, mlir::Operation *op);
+  void push(int64_t lane, std::vector<TilePtr> tiles, mlir::Operation *op, Agent *agent);
   /// The consumer lane's share of its next message. It must not have to wait.
-  std::vector<TilePtr> pop(int64_t lane);
+  std::vector<TilePtr> pop(int64_t lane, Agent *agent);
   /// Releases the oldest slot the lane popped; an error if it popped none.
-  Status free(int64_t lane);
+  Status free(int64_t lane, Agent *agent);
 
   /// How many slots are in use as a push (pop) by `lane` sees it.
   int64_t slotsUsedByPush(int64_t lane) const;
@@ -61,6 +63,7 @@ private:
   struct Part {
     std::vector<TilePtr> tiles;
     mlir::Operation *op;
+    Clock pushed; ///< What happened before it was pushed.
   };
   struct Producer {
     uint64_t pushed = 0;
@@ -69,6 +72,7 @@ private:
   };
   struct Consumer {
     uint64_t popped = 0, freed = 0;
+    std::vector<Clock> frees; ///< By slot: what happened before it was last freed.
   };
   using Lanes = llvm::iota_range<int64_t>;
 

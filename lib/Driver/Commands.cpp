@@ -28,11 +28,7 @@ void printErrors(const std::vector<Status> &errors) {
   std::fflush(stdout);
   for (const Status &error : errors) {
     std::fprintf(stderr, "%s\n", error.str().c_str());
-    std::ifstream file(error.location().file);
-    std::string line;
-    for (int32_t number = 0; number < error.location().line && std::getline(file, line);)
-      if (++number == error.location().line)
-        std::fprintf(stderr, "  %5d | %s\n", number, line.c_str());
+    std::fputs(quoteLine(error.location()).c_str(), stderr);
   }
 }
 

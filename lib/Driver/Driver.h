@@ -7,7 +7,7 @@
 #ifndef KILN_LIB_DRIVER_DRIVER_H
 #define KILN_LIB_DRIVER_DRIVER_H
 
-#include "kiln/Check/Simulator.h"
+#include "kiln/Check/CheckProgram.h"
 #include "kiln/Driver/Main.h"
 #include "kiln/Language/ProgramAccess.h"
 
@@ -89,6 +89,9 @@ struct RunSettings {
   ArgSpecs args;
   int dumpLevel = 0;
   uint64_t seed = 0, dataSeed = 1;
+  uint64_t seeds = 0;  ///< Schedules to check, from `seed` on; 0: run one without checks.
+  bool nan = false;    ///< Also report where NaN is born.
+  std::string command; ///< How to run this again, seeds left out.
   bool json = false, noReference = false, checkShapes = false, unboundedSlots = false;
 };
 

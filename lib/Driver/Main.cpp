@@ -42,6 +42,18 @@ int parseError(const CLI::App &app, const CLI::ParseError &error) {
   return badInput(std::string(error.what()) + "; see --help");
 }
 
+/// The command line again, for a report to say how to replay a seed: without those that it has.
+std::string withoutSeeds(std::vector<std::string> words, const std::vector<std::string> &args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    StringRef arg = args[i];
+    if (arg == "--seed" || arg == "--seeds")
+      ++i;
+    else if (!arg.starts_with("--seed=") && !arg.starts_with("--seeds="))
+      words.push_back(args[i]);
+  }
+  return llvm::join(words, " ");
+}
+
 /// `--arg name=spec`.
 int parseArgs(const std::vector<std::string> &texts, ArgSpecs &specs) {
   for (const std::string &text : texts) {
@@ -88,6 +100,7 @@ int parseOptions(CommandLine &line, const std::string &program,
   std::string dump;
   bool dumpTensor = false;
   std::string seed = std::to_string(line.run.seed), dataSeed = std::to_string(line.run.dataSeed);
+  std::string seeds;
   RunSettings &run = line.run;
   app.add_option("--entry", run.entry, "The function to start with");
   if (line.command == "run") {
@@ -98,6 +111,11 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_option("--seed", seed, "Schedule of the simulator; 0 is the plain order")
         ->envname("KILN_SEED")
         ->capture_default_str();
+    app.add_option(
+        "--seeds", seeds,
+        "Check the program under so many schedules, from --seed on: races, reads of what "
+        "nobody wrote, padding, ...");
+    app.add_flag("--nan", run.nan, "Check, and report where NaN is born");
     app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
     app.add_option("--out", run.out, "Where files are written")->capture_default_str();
     app.add_option("--dump-args", dump,
@@ -127,6 +145,10 @@ int parseOptions(CommandLine &line, const std::string &program,
   }
   if (StringRef(seed).getAsInteger(10, run.seed))
     return badInput("--seed " + seed + ": expected an integer of at least 0");
+  if (!seeds.empty() && (StringRef(seeds).getAsInteger(10, run.seeds) || run.seeds == 0))
+    return badInput("--seeds " + seeds + ": expected an integer of at least 1");
+  if (run.nan && run.seeds == 0)
+    run.seeds = 1;
   if (StringRef(dataSeed).getAsInteger(10, run.dataSeed))
     return badInput("--data-seed " + dataSeed + ": expected an integer of at least 0");
   if (int code = parseArgs(argTexts, run.args))
@@ -167,6 +189,7 @@ int textMain(const std::string &command, const std::string &path,
     return code;
   if (!line.config.empty())
     return badInput("unknown option --" + line.config.begin()->first);
+  line.run.command = withoutSeeds({"kiln", command, path}, args);
   DialectRegistry registry;
   registerKilnDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
@@ -226,6 +249,7 @@ int main(int argc, char **argv, const ProgramBuilder &build, const Example &exam
   };
   if (int code = parseOptions(line, name, args, help); code >= 0)
     return code;
+  line.run.command = withoutSeeds({argv[0], line.command}, args);
   Config config(line.config);
   Program program = build(config);
   if (std::vector<std::string> wrong = config.errors(); !wrong.empty())

@@ -1,0 +1,64 @@
+//===- Checker.h - the checks of one simulation -----------------------------------------===//
+//
+// Watches a simulation: GlobalMemory tells it of every access, the interpreter of every tile that
+// was computed and of every use of a popped tile, the engine of every task that starts. It decides
+// what is wrong and puts that into words; the simulation itself goes on. A simulation without
+// checks has none, and asks no more than whether there is one.
+//
+// Ownership: belongs to one simulation; borrows the findings. One thread at a time.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_LIB_CHECK_CHECKER_H
+#define KILN_LIB_CHECK_CHECKER_H
+
+#include "Findings.h"
+#include "GlobalMemory.h"
+#include "Order.h"
+#include "ShadowMemory.h"
+
+namespace kiln::sim {
+
+class Checker {
+public:
+  explicit Checker(Findings &findings) : Found(findings), Shadow(Happens) {}
+
+  ShadowMemory &memory() { return Shadow; }
+
+  //===-- Tasks and blocks ------------------------------------------------------------===//
+  /// The next task is about to be submitted, with what its predicate reads if it has one.
+  void taskIsSubmitted(std::optional<Access> predicate = std::nullopt);
+  /// Before its predicate is read and its blocks run.
+  void taskStarts(uint64_t task, const Trace &trace);
+  /// kiln.get: waits for whoever may write the element, then reads it.
+  void orchestrationReads(const Access &access, const Trace &trace);
+  void blockStarts(std::array<int64_t, 3> block) { Happens.beginBlock(CurrentTask, block); }
+  Agent &addAgent(std::string name) { return Happens.addAgent(std::move(name)); }
+
+  //===-- What happens ----------------------------------------------------------------===//
+  void memoryIsAccessed(const Access &access, const Footprint &at, AccessKind kind);
+
+private:
+  /// Records the access by `agent` and tells what is wrong with it.
+  void check(const Access &access, const Footprint &at, AccessKind kind, const Agent &agent);
+  void tellRace(const Access &element, AccessKind kind, const Agent &agent,
+                const ShadowMemory::Record &other);
+  /// `agent` is null for the orchestration.
+  void tellUnwritten(const Access &element, const Agent *agent);
+
+  Findings &Found;
+  Order Happens;
+  ShadowMemory Shadow;
+  uint64_t Submitted = 0, CurrentTask = 0;
+  /// What the predicate of a task that has not started reads. Unlike an Access it keeps the tensor.
+  struct Predicate {
+    mlir::Operation *op;
+    mlir::Value name;
+    Tensor tensor;
+    std::vector<int64_t> indices;
+  };
+  std::map<uint64_t, Predicate> Predicates;
+};
+
+} // namespace kiln::sim
+
+#endif // KILN_LIB_CHECK_CHECKER_H
