@@ -46,6 +46,7 @@ Expected<CheckReport> checkProgram(mlir::ModuleOp prepared, ir::FuncOp entry,
     return inputs.status();
   Expected<Snapshot> results = *inputs;
   sim::Findings findings;
+  findings.wantsNan = options.nan;
   CheckReport report;
   report.firstSeed = options.firstSeed;
   for (; report.seeds < options.seeds; ++report.seeds) {

@@ -1,6 +1,13 @@
 #include "Checker.h"
 
+#include "Interpreter.h"
+#include "Padding.h"
+
 #include "kiln/Target/Signature/Signature.h"
+
+#include <cmath>
+
+using namespace mlir;
 
 namespace kiln::sim {
 
@@ -8,12 +15,12 @@ namespace kiln::sim {
 // Tasks
 //===----------------------------------------------------------------------===//
 
-void Checker::taskIsSubmitted(std::optional<Access> predicate) {
+void Checker::taskIsSubmitted(Operation *op, std::optional<Access> predicate) {
   Happens.taskIsSubmitted();
   if (predicate)
-    Predicates[Submitted] = {predicate->op, predicate->name, predicate->tensor,
-                             std::move(predicate->indices)};
-  ++Submitted;
+    Predicates[Submits.size()] = {predicate->op, predicate->name, predicate->tensor,
+                                  std::move(predicate->indices)};
+  Submits.push_back(op);
 }
 
 void Checker::taskStarts(uint64_t task, const Trace &trace) {
@@ -71,6 +78,29 @@ void Checker::check(const Access &access, const Footprint &at, AccessKind kind,
 }
 
 //===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+TilePtr Checker::tileIsComputed(Interpreter &in, Operation *op, TilePtr result) {
+  if (Found.wantsNan) {
+    auto nan = llvm::find_if(result->floats, [](float x) { return std::isnan(x); });
+    if (nan != result->floats.end()) {
+      int64_t at = nan - result->floats.begin();
+      tellNan(in, op, {at / result->cols, at % result->cols});
+    }
+  }
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+    if (TilePtr tile = in.tile(reduce.getOperand()); isHarmed(reduce, *tile))
+      tellPaddedReduction(*in.place().agent, reduce, *tile);
+  std::optional<Padding> padding = paddingOf(in, op, *result);
+  if (!padding && !result->padding)
+    return result;
+  auto marked = std::make_shared<Tile>(*result);
+  marked->padding = padding;
+  return marked;
+}
+
+//===----------------------------------------------------------------------===//
 // Words
 //===----------------------------------------------------------------------===//
 
@@ -123,13 +153,19 @@ static std::string describeElement(const Access &access) {
          describe(access.name, access.tensor);
 }
 
+static std::string toString(ScalarBits value) {
+  if (!isFloat(value.type))
+    return std::to_string(value.asInt());
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value.asDouble());
+  return text;
+}
+
 static std::string valueAt(const Access &access) {
   DType dtype = access.tensor.dtype();
-  if (!isFloat(dtype))
-    return std::to_string(loadElementInt(dtype, addressOf(access)));
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", loadElement(dtype, addressOf(access)));
-  return text;
+  const std::byte *at = addressOf(access);
+  return toString(isFloat(dtype) ? ScalarBits::fromDouble(dtype, loadElement(dtype, at))
+                                 : ScalarBits::fromInt(dtype, loadElementInt(dtype, at)));
 }
 
 void Checker::tellRace(const Access &element, AccessKind kind, const Agent &agent,
@@ -147,6 +183,10 @@ void Checker::tellRace(const Access &element, AccessKind kind, const Agent &agen
                                 describeBlock(rival) + " of task " + std::to_string(rival.task) +
                                 ")",
                             sourceLocOf(other.op->getLoc())});
+  if (agent.task != rival.task)
+    for (uint64_t task : {agent.task, rival.task})
+      finding->notes.push_back({"task " + std::to_string(task) + " is submitted here",
+                                sourceLocOf(Submits[task]->getLoc())});
   finding->notes.push_back({remedy, {}});
 }
 
@@ -160,6 +200,80 @@ void Checker::tellUnwritten(const Access &element, const Agent *agent) {
   mlir::Value root = ir::rootOf(element.name);
   if (mlir::Operation *alloc = root.getDefiningOp())
     finding->notes.push_back({"allocated here", sourceLocOf(alloc->getLoc())});
+}
+
+void Checker::freedSlotIsUsed(const Agent &agent, Operation *op, tile::PopOp pop, Operation *free,
+                              const std::string &pipe) {
+  Finding *finding = Found.add(FindingKind::UseAfterFree, op, free);
+  if (!finding)
+    return;
+  setPlace(*finding, agent);
+  finding->message = op->getName().getStringRef().str() + " uses a tile popped from pipe '" + pipe +
+                     "' after its slot was freed: the next push may have overwritten it";
+  finding->notes.push_back({"popped here", sourceLocOf(pop.getLoc())});
+  finding->notes.push_back({"freed here; free after the last use, or write no tile.free of this "
+                            "pipe and have them placed",
+                            sourceLocOf(free->getLoc())});
+}
+
+void Checker::tellPaddedReduction(const Agent &agent, tile::ReduceOp op, const Tile &tile) {
+  const Padding &padding = *tile.padding;
+  Finding *finding = Found.add(FindingKind::PaddedReduction, op, padding.source);
+  if (!finding)
+    return;
+  setPlace(*finding, agent);
+  bool isMax = op.getKind() == tile::ReduceKind::Max, isMin = op.getKind() == tile::ReduceKind::Min;
+  bool byRows = op.getAxis() == 0;
+  int64_t from = byRows ? padding.top : padding.left, to = byRows ? padding.bottom : padding.right;
+  finding->message = std::string("the ") +
+                     (isMax   ? "maximum"
+                      : isMin ? "minimum"
+                              : "product") +
+                     " over axis " + std::to_string(op.getAxis()) + " includes padding: only " +
+                     (byRows ? "rows [" : "columns [") + std::to_string(from) + ", " +
+                     std::to_string(to) + ") of the " + std::to_string(tile.rows) + "x" +
+                     std::to_string(tile.cols) +
+                     " tile are data, the others come from zeros that filled it up";
+  const char *neutral = isMax ? "pad(min)" : isMin ? "pad(max)" : "pad(1.0)";
+  finding->notes.push_back({std::string("filled up with zeros here; write ") + neutral +
+                                ", or put a tile.mask with it before the reduction",
+                            sourceLocOf(padding.source->getLoc())});
+}
+
+/// Whether a float operand has NaN already.
+static bool hasNan(Interpreter &in, mlir::Value operand) {
+  if (isa<tile::TileType>(operand.getType()))
+    return llvm::any_of(in.tile(operand)->floats, [](float x) { return std::isnan(x); });
+  return isa<FloatType>(operand.getType()) && std::isnan(in.scalar(operand).asDouble());
+}
+
+/// The element of an operand that is combined into `element` of the result.
+static ScalarBits operandAt(Interpreter &in, mlir::Value operand, std::array<int64_t, 2> element) {
+  if (!isa<tile::TileType>(operand.getType()))
+    return in.scalar(operand);
+  TilePtr tile = in.tile(operand);
+  return elementAt(*tile, std::min(element[0], tile->rows - 1),
+                   std::min(element[1], tile->cols - 1));
+}
+
+void Checker::tellNan(Interpreter &in, Operation *op, std::array<int64_t, 2> element) {
+  if (!Found.wantsNan || op->getNumOperands() == 0 ||
+      llvm::any_of(op->getOperands(), [&](mlir::Value operand) { return hasNan(in, operand); }))
+    return;
+  Finding *finding = Found.add(FindingKind::NanBirth, op);
+  if (!finding)
+    return;
+  if (in.place().agent)
+    setPlace(*finding, *in.place().agent);
+  bool isTile = isa<tile::TileType>(op->getResult(0).getType());
+  finding->message = op->getName().getStringRef().str() + " makes NaN";
+  if (isTile)
+    finding->message += " at " + toString(Dims(std::span(element)));
+  if (isTile && !op->hasTrait<tile::ElementwiseArithmetic>())
+    finding->message += "; no operand has NaN";
+  else
+    for (auto [number, operand] : llvm::enumerate(op->getOperands()))
+      finding->message += (number ? " and " : " of ") + toString(operandAt(in, operand, element));
 }
 
 } // namespace kiln::sim

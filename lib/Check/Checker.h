@@ -18,6 +18,8 @@
 
 namespace kiln::sim {
 
+class Interpreter;
+
 class Checker {
 public:
   explicit Checker(Findings &findings) : Found(findings), Shadow(Happens) {}
@@ -25,8 +27,9 @@ public:
   ShadowMemory &memory() { return Shadow; }
 
   //===-- Tasks and blocks ------------------------------------------------------------===//
-  /// The next task is about to be submitted, with what its predicate reads if it has one.
-  void taskIsSubmitted(std::optional<Access> predicate = std::nullopt);
+  /// The next task is about to be submitted: by which operation, if it is not the entry itself, and
+  /// with what its predicate reads, if it has one.
+  void taskIsSubmitted(mlir::Operation *op, std::optional<Access> predicate = std::nullopt);
   /// Before its predicate is read and its blocks run.
   void taskStarts(uint64_t task, const Trace &trace);
   /// kiln.get: waits for whoever may write the element, then reads it.
@@ -36,6 +39,13 @@ public:
 
   //===-- What happens ----------------------------------------------------------------===//
   void memoryIsAccessed(const Access &access, const Footprint &at, AccessKind kind);
+  /// The result of an operation on tiles; with what is known of its padding when it comes back.
+  TilePtr tileIsComputed(Interpreter &in, mlir::Operation *op, TilePtr result);
+  /// The result of an operation on scalars is NaN.
+  void scalarIsNan(Interpreter &in, mlir::Operation *op) { tellNan(in, op, {0, 0}); }
+  /// A tile was used that `pop` took from a slot which `free` has released since.
+  void freedSlotIsUsed(const Agent &agent, mlir::Operation *op, tile::PopOp pop,
+                       mlir::Operation *free, const std::string &pipe);
 
 private:
   /// Records the access by `agent` and tells what is wrong with it.
@@ -43,12 +53,16 @@ private:
   void tellRace(const Access &element, AccessKind kind, const Agent &agent,
                 const ShadowMemory::Record &other);
   /// `agent` is null for the orchestration.
+  /// Unless an operand has NaN already.
+  void tellNan(Interpreter &in, mlir::Operation *op, std::array<int64_t, 2> element);
+  void tellPaddedReduction(const Agent &agent, tile::ReduceOp op, const Tile &tile);
   void tellUnwritten(const Access &element, const Agent *agent);
 
   Findings &Found;
   Order Happens;
   ShadowMemory Shadow;
-  uint64_t Submitted = 0, CurrentTask = 0;
+  uint64_t CurrentTask = 0;
+  std::vector<mlir::Operation *> Submits; ///< By task.
   /// What the predicate of a task that has not started reads. Unlike an Access it keeps the tensor.
   struct Predicate {
     mlir::Operation *op;

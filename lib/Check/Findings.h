@@ -18,6 +18,8 @@ class Findings {
 public:
   /// Of the simulation that runs now.
   uint64_t seed = 0;
+  /// Whether the birth of NaN is to be found.
+  bool wantsNan = false;
 
   /// A finding at `op`, to be filled in; null if it has been told already. `other` is the other
   /// side of a race.

@@ -100,6 +100,13 @@ public:
     Activations.back().values[value] = std::move(content);
   }
   void setAll(mlir::ValueRange values, std::vector<Value> contents);
+  /// The message whose slot a tile lies in, where it is checked that it is not used after the free.
+  struct Slot {
+    tile::PopOp pop;
+    const Pipe *pipe;
+    uint64_t message;
+  };
+  void setSlot(mlir::Value tile, Slot slot) { Slots[tile] = slot; }
 
   /// Goes on inside `func`; `call` gets its results. A tensor the callee only reads becomes
   /// read-only.
@@ -129,11 +136,15 @@ private:
     llvm::DenseMap<mlir::Value, Value> values;
   };
 
+  /// Tells the checker of operands whose slot has been freed.
+  void checkSlots(mlir::Operation *op);
+
   Place Where;
   Host &Surroundings;
   GlobalMemory &Memory;
   std::vector<Frame> Frames;
   std::vector<Activation> Activations;
+  llvm::DenseMap<mlir::Value, Slot> Slots;
   uint64_t Operations = 0;
 };
 

@@ -70,7 +70,7 @@ Status OrchestrationHost::submit(Interpreter &in, ir::SubmitOp op) {
       return bad;
   }
   if (Watcher)
-    Watcher->taskIsSubmitted(predicate);
+    Watcher->taskIsSubmitted(op, predicate);
   task.syncStart(op.getSyncStart()).at(sourceLocOf(op.getLoc()));
   Expected<TaskId> id = Run.submit(std::move(task));
   if (!id)

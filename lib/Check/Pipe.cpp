@@ -44,8 +44,8 @@ void Pipe::push(int64_t lane, std::vector<TilePtr> tiles, Operation *op, Agent *
   if (agent) {
     size_t slot = Producers[lane].pushed % Slots;
     for (int64_t consumer : consumersOf(lane))
-      if (const std::vector<Clock> &frees = Consumers[consumer].frees; slot < frees.size())
-        agent->acquire(frees[slot]);
+      if (const auto &frees = Consumers[consumer].frees; slot < frees.size())
+        agent->acquire(frees[slot].before);
     before = agent->release();
   }
   Producers[lane].parts.push_back({std::move(tiles), op, std::move(before)});
@@ -77,7 +77,7 @@ std::vector<TilePtr> Pipe::pop(int64_t lane, Agent *agent) {
   return tiles;
 }
 
-Status Pipe::free(int64_t lane, Agent *agent) {
+Status Pipe::free(int64_t lane, Operation *op, Agent *agent) {
   Consumer &consumer = Consumers[lane];
   if (consumer.freed == consumer.popped)
     return fault("frees a slot of pipe '" + Name +
@@ -86,7 +86,7 @@ Status Pipe::free(int64_t lane, Agent *agent) {
   if (agent) {
     size_t slot = consumer.freed % Slots;
     consumer.frees.resize(std::max(consumer.frees.size(), slot + 1));
-    consumer.frees[slot] = agent->release();
+    consumer.frees[slot] = {op, agent->release()};
   }
   ++consumer.freed;
   for (int64_t from : producersOf(lane)) {
@@ -98,6 +98,11 @@ Status Pipe::free(int64_t lane, Agent *agent) {
       producer.parts.pop_front();
   }
   return Status::ok();
+}
+
+Operation *Pipe::freeOf(int64_t lane, uint64_t message) const {
+  const Consumer &consumer = Consumers[lane];
+  return message < consumer.freed ? consumer.frees[message % Slots].op : nullptr;
 }
 
 int64_t Pipe::slotsUsedByPush(int64_t lane) const {
@@ -149,14 +154,19 @@ static Status runPush(Interpreter &in, tile::PushOp op) {
 }
 
 static Status runPop(Interpreter &in, tile::PopOp op) {
-  std::vector<TilePtr> tiles = in.pipe(op.getPipe()).pop(in.place().lane, in.place().agent);
-  for (auto [result, tile] : llvm::zip_equal(op.getTiles(), tiles))
+  Pipe &pipe = in.pipe(op.getPipe());
+  uint64_t message = pipe.popped(in.place().lane);
+  std::vector<TilePtr> tiles = pipe.pop(in.place().lane, in.place().agent);
+  for (auto [result, tile] : llvm::zip_equal(op.getTiles(), tiles)) {
     in.set(result, tile);
+    if (in.place().agent)
+      in.setSlot(result, {op, &pipe, message});
+  }
   return Status::ok();
 }
 
 static Status runFree(Interpreter &in, tile::FreeOp op) {
-  return in.pipe(op.getPipe()).free(in.place().lane, in.place().agent);
+  return in.pipe(op.getPipe()).free(in.place().lane, op, in.place().agent);
 }
 
 void addPipeOps(OpTable &table) {

@@ -44,7 +44,10 @@ public:
   /// The consumer lane's share of its next message. It must not have to wait.
   std::vector<TilePtr> pop(int64_t lane, Agent *agent);
   /// Releases the oldest slot the lane popped; an error if it popped none.
-  Status free(int64_t lane, Agent *agent);
+  Status free(int64_t lane, mlir::Operation *op, Agent *agent);
+  /// How many messages the lane has popped, and who freed one; null as long as nobody has.
+  uint64_t popped(int64_t lane) const { return Consumers[lane].popped; }
+  mlir::Operation *freeOf(int64_t lane, uint64_t message) const;
 
   /// How many slots are in use as a push (pop) by `lane` sees it.
   int64_t slotsUsedByPush(int64_t lane) const;
@@ -72,7 +75,12 @@ private:
   };
   struct Consumer {
     uint64_t popped = 0, freed = 0;
-    std::vector<Clock> frees; ///< By slot: what happened before it was last freed.
+    /// By slot: who freed it last, and what happened before. Kept only for agents.
+    struct Free {
+      mlir::Operation *op = nullptr;
+      Clock before;
+    };
+    std::vector<Free> frees;
   };
   using Lanes = llvm::iota_range<int64_t>;
 

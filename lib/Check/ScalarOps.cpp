@@ -1,6 +1,7 @@
 // The arith dialect on scalars. Integers wrap; what arith leaves undefined is defined here: a
 // division by zero is a fault, a shift by the width or more shifts everything out, float to integer
 // saturates.
+#include "Checker.h"
 #include "Interpreter.h"
 
 #include "kiln/Target/Signature/Signature.h"
@@ -47,6 +48,8 @@ Status setFloat(Interpreter &in, Operation *op, double value) {
   if (!type || !isFloat(*type))
     return unsupportedType(op->getResult(0).getType());
   in.set(op->getResult(0), ScalarBits::fromDouble(*type, value));
+  if (Checker *checker = in.memory().checker(); checker && std::isnan(value))
+    checker->scalarIsNan(in, op);
   return Status::ok();
 }
 

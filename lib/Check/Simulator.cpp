@@ -177,7 +177,7 @@ int32_t Simulation::runKernel(const kiln_args *args, const kiln_blocks *range, k
 Status Simulation::runEntry(Engine &engine, ir::FuncOp entry, std::vector<Value> args) {
   if (entry.getKind() != ir::FuncKind::Orchestration) {
     if (Checks)
-      Checks->taskIsSubmitted();
+      Checks->taskIsSubmitted(nullptr);
     return engine.submit(sim::makeTask(entry, args)).status();
   }
   sim::OrchestrationHost host(Symbols, engine, Checks.get());

@@ -1,4 +1,5 @@
 // What cores compute. Floats compute in f32 and round to the element type; integers wrap.
+#include "Checker.h"
 #include "Interpreter.h"
 
 #include "kiln/Target/Signature/Signature.h"
@@ -25,6 +26,8 @@ std::shared_ptr<Tile> makeResult(Operation *op) {
 }
 
 Status setResult(Interpreter &in, Operation *op, TilePtr tile) {
+  if (Checker *checker = in.memory().checker())
+    tile = checker->tileIsComputed(in, op, std::move(tile));
   in.set(op->getResult(0), std::move(tile));
   return Status::ok();
 }
