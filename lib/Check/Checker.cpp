@@ -81,18 +81,28 @@ void Checker::check(const Access &access, const Footprint &at, AccessKind kind,
 // Tiles
 //===----------------------------------------------------------------------===//
 
+/// The first NaN among the elements that are data.
+static std::optional<std::array<int64_t, 2>> findNan(const Tile &tile,
+                                                     const std::optional<Padding> &padding) {
+  auto isNan = [](float x) { return std::isnan(x); };
+  if (llvm::none_of(tile.floats, isNan)) // nearly always
+    return std::nullopt;
+  Padding data = padding.value_or(Padding{0, tile.rows, 0, tile.cols, nullptr});
+  for (int64_t row = data.top; row < data.bottom; ++row)
+    for (int64_t col = data.left; col < data.right; ++col)
+      if (isNan(tile.floats[row * tile.cols + col]))
+        return {{row, col}};
+  return std::nullopt;
+}
+
 TilePtr Checker::tileIsComputed(Interpreter &in, Operation *op, TilePtr result) {
-  if (Found.wantsNan) {
-    auto nan = llvm::find_if(result->floats, [](float x) { return std::isnan(x); });
-    if (nan != result->floats.end()) {
-      int64_t at = nan - result->floats.begin();
-      tellNan(in, op, {at / result->cols, at % result->cols});
-    }
-  }
   if (auto reduce = dyn_cast<tile::ReduceOp>(op))
     if (TilePtr tile = in.tile(reduce.getOperand()); isHarmed(reduce, *tile))
       tellPaddedReduction(*in.place().agent, reduce, *tile);
   std::optional<Padding> padding = paddingOf(in, op, *result);
+  if (Found.wantsNan)
+    if (std::optional<std::array<int64_t, 2>> nan = findNan(*result, padding))
+      tellNan(in, op, *nan);
   if (!padding && !result->padding)
     return result;
   auto marked = std::make_shared<Tile>(*result);

@@ -164,8 +164,13 @@ Expected<TilePtr> GlobalMemory::load(const Access &access, int64_t rows, int64_t
   bool isWhole = window->bottom - window->top == rows && window->cols() == cols;
   auto tile = isWhole ? std::make_shared<Tile>(rows, cols, dtype)
                       : std::make_shared<Tile>(*splat(rows, cols, pad));
-  if (Watcher && !isWhole && pad.bits == 0)
-    tile->padding = {window->top, window->bottom, window->left, window->right, access.op};
+  if (Watcher && !isWhole)
+    tile->padding = {window->top,
+                     window->bottom,
+                     window->left,
+                     window->right,
+                     access.op,
+                     /*isOfZeros=*/pad.bits == 0};
   withElementType(dtype, [&](auto zero) {
     for (int64_t row = window->top; row < window->bottom; ++row)
       loadRow(dtype, *window, row, tile->elements<decltype(zero)>().data() + row * cols);

@@ -25,6 +25,7 @@ void intersect(Padding &with, const Padding &other) {
   with.bottom = std::min(with.bottom, other.bottom);
   with.left = std::max(with.left, other.left);
   with.right = std::min(with.right, other.right);
+  with.isOfZeros &= other.isOfZeros;
   if (!with.source)
     with.source = other.source;
 }
@@ -78,9 +79,9 @@ std::optional<Padding> ofMatmul(Interpreter &in, Op op, const Tile &result, Padd
   Padding lhs = paddingOrAllData(*in.tile(op.getLhs()));
   Padding rhs = paddingOrAllData(*in.tile(op.getRhs()));
   intersect(padding, {op.getTransA() ? lhs.left : lhs.top, op.getTransA() ? lhs.right : lhs.bottom,
-                      0, result.cols, lhs.source});
+                      0, result.cols, lhs.source, lhs.isOfZeros});
   intersect(padding, {0, result.rows, op.getTransB() ? rhs.top : rhs.left,
-                      op.getTransB() ? rhs.bottom : rhs.right, rhs.source});
+                      op.getTransB() ? rhs.bottom : rhs.right, rhs.source, rhs.isOfZeros});
   padding.isHarmlessToMax = false;
   return simplified(padding, result);
 }
@@ -91,14 +92,16 @@ bool padsWithZero(Attribute pad, const Tile &tile) { return padValue(pad, tile.d
 std::optional<Padding> ofMask(Interpreter &in, tile::MaskOp op, const Tile &result) {
   std::vector<int64_t> valid = in.indices(op.getStaticValid(), op.getValid());
   Padding padding = paddingOrAllData(*in.tile(op.getOperand()));
-  if (padsWithZero(op.getPadAttr(), result)) {
+  if (!padsWithZero(op.getPadAttr(), result)) {
+    if (valid[0] <= padding.bottom)
+      padding.bottom = result.rows;
+    if (valid[1] <= padding.right)
+      padding.right = result.cols;
+  } else if (valid[0] < padding.bottom || valid[1] < padding.right) {
     intersect(padding, {0, std::max<int64_t>(valid[0], 0), 0, std::max<int64_t>(valid[1], 0), op});
-    return simplified(padding, result);
+    padding.source = op;
+    padding.isOfZeros = true;
   }
-  if (valid[0] <= padding.bottom)
-    padding.bottom = result.rows;
-  if (valid[1] <= padding.right)
-    padding.right = result.cols;
   return simplified(padding, result);
 }
 
@@ -144,7 +147,7 @@ std::optional<Padding> paddingOf(Interpreter &in, Operation *op, const Tile &res
 
 bool isHarmed(tile::ReduceOp op, const Tile &tile) {
   const std::optional<Padding> &padding = tile.padding;
-  if (!padding || op.getKind() == tile::ReduceKind::Sum)
+  if (!padding || !padding->isOfZeros || op.getKind() == tile::ReduceKind::Sum)
     return false;
   if (op.getKind() == tile::ReduceKind::Max && padding->isHarmlessToMax)
     return false;

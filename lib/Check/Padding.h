@@ -2,7 +2,8 @@
 //
 // A load fills up what lies outside its tensor, with zeros unless it says otherwise, and a mask may
 // do the same. A sum or a matrix product over such zeros is right; a maximum, minimum or product is
-// not, unless they were replaced first. So padding is followed through the operations on tiles.
+// not, unless they were replaced first. And a NaN that appears only in padding harms nobody. So
+// padding is followed through the operations on tiles.
 //
 // What is data is always a box of the tile (Padding in TileValue.h). Where the truth is no box, or
 // an operation is not known here, the tile counts as data: a missed warning is better than a false

@@ -144,6 +144,15 @@ Expected<std::vector<Value>> valuesOf(ir::FuncOp func, const kiln_args &args) {
   return values;
 }
 
+std::vector<Tensor> writtenBy(ir::FuncOp func, ArrayRef<Value> args) {
+  std::vector<Tensor> written;
+  for (auto [number, arg] : llvm::enumerate(args))
+    if (auto *tensor = std::get_if<Tensor>(&arg);
+        tensor && func.getArgDirection(number) != ir::Direction::In)
+      written.push_back(*tensor);
+  return written;
+}
+
 Status Simulation::runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_blocks &range,
                              const kiln_context &ctx) {
   Expected<std::vector<Value>> values = valuesOf(func, args);
@@ -160,6 +169,8 @@ Status Simulation::runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_
     if (Status bad = sim::GroupBlock(func, *values, place, context).run(); !bad.isOk())
       return bad;
   }
+  if (Options.onTaskEnd)
+    Options.onTaskEnd(func.getSymName().str(), writtenBy(func, *values));
   return Status::ok();
 }
 

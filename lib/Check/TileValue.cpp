@@ -75,11 +75,12 @@ static std::optional<Padding> clipped(Padding padding, int64_t rows, int64_t col
   return isAllData ? std::nullopt : std::optional(padding);
 }
 
-static std::optional<Padding> shifted(std::optional<Padding> padding, int64_t rows, int64_t cols) {
-  if (!padding)
-    return std::nullopt;
-  return Padding{padding->top + rows,   padding->bottom + rows, padding->left + cols,
-                 padding->right + cols, padding->source,        padding->isHarmlessToMax};
+static Padding shifted(Padding padding, int64_t rows, int64_t cols) {
+  padding.top += rows;
+  padding.bottom += rows;
+  padding.left += cols;
+  padding.right += cols;
+  return padding;
 }
 
 TilePtr extractBox(const Tile &tile, int64_t row, int64_t col, int64_t rows, int64_t cols) {
@@ -90,8 +91,8 @@ TilePtr extractBox(const Tile &tile, int64_t row, int64_t col, int64_t rows, int
       std::copy_n(tile.elements<T>().begin() + (row + r) * tile.cols + col, cols,
                   result->elements<T>().begin() + r * cols);
   });
-  if (std::optional<Padding> padding = shifted(tile.padding, -row, -col))
-    result->padding = clipped(*padding, rows, cols);
+  if (tile.padding)
+    result->padding = clipped(shifted(*tile.padding, -row, -col), rows, cols);
   return result;
 }
 
@@ -106,7 +107,7 @@ TilePtr insertBox(const Tile &tile, const Tile &into, int64_t row, int64_t col) 
 /// box around both.
 static void joinPadding(const Tile &part, Tile &whole, int64_t row, int64_t col) {
   Padding data{0, part.rows, 0, part.cols, nullptr};
-  data = *shifted(part.padding.value_or(data), row, col);
+  data = shifted(part.padding.value_or(data), row, col);
   if (row == 0 && col == 0) {
     whole.padding = data;
     return;
@@ -117,6 +118,7 @@ static void joinPadding(const Tile &part, Tile &whole, int64_t row, int64_t col)
   joined.left = std::min(joined.left, data.left);
   joined.right = std::max(joined.right, data.right);
   joined.source = joined.source ? joined.source : data.source;
+  joined.isOfZeros &= data.isOfZeros;
   joined.isHarmlessToMax &= data.isHarmlessToMax;
 }
 
@@ -152,9 +154,10 @@ TilePtr transposed(const Tile &tile) {
       for (int64_t c = 0; c < tile.cols; ++c)
         result->elements<T>()[c * tile.rows + r] = tile.elements<T>()[r * tile.cols + c];
   });
-  if (const std::optional<Padding> &old = tile.padding)
-    result->padding = {old->left,   old->right,  old->top,
-                       old->bottom, old->source, old->isHarmlessToMax};
+  if (result->padding = tile.padding; result->padding) {
+    std::swap(result->padding->top, result->padding->left);
+    std::swap(result->padding->bottom, result->padding->right);
+  }
   return result;
 }
 

@@ -20,10 +20,12 @@
 namespace kiln::sim {
 
 /// Which elements of a tile are data: rows [top, bottom) and columns [left, right). The others come
-/// from zeros that filled up the tile. Known only where it is checked.
+/// from what filled up the tile. Known only where it is checked.
 struct Padding {
   int64_t top, bottom, left, right;
-  mlir::Operation *source; ///< The operation that filled up.
+  mlir::Operation *source; ///< The operation that filled up; null as long as all is data.
+  /// It filled up with zeros, as happens unless the program says otherwise.
+  bool isOfZeros = true;
   /// The zeros are still zeros and no datum can be less, so that a maximum over both is right.
   bool isHarmlessToMax = false;
 };

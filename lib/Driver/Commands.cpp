@@ -32,11 +32,14 @@ void printErrors(const std::vector<Status> &errors) {
   }
 }
 
-OwningOpRef<ModuleOp> prepare(const Source &source, const std::string &lastPass, int &status) {
+OwningOpRef<ModuleOp> prepare(const Source &source, const std::string &lastPass, int &status,
+                              std::unique_ptr<PassInstrumentation> instrumentation) {
   status = kBadInput;
   OwningOpRef<ModuleOp> module = ModuleOp(source.module).clone();
   MLIRContext *context = module->getContext();
   PassManager passes(context);
+  if (instrumentation)
+    passes.addInstrumentation(std::move(instrumentation));
   std::vector<std::string> names;
   if (!buildPreparePipeline(passes, lastPass, &names)) {
     badInput("there is no pass '" + lastPass +

@@ -12,6 +12,7 @@
 #include "kiln/Language/ProgramAccess.h"
 
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassInstrumentation.h"
 
 namespace kiln {
 
@@ -30,8 +31,10 @@ int badInput(const std::string &message);
 
 /// A copy of the module on which the passes up to `lastPass` (all of them if empty) have run.
 /// Errors have been printed when it is null; `status` is then the exit code.
-mlir::OwningOpRef<mlir::ModuleOp> prepare(const Source &source, const std::string &lastPass,
-                                          int &status);
+/// `instrumentation`, if given, sees each pass.
+mlir::OwningOpRef<mlir::ModuleOp>
+prepare(const Source &source, const std::string &lastPass, int &status,
+        std::unique_ptr<mlir::PassInstrumentation> instrumentation = nullptr);
 
 //===----------------------------------------------------------------------===//
 // Arguments
@@ -89,11 +92,19 @@ struct RunSettings {
   ArgSpecs args;
   int dumpLevel = 0;
   uint64_t seed = 0, dataSeed = 1;
-  uint64_t seeds = 0;  ///< Schedules to check, from `seed` on; 0: run one without checks.
+  uint64_t seeds = 0; ///< Schedules to check, from `seed` on; 0: run one without checks.
+  bool verifyEach = false;
   bool nan = false;    ///< Also report where NaN is born.
   std::string command; ///< How to run this again, seeds left out.
   bool json = false, noReference = false, checkShapes = false, unboundedSlots = false;
 };
+
+/// The arguments of `entry` that the command line and the example ask for.
+Expected<std::vector<Argument>> argumentsOf(const Source &source, ir::FuncOp entry,
+                                            const RunSettings &options);
+/// Runs the PyTorch reference of a prepared module. NotFound if no Python has torch.
+Status runReference(mlir::ModuleOp module, ir::FuncOp entry, const RunSettings &options,
+                    std::span<const Argument> args);
 
 int runCommand(const Source &source, const RunSettings &options);
 int emitCommand(const Source &source, const std::string &target, const std::string &lastPass,

@@ -122,6 +122,8 @@ int parseOptions(CommandLine &line, const std::string &program,
                    "Dump kernel arguments: 0 off, 2 everything (the default without a number)")
         ->expected(0, 1);
     app.add_flag("--dump-tensor", dumpTensor, "The same as --dump-args=2");
+    app.add_flag("--verify-each", run.verifyEach,
+                 "Run the reference after every pass and stop at the first that is wrong");
     app.add_flag("--no-reference", run.noReference, "Do not compare with the PyTorch reference");
     app.add_flag("--check-shapes", run.checkShapes,
                  "Assertions on type and shape in the reference");

@@ -1,5 +1,5 @@
 //===- Run.cpp - `kiln run`: execute, compare, report --------------------------------===//
-#include "Driver.h"
+#include "VerifyEach.h"
 
 #include "kiln/Target/Signature/Signature.h"
 #include "kiln/Target/Torch/Torch.h"
@@ -40,19 +40,6 @@ Expected<std::unique_ptr<TorchWorker>> &torchWorker() {
   return worker;
 }
 
-Status runTorch(ModuleOp module, ir::FuncOp entry, const RunSettings &options,
-                std::span<const Argument> args) {
-  TorchOptions torchOptions{entry.getSymName().str(), options.unboundedSlots, options.checkShapes};
-  Expected<std::string> text = emitTorch(module, torchOptions);
-  if (!text)
-    return text.status();
-  Expected<std::string> function = torchEntryName(module, torchOptions);
-  if (!function)
-    return function.status();
-  Expected<std::unique_ptr<TorchWorker>> &worker = torchWorker();
-  return worker ? (*worker)->run(*text, *function, args) : worker.status();
-}
-
 /// Simulates under several seeds with all checks.
 Status checkSchedules(ModuleOp module, ir::FuncOp entry, const Source &source,
                       const RunSettings &options, std::span<const Argument> args,
@@ -74,7 +61,7 @@ Status checkSchedules(ModuleOp module, ir::FuncOp entry, const Source &source,
 Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const RunSettings &options,
                std::span<const Argument> args, Outcome &outcome) {
   if (options.platform == "torch")
-    return runTorch(module, entry, options, args);
+    return runReference(module, entry, options, args);
   if (options.seeds > 0)
     return checkSchedules(module, entry, source, options, args, outcome.findings);
   SimulatorOptions simulator;
@@ -198,6 +185,28 @@ bool isAvailable(const std::string &platform, std::string &message) {
 
 } // namespace
 
+Status runReference(ModuleOp module, ir::FuncOp entry, const RunSettings &options,
+                    std::span<const Argument> args) {
+  TorchOptions torchOptions{entry.getSymName().str(), options.unboundedSlots, options.checkShapes};
+  Expected<std::string> text = emitTorch(module, torchOptions);
+  if (!text)
+    return text.status();
+  Expected<std::string> function = torchEntryName(module, torchOptions);
+  if (!function)
+    return function.status();
+  Expected<std::unique_ptr<TorchWorker>> &worker = torchWorker();
+  return worker ? (*worker)->run(*text, *function, args) : worker.status();
+}
+
+Expected<std::vector<Argument>> argumentsOf(const Source &source, ir::FuncOp entry,
+                                            const RunSettings &options) {
+  ArgSpecs specs = options.args;
+  if (source.example)
+    for (const auto &[name, spec] : source.example->args)
+      specs.try_emplace(name, spec);
+  return makeArguments(entry, specs, options.dataSeed);
+}
+
 int runCommand(const Source &source, const RunSettings &options) {
   std::string message;
   if (!isAvailable(options.platform, message))
@@ -206,6 +215,9 @@ int runCommand(const Source &source, const RunSettings &options) {
     return badInput("the torch platform runs one schedule and checks none; use a2a3sim or a5sim");
   if (options.dumpLevel > 0 && options.platform == "torch")
     return badInput("the torch platform has no dump; use a2a3sim or a5sim");
+  if (options.verifyEach)
+    if (int status = verifyEachPass(source, options))
+      return status;
   int status = kBadInput;
   OwningOpRef<ModuleOp> module = prepare(source, "", status);
   if (!module)
@@ -219,11 +231,7 @@ int runCommand(const Source &source, const RunSettings &options) {
       return kBadInput;
     }
 
-  ArgSpecs specs = options.args;
-  if (source.example)
-    for (const auto &[name, spec] : source.example->args)
-      specs.try_emplace(name, spec);
-  Expected<std::vector<Argument>> args = makeArguments(*entry, specs, options.dataSeed);
+  Expected<std::vector<Argument>> args = argumentsOf(source, *entry, options);
   if (!args)
     return badInput(args.status().message());
   Expected<std::vector<Argument>> forTorch = copyArguments(*args);
@@ -257,7 +265,7 @@ int runCommand(const Source &source, const RunSettings &options) {
   if (formula)
     checkFormula(outcome, *entry, *args, *formula);
   if (options.platform != "torch" && !options.noReference) {
-    Status failed = runTorch(*module, *entry, options, *forTorch);
+    Status failed = runReference(*module, *entry, options, *forTorch);
     if (failed.code() == StatusCode::NotFound && std::getenv("KILN_PYTHON"))
       return badInput(failed.message());
     if (failed.code() == StatusCode::NotFound) {

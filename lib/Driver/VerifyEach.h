@@ -48,13 +48,16 @@ private:
   };
   Expected<Stage> stageOf(mlir::ModuleOp module) const;
   Expected<std::vector<Argument>> run(const Stage &stage) const;
-  /// What differs between the results of the program as written and these; empty if nothing does.
-  std::string differenceTo(const Stage &stage, std::span<const Argument> results) const;
+  /// What differs between these results and those that are wanted; empty if nothing does.
+  std::string compareResults(const Stage &stage, std::span<const Argument> results) const;
+  /// The first task whose results differ between two stages, as the simulator sees it.
+  std::string firstDifferentTask(const Stage &before, const Stage &after) const;
   void verify(const std::string &pass, mlir::ModuleOp module);
 
   Source AsWritten;
   RunSettings Options;
-  std::vector<Argument> Inputs, Expected_;
+  std::vector<Argument> Inputs;
+  std::vector<Argument> Wanted; ///< The results of the program as written.
   Stage Last;
   std::optional<PassFault> Fault;
   unsigned Passes = 0, Changes = 0;
