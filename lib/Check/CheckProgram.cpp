@@ -12,7 +12,8 @@ public:
   static Expected<Snapshot> of(std::span<const Argument> args) {
     Snapshot snapshot;
     for (const Argument &arg : args)
-      if (const auto *tensor = std::get_if<Tensor>(&arg); tensor && !tensor->isReadOnly()) {
+      if (const auto *tensor = std::get_if<Tensor>(&arg);
+          tensor && !tensor->isNull() && !tensor->isReadOnly()) {
         Expected<std::vector<std::byte>> bytes = tensor->gatherBytes();
         if (!bytes)
           return bytes.status();
@@ -39,42 +40,49 @@ bool isFaultOfTheProgram(StatusCode code) {
 
 } // namespace
 
+static SimulatorOptions optionsOf(const CheckOptions &options, uint64_t number) {
+  SimulatorOptions simulator;
+  simulator.seed = options.firstSeed + number;
+  simulator.machine = options.machine;
+  if (number == 0)
+    simulator.dump = options.dump;
+  simulator.program = options.program;
+  simulator.platform = options.platform;
+  return simulator;
+}
+
 Expected<CheckReport> checkProgram(mlir::ModuleOp prepared, ir::FuncOp entry,
                                    std::span<const Argument> args, const CheckOptions &options) {
   Expected<Snapshot> inputs = Snapshot::of(args);
   if (!inputs)
     return inputs.status();
-  Expected<Snapshot> results = *inputs;
+  Snapshot results;
   sim::Findings findings;
   findings.wantsNan = options.nan;
   CheckReport report;
   report.firstSeed = options.firstSeed;
   for (; report.seeds < options.seeds; ++report.seeds) {
-    SimulatorOptions simulator;
-    simulator.seed = findings.seed = options.firstSeed + report.seeds;
-    simulator.machine = options.machine;
-    simulator.program = options.program;
-    simulator.platform = options.platform;
-    bool isFirst = report.seeds == 0;
-    if (isFirst)
-      simulator.dump = options.dump;
-    else if (Status bad = inputs->restore(); !bad.isOk())
+    if (Status bad = inputs->restore(); !bad.isOk())
       return bad;
+    SimulatorOptions simulator = optionsOf(options, report.seeds);
+    findings.seed = simulator.seed;
     SimulationReport run;
     Status status = sim::simulate(prepared, entry, args, simulator, &run, &findings);
     if (isFaultOfTheProgram(status.code()))
       findings.addFailure(status);
     else if (!status.isOk())
       return status;
-    if (isFirst)
-      results = Snapshot::of(args);
-    if (!results)
-      return results.status();
     report.blocks += run.blocks;
     report.operations += run.operations;
+    if (report.seeds == 0) {
+      Expected<Snapshot> first = Snapshot::of(args);
+      if (!first)
+        return first.status();
+      results = std::move(*first);
+    }
   }
   report.findings = findings.take();
-  if (Status bad = results->restore(); !bad.isOk())
+  if (Status bad = results.restore(); !bad.isOk())
     return bad;
   return report;
 }

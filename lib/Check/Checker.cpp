@@ -33,8 +33,8 @@ void Checker::taskStarts(uint64_t task, const Trace &trace) {
   Happens.beginBlock(task, {0, 0, 0});
   Agent &agent = Happens.addAgent("the predicate");
   agent.phase = 0; // before any block
-  Access access{op, name, tensor, indices, &agent};
-  check(access, footprintOf(access), AccessKind::Read, agent);
+  Access access{op, name, tensor, indices, {}, &agent};
+  memoryIsAccessed(access, footprintOf(access), AccessKind::Read);
   Predicates.erase(predicate);
 }
 
@@ -42,19 +42,14 @@ void Checker::orchestrationReads(const Access &access, const Trace &trace) {
   std::vector<int64_t> ones(access.indices.size(), 1);
   Happens.orchestrationReads(*access.tensor.slice(access.indices, ones), trace);
   if (!Shadow.isWritten(addressOf(access)))
-    tellUnwritten(access, nullptr);
+    tellUnwritten(access);
 }
 
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
 
-void Checker::memoryIsAccessed(const Access &access, const Footprint &at, AccessKind kind) {
-  if (access.agent)
-    check(access, at, kind, *access.agent);
-}
-
-/// "[0, 5]": where a row and column of a footprint lie in the tensor.
+/// Where a row and column of a footprint lie in the tensor.
 static std::vector<int64_t> indicesOf(const Access &access, const Footprint &at, int64_t row,
                                       int64_t col) {
   std::vector<int64_t> indices = access.indices;
@@ -65,15 +60,17 @@ static std::vector<int64_t> indicesOf(const Access &access, const Footprint &at,
   return indices;
 }
 
-void Checker::check(const Access &access, const Footprint &at, AccessKind kind,
-                    const Agent &agent) {
-  for (const ShadowMemory::Problem &problem : Shadow.access(at, kind, agent, access.op)) {
-    Access element{access.op, access.name, access.tensor,
-                   indicesOf(access, at, problem.row, problem.col)};
+void Checker::memoryIsAccessed(const Access &access, const Footprint &at, AccessKind kind) {
+  if (!access.agent)
+    return;
+  for (const ShadowMemory::Problem &problem : Shadow.access(at, kind, *access.agent, access.op)) {
+    Access element{
+        access.op, access.name, access.tensor, indicesOf(access, at, problem.row, problem.col),
+        {},        access.agent};
     if (problem.other)
-      tellRace(element, kind, agent, *problem.other);
+      tellRace(element, kind, *problem.other);
     else
-      tellUnwritten(element, &agent);
+      tellUnwritten(element);
   }
 }
 
@@ -131,7 +128,7 @@ struct Rivals {
 
 static Rivals describe(const Agent &one, const Agent &other) {
   auto task = [](const Agent &agent) {
-    return "task " + std::to_string(agent.task) + " (@" + agent.name + ")";
+    return "task " + std::to_string(agent.task) + " (" + agent.name + ")";
   };
   if (one.task != other.task)
     return {task(one), task(other),
@@ -178,11 +175,11 @@ static std::string valueAt(const Access &access) {
                                  : ScalarBits::fromInt(dtype, loadElementInt(dtype, at)));
 }
 
-void Checker::tellRace(const Access &element, AccessKind kind, const Agent &agent,
-                       const ShadowMemory::Record &other) {
+void Checker::tellRace(const Access &element, AccessKind kind, const ShadowMemory::Record &other) {
   Finding *finding = Found.add(FindingKind::Race, element.op, other.op);
   if (!finding)
     return;
+  const Agent &agent = *element.agent;
   setPlace(*finding, agent);
   const Agent &rival = Happens.agent(other.moment.agent);
   auto [one, two, remedy] = describe(agent, rival);
@@ -200,12 +197,12 @@ void Checker::tellRace(const Access &element, AccessKind kind, const Agent &agen
   finding->notes.push_back({remedy, {}});
 }
 
-void Checker::tellUnwritten(const Access &element, const Agent *agent) {
+void Checker::tellUnwritten(const Access &element) {
   Finding *finding = Found.add(FindingKind::UnwrittenRead, element.op);
   if (!finding)
     return;
-  if (agent)
-    setPlace(*finding, *agent);
+  if (element.agent)
+    setPlace(*finding, *element.agent);
   finding->message = "reads " + describeElement(element) + ", which nobody has written";
   mlir::Value root = ir::rootOf(element.name);
   if (mlir::Operation *alloc = root.getDefiningOp())
@@ -250,10 +247,10 @@ void Checker::tellPaddedReduction(const Agent &agent, tile::ReduceOp op, const T
                             sourceLocOf(padding.source->getLoc())});
 }
 
-/// Whether a float operand has NaN already.
+/// Whether the data of a float operand has NaN already.
 static bool hasNan(Interpreter &in, mlir::Value operand) {
   if (isa<tile::TileType>(operand.getType()))
-    return llvm::any_of(in.tile(operand)->floats, [](float x) { return std::isnan(x); });
+    return findNan(*in.tile(operand), in.tile(operand)->padding).has_value();
   return isa<FloatType>(operand.getType()) && std::isnan(in.scalar(operand).asDouble());
 }
 

@@ -38,6 +38,7 @@ public:
   Agent &addAgent(std::string name) { return Happens.addAgent(std::move(name)); }
 
   //===-- What happens ----------------------------------------------------------------===//
+  /// Without an agent nothing is checked: the body of a group accesses no memory.
   void memoryIsAccessed(const Access &access, const Footprint &at, AccessKind kind);
   /// The result of an operation on tiles; with what is known of its padding when it comes back.
   TilePtr tileIsComputed(Interpreter &in, mlir::Operation *op, TilePtr result);
@@ -48,15 +49,11 @@ public:
                        mlir::Operation *free, const std::string &pipe);
 
 private:
-  /// Records the access by `agent` and tells what is wrong with it.
-  void check(const Access &access, const Footprint &at, AccessKind kind, const Agent &agent);
-  void tellRace(const Access &element, AccessKind kind, const Agent &agent,
-                const ShadowMemory::Record &other);
-  /// `agent` is null for the orchestration.
+  void tellRace(const Access &element, AccessKind kind, const ShadowMemory::Record &other);
+  void tellUnwritten(const Access &element);
+  void tellPaddedReduction(const Agent &agent, tile::ReduceOp op, const Tile &tile);
   /// Unless an operand has NaN already.
   void tellNan(Interpreter &in, mlir::Operation *op, std::array<int64_t, 2> element);
-  void tellPaddedReduction(const Agent &agent, tile::ReduceOp op, const Tile &tile);
-  void tellUnwritten(const Access &element, const Agent *agent);
 
   Findings &Found;
   Order Happens;

@@ -29,8 +29,8 @@ struct Access {
   mlir::Value name; ///< The tensor in the source, for messages.
   const Tensor &tensor;
   std::vector<int64_t> indices;    ///< One per axis.
-  Agent *agent = nullptr;          ///< Who makes it, if that is checked.
   std::vector<int64_t> valid = {}; ///< Of a tile: rows and columns that count; empty: all.
+  Agent *agent = nullptr;          ///< Who makes it, if that is checked.
 };
 
 class GlobalMemory {

@@ -100,6 +100,8 @@ ShadowMemory::RecordId ShadowMemory::recordOf(AccessKind kind, const Agent &agen
 }
 
 ShadowMemory::ListId ShadowMemory::prepend(RecordId access, ListId list, const Agent &agent) {
+  if (list != 0 && Lists[list].access == access)
+    return list;
   AccessKind kind = Records[access].kind;
   auto kindOf = [&](ListId node) { return Records[Lists[node].access].kind; };
   // Whatever comes after this access comes after those that came before it: they need no longer be

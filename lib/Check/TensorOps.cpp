@@ -60,8 +60,12 @@ Status alloc(Interpreter &in, ir::AllocOp op) {
 }
 
 template <typename Op> Access accessOf(Interpreter &in, Op op) {
-  return {op, op.getTensor(), in.tensor(op.getTensor()),
-          in.indices(op.getStaticIndices(), op.getIndices()), in.place().agent};
+  return {op,
+          op.getTensor(),
+          in.tensor(op.getTensor()),
+          in.indices(op.getStaticIndices(), op.getIndices()),
+          {},
+          in.place().agent};
 }
 
 template <typename Op> Access tileAccessOf(Interpreter &in, Op op) {

@@ -7,7 +7,7 @@
 //--- wrong.mlir
 kiln.func @copy(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<4x8xf32>) incore {
   %t = tile.load %x[0, 0] : !tile.tile<4x8xf32>
-  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: race: task 1 (@copy) reads element [0, 0] of 'x'
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: race: task 1 (copy) reads element [0, 0] of 'x'
   tile.store %t, %y[0, 0]
 }
 kiln.func @fill(%x: !kiln.tensor<4x8xf32>) incore {

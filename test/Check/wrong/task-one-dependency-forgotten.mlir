@@ -7,14 +7,14 @@
 //--- wrong.mlir
 kiln.func @copy(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<4x8xf32>) incore {
   %t = tile.load %x[0, 0] : !tile.tile<4x8xf32>
-  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: race: task 2 (@copy) reads element [2, 0] of 'x' (f32[4, 8]), which task 1 (@half) writes
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: race: task 2 (copy) reads element [2, 0] of 'x' (f32[4, 8]), which task 1 (half) writes
   tile.store %t, %y[0, 0]
 }
 kiln.func @half(%x: !kiln.tensor<4x8xf32>, %row: index) incore {
   %one = arith.constant 1.0 : f32
   %t = tile.full %one : !tile.tile<2x8xf32>
   tile.store %t, %x[%row, 0]
-  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: note: task 1 (@half) writes it here
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: note: task 1 (half) writes it here
 }
 kiln.func @main(%y: !kiln.tensor<4x8xf32>) orchestration {
   %c0 = arith.constant 0 : index

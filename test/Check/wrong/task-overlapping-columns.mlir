@@ -9,7 +9,7 @@ kiln.func @columns(%x: !kiln.tensor<4x?xf32>) incore {
   %one = arith.constant 1.0 : f32
   %t = tile.full %one : !tile.tile<4x8xf32>
   tile.store %t, %x[0, 0]
-  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: race: task 1 (@columns) writes element [0, 0] of 'x' (f32[4, 4]), which task 0 (@columns) writes
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: race: task 1 (columns) writes element [0, 0] of 'x' (f32[4, 4]), which task 0 (columns) writes
 }
 kiln.func @main(%x: !kiln.tensor<4x8xf32>) orchestration {
   %left = kiln.slice %x[0, 0] [4, 5] : !kiln.tensor<4x5xf32>

@@ -19,7 +19,7 @@ kiln.func @main(%y: !kiln.tensor<4x8xf32>) orchestration {
   kiln.scope manual {
     %a = kiln.submit @flag(%f)
     %b = kiln.submit @fill(%y) predicate(%f[0] > 0)
-  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: race: task 1 (@the predicate) reads element [0] of 'f' (i32[1]), which task 0 (@flag) writes
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: race: task 1 (the predicate) reads element [0] of 'f' (i32[1]), which task 0 (flag) writes
   }
 }
 

@@ -7,14 +7,14 @@
 //--- wrong.mlir
 kiln.func @copy(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<4x8xf32>) incore {
   %t = tile.load %x[0, 0] : !tile.tile<4x8xf32>
-  // CHECK: wrong.mlir:[[#@LINE-1]]:8: error: race: task 1 (@copy) reads element [0, 0] of 'x' (f32[4, 8]), which task 0 (@fill) writes, and nothing orders the two; it holds 1 (in copy, block [0, 0, 0] of task 1)
+  // CHECK: wrong.mlir:[[#@LINE-1]]:8: error: race: task 1 (copy) reads element [0, 0] of 'x' (f32[4, 8]), which task 0 (fill) writes, and nothing orders the two; it holds 1 (in copy, block [0, 0, 0] of task 1)
   tile.store %t, %y[0, 0]
 }
 kiln.func @fill(%x: !kiln.tensor<4x8xf32>) incore {
   %one = arith.constant 1.0 : f32
   %t = tile.full %one : !tile.tile<4x8xf32>
   tile.store %t, %x[0, 0]
-  // CHECK: wrong.mlir:[[#@LINE-1]]:3: note: task 0 (@fill) writes it here (in fill, block [0, 0, 0] of task 0)
+  // CHECK: wrong.mlir:[[#@LINE-1]]:3: note: task 0 (fill) writes it here (in fill, block [0, 0, 0] of task 0)
 }
 kiln.func @main(%y: !kiln.tensor<4x8xf32>) orchestration {
   %x = kiln.alloc() : !kiln.tensor<4x8xf32>

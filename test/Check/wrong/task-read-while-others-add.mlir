@@ -7,14 +7,14 @@
 //--- wrong.mlir
 kiln.func @copy(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<4x8xf32>) incore {
   %t = tile.load %x[0, 0] : !tile.tile<4x8xf32>
-  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: race: task 2 (@copy) reads element [0, 0] of 'x' (f32[4, 8]), which task {{[01]}} (@add) adds to
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: race: task 2 (copy) reads element [0, 0] of 'x' (f32[4, 8]), which task {{[01]}} (add) adds to
   tile.store %t, %y[0, 0]
 }
 kiln.func @add(%x: !kiln.tensor<4x8xf32>) incore {
   %one = arith.constant 1.0 : f32
   %t = tile.full %one : !tile.tile<4x8xf32>
   tile.store %t, %x[0, 0] atomic(add)
-  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: note: task {{[01]}} (@add) adds to it here
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: note: task {{[01]}} (add) adds to it here
 }
 kiln.func @main(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<4x8xf32>) orchestration {
   kiln.scope manual {

@@ -8,13 +8,13 @@
 kiln.func @copy(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<4x8xf32>) incore {
   %t = tile.load %x[0, 0] : !tile.tile<4x8xf32>
   tile.store %t, %y[0, 0]
-  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: race: task 1 (@copy) writes element [0, 0] of 'y' (f32[4, 8]), which task 0 (@fill) writes
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: race: task 1 (copy) writes element [0, 0] of 'y' (f32[4, 8]), which task 0 (fill) writes
 }
 kiln.func @fill(%x: !kiln.tensor<4x8xf32>) incore {
   %one = arith.constant 1.0 : f32
   %t = tile.full %one : !tile.tile<4x8xf32>
   tile.store %t, %x[0, 0]
-  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: note: task 0 (@fill) writes it here
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: note: task 0 (fill) writes it here
 }
 kiln.func @main(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<4x8xf32>) orchestration {
   kiln.scope manual {
