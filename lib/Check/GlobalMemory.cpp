@@ -1,5 +1,6 @@
 #include "GlobalMemory.h"
 
+#include "Checker.h"
 #include "Interpreter.h"
 
 #include <algorithm>
@@ -14,6 +15,8 @@ std::string describe(mlir::Value name, const Tensor &tensor) {
   auto func =
       parameter ? llvm::dyn_cast<ir::FuncOp>(parameter.getOwner()->getParentOp()) : ir::FuncOp();
   llvm::StringRef given = func ? func.getArgName(parameter.getArgNumber()) : llvm::StringRef();
+  if (auto alloc = root.getDefiningOp<ir::AllocOp>())
+    given = alloc.getName().value_or("");
   text += given.empty() ? "the tensor" : "'" + given.str() + "'";
   return text + " (" + tensor.str() + ")";
 }
@@ -32,11 +35,15 @@ Status checkElement(const Access &access) {
   return Status::ok();
 }
 
-static std::byte *addressOf(const Access &access) {
+std::byte *addressOf(const Access &access) {
   int64_t offset = 0;
   for (int axis = 0; axis < access.tensor.rank(); ++axis)
     offset += access.indices[axis] * access.tensor.stride(axis);
   return access.tensor.dataAs<std::byte>() + offset * sizeOf(access.tensor.dtype());
+}
+
+Footprint footprintOf(const Access &access) {
+  return {addressOf(access), 1, 1, 0, 0, sizeOf(access.tensor.dtype())};
 }
 
 Expected<ScalarBits> GlobalMemory::read(const Access &access) {
@@ -44,6 +51,8 @@ Expected<ScalarBits> GlobalMemory::read(const Access &access) {
     return bad;
   DType dtype = access.tensor.dtype();
   const std::byte *address = addressOf(access);
+  if (Watcher)
+    Watcher->memoryIsAccessed(access, footprintOf(access), AccessKind::Read);
   return isFloat(dtype) ? ScalarBits::fromDouble(dtype, loadElement(dtype, address))
                         : ScalarBits::fromInt(dtype, loadElementInt(dtype, address));
 }
@@ -53,6 +62,8 @@ Status GlobalMemory::write(const Access &access, ScalarBits value) {
     return bad;
   if (Status bad = checkWritable(access); !bad.isOk())
     return bad;
+  if (Watcher)
+    Watcher->memoryIsAccessed(access, footprintOf(access), AccessKind::Write);
   DType dtype = access.tensor.dtype();
   if (isFloat(dtype))
     storeElement(dtype, addressOf(access), value.asDouble());
@@ -68,11 +79,16 @@ struct Window {
   int64_t top = 0, bottom = 0, left = 0, right = 0;
   std::byte *origin = nullptr;          ///< Of element [top, left].
   int64_t rowStride = 0, colStride = 0; ///< Bytes.
+  int rowAxis = -1, colAxis = -1;       ///< Of the tensor.
 
   std::byte *at(int64_t row, int64_t col) const {
     return origin + (row - top) * rowStride + (col - left) * colStride;
   }
   int64_t cols() const { return right - left; }
+  Footprint footprint(DType dtype) const {
+    return {origin,        bottom - top, cols(),  rowStride, colStride,
+            sizeOf(dtype), rowAxis,      colAxis, top,       left};
+  }
 };
 
 } // namespace
@@ -118,6 +134,8 @@ static Expected<Window> clip(const Access &access, int64_t rows, int64_t cols) {
   window.origin = addressOf(first);
   window.rowStride = rowAxis >= 0 ? tensor.stride(rowAxis) * size : 0;
   window.colStride = colAxis >= 0 ? tensor.stride(colAxis) * size : 0;
+  window.rowAxis = rowAxis;
+  window.colAxis = colAxis;
   return window;
 }
 
@@ -141,9 +159,18 @@ Expected<TilePtr> GlobalMemory::load(const Access &access, int64_t rows, int64_t
   if (!window)
     return window.status();
   DType dtype = access.tensor.dtype();
+  if (Watcher)
+    Watcher->memoryIsAccessed(access, window->footprint(dtype), AccessKind::Read);
   bool isWhole = window->bottom - window->top == rows && window->cols() == cols;
   auto tile = isWhole ? std::make_shared<Tile>(rows, cols, dtype)
                       : std::make_shared<Tile>(*splat(rows, cols, pad));
+  if (Watcher && !isWhole)
+    tile->padding = {window->top,
+                     window->bottom,
+                     window->left,
+                     window->right,
+                     access.op,
+                     /*isOfZeros=*/pad.bits == 0};
   withElementType(dtype, [&](auto zero) {
     for (int64_t row = window->top; row < window->bottom; ++row)
       loadRow(dtype, *window, row, tile->elements<decltype(zero)>().data() + row * cols);
@@ -171,6 +198,9 @@ Status GlobalMemory::store(const Access &access, const Tile &tile, bool isAtomic
   Expected<Window> window = clip(access, tile.rows, tile.cols);
   if (!window)
     return window.status();
+  if (Watcher)
+    Watcher->memoryIsAccessed(access, window->footprint(tile.dtype),
+                              isAtomicAdd ? AccessKind::AtomicAdd : AccessKind::Write);
   withElementType(tile.dtype, [&](auto zero) {
     const auto &elements = tile.elements<decltype(zero)>();
     for (int64_t row = window->top; row < window->bottom; ++row)

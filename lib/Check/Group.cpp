@@ -1,6 +1,7 @@
 #include "Group.h"
 
 #include "Barrier.h"
+#include "Checker.h"
 
 #include "kiln/Machine/Machine.h"
 #include "kiln/Target/Signature/Signature.h"
@@ -46,6 +47,8 @@ private:
 
 Status GroupBlock::KernelHost::meet(Interpreter &in, tile::BarrierOp op) {
   in.waitFor(*Meeting, Meeting->arrive(), op);
+  if (Agent *agent = in.place().agent)
+    ++agent->phase; // it goes on only when all others have arrived, too
   return Status::ok();
 }
 
@@ -55,6 +58,8 @@ void GroupBlock::addInstances(ir::FuncOp func, const std::vector<Value> &args, i
     std::string name = func.getSymName().str() + (lanes > 1 ? "#" + std::to_string(lane) : "");
     Place place = Where;
     place.lane = lane;
+    if (Checker *checker = Context.memory.checker())
+      place.agent = &checker->addAgent(name);
     Instances.push_back(std::make_unique<Instance>(
         Instance{name, func.getRole().value_or("").str(),
                  Interpreter(func, args, place, Kernels, Context.memory), meetsOthers}));
@@ -64,6 +69,8 @@ void GroupBlock::addInstances(ir::FuncOp func, const std::vector<Value> &args, i
 }
 
 Status GroupBlock::makeInstances() {
+  if (Checker *checker = Context.memory.checker())
+    checker->blockStarts(Where.block);
   if (Func.getKind() != ir::FuncKind::Group) {
     addInstances(Func, Args, 1);
     return Status::ok();

@@ -1,6 +1,7 @@
 #include "Interpreter.h"
 
 #include "Barrier.h"
+#include "Checker.h"
 #include "Pipe.h"
 
 #include "kiln/Target/Signature/Signature.h"
@@ -72,6 +73,8 @@ Status Interpreter::resume() {
       return Status::ok();
     ++frame.next;
     ++Operations;
+    if (!Slots.empty())
+      checkSlots(op);
     OpTable::Handler run = table.find(op->getName());
     if (Status bad = (run ? run : unknownOp)(*this, op); !bad.isOk())
       return explain(bad, op);
@@ -79,6 +82,22 @@ Status Interpreter::resume() {
       return Status::ok();
   }
   return Status::ok();
+}
+
+void Interpreter::checkSlots(Operation *op) {
+  for (mlir::Value operand : op->getOperands()) {
+    auto it = Slots.find(operand);
+    if (it == Slots.end())
+      continue;
+    Slot slot = it->second;
+    Operation *free = slot.pipe->freeOf(Where.lane, slot.message);
+    // A free that the compiler placed stands where its pop does in the source; it copies the tile
+    // first if it must (tile-place-frees).
+    if (free && free->getLoc() != slot.pop.getLoc())
+      Memory.checker()->freedSlotIsUsed(*Where.agent, op, slot.pop, free, slot.pipe->name());
+    if (isa<tile::ReshapeOp>(op)) // the same memory
+      Slots[op->getResult(0)] = slot;
+  }
 }
 
 const Value &Interpreter::get(mlir::Value value) const {

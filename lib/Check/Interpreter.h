@@ -67,6 +67,7 @@ private:
 struct Place {
   std::array<int64_t, 3> block{0, 0, 0}, grid{1, 1, 1};
   int64_t lane = 0;
+  Agent *agent = nullptr; ///< Who runs there, if that is checked.
 };
 
 class Interpreter {
@@ -107,6 +108,13 @@ public:
     Activations.back().values[value] = std::move(content);
   }
   void setAll(mlir::ValueRange values, std::vector<Value> contents);
+  /// The message whose slot a tile lies in, where it is checked that it is not used after the free.
+  struct Slot {
+    tile::PopOp pop;
+    const Pipe *pipe;
+    uint64_t message;
+  };
+  void setSlot(mlir::Value tile, Slot slot) { Slots[tile] = slot; }
 
   /// Goes on inside `func`; `call` gets its results. A tensor the callee only reads becomes
   /// read-only.
@@ -146,12 +154,16 @@ private:
     mlir::Operation *op;
   };
 
+  /// Tells the checker of operands whose slot has been freed.
+  void checkSlots(mlir::Operation *op);
+
   Place Where;
   Host &Surroundings;
   GlobalMemory &Memory;
   std::vector<Frame> Frames;
   std::vector<Activation> Activations;
   std::optional<Visit> Waiting;
+  llvm::DenseMap<mlir::Value, Slot> Slots;
   uint64_t Operations = 0;
 };
 

@@ -1,5 +1,7 @@
 #include "Orchestration.h"
 
+#include "Checker.h"
+
 #include "kiln/Target/Signature/Signature.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -59,17 +61,19 @@ static std::optional<Compare> comparison(arith::CmpIPredicate predicate) {
   }
 }
 
-static Status addPredicate(Interpreter &in, ir::SubmitOp op, Task &task) {
+static Access predicateOf(Interpreter &in, ir::SubmitOp op) {
+  return {op, op.getPredicate(), in.tensor(op.getPredicate()),
+          in.indices(*op.getStaticPredicateIndices(), op.getPredicateIndices())};
+}
+
+static Status addPredicate(const Access &access, ir::SubmitOp op, Task &task) {
   std::optional<Compare> compare = comparison(*op.getPredicateCmp());
   if (!compare)
     return Status(StatusCode::Unsupported, "a predicate compares signed integers");
-  const Tensor &tensor = in.tensor(op.getPredicate());
-  std::vector<int64_t> indices =
-      in.indices(*op.getStaticPredicateIndices(), op.getPredicateIndices());
-  if (Status bad = checkElement({op, op.getPredicate(), tensor, indices}); !bad.isOk())
+  if (Status bad = checkElement(access); !bad.isOk())
     return bad.withPrefix("predicate");
   ScalarBits constant = ScalarBits::fromInt(DType::I64, *op.getPredicateConstant());
-  task.when({tensor, std::move(indices), *compare, constant});
+  task.when({access.tensor, access.indices, *compare, constant});
   return Status::ok();
 }
 
@@ -90,9 +94,14 @@ Status OrchestrationHost::submit(Interpreter &in, ir::SubmitOp op) {
     task.grid(in.indices(op.getStaticGrid(), op.getGrid()));
   for (mlir::Value dep : op.getDeps())
     task.after(in.task(dep));
-  if (op.getPredicate())
-    if (Status bad = addPredicate(in, op, task); !bad.isOk())
+  std::optional<Access> predicate;
+  if (op.getPredicate()) {
+    predicate.emplace(predicateOf(in, op));
+    if (Status bad = addPredicate(*predicate, op, task); !bad.isOk())
       return bad;
+  }
+  if (Watcher)
+    Watcher->taskIsSubmitted(op, predicate);
   task.syncStart(op.getSyncStart()).at(sourceLocOf(op.getLoc()));
   Expected<TaskId> id = Run.submit(std::move(task));
   if (!id)
@@ -104,11 +113,14 @@ Status OrchestrationHost::submit(Interpreter &in, ir::SubmitOp op) {
 Status OrchestrationHost::get(Interpreter &in, ir::GetOp op) {
   const Tensor &tensor = in.tensor(op.getTensor());
   std::vector<int64_t> indices = in.indices(op.getStaticIndices(), op.getIndices());
-  if (Status bad = checkElement({op, op.getTensor(), tensor, indices}); !bad.isOk())
+  Access access{op, op.getTensor(), tensor, indices};
+  if (Status bad = checkElement(access); !bad.isOk())
     return bad;
   Expected<ScalarBits> value = Run.get(tensor, indices);
   if (!value)
     return value.status();
+  if (Watcher)
+    Watcher->orchestrationReads(access, Run.trace());
   in.set(op.getResult(), *value);
   return Status::ok();
 }

@@ -21,7 +21,8 @@ Task makeTask(ir::FuncOp kernel, llvm::ArrayRef<Value> args,
 
 class OrchestrationHost final : public Host {
 public:
-  OrchestrationHost(mlir::SymbolTable &symbols, Engine &engine) : Host(symbols), Run(engine) {}
+  OrchestrationHost(mlir::SymbolTable &symbols, Engine &engine, Checker *checker)
+      : Host(symbols), Run(engine), Watcher(checker) {}
 
   Expected<Tensor> alloc(DType dtype, Dims extents) override { return Run.alloc(dtype, extents); }
   void mark(const Tensor &tensor) override { Marked.push_back(tensor); }
@@ -35,6 +36,7 @@ private:
   bool isMarked(const Tensor &tensor) const;
 
   Engine &Run;
+  Checker *Watcher;
   std::vector<Tensor> Marked;
 };
 

@@ -39,14 +39,25 @@ SmallVector<int64_t> Pipe::popWaitsFor(int64_t lane) const {
   return waits;
 }
 
-void Pipe::push(int64_t lane, std::vector<TilePtr> tiles, Operation *op) {
-  Producers[lane].parts.push_back({std::move(tiles), op});
+void Pipe::push(int64_t lane, std::vector<TilePtr> tiles, Operation *op, Agent *agent) {
+  Clock before;
+  if (agent) {
+    size_t slot = Producers[lane].pushed % Slots;
+    for (int64_t consumer : consumersOf(lane))
+      if (const auto &frees = Consumers[consumer].frees; slot < frees.size())
+        agent->acquire(frees[slot].before);
+    before = agent->release();
+  }
+  Producers[lane].parts.push_back({std::move(tiles), op, std::move(before)});
   ++Producers[lane].pushed;
 }
 
-std::vector<TilePtr> Pipe::pop(int64_t lane) {
+std::vector<TilePtr> Pipe::pop(int64_t lane, Agent *agent) {
   uint64_t number = Consumers[lane].popped++;
   Lanes producers = producersOf(lane);
+  if (agent)
+    for (int64_t producer : producers)
+      agent->acquire(Producers[producer].part(number).pushed);
   bool isSplit = Type.getSplit() != tile::Split::None;
   std::vector<TilePtr> tiles = Producers[*producers.begin()].part(number).tiles;
   for (auto [which, tile] : llvm::enumerate(tiles)) {
@@ -66,12 +77,17 @@ std::vector<TilePtr> Pipe::pop(int64_t lane) {
   return tiles;
 }
 
-Status Pipe::free(int64_t lane) {
+Status Pipe::free(int64_t lane, Operation *op, Agent *agent) {
   Consumer &consumer = Consumers[lane];
   if (consumer.freed == consumer.popped)
     return fault("frees a slot of pipe '" + Name +
                  "', but every slot that was popped is free already (" +
                  std::to_string(consumer.popped) + " popped)");
+  if (agent) {
+    size_t slot = consumer.freed % Slots;
+    consumer.frees.resize(std::max(consumer.frees.size(), slot + 1));
+    consumer.frees[slot] = {op, agent->release()};
+  }
   ++consumer.freed;
   for (int64_t from : producersOf(lane)) {
     Producer &producer = Producers[from];
@@ -82,6 +98,11 @@ Status Pipe::free(int64_t lane) {
       producer.parts.pop_front();
   }
   return Status::ok();
+}
+
+Operation *Pipe::freeOf(int64_t lane, uint64_t message) const {
+  const Consumer &consumer = Consumers[lane];
+  return message < consumer.freed ? consumer.frees[message % Slots].op : nullptr;
 }
 
 int64_t Pipe::slotsUsedByPush(int64_t lane) const {
@@ -128,19 +149,24 @@ static Status runPush(Interpreter &in, tile::PushOp op) {
   std::vector<TilePtr> tiles;
   for (mlir::Value value : op.getTiles())
     tiles.push_back(in.tile(value));
-  in.pipe(op.getPipe()).push(in.place().lane, std::move(tiles), op);
+  in.pipe(op.getPipe()).push(in.place().lane, std::move(tiles), op, in.place().agent);
   return Status::ok();
 }
 
 static Status runPop(Interpreter &in, tile::PopOp op) {
-  std::vector<TilePtr> tiles = in.pipe(op.getPipe()).pop(in.place().lane);
-  for (auto [result, tile] : llvm::zip_equal(op.getTiles(), tiles))
+  Pipe &pipe = in.pipe(op.getPipe());
+  uint64_t message = pipe.popped(in.place().lane);
+  std::vector<TilePtr> tiles = pipe.pop(in.place().lane, in.place().agent);
+  for (auto [result, tile] : llvm::zip_equal(op.getTiles(), tiles)) {
     in.set(result, tile);
+    if (in.place().agent)
+      in.setSlot(result, {op, &pipe, message});
+  }
   return Status::ok();
 }
 
 static Status runFree(Interpreter &in, tile::FreeOp op) {
-  return in.pipe(op.getPipe()).free(in.place().lane);
+  return in.pipe(op.getPipe()).free(in.place().lane, op, in.place().agent);
 }
 
 void addPipeOps(OpTable &table) {

@@ -18,6 +18,7 @@
 #define KILN_LIB_CHECK_PIPE_H
 
 #include "Interpreter.h"
+#include "Order.h"
 
 #include <deque>
 
@@ -37,12 +38,16 @@ public:
   llvm::SmallVector<int64_t> pushWaitsFor(int64_t lane) const;
   llvm::SmallVector<int64_t> popWaitsFor(int64_t lane) const;
 
+  // Each orders its agent, if there is one, after whoever it had to wait for.
   /// `tiles` are the producer lane's share of one message. It must not have to wait.
-  void push(int64_t lane, std::vector<TilePtr> tiles, mlir::Operation *op);
+  void push(int64_t lane, std::vector<TilePtr> tiles, mlir::Operation *op, Agent *agent);
   /// The consumer lane's share of its next message. It must not have to wait.
-  std::vector<TilePtr> pop(int64_t lane);
+  std::vector<TilePtr> pop(int64_t lane, Agent *agent);
   /// Releases the oldest slot the lane popped; an error if it popped none.
-  Status free(int64_t lane);
+  Status free(int64_t lane, mlir::Operation *op, Agent *agent);
+  /// How many messages the lane has popped, and who freed one; null as long as nobody has.
+  uint64_t popped(int64_t lane) const { return Consumers[lane].popped; }
+  mlir::Operation *freeOf(int64_t lane, uint64_t message) const;
 
   /// How many slots are in use as a push (pop) by `lane` sees it.
   int64_t slotsUsedByPush(int64_t lane) const;
@@ -61,6 +66,7 @@ private:
   struct Part {
     std::vector<TilePtr> tiles;
     mlir::Operation *op;
+    Clock pushed; ///< What happened before it was pushed.
   };
   struct Producer {
     uint64_t pushed = 0;
@@ -69,6 +75,12 @@ private:
   };
   struct Consumer {
     uint64_t popped = 0, freed = 0;
+    /// By slot: who freed it last, and what happened before. Kept only for agents.
+    struct Free {
+      mlir::Operation *op = nullptr;
+      Clock before;
+    };
+    std::vector<Free> frees;
   };
   using Lanes = llvm::iota_range<int64_t>;
 

@@ -2,6 +2,7 @@
 // fault, never a silent difference to the reference, whose indices are unbounded. What arith leaves
 // undefined is defined here: a division by zero is a fault, a shift by a negative count, the width
 // or more shifts everything out, float to integer saturates.
+#include "Checker.h"
 #include "Interpreter.h"
 
 #include "kiln/Target/Signature/Signature.h"
@@ -48,6 +49,8 @@ Status setFloat(Interpreter &in, Operation *op, double value) {
   if (!type || !isFloat(*type))
     return unsupportedType(op->getResult(0).getType());
   in.set(op->getResult(0), ScalarBits::fromDouble(*type, value));
+  if (Checker *checker = in.memory().checker(); checker && std::isnan(value))
+    checker->scalarIsNan(in, op);
   return Status::ok();
 }
 

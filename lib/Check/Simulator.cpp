@@ -3,6 +3,7 @@
 #include "kiln/Check/Simulator.h"
 
 #include "Barrier.h"
+#include "Checker.h"
 #include "Orchestration.h"
 
 #include "kiln/Target/Signature/Signature.h"
@@ -55,8 +56,11 @@ private:
 
 class Simulation {
 public:
-  Simulation(ModuleOp module, const SimulatorOptions &options)
-      : Module(module), Symbols(module), Options(options), Choices(options.seed) {}
+  /// With findings: every check is on, and what they find goes there.
+  Simulation(ModuleOp module, const SimulatorOptions &options, sim::Findings *findings)
+      : Module(module), Symbols(module), Options(options), Choices(options.seed),
+        Checks(findings ? std::make_unique<sim::Checker>(*findings) : nullptr),
+        Memory(Checks.get()) {}
 
   Status run(ir::FuncOp entry, std::vector<Value> args, SimulationReport *report);
 
@@ -68,6 +72,8 @@ private:
   };
 
   Status registerKernels();
+  /// Tells the checks of the caller's memory.
+  void addArguments(ir::FuncOp entry, ArrayRef<Value> args);
   Status runEntry(Engine &engine, ir::FuncOp entry, std::vector<Value> args);
   static int32_t runKernel(const kiln_args *args, const kiln_blocks *range, kiln_context *ctx);
   Status runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_blocks &range,
@@ -84,9 +90,11 @@ private:
   SymbolTable Symbols;
   const SimulatorOptions &Options;
   sim::Random Choices;
+  std::unique_ptr<sim::Checker> Checks; ///< Null: nothing is checked but bounds.
   sim::GlobalMemory Memory;
   KernelRegistry Registry;
   std::deque<Kernel> Kernels;
+  Engine *Launcher = nullptr; ///< While running.
   Status First;
   uint64_t Blocks = 0, Operations = 0;
 };
@@ -138,6 +146,15 @@ Expected<std::vector<Value>> valuesOf(ir::FuncOp func, const kiln_args &args) {
   return values;
 }
 
+std::vector<Tensor> writtenBy(ir::FuncOp func, ArrayRef<Value> args) {
+  std::vector<Tensor> written;
+  for (auto [number, arg] : llvm::enumerate(args))
+    if (auto *tensor = std::get_if<Tensor>(&arg);
+        tensor && func.getArgDirection(number) != ir::Direction::In)
+      written.push_back(*tensor);
+  return written;
+}
+
 Status Simulation::runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_blocks &range,
                              const kiln_context &ctx) {
   Expected<std::vector<Value>> values = valuesOf(func, args);
@@ -156,6 +173,8 @@ Status Simulation::runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_
     if (Status bad = sim::GroupBlock(func, *values, place, context).run(); !bad.isOk())
       return bad;
   }
+  if (Options.onTaskEnd)
+    Options.onTaskEnd(func.getSymName().str(), writtenBy(func, *values));
   return Status::ok();
 }
 
@@ -194,13 +213,22 @@ int32_t Simulation::runKernel(const kiln_args *args, const kiln_blocks *range, k
 }
 
 Status Simulation::runEntry(Engine &engine, ir::FuncOp entry, std::vector<Value> args) {
-  if (entry.getKind() != ir::FuncKind::Orchestration)
+  if (entry.getKind() != ir::FuncKind::Orchestration) {
+    if (Checks)
+      Checks->taskIsSubmitted(nullptr);
     return engine.submit(sim::makeTask(entry, args)).status();
-  sim::OrchestrationHost host(Symbols, engine);
+  }
+  sim::OrchestrationHost host(Symbols, engine, Checks.get());
   sim::Interpreter interpreter(entry, std::move(args), {}, host, Memory);
   Status status = interpreter.resume();
   Operations += interpreter.operations();
   return status;
+}
+
+void Simulation::addArguments(ir::FuncOp entry, ArrayRef<Value> args) {
+  for (auto [number, arg] : llvm::enumerate(args))
+    if (auto *tensor = std::get_if<Tensor>(&arg))
+      Checks->memory().addArgument(*tensor, entry.getArgDirection(number) != ir::Direction::Out);
 }
 
 Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, SimulationReport *report) {
@@ -208,10 +236,17 @@ Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, SimulationRepo
     return bad;
   EngineOptions engineOptions;
   engineOptions.seed = Options.seed;
-  engineOptions.recordTrace = report != nullptr;
+  engineOptions.recordTrace = report || Checks;
+  if (Checks) {
+    addArguments(entry, args);
+    engineOptions.onTaskStart = [this](TaskId task) {
+      Checks->taskStarts(task.index, Launcher->trace());
+    };
+  }
   Expected<std::unique_ptr<Engine>> engine = Engine::create(Registry, engineOptions);
   if (!engine)
     return engine.status();
+  Launcher = engine->get();
   if (Status bad = (*engine)->begin({Options.program, Options.platform, Options.dump}); !bad.isOk())
     return bad;
   if (Status bad = runEntry(**engine, entry, std::move(args)); !bad.isOk())
@@ -297,14 +332,20 @@ Expected<std::vector<Value>> argumentValues(ir::FuncOp entry, std::span<const Ar
 
 } // namespace
 
-Status simulate(ModuleOp prepared, ir::FuncOp entry, std::span<const Argument> args,
-                const SimulatorOptions &options, SimulationReport *report) {
+Status sim::simulate(ModuleOp prepared, ir::FuncOp entry, std::span<const Argument> args,
+                     const SimulatorOptions &options, SimulationReport *report,
+                     Findings *findings) {
   if (failed(verify(prepared)))
     return Status(StatusCode::InvalidArgument, "the module does not verify");
   Expected<std::vector<Value>> values = argumentValues(entry, args);
   if (!values)
     return values.status().withLocation(sourceLocOf(entry.getLoc()));
-  return Simulation(prepared, options).run(entry, std::move(*values), report);
+  return Simulation(prepared, options, findings).run(entry, std::move(*values), report);
+}
+
+Status simulate(ModuleOp prepared, ir::FuncOp entry, std::span<const Argument> args,
+                const SimulatorOptions &options, SimulationReport *report) {
+  return sim::simulate(prepared, entry, args, options, report, nullptr);
 }
 
 bool isSimulated(OperationName name) { return sim::OpTable::get().find(name) != nullptr; }

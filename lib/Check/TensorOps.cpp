@@ -1,4 +1,5 @@
 // Tensors: views, allocation, and the operations that move data between them and a core.
+#include "Checker.h"
 #include "Interpreter.h"
 
 #include "kiln/Target/Signature/Signature.h"
@@ -52,13 +53,19 @@ Status alloc(Interpreter &in, ir::AllocOp op) {
   if (Status bad = tensor->fillPoison();
       !bad.isOk()) // what nobody wrote is the same, and visible, in every run
     return bad;
+  if (Checker *checker = in.memory().checker())
+    checker->memory().addAllocation(*tensor);
   in.set(op.getResult(), *tensor);
   return Status::ok();
 }
 
 template <typename Op> Access accessOf(Interpreter &in, Op op) {
-  return {op, op.getTensor(), in.tensor(op.getTensor()),
-          in.indices(op.getStaticIndices(), op.getIndices())};
+  return {op,
+          op.getTensor(),
+          in.tensor(op.getTensor()),
+          in.indices(op.getStaticIndices(), op.getIndices()),
+          {},
+          in.place().agent};
 }
 
 template <typename Op> Access tileAccessOf(Interpreter &in, Op op) {

@@ -2,6 +2,7 @@
 #ifndef KILN_LIB_CHECK_TILEOPS_H
 #define KILN_LIB_CHECK_TILEOPS_H
 
+#include "Checker.h"
 #include "Interpreter.h"
 
 #include "kiln/Target/Signature/Signature.h"
@@ -23,6 +24,8 @@ template <typename T, typename F> void fill(Tile &result, F make) {
 }
 
 inline Status setResult(Interpreter &in, mlir::Operation *op, TilePtr tile) {
+  if (Checker *checker = in.memory().checker())
+    tile = checker->tileIsComputed(in, op, std::move(tile));
   in.set(op->getResult(0), std::move(tile));
   return Status::ok();
 }

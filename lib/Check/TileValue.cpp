@@ -2,6 +2,7 @@
 
 #include "kiln/Dialect/Tile/TileDialect.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace kiln::sim {
@@ -62,6 +63,25 @@ void paste(const Tile &from, Tile &to, int64_t row, int64_t col) {
   });
 }
 
+/// The same with elements outside a tile of this size cut off; none if all that is left is data.
+static std::optional<Padding> clipped(Padding padding, int64_t rows, int64_t cols) {
+  padding.top = std::clamp<int64_t>(padding.top, 0, rows);
+  padding.bottom = std::clamp<int64_t>(padding.bottom, 0, rows);
+  padding.left = std::clamp<int64_t>(padding.left, 0, cols);
+  padding.right = std::clamp<int64_t>(padding.right, 0, cols);
+  bool isAllData =
+      padding.top == 0 && padding.bottom == rows && padding.left == 0 && padding.right == cols;
+  return isAllData ? std::nullopt : std::optional(padding);
+}
+
+static Padding shifted(Padding padding, int64_t rows, int64_t cols) {
+  padding.top += rows;
+  padding.bottom += rows;
+  padding.left += cols;
+  padding.right += cols;
+  return padding;
+}
+
 TilePtr extractBox(const Tile &tile, int64_t row, int64_t col, int64_t rows, int64_t cols) {
   auto result = std::make_shared<Tile>(rows, cols, tile.dtype);
   withElementType(tile.dtype, [&](auto zero) {
@@ -70,13 +90,35 @@ TilePtr extractBox(const Tile &tile, int64_t row, int64_t col, int64_t rows, int
       std::copy_n(tile.elements<T>().begin() + (row + r) * tile.cols + col, cols,
                   result->elements<T>().begin() + r * cols);
   });
+  if (tile.padding)
+    result->padding = clipped(shifted(*tile.padding, -row, -col), rows, cols);
   return result;
 }
 
 TilePtr insertBox(const Tile &tile, const Tile &into, int64_t row, int64_t col) {
   auto result = std::make_shared<Tile>(into);
   paste(tile, *result, row, col);
+  result->padding.reset(); // the program arranges the elements itself
   return result;
+}
+
+/// Adds what is data in a part, pasted to (row, col), to what is data in the whole: the smallest
+/// box around both.
+static void joinPadding(const Tile &part, Tile &whole, int64_t row, int64_t col) {
+  Padding data{0, part.rows, 0, part.cols, nullptr};
+  data = shifted(part.padding.value_or(data), row, col);
+  if (row == 0 && col == 0) {
+    whole.padding = data;
+    return;
+  }
+  Padding &joined = *whole.padding;
+  joined.top = std::min(joined.top, data.top);
+  joined.bottom = std::max(joined.bottom, data.bottom);
+  joined.left = std::min(joined.left, data.left);
+  joined.right = std::max(joined.right, data.right);
+  joined.source = joined.source ? joined.source : data.source;
+  joined.isOfZeros &= data.isOfZeros;
+  joined.isHarmlessToMax &= data.isHarmlessToMax;
 }
 
 TilePtr concatenate(llvm::ArrayRef<TilePtr> tiles, unsigned axis) {
@@ -87,13 +129,17 @@ TilePtr concatenate(llvm::ArrayRef<TilePtr> tiles, unsigned axis) {
   int64_t at = 0;
   for (const TilePtr &tile : tiles) {
     paste(*tile, *result, axis == 0 ? at : 0, axis == 0 ? 0 : at);
+    joinPadding(*tile, *result, axis == 0 ? at : 0, axis == 0 ? 0 : at);
     at += axis == 0 ? tile->rows : tile->cols;
   }
+  result->padding = clipped(*result->padding, rows, cols);
   return result;
 }
 
 TilePtr reshaped(const Tile &tile, int64_t rows, int64_t cols) {
   auto result = std::make_shared<Tile>(tile);
+  if (rows != tile.rows)
+    result->padding.reset(); // no longer a box
   result->rows = rows;
   result->cols = cols;
   return result;
@@ -107,6 +153,10 @@ TilePtr transposed(const Tile &tile) {
       for (int64_t c = 0; c < tile.cols; ++c)
         result->elements<T>()[c * tile.rows + r] = tile.elements<T>()[r * tile.cols + c];
   });
+  if (result->padding = tile.padding; result->padding) {
+    std::swap(result->padding->top, result->padding->left);
+    std::swap(result->padding->bottom, result->padding->right);
+  }
   return result;
 }
 
@@ -123,6 +173,7 @@ TilePtr converted(const Tile &tile, DType dtype) {
     else // arithmetic on small floats computes in f32 and rounds
       result->floats[i] = canonical(dtype, static_cast<float>(tile.ints[i]));
   }
+  result->padding = tile.padding;
   return result;
 }
 

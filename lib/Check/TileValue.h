@@ -10,19 +10,32 @@
 
 #include "kiln/runtime/dtype.h"
 
-#include "mlir/IR/Attributes.h"
+#include "mlir/IR/Operation.h"
 #include "llvm/ADT/ArrayRef.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace kiln::sim {
+
+/// Which elements of a tile are data: rows [top, bottom) and columns [left, right). The others come
+/// from what filled up the tile. Known only where it is checked.
+struct Padding {
+  int64_t top, bottom, left, right;
+  mlir::Operation *source; ///< The operation that filled up; null as long as all is data.
+  /// It filled up with zeros, as happens unless the program says otherwise.
+  bool isOfZeros = true;
+  /// The zeros are still zeros and no datum can be less, so that a maximum over both is right.
+  bool isHarmlessToMax = false;
+};
 
 struct Tile {
   int64_t rows, cols;
   DType dtype;
   std::vector<float> floats; ///< Row by row; empty for an integer type.
   std::vector<int64_t> ints; ///< Row by row; empty for a float type.
+  std::optional<Padding> padding;
 
   Tile(int64_t rows, int64_t cols, DType dtype);
 

@@ -2,6 +2,7 @@
 #include "Driver.h"
 
 #include "kiln/Analysis/PipeProof.h"
+#include "kiln/Check/CheckProgram.h"
 #include "kiln/Target/Signature/Signature.h"
 
 #include <nlohmann/json.hpp>
@@ -19,23 +20,15 @@ struct GroupProof {
   PipeProof proof;
 };
 
-/// What one or more schedules found.
-struct SimulatedFault {
-  Status status;
-  uint64_t seed; ///< The first that found it.
-};
-
 struct CheckOutcome {
   std::vector<GroupProof> groups;
-  std::vector<SimulatedFault> faults;
+  CheckReport simulation;
   std::string skipped; ///< Why nothing was simulated; empty if it was.
-  uint64_t firstSeed = 0, seeds = 0;
 
-  size_t findings() const {
-    size_t count = faults.size();
-    for (const GroupProof &group : groups)
-      count += group.proof.findings.size();
-    return count;
+  bool isClean() const {
+    return !simulation.hasErrors() && llvm::all_of(groups, [](const GroupProof &group) {
+      return group.proof.findings.empty();
+    });
   }
 };
 
@@ -49,30 +42,6 @@ std::vector<GroupProof> proveGroups(ModuleOp module, int64_t defaultSlots) {
     if (func.getKind() == ir::FuncKind::Group)
       groups.push_back({func.getSymName().str(), provePipes(func, defaultSlots)});
   return groups;
-}
-
-/// Simulates every seed on inputs of its own. A fault that several seeds find is kept once. An
-/// error is one of the arguments, not of the program.
-Status simulateSeeds(ModuleOp module, ir::FuncOp entry, std::span<const Argument> args,
-                     const Machine &machine, CheckOutcome &outcome) {
-  for (uint64_t number = 0; number < outcome.seeds; ++number) {
-    Expected<std::vector<Argument>> copy = copyArguments(args);
-    if (!copy)
-      return copy.status();
-    SimulatorOptions options;
-    options.seed = outcome.firstSeed + number;
-    options.machine = &machine;
-    Status status = simulate(module, entry, *copy, options);
-    if (status.code() == StatusCode::InvalidArgument ||
-        status.code() == StatusCode::FailedPrecondition)
-      return status;
-    bool isKnown = llvm::any_of(outcome.faults, [&](const SimulatedFault &fault) {
-      return fault.status.code() == status.code() && fault.status.location() == status.location();
-    });
-    if (!status.isOk() && !isKnown)
-      outcome.faults.push_back({status, options.seed});
-  }
-  return Status::ok();
 }
 
 //===----------------------------------------------------------------------===//
@@ -102,8 +71,8 @@ Json toJson(const std::vector<PipeMessage> &messages) {
   return list;
 }
 
-void reportJson(const Source &source, const std::string &platform, const CheckOutcome &outcome) {
-  Json json{{"program", source.name}, {"platform", platform}, {"ok", outcome.findings() == 0}};
+void reportJson(const Source &source, const RunSettings &options, const CheckOutcome &outcome) {
+  Json json{{"program", source.name}, {"platform", options.platform}, {"ok", outcome.isClean()}};
   json["groups"] = Json::array();
   for (const GroupProof &group : outcome.groups) {
     Json entry{{"name", group.name}, {"verdict", toString(group.proof.verdict)}};
@@ -118,15 +87,9 @@ void reportJson(const Source &source, const std::string &platform, const CheckOu
     }
     json["groups"].push_back(entry);
   }
-  Json &simulation = json["simulation"];
-  simulation = {{"first_seed", outcome.firstSeed}, {"seeds", outcome.seeds}};
+  json["simulation"] = Json::parse(toJson(outcome.simulation, options.command));
   if (!outcome.skipped.empty())
-    simulation["skipped"] = outcome.skipped;
-  simulation["findings"] = Json::array();
-  for (const SimulatedFault &fault : outcome.faults)
-    simulation["findings"].push_back({{"message", fault.status.message()},
-                                      {"location", fault.status.location().str()},
-                                      {"seed", fault.seed}});
+    json["simulation"]["skipped"] = outcome.skipped;
   std::printf("%s\n", json.dump(2).c_str());
 }
 
@@ -135,7 +98,7 @@ void printNotes(const std::vector<PipeMessage> &notes) {
     std::printf("%s: note: %s\n", sourceLocOf(note.loc).str().c_str(), note.text.c_str());
 }
 
-void reportText(const Source &source, const std::string &platform, const CheckOutcome &outcome) {
+void reportText(const Source &source, const RunSettings &options, const CheckOutcome &outcome) {
   for (const GroupProof &group : outcome.groups)
     for (const PipeFinding &finding : group.proof.findings) {
       printErrors(
@@ -143,8 +106,7 @@ void reportText(const Source &source, const std::string &platform, const CheckOu
           stdout);
       printNotes(finding.notes);
     }
-  for (const SimulatedFault &fault : outcome.faults)
-    printErrors({fault.status}, stdout);
+  std::fputs(toText(outcome.simulation, options.command).c_str(), stdout);
   std::printf("%s\n", source.name.c_str());
   for (const GroupProof &group : outcome.groups) {
     const PipeProof &proof = group.proof;
@@ -155,17 +117,33 @@ void reportText(const Source &source, const std::string &platform, const CheckOu
   if (!outcome.skipped.empty())
     std::printf("  simulation: skipped (%s)\n", outcome.skipped.c_str());
   else
-    std::printf("  simulation on %s: %llu seeds from %llu, findings: %zu\n", platform.c_str(),
-                static_cast<unsigned long long>(outcome.seeds),
-                static_cast<unsigned long long>(outcome.firstSeed), outcome.faults.size());
-  std::printf("%s\n", outcome.findings() > 0    ? "FINDINGS"
+    std::printf("  simulation on %s: %llu seeds from %llu, findings: %zu\n",
+                options.platform.c_str(), static_cast<unsigned long long>(outcome.simulation.seeds),
+                static_cast<unsigned long long>(outcome.simulation.firstSeed),
+                outcome.simulation.findings.size());
+  std::printf("%s\n", !outcome.isClean()        ? "FINDINGS"
                       : outcome.skipped.empty() ? "CLEAN"
                                                 : "CLEAN (nothing was simulated)");
 }
 
+/// Simulates under all seeds; Python and formulas are not needed for it.
+Status simulateSeeds(ModuleOp module, ir::FuncOp entry, std::span<const Argument> args,
+                     const RunSettings &options, const Machine &machine, CheckOutcome &outcome) {
+  CheckOptions check;
+  check.firstSeed = options.seed;
+  check.seeds = options.seeds;
+  check.nan = options.nan;
+  check.machine = &machine;
+  check.platform = options.platform;
+  Expected<CheckReport> report = checkProgram(module, entry, args, check);
+  if (report)
+    outcome.simulation = std::move(*report);
+  return report.status();
+}
+
 } // namespace
 
-int checkCommand(const Source &source, const RunSettings &options, uint64_t seeds) {
+int checkCommand(const Source &source, const RunSettings &options) {
   std::string message;
   if (!isAvailable(options.platform, message))
     return badInput(message);
@@ -184,26 +162,21 @@ int checkCommand(const Source &source, const RunSettings &options, uint64_t seed
     return kBadInput;
   }
   CheckOutcome outcome;
-  outcome.firstSeed = options.seed;
-  outcome.seeds = seeds;
   outcome.groups = proveGroups(*module, machine->defaultSlots);
-  ArgSpecs specs = options.args;
-  if (source.example)
-    for (const auto &[name, spec] : source.example->args)
-      specs.try_emplace(name, spec);
-  Expected<std::vector<Argument>> args = makeArguments(*entry, specs, options.dataSeed);
+  Expected<std::vector<Argument>> args = argumentsOf(source, *entry, options);
   // Without any arguments the proof alone is worth having.
-  if (!args && !specs.empty())
+  if (!args && (source.example || !options.args.empty()))
     return badInput(args.status().message());
   if (!args)
     outcome.skipped = args.status().message();
-  else if (Status bad = simulateSeeds(*module, *entry, *args, *machine, outcome); !bad.isOk())
+  else if (Status bad = simulateSeeds(*module, *entry, *args, options, *machine, outcome);
+           !bad.isOk())
     return badInput(bad.message());
   if (options.json)
-    reportJson(source, options.platform, outcome);
+    reportJson(source, options, outcome);
   else
-    reportText(source, options.platform, outcome);
-  return outcome.findings() == 0 ? kGood : kWrong;
+    reportText(source, options, outcome);
+  return outcome.isClean() ? kGood : kWrong;
 }
 
 } // namespace kiln

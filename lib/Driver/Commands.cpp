@@ -28,19 +28,18 @@ void printErrors(const std::vector<Status> &errors, std::FILE *to) {
   std::fflush(stdout);
   for (const Status &error : errors) {
     std::fprintf(to, "%s\n", error.str().c_str());
-    std::ifstream file(error.location().file);
-    std::string line;
-    for (int32_t number = 0; number < error.location().line && std::getline(file, line);)
-      if (++number == error.location().line)
-        std::fprintf(to, "  %5d | %s\n", number, line.c_str());
+    std::fputs(quoteLine(error.location()).c_str(), to);
   }
 }
 
-OwningOpRef<ModuleOp> prepare(const Source &source, const std::string &lastPass, int &status) {
+OwningOpRef<ModuleOp> prepare(const Source &source, const std::string &lastPass, int &status,
+                              std::unique_ptr<PassInstrumentation> instrumentation) {
   status = kBadInput;
   OwningOpRef<ModuleOp> module = ModuleOp(source.module).clone();
   MLIRContext *context = module->getContext();
   PassManager passes(context);
+  if (instrumentation)
+    passes.addInstrumentation(std::move(instrumentation));
   std::vector<std::string> names;
   if (!buildPreparePipeline(passes, lastPass, &names)) {
     badInput("there is no pass '" + lastPass +

@@ -7,11 +7,12 @@
 #ifndef KILN_LIB_DRIVER_DRIVER_H
 #define KILN_LIB_DRIVER_DRIVER_H
 
-#include "kiln/Check/Simulator.h"
+#include "kiln/Check/CheckProgram.h"
 #include "kiln/Driver/Main.h"
 #include "kiln/Language/ProgramAccess.h"
 
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassInstrumentation.h"
 
 #include <cstdio>
 #include <map>
@@ -36,8 +37,10 @@ int badInput(const std::string &message);
 
 /// A copy of the module on which the passes up to `lastPass` (all of them if empty) have run.
 /// Errors have been printed when it is null; `status` is then the exit code.
-mlir::OwningOpRef<mlir::ModuleOp> prepare(const Source &source, const std::string &lastPass,
-                                          int &status);
+/// `instrumentation`, if given, sees each pass.
+mlir::OwningOpRef<mlir::ModuleOp>
+prepare(const Source &source, const std::string &lastPass, int &status,
+        std::unique_ptr<mlir::PassInstrumentation> instrumentation = nullptr);
 
 //===----------------------------------------------------------------------===//
 // Arguments
@@ -99,6 +102,10 @@ struct RunSettings {
   ArgSpecs args;
   int dumpLevel = 0;
   uint64_t seed = 0, dataSeed = 1;
+  uint64_t seeds = 0; ///< Schedules to check, from `seed` on; 0: run one without checks.
+  bool verifyEach = false;
+  bool nan = false;    ///< Also report where NaN is born.
+  std::string command; ///< How to run this again, seeds left out.
   bool json = false, noReference = false, checkShapes = false, unboundedSlots = false;
 };
 
@@ -106,10 +113,16 @@ struct RunSettings {
 bool isAvailable(const std::string &platform, std::string &message);
 /// The first role of the program that the machine does not have.
 std::optional<Status> findForeignRole(mlir::ModuleOp module, const Machine &machine);
+/// The arguments of `entry` that the command line and the example ask for.
+Expected<std::vector<Argument>> argumentsOf(const Source &source, ir::FuncOp entry,
+                                            const RunSettings &options);
+/// Runs the PyTorch reference of a prepared module. NotFound if no Python has torch.
+Status runReference(mlir::ModuleOp module, ir::FuncOp entry, const RunSettings &options,
+                    std::span<const Argument> args);
 
 int runCommand(const Source &source, const RunSettings &options);
-/// Proof of the pipes, then simulations with `seeds` seeds from options.seed on.
-int checkCommand(const Source &source, const RunSettings &options, uint64_t seeds);
+/// Proof of the pipes, then simulations with options.seeds seeds from options.seed on.
+int checkCommand(const Source &source, const RunSettings &options);
 int emitCommand(const Source &source, const std::string &target, const std::string &lastPass,
                 const std::string &entry, const RunSettings &options);
 int buildCommand(const Source &source, const std::string &platform, const std::string &entry,

@@ -22,7 +22,6 @@ struct CommandLine {
   std::string command = "run";
   RunSettings run;
   std::string target = "ir", after, out;
-  uint64_t seeds = 8;                        ///< Of check.
   std::map<std::string, std::string> config; ///< Options that belong to the program's Config.
 };
 
@@ -41,6 +40,18 @@ int parseError(const CLI::App &app, const CLI::ParseError &error) {
   if (error.get_exit_code() == 0)
     return app.exit(error); // --help
   return badInput(std::string(error.what()) + "; see --help");
+}
+
+/// The command line again, for a report to say how to replay a seed: without those that it has.
+std::string withoutSeeds(std::vector<std::string> words, const std::vector<std::string> &args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    StringRef arg = args[i];
+    if (arg == "--seed" || arg == "--seeds")
+      ++i;
+    else if (!arg.starts_with("--seed=") && !arg.starts_with("--seeds="))
+      words.push_back(args[i]);
+  }
+  return llvm::join(words, " ");
 }
 
 /// `--arg name=spec`.
@@ -88,9 +99,10 @@ int parseOptions(CommandLine &line, const std::string &program,
   CLI::App app(purpose, program + (line.command == "run" ? "" : " " + line.command));
   app.allow_extras();
   std::vector<std::string> argTexts;
-  std::string dump, seeds = std::to_string(line.seeds);
+  std::string dump;
   bool dumpTensor = false;
   std::string seed = std::to_string(line.run.seed), dataSeed = std::to_string(line.run.dataSeed);
+  std::string seeds = line.command == "check" ? "8" : "";
   RunSettings &run = line.run;
   app.add_option("--entry", run.entry, "The function to start with");
   if (line.command == "run") {
@@ -101,12 +113,19 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_option("--seed", seed, "Schedule of the simulator; 0 is the plain order")
         ->envname("KILN_SEED")
         ->capture_default_str();
+    app.add_option(
+        "--seeds", seeds,
+        "Check the program under so many schedules, from --seed on: races, reads of what "
+        "nobody wrote, padding, ...");
+    app.add_flag("--nan", run.nan, "Check, and report where NaN is born");
     app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
     app.add_option("--out", run.out, "Where files are written")->capture_default_str();
     app.add_option("--dump-args", dump,
                    "Dump kernel arguments: 0 off, 2 everything (the default without a number)")
         ->expected(0, 1);
     app.add_flag("--dump-tensor", dumpTensor, "The same as --dump-args=2");
+    app.add_flag("--verify-each", run.verifyEach,
+                 "Run the reference after every pass and stop at the first that is wrong");
     app.add_flag("--no-reference", run.noReference, "Do not compare with the PyTorch reference");
     app.add_flag("--check-shapes", run.checkShapes,
                  "Assertions on type and shape in the reference");
@@ -120,6 +139,7 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_option("--seed", seed, "The first schedule; 0 is the plain order")
         ->envname("KILN_SEED")
         ->capture_default_str();
+    app.add_flag("--nan", run.nan, "Also report where NaN is born");
     app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
     app.add_flag("--json", run.json, "Machine-readable output");
   } else if (line.command == "emit") {
@@ -141,10 +161,12 @@ int parseOptions(CommandLine &line, const std::string &program,
   }
   if (StringRef(seed).getAsInteger(10, run.seed))
     return badInput("--seed " + seed + ": expected an integer of at least 0");
+  if (!seeds.empty() && (StringRef(seeds).getAsInteger(10, run.seeds) || run.seeds == 0))
+    return badInput("--seeds " + seeds + ": expected an integer of at least 1");
+  if (run.nan && run.seeds == 0)
+    run.seeds = 1;
   if (StringRef(dataSeed).getAsInteger(10, run.dataSeed))
     return badInput("--data-seed " + dataSeed + ": expected an integer of at least 0");
-  if (StringRef(seeds).getAsInteger(10, line.seeds) || line.seeds == 0)
-    return badInput("--seeds " + seeds + ": expected an integer of at least 1");
   if (int code = parseArgs(argTexts, run.args))
     return code;
   if (int code = parseConfig(app.remaining(), line))
@@ -165,7 +187,7 @@ int parseOptions(CommandLine &line, const std::string &program,
 
 int dispatch(const CommandLine &line, const Source &source) {
   if (line.command == "check")
-    return checkCommand(source, line.run, line.seeds);
+    return checkCommand(source, line.run);
   if (line.command == "emit")
     return emitCommand(source, line.target, line.after, line.run.entry, line.run);
   if (line.command == "build")
@@ -185,6 +207,7 @@ int textMain(const std::string &command, const std::string &path,
     return code;
   if (!line.config.empty())
     return badInput("unknown option --" + line.config.begin()->first);
+  line.run.command = withoutSeeds({"kiln", command, path}, args);
   DialectRegistry registry;
   registerKilnDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
@@ -244,6 +267,7 @@ int main(int argc, char **argv, const ProgramBuilder &build, const Example &exam
   };
   if (int code = parseOptions(line, name, args, help); code >= 0)
     return code;
+  line.run.command = withoutSeeds({argv[0], line.command}, args);
   Config config(line.config);
   Program program = build(config);
   if (std::vector<std::string> wrong = config.errors(); !wrong.empty())

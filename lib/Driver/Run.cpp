@@ -1,5 +1,5 @@
 //===- Run.cpp - `kiln run`: execute, compare, report --------------------------------===//
-#include "Driver.h"
+#include "VerifyEach.h"
 
 #include "kiln/Target/Signature/Signature.h"
 #include "kiln/Target/Torch/Torch.h"
@@ -25,10 +25,12 @@ struct Check {
 struct Outcome {
   std::vector<Check> checks;
   std::vector<std::string> skipped;
+  std::optional<CheckReport> findings; ///< If schedules were checked.
   double seconds = 0;
   bool dump = false; ///< One was written.
   bool ok() const {
-    return llvm::all_of(checks, [](const Check &check) { return check.difference.ok; });
+    return !(findings && findings->hasErrors()) &&
+           llvm::all_of(checks, [](const Check &check) { return check.difference.ok; });
   }
 };
 
@@ -51,23 +53,30 @@ Expected<FormulaResult> runFormula(const Source &source, ir::FuncOp entry,
   return evaluateFormula(source.example->formula, source.config, entry, args, **worker);
 }
 
-Status runTorch(ModuleOp module, ir::FuncOp entry, const RunSettings &options,
-                std::span<const Argument> args) {
-  TorchOptions torchOptions{entry.getSymName().str(), options.unboundedSlots, options.checkShapes};
-  Expected<std::string> text = emitTorch(module, torchOptions);
-  if (!text)
-    return text.status();
-  Expected<std::string> function = torchEntryName(module, torchOptions);
-  if (!function)
-    return function.status();
-  Expected<std::unique_ptr<TorchWorker>> &worker = torchWorker();
-  return worker ? (*worker)->run(*text, *function, args) : worker.status();
+/// Simulates under several seeds with all checks.
+Status checkSchedules(ModuleOp module, ir::FuncOp entry, const Source &source,
+                      const RunSettings &options, std::span<const Argument> args,
+                      std::optional<CheckReport> &findings) {
+  CheckOptions check;
+  check.firstSeed = options.seed;
+  check.seeds = options.seeds;
+  check.nan = options.nan;
+  check.machine = findMachine(options.platform);
+  check.dump = {options.dumpLevel, options.out};
+  check.program = source.name;
+  check.platform = options.platform;
+  Expected<CheckReport> report = checkProgram(module, entry, args, check);
+  if (report)
+    findings = std::move(*report);
+  return report.status();
 }
 
 Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const RunSettings &options,
-               std::span<const Argument> args) {
+               std::span<const Argument> args, Outcome &outcome) {
   if (options.platform == "torch")
-    return runTorch(module, entry, options, args);
+    return runReference(module, entry, options, args);
+  if (options.seeds > 0)
+    return checkSchedules(module, entry, source, options, args, outcome.findings);
   SimulatorOptions simulator;
   simulator.seed = options.seed;
   simulator.machine = findMachine(options.platform);
@@ -98,6 +107,15 @@ void checkReference(Outcome &outcome, ir::FuncOp entry, std::span<const Argument
                                 compareWithReference(*tensor, std::get<Tensor>(reference[index]))});
 }
 
+void reportFindings(const CheckReport &report, const RunSettings &options) {
+  std::fflush(stdout);
+  std::fputs(toText(report, options.command).c_str(), stderr);
+  size_t number = report.findings.size();
+  std::printf("  checked %llu schedule%s from seed %llu on: %zu finding%s\n",
+              (unsigned long long)report.seeds, report.seeds == 1 ? "" : "s",
+              (unsigned long long)report.firstSeed, number, number == 1 ? "" : "s");
+}
+
 void report(const Source &source, const RunSettings &options, const Outcome &outcome) {
   if (options.json) {
     nlohmann::ordered_json json{{"program", source.name},
@@ -120,12 +138,16 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
       json["checks"].push_back(entry);
     }
     json["skipped"] = outcome.skipped;
+    if (outcome.findings)
+      json["check"] = nlohmann::ordered_json::parse(toJson(*outcome.findings, options.command));
     if (outcome.dump)
       json["dump"] = options.out + "/tensor_dump";
     std::printf("%s\n", json.dump(2).c_str());
     return;
   }
   std::printf("%s on %s: %.3f s\n", source.name.c_str(), options.platform.c_str(), outcome.seconds);
+  if (outcome.findings)
+    reportFindings(*outcome.findings, options);
   for (const Check &check : outcome.checks) {
     std::printf("  %-8s  against %-8s  max |error| %-10.3g  %s\n", check.output.c_str(),
                 check.against.c_str(), check.difference.largest,
@@ -169,12 +191,39 @@ bool isAvailable(const std::string &platform, std::string &message) {
   return false;
 }
 
+Status runReference(ModuleOp module, ir::FuncOp entry, const RunSettings &options,
+                    std::span<const Argument> args) {
+  TorchOptions torchOptions{entry.getSymName().str(), options.unboundedSlots, options.checkShapes};
+  Expected<std::string> text = emitTorch(module, torchOptions);
+  if (!text)
+    return text.status();
+  Expected<std::string> function = torchEntryName(module, torchOptions);
+  if (!function)
+    return function.status();
+  Expected<std::unique_ptr<TorchWorker>> &worker = torchWorker();
+  return worker ? (*worker)->run(*text, *function, args) : worker.status();
+}
+
+Expected<std::vector<Argument>> argumentsOf(const Source &source, ir::FuncOp entry,
+                                            const RunSettings &options) {
+  ArgSpecs specs = options.args;
+  if (source.example)
+    for (const auto &[name, spec] : source.example->args)
+      specs.try_emplace(name, spec);
+  return makeArguments(entry, specs, options.dataSeed);
+}
+
 int runCommand(const Source &source, const RunSettings &options) {
   std::string message;
   if (!isAvailable(options.platform, message))
     return badInput(message);
+  if (options.seeds > 0 && options.platform == "torch")
+    return badInput("the torch platform runs one schedule and checks none; use a2a3sim or a5sim");
   if (options.dumpLevel > 0 && options.platform == "torch")
     return badInput("the torch platform has no dump; use a2a3sim or a5sim");
+  if (options.verifyEach)
+    if (int status = verifyEachPass(source, options))
+      return status;
   int status = kBadInput;
   OwningOpRef<ModuleOp> module = prepare(source, "", status);
   if (!module)
@@ -188,11 +237,7 @@ int runCommand(const Source &source, const RunSettings &options) {
       return kBadInput;
     }
 
-  ArgSpecs specs = options.args;
-  if (source.example)
-    for (const auto &[name, spec] : source.example->args)
-      specs.try_emplace(name, spec);
-  Expected<std::vector<Argument>> args = makeArguments(*entry, specs, options.dataSeed);
+  Expected<std::vector<Argument>> args = argumentsOf(source, *entry, options);
   if (!args)
     return badInput(args.status().message());
   Expected<std::vector<Argument>> forTorch = copyArguments(*args);
@@ -212,7 +257,7 @@ int runCommand(const Source &source, const RunSettings &options) {
   }
 
   auto start = std::chrono::steady_clock::now();
-  Status failed = execute(*module, *entry, source, options, *args);
+  Status failed = execute(*module, *entry, source, options, *args, outcome);
   // A dump that could not be written does not stop the run; it is reported with its result.
   bool dumpFailed = options.dumpLevel > 0 && failed.code() == StatusCode::IoError;
   if (!failed.isOk() && !dumpFailed) {
@@ -223,10 +268,14 @@ int runCommand(const Source &source, const RunSettings &options) {
   }
   outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
+  if (outcome.findings && outcome.findings->hasErrors()) { // there is no result to compare
+    report(source, options, outcome);
+    return kWrong;
+  }
   if (formula)
     checkFormula(outcome, *entry, *args, *formula);
   if (options.platform != "torch" && !options.noReference) {
-    Status failed = runTorch(*module, *entry, options, *forTorch);
+    Status failed = runReference(*module, *entry, options, *forTorch);
     if (canBeSkipped(failed)) {
       outcome.skipped.push_back("comparison with the PyTorch reference (" + failed.message() + ")");
     } else if (failed.code() == StatusCode::NotFound) {

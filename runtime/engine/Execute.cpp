@@ -90,6 +90,8 @@ static bool holds(const Predicate &predicate) {
 }
 
 TaskState Engine::Impl::execute(Node &node) {
+  if (Options.onTaskStart)
+    Options.onTaskStart({node.index, RunId});
   if (node.task.predicate() && !holds(*node.task.predicate()))
     return TaskState::Skipped;
   bool isEmpty = std::find(node.grid.begin(), node.grid.end(), 0) != node.grid.end();

@@ -20,6 +20,7 @@
 #include "kiln/runtime/engine.h"
 #include "kiln/runtime/task.h"
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,6 +40,8 @@ struct SimulatorOptions {
   DumpOptions dump;
   /// For people reading the dump.
   std::string program, platform = "sim";
+  /// Called when a task has run, with its kernel and the tensors it writes.
+  std::function<void(const std::string &kernel, std::span<const Tensor> written)> onTaskEnd;
 };
 
 /// What a simulation did, up to its end or its first failure.

@@ -30,6 +30,7 @@
 #include "kiln/runtime/tensor.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,8 @@ struct EngineOptions {
   uint64_t maxPending = 1024;
   /// Keep what trace() returns. Costs memory per task: turn off for long runs.
   bool recordTrace = true;
+  /// Called before a task's predicate is read and its kernel runs, on the thread that does both.
+  std::function<void(TaskId)> onTaskStart;
 
   /// For tests only: leaves out one kind of inferred edge, to prove that it is needed.
   struct TestOnly {

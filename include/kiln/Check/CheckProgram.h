@@ -1,0 +1,90 @@
+//===- CheckProgram.h - hunts for faults of a program in many schedules ---------------===//
+//
+// Simulates a program under many seeds with every check on and collects what was found: races,
+// reads of memory nobody wrote, uses of a freed slot, the birth of NaN, padding that reaches a
+// maximum, and whatever stops a plain simulation (deadlock, out of bounds, division by zero). The
+// same seeds give the same report, byte for byte. See docs/simulator.md.
+//
+// Ownership: borrows its arguments for the length of the call; a report is a value.
+// Threads: as simulate().
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_CHECK_CHECKPROGRAM_H
+#define KILN_CHECK_CHECKPROGRAM_H
+
+#include "kiln/Check/Simulator.h"
+
+namespace kiln {
+
+enum class FindingKind : uint8_t {
+  Race,            ///< Two accesses to one element, one of them a write, that nothing orders.
+  UnwrittenRead,   ///< A read of memory nobody wrote.
+  UseAfterFree,    ///< A popped tile used after its slot was freed.
+  NanBirth,        ///< NaN from operands without NaN.
+  PaddedReduction, ///< Zeros of padding reach a maximum, minimum or product. A warning.
+  Deadlock,
+  Fault ///< Anything else that stops a simulation.
+};
+/// "race", "unwritten-read", ...
+const char *toString(FindingKind kind);
+
+/// What is wrong, where, and how to see it again.
+struct Finding {
+  struct Note {
+    std::string message;
+    SourceLoc location;
+  };
+  FindingKind kind = FindingKind::Fault;
+  std::string message;
+  SourceLoc location;
+  std::vector<Note> notes; ///< The other side of a race, the free before a use, and what to do.
+  /// Who did it. Without a task: an orchestration, or what a fault's message says.
+  std::optional<uint64_t> task;
+  std::array<int64_t, 3> block{0, 0, 0};
+  std::string instance; ///< The function, with `#lane` where the role has lanes.
+  uint64_t seed = 0;    ///< The first in which it was found.
+  uint64_t count = 1;   ///< How often, in all seeds: other elements, blocks or iterations.
+
+  bool isError() const { return kind != FindingKind::PaddedReduction; }
+};
+
+struct CheckOptions {
+  uint64_t firstSeed = 0;
+  uint64_t seeds = 8; ///< firstSeed, firstSeed + 1, ...
+  bool nan = false;   ///< Report the birth of NaN.
+  /// As in SimulatorOptions; the dump is of the first seed.
+  const Machine *machine = nullptr;
+  DumpOptions dump;
+  std::string program, platform = "sim";
+};
+
+struct CheckReport {
+  std::vector<Finding> findings; ///< In order of discovery, each pair of lines once.
+  uint64_t firstSeed = 0, seeds = 0;
+  uint64_t blocks = 0, operations = 0; ///< Of all seeds.
+
+  bool hasErrors() const {
+    return llvm::any_of(findings, [](const Finding &finding) { return finding.isError(); });
+  }
+};
+
+/// Simulates `entry` of a prepared module once per seed, each time on the same inputs. What the
+/// program did wrong is in the report; an error is one of the caller: InvalidArgument or
+/// FailedPrecondition as simulate() gives them, Unsupported, or IoError of the dump. `args` hold
+/// the results of the first seed afterwards.
+Expected<CheckReport> checkProgram(mlir::ModuleOp prepared, ir::FuncOp entry,
+                                   std::span<const Argument> args,
+                                   const CheckOptions &options = {});
+
+/// The findings the way compilers print them, with lines of the source where its file can be read.
+/// `replay` is the command to which `--seeds 1 --seed N` can be added; empty: left out.
+std::string toText(const CheckReport &report, const std::string &replay);
+/// {"findings": [...], "first_seed": 0, "seeds": 8, ...}, indented.
+std::string toJson(const CheckReport &report, const std::string &replay);
+
+/// "  12 | source": the line of a location with a newline; empty if it cannot be read.
+std::string quoteLine(const SourceLoc &location);
+
+} // namespace kiln
+
+#endif // KILN_CHECK_CHECKPROGRAM_H

@@ -1,0 +1,114 @@
+// A report as text and as JSON.
+#include "kiln/Check/CheckProgram.h"
+
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+namespace kiln {
+
+const char *toString(FindingKind kind) {
+  switch (kind) {
+  case FindingKind::Race:
+    return "race";
+  case FindingKind::UnwrittenRead:
+    return "unwritten-read";
+  case FindingKind::UseAfterFree:
+    return "use-after-free";
+  case FindingKind::NanBirth:
+    return "nan-birth";
+  case FindingKind::PaddedReduction:
+    return "padded-reduction";
+  case FindingKind::Deadlock:
+    return "deadlock";
+  case FindingKind::Fault:
+    return "fault";
+  }
+  return "unknown";
+}
+
+std::string quoteLine(const SourceLoc &location) {
+  std::ifstream file(location.file);
+  std::string line;
+  for (int32_t number = 1; std::getline(file, line); ++number)
+    if (number == location.line) {
+      char prefix[24];
+      std::snprintf(prefix, sizeof prefix, "  %5d | ", number);
+      return prefix + line + "\n";
+    }
+  return "";
+}
+
+static std::string replayOf(const std::string &command, const Finding &finding) {
+  return command + " --seeds 1 --seed " + std::to_string(finding.seed);
+}
+
+/// "file:line:col: error: message", and the line.
+static std::string diagnostic(const SourceLoc &location, const char *severity,
+                              const std::string &message) {
+  std::string where = location.isKnown() ? location.str() + ": " : "  ";
+  return where + severity + ": " + message + "\n" + quoteLine(location);
+}
+
+/// " (in vec#1, block [0, 0, 0] of task 3)". What stopped a run says it in its own message.
+static std::string placeOf(const Finding &finding) {
+  if (!finding.task)
+    return "";
+  return " (in " + finding.instance + ", block " + toString(Dims(std::span(finding.block))) +
+         " of task " + std::to_string(*finding.task) + ")";
+}
+
+std::string toText(const CheckReport &report, const std::string &replay) {
+  std::string text;
+  for (const Finding &finding : report.findings) {
+    std::string again =
+        finding.count > 1 ? "; found " + std::to_string(finding.count) + " times" : "";
+    text += diagnostic(finding.location, finding.isError() ? "error" : "warning",
+                       finding.message + placeOf(finding) + again);
+    for (const Finding::Note &note : finding.notes)
+      text += diagnostic(note.location, "note", note.message);
+    if (!replay.empty())
+      text += "  replay: " + replayOf(replay, finding) + "\n";
+  }
+  return text;
+}
+
+static nlohmann::ordered_json json(const SourceLoc &location) {
+  if (!location.isKnown())
+    return nullptr;
+  return {{"file", location.file}, {"line", location.line}, {"column", location.col}};
+}
+
+static nlohmann::ordered_json json(const Finding &finding, const std::string &replay) {
+  nlohmann::ordered_json entry{{"kind", toString(finding.kind)},
+                               {"severity", finding.isError() ? "error" : "warning"},
+                               {"message", finding.message},
+                               {"location", json(finding.location)}};
+  if (finding.task) {
+    entry["task"] = *finding.task;
+    entry["block"] = finding.block;
+    entry["instance"] = finding.instance;
+  }
+  entry["notes"] = nlohmann::ordered_json::array();
+  for (const Finding::Note &note : finding.notes)
+    entry["notes"].push_back({{"message", note.message}, {"location", json(note.location)}});
+  entry["seed"] = finding.seed;
+  entry["count"] = finding.count;
+  if (!replay.empty())
+    entry["replay"] = replayOf(replay, finding);
+  return entry;
+}
+
+std::string toJson(const CheckReport &report, const std::string &replay) {
+  nlohmann::ordered_json all{{"first_seed", report.firstSeed},
+                             {"seeds", report.seeds},
+                             {"blocks", report.blocks},
+                             {"operations", report.operations},
+                             {"ok", !report.hasErrors()}};
+  all["findings"] = nlohmann::ordered_json::array();
+  for (const Finding &finding : report.findings)
+    all["findings"].push_back(json(finding, replay));
+  return all.dump(2);
+}
+
+} // namespace kiln

@@ -1,0 +1,286 @@
+#include "Checker.h"
+
+#include "Interpreter.h"
+#include "Padding.h"
+
+#include "kiln/Target/Signature/Signature.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace kiln::sim {
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+void Checker::taskIsSubmitted(Operation *op, std::optional<Access> predicate) {
+  Happens.taskIsSubmitted();
+  if (predicate)
+    Predicates[Submits.size()] = {predicate->op, predicate->name, predicate->tensor,
+                                  std::move(predicate->indices)};
+  Submits.push_back(op);
+}
+
+void Checker::taskStarts(uint64_t task, const Trace &trace) {
+  Happens.update(trace);
+  CurrentTask = task;
+  auto predicate = Predicates.find(task);
+  if (predicate == Predicates.end())
+    return;
+  const auto &[op, name, tensor, indices] = predicate->second;
+  Happens.beginBlock(task, {0, 0, 0});
+  Agent &agent = Happens.addAgent("the predicate");
+  agent.phase = 0; // before any block
+  Access access{op, name, tensor, indices, {}, &agent};
+  memoryIsAccessed(access, footprintOf(access), AccessKind::Read);
+  Predicates.erase(predicate);
+}
+
+void Checker::orchestrationReads(const Access &access, const Trace &trace) {
+  std::vector<int64_t> ones(access.indices.size(), 1);
+  Happens.orchestrationReads(*access.tensor.slice(access.indices, ones), trace);
+  if (!Shadow.isWritten(addressOf(access)))
+    tellUnwritten(access);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Where a row and column of a footprint lie in the tensor.
+static std::vector<int64_t> indicesOf(const Access &access, const Footprint &at, int64_t row,
+                                      int64_t col) {
+  std::vector<int64_t> indices = access.indices;
+  if (at.rowAxis >= 0)
+    indices[at.rowAxis] += at.top + row;
+  if (at.colAxis >= 0)
+    indices[at.colAxis] += at.left + col;
+  return indices;
+}
+
+void Checker::memoryIsAccessed(const Access &access, const Footprint &at, AccessKind kind) {
+  if (!access.agent)
+    return;
+  for (const ShadowMemory::Problem &problem : Shadow.access(at, kind, *access.agent, access.op)) {
+    Access element{
+        access.op, access.name, access.tensor, indicesOf(access, at, problem.row, problem.col),
+        {},        access.agent};
+    if (problem.other)
+      tellRace(element, kind, *problem.other);
+    else
+      tellUnwritten(element);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// The first NaN among the elements that are data.
+static std::optional<std::array<int64_t, 2>> findNan(const Tile &tile,
+                                                     const std::optional<Padding> &padding) {
+  auto isNan = [](float x) { return std::isnan(x); };
+  if (llvm::none_of(tile.floats, isNan)) // nearly always
+    return std::nullopt;
+  Padding data = padding.value_or(Padding{0, tile.rows, 0, tile.cols, nullptr});
+  for (int64_t row = data.top; row < data.bottom; ++row)
+    for (int64_t col = data.left; col < data.right; ++col)
+      if (isNan(tile.floats[row * tile.cols + col]))
+        return {{row, col}};
+  return std::nullopt;
+}
+
+TilePtr Checker::tileIsComputed(Interpreter &in, Operation *op, TilePtr result) {
+  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+    if (TilePtr tile = in.tile(reduce.getOperand()); isHarmed(reduce, *tile))
+      tellPaddedReduction(*in.place().agent, reduce, *tile);
+  std::optional<Padding> padding = paddingOf(in, op, *result);
+  if (Found.wantsNan)
+    if (std::optional<std::array<int64_t, 2>> nan = findNan(*result, padding))
+      tellNan(in, op, *nan);
+  if (!padding && !result->padding)
+    return result;
+  auto marked = std::make_shared<Tile>(*result);
+  marked->padding = padding;
+  return marked;
+}
+
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+static void setPlace(Finding &finding, const Agent &agent) {
+  finding.task = agent.task;
+  finding.block = agent.block;
+  finding.instance = agent.name;
+}
+
+static std::string describeBlock(const Agent &agent) {
+  return "block " + toString(Dims(std::span(agent.block)));
+}
+
+/// Two agents by what tells them apart, and what would order them.
+struct Rivals {
+  std::string one, other, remedy;
+};
+
+static Rivals describe(const Agent &one, const Agent &other) {
+  auto task = [](const Agent &agent) {
+    return "task " + std::to_string(agent.task) + " (" + agent.name + ")";
+  };
+  if (one.task != other.task)
+    return {task(one), task(other),
+            "give the later submit deps(...) on the earlier, or take both out of the manual scope"};
+  if (one.blockRun != other.blockRun)
+    return {describeBlock(one), describeBlock(other) + " of the same launch",
+            "the blocks of a launch run in any order: let each have elements of its own, or add "
+            "with tile.store ... atomic(add)"};
+  return {one.name, other.name,
+          "the instances of a group run side by side: let each have elements of its own "
+          "(tile.lane), or order them with a pipe"};
+}
+
+static const char *verb(AccessKind kind) {
+  switch (kind) {
+  case AccessKind::Read:
+    return "reads";
+  case AccessKind::Write:
+    return "writes";
+  case AccessKind::AtomicAdd:
+    return "adds to";
+  }
+  return "accesses";
+}
+
+/// "element [0, 5] of 'x' (f32[4, 8])"
+static std::string describeElement(const Access &access) {
+  return "element " + toString(Dims(access.indices)) + " of " +
+         describe(access.name, access.tensor);
+}
+
+static std::string toString(ScalarBits value) {
+  if (!isFloat(value.type))
+    return std::to_string(value.asInt());
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value.asDouble());
+  return text;
+}
+
+static std::string valueAt(const Access &access) {
+  DType dtype = access.tensor.dtype();
+  const std::byte *at = addressOf(access);
+  return toString(isFloat(dtype) ? ScalarBits::fromDouble(dtype, loadElement(dtype, at))
+                                 : ScalarBits::fromInt(dtype, loadElementInt(dtype, at)));
+}
+
+void Checker::tellRace(const Access &element, AccessKind kind, const ShadowMemory::Record &other) {
+  Finding *finding = Found.add(FindingKind::Race, element.op, other.op);
+  if (!finding)
+    return;
+  const Agent &agent = *element.agent;
+  setPlace(*finding, agent);
+  const Agent &rival = Happens.agent(other.moment.agent);
+  auto [one, two, remedy] = describe(agent, rival);
+  finding->message = "race: " + one + " " + verb(kind) + " " + describeElement(element) +
+                     ", which " + two + " " + verb(other.kind) +
+                     ", and nothing orders the two; it holds " + valueAt(element);
+  finding->notes.push_back({two + " " + verb(other.kind) + " it here (in " + rival.name + ", " +
+                                describeBlock(rival) + " of task " + std::to_string(rival.task) +
+                                ")",
+                            sourceLocOf(other.op->getLoc())});
+  if (agent.task != rival.task)
+    for (uint64_t task : {agent.task, rival.task})
+      finding->notes.push_back({"task " + std::to_string(task) + " is submitted here",
+                                sourceLocOf(Submits[task]->getLoc())});
+  finding->notes.push_back({remedy, {}});
+}
+
+void Checker::tellUnwritten(const Access &element) {
+  Finding *finding = Found.add(FindingKind::UnwrittenRead, element.op);
+  if (!finding)
+    return;
+  if (element.agent)
+    setPlace(*finding, *element.agent);
+  finding->message = "reads " + describeElement(element) + ", which nobody has written";
+  mlir::Value root = ir::rootOf(element.name);
+  if (mlir::Operation *alloc = root.getDefiningOp())
+    finding->notes.push_back({"allocated here", sourceLocOf(alloc->getLoc())});
+}
+
+void Checker::freedSlotIsUsed(const Agent &agent, Operation *op, tile::PopOp pop, Operation *free,
+                              const std::string &pipe) {
+  Finding *finding = Found.add(FindingKind::UseAfterFree, op, free);
+  if (!finding)
+    return;
+  setPlace(*finding, agent);
+  finding->message = op->getName().getStringRef().str() + " uses a tile popped from pipe '" + pipe +
+                     "' after its slot was freed: the next push may have overwritten it";
+  finding->notes.push_back({"popped here", sourceLocOf(pop.getLoc())});
+  finding->notes.push_back({"freed here; free after the last use, or write no tile.free of this "
+                            "pipe and have them placed",
+                            sourceLocOf(free->getLoc())});
+}
+
+void Checker::tellPaddedReduction(const Agent &agent, tile::ReduceOp op, const Tile &tile) {
+  const Padding &padding = *tile.padding;
+  Finding *finding = Found.add(FindingKind::PaddedReduction, op, padding.source);
+  if (!finding)
+    return;
+  setPlace(*finding, agent);
+  bool isMax = op.getKind() == tile::ReduceKind::Max, isMin = op.getKind() == tile::ReduceKind::Min;
+  bool byRows = op.getAxis() == 0;
+  int64_t from = byRows ? padding.top : padding.left, to = byRows ? padding.bottom : padding.right;
+  finding->message = std::string("the ") +
+                     (isMax   ? "maximum"
+                      : isMin ? "minimum"
+                              : "product") +
+                     " over axis " + std::to_string(op.getAxis()) + " includes padding: only " +
+                     (byRows ? "rows [" : "columns [") + std::to_string(from) + ", " +
+                     std::to_string(to) + ") of the " + std::to_string(tile.rows) + "x" +
+                     std::to_string(tile.cols) +
+                     " tile are data, the others come from zeros that filled it up";
+  const char *neutral = isMax ? "pad(min)" : isMin ? "pad(max)" : "pad(1.0)";
+  finding->notes.push_back({std::string("filled up with zeros here; write ") + neutral +
+                                ", or put a tile.mask with it before the reduction",
+                            sourceLocOf(padding.source->getLoc())});
+}
+
+/// Whether the data of a float operand has NaN already.
+static bool hasNan(Interpreter &in, mlir::Value operand) {
+  if (isa<tile::TileType>(operand.getType()))
+    return findNan(*in.tile(operand), in.tile(operand)->padding).has_value();
+  return isa<FloatType>(operand.getType()) && std::isnan(in.scalar(operand).asDouble());
+}
+
+/// The element of an operand that is combined into `element` of the result.
+static ScalarBits operandAt(Interpreter &in, mlir::Value operand, std::array<int64_t, 2> element) {
+  if (!isa<tile::TileType>(operand.getType()))
+    return in.scalar(operand);
+  TilePtr tile = in.tile(operand);
+  return elementAt(*tile, std::min(element[0], tile->rows - 1),
+                   std::min(element[1], tile->cols - 1));
+}
+
+void Checker::tellNan(Interpreter &in, Operation *op, std::array<int64_t, 2> element) {
+  if (!Found.wantsNan || op->getNumOperands() == 0 ||
+      llvm::any_of(op->getOperands(), [&](mlir::Value operand) { return hasNan(in, operand); }))
+    return;
+  Finding *finding = Found.add(FindingKind::NanBirth, op);
+  if (!finding)
+    return;
+  if (in.place().agent)
+    setPlace(*finding, *in.place().agent);
+  bool isTile = isa<tile::TileType>(op->getResult(0).getType());
+  finding->message = op->getName().getStringRef().str() + " makes NaN";
+  if (isTile)
+    finding->message += " at " + toString(Dims(std::span(element)));
+  if (isTile && !op->hasTrait<tile::ElementwiseArithmetic>())
+    finding->message += "; no operand has NaN";
+  else
+    for (auto [number, operand] : llvm::enumerate(op->getOperands()))
+      finding->message += (number ? " and " : " of ") + toString(operandAt(in, operand, element));
+}
+
+} // namespace kiln::sim

@@ -1,0 +1,37 @@
+#include "Findings.h"
+
+#include "kiln/Target/Signature/Signature.h"
+
+namespace kiln::sim {
+
+Finding *Findings::add(FindingKind kind, mlir::Operation *op, mlir::Operation *other) {
+  // Which side of a race comes second depends on the schedule; it is the same race.
+  auto [first, second] = std::minmax(op, other);
+  auto [known, isNew] = Told.try_emplace({kind, first, second}, List.size());
+  if (!isNew) {
+    ++List[known->second].count;
+    return nullptr;
+  }
+  Finding &finding = List.emplace_back();
+  finding.kind = kind;
+  finding.location = sourceLocOf(op->getLoc());
+  finding.seed = seed;
+  return &finding;
+}
+
+void Findings::addFailure(const Status &failure) {
+  bool isDeadlock = failure.code() == StatusCode::Deadlock;
+  FindingKind kind = isDeadlock ? FindingKind::Deadlock : FindingKind::Fault;
+  for (Finding &finding : List)
+    if (finding.kind == kind && finding.location == failure.location()) {
+      ++finding.count;
+      return;
+    }
+  Finding &finding = List.emplace_back();
+  finding.kind = kind;
+  finding.message = failure.message();
+  finding.location = failure.location();
+  finding.seed = seed;
+}
+
+} // namespace kiln::sim

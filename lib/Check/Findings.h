@@ -1,0 +1,44 @@
+//===- Findings.h - collects what the checks find --------------------------------------===//
+//
+// The same fault shows in many elements, blocks, iterations and seeds. It is told once, with the
+// first seed that showed it, and counted after that. A value; one thread at a time.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_LIB_CHECK_FINDINGS_H
+#define KILN_LIB_CHECK_FINDINGS_H
+
+#include "kiln/Check/CheckProgram.h"
+
+#include <map>
+#include <tuple>
+
+namespace kiln::sim {
+
+class Findings {
+public:
+  /// Of the simulation that runs now.
+  uint64_t seed = 0;
+  /// Whether the birth of NaN is to be found.
+  bool wantsNan = false;
+
+  /// A finding at `op`, to be filled in; null if it has been told already. `other` is the other
+  /// side of a race.
+  Finding *add(FindingKind kind, mlir::Operation *op, mlir::Operation *other = nullptr);
+  /// What stopped a simulation.
+  void addFailure(const Status &failure);
+
+  std::vector<Finding> take() { return std::move(List); }
+
+private:
+  std::vector<Finding> List;
+  /// Where in the list a kind of finding at two operations is.
+  std::map<std::tuple<FindingKind, mlir::Operation *, mlir::Operation *>, size_t> Told;
+};
+
+/// kiln::simulate; with findings, every check is on and what they find goes there.
+Status simulate(mlir::ModuleOp prepared, ir::FuncOp entry, std::span<const Argument> args,
+                const SimulatorOptions &options, SimulationReport *report, Findings *findings);
+
+} // namespace kiln::sim
+
+#endif // KILN_LIB_CHECK_FINDINGS_H

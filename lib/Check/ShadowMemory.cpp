@@ -1,0 +1,216 @@
+#include "ShadowMemory.h"
+
+namespace kiln::sim {
+
+ShadowMemory::ShadowMemory(const Order &order)
+    : Happens(order), Records(kBeforeTheRun + 1), Lists(1) {}
+
+//===----------------------------------------------------------------------===//
+// Allocations
+//===----------------------------------------------------------------------===//
+
+ShadowMemory::Allocations::iterator ShadowMemory::allocationAt(const std::byte *address) {
+  auto next = Known.upper_bound(address);
+  if (next == Known.begin() || std::prev(next)->second.end <= address)
+    return Known.end();
+  return std::prev(next);
+}
+
+static const std::byte *beginOf(const Tensor &tensor) {
+  return static_cast<const std::byte *>(tensor.buffer()->data());
+}
+
+void ShadowMemory::addAllocation(const Tensor &tensor) {
+  const std::byte *begin = beginOf(tensor), *end = begin + tensor.buffer()->bytes();
+  // What lay here before has been returned.
+  for (auto old = Known.lower_bound(begin); old != Known.end() && old->first < end;)
+    old = Known.erase(old);
+  if (auto old = allocationAt(begin); old != Known.end())
+    Known.erase(old);
+  merge(begin, end, sizeOf(tensor.dtype()));
+}
+
+ShadowMemory::Allocations::iterator ShadowMemory::merge(const std::byte *begin,
+                                                        const std::byte *end, int64_t granule) {
+  std::vector<Allocations::node_type> parts;
+  auto overlap = [&] {
+    auto it = allocationAt(begin);
+    return it != Known.end() ? it : Known.lower_bound(begin);
+  };
+  for (auto it = overlap(); it != Known.end() && it->first < end; it = overlap()) {
+    begin = std::min(begin, it->first);
+    end = std::max(end, it->second.end);
+    granule = std::min(granule, it->second.granule);
+    parts.push_back(Known.extract(it));
+  }
+  Allocation merged{end, granule, std::vector<Cell>((end - begin) / granule)};
+  for (const Allocations::node_type &part : parts) {
+    const Allocation &old = part.mapped();
+    int64_t first = (part.key() - begin) / granule, perCell = old.granule / granule;
+    for (size_t i = 0; i < old.cells.size(); ++i)
+      std::fill_n(merged.cells.begin() + first + i * perCell, perCell, old.cells[i]);
+  }
+  return Known.emplace(begin, std::move(merged)).first;
+}
+
+void ShadowMemory::addArgument(const Tensor &tensor, bool isWritten) {
+  if (tensor.numElements() == 0)
+    return;
+  const std::byte *begin = beginOf(tensor);
+  int64_t size = sizeOf(tensor.dtype());
+  auto it = merge(begin, begin + tensor.buffer()->bytes(), size);
+  if (!isWritten)
+    return;
+  Allocation &allocation = it->second;
+  std::vector<int64_t> index(tensor.rank(), 0);
+  for (int64_t left = tensor.numElements(); left > 0; --left) {
+    int64_t offset = 0;
+    for (int axis = 0; axis < tensor.rank(); ++axis)
+      offset += index[axis] * tensor.stride(axis);
+    int64_t bytes = tensor.dataAs<std::byte>() + offset * size - it->first;
+    std::fill_n(allocation.cells.begin() + bytes / allocation.granule, size / allocation.granule,
+                Cell{kBeforeTheRun, 0});
+    for (int axis = tensor.rank() - 1; axis >= 0 && ++index[axis] == tensor.extent(axis); --axis)
+      index[axis] = 0;
+  }
+}
+
+bool ShadowMemory::isWritten(const std::byte *at) {
+  auto it = allocationAt(at);
+  if (it == Known.end())
+    return true;
+  const Cell &cell = it->second.cells[(at - it->first) / it->second.granule];
+  return cell.write != kNobody || firstUpdate(cell.since) != 0;
+}
+
+//===----------------------------------------------------------------------===//
+// Records and lists
+//===----------------------------------------------------------------------===//
+
+ShadowMemory::RecordId ShadowMemory::recordOf(AccessKind kind, const Agent &agent,
+                                              mlir::Operation *op) {
+  RecordId &latest = Latest[{agent.number, op}];
+  Moment now{agent.number, agent.epoch(), agent.phase};
+  if (latest == kNobody || Records[latest].moment.epoch != now.epoch ||
+      Records[latest].moment.phase != now.phase) {
+    latest = static_cast<RecordId>(Records.size());
+    Records.push_back({op, now, kind});
+  }
+  return latest;
+}
+
+ShadowMemory::ListId ShadowMemory::prepend(RecordId access, ListId list, const Agent &agent) {
+  if (list != 0 && Lists[list].access == access)
+    return list;
+  AccessKind kind = Records[access].kind;
+  auto kindOf = [&](ListId node) { return Records[Lists[node].access].kind; };
+  // Whatever comes after this access comes after those that came before it: they need no longer be
+  // remembered, unless their kind races with something that this one does not.
+  while (list != 0 && kindOf(list) == kind &&
+         Happens.isBefore(Records[Lists[list].access].moment, agent))
+    list = Lists[list].below;
+  ListId otherKind = list == 0 || kindOf(list) != kind ? list : Lists[list].otherKind;
+  Lists.push_back({access, list, otherKind});
+  return static_cast<ListId>(Lists.size() - 1);
+}
+
+ShadowMemory::ListId ShadowMemory::firstUpdate(ListId list) const {
+  bool isRead = list != 0 && Records[Lists[list].access].kind == AccessKind::Read;
+  return isRead ? Lists[list].otherKind : list;
+}
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+/// What one access does to the cells it touches. The outcome depends on the old cell alone, so
+/// it is worked out once for each different one.
+class ShadowMemory::Transition {
+public:
+  Transition(ShadowMemory &shadow, AccessKind kind, const Agent &agent, mlir::Operation *op)
+      : Shadow(shadow), Kind(kind), Who(agent), Me(shadow.recordOf(kind, agent, op)) {}
+
+  void apply(Cell *cells, int64_t count, int64_t row, int64_t col, int64_t cellsPerColumn) {
+    for (int64_t i = 0; i < count; ++i) {
+      if (!(cells[i] == Old)) {
+        Old = cells[i];
+        New = next(row, col + i / cellsPerColumn);
+      }
+      cells[i] = New;
+    }
+  }
+
+  llvm::SmallVector<Problem, 0> problems;
+
+private:
+  Cell next(int64_t row, int64_t col) {
+    auto [known, isNew] = Outcomes.try_emplace({Old.write, Old.since});
+    if (isNew)
+      known->second = decide(row, col);
+    return known->second;
+  }
+
+  Cell decide(int64_t row, int64_t col) {
+    if (Old.write > kBeforeTheRun)
+      check(Old.write, row, col);
+    bool isRead = Kind == AccessKind::Read;
+    ListId first = Old.since;
+    if (Kind != AccessKind::Write && Old.write == kNobody && Shadow.firstUpdate(first) == 0)
+      problems.push_back({std::nullopt, row, col});
+    if (Kind == AccessKind::Write) { // races with every access, atomic or not
+      for (ListId node = first; node != 0; node = Shadow.Lists[node].below)
+        check(Shadow.Lists[node].access, row, col);
+      return {Me, 0};
+    }
+    // Reads race with updates only, and updates with reads only: skip runs of the same kind.
+    AccessKind rival = isRead ? AccessKind::AtomicAdd : AccessKind::Read;
+    for (ListId node = first; node != 0;) {
+      bool isRival = isKind(node, rival);
+      if (isRival)
+        check(Shadow.Lists[node].access, row, col);
+      node = isRival ? Shadow.Lists[node].below : Shadow.Lists[node].otherKind;
+    }
+    return {Old.write, Shadow.prepend(Me, first, Who)};
+  }
+
+  bool isKind(ListId node, AccessKind kind) const {
+    return Shadow.Records[Shadow.Lists[node].access].kind == kind;
+  }
+
+  void check(RecordId other, int64_t row, int64_t col) {
+    const Record &record = Shadow.Records[other];
+    if (other != Me && !Shadow.Happens.isBefore(record.moment, Who))
+      problems.push_back({record, row, col});
+  }
+
+  ShadowMemory &Shadow;
+  AccessKind Kind;
+  const Agent &Who;
+  RecordId Me;
+  Cell Old{UINT32_MAX, UINT32_MAX}, New;
+  llvm::SmallDenseMap<std::pair<RecordId, ListId>, Cell, 4> Outcomes;
+};
+
+llvm::SmallVector<ShadowMemory::Problem, 0> ShadowMemory::access(const Footprint &at,
+                                                                 AccessKind kind,
+                                                                 const Agent &agent,
+                                                                 mlir::Operation *op) {
+  auto it = at.rows > 0 && at.cols > 0 ? allocationAt(at.origin) : Known.end();
+  if (it == Known.end())
+    return {};
+  Allocation &allocation = it->second;
+  int64_t perElement = at.elementSize / allocation.granule;
+  auto cellAt = [&](int64_t row, int64_t col) {
+    const std::byte *address = at.origin + row * at.rowStride + col * at.colStride;
+    return &allocation.cells[(address - it->first) / allocation.granule];
+  };
+  Transition transition(*this, kind, agent, op);
+  bool hasRuns = at.colStride == at.elementSize; // a row is one run of cells
+  for (int64_t row = 0; row < at.rows; ++row)
+    for (int64_t col = 0; col < (hasRuns ? 1 : at.cols); ++col)
+      transition.apply(cellAt(row, col), hasRuns ? at.cols * perElement : perElement, row, col,
+                       perElement);
+  return std::move(transition.problems);
+}
+
+} // namespace kiln::sim

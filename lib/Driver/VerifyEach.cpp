@@ -1,0 +1,221 @@
+#include "VerifyEach.h"
+
+#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+/// Tells the verifier of each pass that has run.
+class PassVerifier::AfterPass final : public PassInstrumentation {
+public:
+  explicit AfterPass(PassVerifier &verifier) : Verifier(verifier) {}
+
+  void runAfterPass(Pass *pass, Operation *op) override {
+    auto module = dyn_cast<ModuleOp>(op);
+    if (!module)
+      module = op->getParentOfType<ModuleOp>();
+    // What only runs the passes of nested operations has no argument, and no effect of its own.
+    if (module && !pass->getArgument().empty())
+      Verifier.verify(pass->getArgument().str(), module);
+  }
+
+private:
+  PassVerifier &Verifier;
+};
+
+PassVerifier::PassVerifier(Source asWritten, const RunSettings &options, std::vector<Argument> args)
+    : AsWritten(std::move(asWritten)), Options(options), Inputs(std::move(args)) {}
+
+std::unique_ptr<PassInstrumentation> PassVerifier::instrumentation() {
+  return std::make_unique<AfterPass>(*this);
+}
+
+Status PassVerifier::begin() {
+  Expected<Stage> stage = stageOf(AsWritten.module);
+  if (!stage)
+    return stage.status();
+  Expected<std::vector<Argument>> results = run(*stage);
+  if (!results)
+    return results.status();
+  Wanted = std::move(*results);
+  Last = std::move(*stage);
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// One stage
+//===----------------------------------------------------------------------===//
+
+template <typename T> static std::string print(T op) {
+  std::string text;
+  llvm::raw_string_ostream(text) << op;
+  return text;
+}
+
+Expected<PassVerifier::Stage> PassVerifier::stageOf(ModuleOp module) const {
+  // The reference takes a program at any stage: what is left of the preparation is done first.
+  OwningOpRef<ModuleOp> copy = module.clone();
+  std::vector<Status> errors;
+  DiagnosticCollector collector(copy->getContext(), errors);
+  PassManager passes(copy->getContext());
+  buildPreparePipeline(passes);
+  if (failed(passes.run(*copy)))
+    return errors.empty() ? Status(StatusCode::Internal, "it cannot be prepared") : errors.front();
+  Stage stage{std::move(copy), {}};
+  for (auto func : stage.module->getOps<ir::FuncOp>())
+    stage.functions[func.getSymName().str()] = print(func);
+  return stage;
+}
+
+Expected<std::vector<Argument>> PassVerifier::run(const Stage &stage) const {
+  Expected<ir::FuncOp> entry = findEntry(*stage.module, Options.entry);
+  if (!entry)
+    return entry.status();
+  Expected<std::vector<Argument>> args = copyArguments(Inputs);
+  if (!args)
+    return args.status();
+  if (Status failed = runReference(*stage.module, *entry, Options, *args); !failed.isOk())
+    return failed;
+  return args;
+}
+
+std::string PassVerifier::compareResults(const Stage &stage,
+                                         std::span<const Argument> results) const {
+  ir::FuncOp entry = *findEntry(*stage.module, Options.entry);
+  std::vector<std::string> names = parameterNames(entry);
+  for (auto [number, result] : llvm::enumerate(results))
+    if (auto *tensor = std::get_if<Tensor>(&result)) {
+      Difference difference = compareWithReference(*tensor, std::get<Tensor>(Wanted[number]));
+      if (!difference.ok)
+        return "'" + names[number] + "' differs: " + difference.where;
+    }
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// The first task that differs
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A task that has run, with copies of what it wrote.
+struct TaskResult {
+  std::string kernel;
+  std::vector<Argument> written;
+};
+
+} // namespace
+
+/// Every task of a program in the order of submission; up to its failure if it fails.
+static std::vector<TaskResult> runTasks(ModuleOp module, const RunSettings &options,
+                                        std::span<const Argument> inputs) {
+  std::vector<TaskResult> tasks;
+  Expected<ir::FuncOp> entry = findEntry(module, options.entry);
+  Expected<std::vector<Argument>> args = copyArguments(inputs);
+  if (!entry || !args)
+    return tasks;
+  SimulatorOptions simulator;
+  simulator.machine = findMachine(options.platform);
+  simulator.onTaskEnd = [&](const std::string &kernel, std::span<const Tensor> written) {
+    Expected<std::vector<Argument>> copies =
+        copyArguments(std::vector<Argument>(written.begin(), written.end()));
+    tasks.push_back({kernel, copies ? std::move(*copies) : std::vector<Argument>()});
+  };
+  (void)simulate(module, *entry, *args, simulator); // a failure ends the list
+  return tasks;
+}
+
+/// What is different about a task; empty if nothing is.
+static std::string compareTasks(const TaskResult &before, const TaskResult &after) {
+  if (before.kernel != after.kernel)
+    return "@" + after.kernel + ", which was @" + before.kernel;
+  if (before.written.size() != after.written.size())
+    return "@" + after.kernel + ", which writes other tensors";
+  for (auto [was, is] : llvm::zip_equal(before.written, after.written)) {
+    const auto &have = std::get<Tensor>(is), &want = std::get<Tensor>(was);
+    if (!llvm::equal(have.extents(), want.extents()))
+      return "@" + after.kernel + ", which writes " + have.str() + " and wrote " + want.str();
+    if (Difference difference = compareWithReference(have, want); !difference.ok)
+      return "@" + after.kernel + ": " + difference.where;
+  }
+  return "";
+}
+
+std::string PassVerifier::firstDifferentTask(const Stage &before, const Stage &after) const {
+  std::vector<TaskResult> was = runTasks(*before.module, Options, Inputs);
+  std::vector<TaskResult> is = runTasks(*after.module, Options, Inputs);
+  for (size_t i = 0; i < std::min(was.size(), is.size()); ++i)
+    if (std::string what = compareTasks(was[i], is[i]); !what.empty())
+      return "task " + std::to_string(i) + ", " + what;
+  if (was.size() == is.size())
+    return "";
+  return "task " + std::to_string(std::min(was.size(), is.size())) + ", of " +
+         std::to_string(is.size()) + " that ran; before the pass " + std::to_string(was.size()) +
+         " did";
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+void PassVerifier::verify(const std::string &pass, ModuleOp module) {
+  ++Passes;
+  if (Fault)
+    return; // what comes after a wrong pass is wrong because of it
+  Expected<Stage> stage = stageOf(module);
+  if (!stage) {
+    Fault = {pass, "it can no longer be prepared: " + stage.status().str(), {}, ""};
+    return;
+  }
+  std::vector<std::string> changed;
+  for (const auto &[name, text] : stage->functions)
+    if (auto before = Last.functions.find(name);
+        before == Last.functions.end() || before->second != text)
+      changed.push_back(name);
+  if (changed.empty() && stage->functions.size() == Last.functions.size())
+    return;
+  ++Changes;
+  Expected<std::vector<Argument>> results = run(*stage);
+  std::string what = results ? compareResults(*stage, *results)
+                             : "the reference fails: " + results.status().message();
+  if (!what.empty())
+    Fault = {pass, what, changed, firstDifferentTask(Last, *stage)};
+  Last = std::move(*stage);
+}
+
+int verifyEachPass(const Source &source, const RunSettings &options) {
+  int status = kBadInput;
+  OwningOpRef<ModuleOp> prepared = prepare(source, "", status);
+  if (!prepared)
+    return status;
+  Expected<ir::FuncOp> entry = findEntry(*prepared, options.entry);
+  if (!entry)
+    return badInput(entry.status().message());
+  Expected<std::vector<Argument>> args = argumentsOf(source, *entry, options);
+  if (!args)
+    return badInput(args.status().message());
+  PassVerifier verifier(source, options, std::move(*args));
+  if (Status failed = verifier.begin(); !failed.isOk()) {
+    printErrors({failed.withPrefix("the PyTorch reference failed before the first pass")});
+    return failed.code() == StatusCode::NotFound ? kBadInput : kWrong;
+  }
+  if (!prepare(source, "", status, verifier.instrumentation()))
+    return status;
+  if (const std::optional<PassFault> &fault = verifier.fault()) {
+    std::fprintf(stderr, "kiln: error: pass %s changes what the program computes: %s\n",
+                 fault->pass.c_str(), fault->what.c_str());
+    std::fprintf(stderr, "  functions it changed: %s\n",
+                 llvm::join(fault->functions, ", ").c_str());
+    if (!fault->task.empty())
+      std::fprintf(stderr, "  first task that differs: %s\n", fault->task.c_str());
+    return kWrong;
+  }
+  if (!options.json)
+    std::printf("verified %u passes; %u changed what is executed\n", verifier.passes(),
+                verifier.changes());
+  return kGood;
+}
+
+} // namespace kiln

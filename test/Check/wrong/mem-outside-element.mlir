@@ -1,0 +1,14 @@
+// A box of one element lies inside its tile.
+// RUN: split-file --leading-lines %s %t
+// RUN: not %kiln run %t/wrong.mlir --seeds 2 --arg i=4 --no-reference 2>&1 | FileCheck %s
+// RUN: %kiln run %t/wrong.mlir --seeds 2 --arg i=3 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RIGHT: checked {{.*}}: 0 findings
+
+//--- wrong.mlir
+kiln.func @k(%x: !kiln.tensor<4x8xf32>, %i: index, %y: !kiln.tensor<4x8xf32>) incore {
+  %one = arith.constant 1.0 : f32
+  %t = tile.full %one : !tile.tile<4x8xf32>
+  %v = tile.element %t[%i, 7] : f32
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: tile.element: a box of 1x1 at [4, 7] lies outside the tile of 4x8
+  kiln.write %v, %y[0, 0]
+}

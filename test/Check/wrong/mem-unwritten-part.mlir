@@ -1,0 +1,38 @@
+// The store leaves the last row and the last column out; the load does not.
+// RUN: split-file --leading-lines %s %t
+// RUN: not %kiln run %t/wrong.mlir --seeds 4 --no-reference 2>&1 | FileCheck %s
+// RUN: %kiln run %t/right.mlir --seeds 4 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RIGHT: checked {{.*}}: 0 findings
+
+//--- wrong.mlir
+kiln.func @some(%x: !kiln.tensor<4x8xf32>) incore {
+  %one = arith.constant 1.0 : f32
+  %t = tile.full %one : !tile.tile<4x8xf32>
+  tile.store %t, %x[0, 0] valid(3, 7)
+}
+kiln.func @copy(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<4x8xf32>) incore {
+  %t = tile.load %x[0, 0] : !tile.tile<4x8xf32>
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: reads element [0, 7] of 'x' (f32[4, 8]), which nobody has written
+  tile.store %t, %y[0, 0]
+}
+kiln.func @main(%y: !kiln.tensor<4x8xf32>) orchestration {
+  %x = kiln.alloc() : !kiln.tensor<4x8xf32>
+  %a = kiln.submit @some(%x)
+  %b = kiln.submit @copy(%x, %y)
+}
+
+//--- right.mlir
+kiln.func @some(%x: !kiln.tensor<4x8xf32>) incore {
+  %one = arith.constant 1.0 : f32
+  %t = tile.full %one : !tile.tile<4x8xf32>
+  tile.store %t, %x[0, 0] valid(3, 7)
+}
+kiln.func @copy(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<4x8xf32>) incore {
+  %t = tile.load %x[0, 0] valid(3, 7) : !tile.tile<4x8xf32>
+  tile.store %t, %y[0, 0]
+}
+kiln.func @main(%y: !kiln.tensor<4x8xf32>) orchestration {
+  %x = kiln.alloc() : !kiln.tensor<4x8xf32>
+  %a = kiln.submit @some(%x)
+  %b = kiln.submit @copy(%x, %y)
+}
