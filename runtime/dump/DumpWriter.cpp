@@ -19,7 +19,7 @@ static Status ioErrno(const std::string &action, const std::string &path) {
   return ioError("cannot " + action + " '" + path + "': " + std::strerror(errno));
 }
 
-DumpWriter::DumpWriter(const DumpOptions &options) : Options(options) {
+DumpWriter::DumpWriter(const DumpOptions &options, unsigned) : Options(options) {
   Directory = options.directory + "/" + dumpformat::subdirectory;
   ManifestPath = Directory + "/" + dumpformat::manifestFile;
   PayloadPath = Directory + "/" + dumpformat::payloadFile;
@@ -62,67 +62,71 @@ void DumpWriter::write(const void *bytes, uint64_t size) {
   PayloadBytes += size;
 }
 
-void DumpWriter::beforeDispatch(uint64_t task, const Task &args, const KernelRecord &kernel) {
+void DumpWriter::beforeDispatch(unsigned, const DumpTask &task) {
+  std::lock_guard lock(Mutex);
   if (!Error.isOk())
     return;
-  if (!kernel.signature)
-    UnsignedTasks.insert(task);
-  captureTensors(task, args, kernel, DumpStage::BeforeDispatch);
-  captureScalars(task, args, kernel);
+  if (!task.kernel.signature)
+    UnsignedTasks.insert(task.index);
+  captureTensors(task, DumpStage::BeforeDispatch);
+  captureScalars(task);
 }
 
-void DumpWriter::afterCompletion(uint64_t task, const Task &args, const KernelRecord &kernel) {
-  captureTensors(task, args, kernel, DumpStage::AfterCompletion);
+void DumpWriter::afterCompletion(unsigned, const DumpTask &task) {
+  std::lock_guard lock(Mutex);
+  captureTensors(task, DumpStage::AfterCompletion);
 }
 
-DumpRecord DumpWriter::newRecord(uint64_t task, const KernelRecord &kernel, size_t argIndex,
-                                 DumpStage stage) {
-  auto [it, isNew] = KernelIndex.try_emplace(&kernel, static_cast<uint32_t>(Kernels.size()));
+DumpRecord DumpWriter::newRecord(const DumpTask &task, size_t argIndex, DumpStage stage) {
+  auto [it, isNew] = KernelIndex.try_emplace(&task.kernel, static_cast<uint32_t>(Kernels.size()));
   if (isNew)
-    Kernels.push_back(&kernel);
+    Kernels.push_back(&task.kernel);
   DumpRecord record{};
-  record.task = task;
+  record.task = task.index;
   record.kernel = it->second;
   record.argIndex = static_cast<uint16_t>(argIndex);
   record.stage = static_cast<uint8_t>(stage);
   record.binOffset = PayloadBytes;
-  if (!kernel.signature)
+  if (!task.kernel.signature)
     record.flags |= DumpRecord::Unsigned;
   return record;
 }
 
-void DumpWriter::captureTensors(uint64_t task, const Task &args, const KernelRecord &kernel,
-                                DumpStage stage) {
-  for (size_t i = 0; i < args.tensors().size() && Error.isOk(); ++i) {
-    const auto &[tensor, direction] = args.tensors()[i];
+void DumpWriter::captureTensors(const DumpTask &task, DumpStage stage) {
+  for (size_t i = 0; i < task.tensors.size() && Error.isOk(); ++i) {
+    Direction direction = task.directions[i];
     if (!(stage == DumpStage::BeforeDispatch ? reads(direction) : writes(direction)))
       continue;
-    DumpRecord record = newRecord(task, kernel, i, stage);
+    DumpRecord record = newRecord(task, i, stage);
     record.role = static_cast<uint8_t>(direction);
-    if (kernel.signature && kernel.signature->tensors[i].internal)
+    if (task.kernel.signature && task.kernel.signature->tensors[i].internal)
       record.flags |= DumpRecord::Internal;
-    append(tensor, record);
+    append(task.tensors[i], task.buffers[i], record);
   }
 }
 
-void DumpWriter::append(const Tensor &tensor, DumpRecord &record) {
-  if (tensor.rank() > KILN_MAX_RANK)
-    return fail(Status(StatusCode::Internal,
-                       "tensor dump stopped: a tensor of rank " + std::to_string(tensor.rank())));
-  record.rank = static_cast<uint8_t>(tensor.rank());
-  std::copy(tensor.extents().begin(), tensor.extents().end(), record.shape);
-  std::copy(tensor.strides().begin(), tensor.strides().end(), record.strides);
-  record.dtype = static_cast<uint8_t>(tensor.dtype());
-  record.address = reinterpret_cast<uintptr_t>(tensor.data());
-  record.bufferId = tensor.buffer()->id();
-  record.offset = tensor.byteOffset() / static_cast<uint64_t>(sizeOf(tensor.dtype()));
-  if (tensor.isContiguous())
+void DumpWriter::append(const kiln_tensor &abi, const std::shared_ptr<Buffer> &buffer,
+                        DumpRecord &record) {
+  auto offset = static_cast<uint64_t>(static_cast<std::byte *>(abi.data) -
+                                      static_cast<std::byte *>(buffer->data()));
+  Expected<Tensor> tensor = Tensor::view(buffer, offset, static_cast<DType>(abi.dtype),
+                                         Dims(abi.extents, abi.rank), Dims(abi.strides, abi.rank));
+  if (!tensor)
+    return fail(ioError(tensor.status().message()));
+  record.rank = static_cast<uint8_t>(tensor->rank());
+  std::copy(tensor->extents().begin(), tensor->extents().end(), record.shape);
+  std::copy(tensor->strides().begin(), tensor->strides().end(), record.strides);
+  record.dtype = static_cast<uint8_t>(tensor->dtype());
+  record.address = reinterpret_cast<uintptr_t>(tensor->data());
+  record.bufferId = buffer->id();
+  record.offset = offset / static_cast<uint64_t>(sizeOf(tensor->dtype()));
+  if (tensor->isContiguous())
     record.flags |= DumpRecord::Contiguous;
   if (!(record.flags & DumpRecord::Internal)) {
-    record.binSize = tensor.numBytes();
-    if (tensor.isContiguous()) {
-      write(tensor.data(), record.binSize);
-    } else if (Expected<std::vector<std::byte>> bytes = tensor.gatherBytes()) {
+    record.binSize = tensor->numBytes();
+    if (tensor->isContiguous()) {
+      write(tensor->data(), record.binSize);
+    } else if (Expected<std::vector<std::byte>> bytes = tensor->gatherBytes()) {
       write(bytes->data(), bytes->size());
     } else {
       fail(ioError(bytes.status().message()));
@@ -132,13 +136,12 @@ void DumpWriter::append(const Tensor &tensor, DumpRecord &record) {
     Records.push_back(record);
 }
 
-void DumpWriter::captureScalars(uint64_t task, const Task &args, const KernelRecord &kernel) {
-  for (size_t i = 0; i < args.scalars().size() && Error.isOk(); ++i) {
-    DumpRecord record =
-        newRecord(task, kernel, args.tensors().size() + i, DumpStage::BeforeDispatch);
+void DumpWriter::captureScalars(const DumpTask &task) {
+  for (size_t i = 0; i < task.scalars.size() && Error.isOk(); ++i) {
+    DumpRecord record = newRecord(task, task.tensors.size() + i, DumpStage::BeforeDispatch);
     record.flags |= DumpRecord::Scalar;
-    record.dtype = static_cast<uint8_t>(args.scalars()[i].type);
-    record.scalarBits = args.scalars()[i].bits;
+    record.dtype = static_cast<uint8_t>(task.scalarTypes[i]);
+    record.scalarBits = task.scalars[i];
     Records.push_back(record);
   }
 }

@@ -21,12 +21,25 @@
 #include "kiln/runtime/task.h"
 
 #include <cstdio>
+#include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace kiln {
+
+/// The arguments of a task, in task order.
+struct DumpTask {
+  uint64_t index;
+  const KernelRecord &kernel;
+  std::span<const kiln_tensor> tensors;
+  const std::shared_ptr<Buffer> *buffers; // of the tensors
+  const Direction *directions;
+  std::span<const uint64_t> scalars;
+  const DType *scalarTypes;
+};
 
 class DumpWriter {
 public:
@@ -39,31 +52,32 @@ public:
 
   /// Makes the directory and removes what an earlier run left there, so that a crash never leaves
   /// an old manifest beside a new payload.
-  explicit DumpWriter(const DumpOptions &options);
+  DumpWriter(const DumpOptions &options, unsigned numWorkers);
   /// Without finish(): leaves nothing behind.
   ~DumpWriter();
   DumpWriter(const DumpWriter &) = delete;
   DumpWriter &operator=(const DumpWriter &) = delete;
 
   /// In and inout tensors, and every scalar.
-  void beforeDispatch(uint64_t task, const Task &args, const KernelRecord &kernel);
+  void beforeDispatch(unsigned worker, const DumpTask &task);
   /// Out and inout tensors. To be called before any successor may run.
-  void afterCompletion(uint64_t task, const Task &args, const KernelRecord &kernel);
+  void afterCompletion(unsigned worker, const DumpTask &task);
 
   /// Completes both files, for failed runs too. Call once.
   Status finish(const RunSummary &run);
 
 private:
   void open();
-  void captureTensors(uint64_t task, const Task &args, const KernelRecord &kernel, DumpStage stage);
-  void captureScalars(uint64_t task, const Task &args, const KernelRecord &kernel);
-  DumpRecord newRecord(uint64_t task, const KernelRecord &kernel, size_t argIndex, DumpStage stage);
-  void append(const Tensor &tensor, DumpRecord &record);
+  void captureTensors(const DumpTask &task, DumpStage stage);
+  void captureScalars(const DumpTask &task);
+  DumpRecord newRecord(const DumpTask &task, size_t argIndex, DumpStage stage);
+  void append(const kiln_tensor &abi, const std::shared_ptr<Buffer> &buffer, DumpRecord &record);
   void write(const void *bytes, uint64_t size);
   void fail(Status error);
   DumpEntry describe(const DumpRecord &record) const;
   std::string renderManifest(const RunSummary &run) const;
 
+  std::mutex Mutex;
   DumpOptions Options;
   std::string Directory, TempPath, PayloadPath, ManifestPath;
   std::FILE *Payload = nullptr;
