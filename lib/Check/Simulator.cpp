@@ -182,6 +182,7 @@ Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, SimulationRepo
   EngineOptions engineOptions;
   engineOptions.seed = Options.seed;
   engineOptions.recordTrace = report != nullptr;
+  engineOptions.arenaBytes = 0; // the interpreter holds every intermediate until the end
   Expected<std::unique_ptr<Engine>> engine = Engine::create(Registry, engineOptions);
   if (!engine)
     return engine.status();

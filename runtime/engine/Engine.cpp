@@ -12,15 +12,20 @@ using namespace kiln;
 /// Bounds that only a mistake exceeds.
 static constexpr uint64_t maxMaxPending = 1 << 24;
 static constexpr unsigned maxWorkers = 1024;
+static constexpr uint64_t maxArenaBytes = uint64_t{1} << 46;
 
 static Status invalid(std::string message) {
   return Status(StatusCode::InvalidArgument, std::move(message));
 }
 
+static uint64_t roundUpArena(uint64_t bytes) {
+  return (bytes + Arena::alignment - 1) / Arena::alignment * Arena::alignment;
+}
+
 Engine::Impl::Impl(const KernelRegistry &registry, const EngineOptions &options, uint64_t seed,
                    unsigned numWorkers)
     : Registry(registry), Options(options), Seed(seed), Window(options.maxPending),
-      Map(Settled, options.recordTrace), Scopes(1),
+      Map(Settled, options.recordTrace), Intermediates(roundUpArena(options.arenaBytes)), Scopes(1),
       Sched(Run, numWorkers, seed, Window.maxTasks()) {
   Run.recordsOrder = options.recordTrace;
 }
@@ -48,6 +53,8 @@ Expected<std::unique_ptr<Engine>> Engine::create(const KernelRegistry &registry,
     return invalid("EngineOptions::maxPending must be at least 1");
   if (options.maxPending > maxMaxPending)
     return invalid("EngineOptions::maxPending must be at most " + std::to_string(maxMaxPending));
+  if (options.arenaBytes > maxArenaBytes)
+    return invalid("EngineOptions::arenaBytes must be at most " + std::to_string(maxArenaBytes));
   if (options.workers > maxWorkers)
     return invalid("EngineOptions::workers must be at most " + std::to_string(maxWorkers));
   std::optional<uint64_t> seed = options.seed;
@@ -205,10 +212,10 @@ Expected<ScalarBits> Engine::Impl::get(const Tensor &tensor, Dims indices) {
 
 Status Engine::begin(RunOptions options) { return P->startRun(std::move(options)); }
 
-Expected<TaskId> Engine::submit(Task task) { return P->submit(std::move(task)); }
+Expected<TaskId> Engine::submit(const Task &task) { return P->submit(task); }
 
 Expected<Tensor> Engine::alloc(DType dtype, Dims extents) {
-  Expected<Tensor> tensor = Tensor::empty(dtype, extents);
+  Expected<Tensor> tensor = P->alloc(dtype, extents);
   return tensor ? tensor : tensor.status().withPrefix("alloc");
 }
 
@@ -230,6 +237,13 @@ Status Engine::endScope() {
 Expected<ScalarBits> Engine::get(const Tensor &tensor, Dims indices) {
   return P->get(tensor, indices);
 }
+Status Engine::run(const Task &task) {
+  // No worker need wake up for what the caller is about to do itself.
+  P->Sched.holdBack(!P->RunOpen || P->Window.isEmpty());
+  Expected<TaskId> id = P->submit(task);
+  P->Sched.holdBack(false);
+  return id ? P->drain() : id.status();
+}
 Status Engine::wait() { return P->drain(); }
 Status Engine::finish() { return P->finishRun(); }
 const std::optional<TaskFailure> &Engine::lastFailure() const { return P->Reported; }
@@ -241,5 +255,5 @@ uint64_t Engine::seed() const { return P->Seed; }
 unsigned Engine::workers() const { return P->Sched.numWorkers(); }
 EngineUsage Engine::usage() const {
   P->retire();
-  return {P->Window.end() - P->Window.begin(), P->Map.numRegions(), 0};
+  return {P->Window.end() - P->Window.begin(), P->Map.numRegions(), P->Intermediates.bytesInUse()};
 }

@@ -15,6 +15,7 @@
 #define KILN_RUNTIME_ENGINE_ENGINEIMPL_H
 
 #include "dump/DumpWriter.h"
+#include "engine/Arena.h"
 #include "engine/Scheduler.h"
 #include "engine/TaskWindow.h"
 #include "engine/TensorMap.h"
@@ -38,7 +39,8 @@ struct Engine::Impl {
        unsigned numWorkers);
 
   // Submit.cpp
-  Expected<TaskId> submit(Task task);
+  Expected<TaskId> submit(const Task &task);
+  const KernelRecord *kernelOf(const Task &task);
   Status verifyDeps(const Task &task) const;
   /// Waits until the window has room for it. False when it never will: a bug.
   bool makeRoom(const Task &task);
@@ -64,6 +66,12 @@ struct Engine::Impl {
   bool await(uint64_t index);
   /// Until everything has retired.
   bool awaitAll();
+  /// Memory for an intermediate: waits for tasks to give some back if that can help.
+  Expected<Tensor> alloc(DType dtype, Dims extents);
+  Expected<std::shared_ptr<Buffer>> allocFromArena(uint64_t bytes);
+  /// Whether something besides unretired tasks refers to it: then waiting will not free it.
+  bool isHeldByUser(const std::shared_ptr<Buffer> &buffer);
+  Status arenaTooSmall(uint64_t bytes);
   bool hasFinished(uint64_t index) { return index < Window.begin() || Window[index].isSealed(); }
   /// Of a finished task.
   bool isBad(uint64_t index);
@@ -87,6 +95,7 @@ struct Engine::Impl {
   }
 
   const KernelRegistry &Registry;
+  std::array<const KernelRecord *, 64> KnownKernels{}; // of the registry, by hash of the pointer
   const EngineOptions Options;
   const uint64_t Seed;
 
@@ -98,6 +107,7 @@ struct Engine::Impl {
   TaskWindow Window;
   SettledTasks Settled;
   TensorMap Map;
+  Arena Intermediates;
   uint64_t Waited = 0; // tasks below this were covered by a wait(): their failures are settled
   std::vector<std::shared_ptr<Buffer>> BadBuffers; // of failed and cancelled tasks
   std::unordered_set<std::string> Files;           // of source locations

@@ -97,7 +97,7 @@ struct alignas(64) Node {
   const kiln_tensor *tensors() const { return reinterpret_cast<const kiln_tensor *>(this + 1); }
 
   static Edge *sealed() { return reinterpret_cast<Edge *>(1); }
-  bool isSealed() const { return successors.load(std::memory_order_acquire) == sealed(); }
+  bool isSealed() const { return successors.load(std::memory_order_seq_cst) == sealed(); }
   bool isBad() const { return state == TaskState::Failed || state == TaskState::Cancelled; }
 
   /// False when this task has finished: there is nothing to wait for.

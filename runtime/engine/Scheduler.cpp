@@ -57,6 +57,12 @@ void Scheduler::publishFrom(Worker &worker, Node &node) {
   Beds.notifyWork();
 }
 
+void Scheduler::publish(Node &node) {
+  if (!IsHeldBack || Order)
+    return publishFrom(Workers.front(), node);
+  Workers.front().ready.push(&node);
+}
+
 bool Scheduler::hasWork() const {
   for (const Worker &worker : Workers)
     if (!worker.ready.isEmpty())
@@ -171,8 +177,6 @@ void FailureLatch::startRun() {
   Current = First = Status::ok();
   Parts.reset();
 }
-
-bool FailureLatch::isSet() const { return !current().isOk(); }
 
 Status FailureLatch::current() const {
   std::lock_guard lock(Mutex);

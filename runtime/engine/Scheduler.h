@@ -45,7 +45,6 @@ class FailureLatch {
 public:
   void latch(TaskFailure failure, Status status);
   void startRun();
-  bool isSet() const;
   Status current() const;
   /// The parts of current().
   std::optional<TaskFailure> parts() const;
@@ -93,8 +92,10 @@ public:
   unsigned numWorkers() const { return static_cast<unsigned>(Workers.size()); }
   void startRun();
 
+  /// While on, publishing wakes nobody: the submitter is about to work itself.
+  void holdBack(bool on) { IsHeldBack = on; }
   /// The task has nothing left to wait for.
-  void publish(Node &node) { publishFrom(Workers.front(), node); }
+  void publish(Node &node);
   /// Runs a ready task on the calling thread; false when there is none.
   bool runOne();
   /// Nothing to do: waits a little, or sleeps until there is something to run or `node` has
@@ -129,6 +130,7 @@ private:
   Parking Beds;
   std::optional<InlineOrder> Order;
   uint64_t NumFinished = 0;
+  bool IsHeldBack = false;    // the submitter's
   std::deque<Worker> Workers; // [0] is the submitter
   std::vector<std::thread> Threads;
   std::atomic<bool> IsStopping{false};

@@ -38,10 +38,22 @@ static TraceTask describe(const Node &node, const Task &task) {
   return entry;
 }
 
-Expected<TaskId> Engine::Impl::submit(Task task) {
+const KernelRecord *Engine::Impl::kernelOf(const Task &task) {
   const KernelRecord *kernel = task.kernelRecord();
-  if (kernel ? Registry.find(kernel->funcId) != kernel : !task.isDummy())
-    kernel = Registry.find(task.kernel());
+  if (!kernel)
+    return task.isDummy() ? nullptr : Registry.find(task.kernel());
+  const KernelRecord *&known =
+      KnownKernels[reinterpret_cast<uintptr_t>(kernel) / sizeof(*kernel) % KnownKernels.size()];
+  if (known != kernel) {
+    if (Registry.find(kernel->funcId) != kernel)
+      return nullptr; // of another registry
+    known = kernel;
+  }
+  return kernel;
+}
+
+Expected<TaskId> Engine::Impl::submit(const Task &task) {
+  const KernelRecord *kernel = kernelOf(task);
   Status bad = verifyTask(task, kernel);
   if (bad.isOk() && !task.deps().empty())
     bad = verifyDeps(task);
@@ -198,14 +210,36 @@ static void fillGrid(GridLaunch &grid, const Task &task) {
   grid.participants.store(1, std::memory_order_relaxed);
 }
 
+/// What Tensor::toAbi() does, in one pass: this is done for every tensor of every task.
+static void fillTensor(kiln_tensor &abi, const Tensor &tensor, Direction direction) {
+  abi.data = tensor.data();
+  abi.dtype = static_cast<int32_t>(tensor.dtype());
+  abi.rank = static_cast<uint16_t>(tensor.rank());
+  bool isBroadcast = false, isContiguous = true, isEmpty = false;
+  uint64_t step = 1; // may wrap around when some extent is 0, and is not needed then
+  for (int i = KILN_MAX_RANK; i-- > tensor.rank();) {
+    abi.extents[i] = 1;
+    abi.strides[i] = 0;
+  }
+  for (int i = tensor.rank(); i-- > 0;) {
+    int64_t extent = abi.extents[i] = tensor.extent(i), stride = abi.strides[i] = tensor.stride(i);
+    isBroadcast |= extent > 1 && stride == 0;
+    isContiguous &= extent <= 1 || static_cast<uint64_t>(stride) == step;
+    isEmpty |= extent == 0;
+    step *= static_cast<uint64_t>(extent);
+  }
+  bool isReadOnly = direction == Direction::In || isBroadcast;
+  abi.flags = static_cast<uint16_t>((isReadOnly ? KILN_TENSOR_READ_ONLY : 0) |
+                                    (isBroadcast ? KILN_TENSOR_BROADCAST : 0) |
+                                    (isContiguous || isEmpty ? KILN_TENSOR_CONTIGUOUS : 0));
+}
+
 /// Tensors, scalars, and who holds their memory.
 static void fillArguments(Node &node, const Task &task) {
   NodeDetail &detail = *node.detail;
   for (size_t i = 0; i < task.tensors().size(); ++i) {
     const auto &[tensor, direction] = task.tensors()[i];
-    node.tensors()[i] = tensor.toAbi();
-    if (direction == Direction::In)
-      node.tensors()[i].flags |= KILN_TENSOR_READ_ONLY;
+    fillTensor(node.tensors()[i], tensor, direction);
     detail.directions[i] = direction;
     new (&detail.buffers[detail.numBuffers++]) std::shared_ptr<Buffer>(tensor.buffer());
   }

@@ -28,7 +28,7 @@ static std::string shapeOf(const TensorParam &param) {
 static Status verifyTensor(const TaskTensor &arg) {
   if (arg.tensor.isNull()) // everything else the factories of Tensor have checked
     return invalid("null tensor");
-  if (!writes(arg.direction) || (!arg.tensor.isReadOnly() && arg.tensor.isContiguous()))
+  if (!writes(arg.direction))
     return Status::ok();
   std::string stored = "is stored to (" + std::string(toString(arg.direction)) + ") but ";
   if (arg.tensor.isBroadcast())

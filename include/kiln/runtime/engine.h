@@ -46,6 +46,9 @@ struct EngineOptions {
   unsigned workers = 0;
   /// Tasks that may wait to run; at the limit submit() runs some first. At least 1.
   uint64_t maxPending = 1024;
+  /// Memory for intermediates (alloc()), used as a ring; only pages in use cost anything. 0: no
+  /// limit, each from the heap.
+  uint64_t arenaBytes = uint64_t{256} << 20;
   /// Keep what trace() returns. Costs memory per task: turn off for long runs.
   bool recordTrace = true;
 
@@ -94,9 +97,16 @@ public:
   Status begin(RunOptions options);
 
   /// Verifies the task against its kernel's signature, finds its dependencies and queues it.
-  Expected<TaskId> submit(Task task);
+  Expected<TaskId> submit(const Task &task);
+
+  /// submit() and wait() in one. A task of one block that finds the engine idle runs on the
+  /// calling thread, without waking a worker.
+  Status run(const Task &task);
 
   /// An intermediate. Its memory returns when the last handle is gone and its tasks have retired.
+  /// A full arena is waited for as long as tasks will free some of it. When they never will, since
+  /// the oldest intermediate is held by a handle of the program or this one is larger than the
+  /// arena, the answer is Deadlock or OutOfMemory at once, with a size that would do.
   Expected<Tensor> alloc(DType dtype, Dims extents);
 
   /// Scopes nest. In a manual one no order is inferred between two of its own tasks (two tasks

@@ -17,6 +17,7 @@
 #include "kiln/runtime/status.h"
 #include "kiln/runtime/tensor.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -78,9 +79,8 @@ public:
   /// 1 to 3 dimensions; default one block. Any 0: nothing runs. Negative, or a product beyond 63
   /// bits: submit fails.
   Task &grid(Dims dims) {
-    Grid.clear();
-    for (int64_t extent : dims)
-      Grid.push_back(extent);
+    GridRank = std::min(dims.size(), Grid.size());
+    std::copy_n(dims.begin(), GridRank, Grid.begin());
     return *this;
   }
   /// Runs after `task`, besides what the tensors imply.
@@ -113,7 +113,7 @@ public:
   bool isDummy() const { return !Record && Kernel.empty(); }
   std::span<const TaskTensor> tensors() const { return Tensors; }
   std::span<const ScalarBits> scalars() const { return Scalars; }
-  Dims gridDims() const { return Dims(std::span<const int64_t>(Grid)); }
+  Dims gridDims() const { return Dims(Grid.data(), GridRank); }
   std::span<const TaskId> deps() const { return Deps; }
   const std::optional<Predicate> &predicate() const { return Pred; }
   bool isSyncStart() const { return Sync; }
@@ -124,17 +124,12 @@ private:
   const KernelRecord *Record = nullptr;
   SmallVector<TaskTensor, 4> Tensors;
   SmallVector<ScalarBits, 4> Scalars;
-  SmallVector<int64_t, 3> Grid = oneBlock();
+  std::array<int64_t, KILN_MAX_GRID_DIMS + 1> Grid{1}; // one too many is for submit() to refuse
+  size_t GridRank = 1;
   SmallVector<TaskId, 2> Deps;
   std::optional<Predicate> Pred;
   bool Sync = false;
   SourceLoc Loc;
-
-  static SmallVector<int64_t, 3> oneBlock() {
-    SmallVector<int64_t, 3> grid;
-    grid.push_back(1);
-    return grid;
-  }
 };
 
 enum class EdgeKind : uint8_t { Raw, War, Waw, Explicit };
