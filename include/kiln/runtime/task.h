@@ -12,8 +12,8 @@
 #ifndef KILN_RUNTIME_TASK_H
 #define KILN_RUNTIME_TASK_H
 
+#include "kiln/runtime/inplace_vector.h"
 #include "kiln/runtime/signature.h"
-#include "kiln/runtime/small_vector.h"
 #include "kiln/runtime/status.h"
 #include "kiln/runtime/tensor.h"
 
@@ -122,11 +122,11 @@ public:
 private:
   std::string Kernel;
   const KernelRecord *Record = nullptr;
-  SmallVector<TaskTensor, 4> Tensors;
-  SmallVector<ScalarBits, 4> Scalars;
+  InplaceVector<TaskTensor, 4> Tensors;
+  InplaceVector<ScalarBits, 4> Scalars;
   std::array<int64_t, KILN_MAX_GRID_DIMS + 1> Grid{1}; // one too many is for submit() to refuse
   size_t GridRank = 1;
-  SmallVector<TaskId, 2> Deps;
+  InplaceVector<TaskId, 2> Deps;
   std::optional<Predicate> Pred;
   bool Sync = false;
   SourceLoc Loc;

@@ -1,4 +1,4 @@
-//===- kiln/runtime/small_vector.h - a vector with room for a few --------===//
+//===- kiln/runtime/inplace_vector.h - a vector with room for a few ------===//
 //
 // What: a vector that keeps its first N elements inside itself, so that building a task with a few
 //   arguments does not touch the heap. Grows like any vector beyond that.
@@ -6,8 +6,8 @@
 // Ownership: its elements. Threads: a value like any other.
 //
 //===---------------------------------------------------------------------===//
-#ifndef KILN_RUNTIME_SMALL_VECTOR_H
-#define KILN_RUNTIME_SMALL_VECTOR_H
+#ifndef KILN_RUNTIME_INPLACE_VECTOR_H
+#define KILN_RUNTIME_INPLACE_VECTOR_H
 
 #include <cstddef>
 #include <memory>
@@ -17,26 +17,26 @@
 
 namespace kiln {
 
-template <typename T, size_t N> class SmallVector {
+template <typename T, size_t N> class InplaceVector {
 public:
-  SmallVector() = default;
-  SmallVector(const SmallVector &other) { append(other); }
-  SmallVector(SmallVector &&other) noexcept { steal(other); }
-  SmallVector &operator=(const SmallVector &other) {
+  InplaceVector() = default;
+  InplaceVector(const InplaceVector &other) { append(other); }
+  InplaceVector(InplaceVector &&other) noexcept { steal(other); }
+  InplaceVector &operator=(const InplaceVector &other) {
     if (this != &other) {
       clear();
       append(other);
     }
     return *this;
   }
-  SmallVector &operator=(SmallVector &&other) noexcept {
+  InplaceVector &operator=(InplaceVector &&other) noexcept {
     if (this != &other) {
       release();
       steal(other);
     }
     return *this;
   }
-  ~SmallVector() { release(); }
+  ~InplaceVector() { release(); }
 
   size_t size() const { return Size; }
   bool empty() const { return Size == 0; }
@@ -63,11 +63,11 @@ private:
   T *inlineElements() { return reinterpret_cast<T *>(Inline); }
   bool isInline() const { return Elements == reinterpret_cast<const T *>(Inline); }
 
-  void append(const SmallVector &other) {
+  void append(const InplaceVector &other) {
     for (const T &value : other)
       push_back(value);
   }
-  void steal(SmallVector &other) {
+  void steal(InplaceVector &other) {
     if (!other.isInline()) {
       Elements = std::exchange(other.Elements, other.inlineElements());
       Capacity = std::exchange(other.Capacity, N);
@@ -103,4 +103,4 @@ private:
 
 } // namespace kiln
 
-#endif // KILN_RUNTIME_SMALL_VECTOR_H
+#endif // KILN_RUNTIME_INPLACE_VECTOR_H
