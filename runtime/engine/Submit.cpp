@@ -151,8 +151,10 @@ void Engine::Impl::addProducer(uint64_t task, EdgeKind kind, uint64_t bufferId, 
     IsDoomed |= Settled.bad.count(task) != 0;
     return;
   }
-  if (std::exchange(Window.lastSuccessor(task), self) != self)
-    Producers.push_back(&Window[task]);
+  if (std::exchange(Window.lastSuccessor(task), self) == self)
+    return;
+  Producers.push_back(&Window[task]);
+  __builtin_prefetch(Producers.back(), 1); // linkAndPublish() will write to it
 }
 
 void Engine::Impl::recordAccesses() {

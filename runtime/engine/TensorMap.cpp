@@ -23,9 +23,11 @@ static bool isSame(const Region &a, const Region &b) {
 }
 
 LiveRegion *TensorMap::lookup(uint64_t hash, const Region &region) const {
-  for (LiveRegion *at = Table[hash & (Table.size() - 1)]; at; at = at->nextInTable)
+  for (LiveRegion *at = Table[hash & (Table.size() - 1)]; at; at = at->nextInTable) {
+    __builtin_prefetch(&at->region); // another line than the hash
     if (at->hash == hash && isSame(at->region, region))
       return at;
+  }
   return nullptr;
 }
 
