@@ -34,13 +34,13 @@ template <typename Work> Sample measure(int repeats, Work work) {
 }
 
 /// Other load on the machine only ever makes things slower, so of several medians the best counts.
+inline Sample better(const Sample &a, const Sample &b) {
+  return a.median != 0 && a.median < b.median ? a : b;
+}
 template <typename Work> Sample bestOf(int rounds, int repeats, Work work) {
   Sample best;
-  for (int i = 0; i < rounds; ++i) {
-    Sample sample = measure(repeats, work);
-    if (i == 0 || sample.median < best.median)
-      best = sample;
-  }
+  for (int i = 0; i < rounds; ++i)
+    best = better(best, measure(repeats, work));
   return best;
 }
 

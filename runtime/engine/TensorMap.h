@@ -138,7 +138,7 @@ private:
   uint64_t SweepAt = minSweep;
 
   /// So many regions may be kept although nothing uses them.
-  static constexpr uint64_t minSweep = 8192;
+  static constexpr uint64_t minSweep = 4096;
 };
 
 } // namespace kiln
