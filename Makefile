@@ -45,8 +45,7 @@ configure:
 	$(call configure,build,-DCMAKE_BUILD_TYPE=$(CMAKE_BUILD_TYPE))
 
 bench: build ## build, then run the CPU benchmarks
-	@if [ -x build/bin/kiln-bench ]; then build/bin/kiln-bench; \
-	else echo "There is no benchmark yet."; fi
+	build/bin/kiln_bench_engine
 
 docs: configure ## generate the op pages from the dialect definitions
 	ninja -C build -j $(JOBS) kiln-docs

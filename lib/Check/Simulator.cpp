@@ -236,6 +236,7 @@ Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, SimulationRepo
     return bad;
   EngineOptions engineOptions;
   engineOptions.seed = Options.seed;
+  engineOptions.arenaBytes = 0; // the interpreter holds every intermediate until the end
   engineOptions.recordTrace = report || Checks;
   if (Checks) {
     addArguments(entry, args);

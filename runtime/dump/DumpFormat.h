@@ -1,7 +1,8 @@
 //===- DumpFormat.h - the names in a manifest ----------------------------===//
 //
-// What: the manifest's constants and the one rendering of an entry, shared by the writer and by
-//   `kiln dump --json`, so that the two cannot drift apart. Internal to the dump; pure.
+// What: the manifest's constants and an entry as JSON, as `kiln dump --json` prints it. The writer
+//   renders the same text faster (DumpManifest.cpp); a test compares the two. Internal to the
+//   dump; pure.
 //
 //===---------------------------------------------------------------------===//
 #ifndef KILN_RUNTIME_DUMP_DUMPFORMAT_H
@@ -20,6 +21,9 @@ inline constexpr const char *manifestFile = "tensor_dump.json";
 inline constexpr const char *payloadFile = "tensor_dump.bin";
 
 nlohmann::ordered_json toJson(const DumpEntry &entry);
+
+/// The value as its own JSON type. JSON has no NaN and no infinities: those are strings.
+nlohmann::ordered_json scalarValue(const ScalarBits &scalar);
 
 /// One line of JSON. Names that are not UTF-8 are repaired rather than refused: a dump must not
 /// fail over them.

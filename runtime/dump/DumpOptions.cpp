@@ -26,8 +26,7 @@ const char *kiln::toString(DumpStage stage) {
   return stage == DumpStage::BeforeDispatch ? "before_dispatch" : "after_completion";
 }
 
-/// The value as its own JSON type. JSON has no NaN and no infinities: those are strings.
-static Json scalarValue(const ScalarBits &scalar) {
+Json dumpformat::scalarValue(const ScalarBits &scalar) {
   if (info(scalar.type).cls == DTypeClass::Bool)
     return scalar.asInt() != 0;
   if (!isFloat(scalar.type))

@@ -22,16 +22,17 @@ namespace kiln {
 struct DumpRecord {
   enum Flags : uint8_t { Scalar = 1, Contiguous = 2, Internal = 4, Truncated = 8, Unsigned = 16 };
 
+  uint64_t sequence; // of the capture, over all threads
   uint64_t task;
   uint64_t address;
   uint64_t bufferId;
   uint64_t offset;     // elements from the start of the buffer
-  uint64_t binOffset;  // bytes
+  uint64_t binOffset;  // bytes; within the buffer until that is written
   uint64_t binSize;    // bytes
   uint64_t scalarBits; // scalars only
   int64_t shape[KILN_MAX_RANK];
   int64_t strides[KILN_MAX_RANK];
-  uint32_t kernel; // index into the writer's table of kernels
+  uint32_t kernel; // its function id
   uint16_t argIndex;
   uint8_t role;  // kiln_direction
   uint8_t stage; // DumpStage
@@ -41,7 +42,7 @@ struct DumpRecord {
   uint8_t reserved[5];
 };
 
-static_assert(sizeof(DumpRecord) == 152, "a dump record has a fixed size of 152 bytes");
+static_assert(sizeof(DumpRecord) == 160, "a dump record has a fixed size of 160 bytes");
 static_assert(std::is_trivially_copyable_v<DumpRecord>, "a dump record is copied as bytes");
 
 } // namespace kiln

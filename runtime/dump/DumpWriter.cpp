@@ -3,13 +3,18 @@
 #include "abi/FileIo.h"
 #include "dump/DumpFormat.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <unistd.h>
 
 using namespace kiln;
-using Json = nlohmann::ordered_json;
+
+/// A worker's buffer goes to the writer when it holds this much.
+static constexpr size_t chunkBytes = 256 << 10;
+/// Workers wait when this much is on its way to the disk.
+static constexpr size_t maxQueuedBytes = 32 << 20;
 
 static Status ioError(const std::string &message) {
   return Status(StatusCode::IoError, "tensor dump stopped: " + message);
@@ -19,17 +24,20 @@ static Status ioErrno(const std::string &action, const std::string &path) {
   return ioError("cannot " + action + " '" + path + "': " + std::strerror(errno));
 }
 
-DumpWriter::DumpWriter(const DumpOptions &options) : Options(options) {
+DumpWriter::DumpWriter(const DumpOptions &options, unsigned numWorkers)
+    : Options(options), Captures(numWorkers) {
   Directory = options.directory + "/" + dumpformat::subdirectory;
   ManifestPath = Directory + "/" + dumpformat::manifestFile;
   PayloadPath = Directory + "/" + dumpformat::payloadFile;
   TempPath = PayloadPath + ".tmp" + std::to_string(getpid());
   open();
+  if (Payload)
+    Thread = std::thread([this] { writeChunks(); });
 }
 
 DumpWriter::~DumpWriter() {
-  if (Payload)
-    fail(ioError("abandoned"));
+  stopThread();
+  removePayload();
 }
 
 void DumpWriter::open() {
@@ -46,177 +54,211 @@ void DumpWriter::open() {
 }
 
 void DumpWriter::fail(Status error) {
+  std::lock_guard lock(Mutex);
   if (Error.isOk())
     Error = std::move(error);
-  if (Payload) {
-    std::fclose(Payload);
-    std::remove(TempPath.c_str());
-  }
-  Payload = nullptr;
-  Records.clear();
+  HasFailed.store(true, std::memory_order_relaxed);
+  HasRoom.notify_all();
 }
 
-void DumpWriter::write(const void *bytes, uint64_t size) {
-  if (size != 0 && std::fwrite(bytes, 1, size, Payload) != size)
-    return fail(ioErrno("write", PayloadPath));
-  PayloadBytes += size;
+Status DumpWriter::error() {
+  std::lock_guard lock(Mutex);
+  return Error;
 }
 
-void DumpWriter::beforeDispatch(uint64_t task, const Task &args, const KernelRecord &kernel) {
-  if (!Error.isOk())
+void DumpWriter::removePayload() {
+  if (!Payload)
     return;
-  if (!kernel.signature)
-    UnsignedTasks.insert(task);
-  captureTensors(task, args, kernel, DumpStage::BeforeDispatch);
-  captureScalars(task, args, kernel);
+  std::fclose(Payload);
+  std::remove(TempPath.c_str());
+  Payload = nullptr;
 }
 
-void DumpWriter::afterCompletion(uint64_t task, const Task &args, const KernelRecord &kernel) {
-  captureTensors(task, args, kernel, DumpStage::AfterCompletion);
+//===----------------------------------------------------------------------===//
+// Capturing, by the workers
+//===----------------------------------------------------------------------===//
+
+void DumpWriter::beforeDispatch(unsigned worker, const DumpTask &task) {
+  Capture &capture = Captures[worker];
+  if (!task.kernel.signature)
+    capture.unsignedTasks.push_back(task.index);
+  captureTensors(capture, task, DumpStage::BeforeDispatch);
+  captureScalars(capture, task);
+  flushIfFull(capture);
 }
 
-DumpRecord DumpWriter::newRecord(uint64_t task, const KernelRecord &kernel, size_t argIndex,
+void DumpWriter::afterCompletion(unsigned worker, const DumpTask &task) {
+  captureTensors(Captures[worker], task, DumpStage::AfterCompletion);
+  flushIfFull(Captures[worker]);
+}
+
+DumpRecord DumpWriter::newRecord(Capture &capture, const DumpTask &task, size_t argIndex,
                                  DumpStage stage) {
-  auto [it, isNew] = KernelIndex.try_emplace(&kernel, static_cast<uint32_t>(Kernels.size()));
-  if (isNew)
-    Kernels.push_back(&kernel);
   DumpRecord record{};
-  record.task = task;
-  record.kernel = it->second;
+  record.sequence = NextSequence.fetch_add(1, std::memory_order_relaxed);
+  record.task = task.index;
+  record.kernel = static_cast<uint32_t>(task.kernel.funcId);
+  capture.kernels.try_emplace(record.kernel, &task.kernel);
   record.argIndex = static_cast<uint16_t>(argIndex);
   record.stage = static_cast<uint8_t>(stage);
-  record.binOffset = PayloadBytes;
-  if (!kernel.signature)
+  record.binOffset = capture.chunk.payload.size();
+  if (!task.kernel.signature)
     record.flags |= DumpRecord::Unsigned;
   return record;
 }
 
-void DumpWriter::captureTensors(uint64_t task, const Task &args, const KernelRecord &kernel,
-                                DumpStage stage) {
-  for (size_t i = 0; i < args.tensors().size() && Error.isOk(); ++i) {
-    const TaskTensor &arg = args.tensors()[i];
-    if (!(stage == DumpStage::BeforeDispatch ? reads(arg.direction) : writes(arg.direction)))
+void DumpWriter::captureTensors(Capture &capture, const DumpTask &task, DumpStage stage) {
+  for (size_t i = 0; i < task.tensors.size() && !HasFailed.load(std::memory_order_relaxed); ++i) {
+    Direction direction = task.directions[i];
+    if (!(stage == DumpStage::BeforeDispatch ? reads(direction) : writes(direction)))
       continue;
-    DumpRecord record = newRecord(task, kernel, i, stage);
-    record.role = static_cast<uint8_t>(arg.direction);
-    if (kernel.signature && kernel.signature->tensors[i].internal)
+    DumpRecord record = newRecord(capture, task, i, stage);
+    record.role = static_cast<uint8_t>(direction);
+    if (task.kernel.signature && task.kernel.signature->tensors[i].internal)
       record.flags |= DumpRecord::Internal;
-    append(arg.tensor, record);
+    append(capture, task.tensors[i], task.buffers[i], record);
   }
 }
 
-void DumpWriter::append(const Tensor &tensor, DumpRecord &record) {
-  if (tensor.rank() > KILN_MAX_RANK)
+void DumpWriter::append(Capture &capture, const kiln_tensor &abi,
+                        const std::shared_ptr<Buffer> &buffer, DumpRecord &record) {
+  if (abi.rank > KILN_MAX_RANK)
     return fail(Status(StatusCode::Internal,
-                       "tensor dump stopped: a tensor of rank " + std::to_string(tensor.rank())));
-  record.rank = static_cast<uint8_t>(tensor.rank());
-  std::copy(tensor.extents().begin(), tensor.extents().end(), record.shape);
-  std::copy(tensor.strides().begin(), tensor.strides().end(), record.strides);
-  record.dtype = static_cast<uint8_t>(tensor.dtype());
-  record.address = reinterpret_cast<uintptr_t>(tensor.data());
-  record.bufferId = tensor.buffer()->id();
-  record.offset = tensor.byteOffset() / static_cast<uint64_t>(sizeOf(tensor.dtype()));
-  if (tensor.isContiguous())
+                       "tensor dump stopped: a tensor of rank " + std::to_string(abi.rank)));
+  record.rank = static_cast<uint8_t>(abi.rank);
+  std::copy(abi.extents, abi.extents + abi.rank, record.shape);
+  std::copy(abi.strides, abi.strides + abi.rank, record.strides);
+  record.dtype = static_cast<uint8_t>(abi.dtype);
+  record.address = reinterpret_cast<uintptr_t>(abi.data);
+  record.bufferId = buffer->id();
+  auto offset = static_cast<uint64_t>(static_cast<std::byte *>(abi.data) -
+                                      static_cast<std::byte *>(buffer->data()));
+  auto type = static_cast<DType>(abi.dtype);
+  record.offset = offset / static_cast<uint64_t>(sizeOf(type));
+  if (abi.flags & KILN_TENSOR_CONTIGUOUS)
     record.flags |= DumpRecord::Contiguous;
   if (!(record.flags & DumpRecord::Internal)) {
-    record.binSize = tensor.numBytes();
-    if (tensor.isContiguous()) {
-      write(tensor.data(), record.binSize);
-    } else if (Expected<std::vector<std::byte>> bytes = tensor.gatherBytes()) {
-      write(bytes->data(), bytes->size());
+    Expected<Tensor> tensor = Tensor::view(buffer, offset, type, Dims(abi.extents, abi.rank),
+                                           Dims(abi.strides, abi.rank));
+    if (!tensor)
+      return fail(ioError(tensor.status().message()));
+    record.binSize = tensor->numBytes();
+    std::vector<std::byte> &payload = capture.chunk.payload;
+    if (tensor->isContiguous()) {
+      auto *bytes = tensor->dataAs<std::byte>();
+      payload.insert(payload.end(), bytes, bytes + record.binSize);
+    } else if (Expected<std::vector<std::byte>> bytes = tensor->gatherBytes()) {
+      payload.insert(payload.end(), bytes->begin(), bytes->end());
     } else {
-      fail(ioError(bytes.status().message()));
+      return fail(ioError(bytes.status().message()));
     }
   }
-  if (Error.isOk())
-    Records.push_back(record);
+  capture.chunk.records.push_back(record);
 }
 
-void DumpWriter::captureScalars(uint64_t task, const Task &args, const KernelRecord &kernel) {
-  for (size_t i = 0; i < args.scalars().size() && Error.isOk(); ++i) {
+void DumpWriter::captureScalars(Capture &capture, const DumpTask &task) {
+  for (size_t i = 0; i < task.scalars.size() && !HasFailed.load(std::memory_order_relaxed); ++i) {
     DumpRecord record =
-        newRecord(task, kernel, args.tensors().size() + i, DumpStage::BeforeDispatch);
+        newRecord(capture, task, task.tensors.size() + i, DumpStage::BeforeDispatch);
     record.flags |= DumpRecord::Scalar;
-    record.dtype = static_cast<uint8_t>(args.scalars()[i].type);
-    record.scalarBits = args.scalars()[i].bits;
-    Records.push_back(record);
+    record.dtype = static_cast<uint8_t>(task.scalarTypes[i]);
+    record.scalarBits = task.scalars[i];
+    capture.chunk.records.push_back(record);
   }
 }
 
-DumpEntry DumpWriter::describe(const DumpRecord &record) const {
-  const KernelRecord &kernel = *Kernels[record.kernel];
-  DumpEntry entry;
-  entry.task = record.task;
-  entry.kernel = kernel.name;
-  entry.kernels = kernel.members.empty() ? std::vector<std::string>{kernel.name} : kernel.members;
-  entry.argIndex = record.argIndex;
-  entry.argName = kernel.signature ? kernel.signature->argName(record.argIndex)
-                                   : "arg" + std::to_string(record.argIndex);
-  entry.isScalar = record.flags & DumpRecord::Scalar;
-  entry.role = static_cast<Direction>(record.role);
-  entry.stage = static_cast<DumpStage>(record.stage);
-  entry.dtype = static_cast<DType>(record.dtype);
-  entry.hasSignature = !(record.flags & DumpRecord::Unsigned);
-  entry.shape.assign(record.shape, record.shape + record.rank);
-  entry.strides.assign(record.strides, record.strides + record.rank);
-  entry.offset = record.offset;
-  entry.contiguous = record.flags & DumpRecord::Contiguous;
-  char address[24];
-  std::snprintf(address, sizeof(address), "0x%llx",
-                static_cast<unsigned long long>(record.address));
-  entry.address = address;
-  entry.bufferId = record.bufferId;
-  entry.internal = record.flags & DumpRecord::Internal;
-  entry.truncated = record.flags & DumpRecord::Truncated;
-  entry.binOffset = record.binOffset;
-  entry.binSize = record.binSize;
-  entry.scalar = {record.scalarBits, entry.dtype};
-  return entry;
+void DumpWriter::flushIfFull(Capture &capture) {
+  if (capture.chunk.bytes() >= chunkBytes)
+    flush(capture);
 }
 
-std::string DumpWriter::renderManifest(const RunSummary &run) const {
-  uint64_t scalars = 0, before = 0, truncated = 0;
-  for (const DumpRecord &record : Records) {
-    scalars += (record.flags & DumpRecord::Scalar) != 0;
-    truncated += (record.flags & DumpRecord::Truncated) != 0;
-    before += record.stage == static_cast<uint8_t>(DumpStage::BeforeDispatch);
+void DumpWriter::flush(Capture &capture) {
+  std::unique_lock lock(Mutex);
+  HasRoom.wait(lock, [&] { return QueuedBytes < maxQueuedBytes || !Error.isOk(); });
+  if (!Error.isOk()) {
+    capture.chunk = Chunk();
+    return;
   }
-  Json root;
-  root["format"] = dumpformat::formatName;
-  root["version"] = dumpformat::formatVersion;
-  root["level"] = Options.level;
-  root["run"] = {{"program", run.program},
-                 {"platform", run.platform},
-                 {"seed", run.seed},
-                 {"tasks", run.tasks},
-                 {"status", run.failure.isOk() ? "ok" : "failed"},
-                 {"error", run.failure.isOk() ? "" : run.failure.str()}};
-  root["bin_file"] = dumpformat::payloadFile;
-  root["bin_bytes"] = PayloadBytes;
-  root["totals"] = {{"records", Records.size()},
-                    {"tensors", Records.size() - scalars},
-                    {"scalars", scalars},
-                    {"by_stage",
-                     {{toString(DumpStage::BeforeDispatch), before},
-                      {toString(DumpStage::AfterCompletion), Records.size() - before}}},
-                    {"truncated", truncated},
-                    {"dropped", 0}, // nothing is ever dropped: a capture succeeds or the dump stops
-                    {"unsigned", UnsignedTasks.size()}};
-  root["unsigned_tasks"] = UnsignedTasks;
+  QueuedBytes += capture.chunk.bytes();
+  Queue.push_back(std::move(capture.chunk));
+  capture.chunk = Chunk();
+  if (!Spare.empty()) {
+    capture.chunk = std::move(Spare.back());
+    Spare.pop_back();
+  }
+  HasChunks.notify_one();
+}
 
-  // The head is for people, so indented; an entry a line, so that grep works.
-  std::string text = root.dump(2, ' ', false, Json::error_handler_t::replace);
-  text.erase(text.rfind("\n}"));
-  text += ",\n  \"entries\": [";
-  for (size_t i = 0; i < Records.size(); ++i)
-    text +=
-        (i ? ",\n    " : "\n    ") + dumpformat::toText(dumpformat::toJson(describe(Records[i])));
-  return text + (Records.empty() ? "]\n}\n" : "\n  ]\n}\n");
+//===----------------------------------------------------------------------===//
+// Writing, by the writer thread
+//===----------------------------------------------------------------------===//
+
+void DumpWriter::writeChunks() {
+  std::unique_lock lock(Mutex);
+  while (true) {
+    HasChunks.wait(lock, [&] { return !Queue.empty() || IsStopping; });
+    if (Queue.empty())
+      return;
+    Chunk chunk = std::move(Queue.front());
+    Queue.pop_front();
+    size_t bytes = chunk.bytes();
+    lock.unlock();
+    write(chunk);
+    chunk.records.clear();
+    chunk.payload.clear();
+    lock.lock();
+    QueuedBytes -= bytes;
+    Spare.push_back(std::move(chunk));
+    HasRoom.notify_all();
+  }
+}
+
+void DumpWriter::write(Chunk &chunk) {
+  if (HasFailed.load(std::memory_order_relaxed))
+    return;
+  size_t size = chunk.payload.size();
+  if (size != 0 && std::fwrite(chunk.payload.data(), 1, size, Payload) != size)
+    return fail(ioErrno("write", PayloadPath));
+  for (DumpRecord &record : chunk.records)
+    record.binOffset += PayloadBytes;
+  Records.insert(Records.end(), chunk.records.begin(), chunk.records.end());
+  PayloadBytes += size;
+}
+
+void DumpWriter::stopThread() {
+  if (!Thread.joinable())
+    return;
+  {
+    std::lock_guard lock(Mutex);
+    IsStopping = true;
+    HasChunks.notify_one();
+  }
+  Thread.join();
+}
+
+//===----------------------------------------------------------------------===//
+// The end of the run
+//===----------------------------------------------------------------------===//
+
+void DumpWriter::gather() {
+  for (Capture &capture : Captures) {
+    flush(capture);
+    Kernels.insert(capture.kernels.begin(), capture.kernels.end());
+    UnsignedTasks.insert(UnsignedTasks.end(), capture.unsignedTasks.begin(),
+                         capture.unsignedTasks.end());
+  }
+  std::sort(UnsignedTasks.begin(), UnsignedTasks.end());
+  stopThread(); // it writes what is queued first
+  std::sort(Records.begin(), Records.end(),
+            [](const DumpRecord &a, const DumpRecord &b) { return a.sequence < b.sequence; });
 }
 
 Status DumpWriter::finish(const RunSummary &run) {
-  if (!Error.isOk())
-    return Error;
+  gather();
+  if (Status bad = error(); !bad.isOk()) {
+    removePayload();
+    return bad;
+  }
   std::FILE *payload = std::exchange(Payload, nullptr);
   if (std::fclose(payload) != 0) { // flushes: a full disk may show only here
     Status error = ioErrno("write", PayloadPath);

@@ -1,7 +1,10 @@
 //===- DumpWriter.h - captures one run's arguments -----------------------===//
 //
 // What: takes the arguments of each task before and after it runs, and writes tensor_dump.bin and
-//   the manifest.
+//   the manifest. Each worker captures into a buffer of its own; full buffers go to one writer
+//   thread. When that falls behind, workers wait for it: nothing is dropped. It waits for nobody
+//   but the disk, so the waiting ends. Captures are numbered, and the manifest lists them in that
+//   order.
 //
 // Ownership: one writer per run, made when it begins and destroyed when it ends: nothing can leak
 //   from one run into the next. It keeps pointers to kernel records (the registry outlives the
@@ -10,7 +13,8 @@
 // Errors: an I/O error stops the dump, never the run: later captures are ignored, the files are
 //   removed, finish() returns IoError.
 //
-// Threads: the engine's thread. Internal to the runtime.
+// Threads: beforeDispatch() and afterCompletion() by worker `worker`, at most one thread each;
+//   the rest by the engine's submitter while no task is running. Internal to the runtime.
 //
 //===---------------------------------------------------------------------===//
 #ifndef KILN_RUNTIME_DUMP_DUMPWRITER_H
@@ -20,13 +24,29 @@
 #include "kiln/runtime/dump.h"
 #include "kiln/runtime/task.h"
 
+#include <atomic>
+#include <condition_variable>
 #include <cstdio>
-#include <set>
+#include <deque>
+#include <mutex>
+#include <span>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <vector>
 
 namespace kiln {
+
+/// The arguments of a task, in task order.
+struct DumpTask {
+  uint64_t index;
+  const KernelRecord &kernel;
+  std::span<const kiln_tensor> tensors;
+  const std::shared_ptr<Buffer> *buffers; // of the tensors
+  const Direction *directions;
+  std::span<const uint64_t> scalars;
+  const DType *scalarTypes;
+};
 
 class DumpWriter {
 public:
@@ -39,40 +59,80 @@ public:
 
   /// Makes the directory and removes what an earlier run left there, so that a crash never leaves
   /// an old manifest beside a new payload.
-  explicit DumpWriter(const DumpOptions &options);
+  DumpWriter(const DumpOptions &options, unsigned numWorkers);
   /// Without finish(): leaves nothing behind.
   ~DumpWriter();
   DumpWriter(const DumpWriter &) = delete;
   DumpWriter &operator=(const DumpWriter &) = delete;
 
   /// In and inout tensors, and every scalar.
-  void beforeDispatch(uint64_t task, const Task &args, const KernelRecord &kernel);
+  void beforeDispatch(unsigned worker, const DumpTask &task);
   /// Out and inout tensors. To be called before any successor may run.
-  void afterCompletion(uint64_t task, const Task &args, const KernelRecord &kernel);
+  void afterCompletion(unsigned worker, const DumpTask &task);
 
-  /// Completes both files, for failed runs too. Call once.
+  /// Completes both files, for failed runs too. Call once, when nothing runs any more.
   Status finish(const RunSummary &run);
 
 private:
+  /// What the writer thread gets.
+  struct Chunk {
+    std::vector<DumpRecord> records;
+    std::vector<std::byte> payload;
+
+    size_t bytes() const { return records.size() * sizeof(DumpRecord) + payload.size(); }
+  };
+  /// One worker's. A line of its own: workers fill theirs at the same time.
+  struct alignas(64) Capture {
+    Chunk chunk;
+    std::vector<uint64_t> unsignedTasks;
+    std::unordered_map<uint32_t, const KernelRecord *> kernels;
+  };
+
   void open();
-  void captureTensors(uint64_t task, const Task &args, const KernelRecord &kernel, DumpStage stage);
-  void captureScalars(uint64_t task, const Task &args, const KernelRecord &kernel);
-  DumpRecord newRecord(uint64_t task, const KernelRecord &kernel, size_t argIndex, DumpStage stage);
-  void append(const Tensor &tensor, DumpRecord &record);
-  void write(const void *bytes, uint64_t size);
+  void captureTensors(Capture &capture, const DumpTask &task, DumpStage stage);
+  void captureScalars(Capture &capture, const DumpTask &task);
+  DumpRecord newRecord(Capture &capture, const DumpTask &task, size_t argIndex, DumpStage stage);
+  void append(Capture &capture, const kiln_tensor &abi, const std::shared_ptr<Buffer> &buffer,
+              DumpRecord &record);
+  /// Hands a worker's chunk to the writer thread and gives it an empty one.
+  void flush(Capture &capture);
+  void flushIfFull(Capture &capture);
+  /// The writer thread.
+  void writeChunks();
+  void write(Chunk &chunk);
+  /// Captures nothing any more. The first error counts.
   void fail(Status error);
-  DumpEntry describe(const DumpRecord &record) const;
+  Status error();
+  void stopThread();
+  void removePayload();
+  /// Everything the workers left, in the order of capture.
+  void gather();
   std::string renderManifest(const RunSummary &run) const;
 
-  DumpOptions Options;
+  const DumpOptions Options;
   std::string Directory, TempPath, PayloadPath, ManifestPath;
+  std::vector<Capture> Captures; // by worker
+  std::atomic<uint64_t> NextSequence{0};
+  std::atomic<bool> HasFailed{false};
+
+  std::mutex Mutex;
+  std::condition_variable HasChunks, HasRoom;
+  std::deque<Chunk> Queue;
+  std::vector<Chunk> Spare; // emptied, with their memory
+  size_t QueuedBytes = 0;
+  bool IsStopping = false;
+  Status Error;
+
+  // The writer thread's while it runs.
   std::FILE *Payload = nullptr;
   uint64_t PayloadBytes = 0;
-  Status Error;
   std::vector<DumpRecord> Records;
-  std::vector<const KernelRecord *> Kernels;
-  std::unordered_map<const KernelRecord *, uint32_t> KernelIndex;
-  std::set<uint64_t> UnsignedTasks;
+
+  // For the manifest.
+  std::unordered_map<uint32_t, const KernelRecord *> Kernels; // by function id
+  std::vector<uint64_t> UnsignedTasks;
+
+  std::thread Thread;
 };
 
 } // namespace kiln

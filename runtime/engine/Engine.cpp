@@ -1,46 +1,77 @@
 // Runs, scopes, get and wait. See engine.h for the contract, EngineImpl.h for the state.
 #include "engine/EngineImpl.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
+#include <thread>
 
 using namespace kiln;
+
+/// Bounds that only a mistake exceeds.
+static constexpr uint64_t maxMaxPending = 1 << 24;
+static constexpr unsigned maxWorkers = 1024;
+static constexpr uint64_t maxArenaBytes = uint64_t{1} << 46;
 
 static Status invalid(std::string message) {
   return Status(StatusCode::InvalidArgument, std::move(message));
 }
 
-Engine::Impl::Impl(const KernelRegistry &registry, EngineOptions options, uint64_t seed)
-    : Registry(registry), Options(options), Seed(seed), RandomState(seed), Map(*this), Scopes(1) {}
+static uint64_t roundUpArena(uint64_t bytes) {
+  return (bytes + Arena::alignment - 1) / Arena::alignment * Arena::alignment;
+}
 
-Engine::Impl::~Impl() = default;
+Engine::Impl::Impl(const KernelRegistry &registry, const EngineOptions &options, uint64_t seed,
+                   unsigned numWorkers)
+    : Registry(registry), Options(options), Seed(seed), Window(options.maxPending),
+      Map(Settled, options.recordTrace), Intermediates(roundUpArena(options.arenaBytes)), Scopes(1),
+      Sched(Run, numWorkers, seed, Window.maxTasks()) {
+  Run.recordsOrder = options.recordTrace;
+  Run.onTaskStart = options.onTaskStart;
+}
 
 Engine::Engine(std::unique_ptr<Impl> impl) : P(std::move(impl)) {}
 
 Engine::~Engine() { P->abandonRun(); }
 
-static Expected<uint64_t> seedFromEnvironment() {
+/// The seed in KILN_SEED, if it is set.
+static Expected<std::optional<uint64_t>> seedFromEnvironment() {
   const char *text = std::getenv("KILN_SEED");
   if (!text)
-    return uint64_t{0};
+    return std::optional<uint64_t>();
   char *end = nullptr;
   errno = 0;
   unsigned long long value = std::strtoull(text, &end, 0);
   if (*text < '0' || *text > '9' || *end != '\0' || errno != 0)
     return invalid("KILN_SEED='" + std::string(text) + "' is not a number between 0 and 2^64-1");
-  return uint64_t{value};
+  return std::optional<uint64_t>(value);
 }
 
 Expected<std::unique_ptr<Engine>> Engine::create(const KernelRegistry &registry,
                                                  EngineOptions options) {
   if (options.maxPending == 0)
     return invalid("EngineOptions::maxPending must be at least 1");
-  Expected<uint64_t> seed =
-      options.seed ? Expected<uint64_t>(*options.seed) : seedFromEnvironment();
-  if (!seed)
-    return seed.status();
-  return std::unique_ptr<Engine>(new Engine(std::make_unique<Impl>(registry, options, *seed)));
+  if (options.maxPending > maxMaxPending)
+    return invalid("EngineOptions::maxPending must be at most " + std::to_string(maxMaxPending));
+  if (options.arenaBytes > maxArenaBytes)
+    return invalid("EngineOptions::arenaBytes must be at most " + std::to_string(maxArenaBytes));
+  if (options.workers > maxWorkers)
+    return invalid("EngineOptions::workers must be at most " + std::to_string(maxWorkers));
+  std::optional<uint64_t> seed = options.seed;
+  if (!seed) {
+    Expected<std::optional<uint64_t>> fromEnvironment = seedFromEnvironment();
+    if (!fromEnvironment)
+      return fromEnvironment.status();
+    seed = *fromEnvironment;
+  }
+  unsigned workers = options.workers;
+  if (seed) // a schedule is reproducible on one worker only
+    workers = 1;
+  else if (workers == 0)
+    workers = std::clamp(std::thread::hardware_concurrency(), 1u, maxWorkers);
+  return std::unique_ptr<Engine>(
+      new Engine(std::make_unique<Impl>(registry, options, seed.value_or(0), workers)));
 }
 
 static Status verifyRunOptions(const RunOptions &options) {
@@ -63,41 +94,39 @@ Status Engine::Impl::startRun(RunOptions options) {
     return bad;
   // Unique across engines, so that a TaskId of another run or engine is recognised.
   static std::atomic<uint64_t> nextRun{1};
-  RunId = nextRun.fetch_add(1, std::memory_order_relaxed);
+  Run.id = nextRun.fetch_add(1, std::memory_order_relaxed);
+  Run.failures.startRun();
+  Run.nextTicket.store(0, std::memory_order_relaxed);
   RunOpen = true;
-  RandomState = Seed; // a run's schedule depends on its seed, not on earlier runs
-  Run = std::move(options);
-  RunFailure = Status::ok();
-  States.clear();
-  Nodes.clear();
-  NumPending = Waited = 0;
-  Ready.clear();
-  Map.clear();
+  RunAs = std::move(options);
+  Window.reset();
+  Settled.below = Waited = 0;
+  Sched.startRun();
   Scopes.assign(1, Scope());
   CurrentScope = 0;
-  Latched = Status::ok();
-  Failure.reset();
   Reported.reset();
-  History = Trace();
-  if (Run.dump.level > 0)
-    Dump = std::make_unique<DumpWriter>(Run.dump);
+  if (Options.recordTrace) {
+    History = Trace();
+    Finished.clear();
+  }
+  if (RunAs.dump.level > 0)
+    Dump = std::make_unique<DumpWriter>(RunAs.dump, Sched.numWorkers());
+  Run.dump = Dump.get();
   return Status::ok();
 }
 
 Status Engine::Impl::drain() {
-  while (runNext()) {
-  }
-  if (NumPending != 0)
+  if (!awaitAll())
     return Status(StatusCode::Internal,
-                  std::to_string(NumPending) + " tasks wait and none is ready");
-  Status result = Latched;
-  Reported = std::move(Failure);
-  Failure.reset();
-  Latched = Status::ok();
-  Nodes.clear(); // failed and cancelled tasks let go of their tensors
-  Nodes.resize(States.size());
+                  std::to_string(numPending()) + " tasks wait and none is ready");
+  Status result = Run.failures.current();
+  Reported = Run.failures.parts();
+  if (!result.isOk())
+    Run.failures.clear();
+  BadBuffers.clear(); // failed and cancelled tasks let go of their tensors
+  Settled.bad.clear();
   Map.clear();
-  Waited = States.size();
+  Waited = Window.end();
   return result;
 }
 
@@ -116,27 +145,28 @@ void Engine::Impl::abandonRun() {
   if (!RunOpen)
     return;
   // The caller's memory behind pending tasks may be gone already: an engine that is dropped, on an
-  // error path say, must not touch it.
-  if (NumPending != 0 && RunFailure.isOk())
-    RunFailure = Status(StatusCode::FailedPrecondition, "the engine was destroyed with " +
-                                                            std::to_string(NumPending) +
-                                                            " tasks still to run");
-  Nodes.clear();
+  // error path say, must not touch it. What is running now cannot be stopped.
+  Run.isAbandoned.store(true, std::memory_order_relaxed);
+  awaitAll();
+  if (uint64_t count = Run.numAbandoned.load(std::memory_order_relaxed))
+    Run.failures.setOfRun(
+        Status(StatusCode::FailedPrecondition,
+               "the engine was destroyed with " + std::to_string(count) + " tasks still to run"));
   // Whoever wanted the status called finish(); here it only matters that the dump is not lost.
   (void)closeRun();
 }
 
 Status Engine::Impl::closeRun() {
   RunOpen = false;
-  Scratch.reset();
+  Run.dump = nullptr;
   if (!Dump)
     return Status::ok();
   DumpWriter::RunSummary summary;
-  summary.program = Run.program;
-  summary.platform = Run.platform;
+  summary.program = RunAs.program;
+  summary.platform = RunAs.platform;
   summary.seed = Seed;
-  summary.tasks = States.size();
-  summary.failure = RunFailure;
+  summary.tasks = Window.end();
+  summary.failure = Run.failures.ofRun();
   Status dumped = Dump->finish(summary);
   Dump.reset();
   return dumped;
@@ -147,22 +177,7 @@ bool Engine::Impl::isManualBetween(uint32_t a, uint32_t b) const {
     uint32_t &deeper = Scopes[a].depth >= Scopes[b].depth ? a : b;
     deeper = Scopes[deeper].parent;
   }
-  return Scopes[a].manual;
-}
-
-bool Engine::Impl::isInsideManual(uint32_t scope) const {
-  for (; scope != 0; scope = Scopes[scope].parent)
-    if (Scopes[scope].manual)
-      return true;
-  return false;
-}
-
-bool Engine::Impl::isRetired(const Access &access) const {
-  // What failed stays: whoever touches it later is downstream of the failure.
-  TaskState state = States[access.task];
-  if (state != TaskState::Done && state != TaskState::Skipped)
-    return false;
-  return !Options.recordTrace || access.buffer.expired();
+  return Scopes[a].isManual;
 }
 
 Expected<ScalarBits> Engine::Impl::get(const Tensor &tensor, Dims indices) {
@@ -174,20 +189,21 @@ Expected<ScalarBits> Engine::Impl::get(const Tensor &tensor, Dims indices) {
   if (!element)
     return element.status().withPrefix("get");
 
+  Region region = Region::of(*element);
+  std::vector<LiveRegion *> overlaps;
+  Map.find(tensor.buffer(), region, overlaps);
   std::vector<uint64_t> producers;
-  std::vector<const Access *> overlaps;
-  Map.findOverlaps(*element, Region::of(*element), overlaps);
-  for (const Access *access : overlaps)
-    if (access->writes)
-      producers.push_back(access->task);
+  for (LiveRegion *overlap : overlaps)
+    for (const Use &use : overlap->writers)
+      producers.push_back(use.task);
+  std::sort(producers.begin(), producers.end());
   for (uint64_t producer : producers) {
-    while (!isFinished(producer))
-      if (!runNext())
-        return Status(StatusCode::Internal,
-                      "get waits for task " + std::to_string(producer) + " and none is ready");
-    if (States[producer] == TaskState::Failed || States[producer] == TaskState::Cancelled) {
-      Reported = Failure;
-      return Latched.withPrefix("get");
+    if (!await(producer))
+      return Status(StatusCode::Internal,
+                    "get waits for task " + std::to_string(producer) + " and none is ready");
+    if (isBad(producer)) {
+      Reported = Run.failures.parts();
+      return Run.failures.current().withPrefix("get");
     }
   }
   if (isFloat(tensor.dtype()))
@@ -197,17 +213,18 @@ Expected<ScalarBits> Engine::Impl::get(const Tensor &tensor, Dims indices) {
 
 Status Engine::begin(RunOptions options) { return P->startRun(std::move(options)); }
 
-Expected<TaskId> Engine::submit(Task task) { return P->submit(std::move(task)); }
+Expected<TaskId> Engine::submit(const Task &task) { return P->submit(task); }
 
 Expected<Tensor> Engine::alloc(DType dtype, Dims extents) {
-  Expected<Tensor> tensor = Tensor::empty(dtype, extents);
+  Expected<Tensor> tensor = P->alloc(dtype, extents);
   return tensor ? tensor : tensor.status().withPrefix("alloc");
 }
 
 void Engine::beginScope(bool manual) {
   if (!P->RunOpen)
     (void)P->startRun({}); // cannot fail: the default options are valid and no run is open
-  P->Scopes.push_back({P->CurrentScope, P->Scopes[P->CurrentScope].depth + 1, manual});
+  const Scope &outer = P->Scopes[P->CurrentScope];
+  P->Scopes.push_back({P->CurrentScope, outer.depth + 1, manual, manual || outer.isInsideManual});
   P->CurrentScope = static_cast<uint32_t>(P->Scopes.size() - 1);
 }
 
@@ -221,8 +238,23 @@ Status Engine::endScope() {
 Expected<ScalarBits> Engine::get(const Tensor &tensor, Dims indices) {
   return P->get(tensor, indices);
 }
+Status Engine::run(const Task &task) {
+  // No worker need wake up for what the caller is about to do itself.
+  P->Sched.holdBack(!P->RunOpen || P->Window.isEmpty());
+  Expected<TaskId> id = P->submit(task);
+  P->Sched.holdBack(false);
+  return id ? P->drain() : id.status();
+}
 Status Engine::wait() { return P->drain(); }
 Status Engine::finish() { return P->finishRun(); }
 const std::optional<TaskFailure> &Engine::lastFailure() const { return P->Reported; }
-const Trace &Engine::trace() const { return P->History; }
+const Trace &Engine::trace() const {
+  P->refreshTrace();
+  return P->History;
+}
 uint64_t Engine::seed() const { return P->Seed; }
+unsigned Engine::workers() const { return P->Sched.numWorkers(); }
+EngineUsage Engine::usage() const {
+  P->retire();
+  return {P->Window.end() - P->Window.begin(), P->Map.numRegions(), P->Intermediates.bytesInUse()};
+}

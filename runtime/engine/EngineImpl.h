@@ -1,65 +1,82 @@
 //===- EngineImpl.h - the engine's state ---------------------------------===//
 //
-// What: everything an Engine holds, shared by the files that implement it: Engine.cpp (runs,
-//   scopes, get, wait), Submit.cpp (verification and dependencies), Execute.cpp (picking and
-//   running tasks).
+// What: everything an Engine holds, shared by the files that implement the submitter's side:
+//   Engine.cpp (runs, scopes, get, wait), Submit.cpp (from a Task to a published node), Retire.cpp
+//   (what happens to finished tasks). Workers see only the Scheduler, the RunContext and nodes.
 //
-// Ownership: `Nodes` holds unfinished tasks and, until wait() has reported it, those of a
-//   failure: their tensors stay alive so that no new allocation can take the address of a region
-//   that is still recorded.
+// Ownership: the window holds unretired tasks. Buffers of failed and cancelled ones stay alive
+//   until wait() has reported the failure, so that no new allocation can take the address of a
+//   region that is still recorded as bad.
 //
-// Threads: one at a time, see engine.h. Internal to the engine.
+// Threads: the submitter's only, see engine.h. Internal to the engine.
 //
 //===---------------------------------------------------------------------===//
 #ifndef KILN_RUNTIME_ENGINE_ENGINEIMPL_H
 #define KILN_RUNTIME_ENGINE_ENGINEIMPL_H
 
 #include "dump/DumpWriter.h"
+#include "engine/Arena.h"
+#include "engine/Scheduler.h"
+#include "engine/TaskWindow.h"
 #include "engine/TensorMap.h"
 #include "kiln/runtime/engine.h"
 
 #include <memory>
+#include <unordered_set>
 #include <vector>
 
 namespace kiln {
 
-/// A submitted task that has not retired.
-struct Node {
-  uint64_t index = 0;
-  Task task;
-  const KernelRecord *kernel = nullptr; // null for a dummy
-  std::array<int64_t, 3> grid{1, 1, 1};
-  uint32_t scope = 0;
-  uint64_t unmet = 0;                  // predecessors that have not finished
-  bool isDoomed = false;               // a predecessor failed or was cancelled
-  uint64_t lastSuccessor = UINT64_MAX; // so that several edges between two tasks count once
-  std::vector<uint64_t> successors;
-};
-
 struct Scope {
   uint32_t parent = 0;
   uint32_t depth = 0;
-  bool manual = false;
+  bool isManual = false;
+  bool isInsideManual = false; // itself or one around it
 };
 
-struct Engine::Impl final : TensorMap::Oracle {
-  Impl(const KernelRegistry &registry, EngineOptions options, uint64_t seed);
-  ~Impl();
+struct Engine::Impl {
+  Impl(const KernelRegistry &registry, const EngineOptions &options, uint64_t seed,
+       unsigned numWorkers);
 
   // Submit.cpp
-  Status verify(const Task &task, const KernelRecord *kernel) const;
-  Expected<TaskId> submit(Task task);
-  void link(Node &node);
+  Expected<TaskId> submit(const Task &task);
+  const KernelRecord *kernelOf(const Task &task);
+  Status verifyDeps(const Task &task) const;
+  /// Waits until the window has room for it. False when it never will: a bug.
+  bool makeRoom(const Task &task);
+  /// Fills Accesses and Producers.
+  void findProducers(const Task &task);
+  void addAccess(const Tensor &tensor, const Region &region, Direction direction, int32_t arg);
+  void addConflicts(LiveRegion &region, Direction direction, int32_t arg, uint64_t bufferId);
+  void addProducer(uint64_t task, EdgeKind kind, uint64_t bufferId, int32_t arg);
+  Node &makeNode(const Task &task, const KernelRecord *kernel);
+  void recordAccesses();
+  /// Makes the node wait for its producers; publishes it when none is left.
+  void linkAndPublish(Node &node);
+  NodeLoc internLoc(const SourceLoc &loc);
 
-  // Execute.cpp
-  /// Runs one ready task. False when none is ready.
-  bool runNext();
-  TaskState execute(Node &node);
-  TaskState runKernel(Node &node);
-  void latch(TaskFailure failure, Status status);
-  /// Enters a finished state, releases successors, and cancels those that can no longer run.
-  void retire(uint64_t index, TaskState state);
-  void makeReady(uint64_t index);
+  // Retire.cpp
+  /// Retires finished tasks from the oldest on.
+  void retire();
+  void retireOldest();
+  /// Runs a ready task; if there is none, waits a little for task `awaited`. False when there is
+  /// nothing to wait for because nobody else works.
+  bool workOnce(uint64_t awaited, unsigned &idleRounds);
+  /// Until task `index` has finished. False when it never will: a bug.
+  bool await(uint64_t index);
+  /// Until everything has retired.
+  bool awaitAll();
+  /// Memory for an intermediate: waits for tasks to give some back if that can help.
+  Expected<Tensor> alloc(DType dtype, Dims extents);
+  Expected<std::shared_ptr<Buffer>> allocFromArena(uint64_t bytes);
+  /// Whether something besides unretired tasks refers to it: then waiting will not free it.
+  bool isHeldByUser(const std::shared_ptr<Buffer> &buffer);
+  Status arenaTooSmall(uint64_t bytes);
+  bool hasFinished(uint64_t index) { return index < Window.begin() || Window[index].isSealed(); }
+  /// Of a finished task.
+  bool isBad(uint64_t index);
+  /// Brings what trace() returns up to date.
+  void refreshTrace();
 
   // Engine.cpp
   Status startRun(RunOptions options);
@@ -72,41 +89,56 @@ struct Engine::Impl final : TensorMap::Oracle {
   Expected<ScalarBits> get(const Tensor &tensor, Dims indices);
   /// Whether order between tasks of these scopes is left to the user.
   bool isManualBetween(uint32_t a, uint32_t b) const;
-  bool isInsideManual(uint32_t scope) const;
-  bool isFinished(uint64_t task) const { return States[task] != TaskState::Pending; }
-  bool isRetired(const Access &access) const override;
+  /// Tasks that have been submitted and have not finished, as far as known.
+  uint64_t numPending() const {
+    return Sched.isInline() ? Window.end() - Sched.numFinished() : Window.end() - Window.begin();
+  }
 
   const KernelRegistry &Registry;
+  std::array<const KernelRecord *, 64> KnownKernels{}; // of the registry, by hash of the pointer
   const EngineOptions Options;
   const uint64_t Seed;
-  uint64_t RandomState;
 
   bool RunOpen = false;
-  uint64_t RunId = 0;
-  RunOptions Run;
-  Status RunFailure; // first failure of the run; kept for the dump after wait() has reported it
+  RunOptions RunAs;
   std::unique_ptr<DumpWriter> Dump;
+  RunContext Run;
 
-  std::vector<TaskState> States;            // of every task of the run
-  std::vector<std::unique_ptr<Node>> Nodes; // by index; null once retired
-  uint64_t NumPending = 0;
-  uint64_t Waited = 0; // tasks below this were covered by a wait(): their failures are settled
-  std::vector<uint64_t> Ready; // seed 0: a min-heap
+  TaskWindow Window;
+  SettledTasks Settled;
   TensorMap Map;
+  Arena Intermediates;
+  uint64_t Waited = 0; // tasks below this were covered by a wait(): their failures are settled
+  std::vector<std::shared_ptr<Buffer>> BadBuffers; // of failed and cancelled tasks
+  std::unordered_set<std::string> Files;           // of source locations
+  const std::string *LastFile = nullptr;
 
   std::vector<Scope> Scopes; // [0] is the run itself
   uint32_t CurrentScope = 0;
 
-  Status Latched;                      // first failure since the last wait()
-  std::optional<TaskFailure> Failure;  // the parts of Latched
+  // The submission in progress.
+  struct PendingAccess {
+    LiveRegion *region;
+    bool reads, writes;
+  };
+  std::vector<PendingAccess> Accesses;
+  std::vector<Node *> Producers; // not known to have finished
+  bool IsDoomed = false;         // one of them had failed
+  struct Conflict {
+    uint64_t task;
+    EdgeKind kind;
+  };
+  std::vector<Conflict> Conflicts; // of one access; only with a trace
+
   std::optional<TaskFailure> Reported; // what lastFailure() returns
   Trace History;
+  struct FinishedTask {
+    uint64_t ticket, index;
+  };
+  std::vector<FinishedTask> Finished; // retired ones; only with a trace
 
-  std::shared_ptr<Buffer> Scratch;
+  Scheduler Sched; // last: its threads stop before anything they use is destroyed
 };
-
-/// The name of an argument for messages: from the signature if there is one.
-std::string argumentName(const KernelRecord *kernel, size_t index);
 
 } // namespace kiln
 

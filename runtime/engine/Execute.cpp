@@ -1,65 +1,14 @@
-// Picking the next task and running it.
-#include "engine/EngineImpl.h"
+// Running one task: predicate, grid, kernel, failure.
+#include "engine/Scheduler.h"
+#include "engine/Verify.h"
 
 #include <algorithm>
 #include <exception>
 
 using namespace kiln;
 
-void Engine::Impl::makeReady(uint64_t index) {
-  if (Nodes[index]->isDoomed)
-    return retire(index, TaskState::Cancelled);
-  Ready.push_back(index);
-  if (Seed == 0)
-    std::push_heap(Ready.begin(), Ready.end(), std::greater<>());
-}
-
-bool Engine::Impl::runNext() {
-  if (Ready.empty())
-    return false;
-  if (Seed == 0) {
-    // The first submitted among the ready: since edges only point forward this is submission order.
-    std::pop_heap(Ready.begin(), Ready.end(), std::greater<>());
-  } else {
-    // splitmix64: tiny, well distributed and the same on every machine.
-    uint64_t x = RandomState += 0x9e3779b97f4a7c15u;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
-    std::swap(Ready[(x ^ x >> 31) % Ready.size()], Ready.back());
-  }
-  uint64_t index = Ready.back();
-  Ready.pop_back();
-  retire(index, execute(*Nodes[index]));
-  return true;
-}
-
-void Engine::Impl::retire(uint64_t index, TaskState state) {
-  // A list, not recursion: a failure may cancel a chain of any length.
-  std::vector<std::pair<uint64_t, TaskState>> finished{{index, state}};
-  for (size_t i = 0; i < finished.size(); ++i) {
-    auto [task, how] = finished[i];
-    States[task] = how;
-    --NumPending;
-    if (Options.recordTrace) {
-      History.tasks[task].state = how;
-      History.order.push_back(task);
-    }
-    bool bad = how == TaskState::Failed || how == TaskState::Cancelled;
-    std::vector<uint64_t> successors = std::move(Nodes[task]->successors);
-    if (!bad)
-      Nodes[task].reset(); // its tensors may go
-    for (uint64_t next : successors) {
-      Node &successor = *Nodes[next];
-      successor.isDoomed |= bad;
-      if (--successor.unmet != 0)
-        continue;
-      if (successor.isDoomed)
-        finished.emplace_back(next, TaskState::Cancelled);
-      else
-        makeReady(next);
-    }
-  }
-}
+/// Pieces a grid is cut into for each worker: enough to even out pieces of different length.
+static constexpr int64_t piecesPerWorker = 4;
 
 template <typename T> static bool compare(Compare how, T a, T b) {
   switch (how) {
@@ -79,44 +28,26 @@ template <typename T> static bool compare(Compare how, T a, T b) {
   return false;
 }
 
-static bool holds(const Predicate &predicate) {
-  Expected<void *> element = predicate.tensor.elementAddress(predicate.indices);
-  if (!element)
-    return true; // cannot happen: submit checked
-  DType type = predicate.tensor.dtype();
-  if (!isFloat(type) && !isFloat(predicate.constant.type))
-    return compare(predicate.compare, loadElementInt(type, *element), predicate.constant.asInt());
-  return compare(predicate.compare, loadElement(type, *element), predicate.constant.asDouble());
+static bool holds(const NodePredicate &predicate) {
+  const ScalarBits &constant = predicate.constant;
+  if (!isFloat(predicate.type) && !isFloat(constant.type))
+    return compare(predicate.compare, loadElementInt(predicate.type, predicate.element),
+                   constant.asInt());
+  return compare(predicate.compare, loadElement(predicate.type, predicate.element),
+                 constant.asDouble());
 }
 
-TaskState Engine::Impl::execute(Node &node) {
-  if (Options.onTaskStart)
-    Options.onTaskStart({node.index, RunId});
-  if (node.task.predicate() && !holds(*node.task.predicate()))
-    return TaskState::Skipped;
-  bool isEmpty = std::find(node.grid.begin(), node.grid.end(), 0) != node.grid.end();
-  if (!node.kernel || isEmpty)
-    return TaskState::Done;
-  return runKernel(node);
-}
-
-namespace {
-/// One call's error sink, behind kiln_context::runtime.
-struct CallReport {
-  bool reported = false;
-  std::string message;
-  SourceLoc loc;
-};
-} // namespace
+//===----------------------------------------------------------------------===//
+// One call of a kernel
+//===----------------------------------------------------------------------===//
 
 static void reportFromKernel(kiln_context *ctx, const char *message, const char *file, int line) {
   auto *report = static_cast<CallReport *>(ctx->runtime);
-  if (report->reported)
+  if (report->isReported)
     return; // the first one is the cause
-  report->reported = true;
+  report->isReported = true;
   report->message = message ? message : "(no message)";
-  if (file)
-    report->loc = {file, line, 0};
+  report->loc = file ? SourceLoc{file, line, 0} : SourceLoc();
 }
 
 /// Exceptions end here: a kernel may be anybody's code.
@@ -139,17 +70,17 @@ static TaskFailure describeFailure(const Node &node, TaskId id, int32_t code,
   TaskFailure failure;
   failure.task = id;
   failure.kernel = node.kernel->name;
-  size_t numArgs = node.task.tensors().size() + node.task.scalars().size();
   int64_t blamed = int64_t{code} - KILN_FAIL_ARG_BASE;
-  if (blamed >= 0 && blamed < static_cast<int64_t>(numArgs))
+  if (blamed >= 0 && blamed < node.numTensors + node.numScalars)
     failure.argument = argumentName(node.kernel, static_cast<size_t>(blamed));
-  if (report.reported)
+  if (report.isReported)
     failure.message = report.message;
   else if (!failure.argument.empty())
     failure.message = "the kernel rejected it";
   else
     failure.message = "returned error code " + std::to_string(code);
-  failure.loc = report.loc.isKnown() ? report.loc : node.task.location();
+  failure.loc =
+      report.isReported && report.loc.isKnown() ? report.loc : node.detail->loc.toSourceLoc();
   return failure;
 }
 
@@ -164,16 +95,7 @@ static Status statusOf(const TaskFailure &failure, const SourceLoc &launch) {
   return Status(StatusCode::KernelFailed, std::move(text), failure.loc);
 }
 
-void Engine::Impl::latch(TaskFailure failure, Status status) {
-  if (RunFailure.isOk())
-    RunFailure = status;
-  if (!Latched.isOk())
-    return;
-  Latched = std::move(status);
-  Failure = std::move(failure);
-}
-
-/// Makes sure the engine's scratch has this many bytes.
+/// Makes sure the scratch has this many bytes.
 static Status growScratch(std::shared_ptr<Buffer> &scratch, uint64_t bytes) {
   if (bytes <= (scratch ? scratch->bytes() : 0))
     return Status::ok();
@@ -184,48 +106,154 @@ static Status growScratch(std::shared_ptr<Buffer> &scratch, uint64_t bytes) {
   return grown.status();
 }
 
-TaskState Engine::Impl::runKernel(Node &node) {
+bool Scheduler::call(Worker &worker, const Node &node, const kiln_blocks &blocks) {
   const KernelRecord &kernel = *node.kernel;
-  CallReport report;
+  CallReport &report = worker.report;
+  kiln_args args{node.tensors(), node.scalars, node.numTensors, node.numScalars};
+  kiln_context ctx{};
+  ctx.abi_version = KILN_ABI_VERSION;
+  ctx.lanes = 1;
+  std::copy(std::begin(blocks.end), std::end(blocks.end), ctx.grid);
+  if (!node.isPlain && node.detail->grid)
+    std::copy(node.detail->grid->extent.begin(), node.detail->grid->extent.end(), ctx.grid);
+  ctx.user = kernel.user;
+  ctx.report = reportFromKernel;
+  ctx.runtime = &report;
   int32_t code = KILN_FAIL;
-  if (Status bad = growScratch(Scratch, kernel.workspaceBytes); !bad.isOk()) {
-    report = {true, "no workspace: " + bad.message(), {}};
-  } else {
-    std::vector<kiln_tensor> tensors;
-    for (const TaskTensor &arg : node.task.tensors()) {
-      tensors.push_back(arg.tensor.toAbi());
-      if (arg.direction == Direction::In)
-        tensors.back().flags |= KILN_TENSOR_READ_ONLY;
+  Status scratch;
+  if (kernel.workspaceBytes != 0) {
+    scratch = growScratch(worker.scratch, kernel.workspaceBytes);
+    if (scratch.isOk()) {
+      ctx.scratch = worker.scratch->data();
+      ctx.scratch_bytes = worker.scratch->bytes();
+    } else {
+      report = {true, "no workspace: " + scratch.message(), {}};
     }
-    std::vector<uint64_t> scalars;
-    for (const ScalarBits &scalar : node.task.scalars())
-      scalars.push_back(scalar.bits);
-    kiln_args args{tensors.data(), scalars.data(), static_cast<uint32_t>(tensors.size()),
-                   static_cast<uint32_t>(scalars.size())};
-    kiln_blocks blocks{};
-    std::copy(node.grid.begin(), node.grid.end(), blocks.end);
-    kiln_context ctx{};
-    ctx.abi_version = KILN_ABI_VERSION;
-    ctx.lanes = 1;
-    std::copy(node.grid.begin(), node.grid.end(), ctx.grid);
-    if (kernel.workspaceBytes != 0) {
-      ctx.scratch = Scratch->data();
-      ctx.scratch_bytes = Scratch->bytes();
-    }
-    ctx.user = kernel.user;
-    ctx.report = reportFromKernel;
-    ctx.runtime = &report;
-    if (Dump)
-      Dump->beforeDispatch(node.index, node.task, kernel);
+  }
+  if (scratch.isOk())
     code = callKernel(kernel, args, blocks, ctx);
+  if (code == KILN_OK && !report.isReported)
+    return true;
+  TaskFailure failure = describeFailure(node, {node.index, Run.id}, code, report);
+  Status status = statusOf(failure, node.detail->loc.toSourceLoc());
+  Run.failures.latch(std::move(failure), std::move(status));
+  report.isReported = false;
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Grids
+//===----------------------------------------------------------------------===//
+
+void Scheduler::cutGrid(GridLaunch &grid) const {
+  const auto &extent = grid.extent;
+  // Cut along the outermost axis that gives every worker its pieces; the inner ones stay whole, so
+  // that a kernel can reuse what it has packed.
+  int64_t wanted = grid.isWhole || numWorkers() == 1 ? 1 : numWorkers() * piecesPerWorker;
+  int64_t lines = 1;
+  grid.axis = 0;
+  while (grid.axis < 2 && lines * extent[grid.axis] < wanted)
+    lines *= extent[grid.axis++];
+  int64_t perLine = std::max<int64_t>(1, std::min(extent[grid.axis], wanted / lines));
+  grid.chunk = (extent[grid.axis] + perLine - 1) / perLine;
+  grid.piecesPerLine = (extent[grid.axis] + grid.chunk - 1) / grid.chunk;
+  grid.numPieces = lines * grid.piecesPerLine;
+}
+
+/// The rectangle of blocks that is piece `number`.
+static kiln_blocks blocksOf(const GridLaunch &grid, int64_t number) {
+  kiln_blocks blocks{};
+  std::copy(grid.extent.begin(), grid.extent.end(), blocks.end);
+  int64_t line = number / grid.piecesPerLine;
+  blocks.begin[grid.axis] = number % grid.piecesPerLine * grid.chunk;
+  blocks.end[grid.axis] = std::min(grid.extent[grid.axis], blocks.begin[grid.axis] + grid.chunk);
+  for (int axis = grid.axis; axis-- > 0; line /= grid.extent[axis]) {
+    blocks.begin[axis] = line % grid.extent[axis];
+    blocks.end[axis] = blocks.begin[axis] + 1;
   }
-  if (code != KILN_OK || report.reported) {
-    TaskFailure failure = describeFailure(node, {node.index, RunId}, code, report);
-    Status status = statusOf(failure, node.task.location());
-    latch(std::move(failure), std::move(status));
-    return TaskState::Failed;
+  return blocks;
+}
+
+void Scheduler::runPieces(Worker &worker, Node &node) {
+  GridLaunch &grid = *node.detail->grid;
+  bool mayInvite = !Order;
+  while (!grid.hasFailed.load(std::memory_order_relaxed)) {
+    int64_t piece = grid.nextPiece.fetch_add(1, std::memory_order_relaxed);
+    if (piece >= grid.numPieces)
+      return;
+    if (mayInvite && piece + 1 < grid.numPieces) {
+      // Each participant invites one more, which keeps a task to one entry in the queues.
+      mayInvite = false;
+      grid.participants.fetch_add(1, std::memory_order_relaxed);
+      publishFrom(worker, node);
+    }
+    if (!call(worker, node, blocksOf(grid, piece)))
+      grid.hasFailed.store(true, std::memory_order_relaxed);
   }
-  if (Dump)
-    Dump->afterCompletion(node.index, node.task, kernel);
-  return TaskState::Done;
+}
+
+//===----------------------------------------------------------------------===//
+// One task
+//===----------------------------------------------------------------------===//
+
+static DumpTask dumpTask(const Node &node) {
+  const NodeDetail &detail = *node.detail;
+  return {node.index,        *node.kernel,      {node.tensors(), node.numTensors},
+          detail.buffers,    detail.directions, {node.scalars, node.numScalars},
+          detail.scalarTypes};
+}
+
+bool Scheduler::mayRun(Node &node) {
+  if (Run.isAbandoned.load(std::memory_order_relaxed)) {
+    Run.numAbandoned.fetch_add(1, std::memory_order_relaxed);
+    node.state = TaskState::Cancelled;
+    return false;
+  }
+  if (node.isDoomed.load(std::memory_order_relaxed)) {
+    node.state = TaskState::Cancelled;
+    return false;
+  }
+  if (Run.onTaskStart)
+    Run.onTaskStart({node.index, Run.id});
+  if (node.isPlain)
+    return true;
+  const NodeDetail &detail = *node.detail;
+  bool isSkipped = detail.predicate && !holds(*detail.predicate);
+  node.state = isSkipped ? TaskState::Skipped : TaskState::Done;
+  bool isEmpty =
+      detail.grid && std::count(detail.grid->extent.begin(), detail.grid->extent.end(), 0) != 0;
+  return !isSkipped && node.kernel && !isEmpty;
+}
+
+bool Scheduler::execute(Worker &worker, Node &node) {
+  if (!node.isPlain && node.detail->grid)
+    return executeGrid(worker, node);
+  if (!mayRun(node))
+    return true;
+  if (Run.dump)
+    Run.dump->beforeDispatch(worker.number, dumpTask(node));
+  static constexpr kiln_blocks oneBlock{{0, 0, 0}, {1, 1, 1}};
+  node.state = call(worker, node, oneBlock) ? TaskState::Done : TaskState::Failed;
+  if (Run.dump && node.state == TaskState::Done)
+    Run.dump->afterCompletion(worker.number, dumpTask(node));
+  return true;
+}
+
+bool Scheduler::executeGrid(Worker &worker, Node &node) {
+  GridLaunch &grid = *node.detail->grid;
+  if (!grid.isStarted) { // before anybody else was invited
+    if (!mayRun(node))
+      return true;
+    cutGrid(grid);
+    grid.isStarted = true;
+    if (Run.dump)
+      Run.dump->beforeDispatch(worker.number, dumpTask(node));
+  }
+  runPieces(worker, node);
+  if (grid.participants.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    return false; // the last to leave finishes the task
+  node.state = grid.hasFailed.load(std::memory_order_relaxed) ? TaskState::Failed : TaskState::Done;
+  if (Run.dump && node.state == TaskState::Done)
+    Run.dump->afterCompletion(worker.number, dumpTask(node));
+  return true;
 }

@@ -75,16 +75,20 @@ private:
 Region Region::of(const Tensor &tensor) {
   Region region;
   region.begin = region.end = reinterpret_cast<uintptr_t>(tensor.data());
-  if (tensor.numElements() == 0)
-    return region;
-  region.end += tensor.spanBytes();
-  int64_t size = sizeOf(tensor.dtype());
+  int64_t size = sizeOf(tensor.dtype()), span = size;
   std::array<Axis, KILN_MAX_RANK + 1> axes;
   int count = 0;
-  for (int i = 0; i < tensor.rank(); ++i)
-    if (tensor.extent(i) > 1 && tensor.stride(i) > 0)
-      axes[count++] = {tensor.extent(i), tensor.stride(i) * size};
+  for (int i = 0; i < tensor.rank(); ++i) {
+    int64_t extent = tensor.extent(i), stride = tensor.stride(i) * size;
+    if (extent == 0)
+      return region;
+    if (extent == 1 || stride == 0)
+      continue;
+    axes[count++] = {extent, stride};
+    span += (extent - 1) * stride;
+  }
   axes[count++] = {size, 1};
+  region.end += static_cast<uint64_t>(span);
   sortByStride(axes.data(), count);
 
   // From the innermost out: merge what continues the run so far.

@@ -1,176 +1,30 @@
-// Submission: is the task what its kernel expects, and what must run before it?
+// Submission: from a Task to a published node. What must run before it?
 #include "engine/EngineImpl.h"
-
-#include "abi/CheckedMath.h"
+#include "engine/Verify.h"
 
 #include <algorithm>
+#include <new>
 
 using namespace kiln;
 
-static Status invalid(std::string message) {
-  return Status(StatusCode::InvalidArgument, std::move(message));
-}
+/// Finished tasks are retired at least this often: their buffers return, and the submitter reads
+/// the cache lines that workers wrote in one go.
+static constexpr uint64_t retireInterval = 32;
 
-std::string kiln::argumentName(const KernelRecord *kernel, size_t index) {
-  return kernel && kernel->signature ? kernel->signature->argName(index)
-                                     : "arg" + std::to_string(index);
-}
-
-static std::string shapeOf(const TensorParam &param) {
-  std::string text = std::string(toString(param.dtype)) + "[";
-  for (size_t i = 0; i < param.extents.size(); ++i)
-    text += (i ? ", " : "") +
-            (param.extents[i] == dynamicExtent ? "?" : std::to_string(param.extents[i]));
-  return text + "]";
-}
-
-/// One tensor on its own: well-formed, and storable where it is stored to.
-static Status verifyTensor(const TaskTensor &arg) {
-  if (Status bad = arg.tensor.validate(); !bad.isOk())
-    return bad;
-  if (!writes(arg.direction))
-    return Status::ok();
-  std::string stored = "is stored to (" + std::string(toString(arg.direction)) + ") but ";
-  if (arg.tensor.isBroadcast())
-    return invalid(stored + "has a zero stride: strides " + toString(arg.tensor.strides()) +
-                   " of " + arg.tensor.str());
-  if (arg.tensor.isReadOnly())
-    return invalid(stored + "is read-only");
-  if (overlapsItself(arg.tensor))
-    return invalid(stored + "its elements overlap each other: strides " +
-                   toString(arg.tensor.strides()) + " of " + arg.tensor.str());
-  return Status::ok();
-}
-
-static Status verifyAgainst(const TensorParam &param, const TaskTensor &arg) {
-  const Tensor &tensor = arg.tensor;
-  if (tensor.dtype() != param.dtype)
-    return invalid("expected element type " + std::string(toString(param.dtype)) + ", got " +
-                   toString(tensor.dtype()));
-  if (tensor.rank() != param.rank())
-    return invalid("expected rank " + std::to_string(param.rank()) + ", got " + tensor.str());
-  for (int i = 0; i < param.rank(); ++i)
-    if (param.extents[i] != dynamicExtent && tensor.extent(i) != param.extents[i])
-      return invalid("expected " + shapeOf(param) + ", got " + tensor.str());
-  if (arg.direction != param.direction)
-    return invalid("expected direction " + std::string(toString(param.direction)) + ", got " +
-                   toString(arg.direction));
-  return Status::ok();
-}
-
-static Status verifyScalar(const ScalarBits &scalar) {
-  if (!isValidDType(static_cast<int64_t>(scalar.type)))
-    return invalid("not a scalar type");
-  // Bits that no value of the type has would be read differently by different kernels.
-  bool canonical = isFloat(scalar.type)
-                       ? sizeOf(scalar.type) == 8 || scalar.bits >> (8 * sizeOf(scalar.type)) == 0
-                       : ScalarBits::fromInt(scalar.type, scalar.asInt()) == scalar;
-  if (!canonical)
-    return invalid("the raw bits " + std::to_string(scalar.bits) + " are not a value of " +
-                   toString(scalar.type));
-  return Status::ok();
-}
-
-static bool sameScalarType(DType a, DType b) {
-  auto canonical = [](DType type) { return type == DType::Index ? DType::I64 : type; };
-  return canonical(a) == canonical(b);
-}
-
-static Status verifySignature(const Signature &signature, const Task &task) {
-  if (task.tensors().size() != signature.tensors.size())
-    return invalid("expected " + std::to_string(signature.tensors.size()) + " tensors, got " +
-                   std::to_string(task.tensors().size()));
-  if (task.scalars().size() != signature.scalars.size())
-    return invalid("expected " + std::to_string(signature.scalars.size()) + " scalars, got " +
-                   std::to_string(task.scalars().size()));
-  for (size_t i = 0; i < signature.tensors.size(); ++i)
-    if (Status bad = verifyAgainst(signature.tensors[i], task.tensors()[i]); !bad.isOk())
-      return bad.withPrefix("argument '" + signature.tensors[i].name + "'");
-  for (size_t i = 0; i < signature.scalars.size(); ++i)
-    if (!sameScalarType(task.scalars()[i].type, signature.scalars[i].type))
-      return invalid("argument '" + signature.scalars[i].name + "': expected scalar type " +
-                     toString(signature.scalars[i].type) + ", got " +
-                     toString(task.scalars()[i].type));
-  return Status::ok();
-}
-
-static Status verifyGrid(const std::vector<int64_t> &grid) {
-  if (grid.empty() || grid.size() > KILN_MAX_GRID_DIMS)
-    return invalid("a grid has 1 to " + std::to_string(KILN_MAX_GRID_DIMS) + " dimensions, got " +
-                   std::to_string(grid.size()));
-  int64_t blocks = 1;
-  bool hasZero = false, overflow = false;
-  for (int64_t extent : grid) {
-    if (extent < 0)
-      return invalid("grid " + toString(Dims(grid)) + " has a negative dimension");
-    hasZero |= extent == 0;
-    overflow |= !checkedMul(blocks, extent, blocks);
-  }
-  if (overflow && !hasZero)
-    return invalid("grid " + toString(Dims(grid)) +
-                   " overflows: the number of blocks does not fit 63 bits");
-  return Status::ok();
-}
-
-static Status verifyOutputsDisjoint(const Task &task, const KernelRecord *kernel) {
-  const std::vector<TaskTensor> &args = task.tensors();
-  std::vector<std::pair<size_t, Region>> outputs;
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (!writes(args[i].direction))
-      continue;
-    Region region = Region::of(args[i].tensor);
-    for (const auto &[other, otherRegion] : outputs)
-      if (mayOverlap(region, otherRegion))
-        return invalid("arguments '" + argumentName(kernel, other) + "' and '" +
-                       argumentName(kernel, i) + "' are both stored to and overlap in memory");
-    outputs.emplace_back(i, region);
-  }
-  return Status::ok();
-}
-
-Status Engine::Impl::verify(const Task &task, const KernelRecord *kernel) const {
-  if (!task.isDummy() && !kernel)
-    return Status(StatusCode::NotFound, "kernel '" + task.kernel() + "' is not registered");
-  std::string who = task.isDummy() ? "dummy task" : "kernel '" + task.kernel() + "'";
-  auto blame = [&](size_t index, const Status &bad) {
-    return bad.withPrefix(who + ", argument '" + argumentName(kernel, index) + "'");
-  };
-  if (task.tensors().size() > KILN_MAX_TENSORS || task.scalars().size() > KILN_MAX_SCALARS)
-    return invalid(who + ": a task carries at most " + std::to_string(KILN_MAX_TENSORS) +
-                   " tensors and " + std::to_string(KILN_MAX_SCALARS) + " scalars; got " +
-                   std::to_string(task.tensors().size()) + " and " +
-                   std::to_string(task.scalars().size()));
-  for (size_t i = 0; i < task.tensors().size(); ++i)
-    if (Status bad = verifyTensor(task.tensors()[i]); !bad.isOk())
-      return blame(i, bad);
-  for (size_t i = 0; i < task.scalars().size(); ++i)
-    if (Status bad = verifyScalar(task.scalars()[i]); !bad.isOk())
-      return blame(task.tensors().size() + i, bad);
-  if (kernel && kernel->signature)
-    if (Status bad = verifySignature(*kernel->signature, task); !bad.isOk())
-      return bad.withPrefix(who);
-  if (Status bad = verifyGrid(task.gridDims()); !bad.isOk())
-    return bad.withPrefix(who);
-  if (Status bad = verifyOutputsDisjoint(task, kernel); !bad.isOk())
-    return bad.withPrefix(who);
-  if (const auto &predicate = task.predicate()) {
-    if (Expected<void *> element = predicate->tensor.elementAddress(predicate->indices); !element)
-      return element.status().withPrefix(who + ", predicate");
-    if (Status bad = verifyScalar(predicate->constant); !bad.isOk())
-      return bad.withPrefix(who + ", predicate's constant");
-  }
+Status Engine::Impl::verifyDeps(const Task &task) const {
   for (TaskId dep : task.deps())
-    if (!RunOpen || dep.run != RunId || dep.index >= States.size())
-      return invalid(who + ": a dependency names no earlier task of this run");
+    if (!RunOpen || dep.run != Run.id || dep.index >= Window.end())
+      return Status(StatusCode::InvalidArgument,
+                    describeTask(task) + ": a dependency names no earlier task of this run");
   return Status::ok();
 }
 
-static TraceTask describe(const Node &node) {
+static TraceTask describe(const Node &node, const Task &task) {
   TraceTask entry;
   entry.index = node.index;
-  entry.kernel = node.task.kernel();
-  entry.grid = node.grid;
-  for (const TaskTensor &arg : node.task.tensors()) {
+  entry.kernel = task.kernel();
+  std::copy(task.gridDims().begin(), task.gridDims().end(), entry.grid.begin());
+  for (const TaskTensor &arg : task.tensors()) {
     const Tensor &tensor = arg.tensor;
     entry.tensors.push_back({arg.direction,
                              tensor.dtype(),
@@ -179,122 +33,280 @@ static TraceTask describe(const Node &node) {
                              tensor.buffer()->id(),
                              tensor.byteOffset()});
   }
-  entry.scalars = node.task.scalars();
-  entry.loc = node.task.location();
+  entry.scalars.assign(task.scalars().begin(), task.scalars().end());
+  entry.loc = task.location();
   return entry;
 }
 
-Expected<TaskId> Engine::Impl::submit(Task task) {
-  const KernelRecord *kernel = task.isDummy() ? nullptr : Registry.find(task.kernel());
-  if (Status bad = verify(task, kernel); !bad.isOk())
+const KernelRecord *Engine::Impl::kernelOf(const Task &task) {
+  const KernelRecord *kernel = task.kernelRecord();
+  if (!kernel)
+    return task.isDummy() ? nullptr : Registry.find(task.kernel());
+  const KernelRecord *&known =
+      KnownKernels[reinterpret_cast<uintptr_t>(kernel) / sizeof(*kernel) % KnownKernels.size()];
+  if (known != kernel) {
+    if (Registry.find(kernel->funcId) != kernel)
+      return nullptr; // of another registry
+    known = kernel;
+  }
+  return kernel;
+}
+
+Expected<TaskId> Engine::Impl::submit(const Task &task) {
+  const KernelRecord *kernel = kernelOf(task);
+  Status bad = verifyTask(task, kernel);
+  if (bad.isOk() && !task.deps().empty())
+    bad = verifyDeps(task);
+  if (!bad.isOk())
     return bad.withLocation(task.location());
   if (!RunOpen)
-    if (Status bad = startRun({}); !bad.isOk())
-      return bad;
-  while (NumPending >= Options.maxPending && runNext()) {
-  }
+    if (Status failed = startRun({}); !failed.isOk())
+      return failed;
 
-  auto node = std::make_unique<Node>();
-  node->index = States.size();
-  node->kernel = kernel;
-  node->scope = CurrentScope;
-  for (size_t i = 0; i < task.gridDims().size(); ++i)
-    node->grid[i] = task.gridDims()[i];
-  node->task = std::move(task);
+  if (!makeRoom(task))
+    return Status(StatusCode::Internal, "the window is full and no task is ready");
+  findProducers(task);
+  Node &node = makeNode(task, kernel);
   if (Options.recordTrace)
-    History.tasks.push_back(describe(*node));
-  States.push_back(TaskState::Pending);
-  ++NumPending;
-  Nodes.push_back(std::move(node));
-  Node &added = *Nodes.back();
-  link(added);
-  if (added.unmet == 0)
-    makeReady(added.index);
-  return TaskId{added.index, RunId};
+    History.tasks.push_back(describe(node, task));
+  recordAccesses();
+  TaskId id{node.index, Run.id};
+  linkAndPublish(node);
+  return id;
 }
 
-namespace {
-/// What a task does to one tensor, gathered before anything is recorded so that a task never waits
-/// for itself.
-struct NewAccess {
-  Tensor tensor;
-  Access access;
-};
-} // namespace
+//===----------------------------------------------------------------------===//
+// Dependencies
+//===----------------------------------------------------------------------===//
 
-static std::vector<NewAccess> accessesOf(const Node &node) {
-  std::vector<NewAccess> result;
-  auto add = [&](const Tensor &tensor, int32_t arg, bool reads, bool writes) {
-    result.push_back({tensor,
-                      {Region::of(tensor), node.index, node.scope, arg, reads, writes,
-                       tensor.buffer()->id(), tensor.buffer()}});
-  };
-  const std::vector<TaskTensor> &args = node.task.tensors();
-  for (size_t i = 0; i < args.size(); ++i)
-    add(args[i].tensor, static_cast<int32_t>(i), reads(args[i].direction),
-        writes(args[i].direction));
-  if (const auto &predicate = node.task.predicate()) {
-    std::vector<int64_t> ones(predicate->indices.size(), 1);
-    if (Expected<Tensor> element = predicate->tensor.slice(predicate->indices, ones))
-      add(*element, -1, true, false);
-  }
-  return result;
-}
-
-/// The reason `later` must follow `earlier`, if any. Where several apply the strongest is given.
-static std::optional<EdgeKind> hazard(const Access &earlier, const Access &later,
+/// The reason why a task that does `reads` and `writes` must follow `earlier`, if any. Where
+/// several apply the strongest is given.
+static std::optional<EdgeKind> hazard(const Use &earlier, bool reads, bool writes,
                                       const EngineOptions::TestOnly &off) {
-  if (earlier.writes && later.reads && !off.noRaw)
+  if (earlier.writes && reads && !off.noRaw)
     return EdgeKind::Raw;
-  if (earlier.writes && later.writes && !off.noWaw)
+  if (earlier.writes && writes && !off.noWaw)
     return EdgeKind::Waw;
-  if (earlier.reads && later.writes && !off.noWar)
+  if (earlier.reads && writes && !off.noWar)
     return EdgeKind::War;
   return std::nullopt;
 }
 
-void Engine::Impl::link(Node &node) {
-  // Direct predecessors; a finished one orders nothing any more but belongs into the graph.
-  auto connect = [&](uint64_t from, EdgeKind kind, uint64_t buffer, int32_t arg) {
-    if (Options.recordTrace)
-      History.edges.push_back({from, node.index, kind, buffer, arg});
-    if (from < Waited)
-      return;
-    if (States[from] == TaskState::Failed || States[from] == TaskState::Cancelled)
-      node.isDoomed = true;
-    if (isFinished(from) || Nodes[from]->lastSuccessor == node.index)
-      return;
-    Nodes[from]->lastSuccessor = node.index;
-    Nodes[from]->successors.push_back(node.index);
-    ++node.unmet;
-  };
+void Engine::Impl::findProducers(const Task &task) {
+  Accesses.clear();
+  Producers.clear();
+  IsDoomed = false;
+  std::span<const TaskTensor> args = task.tensors();
+  for (size_t i = 0; i < args.size(); ++i)
+    addAccess(args[i].tensor, Region::of(args[i].tensor), args[i].direction,
+              static_cast<int32_t>(i));
+  if (const auto &predicate = task.predicate()) {
+    std::vector<int64_t> ones(predicate->indices.size(), 1);
+    if (Expected<Tensor> element = predicate->tensor.slice(predicate->indices, ones))
+      addAccess(*element, Region::of(*element), Direction::In, -1);
+  }
+  for (TaskId dep : task.deps())
+    addProducer(dep.index, EdgeKind::Explicit, 0, -1);
+}
 
-  std::vector<NewAccess> accesses = accessesOf(node);
-  std::vector<uint64_t> ordered; // tasks this one has an inferred edge from
-  std::vector<const Access *> overlaps;
-  for (const NewAccess &added : accesses) {
-    overlaps.clear();
-    Map.findOverlaps(added.tensor, added.access.region, overlaps);
-    for (const Access *earlier : overlaps) {
-      if (isManualBetween(earlier->scope, node.scope))
-        continue;
-      if (std::optional<EdgeKind> kind = hazard(*earlier, added.access, Options.testOnly)) {
-        connect(earlier->task, *kind, added.access.bufferId, added.access.arg);
-        ordered.push_back(earlier->task);
-      }
-    }
+void Engine::Impl::addAccess(const Tensor &tensor, const Region &region, Direction direction,
+                             int32_t arg) {
+  if (region.isEmpty())
+    return;
+  LiveRegion &live = Map.acquire(tensor.buffer(), region);
+  Accesses.push_back({&live, reads(direction), writes(direction)});
+  addConflicts(live, direction, arg, tensor.buffer()->id());
+}
+
+void Engine::Impl::addConflicts(LiveRegion &region, Direction direction, int32_t arg,
+                                uint64_t bufferId) {
+  Conflicts.clear();
+  Map.forEachUse(region, writes(direction), [&](const Use &earlier) {
+    if (isManualBetween(earlier.scope, CurrentScope))
+      return;
+    std::optional<EdgeKind> kind =
+        hazard(earlier, reads(direction), writes(direction), Options.testOnly);
+    if (!kind)
+      return;
+    if (Options.recordTrace)
+      Conflicts.push_back({earlier.task, *kind});
+    else
+      addProducer(earlier.task, *kind, bufferId, arg);
+  });
+  // The graph should not depend on how the map happens to be laid out.
+  std::stable_sort(Conflicts.begin(), Conflicts.end(),
+                   [](const Conflict &a, const Conflict &b) { return a.task < b.task; });
+  for (const Conflict &conflict : Conflicts)
+    addProducer(conflict.task, conflict.kind, bufferId, arg);
+}
+
+void Engine::Impl::addProducer(uint64_t task, EdgeKind kind, uint64_t bufferId, int32_t arg) {
+  uint64_t self = Window.end();
+  // A finished producer orders nothing any more but belongs into the graph.
+  if (Options.recordTrace)
+    History.edges.push_back({task, self, kind, bufferId, arg});
+  if (task < Waited)
+    return;
+  if (task < Window.begin()) {
+    IsDoomed |= Settled.bad.count(task) != 0;
+    return;
   }
-  for (TaskId dep : node.task.deps()) {
-    connect(dep.index, EdgeKind::Explicit, 0, -1);
-    ordered.push_back(dep.index);
+  if (std::exchange(Window.lastSuccessor(task), self) == self)
+    return;
+  Producers.push_back(&Window[task]);
+  __builtin_prefetch(Producers.back(), 1); // linkAndPublish() will write to it
+}
+
+void Engine::Impl::recordAccesses() {
+  uint64_t self = Window.end() - 1;
+  // A later task of an enclosing manual scope would be ordered after the old one but not after this
+  // one, so inside manual scopes nothing is forgotten.
+  bool mayForget = !Scopes[CurrentScope].isInsideManual;
+  for (const PendingAccess &access : Accesses)
+    Map.record(*access.region, {self, CurrentScope, access.reads, access.writes},
+               [&](const Use &old) {
+                 return mayForget &&
+                        hazard(old, access.reads, access.writes, Options.testOnly).has_value();
+               });
+}
+
+//===----------------------------------------------------------------------===//
+// The node
+//===----------------------------------------------------------------------===//
+
+static bool hasGrid(const Task &task) {
+  return std::any_of(task.gridDims().begin(), task.gridDims().end(),
+                     [](int64_t extent) { return extent != 1; });
+}
+
+static NodeLayout layoutOf(const Task &task, uint32_t numEdges) {
+  return NodeLayout(static_cast<uint32_t>(task.tensors().size()),
+                    static_cast<uint32_t>(task.scalars().size()), numEdges, hasGrid(task),
+                    task.predicate().has_value());
+}
+
+bool Engine::Impl::makeRoom(const Task &task) {
+  uint32_t bytes = layoutOf(task, NodeLayout::maxInlineEdges).size;
+  if (Window.end() % retireInterval == 0)
+    retire();
+  for (unsigned idleRounds = 0; numPending() >= Options.maxPending || !Window.hasRoom(bytes);
+       retire())
+    if (!workOnce(Window.begin(), idleRounds))
+      return false;
+  return true;
+}
+
+NodeLoc Engine::Impl::internLoc(const SourceLoc &loc) {
+  if (!loc.isKnown())
+    return {};
+  if (!LastFile || *LastFile != loc.file)
+    LastFile = &*Files.insert(loc.file).first;
+  return {LastFile->c_str(), loc.line, loc.col};
+}
+
+static void fillGrid(GridLaunch &grid, const Task &task) {
+  new (&grid) GridLaunch{};
+  grid.extent = {1, 1, 1};
+  std::copy(task.gridDims().begin(), task.gridDims().end(), grid.extent.begin());
+  grid.isWhole = task.isSyncStart();
+  grid.participants.store(1, std::memory_order_relaxed);
+}
+
+/// What Tensor::toAbi() does, in one pass: this is done for every tensor of every task.
+static void fillTensor(kiln_tensor &abi, const Tensor &tensor, Direction direction) {
+  abi.data = tensor.data();
+  abi.dtype = static_cast<int32_t>(tensor.dtype());
+  abi.rank = static_cast<uint16_t>(tensor.rank());
+  bool isBroadcast = false, isContiguous = true, isEmpty = false;
+  uint64_t step = 1; // may wrap around when some extent is 0, and is not needed then
+  for (int i = KILN_MAX_RANK; i-- > tensor.rank();) {
+    abi.extents[i] = 1;
+    abi.strides[i] = 0;
   }
-  std::sort(ordered.begin(), ordered.end());
-  // A later task of an enclosing manual scope would be ordered after `old` but not after this task,
-  // so inside manual scopes nothing is forgotten.
-  bool mayForget = !isInsideManual(node.scope);
-  auto supersedes = [&](const Access &old) {
-    return mayForget && std::binary_search(ordered.begin(), ordered.end(), old.task);
-  };
-  for (NewAccess &added : accesses)
-    Map.record(added.tensor, std::move(added.access), supersedes);
+  for (int i = tensor.rank(); i-- > 0;) {
+    int64_t extent = abi.extents[i] = tensor.extent(i), stride = abi.strides[i] = tensor.stride(i);
+    isBroadcast |= extent > 1 && stride == 0;
+    isContiguous &= extent <= 1 || static_cast<uint64_t>(stride) == step;
+    isEmpty |= extent == 0;
+    step *= static_cast<uint64_t>(extent);
+  }
+  bool isReadOnly = direction == Direction::In || isBroadcast;
+  abi.flags = static_cast<uint16_t>((isReadOnly ? KILN_TENSOR_READ_ONLY : 0) |
+                                    (isBroadcast ? KILN_TENSOR_BROADCAST : 0) |
+                                    (isContiguous || isEmpty ? KILN_TENSOR_CONTIGUOUS : 0));
+}
+
+/// Tensors, scalars, and who holds their memory.
+static void fillArguments(Node &node, const Task &task) {
+  NodeDetail &detail = *node.detail;
+  for (size_t i = 0; i < task.tensors().size(); ++i) {
+    const TaskTensor &arg = task.tensors()[i];
+    fillTensor(node.tensors()[i], arg.tensor, arg.direction);
+    detail.directions[i] = arg.direction;
+    new (&detail.buffers[detail.numBuffers++]) std::shared_ptr<Buffer>(arg.tensor.buffer());
+  }
+  for (size_t i = 0; i < task.scalars().size(); ++i) {
+    node.scalars[i] = task.scalars()[i].bits;
+    detail.scalarTypes[i] = task.scalars()[i].type;
+  }
+  if (const auto &predicate = task.predicate()) {
+    Expected<void *> element = predicate->tensor.elementAddress(predicate->indices);
+    *detail.predicate = {element ? *element : nullptr, predicate->constant,
+                         predicate->tensor.dtype(), predicate->compare};
+    new (&detail.buffers[detail.numBuffers++]) std::shared_ptr<Buffer>(predicate->tensor.buffer());
+  }
+}
+
+Node &Engine::Impl::makeNode(const Task &task, const KernelRecord *kernel) {
+  auto numEdges = static_cast<uint32_t>(Producers.size());
+  NodeLayout layout = layoutOf(task, numEdges);
+  uint64_t index = Window.end();
+  auto *bytes = reinterpret_cast<std::byte *>(Window.push(layout.size));
+  auto *node = new (bytes) Node{};
+  node->isDoomed.store(IsDoomed, std::memory_order_relaxed);
+  node->numTensors = static_cast<uint8_t>(task.tensors().size());
+  node->numScalars = static_cast<uint8_t>(task.scalars().size());
+  node->index = index;
+  node->kernel = kernel;
+  node->scalars = reinterpret_cast<uint64_t *>(bytes + layout.scalars);
+  auto *detail = new (bytes + layout.detail) NodeDetail{};
+  node->detail = detail;
+  if (hasGrid(task)) {
+    detail->grid = reinterpret_cast<GridLaunch *>(bytes + layout.grid);
+    fillGrid(*detail->grid, task);
+  }
+  if (task.predicate())
+    detail->predicate = new (bytes + layout.predicate) NodePredicate;
+  node->isPlain = kernel && !detail->grid && !detail->predicate;
+  detail->buffers = reinterpret_cast<std::shared_ptr<Buffer> *>(bytes + layout.buffers);
+  detail->directions = reinterpret_cast<Direction *>(bytes + layout.directions);
+  detail->scalarTypes = reinterpret_cast<DType *>(bytes + layout.scalarTypes);
+  detail->loc = internLoc(task.location());
+  detail->edges = numEdges <= NodeLayout::maxInlineEdges
+                      ? reinterpret_cast<Edge *>(bytes + layout.edges)
+                      : new Edge[numEdges];
+  detail->hasHeapEdges = numEdges > NodeLayout::maxInlineEdges;
+  fillArguments(*node, task);
+  return *node;
+}
+
+void Engine::Impl::linkAndPublish(Node &node) {
+  if (Producers.empty())
+    return Sched.publish(node);
+  auto numProducers = static_cast<uint32_t>(Producers.size());
+  // One more than there are, so that it cannot start before all are known.
+  node.unmet.store(numProducers + 1, std::memory_order_relaxed);
+  uint32_t met = 1;
+  for (uint32_t i = 0; i < numProducers; ++i) {
+    Node &producer = *Producers[i];
+    Edge &edge = node.detail->edges[i];
+    edge.consumer = &node;
+    if (producer.addSuccessor(edge))
+      continue;
+    ++met;
+    if (producer.isBad())
+      node.isDoomed.store(true, std::memory_order_relaxed);
+  }
+  if (node.unmet.fetch_sub(met, std::memory_order_acq_rel) == met)
+    Sched.publish(node);
 }

@@ -4,43 +4,240 @@
 
 using namespace kiln;
 
-TensorMap::Group &TensorMap::groupOf(const Tensor &tensor) {
-  auto begin = reinterpret_cast<uintptr_t>(tensor.buffer()->data());
-  uintptr_t end = begin + tensor.buffer()->bytes();
-  auto it = Groups.upper_bound(begin);
-  if (it != Groups.begin() && std::prev(it)->second.end > begin)
-    --it;
+static constexpr size_t slabSize = 64;
 
-  Group merged;
-  auto first = it;
-  for (; it != Groups.end() && it->first < end; ++it) {
-    Group &group = it->second;
-    std::erase_if(group.accesses, [&](const Access &access) { return Tasks.isRetired(access); });
-    if (it->first == begin && group.end == end && merged.accesses.empty())
-      return group; // the usual case: the allocation is known
-    if (group.accesses.empty())
-      continue; // of an allocation long gone: do not inherit its range
-    begin = std::min(begin, it->first);
-    end = std::max(end, group.end);
-    if (merged.accesses.empty())
-      merged.accesses = std::move(group.accesses);
-    else
-      merged.accesses.insert(merged.accesses.end(), group.accesses.begin(), group.accesses.end());
-  }
-  Groups.erase(first, it);
-  merged.end = end;
-  return Groups.emplace(begin, std::move(merged)).first->second;
+//===----------------------------------------------------------------------===//
+// Exact matches
+//===----------------------------------------------------------------------===//
+
+static uint64_t hashOf(const Region &region) {
+  uint64_t hash = region.begin * 0x9e3779b97f4a7c15u;
+  hash = (hash ^ hash >> 32 ^ (region.end - region.begin)) * 0xbf58476d1ce4e5b9u;
+  hash ^= static_cast<uint64_t>(region.axes[0].stride) * 0x94d049bb133111ebu;
+  return hash ^ hash >> 29;
 }
 
-void TensorMap::findOverlaps(const Tensor &tensor, const Region &region,
-                             std::vector<const Access *> &found) {
-  if (region.isEmpty())
-    return;
-  size_t before = found.size();
-  for (const Access &access : groupOf(tensor).accesses)
-    if (mayOverlap(access.region, region))
-      found.push_back(&access);
-  // Merged groups are concatenated, not interleaved; the trace should not depend on addresses.
-  std::stable_sort(found.begin() + static_cast<ptrdiff_t>(before), found.end(),
-                   [](const Access *a, const Access *b) { return a->task < b->task; });
+static bool isSame(const Region &a, const Region &b) {
+  return a.begin == b.begin && a.end == b.end && a.numAxes == b.numAxes &&
+         std::equal(a.axes.begin(), a.axes.begin() + a.numAxes, b.axes.begin());
+}
+
+LiveRegion *TensorMap::lookup(uint64_t hash, const Region &region) const {
+  for (LiveRegion *at = Table[hash & (Table.size() - 1)]; at; at = at->nextInTable) {
+    __builtin_prefetch(&at->region); // another line than the hash
+    if (at->hash == hash && isSame(at->region, region))
+      return at;
+  }
+  return nullptr;
+}
+
+void TensorMap::growTable() {
+  std::vector<LiveRegion *> old(2 * Table.size());
+  old.swap(Table);
+  for (LiveRegion *chain : old)
+    while (chain) {
+      LiveRegion *region = std::exchange(chain, chain->nextInTable);
+      LiveRegion *&head = Table[region->hash & (Table.size() - 1)];
+      region->nextInTable = std::exchange(head, region);
+    }
+}
+
+LiveRegion &TensorMap::acquire(const std::shared_ptr<Buffer> &buffer, const Region &region) {
+  uint64_t hash = hashOf(region);
+  LiveRegion *found = lookup(hash, region);
+  if (!found || found->allocation->lastBuffer != buffer->id()) {
+    // Another buffer over these bytes may be larger, or the old one may be long gone.
+    Allocation &allocation = allocationOf(buffer);
+    found = lookup(hash, region);
+    if (!found)
+      found = &create(allocation, hash, region);
+  }
+  found->isPinned = true;
+  return *found;
+}
+
+void TensorMap::find(const std::shared_ptr<Buffer> &buffer, const Region &region,
+                     std::vector<LiveRegion *> &found) {
+  LiveRegion probe;
+  probe.region = region;
+  probe.allocation = &allocationOf(buffer);
+  RegionIndex::place(probe);
+  Index.query(probe, found);
+}
+
+//===----------------------------------------------------------------------===//
+// Regions
+//===----------------------------------------------------------------------===//
+
+LiveRegion &TensorMap::create(Allocation &allocation, uint64_t hash, const Region &region) {
+  if (NumRegions >= SweepAt)
+    sweep();
+  if (NumRegions >= Table.size())
+    growTable();
+  if (Free.empty()) {
+    Slabs.emplace_back(new LiveRegion[slabSize]);
+    for (size_t i = slabSize; i-- > 0;)
+      Free.push_back(&Slabs.back()[i]);
+  }
+  LiveRegion &added = *Free.back();
+  Free.pop_back();
+  ++NumRegions;
+  added.region = region;
+  added.hash = hash;
+  added.allocation = &allocation;
+  LiveRegion *&head = Table[hash & (Table.size() - 1)];
+  added.nextInTable = std::exchange(head, &added);
+  if (uint64_t pitch = RegionIndex::betterPitch(allocation, region))
+    setPitch(allocation, pitch);
+  connect(added);
+  Index.insert(added);
+  return added;
+}
+
+void TensorMap::connect(LiveRegion &region) {
+  Found.clear();
+  RegionIndex::place(region);
+  Index.query(region, Found);
+  for (LiveRegion *other : Found) {
+    dropSettled(*other);
+    if (other->isUnused() && !other->isPinned) {
+      destroy(*other, nullptr);
+      continue;
+    }
+    region.neighbours.push(other);
+    other->neighbours.push(&region);
+  }
+}
+
+void TensorMap::destroy(LiveRegion &region, LiveRegion *but) {
+  for (LiveRegion *other : region.neighbours)
+    if (other != but)
+      other->neighbours.eraseIf([&](LiveRegion *back) { return back == &region; });
+  region.neighbours.clear();
+  region.writers.clear();
+  region.readers.clear();
+  LiveRegion **link = &Table[region.hash & (Table.size() - 1)];
+  while (*link != &region)
+    link = &(*link)->nextInTable;
+  *link = region.nextInTable;
+  Index.erase(region);
+  Free.push_back(&region);
+  --NumRegions;
+}
+
+std::vector<LiveRegion *> TensorMap::regionsOf(const Allocation &allocation) const {
+  std::vector<LiveRegion *> regions;
+  for (const Allocation::Level &level : allocation.levels)
+    for (LiveRegion *region = level.first; region; region = region->nextInLevel)
+      regions.push_back(region);
+  return regions;
+}
+
+void TensorMap::dropUnused(Allocation &allocation) {
+  for (LiveRegion *region : regionsOf(allocation)) {
+    dropSettled(*region);
+    if (region->isUnused() && !region->isPinned)
+      destroy(*region, nullptr);
+  }
+}
+
+void TensorMap::sweep() {
+  // An allocation without regions stays until clear(): the caller may be about to use it, and it
+  // costs nothing to look up.
+  for (auto it = Allocations.begin(); it != Allocations.end(); ++it)
+    dropUnused(it->second);
+  SweepAt = 2 * NumRegions + minSweep;
+}
+
+void TensorMap::clear() {
+  for (auto &[begin, allocation] : Allocations)
+    for (LiveRegion *region : regionsOf(allocation)) {
+      region->neighbours.clear();
+      region->writers.clear();
+      region->readers.clear();
+      region->isPinned = false;
+      Free.push_back(region);
+    }
+  Allocations.clear();
+  std::fill(Table.begin(), Table.end(), nullptr);
+  Index.clear();
+  NumRegions = 0;
+  SweepAt = minSweep;
+}
+
+//===----------------------------------------------------------------------===//
+// Allocations
+//===----------------------------------------------------------------------===//
+
+bool TensorMap::isOrphaned(const Allocation &allocation) const {
+  return std::all_of(allocation.buffers.begin(), allocation.buffers.end(),
+                     [](const std::weak_ptr<Buffer> &buffer) { return buffer.expired(); });
+}
+
+void TensorMap::setPitch(Allocation &allocation, uint64_t pitch) {
+  std::vector<LiveRegion *> regions = regionsOf(allocation);
+  for (LiveRegion *region : regions)
+    Index.erase(*region);
+  allocation.levels.clear();
+  allocation.pitch = pitch;
+  for (LiveRegion *region : regions)
+    Index.insert(*region);
+}
+
+void TensorMap::moveRegions(Allocation &from, Allocation &to) {
+  std::vector<LiveRegion *> regions = regionsOf(from);
+  for (LiveRegion *region : regions) {
+    Index.erase(*region);
+    region->allocation = &to;
+  }
+  for (LiveRegion *region : regions)
+    Index.insert(*region);
+  to.buffers.insert(to.buffers.end(), from.buffers.begin(), from.buffers.end());
+}
+
+Allocation &TensorMap::mergeAllocations(uintptr_t begin, uintptr_t end) {
+  auto it = Allocations.upper_bound(begin);
+  if (it != Allocations.begin() && std::prev(it)->second.end > begin)
+    --it;
+  std::vector<Allocation> parts;
+  while (it != Allocations.end() && it->first < end) {
+    Allocation &old = it->second;
+    if (old.begin <= begin && end <= old.end)
+      return old; // the usual case: the allocation is known
+    dropUnused(old);
+    if (old.numRegions != 0) { // else of an allocation long gone: do not inherit its range
+      begin = std::min(begin, old.begin);
+      end = std::max(end, old.end);
+      parts.push_back(std::move(old));
+    }
+    it = Allocations.erase(it);
+  }
+  Allocation &merged = Allocations[begin];
+  merged.id = NextAllocation++;
+  merged.begin = begin;
+  merged.end = end;
+  for (Allocation &part : parts) {
+    // The regions still point at the erased node; only the levels, which moved, are read.
+    for (LiveRegion *region : regionsOf(part))
+      region->allocation = &part;
+    if (merged.pitch == 0)
+      merged.pitch = part.pitch;
+  }
+  for (Allocation &part : parts)
+    moveRegions(part, merged);
+  return merged;
+}
+
+Allocation &TensorMap::allocationOf(const std::shared_ptr<Buffer> &buffer) {
+  auto begin = reinterpret_cast<uintptr_t>(buffer->data());
+  Allocation &allocation = mergeAllocations(begin, begin + std::max<uint64_t>(buffer->bytes(), 1));
+  if (allocation.lastBuffer == buffer->id())
+    return allocation;
+  allocation.lastBuffer = buffer->id();
+  if (KeepsSettled) {
+    dropUnused(allocation); // of buffers that were here before
+    std::erase_if(allocation.buffers, [](const auto &old) { return old.expired(); });
+    allocation.buffers.push_back(buffer);
+  }
+  return allocation;
 }

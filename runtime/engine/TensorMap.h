@@ -1,88 +1,144 @@
 //===- TensorMap.h - who last touched which bytes ------------------------===//
 //
-// What: the accesses of live tasks, grouped by allocation, and the question "which of them
-//   conflict with this new one?". Allocations are told apart by address range, not by Buffer
-//   object, because two views of the caller's memory made separately are two Buffers over the
-//   same bytes: ranges that overlap are merged into one group.
+// What: the live regions, each with its last writers and its readers since, and the question
+//   "which of those conflict with this new access?". An exact-match table answers for regions that
+//   have been seen before, which is the usual case; each region knows the others that overlap it,
+//   so the index (RegionIndex.h) is asked only when a region is new.
 //
-// Cost: linear in the live accesses of one allocation. (Indexing comes with the concurrent
-//   engine.)
+//   Allocations are told apart by address range, not by Buffer object, because two views of the
+//   caller's memory made separately are two Buffers over the same bytes: ranges that overlap are
+//   merged.
 //
-// Ownership: holds no buffer alive. An unfinished task holds its buffers; a finished task's
-//   access is kept only for the trace and dropped once its buffer is gone, so reused addresses
-//   never look like conflicts.
+// Ownership: holds no buffer alive. An unfinished task holds its buffers, so the addresses of its
+//   regions cannot be reused; the uses of settled tasks are dropped whenever they are met.
 //
-// Threads: the submitting thread only. Internal to the engine.
+// Threads: the submitting thread only: workers never see it. Internal to the engine.
 //
 //===---------------------------------------------------------------------===//
 #ifndef KILN_RUNTIME_ENGINE_TENSORMAP_H
 #define KILN_RUNTIME_ENGINE_TENSORMAP_H
 
-#include "engine/Region.h"
+#include "engine/RegionIndex.h"
 #include "kiln/runtime/tensor.h"
 
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <unordered_set>
 #include <vector>
 
 namespace kiln {
 
-struct Access {
-  Region region;
-  uint64_t task = 0;
-  uint32_t scope = 0;
-  int32_t arg = -1; // of the task; -1 for its predicate
-  bool reads = false, writes = false;
-  uint64_t bufferId = 0;
-  std::weak_ptr<Buffer> buffer;
+/// The tasks that nobody need wait for any more.
+struct SettledTasks {
+  uint64_t below = 0;               // those retired ...
+  std::unordered_set<uint64_t> bad; // ... but for these, until their failure is reported
+
+  bool contains(uint64_t task) const { return task < below && (bad.empty() || !bad.count(task)); }
 };
 
 class TensorMap {
 public:
-  /// Whoever uses the map knows how far tasks have come.
-  class Oracle {
-  public:
-    /// The access can no longer matter.
-    virtual bool isRetired(const Access &access) const = 0;
+  /// `keepsSettled`: settled tasks stay known as long as their buffers exist, for a trace.
+  TensorMap(const SettledTasks &settled, bool keepsSettled)
+      : Settled(settled), KeepsSettled(keepsSettled), Table(64) {}
 
-  protected:
-    ~Oracle() = default;
-  };
+  /// The entry of a region of `buffer`, which stays valid until its record(). Not for empty ones.
+  LiveRegion &acquire(const std::shared_ptr<Buffer> &buffer, const Region &region);
 
-  explicit TensorMap(const Oracle &oracle) : Tasks(oracle) {}
+  /// Appends the entries that may share bytes with a region, without making one for it.
+  void find(const std::shared_ptr<Buffer> &buffer, const Region &region,
+            std::vector<LiveRegion *> &found);
 
-  /// Appends the recorded accesses that may share bytes with `region` (of `tensor`) in the order
-  /// they were recorded. Pointers hold until the next call.
-  void findOverlaps(const Tensor &tensor, const Region &region, std::vector<const Access *> &found);
-
-  /// Records an access. `supersedes(old)` says whether the new task runs after the old one in any
-  /// schedule; what such an old access touched and this one wholly overwrites need not be
-  /// remembered.
-  template <typename Supersedes>
-  void record(const Tensor &tensor, Access access, Supersedes supersedes) {
-    if (access.region.isEmpty())
-      return;
-    Group &group = groupOf(tensor);
-    if (access.writes)
-      std::erase_if(group.accesses, [&](const Access &old) {
-        return old.task != access.task && covers(access.region, old.region) && supersedes(old);
-      });
-    group.accesses.push_back(std::move(access));
+  /// Calls `visit(const Use &)` for what was done to bytes of `region`: the writes, and the reads
+  /// too if wanted.
+  template <typename Visit> void forEachUse(LiveRegion &region, bool wantsReaders, Visit visit) {
+    visitUses(region, wantsReaders, visit);
+    for (uint32_t i = 0; i < region.neighbours.size();) {
+      LiveRegion &other = *region.neighbours[i];
+      visitUses(other, wantsReaders, visit);
+      if (other.isUnused() && !other.isPinned) {
+        region.neighbours.eraseUnordered(i);
+        destroy(other, &region);
+      } else {
+        ++i;
+      }
+    }
   }
 
-  void clear() { Groups.clear(); }
+  /// Adds a use. `supersedes(old)` says whether the new task runs after the old one in any
+  /// schedule; what such an old use touched and this one wholly overwrites need not be remembered.
+  template <typename Supersedes>
+  void record(LiveRegion &region, const Use &use, Supersedes supersedes) {
+    region.isPinned = false;
+    if (!use.writes) {
+      uint32_t count = region.readers.size();
+      if (count >= 4 && (count & (count - 1)) == 0) // now and then, or they would pile up
+        dropSettled(region);
+      return region.readers.push(use);
+    }
+    auto isGone = [&](const Use &old) { return old.task != use.task && supersedes(old); };
+    region.writers.eraseIf(isGone);
+    region.readers.eraseIf(isGone);
+    for (LiveRegion *other : region.neighbours)
+      if (covers(region.region, other->region)) {
+        other->writers.eraseIf(isGone);
+        other->readers.eraseIf(isGone);
+      }
+    region.writers.push(use);
+  }
+
+  void clear();
+  uint64_t numRegions() const { return NumRegions; }
 
 private:
-  struct Group {
-    uintptr_t end = 0;
-    std::vector<Access> accesses;
-  };
-  /// The group of the tensor's allocation, made or merged as needed, free of retired accesses.
-  Group &groupOf(const Tensor &tensor);
+  template <typename Visit> void visitUses(LiveRegion &region, bool wantsReaders, Visit visit) {
+    dropSettled(region);
+    for (const Use &use : region.writers)
+      visit(use);
+    if (wantsReaders)
+      for (const Use &use : region.readers)
+        visit(use);
+  }
+  void dropSettled(LiveRegion &region) {
+    if (KeepsSettled && !isOrphaned(*region.allocation))
+      return;
+    auto isSettled = [&](const Use &use) { return Settled.contains(use.task); };
+    region.writers.eraseIf(isSettled);
+    region.readers.eraseIf(isSettled);
+  }
 
-  const Oracle &Tasks;
-  std::map<uintptr_t, Group> Groups; // by first address; ranges are disjoint
+  LiveRegion *lookup(uint64_t hash, const Region &region) const;
+  LiveRegion &create(Allocation &allocation, uint64_t hash, const Region &region);
+  void connect(LiveRegion &region);
+  /// Takes a region out of everything, but not out of the neighbours of `but`.
+  void destroy(LiveRegion &region, LiveRegion *but);
+  void growTable();
+
+  Allocation &allocationOf(const std::shared_ptr<Buffer> &buffer);
+  Allocation &mergeAllocations(uintptr_t begin, uintptr_t end);
+  void moveRegions(Allocation &from, Allocation &to);
+  void setPitch(Allocation &allocation, uint64_t pitch);
+  std::vector<LiveRegion *> regionsOf(const Allocation &allocation) const;
+  /// No buffer over it exists any more.
+  bool isOrphaned(const Allocation &allocation) const;
+  /// Destroys the regions of `allocation` that nothing uses.
+  void dropUnused(Allocation &allocation);
+  void sweep();
+
+  const SettledTasks &Settled;
+  const bool KeepsSettled;
+  RegionIndex Index;
+  std::vector<LiveRegion *> Table;             // exact matches: heads of chains; a power of two
+  std::map<uintptr_t, Allocation> Allocations; // by first address; ranges are disjoint
+  std::vector<std::unique_ptr<LiveRegion[]>> Slabs;
+  std::vector<LiveRegion *> Free;
+  std::vector<LiveRegion *> Found; // scratch
+  uint64_t NumRegions = 0, NextAllocation = 0;
+  uint64_t SweepAt = minSweep;
+
+  /// So many regions may be kept although nothing uses them.
+  static constexpr uint64_t minSweep = 4096;
 };
 
 } // namespace kiln

@@ -10,10 +10,11 @@
 // Ownership: the engine borrows the registry, which must outlive it; pending tasks hold their
 //   tensors.
 //
-// Threads: one thread at a time per engine. Several engines share nothing and may be used
-//   concurrently. In this version kernels run on the calling thread, inside wait(), get(),
-//   finish(), or submit() when EngineOptions::maxPending is reached; nothing in the API promises
-//   that.
+// Threads: one thread at a time per engine, called the submitter. Several engines share nothing and
+//   may be used concurrently. Kernels run on the engine's workers, concurrently with submission,
+//   and on the submitter whenever it waits: in wait(), get(), finish(), alloc(), and in submit()
+//   when EngineOptions::maxPending is reached. With a seed, or one worker, they run on the
+//   submitter only.
 //
 // Errors: what is wrong with a submission comes back from submit() at once and leaves the engine
 //   as it was. The first failure while running is latched; nothing downstream of it runs,
@@ -38,11 +39,17 @@
 namespace kiln {
 
 struct EngineOptions {
-  /// 0: tasks run in submission order. Anything else: a reproducible random order among the ready
-  /// ones. Unset: the environment's KILN_SEED, else 0.
+  /// Given (or KILN_SEED set): everything runs on the submitter, in an order that depends on
+  /// nothing else. 0: submission order. Anything else: a random order among the ready tasks.
   std::optional<uint64_t> seed;
+  /// Threads that run tasks, the submitter included. 0: as many as there are cores, which is also
+  /// the most that makes sense; a larger number is for tests.
+  unsigned workers = 0;
   /// Tasks that may wait to run; at the limit submit() runs some first. At least 1.
   uint64_t maxPending = 1024;
+  /// Memory for intermediates (alloc()), used as a ring; only pages in use cost anything. 0: no
+  /// limit, each from the heap.
+  uint64_t arenaBytes = uint64_t{256} << 20;
   /// Keep what trace() returns. Costs memory per task: turn off for long runs.
   bool recordTrace = true;
   /// Called before a task's predicate is read and its kernel runs, on the thread that does both.
@@ -70,6 +77,14 @@ struct TaskFailure {
   SourceLoc loc;
 };
 
+/// What an engine holds at the moment. All zero after wait(), but for the arena's bytes that
+/// tensors still refer to.
+struct EngineUsage {
+  uint64_t tasks = 0;      // submitted and not retired
+  uint64_t regions = 0;    // remembered for finding dependencies
+  uint64_t arenaBytes = 0; // of intermediates that have not been given back
+};
+
 class Engine {
 public:
   static Expected<std::unique_ptr<Engine>> create(const KernelRegistry &registry,
@@ -85,9 +100,16 @@ public:
   Status begin(RunOptions options);
 
   /// Verifies the task against its kernel's signature, finds its dependencies and queues it.
-  Expected<TaskId> submit(Task task);
+  Expected<TaskId> submit(const Task &task);
+
+  /// submit() and wait() in one. A task of one block that finds the engine idle runs on the
+  /// calling thread, without waking a worker.
+  Status run(const Task &task);
 
   /// An intermediate. Its memory returns when the last handle is gone and its tasks have retired.
+  /// A full arena is waited for as long as tasks will free some of it. When they never will, since
+  /// the oldest intermediate is held by a handle of the program or this one is larger than the
+  /// arena, the answer is Deadlock or OutOfMemory at once, with a size that would do.
   Expected<Tensor> alloc(DType dtype, Dims extents);
 
   /// Scopes nest. In a manual one no order is inferred between two of its own tasks (two tasks
@@ -113,7 +135,12 @@ public:
   /// What has been submitted and executed since the run began; kept until the next run begins.
   const Trace &trace() const;
 
+  EngineUsage usage() const;
+
+  /// 0 when there is none.
   uint64_t seed() const;
+  /// Threads that run tasks, the submitter included.
+  unsigned workers() const;
 
   struct Impl; // the engine's own files only
 

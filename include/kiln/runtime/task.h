@@ -12,13 +12,16 @@
 #ifndef KILN_RUNTIME_TASK_H
 #define KILN_RUNTIME_TASK_H
 
+#include "kiln/runtime/inplace_vector.h"
 #include "kiln/runtime/signature.h"
 #include "kiln/runtime/status.h"
 #include "kiln/runtime/tensor.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,6 +58,8 @@ public:
   /// A dummy: no kernel runs; it only orders others (by deps and by the tensors it names).
   Task() = default;
   explicit Task(std::string kernel) : Kernel(std::move(kernel)) {}
+  /// A kernel of the engine's registry: saves the lookup by name.
+  explicit Task(const KernelRecord &kernel) : Record(&kernel) {}
 
   // Tensors come first in the argument list and scalars after, each in order of addition, however
   // the calls are mixed.
@@ -76,7 +81,8 @@ public:
   /// 1 to 3 dimensions; default one block. Any 0: nothing runs. Negative, or a product beyond 63
   /// bits: submit fails.
   Task &grid(Dims dims) {
-    Grid.assign(dims.begin(), dims.end());
+    GridRank = std::min(dims.size(), Grid.size());
+    std::copy_n(dims.begin(), GridRank, Grid.begin());
     return *this;
   }
   /// Runs after `task`, besides what the tensors imply.
@@ -103,22 +109,26 @@ public:
     return *this;
   }
 
-  const std::string &kernel() const { return Kernel; }
-  bool isDummy() const { return Kernel.empty(); }
-  const std::vector<TaskTensor> &tensors() const { return Tensors; }
-  const std::vector<ScalarBits> &scalars() const { return Scalars; }
-  const std::vector<int64_t> &gridDims() const { return Grid; }
-  const std::vector<TaskId> &deps() const { return Deps; }
+  const std::string &kernel() const { return Record ? Record->name : Kernel; }
+  /// Null when the kernel was given by name.
+  const KernelRecord *kernelRecord() const { return Record; }
+  bool isDummy() const { return !Record && Kernel.empty(); }
+  std::span<const TaskTensor> tensors() const { return Tensors; }
+  std::span<const ScalarBits> scalars() const { return Scalars; }
+  Dims gridDims() const { return Dims(Grid.data(), GridRank); }
+  std::span<const TaskId> deps() const { return Deps; }
   const std::optional<Predicate> &predicate() const { return Pred; }
   bool isSyncStart() const { return Sync; }
   const SourceLoc &location() const { return Loc; }
 
 private:
   std::string Kernel;
-  std::vector<TaskTensor> Tensors;
-  std::vector<ScalarBits> Scalars;
-  std::vector<int64_t> Grid{1};
-  std::vector<TaskId> Deps;
+  const KernelRecord *Record = nullptr;
+  InplaceVector<TaskTensor, 4> Tensors;
+  InplaceVector<ScalarBits, 4> Scalars;
+  std::array<int64_t, KILN_MAX_GRID_DIMS + 1> Grid{1}; // one too many is for submit() to refuse
+  size_t GridRank = 1;
+  InplaceVector<TaskId, 2> Deps;
   std::optional<Predicate> Pred;
   bool Sync = false;
   SourceLoc Loc;

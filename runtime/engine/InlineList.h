@@ -1,0 +1,67 @@
+//===- InlineList.h - a short list of plain values -----------------------===//
+//
+// What: a growable list that keeps its first N elements inside itself. For the tensor map, where
+//   nearly every list has one or two elements and a heap block would be one more cache miss.
+//
+// Ownership: its elements, which are plain data. Threads: none. Internal to the engine.
+//
+//===---------------------------------------------------------------------===//
+#ifndef KILN_RUNTIME_ENGINE_INLINELIST_H
+#define KILN_RUNTIME_ENGINE_INLINELIST_H
+
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+namespace kiln {
+
+template <typename T, uint32_t N> class InlineList {
+  static_assert(std::is_trivially_copyable_v<T>, "an InlineList copies its elements as bytes");
+
+public:
+  InlineList() = default;
+  InlineList(const InlineList &) = delete;
+  InlineList &operator=(const InlineList &) = delete;
+
+  uint32_t size() const { return Size; }
+  bool isEmpty() const { return Size == 0; }
+  T *begin() { return Heap ? Heap.get() : Inline; }
+  T *end() { return begin() + Size; }
+  T &operator[](uint32_t i) { return begin()[i]; }
+
+  void push(const T &value) {
+    if (Size == Capacity)
+      grow();
+    begin()[Size++] = value;
+  }
+  /// Keeps the memory.
+  void clear() { Size = 0; }
+  /// The last element takes the place of element `i`.
+  void eraseUnordered(uint32_t i) {
+    begin()[i] = begin()[Size - 1];
+    --Size;
+  }
+  template <typename Drop> void eraseIf(Drop drop) {
+    T *to = begin();
+    for (T &value : *this)
+      if (!drop(value))
+        *to++ = value;
+    Size = static_cast<uint32_t>(to - begin());
+  }
+
+private:
+  void grow() {
+    std::unique_ptr<T[]> larger(new T[2 * Capacity]);
+    std::copy(begin(), end(), larger.get());
+    Heap = std::move(larger);
+    Capacity *= 2;
+  }
+
+  uint32_t Size = 0, Capacity = N;
+  std::unique_ptr<T[]> Heap;
+  T Inline[N];
+};
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_ENGINE_INLINELIST_H

@@ -1,0 +1,206 @@
+// Queues, threads, and what happens when a task has finished.
+#include "engine/Scheduler.h"
+
+using namespace kiln;
+
+/// Ready tasks a worker takes over from another at a time: a cache miss on the queue each.
+static constexpr unsigned maxBatch = 16;
+/// Rounds without work before a worker sleeps; a round is one look at all queues and
+/// `pausesPerRound` pauses, a bit more than a microsecond. Looking less often lets the submitter
+/// build up a batch instead of fighting it for the queue's cache line, task by task.
+static constexpr unsigned roundsBeforeSleep = 60;
+static constexpr unsigned roundsBeforeYield = 20;
+static constexpr unsigned pausesPerRound = 32;
+/// The submitter has nothing better to do than to look for what it waits for.
+static constexpr unsigned pausesOfSubmitter = 4;
+static constexpr unsigned submitterRoundsBeforeSleep = 400;
+
+static void pause(unsigned times) {
+  for (unsigned i = 0; i < times; ++i) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
+}
+
+Scheduler::Scheduler(RunContext &run, unsigned numWorkers, uint64_t seed, uint64_t capacity)
+    : Run(run) {
+  if (numWorkers == 1) {
+    Order.emplace(seed);
+    capacity = 1; // its queue is not used
+  }
+  for (unsigned i = 0; i < numWorkers; ++i)
+    Workers.emplace_back(i, capacity);
+  for (unsigned i = 1; i < numWorkers; ++i)
+    Threads.emplace_back([this, i] { work(Workers[i]); });
+}
+
+Scheduler::~Scheduler() {
+  IsStopping.store(true, std::memory_order_seq_cst);
+  Beds.wakeAll();
+  for (std::thread &thread : Threads)
+    thread.join();
+}
+
+void Scheduler::startRun() {
+  NumFinished = 0;
+  if (Order)
+    Order->startRun();
+}
+
+void Scheduler::publishFrom(Worker &worker, Node &node) {
+  if (Order)
+    return Order->push(node);
+  worker.ready.push(&node);
+  Beds.notifyWork();
+}
+
+void Scheduler::publish(Node &node) {
+  if (!IsHeldBack || Order)
+    return publishFrom(Workers.front(), node);
+  Workers.front().ready.push(&node);
+}
+
+bool Scheduler::hasWork() const {
+  for (const Worker &worker : Workers)
+    if (!worker.ready.isEmpty())
+      return true;
+  return false;
+}
+
+Node *Scheduler::findWork(Worker &worker) {
+  Node *taken[maxBatch];
+  if (worker.ready.take(taken, 1, 1))
+    return taken[0];
+  for (unsigned i = 0; i < numWorkers(); ++i) {
+    Worker &other = Workers[i];
+    if (&other == &worker)
+      continue;
+    unsigned count = other.ready.take(taken, maxBatch, numWorkers());
+    for (unsigned k = 1; k < count; ++k)
+      worker.ready.push(taken[k]); // where others can still take them, should the first be long
+    if (count > 1)
+      Beds.notifyWork();
+    if (count != 0)
+      return taken[0];
+  }
+  return nullptr;
+}
+
+void Scheduler::work(Worker &worker) {
+  unsigned idleRounds = 0;
+  while (!IsStopping.load(std::memory_order_relaxed)) {
+    if (Node *node = findWork(worker)) {
+      runChain(worker, node);
+      idleRounds = 0;
+    } else if (++idleRounds < roundsBeforeSleep) {
+      pause(pausesPerRound);
+      if (idleRounds > roundsBeforeYield)
+        std::this_thread::yield();
+    } else {
+      Beds.sleep([&] { return hasWork() || IsStopping.load(std::memory_order_seq_cst); });
+      idleRounds = 0;
+    }
+  }
+}
+
+bool Scheduler::runOne() {
+  Worker &worker = Workers.front();
+  Node *node = Order ? Order->pop() : findWork(worker);
+  if (!node)
+    return false;
+  runChain(worker, node);
+  return true;
+}
+
+void Scheduler::rest(const Node &node, unsigned idleRounds) {
+  if (idleRounds < submitterRoundsBeforeSleep) {
+    pause(pausesOfSubmitter);
+    if (idleRounds > roundsBeforeYield)
+      std::this_thread::yield();
+    return;
+  }
+  Beds.sleepUntil(node.index, [&] { return node.isSealed() || hasWork(); });
+}
+
+void Scheduler::runChain(Worker &worker, Node *node) {
+  while (node && execute(worker, *node))
+    node = finish(worker, *node);
+}
+
+Node *Scheduler::finish(Worker &worker, Node &node) {
+  bool isBad = node.isBad();
+  uint64_t index = node.index;
+  if (Run.recordsOrder)
+    node.ticket = Run.nextTicket.fetch_add(1, std::memory_order_relaxed);
+  if (Order)
+    ++NumFinished;
+  Edge *edge = node.successors.exchange(Node::sealed(), std::memory_order_seq_cst);
+  // From here on the node may be gone. So may a consumer, once it has been released.
+  Node *next = nullptr;
+  while (edge) {
+    Node &consumer = *edge->consumer;
+    edge = edge->next;
+    if (isBad)
+      consumer.isDoomed.store(true, std::memory_order_relaxed);
+    if (consumer.unmet.fetch_sub(1, std::memory_order_acq_rel) != 1)
+      continue;
+    // The list runs from the last submitted to the first: the first is kept.
+    if (next || Order)
+      publishFrom(worker, next ? *std::exchange(next, &consumer) : consumer);
+    else
+      next = &consumer;
+  }
+  if (!Order)
+    Beds.notifyFinished(index);
+  return next;
+}
+
+//===----------------------------------------------------------------------===//
+// The failure latch
+//===----------------------------------------------------------------------===//
+
+void FailureLatch::latch(TaskFailure failure, Status status) {
+  std::lock_guard lock(Mutex);
+  if (First.isOk())
+    First = status;
+  if (!Current.isOk())
+    return;
+  Current = std::move(status);
+  Parts = std::move(failure);
+}
+
+void FailureLatch::startRun() {
+  std::lock_guard lock(Mutex);
+  Current = First = Status::ok();
+  Parts.reset();
+}
+
+Status FailureLatch::current() const {
+  std::lock_guard lock(Mutex);
+  return Current;
+}
+
+std::optional<TaskFailure> FailureLatch::parts() const {
+  std::lock_guard lock(Mutex);
+  return Parts;
+}
+
+void FailureLatch::clear() {
+  std::lock_guard lock(Mutex);
+  Current = Status::ok();
+  Parts.reset();
+}
+
+Status FailureLatch::ofRun() const {
+  std::lock_guard lock(Mutex);
+  return First;
+}
+
+void FailureLatch::setOfRun(Status status) {
+  std::lock_guard lock(Mutex);
+  if (First.isOk())
+    First = std::move(status);
+}

@@ -1,0 +1,143 @@
+//===- Scheduler.h - picks and runs ready tasks --------------------------===//
+//
+// What: the workers of one engine. Worker 0 is the submitting thread, which works while it waits;
+//   the others are threads made once per engine. Each has a queue of ready tasks from which all
+//   may take. A worker that finishes a task goes on with a successor it has made ready; the rest
+//   go to its queue.
+//
+//   With one worker there is no queue but an explicit order: submission order, or a reproducible
+//   random one among the ready tasks.
+//
+// Files: Scheduler.cpp (queues, threads, finishing), Execute.cpp (running one task).
+//
+// Ownership: workers and their scratch. Borrows the nodes it is given until they are sealed.
+//
+// Threads: publish(), runOne(), rest() and everything about runs by the submitter; the rest by
+//   whichever worker it says. Internal to the engine.
+//
+//===---------------------------------------------------------------------===//
+#ifndef KILN_RUNTIME_ENGINE_SCHEDULER_H
+#define KILN_RUNTIME_ENGINE_SCHEDULER_H
+
+#include "dump/DumpWriter.h"
+#include "engine/InlineOrder.h"
+#include "engine/Node.h"
+#include "engine/Parking.h"
+#include "engine/ReadyQueue.h"
+#include "kiln/runtime/engine.h"
+
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace kiln {
+
+/// What a kernel said about its failure; behind kiln_context::runtime.
+struct CallReport {
+  bool isReported = false;
+  std::string message;
+  SourceLoc loc;
+};
+
+/// The first failure since it was last taken, and the first of the run.
+class FailureLatch {
+public:
+  void latch(TaskFailure failure, Status status);
+  void startRun();
+  Status current() const;
+  /// The parts of current().
+  std::optional<TaskFailure> parts() const;
+  /// Forgets the current one; the run keeps its first.
+  void clear();
+  Status ofRun() const;
+  /// A failure of the run that is none of a task.
+  void setOfRun(Status status);
+
+private:
+  mutable std::mutex Mutex;
+  Status Current, First;
+  std::optional<TaskFailure> Parts;
+};
+
+/// What tasks of a run need to know of it. Written by the submitter between runs; publishing a task
+/// makes it visible to whoever runs that task.
+struct RunContext {
+  uint64_t id = 0;
+  bool recordsOrder = false;
+  DumpWriter *dump = nullptr;
+  std::function<void(TaskId)> onTaskStart; ///< May be empty.
+  FailureLatch failures;
+  std::atomic<uint64_t> nextTicket{0};
+  /// Nothing more is to run: tasks are cancelled as they become ready.
+  std::atomic<bool> isAbandoned{false};
+  std::atomic<uint64_t> numAbandoned{0};
+};
+
+struct Worker {
+  Worker(unsigned number, uint64_t capacity) : number(number), ready(capacity) {}
+  const unsigned number;
+  ReadyQueue ready;
+  std::shared_ptr<Buffer> scratch;
+  CallReport report;
+};
+
+class Scheduler {
+public:
+  /// `capacity`: tasks that can exist at a time, a power of two.
+  Scheduler(RunContext &run, unsigned numWorkers, uint64_t seed, uint64_t capacity);
+  /// Nothing may be running or ready.
+  ~Scheduler();
+
+  bool isInline() const { return Order.has_value(); }
+  unsigned numWorkers() const { return static_cast<unsigned>(Workers.size()); }
+  void startRun();
+
+  /// While on, publishing wakes nobody: the submitter is about to work itself.
+  void holdBack(bool on) { IsHeldBack = on; }
+  /// The task has nothing left to wait for.
+  void publish(Node &node);
+  /// Runs a ready task on the calling thread; false when there is none.
+  bool runOne();
+  /// Nothing to do: waits a little, or sleeps until there is something to run or `node` has
+  /// finished. `idleRounds` counts calls since there was something to do.
+  void rest(const Node &node, unsigned idleRounds);
+  /// Tasks finished in this run; with one worker only.
+  uint64_t numFinished() const { return NumFinished; }
+
+private:
+  // Scheduler.cpp
+  void publishFrom(Worker &worker, Node &node);
+  void work(Worker &worker);
+  Node *findWork(Worker &worker);
+  bool hasWork() const;
+  /// Runs `node`, then what becomes ready by that, as long as it is one task after the other.
+  void runChain(Worker &worker, Node *node);
+  /// Seals the task and releases its successors, of which it returns one to run next.
+  Node *finish(Worker &worker, Node &node);
+
+  // Execute.cpp
+  /// Runs the task, or its share of it. True when the task is finished, with its state set.
+  bool execute(Worker &worker, Node &node);
+  bool executeGrid(Worker &worker, Node &node);
+  /// Whether the task is to run at all; else its state is set.
+  bool mayRun(Node &node);
+  void runPieces(Worker &worker, Node &node);
+  void cutGrid(GridLaunch &grid) const;
+  /// Calls the kernel for some blocks; false when it failed, which is latched then.
+  bool call(Worker &worker, const Node &node, const kiln_blocks &blocks);
+
+  RunContext &Run;
+  Parking Beds;
+  std::optional<InlineOrder> Order;
+  uint64_t NumFinished = 0;
+  bool IsHeldBack = false;    // the submitter's
+  std::deque<Worker> Workers; // [0] is the submitter
+  std::vector<std::thread> Threads;
+  std::atomic<bool> IsStopping{false};
+};
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_ENGINE_SCHEDULER_H
