@@ -1,5 +1,5 @@
 # What a lit test may use:
-#   kiln-opt, kiln, kiln-exec   the tools of this build (those that are built)
+#   kiln-opt, kiln-lsp-server, kiln, kiln-exec   the tools of this build (those that are built)
 #   FileCheck, not, count, split-file   from the LLVM package
 #   %kiln        the path of `kiln`
 #   %examples    the folder of the built examples

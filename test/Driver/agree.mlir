@@ -1,9 +1,10 @@
 // Corners of the semantics in which the simulator and the reference once differed; `kiln run` compares them.
 // REQUIRES: torch
-// RUN: %kiln run %s --arg x=4x8 --arg y=6x10 --arg z=1x8 --arg n=1x4 | FileCheck %s
+// RUN: %kiln run %s --arg x=4x8 --arg y=6x10 --arg z=1x8 --arg n=1x6 --arg b=1x4 | FileCheck %s
 // CHECK-DAG: y {{ *}}against torch {{.*}} ok
 // CHECK-DAG: z {{ *}}against torch {{.*}} ok
 // CHECK-DAG: n {{ *}}against torch {{ *}}max |error| 0 {{ *}}ok
+// CHECK-DAG: b {{ *}}against torch {{ *}}max |error| 0 {{ *}}ok
 // CHECK: PASS
 
 // A tile that hangs over its tensor on every side.
@@ -20,7 +21,7 @@ kiln.func @half(%z: !kiln.tensor<1x8xf32>) incore {
   %t = tile.full %c : !tile.tile<1x8xf32>
   tile.store %t, %z[0, 0] valid(1, 3)
 }
-kiln.func @scalars(%n: !kiln.tensor<1x4xi64>) incore {
+kiln.func @scalars(%n: !kiln.tensor<1x6xi64>) incore {
   %true = arith.constant true
   %false = arith.constant false
   %less = arith.cmpi slt, %true, %false : i1
@@ -45,14 +46,30 @@ kiln.func @scalars(%n: !kiln.tensor<1x4xi64>) incore {
   %d2 = arith.fptosi %r : f32 to i64
   %d3 = arith.addi %d0, %d1 : i64
   %d = arith.addi %d3, %d2 : i64
+  %all = arith.constant -1 : i64
+  %huge = arith.uitofp %all : i64 to f32
+  %scale = arith.constant 1.0e6 : f32
+  %scaled = arith.divf %huge, %scale : f32
+  %e = arith.fptosi %scaled : f32 to i64
+  %flag = arith.fptosi %four : f32 to i1
+  %g = arith.extui %flag : i1 to i64
   kiln.write %a, %n[0, 0]
   kiln.write %b, %n[0, 1]
   kiln.write %c, %n[0, 2]
   kiln.write %d, %n[0, 3]
+  kiln.write %e, %n[0, 4]
+  kiln.write %g, %n[0, 5]
 }
-kiln.func @main(%x: !kiln.tensor<?x8xf32>, %y: !kiln.tensor<?x10xf32>, %z: !kiln.tensor<1x8xf32>, %n: !kiln.tensor<1x4xi64>) orchestration {
+// Indices wrap to the type, also to i1.
+kiln.func @parity(%b: !kiln.tensor<1x4xi1>) incore {
+  %t = tile.iota axis(1) : !tile.tile<1x4xi1>
+  tile.store %t, %b[0, 0]
+}
+kiln.func @main(%x: !kiln.tensor<?x8xf32>, %y: !kiln.tensor<?x10xf32>, %z: !kiln.tensor<1x8xf32>, %n: !kiln.tensor<1x6xi64>,
+               %b: !kiln.tensor<1x4xi1>) orchestration {
   %one = arith.constant 1 : index
   %0 = kiln.submit @halo(%x, %y, %one)
   %1 = kiln.submit @half(%z)
   %2 = kiln.submit @scalars(%n)
+  %3 = kiln.submit @parity(%b)
 }

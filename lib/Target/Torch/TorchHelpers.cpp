@@ -70,6 +70,8 @@ def _shift_right_unsigned(value, count, bits):
     {"_float", R"py(
 def _float(value, dtype=torch.float32):
     """A scalar rounded to a float type; Python's own floats are wider."""
+    if isinstance(value, int) and value >= 1 << 63:  # too large for int64; half of it rounds alike
+        value = 2 * torch.tensor(value >> 1 | value & 1).float().item()
     wide = torch.int64 if isinstance(value, int) else torch.float64
     return torch.tensor(value, dtype=wide).float().to(dtype).item()
 )py"},

@@ -490,6 +490,8 @@ Expr FunctionEmitter::castScalar(Operation *op) {
     return valueOf(operand);
   if (isa<arith::TruncFOp, arith::SIToFPOp, arith::UIToFPOp>(op))
     return rounded({x}, to);
+  if (isa<arith::FPToSIOp>(op) && to.isInteger(1))
+    return expandPattern("$0 != 0", Prec::Compare, {valueOf(operand)});
   if (isa<arith::FPToSIOp>(op))
     return {"_float_to_int(" + x + ", " + std::to_string(bitWidth(to)) + ")"};
   if (to.isInteger(1))

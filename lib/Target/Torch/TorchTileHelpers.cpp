@@ -6,8 +6,9 @@ namespace kiln::torch {
 static constexpr Helper kTileHelpers[] = {
     {"_iota", R"py(
 def _iota(shape, axis, dtype):
-    """A tile whose elements are their index along an axis."""
-    index = torch.arange(shape[axis]).to(dtype)
+    """A tile whose elements are their index along an axis, wrapped to the type."""
+    index = torch.arange(shape[axis])
+    index = index % 2 == 1 if dtype == torch.bool else index.to(dtype)
     return (index[:, None] if axis == 0 else index[None, :]).expand(shape)
 )py"},
     {"_int_div", R"py(
