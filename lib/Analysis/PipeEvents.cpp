@@ -37,10 +37,10 @@ public:
     for (auto [parameter, argument] : llvm::zip_equal(member.getArguments(), call.getArgs()))
       Arguments[parameter] = argument;
     member.walk([&](Operation *op) {
-      if (auto store = dyn_cast<tile::StoreOp>(op))
-        Written.insert(resolve(ir::rootOf(store.getTensor())));
-      else if (auto write = dyn_cast<ir::WriteOp>(op))
-        Written.insert(resolve(ir::rootOf(write.getTensor())));
+      if (hasEffect<MemoryEffects::Write>(op))
+        for (Value operand : op->getOperands())
+          if (isa<ir::TensorType>(operand.getType()))
+            Written.insert(rootOf(operand));
     });
   }
 
@@ -48,6 +48,9 @@ public:
     auto argument = Arguments.find(value);
     return argument == Arguments.end() ? value : argument->second;
   }
+
+  /// The tensor of the group, or made in it, that a tensor of a member is a view of.
+  Value rootOf(Value tensor) const { return ir::rootOf(resolve(ir::rootOf(tensor))); }
 
   void define(Value value, Expr expr) { Known[value] = std::move(expr); }
 
@@ -72,12 +75,8 @@ private:
                                                : Scalars.named(nameOf(argument));
     }
     Operation *op = value.getDefiningOp();
-    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-      auto integer = dyn_cast<IntegerAttr>(constant.getValue());
-      return !integer                         ? Scalars.makeUnknown(op)
-             : integer.getType().isInteger(1) ? Expr(integer.getValue().getZExtValue())
-                                              : Expr(integer.getValue().getSExtValue());
-    }
+    if (auto constant = dyn_cast<arith::ConstantOp>(op))
+      return readConstant(constant.getValue());
     if (auto dim = dyn_cast<ir::DimOp>(op))
       return extent(dim.getTensor(), dim.getDim(), op);
     if (auto block = dyn_cast<tile::BlockIdxOp>(op))
@@ -90,7 +89,7 @@ private:
     }
     // An element of a tensor that nobody in the group writes is the same for all who read it.
     auto readOp = dyn_cast<ir::ReadOp>(op);
-    bool isStable = readOp && !Written.contains(resolve(ir::rootOf(readOp.getTensor())));
+    bool isStable = readOp && !Written.contains(rootOf(readOp.getTensor()));
     bool isView = isa<ir::SliceOp, ir::TransposeOp, ir::ReshapeOp>(op);
     if (!isStable && !isView && !isa_and_nonnull<arith::ArithDialect>(op->getDialect()))
       return Scalars.makeUnknown(op);
@@ -98,6 +97,15 @@ private:
     for (Value operand : op->getOperands())
       operands.push_back(read(operand));
     return Scalars.apply(op, operands);
+  }
+
+  Expr readConstant(Attribute value) {
+    if (auto integer = dyn_cast<IntegerAttr>(value))
+      return integer.getType().isInteger(1) ? Expr(integer.getValue().getZExtValue())
+                                            : Expr(integer.getValue().getSExtValue());
+    std::string name;
+    llvm::raw_string_ostream(name) << value;
+    return Scalars.named(name);
   }
 
   /// The extent of a tensor along an axis, looked up through what it is a view of.

@@ -18,7 +18,9 @@ public:
   explicit Prover(GroupModel &model) : Model(model), Open(openValues(model)) {
     for (const Pipe &pipe : model.pipes)
       Slots.push_back(pipe.slots);
-    Samples = samplesOf(model, Open);
+    // A trial with numbers that cannot be right shows nothing.
+    if (Open.isComputable)
+      Samples = samplesOf(model, Open);
   }
 
   PipeProof prove() {
@@ -46,7 +48,7 @@ public:
 
 private:
   /// Whether one trial decides.
-  bool isClosed() const { return Open.integers.empty() && !Open.readsMemory; }
+  bool isClosed() const { return Open.integers.empty() && !Open.readsMemory && Open.isComputable; }
 
   /// How a sample fails, whatever memory holds; none if it does not.
   std::optional<Trial> findFailure(const std::vector<int64_t> &slots, const Sample &sample) {
@@ -114,7 +116,7 @@ private:
       text = "it fails with " + describe(Model, *crossed) + ", and ";
     text += Open.readsMemory ? "no proof was found for all that memory may hold"
                              : "no proof was found for all trip counts";
-    if (!Open.integers.empty())
+    if (!Open.integers.empty() && !Samples.empty())
       text += " (" + std::to_string(Samples.size()) + " sets of values were tried, up to " +
               describe(Model, Samples.back()) + ")";
     return {Model.pipes.front().op.getLoc(), text};

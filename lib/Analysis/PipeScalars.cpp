@@ -75,6 +75,7 @@ std::optional<int64_t> evaluate(Operation *op, ArrayRef<int64_t> in) {
   auto truncated = [](int64_t a, int64_t b) { return a / b; };
   auto remainder = [](int64_t a, int64_t b) { return a % b; };
   return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([&](arith::MulIOp) { return wrappingMul(in[0], in[1]); })
       .Case<arith::DivSIOp, arith::DivUIOp>([&](auto) { return divide(in[0], in[1], truncated); })
       .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) { return divide(in[0], in[1], remainder); })
       .Case([&](arith::FloorDivSIOp) {
@@ -188,7 +189,10 @@ Expr ScalarTable::apply(Operation *op, ArrayRef<Expr> in) {
     return in[0] - in[1];
   if (isa<arith::MulIOp>(op))
     return multiply(in[0], in[1], op);
-  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
+  // A bool is 0 or 1 here; as a signed number it would be 0 or -1.
+  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op) && !op->getOperand(0).getType().isInteger(1))
+    return in[0];
+  if (isa<arith::IndexCastUIOp, arith::ExtUIOp>(op) && op->getOperand(0).getType().isInteger(1))
     return in[0];
   bool hasDivisor = in.size() == 2 && in[1].isConstant() && in[1].constant() > 0;
   // Rounding down is rounding up of what is divisor - 1 less. Both give one normal form, the one of

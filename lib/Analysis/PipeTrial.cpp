@@ -33,10 +33,15 @@ OpenValues openValues(const GroupModel &model) {
   OpenValues open;
   forEachControl(model, [&](const Expr &expr) {
     model.scalars.forEachAtom(expr, [&](Atom atom) {
-      AtomInfo::Kind kind = model.scalars.info(atom).kind;
-      if (kind == AtomInfo::Kind::Free && !llvm::is_contained(open.integers, atom))
+      const AtomInfo &info = model.scalars.info(atom);
+      if (info.kind == AtomInfo::Kind::Free && !llvm::is_contained(open.integers, atom))
         open.integers.push_back(atom);
-      open.readsMemory |= kind == AtomInfo::Kind::Name;
+      if (info.kind != AtomInfo::Kind::Operation)
+        return;
+      bool isMemory = isa<ir::ReadOp, ir::SliceOp, ir::TransposeOp, ir::ReshapeOp>(info.op);
+      std::vector<int64_t> ones(info.operands.size(), 1);
+      open.readsMemory |= isMemory;
+      open.isComputable &= isMemory || evaluate(info.op, ones).has_value();
     });
   });
   return open;

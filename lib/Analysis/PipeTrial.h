@@ -17,7 +17,8 @@ using Sample = Env;
 /// The values that a group's trip counts and conditions are made of.
 struct OpenValues {
   std::vector<Atom> integers;
-  bool readsMemory = false; ///< Or uses other values that cannot be computed from those.
+  bool readsMemory = false; ///< Some are found in memory, where anything may be.
+  bool isComputable = true; ///< All others can be computed from those.
 };
 OpenValues openValues(const GroupModel &model);
 

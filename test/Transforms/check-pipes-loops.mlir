@@ -197,3 +197,33 @@ kiln.func @by_other_flags(%flags: !kiln.tensor<4xi1>, %others: !kiln.tensor<4xi1
   kiln.call @push_if(%flags, %x, %n, %p)
   kiln.call @pop_if(%others, %n, %p)
 }
+
+// A comparison of floats is not looked into, but is the same in both roles.
+kiln.func @push_if_positive(%x: !kiln.tensor<8x8xf32>, %s: f32, %p: !p) role(aic) {
+  %zero = arith.constant 0.0 : f32
+  %t = tile.load %x[0, 0] : !t
+  %positive = arith.cmpf ogt, %s, %zero : f32
+  scf.if %positive {
+    tile.push %t, %p
+  }
+}
+kiln.func @pop_if_positive(%s: f32, %p: !p) role(aiv) {
+  %zero = arith.constant 0.0 : f32
+  %positive = arith.cmpf ogt, %s, %zero : f32
+  scf.if %positive {
+    %t = tile.pop %p : !t
+  }
+}
+// expected-remark @below {{pipes of @by_sign proved}}
+kiln.func @by_sign(%x: !kiln.tensor<8x8xf32>, %s: f32) group {
+  %p = tile.pipe : !p
+  kiln.call @push_if_positive(%x, %s, %p)
+  kiln.call @pop_if_positive(%s, %p)
+}
+// expected-note @below {{in group @by_two_signs}}
+kiln.func @by_two_signs(%x: !kiln.tensor<8x8xf32>, %s: f32, %r: f32) group {
+  // expected-warning @below {{pipes not proved: no proof was found for all trip counts}}
+  %p = tile.pipe : !p
+  kiln.call @push_if_positive(%x, %s, %p)
+  kiln.call @pop_if_positive(%r, %p)
+}
