@@ -121,10 +121,12 @@ static std::string describeBlock(const Agent &agent) {
   return "block " + toString(Dims(std::span(agent.block)));
 }
 
+namespace {
 /// Two agents by what tells them apart, and what would order them.
 struct Rivals {
   std::string one, other, remedy;
 };
+} // namespace
 
 static Rivals describe(const Agent &one, const Agent &other) {
   auto task = [](const Agent &agent) {
@@ -204,8 +206,7 @@ void Checker::tellUnwritten(const Access &element) {
   if (element.agent)
     setPlace(*finding, *element.agent);
   finding->message = "reads " + describeElement(element) + ", which nobody has written";
-  mlir::Value root = ir::rootOf(element.name);
-  if (mlir::Operation *alloc = root.getDefiningOp())
+  if (Operation *alloc = ir::rootOf(element.name).getDefiningOp())
     finding->notes.push_back({"allocated here", sourceLocOf(alloc->getLoc())});
 }
 

@@ -62,15 +62,22 @@ void ShadowMemory::addArgument(const Tensor &tensor, bool isWritten) {
   if (!isWritten)
     return;
   Allocation &allocation = it->second;
+  auto markAsWritten = [&](int64_t element, int64_t count) {
+    int64_t at = tensor.dataAs<std::byte>() + element * size - it->first;
+    std::fill_n(allocation.cells.begin() + at / allocation.granule,
+                count * size / allocation.granule, Cell{kBeforeTheRun, 0});
+  };
+  if (tensor.isContiguous())
+    return markAsWritten(0, tensor.numElements());
+  // Element by element; once along an axis that is broadcast, however long it is.
+  auto extent = [&](int axis) { return tensor.stride(axis) == 0 ? 1 : tensor.extent(axis); };
   std::vector<int64_t> index(tensor.rank(), 0);
-  for (int64_t left = tensor.numElements(); left > 0; --left) {
-    int64_t offset = 0;
-    for (int axis = 0; axis < tensor.rank(); ++axis)
-      offset += index[axis] * tensor.stride(axis);
-    int64_t bytes = tensor.dataAs<std::byte>() + offset * size - it->first;
-    std::fill_n(allocation.cells.begin() + bytes / allocation.granule, size / allocation.granule,
-                Cell{kBeforeTheRun, 0});
-    for (int axis = tensor.rank() - 1; axis >= 0 && ++index[axis] == tensor.extent(axis); --axis)
+  for (int axis = 0; axis >= 0;) {
+    int64_t element = 0;
+    for (int i = 0; i < tensor.rank(); ++i)
+      element += index[i] * tensor.stride(i);
+    markAsWritten(element, 1);
+    for (axis = tensor.rank() - 1; axis >= 0 && ++index[axis] == extent(axis); --axis)
       index[axis] = 0;
   }
 }
@@ -91,8 +98,9 @@ ShadowMemory::RecordId ShadowMemory::recordOf(AccessKind kind, const Agent &agen
                                               mlir::Operation *op) {
   RecordId &latest = Latest[{agent.number, op}];
   Moment now{agent.number, agent.epoch(), agent.phase};
-  if (latest == kNobody || Records[latest].moment.epoch != now.epoch ||
-      Records[latest].moment.phase != now.phase) {
+  const Record &last = Records[latest];
+  if (latest == kNobody || last.kind != kind || last.moment.epoch != now.epoch ||
+      last.moment.phase != now.phase) {
     latest = static_cast<RecordId>(Records.size());
     Records.push_back({op, now, kind});
   }
