@@ -198,7 +198,10 @@ Status Simulation::runTogether(ir::FuncOp func, const std::vector<Value> &values
     places.push_back(place);
   }
   Blocks += order.count();
-  return sim::BlocksTogether(func, values, places, context).run();
+  Status status = sim::BlocksTogether(func, values, places, context).run();
+  if (status.isOk() && Options.onTaskEnd)
+    Options.onTaskEnd(func.getSymName().str(), writtenBy(func, values));
+  return status;
 }
 
 int32_t Simulation::runKernel(const kiln_args *args, const kiln_blocks *range, kiln_context *ctx) {

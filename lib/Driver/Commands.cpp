@@ -77,12 +77,8 @@ int emitCommand(const Source &source, const std::string &target, const std::stri
     llvm::raw_string_ostream os(text);
     module->print(os);
   } else if (target == "torch") {
-    // The reference runs what is left to do first: it takes a program at any stage.
-    OwningOpRef<ModuleOp> executable = prepare({source.name, *module, source.example}, "", status);
-    if (!executable)
-      return status;
     Expected<std::string> emitted =
-        emitTorch(*executable, {entry, options.unboundedSlots, options.checkShapes});
+        emitTorch(*module, {entry, options.unboundedSlots, options.checkShapes});
     if (!emitted) {
       printErrors({emitted.status()});
       return kBadInput;

@@ -54,8 +54,8 @@ template <typename T> static std::string print(T op) {
   return text;
 }
 
-Expected<PassVerifier::Stage> PassVerifier::stageOf(ModuleOp module) const {
-  // The reference takes a program at any stage: what is left of the preparation is done first.
+/// The rest of the preparation, for whoever executes nothing else.
+static Expected<OwningOpRef<ModuleOp>> prepared(ModuleOp module) {
   OwningOpRef<ModuleOp> copy = module.clone();
   std::vector<Status> errors;
   DiagnosticCollector collector(copy->getContext(), errors);
@@ -63,7 +63,20 @@ Expected<PassVerifier::Stage> PassVerifier::stageOf(ModuleOp module) const {
   buildPreparePipeline(passes);
   if (failed(passes.run(*copy)))
     return errors.empty() ? Status(StatusCode::Internal, "it cannot be prepared") : errors.front();
-  Stage stage{std::move(copy), {}};
+  return copy;
+}
+
+Expected<PassVerifier::Stage> PassVerifier::stageOf(ModuleOp module) const {
+  Stage stage{module.clone(), {}};
+  // The reference takes a program at any stage, except that the arguments are those of the prepared
+  // entry: what it returns has become parameters there.
+  if (Expected<ir::FuncOp> entry = findEntry(module, Options.entry);
+      entry && entry->getNumResults() > 0) {
+    Expected<OwningOpRef<ModuleOp>> ready = prepared(module);
+    if (!ready)
+      return ready.status();
+    stage.module = std::move(*ready);
+  }
   for (auto func : stage.module->getOps<ir::FuncOp>())
     stage.functions[func.getSymName().str()] = print(func);
   return stage;
@@ -112,7 +125,10 @@ struct TaskResult {
 static std::vector<TaskResult> runTasks(ModuleOp module, const RunSettings &options,
                                         std::span<const Argument> inputs) {
   std::vector<TaskResult> tasks;
-  Expected<ir::FuncOp> entry = findEntry(module, options.entry);
+  Expected<OwningOpRef<ModuleOp>> ready = prepared(module);
+  if (!ready)
+    return tasks;
+  Expected<ir::FuncOp> entry = findEntry(**ready, options.entry);
   Expected<std::vector<Argument>> args = copyArguments(inputs);
   if (!entry || !args)
     return tasks;
@@ -123,7 +139,7 @@ static std::vector<TaskResult> runTasks(ModuleOp module, const RunSettings &opti
         copyArguments(std::vector<Argument>(written.begin(), written.end()));
     tasks.push_back({kernel, copies ? std::move(*copies) : std::vector<Argument>()});
   };
-  (void)simulate(module, *entry, *args, simulator); // a failure ends the list
+  (void)simulate(**ready, *entry, *args, simulator); // a failure ends the list
   return tasks;
 }
 
@@ -213,7 +229,7 @@ int verifyEachPass(const Source &source, const RunSettings &options) {
     return kWrong;
   }
   if (!options.json)
-    std::printf("verified %u passes; %u changed what is executed\n", verifier.passes(),
+    std::printf("verified %u passes; %u changed the program\n", verifier.passes(),
                 verifier.changes());
   return kGood;
 }

@@ -88,7 +88,7 @@ TEST_F(VerifyEach, test_the_reference_runs_only_after_changes) {
     return;
   EXPECT_FALSE(Verifier->fault()) << Verifier->fault()->what;
   EXPECT_EQ(Verifier->passes(), 6u);
-  EXPECT_EQ(Verifier->changes(), 0u);
+  EXPECT_EQ(Verifier->changes(), 1u); // kiln-infer-directions writes down what it finds
 }
 
 } // namespace

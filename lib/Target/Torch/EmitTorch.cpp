@@ -129,7 +129,8 @@ std::string ProgramEmitter::runFunction() {
   for (const std::string &name : parameterNames(Entry))
     parameters.push_back(names.unique(name));
   std::string list = "(" + llvm::join(parameters, ", ") + ")";
-  return text + "\ndef run" + list + ":\n    " + Prog.nameOf(Entry) + list + "\n";
+  std::string call = (Entry.getNumResults() ? "return " : "") + Prog.nameOf(Entry) + list;
+  return text + "\ndef run" + list + ":\n    " + call + "\n";
 }
 
 Expected<std::string> ProgramEmitter::emit() {

@@ -16,11 +16,6 @@ FunctionEmitter::FunctionEmitter(ir::FuncOp func, const Program &program)
     : Func(func), Prog(program), Names(&program.names) {}
 
 Expected<std::string> FunctionEmitter::emit() {
-  if (!Func.getResultTypes().empty())
-    return Status(StatusCode::FailedPrecondition,
-                  "@" + Func.getSymName().str() +
-                      " returns tensors; run kiln-results-to-out-params first",
-                  sourceLocOf(Func.getLoc()));
   SmallVector<std::string> parameters;
   for (BlockArgument argument : Func.getArguments()) {
     StringRef hint = Func.getArgName(argument.getArgNumber());
@@ -44,6 +39,8 @@ Expected<std::string> FunctionEmitter::emit() {
     emitBlock(Func.getBody().front());
     if (isGroup)
       emitMembers();
+    if (auto end = cast<ir::ReturnOp>(Func.getBody().front().getTerminator()); end.getNumOperands())
+      line("return " + Twine(arguments(end.getArgs())));
   });
   if (name != Prog.nameOf(Func))
     emitPlainForm(list);
@@ -149,6 +146,7 @@ bool FunctionEmitter::emitStatement(Operation *op) {
       .Case<scf::WhileOp>([&](auto loop) { return emitWhile(loop), true; })
       .Case<scf::IfOp>([&](auto branch) { return emitIf(branch), true; })
       .Case<ir::SubmitOp>([&](auto submit) { return emitSubmit(submit), true; })
+      .Case<ir::IncoreOp>([&](auto incore) { return emitIncore(incore), true; })
       .Case<ir::ScopeOp>([&](auto scope) { return emitBlock(scope.getBody().front()), true; })
       .Case<ir::CallOp>([&](auto call) { return emitCall(call), true; })
       .Case<ir::WriteOp>([&](auto write) {
@@ -177,11 +175,7 @@ bool FunctionEmitter::emitStatement(Operation *op) {
       .Case<tile::PipeOp>([&](auto pipe) { return emitPipe(pipe), true; })
       .Case<tile::PushOp>([&](auto push) { return emitPush(push), true; })
       .Case<tile::PopOp>([&](auto pop) { return emitPop(pop), true; })
-      .Case<tile::FreeOp>([&](auto free) {
-        line("_tfree_to_" + Twine(free.getPipe().getType().getFrom()) + "(" + text(free.getPipe()) +
-             ")");
-        return true;
-      })
+      .Case<tile::FreeOp>([&](auto free) { return emitFree(free.getPipe()), true; })
       .Default(false);
 }
 
@@ -305,8 +299,8 @@ void FunctionEmitter::emitCall(ir::CallOp call) {
     return; // a group calls its members all at once, at its end
   ir::FuncOp callee = Prog.lookup(call.getCalleeAttr());
   std::string generator = Prog.generators.lookup(callee);
-  line((generator.empty() ? Prog.nameOf(callee) : "yield from " + generator) + "(" +
-       arguments(call.getArgs()) + ")");
+  assignResults(call, (generator.empty() ? Prog.nameOf(callee) : "yield from " + generator) + "(" +
+                          arguments(call.getArgs()) + ")");
 }
 
 void FunctionEmitter::emitSubmit(ir::SubmitOp submit) {
@@ -324,18 +318,39 @@ void FunctionEmitter::emitSubmit(ir::SubmitOp submit) {
     call = launchTogether(kernel, grid, args);
   else
     call = "_launch(" + call + ", " + grid + (args.empty() ? "" : ", ") + args + ")";
-  if (!submit.getPredicate())
-    return line(call);
+  emitLaunch(submit, call);
+}
 
+/// A kernel written in place is a function in the function: it sees what is around it.
+void FunctionEmitter::emitIncore(ir::IncoreOp incore) {
+  Values[incore.getTask()] = {"None"};
+  std::string name = Names.unique(incore.getName());
+  line("def " + Twine(name) + "():");
+  emitIndented([&] { emitBlock(incore.getBody().front()); });
+  std::string grid = mixedTuple(incore.getStaticGrid(), incore.getGrid());
+  bool meets =
+      incore.walk([](tile::BarrierOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (meets)
+    return emitLaunch(incore, "_launch_together(lambda: [('" + name + "', " + name + "(), 0)], ('" +
+                                  name + "',), " +
+                                  (incore.getStaticGrid().empty() ? "(1,)" : grid) + ")");
+  emitLaunch(incore,
+             incore.getStaticGrid().empty() ? name + "()" : "_launch(" + name + ", " + grid + ")");
+}
+
+/// The call that launches a task, under its predicate if it has one.
+template <typename Op> void FunctionEmitter::emitLaunch(Op op, const std::string &call) {
+  if (!op.getPredicate())
+    return line(call);
   using P = arith::CmpIPredicate;
-  P cmp = *submit.getPredicateCmp();
+  P cmp = *op.getPredicateCmp();
   if (cmp > P::sge)
-    return (void)fail(submit, "an unsigned predicate");
+    return (void)fail(op, "an unsigned predicate");
   static constexpr const char *signs[] = {"==", "!=", "<",
                                           "<=", ">",  ">="}; // in the order of the enum
-  line("if _read(" + Twine(text(submit.getPredicate())) + ", " +
-       mixedTuple(*submit.getStaticPredicateIndices(), submit.getPredicateIndices()) + ") " +
-       signs[unsigned(cmp)] + " " + std::to_string(int64_t(*submit.getPredicateConstant())) + ":");
+  line("if _read(" + Twine(text(op.getPredicate())) + ", " +
+       mixedTuple(*op.getStaticPredicateIndices(), op.getPredicateIndices()) + ") " +
+       signs[unsigned(cmp)] + " " + std::to_string(int64_t(*op.getPredicateConstant())) + ":");
   emitIndented([&] { line(call); });
 }
 
@@ -355,6 +370,15 @@ void FunctionEmitter::emitPop(tile::PopOp pop) {
                          Twine(unsigned(type.getSplit())) + ")");
   for (Value tile : pop.getTiles())
     check(tile, text(tile));
+  // Before tile-place-frees nothing says when a slot is free again. The tile is a copy, so: now.
+  bool hasFrees = llvm::any_of(pop.getPipe().getUsers(), llvm::IsaPred<tile::FreeOp>);
+  if (!hasFrees)
+    emitFree(pop.getPipe());
+}
+
+void FunctionEmitter::emitFree(Value pipe) {
+  line("_tfree_to_" + Twine(cast<tile::PipeType>(pipe.getType()).getFrom()) + "(" + text(pipe) +
+       ")");
 }
 
 void FunctionEmitter::assignResults(Operation *op, const Twine &value) {

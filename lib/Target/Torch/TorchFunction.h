@@ -71,10 +71,13 @@ private:
   void emitIf(mlir::scf::IfOp branch);
   void emitCall(ir::CallOp call);
   void emitSubmit(ir::SubmitOp submit);
+  void emitIncore(ir::IncoreOp incore);
+  template <typename Op> void emitLaunch(Op op, const std::string &call);
   /// A line `a, b = value` for all results of an op.
   void assignResults(mlir::Operation *op, const llvm::Twine &value);
   void emitPush(tile::PushOp push);
   void emitPop(tile::PopOp pop);
+  void emitFree(mlir::Value pipe);
   void assign(llvm::ArrayRef<std::string> targets, mlir::ValueRange values);
   void initialise(llvm::ArrayRef<std::string> targets, mlir::ValueRange values);
   llvm::SmallVector<std::string> nameAll(mlir::ValueRange values, mlir::ValueRange hints,

@@ -105,7 +105,8 @@ void planTasks(Program &program) {
   for (auto func : program.module.getOps<ir::FuncOp>()) {
     if (func.getKind() == ir::FuncKind::Group)
       isScheduled[func] = !runsInOrder(program, func);
-    if (!ir::findBarrier(func))
+    // A barrier in an orchestration is one of a kernel written in place.
+    if (func.getKind() == ir::FuncKind::Orchestration || !ir::findBarrier(func))
       continue;
     if (func.getKind() != ir::FuncKind::Group)
       program.generators.insert({func, ""});

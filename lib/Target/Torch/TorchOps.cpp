@@ -168,7 +168,7 @@ StringRef tableHint(Operation *op) {
 Expr FunctionEmitter::tableExpression(Operation *op) {
   const Row *row = findRow(op);
   if (!row)
-    return fail(op, isa<ir::IncoreOp>(op) ? "run kiln-outline first" : "there is no rule for it");
+    return fail(op, "there is no rule for it");
   std::string pattern,
       bits = std::to_string(op->getNumOperands() ? bitWidth(elementOf(op->getOperand(0).getType()))
                                                  : 0);

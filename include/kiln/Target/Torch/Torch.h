@@ -24,7 +24,7 @@ struct TorchOptions {
   bool checkShapes = false;
 };
 
-/// Emits the program. The module must be prepared (buildPreparePipeline); it is not changed.
+/// Emits the program, at any stage of its compilation. The module is not changed.
 Expected<std::string> emitTorch(mlir::ModuleOp module, const TorchOptions &options = {});
 
 /// The Python function of the emitted file that runs the program: `run`, or the entry itself where
