@@ -7,6 +7,8 @@ SHELL := bash
 JOBS ?= $(shell nproc)
 CMAKE_BUILD_TYPE ?= Release
 CMAKE_FLAGS ?=
+FUZZ_RUNS ?= 100000
+FUZZ_SECONDS ?= 3600
 SETUP ?= scripts/setup
 # What ccache must overlook to cache units that use the precompiled header.
 export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_ctime,include_file_mtime
@@ -23,13 +25,13 @@ tsan-flags = $(sanitizer-build) -DKILN_SANITIZE=thread -DKILN_RUNTIME_ONLY=ON
 # Sources for the formatter: tracked files, and new ones that git does not ignore.
 sources = git ls-files -z --cached --others --exclude-standard -- '*.cpp' '*.h' '*.cuh'
 
-.PHONY: help demo test build configure bench docs asan tsan format lint clean
+.PHONY: help demo test build configure bench docs asan tsan fuzz format lint clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
 	@echo
 	@echo "Variables: JOBS=$(JOBS)  CMAKE_BUILD_TYPE=$(CMAKE_BUILD_TYPE)  CMAKE_FLAGS=..."
-	@echo "           SETUP=true to install nothing"
+	@echo "           FUZZ_RUNS=$(FUZZ_RUNS)  FUZZ_SECONDS=$(FUZZ_SECONDS)  SETUP=true to install nothing"
 
 demo: build ## build, then compile and run the showcase program
 	scripts/demo
@@ -65,6 +67,10 @@ tsan: ## build and test the runtime under ThreadSanitizer (build-tsan/)
 	ninja -C build-tsan -j $(JOBS)
 	$(call run-tests,build-tsan)
 
+fuzz: ## fuzz the parser, the verifiers and the passes (build-fuzz/)
+	$(SETUP) --fuzz
+	JOBS=$(JOBS) fuzz/run build-fuzz -runs=$(FUZZ_RUNS) -max_total_time=$(FUZZ_SECONDS)
+
 format: ## format the C++ sources in place
 	$(sources) | xargs -0 -r clang-format-22 -i
 
@@ -74,4 +80,4 @@ lint: build ## check formatting, then run clang-tidy
 	run-clang-tidy-22 -quiet -p build -j $(JOBS) '^$(CURDIR)/(?!build)'
 
 clean: ## remove every build folder
-	rm -rf build build-asan build-tsan
+	rm -rf build build-asan build-tsan build-fuzz
