@@ -80,9 +80,10 @@ private:
     if (auto dim = dyn_cast<ir::DimOp>(op))
       return extent(dim.getTensor(), dim.getDim(), op);
     if (auto block = dyn_cast<tile::BlockIdxOp>(op))
-      return Scalars.free("block_idx " + std::to_string(block.getDim()), 0);
+      return Scalars.freeBelow("block_idx " + std::to_string(block.getDim()),
+                               blockCount(block.getDim()));
     if (auto blocks = dyn_cast<tile::BlockCountOp>(op))
-      return Scalars.free("block_count " + std::to_string(blocks.getDim()), 1);
+      return blockCount(blocks.getDim());
     if (isa<tile::LaneOp>(op)) {
       auto func = op->getParentOfType<ir::FuncOp>();
       return Group.getLanesOf(*func.getRole()) > 1 ? Scalars.lane() : Expr(0);
@@ -97,6 +98,10 @@ private:
     for (Value operand : op->getOperands())
       operands.push_back(read(operand));
     return Scalars.apply(op, operands);
+  }
+
+  Expr blockCount(uint64_t dim) {
+    return Scalars.free("block_count " + std::to_string(dim), 1);
   }
 
   Expr readConstant(Attribute value) {
@@ -201,6 +206,8 @@ private:
     check(trips, "trip count", loop, inside);
     if (step.isConstant() ? step.constant() <= 0 : true)
       Model.unknowns.push_back({loop.getLoc(), "the step of the loop is not a positive constant"});
+    if (loop.getUnsignedCmp())
+      Model.unknowns.push_back({loop.getLoc(), "the bounds of the loop are unsigned"});
     return {loop, index, lower, step, trips, readBlock(*loop.getBody())};
   }
 

@@ -47,13 +47,17 @@ std::optional<Facts::Comparison> Facts::compare(const Expr &condition) const {
   auto cmp = atom ? dyn_cast_or_null<arith::CmpIOp>(Scalars->info(*atom).op) : arith::CmpIOp();
   if (!cmp)
     return std::nullopt;
+  using P = arith::CmpIPredicate;
+  // A bool is 0 or 1 here; in signed order it would be 0 or -1.
+  if (cmp.getLhs().getType().isInteger(1) && cmp.getPredicate() != P::eq &&
+      cmp.getPredicate() != P::ne)
+    return std::nullopt;
   const Expr &a = Scalars->info(*atom).operands[0], &b = Scalars->info(*atom).operands[1];
   Expr difference = a - b;
   Expr less = -difference - 1, lessOrEqual = -difference, greater = difference - 1,
        greaterOrEqual = difference;
   // Unsigned and signed order are the same where nothing is negative.
   bool sameOrder = implies(a) && implies(b);
-  using P = arith::CmpIPredicate;
   switch (cmp.getPredicate()) {
   case P::eq:
   case P::ne:

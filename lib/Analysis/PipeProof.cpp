@@ -139,7 +139,15 @@ PipeProof provePipes(ir::FuncOp group, int64_t defaultSlots) {
     return {.verdict = PipeProof::Verdict::Undecided, .reasons = std::move(model.unknowns)};
   if (model.pipes.empty() || model.members.empty())
     return {};
-  return pipes::Prover(model).prove();
+  PipeProof proof = pipes::Prover(model).prove();
+  // Who waits at a barrier neither pushes nor pops. That can only make things worse, so what is
+  // refuted stays refuted.
+  Operation *barrier = ir::findBarrier(group);
+  if (barrier && proof.verdict == PipeProof::Verdict::Proved)
+    return {.verdict = PipeProof::Verdict::Undecided,
+            .reasons = {{barrier->getLoc(), "when all members come to the barrier is known only "
+                                            "when the program runs"}}};
+  return proof;
 }
 
 } // namespace kiln

@@ -74,24 +74,50 @@ std::optional<int64_t> evaluate(Operation *op, ArrayRef<int64_t> in) {
   using Result = std::optional<int64_t>;
   auto truncated = [](int64_t a, int64_t b) { return a / b; };
   auto remainder = [](int64_t a, int64_t b) { return a % b; };
+  // Numbers are kept sign-extended. That keeps their unsigned order, but not quotients of types
+  // narrower than 64 bits.
+  bool isWide = op->getNumResults() == 1 && (op->getResult(0).getType().isIndex() ||
+                                             op->getResult(0).getType().isInteger(64));
+  auto divideUnsigned = [&](llvm::function_ref<uint64_t(uint64_t, uint64_t)> how) -> Result {
+    if (in[1] == 0 || (!isWide && (in[0] < 0 || in[1] < 0)))
+      return std::nullopt;
+    return static_cast<int64_t>(how(in[0], in[1]));
+  };
+  auto isLess = [](int64_t a, int64_t b) {
+    return static_cast<uint64_t>(a) < static_cast<uint64_t>(b);
+  };
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case([&](arith::MulIOp) { return wrappingMul(in[0], in[1]); })
-      .Case<arith::DivSIOp, arith::DivUIOp>([&](auto) { return divide(in[0], in[1], truncated); })
-      .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) { return divide(in[0], in[1], remainder); })
+      .Case([&](arith::DivSIOp) { return divide(in[0], in[1], truncated); })
+      .Case([&](arith::RemSIOp) { return divide(in[0], in[1], remainder); })
+      .Case([&](arith::DivUIOp) {
+        return divideUnsigned([](uint64_t a, uint64_t b) { return a / b; });
+      })
+      .Case([&](arith::RemUIOp) {
+        return divideUnsigned([](uint64_t a, uint64_t b) { return a % b; });
+      })
       .Case([&](arith::FloorDivSIOp) {
         return divide(in[0], in[1], llvm::divideFloorSigned<int64_t, int64_t>);
       })
-      .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>(
-          [&](auto) { return divide(in[0], in[1], llvm::divideCeilSigned<int64_t, int64_t>); })
-      .Case<arith::MinSIOp, arith::MinUIOp>([&](auto) { return std::min(in[0], in[1]); })
-      .Case<arith::MaxSIOp, arith::MaxUIOp>([&](auto) { return std::max(in[0], in[1]); })
+      .Case([&](arith::CeilDivSIOp) {
+        return divide(in[0], in[1], llvm::divideCeilSigned<int64_t, int64_t>);
+      })
+      .Case([&](arith::CeilDivUIOp) {
+        return divideUnsigned([](uint64_t a, uint64_t b) { return a / b + (a % b != 0); });
+      })
+      .Case([&](arith::MinSIOp) { return std::min(in[0], in[1]); })
+      .Case([&](arith::MaxSIOp) { return std::max(in[0], in[1]); })
+      .Case([&](arith::MinUIOp) { return std::min(in[0], in[1], isLess); })
+      .Case([&](arith::MaxUIOp) { return std::max(in[0], in[1], isLess); })
       .Case([&](arith::AndIOp) { return in[0] & in[1]; })
       .Case([&](arith::OrIOp) { return in[0] | in[1]; })
       .Case([&](arith::XOrIOp) { return in[0] ^ in[1]; })
       .Case([&](arith::SelectOp) { return in[0] ? in[1] : in[2]; })
       .Case([&](arith::CmpIOp cmp) {
-        return arith::applyCmpPredicate(cmp.getPredicate(), APInt(64, in[0], true),
-                                        APInt(64, in[1], true));
+        // A bool is 0 or 1 here; as a signed number it is 0 or -1.
+        bool isBool = cmp.getLhs().getType().isInteger(1);
+        auto number = [&](int64_t value) { return APInt(64, isBool ? -value : value, true); };
+        return arith::applyCmpPredicate(cmp.getPredicate(), number(in[0]), number(in[1]));
       })
       .Default([](Operation *) { return std::nullopt; });
 }
@@ -110,6 +136,12 @@ Atom ScalarTable::intern(const std::string &key, AtomInfo info) {
 Expr ScalarTable::free(const std::string &name, int64_t least, int64_t most) {
   AtomInfo info{.kind = AtomInfo::Kind::Free, .name = name, .least = least, .most = most};
   return Expr::of(intern("free " + name, std::move(info)));
+}
+
+Expr ScalarTable::freeBelow(const std::string &name, const Expr &bound) {
+  Expr value = free(name, 0);
+  Atoms[*value.asAtom()].below = bound.asAtom();
+  return value;
 }
 
 Expr ScalarTable::named(const std::string &name) {
@@ -182,13 +214,28 @@ Expr ScalarTable::ceilDiv(const Expr &a, const Expr &b) {
   return whole + operation(AtomInfo::Kind::CeilDiv, "ceildiv", nullptr, {rest, b});
 }
 
+bool ScalarTable::isNeverNegative(const Expr &expr) const {
+  return expr.constant() >= 0 && llvm::all_of(expr.terms(), [&](const auto &term) {
+           return term.second >= 0 && Atoms[term.first].least >= 0;
+         });
+}
+
+/// A constant as it is in `type`, which may be narrower than 64 bits.
+static Expr wrap(const Expr &expr, Type type) {
+  auto integer = dyn_cast<IntegerType>(type);
+  if (!expr.isConstant() || !integer || integer.getWidth() >= 64)
+    return expr;
+  return integer.getWidth() == 1 ? Expr(expr.constant() & 1)
+                                 : Expr(llvm::SignExtend64(expr.constant(), integer.getWidth()));
+}
+
 Expr ScalarTable::apply(Operation *op, ArrayRef<Expr> in) {
   if (isa<arith::AddIOp>(op))
-    return in[0] + in[1];
+    return wrap(in[0] + in[1], op->getResult(0).getType());
   if (isa<arith::SubIOp>(op))
-    return in[0] - in[1];
+    return wrap(in[0] - in[1], op->getResult(0).getType());
   if (isa<arith::MulIOp>(op))
-    return multiply(in[0], in[1], op);
+    return wrap(multiply(in[0], in[1], op), op->getResult(0).getType());
   // A bool is 0 or 1 here; as a signed number it would be 0 or -1.
   if (isa<arith::IndexCastOp, arith::ExtSIOp>(op) && !op->getOperand(0).getType().isInteger(1))
     return in[0];
@@ -197,9 +244,10 @@ Expr ScalarTable::apply(Operation *op, ArrayRef<Expr> in) {
   bool hasDivisor = in.size() == 2 && in[1].isConstant() && in[1].constant() > 0;
   // Rounding down is rounding up of what is divisor - 1 less. Both give one normal form, the one of
   // a loop's trip count.
-  if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp>(op) && hasDivisor)
+  bool isSigned = !isa<arith::CeilDivUIOp, arith::DivUIOp>(op) || isNeverNegative(in[0]);
+  if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp>(op) && hasDivisor && isSigned)
     return ceilDiv(in[0], in[1]);
-  if (isa<arith::FloorDivSIOp, arith::DivUIOp>(op) && hasDivisor)
+  if (isa<arith::FloorDivSIOp, arith::DivUIOp>(op) && hasDivisor && isSigned)
     return ceilDiv(in[0] - (in[1].constant() - 1), in[1]);
   if (llvm::all_of(in, [](const Expr &operand) { return operand.isConstant(); })) {
     SmallVector<int64_t> constants;
@@ -208,8 +256,9 @@ Expr ScalarTable::apply(Operation *op, ArrayRef<Expr> in) {
     if (std::optional<int64_t> value = evaluate(op, constants))
       return Expr(*value);
   }
+  // Attributes are unique in their context, so the pointer says which they are.
   std::string key = op->getName().getStringRef().str();
-  llvm::raw_string_ostream(key) << op->getAttrDictionary();
+  llvm::raw_string_ostream(key) << op->getAttrDictionary().getAsOpaquePointer();
   return operation(AtomInfo::Kind::Operation, key, op, in);
 }
 

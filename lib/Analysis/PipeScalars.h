@@ -72,6 +72,7 @@ struct AtomInfo {
   Kind kind;
   std::string name = {};                       ///< For messages.
   int64_t least = INT64_MIN, most = INT64_MAX; ///< Of a Free atom.
+  std::optional<Atom> below = {};              ///< A Free atom that this one is less than.
   mlir::Operation *op = nullptr;
   std::vector<Expr> operands = {};
   bool dependsOnLane = false;
@@ -81,6 +82,8 @@ struct AtomInfo {
 class ScalarTable {
 public:
   Expr free(const std::string &name, int64_t least, int64_t most = INT64_MAX);
+  /// From 0 to less than `bound`, another free integer.
+  Expr freeBelow(const std::string &name, const Expr &bound);
   Expr named(const std::string &name);
   Atom makeIndex();
   Atom counter(unsigned depth);
@@ -105,6 +108,8 @@ public:
 
 private:
   Atom intern(const std::string &key, AtomInfo info);
+  /// Whether that follows from the least values of its atoms.
+  bool isNeverNegative(const Expr &expr) const;
   Expr operation(AtomInfo::Kind kind, const std::string &key, mlir::Operation *op,
                  llvm::ArrayRef<Expr> operands);
 

@@ -364,6 +364,8 @@ static bool holdsWith(GroupModel &model, const std::vector<int64_t> &slots,
         (void)facts.assume(Expr::of(atom) - info.least);
       if (info.most != INT64_MAX)
         (void)facts.assume(Expr(info.most) - Expr::of(atom));
+      if (info.below)
+        (void)facts.assume(Expr::of(*info.below) - Expr::of(atom) - 1);
     });
   };
   for (const Member &member : model.members)

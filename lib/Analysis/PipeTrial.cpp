@@ -97,6 +97,14 @@ std::vector<Sample> samplesOf(const GroupModel &model, const OpenValues &open) {
     for (auto [atom, value] : llvm::zip_equal(open.integers, point))
       samples.back()[atom] = value;
   }
+  // A block is one of those there are.
+  std::erase_if(samples, [&](const Sample &sample) {
+    return llvm::any_of(sample, [&](const auto &entry) {
+      std::optional<Atom> below = model.scalars.info(entry.first).below;
+      auto bound = below ? sample.find(*below) : sample.end();
+      return bound != sample.end() && entry.second.constant() >= bound->second.constant();
+    });
+  });
   return samples;
 }
 

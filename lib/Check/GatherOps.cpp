@@ -30,8 +30,13 @@ Expected<std::vector<PlacedRow>> placeRows(Interpreter &in, Op op, int64_t rows)
     colValid = {1, valid[1]};
   }
   const Tensor &table = in.tensor(op.getRows()), &tensor = in.tensor(op.getTensor());
-  Access numbers{op, op.getRows(), table, in.indices(op.getStaticRowIndices(), op.getRowIndices()),
-                 rowValid};
+  Agent *agent = in.place().agent;
+  Access numbers{op,
+                 op.getRows(),
+                 table,
+                 in.indices(op.getStaticRowIndices(), op.getRowIndices()),
+                 rowValid,
+                 agent};
   Expected<TilePtr> loaded =
       in.memory().load(numbers, 1, rows, ScalarBits::fromInt(table.dtype(), -1));
   if (!loaded)
@@ -45,7 +50,7 @@ Expected<std::vector<PlacedRow>> placeRows(Interpreter &in, Op op, int64_t rows)
     bool isOutside = number < 0 || llvm::AddOverflow(base, number, indices[rowAxis]) ||
                      indices[rowAxis] < 0 || indices[rowAxis] >= tensor.extent(rowAxis);
     if (!isOutside)
-      placed.push_back({row, number, Access{op, op.getTensor(), tensor, indices, colValid}});
+      placed.push_back({row, number, Access{op, op.getTensor(), tensor, indices, colValid, agent}});
   }
   return placed;
 }
