@@ -43,6 +43,7 @@ int main(int argc, char **argv) {
        .formula = R"(
     assert k.shape == v.shape, "k and v have one shape"
     assert q.shape[0] == k.shape[0], "q and k have equally many heads"
+    assert k.shape[1] > 0, "there is a key to attend to"
     assert causal == "no" or q.shape == k.shape, "with --causal yes there are as many queries as keys"
     scores = q @ k.transpose(-1, -2) / 8
     if causal == "yes":

@@ -32,7 +32,7 @@ void Checker::taskStarts(uint64_t task, const Trace &trace) {
   const auto &[op, name, tensor, indices] = predicate->second;
   Happens.beginBlock(task, {0, 0, 0});
   Agent &agent = Happens.addAgent("the predicate");
-  agent.phase = 0; // before any block
+  agent.clock.phase = 0; // before any block
   Access access{op, name, tensor, indices, {}, &agent};
   memoryIsAccessed(access, footprintOf(access), AccessKind::Read);
   Predicates.erase(predicate);

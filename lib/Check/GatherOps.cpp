@@ -31,12 +31,9 @@ Expected<std::vector<PlacedRow>> placeRows(Interpreter &in, Op op, int64_t rows)
   }
   const Tensor &table = in.tensor(op.getRows()), &tensor = in.tensor(op.getTensor());
   Agent *agent = in.place().agent;
-  Access numbers{op,
-                 op.getRows(),
-                 table,
-                 in.indices(op.getStaticRowIndices(), op.getRowIndices()),
-                 rowValid,
-                 agent};
+  Access numbers{op,       op.getRows(),
+                 table,    in.indices(op.getStaticRowIndices(), op.getRowIndices()),
+                 rowValid, agent};
   Expected<TilePtr> loaded =
       in.memory().load(numbers, 1, rows, ScalarBits::fromInt(table.dtype(), -1));
   if (!loaded)

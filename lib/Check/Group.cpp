@@ -48,7 +48,7 @@ private:
 Status GroupBlock::KernelHost::meet(Interpreter &in, tile::BarrierOp op) {
   in.waitFor(*Meeting, Meeting->arrive(), op);
   if (Agent *agent = in.place().agent)
-    ++agent->phase; // it goes on only when all others have arrived, too
+    agent->meet();
   return Status::ok();
 }
 

@@ -5,16 +5,22 @@
 namespace kiln::sim {
 
 void Agent::acquire(const Clock &other) {
-  if (clock.size() < other.size())
-    clock.resize(other.size());
-  for (size_t i = 0; i < other.size(); ++i)
-    clock[i] = std::max(clock[i], other[i]);
+  if (clock.entries.size() < other.entries.size())
+    clock.entries.resize(other.entries.size());
+  for (size_t i = 0; i < other.entries.size(); ++i)
+    clock.entries[i] = std::max(clock.entries[i], other.entries[i]);
+  clock.phase = std::max(clock.phase, other.phase);
 }
 
 Clock Agent::release() {
   Clock released = clock;
-  ++clock[instance];
+  ++clock.entries[instance];
   return released;
+}
+
+void Agent::meet() {
+  arrivals.push_back(release());
+  clock.phase = static_cast<uint32_t>(arrivals.size()) + 1;
 }
 
 static void unite(llvm::BitVector &into, const llvm::BitVector &from) {
@@ -68,8 +74,8 @@ void Order::beginBlock(uint64_t task, std::array<int64_t, 3> block) {
 Agent &Order::addAgent(std::string name) {
   Agent &agent = Agents.emplace_back(Agent{static_cast<uint32_t>(Agents.size()), InstancesOfBlock++,
                                            CurrentTask, BlockRuns, CurrentBlock, std::move(name)});
-  agent.clock.resize(agent.instance + 1);
-  agent.clock[agent.instance] = 1;
+  agent.clock.entries.resize(agent.instance + 1);
+  agent.clock.entries[agent.instance] = 1;
   return agent;
 }
 
@@ -81,10 +87,23 @@ bool Order::isBefore(const Moment &earlier, const Agent &agent) const {
     const llvm::BitVector &before = Before[agent.task];
     return other.task < before.size() && before.test(other.task);
   }
-  if (earlier.phase < agent.phase)
+  if (earlier.phase == 0) // the launch's predicate
     return true;
-  return other.blockRun == agent.blockRun && other.instance < agent.clock.size() &&
-         agent.clock[other.instance] >= earlier.epoch;
+  auto knows = [&](const Clock &clock) {
+    return other.instance < clock.entries.size() && clock.entries[other.instance] >= earlier.epoch;
+  };
+  if (other.blockRun == agent.blockRun && knows(agent.clock))
+    return true;
+  if (agent.phase() <= 1)
+    return false;
+  // Before the last barrier the agent knows of is what somebody of the other's block knew who came
+  // to it. The agents of a block have successive numbers.
+  size_t barrier = agent.phase() - 2;
+  for (size_t at = other.number - other.instance;
+       at < Agents.size() && Agents[at].blockRun == other.blockRun; ++at)
+    if (barrier < Agents[at].arrivals.size() && knows(Agents[at].arrivals[barrier]))
+      return true;
+  return false;
 }
 
 } // namespace kiln::sim

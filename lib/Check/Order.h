@@ -6,7 +6,9 @@
 //
 //   tasks      the edges the engine found, and what a kiln.get waited for: the set of all tasks
 //              before each task
-//   blocks     of one launch: only barriers, counted as phases
+//   blocks     of one launch: only barriers, counted as phases; a function without a barrier takes
+//   no
+//              part in them and learns of them through pipes
 //   instances  of one block: program order, push before pop, free before the push that reuses the
 //              slot: a vector clock with one entry per instance
 //
@@ -29,8 +31,12 @@
 
 namespace kiln::sim {
 
-/// How far the instances of a block have come, as one of them knows it; missing entries are 0.
-using Clock = llvm::SmallVector<uint32_t, 4>;
+/// What one instance knows to have happened.
+struct Clock {
+  llvm::SmallVector<uint32_t, 4> entries; ///< How far each instance of its block has come, or 0.
+  /// Barriers that all blocks have come to, plus 1: the launch's predicate is read in phase 0.
+  uint32_t phase = 1;
+};
 
 /// Who accesses memory: one instance of a function in one block of one task. What it does is in
 /// program order.
@@ -41,16 +47,17 @@ struct Agent {
   uint64_t blockRun; ///< The block, counted over all launches of the simulation.
   std::array<int64_t, 3> block;
   std::string name; ///< The function, with `#lane` where the role has lanes.
-  /// Barriers its block has passed, plus 1: the launch's predicate is read in phase 0. A barrier of
-  /// the whole grid adds 1 to every agent of the launch.
-  uint32_t phase = 1;
   Clock clock = {}; ///< Its own entry starts at 1 and counts what it released to others.
+  std::vector<Clock> arrivals = {}; ///< What it knew when it came to each barrier.
 
-  uint32_t epoch() const { return clock[instance]; }
+  uint32_t epoch() const { return clock.entries[instance]; }
+  uint32_t phase() const { return clock.phase; }
   /// What `other` did happened before what this agent does from now on.
   void acquire(const Clock &other);
   /// Hands on all that happened up to now; what happens from now on is not part of it.
   Clock release();
+  /// Comes to a barrier; goes on only when all who take part have come to it.
+  void meet();
 };
 
 /// A moment in an agent's program order.

@@ -97,7 +97,7 @@ bool ShadowMemory::isWritten(const std::byte *at) {
 ShadowMemory::RecordId ShadowMemory::recordOf(AccessKind kind, const Agent &agent,
                                               mlir::Operation *op) {
   RecordId &latest = Latest[{agent.number, op}];
-  Moment now{agent.number, agent.epoch(), agent.phase};
+  Moment now{agent.number, agent.epoch(), agent.phase()};
   const Record &last = Records[latest];
   if (latest == kNobody || last.kind != kind || last.moment.epoch != now.epoch ||
       last.moment.phase != now.phase) {

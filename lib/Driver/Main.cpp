@@ -96,7 +96,9 @@ int parseOptions(CommandLine &line, const std::string &program,
                             ? "Proves the pipes, then simulates many schedules."
                         : line.command == "emit" ? "Prints the program at a stage."
                                                  : "Compiles the program to a bundle.";
-  CLI::App app(purpose, program + (line.command == "run" ? "" : " " + line.command));
+  bool isTool = program == "kiln"; // which takes the program as an argument
+  CLI::App app(purpose, program + (isTool || line.command != "run" ? " " + line.command : "") +
+                            (isTool ? " PROG" : ""));
   app.allow_extras();
   std::vector<std::string> argTexts;
   std::string dump;
@@ -317,8 +319,7 @@ int toolMain(int argc, char **argv) {
   if (args.size() >= 2 && (args[1] == "--help" || args[1] == "-h")) {
     CommandLine line;
     line.command = command;
-    return parseOptions(line, "kiln " + command + " PROG", {"--help"},
-                        [] { return std::string(); });
+    return parseOptions(line, "kiln", {"--help"}, [] { return std::string(); });
   }
   if (args.size() < 2 || StringRef(args[1]).starts_with("-"))
     return badInput("usage: kiln " + command + " PROG ...; PROG comes first");

@@ -104,7 +104,7 @@ Value ProgramImpl::use(ValuePtr handle, const char *what, Where where) {
   error(where, std::string("this ") + what +
                    " cannot be used here: it belongs to the loop, kernel or role that made it" +
                    (made.isKnown() ? " (" + made.str() + ")" : "") +
-                   "; carry it out of the loop or pass it as an argument");
+                   "; return it from the loop or branch, or pass it as an argument");
   return {};
 }
 

@@ -133,12 +133,12 @@ TEST(CheckProgram, test_a_barrier_orders_the_blocks_of_a_launch) {
   sim::Agent &one = order.addAgent("one");
   order.beginBlock(0, {1, 0, 0});
   sim::Agent &two = order.addAgent("two");
-  sim::Moment before{one.number, one.epoch(), one.phase};
+  sim::Moment before{one.number, one.epoch(), one.phase()};
   EXPECT_FALSE(order.isBefore(before, two));
-  ++one.phase;
-  ++two.phase;
+  one.meet();
+  two.meet();
   EXPECT_TRUE(order.isBefore(before, two));
-  EXPECT_FALSE(order.isBefore({one.number, one.epoch(), one.phase}, two));
+  EXPECT_FALSE(order.isBefore({one.number, one.epoch(), one.phase()}, two));
 }
 
 } // namespace

@@ -23,7 +23,7 @@ public:
         auto &accesses = Elements[row * 8 + col];
         for (const auto &[earlier, moment] : accesses)
           isRace |= conflict(earlier, kind) && !Happens.isBefore(moment, agent);
-        accesses.push_back({kind, {agent.number, agent.epoch(), agent.phase}});
+        accesses.push_back({kind, {agent.number, agent.epoch(), agent.phase()}});
       }
     return isRace;
   }
