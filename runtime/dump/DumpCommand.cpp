@@ -52,7 +52,8 @@ static bool matches(const DumpEntry &entry, const Request &request) {
 static std::string valueColumn(const DumpEntry &entry) {
   if (entry.isScalar)
     return "= " + entry.scalar.str();
-  std::string text = entry.internal ? "metadata only" : std::to_string(entry.binSize) + " bytes";
+  std::string text =
+      entry.metadataOnly ? "metadata only" : std::to_string(entry.binSize) + " bytes";
   if (!entry.contiguous)
     text += ", strides " + toString(Dims(entry.strides));
   if (entry.truncated)

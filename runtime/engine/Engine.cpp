@@ -78,10 +78,6 @@ static Status verifyRunOptions(const RunOptions &options) {
   const DumpOptions &dump = options.dump;
   if (dump.level < 0 || dump.level > 3)
     return invalid("dump level " + std::to_string(dump.level) + " does not exist: 0 to 3");
-  if (dump.level == 1 || dump.level == 3)
-    return Status(StatusCode::Unsupported,
-                  "dump level " + std::to_string(dump.level) +
-                      " is not supported yet: use 0 (off) or 2 (everything)");
   if (dump.level > 0 && dump.directory.empty())
     return invalid("dump level " + std::to_string(dump.level) + " needs a directory");
   return Status::ok();

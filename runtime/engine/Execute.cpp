@@ -198,9 +198,8 @@ void Scheduler::runPieces(Worker &worker, Node &node) {
 
 static DumpTask dumpTask(const Node &node) {
   const NodeDetail &detail = *node.detail;
-  return {node.index,        *node.kernel,      {node.tensors(), node.numTensors},
-          detail.buffers,    detail.directions, {node.scalars, node.numScalars},
-          detail.scalarTypes};
+  return {node.index,        *node.kernel, {node.tensors(), node.numTensors}, detail.buffers,
+          detail.directions, detail.marks, {node.scalars, node.numScalars},   detail.scalarTypes};
 }
 
 bool Scheduler::mayRun(Node &node) {

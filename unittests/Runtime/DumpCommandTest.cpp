@@ -190,7 +190,7 @@ TEST_F(DumpCommandTest, every_wrong_field_is_refused_by_name) {
   };
   std::vector<Case> cases{
       {"not a manifest", [](Json &m) { m["format"] = "zip"; }},
-      {"version", [](Json &m) { m["version"] = 2; }},
+      {"version", [](Json &m) { m["version"] = 3; }},
       {"version", [](Json &m) { m["version"] = "1"; }},
       {"level", [](Json &m) { m["level"] = 9; }},
       {"manifest says", [](Json &m) { m["bin_bytes"] = 5; }},
@@ -225,6 +225,8 @@ TEST_F(DumpCommandTest, every_wrong_field_is_refused_by_name) {
       {"'bin_size'", entry("bin_size", UINT64_MAX)},
       {"'truncated'", entry("truncated", "no")},
       {"'internal'", entry("internal", Json())},
+      {"'marked'", entry("marked", 1)},
+      {"not marked", [](Json &m) { m["level"] = 3; }},
       {"'bin_size' is not 0", [](Json &m) { m["entries"][2]["bin_size"] = 4; }},
       {"'scalar_value'", [](Json &m) { m["entries"][2]["scalar_value"] = "0.5"; }},
       {"'scalar_value'", [](Json &m) { m["entries"][2].erase("scalar_value"); }},

@@ -95,8 +95,8 @@ public:
   Engine(const Engine &) = delete;
   Engine &operator=(const Engine &) = delete;
 
-  /// Starts a run. FailedPrecondition while one is open; InvalidArgument or Unsupported for bad
-  /// options. A dump that cannot be opened does not stop the run: finish() reports it.
+  /// Starts a run. FailedPrecondition while one is open; InvalidArgument for bad options.
+  /// A dump that cannot be opened does not stop the run: finish() reports it.
   Status begin(RunOptions options);
 
   /// Verifies the task against its kernel's signature, finds its dependencies and queues it.
