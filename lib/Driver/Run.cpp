@@ -132,7 +132,7 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
       else
         entry["max_error"] = nullptr;
       if (!check.difference.ok)
-        entry["worst"] = check.difference.where;
+        entry["worst"] = check.difference.where();
       if (check.difference.nanInBoth > 0)
         entry["nan_in_both"] = check.difference.nanInBoth;
       json["checks"].push_back(entry);
@@ -153,7 +153,7 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
                 check.against.c_str(), check.difference.largest,
                 check.difference.ok ? "ok" : "WRONG");
     if (!check.difference.ok)
-      std::printf("            %s\n", check.difference.where.c_str());
+      std::printf("            %s\n", check.difference.where().c_str());
     if (check.difference.nanInBoth > 0)
       std::printf("            %zu elements are NaN in both: not written, or computed so\n",
                   check.difference.nanInBoth);
