@@ -110,9 +110,9 @@ private:
   std::string ManifestPath, BinPath;
 };
 
-/// `kiln dump DIR [--task N] [--stage S] [--arg NAME|INDEX] [--export npy|txt] [-o DIR] [--json]`.
-/// argv[0] is the command's name ("kiln dump"). Returns the exit code: 0, or 2 for bad input or
-/// usage.
+/// `kiln dump DIR`: lists, filters, prints and exports a dump, or compares it with another
+/// (`--diff`). argv[0] is the command's name ("kiln dump"). Returns the exit code: 0, 1 when two
+/// dumps differ, 2 for bad input or usage.
 int dumpCommand(int argc, const char *const *argv);
 
 } // namespace kiln
