@@ -79,6 +79,7 @@ struct RunSettings {
   std::string platform = "a2a3sim", entry, out = "kiln-out";
   ArgSpecs args;
   int dumpLevel = 0;
+  bool timeline = false;
   uint64_t seed = 0, dataSeed = 1;
   uint64_t seeds = 0; ///< Schedules to check, from `seed` on; 0: run one without checks.
   bool verifyEach = false;

@@ -126,6 +126,9 @@ int parseOptions(CommandLine &line, const std::string &program,
                    "marked")
         ->expected(0, 1);
     app.add_flag("--dump-tensor", dumpTensor, "The same as --dump-args=2");
+    app.add_flag(
+        "--timeline", run.timeline,
+        "Write timeline.json (for Perfetto), graph.json and graph.dot, and print a summary");
     app.add_flag("--verify-each", run.verifyEach,
                  "Run the reference after every pass and stop at the first that is wrong");
     app.add_flag("--no-reference", run.noReference, "Do not compare with the PyTorch reference");

@@ -65,6 +65,7 @@ Expected<TaskId> Engine::Impl::submit(const Task &task) {
 
   if (!makeRoom(task))
     return Status(StatusCode::Internal, "the window is full and no task is ready");
+  TimelineSpan span(Run.timeline, /*worker=*/0, TimelineEvent::Kind::Submit, Window.end());
   findProducers(task);
   Node &node = makeNode(task, kernel);
   if (Options.recordTrace)
