@@ -251,7 +251,9 @@ Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, SimulationRepo
   if (!engine)
     return engine.status();
   Launcher = engine->get();
-  if (Status bad = (*engine)->begin({Options.program, Options.platform, Options.dump}); !bad.isOk())
+  if (Status bad = (*engine)->begin(
+          {Options.program, Options.platform, Options.dump, report && Options.recordTimeline});
+      !bad.isOk())
     return bad;
   if (Status bad = runEntry(**engine, entry, std::move(args)); !bad.isOk())
     fail(bad);
@@ -259,6 +261,7 @@ Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, SimulationRepo
       (*engine)->finish(); // also after a failure: what was submitted drains, the dump is written
   if (report) {
     report->trace = (*engine)->trace();
+    report->timeline = (*engine)->timeline();
     report->blocks = Blocks;
     report->operations = Operations;
     report->failure = (*engine)->lastFailure();

@@ -10,6 +10,7 @@
 #include "kiln/Check/CheckProgram.h"
 #include "kiln/Driver/Main.h"
 #include "kiln/Language/ProgramAccess.h"
+#include "kiln/runtime/compare.h"
 
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -56,29 +57,6 @@ Expected<std::vector<Argument>> makeArguments(ir::FuncOp entry, const ArgSpecs &
 Expected<std::vector<Argument>> copyArguments(std::span<const Argument> args);
 
 //===----------------------------------------------------------------------===//
-// Comparison
-//===----------------------------------------------------------------------===//
-
-struct Difference {
-  bool ok = true;
-  double largest = 0;   ///< |x - y|; NaN if one is.
-  std::string where;    ///< The worst element, when not ok.
-  size_t nanInBoth = 0; ///< Elements that are NaN on both sides, where that is allowed.
-};
-
-/// |have - want| <= atol + rtol * |want| everywhere. NaN never passes, unless it may equal NaN.
-Difference compareFloats(const Tensor &have, const Tensor &want, double rtol, double atol,
-                         bool nanIsEqual = false);
-/// What the reference says: integers exactly, floats within what another order of summation and the
-/// element type's rounding explain. Where both are NaN they agree: an output need not be written
-/// whole.
-Difference compareWithReference(const Tensor &have, const Tensor &want);
-
-/// What the formula says: integers exactly, floats within what their type's rounding and sums of
-/// `accumulates` products explain.
-Difference compareWithFormula(const Tensor &have, const Tensor &want, int64_t accumulates);
-
-//===----------------------------------------------------------------------===//
 // Formula
 //===----------------------------------------------------------------------===//
 
@@ -101,6 +79,7 @@ struct RunSettings {
   std::string platform = "a2a3sim", entry, out = "kiln-out";
   ArgSpecs args;
   int dumpLevel = 0;
+  bool timeline = false;
   uint64_t seed = 0, dataSeed = 1;
   uint64_t seeds = 0; ///< Schedules to check, from `seed` on; 0: run one without checks.
   bool verifyEach = false;

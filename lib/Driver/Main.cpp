@@ -123,9 +123,14 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
     app.add_option("--out", run.out, "Where files are written")->capture_default_str();
     app.add_option("--dump-args", dump,
-                   "Dump kernel arguments: 0 off, 2 everything (the default without a number)")
+                   "Dump kernel arguments: 0 off, 1 what the program marked, 2 everything (the "
+                   "default without a number), 3 metadata of everything and payload of what is "
+                   "marked")
         ->expected(0, 1);
     app.add_flag("--dump-tensor", dumpTensor, "The same as --dump-args=2");
+    app.add_flag(
+        "--timeline", run.timeline,
+        "Write timeline.json (for Perfetto), graph.json and graph.dot, and print a summary");
     app.add_flag("--verify-each", run.verifyEach,
                  "Run the reference after every pass and stop at the first that is wrong");
     app.add_flag("--no-reference", run.noReference, "Do not compare with the PyTorch reference");
@@ -180,9 +185,6 @@ int parseOptions(CommandLine &line, const std::string &program,
     if (!level)
       return badInput(level.status().message());
     run.dumpLevel = dumpTensor || (flagGiven && dump.empty()) ? 2 : *level;
-    if (run.dumpLevel == 1 || run.dumpLevel == 3)
-      return badInput("dump level " + std::to_string(run.dumpLevel) +
-                      " is not built yet; use 0 or 2");
   }
   return -1;
 }

@@ -27,7 +27,9 @@ struct Outcome {
   std::vector<std::string> skipped;
   std::optional<CheckReport> findings; ///< If schedules were checked.
   double seconds = 0;
-  bool dump = false; ///< One was written.
+  bool dump = false;     ///< One was written.
+  bool timeline = false; ///< One was written.
+  std::string summary;   ///< Of the timeline.
   bool ok() const {
     return !(findings && findings->hasErrors()) &&
            llvm::all_of(checks, [](const Check &check) { return check.difference.ok; });
@@ -83,7 +85,18 @@ Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const Ru
   simulator.dump = {options.dumpLevel, options.out};
   simulator.program = source.name;
   simulator.platform = options.platform;
-  return simulate(module, entry, args, simulator);
+  if (!options.timeline)
+    return simulate(module, entry, args, simulator);
+  simulator.recordTimeline = true;
+  SimulationReport report;
+  Status ran = simulate(module, entry, args, simulator, &report);
+  if (!report.timeline.isRecorded())
+    return ran; // it never began
+  Status written = writeTimeline(options.out, source.name + " on " + options.platform,
+                                 report.timeline, report.trace);
+  outcome.timeline = written.isOk();
+  outcome.summary = summarize(report.timeline, report.trace);
+  return ran.isOk() ? written : ran;
 }
 
 /// Compares what the entry wrote with what the formula says of it.
@@ -132,7 +145,7 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
       else
         entry["max_error"] = nullptr;
       if (!check.difference.ok)
-        entry["worst"] = check.difference.where;
+        entry["worst"] = check.difference.where();
       if (check.difference.nanInBoth > 0)
         entry["nan_in_both"] = check.difference.nanInBoth;
       json["checks"].push_back(entry);
@@ -142,6 +155,8 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
       json["check"] = nlohmann::ordered_json::parse(toJson(*outcome.findings, options.command));
     if (outcome.dump)
       json["dump"] = options.out + "/tensor_dump";
+    if (outcome.timeline)
+      json["timeline"] = options.out + "/timeline.json";
     std::printf("%s\n", json.dump(2).c_str());
     return;
   }
@@ -153,7 +168,7 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
                 check.against.c_str(), check.difference.largest,
                 check.difference.ok ? "ok" : "WRONG");
     if (!check.difference.ok)
-      std::printf("            %s\n", check.difference.where.c_str());
+      std::printf("            %s\n", check.difference.where().c_str());
     if (check.difference.nanInBoth > 0)
       std::printf("            %zu elements are NaN in both: not written, or computed so\n",
                   check.difference.nanInBoth);
@@ -163,6 +178,10 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
   if (outcome.dump)
     std::printf("  dump: %s/tensor_dump (look into it with: kiln dump %s)\n", options.out.c_str(),
                 options.out.c_str());
+  if (outcome.timeline)
+    std::printf("  timeline: %s/timeline.json (open it in ui.perfetto.dev), graph: %s/graph.json, "
+                "graph.dot\n%s",
+                options.out.c_str(), options.out.c_str(), outcome.summary.c_str());
   std::printf("%s\n", !outcome.ok()            ? "FAIL"
                       : outcome.checks.empty() ? "RAN (nothing to compare with)"
                                                : "PASS");
@@ -221,6 +240,10 @@ int runCommand(const Source &source, const RunSettings &options) {
     return badInput("the torch platform runs one schedule and checks none; use a2a3sim or a5sim");
   if (options.dumpLevel > 0 && options.platform == "torch")
     return badInput("the torch platform has no dump; use a2a3sim or a5sim");
+  if (options.timeline && options.platform == "torch")
+    return badInput("the torch platform has no timeline; use a2a3sim or a5sim");
+  if (options.timeline && options.seeds > 0)
+    return badInput("a timeline shows one schedule; leave out --seeds and --nan");
   if (options.verifyEach)
     if (int status = verifyEachPass(source, options))
       return status;
@@ -258,9 +281,10 @@ int runCommand(const Source &source, const RunSettings &options) {
 
   auto start = std::chrono::steady_clock::now();
   Status failed = execute(*module, *entry, source, options, *args, outcome);
-  // A dump that could not be written does not stop the run; it is reported with its result.
-  bool dumpFailed = options.dumpLevel > 0 && failed.code() == StatusCode::IoError;
-  if (!failed.isOk() && !dumpFailed) {
+  // A record of the run that could not be written does not stop it; it is reported with the result.
+  bool recordFailed =
+      (options.dumpLevel > 0 || options.timeline) && failed.code() == StatusCode::IoError;
+  if (!failed.isOk() && !recordFailed) {
     printErrors({failed});
     return failed.code() == StatusCode::InvalidArgument || failed.code() == StatusCode::NotFound
                ? kBadInput
@@ -287,11 +311,11 @@ int runCommand(const Source &source, const RunSettings &options) {
       checkReference(outcome, *entry, *args, *forTorch);
     }
   }
-  outcome.dump = options.dumpLevel > 0 && !dumpFailed;
+  outcome.dump = options.dumpLevel > 0 && !recordFailed;
   report(source, options, outcome);
-  if (dumpFailed)
-    printErrors({failed.withPrefix("the run is complete but its dump is not")});
-  return outcome.ok() && !dumpFailed ? kGood : kWrong;
+  if (recordFailed)
+    printErrors({failed.withPrefix("the run is complete but the record of it is not")});
+  return outcome.ok() && !recordFailed ? kGood : kWrong;
 }
 
 } // namespace kiln

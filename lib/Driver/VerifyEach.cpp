@@ -102,7 +102,7 @@ std::string PassVerifier::compareResults(const Stage &stage,
     if (auto *tensor = std::get_if<Tensor>(&result)) {
       Difference difference = compareWithReference(*tensor, std::get<Tensor>(Wanted[number]));
       if (!difference.ok)
-        return "'" + names[number] + "' differs: " + difference.where;
+        return "'" + names[number] + "' differs: " + difference.where();
     }
   return "";
 }
@@ -154,7 +154,7 @@ static std::string compareTasks(const TaskResult &before, const TaskResult &afte
     if (!llvm::equal(have.extents(), want.extents()))
       return "@" + after.kernel + ", which writes " + have.str() + " and wrote " + want.str();
     if (Difference difference = compareWithReference(have, want); !difference.ok)
-      return "@" + after.kernel + ": " + difference.where;
+      return "@" + after.kernel + ": " + difference.where();
   }
   return "";
 }

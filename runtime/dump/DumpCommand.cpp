@@ -1,5 +1,6 @@
 // `kiln dump`: look into a dump.
 #include "abi/FileIo.h"
+#include "dump/DumpDiff.h"
 #include "dump/DumpFormat.h"
 #include "kiln/runtime/npy.h"
 
@@ -8,21 +9,26 @@
 #include <cctype>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <set>
 
 using namespace kiln;
 using Json = nlohmann::ordered_json;
 
-static constexpr int exitGood = 0, exitBadInput = 2;
+static constexpr int exitGood = 0, exitDiffer = 1, exitBadInput = 2;
+/// `--print` shows this many rows and columns; what lies between the first and last is left out.
+static constexpr int64_t maxShown = 8;
 
 namespace {
 
 struct Request {
   std::string directory;
   std::optional<uint64_t> task;
-  std::string stage, arg, exportAs, output;
-  bool json = false;
+  std::string kernel, stage, arg, exportAs, output, diff;
+  bool json = false, print = false;
+
+  bool isFiltered() const { return task || !kernel.empty() || !stage.empty() || !arg.empty(); }
 };
 
 using Selection = std::vector<const DumpEntry *>;
@@ -42,6 +48,8 @@ static bool isNumber(const std::string &text) {
 static bool matches(const DumpEntry &entry, const Request &request) {
   if (request.task && entry.task != *request.task)
     return false;
+  if (!request.kernel.empty() && request.kernel != entry.kernel)
+    return false;
   if (!request.stage.empty() && request.stage != toString(entry.stage))
     return false;
   if (request.arg.empty() || request.arg == entry.argName)
@@ -52,7 +60,8 @@ static bool matches(const DumpEntry &entry, const Request &request) {
 static std::string valueColumn(const DumpEntry &entry) {
   if (entry.isScalar)
     return "= " + entry.scalar.str();
-  std::string text = entry.internal ? "metadata only" : std::to_string(entry.binSize) + " bytes";
+  std::string text =
+      entry.metadataOnly ? "metadata only" : std::to_string(entry.binSize) + " bytes";
   if (!entry.contiguous)
     text += ", strides " + toString(Dims(entry.strides));
   if (entry.truncated)
@@ -122,21 +131,57 @@ static std::string sanitised(const std::string &name) {
   return text.empty() ? "_" : text;
 }
 
-static std::string renderText(const DumpEntry &entry, const Tensor &tensor) {
+static std::string elementText(const Tensor &tensor, int64_t index) {
+  DType type = tensor.dtype();
+  const std::byte *element = tensor.dataAs<std::byte>() + index * sizeOf(type);
+  return (isFloat(type) ? ScalarBits::fromDouble(type, loadElement(type, element))
+                        : ScalarBits::fromInt(type, loadElementInt(type, element)))
+      .str();
+}
+
+/// Calls `body(i)` for each of `count` numbers, or for the first and last `most / 2` with `gap()`
+/// in between.
+static void forSome(int64_t count, int64_t most, const std::function<void(int64_t)> &body,
+                    const std::function<void()> &gap) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (count > most && i == most / 2) {
+      gap();
+      i = count - most / 2;
+    }
+    body(i);
+  }
+}
+
+/// A line a row; of long rows and of many rows at most `most` are shown.
+static std::string renderText(const DumpEntry &entry, const Tensor &tensor,
+                              int64_t most = INT64_MAX) {
   std::string text = "# task " + std::to_string(entry.task) + ", " + printable(entry.kernel) +
                      ", " + toString(entry.stage) + ", " + printable(entry.argName) + ": " +
                      tensor.str() + "\n";
-  int64_t row = std::max<int64_t>(tensor.extent(tensor.rank() - 1), 1);
-  const auto *data = tensor.dataAs<std::byte>();
-  for (int64_t i = 0; i < tensor.numElements(); ++i) {
-    const std::byte *element = data + i * sizeOf(tensor.dtype());
-    ScalarBits value =
-        isFloat(tensor.dtype())
-            ? ScalarBits::fromDouble(tensor.dtype(), loadElement(tensor.dtype(), element))
-            : ScalarBits::fromInt(tensor.dtype(), loadElementInt(tensor.dtype(), element));
-    text += value.str() + ((i + 1) % row == 0 ? "\n" : " ");
-  }
+  int64_t columns = std::max<int64_t>(tensor.extent(tensor.rank() - 1), 1);
+  auto addRow = [&](int64_t row) {
+    forSome(
+        columns, most,
+        [&](int64_t column) {
+          text += (column == 0 ? "" : " ") + elementText(tensor, row * columns + column);
+        },
+        [&] { text += " ..."; });
+    text += "\n";
+  };
+  forSome(tensor.numElements() / columns, most, addRow, [&] { text += "...\n"; });
   return text;
+}
+
+static Status printValues(const DumpFile &file, const Selection &selection) {
+  for (const DumpEntry *entry : selection) {
+    if (!entry->hasPayload())
+      continue;
+    Expected<Tensor> tensor = file.load(*entry);
+    if (!tensor)
+      return tensor.status();
+    std::cout << "\n" << renderText(*entry, *tensor, maxShown);
+  }
+  return Status::ok();
 }
 
 static Status exportEntry(const DumpFile &file, const DumpEntry &entry, const std::string &format,
@@ -178,18 +223,84 @@ static Status exportAll(const DumpFile &file, const Selection &selection, const 
   return Status::ok();
 }
 
+//===----------------------------------------------------------------------===//
+// --diff
+//===----------------------------------------------------------------------===//
+
+static void printDifference(const DumpDifference &found, const Request &request) {
+  auto has = [&](const std::string &directory, const std::string &what) {
+    std::cout << "  " << directory << ": " << printable(what) << "\n";
+  };
+  std::cout << "the first difference is in task " << found.task << ", kernel '"
+            << printable(found.kernel) << "'";
+  if (!found.argument.empty())
+    std::cout << ", argument '" << printable(found.argument) << "'";
+  if (!found.element.empty())
+    std::cout << ", element " << found.element;
+  std::cout << "\n";
+  has(request.directory, found.first);
+  has(request.diff, found.second);
+  if (found.element.empty())
+    return;
+  if (found.inputs.empty()) {
+    std::cout << "its recorded inputs are equal: look at the kernel\n";
+    return;
+  }
+  std::cout << "its inputs differ already:";
+  for (const std::string &input : found.inputs)
+    std::cout << " " << printable(input);
+  std::cout << "\n";
+}
+
+static Json toJson(const DumpComparison &comparison) {
+  Json json{{"equal", !comparison.difference},
+            {"tasks", comparison.tasks},
+            {"tensors", comparison.compared},
+            {"without_payload", comparison.withoutPayload}};
+  if (const auto &found = comparison.difference)
+    json["difference"] = {{"task", found->task},
+                          {"kernel", found->kernel},
+                          {"arg_name", found->argument},
+                          {"element", found->element},
+                          {"first", found->first},
+                          {"second", found->second},
+                          {"different_inputs", found->inputs}};
+  return json;
+}
+
+static int diff(const DumpFile &file, const Request &request) {
+  Expected<DumpFile> other = DumpFile::open(request.diff);
+  if (!other)
+    return complain(printable(other.status().message()));
+  Expected<DumpComparison> comparison =
+      compareDumps(file, *other, [&](const DumpEntry &entry) { return matches(entry, request); });
+  if (!comparison)
+    return complain(printable(comparison.status().message()));
+  if (!comparison->difference && comparison->compared == 0)
+    return complain("nothing to compare: no output that both dumps have comes with its payload");
+  if (request.json)
+    std::cout << toJson(*comparison).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  else if (comparison->difference)
+    printDifference(*comparison->difference, request);
+  else
+    std::cout << "equal: " << comparison->compared << " outputs of " << comparison->tasks
+              << " tasks (" << comparison->withoutPayload << " without payload)\n";
+  return comparison->difference ? exitDiffer : exitGood;
+}
+
 static int run(const Request &request) {
   Expected<DumpFile> file = DumpFile::open(request.directory);
   if (!file)
     return complain(printable(file.status().message()));
+  if (!request.diff.empty())
+    return diff(*file, request);
   Selection selection;
   for (const DumpEntry &entry : file->entries())
     if (matches(entry, request))
       selection.push_back(&entry);
-  bool filtered = request.task || !request.stage.empty() || !request.arg.empty();
-  if (selection.empty() && filtered)
+  if (selection.empty() && request.isFiltered())
     return complain("none of the " + std::to_string(file->entries().size()) +
-                    " records matches; without --task, --stage and --arg all are listed");
+                    " records matches; without --task, --kernel, --stage and --arg all are listed");
 
   std::vector<std::string> paths;
   if (!request.exportAs.empty())
@@ -208,6 +319,9 @@ static int run(const Request &request) {
     std::cout << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   } else if (request.exportAs.empty()) {
     printTable(*file, selection);
+    if (request.print)
+      if (Status bad = printValues(*file, selection); !bad.isOk())
+        return complain(printable(bad.message()));
   } else {
     for (const std::string &path : paths)
       std::cout << path << "\n";
@@ -219,26 +333,36 @@ int kiln::dumpCommand(int argc, const char *const *argv) {
   // CLI11 and the standard library may throw; this is the boundary where that ends.
   try {
     Request request;
-    CLI::App app("Lists, filters and exports the arguments that a run dumped with --dump-args.",
+    CLI::App app("Lists, filters, prints, exports and compares the arguments that runs dumped with "
+                 "--dump-args.",
                  "kiln dump");
     app.add_option("DIR", request.directory, "The run's output directory (or its tensor_dump)")
         ->required();
     app.add_option("--task", request.task, "Only this task");
-    app.add_option("--stage", request.stage, "Only this stage")
-        ->transform(
-            CLI::CheckedTransformer(
-                std::map<std::string, std::string>{
-                    {"before", toString(DumpStage::BeforeDispatch)},
-                    {"after", toString(DumpStage::AfterCompletion)},
-                    {toString(DumpStage::BeforeDispatch), toString(DumpStage::BeforeDispatch)},
-                    {toString(DumpStage::AfterCompletion), toString(DumpStage::AfterCompletion)}})
-                .description("before|after"));
+    app.add_option("--kernel", request.kernel, "Only tasks of this kernel");
+    auto *stage = app.add_option("--stage", request.stage, "Only this stage");
+    stage->transform(
+        CLI::CheckedTransformer(
+            std::map<std::string, std::string>{
+                {"before", toString(DumpStage::BeforeDispatch)},
+                {"after", toString(DumpStage::AfterCompletion)},
+                {toString(DumpStage::BeforeDispatch), toString(DumpStage::BeforeDispatch)},
+                {toString(DumpStage::AfterCompletion), toString(DumpStage::AfterCompletion)}})
+            .description("before|after"));
     app.add_option("--arg", request.arg, "Only this argument, by name or index");
     auto *format =
         app.add_option("--export", request.exportAs, "Write each selected tensor to a file")
             ->check(CLI::IsMember({"npy", "txt"}));
     app.add_option("-o,--output", request.output, "Where to export to (default: here)")
         ->needs(format);
+    auto *print =
+        app.add_flag("--print", request.print, "Also print the values, of large tensors some");
+    app.add_option(
+           "--diff", request.diff,
+           "Find the first task whose outputs differ in this other dump; exit code 1 if any")
+        ->excludes(format)
+        ->excludes(print)
+        ->excludes(stage);
     app.add_flag("--json", request.json, "Machine-readable output");
     try {
       app.parse(argc, argv);

@@ -15,7 +15,7 @@
 namespace kiln::dumpformat {
 
 inline constexpr const char *formatName = "kiln-tensor-dump";
-inline constexpr int formatVersion = 1;
+inline constexpr int formatVersion = 2;
 inline constexpr const char *subdirectory = "tensor_dump";
 inline constexpr const char *manifestFile = "tensor_dump.json";
 inline constexpr const char *payloadFile = "tensor_dump.bin";

@@ -83,6 +83,7 @@ private:
     Out += '"';
     field("buffer_id", record.bufferId);
     flag("internal", record.flags & DumpRecord::Internal);
+    flag("marked", record.flags & DumpRecord::Marked);
   }
 
   template <typename T> void number(T value, int base = 10) {

@@ -59,6 +59,7 @@ Json dumpformat::toJson(const DumpEntry &entry) {
     json["address"] = entry.address;
     json["buffer_id"] = entry.bufferId;
     json["internal"] = entry.internal;
+    json["marked"] = entry.marked;
   }
   json["bin_offset"] = entry.binOffset;
   json["bin_size"] = entry.binSize;

@@ -223,6 +223,8 @@ private:
     entry.address = fields.text("address");
     entry.bufferId = fields.number("buffer_id");
     entry.internal = fields.flag("internal");
+    entry.marked = fields.flag("marked");
+    entry.metadataOnly = entry.internal || (File.Level == 3 && !entry.marked);
     if (!fields.isGood())
       return;
     if (entry.shape.empty() || entry.strides.size() != entry.shape.size())
@@ -240,8 +242,10 @@ private:
     if (entry.hasPayload() && entry.binSize != bytes)
       return fields.fail("'bin_size' is " + std::to_string(entry.binSize) +
                          ", shape and type need " + std::to_string(static_cast<uint64_t>(bytes)));
-    if (entry.internal && entry.binSize != 0)
-      return fields.fail("an internal tensor has no payload, yet 'bin_size' is not 0");
+    if (entry.metadataOnly && entry.binSize != 0)
+      return fields.fail(std::string(entry.internal ? "an internal tensor"
+                                                    : "a tensor that is not marked, at level 3,") +
+                         " has no payload, yet 'bin_size' is not 0");
     if (entry.binOffset > File.BinBytes || entry.binSize > File.BinBytes - entry.binOffset)
       fields.fail("'bin_offset' " + std::to_string(entry.binOffset) + " and 'bin_size' " +
                   std::to_string(entry.binSize) + " reach beyond the payload of " +

@@ -20,7 +20,14 @@
 namespace kiln {
 
 struct DumpRecord {
-  enum Flags : uint8_t { Scalar = 1, Contiguous = 2, Internal = 4, Truncated = 8, Unsigned = 16 };
+  enum Flags : uint8_t {
+    Scalar = 1,
+    Contiguous = 2,
+    Internal = 4,
+    Truncated = 8,
+    Unsigned = 16,
+    Marked = 32
+  };
 
   uint64_t sequence; // of the capture, over all threads
   uint64_t task;

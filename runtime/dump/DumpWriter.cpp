@@ -11,6 +11,9 @@
 
 using namespace kiln;
 
+/// Levels that depend on marks; see DumpOptions.
+static constexpr int onlyMarked = 1, payloadOfMarked = 3;
+
 /// A worker's buffer goes to the writer when it holds this much.
 static constexpr size_t chunkBytes = 256 << 10;
 /// Workers wait when this much is on its way to the disk.
@@ -112,51 +115,76 @@ void DumpWriter::captureTensors(Capture &capture, const DumpTask &task, DumpStag
     Direction direction = task.directions[i];
     if (!(stage == DumpStage::BeforeDispatch ? reads(direction) : writes(direction)))
       continue;
+    if (Options.level == onlyMarked && !task.marks[i])
+      continue;
+    if (task.tensors[i].rank > KILN_MAX_RANK)
+      return fail(ioError("a tensor of rank " + std::to_string(task.tensors[i].rank)));
     DumpRecord record = newRecord(capture, task, i, stage);
     record.role = static_cast<uint8_t>(direction);
+    if (task.marks[i])
+      record.flags |= DumpRecord::Marked;
     if (task.kernel.signature && task.kernel.signature->tensors[i].internal)
       record.flags |= DumpRecord::Internal;
-    append(capture, task.tensors[i], task.buffers[i], record);
+    describe(task.tensors[i], *task.buffers[i], record);
+    if (hasPayload(record) && !appendPayload(capture, task.tensors[i], task.buffers[i], record))
+      return;
+    capture.chunk.records.push_back(record);
   }
 }
 
-void DumpWriter::append(Capture &capture, const kiln_tensor &abi,
-                        const std::shared_ptr<Buffer> &buffer, DumpRecord &record) {
-  if (abi.rank > KILN_MAX_RANK)
-    return fail(Status(StatusCode::Internal,
-                       "tensor dump stopped: a tensor of rank " + std::to_string(abi.rank)));
+bool DumpWriter::hasPayload(const DumpRecord &record) const {
+  if (record.flags & DumpRecord::Internal)
+    return false;
+  return Options.level != payloadOfMarked || (record.flags & DumpRecord::Marked);
+}
+
+/// Where the tensor begins in its buffer.
+static uint64_t byteOffset(const kiln_tensor &abi, const Buffer &buffer) {
+  return static_cast<uint64_t>(static_cast<const std::byte *>(abi.data) -
+                               static_cast<const std::byte *>(buffer.data()));
+}
+
+void DumpWriter::describe(const kiln_tensor &abi, const Buffer &buffer, DumpRecord &record) {
   record.rank = static_cast<uint8_t>(abi.rank);
   std::copy(abi.extents, abi.extents + abi.rank, record.shape);
   std::copy(abi.strides, abi.strides + abi.rank, record.strides);
   record.dtype = static_cast<uint8_t>(abi.dtype);
   record.address = reinterpret_cast<uintptr_t>(abi.data);
-  record.bufferId = buffer->id();
-  auto offset = static_cast<uint64_t>(static_cast<std::byte *>(abi.data) -
-                                      static_cast<std::byte *>(buffer->data()));
-  auto type = static_cast<DType>(abi.dtype);
-  record.offset = offset / static_cast<uint64_t>(sizeOf(type));
+  record.bufferId = buffer.id();
+  record.offset =
+      byteOffset(abi, buffer) / static_cast<uint64_t>(sizeOf(static_cast<DType>(abi.dtype)));
   if (abi.flags & KILN_TENSOR_CONTIGUOUS)
     record.flags |= DumpRecord::Contiguous;
-  if (!(record.flags & DumpRecord::Internal)) {
-    Expected<Tensor> tensor = Tensor::view(buffer, offset, type, Dims(abi.extents, abi.rank),
-                                           Dims(abi.strides, abi.rank));
-    if (!tensor)
-      return fail(ioError(tensor.status().message()));
-    record.binSize = tensor->numBytes();
-    std::vector<std::byte> &payload = capture.chunk.payload;
-    if (tensor->isContiguous()) {
-      auto *bytes = tensor->dataAs<std::byte>();
-      payload.insert(payload.end(), bytes, bytes + record.binSize);
-    } else if (Expected<std::vector<std::byte>> bytes = tensor->gatherBytes()) {
-      payload.insert(payload.end(), bytes->begin(), bytes->end());
-    } else {
-      return fail(ioError(bytes.status().message()));
-    }
+}
+
+bool DumpWriter::appendPayload(Capture &capture, const kiln_tensor &abi,
+                               const std::shared_ptr<Buffer> &buffer, DumpRecord &record) {
+  Expected<Tensor> tensor =
+      Tensor::view(buffer, byteOffset(abi, *buffer), static_cast<DType>(abi.dtype),
+                   Dims(abi.extents, abi.rank), Dims(abi.strides, abi.rank));
+  if (!tensor) {
+    fail(ioError(tensor.status().message()));
+    return false;
   }
-  capture.chunk.records.push_back(record);
+  record.binSize = tensor->numBytes();
+  std::vector<std::byte> &payload = capture.chunk.payload;
+  if (tensor->isContiguous()) {
+    auto *bytes = tensor->dataAs<std::byte>();
+    payload.insert(payload.end(), bytes, bytes + record.binSize);
+    return true;
+  }
+  Expected<std::vector<std::byte>> bytes = tensor->gatherBytes();
+  if (!bytes) {
+    fail(ioError(bytes.status().message()));
+    return false;
+  }
+  payload.insert(payload.end(), bytes->begin(), bytes->end());
+  return true;
 }
 
 void DumpWriter::captureScalars(Capture &capture, const DumpTask &task) {
+  if (Options.level == onlyMarked) // tensors are marked, scalars cannot be
+    return;
   for (size_t i = 0; i < task.scalars.size() && !HasFailed.load(std::memory_order_relaxed); ++i) {
     DumpRecord record =
         newRecord(capture, task, task.tensors.size() + i, DumpStage::BeforeDispatch);

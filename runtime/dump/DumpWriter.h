@@ -44,6 +44,7 @@ struct DumpTask {
   std::span<const kiln_tensor> tensors;
   const std::shared_ptr<Buffer> *buffers; // of the tensors
   const Direction *directions;
+  const bool *marks; // which tensors the program asked for
   std::span<const uint64_t> scalars;
   const DType *scalarTypes;
 };
@@ -65,9 +66,9 @@ public:
   DumpWriter(const DumpWriter &) = delete;
   DumpWriter &operator=(const DumpWriter &) = delete;
 
-  /// In and inout tensors, and every scalar.
+  /// In and inout tensors, and every scalar; at level 1 only what is marked.
   void beforeDispatch(unsigned worker, const DumpTask &task);
-  /// Out and inout tensors. To be called before any successor may run.
+  /// Out and inout tensors, at level 1 the marked ones. To be called before any successor may run.
   void afterCompletion(unsigned worker, const DumpTask &task);
 
   /// Completes both files, for failed runs too. Call once, when nothing runs any more.
@@ -92,8 +93,11 @@ private:
   void captureTensors(Capture &capture, const DumpTask &task, DumpStage stage);
   void captureScalars(Capture &capture, const DumpTask &task);
   DumpRecord newRecord(Capture &capture, const DumpTask &task, size_t argIndex, DumpStage stage);
-  void append(Capture &capture, const kiln_tensor &abi, const std::shared_ptr<Buffer> &buffer,
-              DumpRecord &record);
+  void describe(const kiln_tensor &abi, const Buffer &buffer, DumpRecord &record);
+  /// Copies the elements; false when that is impossible and the dump has stopped.
+  bool appendPayload(Capture &capture, const kiln_tensor &abi,
+                     const std::shared_ptr<Buffer> &buffer, DumpRecord &record);
+  bool hasPayload(const DumpRecord &record) const;
   /// Hands a worker's chunk to the writer thread and gives it an empty one.
   void flush(Capture &capture);
   void flushIfFull(Capture &capture);

@@ -1,5 +1,6 @@
 // Runs, scopes, get and wait. See engine.h for the contract, EngineImpl.h for the state.
 #include "engine/EngineImpl.h"
+#include "engine/Verify.h"
 
 #include <algorithm>
 #include <atomic>
@@ -74,14 +75,12 @@ Expected<std::unique_ptr<Engine>> Engine::create(const KernelRegistry &registry,
       new Engine(std::make_unique<Impl>(registry, options, seed.value_or(0), workers)));
 }
 
-static Status verifyRunOptions(const RunOptions &options) {
+static Status verifyRunOptions(const RunOptions &options, bool recordsTrace) {
+  if (options.recordTimeline && !recordsTrace)
+    return invalid("RunOptions::recordTimeline needs EngineOptions::recordTrace");
   const DumpOptions &dump = options.dump;
   if (dump.level < 0 || dump.level > 3)
     return invalid("dump level " + std::to_string(dump.level) + " does not exist: 0 to 3");
-  if (dump.level == 1 || dump.level == 3)
-    return Status(StatusCode::Unsupported,
-                  "dump level " + std::to_string(dump.level) +
-                      " is not supported yet: use 0 (off) or 2 (everything)");
   if (dump.level > 0 && dump.directory.empty())
     return invalid("dump level " + std::to_string(dump.level) + " needs a directory");
   return Status::ok();
@@ -90,7 +89,7 @@ static Status verifyRunOptions(const RunOptions &options) {
 Status Engine::Impl::startRun(RunOptions options) {
   if (RunOpen)
     return Status(StatusCode::FailedPrecondition, "a run is open already: finish() it first");
-  if (Status bad = verifyRunOptions(options); !bad.isOk())
+  if (Status bad = verifyRunOptions(options, Options.recordTrace); !bad.isOk())
     return bad;
   // Unique across engines, so that a TaskId of another run or engine is recognised.
   static std::atomic<uint64_t> nextRun{1};
@@ -112,6 +111,10 @@ Status Engine::Impl::startRun(RunOptions options) {
   if (RunAs.dump.level > 0)
     Dump = std::make_unique<DumpWriter>(RunAs.dump, Sched.numWorkers());
   Run.dump = Dump.get();
+  Recorded = Timeline();
+  if (RunAs.recordTimeline)
+    Times = std::make_unique<TimelineRecorder>(Sched.numWorkers());
+  Run.timeline = Times.get();
   return Status::ok();
 }
 
@@ -156,8 +159,27 @@ void Engine::Impl::abandonRun() {
   (void)closeRun();
 }
 
+Timeline Engine::Impl::takeTimeline() {
+  if (!Times)
+    return {};
+  Timeline timeline = Times->take();
+  for (const TraceTask &task : History.tasks) {
+    const KernelRecord *kernel = Registry.find(task.kernel);
+    if (!kernel || timeline.kernels.count(task.kernel))
+      continue;
+    TimelineKernel &entry = timeline.kernels[task.kernel];
+    entry.members = kernel->members;
+    for (size_t i = 0; i < task.tensors.size() + task.scalars.size(); ++i)
+      entry.arguments.push_back(argumentName(kernel, i));
+  }
+  return timeline;
+}
+
 Status Engine::Impl::closeRun() {
   RunOpen = false;
+  Recorded = takeTimeline();
+  Run.timeline = nullptr;
+  Times.reset();
   Run.dump = nullptr;
   if (!Dump)
     return Status::ok();
@@ -252,6 +274,7 @@ const Trace &Engine::trace() const {
   P->refreshTrace();
   return P->History;
 }
+const Timeline &Engine::timeline() const { return P->Recorded; }
 uint64_t Engine::seed() const { return P->Seed; }
 unsigned Engine::workers() const { return P->Sched.numWorkers(); }
 EngineUsage Engine::usage() const {

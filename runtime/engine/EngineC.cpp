@@ -87,7 +87,7 @@ static Status addTensor(Task &task, const kiln_task_tensor &arg) {
                    Dims(view.extents, view.rank), Dims(view.strides, view.rank));
   if (!tensor)
     return tensor.status();
-  task.addTensor(std::move(*tensor), static_cast<Direction>(arg.direction));
+  task.addTensor(std::move(*tensor), static_cast<Direction>(arg.direction), arg.is_marked != 0);
   return Status::ok();
 }
 

@@ -86,6 +86,7 @@ struct Engine::Impl {
   void abandonRun();
   /// Writes the dump, if there is one; its status.
   Status closeRun();
+  Timeline takeTimeline();
   Expected<ScalarBits> get(const Tensor &tensor, Dims indices);
   /// Whether order between tasks of these scopes is left to the user.
   bool isManualBetween(uint32_t a, uint32_t b) const;
@@ -102,6 +103,8 @@ struct Engine::Impl {
   bool RunOpen = false;
   RunOptions RunAs;
   std::unique_ptr<DumpWriter> Dump;
+  std::unique_ptr<TimelineRecorder> Times;
+  Timeline Recorded; // of the run that was finished last
   RunContext Run;
 
   TaskWindow Window;

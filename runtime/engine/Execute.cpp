@@ -130,8 +130,10 @@ bool Scheduler::call(Worker &worker, const Node &node, const kiln_blocks &blocks
       report = {true, "no workspace: " + scratch.message(), {}};
     }
   }
-  if (scratch.isOk())
+  if (scratch.isOk()) {
+    TimelineSpan span(Run.timeline, worker.number, TimelineEvent::Kind::Call, node.index, &blocks);
     code = callKernel(kernel, args, blocks, ctx);
+  }
   if (code == KILN_OK && !report.isReported)
     return true;
   TaskFailure failure = describeFailure(node, {node.index, Run.id}, code, report);
@@ -198,9 +200,8 @@ void Scheduler::runPieces(Worker &worker, Node &node) {
 
 static DumpTask dumpTask(const Node &node) {
   const NodeDetail &detail = *node.detail;
-  return {node.index,        *node.kernel,      {node.tensors(), node.numTensors},
-          detail.buffers,    detail.directions, {node.scalars, node.numScalars},
-          detail.scalarTypes};
+  return {node.index,        *node.kernel, {node.tensors(), node.numTensors}, detail.buffers,
+          detail.directions, detail.marks, {node.scalars, node.numScalars},   detail.scalarTypes};
 }
 
 bool Scheduler::mayRun(Node &node) {
@@ -228,6 +229,7 @@ bool Scheduler::mayRun(Node &node) {
 bool Scheduler::execute(Worker &worker, Node &node) {
   if (!node.isPlain && node.detail->grid)
     return executeGrid(worker, node);
+  TimelineSpan span(Run.timeline, worker.number, TimelineEvent::Kind::Task, node.index);
   if (!mayRun(node))
     return true;
   if (Run.dump)
@@ -241,15 +243,19 @@ bool Scheduler::execute(Worker &worker, Node &node) {
 
 bool Scheduler::executeGrid(Worker &worker, Node &node) {
   GridLaunch &grid = *node.detail->grid;
-  if (!grid.isStarted) { // before anybody else was invited
-    if (!mayRun(node))
-      return true;
-    cutGrid(grid);
-    grid.isStarted = true;
-    if (Run.dump)
-      Run.dump->beforeDispatch(worker.number, dumpTask(node));
+  {
+    // Ends before this worker leaves: from then on the task may be finished by another.
+    TimelineSpan span(Run.timeline, worker.number, TimelineEvent::Kind::Task, node.index);
+    if (!grid.isStarted) { // before anybody else was invited
+      if (!mayRun(node))
+        return true;
+      cutGrid(grid);
+      grid.isStarted = true;
+      if (Run.dump)
+        Run.dump->beforeDispatch(worker.number, dumpTask(node));
+    }
+    runPieces(worker, node);
   }
-  runPieces(worker, node);
   if (grid.participants.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return false; // the last to leave finishes the task
   node.state = grid.hasFailed.load(std::memory_order_relaxed) ? TaskState::Failed : TaskState::Done;

@@ -73,6 +73,7 @@ struct NodeDetail {
   NodePredicate *predicate;         // null: none
   std::shared_ptr<Buffer> *buffers; // of the tensors, then of the predicate
   Direction *directions;            // of the tensors
+  bool *marks;                      // which tensors the program wants in the dump
   DType *scalarTypes;
   Edge *edges; // to its producers; in the block unless there are too many
   NodeLoc loc;
@@ -120,7 +121,7 @@ struct NodeLayout {
   /// dependencies are known.
   static constexpr uint32_t maxInlineEdges = 8;
 
-  uint32_t scalars, detail, grid, predicate, buffers, edges, directions, scalarTypes, size;
+  uint32_t scalars, detail, grid, predicate, buffers, edges, directions, marks, scalarTypes, size;
 
   NodeLayout(uint32_t numTensors, uint32_t numScalars, uint32_t numEdges, bool hasGrid,
              bool hasPredicate) {
@@ -133,6 +134,7 @@ struct NodeLayout {
     predicate = take(hasPredicate ? sizeof(NodePredicate) : 0);
     buffers = take((numTensors + hasPredicate) * sizeof(std::shared_ptr<Buffer>));
     directions = take(numTensors);
+    marks = take(numTensors);
     scalarTypes = take(numScalars);
     size = (at + alignof(Node) - 1) & ~static_cast<uint32_t>(alignof(Node) - 1);
   }

@@ -70,6 +70,8 @@ Expected<Tensor> Engine::Impl::alloc(DType dtype, Dims extents) {
   Expected<std::shared_ptr<Buffer>> buffer = allocFromArena(shape->numBytes());
   if (!buffer)
     return buffer.status();
+  if (Run.timeline)
+    Run.timeline->recordNow(/*worker=*/0, TimelineEvent::Kind::Arena, Intermediates.bytesInUse());
   return Tensor::view(*buffer, 0, dtype, extents, shape->strides());
 }
 

@@ -57,7 +57,13 @@ void Scheduler::publishFrom(Worker &worker, Node &node) {
   Beds.notifyWork();
 }
 
+void Scheduler::noteReady(const Worker &worker, const Node &node) {
+  if (Run.timeline)
+    Run.timeline->recordNow(worker.number, TimelineEvent::Kind::Ready, node.index);
+}
+
 void Scheduler::publish(Node &node) {
+  noteReady(Workers.front(), node);
   if (!IsHeldBack || Order)
     return publishFrom(Workers.front(), node);
   Workers.front().ready.push(&node);
@@ -147,6 +153,7 @@ Node *Scheduler::finish(Worker &worker, Node &node) {
       consumer.isDoomed.store(true, std::memory_order_relaxed);
     if (consumer.unmet.fetch_sub(1, std::memory_order_acq_rel) != 1)
       continue;
+    noteReady(worker, consumer);
     // The list runs from the last submitted to the first: the first is kept.
     if (next || Order)
       publishFrom(worker, next ? *std::exchange(next, &consumer) : consumer);

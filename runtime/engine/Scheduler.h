@@ -25,6 +25,7 @@
 #include "engine/Parking.h"
 #include "engine/ReadyQueue.h"
 #include "kiln/runtime/engine.h"
+#include "timeline/TimelineRecorder.h"
 
 #include <deque>
 #include <functional>
@@ -66,7 +67,8 @@ private:
 struct RunContext {
   uint64_t id = 0;
   bool recordsOrder = false;
-  DumpWriter *dump = nullptr;
+  DumpWriter *dump = nullptr;              ///< Null: none is written.
+  TimelineRecorder *timeline = nullptr;    ///< Null: times are not recorded.
   std::function<void(TaskId)> onTaskStart; ///< May be empty.
   FailureLatch failures;
   std::atomic<uint64_t> nextTicket{0};
@@ -109,6 +111,7 @@ public:
 private:
   // Scheduler.cpp
   void publishFrom(Worker &worker, Node &node);
+  void noteReady(const Worker &worker, const Node &node);
   void work(Worker &worker);
   Node *findWork(Worker &worker);
   bool hasWork() const;

@@ -65,6 +65,7 @@ Expected<TaskId> Engine::Impl::submit(const Task &task) {
 
   if (!makeRoom(task))
     return Status(StatusCode::Internal, "the window is full and no task is ready");
+  TimelineSpan span(Run.timeline, /*worker=*/0, TimelineEvent::Kind::Submit, Window.end());
   findProducers(task);
   Node &node = makeNode(task, kernel);
   if (Options.recordTrace)
@@ -243,6 +244,7 @@ static void fillArguments(Node &node, const Task &task) {
     const TaskTensor &arg = task.tensors()[i];
     fillTensor(node.tensors()[i], arg.tensor, arg.direction);
     detail.directions[i] = arg.direction;
+    detail.marks[i] = arg.marked;
     new (&detail.buffers[detail.numBuffers++]) std::shared_ptr<Buffer>(arg.tensor.buffer());
   }
   for (size_t i = 0; i < task.scalars().size(); ++i) {
@@ -280,6 +282,7 @@ Node &Engine::Impl::makeNode(const Task &task, const KernelRecord *kernel) {
   node->isPlain = kernel && !detail->grid && !detail->predicate;
   detail->buffers = reinterpret_cast<std::shared_ptr<Buffer> *>(bytes + layout.buffers);
   detail->directions = reinterpret_cast<Direction *>(bytes + layout.directions);
+  detail->marks = reinterpret_cast<bool *>(bytes + layout.marks);
   detail->scalarTypes = reinterpret_cast<DType *>(bytes + layout.scalarTypes);
   detail->loc = internLoc(task.location());
   detail->edges = numEdges <= NodeLayout::maxInlineEdges

@@ -153,7 +153,8 @@ TEST_F(DumpCommandTest, bad_usage_is_exit_code_2_with_a_message) {
                                              {dir.str(), "--stage", "during"},
                                              {dir.str(), "--export", "pdf"},
                                              {dir.str(), "-o", "x"},
-                                             {dir.str(), "--diff", dir.str()},
+                                             {dir.str(), "--diff", dir / "missing"},
+                                             {dir.str(), "--diff", dir.str(), "--export", "npy"},
                                              {dir.str(), "extra"},
                                              {dir / "missing"},
                                              {dir.str(), "--export", "npy", "-o", "/dev/null/x"}}) {
@@ -190,7 +191,7 @@ TEST_F(DumpCommandTest, every_wrong_field_is_refused_by_name) {
   };
   std::vector<Case> cases{
       {"not a manifest", [](Json &m) { m["format"] = "zip"; }},
-      {"version", [](Json &m) { m["version"] = 2; }},
+      {"version", [](Json &m) { m["version"] = 3; }},
       {"version", [](Json &m) { m["version"] = "1"; }},
       {"level", [](Json &m) { m["level"] = 9; }},
       {"manifest says", [](Json &m) { m["bin_bytes"] = 5; }},
@@ -225,6 +226,8 @@ TEST_F(DumpCommandTest, every_wrong_field_is_refused_by_name) {
       {"'bin_size'", entry("bin_size", UINT64_MAX)},
       {"'truncated'", entry("truncated", "no")},
       {"'internal'", entry("internal", Json())},
+      {"'marked'", entry("marked", 1)},
+      {"not marked", [](Json &m) { m["level"] = 3; }},
       {"'bin_size' is not 0", [](Json &m) { m["entries"][2]["bin_size"] = 4; }},
       {"'scalar_value'", [](Json &m) { m["entries"][2]["scalar_value"] = "0.5"; }},
       {"'scalar_value'", [](Json &m) { m["entries"][2].erase("scalar_value"); }},
@@ -285,4 +288,74 @@ TEST_F(DumpCommandTest, deep_nesting_is_not_a_stack_overflow) {
   EXPECT_EQ(dump({dir.str()}).code, 2);
   writeText(manifestPath(), std::string(200000, '[') + std::string(200000, ']'));
   EXPECT_EQ(dump({dir.str()}).code, 2);
+}
+
+TEST_F(DumpCommandTest, prints_values_and_leaves_out_the_middle_of_large_ones) {
+  EXPECT_TRUE(contains(dump({dir.str(), "--task", "0", "--arg", "0", "--print"}).out,
+                       "a.b: bf16[3, 2]\n1 4\n2 5\n3 6.5\n"));
+  TempDir large;
+  auto engine = makeEngine(registry);
+  RunOptions options;
+  options.dump = {2, large.str()};
+  EXPECT_OK(engine->begin(options));
+  Tensor x = tensorOf(DType::F32, {9, 20}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  take(engine->submit(mix(x, 0)));
+  EXPECT_OK(engine->finish());
+  Result r = dump({large.str(), "--stage", "before", "--kernel", "mix2", "--print"});
+  EXPECT_TRUE(contains(r.out, "acc: f32[9, 20]\n0 1 2 3 ... 5 6 7 8\n")) << r.out;
+  EXPECT_TRUE(contains(r.out, "\n...\n"));
+  EXPECT_EQ(linesOf(r.out).size(), 5 + 2 + 9u) << r.out; // table, blank and title, rows
+}
+
+namespace {
+
+/// x = 1, y = x, y = 2 y + `addend`; the dump of it in `dir`.
+void runChain(const KernelRegistry &registry, const TempDir &dir, float addend, float first = 1,
+              int tasks = 3) {
+  auto engine = makeEngine(registry);
+  RunOptions options;
+  options.dump = {2, dir.str()};
+  EXPECT_OK(engine->begin(options));
+  Tensor x = zeros(DType::F32, {2, 3}), y = zeros(DType::F32, {2, 3});
+  Task chain[] = {fill(x, first), copy(x, y), mix(y, addend)};
+  for (int i = 0; i < tasks; ++i)
+    take(engine->submit(chain[i]));
+  EXPECT_OK(engine->finish());
+}
+
+} // namespace
+
+TEST_F(DumpCommandTest, diff_names_the_first_task_whose_outputs_differ) {
+  TempDir a, same, late, early, shorter;
+  runChain(registry, a, 3);
+  runChain(registry, same, 3.000001f);
+  runChain(registry, late, 4);
+  runChain(registry, early, 3, 7);
+  runChain(registry, shorter, 3, 1, 2);
+
+  Result equal = dump({a.str(), "--diff", same.str()});
+  EXPECT_EQ(equal.code, 0) << equal.err;
+  EXPECT_TRUE(contains(equal.out, "equal: 3 outputs of 3 tasks")) << equal.out;
+
+  Result r = dump({a.str(), "--diff", late.str()});
+  EXPECT_EQ(r.code, 1);
+  EXPECT_TRUE(contains(r.out, "task 2, kernel 'mix2', argument 'acc', element [0, 0]\n")) << r.out;
+  EXPECT_TRUE(contains(r.out, a.str() + ": 5\n"));
+  EXPECT_TRUE(contains(r.out, late.str() + ": 6\n"));
+  EXPECT_TRUE(contains(r.out, "its inputs differ already: value\n"));
+
+  EXPECT_TRUE(contains(dump({a.str(), "--diff", early.str()}).out, "task 0, kernel 'fill2'"));
+  Result second = dump({a.str(), "--diff", early.str(), "--task", "1", "--json"});
+  EXPECT_EQ(second.code, 1);
+  EXPECT_EQ(Json::parse(second.out)["difference"]["kernel"], "copy2");
+  EXPECT_EQ(Json::parse(second.out)["difference"]["different_inputs"][0], "x");
+
+  Result half = dump({a.str(), "--diff", shorter.str()});
+  EXPECT_EQ(half.code, 1);
+  EXPECT_TRUE(contains(half.out, "task 2, kernel 'mix2'\n")) << half.out;
+  EXPECT_TRUE(contains(half.out, shorter.str() + ": did not run\n"));
+
+  Result nothing = dump({a.str(), "--diff", same.str(), "--arg", "value"});
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_TRUE(contains(nothing.err, "nothing to compare"));
 }

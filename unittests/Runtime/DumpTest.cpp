@@ -89,7 +89,7 @@ TEST_F(DumpTest, captures_every_argument_of_a_mixed_task) {
 
   Json m = manifest();
   EXPECT_EQ(m["format"], "kiln-tensor-dump");
-  EXPECT_EQ(m["version"], 1);
+  EXPECT_EQ(m["version"], 2);
   EXPECT_EQ(m["level"], 2);
   EXPECT_EQ(m["run"]["program"], "prog");
   EXPECT_EQ(m["run"]["platform"], "cpu");
@@ -281,16 +281,61 @@ TEST_F(DumpTest, no_manifest_exists_while_the_run_is_open) {
   EXPECT_TRUE(exists("tensor_dump.bin"));
 }
 
-TEST_F(DumpTest, level_0_writes_nothing_and_other_levels_say_what_they_are) {
+/// Two tasks, one with a marked view as input and one with a marked inout.
+static void submitMarked(Engine &engine) {
+  Tensor x = tensorOf(DType::F32, {2, 4}, {0, 1, 2, 3, 4, 5, 6, 7}), y = zeros(DType::F32, {2, 2});
+  Tensor left = take(x.slice({0, 0}, {2, 2}));
+  take(engine.submit(Task("copy2").addTensor(left, Direction::In, /*marked=*/true).addOutput(y)));
+  take(engine.submit(Task("mix2").addTensor(y, Direction::InOut, /*marked=*/true).addF32(1)));
+}
+
+TEST_F(DumpTest, level_1_has_marked_tensors_only_with_payload) {
+  auto engine = makeEngine(registry);
+  EXPECT_OK(engine->begin(runOptions(1)));
+  submitMarked(*engine);
+  EXPECT_OK(engine->finish());
+  Json m = manifest();
+  EXPECT_EQ(m["level"], 1);
+  ASSERT_EQ(m["entries"].size(), 3u); // the view before; acc before and after; no scalar
+  EXPECT_EQ(floatsOf(m["entries"][0]), (std::vector<float>{0, 1, 4, 5}));
+  EXPECT_EQ(floatsOf(m["entries"][1]), (std::vector<float>{0, 1, 4, 5}));
+  EXPECT_EQ(floatsOf(m["entries"][2]), (std::vector<float>{1, 3, 9, 11}));
+  for (const Json &entry : m["entries"])
+    EXPECT_EQ(entry["marked"], true);
+  EXPECT_EQ(m["totals"]["scalars"], 0);
+  EXPECT_EQ(m["bin_bytes"], 48);
+}
+
+TEST_F(DumpTest, level_3_has_metadata_of_everything_and_payload_of_what_is_marked) {
+  std::string everything;
+  for (int level : {2, 3}) {
+    auto engine = makeEngine(registry);
+    EXPECT_OK(engine->begin(runOptions(level)));
+    submitMarked(*engine);
+    EXPECT_OK(engine->finish());
+    Json m = manifest();
+    std::string fields;
+    for (const Json &entry : m["entries"])
+      fields += entry["arg_name"].get<std::string>() + entry["stage"].get<std::string>() + " ";
+    if (level == 2) {
+      everything = fields;
+      continue;
+    }
+    EXPECT_EQ(fields, everything);
+    for (const Json &entry : m["entries"])
+      EXPECT_EQ(entry["bin_size"].get<int>() > 0, entry.value("marked", false)) << entry;
+  }
+  DumpFile file = take(DumpFile::open(dir.str()));
+  for (const DumpEntry &entry : file.entries())
+    EXPECT_EQ(file.load(entry).hasValue(), entry.marked) << entry.argName;
+}
+
+TEST_F(DumpTest, level_0_writes_nothing_and_there_are_four_levels) {
   auto engine = makeEngine(registry);
   EXPECT_OK(engine->begin(runOptions(0)));
   take(engine->submit(fill(zeros(DType::F32, {1}), 1)));
   EXPECT_OK(engine->finish());
   EXPECT_FALSE(std::filesystem::exists(dir / "tensor_dump"));
-  expectError(engine->begin(runOptions(1)), StatusCode::Unsupported,
-              {"level 1", "not supported yet"});
-  expectError(engine->begin(runOptions(3)), StatusCode::Unsupported,
-              {"level 3", "not supported yet"});
   expectError(engine->begin(runOptions(4)), StatusCode::InvalidArgument, {"level 4"});
   expectError(engine->begin(runOptions(-1)), StatusCode::InvalidArgument, {"level -1"});
   RunOptions nowhere = runOptions();

@@ -23,7 +23,7 @@ static int run(kiln_registry *registry, kiln_engine *engine, float *out) {
   int32_t copy_id = kiln_registry_add(registry, "copy", copy, 0, 0);
   if (fill_id < 0 || copy_id < 0 || kiln_registry_add(registry, "copy", copy, 0, 0) != -1)
     return 1;
-  kiln_task_tensor args[2] = {{{0}, 0, KILN_IN}, {{0}, 0, KILN_OUT}};
+  kiln_task_tensor args[2] = {{{0}, 0, KILN_IN, 0}, {{0}, 0, KILN_OUT, 0}};
   const int64_t extents[1] = {8};
   args[0].buffer = kiln_engine_alloc(engine, KILN_F32, 1, extents, &args[0].view);
   args[1].view = args[0].view;

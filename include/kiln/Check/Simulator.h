@@ -40,6 +40,8 @@ struct SimulatorOptions {
   DumpOptions dump;
   /// For people reading the dump.
   std::string program, platform = "sim";
+  /// For SimulationReport::timeline; needs a report.
+  bool recordTimeline = false;
   /// Called when a task has run, with its kernel and the tensors it writes.
   std::function<void(const std::string &kernel, std::span<const Tensor> written)> onTaskEnd;
 };
@@ -47,6 +49,7 @@ struct SimulatorOptions {
 /// What a simulation did, up to its end or its first failure.
 struct SimulationReport {
   Trace trace;
+  Timeline timeline;       ///< If it was asked for.
   uint64_t blocks = 0;     ///< Blocks of all launches.
   uint64_t operations = 0; ///< IR operations executed, terminators included.
   std::optional<TaskFailure> failure;

@@ -29,8 +29,8 @@
 namespace kiln {
 
 struct DumpOptions {
-  /// 0 off; 1 only what the program marked; 2 everything; 3 metadata of everything, payload of what
-  /// was marked. Levels 1 and 3 are Unsupported for now.
+  /// 0 off; 1 only the tensors the program marked; 2 everything; 3 metadata of everything, payload
+  /// of what was marked.
   int level = 0;
   /// tensor_dump/ is made inside it (and the directory itself, if missing). Required when level >
   /// 0.
@@ -67,14 +67,16 @@ struct DumpEntry {
   std::string address; // "0x..."
   uint64_t bufferId = 0;
   bool internal = false;
+  bool marked = false;       // by the program
+  bool metadataOnly = false; // internal, or not marked at level 3
   bool truncated = false;
   uint64_t binOffset = 0;
-  uint64_t binSize = 0; // 0 for scalars and internal tensors
+  uint64_t binSize = 0; // 0 without payload
 
   // Scalars.
   ScalarBits scalar;
 
-  bool hasPayload() const { return !isScalar && !internal && !truncated; }
+  bool hasPayload() const { return !isScalar && !metadataOnly && !truncated; }
 };
 
 class DumpFile {
@@ -108,9 +110,9 @@ private:
   std::string ManifestPath, BinPath;
 };
 
-/// `kiln dump DIR [--task N] [--stage S] [--arg NAME|INDEX] [--export npy|txt] [-o DIR] [--json]`.
-/// argv[0] is the command's name ("kiln dump"). Returns the exit code: 0, or 2 for bad input or
-/// usage.
+/// `kiln dump DIR`: lists, filters, prints and exports a dump, or compares it with another
+/// (`--diff`). argv[0] is the command's name ("kiln dump"). Returns the exit code: 0, 1 when two
+/// dumps differ, 2 for bad input or usage.
 int dumpCommand(int argc, const char *const *argv);
 
 } // namespace kiln

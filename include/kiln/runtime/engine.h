@@ -29,6 +29,7 @@
 #include "kiln/runtime/status.h"
 #include "kiln/runtime/task.h"
 #include "kiln/runtime/tensor.h"
+#include "kiln/runtime/timeline.h"
 
 #include <cstdint>
 #include <functional>
@@ -66,6 +67,8 @@ struct RunOptions {
   std::string program;
   std::string platform = "cpu";
   DumpOptions dump;
+  /// Keep what timeline() returns. Needs EngineOptions::recordTrace.
+  bool recordTimeline = false;
 };
 
 /// The latched failure, in parts.
@@ -95,8 +98,8 @@ public:
   Engine(const Engine &) = delete;
   Engine &operator=(const Engine &) = delete;
 
-  /// Starts a run. FailedPrecondition while one is open; InvalidArgument or Unsupported for bad
-  /// options. A dump that cannot be opened does not stop the run: finish() reports it.
+  /// Starts a run. FailedPrecondition while one is open; InvalidArgument for bad options.
+  /// A dump that cannot be opened does not stop the run: finish() reports it.
   Status begin(RunOptions options);
 
   /// Verifies the task against its kernel's signature, finds its dependencies and queues it.
@@ -134,6 +137,10 @@ public:
 
   /// What has been submitted and executed since the run began; kept until the next run begins.
   const Trace &trace() const;
+
+  /// When everything happened in the last finished run, if it was recorded; kept until the next run
+  /// begins.
+  const Timeline &timeline() const;
 
   EngineUsage usage() const;
 

@@ -49,6 +49,7 @@ typedef struct kiln_task_tensor {
   kiln_tensor view; /* data lies inside the buffer; flags are ignored */
   kiln_buffer *buffer;
   int32_t direction; /* enum kiln_direction */
+  int32_t is_marked; /* for the argument dump; 0 or 1 */
 } kiln_task_tensor;
 
 typedef struct kiln_task_scalar {

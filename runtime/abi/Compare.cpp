@@ -1,20 +1,32 @@
-//===- Compare.cpp - how close is close enough ----------------------------------------===//
-#include "Driver.h"
+#include "kiln/runtime/compare.h"
 
-#include "llvm/Support/ErrorHandling.h"
-
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
 
-namespace kiln {
+using namespace kiln;
 
-static std::vector<double> elementsOf(const Tensor &tensor) {
+static Expected<std::vector<double>> elementsOf(const Tensor &tensor) {
   Expected<std::vector<std::byte>> bytes = tensor.gatherBytes();
   if (!bytes)
-    llvm::report_fatal_error("out of memory while comparing results");
+    return bytes.status();
   std::vector<double> elements(size_t(tensor.numElements()));
   for (size_t i = 0; i < elements.size(); ++i)
     elements[i] = loadElement(tensor.dtype(), bytes->data() + i * size_t(sizeOf(tensor.dtype())));
   return elements;
+}
+
+static Difference notComparable() {
+  Difference result;
+  result.ok = false;
+  result.largest = NAN;
+  return result;
+}
+
+static std::string textOf(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
 }
 
 /// "[3, 4]" of an element counted in row-major order.
@@ -25,10 +37,13 @@ static std::string indexText(size_t element, Dims extents) {
   return "[" + text + "]";
 }
 
-Difference compareFloats(const Tensor &have, const Tensor &want, double rtol, double atol,
-                         bool nanIsEqual) {
+Difference kiln::compareFloats(const Tensor &have, const Tensor &want, double rtol, double atol,
+                               bool nanIsEqual) {
+  Expected<std::vector<double>> haves = elementsOf(have), wants = elementsOf(want);
+  if (!haves || !wants)
+    return notComparable();
+  const std::vector<double> &xs = *haves, &ys = *wants;
   Difference result;
-  std::vector<double> xs = elementsOf(have), ys = elementsOf(want);
   size_t worst = 0;
   double worstExcess = 0;
   for (size_t i = 0; i < xs.size(); ++i) {
@@ -52,10 +67,9 @@ Difference compareFloats(const Tensor &have, const Tensor &want, double rtol, do
     }
   }
   if (!result.ok) {
-    char text[128];
-    std::snprintf(text, sizeof text, "%s is %.9g, expected %.9g",
-                  indexText(worst, have.extents()).c_str(), xs[worst], ys[worst]);
-    result.where = text;
+    result.element = indexText(worst, have.extents());
+    result.have = textOf(xs[worst]);
+    result.want = textOf(ys[worst]);
   }
   return result;
 }
@@ -64,7 +78,7 @@ Difference compareFloats(const Tensor &have, const Tensor &want, double rtol, do
 static Difference compareExactly(const Tensor &have, const Tensor &want) {
   Expected<std::vector<std::byte>> a = have.gatherBytes(), b = want.gatherBytes();
   if (!a || !b)
-    return {false, NAN, "out of memory"};
+    return notComparable();
   Difference result;
   auto element = [](const Tensor &tensor, const std::vector<std::byte> &bytes, size_t i) {
     return loadElementInt(tensor.dtype(), bytes.data() + i * size_t(sizeOf(tensor.dtype())));
@@ -73,9 +87,11 @@ static Difference compareExactly(const Tensor &have, const Tensor &want) {
     int64_t x = element(have, *a, i), y = element(want, *b, i);
     if (x == y)
       continue;
-    if (result.ok)
-      result.where = indexText(i, have.extents()) + " is " + std::to_string(x) + ", expected " +
-                     std::to_string(y);
+    if (result.ok) {
+      result.element = indexText(i, have.extents());
+      result.have = std::to_string(x);
+      result.want = std::to_string(y);
+    }
     result.ok = false;
     result.largest = std::max(result.largest, std::fabs(double(x) - double(y)));
   }
@@ -103,7 +119,8 @@ static double tolerance(DType type) {
 /// The root mean square of the finite elements.
 static double sizeOfElements(const Tensor &tensor) {
   double squares = 0, count = 0;
-  for (double value : elementsOf(tensor))
+  Expected<std::vector<double>> elements = elementsOf(tensor);
+  for (double value : elements ? *elements : std::vector<double>())
     if (std::isfinite(value)) {
       squares += value * value;
       ++count;
@@ -111,7 +128,7 @@ static double sizeOfElements(const Tensor &tensor) {
   return count > 0 ? std::sqrt(squares / count) : 0;
 }
 
-Difference compareWithReference(const Tensor &have, const Tensor &want) {
+Difference kiln::compareWithReference(const Tensor &have, const Tensor &want) {
   if (!isFloat(have.dtype()))
     return compareExactly(have, want);
   // Sums in another order differ by a little of the size of what is summed, of which the output's
@@ -120,7 +137,7 @@ Difference compareWithReference(const Tensor &have, const Tensor &want) {
   return compareFloats(have, want, unit, 2 * unit * sizeOfElements(want), /*nanIsEqual=*/true);
 }
 
-Difference compareWithFormula(const Tensor &have, const Tensor &want, int64_t accumulates) {
+Difference kiln::compareWithFormula(const Tensor &have, const Tensor &want, int64_t accumulates) {
   if (!isFloat(have.dtype()))
     return compareExactly(have, want);
   double unit = tolerance(have.dtype()), slack = 1e-6 * double(accumulates);
@@ -130,5 +147,3 @@ Difference compareWithFormula(const Tensor &have, const Tensor &want, int64_t ac
     slack += 2 * unit * sizeOfElements(want);
   return compareFloats(have, want, unit, slack);
 }
-
-} // namespace kiln

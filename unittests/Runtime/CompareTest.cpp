@@ -1,5 +1,5 @@
 //===- CompareTest.cpp - what counts as equal ----------------------------------------===//
-#include "../../lib/Driver/Driver.h"
+#include "kiln/runtime/compare.h"
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ TEST(Compare, test_worst_element_is_named) {
   ASSERT_TRUE(have.fillZero().isOk() && want.fillZero().isOk() && have.set({1, 2}, 7).isOk());
   Difference difference = compareFloats(have, want, 0, 0);
   EXPECT_FALSE(difference.ok);
-  EXPECT_EQ(difference.where, "[1, 2] is 7, expected 0");
+  EXPECT_EQ(difference.where(), "[1, 2] is 7, expected 0");
   EXPECT_EQ(difference.largest, 7);
 }
 
@@ -81,7 +81,7 @@ TEST(Compare, test_formula_integers_are_exact) {
   Tensor have = *Tensor::empty(DType::I64, {1}), want = *Tensor::empty(DType::I64, {1});
   ASSERT_TRUE(have.setInt({0}, (int64_t(1) << 60) + 1).isOk());
   ASSERT_TRUE(want.setInt({0}, int64_t(1) << 60).isOk());
-  EXPECT_EQ(compareWithFormula(have, want, 1000).where,
+  EXPECT_EQ(compareWithFormula(have, want, 1000).where(),
             "[0] is 1152921504606846977, expected 1152921504606846976");
   EXPECT_TRUE(compareWithFormula(pair(DType::I8, -3, 4), pair(DType::I64, -3, 4), 1).ok)
       << "the formula's integers are i64, whatever the output's are";

@@ -1,0 +1,62 @@
+//===- kiln/runtime/timeline.h - what ran when, and why then -------------===//
+//
+// What: `Timeline`, the times an engine records with RunOptions::recordTimeline, and what is made
+//   of it and the run's Trace: timeline.json (Chrome trace events, for Perfetto), graph.json and
+//   graph.dot (tasks and edges, critical path marked), and a summary for the terminal. The files
+//   are described in runtime/timeline/README.md.
+//
+// Ownership and threads: values and pure functions.
+//
+//===---------------------------------------------------------------------===//
+#ifndef KILN_RUNTIME_TIMELINE_H
+#define KILN_RUNTIME_TIMELINE_H
+
+#include "kiln/abi.h"
+#include "kiln/runtime/status.h"
+#include "kiln/runtime/task.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+struct TimelineEvent {
+  enum class Kind : uint8_t {
+    Submit, // the submitter looked for the task's producers and built its node
+    Ready,  // nothing is left to wait for
+    Task,   // a worker was busy with the task: kernel, predicate, dump
+    Call,   // the kernel ran for `blocks`
+    Arena   // `amount` bytes of intermediates are in use
+  };
+  Kind kind = Kind::Task;
+  uint64_t amount = 0;        // the task's index, but for Arena
+  int64_t begin = 0, end = 0; // ns since the run began; equal where there is no duration
+  kiln_blocks blocks{};       // Call only
+};
+
+/// How a kernel calls its arguments, and the kernels a mixed task consists of.
+struct TimelineKernel {
+  std::vector<std::string> arguments, members;
+};
+
+struct Timeline {
+  std::vector<std::vector<TimelineEvent>> workers; // [0] is the submitter; in order of `end`
+  std::map<std::string, TimelineKernel> kernels;   // those of the trace, by name
+  int64_t length = 0;                              // of the run, ns
+
+  bool isRecorded() const { return !workers.empty(); }
+};
+
+/// Writes timeline.json, graph.json and graph.dot into `directory`, which is made if missing.
+/// `title` says what ran where.
+Status writeTimeline(const std::string &directory, const std::string &title,
+                     const Timeline &timeline, const Trace &trace);
+
+/// A few lines: shares of kernels, overhead and idle time, top kernels, critical path.
+std::string summarize(const Timeline &timeline, const Trace &trace);
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_TIMELINE_H

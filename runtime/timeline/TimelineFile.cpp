@@ -1,0 +1,218 @@
+// timeline.json in the Chrome trace event format, and writing all files.
+#include "abi/FileIo.h"
+#include "dump/DumpFormat.h"
+#include "timeline/Analysis.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+using namespace kiln;
+using Json = nlohmann::ordered_json;
+using Kind = TimelineEvent::Kind;
+
+namespace {
+
+/// Renders one event a line. Times are microseconds with the nanoseconds as decimals.
+class TraceEvents {
+public:
+  TraceEvents(const Timeline &timeline, const Trace &trace, const TimelineAnalysis &analysis)
+      : Times(timeline), Graph(trace), Analysis(analysis), Slices(trace.tasks.size()) {}
+
+  std::string render(const std::string &title) {
+    nameTracks(title);
+    for (size_t worker = 0; worker < Times.workers.size(); ++worker)
+      addWorker(worker);
+    addFlows();
+    addCounter("ready tasks", "tasks", readyTasks());
+    addCounter("arena", "bytes", arenaUse());
+    return "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n" + Lines + "\n]}\n";
+  }
+
+private:
+  static constexpr int process = 1;
+  /// Submissions have a track of their own: the submitter may be at work in between.
+  static constexpr size_t submitTrack = 0;
+  static size_t trackOf(size_t worker) { return worker + 1; }
+  static double microseconds(int64_t ns) { return static_cast<double>(ns) / 1000; }
+
+  /// A slice of a task on a worker's track, which flows may be tied to.
+  struct Slice {
+    size_t track = 0;
+    int64_t begin = 0, end = -1;
+  };
+  using Samples = std::vector<std::pair<int64_t, int64_t>>; // time, value
+
+  void add(const Json &event) { Lines += (Lines.empty() ? "" : ",\n") + dumpformat::toText(event); }
+  Json event(const char *phase, const std::string &name, size_t track, int64_t time) {
+    return {{"ph", phase},
+            {"name", name},
+            {"pid", process},
+            {"tid", track},
+            {"ts", microseconds(time)}};
+  }
+  void addSlice(const std::string &name, const char *category, size_t track, int64_t begin,
+                int64_t end, Json args) {
+    Json slice = event("X", name, track, begin);
+    slice["dur"] = microseconds(end - begin);
+    slice["cat"] = category;
+    slice["args"] = std::move(args);
+    add(slice);
+  }
+
+  void nameTracks(const std::string &title) {
+    auto name = [&](const char *what, size_t track, const std::string &text) {
+      add({{"ph", "M"},
+           {"name", what},
+           {"pid", process},
+           {"tid", track},
+           {"args", {{"name", text}}}});
+    };
+    name("process_name", 0, title);
+    name("thread_name", submitTrack, "submit");
+    for (size_t worker = 0; worker < Times.workers.size(); ++worker)
+      name("thread_name", trackOf(worker), "worker " + std::to_string(worker));
+  }
+
+  Json argumentsOf(const TraceTask &task) {
+    Json args{{"task", task.index}, {"state", toString(task.state)}, {"grid", task.grid}};
+    if (task.loc.isKnown())
+      args["source"] = task.loc.str();
+    if (auto kernel = Times.kernels.find(task.kernel);
+        kernel != Times.kernels.end() && !kernel->second.members.empty())
+      args["members"] = kernel->second.members;
+    for (size_t i = 0; i < task.tensors.size(); ++i)
+      args[argumentName(Times, task, i)] = std::string(toString(task.tensors[i].direction)) + " " +
+                                           toString(task.tensors[i].dtype) +
+                                           toString(Dims(task.tensors[i].extents));
+    for (size_t i = 0; i < task.scalars.size(); ++i)
+      args[argumentName(Times, task, task.tensors.size() + i)] =
+          dumpformat::scalarValue(task.scalars[i]);
+    return args;
+  }
+
+  void addWorker(size_t worker) {
+    // A task's event follows those of its calls on that worker.
+    bool hasCalls = false;
+    for (const TimelineEvent &event : Times.workers[worker]) {
+      if (event.kind == Kind::Submit)
+        addSlice("submit " + kernelName(Graph.tasks[event.amount]), "submit", submitTrack,
+                 event.begin, event.end, {{"task", event.amount}});
+      if (event.kind == Kind::Call) {
+        addBlocks(worker, event);
+        hasCalls = true;
+      }
+      if (event.kind == Kind::Task && std::exchange(hasCalls, false))
+        addTask(worker, event);
+    }
+  }
+
+  void addTask(size_t worker, const TimelineEvent &event) {
+    const TraceTask &task = Graph.tasks[event.amount];
+    addSlice(kernelName(task), "task", trackOf(worker), event.begin, event.end, argumentsOf(task));
+    Slices[event.amount].push_back({trackOf(worker), event.begin, event.end});
+  }
+
+  void addBlocks(size_t worker, const TimelineEvent &event) {
+    std::string range;
+    for (int axis = 0; axis < 3; ++axis)
+      range += (axis == 0 ? "" : ", ") + std::to_string(event.blocks.begin[axis]) + ".." +
+               std::to_string(event.blocks.end[axis]);
+    addSlice("blocks [" + range + ")", "blocks", trackOf(worker), event.begin, event.end,
+             {{"task", event.amount}});
+  }
+
+  /// One arrow for two tasks, however many tensors tie them; none from or to what did not run.
+  void addFlows() {
+    std::set<std::pair<uint64_t, uint64_t>> drawn;
+    for (const TraceEdge &edge : Graph.edges) {
+      const std::vector<Slice> &from = Slices[edge.from], &to = Slices[edge.to];
+      if (from.empty() || to.empty() || !drawn.insert({edge.from, edge.to}).second)
+        continue;
+      const Slice &last = *std::max_element(
+          from.begin(), from.end(), [](const Slice &a, const Slice &b) { return a.end < b.end; });
+      const Slice &first = *std::min_element(
+          to.begin(), to.end(), [](const Slice &a, const Slice &b) { return a.begin < b.begin; });
+      addFlow(edge, last, first);
+    }
+  }
+
+  void addFlow(const TraceEdge &edge, const Slice &from, const Slice &to) {
+    std::string tensor = tensorOf(Times, Graph, edge);
+    std::string name = toString(edge.kind) + (tensor.empty() ? "" : " " + tensor);
+    // Just inside the slice: a viewer ties an arrow to what lies at its ends.
+    Json start = event("s", name, from.track, std::max(from.begin, from.end - 1));
+    Json finish = event("f", name, to.track, to.begin);
+    finish["bp"] = "e";
+    ++NumFlows;
+    for (Json *end : {&start, &finish}) {
+      (*end)["cat"] = "dependency";
+      (*end)["id"] = NumFlows;
+      add(*end);
+    }
+  }
+
+  Samples readyTasks() const {
+    Samples changes;
+    for (const std::vector<TimelineEvent> &events : Times.workers)
+      for (const TimelineEvent &event : events)
+        if (event.kind == Kind::Ready) {
+          changes.push_back({event.begin, 1});
+          if (int64_t taken = Analysis.tasks[event.amount].taken; taken >= 0)
+            changes.push_back({std::max(taken, event.begin), -1});
+        }
+    // At one moment, first those that become ready.
+    std::sort(changes.begin(), changes.end(), [](const auto &a, const auto &b) {
+      return a.first != b.first ? a.first < b.first : a.second > b.second;
+    });
+    int64_t ready = 0;
+    for (auto &[time, value] : changes)
+      value = ready += value;
+    return changes;
+  }
+
+  Samples arenaUse() const {
+    Samples samples;
+    for (const TimelineEvent &event : Times.workers.front())
+      if (event.kind == Kind::Arena)
+        samples.push_back({event.begin, static_cast<int64_t>(event.amount)});
+    return samples;
+  }
+
+  void addCounter(const char *name, const char *unit, const Samples &samples) {
+    for (const auto &[time, value] : samples) {
+      Json counter = event("C", name, 0, time);
+      counter["args"] = {{unit, value}};
+      add(counter);
+    }
+  }
+
+  const Timeline &Times;
+  const Trace &Graph;
+  const TimelineAnalysis &Analysis;
+  std::vector<std::vector<Slice>> Slices; // by task
+  uint64_t NumFlows = 0;
+  std::string Lines;
+};
+
+} // namespace
+
+Status kiln::writeTimeline(const std::string &directory, const std::string &title,
+                           const Timeline &timeline, const Trace &trace) {
+  if (!timeline.isRecorded())
+    return Status(StatusCode::FailedPrecondition, "no timeline was recorded");
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error)
+    return Status(StatusCode::IoError,
+                  "cannot create directory '" + directory + "': " + error.message());
+  TimelineAnalysis analysis(timeline, trace);
+  const std::pair<const char *, std::string> files[] = {
+      {"timeline.json", TraceEvents(timeline, trace, analysis).render(title)},
+      {"graph.json", renderGraphJson(title, timeline, trace, analysis)},
+      {"graph.dot", renderGraphDot(title, timeline, trace, analysis)}};
+  for (const auto &[name, text] : files)
+    if (Status bad = writeFileAtomically(directory + "/" + name, text); !bad.isOk())
+      return bad;
+  return Status::ok();
+}

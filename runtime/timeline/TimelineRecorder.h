@@ -1,0 +1,82 @@
+//===- TimelineRecorder.h - takes the times of one run -------------------===//
+//
+// What: an event buffer per worker. Recording is a look at the clock and an append to memory of
+//   the worker's own: no lock, no shared cache line. Without a recorder it is one test of a
+//   pointer.
+//
+// Ownership: one recorder per run, made when it begins.
+//
+// Threads: record() by worker `worker` only, and for a task before that task is sealed, so that
+//   whoever has seen all tasks finish may take(). Internal to the runtime.
+//
+//===---------------------------------------------------------------------===//
+#ifndef KILN_RUNTIME_TIMELINE_TIMELINERECORDER_H
+#define KILN_RUNTIME_TIMELINE_TIMELINERECORDER_H
+
+#include "kiln/runtime/timeline.h"
+
+#include <chrono>
+
+namespace kiln {
+
+class TimelineRecorder {
+public:
+  explicit TimelineRecorder(unsigned numWorkers) : Lanes(numWorkers) {}
+
+  /// Nanoseconds since the run began.
+  int64_t now() const { return (Clock::now() - Start) / std::chrono::nanoseconds(1); }
+
+  void record(unsigned worker, const TimelineEvent &event) {
+    Lanes[worker].events.push_back(event);
+  }
+  void recordNow(unsigned worker, TimelineEvent::Kind kind, uint64_t amount) {
+    int64_t time = now();
+    record(worker, {kind, amount, time, time, {}});
+  }
+
+  /// What was recorded, without the kernels.
+  Timeline take() {
+    Timeline timeline;
+    timeline.length = now();
+    for (Lane &lane : Lanes)
+      timeline.workers.push_back(std::move(lane.events));
+    return timeline;
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  /// A line of its own: workers fill theirs at the same time.
+  struct alignas(64) Lane {
+    std::vector<TimelineEvent> events;
+  };
+  const Clock::time_point Start = Clock::now();
+  std::vector<Lane> Lanes;
+};
+
+/// Records the time from its construction to its end; does nothing without a recorder.
+class TimelineSpan {
+public:
+  TimelineSpan(TimelineRecorder *recorder, unsigned worker, TimelineEvent::Kind kind, uint64_t task,
+               const kiln_blocks *blocks = nullptr)
+      : Recorder(recorder), Worker(worker), Kind(kind), Task(task), Blocks(blocks),
+        Begin(recorder ? recorder->now() : 0) {}
+  ~TimelineSpan() {
+    if (Recorder)
+      Recorder->record(Worker,
+                       {Kind, Task, Begin, Recorder->now(), Blocks ? *Blocks : kiln_blocks{}});
+  }
+  TimelineSpan(const TimelineSpan &) = delete;
+  TimelineSpan &operator=(const TimelineSpan &) = delete;
+
+private:
+  TimelineRecorder *const Recorder;
+  const unsigned Worker;
+  const TimelineEvent::Kind Kind;
+  const uint64_t Task;
+  const kiln_blocks *const Blocks;
+  const int64_t Begin;
+};
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_TIMELINE_TIMELINERECORDER_H

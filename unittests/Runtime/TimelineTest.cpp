@@ -1,0 +1,188 @@
+// timeline.json and graph.json: read as JSON, and held against what was submitted.
+#include "TestSupport.h"
+
+#include "kiln/runtime/timeline.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+using namespace kiln;
+using namespace kiln::test;
+using Json = nlohmann::json;
+
+namespace {
+
+struct TimelineTest : ::testing::Test {
+  TimelineTest() {
+    addBasicKernels(registry);
+    addKernel(registry, "fail", failKernel, {param("x", Direction::InOut, 1)});
+  }
+  static int32_t failKernel(const kiln_args *, const kiln_blocks *, kiln_context *) {
+    return KILN_FAIL;
+  }
+
+  std::unique_ptr<Engine> begin(unsigned workers) {
+    EngineOptions options;
+    options.workers = workers;
+    auto engine = take(Engine::create(registry, options));
+    RunOptions run;
+    run.recordTimeline = true;
+    EXPECT_OK(engine->begin(run));
+    return engine;
+  }
+  void write(const Engine &engine) {
+    EXPECT_OK(writeTimeline(dir / "out", "prog on cpu", engine.timeline(), engine.trace()));
+    events = Json::parse(readText(dir / "out/timeline.json"))["traceEvents"];
+    graph = Json::parse(readText(dir / "out/graph.json"));
+    dot = readText(dir / "out/graph.dot");
+  }
+  std::vector<Json> ofPhase(const std::string &phase) const {
+    std::vector<Json> found;
+    for (const Json &event : events)
+      if (event["ph"] == phase)
+        found.push_back(event);
+    return found;
+  }
+  /// Slices of one track do not cross, and every arrow begins and ends inside a slice.
+  void checkSchema() const {
+    std::vector<Json> slices = ofPhase("X");
+    auto end = [](const Json &slice) {
+      return slice["ts"].get<double>() + slice["dur"].get<double>();
+    };
+    const double rounding = 1e-6;
+    for (const Json &a : slices)
+      for (const Json &b : slices) {
+        if (&a == &b || a["tid"] != b["tid"] || a["ts"] > b["ts"])
+          continue;
+        bool apart = b["ts"].get<double>() >= end(a) - rounding;
+        bool inside = end(b) <= end(a) + rounding || a["ts"] == b["ts"];
+        EXPECT_TRUE(apart || inside) << a << b;
+      }
+    std::map<int, int> ends;
+    for (const char *phase : {"s", "f"})
+      for (const Json &flow : ofPhase(phase)) {
+        ++ends[flow["id"].get<int>()];
+        bool isTied = false;
+        for (const Json &slice : slices)
+          isTied |= slice["cat"] == "task" && slice["tid"] == flow["tid"] &&
+                    slice["ts"] <= flow["ts"] && flow["ts"].get<double>() <= end(slice) + rounding;
+        EXPECT_TRUE(isTied) << flow;
+      }
+    for (const auto &[id, count] : ends)
+      EXPECT_EQ(count, 2) << "flow " << id;
+    for (const Json &counter : ofPhase("C"))
+      EXPECT_GE(counter["args"].begin().value().get<int64_t>(), 0) << counter;
+  }
+
+  TempDir dir;
+  KernelRegistry registry;
+  Json events, graph;
+  std::string dot;
+};
+
+} // namespace
+
+TEST_F(TimelineTest, shows_tasks_block_ranges_dependencies_and_counters) {
+  for (unsigned workers : {1u, 2u}) {
+    auto engine = begin(workers);
+    Tensor x = take(engine->alloc(DType::F32, {4, 4})), y = zeros(DType::F32, {4, 4});
+    take(engine->submit(fill(x, 1)));
+    take(engine->submit(copy(x, y).grid({8})));
+    take(engine->submit(mix(x, 2)));
+    TaskId last = take(engine->submit(mix(y, 3)));
+    take(engine->submit(Task().after(last)));
+    EXPECT_OK(engine->finish());
+    write(*engine);
+    checkSchema();
+
+    std::map<int, std::string> kernels;
+    int64_t blocks = 0;
+    for (const Json &slice : ofPhase("X")) {
+      if (slice["cat"] == "task")
+        kernels[slice["args"]["task"]] = slice["name"];
+      blocks += slice["cat"] == "blocks" && slice["args"]["task"] == 1;
+    }
+    EXPECT_EQ(kernels,
+              (std::map<int, std::string>{{0, "fill2"}, {1, "copy2"}, {2, "mix2"}, {3, "mix2"}}));
+    EXPECT_GE(blocks, workers == 1 ? 1 : 2); // one worker takes the grid in one call
+    EXPECT_EQ(ofPhase("s").size(), 4u);      // 0->1, 0->2, 1->2, 1->3; the dummy has no slice
+    std::set<std::string> counters;
+    int64_t ready = -1;
+    for (const Json &counter : ofPhase("C")) {
+      counters.insert(counter["name"]);
+      if (counter["name"] == "ready tasks")
+        ready = counter["args"]["tasks"];
+    }
+    EXPECT_EQ(counters, (std::set<std::string>{"arena", "ready tasks"}));
+    EXPECT_EQ(ready, 0) << "all were taken in the end";
+  }
+}
+
+TEST_F(TimelineTest, graph_has_each_edge_with_its_kind_and_tensor) {
+  auto engine = begin(1);
+  Tensor x = zeros(DType::F32, {2}), y = zeros(DType::F32, {2});
+  TaskId first = take(engine->submit(fill(x, 1)));
+  take(engine->submit(copy(x, y)));
+  take(engine->submit(fill(x, 2)));
+  take(engine->submit(fill(zeros(DType::F32, {2}), 3).after(first)));
+  EXPECT_OK(engine->finish());
+  write(*engine);
+  std::set<std::string> edges;
+  for (const Json &edge : graph["edges"])
+    edges.insert(std::to_string(edge["from"].get<int>()) + "-" +
+                 std::to_string(edge["to"].get<int>()) + " " + edge["kind"].get<std::string>() +
+                 " " + edge["tensor"].get<std::string>());
+  EXPECT_EQ(edges,
+            (std::set<std::string>{"0-1 raw x", "0-2 waw out", "1-2 war out", "0-3 explicit "}));
+  ASSERT_EQ(graph["tasks"].size(), 4u);
+  EXPECT_EQ(graph["tasks"][1]["arguments"][1]["name"], "y");
+  EXPECT_EQ(graph["tasks"][0]["arguments"][1]["value"], 1.0);
+  EXPECT_EQ(graph["tasks"][1]["state"], "done");
+  std::vector<int> path = graph["critical_path"]["tasks"];
+  ASSERT_FALSE(path.empty());
+  for (const Json &task : graph["tasks"])
+    EXPECT_EQ(task["critical"], std::count(path.begin(), path.end(), task["task"].get<int>()) == 1);
+  EXPECT_TRUE(contains(dot, "t1 -> t2 [label=\"war out\""));
+  std::string summary = summarize(engine->timeline(), engine->trace());
+  EXPECT_TRUE(contains(summary, "4 tasks on 1 worker in ")) << summary;
+  EXPECT_TRUE(contains(summary, "critical path: ")) << summary;
+}
+
+TEST_F(TimelineTest, a_failed_run_is_shown_up_to_its_end) {
+  auto engine = begin(2);
+  Tensor x = zeros(DType::F32, {1}), y = zeros(DType::F32, {1});
+  take(engine->submit(fill(x, 1)));
+  take(engine->submit(Task("fail").addInout(x)));
+  take(engine->submit(copy(x, y)));
+  expectError(engine->finish(), StatusCode::KernelFailed, {});
+  write(*engine);
+  checkSchema();
+  EXPECT_EQ(graph["tasks"][1]["state"], "failed");
+  EXPECT_EQ(graph["tasks"][2]["state"], "cancelled");
+  EXPECT_EQ(ofPhase("s").size(), 1u);
+}
+
+TEST_F(TimelineTest, is_off_by_default_and_belongs_to_one_run) {
+  auto engine = begin(1);
+  take(engine->submit(fill(zeros(DType::F32, {1}), 1)));
+  EXPECT_OK(engine->finish());
+  EXPECT_TRUE(engine->timeline().isRecorded());
+  EXPECT_OK(engine->begin({}));
+  EXPECT_OK(engine->finish());
+  EXPECT_FALSE(engine->timeline().isRecorded());
+  expectError(writeTimeline(dir / "none", "", engine->timeline(), engine->trace()),
+              StatusCode::FailedPrecondition, {"no timeline"});
+  EngineOptions options;
+  options.recordTrace = false;
+  RunOptions run;
+  run.recordTimeline = true;
+  expectError(take(Engine::create(registry, options))->begin(run), StatusCode::InvalidArgument,
+              {"recordTrace"});
+  writeText(dir / "file", "");
+  auto other = begin(1);
+  EXPECT_OK(other->finish());
+  expectError(writeTimeline(dir / "file/sub", "", other->timeline(), other->trace()),
+              StatusCode::IoError, {"file/sub"});
+}
