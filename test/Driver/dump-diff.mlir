@@ -18,12 +18,12 @@
 // LATER:      its inputs differ already: x
 kiln.func @double(%x: !kiln.tensor<8x8xf32>, %y: !kiln.tensor<8x8xf32>) incore {
   %0 = tile.load %x[0, 0] : !tile.tile<8x8xf32>
-  %1 = tile.add %0, %0
+  %1 = tile.add %0, %0 : !tile.tile<8x8xf32>
   tile.store %1, %y[0, 0]
 }
 kiln.func @square(%x: !kiln.tensor<8x8xf32>, %y: !kiln.tensor<8x8xf32>) incore {
   %0 = tile.load %x[0, 0] : !tile.tile<8x8xf32>
-  %1 = tile.mul %0, %0
+  %1 = tile.mul %0, %0 : !tile.tile<8x8xf32>
   tile.store %1, %y[0, 0]
 }
 kiln.func @main(%x: !kiln.tensor<8x8xf32>, %out: !kiln.tensor<8x8xf32>) orchestration {

@@ -33,7 +33,7 @@ kiln.func @fill(%t: !kiln.tensor<8x8xf32>) incore {
 kiln.func @twice(%x: !kiln.tensor<8x8xf32>, %n: index, %y: !kiln.tensor<8x8xf32>) incore {
   kiln.dump %x
   %0 = tile.load %x[0, 0] : !tile.tile<8x8xf32>
-  %1 = tile.add %0, %0
+  %1 = tile.add %0, %0 : !tile.tile<8x8xf32>
   tile.store %1, %y[0, 0]
 }
 kiln.func @main(%y: !kiln.tensor<8x8xf32>) orchestration {
