@@ -165,8 +165,10 @@ std::string asText(const uint8_t *data, size_t size) {
 extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 
 /// The packaged LLVM is not instrumented: what it poisons by hand and frees at exit would be false
-/// alarms.
-extern "C" const char *__asan_default_options() { return "detect_leaks=0:allow_user_poisoning=0"; }
+/// alarms. An abort is what both drivers notice.
+extern "C" const char *__asan_default_options() {
+  return "abort_on_error=1:detect_leaks=0:allow_user_poisoning=0";
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   QuietContext in;

@@ -4,10 +4,10 @@
 //
 // Runs the target on every file of the folder and on COUNT mutants of them, the same in every run.
 // It needs no clang and no instrumented build, so every build can afford it; libFuzzer, which
-// looks for new paths, is `make fuzz`. The input that runs is in the file `mutant.mlir`, which
-// stays when it crashes.
+// looks for new paths, is `make fuzz`. An input that crashes is written to `mutant.mlir`.
 //
 //===----------------------------------------------------------------------------===//
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
@@ -31,9 +31,16 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t) {
 }
 }
 
-static void run(const std::string &input) {
-  std::ofstream("mutant.mlir", std::ios::binary) << input;
-  LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t *>(input.data()), input.size());
+static std::string running;
+
+static void saveInput(void *) {
+  std::ofstream("mutant.mlir", std::ios::binary) << running;
+  llvm::errs() << "the input that crashed is in mutant.mlir\n";
+}
+
+static void run(std::string input) {
+  running = std::move(input);
+  LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t *>(running.data()), running.size());
 }
 
 int main(int argc, char **argv) {
@@ -41,6 +48,8 @@ int main(int argc, char **argv) {
     llvm::errs() << "usage: kiln-parse-mutants COUNT FOLDER\n";
     return 2;
   }
+  llvm::sys::PrintStackTraceOnErrorSignal(argv[0]);
+  llvm::sys::AddSignalHandler(saveInput, nullptr);
   std::vector<std::string> seeds;
   for (const auto &entry : std::filesystem::directory_iterator(argv[2])) {
     std::ostringstream text;
@@ -61,8 +70,7 @@ int main(int argc, char **argv) {
     mutant.resize(room);
     mutant.resize(
         LLVMFuzzerCustomMutator(reinterpret_cast<uint8_t *>(mutant.data()), size, room, i));
-    run(mutant);
+    run(std::move(mutant));
   }
-  std::filesystem::remove("mutant.mlir");
   llvm::outs() << "ran " << seeds.size() << " programs and " << count << " mutants\n";
 }
