@@ -54,6 +54,8 @@ struct Engine::Impl {
   /// Tensors, scalars, and who holds their memory.
   static void fillArguments(Node &node, const Task &task, Task *expendable);
   void recordAccesses();
+  /// Joins readers of a region if there are many.
+  void joinReaders(LiveRegion &region);
   /// Makes the node wait for its producers; publishes it when none is left.
   void linkAndPublish(Node &node);
   NodeLoc internLoc(const SourceLoc &loc);

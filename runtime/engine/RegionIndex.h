@@ -25,9 +25,9 @@
 
 namespace kiln {
 
-/// What one task does to one region.
+/// What one task does to one region, or what several do that only read it.
 struct Use {
-  uint64_t task;
+  uint64_t task; // or the epoch of the readers, see ReaderEpochs.h
   uint32_t scope;
   bool reads, writes;
 };

@@ -10,6 +10,8 @@ using namespace kiln;
 /// Finished tasks are retired at least this often: their buffers return, and the submitter reads
 /// the cache lines that workers wrote in one go.
 static constexpr uint64_t retireInterval = 32;
+/// So many readers of a region stay on their own; more become an epoch.
+static constexpr uint32_t maxSingleReaders = 8;
 
 Status Engine::Impl::verifyDeps(const Task &task) const {
   for (TaskId dep : task.deps())
@@ -74,6 +76,10 @@ Expected<TaskId> Engine::Impl::submit(const Task &task, Task *expendable) {
   recordAccesses();
   TaskId id{node.index, Run.id};
   linkAndPublish(node);
+  // Only now: an epoch this task waits for must not become another one before it is linked.
+  for (const PendingAccess &access : Accesses)
+    if (!Options.recordTrace && access.region->readers.size() > maxSingleReaders)
+      joinReaders(*access.region);
   return id;
 }
 
@@ -149,6 +155,12 @@ void Engine::Impl::addProducer(uint64_t task, EdgeKind kind, uint64_t bufferId, 
   // A finished producer orders nothing any more but belongs into the graph.
   if (Options.recordTrace)
     History.edges.push_back({task, self, kind, bufferId, arg});
+  if (ReaderEpochs::isEpoch(task)) {
+    Node *epoch = Settled.epochs.close(task);
+    if (epoch && std::exchange(Settled.epochs.lastSuccessor(task), self) != self)
+      Producers.push_back(epoch);
+    return;
+  }
   if (task < Waited)
     return;
   if (task < Window.begin()) {
@@ -172,6 +184,36 @@ void Engine::Impl::recordAccesses() {
                  return mayForget &&
                         hazard(old, access.reads, access.writes, Options.testOnly).has_value();
                });
+}
+
+void Engine::Impl::joinReaders(LiveRegion &region) {
+  // Only among readers of this scope: what a manual scope leaves out is decided by pairs of scopes.
+  // A trace lists every pair of tasks, so then all remain.
+  auto canJoin = [&](const Use &use) {
+    return use.scope == CurrentScope && !ReaderEpochs::isEpoch(use.task) &&
+           !Settled.bad.count(use.task);
+  };
+  uint32_t count = 0;
+  uint64_t epoch = 0;
+  for (const Use &use : region.readers) {
+    count += canJoin(use);
+    if (use.scope == CurrentScope && ReaderEpochs::isEpoch(use.task) &&
+        Settled.epochs.isOpen(use.task))
+      epoch = use.task;
+  }
+  if (count < maxSingleReaders / 2)
+    return;
+  bool isNew = epoch == 0;
+  if (isNew)
+    epoch = Settled.epochs.open(Window.begin());
+  region.readers.eraseIf([&](const Use &use) {
+    if (!canJoin(use))
+      return false;
+    Settled.epochs.join(epoch, use.task, use.task < Window.begin() ? nullptr : &Window[use.task]);
+    return true;
+  });
+  if (isNew)
+    region.readers.push({epoch, CurrentScope, true, false});
 }
 
 //===----------------------------------------------------------------------===//
@@ -255,6 +297,7 @@ Node &Engine::Impl::makeNode(const Task &task, const KernelRecord *kernel) {
   node->scalars = reinterpret_cast<uint64_t *>(bytes + layout.scalars);
   node->detail = detail;
   node->isPlain = kernel && !hasGrid && !hasPredicate;
+  node->isEpoch = false;
   detail->grid = hasGrid ? fillGrid(bytes + layout.grid, task) : nullptr;
   detail->predicate = hasPredicate ? new (bytes + layout.predicate) NodePredicate : nullptr;
   detail->buffers = reinterpret_cast<std::shared_ptr<Buffer> *>(bytes + layout.buffers);

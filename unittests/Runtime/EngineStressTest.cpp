@@ -38,6 +38,14 @@ int32_t sumKernel(const kiln_args *args, const kiln_blocks *, kiln_context *) {
   return 0;
 }
 
+/// out[0] = sum of in
+int32_t totalKernel(const kiln_args *args, const kiln_blocks *, kiln_context *) {
+  float total = 0;
+  forEach(args->tensors[0], [&](float &x, int64_t, int64_t) { total += x; });
+  elementAt(args->tensors[1], 0, 0) = total;
+  return 0;
+}
+
 constexpr int64_t side = 32;
 
 /// Submits a random program, the same for the same number.
@@ -58,8 +66,8 @@ public:
       closeScope();
     EXPECT_OK(Run.wait());
     std::vector<double> values;
-    for (const Tensor &matrix : Matrices) {
-      std::vector<double> some = valuesOf(matrix);
+    for (const Tensor &tensor : {Matrices[0], Matrices[1], Matrices[2], Totals}) {
+      std::vector<double> some = valuesOf(tensor);
       values.insert(values.end(), some.begin(), some.end());
     }
     return values;
@@ -101,6 +109,10 @@ private:
 
   Task work() {
     auto value = static_cast<float>(pick(-9, 9));
+    if (IsReading) { // many readers of one whole matrix, then whatever comes
+      Tensor cell = take(Totals.slice({0, pick(0, numTotals - 1)}, {1, 1}));
+      return Task("total").addInput(Matrices[2]).addOutput(cell);
+    }
     switch (pick(0, 5)) {
     case 0:
       return Task("fill2").addOutput(region(matrix())).addF32(value);
@@ -143,6 +155,8 @@ private:
     }
     if (oneIn(20) && Depth > 0)
       return closeScope();
+    if (oneIn(IsReading ? 20 : 60))
+      IsReading = !IsReading;
     Task task = work();
     if (IsManual && ManualTail)
       task.after(*ManualTail);
@@ -161,15 +175,16 @@ private:
       (void)take(Run.get(matrix(), {pick(0, side - 1), pick(0, side - 1)}));
   }
 
-  static constexpr int64_t numMatrices = 3;
+  static constexpr int64_t numMatrices = 3, numTotals = 40;
   Engine &Run;
   std::mt19937_64 Random;
   Tensor Matrices[numMatrices];
+  Tensor Totals = zeros(DType::F32, {1, numTotals});
   std::vector<TaskId> Tasks;
   std::optional<TaskId> ManualTail;
   uint64_t NumTasks = 0;
   int Depth = 0;
-  bool IsManual = false;
+  bool IsManual = false, IsReading = false;
 };
 
 struct EngineStressTest : ::testing::Test {
@@ -179,6 +194,8 @@ struct EngineStressTest : ::testing::Test {
               {{"value", DType::F32}});
     addKernel(registry, "sum", sumKernel,
               {param("a", Direction::In), param("b", Direction::In), param("out", Direction::Out)});
+    addKernel(registry, "total", totalKernel,
+              {param("in", Direction::In), param("out", Direction::Out)});
   }
   std::unique_ptr<Engine> concurrent(unsigned workers, bool withTrace = false,
                                      uint64_t maxPending = 1024) {
