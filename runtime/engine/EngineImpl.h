@@ -49,7 +49,8 @@ struct Engine::Impl {
   void findProducers(const Task &task);
   void addAccess(const Tensor &tensor, const Region &region, Direction direction, int32_t arg);
   void addConflicts(LiveRegion &region, Direction direction, int32_t arg, uint64_t bufferId);
-  void addProducer(uint64_t task, EdgeKind kind, uint64_t bufferId, int32_t arg);
+  /// `node` is the task's, if it has not retired.
+  void addProducer(uint64_t task, Node *node, EdgeKind kind, uint64_t bufferId, int32_t arg);
   Node &makeNode(const Task &task, const KernelRecord *kernel);
   /// Tensors, scalars, and who holds their memory.
   static void fillArguments(Node &node, const Task &task, Task *expendable);
@@ -134,6 +135,7 @@ struct Engine::Impl {
   bool IsDoomed = false;         // one of them had failed
   struct Conflict {
     uint64_t task;
+    Node *node;
     EdgeKind kind;
   };
   std::vector<Conflict> Conflicts; // of one access; only with a trace

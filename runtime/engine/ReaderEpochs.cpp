@@ -33,10 +33,10 @@ uint64_t ReaderEpochs::open(uint64_t retired) {
   node.unmet.store(1, std::memory_order_relaxed); // as long as it is open
   node.isDoomed.store(false, std::memory_order_relaxed);
   node.state = TaskState::Pending;
+  node.lastSuccessor = UINT64_MAX;
   node.isEpoch = true;
   ++epoch.generation;
   epoch.lastReader = 0;
-  epoch.lastSuccessor = UINT64_MAX;
   epoch.isOpen = true;
   epoch.numEdges = 0;
   return uint64_t{1} << 63 | epoch.generation << slotBits | index;

@@ -38,8 +38,6 @@ public:
   Node *close(uint64_t id);
   /// Closes all, at the end of a run: everything has retired.
   void closeAll();
-  /// The task that was last made to wait for the epoch.
-  uint64_t &lastSuccessor(uint64_t id) { return slot(id).lastSuccessor; }
 
   /// Whether all its readers are among the tasks below `retired`. Then nobody will ask again.
   bool isSettled(uint64_t id, uint64_t retired);
@@ -49,7 +47,6 @@ private:
     Node node;
     uint64_t generation = 0;
     uint64_t lastReader = 0;
-    uint64_t lastSuccessor = UINT64_MAX;
     bool isOpen = false;
     // Workers hold pointers to edges: they do not move.
     std::vector<std::unique_ptr<Edge[]>> edges;

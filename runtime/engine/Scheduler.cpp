@@ -142,7 +142,7 @@ Node *Scheduler::finish(Worker &worker, Node &node) {
   bool isBad = node.isBad();
   uint64_t index = node.index;
   if (Run.recordsOrder)
-    node.ticket = Run.nextTicket.fetch_add(1, std::memory_order_relaxed);
+    node.detail->ticket = Run.nextTicket.fetch_add(1, std::memory_order_relaxed);
   if (Order)
     ++NumFinished;
   Edge *edge = node.successors.exchange(Node::sealed(), std::memory_order_seq_cst);

@@ -114,7 +114,8 @@ void Engine::Impl::findProducers(const Task &task) {
       addAccess(*element, Region::of(*element), Direction::In, -1);
   }
   for (TaskId dep : task.deps())
-    addProducer(dep.index, EdgeKind::Explicit, 0, -1);
+    addProducer(dep.index, dep.index < Window.begin() ? nullptr : &Window[dep.index],
+                EdgeKind::Explicit, 0, -1);
 }
 
 void Engine::Impl::addAccess(const Tensor &tensor, const Region &region, Direction direction,
@@ -137,9 +138,9 @@ void Engine::Impl::addConflicts(LiveRegion &region, Direction direction, int32_t
     if (!kind)
       return;
     if (Options.recordTrace)
-      Conflicts.push_back({earlier.task, *kind});
+      Conflicts.push_back({earlier.task, earlier.node, *kind});
     else
-      addProducer(earlier.task, *kind, bufferId, arg);
+      addProducer(earlier.task, earlier.node, *kind, bufferId, arg);
   });
   if (Conflicts.empty())
     return;
@@ -147,39 +148,35 @@ void Engine::Impl::addConflicts(LiveRegion &region, Direction direction, int32_t
   std::stable_sort(Conflicts.begin(), Conflicts.end(),
                    [](const Conflict &a, const Conflict &b) { return a.task < b.task; });
   for (const Conflict &conflict : Conflicts)
-    addProducer(conflict.task, conflict.kind, bufferId, arg);
+    addProducer(conflict.task, conflict.node, conflict.kind, bufferId, arg);
 }
 
-void Engine::Impl::addProducer(uint64_t task, EdgeKind kind, uint64_t bufferId, int32_t arg) {
+void Engine::Impl::addProducer(uint64_t task, Node *node, EdgeKind kind, uint64_t bufferId,
+                               int32_t arg) {
   uint64_t self = Window.end();
   // A finished producer orders nothing any more but belongs into the graph.
   if (Options.recordTrace)
     History.edges.push_back({task, self, kind, bufferId, arg});
   if (ReaderEpochs::isEpoch(task)) {
-    Node *epoch = Settled.epochs.close(task);
-    if (epoch && std::exchange(Settled.epochs.lastSuccessor(task), self) != self)
-      Producers.push_back(epoch);
+    node = Settled.epochs.close(task);
+    if (!node)
+      return;
+  } else if (task < Window.begin()) {
+    IsDoomed |= task >= Waited && Settled.bad.count(task) != 0;
     return;
   }
-  if (task < Waited)
-    return;
-  if (task < Window.begin()) {
-    IsDoomed |= Settled.bad.count(task) != 0;
-    return;
-  }
-  if (std::exchange(Window.lastSuccessor(task), self) == self)
-    return;
-  Producers.push_back(&Window[task]);
-  __builtin_prefetch(Producers.back(), 1); // linkAndPublish() will write to it
+  if (std::exchange(node->lastSuccessor, self) != self) // several reasons make one edge
+    Producers.push_back(node);
 }
 
 void Engine::Impl::recordAccesses() {
   uint64_t self = Window.end() - 1;
+  Node *node = &Window[self];
   // A later task of an enclosing manual scope would be ordered after the old one but not after this
   // one, so inside manual scopes nothing is forgotten.
   bool mayForget = !Scopes[CurrentScope].isInsideManual;
   for (const PendingAccess &access : Accesses)
-    Map.record(*access.region, {self, CurrentScope, access.reads, access.writes},
+    Map.record(*access.region, {self, node, CurrentScope, access.reads, access.writes},
                [&](const Use &old) {
                  return mayForget &&
                         hazard(old, access.reads, access.writes, Options.testOnly).has_value();
@@ -213,7 +210,7 @@ void Engine::Impl::joinReaders(LiveRegion &region) {
     return true;
   });
   if (isNew)
-    region.readers.push({epoch, CurrentScope, true, false});
+    region.readers.push({epoch, nullptr, CurrentScope, true, false});
 }
 
 //===----------------------------------------------------------------------===//
@@ -298,6 +295,7 @@ Node &Engine::Impl::makeNode(const Task &task, const KernelRecord *kernel) {
   node->detail = detail;
   node->isPlain = kernel && !hasGrid && !hasPredicate;
   node->isEpoch = false;
+  node->lastSuccessor = UINT64_MAX;
   detail->grid = hasGrid ? fillGrid(bytes + layout.grid, task) : nullptr;
   detail->predicate = hasPredicate ? new (bytes + layout.predicate) NodePredicate : nullptr;
   detail->buffers = reinterpret_cast<std::shared_ptr<Buffer> *>(bytes + layout.buffers);

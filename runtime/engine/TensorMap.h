@@ -119,8 +119,8 @@ private:
     visitUses(region, false, [](const Use &) {});
   }
 
-  LiveRegion *lookup(uint64_t hash, const Region &region) const;
-  LiveRegion &create(Allocation &allocation, uint64_t hash, const Region &region);
+  LiveRegion *lookup(uint32_t hash, const Region &region) const;
+  LiveRegion &create(Allocation &allocation, uint32_t hash, const Region &region);
   void connect(LiveRegion &region);
   /// Takes a region out of everything, but not out of the neighbours of `but`.
   void destroy(LiveRegion &region, LiveRegion *but);

@@ -192,9 +192,13 @@ TEST_F(EngineConcurrentTest, engines_share_nothing) {
   EXPECT_EQ(right.load(), 3);
 }
 
-extern "C" int kiln_test_engine_from_c(void);
+extern "C" int kiln_test_engine_from_c(const char *directory);
 
-TEST(EngineC, submits_and_reports_from_plain_c) { EXPECT_EQ(kiln_test_engine_from_c(), 0); }
+TEST(EngineC, does_from_plain_c_what_cpp_does) {
+  TempDir directory;
+  EXPECT_EQ(kiln_test_engine_from_c(directory.str().c_str()), 0) << "the line in EngineC.c";
+  EXPECT_EQ(take(DumpFile::open(directory.str())).entries().size(), 2u); // a tensor, a scalar
+}
 
 TEST_F(EngineConcurrentTest, an_engine_dropped_early_stops_cleanly) {
   for (int i = 0; i < 20; ++i) {
