@@ -231,7 +231,7 @@ struct EngineStressTest : ::testing::Test {
     KernelRecord relay;
     relay.name = "relay";
     relay.group = GroupSpec{{{"push", pushRows, 1, 0, nullptr}, {"add", addRows, 1, 0, nullptr}},
-                            {{"rows", 0, 1, 2, side * sizeof(float), Split::None}}};
+                            {{"rows", 0, 1, 2, side * sizeof(float), PipeSplit::None}}};
     take(registry.add(std::move(relay)));
   }
   std::unique_ptr<Engine> concurrent(unsigned workers, bool withTrace = false,
