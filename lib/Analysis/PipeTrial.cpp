@@ -68,6 +68,9 @@ static std::vector<int64_t> candidates(const GroupModel &model, Atom wanted) {
     values.insert(count * unit);
   values.insert({1, unit + 1});
   const AtomInfo &info = model.scalars.info(wanted);
+  // Where arithmetic of few bits wraps.
+  if (info.most <= INT16_MAX)
+    values.insert({info.least, info.most});
   std::erase_if(values, [&](int64_t value) { return value < info.least || value > info.most; });
   return {values.begin(), values.end()};
 }
