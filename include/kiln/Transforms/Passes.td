@@ -32,6 +32,29 @@ def KilnInferDirections : Pass<"kiln-infer-directions", "::mlir::ModuleOp"> {
   }];
 }
 
+def KilnPartitionRoles : Pass<"kiln-partition-roles", "::mlir::ModuleOp"> {
+  let summary = "split kernels over the roles of a machine";
+  let description = [{
+    A kernel with work for several roles becomes a group of the same name and parameters, so its launches stay as they
+    are, and one function `NAME_ROLE` for each role. Matrix products are the matrix role's, everything else that computes
+    is the vector role's; loads are made by whoever uses the tile, stores by whoever makes it; scalars and control flow
+    are repeated in each role that needs them. A value of one role that another uses goes through a pipe, a scalar as a
+    tile of one element. Accesses of different roles to one tensor that must stay in order are ordered by tokens. A
+    kernel with work for one role becomes a function of that role.
+
+    With `split(up_down)` or `split(left_right)` the lanes of the vector role share its tiles. A reduction along the
+    divided axis, or another operation that cannot be divided, is an error; so is memory that one lane writes and another
+    may touch. What a kernel does once (a scalar write, a store of a tile that is not divided) the first lane does.
+
+    Hand-written groups and roles stay as they are, and so does a kernel with something that cannot be split; with
+    `report` a remark says what it is. Run `tile-place-frees` afterwards. See docs/partition.md.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"ascend910b\"", "Machine or platform whose roles are meant">,
+    Option<"report", "report", "bool", "false", "Say what was split, what crosses and why not, as remarks">
+  ];
+}
+
 def TilePlaceFrees : Pass<"tile-place-frees", "::mlir::ModuleOp"> {
   let summary = "free popped slots after their last use";
   let description = [{
