@@ -20,21 +20,31 @@ static tile::TileType payloadOf(Value value) {
 }
 
 /// Lanes join what they push, so what each of them has whole is joined to as many copies.
-static bool travelsAsCopies(const Crossing &crossing, const PartitionPlan &plan) {
-  LaneSplit sender = plan.lanesOf(crossing.from);
-  return sender.divides() && sender.isWhole(payloadOf(crossing.value));
+static bool travelsAsCopies(Value value, const LaneSplit &sender) {
+  return sender.divides() && (!isa<tile::TileType>(value.getType()) || sender.isWhole(value));
+}
+
+/// Whether each lane sends or receives its own part of everything in a crossing.
+static bool isDivided(const Crossing &crossing, const LaneSplit &lanes) {
+  return lanes.divides() && llvm::all_of(crossing.values, [&](Value value) {
+           return isa<tile::TileType>(value.getType()) && !lanes.isWhole(value);
+         });
 }
 
 SmallVector<tile::PipeType> pipesOf(const PartitionPlan &plan, MLIRContext *context) {
   SmallVector<tile::PipeType> pipes;
   const LaneSplit &lanes = plan.lanes();
   for (const Crossing &crossing : plan.crossings()) {
-    tile::TileType payload = payloadOf(crossing.value);
-    bool isSplit = lanes.divides() && !lanes.isWhole(payload);
-    if (travelsAsCopies(crossing, plan)) {
+    SmallVector<tile::TileType> payload;
+    bool isSplit = isDivided(crossing, lanes);
+    for (Value value : crossing.values) {
+      payload.push_back(payloadOf(value));
+      if (!travelsAsCopies(value, plan.lanesOf(crossing.from)))
+        continue;
       isSplit = true;
-      payload = lanes.axis() == 0 ? payload.withShape(lanes.lanes, payload.getCols())
-                                  : payload.withShape(payload.getRows(), lanes.lanes);
+      int64_t rows = payload.back().getRows(), cols = payload.back().getCols();
+      payload.back() = lanes.axis() == 0 ? payload.back().withShape(rows * lanes.lanes, cols)
+                                         : payload.back().withShape(rows, cols * lanes.lanes);
     }
     pipes.push_back(tile::PipeType::get(context, crossing.from->name, crossing.to->name, payload,
                                         isSplit ? lanes.split : tile::Split::None));
@@ -74,6 +84,7 @@ private:
   void meet(Value value);
   void push(const Crossing &crossing, Value pipe);
   void pop(const Crossing &crossing, Value pipe);
+  Value carried(Value value, Value result);
   Value tokenPipe(size_t index) const { return Pipes[Plan.crossings().size() + index]; }
 
   const PartitionPlan &Plan;
@@ -127,7 +138,7 @@ void RoleBuilder::copyRegion(Region &region, OpBuilder &builder, ResultRange res
   SmallVector<Value> yielded;
   for (OpResult result : results)
     if (Plan.carries(result, TheRole))
-      yielded.push_back(Copies.lookup(end->getOperand(result.getResultNumber())));
+      yielded.push_back(carried(end->getOperand(result.getResultNumber()), result));
   scf::YieldOp::create(Builder, end->getLoc(), yielded);
   Builder = outer;
 }
@@ -136,7 +147,7 @@ void RoleBuilder::copyLoop(scf::ForOp loop) {
   SmallVector<Value> inits;
   for (auto [result, init] : llvm::zip(loop.getResults(), loop.getInitArgs()))
     if (Plan.carries(result, TheRole))
-      inits.push_back(Copies.lookup(init));
+      inits.push_back(carried(init, result));
   auto copied = scf::ForOp::create(
       Builder, loop.getLoc(), Copies.lookup(loop.getLowerBound()),
       Copies.lookup(loop.getUpperBound()), Copies.lookup(loop.getStep()), inits,
@@ -172,10 +183,10 @@ void RoleBuilder::copyBranch(scf::IfOp branch) {
       Copies.map(result, copied.getResult(next++));
 }
 
-/// Sends a value to the roles that use it, or receives it.
+/// Sends a value to the roles that use it, or receives it, with what travels along.
 void RoleBuilder::meet(Value value) {
   for (auto [crossing, pipe] : llvm::zip(Plan.crossings(), Pipes)) {
-    if (crossing.value != value)
+    if (crossing.values.back() != value)
       continue;
     if (crossing.from == TheRole)
       push(crossing, pipe);
@@ -185,27 +196,44 @@ void RoleBuilder::meet(Value value) {
 }
 
 void RoleBuilder::push(const Crossing &crossing, Value pipe) {
-  Location loc = crossing.value.getLoc();
-  Value value = Copies.lookup(crossing.value);
-  if (!isa<tile::TileType>(value.getType()))
-    value = tile::FullOp::create(Builder, loc, payloadOf(crossing.value), value);
-  tile::PushOp::create(Builder, loc, value, pipe);
+  Location loc = crossing.values.back().getLoc();
+  SmallVector<Value> tiles;
+  for (Value value : crossing.values) {
+    Value copy = Copies.lookup(value);
+    tiles.push_back(isa<tile::TileType>(copy.getType())
+                        ? copy
+                        : tile::FullOp::create(Builder, loc, payloadOf(value), copy));
+  }
+  tile::PushOp::create(Builder, loc, tiles, pipe);
 }
 
 void RoleBuilder::pop(const Crossing &crossing, Value pipe) {
-  Location loc = crossing.value.getLoc();
-  auto full = cast<tile::PipeType>(pipe.getType()).getPayload().front();
-  bool isScalar = !isa<tile::TileType>(crossing.value.getType());
-  auto pop = tile::PopOp::create(Builder, loc, Plan.lanesOf(TheRole).shareOf(full), pipe);
-  Value value = pop.getTiles().front();
+  Location loc = crossing.values.back().getLoc();
+  auto type = cast<tile::PipeType>(pipe.getType());
+  const LaneSplit &lanes = Plan.lanesOf(TheRole);
+  SmallVector<Type> types;
+  for (tile::TileType full : type.getPayload())
+    types.push_back(type.getSplit() == tile::Split::None ? full : lanes.shareOf(full));
+  auto pop = tile::PopOp::create(Builder, loc, types, pipe);
   ArrayRef<int64_t> origin = {0, 0};
-  if (isScalar)
-    value = tile::ElementOp::create(Builder, loc, crossing.value.getType(), value, ValueRange(),
-                                    origin);
-  else if (travelsAsCopies(crossing, Plan))
-    value = tile::ExtractOp::create(Builder, loc, payloadOf(crossing.value), value, ValueRange(),
-                                    origin);
-  Copies.map(crossing.value, value);
+  for (auto [value, tile] : llvm::zip(crossing.values, pop.getTiles())) {
+    Value copy = tile;
+    if (!isa<tile::TileType>(value.getType()))
+      copy = tile::ElementOp::create(Builder, loc, value.getType(), copy, ValueRange(), origin);
+    else if (travelsAsCopies(value, Plan.lanesOf(crossing.from)))
+      copy = tile::ExtractOp::create(Builder, loc, payloadOf(value), copy, ValueRange(), origin);
+    else if (type.getSplit() == tile::Split::None && !lanes.isWhole(value))
+      copy = Divider.extractShare(Builder, copy);
+    Copies.map(value, copy);
+  }
+}
+
+/// A value as a loop or branch carries it: all of it or a share, like the result.
+Value RoleBuilder::carried(Value value, Value result) {
+  Value copy = Copies.lookup(value);
+  const LaneSplit &lanes = Plan.lanesOf(TheRole);
+  bool isShare = isa<tile::TileType>(value.getType()) && !lanes.isWhole(result);
+  return isShare && lanes.isWhole(value) ? Divider.extractShare(Builder, copy) : copy;
 }
 
 } // namespace
@@ -310,7 +338,7 @@ void emitGroup(ir::FuncOp kernel, ir::FuncOp body, const PartitionPlan &plan) {
   for (auto [index, type] : llvm::enumerate(pipesOf(plan, module.getContext()))) {
     bool isToken = index >= plan.crossings().size();
     Location loc = isToken ? plan.tokens()[index - plan.crossings().size()].after->getLoc()
-                           : plan.crossings()[index].value.getLoc();
+                           : plan.crossings()[index].values.back().getLoc();
     std::string name = ((isToken ? "order_" : "to_") + type.getTo()).str();
     unsigned number = numbers[name]++;
     pipes.push_back(tile::PipeOp::create(

@@ -1,4 +1,5 @@
-#include "PartitionPlan.h"
+#include "PartitionLanes.h"
+#include "TensorBox.h"
 
 using namespace mlir;
 
@@ -11,9 +12,7 @@ const Role *roleFor(const Machine &machine, OpClass work) {
   return nullptr;
 }
 
-/// What a value that a loop carries or a branch yields comes from; empty for any other. The value
-/// that the body yields comes before the one the loop starts with.
-static SmallVector<Value, 2> sourcesOf(Value value) {
+SmallVector<Value, 2> sourcesOf(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
     if (!loop || argument == loop.getInductionVar())
@@ -71,6 +70,11 @@ void splitForeignAccumulators(ir::FuncOp kernel) {
 // Where values are made
 //===----------------------------------------------------------------------===//
 
+/// Whether a memory is one that the matrix unit works in.
+static bool isOfMatrixUnit(tile::Space space) {
+  return space != tile::Space::Vec && space != tile::Space::Unassigned;
+}
+
 const Role *PartitionPlan::homeOf(Value value) const {
   llvm::SmallPtrSet<void *, 8> visited;
   return homeOf(value, visited);
@@ -79,9 +83,9 @@ const Role *PartitionPlan::homeOf(Value value) const {
 const Role *PartitionPlan::homeOf(Value value, llvm::SmallPtrSetImpl<void *> &visited) const {
   if (!visited.insert(value.getAsOpaquePointer()).second)
     return nullptr;
-  // A carried value stays with the role that updates it.
+  // A carried value stays with the role that updates it; one that only copies has no place for it.
   for (Value source : sourcesOf(value))
-    if (const Role *home = homeOf(source, visited))
+    if (const Role *home = homeOf(source, visited); home && home != Copy)
       return home;
   Operation *op = value.getDefiningOp();
   if (!op || !isa<tile::TileDialect>(op->getDialect()))
@@ -90,6 +94,10 @@ const Role *PartitionPlan::homeOf(Value value, llvm::SmallPtrSetImpl<void *> &vi
     return Matrix;
   if (auto element = dyn_cast<tile::ElementOp>(op))
     return homeOf(element.getTile(), visited);
+  if (auto move = dyn_cast<tile::MoveOp>(op); move && isOfMatrixUnit(move.getType().getSpace()))
+    return Matrix;
+  if (Copies.contains(op))
+    return Copy;
   // Cheaper made again, or loaded again, than sent.
   if (isa<tile::FullOp, tile::LoadOp, tile::GatherRowsOp, tile::BlockIdxOp, tile::BlockCountOp>(op))
     return nullptr;
@@ -103,7 +111,7 @@ const Role *PartitionPlan::homeOfEffect(Operation *op) const {
     home = homeOf(store.getTile());
   else if (auto scatter = dyn_cast<tile::ScatterRowsOp>(op))
     home = homeOf(scatter.getTile());
-  return home ? home : Vector;
+  return home && home != Copy ? home : Vector;
 }
 
 //===----------------------------------------------------------------------===//
@@ -116,7 +124,7 @@ void PartitionPlan::need(Value value, const Role *role) {
   const Role *home = homeOf(value);
   if (!home || home == role)
     return make(value, role);
-  Crossings.push_back({value, home, role});
+  Crossings.push_back({{value}, home, role});
   need(value, home);
   // Sender and receiver meet where the value is made, equally often.
   Operation *owner = value.getParentBlock()->getParentOp();
@@ -216,26 +224,29 @@ void PartitionPlan::orderMemory() {
         if ((!first.writes && !second.writes) ||
             ir::rootOf(first.tensor) != ir::rootOf(second.tensor))
           continue;
-        for (auto [a, b] : {std::pair(Matrix, Vector), std::pair(Vector, Matrix)})
-          if (a != b && runs(first.op, a) && runs(second.op, b))
-            order(first, a, second, b);
+        std::optional<TensorBox> box = boxOf(first), other = boxOf(second);
+        if (box && other && areDisjoint(*box, *other))
+          continue;
+        for (const Role *a : Roles)
+          for (const Role *b : Roles)
+            if (a != b && runs(first.op, a) && runs(second.op, b))
+              order(first, a, second, b);
       }
   }
 }
 
 //===----------------------------------------------------------------------===//
-// The plan
+// What cannot be split
 //===----------------------------------------------------------------------===//
 
 /// Finds an operation that this pass does not know how to split.
 bool PartitionPlan::findObstacle() {
-  Kernel.walk([&](Operation *op) {
+  Kernel.walk<WalkOrder::PreOrder>([&](Operation *op) {
     StringRef reason =
         isa<ir::CallOp>(op)     ? "it calls a function, which has to be inlined first"
         : isa<ir::AllocOp>(op)  ? "it allocates a tensor; allocate it in the orchestration"
         : isa<scf::WhileOp>(op) ? "it has a while loop"
         : isa<tile::LaneOp>(op) ? "it asks for its lane, which only a role has"
-        : isa<tile::MoveOp>(op) ? "it moves tiles between memories of its own choice"
         : isa<ir::FuncOp, ir::ReturnOp, scf::ForOp, scf::IfOp, scf::YieldOp>(op) ||
                 isa_and_nonnull<arith::ArithDialect, ir::KilnDialect, tile::TileDialect>(
                     op->getDialect())
@@ -249,14 +260,121 @@ bool PartitionPlan::findObstacle() {
   return Obstacle;
 }
 
+//===----------------------------------------------------------------------===//
+// A role that copies
+//===----------------------------------------------------------------------===//
+
+static bool isInPipelinedLoop(Operation *op) {
+  for (auto loop = op->getParentOfType<scf::ForOp>(); loop;
+       loop = loop->getParentOfType<scf::ForOp>())
+    if (auto kind = loop->getAttrOfType<ir::LoopAttr>(ir::kLoopAttr);
+        kind && kind.getKind() == ir::LoopKind::Pipeline)
+      return true;
+  return false;
+}
+
+/// Whether a scalar is computed from a tile, so that only who has the tile knows it.
+static bool comesFromTile(Value scalar) {
+  SmallVector<Value> work{scalar};
+  llvm::SmallPtrSet<void *, 8> seen;
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (isa<tile::TileType>(value.getType()))
+      return true;
+    if (isa<ir::TensorType>(value.getType()) || !seen.insert(value.getAsOpaquePointer()).second)
+      continue;
+    llvm::append_range(work, sourcesOf(value));
+    if (Operation *op = value.getDefiningOp(); op && op->getNumRegions() == 0)
+      llvm::append_range(work, op->getOperands());
+  }
+  return false;
+}
+
+/// Finds the loads that run ahead of what uses them: those in pipelined loops, of tensors that the
+/// kernel does not write.
+void PartitionPlan::findCopies() {
+  llvm::SmallPtrSet<Value, 4> written;
+  Kernel.walk([&](Operation *op) {
+    for (const TensorAccess &access : tensorAccesses(op))
+      if (access.writes)
+        written.insert(ir::rootOf(access.tensor));
+  });
+  Kernel.walk([&](Operation *op) {
+    if (!isa<tile::LoadOp, tile::GatherRowsOp>(op) || !isInPipelinedLoop(op))
+      return;
+    bool isFixed = llvm::none_of(tensorAccesses(op), [&](const TensorAccess &access) {
+      return written.contains(ir::rootOf(access.tensor));
+    });
+    bool isKnown = llvm::none_of(op->getOperands(), comesFromTile);
+    // An element that decides control flow would have to come back.
+    bool isScalarSource =
+        llvm::any_of(op->getUsers(), [](Operation *user) { return isa<tile::ElementOp>(user); });
+    if (isFixed && isKnown && !isScalarSource)
+      Copies.insert(op);
+  });
+}
+
+/// Whether two tiles are operands of one operation.
+static bool areUsedTogether(Value a, Value b) {
+  return llvm::any_of(a.getUsers(),
+                      [&](Operation *user) { return llvm::is_contained(b.getUsers(), user); });
+}
+
+/// Whether everything that uses `value` comes after `op`, which stands in the same block.
+static bool isUsedAfter(Value value, Operation *op) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    return op->isBeforeInBlock(op->getBlock()->findAncestorOpInBlock(*user));
+  });
+}
+
+/// Copied tiles that are consumed together travel together: one slot, one wait.
+void PartitionPlan::shareSlots() {
+  SmallVector<Crossing> shared;
+  for (Crossing &crossing : Crossings) {
+    Operation *op = crossing.values.front().getDefiningOp();
+    auto fits = [&](Crossing &other) {
+      return other.from == Copy && other.to == crossing.to &&
+             other.values.front().getParentBlock() == op->getBlock() &&
+             llvm::any_of(other.values,
+                          [&](Value v) { return areUsedTogether(v, crossing.values.front()); }) &&
+             llvm::all_of(other.values, [&](Value v) { return isUsedAfter(v, op); });
+    };
+    Crossing *home = crossing.from == Copy ? llvm::find_if(shared, fits) : shared.end();
+    if (home == shared.end())
+      shared.push_back(crossing);
+    else
+      home->values.push_back(crossing.values.front());
+  }
+  Crossings = std::move(shared);
+}
+
+//===----------------------------------------------------------------------===//
+// The plan
+//===----------------------------------------------------------------------===//
+
+/// Puts crossings into the order in which the kernel makes the values.
+static void sortCrossings(ir::FuncOp kernel, MutableArrayRef<Crossing> crossings) {
+  llvm::DenseMap<Operation *, unsigned> positions;
+  kernel.walk<WalkOrder::PreOrder>(
+      [&](Operation *op) { positions.try_emplace(op, positions.size()); });
+  auto positionOf = [&](const Crossing &crossing) {
+    Value value = crossing.values.back();
+    Operation *op = value.getDefiningOp();
+    return positions.at(op ? op : value.getParentBlock()->getParentOp());
+  };
+  llvm::stable_sort(crossings, [&](const Crossing &a, const Crossing &b) {
+    return positionOf(a) < positionOf(b);
+  });
+}
+
 PartitionPlan::PartitionPlan(ir::FuncOp kernel, const Machine &machine)
     : Kernel(kernel), Matrix(roleFor(machine, MatrixWork)), Vector(roleFor(machine, VectorWork)) {
   if (findObstacle())
     return;
-  // Lanes that execute the matrix unit would have to divide products too.
-  tile::Split split = kernel.getSplit().value_or(tile::Split::None);
-  if (split != tile::Split::None && Matrix != Vector)
-    Lanes = {split, Vector->maxLanes};
+  if (const Role *copy = roleFor(machine, CopyWork); copy != Matrix && copy != Vector)
+    Copy = copy;
+  if (Copy)
+    findCopies();
   SmallVector<Operation *> barriers;
   kernel.walk([&](Operation *op) {
     if (isa<tile::BarrierOp>(op))
@@ -264,18 +382,21 @@ PartitionPlan::PartitionPlan(ir::FuncOp kernel, const Machine &machine)
     else if (isa<tile::StoreOp, tile::ScatterRowsOp, ir::WriteOp, ir::DumpOp, tile::PrefetchOp>(op))
       run(op, homeOfEffect(op));
   });
-  auto hasWork = [&](const Role *role) {
-    return llvm::any_of(Running, [&](const auto &entry) { return entry.second == role; });
-  };
-  // All blocks meet with all their roles, or memory would not be in order.
-  for (const Role *role : {Matrix, Vector})
-    if (hasWork(role))
-      for (Operation *barrier : barriers)
-        run(barrier, role);
-  orderMemory();
   for (const Role &role : machine.roles)
-    if (hasWork(&role))
+    if (llvm::any_of(Running, [&](const auto &entry) { return entry.second == &role; }))
       Roles.push_back(&role);
+  // All blocks meet with all their roles, or memory would not be in order.
+  for (const Role *role : Roles)
+    for (Operation *barrier : barriers)
+      run(barrier, role);
+  orderMemory();
+  sortCrossings(kernel, Crossings);
+  shareSlots();
+}
+
+void PartitionPlan::divide(tile::Split split, int64_t lanes) {
+  Lanes = {split, lanes};
+  Lanes.needed = findNeededTiles(Kernel, *this);
 }
 
 } // namespace kiln

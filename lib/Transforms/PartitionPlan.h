@@ -18,20 +18,29 @@ namespace kiln {
 struct LaneSplit {
   tile::Split split = tile::Split::None;
   int64_t lanes = 1;
+  /// Tiles that every lane needs all of, such as the right operand of a product whose rows are
+  /// divided.
+  llvm::DenseSet<mlir::Value> needed = {};
 
   bool divides() const { return lanes > 1; }
   unsigned axis() const { return split == tile::Split::UpDown ? 0 : 1; }
-  /// A tile of extent 1 along the axis is broadcast along it: every lane has all of it.
-  bool isWhole(tile::TileType tile) const { return !divides() || tile.getExtent(axis()) == 1; }
-  /// What one lane has of a tile.
+  /// A tile of extent 1 along the axis is broadcast along it: there is nothing to divide.
+  bool spans(tile::TileType tile) const { return tile.getExtent(axis()) > 1; }
+  /// Whether every lane has all of a tile.
+  bool isWhole(mlir::Value tile) const {
+    return !divides() || !spans(llvm::cast<tile::TileType>(tile.getType())) ||
+           needed.contains(tile);
+  }
+  /// What one lane has of a tile that is divided.
   tile::TileType shareOf(tile::TileType tile) const {
-    return isWhole(tile) ? tile : tile::laneShare(tile, split, lanes);
+    return divides() && spans(tile) ? tile::laneShare(tile, split, lanes) : tile;
   }
 };
 
-/// A value that one role makes and another uses. It is sent where it is made.
+/// Values that one role makes and another uses, sent together where the last of them is made. They
+/// stand in one block, in this order.
 struct Crossing {
-  mlir::Value value;
+  llvm::SmallVector<mlir::Value, 1> values;
   const Role *from, *to;
 };
 
@@ -45,11 +54,15 @@ struct Token {
 class PartitionPlan {
 public:
   PartitionPlan(ir::FuncOp kernel, const Machine &machine);
+  /// Divides the tiles of the role that has lanes.
+  void divide(tile::Split split, int64_t lanes);
 
   /// Why the kernel cannot be split, with the operation that is in the way; null if it can.
   mlir::Operation *obstacle() const { return Obstacle; }
   const std::string &reason() const { return Reason; }
 
+  /// The role whose lanes can share its tiles.
+  const Role *laneRole() const { return Vector; }
   /// The roles that have something to do, in the machine's order.
   mlir::ArrayRef<const Role *> roles() const { return Roles; }
   const LaneSplit &lanes() const { return Lanes; }
@@ -62,7 +75,7 @@ public:
     return Carried.contains({result, role});
   }
   /// The lanes of one role, and how they share tiles.
-  LaneSplit lanesOf(const Role *role) const { return role == Vector ? Lanes : LaneSplit(); }
+  const LaneSplit &lanesOf(const Role *role) const { return role == Vector ? Lanes : Whole; }
 
 private:
   bool findObstacle();
@@ -77,14 +90,19 @@ private:
   void run(mlir::Operation *op, const Role *role);
   void runAround(mlir::Operation *op, const Role *role);
 
+  void findCopies();
+  void shareSlots();
   void orderMemory();
   void order(const TensorAccess &first, const Role *firstRole, const TensorAccess &second,
              const Role *secondRole);
   void addToken(const Token &token);
 
   ir::FuncOp Kernel;
-  const Role *Matrix = nullptr, *Vector = nullptr;
+  const Role *Matrix = nullptr, *Vector = nullptr, *Copy = nullptr;
   LaneSplit Lanes;
+  const LaneSplit Whole; ///< Of the roles without lanes.
+  /// Loads that the copying role makes.
+  llvm::SmallPtrSet<mlir::Operation *, 4> Copies;
   mlir::Operation *Obstacle = nullptr;
   std::string Reason;
   llvm::SmallVector<const Role *, 2> Roles;
@@ -96,6 +114,10 @@ private:
 
 /// The role of a machine that executes a class of work; null if none does.
 const Role *roleFor(const Machine &machine, OpClass work);
+
+/// What a value that a loop carries or a branch yields comes from; empty for any other. The value
+/// that the body yields comes before the one the loop starts with.
+llvm::SmallVector<mlir::Value, 2> sourcesOf(mlir::Value value);
 
 /// Turns matmul_acc into matmul and add where the accumulator does not come from the matrix unit: a
 /// tile of the vector role or of memory cannot be moved into it.

@@ -44,6 +44,128 @@ kiln.func @between_lanes(%a: !kiln.tensor<16x16xf32>, %t: !kiln.tensor<32x16xf32
 
 // -----
 
+// The same tile in every iteration is fine; one that starts within another is not.
+kiln.func @overlaps(%a: !kiln.tensor<16x16xf32>, %t: !kiln.tensor<?x16xf32>, %n: index) incore split(up_down) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  scf.for %i = %c0 to %n step %c8 {
+    // expected-error @below {{may touch what another lane writes}}
+    // expected-note @below {{in another iteration}}
+    tile.store %x, %t[%i, 0]
+  }
+}
+
+// -----
+
+// Views that move with the loop are followed to the tensor.
+kiln.func @through_views(%a: !kiln.tensor<16x16xf32>, %t: !kiln.tensor<?x16xf32>, %n: index) incore split(up_down) {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  scf.for %i = %c0 to %n step %c8 {
+    %view = kiln.slice %t[%i, 0] [16, 16] : !kiln.tensor<16x16xf32>
+    // expected-error @below {{may touch what another lane writes}}
+    // expected-note @below {{in another iteration}}
+    tile.store %x, %view[0, 0]
+  }
+}
+
+// -----
+
+// A tile that only the first lane stores is read by all.
+kiln.func @one_lane_writes(%a: !kiln.tensor<16x16xf32>, %t: !kiln.tensor<1x16xf32>, %out: !kiln.tensor<16x16xf32>)
+    incore split(up_down) {
+  %x = tile.load %a[0, 0] : !tile.tile<1x16xf32>
+  // expected-note @below {{it is written here}}
+  tile.store %x, %t[0, 0]
+  // expected-error @below {{may touch what another lane writes}}
+  %y = tile.load %t[0, 0] : !tile.tile<1x16xf32>
+  %z = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  %w = tile.add %z, %y : !tile.tile<16x16xf32>
+  tile.store %w, %out[0, 0]
+}
+
+// -----
+
+// A transposed view has its rows along the other axis.
+kiln.func @transposed(%a: !kiln.tensor<16x16xf32>, %t: !kiln.tensor<16x16xf32>) incore split(up_down) {
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  // expected-note @below {{it is written here}}
+  tile.store %x, %t[0, 0]
+  %turned = kiln.transpose %t, [1, 0] : !kiln.tensor<16x16xf32>
+  // expected-error @below {{may touch what another lane writes}}
+  %y = tile.load %turned[0, 0] : !tile.tile<16x16xf32>
+  tile.store %y, %a[0, 0]
+}
+
+// -----
+
+kiln.func @gathers(%a: !kiln.tensor<16x16xf32>, %rows: !kiln.tensor<16xi32>, %t: !kiln.tensor<16x16xf32>)
+    incore split(up_down) {
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  // expected-note @below {{it is written here}}
+  tile.store %x, %t[0, 0]
+  // expected-error @below {{may touch what another lane writes}}
+  %y = tile.gather_rows %t[0, 0] rows(%rows[0]) : !tile.tile<16x16xf32>
+  tile.store %y, %a[0, 0]
+}
+
+// -----
+
+// expected-error @below {{cannot be divided between lanes: it has a while loop}}
+kiln.func @loops_in_lanes(%a: !kiln.tensor<16x16xf32>, %n: index) incore split(up_down) {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  %end = scf.while (%i = %n) : (index) -> index {
+    %more = arith.cmpi sgt, %i, %c0 : index
+    scf.condition(%more) %i : index
+  } do {
+  ^bb0(%i: index):
+    scf.yield %c0 : index
+  }
+  tile.store %x, %a[0, 0]
+}
+
+// -----
+
+// expected-remark @below {{@multiplies_in_loops is not split over roles: it has a while loop}}
+kiln.func @multiplies_in_loops(%a: !kiln.tensor<16x16xf32>, %n: index) incore {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  %end = scf.while (%i = %n) : (index) -> index {
+    %more = arith.cmpi sgt, %i, %c0 : index
+    scf.condition(%more) %i : index
+  } do {
+  ^bb0(%i: index):
+    scf.yield %c0 : index
+  }
+  %p = tile.matmul %x, %x : !tile.tile<16x16xf32>
+  tile.store %p, %a[0, 0]
+}
+
+// -----
+
+// Without products it is the vector role's all the same.
+// expected-remark @below {{@loops is not split over roles: it has a while loop}}
+// expected-remark @below {{@loops has work for aiv only}}
+kiln.func @loops(%a: !kiln.tensor<16x16xf32>, %n: index) incore {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  %end = scf.while (%i = %n) : (index) -> index {
+    %more = arith.cmpi sgt, %i, %c0 : index
+    scf.condition(%more) %i : index
+  } do {
+  ^bb0(%i: index):
+    %next = arith.subi %i, %c1 : index
+    scf.yield %next : index
+  }
+  tile.store %x, %a[0, 0]
+}
+
+// -----
+
 // expected-remark @below {{@idle is not split over roles: it writes nothing}}
 kiln.func @idle(%a: !kiln.tensor<16x16xf32>) incore {
 }

@@ -143,12 +143,12 @@ kiln.func @memory(%a: !kiln.tensor<?x16xf32>, %t: !kiln.tensor<16x16xf32>, %out:
 // Lanes share the rows. What is broadcast along them is whole, masks and accesses move with the lane, and what
 // happens once the first lane does.
 // CHECK-LABEL: kiln.func @rows_aic(
-// CHECK:         tile.push %{{.*}}, %to_aiv{{.*}}
+// CHECK:         tile.push %{{.*}}, %to_aiv
 // CHECK:         tile.pop %to_aic : !tile.tile<16x16xf32>
 // CHECK-LABEL: kiln.func @rows_aiv(
 // CHECK:         %[[LANE:.*]] = tile.lane
 // CHECK:         tile.load %bias[0] : !tile.tile<1x16xf32>
-// CHECK:         tile.pop %{{.*}} : !tile.tile<8x16xf32>
+// CHECK:         tile.pop %to_aiv : !tile.tile<8x16xf32>
 // CHECK:         tile.mask_diag {{.*}} : !tile.tile<8x16xf32>
 // CHECK:         tile.push %{{.*}}, %to_aic
 // CHECK:         %[[START:.*]] = arith.muli %[[LANE]], %c8
@@ -208,4 +208,27 @@ kiln.func @vector_lanes(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf3
   %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
   %y = tile.exp %x : !tile.tile<16x16xf32>
   tile.store %y, %out[0, 0]
+}
+
+// Blocks of rows that follow each other are apart in all iterations, so lanes may write and read them, and roles
+// need no token. Two lanes may add to one place atomically.
+// CHECK-LABEL: kiln.func @apart_aic(
+// CHECK-NOT:     order_
+// CHECK-LABEL: kiln.func @apart_aiv(
+// CHECK-NOT:     order_
+// CHECK-LABEL: kiln.func @apart(
+kiln.func @apart(%a: !kiln.tensor<?x16xf32>, %t: !kiln.tensor<?x32xf32>, %sum: !kiln.tensor<16x16xf32>)
+    incore split(up_down) {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %n = kiln.dim %a, 0
+  scf.for %i = %c0 to %n step %c16 {
+    %x = tile.load %t[%i, 0] : !tile.tile<16x16xf32>
+    %y = tile.exp %x : !tile.tile<16x16xf32>
+    tile.store %y, %t[%i, 0]
+    tile.store %y, %sum[0, 0] atomic(add)
+    %w = tile.load %a[%i, 0] : !tile.tile<16x16xf32>
+    %p = tile.matmul %w, %w : !tile.tile<16x16xf32>
+    tile.store %p, %t[%i, 16]
+  }
 }
