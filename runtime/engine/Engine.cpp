@@ -129,6 +129,7 @@ Status Engine::Impl::drain() {
   BadBuffers.clear(); // failed and cancelled tasks let go of their tensors
   Settled.bad.clear();
   Map.clear();
+  Settled.epochs.closeAll();
   Waited = Window.end();
   return result;
 }
