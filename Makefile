@@ -47,7 +47,8 @@ configure:
 	$(call configure,build,-DCMAKE_BUILD_TYPE=$(CMAKE_BUILD_TYPE))
 
 bench: build ## build, then run the CPU benchmarks
-	build/bin/kiln_bench_engine
+	rm -f build/bench/bench.json
+	build/bin/kiln_bench_engine --json build/bench/bench.json
 
 docs: configure ## generate the op pages from the dialect definitions
 	ninja -C build -j $(JOBS) kiln-docs

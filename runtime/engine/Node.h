@@ -97,6 +97,13 @@ struct alignas(64) Node {
   kiln_tensor *tensors() { return reinterpret_cast<kiln_tensor *>(this + 1); }
   const kiln_tensor *tensors() const { return reinterpret_cast<const kiln_tensor *>(this + 1); }
 
+  /// What running it reads first: the header, which finishing it writes, and the first tensor.
+  void prefetch() const {
+    __builtin_prefetch(this, 1);
+    __builtin_prefetch(this + 1);
+    __builtin_prefetch(this + 2);
+  }
+
   static Edge *sealed() { return reinterpret_cast<Edge *>(1); }
   bool isSealed() const { return successors.load(std::memory_order_seq_cst) == sealed(); }
   bool isBad() const { return state == TaskState::Failed || state == TaskState::Cancelled; }
@@ -122,6 +129,14 @@ struct NodeLayout {
   static constexpr uint32_t maxInlineEdges = 8;
 
   uint32_t scalars, detail, grid, predicate, buffers, edges, directions, marks, scalarTypes, size;
+
+  /// No block for so many arguments is larger, whatever its edges, grid and predicate.
+  static constexpr uint32_t bound(uint32_t numTensors, uint32_t numScalars) {
+    return sizeof(Node) + sizeof(NodeDetail) + sizeof(GridLaunch) + sizeof(NodePredicate) +
+           maxInlineEdges * sizeof(Edge) + sizeof(std::shared_ptr<Buffer>) + alignof(Node) +
+           numTensors * (sizeof(kiln_tensor) + sizeof(std::shared_ptr<Buffer>) + 2) +
+           numScalars * (sizeof(uint64_t) + 1);
+  }
 
   NodeLayout(uint32_t numTensors, uint32_t numScalars, uint32_t numEdges, bool hasGrid,
              bool hasPredicate) {

@@ -85,6 +85,8 @@ Node *Scheduler::findWork(Worker &worker) {
     if (&other == &worker)
       continue;
     unsigned count = other.ready.take(taken, maxBatch, numWorkers());
+    for (unsigned k = 0; k < count; ++k) // their lines are another core's: fetch all at once
+      taken[k]->prefetch();
     for (unsigned k = 1; k < count; ++k)
       worker.ready.push(taken[k]); // where others can still take them, should the first be long
     if (count > 1)

@@ -52,7 +52,7 @@ const KernelRecord *Engine::Impl::kernelOf(const Task &task) {
   return kernel;
 }
 
-Expected<TaskId> Engine::Impl::submit(const Task &task) {
+Expected<TaskId> Engine::Impl::submit(const Task &task, Task *expendable) {
   const KernelRecord *kernel = kernelOf(task);
   Status bad = verifyTask(task, kernel);
   if (bad.isOk() && !task.deps().empty())
@@ -70,6 +70,7 @@ Expected<TaskId> Engine::Impl::submit(const Task &task) {
   Node &node = makeNode(task, kernel);
   if (Options.recordTrace)
     History.tasks.push_back(describe(node, task));
+  fillArguments(node, task, expendable);
   recordAccesses();
   TaskId id{node.index, Run.id};
   linkAndPublish(node);
@@ -134,6 +135,8 @@ void Engine::Impl::addConflicts(LiveRegion &region, Direction direction, int32_t
     else
       addProducer(earlier.task, *kind, bufferId, arg);
   });
+  if (Conflicts.empty())
+    return;
   // The graph should not depend on how the map happens to be laid out.
   std::stable_sort(Conflicts.begin(), Conflicts.end(),
                    [](const Conflict &a, const Conflict &b) { return a.task < b.task; });
@@ -175,19 +178,14 @@ void Engine::Impl::recordAccesses() {
 // The node
 //===----------------------------------------------------------------------===//
 
-static bool hasGrid(const Task &task) {
+static bool hasSeveralBlocks(const Task &task) {
   return std::any_of(task.gridDims().begin(), task.gridDims().end(),
                      [](int64_t extent) { return extent != 1; });
 }
 
-static NodeLayout layoutOf(const Task &task, uint32_t numEdges) {
-  return NodeLayout(static_cast<uint32_t>(task.tensors().size()),
-                    static_cast<uint32_t>(task.scalars().size()), numEdges, hasGrid(task),
-                    task.predicate().has_value());
-}
-
 bool Engine::Impl::makeRoom(const Task &task) {
-  uint32_t bytes = layoutOf(task, NodeLayout::maxInlineEdges).size;
+  uint32_t bytes = NodeLayout::bound(static_cast<uint32_t>(task.tensors().size()),
+                                     static_cast<uint32_t>(task.scalars().size()));
   if (Window.end() % retireInterval == 0)
     retire();
   for (unsigned idleRounds = 0; numPending() >= Options.maxPending || !Window.hasRoom(bytes);
@@ -205,47 +203,26 @@ NodeLoc Engine::Impl::internLoc(const SourceLoc &loc) {
   return {LastFile->c_str(), loc.line, loc.col};
 }
 
-static void fillGrid(GridLaunch &grid, const Task &task) {
-  new (&grid) GridLaunch{};
-  grid.extent = {1, 1, 1};
-  std::copy(task.gridDims().begin(), task.gridDims().end(), grid.extent.begin());
-  grid.isWhole = task.isSyncStart();
-  grid.participants.store(1, std::memory_order_relaxed);
+static GridLaunch *fillGrid(std::byte *memory, const Task &task) {
+  auto *grid = new (memory) GridLaunch{};
+  grid->extent = {1, 1, 1};
+  std::copy(task.gridDims().begin(), task.gridDims().end(), grid->extent.begin());
+  grid->isWhole = task.isSyncStart();
+  grid->participants.store(1, std::memory_order_relaxed);
+  return grid;
 }
 
-/// What Tensor::toAbi() does, in one pass: this is done for every tensor of every task.
-static void fillTensor(kiln_tensor &abi, const Tensor &tensor, Direction direction) {
-  abi.data = tensor.data();
-  abi.dtype = static_cast<int32_t>(tensor.dtype());
-  abi.rank = static_cast<uint16_t>(tensor.rank());
-  bool isBroadcast = false, isContiguous = true, isEmpty = false;
-  uint64_t step = 1; // may wrap around when some extent is 0, and is not needed then
-  for (int i = KILN_MAX_RANK; i-- > tensor.rank();) {
-    abi.extents[i] = 1;
-    abi.strides[i] = 0;
-  }
-  for (int i = tensor.rank(); i-- > 0;) {
-    int64_t extent = abi.extents[i] = tensor.extent(i), stride = abi.strides[i] = tensor.stride(i);
-    isBroadcast |= extent > 1 && stride == 0;
-    isContiguous &= extent <= 1 || static_cast<uint64_t>(stride) == step;
-    isEmpty |= extent == 0;
-    step *= static_cast<uint64_t>(extent);
-  }
-  bool isReadOnly = direction == Direction::In || isBroadcast;
-  abi.flags = static_cast<uint16_t>((isReadOnly ? KILN_TENSOR_READ_ONLY : 0) |
-                                    (isBroadcast ? KILN_TENSOR_BROADCAST : 0) |
-                                    (isContiguous || isEmpty ? KILN_TENSOR_CONTIGUOUS : 0));
-}
-
-/// Tensors, scalars, and who holds their memory.
-static void fillArguments(Node &node, const Task &task) {
+void Engine::Impl::fillArguments(Node &node, const Task &task, Task *expendable) {
   NodeDetail &detail = *node.detail;
   for (size_t i = 0; i < task.tensors().size(); ++i) {
     const TaskTensor &arg = task.tensors()[i];
-    fillTensor(node.tensors()[i], arg.tensor, arg.direction);
+    kiln_tensor &abi = node.tensors()[i] = arg.tensor.toAbi();
+    if (arg.direction == Direction::In)
+      abi.flags |= KILN_TENSOR_READ_ONLY;
     detail.directions[i] = arg.direction;
     detail.marks[i] = arg.marked;
-    new (&detail.buffers[detail.numBuffers++]) std::shared_ptr<Buffer>(arg.tensor.buffer());
+    new (&detail.buffers[detail.numBuffers++])
+        std::shared_ptr<Buffer>(expendable ? expendable->releaseBuffer(i) : arg.tensor.buffer());
   }
   for (size_t i = 0; i < task.scalars().size(); ++i) {
     node.scalars[i] = task.scalars()[i].bits;
@@ -261,35 +238,34 @@ static void fillArguments(Node &node, const Task &task) {
 
 Node &Engine::Impl::makeNode(const Task &task, const KernelRecord *kernel) {
   auto numEdges = static_cast<uint32_t>(Producers.size());
-  NodeLayout layout = layoutOf(task, numEdges);
+  auto numTensors = static_cast<uint8_t>(task.tensors().size());
+  auto numScalars = static_cast<uint8_t>(task.scalars().size());
+  bool hasGrid = hasSeveralBlocks(task), hasPredicate = task.predicate().has_value();
+  NodeLayout layout(numTensors, numScalars, numEdges, hasGrid, hasPredicate);
   uint64_t index = Window.end();
   auto *bytes = reinterpret_cast<std::byte *>(Window.push(layout.size));
-  auto *node = new (bytes) Node{};
+  auto *node = new (bytes) Node;
+  auto *detail = new (bytes + layout.detail) NodeDetail;
   node->isDoomed.store(IsDoomed, std::memory_order_relaxed);
-  node->numTensors = static_cast<uint8_t>(task.tensors().size());
-  node->numScalars = static_cast<uint8_t>(task.scalars().size());
+  node->state = TaskState::Pending;
+  node->numTensors = numTensors;
+  node->numScalars = numScalars;
   node->index = index;
   node->kernel = kernel;
   node->scalars = reinterpret_cast<uint64_t *>(bytes + layout.scalars);
-  auto *detail = new (bytes + layout.detail) NodeDetail{};
   node->detail = detail;
-  if (hasGrid(task)) {
-    detail->grid = reinterpret_cast<GridLaunch *>(bytes + layout.grid);
-    fillGrid(*detail->grid, task);
-  }
-  if (task.predicate())
-    detail->predicate = new (bytes + layout.predicate) NodePredicate;
-  node->isPlain = kernel && !detail->grid && !detail->predicate;
+  node->isPlain = kernel && !hasGrid && !hasPredicate;
+  detail->grid = hasGrid ? fillGrid(bytes + layout.grid, task) : nullptr;
+  detail->predicate = hasPredicate ? new (bytes + layout.predicate) NodePredicate : nullptr;
   detail->buffers = reinterpret_cast<std::shared_ptr<Buffer> *>(bytes + layout.buffers);
+  detail->numBuffers = 0;
   detail->directions = reinterpret_cast<Direction *>(bytes + layout.directions);
   detail->marks = reinterpret_cast<bool *>(bytes + layout.marks);
   detail->scalarTypes = reinterpret_cast<DType *>(bytes + layout.scalarTypes);
   detail->loc = internLoc(task.location());
-  detail->edges = numEdges <= NodeLayout::maxInlineEdges
-                      ? reinterpret_cast<Edge *>(bytes + layout.edges)
-                      : new Edge[numEdges];
   detail->hasHeapEdges = numEdges > NodeLayout::maxInlineEdges;
-  fillArguments(*node, task);
+  detail->edges =
+      detail->hasHeapEdges ? new Edge[numEdges] : reinterpret_cast<Edge *>(bytes + layout.edges);
   return *node;
 }
 

@@ -92,20 +92,25 @@ public:
   uint64_t numRegions() const { return NumRegions; }
 
 private:
+  /// Visits uses, and drops those of settled tasks on the way.
   template <typename Visit> void visitUses(LiveRegion &region, bool wantsReaders, Visit visit) {
-    dropSettled(region);
-    for (const Use &use : region.writers)
-      visit(use);
-    if (wantsReaders)
-      for (const Use &use : region.readers)
-        visit(use);
+    bool mayDrop = !KeepsSettled || isOrphaned(*region.allocation);
+    auto visitList = [&](InlineList<Use, 1> &uses, bool isWanted) {
+      for (uint32_t i = 0; i < uses.size();) {
+        if (mayDrop && Settled.contains(uses[i].task)) {
+          uses.eraseUnordered(i);
+          continue;
+        }
+        if (isWanted)
+          visit(uses[i]);
+        ++i;
+      }
+    };
+    visitList(region.writers, true);
+    visitList(region.readers, wantsReaders);
   }
   void dropSettled(LiveRegion &region) {
-    if (KeepsSettled && !isOrphaned(*region.allocation))
-      return;
-    auto isSettled = [&](const Use &use) { return Settled.contains(use.task); };
-    region.writers.eraseIf(isSettled);
-    region.readers.eraseIf(isSettled);
+    visitUses(region, false, [](const Use &) {});
   }
 
   LiveRegion *lookup(uint64_t hash, const Region &region) const;
@@ -131,14 +136,16 @@ private:
   RegionIndex Index;
   std::vector<LiveRegion *> Table;             // exact matches: heads of chains; a power of two
   std::map<uintptr_t, Allocation> Allocations; // by first address; ranges are disjoint
+  Allocation *Latest = nullptr;                // the one looked up last
   std::vector<std::unique_ptr<LiveRegion[]>> Slabs;
   std::vector<LiveRegion *> Free;
   std::vector<LiveRegion *> Found; // scratch
   uint64_t NumRegions = 0, NextAllocation = 0;
   uint64_t SweepAt = minSweep;
 
-  /// So many regions may be kept although nothing uses them.
-  static constexpr uint64_t minSweep = 4096;
+  /// So many regions may be kept although nothing uses them: more would no longer fit a core's own
+  /// cache, and one that is made anew costs less than one fetched from memory.
+  static constexpr uint64_t minSweep = 1024;
 };
 
 } // namespace kiln
