@@ -49,6 +49,7 @@ configure:
 bench: build ## build, then run the CPU benchmarks
 	rm -f build/bench/bench.json
 	build/bin/kiln_bench_engine --json build/bench/bench.json
+	build/bin/kiln_bench_jit --json build/bench/bench.json
 
 docs: configure ## generate the op pages from the dialect definitions
 	ninja -C build -j $(JOBS) kiln-docs

@@ -1,5 +1,7 @@
 #include "kiln/Transforms/OutlineRegion.h"
 
+#include "kiln/Dialect/Kiln/ParameterFacts.h"
+
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;

@@ -1,3 +1,4 @@
+#include "kiln/Dialect/Kiln/ParameterFacts.h"
 #include "kiln/Jit/Facts.h"
 #include "kiln/Target/Signature/Signature.h"
 #include "kiln/Transforms/Passes.h"

@@ -1,6 +1,7 @@
 //===- KilnDialect.cpp - the kiln dialect and the verifiers of its plain ops ----===//
 #include "../Lists.h"
 #include "kiln/Dialect/Assembly.h"
+#include "kiln/Dialect/Kiln/ParameterFacts.h"
 
 using namespace mlir;
 using namespace kiln::assembly;

@@ -36,12 +36,6 @@ namespace kiln::ir {
 inline constexpr llvm::StringLiteral kArgNameAttr = "kiln.name";
 inline constexpr llvm::StringLiteral kArgDirectionAttr = "kiln.dir";
 inline constexpr llvm::StringLiteral kLoopAttr = "kiln.loop";
-/// Facts about a tensor parameter that a type does not say; set by kiln-specialize. The base and all
-/// strides but the leading one are multiples of 16 bytes; byte offsets fit 32 bits; the leading
-/// extent and the other strides are multiples of a number.
-inline constexpr llvm::StringLiteral kAlign16Attr = "kiln.align16";
-inline constexpr llvm::StringLiteral kOffsets32Attr = "kiln.offsets32";
-inline constexpr llvm::StringLiteral kDivisibleAttr = "kiln.divisible";
 
 inline constexpr int64_t kMaxRank = 5;
 
