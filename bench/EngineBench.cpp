@@ -115,10 +115,10 @@ public:
     Busy = &addKernel(Registry, "busy", tenMicroseconds,
                       {TensorParam::dynamic("x", DType::F32, 1, Direction::In),
                        TensorParam::dynamic("y", DType::F32, 1, Direction::Out)});
-    OneWay = &addGroup(Registry, "one_way", {{"p", 0, 1, 2, sizeof(float), Split::None}});
+    OneWay = &addGroup(Registry, "one_way", {{"p", 0, 1, 2, sizeof(float), PipeSplit::None}});
     BothWays = &addGroup(Registry, "both_ways",
-                         {{"there", 0, 1, 1, sizeof(float), Split::None},
-                          {"back", 1, 0, 1, sizeof(float), Split::None}});
+                         {{"there", 0, 1, 1, sizeof(float), PipeSplit::None},
+                          {"back", 1, 0, 1, sizeof(float), PipeSplit::None}});
   }
 
   const Report &run() {

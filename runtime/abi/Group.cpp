@@ -8,13 +8,13 @@ static Status invalid(std::string message) {
   return Status(StatusCode::InvalidArgument, std::move(message));
 }
 
-const char *kiln::toString(Split split) {
+const char *kiln::toString(PipeSplit split) {
   switch (split) {
-  case Split::None:
+  case PipeSplit::None:
     return "none";
-  case Split::UpDown:
+  case PipeSplit::UpDown:
     return "up_down";
-  case Split::LeftRight:
+  case PipeSplit::LeftRight:
     return "left_right";
   }
   return "unknown";
@@ -36,7 +36,7 @@ Expected<GroupSpec> GroupSpec::fromAbi(const kiln_group &group) {
       return invalid("pipe '" + nameOf(pipe.name) + "': split " + std::to_string(pipe.split) +
                      " does not exist");
     spec.pipes.push_back({nameOf(pipe.name), pipe.from, pipe.to, pipe.slots, pipe.payload_bytes,
-                          static_cast<Split>(pipe.split)});
+                          static_cast<PipeSplit>(pipe.split)});
   }
   return spec;
 }
@@ -74,7 +74,7 @@ static Status verifySplit(const PipeSpec &pipe, const RoleSpec &from, const Role
   if (from.lanes > 1 && to.lanes > 1 && from.lanes != to.lanes)
     return invalid("joins " + std::to_string(from.lanes) + " lanes of '" + from.name + "' and " +
                    std::to_string(to.lanes) + " of '" + to.name + "': their numbers differ");
-  if (pipe.split == Split::None) {
+  if (pipe.split == PipeSplit::None) {
     if (from.lanes > 1 && to.lanes == 1)
       return invalid("split none cannot join what " + std::to_string(from.lanes) + " lanes of '" +
                      from.name + "' push; split up_down or left_right would");

@@ -125,9 +125,9 @@ int32_t nothing(const kiln_args *, const kiln_blocks *, kiln_context *) { return
 struct Part {
   int64_t row, column, rows, columns; // of the full tile
 };
-template <Split split> Part partOf(const kiln_context *ctx) {
+template <PipeSplit split> Part partOf(const kiln_context *ctx) {
   int64_t lane = ctx->lane, lanes = ctx->lanes;
-  if (split == Split::UpDown)
+  if (split == PipeSplit::UpDown)
     return {lane * side / lanes, 0, side / lanes, side};
   return {0, lane * side / lanes, side, side / lanes};
 }
@@ -150,7 +150,7 @@ int32_t multiply(const kiln_args *args, const kiln_blocks *, kiln_context *ctx) 
   KILN_TEST_END_IF(release(ctx, 0));
   return endPush(ctx, 1);
 }
-template <Split split>
+template <PipeSplit split>
 int32_t addResidual(const kiln_args *args, const kiln_blocks *, kiln_context *ctx) {
   Part part = partOf<split>(ctx);
   float *a = beginPush(ctx, 0);
@@ -209,7 +209,7 @@ RoleSpec role(const char *name, kiln_kernel_fn function, uint32_t lanes = 1,
   return {name, function, lanes, workspace, nullptr};
 }
 PipeSpec pipe(const char *name, uint32_t from, uint32_t to, uint32_t slots = 2,
-              uint64_t bytes = sizeof(float), Split split = Split::None) {
+              uint64_t bytes = sizeof(float), PipeSplit split = PipeSplit::None) {
   return {name, from, to, slots, bytes, split};
 }
 
@@ -277,12 +277,12 @@ TEST_F(GroupTest, three_roles) {
 }
 
 TEST_F(GroupTest, lanes_divide_and_join_tiles_by_rows_and_by_columns) {
-  add("rows", {role("cube", multiply), role("vec", addResidual<Split::UpDown>, 2)},
-      {pipe("up", 1, 0, 2, tileBytes, Split::UpDown),
-       pipe("down", 0, 1, 2, tileBytes, Split::UpDown)});
-  add("columns", {role("vec", addResidual<Split::LeftRight>, 4), role("cube", multiply)},
-      {pipe("up", 0, 1, 1, tileBytes, Split::LeftRight),
-       pipe("down", 1, 0, 1, tileBytes, Split::LeftRight)});
+  add("rows", {role("cube", multiply), role("vec", addResidual<PipeSplit::UpDown>, 2)},
+      {pipe("up", 1, 0, 2, tileBytes, PipeSplit::UpDown),
+       pipe("down", 0, 1, 2, tileBytes, PipeSplit::UpDown)});
+  add("columns", {role("vec", addResidual<PipeSplit::LeftRight>, 4), role("cube", multiply)},
+      {pipe("up", 0, 1, 1, tileBytes, PipeSplit::LeftRight),
+       pipe("down", 1, 0, 1, tileBytes, PipeSplit::LeftRight)});
   auto matrix = [](int seed) {
     Tensor t = zeros(DType::F32, {side, side});
     for (int64_t i = 0; i < side * side; ++i)
@@ -397,7 +397,7 @@ TEST_F(GroupTest, one_lane_that_stays_behind_is_named) {
     return KILN_OK;
   };
   add("lopsided", {role("vec", lopsided, 2), role("drain", drain)},
-      {pipe("p", 0, 1, 2, 8, Split::UpDown)});
+      {pipe("p", 0, 1, 2, 8, PipeSplit::UpDown)});
   expectError(run(task("lopsided")), StatusCode::Deadlock,
               {"vec#0 waits to push into 'p' (2 of 2 slots full)", "drain waits to pop from 'p' (0",
                "ended: vec#1"});
@@ -465,8 +465,8 @@ TEST_F(GroupTest, bad_groups_are_refused) {
   bad({a, b}, {pipe("p", 0, 1, 0)}, "slots, not 0");
   bad({a, b}, {pipe("p", 0, 1), pipe("p", 1, 0)}, "used twice");
   bad({a, lanes}, {pipe("p", 1, 0)}, "split up_down or left_right would");
-  bad({a, b}, {pipe("p", 0, 1, 2, 4, Split::UpDown)}, "has lanes");
-  bad({a, lanes}, {pipe("p", 0, 1, 2, 3, Split::UpDown)}, "cannot divide 3 bytes");
+  bad({a, b}, {pipe("p", 0, 1, 2, 4, PipeSplit::UpDown)}, "has lanes");
+  bad({a, lanes}, {pipe("p", 0, 1, 2, 3, PipeSplit::UpDown)}, "cannot divide 3 bytes");
   bad({lanes, role("more", nothing, 3)}, {pipe("p", 0, 1)}, "numbers differ");
   KernelRecord both;
   both.name = "both";

@@ -18,13 +18,13 @@
 
 namespace kiln {
 
-enum class Split : uint8_t {
+enum class PipeSplit : uint8_t {
   None = KILN_SPLIT_NONE,
   UpDown = KILN_SPLIT_UP_DOWN,
   LeftRight = KILN_SPLIT_LEFT_RIGHT
 };
 /// "none", "up_down", "left_right"
-const char *toString(Split split);
+const char *toString(PipeSplit split);
 
 struct RoleSpec {
   std::string name;
@@ -39,7 +39,7 @@ struct PipeSpec {
   uint32_t from = 0, to = 0; // indices of roles
   uint32_t slots = 2;
   uint64_t payloadBytes = 0; // of a message, all lanes together
-  Split split = Split::None;
+  PipeSplit split = PipeSplit::None;
 };
 
 struct GroupSpec {

@@ -33,7 +33,7 @@ public:
       : Spec(&spec), Producers(producers), Consumers(consumers),
         CopyBytes((spec.payloadBytes + alignment - 1) & ~(alignment - 1)),
         // Without a split, lanes that push to lanes have a message each.
-        CopiesPerSlot(isLaneToLane() && spec.split == Split::None ? producers : 1) {}
+        CopiesPerSlot(isLaneToLane() && spec.split == PipeSplit::None ? producers : 1) {}
 
   const PipeSpec &spec() const { return *Spec; }
   uint64_t bytes() const { return CopyBytes * CopiesPerSlot * Spec->slots; }
