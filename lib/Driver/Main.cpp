@@ -1,6 +1,9 @@
 //===- Main.cpp - the command line of `kiln` and of every example ---------------------===//
 #include "Driver.h"
 
+#include "kiln/Jit/Jit.h"
+#include "kiln/runtime/bundle.h"
+
 #include "mlir/Parser/Parser.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CrashRecoveryContext.h"
@@ -303,6 +306,8 @@ static const char kUsage[] =
     "  kiln emit PROG [--target ir|torch] [--after PASS]  print the program at a stage\n"
     "  kiln build PROG -p PLATFORM -o DIR                 compile to a bundle\n"
     "  kiln dump DIR [--task N] [--export npy|txt] ...    look into a dump\n"
+    "  kiln exec DIR [--arg NAME=SPEC]...                 verify and run a bundle\n"
+    "  kiln cache ls|stat|clear|verify                    the cache of compiled code\n"
     "  kiln machines [--json]                             machine models\n"
     "\n"
     "PROG is a .mlir file or a compiled example. kiln COMMAND --help says more.\n";
@@ -320,6 +325,10 @@ int toolMain(int argc, char **argv) {
   }
   if (command == "dump")
     return dumpCommand(argc - 1, argv + 1);
+  if (command == "exec")
+    return execCommand(argc - 1, argv + 1);
+  if (command == "cache")
+    return cacheCommand(argc - 1, argv + 1);
   if (command == "machines") {
     bool json = args.size() == 2 && args[1] == "--json";
     return args.size() == 1 || json ? machinesCommand(json)

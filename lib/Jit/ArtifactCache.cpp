@@ -1,6 +1,23 @@
 #include "ArtifactCache.h"
 
+#include <sys/stat.h>
+
 namespace kiln {
+
+/// Maps the code: from its file where it has one (debuggers and profilers then find its symbols),
+/// else from memory.
+static Expected<ArtifactCache::Code> map(const CacheEntry &entry) {
+  // Only the very file that was verified; it may have been removed or replaced since.
+  struct stat st;
+  bool isSame = !entry.path.empty() && ::stat(entry.path.c_str(), &st) == 0 &&
+                st.st_dev == entry.device && st.st_ino == entry.inode;
+  Expected<std::shared_ptr<SharedObject>> object =
+      isSame ? SharedObject::open(entry.path)
+             : SharedObject::fromBytes(entry.object, entry.info.entry.name);
+  if (!object)
+    return object.status();
+  return NativeProgram::load(std::move(*object), entry.info);
+}
 
 Expected<ArtifactCache::Code> ArtifactCache::get(const std::string &key, const Compile &compile) {
   std::shared_ptr<Slot> slot;
@@ -36,7 +53,7 @@ ArtifactCache::Code ArtifactCache::loadFromDisk(const std::string &key, bool isF
   Expected<CacheEntry> entry = Disk.load(key);
   if (!entry)
     return reject(entry.status());
-  Expected<Code> code = LoadedArtifact::load(*entry);
+  Expected<Code> code = map(*entry);
   if (!code)
     return reject(code.status().withPrefix("cache entry " + entry->path + " is not used"));
   ++DiskHits;
@@ -64,7 +81,7 @@ Expected<ArtifactCache::Code> ArtifactCache::compileAndStore(const std::string &
     return artifact.status();
   Bytes += artifact->object.size();
   CacheEntry entry;
-  entry.entry = artifact->entry;
+  entry.info = artifact->info;
   uint64_t evicted = 0;
   if (Disk.isEnabled()) {
     Expected<CacheEntry> stored = Disk.store(key, *artifact, &evicted);
@@ -76,7 +93,7 @@ Expected<ArtifactCache::Code> ArtifactCache::compileAndStore(const std::string &
     Disk.count({.misses = 1, .compiles = 1, .evictions = evicted});
   }
   entry.object = std::move(artifact->object);
-  return LoadedArtifact::load(entry);
+  return map(entry);
 }
 
 JitCounters ArtifactCache::counters() const {

@@ -9,7 +9,6 @@
 #ifndef KILN_LIB_JIT_ARTIFACTCACHE_H
 #define KILN_LIB_JIT_ARTIFACTCACHE_H
 
-#include "LoadedArtifact.h"
 #include "kiln/Jit/Jit.h"
 
 #include <atomic>
@@ -21,7 +20,7 @@ namespace kiln {
 
 class ArtifactCache {
 public:
-  using Code = std::shared_ptr<const LoadedArtifact>;
+  using Code = std::shared_ptr<const NativeProgram>;
   using Compile = std::function<Expected<Artifact>()>;
 
   ArtifactCache(DiskCacheOptions disk, std::function<void(const std::string &)> log)

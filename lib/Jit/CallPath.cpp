@@ -169,8 +169,8 @@ Expected<const CallState *> Compiled::Impl::makeState(const Block &block) {
   auto state = std::make_unique<CallState>();
   state->words.assign(block.words, block.wordsEnd);
   state->code = *code;
-  state->entry = (*code)->entry();
-  state->workspaceBytes = (*code)->workspaceBytes();
+  state->entry = (*code)->kernel();
+  state->workspaceBytes = (*code)->info().entry.workspaceBytes;
   bool isNew = false;
   const CallState *published = States.add(std::move(state), isNew);
   if (isNew)
@@ -238,7 +238,27 @@ void takeReport(kiln_context *ctx, const char *message, const char *file, int li
 
 } // namespace
 
+/// Tasks outlive the stack, so they get tensors of their own.
+Status Compiled::Impl::runOrchestration(const CallState &state, const Block &block) const {
+  const Signature &signature = Source->signature();
+  std::vector<Tensor> tensors;
+  for (uint32_t i = 0; i < NumTensors; ++i) {
+    const kiln_tensor &t = block.tensors[i];
+    Expected<Tensor> tensor =
+        Tensor::view(t.data, DType(t.dtype), Dims(t.extents, t.rank), Dims(t.strides, t.rank));
+    if (!tensor)
+      return argumentError(signature.argName(i), tensor.status().message());
+    tensors.push_back(std::move(*tensor));
+  }
+  std::vector<ScalarBits> scalars;
+  for (uint32_t i = 0; i < NumScalars; ++i)
+    scalars.push_back({block.scalars[i], signature.scalars[i].type});
+  return state.code->run(tensors, scalars);
+}
+
 Status Compiled::Impl::run(const CallState &state, const Block &block) const {
+  if (!state.entry) [[unlikely]]
+    return runOrchestration(state, block);
   Report report;
   kiln_args args{block.tensors, block.scalars, NumTensors, NumScalars};
   kiln_blocks range{{0, 0, 0}, {1, 1, 1}};

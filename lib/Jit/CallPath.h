@@ -19,8 +19,8 @@ namespace kiln {
 
 struct CallState {
   std::vector<uint64_t> words; ///< The facts of all tensors; compared in full.
-  std::shared_ptr<const LoadedArtifact> code;
-  kiln_kernel_fn entry = nullptr;
+  std::shared_ptr<const NativeProgram> code;
+  kiln_kernel_fn entry = nullptr; ///< Null: an orchestration.
   uint64_t workspaceBytes = 0;
   CallState *next = nullptr; ///< In its bucket; constant once published.
 
@@ -89,6 +89,7 @@ struct Compiled::Impl {
   Expected<const CallState *> makeState(const Block &block);
   Status checkOutputs(const Block &block) const;
   Status run(const CallState &state, const Block &block) const;
+  Status runOrchestration(const CallState &state, const Block &block) const;
   std::string nameOf(size_t position) const;
 
   std::shared_ptr<const JitSource> Source;

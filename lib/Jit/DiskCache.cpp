@@ -182,7 +182,7 @@ static Expected<CacheEntry> loadFile(const std::string &path, uint64_t maxBytes,
                   "cache entry " + path + " is not used: it was made for another key");
   if (foundKey)
     *foundKey = parts->key;
-  entry->entry = parts->entry;
+  entry->info = std::move(parts->info);
   bytes.resize(parts->object.size());
   entry->object = std::move(bytes);
   return entry;
@@ -272,7 +272,7 @@ Expected<CacheEntry> DiskCache::store(const std::string &key, const Artifact &ar
   if (evicted)
     *evicted = removed;
   CacheEntry entry;
-  entry.entry = artifact.entry;
+  entry.info = artifact.info;
   entry.path = path;
   entry.device = st.st_dev;
   entry.inode = st.st_ino;

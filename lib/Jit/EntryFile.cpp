@@ -1,6 +1,5 @@
 #include "EntryFile.h"
 
-#include <nlohmann/json.hpp>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -41,14 +40,6 @@ private:
 
 Status damaged(const char *what) { return Status(StatusCode::IoError, what); }
 
-Expected<EntryInfo> parseInfo(std::string_view text) {
-  auto json = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!json.is_object() || !json.contains("symbol") || !json["symbol"].is_string() ||
-      !json.contains("workspace_bytes") || !json["workspace_bytes"].is_number_unsigned())
-    return damaged("its description cannot be read");
-  return EntryInfo{json["symbol"].get<std::string>(), json["workspace_bytes"].get<uint64_t>()};
-}
-
 } // namespace
 
 std::string hashText(std::string_view bytes) {
@@ -60,9 +51,7 @@ std::string hashText(std::string_view bytes) {
 }
 
 std::string renderTrailer(const Artifact &artifact, std::string_view key) {
-  nlohmann::ordered_json info{{"symbol", artifact.entry.symbol},
-                              {"workspace_bytes", artifact.entry.workspaceBytes}};
-  std::string trailer = info.dump();
+  std::string trailer = toJson(artifact.info);
   Footer footer{};
   std::memcpy(footer.magic, kMagic, sizeof kMagic);
   footer.version = cacheFormatVersion;
@@ -102,10 +91,10 @@ Expected<EntryParts> parseEntry(std::string_view file) {
   checksum.finish(found);
   if (std::memcmp(found, footer.checksum, sizeof found) != 0)
     return damaged("its checksum does not match its contents");
-  Expected<EntryInfo> info = parseInfo(file.substr(footer.objectBytes, footer.infoBytes));
+  Expected<NativeInfo> info = parseNativeInfo(file.substr(footer.objectBytes, footer.infoBytes));
   if (!info)
     return info.status();
-  return EntryParts{*info, file.substr(0, footer.objectBytes),
+  return EntryParts{std::move(*info), file.substr(0, footer.objectBytes),
                     file.substr(footer.objectBytes + footer.infoBytes, footer.keyBytes)};
 }
 

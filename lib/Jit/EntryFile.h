@@ -16,7 +16,7 @@
 namespace kiln {
 
 struct EntryParts {
-  EntryInfo entry;
+  NativeInfo info;
   std::string_view object, key;
 };
 

@@ -90,7 +90,10 @@ public:
         (folder / "k.so") + " " + (folder / "k.c");
     if (std::system(command.c_str()) != 0)
       return Status(StatusCode::Internal, "the C compiler failed");
-    return Artifact{{Kernel.signature.name, Kernel.workspaceBytes}, readText(folder / "k.so")};
+    const std::string &name = Kernel.signature.name;
+    NativeInfo info{
+        NativeInfo::Kind::Kernel, {name, name, Kernel.workspaceBytes, Kernel.signature}, Order, {}};
+    return Artifact{std::move(info), readText(folder / "k.so")};
   }
 
   std::vector<ParamRef> Order;

@@ -22,7 +22,12 @@ DiskCacheOptions optionsFor(const std::string &directory, uint64_t maxBytes = 1 
 
 /// An entry that no linker would take, for tests that only store and load.
 Artifact fakeArtifact(const std::string &key, size_t bytes = 20000) {
-  Artifact artifact{{"symbol_of_" + hashText(key), 64}, std::string(bytes, '\0')};
+  Signature signature{"fake", "cpu", {}, {{"n", DType::I32}}};
+  NativeInfo info{NativeInfo::Kind::Kernel,
+                  {"fake", "symbol_of_" + hashText(key), 64, signature},
+                  {{false, 0}},
+                  {}};
+  Artifact artifact{info, std::string(bytes, '\0')};
   std::mt19937_64 random(std::hash<std::string>{}(key));
   for (char &c : artifact.object)
     c = char(random());
@@ -31,7 +36,7 @@ Artifact fakeArtifact(const std::string &key, size_t bytes = 20000) {
 
 bool isEntryOf(const CacheEntry &entry, const std::string &key, size_t bytes = 20000) {
   Artifact want = fakeArtifact(key, bytes);
-  return entry.object == want.object && entry.entry.symbol == want.entry.symbol;
+  return entry.object == want.object && entry.info.entry.symbol == want.info.entry.symbol;
 }
 
 /// Runs `body` in a child process; its exit code, or minus the signal.

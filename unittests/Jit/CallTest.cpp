@@ -217,13 +217,13 @@ TEST(Call, test_scalars_must_fit_their_type) {
 
 TEST(Call, test_parameters_in_the_order_of_the_program) {
   auto backend = std::make_shared<CBackend>(pokeKernel());
-  backend->Order = {{false, 2}, {true, 0}, {false, 1}, {false, 0}};
+  backend->Order = {{false, 0}, {true, 0}, {false, 1}, {false, 2}};
   TestJit test;
   Compiled poke = test.jit.compile(backend);
   Tensor x = take(Tensor::empty(DType::F32, {4, 8}));
-  EXPECT_OK(poke(6.5, x, 5, 2)); // value, x, j, i
+  EXPECT_OK(poke(2, x, 5, 6.5)); // i, x, j, value
   EXPECT_EQ(x.dataAs<float>()[2 * 8 + 5], 6.5f);
-  expectError(poke(6.5, x, 5), StatusCode::InvalidArgument, {"(value, x, j, i)"});
+  expectError(poke(2, x, 5), StatusCode::InvalidArgument, {"(i, x, j, value)"});
 }
 
 TEST(Call, test_outputs_that_overlap) {

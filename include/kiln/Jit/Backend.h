@@ -12,28 +12,16 @@
 #define KILN_JIT_BACKEND_H
 
 #include "kiln/Jit/Facts.h"
-#include "kiln/runtime/signature.h"
+#include "kiln/runtime/native_program.h"
 
 #include <span>
 
 namespace kiln {
 
-/// A function of the artifact in the form of kiln/abi.h.
-struct EntryInfo {
-  std::string symbol;
-  uint64_t workspaceBytes = 0;
-};
-
-/// What a compile gives: a shared object and how to enter it.
+/// What a compile gives: a shared object and what is in it.
 struct Artifact {
-  EntryInfo entry;
+  NativeInfo info;
   std::string object;
-};
-
-/// A parameter of the entry, by its place in the signature.
-struct ParamRef {
-  bool isTensor = true;
-  uint16_t index = 0; ///< Among the tensors, or among the scalars.
 };
 
 class JitSource {

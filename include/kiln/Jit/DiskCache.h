@@ -43,7 +43,7 @@ struct DiskCacheOptions {
 };
 
 struct CacheEntry {
-  EntryInfo entry;
+  NativeInfo info;
   std::string object;
   std::string path;               ///< The file, whose first bytes are the object.
   uint64_t device = 0, inode = 0; ///< Of the file that was verified.

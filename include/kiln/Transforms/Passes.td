@@ -12,6 +12,21 @@ def KilnInline : Pass<"kiln-inline", "::mlir::ModuleOp"> {
   }];
 }
 
+def KilnSpecialize : Pass<"kiln-specialize", "::mlir::ModuleOp"> {
+  let summary = "refine the tensor types of the entry by the facts of a JIT key, and by nothing else";
+  let description = [{
+    The only way from a call's tensors into the compiler. One text of facts for each tensor of the entry, in order, as it
+    stands in the key: `f32 rank 2 leading 1 align16 offsets32 static 0:128:64 divisible 8`. Static extents and
+    strides, and the stride 1 of the leading dimension, go into the types; `kiln.align16`, `kiln.offsets32` and
+    `kiln.divisible` become attributes of the parameter, which `kiln-outline` hands on. Facts that contradict the
+    program are an error.
+  }];
+  let options = [
+    Option<"entry", "entry", "std::string", "", "The function to specialise; the program's entry if none is given">,
+    ListOption<"facts", "facts", "std::string", "The facts of each tensor parameter, in order">
+  ];
+}
+
 def KilnOutline : Pass<"kiln-outline", "::mlir::ModuleOp"> {
   let summary = "make kiln.incore regions kernels of their own, launched by kiln.submit";
   let description = [{
