@@ -127,7 +127,7 @@ void reportText(const Source &source, const RunSettings &options, const CheckOut
 }
 
 /// Simulates under all seeds; Python and formulas are not needed for it.
-Status simulateSeeds(const Compiled &compiled, std::span<const Argument> args,
+Status simulateSeeds(const CompiledProgram &compiled, std::span<const Argument> args,
                      const RunSettings &options, CheckOutcome &outcome) {
   CheckOptions check;
   check.firstSeed = options.seed;
@@ -156,7 +156,7 @@ int checkCommand(const Source &source, const RunSettings &options) {
   CompileSettings settings = options;
   settings.prove = false; // it is done below, with a report
   int status = kBadInput;
-  std::optional<Compiled> compiled = compile(source, settings, status);
+  std::optional<CompiledProgram> compiled = compile(source, settings, status);
   if (!compiled)
     return status;
   CheckOutcome outcome;

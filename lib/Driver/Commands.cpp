@@ -35,7 +35,7 @@ int emitCommand(const Source &source, const std::string &target, const RunSettin
   if (target != "ir" && target != "torch")
     return badInput("there is no target '" + target + "'; use ir or torch");
   bool asWritten = target == "ir" && options.lastPass.empty() && options.platform.empty();
-  std::optional<Compiled> compiled;
+  std::optional<CompiledProgram> compiled;
   if (!asWritten) {
     CompileSettings settings = options;
     if (options.platform.empty() && !options.lastPass.empty())
@@ -143,7 +143,7 @@ int buildCommand(const Source &source, const RunSettings &options) {
     return badInput("bundles can be built for a2a3sim and a5sim so far, not for '" + platform +
                     "'");
   int status = kBadInput;
-  std::optional<Compiled> compiled = compile(source, options, status);
+  std::optional<CompiledProgram> compiled = compile(source, options, status);
   if (!compiled)
     return status;
   ir::FuncOp entry = compiled->entry;

@@ -81,8 +81,9 @@ Status makeFolder(const std::string &dir) {
 
 } // namespace
 
-std::optional<Compiled> compile(const Source &source, const CompileSettings &options, int &status,
-                                std::unique_ptr<PassInstrumentation> instrumentation) {
+std::optional<CompiledProgram> compile(const Source &source, const CompileSettings &options,
+                                       int &status,
+                                       std::unique_ptr<PassInstrumentation> instrumentation) {
   status = kBadInput;
   auto refuse = [](const std::string &message) {
     badInput(message);
@@ -103,7 +104,7 @@ std::optional<Compiled> compile(const Source &source, const CompileSettings &opt
       return std::nullopt;
     }
 
-  Compiled compiled{ModuleOp(source.module).clone(), nullptr, machine};
+  CompiledProgram compiled{ModuleOp(source.module).clone(), nullptr, machine};
   MLIRContext *context = compiled.module->getContext();
   PassManager passes(context);
   std::vector<std::string> names;

@@ -49,7 +49,7 @@ struct CompileSettings {
 };
 
 /// A program compiled for a platform, and the function a run starts with.
-struct Compiled {
+struct CompiledProgram {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   ir::FuncOp entry;
   const Machine *machine; ///< Null for the torch platform: only prepared.
@@ -57,7 +57,7 @@ struct Compiled {
 
 /// Runs the passes of the platform on a copy of the program. Errors have been printed when there is
 /// no result; `status` is then the exit code. `instrumentation`, if given, sees each pass.
-std::optional<Compiled>
+std::optional<CompiledProgram>
 compile(const Source &source, const CompileSettings &options, int &status,
         std::unique_ptr<mlir::PassInstrumentation> instrumentation = nullptr);
 

@@ -238,11 +238,11 @@ int runCommand(const Source &source, const RunSettings &options) {
   int status = kBadInput;
   CompileSettings settings = options;
   settings.prove = false; // what hangs is worth a run: the report and the dump show where
-  std::optional<Compiled> compiled = compile(source, settings, status);
+  std::optional<CompiledProgram> compiled = compile(source, settings, status);
   if (!compiled)
     return status;
   // The reference is what the program says, not what the passes made of it.
-  std::optional<Compiled> asWritten = compile(source, {"torch", options.entry}, status);
+  std::optional<CompiledProgram> asWritten = compile(source, {"torch", options.entry}, status);
   if (!asWritten)
     return status;
   ir::FuncOp entry = asWritten->entry;

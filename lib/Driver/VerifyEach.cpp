@@ -203,7 +203,7 @@ void PassVerifier::verify(const std::string &pass, ModuleOp module) {
 
 int verifyEachPass(const Source &source, const RunSettings &options) {
   int status = kBadInput;
-  std::optional<Compiled> prepared = compile(source, {"torch", options.entry}, status);
+  std::optional<CompiledProgram> prepared = compile(source, {"torch", options.entry}, status);
   if (!prepared)
     return status;
   Expected<std::vector<Argument>> args = argumentsOf(source, prepared->entry, options);
