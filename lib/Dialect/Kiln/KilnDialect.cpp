@@ -1,6 +1,7 @@
 //===- KilnDialect.cpp - the kiln dialect and the verifiers of its plain ops ----===//
 #include "../Lists.h"
 #include "kiln/Dialect/Assembly.h"
+#include "kiln/Dialect/Kiln/ParameterFacts.h"
 
 using namespace mlir;
 using namespace kiln::assembly;
@@ -37,6 +38,19 @@ LogicalResult KilnDialect::verifyRegionArgAttribute(Operation *op, unsigned, uns
         !isa<TensorType>(func.getArgumentTypes()[arg]))
       return op->emitOpError("parameter ")
              << arg << ": only a tensor has a direction, and it is in, out or inout";
+    return success();
+  }
+  if (llvm::is_contained({kAlign16Attr, kOffsets32Attr, kDivisibleAttr}, attribute.getName())) {
+    auto func = dyn_cast<FuncOp>(op);
+    if (!func || !isa<TensorType>(func.getArgumentTypes()[arg]))
+      return op->emitOpError("parameter ")
+             << arg << ": " << attribute.getName() << " is a fact about a tensor";
+    auto number = dyn_cast<IntegerAttr>(attribute.getValue());
+    bool isGood = attribute.getName() == kDivisibleAttr ? number && number.getInt() >= 1
+                                                        : isa<UnitAttr>(attribute.getValue());
+    if (!isGood)
+      return op->emitOpError("parameter ")
+             << arg << ": " << attribute.getName() << " is not well-formed";
     return success();
   }
   return op->emitOpError("unknown attribute ") << attribute.getName() << " on parameter " << arg;
