@@ -148,7 +148,7 @@ int checkCommand(const Source &source, const RunSettings &options) {
   if (!isAvailable(options.platform, message))
     return badInput(message);
   const Machine *machine = findMachine(options.platform);
-  if (!machine)
+  if (!machine || options.platform == "cpu")
     return badInput("kiln check simulates; use -p a2a3sim or -p a5sim");
   int status = kBadInput;
   OwningOpRef<ModuleOp> module = prepare(source, "", status);

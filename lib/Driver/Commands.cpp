@@ -1,6 +1,7 @@
 //===- Commands.cpp - `kiln emit`, `kiln build`, `kiln machines` ----------------------===//
 #include "Driver.h"
 
+#include "kiln/Target/Llvm/Llvm.h"
 #include "kiln/Target/Signature/Signature.h"
 #include "kiln/Target/Torch/Torch.h"
 #include "kiln/Transforms/Passes.h"
@@ -84,8 +85,15 @@ int emitCommand(const Source &source, const std::string &target, const std::stri
       return kBadInput;
     }
     text = *emitted;
+  } else if (target == "llvm") {
+    Expected<std::string> emitted = emitLlvmIr(*module);
+    if (!emitted) {
+      printErrors({emitted.status()});
+      return kBadInput;
+    }
+    text = *emitted;
   } else {
-    return badInput("there is no target '" + target + "'; use ir or torch");
+    return badInput("there is no target '" + target + "'; use ir, torch or llvm");
   }
   std::fwrite(text.data(), 1, text.size(), stdout);
   return kGood;
