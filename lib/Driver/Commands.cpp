@@ -1,6 +1,7 @@
 //===- Commands.cpp - `kiln emit`, `kiln build`, `kiln machines` ----------------------===//
 #include "Driver.h"
 
+#include "kiln/Target/Llvm/Llvm.h"
 #include "kiln/Target/Signature/Signature.h"
 #include "kiln/Target/Torch/Torch.h"
 #include "kiln/runtime/kernel_config.h"
@@ -32,33 +33,35 @@ void printErrors(const std::vector<Status> &errors, std::FILE *to) {
 }
 
 int emitCommand(const Source &source, const std::string &target, const RunSettings &options) {
-  if (target != "ir" && target != "torch")
-    return badInput("there is no target '" + target + "'; use ir or torch");
+  if (target != "ir" && target != "torch" && target != "llvm")
+    return badInput("there is no target '" + target + "'; use ir, torch or llvm");
   bool asWritten = target == "ir" && options.lastPass.empty() && options.platform.empty();
   std::optional<CompiledProgram> compiled;
   if (!asWritten) {
     CompileSettings settings = options;
-    if (options.platform.empty() && !options.lastPass.empty())
+    if (options.platform.empty() && target == "llvm")
+      settings.platform = "cpu";
+    else if (options.platform.empty() && !options.lastPass.empty())
       settings.platform = CompileSettings().platform;
     int status = kBadInput;
     if (!(compiled = compile(source, settings, status)))
       return status;
   }
   ModuleOp module = asWritten ? source.module : *compiled->module;
-  std::string text;
-  if (target == "ir") {
-    llvm::raw_string_ostream os(text);
-    module.print(os);
-  } else {
-    Expected<std::string> emitted =
-        emitTorch(module, {options.entry, options.unboundedSlots, options.checkShapes});
-    if (!emitted) {
-      printErrors({emitted.status()});
-      return kBadInput;
-    }
-    text = *emitted;
+  Expected<std::string> text = [&]() -> Expected<std::string> {
+    if (target == "llvm")
+      return emitLlvmIr(module);
+    if (target == "torch")
+      return emitTorch(module, {options.entry, options.unboundedSlots, options.checkShapes});
+    std::string printed;
+    llvm::raw_string_ostream(printed) << module;
+    return printed;
+  }();
+  if (!text) {
+    printErrors({text.status()});
+    return kBadInput;
   }
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fwrite(text->data(), 1, text->size(), stdout);
   return kGood;
 }
 

@@ -111,7 +111,7 @@ int parseOptions(CommandLine &line, const std::string &program,
   RunSettings &run = line.run;
   app.add_option("--entry", run.entry, "The function to start with");
   if (line.command == "run") {
-    app.add_option("-p,--platform", run.platform, "Where to run: a2a3sim, a5sim or torch")
+    app.add_option("-p,--platform", run.platform, "Where to run: cpu, a2a3sim, a5sim or torch")
         ->capture_default_str();
     app.add_option("--arg", argTexts,
                    "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
@@ -156,7 +156,7 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
     app.add_flag("--json", run.json, "Machine-readable output");
   } else if (line.command == "emit") {
-    app.add_option("--target", line.target, "ir or torch")->capture_default_str();
+    app.add_option("--target", line.target, "ir, torch or llvm")->capture_default_str();
     run.platform = "";
     app.add_option("-p,--platform", run.platform,
                    "Run the passes of this platform; a2a3sim if only --after is given");
@@ -303,7 +303,7 @@ static const char kUsage[] =
     "reference, report\n"
     "  kiln check PROG [--seeds N] [--arg NAME=SPEC]...   prove the pipes, simulate many "
     "schedules\n"
-    "  kiln emit PROG [--target ir|torch] [--after PASS]  print the program at a stage\n"
+    "  kiln emit PROG [--target ir|torch|llvm] [--after PASS]  print the program at a stage\n"
     "  kiln build PROG -p PLATFORM -o DIR                 compile to a bundle\n"
     "  kiln dump DIR [--task N] [--export npy|txt] ...    look into a dump\n"
     "  kiln exec DIR [--arg NAME=SPEC]...                 verify and run a bundle\n"

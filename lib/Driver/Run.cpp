@@ -1,6 +1,7 @@
 //===- Run.cpp - `kiln run`: execute, compare, report --------------------------------===//
 #include "VerifyEach.h"
 
+#include "kiln/Target/Llvm/Llvm.h"
 #include "kiln/Target/Signature/Signature.h"
 #include "kiln/Target/Torch/Torch.h"
 #include "kiln/Target/Torch/TorchWorker.h"
@@ -26,10 +27,11 @@ struct Outcome {
   std::vector<Check> checks;
   std::vector<std::string> skipped;
   std::optional<CheckReport> findings; ///< If schedules were checked.
-  double seconds = 0;
-  bool dump = false;     ///< One was written.
-  bool timeline = false; ///< One was written.
-  std::string summary;   ///< Of the timeline.
+  double seconds = 0;                  ///< Of the run alone.
+  double compileSeconds = 0;           ///< Where something is compiled.
+  bool dump = false;                   ///< One was written.
+  bool timeline = false;               ///< One was written.
+  std::string summary;                 ///< Of the timeline.
   bool ok() const {
     return !(findings && findings->hasErrors()) &&
            llvm::all_of(checks, [](const Check &check) { return check.difference.ok; });
@@ -73,12 +75,50 @@ Status checkSchedules(ModuleOp module, ir::FuncOp entry, const Source &source,
   return report.status();
 }
 
+double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Writes what was recorded of a run, if it began. `ran` is how the run itself ended.
+Status writeRecord(Status ran, const Source &source, const RunSettings &options,
+                   const Timeline &timeline, const Trace &trace, Outcome &outcome) {
+  if (!timeline.isRecorded())
+    return ran;
+  Status written =
+      writeTimeline(options.out, source.name + " on " + options.platform, timeline, trace);
+  outcome.timeline = written.isOk();
+  outcome.summary = summarize(timeline, trace);
+  return ran.isOk() ? written : ran;
+}
+
+Status executeNatively(ModuleOp module, ir::FuncOp entry, const Source &source,
+                       const RunSettings &options, std::span<const Argument> args,
+                       Outcome &outcome) {
+  auto start = std::chrono::steady_clock::now();
+  Expected<CpuModule> code = compileForCpu(module);
+  if (!code)
+    return code.status();
+  outcome.compileSeconds = secondsSince(start);
+  CpuRunOptions run;
+  run.seed = options.seed;
+  run.dump = {options.dumpLevel, options.out};
+  run.program = source.name;
+  run.recordTimeline = options.timeline;
+  if (!options.timeline)
+    return runOnCpu(*code, entry, args, run);
+  CpuRunReport report;
+  Status ran = runOnCpu(*code, entry, args, run, &report);
+  return writeRecord(ran, source, options, report.timeline, report.trace, outcome);
+}
+
 Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const RunSettings &options,
                std::span<const Argument> args, Outcome &outcome) {
   if (options.platform == "torch")
     return runReference(module, entry, options, args);
   if (options.seeds > 0)
     return checkSchedules(module, entry, source, options, args, outcome.findings);
+  if (options.platform == "cpu")
+    return executeNatively(module, entry, source, options, args, outcome);
   SimulatorOptions simulator;
   simulator.seed = options.seed;
   simulator.machine = findMachine(options.platform);
@@ -90,13 +130,7 @@ Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const Ru
   simulator.recordTimeline = true;
   SimulationReport report;
   Status ran = simulate(module, entry, args, simulator, &report);
-  if (!report.timeline.isRecorded())
-    return ran; // it never began
-  Status written = writeTimeline(options.out, source.name + " on " + options.platform,
-                                 report.timeline, report.trace);
-  outcome.timeline = written.isOk();
-  outcome.summary = summarize(report.timeline, report.trace);
-  return ran.isOk() ? written : ran;
+  return writeRecord(ran, source, options, report.timeline, report.trace, outcome);
 }
 
 /// Compares what the entry wrote with what the formula says of it.
@@ -136,6 +170,8 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
                                 {"seed", options.seed},
                                 {"seconds", outcome.seconds},
                                 {"ok", outcome.ok()}};
+    if (outcome.compileSeconds > 0)
+      json["compile_seconds"] = outcome.compileSeconds;
     json["checks"] = nlohmann::ordered_json::array();
     for (const Check &check : outcome.checks) {
       nlohmann::ordered_json entry{
@@ -160,7 +196,10 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
     std::printf("%s\n", json.dump(2).c_str());
     return;
   }
-  std::printf("%s on %s: %.3f s\n", source.name.c_str(), options.platform.c_str(), outcome.seconds);
+  std::printf("%s on %s: %.3f s", source.name.c_str(), options.platform.c_str(), outcome.seconds);
+  if (outcome.compileSeconds > 0)
+    std::printf(" (compiled in %.3f s)", outcome.compileSeconds);
+  std::printf("\n");
   if (outcome.findings)
     reportFindings(*outcome.findings, options);
   for (const Check &check : outcome.checks) {
@@ -190,11 +229,11 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
 } // namespace
 
 bool isAvailable(const std::string &platform, std::string &message) {
-  if (platform == "torch" || platform == "a2a3sim" || platform == "a5sim")
+  if (platform == "cpu" || platform == "torch" || platform == "a2a3sim" || platform == "a5sim")
     return true;
-  message = platform == "cpu" || platform == "h200" ? "platform '" + platform + "' is not built yet"
-                                                    : "there is no platform '" + platform + "'";
-  message += "; use a2a3sim, a5sim or torch";
+  message = platform == "h200" ? "platform '" + platform + "' is not built yet"
+                               : "there is no platform '" + platform + "'";
+  message += "; use cpu, a2a3sim, a5sim or torch";
   return false;
 }
 
@@ -224,8 +263,9 @@ int runCommand(const Source &source, const RunSettings &options) {
   std::string message;
   if (!isAvailable(options.platform, message))
     return badInput(message);
-  if (options.seeds > 0 && options.platform == "torch")
-    return badInput("the torch platform runs one schedule and checks none; use a2a3sim or a5sim");
+  if (options.seeds > 0 && (options.platform == "torch" || options.platform == "cpu"))
+    return badInput("the " + options.platform +
+                    " platform runs one schedule and checks none; use a2a3sim or a5sim");
   if (options.dumpLevel > 0 && options.platform == "torch")
     return badInput("the torch platform has no dump; use a2a3sim or a5sim");
   if (options.timeline && options.platform == "torch")
@@ -273,11 +313,12 @@ int runCommand(const Source &source, const RunSettings &options) {
       (options.dumpLevel > 0 || options.timeline) && failed.code() == StatusCode::IoError;
   if (!failed.isOk() && !recordFailed) {
     printErrors({failed});
-    return failed.code() == StatusCode::InvalidArgument || failed.code() == StatusCode::NotFound
-               ? kBadInput
-               : kWrong;
+    bool isBadInput = failed.code() == StatusCode::InvalidArgument ||
+                      failed.code() == StatusCode::NotFound ||
+                      failed.code() == StatusCode::Unsupported;
+    return isBadInput ? kBadInput : kWrong;
   }
-  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  outcome.seconds = secondsSince(start) - outcome.compileSeconds;
 
   if (outcome.findings && outcome.findings->hasErrors()) { // there is no result to compare
     report(source, options, outcome);
