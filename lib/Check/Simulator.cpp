@@ -6,6 +6,8 @@
 #include "Checker.h"
 #include "Orchestration.h"
 
+#include "kiln/Dialect/Tile/GlobalRing.h"
+
 #include "kiln/Target/Signature/Signature.h"
 
 #include "mlir/IR/Verifier.h"
@@ -150,7 +152,8 @@ std::vector<Tensor> writtenBy(ir::FuncOp func, ArrayRef<Value> args) {
   std::vector<Tensor> written;
   for (auto [number, arg] : llvm::enumerate(args))
     if (auto *tensor = std::get_if<Tensor>(&arg);
-        tensor && func.getArgDirection(number) != ir::Direction::In)
+        tensor && func.getArgDirection(number) != ir::Direction::In &&
+        !ir::isInternal(func, number))
       written.push_back(*tensor);
   return written;
 }
@@ -161,8 +164,7 @@ Status Simulation::runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_
   if (!values)
     return values.status();
   sim::Random *random = Options.seed ? &Choices : nullptr;
-  sim::BlockContext context{Symbols, Memory, Options.machine ? Options.machine->defaultSlots : 2,
-                            random, Operations};
+  sim::BlockContext context{Symbols, Memory, Options.machine, random, Operations};
   sim::Place place;
   std::copy(std::begin(ctx.grid), std::end(ctx.grid), place.grid.begin());
   BlockOrder order(range, random);
@@ -322,10 +324,11 @@ Expected<std::vector<Value>> argumentValues(ir::FuncOp entry, std::span<const Ar
   if (entry.hasPipeParameter())
     return Status(StatusCode::InvalidArgument,
                   who + " has a pipe parameter and cannot be run by itself");
-  if (args.size() != entry.getNumArguments())
-    return Status(StatusCode::InvalidArgument,
-                  who + " takes " + std::to_string(entry.getNumArguments()) + " arguments, got " +
-                      std::to_string(args.size()));
+  unsigned wanted = ir::numUserParameters(entry);
+  if (args.size() != wanted)
+    return Status(StatusCode::InvalidArgument, who + " takes " + std::to_string(wanted) +
+                                                   " arguments, got " +
+                                                   std::to_string(args.size()));
   std::vector<std::string> names = parameterNames(entry);
   std::vector<Value> values;
   for (auto [number, arg] : llvm::enumerate(args)) {
@@ -333,6 +336,15 @@ Expected<std::vector<Value>> argumentValues(ir::FuncOp entry, std::span<const Ar
     if (!value)
       return value.status().withPrefix(who + ", argument '" + names[number] + "'");
     values.push_back(*value);
+  }
+  // A group that is the entry runs as one block and gets its rings from here.
+  for (Type type : entry.getArgumentTypes().drop_front(wanted)) {
+    auto rings = cast<ir::TensorType>(type);
+    std::vector<int64_t> extents{1, rings.getShape().back()};
+    Expected<Tensor> tensor = Tensor::empty(*dtypeOf(rings.getElementType()), extents);
+    if (!tensor)
+      return tensor.status();
+    values.push_back(*tensor);
   }
   return values;
 }

@@ -1,6 +1,8 @@
 //===- KilnDialect.cpp - the kiln dialect and the verifiers of its plain ops ----===//
 #include "../Lists.h"
 #include "kiln/Dialect/Assembly.h"
+#include "kiln/Dialect/Tile/GlobalRing.h"
+#include "kiln/Dialect/Tile/TileMemory.h"
 
 using namespace mlir;
 using namespace kiln::assembly;
@@ -39,6 +41,14 @@ LogicalResult KilnDialect::verifyRegionArgAttribute(Operation *op, unsigned, uns
              << arg << ": only a tensor has a direction, and it is in, out or inout";
     return success();
   }
+  if (attribute.getName() == kInternalAttr) {
+    auto func = dyn_cast<FuncOp>(op);
+    if (!func || func.getKind() != FuncKind::Group || !isa<UnitAttr>(attribute.getValue()) ||
+        !isa<TensorType>(func.getArgumentTypes()[arg]) || arg + 1 != func.getNumArguments())
+      return op->emitOpError("parameter ")
+             << arg << ": only the last parameter of a group, a tensor, can be " << kInternalAttr;
+    return success();
+  }
   return op->emitOpError("unknown attribute ") << attribute.getName() << " on parameter " << arg;
 }
 
@@ -46,8 +56,16 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attribute.getName() == kLoopAttr && isa<scf::ForOp>(op) &&
       isa<LoopAttr>(attribute.getValue()))
     return success();
+  if (attribute.getName() == tile::kAddressAttr)
+    return tile::verifyAddresses(op, attribute.getValue());
+  if (attribute.getName() == tile::kRingAttr)
+    return tile::verifyRing(op, attribute.getValue());
+  if (attribute.getName() == tile::kSharedRingAttr && isa<UnitAttr>(attribute.getValue()))
+    if (auto func = dyn_cast<FuncOp>(op); func && func.getKind() == FuncKind::Group)
+      return success();
   return op->emitOpError("has an unknown attribute ")
-         << attribute.getName() << "; the kiln dialect puts only " << kLoopAttr << " on scf.for";
+         << attribute.getName() << "; the kiln dialect puts only " << kLoopAttr
+         << " on scf.for, and what passes note";
 }
 
 Value rootOf(Value tensor) {
