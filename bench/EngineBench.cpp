@@ -1,8 +1,8 @@
-// The task engine against libgomp's `task depend` in the same run, and against itself: many live
-// regions, dumps, the fixed cost of a run. Results are checked before anything is timed.
-//
-//   kiln_bench_engine [rounds]    the best of that many medians counts (default 5)
+// The task engine against its peers in the same run, and against itself: many live regions, dumps,
+// the fixed cost of a run, hand-overs between the roles of a group. Results are checked before
+// anything is timed.
 #include "Measure.h"
+#include "Peers.h"
 
 #include "kiln/runtime/engine.h"
 
@@ -29,6 +29,10 @@ void must(const Status &status) {
   std::exit(1);
 }
 
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
 /// x += 1 on the first element: as little work as a task can do.
 int32_t increment(const kiln_args *args, const kiln_blocks *, kiln_context *) {
   *static_cast<float *>(args->tensors[0].data) += 1;
@@ -44,6 +48,41 @@ int32_t tenMicroseconds(const kiln_args *args, const kiln_blocks *, kiln_context
   return 0;
 }
 
+// Roles that hand over as many numbers as scalar 0 says.
+int32_t push(kiln_context *ctx, int pipe, float value) {
+  void *slot = ctx->pipe_functions->begin_push(ctx, ctx->pipes[pipe]);
+  if (!slot)
+    return KILN_FAIL;
+  *static_cast<float *>(slot) = value;
+  return ctx->pipe_functions->end_push(ctx, ctx->pipes[pipe]);
+}
+int32_t pop(kiln_context *ctx, int pipe, float &value) {
+  const void *slot = ctx->pipe_functions->pop(ctx, ctx->pipes[pipe]);
+  if (!slot)
+    return KILN_FAIL;
+  value = *static_cast<const float *>(slot);
+  return ctx->pipe_functions->free(ctx, ctx->pipes[pipe]);
+}
+int32_t sendOnes(const kiln_args *args, const kiln_blocks *, kiln_context *ctx) {
+  float answer;
+  for (uint64_t i = 0; i < args->scalars[0]; ++i)
+    if (push(ctx, 0, 1) || (ctx->num_pipes > 1 && pop(ctx, 1, answer)))
+      return KILN_FAIL;
+  return KILN_OK;
+}
+int32_t addUp(const kiln_args *args, const kiln_blocks *, kiln_context *ctx) {
+  float sum = 0, value;
+  for (uint64_t i = 0; i < args->scalars[0]; ++i) {
+    if (pop(ctx, 0, value))
+      return KILN_FAIL;
+    sum += value;
+    if (ctx->num_pipes > 1 && push(ctx, 1, sum))
+      return KILN_FAIL;
+  }
+  *static_cast<float *>(args->tensors[0].data) = sum;
+  return KILN_OK;
+}
+
 const KernelRecord &addKernel(KernelRegistry &registry, const char *name, kiln_kernel_fn function,
                               std::vector<TensorParam> tensors) {
   KernelRecord record;
@@ -52,6 +91,19 @@ const KernelRecord &addKernel(KernelRegistry &registry, const char *name, kiln_k
   record.signature = Signature{name, "cpu", std::move(tensors), {}};
   return *registry.find(take(registry.add(std::move(record))));
 }
+
+const KernelRecord &addGroup(KernelRegistry &registry, const char *name,
+                             std::vector<PipeSpec> pipes) {
+  KernelRecord record;
+  record.name = name;
+  record.group = GroupSpec{{{"send", sendOnes, 1, 0, nullptr}, {"add", addUp, 1, 0, nullptr}},
+                           std::move(pipes)};
+  return *registry.find(take(registry.add(std::move(record))));
+}
+
+//===----------------------------------------------------------------------===//
+// Benchmarks
+//===----------------------------------------------------------------------===//
 
 class EngineBench {
 public:
@@ -63,11 +115,14 @@ public:
     Busy = &addKernel(Registry, "busy", tenMicroseconds,
                       {TensorParam::dynamic("x", DType::F32, 1, Direction::In),
                        TensorParam::dynamic("y", DType::F32, 1, Direction::Out)});
+    OneWay = &addGroup(Registry, "one_way", {{"p", 0, 1, 2, sizeof(float), PipeSplit::None}});
+    BothWays = &addGroup(Registry, "both_ways",
+                         {{"there", 0, 1, 1, sizeof(float), PipeSplit::None},
+                          {"back", 1, 0, 1, sizeof(float), PipeSplit::None}});
   }
 
-  void run() {
-    benchIndependent();
-    benchChain();
+  const Report &run() {
+    benchTasks();
     benchRegions("row slices", [](const Tensor &m, int64_t i) {
       return take(m.slice({i, 0}, {1, m.extent(1)}));
     });
@@ -78,9 +133,11 @@ public:
       int64_t size = m.extent(0) / 64;
       return take(m.slice({i / 64 * size, i % 64 * size}, {size, size}));
     });
+    benchReaders();
     benchFixedCost();
+    benchHandOver();
     benchDump();
-    printTable(Rows);
+    return Results;
   }
 
 private:
@@ -95,46 +152,62 @@ private:
   /// Nanoseconds a task, submission and execution. One view: a chain.
   double runTasks(Engine &engine, const std::vector<Tensor> &views, int64_t count) {
     double start = now();
-    auto size = static_cast<int64_t>(views.size());
-    for (int64_t i = 0; i < count; ++i)
-      (void)engine.submit(Task(*Increment1).addInout(views[static_cast<size_t>(i % size)]));
+    size_t next = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      (void)engine.submit(std::move(Task(*Increment1).addInout(views[next])));
+      next = next + 1 == views.size() ? 0 : next + 1;
+    }
     must(engine.wait());
     return (now() - start) / static_cast<double>(count) * 1e9;
   }
 
-  double runPeer(std::vector<float> &values, int64_t count);
+  struct TaskPeer {
+    std::string name;
+    double (*run)(std::vector<float> &, int64_t);
+  };
 
-  void compare(const char *what, int64_t numRegions, int64_t count, const char *bar,
-               const char *goal) {
+  void compareTasks(const char *what, int64_t numRegions, Target bar, Target goal,
+                    const std::vector<TaskPeer> &peers) {
+    constexpr int64_t count = 16384;
     Tensor vector = take(Tensor::empty(DType::F32, {numRegions * 16}));
     must(vector.fillZero());
     std::vector<Tensor> views;
     for (int64_t i = 0; i < numRegions; ++i)
       views.push_back(take(vector.slice({i * 16}, {1})));
-    auto engine = makeEngine(0, 4096);
+    auto engine = makeEngine(2, 4096);
     runTasks(*engine, views, count);
     for (const Tensor &view : views)
       check(*view.dataAs<float>() == static_cast<float>(count / numRegions), what);
-    std::vector<float> values(static_cast<size_t>(numRegions) * 16);
-    Row row{what, {}, 0, "ns", bar, goal};
-    Sample peer;
-    bool hasPeer = runPeer(values, count) > 0;
-    check(!hasPeer || values[0] == static_cast<float>(count / numRegions), "libgomp");
-    // In turns, so that other load on the machine meets both alike.
-    for (int round = 0; round < Rounds; ++round) {
-      row.kiln = better(row.kiln, measure(7, [&] { return runTasks(*engine, views, count); }));
-      if (hasPeer)
-        peer = better(peer, measure(7, [&] { return runPeer(values, count); }));
+    bool hasPeer = false;
+    for (const TaskPeer &peer : peers) {
+      if (peer.name.empty())
+        continue;
+      std::vector<float> values(static_cast<size_t>(numRegions) * 16);
+      peer.run(values, count);
+      for (size_t i = 0; i < values.size(); i += 16)
+        check(values[i] == static_cast<float>(count / numRegions), peer.name.c_str());
+      std::vector<Sample> samples = measureInTurns(
+          Rounds, 9, [&] { return runTasks(*engine, views, count); },
+          [&] { return peer.run(values, count); });
+      // What is asked of Kiln is asked against the peer that does the same: the first.
+      Results.add({what, samples[0], "ns", peer.name, samples[1].median, hasPeer ? Target() : bar,
+                   hasPeer ? Target() : goal});
+      hasPeer = true;
     }
-    row.peer = peer.median;
-    Rows.push_back(row);
+    if (!hasPeer)
+      Results.add({what,
+                   measureInTurns(Rounds, 9, [&] { return runTasks(*engine, views, count); })[0],
+                   "ns", "", 0, Target::atMost(bar.number), goal});
   }
 
-  void benchIndependent() {
-    compare("independent tasks, each its own region", 16384, 16384, ">= 1.0x libgomp", "120 ns");
-    compare("independent tasks, 1024 recurring regions", 1024, 16384, ">= 1.0x libgomp", "120 ns");
+  void benchTasks() {
+    TaskPeer gomp{libgompName(), runLibgomp}, tbb{tbbName(), runTbb};
+    compareTasks("independent tasks, each its own region", 16384, Target::ratio(1),
+                 Target::atMost(120), {gomp, tbb});
+    compareTasks("independent tasks, 1024 recurring regions", 1024, Target::ratio(1),
+                 Target::atMost(120), {gomp}); // the rounds over the regions depend on each other
+    compareTasks("serial chain", 1, Target::atMost(250), Target::atMost(150), {gomp});
   }
-  void benchChain() { compare("serial chain", 1, 16384, "250 ns", "150 ns"); }
 
   /// Submission only: nothing runs before the end, so that all regions stay live.
   template <typename Slice> void benchRegions(const char *what, Slice slice) {
@@ -150,24 +223,54 @@ private:
     auto engine = makeEngine(1, 32768);
     auto submitAll = [&](bool many) {
       for (int64_t i = 0; i < numLive; ++i)
-        (void)take(engine->submit(Task(*Increment2).addInout(views[many ? size_t(i) : 0])));
+        (void)take(
+            engine->submit(std::move(Task(*Increment2).addInout(views[many ? size_t(i) : 0]))));
       double start = now();
       for (size_t i : order)
-        (void)engine->submit(Task(*Increment2).addInout(views[many ? i : 0]));
+        (void)engine->submit(std::move(Task(*Increment2).addInout(views[many ? i : 0])));
       double time = (now() - start) / count * 1e9;
       uint64_t live = engine->usage().regions;
       check(live == (many ? numLive : 1), what);
       must(engine->wait());
       return time;
     };
-    Row row{"submit, 4096 live " + std::string(what) + " vs 1", {}, 0, "ns", "<= 3x", "<= 1.5x"};
-    row.kiln = bestOf(Rounds, 5, [&] { return submitAll(true); });
-    row.peer = bestOf(Rounds, 5, [&] { return submitAll(false); }).median;
-    Rows.push_back(row);
+    std::vector<Sample> samples = measureInTurns(
+        Rounds, 5, [&] { return submitAll(true); }, [&] { return submitAll(false); });
+    Results.add({"submit, 4096 live " + std::string(what), samples[0], "ns", "1 live region",
+                 samples[1].median, Target::ratio(1 / 3.0), Target::ratio(1 / 1.5)});
+  }
+
+  /// Many tasks read a matrix, then each of its rows is written: m + n edges, not m * n.
+  void benchReaders() {
+    constexpr int64_t numReaders = 2048, numRows = 2048;
+    Tensor matrix = take(Tensor::empty(DType::F32, {numRows, 16}));
+    std::vector<Tensor> rows;
+    for (int64_t i = 0; i < numRows; ++i)
+      rows.push_back(take(matrix.slice({i, 0}, {1, 16})));
+    auto engine = makeEngine(1, 32768);
+    auto submitAll = [&](int64_t readers) {
+      double start = now();
+      for (int64_t i = 0; i < readers; ++i)
+        (void)take(engine->submit(std::move(Task().addInput(matrix))));
+      for (const Tensor &row : rows)
+        (void)take(engine->submit(std::move(Task(*Increment2).addInout(row))));
+      double time = (now() - start) / static_cast<double>(readers + numRows) * 1e9;
+      must(engine->wait());
+      return time;
+    };
+    std::vector<Sample> samples = measureInTurns(
+        Rounds, 5, [&] { return submitAll(numReaders); }, [&] { return submitAll(1); });
+    Results.add({"submit, 2048 readers, then 2048 row writers",
+                 samples[0],
+                 "ns",
+                 "1 reader",
+                 samples[1].median,
+                 {},
+                 {}});
   }
 
   void benchFixedCost() {
-    auto engine = makeEngine(0, 1024);
+    auto engine = makeEngine(2, 1024);
     Tensor x = take(Tensor::empty(DType::F32, {1}));
     must(x.fillZero());
     constexpr int count = 200;
@@ -185,15 +288,43 @@ private:
     };
     fixed(true);
     check(*x.dataAs<float>() == count, "runs of one task");
-    Rows.push_back({"a run of one task: begin, run, finish",
-                    bestOf(Rounds, 7, [&] { return fixed(true); }), 0, "us", "20 us", "20 us"});
-    Rows.push_back({"a run of one task: begin, submit, finish",
-                    bestOf(Rounds, 7, [&] { return fixed(false); }), 0, "us", "20 us", "20 us"});
+    std::vector<Sample> samples =
+        measureInTurns(Rounds, 7, [&] { return fixed(true); }, [&] { return fixed(false); });
+    Target limit = Target::atMost(20);
+    Results.add({"a run of one task: begin, run, finish", samples[0], "us", "", 0, limit, limit});
+    Results.add(
+        {"a run of one task: begin, submit, finish", samples[1], "us", "", 0, limit, limit});
+  }
+
+  void benchHandOver() {
+    constexpr int64_t count = 20000;
+    auto engine = makeEngine(1, 1024);
+    Tensor sum = take(Tensor::empty(DType::F32, {1}));
+    auto handOver = [&](const KernelRecord &group, bool answers) {
+      must(sum.fillPoison());
+      double start = now();
+      must(engine->run(Task(group).addOutput(sum).addIndex(count)));
+      double time = now() - start;
+      check(*sum.dataAs<float>() == static_cast<float>(count), "hand-over between roles");
+      return time / static_cast<double>(answers ? 2 * count : count) * 1e9;
+    };
+    for (bool answers : {false, true}) {
+      std::vector<Sample> samples = measureInTurns(
+          Rounds, 5, [&] { return handOver(answers ? *BothWays : *OneWay, answers); },
+          [&] { return runThreads(count, answers ? 1 : 2, answers); });
+      Results.add({answers ? "pipe hand-over, both ways, 1 slot" : "pipe hand-over, 2 slots",
+                   samples[0],
+                   "ns",
+                   "threads, condvar",
+                   samples[1].median,
+                   {},
+                   {}});
+    }
   }
 
   void benchDump() {
     constexpr int count = 10000;
-    auto engine = makeEngine(0, 1024);
+    auto engine = makeEngine(2, 1024);
     std::vector<Tensor> tensors;
     for (int i = 0; i < 64; ++i) {
       tensors.push_back(take(Tensor::empty(DType::F32, {256})));
@@ -208,61 +339,58 @@ private:
       double start = now();
       must(engine->begin(options));
       for (int i = 0; i < count; ++i)
-        (void)engine->submit(Task(*Busy)
-                                 .addInput(tensors[static_cast<size_t>(i % 32)])
-                                 .addOutput(tensors[static_cast<size_t>(32 + i % 32)]));
+        (void)engine->submit(std::move(Task(*Busy)
+                                           .addInput(tensors[static_cast<size_t>(i % 32)])
+                                           .addOutput(tensors[static_cast<size_t>(32 + i % 32)])));
       must(engine->finish());
       return (now() - start) * 1e3;
     };
     runAll(2);
     check(*tensors[32].dataAs<float>() == 1, "tasks of 10 us");
     check(take(DumpFile::open(directory)).entries().size() == 2 * count, "records of the dump");
-    double plain = bestOf(Rounds, 3, [&] { return runAll(0); }).median;
-    Rows.push_back({"10000 tasks of 10 us, dump off", bestOf(Rounds, 3, [&] { return runAll(0); }),
-                    plain, "ms", "0.98x", "1.0x"});
-    Rows.push_back({"10000 tasks of 10 us, dump level 2",
-                    bestOf(Rounds, 3, [&] { return runAll(2); }), plain, "ms", "0.5x", "0.8x"});
+    std::vector<Sample> samples = measureInTurns(
+        Rounds, 3, [&] { return runAll(0); }, [&] { return runAll(0); }, [&] { return runAll(2); });
+    double plain = samples[0].median;
+    Results.add({"10000 tasks of 10 us, dump off", samples[1], "ms", "no dump", plain,
+                 Target::ratio(0.98), Target::ratio(1.0)});
+    Results.add({"10000 tasks of 10 us, dump level 2", samples[2], "ms", "no dump", plain,
+                 Target::ratio(0.5), Target::ratio(0.8)});
     std::filesystem::remove_all(directory);
   }
 
   int Rounds;
   KernelRegistry Registry;
-  const KernelRecord *Increment1, *Increment2, *Busy;
-  std::vector<Row> Rows;
+  const KernelRecord *Increment1, *Increment2, *Busy, *OneWay, *BothWays;
+  Report Results;
 };
 
-#ifdef _OPENMP
-double EngineBench::runPeer(std::vector<float> &values, int64_t count) {
-  double start = now();
-  auto size = static_cast<int64_t>(values.size());
-  float *data = values.data();
-#pragma omp parallel num_threads(2)
-#pragma omp single
-  for (int64_t i = 0; i < count; ++i) {
-    float *x = data + i * 16 % size;
-#pragma omp task depend(inout : x[0]) firstprivate(x)
-    *x += 1;
-  }
-  return (now() - start) / static_cast<double>(count) * 1e9;
+int usage() {
+  std::fprintf(stderr,
+               "usage: kiln_bench_engine [rounds] [--json FILE]\n"
+               "  rounds       how many times each is measured in turn with its peer; the best\n"
+               "               median of each counts (default 5)\n"
+               "  --json FILE  adds the results to the list in FILE\n");
+  return 2;
 }
-#else
-double EngineBench::runPeer(std::vector<float> &, int64_t) { return 0; }
-#endif
 
 } // namespace
 
 int main(int argc, char **argv) {
-  int rounds = argc > 1 ? std::atoi(argv[1]) : 5;
-  if (rounds < 1) {
-    std::fprintf(stderr, "usage: kiln_bench_engine [rounds]\n");
-    return 2;
+  int rounds = 5;
+  std::string json;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc)
+      json = argv[++i];
+    else if ((rounds = std::atoi(argv[i])) < 1)
+      return usage();
   }
-#ifdef _OPENMP
-  std::printf("peer: libgomp, OpenMP %d, 2 threads; compiler %s\n", _OPENMP, __VERSION__);
-#else
-  std::printf("peer: none, this compiler has no OpenMP\n");
-#endif
-  std::printf("The best of %d medians counts, for Kiln and peer alike.\n", rounds);
-  EngineBench(rounds).run();
+  std::printf("compiler %s; peers: %s, %s; 2 threads\n", __VERSION__,
+              libgompName().empty() ? "no libgomp" : libgompName().c_str(),
+              tbbName().empty() ? "no oneTBB" : tbbName().c_str());
+  EngineBench bench(rounds);
+  const Report &results = bench.run();
+  results.print();
+  if (!json.empty())
+    results.write(json);
   return 0;
 }

@@ -1,6 +1,7 @@
 //===- Measure.h - timing for the benchmarks -----------------------------===//
 //
-// What: repeats a piece of work and keeps the median and the spread of its time. Benchmarks only.
+// What: repeats a piece of work, keeps the median and the spread of its time, and reports rows: a
+//   table for people, a list in a JSON file for machines. Benchmarks only.
 //
 //===---------------------------------------------------------------------===//
 #ifndef KILN_BENCH_MEASURE_H
@@ -19,13 +20,14 @@ inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// The quartiles are the spread.
 struct Sample {
   double median = 0, low = 0, high = 0;
 };
 
-/// `work()` returns the nanoseconds an item took. The quartiles are the spread.
+/// `work()` returns the time of an item. Runs it once to warm up.
 template <typename Work> Sample measure(int repeats, Work work) {
-  work(); // warm
+  work();
   std::vector<double> times;
   for (int i = 0; i < repeats; ++i)
     times.push_back(work());
@@ -33,14 +35,20 @@ template <typename Work> Sample measure(int repeats, Work work) {
   return {times[times.size() / 2], times[times.size() / 4], times[times.size() * 3 / 4]};
 }
 
-/// Other load on the machine only ever makes things slower, so of several medians the best counts.
-inline Sample better(const Sample &a, const Sample &b) {
-  return a.median != 0 && a.median < b.median ? a : b;
-}
-template <typename Work> Sample bestOf(int rounds, int repeats, Work work) {
-  Sample best;
-  for (int i = 0; i < rounds; ++i)
-    best = better(best, measure(repeats, work));
+/// Measures several things in turns, so that other load on the machine meets all alike. Such load
+/// only ever makes things slower, so for each the best of its medians counts.
+template <typename... Work>
+std::vector<Sample> measureInTurns(int rounds, int repeats, Work... work) {
+  std::vector<Sample> best(sizeof...(work));
+  for (int round = 0; round < rounds; ++round) {
+    size_t i = 0;
+    auto keep = [&](const Sample &sample) {
+      if (round == 0 || sample.median < best[i].median)
+        best[i] = sample;
+      ++i;
+    };
+    (keep(measure(repeats, work)), ...);
+  }
   return best;
 }
 
@@ -51,28 +59,41 @@ inline void check(bool isRight, const char *what) {
   std::exit(1);
 }
 
-struct Row {
-  std::string what;
-  Sample kiln;
-  double peer = 0; // 0: none
-  std::string unit, bar, goal;
+/// What a row is to reach: so many units at most, or so many times as good as the peer at least.
+struct Target {
+  enum class Kind { None, AtMost, Ratio } kind = Kind::None;
+  double number = 0;
+
+  static Target atMost(double value) { return {Kind::AtMost, value}; }
+  static Target ratio(double value) { return {Kind::Ratio, value}; }
 };
 
-/// The result column is peer / kiln: above 1, Kiln is better.
-inline void printTable(const std::vector<Row> &rows) {
-  std::printf("\n%-44s %10s %22s %10s %7s  %-16s %s\n", "what", "kiln", "quartiles", "peer",
-              "ratio", "first bar", "goal");
-  for (const Row &row : rows) {
-    char spread[40], peer[24] = "-", ratio[16] = "-";
-    std::snprintf(spread, sizeof(spread), "%.1f .. %.1f", row.kiln.low, row.kiln.high);
-    if (row.peer > 0) {
-      std::snprintf(peer, sizeof(peer), "%.1f", row.peer);
-      std::snprintf(ratio, sizeof(ratio), "%.2fx", row.peer / row.kiln.median);
-    }
-    std::printf("%-44s %7.1f %-2s %22s %10s %7s  %-16s %s\n", row.what.c_str(), row.kiln.median,
-                row.unit.c_str(), spread, peer, ratio, row.bar.c_str(), row.goal.c_str());
-  }
-}
+struct Row {
+  std::string name;
+  Sample kiln;
+  std::string unit;
+  std::string peer; // empty: none
+  double peerValue = 0;
+  Target bar, goal;
+
+  /// Above 1: Kiln is better. All units here are times.
+  double ratio() const { return peer.empty() ? 0 : peerValue / kiln.median; }
+  bool reaches(const Target &target) const;
+  std::string textOf(const Target &target) const;
+};
+
+/// The rows of one program.
+class Report {
+public:
+  void add(Row row) { Rows.push_back(std::move(row)); }
+  void print() const;
+  /// Adds the rows to the list in `path`, which is made if missing; rows of the same name and peer
+  /// are replaced. Exits when that fails.
+  void write(const std::string &path) const;
+
+private:
+  std::vector<Row> Rows;
+};
 
 } // namespace kiln::bench
 

@@ -11,7 +11,8 @@
  *   of one task. `kiln_context` belongs to one call; it is never shared between threads.
  *
  * A kernel runs the half-open rectangle of blocks it is given, in any order it likes, and returns
- * 0, or an error code (see KILN_FAIL below). Role functions of a group have the same form.
+ * 0, or an error code (see KILN_FAIL below). Role functions of a group have the same form; what
+ * they do with pipes is described at kiln_pipe_functions.
  *
  *===------------------------------------------------------------------------===*/
 #ifndef KILN_ABI_H
@@ -29,7 +30,7 @@ extern "C" {
 
 /* Raised whenever a struct, an enum value or the meaning of a field changes. Bundles and cache
  * entries record it; the runtime puts it into every context so that a kernel can refuse to run. */
-#define KILN_ABI_VERSION 1u
+#define KILN_ABI_VERSION 2u
 
 #define KILN_MAX_RANK 5
 #define KILN_MAX_GRID_DIMS 3
@@ -99,6 +100,53 @@ typedef struct kiln_context kiln_context;
  */
 typedef void (*kiln_report_fn)(kiln_context *ctx, const char *message, const char *file, int line);
 
+/*===------------------------------------------------------------------------===
+ * Pipes of a group
+ *
+ * The roles of a group run together for one block at a time, each role in as many instances as it
+ * has lanes. They exchange messages through pipes: bounded first-in-first-out rings of `slots`
+ * slots in memory of the runtime, empty when a block starts. Pipe i of the group is ctx->pipes[i]
+ * in every role; an instance may use only those ends that its role has.
+ *
+ * A message is the payload of the pipe: its tiles one after the other, each starting at a multiple
+ * of 64 bytes from the first, each row-major over its *full* extents without gaps (i1: one byte an
+ * element). A token has no bytes. Where the pipe is split, an instance of a role with lanes touches
+ * only its own part of each tile, in place: part `lane` of the rows (up_down) or of the columns
+ * (left_right; so its rows are a full row apart). Parts of a message are therefore joined and
+ * divided without a copy, and every address is a constant plus a multiple of ctx->lane.
+ *
+ * | from -> to     | split none                     | up_down, left_right                        |
+ * |----------------|--------------------------------|--------------------------------------------|
+ * | one -> one     | the message                    | not allowed                                |
+ * | one -> lanes   | every lane pops the same one   | lane k pops part k of it                   |
+ * | lanes -> one   | not allowed                    | lane k pushes part k; pop waits for all    |
+ * | lanes -> lanes | a message of its own for lane k| lane k's part: its own, too                |
+ *
+ * A slot is free again when every lane that pops it has freed it; with a split each lane of the
+ * pushing role waits for its own part only.
+ *
+ * A role that waits lets others run; it never parks its thread. When all wait, or a role fails, the
+ * group ends: from then on every function below says so (NULL, or not 0), at once and to everybody,
+ * and the role must return, with any value. Nothing is thrown through a role and no stack is
+ * abandoned.
+ *===------------------------------------------------------------------------===*/
+enum kiln_split { KILN_SPLIT_NONE = 0, KILN_SPLIT_UP_DOWN = 1, KILN_SPLIT_LEFT_RIGHT = 2 };
+
+typedef struct kiln_pipe kiln_pipe; /* the runtime's own */
+
+typedef struct kiln_pipe_functions {
+  /* Waits for a free slot; where to write the message, or this lane's part of it. Its bytes are
+   * whatever was there before. NULL: return. */
+  void *(*begin_push)(kiln_context *ctx, kiln_pipe *pipe);
+  /* The message begun is complete. One may be begun at a time per pipe. Not 0: return. */
+  int32_t (*end_push)(kiln_context *ctx, kiln_pipe *pipe);
+  /* Waits for the next message. It may be read, and changed where no other lane pops it, until it
+   * is freed. For a token the address means nothing. NULL: return. */
+  void *(*pop)(kiln_context *ctx, kiln_pipe *pipe);
+  /* Releases the oldest message this instance has popped and not freed. Not 0: return. */
+  int32_t (*free)(kiln_context *ctx, kiln_pipe *pipe);
+} kiln_pipe_functions;
+
 struct kiln_context {
   uint32_t abi_version;             /* KILN_ABI_VERSION of the caller */
   uint32_t lane;                    /* this instance's lane, 0 .. lanes-1 */
@@ -106,11 +154,12 @@ struct kiln_context {
   uint32_t num_pipes;               /* entries of `pipes` */
   int64_t grid[KILN_MAX_GRID_DIMS]; /* blocks of the whole launch; unused dimensions are 1 */
   void *scratch; /* the size the kernel declared (workspace_bytes), 64-byte aligned, not cleared */
-  uint64_t scratch_bytes; /* >= workspace_bytes; 0 with scratch NULL when none was declared */
-  void *const *pipes;     /* handles of the group's pipes; NULL outside groups */
-  void *user;             /* the pointer given when the kernel was registered */
-  kiln_report_fn report;  /* never NULL */
-  void *runtime;          /* the runtime's own; kernels leave it alone */
+  uint64_t scratch_bytes;  /* >= workspace_bytes; 0 with scratch NULL when none was declared */
+  kiln_pipe *const *pipes; /* the group's pipes; NULL outside groups */
+  void *user;              /* the pointer given when the kernel was registered */
+  kiln_report_fn report;   /* never NULL */
+  void *runtime;           /* the runtime's own; kernels leave it alone */
+  const kiln_pipe_functions *pipe_functions; /* NULL outside groups */
 };
 
 /* Returns 0 when all blocks of `range` ran, or an error code. */
@@ -123,6 +172,34 @@ typedef int32_t (*kiln_kernel_fn)(const kiln_args *args, const kiln_blocks *rang
 #define KILN_FAIL 1
 #define KILN_FAIL_ARG_BASE 0x4b10000
 #define KILN_FAIL_ARG(i) (KILN_FAIL_ARG_BASE + (int32_t)(i))
+
+/* What a group consists of, for registering one (kiln_registry_add_group, kiln::GroupSpec) and as a
+ * constant in compiled bundles. */
+typedef struct kiln_role {
+  const char *name; /* of the member, for reports and dumps */
+  /* Called once a block and lane, with the task's arguments as they are and a range of one block.
+   * A compiler that passes a member only some of the group's arguments emits a function that picks
+   * them. */
+  kiln_kernel_fn function;
+  void *user;               /* becomes kiln_context.user */
+  uint64_t workspace_bytes; /* scratch of each instance */
+  uint32_t lanes;           /* at least 1 */
+  uint32_t reserved;        /* 0 */
+} kiln_role;
+
+typedef struct kiln_pipe_spec {
+  const char *name;
+  uint64_t payload_bytes; /* of a message, all lanes together; 0: a token */
+  uint32_t from, to;      /* indices into the roles; may be equal */
+  uint32_t slots;         /* at least 1 */
+  uint32_t split;         /* enum kiln_split */
+} kiln_pipe_spec;
+
+typedef struct kiln_group {
+  const kiln_role *roles;
+  const kiln_pipe_spec *pipes;
+  uint32_t num_roles, num_pipes;
+} kiln_group;
 
 /* clang-format off */
 KILN_STATIC_ASSERT(sizeof(void *) == 8, "the kernel ABI is defined for 64-bit machines");
@@ -140,7 +217,7 @@ KILN_STATIC_ASSERT(offsetof(kiln_args, num_tensors) == 16, "kiln_args.num_tensor
 KILN_STATIC_ASSERT(offsetof(kiln_args, num_scalars) == 20, "kiln_args.num_scalars moved");
 KILN_STATIC_ASSERT(sizeof(kiln_blocks) == 48, "kiln_blocks is addressed by byte offset: 48 bytes");
 KILN_STATIC_ASSERT(offsetof(kiln_blocks, end) == 24, "kiln_blocks.end moved");
-KILN_STATIC_ASSERT(sizeof(kiln_context) == 88, "kiln_context is addressed by offset: 88 bytes");
+KILN_STATIC_ASSERT(sizeof(kiln_context) == 96, "kiln_context is addressed by offset: 96 bytes");
 KILN_STATIC_ASSERT(offsetof(kiln_context, lane) == 4, "kiln_context.lane moved");
 KILN_STATIC_ASSERT(offsetof(kiln_context, lanes) == 8, "kiln_context.lanes moved");
 KILN_STATIC_ASSERT(offsetof(kiln_context, num_pipes) == 12, "kiln_context.num_pipes moved");
@@ -151,6 +228,27 @@ KILN_STATIC_ASSERT(offsetof(kiln_context, pipes) == 56, "kiln_context.pipes move
 KILN_STATIC_ASSERT(offsetof(kiln_context, user) == 64, "kiln_context.user moved");
 KILN_STATIC_ASSERT(offsetof(kiln_context, report) == 72, "kiln_context.report moved");
 KILN_STATIC_ASSERT(offsetof(kiln_context, runtime) == 80, "kiln_context.runtime moved");
+KILN_STATIC_ASSERT(offsetof(kiln_context, pipe_functions) == 88, "kiln_context.pipe_functions moved");
+KILN_STATIC_ASSERT(sizeof(kiln_pipe_functions) == 32, "kiln_pipe_functions is four pointers");
+KILN_STATIC_ASSERT(offsetof(kiln_pipe_functions, begin_push) == 0, "kiln_pipe_functions.begin_push moved");
+KILN_STATIC_ASSERT(offsetof(kiln_pipe_functions, end_push) == 8, "kiln_pipe_functions.end_push moved");
+KILN_STATIC_ASSERT(offsetof(kiln_pipe_functions, pop) == 16, "kiln_pipe_functions.pop moved");
+KILN_STATIC_ASSERT(offsetof(kiln_pipe_functions, free) == 24, "kiln_pipe_functions.free moved");
+KILN_STATIC_ASSERT(sizeof(kiln_role) == 40, "kiln_role is addressed by byte offset: 40 bytes");
+KILN_STATIC_ASSERT(offsetof(kiln_role, function) == 8, "kiln_role.function moved");
+KILN_STATIC_ASSERT(offsetof(kiln_role, user) == 16, "kiln_role.user moved");
+KILN_STATIC_ASSERT(offsetof(kiln_role, workspace_bytes) == 24, "kiln_role.workspace_bytes moved");
+KILN_STATIC_ASSERT(offsetof(kiln_role, lanes) == 32, "kiln_role.lanes moved");
+KILN_STATIC_ASSERT(sizeof(kiln_pipe_spec) == 32, "kiln_pipe_spec is addressed by offset: 32 bytes");
+KILN_STATIC_ASSERT(offsetof(kiln_pipe_spec, payload_bytes) == 8, "kiln_pipe_spec.payload_bytes moved");
+KILN_STATIC_ASSERT(offsetof(kiln_pipe_spec, from) == 16, "kiln_pipe_spec.from moved");
+KILN_STATIC_ASSERT(offsetof(kiln_pipe_spec, to) == 20, "kiln_pipe_spec.to moved");
+KILN_STATIC_ASSERT(offsetof(kiln_pipe_spec, slots) == 24, "kiln_pipe_spec.slots moved");
+KILN_STATIC_ASSERT(offsetof(kiln_pipe_spec, split) == 28, "kiln_pipe_spec.split moved");
+KILN_STATIC_ASSERT(sizeof(kiln_group) == 24, "kiln_group is addressed by byte offset: 24 bytes");
+KILN_STATIC_ASSERT(offsetof(kiln_group, pipes) == 8, "kiln_group.pipes moved");
+KILN_STATIC_ASSERT(offsetof(kiln_group, num_roles) == 16, "kiln_group.num_roles moved");
+KILN_STATIC_ASSERT(offsetof(kiln_group, num_pipes) == 20, "kiln_group.num_pipes moved");
 /* clang-format on */
 
 #ifdef __cplusplus

@@ -71,8 +71,11 @@ private:
         return Scalars.makeUnknown(owner);
       if (argument.getType().isInteger(1))
         return Scalars.free(nameOf(argument), 0, 1);
-      return argument.getType().isIntOrIndex() ? Scalars.free(nameOf(argument), INT64_MIN)
-                                               : Scalars.named(nameOf(argument));
+      if (auto integer = dyn_cast<IntegerType>(argument.getType()))
+        return Scalars.free(nameOf(argument), llvm::minIntN(integer.getWidth()),
+                            llvm::maxIntN(integer.getWidth()));
+      return argument.getType().isIndex() ? Scalars.free(nameOf(argument), INT64_MIN)
+                                          : Scalars.named(nameOf(argument));
     }
     Operation *op = value.getDefiningOp();
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
@@ -100,9 +103,7 @@ private:
     return Scalars.apply(op, operands);
   }
 
-  Expr blockCount(uint64_t dim) {
-    return Scalars.free("block_count " + std::to_string(dim), 1);
-  }
+  Expr blockCount(uint64_t dim) { return Scalars.free("block_count " + std::to_string(dim), 1); }
 
   Expr readConstant(Attribute value) {
     if (auto integer = dyn_cast<IntegerAttr>(value))

@@ -35,6 +35,9 @@ public:
   /// `counter` of a loop that makes `rounds` rounds becomes one more: keeps what still holds.
   bool advance(Atom counter, const Expr &rounds);
 
+  /// Forgets how a condition was decided.
+  void forget(const Expr &condition) { Decided.erase(condition); }
+
   const std::set<Expr> &inequalities() const { return AtLeastZero; }
   const std::map<Expr, bool> &decisions() const { return Decided; }
 

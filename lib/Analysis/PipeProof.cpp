@@ -10,9 +10,6 @@ namespace kiln {
 namespace pipes {
 namespace {
 
-/// What memory holds is tried in so many ways.
-constexpr uint64_t kMemorySeeds = 4;
-
 class Prover {
 public:
   explicit Prover(GroupModel &model) : Model(model), Open(openValues(model)) {
@@ -52,13 +49,8 @@ private:
 
   /// How a sample fails, whatever memory holds; none if it does not.
   std::optional<Trial> findFailure(const std::vector<int64_t> &slots, const Sample &sample) {
-    std::optional<Trial> failed;
-    for (uint64_t seed = 0; seed < (Open.readsMemory ? kMemorySeeds : 1); ++seed) {
-      failed = tryOut(Model, slots, sample, seed);
-      if (failed->isGood())
-        return std::nullopt;
-    }
-    return failed;
+    Trial trial = tryOut(Model, slots, sample);
+    return trial.isGood() || trial.isOpen() ? std::nullopt : std::optional(std::move(trial));
   }
 
   /// A loop whose bounds cross, such as one over n - 1 iterations where n is 0, shows that the

@@ -76,8 +76,8 @@ std::optional<int64_t> evaluate(Operation *op, ArrayRef<int64_t> in) {
   auto remainder = [](int64_t a, int64_t b) { return a % b; };
   // Numbers are kept sign-extended. That keeps their unsigned order, but not quotients of types
   // narrower than 64 bits.
-  bool isWide = op->getNumResults() == 1 && (op->getResult(0).getType().isIndex() ||
-                                             op->getResult(0).getType().isInteger(64));
+  bool isWide = op->getNumResults() == 1 &&
+                (op->getResult(0).getType().isIndex() || op->getResult(0).getType().isInteger(64));
   auto divideUnsigned = [&](llvm::function_ref<uint64_t(uint64_t, uint64_t)> how) -> Result {
     if (in[1] == 0 || (!isWide && (in[0] < 0 || in[1] < 0)))
       return std::nullopt;
@@ -87,6 +87,8 @@ std::optional<int64_t> evaluate(Operation *op, ArrayRef<int64_t> in) {
     return static_cast<uint64_t>(a) < static_cast<uint64_t>(b);
   };
   return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([&](arith::AddIOp) { return wrappingAdd(in[0], in[1]); })
+      .Case([&](arith::SubIOp) { return wrappingAdd(in[0], wrappingMul(in[1], -1)); })
       .Case([&](arith::MulIOp) { return wrappingMul(in[0], in[1]); })
       .Case([&](arith::DivSIOp) { return divide(in[0], in[1], truncated); })
       .Case([&](arith::RemSIOp) { return divide(in[0], in[1], remainder); })
@@ -104,6 +106,14 @@ std::optional<int64_t> evaluate(Operation *op, ArrayRef<int64_t> in) {
       })
       .Case([&](arith::CeilDivUIOp) {
         return divideUnsigned([](uint64_t a, uint64_t b) { return a / b + (a % b != 0); });
+      })
+      .Case<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp>(
+          [&](Operation *) { return op->getOperand(0).getType().isInteger(1) ? -in[0] : in[0]; })
+      .Case<arith::IndexCastUIOp, arith::ExtUIOp>([&](Operation *) {
+        auto from = dyn_cast<IntegerType>(op->getOperand(0).getType());
+        return from && from.getWidth() < 64
+                   ? in[0] & llvm::maskTrailingOnes<uint64_t>(from.getWidth())
+                   : in[0];
       })
       .Case([&](arith::MinSIOp) { return std::min(in[0], in[1]); })
       .Case([&](arith::MaxSIOp) { return std::max(in[0], in[1]); })
@@ -220,24 +230,27 @@ bool ScalarTable::isNeverNegative(const Expr &expr) const {
          });
 }
 
-/// A constant as it is in `type`, which may be narrower than 64 bits.
-static Expr wrap(const Expr &expr, Type type) {
+/// A number as it is in `type`, which may be narrower than 64 bits.
+static int64_t wrap(int64_t value, Type type) {
   auto integer = dyn_cast<IntegerType>(type);
-  if (!expr.isConstant() || !integer || integer.getWidth() >= 64)
-    return expr;
-  return integer.getWidth() == 1 ? Expr(expr.constant() & 1)
-                                 : Expr(llvm::SignExtend64(expr.constant(), integer.getWidth()));
+  if (!integer || integer.getWidth() >= 64)
+    return value;
+  return integer.getWidth() == 1 ? value & 1 : llvm::SignExtend64(value, integer.getWidth());
 }
 
 Expr ScalarTable::apply(Operation *op, ArrayRef<Expr> in) {
-  if (isa<arith::AddIOp>(op))
-    return wrap(in[0] + in[1], op->getResult(0).getType());
-  if (isa<arith::SubIOp>(op))
-    return wrap(in[0] - in[1], op->getResult(0).getType());
-  if (isa<arith::MulIOp>(op))
-    return wrap(multiply(in[0], in[1], op), op->getResult(0).getType());
+  // Narrow arithmetic wraps, so it is not looked into.
+  auto integer = dyn_cast<IntegerType>(op->getResult(0).getType());
+  bool isWide = !integer || integer.getWidth() >= 64;
+  if (isa<arith::AddIOp>(op) && isWide)
+    return in[0] + in[1];
+  if (isa<arith::SubIOp>(op) && isWide)
+    return in[0] - in[1];
+  if (isa<arith::MulIOp>(op) && isWide)
+    return multiply(in[0], in[1], op);
   // A bool is 0 or 1 here; as a signed number it would be 0 or -1.
-  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op) && !op->getOperand(0).getType().isInteger(1))
+  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op) && isWide &&
+      !op->getOperand(0).getType().isInteger(1))
     return in[0];
   if (isa<arith::IndexCastUIOp, arith::ExtUIOp>(op) && op->getOperand(0).getType().isInteger(1))
     return in[0];
@@ -254,12 +267,15 @@ Expr ScalarTable::apply(Operation *op, ArrayRef<Expr> in) {
     for (const Expr &operand : in)
       constants.push_back(operand.constant());
     if (std::optional<int64_t> value = evaluate(op, constants))
-      return Expr(*value);
+      return wrap(*value, op->getResult(0).getType());
   }
   // Attributes are unique in their context, so the pointer says which they are.
   std::string key = op->getName().getStringRef().str();
   llvm::raw_string_ostream(key) << op->getAttrDictionary().getAsOpaquePointer();
-  return operation(AtomInfo::Kind::Operation, key, op, in);
+  SmallVector<Expr> operands(in);
+  if (op->hasTrait<OpTrait::IsCommutative>())
+    llvm::sort(operands);
+  return operation(AtomInfo::Kind::Operation, key, op, operands);
 }
 
 Expr ScalarTable::substitute(const Expr &expr, const Env &env) {

@@ -6,8 +6,8 @@
 // interned by what they are, so equal computations in two roles are one atom, and whether two
 // expressions are equal is a comparison of two short lists.
 //
-// Arithmetic wraps, as index arithmetic does in the simulator; comparisons assume that nothing
-// comes near the ends of 64 bits.
+// Arithmetic of 64 bits wraps, as in the simulator; comparisons assume that nothing
+// comes near the ends of 64 bits. Narrower arithmetic is an operation that is not looked into.
 //
 // Ownership: a table owns its atoms; expressions are values that make sense with one table only.
 // Threads: one at a time.

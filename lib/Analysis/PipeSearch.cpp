@@ -58,7 +58,9 @@ struct State {
   Execution run;
   Facts facts;
   std::vector<JointLoop> joint = {}; ///< Outermost first.
-  int peels = 0;                     ///< Iterations run ahead of a joint loop.
+  /// Decisions about one iteration, and the indices of loops they depend on.
+  std::map<Expr, std::vector<Atom>> passing = {};
+  int peels = 0; ///< Iterations run ahead of a joint loop.
 };
 
 class Search {
@@ -70,7 +72,7 @@ public:
 
 private:
   bool settle(State &state, std::vector<Stop> &stops, bool &result);
-  bool proveHead(const State &state);
+  bool proveHead(State state);
   bool proveAnotherRound(State state);
   bool proveExit(State state);
   bool proveJointly(const State &state, ArrayRef<unsigned> members);
@@ -79,6 +81,8 @@ private:
 
   std::optional<JointLoop> formJointLoop(State &state, ArrayRef<unsigned> members);
   void beginRound(State &state);
+  std::vector<State> splitAt(const State &state, const Expr &condition);
+  void forgetRound(State &state);
   Atom counterOf(const State &state) { return Scalars.counter(state.joint.size()); }
   /// Forgets what was seen since `mark`, on a path that came to nothing.
   bool forget(size_t mark) {
@@ -140,11 +144,8 @@ bool Search::settle(State &state, std::vector<Stop> &stops, bool &result) {
         Expr condition = state.run.evaluate(state.run.pendingBranch(member).condition);
         std::optional<bool> value = state.facts.decide(condition);
         if (!value) {
-          result = llvm::all_of(state.facts.split(condition), [&](const Facts &facts) {
-            State path = state;
-            path.facts = facts;
-            return prove(std::move(path));
-          });
+          result = llvm::all_of(splitAt(state, state.run.pendingBranch(member).condition),
+                                [&](State &path) { return prove(std::move(path)); });
           return false;
         }
         state.run.choose(member, *value);
@@ -157,6 +158,37 @@ bool Search::settle(State &state, std::vector<Stop> &stops, bool &result) {
     }
   }
   return true;
+}
+
+/// One path for each thing that may be the case about an undecided condition.
+std::vector<State> Search::splitAt(const State &state, const Expr &condition) {
+  std::vector<Atom> indices;
+  Scalars.forEachAtom(condition, [&](Atom atom) {
+    if (state.run.env().contains(atom))
+      indices.push_back(atom);
+  });
+  std::vector<State> paths;
+  for (Facts &facts : state.facts.split(Scalars.substitute(condition, state.run.env()))) {
+    State path = state;
+    path.facts = std::move(facts);
+    for (const auto &[decided, value] : path.facts.decisions())
+      if (!indices.empty() && !state.facts.decisions().contains(decided))
+        path.passing[decided] = indices;
+    paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+/// Forgets what was decided about the round that ended: nobody in the loop comes back to it, and
+/// states that differ in nothing else would be followed one by one.
+void Search::forgetRound(State &state) {
+  for (const JointLoop::Share &share : state.joint.back().shares)
+    std::erase_if(state.passing, [&](const auto &entry) {
+      bool isOver = llvm::is_contained(entry.second, state.run.top(share.member).loop->index);
+      if (isOver)
+        state.facts.forget(entry.first);
+      return isOver;
+    });
 }
 
 bool Search::prove(State state) {
@@ -177,7 +209,7 @@ bool Search::prove(State state) {
   if (!state.joint.empty() && llvm::all_of(state.joint.back().shares, [&](const auto &share) {
         return stops[share.member] == Stop::Arrived;
       }))
-    return proveHead(state);
+    return proveHead(std::move(state));
 
   // Larger groups first: who takes part in a loop usually has to.
   std::vector<unsigned> waiting = stoppedAt(Stop::AtLoop);
@@ -305,12 +337,13 @@ bool Search::proveWithoutRounds(const State &state, const JointLoop &loop) {
   return true;
 }
 
-bool Search::proveHead(const State &state) {
+bool Search::proveHead(State state) {
+  forgetRound(state);
   std::string key = keyOf(state);
   if (!Seen.insert(key).second)
     return true;
   Order.push_back(key);
-  return proveExit(state) && proveAnotherRound(state);
+  return proveExit(state) && proveAnotherRound(std::move(state));
 }
 
 bool Search::proveExit(State state) {

@@ -1,7 +1,5 @@
 #include "PipeTrial.h"
 
-#include "llvm/Support/xxhash.h"
-
 #include <numeric>
 
 using namespace mlir;
@@ -70,6 +68,9 @@ static std::vector<int64_t> candidates(const GroupModel &model, Atom wanted) {
     values.insert(count * unit);
   values.insert({1, unit + 1});
   const AtomInfo &info = model.scalars.info(wanted);
+  // Where arithmetic of few bits wraps.
+  if (info.most <= INT16_MAX)
+    values.insert({info.least, info.most});
   std::erase_if(values, [&](int64_t value) { return value < info.least || value > info.most; });
   return {values.begin(), values.end()};
 }
@@ -119,51 +120,30 @@ std::string describe(const GroupModel &model, const Sample &sample) {
 // Trials
 //===----------------------------------------------------------------------===//
 
-/// Gives a number to one value in `expr` that cannot be computed, always the same one to the same
-/// value.
-static void makeUp(Execution &run, const Expr &expr, uint64_t seed) {
-  std::optional<Atom> innermost;
-  run.model().scalars.forEachAtom(expr, [&](Atom atom) { innermost = atom; });
-  std::string key = std::to_string(seed) + ":" + std::to_string(*innermost);
-  Operation *op = run.model().scalars.info(*innermost).op;
-  bool isBool = op && op->getResult(0).getType().isInteger(1);
-  run.env()[*innermost] = static_cast<int64_t>(llvm::xxh3_64bits(key) % (isBool ? 2 : 3));
-}
-
-static Trial runAll(Execution run, uint64_t seed) {
+static Trial runAll(Execution run) {
   std::vector<Stop> stops(run.model().members.size(), Stop::Done);
   for (int64_t made = -1; made != run.eventsMade();) {
     made = run.eventsMade();
     for (unsigned member = 0; member < stops.size(); ++member) {
-      Stop stop = run.run(member);
-      for (; stop == Stop::AtBranch || stop == Stop::AtLoop; stop = run.run(member)) {
-        if (stop == Stop::AtBranch) {
-          makeUp(run, run.evaluate(run.pendingBranch(member).condition), seed);
-        } else {
-          makeUp(run, run.top(member).remaining, seed);
-          run.top(member).remaining = run.evaluate(run.top(member).remaining);
-        }
-      }
-      stops[member] = stop;
-      if (stop == Stop::BadFree || stop == Stop::Exhausted)
+      stops[member] = run.run(member);
+      if (stops[member] == Stop::BadFree || stops[member] == Stop::Exhausted)
         return {std::move(run), std::move(stops)};
     }
   }
   return {std::move(run), std::move(stops)};
 }
 
-Trial tryOut(GroupModel &model, const std::vector<int64_t> &slots, const Sample &sample,
-             uint64_t seed) {
+Trial tryOut(GroupModel &model, const std::vector<int64_t> &slots, const Sample &sample) {
   Execution run(model, slots, INT64_MAX, kTrialSteps);
   run.env() = sample;
-  return runAll(std::move(run), seed);
+  return runAll(std::move(run));
 }
 
 Trial countOnly(GroupModel &model, const Sample &sample) {
   Execution run(model, std::vector<int64_t>(model.pipes.size(), 1), INT64_MAX, kTrialSteps);
   run.env() = sample;
   run.ignoreWaits();
-  return runAll(std::move(run), /*seed=*/0);
+  return runAll(std::move(run));
 }
 
 } // namespace kiln::pipes

@@ -34,11 +34,15 @@ struct Trial {
   bool isGood() const {
     return llvm::all_equal(stops) && stops.front() == Stop::Done && run.isBalanced();
   }
+  /// Whether it ended where what memory holds decides how it goes on.
+  bool isOpen() const {
+    return llvm::any_of(stops,
+                        [](Stop stop) { return stop == Stop::AtBranch || stop == Stop::AtLoop; }) &&
+           !llvm::is_contained(stops, Stop::BadFree);
+  }
 };
 
-/// `seed` decides what is found in memory.
-Trial tryOut(GroupModel &model, const std::vector<int64_t> &slots, const Sample &sample,
-             uint64_t seed = 0);
+Trial tryOut(GroupModel &model, const std::vector<int64_t> &slots, const Sample &sample);
 /// Runs everything without waiting, to see what there is.
 Trial countOnly(GroupModel &model, const Sample &sample);
 

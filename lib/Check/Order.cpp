@@ -1,5 +1,7 @@
 #include "Order.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 
 namespace kiln::sim {
@@ -35,21 +37,36 @@ static void insert(llvm::BitVector &into, uint64_t task) {
   into.set(task);
 }
 
+/// Whether `offset`, in elements from the first one, is an element of a strided box, whose axes
+/// from `axis` on are left.
+static bool isElement(const TraceTensor &box, int64_t offset, size_t axis = 0) {
+  if (axis == box.extents.size())
+    return offset == 0;
+  int64_t rest = 0; // how far the axes after this one reach
+  for (size_t later = axis + 1; later < box.extents.size(); ++later)
+    rest += (box.extents[later] - 1) * box.strides[later];
+  int64_t extent = box.extents[axis], stride = box.strides[axis];
+  if (extent <= 1 || stride == 0)
+    return extent > 0 && isElement(box, offset, axis + 1);
+  int64_t first = std::max<int64_t>(0, llvm::divideCeilSigned(offset - rest, stride));
+  int64_t last = std::min(extent - 1, llvm::divideFloorSigned(offset, stride));
+  for (int64_t index = first; index <= last; ++index)
+    if (isElement(box, offset - index * stride, axis + 1))
+      return true;
+  return false;
+}
+
 void Order::orchestrationReads(const Tensor &element, const Trace &trace) {
   update(trace);
-  uint64_t at = element.byteOffset(), buffer = element.buffer()->id();
-  // The engine asks whether a region contains the element; the span of the region suffices here:
-  // at worst a task counts as waited for that was not.
-  auto mayWrite = [&](const TraceTensor &arg) {
-    uint64_t span = 1;
-    for (size_t axis = 0; axis < arg.extents.size(); ++axis)
-      span +=
-          static_cast<uint64_t>(std::max<int64_t>(arg.extents[axis] - 1, 0) * arg.strides[axis]);
-    return arg.direction != Direction::In && arg.bufferId == buffer && arg.byteOffset <= at &&
-           at < arg.byteOffset + span * static_cast<uint64_t>(sizeOf(arg.dtype));
+  int64_t at = static_cast<int64_t>(element.byteOffset());
+  auto writes = [&](const TraceTensor &arg) {
+    int64_t size = sizeOf(arg.dtype), distance = at - static_cast<int64_t>(arg.byteOffset);
+    // Views of another element type may begin in the middle of an element.
+    return arg.direction != Direction::In && arg.bufferId == element.buffer()->id() &&
+           isElement(arg, llvm::divideFloorSigned(distance, size));
   };
   for (const TraceTask &task : trace.tasks)
-    if (std::any_of(task.tensors.begin(), task.tensors.end(), mayWrite)) {
+    if (std::any_of(task.tensors.begin(), task.tensors.end(), writes)) {
       unite(Waited, Before[task.index]);
       insert(Waited, task.index);
     }

@@ -3,7 +3,6 @@
 
 #include "kiln/Target/Signature/Signature.h"
 #include "kiln/Target/Torch/Torch.h"
-#include "kiln/Transforms/Passes.h"
 #include "kiln/runtime/kernel_config.h"
 
 #include <nlohmann/json.hpp>
@@ -32,60 +31,32 @@ void printErrors(const std::vector<Status> &errors, std::FILE *to) {
   }
 }
 
-OwningOpRef<ModuleOp> prepare(const Source &source, const std::string &lastPass, int &status,
-                              std::unique_ptr<PassInstrumentation> instrumentation) {
-  status = kBadInput;
-  OwningOpRef<ModuleOp> module = ModuleOp(source.module).clone();
-  MLIRContext *context = module->getContext();
-  PassManager passes(context);
-  if (instrumentation)
-    passes.addInstrumentation(std::move(instrumentation));
-  std::vector<std::string> names;
-  if (!buildPreparePipeline(passes, lastPass, &names)) {
-    badInput("there is no pass '" + lastPass +
-             "'; the passes are, in order: " + llvm::join(names, ", "));
-    return {};
+int emitCommand(const Source &source, const std::string &target, const RunSettings &options) {
+  if (target != "ir" && target != "torch")
+    return badInput("there is no target '" + target + "'; use ir or torch");
+  bool asWritten = target == "ir" && options.lastPass.empty() && options.platform.empty();
+  std::optional<Compiled> compiled;
+  if (!asWritten) {
+    CompileSettings settings = options;
+    if (options.platform.empty() && !options.lastPass.empty())
+      settings.platform = CompileSettings().platform;
+    int status = kBadInput;
+    if (!(compiled = compile(source, settings, status)))
+      return status;
   }
-  std::vector<Status> errors;
-  DiagnosticCollector collector(context, errors);
-  if (failed(passes.run(*module))) {
-    if (errors.empty())
-      errors.emplace_back(StatusCode::Internal, "a pass failed without saying why");
-    printErrors(errors);
-    return {};
-  }
-  status = kGood;
-  return module;
-}
-
-int emitCommand(const Source &source, const std::string &target, const std::string &lastPass,
-                const std::string &entry, const RunSettings &options) {
-  if (target == "ir" && lastPass.empty()) {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    ModuleOp module = source.module;
-    module.print(os);
-    std::printf("%s", text.c_str());
-    return kGood;
-  }
-  int status = kBadInput;
-  OwningOpRef<ModuleOp> module = prepare(source, lastPass, status);
-  if (!module)
-    return status;
+  ModuleOp module = asWritten ? source.module : *compiled->module;
   std::string text;
   if (target == "ir") {
     llvm::raw_string_ostream os(text);
-    module->print(os);
-  } else if (target == "torch") {
+    module.print(os);
+  } else {
     Expected<std::string> emitted =
-        emitTorch(*module, {entry, options.unboundedSlots, options.checkShapes});
+        emitTorch(module, {options.entry, options.unboundedSlots, options.checkShapes});
     if (!emitted) {
       printErrors({emitted.status()});
       return kBadInput;
     }
     text = *emitted;
-  } else {
-    return badInput("there is no target '" + target + "'; use ir or torch");
   }
   std::fwrite(text.data(), 1, text.size(), stdout);
   return kGood;
@@ -166,19 +137,17 @@ static bool writeWhole(const std::filesystem::path &path, const std::string &byt
   return good;
 }
 
-int buildCommand(const Source &source, const std::string &platform, const std::string &entryName,
-                 const std::string &out) {
+int buildCommand(const Source &source, const RunSettings &options) {
+  const std::string &platform = options.platform, &out = options.out;
   if (platform != "a2a3sim" && platform != "a5sim")
     return badInput("bundles can be built for a2a3sim and a5sim so far, not for '" + platform +
                     "'");
   int status = kBadInput;
-  OwningOpRef<ModuleOp> module = prepare(source, "", status);
-  if (!module)
+  std::optional<Compiled> compiled = compile(source, options, status);
+  if (!compiled)
     return status;
-  Expected<ir::FuncOp> entry = findEntry(*module, entryName);
-  if (!entry)
-    return badInput(entry.status().message());
-  Expected<KernelConfig> config = kernelConfigOf(*module, *entry, platform);
+  ir::FuncOp entry = compiled->entry;
+  Expected<KernelConfig> config = kernelConfigOf(*compiled->module, entry, platform);
   if (!config) {
     printErrors({config.status()});
     return kBadInput;
@@ -190,7 +159,7 @@ int buildCommand(const Source &source, const std::string &platform, const std::s
     return badInput("cannot make the folder " + out + ": " + error.message());
   std::string text;
   llvm::raw_string_ostream os(text);
-  module->print(os);
+  compiled->module->print(os);
   if (!writeWhole(fs::path(out) / "program.mlir", text))
     return badInput("cannot write " + out + "/program.mlir");
   if (Status failed = writeKernelConfig(*config, out); !failed.isOk())
@@ -198,7 +167,7 @@ int buildCommand(const Source &source, const std::string &platform, const std::s
   nlohmann::ordered_json bundle{{"format", 1},
                                 {"program", source.name},
                                 {"platform", platform},
-                                {"entry", entry->getSymName().str()}};
+                                {"entry", entry.getSymName().str()}};
   for (const KernelConfigEntry &kernel : config->kernels)
     bundle["kernels"].push_back(kernel.name);
   for (const char *name : {"program.mlir", "kernel_config.json", "kernel_config.py"}) {

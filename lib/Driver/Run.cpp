@@ -189,18 +189,6 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
 
 } // namespace
 
-std::optional<Status> findForeignRole(ModuleOp module, const Machine &machine) {
-  std::optional<Status> found;
-  module.walk([&](ir::FuncOp func) {
-    if (func.getRole() && !machine.findRole(*func.getRole()) && !found)
-      found = Status(StatusCode::InvalidArgument,
-                     "role " + func.getRole()->str() + " of @" + func.getSymName().str() +
-                         " does not exist on " + std::string(machine.platform),
-                     sourceLocOf(func.getLoc()));
-  });
-  return found;
-}
-
 bool isAvailable(const std::string &platform, std::string &message) {
   if (platform == "torch" || platform == "a2a3sim" || platform == "a5sim")
     return true;
@@ -248,19 +236,18 @@ int runCommand(const Source &source, const RunSettings &options) {
     if (int status = verifyEachPass(source, options))
       return status;
   int status = kBadInput;
-  OwningOpRef<ModuleOp> module = prepare(source, "", status);
-  if (!module)
+  CompileSettings settings = options;
+  settings.prove = false; // what hangs is worth a run: the report and the dump show where
+  std::optional<Compiled> compiled = compile(source, settings, status);
+  if (!compiled)
     return status;
-  Expected<ir::FuncOp> entry = findEntry(*module, options.entry);
-  if (!entry)
-    return badInput(entry.status().message());
-  if (const Machine *machine = findMachine(options.platform))
-    if (std::optional<Status> foreign = findForeignRole(*module, *machine)) {
-      printErrors({*foreign});
-      return kBadInput;
-    }
+  // The reference is what the program says, not what the passes made of it.
+  std::optional<Compiled> asWritten = compile(source, {"torch", options.entry}, status);
+  if (!asWritten)
+    return status;
+  ir::FuncOp entry = asWritten->entry;
 
-  Expected<std::vector<Argument>> args = argumentsOf(source, *entry, options);
+  Expected<std::vector<Argument>> args = argumentsOf(source, entry, options);
   if (!args)
     return badInput(args.status().message());
   Expected<std::vector<Argument>> forTorch = copyArguments(*args);
@@ -270,7 +257,7 @@ int runCommand(const Source &source, const RunSettings &options) {
   Outcome outcome;
   std::optional<FormulaResult> formula;
   if (source.example && !source.example->formula.empty()) {
-    Expected<FormulaResult> result = runFormula(source, *entry, *args);
+    Expected<FormulaResult> result = runFormula(source, entry, *args);
     if (result)
       formula = *result;
     else if (canBeSkipped(result.status()))
@@ -280,7 +267,7 @@ int runCommand(const Source &source, const RunSettings &options) {
   }
 
   auto start = std::chrono::steady_clock::now();
-  Status failed = execute(*module, *entry, source, options, *args, outcome);
+  Status failed = execute(*compiled->module, compiled->entry, source, options, *args, outcome);
   // A record of the run that could not be written does not stop it; it is reported with the result.
   bool recordFailed =
       (options.dumpLevel > 0 || options.timeline) && failed.code() == StatusCode::IoError;
@@ -297,9 +284,9 @@ int runCommand(const Source &source, const RunSettings &options) {
     return kWrong;
   }
   if (formula)
-    checkFormula(outcome, *entry, *args, *formula);
+    checkFormula(outcome, entry, *args, *formula);
   if (options.platform != "torch" && !options.noReference) {
-    Status failed = runReference(*module, *entry, options, *forTorch);
+    Status failed = runReference(*asWritten->module, entry, options, *forTorch);
     if (canBeSkipped(failed)) {
       outcome.skipped.push_back("comparison with the PyTorch reference (" + failed.message() + ")");
     } else if (failed.code() == StatusCode::NotFound) {
@@ -308,7 +295,7 @@ int runCommand(const Source &source, const RunSettings &options) {
       printErrors({failed.withPrefix("the PyTorch reference failed")});
       return kWrong;
     } else {
-      checkReference(outcome, *entry, *args, *forTorch);
+      checkReference(outcome, entry, *args, *forTorch);
     }
   }
   outcome.dump = options.dumpLevel > 0 && !recordFailed;

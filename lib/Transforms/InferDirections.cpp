@@ -1,3 +1,5 @@
+#include "TensorAccess.h"
+
 #include "kiln/Transforms/Passes.h"
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
@@ -48,20 +50,9 @@ struct InferDirections : impl::KilnInferDirectionsBase<InferDirections> {
           note(arg, op, access.read, access.write);
     };
     func.walk([&](Operation *op) {
+      for (const TensorAccess &access : tensorAccesses(op))
+        note(access.tensor, op, access.reads, access.writes);
       llvm::TypeSwitch<Operation *>(op)
-          .Case<tile::LoadOp, ir::ReadOp, ir::GetOp>(
-              [&](auto access) { note(access.getTensor(), op, true, false); })
-          .Case<tile::StoreOp>(
-              [&](auto store) { note(store.getTensor(), op, bool(store.getAtomic()), true); })
-          .Case<tile::GatherRowsOp>([&](auto gather) {
-            note(gather.getTensor(), op, true, false);
-            note(gather.getRows(), op, true, false);
-          })
-          .Case<tile::ScatterRowsOp>([&](auto scatter) {
-            note(scatter.getTensor(), op, bool(scatter.getAtomic()), true);
-            note(scatter.getRows(), op, true, false);
-          })
-          .Case<ir::WriteOp>([&](auto write) { note(write.getTensor(), op, false, true); })
           .Case<ir::CallOp>(
               [&](auto call) { noteCallee(op, call.getCalleeAttr().getAttr(), call.getArgs()); })
           .Case<ir::IncoreOp>([&](auto incore) {

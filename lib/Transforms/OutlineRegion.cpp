@@ -1,5 +1,7 @@
 #include "kiln/Transforms/OutlineRegion.h"
 
+#include "kiln/Dialect/Kiln/ParameterFacts.h"
+
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -16,6 +18,17 @@ StringRef givenName(Value value) {
   if (auto pipe = value.getDefiningOp<tile::PipeOp>())
     return pipe.getName().value_or("");
   return {};
+}
+
+/// A parameter of the new function knows what the parameter it stands for knows.
+static void copyFacts(Value value, ir::FuncOp func, unsigned index) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  auto parent = argument ? dyn_cast<ir::FuncOp>(argument.getOwner()->getParentOp()) : ir::FuncOp();
+  if (!parent)
+    return;
+  for (StringRef name : {ir::kAlign16Attr, ir::kOffsets32Attr, ir::kDivisibleAttr})
+    if (Attribute fact = parent.getArgAttr(argument.getArgNumber(), name))
+      func.setArgAttr(index, name, fact);
 }
 
 /// Values from outside in order of first use; MLIR's own utility orders by hash of nothing in
@@ -64,6 +77,9 @@ OutlinedRegion outlineRegion(Region &region, StringRef name, ir::FuncKind kind, 
   SymbolTable symbols(parent->getParentOp());
   func->remove();
   symbols.insert(func, Block::iterator(parent));
+
+  for (auto [index, value] : llvm::enumerate(args))
+    copyFacts(value, func, index);
 
   Block &entry = func.getBody().front();
   entry.getOperations().splice(entry.begin(), region.front().getOperations());

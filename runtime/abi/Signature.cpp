@@ -89,12 +89,25 @@ std::string Signature::argName(size_t index) const {
   return "arg" + std::to_string(index);
 }
 
+/// Verifies the group of a record and names its roles as members.
+static Status adoptGroup(KernelRecord &record) {
+  if (record.function || record.user || record.workspaceBytes || !record.members.empty())
+    return invalid("a group has no function, user pointer, workspace or members of its own: its "
+                   "roles have them");
+  for (const RoleSpec &role : record.group->roles)
+    record.members.push_back(role.name);
+  return record.group->verify();
+}
+
 Expected<int32_t> KernelRegistry::add(KernelRecord record) {
   if (record.name.empty())
     return invalid("a kernel needs a name");
   std::string who = "kernel '" + record.name + "'";
-  if (!record.function)
+  if (!record.function && !record.group)
     return invalid(who + ": the function pointer is null");
+  if (record.group)
+    if (Status bad = adoptGroup(record); !bad.isOk())
+      return bad.withPrefix(who);
   if (record.signature) {
     if (Status bad = record.signature->verify(); !bad.isOk())
       return bad;

@@ -84,7 +84,7 @@ static DimArray contiguousStrides(Dims extents) {
 }
 
 /// Strides of axes of extent <= 1 become those a row-major tensor would have there.
-static void normaliseStrides(Dims extents, DimArray &strides) {
+static void normaliseStrides(Dims extents, int64_t *strides) {
   int64_t step = 1;
   for (size_t i = extents.size(); i-- > 0;) {
     if (extents[i] <= 1)
@@ -150,23 +150,43 @@ Expected<Tensor> Tensor::view(std::shared_ptr<Buffer> buffer, uint64_t byteOffse
                    std::to_string(buffer->bytes()) + " bytes");
 
   Tensor tensor;
-  tensor.Data = static_cast<std::byte *>(buffer->data());
-  if (tensor.Data)
-    tensor.Data += byteOffset;
-  if (reinterpret_cast<uintptr_t>(tensor.Data) % static_cast<uintptr_t>(sizeOf(dtype)) != 0)
+  if (auto *data = static_cast<std::byte *>(buffer->data()))
+    tensor.View.data = data + byteOffset;
+  if (reinterpret_cast<uintptr_t>(tensor.data()) % static_cast<uintptr_t>(sizeOf(dtype)) != 0)
     return invalid("data pointer is not aligned to the " + std::to_string(sizeOf(dtype)) +
                    " bytes of " + toString(dtype));
   tensor.Buf = std::move(buffer);
-  tensor.Type = dtype;
-  tensor.Rank = static_cast<uint8_t>(extents.size());
-  std::copy(extents.begin(), extents.end(), tensor.Extents.begin());
-  std::copy(strides.begin(), strides.end(), tensor.Strides.begin());
-  normaliseStrides(extents, tensor.Strides);
+  tensor.View.dtype = static_cast<int32_t>(dtype);
+  tensor.View.rank = static_cast<uint16_t>(extents.size());
+  std::copy(extents.begin(), extents.end(), tensor.View.extents);
+  std::copy(strides.begin(), strides.end(), tensor.View.strides);
+  tensor.settle();
   return tensor;
 }
 
+void Tensor::settle() {
+  int64_t *extents = View.extents, *strides = View.strides;
+  for (int i = rank(); i < KILN_MAX_RANK; ++i) {
+    extents[i] = 1;
+    strides[i] = 0;
+  }
+  normaliseStrides(this->extents(), strides);
+  bool isBroadcast = false, isContiguous = true, isEmpty = false;
+  uint64_t step = 1; // may wrap around when some extent is 0, and is not needed then
+  for (int i = rank(); i-- > 0;) {
+    isBroadcast |= extents[i] > 1 && strides[i] == 0;
+    isContiguous &= extents[i] <= 1 || static_cast<uint64_t>(strides[i]) == step;
+    isEmpty |= extents[i] == 0;
+    step *= static_cast<uint64_t>(extents[i]);
+  }
+  View.flags = static_cast<uint16_t>((ReadOnly || isBroadcast ? KILN_TENSOR_READ_ONLY : 0) |
+                                     (isBroadcast ? KILN_TENSOR_BROADCAST : 0) |
+                                     (isContiguous || isEmpty ? KILN_TENSOR_CONTIGUOUS : 0));
+}
+
 uint64_t Tensor::byteOffset() const {
-  return Data ? static_cast<uint64_t>(Data - static_cast<std::byte *>(Buf->data())) : 0;
+  return data() ? static_cast<uint64_t>(dataAs<std::byte>() - static_cast<std::byte *>(Buf->data()))
+                : 0;
 }
 
 int64_t Tensor::numElements() const {
@@ -185,73 +205,56 @@ uint64_t Tensor::spanBytes() const {
   if (numElements() == 0)
     return 0;
   int64_t last = 0;
-  for (int i = 0; i < Rank; ++i)
-    last += (Extents[i] - 1) * (Extents[i] > 1 ? Strides[i] : 0);
-  return static_cast<uint64_t>((last + 1) * sizeOf(Type));
-}
-
-bool Tensor::isContiguous() const {
-  if (numElements() == 0)
-    return true;
-  int64_t step = 1;
-  for (int i = Rank; i-- > 0;) {
-    if (Extents[i] > 1 && Strides[i] != step)
-      return false;
-    step *= Extents[i];
-  }
-  return true;
-}
-
-bool Tensor::isBroadcast() const {
-  for (int i = 0; i < Rank; ++i)
-    if (Extents[i] > 1 && Strides[i] == 0)
-      return true;
-  return false;
+  for (int i = 0; i < rank(); ++i)
+    last += (extent(i) - 1) * (extent(i) > 1 ? stride(i) : 0);
+  return static_cast<uint64_t>((last + 1) * elementBytes());
 }
 
 Expected<Tensor> Tensor::slice(Dims offsets, Dims sizes, Dims dropped) const {
   if (isNull())
     return invalid("slice of a null tensor");
-  if (offsets.size() != Rank || sizes.size() != Rank)
-    return invalid("slice of a rank-" + std::to_string(Rank) +
+  if (static_cast<int>(offsets.size()) != rank() || static_cast<int>(sizes.size()) != rank())
+    return invalid("slice of a rank-" + std::to_string(rank()) +
                    " tensor needs that many offsets and sizes; got " +
                    std::to_string(offsets.size()) + " and " + std::to_string(sizes.size()));
   bool empty = false;
-  for (int i = 0; i < Rank; ++i) {
-    if (offsets[i] < 0 || sizes[i] < 0 || offsets[i] > Extents[i] ||
-        sizes[i] > Extents[i] - offsets[i])
+  for (int i = 0; i < rank(); ++i) {
+    if (offsets[i] < 0 || sizes[i] < 0 || offsets[i] > extent(i) ||
+        sizes[i] > extent(i) - offsets[i])
       return invalid("slice [" + std::to_string(offsets[i]) + ", +" + std::to_string(sizes[i]) +
                      ") of axis " + std::to_string(i) + " is outside its extent " +
-                     std::to_string(Extents[i]));
+                     std::to_string(extent(i)));
     empty |= sizes[i] == 0;
   }
   std::array<bool, KILN_MAX_RANK> drop{};
   for (int64_t axis : dropped) {
-    if (axis < 0 || axis >= Rank || drop[axis])
+    if (axis < 0 || axis >= rank() || drop[axis])
       return invalid("dropped axis " + std::to_string(axis) + " is not an axis of rank " +
-                     std::to_string(Rank) + ", or given twice");
+                     std::to_string(rank()) + ", or given twice");
     if (sizes[axis] != 1)
       return invalid("dropped axis " + std::to_string(axis) + " has size " +
                      std::to_string(sizes[axis]) + ", not 1");
     drop[axis] = true;
   }
-  if (static_cast<int>(dropped.size()) == Rank)
+  if (static_cast<int>(dropped.size()) == rank())
     return invalid("a slice cannot drop every axis: tensors have rank 1 or more");
 
   Tensor result = *this;
   // An empty slice may start one past the end; keep its pointer inside the buffer.
-  for (int i = 0; i < Rank && !empty; ++i)
-    result.Data += offsets[i] * Strides[i] * sizeOf(Type);
-  result.Rank = 0;
-  result.Extents.fill(0);
-  result.Strides.fill(0);
-  for (int i = 0; i < Rank; ++i) {
+  int64_t start = 0;
+  for (int i = 0; i < rank() && !empty; ++i)
+    start += offsets[i] * stride(i) * elementBytes();
+  kiln_tensor &view = result.View;
+  if (start != 0)
+    view.data = dataAs<std::byte>() + start;
+  view.rank = 0;
+  for (int i = 0; i < rank(); ++i) {
     if (drop[i])
       continue;
-    result.Extents[result.Rank] = sizes[i];
-    result.Strides[result.Rank++] = Strides[i];
+    view.extents[view.rank] = sizes[i];
+    view.strides[view.rank++] = stride(i);
   }
-  normaliseStrides(result.extents(), result.Strides);
+  result.settle();
   return result;
 }
 
@@ -259,21 +262,21 @@ Expected<Tensor> Tensor::transpose(Dims perm) const {
   if (isNull())
     return invalid("transpose of a null tensor");
   std::array<bool, KILN_MAX_RANK> seen{};
-  bool good = perm.size() == Rank;
+  bool good = static_cast<int>(perm.size()) == rank();
   for (size_t i = 0; good && i < perm.size(); ++i) {
-    good = perm[i] >= 0 && perm[i] < Rank && !seen[perm[i]];
+    good = perm[i] >= 0 && perm[i] < rank() && !seen[perm[i]];
     if (good)
       seen[perm[i]] = true;
   }
   if (!good)
     return invalid(kiln::toString(perm) + " is not a permutation of the axes of a rank-" +
-                   std::to_string(Rank) + " tensor");
+                   std::to_string(rank()) + " tensor");
   Tensor result = *this;
   for (size_t i = 0; i < perm.size(); ++i) {
-    result.Extents[i] = Extents[perm[i]];
-    result.Strides[i] = Strides[perm[i]];
+    result.View.extents[i] = extent(static_cast<int>(perm[i]));
+    result.View.strides[i] = stride(static_cast<int>(perm[i]));
   }
-  normaliseStrides(result.extents(), result.Strides);
+  result.settle();
   return result;
 }
 
@@ -283,56 +286,40 @@ Expected<Tensor> Tensor::reshape(Dims extents) const {
   if (!isContiguous())
     return invalid("reshape needs a contiguous tensor; " + str() + " has strides " +
                    kiln::toString(strides()));
-  if (Status bad = checkShape(Type, extents); !bad.isOk())
+  if (Status bad = checkShape(dtype(), extents); !bad.isOk())
     return bad;
   Tensor result = *this;
-  result.Rank = static_cast<uint8_t>(extents.size());
-  result.Extents.fill(0);
-  std::copy(extents.begin(), extents.end(), result.Extents.begin());
+  result.View.rank = static_cast<uint16_t>(extents.size());
+  std::copy(extents.begin(), extents.end(), result.View.extents);
   if (result.numElements() != numElements())
     return invalid("reshape of " + str() + " to " + kiln::toString(extents) +
                    " changes the number of elements");
-  result.Strides = contiguousStrides(extents);
+  DimArray strides = contiguousStrides(extents);
+  std::copy(strides.begin(), strides.end(), result.View.strides);
+  result.settle();
   return result;
 }
 
 Tensor Tensor::asReadOnly() const {
   Tensor result = *this;
   result.ReadOnly = true;
+  result.settle();
   return result;
 }
 
 Status Tensor::validate() const {
   if (isNull())
     return invalid("null tensor");
-  if (Status bad = checkShape(Type, extents()); !bad.isOk())
+  if (Status bad = checkShape(dtype(), extents()); !bad.isOk())
     return bad;
-  Expected<int64_t> bytes = checkSpan(Type, extents(), strides());
+  Expected<int64_t> bytes = checkSpan(dtype(), extents(), strides());
   if (!bytes)
     return bytes.status();
-  if (!Data && *bytes != 0)
+  if (!data() && *bytes != 0)
     return invalid("null data pointer");
   return Status::ok();
 }
 
-kiln_tensor Tensor::toAbi() const {
-  kiln_tensor abi{};
-  abi.data = Data;
-  for (int i = 0; i < KILN_MAX_RANK; ++i) {
-    abi.extents[i] = i < Rank ? Extents[i] : 1;
-    abi.strides[i] = i < Rank ? Strides[i] : 0;
-  }
-  abi.dtype = static_cast<int32_t>(Type);
-  abi.rank = Rank;
-  if (isReadOnly())
-    abi.flags |= KILN_TENSOR_READ_ONLY;
-  if (isBroadcast())
-    abi.flags |= KILN_TENSOR_BROADCAST;
-  if (isContiguous())
-    abi.flags |= KILN_TENSOR_CONTIGUOUS;
-  return abi;
-}
-
 std::string Tensor::str() const {
-  return isNull() ? "null tensor" : toString(Type) + kiln::toString(extents());
+  return isNull() ? "null tensor" : toString(dtype()) + kiln::toString(extents());
 }

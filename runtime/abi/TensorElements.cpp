@@ -99,13 +99,14 @@ Expected<Tensor> Tensor::castTo(DType dtype) const {
     return gathered.status();
   const std::byte *source = gathered->data();
   auto *target = result->dataAs<std::byte>();
-  int64_t from = sizeOf(Type), to = sizeOf(dtype), count = numElements();
-  bool viaInteger = !isFloat(Type); // exact for i64, and integers wrap instead of saturating
+  int64_t from = sizeOf(this->dtype()), to = sizeOf(dtype), count = numElements();
+  bool viaInteger =
+      !isFloat(this->dtype()); // exact for i64, and integers wrap instead of saturating
   for (int64_t i = 0; i < count; ++i) {
     if (viaInteger)
-      storeElementInt(dtype, target + i * to, loadElementInt(Type, source + i * from));
+      storeElementInt(dtype, target + i * to, loadElementInt(this->dtype(), source + i * from));
     else
-      storeElement(dtype, target + i * to, loadElement(Type, source + i * from));
+      storeElement(dtype, target + i * to, loadElement(this->dtype(), source + i * from));
   }
   return result;
 }
@@ -113,29 +114,29 @@ Expected<Tensor> Tensor::castTo(DType dtype) const {
 Expected<void *> Tensor::elementAddress(Dims indices) const {
   if (Status bad = validate(); !bad.isOk())
     return bad;
-  if (indices.size() != Rank)
+  if (static_cast<int>(indices.size()) != rank())
     return invalid(std::to_string(indices.size()) + " indices given for " + str());
   int64_t offset = 0;
-  for (int i = 0; i < Rank; ++i) {
-    if (indices[i] < 0 || indices[i] >= Extents[i])
+  for (int i = 0; i < rank(); ++i) {
+    if (indices[i] < 0 || indices[i] >= extent(i))
       return invalid("index " + kiln::toString(indices) + " is outside " + str());
-    offset += indices[i] * Strides[i];
+    offset += indices[i] * stride(i);
   }
-  return static_cast<void *>(Data + offset * sizeOf(Type));
+  return static_cast<void *>(dataAs<std::byte>() + offset * elementBytes());
 }
 
 Expected<double> Tensor::get(Dims indices) const {
   Expected<void *> address = elementAddress(indices);
   if (!address)
     return address.status();
-  return loadElement(Type, *address);
+  return loadElement(this->dtype(), *address);
 }
 
 Expected<int64_t> Tensor::getInt(Dims indices) const {
   Expected<void *> address = elementAddress(indices);
   if (!address)
     return address.status();
-  return loadElementInt(Type, *address);
+  return loadElementInt(this->dtype(), *address);
 }
 
 Status Tensor::set(Dims indices, double value) const {
@@ -144,7 +145,7 @@ Status Tensor::set(Dims indices, double value) const {
     return address.status();
   if (isReadOnly())
     return invalid("store to the read-only tensor " + str());
-  storeElement(Type, *address, value);
+  storeElement(this->dtype(), *address, value);
   return Status::ok();
 }
 
@@ -154,7 +155,7 @@ Status Tensor::setInt(Dims indices, int64_t value) const {
     return address.status();
   if (isReadOnly())
     return invalid("store to the read-only tensor " + str());
-  storeElementInt(Type, *address, value);
+  storeElementInt(this->dtype(), *address, value);
   return Status::ok();
 }
 
@@ -176,9 +177,9 @@ static Status fillPattern(const Tensor &tensor, const std::byte *element) {
 Status Tensor::fillPoison() const {
   std::array<std::byte, 8> element;
   element.fill(std::byte{0xa5});
-  if (isFloat(Type))
-    storeElement(Type, element.data(), std::numeric_limits<double>::quiet_NaN());
-  else if (Type == DType::I1)
+  if (isFloat(this->dtype()))
+    storeElement(this->dtype(), element.data(), std::numeric_limits<double>::quiet_NaN());
+  else if (this->dtype() == DType::I1)
     element[0] = std::byte{1};
   return fillPattern(*this, element.data());
 }

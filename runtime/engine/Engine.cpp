@@ -129,6 +129,7 @@ Status Engine::Impl::drain() {
   BadBuffers.clear(); // failed and cancelled tasks let go of their tensors
   Settled.bad.clear();
   Map.clear();
+  Settled.epochs.closeAll();
   Waited = Window.end();
   return result;
 }
@@ -235,7 +236,8 @@ Expected<ScalarBits> Engine::Impl::get(const Tensor &tensor, Dims indices) {
 
 Status Engine::begin(RunOptions options) { return P->startRun(std::move(options)); }
 
-Expected<TaskId> Engine::submit(const Task &task) { return P->submit(task); }
+Expected<TaskId> Engine::submit(const Task &task) { return P->submit(task, nullptr); }
+Expected<TaskId> Engine::submit(Task &&task) { return P->submit(task, &task); }
 
 Expected<Tensor> Engine::alloc(DType dtype, Dims extents) {
   Expected<Tensor> tensor = P->alloc(dtype, extents);
@@ -263,7 +265,7 @@ Expected<ScalarBits> Engine::get(const Tensor &tensor, Dims indices) {
 Status Engine::run(const Task &task) {
   // No worker need wake up for what the caller is about to do itself.
   P->Sched.holdBack(!P->RunOpen || P->Window.isEmpty());
-  Expected<TaskId> id = P->submit(task);
+  Expected<TaskId> id = P->submit(task, nullptr);
   P->Sched.holdBack(false);
   return id ? P->drain() : id.status();
 }

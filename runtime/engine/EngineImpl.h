@@ -39,7 +39,8 @@ struct Engine::Impl {
        unsigned numWorkers);
 
   // Submit.cpp
-  Expected<TaskId> submit(const Task &task);
+  /// `expendable` is null, or the task itself when its tensors may be taken over.
+  Expected<TaskId> submit(const Task &task, Task *expendable);
   const KernelRecord *kernelOf(const Task &task);
   Status verifyDeps(const Task &task) const;
   /// Waits until the window has room for it. False when it never will: a bug.
@@ -48,9 +49,14 @@ struct Engine::Impl {
   void findProducers(const Task &task);
   void addAccess(const Tensor &tensor, const Region &region, Direction direction, int32_t arg);
   void addConflicts(LiveRegion &region, Direction direction, int32_t arg, uint64_t bufferId);
-  void addProducer(uint64_t task, EdgeKind kind, uint64_t bufferId, int32_t arg);
+  /// `node` is the task's, if it has not retired.
+  void addProducer(uint64_t task, Node *node, EdgeKind kind, uint64_t bufferId, int32_t arg);
   Node &makeNode(const Task &task, const KernelRecord *kernel);
+  /// Tensors, scalars, and who holds their memory.
+  static void fillArguments(Node &node, const Task &task, Task *expendable);
   void recordAccesses();
+  /// Joins readers of a region if there are many.
+  void joinReaders(LiveRegion &region);
   /// Makes the node wait for its producers; publishes it when none is left.
   void linkAndPublish(Node &node);
   NodeLoc internLoc(const SourceLoc &loc);
@@ -129,6 +135,7 @@ struct Engine::Impl {
   bool IsDoomed = false;         // one of them had failed
   struct Conflict {
     uint64_t task;
+    Node *node;
     EdgeKind kind;
   };
   std::vector<Conflict> Conflicts; // of one access; only with a trace

@@ -3,7 +3,6 @@
 #include "engine/Verify.h"
 
 #include <algorithm>
-#include <exception>
 
 using namespace kiln;
 
@@ -41,29 +40,6 @@ static bool holds(const NodePredicate &predicate) {
 // One call of a kernel
 //===----------------------------------------------------------------------===//
 
-static void reportFromKernel(kiln_context *ctx, const char *message, const char *file, int line) {
-  auto *report = static_cast<CallReport *>(ctx->runtime);
-  if (report->isReported)
-    return; // the first one is the cause
-  report->isReported = true;
-  report->message = message ? message : "(no message)";
-  report->loc = file ? SourceLoc{file, line, 0} : SourceLoc();
-}
-
-/// Exceptions end here: a kernel may be anybody's code.
-static int32_t callKernel(const KernelRecord &kernel, const kiln_args &args,
-                          const kiln_blocks &blocks, kiln_context &ctx) {
-  try {
-    return kernel.function(&args, &blocks, &ctx);
-  } catch (const std::exception &error) {
-    std::string message = std::string("threw an exception: ") + error.what();
-    reportFromKernel(&ctx, message.c_str(), nullptr, 0);
-  } catch (...) {
-    reportFromKernel(&ctx, "threw an exception of unknown type", nullptr, 0);
-  }
-  return KILN_FAIL;
-}
-
 /// Who failed, why and where, from what the kernel returned and reported.
 static TaskFailure describeFailure(const Node &node, TaskId id, int32_t code,
                                    const CallReport &report) {
@@ -84,7 +60,8 @@ static TaskFailure describeFailure(const Node &node, TaskId id, int32_t code,
   return failure;
 }
 
-static Status statusOf(const TaskFailure &failure, const SourceLoc &launch) {
+void Scheduler::latchFailure(const Node &node, StatusCode code, TaskFailure failure) {
+  SourceLoc launch = node.detail->loc.toSourceLoc();
   std::string text =
       "kernel '" + failure.kernel + "' (task " + std::to_string(failure.task.index) + ")";
   if (!failure.argument.empty())
@@ -92,7 +69,8 @@ static Status statusOf(const TaskFailure &failure, const SourceLoc &launch) {
   text += ": " + failure.message;
   if (launch.isKnown() && failure.loc != launch)
     text += " (launched at " + launch.str() + ")";
-  return Status(StatusCode::KernelFailed, std::move(text), failure.loc);
+  Status status(code, std::move(text), failure.loc);
+  Run.failures.latch(std::move(failure), std::move(status));
 }
 
 /// Makes sure the scratch has this many bytes.
@@ -106,16 +84,22 @@ static Status growScratch(std::shared_ptr<Buffer> &scratch, uint64_t bytes) {
   return grown.status();
 }
 
+static void fillGrid(int64_t *grid, const Node &node, const kiln_blocks &blocks) {
+  std::copy(std::begin(blocks.end), std::end(blocks.end), grid);
+  if (!node.isPlain && node.detail->grid)
+    std::copy(node.detail->grid->extent.begin(), node.detail->grid->extent.end(), grid);
+}
+
 bool Scheduler::call(Worker &worker, const Node &node, const kiln_blocks &blocks) {
   const KernelRecord &kernel = *node.kernel;
+  if (kernel.group) [[unlikely]]
+    return callGroup(worker, node, blocks);
   CallReport &report = worker.report;
   kiln_args args{node.tensors(), node.scalars, node.numTensors, node.numScalars};
   kiln_context ctx{};
   ctx.abi_version = KILN_ABI_VERSION;
   ctx.lanes = 1;
-  std::copy(std::begin(blocks.end), std::end(blocks.end), ctx.grid);
-  if (!node.isPlain && node.detail->grid)
-    std::copy(node.detail->grid->extent.begin(), node.detail->grid->extent.end(), ctx.grid);
+  fillGrid(ctx.grid, node, blocks);
   ctx.user = kernel.user;
   ctx.report = reportFromKernel;
   ctx.runtime = &report;
@@ -132,15 +116,55 @@ bool Scheduler::call(Worker &worker, const Node &node, const kiln_blocks &blocks
   }
   if (scratch.isOk()) {
     TimelineSpan span(Run.timeline, worker.number, TimelineEvent::Kind::Call, node.index, &blocks);
-    code = callKernel(kernel, args, blocks, ctx);
+    code = callKernel(kernel.function, args, blocks, ctx);
   }
   if (code == KILN_OK && !report.isReported)
     return true;
-  TaskFailure failure = describeFailure(node, {node.index, Run.id}, code, report);
-  Status status = statusOf(failure, node.detail->loc.toSourceLoc());
-  Run.failures.latch(std::move(failure), std::move(status));
+  latchFailure(node, StatusCode::KernelFailed,
+               describeFailure(node, {node.index, Run.id}, code, report));
   report.isReported = false;
   return false;
+}
+
+//===----------------------------------------------------------------------===//
+// One call of a group
+//===----------------------------------------------------------------------===//
+
+/// A group's failure in the words of a task's.
+static TaskFailure describeFailure(const Node &node, TaskId id, GroupFailure group,
+                                   const kiln_blocks &block) {
+  CallReport report{!group.message.empty(), std::move(group.message), std::move(group.loc)};
+  TaskFailure failure = describeFailure(node, id, group.code, report);
+  if (!group.role.empty())
+    failure.message = "role '" + group.role + "': " + failure.message;
+  if (!node.isPlain && node.detail->grid)
+    failure.message += " (block " + toString(Dims(block.begin, KILN_MAX_GRID_DIMS)) + ")";
+  return failure;
+}
+
+bool Scheduler::callGroup(Worker &worker, const Node &node, const kiln_blocks &blocks) {
+  if (!worker.groups)
+    worker.groups = std::make_unique<GroupRunner>();
+  kiln_args args{node.tensors(), node.scalars, node.numTensors, node.numScalars};
+  int64_t grid[KILN_MAX_GRID_DIMS];
+  fillGrid(grid, node, blocks);
+  TimelineSpan span(Run.timeline, worker.number, TimelineEvent::Kind::Call, node.index, &blocks);
+  // One block at a time: each has pipes of its own, and ends with them empty.
+  int64_t at[KILN_MAX_GRID_DIMS];
+  for (at[0] = blocks.begin[0]; at[0] < blocks.end[0]; ++at[0])
+    for (at[1] = blocks.begin[1]; at[1] < blocks.end[1]; ++at[1])
+      for (at[2] = blocks.begin[2]; at[2] < blocks.end[2]; ++at[2]) {
+        kiln_blocks block{{at[0], at[1], at[2]}, {at[0] + 1, at[1] + 1, at[2] + 1}};
+        std::optional<GroupFailure> failed =
+            worker.groups->run(*node.kernel->group, args, block, grid);
+        if (!failed)
+          continue;
+        StatusCode status = failed->status;
+        latchFailure(node, status,
+                     describeFailure(node, {node.index, Run.id}, std::move(*failed), block));
+        return false;
+      }
+  return true;
 }
 
 //===----------------------------------------------------------------------===//

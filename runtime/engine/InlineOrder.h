@@ -13,6 +13,7 @@
 #include "engine/Node.h"
 
 #include <algorithm>
+#include <deque>
 #include <vector>
 
 namespace kiln {
@@ -25,6 +26,10 @@ public:
   void startRun() { RandomState = Seed; }
 
   void push(Node &node) {
+    if (Seed == 0 && (InOrder.empty() || node.index > InOrder.back().index)) {
+      InOrder.push_back({node.index, &node});
+      return;
+    }
     Ready.push_back({node.index, &node});
     if (Seed == 0)
       std::push_heap(Ready.begin(), Ready.end(), isLater);
@@ -32,6 +37,11 @@ public:
 
   /// Null when nothing is ready.
   Node *pop() {
+    if (!InOrder.empty() && (Ready.empty() || isLater(Ready.front(), InOrder.front()))) {
+      Node *node = InOrder.front().node;
+      InOrder.pop_front();
+      return node;
+    }
     if (Ready.empty())
       return nullptr;
     if (Seed == 0) // edges only point forward, so the first among the ready is submission order
@@ -61,6 +71,8 @@ private:
   const uint64_t Seed;
   uint64_t RandomState;
   std::vector<Entry> Ready; // seed 0: a heap
+  // Seed 0 only: those that became ready in the order of their submission, as nearly all do.
+  std::deque<Entry> InOrder;
 };
 
 } // namespace kiln

@@ -77,6 +77,7 @@ struct NodeDetail {
   DType *scalarTypes;
   Edge *edges; // to its producers; in the block unless there are too many
   NodeLoc loc;
+  uint64_t ticket; // its place in the order of finishing; only with a trace
   uint32_t numBuffers;
   bool hasHeapEdges;
 };
@@ -91,15 +92,29 @@ struct alignas(64) Node {
   const KernelRecord *kernel; // null for a dummy
   uint64_t *scalars;
   NodeDetail *detail;
-  uint64_t ticket; // its place in the order of finishing; only with a trace
-  bool isPlain;    // one block, no predicate: `detail` is not needed to run it
+  uint64_t lastSuccessor; // the submitter's: the task that was last made to wait for this one
+  bool isPlain;           // one block, no predicate: `detail` is not needed to run it
+  bool isEpoch; // no task, see ReaderEpochs.h: of the fields above only the first four matter
 
   kiln_tensor *tensors() { return reinterpret_cast<kiln_tensor *>(this + 1); }
   const kiln_tensor *tensors() const { return reinterpret_cast<const kiln_tensor *>(this + 1); }
 
+  /// What running it reads first: the header, which finishing it writes, and the first tensor.
+  void prefetch() const {
+    __builtin_prefetch(this, 1);
+    __builtin_prefetch(this + 1);
+    __builtin_prefetch(this + 2);
+  }
+
   static Edge *sealed() { return reinterpret_cast<Edge *>(1); }
   bool isSealed() const { return successors.load(std::memory_order_seq_cst) == sealed(); }
   bool isBad() const { return state == TaskState::Failed || state == TaskState::Cancelled; }
+
+  /// Finishes an epoch whose readers all have; who waits for it.
+  Edge *sealEpoch() {
+    state = isDoomed.load(std::memory_order_relaxed) ? TaskState::Cancelled : TaskState::Done;
+    return successors.exchange(sealed(), std::memory_order_acq_rel);
+  }
 
   /// False when this task has finished: there is nothing to wait for.
   bool addSuccessor(Edge &edge) {
@@ -122,6 +137,14 @@ struct NodeLayout {
   static constexpr uint32_t maxInlineEdges = 8;
 
   uint32_t scalars, detail, grid, predicate, buffers, edges, directions, marks, scalarTypes, size;
+
+  /// No block for so many arguments is larger, whatever its edges, grid and predicate.
+  static constexpr uint32_t bound(uint32_t numTensors, uint32_t numScalars) {
+    return sizeof(Node) + sizeof(NodeDetail) + sizeof(GridLaunch) + sizeof(NodePredicate) +
+           maxInlineEdges * sizeof(Edge) + sizeof(std::shared_ptr<Buffer>) + alignof(Node) +
+           numTensors * (sizeof(kiln_tensor) + sizeof(std::shared_ptr<Buffer>) + 2) +
+           numScalars * (sizeof(uint64_t) + 1);
+  }
 
   NodeLayout(uint32_t numTensors, uint32_t numScalars, uint32_t numEdges, bool hasGrid,
              bool hasPredicate) {

@@ -72,7 +72,7 @@ private:
 
 } // namespace
 
-Region Region::of(const Tensor &tensor) {
+Region Region::strided(const Tensor &tensor) {
   Region region;
   region.begin = region.end = reinterpret_cast<uintptr_t>(tensor.data());
   int64_t size = sizeOf(tensor.dtype()), span = size;
@@ -134,7 +134,7 @@ bool kiln::covers(const Region &outer, const Region &inner) {
     return true;
   if (outer.numAxes == 1) // one run of bytes
     return outer.begin <= inner.begin && inner.end <= outer.end;
-  return outer.begin == inner.begin && outer.numAxes == inner.numAxes && outer.axes == inner.axes;
+  return outer == inner;
 }
 
 bool kiln::overlapsItself(const Tensor &tensor) {

@@ -14,6 +14,7 @@
 #include "kiln/abi.h"
 #include "kiln/runtime/tensor.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -31,10 +32,28 @@ struct Region {
   int numAxes = 0;
   /// Strides strictly descending; the last axis is always the run of bytes, stride 1. Adjacent axes
   /// that form one longer run are merged, so equal sets written differently mostly look equal.
-  std::array<Axis, KILN_MAX_RANK + 1> axes{};
+  std::array<Axis, KILN_MAX_RANK + 1> axes; // the first numAxes
 
-  static Region of(const Tensor &tensor);
+  static Region of(const Tensor &tensor) {
+    return tensor.isContiguous() ? run(tensor.data(), tensor.numBytes()) : strided(tensor);
+  }
   bool isEmpty() const { return begin == end; }
+
+  friend bool operator==(const Region &a, const Region &b) {
+    return a.begin == b.begin && a.end == b.end && a.numAxes == b.numAxes &&
+           std::equal(a.axes.begin(), a.axes.begin() + a.numAxes, b.axes.begin());
+  }
+
+private:
+  static Region run(void *data, uint64_t bytes) {
+    Region region;
+    region.begin = reinterpret_cast<uintptr_t>(data);
+    region.end = region.begin + bytes;
+    region.numAxes = bytes ? 1 : 0;
+    region.axes[0] = {static_cast<int64_t>(bytes), 1};
+    return region;
+  }
+  static Region strided(const Tensor &tensor);
 };
 
 /// False only when the two provably share no byte.

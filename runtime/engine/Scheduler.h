@@ -19,6 +19,7 @@
 #ifndef KILN_RUNTIME_ENGINE_SCHEDULER_H
 #define KILN_RUNTIME_ENGINE_SCHEDULER_H
 
+#include "device/cpu/GroupRunner.h"
 #include "dump/DumpWriter.h"
 #include "engine/InlineOrder.h"
 #include "engine/Node.h"
@@ -34,13 +35,6 @@
 #include <thread>
 
 namespace kiln {
-
-/// What a kernel said about its failure; behind kiln_context::runtime.
-struct CallReport {
-  bool isReported = false;
-  std::string message;
-  SourceLoc loc;
-};
 
 /// The first failure since it was last taken, and the first of the run.
 class FailureLatch {
@@ -83,6 +77,7 @@ struct Worker {
   ReadyQueue ready;
   std::shared_ptr<Buffer> scratch;
   CallReport report;
+  std::unique_ptr<GroupRunner> groups; // made with the first group it runs
 };
 
 class Scheduler {
@@ -119,6 +114,9 @@ private:
   void runChain(Worker &worker, Node *node);
   /// Seals the task and releases its successors, of which it returns one to run next.
   Node *finish(Worker &worker, Node &node);
+  /// One producer less for each consumer in the list. Those that are ready now are published, but
+  /// for one, which is kept in `next`.
+  void release(Worker &worker, Edge *edge, bool isBad, Node *&next);
 
   // Execute.cpp
   /// Runs the task, or its share of it. True when the task is finished, with its state set.
@@ -130,6 +128,8 @@ private:
   void cutGrid(GridLaunch &grid) const;
   /// Calls the kernel for some blocks; false when it failed, which is latched then.
   bool call(Worker &worker, const Node &node, const kiln_blocks &blocks);
+  bool callGroup(Worker &worker, const Node &node, const kiln_blocks &blocks);
+  void latchFailure(const Node &node, StatusCode status, TaskFailure failure);
 
   RunContext &Run;
   Parking Beds;

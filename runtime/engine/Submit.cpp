@@ -10,6 +10,8 @@ using namespace kiln;
 /// Finished tasks are retired at least this often: their buffers return, and the submitter reads
 /// the cache lines that workers wrote in one go.
 static constexpr uint64_t retireInterval = 32;
+/// So many readers of a region stay on their own; more become an epoch.
+static constexpr uint32_t maxSingleReaders = 8;
 
 Status Engine::Impl::verifyDeps(const Task &task) const {
   for (TaskId dep : task.deps())
@@ -52,7 +54,7 @@ const KernelRecord *Engine::Impl::kernelOf(const Task &task) {
   return kernel;
 }
 
-Expected<TaskId> Engine::Impl::submit(const Task &task) {
+Expected<TaskId> Engine::Impl::submit(const Task &task, Task *expendable) {
   const KernelRecord *kernel = kernelOf(task);
   Status bad = verifyTask(task, kernel);
   if (bad.isOk() && !task.deps().empty())
@@ -70,9 +72,14 @@ Expected<TaskId> Engine::Impl::submit(const Task &task) {
   Node &node = makeNode(task, kernel);
   if (Options.recordTrace)
     History.tasks.push_back(describe(node, task));
+  fillArguments(node, task, expendable);
   recordAccesses();
   TaskId id{node.index, Run.id};
   linkAndPublish(node);
+  // Only now: an epoch this task waits for must not become another one before it is linked.
+  for (const PendingAccess &access : Accesses)
+    if (!Options.recordTrace && access.region->readers.size() > maxSingleReaders)
+      joinReaders(*access.region);
   return id;
 }
 
@@ -107,7 +114,8 @@ void Engine::Impl::findProducers(const Task &task) {
       addAccess(*element, Region::of(*element), Direction::In, -1);
   }
   for (TaskId dep : task.deps())
-    addProducer(dep.index, EdgeKind::Explicit, 0, -1);
+    addProducer(dep.index, dep.index < Window.begin() ? nullptr : &Window[dep.index],
+                EdgeKind::Explicit, 0, -1);
 }
 
 void Engine::Impl::addAccess(const Tensor &tensor, const Region &region, Direction direction,
@@ -130,64 +138,93 @@ void Engine::Impl::addConflicts(LiveRegion &region, Direction direction, int32_t
     if (!kind)
       return;
     if (Options.recordTrace)
-      Conflicts.push_back({earlier.task, *kind});
+      Conflicts.push_back({earlier.task, earlier.node, *kind});
     else
-      addProducer(earlier.task, *kind, bufferId, arg);
+      addProducer(earlier.task, earlier.node, *kind, bufferId, arg);
   });
+  if (Conflicts.empty())
+    return;
   // The graph should not depend on how the map happens to be laid out.
   std::stable_sort(Conflicts.begin(), Conflicts.end(),
                    [](const Conflict &a, const Conflict &b) { return a.task < b.task; });
   for (const Conflict &conflict : Conflicts)
-    addProducer(conflict.task, conflict.kind, bufferId, arg);
+    addProducer(conflict.task, conflict.node, conflict.kind, bufferId, arg);
 }
 
-void Engine::Impl::addProducer(uint64_t task, EdgeKind kind, uint64_t bufferId, int32_t arg) {
+void Engine::Impl::addProducer(uint64_t task, Node *node, EdgeKind kind, uint64_t bufferId,
+                               int32_t arg) {
   uint64_t self = Window.end();
   // A finished producer orders nothing any more but belongs into the graph.
   if (Options.recordTrace)
     History.edges.push_back({task, self, kind, bufferId, arg});
-  if (task < Waited)
-    return;
-  if (task < Window.begin()) {
-    IsDoomed |= Settled.bad.count(task) != 0;
+  if (ReaderEpochs::isEpoch(task)) {
+    node = Settled.epochs.close(task);
+    if (!node)
+      return;
+  } else if (task < Window.begin()) {
+    IsDoomed |= task >= Waited && Settled.bad.count(task) != 0;
     return;
   }
-  if (std::exchange(Window.lastSuccessor(task), self) == self)
-    return;
-  Producers.push_back(&Window[task]);
-  __builtin_prefetch(Producers.back(), 1); // linkAndPublish() will write to it
+  if (std::exchange(node->lastSuccessor, self) != self) // several reasons make one edge
+    Producers.push_back(node);
 }
 
 void Engine::Impl::recordAccesses() {
   uint64_t self = Window.end() - 1;
+  Node *node = &Window[self];
   // A later task of an enclosing manual scope would be ordered after the old one but not after this
   // one, so inside manual scopes nothing is forgotten.
   bool mayForget = !Scopes[CurrentScope].isInsideManual;
   for (const PendingAccess &access : Accesses)
-    Map.record(*access.region, {self, CurrentScope, access.reads, access.writes},
+    Map.record(*access.region, {self, node, CurrentScope, access.reads, access.writes},
                [&](const Use &old) {
                  return mayForget &&
                         hazard(old, access.reads, access.writes, Options.testOnly).has_value();
                });
 }
 
+void Engine::Impl::joinReaders(LiveRegion &region) {
+  // Only among readers of this scope: what a manual scope leaves out is decided by pairs of scopes.
+  // A trace lists every pair of tasks, so then all remain.
+  auto canJoin = [&](const Use &use) {
+    return use.scope == CurrentScope && !ReaderEpochs::isEpoch(use.task) &&
+           !Settled.bad.count(use.task);
+  };
+  uint32_t count = 0;
+  uint64_t epoch = 0;
+  for (const Use &use : region.readers) {
+    count += canJoin(use);
+    if (use.scope == CurrentScope && ReaderEpochs::isEpoch(use.task) &&
+        Settled.epochs.isOpen(use.task))
+      epoch = use.task;
+  }
+  if (count < maxSingleReaders / 2)
+    return;
+  bool isNew = epoch == 0;
+  if (isNew)
+    epoch = Settled.epochs.open(Window.begin());
+  region.readers.eraseIf([&](const Use &use) {
+    if (!canJoin(use))
+      return false;
+    Settled.epochs.join(epoch, use.task, use.task < Window.begin() ? nullptr : &Window[use.task]);
+    return true;
+  });
+  if (isNew)
+    region.readers.push({epoch, nullptr, CurrentScope, true, false});
+}
+
 //===----------------------------------------------------------------------===//
 // The node
 //===----------------------------------------------------------------------===//
 
-static bool hasGrid(const Task &task) {
+static bool hasSeveralBlocks(const Task &task) {
   return std::any_of(task.gridDims().begin(), task.gridDims().end(),
                      [](int64_t extent) { return extent != 1; });
 }
 
-static NodeLayout layoutOf(const Task &task, uint32_t numEdges) {
-  return NodeLayout(static_cast<uint32_t>(task.tensors().size()),
-                    static_cast<uint32_t>(task.scalars().size()), numEdges, hasGrid(task),
-                    task.predicate().has_value());
-}
-
 bool Engine::Impl::makeRoom(const Task &task) {
-  uint32_t bytes = layoutOf(task, NodeLayout::maxInlineEdges).size;
+  uint32_t bytes = NodeLayout::bound(static_cast<uint32_t>(task.tensors().size()),
+                                     static_cast<uint32_t>(task.scalars().size()));
   if (Window.end() % retireInterval == 0)
     retire();
   for (unsigned idleRounds = 0; numPending() >= Options.maxPending || !Window.hasRoom(bytes);
@@ -205,47 +242,26 @@ NodeLoc Engine::Impl::internLoc(const SourceLoc &loc) {
   return {LastFile->c_str(), loc.line, loc.col};
 }
 
-static void fillGrid(GridLaunch &grid, const Task &task) {
-  new (&grid) GridLaunch{};
-  grid.extent = {1, 1, 1};
-  std::copy(task.gridDims().begin(), task.gridDims().end(), grid.extent.begin());
-  grid.isWhole = task.isSyncStart();
-  grid.participants.store(1, std::memory_order_relaxed);
+static GridLaunch *fillGrid(std::byte *memory, const Task &task) {
+  auto *grid = new (memory) GridLaunch{};
+  grid->extent = {1, 1, 1};
+  std::copy(task.gridDims().begin(), task.gridDims().end(), grid->extent.begin());
+  grid->isWhole = task.isSyncStart();
+  grid->participants.store(1, std::memory_order_relaxed);
+  return grid;
 }
 
-/// What Tensor::toAbi() does, in one pass: this is done for every tensor of every task.
-static void fillTensor(kiln_tensor &abi, const Tensor &tensor, Direction direction) {
-  abi.data = tensor.data();
-  abi.dtype = static_cast<int32_t>(tensor.dtype());
-  abi.rank = static_cast<uint16_t>(tensor.rank());
-  bool isBroadcast = false, isContiguous = true, isEmpty = false;
-  uint64_t step = 1; // may wrap around when some extent is 0, and is not needed then
-  for (int i = KILN_MAX_RANK; i-- > tensor.rank();) {
-    abi.extents[i] = 1;
-    abi.strides[i] = 0;
-  }
-  for (int i = tensor.rank(); i-- > 0;) {
-    int64_t extent = abi.extents[i] = tensor.extent(i), stride = abi.strides[i] = tensor.stride(i);
-    isBroadcast |= extent > 1 && stride == 0;
-    isContiguous &= extent <= 1 || static_cast<uint64_t>(stride) == step;
-    isEmpty |= extent == 0;
-    step *= static_cast<uint64_t>(extent);
-  }
-  bool isReadOnly = direction == Direction::In || isBroadcast;
-  abi.flags = static_cast<uint16_t>((isReadOnly ? KILN_TENSOR_READ_ONLY : 0) |
-                                    (isBroadcast ? KILN_TENSOR_BROADCAST : 0) |
-                                    (isContiguous || isEmpty ? KILN_TENSOR_CONTIGUOUS : 0));
-}
-
-/// Tensors, scalars, and who holds their memory.
-static void fillArguments(Node &node, const Task &task) {
+void Engine::Impl::fillArguments(Node &node, const Task &task, Task *expendable) {
   NodeDetail &detail = *node.detail;
   for (size_t i = 0; i < task.tensors().size(); ++i) {
     const TaskTensor &arg = task.tensors()[i];
-    fillTensor(node.tensors()[i], arg.tensor, arg.direction);
+    kiln_tensor &abi = node.tensors()[i] = arg.tensor.toAbi();
+    if (arg.direction == Direction::In)
+      abi.flags |= KILN_TENSOR_READ_ONLY;
     detail.directions[i] = arg.direction;
     detail.marks[i] = arg.marked;
-    new (&detail.buffers[detail.numBuffers++]) std::shared_ptr<Buffer>(arg.tensor.buffer());
+    new (&detail.buffers[detail.numBuffers++])
+        std::shared_ptr<Buffer>(expendable ? expendable->releaseBuffer(i) : arg.tensor.buffer());
   }
   for (size_t i = 0; i < task.scalars().size(); ++i) {
     node.scalars[i] = task.scalars()[i].bits;
@@ -261,35 +277,36 @@ static void fillArguments(Node &node, const Task &task) {
 
 Node &Engine::Impl::makeNode(const Task &task, const KernelRecord *kernel) {
   auto numEdges = static_cast<uint32_t>(Producers.size());
-  NodeLayout layout = layoutOf(task, numEdges);
+  auto numTensors = static_cast<uint8_t>(task.tensors().size());
+  auto numScalars = static_cast<uint8_t>(task.scalars().size());
+  bool hasGrid = hasSeveralBlocks(task), hasPredicate = task.predicate().has_value();
+  NodeLayout layout(numTensors, numScalars, numEdges, hasGrid, hasPredicate);
   uint64_t index = Window.end();
   auto *bytes = reinterpret_cast<std::byte *>(Window.push(layout.size));
-  auto *node = new (bytes) Node{};
+  auto *node = new (bytes) Node;
+  auto *detail = new (bytes + layout.detail) NodeDetail;
   node->isDoomed.store(IsDoomed, std::memory_order_relaxed);
-  node->numTensors = static_cast<uint8_t>(task.tensors().size());
-  node->numScalars = static_cast<uint8_t>(task.scalars().size());
+  node->state = TaskState::Pending;
+  node->numTensors = numTensors;
+  node->numScalars = numScalars;
   node->index = index;
   node->kernel = kernel;
   node->scalars = reinterpret_cast<uint64_t *>(bytes + layout.scalars);
-  auto *detail = new (bytes + layout.detail) NodeDetail{};
   node->detail = detail;
-  if (hasGrid(task)) {
-    detail->grid = reinterpret_cast<GridLaunch *>(bytes + layout.grid);
-    fillGrid(*detail->grid, task);
-  }
-  if (task.predicate())
-    detail->predicate = new (bytes + layout.predicate) NodePredicate;
-  node->isPlain = kernel && !detail->grid && !detail->predicate;
+  node->isPlain = kernel && !hasGrid && !hasPredicate;
+  node->isEpoch = false;
+  node->lastSuccessor = UINT64_MAX;
+  detail->grid = hasGrid ? fillGrid(bytes + layout.grid, task) : nullptr;
+  detail->predicate = hasPredicate ? new (bytes + layout.predicate) NodePredicate : nullptr;
   detail->buffers = reinterpret_cast<std::shared_ptr<Buffer> *>(bytes + layout.buffers);
+  detail->numBuffers = 0;
   detail->directions = reinterpret_cast<Direction *>(bytes + layout.directions);
   detail->marks = reinterpret_cast<bool *>(bytes + layout.marks);
   detail->scalarTypes = reinterpret_cast<DType *>(bytes + layout.scalarTypes);
   detail->loc = internLoc(task.location());
-  detail->edges = numEdges <= NodeLayout::maxInlineEdges
-                      ? reinterpret_cast<Edge *>(bytes + layout.edges)
-                      : new Edge[numEdges];
   detail->hasHeapEdges = numEdges > NodeLayout::maxInlineEdges;
-  fillArguments(*node, task);
+  detail->edges =
+      detail->hasHeapEdges ? new Edge[numEdges] : reinterpret_cast<Edge *>(bytes + layout.edges);
   return *node;
 }
 

@@ -10,22 +10,17 @@ static constexpr size_t slabSize = 64;
 // Exact matches
 //===----------------------------------------------------------------------===//
 
-static uint64_t hashOf(const Region &region) {
+static uint32_t hashOf(const Region &region) {
   uint64_t hash = region.begin * 0x9e3779b97f4a7c15u;
   hash = (hash ^ hash >> 32 ^ (region.end - region.begin)) * 0xbf58476d1ce4e5b9u;
   hash ^= static_cast<uint64_t>(region.axes[0].stride) * 0x94d049bb133111ebu;
-  return hash ^ hash >> 29;
+  return static_cast<uint32_t>(hash ^ hash >> 29);
 }
 
-static bool isSame(const Region &a, const Region &b) {
-  return a.begin == b.begin && a.end == b.end && a.numAxes == b.numAxes &&
-         std::equal(a.axes.begin(), a.axes.begin() + a.numAxes, b.axes.begin());
-}
-
-LiveRegion *TensorMap::lookup(uint64_t hash, const Region &region) const {
+LiveRegion *TensorMap::lookup(uint32_t hash, const Region &region) const {
   for (LiveRegion *at = Table[hash & (Table.size() - 1)]; at; at = at->nextInTable) {
-    __builtin_prefetch(&at->region); // another line than the hash
-    if (at->hash == hash && isSame(at->region, region))
+    __builtin_prefetch(&at->readers); // another line than the hash
+    if (at->hash == hash && at->region == region)
       return at;
   }
   return nullptr;
@@ -43,15 +38,15 @@ void TensorMap::growTable() {
 }
 
 LiveRegion &TensorMap::acquire(const std::shared_ptr<Buffer> &buffer, const Region &region) {
-  uint64_t hash = hashOf(region);
+  uint32_t hash = hashOf(region);
   LiveRegion *found = lookup(hash, region);
-  if (!found || found->allocation->lastBuffer != buffer->id()) {
+  if (found && found->allocation->lastBuffer != buffer->id()) {
     // Another buffer over these bytes may be larger, or the old one may be long gone.
-    Allocation &allocation = allocationOf(buffer);
+    allocationOf(buffer);
     found = lookup(hash, region);
-    if (!found)
-      found = &create(allocation, hash, region);
   }
+  if (!found)
+    found = &create(allocationOf(buffer), hash, region);
   found->isPinned = true;
   return *found;
 }
@@ -69,7 +64,7 @@ void TensorMap::find(const std::shared_ptr<Buffer> &buffer, const Region &region
 // Regions
 //===----------------------------------------------------------------------===//
 
-LiveRegion &TensorMap::create(Allocation &allocation, uint64_t hash, const Region &region) {
+LiveRegion &TensorMap::create(Allocation &allocation, uint32_t hash, const Region &region) {
   if (NumRegions >= SweepAt)
     sweep();
   if (NumRegions >= Table.size())
@@ -159,6 +154,7 @@ void TensorMap::clear() {
       Free.push_back(region);
     }
   Allocations.clear();
+  Latest = nullptr;
   std::fill(Table.begin(), Table.end(), nullptr);
   Index.clear();
   NumRegions = 0;
@@ -211,6 +207,7 @@ Allocation &TensorMap::mergeAllocations(uintptr_t begin, uintptr_t end) {
       parts.push_back(std::move(old));
     }
     it = Allocations.erase(it);
+    Latest = nullptr;
   }
   Allocation &merged = Allocations[begin];
   merged.id = NextAllocation++;
@@ -229,8 +226,11 @@ Allocation &TensorMap::mergeAllocations(uintptr_t begin, uintptr_t end) {
 }
 
 Allocation &TensorMap::allocationOf(const std::shared_ptr<Buffer> &buffer) {
+  if (Latest && Latest->lastBuffer == buffer->id())
+    return *Latest;
   auto begin = reinterpret_cast<uintptr_t>(buffer->data());
   Allocation &allocation = mergeAllocations(begin, begin + std::max<uint64_t>(buffer->bytes(), 1));
+  Latest = &allocation;
   if (allocation.lastBuffer == buffer->id())
     return allocation;
   allocation.lastBuffer = buffer->id();

@@ -18,6 +18,7 @@
 #ifndef KILN_RUNTIME_ENGINE_TENSORMAP_H
 #define KILN_RUNTIME_ENGINE_TENSORMAP_H
 
+#include "engine/ReaderEpochs.h"
 #include "engine/RegionIndex.h"
 #include "kiln/runtime/tensor.h"
 
@@ -33,14 +34,19 @@ namespace kiln {
 struct SettledTasks {
   uint64_t below = 0;               // those retired ...
   std::unordered_set<uint64_t> bad; // ... but for these, until their failure is reported
+  ReaderEpochs epochs;
 
-  bool contains(uint64_t task) const { return task < below && (bad.empty() || !bad.count(task)); }
+  bool contains(uint64_t task) {
+    if (ReaderEpochs::isEpoch(task)) // which of its readers failed is not known
+      return bad.empty() && epochs.isSettled(task, below);
+    return task < below && (bad.empty() || !bad.count(task));
+  }
 };
 
 class TensorMap {
 public:
   /// `keepsSettled`: settled tasks stay known as long as their buffers exist, for a trace.
-  TensorMap(const SettledTasks &settled, bool keepsSettled)
+  TensorMap(SettledTasks &settled, bool keepsSettled)
       : Settled(settled), KeepsSettled(keepsSettled), Table(64) {}
 
   /// The entry of a region of `buffer`, which stays valid until its record(). Not for empty ones.
@@ -92,24 +98,29 @@ public:
   uint64_t numRegions() const { return NumRegions; }
 
 private:
+  /// Visits uses, and drops those of settled tasks on the way.
   template <typename Visit> void visitUses(LiveRegion &region, bool wantsReaders, Visit visit) {
-    dropSettled(region);
-    for (const Use &use : region.writers)
-      visit(use);
-    if (wantsReaders)
-      for (const Use &use : region.readers)
-        visit(use);
+    bool mayDrop = !KeepsSettled || isOrphaned(*region.allocation);
+    auto visitList = [&](InlineList<Use, 1> &uses, bool isWanted) {
+      for (uint32_t i = 0; i < uses.size();) {
+        if (mayDrop && Settled.contains(uses[i].task)) {
+          uses.eraseUnordered(i);
+          continue;
+        }
+        if (isWanted)
+          visit(uses[i]);
+        ++i;
+      }
+    };
+    visitList(region.writers, true);
+    visitList(region.readers, wantsReaders);
   }
   void dropSettled(LiveRegion &region) {
-    if (KeepsSettled && !isOrphaned(*region.allocation))
-      return;
-    auto isSettled = [&](const Use &use) { return Settled.contains(use.task); };
-    region.writers.eraseIf(isSettled);
-    region.readers.eraseIf(isSettled);
+    visitUses(region, false, [](const Use &) {});
   }
 
-  LiveRegion *lookup(uint64_t hash, const Region &region) const;
-  LiveRegion &create(Allocation &allocation, uint64_t hash, const Region &region);
+  LiveRegion *lookup(uint32_t hash, const Region &region) const;
+  LiveRegion &create(Allocation &allocation, uint32_t hash, const Region &region);
   void connect(LiveRegion &region);
   /// Takes a region out of everything, but not out of the neighbours of `but`.
   void destroy(LiveRegion &region, LiveRegion *but);
@@ -126,19 +137,21 @@ private:
   void dropUnused(Allocation &allocation);
   void sweep();
 
-  const SettledTasks &Settled;
+  SettledTasks &Settled;
   const bool KeepsSettled;
   RegionIndex Index;
   std::vector<LiveRegion *> Table;             // exact matches: heads of chains; a power of two
   std::map<uintptr_t, Allocation> Allocations; // by first address; ranges are disjoint
+  Allocation *Latest = nullptr;                // the one looked up last
   std::vector<std::unique_ptr<LiveRegion[]>> Slabs;
   std::vector<LiveRegion *> Free;
   std::vector<LiveRegion *> Found; // scratch
   uint64_t NumRegions = 0, NextAllocation = 0;
   uint64_t SweepAt = minSweep;
 
-  /// So many regions may be kept although nothing uses them.
-  static constexpr uint64_t minSweep = 4096;
+  /// So many regions may be kept although nothing uses them: more would no longer fit a core's own
+  /// cache, and one that is made anew costs less than one fetched from memory.
+  static constexpr uint64_t minSweep = 1024;
 };
 
 } // namespace kiln

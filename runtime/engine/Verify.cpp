@@ -24,38 +24,83 @@ static std::string shapeOf(const TensorParam &param) {
   return text + "]";
 }
 
-/// One tensor on its own: well-formed, and storable where it is stored to.
-static Status verifyTensor(const TaskTensor &arg) {
-  if (arg.tensor.isNull()) // everything else the factories of Tensor have checked
-    return invalid("null tensor");
-  if (!writes(arg.direction))
-    return Status::ok();
-  std::string stored = "is stored to (" + std::string(toString(arg.direction)) + ") but ";
-  if (arg.tensor.isBroadcast())
-    return invalid(stored + "has a zero stride: strides " + toString(arg.tensor.strides()) +
-                   " of " + arg.tensor.str());
-  if (arg.tensor.isReadOnly())
-    return invalid(stored + "is read-only");
-  if (overlapsItself(arg.tensor))
-    return invalid(stored + "its elements overlap each other: strides " +
-                   toString(arg.tensor.strides()) + " of " + arg.tensor.str());
-  return Status::ok();
+/// What can be wrong with a tensor argument. Every tensor of every task is judged, so judging is
+/// one pass without a call; words are looked for only when there is something to say.
+enum class Fault : uint8_t {
+  None,
+  Null,
+  ZeroStride,
+  ReadOnly,
+  OverlapsItself,
+  DType,
+  Rank,
+  Extent,
+  Direction
+};
+
+/// Whether each axis, in the order given, steps over everything inside it: then no two elements are
+/// the same memory. True for all but unusual strides.
+static bool isNested(const Tensor &tensor) {
+  int64_t reach = 0;
+  for (int i = tensor.rank(); i-- > 0;) {
+    if (tensor.extent(i) <= 1)
+      continue;
+    if (tensor.stride(i) <= reach)
+      return false;
+    reach += (tensor.extent(i) - 1) * tensor.stride(i);
+  }
+  return true;
 }
 
-static Status verifyAgainst(const TensorParam &param, const TaskTensor &arg) {
+static Fault faultOf(const TaskTensor &arg, const TensorParam *param) {
   const Tensor &tensor = arg.tensor;
-  if (tensor.dtype() != param.dtype)
-    return invalid("expected element type " + std::string(toString(param.dtype)) + ", got " +
-                   toString(tensor.dtype()));
-  if (tensor.rank() != param.rank())
-    return invalid("expected rank " + std::to_string(param.rank()) + ", got " + tensor.str());
-  for (int i = 0; i < param.rank(); ++i)
-    if (param.extents[i] != dynamicExtent && tensor.extent(i) != param.extents[i])
-      return invalid("expected " + shapeOf(param) + ", got " + tensor.str());
-  if (arg.direction != param.direction)
-    return invalid("expected direction " + std::string(toString(param.direction)) + ", got " +
-                   toString(arg.direction));
-  return Status::ok();
+  if (tensor.isNull()) // everything else the factories of Tensor have checked
+    return Fault::Null;
+  if (writes(arg.direction)) {
+    if (tensor.isReadOnly())
+      return tensor.isBroadcast() ? Fault::ZeroStride : Fault::ReadOnly;
+    if (!isNested(tensor) && overlapsItself(tensor))
+      return Fault::OverlapsItself;
+  }
+  if (!param)
+    return Fault::None;
+  if (tensor.dtype() != param->dtype)
+    return Fault::DType;
+  if (tensor.rank() != param->rank())
+    return Fault::Rank;
+  for (int i = 0; i < tensor.rank(); ++i)
+    if (param->extents[i] != dynamicExtent && tensor.extent(i) != param->extents[i])
+      return Fault::Extent;
+  return arg.direction == param->direction ? Fault::None : Fault::Direction;
+}
+
+static std::string explain(Fault fault, const TaskTensor &arg, const TensorParam *param) {
+  const Tensor &tensor = arg.tensor;
+  std::string stored = "is stored to (" + std::string(toString(arg.direction)) + ") but ";
+  std::string strides = ": strides " + toString(tensor.strides()) + " of ";
+  switch (fault) {
+  case Fault::Null:
+    return "null tensor";
+  case Fault::ZeroStride:
+    return stored + "has a zero stride" + strides + tensor.str();
+  case Fault::ReadOnly:
+    return stored + "is read-only";
+  case Fault::OverlapsItself:
+    return stored + "its elements overlap each other" + strides + tensor.str();
+  case Fault::DType:
+    return "expected element type " + std::string(toString(param->dtype)) + ", got " +
+           toString(tensor.dtype());
+  case Fault::Rank:
+    return "expected rank " + std::to_string(param->rank()) + ", got " + tensor.str();
+  case Fault::Extent:
+    return "expected " + shapeOf(*param) + ", got " + tensor.str();
+  case Fault::Direction:
+    return "expected direction " + std::string(toString(param->direction)) + ", got " +
+           toString(arg.direction);
+  case Fault::None:
+    break;
+  }
+  return "";
 }
 
 static Status verifyScalar(const ScalarBits &scalar) {
@@ -76,25 +121,24 @@ static bool sameScalarType(DType a, DType b) {
   return canonical(a) == canonical(b);
 }
 
-static Status verifySignature(const Signature &signature, const Task &task) {
-  if (task.tensors().size() != signature.tensors.size())
-    return invalid("expected " + std::to_string(signature.tensors.size()) + " tensors, got " +
-                   std::to_string(task.tensors().size()));
-  if (task.scalars().size() != signature.scalars.size())
-    return invalid("expected " + std::to_string(signature.scalars.size()) + " scalars, got " +
-                   std::to_string(task.scalars().size()));
-  for (size_t i = 0; i < signature.tensors.size(); ++i)
-    if (Status bad = verifyAgainst(signature.tensors[i], task.tensors()[i]); !bad.isOk())
-      return bad.withPrefix("argument '" + signature.tensors[i].name + "'");
-  for (size_t i = 0; i < signature.scalars.size(); ++i)
-    if (!sameScalarType(task.scalars()[i].type, signature.scalars[i].type))
-      return invalid("argument '" + signature.scalars[i].name + "': expected scalar type " +
-                     toString(signature.scalars[i].type) + ", got " +
-                     toString(task.scalars()[i].type));
+static Status verifyCounts(const Task &task, const Signature *signature) {
+  size_t numTensors = task.tensors().size(), numScalars = task.scalars().size();
+  if (numTensors > KILN_MAX_TENSORS || numScalars > KILN_MAX_SCALARS)
+    return invalid("a task carries at most " + std::to_string(KILN_MAX_TENSORS) + " tensors and " +
+                   std::to_string(KILN_MAX_SCALARS) + " scalars; got " +
+                   std::to_string(numTensors) + " and " + std::to_string(numScalars));
+  if (signature && numTensors != signature->tensors.size())
+    return invalid("expected " + std::to_string(signature->tensors.size()) + " tensors, got " +
+                   std::to_string(numTensors));
+  if (signature && numScalars != signature->scalars.size())
+    return invalid("expected " + std::to_string(signature->scalars.size()) + " scalars, got " +
+                   std::to_string(numScalars));
   return Status::ok();
 }
 
 static Status verifyGrid(Dims grid) {
+  if (grid.size() == 1 && grid[0] == 1)
+    return Status::ok();
   if (grid.empty() || grid.size() > KILN_MAX_GRID_DIMS)
     return invalid("a grid has 1 to " + std::to_string(KILN_MAX_GRID_DIMS) + " dimensions, got " +
                    std::to_string(grid.size()));
@@ -129,22 +173,29 @@ static Status verifyOutputsDisjoint(const Task &task, const KernelRecord *kernel
   return Status::ok();
 }
 
-/// Each argument by itself; the error names it.
+/// Each argument by itself and against the signature, if there is one; the error names it.
 static Status verifyArguments(const Task &task, const KernelRecord *kernel) {
+  const Signature *signature = kernel && kernel->signature ? &*kernel->signature : nullptr;
+  if (Status bad = verifyCounts(task, signature); !bad.isOk())
+    return bad;
   auto blame = [&](size_t index, const Status &bad) {
     return bad.withPrefix("argument '" + argumentName(kernel, index) + "'");
   };
-  size_t numTensors = task.tensors().size(), numScalars = task.scalars().size();
-  if (numTensors > KILN_MAX_TENSORS || numScalars > KILN_MAX_SCALARS)
-    return invalid("a task carries at most " + std::to_string(KILN_MAX_TENSORS) + " tensors and " +
-                   std::to_string(KILN_MAX_SCALARS) + " scalars; got " +
-                   std::to_string(numTensors) + " and " + std::to_string(numScalars));
-  for (size_t i = 0; i < numTensors; ++i)
-    if (Status bad = verifyTensor(task.tensors()[i]); !bad.isOk())
-      return blame(i, bad);
-  for (size_t i = 0; i < numScalars; ++i)
-    if (Status bad = verifyScalar(task.scalars()[i]); !bad.isOk())
-      return blame(numTensors + i, bad);
+  std::span<const TaskTensor> tensors = task.tensors();
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const TensorParam *param = signature ? &signature->tensors[i] : nullptr;
+    if (Fault fault = faultOf(tensors[i], param); fault != Fault::None)
+      return blame(i, invalid(explain(fault, tensors[i], param)));
+  }
+  std::span<const ScalarBits> scalars = task.scalars();
+  for (size_t i = 0; i < scalars.size(); ++i) {
+    Status bad = verifyScalar(scalars[i]);
+    if (bad.isOk() && signature && !sameScalarType(scalars[i].type, signature->scalars[i].type))
+      bad = invalid("expected scalar type " + std::string(toString(signature->scalars[i].type)) +
+                    ", got " + toString(scalars[i].type));
+    if (!bad.isOk())
+      return blame(tensors.size() + i, bad);
+  }
   return Status::ok();
 }
 
@@ -157,9 +208,6 @@ static Status verifyPredicate(const Predicate &predicate) {
 static Status verifyParts(const Task &task, const KernelRecord *kernel) {
   if (Status bad = verifyArguments(task, kernel); !bad.isOk())
     return bad;
-  if (kernel && kernel->signature)
-    if (Status bad = verifySignature(*kernel->signature, task); !bad.isOk())
-      return bad;
   if (Status bad = verifyGrid(task.gridDims()); !bad.isOk())
     return bad;
   if (Status bad = verifyOutputsDisjoint(task, kernel); !bad.isOk())

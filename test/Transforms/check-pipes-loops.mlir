@@ -227,3 +227,48 @@ kiln.func @by_two_signs(%x: !kiln.tensor<8x8xf32>, %s: f32, %r: f32) group {
   kiln.call @push_if_positive(%x, %s, %p)
   kiln.call @pop_if_positive(%r, %p)
 }
+
+// Narrow arithmetic wraps: 127 + 1 is -128 in 8 bits, but 128 as an index.
+kiln.func @push_narrow(%x: !kiln.tensor<8x8xf32>, %n: i8, %p: !p) role(aic) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1 : i8
+  %t = tile.load %x[0, 0] : !t
+  %more = arith.addi %n, %one : i8
+  %m = arith.index_cast %more : i8 to index
+  scf.for %i = %c0 to %m step %c1 {
+    tile.push %t, %p
+  }
+}
+kiln.func @pop_wide(%n: i8, %p: !p) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %wide = arith.index_cast %n : i8 to index
+  %m = arith.addi %wide, %c1 : index
+  scf.for %i = %c0 to %m step %c1 {
+    %t = tile.pop %p : !t
+  }
+}
+kiln.func @pop_narrow(%n: i8, %p: !p) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1 : i8
+  %more = arith.addi %one, %n : i8
+  %m = arith.index_cast %more : i8 to index
+  scf.for %i = %c0 to %m step %c1 {
+    %t = tile.pop %p : !t
+  }
+}
+// expected-note @below {{in group @narrow_against_wide}}
+kiln.func @narrow_against_wide(%x: !kiln.tensor<8x8xf32>, %n: i8) group {
+  // expected-warning @below {{pipes not proved: it fails with n = 127, and no proof was found}}
+  %p = tile.pipe : !p
+  kiln.call @push_narrow(%x, %n, %p)
+  kiln.call @pop_wide(%n, %p)
+}
+// expected-remark @below {{pipes of @narrow_against_narrow proved}}
+kiln.func @narrow_against_narrow(%x: !kiln.tensor<8x8xf32>, %n: i8) group {
+  %p = tile.pipe : !p
+  kiln.call @push_narrow(%x, %n, %p)
+  kiln.call @pop_narrow(%n, %p)
+}

@@ -4,6 +4,29 @@
 
 include "mlir/Pass/PassBase.td"
 
+def KilnInline : Pass<"kiln-inline", "::mlir::ModuleOp"> {
+  let summary = "replace calls of helpers in kernels by their bodies";
+  let description = [{
+    A kernel may call another as a helper; roles, pipes and memory are planned for one body. A helper that nobody
+    launches or calls any more is removed.
+  }];
+}
+
+def KilnSpecialize : Pass<"kiln-specialize", "::mlir::ModuleOp"> {
+  let summary = "refine the tensor types of the entry by the facts of a JIT key, and by nothing else";
+  let description = [{
+    The only way from a call's tensors into the compiler. One text of facts for each tensor of the entry, in order, as it
+    stands in the key: `f32 rank 2 leading 1 align16 offsets32 static 0:128:64 divisible 8`. Static extents and
+    strides, and the stride 1 of the leading dimension, go into the types; `kiln.align16`, `kiln.offsets32` and
+    `kiln.divisible` become attributes of the parameter, which `kiln-outline` hands on. Facts that contradict the
+    program are an error.
+  }];
+  let options = [
+    Option<"entry", "entry", "std::string", "", "The function to specialise; the program's entry if none is given">,
+    ListOption<"facts", "facts", "std::string", "The facts of each tensor parameter, in order">
+  ];
+}
+
 def KilnOutline : Pass<"kiln-outline", "::mlir::ModuleOp"> {
   let summary = "make kiln.incore regions kernels of their own, launched by kiln.submit";
   let description = [{
@@ -32,6 +55,34 @@ def KilnInferDirections : Pass<"kiln-infer-directions", "::mlir::ModuleOp"> {
   }];
 }
 
+def KilnPartitionRoles : Pass<"kiln-partition-roles", "::mlir::ModuleOp"> {
+  let summary = "split kernels over the roles of a machine";
+  let description = [{
+    A kernel with work for several roles becomes a group of the same name and parameters, so its launches stay as they
+    are, and one function `NAME_ROLE` for each role. Matrix products are the matrix role's, everything else that computes
+    is the vector role's; loads are made by whoever uses the tile, stores by whoever makes it; scalars and control flow
+    are repeated in each role that needs them. A value of one role that another uses goes through a pipe, a scalar as a
+    tile of one element. Accesses of different roles to one tensor that must stay in order are ordered by tokens. A
+    kernel with work for one role becomes a function of that role.
+
+    Where a role of the machine only copies, it makes the loads of pipelined loops and sends them; tiles that are used
+    together travel together.
+
+    With `split(up_down)` or `split(left_right)` the lanes share the tiles of their role. A reduction along the
+    divided axis, or another operation that cannot be divided, is an error; so is memory that one lane writes and another
+    may touch. What a kernel does once (a scalar write, a store of a tile that is not divided) the first lane does. Where
+    lanes execute everything and a kernel says nothing, rows are divided if that is possible.
+
+    Hand-written groups and roles stay as they are, and so does a kernel with something that cannot be split; with
+    `report` a remark says what it is. Run `tile-place-frees` afterwards. See docs/partition.md.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"ascend910b\"", "Machine or platform whose roles are meant">,
+    Option<"lanes", "lanes", "int64_t", "2", "Lanes to divide tiles between, if the machine has as many">,
+    Option<"report", "report", "bool", "false", "Say what was split, what crosses and why not, as remarks">
+  ];
+}
+
 def TilePlaceFrees : Pass<"tile-place-frees", "::mlir::ModuleOp"> {
   let summary = "free popped slots after their last use";
   let description = [{
@@ -58,6 +109,23 @@ def KilnCheckPipes : Pass<"kiln-check-pipes", "::mlir::ModuleOp"> {
     Option<"machine", "machine", "std::string", "",
            "Machine or platform whose default slots hold for pipes that do not say; two slots if none is given">,
     Option<"report", "report", "bool", "false", "Also say what was proved, as remarks">
+  ];
+}
+
+def KilnSkewPipeline : Pass<"kiln-skew-pipeline", "::mlir::ModuleOp"> {
+  let summary = "let the pushes of a pipelined loop run ahead of its pops";
+  let description = [{
+    A role that pushes and pops in one loop waits for its partner in every iteration. In a loop that is marked
+    `pipeline` with more than one stage, what its pushes need, and does not come from a pop, runs ahead: as many
+    iterations as the slots of the pipes and the stages of the loop allow, less one. The loop becomes prologue, steady
+    state and epilogue; its stages become one, so it is not skewed again.
+
+    A group is changed only if its pipes are proved afterwards. A loop with tokens or barriers stays as it is, and so
+    does one whose pushes all wait for a pop; with `report` a remark says why. See docs/partition.md.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"ascend910b\"", "Machine or platform whose default slots hold">,
+    Option<"report", "report", "bool", "false", "Say what runs ahead and why not, as remarks">
   ];
 }
 

@@ -104,6 +104,9 @@ public:
 
   /// Verifies the task against its kernel's signature, finds its dependencies and queues it.
   Expected<TaskId> submit(const Task &task);
+  /// Takes over the task's hold on its tensors, which saves touching their reference counts. For
+  /// the last use of a task; if it is refused the task is unchanged.
+  Expected<TaskId> submit(Task &&task);
 
   /// submit() and wait() in one. A task of one block that finds the engine idle runs on the
   /// calling thread, without waking a worker.

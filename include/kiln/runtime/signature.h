@@ -16,6 +16,7 @@
 
 #include "kiln/abi.h"
 #include "kiln/runtime/dtype.h"
+#include "kiln/runtime/group.h"
 #include "kiln/runtime/status.h"
 
 #include <cstdint>
@@ -73,6 +74,7 @@ struct Signature {
 
 struct KernelRecord {
   std::string name;
+  /// Null for a group.
   kiln_kernel_fn function = nullptr;
   /// None: the kernel runs unchecked and the dump lists its tasks as `unsigned`.
   std::optional<Signature> signature;
@@ -80,10 +82,14 @@ struct KernelRecord {
   void *user = nullptr;
   /// Scratch the kernel needs per call.
   uint64_t workspaceBytes = 0;
-  /// A mixed (group) kernel lists the role kernels it runs; empty otherwise.
+  /// A mixed (group) kernel lists the role kernels it runs; empty otherwise. Taken from `group`
+  /// when that is given.
   std::vector<std::string> members;
   /// Assigned by add() in order of registration unless given (>= 0).
   int32_t funcId = -1;
+  /// Roles that run together and the pipes between them, instead of `function`; workspaces are the
+  /// roles' then.
+  std::optional<GroupSpec> group = std::nullopt;
 };
 
 class KernelRegistry {

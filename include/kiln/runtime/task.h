@@ -109,6 +109,11 @@ public:
     return *this;
   }
 
+  /// The hold on the memory of a tensor, which is null afterwards.
+  std::shared_ptr<Buffer> releaseBuffer(size_t tensor) {
+    return std::move(Tensors[tensor].tensor).releaseBuffer();
+  }
+
   const std::string &kernel() const { return Record ? Record->name : Kernel; }
   /// Null when the kernel was given by name.
   const KernelRecord *kernelRecord() const { return Record; }

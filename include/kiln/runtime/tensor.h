@@ -91,28 +91,30 @@ public:
                                Dims extents, Dims strides);
 
   bool isNull() const { return !Buf; }
-  DType dtype() const { return Type; }
-  int rank() const { return Rank; }
-  int64_t extent(int axis) const { return Extents[axis]; }
-  int64_t stride(int axis) const { return Strides[axis]; }
-  Dims extents() const { return Dims(std::span(Extents.data(), Rank)); }
-  Dims strides() const { return Dims(std::span(Strides.data(), Rank)); }
+  DType dtype() const { return static_cast<DType>(View.dtype); }
+  int rank() const { return View.rank; }
+  int64_t extent(int axis) const { return View.extents[axis]; }
+  int64_t stride(int axis) const { return View.strides[axis]; }
+  Dims extents() const { return Dims(View.extents, View.rank); }
+  Dims strides() const { return Dims(View.strides, View.rank); }
   /// Element [0, ..., 0].
-  void *data() const { return Data; }
-  template <typename T> T *dataAs() const { return reinterpret_cast<T *>(Data); }
+  void *data() const { return View.data; }
+  template <typename T> T *dataAs() const { return reinterpret_cast<T *>(View.data); }
   const std::shared_ptr<Buffer> &buffer() const { return Buf; }
+  /// Lets go of the buffer: the tensor is null afterwards.
+  std::shared_ptr<Buffer> releaseBuffer() && { return std::move(Buf); }
   /// Bytes from the start of the buffer to element [0, ..., 0].
   uint64_t byteOffset() const;
 
   int64_t numElements() const;
   /// numElements() x element size: the size of the gathered payload.
-  uint64_t numBytes() const { return static_cast<uint64_t>(numElements() * sizeOf(Type)); }
+  uint64_t numBytes() const { return static_cast<uint64_t>(numElements() * sizeOf(dtype())); }
   /// Bytes from element [0, ..., 0] to the end of the last element; 0 when there are no elements.
   uint64_t spanBytes() const;
-  bool isContiguous() const;
+  bool isContiguous() const { return isNull() || View.flags & KILN_TENSOR_CONTIGUOUS; }
   /// Some axis of extent > 1 has stride 0.
-  bool isBroadcast() const;
-  bool isReadOnly() const { return ReadOnly || isBroadcast(); }
+  bool isBroadcast() const { return View.flags & KILN_TENSOR_BROADCAST; }
+  bool isReadOnly() const { return View.flags & KILN_TENSOR_READ_ONLY; }
 
   // Views. They share the buffer.
   /// Elements [offsets, offsets + sizes); axes in `dropped` must have size 1 and disappear.
@@ -149,19 +151,20 @@ public:
   Status fillZero() const;
 
   /// The descriptor kernels see. The tensor must outlive its use.
-  kiln_tensor toAbi() const;
+  const kiln_tensor &toAbi() const { return View; }
 
   /// "f32[64, 128]"
   std::string str() const;
 
 private:
+  int64_t elementBytes() const { return sizeOf(dtype()); }
+  /// Brings strides without meaning, axes beyond the rank and flags in order; to be called after
+  /// any change.
+  void settle();
+
   std::shared_ptr<Buffer> Buf;
-  std::byte *Data = nullptr;
-  DType Type = DType::F32;
-  uint8_t Rank = 0;
+  kiln_tensor View{}; // what kernels see: a task takes it over as it is
   bool ReadOnly = false;
-  std::array<int64_t, KILN_MAX_RANK> Extents{};
-  std::array<int64_t, KILN_MAX_RANK> Strides{};
 };
 
 } // namespace kiln

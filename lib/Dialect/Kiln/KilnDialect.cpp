@@ -1,6 +1,7 @@
 //===- KilnDialect.cpp - the kiln dialect and the verifiers of its plain ops ----===//
 #include "../Lists.h"
 #include "kiln/Dialect/Assembly.h"
+#include "kiln/Dialect/Kiln/ParameterFacts.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 
@@ -47,6 +48,19 @@ LogicalResult KilnDialect::verifyRegionArgAttribute(Operation *op, unsigned, uns
         !isa<TensorType>(func.getArgumentTypes()[arg]) || arg + 1 != func.getNumArguments())
       return op->emitOpError("parameter ")
              << arg << ": only the last parameter of a group, a tensor, can be " << kInternalAttr;
+    return success();
+  }
+  if (llvm::is_contained({kAlign16Attr, kOffsets32Attr, kDivisibleAttr}, attribute.getName())) {
+    auto func = dyn_cast<FuncOp>(op);
+    if (!func || !isa<TensorType>(func.getArgumentTypes()[arg]))
+      return op->emitOpError("parameter ")
+             << arg << ": " << attribute.getName() << " is a fact about a tensor";
+    auto number = dyn_cast<IntegerAttr>(attribute.getValue());
+    bool isGood = attribute.getName() == kDivisibleAttr ? number && number.getInt() >= 1
+                                                        : isa<UnitAttr>(attribute.getValue());
+    if (!isGood)
+      return op->emitOpError("parameter ")
+             << arg << ": " << attribute.getName() << " is not well-formed";
     return success();
   }
   return op->emitOpError("unknown attribute ") << attribute.getName() << " on parameter " << arg;

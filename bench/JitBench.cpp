@@ -1,0 +1,199 @@
+// What a call through the JIT costs beyond a direct call of the same code, what a compile costs,
+// and what a process pays that finds the code on disk. Results are checked before anything is
+// timed.
+//
+//   kiln_bench_jit [--json FILE] [rounds]    the best of that many medians counts (default 5)
+#include "Measure.h"
+
+#include "kiln/Jit/Jit.h"
+#include "kiln/kiln.h"
+
+#include <filesystem>
+#include <string_view>
+#include <unistd.h>
+
+using namespace kiln;
+using namespace kiln::bench;
+
+namespace {
+
+template <typename T> T take(Expected<T> value) {
+  if (value)
+    return std::move(*value);
+  std::fprintf(stderr, "%s\n", value.status().str().c_str());
+  std::exit(1);
+}
+void must(const Status &status) {
+  if (status.isOk())
+    return;
+  std::fprintf(stderr, "%s\n", status.str().c_str());
+  std::exit(1);
+}
+
+/// out = a + b + c + d on one small tile: as little work as five tensors can be.
+Program sumProgram() {
+  Program p("sum");
+  p.kernel("sum", {"a", "b", "c", "d", "out"},
+           [&](In<f32> a, In<f32> b, In<f32> c, In<f32> d, Out<f32> out) {
+             Shape tile{1, 16};
+             store(load(a, {0, 0}, tile) + load(b, {0, 0}, tile) + load(c, {0, 0}, tile) +
+                       load(d, {0, 0}, tile),
+                   out, {0, 0});
+           });
+  return p;
+}
+
+/// c = a @ b, all of it in one kernel.
+Program gemmProgram() {
+  Program p("gemm");
+  p.kernel("gemm", {"a", "b", "c"}, [&](In<f32> a, In<f32> b, Out<f32> c) {
+    constexpr int64_t M = 64, N = 64, K = 64;
+    loop(0, c.dim(0), M, [&](Index i) {
+      loop(0, c.dim(1), N, [&](Index j) {
+        Tile acc = zeros<f32>(M, N);
+        acc = loop(0, a.dim(1), K, acc, [&](Index k, Tile acc) {
+          return matmul_acc(acc, load(a, {i, k}, {M, K}), load(b, {k, j}, {K, N}));
+        });
+        store(acc, c, {i, j});
+      });
+    });
+  });
+  return p;
+}
+
+Tensor filled(Dims extents, float value) {
+  Tensor tensor = take(Tensor::empty(DType::F32, extents));
+  std::fill_n(tensor.dataAs<float>(), tensor.numElements(), value);
+  return tensor;
+}
+
+JitOptions optionsFor(const std::string &directory) {
+  JitOptions options;
+  options.cache = {};
+  options.cache.directory = directory;
+  options.check = false;
+  return options;
+}
+
+class JitBench {
+public:
+  explicit JitBench(int rounds)
+      : Rounds(rounds), Directory((std::filesystem::temp_directory_path() /
+                                   ("kiln-bench-jit-" + std::to_string(getpid())))
+                                      .string()) {}
+  ~JitBench() {
+    std::error_code ignored;
+    std::filesystem::remove_all(Directory, ignored);
+  }
+
+  Report run() {
+    benchCall();
+    benchCompile();
+    return std::move(Rows);
+  }
+
+private:
+  /// The code that a Jit has left in the cache, to be called directly.
+  std::shared_ptr<const NativeProgram> codeFromCache(const DiskCache &cache) {
+    std::string key;
+    must(cache.verify(cache.list().at(0), &key));
+    CacheEntry entry = take(cache.load(key));
+    return take(NativeProgram::load(take(SharedObject::open(entry.path)), entry.info));
+  }
+
+  void benchCall() {
+    Jit jit(optionsFor(Directory + "/call"));
+    Program program = sumProgram();
+    Compiled f = take(jit.compile(program));
+    Tensor a = filled({1, 16}, 1), b = filled({1, 16}, 2), c = filled({1, 16}, 3),
+           d = filled({1, 16}, 4), out = filled({1, 16}, 0);
+    must(f(a, b, c, d, out));
+    check(out.dataAs<float>()[15] == 10, "sum through the JIT");
+
+    auto code = codeFromCache(jit.diskCache());
+    kiln_tensor tensors[] = {a.toAbi(), b.toAbi(), c.toAbi(), d.toAbi(), out.toAbi()};
+    kiln_args args{tensors, nullptr, 5, 0};
+    kiln_blocks range{{0, 0, 0}, {1, 1, 1}};
+    kiln_context context{};
+    std::vector<std::byte> scratch(code->info().entry.workspaceBytes + 64);
+    context.abi_version = KILN_ABI_VERSION;
+    context.lanes = 1;
+    context.grid[0] = context.grid[1] = context.grid[2] = 1;
+    auto address = reinterpret_cast<uintptr_t>(scratch.data());
+    context.scratch = scratch.data() + (64 - address % 64) % 64;
+    context.scratch_bytes = code->info().entry.workspaceBytes;
+    kiln_kernel_fn kernel = code->kernel();
+
+    constexpr int calls = 100000;
+    auto perCall = [&](auto call) {
+      double start = now();
+      for (int i = 0; i < calls; ++i)
+        call();
+      return (now() - start) / calls * 1e9;
+    };
+    std::vector<Sample> best = measureInTurns(
+        Rounds, 7, [&] { return perCall([&] { (void)f(a, b, c, d, out); }); },
+        [&] { return perCall([&] { kernel(&args, &range, &context); }); });
+    Rows.add({"JIT call of a one-block kernel, 5 tensors",
+              best[0],
+              "ns",
+              "direct call",
+              best[1].median,
+              {},
+              {}});
+    double direct = best[1].median;
+    Sample over{best[0].median - direct, best[0].low - direct, best[0].high - direct};
+    Rows.add({"JIT call, over a direct call", over, "ns", "", 0, Target::atMost(100),
+              Target::atMost(50)});
+  }
+
+  void benchCompile() {
+    Tensor a = filled({96, 64}, 1), b = filled({64, 80}, 2), c = filled({96, 80}, 0);
+    /// From the program in C++ to a call that is ready, in milliseconds.
+    auto ready = [&](const std::string &directory, uint64_t compiles) {
+      double start = now();
+      Jit jit(optionsFor(directory));
+      Program program = gemmProgram();
+      Compiled f = take(jit.compile(program));
+      must(f.compile_only(a, b, c));
+      double time = (now() - start) * 1e3;
+      check(jit.counters().compiles == compiles, "number of compiles");
+      must(f(a, b, c));
+      check(c.dataAs<float>()[5] == 128, "gemm");
+      return time;
+    };
+    std::string directory = Directory + "/warm";
+    ready(directory, 1);
+    std::vector<Sample> best = measureInTurns(
+        Rounds, 5, [&] { return ready("", 1); }, [&] { return ready(directory, 0); });
+    Rows.add({"cold compile of a GEMM kernel", best[0], "ms", "", 0, Target::atMost(250),
+              Target::atMost(80)});
+    Rows.add({"warm start of a GEMM kernel from disk", best[1], "ms", "", 0, Target::atMost(5),
+              Target::atMost(1)});
+  }
+
+  int Rounds;
+  std::string Directory;
+  Report Rows;
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  std::string json;
+  int rounds = 5;
+  for (int i = 1; i < argc; ++i)
+    if (std::string_view(argv[i]) == "--json" && i + 1 < argc)
+      json = argv[++i];
+    else
+      rounds = std::atoi(argv[i]);
+  if (rounds < 1) {
+    std::fprintf(stderr, "usage: kiln_bench_jit [--json FILE] [rounds]\n");
+    return 2;
+  }
+  Report report = JitBench(rounds).run();
+  report.print();
+  if (!json.empty())
+    report.write(json);
+  return 0;
+}

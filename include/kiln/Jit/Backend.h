@@ -1,0 +1,50 @@
+//===- Backend.h - what the JIT asks of a compiler ---------------------------------------===//
+//
+// What: `JitSource`, a program together with the backend that compiles it. The JIT knows nothing
+//   else of compilers: it hands over facts, and gets an artifact it can store, map and call.
+//
+// Ownership: the JIT shares the source for as long as it may have to compile again.
+//
+// Threads: compile() may be called from several threads at once; everything else is constant.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_JIT_BACKEND_H
+#define KILN_JIT_BACKEND_H
+
+#include "kiln/Jit/Facts.h"
+#include "kiln/runtime/native_program.h"
+
+#include <span>
+
+namespace kiln {
+
+/// What a compile gives: a shared object and what is in it.
+struct Artifact {
+  NativeInfo info;
+  std::string object;
+};
+
+class JitSource {
+public:
+  virtual ~JitSource() = default;
+
+  /// Of the entry. Tensors before scalars, as tasks carry them.
+  virtual const Signature &signature() const = 0;
+  /// The parameters in the order in which the program declares them and callers give them.
+  virtual std::span<const ParamRef> parameters() const = 0;
+  /// Everything besides the facts that the artifact depends on, as lines of text: program hash,
+  /// toolchain, platform and exact architecture, options. The same in every process that would
+  /// compile the same code.
+  virtual const std::string &identity() const = 0;
+
+  /// `facts` has one element for each tensor of the signature, and already agrees with its element
+  /// types and ranks.
+  virtual Expected<Artifact> compile(std::span<const TensorFacts> facts) const = 0;
+};
+
+/// The whole key as text: what is equal here may share an artifact, and nothing else may.
+std::string jitKey(const std::string &identity, std::span<const TensorFacts> facts);
+
+} // namespace kiln
+
+#endif // KILN_JIT_BACKEND_H

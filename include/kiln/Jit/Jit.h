@@ -1,0 +1,104 @@
+//===- Jit.h - compile once, call with tensors of any shape ------------------------------===//
+//
+// What: `Jit` turns a program into a `Compiled`, which is called like a function with tensors in
+// any
+//   form (kiln::Tensor, DLPack, raw pointers, adaptors) and numbers:
+//
+//     Jit jit;
+//     Compiled matmul = take(jit.compile(program));
+//     Status done = matmul(a, b, c);
+//
+//   Code is compiled per signature, that is, per set of facts (see Facts.h), at the first call that
+//   has them, and kept in memory and on disk. Shapes and strides are no facts unless marked so.
+//
+// Ownership: both are handles; copies share. A Compiled keeps its Jit's cache alive.
+//
+// Threads: any number at once. A call whose facts were seen before takes no lock and allocates
+//   nothing, apart from scratch the first time a kernel on this thread needs so much.
+//
+// Environment: KILN_CACHE_DIR, KILN_CACHE, KILN_CACHE_BYTES (see DiskCache.h); KILN_CHECK=1
+//   validates on each call also what costs time: whether outputs overlap each other or themselves.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_JIT_JIT_H
+#define KILN_JIT_JIT_H
+
+#include "kiln/Jit/Backend.h"
+#include "kiln/Jit/DiskCache.h"
+#include "kiln/Jit/TensorAdaptor.h"
+
+#include <functional>
+#include <memory>
+
+namespace kiln {
+
+class Program;
+class ArtifactCache;
+
+struct JitOptions {
+  DiskCacheOptions cache = DiskCacheOptions::fromEnvironment();
+  /// Validate on each call what otherwise is validated at the first with the same facts.
+  bool check = checkFromEnvironment();
+  /// One line about each thing that did not go as it should but stops nothing: an entry that is not
+  /// used, a disk that is full. Default: standard error.
+  std::function<void(const std::string &)> log = logToStderr;
+
+  static bool checkFromEnvironment();
+  static void logToStderr(const std::string &line);
+};
+
+/// Of one Jit, in this process.
+struct JitCounters {
+  uint64_t memoryHits = 0, diskHits = 0, misses = 0, compiles = 0, callStates = 0, evictions = 0;
+  uint64_t bytes = 0; ///< Of code loaded or compiled.
+};
+
+/// A program that can be called.
+class Compiled {
+public:
+  /// Runs the program. Arguments in the order of its parameters.
+  template <typename... Args> Status operator()(const Args &...args) const {
+    const CallArg list[] = {CallArg(args)..., CallArg(0)}; // the last only so that none is legal
+    return call(std::span<const CallArg>(list, sizeof...(Args)));
+  }
+  Status call(std::span<const CallArg> args) const;
+
+  /// Fills the cache for arguments like these, and runs nothing.
+  template <typename... Args> Status compile_only(const Args &...args) const {
+    const CallArg list[] = {CallArg(args)..., CallArg(0)};
+    return compileOnly(std::span<const CallArg>(list, sizeof...(Args)));
+  }
+  Status compileOnly(std::span<const CallArg> args) const;
+
+  const Signature &signature() const;
+
+private:
+  friend class Jit;
+  struct Impl;
+  explicit Compiled(std::shared_ptr<Impl> impl) : P(std::move(impl)) {}
+  std::shared_ptr<Impl> P;
+};
+
+class Jit {
+public:
+  explicit Jit(JitOptions options = {});
+
+  /// A program for a platform. Nothing is lowered yet; what is wrong with the program itself is
+  /// reported here, cached or not. (In the compiler's library, not in the JIT's.)
+  Expected<Compiled> compile(Program &program, const std::string &platform = "cpu");
+  Compiled compile(std::shared_ptr<const JitSource> source);
+
+  JitCounters counters() const;
+  const DiskCache &diskCache() const;
+
+private:
+  std::shared_ptr<ArtifactCache> Cache;
+  bool Check;
+};
+
+/// `kiln cache ls|stat|clear|verify`; the exit code.
+int cacheCommand(int argc, const char *const *argv);
+
+} // namespace kiln
+
+#endif // KILN_JIT_JIT_H

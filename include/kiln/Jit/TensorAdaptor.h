@@ -1,0 +1,148 @@
+//===- TensorAdaptor.h - a caller's tensor, and what may be compiled into code ----------===//
+//
+// What: `Marks`, which say what of a tensor's layout the compiler may rely on; `TensorAdaptor`, a
+//   caller's tensor (raw pointer, DLPack, kiln::Tensor) with marks; `CallArg`, the plain form every
+//   argument of a call is reduced to.
+//
+// Ownership: an adaptor keeps its tensor's memory alive where that is possible (DLPack: the deleter
+//   runs exactly once, when the last copy goes; kiln::Tensor: shared). A CallArg borrows
+//   everything, for the call only.
+//
+// Threads: values like any other.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_JIT_TENSORADAPTOR_H
+#define KILN_JIT_TENSORADAPTOR_H
+
+#include "kiln/Jit/jit_c.h"
+#include "kiln/runtime/tensor.h"
+
+#include <dlpack/dlpack.h>
+
+#include <concepts>
+
+namespace kiln {
+
+/// What of a layout is pinned. The default, layout-dynamic, pins nothing but the stride of the
+/// leading dimension, which is 1.
+struct Marks {
+  uint8_t staticDims = 0; ///< Bit d: extent and stride of axis d are compiled in.
+  int8_t leadingDim = -1; ///< -1: the innermost axis of stride 1 or extent <= 1, found per call.
+  uint32_t divisibility = 1;
+
+  /// In one word; 0 for the default, so that arguments without an adaptor need not say anything.
+  uint64_t pack() const {
+    return staticDims | uint64_t(uint8_t(leadingDim + 1)) << 8 | uint64_t(divisibility - 1) << 32;
+  }
+  static Marks unpack(uint64_t word) {
+    return {uint8_t(word), int8_t(int8_t(word >> 8) - 1), uint32_t(word >> 32) + 1};
+  }
+  friend bool operator==(const Marks &, const Marks &) = default;
+};
+
+class TensorAdaptor {
+public:
+  /// The caller's memory, which must outlive the calls. Without strides: row-major.
+  static Expected<TensorAdaptor> raw(void *data, DType dtype, Dims extents, Dims strides = {});
+  /// Takes the tensor over. On failure it stays the caller's, undeleted.
+  static Expected<TensorAdaptor> dlpack(DLManagedTensor *tensor);
+  /// Does not take it over: it must outlive the adaptor.
+  static Expected<TensorAdaptor> dlpack(const DLTensor &tensor);
+  TensorAdaptor(Tensor tensor) : T(std::move(tensor)) {}
+
+  /// Forgets all earlier marks, static ones too. `divisibility` d promises that the extent of the
+  /// leading dimension and all other strides are multiples of d; each call checks that.
+  TensorAdaptor &mark_layout_dynamic(int leadingDim = -1, int64_t divisibility = 1);
+  /// Pins extents and strides of these axes (all of them without an argument), in the code and in
+  /// its key. Adds to the marks.
+  TensorAdaptor &mark_static();
+  TensorAdaptor &mark_static(std::span<const int> dims);
+  TensorAdaptor &mark_static(std::initializer_list<int> dims) {
+    return mark_static(std::span(dims.begin(), dims.size()));
+  }
+
+  /// The first mark that was refused, which then changed nothing. A call with this adaptor fails
+  /// with it.
+  const Status &status() const { return Error; }
+  const Marks &marks() const { return M; }
+  const Tensor &tensor() const { return T; }
+
+private:
+  TensorAdaptor &refuse(std::string message);
+
+  Tensor T;
+  Marks M;
+  Status Error;
+};
+
+/// A tensor as a pointer and numbers, for a call: `f(RawTensor(p, DType::F32, {m, n}))`. Copies the
+/// numbers, not the elements.
+struct RawTensor {
+  /// Without strides: row-major.
+  RawTensor(void *data, DType dtype, Dims extentList, Dims strideList = {})
+      : data(data), dtype(dtype), rank(extentList.size()), numStrides(strideList.size()) {
+    std::copy_n(extentList.begin(), std::min(rank, extents.size()), extents.begin());
+    std::copy_n(strideList.begin(), std::min(numStrides, strides.size()), strides.begin());
+  }
+
+  void *data;
+  DType dtype;
+  size_t rank, numStrides; ///< As given, even if too many.
+  std::array<int64_t, KILN_MAX_RANK> extents, strides;
+};
+
+/// Why a DLPack element type or device cannot be used; null if it can.
+const char *dlpackProblem(const DLTensor &tensor);
+/// Meaningful where dlpackProblem is null.
+DType dlpackDType(DLDataType type);
+
+struct CallArg : kiln_call_arg {
+  CallArg(const kiln_call_arg &arg) : kiln_call_arg(arg) {}
+  CallArg(const Tensor &tensor) : kiln_call_arg{} {
+    setTensor(tensor.data(), tensor.dtype(), tensor.extents().size(), tensor.extents().data(),
+              tensor.strides().data());
+    if (tensor.isNull())
+      setProblem("is a null tensor");
+    flags = tensor.isReadOnly() ? KILN_ARG_READ_ONLY : 0;
+  }
+  CallArg(const TensorAdaptor &adaptor) : CallArg(adaptor.tensor()) {
+    marks = adaptor.marks().pack();
+    if (!adaptor.status().isOk())
+      setProblem(adaptor.status().message().c_str());
+  }
+  CallArg(const RawTensor &raw) : kiln_call_arg{} {
+    setTensor(raw.data, raw.dtype, raw.rank, raw.extents.data(),
+              raw.numStrides ? raw.strides.data() : nullptr);
+    if (raw.numStrides != 0 && raw.numStrides != raw.rank)
+      setProblem("has not as many strides as extents");
+  }
+  CallArg(const DLTensor *tensor);
+  CallArg(const DLManagedTensor *tensor) : CallArg(tensor ? &tensor->dl_tensor : nullptr) {}
+  template <std::integral N> CallArg(N number) : kiln_call_arg{} {
+    kind = KILN_ARG_INTEGER;
+    value.integer = static_cast<int64_t>(number);
+  }
+  template <std::floating_point N> CallArg(N number) : kiln_call_arg{} {
+    kind = KILN_ARG_REAL;
+    value.real = static_cast<double>(number);
+  }
+
+private:
+  void setTensor(void *pointer, DType type, size_t numAxes, const int64_t *extentList,
+                 const int64_t *strideList) {
+    data = pointer;
+    extents = extentList;
+    strides = strideList;
+    dtype = static_cast<int32_t>(type);
+    rank = static_cast<uint16_t>(std::min<size_t>(numAxes, UINT16_MAX));
+    kind = KILN_ARG_TENSOR;
+  }
+  void setProblem(const char *text) {
+    kind = KILN_ARG_BAD;
+    value.problem = text;
+  }
+};
+
+} // namespace kiln
+
+#endif // KILN_JIT_TENSORADAPTOR_H

@@ -1,0 +1,116 @@
+//===- kiln/runtime/native_program.h - compiled programs, loaded and run --===//
+//
+// What: `NativeInfo`, which says what is in a shared object that a backend made: the entry, and the
+//   kernels it launches; `NativeProgram`, such an object mapped into this process. Bundles and the
+//   JIT's cache both hold programs in this form.
+//
+// Ownership: a program owns its code, its kernels and the engines it runs on; calls in flight must
+//   end before it goes.
+//
+// Threads: any number may run one program at once; each run of an orchestration has an engine of
+//   its own, taken from a pool.
+//
+//===---------------------------------------------------------------------===//
+#ifndef KILN_RUNTIME_NATIVE_PROGRAM_H
+#define KILN_RUNTIME_NATIVE_PROGRAM_H
+
+#include "kiln/orchestration_abi.h"
+#include "kiln/runtime/engine.h"
+
+#include <memory>
+#include <mutex>
+
+namespace kiln {
+
+struct NativeKernel {
+  std::string name;
+  std::string symbol;
+  uint64_t workspaceBytes = 0;
+  std::optional<Signature> signature;
+};
+
+/// A parameter of the entry, by its place in the signature.
+struct ParamRef {
+  bool isTensor = true;
+  uint16_t index = 0; ///< Among the tensors, or among the scalars.
+  friend bool operator==(const ParamRef &, const ParamRef &) = default;
+};
+
+struct NativeInfo {
+  enum class Kind : uint8_t {
+    Kernel,       ///< The entry is a kernel (kiln/abi.h) and runs as one block.
+    Orchestration ///< The entry is an orchestration (kiln/orchestration_abi.h).
+  };
+  Kind kind = Kind::Kernel;
+  /// The entry; its signature is what callers give.
+  NativeKernel entry;
+  /// The entry's parameters in the order in which the program declares them.
+  std::vector<ParamRef> parameters;
+  /// What an orchestration launches, by number.
+  std::vector<NativeKernel> kernels;
+
+  /// Consistent in itself; every text from outside passes through here.
+  Status verify() const;
+};
+
+/// As JSON, and back. Reading verifies.
+std::string toJson(const NativeInfo &info);
+Expected<NativeInfo> parseNativeInfo(std::string_view json);
+
+/// A shared object in this process; unmapped with the last handle.
+class SharedObject {
+public:
+  static Expected<std::shared_ptr<SharedObject>> open(const std::string &path);
+  /// From memory, under a name for debuggers.
+  static Expected<std::shared_ptr<SharedObject>> fromBytes(std::string_view bytes,
+                                                           const std::string &name);
+  ~SharedObject();
+  SharedObject(const SharedObject &) = delete;
+  SharedObject &operator=(const SharedObject &) = delete;
+
+  /// Null if there is none.
+  void *find(const std::string &symbol) const;
+
+private:
+  SharedObject() = default;
+  void *Handle = nullptr;
+  int Fd = -1; ///< Of the memory; debuggers read it by its name in /proc.
+};
+
+class NativeProgram {
+public:
+  /// Resolves all symbols.
+  static Expected<std::shared_ptr<const NativeProgram>> load(std::shared_ptr<SharedObject> object,
+                                                             NativeInfo info);
+
+  const NativeInfo &info() const { return Info; }
+  /// Null for an orchestration.
+  kiln_kernel_fn kernel() const { return Kernel; }
+
+  /// Runs the program. Arguments in the order of the signature; they are verified against it.
+  Status run(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
+             const RunOptions &options = {}) const;
+  /// The same on an engine of the caller's, which was made with registry(); the run is the caller's
+  /// to begin and finish.
+  Status runOn(Engine &engine, std::span<const Tensor> tensors,
+               std::span<const ScalarBits> scalars) const;
+  const KernelRegistry &registry() const { return Registry; }
+
+private:
+  NativeProgram() = default;
+  Status resolve();
+  Status addKernel(const NativeKernel &kernel);
+
+  std::shared_ptr<SharedObject> Object;
+  NativeInfo Info;
+  kiln_kernel_fn Kernel = nullptr;
+  kiln_orchestration_fn Orchestration = nullptr;
+  KernelRegistry Registry;
+  std::vector<const KernelRecord *> Kernels;
+  mutable std::mutex Mutex;
+  mutable std::vector<std::unique_ptr<Engine>> Idle;
+};
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_NATIVE_PROGRAM_H

@@ -1,0 +1,64 @@
+//===- ArtifactCache.h - from a key to code in this process ------------------------------===//
+//
+// What: memory first, then disk, then a compile: once for each key, however many threads and
+//   processes ask at the same time.
+//
+// Threads: any.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_LIB_JIT_ARTIFACTCACHE_H
+#define KILN_LIB_JIT_ARTIFACTCACHE_H
+
+#include "kiln/Jit/Jit.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <unordered_map>
+
+namespace kiln {
+
+class ArtifactCache {
+public:
+  using Code = std::shared_ptr<const NativeProgram>;
+  using Compile = std::function<Expected<Artifact>()>;
+
+  ArtifactCache(DiskCacheOptions disk, std::function<void(const std::string &)> log)
+      : Disk(std::move(disk)), Log(std::move(log)) {}
+
+  /// The code for a key. `compile` runs if nobody has it; its failure is everybody's who waited,
+  /// and is not remembered.
+  Expected<Code> get(const std::string &key, const Compile &compile);
+
+  void countCallState() { ++CallStates; }
+  JitCounters counters() const;
+  const DiskCache &disk() const { return Disk; }
+
+private:
+  /// A key that somebody is getting, or has got.
+  struct Slot {
+    bool isDone = false;
+    Expected<Code> code = Status(StatusCode::Internal, "not got yet");
+  };
+
+  Expected<Code> fetch(const std::string &key, const Compile &compile);
+  Expected<Code> compileAndStore(const std::string &key, const Compile &compile);
+  /// The code on disk, if it is there and good. Only the first look complains.
+  Code loadFromDisk(const std::string &key, bool isFirstLook);
+  void log(const Status &problem) const {
+    if (Log)
+      Log(problem.message());
+  }
+
+  DiskCache Disk;
+  std::function<void(const std::string &)> Log;
+  std::mutex Mutex;
+  std::condition_variable Done;
+  std::unordered_map<std::string, std::shared_ptr<Slot>> Slots; ///< By full key.
+  std::atomic<uint64_t> MemoryHits{0}, DiskHits{0}, Misses{0}, Compiles{0}, CallStates{0},
+      Evictions{0}, Bytes{0};
+};
+
+} // namespace kiln
+
+#endif // KILN_LIB_JIT_ARTIFACTCACHE_H

@@ -1,0 +1,166 @@
+//===- CacheCommand.cpp - `kiln cache ls|stat|clear|verify` ------------------------------===//
+#include "kiln/Jit/Jit.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <ctime>
+#include <iostream>
+#include <sstream>
+
+namespace kiln {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int exitGood = 0, exitDamaged = 1, exitBadInput = 2;
+
+int complain(const std::string &message) {
+  std::cout.flush();
+  std::cerr << "kiln: error: " << message << "\n";
+  return exitBadInput;
+}
+
+std::string timeText(int64_t nanoseconds) {
+  std::time_t seconds = nanoseconds / 1'000'000'000;
+  std::tm parts{};
+  char text[32] = "?";
+  if (gmtime_r(&seconds, &parts))
+    std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
+  return text;
+}
+
+/// What a key says in the line that begins with `field`.
+std::string lineOf(const std::string &key, const std::string &field) {
+  std::istringstream lines(key);
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with(field + " "))
+      return line.substr(field.size() + 1);
+  return "-";
+}
+
+void print(const Json &json) {
+  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+}
+
+int list(const DiskCache &cache, bool json, bool showKeys) {
+  Json all = Json::array();
+  for (const CacheListing &file : cache.list()) {
+    std::string key;
+    Status good = cache.verify(file, &key);
+    Json item{{"name", file.name},
+              {"bytes", file.bytes},
+              {"last_use", timeText(file.lastUse)},
+              {"program", lineOf(key, "program")},
+              {"platform", lineOf(key, "platform")},
+              {"good", good.isOk()}};
+    if (showKeys)
+      item["key"] = key;
+    all.push_back(item);
+  }
+  if (json) {
+    print(all);
+    return exitGood;
+  }
+  for (const Json &item : all) {
+    std::printf("%s  %9llu bytes  used %s  %s  %s%s\n", item["name"].get<std::string>().c_str(),
+                (unsigned long long)item["bytes"].get<uint64_t>(),
+                item["last_use"].get<std::string>().c_str(),
+                item["platform"].get<std::string>().c_str(),
+                item["program"].get<std::string>().c_str(), item["good"] ? "" : "  DAMAGED");
+    if (showKeys)
+      std::printf("%s\n", item["key"].get<std::string>().c_str());
+  }
+  return exitGood;
+}
+
+int stat(const DiskCache &cache, bool json) {
+  uint64_t bytes = 0, entries = 0;
+  for (const CacheListing &file : cache.list()) {
+    bytes += file.bytes;
+    ++entries;
+  }
+  CacheTotals totals = cache.totals();
+  Json all{{"directory", cache.options().directory},
+           {"entries", entries},
+           {"bytes", bytes},
+           {"max_bytes", cache.options().maxBytes},
+           {"hits", totals.hits},
+           {"misses", totals.misses},
+           {"compiles", totals.compiles},
+           {"evictions", totals.evictions},
+           {"rejected", totals.rejected}};
+  if (json) {
+    print(all);
+    return exitGood;
+  }
+  for (const auto &[name, value] : all.items())
+    std::printf("%-10s %s\n", name.c_str(),
+                value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
+  return exitGood;
+}
+
+int verify(const DiskCache &cache, bool json) {
+  Json damaged = Json::array();
+  std::vector<CacheListing> files = cache.list();
+  for (const CacheListing &file : files)
+    if (Status status = cache.verify(file); !status.isOk())
+      damaged.push_back(status.message());
+  if (json)
+    print({{"entries", files.size()}, {"damaged", damaged}});
+  else {
+    for (const Json &line : damaged)
+      std::printf("%s\n", line.get<std::string>().c_str());
+    std::printf("%zu of %zu entries are good\n", files.size() - damaged.size(), files.size());
+  }
+  return damaged.empty() ? exitGood : exitDamaged;
+}
+
+int clear(const DiskCache &cache) {
+  Expected<uint64_t> removed = cache.clear();
+  if (!removed)
+    return complain(removed.status().message());
+  std::printf("removed %llu entries\n", (unsigned long long)*removed);
+  return exitGood;
+}
+
+} // namespace
+
+int cacheCommand(int argc, const char *const *argv) {
+  // CLI11 may throw; this is the boundary where that ends.
+  try {
+    bool json = false, showKeys = false;
+    CLI::App app("Looks after the cache of compiled code: $KILN_CACHE_DIR, else "
+                 "$XDG_CACHE_HOME/kiln, else ~/.cache/kiln.",
+                 "kiln cache");
+    app.add_flag("--json", json, "Machine-readable output");
+    CLI::App *ls = app.add_subcommand("ls", "Lists the entries, the most recently used first");
+    ls->add_flag("--keys", showKeys, "Also print the whole keys");
+    CLI::App *statistics = app.add_subcommand("stat", "Sizes, and counters of all processes");
+    CLI::App *clearing = app.add_subcommand("clear", "Removes all entries");
+    app.add_subcommand("verify", "Checks every entry; exit code 1 if any is damaged");
+    app.require_subcommand(1);
+    app.fallthrough();
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError &error) {
+      if (error.get_exit_code() == 0)
+        return app.exit(error);
+      return complain(std::string(error.what()) + "; see kiln cache --help");
+    }
+    DiskCache cache(DiskCacheOptions::fromEnvironment());
+    if (!cache.isEnabled())
+      return complain("there is no cache: KILN_CACHE is 0, or none of KILN_CACHE_DIR, "
+                      "XDG_CACHE_HOME and HOME is set");
+    if (*ls)
+      return list(cache, json, showKeys);
+    if (*statistics)
+      return stat(cache, json);
+    return *clearing ? clear(cache) : verify(cache, json);
+  } catch (const std::exception &error) {
+    return complain(error.what());
+  }
+}
+
+} // namespace kiln

@@ -1,0 +1,304 @@
+#include "CallPath.h"
+
+#include "CallErrors.h"
+#include "ReadTensor.h"
+#include "engine/Region.h"
+
+#include <alloca.h>
+#include <cstdlib>
+
+namespace kiln {
+
+//===----------------------------------------------------------------------===//
+// States
+//===----------------------------------------------------------------------===//
+
+CallStates::~CallStates() {
+  for (Bucket &bucket : Buckets)
+    for (CallState *state = bucket.load(); state;)
+      delete std::exchange(state, state->next);
+}
+
+const CallState *CallStates::add(std::unique_ptr<CallState> state, bool &isNew) {
+  std::lock_guard lock(Adding);
+  const CallState *known = find(state->words);
+  isNew = !known;
+  if (known)
+    return known;
+  auto &head = const_cast<Bucket &>(bucket(state->words));
+  state->next = head.load(std::memory_order_relaxed);
+  head.store(state.get(), std::memory_order_release);
+  return state.release();
+}
+
+Compiled::Impl::Impl(std::shared_ptr<const JitSource> source, std::shared_ptr<ArtifactCache> cache,
+                     bool check)
+    : Source(std::move(source)), Cache(std::move(cache)), Check(check) {
+  const Signature &signature = Source->signature();
+  NumTensors = uint32_t(signature.tensors.size());
+  NumScalars = uint32_t(signature.scalars.size());
+  Params.assign(Source->parameters().begin(), Source->parameters().end());
+  for (uint16_t i = 0; i < NumTensors; ++i) {
+    const TensorParam &param = signature.tensors[i];
+    for (uint16_t axis = 0; axis < param.rank(); ++axis)
+      if (param.extents[axis] != dynamicExtent)
+        FixedExtents.push_back({i, axis, param.extents[axis]});
+    if (writes(param.direction))
+      Outputs.push_back(i);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Reading arguments
+//===----------------------------------------------------------------------===//
+
+/// Allocates nothing: `error` is touched only if there is one.
+bool Compiled::Impl::readArguments(std::span<const CallArg> args, Block &block,
+                                   Status &error) const {
+  if (args.size() != Params.size()) [[unlikely]] {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < Params.size(); ++i)
+      names.push_back(nameOf(i));
+    error = wrongCount(Source->signature(), names, args.size());
+    return false;
+  }
+  block.wordsEnd = block.words;
+  for (size_t i = 0; i < args.size(); ++i)
+    if (!readArgument(args[i], i, block, error)) [[unlikely]]
+      return false;
+  return true;
+}
+
+// Tensors are read in the order of the parameters, which is also the order among the tensors.
+bool Compiled::Impl::readArgument(const CallArg &arg, size_t position, Block &block,
+                                  Status &error) const {
+  ParamRef param = Params[position];
+  if (param.isTensor) {
+    TensorProblem problem = readTensor(arg, block.tensors[param.index], block.wordsEnd);
+    if (problem == TensorProblem::None) [[likely]]
+      return true;
+    error = tensorError(problem, arg, nameOf(position));
+    return false;
+  }
+  const ScalarParam &scalar = Source->signature().scalars[param.index];
+  if (readScalar(arg, scalar.type, block.scalars[param.index])) [[likely]]
+    return true;
+  error = scalarError(arg, scalar.type, nameOf(position));
+  return false;
+}
+
+/// Integers must fit their type; a real parameter also takes an integer.
+bool Compiled::Impl::readScalar(const CallArg &arg, DType type, uint64_t &slot) const {
+  if (isFloat(type)) {
+    if (arg.kind != KILN_ARG_REAL && arg.kind != KILN_ARG_INTEGER)
+      return false;
+    double value = arg.kind == KILN_ARG_REAL ? arg.value.real : double(arg.value.integer);
+    slot = ScalarBits::fromDouble(type, value).bits;
+    return true;
+  }
+  if (arg.kind != KILN_ARG_INTEGER)
+    return false;
+  int bits = type == DType::I1 ? 1 : int(sizeOf(type)) * 8;
+  int64_t value = arg.value.integer;
+  bool fits = type == DType::I1
+                  ? (value == 0 || value == 1)
+                  : bits == 64 || (value >> (bits - 1) == 0 || value >> (bits - 1) == -1);
+  slot = uint64_t(value);
+  return fits;
+}
+
+/// What is no fact of a call but must hold in each.
+Status Compiled::Impl::checkTensors(const Block &block) const {
+  for (const FixedExtent &fixed : FixedExtents)
+    if (block.tensors[fixed.tensor].extents[fixed.axis] != fixed.extent) [[unlikely]]
+      return wrongExtent(Source->signature(), fixed.tensor, fixed.axis,
+                         block.tensors[fixed.tensor]);
+  for (uint16_t output : Outputs)
+    if (block.tensors[output].flags & KILN_TENSOR_READ_ONLY) [[unlikely]]
+      return readOnlyOutput(Source->signature(), output, block.tensors[output]);
+  return Status::ok();
+}
+
+std::string Compiled::Impl::nameOf(size_t position) const {
+  ParamRef param = Params[position];
+  return Source->signature().argName(param.isTensor ? param.index : NumTensors + param.index);
+}
+
+//===----------------------------------------------------------------------===//
+// The first call with these facts
+//===----------------------------------------------------------------------===//
+
+/// Outputs overlap neither themselves nor each other.
+Status Compiled::Impl::checkOutputs(const Block &block) const {
+  std::vector<Region> regions;
+  for (uint16_t output : Outputs) {
+    const kiln_tensor &t = block.tensors[output];
+    Dims extents(t.extents, t.rank), strides(t.strides, t.rank);
+    Expected<Tensor> tensor = Tensor::view(t.data, DType(t.dtype), extents, strides);
+    if (!tensor)
+      return argumentError(Source->signature().argName(output), tensor.status().message());
+    if (overlapsItself(*tensor))
+      return argumentError(Source->signature().argName(output),
+                           "is written, but its elements overlap each other: strides " +
+                               toString(strides) + " of " + tensor->str());
+    regions.push_back(Region::of(*tensor));
+    for (size_t other = 0; other + 1 < regions.size(); ++other)
+      if (mayOverlap(regions[other], regions.back()))
+        return argumentError(Source->signature().argName(output),
+                             "overlaps '" + Source->signature().argName(Outputs[other]) +
+                                 "'; both are written");
+  }
+  return Status::ok();
+}
+
+Expected<const CallState *> Compiled::Impl::makeState(const Block &block) {
+  const Signature &signature = Source->signature();
+  std::vector<TensorFacts> facts = unpackFacts({block.words, block.wordsEnd});
+  for (uint32_t i = 0; i < NumTensors; ++i)
+    if (facts[i].dtype != signature.tensors[i].dtype ||
+        facts[i].rank != signature.tensors[i].rank())
+      return wrongType(signature, i, facts[i]);
+  if (Status bad = checkTensors(block); !bad.isOk())
+    return bad;
+  if (Status bad = checkOutputs(block); !bad.isOk())
+    return bad;
+  Expected<ArtifactCache::Code> code =
+      Cache->get(jitKey(Source->identity(), facts), [&] { return Source->compile(facts); });
+  if (!code)
+    return code.status();
+  auto state = std::make_unique<CallState>();
+  state->words.assign(block.words, block.wordsEnd);
+  state->code = *code;
+  state->entry = (*code)->kernel();
+  state->workspaceBytes = (*code)->info().entry.workspaceBytes;
+  bool isNew = false;
+  const CallState *published = States.add(std::move(state), isNew);
+  if (isNew)
+    Cache->countCallState();
+  return published;
+}
+
+Expected<const CallState *> Compiled::Impl::prepare(std::span<const CallArg> args, Block &block) {
+  Status error;
+  if (!readArguments(args, block, error)) [[unlikely]]
+    return error;
+  const CallState *state = States.find({block.words, block.wordsEnd});
+  if (!state) [[unlikely]]
+    return makeState(block);
+  if (Status bad = checkTensors(block); !bad.isOk()) [[unlikely]]
+    return bad;
+  if (Check) [[unlikely]]
+    if (Status bad = checkOutputs(block); !bad.isOk())
+      return bad;
+  return state;
+}
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// This thread's scratch; grows to the largest a kernel has asked for.
+class Scratch {
+public:
+  ~Scratch() { std::free(Memory); }
+  void *get(uint64_t bytes) {
+    if (bytes > Bytes) [[unlikely]] {
+      std::free(Memory);
+      Bytes = (bytes + 63) / 64 * 64;
+      Memory = std::aligned_alloc(64, Bytes);
+      if (!Memory)
+        Bytes = 0;
+    }
+    return Memory;
+  }
+
+private:
+  void *Memory = nullptr;
+  uint64_t Bytes = 0;
+};
+
+thread_local Scratch threadScratch;
+
+/// What a kernel says before it fails.
+struct Report {
+  bool isMade = false;
+  std::string message;
+  SourceLoc loc;
+};
+
+void takeReport(kiln_context *ctx, const char *message, const char *file, int line) {
+  auto *report = static_cast<Report *>(ctx->runtime);
+  if (std::exchange(report->isMade, true))
+    return;
+  report->message = message ? message : "";
+  report->loc = {file ? file : "", line, 0};
+}
+
+} // namespace
+
+/// Tasks outlive the stack, so they get tensors of their own.
+Status Compiled::Impl::runOrchestration(const CallState &state, const Block &block) const {
+  const Signature &signature = Source->signature();
+  std::vector<Tensor> tensors;
+  for (uint32_t i = 0; i < NumTensors; ++i) {
+    const kiln_tensor &t = block.tensors[i];
+    Expected<Tensor> tensor =
+        Tensor::view(t.data, DType(t.dtype), Dims(t.extents, t.rank), Dims(t.strides, t.rank));
+    if (!tensor)
+      return argumentError(signature.argName(i), tensor.status().message());
+    tensors.push_back(std::move(*tensor));
+  }
+  std::vector<ScalarBits> scalars;
+  for (uint32_t i = 0; i < NumScalars; ++i)
+    scalars.push_back({block.scalars[i], signature.scalars[i].type});
+  return state.code->run(tensors, scalars);
+}
+
+Status Compiled::Impl::run(const CallState &state, const Block &block) const {
+  if (!state.entry) [[unlikely]]
+    return runOrchestration(state, block);
+  Report report;
+  kiln_args args{block.tensors, block.scalars, NumTensors, NumScalars};
+  kiln_blocks range{{0, 0, 0}, {1, 1, 1}};
+  kiln_context context{};
+  context.abi_version = KILN_ABI_VERSION;
+  context.lanes = 1;
+  context.grid[0] = context.grid[1] = context.grid[2] = 1;
+  context.report = takeReport;
+  context.runtime = &report;
+  if (state.workspaceBytes > 0) {
+    context.scratch = threadScratch.get(state.workspaceBytes);
+    context.scratch_bytes = state.workspaceBytes;
+    if (!context.scratch) [[unlikely]]
+      return Status(StatusCode::OutOfMemory,
+                    "no memory for the " + std::to_string(state.workspaceBytes) +
+                        " bytes of scratch of '" + Source->signature().name + "'");
+  }
+  int32_t code = state.entry(&args, &range, &context);
+  if (code == KILN_OK && !report.isMade) [[likely]]
+    return Status::ok();
+  return kernelError(Source->signature(), code, report.message, report.loc);
+}
+
+// At most 255 tensors and scalars: less than 50 KiB of stack.
+#define KILN_BLOCK_ON_STACK(impl)                                                                  \
+  {static_cast<kiln_tensor *>(alloca((impl).NumTensors * sizeof(kiln_tensor))),                    \
+   static_cast<uint64_t *>(alloca((impl).NumScalars * sizeof(uint64_t))),                          \
+   static_cast<uint64_t *>(alloca((impl).NumTensors * maxFactWords * sizeof(uint64_t))), nullptr}
+
+Status Compiled::call(std::span<const CallArg> args) const {
+  Impl::Block block = KILN_BLOCK_ON_STACK(*P);
+  Expected<const CallState *> state = P->prepare(args, block);
+  return state ? P->run(**state, block) : state.status();
+}
+
+Status Compiled::compileOnly(std::span<const CallArg> args) const {
+  Impl::Block block = KILN_BLOCK_ON_STACK(*P);
+  return P->prepare(args, block).status();
+}
+
+const Signature &Compiled::signature() const { return P->Source->signature(); }
+
+} // namespace kiln

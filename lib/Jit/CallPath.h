@@ -1,0 +1,107 @@
+//===- CallPath.h - what a compiled program remembers between calls ----------------------===//
+//
+// What: `CallState`, what is known once the facts of a call have been seen: the code, and under
+//   which words it is found again; and the body of `Compiled`. States are only ever added, so a
+//   call finds its state without a lock.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_LIB_JIT_CALLPATH_H
+#define KILN_LIB_JIT_CALLPATH_H
+
+#include "ArtifactCache.h"
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+
+namespace kiln {
+
+struct CallState {
+  std::vector<uint64_t> words; ///< The facts of all tensors; compared in full.
+  std::shared_ptr<const NativeProgram> code;
+  kiln_kernel_fn entry = nullptr; ///< Null: an orchestration.
+  uint64_t workspaceBytes = 0;
+  CallState *next = nullptr; ///< In its bucket; constant once published.
+
+  bool hasWords(std::span<const uint64_t> other) const {
+    return words.size() == other.size() &&
+           std::memcmp(words.data(), other.data(), other.size_bytes()) == 0;
+  }
+};
+
+/// Finds states by their words. Readers take no lock; states live as long as the table.
+class CallStates {
+public:
+  CallStates() = default;
+  CallStates(const CallStates &) = delete;
+  CallStates &operator=(const CallStates &) = delete;
+  ~CallStates();
+
+  const CallState *find(std::span<const uint64_t> words) const {
+    for (CallState *state = bucket(words).load(std::memory_order_acquire); state;
+         state = state->next)
+      if (state->hasWords(words))
+        return state;
+    return nullptr;
+  }
+  /// Adds a state, or returns the one that another thread has added; `isNew` says which.
+  const CallState *add(std::unique_ptr<CallState> state, bool &isNew);
+
+private:
+  static constexpr size_t numBuckets = 64;
+  using Bucket = std::atomic<CallState *>;
+
+  /// Spreads states over buckets; equality is decided by the words themselves.
+  const Bucket &bucket(std::span<const uint64_t> words) const {
+    uint64_t mix = 0;
+    for (uint64_t word : words)
+      mix = (mix ^ word) * 0x9e3779b97f4a7c15;
+    return Buckets[mix >> 58];
+  }
+
+  std::array<Bucket, numBuckets> Buckets{};
+  std::mutex Adding;
+};
+
+struct Compiled::Impl {
+  Impl(std::shared_ptr<const JitSource> source, std::shared_ptr<ArtifactCache> cache, bool check);
+
+  /// An extent that the program itself fixes; not a fact of the call, so each call is checked.
+  struct FixedExtent {
+    uint16_t tensor;
+    uint16_t axis;
+    int64_t extent;
+  };
+  /// The arguments of a call in the form of the ABI, on the caller's stack.
+  struct Block {
+    kiln_tensor *tensors;
+    uint64_t *scalars;
+    uint64_t *words, *wordsEnd;
+  };
+
+  bool readArguments(std::span<const CallArg> args, Block &block, Status &error) const;
+  bool readArgument(const CallArg &arg, size_t position, Block &block, Status &error) const;
+  bool readScalar(const CallArg &arg, DType type, uint64_t &slot) const;
+  Status checkTensors(const Block &block) const;
+  /// Reads, finds or makes the state, and validates.
+  Expected<const CallState *> prepare(std::span<const CallArg> args, Block &block);
+  Expected<const CallState *> makeState(const Block &block);
+  Status checkOutputs(const Block &block) const;
+  Status run(const CallState &state, const Block &block) const;
+  Status runOrchestration(const CallState &state, const Block &block) const;
+  std::string nameOf(size_t position) const;
+
+  std::shared_ptr<const JitSource> Source;
+  std::shared_ptr<ArtifactCache> Cache;
+  bool Check;
+  uint32_t NumTensors, NumScalars;
+  std::vector<ParamRef> Params;
+  std::vector<FixedExtent> FixedExtents;
+  std::vector<uint16_t> Outputs; ///< Tensors that are written.
+  CallStates States;
+};
+
+} // namespace kiln
+
+#endif // KILN_LIB_JIT_CALLPATH_H

@@ -1,0 +1,58 @@
+// The ways from a program to a Compiled that need the compiler.
+#include "JitC.h"
+#include "kiln/Jit/ProgramSource.h"
+#include "kiln/Language/ProgramAccess.h"
+
+#include "mlir/Parser/Parser.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+Expected<Compiled> Jit::compile(Program &program, const std::string &platform) {
+  if (!program.errors().empty())
+    return program.errors().front();
+  ProgramSourceOptions options;
+  options.platform = platform;
+  Expected<std::shared_ptr<const JitSource>> source = makeProgramSource(moduleOf(program), options);
+  if (!source)
+    return source.status();
+  return compile(std::move(*source));
+}
+
+/// A program as text. The first error, with its line.
+static Expected<std::shared_ptr<const JitSource>> sourceOf(StringRef text,
+                                                           const ProgramSourceOptions &options) {
+  DialectRegistry registry;
+  registerKilnDialects(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
+  std::vector<Status> errors;
+  OwningOpRef<ModuleOp> module;
+  {
+    DiagnosticCollector collector(&context, errors);
+    module = parseSourceString<ModuleOp>(text, &context, "program");
+  }
+  if (!module)
+    return errors.empty() ? Status(StatusCode::InvalidArgument, "cannot be read as a program")
+                          : errors.front();
+  return makeProgramSource(*module, options);
+}
+
+} // namespace kiln
+
+using namespace kiln;
+
+extern "C" kiln_compiled *kiln_jit_compile(kiln_jit *jit, const char *text, uint64_t length,
+                                           const char *platform, const char *entry) {
+  ProgramSourceOptions options;
+  if (platform)
+    options.platform = platform;
+  if (entry)
+    options.entry = entry;
+  Expected<std::shared_ptr<const JitSource>> source = sourceOf(StringRef(text, length), options);
+  if (source)
+    return new kiln_compiled{jit->jit.compile(std::move(*source))};
+  rememberError(source.status());
+  return nullptr;
+}

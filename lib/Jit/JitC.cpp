@@ -1,0 +1,97 @@
+#include "JitC.h"
+
+namespace kiln {
+
+namespace {
+thread_local std::string lastError;
+} // namespace
+
+int32_t rememberError(const Status &status) {
+  if (!status.isOk())
+    lastError = status.str();
+  return static_cast<int32_t>(status.code());
+}
+
+} // namespace kiln
+
+using namespace kiln;
+
+struct kiln_adaptor {
+  TensorAdaptor adaptor;
+};
+
+extern "C" {
+
+const char *kiln_jit_error(void) { return lastError.c_str(); }
+
+//===----------------------------------------------------------------------===//
+// Adaptors
+//===----------------------------------------------------------------------===//
+
+static kiln_adaptor *release(Expected<TensorAdaptor> made) {
+  if (made)
+    return new kiln_adaptor{std::move(*made)};
+  rememberError(made.status());
+  return nullptr;
+}
+
+kiln_adaptor *kiln_adaptor_create(void *data, int32_t dtype, uint32_t rank, const int64_t *extents,
+                                  const int64_t *strides) {
+  if (!isValidDType(dtype) || !extents)
+    return release(Status(StatusCode::InvalidArgument,
+                          !extents ? "no extents" : "there is no such element type"));
+  Dims strideList = strides ? Dims(strides, rank) : Dims();
+  return release(
+      TensorAdaptor::raw(data, static_cast<DType>(dtype), Dims(extents, rank), strideList));
+}
+
+kiln_adaptor *kiln_adaptor_from_dlpack(DLManagedTensor *tensor) {
+  return release(TensorAdaptor::dlpack(tensor));
+}
+
+void kiln_adaptor_destroy(kiln_adaptor *adaptor) { delete adaptor; }
+
+int32_t kiln_adaptor_mark_layout_dynamic(kiln_adaptor *adaptor, int32_t leading_dim,
+                                         int64_t divisibility) {
+  return rememberError(adaptor->adaptor.mark_layout_dynamic(leading_dim, divisibility).status());
+}
+
+int32_t kiln_adaptor_mark_static(kiln_adaptor *adaptor, uint32_t num_dims, const int32_t *dims) {
+  TensorAdaptor &target = adaptor->adaptor;
+  return rememberError((num_dims == 0 ? target.mark_static()
+                                      : target.mark_static(std::span<const int>(dims, num_dims)))
+                           .status());
+}
+
+kiln_call_arg kiln_adaptor_arg(const kiln_adaptor *adaptor) { return CallArg(adaptor->adaptor); }
+
+//===----------------------------------------------------------------------===//
+// Calling
+//===----------------------------------------------------------------------===//
+
+kiln_jit *kiln_jit_create(void) { return new kiln_jit; }
+void kiln_jit_destroy(kiln_jit *jit) { delete jit; }
+void kiln_compiled_destroy(kiln_compiled *compiled) { delete compiled; }
+
+// A CallArg adds nothing to the C struct but ways to make one.
+static_assert(sizeof(CallArg) == sizeof(kiln_call_arg));
+static std::span<const CallArg> listOf(const kiln_call_arg *args, uint32_t count) {
+  return {static_cast<const CallArg *>(args), count};
+}
+
+int32_t kiln_compiled_call(kiln_compiled *compiled, const kiln_call_arg *args, uint32_t num_args) {
+  return rememberError(compiled->function.call(listOf(args, num_args)));
+}
+
+int32_t kiln_compiled_compile_only(kiln_compiled *compiled, const kiln_call_arg *args,
+                                   uint32_t num_args) {
+  return rememberError(compiled->function.compileOnly(listOf(args, num_args)));
+}
+
+void kiln_jit_get_counters(const kiln_jit *jit, kiln_jit_counters *counters) {
+  JitCounters now = jit->jit.counters();
+  *counters = {now.memoryHits, now.diskHits,  now.misses, now.compiles,
+               now.callStates, now.evictions, now.bytes};
+}
+
+} // extern "C"

@@ -1,0 +1,236 @@
+#include "kiln/runtime/bundle.h"
+
+#include "abi/FileIo.h"
+
+#include <nlohmann/json.hpp>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+using namespace kiln;
+using Json = nlohmann::ordered_json;
+
+static constexpr const char *kManifestName = "bundle.json";
+/// No file of a bundle is larger; what claims to be is damaged.
+static constexpr uint64_t kMaxFileBytes = uint64_t(4) << 30;
+
+static std::string checksumOf(std::string_view bytes) {
+  char text[48];
+  XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
+  std::snprintf(text, sizeof text, "xxh3-128:%016llx%016llx", (unsigned long long)hash.high64,
+                (unsigned long long)hash.low64);
+  return text;
+}
+
+/// The text of bundle.json: the fields, then a checksum over the text without it.
+static std::string render(Json json) {
+  json.erase("checksum");
+  std::string body = json.dump(2, ' ', false, Json::error_handler_t::replace);
+  json["checksum"] = checksumOf(body);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+Status kiln::writeBundle(const std::string &directory, const BundleManifest &manifest,
+                         const std::map<std::string, std::string> &files) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  std::string manifestPath = directory + "/" + kManifestName;
+  fs::remove(manifestPath, error);
+  Json list = Json::object();
+  for (const auto &[name, bytes] : files) {
+    std::string path = directory + "/" + name;
+    fs::create_directories(fs::path(path).parent_path(), error);
+    if (error)
+      return Status(StatusCode::IoError,
+                    "cannot make the folder of " + path + ": " + error.message());
+    if (Status failed = writeFileAtomically(path, bytes); !failed.isOk())
+      return failed;
+    list[name] = {{"bytes", bytes.size()}, {"checksum", checksumOf(bytes)}};
+  }
+  Json json{{"format", bundleFormat},
+            {"program", manifest.program},
+            {"platform", manifest.platform},
+            {"arch", manifest.arch},
+            {"toolchain", manifest.toolchain},
+            {"abi_version", KILN_ABI_VERSION},
+            {"entry", manifest.entry},
+            {"kernels", manifest.kernels},
+            {"files", list}};
+  if (manifest.native)
+    json["native"] = Json::parse(toJson(*manifest.native));
+  return writeFileAtomically(manifestPath, render(json));
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+static Status damaged(const std::string &path, const std::string &what) {
+  return Status(StatusCode::InvalidArgument, path + " " + what);
+}
+
+/// A name from a manifest stays inside the folder.
+static bool isInside(const std::string &name) {
+  std::filesystem::path path(name);
+  if (name.empty() || path.is_absolute() || name.find('\\') != std::string::npos)
+    return false;
+  for (const auto &part : path)
+    if (part == ".." || part == "." || part.empty())
+      return false;
+  return true;
+}
+
+static Status verifyFile(const std::string &directory, const std::string &name, const Json &entry,
+                         std::string &bytes) {
+  std::string path = directory + "/" + name;
+  if (!isInside(name))
+    return damaged(directory + "/" + kManifestName, "names a file outside the bundle: " + name);
+  if (!entry.is_object() || !entry.contains("bytes") || !entry["bytes"].is_number_unsigned() ||
+      !entry.contains("checksum") || !entry["checksum"].is_string())
+    return damaged(directory + "/" + kManifestName, "does not describe " + name);
+  Expected<std::string> read = readFile(path, kMaxFileBytes);
+  if (!read)
+    return read.status().code() == StatusCode::NotFound
+               ? damaged(path, "is missing from the bundle")
+               : read.status();
+  if (read->size() != entry["bytes"].get<uint64_t>())
+    return damaged(path, "has " + std::to_string(read->size()) +
+                             " bytes; the bundle was built with " +
+                             std::to_string(entry["bytes"].get<uint64_t>()));
+  if (checksumOf(*read) != entry["checksum"].get<std::string>())
+    return damaged(path, "was altered after the bundle was built: its checksum does not match");
+  bytes = std::move(*read);
+  return Status::ok();
+}
+
+static Expected<BundleManifest> readManifest(const Json &json, const std::string &path) {
+  BundleManifest manifest;
+  auto text = [&](const char *name) {
+    return json.contains(name) && json[name].is_string() ? json[name].get<std::string>() : "";
+  };
+  manifest.program = text("program");
+  manifest.platform = text("platform");
+  manifest.entry = text("entry");
+  manifest.arch = text("arch");
+  manifest.toolchain = text("toolchain");
+  if (json.contains("kernels") && json["kernels"].is_array())
+    for (const Json &kernel : json["kernels"])
+      if (kernel.is_string())
+        manifest.kernels.push_back(kernel.get<std::string>());
+  if (json.contains("native")) {
+    Expected<NativeInfo> native = parseNativeInfo(json["native"].dump());
+    if (!native)
+      return native.status().withPrefix(path);
+    manifest.native = std::move(*native);
+  }
+  return manifest;
+}
+
+Expected<Bundle> Bundle::open(const std::string &directory) {
+  std::string path = directory + "/" + kManifestName;
+  Expected<std::string> text = readFile(path, uint64_t(64) << 20);
+  if (!text)
+    return text.status().code() == StatusCode::NotFound
+               ? Status(StatusCode::NotFound,
+                        path + " is missing: not a bundle (make one with kiln build)")
+               : text.status();
+  Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("format") || !json["format"].is_number_integer())
+    return damaged(path, "is damaged: it is no manifest of a bundle");
+  if (json["format"].get<int64_t>() != bundleFormat)
+    return damaged(path, "has format " + json["format"].dump() + "; this build reads format " +
+                             std::to_string(bundleFormat));
+  if (render(json) != *text)
+    return damaged(path, "was altered after the bundle was built: its checksum does not match");
+  if (!json.contains("abi_version") || json["abi_version"] != KILN_ABI_VERSION)
+    return damaged(path, "was made for another version of the kernel ABI");
+  Bundle bundle;
+  bundle.Directory = directory;
+  if (!json.contains("files") || !json["files"].is_object())
+    return damaged(path, "lists no files");
+  for (const auto &[name, entry] : json["files"].items()) {
+    std::string bytes;
+    if (Status bad = verifyFile(directory, name, entry, bytes); !bad.isOk())
+      return bad;
+    if (name == bundleCodePath)
+      bundle.Code = std::move(bytes);
+  }
+  Expected<BundleManifest> manifest = readManifest(json, path);
+  if (!manifest)
+    return manifest.status();
+  bundle.Manifest = std::move(*manifest);
+  return bundle;
+}
+
+Expected<std::shared_ptr<const NativeProgram>> Bundle::load() const {
+  std::string path = Directory + "/" + bundleCodePath;
+  if (!Manifest.native || Code.empty())
+    return Status(StatusCode::Unsupported,
+                  "the bundle in " + Directory + " is for " + Manifest.platform +
+                      " and has no code for a CPU; run it with kiln, or build it with -p cpu");
+  size_t space = Manifest.arch.find(' ');
+  std::string features = space == std::string::npos ? "" : Manifest.arch.substr(space + 1);
+  if (std::optional<std::string> missing = missingCpuFeature(features))
+    return damaged(path, "was built for " + Manifest.arch.substr(0, space) +
+                             ", and this CPU lacks " + *missing +
+                             "; build the bundle on this machine, or with --cpu");
+  // The bytes that were verified, whatever has become of the file since.
+  Expected<std::shared_ptr<SharedObject>> object =
+      SharedObject::fromBytes(Code, Manifest.native->entry.name);
+  if (!object)
+    return object.status().withPrefix(path);
+  Expected<std::shared_ptr<const NativeProgram>> program =
+      NativeProgram::load(std::move(*object), *Manifest.native);
+  if (!program)
+    return program.status().withPrefix(path);
+  return program;
+}
+
+//===----------------------------------------------------------------------===//
+// This CPU
+//===----------------------------------------------------------------------===//
+
+/// Lower case without punctuation: "avx512_vnni" and "avx512vnni", "sse4_1" and "sse4.1".
+static std::string plain(std::string_view text) {
+  std::string result;
+  for (char c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      result += char(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+std::optional<std::string> kiln::missingCpuFeature(const std::string &features) {
+  // What vector code needs, by the beginning of its name; the rest every x86-64 has, or no
+  // generated code uses.
+  static const char *const kRelevant[] = {"avx", "fma", "f16c", "bmi", "sse", "ssse", "amx"};
+  std::ifstream file("/proc/cpuinfo");
+  std::string line, flags;
+  while (std::getline(file, line))
+    if (line.starts_with("flags")) {
+      std::istringstream words(line.substr(line.find(':') + 1));
+      for (std::string word; words >> word;)
+        flags += " " + plain(word);
+      break;
+    }
+  if (flags.empty())
+    return std::nullopt; // not an x86, or no /proc: the linker will refuse foreign code
+  flags += " sse3 ";     // which Linux calls pni
+  std::istringstream wanted(features);
+  for (std::string word; std::getline(wanted, word, ',');) {
+    if (!word.starts_with('+'))
+      continue;
+    bool isRelevant = false;
+    for (const char *prefix : kRelevant)
+      isRelevant |= word.compare(1, std::string(prefix).size(), prefix) == 0;
+    if (isRelevant && flags.find(" " + plain(word) + " ") == std::string::npos)
+      return word.substr(1);
+  }
+  return std::nullopt;
+}

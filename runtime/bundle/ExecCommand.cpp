@@ -1,0 +1,251 @@
+//===- ExecCommand.cpp - `kiln exec`, and all of `kiln-exec` -------------------------===//
+#include "kiln/runtime/arguments.h"
+#include "kiln/runtime/bundle.h"
+#include "kiln/runtime/dump.h"
+#include "kiln/runtime/npy.h"
+#include "kiln/runtime/timeline.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+
+using namespace kiln;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr int exitGood = 0, exitWrong = 1, exitBadInput = 2;
+
+struct Request {
+  std::string directory, save, out = "kiln-out", dump;
+  std::vector<std::string> args;
+  uint64_t dataSeed = 1;
+  bool verifyOnly = false, json = false, dumpTensor = false, dumpGiven = false, timeline = false;
+};
+
+struct Arguments {
+  std::vector<Tensor> tensors;
+  std::vector<ScalarBits> scalars;
+};
+
+int complain(const Status &status) {
+  std::cout.flush();
+  std::cerr << "kiln: " << status.str() << "\n";
+  switch (status.code()) {
+  case StatusCode::InvalidArgument:
+  case StatusCode::NotFound:
+  case StatusCode::Unsupported:
+    return exitBadInput;
+  default:
+    return exitWrong;
+  }
+}
+
+Expected<std::map<std::string, std::string>> parseSpecs(const Request &request,
+                                                        const Signature &signature) {
+  std::map<std::string, std::string> specs;
+  std::string names;
+  size_t count = signature.tensors.size() + signature.scalars.size();
+  for (size_t i = 0; i < count; ++i)
+    names += (i ? ", " : "") + signature.argName(i);
+  for (const std::string &text : request.args) {
+    size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return Status(StatusCode::InvalidArgument,
+                    "--arg " + text + ": expected name=spec, such as a=128x64 or n=5");
+    std::string name = text.substr(0, equals);
+    bool isKnown = false;
+    for (size_t i = 0; i < count; ++i)
+      isKnown |= signature.argName(i) == name;
+    if (!isKnown)
+      return Status(StatusCode::InvalidArgument, "'" + signature.name + "' has no argument '" +
+                                                     name + "'; it has " +
+                                                     (names.empty() ? "none" : names));
+    if (!specs.emplace(name, text.substr(equals + 1)).second)
+      return Status(StatusCode::InvalidArgument, "--arg " + name + " is given twice");
+  }
+  return specs;
+}
+
+Expected<Arguments> makeArguments(const Request &request, const Signature &signature) {
+  Expected<std::map<std::string, std::string>> specs = parseSpecs(request, signature);
+  if (!specs)
+    return specs.status();
+  Arguments args;
+  for (const TensorParam &param : signature.tensors) {
+    Expected<Tensor> tensor = makeTensorArgument(param, (*specs)[param.name], request.dataSeed);
+    if (!tensor)
+      return tensor.status();
+    args.tensors.push_back(std::move(*tensor));
+  }
+  for (const ScalarParam &param : signature.scalars) {
+    Expected<ScalarBits> scalar = makeScalarArgument(param, (*specs)[param.name]);
+    if (!scalar)
+      return scalar.status();
+    args.scalars.push_back(*scalar);
+  }
+  return args;
+}
+
+/// What a person looks at first in a tensor.
+Json summaryOf(const std::string &name, const Tensor &tensor) {
+  double low = INFINITY, high = -INFINITY, sum = 0;
+  uint64_t nans = 0;
+  auto *bytes = static_cast<const std::byte *>(tensor.data());
+  for (int64_t i = 0, size = sizeOf(tensor.dtype()); i < tensor.numElements(); ++i) {
+    double value = loadElement(tensor.dtype(), bytes + i * size);
+    nans += std::isnan(value);
+    low = std::fmin(low, value);
+    high = std::fmax(high, value);
+    sum += value;
+  }
+  return {{"name", name}, {"tensor", tensor.str()}, {"min", low}, {"max", high}, {"sum", sum},
+          {"nan", nans}};
+}
+
+/// Outputs, summarised and perhaps saved.
+Expected<Json> collectOutputs(const Request &request, const Signature &signature,
+                              const Arguments &args) {
+  Json outputs = Json::array();
+  std::error_code error;
+  if (!request.save.empty())
+    std::filesystem::create_directories(request.save, error);
+  if (error)
+    return Status(StatusCode::IoError, "cannot make " + request.save + ": " + error.message());
+  for (size_t i = 0; i < args.tensors.size(); ++i) {
+    const TensorParam &param = signature.tensors[i];
+    if (!writes(param.direction) || param.internal)
+      continue;
+    outputs.push_back(summaryOf(param.name, args.tensors[i]));
+    if (request.save.empty())
+      continue;
+    std::string path = request.save + "/" + param.name + ".npy";
+    if (Status failed = writeNpy(path, args.tensors[i]); !failed.isOk())
+      return failed;
+    outputs.back()["file"] = path;
+  }
+  return outputs;
+}
+
+void report(const Request &request, const BundleManifest &manifest, double seconds,
+            const Json &outputs) {
+  if (request.json) {
+    Json json{{"program", manifest.program},
+              {"platform", manifest.platform},
+              {"seconds", seconds},
+              {"outputs", outputs}};
+    std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    return;
+  }
+  std::printf("%s on %s: %.6f s\n", manifest.program.c_str(), manifest.platform.c_str(), seconds);
+  for (const Json &output : outputs)
+    std::printf(
+        "  %-8s  %-16s  min %g  max %g  sum %g  nan %llu%s%s\n",
+        output["name"].get<std::string>().c_str(), output["tensor"].get<std::string>().c_str(),
+        output["min"].get<double>(), output["max"].get<double>(), output["sum"].get<double>(),
+        (unsigned long long)output["nan"].get<uint64_t>(), output.contains("file") ? "  " : "",
+        output.contains("file") ? output["file"].get<std::string>().c_str() : "");
+  std::printf("RAN\n");
+}
+
+/// Runs the program on an engine that records what was asked for.
+Status execute(const Request &request, const BundleManifest &manifest, const NativeProgram &program,
+               const Arguments &args, int dumpLevel) {
+  EngineOptions options;
+  options.recordTrace = request.timeline;
+  Expected<std::unique_ptr<Engine>> engine = Engine::create(program.registry(), options);
+  if (!engine)
+    return engine.status();
+  RunOptions run;
+  run.program = manifest.program;
+  run.platform = manifest.platform;
+  run.dump = {dumpLevel, request.out};
+  run.recordTimeline = request.timeline;
+  if (Status begun = (*engine)->begin(run); !begun.isOk())
+    return begun;
+  Status done = program.runOn(**engine, args.tensors, args.scalars);
+  Status finished = (*engine)->finish();
+  if (request.timeline && (*engine)->timeline().isRecorded()) {
+    Status written = writeTimeline(request.out, manifest.program + " on " + manifest.platform,
+                                   (*engine)->timeline(), (*engine)->trace());
+    if (finished.isOk())
+      finished = written;
+  }
+  return done.isOk() ? finished : done;
+}
+
+int run(const Request &request) {
+  Expected<Bundle> bundle = Bundle::open(request.directory);
+  if (!bundle)
+    return complain(bundle.status());
+  const BundleManifest &manifest = bundle->manifest();
+  if (request.verifyOnly) {
+    std::printf("%s for %s: every file is as it was built\n", manifest.program.c_str(),
+                manifest.platform.c_str());
+    return exitGood;
+  }
+  Expected<std::shared_ptr<const NativeProgram>> program = bundle->load();
+  if (!program)
+    return complain(program.status());
+  Expected<int> level = request.dumpGiven && !request.dump.empty()
+                            ? parseDumpLevel(request.dump, "--dump-args")
+                            : dumpLevelFromEnvironment(0);
+  if (!level)
+    return complain(level.status());
+  int dumpLevel = request.dumpTensor || (request.dumpGiven && request.dump.empty()) ? 2 : *level;
+  const Signature &signature = *manifest.native->entry.signature;
+  Expected<Arguments> args = makeArguments(request, signature);
+  if (!args)
+    return complain(args.status());
+  auto start = std::chrono::steady_clock::now();
+  if (Status failed = execute(request, manifest, **program, *args, dumpLevel); !failed.isOk())
+    return complain(failed);
+  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  Expected<Json> outputs = collectOutputs(request, signature, *args);
+  if (!outputs)
+    return complain(outputs.status());
+  report(request, manifest, seconds, *outputs);
+  return exitGood;
+}
+
+} // namespace
+
+int kiln::execCommand(int argc, const char *const *argv) {
+  // CLI11 and the standard library may throw; this is the boundary where that ends.
+  try {
+    Request request;
+    CLI::App app("Verifies a bundle and runs it, without the compiler.", "kiln exec");
+    app.add_option("DIR", request.directory, "The bundle")->required();
+    app.add_option("--arg", request.args,
+                   "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
+    app.add_option("--data-seed", request.dataSeed, "Seed of the random inputs")
+        ->capture_default_str();
+    app.add_option("--save", request.save, "Write each output to this folder as NAME.npy");
+    app.add_option("--out", request.out, "Where dump and timeline are written")
+        ->capture_default_str();
+    auto *dump = app.add_option("--dump-args", request.dump,
+                                "Dump kernel arguments: 0 off, 1 what the program marked, 2 "
+                                "everything (without a number), 3 metadata of everything");
+    dump->expected(0, 1);
+    app.add_flag("--dump-tensor", request.dumpTensor, "The same as --dump-args=2");
+    app.add_flag("--timeline", request.timeline, "Write timeline.json and graph.json");
+    app.add_flag("--verify-only", request.verifyOnly, "Run nothing");
+    app.add_flag("--json", request.json, "Machine-readable output");
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError &error) {
+      if (error.get_exit_code() == 0)
+        return app.exit(error);
+      return complain(
+          Status(StatusCode::InvalidArgument, std::string(error.what()) + "; see --help"));
+    }
+    request.dumpGiven = dump->count() > 0;
+    return run(request);
+  } catch (const std::exception &error) {
+    return complain(Status(StatusCode::Internal, error.what()));
+  }
+}

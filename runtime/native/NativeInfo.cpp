@@ -1,0 +1,204 @@
+// What a compiled program is made of, as JSON. Reading trusts nothing: bundles and cache entries
+// come from disk.
+#include "kiln/runtime/native_program.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace kiln;
+using Json = nlohmann::ordered_json;
+
+static Status bad(const std::string &message) {
+  return Status(StatusCode::InvalidArgument, "the description of the program: " + message);
+}
+
+Status NativeInfo::verify() const {
+  if (!entry.signature)
+    return bad("the entry has no signature");
+  const Signature &signature = *entry.signature;
+  if (entry.symbol.empty())
+    return bad("the entry has no symbol");
+  // Each tensor and each scalar once, each kind in its own order.
+  size_t next[2] = {0, 0};
+  for (const ParamRef &param : parameters)
+    if (param.index != next[param.isTensor]++)
+      return bad("its parameters are not in order");
+  if (next[true] != signature.tensors.size() || next[false] != signature.scalars.size())
+    return bad("it has not as many parameters as its signature");
+  if (kind == Kind::Kernel && !kernels.empty())
+    return bad("a kernel launches nothing");
+  std::vector<const NativeKernel *> all{&entry};
+  for (const NativeKernel &kernel : kernels)
+    all.push_back(&kernel);
+  for (const NativeKernel *kernel : all) {
+    if (kernel->name.empty() || kernel->symbol.empty())
+      return bad("a kernel without a name or symbol");
+    if (kernel->workspaceBytes > uint64_t(1) << 40)
+      return bad("'" + kernel->name + "' wants more scratch than any machine has");
+    if (kernel->signature)
+      if (Status wrong = kernel->signature->verify(); !wrong.isOk())
+        return wrong;
+  }
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+static Json signatureJson(const Signature &signature) {
+  Json tensors = Json::array(), scalars = Json::array();
+  for (const TensorParam &tensor : signature.tensors) {
+    Json extents = Json::array();
+    for (int64_t extent : tensor.extents)
+      extents.push_back(extent == dynamicExtent ? Json(nullptr) : Json(extent));
+    tensors.push_back({{"name", tensor.name},
+                       {"dtype", toString(tensor.dtype)},
+                       {"direction", toString(tensor.direction)},
+                       {"extents", extents},
+                       {"internal", tensor.internal},
+                       {"const", tensor.isConst}});
+  }
+  for (const ScalarParam &scalar : signature.scalars)
+    scalars.push_back({{"name", scalar.name}, {"type", toString(scalar.type)}});
+  return {{"name", signature.name},
+          {"core_type", signature.coreType},
+          {"tensors", tensors},
+          {"scalars", scalars}};
+}
+
+static Json kernelJson(const NativeKernel &kernel) {
+  Json json{
+      {"name", kernel.name}, {"symbol", kernel.symbol}, {"workspace_bytes", kernel.workspaceBytes}};
+  if (kernel.signature)
+    json["signature"] = signatureJson(*kernel.signature);
+  return json;
+}
+
+std::string kiln::toJson(const NativeInfo &info) {
+  Json kernels = Json::array();
+  for (const NativeKernel &kernel : info.kernels)
+    kernels.push_back(kernelJson(kernel));
+  std::string parameters;
+  for (const ParamRef &param : info.parameters)
+    parameters += param.isTensor ? 't' : 's';
+  Json json{{"kind", info.kind == NativeInfo::Kind::Kernel ? "kernel" : "orchestration"},
+            {"entry", kernelJson(info.entry)},
+            {"parameters", parameters},
+            {"kernels", kernels}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Fields of a JSON object, each of the type that is asked for or noted as missing.
+class Fields {
+public:
+  Fields(const Json &json, bool &good) : Object(json), Good(good) { Good &= json.is_object(); }
+
+  std::string text(const char *name) const {
+    const Json *value = get(name);
+    return value && check(value->is_string()) ? value->get<std::string>() : "";
+  }
+  uint64_t number(const char *name) const {
+    const Json *value = get(name);
+    return value && check(value->is_number_unsigned()) ? value->get<uint64_t>() : 0;
+  }
+  bool flag(const char *name) const {
+    const Json *value = get(name);
+    return value && check(value->is_boolean()) && value->get<bool>();
+  }
+  const Json &list(const char *name) const {
+    static const Json none = Json::array();
+    const Json *value = get(name);
+    return value && check(value->is_array()) ? *value : none;
+  }
+  const Json *find(const char *name) const {
+    auto found = Object.is_object() ? Object.find(name) : Object.end();
+    return found == Object.end() ? nullptr : &*found;
+  }
+  bool check(bool isRight) const { return Good &= isRight, isRight; }
+
+private:
+  const Json *get(const char *name) const {
+    const Json *value = find(name);
+    check(value != nullptr);
+    return value;
+  }
+  const Json &Object;
+  bool &Good;
+};
+
+Signature readSignature(const Json &json, bool &good) {
+  Fields fields(json, good);
+  Signature signature{fields.text("name"), fields.text("core_type"), {}, {}};
+  for (const Json &item : fields.list("tensors")) {
+    Fields tensor(item, good);
+    TensorParam param;
+    param.name = tensor.text("name");
+    std::optional<DType> dtype = parseDType(tensor.text("dtype"));
+    param.dtype = dtype.value_or(DType::F32);
+    good &= dtype.has_value();
+    std::string direction = tensor.text("direction");
+    param.direction = direction == "in"    ? Direction::In
+                      : direction == "out" ? Direction::Out
+                                           : Direction::InOut;
+    good &= direction == toString(param.direction);
+    for (const Json &extent : tensor.list("extents")) {
+      bool isNumber = extent.is_number_integer() && extent.get<int64_t>() >= 0;
+      good &= extent.is_null() || isNumber;
+      param.extents.push_back(isNumber ? extent.get<int64_t>() : dynamicExtent);
+    }
+    param.internal = tensor.flag("internal");
+    param.isConst = tensor.flag("const");
+    signature.tensors.push_back(std::move(param));
+  }
+  for (const Json &item : fields.list("scalars")) {
+    Fields scalar(item, good);
+    std::optional<DType> type = parseDType(scalar.text("type"));
+    good &= type.has_value();
+    signature.scalars.push_back({scalar.text("name"), type.value_or(DType::Index)});
+  }
+  return signature;
+}
+
+NativeKernel readKernel(const Json &json, bool &good) {
+  Fields fields(json, good);
+  NativeKernel kernel{fields.text("name"), fields.text("symbol"), fields.number("workspace_bytes"),
+                      std::nullopt};
+  if (const Json *signature = fields.find("signature"))
+    kernel.signature = readSignature(*signature, good);
+  return kernel;
+}
+
+} // namespace
+
+Expected<NativeInfo> kiln::parseNativeInfo(std::string_view text) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  bool good = true;
+  Fields fields(json, good);
+  if (!good)
+    return bad("it is no JSON object");
+  NativeInfo info;
+  std::string kind = fields.text("kind");
+  info.kind = kind == "kernel" ? NativeInfo::Kind::Kernel : NativeInfo::Kind::Orchestration;
+  good &= kind == "kernel" || kind == "orchestration";
+  const Json *entry = fields.find("entry");
+  if (fields.check(entry != nullptr))
+    info.entry = readKernel(*entry, good);
+  uint16_t next[2] = {0, 0};
+  for (char c : fields.text("parameters")) {
+    good &= c == 't' || c == 's';
+    info.parameters.push_back({c == 't', next[c == 't']++});
+  }
+  for (const Json &kernel : fields.list("kernels"))
+    info.kernels.push_back(readKernel(kernel, good));
+  if (!good)
+    return bad("a field is missing or of the wrong type");
+  if (Status wrong = info.verify(); !wrong.isOk())
+    return wrong;
+  return info;
+}

@@ -1,0 +1,56 @@
+#include "abi/FileIo.h"
+#include "kiln/runtime/native_program.h"
+
+#include <cerrno>
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+using namespace kiln;
+
+static Status linkerError(const std::string &what) {
+  const char *reason = dlerror();
+  return Status(StatusCode::IoError,
+                "cannot load " + what + ": " + (reason ? reason : "no reason given"));
+}
+
+Expected<std::shared_ptr<SharedObject>> SharedObject::open(const std::string &path) {
+  std::shared_ptr<SharedObject> object(new SharedObject);
+  // Without a slash the linker would search its own path.
+  std::string name = path.find('/') == std::string::npos ? "./" + path : path;
+  object->Handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!object->Handle)
+    return linkerError(path);
+  return object;
+}
+
+Expected<std::shared_ptr<SharedObject>> SharedObject::fromBytes(std::string_view bytes,
+                                                                const std::string &name) {
+  std::shared_ptr<SharedObject> object(new SharedObject);
+  object->Fd = memfd_create(("kiln-" + name.substr(0, 200)).c_str(), MFD_CLOEXEC);
+  if (object->Fd < 0)
+    return errnoStatus("create memory for the code of", name);
+  while (!bytes.empty()) {
+    ssize_t put = ::write(object->Fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR)
+      continue;
+    if (put <= 0)
+      return errnoStatus("write the code of", name);
+    bytes.remove_prefix(static_cast<size_t>(put));
+  }
+  // By process id, not "self": a debugger opens this name too.
+  std::string path = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(object->Fd);
+  object->Handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!object->Handle)
+    return linkerError("the code of " + name);
+  return object;
+}
+
+SharedObject::~SharedObject() {
+  if (Handle)
+    dlclose(Handle);
+  if (Fd >= 0)
+    ::close(Fd);
+}
+
+void *SharedObject::find(const std::string &symbol) const { return dlsym(Handle, symbol.c_str()); }

@@ -1,0 +1,349 @@
+#include "ReadTensor.h"
+#include "TestSupport.h"
+
+#include <random>
+
+using namespace kiln;
+using namespace kiln::test;
+
+namespace {
+
+alignas(64) float memory[4096];
+
+/// What a call would learn of this argument.
+TensorFacts factsOf(const CallArg &arg, kiln_tensor *descriptor = nullptr) {
+  uint64_t words[maxFactWords], *end = words;
+  kiln_tensor local;
+  TensorProblem problem = readTensor(arg, descriptor ? *descriptor : local, end);
+  EXPECT_EQ(int(problem), int(TensorProblem::None));
+  if (problem != TensorProblem::None)
+    return {};
+  return unpackFacts({words, end}).at(0);
+}
+
+TensorProblem problemOf(const CallArg &arg) {
+  uint64_t words[maxFactWords], *end = words;
+  kiln_tensor local;
+  return readTensor(arg, local, end);
+}
+
+RawTensor raw(Dims extents, Dims strides = {}, void *data = memory) {
+  return RawTensor(data, DType::F32, extents, strides);
+}
+
+TensorAdaptor adaptor(Dims extents, Dims strides = {}) {
+  return take(TensorAdaptor::raw(memory, DType::F32, extents, strides));
+}
+
+//===----------------------------------------------------------------------===//
+// Facts
+//===----------------------------------------------------------------------===//
+
+TEST(Facts, shape_is_no_fact) {
+  TensorFacts some = factsOf(raw({8, 16}));
+  EXPECT_EQ(some.str(), "f32 rank 2 leading 1 align16 offsets32");
+  for (auto [m, n] : {std::pair{1, 16}, {7, 4}, {1000, 4}, {16, 16}, {0, 8}})
+    EXPECT_EQ(factsOf(raw({m, n})), some) << m << "x" << n;
+}
+
+TEST(Facts, leading_dimension) {
+  EXPECT_EQ(factsOf(raw({8, 16})).leadingDim, 1);
+  EXPECT_EQ(factsOf(raw({8, 16}, {1, 8})).leadingDim, 0);
+  EXPECT_EQ(factsOf(raw({8, 16}, {1, 1})).leadingDim, 1) << "the innermost of two";
+  EXPECT_EQ(factsOf(raw({8, 16}, {32, 2})).leadingDim, -1);
+  EXPECT_EQ(factsOf(raw({16})).leadingDim, 0);
+  EXPECT_EQ(factsOf(raw({16}, {3})).leadingDim, -1);
+  // An axis without a choice of index leads, whatever its stride says.
+  EXPECT_EQ(factsOf(raw({8, 1}, {1, 8})).leadingDim, 1);
+  EXPECT_EQ(factsOf(raw({1, 8}, {77, 2})).leadingDim, 0);
+}
+
+TEST(Facts, strides_of_short_axes_mean_nothing) {
+  kiln_tensor one, other;
+  TensorFacts plain = factsOf(raw({8, 1}, {1, 1}), &one);
+  for (int64_t stride : {0, 1, 2, 5, 1000000})
+    EXPECT_EQ(factsOf(raw({8, 1}, {1, stride}), &other), plain) << stride;
+  EXPECT_EQ(one.strides[1], 1);
+  EXPECT_EQ(other.strides[1], 1) << "kernels rely on the leading stride";
+  EXPECT_EQ(factsOf(raw({1, 8}, {3, 1})), factsOf(raw({1, 8})));
+  // Not even for alignment: 3 elements are 12 bytes.
+  EXPECT_TRUE(factsOf(raw({1, 8}, {3, 1})).isAligned16);
+  EXPECT_FALSE(factsOf(raw({2, 8}, {9, 1})).isAligned16);
+}
+
+TEST(Facts, alignment_of_base_and_strides) {
+  EXPECT_TRUE(factsOf(raw({8, 16})).isAligned16);
+  EXPECT_FALSE(factsOf(raw({8, 16}, {}, memory + 1)).isAligned16);
+  EXPECT_TRUE(factsOf(raw({8, 16}, {}, memory + 4)).isAligned16);
+  EXPECT_FALSE(factsOf(raw({8, 15})).isAligned16);
+  EXPECT_TRUE(factsOf(raw({8, 15}, {16, 1})).isAligned16);
+  EXPECT_FALSE(factsOf(raw({8, 16}, {32, 2})).isAligned16);
+  EXPECT_TRUE(factsOf(raw({8, 4}, {32, 4})).isAligned16) << "no leading axis, all strides count";
+}
+
+TEST(Facts, offsets_of_32_bits_up_to_the_last_byte) {
+  int64_t limit = INT32_MAX / 4; // elements whose bytes fit
+  EXPECT_TRUE(factsOf(raw({limit})).use32bit);
+  EXPECT_FALSE(factsOf(raw({limit + 1})).use32bit);
+  // The product must not be formed in 32 bits: 2^16 rows of 2^16.
+  EXPECT_FALSE(factsOf(raw({65536, 65536})).use32bit);
+  EXPECT_FALSE(factsOf(raw({2, 1}, {int64_t(1) << 40, 1})).use32bit);
+  EXPECT_TRUE(factsOf(raw({0, 65536, 65536})).use32bit) << "nothing to address";
+}
+
+TEST(Facts, descriptor_has_the_abi_form) {
+  kiln_tensor t;
+  factsOf(raw({3, 5}), &t);
+  EXPECT_EQ(t.extents[1], 5);
+  EXPECT_EQ(t.strides[0], 5);
+  EXPECT_EQ(t.strides[1], 1);
+  EXPECT_EQ(t.extents[4], 1);
+  EXPECT_EQ(t.strides[4], 0);
+  EXPECT_EQ(t.flags, KILN_TENSOR_CONTIGUOUS);
+  factsOf(raw({3, 5}, {0, 1}), &t);
+  EXPECT_EQ(t.flags, KILN_TENSOR_BROADCAST | KILN_TENSOR_READ_ONLY);
+  factsOf(raw({3, 5}, {8, 1}), &t);
+  EXPECT_EQ(t.flags, 0);
+  // What runtime tensors say of themselves, and what a call says, is the same.
+  for (auto [extents, strides] :
+       {std::pair<std::vector<int64_t>, std::vector<int64_t>>{{4, 1}, {9, 9}},
+        {{1, 4}, {9, 1}},
+        {{2, 3, 4}, {12, 4, 1}},
+        {{3, 1, 4}, {4, 7, 1}}}) {
+    Tensor tensor = take(Tensor::view(memory, DType::F32, extents, strides));
+    kiln_tensor want = tensor.toAbi();
+    factsOf(RawTensor(memory, DType::F32, extents, strides), &t);
+    EXPECT_EQ(std::memcmp(&t, &want, sizeof t), 0) << toString(extents) << toString(strides);
+  }
+}
+
+TEST(Facts, bad_arguments_are_problems) {
+  using P = TensorProblem;
+  EXPECT_EQ(problemOf(3), P::NotATensor);
+  EXPECT_EQ(problemOf(raw({-1, 4})), P::Negative);
+  EXPECT_EQ(problemOf(raw({2, 4}, {-4, 1})), P::Negative);
+  EXPECT_EQ(problemOf(raw({INT64_MAX, INT64_MAX})), P::TooLarge);
+  EXPECT_EQ(problemOf(raw({INT64_MAX / 4})), P::TooLarge) << "wraps around the address space";
+  EXPECT_EQ(problemOf(raw({2, 2}, {}, nullptr)), P::NullData);
+  EXPECT_EQ(problemOf(raw({0, 2}, {}, nullptr)), P::None);
+  EXPECT_EQ(problemOf(raw({2, 2}, {}, reinterpret_cast<char *>(memory) + 2)), P::Misaligned);
+  EXPECT_EQ(problemOf(raw({})), P::BadRank);
+  EXPECT_EQ(problemOf(raw({1, 1, 1, 1, 1, 1})), P::BadRank);
+  EXPECT_EQ(problemOf(RawTensor(memory, DType::Index, {4})), P::BadDType);
+  RawTensor four = raw({4});
+  CallArg arg(four);
+  arg.extents = nullptr;
+  EXPECT_EQ(problemOf(arg), P::NoExtents);
+  arg = four;
+  arg.marks = Marks{1, 3, 1}.pack();
+  EXPECT_EQ(problemOf(arg), P::BadMarks);
+  arg.marks = Marks{2, -1, 1}.pack();
+  EXPECT_EQ(problemOf(arg), P::BadMarks);
+}
+
+/// Random facts of the kind a call can have.
+TensorFacts randomFacts(std::mt19937_64 &random) {
+  TensorFacts facts;
+  facts.dtype = DType(random() % 10);
+  facts.rank = uint8_t(1 + random() % 5);
+  facts.leadingDim = int8_t(int(random() % (facts.rank + 1u)) - 1);
+  facts.use32bit = random() % 2;
+  facts.isAligned16 = random() % 2;
+  facts.divisibility = random() % 3 ? 1 : uint32_t(1 + random() % UINT32_MAX);
+  for (int axis = 0; axis < facts.rank; ++axis) {
+    if (random() % 2)
+      continue;
+    facts.extents[axis] = int64_t(random() % 4 ? random() % 5 : random() >> 2);
+    if (*facts.extents[axis] > 1)
+      facts.strides[axis] = int64_t(random() % 4 ? random() % 5 : random() >> 2);
+  }
+  return facts;
+}
+
+TEST(Facts, packing_loses_nothing) {
+  std::mt19937_64 random(1);
+  std::vector<std::pair<std::vector<uint64_t>, std::vector<TensorFacts>>> seen;
+  for (int round = 0; round < 300; ++round) {
+    std::vector<TensorFacts> list(1 + random() % 3);
+    uint64_t words[3 * maxFactWords], *end = words;
+    for (TensorFacts &facts : list) {
+      facts = randomFacts(random);
+      end = packFacts(facts, end);
+      EXPECT_EQ(parseTensorFacts(facts.str()), facts) << facts.str();
+    }
+    EXPECT_EQ(unpackFacts({words, end}), list);
+    seen.emplace_back(std::vector(words, end), list);
+  }
+  for (const auto &[words, list] : seen)
+    for (const auto &[otherWords, otherList] : seen)
+      EXPECT_EQ(words == otherWords, list == otherList);
+}
+
+TEST(Facts, text_that_is_no_facts) {
+  for (const char *text :
+       {"", "f32", "f32 rank", "f32 rank 0", "f32 rank 6", "f32 rank 2 leading 2", "index rank 1",
+        "f32 rank 2 static 2:4:1", "f32 rank 2 static 0:4", "f32 rank 2 static 0:1:1",
+        "f32 rank 2 static 0:4:1 static 0:4:1", "f32 rank 2 static 0:4:1:2",
+        "f32 rank 2 static -1:4:1", "f32 rank 2 divisible 0", "f32 rank 2 leading",
+        "f32 rank 2 huge", "f99 rank 2"})
+    EXPECT_FALSE(parseTensorFacts(text)) << text;
+}
+
+//===----------------------------------------------------------------------===//
+// Marks
+//===----------------------------------------------------------------------===//
+
+TEST(Marks, static_pins_extent_and_stride) {
+  TensorAdaptor x = adaptor({8, 16});
+  x.mark_static({0});
+  EXPECT_EQ(factsOf(x).str(), "f32 rank 2 leading 1 align16 offsets32 static 0:8:16");
+  x.mark_static({1});
+  EXPECT_EQ(factsOf(x).str(), "f32 rank 2 leading 1 align16 offsets32 static 0:8:16 static 1:16:1");
+  EXPECT_EQ(factsOf(adaptor({8, 16}).mark_static()), factsOf(x)) << "all of them";
+  TensorFacts before = factsOf(x);
+  x.mark_static({0}).mark_static({1, 0, 1}).mark_static();
+  EXPECT_EQ(factsOf(x), before) << "idempotent";
+}
+
+TEST(Marks, static_stride_of_a_short_axis_is_not_pinned) {
+  // Else a tensor of shape (1, n) would be compiled again for each n.
+  EXPECT_EQ(factsOf(adaptor({1, 8}).mark_static({0})), factsOf(adaptor({1, 16}).mark_static({0})));
+  EXPECT_EQ(factsOf(adaptor({1, 8}, {5, 1}).mark_static({0})).strides[0], std::nullopt);
+}
+
+TEST(Marks, layout_dynamic_replaces_all_marks) {
+  TensorAdaptor x = adaptor({8, 16});
+  TensorFacts plain = factsOf(x);
+  x.mark_static().mark_layout_dynamic();
+  EXPECT_EQ(factsOf(x), plain);
+  x.mark_layout_dynamic(1, 8);
+  EXPECT_EQ(factsOf(x).divisibility, 8u);
+  EXPECT_EQ(x.mark_layout_dynamic(1).marks().divisibility, 1u);
+  EXPECT_EQ(factsOf(x), plain) << "a leading dimension that is given or found is the same fact";
+  EXPECT_TRUE(x.status().isOk());
+}
+
+TEST(Marks, leading_dimension_may_be_chosen) {
+  TensorAdaptor x = adaptor({8, 16}, {1, 1});
+  EXPECT_EQ(factsOf(x.mark_layout_dynamic(0)).leadingDim, 0);
+  EXPECT_EQ(factsOf(adaptor({1, 16}).mark_layout_dynamic(0)).leadingDim, 0) << "extent 1 may lead";
+}
+
+TEST(Marks, errors_name_the_rank_and_change_nothing) {
+  auto refused = [](auto mark, std::initializer_list<const char *> words) {
+    TensorAdaptor x = adaptor({8, 16});
+    x.mark_static({0});
+    Marks before = x.marks();
+    mark(x);
+    expectError(x.status(), StatusCode::InvalidArgument, words);
+    EXPECT_EQ(x.marks(), before);
+    EXPECT_EQ(problemOf(x), TensorProblem::Stated);
+  };
+  refused([](auto &x) { x.mark_static({-1}); }, {"no axis -1", "rank 2", "0 to 1"});
+  refused([](auto &x) { x.mark_static({1, 2}); }, {"no axis 2", "rank 2"});
+  refused([](auto &x) { x.mark_layout_dynamic(2); }, {"no axis 2", "rank 2"});
+  refused([](auto &x) { x.mark_layout_dynamic(-2); }, {"no axis -2", "rank 2"});
+  refused([](auto &x) { x.mark_layout_dynamic(0); }, {"stride 1", "axis 0", "stride 16"});
+  refused([](auto &x) { x.mark_layout_dynamic(1, 0); }, {"divisibility 0"});
+  refused([](auto &x) { x.mark_layout_dynamic(1, int64_t(1) << 32); }, {"divisibility"});
+  refused([](auto &x) { x.mark_static({7}).mark_layout_dynamic(9); },
+          {"axis 7"}); // the first counts
+}
+
+TEST(Marks, divisibility_is_checked_on_each_call) {
+  EXPECT_EQ(problemOf(adaptor({3, 16}).mark_layout_dynamic(-1, 8)), TensorProblem::None);
+  EXPECT_EQ(problemOf(adaptor({3, 12}).mark_layout_dynamic(-1, 8)), TensorProblem::NotDivisible);
+  EXPECT_EQ(problemOf(adaptor({3, 16}, {20, 1}).mark_layout_dynamic(-1, 8)),
+            TensorProblem::NotDivisible);
+}
+
+//===----------------------------------------------------------------------===//
+// DLPack
+//===----------------------------------------------------------------------===//
+
+struct Managed {
+  int64_t shape[2] = {8, 16}, strides[2] = {16, 1};
+  int deleted = 0;
+  DLManagedTensor tensor{};
+  Managed() {
+    tensor.dl_tensor = {memory, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, shape, strides, 0};
+    tensor.manager_ctx = this;
+    tensor.deleter = [](DLManagedTensor *self) {
+      ++static_cast<Managed *>(self->manager_ctx)->deleted;
+    };
+  }
+};
+
+TEST(DLPack, deleter_runs_exactly_once) {
+  Managed m;
+  {
+    TensorAdaptor x = take(TensorAdaptor::dlpack(&m.tensor));
+    TensorAdaptor copy = x, moved = std::move(x);
+    Tensor view = take(copy.tensor().slice({0, 0}, {1, 1}));
+    copy = moved;
+    EXPECT_EQ(m.deleted, 0);
+  }
+  EXPECT_EQ(m.deleted, 1);
+}
+
+TEST(DLPack, a_view_keeps_the_memory) {
+  Managed m;
+  Tensor view;
+  view = take(TensorAdaptor::dlpack(&m.tensor)).tensor();
+  EXPECT_EQ(m.deleted, 0);
+  view = Tensor();
+  EXPECT_EQ(m.deleted, 1);
+}
+
+TEST(DLPack, what_is_refused_is_not_deleted) {
+  Managed m;
+  auto refused = [&](std::initializer_list<const char *> words) {
+    Expected<TensorAdaptor> x = TensorAdaptor::dlpack(&m.tensor);
+    expectError(x.status(), StatusCode::InvalidArgument, words);
+    EXPECT_EQ(problemOf(&m.tensor), TensorProblem::Stated);
+    m.tensor.dl_tensor = Managed().tensor.dl_tensor;
+    m.tensor.dl_tensor.shape = m.shape;
+    m.tensor.dl_tensor.strides = m.strides;
+  };
+  m.tensor.dl_tensor.device.device_type = kDLCUDA;
+  refused({"host memory"});
+  m.tensor.dl_tensor.dtype.lanes = 4;
+  refused({"element type"});
+  m.tensor.dl_tensor.dtype = {kDLFloat, 64, 1};
+  refused({"element type"});
+  m.tensor.dl_tensor.ndim = 0;
+  refused({"rank"});
+  m.tensor.dl_tensor.ndim = 6;
+  refused({"rank"});
+  m.tensor.dl_tensor.shape = nullptr;
+  refused({"extents"});
+  EXPECT_EQ(m.deleted, 0);
+  EXPECT_FALSE(TensorAdaptor::dlpack(static_cast<DLManagedTensor *>(nullptr)));
+  EXPECT_EQ(problemOf(static_cast<const DLTensor *>(nullptr)), TensorProblem::Stated);
+}
+
+TEST(DLPack, offset_and_missing_strides) {
+  Managed m;
+  m.tensor.dl_tensor.strides = nullptr;
+  m.tensor.dl_tensor.byte_offset = 64;
+  kiln_tensor t;
+  factsOf(&m.tensor, &t);
+  EXPECT_EQ(t.data, memory + 16);
+  EXPECT_EQ(t.strides[0], 16);
+  TensorAdaptor x = take(TensorAdaptor::dlpack(m.tensor.dl_tensor));
+  EXPECT_EQ(x.tensor().data(), memory + 16);
+}
+
+TEST(DLPack, all_forms_of_a_tensor_have_the_same_facts) {
+  Managed m;
+  Tensor tensor = take(Tensor::view(memory, DType::F32, {8, 16}));
+  TensorFacts want = factsOf(tensor);
+  EXPECT_EQ(factsOf(raw({8, 16})), want);
+  EXPECT_EQ(factsOf(raw({8, 16}, {16, 1})), want);
+  EXPECT_EQ(factsOf(&m.tensor.dl_tensor), want);
+  EXPECT_EQ(factsOf(&m.tensor), want);
+  EXPECT_EQ(factsOf(TensorAdaptor(tensor)), want);
+  EXPECT_EQ(factsOf(take(TensorAdaptor::dlpack(m.tensor.dl_tensor))), want);
+}
+
+} // namespace

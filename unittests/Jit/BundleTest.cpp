@@ -1,0 +1,193 @@
+#include "kiln/runtime/bundle.h"
+#include "CBackend.h"
+
+#include <random>
+
+using namespace kiln;
+using namespace kiln::test;
+
+namespace {
+
+/// A bundle of a matmul in C.
+struct BundleTest : testing::Test {
+  TempDir dir;
+  BundleManifest manifest;
+  std::map<std::string, std::string> files;
+
+  void SetUp() override {
+    CBackend backend(matmulKernel());
+    std::vector<TensorFacts> facts(3);
+    for (TensorFacts &fact : facts)
+      fact.rank = 2;
+    static const Artifact artifact = take(backend.compile(facts));
+    manifest = {"test", "cpu", "matmul", "generic +sse2", "toolchain", {"matmul"}, artifact.info};
+    files = {{"program.mlir", "module {}\n"},
+             {"kernel_config.json", "{}\n"},
+             {"kernels/matmul.ll", "; for people\n"},
+             {bundleCodePath, artifact.object}};
+    write();
+  }
+  void write() {
+    std::filesystem::remove_all(dir / "b");
+    EXPECT_OK(writeBundle(dir / "b", manifest, files));
+  }
+  void expectRefused(std::initializer_list<const char *> words, int line = __builtin_LINE()) {
+    Expected<Bundle> bundle = Bundle::open(dir / "b");
+    Status status = bundle ? bundle->load().status() : bundle.status();
+    EXPECT_FALSE(status.isOk()) << "line " << line;
+    for (const char *word : words)
+      EXPECT_TRUE(contains(status.message(), word))
+          << "line " << line << ": '" << word << "' not in: " << status.str();
+  }
+};
+
+TEST_F(BundleTest, test_runs) {
+  auto program = take(take(Bundle::open(dir / "b")).load());
+  Tensor a = randomTensor({5, 8}, 1), b = randomTensor({8, 3}, 2),
+         c = take(Tensor::empty(DType::F32, {5, 3}));
+  EXPECT_OK(c.fillPoison());
+  EXPECT_OK(program->run(std::vector{a, b, c}, {}));
+  EXPECT_TRUE(isProduct(a, b, c));
+  expectError(program->run(std::vector{a, b}, {}), StatusCode::InvalidArgument,
+              {"takes 3 tensors"});
+  expectError(program->run(std::vector{a, b, take(c.reshape({15}))}, {}),
+              StatusCode::InvalidArgument, {"'c'", "f32[15]"});
+  expectError(program->run(std::vector{a, b, c.asReadOnly()}, {}), StatusCode::InvalidArgument,
+              {"'c'", "read-only"});
+}
+
+TEST_F(BundleTest, test_each_file_missing_or_altered_is_named) {
+  std::vector<std::string> names{"bundle.json"};
+  for (const auto &[name, bytes] : files)
+    names.push_back(name);
+  for (const std::string &name : names) {
+    std::string path = dir / "b/" + name, good = readText(path);
+    std::filesystem::remove(path);
+    expectRefused({path.c_str(), "missing"});
+    for (size_t at : {size_t(0), good.size() / 2, good.size() - 1}) {
+      std::string bytes = good;
+      bytes[at] ^= 1;
+      writeText(path, bytes);
+      expectRefused({path.c_str()});
+    }
+    writeText(path, good.substr(0, good.size() - 1));
+    expectRefused({path.c_str()});
+    writeText(path, good + "\n");
+    expectRefused({path.c_str()});
+    writeText(path, "");
+    expectRefused({path.c_str()});
+    std::filesystem::remove(path);
+    std::filesystem::create_directory(path);
+    expectRefused({path.c_str()});
+    std::filesystem::remove(path);
+    writeText(path, good);
+    EXPECT_TRUE(Bundle::open(dir / "b"));
+  }
+}
+
+TEST_F(BundleTest, test_every_byte_of_the_manifest_counts) {
+  std::string path = dir / "b/bundle.json", good = readText(path);
+  for (size_t at = 0; at < good.size(); ++at) {
+    std::string bytes = good;
+    bytes[at] ^= 1;
+    writeText(path, bytes);
+    EXPECT_FALSE(Bundle::open(dir / "b")) << "byte " << at;
+  }
+}
+
+TEST_F(BundleTest, test_foreign_machine) {
+  manifest.arch = "future-cpu +sse2,+avx1024,-sse4a";
+  write();
+  expectRefused({bundleCodePath, "future-cpu", "lacks avx1024"});
+  manifest.arch = "generic +sse2";
+  files[bundleCodePath][18] = char(183); // e_machine: AArch64
+  write();
+  expectRefused({bundleCodePath, "cannot load"});
+  files[bundleCodePath] = "no object at all";
+  write();
+  expectRefused({bundleCodePath, "cannot load"});
+}
+
+TEST_F(BundleTest, test_symbol_that_is_not_there) {
+  manifest.native->entry.symbol = "elsewhere";
+  write();
+  expectRefused({bundleCodePath, "no symbol 'elsewhere'"});
+}
+
+TEST_F(BundleTest, test_bundle_without_code) {
+  manifest.platform = "a2a3sim";
+  manifest.native.reset();
+  files.erase(bundleCodePath);
+  write();
+  expectRefused({"a2a3sim", "no code"});
+}
+
+TEST_F(BundleTest, test_files_outside_the_folder) {
+  writeText(dir / "secret", "x");
+  for (const char *name : {"../secret", "kernels/../../secret", "./x"}) {
+    std::map<std::string, std::string> outside = files;
+    outside[name] = "x";
+    std::filesystem::remove_all(dir / "b");
+    std::filesystem::create_directories(dir / "b/kernels");
+    EXPECT_OK(writeBundle(dir / "b", manifest, outside));
+    expectRefused({"outside the bundle", name});
+  }
+}
+
+TEST_F(BundleTest, test_half_written_is_no_bundle) {
+  files["program.mlir/impossible"] = "a file is in the way";
+  EXPECT_FALSE(writeBundle(dir / "b", manifest, files).isOk());
+  expectRefused({"bundle.json", "not a bundle"});
+}
+
+TEST(NativeInfo, test_description_survives_text) {
+  NativeInfo info;
+  info.kind = NativeInfo::Kind::Orchestration;
+  Signature signature{"main", "orchestration", {}, {{"n", DType::Index}, {"s", DType::BF16}}};
+  signature.tensors = {TensorParam::dynamic("x", DType::I8, 3, Direction::InOut)};
+  signature.tensors[0].extents[1] = 7;
+  info.entry = {"main", "kiln.main", 0, signature};
+  info.parameters = {{false, 0}, {true, 0}, {false, 1}};
+  info.kernels = {{"k", "kiln.k", 4096, signature}, {"bare", "kiln.bare", 0, std::nullopt}};
+  NativeInfo back = take(parseNativeInfo(toJson(info)));
+  EXPECT_EQ(toJson(back), toJson(info));
+  EXPECT_EQ(back.parameters, info.parameters);
+  EXPECT_EQ(back.kernels[0].signature->tensors[0].extents, signature.tensors[0].extents);
+}
+
+TEST(NativeInfo, test_damaged_descriptions_are_refused_or_harmless) {
+  NativeInfo info;
+  Signature signature{"k", "cpu", {TensorParam::dynamic("x", DType::F32, 2, Direction::In)}, {}};
+  info.entry = {"k", "kiln.k", 64, signature};
+  info.parameters = {{true, 0}};
+  std::string good = toJson(info);
+  std::mt19937 random(1);
+  int refused = 0;
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = good;
+    for (int edits = 1 + int(random() % 3); edits > 0; --edits) {
+      size_t at = random() % text.size();
+      switch (random() % 3) {
+      case 0:
+        text[at] = "{}[]\",:0-9nulltrue"[random() % 18];
+        break;
+      case 1:
+        text.erase(at, 1 + random() % 8);
+        break;
+      default:
+        text.insert(at, text.substr(random() % text.size(), random() % 20));
+      }
+      if (text.empty())
+        text = "{";
+    }
+    Expected<NativeInfo> parsed = parseNativeInfo(text);
+    if (parsed)
+      EXPECT_OK(parsed->verify());
+    refused += !parsed;
+  }
+  EXPECT_GT(refused, 1000);
+  for (const char *text : {"", "null", "[]", "{}", "{\"kind\":1}"})
+    EXPECT_FALSE(parseNativeInfo(text)) << text;
+}
+
+} // namespace

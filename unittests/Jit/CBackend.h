@@ -1,0 +1,184 @@
+//===- CBackend.h - a backend for tests: facts to C to a shared object -------------------===//
+//
+// What: stands in for the real compiler. It bakes the facts it is given into C as constants, the
+// way
+//   a compiler would, and nothing else; so a fact that is missing from a key, or an offset that
+//   does not fit, shows as a wrong result. Tests only; needs a C compiler (KILN_TEST_CC).
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_UNITTESTS_JIT_CBACKEND_H
+#define KILN_UNITTESTS_JIT_CBACKEND_H
+
+#include "TestSupport.h"
+#include "kiln/Jit/Jit.h"
+
+#include <atomic>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace kiln::test {
+
+/// A kernel in C. `EXTENT(t, d)`, `AT(t, i, j)` and `SCALAR(i)` refer to tensors by number;
+/// `Element` is float, and `Offset` the type that byte offsets are computed in.
+struct CKernel {
+  Signature signature;
+  std::string body;
+  uint64_t workspaceBytes = 0;
+};
+
+/// c = a @ b
+inline CKernel matmulKernel() {
+  CKernel kernel;
+  kernel.signature = {"matmul",
+                      "cpu",
+                      {TensorParam::dynamic("a", DType::F32, 2, Direction::In),
+                       TensorParam::dynamic("b", DType::F32, 2, Direction::In),
+                       TensorParam::dynamic("c", DType::F32, 2, Direction::Out)},
+                      {}};
+  kernel.body = R"(
+    for (int64_t i = 0; i < EXTENT(2, 0); ++i)
+      for (int64_t j = 0; j < EXTENT(2, 1); ++j) {
+        Element sum = 0;
+        for (int64_t k = 0; k < EXTENT(0, 1); ++k)
+          sum += *AT(0, i, k) * *AT(1, k, j);
+        *AT(2, i, j) = sum;
+      })";
+  return kernel;
+}
+
+/// x[i][j] = value
+inline CKernel pokeKernel() {
+  CKernel kernel;
+  kernel.signature = {"poke",
+                      "cpu",
+                      {TensorParam::dynamic("x", DType::F32, 2, Direction::InOut)},
+                      {{"i", DType::Index}, {"j", DType::Index}, {"value", DType::F32}}};
+  kernel.body = R"(
+    union { uint32_t bits; float number; } value = {(uint32_t)SCALAR(2)};
+    *AT(0, (int64_t)SCALAR(0), (int64_t)SCALAR(1)) = value.number;)";
+  return kernel;
+}
+
+class CBackend : public JitSource {
+public:
+  explicit CBackend(CKernel kernel, std::string identity = "program test\nplatform c\n")
+      : Kernel(std::move(kernel)), Identity(std::move(identity)) {
+    for (uint16_t i = 0; i < Kernel.signature.tensors.size(); ++i)
+      Order.push_back({true, i});
+    for (uint16_t i = 0; i < Kernel.signature.scalars.size(); ++i)
+      Order.push_back({false, i});
+  }
+
+  const Signature &signature() const override { return Kernel.signature; }
+  std::span<const ParamRef> parameters() const override { return Order; }
+  const std::string &identity() const override { return Identity; }
+
+  Expected<Artifact> compile(std::span<const TensorFacts> facts) const override {
+    ++compiles;
+    if (!journal.empty()) { // counts compiles across processes
+      int fd = ::open(journal.c_str(), O_WRONLY | O_APPEND | O_CREAT, 0600);
+      (void)!::write(fd, "compiled\n", 9);
+      ::close(fd);
+    }
+    if (fails)
+      return Status(StatusCode::Unsupported, "this program cannot be compiled");
+    lastFacts.assign(facts.begin(), facts.end());
+    TempDir folder;
+    writeText(folder / "k.c", render(facts));
+    std::string command =
+        std::string(KILN_TEST_CC " -O1 -w -shared -fPIC -I" KILN_SOURCE_DIR "/include -o ") +
+        (folder / "k.so") + " " + (folder / "k.c");
+    if (std::system(command.c_str()) != 0)
+      return Status(StatusCode::Internal, "the C compiler failed");
+    const std::string &name = Kernel.signature.name;
+    NativeInfo info{
+        NativeInfo::Kind::Kernel, {name, name, Kernel.workspaceBytes, Kernel.signature}, Order, {}};
+    return Artifact{std::move(info), readText(folder / "k.so")};
+  }
+
+  std::vector<ParamRef> Order;
+  mutable std::atomic<int> compiles{0};
+  mutable std::vector<TensorFacts> lastFacts;
+  std::string journal;
+  bool fails = false;
+
+private:
+  std::string render(std::span<const TensorFacts> facts) const {
+    std::string text = "#include \"kiln/abi.h\"\ntypedef float Element;\n"
+                       "#define SCALAR(i) args->scalars[i]\n"
+                       "#define EXTENT(t, d) EXTENT_##t##_##d\n"
+                       "#define AT(t, i, j) ((Element *)((char *)args->tensors[t].data + "
+                       "((Offset_##t)(i) * (Offset_##t)(STRIDE_##t##_0) + "
+                       "(Offset_##t)(j) * (Offset_##t)(STRIDE_##t##_1)) * "
+                       "(Offset_##t)sizeof(Element)))\n";
+    for (size_t t = 0; t < facts.size(); ++t) {
+      std::string number = std::to_string(t), tensor = "args->tensors[" + number + "]";
+      text += std::string("typedef ") + (facts[t].use32bit ? "int32_t" : "int64_t") + " Offset_" +
+              number + ";\n";
+      for (int axis = 0; axis < 2; ++axis) {
+        std::string at = number + "_" + std::to_string(axis), index = std::to_string(axis);
+        bool isLeading = facts[t].leadingDim == axis;
+        text += "#define EXTENT_" + at + " " +
+                (facts[t].extents[axis] ? std::to_string(*facts[t].extents[axis]) + "LL"
+                                        : tensor + ".extents[" + index + "]") +
+                "\n#define STRIDE_" + at + " " +
+                (isLeading                ? std::string("1")
+                 : facts[t].strides[axis] ? std::to_string(*facts[t].strides[axis]) + "LL"
+                                          : tensor + ".strides[" + index + "]") +
+                "\n";
+      }
+    }
+    return text + "int32_t " + Kernel.signature.name +
+           "(const kiln_args *args, const kiln_blocks *range, kiln_context *ctx) {" + Kernel.body +
+           "\n  return 0;\n}\n";
+  }
+
+  CKernel Kernel;
+  std::string Identity;
+};
+
+/// A Jit whose cache is in this directory, and who writes its log down.
+struct TestJit {
+  explicit TestJit(const std::string &directory = "", bool check = false)
+      : jit([&] {
+          JitOptions options;
+          options.cache = {};
+          options.cache.directory = directory;
+          options.check = check;
+          options.log = [this](const std::string &line) { log.push_back(line); };
+          return options;
+        }()) {}
+  std::vector<std::string> log;
+  Jit jit;
+};
+
+/// Small integers: sums of products are exact in any order.
+inline Tensor randomTensor(Dims extents, unsigned seed) {
+  Tensor tensor = take(Tensor::empty(DType::F32, extents));
+  uint64_t state = seed * 2654435761u + 1;
+  for (int64_t i = 0; i < tensor.numElements(); ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    tensor.dataAs<float>()[i] = float(int64_t(state >> 60) - 8);
+  }
+  return tensor;
+}
+
+/// Whether c = a @ b, however the three lie in memory.
+inline bool isProduct(const Tensor &a, const Tensor &b, const Tensor &c) {
+  auto at = [](const Tensor &t, int64_t i, int64_t j) {
+    return t.dataAs<float>()[i * t.stride(0) + j * t.stride(1)];
+  };
+  for (int64_t i = 0; i < c.extent(0); ++i)
+    for (int64_t j = 0; j < c.extent(1); ++j) {
+      float sum = 0;
+      for (int64_t k = 0; k < a.extent(1); ++k)
+        sum += at(a, i, k) * at(b, k, j);
+      if (!(at(c, i, j) == sum))
+        return false;
+    }
+  return true;
+}
+
+} // namespace kiln::test
+
+#endif // KILN_UNITTESTS_JIT_CBACKEND_H
