@@ -26,10 +26,19 @@ public:
 
   Status makePipe(Interpreter &in, tile::PipeOp op) override {
     tile::PipeType type = op.getPipe().getType();
-    int64_t slots = op.getSlots().value_or(Block.Context.defaultSlots);
+    int64_t slots = op.getSlots().value_or(Block.defaultSlots());
     Block.Pipes.push_back(std::make_unique<Pipe>(pipeName(op), type, slots, lanesOf(type.getFrom()),
                                                  lanesOf(type.getTo())));
     in.set(op.getPipe(), Block.Pipes.back().get());
+    std::optional<tile::GlobalRing> ring = tile::ringOf(op);
+    if (!ring)
+      return Status::ok();
+    const Tensor &rings = in.tensor(ring->bytes);
+    int64_t row = ring->isShared ? 0 : in.place().blockNumber();
+    if (row >= rings.extent(0))
+      return fault("block number " + std::to_string(row) + " has no ring: there are rows for " +
+                   std::to_string(rings.extent(0)) + " blocks in " + describe(ring->bytes, rings));
+    Block.Pipes.back()->keepIn({rings, row, *ring});
     return Status::ok();
   }
 
@@ -63,9 +72,15 @@ void GroupBlock::addInstances(ir::FuncOp func, const std::vector<Value> &args, i
     Instances.push_back(std::make_unique<Instance>(
         Instance{name, func.getRole().value_or("").str(),
                  Interpreter(func, args, place, Kernels, Context.memory), meetsOthers}));
+    if (Context.machine)
+      Instances.back()->interpreter.limitMemory(*Context.machine);
     if (meetsOthers)
       Context.barrier->addMember();
   }
+}
+
+int64_t GroupBlock::defaultSlots() const {
+  return Context.machine ? Context.machine->defaultSlots : 2;
 }
 
 Status GroupBlock::makeInstances() {

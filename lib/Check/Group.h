@@ -26,7 +26,7 @@ namespace kiln::sim {
 struct BlockContext {
   mlir::SymbolTable &symbols;
   GlobalMemory &memory;
-  int64_t defaultSlots;
+  const Machine *machine; ///< Null: none in particular; two slots by default.
   /// None: round robin.
   Random *random;
   uint64_t &operations;
@@ -84,6 +84,7 @@ private:
     Barrier *Meeting;
   };
 
+  int64_t defaultSlots() const;
   Status makeInstances();
   void addInstances(ir::FuncOp func, const std::vector<Value> &args, int64_t lanes);
   /// Who can go on and is to do so; null when nobody can.

@@ -6,6 +6,7 @@
 #include "Checker.h"
 #include "Orchestration.h"
 
+#include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Target/Signature/Arguments.h"
 #include "kiln/Target/Signature/Signature.h"
 
@@ -151,7 +152,8 @@ std::vector<Tensor> writtenBy(ir::FuncOp func, ArrayRef<Value> args) {
   std::vector<Tensor> written;
   for (auto [number, arg] : llvm::enumerate(args))
     if (auto *tensor = std::get_if<Tensor>(&arg);
-        tensor && func.getArgDirection(number) != ir::Direction::In)
+        tensor && func.getArgDirection(number) != ir::Direction::In &&
+        !ir::isInternal(func, number))
       written.push_back(*tensor);
   return written;
 }
@@ -162,8 +164,7 @@ Status Simulation::runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_
   if (!values)
     return values.status();
   sim::Random *random = Options.seed ? &Choices : nullptr;
-  sim::BlockContext context{Symbols, Memory, Options.machine ? Options.machine->defaultSlots : 2,
-                            random, Operations};
+  sim::BlockContext context{Symbols, Memory, Options.machine, random, Operations};
   sim::Place place;
   std::copy(std::begin(ctx.grid), std::end(ctx.grid), place.grid.begin());
   BlockOrder order(range, random);
@@ -276,13 +277,22 @@ Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, SimulationRepo
 }
 
 /// The arguments as the interpreter holds them; they have been checked.
-std::vector<Value> valuesOf(ir::FuncOp entry, std::span<const Argument> args) {
+Expected<std::vector<Value>> valuesOf(ir::FuncOp entry, std::span<const Argument> args) {
   std::vector<Value> values;
   for (auto [number, arg] : llvm::enumerate(args)) {
     if (const auto *scalar = std::get_if<ScalarBits>(&arg)) // an i64 may stand for an index
       values.emplace_back(ScalarBits{scalar->bits, *dtypeOf(entry.getArgumentTypes()[number])});
     else
       values.emplace_back(std::get<Tensor>(arg));
+  }
+  // A group that is the entry runs as one block and gets its rings from here.
+  for (Type type : entry.getArgumentTypes().drop_front(args.size())) {
+    auto rings = cast<ir::TensorType>(type);
+    std::vector<int64_t> extents{1, rings.getShape().back()};
+    Expected<Tensor> tensor = Tensor::empty(*dtypeOf(rings.getElementType()), extents);
+    if (!tensor)
+      return tensor.status();
+    values.push_back(*tensor);
   }
   return values;
 }
@@ -296,7 +306,10 @@ Status sim::simulate(ModuleOp prepared, ir::FuncOp entry, std::span<const Argume
     return Status(StatusCode::InvalidArgument, "the module does not verify");
   if (Status bad = checkArguments(entry, args); !bad.isOk())
     return bad;
-  return Simulation(prepared, options, findings).run(entry, valuesOf(entry, args), report);
+  Expected<std::vector<Value>> values = valuesOf(entry, args);
+  if (!values)
+    return values.status();
+  return Simulation(prepared, options, findings).run(entry, *values, report);
 }
 
 Status simulate(ModuleOp prepared, ir::FuncOp entry, std::span<const Argument> args,

@@ -190,49 +190,69 @@ int buildCommand(const Source &source, const RunSettings &options) {
 // Machines
 //===----------------------------------------------------------------------===//
 
+static nlohmann::ordered_json toJson(const Machine &machine) {
+  nlohmann::ordered_json roles, memories, paths = nlohmann::ordered_json::array();
+  for (const Role &role : machine.roles)
+    roles.push_back({{"name", role.name},
+                     {"max_lanes", role.maxLanes},
+                     {"matrix", bool(role.executes & MatrixWork)},
+                     {"vector", bool(role.executes & VectorWork)},
+                     {"copy", bool(role.executes & CopyWork)}});
+  for (const Memory &memory : machine.memories) {
+    memories.push_back(
+        {{"name", memory.name}, {"bytes", memory.bytes}, {"alignment", memory.alignment}});
+    if (!memory.inside.empty())
+      memories.back()["inside"] = memory.inside;
+  }
+  for (const Path &path : machine.paths)
+    paths.push_back(std::string(path.from) + " -> " + std::string(path.to));
+  return {{"name", machine.name},
+          {"platform", machine.platform},
+          {"core_groups", machine.coreGroups},
+          {"roles", roles},
+          {"memories", memories},
+          {"paths", paths},
+          {"pipes", toString(machine.pipeStorage)},
+          {"default_slots", machine.defaultSlots},
+          {"slots_fill_memory", machine.slotsFillMemory}};
+}
+
+static void print(const Machine &machine) {
+  std::string groups = machine.coreGroups ? std::to_string(machine.coreGroups) + " core groups"
+                                          : "as many core groups as threads";
+  std::printf("%s (platform %s): %s\n", std::string(machine.name).c_str(),
+              std::string(machine.platform).c_str(), groups.c_str());
+  for (const Role &role : machine.roles)
+    std::printf("  role %-8s up to %d lane(s):%s%s%s\n", std::string(role.name).c_str(),
+                int(role.maxLanes), role.executes & MatrixWork ? " matrix" : "",
+                role.executes & VectorWork ? " vector" : "",
+                role.executes & CopyWork ? " copy" : "");
+  for (const Memory &memory : machine.memories) {
+    std::string size = memory.bytes             ? std::to_string(memory.bytes / 1024) + " KiB"
+                       : !memory.inside.empty() ? "in " + std::string(memory.inside)
+                                                : "not planned";
+    std::printf("  memory %-6s %12s, aligned to %d\n", std::string(memory.name).c_str(),
+                size.c_str(), int(memory.alignment));
+  }
+  std::string paths;
+  for (const Path &path : machine.paths)
+    paths += (paths.empty() ? "" : ", ") + std::string(path.from) + ">" + std::string(path.to);
+  std::printf("  paths: %s\n", paths.empty() ? "none" : paths.c_str());
+  std::printf("  pipes: %s, %d slots by default%s\n",
+              std::string(toString(machine.pipeStorage)).c_str(), int(machine.defaultSlots),
+              machine.slotsFillMemory ? ", more where memory allows" : "");
+}
+
 int machinesCommand(bool json) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Machine &machine : machines()) {
-    nlohmann::ordered_json roles, memories, paths;
-    for (const Role &role : machine.roles)
-      roles.push_back({{"name", role.name},
-                       {"max_lanes", role.maxLanes},
-                       {"matrix", bool(role.executes & MatrixWork)},
-                       {"vector", bool(role.executes & VectorWork)},
-                       {"copy", bool(role.executes & CopyWork)}});
-    for (const Memory &memory : machine.memories)
-      memories.push_back(
-          {{"name", memory.name}, {"bytes", memory.bytes}, {"alignment", memory.alignment}});
-    for (const Path &path : machine.paths)
-      paths.push_back(std::string(path.from) + " -> " + std::string(path.to));
-    list.push_back({{"name", machine.name},
-                    {"platform", machine.platform},
-                    {"core_groups", machine.coreGroups},
-                    {"roles", roles},
-                    {"memories", memories},
-                    {"paths", paths},
-                    {"pipes", toString(machine.pipeStorage)},
-                    {"default_slots", machine.defaultSlots}});
+    if (json)
+      list.push_back(toJson(machine));
+    else
+      print(machine);
   }
-  if (json) {
+  if (json)
     std::printf("%s\n", list.dump(2).c_str());
-    return kGood;
-  }
-  for (const auto &machine : list) {
-    std::printf("%s (platform %s)\n", machine["name"].get<std::string>().c_str(),
-                machine["platform"].get<std::string>().c_str());
-    for (const auto &role : machine["roles"])
-      std::printf("  role %-8s up to %d lane(s):%s%s%s\n", role["name"].get<std::string>().c_str(),
-                  role["max_lanes"].get<int>(), role["matrix"] ? " matrix" : "",
-                  role["vector"] ? " vector" : "", role["copy"] ? " copy" : "");
-    for (const auto &memory : machine["memories"])
-      if (memory["bytes"] > 0)
-        std::printf(
-            "  memory %-6s %4ld KiB, aligned to %ld\n", memory["name"].get<std::string>().c_str(),
-            long(memory["bytes"].get<int64_t>() / 1024), long(memory["alignment"].get<int64_t>()));
-    std::printf("  pipes: %s, %d slots by default\n", machine["pipes"].get<std::string>().c_str(),
-                machine["default_slots"].get<int>());
-  }
   return kGood;
 }
 

@@ -129,4 +129,58 @@ def KilnSkewPipeline : Pass<"kiln-skew-pipeline", "::mlir::ModuleOp"> {
   ];
 }
 
+def TileChooseSpaces : Pass<"tile-choose-spaces", "::mlir::ModuleOp"> {
+  let summary = "give every tile of a role a memory, and move tiles along the machine's paths";
+  let description = [{
+    Products are made in `acc`, from `left` and `right`; what the vector unit computes is in `vec`; tiles come into a
+    role in `vec` if it has a vector unit that global memory leads to, else in `mat`. What a loop carries lives where
+    the loop makes it. Where a tile is needed in another memory, `tile.move` follows the shortest way there. There is no
+    way from `vec` to `acc` on an Ascend: an accumulator starts as `tile.full`, which the matrix role makes there, or as
+    a product. A tile that cannot get where it is needed, and work a role does not do, are errors.
+
+    Works on role functions; a kernel that was not split over roles keeps its tiles without a memory. See
+    docs/memory.md.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"ascend910b\"", "Machine or platform whose memories and paths are meant">,
+    Option<"asWritten", "as-written", "bool", "false",
+           "Leave roles that the machine cannot execute as they are, with a warning: simulators run them all the same">,
+    Option<"report", "report", "bool", "false", "Say how many moves a function needs, as remarks">
+  ];
+}
+
+def KilnInjectGmPipe : Pass<"kiln-inject-gm-pipe", "::mlir::ModuleOp"> {
+  let summary = "give pipes their storage in global memory";
+  let description = [{
+    On a machine that keeps pipes in global memory each group gets one more parameter, `__gm_pipe`: its last tensor,
+    inout, marked `kiln.internal`, with one row of bytes for each block of the launch. Each pipe notes where in a row
+    its slots lie (`kiln.ring`). Right before each launch the orchestration allocates as many rows as the grid has
+    blocks, so a loop of launches gets new memory each time and launches are not ordered by it. Block b uses row b,
+    whether or not the kernel asks for its index. Pipes of tokens have no bytes. See docs/memory.md.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"ascend910b\"", "Machine or platform; does nothing unless it keeps pipes in global memory">,
+    Option<"shard", "shard", "bool", "true", "For tests only: false lets all blocks use one row, which is a race">,
+    Option<"report", "report", "bool", "false", "Say how many bytes each pipe takes, as remarks">
+  ];
+}
+
+def TilePlanMemory : Pass<"tile-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "give every tile an address, or say what does not fit";
+  let description = [{
+    Tiles that are never alive at once share memory; what a loop carries, and what an operation computes in place, needs
+    no second copy. Loads of a pipelined loop get a buffer for each iteration in flight, as far as there is room. The
+    rings of pipes that live in the consumer's memory are planned with the rest. The result is the attribute
+    `kiln.address` on each operation that makes tiles. It is verified by replaying the function. See docs/memory.md.
+
+    Too little memory is an error that names the largest tiles alive at the worst moment, the rings, and what would fit.
+    Works on functions whose tiles have spaces.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"ascend910b\"", "Machine or platform whose memories are meant">,
+    Option<"map", "map", "std::string", "", "Write the memory map to this file, as JSON">,
+    Option<"report", "report", "bool", "false", "Say how much of each memory a function uses, as remarks">
+  ];
+}
+
 #endif // KILN_PASSES

@@ -1,5 +1,6 @@
 #include "kiln/Target/Signature/Arguments.h"
 
+#include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Target/Signature/Signature.h"
 
 using namespace mlir;
@@ -48,9 +49,10 @@ Status checkArguments(ir::FuncOp entry, std::span<const Argument> args) {
   if (entry.hasPipeParameter())
     return Status(StatusCode::InvalidArgument,
                   who + " has a pipe parameter and cannot be run by itself", loc);
-  if (args.size() != entry.getNumArguments())
+  // What passes added is not the caller's to give.
+  if (unsigned wanted = ir::numUserParameters(entry); args.size() != wanted)
     return Status(StatusCode::InvalidArgument,
-                  who + " takes " + std::to_string(entry.getNumArguments()) + " arguments, got " +
+                  who + " takes " + std::to_string(wanted) + " arguments, got " +
                       std::to_string(args.size()),
                   loc);
   std::vector<std::string> names = parameterNames(entry);
