@@ -66,16 +66,18 @@ TEST(Cpu, EveryOpIsLowered) {
   const llvm::StringSet<> elsewhere = {"kiln.func", "kiln.call", "kiln.incore", "tile.barrier"};
   for (mlir::RegisteredOperationName op : context().getRegisteredOperations()) {
     llvm::StringRef dialect = op.getDialectNamespace();
-    if ((dialect == "tile" || dialect == "kiln") && !elsewhere.contains(op.getStringRef()))
+    if ((dialect == "tile" || dialect == "kiln") && !elsewhere.contains(op.getStringRef())) {
       EXPECT_TRUE(isLoweredForCpu(op)) << op.getStringRef().str();
+    }
   }
 }
 
 TEST(Cpu, EveryScalarOpTheSimulatorKnowsIsLowered) {
   for (mlir::RegisteredOperationName op : context().getRegisteredOperations()) {
     llvm::StringRef dialect = op.getDialectNamespace();
-    if ((dialect == "arith" || dialect == "scf") && isSimulated(op))
+    if ((dialect == "arith" || dialect == "scf") && isSimulated(op)) {
       EXPECT_TRUE(isLoweredForCpu(op)) << op.getStringRef().str();
+    }
   }
 }
 
