@@ -54,7 +54,8 @@ int emitCommand(const Source &source, const std::string &target, const RunSettin
     if (target == "torch")
       return emitTorch(module, {options.entry, options.unboundedSlots, options.checkShapes});
     std::string printed;
-    llvm::raw_string_ostream(printed) << module;
+    llvm::raw_string_ostream os(printed);
+    module.print(os);
     return printed;
   }();
   if (!text) {
