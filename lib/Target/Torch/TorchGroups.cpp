@@ -101,6 +101,11 @@ static bool runsInOrder(const Program &program, ir::FuncOp group) {
 }
 
 void planTasks(Program &program) {
+  llvm::SmallPtrSet<Operation *, 8> launched;
+  program.module.walk([&](ir::SubmitOp submit) {
+    if (submit.getCallee())
+      launched.insert(program.lookup(submit.getCalleeAttr()));
+  });
   llvm::MapVector<Operation *, bool> isScheduled;
   for (auto func : program.module.getOps<ir::FuncOp>()) {
     if (func.getKind() == ir::FuncKind::Group)
@@ -110,7 +115,8 @@ void planTasks(Program &program) {
       continue;
     if (func.getKind() != ir::FuncKind::Group)
       program.generators.insert({func, ""});
-    if (func.getKind() != ir::FuncKind::Role)
+    // Members of a group are among the tasks of the group.
+    if (func.getKind() != ir::FuncKind::Role || launched.contains(func))
       program.taskMakers[func] = program.names.unique(program.nameOf(func) + "_tasks");
   }
   // A role has one Python function. If one of its groups needs a generator, all of them get one.
