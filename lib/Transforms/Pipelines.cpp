@@ -51,6 +51,12 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     addFor(KilnSkewPipelineOptions(), [](auto given) { return createKilnSkewPipeline(given); });
     addCleanup();
     addProof();
+    TileChooseSpacesOptions spaces;
+    spaces.asWritten = !options.prove; // a simulator runs what the machine cannot
+    addFor(spaces, [](auto given) { return createTileChooseSpaces(given); });
+    addFor(KilnInjectGmPipeOptions(), [](auto given) { return createKilnInjectGmPipe(given); });
+    addProof();
+    addFor(TilePlanMemoryOptions(), [](auto given) { return createTilePlanMemory(given); });
   }
   return found;
 }

@@ -55,6 +55,21 @@ def KilnInferDirections : Pass<"kiln-infer-directions", "::mlir::ModuleOp"> {
   }];
 }
 
+def TilePeelMasks : Pass<"tile-peel-masks", "::mlir::ModuleOp"> {
+  let summary = "split loops so that masks cost nothing before the edge";
+  let description = [{
+    A loop with `tile.mask`, `tile.mask_diag`, or loads and stores with `valid` extents becomes two: the iterations in
+    which none of them cuts off anything, without them, and the rest as it was. That is known before the loop where
+    what is left, or the offset of the diagonal, is something that does not change in the loop less its index. Both
+    the ragged end and the causal diagonal are of this form. Where the edge lies is computed at run time; either part
+    may be empty.
+
+    Loops with pipe operations stay whole: the other role would have one loop where this one has two. So run it before
+    kernels are split over roles.
+  }];
+  let options = [Option<"report", "report", "bool", "false", "Say which loops were split, and why not, as remarks">];
+}
+
 def KilnPartitionRoles : Pass<"kiln-partition-roles", "::mlir::ModuleOp"> {
   let summary = "split kernels over the roles of a machine";
   let description = [{

@@ -1,6 +1,7 @@
 //===- KilnDialect.cpp - the kiln dialect and the verifiers of its plain ops ----===//
 #include "../Lists.h"
 #include "kiln/Dialect/Assembly.h"
+#include "kiln/Dialect/Kiln/LoopAttributes.h"
 #include "kiln/Dialect/Kiln/ParameterFacts.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
@@ -69,6 +70,9 @@ LogicalResult KilnDialect::verifyRegionArgAttribute(Operation *op, unsigned, uns
 LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (attribute.getName() == kLoopAttr && isa<scf::ForOp>(op) &&
       isa<LoopAttr>(attribute.getValue()))
+    return success();
+  if (attribute.getName() == kPeeledAttr && isa<scf::ForOp>(op) &&
+      isa<UnitAttr>(attribute.getValue()))
     return success();
   if (attribute.getName() == tile::kAddressAttr)
     return tile::verifyAddresses(op, attribute.getValue());
