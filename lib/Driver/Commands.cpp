@@ -1,6 +1,7 @@
 //===- Commands.cpp - `kiln emit`, `kiln build`, `kiln machines` ----------------------===//
 #include "Driver.h"
 
+#include "kiln/Target/Orchestration/Orchestration.h"
 #include "kiln/Target/Signature/Signature.h"
 #include "kiln/Target/Torch/Torch.h"
 #include "kiln/Transforms/Passes.h"
@@ -84,8 +85,15 @@ int emitCommand(const Source &source, const std::string &target, const std::stri
       return kBadInput;
     }
     text = *emitted;
+  } else if (target == "orchestration") {
+    Expected<OrchestrationResult> emitted = emitOrchestration(*module, {source.name, entry});
+    if (!emitted) {
+      printErrors({emitted.status()});
+      return kBadInput;
+    }
+    text = options.json ? emitted->json() : emitted->code;
   } else {
-    return badInput("there is no target '" + target + "'; use ir or torch");
+    return badInput("there is no target '" + target + "'; use ir, torch or orchestration");
   }
   std::fwrite(text.data(), 1, text.size(), stdout);
   return kGood;
@@ -94,48 +102,6 @@ int emitCommand(const Source &source, const std::string &target, const std::stri
 //===----------------------------------------------------------------------===//
 // Bundles
 //===----------------------------------------------------------------------===//
-
-/// Kernels in order of first use: what the entry launches, each group followed by its roles.
-static std::vector<ir::FuncOp> kernelsInUseOrder(ModuleOp module, ir::FuncOp entry) {
-  llvm::SetVector<Operation *> found;
-  std::function<void(ir::FuncOp)> visit = [&](ir::FuncOp func) {
-    if (func.getKind() != ir::FuncKind::Orchestration && !found.insert(func))
-      return;
-    func.walk([&](Operation *op) {
-      FlatSymbolRefAttr callee;
-      if (auto call = dyn_cast<ir::CallOp>(op))
-        callee = call.getCalleeAttr();
-      else if (auto submit = dyn_cast<ir::SubmitOp>(op))
-        callee = submit.getCalleeAttr();
-      if (callee)
-        visit(module.lookupSymbol<ir::FuncOp>(callee.getAttr()));
-    });
-  };
-  visit(entry);
-  std::vector<ir::FuncOp> kernels;
-  for (Operation *op : found)
-    kernels.push_back(cast<ir::FuncOp>(op));
-  return kernels;
-}
-
-static Expected<KernelConfig> kernelConfigOf(ModuleOp module, ir::FuncOp entry,
-                                             const std::string &platform) {
-  KernelConfig config;
-  config.runtime = {{"platform", platform}, {"abi_version", int64_t(KILN_ABI_VERSION)}};
-  Expected<Signature> signature = signatureOf(entry);
-  if (!signature)
-    return signature.status();
-  config.orchestration = {"program.mlir", entry.getSymName().str(), *signature};
-  int32_t id = 0;
-  for (ir::FuncOp kernel : kernelsInUseOrder(module, entry)) {
-    Expected<Signature> kernelSignature = signatureOf(kernel);
-    if (!kernelSignature)
-      return kernelSignature.status();
-    config.kernels.push_back(
-        {id++, kernel.getSymName().str(), "program.mlir", coreTypeOf(kernel), *kernelSignature});
-  }
-  return config;
-}
 
 static std::string checksum(const std::string &bytes) {
   char text[48];
@@ -166,6 +132,14 @@ static bool writeWhole(const std::filesystem::path &path, const std::string &byt
   return good;
 }
 
+/// A symbol may hold any character; a file's name should not.
+static std::string fileNameFor(StringRef symbol) {
+  std::string name;
+  for (char c : symbol)
+    name += llvm::isAlnum(c) || c == '_' ? c : '_';
+  return name;
+}
+
 int buildCommand(const Source &source, const std::string &platform, const std::string &entryName,
                  const std::string &out) {
   if (platform != "a2a3sim" && platform != "a5sim")
@@ -178,14 +152,17 @@ int buildCommand(const Source &source, const std::string &platform, const std::s
   Expected<ir::FuncOp> entry = findEntry(*module, entryName);
   if (!entry)
     return badInput(entry.status().message());
-  Expected<KernelConfig> config = kernelConfigOf(*module, *entry, platform);
-  if (!config) {
-    printErrors({config.status()});
+  Expected<OrchestrationResult> orchestration =
+      emitOrchestration(*module, {source.name, entry->getSymName().str()});
+  if (!orchestration) {
+    printErrors({orchestration.status()});
     return kBadInput;
   }
+  std::string orchestrationFile = "orchestration/" + fileNameFor(entry->getSymName()) + ".cpp";
+  KernelConfig config = orchestration->kernelConfig(platform, orchestrationFile, "program.mlir");
   namespace fs = std::filesystem;
   std::error_code error;
-  fs::create_directories(out, error);
+  fs::create_directories(fs::path(out) / "orchestration", error);
   if (error)
     return badInput("cannot make the folder " + out + ": " + error.message());
   std::string text;
@@ -193,15 +170,19 @@ int buildCommand(const Source &source, const std::string &platform, const std::s
   module->print(os);
   if (!writeWhole(fs::path(out) / "program.mlir", text))
     return badInput("cannot write " + out + "/program.mlir");
-  if (Status failed = writeKernelConfig(*config, out); !failed.isOk())
+  if (!writeWhole(fs::path(out) / orchestrationFile, orchestration->code))
+    return badInput("cannot write " + out + "/" + orchestrationFile);
+  if (Status failed = writeKernelConfig(config, out); !failed.isOk())
     return badInput(failed.message());
   nlohmann::ordered_json bundle{{"format", 1},
                                 {"program", source.name},
                                 {"platform", platform},
                                 {"entry", entry->getSymName().str()}};
-  for (const KernelConfigEntry &kernel : config->kernels)
+  for (const KernelConfigEntry &kernel : config.kernels)
     bundle["kernels"].push_back(kernel.name);
-  for (const char *name : {"program.mlir", "kernel_config.json", "kernel_config.py"}) {
+  for (const std::string &name :
+       {std::string("program.mlir"), orchestrationFile, std::string("kernel_config.json"),
+        std::string("kernel_config.py")}) {
     std::string bytes;
     if (!readWhole(fs::path(out) / name, bytes))
       return badInput("cannot read back " + out + "/" + name);
@@ -210,7 +191,7 @@ int buildCommand(const Source &source, const std::string &platform, const std::s
   if (!writeWhole(fs::path(out) / "bundle.json", bundle.dump(2) + "\n"))
     return badInput("cannot write " + out + "/bundle.json");
   std::printf("%s for %s: %s (%zu kernel%s)\n", source.name.c_str(), platform.c_str(), out.c_str(),
-              config->kernels.size(), config->kernels.size() == 1 ? "" : "s");
+              config.kernels.size(), config.kernels.size() == 1 ? "" : "s");
   return kGood;
 }
 

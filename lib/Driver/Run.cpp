@@ -75,6 +75,8 @@ Status checkSchedules(ModuleOp module, ir::FuncOp entry, const Source &source,
 
 Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const RunSettings &options,
                std::span<const Argument> args, Outcome &outcome) {
+  if (options.platform == "torch" && options.dumpLevel > 0)
+    return runReferenceByTask(module, entry, source, options, args);
   if (options.platform == "torch")
     return runReference(module, entry, options, args);
   if (options.seeds > 0)
@@ -85,6 +87,12 @@ Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const Ru
   simulator.dump = {options.dumpLevel, options.out};
   simulator.program = source.name;
   simulator.platform = options.platform;
+  if (!options.orchestration.empty()) {
+    Expected<Orchestrate> loaded = loadOrchestration(options.orchestration, module, entry, source);
+    if (!loaded)
+      return loaded.status();
+    simulator.orchestrate = *loaded;
+  }
   if (!options.timeline)
     return simulate(module, entry, args, simulator);
   simulator.recordTimeline = true;
@@ -238,8 +246,9 @@ int runCommand(const Source &source, const RunSettings &options) {
     return badInput(message);
   if (options.seeds > 0 && options.platform == "torch")
     return badInput("the torch platform runs one schedule and checks none; use a2a3sim or a5sim");
-  if (options.dumpLevel > 0 && options.platform == "torch")
-    return badInput("the torch platform has no dump; use a2a3sim or a5sim");
+  if (!options.orchestration.empty() && (options.platform == "torch" || options.seeds > 0))
+    return badInput("--orchestration runs one schedule of a simulator; leave out -p torch, --seeds "
+                    "and --nan");
   if (options.timeline && options.platform == "torch")
     return badInput("the torch platform has no timeline; use a2a3sim or a5sim");
   if (options.timeline && options.seeds > 0)
