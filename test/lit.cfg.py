@@ -4,6 +4,7 @@
 #   %kiln        the path of `kiln`
 #   %examples    the folder of the built examples
 #   %cxx         the C++ compiler of this build, to check a file that includes kiln's headers
+#   %compile     the same, to compile C++ that uses them; such a test says `REQUIRES: orchestration-compiler`
 #   %python      a Python that has torch; such a test says `REQUIRES: torch`
 #   %any_python  a Python 3 of which nothing more is known
 # Features: `torch` when scripts/find-python finds such a Python, `kiln` when the `kiln` tool is built.
@@ -42,6 +43,9 @@ if not lit.util.which("kiln-opt", tools):
 
 if lit.util.which("kiln", tools):
     config.available_features.add("kiln")
+# What is compiled here is loaded into a tool; an instrumented one wants it instrumented, too.
+if lit.util.which(config.cxx.split()[-1]) and not config.kiln_sanitize:
+    config.available_features.add("orchestration-compiler")
 
 find_python = subprocess.run(
     [os.path.join(config.kiln_source_root, "scripts", "find-python")], capture_output=True, text=True, check=False
@@ -54,6 +58,7 @@ config.substitutions += [
     ("%kiln", os.path.join(tools, "kiln")),
     ("%examples", os.path.join(config.kiln_build_root, "examples")),
     ("%cxx", f"{config.cxx} -std=c++20 -fsyntax-only -I{config.kiln_source_root}/include"),
+    ("%compile", f"{config.cxx} -std=c++20 -I{config.kiln_source_root}/include"),
     ("%any_python", sys.executable),
     ("%python", python),
 ]

@@ -64,7 +64,8 @@ public:
         Checks(findings ? std::make_unique<sim::Checker>(*findings) : nullptr),
         Memory(Checks.get()) {}
 
-  Status run(ir::FuncOp entry, std::vector<Value> args, SimulationReport *report);
+  Status run(ir::FuncOp entry, std::vector<Value> args, std::span<const Argument> given,
+             SimulationReport *report);
 
 private:
   /// What a registered kernel's `user` pointer points at.
@@ -76,10 +77,13 @@ private:
   Status registerKernels();
   /// Tells the checks of the caller's memory.
   void addArguments(ir::FuncOp entry, ArrayRef<Value> args);
-  Status runEntry(Engine &engine, ir::FuncOp entry, std::vector<Value> args);
+  Status runEntry(Engine &engine, ir::FuncOp entry, std::vector<Value> args,
+                  std::span<const Argument> given);
   static int32_t runKernel(const kiln_args *args, const kiln_blocks *range, kiln_context *ctx);
   Status runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_blocks &range,
                    const kiln_context &ctx);
+  Status runElsewhere(ir::FuncOp func, const std::vector<Value> &values, const kiln_blocks &range,
+                      const kiln_context &ctx);
   Status runTogether(ir::FuncOp func, const std::vector<Value> &values, const BlockOrder &order,
                      sim::Place place, const sim::BlockContext &context);
   /// Keeps the first failure: what came after it may be its consequence.
@@ -163,6 +167,8 @@ Status Simulation::runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_
   Expected<std::vector<Value>> values = valuesOf(func, args);
   if (!values)
     return values.status();
+  if (Options.runTask)
+    return runElsewhere(func, *values, range, ctx);
   sim::Random *random = Options.seed ? &Choices : nullptr;
   sim::BlockContext context{Symbols, Memory, Options.machine, random, Operations};
   sim::Place place;
@@ -178,6 +184,24 @@ Status Simulation::runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_
   if (Options.onTaskEnd)
     Options.onTaskEnd(func.getSymName().str(), writtenBy(func, *values));
   return Status::ok();
+}
+
+Status Simulation::runElsewhere(ir::FuncOp func, const std::vector<Value> &values,
+                                const kiln_blocks &range, const kiln_context &ctx) {
+  std::array<int64_t, 3> grid;
+  std::copy(std::begin(ctx.grid), std::end(ctx.grid), grid.begin());
+  // One worker, which this engine has, takes a grid at once.
+  if (!std::equal(grid.begin(), grid.end(), range.end) ||
+      std::any_of(range.begin, std::end(range.begin), [](int64_t begin) { return begin != 0; }))
+    return Status(StatusCode::Internal,
+                  "@" + func.getSymName().str() + ": its blocks were not all started at once");
+  std::vector<Argument> args;
+  for (const Value &value : values)
+    if (const auto *tensor = std::get_if<Tensor>(&value))
+      args.emplace_back(*tensor);
+    else
+      args.emplace_back(std::get<ScalarBits>(value));
+  return Options.runTask(func, args, grid);
 }
 
 Status Simulation::runTogether(ir::FuncOp func, const std::vector<Value> &values,
@@ -217,7 +241,10 @@ int32_t Simulation::runKernel(const kiln_args *args, const kiln_blocks *range, k
   return KILN_FAIL;
 }
 
-Status Simulation::runEntry(Engine &engine, ir::FuncOp entry, std::vector<Value> args) {
+Status Simulation::runEntry(Engine &engine, ir::FuncOp entry, std::vector<Value> args,
+                            std::span<const Argument> given) {
+  if (Options.orchestrate)
+    return Options.orchestrate(engine, given);
   if (entry.getKind() != ir::FuncKind::Orchestration) {
     if (Checks)
       Checks->taskIsSubmitted(nullptr);
@@ -236,7 +263,8 @@ void Simulation::addArguments(ir::FuncOp entry, ArrayRef<Value> args) {
       Checks->memory().addArgument(*tensor, entry.getArgDirection(number) != ir::Direction::Out);
 }
 
-Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, SimulationReport *report) {
+Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, std::span<const Argument> given,
+                       SimulationReport *report) {
   if (Status bad = registerKernels(); !bad.isOk())
     return bad;
   EngineOptions engineOptions;
@@ -257,7 +285,7 @@ Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, SimulationRepo
           {Options.program, Options.platform, Options.dump, report && Options.recordTimeline});
       !bad.isOk())
     return bad;
-  if (Status bad = runEntry(**engine, entry, std::move(args)); !bad.isOk())
+  if (Status bad = runEntry(**engine, entry, std::move(args), given); !bad.isOk())
     fail(bad);
   Status finished =
       (*engine)->finish(); // also after a failure: what was submitted drains, the dump is written
@@ -308,8 +336,8 @@ Status sim::simulate(ModuleOp prepared, ir::FuncOp entry, std::span<const Argume
     return bad;
   Expected<std::vector<Value>> values = valuesOf(entry, args);
   if (!values)
-    return values.status();
-  return Simulation(prepared, options, findings).run(entry, *values, report);
+    return values.status().withLocation(sourceLocOf(entry.getLoc()));
+  return Simulation(prepared, options, findings).run(entry, std::move(*values), args, report);
 }
 
 Status simulate(ModuleOp prepared, ir::FuncOp entry, std::span<const Argument> args,

@@ -2,6 +2,7 @@
 #include "Driver.h"
 
 #include "kiln/Target/Llvm/Llvm.h"
+#include "kiln/Target/Orchestration/Orchestration.h"
 #include "kiln/Target/Signature/Signature.h"
 #include "kiln/Target/Torch/Torch.h"
 #include "kiln/runtime/kernel_config.h"
@@ -33,8 +34,8 @@ void printErrors(const std::vector<Status> &errors, std::FILE *to) {
 }
 
 int emitCommand(const Source &source, const std::string &target, const RunSettings &options) {
-  if (target != "ir" && target != "torch" && target != "llvm")
-    return badInput("there is no target '" + target + "'; use ir, torch or llvm");
+  if (target != "ir" && target != "torch" && target != "llvm" && target != "orchestration")
+    return badInput("there is no target '" + target + "'; use ir, torch, orchestration or llvm");
   bool asWritten = target == "ir" && options.lastPass.empty() && options.platform.empty();
   std::optional<CompiledProgram> compiled;
   if (!asWritten) {
@@ -53,6 +54,13 @@ int emitCommand(const Source &source, const std::string &target, const RunSettin
       return emitLlvmIr(module);
     if (target == "torch")
       return emitTorch(module, {options.entry, options.unboundedSlots, options.checkShapes});
+    if (target == "orchestration") {
+      Expected<OrchestrationResult> emitted =
+          emitOrchestration(module, {source.name, compiled->entry.getSymName().str()});
+      if (!emitted)
+        return emitted.status();
+      return options.json ? emitted->json() : emitted->code;
+    }
     std::string printed;
     llvm::raw_string_ostream os(printed);
     module.print(os);
@@ -69,48 +77,6 @@ int emitCommand(const Source &source, const std::string &target, const RunSettin
 //===----------------------------------------------------------------------===//
 // Bundles
 //===----------------------------------------------------------------------===//
-
-/// Kernels in order of first use: what the entry launches, each group followed by its roles.
-static std::vector<ir::FuncOp> kernelsInUseOrder(ModuleOp module, ir::FuncOp entry) {
-  llvm::SetVector<Operation *> found;
-  std::function<void(ir::FuncOp)> visit = [&](ir::FuncOp func) {
-    if (func.getKind() != ir::FuncKind::Orchestration && !found.insert(func))
-      return;
-    func.walk([&](Operation *op) {
-      FlatSymbolRefAttr callee;
-      if (auto call = dyn_cast<ir::CallOp>(op))
-        callee = call.getCalleeAttr();
-      else if (auto submit = dyn_cast<ir::SubmitOp>(op))
-        callee = submit.getCalleeAttr();
-      if (callee)
-        visit(module.lookupSymbol<ir::FuncOp>(callee.getAttr()));
-    });
-  };
-  visit(entry);
-  std::vector<ir::FuncOp> kernels;
-  for (Operation *op : found)
-    kernels.push_back(cast<ir::FuncOp>(op));
-  return kernels;
-}
-
-static Expected<KernelConfig> kernelConfigOf(ModuleOp module, ir::FuncOp entry,
-                                             const std::string &platform) {
-  KernelConfig config;
-  config.runtime = {{"platform", platform}, {"abi_version", int64_t(KILN_ABI_VERSION)}};
-  Expected<Signature> signature = signatureOf(entry);
-  if (!signature)
-    return signature.status();
-  config.orchestration = {"program.mlir", entry.getSymName().str(), *signature};
-  int32_t id = 0;
-  for (ir::FuncOp kernel : kernelsInUseOrder(module, entry)) {
-    Expected<Signature> kernelSignature = signatureOf(kernel);
-    if (!kernelSignature)
-      return kernelSignature.status();
-    config.kernels.push_back(
-        {id++, kernel.getSymName().str(), "program.mlir", coreTypeOf(kernel), *kernelSignature});
-  }
-  return config;
-}
 
 static std::string checksum(const std::string &bytes) {
   char text[48];
@@ -141,6 +107,14 @@ static bool writeWhole(const std::filesystem::path &path, const std::string &byt
   return good;
 }
 
+/// A symbol may hold any character; a file's name should not.
+static std::string fileNameFor(StringRef symbol) {
+  std::string name;
+  for (char c : symbol)
+    name += llvm::isAlnum(c) || c == '_' ? c : '_';
+  return name;
+}
+
 int buildCommand(const Source &source, const RunSettings &options) {
   const std::string &platform = options.platform, &out = options.out;
   if (platform != "a2a3sim" && platform != "a5sim")
@@ -151,14 +125,17 @@ int buildCommand(const Source &source, const RunSettings &options) {
   if (!compiled)
     return status;
   ir::FuncOp entry = compiled->entry;
-  Expected<KernelConfig> config = kernelConfigOf(*compiled->module, entry, platform);
-  if (!config) {
-    printErrors({config.status()});
+  Expected<OrchestrationResult> orchestration =
+      emitOrchestration(*compiled->module, {source.name, entry.getSymName().str()});
+  if (!orchestration) {
+    printErrors({orchestration.status()});
     return kBadInput;
   }
+  std::string orchestrationFile = "orchestration/" + fileNameFor(entry.getSymName()) + ".cpp";
+  KernelConfig config = orchestration->kernelConfig(platform, orchestrationFile, "program.mlir");
   namespace fs = std::filesystem;
   std::error_code error;
-  fs::create_directories(out, error);
+  fs::create_directories(fs::path(out) / "orchestration", error);
   if (error)
     return badInput("cannot make the folder " + out + ": " + error.message());
   std::string text;
@@ -166,15 +143,19 @@ int buildCommand(const Source &source, const RunSettings &options) {
   compiled->module->print(os);
   if (!writeWhole(fs::path(out) / "program.mlir", text))
     return badInput("cannot write " + out + "/program.mlir");
-  if (Status failed = writeKernelConfig(*config, out); !failed.isOk())
+  if (!writeWhole(fs::path(out) / orchestrationFile, orchestration->code))
+    return badInput("cannot write " + out + "/" + orchestrationFile);
+  if (Status failed = writeKernelConfig(config, out); !failed.isOk())
     return badInput(failed.message());
   nlohmann::ordered_json bundle{{"format", 1},
                                 {"program", source.name},
                                 {"platform", platform},
                                 {"entry", entry.getSymName().str()}};
-  for (const KernelConfigEntry &kernel : config->kernels)
+  for (const KernelConfigEntry &kernel : config.kernels)
     bundle["kernels"].push_back(kernel.name);
-  for (const char *name : {"program.mlir", "kernel_config.json", "kernel_config.py"}) {
+  for (const std::string &name :
+       {std::string("program.mlir"), orchestrationFile, std::string("kernel_config.json"),
+        std::string("kernel_config.py")}) {
     std::string bytes;
     if (!readWhole(fs::path(out) / name, bytes))
       return badInput("cannot read back " + out + "/" + name);
@@ -183,7 +164,7 @@ int buildCommand(const Source &source, const RunSettings &options) {
   if (!writeWhole(fs::path(out) / "bundle.json", bundle.dump(2) + "\n"))
     return badInput("cannot write " + out + "/bundle.json");
   std::printf("%s for %s: %s (%zu kernel%s)\n", source.name.c_str(), platform.c_str(), out.c_str(),
-              config->kernels.size(), config->kernels.size() == 1 ? "" : "s");
+              config.kernels.size(), config.kernels.size() == 1 ? "" : "s");
   return kGood;
 }
 

@@ -95,6 +95,7 @@ Expected<FormulaResult> evaluateFormula(const std::string &formula, const Config
 
 struct RunSettings : CompileSettings {
   std::string out = "kiln-out";
+  std::string orchestration; ///< A shared object that launches instead of the interpreter.
   ArgSpecs args;
   int dumpLevel = 0;
   bool timeline = false;
@@ -114,6 +115,15 @@ Expected<std::vector<Argument>> argumentsOf(const Source &source, ir::FuncOp ent
 /// Runs the PyTorch reference of a prepared module. NotFound if no Python has torch.
 Status runReference(mlir::ModuleOp module, ir::FuncOp entry, const RunSettings &options,
                     std::span<const Argument> args);
+
+/// The same, each task by itself and with a dump of its arguments.
+Status runReferenceByTask(mlir::ModuleOp module, ir::FuncOp entry, const Source &source,
+                          const RunSettings &options, std::span<const Argument> args);
+
+using Orchestrate = std::function<Status(Engine &, std::span<const Argument>)>;
+/// The entry of a compiled orchestration (kiln emit --target orchestration). The file stays loaded.
+Expected<Orchestrate> loadOrchestration(const std::string &path, mlir::ModuleOp module,
+                                        ir::FuncOp entry, const Source &source);
 
 int runCommand(const Source &source, const RunSettings &options);
 /// Proof of the pipes, then simulations with options.seeds seeds from options.seed on.

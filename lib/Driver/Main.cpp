@@ -134,6 +134,9 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_flag(
         "--timeline", run.timeline,
         "Write timeline.json (for Perfetto), graph.json and graph.dot, and print a summary");
+    app.add_option("--orchestration", run.orchestration,
+                   "Launch with this shared object, compiled from what emit --target "
+                   "orchestration prints");
     app.add_flag("--verify-each", run.verifyEach,
                  "Run the reference after every pass and stop at the first that is wrong");
     app.add_flag("--no-reference", run.noReference, "Do not compare with the PyTorch reference");
@@ -156,13 +159,16 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
     app.add_flag("--json", run.json, "Machine-readable output");
   } else if (line.command == "emit") {
-    app.add_option("--target", line.target, "ir, torch or llvm")->capture_default_str();
+    app.add_option("--target", line.target, "ir, torch, orchestration or llvm")
+        ->capture_default_str();
     run.platform = "";
     app.add_option("-p,--platform", run.platform,
                    "Run the passes of this platform; a2a3sim if only --after is given");
     app.add_option("--after", run.lastPass, "Stop after this pass");
     app.add_flag("--check-shapes", run.checkShapes,
                  "Assertions on type and shape in the reference");
+    app.add_flag("--json", run.json,
+                 "The orchestration with the ids, core types and signatures of its kernels");
   } else {
     app.add_option("-p,--platform", run.platform, "The platform to build for")
         ->capture_default_str();
@@ -303,7 +309,8 @@ static const char kUsage[] =
     "reference, report\n"
     "  kiln check PROG [--seeds N] [--arg NAME=SPEC]...   prove the pipes, simulate many "
     "schedules\n"
-    "  kiln emit PROG [--target ir|torch|llvm] [--after PASS]  print the program at a stage\n"
+    "  kiln emit PROG [--target T] [--after PASS]         print the program at a stage; T is ir, "
+    "torch, orchestration or llvm\n"
     "  kiln build PROG -p PLATFORM -o DIR                 compile to a bundle\n"
     "  kiln dump DIR [--task N] [--export npy|txt] ...    look into a dump\n"
     "  kiln exec DIR [--arg NAME=SPEC]...                 verify and run a bundle\n"

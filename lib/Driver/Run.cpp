@@ -113,6 +113,8 @@ Status executeNatively(ModuleOp module, ir::FuncOp entry, const Source &source,
 
 Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const RunSettings &options,
                std::span<const Argument> args, Outcome &outcome) {
+  if (options.platform == "torch" && options.dumpLevel > 0)
+    return runReferenceByTask(module, entry, source, options, args);
   if (options.platform == "torch")
     return runReference(module, entry, options, args);
   if (options.seeds > 0)
@@ -125,6 +127,12 @@ Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const Ru
   simulator.dump = {options.dumpLevel, options.out};
   simulator.program = source.name;
   simulator.platform = options.platform;
+  if (!options.orchestration.empty()) {
+    Expected<Orchestrate> loaded = loadOrchestration(options.orchestration, module, entry, source);
+    if (!loaded)
+      return loaded.status();
+    simulator.orchestrate = *loaded;
+  }
   if (!options.timeline)
     return simulate(module, entry, args, simulator);
   simulator.recordTimeline = true;
@@ -266,8 +274,10 @@ int runCommand(const Source &source, const RunSettings &options) {
   if (options.seeds > 0 && (options.platform == "torch" || options.platform == "cpu"))
     return badInput("the " + options.platform +
                     " platform runs one schedule and checks none; use a2a3sim or a5sim");
-  if (options.dumpLevel > 0 && options.platform == "torch")
-    return badInput("the torch platform has no dump; use a2a3sim or a5sim");
+  if (!options.orchestration.empty() &&
+      (options.platform == "torch" || options.platform == "cpu" || options.seeds > 0))
+    return badInput("--orchestration runs one schedule of a simulator; leave out -p torch, -p cpu, "
+                    "--seeds and --nan");
   if (options.timeline && options.platform == "torch")
     return badInput("the torch platform has no timeline; use a2a3sim or a5sim");
   if (options.timeline && options.seeds > 0)

@@ -20,6 +20,7 @@
 #include "kiln/runtime/engine.h"
 #include "kiln/runtime/task.h"
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <span>
@@ -42,6 +43,14 @@ struct SimulatorOptions {
   std::string program, platform = "sim";
   /// For SimulationReport::timeline; needs a report.
   bool recordTimeline = false;
+  /// Launches the tasks of the entry instead of the interpreter: a compiled orchestration, whose
+  /// kernels are still simulated. Given the entry's arguments in parameter order.
+  std::function<Status(Engine &engine, std::span<const Argument> args)> orchestrate;
+  /// Runs all blocks of a task instead of the interpreter: another way to execute the same kernel.
+  /// Given the task's arguments in parameter order.
+  std::function<Status(ir::FuncOp kernel, std::span<const Argument> args,
+                       std::array<int64_t, 3> grid)>
+      runTask;
   /// Called when a task has run, with its kernel and the tensors it writes.
   std::function<void(const std::string &kernel, std::span<const Tensor> written)> onTaskEnd;
 };

@@ -60,6 +60,21 @@ std::vector<std::string> parameterNames(ir::FuncOp func) {
   return names;
 }
 
+llvm::BitVector markedParameters(ir::FuncOp kernel) {
+  llvm::BitVector marked(kernel.getNumArguments());
+  auto mark = [&](Value tensor) {
+    if (auto parameter = dyn_cast<BlockArgument>(ir::rootOf(tensor)))
+      marked.set(parameter.getArgNumber());
+  };
+  kernel.walk([&](ir::DumpOp dump) { mark(dump.getTensor()); });
+  kernel.walk([&](ir::CallOp call) {
+    auto callee = SymbolTable::lookupNearestSymbolFrom<ir::FuncOp>(call, call.getCalleeAttr());
+    for (unsigned number : markedParameters(callee).set_bits())
+      mark(call.getArgs()[number]);
+  });
+  return marked;
+}
+
 std::string coreTypeOf(ir::FuncOp func) {
   switch (func.getKind()) {
   case ir::FuncKind::Role:
@@ -72,6 +87,51 @@ std::string coreTypeOf(ir::FuncOp func) {
     return "orchestration";
   }
   return "";
+}
+
+/// The functions that launch or call `func`, each with what it passes.
+static SmallVector<std::pair<Operation *, ValueRange>> launchesOf(ir::FuncOp func) {
+  SmallVector<std::pair<Operation *, ValueRange>> launches;
+  auto module = func->getParentOfType<ModuleOp>();
+  module.walk([&](Operation *op) {
+    if (auto call = dyn_cast<ir::CallOp>(op); call && call.getCallee() == func.getSymName())
+      launches.emplace_back(op, call.getArgs());
+    if (auto submit = dyn_cast<ir::SubmitOp>(op); submit && submit.getCallee() == func.getSymName())
+      launches.emplace_back(op, submit.getArgs());
+  });
+  return launches;
+}
+
+/// Whether something writes a tensor that stands in `func` as a parameter or an alloc: the function
+/// itself or what it launches, or whoever passed it.
+static bool isWritten(Value root) {
+  if (auto parameter = dyn_cast<BlockArgument>(root)) {
+    auto func = cast<ir::FuncOp>(parameter.getOwner()->getParentOp());
+    unsigned number = parameter.getArgNumber();
+    return func.getArgDirection(number) != ir::Direction::In ||
+           llvm::any_of(launchesOf(func),
+                        [&](auto launch) { return isWritten(ir::rootOf(launch.second[number])); });
+  }
+  SmallVector<Value> views{root};
+  while (!views.empty()) {
+    for (OpOperand &use : views.pop_back_val().getUses()) {
+      Operation *user = use.getOwner();
+      FlatSymbolRefAttr name;
+      if (auto submit = dyn_cast<ir::SubmitOp>(user))
+        name = submit.getCalleeAttr();
+      else if (auto call = dyn_cast<ir::CallOp>(user))
+        name = call.getCalleeAttr();
+      else if (isa<ir::SliceOp, ir::TransposeOp, ir::ReshapeOp>(user))
+        views.push_back(user->getResult(0));
+      unsigned number = use.getOperandNumber(); // arguments come first
+      auto callee =
+          name ? SymbolTable::lookupNearestSymbolFrom<ir::FuncOp>(user, name) : ir::FuncOp();
+      if (callee && number < callee.getNumArguments() &&
+          callee.getArgDirection(number) != ir::Direction::In)
+        return true;
+    }
+  }
+  return false;
 }
 
 Expected<Signature> signatureOf(ir::FuncOp func) {
@@ -93,7 +153,7 @@ Expected<Signature> signatureOf(ir::FuncOp func) {
     param.direction = static_cast<Direction>(*direction);
     for (int64_t extent : type.getShape())
       param.extents.push_back(ShapedType::isDynamic(extent) ? dynamicExtent : extent);
-    param.isConst = *direction == ir::Direction::In;
+    param.isConst = !isWritten(func.getArgument(index));
     param.internal = ir::isInternal(func, index);
     signature.tensors.push_back(std::move(param));
   }

@@ -13,6 +13,8 @@
 #include "kiln/runtime/dtype.h"
 #include "kiln/runtime/signature.h"
 
+#include "llvm/ADT/BitVector.h"
+
 namespace kiln {
 
 /// The runtime's element type for an IR type; index is DType::Index. Null for anything else.
@@ -28,6 +30,9 @@ ParameterOrder parameterOrder(ir::FuncOp func);
 /// Parameter names as the runtime knows them: given names, made unique, "arg<i>" where there is
 /// none.
 std::vector<std::string> parameterNames(ir::FuncOp func);
+
+/// The parameters that a kernel, or what it calls, marks for the dump.
+llvm::BitVector markedParameters(ir::FuncOp kernel);
 
 /// The signature of a kernel, group or orchestration. Directions must have been inferred
 /// (kiln-infer-directions). Fails if the function has more than 255 tensors or scalars.

@@ -1,0 +1,46 @@
+//===- CompiledOrchestration.cpp - launching with emitted and compiled C++ ------------===//
+#include "Driver.h"
+
+#include "kiln/Target/Orchestration/Orchestration.h"
+#include "kiln/Target/Signature/Signature.h"
+#include "kiln/runtime/orchestration.h"
+
+#include <dlfcn.h>
+#include <filesystem>
+
+using namespace mlir;
+
+namespace kiln {
+
+Expected<Orchestrate> loadOrchestration(const std::string &path, ModuleOp module, ir::FuncOp entry,
+                                        const Source &source) {
+  Expected<OrchestrationResult> emitted =
+      emitOrchestration(module, {source.name, entry.getSymName().str()});
+  if (!emitted)
+    return emitted.status();
+  // With a slash in it, so that only this file is meant and no search path.
+  std::error_code error;
+  std::string file = std::filesystem::absolute(path, error).string();
+  void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return Status(StatusCode::InvalidArgument,
+                  std::string("cannot load the orchestration: ") + dlerror());
+  auto *function = reinterpret_cast<orch::Entry *>(dlsym(library, emitted->entrySymbol.c_str()));
+  if (!function)
+    return Status(StatusCode::InvalidArgument, path + " has no symbol " + emitted->entrySymbol +
+                                                   ": it is not the orchestration of this program");
+  ParameterOrder order = parameterOrder(entry);
+  return Orchestrate([function, order](Engine &engine, std::span<const Argument> args) {
+    std::vector<Tensor> tensors;
+    std::vector<ScalarBits> scalars;
+    for (unsigned number : order.tensors)
+      tensors.push_back(std::get<Tensor>(args[number]));
+    for (unsigned number : order.scalars)
+      scalars.push_back(std::get<ScalarBits>(args[number]));
+    Status status;
+    function(engine, {tensors, scalars}, status);
+    return status;
+  });
+}
+
+} // namespace kiln

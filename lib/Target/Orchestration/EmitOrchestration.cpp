@@ -1,0 +1,187 @@
+// The file around the functions: what it needs, what it expects of the kernels, its entry.
+#include "kiln/Target/Orchestration/Orchestration.h"
+
+#include "OrchestrationFunction.h"
+
+#include "kiln/Target/Signature/Signature.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace kiln {
+namespace {
+
+using namespace orchestration;
+
+class FileEmitter {
+public:
+  FileEmitter(ModuleOp module, ir::FuncOp entry, std::string program)
+      : Module(module), Start(entry), Program(std::move(program)) {}
+
+  Expected<OrchestrationResult> emit();
+
+private:
+  /// Finds what the entry leads to: orchestrations, callees first, and kernels in order of use.
+  void visit(ir::FuncOp func);
+  Status describeKernels(OrchestrationResult &result);
+  std::string header(const OrchestrationResult &result) const;
+  std::string signatures(const OrchestrationResult &result);
+
+  ModuleOp Module;
+  ir::FuncOp Start;
+  std::string Program;
+  llvm::SetVector<Operation *> Orchestrations, Kernels, Launched;
+};
+
+ir::FuncOp calleeOf(Operation *op) {
+  FlatSymbolRefAttr name;
+  if (auto call = dyn_cast<ir::CallOp>(op))
+    name = call.getCalleeAttr();
+  else if (auto submit = dyn_cast<ir::SubmitOp>(op))
+    name = submit.getCalleeAttr();
+  return name ? SymbolTable::lookupNearestSymbolFrom<ir::FuncOp>(op, name) : ir::FuncOp();
+}
+
+void FileEmitter::visit(ir::FuncOp func) {
+  bool isOrchestration = func.getKind() == ir::FuncKind::Orchestration;
+  if (isOrchestration ? Orchestrations.contains(func) : !Kernels.insert(func))
+    return;
+  // What a kernel calls is part of it; a group's roles are kernels of their own.
+  if (isOrchestration || func.getKind() == ir::FuncKind::Group)
+    func.walk([&](Operation *op) {
+      if (ir::FuncOp callee = calleeOf(op)) {
+        if (isa<ir::SubmitOp>(op))
+          Launched.insert(callee);
+        visit(callee);
+      }
+    });
+  if (isOrchestration)
+    Orchestrations.insert(func);
+}
+
+Status FileEmitter::describeKernels(OrchestrationResult &result) {
+  for (auto [id, op] : llvm::enumerate(Kernels)) {
+    auto kernel = cast<ir::FuncOp>(op);
+    Expected<Signature> signature = signatureOf(kernel);
+    if (!signature)
+      return signature.status();
+    std::string name = kernel.getSymName().str();
+    result.kernels.push_back(name);
+    result.funcNameToId[name] = static_cast<int32_t>(id);
+    result.funcNameToCoreType[name] = coreTypeOf(kernel);
+    result.funcNameToSignature[name] = std::move(*signature);
+  }
+  Expected<Signature> own = signatureOf(Start);
+  if (!own)
+    return own.status();
+  result.orchestrationSignature = std::move(*own);
+  return Status::ok();
+}
+
+std::string FileEmitter::header(const OrchestrationResult &result) const {
+  std::string text = "// What launches the tasks of " + asIdentifier(Program) +
+                     ", emitted by Kiln. Compile it as C++20, link it with the Kiln\n"
+                     "// runtime, register the kernels and call " +
+                     result.entrySymbol + ".\n";
+  if (!result.kernels.empty())
+    text += "//\n//   id  kernel\n";
+  for (const std::string &name : result.kernels) {
+    std::string id = std::to_string(result.funcNameToId.at(name));
+    text += "//   " + id + std::string(id.size() < 4 ? 4 - id.size() : 1, ' ') +
+            asIdentifier(name) + " (" + result.funcNameToCoreType.at(name) + ")\n";
+  }
+  return text + "#include \"kiln/runtime/orchestration.h\"\n\n";
+}
+
+/// `{"add", "aiv", {input("x", DType::F32, {any, 64})}, {{"s", DType::F32}}}`
+std::string signatureText(const Signature &signature, const std::string &indent) {
+  std::string tensors, scalars;
+  for (const TensorParam &param : signature.tensors) {
+    StringRef kind = param.direction == Direction::In    ? "input"
+                     : param.direction == Direction::Out ? "output"
+                                                         : "inout";
+    SmallVector<std::string> extents;
+    for (int64_t extent : param.extents)
+      extents.push_back(extent == dynamicExtent ? "any" : std::to_string(extent));
+    std::string dtype = StringRef(toString(param.dtype)).upper();
+    tensors += (tensors.empty() ? "" : ",\n" + indent + " ") + kind.str() + "(" +
+               quoted(param.name) + ", DType::" + dtype + ", {" + llvm::join(extents, ", ") + "})";
+  }
+  for (const ScalarParam &param : signature.scalars) {
+    std::string dtype =
+        param.type == DType::Index ? "Index" : StringRef(toString(param.type)).upper();
+    scalars +=
+        (scalars.empty() ? "" : ", ") + ("{" + quoted(param.name)) + ", DType::" + dtype + "}";
+  }
+  return "{" + quoted(signature.name) + ", " + quoted(signature.coreType) + ",\n" + indent + "{" +
+         tensors + "},\n" + indent + "{" + scalars + "}}";
+}
+
+std::string FileEmitter::signatures(const OrchestrationResult &result) {
+  std::string text = "const Signature signature =\n    " +
+                     signatureText(result.orchestrationSignature, "     ") + ";\n\n";
+  text += "// What the launches below pass to each kernel.\n"
+          "const std::vector<Signature> kernels = {";
+  for (const std::string &name : result.kernels)
+    if (Launched.contains(Module.lookupSymbol(name)))
+      text += "\n    " + signatureText(result.funcNameToSignature.at(name), "     ") + ",";
+  return text + "\n};\n";
+}
+
+Expected<OrchestrationResult> FileEmitter::emit() {
+  visit(Start);
+  if (Start.getKind() != ir::FuncKind::Orchestration) {
+    Orchestrations.insert(Start);
+    Launched.insert(Start);
+  }
+  OrchestrationResult result;
+  if (Status bad = describeKernels(result); !bad.isOk())
+    return bad;
+  std::string space = asIdentifier(Program);
+  result.entrySymbol = "orchestrate_" + space + "_" + asIdentifier(Start.getSymName());
+  CppNames names;
+  llvm::DenseMap<Operation *, std::string> functions;
+  for (Operation *op : Orchestrations)
+    functions[op] = names.unique(cast<ir::FuncOp>(op).getSymName());
+  std::string bodies;
+  for (Operation *op : Orchestrations) {
+    FunctionEmitter emitter(cast<ir::FuncOp>(op), names, functions);
+    Expected<std::string> text = op == Start ? emitter.emitEntry() : emitter.emitFunction();
+    if (!text)
+      return text.status();
+    bodies += "\n" + *text;
+  }
+  result.code =
+      header(result) + "namespace {\nnamespace orchestration_of_" + space +
+      " {\n\nusing namespace kiln;\nusing namespace kiln::orch;\n\n" + signatures(result) + bodies +
+      "\n} // namespace orchestration_of_" + space + "\n} // namespace\n\n" +
+      callText(
+          "extern \"C\" void " + result.entrySymbol,
+          {"kiln::Engine &engine", "const kiln::orch::Arguments &args", "kiln::Status &status"},
+          0) +
+      " {\n  using namespace orchestration_of_" + space +
+      ";\n  status = orchestrate(engine, args, signature, kernels, " + functions[Start] + ");\n}\n";
+  return result;
+}
+
+} // namespace
+
+Expected<OrchestrationResult> emitOrchestration(ModuleOp module,
+                                                const OrchestrationOptions &options) {
+  Expected<ir::FuncOp> entry = findEntry(module, options.entry);
+  if (!entry)
+    return entry.status();
+  if (entry->getNumResults())
+    return Status(StatusCode::FailedPrecondition,
+                  "@" + entry->getSymName().str() +
+                      " returns tensors; run kiln-results-to-out-params first",
+                  sourceLocOf(entry->getLoc()));
+  std::string program = options.program;
+  if (program.empty())
+    program = module.getSymName().value_or("program").str();
+  return FileEmitter(module, *entry, program).emit();
+}
+
+} // namespace kiln
