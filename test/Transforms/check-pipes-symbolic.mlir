@@ -121,3 +121,37 @@ kiln.func @group_other(%x: !kiln.tensor<8x8xf32>, %y: !kiln.tensor<8x8xf32>, %n:
   kiln.call @push_n(%x, %n, %p)
   kiln.call @pop_n(%y, %m, %p)
 }
+
+// -----
+
+// A condition on what memory holds: trials make up the element, whatever its place, and do not try for long.
+!t = !tile.tile<8x8xf32>
+!p = !tile.pipe<aic -> aiv, 8x8xf32>
+kiln.func @push_if(%x: !kiln.tensor<8x8xf32>, %counts: !kiln.tensor<?xi32>, %p: !p) role(aic) {
+  %c0 = arith.constant 0 : index
+  %b = tile.block_idx 0
+  %t = tile.load %x[0, 0] : !t
+  %count = kiln.read %counts[%b] : i32
+  %n = arith.index_cast %count : i32 to index
+  %any = arith.cmpi sgt, %n, %c0 : index
+  scf.if %any {
+    tile.push %t, %p
+  }
+}
+kiln.func @pop_if(%y: !kiln.tensor<8x8xf32>, %counts: !kiln.tensor<?xi32>, %p: !p) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %b = tile.block_idx 0
+  %count = kiln.read %counts[%b] : i32
+  %n = arith.index_cast %count : i32 to index
+  %any = arith.cmpi sgt, %n, %c0 : index
+  scf.if %any {
+    %t = tile.pop %p : !t
+    tile.store %t, %y[0, 0]
+  }
+}
+// expected-remark @below {{pipes of @group_if proved}}
+kiln.func @group_if(%x: !kiln.tensor<8x8xf32>, %y: !kiln.tensor<8x8xf32>, %counts: !kiln.tensor<?xi32>) group {
+  %p = tile.pipe slots(1) : !p
+  kiln.call @push_if(%x, %counts, %p)
+  kiln.call @pop_if(%y, %counts, %p)
+}
