@@ -291,10 +291,6 @@ Expr ScalarTable::substitute(const Expr &expr, const Env &env) {
       if (operands != info.operands)
         value = info.kind == AtomInfo::Kind::CeilDiv ? ceilDiv(operands[0], operands[1])
                                                      : apply(info.op, operands);
-      // What came out may itself be given, such as an element of memory at a known place.
-      if (std::optional<Atom> made = value.asAtom(); made && made != atom)
-        if (auto bound = env.find(*made); bound != env.end())
-          value = bound->second;
     }
     result = result + value * coefficient;
   }

@@ -62,19 +62,4 @@ Status checkArguments(ir::FuncOp entry, std::span<const Argument> args) {
   return Status::ok();
 }
 
-llvm::BitVector markedParameters(ir::FuncOp kernel) {
-  llvm::BitVector marked(kernel.getNumArguments());
-  auto mark = [&](Value tensor) {
-    if (auto parameter = dyn_cast<BlockArgument>(ir::rootOf(tensor)))
-      marked.set(parameter.getArgNumber());
-  };
-  kernel.walk([&](ir::DumpOp dump) { mark(dump.getTensor()); });
-  kernel.walk([&](ir::CallOp call) {
-    auto callee = SymbolTable::lookupNearestSymbolFrom<ir::FuncOp>(call, call.getCalleeAttr());
-    for (unsigned number : markedParameters(callee).set_bits())
-      mark(call.getArgs()[number]);
-  });
-  return marked;
-}
-
 } // namespace kiln

@@ -9,8 +9,6 @@
 #include "kiln/Dialect/Tile/TileDialect.h"
 #include "kiln/runtime/tensor.h"
 
-#include "llvm/ADT/BitVector.h"
-
 #include <span>
 #include <variant>
 
@@ -22,9 +20,6 @@ using Argument = std::variant<Tensor, ScalarBits>;
 /// Whether `entry` can be run with these arguments; InvalidArgument, with the parameter's name, if
 /// not.
 Status checkArguments(ir::FuncOp entry, std::span<const Argument> args);
-
-/// The parameters that a kernel, or what it calls, marks for the dump.
-llvm::BitVector markedParameters(ir::FuncOp kernel);
 
 } // namespace kiln
 
