@@ -38,7 +38,7 @@ TEST(SimulatorMemory, tiles_at_addresses_of_their_own_run) {
 TEST(SimulatorMemory, a_tile_that_was_overwritten_is_a_fault) {
   expectError(runChain("0", "128", onA2a3()), StatusCode::KernelFailed,
               {"tile.add: uses the tile 8x8xf32 at byte 0 of vec, where another tile lies by now",
-               "test.mlir:4"});
+               "test.mlir:5"});
 }
 
 TEST(SimulatorMemory, a_tile_outside_its_memory_is_a_fault) {
