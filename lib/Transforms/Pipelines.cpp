@@ -55,6 +55,7 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     spaces.asWritten = !options.prove; // a simulator runs what the machine cannot
     addFor(spaces, [](auto given) { return createTileChooseSpaces(given); });
     addFor(KilnInjectGmPipeOptions(), [](auto given) { return createKilnInjectGmPipe(given); });
+    addCleanup(); // what would be merged later must be merged before it has addresses
     addProof();
     addFor(TilePlanMemoryOptions(), [](auto given) { return createTilePlanMemory(given); });
   }

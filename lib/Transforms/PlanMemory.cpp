@@ -190,6 +190,14 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
                 .wasInterrupted();
   }
 
+  static bool isPlanned(ir::FuncOp func) {
+    return func
+        .walk([](Operation *op) {
+          return op->hasAttr(tile::kAddressAttr) ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
   void runOnOperation() override {
     const Machine *target = findMachine(machine);
     if (!target) {
@@ -201,6 +209,11 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
     for (auto func : getOperation().getOps<ir::FuncOp>()) {
       if (!hasSpaces(func))
         continue;
+      if (isPlanned(func)) {
+        if (failed(tile::verifyMemoryPlan(func, *target)))
+          return signalPassFailure();
+        continue;
+      }
       FunctionPlan plan = planFunction(func, *target);
       const MemoryUse *tooMuch =
           llvm::find_if(plan.uses, [](const MemoryUse &use) { return use.overflows(); });

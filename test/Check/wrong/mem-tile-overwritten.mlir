@@ -10,14 +10,14 @@ kiln.func @k(%x: !kiln.tensor<8x8xf32>) role(aiv) {
   %a = tile.load %x[0, 0] {kiln.address = array<i64: 0>} : !tile.tile<8x8xf32, vec>
   %b = tile.exp %a {kiln.address = array<i64: 128>} : !tile.tile<8x8xf32, vec>
   %c = tile.add %a, %b {kiln.address = array<i64: 512>} : !tile.tile<8x8xf32, vec>
-  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: tile.add: uses the tile 8x8xf32 at byte 0 of vec, where another tile lies by now (from {{.*}}wrong.mlir:[[#@LINE-2]]:
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: 'tile.add' op uses the tile 8x8xf32 at byte 0 of vec, where another tile lies by now
   tile.store %c, %x[0, 0]
 }
 
 //--- outside.mlir
 kiln.func @k(%x: !kiln.tensor<8x8xf32>) role(aiv) {
   %a = tile.load %x[0, 0] {kiln.address = array<i64: 188320>} : !tile.tile<8x8xf32, vec>
-  // OUTSIDE: outside.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: tile.load: puts a tile of 8x8xf32 at byte 188320 of vec, which has 188416 bytes
+  // OUTSIDE: outside.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: 'tile.load' op puts a tile of 8x8xf32 at byte 188320 of vec, which has 188416 bytes
   tile.store %a, %x[0, 0]
 }
 
