@@ -195,7 +195,7 @@ Status Engine::Impl::closeRun() {
   return dumped;
 }
 
-bool Engine::Impl::isManualBetween(uint32_t a, uint32_t b) const {
+bool Engine::Impl::isManualBetweenScopes(uint32_t a, uint32_t b) const {
   while (a != b) {
     uint32_t &deeper = Scopes[a].depth >= Scopes[b].depth ? a : b;
     deeper = Scopes[deeper].parent;

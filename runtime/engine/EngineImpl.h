@@ -95,7 +95,10 @@ struct Engine::Impl {
   Timeline takeTimeline();
   Expected<ScalarBits> get(const Tensor &tensor, Dims indices);
   /// Whether order between tasks of these scopes is left to the user.
-  bool isManualBetween(uint32_t a, uint32_t b) const;
+  bool isManualBetween(uint32_t a, uint32_t b) const {
+    return a == b ? Scopes[a].isManual : isManualBetweenScopes(a, b);
+  }
+  bool isManualBetweenScopes(uint32_t a, uint32_t b) const;
   /// Tasks that have been submitted and have not finished, as far as known.
   uint64_t numPending() const {
     return Sched.isInline() ? Window.end() - Sched.numFinished() : Window.end() - Window.begin();

@@ -60,6 +60,10 @@ struct alignas(128) LiveRegion {
   LiveRegion *nextInLevel = nullptr, *prevInLevel = nullptr;
 
   bool isUnused() const { return writers.isEmpty() && readers.isEmpty(); }
+  /// All there is to know of it is one writer.
+  bool hasOnlyOneWriter() const {
+    return writers.size() == 1 && readers.isEmpty() && neighbours.isEmpty();
+  }
 };
 
 /// A range of addresses in which regions are looked for: one buffer, or several over the same

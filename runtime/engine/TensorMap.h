@@ -59,6 +59,13 @@ public:
   /// Calls `visit(const Use &)` for what was done to bytes of `region`: the writes, and the reads
   /// too if wanted.
   template <typename Visit> void forEachUse(LiveRegion &region, bool wantsReaders, Visit visit) {
+    if (region.hasOnlyOneWriter() && !KeepsSettled) { // the usual case, without the loops
+      if (Settled.contains(region.writers[0].task))
+        region.writers.clear();
+      else
+        visit(region.writers[0]);
+      return;
+    }
     visitUses(region, wantsReaders, visit);
     for (uint32_t i = 0; i < region.neighbours.size();) {
       LiveRegion &other = *region.neighbours[i];
@@ -84,6 +91,10 @@ public:
       return region.readers.push(use);
     }
     auto isGone = [&](const Use &old) { return old.task != use.task && supersedes(old); };
+    if (region.hasOnlyOneWriter() && isGone(region.writers[0])) {
+      region.writers[0] = use;
+      return;
+    }
     region.writers.eraseIf(isGone);
     region.readers.eraseIf(isGone);
     for (LiveRegion *other : region.neighbours)

@@ -6,8 +6,8 @@ using namespace kiln;
 
 const kiln_pipe_functions GroupRunner::Functions = {beginPush, endPush, pop, free};
 
-GroupRunner::Instance::Instance(GroupRunner &runner)
-    : runner(runner), fiber(GroupRunner::runInstances, this) {}
+GroupRunner::Instance::Instance(GroupRunner &runner, uint32_t number)
+    : runner(runner), number(number), fiber(GroupRunner::runInstances, this) {}
 
 std::string GroupRunner::Instance::name() const {
   return role->lanes > 1 ? role->name + "#" + std::to_string(ctx.lane) : role->name;
@@ -40,8 +40,9 @@ Status GroupRunner::prepare(const GroupSpec &group) {
   }
   NumInstances = group.numInstances();
   while (Instances.size() < NumInstances) {
-    Instances.emplace_back(*this);
-    if (!Instances.back().fiber.isUsable()) {
+    auto number = static_cast<uint32_t>(Instances.size());
+    Instances.push_back(std::make_unique<Instance>(*this, number));
+    if (!Instances.back()->fiber.isUsable()) {
       Instances.pop_back();
       return noMemory("a stack");
     }
@@ -78,10 +79,11 @@ void GroupRunner::start(const kiln_args &args, const kiln_blocks &block, const i
     return std::exchange(memory,
                          memory + ((bytes + PipeRing::alignment - 1) & ~(PipeRing::alignment - 1)));
   };
-  auto instance = Instances.begin();
+  auto next = Instances.begin();
   for (uint32_t index = 0; index < Group->roles.size(); ++index) {
     const RoleSpec &role = Group->roles[index];
-    for (uint32_t lane = 0; lane < role.lanes; ++lane, ++instance) {
+    for (uint32_t lane = 0; lane < role.lanes; ++lane) {
+      Instance *instance = (next++)->get();
       instance->role = &role;
       instance->roleIndex = index;
       instance->isDone = false;
@@ -99,7 +101,7 @@ void GroupRunner::start(const kiln_args &args, const kiln_blocks &block, const i
       ctx.pipes = Handles.data();
       ctx.user = role.user;
       ctx.report = reportFromKernel;
-      ctx.runtime = static_cast<CallReport *>(&*instance);
+      ctx.runtime = static_cast<CallReport *>(instance);
       ctx.pipe_functions = &Functions;
     }
   }
@@ -113,7 +115,7 @@ std::optional<GroupFailure> GroupRunner::run(const GroupSpec &group, const kiln_
     if (Status bad = prepare(group); !bad.isOk())
       return GroupFailure{bad.code(), KILN_FAIL, bad.message(), "", {}};
   start(args, block, grid);
-  Caller.switchTo(Instances.front().fiber);
+  Caller.switchTo(Instances.front()->fiber);
   if (!Failure)
     checkPipesEmpty();
   return std::move(Failure);
@@ -153,13 +155,12 @@ bool GroupRunner::canGoOn(const Instance &instance) {
 }
 
 GroupRunner::Instance *GroupRunner::next(const Instance &self) {
-  // They lie in a deque in no particular order of addresses: find self, then go round.
-  uint32_t start = 0;
-  while (&Instances[start] != &self)
-    ++start;
-  for (uint32_t i = 1; i < NumInstances; ++i)
-    if (Instance &other = Instances[(start + i) % NumInstances]; canGoOn(other))
-      return &other;
+  uint32_t number = self.number;
+  for (uint32_t i = 1; i < NumInstances; ++i) {
+    number = number + 1 == NumInstances ? 0 : number + 1;
+    if (canGoOn(*Instances[number]))
+      return Instances[number].get();
+  }
   return nullptr;
 }
 
@@ -262,7 +263,7 @@ void GroupRunner::failDeadlock() {
   std::string text = "deadlock in the group: ", ended;
   const char *separator = "";
   for (uint32_t i = 0; i < NumInstances; ++i) {
-    const Instance &instance = Instances[i];
+    const Instance &instance = *Instances[i];
     if (instance.isDone) {
       ended += (ended.empty() ? "; ended: " : ", ") + instance.name();
       continue;

@@ -50,10 +50,11 @@ public:
 
 private:
   struct Instance : CallReport {
-    Instance(GroupRunner &runner);
+    Instance(GroupRunner &runner, uint32_t number);
     std::string name() const;
 
     GroupRunner &runner;
+    const uint32_t number; // its place among the instances
     Fiber fiber;
     kiln_context ctx{};
     const RoleSpec *role = nullptr;
@@ -86,8 +87,8 @@ private:
   static Instance *callerAt(kiln_context *ctx, const kiln_pipe &pipe, bool isProducer);
   static const kiln_pipe_functions Functions;
 
-  const GroupSpec *Group = nullptr; // the one prepared for
-  std::deque<Instance> Instances;   // the first NumInstances take part
+  const GroupSpec *Group = nullptr;                 // the one prepared for
+  std::vector<std::unique_ptr<Instance>> Instances; // the first NumInstances take part
   uint32_t NumInstances = 0;
   std::deque<kiln_pipe> Pipes;
   std::vector<kiln_pipe *> Handles;
