@@ -27,10 +27,8 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext *context, std::vector<Statu
           return failure();
         std::string message = diagnostic.str();
         for (Diagnostic &note : diagnostic.getNotes()) {
-          message += "\n  note: ";
-          if (SourceLoc loc = sourceLocOf(note.getLocation()); loc.isKnown())
-            message += loc.str() + ": ";
-          message += note.str();
+          SourceLoc loc = sourceLocOf(note.getLocation());
+          message += "\n" + (loc.isKnown() ? loc.str() + ": note: " : "  note: ") + note.str();
         }
         errors.emplace_back(StatusCode::InvalidArgument, message,
                             sourceLocOf(diagnostic.getLocation()));

@@ -25,7 +25,7 @@ programs = sorted(p for p in examples.iterdir() if os.access(p, os.X_OK) and p.i
 assert len(programs) >= 21, programs
 
 # One compilation for all: the files share nothing but their header.
-sources = "".join(run(program, "emit", "--target", "orchestration") for program in programs)
+sources = "".join(run(program, "emit", "--target", "orchestration", "-p", "a2a3sim") for program in programs)
 (out / "all.cpp").write_text(sources)
 library = out / "all.so"
 run(*compiler, "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", out / "all.cpp", "-o", library)
