@@ -92,9 +92,11 @@ template <auto F> V *function(B &b, Operands x) { return F(b, x[0]); }
 
 V *reciprocal(B &b, V *x) { return b.CreateFDiv(b.real(x, 1.0), x); }
 
+/// 1 / (1 + e^-x), or e^x / (1 + e^x) where e^-x would overflow.
 V *sigmoid(B &b, Operands x) {
-  V *power = emitExp(b, b.CreateFNeg(x[0]));
-  return reciprocal(b, b.CreateFAdd(b.real(power, 1.0), power));
+  V *power = emitExp(b, b.CreateFNeg(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x[0])));
+  V *one = b.real(power, 1.0), *isNegative = b.CreateFCmpOLT(x[0], b.real(power, 0.0));
+  return b.CreateFDiv(b.CreateSelect(isNegative, power, one), b.CreateFAdd(one, power));
 }
 
 V *compare(KernelEmitter &e, Operation *op, Operands x, const Cursor &) {
