@@ -25,10 +25,10 @@ tsan-flags = $(sanitizer-build) -DKILN_SANITIZE=thread -DKILN_RUNTIME_ONLY=ON
 # Sources for the formatter: tracked files, and new ones that git does not ignore.
 sources = git ls-files -z --cached --others --exclude-standard -- '*.cpp' '*.h' '*.cuh'
 
-.PHONY: help demo test build configure bench docs asan tsan fuzz format lint clean
+.PHONY: help demo test build configure bench verify-all docs asan tsan fuzz format lint clean
 
 help: ## list these commands
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
 	@echo
 	@echo "Variables: JOBS=$(JOBS)  CMAKE_BUILD_TYPE=$(CMAKE_BUILD_TYPE)  CMAKE_FLAGS=..."
 	@echo "           FUZZ_RUNS=$(FUZZ_RUNS)  FUZZ_SECONDS=$(FUZZ_SECONDS)  SETUP=true to install nothing"
@@ -50,6 +50,9 @@ bench: build ## build, then run the CPU benchmarks
 	rm -f build/bench/bench.json
 	build/bin/kiln_bench_engine --json build/bench/bench.json
 	build/bin/kiln_bench_jit --json build/bench/bench.json
+
+verify-all: build ## compile every example for every machine, verify each pass, prove and simulate
+	scripts/verify-all build
 
 docs: configure ## generate the op pages from the dialect definitions
 	ninja -C build -j $(JOBS) kiln-docs

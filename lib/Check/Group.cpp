@@ -26,10 +26,19 @@ public:
 
   Status makePipe(Interpreter &in, tile::PipeOp op) override {
     tile::PipeType type = op.getPipe().getType();
-    int64_t slots = op.getSlots().value_or(Block.Context.defaultSlots);
+    int64_t slots = op.getSlots().value_or(Block.defaultSlots());
     Block.Pipes.push_back(std::make_unique<Pipe>(pipeName(op), type, slots, lanesOf(type.getFrom()),
                                                  lanesOf(type.getTo())));
     in.set(op.getPipe(), Block.Pipes.back().get());
+    std::optional<tile::GlobalRing> ring = tile::ringOf(op);
+    if (!ring)
+      return Status::ok();
+    const Tensor &rings = in.tensor(ring->bytes);
+    int64_t row = ring->isShared ? 0 : in.place().blockNumber();
+    if (row >= rings.extent(0))
+      return fault("block number " + std::to_string(row) + " has no ring: there are rows for " +
+                   std::to_string(rings.extent(0)) + " blocks in " + describe(ring->bytes, rings));
+    Block.Pipes.back()->keepIn({rings, row, *ring});
     return Status::ok();
   }
 
@@ -63,9 +72,15 @@ void GroupBlock::addInstances(ir::FuncOp func, const std::vector<Value> &args, i
     Instances.push_back(std::make_unique<Instance>(
         Instance{name, func.getRole().value_or("").str(),
                  Interpreter(func, args, place, Kernels, Context.memory), meetsOthers}));
+    if (Context.machine)
+      Instances.back()->interpreter.limitMemory(*Context.machine);
     if (meetsOthers)
       Context.barrier->addMember();
   }
+}
+
+int64_t GroupBlock::defaultSlots() const {
+  return Context.machine ? Context.machine->defaultSlots : 2;
 }
 
 Status GroupBlock::makeInstances() {
@@ -107,13 +122,55 @@ GroupBlock::Instance *GroupBlock::pickNext() {
 Status GroupBlock::run() {
   if (Status bad = start(); !bad.isOk())
     return bad;
+  RoleTimeline *timeline =
+      Func.getKind() == ir::FuncKind::Group ? RoleTimeline::current() : nullptr;
+  for (auto &instance : Instances)
+    if (timeline && !instance->interpreter.canResume())
+      instance->waitsSince = timeline->now();
   while (true) {
-    Expected<bool> moved = step();
-    if (!moved)
-      return moved.status();
-    if (!*moved)
-      return finish();
+    Expected<bool> moved = step(timeline);
+    if (moved && *moved)
+      continue;
+    if (timeline) // a deadlock ends in waits
+      for (auto &instance : Instances)
+        recordWait(*instance, *timeline);
+    return moved ? finish() : moved.status();
   }
+}
+
+void GroupBlock::recordWait(Instance &instance, RoleTimeline &timeline) const {
+  if (instance.waitsSince < 0)
+    return;
+  Operation *op = instance.interpreter.pendingPipeOp();
+  std::string what = "wait";
+  if (isa_and_nonnull<tile::PushOp, tile::PopOp>(op)) {
+    Wait wait = waitOf(instance);
+    what = (wait.isPush ? "wait to push into " : "wait to pop from ") + wait.pipe->name();
+  }
+  timeline.add({0, instance.track(), what, true, instance.waitsSince, timeline.now()});
+  instance.waitsSince = -1;
+}
+
+Expected<bool> GroupBlock::step(RoleTimeline *timeline) {
+  Instance *instance = pickNext();
+  if (!instance)
+    return false;
+  if (timeline)
+    recordWait(*instance, *timeline);
+  int64_t begin = timeline ? timeline->now() : 0;
+  uint64_t before = instance->interpreter.operations();
+  Status status = instance->interpreter.resume();
+  Context.operations += instance->interpreter.operations() - before;
+  if (timeline) {
+    int64_t end = timeline->now();
+    timeline->add({0, instance->track(), instance->name, false, begin, end});
+    // Who was waiting for this one may go on now; everybody else begins to wait.
+    if (!instance->interpreter.isDone() && !instance->interpreter.canResume())
+      instance->waitsSince = end;
+  }
+  if (!status.isOk())
+    return locate(status, instance->name);
+  return true;
 }
 
 Status GroupBlock::start() {
@@ -121,17 +178,7 @@ Status GroupBlock::start() {
   return status.isOk() ? status : locate(status, "@" + Func.getSymName().str());
 }
 
-Expected<bool> GroupBlock::step() {
-  Instance *instance = pickNext();
-  if (!instance)
-    return false;
-  uint64_t before = instance->interpreter.operations();
-  Status status = instance->interpreter.resume();
-  Context.operations += instance->interpreter.operations() - before;
-  if (!status.isOk())
-    return locate(status, instance->name);
-  return true;
-}
+Expected<bool> GroupBlock::step() { return step(nullptr); }
 
 Status GroupBlock::finish() {
   Status status = isDone() ? checkPipesEmpty() : reportDeadlock();

@@ -16,6 +16,8 @@
 #include "Pipe.h"
 #include "Random.h"
 
+#include "kiln/runtime/timeline.h"
+
 #include <memory>
 
 namespace kiln::sim {
@@ -24,7 +26,7 @@ namespace kiln::sim {
 struct BlockContext {
   mlir::SymbolTable &symbols;
   GlobalMemory &memory;
-  int64_t defaultSlots;
+  const Machine *machine; ///< Null: none in particular; two slots by default.
   /// None: round robin.
   Random *random;
   uint64_t &operations;
@@ -61,7 +63,14 @@ private:
     std::string name; ///< The function, with `#lane` where the role has lanes.
     std::string role; ///< Empty for a kernel without roles.
     Interpreter interpreter;
-    bool meetsOthers; ///< The function contains a barrier.
+    bool meetsOthers;        ///< The function contains a barrier.
+    int64_t waitsSince = -1; ///< In the timeline; negative: it does not wait.
+
+    /// "aic", "aiv#1": the role, with the lane where there are several.
+    std::string track() const {
+      size_t lane = name.rfind('#');
+      return role + (lane == std::string::npos ? "" : name.substr(lane));
+    }
   };
   class GroupHost;
   /// Of kernels and roles.
@@ -75,6 +84,7 @@ private:
     Barrier *Meeting;
   };
 
+  int64_t defaultSlots() const;
   Status makeInstances();
   void addInstances(ir::FuncOp func, const std::vector<Value> &args, int64_t lanes);
   /// Who can go on and is to do so; null when nobody can.
@@ -83,6 +93,10 @@ private:
   /// The error with the instance or group it happened in, and the block.
   Status locate(const Status &status, const std::string &who) const;
   bool isDone() const;
+  /// Runs one instance; `timeline` is null if nobody asked for one.
+  Expected<bool> step(RoleTimeline *timeline);
+  /// Ends the wait of an instance in the timeline, if it has one.
+  void recordWait(Instance &instance, RoleTimeline &timeline) const;
   Status checkPipesEmpty() const;
   Status reportDeadlock() const;
   /// The pipe operation a blocked instance waits in, taken apart.

@@ -48,6 +48,14 @@ static Status explain(const Status &status, Operation *op) {
       .withLocation(sourceLocOf(op->getLoc()));
 }
 
+static Status explain(const tile::TileMemory::Fault &found, Operation *op) {
+  std::string by;
+  if (found.other)
+    if (SourceLoc loc = sourceLocOf(found.other->getLoc()); loc.isKnown())
+      by = " (from " + loc.str() + ")";
+  return explain(fault(found.message + by), op);
+}
+
 static Status unknownOp(Interpreter &, Operation *op) {
   if (isa<ir::IncoreOp>(op))
     return Status(StatusCode::FailedPrecondition, "is still in place; run kiln-outline first");
@@ -75,9 +83,15 @@ Status Interpreter::resume() {
     ++Operations;
     if (!Slots.empty())
       checkSlots(op);
+    if (Local)
+      if (std::optional<tile::TileMemory::Fault> found = Local->use(op))
+        return explain(*found, op);
     OpTable::Handler run = table.find(op->getName());
     if (Status bad = (run ? run : unknownOp)(*this, op); !bad.isOk())
       return explain(bad, op);
+    if (Local)
+      if (std::optional<tile::TileMemory::Fault> found = Local->make(op))
+        return explain(*found, op);
     if (Waiting)
       return Status::ok();
   }

@@ -15,7 +15,7 @@
 #include "GlobalMemory.h"
 #include "TileValue.h"
 
-#include "kiln/Dialect/Tile/TileDialect.h"
+#include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/runtime/task.h"
 
 #include <array>
@@ -68,6 +68,9 @@ struct Place {
   std::array<int64_t, 3> block{0, 0, 0}, grid{1, 1, 1};
   int64_t lane = 0;
   Agent *agent = nullptr; ///< Who runs there, if that is checked.
+
+  /// Of the block, counted row-major over the grid.
+  int64_t blockNumber() const { return (block[0] * grid[1] + block[1]) * grid[2] + block[2]; }
 };
 
 class Interpreter {
@@ -75,6 +78,10 @@ public:
   /// Stands in front of the first operation of `func`.
   Interpreter(ir::FuncOp func, std::vector<Value> args, Place place, Host &host,
               GlobalMemory &memory);
+
+  /// From now on a tile with an address must fit the machine's memory, and be there when it is
+  /// used.
+  void limitMemory(const Machine &machine) { Local.emplace(machine); }
 
   bool isDone() const { return Frames.empty(); }
   /// The pipe operation the instance stands in front of; null if it stands elsewhere or is done.
@@ -163,6 +170,7 @@ private:
   std::vector<Frame> Frames;
   std::vector<Activation> Activations;
   std::optional<Visit> Waiting;
+  std::optional<tile::TileMemory> Local; ///< None: memory is not limited.
   llvm::DenseMap<mlir::Value, Slot> Slots;
   uint64_t Operations = 0;
 };

@@ -2,29 +2,12 @@
 
 #include "Checker.h"
 
+#include "kiln/Target/Signature/Arguments.h"
 #include "kiln/Target/Signature/Signature.h"
-
-#include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
 
 namespace kiln::sim {
-
-/// The parameters that a kernel, or what it calls, marks for the dump.
-static llvm::BitVector markedParameters(ir::FuncOp kernel) {
-  llvm::BitVector marked(kernel.getNumArguments());
-  auto mark = [&](mlir::Value tensor) {
-    if (auto parameter = dyn_cast<BlockArgument>(ir::rootOf(tensor)))
-      marked.set(parameter.getArgNumber());
-  };
-  kernel.walk([&](ir::DumpOp dump) { mark(dump.getTensor()); });
-  kernel.walk([&](ir::CallOp call) {
-    auto callee = SymbolTable::lookupNearestSymbolFrom<ir::FuncOp>(call, call.getCalleeAttr());
-    for (unsigned number : markedParameters(callee).set_bits())
-      mark(call.getArgs()[number]);
-  });
-  return marked;
-}
 
 Task makeTask(ir::FuncOp kernel, ArrayRef<Value> args,
               llvm::function_ref<bool(const Tensor &)> isMarked) {

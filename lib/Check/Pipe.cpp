@@ -1,5 +1,7 @@
 #include "Pipe.h"
 
+#include "kiln/Target/Signature/Signature.h"
+
 #include "llvm/ADT/Sequence.h"
 
 using namespace mlir;
@@ -39,20 +41,51 @@ SmallVector<int64_t> Pipe::popWaitsFor(int64_t lane) const {
   return waits;
 }
 
-void Pipe::push(int64_t lane, std::vector<TilePtr> tiles, Operation *op, Agent *agent) {
-  Clock before;
+Expected<Pipe::Place> Pipe::placeInRing(uint64_t message, size_t which, int64_t lane,
+                                        int64_t lanes) const {
+  tile::TileType full = Type.getPayload()[which];
+  DType dtype = *dtypeOf(full.getElementType());
+  bool isSplit = Type.getSplit() != tile::Split::None;
+  bool ownTiles = !isSplit && Producers.size() > 1 && Consumers.size() > 1;
+  std::vector<int64_t> extents{full.getRows() * (ownTiles ? lanes : 1), full.getCols()};
+  int64_t slot = static_cast<int64_t>(message % Slots);
+  int64_t offset =
+      Ring->row * Ring->rings.stride(0) + Ring->where.tiles[which] + slot * Ring->where.stride;
+  Expected<Tensor> tile = Tensor::view(Ring->rings.dataAs<std::byte>() + offset, dtype, extents);
+  if (!tile)
+    return tile.status();
+  std::vector<int64_t> indices{0, 0};
+  if (ownTiles)
+    indices[0] = lane * full.getRows();
+  else if (isSplit && lanes > 1)
+    indices[Type.getSplitAxis()] = lane * (full.getExtent(Type.getSplitAxis()) / lanes);
+  return Place{*tile, indices};
+}
+
+Status Pipe::push(int64_t lane, std::vector<TilePtr> tiles, Operation *op, Agent *agent,
+                  GlobalMemory &memory) {
+  Producer &producer = Producers[lane];
   if (agent) {
-    size_t slot = Producers[lane].pushed % Slots;
+    size_t slot = producer.pushed % Slots;
     for (int64_t consumer : consumersOf(lane))
       if (const auto &frees = Consumers[consumer].frees; slot < frees.size())
         agent->acquire(frees[slot].before);
-    before = agent->release();
   }
-  Producers[lane].parts.push_back({std::move(tiles), op, std::move(before)});
-  ++Producers[lane].pushed;
+  for (size_t which = 0; Ring && which < tiles.size(); ++which) {
+    Expected<Place> place = placeInRing(producer.pushed, which, lane, Producers.size());
+    if (!place)
+      return place.status();
+    Access access{op, Ring->where.bytes, place->tile, place->indices, {}, agent};
+    if (Status bad = memory.store(access, *tiles[which], /*isAtomicAdd=*/false); !bad.isOk())
+      return bad;
+  }
+  producer.parts.push_back({std::move(tiles), op, agent ? agent->release() : Clock()});
+  ++producer.pushed;
+  return Status::ok();
 }
 
-std::vector<TilePtr> Pipe::pop(int64_t lane, Agent *agent) {
+Expected<std::vector<TilePtr>> Pipe::pop(int64_t lane, Operation *op, Agent *agent,
+                                         GlobalMemory &memory) {
   uint64_t number = Consumers[lane].popped++;
   Lanes producers = producersOf(lane);
   if (agent)
@@ -73,6 +106,20 @@ std::vector<TilePtr> Pipe::pop(int64_t lane, Agent *agent) {
               cols = byRows ? tile->cols : tile->cols / lanes;
       tile = extractBox(*tile, byRows ? lane * rows : 0, byRows ? 0 : lane * cols, rows, cols);
     }
+    if (!Ring)
+      continue;
+    // What is known of the tile came with it; its elements are what the memory holds now.
+    Expected<Place> place = placeInRing(number, which, lane, Consumers.size());
+    if (!place)
+      return place.status();
+    Access access{op, Ring->where.bytes, place->tile, place->indices, {}, agent};
+    Expected<TilePtr> read =
+        memory.load(access, tile->rows, tile->cols, ScalarBits::fromInt(tile->dtype, 0));
+    if (!read)
+      return read.status();
+    auto arrived = std::make_shared<Tile>(**read);
+    arrived->padding = tile->padding;
+    tile = std::move(arrived);
   }
   return tiles;
 }
@@ -149,15 +196,18 @@ static Status runPush(Interpreter &in, tile::PushOp op) {
   std::vector<TilePtr> tiles;
   for (mlir::Value value : op.getTiles())
     tiles.push_back(in.tile(value));
-  in.pipe(op.getPipe()).push(in.place().lane, std::move(tiles), op, in.place().agent);
-  return Status::ok();
+  return in.pipe(op.getPipe())
+      .push(in.place().lane, std::move(tiles), op, in.place().agent, in.memory());
 }
 
 static Status runPop(Interpreter &in, tile::PopOp op) {
   Pipe &pipe = in.pipe(op.getPipe());
   uint64_t message = pipe.popped(in.place().lane);
-  std::vector<TilePtr> tiles = pipe.pop(in.place().lane, in.place().agent);
-  for (auto [result, tile] : llvm::zip_equal(op.getTiles(), tiles)) {
+  Expected<std::vector<TilePtr>> tiles =
+      pipe.pop(in.place().lane, op, in.place().agent, in.memory());
+  if (!tiles)
+    return tiles.status();
+  for (auto [result, tile] : llvm::zip_equal(op.getTiles(), *tiles)) {
     in.set(result, tile);
     if (in.place().agent)
       in.setSlot(result, {op, &pipe, message});

@@ -20,14 +20,26 @@
 #include "Interpreter.h"
 #include "Order.h"
 
+#include "kiln/Dialect/Tile/GlobalRing.h"
+
 #include <deque>
 
 namespace kiln::sim {
+
+/// One pipe's ring of one block, in global memory.
+struct RingInMemory {
+  Tensor rings; ///< Of all blocks and pipes of the launch.
+  int64_t row;
+  tile::GlobalRing where;
+};
 
 class Pipe {
 public:
   /// `producers` and `consumers` are the lanes of the two roles; 1 for a role without lanes.
   Pipe(std::string name, tile::PipeType type, int64_t slots, int64_t producers, int64_t consumers);
+
+  /// From now on tiles go through this memory.
+  void keepIn(RingInMemory ring) { Ring = std::move(ring); }
 
   const std::string &name() const { return Name; }
   tile::PipeType type() const { return Type; }
@@ -40,9 +52,11 @@ public:
 
   // Each orders its agent, if there is one, after whoever it had to wait for.
   /// `tiles` are the producer lane's share of one message. It must not have to wait.
-  void push(int64_t lane, std::vector<TilePtr> tiles, mlir::Operation *op, Agent *agent);
+  Status push(int64_t lane, std::vector<TilePtr> tiles, mlir::Operation *op, Agent *agent,
+              GlobalMemory &memory);
   /// The consumer lane's share of its next message. It must not have to wait.
-  std::vector<TilePtr> pop(int64_t lane, Agent *agent);
+  Expected<std::vector<TilePtr>> pop(int64_t lane, mlir::Operation *op, Agent *agent,
+                                     GlobalMemory &memory);
   /// Releases the oldest slot the lane popped; an error if it popped none.
   Status free(int64_t lane, mlir::Operation *op, Agent *agent);
   /// How many messages the lane has popped, and who freed one; null as long as nobody has.
@@ -88,9 +102,17 @@ private:
   Lanes consumersOf(int64_t lane) const;
   Lanes producersOf(int64_t lane) const;
 
+  /// Tile `which` of a message in the ring, and where in it the share of `lane` of `lanes` begins.
+  struct Place {
+    Tensor tile;
+    std::vector<int64_t> indices;
+  };
+  Expected<Place> placeInRing(uint64_t message, size_t which, int64_t lane, int64_t lanes) const;
+
   std::string Name;
   tile::PipeType Type;
   int64_t Slots;
+  std::optional<RingInMemory> Ring; ///< None: a queue of values.
   std::vector<Producer> Producers;
   std::vector<Consumer> Consumers;
 };

@@ -6,6 +6,8 @@
 #include "Checker.h"
 #include "Orchestration.h"
 
+#include "kiln/Dialect/Tile/GlobalRing.h"
+#include "kiln/Target/Signature/Arguments.h"
 #include "kiln/Target/Signature/Signature.h"
 
 #include "mlir/IR/Verifier.h"
@@ -150,7 +152,8 @@ std::vector<Tensor> writtenBy(ir::FuncOp func, ArrayRef<Value> args) {
   std::vector<Tensor> written;
   for (auto [number, arg] : llvm::enumerate(args))
     if (auto *tensor = std::get_if<Tensor>(&arg);
-        tensor && func.getArgDirection(number) != ir::Direction::In)
+        tensor && func.getArgDirection(number) != ir::Direction::In &&
+        !ir::isInternal(func, number))
       written.push_back(*tensor);
   return written;
 }
@@ -161,8 +164,7 @@ Status Simulation::runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_
   if (!values)
     return values.status();
   sim::Random *random = Options.seed ? &Choices : nullptr;
-  sim::BlockContext context{Symbols, Memory, Options.machine ? Options.machine->defaultSlots : 2,
-                            random, Operations};
+  sim::BlockContext context{Symbols, Memory, Options.machine, random, Operations};
   sim::Place place;
   std::copy(std::begin(ctx.grid), std::end(ctx.grid), place.grid.begin());
   BlockOrder order(range, random);
@@ -274,65 +276,23 @@ Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, SimulationRepo
                 First.location());
 }
 
-//===----------------------------------------------------------------------===//
-// Arguments of the entry
-//===----------------------------------------------------------------------===//
-
-Status checkTensor(ir::TensorType type, const Tensor &tensor) {
-  if (Status bad = tensor.validate(); !bad.isOk())
-    return bad;
-  bool fits = tensor.dtype() == *dtypeOf(type.getElementType()) && tensor.rank() == type.getRank();
-  for (int axis = 0; fits && axis < tensor.rank(); ++axis) {
-    fits &= type.isDynamicDim(axis) || type.getShape()[axis] == tensor.extent(axis);
-    // The stride of an axis with one element or none means nothing.
-    fits &= type.getStrides().empty() || ShapedType::isDynamic(type.getStrides()[axis]) ||
-            tensor.extent(axis) <= 1 || type.getStrides()[axis] == tensor.stride(axis);
-  }
-  if (fits)
-    return Status::ok();
-  std::string expected;
-  llvm::raw_string_ostream(expected) << type;
-  return Status(StatusCode::InvalidArgument, "expected " + expected + ", got " + tensor.str() +
-                                                 " with strides " + toString(tensor.strides()));
-}
-
-Expected<Value> argumentValue(Type type, const Argument &arg) {
-  if (auto tensorType = dyn_cast<ir::TensorType>(type)) {
-    const auto *tensor = std::get_if<Tensor>(&arg);
-    if (!tensor)
-      return Status(StatusCode::InvalidArgument, "expected a tensor, got a scalar");
-    if (Status bad = checkTensor(tensorType, *tensor); !bad.isOk())
-      return bad;
-    return Value(*tensor);
-  }
-  const auto *scalar = std::get_if<ScalarBits>(&arg);
-  if (!scalar)
-    return Status(StatusCode::InvalidArgument, "expected a scalar, got a tensor");
-  DType wanted = *dtypeOf(type);
-  bool isWide = wanted == DType::Index && scalar->type == DType::I64;
-  if (scalar->type != wanted && !isWide)
-    return Status(StatusCode::InvalidArgument, std::string("expected a scalar of type ") +
-                                                   toString(wanted) + ", got " +
-                                                   toString(scalar->type));
-  return Value(ScalarBits{scalar->bits, wanted});
-}
-
-Expected<std::vector<Value>> argumentValues(ir::FuncOp entry, std::span<const Argument> args) {
-  std::string who = "@" + entry.getSymName().str();
-  if (entry.hasPipeParameter())
-    return Status(StatusCode::InvalidArgument,
-                  who + " has a pipe parameter and cannot be run by itself");
-  if (args.size() != entry.getNumArguments())
-    return Status(StatusCode::InvalidArgument,
-                  who + " takes " + std::to_string(entry.getNumArguments()) + " arguments, got " +
-                      std::to_string(args.size()));
-  std::vector<std::string> names = parameterNames(entry);
+/// The arguments as the interpreter holds them; they have been checked.
+Expected<std::vector<Value>> valuesOf(ir::FuncOp entry, std::span<const Argument> args) {
   std::vector<Value> values;
   for (auto [number, arg] : llvm::enumerate(args)) {
-    Expected<Value> value = argumentValue(entry.getArgumentTypes()[number], arg);
-    if (!value)
-      return value.status().withPrefix(who + ", argument '" + names[number] + "'");
-    values.push_back(*value);
+    if (const auto *scalar = std::get_if<ScalarBits>(&arg)) // an i64 may stand for an index
+      values.emplace_back(ScalarBits{scalar->bits, *dtypeOf(entry.getArgumentTypes()[number])});
+    else
+      values.emplace_back(std::get<Tensor>(arg));
+  }
+  // A group that is the entry runs as one block and gets its rings from here.
+  for (Type type : entry.getArgumentTypes().drop_front(args.size())) {
+    auto rings = cast<ir::TensorType>(type);
+    std::vector<int64_t> extents{1, rings.getShape().back()};
+    Expected<Tensor> tensor = Tensor::empty(*dtypeOf(rings.getElementType()), extents);
+    if (!tensor)
+      return tensor.status();
+    values.push_back(*tensor);
   }
   return values;
 }
@@ -344,10 +304,12 @@ Status sim::simulate(ModuleOp prepared, ir::FuncOp entry, std::span<const Argume
                      Findings *findings) {
   if (failed(verify(prepared)))
     return Status(StatusCode::InvalidArgument, "the module does not verify");
-  Expected<std::vector<Value>> values = argumentValues(entry, args);
+  if (Status bad = checkArguments(entry, args); !bad.isOk())
+    return bad;
+  Expected<std::vector<Value>> values = valuesOf(entry, args);
   if (!values)
-    return values.status().withLocation(sourceLocOf(entry.getLoc()));
-  return Simulation(prepared, options, findings).run(entry, std::move(*values), report);
+    return values.status();
+  return Simulation(prepared, options, findings).run(entry, *values, report);
 }
 
 Status simulate(ModuleOp prepared, ir::FuncOp entry, std::span<const Argument> args,

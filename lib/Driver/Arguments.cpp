@@ -1,6 +1,7 @@
 //===- Arguments.cpp - from `--arg name=spec` to tensors and scalars -----------------===//
 #include "Driver.h"
 
+#include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Target/Signature/Signature.h"
 #include "kiln/runtime/arguments.h"
 
@@ -31,13 +32,14 @@ Expected<Argument> makeScalar(const std::string &name, Type type, const std::str
 Expected<std::vector<Argument>> makeArguments(ir::FuncOp entry, const ArgSpecs &specs,
                                               uint64_t seed) {
   std::vector<std::string> names = parameterNames(entry);
+  names.resize(ir::numUserParameters(entry));
   for (const auto &[name, text] : specs)
     if (!llvm::is_contained(names, name))
       return Status(StatusCode::InvalidArgument,
                     "@" + entry.getSymName().str() + " has no argument '" + name + "'; it has " +
                         (names.empty() ? "none" : llvm::join(names, ", ")));
   std::vector<Argument> args;
-  for (auto [index, type] : llvm::enumerate(entry.getArgumentTypes())) {
+  for (auto [index, type] : llvm::enumerate(entry.getArgumentTypes().take_front(names.size()))) {
     auto given = specs.find(names[index]);
     std::string text = given == specs.end() ? "" : given->second;
     auto tensor = dyn_cast<ir::TensorType>(type);

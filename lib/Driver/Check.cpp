@@ -1,5 +1,5 @@
 //===- Check.cpp - `kiln check`: proof, simulation, summary -----------------------------===//
-#include "Driver.h"
+#include "VerifyEach.h"
 
 #include "kiln/Analysis/PipeProof.h"
 #include "kiln/Check/CheckProgram.h"
@@ -127,15 +127,15 @@ void reportText(const Source &source, const RunSettings &options, const CheckOut
 }
 
 /// Simulates under all seeds; Python and formulas are not needed for it.
-Status simulateSeeds(ModuleOp module, ir::FuncOp entry, std::span<const Argument> args,
-                     const RunSettings &options, const Machine &machine, CheckOutcome &outcome) {
+Status simulateSeeds(const CompiledProgram &compiled, std::span<const Argument> args,
+                     const RunSettings &options, CheckOutcome &outcome) {
   CheckOptions check;
   check.firstSeed = options.seed;
   check.seeds = options.seeds;
   check.nan = options.nan;
-  check.machine = &machine;
+  check.machine = compiled.machine;
   check.platform = options.platform;
-  Expected<CheckReport> report = checkProgram(module, entry, args, check);
+  Expected<CheckReport> report = checkProgram(*compiled.module, compiled.entry, args, check);
   if (report)
     outcome.simulation = std::move(*report);
   return report.status();
@@ -144,33 +144,30 @@ Status simulateSeeds(ModuleOp module, ir::FuncOp entry, std::span<const Argument
 } // namespace
 
 int checkCommand(const Source &source, const RunSettings &options) {
-  std::string message;
-  if (!isAvailable(options.platform, message))
-    return badInput(message);
   const Machine *machine = findMachine(options.platform);
   if (!machine)
-    return badInput("kiln check simulates; use -p a2a3sim or -p a5sim");
+    return badInput((options.platform == "torch"
+                         ? "kiln check simulates a machine"
+                         : "there is no platform '" + options.platform + "'") +
+                    "; use a2a3sim, a5sim, h200 or cpu");
+  if (options.verifyEach)
+    if (int status = verifyEachPass(source, options))
+      return status;
+  CompileSettings settings = options;
+  settings.prove = false; // it is done below, with a report
   int status = kBadInput;
-  OwningOpRef<ModuleOp> module = prepare(source, "", status);
-  if (!module)
+  std::optional<CompiledProgram> compiled = compile(source, settings, status);
+  if (!compiled)
     return status;
-  Expected<ir::FuncOp> entry = findEntry(*module, options.entry);
-  if (!entry)
-    return badInput(entry.status().message());
-  if (std::optional<Status> foreign = findForeignRole(*module, *machine)) {
-    printErrors({*foreign});
-    return kBadInput;
-  }
   CheckOutcome outcome;
-  outcome.groups = proveGroups(*module, machine->defaultSlots);
-  Expected<std::vector<Argument>> args = argumentsOf(source, *entry, options);
+  outcome.groups = proveGroups(*compiled->module, machine->defaultSlots);
+  Expected<std::vector<Argument>> args = argumentsOf(source, compiled->entry, options);
   // Without any arguments the proof alone is worth having.
   if (!args && (source.example || !options.args.empty()))
     return badInput(args.status().message());
   if (!args)
     outcome.skipped = args.status().message();
-  else if (Status bad = simulateSeeds(*module, *entry, *args, options, *machine, outcome);
-           !bad.isOk())
+  else if (Status bad = simulateSeeds(*compiled, *args, options, outcome); !bad.isOk())
     return badInput(bad.message());
   if (options.json)
     reportJson(source, options, outcome);

@@ -1,9 +1,9 @@
 //===- Commands.cpp - `kiln emit`, `kiln build`, `kiln machines` ----------------------===//
 #include "Driver.h"
 
+#include "kiln/Target/Llvm/Llvm.h"
 #include "kiln/Target/Signature/Signature.h"
 #include "kiln/Target/Torch/Torch.h"
-#include "kiln/Transforms/Passes.h"
 #include "kiln/runtime/kernel_config.h"
 
 #include <nlohmann/json.hpp>
@@ -32,62 +32,36 @@ void printErrors(const std::vector<Status> &errors, std::FILE *to) {
   }
 }
 
-OwningOpRef<ModuleOp> prepare(const Source &source, const std::string &lastPass, int &status,
-                              std::unique_ptr<PassInstrumentation> instrumentation) {
-  status = kBadInput;
-  OwningOpRef<ModuleOp> module = ModuleOp(source.module).clone();
-  MLIRContext *context = module->getContext();
-  PassManager passes(context);
-  if (instrumentation)
-    passes.addInstrumentation(std::move(instrumentation));
-  std::vector<std::string> names;
-  if (!buildPreparePipeline(passes, lastPass, &names)) {
-    badInput("there is no pass '" + lastPass +
-             "'; the passes are, in order: " + llvm::join(names, ", "));
-    return {};
+int emitCommand(const Source &source, const std::string &target, const RunSettings &options) {
+  if (target != "ir" && target != "torch" && target != "llvm")
+    return badInput("there is no target '" + target + "'; use ir, torch or llvm");
+  bool asWritten = target == "ir" && options.lastPass.empty() && options.platform.empty();
+  std::optional<CompiledProgram> compiled;
+  if (!asWritten) {
+    CompileSettings settings = options;
+    if (options.platform.empty() && target == "llvm")
+      settings.platform = "cpu";
+    else if (options.platform.empty() && !options.lastPass.empty())
+      settings.platform = CompileSettings().platform;
+    int status = kBadInput;
+    if (!(compiled = compile(source, settings, status)))
+      return status;
   }
-  std::vector<Status> errors;
-  DiagnosticCollector collector(context, errors);
-  if (failed(passes.run(*module))) {
-    if (errors.empty())
-      errors.emplace_back(StatusCode::Internal, "a pass failed without saying why");
-    printErrors(errors);
-    return {};
+  ModuleOp module = asWritten ? source.module : *compiled->module;
+  Expected<std::string> text = [&]() -> Expected<std::string> {
+    if (target == "llvm")
+      return emitLlvmIr(module);
+    if (target == "torch")
+      return emitTorch(module, {options.entry, options.unboundedSlots, options.checkShapes});
+    std::string printed;
+    llvm::raw_string_ostream(printed) << module;
+    return printed;
+  }();
+  if (!text) {
+    printErrors({text.status()});
+    return kBadInput;
   }
-  status = kGood;
-  return module;
-}
-
-int emitCommand(const Source &source, const std::string &target, const std::string &lastPass,
-                const std::string &entry, const RunSettings &options) {
-  if (target == "ir" && lastPass.empty()) {
-    std::string text;
-    llvm::raw_string_ostream os(text);
-    ModuleOp module = source.module;
-    module.print(os);
-    std::printf("%s", text.c_str());
-    return kGood;
-  }
-  int status = kBadInput;
-  OwningOpRef<ModuleOp> module = prepare(source, lastPass, status);
-  if (!module)
-    return status;
-  std::string text;
-  if (target == "ir") {
-    llvm::raw_string_ostream os(text);
-    module->print(os);
-  } else if (target == "torch") {
-    Expected<std::string> emitted =
-        emitTorch(*module, {entry, options.unboundedSlots, options.checkShapes});
-    if (!emitted) {
-      printErrors({emitted.status()});
-      return kBadInput;
-    }
-    text = *emitted;
-  } else {
-    return badInput("there is no target '" + target + "'; use ir or torch");
-  }
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fwrite(text->data(), 1, text->size(), stdout);
   return kGood;
 }
 
@@ -166,19 +140,17 @@ static bool writeWhole(const std::filesystem::path &path, const std::string &byt
   return good;
 }
 
-int buildCommand(const Source &source, const std::string &platform, const std::string &entryName,
-                 const std::string &out) {
+int buildCommand(const Source &source, const RunSettings &options) {
+  const std::string &platform = options.platform, &out = options.out;
   if (platform != "a2a3sim" && platform != "a5sim")
     return badInput("bundles can be built for a2a3sim and a5sim so far, not for '" + platform +
                     "'");
   int status = kBadInput;
-  OwningOpRef<ModuleOp> module = prepare(source, "", status);
-  if (!module)
+  std::optional<CompiledProgram> compiled = compile(source, options, status);
+  if (!compiled)
     return status;
-  Expected<ir::FuncOp> entry = findEntry(*module, entryName);
-  if (!entry)
-    return badInput(entry.status().message());
-  Expected<KernelConfig> config = kernelConfigOf(*module, *entry, platform);
+  ir::FuncOp entry = compiled->entry;
+  Expected<KernelConfig> config = kernelConfigOf(*compiled->module, entry, platform);
   if (!config) {
     printErrors({config.status()});
     return kBadInput;
@@ -190,7 +162,7 @@ int buildCommand(const Source &source, const std::string &platform, const std::s
     return badInput("cannot make the folder " + out + ": " + error.message());
   std::string text;
   llvm::raw_string_ostream os(text);
-  module->print(os);
+  compiled->module->print(os);
   if (!writeWhole(fs::path(out) / "program.mlir", text))
     return badInput("cannot write " + out + "/program.mlir");
   if (Status failed = writeKernelConfig(*config, out); !failed.isOk())
@@ -198,7 +170,7 @@ int buildCommand(const Source &source, const std::string &platform, const std::s
   nlohmann::ordered_json bundle{{"format", 1},
                                 {"program", source.name},
                                 {"platform", platform},
-                                {"entry", entry->getSymName().str()}};
+                                {"entry", entry.getSymName().str()}};
   for (const KernelConfigEntry &kernel : config->kernels)
     bundle["kernels"].push_back(kernel.name);
   for (const char *name : {"program.mlir", "kernel_config.json", "kernel_config.py"}) {
@@ -218,49 +190,69 @@ int buildCommand(const Source &source, const std::string &platform, const std::s
 // Machines
 //===----------------------------------------------------------------------===//
 
+static nlohmann::ordered_json toJson(const Machine &machine) {
+  nlohmann::ordered_json roles, memories, paths = nlohmann::ordered_json::array();
+  for (const Role &role : machine.roles)
+    roles.push_back({{"name", role.name},
+                     {"max_lanes", role.maxLanes},
+                     {"matrix", bool(role.executes & MatrixWork)},
+                     {"vector", bool(role.executes & VectorWork)},
+                     {"copy", bool(role.executes & CopyWork)}});
+  for (const Memory &memory : machine.memories) {
+    memories.push_back(
+        {{"name", memory.name}, {"bytes", memory.bytes}, {"alignment", memory.alignment}});
+    if (!memory.inside.empty())
+      memories.back()["inside"] = memory.inside;
+  }
+  for (const Path &path : machine.paths)
+    paths.push_back(std::string(path.from) + " -> " + std::string(path.to));
+  return {{"name", machine.name},
+          {"platform", machine.platform},
+          {"core_groups", machine.coreGroups},
+          {"roles", roles},
+          {"memories", memories},
+          {"paths", paths},
+          {"pipes", toString(machine.pipeStorage)},
+          {"default_slots", machine.defaultSlots},
+          {"slots_fill_memory", machine.slotsFillMemory}};
+}
+
+static void print(const Machine &machine) {
+  std::string groups = machine.coreGroups ? std::to_string(machine.coreGroups) + " core groups"
+                                          : "as many core groups as threads";
+  std::printf("%s (platform %s): %s\n", std::string(machine.name).c_str(),
+              std::string(machine.platform).c_str(), groups.c_str());
+  for (const Role &role : machine.roles)
+    std::printf("  role %-8s up to %d lane(s):%s%s%s\n", std::string(role.name).c_str(),
+                int(role.maxLanes), role.executes & MatrixWork ? " matrix" : "",
+                role.executes & VectorWork ? " vector" : "",
+                role.executes & CopyWork ? " copy" : "");
+  for (const Memory &memory : machine.memories) {
+    std::string size = memory.bytes             ? std::to_string(memory.bytes / 1024) + " KiB"
+                       : !memory.inside.empty() ? "in " + std::string(memory.inside)
+                                                : "not planned";
+    std::printf("  memory %-6s %12s, aligned to %d\n", std::string(memory.name).c_str(),
+                size.c_str(), int(memory.alignment));
+  }
+  std::string paths;
+  for (const Path &path : machine.paths)
+    paths += (paths.empty() ? "" : ", ") + std::string(path.from) + ">" + std::string(path.to);
+  std::printf("  paths: %s\n", paths.empty() ? "none" : paths.c_str());
+  std::printf("  pipes: %s, %d slots by default%s\n",
+              std::string(toString(machine.pipeStorage)).c_str(), int(machine.defaultSlots),
+              machine.slotsFillMemory ? ", more where memory allows" : "");
+}
+
 int machinesCommand(bool json) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Machine &machine : machines()) {
-    nlohmann::ordered_json roles, memories, paths;
-    for (const Role &role : machine.roles)
-      roles.push_back({{"name", role.name},
-                       {"max_lanes", role.maxLanes},
-                       {"matrix", bool(role.executes & MatrixWork)},
-                       {"vector", bool(role.executes & VectorWork)},
-                       {"copy", bool(role.executes & CopyWork)}});
-    for (const Memory &memory : machine.memories)
-      memories.push_back(
-          {{"name", memory.name}, {"bytes", memory.bytes}, {"alignment", memory.alignment}});
-    for (const Path &path : machine.paths)
-      paths.push_back(std::string(path.from) + " -> " + std::string(path.to));
-    list.push_back({{"name", machine.name},
-                    {"platform", machine.platform},
-                    {"core_groups", machine.coreGroups},
-                    {"roles", roles},
-                    {"memories", memories},
-                    {"paths", paths},
-                    {"pipes", toString(machine.pipeStorage)},
-                    {"default_slots", machine.defaultSlots}});
+    if (json)
+      list.push_back(toJson(machine));
+    else
+      print(machine);
   }
-  if (json) {
+  if (json)
     std::printf("%s\n", list.dump(2).c_str());
-    return kGood;
-  }
-  for (const auto &machine : list) {
-    std::printf("%s (platform %s)\n", machine["name"].get<std::string>().c_str(),
-                machine["platform"].get<std::string>().c_str());
-    for (const auto &role : machine["roles"])
-      std::printf("  role %-8s up to %d lane(s):%s%s%s\n", role["name"].get<std::string>().c_str(),
-                  role["max_lanes"].get<int>(), role["matrix"] ? " matrix" : "",
-                  role["vector"] ? " vector" : "", role["copy"] ? " copy" : "");
-    for (const auto &memory : machine["memories"])
-      if (memory["bytes"] > 0)
-        std::printf(
-            "  memory %-6s %4ld KiB, aligned to %ld\n", memory["name"].get<std::string>().c_str(),
-            long(memory["bytes"].get<int64_t>() / 1024), long(memory["alignment"].get<int64_t>()));
-    std::printf("  pipes: %s, %d slots by default\n", machine["pipes"].get<std::string>().c_str(),
-                machine["default_slots"].get<int>());
-  }
   return kGood;
 }
 

@@ -36,11 +36,29 @@ void printErrors(const std::vector<Status> &errors, std::FILE *to = stderr);
 /// Prints `kiln: error: message` and returns the code for bad input.
 int badInput(const std::string &message);
 
-/// A copy of the module on which the passes up to `lastPass` (all of them if empty) have run.
-/// Errors have been printed when it is null; `status` is then the exit code.
-/// `instrumentation`, if given, sees each pass.
-mlir::OwningOpRef<mlir::ModuleOp>
-prepare(const Source &source, const std::string &lastPass, int &status,
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+struct CompileSettings {
+  std::string platform = "a2a3sim", entry = {};
+  std::string lastPass = {};   ///< Stop after it; empty: run all.
+  std::string dumpPasses = {}; ///< A folder for one file a pass; empty: none.
+  bool remarks = false;        ///< Print what passes did and why not more.
+  bool prove = true;           ///< Fail where the pipes of a group are refuted.
+};
+
+/// A program compiled for a platform, and the function a run starts with.
+struct CompiledProgram {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  ir::FuncOp entry;
+  const Machine *machine; ///< Null for the torch platform: only prepared.
+};
+
+/// Runs the passes of the platform on a copy of the program. Errors have been printed when there is
+/// no result; `status` is then the exit code. `instrumentation`, if given, sees each pass.
+std::optional<CompiledProgram>
+compile(const Source &source, const CompileSettings &options, int &status,
         std::unique_ptr<mlir::PassInstrumentation> instrumentation = nullptr);
 
 //===----------------------------------------------------------------------===//
@@ -75,8 +93,8 @@ Expected<FormulaResult> evaluateFormula(const std::string &formula, const Config
 // Commands
 //===----------------------------------------------------------------------===//
 
-struct RunSettings {
-  std::string platform = "a2a3sim", entry, out = "kiln-out";
+struct RunSettings : CompileSettings {
+  std::string out = "kiln-out";
   ArgSpecs args;
   int dumpLevel = 0;
   bool timeline = false;
@@ -90,8 +108,6 @@ struct RunSettings {
 
 /// The platforms that execute here; says which there are if `platform` is none.
 bool isAvailable(const std::string &platform, std::string &message);
-/// The first role of the program that the machine does not have.
-std::optional<Status> findForeignRole(mlir::ModuleOp module, const Machine &machine);
 /// The arguments of `entry` that the command line and the example ask for.
 Expected<std::vector<Argument>> argumentsOf(const Source &source, ir::FuncOp entry,
                                             const RunSettings &options);
@@ -102,10 +118,10 @@ Status runReference(mlir::ModuleOp module, ir::FuncOp entry, const RunSettings &
 int runCommand(const Source &source, const RunSettings &options);
 /// Proof of the pipes, then simulations with options.seeds seeds from options.seed on.
 int checkCommand(const Source &source, const RunSettings &options);
-int emitCommand(const Source &source, const std::string &target, const std::string &lastPass,
-                const std::string &entry, const RunSettings &options);
-int buildCommand(const Source &source, const std::string &platform, const std::string &entry,
-                 const std::string &out);
+/// Prints the program for a target: as written, or where the settings name a pass or platform,
+/// compiled so far.
+int emitCommand(const Source &source, const std::string &target, const RunSettings &options);
+int buildCommand(const Source &source, const RunSettings &options);
 int machinesCommand(bool json);
 
 } // namespace kiln

@@ -24,7 +24,7 @@ namespace {
 struct CommandLine {
   std::string command = "run";
   RunSettings run;
-  std::string target = "ir", after, out;
+  std::string target = "ir";
   std::map<std::string, std::string> config; ///< Options that belong to the program's Config.
 };
 
@@ -111,7 +111,7 @@ int parseOptions(CommandLine &line, const std::string &program,
   RunSettings &run = line.run;
   app.add_option("--entry", run.entry, "The function to start with");
   if (line.command == "run") {
-    app.add_option("-p,--platform", run.platform, "Where to run: a2a3sim, a5sim or torch")
+    app.add_option("-p,--platform", run.platform, "Where to run: cpu, a2a3sim, a5sim or torch")
         ->capture_default_str();
     app.add_option("--arg", argTexts,
                    "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
@@ -141,7 +141,8 @@ int parseOptions(CommandLine &line, const std::string &program,
                  "Assertions on type and shape in the reference");
     app.add_flag("--json", run.json, "Machine-readable output");
   } else if (line.command == "check") {
-    app.add_option("-p,--platform", run.platform, "The machine to simulate: a2a3sim or a5sim")
+    app.add_option("-p,--platform", run.platform,
+                   "The machine to simulate: a2a3sim, a5sim, h200 or cpu")
         ->capture_default_str();
     app.add_option("--arg", argTexts,
                    "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
@@ -150,18 +151,26 @@ int parseOptions(CommandLine &line, const std::string &program,
         ->envname("KILN_SEED")
         ->capture_default_str();
     app.add_flag("--nan", run.nan, "Also report where NaN is born");
+    app.add_flag("--verify-each", run.verifyEach,
+                 "First run the reference after every pass and stop at the first that is wrong");
     app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
     app.add_flag("--json", run.json, "Machine-readable output");
   } else if (line.command == "emit") {
-    app.add_option("--target", line.target, "ir or torch")->capture_default_str();
-    app.add_option("--after", line.after, "Stop after this pass");
+    app.add_option("--target", line.target, "ir, torch or llvm")->capture_default_str();
+    run.platform = "";
+    app.add_option("-p,--platform", run.platform,
+                   "Run the passes of this platform; a2a3sim if only --after is given");
+    app.add_option("--after", run.lastPass, "Stop after this pass");
     app.add_flag("--check-shapes", run.checkShapes,
                  "Assertions on type and shape in the reference");
   } else {
     app.add_option("-p,--platform", run.platform, "The platform to build for")
         ->capture_default_str();
-    app.add_option("-o,--out", line.out, "The folder of the bundle")->required();
+    app.add_option("-o,--out", run.out, "The folder of the bundle")->required();
   }
+  app.add_option("--dump-passes", run.dumpPasses,
+                 "Write the program after each pass to a file of this folder");
+  app.add_flag("--remarks", run.remarks, "Say what the passes did, and why not more");
   app.footer(help);
   std::vector<std::string> reversed(args.rbegin(), args.rend());
   try {
@@ -196,9 +205,9 @@ int dispatch(const CommandLine &line, const Source &source) {
   if (line.command == "check")
     return checkCommand(source, line.run);
   if (line.command == "emit")
-    return emitCommand(source, line.target, line.after, line.run.entry, line.run);
+    return emitCommand(source, line.target, line.run);
   if (line.command == "build")
-    return buildCommand(source, line.run.platform, line.run.entry, line.out);
+    return buildCommand(source, line.run);
   return runCommand(source, line.run);
 }
 
@@ -294,7 +303,7 @@ static const char kUsage[] =
     "reference, report\n"
     "  kiln check PROG [--seeds N] [--arg NAME=SPEC]...   prove the pipes, simulate many "
     "schedules\n"
-    "  kiln emit PROG [--target ir|torch] [--after PASS]  print the program at a stage\n"
+    "  kiln emit PROG [--target ir|torch|llvm] [--after PASS]  print the program at a stage\n"
     "  kiln build PROG -p PLATFORM -o DIR                 compile to a bundle\n"
     "  kiln dump DIR [--task N] [--export npy|txt] ...    look into a dump\n"
     "  kiln exec DIR [--arg NAME=SPEC]...                 verify and run a bundle\n"

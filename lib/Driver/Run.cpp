@@ -1,6 +1,7 @@
 //===- Run.cpp - `kiln run`: execute, compare, report --------------------------------===//
 #include "VerifyEach.h"
 
+#include "kiln/Target/Llvm/Llvm.h"
 #include "kiln/Target/Signature/Signature.h"
 #include "kiln/Target/Torch/Torch.h"
 #include "kiln/Target/Torch/TorchWorker.h"
@@ -26,10 +27,11 @@ struct Outcome {
   std::vector<Check> checks;
   std::vector<std::string> skipped;
   std::optional<CheckReport> findings; ///< If schedules were checked.
-  double seconds = 0;
-  bool dump = false;     ///< One was written.
-  bool timeline = false; ///< One was written.
-  std::string summary;   ///< Of the timeline.
+  double seconds = 0;                  ///< Of the run alone.
+  double compileSeconds = 0;           ///< Where something is compiled.
+  bool dump = false;                   ///< One was written.
+  bool timeline = false;               ///< One was written.
+  std::string summary;                 ///< Of the timeline.
   bool ok() const {
     return !(findings && findings->hasErrors()) &&
            llvm::all_of(checks, [](const Check &check) { return check.difference.ok; });
@@ -73,12 +75,50 @@ Status checkSchedules(ModuleOp module, ir::FuncOp entry, const Source &source,
   return report.status();
 }
 
+double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Writes what was recorded of a run, if it began. `ran` is how the run itself ended.
+Status writeRecord(Status ran, const Source &source, const RunSettings &options,
+                   const Timeline &timeline, const Trace &trace, Outcome &outcome) {
+  if (!timeline.isRecorded())
+    return ran;
+  Status written =
+      writeTimeline(options.out, source.name + " on " + options.platform, timeline, trace);
+  outcome.timeline = written.isOk();
+  outcome.summary = summarize(timeline, trace);
+  return ran.isOk() ? written : ran;
+}
+
+Status executeNatively(ModuleOp module, ir::FuncOp entry, const Source &source,
+                       const RunSettings &options, std::span<const Argument> args,
+                       Outcome &outcome) {
+  auto start = std::chrono::steady_clock::now();
+  Expected<CpuModule> code = compileForCpu(module);
+  if (!code)
+    return code.status();
+  outcome.compileSeconds = secondsSince(start);
+  CpuRunOptions run;
+  run.seed = options.seed;
+  run.dump = {options.dumpLevel, options.out};
+  run.program = source.name;
+  run.recordTimeline = options.timeline;
+  if (!options.timeline)
+    return runOnCpu(*code, entry, args, run);
+  CpuRunReport report;
+  Status ran = runOnCpu(*code, entry, args, run, &report);
+  return writeRecord(ran, source, options, report.timeline, report.trace, outcome);
+}
+
 Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const RunSettings &options,
                std::span<const Argument> args, Outcome &outcome) {
   if (options.platform == "torch")
     return runReference(module, entry, options, args);
   if (options.seeds > 0)
     return checkSchedules(module, entry, source, options, args, outcome.findings);
+  if (options.platform == "cpu")
+    return executeNatively(module, entry, source, options, args, outcome);
   SimulatorOptions simulator;
   simulator.seed = options.seed;
   simulator.machine = findMachine(options.platform);
@@ -90,13 +130,7 @@ Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const Ru
   simulator.recordTimeline = true;
   SimulationReport report;
   Status ran = simulate(module, entry, args, simulator, &report);
-  if (!report.timeline.isRecorded())
-    return ran; // it never began
-  Status written = writeTimeline(options.out, source.name + " on " + options.platform,
-                                 report.timeline, report.trace);
-  outcome.timeline = written.isOk();
-  outcome.summary = summarize(report.timeline, report.trace);
-  return ran.isOk() ? written : ran;
+  return writeRecord(ran, source, options, report.timeline, report.trace, outcome);
 }
 
 /// Compares what the entry wrote with what the formula says of it.
@@ -136,6 +170,8 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
                                 {"seed", options.seed},
                                 {"seconds", outcome.seconds},
                                 {"ok", outcome.ok()}};
+    if (outcome.compileSeconds > 0)
+      json["compile_seconds"] = outcome.compileSeconds;
     json["checks"] = nlohmann::ordered_json::array();
     for (const Check &check : outcome.checks) {
       nlohmann::ordered_json entry{
@@ -160,7 +196,10 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
     std::printf("%s\n", json.dump(2).c_str());
     return;
   }
-  std::printf("%s on %s: %.3f s\n", source.name.c_str(), options.platform.c_str(), outcome.seconds);
+  std::printf("%s on %s: %.3f s", source.name.c_str(), options.platform.c_str(), outcome.seconds);
+  if (outcome.compileSeconds > 0)
+    std::printf(" (compiled in %.3f s)", outcome.compileSeconds);
+  std::printf("\n");
   if (outcome.findings)
     reportFindings(*outcome.findings, options);
   for (const Check &check : outcome.checks) {
@@ -189,24 +228,12 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
 
 } // namespace
 
-std::optional<Status> findForeignRole(ModuleOp module, const Machine &machine) {
-  std::optional<Status> found;
-  module.walk([&](ir::FuncOp func) {
-    if (func.getRole() && !machine.findRole(*func.getRole()) && !found)
-      found = Status(StatusCode::InvalidArgument,
-                     "role " + func.getRole()->str() + " of @" + func.getSymName().str() +
-                         " does not exist on " + std::string(machine.platform),
-                     sourceLocOf(func.getLoc()));
-  });
-  return found;
-}
-
 bool isAvailable(const std::string &platform, std::string &message) {
-  if (platform == "torch" || platform == "a2a3sim" || platform == "a5sim")
+  if (platform == "cpu" || platform == "torch" || platform == "a2a3sim" || platform == "a5sim")
     return true;
-  message = platform == "cpu" || platform == "h200" ? "platform '" + platform + "' is not built yet"
-                                                    : "there is no platform '" + platform + "'";
-  message += "; use a2a3sim, a5sim or torch";
+  message = platform == "h200" ? "platform '" + platform + "' is not built yet"
+                               : "there is no platform '" + platform + "'";
+  message += "; use cpu, a2a3sim, a5sim or torch";
   return false;
 }
 
@@ -236,8 +263,9 @@ int runCommand(const Source &source, const RunSettings &options) {
   std::string message;
   if (!isAvailable(options.platform, message))
     return badInput(message);
-  if (options.seeds > 0 && options.platform == "torch")
-    return badInput("the torch platform runs one schedule and checks none; use a2a3sim or a5sim");
+  if (options.seeds > 0 && (options.platform == "torch" || options.platform == "cpu"))
+    return badInput("the " + options.platform +
+                    " platform runs one schedule and checks none; use a2a3sim or a5sim");
   if (options.dumpLevel > 0 && options.platform == "torch")
     return badInput("the torch platform has no dump; use a2a3sim or a5sim");
   if (options.timeline && options.platform == "torch")
@@ -248,19 +276,18 @@ int runCommand(const Source &source, const RunSettings &options) {
     if (int status = verifyEachPass(source, options))
       return status;
   int status = kBadInput;
-  OwningOpRef<ModuleOp> module = prepare(source, "", status);
-  if (!module)
+  CompileSettings settings = options;
+  settings.prove = false; // what hangs is worth a run: the report and the dump show where
+  std::optional<CompiledProgram> compiled = compile(source, settings, status);
+  if (!compiled)
     return status;
-  Expected<ir::FuncOp> entry = findEntry(*module, options.entry);
-  if (!entry)
-    return badInput(entry.status().message());
-  if (const Machine *machine = findMachine(options.platform))
-    if (std::optional<Status> foreign = findForeignRole(*module, *machine)) {
-      printErrors({*foreign});
-      return kBadInput;
-    }
+  // The reference is what the program says, not what the passes made of it.
+  std::optional<CompiledProgram> asWritten = compile(source, {"torch", options.entry}, status);
+  if (!asWritten)
+    return status;
+  ir::FuncOp entry = asWritten->entry;
 
-  Expected<std::vector<Argument>> args = argumentsOf(source, *entry, options);
+  Expected<std::vector<Argument>> args = argumentsOf(source, entry, options);
   if (!args)
     return badInput(args.status().message());
   Expected<std::vector<Argument>> forTorch = copyArguments(*args);
@@ -270,7 +297,7 @@ int runCommand(const Source &source, const RunSettings &options) {
   Outcome outcome;
   std::optional<FormulaResult> formula;
   if (source.example && !source.example->formula.empty()) {
-    Expected<FormulaResult> result = runFormula(source, *entry, *args);
+    Expected<FormulaResult> result = runFormula(source, entry, *args);
     if (result)
       formula = *result;
     else if (canBeSkipped(result.status()))
@@ -280,26 +307,27 @@ int runCommand(const Source &source, const RunSettings &options) {
   }
 
   auto start = std::chrono::steady_clock::now();
-  Status failed = execute(*module, *entry, source, options, *args, outcome);
+  Status failed = execute(*compiled->module, compiled->entry, source, options, *args, outcome);
   // A record of the run that could not be written does not stop it; it is reported with the result.
   bool recordFailed =
       (options.dumpLevel > 0 || options.timeline) && failed.code() == StatusCode::IoError;
   if (!failed.isOk() && !recordFailed) {
     printErrors({failed});
-    return failed.code() == StatusCode::InvalidArgument || failed.code() == StatusCode::NotFound
-               ? kBadInput
-               : kWrong;
+    bool isBadInput = failed.code() == StatusCode::InvalidArgument ||
+                      failed.code() == StatusCode::NotFound ||
+                      failed.code() == StatusCode::Unsupported;
+    return isBadInput ? kBadInput : kWrong;
   }
-  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  outcome.seconds = secondsSince(start) - outcome.compileSeconds;
 
   if (outcome.findings && outcome.findings->hasErrors()) { // there is no result to compare
     report(source, options, outcome);
     return kWrong;
   }
   if (formula)
-    checkFormula(outcome, *entry, *args, *formula);
+    checkFormula(outcome, entry, *args, *formula);
   if (options.platform != "torch" && !options.noReference) {
-    Status failed = runReference(*module, *entry, options, *forTorch);
+    Status failed = runReference(*asWritten->module, entry, options, *forTorch);
     if (canBeSkipped(failed)) {
       outcome.skipped.push_back("comparison with the PyTorch reference (" + failed.message() + ")");
     } else if (failed.code() == StatusCode::NotFound) {
@@ -308,7 +336,7 @@ int runCommand(const Source &source, const RunSettings &options) {
       printErrors({failed.withPrefix("the PyTorch reference failed")});
       return kWrong;
     } else {
-      checkReference(outcome, *entry, *args, *forTorch);
+      checkReference(outcome, entry, *args, *forTorch);
     }
   }
   outcome.dump = options.dumpLevel > 0 && !recordFailed;

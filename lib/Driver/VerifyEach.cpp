@@ -203,13 +203,10 @@ void PassVerifier::verify(const std::string &pass, ModuleOp module) {
 
 int verifyEachPass(const Source &source, const RunSettings &options) {
   int status = kBadInput;
-  OwningOpRef<ModuleOp> prepared = prepare(source, "", status);
+  std::optional<CompiledProgram> prepared = compile(source, {"torch", options.entry}, status);
   if (!prepared)
     return status;
-  Expected<ir::FuncOp> entry = findEntry(*prepared, options.entry);
-  if (!entry)
-    return badInput(entry.status().message());
-  Expected<std::vector<Argument>> args = argumentsOf(source, *entry, options);
+  Expected<std::vector<Argument>> args = argumentsOf(source, prepared->entry, options);
   if (!args)
     return badInput(args.status().message());
   PassVerifier verifier(source, options, std::move(*args));
@@ -217,7 +214,7 @@ int verifyEachPass(const Source &source, const RunSettings &options) {
     printErrors({failed.withPrefix("the PyTorch reference failed before the first pass")});
     return failed.code() == StatusCode::NotFound ? kBadInput : kWrong;
   }
-  if (!prepare(source, "", status, verifier.instrumentation()))
+  if (!compile(source, {options.platform, options.entry}, status, verifier.instrumentation()))
     return status;
   if (const std::optional<PassFault> &fault = verifier.fault()) {
     std::fprintf(stderr, "kiln: error: pass %s changes what the program computes: %s\n",

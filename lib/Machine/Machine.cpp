@@ -1,7 +1,6 @@
 #include "kiln/Machine/Machine.h"
 
 #include <algorithm>
-#include <vector>
 
 namespace kiln {
 namespace {
@@ -12,18 +11,26 @@ constexpr Role kAscendRoles[] = {{"aic", MatrixWork, 1}, {"aiv", VectorWork, 2}}
 constexpr Role kHopperRoles[] = {{"dma", CopyWork, 1}, {"compute", MatrixWork | VectorWork, 3}};
 constexpr Role kCpuRoles[] = {{"core", MatrixWork | VectorWork | CopyWork, 1}};
 
-constexpr Memory kAscend910b[] = {{"vec", 184 * KiB, 32},  {"mat", 512 * KiB, 32},
-                                  {"left", 64 * KiB, 512}, {"right", 64 * KiB, 512},
-                                  {"acc", 128 * KiB, 512}, {"bias", 1 * KiB, 64}};
-constexpr Memory kAscend950[] = {{"vec", 240 * KiB, 32},  {"mat", 512 * KiB, 32},
-                                 {"left", 64 * KiB, 512}, {"right", 64 * KiB, 512},
-                                 {"acc", 256 * KiB, 512}, {"bias", 4 * KiB, 64}};
-constexpr Memory kHopper[] = {{"vec", 0, 16},
-                              {"mat", 227 * KiB, 1024},
-                              {"left", 0, 1024},
-                              {"right", 0, 1024},
-                              {"acc", 0, 16}};
-constexpr Memory kCpu[] = {{"vec", 0, 64}, {"acc", 0, 64}};
+/// Rings in global memory start where a cache line does, so that two blocks never share one.
+constexpr Memory kAscendGlobal = {"gm", 0, 512};
+constexpr Memory kAscend910b[] = {{"vec", 184 * KiB, 32},
+                                  {"mat", 512 * KiB, 32},
+                                  {"left", 64 * KiB, 512},
+                                  {"right", 64 * KiB, 512},
+                                  {"acc", 128 * KiB, 512},
+                                  {"bias", 1 * KiB, 64},
+                                  kAscendGlobal};
+constexpr Memory kAscend950[] = {{"vec", 240 * KiB, 32},
+                                 {"mat", 512 * KiB, 32},
+                                 {"left", 64 * KiB, 512},
+                                 {"right", 64 * KiB, 512},
+                                 {"acc", 256 * KiB, 512},
+                                 {"bias", 4 * KiB, 64},
+                                 kAscendGlobal};
+constexpr Memory kHopper[] = {{"vec", 0, 16, "registers"}, {"mat", 227 * KiB, 1024},
+                              {"left", 0, 1024, "mat"},    {"right", 0, 1024, "mat"},
+                              {"acc", 0, 16, "registers"}, {"gm", 0, 16}};
+constexpr Memory kCpu[] = {{"vec", 0, 64, "cache"}, {"acc", 0, 64, "registers"}, {"gm", 0, 64}};
 
 constexpr Path kAscend910bPaths[] = {{"gm", "vec"},   {"gm", "mat"},    {"vec", "gm"},
                                      {"mat", "left"}, {"mat", "right"}, {"mat", "bias"},
@@ -31,13 +38,16 @@ constexpr Path kAscend910bPaths[] = {{"gm", "vec"},   {"gm", "mat"},    {"vec", 
 constexpr Path kAscend950Paths[] = {
     {"gm", "vec"},   {"gm", "mat"},  {"vec", "gm"}, {"mat", "left"}, {"mat", "right"},
     {"mat", "bias"}, {"acc", "mat"}, {"acc", "gm"}, {"vec", "mat"},  {"acc", "vec"}};
-constexpr Path kHopperPaths[] = {{"gm", "mat"},   {"mat", "gm"},   {"mat", "vec"},
-                                 {"vec", "mat"},  {"mat", "left"}, {"mat", "right"},
-                                 {"vec", "left"}, {"acc", "vec"}};
+// The table's "shared <> registers", for each of the two names that registers and shared memory
+// have here. Between vec and acc nothing moves: both are registers.
+constexpr Path kHopperPaths[] = {{"gm", "mat"},    {"mat", "gm"},   {"mat", "vec"}, {"vec", "mat"},
+                                 {"mat", "acc"},   {"acc", "mat"},  {"vec", "acc"}, {"acc", "vec"},
+                                 {"mat", "right"}, {"mat", "left"}, {"vec", "left"}};
 
 constexpr Machine kMachines[] = {
     {"cpu", "cpu", 0, kCpuRoles, kCpu, {}, PipeStorage::Heap, 2},
-    {"hopper", "h200", 132, kHopperRoles, kHopper, kHopperPaths, PipeStorage::SharedMemory, 2},
+    {"hopper", "h200", 132, kHopperRoles, kHopper, kHopperPaths, PipeStorage::SharedMemory, 2,
+     /*slotsFillMemory=*/true},
     {"ascend910b", "a2a3sim", 24, kAscendRoles, kAscend910b, kAscend910bPaths,
      PipeStorage::GlobalMemory, 2},
     {"ascend950", "a5sim", 36, kAscendRoles, kAscend950, kAscend950Paths,
@@ -51,6 +61,31 @@ const Role *Machine::findRole(std::string_view role) const {
     if (candidate.name == role)
       return &candidate;
   return nullptr;
+}
+
+const Memory *Machine::findMemory(std::string_view memory) const {
+  for (const Memory &candidate : memories)
+    if (candidate.name == memory)
+      return &candidate;
+  return nullptr;
+}
+
+std::vector<std::string_view> Machine::findRoute(std::string_view from, std::string_view to) const {
+  // Breadth first over routes; there are fewer than ten memories.
+  std::vector<std::vector<std::string_view>> routes{{from}};
+  std::vector<std::string_view> seen{from};
+  for (size_t next = 0; next < routes.size(); ++next) {
+    if (routes[next].back() == to)
+      return routes[next];
+    for (const Path &path : paths) {
+      if (path.from != routes[next].back() || std::ranges::find(seen, path.to) != seen.end())
+        continue;
+      seen.push_back(path.to);
+      routes.push_back(routes[next]);
+      routes.back().push_back(path.to);
+    }
+  }
+  return {};
 }
 
 std::span<const Machine> machines() { return kMachines; }

@@ -1,4 +1,8 @@
+#include "TensorAccess.h"
+
 #include "kiln/Transforms/Passes.h"
+
+#include "kiln/Dialect/Tile/GlobalRing.h"
 
 using namespace mlir;
 
@@ -46,20 +50,9 @@ struct InferDirections : impl::KilnInferDirectionsBase<InferDirections> {
           note(arg, op, access.read, access.write);
     };
     func.walk([&](Operation *op) {
+      for (const TensorAccess &access : tensorAccesses(op))
+        note(access.tensor, op, access.reads, access.writes);
       llvm::TypeSwitch<Operation *>(op)
-          .Case<tile::LoadOp, ir::ReadOp, ir::GetOp>(
-              [&](auto access) { note(access.getTensor(), op, true, false); })
-          .Case<tile::StoreOp>(
-              [&](auto store) { note(store.getTensor(), op, bool(store.getAtomic()), true); })
-          .Case<tile::GatherRowsOp>([&](auto gather) {
-            note(gather.getTensor(), op, true, false);
-            note(gather.getRows(), op, true, false);
-          })
-          .Case<tile::ScatterRowsOp>([&](auto scatter) {
-            note(scatter.getTensor(), op, bool(scatter.getAtomic()), true);
-            note(scatter.getRows(), op, true, false);
-          })
-          .Case<ir::WriteOp>([&](auto write) { note(write.getTensor(), op, false, true); })
           .Case<ir::CallOp>(
               [&](auto call) { noteCallee(op, call.getCalleeAttr().getAttr(), call.getArgs()); })
           .Case<ir::IncoreOp>([&](auto incore) {
@@ -105,6 +98,8 @@ struct InferDirections : impl::KilnInferDirectionsBase<InferDirections> {
     for (auto func : getOperation().getOps<ir::FuncOp>())
       for (auto [index, access] : llvm::enumerate(accessesOf(func))) {
         if (!isa<ir::TensorType>(func.getArgumentTypes()[index]))
+          continue;
+        if (ir::isInternal(func, index)) // the pass that added it has said
           continue;
         if (failed(check(func, index, access)))
           return signalPassFailure();

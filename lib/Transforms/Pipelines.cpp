@@ -1,29 +1,95 @@
+#include "kiln/Machine/Machine.h"
 #include "kiln/Transforms/Passes.h"
+
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
 
 namespace kiln {
 
-bool buildPreparePipeline(mlir::OpPassManager &pm, llvm::StringRef lastPass,
-                          std::vector<std::string> *names) {
-  bool found = lastPass.empty(), done = false;
-  auto add = [&](std::unique_ptr<mlir::Pass> pass) {
+bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
+                   std::vector<std::string> *names) {
+  bool found = options.lastPass.empty(), done = false;
+  auto add = [&](std::unique_ptr<Pass> pass) {
     std::string name = pass->getArgument().str();
-    if (names)
+    if (names && !llvm::is_contained(*names, name))
       names->push_back(name);
     if (!done)
       pm.addPass(std::move(pass));
-    if (name == lastPass)
+    if (name == options.lastPass)
       found = done = true;
   };
+  // A pass with the options `machine` and `report`.
+  auto addFor = [&](auto passOptions, auto create) {
+    passOptions.machine = options.machine->name;
+    passOptions.report = options.report;
+    add(create(passOptions));
+  };
+  auto addProof = [&] {
+    if (options.prove || options.lastPass == "kiln-check-pipes")
+      addFor(KilnCheckPipesOptions(), [](auto given) { return createKilnCheckPipes(given); });
+  };
+  auto addCleanup = [&] {
+    add(createCanonicalizerPass());
+    add(createCSEPass());
+  };
+
+  if (options.machine) {
+    add(createKilnInline());
+    addCleanup();
+  }
   add(createKilnOutline());
   add(createKilnResultsToOutParams());
   add(createKilnInferDirections());
+  // One role executes everything: there is nothing to split and nothing to tell each other.
+  bool hasRoles = options.machine && options.machine->roles.size() > 1;
+  if (hasRoles)
+    addFor(KilnPartitionRolesOptions(), [](auto given) { return createKilnPartitionRoles(given); });
   add(createTilePlaceFrees());
+  if (hasRoles) {
+    addProof();
+    addFor(KilnSkewPipelineOptions(), [](auto given) { return createKilnSkewPipeline(given); });
+    addCleanup();
+    addProof();
+  }
   return found;
 }
 
+void buildPreparePipeline(OpPassManager &pm) { buildPipeline(pm, {}); }
+
+namespace {
+
+/// The options of --kiln-pipeline.
+struct TextOptions : PassPipelineOptions<TextOptions> {
+  Option<std::string> platform{
+      *this, "platform", llvm::cl::desc("Machine or platform to compile for (kiln machines)")};
+  Option<std::string> last{*this, "last", llvm::cl::desc("Stop after this pass")};
+  Option<bool> report{*this, "report", llvm::cl::desc("Remarks of all passes")};
+};
+
+LogicalResult buildFromText(OpPassManager &pm, StringRef text,
+                            function_ref<LogicalResult(const Twine &)> reportError) {
+  TextOptions options;
+  if (failed(options.parseFromString(text)))
+    return failure();
+  const Machine *machine = findMachine(options.platform.getValue());
+  if (!machine)
+    return reportError("there is no platform '" + options.platform + "'; kiln machines lists them");
+  std::vector<std::string> names;
+  if (!buildPipeline(pm, {machine, options.last, options.report}, &names))
+    return reportError("there is no pass '" + options.last +
+                       "'; the passes are, in order: " + llvm::join(names, ", "));
+  return success();
+}
+
+} // namespace
+
 void registerKilnPipelines() {
-  mlir::PassPipelineRegistration<>("kiln-prepare", "make a program executable as it is written",
-                                   [](mlir::OpPassManager &pm) { buildPreparePipeline(pm); });
+  PassPipelineRegistration<>("kiln-prepare", "make a program executable as it is written",
+                             buildPreparePipeline);
+  registerPassPipeline(
+      "kiln-pipeline", "compile a program for a machine", buildFromText,
+      [](function_ref<void(const detail::PassOptions &)> show) { show(TextOptions()); });
 }
 
 } // namespace kiln

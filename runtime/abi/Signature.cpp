@@ -1,5 +1,7 @@
 #include "kiln/runtime/signature.h"
 
+#include "kiln/runtime/tensor.h"
+
 #include <set>
 
 using namespace kiln;
@@ -27,6 +29,31 @@ TensorParam TensorParam::dynamic(std::string name, DType dtype, int rank, Direct
   param.direction = direction;
   param.extents.assign(static_cast<size_t>(rank < 0 ? 0 : rank), dynamicExtent);
   return param;
+}
+
+std::string TensorParam::str() const {
+  std::string text = std::string(toString(dtype)) + "[";
+  for (size_t i = 0; i < extents.size(); ++i)
+    text += (i ? ", " : "") + (extents[i] == dynamicExtent ? "?" : std::to_string(extents[i]));
+  return text + "]";
+}
+
+Status TensorParam::accepts(const Tensor &tensor) const {
+  if (tensor.dtype() != dtype)
+    return invalid("expected element type " + std::string(toString(dtype)) + ", got " +
+                   toString(tensor.dtype()));
+  if (tensor.rank() != rank())
+    return invalid("expected rank " + std::to_string(rank()) + ", got " + tensor.str());
+  for (int i = 0; i < rank(); ++i)
+    if (extents[i] != dynamicExtent && tensor.extent(i) != extents[i])
+      return invalid("expected " + str() + ", got " + tensor.str());
+  return Status::ok();
+}
+
+/// Index and i64 are the same.
+static bool sameScalarType(DType a, DType b) {
+  auto canonical = [](DType type) { return type == DType::Index ? DType::I64 : type; };
+  return canonical(a) == canonical(b);
 }
 
 static Status verifyTensor(const TensorParam &param) {
@@ -97,6 +124,70 @@ static Status adoptGroup(KernelRecord &record) {
   for (const RoleSpec &role : record.group->roles)
     record.members.push_back(role.name);
   return record.group->verify();
+}
+
+/// One tensor parameter of a launch against the kernel's own.
+static Status verifySameTensor(const TensorParam &expected, const TensorParam &actual) {
+  bool fits = expected.dtype == actual.dtype && expected.rank() == actual.rank();
+  for (int i = 0; fits && i < expected.rank(); ++i)
+    fits = expected.extents[i] == dynamicExtent || actual.extents[i] == dynamicExtent ||
+           expected.extents[i] == actual.extents[i];
+  if (!fits)
+    return invalid("launches pass " + expected.str() + ", but it takes " + actual.str());
+  if (expected.direction != actual.direction)
+    return invalid("launches pass it as " + std::string(toString(expected.direction)) +
+                   ", but it takes it as " + toString(actual.direction));
+  return Status::ok();
+}
+
+Status Signature::verifySame(const Signature &actual) const {
+  std::string who = "kernel '" + name + "'";
+  auto checkCount = [&](size_t expected, size_t have, const char *what) {
+    return expected == have ? Status::ok()
+                            : invalid(who + ": launches pass " + std::to_string(expected) + " " +
+                                      what + ", but it takes " + std::to_string(have));
+  };
+  if (Status bad = checkCount(tensors.size(), actual.tensors.size(), "tensors"); !bad.isOk())
+    return bad;
+  if (Status bad = checkCount(scalars.size(), actual.scalars.size(), "scalars"); !bad.isOk())
+    return bad;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (Status bad = verifySameTensor(tensors[i], actual.tensors[i]); !bad.isOk())
+      return bad.withPrefix(who + ", argument '" + actual.tensors[i].name + "'");
+  for (size_t i = 0; i < scalars.size(); ++i)
+    if (!sameScalarType(scalars[i].type, actual.scalars[i].type))
+      return invalid(who + ", argument '" + actual.scalars[i].name +
+                     "': launches pass a scalar of type " + toString(scalars[i].type) +
+                     ", but it takes " + toString(actual.scalars[i].type));
+  return Status::ok();
+}
+
+Status Signature::verifyArguments(std::span<const Tensor> givenTensors,
+                                  std::span<const ScalarBits> givenScalars) const {
+  std::string who = "'" + name + "'";
+  if (givenTensors.size() != tensors.size() || givenScalars.size() != scalars.size())
+    return invalid(who + " takes " + std::to_string(tensors.size()) + " tensors and " +
+                   std::to_string(scalars.size()) + " scalars, got " +
+                   std::to_string(givenTensors.size()) + " and " +
+                   std::to_string(givenScalars.size()));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    Status bad =
+        givenTensors[i].isNull() ? invalid("null tensor") : tensors[i].accepts(givenTensors[i]);
+    if (!bad.isOk())
+      return bad.withPrefix(who + ", argument '" + tensors[i].name + "'");
+  }
+  for (size_t i = 0; i < scalars.size(); ++i)
+    if (!sameScalarType(scalars[i].type, givenScalars[i].type))
+      return invalid(who + ", argument '" + scalars[i].name + "': expected scalar type " +
+                     toString(scalars[i].type) + ", got " + toString(givenScalars[i].type));
+  return Status::ok();
+}
+
+Status KernelRegistry::verify(const Signature &expected) const {
+  const KernelRecord *record = find(expected.name);
+  if (!record)
+    return Status(StatusCode::NotFound, "kernel '" + expected.name + "' is not registered");
+  return record->signature ? expected.verifySame(*record->signature) : Status::ok();
 }
 
 Expected<int32_t> KernelRegistry::add(KernelRecord record) {

@@ -129,7 +129,7 @@ kiln::compareDumps(const DumpFile &first, const DumpFile &second,
   std::map<uint64_t, std::pair<TaskEntries, TaskEntries>> tasks;
   auto collect = [&](const DumpFile &file, TaskEntries std::pair<TaskEntries, TaskEntries>::*side) {
     for (const DumpEntry &entry : file.entries()) {
-      if (!isSelected(entry))
+      if (entry.internal || !isSelected(entry))
         continue;
       TaskEntries &task = tasks[entry.task].*side;
       task.any = &entry;

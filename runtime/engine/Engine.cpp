@@ -129,6 +129,7 @@ Status Engine::Impl::drain() {
   BadBuffers.clear(); // failed and cancelled tasks let go of their tensors
   Settled.bad.clear();
   Map.clear();
+  Settled.epochs.closeAll();
   Waited = Window.end();
   return result;
 }
@@ -278,6 +279,7 @@ const Trace &Engine::trace() const {
 const Timeline &Engine::timeline() const { return P->Recorded; }
 uint64_t Engine::seed() const { return P->Seed; }
 unsigned Engine::workers() const { return P->Sched.numWorkers(); }
+const KernelRegistry &Engine::registry() const { return P->Registry; }
 EngineUsage Engine::usage() const {
   P->retire();
   return {P->Window.end() - P->Window.begin(), P->Map.numRegions(), P->Intermediates.bytesInUse()};

@@ -49,11 +49,14 @@ struct Engine::Impl {
   void findProducers(const Task &task);
   void addAccess(const Tensor &tensor, const Region &region, Direction direction, int32_t arg);
   void addConflicts(LiveRegion &region, Direction direction, int32_t arg, uint64_t bufferId);
-  void addProducer(uint64_t task, EdgeKind kind, uint64_t bufferId, int32_t arg);
+  /// `node` is the task's, if it has not retired.
+  void addProducer(uint64_t task, Node *node, EdgeKind kind, uint64_t bufferId, int32_t arg);
   Node &makeNode(const Task &task, const KernelRecord *kernel);
   /// Tensors, scalars, and who holds their memory.
   static void fillArguments(Node &node, const Task &task, Task *expendable);
   void recordAccesses();
+  /// Joins readers of a region if there are many.
+  void joinReaders(LiveRegion &region);
   /// Makes the node wait for its producers; publishes it when none is left.
   void linkAndPublish(Node &node);
   NodeLoc internLoc(const SourceLoc &loc);
@@ -132,6 +135,7 @@ struct Engine::Impl {
   bool IsDoomed = false;         // one of them had failed
   struct Conflict {
     uint64_t task;
+    Node *node;
     EdgeKind kind;
   };
   std::vector<Conflict> Conflicts; // of one access; only with a trace

@@ -9,8 +9,8 @@
 #ifndef KILN_RUNTIME_ENGINE_INLINELIST_H
 #define KILN_RUNTIME_ENGINE_INLINELIST_H
 
+#include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 
 namespace kiln {
@@ -19,13 +19,17 @@ template <typename T, uint32_t N> class InlineList {
   static_assert(std::is_trivially_copyable_v<T>, "an InlineList copies its elements as bytes");
 
 public:
-  InlineList() = default;
+  InlineList() {}
+  ~InlineList() {
+    if (isOnHeap())
+      delete[] Heap;
+  }
   InlineList(const InlineList &) = delete;
   InlineList &operator=(const InlineList &) = delete;
 
   uint32_t size() const { return Size; }
   bool isEmpty() const { return Size == 0; }
-  T *begin() { return Heap ? Heap.get() : Inline; }
+  T *begin() { return isOnHeap() ? Heap : Inline; }
   T *end() { return begin() + Size; }
   T &operator[](uint32_t i) { return begin()[i]; }
 
@@ -50,16 +54,21 @@ public:
   }
 
 private:
+  bool isOnHeap() const { return Capacity != N; }
   void grow() {
-    std::unique_ptr<T[]> larger(new T[2 * Capacity]);
-    std::copy(begin(), end(), larger.get());
-    Heap = std::move(larger);
+    T *larger = new T[2 * Capacity];
+    std::copy(begin(), end(), larger);
+    if (isOnHeap())
+      delete[] Heap;
+    Heap = larger;
     Capacity *= 2;
   }
 
   uint32_t Size = 0, Capacity = N;
-  std::unique_ptr<T[]> Heap;
-  T Inline[N];
+  union {
+    T Inline[N];
+    T *Heap;
+  };
 };
 
 } // namespace kiln

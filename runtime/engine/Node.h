@@ -77,6 +77,7 @@ struct NodeDetail {
   DType *scalarTypes;
   Edge *edges; // to its producers; in the block unless there are too many
   NodeLoc loc;
+  uint64_t ticket; // its place in the order of finishing; only with a trace
   uint32_t numBuffers;
   bool hasHeapEdges;
 };
@@ -91,8 +92,9 @@ struct alignas(64) Node {
   const KernelRecord *kernel; // null for a dummy
   uint64_t *scalars;
   NodeDetail *detail;
-  uint64_t ticket; // its place in the order of finishing; only with a trace
-  bool isPlain;    // one block, no predicate: `detail` is not needed to run it
+  uint64_t lastSuccessor; // the submitter's: the task that was last made to wait for this one
+  bool isPlain;           // one block, no predicate: `detail` is not needed to run it
+  bool isEpoch; // no task, see ReaderEpochs.h: of the fields above only the first four matter
 
   kiln_tensor *tensors() { return reinterpret_cast<kiln_tensor *>(this + 1); }
   const kiln_tensor *tensors() const { return reinterpret_cast<const kiln_tensor *>(this + 1); }
@@ -107,6 +109,12 @@ struct alignas(64) Node {
   static Edge *sealed() { return reinterpret_cast<Edge *>(1); }
   bool isSealed() const { return successors.load(std::memory_order_seq_cst) == sealed(); }
   bool isBad() const { return state == TaskState::Failed || state == TaskState::Cancelled; }
+
+  /// Finishes an epoch whose readers all have; who waits for it.
+  Edge *sealEpoch() {
+    state = isDoomed.load(std::memory_order_relaxed) ? TaskState::Cancelled : TaskState::Done;
+    return successors.exchange(sealed(), std::memory_order_acq_rel);
+  }
 
   /// False when this task has finished: there is nothing to wait for.
   bool addSuccessor(Edge &edge) {

@@ -25,9 +25,12 @@
 
 namespace kiln {
 
-/// What one task does to one region.
+struct Node;
+
+/// What one task does to one region, or what several do that only read it.
 struct Use {
-  uint64_t task;
+  uint64_t task; // or the epoch of the readers, see ReaderEpochs.h
+  Node *node;    // the task's, to be looked at only while it has not retired
   uint32_t scope;
   bool reads, writes;
 };
@@ -35,16 +38,16 @@ struct Use {
 struct Allocation;
 
 /// Bytes that some task touches, and the tasks that matter to whoever touches them next. What an
-/// exact match reads lies in three cache lines, the first two of which are fetched together.
+/// exact match reads comes first: three cache lines, of which two are fetched together.
 struct alignas(128) LiveRegion {
-  uint64_t hash = 0;
+  uint32_t hash = 0;
+  bool isPinned = false;             // in use by the submission in progress
   LiveRegion *nextInTable = nullptr; // of exact matches
   Allocation *allocation = nullptr;
   InlineList<Use, 1> writers;
-  bool isPinned = false;                  // in use by the submission in progress
-  InlineList<Use, 1> readers;             // since the writers
   InlineList<LiveRegion *, 1> neighbours; // the other live regions that may share bytes with it
-  Region region;
+  Region region;                          // its first two axes still in the second line
+  InlineList<Use, 1> readers;             // since the writers
 
   // The index's own.
   struct Box {

@@ -15,7 +15,7 @@ void Engine::Impl::retireOldest() {
   Node &node = Window[Window.begin()];
   NodeDetail &detail = *node.detail;
   if (Options.recordTrace)
-    Finished.push_back({node.ticket, node.index});
+    Finished.push_back({detail.ticket, node.index});
   if (node.isBad()) {
     Settled.bad.insert(node.index);
     for (uint32_t i = 0; i < detail.numBuffers; ++i)
@@ -125,7 +125,7 @@ void Engine::Impl::refreshTrace() {
   for (uint64_t i = Window.begin(); i < Window.end() && Options.recordTrace; ++i)
     if (Node &node = Window[i]; node.isSealed()) {
       History.tasks[i].state = node.state;
-      finished.push_back({node.ticket, i});
+      finished.push_back({node.detail->ticket, i});
     }
   std::sort(finished.begin(), finished.end(),
             [](const FinishedTask &a, const FinishedTask &b) { return a.ticket < b.ticket; });

@@ -142,19 +142,31 @@ Node *Scheduler::finish(Worker &worker, Node &node) {
   bool isBad = node.isBad();
   uint64_t index = node.index;
   if (Run.recordsOrder)
-    node.ticket = Run.nextTicket.fetch_add(1, std::memory_order_relaxed);
+    node.detail->ticket = Run.nextTicket.fetch_add(1, std::memory_order_relaxed);
   if (Order)
     ++NumFinished;
   Edge *edge = node.successors.exchange(Node::sealed(), std::memory_order_seq_cst);
-  // From here on the node may be gone. So may a consumer, once it has been released.
+  // From here on the node may be gone.
   Node *next = nullptr;
-  while (edge) {
+  release(worker, edge, isBad, next);
+  if (!Order)
+    Beds.notifyFinished(index);
+  return next;
+}
+
+void Scheduler::release(Worker &worker, Edge *edge, bool isBad, Node *&next) {
+  while (edge) { // once it has been released a consumer may be gone, and with it its edges
     Node &consumer = *edge->consumer;
     edge = edge->next;
     if (isBad)
       consumer.isDoomed.store(true, std::memory_order_relaxed);
     if (consumer.unmet.fetch_sub(1, std::memory_order_acq_rel) != 1)
       continue;
+    if (consumer.isEpoch) { // goes no deeper: epochs do not wait for epochs
+      bool isDoomed = consumer.isDoomed.load(std::memory_order_relaxed);
+      release(worker, consumer.sealEpoch(), isDoomed, next);
+      continue;
+    }
     noteReady(worker, consumer);
     // The list runs from the last submitted to the first: the first is kept.
     if (next || Order)
@@ -162,9 +174,6 @@ Node *Scheduler::finish(Worker &worker, Node &node) {
     else
       next = &consumer;
   }
-  if (!Order)
-    Beds.notifyFinished(index);
-  return next;
 }
 
 //===----------------------------------------------------------------------===//

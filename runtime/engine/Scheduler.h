@@ -114,6 +114,9 @@ private:
   void runChain(Worker &worker, Node *node);
   /// Seals the task and releases its successors, of which it returns one to run next.
   Node *finish(Worker &worker, Node &node);
+  /// One producer less for each consumer in the list. Those that are ready now are published, but
+  /// for one, which is kept in `next`.
+  void release(Worker &worker, Edge *edge, bool isBad, Node *&next);
 
   // Execute.cpp
   /// Runs the task, or its share of it. True when the task is finished, with its state set.

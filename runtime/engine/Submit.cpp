@@ -10,6 +10,8 @@ using namespace kiln;
 /// Finished tasks are retired at least this often: their buffers return, and the submitter reads
 /// the cache lines that workers wrote in one go.
 static constexpr uint64_t retireInterval = 32;
+/// So many readers of a region stay on their own; more become an epoch.
+static constexpr uint32_t maxSingleReaders = 8;
 
 Status Engine::Impl::verifyDeps(const Task &task) const {
   for (TaskId dep : task.deps())
@@ -74,6 +76,10 @@ Expected<TaskId> Engine::Impl::submit(const Task &task, Task *expendable) {
   recordAccesses();
   TaskId id{node.index, Run.id};
   linkAndPublish(node);
+  // Only now: an epoch this task waits for must not become another one before it is linked.
+  for (const PendingAccess &access : Accesses)
+    if (!Options.recordTrace && access.region->readers.size() > maxSingleReaders)
+      joinReaders(*access.region);
   return id;
 }
 
@@ -108,7 +114,8 @@ void Engine::Impl::findProducers(const Task &task) {
       addAccess(*element, Region::of(*element), Direction::In, -1);
   }
   for (TaskId dep : task.deps())
-    addProducer(dep.index, EdgeKind::Explicit, 0, -1);
+    addProducer(dep.index, dep.index < Window.begin() ? nullptr : &Window[dep.index],
+                EdgeKind::Explicit, 0, -1);
 }
 
 void Engine::Impl::addAccess(const Tensor &tensor, const Region &region, Direction direction,
@@ -131,9 +138,9 @@ void Engine::Impl::addConflicts(LiveRegion &region, Direction direction, int32_t
     if (!kind)
       return;
     if (Options.recordTrace)
-      Conflicts.push_back({earlier.task, *kind});
+      Conflicts.push_back({earlier.task, earlier.node, *kind});
     else
-      addProducer(earlier.task, *kind, bufferId, arg);
+      addProducer(earlier.task, earlier.node, *kind, bufferId, arg);
   });
   if (Conflicts.empty())
     return;
@@ -141,37 +148,69 @@ void Engine::Impl::addConflicts(LiveRegion &region, Direction direction, int32_t
   std::stable_sort(Conflicts.begin(), Conflicts.end(),
                    [](const Conflict &a, const Conflict &b) { return a.task < b.task; });
   for (const Conflict &conflict : Conflicts)
-    addProducer(conflict.task, conflict.kind, bufferId, arg);
+    addProducer(conflict.task, conflict.node, conflict.kind, bufferId, arg);
 }
 
-void Engine::Impl::addProducer(uint64_t task, EdgeKind kind, uint64_t bufferId, int32_t arg) {
+void Engine::Impl::addProducer(uint64_t task, Node *node, EdgeKind kind, uint64_t bufferId,
+                               int32_t arg) {
   uint64_t self = Window.end();
   // A finished producer orders nothing any more but belongs into the graph.
   if (Options.recordTrace)
     History.edges.push_back({task, self, kind, bufferId, arg});
-  if (task < Waited)
-    return;
-  if (task < Window.begin()) {
-    IsDoomed |= Settled.bad.count(task) != 0;
+  if (ReaderEpochs::isEpoch(task)) {
+    node = Settled.epochs.close(task);
+    if (!node)
+      return;
+  } else if (task < Window.begin()) {
+    IsDoomed |= task >= Waited && Settled.bad.count(task) != 0;
     return;
   }
-  if (std::exchange(Window.lastSuccessor(task), self) == self)
-    return;
-  Producers.push_back(&Window[task]);
-  __builtin_prefetch(Producers.back(), 1); // linkAndPublish() will write to it
+  if (std::exchange(node->lastSuccessor, self) != self) // several reasons make one edge
+    Producers.push_back(node);
 }
 
 void Engine::Impl::recordAccesses() {
   uint64_t self = Window.end() - 1;
+  Node *node = &Window[self];
   // A later task of an enclosing manual scope would be ordered after the old one but not after this
   // one, so inside manual scopes nothing is forgotten.
   bool mayForget = !Scopes[CurrentScope].isInsideManual;
   for (const PendingAccess &access : Accesses)
-    Map.record(*access.region, {self, CurrentScope, access.reads, access.writes},
+    Map.record(*access.region, {self, node, CurrentScope, access.reads, access.writes},
                [&](const Use &old) {
                  return mayForget &&
                         hazard(old, access.reads, access.writes, Options.testOnly).has_value();
                });
+}
+
+void Engine::Impl::joinReaders(LiveRegion &region) {
+  // Only among readers of this scope: what a manual scope leaves out is decided by pairs of scopes.
+  // A trace lists every pair of tasks, so then all remain.
+  auto canJoin = [&](const Use &use) {
+    return use.scope == CurrentScope && !ReaderEpochs::isEpoch(use.task) &&
+           !Settled.bad.count(use.task);
+  };
+  uint32_t count = 0;
+  uint64_t epoch = 0;
+  for (const Use &use : region.readers) {
+    count += canJoin(use);
+    if (use.scope == CurrentScope && ReaderEpochs::isEpoch(use.task) &&
+        Settled.epochs.isOpen(use.task))
+      epoch = use.task;
+  }
+  if (count < maxSingleReaders / 2)
+    return;
+  bool isNew = epoch == 0;
+  if (isNew)
+    epoch = Settled.epochs.open(Window.begin());
+  region.readers.eraseIf([&](const Use &use) {
+    if (!canJoin(use))
+      return false;
+    Settled.epochs.join(epoch, use.task, use.task < Window.begin() ? nullptr : &Window[use.task]);
+    return true;
+  });
+  if (isNew)
+    region.readers.push({epoch, nullptr, CurrentScope, true, false});
 }
 
 //===----------------------------------------------------------------------===//
@@ -255,6 +294,8 @@ Node &Engine::Impl::makeNode(const Task &task, const KernelRecord *kernel) {
   node->scalars = reinterpret_cast<uint64_t *>(bytes + layout.scalars);
   node->detail = detail;
   node->isPlain = kernel && !hasGrid && !hasPredicate;
+  node->isEpoch = false;
+  node->lastSuccessor = UINT64_MAX;
   detail->grid = hasGrid ? fillGrid(bytes + layout.grid, task) : nullptr;
   detail->predicate = hasPredicate ? new (bytes + layout.predicate) NodePredicate : nullptr;
   detail->buffers = reinterpret_cast<std::shared_ptr<Buffer> *>(bytes + layout.buffers);

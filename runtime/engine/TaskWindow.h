@@ -37,8 +37,6 @@ public:
   uint64_t maxTasks() const { return Slots.size(); }
 
   Node &operator[](uint64_t index) { return *slot(index).node; }
-  /// The task that was last made to wait for `index`, so that several reasons make one edge.
-  uint64_t &lastSuccessor(uint64_t index) { return slot(index).lastSuccessor; }
 
   bool hasRoom(uint32_t bytes) const {
     return Last - First < Slots.size() && Head + padding(bytes) + bytes - Tail <= Capacity;
@@ -49,7 +47,7 @@ public:
     Head += padding(bytes);
     auto *node = reinterpret_cast<Node *>(Bytes.get() + (Head & (Capacity - 1)));
     Head += bytes;
-    slot(Last++) = {node, UINT64_MAX, Head};
+    slot(Last++) = {node, Head};
     return node;
   }
 
@@ -62,7 +60,6 @@ public:
 private:
   struct Slot {
     Node *node;
-    uint64_t lastSuccessor;
     uint64_t end; // of its bytes
   };
   struct Free {

@@ -10,16 +10,16 @@ static constexpr size_t slabSize = 64;
 // Exact matches
 //===----------------------------------------------------------------------===//
 
-static uint64_t hashOf(const Region &region) {
+static uint32_t hashOf(const Region &region) {
   uint64_t hash = region.begin * 0x9e3779b97f4a7c15u;
   hash = (hash ^ hash >> 32 ^ (region.end - region.begin)) * 0xbf58476d1ce4e5b9u;
   hash ^= static_cast<uint64_t>(region.axes[0].stride) * 0x94d049bb133111ebu;
-  return hash ^ hash >> 29;
+  return static_cast<uint32_t>(hash ^ hash >> 29);
 }
 
-LiveRegion *TensorMap::lookup(uint64_t hash, const Region &region) const {
+LiveRegion *TensorMap::lookup(uint32_t hash, const Region &region) const {
   for (LiveRegion *at = Table[hash & (Table.size() - 1)]; at; at = at->nextInTable) {
-    __builtin_prefetch(&at->region); // another line than the hash
+    __builtin_prefetch(&at->readers); // another line than the hash
     if (at->hash == hash && at->region == region)
       return at;
   }
@@ -38,7 +38,7 @@ void TensorMap::growTable() {
 }
 
 LiveRegion &TensorMap::acquire(const std::shared_ptr<Buffer> &buffer, const Region &region) {
-  uint64_t hash = hashOf(region);
+  uint32_t hash = hashOf(region);
   LiveRegion *found = lookup(hash, region);
   if (found && found->allocation->lastBuffer != buffer->id()) {
     // Another buffer over these bytes may be larger, or the old one may be long gone.
@@ -64,7 +64,7 @@ void TensorMap::find(const std::shared_ptr<Buffer> &buffer, const Region &region
 // Regions
 //===----------------------------------------------------------------------===//
 
-LiveRegion &TensorMap::create(Allocation &allocation, uint64_t hash, const Region &region) {
+LiveRegion &TensorMap::create(Allocation &allocation, uint32_t hash, const Region &region) {
   if (NumRegions >= SweepAt)
     sweep();
   if (NumRegions >= Table.size())

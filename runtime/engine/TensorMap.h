@@ -18,6 +18,7 @@
 #ifndef KILN_RUNTIME_ENGINE_TENSORMAP_H
 #define KILN_RUNTIME_ENGINE_TENSORMAP_H
 
+#include "engine/ReaderEpochs.h"
 #include "engine/RegionIndex.h"
 #include "kiln/runtime/tensor.h"
 
@@ -33,14 +34,19 @@ namespace kiln {
 struct SettledTasks {
   uint64_t below = 0;               // those retired ...
   std::unordered_set<uint64_t> bad; // ... but for these, until their failure is reported
+  ReaderEpochs epochs;
 
-  bool contains(uint64_t task) const { return task < below && (bad.empty() || !bad.count(task)); }
+  bool contains(uint64_t task) {
+    if (ReaderEpochs::isEpoch(task)) // which of its readers failed is not known
+      return bad.empty() && epochs.isSettled(task, below);
+    return task < below && (bad.empty() || !bad.count(task));
+  }
 };
 
 class TensorMap {
 public:
   /// `keepsSettled`: settled tasks stay known as long as their buffers exist, for a trace.
-  TensorMap(const SettledTasks &settled, bool keepsSettled)
+  TensorMap(SettledTasks &settled, bool keepsSettled)
       : Settled(settled), KeepsSettled(keepsSettled), Table(64) {}
 
   /// The entry of a region of `buffer`, which stays valid until its record(). Not for empty ones.
@@ -113,8 +119,8 @@ private:
     visitUses(region, false, [](const Use &) {});
   }
 
-  LiveRegion *lookup(uint64_t hash, const Region &region) const;
-  LiveRegion &create(Allocation &allocation, uint64_t hash, const Region &region);
+  LiveRegion *lookup(uint32_t hash, const Region &region) const;
+  LiveRegion &create(Allocation &allocation, uint32_t hash, const Region &region);
   void connect(LiveRegion &region);
   /// Takes a region out of everything, but not out of the neighbours of `but`.
   void destroy(LiveRegion &region, LiveRegion *but);
@@ -131,7 +137,7 @@ private:
   void dropUnused(Allocation &allocation);
   void sweep();
 
-  const SettledTasks &Settled;
+  SettledTasks &Settled;
   const bool KeepsSettled;
   RegionIndex Index;
   std::vector<LiveRegion *> Table;             // exact matches: heads of chains; a power of two

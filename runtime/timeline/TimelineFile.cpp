@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
 using namespace kiln;
@@ -23,6 +24,8 @@ public:
     nameTracks(title);
     for (size_t worker = 0; worker < Times.workers.size(); ++worker)
       addWorker(worker);
+    for (size_t worker = 0; worker < Times.roles.size(); ++worker)
+      addRoles(worker);
     addFlows();
     addCounter("ready tasks", "tasks", readyTasks());
     addCounter("arena", "bytes", arenaUse());
@@ -60,18 +63,34 @@ private:
     add(slice);
   }
 
+  void nameTrack(const char *what, size_t track, const std::string &text) {
+    add({{"ph", "M"},
+         {"name", what},
+         {"pid", process},
+         {"tid", track},
+         {"args", {{"name", text}}}});
+  }
+
   void nameTracks(const std::string &title) {
-    auto name = [&](const char *what, size_t track, const std::string &text) {
-      add({{"ph", "M"},
-           {"name", what},
-           {"pid", process},
-           {"tid", track},
-           {"args", {{"name", text}}}});
-    };
-    name("process_name", 0, title);
-    name("thread_name", submitTrack, "submit");
+    nameTrack("process_name", 0, title);
+    nameTrack("thread_name", submitTrack, "submit");
     for (size_t worker = 0; worker < Times.workers.size(); ++worker)
-      name("thread_name", trackOf(worker), "worker " + std::to_string(worker));
+      nameTrack("thread_name", trackOf(worker), "worker " + std::to_string(worker));
+  }
+
+  /// The track of a role of the mixed tasks of a worker, which is named when it is first needed.
+  size_t roleTrack(size_t worker, const std::string &role) {
+    auto [track, isNew] =
+        RoleTracks.try_emplace({worker, role}, trackOf(Times.workers.size()) + RoleTracks.size());
+    if (isNew)
+      nameTrack("thread_name", track->second, "worker " + std::to_string(worker) + " " + role);
+    return track->second;
+  }
+
+  void addRoles(size_t worker) {
+    for (const TimelineRoleEvent &event : Times.roles[worker])
+      addSlice(event.what, event.isWait ? "wait" : "role", roleTrack(worker, event.role),
+               event.begin, event.end, {{"task", event.task}});
   }
 
   Json argumentsOf(const TraceTask &task) {
@@ -191,6 +210,7 @@ private:
   const Trace &Graph;
   const TimelineAnalysis &Analysis;
   std::vector<std::vector<Slice>> Slices; // by task
+  std::map<std::pair<size_t, std::string>, size_t> RoleTracks;
   uint64_t NumFlows = 0;
   std::string Lines;
 };

@@ -34,12 +34,18 @@ public:
     record(worker, {kind, amount, time, time, {}});
   }
 
+  void recordRole(unsigned worker, TimelineRoleEvent event) {
+    Lanes[worker].roles.push_back(std::move(event));
+  }
+
   /// What was recorded, without the kernels.
   Timeline take() {
     Timeline timeline;
     timeline.length = now();
-    for (Lane &lane : Lanes)
+    for (Lane &lane : Lanes) {
       timeline.workers.push_back(std::move(lane.events));
+      timeline.roles.push_back(std::move(lane.roles));
+    }
     return timeline;
   }
 
@@ -48,27 +54,43 @@ private:
   /// A line of its own: workers fill theirs at the same time.
   struct alignas(64) Lane {
     std::vector<TimelineEvent> events;
+    std::vector<TimelineRoleEvent> roles;
   };
   const Clock::time_point Start = Clock::now();
   std::vector<Lane> Lanes;
 };
 
-/// Records the time from its construction to its end; does nothing without a recorder.
-class TimelineSpan {
+/// Records the time from its construction to its end; does nothing without a recorder. While a call
+/// of a kernel is timed, the roles of that kernel find their timeline on its thread.
+class TimelineSpan final : RoleTimeline {
 public:
   TimelineSpan(TimelineRecorder *recorder, unsigned worker, TimelineEvent::Kind kind, uint64_t task,
                const kiln_blocks *blocks = nullptr)
       : Recorder(recorder), Worker(worker), Kind(kind), Task(task), Blocks(blocks),
-        Begin(recorder ? recorder->now() : 0) {}
-  ~TimelineSpan() {
-    if (Recorder)
-      Recorder->record(Worker,
-                       {Kind, Task, Begin, Recorder->now(), Blocks ? *Blocks : kiln_blocks{}});
+        Begin(recorder ? recorder->now() : 0) {
+    if (Recorder && Kind == TimelineEvent::Kind::Call)
+      enter(this);
+  }
+  ~TimelineSpan() override {
+    if (!Recorder)
+      return;
+    if (Kind == TimelineEvent::Kind::Call)
+      enter(nullptr);
+    Recorder->record(Worker,
+                     {Kind, Task, Begin, Recorder->now(), Blocks ? *Blocks : kiln_blocks{}});
   }
   TimelineSpan(const TimelineSpan &) = delete;
   TimelineSpan &operator=(const TimelineSpan &) = delete;
 
 private:
+  int64_t now() const override { return Recorder->now(); }
+  void add(TimelineRoleEvent event) override {
+    event.task = Task;
+    Recorder->recordRole(Worker, std::move(event));
+  }
+  /// Makes it what RoleTimeline::current() returns on this thread.
+  static void enter(RoleTimeline *timeline);
+
   TimelineRecorder *const Recorder;
   const unsigned Worker;
   const TimelineEvent::Kind Kind;

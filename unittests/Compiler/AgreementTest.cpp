@@ -1,9 +1,10 @@
-//===- AgreementTest.cpp - the simulator and the reference compute the same ----------===//
+//===- AgreementTest.cpp - simulator, native code and the reference compute the same -----===//
 //
-// Generated programs, one per op and element type, on values chosen to be nasty. Both run the same
+// Generated programs, one per op and element type, on values chosen to be nasty. All run the same
 // IR; the results agree bit by bit, except where a function is not exact.
 //
 //===----------------------------------------------------------------------------===//
+#include "CpuTesting.h"
 #include "TileOpTesting.h"
 #include "TorchTesting.h"
 
@@ -69,7 +70,7 @@ struct Pairs {
 
 class Agreement : public TorchRun {
 protected:
-  /// Runs a kernel over %a and %b that makes %y, of `rows` x `cols`, in both ways.
+  /// Runs a kernel over %a and %b that makes %y, of `rows` x `cols`, in all ways.
   void compare(DType type, const std::string &body, DType resultType, int64_t rows, int64_t cols,
                double tolerance = 0) {
     SCOPED_TRACE(body + " on " + toString(type));
@@ -90,22 +91,28 @@ kiln.func @k(%ta: !kiln.tensor<INPUT> in, %tb: !kiln.tensor<INPUT> in, %out: !ki
                              {"SAME", "!tile.tile<" + input + ">"},
                              {"RESULT", "!tile.tile<" + result + ">"}});
     Tensor simulated = poisoned(resultType, {rows, cols}),
+           native = poisoned(resultType, {rows, cols}),
            reference = poisoned(resultType, {rows, cols});
-    EXPECT_OK(Program(text).run("k", {pairs.a, pairs.b, simulated}));
+    Program program(text);
+    EXPECT_OK(program.run("k", {pairs.a, pairs.b, simulated}));
+    EXPECT_OK(
+        compileAndRun(program.function("k"), std::vector<Argument>{pairs.a, pairs.b, native}));
     std::vector<TorchArgument> args = {pairs.a, pairs.b, reference};
     Status status = Worker->run(emit(text), "k", args);
     ASSERT_TRUE(status.isOk()) << status.str() << Worker->traceback();
-    expectAgree(simulated, reference, tolerance);
+    expectAgree("the simulator", simulated, reference, tolerance);
+    expectAgree("native code", native, reference, tolerance);
   }
 
-  void expectAgree(const Tensor &simulated, const Tensor &reference, double tolerance) {
-    std::vector<double> have = elementsOf(simulated), want = elementsOf(reference);
-    int64_t cols = simulated.extent(simulated.rank() - 1);
+  void expectAgree(const std::string &who, const Tensor &computed, const Tensor &reference,
+                   double tolerance) {
+    std::vector<double> have = elementsOf(computed), want = elementsOf(reference);
+    int64_t cols = computed.extent(computed.rank() - 1);
     for (size_t i = 0; i < have.size(); ++i) {
       bool isSame = have[i] == want[i] && std::signbit(have[i]) == std::signbit(want[i]);
       bool isNear = std::abs(have[i] - want[i]) <= tolerance * std::abs(want[i]);
       if (!isSame && !isNear && !(std::isnan(have[i]) && std::isnan(want[i])))
-        FAIL() << "element " << i / cols << ", " << i % cols << ": the simulator has " << have[i]
+        FAIL() << "element " << i / cols << ", " << i % cols << ": " << who << " has " << have[i]
                << ", the reference " << want[i];
     }
   }
@@ -312,8 +319,8 @@ kiln.func @k(%t: !kiln.tensor<2x6x4xTYPE> inout, %rows: !kiln.tensor<2x7xWIDE> i
           added[i] = type == DType::I1 ? i % 2 : static_cast<double>(i % 5) + 1;
         Tensor rows = tensorOf(wide, {2, 7}, {4, 0, -1, 3, 9, 2, 1, 2, 2, 0, -1, 6, 5, 2}),
                x = tensorOf(type, {5, 3}, added);
-        Tensor made[2], out[2];
-        for (int way : {0, 1}) {
+        Tensor made[3], out[3];
+        for (int way : {0, 1, 2}) {
           made[way] = tensorOf(type, {2, 6, 4}, values);
           out[way] = poisoned(type, {5, 3});
           std::vector<Argument> args = {
@@ -321,13 +328,18 @@ kiln.func @k(%t: !kiln.tensor<2x6x4xTYPE> inout, %rows: !kiln.tensor<2x7xWIDE> i
               index(one.n), x,    out[way]};
           if (way == 0) {
             EXPECT_OK(Program(program).run("k", args));
+          } else if (way == 2) {
+            Program parsed(program);
+            EXPECT_OK(compileAndRun(parsed.function("k"), args));
           } else {
             Status status = Worker->run(emit(program), "k", args);
             ASSERT_TRUE(status.isOk()) << status.str() << Worker->traceback();
           }
         }
-        expectAgree(out[0], out[1], 0);
-        expectAgree(made[0], made[1], 0);
+        for (int way : {0, 2}) {
+          expectAgree(way == 0 ? "the simulator" : "native code", out[way], out[1], 0);
+          expectAgree(way == 0 ? "the simulator" : "native code", made[way], made[1], 0);
+        }
       }
 }
 
@@ -377,13 +389,17 @@ TEST_F(Agreement, ScalarShifts) {
                    "  kiln.write %y, %out[0]\n}",
                    {{"TYPE", type}, {"OP", op}});
           SCOPED_TRACE(text);
-          Tensor simulated = poisoned(dtype, {1}), reference = poisoned(dtype, {1});
+          Tensor simulated = poisoned(dtype, {1}), native = poisoned(dtype, {1}),
+                 reference = poisoned(dtype, {1});
           Argument a = ScalarBits::fromDouble(dtype, value),
                    b = ScalarBits::fromDouble(dtype, count);
-          EXPECT_OK(Program(text).run("k", {a, b, simulated}));
+          Program program(text);
+          EXPECT_OK(program.run("k", {a, b, simulated}));
+          EXPECT_OK(compileAndRun(program.function("k"), std::vector<Argument>{a, b, native}));
           std::vector<TorchArgument> args = {a, b, reference};
           EXPECT_OK(Worker->run(emit(text), "k", args));
-          expectAgree(simulated, reference, 0);
+          expectAgree("the simulator", simulated, reference, 0);
+          expectAgree("native code", native, reference, 0);
         }
 }
 

@@ -1,4 +1,5 @@
-//===- RandomProgramsTest.cpp - random programs: the simulator against the reference ----===//
+//===- RandomProgramsTest.cpp - random programs: simulator and native code against the reference
+//-===//
 //
 // Runs KILN_RANDOM_PROGRAMS programs (500) from seed KILN_RANDOM_SEED (1) on. A failure prints the
 // seed and the program; to run that one alone:
@@ -6,6 +7,7 @@
 //   --gtest_filter=RandomPrograms.*
 //
 //===----------------------------------------------------------------------------===//
+#include "CpuTesting.h"
 #include "RandomProgram.h"
 #include "SimulatorTesting.h"
 
@@ -56,13 +58,12 @@ Tensor copyOf(const Tensor &tensor) {
   return copy;
 }
 
-/// Where the simulator and the reference differ by more than the program's accuracy; "" if they do
-/// not.
-std::string difference(const RandomTensor &parameter, const Tensor &simulated,
-                       const Tensor &expected) {
-  std::vector<std::byte> a = *simulated.gatherBytes(), b = *expected.gatherBytes();
+/// Where a result and the reference differ by more than the program's accuracy; "" if they do not.
+std::string difference(const std::string &who, const RandomTensor &parameter,
+                       const Tensor &computed, const Tensor &expected) {
+  std::vector<std::byte> a = *computed.gatherBytes(), b = *expected.gatherBytes();
   int64_t size = sizeOf(parameter.type);
-  for (int64_t i = 0; i < simulated.numElements(); ++i) {
+  for (int64_t i = 0; i < computed.numElements(); ++i) {
     const std::byte *x = a.data() + i * size, *y = b.data() + i * size;
     double have = loadElement(parameter.type, x), want = loadElement(parameter.type, y);
     bool agrees = isFloat(parameter.type)
@@ -70,15 +71,16 @@ std::string difference(const RandomTensor &parameter, const Tensor &simulated,
                             std::fabs(have - want) <= parameter.accuracy.error
                       : loadElementInt(parameter.type, x) == loadElementInt(parameter.type, y);
     if (!agrees)
-      return parameter.name + ", element " + std::to_string(i) + ": the simulator has " +
+      return parameter.name + ", element " + std::to_string(i) + ": " + who + " has " +
              std::to_string(have) + ", the reference " + std::to_string(want) + ", allowed is " +
              std::to_string(parameter.accuracy.error);
   }
   return "";
 }
 
-/// What is wrong with the program; "" if nothing is.
-std::string check(const RandomProgram &program, uint64_t seed, TorchWorker &worker) {
+/// What is wrong with the program; "" if nothing is. Counts the programs that ran natively.
+std::string check(const RandomProgram &program, uint64_t seed, TorchWorker &worker,
+                  uint64_t &ranNatively) {
   mlir::ParserConfig config(&context());
   auto module = mlir::parseSourceString<mlir::ModuleOp>(program.text, config, "random.mlir");
   if (!module)
@@ -89,11 +91,12 @@ std::string check(const RandomProgram &program, uint64_t seed, TorchWorker &work
     return "it cannot be prepared";
 
   Choice pick(seed);
-  std::vector<Argument> simulated;
+  std::vector<Argument> simulated, native;
   std::vector<TorchArgument> expected;
   for (const RandomParameter &parameter : program.parameters) {
     Tensor tensor = filled(parameter, pick);
     simulated.push_back(tensor);
+    native.push_back(copyOf(tensor));
     expected.push_back(copyOf(tensor));
   }
   if (Status bad =
@@ -105,12 +108,23 @@ std::string check(const RandomProgram &program, uint64_t seed, TorchWorker &work
     return "the reference cannot be emitted: " + source.status().str();
   if (Status bad = worker.run(*source, *torchEntryName(*module), expected); !bad.isOk())
     return "the reference: " + bad.str() + "\n" + worker.traceback();
-  for (auto [parameter, have, want] : llvm::zip_equal(program.parameters, simulated, expected))
-    if (std::string wrong =
-            difference(parameter.tensor, std::get<Tensor>(have), std::get<Tensor>(want));
-        !wrong.empty())
-      return wrong;
-  return "";
+  auto compare = [&](const std::string &who, const std::vector<Argument> &computed) {
+    for (auto [parameter, have, want] : llvm::zip_equal(program.parameters, computed, expected))
+      if (std::string wrong =
+              difference(who, parameter.tensor, std::get<Tensor>(have), std::get<Tensor>(want));
+          !wrong.empty())
+        return wrong;
+    return std::string();
+  };
+  if (std::string wrong = compare("the simulator", simulated); !wrong.empty())
+    return wrong;
+  Status ran = compileAndRun(module->lookupSymbol<ir::FuncOp>("main"), native);
+  if (ran.code() == StatusCode::Unsupported) // barriers
+    return "";
+  if (!ran.isOk())
+    return "native code: " + ran.str();
+  ++ranNatively;
+  return compare("native code", native);
 }
 
 uint64_t setting(const char *name, uint64_t otherwise) {
@@ -118,16 +132,19 @@ uint64_t setting(const char *name, uint64_t otherwise) {
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-TEST(RandomPrograms, SimulatorAgreesWithReference) {
+TEST(RandomPrograms, SimulatorAndNativeCodeAgreeWithReference) {
   Expected<std::unique_ptr<TorchWorker>> worker = TorchWorker::start();
   if (!worker)
     GTEST_SKIP() << worker.status().message();
   uint64_t first = setting("KILN_RANDOM_SEED", 1), count = setting("KILN_RANDOM_PROGRAMS", 500);
+  uint64_t ranNatively = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     RandomProgram program = makeRandomProgram(seed);
-    std::string wrong = check(program, seed, **worker);
+    std::string wrong = check(program, seed, **worker, ranNatively);
     EXPECT_EQ(wrong, "") << "seed " << seed << ", program:\n" << program.text;
   }
+  std::printf("  %llu of %llu programs ran natively\n", (unsigned long long)ranNatively,
+              (unsigned long long)count);
 }
 
 TEST(RandomPrograms, UseEveryOp) {

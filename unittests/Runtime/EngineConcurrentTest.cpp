@@ -45,6 +45,8 @@ int32_t throwInTheMiddle(const kiln_args *, const kiln_blocks *blocks, kiln_cont
   return 0;
 }
 
+int32_t refuseKernel(const kiln_args *, const kiln_blocks *, kiln_context *) { return KILN_FAIL; }
+
 struct EngineConcurrentTest : ::testing::Test {
   EngineConcurrentTest() {
     addBasicKernels(registry);
@@ -55,10 +57,16 @@ struct EngineConcurrentTest : ::testing::Test {
     take(registry.add(meet));
     addKernel(registry, "count", countBlocksKernel, {param("counts", Direction::InOut, 1)});
     addKernel(registry, "throw", throwInTheMiddle, {param("x", Direction::InOut, 1)});
+    addKernel(registry, "refuse", refuseKernel, {param("x", Direction::In)});
   }
   std::unique_ptr<Engine> makeEngine(unsigned workers, EngineOptions options = {}) {
     options.workers = workers;
     return take(Engine::create(registry, options));
+  }
+  std::unique_ptr<Engine> withoutTrace(unsigned workers) {
+    EngineOptions options;
+    options.recordTrace = false;
+    return makeEngine(workers, options);
   }
   Meeting meeting;
   KernelRegistry registry;
@@ -184,9 +192,13 @@ TEST_F(EngineConcurrentTest, engines_share_nothing) {
   EXPECT_EQ(right.load(), 3);
 }
 
-extern "C" int kiln_test_engine_from_c(void);
+extern "C" int kiln_test_engine_from_c(const char *directory);
 
-TEST(EngineC, submits_and_reports_from_plain_c) { EXPECT_EQ(kiln_test_engine_from_c(), 0); }
+TEST(EngineC, does_from_plain_c_what_cpp_does) {
+  TempDir directory;
+  EXPECT_EQ(kiln_test_engine_from_c(directory.str().c_str()), 0) << "the line in EngineC.c";
+  EXPECT_EQ(take(DumpFile::open(directory.str())).entries().size(), 2u); // a tensor, a scalar
+}
 
 TEST_F(EngineConcurrentTest, an_engine_dropped_early_stops_cleanly) {
   for (int i = 0; i < 20; ++i) {
@@ -194,6 +206,53 @@ TEST_F(EngineConcurrentTest, an_engine_dropped_early_stops_cleanly) {
     Tensor x = zeros(DType::F32, {16});
     for (int k = 0; k < 500; ++k)
       take(engine->submit(mix(x, 1)));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Many readers
+//===----------------------------------------------------------------------===//
+
+TEST_F(EngineConcurrentTest, writers_of_parts_wait_for_every_one_of_many_readers) {
+  constexpr int64_t numReaders = 100, numRows = 50;
+  for (unsigned workers : {1u, 2u, 4u}) {
+    auto engine = withoutTrace(workers);
+    Tensor m = zeros(DType::F32, {numRows, 4});
+    std::vector<Tensor> copies;
+    for (int round = 1; round <= 4; ++round) {
+      for (int64_t i = 0; i < numReaders; ++i) {
+        copies.push_back(zeros(DType::F32, {numRows, 4}));
+        take(engine->submit(copy(m, copies.back())));
+      }
+      for (int64_t i = 0; i < numRows; ++i)
+        take(engine->submit(mix(take(m.slice({i, 0}, {1, 4})), 1)));
+    }
+    EXPECT_OK(engine->wait());
+    EXPECT_EQ(engine->usage().regions, 0u);
+    double expected = 0;
+    for (size_t i = 0; i < copies.size(); ++i) {
+      if (i != 0 && i % numReaders == 0)
+        expected = expected * 2 + 1;
+      ASSERT_EQ(valuesOf(copies[i]), std::vector<double>(numRows * 4, expected)) << i;
+    }
+  }
+}
+
+TEST_F(EngineConcurrentTest, one_failed_reader_among_many_stops_the_writers) {
+  for (unsigned workers : {1u, 2u, 4u}) {
+    auto engine = withoutTrace(workers);
+    for (int64_t failing : {0, 7, 40, 99}) {
+      Tensor m = zeros(DType::F32, {4, 4}), out = zeros(DType::F32, {4, 4});
+      for (int64_t i = 0; i < 100; ++i)
+        take(engine->submit(i == failing ? Task("refuse").addInput(m) : copy(m, out)));
+      for (int64_t i = 0; i < 4; ++i)
+        take(engine->submit(fill(take(m.slice({i, 0}, {1, 4})), 1)));
+      EXPECT_FALSE(engine->wait().isOk());
+      EXPECT_EQ(valuesOf(m), std::vector<double>(16, 0)) << failing;
+      take(engine->submit(fill(m, 2)));
+      EXPECT_OK(engine->wait());
+      EXPECT_EQ(valuesOf(m), std::vector<double>(16, 2));
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 // Everything that can be wrong with a submission, and everything that can go wrong while running.
 #include "TestSupport.h"
 
+#include <chrono>
+#include <functional>
 #include <stdexcept>
 
 using namespace kiln;
@@ -159,6 +161,56 @@ TEST_F(EngineErrorTest, a_future_task_is_no_dependency) {
   TaskId future{first.index + 5, first.run};
   expectError(engine->submit(fill(x, 2).after(future)).status(), Code::InvalidArgument,
               {"dependency"});
+  // The only way to write a cycle: a task that waits for itself.
+  TaskId self{first.index + 1, first.run};
+  expectError(engine->submit(fill(x, 2).after(self)).status(), Code::InvalidArgument,
+              {"dependency names no earlier task"});
+  take(engine->submit(fill(x, 3)));
+  EXPECT_OK(engine->wait());
+  EXPECT_EQ(valuesOf(x)[0], 3);
+}
+
+TEST_F(EngineErrorTest, after_each_kind_of_error_the_engine_works) {
+  EngineOptions options;
+  options.arenaBytes = 4096;
+  options.workers = 2;
+  auto engine = take(Engine::create(registry, options));
+  Tensor x = zeros(DType::F32, {4}), held;
+  addKernel(registry, "two", copyKernel,
+            {param("a", Direction::Out, 1), param("b", Direction::Out, 1)});
+  std::vector<std::pair<const char *, std::function<Status()>>> errors = {
+      {"larger than the arena", [&] { return engine->alloc(DType::F32, {2000}).status(); }},
+      {"arena too small",
+       [&] {
+         held = take(engine->alloc(DType::F32, {600}));
+         Status status = engine->alloc(DType::F32, {600}).status();
+         held = Tensor();
+         return status;
+       }},
+      {"cycle",
+       [&] {
+         TaskId id = take(engine->submit(fill(x, 1)));
+         return engine->submit(fill(x, 2).after({id.index + 1, id.run})).status();
+       }},
+      {"throwing kernel", [&] { return engine->run(bad("throw", x)); }},
+      {"null tensor",
+       [&] { return engine->submit(Task("fill1").addOutput(Tensor()).addF32(1)).status(); }},
+      {"overlapping outputs",
+       [&] { return engine->submit(Task("two").addOutput(x).addOutput(x)).status(); }},
+  };
+  float value = 1;
+  for (auto &[what, provoke] : errors) {
+    auto start = std::chrono::steady_clock::now();
+    EXPECT_FALSE(provoke().isOk()) << what;
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5)) << what;
+    Tensor t = take(engine->alloc(DType::F32, {1000}));
+    take(engine->submit(fill(t, ++value)));
+    take(engine->submit(copy(take(t.slice({0}, {4})), x)));
+    t = Tensor();
+    EXPECT_OK(engine->wait());
+    EXPECT_EQ(valuesOf(x), std::vector<double>(4, value)) << what;
+    EXPECT_EQ(engine->usage().tasks + engine->usage().regions, 0u) << what;
+  }
 }
 
 TEST_F(EngineErrorTest, failures_say_who_why_and_where) {

@@ -18,6 +18,20 @@ struct TimelineTest : ::testing::Test {
   TimelineTest() {
     addBasicKernels(registry);
     addKernel(registry, "fail", failKernel, {param("x", Direction::InOut, 1)});
+    addKernel(registry, "roles", rolesKernel, {param("x", Direction::InOut, 1)});
+  }
+  /// Tells what its roles did, as the simulator does: each ran, then one waited for the other.
+  static int32_t rolesKernel(const kiln_args *, const kiln_blocks *, kiln_context *) {
+    RoleTimeline *timeline = RoleTimeline::current();
+    if (!timeline)
+      return KILN_OK;
+    int64_t times[4];
+    for (int64_t &time : times)
+      time = timeline->now();
+    timeline->add({0, "aic", "cube", false, times[0], times[1]});
+    timeline->add({0, "aiv#1", "vec", false, times[1], times[2]});
+    timeline->add({0, "aic", "wait to pop from to_aic", true, times[1], times[3]});
+    return KILN_OK;
   }
   static int32_t failKernel(const kiln_args *, const kiln_blocks *, kiln_context *) {
     return KILN_FAIL;
@@ -148,6 +162,36 @@ TEST_F(TimelineTest, graph_has_each_edge_with_its_kind_and_tensor) {
   std::string summary = summarize(engine->timeline(), engine->trace());
   EXPECT_TRUE(contains(summary, "4 tasks on 1 worker in ")) << summary;
   EXPECT_TRUE(contains(summary, "critical path: ")) << summary;
+}
+
+TEST_F(TimelineTest, roles_have_tracks_of_their_own_and_waits_are_slices) {
+  for (unsigned workers : {1u, 2u}) {
+    auto engine = begin(workers);
+    Tensor x = zeros(DType::F32, {1});
+    take(engine->submit(fill(x, 1)));
+    take(engine->submit(Task("roles").addInout(x)));
+    EXPECT_OK(engine->finish());
+    EXPECT_EQ(RoleTimeline::current(), nullptr) << "only while a kernel runs";
+    write(*engine);
+    checkSchema();
+    std::map<int, std::string> tracks;
+    for (const Json &name : ofPhase("M"))
+      if (name["name"] == "thread_name")
+        tracks[name["tid"]] = name["args"]["name"];
+    std::set<std::string> seen;
+    for (const Json &slice : ofPhase("X"))
+      if (slice["cat"] == "role" || slice["cat"] == "wait") {
+        EXPECT_EQ(slice["args"]["task"], 1);
+        std::string track = tracks[slice["tid"]];
+        seen.insert(track.substr(track.rfind(' ') + 1) + ": " + slice["name"].get<std::string>());
+      }
+    EXPECT_EQ(seen,
+              (std::set<std::string>{"aic: cube", "aic: wait to pop from to_aic", "aiv#1: vec"}));
+  }
+  // Without a timeline there is nothing to tell.
+  auto engine = take(Engine::create(registry));
+  take(engine->submit(Task("roles").addInout(zeros(DType::F32, {1}))));
+  EXPECT_OK(engine->finish());
 }
 
 TEST_F(TimelineTest, a_failed_run_is_shown_up_to_its_end) {

@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace kiln {
 
@@ -27,8 +28,10 @@ struct Role {
 
 struct Memory {
   std::string_view name;
-  int64_t bytes; ///< 0: not a memory of its own (registers, caches).
-  int64_t alignment;
+  int64_t bytes;     ///< 0: nobody plans it (registers, caches, global memory).
+  int64_t alignment; ///< Of a tile in it, in bytes.
+  /// What it is made of if it is no memory of its own: "registers", "cache" or another memory.
+  std::string_view inside = {};
 };
 
 /// A move between memories that exists in the machine; "gm" is global memory.
@@ -47,8 +50,14 @@ struct Machine {
   std::span<const Path> paths;
   PipeStorage pipeStorage;
   int64_t defaultSlots;
+  /// Rings get the slots that the memory has room for, and `defaultSlots` are the least.
+  bool slotsFillMemory = false;
 
   const Role *findRole(std::string_view role) const;
+  const Memory *findMemory(std::string_view memory) const;
+  /// The memories on the shortest way from one memory to another, both ends included; empty if
+  /// there is none.
+  std::vector<std::string_view> findRoute(std::string_view from, std::string_view to) const;
 };
 
 std::span<const Machine> machines();

@@ -14,14 +14,26 @@ namespace kiln {
 #define GEN_PASS_REGISTRATION
 #include "kiln/Transforms/Passes.h.inc"
 
-/// The passes after which every backend can execute a program as it was written: kernels outlined,
-/// results turned into parameters, directions known, frees explicit. Idempotent, so it may be
-/// applied at any stage. Stops after `lastPass` if one is given; false if there is none of that
-/// name. `names` gets the passes in order.
-bool buildPreparePipeline(mlir::OpPassManager &pm, llvm::StringRef lastPass = {},
-                          std::vector<std::string> *names = nullptr);
+struct Machine;
 
-/// Registers `--kiln-prepare`; the passes themselves are registered by registerKilnPasses().
+struct PipelineOptions {
+  const Machine *machine = nullptr; ///< Null: only what every backend needs; kernels stay whole.
+  std::string lastPass;             ///< Stop after it; empty: run all.
+  bool report = false;              ///< Remarks: what passes did and why not more.
+  bool prove = true;                ///< Fail where the pipes of a group are refuted.
+};
+
+/// The passes in their order (docs/compiler.md), for all tools. Without a machine: those after
+/// which every backend can execute a program as it was written. Idempotent, so it may be applied at
+/// any stage. False if there is no pass named `lastPass`; `names` gets those there are.
+bool buildPipeline(mlir::OpPassManager &pm, const PipelineOptions &options,
+                   std::vector<std::string> *names = nullptr);
+
+/// buildPipeline without a machine.
+void buildPreparePipeline(mlir::OpPassManager &pm);
+
+/// Registers `--kiln-prepare` and `--kiln-pipeline`; the passes themselves are registered by
+/// registerKilnPasses().
 void registerKilnPipelines();
 
 } // namespace kiln

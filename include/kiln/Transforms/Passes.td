@@ -4,6 +4,14 @@
 
 include "mlir/Pass/PassBase.td"
 
+def KilnInline : Pass<"kiln-inline", "::mlir::ModuleOp"> {
+  let summary = "replace calls of helpers in kernels by their bodies";
+  let description = [{
+    A kernel may call another as a helper; roles, pipes and memory are planned for one body. A helper that nobody
+    launches or calls any more is removed.
+  }];
+}
+
 def KilnSpecialize : Pass<"kiln-specialize", "::mlir::ModuleOp"> {
   let summary = "refine the tensor types of the entry by the facts of a JIT key, and by nothing else";
   let description = [{
@@ -47,6 +55,34 @@ def KilnInferDirections : Pass<"kiln-infer-directions", "::mlir::ModuleOp"> {
   }];
 }
 
+def KilnPartitionRoles : Pass<"kiln-partition-roles", "::mlir::ModuleOp"> {
+  let summary = "split kernels over the roles of a machine";
+  let description = [{
+    A kernel with work for several roles becomes a group of the same name and parameters, so its launches stay as they
+    are, and one function `NAME_ROLE` for each role. Matrix products are the matrix role's, everything else that computes
+    is the vector role's; loads are made by whoever uses the tile, stores by whoever makes it; scalars and control flow
+    are repeated in each role that needs them. A value of one role that another uses goes through a pipe, a scalar as a
+    tile of one element. Accesses of different roles to one tensor that must stay in order are ordered by tokens. A
+    kernel with work for one role becomes a function of that role.
+
+    Where a role of the machine only copies, it makes the loads of pipelined loops and sends them; tiles that are used
+    together travel together.
+
+    With `split(up_down)` or `split(left_right)` the lanes share the tiles of their role. A reduction along the
+    divided axis, or another operation that cannot be divided, is an error; so is memory that one lane writes and another
+    may touch. What a kernel does once (a scalar write, a store of a tile that is not divided) the first lane does. Where
+    lanes execute everything and a kernel says nothing, rows are divided if that is possible.
+
+    Hand-written groups and roles stay as they are, and so does a kernel with something that cannot be split; with
+    `report` a remark says what it is. Run `tile-place-frees` afterwards. See docs/partition.md.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"ascend910b\"", "Machine or platform whose roles are meant">,
+    Option<"lanes", "lanes", "int64_t", "2", "Lanes to divide tiles between, if the machine has as many">,
+    Option<"report", "report", "bool", "false", "Say what was split, what crosses and why not, as remarks">
+  ];
+}
+
 def TilePlaceFrees : Pass<"tile-place-frees", "::mlir::ModuleOp"> {
   let summary = "free popped slots after their last use";
   let description = [{
@@ -73,6 +109,77 @@ def KilnCheckPipes : Pass<"kiln-check-pipes", "::mlir::ModuleOp"> {
     Option<"machine", "machine", "std::string", "",
            "Machine or platform whose default slots hold for pipes that do not say; two slots if none is given">,
     Option<"report", "report", "bool", "false", "Also say what was proved, as remarks">
+  ];
+}
+
+def KilnSkewPipeline : Pass<"kiln-skew-pipeline", "::mlir::ModuleOp"> {
+  let summary = "let the pushes of a pipelined loop run ahead of its pops";
+  let description = [{
+    A role that pushes and pops in one loop waits for its partner in every iteration. In a loop that is marked
+    `pipeline` with more than one stage, what its pushes need, and does not come from a pop, runs ahead: as many
+    iterations as the slots of the pipes and the stages of the loop allow, less one. The loop becomes prologue, steady
+    state and epilogue; its stages become one, so it is not skewed again.
+
+    A group is changed only if its pipes are proved afterwards. A loop with tokens or barriers stays as it is, and so
+    does one whose pushes all wait for a pop; with `report` a remark says why. See docs/partition.md.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"ascend910b\"", "Machine or platform whose default slots hold">,
+    Option<"report", "report", "bool", "false", "Say what runs ahead and why not, as remarks">
+  ];
+}
+
+def TileChooseSpaces : Pass<"tile-choose-spaces", "::mlir::ModuleOp"> {
+  let summary = "give every tile of a role a memory, and move tiles along the machine's paths";
+  let description = [{
+    Products are made in `acc`, from `left` and `right`; what the vector unit computes is in `vec`; tiles come into a
+    role in `vec` if it has a vector unit that global memory leads to, else in `mat`. What a loop carries lives where
+    the loop makes it. Where a tile is needed in another memory, `tile.move` follows the shortest way there. There is no
+    way from `vec` to `acc` on an Ascend: an accumulator starts as `tile.full`, which the matrix role makes there, or as
+    a product. A tile that cannot get where it is needed, and work a role does not do, are errors.
+
+    Works on role functions; a kernel that was not split over roles keeps its tiles without a memory. See
+    docs/memory.md.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"ascend910b\"", "Machine or platform whose memories and paths are meant">,
+    Option<"asWritten", "as-written", "bool", "false",
+           "Leave roles that the machine cannot execute as they are, with a warning: simulators run them all the same">,
+    Option<"report", "report", "bool", "false", "Say how many moves a function needs, as remarks">
+  ];
+}
+
+def KilnInjectGmPipe : Pass<"kiln-inject-gm-pipe", "::mlir::ModuleOp"> {
+  let summary = "give pipes their storage in global memory";
+  let description = [{
+    On a machine that keeps pipes in global memory each group gets one more parameter, `__gm_pipe`: its last tensor,
+    inout, marked `kiln.internal`, with one row of bytes for each block of the launch. Each pipe notes where in a row
+    its slots lie (`kiln.ring`). Right before each launch the orchestration allocates as many rows as the grid has
+    blocks, so a loop of launches gets new memory each time and launches are not ordered by it. Block b uses row b,
+    whether or not the kernel asks for its index. Pipes of tokens have no bytes. See docs/memory.md.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"ascend910b\"", "Machine or platform; does nothing unless it keeps pipes in global memory">,
+    Option<"shard", "shard", "bool", "true", "For tests only: false lets all blocks use one row, which is a race">,
+    Option<"report", "report", "bool", "false", "Say how many bytes each pipe takes, as remarks">
+  ];
+}
+
+def TilePlanMemory : Pass<"tile-plan-memory", "::mlir::ModuleOp"> {
+  let summary = "give every tile an address, or say what does not fit";
+  let description = [{
+    Tiles that are never alive at once share memory; what a loop carries, and what an operation computes in place, needs
+    no second copy. Loads of a pipelined loop get a buffer for each iteration in flight, as far as there is room. The
+    rings of pipes that live in the consumer's memory are planned with the rest. The result is the attribute
+    `kiln.address` on each operation that makes tiles. It is verified by replaying the function. See docs/memory.md.
+
+    Too little memory is an error that names the largest tiles alive at the worst moment, the rings, and what would fit.
+    Works on functions whose tiles have spaces.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"ascend910b\"", "Machine or platform whose memories are meant">,
+    Option<"map", "map", "std::string", "", "Write the memory map to this file, as JSON">,
+    Option<"report", "report", "bool", "false", "Say how much of each memory a function uses, as remarks">
   ];
 }
 

@@ -147,6 +147,9 @@ public:
 
   EngineUsage usage() const;
 
+  /// The one it was created with.
+  const KernelRegistry &registry() const;
+
   /// 0 when there is none.
   uint64_t seed() const;
   /// Threads that run tasks, the submitter included.

@@ -22,12 +22,15 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 namespace kiln {
+
+class Tensor;
 
 enum class Direction : uint8_t { In = KILN_IN, Out = KILN_OUT, InOut = KILN_INOUT };
 
@@ -51,6 +54,10 @@ struct TensorParam {
   bool isConst = false;
 
   int rank() const { return static_cast<int>(extents.size()); }
+  /// Whether a tensor has this element type, rank and these extents; the error says what differs.
+  Status accepts(const Tensor &tensor) const;
+  /// "f32[64, ?]"
+  std::string str() const;
   /// An all-dynamic parameter.
   static TensorParam dynamic(std::string name, DType dtype, int rank, Direction direction);
 };
@@ -70,6 +77,14 @@ struct Signature {
   Status verify() const;
   /// The argument's name by task order: tensors, then scalars. "arg<i>" when out of range.
   std::string argName(size_t index) const;
+  /// Whether a launch that was written for this signature may run a kernel that has `actual`: the
+  /// same number of tensors and scalars, element types, ranks and directions. Names may differ. The
+  /// error names the kernel and the argument.
+  Status verifySame(const Signature &actual) const;
+  /// Whether these are arguments for it, tensors and scalars apart; the error names the one that is
+  /// not.
+  Status verifyArguments(std::span<const Tensor> tensors,
+                         std::span<const ScalarBits> scalars) const;
 };
 
 struct KernelRecord {
@@ -101,6 +116,10 @@ public:
   /// Verifies and adds a kernel; returns its function id. A used name or id is AlreadyExists, and
   /// the registry is unchanged.
   Expected<int32_t> add(KernelRecord record);
+
+  /// Whether the kernel that `expected` names is here and, if it has a signature, takes what
+  /// `expected` says.
+  Status verify(const Signature &expected) const;
 
   /// Null when there is none. Records never move.
   const KernelRecord *find(std::string_view name) const;

@@ -23,6 +23,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kiln {
@@ -97,6 +98,13 @@ public:
   /// All blocks at once (kernels with a grid barrier).
   Task &syncStart(bool on = true) {
     Sync = on;
+    return *this;
+  }
+  /// Asks for the tensors that `isWanted` accepts in the argument dump, besides those marked
+  /// already.
+  template <typename Wanted> Task &markWhere(Wanted isWanted) {
+    for (TaskTensor &arg : Tensors)
+      arg.marked |= isWanted(std::as_const(arg.tensor));
     return *this;
   }
   /// Where the user's source launches this task.

@@ -36,17 +36,40 @@ struct TimelineEvent {
   kiln_blocks blocks{};       // Call only
 };
 
+/// What one role of a mixed task did inside a call of its kernel.
+struct TimelineRoleEvent {
+  uint64_t task = 0;
+  std::string role; // the instance: "aic", or "aiv#0" where the role has lanes
+  std::string what; // the function it ran, or what it waited for
+  bool isWait = false;
+  int64_t begin = 0, end = 0;
+};
+
 /// How a kernel calls its arguments, and the kernels a mixed task consists of.
 struct TimelineKernel {
   std::vector<std::string> arguments, members;
 };
 
 struct Timeline {
-  std::vector<std::vector<TimelineEvent>> workers; // [0] is the submitter; in order of `end`
-  std::map<std::string, TimelineKernel> kernels;   // those of the trace, by name
-  int64_t length = 0;                              // of the run, ns
+  std::vector<std::vector<TimelineEvent>> workers;   // [0] is the submitter; in order of `end`
+  std::vector<std::vector<TimelineRoleEvent>> roles; // by worker
+  std::map<std::string, TimelineKernel> kernels;     // those of the trace, by name
+  int64_t length = 0;                                // of the run, ns
 
   bool isRecorded() const { return !workers.empty(); }
+};
+
+/// For whoever runs the roles of a mixed kernel (the simulator, fibers): what the call that is
+/// running on this thread may add to the timeline. Null unless one is recorded.
+class RoleTimeline {
+public:
+  virtual ~RoleTimeline() = default;
+  /// Nanoseconds since the run began.
+  virtual int64_t now() const = 0;
+  /// The task is filled in. The slices of a role do not overlap.
+  virtual void add(TimelineRoleEvent event) = 0;
+
+  static RoleTimeline *current();
 };
 
 /// Writes timeline.json, graph.json and graph.dot into `directory`, which is made if missing.

@@ -2,6 +2,8 @@
 #include "../Lists.h"
 #include "kiln/Dialect/Assembly.h"
 #include "kiln/Dialect/Kiln/ParameterFacts.h"
+#include "kiln/Dialect/Tile/GlobalRing.h"
+#include "kiln/Dialect/Tile/TileMemory.h"
 
 using namespace mlir;
 using namespace kiln::assembly;
@@ -40,6 +42,14 @@ LogicalResult KilnDialect::verifyRegionArgAttribute(Operation *op, unsigned, uns
              << arg << ": only a tensor has a direction, and it is in, out or inout";
     return success();
   }
+  if (attribute.getName() == kInternalAttr) {
+    auto func = dyn_cast<FuncOp>(op);
+    if (!func || func.getKind() != FuncKind::Group || !isa<UnitAttr>(attribute.getValue()) ||
+        !isa<TensorType>(func.getArgumentTypes()[arg]) || arg + 1 != func.getNumArguments())
+      return op->emitOpError("parameter ")
+             << arg << ": only the last parameter of a group, a tensor, can be " << kInternalAttr;
+    return success();
+  }
   if (llvm::is_contained({kAlign16Attr, kOffsets32Attr, kDivisibleAttr}, attribute.getName())) {
     auto func = dyn_cast<FuncOp>(op);
     if (!func || !isa<TensorType>(func.getArgumentTypes()[arg]))
@@ -60,8 +70,16 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attribute.getName() == kLoopAttr && isa<scf::ForOp>(op) &&
       isa<LoopAttr>(attribute.getValue()))
     return success();
+  if (attribute.getName() == tile::kAddressAttr)
+    return tile::verifyAddresses(op, attribute.getValue());
+  if (attribute.getName() == tile::kRingAttr)
+    return tile::verifyRing(op, attribute.getValue());
+  if (attribute.getName() == tile::kSharedRingAttr && isa<UnitAttr>(attribute.getValue()))
+    if (auto func = dyn_cast<FuncOp>(op); func && func.getKind() == FuncKind::Group)
+      return success();
   return op->emitOpError("has an unknown attribute ")
-         << attribute.getName() << "; the kiln dialect puts only " << kLoopAttr << " on scf.for";
+         << attribute.getName() << "; the kiln dialect puts only " << kLoopAttr
+         << " on scf.for, and what passes note";
 }
 
 Value rootOf(Value tensor) {

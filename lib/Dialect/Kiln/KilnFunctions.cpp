@@ -330,12 +330,21 @@ LogicalResult ReturnOp::verify() {
   SmallVector<Value> seen;
   for (auto [index, value] : llvm::enumerate(getArgs())) {
     bool isAlloc = value.getDefiningOp<AllocOp>() && value.getParentBlock() == (*this)->getBlock();
-    if (!isa<BlockArgument>(value) && !isAlloc)
-      return emitOpError("result ")
-             << index
-             << " is neither a parameter nor a kiln.alloc of the function's outermost block";
-    if (llvm::is_contained(seen, value))
-      return emitOpError("result ") << index << " names a tensor that is returned already";
+    if (!isa<BlockArgument>(value) && !isAlloc) {
+      InFlightDiagnostic diag =
+          emitOpError("result ")
+          << index << " is neither a parameter nor a kiln.alloc of the function's outermost block";
+      Operation *def = value.getDefiningOp();
+      if (isa<SliceOp, TransposeOp, ReshapeOp>(def))
+        diag << "; it is a view: return the tensor it is a view of";
+      else if (auto call = dyn_cast<CallOp>(def))
+        diag << "; it is what @" << call.getCallee()
+             << " returns: allocate it here and let that function write it";
+      return diag;
+    }
+    if (auto *earlier = llvm::find(seen, value); earlier != seen.end())
+      return emitOpError("result ") << index << " names a tensor that is returned already, as result "
+                                    << earlier - seen.begin();
     seen.push_back(value);
   }
   return success();

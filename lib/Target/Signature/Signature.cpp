@@ -1,5 +1,7 @@
 #include "kiln/Target/Signature/Signature.h"
 
+#include "kiln/Dialect/Tile/GlobalRing.h"
+
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -92,6 +94,7 @@ Expected<Signature> signatureOf(ir::FuncOp func) {
     for (int64_t extent : type.getShape())
       param.extents.push_back(ShapedType::isDynamic(extent) ? dynamicExtent : extent);
     param.isConst = *direction == ir::Direction::In;
+    param.internal = ir::isInternal(func, index);
     signature.tensors.push_back(std::move(param));
   }
   for (unsigned index : order.scalars)

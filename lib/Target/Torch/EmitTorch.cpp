@@ -4,6 +4,7 @@
 #include "TorchFunction.h"
 #include "TorchHelpers.h"
 
+#include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Target/Signature/Signature.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -126,7 +127,8 @@ std::string ProgramEmitter::runFunction() {
     text += "; other candidates: " + llvm::join(others, ", ");
   NameScope names(&Prog.names);
   SmallVector<std::string> parameters;
-  for (const std::string &name : parameterNames(Entry))
+  std::vector<std::string> all = parameterNames(Entry);
+  for (const std::string &name : ArrayRef(all).take_front(ir::numUserParameters(Entry)))
     parameters.push_back(names.unique(name));
   std::string list = "(" + llvm::join(parameters, ", ") + ")";
   std::string call = (Entry.getNumResults() ? "return " : "") + Prog.nameOf(Entry) + list;

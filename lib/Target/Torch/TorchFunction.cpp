@@ -1,6 +1,7 @@
 //===- TorchFunction.cpp - statements ----------------------------------------------===//
 #include "TorchFunction.h"
 
+#include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Target/Signature/Signature.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -12,12 +13,17 @@ using namespace mlir;
 
 namespace kiln::torch {
 
+static ArrayRef<BlockArgument> userParameters(ir::FuncOp func) {
+  return ArrayRef<BlockArgument>(func.getArguments()).take_front(ir::numUserParameters(func));
+}
+
 FunctionEmitter::FunctionEmitter(ir::FuncOp func, const Program &program)
     : Func(func), Prog(program), Names(&program.names) {}
 
 Expected<std::string> FunctionEmitter::emit() {
   SmallVector<std::string> parameters;
-  for (BlockArgument argument : Func.getArguments()) {
+  // Internal tensors are memory for pipes, which are queues here.
+  for (BlockArgument argument : userParameters(Func)) {
     StringRef hint = Func.getArgName(argument.getArgNumber());
     std::string fallback = "arg" + std::to_string(argument.getArgNumber());
     parameters.push_back(Names.unique(hint.empty() ? StringRef(fallback) : hint));
@@ -32,7 +38,7 @@ Expected<std::string> FunctionEmitter::emit() {
   emitIndented([&] {
     emitDocstring();
     if (Prog.options.checkShapes)
-      for (BlockArgument argument : Func.getArguments())
+      for (BlockArgument argument : userParameters(Func))
         check(argument, text(argument));
     if (isGroup)
       line("_reset_pipes()");
@@ -78,13 +84,13 @@ void FunctionEmitter::emitDocstring() {
     summary = "Orchestration: tasks run in the order they are submitted.";
     break;
   }
-  if (Func.getNumArguments() == 0) {
+  if (userParameters(Func).empty()) {
     line("\"\"\"" + Twine(summary) + "\"\"\"");
     return;
   }
   line("\"\"\"" + Twine(summary));
   Out += "\n";
-  for (BlockArgument argument : Func.getArguments()) {
+  for (BlockArgument argument : userParameters(Func)) {
     std::optional<ir::Direction> direction = Func.getArgDirection(argument.getArgNumber());
     line(Twine(text(argument)) + ": " + describe(argument.getType()) +
          (direction ? " " + ir::stringifyDirection(*direction) : Twine()));
@@ -124,7 +130,8 @@ void FunctionEmitter::emitBlock(Block &block) {
 }
 
 void FunctionEmitter::emitOp(Operation *op) {
-  if (isOpTriviallyDead(op) || emitStatement(op))
+  auto alloc = dyn_cast<ir::AllocOp>(op);
+  if (isOpTriviallyDead(op) || (alloc && ir::isInternal(alloc)) || emitStatement(op))
     return;
   Expr expr = expressionOf(op);
   Value result = op->getResult(0);
@@ -310,7 +317,8 @@ void FunctionEmitter::emitSubmit(ir::SubmitOp submit) {
     return;
   }
   ir::FuncOp kernel = Prog.lookup(submit.getCalleeAttr());
-  std::string call = Prog.nameOf(kernel), args = arguments(submit.getArgs()),
+  ValueRange given = submit.getArgs().take_front(ir::numUserParameters(kernel));
+  std::string call = Prog.nameOf(kernel), args = arguments(given),
               grid = mixedTuple(submit.getStaticGrid(), submit.getGrid());
   if (submit.getStaticGrid().empty())
     call += "(" + args + ")";

@@ -1,0 +1,67 @@
+//===- TileMemory.h - tiles at addresses of a core's memories -----------------------===//
+//
+// Once memory is planned, each operation that makes tiles says where: `kiln.address`, one byte
+// address for each tile among its results, in the memory of the tile's type; -1 for a tile that
+// lies in the slot of a pipe or in a memory nobody plans. What a loop carries and what a branch
+// yields is copied to the address of the loop's or branch's result, unless it is there already.
+//
+// TileMemory remembers which tile lies where and notices when a tile is used after another took its
+// place. The verifier of the plan and the simulator both execute functions with it, and neither
+// knows how the planner came to its addresses.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_DIALECT_TILE_TILEMEMORY_H
+#define KILN_DIALECT_TILE_TILEMEMORY_H
+
+#include "kiln/Dialect/Tile/TileDialect.h"
+
+#include <map>
+
+namespace kiln {
+struct Machine;
+}
+
+namespace kiln::tile {
+
+inline constexpr llvm::StringLiteral kAddressAttr = "kiln.address";
+
+/// That there is one address for each tile among the results.
+mlir::LogicalResult verifyAddresses(mlir::Operation *op, mlir::Attribute addresses);
+
+class TileMemory {
+public:
+  explicit TileMemory(const Machine &machine) : Target(&machine) {}
+
+  struct Fault {
+    std::string message;
+    mlir::Operation *other = nullptr; ///< What made the tile that is in the way.
+  };
+  /// What is wrong with the tiles `op` uses, if anything is.
+  std::optional<Fault> use(mlir::Operation *op) const;
+  /// Puts down what `op` makes, or what it yields to the loop or branch around it.
+  std::optional<Fault> make(mlir::Operation *op);
+  /// Keeps only what lies in both: after a branch.
+  void meet(const TileMemory &other);
+
+private:
+  struct Area {
+    int64_t end;
+    mlir::Value tile;
+    mlir::Operation *maker;
+  };
+  /// By space and first address; disjoint.
+  using Areas = std::map<std::pair<Space, int64_t>, Area>;
+
+  std::optional<Fault> put(mlir::Value tile, int64_t address, mlir::Operation *maker);
+
+  const Machine *Target;
+  Areas Content;
+};
+
+/// Replays a planned function, loops twice: whether every tile is still there when it is used, and
+/// every address lies inside its memory and is aligned.
+mlir::LogicalResult verifyMemoryPlan(ir::FuncOp func, const Machine &machine);
+
+} // namespace kiln::tile
+
+#endif // KILN_DIALECT_TILE_TILEMEMORY_H

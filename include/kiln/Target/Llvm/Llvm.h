@@ -1,0 +1,122 @@
+//===- Llvm.h - kernels as native code of this machine -------------------------------===//
+//
+// Compiles the kernels of a prepared program (see buildPreparePipeline) to the kernel ABI of
+// kiln/abi.h: in this process, as a relocatable object, or as LLVM IR to read. See
+// docs/cpu-backend.md.
+//
+// Ownership: a CpuModule owns the code it points at; kernels must not run after it is gone. It
+// keeps nothing of the MLIR module.
+//
+// Threads: compiling reads the MLIR module from one thread; different modules may be compiled at
+// once. What is compiled may be called from anywhere.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_TARGET_LLVM_LLVM_H
+#define KILN_TARGET_LLVM_LLVM_H
+
+#include "kiln/Dialect/Tile/TileDialect.h"
+#include "kiln/Target/Signature/Arguments.h"
+#include "kiln/orchestration_abi.h"
+#include "kiln/runtime/engine.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+struct CpuOptions {
+  /// CPU and features in LLVM's spelling; empty: the ones of this machine.
+  std::string cpu, features;
+  /// Names of kernels and the user's lines for debuggers and profilers.
+  bool debugInfo = true;
+};
+
+/// What the runtime needs to know to call a kernel. Functions are null in what was only emitted.
+struct CpuKernel {
+  std::string name;   ///< As in the program.
+  std::string symbol; ///< As in the object; of a role of a group: this, a dot, and its name.
+  uint64_t workspaceBytes = 0;
+  kiln_kernel_fn function = nullptr;
+  std::optional<GroupSpec> group; ///< Of a group, which has neither function nor workspace.
+};
+
+/// An orchestration; launches refer to kernels by their place in the list of kernels.
+struct CpuOrchestration {
+  std::string name, symbol;
+  kiln_orchestration_fn function = nullptr;
+};
+
+struct CpuObject;
+
+class CpuModule {
+public:
+  CpuModule();
+  ~CpuModule();
+  CpuModule(CpuModule &&) noexcept;
+  CpuModule &operator=(CpuModule &&) noexcept;
+
+  /// Null if the program has no such kernel.
+  const CpuKernel *lookup(llvm::StringRef name) const;
+  const std::vector<CpuKernel> &kernels() const { return Kernels; }
+  /// Null if the program has no such orchestration.
+  const CpuOrchestration *orchestration(llvm::StringRef name) const;
+
+  struct Code; // the in-process linker's
+
+private:
+  friend Expected<CpuModule> loadCpuObject(CpuObject);
+  std::vector<CpuKernel> Kernels;
+  std::vector<CpuOrchestration> Orchestrations;
+  std::unique_ptr<Code> Linked;
+};
+
+/// An object file, position independent; what it calls outside itself is named by symbol.
+struct CpuObject {
+  std::string bytes;
+  std::vector<CpuKernel> kernels;
+  std::vector<CpuOrchestration> orchestrations;
+};
+
+/// Unsupported, with the operation and the user's line, for what this backend cannot lower.
+Expected<CpuModule> compileForCpu(mlir::ModuleOp prepared, const CpuOptions &options = {});
+Expected<CpuObject> emitCpuObject(mlir::ModuleOp prepared, const CpuOptions &options = {});
+/// LLVM IR as it goes to the optimiser, or as it leaves it.
+Expected<std::string> emitLlvmIr(mlir::ModuleOp prepared, const CpuOptions &options = {},
+                                 bool optimized = true);
+/// Links an object made by emitCpuObject into this process; no compiling.
+Expected<CpuModule> loadCpuObject(CpuObject object);
+
+/// A shared object made of an object, by the system's linker; NotFound if there is none.
+Expected<std::string> linkSharedObject(const std::string &object);
+
+struct CpuRunOptions {
+  /// 0: tasks run on all cores. Anything else: on this thread, in an order picked by the seed.
+  uint64_t seed = 0;
+  DumpOptions dump;
+  std::string program; ///< For people reading the dump.
+  bool recordTimeline = false;
+};
+
+struct CpuRunReport {
+  Trace trace;
+  Timeline timeline; ///< If it was asked for.
+  std::optional<TaskFailure> failure;
+};
+
+/// Runs an entry of the program that `code` was compiled from, and waits. A kernel or group is
+/// launched as one task of one block. Errors as those of simulate().
+Status runOnCpu(const CpuModule &code, ir::FuncOp entry, std::span<const Argument> args,
+                const CpuRunOptions &options = {}, CpuRunReport *report = nullptr);
+
+/// This machine in LLVM's spelling.
+std::string hostCpu();
+std::string hostCpuFeatures();
+
+/// Whether functions with this operation can be compiled; a test holds it against both dialects.
+bool isLoweredForCpu(mlir::OperationName name);
+
+} // namespace kiln
+
+#endif // KILN_TARGET_LLVM_LLVM_H

@@ -1,0 +1,165 @@
+#include "kiln/Dialect/Tile/TileMemory.h"
+
+#include "kiln/Dialect/Tile/GlobalRing.h"
+#include "kiln/Machine/Machine.h"
+
+using namespace mlir;
+
+namespace kiln::tile {
+
+LogicalResult verifyAddresses(Operation *op, Attribute addresses) {
+  auto list = dyn_cast<DenseI64ArrayAttr>(addresses);
+  int64_t tiles = llvm::count_if(op->getResultTypes(), llvm::IsaPred<TileType>);
+  if (!list || list.size() != tiles || tiles == 0)
+    return op->emitOpError("needs one i64 in ")
+           << kAddressAttr << " for each of the " << tiles << " tiles it makes";
+  return success();
+}
+
+/// The value that stands for what lies at an address: a view is what it is a view of, and a loop
+/// keeps what it carries where its result will be.
+static Value ownerOf(Value tile) {
+  while (true) {
+    if (auto reshape = tile.getDefiningOp<ReshapeOp>()) {
+      tile = reshape.getOperand();
+      continue;
+    }
+    auto argument = dyn_cast<BlockArgument>(tile);
+    auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
+    return loop && argument.getArgNumber() > 0 ? loop.getResult(argument.getArgNumber() - 1) : tile;
+  }
+}
+
+static SmallVector<std::pair<Value, int64_t>> placedBy(Operation *op) {
+  SmallVector<std::pair<Value, int64_t>> placed;
+  auto addresses = op->getAttrOfType<DenseI64ArrayAttr>(kAddressAttr);
+  if (!addresses)
+    return placed;
+  unsigned next = 0;
+  for (Value result : op->getResults())
+    if (isa<TileType>(result.getType()))
+      placed.emplace_back(result, addresses[next++]);
+  return placed;
+}
+
+/// Where a tile is to be found; -1 if nobody planned it.
+static int64_t addressOf(Value owner) {
+  if (Operation *op = owner.getDefiningOp())
+    for (auto [tile, address] : placedBy(op))
+      if (tile == owner)
+        return address;
+  return -1;
+}
+
+static std::string describe(Value tile, int64_t address) {
+  auto type = cast<TileType>(tile.getType());
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << type.getRows() << "x" << type.getCols() << "x" << type.getElementType() << " at byte "
+     << address << " of " << stringifySpace(type.getSpace());
+  return text;
+}
+
+std::optional<TileMemory::Fault> TileMemory::use(Operation *op) const {
+  for (Value operand : op->getOperands()) {
+    if (!isa<TileType>(operand.getType()))
+      continue;
+    Value owner = ownerOf(operand);
+    int64_t address = addressOf(owner);
+    if (address < 0)
+      continue;
+    Space space = cast<TileType>(owner.getType()).getSpace();
+    auto area = Content.find({space, address});
+    if (area != Content.end() && area->second.tile == owner)
+      continue;
+    Fault fault{"uses the tile " + describe(owner, address) + ", where another tile lies by now"};
+    auto next =
+        Content.upper_bound({space, address + bytesOf(cast<TileType>(owner.getType())) - 1});
+    if (next != Content.begin() && std::prev(next)->first.first == space)
+      fault.other = std::prev(next)->second.maker;
+    return fault;
+  }
+  return std::nullopt;
+}
+
+std::optional<TileMemory::Fault> TileMemory::put(Value tile, int64_t address, Operation *maker) {
+  auto type = cast<TileType>(tile.getType());
+  Space space = type.getSpace();
+  const Memory *memory = Target->findMemory(stringifySpace(space));
+  int64_t end = address + bytesOf(type);
+  if (!memory || end > memory->bytes)
+    return Fault{"puts a tile of " + describe(tile, address) + ", which has " +
+                 std::to_string(memory ? memory->bytes : 0) + " bytes"};
+  if (address % memory->alignment != 0)
+    return Fault{"puts a tile of " + describe(tile, address) + ", where tiles are aligned to " +
+                 std::to_string(memory->alignment) + " bytes"};
+  auto area = Content.lower_bound({space, address});
+  if (area != Content.begin() && std::prev(area)->first.first == space &&
+      std::prev(area)->second.end > address)
+    --area;
+  while (area != Content.end() && area->first.first == space && area->first.second < end)
+    area = Content.erase(area);
+  Content[{space, address}] = {end, tile, maker};
+  return std::nullopt;
+}
+
+std::optional<TileMemory::Fault> TileMemory::make(Operation *op) {
+  Operation *maker = isa<scf::YieldOp>(op) ? op->getParentOp() : op;
+  if (isa<ReshapeOp>(op) || (maker == op && isa<scf::IfOp>(op)))
+    return std::nullopt;
+  for (auto [tile, address] : placedBy(maker))
+    if (address >= 0)
+      if (std::optional<Fault> fault = put(tile, address, op))
+        return fault;
+  return std::nullopt;
+}
+
+void TileMemory::meet(const TileMemory &other) {
+  for (auto it = Content.begin(); it != Content.end();) {
+    auto there = other.Content.find(it->first);
+    bool same = there != other.Content.end() && there->second.tile == it->second.tile;
+    it = same ? std::next(it) : Content.erase(it);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Replay
+//===----------------------------------------------------------------------===//
+
+static LogicalResult report(Operation *op, const std::optional<TileMemory::Fault> &fault) {
+  if (!fault)
+    return success();
+  InFlightDiagnostic diag = op->emitOpError(fault->message);
+  if (fault->other)
+    diag.attachNote(fault->other->getLoc()) << "put there by this operation";
+  return diag;
+}
+
+static LogicalResult replay(Block &block, TileMemory &memory) {
+  for (Operation &op : block) {
+    if (failed(report(&op, memory.use(&op))) || failed(report(&op, memory.make(&op))))
+      return failure();
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      TileMemory otherwise = memory;
+      if (failed(replay(*branch.thenBlock(), memory)))
+        return failure();
+      if (branch.elseBlock() && failed(replay(*branch.elseBlock(), otherwise)))
+        return failure();
+      memory.meet(otherwise);
+    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      TileMemory skipped = memory;
+      for (int round = 0; round < 2; ++round) // the second meets what the first left behind
+        if (failed(replay(*loop.getBody(), memory)))
+          return failure();
+      memory.meet(skipped);
+    }
+  }
+  return success();
+}
+
+LogicalResult verifyMemoryPlan(ir::FuncOp func, const Machine &machine) {
+  TileMemory memory(machine);
+  return replay(func.getBody().front(), memory);
+}
+
+} // namespace kiln::tile

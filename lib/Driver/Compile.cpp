@@ -1,0 +1,139 @@
+//===- Compile.cpp - the passes of a platform, run for every command --------------------===//
+#include "Driver.h"
+
+#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Transforms/Passes.h"
+
+#include <filesystem>
+#include <fstream>
+
+using namespace mlir;
+
+namespace kiln {
+namespace {
+
+/// Writes the program after each pass to a file of its own.
+class PassDump final : public PassInstrumentation {
+public:
+  explicit PassDump(std::string dir, Status &failed) : Dir(std::move(dir)), Failed(failed) {}
+
+  void runAfterPass(Pass *pass, Operation *op) override {
+    if (!isa<ModuleOp>(op) || pass->getArgument().empty() || !Failed.isOk())
+      return;
+    char number[8];
+    std::snprintf(number, sizeof number, "%02u-", Number++);
+    std::string path = Dir + "/" + number + pass->getArgument().str() + ".mlir", text;
+    llvm::raw_string_ostream(text) << *op << "\n";
+    std::ofstream file(path, std::ios::binary | std::ios::trunc);
+    file << text;
+    file.close();
+    if (file.fail())
+      Failed = Status(StatusCode::IoError, "cannot write " + path);
+  }
+
+private:
+  std::string Dir;
+  Status &Failed;
+  unsigned Number = 0;
+};
+
+/// Prints warnings, and remarks if they are wanted, the way compilers do.
+ScopedDiagnosticHandler printRemarks(MLIRContext *context, bool wanted) {
+  return {context, [wanted](Diagnostic &diagnostic) {
+            bool isRemark = diagnostic.getSeverity() == DiagnosticSeverity::Remark;
+            if (diagnostic.getSeverity() == DiagnosticSeverity::Error || (isRemark && !wanted))
+              return failure();
+            auto print = [](Diagnostic &message, const char *severity) {
+              SourceLoc loc = sourceLocOf(message.getLocation());
+              std::fprintf(stderr, "%s%s%s: %s\n", loc.str().c_str(), loc.isKnown() ? ": " : "",
+                           severity, message.str().c_str());
+            };
+            std::fflush(stdout);
+            print(diagnostic, isRemark ? "remark" : "warning");
+            for (Diagnostic &note : diagnostic.getNotes())
+              print(note, "note");
+            return success();
+          }};
+}
+
+/// The first role of the program that the machine does not have. One role that executes everything
+/// stands for any.
+std::optional<Status> findForeignRole(ModuleOp module, const Machine &machine) {
+  std::optional<Status> found;
+  if (machine.roles.size() > 1)
+    module.walk([&](ir::FuncOp func) {
+      if (func.getRole() && !machine.findRole(*func.getRole()) && !found)
+        found = Status(StatusCode::InvalidArgument,
+                       "role " + func.getRole()->str() + " of @" + func.getSymName().str() +
+                           " does not exist on " + std::string(machine.platform),
+                       sourceLocOf(func.getLoc()));
+    });
+  return found;
+}
+
+Status makeFolder(const std::string &dir) {
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  return error
+             ? Status(StatusCode::IoError, "cannot make the folder " + dir + ": " + error.message())
+             : Status::ok();
+}
+
+} // namespace
+
+std::optional<CompiledProgram> compile(const Source &source, const CompileSettings &options,
+                                       int &status,
+                                       std::unique_ptr<PassInstrumentation> instrumentation) {
+  status = kBadInput;
+  auto refuse = [](const std::string &message) {
+    badInput(message);
+    return std::nullopt;
+  };
+  const Machine *machine = findMachine(options.platform);
+  if (!machine && !options.platform.empty() && options.platform != "torch")
+    return refuse("there is no platform '" + options.platform +
+                  "'; use torch or one of kiln machines");
+  // Passes make groups of kernels, so what a run starts with is decided before.
+  Expected<ir::FuncOp> entry = findEntry(source.module, options.entry);
+  if (!entry)
+    return refuse(entry.status().message());
+  std::string entryName = entry->getSymName().str();
+  if (machine)
+    if (std::optional<Status> foreign = findForeignRole(source.module, *machine)) {
+      printErrors({*foreign});
+      return std::nullopt;
+    }
+
+  CompiledProgram compiled{ModuleOp(source.module).clone(), nullptr, machine};
+  MLIRContext *context = compiled.module->getContext();
+  PassManager passes(context);
+  std::vector<std::string> names;
+  PipelineOptions pipeline{machine, options.lastPass, options.remarks, options.prove};
+  if (!buildPipeline(passes, pipeline, &names))
+    return refuse("there is no pass '" + options.lastPass +
+                  "'; the passes are, in order: " + llvm::join(names, ", "));
+  Status dumpFailed = Status::ok();
+  if (!options.dumpPasses.empty()) {
+    dumpFailed = makeFolder(options.dumpPasses);
+    passes.addInstrumentation(std::make_unique<PassDump>(options.dumpPasses, dumpFailed));
+  }
+  if (instrumentation)
+    passes.addInstrumentation(std::move(instrumentation));
+
+  std::vector<Status> errors;
+  ScopedDiagnosticHandler remarks = printRemarks(context, options.remarks);
+  DiagnosticCollector collector(context, errors);
+  if (failed(passes.run(*compiled.module)) && errors.empty())
+    errors.emplace_back(StatusCode::Internal, "a pass failed without saying why");
+  if (!errors.empty()) {
+    printErrors(errors);
+    return std::nullopt;
+  }
+  if (!dumpFailed.isOk())
+    return refuse(dumpFailed.message());
+  compiled.entry = *findEntry(*compiled.module, entryName);
+  status = kGood;
+  return compiled;
+}
+
+} // namespace kiln

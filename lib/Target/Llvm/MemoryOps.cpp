@@ -1,0 +1,367 @@
+// Tiles from and to tensors: the part of a tile that lies inside its tensor, with vector loads and
+// stores where that is all of it, and masked ones where it is not.
+#include "KernelEmitter.h"
+
+#include "Pad.h"
+
+using namespace mlir;
+
+namespace kiln::cpu {
+
+Window KernelEmitter::window(Operation *op, Value name, ArrayRef<llvm::Value *> indices,
+                             ArrayRef<llvm::Value *> valid, int64_t rows, int64_t cols) {
+  const TensorView &tensor = this->tensor(name);
+  int rank = tensor.extents.size();
+  // A tensor of rank 1 is a row, unless the tile is a column.
+  int colAxis = rank == 1 && rows != 1 ? -1 : rank - 1, rowAxis = colAxis == -1 ? 0 : rank - 2;
+  llvm::Value *zero = b.index(0);
+  auto clamp = [&](llvm::Value *extent, int64_t most) {
+    return b.max(zero, b.min(extent, b.index(most)));
+  };
+  Window w;
+  w.top = w.left = zero;
+  w.bottom = valid.empty() ? b.index(rows) : clamp(valid[0], rows);
+  w.right = valid.empty() ? b.index(cols) : clamp(valid[1], cols);
+  llvm::Value *isEmpty = b.CreateOr(b.CreateICmpEQ(w.bottom, zero), b.CreateICmpEQ(w.right, zero));
+  llvm::Value *offset = zero;
+  for (int axis = 0; axis < rank; ++axis) {
+    llvm::Value *index = indices[axis], *extent = tensor.extents[axis];
+    int64_t covered = axis == rowAxis ? rows : axis == colAxis ? cols : 1;
+    llvm::Value *isOutside =
+        b.CreateOr(b.CreateICmpSGE(index, extent), b.CreateICmpSLE(index, b.index(-covered)));
+    llvm::Value *isNothing = b.CreateAnd(b.CreateICmpEQ(index, zero), b.CreateICmpEQ(extent, zero));
+    check(b.CreateOr(b.CreateNot(isOutside), b.CreateOr(isEmpty, isNothing)), op,
+          "a tile of " + std::to_string(rows) + "x" + std::to_string(cols) +
+              " lies wholly outside its tensor");
+    isEmpty = b.CreateOr(isEmpty, isOutside);
+    llvm::Value *from = b.max(b.CreateNeg(index), zero), *to = b.CreateSub(extent, index);
+    if (axis == rowAxis) {
+      w.top = from;
+      w.bottom = b.min(w.bottom, to);
+    } else if (axis == colAxis) {
+      w.left = from;
+      w.right = b.min(w.right, to);
+    }
+    offset = b.add(offset, b.mul(index, tensor.strides[axis]));
+  }
+  w.bottom = b.CreateSelect(isEmpty, zero, w.bottom);
+  w.right = b.CreateSelect(isEmpty, zero, w.right);
+  w.isWhole = b.allOf({b.CreateICmpEQ(w.top, zero), b.CreateICmpEQ(w.bottom, b.index(rows)),
+                       b.CreateICmpEQ(w.left, zero), b.CreateICmpEQ(w.right, b.index(cols))});
+  w.origin = b.offset(memoryType(b, tensor.type), tensor.data, offset);
+  w.rowStride = rowAxis >= 0 ? tensor.strides[rowAxis] : zero;
+  w.colStride = colAxis >= 0 ? tensor.strides[colAxis] : zero;
+  return w;
+}
+
+template <typename Op> static Window windowFor(KernelEmitter &e, Op op, tile::TileType type) {
+  Values valid;
+  if (op.getStaticValid())
+    valid = e.indices(*op.getStaticValid(), op.getValid());
+  return e.window(op, op.getTensor(), e.indices(op.getStaticIndices(), op.getIndices()), valid,
+                  type.getRows(), type.getCols());
+}
+
+Window KernelEmitter::windowOf(tile::LoadOp op) {
+  return windowFor(*this, op, op.getResult().getType());
+}
+
+namespace {
+
+/// Which lanes under a cursor lie in a window, and where they are.
+struct Lanes {
+  llvm::Value *mask;
+  llvm::Value *first;  ///< The address of lane 0.
+  llvm::Value *stride; ///< From lane to lane.
+};
+
+Lanes lanesOf(Builder &b, const Window &w, const Cursor &at, llvm::Type *memory) {
+  llvm::Value *along = at.down ? at.row : at.col, *across = at.down ? at.col : at.row;
+  llvm::Value *begin = at.down ? w.top : w.left, *end = at.down ? w.bottom : w.right;
+  llvm::Value *low = at.down ? w.left : w.top, *high = at.down ? w.right : w.bottom;
+  llvm::Value *numbers = b.CreateAdd(b.splat(at.width, along), b.lanes(at.width));
+  llvm::Value *isInside = b.CreateAnd(b.CreateICmpSGE(across, low), b.CreateICmpSLT(across, high));
+  llvm::Value *mask = b.CreateAnd(b.CreateICmpSGE(numbers, b.splat(at.width, begin)),
+                                  b.CreateICmpSLT(numbers, b.splat(at.width, end)));
+  llvm::Value *offset = b.add(b.mul(at.row, w.rowStride), b.mul(at.col, w.colStride));
+  return {b.CreateAnd(mask, b.splat(at.width, isInside)), b.offset(memory, w.origin, offset),
+          at.down ? w.rowStride : w.colStride};
+}
+
+llvm::Value *addresses(Builder &b, const Lanes &lanes, unsigned width, llvm::Type *memory) {
+  llvm::Value *offsets = b.CreateMul(b.lanes(width), b.splat(width, lanes.stride));
+  return b.CreateGEP(memory, lanes.first, offsets);
+}
+
+} // namespace
+
+llvm::Value *KernelEmitter::loadMasked(const Window &w, const Cursor &at, DType type,
+                                       llvm::Value *pad) {
+  llvm::Type *memory = memoryType(b, type), *vector = Builder::vectorOf(memory, at.width);
+  llvm::Align align(sizeOf(type));
+  Lanes lanes = lanesOf(b, w, at, memory);
+  llvm::Value *rest = llvm::Constant::getNullValue(vector);
+  Values loaded = b.choose(
+      b.CreateICmpEQ(lanes.stride, b.index(1)),
+      [&] { return Values{b.CreateMaskedLoad(vector, lanes.first, align, lanes.mask, rest)}; },
+      [&] {
+        return Values{b.CreateMaskedGather(vector, addresses(b, lanes, at.width, memory), align,
+                                           lanes.mask, rest)};
+      });
+  return b.CreateSelect(lanes.mask, decode(b, loaded[0], type), b.splat(at.width, pad));
+}
+
+void KernelEmitter::storeMasked(llvm::Value *value, const Window &w, const Cursor &at, DType type) {
+  llvm::Type *memory = memoryType(b, type);
+  llvm::Align align(sizeOf(type));
+  Lanes lanes = lanesOf(b, w, at, memory);
+  llvm::Value *stored = encode(b, value, type);
+  b.branch(
+      b.CreateICmpEQ(lanes.stride, b.index(1)),
+      [&] { b.CreateMaskedStore(stored, lanes.first, align, lanes.mask); },
+      [&] {
+        b.CreateMaskedScatter(stored, addresses(b, lanes, at.width, memory), align, lanes.mask);
+      });
+}
+
+/// Copies a tile that lies wholly inside its tensor, with its rows contiguous.
+static void copyWhole(KernelEmitter &e, const Window &w, Matrix to, tile::TileType type) {
+  Builder &b = e.b;
+  DType element = elementTypeOf(type);
+  llvm::Type *memory = memoryType(b, element);
+  e.overElements(type.getRows(), type.getCols(), false, [&](const Cursor &at) {
+    llvm::Value *from = at.down ? at.row : b.add(b.mul(at.row, w.rowStride), at.col);
+    llvm::Value *target = b.add(b.mul(at.row, to.rowStride), at.col);
+    auto *vector = Builder::vectorOf(memory, at.width);
+    llvm::Align align(sizeOf(element));
+    llvm::Value *bits = b.CreateAlignedLoad(vector, b.offset(memory, w.origin, from), align);
+    b.CreateAlignedStore(bits, b.offset(memory, to.data, target), align);
+  });
+}
+
+void KernelEmitter::loadInto(tile::LoadOp op, const Window &w, Matrix to) {
+  tile::TileType type = op.getResult().getType();
+  DType element = elementTypeOf(type);
+  bool isDown = type.getCols() == 1 && type.getRows() > 1;
+  llvm::Value *stride = isDown ? w.rowStride : w.colStride;
+  b.branch(
+      b.CreateAnd(w.isWhole, b.CreateICmpEQ(stride, b.index(1))),
+      [&] { copyWhole(*this, w, to, type); },
+      [&] {
+        llvm::Value *pad = constant(b, padValue(op.getPadAttr(), element));
+        overElements(type.getRows(), type.getCols(), false, [&](const Cursor &at) {
+          llvm::Value *target = b.add(b.mul(at.row, to.rowStride), at.col);
+          storeElements(b, loadMasked(w, at, element, pad),
+                        b.offset(memoryType(b, element), to.data, target), element);
+        });
+      });
+}
+
+namespace {
+
+void load(KernelEmitter &e, tile::LoadOp op) {
+  if (!e.plan().isDeferred(op.getResult()))
+    e.loadInto(op, e.windowOf(op), e.matrix(op.getResult()));
+}
+
+/// Adds to one element of global memory so that no other addition is lost.
+void atomicAdd(KernelEmitter &e, llvm::Value *address, llvm::Value *value, DType type) {
+  Builder &b = e.b;
+  auto *bits = b.getIntNTy(8 * sizeOf(type));
+  llvm::Align align(sizeOf(type));
+  llvm::BasicBlock *again = b.block("again"), *done = b.block("done");
+  auto *start = b.CreateAlignedLoad(bits, address, align);
+  start->setAtomic(llvm::AtomicOrdering::Monotonic);
+  llvm::BasicBlock *before = b.GetInsertBlock();
+  b.CreateBr(again);
+  b.SetInsertPoint(again);
+  llvm::PHINode *old = b.CreatePHI(bits, 2);
+  old->addIncoming(start, before);
+  llvm::Value *held = decode(b, b.CreateBitCast(old, memoryType(b, type)), type);
+  llvm::Value *sum =
+      isFloat(type) ? round(b, b.CreateFAdd(held, value), type) : b.CreateAdd(held, value);
+  llvm::Value *wanted = b.CreateBitCast(encode(b, sum, type), bits);
+  llvm::Value *tried =
+      b.CreateAtomicCmpXchg(address, old, wanted, align, llvm::AtomicOrdering::Monotonic,
+                            llvm::AtomicOrdering::Monotonic);
+  old->addIncoming(b.CreateExtractValue(tried, 0), b.GetInsertBlock());
+  b.CreateCondBr(b.CreateExtractValue(tried, 1), done, again);
+  b.SetInsertPoint(done);
+}
+
+void storeAtomic(KernelEmitter &e, tile::StoreOp op, const Window &w) {
+  Builder &b = e.b;
+  tile::TileType type = op.getTile().getType();
+  DType element = elementTypeOf(type);
+  // One element at a time: contention, not arithmetic, is what costs.
+  e.withLoads(
+      op.getTile(),
+      [&](bool) {
+        b.loop(w.top, w.bottom, 1, [&](llvm::Value *row) {
+          b.loop(w.left, w.right, 1, [&](llvm::Value *col) {
+            Cursor at{row, col, 1, type.getRows(), type.getCols()};
+            llvm::Value *value = b.CreateExtractElement(e.eval(op.getTile(), at), uint64_t(0));
+            llvm::Value *offset = b.add(b.mul(row, w.rowStride), b.mul(col, w.colStride));
+            atomicAdd(e, b.offset(memoryType(b, element), w.origin, offset), value, element);
+          });
+        });
+      },
+      nullptr, &w);
+}
+
+void store(KernelEmitter &e, tile::StoreOp op) {
+  Builder &b = e.b;
+  tile::TileType type = op.getTile().getType();
+  DType element = elementTypeOf(type);
+  Window w = windowFor(e, op, type);
+  if (op.getAtomic())
+    return storeAtomic(e, op, w);
+  bool isDown = type.getCols() == 1 && type.getRows() > 1;
+  llvm::Value *isPlain =
+      b.CreateAnd(w.isWhole, b.CreateICmpEQ(isDown ? w.rowStride : w.colStride, b.index(1)));
+  e.withLoads(
+      op.getTile(),
+      [&](bool isFast) {
+        e.overElements(type.getRows(), type.getCols(), false, [&](const Cursor &at) {
+          llvm::Value *value = e.eval(op.getTile(), at);
+          if (!isFast)
+            return e.storeMasked(value, w, at, element);
+          llvm::Value *offset = at.down ? at.row : b.add(b.mul(at.row, w.rowStride), at.col);
+          storeElements(b, value, b.offset(memoryType(b, element), w.origin, offset), element);
+        });
+      },
+      isPlain, &w);
+}
+
+void prefetch(KernelEmitter &, tile::PrefetchOp) {} // the hardware prefetcher sees it coming
+
+//===----------------------------------------------------------------------===//
+// Rows anywhere
+//===----------------------------------------------------------------------===//
+
+/// Runs `body(row, window)` for the rows of a tile that lie in the tensor, the window being that of
+/// the one row; `otherwise(row)` for the others.
+template <typename Op>
+void overRows(KernelEmitter &e, Op op, tile::TileType type,
+              llvm::function_ref<void(llvm::Value *, const Window &)> body,
+              llvm::function_ref<void(llvm::Value *)> otherwise) {
+  Builder &b = e.b;
+  Values valid, colValid;
+  if (op.getStaticValid()) {
+    valid = e.indices(*op.getStaticValid(), op.getValid());
+    colValid = {b.index(1), valid[1]};
+  }
+  // The row numbers are a row of their own: 1 x rows of the table.
+  Values rowValid;
+  if (!valid.empty())
+    rowValid = {b.index(1), valid[0]};
+  Window numbers =
+      e.window(op, op.getRows(), e.indices(op.getStaticRowIndices(), op.getRowIndices()), rowValid,
+               1, type.getRows());
+  DType wide = e.tensor(op.getRows()).type;
+  const TensorView &tensor = e.tensor(op.getTensor());
+  int rowAxis = tensor.extents.size() - 2;
+  Values indices = e.indices(op.getStaticIndices(), op.getIndices());
+  llvm::Value *base = indices[rowAxis], *zero = b.index(0);
+  b.loop(0, type.getRows(), 1, [&](llvm::Value *row) {
+    llvm::Value *isKnown =
+        b.allOf({b.CreateICmpSLT(numbers.top, numbers.bottom), b.CreateICmpSGE(row, numbers.left),
+                 b.CreateICmpSLT(row, numbers.right)});
+    Values number = b.choose(
+        isKnown,
+        [&] {
+          llvm::Value *at =
+              b.offset(memoryType(b, wide), numbers.origin, b.mul(row, numbers.colStride));
+          llvm::Value *bits =
+              b.CreateAlignedLoad(memoryType(b, wide), at, llvm::Align(sizeOf(wide)));
+          return Values{b.CreateSExt(bits, b.getInt64Ty())};
+        },
+        [&] { return Values{b.index(-1)}; });
+    llvm::Value *sum =
+        b.CreateBinaryIntrinsic(llvm::Intrinsic::sadd_with_overflow, base, number[0]);
+    llvm::Value *place = b.CreateExtractValue(sum, 0);
+    llvm::Value *isInside =
+        b.allOf({b.CreateICmpSGE(number[0], zero), b.CreateNot(b.CreateExtractValue(sum, 1)),
+                 b.CreateICmpSGE(place, zero), b.CreateICmpSLT(place, tensor.extents[rowAxis])});
+    b.branch(
+        isInside,
+        [&] {
+          Values here = indices;
+          here[rowAxis] = place;
+          body(row, e.window(op, op.getTensor(), here, colValid, 1, type.getCols()));
+        },
+        [&] { otherwise(row); });
+  });
+}
+
+void gatherRows(KernelEmitter &e, tile::GatherRowsOp op) {
+  Builder &b = e.b;
+  tile::TileType type = op.getResult().getType();
+  DType element = elementTypeOf(type);
+  llvm::Value *pad = constant(b, padValue(op.getPadAttr(), element));
+  llvm::Value *to = e.address(op.getResult());
+  llvm::Type *memory = memoryType(b, element);
+  auto fillRow = [&](llvm::Value *row, llvm::function_ref<llvm::Value *(const Cursor &)> make) {
+    b.chunks(type.getCols(), kWidth, [&](llvm::Value *col, unsigned width) {
+      Cursor at{b.index(0), col, width, 1, type.getCols()};
+      llvm::Value *target = b.offset(memory, to, b.add(b.mul(row, type.getCols()), col));
+      storeElements(b, make(at), target, element);
+    });
+  };
+  overRows(
+      e, op, type,
+      [&](llvm::Value *row, const Window &w) {
+        b.branch(
+            b.CreateAnd(w.isWhole, b.CreateICmpEQ(w.colStride, b.index(1))),
+            [&] {
+              fillRow(row, [&](const Cursor &at) {
+                return loadElements(b, b.offset(memory, w.origin, at.col), element, at.width);
+              });
+            },
+            [&] {
+              fillRow(row, [&](const Cursor &at) { return e.loadMasked(w, at, element, pad); });
+            });
+      },
+      [&](llvm::Value *row) {
+        fillRow(row, [&](const Cursor &at) { return b.splat(at.width, pad); });
+      });
+}
+
+void scatterRows(KernelEmitter &e, tile::ScatterRowsOp op) {
+  Builder &b = e.b;
+  tile::TileType type = op.getTile().getType();
+  DType element = elementTypeOf(type);
+  llvm::Value *from = e.address(op.getTile());
+  llvm::Type *memory = memoryType(b, element);
+  overRows(
+      e, op, type,
+      [&](llvm::Value *row, const Window &w) {
+        llvm::Value *start = b.offset(memory, from, b.mul(row, type.getCols()));
+        if (op.getAtomic())
+          return b.loop(w.left, b.CreateSelect(b.CreateICmpSLT(w.top, w.bottom), w.right, w.left),
+                        1, [&](llvm::Value *col) {
+                          llvm::Value *one =
+                              loadElements(b, b.offset(memory, start, col), element, 1);
+                          atomicAdd(e, b.offset(memory, w.origin, b.mul(col, w.colStride)),
+                                    b.CreateExtractElement(one, uint64_t(0)), element);
+                        });
+        b.chunks(type.getCols(), kWidth, [&](llvm::Value *col, unsigned width) {
+          Cursor at{b.index(0), col, width, 1, type.getCols()};
+          e.storeMasked(loadElements(b, b.offset(memory, start, col), element, width), w, at,
+                        element);
+        });
+      },
+      [](llvm::Value *) {});
+}
+
+} // namespace
+
+void addMemoryOps(OpTable &table) {
+  table.add<tile::LoadOp, load>();
+  table.add<tile::StoreOp, store>();
+  table.add<tile::PrefetchOp, prefetch>();
+  table.add<tile::GatherRowsOp, gatherRows>();
+  table.add<tile::ScatterRowsOp, scatterRows>();
+}
+
+} // namespace kiln::cpu

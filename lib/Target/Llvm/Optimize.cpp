@@ -1,0 +1,122 @@
+#include "Optimize.h"
+
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopUnrollPass.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+
+#include <mutex>
+
+using namespace llvm;
+
+namespace kiln {
+
+std::string hostCpu() { return sys::getHostCPUName().str(); }
+
+std::string hostCpuFeatures() {
+  SubtargetFeatures features;
+  for (const auto &[name, isOn] : sys::getHostCPUFeatures())
+    features.AddFeature(name, isOn);
+  std::vector<std::string> sorted = features.getFeatures();
+  llvm::sort(sorted); // the order of a hash map is no fact about the machine
+  return join(sorted, ",");
+}
+
+namespace cpu {
+
+void initializeTarget() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    InitializeNativeTarget();
+    InitializeNativeTargetAsmPrinter();
+  });
+}
+
+kiln::Expected<std::unique_ptr<TargetMachine>> targetMachineFor(const CpuOptions &options) {
+  initializeTarget();
+  Triple triple(sys::getProcessTriple());
+  std::string error;
+  const Target *target = TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return Status(StatusCode::Unsupported, "LLVM has no code generator for this machine: " + error);
+  std::string cpu = options.cpu.empty() ? hostCpu() : options.cpu;
+  std::string features =
+      options.cpu.empty() && options.features.empty() ? hostCpuFeatures() : options.features;
+  TargetOptions targetOptions;
+  targetOptions.AllowFPOpFusion = FPOpFusion::Strict; // results do not depend on what is fused
+  return std::unique_ptr<TargetMachine>(
+      target->createTargetMachine(triple, cpu, features, targetOptions, Reloc::PIC_,
+                                  CodeModel::Small, CodeGenOptLevel::Default, /*JIT=*/false));
+}
+
+void prepareFor(TargetMachine &machine, Module &module) {
+  module.setDataLayout(machine.createDataLayout());
+  module.setTargetTriple(machine.getTargetTriple());
+  module.setPICLevel(PICLevel::BigPIC);
+  bool isWide = machine.getTargetFeatureString().contains("+avx512f");
+  for (Function &function : module) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("target-cpu", machine.getTargetCPU());
+    function.addFnAttr("target-features", machine.getTargetFeatureString());
+    function.setUWTableKind(UWTableKind::Async); // so that debuggers can walk through
+    function.setDoesNotThrow();
+    if (isWide) {
+      function.addFnAttr("prefer-vector-width", "512");
+      function.addFnAttr("min-legal-vector-width", "512");
+    }
+  }
+}
+
+void optimize(TargetMachine &machine, Module &module) {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager graphs;
+  ModuleAnalysisManager modules;
+  PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(graphs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graphs, modules);
+  FunctionPassManager passes;
+  passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(InstCombinePass());
+  passes.addPass(SimplifyCFGPass());
+  LoopPassManager loopPasses;
+  loopPasses.addPass(LICMPass(LICMOptions()));
+  loopPasses.addPass(IndVarSimplifyPass());
+  passes.addPass(createFunctionToLoopPassAdaptor(std::move(loopPasses), /*UseMemorySSA=*/true));
+  passes.addPass(GVNPass());
+  passes.addPass(InstCombinePass());
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(ADCEPass());
+  ModulePassManager all;
+  all.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
+  all.run(module, modules);
+}
+
+kiln::Expected<std::string> emitObjectFile(TargetMachine &machine, Module &module) {
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream stream(bytes);
+  legacy::PassManager passes;
+  if (machine.addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::ObjectFile,
+                                  /*DisableVerify=*/true))
+    return Status(StatusCode::Internal, "LLVM cannot write objects for this machine");
+  passes.run(module);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+} // namespace cpu
+} // namespace kiln

@@ -1,0 +1,296 @@
+#include "kiln/Transforms/Passes.h"
+
+#include "kiln/Machine/Machine.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace kiln {
+#define GEN_PASS_DEF_TILECHOOSESPACES
+#include "kiln/Transforms/Passes.h.inc"
+
+namespace {
+
+using tile::Space;
+using tile::TileType;
+
+constexpr std::string_view kGlobal = "gm";
+
+std::string nameOf(Space space) { return tile::stringifySpace(space).str(); }
+
+Space spaceOf(Value value) { return cast<TileType>(value.getType()).getSpace(); }
+
+TileType withSpace(Type type, Space space) {
+  auto tile = cast<TileType>(type);
+  return TileType::get(tile.getContext(), tile.getRows(), tile.getCols(), tile.getElementType(),
+                       space);
+}
+
+/// One role function on one machine.
+class SpaceChooser {
+public:
+  /// With `onlyWarn` what the machine cannot do is a warning.
+  SpaceChooser(ir::FuncOp func, const Machine &machine, bool onlyWarn)
+      : Func(func), Target(machine), Role(*machine.findRole(*func.getRole())), OnlyWarn(onlyWarn) {}
+
+  LogicalResult run() {
+    if (failed(checkWork()))
+      return failure();
+    assign();
+    WalkResult walked = Func.walk([&](Operation *op) {
+      return failed(moveOperands(op)) ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    return failure(walked.wasInterrupted());
+  }
+
+  unsigned moves() const { return Moves; }
+
+private:
+  InFlightDiagnostic complain(Operation *op) {
+    return OnlyWarn ? op->emitWarning("'") << op->getName() << "' op " : op->emitOpError();
+  }
+
+  //===-- What a role can do ----------------------------------------------------------===//
+
+  static bool isProduct(Operation *op) { return isa<tile::MatmulOp, tile::MatmulAccOp>(op); }
+
+  /// Whether it computes with tiles, rather than makes, moves or looks at one.
+  static bool isVectorWork(Operation *op) {
+    if (!isa_and_nonnull<tile::TileDialect>(op->getDialect()) || isProduct(op))
+      return false;
+    bool hasTile = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TileType>) &&
+                   llvm::any_of(op->getResultTypes(), llvm::IsaPred<TileType>);
+    return isa<tile::IotaOp, tile::RandomOp>(op) || (hasTile && !isa<tile::MoveOp>(op));
+  }
+
+  LogicalResult checkWork() {
+    WalkResult walked = Func.walk([&](Operation *op) -> WalkResult {
+      unsigned work = isProduct(op) ? unsigned(MatrixWork) : isVectorWork(op) ? VectorWork : 0u;
+      if ((Role.executes & work) == work)
+        return WalkResult::advance();
+      InFlightDiagnostic diag = complain(op)
+                                << "cannot run in role " << Role.name << " of " << Target.name;
+      for (const kiln::Role &other : Target.roles)
+        if (other.executes & work)
+          diag << "; it is work for role " << other.name;
+      return diag;
+    });
+    return failure(walked.wasInterrupted());
+  }
+
+  /// Where tiles come in: from global memory or from a pipe.
+  static Space arrivalOf(const kiln::Role &role, const Machine &machine) {
+    bool direct = llvm::any_of(
+        machine.paths, [](const Path &path) { return path.from == kGlobal && path.to == "vec"; });
+    return (role.executes & VectorWork) && direct ? Space::Vec : Space::Mat;
+  }
+
+  //===-- Where each tile is made -----------------------------------------------------===//
+
+  Space madeIn(Operation *op) const {
+    if (isProduct(op))
+      return Space::Acc;
+    if (isa<tile::LoadOp, tile::PopOp, tile::GatherRowsOp>(op))
+      return arrivalOf(Role, Target);
+    // Only the matrix unit writes accumulators, so that is where it can make a tile.
+    bool isMatrixOnly = !(Role.executes & VectorWork);
+    return isMatrixOnly && isa<tile::FullOp>(op) ? Space::Acc : Space::Vec;
+  }
+
+  static void set(Value value, Space space) {
+    if (auto tile = dyn_cast<TileType>(value.getType());
+        tile && tile.getSpace() == Space::Unassigned)
+      value.setType(withSpace(tile, space));
+  }
+
+  /// What a loop carries lives where the loop makes it; what a branch yields where the first branch
+  /// does. Inner values come first, so two rounds decide a value that is carried around unchanged.
+  void assign() {
+    Func.walk([&](Operation *op) {
+      if (isa_and_nonnull<tile::TileDialect>(op->getDialect()))
+        for (Value result : op->getResults())
+          set(result, madeIn(op));
+    });
+    auto follow = [](Value value, Value source) {
+      if (isa<TileType>(value.getType()) && spaceOf(source) != Space::Unassigned)
+        set(value, spaceOf(source));
+    };
+    for (bool atLast : {false, true, true}) {
+      Func.walk([&](Operation *op) {
+        if (auto loop = dyn_cast<scf::ForOp>(op)) {
+          for (auto [result, argument, yielded, init] :
+               llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs(), loop.getYieldedValues(),
+                               loop.getInits())) {
+            follow(result, yielded);
+            if (atLast)
+              follow(result, init);
+            follow(argument, result);
+          }
+        } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && branch.getNumResults() > 0) {
+          for (auto [result, yielded] :
+               llvm::zip_equal(branch.getResults(), branch.thenYield().getResults()))
+            follow(result, yielded);
+        } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+          for (auto [argument, yielded, init] : llvm::zip_equal(
+                   loop.getBeforeArguments(), loop.getYieldOp().getResults(), loop.getInits())) {
+            follow(argument, yielded);
+            if (atLast)
+              follow(argument, init);
+          }
+          for (auto [result, argument, passed] : llvm::zip_equal(
+                   loop.getResults(), loop.getAfterArguments(), loop.getConditionOp().getArgs())) {
+            follow(result, passed);
+            follow(argument, result);
+          }
+        }
+      });
+    }
+  }
+
+  //===-- Where each tile is needed ---------------------------------------------------===//
+
+  /// The memory in which an operation wants an operand; Unassigned: wherever it is.
+  Space neededBy(OpOperand &operand) const {
+    Operation *op = operand.getOwner();
+    if (isProduct(op)) {
+      unsigned number = operand.getOperandNumber() + (isa<tile::MatmulOp>(op) ? 1 : 0);
+      return number == 0 ? Space::Acc : number == 1 ? Space::Left : Space::Right;
+    }
+    auto carried = [](Value value) { return spaceOf(value); };
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      return carried(loop.getTiedLoopResult(&operand));
+    if (auto loop = dyn_cast<scf::WhileOp>(op))
+      return carried(loop.getBeforeArguments()[operand.getOperandNumber()]);
+    if (auto condition = dyn_cast<scf::ConditionOp>(op))
+      return carried(op->getParentOp()->getResult(operand.getOperandNumber() - 1));
+    if (auto yield = dyn_cast<scf::YieldOp>(op)) {
+      if (auto loop = dyn_cast<scf::WhileOp>(op->getParentOp()))
+        return carried(loop.getBeforeArguments()[operand.getOperandNumber()]);
+      return carried(op->getParentOp()->getResult(operand.getOperandNumber()));
+    }
+    if (isVectorWork(op))
+      return Space::Vec;
+    return Space::Unassigned;
+  }
+
+  /// The memory a tile leaves the core for: global memory, or that of whoever pops it.
+  std::string destinationOf(Operation *op) const {
+    auto push = dyn_cast<tile::PushOp>(op);
+    if (!push || Target.pipeStorage == PipeStorage::GlobalMemory)
+      return std::string(kGlobal);
+    const kiln::Role *to = Target.findRole(push.getPipe().getType().getTo());
+    return nameOf(arrivalOf(to ? *to : Role, Target));
+  }
+
+  LogicalResult moveOperands(Operation *op) {
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!isa<TileType>(operand.get().getType()))
+        continue;
+      if (isa<tile::StoreOp, tile::ScatterRowsOp, tile::PushOp>(op)) {
+        if (failed(move(operand, destinationOf(op), /*leaves=*/true)))
+          return failure();
+      } else if (Space needed = neededBy(operand); needed != Space::Unassigned) {
+        if (failed(move(operand, nameOf(needed), /*leaves=*/false)))
+          return failure();
+      }
+    }
+    return success();
+  }
+
+  /// Brings an operand to a memory. The last step of a tile that leaves the core is the operation
+  /// itself.
+  LogicalResult move(OpOperand &operand, const std::string &to, bool leaves) {
+    Value value = operand.get();
+    std::string from = nameOf(spaceOf(value));
+    std::vector<std::string_view> route = Target.findRoute(from, to);
+    // Through global memory there is no way without a tensor to go through.
+    bool detours = llvm::is_contained(
+        llvm::drop_end(llvm::drop_begin(route, !route.empty()), route.size() > 1), kGlobal);
+    if (route.empty() || detours)
+      return noPath(operand, from, to);
+    if (leaves && route.size() > 1)
+      route.pop_back();
+    OpBuilder builder(operand.getOwner());
+    for (std::string_view next : llvm::drop_begin(route)) {
+      Space space = *tile::symbolizeSpace(llvm::StringRef(next));
+      value = tile::MoveOp::create(builder, operand.getOwner()->getLoc(),
+                                   withSpace(value.getType(), space), value);
+      ++Moves;
+    }
+    operand.set(value);
+    return success();
+  }
+
+  LogicalResult noPath(OpOperand &operand, llvm::StringRef from, llvm::StringRef to) {
+    Operation *op = operand.getOwner();
+    InFlightDiagnostic diag = complain(op)
+                              << "needs a tile in " << to << " that is made in " << from
+                              << ", and no path of " << Target.name << " leads there";
+    if (to == "acc")
+      diag << "; an accumulator starts as tile.full or as a product: multiply without it and let "
+              "the vector role add";
+    else
+      for (const Path &path : Target.paths)
+        if (path.from == std::string_view(from))
+          diag << (path.to == kGlobal ? "; from there tiles go to global memory"
+                                      : "; from there tiles go to " + std::string(path.to));
+    diag.attachNote(operand.get().getLoc()) << "it is made here";
+    return diag;
+  }
+
+  ir::FuncOp Func;
+  const Machine &Target;
+  const kiln::Role &Role;
+  bool OnlyWarn;
+  unsigned Moves = 0;
+};
+
+struct ChooseSpaces : impl::TileChooseSpacesBase<ChooseSpaces> {
+  using TileChooseSpacesBase::TileChooseSpacesBase;
+
+  static bool hasTileWithoutSpace(ir::FuncOp func) {
+    return func
+        .walk([](Operation *op) {
+          return llvm::any_of(op->getResults(),
+                              [](Value value) {
+                                auto tile = dyn_cast<TileType>(value.getType());
+                                return tile && tile.getSpace() == Space::Unassigned;
+                              })
+                     ? WalkResult::interrupt()
+                     : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  void runOnOperation() override {
+    const Machine *target = findMachine(machine);
+    if (!target) {
+      getOperation().emitError("there is no machine '") << machine << "'";
+      return signalPassFailure();
+    }
+    for (auto func : getOperation().getOps<ir::FuncOp>()) {
+      if (target->paths.empty() || !hasTileWithoutSpace(func))
+        continue;
+      if (func.getKind() != ir::FuncKind::Role || !target->findRole(*func.getRole())) {
+        if (report && func.getKind() != ir::FuncKind::Orchestration)
+          func.emitRemark("@") << func.getSymName() << " belongs to no role of " << target->name
+                               << ", so its tiles have no memory";
+        continue;
+      }
+      OwningOpRef<ir::FuncOp> copy = func.clone(); // all or nothing
+      SpaceChooser chooser(*copy, *target, asWritten);
+      if (failed(chooser.run())) {
+        if (asWritten)
+          continue;
+        return signalPassFailure();
+      }
+      func.getBody().takeBody(copy->getBody());
+      if (report)
+        func.emitRemark("@") << func.getSymName() << " needs " << chooser.moves()
+                             << " moves between memories";
+    }
+  }
+};
+} // namespace
+} // namespace kiln

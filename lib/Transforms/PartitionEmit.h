@@ -1,0 +1,18 @@
+//===- PartitionEmit.h - the functions a plan asks for ----------------------------------===//
+#ifndef KILN_LIB_TRANSFORMS_PARTITIONEMIT_H
+#define KILN_LIB_TRANSFORMS_PARTITIONEMIT_H
+
+#include "PartitionPlan.h"
+
+namespace kiln {
+
+/// The pipes of a plan: one for each crossing, then one for each token.
+llvm::SmallVector<tile::PipeType> pipesOf(const PartitionPlan &plan, mlir::MLIRContext *context);
+
+/// Replaces `kernel` in its module by a group of the same name and parameters, and one function for
+/// each role of the plan. The plan was made for `body`, a copy of the kernel.
+void emitGroup(ir::FuncOp kernel, ir::FuncOp body, const PartitionPlan &plan);
+
+} // namespace kiln
+
+#endif // KILN_LIB_TRANSFORMS_PARTITIONEMIT_H

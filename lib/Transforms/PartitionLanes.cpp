@@ -1,0 +1,377 @@
+#include "PartitionLanes.h"
+
+#include "TensorBox.h"
+
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+//===----------------------------------------------------------------------===//
+// What can be divided
+//===----------------------------------------------------------------------===//
+
+/// The axis of a tensor that an axis of a tile runs along.
+static int64_t tensorAxis(ir::TensorType tensor, unsigned tileAxis) {
+  return tensor.getRank() == 1 ? 0 : tensor.getRank() - 2 + tileAxis;
+}
+
+/// The axis along which an operand of a divided operation is divided; nothing if each lane needs
+/// all of it. The rows of a product are those of its left operand, the columns those of its right.
+static std::optional<unsigned> dividedAxis(OpOperand &operand, const LaneSplit &lanes) {
+  auto ofProduct = [&](auto product) -> std::optional<unsigned> {
+    bool dividesRows = lanes.axis() == 0;
+    if (&operand == &product.getLhsMutable())
+      return dividesRows ? std::optional<unsigned>(product.getTransA() ? 1 : 0) : std::nullopt;
+    if (&operand == &product.getRhsMutable())
+      return dividesRows ? std::nullopt : std::optional<unsigned>(product.getTransB() ? 0 : 1);
+    return lanes.axis();
+  };
+  if (auto product = dyn_cast<tile::MatmulOp>(operand.getOwner()))
+    return ofProduct(product);
+  if (auto product = dyn_cast<tile::MatmulAccOp>(operand.getOwner()))
+    return ofProduct(product);
+  return lanes.axis();
+}
+
+llvm::DenseSet<Value> findNeededTiles(ir::FuncOp kernel, const PartitionPlan &plan) {
+  const LaneSplit &lanes = plan.lanes();
+  llvm::DenseSet<Value> needed;
+  SmallVector<Value> work;
+  if (!lanes.divides())
+    return needed;
+  kernel.walk([&](Operation *op) {
+    if (plan.runs(op, plan.laneRole()))
+      for (OpOperand &operand : op->getOpOperands())
+        if (dividedAxis(operand, lanes) != lanes.axis())
+          work.push_back(operand.get());
+  });
+  // What a whole tile is made from is whole too; a loop carries it whole, all the way round.
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (!isa<tile::TileType>(value.getType()) || !needed.insert(value).second)
+      continue;
+    llvm::append_range(work, sourcesOf(value));
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      auto loop = cast<scf::ForOp>(argument.getOwner()->getParentOp());
+      work.push_back(loop.getTiedLoopResult(argument));
+    } else if (auto loop = value.getDefiningOp<scf::ForOp>()) {
+      work.push_back(loop.getTiedLoopRegionIterArg(cast<OpResult>(value)));
+    } else if (Operation *op = value.getDefiningOp();
+               op->getNumRegions() == 0 && plan.runs(op, plan.laneRole())) {
+      llvm::append_range(work, op->getOperands());
+    }
+  }
+  return needed;
+}
+
+/// Whether a box of a tile covers it along an axis.
+static bool covers(tile::TileType box, tile::TileType tile, ArrayRef<int64_t> indices,
+                   unsigned axis) {
+  return box.getExtent(axis) == tile.getExtent(axis) && indices[axis] == 0;
+}
+
+/// Why an operation cannot be divided; empty if it can, or need not be.
+static StringRef whyNotDivided(Operation *op, const LaneSplit &lanes) {
+  unsigned axis = lanes.axis();
+  auto isWhole = [&](Value tile) { return lanes.isWhole(tile); };
+  if (op->getNumResults() > 0 &&
+      llvm::all_of(op->getResults(), [&](Value result) { return lanes.needed.contains(result); }))
+    return "";
+  return llvm::TypeSwitch<Operation *, StringRef>(op)
+      .Case<tile::ReduceOp>([&](auto reduce) {
+        return reduce.getAxis() != axis || isWhole(reduce.getOperand())
+                   ? ""
+                   : "reduces along the axis that is divided between the lanes";
+      })
+      .Case<tile::TransposeOp>([&](auto transpose) {
+        return isWhole(transpose.getOperand()) && isWhole(transpose.getResult())
+                   ? ""
+                   : "turns the axis that is divided between the lanes into the other";
+      })
+      .Case<tile::ReshapeOp>([&](auto reshape) {
+        // Elements stay in order, row by row: a lane's rows are one run of them before and after.
+        bool isRun = axis == 0 && lanes.spans(reshape.getOperand().getType()) &&
+                     lanes.spans(reshape.getType());
+        bool isAll = isWhole(reshape.getOperand()) && isWhole(reshape.getResult());
+        return isRun || isAll ? "" : "moves elements from one lane's part into another's";
+      })
+      .Case<tile::ExtractOp>([&](auto extract) {
+        return !lanes.spans(extract.getTile().getType()) ||
+                       covers(extract.getType(), extract.getTile().getType(),
+                              extract.getStaticIndices(), axis)
+                   ? ""
+                   : "takes a box that does not cover the axis divided between the lanes";
+      })
+      .Case<tile::InsertOp>([&](auto insert) {
+        return !lanes.spans(insert.getType()) ||
+                       covers(insert.getTile().getType(), insert.getType(),
+                              insert.getStaticIndices(), axis)
+                   ? ""
+                   : "replaces a box that does not cover the axis divided between the lanes";
+      })
+      .Case<tile::ConcatOp, tile::GatherOp>([&](auto along) {
+        return along.getAxis() != axis ? "" : "works along the axis divided between the lanes";
+      })
+      .Case<tile::SortRowsOp, tile::TopkRowsOp>(
+          [&](auto) { return axis == 0 ? "" : "orders along the axis divided between the lanes"; })
+      .Case<tile::ScatterRowsOp>([&](auto scatter) {
+        return isWhole(scatter.getTile()) ? "" : "writes rows that cannot be divided";
+      })
+      .Case<tile::ElementOp>([&](auto element) {
+        return isWhole(element.getTile()) ? "" : "takes an element that only one lane has";
+      })
+      .Default([](Operation *) { return StringRef(); });
+}
+
+static LaneProblem notDivided(Operation *op, const LaneSplit &lanes, const Twine &why) {
+  tile::Split other = lanes.axis() == 0 ? tile::Split::LeftRight : tile::Split::UpDown;
+  return {op,
+          ("cannot be divided with split(" + tile::stringifySplit(lanes.split) + "): " + why).str(),
+          op->getLoc(),
+          ("try split(" + tile::stringifySplit(other) + "), or split(none), which uses one lane")
+              .str()};
+}
+
+/// Whether only the first lane executes an operation: a side effect that is not divided.
+static bool isForOneLane(Operation *op, const LaneSplit &lanes) {
+  if (auto store = dyn_cast<tile::StoreOp>(op))
+    return !lanes.spans(store.getTile().getType());
+  return isa<ir::WriteOp, tile::ScatterRowsOp, ir::DumpOp>(op);
+}
+
+/// Whether each lane makes its part of an access.
+static bool isDivided(Operation *op, const LaneSplit &lanes) {
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    return !lanes.isWhole(load.getResult());
+  auto store = dyn_cast<tile::StoreOp>(op);
+  return store && lanes.spans(store.getTile().getType());
+}
+
+static bool isAtomic(const TensorAccess &access) {
+  return access.writes && access.reads; // only an atomic store does both
+}
+
+/// Whether two accesses never touch one element from two lanes, whichever iterations they belong
+/// to: one lane makes both, their boxes have nothing in common, or both are divided alike.
+static bool areLanesApart(const TensorAccess &a, const TensorAccess &b, const LaneSplit &lanes) {
+  if ((isForOneLane(a.op, lanes) && isForOneLane(b.op, lanes)) || (isAtomic(a) && isAtomic(b)))
+    return true;
+  std::optional<TensorBox> first = boxOf(a), second = boxOf(b);
+  if (!first || !second)
+    return false;
+  if (areDisjoint(*first, *second))
+    return true;
+  auto axisOf = [&](const TensorBox &box) { return lanes.axis() == 0 ? box.rowAxis : box.colAxis; };
+  int axis = axisOf(*first);
+  return isDivided(a.op, lanes) && isDivided(b.op, lanes) && axis == axisOf(*second) &&
+         areSameOrApart(*first, *second, axis);
+}
+
+static std::optional<LaneProblem> findSharedMemory(ir::FuncOp kernel, const PartitionPlan &plan) {
+  SmallVector<TensorAccess> accesses;
+  kernel.walk([&](Operation *op) {
+    if (plan.runs(op, plan.laneRole()))
+      llvm::append_range(accesses, tensorAccesses(op));
+  });
+  for (const TensorAccess &write : accesses)
+    for (const TensorAccess &other : accesses)
+      if (write.writes && ir::rootOf(write.tensor) == ir::rootOf(other.tensor) &&
+          !areLanesApart(write, other, plan.lanes()))
+        return LaneProblem{other.op,
+                           "may touch what another lane writes, and lanes cannot wait for each "
+                           "other; use split(none), or two kernels",
+                           write.op->getLoc(),
+                           write.op == other.op ? "in another iteration" : "it is written here"};
+  return std::nullopt;
+}
+
+std::optional<LaneProblem> findLaneProblem(ir::FuncOp kernel, const PartitionPlan &plan) {
+  const LaneSplit &lanes = plan.lanes();
+  std::optional<LaneProblem> problem;
+  auto checkTile = [&](Value value) {
+    auto tile = dyn_cast<tile::TileType>(value.getType());
+    if (problem || !tile || lanes.isWhole(value) || tile.getExtent(lanes.axis()) % lanes.lanes == 0)
+      return;
+    Operation *op =
+        value.getDefiningOp() ? value.getDefiningOp() : value.getParentBlock()->getParentOp();
+    std::string text;
+    llvm::raw_string_ostream(text)
+        << "'" << Type(tile) << "' does not divide evenly over " << lanes.lanes << " lanes";
+    problem = notDivided(op, lanes, text);
+  };
+  kernel.walk([&](Operation *op) {
+    if (problem || !plan.runs(op, plan.laneRole()))
+      return;
+    if (StringRef why = whyNotDivided(op, lanes); !why.empty())
+      problem = notDivided(op, lanes, "it " + why);
+    for (Value result : op->getResults())
+      checkTile(result);
+  });
+  for (const Crossing &crossing : plan.crossings())
+    for (Value value : crossing.values)
+      checkTile(value);
+  return problem ? problem : findSharedMemory(kernel, plan);
+}
+
+//===----------------------------------------------------------------------===//
+// Division
+//===----------------------------------------------------------------------===//
+
+LaneDivider::LaneDivider(const LaneSplit &lanes, OpBuilder &start, Location loc) : Lanes(lanes) {
+  if (Lanes.divides())
+    Lane = tile::LaneOp::create(start, loc);
+}
+
+static OpFoldResult constant(OpBuilder &builder, int64_t value) {
+  return builder.getIndexAttr(value);
+}
+
+template <typename ArithOp>
+static OpFoldResult compute(OpBuilder &builder, Location loc, OpFoldResult lhs, OpFoldResult rhs) {
+  Value left = getValueOrCreateConstantIndexOp(builder, loc, lhs);
+  Value right = getValueOrCreateConstantIndexOp(builder, loc, rhs);
+  return getAsOpFoldResult(builder.createOrFold<ArithOp>(loc, left, right));
+}
+
+/// Where the part of this lane starts, if each has `part` elements.
+OpFoldResult LaneDivider::startOf(OpBuilder &builder, Location loc, int64_t part) const {
+  return compute<arith::MulIOp>(builder, loc, Lane, constant(builder, part));
+}
+
+OpFoldResult LaneDivider::startOf(OpBuilder &builder, Location loc, tile::TileType tile) const {
+  return startOf(builder, loc, Lanes.shareOf(tile).getExtent(Lanes.axis()));
+}
+
+/// Sets the valid extents of a share, of which `left` elements are left along the axis.
+template <typename Op>
+void LaneDivider::divideValid(OpBuilder &builder, Op op, tile::TileType tile,
+                              OpFoldResult left) const {
+  SmallVector<OpFoldResult> valid{constant(builder, tile.getRows()),
+                                  constant(builder, tile.getCols())};
+  if (std::optional<ArrayRef<int64_t>> given = op.getStaticValid())
+    valid = getMixedValues(*given, op.getValid(), op.getContext());
+  valid[Lanes.axis()] = compute<arith::MaxSIOp>(builder, op.getLoc(), left, constant(builder, 0));
+  SmallVector<Value> values;
+  SmallVector<int64_t> constants;
+  dispatchIndexOpFoldResults(valid, values, constants);
+  op.getValidMutable().assign(values);
+  op.setStaticValid(constants);
+}
+
+/// Makes a load or store of `tile` one of the lane's share. Where the tile may hang over its tensor
+/// a share may lie wholly outside; then none of it is valid.
+template <typename Op>
+void LaneDivider::divideAccess(OpBuilder &builder, Op op, tile::TileType tile) const {
+  Location loc = op.getLoc();
+  auto tensor = cast<ir::TensorType>(op.getTensor().getType());
+  int64_t axis = tensorAxis(tensor, Lanes.axis()), extent = tile.getExtent(Lanes.axis());
+  SmallVector<OpFoldResult> indices =
+      getMixedValues(op.getStaticIndices(), op.getIndices(), op.getContext());
+  std::optional<int64_t> first = getConstantIntValue(indices[axis]);
+  bool isInside = first && *first >= 0 && !tensor.isDynamicDim(axis) &&
+                  *first + extent <= tensor.getShape()[axis];
+  OpFoldResult start = startOf(builder, loc, tile);
+  OpFoldResult index = compute<arith::AddIOp>(builder, loc, indices[axis], start);
+  std::optional<OpFoldResult> left;
+  if (op.getStaticValid())
+    left = compute<arith::SubIOp>(
+        builder, loc,
+        getMixedValues(*op.getStaticValid(), op.getValid(), op.getContext())[Lanes.axis()], start);
+  if (!isInside) {
+    Value end = builder.createOrFold<ir::DimOp>(loc, op.getTensor(), axis);
+    OpFoldResult inTensor = compute<arith::SubIOp>(builder, loc, OpFoldResult(end), index);
+    left = left ? compute<arith::MinSIOp>(builder, loc, *left, inTensor) : inTensor;
+  }
+  if (left)
+    divideValid(builder, op, tile, *left);
+  indices[axis] = index;
+  SmallVector<Value> values;
+  SmallVector<int64_t> constants;
+  dispatchIndexOpFoldResults(indices, values, constants);
+  op.getIndicesMutable().assign(values);
+  op.setStaticIndices(constants);
+}
+
+Value LaneDivider::extractShare(OpBuilder &builder, Value whole, unsigned axis) const {
+  auto type = cast<tile::TileType>(whole.getType());
+  tile::Split split = axis == 0 ? tile::Split::UpDown : tile::Split::LeftRight;
+  tile::TileType share = tile::laneShare(type, split, Lanes.lanes);
+  SmallVector<OpFoldResult> indices(2, constant(builder, 0));
+  indices[axis] = startOf(builder, whole.getLoc(), share.getExtent(axis));
+  SmallVector<Value> values;
+  SmallVector<int64_t> constants;
+  dispatchIndexOpFoldResults(indices, values, constants);
+  return tile::ExtractOp::create(builder, whole.getLoc(), share, whole, values, constants);
+}
+
+/// Takes the shares of operands that this lane has whole, where it works on shares.
+void LaneDivider::divideOperands(OpBuilder &builder, Operation *op, Operation *clone) const {
+  bool worksOnShares = isa<tile::StoreOp>(op) || llvm::any_of(op->getResults(), [&](Value result) {
+                         return isa<tile::TileType>(result.getType()) && !Lanes.isWhole(result);
+                       });
+  for (OpOperand &operand : op->getOpOperands()) {
+    std::optional<unsigned> axis = dividedAxis(operand, Lanes);
+    if (worksOnShares && axis && Lanes.needed.contains(operand.get()) &&
+        cast<tile::TileType>(operand.get().getType()).getExtent(*axis) > 1) {
+      unsigned number = operand.getOperandNumber();
+      clone->setOperand(number, extractShare(builder, clone->getOperand(number), *axis));
+    }
+  }
+}
+
+SmallVector<Value> LaneDivider::divide(OpBuilder &builder, Operation *op, Operation *clone) {
+  SmallVector<Value> results(clone->getResults());
+  if (!Lanes.divides())
+    return results;
+  // What comes in an order of its own is made whole; each lane takes its part of it.
+  if (isa<tile::RandomOp, tile::GatherRowsOp>(op)) {
+    if (!Lanes.isWhole(op->getResult(0)))
+      results[0] = extractShare(builder, results[0]);
+    return results;
+  }
+  for (auto [was, result] : llvm::zip(op->getResults(), results))
+    if (auto tile = dyn_cast<tile::TileType>(was.getType()); tile && !Lanes.isWhole(was))
+      result.setType(Lanes.shareOf(tile));
+  OpBuilder before(clone);
+  divideOperands(before, op, clone);
+  Location loc = op->getLoc();
+  auto isWhole = [&](Value tile) { return Lanes.isWhole(tile); };
+  if (auto load = dyn_cast<tile::LoadOp>(op); load && !isWhole(load.getResult())) {
+    divideAccess(before, cast<tile::LoadOp>(clone), load.getType());
+  } else if (auto store = dyn_cast<tile::StoreOp>(op);
+             store && Lanes.spans(store.getTile().getType())) {
+    divideAccess(before, cast<tile::StoreOp>(clone), store.getTile().getType());
+  } else if (auto mask = dyn_cast<tile::MaskOp>(op); mask && !isWhole(mask.getResult())) {
+    auto share = cast<tile::MaskOp>(clone);
+    OpFoldResult valid =
+        getMixedValues(share.getStaticValid(), share.getValid(), op->getContext())[Lanes.axis()];
+    divideValid(before, share, mask.getType(),
+                compute<arith::SubIOp>(before, loc, valid, startOf(before, loc, mask.getType())));
+  } else if (auto mask = dyn_cast<tile::MaskDiagOp>(op); mask && !isWhole(mask.getResult())) {
+    auto share = cast<tile::MaskDiagOp>(clone);
+    OpFoldResult start = startOf(before, loc, mask.getType()), offset = share.getOffset();
+    offset = Lanes.axis() == 0 ? compute<arith::AddIOp>(before, loc, offset, start)
+                               : compute<arith::SubIOp>(before, loc, offset, start);
+    share.getOffsetMutable().assign(getValueOrCreateConstantIndexOp(before, loc, offset));
+  } else if (auto iota = dyn_cast<tile::IotaOp>(op);
+             iota && iota.getAxis() == Lanes.axis() && !isWhole(iota.getResult())) {
+    clone->getResult(0).setType(iota.getType());
+    results[0] = extractShare(builder, clone->getResult(0));
+  }
+  return results;
+}
+
+bool LaneDivider::isForOneLane(Operation *op) const {
+  return Lanes.divides() && kiln::isForOneLane(op, Lanes);
+}
+
+Value LaneDivider::isFirstLane(OpBuilder &builder, Location loc) const {
+  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, Lane, zero);
+}
+
+} // namespace kiln

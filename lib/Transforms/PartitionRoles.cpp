@@ -1,0 +1,149 @@
+#include "PartitionEmit.h"
+#include "PartitionLanes.h"
+
+#include "kiln/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace kiln {
+#define GEN_PASS_DEF_KILNPARTITIONROLES
+#include "kiln/Transforms/Passes.h.inc"
+
+namespace {
+
+int64_t bytesOf(tile::PipeType pipe) {
+  int64_t bits = 0;
+  for (tile::TileType tile : pipe.getPayload())
+    bits += tile.getNumElements() * tile.getElementType().getIntOrFloatBitWidth();
+  return (bits + 7) / 8;
+}
+
+struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
+  using KilnPartitionRolesBase::KilnPartitionRolesBase;
+
+  void runOnOperation() override {
+    const Machine *model = findMachine(machine);
+    if (!model) {
+      emitError(getOperation().getLoc())
+          << "there is no machine '" << machine << "'; kiln machines lists them";
+      return signalPassFailure();
+    }
+    llvm::SmallPtrSet<Attribute, 4> called;
+    getOperation().walk([&](ir::CallOp call) { called.insert(call.getCalleeAttr().getAttr()); });
+    SmallVector<ir::FuncOp> kernels;
+    for (auto func : getOperation().getOps<ir::FuncOp>())
+      if (func.getKind() == ir::FuncKind::Incore && !called.contains(func.getSymNameAttr()))
+        kernels.push_back(func);
+    for (ir::FuncOp kernel : kernels)
+      if (failed(partition(kernel, *model)))
+        return signalPassFailure();
+  }
+
+  LogicalResult partition(ir::FuncOp kernel, const Machine &model) {
+    // The kernel stays as it is if it cannot be split.
+    OwningOpRef<ir::FuncOp> body = kernel.clone();
+    const Role *matrix = roleFor(model, MatrixWork), *vector = roleFor(model, VectorWork);
+    if (matrix != vector)
+      splitForeignAccumulators(*body);
+    PartitionPlan plan(*body, model);
+    if (plan.obstacle())
+      return leave(kernel, plan, matrix == vector || !multiplies(kernel) ? vector : nullptr);
+    if (plan.roles().empty()) {
+      remark(kernel) << "@" << kernel.getSymName() << " is not split over roles: it writes nothing";
+      return success();
+    }
+    if (failed(chooseLanes(kernel, *body, plan)))
+      return failure();
+    if (plan.roles().size() == 1 && !plan.lanesOf(plan.roles().front()).divides()) {
+      giveTo(kernel, plan.roles().front());
+      return success();
+    }
+    describe(kernel, plan);
+    emitGroup(kernel, *body, plan);
+    return success();
+  }
+
+  static bool multiplies(ir::FuncOp kernel) {
+    return kernel
+        ->walk([](Operation *op) {
+          return isa<tile::MatmulOp, tile::MatmulAccOp>(op) ? WalkResult::interrupt()
+                                                            : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
+  /// A kernel that cannot be split: all of it is `role`'s, or it stays.
+  LogicalResult leave(ir::FuncOp kernel, const PartitionPlan &plan, const Role *role) {
+    bool asksForLanes = kernel.getSplit().value_or(tile::Split::None) != tile::Split::None;
+    if (asksForLanes)
+      return kernel.emitOpError("cannot be divided between lanes: ").append(plan.reason());
+    remark(kernel) << "@" << kernel.getSymName() << " is not split over roles: " << plan.reason();
+    if (role && !isa<ir::CallOp, tile::LaneOp>(plan.obstacle()))
+      giveTo(kernel, role);
+    return success();
+  }
+
+  /// Divides the work as the kernel asks for. Where it does not, and lanes execute everything, by
+  /// rows if that is possible.
+  LogicalResult chooseLanes(ir::FuncOp kernel, ir::FuncOp body, PartitionPlan &plan) {
+    bool lanesDoAll = plan.laneRole()->executes & MatrixWork && plan.laneRole()->maxLanes > 1;
+    bool isChosen = lanesDoAll && !kernel.getSplit();
+    tile::Split split =
+        isChosen ? tile::Split::UpDown : kernel.getSplit().value_or(tile::Split::None);
+    int64_t number = std::min<int64_t>(lanes, plan.laneRole()->maxLanes);
+    if (split == tile::Split::None || number < 2 ||
+        !llvm::is_contained(plan.roles(), plan.laneRole()))
+      return success();
+    plan.divide(split, number);
+    std::optional<LaneProblem> problem = findLaneProblem(body, plan);
+    if (!problem)
+      return success();
+    if (isChosen) {
+      remark(kernel) << "@" << kernel.getSymName() << " runs on one lane of "
+                     << plan.laneRole()->name << ": '" << problem->op->getName() << "' "
+                     << problem->what;
+      plan.divide(tile::Split::None, 1);
+      return success();
+    }
+    InFlightDiagnostic diag = problem->op->emitOpError(problem->what);
+    diag.attachNote(problem->noteLoc) << problem->note;
+    return diag;
+  }
+
+  /// All work is one role's: the kernel is that role's function, launched as before.
+  void giveTo(ir::FuncOp kernel, const Role *role) {
+    remark(kernel) << "@" << kernel.getSymName() << " has work for " << role->name << " only";
+    kernel.setKind(ir::FuncKind::Role);
+    kernel.setRole(role->name);
+    kernel.removeSplitAttr();
+  }
+
+  void describe(ir::FuncOp kernel, const PartitionPlan &plan) {
+    if (!report)
+      return;
+    InFlightDiagnostic diag = remark(kernel);
+    diag << "@" << kernel.getSymName() << " is split over ";
+    llvm::interleave(
+        plan.roles(), [&](const Role *role) { diag << role->name; }, [&] { diag << " and "; });
+    if (plan.lanes().divides())
+      diag << ", " << plan.lanes().lanes << " lanes " << tile::stringifySplit(plan.lanes().split);
+    SmallVector<tile::PipeType> pipes = pipesOf(plan, &getContext());
+    for (auto [crossing, pipe] : llvm::zip(plan.crossings(), pipes)) {
+      Diagnostic &note = diag.attachNote(crossing.values.back().getLoc());
+      llvm::interleave(
+          crossing.values, [&](Value value) { note << value.getType(); }, [&] { note << " and "; });
+      note << (crossing.values.size() == 1 ? " goes from " : " go together from ")
+           << crossing.from->name << " to " << crossing.to->name << ", " << bytesOf(pipe)
+           << " bytes a slot";
+    }
+    for (const Token &token : plan.tokens())
+      diag.attachNote(token.before->getLoc()) << token.to->name << " waits here for "
+                                              << token.from->name << ", which uses the same memory";
+  }
+
+  InFlightDiagnostic remark(ir::FuncOp kernel) {
+    return report ? emitRemark(kernel.getLoc()) : InFlightDiagnostic();
+  }
+};
+} // namespace
+} // namespace kiln
