@@ -63,32 +63,24 @@ bool Compiled::Impl::readArguments(std::span<const CallArg> args, Block &block,
     return false;
   }
   block.wordsEnd = block.words;
-  for (size_t i = 0; i < args.size(); ++i)
-    if (!readArgument(args[i], i, block, error)) [[unlikely]]
+  // Tensors are read in the order of the parameters, which is also the order among the tensors.
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (!Params[i].isTensor) {
+      if (!readScalarArgument(args[i], i, block, error)) [[unlikely]]
+        return false;
+      continue;
+    }
+    TensorProblem problem = readTensor(args[i], block.tensors[Params[i].index], block.wordsEnd);
+    if (problem != TensorProblem::None) [[unlikely]] {
+      error = tensorError(problem, args[i], nameOf(i));
       return false;
+    }
+  }
   return true;
 }
 
-// Tensors are read in the order of the parameters, which is also the order among the tensors.
-bool Compiled::Impl::readArgument(const CallArg &arg, size_t position, Block &block,
-                                  Status &error) const {
-  ParamRef param = Params[position];
-  if (param.isTensor) {
-    TensorProblem problem = readTensor(arg, block.tensors[param.index], block.wordsEnd);
-    if (problem == TensorProblem::None) [[likely]]
-      return true;
-    error = tensorError(problem, arg, nameOf(position));
-    return false;
-  }
-  const ScalarParam &scalar = Source->signature().scalars[param.index];
-  if (readScalar(arg, scalar.type, block.scalars[param.index])) [[likely]]
-    return true;
-  error = scalarError(arg, scalar.type, nameOf(position));
-  return false;
-}
-
 /// Integers must fit their type; a real parameter also takes an integer.
-bool Compiled::Impl::readScalar(const CallArg &arg, DType type, uint64_t &slot) const {
+static bool readScalar(const CallArg &arg, DType type, uint64_t &slot) {
   if (isFloat(type)) {
     if (arg.kind != KILN_ARG_REAL && arg.kind != KILN_ARG_INTEGER)
       return false;
@@ -105,6 +97,16 @@ bool Compiled::Impl::readScalar(const CallArg &arg, DType type, uint64_t &slot) 
                   : bits == 64 || (value >> (bits - 1) == 0 || value >> (bits - 1) == -1);
   slot = uint64_t(value);
   return fits;
+}
+
+bool Compiled::Impl::readScalarArgument(const CallArg &arg, size_t position, Block &block,
+                                        Status &error) const {
+  uint16_t index = Params[position].index;
+  DType type = Source->signature().scalars[index].type;
+  if (readScalar(arg, type, block.scalars[index])) [[likely]]
+    return true;
+  error = scalarError(arg, type, nameOf(position));
+  return false;
 }
 
 /// What is no fact of a call but must hold in each.
@@ -178,19 +180,20 @@ Expected<const CallState *> Compiled::Impl::makeState(const Block &block) {
   return published;
 }
 
-Expected<const CallState *> Compiled::Impl::prepare(std::span<const CallArg> args, Block &block) {
-  Status error;
+const CallState *Compiled::Impl::prepare(std::span<const CallArg> args, Block &block,
+                                         Status &error) {
   if (!readArguments(args, block, error)) [[unlikely]]
-    return error;
+    return nullptr;
   const CallState *state = States.find({block.words, block.wordsEnd});
-  if (!state) [[unlikely]]
-    return makeState(block);
-  if (Status bad = checkTensors(block); !bad.isOk()) [[unlikely]]
-    return bad;
-  if (Check) [[unlikely]]
-    if (Status bad = checkOutputs(block); !bad.isOk())
-      return bad;
-  return state;
+  if (!state) [[unlikely]] {
+    Expected<const CallState *> made = makeState(block);
+    error = made.status();
+    return made ? *made : nullptr;
+  }
+  error = checkTensors(block);
+  if (Check && error.isOk()) [[unlikely]]
+    error = checkOutputs(block);
+  return error.isOk() ? state : nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -221,19 +224,12 @@ private:
 
 thread_local Scratch threadScratch;
 
-/// What a kernel says before it fails.
-struct Report {
-  bool isMade = false;
-  std::string message;
-  SourceLoc loc;
-};
-
+/// Keeps what a kernel first says before it fails.
 void takeReport(kiln_context *ctx, const char *message, const char *file, int line) {
-  auto *report = static_cast<Report *>(ctx->runtime);
-  if (std::exchange(report->isMade, true))
-    return;
-  report->message = message ? message : "";
-  report->loc = {file ? file : "", line, 0};
+  auto *report = static_cast<Status *>(ctx->runtime);
+  if (report->isOk())
+    *report = Status(StatusCode::KernelFailed, message ? message : "",
+                     SourceLoc{file ? file : "", line, 0});
 }
 
 } // namespace
@@ -259,7 +255,7 @@ Status Compiled::Impl::runOrchestration(const CallState &state, const Block &blo
 Status Compiled::Impl::run(const CallState &state, const Block &block) const {
   if (!state.entry) [[unlikely]]
     return runOrchestration(state, block);
-  Report report;
+  Status report;
   kiln_args args{block.tensors, block.scalars, NumTensors, NumScalars};
   kiln_blocks range{{0, 0, 0}, {1, 1, 1}};
   kiln_context context{};
@@ -277,9 +273,9 @@ Status Compiled::Impl::run(const CallState &state, const Block &block) const {
                         " bytes of scratch of '" + Source->signature().name + "'");
   }
   int32_t code = state.entry(&args, &range, &context);
-  if (code == KILN_OK && !report.isMade) [[likely]]
+  if (code == KILN_OK && report.isOk()) [[likely]]
     return Status::ok();
-  return kernelError(Source->signature(), code, report.message, report.loc);
+  return kernelError(Source->signature(), code, report.message(), report.location());
 }
 
 // At most 255 tensors and scalars: less than 50 KiB of stack.
@@ -290,13 +286,16 @@ Status Compiled::Impl::run(const CallState &state, const Block &block) const {
 
 Status Compiled::call(std::span<const CallArg> args) const {
   Impl::Block block = KILN_BLOCK_ON_STACK(*P);
-  Expected<const CallState *> state = P->prepare(args, block);
-  return state ? P->run(**state, block) : state.status();
+  Status error;
+  const CallState *state = P->prepare(args, block, error);
+  return state ? P->run(*state, block) : error;
 }
 
 Status Compiled::compileOnly(std::span<const CallArg> args) const {
   Impl::Block block = KILN_BLOCK_ON_STACK(*P);
-  return P->prepare(args, block).status();
+  Status error;
+  P->prepare(args, block, error);
+  return error;
 }
 
 const Signature &Compiled::signature() const { return P->Source->signature(); }

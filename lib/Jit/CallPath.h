@@ -81,11 +81,11 @@ struct Compiled::Impl {
   };
 
   bool readArguments(std::span<const CallArg> args, Block &block, Status &error) const;
-  bool readArgument(const CallArg &arg, size_t position, Block &block, Status &error) const;
-  bool readScalar(const CallArg &arg, DType type, uint64_t &slot) const;
+  bool readScalarArgument(const CallArg &arg, size_t position, Block &block, Status &error) const;
   Status checkTensors(const Block &block) const;
   /// Reads, finds or makes the state, and validates.
-  Expected<const CallState *> prepare(std::span<const CallArg> args, Block &block);
+  /// Null with an error.
+  const CallState *prepare(std::span<const CallArg> args, Block &block, Status &error);
   Expected<const CallState *> makeState(const Block &block);
   Status checkOutputs(const Block &block) const;
   Status run(const CallState &state, const Block &block) const;

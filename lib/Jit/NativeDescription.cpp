@@ -7,11 +7,30 @@ using namespace mlir;
 namespace kiln {
 
 static Expected<NativeKernel> describeKernel(ModuleOp module, const CpuKernel &kernel) {
-  auto func = module.lookupSymbol<ir::FuncOp>(kernel.name);
-  Expected<Signature> signature = signatureOf(func);
+  Expected<Signature> signature = signatureOf(module.lookupSymbol<ir::FuncOp>(kernel.name));
   if (!signature)
     return signature.status();
-  return NativeKernel{kernel.name, kernel.symbol, kernel.workspaceBytes, std::move(*signature)};
+  return NativeKernel{kernel.name, kernel.symbol, kernel.workspaceBytes, std::move(*signature),
+                      kernel.group};
+}
+
+/// The kernels by their numbers, and the orchestration that launches them.
+static Status describeOrchestration(ModuleOp module, ir::FuncOp entry, const CpuObject &object,
+                                    NativeInfo &info) {
+  info.kind = NativeInfo::Kind::Orchestration;
+  for (const CpuKernel &kernel : object.kernels) {
+    Expected<NativeKernel> described = describeKernel(module, kernel);
+    if (!described)
+      return described.status();
+    info.kernels.push_back(std::move(*described));
+  }
+  Expected<Signature> signature = signatureOf(entry);
+  if (!signature)
+    return signature.status();
+  for (const CpuOrchestration &orchestration : object.orchestrations)
+    if (orchestration.name == entry.getSymName())
+      info.entry = {orchestration.name, orchestration.symbol, 0, std::move(*signature)};
+  return Status::ok();
 }
 
 Expected<NativeInfo> describeNative(ModuleOp prepared, const std::string &entryName,
@@ -19,27 +38,30 @@ Expected<NativeInfo> describeNative(ModuleOp prepared, const std::string &entryN
   Expected<ir::FuncOp> entry = findEntry(prepared, entryName);
   if (!entry)
     return entry.status();
-  if (entry->getKind() == ir::FuncKind::Orchestration)
-    return Status(StatusCode::Unsupported,
-                  "@" + entryName + " is an orchestration, which is not compiled yet",
-                  sourceLocOf(entry->getLoc()));
   NativeInfo info;
   uint16_t next[2] = {0, 0};
   for (Type type : entry->getArgumentTypes()) {
     bool isTensor = isa<ir::TensorType>(type);
     info.parameters.push_back({isTensor, next[isTensor]++});
   }
-  for (const CpuKernel &kernel : object.kernels) {
-    if (kernel.name != entry->getSymName())
-      continue;
-    Expected<NativeKernel> described = describeKernel(prepared, kernel);
-    if (!described)
-      return described.status();
-    info.entry = std::move(*described);
-    return info;
+  if (entry->getKind() == ir::FuncKind::Orchestration) {
+    if (Status failed = describeOrchestration(prepared, *entry, object, info); !failed.isOk())
+      return failed;
+  } else {
+    for (const CpuKernel &kernel : object.kernels) {
+      if (kernel.name != entry->getSymName())
+        continue;
+      Expected<NativeKernel> described = describeKernel(prepared, kernel);
+      if (!described)
+        return described.status();
+      info.entry = std::move(*described);
+    }
   }
-  return Status(StatusCode::Unsupported, "@" + entryName + " has no code of its own to start with",
-                sourceLocOf(entry->getLoc()));
+  if (info.entry.symbol.empty())
+    return Status(StatusCode::Unsupported,
+                  "@" + entryName + " has no code of its own to start with",
+                  sourceLocOf(entry->getLoc()));
+  return info;
 }
 
 } // namespace kiln

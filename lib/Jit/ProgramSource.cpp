@@ -114,7 +114,7 @@ Expected<Artifact> ProgramSource::compile(std::span<const TensorFacts> facts) co
   KilnSpecializeOptions specialize;
   specialize.entry = EntryName;
   for (const TensorFacts &fact : facts)
-    specialize.facts.push_back(fact.str());
+    specialize.facts += (specialize.facts.empty() ? "" : ";") + fact.str();
   Status prepared = runPasses(*module, [&](PassManager &pm) {
     pm.addPass(createKilnSpecialize(specialize));
     pm.addPass(createCanonicalizerPass());
@@ -131,7 +131,7 @@ Expected<Artifact> ProgramSource::lower(ModuleOp module) const {
   Expected<NativeInfo> info = describeNative(module, EntryName, *object);
   if (!info)
     return info.status();
-  Expected<std::string> shared = linkShared(object->bytes);
+  Expected<std::string> shared = linkSharedObject(object->bytes);
   if (!shared)
     return shared.status();
   return Artifact{std::move(*info), std::move(*shared)};

@@ -73,12 +73,15 @@ struct Specialize : impl::KilnSpecializeBase<Specialize> {
       return signalPassFailure();
     }
     ParameterOrder order = parameterOrder(*found);
-    if (order.tensors.size() != facts.size()) {
+    SmallVector<StringRef> texts;
+    if (!facts.empty())
+      StringRef(facts).split(texts, ';');
+    if (order.tensors.size() != texts.size()) {
       found->emitOpError("has ") << order.tensors.size() << " tensors; facts were given for "
-                                 << facts.size();
+                                 << texts.size();
       return signalPassFailure();
     }
-    for (auto [index, text] : llvm::zip(order.tensors, facts))
+    for (auto [index, text] : llvm::zip(order.tensors, texts))
       if (failed(specialize(*found, index, text)))
         return signalPassFailure();
   }

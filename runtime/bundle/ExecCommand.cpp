@@ -157,6 +157,7 @@ Status execute(const Request &request, const BundleManifest &manifest, const Nat
                const Arguments &args, int dumpLevel) {
   EngineOptions options;
   options.recordTrace = request.timeline;
+  options.arenaBytes = 0; // whatever the program needs
   Expected<std::unique_ptr<Engine>> engine = Engine::create(program.registry(), options);
   if (!engine)
     return engine.status();

@@ -66,11 +66,28 @@ static Json signatureJson(const Signature &signature) {
           {"scalars", scalars}};
 }
 
+static Json groupJson(const GroupSpec &group) {
+  Json roles = Json::array(), pipes = Json::array();
+  for (const RoleSpec &role : group.roles)
+    roles.push_back(
+        {{"name", role.name}, {"lanes", role.lanes}, {"workspace_bytes", role.workspaceBytes}});
+  for (const PipeSpec &pipe : group.pipes)
+    pipes.push_back({{"name", pipe.name},
+                     {"from", pipe.from},
+                     {"to", pipe.to},
+                     {"slots", pipe.slots},
+                     {"payload_bytes", pipe.payloadBytes},
+                     {"split", toString(pipe.split)}});
+  return {{"roles", roles}, {"pipes", pipes}};
+}
+
 static Json kernelJson(const NativeKernel &kernel) {
   Json json{
       {"name", kernel.name}, {"symbol", kernel.symbol}, {"workspace_bytes", kernel.workspaceBytes}};
   if (kernel.signature)
     json["signature"] = signatureJson(*kernel.signature);
+  if (kernel.group)
+    json["group"] = groupJson(*kernel.group);
   return json;
 }
 
@@ -106,6 +123,10 @@ public:
   uint64_t number(const char *name) const {
     const Json *value = get(name);
     return value && check(value->is_number_unsigned()) ? value->get<uint64_t>() : 0;
+  }
+  uint32_t small(const char *name) const {
+    uint64_t value = number(name);
+    return check(value <= UINT32_MAX) ? static_cast<uint32_t>(value) : 0;
   }
   bool flag(const char *name) const {
     const Json *value = get(name);
@@ -165,12 +186,36 @@ Signature readSignature(const Json &json, bool &good) {
   return signature;
 }
 
+/// The rest is verified when the group is registered.
+GroupSpec readGroup(const Json &json, bool &good) {
+  Fields fields(json, good);
+  GroupSpec group;
+  for (const Json &item : fields.list("roles")) {
+    Fields role(item, good);
+    group.roles.push_back(
+        {role.text("name"), nullptr, role.small("lanes"), role.number("workspace_bytes")});
+  }
+  for (const Json &item : fields.list("pipes")) {
+    Fields pipe(item, good);
+    PipeSpec spec{pipe.text("name"),   pipe.small("from"),           pipe.small("to"),
+                  pipe.small("slots"), pipe.number("payload_bytes"), PipeSplit::None};
+    std::string split = pipe.text("split");
+    for (PipeSplit known : {PipeSplit::UpDown, PipeSplit::LeftRight})
+      if (split == toString(known))
+        spec.split = known;
+    good &= split == toString(spec.split);
+    group.pipes.push_back(std::move(spec));
+  }
+  return group;
+}
+
 NativeKernel readKernel(const Json &json, bool &good) {
   Fields fields(json, good);
-  NativeKernel kernel{fields.text("name"), fields.text("symbol"), fields.number("workspace_bytes"),
-                      std::nullopt};
+  NativeKernel kernel{fields.text("name"), fields.text("symbol"), fields.number("workspace_bytes")};
   if (const Json *signature = fields.find("signature"))
     kernel.signature = readSignature(*signature, good);
+  if (const Json *group = fields.find("group"))
+    kernel.group = readGroup(*group, good);
   return kernel;
 }
 

@@ -16,19 +16,32 @@ NativeProgram::load(std::shared_ptr<SharedObject> object, NativeInfo info) {
   return std::shared_ptr<const NativeProgram>(std::move(program));
 }
 
-static Status missing(const NativeKernel &kernel) {
-  return Status(StatusCode::NotFound,
-                "the code has no symbol '" + kernel.symbol + "' for '" + kernel.name + "'");
+static Status missing(const std::string &symbol, const std::string &name) {
+  return Status(StatusCode::NotFound, "the code has no symbol '" + symbol + "' for '" + name + "'");
+}
+
+/// The function of a kernel or role.
+static Status findKernel(const SharedObject &object, const std::string &symbol,
+                         const std::string &name, kiln_kernel_fn &function) {
+  function = reinterpret_cast<kiln_kernel_fn>(object.find(symbol));
+  return function ? Status::ok() : missing(symbol, name);
 }
 
 Status NativeProgram::addKernel(const NativeKernel &kernel) {
   KernelRecord record;
   record.name = kernel.name;
-  record.function = reinterpret_cast<kiln_kernel_fn>(Object->find(kernel.symbol));
   record.signature = kernel.signature;
   record.workspaceBytes = kernel.workspaceBytes;
-  if (!record.function)
-    return missing(kernel);
+  record.group = kernel.group;
+  Status found;
+  if (!record.group)
+    found = findKernel(*Object, kernel.symbol, kernel.name, record.function);
+  else
+    for (RoleSpec &role : record.group->roles)
+      if (found.isOk())
+        found = findKernel(*Object, kernel.symbol + "." + role.name, role.name, role.function);
+  if (!found.isOk())
+    return found;
   Expected<int32_t> id = Registry.add(std::move(record));
   if (!id)
     return id.status();
@@ -44,7 +57,7 @@ Status NativeProgram::resolve() {
   }
   Orchestration = reinterpret_cast<kiln_orchestration_fn>(Object->find(Info.entry.symbol));
   if (!Orchestration)
-    return missing(Info.entry);
+    return missing(Info.entry.symbol, Info.entry.name);
   for (const NativeKernel &kernel : Info.kernels)
     if (Status failed = addKernel(kernel); !failed.isOk())
       return failed;
@@ -108,6 +121,7 @@ Status NativeProgram::run(std::span<const Tensor> tensors, std::span<const Scala
   if (!engine) {
     EngineOptions made;
     made.recordTrace = false;
+    made.arenaBytes = 0; // whatever the program needs
     Expected<std::unique_ptr<Engine>> fresh = Engine::create(Registry, made);
     if (!fresh)
       return fresh.status();

@@ -1,8 +1,8 @@
 // RUN: not kiln-opt %s --pass-pipeline="builtin.module(kiln-specialize{facts='f32 rank 2'})" 2>&1 | FileCheck %s --check-prefix=COUNT
-// RUN: not kiln-opt %s --pass-pipeline="builtin.module(kiln-specialize{facts='f32 rank 2 static 0:8:1','f32 rank 1'})" 2>&1 | FileCheck %s --check-prefix=EXTENT
-// RUN: not kiln-opt %s --pass-pipeline="builtin.module(kiln-specialize{facts='f16 rank 2','f32 rank 1'})" 2>&1 | FileCheck %s --check-prefix=TYPE
-// RUN: not kiln-opt %s --pass-pipeline="builtin.module(kiln-specialize{facts='f32 rank 2','f32 rank 1 leading 0'})" 2>&1 | FileCheck %s --check-prefix=STRIDE
-// RUN: not kiln-opt %s --pass-pipeline="builtin.module(kiln-specialize{facts='f32 rank 2','f32 of rank 1'})" 2>&1 | FileCheck %s --check-prefix=TEXT
+// RUN: not kiln-opt %s --pass-pipeline="builtin.module(kiln-specialize{facts='f32 rank 2 static 0:8:1;f32 rank 1'})" 2>&1 | FileCheck %s --check-prefix=EXTENT
+// RUN: not kiln-opt %s --pass-pipeline="builtin.module(kiln-specialize{facts='f16 rank 2;f32 rank 1'})" 2>&1 | FileCheck %s --check-prefix=TYPE
+// RUN: not kiln-opt %s --pass-pipeline="builtin.module(kiln-specialize{facts='f32 rank 2;f32 rank 1 leading 0'})" 2>&1 | FileCheck %s --check-prefix=STRIDE
+// RUN: not kiln-opt %s --pass-pipeline="builtin.module(kiln-specialize{facts='f32 rank 2;f32 of rank 1'})" 2>&1 | FileCheck %s --check-prefix=TEXT
 // RUN: not kiln-opt %s --pass-pipeline="builtin.module(kiln-specialize{entry=nobody})" 2>&1 | FileCheck %s --check-prefix=ENTRY
 
 // COUNT: error: 'kiln.func' op has 2 tensors; facts were given for 1

@@ -6,6 +6,8 @@
 using namespace kiln;
 using namespace kiln::test;
 
+extern "C" int jitFromC(void);
+
 namespace {
 
 alignas(64) float memory[4096];
@@ -256,6 +258,8 @@ TEST(Marks, divisibility_is_checked_on_each_call) {
   EXPECT_EQ(problemOf(adaptor({3, 16}, {20, 1}).mark_layout_dynamic(-1, 8)),
             TensorProblem::NotDivisible);
 }
+
+TEST(Marks, test_from_c) { EXPECT_EQ(jitFromC(), 0) << "the line of JitC.c"; }
 
 //===----------------------------------------------------------------------===//
 // DLPack

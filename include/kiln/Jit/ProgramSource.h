@@ -43,9 +43,6 @@ std::string toolchainId();
 Expected<NativeInfo> describeNative(mlir::ModuleOp prepared, const std::string &entry,
                                     const CpuObject &object);
 
-/// An object file as a shared object, by the system's linker (`$KILN_LD`, else ld.lld or ld).
-Expected<std::string> linkShared(const std::string &object);
-
 } // namespace kiln
 
 #endif // KILN_JIT_PROGRAMSOURCE_H

@@ -23,7 +23,7 @@ def KilnSpecialize : Pass<"kiln-specialize", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"entry", "entry", "std::string", "", "The function to specialise; the program's entry if none is given">,
-    ListOption<"facts", "facts", "std::string", "The facts of each tensor parameter, in order">
+    Option<"facts", "facts", "std::string", "", "The facts of each tensor parameter, in order, separated by semicolons">
   ];
 }
 

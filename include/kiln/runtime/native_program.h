@@ -24,9 +24,11 @@ namespace kiln {
 
 struct NativeKernel {
   std::string name;
-  std::string symbol;
+  std::string symbol; ///< Of a role of a group: this, a dot, and the role's name.
   uint64_t workspaceBytes = 0;
-  std::optional<Signature> signature;
+  std::optional<Signature> signature = std::nullopt;
+  /// Of a group; functions are null until it is loaded.
+  std::optional<GroupSpec> group = std::nullopt;
 };
 
 /// A parameter of the entry, by its place in the signature.
@@ -38,7 +40,7 @@ struct ParamRef {
 
 struct NativeInfo {
   enum class Kind : uint8_t {
-    Kernel,       ///< The entry is a kernel (kiln/abi.h) and runs as one block.
+    Kernel,       ///< The entry is a kernel or group (kiln/abi.h) and runs as one block.
     Orchestration ///< The entry is an orchestration (kiln/orchestration_abi.h).
   };
   Kind kind = Kind::Kernel;
@@ -84,7 +86,7 @@ public:
                                                              NativeInfo info);
 
   const NativeInfo &info() const { return Info; }
-  /// Null for an orchestration.
+  /// The entry, if it is a kernel that can be called directly; else null.
   kiln_kernel_fn kernel() const { return Kernel; }
 
   /// Runs the program. Arguments in the order of the signature; they are verified against it.
