@@ -13,7 +13,7 @@
 // CHECK: RAN
 // SIM: RAN
 // DUMP: twice
-// SAME: {{no difference|same}}
+// SAME: equal: 1 outputs of 1 tasks
 // BAD: cpu.mlir:[[#@LINE+19]]:{{.*}}tile.div: integer division by zero
 // LLVM: define i32 @kiln.twice(ptr {{.*}}, ptr {{.*}}, ptr {{.*}})
 // LLVM: define i32 @kiln.orchestration.good(
