@@ -95,6 +95,7 @@ Expected<FormulaResult> evaluateFormula(const std::string &formula, const Config
 
 struct RunSettings : CompileSettings {
   std::string out = "kiln-out";
+  std::string cpu; ///< To generate code for; empty: this one.
   ArgSpecs args;
   int dumpLevel = 0;
   bool timeline = false;

@@ -99,7 +99,7 @@ PipeSpec pipeOf(tile::PipeOp op, ArrayRef<ir::CallOp> calls) {
   pipe.from = memberOf(calls, type.getFrom());
   pipe.to = memberOf(calls, type.getTo());
   pipe.slots = op.getSlots().value_or(findMachine("cpu")->defaultSlots);
-  pipe.split = static_cast<Split>(type.getSplit());
+  pipe.split = static_cast<PipeSplit>(type.getSplit());
   pipe.payloadBytes = cpu::payloadOffset(type, type.getPayload().size());
   return pipe;
 }
