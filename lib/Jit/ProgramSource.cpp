@@ -19,9 +19,7 @@ using namespace mlir;
 
 namespace kiln {
 
-std::string toolchainId() {
-  return std::string("kiln-") + KILN_COMPILER_ID + " llvm-" + LLVM_VERSION_STRING;
-}
+std::string toolchainId() { return "kiln-" KILN_COMPILER_ID " llvm-" LLVM_VERSION_STRING; }
 
 std::string programHash(ModuleOp module) {
   // The generic form has every attribute, and nothing of where it was written.
