@@ -6,7 +6,8 @@
 #include "Measure.h"
 
 #include "kiln/Jit/Jit.h"
-#include "kiln/kiln.h"
+#include "kiln/Language/Library.h"
+#include "kiln/Language/Program.h"
 
 #include <filesystem>
 #include <string_view>

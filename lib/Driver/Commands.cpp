@@ -1,5 +1,6 @@
 //===- Commands.cpp - `kiln emit`, `kiln build`, `kiln machines` ----------------------===//
 #include "Driver.h"
+#include "NativeBundle.h"
 
 #include "kiln/Target/Llvm/Llvm.h"
 #include "kiln/Target/Orchestration/Orchestration.h"
@@ -8,8 +9,6 @@
 #include "kiln/runtime/kernel_config.h"
 
 #include <nlohmann/json.hpp>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -78,14 +77,6 @@ int emitCommand(const Source &source, const std::string &target, const RunSettin
 // Bundles
 //===----------------------------------------------------------------------===//
 
-static std::string checksum(const std::string &bytes) {
-  char text[48];
-  XXH128_hash_t hash = XXH3_128bits(bytes.data(), bytes.size());
-  std::snprintf(text, sizeof text, "xxh3-128:%016llx%016llx", (unsigned long long)hash.high64,
-                (unsigned long long)hash.low64);
-  return text;
-}
-
 static bool readWhole(const std::filesystem::path &path, std::string &bytes) {
   std::ifstream file(path, std::ios::binary);
   bytes.assign(std::istreambuf_iterator<char>(file), {});
@@ -117,9 +108,11 @@ static std::string fileNameFor(StringRef symbol) {
 
 int buildCommand(const Source &source, const RunSettings &options) {
   const std::string &platform = options.platform, &out = options.out;
-  if (platform != "a2a3sim" && platform != "a5sim")
-    return badInput("bundles can be built for a2a3sim and a5sim so far, not for '" + platform +
+  if (platform != "cpu" && platform != "a2a3sim" && platform != "a5sim")
+    return badInput("bundles can be built for cpu, a2a3sim and a5sim so far, not for '" + platform +
                     "'");
+  if (platform != "cpu" && !options.cpu.empty())
+    return badInput("--cpu is for -p cpu");
   int status = kBadInput;
   std::optional<CompiledProgram> compiled = compile(source, options, status);
   if (!compiled)
@@ -147,22 +140,26 @@ int buildCommand(const Source &source, const RunSettings &options) {
     return badInput("cannot write " + out + "/" + orchestrationFile);
   if (Status failed = writeKernelConfig(config, out); !failed.isOk())
     return badInput(failed.message());
-  nlohmann::ordered_json bundle{{"format", 1},
-                                {"program", source.name},
-                                {"platform", platform},
-                                {"entry", entry.getSymName().str()}};
+  BundleManifest manifest;
+  manifest.program = source.name;
+  manifest.platform = platform;
+  manifest.entry = entry.getSymName().str();
   for (const KernelConfigEntry &kernel : config.kernels)
-    bundle["kernels"].push_back(kernel.name);
+    manifest.kernels.push_back(kernel.name);
+  std::map<std::string, std::string> files;
   for (const std::string &name :
        {std::string("program.mlir"), orchestrationFile, std::string("kernel_config.json"),
-        std::string("kernel_config.py")}) {
-    std::string bytes;
-    if (!readWhole(fs::path(out) / name, bytes))
+        std::string("kernel_config.py")})
+    if (!readWhole(fs::path(out) / name, files[name]))
       return badInput("cannot read back " + out + "/" + name);
-    bundle["files"][name] = {{"bytes", bytes.size()}, {"checksum", checksum(bytes)}};
-  }
-  if (!writeWhole(fs::path(out) / "bundle.json", bundle.dump(2) + "\n"))
-    return badInput("cannot write " + out + "/bundle.json");
+  if (platform == "cpu")
+    if (Status failed = addNativeCode(*compiled->module, options.cpu, manifest, files);
+        !failed.isOk()) {
+      printErrors({failed});
+      return kBadInput;
+    }
+  if (Status failed = writeBundle(out, manifest, files); !failed.isOk())
+    return badInput(failed.message());
   std::printf("%s for %s: %s (%zu kernel%s)\n", source.name.c_str(), platform.c_str(), out.c_str(),
               config.kernels.size(), config.kernels.size() == 1 ? "" : "s");
   return kGood;

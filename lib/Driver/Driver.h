@@ -96,6 +96,7 @@ Expected<FormulaResult> evaluateFormula(const std::string &formula, const Config
 struct RunSettings : CompileSettings {
   std::string out = "kiln-out";
   std::string orchestration; ///< A shared object that launches instead of the interpreter.
+  std::string cpu; ///< To generate code for; empty: this one.
   ArgSpecs args;
   int dumpLevel = 0;
   bool timeline = false;

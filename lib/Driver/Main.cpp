@@ -172,6 +172,10 @@ int parseOptions(CommandLine &line, const std::string &program,
   } else {
     app.add_option("-p,--platform", run.platform, "The platform to build for")
         ->capture_default_str();
+    app.add_option(
+        "--cpu", run.cpu,
+        "With -p cpu: the CPU to generate code for, in LLVM's spelling; this one if none "
+        "is given");
     app.add_option("-o,--out", run.out, "The folder of the bundle")->required();
   }
   app.add_option("--dump-passes", run.dumpPasses,

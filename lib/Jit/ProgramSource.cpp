@@ -2,13 +2,13 @@
 
 #include "EntryFile.h"
 #include "kiln/Language/ProgramAccess.h"
+#include "kiln/Machine/Machine.h"
 #include "kiln/Target/Llvm/Llvm.h"
 #include "kiln/Target/Signature/Signature.h"
 #include "kiln/Transforms/Passes.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/Config/llvm-config.h"
 
 #include "CompilerId.h"
@@ -117,9 +117,9 @@ Expected<Artifact> ProgramSource::compile(std::span<const TensorFacts> facts) co
     specialize.facts += (specialize.facts.empty() ? "" : ";") + fact.str();
   Status prepared = runPasses(*module, [&](PassManager &pm) {
     pm.addPass(createKilnSpecialize(specialize));
-    pm.addPass(createCanonicalizerPass());
-    pm.addPass(createCSEPass());
-    buildPreparePipeline(pm);
+    PipelineOptions pipeline;
+    pipeline.machine = findMachine("cpu");
+    buildPipeline(pm, pipeline);
   });
   return prepared.isOk() ? lower(*module) : Expected<Artifact>(prepared);
 }
