@@ -135,13 +135,13 @@ int cacheCommand(int argc, const char *const *argv) {
                  "$XDG_CACHE_HOME/kiln, else ~/.cache/kiln.",
                  "kiln cache");
     app.add_flag("--json", json, "Machine-readable output");
+    app.fallthrough(); // inherited by the commands below
     CLI::App *ls = app.add_subcommand("ls", "Lists the entries, the most recently used first");
     ls->add_flag("--keys", showKeys, "Also print the whole keys");
     CLI::App *statistics = app.add_subcommand("stat", "Sizes, and counters of all processes");
     CLI::App *clearing = app.add_subcommand("clear", "Removes all entries");
     app.add_subcommand("verify", "Checks every entry; exit code 1 if any is damaged");
     app.require_subcommand(1);
-    app.fallthrough();
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {

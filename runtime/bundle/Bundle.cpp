@@ -222,6 +222,8 @@ std::optional<std::string> kiln::missingCpuFeature(const std::string &features) 
   if (flags.empty())
     return std::nullopt; // not an x86, or no /proc: the linker will refuse foreign code
   flags += " sse3 ";     // which Linux calls pni
+  if (flags.find(" bmi1 ") != std::string::npos)
+    flags += "bmi ";
   std::istringstream wanted(features);
   for (std::string word; std::getline(wanted, word, ',');) {
     if (!word.starts_with('+'))
