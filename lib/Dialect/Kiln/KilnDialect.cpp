@@ -302,6 +302,8 @@ LogicalResult SubmitOp::verify() {
 }
 
 LogicalResult IncoreOp::verify() {
+  if (!(*this)->getParentOfType<FuncOp>())
+    return emitOpError("stands outside a kiln.func");
   if (getName().empty())
     return emitOpError("needs a name");
   if (failed(verifyGrid(*this, getStaticGrid(), getGrid())))

@@ -97,6 +97,11 @@ kiln.func @main() orchestration {
 
 // -----
 
+// expected-error @below {{'kiln.incore' op stands outside a kiln.func}}
+%t = kiln.incore "nowhere" {}
+
+// -----
+
 kiln.func @k() incore {}
 // expected-error @below {{'kiln.call' op stands outside a kiln.func}}
 kiln.call @k()
