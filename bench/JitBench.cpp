@@ -18,19 +18,6 @@ using namespace kiln::bench;
 
 namespace {
 
-template <typename T> T take(Expected<T> value) {
-  if (value)
-    return std::move(*value);
-  std::fprintf(stderr, "%s\n", value.status().str().c_str());
-  std::exit(1);
-}
-void must(const Status &status) {
-  if (status.isOk())
-    return;
-  std::fprintf(stderr, "%s\n", status.str().c_str());
-  std::exit(1);
-}
-
 /// out = a + b + c + d on one small tile: as little work as five tensors can be.
 Program sumProgram() {
   Program p("sum");

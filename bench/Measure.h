@@ -7,6 +7,8 @@
 #ifndef KILN_BENCH_MEASURE_H
 #define KILN_BENCH_MEASURE_H
 
+#include "kiln/runtime/status.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -15,6 +17,18 @@
 #include <vector>
 
 namespace kiln::bench {
+
+/// Ends the program unless `status` is good: a benchmark measures what works.
+inline void must(const Status &status) {
+  if (status.isOk())
+    return;
+  std::fprintf(stderr, "%s\n", status.str().c_str());
+  std::exit(1);
+}
+template <typename T> T take(Expected<T> value) {
+  must(value.status());
+  return std::move(*value);
+}
 
 inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
