@@ -47,6 +47,9 @@ if lit.util.which("kiln", tools):
 if lit.util.which(config.cxx.split()[-1]) and not config.kiln_sanitize:
     config.available_features.add("orchestration-compiler")
 
+if config.cxx_id == "Clang":
+    config.available_features.add("clang")
+
 find_python = subprocess.run(
     [os.path.join(config.kiln_source_root, "scripts", "find-python")], capture_output=True, text=True, check=False
 )

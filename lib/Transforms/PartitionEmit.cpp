@@ -215,7 +215,7 @@ void RoleBuilder::pop(const Crossing &crossing, Value pipe) {
   for (tile::TileType full : type.getPayload())
     types.push_back(type.getSplit() == tile::Split::None ? full : lanes.shareOf(full));
   auto pop = tile::PopOp::create(Builder, loc, types, pipe);
-  ArrayRef<int64_t> origin = {0, 0};
+  const int64_t origin[] = {0, 0};
   for (auto [value, tile] : llvm::zip(crossing.values, pop.getTiles())) {
     Value copy = tile;
     if (!isa<tile::TileType>(value.getType()))

@@ -371,7 +371,6 @@ TEST(Cache, test_killed_writers_leave_nothing_that_loads_wrong) {
 TEST(Cache, test_files_of_living_writers_are_not_swept) {
   TempDir dir;
   DiskCache cache(optionsFor(dir.str()));
-  std::atomic<bool> stop{false};
   std::atomic<int> failed{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t)
