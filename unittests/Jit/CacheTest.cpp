@@ -351,6 +351,8 @@ TEST(Cache, test_killed_writers_leave_nothing_that_loads_wrong) {
     usleep(random() % longest);
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
+    for (const CacheListing &file : cache.list())
+      ASSERT_TRUE(cache.verify(file).isOk()) << "after kill " << round << ": " << file.path;
   }
   int found = 0;
   for (int i = 0; i < 5; ++i) {
