@@ -52,10 +52,10 @@ TaskId Engine::Impl::runHere(const Task &task, const KernelRecord &kernel, Kerne
   IsDoomed = false;
   Node &node = makeNode(task, &kernel);
   fillArguments(node, task);
-  node.isTimed = Times.wantsTime(slot);
+  node.timesSlot = Times.wantsTime(slot);
   TaskId id{node.index, Run.id};
   Sched.runHere(node);
-  if (node.isTimed)
+  if (node.timesSlot)
     Times.note(slot, &kernel, node.nanoseconds);
   if (node.isBad()) { // to whoever comes later it is as if a worker had run it
     node.successors.store(Node::sealed(), std::memory_order_relaxed);

@@ -254,7 +254,7 @@ bool Scheduler::mayRun(Node &node) {
 
 bool Scheduler::callOnce(Worker &worker, Node &node) {
   static constexpr kiln_blocks oneBlock{{0, 0, 0}, {1, 1, 1}};
-  if (!node.isTimed)
+  if (!node.timesSlot)
     return call(worker, node, oneBlock);
   using Clock = std::chrono::steady_clock;
   Clock::time_point start = Clock::now();

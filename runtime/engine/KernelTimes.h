@@ -23,8 +23,8 @@ namespace kiln {
 
 class KernelTimes {
 public:
-  /// Stands for tasks of a kernel with about so many elements.
-  using Slot = uint8_t;
+  /// Stands for tasks of a kernel with about so many elements. 0: for none.
+  using Slot = uint16_t;
 
   explicit KernelTimes(uint32_t limitNs) : LimitNs(limitNs) {}
 
@@ -33,8 +33,8 @@ public:
     for (const TaskTensor &arg : tensors)
       elements += static_cast<uint64_t>(arg.tensor.numElements());
     auto size = static_cast<uint8_t>(std::bit_width(elements));
-    auto hash = reinterpret_cast<uintptr_t>(&kernel) / sizeof(kernel) * 64 + size;
-    auto slot = static_cast<Slot>(hash ^ hash >> 8);
+    uint64_t hash = reinterpret_cast<uintptr_t>(&kernel) / sizeof(kernel) * 64 + size;
+    auto slot = static_cast<Slot>(1 + (hash * 0x9e3779b97f4a7c15u >> (64 - slotBits)));
     Entry &entry = Entries[slot];
     if (entry.kernel != &kernel || entry.size != size) // another one was here before
       entry = {&kernel, size, 0, 0};
@@ -43,10 +43,10 @@ public:
 
   bool isBrief(Slot slot) const { return Entries[slot].trust >= enoughTrust; }
 
-  /// Whether the next task is to be timed.
-  bool wantsTime(Slot slot) {
+  /// `slot` if the next task is to be timed, else 0.
+  Slot wantsTime(Slot slot) {
     Entry &entry = Entries[slot];
-    return entry.untimed == 0 || --entry.untimed == 0;
+    return entry.untimed == 0 || --entry.untimed == 0 ? slot : 0;
   }
 
   void note(Slot slot, const KernelRecord *kernel, uint32_t nanoseconds) {
@@ -72,7 +72,8 @@ private:
   static constexpr uint8_t timedOneIn = 16;
 
   const uint32_t LimitNs;
-  std::array<Entry, 256> Entries{};
+  static constexpr int slotBits = 10;
+  std::array<Entry, 1 + (1 << slotBits)> Entries{};
 };
 
 } // namespace kiln

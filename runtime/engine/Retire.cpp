@@ -23,7 +23,7 @@ void Engine::Impl::retireOldest() {
   }
   if (Options.recordTrace)
     History.tasks[node.index].state = node.state;
-  if (node.isTimed)
+  if (node.timesSlot)
     Times.note(node.timesSlot, node.kernel, node.nanoseconds);
   std::destroy_n(detail.buffers, detail.numBuffers);
   if (detail.hasHeapEdges)

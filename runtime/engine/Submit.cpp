@@ -92,8 +92,7 @@ Expected<TaskId> Engine::Impl::submit(const Task &task, Task *expendable) {
     History.tasks.push_back(describe(node, task));
   fillArguments(node, task);
   holdBuffers(node, task, expendable);
-  node.timesSlot = slot;
-  node.isTimed = isWatched && Times.wantsTime(slot);
+  node.timesSlot = isWatched ? Times.wantsTime(slot) : 0;
   recordAccesses();
   TaskId id{node.index, Run.id};
   linkAndPublish(node);
@@ -241,11 +240,10 @@ void Engine::Impl::joinReaders(LiveRegion &region) {
 bool Engine::Impl::makeRoom(const Task &task) {
   uint32_t bytes = NodeLayout::bound(static_cast<uint32_t>(task.tensors().size()),
                                      static_cast<uint32_t>(task.scalars().size()));
-  if (Window.end() % retireInterval == 0)
-    retire();
   auto hasRoom = [&] { return numPending() < Options.maxPending && Window.hasRoom(bytes); };
-  if (hasRoom())
+  if (Window.end() % retireInterval != 0 && hasRoom())
     return true;
+  retire();
   // The workers have plenty to do. Making room for many tasks at once, and looking seldom, leaves
   // them the cache lines they work with; but a little room is better than falling asleep.
   uint64_t enough = Sched.isInline() ? Options.maxPending : Options.maxPending / 4 * 3;
