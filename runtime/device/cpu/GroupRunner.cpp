@@ -115,6 +115,7 @@ std::optional<GroupFailure> GroupRunner::run(const GroupSpec &group, const kiln_
     if (Status bad = prepare(group); !bad.isOk())
       return GroupFailure{bad.code(), KILN_FAIL, bad.message(), "", {}};
   start(args, block, grid);
+  Times = RoleTimeline::current();
   Caller.switchTo(Instances.front()->fiber);
   if (!Failure)
     checkPipesEmpty();
@@ -130,9 +131,11 @@ void GroupRunner::runInstances(void *argument) {
   GroupRunner &runner = self.runner;
   while (true) { // once a block
     if (!runner.IsEnding) {
+      self.sliceBegin = runner.Times ? runner.Times->now() : 0;
       int32_t code = callKernel(self.role->function, *runner.Args, *runner.Block, self.ctx);
       if (code != KILN_OK || self.isReported)
         runner.failRole(self, code);
+      runner.endSlice(self, /*isWait=*/false);
     }
     self.isDone = true;
     ++runner.NumDone;
@@ -172,12 +175,24 @@ bool GroupRunner::await(Instance &self, const kiln_pipe &pipe, bool isPush) {
     return true;
   self.awaited = &pipe;
   self.awaitsPush = isPush;
+  endSlice(self, /*isWait=*/false);
   if (Instance *other = next(self))
     self.fiber.switchTo(other->fiber);
   else
     failDeadlock();
+  endSlice(self, /*isWait=*/true);
   self.awaited = nullptr;
   return !IsEnding;
+}
+
+void GroupRunner::recordSlice(Instance &instance, bool isWait) {
+  std::string what = instance.role->name;
+  if (isWait)
+    what = (instance.awaitsPush ? "wait to push into " : "wait to pop from ") +
+           instance.awaited->spec().name;
+  int64_t now = Times->now();
+  Times->add({0, instance.name(), std::move(what), isWait, instance.sliceBegin, now});
+  instance.sliceBegin = now;
 }
 
 //===----------------------------------------------------------------------===//

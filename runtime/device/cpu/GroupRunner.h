@@ -21,6 +21,7 @@
 #include "device/cpu/Fiber.h"
 #include "device/cpu/PipeRing.h"
 #include "kiln/runtime/tensor.h"
+#include "kiln/runtime/timeline.h"
 
 #include <deque>
 #include <memory>
@@ -62,6 +63,7 @@ private:
     bool isDone = true;
     const kiln_pipe *awaited = nullptr; // null: it does not wait
     bool awaitsPush = false;
+    int64_t sliceBegin = 0; // when it began to do what it does now; only with a timeline
   };
 
   Status prepare(const GroupSpec &group);
@@ -72,6 +74,13 @@ private:
   static bool canGoOn(const Instance &instance);
   /// Waits until the pipe lets `self` go on. False: the group ends.
   bool await(Instance &self, const kiln_pipe &pipe, bool isPush);
+  /// Ends what `instance` did until now in the timeline, if there is one: it ran, or waited for its
+  /// pipe. From now on it does something else.
+  void endSlice(Instance &instance, bool isWait) {
+    if (Times) [[unlikely]]
+      recordSlice(instance, isWait);
+  }
+  void recordSlice(Instance &instance, bool isWait);
   void fail(GroupFailure failure);
   void failRole(const Instance &instance, int32_t code);
   void failMisuse(const Instance &instance, const kiln_pipe &pipe, const char *what);
@@ -98,6 +107,7 @@ private:
   const kiln_blocks *Block = nullptr;
   uint32_t NumDone = 0;
   bool IsEnding = false;
+  RoleTimeline *Times = nullptr; // null: times are not recorded
   std::optional<GroupFailure> Failure;
 };
 
