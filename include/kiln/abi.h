@@ -30,7 +30,7 @@ extern "C" {
 
 /* Raised whenever a struct, an enum value or the meaning of a field changes. Bundles and cache
  * entries record it; the runtime puts it into every context so that a kernel can refuse to run. */
-#define KILN_ABI_VERSION 2u
+#define KILN_ABI_VERSION 3u
 
 #define KILN_MAX_RANK 5
 #define KILN_MAX_GRID_DIMS 3
@@ -147,6 +147,24 @@ typedef struct kiln_pipe_functions {
   int32_t (*free)(kiln_context *ctx, kiln_pipe *pipe);
 } kiln_pipe_functions;
 
+/*===------------------------------------------------------------------------===
+ * What the blocks of a group may ask of the runtime besides pipes
+ *
+ * A kernel that needs none of it is registered by its function alone. One that does is registered
+ * as a group of one role.
+ *===------------------------------------------------------------------------===*/
+typedef struct kiln_block_functions {
+  /* Waits until every instance of every role with KILN_ROLE_MEETS, in all blocks of the launch, has
+   * come here as often. `file` and `line` say where for reports; `file` may be NULL. Not 0: return.
+   */
+  int32_t (*meet)(kiln_context *ctx, const char *file, int32_t line);
+  /* Memory of this instance, 64-byte aligned, not cleared, until it is released. NULL: there is no
+   * memory for it; report that and return. */
+  void *(*allocate)(kiln_context *ctx, uint64_t bytes);
+  /* Gives back what was allocated last. What a block leaves, the runtime takes when it ends. */
+  void (*release)(kiln_context *ctx);
+} kiln_block_functions;
+
 struct kiln_context {
   uint32_t abi_version;             /* KILN_ABI_VERSION of the caller */
   uint32_t lane;                    /* this instance's lane, 0 .. lanes-1 */
@@ -159,7 +177,8 @@ struct kiln_context {
   void *user;              /* the pointer given when the kernel was registered */
   kiln_report_fn report;   /* never NULL */
   void *runtime;           /* the runtime's own; kernels leave it alone */
-  const kiln_pipe_functions *pipe_functions; /* NULL outside groups */
+  const kiln_pipe_functions *pipe_functions;   /* NULL outside groups */
+  const kiln_block_functions *block_functions; /* NULL outside groups */
 };
 
 /* Returns 0 when all blocks of `range` ran, or an error code. */
@@ -175,6 +194,10 @@ typedef int32_t (*kiln_kernel_fn)(const kiln_args *args, const kiln_blocks *rang
 
 /* What a group consists of, for registering one (kiln_registry_add_group, kiln::GroupSpec) and as a
  * constant in compiled bundles. */
+enum kiln_role_flags {
+  KILN_ROLE_MEETS = 1u /* calls kiln_block_functions.meet: all blocks of a launch run together */
+};
+
 typedef struct kiln_role {
   const char *name; /* of the member, for reports and dumps */
   /* Called once a block and lane, with the task's arguments as they are and a range of one block.
@@ -184,7 +207,7 @@ typedef struct kiln_role {
   void *user;               /* becomes kiln_context.user */
   uint64_t workspace_bytes; /* scratch of each instance */
   uint32_t lanes;           /* at least 1 */
-  uint32_t reserved;        /* 0 */
+  uint32_t flags;           /* enum kiln_role_flags */
 } kiln_role;
 
 typedef struct kiln_pipe_spec {
@@ -217,7 +240,7 @@ KILN_STATIC_ASSERT(offsetof(kiln_args, num_tensors) == 16, "kiln_args.num_tensor
 KILN_STATIC_ASSERT(offsetof(kiln_args, num_scalars) == 20, "kiln_args.num_scalars moved");
 KILN_STATIC_ASSERT(sizeof(kiln_blocks) == 48, "kiln_blocks is addressed by byte offset: 48 bytes");
 KILN_STATIC_ASSERT(offsetof(kiln_blocks, end) == 24, "kiln_blocks.end moved");
-KILN_STATIC_ASSERT(sizeof(kiln_context) == 96, "kiln_context is addressed by offset: 96 bytes");
+KILN_STATIC_ASSERT(sizeof(kiln_context) == 104, "kiln_context is addressed by offset: 104 bytes");
 KILN_STATIC_ASSERT(offsetof(kiln_context, lane) == 4, "kiln_context.lane moved");
 KILN_STATIC_ASSERT(offsetof(kiln_context, lanes) == 8, "kiln_context.lanes moved");
 KILN_STATIC_ASSERT(offsetof(kiln_context, num_pipes) == 12, "kiln_context.num_pipes moved");
@@ -229,6 +252,11 @@ KILN_STATIC_ASSERT(offsetof(kiln_context, user) == 64, "kiln_context.user moved"
 KILN_STATIC_ASSERT(offsetof(kiln_context, report) == 72, "kiln_context.report moved");
 KILN_STATIC_ASSERT(offsetof(kiln_context, runtime) == 80, "kiln_context.runtime moved");
 KILN_STATIC_ASSERT(offsetof(kiln_context, pipe_functions) == 88, "kiln_context.pipe_functions moved");
+KILN_STATIC_ASSERT(offsetof(kiln_context, block_functions) == 96, "kiln_context.block_functions moved");
+KILN_STATIC_ASSERT(sizeof(kiln_block_functions) == 24, "kiln_block_functions is three pointers");
+KILN_STATIC_ASSERT(offsetof(kiln_block_functions, meet) == 0, "kiln_block_functions.meet moved");
+KILN_STATIC_ASSERT(offsetof(kiln_block_functions, allocate) == 8, "kiln_block_functions.allocate moved");
+KILN_STATIC_ASSERT(offsetof(kiln_block_functions, release) == 16, "kiln_block_functions.release moved");
 KILN_STATIC_ASSERT(sizeof(kiln_pipe_functions) == 32, "kiln_pipe_functions is four pointers");
 KILN_STATIC_ASSERT(offsetof(kiln_pipe_functions, begin_push) == 0, "kiln_pipe_functions.begin_push moved");
 KILN_STATIC_ASSERT(offsetof(kiln_pipe_functions, end_push) == 8, "kiln_pipe_functions.end_push moved");
@@ -239,6 +267,7 @@ KILN_STATIC_ASSERT(offsetof(kiln_role, function) == 8, "kiln_role.function moved
 KILN_STATIC_ASSERT(offsetof(kiln_role, user) == 16, "kiln_role.user moved");
 KILN_STATIC_ASSERT(offsetof(kiln_role, workspace_bytes) == 24, "kiln_role.workspace_bytes moved");
 KILN_STATIC_ASSERT(offsetof(kiln_role, lanes) == 32, "kiln_role.lanes moved");
+KILN_STATIC_ASSERT(offsetof(kiln_role, flags) == 36, "kiln_role.flags moved");
 KILN_STATIC_ASSERT(sizeof(kiln_pipe_spec) == 32, "kiln_pipe_spec is addressed by offset: 32 bytes");
 KILN_STATIC_ASSERT(offsetof(kiln_pipe_spec, payload_bytes) == 8, "kiln_pipe_spec.payload_bytes moved");
 KILN_STATIC_ASSERT(offsetof(kiln_pipe_spec, from) == 16, "kiln_pipe_spec.from moved");

@@ -1,5 +1,6 @@
 #include "kiln/runtime/group.h"
 
+#include <algorithm>
 #include <set>
 
 using namespace kiln;
@@ -27,8 +28,11 @@ Expected<GroupSpec> GroupSpec::fromAbi(const kiln_group &group) {
   GroupSpec spec;
   for (uint32_t i = 0; i < group.num_roles; ++i) {
     const kiln_role &role = group.roles[i];
-    spec.roles.push_back(
-        {nameOf(role.name), role.function, role.lanes, role.workspace_bytes, role.user});
+    if (role.flags & ~uint32_t{KILN_ROLE_MEETS})
+      return invalid("role '" + nameOf(role.name) + "': flags " + std::to_string(role.flags) +
+                     " do not exist");
+    spec.roles.push_back({nameOf(role.name), role.function, role.lanes, role.workspace_bytes,
+                          role.user, (role.flags & KILN_ROLE_MEETS) != 0});
   }
   for (uint32_t i = 0; i < group.num_pipes; ++i) {
     const kiln_pipe_spec &pipe = group.pipes[i];
@@ -46,6 +50,10 @@ uint32_t GroupSpec::numInstances() const {
   for (const RoleSpec &role : roles)
     count += role.lanes;
   return count;
+}
+
+bool GroupSpec::meets() const {
+  return std::any_of(roles.begin(), roles.end(), [](const RoleSpec &role) { return role.meets; });
 }
 
 static Status verifyRoles(const std::vector<RoleSpec> &roles) {

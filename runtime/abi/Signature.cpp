@@ -116,13 +116,16 @@ std::string Signature::argName(size_t index) const {
   return "arg" + std::to_string(index);
 }
 
-/// Verifies the group of a record and names its roles as members.
+/// Verifies the group of a record and names its roles as members. A kernel that is run as a group,
+/// for what its blocks ask of the runtime, is one role with its own name, and has no members.
 static Status adoptGroup(KernelRecord &record) {
   if (record.function || record.user || record.workspaceBytes || !record.members.empty())
     return invalid("a group has no function, user pointer, workspace or members of its own: its "
                    "roles have them");
-  for (const RoleSpec &role : record.group->roles)
-    record.members.push_back(role.name);
+  const std::vector<RoleSpec> &roles = record.group->roles;
+  if (roles.size() != 1 || roles[0].name != record.name)
+    for (const RoleSpec &role : roles)
+      record.members.push_back(role.name);
   return record.group->verify();
 }
 

@@ -133,14 +133,13 @@ bool Scheduler::call(Worker &worker, const Node &node, const kiln_blocks &blocks
 //===----------------------------------------------------------------------===//
 
 /// A group's failure in the words of a task's.
-static TaskFailure describeFailure(const Node &node, TaskId id, GroupFailure group,
-                                   const kiln_blocks &block) {
+static TaskFailure describeFailure(const Node &node, TaskId id, GroupFailure group) {
   CallReport report{!group.message.empty(), std::move(group.message), std::move(group.loc)};
   TaskFailure failure = describeFailure(node, id, group.code, report);
-  if (!group.role.empty())
+  if (!group.role.empty() && group.role != failure.kernel)
     failure.message = "role '" + group.role + "': " + failure.message;
-  if (!node.isPlain && node.detail->grid)
-    failure.message += " (block " + toString(Dims(block.begin, KILN_MAX_GRID_DIMS)) + ")";
+  if (!node.isPlain && node.detail->grid && group.block)
+    failure.message += " (block " + toString(Dims(group.block->begin, KILN_MAX_GRID_DIMS)) + ")";
   return failure;
 }
 
@@ -151,22 +150,12 @@ bool Scheduler::callGroup(Worker &worker, const Node &node, const kiln_blocks &b
   int64_t grid[KILN_MAX_GRID_DIMS];
   fillGrid(grid, node, blocks);
   TimelineSpan span(Run.timeline, worker.number, TimelineEvent::Kind::Call, node.index, &blocks);
-  // One block at a time: each has pipes of its own, and ends with them empty.
-  int64_t at[KILN_MAX_GRID_DIMS];
-  for (at[0] = blocks.begin[0]; at[0] < blocks.end[0]; ++at[0])
-    for (at[1] = blocks.begin[1]; at[1] < blocks.end[1]; ++at[1])
-      for (at[2] = blocks.begin[2]; at[2] < blocks.end[2]; ++at[2]) {
-        kiln_blocks block{{at[0], at[1], at[2]}, {at[0] + 1, at[1] + 1, at[2] + 1}};
-        std::optional<GroupFailure> failed =
-            worker.groups->run(*node.kernel->group, args, block, grid);
-        if (!failed)
-          continue;
-        StatusCode status = failed->status;
-        latchFailure(node, status,
-                     describeFailure(node, {node.index, Run.id}, std::move(*failed), block));
-        return false;
-      }
-  return true;
+  std::optional<GroupFailure> failed = worker.groups->run(*node.kernel->group, args, blocks, grid);
+  if (!failed)
+    return true;
+  StatusCode status = failed->status;
+  latchFailure(node, status, describeFailure(node, {node.index, Run.id}, std::move(*failed)));
+  return false;
 }
 
 //===----------------------------------------------------------------------===//

@@ -5,6 +5,8 @@
 #include "abi/CheckedMath.h"
 #include "engine/Region.h"
 
+#include <algorithm>
+
 using namespace kiln;
 
 static Status invalid(std::string message) {
@@ -210,6 +212,10 @@ static Status verifyParts(const Task &task, const KernelRecord *kernel) {
     return bad;
   if (Status bad = verifyGrid(task.gridDims()); !bad.isOk())
     return bad;
+  bool isOneBlock =
+      std::ranges::all_of(task.gridDims(), [](int64_t extent) { return extent == 1; });
+  if (kernel && kernel->group && !isOneBlock && !task.isSyncStart() && kernel->group->meets())
+    return invalid("its blocks meet at a barrier, so all must run at once: say sync_start");
   if (Status bad = verifyOutputsDisjoint(task, kernel); !bad.isOk())
     return bad;
   return task.predicate() ? verifyPredicate(*task.predicate()) : Status::ok();

@@ -69,8 +69,10 @@ static Json signatureJson(const Signature &signature) {
 static Json groupJson(const GroupSpec &group) {
   Json roles = Json::array(), pipes = Json::array();
   for (const RoleSpec &role : group.roles)
-    roles.push_back(
-        {{"name", role.name}, {"lanes", role.lanes}, {"workspace_bytes", role.workspaceBytes}});
+    roles.push_back({{"name", role.name},
+                     {"lanes", role.lanes},
+                     {"workspace_bytes", role.workspaceBytes},
+                     {"meets", role.meets}});
   for (const PipeSpec &pipe : group.pipes)
     pipes.push_back({{"name", pipe.name},
                      {"from", pipe.from},
@@ -192,8 +194,8 @@ GroupSpec readGroup(const Json &json, bool &good) {
   GroupSpec group;
   for (const Json &item : fields.list("roles")) {
     Fields role(item, good);
-    group.roles.push_back(
-        {role.text("name"), nullptr, role.small("lanes"), role.number("workspace_bytes")});
+    group.roles.push_back({role.text("name"), nullptr, role.small("lanes"),
+                           role.number("workspace_bytes"), nullptr, role.flag("meets")});
   }
   for (const Json &item : fields.list("pipes")) {
     Fields pipe(item, good);

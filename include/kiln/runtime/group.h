@@ -32,6 +32,7 @@ struct RoleSpec {
   uint32_t lanes = 1;
   uint64_t workspaceBytes = 0; // of each lane
   void *user = nullptr;
+  bool meets = false; // it has a barrier; see kiln_block_functions
 };
 
 struct PipeSpec {
@@ -48,12 +49,16 @@ struct GroupSpec {
 
   static constexpr uint32_t maxInstances = 256; // lanes of all roles together
   static constexpr uint32_t maxSlots = 1 << 20;
+  /// Instances of all blocks of a launch whose blocks meet: each has a stack.
+  static constexpr uint32_t maxInstancesTogether = 1 << 14;
 
   /// Copies a description in C. Null names and functions are for verify() to refuse.
   static Expected<GroupSpec> fromAbi(const kiln_group &group);
   /// Names present and unique, functions given, pipes between roles that exist and may be joined.
   Status verify() const;
   uint32_t numInstances() const;
+  /// Whether all blocks of a launch must run together.
+  bool meets() const;
 };
 
 } // namespace kiln

@@ -47,7 +47,8 @@ public:
   Expected<Emitted> emit();
 
 private:
-  Status emitKernel(ir::FuncOp kernel, const std::string &symbol, uint64_t &workspaceBytes);
+  Status emitFunction(ir::FuncOp kernel, const std::string &symbol, uint64_t &workspaceBytes);
+  Status emitKernel(ir::FuncOp func);
   Status emitGroup(ir::FuncOp group);
   Status emitOrchestration(ir::FuncOp func);
 
@@ -62,23 +63,40 @@ std::string symbolOf(ir::FuncOp func) {
   return (isOrchestration ? "kiln.orchestration." : "kiln.") + func.getSymName().str();
 }
 
-/// What this backend has no code for in a kernel's control flow.
-Status checkKernel(ir::FuncOp kernel) {
-  if (Operation *barrier = ir::findBarrier(kernel))
-    return Status(StatusCode::Unsupported,
-                  "tile.barrier: the cpu platform cannot stop a block in the middle yet",
-                  sourceLocOf(barrier->getLoc()));
-  return Status::ok();
+/// Whether a kernel calls kiln_block_functions, so that it must be run as a group.
+bool needsGroup(ir::FuncOp kernel) {
+  auto needs = [](Operation *op) {
+    auto alloc = dyn_cast<ir::AllocOp>(op);
+    bool isOne =
+        isa<tile::BarrierOp>(op) || (alloc && !alloc.getResult().getType().hasStaticShape());
+    return isOne ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return kernel.walk(needs).wasInterrupted();
 }
 
-Status ProgramEmitter::emitKernel(ir::FuncOp kernel, const std::string &symbol,
-                                  uint64_t &workspaceBytes) {
-  if (Status bad = checkKernel(kernel); !bad.isOk())
-    return bad;
+Status ProgramEmitter::emitFunction(ir::FuncOp kernel, const std::string &symbol,
+                                    uint64_t &workspaceBytes) {
   cpu::inlineCalls(kernel);
   cpu::KernelEmitter emitter(kernel, *Result.module, symbol, Debug ? &*Debug : nullptr);
   workspaceBytes = emitter.plan().bytes();
   return emitter.emit();
+}
+
+Status ProgramEmitter::emitKernel(ir::FuncOp func) {
+  CpuKernel kernel{func.getSymName().str(), symbolOf(func), 0, nullptr, std::nullopt};
+  cpu::inlineCalls(func);
+  Status bad;
+  if (needsGroup(func)) {
+    RoleSpec role;
+    role.name = kernel.name;
+    role.meets = ir::findBarrier(func) != nullptr;
+    bad = emitFunction(func, kernel.symbol + "." + role.name, role.workspaceBytes);
+    kernel.group = GroupSpec{{std::move(role)}, {}};
+  } else {
+    bad = emitFunction(func, kernel.symbol, kernel.workspaceBytes);
+  }
+  Result.kernels.push_back(std::move(kernel));
+  return bad;
 }
 
 /// The index of the member of a group that plays a role.
@@ -121,7 +139,8 @@ Status ProgramEmitter::emitGroup(ir::FuncOp group) {
     RoleSpec role;
     role.name = callee.getSymName().str();
     role.lanes = group.getLanesOf(*callee.getRole());
-    Status bad = emitKernel(member, kernel.symbol + "." + role.name, role.workspaceBytes);
+    role.meets = ir::findBarrier(callee) != nullptr;
+    Status bad = emitFunction(member, kernel.symbol + "." + role.name, role.workspaceBytes);
     member.erase();
     if (!bad.isOk())
       return bad;
@@ -153,14 +172,11 @@ Expected<Emitted> ProgramEmitter::emit() {
   // Copies: emitting changes functions, and a group makes new ones for a moment.
   SmallVector<ir::FuncOp> functions(Program.getOps<ir::FuncOp>());
   for (ir::FuncOp func : functions) {
-    CpuKernel kernel{func.getSymName().str(), symbolOf(func), 0, nullptr, std::nullopt};
     Status bad;
     if (func.getKind() == ir::FuncKind::Group)
       bad = emitGroup(func);
-    else if (func.isKernel() && !func.hasPipeParameter()) {
-      bad = emitKernel(func, kernel.symbol, kernel.workspaceBytes);
-      Result.kernels.push_back(std::move(kernel));
-    }
+    else if (func.isKernel() && !func.hasPipeParameter())
+      bad = emitKernel(func);
     if (!bad.isOk())
       return bad;
   }
@@ -226,8 +242,10 @@ static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> makeLinker() {
             });
         if (auto *gdb = llvm::JITEventListener::createGDBRegistrationListener())
           layer->registerJITEventListener(*gdb);
-        if (auto *perf = llvm::JITEventListener::createPerfJITEventListener())
-          layer->registerJITEventListener(*perf);
+        // Only who profiles wants files in the home directory; null if LLVM was built without.
+        if (std::getenv("KILN_PERF"))
+          if (auto *perf = llvm::JITEventListener::createPerfJITEventListener())
+            layer->registerJITEventListener(*perf);
         return llvm::Expected<std::unique_ptr<llvm::orc::ObjectLayer>>(std::move(layer));
       })
       .create();

@@ -112,6 +112,7 @@ void KernelEmitter::locate(Operation *op) {
 }
 
 void KernelEmitter::emitBlock(Block &block) {
+  unsigned allocatedBefore = NumAllocated;
   for (Operation &op : block) {
     locate(&op);
     emitOp(&op);
@@ -119,6 +120,8 @@ void KernelEmitter::emitBlock(Block &block) {
     if (!Failure.isOk())
       return;
   }
+  for (; NumAllocated > allocatedBefore; --NumAllocated) // what the block allocated ends with it
+    callBlockFunction(offsetof(kiln_block_functions, release), b.getVoidTy(), {});
 }
 
 void KernelEmitter::emitOp(Operation *op) {
@@ -162,17 +165,41 @@ void KernelEmitter::check(llvm::Value *holds, Operation *op, const std::string &
   b.SetInsertPoint(goesOn);
 }
 
-void KernelEmitter::emitFailure(Operation *op, const std::string &message) {
+std::pair<llvm::Value *, int32_t> KernelEmitter::sourceOf(Operation *op) {
   SourceLoc loc = sourceLocOf(op->getLoc());
+  if (loc.isKnown())
+    return {text(loc.file), loc.line};
+  return {llvm::ConstantPointerNull::get(b.getPtrTy()), 0};
+}
+
+llvm::Value *KernelEmitter::callBlockFunction(size_t entry, llvm::Type *result,
+                                              ArrayRef<llvm::Value *> args) {
+  llvm::Value *table = context(offsetof(kiln_context, block_functions), b.getPtrTy());
+  llvm::Value *callee = loadAt(b, b.getPtrTy(), table, entry);
+  Values all = {Context};
+  all.append(args.begin(), args.end());
+  SmallVector<llvm::Type *, 4> types;
+  for (llvm::Value *arg : all)
+    types.push_back(arg->getType());
+  return b.CreateCall(llvm::FunctionType::get(result, types, false), callee, all);
+}
+
+llvm::Value *KernelEmitter::allocate(Operation *op, llvm::Value *bytes) {
+  llvm::Value *memory =
+      callBlockFunction(offsetof(kiln_block_functions, allocate), b.getPtrTy(), {bytes});
+  check(b.CreateIsNotNull(memory), op, "there is no memory for the tensor");
+  ++NumAllocated;
+  return memory;
+}
+
+void KernelEmitter::emitFailure(Operation *op, const std::string &message) {
+  auto [file, line] = sourceOf(op);
   llvm::Value *report = context(offsetof(kiln_context, report), b.getPtrTy());
   auto *type = llvm::FunctionType::get(
       b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getPtrTy(), b.getInt32Ty()}, false);
-  llvm::Value *file =
-      loc.isKnown() ? text(loc.file)
-                    : static_cast<llvm::Value *>(llvm::ConstantPointerNull::get(b.getPtrTy()));
-  b.CreateCall(type, report,
-               {Context, text(op->getName().getStringRef().str() + ": " + message), file,
-                b.getInt32(loc.line)});
+  b.CreateCall(
+      type, report,
+      {Context, text(op->getName().getStringRef().str() + ": " + message), file, b.getInt32(line)});
   b.CreateRet(b.getInt32(KILN_FAIL));
 }
 

@@ -128,6 +128,13 @@ public:
   llvm::Value *contextPointer() { return Context; }
   /// A string that the code can point at.
   llvm::Constant *text(llvm::StringRef string);
+  /// The user's file, null if it is unknown, and line of an op, for the code to report.
+  std::pair<llvm::Value *, int32_t> sourceOf(mlir::Operation *op);
+  /// Calls an entry of kiln_block_functions; such a kernel must be run as a group.
+  llvm::Value *callBlockFunction(size_t entry, llvm::Type *result,
+                                 llvm::ArrayRef<llvm::Value *> args);
+  /// Memory to the end of the block that is being emitted; the kernel fails if there is none.
+  llvm::Value *allocate(mlir::Operation *op, llvm::Value *bytes);
 
 protected:
   KernelEmitter(ir::FuncOp func, llvm::Module &module, llvm::StringRef symbol, DebugInfo *debug,
@@ -161,6 +168,7 @@ private:
   llvm::DenseMap<mlir::Value, TensorView> Tensors;
   mlir::Value Root;                           ///< The tile with a buffer that is being computed.
   llvm::DenseMap<mlir::Value, Window> Direct; ///< Deferred loads that are read where they are.
+  unsigned NumAllocated = 0;                  ///< By allocate(), in the blocks being emitted.
   llvm::StringMap<llvm::Constant *> Texts;
   Status Failure;
 };

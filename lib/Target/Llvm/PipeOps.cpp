@@ -1,5 +1,6 @@
-// Pipes between the roles of a group, as kiln/abi.h describes them: a tile is computed right into
-// the slot it is pushed through, and used in the slot it was popped from.
+// Pipes between the roles of a group and barriers between its blocks, as kiln/abi.h describes them.
+// A tile is computed right into the slot it is pushed through, and used in the slot it was popped
+// from.
 #include "KernelEmitter.h"
 
 #include "Pipes.h"
@@ -104,9 +105,18 @@ void free(KernelEmitter &e, tile::FreeOp op) {
   returnUnless(e, b.CreateICmpEQ(status, b.getInt32(0)));
 }
 
+void barrier(KernelEmitter &e, tile::BarrierOp op) {
+  Builder &b = e.b;
+  auto [file, line] = e.sourceOf(op);
+  V *status = e.callBlockFunction(offsetof(kiln_block_functions, meet), b.getInt32Ty(),
+                                  {file, b.getInt32(line)});
+  returnUnless(e, b.CreateICmpEQ(status, b.getInt32(0)));
+}
+
 } // namespace
 
 void addPipeOps(OpTable &table) {
+  table.add<tile::BarrierOp, barrier>();
   table.add<tile::PipeOp, pipe>();
   table.add<tile::PushOp, push>();
   table.add<tile::PopOp, pop>();

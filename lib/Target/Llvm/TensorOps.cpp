@@ -85,17 +85,30 @@ void dim(KernelEmitter &e, ir::DimOp op) {
   e.setScalar(op.getResult(), e.tensor(op.getTensor()).extents[op.getDim()]);
 }
 
+/// The bytes of a tensor of run-time shape; fails the kernel if there cannot be one.
+llvm::Value *countBytes(KernelEmitter &e, ir::AllocOp op, const TensorView &view) {
+  Builder &b = e.b;
+  llvm::Value *bytes = b.index(sizeOf(view.type)), *fits = b.getTrue();
+  for (llvm::Value *extent : view.extents) {
+    e.check(b.CreateICmpSGE(extent, b.index(0)), op, "an extent is negative");
+    llvm::Value *product =
+        b.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow, bytes, extent);
+    bytes = b.CreateExtractValue(product, 0);
+    // Beside an extent of 0 any other is fine.
+    fits = b.CreateOr(b.CreateAnd(fits, b.CreateNot(b.CreateExtractValue(product, 1))),
+                      b.CreateICmpEQ(extent, b.index(0)));
+  }
+  e.check(fits, op, "there is no memory for the tensor");
+  return bytes;
+}
+
 void alloc(KernelEmitter &e, ir::AllocOp op) {
   ir::TensorType type = op.getResult().getType();
-  if (!type.hasStaticShape())
-    return e.unsupported(op, "a kernel cannot allocate a tensor of dynamic shape on the cpu "
-                             "platform; allocate it in the orchestration");
   TensorView view;
   view.type = elementTypeOf(type);
-  view.data = e.extra(op);
-  for (int64_t extent : type.getShape())
-    view.extents.push_back(e.b.index(extent));
+  view.extents = e.indices(type.getShape(), op.getSizes());
   view.strides = denseStrides(e.b, view.extents);
+  view.data = type.hasStaticShape() ? e.extra(op) : e.allocate(op, countBytes(e, op, view));
   e.setTensor(op.getResult(), std::move(view));
 }
 

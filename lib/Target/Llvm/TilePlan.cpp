@@ -270,8 +270,10 @@ void TilePlan::addExtras(Operation *op) {
   } else if (auto alloc = dyn_cast<ir::AllocOp>(op)) {
     ir::TensorType type = alloc.getResult().getType();
     uint64_t bytes = sizeOf(elementTypeOf(type));
+    if (!type.hasStaticShape())
+      return; // the runtime allocates it
     for (int64_t extent : type.getShape())
-      bytes *= ShapedType::isDynamic(extent) ? 0 : extent;
+      bytes *= extent;
     Operation *around = op->getParentOp();
     addExtra(op, 0, bytes, isa<ir::FuncOp>(around) ? ~0u : Positions.lookup(around).second);
   } else if (isa<scf::YieldOp>(op) && isa<scf::ForOp>(op->getParentOp())) {

@@ -4,13 +4,33 @@
 
 using namespace kiln;
 
-const kiln_pipe_functions GroupRunner::Functions = {beginPush, endPush, pop, free};
+const kiln_pipe_functions GroupRunner::PipeFunctions = {beginPush, endPush, pop, free};
+const kiln_block_functions GroupRunner::BlockFunctions = {meet, allocate, release};
 
 GroupRunner::Instance::Instance(GroupRunner &runner, uint32_t number)
     : runner(runner), number(number), fiber(GroupRunner::runInstances, this) {}
 
 std::string GroupRunner::Instance::name() const {
   return role->lanes > 1 ? role->name + "#" + std::to_string(ctx.lane) : role->name;
+}
+
+static uint64_t countBlocks(const kiln_blocks &blocks) {
+  uint64_t count = 1;
+  for (int axis = 0; axis < KILN_MAX_GRID_DIMS; ++axis)
+    count *= static_cast<uint64_t>(blocks.end[axis] - blocks.begin[axis]);
+  return count;
+}
+
+/// Block `number` of a rectangle, counted along the last axis first.
+static kiln_blocks blockOf(const kiln_blocks &blocks, uint64_t number) {
+  kiln_blocks block;
+  for (int axis = KILN_MAX_GRID_DIMS; axis-- > 0;) {
+    auto extent = static_cast<uint64_t>(blocks.end[axis] - blocks.begin[axis]);
+    block.begin[axis] = blocks.begin[axis] + static_cast<int64_t>(number % extent);
+    block.end[axis] = block.begin[axis] + 1;
+    number /= extent;
+  }
+  return block;
 }
 
 //===----------------------------------------------------------------------===//
@@ -30,15 +50,16 @@ static bool addAligned(int64_t &total, uint64_t bytes) {
   return checkedAdd(total, static_cast<int64_t>(aligned), total);
 }
 
-Status GroupRunner::prepare(const GroupSpec &group) {
+Status GroupRunner::prepare(const GroupSpec &group, uint32_t numBlocks) {
   Group = nullptr; // until everything is there
   Pipes.clear();
   Handles.clear();
-  for (const PipeSpec &pipe : group.pipes) {
-    Pipes.emplace_back(pipe, group.roles[pipe.from].lanes, group.roles[pipe.to].lanes);
-    Handles.push_back(&Pipes.back());
-  }
-  NumInstances = group.numInstances();
+  for (uint32_t block = 0; block < numBlocks; ++block)
+    for (const PipeSpec &pipe : group.pipes) {
+      Pipes.emplace_back(pipe, group.roles[pipe.from].lanes, group.roles[pipe.to].lanes);
+      Handles.push_back(&Pipes.back());
+    }
+  NumInstances = numBlocks * group.numInstances();
   while (Instances.size() < NumInstances) {
     auto number = static_cast<uint32_t>(Instances.size());
     Instances.push_back(std::make_unique<Instance>(*this, number));
@@ -50,7 +71,7 @@ Status GroupRunner::prepare(const GroupSpec &group) {
   int64_t bytes = 0;
   bool fits = true;
   for (const RoleSpec &role : group.roles)
-    for (uint32_t lane = 0; lane < role.lanes; ++lane)
+    for (uint32_t i = 0; i < numBlocks * role.lanes; ++i)
       fits = fits && addAligned(bytes, role.workspaceBytes);
   for (const kiln_pipe &pipe : Pipes)
     fits = fits && addAligned(bytes, pipe.bytes());
@@ -65,14 +86,39 @@ Status GroupRunner::prepare(const GroupSpec &group) {
     Memory = *memory;
   }
   Group = &group;
+  NumBlocks = numBlocks;
   return Status::ok();
 }
 
-void GroupRunner::start(const kiln_args &args, const kiln_blocks &block, const int64_t *grid) {
+void GroupRunner::startInstance(Instance &instance, uint32_t lane, kiln_pipe *const *pipes) {
+  const RoleSpec &role = *instance.role;
+  instance.isDone = false;
+  instance.awaits = Awaits::Nothing;
+  instance.isReported = false;
+  instance.allocated.releaseAll();
+  NumMeeting += role.meets;
+  kiln_context &ctx = instance.ctx;
+  ctx = {};
+  ctx.abi_version = KILN_ABI_VERSION;
+  ctx.lane = lane;
+  ctx.lanes = role.lanes;
+  ctx.num_pipes = static_cast<uint32_t>(Group->pipes.size());
+  std::copy_n(Grid, KILN_MAX_GRID_DIMS, ctx.grid);
+  ctx.scratch_bytes = role.workspaceBytes;
+  ctx.pipes = pipes;
+  ctx.user = role.user;
+  ctx.report = reportFromKernel;
+  ctx.runtime = static_cast<CallReport *>(&instance);
+  ctx.pipe_functions = &PipeFunctions;
+  ctx.block_functions = &BlockFunctions;
+}
+
+void GroupRunner::start(const kiln_args &args, const kiln_blocks &blocks, const int64_t *grid) {
   Args = &args;
-  Block = &block;
+  Grid = grid;
   NumDone = 0;
   IsEnding = false;
+  NumMeeting = NumArrived = Round = 0;
   Failure.reset();
   auto *memory = static_cast<std::byte *>(Memory->data());
   auto take = [&](uint64_t bytes) {
@@ -80,46 +126,61 @@ void GroupRunner::start(const kiln_args &args, const kiln_blocks &block, const i
                          memory + ((bytes + PipeRing::alignment - 1) & ~(PipeRing::alignment - 1)));
   };
   auto next = Instances.begin();
-  for (uint32_t index = 0; index < Group->roles.size(); ++index) {
-    const RoleSpec &role = Group->roles[index];
-    for (uint32_t lane = 0; lane < role.lanes; ++lane) {
-      Instance *instance = (next++)->get();
-      instance->role = &role;
-      instance->roleIndex = index;
-      instance->isDone = false;
-      instance->awaited = nullptr;
-      instance->isReported = false;
-      kiln_context &ctx = instance->ctx;
-      ctx = {};
-      ctx.abi_version = KILN_ABI_VERSION;
-      ctx.lane = lane;
-      ctx.lanes = role.lanes;
-      ctx.num_pipes = static_cast<uint32_t>(Handles.size());
-      std::copy_n(grid, KILN_MAX_GRID_DIMS, ctx.grid);
-      ctx.scratch = role.workspaceBytes ? take(role.workspaceBytes) : nullptr;
-      ctx.scratch_bytes = role.workspaceBytes;
-      ctx.pipes = Handles.data();
-      ctx.user = role.user;
-      ctx.report = reportFromKernel;
-      ctx.runtime = static_cast<CallReport *>(instance);
-      ctx.pipe_functions = &Functions;
+  for (uint32_t block = 0; block < NumBlocks; ++block)
+    for (uint32_t index = 0; index < Group->roles.size(); ++index) {
+      const RoleSpec &role = Group->roles[index];
+      for (uint32_t lane = 0; lane < role.lanes; ++lane) {
+        Instance &instance = **next++;
+        instance.role = &role;
+        instance.roleIndex = index;
+        instance.block = blockOf(blocks, block);
+        startInstance(instance, lane, Handles.data() + block * Group->pipes.size());
+        instance.ctx.scratch = role.workspaceBytes ? take(role.workspaceBytes) : nullptr;
+      }
     }
-  }
   for (kiln_pipe &pipe : Pipes)
     pipe.reset(take(pipe.bytes()));
 }
 
-std::optional<GroupFailure> GroupRunner::run(const GroupSpec &group, const kiln_args &args,
-                                             const kiln_blocks &block, const int64_t *grid) {
-  if (Group != &group)
-    if (Status bad = prepare(group); !bad.isOk())
+std::optional<GroupFailure> GroupRunner::runTogether(const GroupSpec &group, const kiln_args &args,
+                                                     const kiln_blocks &blocks,
+                                                     const int64_t *grid) {
+  uint64_t count = countBlocks(blocks);
+  if (uint64_t most = GroupSpec::maxInstancesTogether / group.numInstances(); count > most)
+    return GroupFailure{
+        StatusCode::Unsupported,
+        KILN_FAIL,
+        "its blocks meet at a barrier, so all run at once: " + std::to_string(count) +
+            " of them; at most " + std::to_string(most) + " can",
+        "",
+        {}};
+  if (Group != &group || NumBlocks != count)
+    if (Status bad = prepare(group, static_cast<uint32_t>(count)); !bad.isOk())
       return GroupFailure{bad.code(), KILN_FAIL, bad.message(), "", {}};
-  start(args, block, grid);
+  start(args, blocks, grid);
   Times = RoleTimeline::current();
   Caller.switchTo(Instances.front()->fiber);
   if (!Failure)
     checkPipesEmpty();
+  if (Instances.size() > GroupSpec::maxInstances) { // stacks that few launches need
+    Instances.resize(GroupSpec::maxInstances);
+    Group = nullptr;
+  }
   return std::move(Failure);
+}
+
+std::optional<GroupFailure> GroupRunner::run(const GroupSpec &group, const kiln_args &args,
+                                             const kiln_blocks &blocks, const int64_t *grid) {
+  if (group.meets())
+    return runTogether(group, args, blocks, grid);
+  // One block at a time: each has pipes of its own, and ends with them empty.
+  for (uint64_t number = 0, count = countBlocks(blocks); number < count; ++number)
+    if (std::optional<GroupFailure> failed =
+            runTogether(group, args, blockOf(blocks, number), grid)) {
+      failed->block = blockOf(blocks, number);
+      return failed;
+    }
+  return std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -132,7 +193,7 @@ void GroupRunner::runInstances(void *argument) {
   while (true) { // once a block
     if (!runner.IsEnding) {
       self.sliceBegin = runner.Times ? runner.Times->now() : 0;
-      int32_t code = callKernel(self.role->function, *runner.Args, *runner.Block, self.ctx);
+      int32_t code = callKernel(self.role->function, *runner.Args, self.block, self.ctx);
       if (code != KILN_OK || self.isReported)
         runner.failRole(self, code);
       runner.endSlice(self, /*isWait=*/false);
@@ -151,10 +212,19 @@ void GroupRunner::runInstances(void *argument) {
 bool GroupRunner::canGoOn(const Instance &instance) {
   if (instance.isDone)
     return false;
-  if (!instance.awaited || instance.runner.IsEnding)
+  if (instance.runner.IsEnding)
     return true;
-  return instance.awaitsPush ? !instance.awaited->mustWaitToPush(instance.ctx.lane)
-                             : !instance.awaited->mustWaitToPop(instance.ctx.lane);
+  switch (instance.awaits) {
+  case Awaits::Nothing:
+    return true;
+  case Awaits::Push:
+    return !instance.pipe->mustWaitToPush(instance.ctx.lane);
+  case Awaits::Pop:
+    return !instance.pipe->mustWaitToPop(instance.ctx.lane);
+  case Awaits::Others:
+    return instance.runner.Round != instance.round;
+  }
+  return true;
 }
 
 GroupRunner::Instance *GroupRunner::next(const Instance &self) {
@@ -167,29 +237,35 @@ GroupRunner::Instance *GroupRunner::next(const Instance &self) {
   return nullptr;
 }
 
-bool GroupRunner::await(Instance &self, const kiln_pipe &pipe, bool isPush) {
-  if (IsEnding)
-    return false;
-  uint32_t lane = self.ctx.lane;
-  if (isPush ? !pipe.mustWaitToPush(lane) : !pipe.mustWaitToPop(lane))
-    return true;
-  self.awaited = &pipe;
-  self.awaitsPush = isPush;
+bool GroupRunner::yield(Instance &self) {
   endSlice(self, /*isWait=*/false);
   if (Instance *other = next(self))
     self.fiber.switchTo(other->fiber);
   else
     failDeadlock();
   endSlice(self, /*isWait=*/true);
-  self.awaited = nullptr;
+  self.awaits = Awaits::Nothing;
   return !IsEnding;
+}
+
+bool GroupRunner::await(Instance &self, const kiln_pipe &pipe, Awaits what) {
+  if (IsEnding)
+    return false;
+  uint32_t lane = self.ctx.lane;
+  if (what == Awaits::Push ? !pipe.mustWaitToPush(lane) : !pipe.mustWaitToPop(lane))
+    return true;
+  self.pipe = &pipe;
+  self.awaits = what;
+  return yield(self);
 }
 
 void GroupRunner::recordSlice(Instance &instance, bool isWait) {
   std::string what = instance.role->name;
   if (isWait)
-    what = (instance.awaitsPush ? "wait to push into " : "wait to pop from ") +
-           instance.awaited->spec().name;
+    what = instance.awaits == Awaits::Others
+               ? "wait for the other blocks"
+               : (instance.awaits == Awaits::Push ? "wait to push into " : "wait to pop from ") +
+                     instance.pipe->spec().name;
   int64_t now = Times->now();
   Times->add({0, instance.name(), std::move(what), isWait, instance.sliceBegin, now});
   instance.sliceBegin = now;
@@ -199,9 +275,13 @@ void GroupRunner::recordSlice(Instance &instance, bool isWait) {
 // What roles call
 //===----------------------------------------------------------------------===//
 
+GroupRunner::Instance &GroupRunner::caller(kiln_context *ctx) {
+  return static_cast<Instance &>(*static_cast<CallReport *>(ctx->runtime));
+}
+
 GroupRunner::Instance *GroupRunner::callerAt(kiln_context *ctx, const kiln_pipe &pipe,
                                              bool isProducer) {
-  auto &self = static_cast<Instance &>(*static_cast<CallReport *>(ctx->runtime));
+  Instance &self = caller(ctx);
   const PipeSpec &spec = pipe.spec();
   if (self.roleIndex == (isProducer ? spec.from : spec.to))
     return &self;
@@ -219,7 +299,7 @@ void *GroupRunner::beginPush(kiln_context *ctx, kiln_pipe *pipe) {
     self->runner.failMisuse(*self, *pipe, "begins a push before it has ended the last");
     return nullptr;
   }
-  return self->runner.await(*self, *pipe, true) ? pipe->beginPush(ctx->lane) : nullptr;
+  return self->runner.await(*self, *pipe, Awaits::Push) ? pipe->beginPush(ctx->lane) : nullptr;
 }
 
 int32_t GroupRunner::endPush(kiln_context *ctx, kiln_pipe *pipe) {
@@ -236,7 +316,7 @@ int32_t GroupRunner::endPush(kiln_context *ctx, kiln_pipe *pipe) {
 
 void *GroupRunner::pop(kiln_context *ctx, kiln_pipe *pipe) {
   Instance *self = callerAt(ctx, *pipe, false);
-  return self && self->runner.await(*self, *pipe, false) ? pipe->pop(ctx->lane) : nullptr;
+  return self && self->runner.await(*self, *pipe, Awaits::Pop) ? pipe->pop(ctx->lane) : nullptr;
 }
 
 int32_t GroupRunner::free(kiln_context *ctx, kiln_pipe *pipe) {
@@ -251,6 +331,38 @@ int32_t GroupRunner::free(kiln_context *ctx, kiln_pipe *pipe) {
   return KILN_OK;
 }
 
+int32_t GroupRunner::meet(kiln_context *ctx, const char *file, int32_t line) {
+  Instance &self = caller(ctx);
+  GroupRunner &runner = self.runner;
+  if (runner.IsEnding)
+    return KILN_FAIL;
+  if (!self.role->meets) {
+    runner.fail({StatusCode::KernelFailed,
+                 KILN_FAIL,
+                 "comes to a barrier, but was registered without KILN_ROLE_MEETS",
+                 self.name(),
+                 {},
+                 self.block});
+    return KILN_FAIL;
+  }
+  if (++runner.NumArrived == runner.NumMeeting) {
+    runner.NumArrived = 0;
+    ++runner.Round;
+    return KILN_OK;
+  }
+  self.round = runner.Round;
+  self.barrierFile = file;
+  self.barrierLine = line;
+  self.awaits = Awaits::Others;
+  return runner.yield(self) ? KILN_OK : KILN_FAIL;
+}
+
+void *GroupRunner::allocate(kiln_context *ctx, uint64_t bytes) {
+  return caller(ctx).allocated.allocate(bytes);
+}
+
+void GroupRunner::release(kiln_context *ctx) { caller(ctx).allocated.release(); }
+
 //===----------------------------------------------------------------------===//
 // Failures
 //===----------------------------------------------------------------------===//
@@ -263,7 +375,7 @@ void GroupRunner::fail(GroupFailure failure) {
 
 void GroupRunner::failRole(const Instance &instance, int32_t code) {
   fail({StatusCode::KernelFailed, code, instance.isReported ? instance.message : "",
-        instance.name(), instance.isReported ? instance.loc : SourceLoc()});
+        instance.name(), instance.isReported ? instance.loc : SourceLoc(), instance.block});
 }
 
 void GroupRunner::failMisuse(const Instance &instance, const kiln_pipe &pipe, const char *what) {
@@ -271,28 +383,55 @@ void GroupRunner::failMisuse(const Instance &instance, const kiln_pipe &pipe, co
         KILN_FAIL,
         "pipe '" + pipe.spec().name + "': " + what,
         instance.name(),
-        {}});
+        {},
+        instance.block});
+}
+
+std::string GroupRunner::describeWait(const Instance &instance) {
+  if (instance.awaits == Awaits::Others) {
+    std::string place;
+    if (instance.barrierFile)
+      place = SourceLoc{instance.barrierFile, instance.barrierLine, 0}.str();
+    return " waits at the barrier" + (place.empty() ? "" : " at " + place);
+  }
+  bool isPush = instance.awaits == Awaits::Push;
+  const kiln_pipe &pipe = *instance.pipe;
+  uint64_t used =
+      isPush ? pipe.slotsUsedByPush(instance.ctx.lane) : pipe.slotsUsedByPop(instance.ctx.lane);
+  return (isPush ? " waits to push into '" : " waits to pop from '") + pipe.spec().name + "' (" +
+         std::to_string(used) + " of " + std::to_string(pipe.spec().slots) + " slots full)";
 }
 
 void GroupRunner::failDeadlock() {
-  std::string text = "deadlock in the group: ", ended;
-  const char *separator = "";
+  constexpr unsigned most = 16; // of many blocks the first ones tell
+  unsigned numWaiting = 0, numEnded = 0;
+  std::string waiting, ended;
+  auto add = [](std::string &list, unsigned &count, const std::string &entry) {
+    if (count++ < most)
+      list += (list.empty() ? "" : ", ") + entry;
+  };
   for (uint32_t i = 0; i < NumInstances; ++i) {
     const Instance &instance = *Instances[i];
-    if (instance.isDone) {
-      ended += (ended.empty() ? "; ended: " : ", ") + instance.name();
-      continue;
-    }
-    const kiln_pipe &pipe = *instance.awaited;
-    uint64_t used = instance.awaitsPush ? pipe.slotsUsedByPush(instance.ctx.lane)
-                                        : pipe.slotsUsedByPop(instance.ctx.lane);
-    text += separator + instance.name() +
-            (instance.awaitsPush ? " waits to push into '" : " waits to pop from '") +
-            pipe.spec().name + "' (" + std::to_string(used) + " of " +
-            std::to_string(pipe.spec().slots) + " slots full)";
-    separator = ", ";
+    std::string name = instance.name();
+    if (NumBlocks > 1)
+      name += " (block " + toString(Dims(instance.block.begin, KILN_MAX_GRID_DIMS)) + ")";
+    if (instance.isDone)
+      add(ended, numEnded, name);
+    else
+      add(waiting, numWaiting, name + describeWait(instance));
   }
-  fail({StatusCode::Deadlock, KILN_FAIL, text + ended, "", {}});
+  auto finish = [](std::string &list, unsigned count) {
+    if (count > most)
+      list += " and " + std::to_string(count - most) + " more";
+  };
+  finish(waiting, numWaiting);
+  finish(ended, numEnded);
+  fail({StatusCode::Deadlock,
+        KILN_FAIL,
+        (NumBlocks > 1 ? "deadlock of the blocks: " : "deadlock in the group: ") + waiting +
+            (ended.empty() ? "" : "; ended: " + ended),
+        "",
+        {}});
 }
 
 void GroupRunner::checkPipesEmpty() {
