@@ -1,5 +1,6 @@
 #include "Allocations.h"
 #include "CBackend.h"
+#include "CallPath.h"
 
 #include <sys/mman.h>
 #include <thread>
@@ -223,6 +224,26 @@ TEST(Call, test_outputs_that_overlap) {
     Status again = f(a, left, middle);
     EXPECT_EQ(again.isOk(), !check) << "KILN_CHECK looks each time, else the first time";
   }
+}
+
+TEST(CallStates, test_states_are_told_apart_by_all_their_words) {
+  // Far more than there are buckets, most of them alike but for a bit.
+  CallStates states;
+  std::vector<const CallState *> added;
+  for (uint64_t i = 0; i < 2000; ++i) {
+    auto state = std::make_unique<CallState>();
+    state->words = {1, i >> 6, i & 63};
+    state->words.resize(2 + i % 2);
+    bool isNew = false;
+    const CallState *found = states.add(std::move(state), isNew);
+    bool isRepeated = i % 2 == 0 && i & 63;
+    EXPECT_EQ(isNew, !isRepeated) << i;
+    added.push_back(found);
+  }
+  for (const CallState *state : added)
+    EXPECT_EQ(states.find(state->words), state);
+  EXPECT_EQ(states.find(std::vector<uint64_t>{1, 1u << 20}), nullptr);
+  EXPECT_EQ(states.find(std::vector<uint64_t>{1}), nullptr);
 }
 
 TEST(Call, test_check_is_asked_for_by_the_environment) {
