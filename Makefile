@@ -75,9 +75,10 @@ tsan: ## build and test the runtime under ThreadSanitizer (build-tsan/)
 	ninja -C build-tsan -j $(JOBS)
 	$(call run-tests,build-tsan)
 
-fuzz: ## fuzz the parser, the verifiers and the passes (build-fuzz/)
+fuzz: ## fuzz the readers of files, then the parser, the verifiers and the passes (build-fuzz/)
 	$(SETUP) --fuzz
-	JOBS=$(JOBS) fuzz/run build-fuzz -runs=$(FUZZ_RUNS) -max_total_time=$(FUZZ_SECONDS)
+	for target in entry bundle dump parse; do JOBS=$(JOBS) fuzz/run build-fuzz --target=$$target \
+		-runs=$(FUZZ_RUNS) -max_total_time=$(FUZZ_SECONDS); done
 
 format: ## format the C++ sources in place
 	$(sources) | xargs -0 -r clang-format-22 -i

@@ -119,9 +119,23 @@ private:
         call();
       return (now() - start) / calls * 1e9;
     };
+    // The same with shapes that differ from call to call, and with pointers and numbers.
+    Tensor wide[] = {filled({3, 48}, 1), filled({3, 48}, 2), filled({3, 48}, 3), filled({3, 48}, 4),
+                     filled({3, 48}, 0)};
+    Tensor narrow[] = {a, b, c, d, out};
+    bool isWide = false;
+    auto callAnother = [&] {
+      Tensor *now = (isWide = !isWide) ? wide : narrow;
+      (void)f(now[0], now[1], now[2], now[3], now[4]);
+    };
+    auto raw = [](const Tensor &tensor) { return RawTensor(tensor.data(), DType::F32, {1, 16}); };
+    callAnother();
+    check(wide[4].dataAs<float>()[15] == 10 && jit.counters().callStates == 1, "another shape");
     std::vector<Sample> samples = measureInTurns(
         Rounds, 7, [&] { return perCall([&] { (void)f(a, b, c, d, out); }); },
-        [&] { return perCall([&] { kernel(&args, &range, &context); }); });
+        [&] { return perCall([&] { kernel(&args, &range, &context); }); },
+        [&] { return perCall(callAnother); },
+        [&] { return perCall([&] { (void)f(raw(a), raw(b), raw(c), raw(d), raw(out)); }); });
     Rows.add({"JIT call of a one-block kernel, 5 tensors",
               samples[0],
               "ns",
@@ -130,9 +144,13 @@ private:
               {},
               {}});
     double direct = samples[1].median;
-    Sample over{samples[0].median - direct, samples[0].low - direct, samples[0].high - direct};
-    Rows.add({"JIT call, over a direct call", over, "ns", "", 0, Target::atMost(100),
-              Target::atMost(50)});
+    auto addOver = [&](const char *name, const Sample &sample) {
+      Sample over{sample.median - direct, sample.low - direct, sample.high - direct};
+      Rows.add({name, over, "ns", "", 0, Target::atMost(100), Target::atMost(50)});
+    };
+    addOver("JIT call, over a direct call", samples[0]);
+    addOver("JIT call, other shapes each time, over it", samples[2]);
+    addOver("JIT call of raw pointers, over it", samples[3]);
   }
 
   void benchCompile() {

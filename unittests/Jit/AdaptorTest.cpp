@@ -164,11 +164,10 @@ struct RandomArg {
     for (int64_t &extent : extents)
       extent = number();
     // Most often as they would be row-major, perhaps with one that is not, or with a pitch.
-    int64_t step = 1;
-    for (int axis = std::min<int>(arg.rank, 6); axis-- > 0;) {
-      strides[size_t(axis)] = random() % 8 ? step : number();
-      step = int64_t(uint64_t(strides[size_t(axis)]) * uint64_t(extents[size_t(axis)])) +
-             (random() % 8 ? 0 : 4);
+    uint64_t step = 1; // may wrap
+    for (size_t axis = std::min<size_t>(arg.rank, 6); axis-- > 0;) {
+      strides[axis] = random() % 8 ? int64_t(step) : number();
+      step = uint64_t(strides[axis]) * uint64_t(extents[axis]) + (random() % 8 ? 0 : 4);
     }
     arg.extents = random() % 64 ? extents.data() : nullptr;
     arg.strides = random() % 4 ? strides.data() : nullptr;

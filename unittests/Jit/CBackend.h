@@ -9,8 +9,7 @@
 #ifndef KILN_UNITTESTS_JIT_CBACKEND_H
 #define KILN_UNITTESTS_JIT_CBACKEND_H
 
-#include "TestSupport.h"
-#include "kiln/Jit/Jit.h"
+#include "JitTestSupport.h"
 
 #include <atomic>
 #include <fcntl.h>
@@ -136,48 +135,6 @@ private:
   CKernel Kernel;
   std::string Identity;
 };
-
-/// A Jit whose cache is in this directory, and who writes its log down.
-struct TestJit {
-  explicit TestJit(const std::string &directory = "", bool check = false)
-      : jit([&] {
-          JitOptions options;
-          options.cache = {};
-          options.cache.directory = directory;
-          options.check = check;
-          options.log = [this](const std::string &line) { log.push_back(line); };
-          return options;
-        }()) {}
-  std::vector<std::string> log;
-  Jit jit;
-};
-
-/// Small integers: sums of products are exact in any order.
-inline Tensor randomTensor(Dims extents, unsigned seed) {
-  Tensor tensor = take(Tensor::empty(DType::F32, extents));
-  uint64_t state = seed * 2654435761u + 1;
-  for (int64_t i = 0; i < tensor.numElements(); ++i) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    tensor.dataAs<float>()[i] = float(int64_t(state >> 60) - 8);
-  }
-  return tensor;
-}
-
-/// Whether c = a @ b, however the three lie in memory.
-inline bool isProduct(const Tensor &a, const Tensor &b, const Tensor &c) {
-  auto at = [](const Tensor &t, int64_t i, int64_t j) {
-    return t.dataAs<float>()[i * t.stride(0) + j * t.stride(1)];
-  };
-  for (int64_t i = 0; i < c.extent(0); ++i)
-    for (int64_t j = 0; j < c.extent(1); ++j) {
-      float sum = 0;
-      for (int64_t k = 0; k < a.extent(1); ++k)
-        sum += at(a, i, k) * at(b, k, j);
-      if (!(at(c, i, j) == sum))
-        return false;
-    }
-  return true;
-}
 
 } // namespace kiln::test
 

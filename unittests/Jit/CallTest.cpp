@@ -1,5 +1,6 @@
 #include "Allocations.h"
 #include "CBackend.h"
+#include "CallPath.h"
 
 #include <sys/mman.h>
 #include <thread>
@@ -15,28 +16,10 @@ struct Matmul : testing::Test {
   Compiled f = test.jit.compile(backend);
 
   void expectCounts(uint64_t compiles, uint64_t callStates, int line = __builtin_LINE()) {
-    JitCounters counters = test.jit.counters();
-    EXPECT_EQ(counters.compiles, compiles) << "line " << line;
+    test.expectCounts(compiles, callStates, line);
     EXPECT_EQ(uint64_t(backend->compiles), compiles) << "line " << line;
-    EXPECT_EQ(counters.callStates, callStates) << "line " << line;
   }
 };
-
-struct Operands {
-  Tensor a, b, c;
-  explicit Operands(int64_t m, int64_t k = 64, int64_t n = 32)
-      : a(randomTensor({m, k}, unsigned(m))), b(randomTensor({k, n}, 7)),
-        c(take(Tensor::empty(DType::F32, {m, n}))) {
-    EXPECT_OK(c.fillPoison());
-  }
-  bool isRight() const { return isProduct(a, b, c); }
-};
-
-DLTensor dlOf(const Tensor &t, int64_t *shape, int64_t *strides) {
-  std::copy(t.extents().begin(), t.extents().end(), shape);
-  std::copy(t.strides().begin(), t.strides().end(), strides);
-  return {t.data(), {kDLCPU, 0}, t.rank(), {kDLFloat, 32, 1}, shape, strides, 0};
-}
 
 TEST_F(Matmul, test_one_artifact_for_all_shapes) {
   for (int64_t m : {1, 7, 2048, 4096, 8192}) {
@@ -241,6 +224,35 @@ TEST(Call, test_outputs_that_overlap) {
     Status again = f(a, left, middle);
     EXPECT_EQ(again.isOk(), !check) << "KILN_CHECK looks each time, else the first time";
   }
+}
+
+TEST(CallStates, test_states_are_told_apart_by_all_their_words) {
+  // Far more than there are buckets, most of them alike but for a bit.
+  CallStates states;
+  std::vector<const CallState *> added;
+  for (uint64_t i = 0; i < 2000; ++i) {
+    auto state = std::make_unique<CallState>();
+    state->words = {1, i >> 6, i & 63};
+    state->words.resize(2 + i % 2);
+    bool isNew = false;
+    const CallState *found = states.add(std::move(state), isNew);
+    bool isRepeated = i % 2 == 0 && i & 63;
+    EXPECT_EQ(isNew, !isRepeated) << i;
+    added.push_back(found);
+  }
+  for (const CallState *state : added)
+    EXPECT_EQ(states.find(state->words), state);
+  EXPECT_EQ(states.find(std::vector<uint64_t>{1, 1u << 20}), nullptr);
+  EXPECT_EQ(states.find(std::vector<uint64_t>{1}), nullptr);
+}
+
+TEST(Call, test_check_is_asked_for_by_the_environment) {
+  for (auto [value, isOn] : {std::pair{"1", true}, {"0", false}, {"", false}, {"yes", false}}) {
+    setenv("KILN_CHECK", value, 1);
+    EXPECT_EQ(JitOptions().check, isOn) << value;
+  }
+  unsetenv("KILN_CHECK");
+  EXPECT_FALSE(JitOptions().check);
 }
 
 TEST(Call, test_failing_kernels) {

@@ -1,31 +1,16 @@
 //===- ProgramTest.cpp - real programs through the JIT ------------------------------------===//
 #include "kiln/Language/Program.h"
-#include "kiln/Jit/Jit.h"
+#include "JitTestSupport.h"
 #include "kiln/Jit/ProgramSource.h"
 #include "kiln/Language/Library.h"
 #include "kiln/Language/ProgramAccess.h"
 
-#include <filesystem>
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 
 using namespace kiln;
+using namespace kiln::test;
 
 namespace {
-
-template <typename T> T take(Expected<T> value, int line = __builtin_LINE()) {
-  if (!value) {
-    std::fprintf(stderr, "ProgramTest.cpp:%d: %s\n", line, value.status().str().c_str());
-    std::abort();
-  }
-  return std::move(*value);
-}
-
-#define EXPECT_OK(expr)                                                                            \
-  do {                                                                                             \
-    Status status_ = (expr);                                                                       \
-    EXPECT_TRUE(status_.isOk()) << status_.str();                                                  \
-  } while (false)
 
 /// c = a @ b; one block for each tile of c.
 Program matmulProgram(int64_t block = 32) {
@@ -54,56 +39,10 @@ Program fillRowProgram() {
   return p;
 }
 
-Tensor randomTensor(Dims extents, unsigned seed) {
-  Tensor tensor = take(Tensor::empty(DType::F32, extents));
-  uint64_t state = seed * 2654435761u + 1;
-  for (int64_t i = 0; i < tensor.numElements(); ++i) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    tensor.dataAs<float>()[i] = float(int64_t(state >> 60) - 8);
-  }
-  return tensor;
-}
-
-struct Operands {
-  Tensor a, b, c;
-  explicit Operands(int64_t m, int64_t k = 64, int64_t n = 32)
-      : a(randomTensor({m, k}, unsigned(m))), b(randomTensor({k, n}, 7)),
-        c(take(Tensor::empty(DType::F32, {m, n}))) {
-    EXPECT_OK(c.fillPoison());
-  }
-  /// Small integers: exact in any order.
-  bool isRight() const {
-    auto at = [](const Tensor &t, int64_t i, int64_t j) {
-      return t.dataAs<float>()[i * t.stride(0) + j * t.stride(1)];
-    };
-    for (int64_t i = 0; i < c.extent(0); ++i)
-      for (int64_t j = 0; j < c.extent(1); ++j) {
-        float sum = 0;
-        for (int64_t k = 0; k < a.extent(1); ++k)
-          sum += at(a, i, k) * at(b, k, j);
-        if (!(at(c, i, j) == sum))
-          return false;
-      }
-    return true;
-  }
-};
-
-JitOptions optionsFor(const std::string &directory) {
-  JitOptions options;
-  options.cache = {};
-  options.cache.directory = directory;
-  return options;
-}
-
 struct JitMatmul : ::testing::Test {
-  Jit jit{optionsFor("")};
+  TestJit test;
   Program program = matmulProgram();
-  Compiled f = take(jit.compile(program));
-
-  void expectCounts(uint64_t compiles, uint64_t callStates, int line = __builtin_LINE()) {
-    EXPECT_EQ(jit.counters().compiles, compiles) << "line " << line;
-    EXPECT_EQ(jit.counters().callStates, callStates) << "line " << line;
-  }
+  Compiled f = take(test.jit.compile(program));
 };
 
 TEST_F(JitMatmul, test_one_artifact_for_all_shapes) {
@@ -112,7 +51,7 @@ TEST_F(JitMatmul, test_one_artifact_for_all_shapes) {
     EXPECT_OK(f(o.a, o.b, o.c));
     EXPECT_TRUE(o.isRight()) << m;
   }
-  expectCounts(1, 1);
+  test.expectCounts(1, 1);
 }
 
 TEST_F(JitMatmul, test_all_forms_share_one_call_state) {
@@ -124,11 +63,11 @@ TEST_F(JitMatmul, test_all_forms_share_one_call_state) {
     EXPECT_TRUE(o.isRight()) << m;
   }
   Operands o(33);
-  int64_t shape[] = {33, 64};
-  DLTensor a{o.a.data(), {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, shape, nullptr, 0};
+  int64_t shape[2], strides[2];
+  DLTensor a = dlOf(o.a, shape, strides);
   EXPECT_OK(f(&a, TensorAdaptor(o.b), TensorAdaptor(o.c).mark_layout_dynamic()));
   EXPECT_TRUE(o.isRight());
-  expectCounts(1, 1);
+  test.expectCounts(1, 1);
 }
 
 TEST_F(JitMatmul, test_static_mark_compiles_once_per_extent) {
@@ -138,11 +77,11 @@ TEST_F(JitMatmul, test_static_mark_compiles_once_per_extent) {
       EXPECT_OK(f(TensorAdaptor(o.a).mark_static(), o.b, TensorAdaptor(o.c).mark_static({0})));
       EXPECT_TRUE(o.isRight()) << m;
     }
-  expectCounts(2, 2);
+  test.expectCounts(2, 2);
   Operands o(24);
   EXPECT_OK(f(TensorAdaptor(o.a).mark_static().mark_layout_dynamic(), o.b, o.c));
   EXPECT_TRUE(o.isRight());
-  expectCounts(3, 3);
+  test.expectCounts(3, 3);
 }
 
 TEST_F(JitMatmul, test_thin_transposed_and_strided_tensors) {
@@ -171,9 +110,9 @@ TEST_F(JitMatmul, test_thin_transposed_and_strided_tensors) {
 }
 
 TEST(JitProgram, test_small_then_larger_than_four_gigabytes) {
-  Jit jit(optionsFor(""));
+  TestJit test;
   Program program = fillRowProgram();
-  Compiled fill = take(jit.compile(program));
+  Compiled fill = take(test.jit.compile(program));
   Tensor small = take(Tensor::empty(DType::F32, {4, 16}));
   EXPECT_OK(fill(small, 3, 1.5));
   EXPECT_EQ(small.dataAs<float>()[63], 1.5f);
@@ -189,29 +128,26 @@ TEST(JitProgram, test_small_then_larger_than_four_gigabytes) {
   auto *data = static_cast<float *>(memory);
   EXPECT_EQ(data[rows * columns - 1], 2.5f);
   EXPECT_EQ(data[(rows / 2 + 1) * columns - 16], 3.5f);
-  EXPECT_EQ(jit.counters().compiles, 2u);
+  EXPECT_EQ(test.jit.counters().compiles, 2u);
   munmap(memory, bytes);
 }
 
 TEST(JitProgram, test_second_process_finds_it_on_disk) {
-  std::string directory =
-      (std::filesystem::temp_directory_path() / ("kiln-jit-test-" + std::to_string(getpid())))
-          .string();
+  TempDir dir;
   for (uint64_t compiles : {1, 0}) {
-    Jit jit(optionsFor(directory)); // as a process would: nothing in memory
+    TestJit test(dir.str()); // as a process would: nothing in memory
     Program program = matmulProgram();
     Operands o(40);
-    EXPECT_OK(take(jit.compile(program))(o.a, o.b, o.c));
+    EXPECT_OK(take(test.jit.compile(program))(o.a, o.b, o.c));
     EXPECT_TRUE(o.isRight());
-    EXPECT_EQ(jit.counters().compiles, compiles);
+    EXPECT_EQ(test.jit.counters().compiles, compiles);
   }
-  Jit jit(optionsFor(directory));
+  TestJit test(dir.str());
   Program other = matmulProgram(16);
   Operands o(40);
-  EXPECT_OK(take(jit.compile(other))(o.a, o.b, o.c));
+  EXPECT_OK(take(test.jit.compile(other))(o.a, o.b, o.c));
   EXPECT_TRUE(o.isRight());
-  EXPECT_EQ(jit.counters().compiles, 1u) << "another program";
-  std::filesystem::remove_all(directory);
+  EXPECT_EQ(test.jit.counters().compiles, 1u) << "another program";
 }
 
 TEST(JitProgram, test_hash_knows_the_program_and_not_where_it_stands) {
@@ -240,15 +176,15 @@ TEST(JitProgram, test_hash_knows_the_program_and_not_where_it_stands) {
 }
 
 TEST(JitProgram, test_errors_of_programs) {
-  Jit jit(optionsFor(""));
+  TestJit test;
   Program broken("broken");
   broken.kernel("k", {"x"},
                 [](Out<f32> x) { store(zeros<f32>(8, 8) + zeros<f32>(8, 7), x, {0, 0}); });
-  Status wrong = jit.compile(broken).status();
+  Status wrong = test.jit.compile(broken).status();
   EXPECT_FALSE(wrong.isOk());
   EXPECT_GT(wrong.location().line, 0);
   Program good = fillRowProgram();
-  EXPECT_EQ(jit.compile(good, "h200").status().code(), StatusCode::Unsupported);
+  EXPECT_EQ(test.jit.compile(good, "h200").status().code(), StatusCode::Unsupported);
 }
 
 TEST(JitProgram, test_from_c) {
@@ -259,9 +195,22 @@ TEST(JitProgram, test_from_c) {
       %c = tile.add %a, %b : !tile.tile<4x8xf32>
       tile.store %c, %y[0, 0]
     })";
+  TempDir dir;
+  setenv("KILN_CACHE_DIR", dir.str().c_str(), 1);
   kiln_jit *jit = kiln_jit_create();
-  EXPECT_EQ(kiln_jit_compile(jit, "nonsense", 8, "cpu", nullptr), nullptr);
-  EXPECT_NE(std::string(kiln_jit_error()), "");
+  unsetenv("KILN_CACHE_DIR");
+  auto refuses = [&](kiln_jit *with, const char *program, const char *platform, const char *entry,
+                     const char *why) {
+    EXPECT_EQ(kiln_jit_compile(with, program, program ? strlen(program) : 0, platform, entry),
+              nullptr);
+    EXPECT_TRUE(contains(kiln_jit_error(), why)) << kiln_jit_error();
+  };
+  refuses(jit, "nonsense", "cpu", nullptr, "error");
+  refuses(jit, "", "cpu", nullptr, "");
+  refuses(jit, text, "abacus", nullptr, "'abacus'");
+  refuses(jit, text, "cpu", "nobody", "nobody");
+  refuses(jit, nullptr, "cpu", nullptr, "text is NULL");
+  refuses(nullptr, text, "cpu", nullptr, "JIT is NULL");
   kiln_compiled *add = kiln_jit_compile(jit, text, sizeof text - 1, "cpu", nullptr);
   ASSERT_NE(add, nullptr) << kiln_jit_error();
   Tensor x = randomTensor({4, 8}, 1), y = take(Tensor::empty(DType::F32, {4, 8}));
@@ -269,6 +218,13 @@ TEST(JitProgram, test_from_c) {
   EXPECT_EQ(kiln_compiled_compile_only(add, args, 3), 0) << kiln_jit_error();
   EXPECT_EQ(kiln_compiled_call(add, args, 3), 0) << kiln_jit_error();
   EXPECT_EQ(y.dataAs<float>()[31], x.dataAs<float>()[31] + 0.5f);
+  kiln_jit_counters counters;
+  kiln_jit_get_counters(jit, &counters);
+  EXPECT_EQ(counters.call_states, 1u);
+  EXPECT_EQ(counters.compiles, 1u);
+  EXPECT_EQ(counters.disk_hits, 0u);
+  EXPECT_NE(kiln_compiled_call(add, nullptr, 3), 0);
+  EXPECT_TRUE(contains(kiln_jit_error(), "arguments is NULL")) << kiln_jit_error();
   EXPECT_NE(kiln_compiled_call(add, args, 2), 0);
   EXPECT_NE(std::string(kiln_jit_error()).find("takes 3 arguments (x, s, y)"), std::string::npos)
       << kiln_jit_error();
