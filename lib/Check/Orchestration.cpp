@@ -60,19 +60,11 @@ static Status addPredicate(const Access &access, ir::SubmitOp op, Task &task) {
   return Status::ok();
 }
 
-bool OrchestrationHost::isMarked(const Tensor &tensor) const {
-  return llvm::any_of(Marked, [&](const Tensor &other) {
-    return tensor.buffer() == other.buffer() &&
-           tensor.byteOffset() < other.byteOffset() + other.spanBytes() &&
-           other.byteOffset() < tensor.byteOffset() + tensor.spanBytes();
-  });
-}
-
 Status OrchestrationHost::submit(Interpreter &in, ir::SubmitOp op) {
   Task task;
   if (op.getCallee())
     task = makeTask(lookup(*op.getCallee()), in.getAll(op.getArgs()),
-                    [&](const Tensor &tensor) { return isMarked(tensor); });
+                    [&](const Tensor &tensor) { return Marked.contains(tensor); });
   if (!op.getStaticGrid().empty())
     task.grid(in.indices(op.getStaticGrid(), op.getGrid()));
   for (mlir::Value dep : op.getDeps())

@@ -10,6 +10,7 @@
 
 #include "Interpreter.h"
 
+#include "kiln/runtime/dump_marks.h"
 #include "kiln/runtime/engine.h"
 
 namespace kiln::sim {
@@ -25,19 +26,16 @@ public:
       : Host(symbols), Run(engine), Watcher(checker) {}
 
   Expected<Tensor> alloc(DType dtype, Dims extents) override { return Run.alloc(dtype, extents); }
-  void mark(const Tensor &tensor) override { Marked.push_back(tensor); }
+  void mark(const Tensor &tensor) override { Marked.add(tensor); }
   Status submit(Interpreter &in, ir::SubmitOp op) override;
   Status get(Interpreter &in, ir::GetOp op) override;
   Status beginScope(ir::ScopeOp op) override;
   Status endScope(ir::ScopeOp) override { return Run.endScope(); }
 
 private:
-  /// Whether a tensor shares memory with one that was marked for the dump.
-  bool isMarked(const Tensor &tensor) const;
-
   Engine &Run;
   Checker *Watcher;
-  std::vector<Tensor> Marked;
+  DumpMarks Marked;
 };
 
 } // namespace kiln::sim

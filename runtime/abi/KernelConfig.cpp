@@ -105,6 +105,13 @@ static void addSignature(Json &object, const Signature &signature) {
   object["signature"] = Json::array();
   for (const TensorParam &tensor : signature.tensors)
     object["signature"].push_back(directionName(tensor.direction));
+  object["const"] = Json::array();
+  object["boxes"] = Json::array();
+  for (size_t i = 0; i < signature.tensors.size(); ++i) {
+    object["const"].push_back(signature.tensors[i].isConst);
+    std::string box = signature.boxOf(i);
+    object["boxes"].push_back(box.empty() ? Json(nullptr) : Json(box));
+  }
   object["scalars"] = Json::array();
   for (const ScalarParam &scalar : signature.scalars)
     object["scalars"].push_back({{"name", scalar.name}, {"type", toString(scalar.type)}});
@@ -161,7 +168,9 @@ static std::string pythonString(const std::string &text) {
 /// members.
 static void renderPython(const Json &value, const std::string &indent, bool directions,
                          std::string &out) {
-  if (value.is_boolean()) {
+  if (value.is_null()) {
+    out += "None";
+  } else if (value.is_boolean()) {
     out += value.get<bool>() ? "True" : "False";
   } else if (value.is_string()) {
     const auto &text = value.get_ref<const std::string &>();

@@ -50,13 +50,69 @@ Status TensorParam::accepts(const Tensor &tensor) const {
   return Status::ok();
 }
 
+static std::string startOf(const BlockBox::Axis &axis, std::span<const ScalarParam> scalars,
+                           int64_t constant) {
+  std::string text;
+  auto add = [&](int64_t factor, const std::string &variable) {
+    bool isNegative = factor < 0;
+    text += text.empty() ? (isNegative ? "-" : "") : (isNegative ? " - " : " + ");
+    std::string size = std::to_string(factor).substr(isNegative);
+    text += variable.empty() ? size : size == "1" ? variable : size + "*" + variable;
+  };
+  for (size_t dim = 0; dim < axis.perBlock.size(); ++dim)
+    if (axis.perBlock[dim] != 0)
+      add(axis.perBlock[dim], "b" + std::to_string(dim));
+  for (auto [scalar, factor] : axis.perScalar)
+    add(factor, scalar < scalars.size() ? scalars[scalar].name : "?");
+  if (constant != 0 || text.empty())
+    add(constant, "");
+  return text;
+}
+
+std::string BlockBox::str(std::span<const ScalarParam> scalars) const {
+  std::string text;
+  for (const Axis &axis : axes) {
+    text += text.empty() ? "[" : ", ";
+    if (axis.isWhole())
+      text += ":";
+    else
+      text += startOf(axis, scalars, axis.constant) + " : " +
+              startOf(axis, scalars, axis.constant + axis.extent);
+  }
+  return text + "]";
+}
+
+std::string Signature::boxOf(size_t tensor) const {
+  return tensor < tensors.size() && tensors[tensor].box ? tensors[tensor].box->str(scalars) : "";
+}
+
 /// Index and i64 are the same.
 static bool sameScalarType(DType a, DType b) {
   auto canonical = [](DType type) { return type == DType::Index ? DType::I64 : type; };
   return canonical(a) == canonical(b);
 }
 
-static Status verifyTensor(const TensorParam &param) {
+static Status verifyBox(const BlockBox &box, int rank, size_t numScalars) {
+  // Beyond these nothing is a place in a tensor, and the end of a box could overflow.
+  constexpr int64_t most = int64_t{1} << 61;
+  auto isPlace = [](int64_t number) { return number > -most && number < most; };
+  if (box.axes.size() != static_cast<size_t>(rank))
+    return invalid("its box has " + std::to_string(box.axes.size()) + " axes, the tensor " +
+                   std::to_string(rank));
+  for (const BlockBox::Axis &axis : box.axes) {
+    bool isGood =
+        (axis.isWhole() || axis.extent >= 1) && isPlace(axis.extent) && isPlace(axis.constant);
+    for (int64_t factor : axis.perBlock)
+      isGood = isGood && isPlace(factor);
+    for (auto [scalar, factor] : axis.perScalar)
+      isGood = isGood && scalar < numScalars && isPlace(factor);
+    if (!isGood)
+      return invalid("an axis of its box is no part of a tensor");
+  }
+  return Status::ok();
+}
+
+static Status verifyTensor(const TensorParam &param, size_t numScalars) {
   if (!isValidDType(static_cast<int64_t>(param.dtype)) || !info(param.dtype).isElement)
     return invalid("not an element type of tensors");
   if (static_cast<uint8_t>(param.direction) > KILN_INOUT)
@@ -69,7 +125,7 @@ static Status verifyTensor(const TensorParam &param) {
       return invalid("extent " + std::to_string(extent) + " is negative");
   if (param.isConst && writes(param.direction))
     return invalid("is const, yet its direction is " + std::string(toString(param.direction)));
-  return Status::ok();
+  return param.box ? verifyBox(*param.box, param.rank(), numScalars) : Status::ok();
 }
 
 Status Signature::verify() const {
@@ -96,7 +152,7 @@ Status Signature::verify() const {
   for (size_t i = 0; i < tensors.size(); ++i) {
     if (Status bad = checkName(tensors[i].name, i); !bad.isOk())
       return bad;
-    if (Status bad = verifyTensor(tensors[i]); !bad.isOk())
+    if (Status bad = verifyTensor(tensors[i], scalars.size()); !bad.isOk())
       return bad.withPrefix(who + ", argument '" + tensors[i].name + "'");
   }
   for (size_t i = 0; i < scalars.size(); ++i) {

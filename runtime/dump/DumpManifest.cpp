@@ -30,13 +30,22 @@ struct KernelText {
     return ArgNames[index];
   }
 
+  /// The tensor's box as a field, if it has one.
+  const std::string &boxField(size_t tensor) {
+    while (Boxes.size() <= tensor) {
+      std::string box = Kernel.signature ? Kernel.signature->boxOf(Boxes.size()) : "";
+      Boxes.push_back(box.empty() ? "" : ",\"box\":" + quoted(box));
+    }
+    return Boxes[tensor];
+  }
+
   std::string names;
 
 private:
   static std::string quoted(const std::string &text) { return dumpformat::toText(Json(text)); }
 
   const KernelRecord &Kernel;
-  std::vector<std::string> ArgNames;
+  std::vector<std::string> ArgNames, Boxes;
 };
 
 class EntryRenderer {
@@ -59,7 +68,7 @@ public:
     if (isScalar)
       scalar(record);
     else
-      tensor(record);
+      tensor(record, kernel);
     field("bin_offset", record.binOffset);
     field("bin_size", record.binSize);
     flag("truncated", record.flags & DumpRecord::Truncated);
@@ -73,7 +82,7 @@ private:
         dumpformat::scalarValue({record.scalarBits, static_cast<DType>(record.dtype)}));
     field("scalar_value", record.scalarBits);
   }
-  void tensor(const DumpRecord &record) {
+  void tensor(const DumpRecord &record, KernelText &kernel) {
     list("shape", record.shape, record.rank);
     list("strides", record.strides, record.rank);
     field("offset", record.offset);
@@ -82,6 +91,7 @@ private:
     number(record.address, 16);
     Out += '"';
     field("buffer_id", record.bufferId);
+    Out += kernel.boxField(record.argIndex);
     flag("internal", record.flags & DumpRecord::Internal);
     flag("marked", record.flags & DumpRecord::Marked);
   }

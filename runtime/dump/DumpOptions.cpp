@@ -58,6 +58,8 @@ Json dumpformat::toJson(const DumpEntry &entry) {
     json["contiguous"] = entry.contiguous;
     json["address"] = entry.address;
     json["buffer_id"] = entry.bufferId;
+    if (!entry.box.empty())
+      json["box"] = entry.box;
     json["internal"] = entry.internal;
     json["marked"] = entry.marked;
   }

@@ -32,6 +32,7 @@ public:
       fail(std::string("'") + key + "' is not a string");
     return Good ? value->get<std::string>() : "";
   }
+  bool has(const char *key) const { return Object.is_object() && Object.contains(key); }
   bool flag(const char *key) {
     const Json *value = find(key);
     if (value && !value->is_boolean())
@@ -222,6 +223,8 @@ private:
     entry.contiguous = fields.flag("contiguous");
     entry.address = fields.text("address");
     entry.bufferId = fields.number("buffer_id");
+    if (fields.has("box"))
+      entry.box = fields.text("box");
     entry.internal = fields.flag("internal");
     entry.marked = fields.flag("marked");
     entry.metadataOnly = entry.internal || (File.Level == 3 && !entry.marked);

@@ -1,5 +1,7 @@
 #include "kiln/runtime/compiled_orchestration.h"
 
+#include "kiln/runtime/dump_marks.h"
+
 namespace kiln {
 namespace {
 
@@ -13,7 +15,7 @@ struct Run : kiln_orchestration {
   Engine &engine;
   std::span<const KernelRecord *const> kernels;
   std::vector<Tensor> tensors; // by handle
-  std::vector<Tensor> marked;
+  DumpMarks marked;
   uint64_t number = 0; // the engine's, of the tasks submitted
   int openScopes = 0;
   Status failure;
@@ -37,14 +39,6 @@ struct Run : kiln_orchestration {
 
   Dims perAxis(kiln_handle tensor, const int64_t *values) const {
     return Dims(values, static_cast<size_t>(tensors[tensor].rank()));
-  }
-
-  bool isMarked(const Tensor &tensor) const {
-    return std::any_of(marked.begin(), marked.end(), [&](const Tensor &other) {
-      return tensor.buffer() == other.buffer() &&
-             tensor.byteOffset() < other.byteOffset() + other.spanBytes() &&
-             other.byteOffset() < tensor.byteOffset() + tensor.spanBytes();
-    });
   }
 };
 
@@ -89,7 +83,7 @@ Task taskOf(const Run &run, const kiln_launch &launch) {
   Task task = launch.kernel < 0 ? Task() : Task(*run.kernels[launch.kernel]);
   for (const kiln_launch_tensor &arg : std::span(launch.tensors, launch.num_tensors)) {
     const Tensor &tensor = run.tensors[arg.tensor];
-    bool isMarked = arg.is_marked || (!run.marked.empty() && run.isMarked(tensor));
+    bool isMarked = arg.is_marked || run.marked.contains(tensor);
     task.addTensor(tensor, static_cast<Direction>(arg.direction), isMarked);
   }
   for (const kiln_launch_scalar &arg : std::span(launch.scalars, launch.num_scalars))
@@ -132,7 +126,7 @@ int32_t get(kiln_orchestration *handle, const kiln_source *source, kiln_handle t
 }
 
 void mark(kiln_orchestration *handle, kiln_handle tensor) {
-  runOf(handle).marked.push_back(runOf(handle).tensors[tensor]);
+  runOf(handle).marked.add(runOf(handle).tensors[tensor]);
 }
 
 void beginScope(kiln_orchestration *handle, int32_t isManual) {

@@ -175,6 +175,8 @@ Timeline Engine::Impl::takeTimeline() {
     entry.members = kernel->members;
     for (size_t i = 0; i < task.tensors.size() + task.scalars.size(); ++i)
       entry.arguments.push_back(argumentName(kernel, i));
+    for (size_t i = 0; i < task.tensors.size(); ++i)
+      entry.boxes.push_back(kernel->signature ? kernel->signature->boxOf(i) : "");
   }
   return timeline;
 }

@@ -45,6 +45,17 @@ Status NativeInfo::verify() const {
 // Writing
 //===----------------------------------------------------------------------===//
 
+static Json boxJson(const BlockBox &box) {
+  Json axes = Json::array();
+  for (const BlockBox::Axis &axis : box.axes)
+    axes.push_back(axis.isWhole() ? Json(nullptr)
+                                  : Json{{"constant", axis.constant},
+                                         {"block", axis.perBlock},
+                                         {"scalars", axis.perScalar},
+                                         {"extent", axis.extent}});
+  return axes;
+}
+
 static Json signatureJson(const Signature &signature) {
   Json tensors = Json::array(), scalars = Json::array();
   for (const TensorParam &tensor : signature.tensors) {
@@ -56,7 +67,8 @@ static Json signatureJson(const Signature &signature) {
                        {"direction", toString(tensor.direction)},
                        {"extents", extents},
                        {"internal", tensor.internal},
-                       {"const", tensor.isConst}});
+                       {"const", tensor.isConst},
+                       {"box", tensor.box ? boxJson(*tensor.box) : Json(nullptr)}});
   }
   for (const ScalarParam &scalar : signature.scalars)
     scalars.push_back({{"name", scalar.name}, {"type", toString(scalar.type)}});
@@ -155,6 +167,44 @@ private:
   bool &Good;
 };
 
+/// Signed numbers in a row.
+std::vector<int64_t> readNumbers(const Json &json, size_t count, bool &good) {
+  std::vector<int64_t> numbers;
+  good &= json.is_array() && json.size() == count;
+  for (size_t i = 0; good && i < count; ++i) {
+    good &= json[i].is_number_integer();
+    numbers.push_back(good ? json[i].get<int64_t>() : 0);
+  }
+  numbers.resize(count);
+  return numbers;
+}
+
+/// Numbers in range or not: Signature::verify() decides.
+std::optional<BlockBox> readBox(const Json &json, bool &good) {
+  if (json.is_null())
+    return std::nullopt;
+  BlockBox box;
+  good &= json.is_array();
+  for (const Json &item : json.is_array() ? json : Json::array()) {
+    BlockBox::Axis &axis = box.axes.emplace_back();
+    if (item.is_null())
+      continue;
+    Fields fields(item, good);
+    const Json *constant = fields.find("constant");
+    good &= constant && constant->is_number_integer();
+    axis.constant = good ? constant->get<int64_t>() : 0;
+    axis.extent = static_cast<int64_t>(fields.number("extent"));
+    std::vector<int64_t> block = readNumbers(fields.list("block"), axis.perBlock.size(), good);
+    std::copy(block.begin(), block.end(), axis.perBlock.begin());
+    for (const Json &pair : fields.list("scalars")) {
+      std::vector<int64_t> numbers = readNumbers(pair, 2, good);
+      good &= numbers[0] >= 0 && numbers[0] <= KILN_MAX_SCALARS;
+      axis.perScalar.push_back({static_cast<uint32_t>(numbers[0]), numbers[1]});
+    }
+  }
+  return box;
+}
+
 Signature readSignature(const Json &json, bool &good) {
   Fields fields(json, good);
   Signature signature{fields.text("name"), fields.text("core_type"), {}, {}};
@@ -177,6 +227,8 @@ Signature readSignature(const Json &json, bool &good) {
     }
     param.internal = tensor.flag("internal");
     param.isConst = tensor.flag("const");
+    if (const Json *box = tensor.find("box"))
+      param.box = readBox(*box, good);
     signature.tensors.push_back(std::move(param));
   }
   for (const Json &item : fields.list("scalars")) {

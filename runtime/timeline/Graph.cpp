@@ -18,6 +18,10 @@ static Json argumentsOf(const Timeline &timeline, const TraceTask &task) {
                     {"strides", tensor.strides},
                     {"buffer_id", tensor.bufferId},
                     {"byte_offset", tensor.byteOffset}});
+    auto kernel = timeline.kernels.find(task.kernel);
+    if (kernel != timeline.kernels.end() && i < kernel->second.boxes.size() &&
+        !kernel->second.boxes[i].empty())
+      list.back()["box"] = kernel->second.boxes[i];
   }
   for (size_t i = 0; i < task.scalars.size(); ++i)
     list.push_back({{"name", argumentName(timeline, task, task.tensors.size() + i)},

@@ -156,6 +156,7 @@ TEST(NativeInfo, test_description_survives_text) {
   Signature signature{"main", "orchestration", {}, {{"n", DType::Index}, {"s", DType::BF16}}};
   signature.tensors = {TensorParam::dynamic("x", DType::I8, 3, Direction::InOut)};
   signature.tensors[0].extents[1] = 7;
+  signature.tensors[0].box = BlockBox{{{-3, {1, 0, -16}, {{0, 5}}, 8}, {}, {0, {}, {}, 64}}};
   info.entry = {"main", "kiln.main", 0, signature};
   info.parameters = {{false, 0}, {true, 0}, {false, 1}};
   info.kernels = {{"k", "kiln.k", 4096, signature}, {"bare", "kiln.bare", 0, std::nullopt}};
@@ -163,11 +164,13 @@ TEST(NativeInfo, test_description_survives_text) {
   EXPECT_EQ(toJson(back), toJson(info));
   EXPECT_EQ(back.parameters, info.parameters);
   EXPECT_EQ(back.kernels[0].signature->tensors[0].extents, signature.tensors[0].extents);
+  EXPECT_EQ(back.kernels[0].signature->tensors[0].box, signature.tensors[0].box);
 }
 
 TEST(NativeInfo, test_damaged_descriptions_are_refused_or_harmless) {
   NativeInfo info;
   Signature signature{"k", "cpu", {TensorParam::dynamic("x", DType::F32, 2, Direction::In)}, {}};
+  signature.tensors[0].box = BlockBox{{{0, {16, 0, 0}, {}, 16}, {}}};
   info.entry = {"k", "kiln.k", 64, signature};
   info.parameters = {{true, 0}};
   std::string good = toJson(info);

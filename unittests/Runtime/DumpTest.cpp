@@ -37,6 +37,7 @@ struct DumpTest : ::testing::Test {
                                 "mix",
                                 {param("x", Direction::In), param("y", Direction::Out), ring},
                                 {{"s", DType::F32}, {"n", DType::Index}, {"on", DType::I1}}};
+    mixed.signature->tensors[0].box = BlockBox{{{0, {2, 0, 0}, {{1, 1}}, 2}, {}}};
     take(registry.add(mixed));
     addKernel(registry, "fail", failKernel, {param("x", Direction::InOut, 1)}, {{"k", DType::I32}});
     take(registry.add({"bare", scaleKernel, std::nullopt, nullptr, 0, {}, -1}));
@@ -117,6 +118,8 @@ TEST_F(DumpTest, captures_every_argument_of_a_mixed_task) {
   EXPECT_EQ(ex["dtype"], "f32");
   EXPECT_EQ(ex["shape"], (std::vector<int>{2, 2}));
   EXPECT_EQ(ex["strides"], (std::vector<int>{4, 1}));
+  EXPECT_EQ(ex["box"], "[2*b0 + n : 2*b0 + n + 2, :]");
+  EXPECT_EQ(take(DumpFile::open(dir.str())).entries()[0].box, ex["box"]);
   EXPECT_EQ(ex["offset"], 2);
   EXPECT_EQ(ex["contiguous"], false);
   char address[32];

@@ -28,6 +28,10 @@ KernelConfig config(bool withSignatures) {
         "mix",
         {param("a", Direction::In), param("b", Direction::Out), param("c", Direction::InOut)},
         {{"n", DType::Index}, {"eps", DType::F32}}};
+  if (withSignatures) {
+    mixed.signature->tensors[0].isConst = true;
+    mixed.signature->tensors[1].box = BlockBox{{{0, {64, 0, 0}, {{0, 2}}, 64}, {}}};
+  }
   c.kernels.push_back(mixed);
   return c;
 }
@@ -43,7 +47,7 @@ def load(path):
 def plain(x):
     if isinstance(x, dict): return {k: plain(v) for k, v in x.items()}
     if isinstance(x, list): return [plain(v) for v in x]
-    return x if isinstance(x, (str, int, bool)) else x.name
+    return x if x is None or isinstance(x, (str, int, bool)) else x.name
 m = load(sys.argv[1] + "/kernel_config.py")
 j = json.load(open(sys.argv[1] + "/kernel_config.json", encoding="utf-8"))
 for key in ("RUNTIME_CONFIG", "ORCHESTRATION", "KERNELS"):
@@ -82,6 +86,9 @@ TEST(KernelConfig, json_has_the_values) {
   EXPECT_EQ(json["KERNELS"][1]["func_id"], 1);
   EXPECT_EQ(json["KERNELS"][1]["core_type"], "mix");
   EXPECT_EQ(json["KERNELS"][1]["signature"], (std::vector<std::string>{"IN", "OUT", "INOUT"}));
+  EXPECT_EQ(json["KERNELS"][1]["const"], (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(json["KERNELS"][1]["boxes"],
+            nlohmann::json::parse(R"([null, "[64*b0 + 2*n : 64*b0 + 2*n + 64, :]", null])"));
   EXPECT_EQ(json["KERNELS"][1]["scalars"][1]["name"], "eps");
   EXPECT_EQ(json["KERNELS"][1]["scalars"][0]["type"], "index");
 }

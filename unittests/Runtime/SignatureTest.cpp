@@ -44,6 +44,31 @@ TEST(Signature, bad_ones_are_refused_by_name) {
   expectError(s.verify(), StatusCode::InvalidArgument, {"core type"});
 }
 
+TEST(Signature, says_what_a_block_touches) {
+  Signature s = simple("k");
+  EXPECT_EQ(s.boxOf(0), "");
+  EXPECT_EQ(s.boxOf(9), "");
+  s.tensors[0].box = BlockBox{{{-1, {1, -16, 0}, {{0, -2}}, 3}, {}}};
+  s.tensors[1].box = BlockBox{{{0, {}, {}, 64}, {8, {0, 0, 4}, {}, 1}}};
+  EXPECT_OK(s.verify());
+  EXPECT_EQ(s.boxOf(0), "[b0 - 16*b1 - 2*n - 1 : b0 - 16*b1 - 2*n + 2, :]");
+  EXPECT_EQ(s.boxOf(1), "[0 : 64, 4*b2 + 8 : 4*b2 + 9]");
+}
+
+TEST(Signature, boxes_that_are_none_are_refused) {
+  auto expectBad = [](BlockBox box, const char *word) {
+    Signature s = simple("k");
+    s.tensors[0].box = std::move(box);
+    expectError(s.verify(), StatusCode::InvalidArgument, {"'x'", word});
+  };
+  expectBad({{{}}}, "1 axes");
+  expectBad({{{}, {0, {}, {}, 0}}}, "box");
+  expectBad({{{}, {0, {}, {}, -7}}}, "box");
+  expectBad({{{}, {0, {}, {{1, 1}}, 4}}}, "box"); // there is one scalar
+  expectBad({{{}, {INT64_MAX, {}, {}, 4}}}, "box");
+  expectBad({{{}, {0, {0, INT64_MIN, 0}, {}, 4}}}, "box");
+}
+
 TEST(Signature, carries_255_tensors_and_255_scalars_and_not_one_more) {
   Signature s{"k", "aic", {}, {}};
   for (int i = 0; i < 255; ++i) {

@@ -18,6 +18,9 @@ struct TimelineTest : ::testing::Test {
   TimelineTest() {
     addBasicKernels(registry);
     addKernel(registry, "fail", failKernel, {param("x", Direction::InOut, 1)});
+    TensorParam boxed = param("x", Direction::InOut, 1);
+    boxed.box = BlockBox{{{0, {8, 0, 0}, {}, 8}}};
+    addKernel(registry, "boxed", rolesKernel, {boxed});
     addKernel(registry, "roles", rolesKernel, {param("x", Direction::InOut, 1)});
   }
   /// Tells what its roles did, as the simulator does: each ran, then one waited for the other.
@@ -162,6 +165,16 @@ TEST_F(TimelineTest, graph_has_each_edge_with_its_kind_and_tensor) {
   std::string summary = summarize(engine->timeline(), engine->trace());
   EXPECT_TRUE(contains(summary, "4 tasks on 1 worker in ")) << summary;
   EXPECT_TRUE(contains(summary, "critical path: ")) << summary;
+}
+
+TEST_F(TimelineTest, graph_says_what_a_block_touches) {
+  auto engine = begin(1);
+  take(engine->submit(Task("boxed").addInout(zeros(DType::F32, {16})).grid({2})));
+  take(engine->submit(fill(zeros(DType::F32, {2}), 3)));
+  EXPECT_OK(engine->finish());
+  write(*engine);
+  EXPECT_EQ(graph["tasks"][0]["arguments"][0]["box"], "[8*b0 : 8*b0 + 8]");
+  EXPECT_FALSE(graph["tasks"][1]["arguments"][0].contains("box"));
 }
 
 TEST_F(TimelineTest, roles_have_tracks_of_their_own_and_waits_are_slices) {

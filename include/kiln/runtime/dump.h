@@ -66,6 +66,7 @@ struct DumpEntry {
   bool contiguous = true;
   std::string address; // "0x..."
   uint64_t bufferId = 0;
+  std::string box; // what a block touches of it, see BlockBox::str(); empty: not known
   bool internal = false;
   bool marked = false;       // by the program
   bool metadataOnly = false; // internal, or not marked at level 3

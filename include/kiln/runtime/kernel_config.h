@@ -4,11 +4,12 @@
 //   module with equal contents: RUNTIME_CONFIG, ORCHESTRATION, KERNELS.
 //
 // Contents: each kernel has func_id, name, source, core_type; `signature`, the direction of each
-//   *tensor* in task order; `scalars`, a list of {name, type}. A kernel without a signature has
-//   neither key. The .py needs nothing but Python 3: it imports ArgDirection from
-//   simpler.task_interface where that exists, else defines it; it mentions ArgDirection only when
-//   some kernel has a signature (the orchestration's own signature is then given too, and left
-//   out of both files otherwise).
+//   *tensor* in task order; for each of them `const`, whether nothing in the program writes it, and
+//   `boxes`, what a block touches of it (BlockBox::str(), or null); `scalars`, a list of {name,
+//   type}. A kernel without a signature has none of these keys. The .py needs nothing but Python 3:
+//   it imports ArgDirection from simpler.task_interface where that exists, else defines it; it
+//   mentions ArgDirection only when some kernel has a signature (the orchestration's own signature
+//   is then given too, and left out of both files otherwise).
 //
 // Ownership and threads: plain values in, text or files out; callable from anywhere.
 //

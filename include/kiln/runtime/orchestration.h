@@ -18,6 +18,7 @@
 #ifndef KILN_RUNTIME_ORCHESTRATION_H
 #define KILN_RUNTIME_ORCHESTRATION_H
 
+#include "kiln/runtime/dump_marks.h"
 #include "kiln/runtime/engine.h"
 #include "kiln/runtime/orchestration_scalars.h"
 
@@ -96,8 +97,8 @@ public:
 
   /// Launches a task; returns at once.
   TaskId submit(TaskArgs &task) const {
-    if (!Marked.empty())
-      task.Building.markWhere([this](const Tensor &tensor) { return isMarked(tensor); });
+    if (!Marked.isEmpty())
+      task.Building.markWhere([this](const Tensor &tensor) { return Marked.contains(tensor); });
     return check(Run.submit(task.Building));
   }
 
@@ -111,20 +112,13 @@ public:
   }
 
   /// Every task launched from now on with a view of this memory has it dumped.
-  void dump(const Tensor &tensor) { Marked.push_back(tensor); }
+  void dump(const Tensor &tensor) { Marked.add(tensor); }
 
 private:
   friend class Scope;
-  bool isMarked(const Tensor &tensor) const {
-    return std::any_of(Marked.begin(), Marked.end(), [&](const Tensor &other) {
-      return tensor.buffer() == other.buffer() &&
-             tensor.byteOffset() < other.byteOffset() + other.spanBytes() &&
-             other.byteOffset() < tensor.byteOffset() + tensor.spanBytes();
-    });
-  }
 
   Engine &Run;
-  std::vector<Tensor> Marked;
+  DumpMarks Marked;
 };
 
 /// From here to the end of the block. In a manual one no order is inferred among its own tasks.

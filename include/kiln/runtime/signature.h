@@ -19,6 +19,7 @@
 #include "kiln/runtime/group.h"
 #include "kiln/runtime/status.h"
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -26,6 +27,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace kiln {
@@ -42,6 +44,30 @@ constexpr bool writes(Direction direction) { return direction != Direction::In; 
 /// An extent that is known only at run time ('?' in a type).
 inline constexpr int64_t dynamicExtent = -1;
 
+struct ScalarParam;
+
+/// What one block of a launch touches of a tensor at most: a box whose corner is an affine function
+/// of the block's index and of the task's scalars.
+struct BlockBox {
+  struct Axis {
+    /// The first index: this, and factors times the block's index and times scalars of the task
+    /// (by their place among the scalars, ascending).
+    int64_t constant = 0;
+    std::array<int64_t, KILN_MAX_GRID_DIMS> perBlock{};
+    std::vector<std::pair<uint32_t, int64_t>> perScalar;
+    /// So many from there on; dynamicExtent: all of the axis, whatever the first index would be.
+    int64_t extent = dynamicExtent;
+
+    bool isWhole() const { return extent == dynamicExtent; }
+    friend bool operator==(const Axis &, const Axis &) = default;
+  };
+  std::vector<Axis> axes; // one per axis of the tensor
+
+  /// "[64*b0 : 64*b0 + 64, :]", with b0 to b2 for the block's index and scalars by their names.
+  std::string str(std::span<const ScalarParam> scalars) const;
+  friend bool operator==(const BlockBox &, const BlockBox &) = default;
+};
+
 struct TensorParam {
   std::string name;
   DType dtype = DType::F32;
@@ -52,6 +78,8 @@ struct TensorParam {
   bool internal = false;
   /// Nothing in the whole program writes it.
   bool isConst = false;
+  /// None: it is not known, or all of it.
+  std::optional<BlockBox> box = std::nullopt;
 
   int rank() const { return static_cast<int>(extents.size()); }
   /// Whether a tensor has this element type, rank and these extents; the error says what differs.
@@ -75,6 +103,8 @@ struct Signature {
 
   /// Names present and unique, counts <= 255, ranks 1..5, element types legal, extents sane.
   Status verify() const;
+  /// What BlockBox::str() says of a tensor; empty when there is no box.
+  std::string boxOf(size_t tensor) const;
   /// The argument's name by task order: tensors, then scalars. "arg<i>" when out of range.
   std::string argName(size_t index) const;
   /// Whether a launch that was written for this signature may run a kernel that has `actual`: the

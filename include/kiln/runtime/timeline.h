@@ -45,9 +45,10 @@ struct TimelineRoleEvent {
   int64_t begin = 0, end = 0;
 };
 
-/// How a kernel calls its arguments, and the kernels a mixed task consists of.
+/// How a kernel calls its arguments, what a block touches of its tensors (empty: not known), and
+/// the kernels a mixed task consists of.
 struct TimelineKernel {
-  std::vector<std::string> arguments, members;
+  std::vector<std::string> arguments, boxes, members;
 };
 
 struct Timeline {

@@ -22,6 +22,8 @@ static Json describe(const Signature &signature) {
     if (param.internal)
       entry["internal"] = true;
     entry["const"] = param.isConst;
+    if (param.box)
+      entry["box"] = param.box->str(signature.scalars);
     tensors.push_back(std::move(entry));
   }
   for (const ScalarParam &param : signature.scalars)

@@ -1,5 +1,7 @@
 #include "kiln/Target/Signature/Signature.h"
 
+#include "BlockBox.h"
+
 #include "kiln/Dialect/Tile/GlobalRing.h"
 
 #include "llvm/ADT/StringSet.h"
@@ -155,6 +157,8 @@ Expected<Signature> signatureOf(ir::FuncOp func) {
       param.extents.push_back(ShapedType::isDynamic(extent) ? dynamicExtent : extent);
     param.isConst = !isWritten(func.getArgument(index));
     param.internal = ir::isInternal(func, index);
+    if (!param.internal && func.getKind() != ir::FuncKind::Orchestration)
+      param.box = blockBoxOf(func, index, order.scalars);
     signature.tensors.push_back(std::move(param));
   }
   for (unsigned index : order.scalars)
