@@ -54,6 +54,26 @@ kiln.func @main(%x: !kiln.tensor<5x8xf32>) orchestration {
   %t = kiln.submit @shift(%a, %b)
 })mlir";
 
+/// A task of two roles.
+const char kRoles[] = R"mlir(
+!p = !tile.pipe<aic -> aiv, 4x8xf32>
+kiln.func @send(%x: !kiln.tensor<4x8xf32>, %p: !p) role(aic) {
+  %t = tile.load %x[0, 0] : !tile.tile<4x8xf32>
+  tile.push %t, %p
+}
+kiln.func @take(%y: !kiln.tensor<4x8xf32>, %p: !p) role(aiv) {
+  %t = tile.pop %p : !tile.tile<4x8xf32>
+  tile.store %t, %y[0, 0]
+}
+kiln.func @copy(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<4x8xf32>) group {
+  %p = tile.pipe slots(1) : !p
+  kiln.call @send(%x, %p)
+  kiln.call @take(%y, %p)
+}
+kiln.func @main(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<4x8xf32>) orchestration {
+  %t = kiln.submit @copy(%x, %y) grid(2)
+})mlir";
+
 /// Rewrites `From` as `To`, with its operands exchanged, in one function.
 template <typename From, typename To>
 struct Replace : PassWrapper<Replace<From, To>, OperationPass<ModuleOp>> {
@@ -72,6 +92,13 @@ struct Replace : PassWrapper<Replace<From, To>, OperationPass<ModuleOp>> {
 };
 using Wrong = Replace<tile::AddOp, tile::SubOp>;
 using Right = Replace<tile::AddOp, tile::AddOp>;
+
+struct DropPushes : PassWrapper<DropPushes, OperationPass<ModuleOp>> {
+  StringRef getArgument() const final { return "test-drop"; }
+  void runOnOperation() override {
+    getOperation().walk([](tile::PushOp push) { push.erase(); });
+  }
+};
 
 /// Marks a function: its text changes, and nothing else.
 struct Mark : PassWrapper<Mark, OperationPass<ModuleOp>> {
@@ -170,6 +197,20 @@ TEST_F(VerifyEach, test_arguments_that_overlap_still_do) {
     return;
   EXPECT_FALSE(Verifier->fault()) << Verifier->fault()->what;
   EXPECT_EQ(Verifier->tasksRerun(), 1u);
+}
+
+TEST_F(VerifyEach, test_a_task_that_fails_is_named_with_how_it_fails) {
+  std::vector<Argument> args{test::tensorOf(DType::F32, {4, 8}, test::randomElements(32, 7)),
+                             test::poisoned(DType::F32, {4, 8})};
+  verifyProgram(kRoles, std::move(args), std::make_unique<Mark>("take"),
+                std::make_unique<DropPushes>());
+  if (IsSkipped())
+    return;
+  ASSERT_TRUE(Verifier->fault());
+  EXPECT_EQ(Verifier->fault()->pass, "test-drop");
+  EXPECT_EQ(Verifier->fault()->functions, std::vector<std::string>{"send"});
+  EXPECT_EQ(Verifier->fault()->task, "task 0, @copy");
+  EXPECT_NE(Verifier->fault()->what.find("deadlock"), std::string::npos) << Verifier->fault()->what;
 }
 
 TEST_F(VerifyEach, test_a_changed_orchestration_runs_whole_and_is_recorded_anew) {
