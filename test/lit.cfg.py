@@ -47,6 +47,10 @@ if lit.util.which("kiln", tools):
 if lit.util.which(config.cxx.split()[-1]) and not config.kiln_sanitize:
     config.available_features.add("orchestration-compiler")
 
+# An instrumented program cannot be traced everywhere.
+if lit.util.which("gdb") and not config.kiln_sanitize:
+    config.available_features.add("gdb")
+
 find_python = subprocess.run(
     [os.path.join(config.kiln_source_root, "scripts", "find-python")], capture_output=True, text=True, check=False
 )

@@ -147,13 +147,13 @@ std::optional<GroupFailure> GroupRunner::runTogether(const GroupSpec &group, con
                                                      const int64_t *grid) {
   uint64_t count = countBlocks(blocks);
   if (uint64_t most = GroupSpec::maxInstancesTogether / group.numInstances(); count > most)
-    return GroupFailure{StatusCode::Unsupported,
-                        KILN_FAIL,
-                        "its blocks meet at a barrier, so all run at once: " +
-                            std::to_string(count) + " of them; at most " + std::to_string(most) +
-                            " can",
-                        "",
-                        {}};
+    return GroupFailure{
+        StatusCode::Unsupported,
+        KILN_FAIL,
+        "its blocks meet at a barrier, so all run at once: " + std::to_string(count) +
+            " of them; at most " + std::to_string(most) + " can",
+        "",
+        {}};
   if (Group != &group || NumBlocks != count)
     if (Status bad = prepare(group, static_cast<uint32_t>(count)); !bad.isOk())
       return GroupFailure{bad.code(), KILN_FAIL, bad.message(), "", {}};
