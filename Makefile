@@ -19,6 +19,9 @@ configure = cmake -G Ninja -S . -B $(1) $(2) $(CMAKE_FLAGS) \
 # $(call run-tests,<folder>): an empty test list is a failure, not a success.
 run-tests = ctest --test-dir $(1) --output-on-failure --no-tests=error
 # Instrumented code at -O2 -g takes more than twice as long to compile.
+# clang compiles this code in two thirds of the time that GCC takes; CXX=g++ chooses GCC, as the sanitizer builds do.
+fast-compiler = $(if $(filter default,$(origin CXX)),$$(command -v clang++-22 >/dev/null && \
+	echo -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22))
 sanitizer-build = -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1 -DNDEBUG"
 asan-flags = $(sanitizer-build) -DKILN_SANITIZE=address,undefined
 tsan-flags = $(sanitizer-build) -DKILN_SANITIZE=thread -DKILN_RUNTIME_ONLY=ON
@@ -44,7 +47,7 @@ build: configure ## install what is missing, then build into build/
 
 configure:
 	$(SETUP)
-	$(call configure,build,-DCMAKE_BUILD_TYPE=$(CMAKE_BUILD_TYPE))
+	$(call configure,build,-DCMAKE_BUILD_TYPE=$(CMAKE_BUILD_TYPE) $(fast-compiler))
 
 bench: build ## build, then run the CPU benchmarks
 	rm -f build/bench/bench.json

@@ -26,11 +26,16 @@ int32_t increment(const kiln_args *args, const kiln_blocks *, kiln_context *) {
   return 0;
 }
 
+/// x += 1 on the first element, after a microsecond.
+int32_t slowIncrement(const kiln_args *args, const kiln_blocks *, kiln_context *) {
+  spin(1e-6);
+  *static_cast<float *>(args->tensors[0].data) += 1;
+  return 0;
+}
+
 /// y[0] = x[0] + 1, after ten microseconds.
 int32_t tenMicroseconds(const kiln_args *args, const kiln_blocks *, kiln_context *) {
-  double end = now() + 10e-6;
-  while (now() < end) {
-  }
+  spin(10e-6);
   *static_cast<float *>(args->tensors[1].data) = *static_cast<float *>(args->tensors[0].data) + 1;
   return 0;
 }
@@ -97,6 +102,8 @@ public:
   explicit EngineBench(int rounds) : Rounds(rounds) {
     Increment1 = &addKernel(Registry, "increment1", increment,
                             {TensorParam::dynamic("x", DType::F32, 1, Direction::InOut)});
+    SlowIncrement = &addKernel(Registry, "slow_increment", slowIncrement,
+                               {TensorParam::dynamic("x", DType::F32, 1, Direction::InOut)});
     Increment2 = &addKernel(Registry, "increment2", increment,
                             {TensorParam::dynamic("x", DType::F32, 2, Direction::InOut)});
     Busy = &addKernel(Registry, "busy", tenMicroseconds,
@@ -128,8 +135,11 @@ public:
   }
 
 private:
-  std::unique_ptr<Engine> makeEngine(unsigned workers, uint64_t maxPending) {
+  static constexpr uint32_t always = 0; // tasks are handed over
+  std::unique_ptr<Engine> makeEngine(unsigned workers, uint64_t maxPending,
+                                     uint32_t handOverNs = EngineOptions().handOverNs) {
     EngineOptions options;
+    options.handOverNs = handOverNs;
     options.workers = workers;
     options.maxPending = maxPending;
     options.recordTrace = false;
@@ -137,11 +147,12 @@ private:
   }
 
   /// Nanoseconds a task, submission and execution. One view: a chain.
-  double runTasks(Engine &engine, const std::vector<Tensor> &views, int64_t count) {
+  double runTasks(Engine &engine, const KernelRecord &kernel, const std::vector<Tensor> &views,
+                  int64_t count) {
     double start = now();
     size_t next = 0;
     for (int64_t i = 0; i < count; ++i) {
-      (void)engine.submit(std::move(Task(*Increment1).addInout(views[next])));
+      (void)engine.submit(std::move(Task(kernel).addInout(views[next])));
       next = next + 1 == views.size() ? 0 : next + 1;
     }
     must(engine.wait());
@@ -153,18 +164,28 @@ private:
     double (*run)(std::vector<float> &, int64_t);
   };
 
-  void compareTasks(const char *what, int64_t numRegions, Target bar, Target goal,
-                    const std::vector<TaskPeer> &peers) {
+  struct TaskRow {
+    std::string what;
+    const KernelRecord *kernel;
+    int64_t numRegions;
+    uint32_t handOverNs;
+    Target bar, goal;
+  };
+
+  void compareTasks(const TaskRow &row, const std::vector<TaskPeer> &peers) {
     constexpr int64_t count = 16384;
+    int64_t numRegions = row.numRegions;
+    auto expected = static_cast<float>(count / numRegions);
     Tensor vector = take(Tensor::empty(DType::F32, {numRegions * 16}));
     must(vector.fillZero());
     std::vector<Tensor> views;
     for (int64_t i = 0; i < numRegions; ++i)
       views.push_back(take(vector.slice({i * 16}, {1})));
-    auto engine = makeEngine(2, 4096);
-    runTasks(*engine, views, count);
+    auto engine = makeEngine(2, 4096, row.handOverNs);
+    auto run = [&] { return runTasks(*engine, *row.kernel, views, count); };
+    run();
     for (const Tensor &view : views)
-      check(*view.dataAs<float>() == static_cast<float>(count / numRegions), what);
+      check(*view.dataAs<float>() == expected, row.what.c_str());
     bool hasPeer = false;
     for (const TaskPeer &peer : peers) {
       if (peer.name.empty())
@@ -172,28 +193,38 @@ private:
       std::vector<float> values(static_cast<size_t>(numRegions) * 16);
       peer.run(values, count);
       for (size_t i = 0; i < values.size(); i += 16)
-        check(values[i] == static_cast<float>(count / numRegions), peer.name.c_str());
-      std::vector<Sample> samples = measureInTurns(
-          Rounds, 9, [&] { return runTasks(*engine, views, count); },
-          [&] { return peer.run(values, count); });
+        check(values[i] == expected, peer.name.c_str());
+      std::vector<Sample> samples =
+          measureInTurns(Rounds, 9, run, [&] { return peer.run(values, count); });
       // What is asked of Kiln is asked against the peer that does the same: the first.
-      Results.add({what, samples[0], "ns", peer.name, samples[1].median, hasPeer ? Target() : bar,
-                   hasPeer ? Target() : goal});
+      Results.add({row.what, samples[0], "ns", peer.name, samples[1].median,
+                   hasPeer ? Target() : row.bar, hasPeer ? Target() : row.goal});
       hasPeer = true;
     }
     if (!hasPeer)
-      Results.add({what,
-                   measureInTurns(Rounds, 9, [&] { return runTasks(*engine, views, count); })[0],
-                   "ns", "", 0, Target::atMost(bar.number), goal});
+      Results.add({row.what, measureInTurns(Rounds, 9, run)[0], "ns", "", 0,
+                   Target::atMost(row.bar.number), row.goal});
   }
 
   void benchTasks() {
     TaskPeer gomp{libgompName(), runLibgomp}, tbb{tbbName(), runTbb};
-    compareTasks("independent tasks, each its own region", 16384, Target::ratio(1),
-                 Target::atMost(120), {gomp, tbb});
-    compareTasks("independent tasks, 1024 recurring regions", 1024, Target::ratio(1),
-                 Target::atMost(120), {gomp}); // the rounds over the regions depend on each other
-    compareTasks("serial chain", 1, Target::atMost(250), Target::atMost(150), {gomp});
+    Target same = Target::ratio(1), tasks = Target::atMost(120);
+    uint32_t usual = EngineOptions().handOverNs;
+    compareTasks({"independent tasks, each its own region", Increment1, 16384, usual, same, tasks},
+                 {gomp, tbb});
+    // No peer without dependencies: the rounds over the regions depend on each other.
+    compareTasks(
+        {"independent tasks, 1024 recurring regions", Increment1, 1024, usual, same, tasks},
+        {gomp});
+    compareTasks({"serial chain", Increment1, 1, usual, Target::atMost(250), Target::atMost(150)},
+                 {gomp});
+    // The same when no task is brief enough to be run by the submitter on the spot.
+    compareTasks({"handed over: own regions", Increment1, 16384, always, {}, {}}, {gomp});
+    compareTasks({"handed over: 1024 regions", Increment1, 1024, always, {}, {}}, {gomp});
+    compareTasks({"handed over: serial chain", Increment1, 1, always, {}, {}}, {gomp});
+    TaskPeer slowGomp{libgompName(), runLibgompSlow};
+    compareTasks({"independent tasks of 1 us", SlowIncrement, 16384, usual, {}, {}}, {slowGomp});
+    compareTasks({"serial chain of tasks of 1 us", SlowIncrement, 1, usual, {}, {}}, {slowGomp});
   }
 
   /// Submission only: nothing runs before the end, so that all regions stay live.
@@ -347,14 +378,14 @@ private:
 
   int Rounds;
   KernelRegistry Registry;
-  const KernelRecord *Increment1, *Increment2, *Busy, *OneWay, *BothWays;
+  const KernelRecord *Increment1, *SlowIncrement, *Increment2, *Busy, *OneWay, *BothWays;
   Report Results;
 };
 
 int usage() {
   std::fprintf(stderr,
                "usage: kiln_bench_engine [rounds] [--json FILE]\n"
-               "  rounds       how many times each is measured in turn with its peer; the best\n"
+               "  rounds       how many times each is measured in turn with its peer; the\n"
                "               median of each counts (default 5)\n"
                "  --json FILE  adds the results to the list in FILE\n");
   return 2;

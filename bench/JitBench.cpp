@@ -2,7 +2,7 @@
 // and what a process pays that finds the code on disk. Results are checked before anything is
 // timed.
 //
-//   kiln_bench_jit [--json FILE] [rounds]    the best of that many medians counts (default 5)
+//   kiln_bench_jit [--json FILE] [rounds]    how many times each is measured in turn (default 5)
 #include "Measure.h"
 
 #include "kiln/Jit/Jit.h"
@@ -119,18 +119,18 @@ private:
         call();
       return (now() - start) / calls * 1e9;
     };
-    std::vector<Sample> best = measureInTurns(
+    std::vector<Sample> samples = measureInTurns(
         Rounds, 7, [&] { return perCall([&] { (void)f(a, b, c, d, out); }); },
         [&] { return perCall([&] { kernel(&args, &range, &context); }); });
     Rows.add({"JIT call of a one-block kernel, 5 tensors",
-              best[0],
+              samples[0],
               "ns",
               "direct call",
-              best[1].median,
+              samples[1].median,
               {},
               {}});
-    double direct = best[1].median;
-    Sample over{best[0].median - direct, best[0].low - direct, best[0].high - direct};
+    double direct = samples[1].median;
+    Sample over{samples[0].median - direct, samples[0].low - direct, samples[0].high - direct};
     Rows.add({"JIT call, over a direct call", over, "ns", "", 0, Target::atMost(100),
               Target::atMost(50)});
   }
@@ -152,11 +152,11 @@ private:
     };
     std::string directory = Directory + "/warm";
     ready(directory, 1);
-    std::vector<Sample> best = measureInTurns(
+    std::vector<Sample> samples = measureInTurns(
         Rounds, 5, [&] { return ready("", 1); }, [&] { return ready(directory, 0); });
-    Rows.add({"cold compile of a GEMM kernel", best[0], "ms", "", 0, Target::atMost(250),
+    Rows.add({"cold compile of a GEMM kernel", samples[0], "ms", "", 0, Target::atMost(250),
               Target::atMost(80)});
-    Rows.add({"warm start of a GEMM kernel from disk", best[1], "ms", "", 0, Target::atMost(5),
+    Rows.add({"warm start of a GEMM kernel from disk", samples[1], "ms", "", 0, Target::atMost(5),
               Target::atMost(1)});
   }
 

@@ -34,36 +34,43 @@ inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// Work of a given length.
+inline void spin(double seconds) {
+  for (double end = now() + seconds; now() < end;) {
+  }
+}
+
 /// The quartiles are the spread.
 struct Sample {
   double median = 0, low = 0, high = 0;
 };
 
-/// `work()` returns the time of an item. Runs it once to warm up.
-template <typename Work> Sample measure(int repeats, Work work) {
-  work();
-  std::vector<double> times;
-  for (int i = 0; i < repeats; ++i)
-    times.push_back(work());
+inline Sample sampleOf(std::vector<double> times) {
   std::sort(times.begin(), times.end());
   return {times[times.size() / 2], times[times.size() / 4], times[times.size() * 3 / 4]};
 }
 
-/// Measures several things in turns, so that other load on the machine meets all alike. Such load
-/// only ever makes things slower, so for each the best of its medians counts.
+/// Measures several things in turns, so that other load on the machine meets all alike. Each
+/// `work()` returns the time of an item; in each round it runs once to warm up and then counts
+/// `repeats` times. The median of all, not the best of some: a scheduler that is fast only now and
+/// then, say while one of its threads happens to be asleep, is not a fast one.
 template <typename... Work>
 std::vector<Sample> measureInTurns(int rounds, int repeats, Work... work) {
-  std::vector<Sample> best(sizeof...(work));
+  std::vector<std::vector<double>> times(sizeof...(work));
   for (int round = 0; round < rounds; ++round) {
     size_t i = 0;
-    auto keep = [&](const Sample &sample) {
-      if (round == 0 || sample.median < best[i].median)
-        best[i] = sample;
+    auto measure = [&](auto &one) {
+      one();
+      for (int k = 0; k < repeats; ++k)
+        times[i].push_back(one());
       ++i;
     };
-    (keep(measure(repeats, work)), ...);
+    (measure(work), ...);
   }
-  return best;
+  std::vector<Sample> samples;
+  for (std::vector<double> &each : times)
+    samples.push_back(sampleOf(std::move(each)));
+  return samples;
 }
 
 inline void check(bool isRight, const char *what) {

@@ -16,7 +16,8 @@ using namespace kiln::bench;
 
 #ifdef _OPENMP
 std::string kiln::bench::libgompName() { return "libgomp"; }
-double kiln::bench::runLibgomp(std::vector<float> &values, int64_t count) {
+template <typename Work>
+static double runLibgompTasks(std::vector<float> &values, int64_t count, Work work) {
   double start = now();
   auto size = static_cast<int64_t>(values.size());
   float *data = values.data();
@@ -25,13 +26,23 @@ double kiln::bench::runLibgomp(std::vector<float> &values, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     float *x = data + i * 16 % size;
 #pragma omp task depend(inout : x[0]) firstprivate(x)
-    *x += 1;
+    work(x);
   }
   return (now() - start) / static_cast<double>(count) * 1e9;
+}
+double kiln::bench::runLibgomp(std::vector<float> &values, int64_t count) {
+  return runLibgompTasks(values, count, [](float *x) { *x += 1; });
+}
+double kiln::bench::runLibgompSlow(std::vector<float> &values, int64_t count) {
+  return runLibgompTasks(values, count, [](float *x) {
+    spin(1e-6);
+    *x += 1;
+  });
 }
 #else
 std::string kiln::bench::libgompName() { return ""; }
 double kiln::bench::runLibgomp(std::vector<float> &, int64_t) { return 0; }
+double kiln::bench::runLibgompSlow(std::vector<float> &, int64_t) { return 0; }
 #endif
 
 #ifdef KILN_BENCH_TBB

@@ -16,6 +16,8 @@ namespace kiln::bench {
 
 /// `task depend(inout)`, 2 threads: finds dependencies as Kiln does.
 double runLibgomp(std::vector<float> &values, int64_t count);
+/// The same, a microsecond of work each.
+double runLibgompSlow(std::vector<float> &values, int64_t count);
 std::string libgompName();
 
 /// A task_group on 2 threads: no dependencies, so only for tasks that need none.

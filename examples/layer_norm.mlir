@@ -24,10 +24,10 @@ module @layer_norm {
       %9 = tile.div %8, %6 : !tile.tile<16x1xf32>
       %10 = tile.full %cst : !tile.tile<16x1xf32>
       %11 = scf.for %arg0 = %c0 to %4 step %c128 iter_args(%arg1 = %10) -> (!tile.tile<16x1xf32>) {
-        %15 = arith.subi %4, %arg0 : index
-        %16 = tile.load %x[%3, %arg0] : !tile.tile<16x128xf32>
-        %17 = tile.sub %16, %9 : !tile.tile<16x128xf32>
-        %18 = tile.mask %17 valid(16, %15) : !tile.tile<16x128xf32>
+        %15 = tile.load %x[%3, %arg0] : !tile.tile<16x128xf32>
+        %16 = tile.sub %15, %9 : !tile.tile<16x128xf32>
+        %17 = arith.subi %4, %arg0 : index
+        %18 = tile.mask %16 valid(16, %17) : !tile.tile<16x128xf32>
         %19 = tile.mul %18, %18 : !tile.tile<16x128xf32>
         %20 = tile.reduce sum %19 axis(1) : !tile.tile<16x1xf32>
         %21 = tile.add %arg1, %20 : !tile.tile<16x1xf32>

@@ -13,9 +13,9 @@ module @matmul_bias {
       %block_1 = tile.block_idx 1
       %5 = arith.muli %block, %c64_0 : index
       %6 = arith.muli %block_1, %c64_0 : index
-      %7 = tile.full %cst : !tile.tile<64x64xf32>
-      %8 = kiln.dim %x, 1
-      %9 = scf.for %arg0 = %c0 to %8 step %c64_0 iter_args(%arg1 = %7) -> (!tile.tile<64x64xf32>) {
+      %7 = kiln.dim %x, 1
+      %8 = tile.full %cst : !tile.tile<64x64xf32>
+      %9 = scf.for %arg0 = %c0 to %7 step %c64_0 iter_args(%arg1 = %8) -> (!tile.tile<64x64xf32>) {
         %13 = tile.load %x[%5, %arg0] : !tile.tile<64x64xf16>
         %14 = tile.load %w[%arg0, %6] : !tile.tile<64x64xf16>
         %15 = tile.matmul_acc %arg1, %13, %14 : !tile.tile<64x64xf32>

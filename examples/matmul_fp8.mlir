@@ -14,18 +14,18 @@ module @matmul_fp8 {
       %block_1 = tile.block_idx 1
       %5 = arith.muli %block, %c32_0 : index
       %6 = arith.muli %block_1, %c32_0 : index
-      %7 = tile.full %cst : !tile.tile<32x32xf32>
-      %8 = kiln.dim %a, 1
-      %9 = scf.for %arg0 = %c0 to %8 step %c64 iter_args(%arg1 = %7) -> (!tile.tile<32x32xf32>) {
-        %15 = tile.load %b[%arg0, %6] : !tile.tile<64x32xf8E4M3FN>
-        %16 = tile.load %a[%5, %arg0] : !tile.tile<32x64xf8E4M3FN>
-        %17 = tile.matmul_acc %arg1, %16, %15 : !tile.tile<32x32xf32>
+      %7 = kiln.dim %a, 1
+      %8 = tile.full %cst : !tile.tile<32x32xf32>
+      %9 = scf.for %arg0 = %c0 to %7 step %c64 iter_args(%arg1 = %8) -> (!tile.tile<32x32xf32>) {
+        %15 = tile.load %a[%5, %arg0] : !tile.tile<32x64xf8E4M3FN>
+        %16 = tile.load %b[%arg0, %6] : !tile.tile<64x32xf8E4M3FN>
+        %17 = tile.matmul_acc %arg1, %15, %16 : !tile.tile<32x32xf32>
         scf.yield %17 : !tile.tile<32x32xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 2>}
-      %10 = tile.load %sb[%6] : !tile.tile<1x32xf32>
-      %11 = tile.load %sa[%5] : !tile.tile<32x1xf32>
-      %12 = tile.mul %9, %11 : !tile.tile<32x32xf32>
-      %13 = tile.mul %12, %10 : !tile.tile<32x32xf32>
+      %10 = tile.load %sa[%5] : !tile.tile<32x1xf32>
+      %11 = tile.mul %9, %10 : !tile.tile<32x32xf32>
+      %12 = tile.load %sb[%6] : !tile.tile<1x32xf32>
+      %13 = tile.mul %11, %12 : !tile.tile<32x32xf32>
       %14 = tile.cast %13 : !tile.tile<32x32xbf16>
       tile.store %14, %c[%5, %6]
     }

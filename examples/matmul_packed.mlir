@@ -15,10 +15,10 @@ module @matmul_packed {
       %3 = arith.muli %block, %c32_0 : index
       %4 = tile.full %cst : !tile.tile<32x64xf32>
       %5 = scf.for %arg0 = %c0 to %c3 step %c1 iter_args(%arg1 = %4) -> (!tile.tile<32x64xf32>) {
-        %7 = tile.load %packed[%block_1, %arg0, 0, 0] : !tile.tile<64x64xf32>
-        %8 = arith.muli %arg0, %c64 : index
-        %9 = tile.load %a[%3, %8] : !tile.tile<32x64xf32>
-        %10 = tile.matmul_acc %arg1, %9, %7 : !tile.tile<32x64xf32>
+        %7 = arith.muli %arg0, %c64 : index
+        %8 = tile.load %a[%3, %7] : !tile.tile<32x64xf32>
+        %9 = tile.load %packed[%block_1, %arg0, 0, 0] : !tile.tile<64x64xf32>
+        %10 = tile.matmul_acc %arg1, %8, %9 : !tile.tile<32x64xf32>
         scf.yield %10 : !tile.tile<32x64xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 2>}
       %6 = arith.muli %block_1, %c64 : index

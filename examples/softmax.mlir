@@ -5,8 +5,8 @@ module @softmax {
     %1 = arith.ceildivsi %0, %c16 : index
     %2 = kiln.incore "softmax" grid(%1) {
       %c16_0 = arith.constant 16 : index
-      %cst = arith.constant 0.000000e+00 : f32
-      %cst_1 = arith.constant 0xFF800000 : f32
+      %cst = arith.constant 0xFF800000 : f32
+      %cst_1 = arith.constant 0.000000e+00 : f32
       %c0 = arith.constant 0 : index
       %c128 = arith.constant 128 : index
       %block = tile.block_idx 0
@@ -14,7 +14,7 @@ module @softmax {
       %4 = kiln.dim %x, 1
       %5 = tile.full %cst : !tile.tile<16x1xf32>
       %6 = tile.full %cst_1 : !tile.tile<16x1xf32>
-      %7:2 = scf.for %arg0 = %c0 to %4 step %c128 iter_args(%arg1 = %6, %arg2 = %5) -> (!tile.tile<16x1xf32>, !tile.tile<16x1xf32>) {
+      %7:2 = scf.for %arg0 = %c0 to %4 step %c128 iter_args(%arg1 = %5, %arg2 = %6) -> (!tile.tile<16x1xf32>, !tile.tile<16x1xf32>) {
         %8 = tile.load %x[%3, %arg0] pad(min) : !tile.tile<16x128xf32>
         %9 = tile.reduce max %8 axis(1) : !tile.tile<16x1xf32>
         %10 = tile.max %arg1, %9 : !tile.tile<16x1xf32>

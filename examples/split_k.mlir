@@ -22,10 +22,10 @@ module @split_k {
       %12 = arith.ceildivsi %11, %c4 : index
       %13 = arith.muli %block_2, %12 : index
       %14 = arith.muli %13, %c32_0 : index
-      %15 = kiln.dim %a, 1
-      %16 = arith.muli %12, %c32_0 : index
-      %17 = arith.addi %14, %16 : index
-      %18 = arith.minsi %17, %15 : index
+      %15 = arith.muli %12, %c32_0 : index
+      %16 = arith.addi %14, %15 : index
+      %17 = kiln.dim %a, 1
+      %18 = arith.minsi %16, %17 : index
       %19 = tile.full %cst : !tile.tile<32x32xf32>
       %20 = scf.for %arg0 = %14 to %18 step %c32_0 iter_args(%arg1 = %19) -> (!tile.tile<32x32xf32>) {
         %21 = tile.load %a[%8, %arg0] : !tile.tile<32x32xf32>

@@ -22,18 +22,18 @@ module @flash_attention {
       %11:3 = scf.for %arg0 = %c0 to %5 step %c64_0 iter_args(%arg1 = %8, %arg2 = %9, %arg3 = %10) -> (!tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>) {
         %13 = tile.load %k[%block, %arg0, 0] : !tile.tile<64x64xf32>
         %14 = tile.load %v[%block, %arg0, 0] : !tile.tile<64x64xf32>
-        %15 = arith.subi %5, %arg0 : index
-        %16 = tile.matmul %7, %13 trans_b : !tile.tile<64x64xf32>
-        %17 = tile.mask %16 valid(64, %15) pad(min) : !tile.tile<64x64xf32>
+        %15 = tile.matmul %7, %13 trans_b : !tile.tile<64x64xf32>
+        %16 = arith.subi %5, %arg0 : index
+        %17 = tile.mask %15 valid(64, %16) pad(min) : !tile.tile<64x64xf32>
         %18 = tile.reduce max %17 axis(1) : !tile.tile<64x1xf32>
         %19 = tile.max %arg1, %18 : !tile.tile<64x1xf32>
         %20 = tile.sub %17, %19 : !tile.tile<64x64xf32>
         %21 = tile.exp %20 : !tile.tile<64x64xf32>
         %22 = tile.sub %arg1, %19 : !tile.tile<64x1xf32>
         %23 = tile.exp %22 : !tile.tile<64x1xf32>
-        %24 = tile.reduce sum %21 axis(1) : !tile.tile<64x1xf32>
-        %25 = tile.mul %arg2, %23 : !tile.tile<64x1xf32>
-        %26 = tile.add %25, %24 : !tile.tile<64x1xf32>
+        %24 = tile.mul %arg2, %23 : !tile.tile<64x1xf32>
+        %25 = tile.reduce sum %21 axis(1) : !tile.tile<64x1xf32>
+        %26 = tile.add %24, %25 : !tile.tile<64x1xf32>
         %27 = tile.mul %arg3, %23 : !tile.tile<64x64xf32>
         %28 = tile.matmul_acc %27, %21, %14 : !tile.tile<64x64xf32>
         scf.yield %19, %26, %28 : !tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>

@@ -8,9 +8,9 @@ module @moe_gate {
       %c16_0 = arith.constant 16 : index
       %block = tile.block_idx 0
       %8 = arith.muli %block, %c16_0 : index
-      %9 = tile.load %gate[0, 0] : !tile.tile<16x64xf32>
-      %10 = tile.load %x[%8, 0] : !tile.tile<16x64xf32>
-      %11 = tile.matmul %10, %9 trans_b : !tile.tile<16x16xf32>
+      %9 = tile.load %x[%8, 0] : !tile.tile<16x64xf32>
+      %10 = tile.load %gate[0, 0] : !tile.tile<16x64xf32>
+      %11 = tile.matmul %9, %10 trans_b : !tile.tile<16x16xf32>
       %12 = tile.reduce max %11 axis(1) : !tile.tile<16x1xf32>
       %13 = tile.sub %11, %12 : !tile.tile<16x16xf32>
       %14 = tile.exp %13 : !tile.tile<16x16xf32>
@@ -32,18 +32,18 @@ module @moe_gate {
       %8 = tile.full %cst : !tile.tile<1x16xf32>
       %9 = scf.for %arg0 = %c0 to %0 step %c16_0 iter_args(%arg1 = %8) -> (!tile.tile<1x16xf32>) {
         %15 = tile.load %experts[%arg0, 0] : !tile.tile<16x1xi32>
-        %16 = kiln.dim %experts, 0
-        %17 = arith.subi %16, %arg0 : index
-        %18 = tile.full %cst_1 : !tile.tile<16x1xf32>
-        %19 = tile.mask %18 valid(%17, 1) : !tile.tile<16x1xf32>
+        %16 = tile.full %cst_1 : !tile.tile<16x1xf32>
+        %17 = kiln.dim %experts, 0
+        %18 = arith.subi %17, %arg0 : index
+        %19 = tile.mask %16 valid(%18, 1) : !tile.tile<16x1xf32>
         %20 = tile.iota axis(1) : !tile.tile<1x16xi32>
         %21 = tile.cmp eq %20, %15 : !tile.tile<16x16xi1>
         %22 = tile.select %21, %19, %cst : !tile.tile<16x16xf32>
         %23 = tile.load %experts[%arg0, 1] : !tile.tile<16x1xi32>
-        %24 = kiln.dim %experts, 0
-        %25 = arith.subi %24, %arg0 : index
-        %26 = tile.full %cst_1 : !tile.tile<16x1xf32>
-        %27 = tile.mask %26 valid(%25, 1) : !tile.tile<16x1xf32>
+        %24 = tile.full %cst_1 : !tile.tile<16x1xf32>
+        %25 = kiln.dim %experts, 0
+        %26 = arith.subi %25, %arg0 : index
+        %27 = tile.mask %24 valid(%26, 1) : !tile.tile<16x1xf32>
         %28 = tile.iota axis(1) : !tile.tile<1x16xi32>
         %29 = tile.cmp eq %28, %23 : !tile.tile<16x16xi1>
         %30 = tile.select %29, %27, %cst : !tile.tile<16x16xf32>
@@ -58,18 +58,18 @@ module @moe_gate {
       %13 = tile.matmul %9, %12 : !tile.tile<1x16xf32>
       %14 = scf.for %arg0 = %c0 to %0 step %c16_0 iter_args(%arg1 = %13) -> (!tile.tile<1x16xf32>) {
         %15 = tile.load %experts[%arg0, 0] : !tile.tile<16x1xi32>
-        %16 = kiln.dim %experts, 0
-        %17 = arith.subi %16, %arg0 : index
-        %18 = tile.full %cst_1 : !tile.tile<16x1xf32>
-        %19 = tile.mask %18 valid(%17, 1) : !tile.tile<16x1xf32>
+        %16 = tile.full %cst_1 : !tile.tile<16x1xf32>
+        %17 = kiln.dim %experts, 0
+        %18 = arith.subi %17, %arg0 : index
+        %19 = tile.mask %16 valid(%18, 1) : !tile.tile<16x1xf32>
         %20 = tile.iota axis(1) : !tile.tile<1x16xi32>
         %21 = tile.cmp eq %20, %15 : !tile.tile<16x16xi1>
         %22 = tile.select %21, %19, %cst : !tile.tile<16x16xf32>
         %23 = tile.load %experts[%arg0, 1] : !tile.tile<16x1xi32>
-        %24 = kiln.dim %experts, 0
-        %25 = arith.subi %24, %arg0 : index
-        %26 = tile.full %cst_1 : !tile.tile<16x1xf32>
-        %27 = tile.mask %26 valid(%25, 1) : !tile.tile<16x1xf32>
+        %24 = tile.full %cst_1 : !tile.tile<16x1xf32>
+        %25 = kiln.dim %experts, 0
+        %26 = arith.subi %25, %arg0 : index
+        %27 = tile.mask %24 valid(%26, 1) : !tile.tile<16x1xf32>
         %28 = tile.iota axis(1) : !tile.tile<1x16xi32>
         %29 = tile.cmp eq %28, %23 : !tile.tile<16x16xi1>
         %30 = tile.select %29, %27, %cst : !tile.tile<16x16xf32>
@@ -79,10 +79,10 @@ module @moe_gate {
         %34 = tile.matmul %33, %31 : !tile.tile<16x16xf32>
         %35 = tile.add %34, %arg1 : !tile.tile<16x16xf32>
         %36 = tile.load %experts[%arg0, 0] : !tile.tile<16x1xi32>
-        %37 = kiln.dim %experts, 0
-        %38 = arith.subi %37, %arg0 : index
-        %39 = tile.full %cst_1 : !tile.tile<16x1xf32>
-        %40 = tile.mask %39 valid(%38, 1) : !tile.tile<16x1xf32>
+        %37 = tile.full %cst_1 : !tile.tile<16x1xf32>
+        %38 = kiln.dim %experts, 0
+        %39 = arith.subi %38, %arg0 : index
+        %40 = tile.mask %37 valid(%39, 1) : !tile.tile<16x1xf32>
         %41 = tile.iota axis(1) : !tile.tile<1x16xi32>
         %42 = tile.cmp eq %41, %36 : !tile.tile<16x16xi1>
         %43 = tile.select %42, %40, %cst : !tile.tile<16x16xf32>
@@ -92,10 +92,10 @@ module @moe_gate {
         %47 = tile.transpose %46 : !tile.tile<1x16xi32>
         tile.store %47, %places[0, %arg0]
         %48 = tile.load %experts[%arg0, 1] : !tile.tile<16x1xi32>
-        %49 = kiln.dim %experts, 0
-        %50 = arith.subi %49, %arg0 : index
-        %51 = tile.full %cst_1 : !tile.tile<16x1xf32>
-        %52 = tile.mask %51 valid(%50, 1) : !tile.tile<16x1xf32>
+        %49 = tile.full %cst_1 : !tile.tile<16x1xf32>
+        %50 = kiln.dim %experts, 0
+        %51 = arith.subi %50, %arg0 : index
+        %52 = tile.mask %49 valid(%51, 1) : !tile.tile<16x1xf32>
         %53 = tile.iota axis(1) : !tile.tile<1x16xi32>
         %54 = tile.cmp eq %53, %48 : !tile.tile<16x16xi1>
         %55 = tile.select %54, %52, %cst : !tile.tile<16x16xf32>
@@ -114,9 +114,9 @@ module @moe_gate {
       %block = tile.block_idx 0
       %block_1 = tile.block_idx 1
       %8 = arith.muli %block, %c16_0 : index
-      %9 = arith.index_cast %8 : index to i32
-      %10 = tile.iota axis(0) : !tile.tile<16x1xi32>
-      %11 = tile.add %10, %9 : !tile.tile<16x1xi32>
+      %9 = tile.iota axis(0) : !tile.tile<16x1xi32>
+      %10 = arith.index_cast %8 : index to i32
+      %11 = tile.add %9, %10 : !tile.tile<16x1xi32>
       tile.scatter_rows %11, %source[0, 0] rows(%places[%block_1, %8])
     }
     %5 = kiln.dim %source, 0

@@ -22,7 +22,7 @@ module @qwen3_decode_layer {
         %30 = tile.cast %29 : !tile.tile<16x32xf32>
         %31 = tile.load %x[%23, %arg0] : !tile.tile<16x32xbf16>
         %32 = tile.cast %31 : !tile.tile<16x32xf32>
-        %33 = tile.mul %32, %30 : !tile.tile<16x32xf32>
+        %33 = tile.mul %30, %32 : !tile.tile<16x32xf32>
         %34 = tile.reduce sum %33 axis(1) : !tile.tile<16x1xf32>
         %35 = tile.add %arg1, %34 : !tile.tile<16x1xf32>
         scf.yield %35 : !tile.tile<16x1xf32>
@@ -31,12 +31,12 @@ module @qwen3_decode_layer {
       %27 = tile.add %26, %cst_2 : !tile.tile<16x1xf32>
       %28 = tile.rsqrt %27 : !tile.tile<16x1xf32>
       scf.for %arg0 = %c0 to %c64 step %c32 {
-        %29 = tile.load %norm1[%arg0] : !tile.tile<1x32xbf16>
-        %30 = tile.cast %29 : !tile.tile<1x32xf32>
-        %31 = tile.load %x[%23, %arg0] : !tile.tile<16x32xbf16>
-        %32 = tile.cast %31 : !tile.tile<16x32xf32>
-        %33 = tile.mul %32, %28 : !tile.tile<16x32xf32>
-        %34 = tile.mul %33, %30 : !tile.tile<16x32xf32>
+        %29 = tile.load %x[%23, %arg0] : !tile.tile<16x32xbf16>
+        %30 = tile.cast %29 : !tile.tile<16x32xf32>
+        %31 = tile.mul %30, %28 : !tile.tile<16x32xf32>
+        %32 = tile.load %norm1[%arg0] : !tile.tile<1x32xbf16>
+        %33 = tile.cast %32 : !tile.tile<1x32xf32>
+        %34 = tile.mul %31, %33 : !tile.tile<16x32xf32>
         %35 = tile.cast %34 : !tile.tile<16x32xbf16>
         tile.store %35, %xn[%23, %arg0]
       }
@@ -55,9 +55,9 @@ module @qwen3_decode_layer {
       %24 = arith.muli %block_1, %c32 : index
       %25 = tile.full %cst : !tile.tile<16x32xf32>
       %26 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %25) -> (!tile.tile<16x32xf32>) {
-        %27 = tile.load %qkv[%24, %arg0] : !tile.tile<32x32xbf16>
-        %28 = tile.load %xn[%23, %arg0] : !tile.tile<16x32xbf16>
-        %29 = tile.matmul_acc %arg1, %28, %27 trans_b : !tile.tile<16x32xf32>
+        %27 = tile.load %xn[%23, %arg0] : !tile.tile<16x32xbf16>
+        %28 = tile.load %qkv[%24, %arg0] : !tile.tile<32x32xbf16>
+        %29 = tile.matmul_acc %arg1, %27, %28 trans_b : !tile.tile<16x32xf32>
         scf.yield %29 : !tile.tile<16x32xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 3>}
       tile.store %26, %projected[%23, %24]
@@ -78,47 +78,47 @@ module @qwen3_decode_layer {
       %25 = tile.load %cosine[%24, 0] : !tile.tile<1x8xf32>
       %26 = tile.load %sine[%24, 0] : !tile.tile<1x8xf32>
       %27 = arith.muli %block_1, %c2 : index
-      %28 = arith.muli %block_1, %c2 : index
+      %28 = tile.load %7[%block, %27, 0] : !tile.tile<2x16xf32>
       %29 = tile.load %q_norm[0] : !tile.tile<1x16xbf16>
       %30 = tile.cast %29 : !tile.tile<1x16xf32>
-      %31 = tile.load %7[%block, %28, 0] : !tile.tile<2x16xf32>
-      %32 = tile.mul %31, %31 : !tile.tile<2x16xf32>
-      %33 = tile.reduce sum %32 axis(1) : !tile.tile<2x1xf32>
-      %34 = tile.div %33, %cst : !tile.tile<2x1xf32>
-      %35 = tile.add %34, %cst_0 : !tile.tile<2x1xf32>
-      %36 = tile.rsqrt %35 : !tile.tile<2x1xf32>
-      %37 = tile.mul %31, %36 : !tile.tile<2x16xf32>
-      %38 = tile.mul %37, %30 : !tile.tile<2x16xf32>
-      %39 = tile.extract %38[0, 0] : !tile.tile<2x8xf32>
-      %40 = tile.extract %38[0, 8] : !tile.tile<2x8xf32>
-      %41 = tile.mul %40, %26 : !tile.tile<2x8xf32>
-      %42 = tile.mul %39, %25 : !tile.tile<2x8xf32>
-      %43 = tile.sub %42, %41 : !tile.tile<2x8xf32>
-      %44 = tile.mul %39, %26 : !tile.tile<2x8xf32>
-      %45 = tile.mul %40, %25 : !tile.tile<2x8xf32>
-      %46 = tile.add %45, %44 : !tile.tile<2x8xf32>
-      %47 = tile.concat %43, %46 axis(1) : !tile.tile<2x16xf32>
-      %48 = tile.cast %47 : !tile.tile<2x16xbf16>
-      tile.store %48, %q[%block, %27, 0]
+      %31 = tile.mul %28, %28 : !tile.tile<2x16xf32>
+      %32 = tile.reduce sum %31 axis(1) : !tile.tile<2x1xf32>
+      %33 = tile.div %32, %cst : !tile.tile<2x1xf32>
+      %34 = tile.add %33, %cst_0 : !tile.tile<2x1xf32>
+      %35 = tile.rsqrt %34 : !tile.tile<2x1xf32>
+      %36 = tile.mul %28, %35 : !tile.tile<2x16xf32>
+      %37 = tile.mul %36, %30 : !tile.tile<2x16xf32>
+      %38 = tile.extract %37[0, 0] : !tile.tile<2x8xf32>
+      %39 = tile.extract %37[0, 8] : !tile.tile<2x8xf32>
+      %40 = tile.mul %38, %25 : !tile.tile<2x8xf32>
+      %41 = tile.mul %39, %26 : !tile.tile<2x8xf32>
+      %42 = tile.sub %40, %41 : !tile.tile<2x8xf32>
+      %43 = tile.mul %39, %25 : !tile.tile<2x8xf32>
+      %44 = tile.mul %38, %26 : !tile.tile<2x8xf32>
+      %45 = tile.add %43, %44 : !tile.tile<2x8xf32>
+      %46 = tile.concat %42, %45 axis(1) : !tile.tile<2x16xf32>
+      %47 = tile.cast %46 : !tile.tile<2x16xbf16>
+      %48 = arith.muli %block_1, %c2 : index
+      tile.store %47, %q[%block, %48, 0]
       %49 = arith.addi %c4, %block_1 : index
-      %50 = tile.load %k_norm[0] : !tile.tile<1x16xbf16>
-      %51 = tile.cast %50 : !tile.tile<1x16xf32>
-      %52 = tile.load %7[%block, %49, 0] : !tile.tile<1x16xf32>
-      %53 = tile.mul %52, %52 : !tile.tile<1x16xf32>
+      %50 = tile.load %7[%block, %49, 0] : !tile.tile<1x16xf32>
+      %51 = tile.load %k_norm[0] : !tile.tile<1x16xbf16>
+      %52 = tile.cast %51 : !tile.tile<1x16xf32>
+      %53 = tile.mul %50, %50 : !tile.tile<1x16xf32>
       %54 = tile.reduce sum %53 axis(1) : !tile.tile<1x1xf32>
       %55 = tile.div %54, %cst : !tile.tile<1x1xf32>
       %56 = tile.add %55, %cst_0 : !tile.tile<1x1xf32>
       %57 = tile.rsqrt %56 : !tile.tile<1x1xf32>
-      %58 = tile.mul %52, %57 : !tile.tile<1x16xf32>
-      %59 = tile.mul %58, %51 : !tile.tile<1x16xf32>
+      %58 = tile.mul %50, %57 : !tile.tile<1x16xf32>
+      %59 = tile.mul %58, %52 : !tile.tile<1x16xf32>
       %60 = tile.extract %59[0, 0] : !tile.tile<1x8xf32>
       %61 = tile.extract %59[0, 8] : !tile.tile<1x8xf32>
-      %62 = tile.mul %61, %26 : !tile.tile<1x8xf32>
-      %63 = tile.mul %60, %25 : !tile.tile<1x8xf32>
-      %64 = tile.sub %63, %62 : !tile.tile<1x8xf32>
-      %65 = tile.mul %60, %26 : !tile.tile<1x8xf32>
-      %66 = tile.mul %61, %25 : !tile.tile<1x8xf32>
-      %67 = tile.add %66, %65 : !tile.tile<1x8xf32>
+      %62 = tile.mul %60, %25 : !tile.tile<1x8xf32>
+      %63 = tile.mul %61, %26 : !tile.tile<1x8xf32>
+      %64 = tile.sub %62, %63 : !tile.tile<1x8xf32>
+      %65 = tile.mul %61, %25 : !tile.tile<1x8xf32>
+      %66 = tile.mul %60, %26 : !tile.tile<1x8xf32>
+      %67 = tile.add %65, %66 : !tile.tile<1x8xf32>
       %68 = tile.concat %64, %67 axis(1) : !tile.tile<1x16xf32>
       %69 = tile.cast %68 : !tile.tile<1x16xbf16>
       tile.store %69, %k_cache[%block, %block_1, %24, 0]
@@ -160,17 +160,17 @@ module @qwen3_decode_layer {
         %46 = tile.sub %arg1, %43 : !tile.tile<2x1xf32>
         %47 = tile.exp %46 : !tile.tile<2x1xf32>
         %48 = tile.cast %45 : !tile.tile<2x32xbf16>
-        %49 = tile.reduce sum %45 axis(1) : !tile.tile<2x1xf32>
-        %50 = tile.mul %arg2, %47 : !tile.tile<2x1xf32>
-        %51 = tile.add %50, %49 : !tile.tile<2x1xf32>
+        %49 = tile.mul %arg2, %47 : !tile.tile<2x1xf32>
+        %50 = tile.reduce sum %45 axis(1) : !tile.tile<2x1xf32>
+        %51 = tile.add %49, %50 : !tile.tile<2x1xf32>
         %52 = tile.mul %arg3, %47 : !tile.tile<2x16xf32>
         %53 = tile.matmul_acc %52, %48, %37 : !tile.tile<2x16xf32>
         scf.yield %43, %51, %53 : !tile.tile<2x1xf32>, !tile.tile<2x1xf32>, !tile.tile<2x16xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 2>}
-      %32 = arith.muli %block_2, %c2 : index
-      %33 = tile.div %31#2, %31#1 : !tile.tile<2x16xf32>
-      %34 = tile.cast %33 : !tile.tile<2x16xbf16>
-      tile.store %34, %mixed[%block, %32, 0]
+      %32 = tile.div %31#2, %31#1 : !tile.tile<2x16xf32>
+      %33 = tile.cast %32 : !tile.tile<2x16xbf16>
+      %34 = arith.muli %block_2, %c2 : index
+      tile.store %33, %mixed[%block, %34, 0]
     }
     %h1 = kiln.alloc(%0) : !kiln.tensor<?x64xf32>
     %hn = kiln.alloc(%0) : !kiln.tensor<?x64xbf16>
@@ -190,9 +190,9 @@ module @qwen3_decode_layer {
       %24 = arith.muli %block_1, %c32 : index
       %25 = tile.full %cst : !tile.tile<16x32xf32>
       %26 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %25) -> (!tile.tile<16x32xf32>) {
-        %30 = tile.load %out_proj[%24, %arg0] : !tile.tile<32x32xbf16>
-        %31 = tile.load %10[%23, %arg0] : !tile.tile<16x32xbf16>
-        %32 = tile.matmul_acc %arg1, %31, %30 trans_b : !tile.tile<16x32xf32>
+        %30 = tile.load %10[%23, %arg0] : !tile.tile<16x32xbf16>
+        %31 = tile.load %out_proj[%24, %arg0] : !tile.tile<32x32xbf16>
+        %32 = tile.matmul_acc %arg1, %30, %31 trans_b : !tile.tile<16x32xf32>
         scf.yield %32 : !tile.tile<16x32xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 3>}
       %27 = tile.load %x[%23, %24] : !tile.tile<16x32xbf16>
@@ -218,7 +218,7 @@ module @qwen3_decode_layer {
         %30 = tile.cast %29 : !tile.tile<16x32xf32>
         %31 = tile.load %h1[%23, %arg0] : !tile.tile<16x32xf32>
         %32 = tile.cast %31 : !tile.tile<16x32xf32>
-        %33 = tile.mul %32, %30 : !tile.tile<16x32xf32>
+        %33 = tile.mul %30, %32 : !tile.tile<16x32xf32>
         %34 = tile.reduce sum %33 axis(1) : !tile.tile<16x1xf32>
         %35 = tile.add %arg1, %34 : !tile.tile<16x1xf32>
         scf.yield %35 : !tile.tile<16x1xf32>
@@ -227,12 +227,12 @@ module @qwen3_decode_layer {
       %27 = tile.add %26, %cst_2 : !tile.tile<16x1xf32>
       %28 = tile.rsqrt %27 : !tile.tile<16x1xf32>
       scf.for %arg0 = %c0 to %c64 step %c32 {
-        %29 = tile.load %norm2[%arg0] : !tile.tile<1x32xbf16>
-        %30 = tile.cast %29 : !tile.tile<1x32xf32>
-        %31 = tile.load %h1[%23, %arg0] : !tile.tile<16x32xf32>
-        %32 = tile.cast %31 : !tile.tile<16x32xf32>
-        %33 = tile.mul %32, %28 : !tile.tile<16x32xf32>
-        %34 = tile.mul %33, %30 : !tile.tile<16x32xf32>
+        %29 = tile.load %h1[%23, %arg0] : !tile.tile<16x32xf32>
+        %30 = tile.cast %29 : !tile.tile<16x32xf32>
+        %31 = tile.mul %30, %28 : !tile.tile<16x32xf32>
+        %32 = tile.load %norm2[%arg0] : !tile.tile<1x32xbf16>
+        %33 = tile.cast %32 : !tile.tile<1x32xf32>
+        %34 = tile.mul %31, %33 : !tile.tile<16x32xf32>
         %35 = tile.cast %34 : !tile.tile<16x32xbf16>
         tile.store %35, %hn[%23, %arg0]
       }
@@ -251,21 +251,21 @@ module @qwen3_decode_layer {
       %24 = arith.muli %block_1, %c32 : index
       %25 = tile.full %cst : !tile.tile<16x32xf32>
       %26 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %25) -> (!tile.tile<16x32xf32>) {
-        %33 = tile.load %gate[%24, %arg0] : !tile.tile<32x32xbf16>
-        %34 = tile.load %hn[%23, %arg0] : !tile.tile<16x32xbf16>
-        %35 = tile.matmul_acc %arg1, %34, %33 trans_b : !tile.tile<16x32xf32>
+        %33 = tile.load %hn[%23, %arg0] : !tile.tile<16x32xbf16>
+        %34 = tile.load %gate[%24, %arg0] : !tile.tile<32x32xbf16>
+        %35 = tile.matmul_acc %arg1, %33, %34 trans_b : !tile.tile<16x32xf32>
         scf.yield %35 : !tile.tile<16x32xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 3>}
-      %27 = tile.full %cst : !tile.tile<16x32xf32>
-      %28 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %27) -> (!tile.tile<16x32xf32>) {
-        %33 = tile.load %up[%24, %arg0] : !tile.tile<32x32xbf16>
-        %34 = tile.load %hn[%23, %arg0] : !tile.tile<16x32xbf16>
-        %35 = tile.matmul_acc %arg1, %34, %33 trans_b : !tile.tile<16x32xf32>
+      %27 = tile.sigmoid %26 : !tile.tile<16x32xf32>
+      %28 = tile.mul %26, %27 : !tile.tile<16x32xf32>
+      %29 = tile.full %cst : !tile.tile<16x32xf32>
+      %30 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %29) -> (!tile.tile<16x32xf32>) {
+        %33 = tile.load %hn[%23, %arg0] : !tile.tile<16x32xbf16>
+        %34 = tile.load %up[%24, %arg0] : !tile.tile<32x32xbf16>
+        %35 = tile.matmul_acc %arg1, %33, %34 trans_b : !tile.tile<16x32xf32>
         scf.yield %35 : !tile.tile<16x32xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 3>}
-      %29 = tile.sigmoid %26 : !tile.tile<16x32xf32>
-      %30 = tile.mul %26, %29 : !tile.tile<16x32xf32>
-      %31 = tile.mul %30, %28 : !tile.tile<16x32xf32>
+      %31 = tile.mul %28, %30 : !tile.tile<16x32xf32>
       %32 = tile.cast %31 : !tile.tile<16x32xbf16>
       tile.store %32, %act[%23, %24]
     }
@@ -283,9 +283,9 @@ module @qwen3_decode_layer {
       %24 = arith.muli %block_1, %c32 : index
       %25 = tile.full %cst : !tile.tile<16x32xf32>
       %26 = scf.for %arg0 = %c0 to %c96 step %c32 iter_args(%arg1 = %25) -> (!tile.tile<16x32xf32>) {
-        %31 = tile.load %down[%24, %arg0] : !tile.tile<32x32xbf16>
-        %32 = tile.load %act[%23, %arg0] : !tile.tile<16x32xbf16>
-        %33 = tile.matmul_acc %arg1, %32, %31 trans_b : !tile.tile<16x32xf32>
+        %31 = tile.load %act[%23, %arg0] : !tile.tile<16x32xbf16>
+        %32 = tile.load %down[%24, %arg0] : !tile.tile<32x32xbf16>
+        %33 = tile.matmul_acc %arg1, %31, %32 trans_b : !tile.tile<16x32xf32>
         scf.yield %33 : !tile.tile<16x32xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 3>}
       %27 = tile.load %h1[%23, %24] : !tile.tile<16x32xf32>

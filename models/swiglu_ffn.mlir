@@ -16,16 +16,16 @@ module @swiglu_ffn {
       %block_1 = tile.block_idx 1
       %12 = arith.muli %block, %c32_0 : index
       %13 = arith.muli %block_1, %c32_0 : index
-      %14 = tile.full %cst : !tile.tile<32x32xf32>
+      %14 = kiln.dim %x, 1
       %15 = tile.full %cst : !tile.tile<32x32xf32>
-      %16 = kiln.dim %x, 1
-      %17:2 = scf.for %arg0 = %c0 to %16 step %c32_0 iter_args(%arg1 = %15, %arg2 = %14) -> (!tile.tile<32x32xf32>, !tile.tile<32x32xf32>) {
+      %16 = tile.full %cst : !tile.tile<32x32xf32>
+      %17:2 = scf.for %arg0 = %c0 to %14 step %c32_0 iter_args(%arg1 = %15, %arg2 = %16) -> (!tile.tile<32x32xf32>, !tile.tile<32x32xf32>) {
         %22 = tile.load %x[%12, %arg0] : !tile.tile<32x32xbf16>
-        %23 = tile.load %up[%13, %arg0] : !tile.tile<32x32xbf16>
-        %24 = tile.matmul_acc %arg2, %22, %23 trans_b : !tile.tile<32x32xf32>
-        %25 = tile.load %gate[%13, %arg0] : !tile.tile<32x32xbf16>
-        %26 = tile.matmul_acc %arg1, %22, %25 trans_b : !tile.tile<32x32xf32>
-        scf.yield %26, %24 : !tile.tile<32x32xf32>, !tile.tile<32x32xf32>
+        %23 = tile.load %gate[%13, %arg0] : !tile.tile<32x32xbf16>
+        %24 = tile.matmul_acc %arg1, %22, %23 trans_b : !tile.tile<32x32xf32>
+        %25 = tile.load %up[%13, %arg0] : !tile.tile<32x32xbf16>
+        %26 = tile.matmul_acc %arg2, %22, %25 trans_b : !tile.tile<32x32xf32>
+        scf.yield %24, %26 : !tile.tile<32x32xf32>, !tile.tile<32x32xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 2>}
       %18 = tile.sigmoid %17#0 : !tile.tile<32x32xf32>
       %19 = tile.mul %17#0, %18 : !tile.tile<32x32xf32>
@@ -45,18 +45,18 @@ module @swiglu_ffn {
       %block_1 = tile.block_idx 1
       %12 = arith.muli %block, %c32_0 : index
       %13 = arith.muli %block_1, %c32_0 : index
-      %14 = arith.muli %block_1, %c32_0 : index
-      %15 = arith.muli %block, %c32_0 : index
-      %16 = tile.full %cst : !tile.tile<32x32xf32>
-      %17 = kiln.dim %h, 1
-      %18 = scf.for %arg0 = %c0 to %17 step %c32_0 iter_args(%arg1 = %16) -> (!tile.tile<32x32xf32>) {
-        %20 = tile.load %down[%14, %arg0] : !tile.tile<32x32xbf16>
-        %21 = tile.load %h[%15, %arg0] : !tile.tile<32x32xbf16>
-        %22 = tile.matmul_acc %arg1, %21, %20 trans_b : !tile.tile<32x32xf32>
+      %14 = kiln.dim %h, 1
+      %15 = tile.full %cst : !tile.tile<32x32xf32>
+      %16 = scf.for %arg0 = %c0 to %14 step %c32_0 iter_args(%arg1 = %15) -> (!tile.tile<32x32xf32>) {
+        %20 = tile.load %h[%12, %arg0] : !tile.tile<32x32xbf16>
+        %21 = tile.load %down[%13, %arg0] : !tile.tile<32x32xbf16>
+        %22 = tile.matmul_acc %arg1, %20, %21 trans_b : !tile.tile<32x32xf32>
         scf.yield %22 : !tile.tile<32x32xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 2>}
-      %19 = tile.cast %18 : !tile.tile<32x32xbf16>
-      tile.store %19, %y[%12, %13]
+      %17 = tile.cast %16 : !tile.tile<32x32xbf16>
+      %18 = arith.muli %block, %c32_0 : index
+      %19 = arith.muli %block_1, %c32_0 : index
+      tile.store %17, %y[%18, %19]
     }
   }
 }

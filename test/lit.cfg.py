@@ -50,6 +50,8 @@ if lit.util.which(config.cxx.split()[-1]) and not config.kiln_sanitize:
 # An instrumented program cannot be traced everywhere.
 if lit.util.which("gdb") and not config.kiln_sanitize:
     config.available_features.add("gdb")
+if config.cxx_id == "Clang":
+    config.available_features.add("clang")
 
 find_python = subprocess.run(
     [os.path.join(config.kiln_source_root, "scripts", "find-python")], capture_output=True, text=True, check=False

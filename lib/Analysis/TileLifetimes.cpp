@@ -23,11 +23,10 @@ namespace {
 
 class BufferFinder {
 public:
-  BufferFinder(ir::FuncOp func, llvm::function_ref<bool(tile::PopOp)> liesInSlot) : Func(func) {
+  BufferFinder(ir::FuncOp func, llvm::function_ref<bool(Operation *)> liesInSlot) : Func(func) {
     number(func.getBody().front());
     func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-      auto pop = dyn_cast<tile::PopOp>(op);
-      if (pop && liesInSlot(pop))
+      if (liesInSlot(op))
         return;
       for (Value result : op->getResults())
         if (isa<tile::TileType>(result.getType()))
@@ -104,6 +103,17 @@ private:
       int64_t yield = Begin.lookup(loop.getBody()->getTerminator());
       buffer.spans = {spanOf(argument, Begin.lookup(op)), spanOf(value, End.lookup(op))};
       buffer.spans[1].from = yield;
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      // The same, where the condition is evaluated once more at the end: its moments come before
+      // those of the body, and the memory is needed in all of them.
+      unsigned index = cast<OpResult>(value).getResultNumber();
+      BlockArgument before = loop.getBeforeArguments()[index],
+                    after = loop.getAfterArguments()[index];
+      Carried[before] = Carried[after] = value;
+      int64_t begin = Begin.lookup(op), condition = Begin.lookup(loop.getConditionOp());
+      buffer.spans = {{begin, std::max(condition, spanOf(after, begin).to)},
+                      spanOf(value, End.lookup(op))};
+      buffer.spans[1].from = Begin.lookup(loop.getYieldOp());
     } else if (isa<scf::IfOp>(op)) {
       buffer.spans = {spanOf(value, End.lookup(op))};
       for (Region &region : op->getRegions())
@@ -159,7 +169,7 @@ private:
   /// Whether an operation may write its result over the operand that shares its buffer: it reads
   /// each element before it writes the one at the same place.
   bool worksInPlace(Operation *op, int64_t one, int64_t other) const {
-    if (isa<scf::ForOp, scf::IfOp, scf::YieldOp, tile::ReshapeOp>(op))
+    if (isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::YieldOp, tile::ReshapeOp>(op))
       return true; // copies, or nothing at all
     auto isOurs = [&](Value value) {
       std::optional<int64_t> buffer = bufferOf(value);
@@ -191,16 +201,21 @@ private:
     });
   }
 
+  void shareLoop(ValueRange results, ValueRange yields, ValueRange inits) {
+    for (auto [result, yielded, init] : llvm::zip(results, yields, inits)) {
+      if (!isa<tile::TileType>(result.getType()))
+        continue;
+      share(result, yielded);
+      share(result, init);
+    }
+  }
+
   void shareCarried() {
     Func.walk([&](Operation *op) {
       if (auto loop = dyn_cast<scf::ForOp>(op))
-        for (auto [result, yielded, init] :
-             llvm::zip_equal(loop.getResults(), loop.getYieldedValues(), loop.getInits())) {
-          if (!isa<tile::TileType>(result.getType()))
-            continue;
-          share(result, yielded);
-          share(result, init);
-        }
+        shareLoop(loop.getResults(), loop.getYieldedValues(), loop.getInits());
+      else if (auto loop = dyn_cast<scf::WhileOp>(op))
+        shareLoop(loop.getResults(), loop.getYieldOp().getResults(), loop.getInits());
       else if (auto branch = dyn_cast<scf::IfOp>(op))
         for (Region &region : branch->getRegions())
           if (!region.empty())
@@ -243,18 +258,23 @@ private:
 
 } // namespace
 
-Operation *findWhileWithTiles(ir::FuncOp func) {
+Operation *findUnplannedWhile(ir::FuncOp func) {
   Operation *found = nullptr;
   func.walk([&](scf::WhileOp loop) {
-    if (llvm::any_of(loop.getInits().getTypes(), llvm::IsaPred<tile::TileType>) ||
-        llvm::any_of(loop.getResultTypes(), llvm::IsaPred<tile::TileType>))
-      found = loop;
+    ValueRange carried = loop.getBeforeArguments(), passed = loop.getConditionOp().getArgs();
+    for (size_t i = 0; i < std::max(carried.size(), passed.size()); ++i) {
+      Value before = i < carried.size() ? carried[i] : Value(),
+            after = i < passed.size() ? passed[i] : Value();
+      auto isTile = [](Value value) { return value && isa<tile::TileType>(value.getType()); };
+      if (before != after && (isTile(before) || isTile(after)))
+        found = loop;
+    }
   });
   return found;
 }
 
 std::vector<TileBuffer> findBuffers(ir::FuncOp func,
-                                    llvm::function_ref<bool(tile::PopOp)> liesInSlot) {
+                                    llvm::function_ref<bool(Operation *)> liesInSlot) {
   return BufferFinder(func, liesInSlot).run();
 }
 

@@ -103,6 +103,7 @@ struct RunSettings : CompileSettings {
   uint64_t seed = 0, dataSeed = 1;
   uint64_t seeds = 0; ///< Schedules to check, from `seed` on; 0: run one without checks.
   bool verifyEach = false;
+  uint64_t verifyMemory = 1024; ///< MiB it may take to remember what tasks read and wrote.
   bool nan = false;    ///< Also report where NaN is born.
   std::string command; ///< How to run this again, seeds left out.
   bool json = false, noReference = false, noFormula = false, checkShapes = false,
@@ -114,6 +115,9 @@ bool isAvailable(const std::string &platform, std::string &message);
 /// The arguments of `entry` that the command line and the example ask for.
 Expected<std::vector<Argument>> argumentsOf(const Source &source, ir::FuncOp entry,
                                             const RunSettings &options);
+/// One Python with torch for all runs of this process: importing it costs a second. NotFound if
+/// there is none.
+Expected<std::unique_ptr<TorchWorker>> &torchWorker();
 /// Runs the PyTorch reference of a prepared module. NotFound if no Python has torch.
 Status runReference(mlir::ModuleOp module, ir::FuncOp entry, const RunSettings &options,
                     std::span<const Argument> args);

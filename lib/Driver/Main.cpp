@@ -111,6 +111,10 @@ int parseOptions(CommandLine &line, const std::string &program,
   bool dumpTensor = false;
   std::string seed = std::to_string(line.run.seed), dataSeed = std::to_string(line.run.dataSeed);
   std::string seeds = line.command == "check" ? "8" : "";
+  std::string verifyMemory = std::to_string(line.run.verifyMemory);
+  static constexpr const char *kVerifyMemory =
+      "MiB that --verify-each may take to remember what tasks read and wrote; beyond, the whole "
+      "program runs again after each change";
   RunSettings &run = line.run;
   app.add_option("--entry", run.entry, "The function to start with");
   if (line.command == "run") {
@@ -145,6 +149,7 @@ int parseOptions(CommandLine &line, const std::string &program,
                    "orchestration prints");
     app.add_flag("--verify-each", run.verifyEach,
                  "Run the reference after every pass and stop at the first that is wrong");
+    app.add_option("--verify-memory", verifyMemory, kVerifyMemory)->capture_default_str();
     app.add_flag("--no-reference", run.noReference, "Do not compare with the PyTorch reference");
     app.add_flag("--no-formula", run.noFormula, "Do not compare with the formula of the example");
     app.add_option("--batch", "Run once for each line of this file, which has more options")
@@ -165,6 +170,7 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_flag("--nan", run.nan, "Also report where NaN is born");
     app.add_flag("--verify-each", run.verifyEach,
                  "First run the reference after every pass and stop at the first that is wrong");
+    app.add_option("--verify-memory", verifyMemory, kVerifyMemory)->capture_default_str();
     app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
     app.add_flag("--json", run.json, "Machine-readable output");
   } else if (line.command == "emit") {
@@ -209,6 +215,8 @@ int parseOptions(CommandLine &line, const std::string &program,
     run.platform = "a2a3sim";
   if (StringRef(dataSeed).getAsInteger(10, run.dataSeed))
     return badInput("--data-seed " + dataSeed + ": expected an integer of at least 0");
+  if (StringRef(verifyMemory).getAsInteger(10, run.verifyMemory) || run.verifyMemory > 1 << 30)
+    return badInput("--verify-memory " + verifyMemory + ": expected MiB, from 0 to 1073741824");
   if (int code = parseArgs(argTexts, run.args))
     return code;
   if (int code = parseConfig(app.remaining(), line))

@@ -38,12 +38,6 @@ struct Outcome {
   }
 };
 
-/// One interpreter for all runs of this process: importing torch costs a second.
-Expected<std::unique_ptr<TorchWorker>> &torchWorker() {
-  static Expected<std::unique_ptr<TorchWorker>> worker = TorchWorker::start();
-  return worker;
-}
-
 /// Without torch there is no formula and no reference. Who names a Python wants them, though.
 bool canBeSkipped(const Status &failed) {
   return failed.code() == StatusCode::NotFound && !std::getenv("KILN_PYTHON");
@@ -243,6 +237,11 @@ bool isAvailable(const std::string &platform, std::string &message) {
                                : "there is no platform '" + platform + "'";
   message += "; use cpu, a2a3sim, a5sim or torch";
   return false;
+}
+
+Expected<std::unique_ptr<TorchWorker>> &torchWorker() {
+  static Expected<std::unique_ptr<TorchWorker>> worker = TorchWorker::start();
+  return worker;
 }
 
 Status runReference(ModuleOp module, ir::FuncOp entry, const RunSettings &options,

@@ -1,6 +1,8 @@
 #include "VerifyEach.h"
 
 #include "kiln/Target/Signature/Signature.h"
+#include "kiln/Target/Torch/Torch.h"
+#include "kiln/Target/Torch/TorchWorker.h"
 #include "kiln/Transforms/Passes.h"
 
 using namespace mlir;
@@ -77,20 +79,56 @@ Expected<PassVerifier::Stage> PassVerifier::stageOf(ModuleOp module) const {
       return ready.status();
     stage.module = std::move(*ready);
   }
-  for (auto func : stage.module->getOps<ir::FuncOp>())
-    stage.functions[func.getSymName().str()] = print(func);
+  for (auto func : stage.module->getOps<ir::FuncOp>()) {
+    Function &made = stage.functions[func.getSymName().str()];
+    made = {print(func), func.getFunctionType(), func.getKind() == ir::FuncKind::Orchestration, {}};
+    func.walk([&](ir::CallOp call) { made.calls.insert(call.getCallee().str()); });
+  }
   return stage;
 }
 
-Expected<std::vector<Argument>> PassVerifier::run(const Stage &stage) const {
-  Expected<ir::FuncOp> entry = findEntry(*stage.module, Options.entry);
+namespace {
+
+/// The reference of a program, for the worker.
+struct Reference {
+  std::string source, entry;
+};
+
+} // namespace
+
+static Expected<Reference> referenceOf(ModuleOp module, const RunSettings &options) {
+  Expected<ir::FuncOp> entry = findEntry(module, options.entry);
   if (!entry)
     return entry.status();
+  TorchOptions torch{entry->getSymName().str(), options.unboundedSlots, options.checkShapes,
+                     /*namedTasks=*/true};
+  Expected<std::string> source = emitTorch(module, torch), name = torchEntryName(module, torch);
+  if (!source)
+    return source.status();
+  return name ? Expected<Reference>(Reference{*source, *name}) : name.status();
+}
+
+Expected<std::vector<Argument>> PassVerifier::run(const Stage &stage) {
+  HasRecord = false;
+  Expected<Reference> reference = referenceOf(*stage.module, Options);
+  if (!reference)
+    return reference.status();
   Expected<std::vector<Argument>> args = copyArguments(Inputs);
   if (!args)
     return args.status();
-  if (Status failed = runReference(*stage.module, *entry, Options, *args); !failed.isOk())
-    return failed;
+  Expected<std::unique_ptr<TorchWorker>> &worker = torchWorker();
+  if (!worker)
+    return worker.status();
+  Expected<std::optional<size_t>> tasks =
+      (*worker)->record(reference->source, reference->entry, *args, Options.verifyMemory << 20);
+  if (!tasks)
+    return tasks.status();
+  // A kernel written in place is part of what launches it, and no task that could run by itself.
+  bool hasAllTasks = !stage.module.get()
+                          .walk([](ir::IncoreOp) { return WalkResult::interrupt(); })
+                          .wasInterrupted();
+  HasRecord = *tasks && hasAllTasks;
+  OverLimit |= !*tasks;
   return args;
 }
 
@@ -176,6 +214,96 @@ std::string PassVerifier::firstDifferentTask(const Stage &before, const Stage &a
 // Verification
 //===----------------------------------------------------------------------===//
 
+std::set<std::string> PassVerifier::callersOf(const Stage &stage,
+                                              std::span<const std::string> functions) {
+  std::set<std::string> found(functions.begin(), functions.end());
+  for (size_t before = 0; before != found.size();) {
+    before = found.size();
+    for (const auto &[name, function] : stage.functions)
+      if (llvm::any_of(function.calls, [&](const std::string &call) { return found.count(call); }))
+        found.insert(name);
+  }
+  return found;
+}
+
+bool PassVerifier::isUpToKernels(const Stage &stage, std::span<const std::string> changed) const {
+  if (!HasRecord)
+    return false;
+  // Tasks are what they were if nothing that launches them changed, nor what they are given.
+  std::string entry = findEntry(*stage.module, Options.entry)->getSymName().str();
+  for (const std::string &name : callersOf(stage, changed)) {
+    const Function &now = stage.functions.at(name);
+    auto before = Last.functions.find(name);
+    if (name == entry || now.isOrchestration)
+      return false;
+    if (before != Last.functions.end() &&
+        (before->second.isOrchestration || before->second.type != now.type))
+      return false;
+  }
+  return true;
+}
+
+std::optional<PassFault> PassVerifier::verifyWhole(const Stage &stage,
+                                                   std::vector<std::string> changed) {
+  ++WholeRuns;
+  Expected<std::vector<Argument>> results = run(stage);
+  std::string what = results ? compareResults(stage, *results)
+                             : "the reference fails: " + results.status().message();
+  if (what.empty())
+    return std::nullopt;
+  return PassFault{"", what, std::move(changed), firstDifferentTask(Last, stage)};
+}
+
+/// What differs between a tensor as a task left it and as it was recorded; empty if that is no more
+/// than another order of summation explains.
+static std::string compareChanged(ir::FuncOp kernel, const TorchRerun::Changed &changed) {
+  DType dtype =
+      *dtypeOf(cast<ir::TensorType>(kernel.getArgumentTypes()[changed.argument]).getElementType());
+  auto tensorOf = [&](const std::string &bytes) {
+    Expected<Tensor> tensor = Tensor::empty(dtype, changed.extents);
+    if (tensor)
+      std::memcpy(tensor->data(), bytes.data(), bytes.size());
+    return tensor;
+  };
+  Expected<Tensor> is = tensorOf(changed.is), was = tensorOf(changed.was);
+  if (!is || !was)
+    return "out of memory";
+  Difference difference = compareWithReference(*is, *was);
+  if (difference.ok)
+    return "";
+  return "'" + parameterNames(kernel)[changed.argument] + "' differs: " + difference.where();
+}
+
+std::optional<PassFault> PassVerifier::verifyKernels(const Stage &stage,
+                                                     std::vector<std::string> changed) {
+  std::set<std::string> callers = callersOf(stage, changed);
+  std::vector<std::string> kernels(callers.begin(), callers.end());
+  Expected<Reference> reference = referenceOf(*stage.module, Options);
+  if (!reference)
+    return PassFault{"", "the reference fails: " + reference.status().message(), changed, ""};
+  for (size_t first = 0;;) {
+    Expected<TorchRerun> rerun = (*torchWorker())->rerun(reference->source, kernels, first);
+    if (!rerun)
+      return PassFault{"", "the reference fails: " + rerun.status().message(), changed, ""};
+    TasksRerun += rerun->tasks;
+    if (!rerun->stop)
+      return std::nullopt;
+    auto kernel = stage.module.get().lookupSymbol<ir::FuncOp>(rerun->kernel);
+    std::string what =
+        rerun->failure.isOk() ? "" : "the reference fails: " + rerun->failure.message();
+    for (const TorchRerun::Changed &tensor : rerun->changed)
+      what = what.empty() ? compareChanged(kernel, tensor) : what;
+    if (!what.empty()) {
+      llvm::erase_if(changed, [&](const std::string &name) {
+        return !callersOf(stage, std::array{name}).count(rerun->kernel);
+      });
+      return PassFault{"", what, changed,
+                       "task " + std::to_string(*rerun->stop) + ", @" + rerun->kernel};
+    }
+    first = *rerun->stop + 1; // the same up to rounding
+  }
+}
+
 void PassVerifier::verify(const std::string &pass, ModuleOp module) {
   ++Passes;
   if (Fault)
@@ -186,18 +314,17 @@ void PassVerifier::verify(const std::string &pass, ModuleOp module) {
     return;
   }
   std::vector<std::string> changed;
-  for (const auto &[name, text] : stage->functions)
+  for (const auto &[name, function] : stage->functions)
     if (auto before = Last.functions.find(name);
-        before == Last.functions.end() || before->second != text)
+        before == Last.functions.end() || before->second.text != function.text)
       changed.push_back(name);
   if (changed.empty() && stage->functions.size() == Last.functions.size())
     return;
   ++Changes;
-  Expected<std::vector<Argument>> results = run(*stage);
-  std::string what = results ? compareResults(*stage, *results)
-                             : "the reference fails: " + results.status().message();
-  if (!what.empty())
-    Fault = {pass, what, changed, firstDifferentTask(Last, *stage)};
+  Fault = isUpToKernels(*stage, changed) ? verifyKernels(*stage, changed)
+                                         : verifyWhole(*stage, changed);
+  if (Fault)
+    Fault->pass = pass;
   Last = std::move(*stage);
 }
 
@@ -226,8 +353,9 @@ int verifyEachPass(const Source &source, const RunSettings &options) {
     return kWrong;
   }
   if (!options.json)
-    std::printf("verified %u passes; %u changed the program\n", verifier.passes(),
-                verifier.changes());
+    std::printf("verified %u passes; %u changed the program: %u whole runs, %zu tasks rerun%s\n",
+                verifier.passes(), verifier.changes(), verifier.wholeRuns(), verifier.tasksRerun(),
+                verifier.isOverLimit() ? " (their memory is beyond --verify-memory)" : "");
   return kGood;
 }
 

@@ -37,7 +37,13 @@ Compiled::Impl::Impl(std::shared_ptr<const JitSource> source, std::shared_ptr<Ar
   const Signature &signature = Source->signature();
   NumTensors = uint32_t(signature.tensors.size());
   NumScalars = uint32_t(signature.scalars.size());
+  BlockBytes = NumTensors * (sizeof(kiln_tensor) + maxFactWords * sizeof(uint64_t)) +
+               NumScalars * sizeof(uint64_t);
   Params.assign(Source->parameters().begin(), Source->parameters().end());
+  TensorPositions.resize(NumTensors);
+  ScalarPositions.resize(NumScalars);
+  for (uint16_t i = 0; i < Params.size(); ++i)
+    (Params[i].isTensor ? TensorPositions : ScalarPositions).at(Params[i].index) = i;
   for (uint16_t i = 0; i < NumTensors; ++i) {
     const TensorParam &param = signature.tensors[i];
     for (uint16_t axis = 0; axis < param.rank(); ++axis)
@@ -52,31 +58,38 @@ Compiled::Impl::Impl(std::shared_ptr<const JitSource> source, std::shared_ptr<Ar
 // Reading arguments
 //===----------------------------------------------------------------------===//
 
+/// A call is one function of straight code, but for what is rare.
+#define KILN_INLINE [[gnu::always_inline]] inline
+
 /// Allocates nothing: `error` is touched only if there is one.
-bool Compiled::Impl::readArguments(std::span<const CallArg> args, Block &block,
-                                   Status &error) const {
+KILN_INLINE bool Compiled::Impl::readArguments(std::span<const CallArg> args, Block &block,
+                                               Status &error) const {
   if (args.size() != Params.size()) [[unlikely]] {
-    std::vector<std::string> names;
-    for (size_t i = 0; i < Params.size(); ++i)
-      names.push_back(nameOf(i));
-    error = wrongCount(Source->signature(), names, args.size());
+    error = countError(args.size());
     return false;
   }
-  block.wordsEnd = block.words;
-  // Tensors are read in the order of the parameters, which is also the order among the tensors.
-  for (size_t i = 0; i < args.size(); ++i) {
-    if (!Params[i].isTensor) {
-      if (!readScalarArgument(args[i], i, block, error)) [[unlikely]]
-        return false;
-      continue;
-    }
-    TensorProblem problem = readTensor(args[i], block.tensors[Params[i].index], block.wordsEnd);
+  uint64_t *words = block.words;
+  kiln_tensor *tensor = block.tensors;
+  for (uint16_t position : TensorPositions) {
+    TensorProblem problem = readTensor(args[position], *tensor++, words);
     if (problem != TensorProblem::None) [[unlikely]] {
-      error = tensorError(problem, args[i], nameOf(i));
+      error = tensorError(problem, args[position], nameOf(position));
       return false;
     }
   }
+  block.wordsEnd = words;
+  uint64_t *slot = block.scalars;
+  for (uint16_t position : ScalarPositions)
+    if (!readScalarArgument(args[position], position, *slot++, error)) [[unlikely]]
+      return false;
   return true;
+}
+
+Status Compiled::Impl::countError(size_t given) const {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < Params.size(); ++i)
+    names.push_back(nameOf(i));
+  return wrongCount(Source->signature(), names, given);
 }
 
 /// Integers must fit their type; a real parameter also takes an integer.
@@ -99,18 +112,17 @@ static bool readScalar(const CallArg &arg, DType type, uint64_t &slot) {
   return fits;
 }
 
-bool Compiled::Impl::readScalarArgument(const CallArg &arg, size_t position, Block &block,
+bool Compiled::Impl::readScalarArgument(const CallArg &arg, size_t position, uint64_t &slot,
                                         Status &error) const {
-  uint16_t index = Params[position].index;
-  DType type = Source->signature().scalars[index].type;
-  if (readScalar(arg, type, block.scalars[index])) [[likely]]
+  DType type = Source->signature().scalars[Params[position].index].type;
+  if (readScalar(arg, type, slot)) [[likely]]
     return true;
   error = scalarError(arg, type, nameOf(position));
   return false;
 }
 
 /// What is no fact of a call but must hold in each.
-Status Compiled::Impl::checkTensors(const Block &block) const {
+KILN_INLINE Status Compiled::Impl::checkTensors(const Block &block) const {
   for (const FixedExtent &fixed : FixedExtents)
     if (block.tensors[fixed.tensor].extents[fixed.axis] != fixed.extent) [[unlikely]]
       return wrongExtent(Source->signature(), fixed.tensor, fixed.axis,
@@ -180,22 +192,6 @@ Expected<const CallState *> Compiled::Impl::makeState(const Block &block) {
   return published;
 }
 
-const CallState *Compiled::Impl::prepare(std::span<const CallArg> args, Block &block,
-                                         Status &error) {
-  if (!readArguments(args, block, error)) [[unlikely]]
-    return nullptr;
-  const CallState *state = States.find({block.words, block.wordsEnd});
-  if (!state) [[unlikely]] {
-    Expected<const CallState *> made = makeState(block);
-    error = made.status();
-    return made ? *made : nullptr;
-  }
-  error = checkTensors(block);
-  if (Check && error.isOk()) [[unlikely]]
-    error = checkOutputs(block);
-  return error.isOk() ? state : nullptr;
-}
-
 //===----------------------------------------------------------------------===//
 // Running
 //===----------------------------------------------------------------------===//
@@ -232,6 +228,19 @@ void takeReport(kiln_context *ctx, const char *message, const char *file, int li
                      SourceLoc{file ? file : "", line, 0});
 }
 
+constexpr kiln_context kOneBlock = {.abi_version = KILN_ABI_VERSION,
+                                    .lane = 0,
+                                    .lanes = 1,
+                                    .num_pipes = 0,
+                                    .grid = {1, 1, 1},
+                                    .scratch = nullptr,
+                                    .scratch_bytes = 0,
+                                    .pipes = nullptr,
+                                    .user = nullptr,
+                                    .report = takeReport,
+                                    .runtime = nullptr,
+                                    .pipe_functions = nullptr};
+
 } // namespace
 
 /// Tasks outlive the stack, so they get tensors of their own.
@@ -252,17 +261,13 @@ Status Compiled::Impl::runOrchestration(const CallState &state, const Block &blo
   return state.code->run(tensors, scalars);
 }
 
-Status Compiled::Impl::run(const CallState &state, const Block &block) const {
+KILN_INLINE Status Compiled::Impl::run(const CallState &state, const Block &block) const {
   if (!state.entry) [[unlikely]]
     return runOrchestration(state, block);
   Status report;
   kiln_args args{block.tensors, block.scalars, NumTensors, NumScalars};
   kiln_blocks range{{0, 0, 0}, {1, 1, 1}};
-  kiln_context context{};
-  context.abi_version = KILN_ABI_VERSION;
-  context.lanes = 1;
-  context.grid[0] = context.grid[1] = context.grid[2] = 1;
-  context.report = takeReport;
+  kiln_context context = kOneBlock; // a copy of a constant: faster than clearing and setting
   context.runtime = &report;
   if (state.workspaceBytes > 0) {
     context.scratch = threadScratch.get(state.workspaceBytes);
@@ -278,11 +283,29 @@ Status Compiled::Impl::run(const CallState &state, const Block &block) const {
   return kernelError(Source->signature(), code, report.message(), report.location());
 }
 
+//===----------------------------------------------------------------------===//
+// A call
+//===----------------------------------------------------------------------===//
+
+KILN_INLINE const CallState *Compiled::Impl::prepare(std::span<const CallArg> args, Block &block,
+                                                     Status &error) {
+  if (!readArguments(args, block, error)) [[unlikely]]
+    return nullptr;
+  const CallState *state = States.find({block.words, block.wordsEnd});
+  if (!state) [[unlikely]] {
+    Expected<const CallState *> made = makeState(block);
+    error = made.status();
+    return made ? *made : nullptr;
+  }
+  if (Status bad = checkTensors(block); !bad.isOk()) [[unlikely]]
+    error = std::move(bad);
+  else if (Check) [[unlikely]]
+    error = checkOutputs(block);
+  return error.isOk() ? state : nullptr;
+}
+
 // At most 255 tensors and scalars: less than 50 KiB of stack.
-#define KILN_BLOCK_ON_STACK(impl)                                                                  \
-  {static_cast<kiln_tensor *>(alloca((impl).NumTensors * sizeof(kiln_tensor))),                    \
-   static_cast<uint64_t *>(alloca((impl).NumScalars * sizeof(uint64_t))),                          \
-   static_cast<uint64_t *>(alloca((impl).NumTensors * maxFactWords * sizeof(uint64_t))), nullptr}
+#define KILN_BLOCK_ON_STACK(impl) (impl).blockAt(alloca((impl).BlockBytes))
 
 Status Compiled::call(std::span<const CallArg> args) const {
   Impl::Block block = KILN_BLOCK_ON_STACK(*P);

@@ -10,9 +10,10 @@
 
 #include "ArtifactCache.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
+#include <bit>
 #include <mutex>
 
 namespace kiln {
@@ -25,8 +26,7 @@ struct CallState {
   CallState *next = nullptr; ///< In its bucket; constant once published.
 
   bool hasWords(std::span<const uint64_t> other) const {
-    return words.size() == other.size() &&
-           std::memcmp(words.data(), other.data(), other.size_bytes()) == 0;
+    return std::equal(words.begin(), words.end(), other.begin(), other.end());
   }
 };
 
@@ -56,8 +56,8 @@ private:
   const Bucket &bucket(std::span<const uint64_t> words) const {
     uint64_t mix = 0;
     for (uint64_t word : words)
-      mix = (mix ^ word) * 0x9e3779b97f4a7c15;
-    return Buckets[mix >> 58];
+      mix = std::rotl(mix, 11) ^ word;
+    return Buckets[mix * 0x9e3779b97f4a7c15 >> 58];
   }
 
   std::array<Bucket, numBuckets> Buckets{};
@@ -80,8 +80,14 @@ struct Compiled::Impl {
     uint64_t *words, *wordsEnd;
   };
 
+  Block blockAt(void *memory) const {
+    auto *tensors = static_cast<kiln_tensor *>(memory);
+    auto *scalars = reinterpret_cast<uint64_t *>(tensors + NumTensors);
+    return {tensors, scalars, scalars + NumScalars, nullptr};
+  }
   bool readArguments(std::span<const CallArg> args, Block &block, Status &error) const;
-  bool readScalarArgument(const CallArg &arg, size_t position, Block &block, Status &error) const;
+  Status countError(size_t given) const;
+  bool readScalarArgument(const CallArg &arg, size_t position, uint64_t &slot, Status &error) const;
   Status checkTensors(const Block &block) const;
   /// Reads, finds or makes the state, and validates.
   /// Null with an error.
@@ -96,7 +102,9 @@ struct Compiled::Impl {
   std::shared_ptr<ArtifactCache> Cache;
   bool Check;
   uint32_t NumTensors, NumScalars;
+  size_t BlockBytes;
   std::vector<ParamRef> Params;
+  std::vector<uint16_t> TensorPositions, ScalarPositions; ///< Among the parameters.
   std::vector<FixedExtent> FixedExtents;
   std::vector<uint16_t> Outputs; ///< Tensors that are written.
   CallStates States;

@@ -45,6 +45,11 @@ using namespace kiln;
 
 extern "C" kiln_compiled *kiln_jit_compile(kiln_jit *jit, const char *text, uint64_t length,
                                            const char *platform, const char *entry) {
+  if (!jit || !text) {
+    rememberError(
+        Status(StatusCode::InvalidArgument, jit ? "the text is NULL" : "the JIT is NULL"));
+    return nullptr;
+  }
   ProgramSourceOptions options;
   if (platform)
     options.platform = platform;

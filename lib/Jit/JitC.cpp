@@ -51,19 +51,35 @@ kiln_adaptor *kiln_adaptor_from_dlpack(DLManagedTensor *tensor) {
 
 void kiln_adaptor_destroy(kiln_adaptor *adaptor) { delete adaptor; }
 
+/// What callers in C can get wrong and those in C++ cannot.
+static int32_t missing(const char *what) {
+  return rememberError(Status(StatusCode::InvalidArgument, std::string(what) + " is NULL"));
+}
+
 int32_t kiln_adaptor_mark_layout_dynamic(kiln_adaptor *adaptor, int32_t leading_dim,
                                          int64_t divisibility) {
+  if (!adaptor)
+    return missing("the adaptor");
   return rememberError(adaptor->adaptor.mark_layout_dynamic(leading_dim, divisibility).status());
 }
 
 int32_t kiln_adaptor_mark_static(kiln_adaptor *adaptor, uint32_t num_dims, const int32_t *dims) {
+  if (!adaptor || (num_dims > 0 && !dims))
+    return missing(adaptor ? "the list of axes" : "the adaptor");
   TensorAdaptor &target = adaptor->adaptor;
   return rememberError((num_dims == 0 ? target.mark_static()
                                       : target.mark_static(std::span<const int>(dims, num_dims)))
                            .status());
 }
 
-kiln_call_arg kiln_adaptor_arg(const kiln_adaptor *adaptor) { return CallArg(adaptor->adaptor); }
+kiln_call_arg kiln_adaptor_arg(const kiln_adaptor *adaptor) {
+  if (adaptor)
+    return CallArg(adaptor->adaptor);
+  kiln_call_arg bad{};
+  bad.kind = KILN_ARG_BAD;
+  bad.value.problem = "is a null adaptor";
+  return bad;
+}
 
 //===----------------------------------------------------------------------===//
 // Calling
@@ -80,16 +96,22 @@ static std::span<const CallArg> listOf(const kiln_call_arg *args, uint32_t count
 }
 
 int32_t kiln_compiled_call(kiln_compiled *compiled, const kiln_call_arg *args, uint32_t num_args) {
+  if (!compiled || (num_args > 0 && !args)) [[unlikely]]
+    return missing(compiled ? "the list of arguments" : "the program");
   return rememberError(compiled->function.call(listOf(args, num_args)));
 }
 
 int32_t kiln_compiled_compile_only(kiln_compiled *compiled, const kiln_call_arg *args,
                                    uint32_t num_args) {
+  if (!compiled || (num_args > 0 && !args))
+    return missing(compiled ? "the list of arguments" : "the program");
   return rememberError(compiled->function.compileOnly(listOf(args, num_args)));
 }
 
 void kiln_jit_get_counters(const kiln_jit *jit, kiln_jit_counters *counters) {
-  JitCounters now = jit->jit.counters();
+  if (!counters)
+    return;
+  JitCounters now = jit ? jit->jit.counters() : JitCounters();
   *counters = {now.memoryHits, now.diskHits,  now.misses, now.compiles,
                now.callStates, now.evictions, now.bytes};
 }

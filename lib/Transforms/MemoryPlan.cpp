@@ -9,32 +9,62 @@ using namespace mlir;
 namespace kiln {
 namespace {
 
-/// Whether a popped tile can stay in its slot: its last use comes before the free of that slot. The
+/// The free of the slot that a tile is popped from, in the same block; null if it is not there. The
 /// frees of a pipe come in the order of its pops.
+Operation *releaseOf(tile::PopOp pop) {
+  auto isSame = [&](auto op) { return op.getPipe() == pop.getPipe(); };
+  auto pops = llvm::make_filter_range(pop->getBlock()->getOps<tile::PopOp>(), isSame);
+  auto frees = llvm::make_filter_range(pop->getBlock()->getOps<tile::FreeOp>(), isSame);
+  auto free = frees.begin();
+  for (auto other = pops.begin(); *other != pop && free != frees.end(); ++other)
+    ++free;
+  return free == frees.end() ? nullptr : (*free).getOperation();
+}
+
+bool isUsedBefore(Value value, Operation *op) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
+    return here && here->isBeforeInBlock(op);
+  });
+}
+
+/// Whether a popped tile can stay in its slot: its last use comes before the free of that slot.
 bool staysInSlot(tile::PopOp pop) {
-  Block *block = pop->getBlock();
-  int64_t popsBefore = 0, frees = 0;
-  for (auto other : block->getOps<tile::PopOp>()) {
-    if (other == pop)
-      break;
-    popsBefore += other.getPipe() == pop.getPipe();
-  }
-  Operation *release = nullptr;
-  for (auto free : block->getOps<tile::FreeOp>())
-    if (free.getPipe() == pop.getPipe() && frees++ == popsBefore)
-      release = free;
-  if (!release)
-    return frees == 0; // not placed yet, or not here
+  Operation *release = releaseOf(pop);
+  if (!release) // not placed yet, or not here
+    return llvm::none_of(pop->getBlock()->getOps<tile::FreeOp>(),
+                         [&](tile::FreeOp free) { return free.getPipe() == pop.getPipe(); });
   SmallVector<Value> work(pop.getTiles());
-  while (!work.empty())
-    for (Operation *user : work.pop_back_val().getUsers()) {
-      Operation *here = block->findAncestorOpInBlock(*user);
-      if (!here || !here->isBeforeInBlock(release))
-        return false;
+  while (!work.empty()) {
+    Value tile = work.pop_back_val();
+    if (!isUsedBefore(tile, release))
+      return false;
+    for (Operation *user : tile.getUsers())
       if (isa<tile::ReshapeOp>(user))
         work.push_back(user->getResult(0));
-    }
+  }
   return true;
+}
+
+/// Whether a load of a role that only copies goes straight to the slot it is pushed into.
+bool loadsIntoSlot(Operation *op, const Machine &machine) {
+  auto load = dyn_cast<tile::LoadOp>(op);
+  if (!load || load->use_empty())
+    return false;
+  const Role *role = machine.findRole(*op->getParentOfType<ir::FuncOp>().getRole());
+  return role && role->executes == CopyWork &&
+         llvm::all_of(load->getUsers(), llvm::IsaPred<tile::PushOp>);
+}
+
+/// The lanes of a role that share one memory: what each of them has takes as many places.
+int64_t lanesInMemory(ir::FuncOp func, const Machine &machine) {
+  int64_t lanes = 1;
+  if (machine.pipeStorage == PipeStorage::SharedMemory)
+    func->getParentOfType<ModuleOp>().walk([&](ir::CallOp call) {
+      if (call.getCallee() == func.getSymName())
+        lanes = std::max(lanes, call->getParentOfType<ir::FuncOp>().getLanesOf(*func.getRole()));
+    });
+  return lanes;
 }
 
 /// The memory of a role in which tiles arrive that it pops: where its pops are.
@@ -65,15 +95,23 @@ std::vector<PlacedRing> findRings(ir::FuncOp func, const Machine &machine) {
       auto pipe = call.getArgs()[parameter.getArgNumber()].getDefiningOp<tile::PipeOp>();
       auto group = call->getParentOfType<ir::FuncOp>();
       tile::PipeType type = pipe.getPipe().getType();
+      // Each lane's part is in its own memory, or all of them are in one.
+      int64_t parts =
+          machine.pipeStorage == PipeStorage::SharedMemory ? 1 : group.getLanesOf(type.getTo());
       int64_t slotBytes = 0;
       for (tile::TileType full : type.getPayload())
-        slotBytes += llvm::alignTo(
-            tile::bytesOf(tile::laneShare(full, type.getSplit(), group.getLanesOf(type.getTo()))),
-            memory->alignment);
+        slotBytes += llvm::alignTo(tile::bytesOf(tile::laneShare(full, type.getSplit(), parts)),
+                                   memory->alignment);
       PlacedRing ring{pipe, memory,
                       static_cast<int64_t>(pipe.getSlots().value_or(machine.defaultSlots)),
                       slotBytes};
-      if (!largest || largest->bytes() < ring.bytes())
+      if (largest)
+        ring.unsized = largest->unsized;
+      if (!pipe.getSlots())
+        ring.unsized.push_back(pipe);
+      if (largest && largest->bytes() >= ring.bytes())
+        largest->unsized = ring.unsized;
+      else
         largest = ring;
     });
     if (largest)
@@ -129,7 +167,60 @@ int64_t place(std::vector<PlacedRing> &rings, std::vector<PlacedBuffer> &buffers
   return used;
 }
 
+/// Gives rings the slots that their memory has room for. More than a few hide no more latency, and
+/// each costs its barriers.
+void deepenRings(FunctionPlan &plan, MemoryUse &use) {
+  constexpr int64_t mostSlots = 16;
+  SmallVector<PlacedRing *> rings;
+  for (PlacedRing &ring : plan.rings)
+    if (ring.memory == use.memory && !ring.unsized.empty() && ring.slotBytes > 0)
+      rings.push_back(&ring);
+  auto addSlots = [&](int64_t number) {
+    for (PlacedRing *ring : rings)
+      ring->slots += number;
+    use.bytes = place(plan.rings, plan.buffers, use.memory);
+  };
+  auto canGrow = [&](const PlacedRing *ring) { return ring->slots < mostSlots; };
+  while (!rings.empty() && !use.overflows() && llvm::all_of(rings, canGrow))
+    addSlots(1);
+  if (use.overflows())
+    addSlots(-1);
+}
+
 } // namespace
+
+/// Whether what a tile is moved from is still there where it is used: a slot may be free by then.
+static bool canMoveLater(tile::MoveOp move) {
+  Operation *op = move;
+  while (isa_and_nonnull<tile::MoveOp, tile::ReshapeOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  auto pop = dyn_cast_or_null<tile::PopOp>(op);
+  Operation *release = pop ? releaseOf(pop) : nullptr;
+  return !pop || (release && isUsedBefore(move, release));
+}
+
+bool separateMoves(const FunctionPlan &plan) {
+  auto overflows = [&](tile::Space space) {
+    return llvm::any_of(plan.uses, [&](const MemoryUse &use) {
+      return use.overflows() && use.memory->name == std::string_view(tile::stringifySpace(space));
+    });
+  };
+  SmallVector<tile::MoveOp> moves;
+  plan.func.walk([&](tile::MoveOp move) {
+    bool isAtItsUse = move->hasOneUse() && move->getNextNode() == *move->user_begin();
+    if (!isAtItsUse && overflows(move.getType().getSpace()) && canMoveLater(move))
+      moves.push_back(move);
+  });
+  // The last first: a move of what another move made comes before that one's own uses.
+  for (tile::MoveOp move : llvm::reverse(moves)) {
+    for (OpOperand &use : llvm::make_early_inc_range(move->getUses())) {
+      OpBuilder builder(use.getOwner());
+      use.set(builder.clone(*move)->getResult(0));
+    }
+    move.erase();
+  }
+  return !moves.empty();
+}
 
 FunctionPlan planFunction(ir::FuncOp func, const Machine &machine) {
   FunctionPlan plan{func, &machine, {}, {}, {}};
@@ -137,13 +228,18 @@ FunctionPlan planFunction(ir::FuncOp func, const Machine &machine) {
                       machine.pipeStorage == PipeStorage::SharedMemory;
   if (ringsAreHere)
     plan.rings = findRings(func, machine);
-  auto liesInSlot = [&](tile::PopOp pop) { return ringsAreHere && staysInSlot(pop); };
+  auto liesInSlot = [&](Operation *op) {
+    auto pop = dyn_cast<tile::PopOp>(op);
+    return ringsAreHere && (pop ? staysInSlot(pop) : loadsIntoSlot(op, machine));
+  };
+  int64_t lanes = lanesInMemory(func, machine);
   for (TileBuffer &buffer : findBuffers(func, liesInSlot)) {
     const Memory *memory = machine.findMemory(tile::stringifySpace(buffer.space));
     if (!memory || memory->bytes == 0)
       continue;
     PlacedBuffer placed{std::move(buffer), memory};
     placed.each = llvm::alignTo(placed.buffer.bytes, memory->alignment);
+    placed.lanes = lanes;
     placed.copies = placed.buffer.copies;
     plan.buffers.push_back(std::move(placed));
   }
@@ -164,6 +260,8 @@ FunctionPlan planFunction(ir::FuncOp func, const Machine &machine) {
       if (!use.overflows())
         break;
     }
+    if (machine.slotsFillMemory && !use.overflows())
+      deepenRings(plan, use);
     plan.uses.push_back(use);
   }
   return plan;

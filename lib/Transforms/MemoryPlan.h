@@ -18,15 +18,17 @@ struct PlacedBuffer {
   const Memory *memory;
   int64_t each = 0;   ///< Bytes of one copy, aligned.
   int64_t copies = 1; ///< As many of buffer.copies as there is room for.
+  int64_t lanes = 1;  ///< That have their own in the same memory.
   int64_t address = 0;
 
-  int64_t bytes() const { return each * copies; }
+  int64_t bytes() const { return each * copies * lanes; }
 };
 
 struct PlacedRing {
   mutable tile::PipeOp pipe; // accessors of ops are not const
   const Memory *memory;
   int64_t slots, slotBytes;
+  llvm::SmallVector<tile::PipeOp, 1> unsized = {}; ///< Of its pipes, those that do not say `slots`.
   int64_t address = 0;
 
   int64_t bytes() const { return slots * slotBytes; }
@@ -59,7 +61,12 @@ struct FunctionPlan {
 };
 
 /// Plans as many iterations in flight as there is room for. What does not fit even so is in `uses`.
+/// Where the machine says so, rings then get the slots that there is still room for.
 FunctionPlan planFunction(ir::FuncOp func, const Machine &machine);
+
+/// Where a memory overflows, moves tiles there again for each use, right before it, instead of once
+/// for all uses: less of it is in use at once. Whether anything changed.
+bool separateMoves(const FunctionPlan &plan);
 
 } // namespace kiln
 

@@ -55,6 +55,39 @@ SmallVector<tile::PipeType> pipesOf(const PartitionPlan &plan, MLIRContext *cont
   return pipes;
 }
 
+/// Whether all of one region is executed before the other, whenever both are.
+static bool followEachOther(Block *first, Block *second) {
+  Operation *a = first->getParentOp(), *b = second->getParentOp();
+  if (isa<ir::FuncOp>(a) || isa<ir::FuncOp>(b))
+    return false;
+  Block *around = a->getBlock();
+  while (!around->findAncestorOpInBlock(*b))
+    around = around->getParentOp()->getBlock();
+  return around->findAncestorOpInBlock(*a) != around->findAncestorOpInBlock(*b);
+}
+
+SmallVector<unsigned> sharedPipes(const PartitionPlan &plan, ArrayRef<tile::PipeType> pipes) {
+  SmallVector<unsigned> shared;
+  for (unsigned index = 0; index < pipes.size(); ++index) {
+    auto blockOf = [&](unsigned crossing) {
+      return Value(plan.crossings()[crossing].values.back()).getParentBlock();
+    };
+    // All that use a pipe must follow each other, so that the tiles stay in order.
+    auto fits = [&](unsigned pipe) {
+      for (unsigned other = pipe; other < index; ++other)
+        if (shared[other] == pipe && !followEachOther(blockOf(other), blockOf(index)))
+          return false;
+      return pipes[pipe] == pipes[index];
+    };
+    unsigned pipe = 0;
+    bool isToken = index >= plan.crossings().size();
+    while (pipe < index && (isToken || shared[pipe] != pipe || !fits(pipe)))
+      ++pipe;
+    shared.push_back(pipe);
+  }
+  return shared;
+}
+
 //===----------------------------------------------------------------------===//
 // One role
 //===----------------------------------------------------------------------===//
@@ -215,7 +248,7 @@ void RoleBuilder::pop(const Crossing &crossing, Value pipe) {
   for (tile::TileType full : type.getPayload())
     types.push_back(type.getSplit() == tile::Split::None ? full : lanes.shareOf(full));
   auto pop = tile::PopOp::create(Builder, loc, types, pipe);
-  ArrayRef<int64_t> origin = {0, 0};
+  const int64_t origin[] = {0, 0};
   for (auto [value, tile] : llvm::zip(crossing.values, pop.getTiles())) {
     Value copy = tile;
     if (!isa<tile::TileType>(value.getType()))
@@ -275,8 +308,8 @@ static void setDirections(ir::FuncOp func) {
 // The group
 //===----------------------------------------------------------------------===//
 
-/// Makes the function of one role and calls it in the group. Parameters that it does not use are
-/// left out.
+/// Makes the function of one role and calls it in the group. `pipes` has the pipe of each crossing
+/// and token. Parameters that the role does not use are left out.
 static void emitRole(ir::FuncOp group, ir::FuncOp body, const PartitionPlan &plan, const Role *role,
                      ArrayRef<tile::PipeOp> pipes, SymbolTable &symbols) {
   SmallVector<Type> types(body.getArgumentTypes());
@@ -285,12 +318,17 @@ static void emitRole(ir::FuncOp group, ir::FuncOp body, const PartitionPlan &pla
   for (unsigned index = 0; index < body.getNumArguments(); ++index)
     names.push_back(body.getArgName(index).str());
   SmallVector<std::optional<unsigned>> parameterOfPipe;
-  for (tile::PipeOp pipe : pipes) {
+  for (unsigned index = 0; index < pipes.size(); ++index) {
+    tile::PipeOp pipe = pipes[index];
     tile::PipeType type = pipe.getPipe().getType();
     StringRef end = role->name;
     bool isEnd = type.getFrom() == end || type.getTo() == end;
-    parameterOfPipe.push_back(isEnd ? std::optional<unsigned>(types.size()) : std::nullopt);
-    if (!isEnd)
+    const auto *known = llvm::find(pipes.take_front(index), pipe);
+    bool isKnown = known != pipes.begin() + index;
+    parameterOfPipe.push_back(isKnown ? parameterOfPipe[known - pipes.begin()]
+                              : isEnd ? std::optional<unsigned>(types.size())
+                                      : std::nullopt);
+    if (isKnown || !isEnd)
       continue;
     types.push_back(type);
     args.push_back(pipe);
@@ -335,7 +373,13 @@ void emitGroup(ir::FuncOp kernel, ir::FuncOp body, const PartitionPlan &plan) {
   builder.setInsertionPointToStart(&group.getBody().front());
   SmallVector<tile::PipeOp> pipes;
   llvm::StringMap<unsigned> numbers;
-  for (auto [index, type] : llvm::enumerate(pipesOf(plan, module.getContext()))) {
+  SmallVector<tile::PipeType> types = pipesOf(plan, module.getContext());
+  SmallVector<unsigned> shared = sharedPipes(plan, types);
+  for (auto [index, type] : llvm::enumerate(types)) {
+    if (shared[index] != index) {
+      pipes.push_back(pipes[shared[index]]);
+      continue;
+    }
     bool isToken = index >= plan.crossings().size();
     Location loc = isToken ? plan.tokens()[index - plan.crossings().size()].after->getLoc()
                            : plan.crossings()[index].values.back().getLoc();

@@ -77,9 +77,16 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
     bool asksForLanes = kernel.getSplit().value_or(tile::Split::None) != tile::Split::None;
     if (asksForLanes)
       return kernel.emitOpError("cannot be divided between lanes: ").append(plan.reason());
-    remark(kernel) << "@" << kernel.getSymName() << " is not split over roles: " << plan.reason();
-    if (role && !isa<ir::CallOp, tile::LaneOp>(plan.obstacle()))
+    if (role && !isa<ir::CallOp, tile::LaneOp>(plan.obstacle())) {
+      remark(kernel) << "@" << kernel.getSymName() << " is not split over roles: " << plan.reason();
       giveTo(kernel, role);
+      return success();
+    }
+    // No role can execute it, so nothing further down can say where its tiles are.
+    InFlightDiagnostic diag = emitWarning(kernel.getLoc());
+    diag << "@" << kernel.getSymName() << " stays whole, without a memory plan: " << plan.reason();
+    diag.attachNote(plan.obstacle()->getLoc())
+        << "this is in the way; simulators execute the kernel, a core cannot";
     return success();
   }
 
@@ -128,13 +135,17 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
     if (plan.lanes().divides())
       diag << ", " << plan.lanes().lanes << " lanes " << tile::stringifySplit(plan.lanes().split);
     SmallVector<tile::PipeType> pipes = pipesOf(plan, &getContext());
-    for (auto [crossing, pipe] : llvm::zip(plan.crossings(), pipes)) {
+    SmallVector<unsigned> shared = sharedPipes(plan, pipes);
+    for (auto [index, crossing] : llvm::enumerate(plan.crossings())) {
       Diagnostic &note = diag.attachNote(crossing.values.back().getLoc());
       llvm::interleave(
           crossing.values, [&](Value value) { note << value.getType(); }, [&] { note << " and "; });
       note << (crossing.values.size() == 1 ? " goes from " : " go together from ")
-           << crossing.from->name << " to " << crossing.to->name << ", " << bytesOf(pipe)
-           << " bytes a slot";
+           << crossing.from->name << " to " << crossing.to->name << ", ";
+      if (shared[index] == index)
+        note << bytesOf(pipes[index]) << " bytes a slot";
+      else
+        note << "through the pipe of the loop before";
     }
     for (const Token &token : plan.tokens())
       diag.attachNote(token.before->getLoc()) << token.to->name << " waits here for "

@@ -27,19 +27,37 @@ struct Linear {
   }
 };
 
-std::optional<Linear> linearOf(Value value, scf::ForOp loop) {
+/// A constant that can be multiplied and added without leaving 64 bits.
+std::optional<int64_t> smallConstant(Value value) {
+  std::optional<int64_t> constant = getConstantIntValue(value);
+  constexpr int64_t most = int64_t(1) << 40;
+  return constant && *constant > -most && *constant < most ? constant : std::nullopt;
+}
+
+/// `nodes`: how many values may still be looked at. A sum of sums of itself has no end otherwise.
+std::optional<Linear> linearOf(Value value, scf::ForOp loop, unsigned &nodes) {
+  if (nodes == 0)
+    return std::nullopt;
+  --nodes;
   if (value == loop.getInductionVar())
     return Linear{1, 0, {}};
-  if (std::optional<int64_t> constant = getConstantIntValue(value))
+  if (std::optional<int64_t> constant = smallConstant(value))
     return Linear{0, *constant, {}};
   if (loop.isDefinedOutsideOfLoop(value))
     return Linear{0, 0, {{value, false}}};
   Operation *op = value.getDefiningOp();
+  if (auto product = dyn_cast_or_null<arith::MulIOp>(op)) {
+    // Blocks of a table are counted, and masks are in elements: index * block.
+    std::optional<int64_t> factor = smallConstant(product.getRhs());
+    if (!factor || product.getLhs() != loop.getInductionVar())
+      return std::nullopt;
+    return Linear{*factor, 0, {}};
+  }
   if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op))
     return std::nullopt;
-  std::optional<Linear> lhs = linearOf(op->getOperand(0), loop),
-                        rhs = linearOf(op->getOperand(1), loop);
-  if (!lhs || !rhs)
+  std::optional<Linear> lhs = linearOf(op->getOperand(0), loop, nodes);
+  std::optional<Linear> rhs = lhs ? linearOf(op->getOperand(1), loop, nodes) : std::nullopt;
+  if (!rhs)
     return std::nullopt;
   lhs->add(*rhs, isa<arith::SubIOp>(op));
   return lhs;
@@ -108,7 +126,7 @@ void unmask(Operation *op) {
 
 class Peeler {
 public:
-  explicit Peeler(scf::ForOp loop) : Loop(loop), Builder(loop) {}
+  explicit Peeler(scf::ForOp loop) : Loop(loop), Builder(loop) { hoistIndices(); }
 
   /// Splits the loop where the first mask begins to matter; how many masks the first part is rid
   /// of.
@@ -138,8 +156,17 @@ public:
   }
 
 private:
-  /// The last index at which a condition holds, if it holds up to some index: `bound - index >=
-  /// least` does up to `bound - least`.
+  /// An extent that the body asks for in every iteration is known before the loop.
+  void hoistIndices() {
+    for (Operation &op : llvm::make_early_inc_range(Loop.getBody()->without_terminator()))
+      if (op.getNumResults() == 1 && op.getResult(0).getType().isIndex() && isPure(&op) &&
+          llvm::all_of(op.getOperands(),
+                       [&](Value value) { return Loop.isDefinedOutsideOfLoop(value); }))
+        op.moveBefore(Loop);
+  }
+
+  /// A condition that holds up to some index: `bound - factor * index >= least` does as long as
+  /// `factor * index <= bound - least`, which is the result.
   std::optional<Linear> formOf(const Condition &condition) {
     Value value = condition.value;
     // min(extent, rest): the extent never is what cuts off.
@@ -149,10 +176,11 @@ private:
         if (std::optional<int64_t> constant = getConstantIntValue(one);
             constant && *constant >= condition.least)
           value = other;
-    std::optional<Linear> form = linearOf(value, Loop);
-    if (!form || form->factor != -1)
+    unsigned nodes = 64;
+    std::optional<Linear> form = linearOf(value, Loop, nodes);
+    if (!form || form->factor >= 0)
       return std::nullopt;
-    form->factor = 0;
+    form->factor = -form->factor;
     form->constant -= condition.least;
     return form;
   }
@@ -161,12 +189,15 @@ private:
     return arith::ConstantIndexOp::create(Builder, Loop.getLoc(), value);
   }
 
+  /// The last index for which `form.factor * index <= ...` holds.
   Value emit(const Linear &form) {
     Value sum = index(form.constant);
     for (auto [value, isNegative] : form.terms)
       sum = isNegative ? Value(arith::SubIOp::create(Builder, Loop.getLoc(), sum, value))
                        : Value(arith::AddIOp::create(Builder, Loop.getLoc(), sum, value));
-    return sum;
+    if (form.factor == 1)
+      return sum;
+    return arith::FloorDivSIOp::create(Builder, Loop.getLoc(), sum, index(form.factor));
   }
 
   /// Iterations up to `limit` in a loop of their own, without the masks; then the others.

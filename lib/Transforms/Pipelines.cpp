@@ -41,6 +41,11 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
   add(createKilnOutline());
   add(createKilnResultsToOutParams());
   add(createKilnInferDirections());
+  if (options.machine) {
+    TilePeelMasksOptions peeling;
+    peeling.report = options.report;
+    add(createTilePeelMasks(peeling)); // before the split: each role gets both loops
+  }
   // One role executes everything: there is nothing to split and nothing to tell each other.
   bool hasRoles = options.machine && options.machine->roles.size() > 1;
   if (hasRoles)

@@ -54,7 +54,7 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
       diag.attachNote(placed->buffer.tiles.front().getLoc())
           << "a tile of " << describe(placed->buffer.tiles.front()) << " takes " << placed->bytes()
           << " bytes"
-          << (placed->copies > 1 ? " for " + std::to_string(placed->copies) + " iterations" : "");
+          << (placed->lanes > 1 ? " on " + std::to_string(placed->lanes) + " lanes" : "");
     if (alive.size() > most) {
       int64_t rest = 0;
       for (const PlacedBuffer *placed : ArrayRef(alive).drop_front(most))
@@ -112,6 +112,19 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
       if (!list.empty())
         op->setAttr(tile::kAddressAttr, DenseI64ArrayAttr::get(&getContext(), list));
     });
+  }
+
+  /// Slots beyond the default, where rings take what memory there is.
+  void writeSlots(const FunctionPlan &plan) {
+    for (const PlacedRing &ring : plan.rings)
+      for (tile::PipeOp pipe : ring.unsized) {
+        if (ring.slots == plan.machine->defaultSlots)
+          continue;
+        pipe.setSlots(ring.slots);
+        if (report)
+          pipe.emitRemark("pipe '") << pipeName(pipe) << "' has " << ring.slots << " slots of "
+                                    << ring.slotBytes << " bytes, as memory allows";
+      }
   }
 
   static llvm::json::Object toJson(const PlacedBuffer &placed) {
@@ -174,10 +187,10 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
   bool hasSpaces(ir::FuncOp func) {
     if (func.getKind() != ir::FuncKind::Role)
       return false;
-    if (Operation *loop = findWhileWithTiles(func)) {
-      if (report)
-        loop->emitRemark("a while loop carries tiles, so @")
-            << func.getSymName() << " has no memory plan";
+    if (Operation *loop = findUnplannedWhile(func)) {
+      loop->emitWarning("@") << func.getSymName()
+                             << " has no memory plan: the condition of this while loop hands on "
+                                "other tiles than the loop carries, or in another order";
       return false;
     }
     return !func.walk([](Operation *op) {
@@ -214,15 +227,18 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
           return signalPassFailure();
         continue;
       }
+      auto overflows = [](const MemoryUse &use) { return use.overflows(); };
       FunctionPlan plan = planFunction(func, *target);
-      const MemoryUse *tooMuch =
-          llvm::find_if(plan.uses, [](const MemoryUse &use) { return use.overflows(); });
+      if (separateMoves(plan))
+        plan = planFunction(func, *target);
+      const MemoryUse *tooMuch = llvm::find_if(plan.uses, overflows);
       if (tooMuch != plan.uses.end()) {
         (void)reportOverflow(plan, *tooMuch);
         failedOnce = true; // the others may have something to say too
         continue;
       }
       writeAddresses(plan);
+      writeSlots(plan);
       if (failed(tile::verifyMemoryPlan(func, *target)))
         return signalPassFailure();
       if (report)

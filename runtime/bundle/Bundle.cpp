@@ -1,8 +1,8 @@
 #include "kiln/runtime/bundle.h"
 
+#include "ManifestText.h"
 #include "abi/FileIo.h"
 
-#include <nlohmann/json.hpp>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -25,8 +25,7 @@ static std::string checksumOf(std::string_view bytes) {
   return text;
 }
 
-/// The text of bundle.json: the fields, then a checksum over the text without it.
-static std::string render(Json json) {
+std::string kiln::manifestText(Json json) {
   json.erase("checksum");
   std::string body = json.dump(2, ' ', false, Json::error_handler_t::replace);
   json["checksum"] = checksumOf(body);
@@ -65,7 +64,7 @@ Status kiln::writeBundle(const std::string &directory, const BundleManifest &man
             {"files", list}};
   if (manifest.native)
     json["native"] = Json::parse(toJson(*manifest.native));
-  return writeFileAtomically(manifestPath, render(json));
+  return writeFileAtomically(manifestPath, manifestText(json));
 }
 
 //===----------------------------------------------------------------------===//
@@ -141,13 +140,15 @@ Expected<Bundle> Bundle::open(const std::string &directory) {
                ? Status(StatusCode::NotFound,
                         path + " is missing: not a bundle (make one with kiln build)")
                : text.status();
-  Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  // What is nested deeper than any manifest is left out: walking it would use up the stack.
+  auto isShallow = [](int depth, Json::parse_event_t, Json &) { return depth < 32; };
+  Json json = Json::parse(*text, isShallow, /*allow_exceptions=*/false);
   if (!json.is_object() || !json.contains("format") || !json["format"].is_number_integer())
     return damaged(path, "is damaged: it is no manifest of a bundle");
   if (json["format"].get<int64_t>() != bundleFormat)
     return damaged(path, "has format " + json["format"].dump() + "; this build reads format " +
                              std::to_string(bundleFormat));
-  if (render(json) != *text)
+  if (manifestText(json) != *text)
     return damaged(path, "was altered after the bundle was built: its checksum does not match");
   if (!json.contains("abi_version") || json["abi_version"] != KILN_ABI_VERSION)
     return damaged(path, "was made for another version of the kernel ABI");

@@ -25,8 +25,9 @@ static uint64_t roundUpArena(uint64_t bytes) {
 
 Engine::Impl::Impl(const KernelRegistry &registry, const EngineOptions &options, uint64_t seed,
                    unsigned numWorkers)
-    : Registry(registry), Options(options), Seed(seed), Window(options.maxPending),
-      Map(Settled, options.recordTrace), Intermediates(roundUpArena(options.arenaBytes)), Scopes(1),
+    : Registry(registry), Times(options.handOverNs), Options(options), Seed(seed),
+      Window(options.maxPending), Map(Settled, options.recordTrace),
+      Intermediates(roundUpArena(options.arenaBytes)), Scopes(1),
       Sched(Run, numWorkers, seed, Window.maxTasks()) {
   Run.recordsOrder = options.recordTrace;
   Run.onTaskStart = options.onTaskStart;
@@ -100,6 +101,7 @@ Status Engine::Impl::startRun(RunOptions options) {
   RunAs = std::move(options);
   Window.reset();
   Settled.below = Waited = 0;
+  CatchUp = {};
   Sched.startRun();
   Scopes.assign(1, Scope());
   CurrentScope = 0;
@@ -113,8 +115,9 @@ Status Engine::Impl::startRun(RunOptions options) {
   Run.dump = Dump.get();
   Recorded = Timeline();
   if (RunAs.recordTimeline)
-    Times = std::make_unique<TimelineRecorder>(Sched.numWorkers());
-  Run.timeline = Times.get();
+    Recorder = std::make_unique<TimelineRecorder>(Sched.numWorkers());
+  Run.timeline = Recorder.get();
+  RunsBriefTasks = Options.handOverNs != 0 && !Options.recordTrace && !Dump && !Sched.isInline();
   return Status::ok();
 }
 
@@ -161,9 +164,9 @@ void Engine::Impl::abandonRun() {
 }
 
 Timeline Engine::Impl::takeTimeline() {
-  if (!Times)
+  if (!Recorder)
     return {};
-  Timeline timeline = Times->take();
+  Timeline timeline = Recorder->take();
   for (const TraceTask &task : History.tasks) {
     const KernelRecord *kernel = Registry.find(task.kernel);
     if (!kernel || timeline.kernels.count(task.kernel))
@@ -180,7 +183,7 @@ Status Engine::Impl::closeRun() {
   RunOpen = false;
   Recorded = takeTimeline();
   Run.timeline = nullptr;
-  Times.reset();
+  Recorder.reset();
   Run.dump = nullptr;
   if (!Dump)
     return Status::ok();

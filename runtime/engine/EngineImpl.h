@@ -16,6 +16,7 @@
 
 #include "dump/DumpWriter.h"
 #include "engine/Arena.h"
+#include "engine/KernelTimes.h"
 #include "engine/Scheduler.h"
 #include "engine/TaskWindow.h"
 #include "engine/TensorMap.h"
@@ -52,14 +53,22 @@ struct Engine::Impl {
   /// `node` is the task's, if it has not retired.
   void addProducer(uint64_t task, Node *node, EdgeKind kind, uint64_t bufferId, int32_t arg);
   Node &makeNode(const Task &task, const KernelRecord *kernel);
-  /// Tensors, scalars, and who holds their memory.
-  static void fillArguments(Node &node, const Task &task, Task *expendable);
+  static void fillArguments(Node &node, const Task &task);
+  /// From now on the node keeps the memory of its tensors.
+  static void holdBuffers(Node &node, const Task &task, Task *expendable);
   void recordAccesses();
   /// Joins readers of a region if there are many.
   void joinReaders(LiveRegion &region);
   /// Makes the node wait for its producers; publishes it when none is left.
   void linkAndPublish(Node &node);
   NodeLoc internLoc(const SourceLoc &loc);
+
+  // BriefTasks.cpp
+  bool hasNothingToWaitFor(const Task &task);
+  bool isInFlight(const Use &use);
+  /// Gives the workers a few microseconds to finish what the task waits for, if that may help.
+  bool catchUp(const Task &task);
+  TaskId runHere(const Task &task, const KernelRecord &kernel, KernelTimes::Slot slot);
 
   // Retire.cpp
   /// Retires finished tasks from the oldest on.
@@ -106,15 +115,23 @@ struct Engine::Impl {
 
   const KernelRegistry &Registry;
   std::array<const KernelRecord *, 64> KnownKernels{}; // of the registry, by hash of the pointer
+  KernelTimes Times;
   const EngineOptions Options;
   const uint64_t Seed;
 
   bool RunOpen = false;
+  bool RunsBriefTasks =
+      false; // on the spot: nobody wants to know about them, and there are workers
   RunOptions RunAs;
   std::unique_ptr<DumpWriter> Dump;
-  std::unique_ptr<TimelineRecorder> Times;
+  std::unique_ptr<TimelineRecorder> Recorder;
   Timeline Recorded; // of the run that was finished last
   RunContext Run;
+
+  struct {
+    uint64_t next = 0; // the first task for which that is tried again
+    uint64_t interval = 64;
+  } CatchUp;
 
   TaskWindow Window;
   SettledTasks Settled;

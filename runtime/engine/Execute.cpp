@@ -3,6 +3,7 @@
 #include "engine/Verify.h"
 
 #include <algorithm>
+#include <chrono>
 
 using namespace kiln;
 
@@ -84,6 +85,17 @@ static Status growScratch(std::shared_ptr<Buffer> &scratch, uint64_t bytes) {
   return grown.status();
 }
 
+/// False when there is no memory, which is reported then.
+static bool lendScratch(Worker &worker, uint64_t bytes, kiln_context &ctx) {
+  if (Status bad = growScratch(worker.scratch, bytes); !bad.isOk()) {
+    worker.report = {true, "no workspace: " + bad.message(), {}};
+    return false;
+  }
+  ctx.scratch = worker.scratch->data();
+  ctx.scratch_bytes = worker.scratch->bytes();
+  return true;
+}
+
 static void fillGrid(int64_t *grid, const Node &node, const kiln_blocks &blocks) {
   std::copy(std::begin(blocks.end), std::end(blocks.end), grid);
   if (!node.isPlain && node.detail->grid)
@@ -104,17 +116,7 @@ bool Scheduler::call(Worker &worker, const Node &node, const kiln_blocks &blocks
   ctx.report = reportFromKernel;
   ctx.runtime = &report;
   int32_t code = KILN_FAIL;
-  Status scratch;
-  if (kernel.workspaceBytes != 0) {
-    scratch = growScratch(worker.scratch, kernel.workspaceBytes);
-    if (scratch.isOk()) {
-      ctx.scratch = worker.scratch->data();
-      ctx.scratch_bytes = worker.scratch->bytes();
-    } else {
-      report = {true, "no workspace: " + scratch.message(), {}};
-    }
-  }
-  if (scratch.isOk()) {
+  if (kernel.workspaceBytes == 0 || lendScratch(worker, kernel.workspaceBytes, ctx)) {
     TimelineSpan span(Run.timeline, worker.number, TimelineEvent::Kind::Call, node.index, &blocks);
     code = callKernel(kernel.function, args, blocks, ctx);
   }
@@ -239,6 +241,18 @@ bool Scheduler::mayRun(Node &node) {
   return !isSkipped && node.kernel && !isEmpty;
 }
 
+bool Scheduler::callOnce(Worker &worker, Node &node) {
+  static constexpr kiln_blocks oneBlock{{0, 0, 0}, {1, 1, 1}};
+  if (!node.timesSlot)
+    return call(worker, node, oneBlock);
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start = Clock::now();
+  bool isGood = call(worker, node, oneBlock);
+  int64_t time = (Clock::now() - start) / std::chrono::nanoseconds(1);
+  node.nanoseconds = static_cast<uint32_t>(std::clamp<int64_t>(time, 0, UINT32_MAX));
+  return isGood;
+}
+
 bool Scheduler::execute(Worker &worker, Node &node) {
   if (!node.isPlain && node.detail->grid)
     return executeGrid(worker, node);
@@ -247,8 +261,7 @@ bool Scheduler::execute(Worker &worker, Node &node) {
     return true;
   if (Run.dump)
     Run.dump->beforeDispatch(worker.number, dumpTask(node));
-  static constexpr kiln_blocks oneBlock{{0, 0, 0}, {1, 1, 1}};
-  node.state = call(worker, node, oneBlock) ? TaskState::Done : TaskState::Failed;
+  node.state = callOnce(worker, node) ? TaskState::Done : TaskState::Failed;
   if (Run.dump && node.state == TaskState::Done)
     Run.dump->afterCompletion(worker.number, dumpTask(node));
   return true;

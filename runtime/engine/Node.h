@@ -94,7 +94,9 @@ struct alignas(64) Node {
   NodeDetail *detail;
   uint64_t lastSuccessor; // the submitter's: the task that was last made to wait for this one
   bool isPlain;           // one block, no predicate: `detail` is not needed to run it
-  bool isEpoch; // no task, see ReaderEpochs.h: of the fields above only the first four matter
+  bool isEpoch;       // no task, see ReaderEpochs.h: of the fields above only the first four matter
+  uint16_t timesSlot; // what its time says something about, see KernelTimes.h; 0: it is not timed
+  uint32_t nanoseconds; // if it is timed; written like `state`
 
   kiln_tensor *tensors() { return reinterpret_cast<kiln_tensor *>(this + 1); }
   const kiln_tensor *tensors() const { return reinterpret_cast<const kiln_tensor *>(this + 1); }

@@ -23,6 +23,8 @@ void Engine::Impl::retireOldest() {
   }
   if (Options.recordTrace)
     History.tasks[node.index].state = node.state;
+  if (node.timesSlot)
+    Times.note(node.timesSlot, node.kernel, node.nanoseconds);
   std::destroy_n(detail.buffers, detail.numBuffers);
   if (detail.hasHeapEdges)
     delete[] detail.edges;
@@ -49,6 +51,9 @@ bool Engine::Impl::await(uint64_t index) {
 }
 
 bool Engine::Impl::awaitAll() {
+  // The newest first: until it runs nobody else needs its cache line, and then most are done.
+  if (!Window.isEmpty() && !await(Window.end() - 1))
+    return false;
   retire();
   for (unsigned idleRounds = 0; !Window.isEmpty(); retire())
     if (!workOnce(Window.begin(), idleRounds))

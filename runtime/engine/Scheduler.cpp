@@ -6,8 +6,7 @@ using namespace kiln;
 /// Ready tasks a worker takes over from another at a time: a cache miss on the queue each.
 static constexpr unsigned maxBatch = 16;
 /// Rounds without work before a worker sleeps; a round is one look at all queues and
-/// `pausesPerRound` pauses, a bit more than a microsecond. Looking less often lets the submitter
-/// build up a batch instead of fighting it for the queue's cache line, task by task.
+/// `pausesPerRound` pauses, a bit more than a microsecond.
 static constexpr unsigned roundsBeforeSleep = 60;
 static constexpr unsigned roundsBeforeYield = 20;
 static constexpr unsigned pausesPerRound = 32;
@@ -80,6 +79,8 @@ Node *Scheduler::findWork(Worker &worker) {
   Node *taken[maxBatch];
   if (worker.ready.take(taken, 1, 1))
     return taken[0];
+  if (std::exchange(worker.letsQueuesFill, false))
+    pause(pausesPerRound);
   for (unsigned i = 0; i < numWorkers(); ++i) {
     Worker &other = Workers[i];
     if (&other == &worker)
@@ -91,6 +92,8 @@ Node *Scheduler::findWork(Worker &worker) {
       worker.ready.push(taken[k]); // where others can still take them, should the first be long
     if (count > 1)
       Beds.notifyWork();
+    // The submitter is waiting for something and has no time to lose.
+    worker.letsQueuesFill = count < maxBatch && worker.number != 0;
     if (count != 0)
       return taken[0];
   }
@@ -122,6 +125,8 @@ bool Scheduler::runOne() {
   runChain(worker, node);
   return true;
 }
+
+void Scheduler::pauseABit() { pause(pausesOfSubmitter); }
 
 void Scheduler::rest(const Node &node, unsigned idleRounds) {
   if (idleRounds < submitterRoundsBeforeSleep) {

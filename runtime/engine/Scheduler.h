@@ -77,6 +77,10 @@ struct Worker {
   ReadyQueue ready;
   std::shared_ptr<Buffer> scratch;
   CallReport report;
+  /// It has just taken all that another queue had. Looking there again at once would cost the
+  /// owner of that queue a cache miss for each task it publishes; a microsecond later there is a
+  /// batch to take.
+  bool letsQueuesFill = false;
   std::unique_ptr<GroupRunner> groups; // made with the first group it runs
 };
 
@@ -95,6 +99,10 @@ public:
   void holdBack(bool on) { IsHeldBack = on; }
   /// The task has nothing left to wait for.
   void publish(Node &node);
+  /// Runs a task that has nothing to wait for and that nobody else knows of.
+  void runHere(Node &node) { execute(Workers.front(), node); }
+  /// About a hundred nanoseconds.
+  static void pauseABit();
   /// Runs a ready task on the calling thread; false when there is none.
   bool runOne();
   /// Nothing to do: waits a little, or sleeps until there is something to run or `node` has
@@ -126,6 +134,8 @@ private:
   bool mayRun(Node &node);
   void runPieces(Worker &worker, Node &node);
   void cutGrid(GridLaunch &grid) const;
+  /// call() for the one block of a task, timed if that is wanted.
+  bool callOnce(Worker &worker, Node &node);
   /// Calls the kernel for some blocks; false when it failed, which is latched then.
   bool call(Worker &worker, const Node &node, const kiln_blocks &blocks);
   bool callGroup(Worker &worker, const Node &node, const kiln_blocks &blocks);

@@ -10,6 +10,8 @@ using namespace kiln;
 /// Finished tasks are retired at least this often: their buffers return, and the submitter reads
 /// the cache lines that workers wrote in one go.
 static constexpr uint64_t retireInterval = 32;
+/// How often a full window is looked at in vain before any room there is will do.
+static constexpr unsigned maxIdleRounds = 256;
 /// So many readers of a region stay on their own; more become an epoch.
 static constexpr uint32_t maxSingleReaders = 8;
 
@@ -54,6 +56,18 @@ const KernelRecord *Engine::Impl::kernelOf(const Task &task) {
   return kernel;
 }
 
+static bool hasSeveralBlocks(const Task &task) {
+  if (task.gridDims().size() == 1)
+    return task.gridDims()[0] != 1;
+  return std::any_of(task.gridDims().begin(), task.gridDims().end(),
+                     [](int64_t extent) { return extent != 1; });
+}
+
+/// One call of a kernel, and no question whether.
+static bool isPlain(const Task &task, const KernelRecord *kernel) {
+  return kernel && !task.predicate() && !hasSeveralBlocks(task);
+}
+
 Expected<TaskId> Engine::Impl::submit(const Task &task, Task *expendable) {
   const KernelRecord *kernel = kernelOf(task);
   Status bad = verifyTask(task, kernel);
@@ -67,12 +81,18 @@ Expected<TaskId> Engine::Impl::submit(const Task &task, Task *expendable) {
 
   if (!makeRoom(task))
     return Status(StatusCode::Internal, "the window is full and no task is ready");
+  bool isWatched = RunsBriefTasks && isPlain(task, kernel);
+  KernelTimes::Slot slot = isWatched ? Times.slotOf(*kernel, task.tensors()) : 0;
+  if (isWatched && Times.isBrief(slot) && (hasNothingToWaitFor(task) || catchUp(task)))
+    return runHere(task, *kernel, slot);
   TimelineSpan span(Run.timeline, /*worker=*/0, TimelineEvent::Kind::Submit, Window.end());
   findProducers(task);
   Node &node = makeNode(task, kernel);
   if (Options.recordTrace)
     History.tasks.push_back(describe(node, task));
-  fillArguments(node, task, expendable);
+  fillArguments(node, task);
+  holdBuffers(node, task, expendable);
+  node.timesSlot = isWatched ? Times.wantsTime(slot) : 0;
   recordAccesses();
   TaskId id{node.index, Run.id};
   linkAndPublish(node);
@@ -217,20 +237,23 @@ void Engine::Impl::joinReaders(LiveRegion &region) {
 // The node
 //===----------------------------------------------------------------------===//
 
-static bool hasSeveralBlocks(const Task &task) {
-  return std::any_of(task.gridDims().begin(), task.gridDims().end(),
-                     [](int64_t extent) { return extent != 1; });
-}
-
 bool Engine::Impl::makeRoom(const Task &task) {
   uint32_t bytes = NodeLayout::bound(static_cast<uint32_t>(task.tensors().size()),
                                      static_cast<uint32_t>(task.scalars().size()));
-  if (Window.end() % retireInterval == 0)
-    retire();
-  for (unsigned idleRounds = 0; numPending() >= Options.maxPending || !Window.hasRoom(bytes);
-       retire())
+  auto hasRoom = [&] { return numPending() < Options.maxPending && Window.hasRoom(bytes); };
+  if (Window.end() % retireInterval != 0 && hasRoom())
+    return true;
+  retire();
+  // The workers have plenty to do. Making room for many tasks at once, and looking seldom, leaves
+  // them the cache lines they work with; but a little room is better than falling asleep.
+  uint64_t enough = Sched.isInline() ? Options.maxPending : Options.maxPending / 4 * 3;
+  unsigned idleRounds = 0;
+  while (!hasRoom() || (numPending() > enough && idleRounds < maxIdleRounds)) {
     if (!workOnce(Window.begin(), idleRounds))
       return false;
+    if (idleRounds % 16 == 0)
+      retire();
+  }
   return true;
 }
 
@@ -251,7 +274,7 @@ static GridLaunch *fillGrid(std::byte *memory, const Task &task) {
   return grid;
 }
 
-void Engine::Impl::fillArguments(Node &node, const Task &task, Task *expendable) {
+void Engine::Impl::fillArguments(Node &node, const Task &task) {
   NodeDetail &detail = *node.detail;
   for (size_t i = 0; i < task.tensors().size(); ++i) {
     const TaskTensor &arg = task.tensors()[i];
@@ -260,8 +283,6 @@ void Engine::Impl::fillArguments(Node &node, const Task &task, Task *expendable)
       abi.flags |= KILN_TENSOR_READ_ONLY;
     detail.directions[i] = arg.direction;
     detail.marks[i] = arg.marked;
-    new (&detail.buffers[detail.numBuffers++])
-        std::shared_ptr<Buffer>(expendable ? expendable->releaseBuffer(i) : arg.tensor.buffer());
   }
   for (size_t i = 0; i < task.scalars().size(); ++i) {
     node.scalars[i] = task.scalars()[i].bits;
@@ -271,8 +292,18 @@ void Engine::Impl::fillArguments(Node &node, const Task &task, Task *expendable)
     Expected<void *> element = predicate->tensor.elementAddress(predicate->indices);
     *detail.predicate = {element ? *element : nullptr, predicate->constant,
                          predicate->tensor.dtype(), predicate->compare};
-    new (&detail.buffers[detail.numBuffers++]) std::shared_ptr<Buffer>(predicate->tensor.buffer());
   }
+}
+
+void Engine::Impl::holdBuffers(Node &node, const Task &task, Task *expendable) {
+  NodeDetail &detail = *node.detail;
+  auto hold = [&](std::shared_ptr<Buffer> buffer) {
+    new (&detail.buffers[detail.numBuffers++]) std::shared_ptr<Buffer>(std::move(buffer));
+  };
+  for (size_t i = 0; i < task.tensors().size(); ++i)
+    hold(expendable ? expendable->releaseBuffer(i) : task.tensors()[i].tensor.buffer());
+  if (const auto &predicate = task.predicate())
+    hold(predicate->tensor.buffer());
 }
 
 Node &Engine::Impl::makeNode(const Task &task, const KernelRecord *kernel) {
@@ -293,7 +324,7 @@ Node &Engine::Impl::makeNode(const Task &task, const KernelRecord *kernel) {
   node->kernel = kernel;
   node->scalars = reinterpret_cast<uint64_t *>(bytes + layout.scalars);
   node->detail = detail;
-  node->isPlain = kernel && !hasGrid && !hasPredicate;
+  node->isPlain = isPlain(task, kernel);
   node->isEpoch = false;
   node->lastSuccessor = UINT64_MAX;
   detail->grid = hasGrid ? fillGrid(bytes + layout.grid, task) : nullptr;

@@ -21,6 +21,18 @@
 
 namespace kiln {
 
+/// Stands for tasks that have finished and need no block.
+struct SettledNode : Node {
+  SettledNode() : Node{} {
+    successors.store(sealed(), std::memory_order_relaxed);
+    state = TaskState::Done;
+    detail = &Nothing;
+  }
+
+private:
+  NodeDetail Nothing{};
+};
+
 class TaskWindow {
 public:
   explicit TaskWindow(uint64_t maxTasks)
@@ -44,11 +56,20 @@ public:
 
   /// The block of task end(), which exists from now on. Requires hasRoom(bytes).
   Node *push(uint32_t bytes) {
+    LastHead = Head;
     Head += padding(bytes);
     auto *node = reinterpret_cast<Node *>(Bytes.get() + (Head & (Capacity - 1)));
     Head += bytes;
     slot(Last++) = {node, Head};
     return node;
+  }
+
+  /// The newest task has finished and nobody knows of its block, which is taken back.
+  void settleLast() {
+    Head = LastHead;
+    slot(Last - 1) = {&Settled, Head};
+    if (Last - First == 1)
+      pop();
   }
 
   /// Takes back the block of task begin().
@@ -80,6 +101,8 @@ private:
   std::vector<Slot> Slots;
   uint64_t First = 0, Last = 0;
   uint64_t Capacity, Head = 0, Tail = 0; // byte positions only ever grow
+  uint64_t LastHead = 0;                 // where the head was before the newest task
+  SettledNode Settled;                   // of all tasks settled by settleLast()
   std::unique_ptr<std::byte, Free> Bytes;
 };
 

@@ -10,7 +10,7 @@ static constexpr size_t slabSize = 64;
 // Exact matches
 //===----------------------------------------------------------------------===//
 
-static uint32_t hashOf(const Region &region) {
+uint32_t TensorMap::hashOf(const Region &region) {
   uint64_t hash = region.begin * 0x9e3779b97f4a7c15u;
   hash = (hash ^ hash >> 32 ^ (region.end - region.begin)) * 0xbf58476d1ce4e5b9u;
   hash ^= static_cast<uint64_t>(region.axes[0].stride) * 0x94d049bb133111ebu;

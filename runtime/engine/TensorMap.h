@@ -56,6 +56,27 @@ public:
   void find(const std::shared_ptr<Buffer> &buffer, const Region &region,
             std::vector<LiveRegion *> &found);
 
+  /// Whether `counts(const Use &)` for something that was done to bytes of a region and that an
+  /// access to it conflicts with. Makes no entry for the region.
+  template <typename Counts>
+  bool hasUse(const std::shared_ptr<Buffer> &buffer, const Region &region, bool writes,
+              Counts counts) {
+    if (NumRegions == 0)
+      return false;
+    bool isUsed = false;
+    auto look = [&](const Use &use) { isUsed = isUsed || counts(use); };
+    LiveRegion *exact = lookup(hashOf(region), region);
+    if (exact && exact->allocation->lastBuffer == buffer->id()) {
+      forEachUse(*exact, writes, look);
+      return isUsed;
+    }
+    Found.clear();
+    find(buffer, region, Found);
+    for (LiveRegion *other : Found)
+      visitUses(*other, writes, look);
+    return isUsed;
+  }
+
   /// Calls `visit(const Use &)` for what was done to bytes of `region`: the writes, and the reads
   /// too if wanted.
   template <typename Visit> void forEachUse(LiveRegion &region, bool wantsReaders, Visit visit) {
@@ -130,6 +151,7 @@ private:
     visitUses(region, false, [](const Use &) {});
   }
 
+  static uint32_t hashOf(const Region &region);
   LiveRegion *lookup(uint32_t hash, const Region &region) const;
   LiveRegion &create(Allocation &allocation, uint32_t hash, const Region &region);
   void connect(LiveRegion &region);

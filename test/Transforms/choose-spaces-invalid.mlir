@@ -34,6 +34,18 @@ kiln.func @cube(%x: !kiln.tensor<8x8xf32>, %up: !up) role(aic) {
 
 // -----
 
+// On the newer one a product can leave for the vector role, and what that computes can come back; not so here.
+// Nothing leads from the vector unit to where a cube operand is made.
+kiln.func @both(%x: !kiln.tensor<8x8xf32>) role(aiv) {
+  // expected-note@+1 {{it is made here}}
+  %a = tile.load %x[0, 0] : !tile.tile<8x8xf32, acc>
+  // expected-error@+1 {{needs a tile in vec that is made in acc, and no path of ascend910b leads there; from there tiles go to mat; from there tiles go to global memory}}
+  %b = tile.exp %a : !tile.tile<8x8xf32>
+  tile.store %b, %x[0, 0]
+}
+
+// -----
+
 // What the matrix role loads cannot leave again.
 !down = !tile.pipe<aic -> aiv, 8x8xf32>
 kiln.func @cube(%x: !kiln.tensor<8x8xf32>, %down: !down) role(aic) {

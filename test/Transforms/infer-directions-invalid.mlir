@@ -32,3 +32,12 @@ kiln.func @main(%z: !kiln.tensor<8x8xf32> out) orchestration {
   // expected-note @below {{it is read here}}
   %t = kiln.submit @inner(%z)
 }
+
+// -----
+
+// expected-error @below {{parameter 'x' is declared inout but the body makes it out; nothing reads it}}
+kiln.func @k(%x: !kiln.tensor<8x8xf32> inout) incore {
+  %z = arith.constant 0.0 : f32
+  %t = tile.full %z : !tile.tile<8x8xf32>
+  tile.store %t, %x[0, 0]
+}

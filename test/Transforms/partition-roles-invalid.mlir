@@ -129,10 +129,11 @@ kiln.func @loops_in_lanes(%a: !kiln.tensor<16x16xf32>, %n: index) incore split(u
 
 // -----
 
-// expected-remark @below {{@multiplies_in_loops is not split over roles: it has a while loop}}
+// expected-warning @below {{@multiplies_in_loops stays whole, without a memory plan: it has a while loop}}
 kiln.func @multiplies_in_loops(%a: !kiln.tensor<16x16xf32>, %n: index) incore {
   %c0 = arith.constant 0 : index
   %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  // expected-note @below {{this is in the way; simulators execute the kernel, a core cannot}}
   %end = scf.while (%i = %n) : (index) -> index {
     %more = arith.cmpi sgt, %i, %c0 : index
     scf.condition(%more) %i : index
@@ -188,4 +189,50 @@ kiln.func @both(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>) inco
   %p = tile.matmul %x, %x : !tile.tile<16x16xf32>
   %y = tile.exp %p : !tile.tile<16x16xf32>
   tile.store %y, %out[0, 0]
+}
+
+// -----
+
+// What is in the way of a split; with products no role executes it whole.
+// expected-warning @below {{@calls stays whole, without a memory plan: it calls a function, which has to be inlined first}}
+kiln.func @calls(%a: !kiln.tensor<16x16xf32>) incore {
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  %p = tile.matmul %x, %x : !tile.tile<16x16xf32>
+  tile.store %p, %a[0, 0]
+  // expected-note @below {{this is in the way; simulators execute the kernel, a core cannot}}
+  kiln.call @helper(%a)
+}
+kiln.func @helper(%a: !kiln.tensor<16x16xf32>) incore {
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  tile.store %x, %a[0, 0]
+}
+
+// -----
+
+// expected-warning @below {{@allocates stays whole, without a memory plan: it allocates a tensor; allocate it in the orchestration}}
+kiln.func @allocates(%a: !kiln.tensor<16x16xf32>) incore {
+  // expected-note @below {{this is in the way}}
+  %b = kiln.alloc() : !kiln.tensor<16x16xf32>
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  %p = tile.matmul %x, %x : !tile.tile<16x16xf32>
+  tile.store %p, %b[0, 0]
+}
+
+// -----
+
+// A tensor that the matrix role writes and the vector role reads: a token, and in a loop one back.
+// expected-remark @below {{@ordered is split over aic and aiv}}
+kiln.func @ordered(%a: !kiln.tensor<16x16xf32>, %t: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>, %n: index) incore {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  // expected-note @below {{aic waits here for aiv, which uses the same memory}}
+  scf.for %i = %c0 to %n step %c1 {
+    %p = tile.matmul %x, %x : !tile.tile<16x16xf32>
+    tile.store %p, %t[0, 0]
+    // expected-note @below {{aiv waits here for aic, which uses the same memory}}
+    %y = tile.load %t[0, 0] : !tile.tile<16x16xf32>
+    %e = tile.exp %y : !tile.tile<16x16xf32>
+    tile.store %e, %out[0, 0]
+  }
 }

@@ -4,6 +4,9 @@
 // MACHINE: there is no machine 'abacus'
 // RUN: split-file %s %t
 // RUN: not kiln-opt %t/fits.mlir --tile-plan-memory=map=%t/no/such/folder/map.json 2>&1 | FileCheck %s --check-prefix=MAP
+// RUN: not kiln-opt %t/lanes.mlir --tile-plan-memory=machine=hopper 2>&1 | FileCheck %s --check-prefix=LANES
+// LANES: error: @stage needs 262144 bytes of mat; role compute of hopper has 232448
+// LANES: note: a tile of 256x128xf32 takes 262144 bytes on 2 lanes
 // MAP: cannot write the memory map to '{{.*}}map.json': No such file or directory
 
 // expected-error@+3 {{@many needs 393216 bytes of vec; role aiv of ascend950 has 245760}}
@@ -58,8 +61,39 @@ kiln.func @group(%x: !kiln.tensor<64x128xf32>) group lanes(2) {
 
 // -----
 
+// The results of a while loop lie where it keeps what it carries; these two change places.
+kiln.func @swaps(%x: !kiln.tensor<8x8xf32>, %n: index) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = tile.load %x[0, 0] : !tile.tile<8x8xf32, vec>
+  %b = tile.exp %a : !tile.tile<8x8xf32, vec>
+  // expected-warning@+1 {{@swaps has no memory plan: the condition of this while loop hands on other tiles than the loop carries, or in another order}}
+  %end:2 = scf.while (%s = %a, %t = %b) : (!tile.tile<8x8xf32, vec>, !tile.tile<8x8xf32, vec>)
+      -> (!tile.tile<8x8xf32, vec>, !tile.tile<8x8xf32, vec>) {
+    %more = arith.cmpi sgt, %n, %c0 : index
+    scf.condition(%more) %t, %s : !tile.tile<8x8xf32, vec>, !tile.tile<8x8xf32, vec>
+  } do {
+  ^bb0(%s: !tile.tile<8x8xf32, vec>, %t: !tile.tile<8x8xf32, vec>):
+    scf.yield %s, %t : !tile.tile<8x8xf32, vec>, !tile.tile<8x8xf32, vec>
+  }
+  tile.store %end#0, %x[0, 0]
+}
+
+// -----
+
 //--- fits.mlir
 kiln.func @fits(%x: !kiln.tensor<8x8xf32>) role(aiv) {
   %a = tile.load %x[0, 0] : !tile.tile<8x8xf32, vec>
   tile.store %a, %x[0, 0]
+}
+
+// -----
+
+//--- lanes.mlir
+kiln.func @stage(%x: !kiln.tensor<?x128xf32>) role(compute) {
+  %a = tile.load %x[0, 0] : !tile.tile<256x128xf32, mat>
+  tile.store %a, %x[8, 0]
+}
+kiln.func @copy(%x: !kiln.tensor<?x128xf32>) group lanes(2) {
+  kiln.call @stage(%x)
 }

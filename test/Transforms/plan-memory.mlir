@@ -111,6 +111,87 @@ kiln.func @group(%x: !kiln.tensor<64x32xf32>) group lanes(2) {
   kiln.call @pops(%x, %p)
 }
 
+// A while loop has one place for what it carries, as a for loop does: what it starts from, what the condition looks at,
+// and what comes out.
+// CHECK-LABEL: kiln.func @until
+// CHECK: tile.load %x[0, 0] {kiln.address = array<i64: 0>}
+// CHECK: scf.while
+// CHECK: tile.reduce {{.*}}{kiln.address = array<i64: 4096>}
+// CHECK: scf.condition
+// CHECK: tile.load %x[8, 0] {kiln.address = array<i64: 4096>}
+// CHECK: tile.add {{.*}}{kiln.address = array<i64: 0>}
+// CHECK: kiln.address = array<i64: 0>}
+// CHECK: tile.store
+kiln.func @until(%x: !kiln.tensor<64x32xf32>, %limit: f32) role(aiv) {
+  %a = tile.load %x[0, 0] : !tile.tile<32x32xf32, vec>
+  %end = scf.while (%s = %a) : (!tile.tile<32x32xf32, vec>) -> !tile.tile<32x32xf32, vec> {
+    %r = tile.reduce sum %s axis(1) : !tile.tile<32x1xf32, vec>
+    %e = tile.element %r[0, 0] : f32
+    %more = arith.cmpf olt, %e, %limit : f32
+    scf.condition(%more) %s : !tile.tile<32x32xf32, vec>
+  } do {
+  ^bb0(%s: !tile.tile<32x32xf32, vec>):
+    %b = tile.load %x[8, 0] : !tile.tile<32x32xf32, vec>
+    %t = tile.add %s, %b : !tile.tile<32x32xf32, vec>
+    scf.yield %t : !tile.tile<32x32xf32, vec>
+  }
+  tile.store %end, %x[0, 0]
+}
+
+// What the body still needs after it made the next: two places.
+// CHECK-LABEL: kiln.func @until_copied
+// CHECK: scf.while
+// CHECK: tile.exp {{.*}}{kiln.address = array<i64: 4096>}
+// CHECK: tile.add
+// CHECK: kiln.address = array<i64: 0>}
+kiln.func @until_copied(%x: !kiln.tensor<32x32xf32>, %n: index) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = tile.load %x[0, 0] : !tile.tile<32x32xf32, vec>
+  %end:2 = scf.while (%i = %n, %s = %a) : (index, !tile.tile<32x32xf32, vec>) -> (index, !tile.tile<32x32xf32, vec>) {
+    %more = arith.cmpi sgt, %i, %c0 : index
+    scf.condition(%more) %i, %s : index, !tile.tile<32x32xf32, vec>
+  } do {
+  ^bb0(%i: index, %s: !tile.tile<32x32xf32, vec>):
+    %e = tile.exp %s : !tile.tile<32x32xf32, vec>
+    %t = tile.add %s, %e : !tile.tile<32x32xf32, vec>
+    tile.store %t, %x[0, 0]
+    %next = arith.subi %i, %c1 : index
+    scf.yield %next, %e : index, !tile.tile<32x32xf32, vec>
+  }
+  tile.store %end#1, %x[0, 0]
+}
+
+// One move for both products would be in `left` together with the other operand: where that is too much, each product
+// gets a move of its own, also one inside a loop.
+// CHECK-LABEL: kiln.func @moves
+// CHECK: scf.for
+// CHECK: %[[R:.*]] = tile.move {{.*}}, right>
+// CHECK: tile.move %{{.*}} {kiln.address = array<i64: 0>} : !tile.tile<128x128xf32, left>
+// CHECK-NEXT: tile.matmul %{{.*}}, %[[R]]
+// CHECK: tile.move %{{.*}} {kiln.address = array<i64: 0>} : !tile.tile<128x128xf32, left>
+// CHECK-NEXT: tile.matmul %{{.*}}, %[[R]]
+// CHECK: tile.move %{{.*}} {kiln.address = array<i64: 0>} : !tile.tile<128x128xf32, left>
+// CHECK-NEXT: tile.matmul
+kiln.func @moves(%a: !kiln.tensor<128x128xf32>, %n: index) role(aic) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %at = tile.load %a[0, 0] : !tile.tile<128x128xf32, mat>
+  %l = tile.move %at : !tile.tile<128x128xf32, left>
+  scf.for %k = %c0 to %n step %c1 {
+    %bt = tile.load %a[%k, 0] : !tile.tile<128x128xf32, mat>
+    %r = tile.move %bt : !tile.tile<128x128xf32, right>
+    %p = tile.matmul %l, %r : !tile.tile<128x128xf32, acc>
+    tile.store %p, %a[0, 0]
+    %m = tile.move %bt : !tile.tile<128x128xf32, left>
+    %q = tile.matmul %m, %r : !tile.tile<128x128xf32, acc>
+    tile.store %q, %a[0, 0]
+  }
+  %rt = tile.move %at : !tile.tile<128x128xf32, right>
+  %s = tile.matmul %l, %rt : !tile.tile<128x128xf32, acc>
+  tile.store %s, %a[0, 0]
+}
+
 // Without memories there is nothing to plan.
 // CHECK-LABEL: kiln.func @whole
 // CHECK-NOT: kiln.address

@@ -1,6 +1,7 @@
 #include "ReadTensor.h"
 #include "TestSupport.h"
 
+#include <cstring>
 #include <random>
 
 using namespace kiln;
@@ -141,6 +142,107 @@ TEST(Facts, bad_arguments_are_problems) {
   EXPECT_EQ(problemOf(arg), P::BadMarks);
   arg.marks = Marks{2, -1, 1}.pack();
   EXPECT_EQ(problemOf(arg), P::BadMarks);
+}
+
+/// An argument with the numbers it points at.
+struct RandomArg {
+  std::array<int64_t, 6> extents, strides;
+  CallArg arg{0};
+
+  explicit RandomArg(std::mt19937_64 &random) {
+    static constexpr int64_t kOdd[] = {
+        0,         1,         -1,        INT32_MAX, 1ll << 31,     1ll << 32,
+        3ll << 40, 1ll << 62, INT64_MAX, INT64_MIN, INT32_MAX / 4, 65536};
+    auto number = [&] {
+      return random() % 16 ? int64_t(random() % 5) : kOdd[random() % std::size(kOdd)];
+    };
+    arg.kind = uint8_t(random() % 64 ? 0 : random() % 5);
+    arg.rank = uint16_t(random() % 64 ? 1 + random() % 5 : random() % 8);
+    arg.dtype = int32_t(random() % 64 ? random() % 10 : random() % 14) - (random() % 64 == 0);
+    arg.flags = uint8_t(random() % 2);
+    arg.value.problem = "stated";
+    for (int64_t &extent : extents)
+      extent = number();
+    // Most often as they would be row-major, perhaps with one that is not, or with a pitch.
+    int64_t step = 1;
+    for (int axis = std::min<int>(arg.rank, 6); axis-- > 0;) {
+      strides[size_t(axis)] = random() % 8 ? step : number();
+      step = int64_t(uint64_t(strides[size_t(axis)]) * uint64_t(extents[size_t(axis)])) +
+             (random() % 8 ? 0 : 4);
+    }
+    arg.extents = random() % 64 ? extents.data() : nullptr;
+    arg.strides = random() % 4 ? strides.data() : nullptr;
+    arg.data = reinterpret_cast<char *>(memory) + (random() % 4 ? 16 : random() % 16);
+    if (random() % 64 == 0)
+      arg.data = reinterpret_cast<void *>(random() % 2 ? 0 : ~random() % 64);
+    if (random() % 8 == 0)
+      arg.marks =
+          Marks{uint8_t(random() % 4), int8_t(int(random() % 4) - 1), uint32_t(1 + random() % 3)}
+              .pack();
+  }
+};
+
+TEST(Facts, test_the_fast_way_reads_as_the_careful_one) {
+  std::mt19937_64 random(1);
+  std::array<int, 13> seen{};
+  for (int round = 0; round < 200'000; ++round) {
+    RandomArg r(random);
+    kiln_tensor fast{}, careful{};
+    uint64_t fastWords[maxFactWords], *fastEnd = fastWords;
+    uint64_t carefulWords[maxFactWords], *carefulEnd = carefulWords;
+    TensorProblem problem = readTensor(r.arg, fast, fastEnd);
+    ASSERT_EQ(problem, readAnyTensor(r.arg, careful, carefulEnd)) << round;
+    ++seen[size_t(problem)];
+    if (problem != TensorProblem::None)
+      continue;
+    ASSERT_TRUE(std::equal(fastWords, fastEnd, carefulWords, carefulEnd)) << round;
+    ASSERT_EQ(std::memcmp(&fast, &careful, sizeof fast), 0) << round;
+  }
+  for (size_t problem = 0; problem < seen.size(); ++problem)
+    EXPECT_GT(seen[problem], 10) << "problem " << problem << " never occurred";
+}
+
+/// What the definitions say, in wide numbers and no hurry.
+TEST(Facts, test_facts_are_what_they_are_defined_to_be) {
+  using Wide = __int128;
+  std::mt19937_64 random(2);
+  int read = 0;
+  for (int round = 0; round < 100'000; ++round) {
+    RandomArg r(random);
+    r.arg.marks = 0;
+    kiln_tensor t;
+    uint64_t words[maxFactWords], *end = words;
+    if (readTensor(r.arg, t, end) != TensorProblem::None)
+      continue;
+    ++read;
+    TensorFacts facts = unpackFacts({words, end}).at(0), want;
+    want.dtype = DType(r.arg.dtype);
+    want.rank = uint8_t(r.arg.rank);
+    int size = int(sizeOf(want.dtype));
+    Wide step = 1, last = 0;
+    bool isEmpty = false, isAligned = reinterpret_cast<uintptr_t>(r.arg.data) % 16 == 0;
+    for (size_t axis = want.rank; axis-- > 0;) {
+      bool isShort = r.extents[axis] <= 1;
+      Wide stride = r.arg.strides ? Wide(r.strides[axis]) : step;
+      bool leads = want.leadingDim < 0 && (isShort || stride == 1);
+      if (leads)
+        want.leadingDim = int8_t(axis);
+      else if (!isShort)
+        isAligned &= stride * size % 16 == 0;
+      if (!isShort)
+        last += (r.extents[axis] - 1) * stride;
+      isEmpty |= r.extents[axis] == 0;
+      step = stride * std::max<int64_t>(r.extents[axis], 1);
+      ASSERT_EQ(t.extents[axis], r.extents[axis]);
+      if (!isShort || leads) {
+        ASSERT_EQ(t.strides[axis], leads ? 1 : int64_t(stride));
+      }
+    }
+    want.isAligned16 = isAligned;
+    want.use32bit = isEmpty || (last + 1) * size <= INT32_MAX;
+    ASSERT_EQ(facts, want) << round << ": " << facts.str() << ", not " << want.str();
+  }
+  EXPECT_GT(read, 20'000);
 }
 
 /// Random facts of the kind a call can have.

@@ -95,6 +95,16 @@ TEST_F(BundleTest, test_every_byte_of_the_manifest_counts) {
   }
 }
 
+TEST_F(BundleTest, test_manifest_nested_without_end) {
+  std::string brackets(1 << 20, '[');
+  for (const std::string &text :
+       {brackets, "{\"format\":2,\"x\":" + brackets + "}",
+        "{\"format\":2,\"x\":" + brackets + std::string(1 << 20, ']') + "}"}) {
+    writeText(dir / "b/bundle.json", text);
+    expectRefused({"bundle.json"});
+  }
+}
+
 TEST_F(BundleTest, test_foreign_machine) {
   manifest.arch = "future-cpu +sse2,+avx1024,-sse4a";
   write();

@@ -351,6 +351,8 @@ TEST(Cache, test_killed_writers_leave_nothing_that_loads_wrong) {
     usleep(random() % longest);
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
+    for (const CacheListing &file : cache.list())
+      ASSERT_TRUE(cache.verify(file).isOk()) << "after kill " << round << ": " << file.path;
   }
   int found = 0;
   for (int i = 0; i < 5; ++i) {
@@ -371,7 +373,6 @@ TEST(Cache, test_killed_writers_leave_nothing_that_loads_wrong) {
 TEST(Cache, test_files_of_living_writers_are_not_swept) {
   TempDir dir;
   DiskCache cache(optionsFor(dir.str()));
-  std::atomic<bool> stop{false};
   std::atomic<int> failed{0};
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t)

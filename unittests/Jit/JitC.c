@@ -36,6 +36,25 @@ int jitFromC(void) {
   MUST(!kiln_adaptor_create(NULL, KILN_F32, 2, extents, NULL));
   MUST(strstr(kiln_jit_error(), "null"));
 
+  /* What only C can get wrong. */
+  MUST(!kiln_adaptor_create(memory, KILN_F32, 2, NULL, NULL) &&
+       strstr(kiln_jit_error(), "extents"));
+  MUST(!kiln_adaptor_create(memory, KILN_F32, 1000000000, extents, NULL));
+  MUST(strstr(kiln_jit_error(), "rank"));
+  MUST(!kiln_adaptor_from_dlpack(NULL) && strstr(kiln_jit_error(), "null"));
+  MUST(kiln_adaptor_mark_static(NULL, 0, NULL) != 0 && strstr(kiln_jit_error(), "adaptor is NULL"));
+  MUST(kiln_adaptor_mark_layout_dynamic(NULL, -1, 1) != 0);
+  MUST(kiln_adaptor_arg(NULL).kind == KILN_ARG_BAD);
+  MUST(kiln_compiled_call(NULL, NULL, 0) != 0 && strstr(kiln_jit_error(), "program is NULL"));
+  MUST(kiln_compiled_compile_only(NULL, NULL, 0) != 0);
+  kiln_adaptor_destroy(NULL);
+  kiln_compiled_destroy(NULL);
+  kiln_jit_destroy(NULL);
+  x = kiln_adaptor_create(memory, KILN_F32, 2, extents, strides);
+  MUST(x && kiln_adaptor_mark_static(x, 2, NULL) != 0 && strstr(kiln_jit_error(), "axes is NULL"));
+  MUST(kiln_adaptor_arg(x).marks == 0);
+  kiln_adaptor_destroy(x);
+
   DLManagedTensor managed;
   memset(&managed, 0, sizeof managed);
   managed.dl_tensor.data = memory;
@@ -57,6 +76,10 @@ int jitFromC(void) {
   kiln_jit_counters counters;
   kiln_jit_get_counters(jit, &counters);
   MUST(counters.compiles == 0 && counters.call_states == 0);
+  memset(&counters, 7, sizeof counters);
+  kiln_jit_get_counters(NULL, &counters);
+  MUST(counters.compiles == 0);
+  kiln_jit_get_counters(jit, NULL);
   kiln_jit_destroy(jit);
   return 0;
 }

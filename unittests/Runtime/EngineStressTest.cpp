@@ -235,16 +235,19 @@ struct EngineStressTest : ::testing::Test {
     take(registry.add(std::move(relay)));
   }
   std::unique_ptr<Engine> concurrent(unsigned workers, bool withTrace = false,
-                                     uint64_t maxPending = 1024) {
+                                     uint64_t maxPending = 1024, uint32_t handOverNs = 0) {
     EngineOptions options;
+    options.handOverNs = handOverNs;
     options.workers = workers;
     options.recordTrace = withTrace;
     options.maxPending = maxPending;
     return take(Engine::create(registry, options));
   }
   void expectSequentialResults(uint64_t numTasks, uint64_t numSeeds) {
+    // The last runs whatever it can on the submitter, between what it has handed over.
     std::unique_ptr<Engine> engines[] = {concurrent(1), concurrent(2), concurrent(3, true),
-                                         concurrent(4, false, 64)};
+                                         concurrent(4, false, 64),
+                                         concurrent(2, false, 1024, UINT32_MAX)};
     for (uint64_t seed = 0; seed < numSeeds; ++seed) {
       EngineOptions sequential;
       sequential.recordTrace = false;

@@ -195,6 +195,22 @@ TEST_F(EngineTest, bounded_queue_runs_tasks_during_submit) {
               {"maxPending"});
 }
 
+TEST_F(EngineTest, a_window_full_of_finished_tasks_has_room) {
+  EngineOptions options;
+  options.maxPending = 64;
+  options.recordTrace = false;
+  auto engine = makeEngine(registry, 0, options);
+  Tensor x = zeros(DType::F32, {1});
+  // get() runs tasks without looking after the window, whose size is no multiple of what was
+  // submitted in between.
+  for (int count : {10, 64, 1}) {
+    for (int i = 0; i < count; ++i)
+      take(engine->submit(fill(x, static_cast<float>(count))));
+    EXPECT_EQ(take(engine->get(x, {0})).asDouble(), count);
+  }
+  EXPECT_OK(engine->finish());
+}
+
 TEST_F(EngineTest, intermediates_live_until_their_tasks_retire) {
   auto engine = makeEngine(registry);
   Tensor y = zeros(DType::F32, {4});

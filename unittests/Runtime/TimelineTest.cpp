@@ -194,6 +194,96 @@ TEST_F(TimelineTest, roles_have_tracks_of_their_own_and_waits_are_slices) {
   EXPECT_OK(engine->finish());
 }
 
+namespace {
+
+// Two roles that hand numbers to each other: `send` runs ahead of what two slots hold, and then
+// waits for the last answer, which comes after all numbers have been added.
+int32_t sendNumbers(const kiln_args *, const kiln_blocks *, kiln_context *ctx) {
+  for (int i = 0; i < 3; ++i) {
+    void *slot = ctx->pipe_functions->begin_push(ctx, ctx->pipes[0]);
+    if (!slot)
+      return KILN_FAIL;
+    *static_cast<float *>(slot) = 1;
+    if (ctx->pipe_functions->end_push(ctx, ctx->pipes[0]))
+      return KILN_FAIL;
+  }
+  if (!ctx->pipe_functions->pop(ctx, ctx->pipes[1]))
+    return KILN_FAIL;
+  return ctx->pipe_functions->free(ctx, ctx->pipes[1]);
+}
+
+/// Pops as many numbers as scalar 0 says.
+int32_t addNumbers(const kiln_args *args, const kiln_blocks *, kiln_context *ctx) {
+  for (uint64_t i = 0; i < args->scalars[0]; ++i)
+    if (!ctx->pipe_functions->pop(ctx, ctx->pipes[0]) ||
+        ctx->pipe_functions->free(ctx, ctx->pipes[0]))
+      return KILN_FAIL;
+  if (!ctx->pipe_functions->begin_push(ctx, ctx->pipes[1]))
+    return KILN_FAIL;
+  return ctx->pipe_functions->end_push(ctx, ctx->pipes[1]);
+}
+
+KernelRecord numbersGroup() {
+  KernelRecord group;
+  group.name = "numbers";
+  group.group =
+      GroupSpec{{{"send", sendNumbers, 2, 0, nullptr}, {"add", addNumbers, 1, 0, nullptr}},
+                {{"there", 0, 1, 2, 2 * sizeof(float), PipeSplit::UpDown},
+                 {"back", 1, 0, 1, 2 * sizeof(float), PipeSplit::UpDown}}};
+  return group;
+}
+
+} // namespace
+
+TEST_F(TimelineTest, roles_on_fibers_have_tracks_and_their_waits_at_pipes_are_slices) {
+  take(registry.add(numbersGroup()));
+  for (unsigned workers : {1u, 2u}) {
+    auto engine = begin(workers);
+    take(engine->submit(Task("numbers").addIndex(3).grid({2})));
+    EXPECT_OK(engine->finish());
+    write(*engine);
+    checkSchema();
+    std::map<std::string, int> slices;
+    std::map<int, std::string> tracks;
+    for (const Json &name : ofPhase("M"))
+      if (name["name"] == "thread_name")
+        tracks[name["tid"]] = name["args"]["name"];
+    for (const Json &slice : ofPhase("X"))
+      if (slice["cat"] == "role" || slice["cat"] == "wait") {
+        EXPECT_EQ(slice["args"]["task"], 0);
+        std::string track = tracks[slice["tid"]];
+        ++slices[track.substr(track.rfind(' ') + 1) + ": " + slice["name"].get<std::string>()];
+      }
+    // Twice all, for two blocks: lanes fill both slots, wait, and wait again for the answer.
+    EXPECT_EQ(slices, (std::map<std::string, int>{{"send#0: send", 6},
+                                                  {"send#0: wait to push into there", 2},
+                                                  {"send#0: wait to pop from back", 2},
+                                                  {"send#1: send", 6},
+                                                  {"send#1: wait to push into there", 2},
+                                                  {"send#1: wait to pop from back", 2},
+                                                  {"add: add", 4},
+                                                  {"add: wait to pop from there", 2}}));
+  }
+}
+
+TEST_F(TimelineTest, a_deadlocked_group_ends_in_waits) {
+  take(registry.add(numbersGroup()));
+  auto engine = begin(1);
+  take(engine->submit(Task("numbers").addIndex(4)));
+  expectError(engine->finish(), StatusCode::Deadlock, {"'there'", "'back'"});
+  write(*engine);
+  checkSchema();
+  std::map<std::string, std::string> last;
+  for (const Json &slice : ofPhase("X"))
+    if (slice["cat"] == "wait")
+      last[std::to_string(slice["tid"].get<int>())] = slice["name"];
+  std::multiset<std::string> waits;
+  for (const auto &[track, what] : last)
+    waits.insert(what);
+  EXPECT_EQ(waits, (std::multiset<std::string>{"wait to pop from back", "wait to pop from back",
+                                               "wait to pop from there"}));
+}
+
 TEST_F(TimelineTest, a_failed_run_is_shown_up_to_its_end) {
   auto engine = begin(2);
   Tensor x = zeros(DType::F32, {1}), y = zeros(DType::F32, {1});

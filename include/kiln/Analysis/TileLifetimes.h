@@ -32,13 +32,14 @@ struct TileBuffer {
   bool isAliveAt(int64_t moment) const;
 };
 
-/// The tile that a `while` loop carries, if there is one: those are not analysed.
-mlir::Operation *findWhileWithTiles(ir::FuncOp func);
+/// A `while` loop that cannot be analysed, if there is one: its condition hands on other tiles than
+/// the loop carries, or in another order, so that its results cannot lie where they do.
+mlir::Operation *findUnplannedWhile(ir::FuncOp func);
 
-/// The buffers of a function whose tiles have spaces. Popped tiles that `liesInSlot` names have
-/// none: the slot of the pipe is their memory.
+/// The buffers of a function whose tiles have spaces. What the operations that `liesInSlot` names
+/// make has none: the slot of a pipe is its memory.
 std::vector<TileBuffer> findBuffers(ir::FuncOp func,
-                                    llvm::function_ref<bool(tile::PopOp)> liesInSlot);
+                                    llvm::function_ref<bool(mlir::Operation *)> liesInSlot);
 
 } // namespace kiln
 

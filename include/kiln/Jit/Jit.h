@@ -27,6 +27,7 @@
 #include "kiln/Jit/DiskCache.h"
 #include "kiln/Jit/TensorAdaptor.h"
 
+#include <array>
 #include <functional>
 #include <memory>
 
@@ -58,15 +59,13 @@ class Compiled {
 public:
   /// Runs the program. Arguments in the order of its parameters.
   template <typename... Args> Status operator()(const Args &...args) const {
-    const CallArg list[] = {CallArg(args)..., CallArg(0)}; // the last only so that none is legal
-    return call(std::span<const CallArg>(list, sizeof...(Args)));
+    return call(std::array<CallArg, sizeof...(Args)>{CallArg(args)...});
   }
   Status call(std::span<const CallArg> args) const;
 
   /// Fills the cache for arguments like these, and runs nothing.
   template <typename... Args> Status compile_only(const Args &...args) const {
-    const CallArg list[] = {CallArg(args)..., CallArg(0)};
-    return compileOnly(std::span<const CallArg>(list, sizeof...(Args)));
+    return compileOnly(std::array<CallArg, sizeof...(Args)>{CallArg(args)...});
   }
   Status compileOnly(std::span<const CallArg> args) const;
 

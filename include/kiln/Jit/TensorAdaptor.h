@@ -96,24 +96,25 @@ const char *dlpackProblem(const DLTensor &tensor);
 /// Meaningful where dlpackProblem is null.
 DType dlpackDType(DLDataType type);
 
+/// Each field is written once: the call reads them right after, and would wait for a second write.
 struct CallArg : kiln_call_arg {
   CallArg(const kiln_call_arg &arg) : kiln_call_arg(arg) {}
-  CallArg(const Tensor &tensor) : kiln_call_arg{} {
-    setTensor(tensor.data(), tensor.dtype(), tensor.extents().size(), tensor.extents().data(),
-              tensor.strides().data());
-    if (tensor.isNull())
-      setProblem("is a null tensor");
-    flags = tensor.isReadOnly() ? KILN_ARG_READ_ONLY : 0;
-  }
-  CallArg(const TensorAdaptor &adaptor) : CallArg(adaptor.tensor()) {
-    marks = adaptor.marks().pack();
-    if (!adaptor.status().isOk())
+  CallArg(const Tensor &tensor) : CallArg(tensor, 0) {}
+  CallArg(const TensorAdaptor &adaptor) : CallArg(adaptor.tensor(), adaptor.marks().pack()) {
+    if (!adaptor.status().isOk()) [[unlikely]]
       setProblem(adaptor.status().message().c_str());
   }
-  CallArg(const RawTensor &raw) : kiln_call_arg{} {
-    setTensor(raw.data, raw.dtype, raw.rank, raw.extents.data(),
-              raw.numStrides ? raw.strides.data() : nullptr);
-    if (raw.numStrides != 0 && raw.numStrides != raw.rank)
+  CallArg(const RawTensor &raw)
+      : kiln_call_arg{raw.data,
+                      raw.extents.data(),
+                      raw.numStrides ? raw.strides.data() : nullptr,
+                      0,
+                      {},
+                      static_cast<int32_t>(raw.dtype),
+                      static_cast<uint16_t>(std::min<size_t>(raw.rank, UINT16_MAX)),
+                      KILN_ARG_TENSOR,
+                      0} {
+    if (raw.numStrides != 0 && raw.numStrides != raw.rank) [[unlikely]]
       setProblem("has not as many strides as extents");
   }
   CallArg(const DLTensor *tensor);
@@ -128,15 +129,16 @@ struct CallArg : kiln_call_arg {
   }
 
 private:
-  void setTensor(void *pointer, DType type, size_t numAxes, const int64_t *extentList,
-                 const int64_t *strideList) {
-    data = pointer;
-    extents = extentList;
-    strides = strideList;
-    dtype = static_cast<int32_t>(type);
-    rank = static_cast<uint16_t>(std::min<size_t>(numAxes, UINT16_MAX));
-    kind = KILN_ARG_TENSOR;
-  }
+  CallArg(const Tensor &tensor, uint64_t marks)
+      : kiln_call_arg{tensor.data(),
+                      tensor.extents().data(),
+                      tensor.strides().data(),
+                      marks,
+                      {.problem = "is a null tensor"},
+                      static_cast<int32_t>(tensor.dtype()),
+                      static_cast<uint16_t>(tensor.rank()),
+                      uint8_t(tensor.isNull() ? KILN_ARG_BAD : KILN_ARG_TENSOR),
+                      uint8_t(tensor.isReadOnly() ? KILN_ARG_READ_ONLY : 0)} {}
   void setProblem(const char *text) {
     kind = KILN_ARG_BAD;
     value.problem = text;

@@ -60,9 +60,9 @@ def TilePeelMasks : Pass<"tile-peel-masks", "::mlir::ModuleOp"> {
   let description = [{
     A loop with `tile.mask`, `tile.mask_diag`, or loads and stores with `valid` extents becomes two: the iterations in
     which none of them cuts off anything, without them, and the rest as it was. That is known before the loop where
-    what is left, or the offset of the diagonal, is something that does not change in the loop less its index. Both
-    the ragged end and the causal diagonal are of this form. Where the edge lies is computed at run time; either part
-    may be empty.
+    what is left, or the offset of the diagonal, is something that does not change in the loop less its index, or less
+    a multiple of it. Both the ragged end and the causal diagonal are of this form. Where the edge lies is computed at
+    run time; either part may be empty.
 
     Loops with pipe operations stay whole: the other role would have one loop where this one has two. So run it before
     kernels are split over roles.
@@ -77,7 +77,7 @@ def KilnPartitionRoles : Pass<"kiln-partition-roles", "::mlir::ModuleOp"> {
     are, and one function `NAME_ROLE` for each role. Matrix products are the matrix role's, everything else that computes
     is the vector role's; loads are made by whoever uses the tile, stores by whoever makes it; scalars and control flow
     are repeated in each role that needs them. A value of one role that another uses goes through a pipe, a scalar as a
-    tile of one element. Accesses of different roles to one tensor that must stay in order are ordered by tokens. A
+    tile of one element; values that cross alike in loops that follow one another share a pipe. Accesses of different roles to one tensor that must stay in order are ordered by tokens. A
     kernel with work for one role becomes a function of that role.
 
     Where a role of the machine only copies, it makes the loads of pipelined loops and sends them; tiles that are used
@@ -88,8 +88,8 @@ def KilnPartitionRoles : Pass<"kiln-partition-roles", "::mlir::ModuleOp"> {
     may touch. What a kernel does once (a scalar write, a store of a tile that is not divided) the first lane does. Where
     lanes execute everything and a kernel says nothing, rows are divided if that is possible.
 
-    Hand-written groups and roles stay as they are, and so does a kernel with something that cannot be split; with
-    `report` a remark says what it is. Run `tile-place-frees` afterwards. See docs/partition.md.
+    Hand-written groups and roles stay as they are, and so does a kernel with products and something that cannot be split:
+    no role executes it, and a warning says what is in the way. Run `tile-place-frees` afterwards. See docs/partition.md.
   }];
   let options = [
     Option<"machine", "machine", "std::string", "\"ascend910b\"", "Machine or platform whose roles are meant">,
@@ -185,11 +185,13 @@ def TilePlanMemory : Pass<"tile-plan-memory", "::mlir::ModuleOp"> {
   let description = [{
     Tiles that are never alive at once share memory; what a loop carries, and what an operation computes in place, needs
     no second copy. Loads of a pipelined loop get a buffer for each iteration in flight, as far as there is room. The
-    rings of pipes that live in the consumer's memory are planned with the rest. The result is the attribute
-    `kiln.address` on each operation that makes tiles. It is verified by replaying the function. See docs/memory.md.
+    rings of pipes that live in the consumer's memory are planned with the rest; where the machine says so, those that do
+    not state their slots get as many as there is room for. The result is the attribute `kiln.address` on each operation
+    that makes tiles. It is verified by replaying the function. See docs/memory.md.
 
-    Too little memory is an error that names the largest tiles alive at the worst moment, the rings, and what would fit.
-    Works on functions whose tiles have spaces.
+    Where a memory is too small, tiles are moved there again for each use. If that does not help, it is an error that
+    names the largest tiles alive at the worst moment, the rings, and what would fit. Works on functions whose tiles have
+    spaces.
   }];
   let options = [
     Option<"machine", "machine", "std::string", "\"ascend910b\"", "Machine or platform whose memories are meant">,

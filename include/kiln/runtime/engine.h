@@ -13,8 +13,8 @@
 // Threads: one thread at a time per engine, called the submitter. Several engines share nothing and
 //   may be used concurrently. Kernels run on the engine's workers, concurrently with submission,
 //   and on the submitter whenever it waits: in wait(), get(), finish(), alloc(), and in submit()
-//   when EngineOptions::maxPending is reached. With a seed, or one worker, they run on the
-//   submitter only.
+//   when EngineOptions::maxPending is reached or the task is not worth handing over
+//   (EngineOptions::handOverNs). With a seed, or one worker, they run on the submitter only.
 //
 // Errors: what is wrong with a submission comes back from submit() at once and leaves the engine
 //   as it was. The first failure while running is latched; nothing downstream of it runs,
@@ -48,6 +48,10 @@ struct EngineOptions {
   unsigned workers = 0;
   /// Tasks that may wait to run; at the limit submit() runs some first. At least 1.
   uint64_t maxPending = 1024;
+  /// A task that takes fewer nanoseconds than this runs in submit() if it has nothing to wait for:
+  /// handing it over would cost more. How long tasks take is measured, by kernel and size, as they
+  /// run. 0: all are handed over, as they are while a trace, a dump or a timeline is written.
+  uint32_t handOverNs = 200;
   /// Memory for intermediates (alloc()), used as a ring; only pages in use cost anything. 0: no
   /// limit, each from the heap.
   uint64_t arenaBytes = uint64_t{256} << 20;

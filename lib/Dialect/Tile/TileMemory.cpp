@@ -25,8 +25,14 @@ static Value ownerOf(Value tile) {
       continue;
     }
     auto argument = dyn_cast<BlockArgument>(tile);
-    auto loop = argument ? dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()) : scf::ForOp();
-    return loop && argument.getArgNumber() > 0 ? loop.getResult(argument.getArgNumber() - 1) : tile;
+    Operation *around = argument ? argument.getOwner()->getParentOp() : nullptr;
+    if (auto loop = dyn_cast_or_null<scf::ForOp>(around); loop && argument.getArgNumber() > 0)
+      return loop.getResult(argument.getArgNumber() - 1);
+    // What is planned hands its tiles straight on; what is not has no addresses.
+    if (auto loop = dyn_cast_or_null<scf::WhileOp>(around);
+        loop && argument.getArgNumber() < loop.getNumResults())
+      return loop.getResult(argument.getArgNumber());
+    return tile;
   }
 }
 
@@ -152,6 +158,17 @@ static LogicalResult replay(Block &block, TileMemory &memory) {
         if (failed(replay(*loop.getBody(), memory)))
           return failure();
       memory.meet(skipped);
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      if (failed(replay(*loop.getBeforeBody(), memory)))
+        return failure();
+      TileMemory left = memory;
+      for (int round = 0; round < 2; ++round) {
+        if (failed(replay(*loop.getAfterBody(), memory)) ||
+            failed(replay(*loop.getBeforeBody(), memory)))
+          return failure();
+        left.meet(memory);
+      }
+      memory = std::move(left);
     }
   }
   return success();

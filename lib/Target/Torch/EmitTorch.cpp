@@ -33,6 +33,7 @@ private:
   std::string groupComment(ir::FuncOp group);
   std::string header() const;
   std::string runFunction();
+  std::string taskTable();
 
   Program Prog;
   SmallVector<ir::FuncOp> Functions; ///< In the order of the file.
@@ -135,6 +136,16 @@ std::string ProgramEmitter::runFunction() {
   return text + "\ndef run" + list + ":\n    " + call + "\n";
 }
 
+/// How each kernel that is launched somewhere is launched.
+std::string ProgramEmitter::taskTable() {
+  std::string text = "\n\n_tasks = {\n";
+  for (ir::FuncOp func : Functions)
+    if (Prog.launched.contains(func))
+      text += "    " + stringLiteral(func.getSymName()) +
+              ": lambda grid, *args: " + launch(Prog, func, "grid", "*args") + ",\n";
+  return text + "}\n";
+}
+
 Expected<std::string> ProgramEmitter::emit() {
   std::string body;
   for (ir::FuncOp func : Functions) {
@@ -145,6 +156,8 @@ Expected<std::string> ProgramEmitter::emit() {
   }
   if (needsRun())
     body += runFunction();
+  if (Prog.options.namedTasks)
+    body += taskTable();
   return header() + "\n" + preludeFor(body) + body;
 }
 

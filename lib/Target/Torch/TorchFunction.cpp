@@ -318,15 +318,17 @@ void FunctionEmitter::emitSubmit(ir::SubmitOp submit) {
   }
   ir::FuncOp kernel = Prog.lookup(submit.getCalleeAttr());
   ValueRange given = submit.getArgs().take_front(ir::numUserParameters(kernel));
-  std::string call = Prog.nameOf(kernel), args = arguments(given),
-              grid = mixedTuple(submit.getStaticGrid(), submit.getGrid());
-  if (submit.getStaticGrid().empty())
-    call += "(" + args + ")";
-  else if (Prog.taskMakers.contains(kernel))
-    call = launchTogether(kernel, grid, args);
+  std::string args = arguments(given),
+              grid = submit.getStaticGrid().empty()
+                         ? "(1,)"
+                         : mixedTuple(submit.getStaticGrid(), submit.getGrid());
+  if (Prog.options.namedTasks)
+    emitLaunch(submit, "_run_task(" + stringLiteral(kernel.getSymName()) + ", " + grid +
+                           (args.empty() ? "" : ", ") + args + ")");
+  else if (submit.getStaticGrid().empty())
+    emitLaunch(submit, Prog.nameOf(kernel) + "(" + args + ")");
   else
-    call = "_launch(" + call + ", " + grid + (args.empty() ? "" : ", ") + args + ")";
-  emitLaunch(submit, call);
+    emitLaunch(submit, launch(Prog, kernel, grid, args));
 }
 
 /// A kernel written in place is a function in the function: it sees what is around it.

@@ -16,6 +16,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace kiln::torch {
 
@@ -34,14 +35,20 @@ struct Program {
   /// of one block are called.
   llvm::MapVector<mlir::Operation *, std::string> taskMakers;
 
+  llvm::SmallPtrSet<mlir::Operation *, 8> launched; ///< Functions that some submit names.
+
   ir::FuncOp lookup(mlir::FlatSymbolRefAttr name) const {
     return mlir::cast<ir::FuncOp>(mlir::SymbolTable::lookupSymbolIn(module, name));
   }
   const std::string &nameOf(ir::FuncOp func) const { return functionNames.find(func)->second; }
 };
 
-/// Decides which functions are generators and which have task makers (TorchGroups.cpp).
+/// Finds which functions are launched, are generators and have task makers (TorchGroups.cpp).
 void planTasks(Program &program);
+
+/// The call that runs all blocks of a grid: `grid` is a tuple, `args` what each block gets.
+std::string launch(const Program &program, ir::FuncOp kernel, const std::string &grid,
+                   const std::string &args);
 
 /// The shape of a tile as a Python tuple.
 std::string shapeText(tile::TileType type);
@@ -117,8 +124,6 @@ private:
   void emitPipe(tile::PipeOp pipe);
   void emitMembers();
   void emitPlainForm(const std::string &parameters);
-  /// Runs all blocks of a grid together; `args` as in the parentheses of a call.
-  std::string launchTogether(ir::FuncOp kernel, const std::string &grid, const std::string &args);
 
   // Values.
   const Expr &valueOf(mlir::Value value) { return Values[value]; }

@@ -101,10 +101,9 @@ static bool runsInOrder(const Program &program, ir::FuncOp group) {
 }
 
 void planTasks(Program &program) {
-  llvm::SmallPtrSet<Operation *, 8> launched;
   program.module.walk([&](ir::SubmitOp submit) {
     if (submit.getCallee())
-      launched.insert(program.lookup(submit.getCalleeAttr()));
+      program.launched.insert(program.lookup(submit.getCalleeAttr()));
   });
   llvm::MapVector<Operation *, bool> isScheduled;
   for (auto func : program.module.getOps<ir::FuncOp>()) {
@@ -116,7 +115,7 @@ void planTasks(Program &program) {
     if (func.getKind() != ir::FuncKind::Group)
       program.generators.insert({func, ""});
     // Members of a group are among the tasks of the group.
-    if (func.getKind() != ir::FuncKind::Role || launched.contains(func))
+    if (func.getKind() != ir::FuncKind::Role || program.launched.contains(func))
       program.taskMakers[func] = program.names.unique(program.nameOf(func) + "_tasks");
   }
   // A role has one Python function. If one of its groups needs a generator, all of them get one.
@@ -191,21 +190,30 @@ void FunctionEmitter::emitMembers() {
     line("_check_drained('" + Twine(Prog.nameOf(Func)) + "')");
 }
 
-std::string FunctionEmitter::launchTogether(ir::FuncOp kernel, const std::string &grid,
-                                            const std::string &args) {
+/// A launch whose blocks meet at barriers.
+static std::string launchTogether(const Program &program, ir::FuncOp kernel,
+                                  const std::string &grid, const std::string &args) {
   SmallVector<std::string> meeting; // the tasks of a block that come to barriers
   if (kernel.getKind() != ir::FuncKind::Group) {
-    meeting.push_back(taskName(Prog.nameOf(kernel), 0, 1));
+    meeting.push_back(taskName(program.nameOf(kernel), 0, 1));
   } else {
     for (auto call : kernel.getBody().getOps<ir::CallOp>()) {
-      ir::FuncOp member = Prog.lookup(call.getCalleeAttr());
+      ir::FuncOp member = program.lookup(call.getCalleeAttr());
       int64_t lanes = ir::findBarrier(member) ? kernel.getLanesOf(*member.getRole()) : 0;
       for (int64_t lane = 0; lane < lanes; ++lane)
-        meeting.push_back(taskName(Prog.nameOf(member), lane, lanes));
+        meeting.push_back(taskName(program.nameOf(member), lane, lanes));
     }
   }
-  return "_launch_together(" + Prog.taskMakers.lookup(kernel) + ", " + tuple(meeting) + ", " +
+  return "_launch_together(" + program.taskMakers.lookup(kernel) + ", " + tuple(meeting) + ", " +
          grid + (args.empty() ? "" : ", ") + args + ")";
+}
+
+std::string launch(const Program &program, ir::FuncOp kernel, const std::string &grid,
+                   const std::string &args) {
+  if (program.taskMakers.contains(kernel))
+    return launchTogether(program, kernel, grid, args);
+  return "_launch(" + program.nameOf(kernel) + ", " + grid + (args.empty() ? "" : ", ") + args +
+         ")";
 }
 
 /// What a function of which a generator or a task maker was emitted does when it is simply called.
@@ -226,7 +234,7 @@ void FunctionEmitter::emitPlainForm(const std::string &parameters) {
   if (Func.getKind() != ir::FuncKind::Group)
     define(tasks, "The one task of a block.",
            "return [(" + taskName(name, 0, 1) + ", " + generator + list + ", 0)]");
-  define(name, "One block by itself.", launchTogether(Func, "(1,)", parameters));
+  define(name, "One block by itself.", launch(Prog, Func, "(1,)", parameters));
 }
 
 } // namespace kiln::torch

@@ -335,6 +335,11 @@ def _launch(kernel, grid, *args):
     finally:
         _block[:], _grid[:] = [0, 0, 0], [1, 1, 1]
 )py"},
+    {"_run_task", R"py(
+def _run_task(kernel, grid, *args):
+    """Runs one task. To watch tasks, put another function in the place of this one."""
+    _tasks[kernel](grid, *args)
+)py"},
 };
 
 //===----------------------------------------------------------------------===//

@@ -3,6 +3,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/JSON.h"
 
 #include <cmath>
 #include <cstdio>
@@ -65,6 +66,11 @@ Expr floatLiteral(double value, bool isShort) {
 
 Expr intLiteral(int64_t value) {
   return {std::to_string(value), value < 0 ? Prec::Unary : Prec::Atom};
+}
+
+std::string stringLiteral(StringRef text) {
+  // Python reads every string of JSON.
+  return llvm::formatv("{0}", llvm::json::Value(llvm::json::fixUTF8(text))).str();
 }
 
 std::string tuple(ArrayRef<std::string> items) {

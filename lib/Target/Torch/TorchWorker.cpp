@@ -48,6 +48,8 @@ public:
   /// Sends a message made of several pieces, then waits for the answer, for ever if `seconds` is 0.
   /// Reads stderr meanwhile, so that the process never blocks on a full pipe.
   Expected<Message> exchange(llvm::ArrayRef<llvm::StringRef> pieces, int seconds = 0);
+  /// Sends a request with the memory it speaks of, and waits for the answer.
+  Expected<Message> ask(json::Object request, llvm::ArrayRef<llvm::StringRef> memory);
 
   const std::string Interpreter;
 
@@ -220,6 +222,20 @@ Expected<Message> TorchWorker::Process::exchange(llvm::ArrayRef<llvm::StringRef>
   }
 }
 
+Expected<Message> TorchWorker::Process::ask(json::Object request,
+                                            llvm::ArrayRef<llvm::StringRef> memory) {
+  json::Array sizes;
+  for (llvm::StringRef region : memory)
+    sizes.push_back(int64_t(region.size()));
+  request["regions"] = std::move(sizes);
+  std::string header = llvm::formatv("{0}", json::Value(std::move(request))).str();
+  uint64_t length = header.size();
+  llvm::SmallVector<llvm::StringRef> pieces = {
+      {reinterpret_cast<const char *>(&length), sizeof length}, header};
+  pieces.append(memory.begin(), memory.end());
+  return exchange(pieces);
+}
+
 //===----------------------------------------------------------------------===//
 // Which Python
 //===----------------------------------------------------------------------===//
@@ -345,13 +361,36 @@ static json::Object describe(const ScalarBits &scalar) {
   return json::Object{{scalar.type == DType::I1 ? "bool" : "int", scalar.asInt()}};
 }
 
+/// The Python exception an answer tells of, if any.
+static Status errorOf(const json::Object &header, std::string &traceback) {
+  std::optional<llvm::StringRef> error = header.getString("error");
+  if (!error)
+    return Status::ok();
+  traceback = header.getString("traceback").value_or("").str();
+  bool isDeadlock = error->starts_with("RuntimeError: Cross-core simulation deadlock");
+  return Status(isDeadlock ? StatusCode::Deadlock : StatusCode::KernelFailed, error->str());
+}
+
 Status TorchWorker::run(const std::string &source, const std::string &entry,
                         std::span<const TorchArgument> args) {
+  Expected<std::optional<size_t>> done = execute(source, entry, args, std::nullopt);
+  return done ? Status::ok() : done.status();
+}
+
+Expected<std::optional<size_t>> TorchWorker::record(const std::string &source,
+                                                    const std::string &entry,
+                                                    std::span<const TorchArgument> args,
+                                                    uint64_t limit) {
+  return execute(source, entry, args, limit);
+}
+
+Expected<std::optional<size_t>> TorchWorker::execute(const std::string &source,
+                                                     const std::string &entry,
+                                                     std::span<const TorchArgument> args,
+                                                     std::optional<uint64_t> limit) {
   Traceback.clear();
   llvm::SmallVector<Region> regions = regionsOf(args);
-  json::Array sizes, specs;
-  for (const Region &region : regions)
-    sizes.push_back(int64_t(region.bytes().size()));
+  json::Array specs;
   for (const TorchArgument &arg : args) {
     if (auto *tensor = std::get_if<Tensor>(&arg)) {
       if (Status status = tensor->validate(); !status.isOk())
@@ -361,25 +400,17 @@ Status TorchWorker::run(const std::string &source, const std::string &entry,
       specs.push_back(describe(std::get<ScalarBits>(arg)));
     }
   }
-  json::Value request = json::Object{{"source", json::fixUTF8(source)},
-                                     {"entry", json::fixUTF8(entry)},
-                                     {"regions", std::move(sizes)},
-                                     {"args", std::move(specs)}};
-  std::string header = llvm::formatv("{0}", request).str();
-  uint64_t length = header.size();
-  llvm::SmallVector<llvm::StringRef> pieces = {
-      {reinterpret_cast<const char *>(&length), sizeof length}, header};
-  for (const Region &region : regions)
-    pieces.push_back(region.bytes());
-
-  Expected<Message> answer = Python->exchange(pieces);
+  json::Object request{{"source", json::fixUTF8(source)},
+                       {"entry", json::fixUTF8(entry)},
+                       {"args", std::move(specs)}};
+  if (limit)
+    request["record"] = int64_t(std::min<uint64_t>(*limit, INT64_MAX));
+  Expected<Message> answer = Python->ask(
+      std::move(request), llvm::to_vector(llvm::map_range(regions, std::mem_fn(&Region::bytes))));
   if (!answer)
     return answer.status();
-  if (std::optional<llvm::StringRef> error = answer->header.getString("error")) {
-    Traceback = answer->header.getString("traceback").value_or("").str();
-    bool isDeadlock = error->starts_with("RuntimeError: Cross-core simulation deadlock");
-    return Status(isDeadlock ? StatusCode::Deadlock : StatusCode::KernelFailed, error->str());
-  }
+  if (Status error = errorOf(answer->header, Traceback); !error.isOk())
+    return error;
   llvm::StringRef bytes = answer->payload;
   for (const Region &region : regions) {
     llvm::StringRef now = bytes.take_front(region.bytes().size());
@@ -390,7 +421,51 @@ Status TorchWorker::run(const std::string &source, const std::string &entry,
       return Status(StatusCode::KernelFailed, "the program stores to a tensor that is read-only");
     std::memcpy(region.begin, now.data(), now.size());
   }
-  return Status::ok();
+  std::optional<int64_t> tasks = answer->header.getInteger("tasks");
+  return tasks ? std::optional<size_t>(*tasks) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Tasks of a recorded run
+//===----------------------------------------------------------------------===//
+
+Expected<TorchRerun> TorchWorker::rerun(const std::string &source,
+                                        std::span<const std::string> kernels, size_t first) {
+  Traceback.clear();
+  json::Array names;
+  for (const std::string &kernel : kernels)
+    names.push_back(json::fixUTF8(kernel));
+  Expected<Message> answer = Python->ask(json::Object{{"source", json::fixUTF8(source)},
+                                                      {"kernels", std::move(names)},
+                                                      {"first", int64_t(first)}},
+                                         {});
+  if (!answer)
+    return answer.status();
+  const json::Object &header = answer->header;
+  Status error = errorOf(header, Traceback);
+  if (!error.isOk() && !header.getInteger("task"))
+    return error; // not that of a task
+  TorchRerun result;
+  result.tasks = header.getInteger("rerun").value_or(0);
+  result.stop = header.getInteger("task");
+  result.kernel = header.getString("kernel").value_or("").str();
+  result.failure = error;
+  const json::Array *changed = header.getArray("changed");
+  llvm::StringRef bytes = answer->payload;
+  for (const json::Value &value :
+       changed ? llvm::ArrayRef<json::Value>(*changed) : llvm::ArrayRef<json::Value>()) {
+    const json::Object &spec = *value.getAsObject();
+    TorchRerun::Changed tensor;
+    tensor.argument = *spec.getInteger("argument");
+    for (const json::Value &extent : *spec.getArray("extents"))
+      tensor.extents.push_back(*extent.getAsInteger());
+    size_t size = *spec.getInteger("bytes");
+    tensor.was = bytes.take_front(size).str();
+    tensor.is = bytes.drop_front(size).take_front(size).str();
+    bytes = bytes.drop_front(2 * size);
+    result.changed.push_back(std::move(tensor));
+  }
+  return result;
 }
 
 } // namespace kiln

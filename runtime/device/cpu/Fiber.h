@@ -55,8 +55,8 @@ private:
   ExceptionState Exceptions;
   const void *Bottom = nullptr; // of the stack; for AddressSanitizer
   size_t Size = 0;
-  void *FakeStack = nullptr;   // AddressSanitizer's
-  void *ThreadState = nullptr; // ThreadSanitizer's
+  [[maybe_unused]] void *FakeStack = nullptr;   // AddressSanitizer's
+  [[maybe_unused]] void *ThreadState = nullptr; // ThreadSanitizer's
 };
 
 } // namespace kiln

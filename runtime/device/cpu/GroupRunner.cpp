@@ -158,6 +158,7 @@ std::optional<GroupFailure> GroupRunner::runTogether(const GroupSpec &group, con
     if (Status bad = prepare(group, static_cast<uint32_t>(count)); !bad.isOk())
       return GroupFailure{bad.code(), KILN_FAIL, bad.message(), "", {}};
   start(args, blocks, grid);
+  Times = RoleTimeline::current();
   Caller.switchTo(Instances.front()->fiber);
   if (!Failure)
     checkPipesEmpty();
@@ -191,9 +192,11 @@ void GroupRunner::runInstances(void *argument) {
   GroupRunner &runner = self.runner;
   while (true) { // once a block
     if (!runner.IsEnding) {
+      self.sliceBegin = runner.Times ? runner.Times->now() : 0;
       int32_t code = callKernel(self.role->function, *runner.Args, self.block, self.ctx);
       if (code != KILN_OK || self.isReported)
         runner.failRole(self, code);
+      runner.endSlice(self, /*isWait=*/false);
     }
     self.isDone = true;
     ++runner.NumDone;
@@ -235,10 +238,12 @@ GroupRunner::Instance *GroupRunner::next(const Instance &self) {
 }
 
 bool GroupRunner::yield(Instance &self) {
+  endSlice(self, /*isWait=*/false);
   if (Instance *other = next(self))
     self.fiber.switchTo(other->fiber);
   else
     failDeadlock();
+  endSlice(self, /*isWait=*/true);
   self.awaits = Awaits::Nothing;
   return !IsEnding;
 }
@@ -252,6 +257,18 @@ bool GroupRunner::await(Instance &self, const kiln_pipe &pipe, Awaits what) {
   self.pipe = &pipe;
   self.awaits = what;
   return yield(self);
+}
+
+void GroupRunner::recordSlice(Instance &instance, bool isWait) {
+  std::string what = instance.role->name;
+  if (isWait)
+    what = instance.awaits == Awaits::Others
+               ? "wait for the other blocks"
+               : (instance.awaits == Awaits::Push ? "wait to push into " : "wait to pop from ") +
+                     instance.pipe->spec().name;
+  int64_t now = Times->now();
+  Times->add({0, instance.name(), std::move(what), isWait, instance.sliceBegin, now});
+  instance.sliceBegin = now;
 }
 
 //===----------------------------------------------------------------------===//

@@ -23,6 +23,7 @@
 #include "device/cpu/PipeRing.h"
 #include "device/cpu/ScratchStack.h"
 #include "kiln/runtime/tensor.h"
+#include "kiln/runtime/timeline.h"
 
 #include <deque>
 #include <memory>
@@ -72,6 +73,7 @@ private:
     uint64_t round = 0;              // of the barrier
     const char *barrierFile = nullptr;
     int32_t barrierLine = 0;
+    int64_t sliceBegin = 0; // when it began to do what it does now; only with a timeline
   };
 
   Status prepare(const GroupSpec &group, uint32_t numBlocks);
@@ -87,6 +89,13 @@ private:
   bool await(Instance &self, const kiln_pipe &pipe, Awaits what);
   /// Lets others run until `self`, whose `awaits` says for what, can go on. False: the group ends.
   bool yield(Instance &self);
+  /// Ends what `instance` did until now in the timeline, if there is one: it ran, or waited. From
+  /// now on it does something else.
+  void endSlice(Instance &instance, bool isWait) {
+    if (Times) [[unlikely]]
+      recordSlice(instance, isWait);
+  }
+  void recordSlice(Instance &instance, bool isWait);
   void fail(GroupFailure failure);
   void failRole(const Instance &instance, int32_t code);
   void failMisuse(const Instance &instance, const kiln_pipe &pipe, const char *what);
@@ -122,6 +131,7 @@ private:
   uint32_t NumDone = 0;
   uint64_t NumMeeting = 0, NumArrived = 0, Round = 0; // of the barrier
   bool IsEnding = false;
+  RoleTimeline *Times = nullptr; // null: times are not recorded
   std::optional<GroupFailure> Failure;
 };
 

@@ -22,6 +22,9 @@ struct TorchOptions {
   bool unboundedSlots = false;
   /// Assert type, dtype and shape of what is loaded, popped and passed.
   bool checkShapes = false;
+  /// Every task goes through `_run_task(kernel, grid, *args)`, so that others can watch them, and
+  /// `_tasks[kernel](grid, *args)` runs one by itself; `kernel` is the name in the program.
+  bool namedTasks = false;
 };
 
 /// Emits the program, at any stage of its compilation. The module is not changed.

@@ -4,8 +4,11 @@
 // source, such as emitTorch makes, in a fresh namespace and calls one of its functions; tensors
 // travel over a socket as raw bytes.
 //
-// Ownership: the worker owns its process, which ends with it, and keeps nothing of a run.
-// Threads: one run at a time; different workers are independent.
+// A run can be recorded: then each of its tasks can run again by itself, on what it found in memory
+// the first time, with another source.
+//
+// Ownership: the worker owns its process, which ends with it, and keeps of a run at most one
+// record. Threads: one run at a time; different workers are independent.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_TARGET_TORCH_TORCHWORKER_H
@@ -16,13 +19,30 @@
 #include "kiln/runtime/tensor.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace kiln {
 
 using TorchArgument = std::variant<Tensor, ScalarBits>;
+
+/// What came of running recorded tasks again. It stops at the first task that fails or leaves other
+/// bytes in its tensors than it did when it was recorded.
+struct TorchRerun {
+  struct Changed {
+    size_t argument;
+    std::vector<int64_t> extents;
+    std::string was, is; ///< The elements, row-major.
+  };
+  size_t tasks = 0;           ///< That ran.
+  std::optional<size_t> stop; ///< The number of the task it stopped at.
+  std::string kernel;         ///< Which that one runs.
+  Status failure;             ///< How it failed, if it did.
+  std::vector<Changed> changed;
+};
 
 class TorchWorker {
 public:
@@ -43,6 +63,17 @@ public:
   Status run(const std::string &source, const std::string &entry,
              std::span<const TorchArgument> args);
 
+  /// The same, with a source that has named tasks (TorchOptions). Keeps each task's arguments and
+  /// what their memory held before and after, until the next record, if that takes no more than
+  /// `limit` bytes. The number of tasks kept; none if they took more.
+  Expected<std::optional<size_t>> record(const std::string &source, const std::string &entry,
+                                         std::span<const TorchArgument> args, uint64_t limit);
+
+  /// Runs those recorded tasks again that run one of `kernels`, in order, from number `first` on,
+  /// with the kernels of another source with named tasks. What is recorded stays as it is.
+  Expected<TorchRerun> rerun(const std::string &source, std::span<const std::string> kernels,
+                             size_t first);
+
   /// Python's traceback of the last run; empty if it succeeded.
   const std::string &traceback() const;
 
@@ -51,6 +82,9 @@ public:
 
 private:
   class Process;
+  Expected<std::optional<size_t>> execute(const std::string &source, const std::string &entry,
+                                          std::span<const TorchArgument> args,
+                                          std::optional<uint64_t> limit);
   explicit TorchWorker(std::unique_ptr<Process> process);
 
   std::unique_ptr<Process> Python;

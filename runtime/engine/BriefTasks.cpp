@@ -1,0 +1,70 @@
+// Tasks that take less time than handing them over would: the submitter runs them on the spot if
+// nothing holds them up. They leave nothing behind: whoever comes later finds them finished.
+#include "engine/EngineImpl.h"
+
+using namespace kiln;
+
+bool Engine::Impl::isInFlight(const Use &use) {
+  if (ReaderEpochs::isEpoch(use.task)) // its readers are no longer known one by one
+    return true;
+  // A task that has failed, or not finished, is something to wait for or to be stopped by.
+  return use.task < Window.begin() || !use.node->isSealed() || use.node->isBad();
+}
+
+bool Engine::Impl::hasNothingToWaitFor(const Task &task) {
+  retire();
+  if (!Settled.bad.empty())
+    return false;
+  if (Window.isEmpty())
+    return true;
+  for (TaskId dep : task.deps())
+    if (!hasFinished(dep.index) || isBad(dep.index))
+      return false;
+  for (const TaskTensor &arg : task.tensors()) {
+    Region region = Region::of(arg.tensor);
+    if (!region.isEmpty() && Map.hasUse(arg.tensor.buffer(), region, writes(arg.direction),
+                                        [&](const Use &use) { return isInFlight(use); }))
+      return false;
+  }
+  return true;
+}
+
+bool Engine::Impl::catchUp(const Task &task) {
+  // Brief tasks that have been handed over keep those that follow from running here, although the
+  // workers may be only a little behind. Waiting for that now and then ends it; where it does not,
+  // because something long is in front, the next try is further away.
+  if (Window.end() < CatchUp.next)
+    return false;
+  for (int tries = 0; tries < 64; ++tries) {
+    Scheduler::pauseABit();
+    if (!hasNothingToWaitFor(task))
+      continue;
+    CatchUp.interval = 64;
+    return true;
+  }
+  CatchUp.next = Window.end() + CatchUp.interval;
+  CatchUp.interval = std::min<uint64_t>(2 * CatchUp.interval, 1 << 16);
+  return false;
+}
+
+TaskId Engine::Impl::runHere(const Task &task, const KernelRecord &kernel, KernelTimes::Slot slot) {
+  Producers.clear();
+  IsDoomed = false;
+  Node &node = makeNode(task, &kernel);
+  fillArguments(node, task);
+  node.timesSlot = Times.wantsTime(slot);
+  TaskId id{node.index, Run.id};
+  Sched.runHere(node);
+  if (node.timesSlot)
+    Times.note(slot, &kernel, node.nanoseconds);
+  if (node.isBad()) { // to whoever comes later it is as if a worker had run it
+    node.successors.store(Node::sealed(), std::memory_order_relaxed);
+    holdBuffers(node, task, nullptr);
+    findProducers(task);
+    recordAccesses();
+    return id;
+  }
+  Window.settleLast();
+  Settled.below = Window.begin();
+  return id;
+}

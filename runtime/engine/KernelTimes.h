@@ -1,0 +1,81 @@
+//===- KernelTimes.h - which tasks are too brief to be handed over -------===//
+//
+// What: for the kernels of an engine, by size of the task, whether they have lately taken less time
+//   than handing a task over to another core does. Such a task is run by the submitter on the spot
+//   (BriefTasks.cpp). Tasks are timed until that is clear, and from then on now and then.
+//
+// Why by experience: what a kernel does is not known here, and a wrong guess costs either way. One
+//   slow call (an interrupt) changes nothing, two in a row do.
+//
+// Threads: the submitter only. Workers take the time of a task in its node. Internal to the engine.
+//
+//===---------------------------------------------------------------------===//
+#ifndef KILN_RUNTIME_ENGINE_KERNELTIMES_H
+#define KILN_RUNTIME_ENGINE_KERNELTIMES_H
+
+#include "kiln/runtime/task.h"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+namespace kiln {
+
+class KernelTimes {
+public:
+  /// Stands for tasks of a kernel with about so many elements. 0: for none.
+  using Slot = uint16_t;
+
+  explicit KernelTimes(uint32_t limitNs) : LimitNs(limitNs) {}
+
+  Slot slotOf(const KernelRecord &kernel, std::span<const TaskTensor> tensors) {
+    uint64_t elements = 0;
+    for (const TaskTensor &arg : tensors)
+      elements += static_cast<uint64_t>(arg.tensor.numElements());
+    auto size = static_cast<uint8_t>(std::bit_width(elements));
+    uint64_t hash = reinterpret_cast<uintptr_t>(&kernel) / sizeof(kernel) * 64 + size;
+    auto slot = static_cast<Slot>(1 + (hash * 0x9e3779b97f4a7c15u >> (64 - slotBits)));
+    Entry &entry = Entries[slot];
+    if (entry.kernel != &kernel || entry.size != size) // another one was here before
+      entry = {&kernel, size, 0, 0};
+    return slot;
+  }
+
+  bool isBrief(Slot slot) const { return Entries[slot].trust >= enoughTrust; }
+
+  /// `slot` if the next task is to be timed, else 0.
+  Slot wantsTime(Slot slot) {
+    Entry &entry = Entries[slot];
+    return entry.untimed == 0 || --entry.untimed == 0 ? slot : 0;
+  }
+
+  void note(Slot slot, const KernelRecord *kernel, uint32_t nanoseconds) {
+    Entry &entry = Entries[slot];
+    if (entry.kernel != kernel)
+      return;
+    if (nanoseconds < LimitNs)
+      entry.trust = std::min<uint8_t>(entry.trust + 1, fullTrust);
+    else
+      entry.trust = entry.trust > enoughTrust ? entry.trust - enoughTrust : 0;
+    bool isClear = entry.trust == 0 || entry.trust == fullTrust;
+    entry.untimed = isClear ? timedOneIn : 0;
+  }
+
+private:
+  struct Entry {
+    const KernelRecord *kernel = nullptr;
+    uint8_t size = 0;
+    uint8_t trust = 0;   // that its tasks are brief
+    uint8_t untimed = 0; // tasks that need not be timed
+  };
+  static constexpr uint8_t enoughTrust = 4, fullTrust = 8;
+  static constexpr uint8_t timedOneIn = 16;
+
+  const uint32_t LimitNs;
+  static constexpr int slotBits = 10;
+  std::array<Entry, 1 + (1 << slotBits)> Entries{};
+};
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_ENGINE_KERNELTIMES_H
