@@ -53,9 +53,11 @@ bench: build ## build, then run the CPU benchmarks
 	rm -f build/bench/bench.json
 	build/bin/kiln_bench_engine --json build/bench/bench.json
 	build/bin/kiln_bench_jit --json build/bench/bench.json
+	build/bin/kiln_bench_kernels --json build/bench/bench.json
 
-verify-all: build ## compile every example for every machine, verify each pass, prove and simulate
+verify-all: build ## compile every example for every machine, verify each pass, prove, simulate, conformance at length
 	scripts/verify-all build
+	scripts/conformance --all build
 
 docs: configure ## generate the op pages from the dialect definitions
 	ninja -C build -j $(JOBS) kiln-docs

@@ -47,6 +47,9 @@ if lit.util.which("kiln", tools):
 if lit.util.which(config.cxx.split()[-1]) and not config.kiln_sanitize:
     config.available_features.add("orchestration-compiler")
 
+# An instrumented program cannot be traced everywhere.
+if lit.util.which("gdb") and not config.kiln_sanitize:
+    config.available_features.add("gdb")
 if config.cxx_id == "Clang":
     config.available_features.add("clang")
 

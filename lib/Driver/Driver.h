@@ -96,7 +96,7 @@ Expected<FormulaResult> evaluateFormula(const std::string &formula, const Config
 struct RunSettings : CompileSettings {
   std::string out = "kiln-out";
   std::string orchestration; ///< A shared object that launches instead of the interpreter.
-  std::string cpu; ///< To generate code for; empty: this one.
+  std::string cpu;           ///< To generate code for; empty: this one.
   ArgSpecs args;
   int dumpLevel = 0;
   bool timeline = false;
@@ -106,7 +106,8 @@ struct RunSettings : CompileSettings {
   uint64_t verifyMemory = 1024; ///< MiB it may take to remember what tasks read and wrote.
   bool nan = false;    ///< Also report where NaN is born.
   std::string command; ///< How to run this again, seeds left out.
-  bool json = false, noReference = false, checkShapes = false, unboundedSlots = false;
+  bool json = false, noReference = false, noFormula = false, checkShapes = false,
+       unboundedSlots = false;
 };
 
 /// The platforms that execute here; says which there are if `platform` is none.

@@ -13,6 +13,9 @@
 #include <CLI/CLI.hpp>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
 #include <unistd.h>
 
 using namespace mlir;
@@ -115,7 +118,10 @@ int parseOptions(CommandLine &line, const std::string &program,
   RunSettings &run = line.run;
   app.add_option("--entry", run.entry, "The function to start with");
   if (line.command == "run") {
-    app.add_option("-p,--platform", run.platform, "Where to run: cpu, a2a3sim, a5sim or torch")
+    run.platform = "cpu";
+    app.add_option("-p,--platform", run.platform,
+                   "Where to run: cpu, a2a3sim, a5sim or torch; a2a3sim if only a simulator can do "
+                   "what other options say")
         ->capture_default_str();
     app.add_option("--arg", argTexts,
                    "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
@@ -145,6 +151,9 @@ int parseOptions(CommandLine &line, const std::string &program,
                  "Run the reference after every pass and stop at the first that is wrong");
     app.add_option("--verify-memory", verifyMemory, kVerifyMemory)->capture_default_str();
     app.add_flag("--no-reference", run.noReference, "Do not compare with the PyTorch reference");
+    app.add_flag("--no-formula", run.noFormula, "Do not compare with the formula of the example");
+    app.add_option("--batch", "Run once for each line of this file, which has more options")
+        ->type_name("FILE"); // see runBatch
     app.add_flag("--check-shapes", run.checkShapes,
                  "Assertions on type and shape in the reference");
     app.add_flag("--json", run.json, "Machine-readable output");
@@ -176,6 +185,7 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_flag("--json", run.json,
                  "The orchestration with the ids, core types and signatures of its kernels");
   } else {
+    run.platform = "cpu";
     app.add_option("-p,--platform", run.platform, "The platform to build for")
         ->capture_default_str();
     app.add_option(
@@ -200,6 +210,9 @@ int parseOptions(CommandLine &line, const std::string &program,
     return badInput("--seeds " + seeds + ": expected an integer of at least 1");
   if (run.nan && run.seeds == 0)
     run.seeds = 1;
+  bool needsSimulator = run.seeds > 0 || !run.orchestration.empty();
+  if (line.command == "run" && needsSimulator && app.count("--platform") == 0)
+    run.platform = "a2a3sim";
   if (StringRef(dataSeed).getAsInteger(10, run.dataSeed))
     return badInput("--data-seed " + dataSeed + ": expected an integer of at least 0");
   if (StringRef(verifyMemory).getAsInteger(10, run.verifyMemory) || run.verifyMemory > 1 << 30)
@@ -209,6 +222,8 @@ int parseOptions(CommandLine &line, const std::string &program,
   if (int code = parseConfig(app.remaining(), line))
     return code;
   if (line.command == "run") {
+    if (app.count("--batch") > 0)
+      return badInput("--batch: write --batch FILE, once and not within a batch");
     bool flagGiven = app.count("--dump-args") > 0;
     Expected<int> level = flagGiven && !dump.empty() ? parseDumpLevel(dump, "--dump-args")
                                                      : dumpLevelFromEnvironment(0);
@@ -217,6 +232,35 @@ int parseOptions(CommandLine &line, const std::string &program,
     run.dumpLevel = dumpTensor || (flagGiven && dump.empty()) ? 2 : *level;
   }
   return -1;
+}
+
+/// `--batch FILE`: runs once for each line of the file, in one process, so that torch is started
+/// once. Returns the worst exit code.
+int runBatch(std::vector<std::string> args,
+             const std::function<int(const std::vector<std::string> &)> &runOnce) {
+  auto batch = llvm::find(args, "--batch");
+  if (batch == args.end() || std::next(batch) == args.end())
+    return runOnce(args);
+  std::string path = *std::next(batch), text;
+  args.erase(batch, batch + 2);
+  std::ifstream file(path);
+  if (!file)
+    return badInput("cannot read " + path);
+  int worst = kGood;
+  for (unsigned number = 1; std::getline(file, text); ++number) {
+    std::istringstream words(text.substr(0, text.find('#')));
+    std::vector<std::string> all = args;
+    all.insert(all.end(), std::istream_iterator<std::string>(words), {});
+    if (all.size() == args.size())
+      continue;
+    int code = runOnce(all);
+    std::fflush(stdout);
+    if (code != kGood)
+      std::fprintf(stderr, "%s:%u: exit code %d with%s\n", path.c_str(), number, code,
+                   (" " + text).c_str());
+    worst = std::max(worst, code);
+  }
+  return worst;
 }
 
 int dispatch(const CommandLine &line, const Source &source) {
@@ -279,14 +323,12 @@ int textMain(const std::string &command, const std::string &path,
 // Entry points
 //===----------------------------------------------------------------------===//
 
-int main(int argc, char **argv, const ProgramBuilder &build, const Example &example) {
+static int runExample(const std::string &path, const std::string &command,
+                      const std::vector<std::string> &args, const ProgramBuilder &build,
+                      const Example &example) {
   CommandLine line;
-  std::vector<std::string> args(argv + 1, argv + argc);
-  if (!args.empty() && llvm::is_contained(kCommands, args[0])) {
-    line.command = args[0];
-    args.erase(args.begin());
-  }
-  std::string name = std::filesystem::path(argv[0]).filename().string();
+  line.command = command;
+  std::string name = std::filesystem::path(path).filename().string();
   auto help = [&] {
     Config defaults;
     Program program = build(defaults);
@@ -301,7 +343,7 @@ int main(int argc, char **argv, const ProgramBuilder &build, const Example &exam
   };
   if (int code = parseOptions(line, name, args, help); code >= 0)
     return code;
-  line.run.command = withoutSeeds({argv[0], line.command}, args);
+  line.run.command = withoutSeeds({path, line.command}, args);
   Config config(line.config);
   Program program = build(config);
   if (std::vector<std::string> wrong = config.errors(); !wrong.empty())
@@ -314,6 +356,19 @@ int main(int argc, char **argv, const ProgramBuilder &build, const Example &exam
   return dispatch(line, source);
 }
 
+int main(int argc, char **argv, const ProgramBuilder &build, const Example &example) {
+  std::string command = "run";
+  std::vector<std::string> args(argv + 1, argv + argc);
+  if (!args.empty() && llvm::is_contained(kCommands, args[0])) {
+    command = args[0];
+    args.erase(args.begin());
+  }
+  auto runOnce = [&](const std::vector<std::string> &all) {
+    return runExample(argv[0], command, all, build, example);
+  };
+  return command == "run" ? runBatch(args, runOnce) : runOnce(args);
+}
+
 static const char kUsage[] =
     "usage: kiln COMMAND ...\n"
     "\n"
@@ -323,7 +378,7 @@ static const char kUsage[] =
     "schedules\n"
     "  kiln emit PROG [--target T] [--after PASS]         print the program at a stage; T is ir, "
     "torch, orchestration or llvm\n"
-    "  kiln build PROG -p PLATFORM -o DIR                 compile to a bundle\n"
+    "  kiln build PROG [-p PLATFORM] -o DIR               compile to a bundle\n"
     "  kiln dump DIR [--task N] [--export npy|txt] ...    look into a dump\n"
     "  kiln exec DIR [--arg NAME=SPEC]...                 verify and run a bundle\n"
     "  kiln cache ls|stat|clear|verify                    the cache of compiled code\n"
@@ -368,8 +423,13 @@ int toolMain(int argc, char **argv) {
     return badInput(path + " is a folder; a program is a .mlir file or a compiled example");
   if (!std::filesystem::exists(path, error))
     return badInput("there is no program " + path);
-  if (StringRef(path).ends_with(".mlir"))
-    return textMain(command, path, {args.begin() + 2, args.end()});
+  if (StringRef(path).ends_with(".mlir")) {
+    auto runOnce = [&](const std::vector<std::string> &all) {
+      return textMain(command, path, all);
+    };
+    args.erase(args.begin(), args.begin() + 2);
+    return command == "run" ? runBatch(args, runOnce) : runOnce(args);
+  }
   if (!isCompiledExample(path))
     return badInput(path + " is neither a .mlir file nor a compiled example");
   // A compiled example has the same command line.

@@ -305,7 +305,7 @@ int runCommand(const Source &source, const RunSettings &options) {
 
   Outcome outcome;
   std::optional<FormulaResult> formula;
-  if (source.example && !source.example->formula.empty()) {
+  if (source.example && !source.example->formula.empty() && !options.noFormula) {
     Expected<FormulaResult> result = runFormula(source, entry, *args);
     if (result)
       formula = *result;

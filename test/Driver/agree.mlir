@@ -1,6 +1,6 @@
 // Corners of the semantics in which the simulator and the reference once differed; `kiln run` compares them.
 // REQUIRES: torch
-// RUN: %kiln run %s --arg x=4x8 --arg y=6x10 --arg z=1x8 --arg n=1x6 --arg b=1x4 | FileCheck %s
+// RUN: %kiln run %s -p a2a3sim --arg x=4x8 --arg y=6x10 --arg z=1x8 --arg n=1x6 --arg b=1x4 | FileCheck %s
 // CHECK-DAG: y {{ *}}against torch {{.*}} ok
 // CHECK-DAG: z {{ *}}against torch {{.*}} ok
 // CHECK-DAG: n {{ *}}against torch {{ *}}max |error| 0 {{ *}}ok

@@ -1,9 +1,10 @@
 // Blocks that exchange their rows in place, under three schedules and in the reference: without the barriers they would
 // read what others have already overwritten. A predicate of a kernel written in place skips another launch.
 // REQUIRES: torch
-// RUN: %kiln run %s --arg x=16x8 --arg flag=1 | FileCheck %s
-// RUN: %kiln run %s --arg x=16x8 --arg flag=1 --seed 3 | FileCheck %s
+// RUN: %kiln run %s -p a2a3sim --arg x=16x8 --arg flag=1 | FileCheck %s
+// RUN: %kiln run %s -p a2a3sim --arg x=16x8 --arg flag=1 --seed 3 | FileCheck %s
 // RUN: %kiln run %s --arg x=16x8 --arg flag=1 --seed 4 -p a5sim | FileCheck %s
+// RUN: %kiln run %s --arg x=16x8 --arg flag=1 -p cpu | FileCheck %s
 // CHECK: x {{ *}}against torch {{ *}}max |error| 0 {{ *}}ok
 // CHECK: PASS
 

@@ -1,6 +1,6 @@
 // Both roles pop first. The simulator and the reference say so at once, with tasks, lanes and pipes; the simulator
 // with the lines as well.
-// RUN: not %kiln run %s 2>&1 | FileCheck %s --check-prefix=SIM
+// RUN: not %kiln run %s -p a2a3sim 2>&1 | FileCheck %s --check-prefix=SIM
 // RUN: not %kiln run %s --seed 11 -p a5sim 2>&1 | FileCheck %s --check-prefix=SIM
 
 !up   = !tile.pipe<aiv -> aic, 64x64xf32, up_down>

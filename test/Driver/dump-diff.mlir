@@ -1,8 +1,8 @@
 // A program with one wrong kernel: --diff names it, and not those that only pass its result on.
 // RUN: rm -rf %t.right %t.wrong %t.a5 && sed "s/tile.mul/tile.sub/" %s > %t.mlir
-// RUN: %kiln run %s --no-reference --dump-args --out %t.right
+// RUN: %kiln run %s -p a2a3sim --no-reference --dump-args --out %t.right
 // RUN: %kiln run %s --no-reference --dump-args --out %t.a5 -p a5sim
-// RUN: %kiln run %t.mlir --no-reference --dump-args --out %t.wrong
+// RUN: %kiln run %t.mlir -p a2a3sim --no-reference --dump-args --out %t.wrong
 // RUN: %kiln dump %t.right --diff %t.a5 | FileCheck %s --check-prefix=EQUAL
 // RUN: not %kiln dump %t.right --diff %t.wrong | FileCheck %s
 // RUN: not %kiln dump %t.right --diff %t.wrong --task 2 | FileCheck %s --check-prefix=LATER

@@ -1,9 +1,9 @@
 // A run whose second kernel fails half-way leaves a readable dump up to that point, and the next run's dump holds nothing
 // of it.
 // RUN: rm -rf %t
-// RUN: not %kiln run %s --no-reference --arg n=9 --dump-tensor --out %t 2>&1 | FileCheck %s --check-prefix=FAIL
+// RUN: not %kiln run %s -p a2a3sim --no-reference --arg n=9 --dump-tensor --out %t 2>&1 | FileCheck %s --check-prefix=FAIL
 // RUN: %kiln dump %t | FileCheck %s --check-prefix=HALF
-// RUN: %kiln run %s --no-reference --arg n=3 --dump-tensor --out %t
+// RUN: %kiln run %s -p a2a3sim --no-reference --arg n=3 --dump-tensor --out %t
 // RUN: %kiln dump %t | FileCheck %s --check-prefix=WHOLE
 
 // HALF:      0 {{ *}}fill {{ *}}after_completion {{.*}} t

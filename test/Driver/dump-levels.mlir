@@ -1,8 +1,8 @@
 // The four levels: what a kernel or an orchestration marks with kiln.dump decides at 1 and 3.
-// RUN: rm -rf %t.0 && %kiln run %s --no-reference --dump-args=0 --out %t.0 && not ls %t.0
-// RUN: %kiln run %s --no-reference --dump-args=1 --out %t && %kiln dump %t | FileCheck %s --check-prefix=MARKED
-// RUN: %kiln run %s --no-reference --dump-args=2 --out %t && %kiln dump %t | FileCheck %s --check-prefix=ALL
-// RUN: env KILN_DUMP=3 %kiln run %s --no-reference --out %t && %kiln dump %t | FileCheck %s --check-prefix=META
+// RUN: rm -rf %t.0 && %kiln run %s -p a2a3sim --no-reference --dump-args=0 --out %t.0 && not ls %t.0
+// RUN: %kiln run %s -p a2a3sim --no-reference --dump-args=1 --out %t && %kiln dump %t | FileCheck %s --check-prefix=MARKED
+// RUN: %kiln run %s -p a2a3sim --no-reference --dump-args=2 --out %t && %kiln dump %t | FileCheck %s --check-prefix=ALL
+// RUN: env KILN_DUMP=3 %kiln run %s -p a2a3sim --no-reference --out %t && %kiln dump %t | FileCheck %s --check-prefix=META
 
 // MARKED:      task
 // MARKED-NEXT: 0 {{ *}}fill  {{ *}}after_completion  {{ *}}0 {{ *}}t {{ *}}out {{ *}}f32[8, 8] {{ *}}256 bytes
@@ -21,8 +21,8 @@
 // META-NEXT:   1 {{ *}}twice {{ *}}after_completion  {{ *}}1 {{ *}}y {{.*}} metadata only
 // META:        4 of 4 records, 512 bytes of payload, level 3
 
-// RUN: not %kiln run %s --dump-args=4 2>&1 | FileCheck %s --check-prefix=LEVEL
-// RUN: not env KILN_DUMP=all %kiln run %s 2>&1 | FileCheck %s --check-prefix=VARIABLE
+// RUN: not %kiln run %s -p a2a3sim --dump-args=4 2>&1 | FileCheck %s --check-prefix=LEVEL
+// RUN: not env KILN_DUMP=all %kiln run %s -p a2a3sim 2>&1 | FileCheck %s --check-prefix=VARIABLE
 // LEVEL:    --dump-args='4' is not a dump level
 // VARIABLE: KILN_DUMP='all' is not a dump level
 kiln.func @fill(%t: !kiln.tensor<8x8xf32>) incore {

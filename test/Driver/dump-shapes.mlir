@@ -1,6 +1,6 @@
 // What a dump must not stumble over: a kernel with scalars only, a strided view, a tensor without elements, rank 5, and a
 // tensor that is read while another argument of the task is written beside it.
-// RUN: rm -rf %t && %kiln run %s --no-reference --arg none=0x8 --arg five=2x1x3x2x2:iota --arg x=4x6:iota --dump-args --out %t
+// RUN: rm -rf %t && %kiln run %s -p a2a3sim --no-reference --arg none=0x8 --arg five=2x1x3x2x2:iota --arg x=4x6:iota --dump-args --out %t
 // RUN: %kiln dump %t | FileCheck %s
 // RUN: %kiln dump %t --print | FileCheck %s --check-prefix=VALUES
 // RUN: rm -rf %t.npy && %kiln dump %t --export npy -o %t.npy

@@ -19,13 +19,13 @@
 // RACE: gm-pipe.mlir:39:{{[0-9]+}}: error: race: block [{{[1-3]}}, 0, 0] writes element [0, 0] of '__gm_pipe' (f32[64, 64]), which block
 
 // In the signature and in the task, without bytes in the dump:
-// RUN: %kiln run %t.mlir --no-reference --dump-tensor --out %t.out --arg a=128x64 --arg r=128x64 --arg out=128x64
+// RUN: %kiln run %t.mlir -p a2a3sim --no-reference --dump-tensor --out %t.out --arg a=128x64 --arg r=128x64 --arg out=128x64
 // RUN: %kiln dump %t.out --arg __gm_pipe | FileCheck %s --check-prefix=DUMP
 // DUMP: fused {{.*}}__gm_pipe {{.*}}inout {{.*}}i8[2, 32768]
 // DUMP-NOT: bytes{{$}}
 
 // A grid that cannot be says so itself:
-// RUN: not %kiln run %t.mlir --entry given --no-reference --arg n=-1 --arg a=64x64 --arg r=64x64 --arg out=64x64 2>&1 | FileCheck %s --check-prefix=NEGATIVE
+// RUN: not %kiln run %t.mlir -p a2a3sim --entry given --no-reference --arg n=-1 --arg a=64x64 --arg r=64x64 --arg out=64x64 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // NEGATIVE: error: kiln.submit: kernel 'fused': grid [-1{{.*}} negative
 
 !down = !tile.pipe<aic -> aiv, 64x64xf32, up_down>

@@ -1,7 +1,7 @@
 // Awkward names run all the same: an entry called `run`, Python keywords, builtins and helper names as parameters, two
 // parameters with one name.
 // REQUIRES: torch
-// RUN: %kiln run %s --arg lambda=16x8 --arg torch=16x8 --arg torch_1=16x8 | FileCheck %s
+// RUN: %kiln run %s -p a2a3sim --arg lambda=16x8 --arg torch=16x8 --arg torch_1=16x8 | FileCheck %s
 // RUN: %kiln emit %s --target torch | FileCheck %s --check-prefix=EMIT
 
 // CHECK: against torch {{.*}} ok

@@ -1,6 +1,6 @@
 // A role that the machine does not have is refused; a program of one function runs against the reference too.
 // RUN: split-file %s %t
-// RUN: sh -c '%kiln run %t/foreign.mlir 2>&1; test $? = 2' | FileCheck %s --check-prefix=FOREIGN
+// RUN: sh -c '%kiln run %t/foreign.mlir -p a2a3sim 2>&1; test $? = 2' | FileCheck %s --check-prefix=FOREIGN
 // FOREIGN: foreign.mlir:2:{{[0-9]+}}: error: role dma of @copy does not exist on a2a3sim
 
 //--- foreign.mlir

@@ -1,6 +1,6 @@
 // A loop whose step is not positive is a fault in both.
-// RUN: not %kiln run %s --arg s=0 2>&1 | FileCheck %s
-// RUN: not %kiln run %s --arg s=-1 2>&1 | FileCheck %s
+// RUN: not %kiln run %s -p a2a3sim --arg s=0 2>&1 | FileCheck %s
+// RUN: not %kiln run %s -p a2a3sim --arg s=-1 2>&1 | FileCheck %s
 // CHECK: the step of the loop is {{-?[01]}}; it must be positive
 kiln.func @k(%o: !kiln.tensor<8x8xf32>, %s: index) incore {
   %c0 = arith.constant 0 : index

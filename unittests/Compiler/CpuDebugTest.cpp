@@ -56,7 +56,7 @@ TEST(CpuDebug, EveryOperationThatMakesCodeHasItsLine) {
       emitCpuObject(program.function("main")->getParentOfType<mlir::ModuleOp>());
   ASSERT_TRUE(object) << object.status().str();
   auto lines = linesByFunction(object->bytes);
-  for (const char *op : {"tile.load", "tile.reduce", "tile.store"})
+  for (const char *op : {"tile.load", "tile.reduce", "tile.exp", "tile.div", "tile.store"})
     EXPECT_TRUE(lines["kiln.scale"].contains(program.lineOf(op))) << op;
   EXPECT_TRUE(lines["kiln.orchestration.main"].contains(program.lineOf("kiln.submit")));
 }

@@ -124,10 +124,13 @@ void KernelEmitter::emitBlock(Block &block) {
     callBlockFunction(offsetof(kiln_block_functions, release), b.getVoidTy(), {});
 }
 
+/// All of the language is lowered; other operations of the upstream dialects are not part of it.
+static const char kNotOfTheLanguage[] = "is not an operation of the language";
+
 void KernelEmitter::emitOp(Operation *op) {
   if (isPointwise(op)) {
     if (!Table.pointwise(op->getName()))
-      return unsupported(op, "is not supported on the cpu platform yet");
+      return unsupported(op, kNotOfTheLanguage);
     if (auto extract = dyn_cast<tile::ExtractOp>(op))
       checkBox(op, indices(extract.getStaticIndices(), extract.getIndices()),
                extract.getResult().getType(), extract.getTile().getType());
@@ -137,7 +140,7 @@ void KernelEmitter::emitOp(Operation *op) {
   }
   if (OpTable::Lowering lower = Table.lowering(op->getName()))
     return lower(*this, op);
-  unsupported(op, "is not supported on the cpu platform yet");
+  unsupported(op, kNotOfTheLanguage);
 }
 
 void KernelEmitter::unsupported(Operation *op, const std::string &why) {
@@ -340,7 +343,7 @@ llvm::Value *KernelEmitter::eval(Value value, const Cursor &at) {
   Operation *op = value.getDefiningOp();
   OpTable::Pointwise compute = Table.pointwise(op->getName());
   if (!compute) {
-    unsupported(op, "is not supported on the cpu platform yet");
+    unsupported(op, kNotOfTheLanguage);
     return llvm::PoisonValue::get(
         Builder::vectorOf(registerType(b, elementTypeOf(type)), at.width));
   }
@@ -355,7 +358,11 @@ llvm::Value *KernelEmitter::eval(Value value, const Cursor &at) {
   for (Value operand : op->getOperands())
     operands.push_back(isa<tile::TileType>(operand.getType()) ? eval(operand, inner)
                                                               : b.splat(at.width, scalar(operand)));
-  return compute(*this, op, operands, at);
+  llvm::DebugLoc users = b.getCurrentDebugLocation();
+  locate(op);
+  llvm::Value *made = compute(*this, op, operands, at);
+  b.SetCurrentDebugLocation(users);
+  return made;
 }
 
 void KernelEmitter::overElements(int64_t rows, int64_t cols, bool isFlat,

@@ -1,8 +1,8 @@
 // An address is taken by another tile before the last use of the first; and one that lies outside the memory.
 // RUN: split-file --leading-lines %s %t
-// RUN: not %kiln run %t/wrong.mlir --no-reference 2>&1 | FileCheck %s
-// RUN: not %kiln run %t/outside.mlir --no-reference 2>&1 | FileCheck %s --check-prefix=OUTSIDE
-// RUN: %kiln run %t/right.mlir --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: not %kiln run %t/wrong.mlir -p a2a3sim --no-reference 2>&1 | FileCheck %s
+// RUN: not %kiln run %t/outside.mlir -p a2a3sim --no-reference 2>&1 | FileCheck %s --check-prefix=OUTSIDE
+// RUN: %kiln run %t/right.mlir -p a2a3sim --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RIGHT: RAN
 
 //--- wrong.mlir

@@ -1,0 +1,440 @@
+// What native kernels reach beside libraries made for one job each, on two cores: products,
+// attention, norms. Random data; every result is checked before anything is timed; sides take
+// turns.
+//
+//   kiln_bench_kernels [--json FILE] [rounds]    the best of that many medians counts (default 3)
+#include "KernelPeers.h"
+#include "Measure.h"
+
+#include "kiln/Jit/Jit.h"
+#include "kiln/Language/Library.h"
+#include "kiln/Language/Program.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string_view>
+#include <unistd.h>
+
+using namespace kiln;
+using namespace kiln::bench;
+
+namespace {
+
+constexpr int numThreads = 2;
+constexpr int repeats = 5;
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+/// c = a b, summed in f32.
+template <typename T> Program gemmProgram() {
+  constexpr int64_t M = 64, N = 64, K = 64;
+  Program p("gemm");
+  p.orchestration("main", {"a", "b", "c"}, [&](In<T> a, In<T> b, Out<f32> c) {
+    spmd("gemm", {ceildiv(c.dim(0), M), ceildiv(c.dim(1), N)}, {}, [&](Index bi, Index bj) {
+      Index i = bi * M, j = bj * N;
+      Tile acc = zeros<f32>(M, N);
+      acc = loop(0, a.dim(1), K, acc, [&](Index k, Tile acc) {
+        return matmul_acc(acc, load(a, {i, k}, {M, K}), load(b, {k, j}, {K, N}));
+      });
+      store(acc, c, {i, j});
+    });
+  });
+  return p;
+}
+
+Program attentionProgram() {
+  constexpr int64_t M = 64, N = 64, D = 64;
+  std::vector<int64_t> shape{dyn, dyn, D};
+  Program p("attention");
+  p.orchestration(
+      "main", {{"q", shape}, {"k", shape}, {"v", shape}, {"o", shape}},
+      [&](In<f32, 3> q, In<f32, 3> k, In<f32, 3> v, Out<f32, 3> o) {
+        spmd("attention", {q.dim(0), ceildiv(q.dim(1), M)}, {}, [&](Index head, Index block) {
+          Index i = block * M, keys = k.dim(1);
+          Tile qt = load(q, {head, i, 0}, {M, D}) * 0.125;
+          auto [top, sum, acc] = loop(
+              0, keys, N, attention_start(M, D), {}, [&](Index j, Tile top, Tile sum, Tile acc) {
+                Tile scores =
+                    mask(matmul(qt, load(k, {head, j, 0}, {N, D}), trans_b), M, keys - j, Pad::Min);
+                return attention_step(top, sum, acc, scores, load(v, {head, j, 0}, {N, D}));
+              });
+          store(acc / sum, o, {head, i, 0});
+        });
+      });
+  return p;
+}
+
+constexpr int64_t rowTile = 8, colTile = 256; // of the norms
+
+Program softmaxProgram() {
+  constexpr int64_t M = rowTile, N = colTile;
+  Program p("softmax");
+  p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
+    spmd("softmax", {ceildiv(x.dim(0), M)}, {}, [&](Index b) {
+      Index i = b * M, n = x.dim(1);
+      auto start = std::tuple(full(DType::F32, {M, 1}, -INFINITY), zeros<f32>(M, 1));
+      auto [top, sum] = loop(0, n, N, start, {}, [&](Index j, Tile top, Tile sum) {
+        Tile t = load(x, {i, j}, {M, N}, {.pad = Pad::Min});
+        Tile next = maximum(top, reduce_max(t, 1));
+        return std::tuple(next, sum * exp(top - next) + reduce_sum(exp(t - next), 1));
+      });
+      loop(0, n, N, [&](Index j) { store(exp(load(x, {i, j}, {M, N}) - top) / sum, y, {i, j}); });
+    });
+  });
+  return p;
+}
+
+Program rmsNormProgram() {
+  constexpr int64_t M = rowTile, N = colTile;
+  Program p("rms_norm");
+  p.orchestration("main", {"x", "w", "y"}, [&](In<f32> x, In<f32, 1> w, Out<f32> y) {
+    spmd("rms_norm", {ceildiv(x.dim(0), M)}, {}, [&](Index b) {
+      Index i = b * M, n = x.dim(1);
+      Tile squares = loop(0, n, N, zeros<f32>(M, 1), [&](Index j, Tile sum) {
+        Tile t = load(x, {i, j}, {M, N});
+        return sum + reduce_sum(t * t, 1);
+      });
+      Tile scale = rsqrt(squares / toF32(n) + 1e-6);
+      loop(0, n, N, [&](Index j) {
+        store(load(x, {i, j}, {M, N}) * scale * load(w, {j}, {1, N}), y, {i, j});
+      });
+    });
+  });
+  return p;
+}
+
+Program layerNormProgram() {
+  constexpr int64_t M = rowTile, N = colTile;
+  Program p("layer_norm");
+  p.orchestration(
+      "main", {"x", "w", "b", "y"}, [&](In<f32> x, In<f32, 1> w, In<f32, 1> b, Out<f32> y) {
+        spmd("layer_norm", {ceildiv(x.dim(0), M)}, {}, [&](Index block) {
+          Index i = block * M, n = x.dim(1);
+          Tile sum = loop(0, n, N, zeros<f32>(M, 1), [&](Index j, Tile sum) {
+            return sum + reduce_sum(load(x, {i, j}, {M, N}), 1);
+          });
+          Tile mean = sum / toF32(n);
+          Tile squares = loop(0, n, N, zeros<f32>(M, 1), [&](Index j, Tile sum) {
+            Tile d = mask(load(x, {i, j}, {M, N}) - mean, M, n - j);
+            return sum + reduce_sum(d * d, 1);
+          });
+          Tile scale = rsqrt(squares / toF32(n) + 1e-5);
+          loop(0, n, N, [&](Index j) {
+            Tile t = load(x, {i, j}, {M, N});
+            store((t - mean) * scale * load(w, {j}, {1, N}) + load(b, {j}, {1, N}), y, {i, j});
+          });
+        });
+      });
+  return p;
+}
+
+//===----------------------------------------------------------------------===//
+// Data
+//===----------------------------------------------------------------------===//
+
+Tensor randomTensor(DType type, Dims extents, unsigned seed) {
+  Tensor tensor = take(Tensor::empty(type, extents));
+  std::mt19937 generator(seed);
+  std::normal_distribution<float> normal;
+  for (int64_t i = 0; i < tensor.numElements(); ++i)
+    storeElement(type, tensor.dataAs<std::byte>() + i * sizeOf(type), normal(generator));
+  return tensor;
+}
+
+Tensor poisonedTensor(Dims extents) {
+  Tensor tensor = take(Tensor::empty(DType::F32, extents));
+  must(tensor.fillPoison());
+  return tensor;
+}
+
+double at(const Tensor &tensor, int64_t i) {
+  return loadElement(tensor.dtype(), tensor.dataAs<std::byte>() + i * sizeOf(tensor.dtype()));
+}
+
+/// NaN, which poison is, fails.
+bool isNear(double have, double want, double tolerance) {
+  return std::abs(have - want) <= tolerance * (1 + std::abs(want));
+}
+
+void checkGemm(const Tensor &a, const Tensor &b, const Tensor &c, const char *what) {
+  int64_t m = c.extent(0), n = c.extent(1), k = a.extent(1);
+  std::mt19937 generator(5);
+  for (int sample = 0; sample < 500; ++sample) {
+    int64_t i = generator() % m, j = generator() % n;
+    double sum = 0;
+    for (int64_t l = 0; l < k; ++l)
+      sum += at(a, i * k + l) * at(b, l * n + j);
+    check(isNear(at(c, i * n + j), sum, 1e-4), what);
+  }
+}
+
+/// Rows of y against `row`, which makes one in double from one of x.
+void checkRows(const Tensor &x, const Tensor &y, const char *what,
+               const std::function<void(std::vector<double> &)> &row) {
+  int64_t n = x.extent(1);
+  for (int64_t i : {int64_t(0), x.extent(0) / 3, x.extent(0) - 1}) {
+    std::vector<double> values(n);
+    for (int64_t j = 0; j < n; ++j)
+      values[j] = at(x, i * n + j);
+    row(values);
+    for (int64_t j = 0; j < n; ++j)
+      check(isNear(at(y, i * n + j), values[j], 1e-5), what);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Measuring
+//===----------------------------------------------------------------------===//
+
+template <typename Work> double milliseconds(Work work) {
+  double start = now();
+  work();
+  return (now() - start) * 1e3;
+}
+
+/// PyTorch runs in a process of its own, in the same minutes; empty where there is none.
+nlohmann::json runTorch(int rounds) {
+  std::string command = "\"$('" KILN_SOURCE_DIR "/scripts/find-python')\" '" KILN_SOURCE_DIR
+                        "/bench/torch_peers.py' " +
+                        std::to_string(numThreads) + " " + std::to_string(rounds);
+  std::string text;
+  if (std::FILE *pipe = popen(command.c_str(), "r")) {
+    char buffer[4096];
+    while (size_t count = std::fread(buffer, 1, sizeof buffer, pipe))
+      text.append(buffer, count);
+    pclose(pipe);
+  }
+  return nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
+}
+
+class KernelBench {
+public:
+  explicit KernelBench(int rounds) : Rounds(rounds) {
+    setPeerThreads(numThreads);
+    Torch = runTorch(rounds);
+    if (!Torch.is_object())
+      std::fprintf(stderr, "no Python with torch: its rows are left out\n");
+  }
+
+  Report run() {
+    benchGemm(1024);
+    benchGemm(2048);
+    benchBf16Gemm(1024);
+    benchAttention();
+    benchNorms();
+    return std::move(Rows);
+  }
+
+private:
+  Compiled compile(Program program) {
+    JitOptions options;
+    options.cache = {}; // nothing on disk
+    options.check = false;
+    return take(Jit(options).compile(program));
+  }
+
+  void addFaster(const std::string &name, const Sample &kiln,
+                 const std::vector<std::pair<std::string, double>> &peers, Target bar,
+                 Target goal) {
+    std::pair<std::string, double> best;
+    for (const auto &peer : peers)
+      if (!peer.first.empty() && (best.first.empty() || peer.second < best.second))
+        best = peer;
+    Rows.add({name, kiln, "ms", best.first, best.second, bar, goal});
+  }
+
+  void benchGemm(int64_t n) {
+    Compiled f = compile(gemmProgram<f32>());
+    Tensor a = randomTensor(DType::F32, {n, n}, 1), b = randomTensor(DType::F32, {n, n}, 2),
+           c = poisonedTensor({n, n}), d = poisonedTensor({n, n});
+    auto *pa = a.dataAs<float>(), *pb = b.dataAs<float>(), *pd = d.dataAs<float>();
+    must(f(a, b, c));
+    checkGemm(a, b, c, "f32 GEMM");
+    if (!openBlasName().empty()) {
+      openBlasGemm(pa, pb, pd, n, n, n);
+      checkGemm(a, b, d, "f32 GEMM of OpenBLAS");
+    }
+    std::vector<Sample> best = measureInTurns(
+        Rounds, repeats, [&] { return milliseconds([&] { must(f(a, b, c)); }); },
+        [&] { return milliseconds([&] { openBlasGemm(pa, pb, pd, n, n, n); }); },
+        [&] { return milliseconds([&] { oneDnnGemm(pa, pb, pd, n, n, n); }); });
+    addFaster("f32 GEMM " + std::to_string(n) + " cubed", best[0],
+              {{openBlasName(), best[1].median}, {oneDnnName(), best[2].median}},
+              Target::ratio(0.85), Target::ratio(1.0));
+    double flops = 2.0 * double(n) * double(n) * double(n);
+    for (size_t peer : {1, 2})
+      SgemmRate = std::max(SgemmRate, best[peer].median > 0 ? flops / best[peer].median : 0);
+  }
+
+  void benchBf16Gemm(int64_t n) {
+    Compiled f = compile(gemmProgram<bf16>());
+    Tensor a = randomTensor(DType::BF16, {n, n}, 1), b = randomTensor(DType::BF16, {n, n}, 2),
+           c = poisonedTensor({n, n}), d = poisonedTensor({n, n});
+    must(f(a, b, c));
+    checkGemm(a, b, c, "bf16 GEMM");
+    OneDnnBf16Gemm peer(a.dataAs<uint16_t>(), b.dataAs<uint16_t>(), d.dataAs<float>(), n, n, n);
+    std::vector<Sample> best = measureInTurns(
+        Rounds, repeats, [&] { return milliseconds([&] { must(f(a, b, c)); }); },
+        [&] { return milliseconds([&] { peer.run(); }); });
+    if (!oneDnnName().empty())
+      checkGemm(a, b, d, "bf16 GEMM of oneDNN");
+    addFaster("bf16 GEMM " + std::to_string(n) + " cubed", best[0],
+              {{oneDnnName(), best[1].median}}, Target::ratio(0.7), Target::ratio(1.0));
+  }
+
+  void checkAttention(const Tensor &q, const Tensor &k, const Tensor &v, const Tensor &o) {
+    int64_t length = q.extent(1), depth = q.extent(2);
+    for (int64_t head : {0, 7})
+      for (int64_t row : {int64_t(0), length / 2, length - 1}) {
+        std::vector<double> weights(length);
+        double sum = 0;
+        for (int64_t j = 0; j < length; ++j) {
+          double score = 0;
+          for (int64_t l = 0; l < depth; ++l)
+            score +=
+                at(q, (head * length + row) * depth + l) * at(k, (head * length + j) * depth + l);
+          sum += weights[j] = std::exp(score * 0.125);
+        }
+        for (int64_t l = 0; l < depth; ++l) {
+          double want = 0;
+          for (int64_t j = 0; j < length; ++j)
+            want += weights[j] / sum * at(v, (head * length + j) * depth + l);
+          check(isNear(at(o, (head * length + row) * depth + l), want, 1e-4), "attention");
+        }
+      }
+  }
+
+  void benchAttention() {
+    constexpr int64_t heads = 8, length = 1024, depth = 64;
+    Compiled f = compile(attentionProgram());
+    Tensor q = randomTensor(DType::F32, {heads, length, depth}, 1),
+           k = randomTensor(DType::F32, {heads, length, depth}, 2),
+           v = randomTensor(DType::F32, {heads, length, depth}, 3),
+           o = poisonedTensor({heads, length, depth});
+    must(f(q, k, v, o));
+    checkAttention(q, k, v, o);
+    Sample best = measureInTurns(Rounds, repeats,
+                                 [&] { return milliseconds([&] { must(f(q, k, v, o)); }); })[0];
+    if (SgemmRate > 0)
+      Rows.add({"attention 8 x 1024 x 64, at the rate of sgemm", best, "ms", "sgemm's rate",
+                4.0 * heads * length * length * depth / SgemmRate, Target::ratio(0.4),
+                Target::ratio(0.7)});
+    addTorch("attention 8 x 1024 x 64", "attention", best, {}, {});
+  }
+
+  void addTorch(const std::string &name, const char *entry, const Sample &kiln, Target bar,
+                Target goal) {
+    if (Torch.is_object())
+      Rows.add({name, kiln, "ms", "PyTorch " + Torch["version"].get<std::string>(),
+                Torch[entry].get<double>() * 1e3, bar, goal});
+  }
+
+  /// The fastest copy of as many floats, which nothing that reads and writes them can beat.
+  std::pair<std::string, double> bestCopy(const Tensor &from, Tensor &to) {
+    std::pair<std::string, double> best{"", HUGE_VAL};
+    const std::pair<const char *, Copy> ways[] = {{"memcpy", Copy::Memcpy},
+                                                  {"plain copy", Copy::Plain},
+                                                  {"non-temporal copy", Copy::NonTemporal}};
+    for (const auto &[name, way] : ways) {
+      Sample sample = measureInTurns(Rounds, repeats, [&] {
+        return milliseconds(
+            [&] { copyFloats(way, from.dataAs<float>(), to.dataAs<float>(), from.numElements()); });
+      })[0];
+      if (sample.median < best.second)
+        best = {name, sample.median};
+    }
+    return best;
+  }
+
+  void benchNorms() {
+    constexpr int64_t n = 4096;
+    Tensor x = randomTensor(DType::F32, {n, n}, 1), y = poisonedTensor({n, n}),
+           w = randomTensor(DType::F32, {n}, 2), b = randomTensor(DType::F32, {n}, 3);
+    auto addRows = [&](const std::string &what, const char *entry, const Sample &sample) {
+      addTorch(what + " 4096 x 4096", entry, sample, Target::ratio(1.2), Target::ratio(1.2));
+      auto [name, time] = bestCopy(x, y);
+      Rows.add({what + " 4096 x 4096", sample, "ms", name, time, {}, Target::ratio(0.9)});
+    };
+    Compiled softmax = compile(softmaxProgram());
+    must(softmax(x, y));
+    checkRows(x, y, "softmax", [](std::vector<double> &row) {
+      double sum = 0;
+      for (double &value : row)
+        sum += value = std::exp(value);
+      for (double &value : row)
+        value /= sum;
+    });
+    addRows("softmax", "softmax", measureInTurns(Rounds, repeats, [&] {
+              return milliseconds([&] { must(softmax(x, y)); });
+            })[0]);
+
+    Compiled rmsNorm = compile(rmsNormProgram());
+    must(y.fillPoison());
+    must(rmsNorm(x, w, y));
+    checkRows(x, y, "rms norm", [&](std::vector<double> &row) {
+      double squares = 0;
+      for (double value : row)
+        squares += value * value;
+      double scale = 1 / std::sqrt(squares / double(n) + 1e-6);
+      for (int64_t j = 0; j < n; ++j)
+        row[j] *= scale * at(w, j);
+    });
+    addRows("rms norm", "rms_norm", measureInTurns(Rounds, repeats, [&] {
+              return milliseconds([&] { must(rmsNorm(x, w, y)); });
+            })[0]);
+
+    Compiled layerNorm = compile(layerNormProgram());
+    must(y.fillPoison());
+    must(layerNorm(x, w, b, y));
+    checkRows(x, y, "layer norm", [&](std::vector<double> &row) {
+      double mean = 0, squares = 0;
+      for (double value : row)
+        mean += value / double(n);
+      for (double value : row)
+        squares += (value - mean) * (value - mean);
+      double scale = 1 / std::sqrt(squares / double(n) + 1e-5);
+      for (int64_t j = 0; j < n; ++j)
+        row[j] = (row[j] - mean) * scale * at(w, j) + at(b, j);
+    });
+    addRows("layer norm", "layer_norm", measureInTurns(Rounds, repeats, [&] {
+              return milliseconds([&] { must(layerNorm(x, w, b, y)); });
+            })[0]);
+  }
+
+  int Rounds;
+  double SgemmRate = 0; // of the faster peer: operations a millisecond
+  nlohmann::json Torch;
+  Report Rows;
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+  // Threads of a peer that spin after their work would take a core from whoever is next. Read when
+  // the library is loaded, so this process starts again with it.
+  if (!std::getenv("OMP_WAIT_POLICY")) {
+    setenv("OMP_WAIT_POLICY", "passive", 1);
+    execv("/proc/self/exe", argv);
+  }
+  std::string json;
+  int rounds = 3;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view arg = argv[i];
+    if (arg == "--json" && i + 1 < argc)
+      json = argv[++i];
+    else if (rounds = std::atoi(argv[i]); rounds <= 0) {
+      std::fprintf(stderr, "usage: kiln_bench_kernels [--json FILE] [rounds]\n");
+      return 2;
+    }
+  }
+  Report rows = KernelBench(rounds).run();
+  rows.print();
+  if (!json.empty())
+    rows.write(json);
+  return 0;
+}
