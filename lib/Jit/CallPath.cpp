@@ -239,7 +239,8 @@ constexpr kiln_context kOneBlock = {.abi_version = KILN_ABI_VERSION,
                                     .user = nullptr,
                                     .report = takeReport,
                                     .runtime = nullptr,
-                                    .pipe_functions = nullptr};
+                                    .pipe_functions = nullptr,
+                                    .block_functions = nullptr};
 
 } // namespace
 
