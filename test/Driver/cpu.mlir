@@ -15,7 +15,7 @@
 // SIM: RAN
 // DUMP: twice
 // SAME: equal: 1 outputs of 1 tasks
-// BAD: cpu.mlir:[[#@LINE+19]]:{{.*}}tile.div: integer division by zero
+// BAD: cpu.mlir:[[#@LINE+20]]:{{.*}}tile.div: integer division by zero
 // LLVM: define i32 @kiln.twice(ptr {{.*}}, ptr {{.*}}, ptr {{.*}})
 // LLVM: define i32 @kiln.orchestration.good(
 // PREFETCH: call void @llvm.prefetch
