@@ -6,6 +6,7 @@
 // RUN: %kiln dump %t/a --diff %t/b | FileCheck %s --check-prefix=SAME
 // RUN: not %kiln run %s --entry bad -p cpu --arg x=5x7 --arg y=5x7 --no-reference 2>&1 | FileCheck %s --check-prefix=BAD
 // RUN: %kiln emit %s --target llvm | FileCheck %s --check-prefix=LLVM
+// RUN: %kiln emit %S/../../examples/matmul.mlir --target llvm | FileCheck %s --check-prefix=PREFETCH
 
 // CHECK: cpu on cpu: {{.*}} (compiled in
 // CHECK: dump: {{.*}}tensor_dump
@@ -14,9 +15,10 @@
 // SIM: RAN
 // DUMP: twice
 // SAME: equal: 1 outputs of 1 tasks
-// BAD: cpu.mlir:[[#@LINE+19]]:{{.*}}tile.div: integer division by zero
+// BAD: cpu.mlir:[[#@LINE+20]]:{{.*}}tile.div: integer division by zero
 // LLVM: define i32 @kiln.twice(ptr {{.*}}, ptr {{.*}}, ptr {{.*}})
 // LLVM: define i32 @kiln.orchestration.good(
+// PREFETCH: call void @llvm.prefetch
 
 kiln.func @twice(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
   %a = tile.load %x[0, 0] : !tile.tile<8x8xf32>

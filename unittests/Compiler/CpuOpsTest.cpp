@@ -54,7 +54,7 @@ std::vector<OpCase> opCases() {
        "%y = tile.load %scratch[0, 0] : RESULT"},
       {"tile.store %b, %scratch[0, 0] atomic(add)\n%y = tile.load %scratch[0, 0] : RESULT"},
       {"%v = kiln.slice %ta[1, %n] [2, 3] : !kiln.tensor<2x3xTYPE>\n"
-       "%w = kiln.transpose %v perm(1, 0) : !kiln.tensor<3x2xTYPE>\n"
+       "%w = kiln.transpose %v, [1, 0] : !kiln.tensor<3x2xTYPE>\n"
        "%y = tile.load %w[0, 0] : RESULT",
        "TYPE", 3, 2},
       {"%v = kiln.reshape %ta[4, 9] : !kiln.tensor<4x9xTYPE>\n%y = tile.load %v[0, 0] : RESULT",
