@@ -119,7 +119,7 @@ TEST_F(DumpTest, captures_every_argument_of_a_mixed_task) {
   EXPECT_EQ(ex["shape"], (std::vector<int>{2, 2}));
   EXPECT_EQ(ex["strides"], (std::vector<int>{4, 1}));
   EXPECT_EQ(ex["box"], "[2*b0 + n : 2*b0 + n + 2, :]");
-  EXPECT_EQ(take(DumpFile::open(dir.str())).entries()[0].box, ex["box"]);
+  EXPECT_EQ(take(DumpFile::open(dir.str())).entries()[0].box, ex["box"].get<std::string>());
   EXPECT_EQ(ex["offset"], 2);
   EXPECT_EQ(ex["contiguous"], false);
   char address[32];
