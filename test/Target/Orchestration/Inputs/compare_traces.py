@@ -31,7 +31,7 @@ library = out / "all.so"
 run(*compiler, "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", out / "all.cpp", "-o", library)
 
 for program in programs:
-    flags = ["--no-reference", "--timeline", "--out"]
+    flags = ["-p", "a2a3sim", "--no-reference", "--timeline", "--out"]
     run(program, *flags, out / program.name / "interpreted")
     said = run(program, *flags, out / program.name / "compiled", "--orchestration", library)
     assert "PASS" in said or "RAN" in said, said
