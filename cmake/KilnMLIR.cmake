@@ -15,6 +15,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   add_compile_options(-fpch-preprocess)  # lets ccache cache units that use them
 endif()
 add_library(kiln_mlir_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
+add_dependencies(kiln_mlir_pch KilnKilnIncGen KilnTileIncGen)
 target_precompile_headers(kiln_mlir_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.h)
 
 # kiln_add_library(NAME sources... DEPENDS tablegen targets... LINK libraries...)

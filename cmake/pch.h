@@ -1,5 +1,7 @@
 // What nearly every compiler unit includes; parsed once for the whole build.
 #pragma once
+#include "kiln/Dialect/Kiln/KilnDialect.h"
+#include "kiln/Dialect/Tile/TileDialect.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -18,6 +20,9 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
