@@ -23,6 +23,5 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
