@@ -71,6 +71,7 @@ asan: ## build and test under AddressSanitizer and UBSan (build-asan/)
 	ninja -C build-asan -j $(JOBS)
 	$(call run-tests,build-asan)
 
+tsan: export TSAN_OPTIONS = allocator_may_return_null=1  # as malloc does; a test asks for too much
 tsan: ## build and test the runtime under ThreadSanitizer (build-tsan/)
 	$(SETUP) --runtime-only
 	$(call configure,build-tsan,$(tsan-flags))
