@@ -13,8 +13,8 @@
 #ifdef KILN_BENCH_ONEDNN
 #include <oneapi/dnnl/dnnl.hpp>
 #endif
-#ifdef _OPENMP
-#include <omp.h>
+#ifdef KILN_BENCH_ONEDNN
+extern "C" void omp_set_num_threads(int); // libgomp's, which oneDNN uses
 #endif
 
 using namespace kiln::bench;
@@ -23,7 +23,7 @@ void kiln::bench::setPeerThreads(int threads) {
 #ifdef KILN_BENCH_OPENBLAS
   openblas_set_num_threads(threads);
 #endif
-#ifdef _OPENMP
+#ifdef KILN_BENCH_ONEDNN
   omp_set_num_threads(threads);
 #endif
   (void)threads;
