@@ -18,10 +18,10 @@ configure = cmake -G Ninja -S . -B $(1) $(2) $(CMAKE_FLAGS) \
 	$$(command -v ccache >/dev/null && echo -DCMAKE_{C,CXX}_COMPILER_LAUNCHER=ccache)
 # $(call run-tests,<folder>): an empty test list is a failure, not a success.
 run-tests = ctest --test-dir $(1) --output-on-failure --no-tests=error
-# Instrumented code at -O2 -g takes more than twice as long to compile.
 # clang compiles this code in two thirds of the time that GCC takes; CXX=g++ chooses GCC, as the sanitizer builds do.
 fast-compiler = $(if $(filter default,$(origin CXX)),$$(command -v clang++-22 >/dev/null && \
 	echo -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22))
+# Instrumented code at -O2 -g takes more than twice as long to compile.
 sanitizer-build = -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1 -DNDEBUG"
 asan-flags = $(sanitizer-build) -DKILN_SANITIZE=address,undefined
 tsan-flags = $(sanitizer-build) -DKILN_SANITIZE=thread -DKILN_RUNTIME_ONLY=ON
@@ -63,7 +63,7 @@ docs: configure ## generate the op pages from the dialect definitions
 	ninja -C build -j $(JOBS) kiln-docs
 
 # The packaged LLVM is not instrumented: what it poisons by hand and frees at exit would be false alarms.
-asan: export ASAN_OPTIONS = detect_leaks=0:allow_user_poisoning=0
+asan: export ASAN_OPTIONS = detect_leaks=0:allow_user_poisoning=0:allocator_may_return_null=1
 asan: export UBSAN_OPTIONS = halt_on_error=1:print_stacktrace=1
 asan: ## build and test under AddressSanitizer and UBSan (build-asan/)
 	$(SETUP)
@@ -71,7 +71,8 @@ asan: ## build and test under AddressSanitizer and UBSan (build-asan/)
 	ninja -C build-asan -j $(JOBS)
 	$(call run-tests,build-asan)
 
-tsan: export TSAN_OPTIONS = allocator_may_return_null=1  # as malloc does; a test asks for too much
+# A test asks for too much memory, and malloc says no.
+tsan: export TSAN_OPTIONS = allocator_may_return_null=1
 tsan: ## build and test the runtime under ThreadSanitizer (build-tsan/)
 	$(SETUP) --runtime-only
 	$(call configure,build-tsan,$(tsan-flags))
