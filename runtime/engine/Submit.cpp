@@ -56,16 +56,9 @@ const KernelRecord *Engine::Impl::kernelOf(const Task &task) {
   return kernel;
 }
 
-static bool hasSeveralBlocks(const Task &task) {
-  if (task.gridDims().size() == 1)
-    return task.gridDims()[0] != 1;
-  return std::any_of(task.gridDims().begin(), task.gridDims().end(),
-                     [](int64_t extent) { return extent != 1; });
-}
-
 /// One call of a kernel, and no question whether.
 static bool isPlain(const Task &task, const KernelRecord *kernel) {
-  return kernel && !task.predicate() && !hasSeveralBlocks(task);
+  return kernel && !task.predicate() && !task.hasSeveralBlocks();
 }
 
 Expected<TaskId> Engine::Impl::submit(const Task &task, Task *expendable) {
@@ -310,7 +303,7 @@ Node &Engine::Impl::makeNode(const Task &task, const KernelRecord *kernel) {
   auto numEdges = static_cast<uint32_t>(Producers.size());
   auto numTensors = static_cast<uint8_t>(task.tensors().size());
   auto numScalars = static_cast<uint8_t>(task.scalars().size());
-  bool hasGrid = hasSeveralBlocks(task), hasPredicate = task.predicate().has_value();
+  bool hasGrid = task.hasSeveralBlocks(), hasPredicate = task.predicate().has_value();
   NodeLayout layout(numTensors, numScalars, numEdges, hasGrid, hasPredicate);
   uint64_t index = Window.end();
   auto *bytes = reinterpret_cast<std::byte *>(Window.push(layout.size));

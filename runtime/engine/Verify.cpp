@@ -5,8 +5,6 @@
 #include "abi/CheckedMath.h"
 #include "engine/Region.h"
 
-#include <algorithm>
-
 using namespace kiln;
 
 static Status invalid(std::string message) {
@@ -212,9 +210,8 @@ static Status verifyParts(const Task &task, const KernelRecord *kernel) {
     return bad;
   if (Status bad = verifyGrid(task.gridDims()); !bad.isOk())
     return bad;
-  bool isOneBlock =
-      std::ranges::all_of(task.gridDims(), [](int64_t extent) { return extent == 1; });
-  if (kernel && kernel->group && !isOneBlock && !task.isSyncStart() && kernel->group->meets())
+  if (kernel && kernel->group && kernel->group->meets() && task.hasSeveralBlocks() &&
+      !task.isSyncStart())
     return invalid("its blocks meet at a barrier, so all must run at once: say sync_start");
   if (Status bad = verifyOutputsDisjoint(task, kernel); !bad.isOk())
     return bad;

@@ -129,6 +129,9 @@ public:
   std::span<const TaskTensor> tensors() const { return Tensors; }
   std::span<const ScalarBits> scalars() const { return Scalars; }
   Dims gridDims() const { return Dims(Grid.data(), GridRank); }
+  bool hasSeveralBlocks() const {
+    return std::ranges::any_of(gridDims(), [](int64_t extent) { return extent != 1; });
+  }
   std::span<const TaskId> deps() const { return Deps; }
   const std::optional<Predicate> &predicate() const { return Pred; }
   bool isSyncStart() const { return Sync; }
