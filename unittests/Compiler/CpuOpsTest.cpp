@@ -91,22 +91,6 @@ std::vector<OpCase> opCases() {
   return cases;
 }
 
-/// The distance of neighbours, relative to their value, for results that are rounded from f32.
-double spacing(DType type) {
-  switch (type) {
-  case DType::F16:
-    return 1.0 / 1024;
-  case DType::BF16:
-    return 1.0 / 128;
-  case DType::F8E4M3FN:
-    return 1.0 / 8;
-  case DType::F8E5M2:
-    return 1.0 / 4;
-  default:
-    return 2e-6;
-  }
-}
-
 std::string programOf(const OpCase &test, DType type) {
   std::string element = toString(type), result = std::to_string(test.rows) + "x" +
                                                  std::to_string(test.cols) + "x" +
@@ -182,7 +166,7 @@ bool agree(const OpCase &test, DType type) {
     EXPECT_TRUE(status.isOk()) << status.str() << text;
   }
   std::vector<double> have = elementsOf(out[1]), want = elementsOf(out[0]);
-  double tolerance = test.isExact ? 0 : spacing(result);
+  double tolerance = test.isExact ? 0 : spacing(result, 2e-6);
   for (size_t i = 0; i < have.size(); ++i)
     if (!(std::abs(have[i] - want[i]) <= tolerance * std::abs(want[i])) && have[i] != want[i]) {
       ADD_FAILURE() << "element " << i << ": native code has " << have[i] << ", the simulator "

@@ -53,6 +53,23 @@ inline std::vector<double> tileOp(const std::string &body, const std::vector<Ope
   return result.elements;
 }
 
+/// The distance of neighbours, relative to their value, or `ofOthers`: what a difference in the
+/// last bit of f32 may become when it is rounded.
+inline double spacing(DType type, double ofOthers) {
+  switch (type) {
+  case DType::F16:
+    return 1.0 / 1024;
+  case DType::BF16:
+    return 1.0 / 128;
+  case DType::F8E4M3FN:
+    return 1.0 / 8;
+  case DType::F8E5M2:
+    return 1.0 / 4;
+  default:
+    return ofOthers;
+  }
+}
+
 inline Operand row(DType dtype, std::vector<double> elements) {
   auto count = static_cast<int64_t>(elements.size());
   return {dtype, 1, count, std::move(elements)};
