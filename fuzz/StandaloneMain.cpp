@@ -1,21 +1,21 @@
-//===- StandaloneMain.cpp - the fuzz target without libFuzzer ------------------------===//
+//===- StandaloneMain.cpp - a fuzz target without libFuzzer --------------------------===//
 //
-// Usage: kiln-parse-mutants COUNT FOLDER
+// Usage: kiln-<target>-mutants COUNT FOLDER
 //
 // Runs the target on every file of the folder and on COUNT mutants of them, the same in every run.
-// It needs no clang and no instrumented build, so every build can afford it; libFuzzer, which
-// looks for new paths, is `make fuzz`. An input that crashes is written to `mutant.mlir`.
+// It needs no clang, no LLVM and no instrumented build, so every build can afford it; libFuzzer,
+// which looks for new paths, is `make fuzz`. An input that crashes is written to `mutant`.
 //
 //===----------------------------------------------------------------------------===//
-#include "llvm/Support/Signals.h"
-#include "llvm/Support/raw_ostream.h"
-
 #include <algorithm>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
+#include <string>
 #include <vector>
 
 extern "C" {
@@ -33,9 +33,14 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t) {
 
 static std::string running;
 
-static void saveInput(void *) {
-  std::ofstream("mutant.mlir", std::ios::binary) << running;
-  llvm::errs() << "the input that crashed is in mutant.mlir\n";
+static void saveAndDie(int signal) {
+  if (std::FILE *file = std::fopen("mutant", "wb")) {
+    std::fwrite(running.data(), 1, running.size(), file);
+    std::fclose(file);
+    std::fprintf(stderr, "the input that crashed is in `mutant`\n");
+  }
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
 }
 
 static void run(std::string input) {
@@ -45,11 +50,11 @@ static void run(std::string input) {
 
 int main(int argc, char **argv) {
   if (argc != 3 || !std::filesystem::is_directory(argv[2])) {
-    llvm::errs() << "usage: kiln-parse-mutants COUNT FOLDER\n";
+    std::fprintf(stderr, "usage: %s COUNT FOLDER\n", argv[0]);
     return 2;
   }
-  llvm::sys::PrintStackTraceOnErrorSignal(argv[0]);
-  llvm::sys::AddSignalHandler(saveInput, nullptr);
+  for (int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL})
+    std::signal(signal, saveAndDie);
   std::vector<std::string> seeds;
   for (const auto &entry : std::filesystem::directory_iterator(argv[2])) {
     std::ostringstream text;
@@ -58,12 +63,12 @@ int main(int argc, char **argv) {
   }
   std::sort(seeds.begin(), seeds.end()); // a folder has no order of its own
   if (seeds.empty()) {
-    llvm::errs() << "kiln-parse-mutants: there is nothing to mutate in " << argv[2] << "\n";
+    std::fprintf(stderr, "%s: there is nothing to mutate in %s\n", argv[0], argv[2]);
     return 2;
   }
   for (const std::string &seed : seeds)
     run(seed);
-  unsigned count = std::strtoul(argv[1], nullptr, 10);
+  auto count = static_cast<unsigned>(std::strtoul(argv[1], nullptr, 10));
   for (unsigned i = 1; i <= count; ++i) {
     std::string mutant = seeds[i % seeds.size()];
     size_t size = mutant.size(), room = size + 1024;
@@ -72,5 +77,5 @@ int main(int argc, char **argv) {
         LLVMFuzzerCustomMutator(reinterpret_cast<uint8_t *>(mutant.data()), size, room, i));
     run(std::move(mutant));
   }
-  llvm::outs() << "ran " << seeds.size() << " programs and " << count << " mutants\n";
+  std::printf("ran %zu files and %u mutants\n", seeds.size(), count);
 }
