@@ -169,6 +169,9 @@ Status Simulation::runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_
     return values.status();
   if (Options.runTask)
     return runElsewhere(func, *values, range, ctx);
+  if (Checks)
+    if (const KernelRecord *kernel = Registry.find(func.getSymName().str()))
+      Checks->argumentsAre({*kernel->signature, args});
   sim::Random *random = Options.seed ? &Choices : nullptr;
   sim::BlockContext context{Symbols, Memory, Options.machine, random, Operations};
   sim::Place place;

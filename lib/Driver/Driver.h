@@ -44,6 +44,7 @@ struct CompileSettings {
   std::string platform = "a2a3sim", entry = {};
   std::string lastPass = {};   ///< Stop after it; empty: run all.
   std::string dumpPasses = {}; ///< A folder for one file a pass; empty: none.
+  bool keepPasses = false;     ///< Hand the text after each pass over in CompiledProgram.
   bool remarks = false;        ///< Print what passes did and why not more.
   bool prove = true;           ///< Fail where the pipes of a group are refuted.
 };
@@ -53,6 +54,7 @@ struct CompiledProgram {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   ir::FuncOp entry;
   const Machine *machine; ///< Null for the torch platform: only prepared.
+  std::vector<std::pair<std::string, std::string>> passes = {}; ///< "00-kiln-inline.mlir", text.
 };
 
 /// Runs the passes of the platform on a copy of the program. Errors have been printed when there is
@@ -104,8 +106,8 @@ struct RunSettings : CompileSettings {
   uint64_t seeds = 0; ///< Schedules to check, from `seed` on; 0: run one without checks.
   bool verifyEach = false;
   uint64_t verifyMemory = 1024; ///< MiB it may take to remember what tasks read and wrote.
-  bool nan = false;    ///< Also report where NaN is born.
-  std::string command; ///< How to run this again, seeds left out.
+  bool nan = false;             ///< Also report where NaN is born.
+  std::string command;          ///< How to run this again, seeds left out.
   bool json = false, noReference = false, noFormula = false, checkShapes = false,
        unboundedSlots = false;
 };

@@ -194,8 +194,12 @@ int parseOptions(CommandLine &line, const std::string &program,
         "is given");
     app.add_option("-o,--out", run.out, "The folder of the bundle")->required();
   }
-  app.add_option("--dump-passes", run.dumpPasses,
-                 "Write the program after each pass to a file of this folder");
+  CLI::Option *dumpPasses = app.add_option(
+      "--dump-passes", run.dumpPasses,
+      std::string("Write the program after each pass to a file of this folder") +
+          (line.command == "build" ? "; into passes/ of the bundle if none is given" : ""));
+  if (line.command == "build")
+    dumpPasses->expected(0, 1);
   app.add_flag("--remarks", run.remarks, "Say what the passes did, and why not more");
   app.footer(help);
   std::vector<std::string> reversed(args.rbegin(), args.rend());
@@ -204,6 +208,12 @@ int parseOptions(CommandLine &line, const std::string &program,
   } catch (const CLI::ParseError &error) {
     return parseError(app, error);
   }
+  for (const char *name : {"--out", "--after", "--entry", "--orchestration", "--dump-passes"})
+    if (const CLI::Option *option = app.get_option_no_throw(name);
+        option && option->count() > 0 && llvm::is_contained(option->results(), "") &&
+        !(option == dumpPasses && option->get_expected_min() == 0))
+      return badInput(std::string(name) + ": expected a name, found nothing");
+  run.keepPasses = line.command == "build" && dumpPasses->count() > 0 && run.dumpPasses.empty();
   if (StringRef(seed).getAsInteger(10, run.seed))
     return badInput("--seed " + seed + ": expected an integer of at least 0");
   if (!seeds.empty() && (StringRef(seeds).getAsInteger(10, run.seeds) || run.seeds == 0))

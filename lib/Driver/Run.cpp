@@ -278,7 +278,7 @@ int runCommand(const Source &source, const RunSettings &options) {
     return badInput("--orchestration runs one schedule of a simulator; leave out -p torch, -p cpu, "
                     "--seeds and --nan");
   if (options.timeline && options.platform == "torch")
-    return badInput("the torch platform has no timeline; use a2a3sim or a5sim");
+    return badInput("the torch platform has no timeline; use cpu, a2a3sim or a5sim");
   if (options.timeline && options.seeds > 0)
     return badInput("a timeline shows one schedule; leave out --seeds and --nan");
   if (options.verifyEach)

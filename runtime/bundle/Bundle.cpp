@@ -175,7 +175,8 @@ Expected<std::shared_ptr<const NativeProgram>> Bundle::load() const {
   if (!Manifest.native || Code.empty())
     return Status(StatusCode::Unsupported,
                   "the bundle in " + Directory + " is for " + Manifest.platform +
-                      " and has no code for a CPU; run it with kiln, or build it with -p cpu");
+                      " and has no code for a CPU; run its program with kiln run " + Directory +
+                      "/program.mlir -p " + Manifest.platform + ", or build it with -p cpu");
   size_t space = Manifest.arch.find(' ');
   std::string features = space == std::string::npos ? "" : Manifest.arch.substr(space + 1);
   if (std::optional<std::string> missing = missingCpuFeature(features))

@@ -45,6 +45,12 @@ int complain(const Status &status) {
   }
 }
 
+/// Before anything runs every error is one of the input.
+int refuse(const Status &status) {
+  complain(status);
+  return exitBadInput;
+}
+
 Expected<std::map<std::string, std::string>> parseSpecs(const Request &request,
                                                         const Signature &signature) {
   std::map<std::string, std::string> specs;
@@ -152,9 +158,10 @@ void report(const Request &request, const BundleManifest &manifest, double secon
   std::printf("RAN\n");
 }
 
-/// Runs the program on an engine that records what was asked for.
+/// Runs the program on an engine that records what was asked for. A record that could not be
+/// written does not stop the run: that is said in `recorded`.
 Status execute(const Request &request, const BundleManifest &manifest, const NativeProgram &program,
-               const Arguments &args, int dumpLevel) {
+               const Arguments &args, int dumpLevel, Status &recorded) {
   EngineOptions options;
   options.recordTrace = request.timeline;
   options.arenaBytes = 0; // whatever the program needs
@@ -170,19 +177,18 @@ Status execute(const Request &request, const BundleManifest &manifest, const Nat
     return begun;
   Status done = program.runOn(**engine, args.tensors, args.scalars);
   Status finished = (*engine)->finish();
-  if (request.timeline && (*engine)->timeline().isRecorded()) {
-    Status written = writeTimeline(request.out, manifest.program + " on " + manifest.platform,
-                                   (*engine)->timeline(), (*engine)->trace());
-    if (finished.isOk())
-      finished = written;
-  }
+  if (request.timeline && (*engine)->timeline().isRecorded())
+    recorded = writeTimeline(request.out, manifest.program + " on " + manifest.platform,
+                             (*engine)->timeline(), (*engine)->trace());
+  if (dumpLevel > 0 && finished.code() == StatusCode::IoError)
+    recorded = std::exchange(finished, Status::ok());
   return done.isOk() ? finished : done;
 }
 
 int run(const Request &request) {
   Expected<Bundle> bundle = Bundle::open(request.directory);
   if (!bundle)
-    return complain(bundle.status());
+    return refuse(bundle.status());
   const BundleManifest &manifest = bundle->manifest();
   if (request.verifyOnly) {
     std::printf("%s for %s: every file is as it was built\n", manifest.program.c_str(),
@@ -191,25 +197,29 @@ int run(const Request &request) {
   }
   Expected<std::shared_ptr<const NativeProgram>> program = bundle->load();
   if (!program)
-    return complain(program.status());
+    return refuse(program.status());
   Expected<int> level = request.dumpGiven && !request.dump.empty()
                             ? parseDumpLevel(request.dump, "--dump-args")
                             : dumpLevelFromEnvironment(0);
   if (!level)
-    return complain(level.status());
+    return refuse(level.status());
   int dumpLevel = request.dumpTensor || (request.dumpGiven && request.dump.empty()) ? 2 : *level;
   const Signature &signature = *manifest.native->entry.signature;
   Expected<Arguments> args = makeArguments(request, signature);
   if (!args)
-    return complain(args.status());
+    return refuse(args.status());
   auto start = std::chrono::steady_clock::now();
-  if (Status failed = execute(request, manifest, **program, *args, dumpLevel); !failed.isOk())
+  Status recorded = Status::ok();
+  if (Status failed = execute(request, manifest, **program, *args, dumpLevel, recorded);
+      !failed.isOk())
     return complain(failed);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   Expected<Json> outputs = collectOutputs(request, signature, *args);
   if (!outputs)
     return complain(outputs.status());
   report(request, manifest, seconds, *outputs);
+  if (!recorded.isOk())
+    return complain(recorded.withPrefix("the run is complete but the record of it is not"));
   return exitGood;
 }
 
@@ -241,7 +251,7 @@ int kiln::execCommand(int argc, const char *const *argv) {
     } catch (const CLI::ParseError &error) {
       if (error.get_exit_code() == 0)
         return app.exit(error);
-      return complain(
+      return refuse(
           Status(StatusCode::InvalidArgument, std::string(error.what()) + "; see --help"));
     }
     request.dumpGiven = dump->count() > 0;
