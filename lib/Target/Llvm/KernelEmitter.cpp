@@ -23,16 +23,19 @@ static llvm::FunctionType *kernelType(llvm::LLVMContext &context) {
 }
 
 KernelEmitter::KernelEmitter(ir::FuncOp func, llvm::Module &module, StringRef symbol,
-                             DebugInfo *debug)
-    : KernelEmitter(func, module, symbol, debug, kernelType(module.getContext()), OpTable::get()) {
+                             DebugInfo *debug, const MachineTraits &machine)
+    : KernelEmitter(func, module, symbol, debug, kernelType(module.getContext()), OpTable::get(),
+                    machine) {
   Args = Function->getArg(0);
   Range = Function->getArg(1);
   Context = Function->getArg(2);
 }
 
 KernelEmitter::KernelEmitter(ir::FuncOp func, llvm::Module &module, StringRef symbol,
-                             DebugInfo *debug, llvm::FunctionType *type, const OpTable &table)
-    : b(module.getContext()), Func(func), Module(module), Table(table), Plan(func), Debug(debug) {
+                             DebugInfo *debug, llvm::FunctionType *type, const OpTable &table,
+                             const MachineTraits &machine)
+    : b(module.getContext()), Func(func), Module(module), Table(table), Machine(machine),
+      Plan(func), Debug(debug) {
   Function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
   if (Debug)
     Debug->addKernel(*Function, func.getSymName(), func.getLoc());
@@ -90,18 +93,22 @@ void KernelEmitter::emitArguments() {
   Scratch = context(offsetof(kiln_context, scratch), b.getPtrTy());
 }
 
+std::pair<llvm::Value *, llvm::Value *> KernelEmitter::blockRange(unsigned dim) {
+  auto bound = [&](uint64_t field) { return loadAt(b, b.getInt64Ty(), Range, field + 8 * dim); };
+  return {bound(offsetof(kiln_blocks, begin)), bound(offsetof(kiln_blocks, end))};
+}
+
 void KernelEmitter::emitBlocks() {
-  auto bound = [&](uint64_t field, unsigned dim) {
-    return loadAt(b, b.getInt64Ty(), Range, field + 8 * dim);
-  };
+  if (const Contraction *contraction = Plan.contraction())
+    return emitContraction(*this, *contraction);
   std::function<void(unsigned)> dimension = [&](unsigned dim) {
     if (dim == KILN_MAX_GRID_DIMS)
       return emitBlock(Func.getBody().front());
-    b.loop(bound(offsetof(kiln_blocks, begin), dim), bound(offsetof(kiln_blocks, end), dim), 1,
-           [&](llvm::Value *at) {
-             BlockIndex[dim] = at;
-             dimension(dim + 1);
-           });
+    auto [begin, end] = blockRange(dim);
+    b.loop(begin, end, 1, [&](llvm::Value *at) {
+      BlockIndex[dim] = at;
+      dimension(dim + 1);
+    });
   };
   dimension(0);
 }
@@ -111,15 +118,30 @@ void KernelEmitter::locate(Operation *op) {
     b.SetCurrentDebugLocation(Debug->locate(*Function, op->getLoc()));
 }
 
+bool KernelEmitter::emitOps(Block::iterator begin, Block::iterator end) {
+  for (Operation &op : llvm::make_range(begin, end)) {
+    Operation *one = &op;
+    if (!emitOps(one))
+      return false;
+  }
+  return true;
+}
+
+bool KernelEmitter::emitOps(ArrayRef<Operation *> ops) {
+  for (Operation *op : ops) {
+    locate(op);
+    emitOp(op);
+    locate(op);
+    if (!Failure.isOk())
+      return false;
+  }
+  return true;
+}
+
 void KernelEmitter::emitBlock(Block &block) {
   unsigned allocatedBefore = NumAllocated;
-  for (Operation &op : block) {
-    locate(&op);
-    emitOp(&op);
-    locate(&op);
-    if (!Failure.isOk())
-      return;
-  }
+  if (!emitOps(block.begin(), block.end()))
+    return;
   for (; NumAllocated > allocatedBefore; --NumAllocated) // what the block allocated ends with it
     callBlockFunction(offsetof(kiln_block_functions, release), b.getVoidTy(), {});
 }
