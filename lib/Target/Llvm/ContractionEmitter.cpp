@@ -17,8 +17,8 @@ class ContractionEmitter {
 public:
   ContractionEmitter(KernelEmitter &emitter, const Contraction &contraction)
       : e(emitter), b(emitter.b), C(contraction),
-        Type(elementTypeOf(C.product(0).getResult().getType())),
-        Element(memoryType(b, Type)), Width(panelWidth(e.machine())) {}
+        Type(elementTypeOf(C.product(0).getResult().getType())), Element(memoryType(b, Type)),
+        Width(panelWidth(e.machine())) {}
 
   void emit() { overGrid(0); }
 
@@ -90,7 +90,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   void emitLoop() {
-    overFirstBlock();
+    setFirstBlock();
     e.emitOps(C.bounds);
     e.locate(C.loop);
     Trips trips = tripsOf(e, C.loop);
@@ -98,57 +98,59 @@ private:
     count = b.CreateSelect(trips.runs, count, b.index(0));
     b.loop(b.index(0), count, C.maxSteps, [&](V *done) {
       V *steps = b.min(b.index(C.maxSteps), b.CreateSub(count, done));
-      b.loop(b.index(0), steps, 1, [&](V *step) {
+      auto setStep = [&](V *step) {
         V *number = b.CreateTrunc(b.add(done, step), trips.first->getType());
-        V *at = b.add(trips.first, b.mul(number, trips.step));
-        e.setScalar(C.loop.getInductionVar(), at);
-        packLeft(step);
-        packRight(step);
+        e.setScalar(C.loop.getInductionVar(), b.add(trips.first, b.mul(number, trips.step)));
+      };
+      auto overSteps = [&](llvm::function_ref<void(V *)> body) {
+        b.loop(b.index(0), steps, 1, [&](V *step) { return setStep(step), body(step); });
+      };
+      setFirstBlock();
+      overSteps([&](V *step) { overRows([&](V *row) { packLeft(row, step); }); });
+      setFirstBlock();
+      overCols([&](V *col) {
+        overSteps([&](V *step) { packRight(step); });
+        setStep(b.index(0));
+        multiply(col, b.mul(steps, C.depth()));
       });
-      multiply(b.mul(steps, C.depth()));
     });
   }
 
   /// What does not depend on the block is computed for the first one.
-  void overFirstBlock() {
+  void setFirstBlock() {
     if (C.rowDim >= 0)
       e.setBlockIndex(C.rowDim, FirstRow);
     if (C.colDim >= 0)
       e.setBlockIndex(C.colDim, FirstCol);
   }
 
-  void packLeft(V *step) {
-    overFirstBlock();
-    overRows([&](V *row) {
-      e.emitOps(C.left);
-      for (auto [number, product] : llvm::enumerate(C.products)) {
-        if (C.leftOf(number) != number)
-          continue;
-        V *to = leftPanel(number, row);
-        bool isTurned = product.getTransA();
-        pack(product.getLhs(), false, [&](V *i, V *j) {
-          V *k = b.add(b.mul(step, C.depth()), isTurned ? i : j);
-          return b.offset(Element, to,
-                          b.add(b.mul(isTurned ? j : i, leftRow()), b.mul(k, leftStep())));
-        });
-      }
-    });
+  void packLeft(V *row, V *step) {
+    e.emitOps(C.left);
+    for (auto [number, product] : llvm::enumerate(C.products)) {
+      if (C.leftOf(number) != number)
+        continue;
+      V *to = leftPanel(number, row);
+      bool isTurned = product.getTransA();
+      pack(product.getLhs(), false, [&](V *i, V *j) {
+        V *k = b.add(b.mul(step, C.depth()), isTurned ? i : j);
+        return b.offset(Element, to,
+                        b.add(b.mul(isTurned ? j : i, leftRow()), b.mul(k, leftStep())));
+      });
+    }
   }
 
+  /// Of one block's columns: the next ones come when all rows have been multiplied by these.
   void packRight(V *step) {
-    overFirstBlock();
-    overCols([&](V *col) {
-      e.emitOps(C.right);
-      for (auto [number, product] : llvm::enumerate(C.products)) {
-        V *to = rightPanel(number, col);
-        pack(product.getRhs(), product.getTransB(), [&](V *i, V *j) {
-          V *k = b.add(b.mul(step, C.depth()), i);
-          V *panel = b.CreateUDiv(j, b.index(Width)), *inside = b.CreateURem(j, b.index(Width));
-          return b.offset(Element, to,
-                          b.add(b.mul(b.add(b.mul(panel, C.panelDepth()), k), Width), inside));
-        });
-      }
-    });
+    e.emitOps(C.right);
+    for (auto [number, product] : llvm::enumerate(C.products)) {
+      V *to = rightPanel(number);
+      pack(product.getRhs(), product.getTransB(), [&](V *i, V *j) {
+        V *k = b.add(b.mul(step, C.depth()), i);
+        V *panel = b.CreateUDiv(j, b.index(Width)), *inside = b.CreateURem(j, b.index(Width));
+        return b.offset(Element, to,
+                        b.add(b.mul(b.add(b.mul(panel, C.panelDepth()), k), Width), inside));
+      });
+    }
   }
 
   /// Writes a tile, widened and transposed if asked for, vector by vector to where `place` says.
@@ -166,24 +168,41 @@ private:
       if (isTurned)
         return emitTranspose(b, type.getRows(), type.getCols(), load, store);
       b.loop(0, type.getRows(), 1, [&](V *row) {
-        b.chunks(type.getCols(), kWidth,
-                 [&](V *col, unsigned width) { store(load(row, col, width), row, col); });
+        // Without a loop, so that addresses are constants but for the row.
+        for (int64_t col = 0; col < type.getCols(); col += kWidth)
+          store(load(row, b.index(col), std::min<int64_t>(kWidth, type.getCols() - col)), row,
+                b.index(col));
       });
     });
   }
 
   /// Each panel of columns for all rows, while it is in the nearest cache.
-  void multiply(V *depth) {
-    for (auto [number, op] : llvm::enumerate(C.products))
-      b.loop(b.index(0), C.colDim < 0 ? b.index(1) : NumCols, 1, [&, n = number](V *col) {
-        int64_t whole = C.cols() / Width;
-        b.loop(0, whole, 1, [&](V *panel) { multiplyPanel(n, col, panel, Width, depth); });
-        if (int64_t rest = C.cols() % Width)
-          multiplyPanel(n, col, b.index(whole), rest, depth);
-      });
+  void multiply(V *col, V *depth) {
+    for (unsigned number = 0; number < C.products.size(); ++number) {
+      Fetch next = fetchNext(number, col);
+      int64_t whole = C.cols() / Width;
+      b.loop(0, whole, 1, [&](V *panel) { multiplyPanel(number, col, panel, Width, depth, next); });
+      if (int64_t rest = C.cols() % Width)
+        multiplyPanel(number, col, b.index(whole), rest, depth, next);
+    }
   }
 
-  void multiplyPanel(unsigned number, V *col, V *panel, int64_t cols, V *depth) {
+  /// The right side that will be packed next, if it is plain memory: that of the next columns.
+  Fetch fetchNext(unsigned number, V *col) {
+    auto load = C.product(number).getRhs().getDefiningOp<tile::LoadOp>();
+    if (C.colDim < 0 || !load || C.product(number).getTransB())
+      return {};
+    V *next = b.min(b.add(col, 1), b.CreateSub(NumCols, b.index(1)));
+    e.setBlockIndex(C.colDim, b.add(FirstCol, next));
+    e.emitOps(C.right);
+    Window window = e.windowOf(load);
+    return {window.origin, memoryType(b, elementTypeOf(load.getResult().getType())),
+            window.rowStride};
+  }
+
+  void multiplyPanel(unsigned number, V *col, V *panel, int64_t cols, V *depth, Fetch next) {
+    if (next.from)
+      next.from = b.offset(next.element, next.from, b.mul(panel, Width));
     b.loop(b.index(0), C.rowDim < 0 ? b.index(1) : NumRows, 1, [&](V *row) {
       Product product;
       product.rows = C.rows();
@@ -191,13 +210,15 @@ private:
       product.depth = depth;
       product.unroll = C.depth() % 4 == 0 ? 4 : 1;
       product.a = leftPanel(C.leftOf(number), row);
-      product.b = b.offset(Element, rightPanel(number, col), b.mul(panel, C.panelDepth() * Width));
+      product.b = b.offset(Element, rightPanel(number), b.mul(panel, C.panelDepth() * Width));
       product.c = b.offset(Element, sums(number, row, col), b.mul(panel, Width));
       product.aRow = leftRow();
       product.aStep = leftStep();
       product.bStep = Width;
       product.cRow = C.cols();
       product.type = Type;
+      product.fetch = next;
+      product.fetch.part = row;
       emitProduct(b, e.machine(), product);
     });
   }
@@ -211,9 +232,7 @@ private:
   V *leftPanel(unsigned product, V *row) {
     return buffer(product, Contraction::Left, b.mul(row, C.leftElements()));
   }
-  V *rightPanel(unsigned product, V *col) {
-    return buffer(product, Contraction::Right, b.mul(col, C.rightElements()));
-  }
+  V *rightPanel(unsigned product) { return buffer(product, Contraction::Right, b.index(0)); }
   /// The sums of a block: its tile, contiguous.
   V *sums(unsigned product, V *row, V *col) {
     V *number = b.add(b.mul(row, C.maxCols), col);

@@ -353,12 +353,8 @@ llvm::Value *KernelEmitter::eval(Value value, const Cursor &at) {
   if (!type)
     return b.splat(at.width, scalar(value));
   if (auto direct = Direct.find(value); direct != Direct.end()) {
-    const Window &from = direct->second;
     DType element = elementTypeOf(type);
-    llvm::Value *number = at.down ? b.add(at.row, b.mul(at.col, from.colStride))
-                                  : b.add(b.mul(at.row, from.rowStride), at.col);
-    return loadElements(b, b.offset(memoryType(b, element), from.origin, number), element,
-                        at.width);
+    return decode(b, loadDirect(direct->second, at, element), element);
   }
   if (!isComputed(value))
     return loadFromBuffer(value, at);

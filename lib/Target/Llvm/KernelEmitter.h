@@ -53,6 +53,9 @@ struct Window {
   llvm::Value *origin; ///< Where element (0, 0) would be.
   llvm::Value *rowStride, *colStride;
   llvm::Value *isWhole;
+  /// How many elements further on the next iteration of the loop around will read; null if there is
+  /// none, or that is not plain to see.
+  llvm::Value *ahead = nullptr;
 };
 
 class DebugInfo;
@@ -103,6 +106,9 @@ public:
   /// The elements under the cursor of a tile in a tensor, with padding.
   llvm::Value *loadMasked(const Window &window, const Cursor &at, DType type, llvm::Value *pad);
   void storeMasked(llvm::Value *value, const Window &window, const Cursor &at, DType type);
+  /// A load of a vector of a whole tile with contiguous rows. The next iteration's is fetched on
+  /// the way: rows lie apart, where the hardware does not look ahead.
+  llvm::Value *loadDirect(const Window &window, const Cursor &at, DType type);
   /// A load into the tile's buffer.
   void loadInto(tile::LoadOp op, const Window &window, Matrix to);
   Window windowOf(tile::LoadOp op);

@@ -64,8 +64,46 @@ template <typename Op> static Window windowFor(KernelEmitter &e, Op op, tile::Ti
                   type.getRows(), type.getCols());
 }
 
+/// How many elements of its tensor further on the same load will read in the next iteration of the
+/// loop around it; null if it is in none, or that is not plain to see.
+static llvm::Value *distanceToNext(KernelEmitter &e, tile::LoadOp op) {
+  Builder &b = e.b;
+  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+  if (!loop || !loop.isDefinedOutsideOfLoop(op.getTensor()))
+    return nullptr;
+  llvm::Value *distance = nullptr;
+  const TensorView &tensor = e.tensor(op.getTensor());
+  auto next = op.getIndices().begin();
+  for (auto [axis, index] : llvm::enumerate(op.getStaticIndices())) {
+    if (!ShapedType::isDynamic(index))
+      continue;
+    Value value = *next++;
+    if (value == loop.getInductionVar()) {
+      llvm::Value *along = b.mul(e.scalar(loop.getStep()), tensor.strides[axis]);
+      distance = distance ? b.add(distance, along) : along;
+    } else if (!loop.isDefinedOutsideOfLoop(value)) {
+      return nullptr;
+    }
+  }
+  return distance;
+}
+
 Window KernelEmitter::windowOf(tile::LoadOp op) {
-  return windowFor(*this, op, op.getResult().getType());
+  Window window = windowFor(*this, op, op.getResult().getType());
+  window.ahead = distanceToNext(*this, op);
+  return window;
+}
+
+llvm::Value *KernelEmitter::loadDirect(const Window &w, const Cursor &at, DType type) {
+  llvm::Type *memory = memoryType(b, type);
+  llvm::Value *number = at.down ? b.add(at.row, b.mul(at.col, w.colStride))
+                                : b.add(b.mul(at.row, w.rowStride), at.col);
+  llvm::Value *source = b.offset(memory, w.origin, number);
+  bool hasFewVectorsToALine = sizeOf(type) >= 2 && at.width == kWidth;
+  if (w.ahead && hasFewVectorsToALine && !at.down)
+    emitPrefetch(b, b.offset(memory, source, w.ahead));
+  return b.CreateAlignedLoad(Builder::vectorOf(memory, at.width), source,
+                             llvm::Align(sizeOf(type)));
 }
 
 namespace {
@@ -126,68 +164,21 @@ void KernelEmitter::storeMasked(llvm::Value *value, const Window &w, const Curso
       });
 }
 
-/// How many elements of its tensor further on the same load will read in the next iteration of the
-/// loop around it; null if it is in none, or that is not plain to see.
-static llvm::Value *distanceToNext(KernelEmitter &e, tile::LoadOp op) {
-  Builder &b = e.b;
-  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
-  if (!loop || !loop.isDefinedOutsideOfLoop(op.getTensor()))
-    return nullptr;
-  llvm::Value *distance = nullptr;
-  const TensorView &tensor = e.tensor(op.getTensor());
-  auto next = op.getIndices().begin();
-  for (auto [axis, index] : llvm::enumerate(op.getStaticIndices())) {
-    if (!ShapedType::isDynamic(index))
-      continue;
-    Value value = *next++;
-    if (value == loop.getInductionVar()) {
-      llvm::Value *along = b.mul(e.scalar(loop.getStep()), tensor.strides[axis]);
-      distance = distance ? b.add(distance, along) : along;
-    } else if (!loop.isDefinedOutsideOfLoop(value)) {
-      return nullptr;
-    }
-  }
-  return distance;
-}
-
-/// Asks for the memory at an address, which need not be one of the program's.
-static void emitPrefetch(Builder &b, llvm::Value *address) {
-  constexpr int32_t reads = 0, intoL2 = 2, isData = 1;
-  b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
-                    {address, b.getInt32(reads), b.getInt32(intoL2), b.getInt32(isData)});
-}
-
-/// Copies a tile that lies wholly inside its tensor, with its rows contiguous. The one that lies
-/// `ahead` elements further on, if any, is fetched on the way: its rows lie far apart, where the
-/// hardware's prefetcher does not follow, and what is computed meanwhile hides the latency.
-static void copyWhole(KernelEmitter &e, const Window &w, Matrix to, tile::TileType type,
-                      llvm::Value *ahead) {
-  Builder &b = e.b;
-  DType element = elementTypeOf(type);
-  llvm::Type *memory = memoryType(b, element);
-  bool hasFewVectorsToALine = sizeOf(element) >= 2;
-  e.overElements(type.getRows(), type.getCols(), false, [&](const Cursor &at) {
-    llvm::Value *from = at.down ? at.row : b.add(b.mul(at.row, w.rowStride), at.col);
-    llvm::Value *target = b.add(b.mul(at.row, to.rowStride), at.col);
-    auto *vector = Builder::vectorOf(memory, at.width);
-    llvm::Align align(sizeOf(element));
-    llvm::Value *source = b.offset(memory, w.origin, from);
-    llvm::Value *bits = b.CreateAlignedLoad(vector, source, align);
-    b.CreateAlignedStore(bits, b.offset(memory, to.data, target), align);
-    if (ahead && hasFewVectorsToALine && !at.down)
-      emitPrefetch(b, b.offset(memory, source, ahead));
-  });
-}
-
 void KernelEmitter::loadInto(tile::LoadOp op, const Window &w, Matrix to) {
   tile::TileType type = op.getResult().getType();
   DType element = elementTypeOf(type);
   bool isDown = type.getCols() == 1 && type.getRows() > 1;
   llvm::Value *stride = isDown ? w.rowStride : w.colStride;
-  llvm::Value *ahead = distanceToNext(*this, op);
   b.branch(
       b.CreateAnd(w.isWhole, b.CreateICmpEQ(stride, b.index(1))),
-      [&] { copyWhole(*this, w, to, type, ahead); },
+      [&] {
+        overElements(type.getRows(), type.getCols(), false, [&](const Cursor &at) {
+          llvm::Value *target = b.add(b.mul(at.row, to.rowStride), at.col);
+          b.CreateAlignedStore(loadDirect(w, at, element),
+                               b.offset(memoryType(b, element), to.data, target),
+                               llvm::Align(sizeOf(element)));
+        });
+      },
       [&] {
         llvm::Value *pad = constant(b, padValue(op.getPadAttr(), element));
         overElements(type.getRows(), type.getCols(), false, [&](const Cursor &at) {

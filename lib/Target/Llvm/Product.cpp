@@ -38,8 +38,23 @@ private:
     int64_t most = std::max<int64_t>(1, Machine.accumulators / int64_t(widths.size()));
     int64_t count = (P.rows + most - 1) / most, fewer = P.rows / count, larger = P.rows % count;
     int64_t split = larger * (fewer + 1);
-    b.loop(0, split, fewer + 1, [&](Value *row) { emitBlock(row, fewer + 1, col, widths); });
-    b.loop(split, P.rows, fewer, [&](Value *row) { emitBlock(row, fewer, col, widths); });
+    Value *before = P.fetch.from ? b.mul(P.fetch.part, count) : nullptr;
+    auto block = [&](Value *row, int64_t rows) {
+      Value *line = P.fetch.from ? firstLine(b.add(before, b.CreateUDiv(row, b.index(rows))),
+                                             int64_t(widths.size()))
+                                 : nullptr;
+      emitBlock(row, rows, col, widths, line);
+    };
+    b.loop(0, split, fewer + 1, [&](Value *row) { block(row, fewer + 1); });
+    b.loop(split, P.rows, fewer, [&](Value *row) { block(row, fewer); });
+  }
+
+  /// Where block `number` begins to fetch: one vector of every `unroll`-th row.
+  Value *firstLine(Value *number, int64_t vectors) {
+    Value *vector = b.CreateURem(number, b.index(vectors));
+    Value *row = b.CreateURem(b.CreateUDiv(number, b.index(vectors)), b.index(P.unroll));
+    return b.offset(P.fetch.element, P.fetch.from,
+                    b.add(b.mul(row, P.fetch.rowStride), b.mul(vector, kWidth)));
   }
 
   Value *multiplyAdd(Value *x, Value *y, Value *sum) {
@@ -49,7 +64,7 @@ private:
   }
 
   /// The part of the result from (row, col) on: `rows` rows of vectors of these widths.
-  void emitBlock(Value *row, int64_t rows, Value *col, ArrayRef<unsigned> widths) {
+  void emitBlock(Value *row, int64_t rows, Value *col, ArrayRef<unsigned> widths, Value *line) {
     SmallVector<Value *> targets;
     Values sums;
     for (int64_t i = 0; i < rows; ++i) {
@@ -63,6 +78,8 @@ private:
     }
     Value *left = b.offset(Element, P.a, b.mul(row, P.aRow)), *right = b.offset(Element, P.b, col);
     sums = b.loop(b.index(0), P.depth, P.unroll, sums, [&](Value *k, ArrayRef<Value *> old) {
+      if (line)
+        emitPrefetch(b, b.offset(P.fetch.element, line, b.mul(k, P.fetch.rowStride)));
       Values next(old);
       for (int64_t step = 0; step < P.unroll; ++step)
         next = emitStep(left, right, b.add(k, step), rows, widths, next);

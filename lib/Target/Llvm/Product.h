@@ -11,6 +11,16 @@
 
 namespace kiln::cpu {
 
+/// Memory to ask for while k runs, because it is needed next: `depth` rows, as wide as the product.
+/// Asked for a line in each iteration, by calls that divide it among themselves, it costs nothing;
+/// all at once it would take every miss that the machine can keep track of.
+struct Fetch {
+  llvm::Value *from = nullptr; ///< Null: nothing.
+  llvm::Type *element = nullptr;
+  llvm::Value *rowStride = nullptr; ///< Elements.
+  llvm::Value *part = nullptr;      ///< The number of this call.
+};
+
 /// Strides in elements.
 struct Product {
   int64_t rows, cols;
@@ -22,6 +32,7 @@ struct Product {
   int64_t cRow;
   DType type;              ///< Of all three in memory: f32 or i32.
   bool accumulates = true; ///< Otherwise c = a b.
+  Fetch fetch;
 };
 
 /// How many columns a block of registers has.

@@ -265,7 +265,7 @@ void TilePlan::addPanels() {
     unsigned first = product * Contraction::NumBuffers;
     if (c.leftOf(product) == product)
       add(first + Contraction::Left, c.maxRows * c.leftElements());
-    add(first + Contraction::Right, c.maxCols * c.rightElements());
+    add(first + Contraction::Right, c.rightElements());
     add(first + Contraction::Sums, c.maxRows * c.maxCols * c.sumElements());
   }
 }
