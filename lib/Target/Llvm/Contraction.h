@@ -45,7 +45,7 @@ struct Contraction {
   /// meet in the same sets of the nearest cache.
   int64_t leftPitch() const { return panelDepth() + 16; }
   int64_t leftElements() const { return rows() * (isLeftTurned() ? panelDepth() : leftPitch()); }
-  int64_t rightElements() const { return llvm::alignTo(cols(), 32) * panelDepth(); }
+  int64_t rightElements() const { return llvm::alignTo(cols(), 64) * panelDepth(); }
   int64_t sumElements() const { return rows() * cols(); }
   enum Buffer : unsigned { Left, Right, Sums, NumBuffers }; ///< Of each product.
 

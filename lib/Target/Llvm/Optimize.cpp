@@ -65,7 +65,7 @@ MachineTraits traitsOf(const TargetMachine &machine) {
   MachineTraits traits;
   traits.isX86 = machine.getTargetTriple().isX86();
   traits.hasAvx512 = features.contains("+avx512f");
-  traits.accumulators = traits.hasAvx512 ? 28 : features.contains("+avx2") ? 6 : 3;
+  traits.accumulators = traits.hasAvx512 ? 24 : features.contains("+avx2") ? 6 : 3;
   return traits;
 }
 
