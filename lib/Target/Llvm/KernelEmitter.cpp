@@ -1,9 +1,11 @@
 #include "KernelEmitter.h"
 
+#include "AliasScopes.h"
 #include "DebugInfo.h"
 
 #include "kiln/Target/Signature/Signature.h"
 
+#include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 
@@ -34,8 +36,8 @@ KernelEmitter::KernelEmitter(ir::FuncOp func, llvm::Module &module, StringRef sy
 KernelEmitter::KernelEmitter(ir::FuncOp func, llvm::Module &module, StringRef symbol,
                              DebugInfo *debug, llvm::FunctionType *type, const OpTable &table,
                              const MachineTraits &machine)
-    : b(module.getContext()), Func(func), Module(module), Table(table), Machine(machine),
-      Plan(func), Debug(debug) {
+    : b(module.getContext()), Func(func), Module(module), Table(table), Plan(func), Debug(debug) {
+  b.machine = machine;
   Function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
   if (Debug)
     Debug->addKernel(*Function, func.getSymName(), func.getLoc());
@@ -54,6 +56,9 @@ Status KernelEmitter::emit() {
   if (Debug)
     b.SetCurrentDebugLocation(Debug->locate(*Function, Func.getLoc()));
   emitBody();
+  if (Streams)
+    b.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, ArrayRef<llvm::Value *>());
+  separateScratch(*Function, Scratch);
   b.CreateRet(b.getInt32(KILN_OK));
   return Failure;
 }

@@ -71,7 +71,7 @@ public:
   /// Writes the function. Its scratch is plan().bytes().
   Status emit();
   const TilePlan &plan() const { return Plan; }
-  const MachineTraits &machine() const { return Machine; }
+  const MachineTraits &machine() const { return b.machine; }
 
   // For the lowerings.
   Builder b;
@@ -132,6 +132,8 @@ public:
   bool emitOps(llvm::ArrayRef<mlir::Operation *> ops);
   /// Whatever is emitted next belongs to the line of this operation.
   void locate(mlir::Operation *op);
+  /// Stores past the caches are being emitted: they must be over when the kernel returns.
+  void setStreams() { Streams = true; }
   /// Copies what a terminator passes on into the buffers of those that take it.
   void passTiles(mlir::Operation *op, mlir::ValueRange from, mlir::ValueRange to);
 
@@ -174,7 +176,6 @@ private:
   void collectDeferred(mlir::Value tile, llvm::SmallVectorImpl<tile::LoadOp> &loads);
 
   const OpTable &Table;
-  MachineTraits Machine;
   TilePlan Plan;
   DebugInfo *Debug;
   llvm::Value *Args = nullptr, *Range = nullptr, *Context = nullptr, *Scratch = nullptr;
@@ -183,7 +184,8 @@ private:
   llvm::DenseMap<mlir::Value, TensorView> Tensors;
   mlir::Value Root;                           ///< The tile with a buffer that is being computed.
   llvm::DenseMap<mlir::Value, Window> Direct; ///< Deferred loads that are read where they are.
-  unsigned NumAllocated = 0;                  ///< By allocate(), in the blocks being emitted.
+  bool Streams = false;
+  unsigned NumAllocated = 0; ///< By allocate(), in the blocks being emitted.
   llvm::StringMap<llvm::Constant *> Texts;
   Status Failure;
 };

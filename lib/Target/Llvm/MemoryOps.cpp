@@ -241,6 +241,48 @@ void storeAtomic(KernelEmitter &e, tile::StoreOp op, const Window &w) {
       nullptr, &w);
 }
 
+/// Whether a tile should be stored past the caches: its tensor is larger than they keep for whoever
+/// reads it, and every vector is a whole piece of a line. Saves reading what is overwritten.
+llvm::Value *isStreamed(KernelEmitter &e, tile::StoreOp op, const Window &w) {
+  constexpr int64_t manyBytes = int64_t(32) << 20;
+  Builder &b = e.b;
+  tile::TileType type = op.getTile().getType();
+  const TensorView &tensor = e.tensor(op.getTensor());
+  int64_t size = sizeOf(tensor.type), vector = kWidth * size;
+  if (!e.machine().isX86 || vector < 32 || type.getCols() % kWidth != 0)
+    return b.getFalse();
+  llvm::Value *bytes = b.index(size);
+  for (llvm::Value *extent : tensor.extents)
+    bytes = b.mul(bytes, extent);
+  llvm::Value *start = b.CreatePtrToInt(w.origin, b.getInt64Ty());
+  llvm::Value *misaligned =
+      b.CreateAnd(b.CreateOr(start, b.mul(w.rowStride, size)), b.index(vector - 1));
+  return b.CreateAnd(b.CreateICmpSGE(bytes, b.index(manyBytes)),
+                     b.CreateICmpEQ(misaligned, b.index(0)));
+}
+
+/// Stores a tile that lies wholly inside its tensor, with its rows contiguous.
+void storeWhole(KernelEmitter &e, tile::StoreOp op, const Window &w) {
+  Builder &b = e.b;
+  tile::TileType type = op.getTile().getType();
+  DType element = elementTypeOf(type);
+  auto storeAll = [&](bool streams) {
+    llvm::Align align(sizeOf(element) * (streams ? kWidth : 1));
+    auto *one = llvm::ConstantAsMetadata::get(b.getInt32(1));
+    e.overElements(type.getRows(), type.getCols(), false, [&](const Cursor &at) {
+      llvm::Value *offset = at.down ? at.row : b.add(b.mul(at.row, w.rowStride), at.col);
+      llvm::Value *to = b.offset(memoryType(b, element), w.origin, offset);
+      auto *store = b.CreateAlignedStore(encode(b, e.eval(op.getTile(), at), element), to, align);
+      if (streams)
+        store->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                           llvm::MDNode::get(b.getContext(), one));
+    });
+    if (streams)
+      e.setStreams();
+  };
+  b.branch(isStreamed(e, op, w), [&] { storeAll(true); }, [&] { storeAll(false); });
+}
+
 void store(KernelEmitter &e, tile::StoreOp op) {
   Builder &b = e.b;
   tile::TileType type = op.getTile().getType();
@@ -254,12 +296,10 @@ void store(KernelEmitter &e, tile::StoreOp op) {
   e.withLoads(
       op.getTile(),
       [&](bool isFast) {
+        if (isFast)
+          return storeWhole(e, op, w);
         e.overElements(type.getRows(), type.getCols(), false, [&](const Cursor &at) {
-          llvm::Value *value = e.eval(op.getTile(), at);
-          if (!isFast)
-            return e.storeMasked(value, w, at, element);
-          llvm::Value *offset = at.down ? at.row : b.add(b.mul(at.row, w.rowStride), at.col);
-          storeElements(b, value, b.offset(memoryType(b, element), w.origin, offset), element);
+          e.storeMasked(e.eval(op.getTile(), at), w, at, element);
         });
       },
       isPlain, &w);
