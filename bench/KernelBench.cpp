@@ -2,7 +2,9 @@
 // attention, norms. Random data; every result is checked before anything is timed; sides take
 // turns.
 //
-//   kiln_bench_kernels [--json FILE] [rounds]    the best of that many medians counts (default 3)
+//   kiln_bench_kernels [--json FILE] [--only gemm|attention|norms] [rounds]
+//
+// The best of `rounds` medians counts (default 3). Attention is measured by the rate of the GEMMs.
 #include "KernelPeers.h"
 #include "Measure.h"
 
@@ -214,19 +216,23 @@ nlohmann::json runTorch(int rounds) {
 
 class KernelBench {
 public:
-  explicit KernelBench(int rounds) : Rounds(rounds) {
-    setPeerThreads(numThreads);
-    Torch = runTorch(rounds);
-    if (!Torch.is_object())
-      std::fprintf(stderr, "no Python with torch: its rows are left out\n");
-  }
+  explicit KernelBench(int rounds) : Rounds(rounds) { setPeerThreads(numThreads); }
 
-  Report run() {
-    benchGemm(1024);
-    benchGemm(2048);
-    benchBf16Gemm(1024);
-    benchAttention();
-    benchNorms();
+  /// `only` names one family; empty: all.
+  Report run(std::string_view only) {
+    auto isWanted = [&](std::string_view name) { return only.empty() || only == name; };
+    if (only != "gemm" && !(Torch = runTorch(Rounds)).is_object())
+      std::fprintf(stderr, "no Python with torch: its rows are left out\n");
+    if (isWanted("gemm") || isWanted("attention")) {
+      benchGemm(1024);
+      benchGemm(2048);
+    }
+    if (isWanted("gemm"))
+      benchBf16Gemm(1024);
+    if (isWanted("attention"))
+      benchAttention();
+    if (isWanted("norms"))
+      benchNorms();
     return std::move(Rows);
   }
 
@@ -421,18 +427,21 @@ int main(int argc, char **argv) {
     setenv("OMP_WAIT_POLICY", "passive", 1);
     execv("/proc/self/exe", argv);
   }
-  std::string json;
+  std::string json, only;
   int rounds = 3;
   for (int i = 1; i < argc; ++i) {
     std::string_view arg = argv[i];
     if (arg == "--json" && i + 1 < argc)
       json = argv[++i];
+    else if (arg == "--only" && i + 1 < argc)
+      only = argv[++i];
     else if (rounds = std::atoi(argv[i]); rounds <= 0) {
-      std::fprintf(stderr, "usage: kiln_bench_kernels [--json FILE] [rounds]\n");
+      std::fprintf(stderr, "usage: kiln_bench_kernels [--json FILE] [--only gemm|attention|norms] "
+                           "[rounds]\n");
       return 2;
     }
   }
-  Report rows = KernelBench(rounds).run();
+  Report rows = KernelBench(rounds).run(only);
   rows.print();
   if (!json.empty())
     rows.write(json);

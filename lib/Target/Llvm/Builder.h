@@ -8,6 +8,8 @@
 #ifndef KILN_LIB_TARGET_LLVM_BUILDER_H
 #define KILN_LIB_TARGET_LLVM_BUILDER_H
 
+#include "Traits.h"
+
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/IRBuilder.h"
 
@@ -18,6 +20,8 @@ using Values = llvm::SmallVector<llvm::Value *, 4>;
 class Builder : public llvm::IRBuilder<> {
 public:
   using llvm::IRBuilder<>::IRBuilder;
+
+  MachineTraits machine; ///< Whom the code is for.
 
   llvm::Value *index(int64_t value) { return getInt64(value); }
   llvm::Value *add(llvm::Value *a, llvm::Value *b) { return CreateAdd(a, b); }

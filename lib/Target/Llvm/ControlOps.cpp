@@ -44,15 +44,8 @@ void addIncoming(ArrayRef<llvm::Value *> phis, ArrayRef<llvm::Value *> values,
 
 void emitFor(KernelEmitter &e, scf::ForOp op) {
   Builder &b = e.b;
-  llvm::Value *lower = e.scalar(op.getLowerBound()), *upper = e.scalar(op.getUpperBound());
-  llvm::Value *step = e.scalar(op.getStep());
-  e.check(b.CreateICmpSGT(step, b.bits(step, 0)), op, "the step of the loop is not positive");
+  auto [lower, step, runs, most] = tripsOf(e, op);
   e.passTiles(op, op.getInitArgs(), op.getRegionIterArgs());
-  // Counting trips is exact for all bounds; adding the step could run over the end.
-  llvm::Value *runs =
-      op.getUnsignedCmp() ? b.CreateICmpULT(lower, upper) : b.CreateICmpSLT(lower, upper);
-  llvm::Value *distance = b.CreateSub(b.CreateSub(upper, lower), b.bits(lower, 1));
-  llvm::Value *most = b.CreateUDiv(distance, step);
   Values initial = scalarsOf(e, op.getInitArgs());
   llvm::BasicBlock *before = b.GetInsertBlock(), *inside = b.block("for"), *after = b.block("end");
   b.CreateCondBr(runs, inside, after);
@@ -130,6 +123,18 @@ void emitDump(KernelEmitter &, ir::DumpOp) {}
 void emitReturn(KernelEmitter &, ir::ReturnOp) {}
 
 } // namespace
+
+Trips tripsOf(KernelEmitter &e, scf::ForOp op) {
+  Builder &b = e.b;
+  llvm::Value *lower = e.scalar(op.getLowerBound()), *upper = e.scalar(op.getUpperBound());
+  llvm::Value *step = e.scalar(op.getStep());
+  e.check(b.CreateICmpSGT(step, b.bits(step, 0)), op, "the step of the loop is not positive");
+  // Counting trips is exact for all bounds; adding the step could run over the end.
+  llvm::Value *runs =
+      op.getUnsignedCmp() ? b.CreateICmpULT(lower, upper) : b.CreateICmpSLT(lower, upper);
+  llvm::Value *distance = b.CreateSub(b.CreateSub(upper, lower), b.bits(lower, 1));
+  return {lower, step, runs, b.CreateUDiv(distance, step)};
+}
 
 void addControlOps(OpTable &table) {
   table.add<scf::ForOp, emitFor>();

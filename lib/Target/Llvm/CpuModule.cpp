@@ -36,7 +36,7 @@ struct Emitted {
 class ProgramEmitter {
 public:
   ProgramEmitter(ModuleOp program, const CpuOptions &options, llvm::TargetMachine &machine)
-      : Program(program) {
+      : Program(program), Traits(cpu::traitsOf(machine)) {
     Result.context = std::make_unique<llvm::LLVMContext>();
     Result.module = std::make_unique<llvm::Module>("kiln", *Result.context);
     Result.module->setDataLayout(machine.createDataLayout());
@@ -53,6 +53,7 @@ private:
   Status emitOrchestration(ir::FuncOp func);
 
   ModuleOp Program;
+  cpu::MachineTraits Traits;
   Emitted Result;
   std::optional<cpu::DebugInfo> Debug;
 };
@@ -77,7 +78,7 @@ bool needsGroup(ir::FuncOp kernel) {
 Status ProgramEmitter::emitFunction(ir::FuncOp kernel, const std::string &symbol,
                                     uint64_t &workspaceBytes) {
   cpu::inlineCalls(kernel);
-  cpu::KernelEmitter emitter(kernel, *Result.module, symbol, Debug ? &*Debug : nullptr);
+  cpu::KernelEmitter emitter(kernel, *Result.module, symbol, Debug ? &*Debug : nullptr, Traits);
   workspaceBytes = emitter.plan().bytes();
   return emitter.emit();
 }
@@ -163,7 +164,7 @@ Status ProgramEmitter::emitOrchestration(ir::FuncOp func) {
     names.push_back(kernel.name);
   cpu::inlineCalls(func);
   cpu::OrchestrationEmitter emitter(func, *Result.module, symbolOf(func), Debug ? &*Debug : nullptr,
-                                    names);
+                                    names, Traits);
   Result.orchestrations.push_back({func.getSymName().str(), symbolOf(func), nullptr});
   return emitter.emit();
 }

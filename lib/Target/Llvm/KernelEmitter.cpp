@@ -1,9 +1,11 @@
 #include "KernelEmitter.h"
 
+#include "AliasScopes.h"
 #include "DebugInfo.h"
 
 #include "kiln/Target/Signature/Signature.h"
 
+#include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 
@@ -23,16 +25,19 @@ static llvm::FunctionType *kernelType(llvm::LLVMContext &context) {
 }
 
 KernelEmitter::KernelEmitter(ir::FuncOp func, llvm::Module &module, StringRef symbol,
-                             DebugInfo *debug)
-    : KernelEmitter(func, module, symbol, debug, kernelType(module.getContext()), OpTable::get()) {
+                             DebugInfo *debug, const MachineTraits &machine)
+    : KernelEmitter(func, module, symbol, debug, kernelType(module.getContext()), OpTable::get(),
+                    machine) {
   Args = Function->getArg(0);
   Range = Function->getArg(1);
   Context = Function->getArg(2);
 }
 
 KernelEmitter::KernelEmitter(ir::FuncOp func, llvm::Module &module, StringRef symbol,
-                             DebugInfo *debug, llvm::FunctionType *type, const OpTable &table)
+                             DebugInfo *debug, llvm::FunctionType *type, const OpTable &table,
+                             const MachineTraits &machine)
     : b(module.getContext()), Func(func), Module(module), Table(table), Plan(func), Debug(debug) {
+  b.machine = machine;
   Function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
   if (Debug)
     Debug->addKernel(*Function, func.getSymName(), func.getLoc());
@@ -51,6 +56,9 @@ Status KernelEmitter::emit() {
   if (Debug)
     b.SetCurrentDebugLocation(Debug->locate(*Function, Func.getLoc()));
   emitBody();
+  if (Streams)
+    b.CreateIntrinsic(llvm::Intrinsic::x86_sse_sfence, ArrayRef<llvm::Value *>());
+  separateScratch(*Function, Scratch);
   b.CreateRet(b.getInt32(KILN_OK));
   return Failure;
 }
@@ -90,18 +98,22 @@ void KernelEmitter::emitArguments() {
   Scratch = context(offsetof(kiln_context, scratch), b.getPtrTy());
 }
 
+std::pair<llvm::Value *, llvm::Value *> KernelEmitter::blockRange(unsigned dim) {
+  auto bound = [&](uint64_t field) { return loadAt(b, b.getInt64Ty(), Range, field + 8 * dim); };
+  return {bound(offsetof(kiln_blocks, begin)), bound(offsetof(kiln_blocks, end))};
+}
+
 void KernelEmitter::emitBlocks() {
-  auto bound = [&](uint64_t field, unsigned dim) {
-    return loadAt(b, b.getInt64Ty(), Range, field + 8 * dim);
-  };
+  if (const Contraction *contraction = Plan.contraction())
+    return emitContraction(*this, *contraction);
   std::function<void(unsigned)> dimension = [&](unsigned dim) {
     if (dim == KILN_MAX_GRID_DIMS)
       return emitBlock(Func.getBody().front());
-    b.loop(bound(offsetof(kiln_blocks, begin), dim), bound(offsetof(kiln_blocks, end), dim), 1,
-           [&](llvm::Value *at) {
-             BlockIndex[dim] = at;
-             dimension(dim + 1);
-           });
+    auto [begin, end] = blockRange(dim);
+    b.loop(begin, end, 1, [&](llvm::Value *at) {
+      BlockIndex[dim] = at;
+      dimension(dim + 1);
+    });
   };
   dimension(0);
 }
@@ -111,15 +123,30 @@ void KernelEmitter::locate(Operation *op) {
     b.SetCurrentDebugLocation(Debug->locate(*Function, op->getLoc()));
 }
 
+bool KernelEmitter::emitOps(Block::iterator begin, Block::iterator end) {
+  for (Operation &op : llvm::make_range(begin, end)) {
+    Operation *one = &op;
+    if (!emitOps(one))
+      return false;
+  }
+  return true;
+}
+
+bool KernelEmitter::emitOps(ArrayRef<Operation *> ops) {
+  for (Operation *op : ops) {
+    locate(op);
+    emitOp(op);
+    locate(op);
+    if (!Failure.isOk())
+      return false;
+  }
+  return true;
+}
+
 void KernelEmitter::emitBlock(Block &block) {
   unsigned allocatedBefore = NumAllocated;
-  for (Operation &op : block) {
-    locate(&op);
-    emitOp(&op);
-    locate(&op);
-    if (!Failure.isOk())
-      return;
-  }
+  if (!emitOps(block.begin(), block.end()))
+    return;
   for (; NumAllocated > allocatedBefore; --NumAllocated) // what the block allocated ends with it
     callBlockFunction(offsetof(kiln_block_functions, release), b.getVoidTy(), {});
 }
@@ -331,12 +358,8 @@ llvm::Value *KernelEmitter::eval(Value value, const Cursor &at) {
   if (!type)
     return b.splat(at.width, scalar(value));
   if (auto direct = Direct.find(value); direct != Direct.end()) {
-    const Window &from = direct->second;
     DType element = elementTypeOf(type);
-    llvm::Value *number = at.down ? b.add(at.row, b.mul(at.col, from.colStride))
-                                  : b.add(b.mul(at.row, from.rowStride), at.col);
-    return loadElements(b, b.offset(memoryType(b, element), from.origin, number), element,
-                        at.width);
+    return decode(b, loadDirect(direct->second, at, element), element);
   }
   if (!isComputed(value))
     return loadFromBuffer(value, at);

@@ -12,17 +12,16 @@
 #ifndef KILN_LIB_TARGET_LLVM_KERNELEMITTER_H
 #define KILN_LIB_TARGET_LLVM_KERNELEMITTER_H
 
+#include "Contraction.h"
 #include "Elements.h"
 #include "TilePlan.h"
+#include "Traits.h"
 
 #include "kiln/runtime/status.h"
 
 #include "llvm/IR/DIBuilder.h"
 
 namespace kiln::cpu {
-
-/// Elements a vector operation works on at a time: one register of AVX-512, two of AVX2.
-inline constexpr unsigned kWidth = 16;
 
 /// A strided view of global memory.
 struct TensorView {
@@ -54,6 +53,9 @@ struct Window {
   llvm::Value *origin; ///< Where element (0, 0) would be.
   llvm::Value *rowStride, *colStride;
   llvm::Value *isWhole;
+  /// How many elements further on the next iteration of the loop around will read; null if there is
+  /// none, or that is not plain to see.
+  llvm::Value *ahead = nullptr;
 };
 
 class DebugInfo;
@@ -62,12 +64,14 @@ class OpTable;
 
 class KernelEmitter {
 public:
-  KernelEmitter(ir::FuncOp func, llvm::Module &module, llvm::StringRef symbol, DebugInfo *debug);
+  KernelEmitter(ir::FuncOp func, llvm::Module &module, llvm::StringRef symbol, DebugInfo *debug,
+                const MachineTraits &machine);
   virtual ~KernelEmitter() = default;
 
   /// Writes the function. Its scratch is plan().bytes().
   Status emit();
   const TilePlan &plan() const { return Plan; }
+  const MachineTraits &machine() const { return b.machine; }
 
   // For the lowerings.
   Builder b;
@@ -102,6 +106,9 @@ public:
   /// The elements under the cursor of a tile in a tensor, with padding.
   llvm::Value *loadMasked(const Window &window, const Cursor &at, DType type, llvm::Value *pad);
   void storeMasked(llvm::Value *value, const Window &window, const Cursor &at, DType type);
+  /// A load of a vector of a whole tile with contiguous rows. The next iteration's is fetched on
+  /// the way: rows lie apart, where the hardware does not look ahead.
+  llvm::Value *loadDirect(const Window &window, const Cursor &at, DType type);
   /// A load into the tile's buffer.
   void loadInto(tile::LoadOp op, const Window &window, Matrix to);
   Window windowOf(tile::LoadOp op);
@@ -120,10 +127,20 @@ public:
   void unsupported(mlir::Operation *op, const std::string &why);
 
   virtual void emitBlock(mlir::Block &block);
+  /// Some operations of a block, in this order. False: one could not be lowered.
+  bool emitOps(mlir::Block::iterator begin, mlir::Block::iterator end);
+  bool emitOps(llvm::ArrayRef<mlir::Operation *> ops);
+  /// Whatever is emitted next belongs to the line of this operation.
+  void locate(mlir::Operation *op);
+  /// Stores past the caches are being emitted: they must be over when the kernel returns.
+  void setStreams() { Streams = true; }
   /// Copies what a terminator passes on into the buffers of those that take it.
   void passTiles(mlir::Operation *op, mlir::ValueRange from, mlir::ValueRange to);
 
   llvm::Value *blockIndex(unsigned dim) { return BlockIndex[dim]; }
+  void setBlockIndex(unsigned dim, llvm::Value *at) { BlockIndex[dim] = at; }
+  /// The first block of the range in a grid dimension, and the one behind the last.
+  std::pair<llvm::Value *, llvm::Value *> blockRange(unsigned dim);
   llvm::Value *context(unsigned offset, llvm::Type *type);
   llvm::Value *contextPointer() { return Context; }
   /// A string that the code can point at.
@@ -138,7 +155,7 @@ public:
 
 protected:
   KernelEmitter(ir::FuncOp func, llvm::Module &module, llvm::StringRef symbol, DebugInfo *debug,
-                llvm::FunctionType *type, const OpTable &table);
+                llvm::FunctionType *type, const OpTable &table, const MachineTraits &machine);
   /// Everything between the entry of the function and its return.
   virtual void emitBody();
   /// Says what is wrong at run time, and returns from the function.
@@ -157,7 +174,6 @@ private:
   bool isFlat(mlir::Value value, int64_t rows, int64_t cols);
   llvm::Value *loadFromBuffer(mlir::Value tile, const Cursor &at);
   void collectDeferred(mlir::Value tile, llvm::SmallVectorImpl<tile::LoadOp> &loads);
-  void locate(mlir::Operation *op);
 
   const OpTable &Table;
   TilePlan Plan;
@@ -168,10 +184,23 @@ private:
   llvm::DenseMap<mlir::Value, TensorView> Tensors;
   mlir::Value Root;                           ///< The tile with a buffer that is being computed.
   llvm::DenseMap<mlir::Value, Window> Direct; ///< Deferred loads that are read where they are.
-  unsigned NumAllocated = 0;                  ///< By allocate(), in the blocks being emitted.
+  bool Streams = false;
+  unsigned NumAllocated = 0; ///< By allocate(), in the blocks being emitted.
   llvm::StringMap<llvm::Constant *> Texts;
   Status Failure;
 };
+
+/// How often a loop runs.
+struct Trips {
+  llvm::Value *first, *step;
+  llvm::Value *runs;       ///< Whether it runs at all.
+  llvm::Value *beforeLast; ///< Iterations before the last, if it does.
+};
+/// Fails the kernel if the step is not positive.
+Trips tripsOf(KernelEmitter &e, mlir::scf::ForOp loop);
+
+/// All blocks of the range, in place of a walk over each.
+void emitContraction(KernelEmitter &e, const Contraction &contraction);
 
 //===----------------------------------------------------------------------===//
 // The table

@@ -64,8 +64,46 @@ template <typename Op> static Window windowFor(KernelEmitter &e, Op op, tile::Ti
                   type.getRows(), type.getCols());
 }
 
+/// How many elements of its tensor further on the same load will read in the next iteration of the
+/// loop around it; null if it is in none, or that is not plain to see.
+static llvm::Value *distanceToNext(KernelEmitter &e, tile::LoadOp op) {
+  Builder &b = e.b;
+  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+  if (!loop || !loop.isDefinedOutsideOfLoop(op.getTensor()))
+    return nullptr;
+  llvm::Value *distance = nullptr;
+  const TensorView &tensor = e.tensor(op.getTensor());
+  auto next = op.getIndices().begin();
+  for (auto [axis, index] : llvm::enumerate(op.getStaticIndices())) {
+    if (!ShapedType::isDynamic(index))
+      continue;
+    Value value = *next++;
+    if (value == loop.getInductionVar()) {
+      llvm::Value *along = b.mul(e.scalar(loop.getStep()), tensor.strides[axis]);
+      distance = distance ? b.add(distance, along) : along;
+    } else if (!loop.isDefinedOutsideOfLoop(value)) {
+      return nullptr;
+    }
+  }
+  return distance;
+}
+
 Window KernelEmitter::windowOf(tile::LoadOp op) {
-  return windowFor(*this, op, op.getResult().getType());
+  Window window = windowFor(*this, op, op.getResult().getType());
+  window.ahead = distanceToNext(*this, op);
+  return window;
+}
+
+llvm::Value *KernelEmitter::loadDirect(const Window &w, const Cursor &at, DType type) {
+  llvm::Type *memory = memoryType(b, type);
+  llvm::Value *number = at.down ? b.add(at.row, b.mul(at.col, w.colStride))
+                                : b.add(b.mul(at.row, w.rowStride), at.col);
+  llvm::Value *source = b.offset(memory, w.origin, number);
+  bool hasFewVectorsToALine = sizeOf(type) >= 2 && at.width == kWidth;
+  if (w.ahead && hasFewVectorsToALine && !at.down)
+    emitPrefetch(b, b.offset(memory, source, w.ahead));
+  return b.CreateAlignedLoad(Builder::vectorOf(memory, at.width), source,
+                             llvm::Align(sizeOf(type)));
 }
 
 namespace {
@@ -126,68 +164,21 @@ void KernelEmitter::storeMasked(llvm::Value *value, const Window &w, const Curso
       });
 }
 
-/// How many elements of its tensor further on the same load will read in the next iteration of the
-/// loop around it; null if it is in none, or that is not plain to see.
-static llvm::Value *distanceToNext(KernelEmitter &e, tile::LoadOp op) {
-  Builder &b = e.b;
-  auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
-  if (!loop || !loop.isDefinedOutsideOfLoop(op.getTensor()))
-    return nullptr;
-  llvm::Value *distance = nullptr;
-  const TensorView &tensor = e.tensor(op.getTensor());
-  auto next = op.getIndices().begin();
-  for (auto [axis, index] : llvm::enumerate(op.getStaticIndices())) {
-    if (!ShapedType::isDynamic(index))
-      continue;
-    Value value = *next++;
-    if (value == loop.getInductionVar()) {
-      llvm::Value *along = b.mul(e.scalar(loop.getStep()), tensor.strides[axis]);
-      distance = distance ? b.add(distance, along) : along;
-    } else if (!loop.isDefinedOutsideOfLoop(value)) {
-      return nullptr;
-    }
-  }
-  return distance;
-}
-
-/// Asks for the memory at an address, which need not be one of the program's.
-static void emitPrefetch(Builder &b, llvm::Value *address) {
-  constexpr int32_t reads = 0, intoL2 = 2, isData = 1;
-  b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
-                    {address, b.getInt32(reads), b.getInt32(intoL2), b.getInt32(isData)});
-}
-
-/// Copies a tile that lies wholly inside its tensor, with its rows contiguous. The one that lies
-/// `ahead` elements further on, if any, is fetched on the way: its rows lie far apart, where the
-/// hardware's prefetcher does not follow, and what is computed meanwhile hides the latency.
-static void copyWhole(KernelEmitter &e, const Window &w, Matrix to, tile::TileType type,
-                      llvm::Value *ahead) {
-  Builder &b = e.b;
-  DType element = elementTypeOf(type);
-  llvm::Type *memory = memoryType(b, element);
-  bool hasFewVectorsToALine = sizeOf(element) >= 2;
-  e.overElements(type.getRows(), type.getCols(), false, [&](const Cursor &at) {
-    llvm::Value *from = at.down ? at.row : b.add(b.mul(at.row, w.rowStride), at.col);
-    llvm::Value *target = b.add(b.mul(at.row, to.rowStride), at.col);
-    auto *vector = Builder::vectorOf(memory, at.width);
-    llvm::Align align(sizeOf(element));
-    llvm::Value *source = b.offset(memory, w.origin, from);
-    llvm::Value *bits = b.CreateAlignedLoad(vector, source, align);
-    b.CreateAlignedStore(bits, b.offset(memory, to.data, target), align);
-    if (ahead && hasFewVectorsToALine && !at.down)
-      emitPrefetch(b, b.offset(memory, source, ahead));
-  });
-}
-
 void KernelEmitter::loadInto(tile::LoadOp op, const Window &w, Matrix to) {
   tile::TileType type = op.getResult().getType();
   DType element = elementTypeOf(type);
   bool isDown = type.getCols() == 1 && type.getRows() > 1;
   llvm::Value *stride = isDown ? w.rowStride : w.colStride;
-  llvm::Value *ahead = distanceToNext(*this, op);
   b.branch(
       b.CreateAnd(w.isWhole, b.CreateICmpEQ(stride, b.index(1))),
-      [&] { copyWhole(*this, w, to, type, ahead); },
+      [&] {
+        overElements(type.getRows(), type.getCols(), false, [&](const Cursor &at) {
+          llvm::Value *target = b.add(b.mul(at.row, to.rowStride), at.col);
+          b.CreateAlignedStore(loadDirect(w, at, element),
+                               b.offset(memoryType(b, element), to.data, target),
+                               llvm::Align(sizeOf(element)));
+        });
+      },
       [&] {
         llvm::Value *pad = constant(b, padValue(op.getPadAttr(), element));
         overElements(type.getRows(), type.getCols(), false, [&](const Cursor &at) {
@@ -250,6 +241,48 @@ void storeAtomic(KernelEmitter &e, tile::StoreOp op, const Window &w) {
       nullptr, &w);
 }
 
+/// Whether a tile should be stored past the caches: its tensor is larger than they keep for whoever
+/// reads it, and every vector is a whole piece of a line. Saves reading what is overwritten.
+llvm::Value *isStreamed(KernelEmitter &e, tile::StoreOp op, const Window &w) {
+  constexpr int64_t manyBytes = int64_t(32) << 20;
+  Builder &b = e.b;
+  tile::TileType type = op.getTile().getType();
+  const TensorView &tensor = e.tensor(op.getTensor());
+  int64_t size = sizeOf(tensor.type), vector = kWidth * size;
+  if (!e.machine().isX86 || vector < 32 || type.getCols() % kWidth != 0)
+    return b.getFalse();
+  llvm::Value *bytes = b.index(size);
+  for (llvm::Value *extent : tensor.extents)
+    bytes = b.mul(bytes, extent);
+  llvm::Value *start = b.CreatePtrToInt(w.origin, b.getInt64Ty());
+  llvm::Value *misaligned =
+      b.CreateAnd(b.CreateOr(start, b.mul(w.rowStride, size)), b.index(vector - 1));
+  return b.CreateAnd(b.CreateICmpSGE(bytes, b.index(manyBytes)),
+                     b.CreateICmpEQ(misaligned, b.index(0)));
+}
+
+/// Stores a tile that lies wholly inside its tensor, with its rows contiguous.
+void storeWhole(KernelEmitter &e, tile::StoreOp op, const Window &w) {
+  Builder &b = e.b;
+  tile::TileType type = op.getTile().getType();
+  DType element = elementTypeOf(type);
+  auto storeAll = [&](bool streams) {
+    llvm::Align align(sizeOf(element) * (streams ? kWidth : 1));
+    auto *one = llvm::ConstantAsMetadata::get(b.getInt32(1));
+    e.overElements(type.getRows(), type.getCols(), false, [&](const Cursor &at) {
+      llvm::Value *offset = at.down ? at.row : b.add(b.mul(at.row, w.rowStride), at.col);
+      llvm::Value *to = b.offset(memoryType(b, element), w.origin, offset);
+      auto *store = b.CreateAlignedStore(encode(b, e.eval(op.getTile(), at), element), to, align);
+      if (streams)
+        store->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                           llvm::MDNode::get(b.getContext(), one));
+    });
+    if (streams)
+      e.setStreams();
+  };
+  b.branch(isStreamed(e, op, w), [&] { storeAll(true); }, [&] { storeAll(false); });
+}
+
 void store(KernelEmitter &e, tile::StoreOp op) {
   Builder &b = e.b;
   tile::TileType type = op.getTile().getType();
@@ -263,12 +296,10 @@ void store(KernelEmitter &e, tile::StoreOp op) {
   e.withLoads(
       op.getTile(),
       [&](bool isFast) {
+        if (isFast)
+          return storeWhole(e, op, w);
         e.overElements(type.getRows(), type.getCols(), false, [&](const Cursor &at) {
-          llvm::Value *value = e.eval(op.getTile(), at);
-          if (!isFast)
-            return e.storeMasked(value, w, at, element);
-          llvm::Value *offset = at.down ? at.row : b.add(b.mul(at.row, w.rowStride), at.col);
-          storeElements(b, value, b.offset(memoryType(b, element), w.origin, offset), element);
+          e.storeMasked(e.eval(op.getTile(), at), w, at, element);
         });
       },
       isPlain, &w);

@@ -60,6 +60,15 @@ kiln::Expected<std::unique_ptr<TargetMachine>> targetMachineFor(const CpuOptions
                                   CodeModel::Small, CodeGenOptLevel::Default, /*JIT=*/false));
 }
 
+MachineTraits traitsOf(const TargetMachine &machine) {
+  StringRef features = machine.getTargetFeatureString();
+  MachineTraits traits;
+  traits.isX86 = machine.getTargetTriple().isX86();
+  traits.hasAvx512 = features.contains("+avx512f");
+  traits.accumulators = traits.hasAvx512 ? 24 : features.contains("+avx2") ? 6 : 3;
+  return traits;
+}
+
 void prepareFor(TargetMachine &machine, Module &module) {
   module.setDataLayout(machine.createDataLayout());
   module.setTargetTriple(machine.getTargetTriple());

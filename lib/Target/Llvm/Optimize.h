@@ -2,6 +2,8 @@
 #ifndef KILN_LIB_TARGET_LLVM_OPTIMIZE_H
 #define KILN_LIB_TARGET_LLVM_OPTIMIZE_H
 
+#include "Traits.h"
+
 #include "kiln/Target/Llvm/Llvm.h"
 
 #include "llvm/IR/Module.h"

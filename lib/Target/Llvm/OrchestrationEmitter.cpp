@@ -278,9 +278,10 @@ static llvm::FunctionType *entryType(llvm::LLVMContext &context) {
 }
 
 OrchestrationEmitter::OrchestrationEmitter(ir::FuncOp func, llvm::Module &module, StringRef symbol,
-                                           DebugInfo *debug, ArrayRef<std::string> kernels)
+                                           DebugInfo *debug, ArrayRef<std::string> kernels,
+                                           const MachineTraits &machine)
     : KernelEmitter(func, module, symbol, debug, entryType(module.getContext()),
-                    orchestrationTable()),
+                    orchestrationTable(), machine),
       Kernels(kernels) {}
 
 void OrchestrationEmitter::emitBody() {

@@ -15,7 +15,8 @@ class OrchestrationEmitter final : public KernelEmitter {
 public:
   /// `kernels` are the names of the kernels, in the order of their numbers.
   OrchestrationEmitter(ir::FuncOp func, llvm::Module &module, llvm::StringRef symbol,
-                       DebugInfo *debug, llvm::ArrayRef<std::string> kernels);
+                       DebugInfo *debug, llvm::ArrayRef<std::string> kernels,
+                       const MachineTraits &machine);
 
   void emitBlock(mlir::Block &block) override;
 

@@ -90,6 +90,7 @@ template <llvm::Intrinsic::ID id> V *unaryIntrinsic(B &b, Operands x) {
 }
 template <auto F> V *function(B &b, Operands x) { return F(b, x[0]); }
 
+V *quotient(B &b, Operands x) { return emitQuotient(b, x[0], x[1]); }
 V *reciprocal(B &b, V *x) { return b.CreateFDiv(b.real(x, 1.0), x); }
 
 /// 1 / (1 + e^-x), or e^x / (1 + e^x) where e^-x would overflow.
@@ -168,7 +169,7 @@ void addPointwiseOps(OpTable &table) {
   table.addPointwise<tile::AddOp>(arithmetic<binary<I::FAdd>, intBinary<I::Add>>);
   table.addPointwise<tile::SubOp>(arithmetic<binary<I::FSub>, intBinary<I::Sub>>);
   table.addPointwise<tile::MulOp>(arithmetic<binary<I::FMul>, intBinary<I::Mul>>);
-  table.addPointwise<tile::DivOp>(arithmetic<binary<I::FDiv>, intDivide<true>>);
+  table.addPointwise<tile::DivOp>(arithmetic<quotient, intDivide<true>>);
   table.addPointwise<tile::FmodOp>(arithmetic<binary<I::FRem>, intDivide<false>>);
   table.addPointwise<tile::MaxOp>(arithmetic<floatExtreme<true>, intExtreme<true>>);
   table.addPointwise<tile::MinOp>(arithmetic<floatExtreme<false>, intExtreme<false>>);

@@ -31,7 +31,7 @@ static bool isTile(Value value) { return isa<tile::TileType>(value.getType()); }
 static bool isFree(Operation *op) { return isa<tile::FullOp, tile::IotaOp>(op); }
 
 /// Whether the user can compute this operand itself.
-static bool computesOperand(OpOperand &use) {
+bool TilePlan::computesOperand(OpOperand &use) const {
   Operation *user = use.getOwner();
   if (isPointwise(user)) // broadcasting would compute it again and again
     return isFree(use.get().getDefiningOp()) || isa<tile::ExtractOp>(user) ||
@@ -40,7 +40,7 @@ static bool computesOperand(OpOperand &use) {
           user))
     return true;
   if (isa<tile::MatmulAccOp>(user))
-    return use.getOperandNumber() == 0;
+    return use.getOperandNumber() == 0 || (Raised && Raised->isOperand(use));
   if (isa<scf::YieldOp>(user))
     return isa<scf::IfOp>(user->getParentOp()) || isFree(use.get().getDefiningOp());
   return false;
@@ -59,6 +59,8 @@ static bool writesMemory(Operation *op) {
 
 TilePlan::TilePlan(ir::FuncOp func)
     : Offsets([](Value a, Value b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); }) {
+  if (func.isKernel())
+    Raised = findContraction(func);
   number(func.getBody());
   // Users before what they use: whether an op is inline depends on its user.
   SmallVector<Operation *> ops;
@@ -78,6 +80,8 @@ TilePlan::TilePlan(ir::FuncOp func)
           addBuffer(arg);
     addExtras(op);
   });
+  if (Raised)
+    addPanels();
   assignOffsets();
 }
 
@@ -123,7 +127,7 @@ bool TilePlan::canBeInline(Operation *op) const {
   if (op->use_empty())
     return true; // never computed
   if (isFree(op))
-    return llvm::all_of(op->getUses(), computesOperand);
+    return llvm::all_of(op->getUses(), [&](OpOperand &use) { return computesOperand(use); });
   if (!op->hasOneUse() || (*op->user_begin())->getBlock() != op->getBlock() ||
       !computesOperand(*op->use_begin()))
     return false;
@@ -251,8 +255,25 @@ void TilePlan::addExtra(Operation *op, unsigned number, uint64_t bytes, unsigned
   Lives.push_back({bytes, Positions.lookup(op).first, end, &Extras[{op, number}]});
 }
 
+/// Alive from the first block's beginning to the last one's end: they serve many.
+void TilePlan::addPanels() {
+  const Contraction &c = *Raised;
+  auto add = [&](unsigned number, int64_t elements) {
+    Lives.push_back({uint64_t(4 * elements), 0, ~0u, &Extras[{c.loop, number}]});
+  };
+  for (unsigned product = 0; product < c.products.size(); ++product) {
+    unsigned first = product * Contraction::NumBuffers;
+    if (c.leftOf(product) == product)
+      add(first + Contraction::Left, c.maxRows * c.leftElements());
+    add(first + Contraction::Right, c.rightElements());
+    add(first + Contraction::Sums, c.maxRows * c.maxCols * c.sumElements());
+  }
+}
+
 void TilePlan::addExtras(Operation *op) {
   unsigned here = Positions.lookup(op).first;
+  if (Raised && llvm::is_contained(Raised->products, op))
+    return;
   if (isa<tile::MatmulOp, tile::MatmulAccOp>(op)) {
     bool isAcc = isa<tile::MatmulAccOp>(op);
     Value lhs = op->getOperand(isAcc), rhs = op->getOperand(isAcc + 1);

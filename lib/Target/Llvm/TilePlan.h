@@ -15,7 +15,7 @@
 #ifndef KILN_LIB_TARGET_LLVM_TILEPLAN_H
 #define KILN_LIB_TARGET_LLVM_TILEPLAN_H
 
-#include "kiln/Dialect/Tile/TileDialect.h"
+#include "Contraction.h"
 
 #include "llvm/ADT/DenseMap.h"
 
@@ -50,6 +50,8 @@ public:
   }
   /// The op that computes an inline tile: the first user up the chain that is not inline itself.
   mlir::Operation *rootOf(mlir::Operation *op) const;
+  /// The loop that is computed for several blocks at once, if the kernel has one.
+  const Contraction *contraction() const { return Raised ? &*Raised : nullptr; }
   /// Scratch of the whole kernel.
   uint64_t bytes() const { return Bytes; }
 
@@ -69,9 +71,12 @@ private:
   unsigned lastUse(mlir::Value base, mlir::Value tile) const;
   void addBuffer(mlir::Value tile);
   void addExtras(mlir::Operation *op);
+  void addPanels();
+  bool computesOperand(mlir::OpOperand &use) const;
   void addExtra(mlir::Operation *op, unsigned number, uint64_t bytes, unsigned end);
   void assignOffsets();
 
+  std::optional<Contraction> Raised;
   llvm::DenseMap<mlir::Operation *, std::pair<unsigned, unsigned>> Positions; ///< First and last.
   llvm::DenseSet<mlir::Value> Inline, Deferred;
   llvm::DenseMap<mlir::Value, mlir::Value> Aliases; ///< To the tile whose buffer it shares.

@@ -1,6 +1,8 @@
 #include "VectorMath.h"
 
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsX86.h"
 
 #include <limits>
 
@@ -38,22 +40,28 @@ Value *clamped(Builder &b, Value *x, double low, double high) {
   return b.CreateSelect(b.CreateFCmpOGT(x, b.real(x, high)), b.real(x, high), x);
 }
 
-/// The nearest integer of a number below 2^22, as a float and, in the low bits, as an integer:
-/// adding 1.5 * 2^23 leaves no bits for a fraction. NaN stays one, where a conversion would be
-/// undefined.
+/// The nearest integer of x times a factor, below 2^22, as a float and, in the low bits, as an
+/// integer: adding 1.5 * 2^23 leaves no bits for a fraction. NaN stays one, where a conversion
+/// would be undefined.
 struct Nearest {
   Value *real, *integer;
 };
-Nearest nearest(Builder &b, Value *x) {
-  Value *magic = b.real(x, 0x1.8p23), *sum = b.CreateFAdd(x, magic);
+Nearest nearest(Builder &b, Value *x, double factor = 1) {
+  Value *magic = b.real(x, 0x1.8p23);
+  Value *sum = factor == 1 ? b.CreateFAdd(x, magic) : fma(b, x, b.real(x, factor), magic);
   return {b.CreateFSub(sum, magic), b.CreateSub(asBits(b, sum), asBits(b, magic))};
 }
 
 /// x * 2^n for |n| < 252, in two steps, so that the result may be subnormal or infinite.
-Value *scaled(Builder &b, Value *x, Value *n) {
-  auto power = [&](Value *exponent) {
-    return asFloat(b,
-                   b.CreateShl(b.CreateAdd(exponent, b.bits(exponent, 127)), b.bits(exponent, 23)));
+Value *scaled(Builder &b, Value *x, Nearest exponent) {
+  if (b.machine.hasAvx512 && x->getType()->isVectorTy() && Builder::widthOf(x) == kWidth) {
+    constexpr int32_t roundsAsUsual = 4;
+    return b.CreateIntrinsic(Intrinsic::x86_avx512_mask_scalef_ps_512, {},
+                             {x, exponent.real, x, b.getInt16(-1), b.getInt32(roundsAsUsual)});
+  }
+  Value *n = exponent.integer;
+  auto power = [&](Value *of) {
+    return asFloat(b, b.CreateShl(b.CreateAdd(of, b.bits(of, 127)), b.bits(of, 23)));
   };
   Value *half = b.CreateAShr(n, b.bits(n, 1));
   return b.CreateFMul(b.CreateFMul(x, power(half)), power(b.CreateSub(n, half)));
@@ -64,14 +72,14 @@ Value *scaled(Builder &b, Value *x, Value *n) {
 // e^x = 2^n e^r with |r| <= ln(2) / 2.
 Value *emitExp(Builder &b, Value *x) {
   x = clamped(b, x, -104.0, 89.0);
-  Nearest n = nearest(b, b.CreateFMul(x, b.real(x, 0x1.715476p0)));
+  Nearest n = nearest(b, x, 0x1.715476p0);
   Value *minus = b.CreateFNeg(n.real);
   Value *r = fma(b, minus, b.real(x, 0x1.62e4p-1), x); // ln(2) in two parts, the first short
   r = fma(b, minus, b.real(x, 0x1.7f7d1cp-20), r);
   Value *q = polynomial(
       b, r, {0x1.fffffcp-2, 0x1.555492p-3, 0x1.5558f2p-5, 0x1.1239e4p-7, 0x1.6a242ap-10});
   Value *one = b.real(x, 1.0);
-  return scaled(b, b.CreateFAdd(fma(b, b.CreateFMul(r, r), q, r), one), n.integer);
+  return scaled(b, b.CreateFAdd(fma(b, b.CreateFMul(r, r), q, r), one), n);
 }
 
 // 2^x = 2^n 2^r with |r| <= 1/2.
@@ -82,7 +90,32 @@ Value *emitExp2(Builder &b, Value *x) {
   Value *p = polynomial(b, r,
                         {1.0, 0.6931471824645996, 0.24022647738456726, 0.055503323674201965,
                          0.009618437848985195, 0.0013398901792243123, 0.00015353337221313268});
-  return scaled(b, p, n.integer);
+  return scaled(b, p, n);
+}
+
+// The remainder of a quotient is exact with a fused multiply-add; with the divisor's rounded
+// reciprocal it corrects the quotient to the last bit (Markstein). Two corrections, because the
+// first quotient may be off by more than one unit; numbers so large or small that something in
+// between could overflow or lose bits, zero and NaN are divided as usual.
+Value *emitQuotient(Builder &b, Value *x, Value *divisor) {
+  Value *one = getSplatValue(divisor);
+  if (!one || isa<Constant>(one) || Builder::widthOf(x) != kWidth)
+    return b.CreateFDiv(x, divisor);
+  auto isModerate = [&](Value *value) { // between 2^-60 and 2^60
+    Value *bits = asBits(b, magnitude(b, value));
+    return b.CreateICmpULT(b.CreateSub(bits, b.bits(bits, uint64_t(127 - 60) << 23)),
+                           b.bits(bits, uint64_t(120) << 23));
+  };
+  return b.choose(
+      b.CreateAnd(isModerate(one), b.CreateAndReduce(isModerate(x))),
+      [&] {
+        Value *inverse = b.splat(kWidth, b.CreateFDiv(b.real(one, 1.0), one));
+        Value *quotient = b.CreateFMul(x, inverse), *minus = b.CreateFNeg(divisor);
+        for (int correction = 0; correction < 2; ++correction)
+          quotient = fma(b, fma(b, quotient, minus, x), inverse, quotient);
+        return Values{quotient};
+      },
+      [&] { return Values{b.CreateFDiv(x, divisor)}; })[0];
 }
 
 // log(x) = e log(2) + log(m) with m between sqrt(1/2) and sqrt(2).

@@ -11,6 +11,8 @@
 
 namespace kiln::cpu {
 
+/// x / divisor, correctly rounded; cheaper where the divisor is one number for all lanes.
+llvm::Value *emitQuotient(Builder &b, llvm::Value *x, llvm::Value *divisor);
 llvm::Value *emitExp(Builder &b, llvm::Value *x);
 llvm::Value *emitExp2(Builder &b, llvm::Value *x);
 llvm::Value *emitLog(Builder &b, llvm::Value *x);
