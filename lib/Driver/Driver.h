@@ -46,6 +46,7 @@ struct CompileSettings {
   std::string dumpPasses = {}; ///< A folder for one file a pass; empty: none.
   bool remarks = false;        ///< Print what passes did and why not more.
   bool prove = true;           ///< Fail where the pipes of a group are refuted.
+  bool mergeGroups = true;     ///< On cpu: one function for a group, where that is possible.
 };
 
 /// A program compiled for a platform, and the function a run starts with.
