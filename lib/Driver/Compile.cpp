@@ -112,7 +112,8 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
   MLIRContext *context = compiled.module->getContext();
   PassManager passes(context);
   std::vector<std::string> names;
-  PipelineOptions pipeline{machine, options.lastPass, options.remarks, options.prove};
+  PipelineOptions pipeline{machine, options.lastPass, options.remarks, options.prove,
+                           options.mergeGroups};
   if (!buildPipeline(passes, pipeline, &names))
     return refuse("there is no pass '" + options.lastPass + "' for " + options.platform +
                   "; its passes are, in order: " + llvm::join(names, ", "));

@@ -47,6 +47,7 @@ struct CompileSettings {
   bool keepPasses = false;     ///< Hand the text after each pass over in CompiledProgram.
   bool remarks = false;        ///< Print what passes did and why not more.
   bool prove = true;           ///< Fail where the pipes of a group are refuted.
+  bool mergeGroups = true;     ///< On cpu: one function for a group, where that is possible.
 };
 
 /// A program compiled for a platform, and the function a run starts with.

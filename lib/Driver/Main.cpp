@@ -200,6 +200,10 @@ int parseOptions(CommandLine &line, const std::string &program,
           (line.command == "build" ? "; into passes/ of the bundle if none is given" : ""));
   if (line.command == "build")
     dumpPasses->expected(0, 1);
+  if (line.command != "check") // which looks at groups as they are written
+    app.add_flag(
+        "--fibers{false}", run.mergeGroups,
+        "With -p cpu: roles of groups always run on fibers, never merged into one function");
   app.add_flag("--remarks", run.remarks, "Say what the passes did, and why not more");
   app.footer(help);
   std::vector<std::string> reversed(args.rbegin(), args.rend());

@@ -1,0 +1,250 @@
+// What hand-written groups cost on the CPU: as one function, as roles on fibers, and, where there
+// is one, as the kernel they were made from. Random data; all forms give the same bits, or nearly
+// those of the kernel, before anything is timed; forms take turns.
+//
+//   kiln_bench_groups [--json FILE] [rounds]
+#include "Measure.h"
+
+#include "kiln/Language/ProgramAccess.h"
+#include "kiln/Machine/Machine.h"
+#include "kiln/Target/Llvm/Llvm.h"
+#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Transforms/Passes.h"
+
+#include "mlir/Parser/Parser.h"
+
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string_view>
+
+using namespace kiln;
+using namespace kiln::bench;
+
+namespace {
+
+constexpr int repeats = 5;
+
+/// y = 2 x + 1, block by block of 64 columns: one role loads, the other computes and stores.
+const char *const kStream = R"mlir(
+!t = !tile.tile<16x64xf32>
+!p = !tile.pipe<dma -> compute, 16x64xf32>
+!x = !kiln.tensor<?x?xf32>
+kiln.func @read(%x: !x, %p: !p) role(dma) {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %b = tile.block_idx 0
+  %j = arith.muli %b, %c64 : index
+  %m = kiln.dim %x, 0
+  scf.for %i = %c0 to %m step %c16 {
+    %t = tile.load %x[%i, %j] : !t
+    tile.push %t, %p
+  }
+}
+kiln.func @write(%y: !x, %p: !p) role(compute) {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %one = arith.constant 1.0 : f32
+  %b = tile.block_idx 0
+  %j = arith.muli %b, %c64 : index
+  %m = kiln.dim %y, 0
+  scf.for %i = %c0 to %m step %c16 {
+    %t = tile.pop %p : !t
+    %d = tile.add %t, %t : !t
+    %s = tile.add %d, %one : !t
+    tile.store %s, %y[%i, %j]
+  }
+}
+kiln.func @stream(%x: !x in, %y: !x out) group {
+  %p = tile.pipe slots(2) : !p
+  kiln.call @read(%x, %p)
+  kiln.call @write(%y, %p)
+}
+kiln.func @main(%x: !x in, %y: !x out) orchestration {
+  %c64 = arith.constant 64 : index
+  %n = kiln.dim %x, 1
+  %blocks = arith.ceildivsi %n, %c64 : index
+  %t = kiln.submit @stream(%x, %y) grid(%blocks)
+})mlir";
+
+/// y = x b + r by blocks of 64 rows: two lanes push and add half of the rows each.
+const char *const kResidual = R"mlir(
+!t = !tile.tile<64x64xf32>
+!h = !tile.tile<32x64xf32>
+!up = !tile.pipe<aiv -> aic, 64x64xf32, up_down>
+!down = !tile.pipe<aic -> aiv, 64x64xf32, up_down>
+!x = !kiln.tensor<?x64xf32>
+!b = !kiln.tensor<64x64xf32>
+kiln.func @cube(%x: !x, %b: !b, %up: !up, %down: !down) role(aic) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %m = kiln.dim %x, 0
+  %w = tile.load %b[0, 0] : !t
+  scf.for %i = %c0 to %m step %c64 {
+    %a = tile.pop %up : !t
+    %c = tile.matmul %a, %w : !t
+    tile.push %c, %down
+  }
+}
+kiln.func @vec(%x: !x, %y: !x, %up: !up, %down: !down) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c32 = arith.constant 32 : index
+  %c64 = arith.constant 64 : index
+  %lane = tile.lane
+  %part = arith.muli %lane, %c32 : index
+  %m = kiln.dim %x, 0
+  scf.for %i = %c0 to %m step %c64 {
+    %row = arith.addi %i, %part : index
+    %a = tile.load %x[%row, 0] : !h
+    tile.push %a, %up
+    %r = tile.load %x[%row, 0] : !h
+    %c = tile.pop %down : !h
+    %s = tile.add %c, %r : !h
+    tile.store %s, %y[%row, 0]
+  }
+}
+kiln.func @residual(%x: !x in, %b: !b in, %y: !x out) group lanes(2) {
+  %up = tile.pipe slots(2) : !up
+  %down = tile.pipe slots(2) : !down
+  kiln.call @cube(%x, %b, %up, %down)
+  kiln.call @vec(%x, %y, %up, %down)
+}
+kiln.func @main(%x: !x in, %b: !b in, %y: !x out) orchestration {
+  %t = kiln.submit @residual(%x, %b, %y)
+})mlir";
+
+mlir::MLIRContext &context() {
+  static mlir::MLIRContext *made = [] {
+    mlir::DialectRegistry registry;
+    registerKilnDialects(registry);
+    return new mlir::MLIRContext(registry, mlir::MLIRContext::Threading::DISABLED);
+  }();
+  return *made;
+}
+
+using Module = mlir::OwningOpRef<mlir::ModuleOp>;
+
+void runPasses(mlir::ModuleOp module, const PipelineOptions &options) {
+  mlir::PassManager passes(&context());
+  buildPipeline(passes, options);
+  check(succeeded(passes.run(module)), "passes");
+}
+
+/// A program in one form, compiled.
+struct Form {
+  Module module;
+  CpuModule code;
+
+  Form(mlir::ModuleOp source, bool mergeGroups) : module(source.clone()) {
+    PipelineOptions options;
+    options.machine = findMachine("cpu");
+    options.mergeGroups = mergeGroups;
+    runPasses(*module, options);
+    code = take(compileForCpu(*module));
+  }
+  double run(std::span<const Argument> args, uint64_t seed = 0) {
+    CpuRunOptions options;
+    options.seed = seed;
+    double start = now();
+    must(runOnCpu(code, module->lookupSymbol<ir::FuncOp>("main"), args, options));
+    return now() - start;
+  }
+};
+
+Tensor randomTensor(std::vector<int64_t> extents) {
+  static std::mt19937 generator(1);
+  std::uniform_real_distribution<float> distribution(-1, 1);
+  Tensor tensor = take(Tensor::empty(DType::F32, extents));
+  auto *data = tensor.dataAs<float>();
+  for (int64_t i = 0; i < tensor.numElements(); ++i)
+    data[i] = distribution(generator);
+  return tensor;
+}
+
+/// The largest difference; a NaN counts as one.
+double distance(const Tensor &a, const Tensor &b) {
+  double most = 0;
+  for (int64_t i = 0; i < a.numElements(); ++i) {
+    double apart = std::abs(a.dataAs<float>()[i] - b.dataAs<float>()[i]);
+    most = std::isnan(apart) ? INFINITY : std::max(most, apart);
+  }
+  return most;
+}
+
+void addRow(Report &report, const std::string &name, const Sample &kiln, const std::string &peer,
+            const Sample &other) {
+  auto ms = [](double seconds) { return seconds * 1e3; };
+  report.add(
+      {name, {ms(kiln.median), ms(kiln.low), ms(kiln.high)}, "ms", peer, ms(other.median), {}, {}});
+}
+
+/// Compares the forms of a group; the output is the last argument. `kernel` may be none.
+void measure(Report &report, const std::string &name, mlir::ModuleOp source, mlir::ModuleOp kernel,
+             std::vector<Tensor> tensors, int rounds) {
+  Form merged(source, true), fibers(source, false);
+  std::vector<Argument> args(tensors.begin(), tensors.end()), otherArgs = args;
+  Tensor other = take(Tensor::empty(DType::F32, tensors.back().extents()));
+  otherArgs.back() = other;
+  (void)merged.run(args);
+  (void)fibers.run(otherArgs);
+  check(distance(tensors.back(), other) == 0, "merged and on fibers differ");
+  auto time = [&](Form &form) { return [&] { return form.run(args); }; };
+  if (!kernel) {
+    std::vector<Sample> times = measureInTurns(rounds, repeats, time(merged), time(fibers));
+    return addRow(report, name, times[0], "on fibers", times[1]);
+  }
+  Form whole(kernel, true);
+  (void)whole.run(otherArgs);
+  check(distance(tensors.back(), other) < 1e-5, "the group and the kernel differ");
+  std::vector<Sample> times =
+      measureInTurns(rounds, repeats, time(merged), time(fibers), time(whole));
+  addRow(report, name, times[0], "on fibers", times[1]);
+  addRow(report, name, times[0], "never split", times[2]);
+}
+
+Module parse(const char *text) {
+  auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context()));
+  check(bool(module), "a program cannot be parsed");
+  return module;
+}
+
+void measureAttention(Report &report, int rounds) {
+  Module kernel = mlir::parseSourceFile<mlir::ModuleOp>(
+      KILN_SOURCE_DIR "/models/flash_attention.mlir", mlir::ParserConfig(&context()));
+  check(bool(kernel), "models/flash_attention.mlir cannot be read");
+  Module split = kernel->clone();
+  PipelineOptions options;
+  options.machine = findMachine("a2a3sim");
+  options.lastPass = "kiln-skew-pipeline";
+  runPasses(*split, options);
+  std::vector<int64_t> shape{8, 1024, 64};
+  std::vector<Tensor> tensors;
+  for (int i = 0; i < 4; ++i)
+    tensors.push_back(randomTensor(shape));
+  measure(report, "attention 8 x 1024 x 64, split and skewed", *split, *kernel, tensors, rounds);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  std::string json;
+  int rounds = 3;
+  for (int i = 1; i < argc; ++i)
+    if (std::string_view(argv[i]) == "--json" && i + 1 < argc)
+      json = argv[++i];
+    else
+      rounds = std::max(1, std::atoi(argv[i]));
+  Report report;
+  Module stream = parse(kStream), residual = parse(kResidual);
+  measure(report, "2x + 1, 2048 x 1024, tiles of 16 x 64", *stream, {},
+          {randomTensor({2048, 1024}), randomTensor({2048, 1024})}, rounds);
+  measure(report, "x b + r, 16384 x 64, two lanes", *residual, {},
+          {randomTensor({16384, 64}), randomTensor({64, 64}), randomTensor({16384, 64})}, rounds);
+  measureAttention(report, rounds);
+  report.print();
+  if (!json.empty())
+    report.write(json);
+  return 0;
+}
