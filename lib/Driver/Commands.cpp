@@ -1,7 +1,9 @@
 //===- Commands.cpp - `kiln emit`, `kiln build`, `kiln machines` ----------------------===//
+#include "CudaBundle.h"
 #include "Driver.h"
 #include "NativeBundle.h"
 
+#include "kiln/Target/Cuda/Cuda.h"
 #include "kiln/Target/Llvm/Llvm.h"
 #include "kiln/Target/Orchestration/Orchestration.h"
 #include "kiln/Target/Signature/Signature.h"
@@ -33,14 +35,18 @@ void printErrors(const std::vector<Status> &errors, std::FILE *to) {
 }
 
 int emitCommand(const Source &source, const std::string &target, const RunSettings &options) {
-  if (target != "ir" && target != "torch" && target != "llvm" && target != "orchestration")
-    return badInput("there is no target '" + target + "'; use ir, torch, orchestration or llvm");
+  if (target != "ir" && target != "torch" && target != "llvm" && target != "cuda" &&
+      target != "orchestration")
+    return badInput("there is no target '" + target +
+                    "'; use ir, torch, orchestration, llvm or cuda");
   bool asWritten = target == "ir" && options.lastPass.empty() && options.platform.empty();
   std::optional<CompiledProgram> compiled;
   if (!asWritten) {
     CompileSettings settings = options;
     if (options.platform.empty() && target == "llvm")
       settings.platform = "cpu";
+    else if (options.platform.empty() && target == "cuda")
+      settings.platform = "h200";
     else if (options.platform.empty() && !options.lastPass.empty())
       settings.platform = CompileSettings().platform;
     int status = kBadInput;
@@ -51,6 +57,12 @@ int emitCommand(const Source &source, const std::string &target, const RunSettin
   Expected<std::string> text = [&]() -> Expected<std::string> {
     if (target == "llvm")
       return emitLlvmIr(module);
+    if (target == "cuda") {
+      Expected<std::vector<CudaUnit>> units = emitCuda(module);
+      if (!units)
+        return units.status();
+      return cudaSource(*units);
+    }
     if (target == "torch")
       return emitTorch(module, {options.entry, options.unboundedSlots, options.checkShapes});
     if (target == "orchestration") {
@@ -108,9 +120,9 @@ static std::string fileNameFor(StringRef symbol) {
 
 int buildCommand(const Source &source, const RunSettings &options) {
   const std::string &platform = options.platform, &out = options.out;
-  if (platform != "cpu" && platform != "a2a3sim" && platform != "a5sim")
-    return badInput("bundles can be built for cpu, a2a3sim and a5sim so far, not for '" + platform +
-                    "'");
+  if (platform != "cpu" && platform != "h200" && platform != "a2a3sim" && platform != "a5sim")
+    return badInput("bundles can be built for cpu, h200, a2a3sim and a5sim so far, not for '" +
+                    platform + "'");
   if (platform != "cpu" && !options.cpu.empty())
     return badInput("--cpu is for -p cpu");
   int status = kBadInput;
@@ -152,12 +164,13 @@ int buildCommand(const Source &source, const RunSettings &options) {
         std::string("kernel_config.py")})
     if (!readWhole(fs::path(out) / name, files[name]))
       return badInput("cannot read back " + out + "/" + name);
-  if (platform == "cpu")
-    if (Status failed = addNativeCode(*compiled->module, options.cpu, manifest, files);
-        !failed.isOk()) {
-      printErrors({failed});
-      return kBadInput;
-    }
+  Status added = platform == "cpu" ? addNativeCode(*compiled->module, options.cpu, manifest, files)
+                 : platform == "h200" ? addCudaCode(*compiled->module, manifest, files)
+                                      : Status::ok();
+  if (!added.isOk()) {
+    printErrors({added});
+    return kBadInput;
+  }
   if (Status failed = writeBundle(out, manifest, files); !failed.isOk())
     return badInput(failed.message());
   std::printf("%s for %s: %s (%zu kernel%s)\n", source.name.c_str(), platform.c_str(), out.c_str(),
