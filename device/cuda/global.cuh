@@ -144,31 +144,68 @@ __device__ __forceinline__ To load(const Window<typename To::Element, R, C> &win
   using T = typename To::Element;
   using L = typename To::Layout;
   To result;
-  if constexpr (canBeWide<T, L>) {
-    if (window.isWhole() && window.isAligned(pieceBytes<T, L::width>())) {
+  // Piece by piece, each either way: whole tiles either way would need registers for both.
+  int isWide = canBeWide<T, L> && window.isWhole() && window.isAligned(pieceBytes<T, L::width>());
 #pragma unroll
-      for (int i = 0; i < L::rowRegs; ++i)
+  for (int i = 0; i < L::rowRegs; ++i)
 #pragma unroll
-        for (int j = 0; j < L::colRegs; j += L::width) {
-          if (To::hasRow(i))
-            readWide<L::width>(window.at(L::row(i), L::col(j)), &result.at[i][j]);
-          else
-            for (int k = 0; k < L::width; ++k)
-              result.at[i][j + k] = pad;
+    for (int j = 0; j < L::colRegs; j += L::width) {
+      int row = L::row(i), col = L::col(j);
+      if constexpr (canBeWide<T, L>) {
+        asm volatile("" : "+r"(isWide));
+        if (isWide && To::hasRow(i)) {
+          readWide<L::width>(window.at(row, col), &result.at[i][j]);
+          continue;
         }
-      return result;
+      }
+      Window<T, R, C> from = window.opaque();
+#pragma unroll
+      for (int k = 0; k < L::width; ++k)
+        result.at[i][j + k] = from.has(row, col + k) ? *from.at(row, col + k) : pad;
+    }
+  return result;
+}
+
+/// Word j of thread t becomes word t of thread j, among each four threads of a warp.
+inline __device__ void transposeQuad(unsigned (&word)[4]) {
+#pragma unroll
+  for (int distance = 1; distance <= 2; distance *= 2) {
+    bool isSecond = threadInWarp() & distance;
+#pragma unroll
+    for (int pair = 0; pair < 2; ++pair) {
+      int first = distance == 1 ? 2 * pair : pair, second = first + distance;
+      unsigned got = shuffleXor(isSecond ? word[first] : word[second], distance);
+      word[first] = isSecond ? got : word[first];
+      word[second] = isSecond ? word[second] : got;
     }
   }
-  Window<T, R, C> from = window.opaque();
-  forEach<L>([&](int i, int j) {
-    int row = L::row(i), col = L::col(j);
-    result.at[i][j] = from.has(row, col) ? *from.at(row, col) : pad;
-  });
-  return result;
+}
+
+/// A fragment of 16-bit elements: the four threads of a row trade their pairs, so that each has 8
+/// neighbours, and 64 bytes of a row are written at once instead of 16.
+template <typename T, typename L, int R, int C>
+__device__ __forceinline__ void storeTraded(const Tile<T, L> &tile, const Window<T, R, C> &window) {
+#pragma unroll
+  for (int i = 0; i < L::rowRegs; ++i)
+#pragma unroll
+    for (int j = 0; j < L::colRegs; j += 8) {
+      unsigned word[4];
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+        word[k] = pack(tile.at[i][j + 2 * k], tile.at[i][j + 2 * k + 1]);
+      transposeQuad(word);
+      if (tile.hasRow(i))
+        *reinterpret_cast<uint4 *>(window.at(L::row(i), 4 * j + 8 * (threadInWarp() % 4))) =
+            make_uint4(word[0], word[1], word[2], word[3]);
+    }
 }
 
 template <typename T, typename L, int R, int C>
 __device__ __forceinline__ void store(const Tile<T, L> &tile, const Window<T, R, C> &window) {
+  if constexpr (L::isFragment && sizeof(T) == 2 && R > 1 && C % 32 == 0) {
+    if (window.isWhole() && window.isAligned(16))
+      return storeTraded(tile, window);
+  }
   if (!L::isOwner())
     return;
   if constexpr (canBeWide<T, L>) {

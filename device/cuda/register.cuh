@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------------===//
 #pragma once
 
-#include "types.cuh"
+#include "barrier.cuh"
 
 namespace kiln {
 
@@ -24,6 +24,7 @@ struct Fragments {
     static constexpr int colRegs = C == 1 ? 1 : 2 * ceilDivConstant(C, 8);
     static constexpr bool allRows = R == 1 || R % 64 == 0, allCols = C == 1 || C % 8 == 0;
     static constexpr int threadsPerRow = 4; ///< Neighbours in a warp.
+    static constexpr bool isFragment = true;
 
     static __device__ int row(int i) {
       return R == 1 ? 0 : 64 * (i / 2) + 16 * warpInGroup() + 8 * (i % 2) + threadInWarp() / 4;
@@ -38,11 +39,11 @@ struct Fragments {
   };
 };
 
-/// Whole rows of a warp or part of one: `group` threads share a row, each with `neighbours`
-/// elements beside one another, so that a warp reads and writes memory in one piece.
+/// `group` threads share a row, each with `neighbours` elements beside one another, so that a warp
+/// reads and writes memory in one piece.
 template <int group, int neighbours> struct Coalesced {
-  static_assert(group >= 1 && group <= kWarp && (group & (group - 1)) == 0,
-                "the threads that share a row are a power of two, at most a warp");
+  static_assert(group >= 1 && group <= kWarpgroup && (group & (group - 1)) == 0,
+                "the threads that share a row are a power of two, at most a warpgroup");
   template <int R, int C> struct Of {
     static constexpr int rows = R, cols = C;
     static constexpr int width = C == 1 ? 1 : neighbours;
@@ -52,6 +53,7 @@ template <int group, int neighbours> struct Coalesced {
     static constexpr bool allRows = R == 1 || R % step == 0,
                           allCols = C == 1 || C % (group * neighbours) == 0;
     static constexpr int threadsPerRow = group;
+    static constexpr bool isFragment = false;
 
     static __device__ int row(int i) { return R == 1 ? 0 : i * step + threadInGroup() / group; }
     static __device__ int col(int j) {
@@ -189,6 +191,24 @@ template <typename T> __device__ __forceinline__ T shuffleXor(T value, int dista
   }
 }
 
+/// What `f` makes of the numbers of all warps that share a row; each thread of a warp has its
+/// warp's.
+template <int threadsPerRow, typename F, typename T>
+__device__ __forceinline__ T acrossWarps(F f, T value) {
+  constexpr int warps = threadsPerRow / kWarp;
+  __shared__ T parts[3][4]; // of a lane, of a warp
+  int lane = warpgroupIndex(), first = warpInGroup() / warps * warps;
+  barrier::meet(1 + lane); // what was there before has been read
+  if (threadInWarp() == 0)
+    parts[lane][warpInGroup()] = value;
+  barrier::meet(1 + lane);
+  value = parts[lane][first];
+#pragma unroll
+  for (int k = 1; k < warps; ++k)
+    value = f(value, parts[lane][first + k]);
+  return value;
+}
+
 /// Along the columns: what remains is R x 1, in every thread that has part of the row.
 template <typename To, typename F, typename T, typename L>
 __device__ __forceinline__ To reduceCols(F f, Compute<T> identity, const Tile<T, L> &tile) {
@@ -203,8 +223,10 @@ __device__ __forceinline__ To reduceCols(F f, Compute<T> identity, const Tile<T,
         total = f(total, widen(tile.at[i][j]));
     if constexpr (L::cols > 1) {
 #pragma unroll
-      for (int distance = 1; distance < L::threadsPerRow; distance *= 2)
+      for (int distance = 1; distance < L::threadsPerRow && distance < kWarp; distance *= 2)
         total = f(total, shuffleXor(total, distance));
+      if constexpr (L::threadsPerRow > kWarp)
+        total = acrossWarps<L::threadsPerRow>(f, total);
     }
     result.at[i][0] = convert<typename To::Element>(total);
   }

@@ -219,6 +219,12 @@ inline __device__ int threadInGroup() { return threadIdx.x % kWarpgroup; }
 inline __device__ int warpInGroup() { return threadInGroup() / kWarp; }
 inline __device__ int threadInWarp() { return threadIdx.x % kWarp; }
 
+/// Which warpgroup this is. The same for a warp, and the compiler can see that: branches on what
+/// comes from it do not diverge.
+inline __device__ int warpgroupIndex() {
+  return __shfl_sync(0xffffffffu, int(threadIdx.x) / kWarpgroup, 0);
+}
+
 inline __host__ __device__ constexpr int ceilDivConstant(int a, int b) { return (a + b - 1) / b; }
 
 } // namespace kiln

@@ -60,17 +60,31 @@ template <typename L> __device__ __forceinline__ void pin(Tile<float, L> &tile) 
   forEach<L>([&](int i, int j) { asm volatile("" : "+f"(tile.at[i][j])::"memory"); });
 }
 
-/// 16 columns of a tile in registers, of 64 of its rows, as a left operand.
-template <typename T, typename L>
-__device__ __forceinline__ void operandA(const Tile<T, L> &a, int block, int k,
-                                         unsigned (&regs)[4]) {
+/// A left operand in registers, as the instructions take it: for each 64 rows and each 16 columns
+/// four words. All are made before the first instruction, which must not wait for one.
+template <int blocks, int K> struct LeftOperand {
+  unsigned words[blocks][K / 16][4];
+
+  template <typename T, typename L> __device__ explicit LeftOperand(const Tile<T, L> &a) {
 #pragma unroll
-  for (int half = 0; half < 2; ++half)
+    for (int block = 0; block < blocks; ++block)
 #pragma unroll
-    for (int high = 0; high < 2; ++high) {
-      const T *pair = &a.at[2 * block + high][k / 4 + 2 * half];
-      regs[2 * half + high] = pack(pair[0], pair[1]);
-    }
+      for (int k = 0; k < K; k += 16)
+#pragma unroll
+        for (int word = 0; word < 4; ++word) {
+          const T *pair = &a.at[2 * block + word % 2][k / 4 + word / 2 * 2];
+          unsigned &packed = words[block][k / 16][word];
+          packed = pack(pair[0], pair[1]);
+          asm volatile("" : "+r"(packed)::"memory");
+        }
+  }
+};
+/// One in shared memory stays there.
+template <int blocks, int K, typename A> __device__ auto leftOperand(const A &a) {
+  if constexpr (requires { a.base; })
+    return a;
+  else
+    return LeftOperand<blocks, K>(a);
 }
 
 template <int col, bool transposeB, typename B> __device__ u64 operandB(const B &b, int k) {
@@ -97,9 +111,7 @@ __device__ __forceinline__ void columns(Tile<float, L> &acc, const A &a, const B
         Wgmma<width, T>::template run<0, !transposeB>(low, high, alongRows(a, 64 * block, k), right,
                                                       1);
       } else {
-        unsigned left[4];
-        operandA(a, block, k, left);
-        Wgmma<width, T>::template run<!transposeB>(low, high, left, right, 1);
+        Wgmma<width, T>::template run<!transposeB>(low, high, a.words[block][k / 16], right, 1);
       }
     }
   if constexpr (col + width < L::cols)
@@ -114,9 +126,10 @@ __device__ __forceinline__ Tile<float, L> multiply(Tile<float, L> acc, const A &
   constexpr int K = transposeB ? B::cols : B::rows;
   static_assert(K % 16 == 0, "a product sums over a multiple of 16 elements");
   static_assert(isHalf<typename B::Element>, "the matrix unit multiplies bf16 or f16 here");
+  auto left = wgmma::leftOperand<L::rowRegs / 2, K>(a);
   wgmma::pin(acc);
   wgmma::fence();
-  wgmma::columns<0, transposeB, K>(acc, a, b);
+  wgmma::columns<0, transposeB, K>(acc, left, b);
   wgmma::commit();
   wgmma::wait();
   wgmma::pin(acc);

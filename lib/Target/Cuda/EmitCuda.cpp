@@ -122,12 +122,13 @@ private:
   /// One family for all tiles of a kernel, so that rows and columns lie where whole tiles do.
   void chooseLayout() {
     bool multiplies = false;
-    int64_t cols = 1, bits = 32;
+    int64_t rows = 1, cols = 1, bits = 32;
     for (RoleCall &role : Roles)
       role.func.walk([&](Operation *op) {
         multiplies |= isa<tile::MatmulOp, tile::MatmulAccOp>(op);
         for (Type type : op->getResultTypes())
           if (auto tile = dyn_cast<tile::TileType>(type)) {
+            rows = std::max(rows, tile.getRows());
             cols = std::max(cols, tile.getCols());
             if (unsigned width = tile.getElementType().getIntOrFloatBitWidth(); width >= 16)
               bits = std::min<int64_t>(bits, width);
@@ -138,8 +139,10 @@ private:
       return;
     }
     int64_t neighbours = 128 / bits; // 16 bytes of the narrowest
+    // A row is a warp's or, where there are too few rows for four warps, several warps'.
+    int64_t most = std::max<int64_t>(32, kWarpgroup / llvm::PowerOf2Ceil(rows));
     int64_t threads = llvm::PowerOf2Ceil(std::max<int64_t>(cols / neighbours, 1));
-    Layout = "typename Coalesced<" + std::to_string(std::min<int64_t>(threads, 32)) + ", " +
+    Layout = "typename Coalesced<" + std::to_string(std::min(threads, most)) + ", " +
              std::to_string(neighbours) + ">::Of<R, C>";
   }
 
@@ -263,7 +266,7 @@ private:
       text += "    barrier::publishInit();\n  }\n  __syncthreads();\n";
     }
     text += "  i64 blocks = args.grid[0] * args.grid[1] * args.grid[2];\n"
-            "  int lane = threadIdx.x / kWarpgroup;\n";
+            "  int lane = warpgroupIndex();\n";
     if (!copies)
       return text + roleLoop(*computes, "lane", "  ") + "}\n";
     RegisterShares shares = kShares[Lanes];
