@@ -1,7 +1,9 @@
 //===- Commands.cpp - `kiln emit`, `kiln build`, `kiln machines` ----------------------===//
+#include "CudaBundle.h"
 #include "Driver.h"
 #include "NativeBundle.h"
 
+#include "kiln/Target/Cuda/Cuda.h"
 #include "kiln/Target/Llvm/Llvm.h"
 #include "kiln/Target/Orchestration/Orchestration.h"
 #include "kiln/Target/Signature/Signature.h"
@@ -32,14 +34,18 @@ void printErrors(const std::vector<Status> &errors, std::FILE *to) {
 }
 
 int emitCommand(const Source &source, const std::string &target, const RunSettings &options) {
-  if (target != "ir" && target != "torch" && target != "llvm" && target != "orchestration")
-    return badInput("there is no target '" + target + "'; use ir, torch, orchestration or llvm");
+  if (target != "ir" && target != "torch" && target != "llvm" && target != "cuda" &&
+      target != "orchestration")
+    return badInput("there is no target '" + target +
+                    "'; use ir, torch, orchestration, llvm or cuda");
   bool asWritten = target == "ir" && options.lastPass.empty() && options.platform.empty();
   std::optional<CompiledProgram> compiled;
   if (!asWritten) {
     CompileSettings settings = options;
     if (options.platform.empty() && target == "llvm")
       settings.platform = "cpu";
+    else if (options.platform.empty() && target == "cuda")
+      settings.platform = "h200";
     else if (options.platform.empty() && !options.lastPass.empty())
       settings.platform = CompileSettings().platform;
     int status = kBadInput;
@@ -50,6 +56,12 @@ int emitCommand(const Source &source, const std::string &target, const RunSettin
   Expected<std::string> text = [&]() -> Expected<std::string> {
     if (target == "llvm")
       return emitLlvmIr(module);
+    if (target == "cuda") {
+      Expected<std::vector<CudaUnit>> units = emitCuda(module);
+      if (!units)
+        return units.status();
+      return cudaSource(*units);
+    }
     if (target == "torch")
       return emitTorch(module, {options.entry, options.unboundedSlots, options.checkShapes});
     if (target == "orchestration") {
@@ -86,9 +98,9 @@ static std::string fileNameFor(StringRef symbol) {
 
 int buildCommand(const Source &source, const RunSettings &options) {
   const std::string &platform = options.platform, &out = options.out;
-  if (platform != "cpu" && platform != "a2a3sim" && platform != "a5sim")
-    return badInput("bundles can be built for cpu, a2a3sim and a5sim so far, not for '" + platform +
-                    "'");
+  if (platform != "cpu" && platform != "h200" && platform != "a2a3sim" && platform != "a5sim")
+    return badInput("bundles can be built for cpu, h200, a2a3sim and a5sim so far, not for '" +
+                    platform + "'");
   if (platform != "cpu" && !options.cpu.empty())
     return badInput("--cpu is for -p cpu");
   int status = kBadInput;
@@ -121,12 +133,13 @@ int buildCommand(const Source &source, const RunSettings &options) {
   llvm::raw_string_ostream(files["program.mlir"]) << *compiled->module;
   for (const auto &[name, text] : compiled->passes)
     files["passes/" + name] = text;
-  if (platform == "cpu")
-    if (Status failed = addNativeCode(*compiled->module, options.cpu, manifest, files);
-        !failed.isOk()) {
-      printErrors({failed});
-      return kBadInput;
-    }
+  Status added = platform == "cpu" ? addNativeCode(*compiled->module, options.cpu, manifest, files)
+                 : platform == "h200" ? addCudaCode(*compiled->module, manifest, files)
+                                      : Status::ok();
+  if (!added.isOk()) {
+    printErrors({added});
+    return kBadInput;
+  }
   // Only now: whatever was refused above leaves the bundle of yesterday as it is.
   std::error_code error;
   std::filesystem::create_directories(out, error);

@@ -174,7 +174,7 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
     app.add_flag("--json", run.json, "Machine-readable output");
   } else if (line.command == "emit") {
-    app.add_option("--target", line.target, "ir, torch, orchestration or llvm")
+    app.add_option("--target", line.target, "ir, torch, orchestration, llvm or cuda")
         ->capture_default_str();
     run.platform = "";
     app.add_option("-p,--platform", run.platform,
@@ -391,7 +391,7 @@ static const char kUsage[] =
     "  kiln check PROG [--seeds N] [--arg NAME=SPEC]...   prove the pipes, simulate many "
     "schedules\n"
     "  kiln emit PROG [--target T] [--after PASS]         print the program at a stage; T is ir, "
-    "torch, orchestration or llvm\n"
+    "torch, orchestration, llvm or cuda\n"
     "  kiln build PROG [-p PLATFORM] -o DIR               compile to a bundle\n"
     "  kiln dump DIR [--task N] [--export npy|txt] ...    look into a dump\n"
     "  kiln exec DIR [--arg NAME=SPEC]...                 verify and run a bundle\n"

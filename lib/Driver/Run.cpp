@@ -233,8 +233,10 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
 bool isAvailable(const std::string &platform, std::string &message) {
   if (platform == "cpu" || platform == "torch" || platform == "a2a3sim" || platform == "a5sim")
     return true;
-  message = platform == "h200" ? "platform '" + platform + "' is not built yet"
-                               : "there is no platform '" + platform + "'";
+  message = platform == "h200"
+                ? "platform 'h200' runs from bundles: kiln build -p h200 -o DIR here, "
+                  "then kiln-exec DIR where the GPU is"
+                : "there is no platform '" + platform + "'";
   message += "; use cpu, a2a3sim, a5sim or torch";
   return false;
 }
