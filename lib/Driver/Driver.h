@@ -132,7 +132,8 @@ Status runReferenceByTask(mlir::ModuleOp module, ir::FuncOp entry, const Source 
 using Orchestrate = std::function<Status(Engine &, std::span<const Argument>)>;
 /// The entry of a compiled orchestration (kiln emit --target orchestration). The file stays loaded.
 Expected<Orchestrate> loadOrchestration(const std::string &path, mlir::ModuleOp module,
-                                        ir::FuncOp entry, const Source &source);
+                                        ir::FuncOp entry, const Source &source,
+                                        const std::string &platform);
 
 int runCommand(const Source &source, const RunSettings &options);
 /// Proof of the pipes, then simulations with options.seeds seeds from options.seed on.

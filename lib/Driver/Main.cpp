@@ -3,6 +3,7 @@
 
 #include "kiln/Jit/Jit.h"
 #include "kiln/runtime/bundle.h"
+#include "kiln/runtime/tool_output.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/Config/llvm-config.h"
@@ -380,7 +381,7 @@ int main(int argc, char **argv, const ProgramBuilder &build, const Example &exam
   auto runOnce = [&](const std::vector<std::string> &all) {
     return runExample(argv[0], command, all, build, example);
   };
-  return command == "run" ? runBatch(args, runOnce) : runOnce(args);
+  return finishOutput(command == "run" ? runBatch(args, runOnce) : runOnce(args));
 }
 
 static const char kUsage[] =
@@ -400,7 +401,7 @@ static const char kUsage[] =
     "\n"
     "PROG is a .mlir file or a compiled example. kiln COMMAND --help says more.\n";
 
-int toolMain(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   std::vector<std::string> args(argv + 1, argv + argc);
   if (args.empty() || args[0] == "--help" || args[0] == "-h") {
     std::fputs(kUsage, args.empty() ? stderr : stdout);
@@ -456,5 +457,7 @@ int toolMain(int argc, char **argv) {
   execv(path.c_str(), pointers.data());
   return badInput("cannot run " + path);
 }
+
+int toolMain(int argc, char **argv) { return finishOutput(runTool(argc, argv)); }
 
 } // namespace kiln

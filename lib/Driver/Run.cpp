@@ -122,7 +122,8 @@ Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const Ru
   simulator.program = source.name;
   simulator.platform = options.platform;
   if (!options.orchestration.empty()) {
-    Expected<Orchestrate> loaded = loadOrchestration(options.orchestration, module, entry, source);
+    Expected<Orchestrate> loaded =
+        loadOrchestration(options.orchestration, module, entry, source, options.platform);
     if (!loaded)
       return loaded.status();
     simulator.orchestrate = *loaded;

@@ -244,14 +244,15 @@ private:
     InFlightDiagnostic diag = complain(op)
                               << "needs a tile in " << to << " that is made in " << from
                               << ", and no path of " << Target.name << " leads there";
+    SmallVector<std::string> reachable;
+    for (const Path &path : Target.paths)
+      if (path.from == std::string_view(from))
+        reachable.push_back(path.to == kGlobal ? "global memory" : std::string(path.to));
     if (to == "acc")
       diag << "; an accumulator starts as tile.full or as a product: multiply without it and let "
               "the vector role add";
-    else
-      for (const Path &path : Target.paths)
-        if (path.from == std::string_view(from))
-          diag << (path.to == kGlobal ? "; from there tiles go to global memory"
-                                      : "; from there tiles go to " + std::string(path.to));
+    else if (!reachable.empty())
+      diag << "; from there tiles go to " << llvm::join(reachable, ", ");
     diag.attachNote(operand.get().getLoc()) << "it is made here";
     return diag;
   }
