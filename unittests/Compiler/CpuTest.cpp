@@ -11,6 +11,7 @@
 
 #include <bit>
 #include <cstring>
+#include <random>
 
 using namespace kiln;
 using namespace kiln::test;
@@ -288,6 +289,86 @@ kiln.func @k(%x: !kiln.tensor<?xf32>, %y: !kiln.tensor<?xf32>) incore {
     EXPECT_LE(worst, test.bound) << test.op << " at " << where;
     RecordProperty(std::string(test.op) + "_ulps", std::to_string(worst));
     std::printf("  %-8s %.3f ulp\n", test.op, worst);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Quotients and large tensors
+//===----------------------------------------------------------------------===//
+
+const char *const kDivideRows = R"mlir(
+kiln.func @divide(%x: !kiln.tensor<?x?xf32>, %s: !kiln.tensor<?x1xf32>,
+                  %y: !kiln.tensor<?x?xf32>) incore {
+  %c8 = arith.constant 8 : index
+  %c64 = arith.constant 64 : index
+  %i = tile.block_idx 0
+  %j = tile.block_idx 1
+  %r = arith.muli %i, %c8 : index
+  %c = arith.muli %j, %c64 : index
+  %a = tile.load %x[%r, %c] : !tile.tile<8x64xf32>
+  %b = tile.load %s[%r, 0] : !tile.tile<8x1xf32>
+  %q = tile.div %a, %b : !tile.tile<8x64xf32>
+  tile.store %q, %y[%r, %c]
+})mlir";
+
+/// x / s by the kernel, a divisor a row.
+std::vector<float> divideRows(int64_t rows, int64_t cols, std::vector<float> &x,
+                              std::vector<float> &s) {
+  auto module = prepared(kDivideRows);
+  Expected<CpuModule> code = compileForCpu(*module);
+  EXPECT_TRUE(code) << code.status().str();
+  Tensor y = poisoned(DType::F32, {rows, cols});
+  int64_t extents[] = {rows, cols}, strides[] = {cols, 1};
+  int64_t columnExtents[] = {rows, 1}, columnStrides[] = {1, 1};
+  Tensor left = *Tensor::view(x.data(), DType::F32, extents, strides),
+         right = *Tensor::view(s.data(), DType::F32, columnExtents, columnStrides);
+  kiln_blocks range{{0, 0, 0}, {(rows + 7) / 8, (cols + 63) / 64, 1}};
+  EXPECT_EQ(
+      call(*code->lookup("divide"), {left, right, y}, {}, range, {range.end[0], range.end[1], 1}),
+      0);
+  return std::vector<float>(y.dataAs<float>(), y.dataAs<float>() + rows * cols);
+}
+
+TEST(Cpu, QuotientsByOneNumberARowAreCorrectlyRounded) {
+  constexpr int64_t rows = 512, cols = 512;
+  std::mt19937 generator(7);
+  std::vector<float> special = {0.0f,   -0.0f,         1.0f,       3.0f,       1e38f,
+                                3e38f,  HUGE_VALF,     -HUGE_VALF, NAN,        1e-38f,
+                                1e-40f, 0x1.fffffep0f, 0x1p-149f,  -0x1p-126f, 0x1.fffffep127f};
+  std::vector<float> x(rows * cols), s(rows);
+  auto any = [&](size_t i) {
+    return i < special.size() ? special[i] : std::bit_cast<float>(uint32_t(generator()));
+  };
+  for (int64_t i = 0; i < rows; ++i)
+    s[i] = any(i);
+  for (int64_t i = 0; i < rows * cols; ++i)
+    x[i] = any(i % cols);
+  std::vector<float> y = divideRows(rows, cols, x, s);
+  for (int64_t i = 0; i < rows * cols; ++i) {
+    float want = x[i] / s[i / cols];
+    if (std::isnan(want)) {
+      ASSERT_TRUE(std::isnan(y[i])) << x[i] << " / " << s[i / cols];
+    } else if (std::abs(want) < 0x1p-125f) { // rounded twice
+      ASSERT_NEAR(y[i], want, 0x1p-149) << x[i] << " / " << s[i / cols];
+    } else {
+      ASSERT_EQ(std::bit_cast<uint32_t>(y[i]), std::bit_cast<uint32_t>(want))
+          << x[i] << " / " << s[i / cols];
+    }
+  }
+}
+
+/// Large enough to be stored past the caches, with a part of a tile at each end.
+TEST(Cpu, LargeTensorsAreStoredWhole) {
+  for (int64_t cols : {4096, 4100}) { // lines aligned with vectors, and not
+    int64_t rows = (32 << 20) / 4 / cols + 3;
+    std::vector<float> x(rows * cols), s(rows);
+    for (int64_t i = 0; i < rows * cols; ++i)
+      x[i] = float(i % 1021) - 500;
+    for (int64_t i = 0; i < rows; ++i)
+      s[i] = float(i % 13 + 1);
+    std::vector<float> y = divideRows(rows, cols, x, s);
+    for (int64_t i = 0; i < rows * cols; ++i)
+      ASSERT_EQ(y[i], x[i] / s[i / cols]) << i;
   }
 }
 

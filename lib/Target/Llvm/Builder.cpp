@@ -11,6 +11,15 @@ Value *Builder::allOf(ArrayRef<Value *> conditions) {
   return all;
 }
 
+Value *Builder::lanesOf(Value *vector, unsigned first, unsigned count) {
+  if (first == 0 && count == widthOf(vector))
+    return vector;
+  SmallVector<int> lanes;
+  for (unsigned lane = first; lane < first + count; ++lane)
+    lanes.push_back(int(lane));
+  return CreateShuffleVector(vector, lanes);
+}
+
 Value *Builder::lanes(unsigned width) {
   SmallVector<Constant *> numbers;
   for (unsigned lane = 0; lane < width; ++lane)

@@ -61,6 +61,8 @@ public:
   llvm::Value *bits(llvm::Value *like, uint64_t value) {
     return llvm::ConstantInt::get(like->getType(), value);
   }
+  /// Some of a vector's lanes.
+  llvm::Value *lanesOf(llvm::Value *vector, unsigned first, unsigned count);
   /// 0, 1, 2, ... as i64.
   llvm::Value *lanes(unsigned width);
 

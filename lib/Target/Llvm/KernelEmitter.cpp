@@ -392,15 +392,15 @@ void KernelEmitter::overElements(int64_t rows, int64_t cols, bool isFlat,
                                  llvm::function_ref<void(const Cursor &)> body) {
   llvm::Value *zero = b.index(0);
   if (isFlat)
-    return b.chunks(rows * cols, kWidth, [&](llvm::Value *at, unsigned width) {
+    return b.chunks(rows * cols, kChunk, [&](llvm::Value *at, unsigned width) {
       body({zero, at, width, 1, rows * cols, false, true});
     });
   if (cols == 1 && rows > 1)
-    return b.chunks(rows, kWidth, [&](llvm::Value *at, unsigned width) {
+    return b.chunks(rows, kChunk, [&](llvm::Value *at, unsigned width) {
       body({at, zero, width, rows, cols, true});
     });
   b.loop(0, rows, 1, [&](llvm::Value *row) {
-    b.chunks(cols, kWidth,
+    b.chunks(cols, kChunk,
              [&](llvm::Value *at, unsigned width) { body({row, at, width, rows, cols}); });
   });
 }

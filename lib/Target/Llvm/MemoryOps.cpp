@@ -99,9 +99,11 @@ llvm::Value *KernelEmitter::loadDirect(const Window &w, const Cursor &at, DType 
   llvm::Value *number = at.down ? b.add(at.row, b.mul(at.col, w.colStride))
                                 : b.add(b.mul(at.row, w.rowStride), at.col);
   llvm::Value *source = b.offset(memory, w.origin, number);
-  bool hasFewVectorsToALine = sizeOf(type) >= 2 && at.width == kWidth;
-  if (w.ahead && hasFewVectorsToALine && !at.down)
-    emitPrefetch(b, b.offset(memory, source, w.ahead));
+  constexpr int64_t line = 64;
+  int64_t bytes = int64_t(at.width) * sizeOf(type);
+  if (w.ahead && !at.down && bytes % line == 0)
+    for (int64_t offset = 0; offset < bytes; offset += line)
+      emitPrefetch(b, b.offset(memory, source, b.add(w.ahead, offset / sizeOf(type))));
   return b.CreateAlignedLoad(Builder::vectorOf(memory, at.width), source,
                              llvm::Align(sizeOf(type)));
 }

@@ -32,12 +32,7 @@ V *combine(Builder &b, Kind kind, V *x, V *y) {
 /// All lanes of a vector as one scalar, by halves.
 V *horizontal(Builder &b, Kind kind, V *vector) {
   unsigned width = Builder::widthOf(vector);
-  auto part = [&](unsigned from, unsigned count) {
-    SmallVector<int> lanes;
-    for (unsigned lane = from; lane < from + count; ++lane)
-      lanes.push_back(lane);
-    return b.CreateShuffleVector(vector, lanes);
-  };
+  auto part = [&](unsigned from, unsigned count) { return b.lanesOf(vector, from, count); };
   if (width == 1)
     return b.CreateExtractElement(vector, uint64_t(0));
   V *odd = width % 2 ? b.CreateExtractElement(vector, width - 1) : nullptr;
@@ -49,9 +44,9 @@ V *horizontal(Builder &b, Kind kind, V *vector) {
 V *reduceRow(KernelEmitter &e, tile::ReduceOp op, V *row, tile::TileType type) {
   Builder &b = e.b;
   Kind kind = op.getKind();
-  int64_t cols = type.getCols(), width = std::min<int64_t>(kWidth, cols);
+  int64_t cols = type.getCols(), width = std::min<int64_t>(kChunk, cols);
   // Several sums at a time, because one has to wait for the addition before it.
-  int64_t count = std::min<int64_t>(4, cols / width), stride = count * width;
+  int64_t count = std::min<int64_t>(2, cols / width), stride = count * width;
   auto at = [&](V *col, unsigned lanes) {
     return e.eval(op.getOperand(), {row, col, lanes, type.getRows(), cols});
   };

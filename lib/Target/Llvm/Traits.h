@@ -12,6 +12,10 @@ namespace kiln::cpu {
 
 /// Elements a vector operation works on at a time: one register of AVX-512, two of AVX2.
 inline constexpr unsigned kWidth = 16;
+/// What loops over elements compute at a time: LLVM splits such vectors operation by operation, so
+/// that two chains of dependent operations run side by side. One alone fills the machine's
+/// scheduler with operations that wait.
+inline constexpr unsigned kChunk = 2 * kWidth;
 
 struct MachineTraits {
   bool isX86 = false, hasAvx512 = false;

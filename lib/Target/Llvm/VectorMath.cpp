@@ -52,13 +52,40 @@ Nearest nearest(Builder &b, Value *x, double factor = 1) {
   return {b.CreateFSub(sum, magic), b.CreateSub(asBits(b, sum), asBits(b, magic))};
 }
 
+/// Whether the instructions of AVX-512 that `perRegister` calls fit.
+bool isWholeRegisters(Builder &b, Value *x) {
+  return b.machine.hasAvx512 && x->getType()->isVectorTy() && Builder::widthOf(x) % kWidth == 0;
+}
+
+/// An intrinsic on the registers that vectors consist of.
+Value *perRegister(Builder &b, Intrinsic::ID id, ArrayRef<Value *> vectors,
+                   function_ref<void(Values &)> addRest) {
+  Value *all = nullptr;
+  unsigned width = Builder::widthOf(vectors[0]);
+  for (unsigned lane = 0; lane < width; lane += kWidth) {
+    Values args;
+    for (Value *vector : vectors)
+      args.push_back(b.lanesOf(vector, lane, kWidth));
+    addRest(args);
+    Value *part = b.CreateIntrinsic(id, args);
+    all = all ? concatenateVectors(b, {all, part}) : part;
+  }
+  return all;
+}
+
+constexpr int32_t kRoundsAsUsual = 4;
+
+/// x * 2^n, for an integer n as a float; rounded once.
+Value *scaleByPower(Builder &b, Value *x, Value *n) {
+  return perRegister(b, Intrinsic::x86_avx512_mask_scalef_ps_512, {x, n}, [&](Values &args) {
+    args.append({args[0], b.getInt16(-1), b.getInt32(kRoundsAsUsual)});
+  });
+}
+
 /// x * 2^n for |n| < 252, in two steps, so that the result may be subnormal or infinite.
 Value *scaled(Builder &b, Value *x, Nearest exponent) {
-  if (b.machine.hasAvx512 && x->getType()->isVectorTy() && Builder::widthOf(x) == kWidth) {
-    constexpr int32_t roundsAsUsual = 4;
-    return b.CreateIntrinsic(Intrinsic::x86_avx512_mask_scalef_ps_512, {},
-                             {x, exponent.real, x, b.getInt16(-1), b.getInt32(roundsAsUsual)});
-  }
+  if (isWholeRegisters(b, x))
+    return scaleByPower(b, x, exponent.real);
   Value *n = exponent.integer;
   auto power = [&](Value *of) {
     return asFloat(b, b.CreateShl(b.CreateAdd(of, b.bits(of, 127)), b.bits(of, 23)));
@@ -93,29 +120,36 @@ Value *emitExp2(Builder &b, Value *x) {
   return scaled(b, p, n);
 }
 
+/// x = m 2^e with m between 1 and 2 (of x's sign): zero, infinity and NaN come out right when m is
+/// scaled by 2^e again.
+struct Parts {
+  Value *mantissa, *exponent;
+};
+static Parts partsOf(Builder &b, Value *x) {
+  constexpr int32_t between1And2 = 0;
+  auto rest = [&](Values &args) {
+    args.append({args[0], b.getInt16(-1), b.getInt32(kRoundsAsUsual)});
+  };
+  auto restOfMantissa = [&](Values &args) {
+    args.append({b.getInt32(between1And2), args[0], b.getInt16(-1), b.getInt32(kRoundsAsUsual)});
+  };
+  return {perRegister(b, Intrinsic::x86_avx512_mask_getmant_ps_512, {x}, restOfMantissa),
+          perRegister(b, Intrinsic::x86_avx512_mask_getexp_ps_512, {x}, rest)};
+}
+
 // The remainder of a quotient is exact with a fused multiply-add; with the divisor's rounded
 // reciprocal it corrects the quotient to the last bit (Markstein). Two corrections, because the
-// first quotient may be off by more than one unit; numbers so large or small that something in
-// between could overflow or lose bits, zero and NaN are divided as usual.
+// first quotient may be off by more than one unit. On mantissas, where nothing overflows; only a
+// quotient that is subnormal is rounded a second time.
 Value *emitQuotient(Builder &b, Value *x, Value *divisor) {
-  Value *one = getSplatValue(divisor);
-  if (!one || isa<Constant>(one) || Builder::widthOf(x) != kWidth)
+  if (!getSplatValue(divisor) || isa<Constant>(divisor) || !isWholeRegisters(b, x))
     return b.CreateFDiv(x, divisor);
-  auto isModerate = [&](Value *value) { // between 2^-60 and 2^60
-    Value *bits = asBits(b, magnitude(b, value));
-    return b.CreateICmpULT(b.CreateSub(bits, b.bits(bits, uint64_t(127 - 60) << 23)),
-                           b.bits(bits, uint64_t(120) << 23));
-  };
-  return b.choose(
-      b.CreateAnd(isModerate(one), b.CreateAndReduce(isModerate(x))),
-      [&] {
-        Value *inverse = b.splat(kWidth, b.CreateFDiv(b.real(one, 1.0), one));
-        Value *quotient = b.CreateFMul(x, inverse), *minus = b.CreateFNeg(divisor);
-        for (int correction = 0; correction < 2; ++correction)
-          quotient = fma(b, fma(b, quotient, minus, x), inverse, quotient);
-        return Values{quotient};
-      },
-      [&] { return Values{b.CreateFDiv(x, divisor)}; })[0];
+  Parts of = partsOf(b, x), by = partsOf(b, divisor);
+  Value *inverse = b.CreateFDiv(b.real(x, 1.0), by.mantissa), *minus = b.CreateFNeg(by.mantissa);
+  Value *quotient = b.CreateFMul(of.mantissa, inverse);
+  for (int correction = 0; correction < 2; ++correction)
+    quotient = fma(b, fma(b, quotient, minus, of.mantissa), inverse, quotient);
+  return scaleByPower(b, quotient, b.CreateFSub(of.exponent, by.exponent));
 }
 
 // log(x) = e log(2) + log(m) with m between sqrt(1/2) and sqrt(2).
