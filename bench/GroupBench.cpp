@@ -1,6 +1,7 @@
 // What hand-written groups cost on the CPU: as one function, as roles on fibers, and, where there
-// is one, as the kernel they were made from. Random data; all forms give the same bits, or nearly
-// those of the kernel, before anything is timed; forms take turns.
+// is one, as the kernel they were made from; and what all workers gain where blocks meet. Random
+// data; all forms give the same bits, or nearly those of the kernel, before anything is timed;
+// forms take turns.
 //
 //   kiln_bench_groups [--json FILE] [rounds]
 #include "Measure.h"
@@ -115,6 +116,40 @@ kiln.func @main(%x: !x in, %b: !b in, %y: !x out) orchestration {
   %t = kiln.submit @residual(%x, %b, %y)
 })mlir";
 
+/// Twenty rounds: each block multiplies its tile by its neighbour's, and all meet.
+const char *const kMeeting = R"mlir(
+!t = !tile.tile<64x64xf32>
+!x = !kiln.tensor<2x?x64xf32>
+kiln.func @k(%x: !x inout) incore {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c20 = arith.constant 20 : index
+  %c64 = arith.constant 64 : index
+  %me = tile.block_idx 0
+  %all = tile.block_count 0
+  %after = arith.addi %me, %c1 : index
+  %other = arith.remui %after, %all : index
+  %mine = arith.muli %me, %c64 : index
+  %its = arith.muli %other, %c64 : index
+  scf.for %round = %c0 to %c20 step %c1 {
+    %from = arith.remui %round, %c2 : index
+    %to = arith.subi %c1, %from : index
+    %a = tile.load %x[%from, %mine, 0] : !t
+    %b = tile.load %x[%from, %its, 0] : !t
+    %m = tile.matmul %a, %b : !t
+    %r = tile.tanh %m : !t
+    tile.store %r, %x[%to, %mine, 0]
+    tile.barrier
+  }
+}
+kiln.func @main(%x: !x inout) orchestration {
+  %c64 = arith.constant 64 : index
+  %n = kiln.dim %x, 1
+  %blocks = arith.divui %n, %c64 : index
+  %t = kiln.submit @k(%x) grid(%blocks) sync_start
+})mlir";
+
 mlir::MLIRContext &context() {
   static mlir::MLIRContext *made = [] {
     mlir::DialectRegistry registry;
@@ -226,6 +261,22 @@ void measureAttention(Report &report, int rounds) {
   measure(report, "attention 8 x 1024 x 64, split and skewed", *split, *kernel, tensors, rounds);
 }
 
+/// A launch whose blocks meet, on all workers and on one.
+void measureMeeting(Report &report, int rounds) {
+  Module source = parse(kMeeting);
+  Form form(*source, true);
+  std::vector<int64_t> shape{2, 64 * 64, 64};
+  Tensor one = randomTensor(shape), all = take(Tensor::empty(DType::F32, shape));
+  std::memcpy(all.data(), one.data(), one.numElements() * sizeof(float));
+  std::vector<Argument> oneArgs{one}, allArgs{all};
+  (void)form.run(oneArgs, /*seed=*/1);
+  (void)form.run(allArgs);
+  check(distance(one, all) == 0, "blocks that meet on one worker and on all differ");
+  std::vector<Sample> times = measureInTurns(
+      rounds, repeats, [&] { return form.run(allArgs); }, [&] { return form.run(oneArgs, 1); });
+  addRow(report, "64 blocks meet 20 times", times[0], "one worker", times[1]);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -243,6 +294,7 @@ int main(int argc, char **argv) {
   measure(report, "x b + r, 16384 x 64, two lanes", *residual, {},
           {randomTensor({16384, 64}), randomTensor({64, 64}), randomTensor({16384, 64})}, rounds);
   measureAttention(report, rounds);
+  measureMeeting(report, rounds);
   report.print();
   if (!json.empty())
     report.write(json);
