@@ -1,6 +1,7 @@
 // What hand-written groups cost on the CPU: as one function, as roles on fibers, and, where there
-// is one, as the kernel they were made from. Random data; all forms give the same bits, or nearly
-// those of the kernel, before anything is timed; forms take turns.
+// is one, as the kernel they were made from; and what all workers gain where blocks meet. Random
+// data; all forms give the same bits, or nearly those of the kernel, before anything is timed;
+// forms take turns.
 //
 //   kiln_bench_groups [--json FILE] [rounds]
 #include "Measure.h"
@@ -25,42 +26,52 @@ namespace {
 
 constexpr int repeats = 5;
 
-/// y = 2 x + 1, block by block of 64 columns: one role loads, the other computes and stores.
+/// y = 2 x + 1, 512 times over, so that memory does not matter: one role loads, the other computes
+/// and stores, block by block of 64 columns.
 const char *const kStream = R"mlir(
-!t = !tile.tile<16x64xf32>
-!p = !tile.pipe<dma -> compute, 16x64xf32>
+!t = !tile.tile<4x64xf32>
+!p = !tile.pipe<dma -> compute, 4x64xf32>
 !x = !kiln.tensor<?x?xf32>
 kiln.func @read(%x: !x, %p: !p) role(dma) {
   %c0 = arith.constant 0 : index
-  %c16 = arith.constant 16 : index
+  %c1 = arith.constant 1 : index
+  %c512 = arith.constant 512 : index
+  %c4 = arith.constant 4 : index
   %c64 = arith.constant 64 : index
   %b = tile.block_idx 0
   %j = arith.muli %b, %c64 : index
   %m = kiln.dim %x, 0
-  scf.for %i = %c0 to %m step %c16 {
-    %t = tile.load %x[%i, %j] : !t
-    tile.push %t, %p
+  scf.for %again = %c0 to %c512 step %c1 {
+    scf.for %i = %c0 to %m step %c4 {
+      %t = tile.load %x[%i, %j] : !t
+      tile.push %t, %p
+    }
   }
 }
-kiln.func @write(%y: !x, %p: !p) role(compute) {
+kiln.func @write(%x: !x, %y: !x, %p: !p) role(compute) {
   %c0 = arith.constant 0 : index
-  %c16 = arith.constant 16 : index
+  %c1 = arith.constant 1 : index
+  %c512 = arith.constant 512 : index
+  %c4 = arith.constant 4 : index
   %c64 = arith.constant 64 : index
   %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
   %b = tile.block_idx 0
   %j = arith.muli %b, %c64 : index
-  %m = kiln.dim %y, 0
-  scf.for %i = %c0 to %m step %c16 {
-    %t = tile.pop %p : !t
-    %d = tile.add %t, %t : !t
-    %s = tile.add %d, %one : !t
-    tile.store %s, %y[%i, %j]
+  %m = kiln.dim %x, 0
+  scf.for %again = %c0 to %c512 step %c1 {
+    scf.for %i = %c0 to %m step %c4 {
+      %t = tile.pop %p : !t
+      %d = tile.mul %t, %two : !t
+      %s = tile.add %d, %one : !t
+      tile.store %s, %y[%i, %j]
+    }
   }
 }
 kiln.func @stream(%x: !x in, %y: !x out) group {
   %p = tile.pipe slots(2) : !p
   kiln.call @read(%x, %p)
-  kiln.call @write(%y, %p)
+  kiln.call @write(%x, %y, %p)
 }
 kiln.func @main(%x: !x in, %y: !x out) orchestration {
   %c64 = arith.constant 64 : index
@@ -115,6 +126,40 @@ kiln.func @main(%x: !x in, %b: !b in, %y: !x out) orchestration {
   %t = kiln.submit @residual(%x, %b, %y)
 })mlir";
 
+/// Twenty rounds: each block multiplies its tile by its neighbour's, and all meet.
+const char *const kMeeting = R"mlir(
+!t = !tile.tile<64x64xf32>
+!x = !kiln.tensor<2x?x64xf32>
+kiln.func @k(%x: !x inout) incore {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c20 = arith.constant 20 : index
+  %c64 = arith.constant 64 : index
+  %me = tile.block_idx 0
+  %all = tile.block_count 0
+  %after = arith.addi %me, %c1 : index
+  %other = arith.remui %after, %all : index
+  %mine = arith.muli %me, %c64 : index
+  %its = arith.muli %other, %c64 : index
+  scf.for %round = %c0 to %c20 step %c1 {
+    %from = arith.remui %round, %c2 : index
+    %to = arith.subi %c1, %from : index
+    %a = tile.load %x[%from, %mine, 0] : !t
+    %b = tile.load %x[%from, %its, 0] : !t
+    %m = tile.matmul %a, %b : !t
+    %r = tile.tanh %m : !t
+    tile.store %r, %x[%to, %mine, 0]
+    tile.barrier
+  }
+}
+kiln.func @main(%x: !x inout) orchestration {
+  %c64 = arith.constant 64 : index
+  %n = kiln.dim %x, 1
+  %blocks = arith.divui %n, %c64 : index
+  %t = kiln.submit @k(%x) grid(%blocks) sync_start
+})mlir";
+
 mlir::MLIRContext &context() {
   static mlir::MLIRContext *made = [] {
     mlir::DialectRegistry registry;
@@ -143,6 +188,10 @@ struct Form {
     options.mergeGroups = mergeGroups;
     runPasses(*module, options);
     code = take(compileForCpu(*module));
+  }
+  bool hasGroup() {
+    return llvm::any_of(module->getOps<ir::FuncOp>(),
+                        [](ir::FuncOp func) { return func.getKind() == ir::FuncKind::Group; });
   }
   double run(std::span<const Argument> args, uint64_t seed = 0) {
     CpuRunOptions options;
@@ -184,6 +233,7 @@ void addRow(Report &report, const std::string &name, const Sample &kiln, const s
 void measure(Report &report, const std::string &name, mlir::ModuleOp source, mlir::ModuleOp kernel,
              std::vector<Tensor> tensors, int rounds) {
   Form merged(source, true), fibers(source, false);
+  check(!merged.hasGroup() && fibers.hasGroup(), "a group is not merged, or merged on fibers");
   std::vector<Argument> args(tensors.begin(), tensors.end()), otherArgs = args;
   Tensor other = take(Tensor::empty(DType::F32, tensors.back().extents()));
   otherArgs.back() = other;
@@ -226,6 +276,22 @@ void measureAttention(Report &report, int rounds) {
   measure(report, "attention 8 x 1024 x 64, split and skewed", *split, *kernel, tensors, rounds);
 }
 
+/// A launch whose blocks meet, on all workers and on one.
+void measureMeeting(Report &report, int rounds) {
+  Module source = parse(kMeeting);
+  Form form(*source, true);
+  std::vector<int64_t> shape{2, 64 * 64, 64};
+  Tensor one = randomTensor(shape), all = take(Tensor::empty(DType::F32, shape));
+  std::memcpy(all.data(), one.data(), one.numElements() * sizeof(float));
+  std::vector<Argument> oneArgs{one}, allArgs{all};
+  (void)form.run(oneArgs, /*seed=*/1);
+  (void)form.run(allArgs);
+  check(distance(one, all) == 0, "blocks that meet on one worker and on all differ");
+  std::vector<Sample> times = measureInTurns(
+      rounds, repeats, [&] { return form.run(allArgs); }, [&] { return form.run(oneArgs, 1); });
+  addRow(report, "64 blocks meet 20 times", times[0], "one worker", times[1]);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -238,11 +304,12 @@ int main(int argc, char **argv) {
       rounds = std::max(1, std::atoi(argv[i]));
   Report report;
   Module stream = parse(kStream), residual = parse(kResidual);
-  measure(report, "2x + 1, 2048 x 1024, tiles of 16 x 64", *stream, {},
-          {randomTensor({2048, 1024}), randomTensor({2048, 1024})}, rounds);
-  measure(report, "x b + r, 16384 x 64, two lanes", *residual, {},
-          {randomTensor({16384, 64}), randomTensor({64, 64}), randomTensor({16384, 64})}, rounds);
+  measure(report, "512 times 2x + 1, 256 x 512, tiles of 4 x 64", *stream, {},
+          {randomTensor({256, 512}), randomTensor({256, 512})}, rounds);
+  measure(report, "x b + r, 65536 x 64, two lanes", *residual, {},
+          {randomTensor({65536, 64}), randomTensor({64, 64}), randomTensor({65536, 64})}, rounds);
   measureAttention(report, rounds);
+  measureMeeting(report, rounds);
   report.print();
   if (!json.empty())
     report.write(json);
