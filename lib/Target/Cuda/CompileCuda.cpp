@@ -80,8 +80,9 @@ const Nvrtc *nvrtc() {
   return opened.get();
 }
 
+/// `registers` limits those of a thread; 0: as the compiler likes.
 Expected<std::string> compileByNvrtc(const Nvrtc &library, const std::string &source,
-                                     std::string &log) {
+                                     unsigned registers, std::string &log) {
   std::vector<const char *> names, texts;
   for (const DeviceHeader &header : kDeviceLibrary) {
     names.push_back(header.name);
@@ -95,9 +96,12 @@ Expected<std::string> compileByNvrtc(const Nvrtc &library, const std::string &so
                                         texts.data(), names.data()))
     return failed(error);
   auto destroy = llvm::make_scope_exit([&] { library.destroyProgram(&program); });
-  const char *options[] = {"--gpu-architecture=sm_90a", "--std=c++20", "--ptxas-options=-v",
-                           "--device-as-default-execution-space"};
-  int error = library.compileProgram(program, std::size(options), options);
+  std::string limit = "--maxrregcount=" + std::to_string(registers);
+  std::vector<const char *> options = {"--gpu-architecture=sm_90a", "--std=c++20",
+                                       "--ptxas-options=-v", "--device-as-default-execution-space"};
+  if (registers)
+    options.push_back(limit.c_str());
+  int error = library.compileProgram(program, int(options.size()), options.data());
   size_t size = 0;
   if (library.getLogSize(program, &size) == 0 && size > 1) {
     log.resize(size - 1);
@@ -140,7 +144,7 @@ std::string readText(const llvm::Twine &path) {
 }
 
 Expected<std::string> compileByNvcc(const std::string &nvcc, const std::string &source,
-                                    std::string &log) {
+                                    unsigned registers, std::string &log) {
   llvm::SmallString<128> folder;
   if (llvm::sys::fs::createUniqueDirectory("kiln-cuda", folder))
     return Status(StatusCode::IoError, "cannot make a temporary folder for nvcc");
@@ -152,10 +156,14 @@ Expected<std::string> compileByNvcc(const std::string &nvcc, const std::string &
     return Status(StatusCode::IoError, "cannot write to " + folder.str().str());
   std::string input = (folder + "/kernel.cu").str(), output = (folder + "/kernel.cubin").str(),
               said = (folder + "/log").str(), include = ("-I" + folder).str();
-  StringRef args[] = {nvcc,     "-std=c++20", "-gencode=arch=compute_90a,code=sm_90a",
-                      "-cubin", "-Xptxas",    "-v",
-                      include,  "-o",         output,
-                      input};
+  std::string limit = "-maxrregcount=" + std::to_string(registers);
+  llvm::SmallVector<StringRef> args = {
+      nvcc,     "-std=c++20", "-gencode=arch=compute_90a,code=sm_90a",
+      "-cubin", "-Xptxas",    "-v",
+      include,  "-o",         output,
+      input};
+  if (registers)
+    args.push_back(limit);
   std::string why;
   int code =
       llvm::sys::ExecuteAndWait(nvcc, args, std::nullopt, {StringRef(""), said, said}, 0, 0, &why);
@@ -216,23 +224,32 @@ Expected<std::string> cudaCompiler() {
                 "nor nvcc (PATH, or KILN_NVCC)");
 }
 
+/// Compiles, and checks what the assembler says.
+static Expected<std::string> compileOnce(const CudaUnit &unit, unsigned registers,
+                                         std::string &log) {
+  const Nvrtc *library = nvrtc();
+  Expected<std::string> cubin = library ? compileByNvrtc(*library, unit.source(), registers, log)
+                                        : compileByNvcc(findNvcc(), unit.source(), registers, log);
+  if (!cubin) // an error in emitted code is a defect of the emitter: show what it is
+    return Status(cubin.status().code(), cubin.status().message() + "\n" + log);
+  if (Status bad = checkResources(log); !bad.isOk())
+    return bad;
+  return cubin;
+}
+
 Expected<std::string> compileCuda(const CudaUnit &unit, std::string *log) {
   std::string said;
-  Expected<std::string> compiler = cudaCompiler();
-  if (!compiler)
+  if (Expected<std::string> compiler = cudaCompiler(); !compiler)
     return compiler.status();
-  const Nvrtc *library = nvrtc();
-  Expected<std::string> cubin = library ? compileByNvrtc(*library, unit.source(), said)
-                                        : compileByNvcc(findNvcc(), unit.source(), said);
+  // With 80 registers three blocks of two lanes run on a multiprocessor.
+  Expected<std::string> cubin = compileOnce(unit, unit.isMemoryBound ? 80 : 0, said);
+  if (!cubin && unit.isMemoryBound && cubin.status().code() == StatusCode::Unsupported)
+    cubin = compileOnce(unit, 0, said);
   if (log)
     *log = said;
-  auto about = [&](const Status &status) {
-    return Status(status.code(), "@" + unit.kernel.name + ": " + status.message(), unit.location);
-  };
-  if (!cubin) // an error in emitted code is a defect of the emitter: show what it is
-    return about(Status(cubin.status().code(), cubin.status().message() + "\n" + said));
-  if (Status bad = checkResources(said); !bad.isOk())
-    return about(bad);
+  if (!cubin)
+    return Status(cubin.status().code(), "@" + unit.kernel.name + ": " + cubin.status().message(),
+                  unit.location);
   return cubin;
 }
 

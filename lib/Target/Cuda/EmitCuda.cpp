@@ -302,6 +302,7 @@ private:
     unit.kernel.numTensors = Order.tensors.size();
     unit.kernel.numScalars = Order.scalars.size();
     unit.kernel.maps = Kernel.maps;
+    unit.isMemoryBound = !copies;
     std::string text = "// @" + unit.kernel.name + "\nnamespace kernel_" + name + " {\n\n";
     text += "template <typename T, int R, int C> using Reg = Tile<T, " + Layout + ">;\n";
     for (const PipeText &pipe : Pipes)
