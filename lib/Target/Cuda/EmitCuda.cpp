@@ -248,7 +248,7 @@ private:
     for (const RoleCall &role : Roles)
       (role.copies ? copies : computes) = &role;
     std::string text = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
-                       (copies ? ", 1" : "") + ")\n" + symbol.str() +
+                       (copies ? ", 1)\n" : ", KILN_BLOCKS_AT_ONCE)\n") + symbol.str() +
                        "(const __grid_constant__ Args args) {\n";
     if (!Pipes.empty()) {
       text += "  extern __shared__ __align__(1024) unsigned char memory[];\n"

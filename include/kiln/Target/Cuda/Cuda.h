@@ -26,7 +26,7 @@ struct CudaUnit {
   CudaKernel kernel;
   std::string text; ///< Of the kernel, without the include.
   SourceLoc location;
-  /// It waits for memory more than it computes: with fewer registers more of it runs at once.
+  /// It waits for memory more than it computes: several blocks at once are worth fewer registers.
   bool isMemoryBound = false;
 
   /// A file that compiles.
