@@ -35,7 +35,7 @@ struct BundleManifest {
   /// Only where the platform executes natively, or on a GPU.
   std::optional<NativeInfo> native;
   /// Only on a GPU.
-  std::vector<CudaKernel> cuda;
+  std::vector<CudaKernel> cuda = {};
 };
 
 /// Writes the files, then bundle.json. A folder that has one already is replaced file by file;
