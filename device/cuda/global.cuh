@@ -159,9 +159,12 @@ __device__ __forceinline__ To load(const Window<typename To::Element, R, C> &win
         }
       }
       Window<T, R, C> from = window.opaque();
+      const T *at = from.at(row, col);
+      bool hasRow = row >= from.rowBegin && row < from.rowEnd;
+      unsigned first = col - from.colBegin, count = hasRow ? from.colEnd - from.colBegin : 0;
 #pragma unroll
-      for (int k = 0; k < L::width; ++k)
-        result.at[i][j + k] = from.has(row, col + k) ? *from.at(row, col + k) : pad;
+      for (int k = 0; k < L::width; ++k, at += from.colStride)
+        result.at[i][j + k] = first + k < count ? *at : pad;
     }
   return result;
 }

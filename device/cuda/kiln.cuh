@@ -9,3 +9,8 @@
 #include "elementwise.cuh"
 #include "pipe.cuh"
 #include "wgmma.cuh"
+
+/// Of a kernel that waits for memory, on a multiprocessor; whoever compiles it may say.
+#ifndef KILN_BLOCKS_AT_ONCE
+#define KILN_BLOCKS_AT_ONCE 1
+#endif

@@ -138,16 +138,24 @@ struct Block {
   i64 index[3];
 };
 
+/// Of numbers that are not negative: 64-bit division takes as long as a short row.
+inline __device__ i64 quotient(i64 a, i64 b) {
+  return ((a | b) >> 32) == 0 ? i64(unsigned(a) / unsigned(b)) : a / b;
+}
+
 /// The block with this number. With `rows` > 1 so many rows of the grid's first two axes are walked
 /// together, column by column: blocks that run at once then share what they read.
 template <int rows> __device__ Block blockAt(i64 number, const i64 (&grid)[3]) {
-  i64 plane = grid[0] * grid[1];
-  i64 outer = number / plane, within = number % plane;
-  if constexpr (rows == 1)
-    return {{within / grid[1] % grid[0], within % grid[1], outer}};
-  i64 band = within / (rows * grid[1]), inBand = within % (rows * grid[1]);
-  i64 height = smaller<i64>(rows, grid[0] - band * rows);
-  return {{band * rows + inBand % height, inBand / height, outer}};
+  if (grid[1] == 1 && grid[2] == 1)
+    return {{number, 0, 0}};
+  i64 outer = quotient(number, grid[0] * grid[1]), within = number - outer * grid[0] * grid[1];
+  if constexpr (rows == 1) {
+    i64 row = quotient(within, grid[1]);
+    return {{row, within - row * grid[1], outer}};
+  }
+  i64 band = quotient(within, rows * grid[1]), inBand = within - band * rows * grid[1];
+  i64 height = smaller<i64>(rows, grid[0] - band * rows), col = quotient(inBand, height);
+  return {{band * rows + inBand - col * height, col, outer}};
 }
 
 } // namespace kiln

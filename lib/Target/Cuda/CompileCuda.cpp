@@ -80,8 +80,9 @@ const Nvrtc *nvrtc() {
   return opened.get();
 }
 
+/// For so many blocks on a multiprocessor at once.
 Expected<std::string> compileByNvrtc(const Nvrtc &library, const std::string &source,
-                                     std::string &log) {
+                                     unsigned blocks, std::string &log) {
   std::vector<const char *> names, texts;
   for (const DeviceHeader &header : kDeviceLibrary) {
     names.push_back(header.name);
@@ -95,8 +96,9 @@ Expected<std::string> compileByNvrtc(const Nvrtc &library, const std::string &so
                                         texts.data(), names.data()))
     return failed(error);
   auto destroy = llvm::make_scope_exit([&] { library.destroyProgram(&program); });
+  std::string atOnce = "-DKILN_BLOCKS_AT_ONCE=" + std::to_string(blocks);
   const char *options[] = {"--gpu-architecture=sm_90a", "--std=c++20", "--ptxas-options=-v",
-                           "--device-as-default-execution-space"};
+                           "--device-as-default-execution-space", atOnce.c_str()};
   int error = library.compileProgram(program, std::size(options), options);
   size_t size = 0;
   if (library.getLogSize(program, &size) == 0 && size > 1) {
@@ -140,7 +142,7 @@ std::string readText(const llvm::Twine &path) {
 }
 
 Expected<std::string> compileByNvcc(const std::string &nvcc, const std::string &source,
-                                    std::string &log) {
+                                    unsigned blocks, std::string &log) {
   llvm::SmallString<128> folder;
   if (llvm::sys::fs::createUniqueDirectory("kiln-cuda", folder))
     return Status(StatusCode::IoError, "cannot make a temporary folder for nvcc");
@@ -152,10 +154,11 @@ Expected<std::string> compileByNvcc(const std::string &nvcc, const std::string &
     return Status(StatusCode::IoError, "cannot write to " + folder.str().str());
   std::string input = (folder + "/kernel.cu").str(), output = (folder + "/kernel.cubin").str(),
               said = (folder + "/log").str(), include = ("-I" + folder).str();
+  std::string atOnce = "-DKILN_BLOCKS_AT_ONCE=" + std::to_string(blocks);
   StringRef args[] = {nvcc,     "-std=c++20", "-gencode=arch=compute_90a,code=sm_90a",
                       "-cubin", "-Xptxas",    "-v",
-                      include,  "-o",         output,
-                      input};
+                      include,  atOnce,       "-o",
+                      output,   input};
   std::string why;
   int code =
       llvm::sys::ExecuteAndWait(nvcc, args, std::nullopt, {StringRef(""), said, said}, 0, 0, &why);
@@ -216,23 +219,32 @@ Expected<std::string> cudaCompiler() {
                 "nor nvcc (PATH, or KILN_NVCC)");
 }
 
+/// Compiles, and checks what the assembler says.
+static Expected<std::string> compileOnce(const CudaUnit &unit, unsigned blocks, std::string &log) {
+  const Nvrtc *library = nvrtc();
+  Expected<std::string> cubin = library ? compileByNvrtc(*library, unit.source(), blocks, log)
+                                        : compileByNvcc(findNvcc(), unit.source(), blocks, log);
+  if (!cubin) // an error in emitted code is a defect of the emitter: show what it is
+    return Status(cubin.status().code(), cubin.status().message() + "\n" + log);
+  if (Status bad = checkResources(log); !bad.isOk())
+    return bad;
+  return cubin;
+}
+
 Expected<std::string> compileCuda(const CudaUnit &unit, std::string *log) {
   std::string said;
-  Expected<std::string> compiler = cudaCompiler();
-  if (!compiler)
+  if (Expected<std::string> compiler = cudaCompiler(); !compiler)
     return compiler.status();
-  const Nvrtc *library = nvrtc();
-  Expected<std::string> cubin = library ? compileByNvrtc(*library, unit.source(), said)
-                                        : compileByNvcc(findNvcc(), unit.source(), said);
+  // As many at once as do not spill; one has all registers.
+  unsigned blocks = unit.isMemoryBound ? 3 : 1;
+  Expected<std::string> cubin = compileOnce(unit, blocks, said);
+  while (!cubin && cubin.status().code() == StatusCode::Unsupported && --blocks > 0)
+    cubin = compileOnce(unit, blocks, said);
   if (log)
     *log = said;
-  auto about = [&](const Status &status) {
-    return Status(status.code(), "@" + unit.kernel.name + ": " + status.message(), unit.location);
-  };
-  if (!cubin) // an error in emitted code is a defect of the emitter: show what it is
-    return about(Status(cubin.status().code(), cubin.status().message() + "\n" + said));
-  if (Status bad = checkResources(said); !bad.isOk())
-    return about(bad);
+  if (!cubin)
+    return Status(cubin.status().code(), "@" + unit.kernel.name + ": " + cubin.status().message(),
+                  unit.location);
   return cubin;
 }
 

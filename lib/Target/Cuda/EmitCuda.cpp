@@ -248,7 +248,7 @@ private:
     for (const RoleCall &role : Roles)
       (role.copies ? copies : computes) = &role;
     std::string text = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
-                       (copies ? ", 1" : "") + ")\n" + symbol.str() +
+                       (copies ? ", 1)\n" : ", KILN_BLOCKS_AT_ONCE)\n") + symbol.str() +
                        "(const __grid_constant__ Args args) {\n";
     if (!Pipes.empty()) {
       text += "  extern __shared__ __align__(1024) unsigned char memory[];\n"
@@ -302,6 +302,7 @@ private:
     unit.kernel.numTensors = Order.tensors.size();
     unit.kernel.numScalars = Order.scalars.size();
     unit.kernel.maps = Kernel.maps;
+    unit.isMemoryBound = !copies;
     std::string text = "// @" + unit.kernel.name + "\nnamespace kernel_" + name + " {\n\n";
     text += "template <typename T, int R, int C> using Reg = Tile<T, " + Layout + ">;\n";
     for (const PipeText &pipe : Pipes)

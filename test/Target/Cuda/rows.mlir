@@ -16,7 +16,7 @@
 // CHECK-NEXT:    auto [[BOTH:t[0-9]+]] = tile::max<Reg<float, 8, 1>>([[SUM]], [[PART]]);
 // CHECK-NEXT:    [[SUM]] = [[BOTH]];
 // CHECK:       store([[SUM]], window<float, 8, 1>(args.y,
-// CHECK-LABEL: void __launch_bounds__(256)
+// CHECK-LABEL: void __launch_bounds__(256, KILN_BLOCKS_AT_ONCE)
 // CHECK:         norm_compute(args, blockAt<1>(number, args.grid), lane);
 
 kiln.func @main(%x: !kiln.tensor<?x?xbf16>, %y: !kiln.tensor<?x?xf32>) orchestration {

@@ -26,6 +26,8 @@ struct CudaUnit {
   CudaKernel kernel;
   std::string text; ///< Of the kernel, without the include.
   SourceLoc location;
+  /// It waits for memory more than it computes: several blocks at once are worth fewer registers.
+  bool isMemoryBound = false;
 
   /// A file that compiles.
   std::string source() const;
@@ -37,8 +39,9 @@ Expected<std::vector<CudaUnit>> emitCuda(mlir::ModuleOp compiled);
 std::string cudaSource(const std::vector<CudaUnit> &units);
 
 /// A cubin for sm_90a, by NVRTC if the process can open it, else by nvcc; NotFound if there is
-/// neither. Code that spills registers, keeps a stack frame or has its matrix instructions serialized
-/// is an error: it would run at a fraction of the speed. `log` gets what the compiler said.
+/// neither. Code that spills registers, keeps a stack frame or has its matrix instructions
+/// serialized is an error: it would run at a fraction of the speed. `log` gets what the compiler
+/// said.
 Expected<std::string> compileCuda(const CudaUnit &unit, std::string *log = nullptr);
 
 /// The compiler that compileCuda uses, with its version: "nvrtc 13.0". NotFound if there is none.
