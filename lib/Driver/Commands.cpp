@@ -34,6 +34,9 @@ void printErrors(const std::vector<Status> &errors, std::FILE *to) {
 int emitCommand(const Source &source, const std::string &target, const RunSettings &options) {
   if (target != "ir" && target != "torch" && target != "llvm" && target != "orchestration")
     return badInput("there is no target '" + target + "'; use ir, torch, orchestration or llvm");
+  if (options.json && target != "orchestration")
+    return badInput(
+        "--json is for --target orchestration; a program, PyTorch and LLVM IR are text");
   bool asWritten = target == "ir" && options.lastPass.empty() && options.platform.empty();
   std::optional<CompiledProgram> compiled;
   if (!asWritten) {
