@@ -38,6 +38,8 @@ int emitCommand(const Source &source, const std::string &target, const RunSettin
       target != "orchestration")
     return badInput("there is no target '" + target +
                     "'; use ir, torch, orchestration, llvm or cuda");
+  if (options.json && target != "orchestration")
+    return badInput("--json is for --target orchestration; the other targets are text");
   bool asWritten = target == "ir" && options.lastPass.empty() && options.platform.empty();
   std::optional<CompiledProgram> compiled;
   if (!asWritten) {

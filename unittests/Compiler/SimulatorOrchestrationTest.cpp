@@ -416,4 +416,39 @@ kiln.func @role(%x: !kiln.tensor<4x8xf32> in, %y: !kiln.tensor<4x8xf32> in) role
   EXPECT_OK(program.run("k", {a, n, a, b}));
 }
 
+TEST(SimulatorOrchestration, WhatIsNotPreparedNamesThePass) {
+  Program returns(R"mlir(
+kiln.func @main(%x: !kiln.tensor<4x8xf32> in) -> !kiln.tensor<4x8xf32> orchestration { kiln.return %x }
+)mlir");
+  Program incore(R"mlir(
+kiln.func @main(%x: !kiln.tensor<4x8xf32> in) orchestration {
+  %t = kiln.incore "k" {
+    kiln.dump %x
+  }
+}
+)mlir");
+  Tensor x = poisoned(DType::F32, {4, 8});
+  expectError(returns.run("main", {x}), StatusCode::FailedPrecondition,
+              {"@main returns tensors; run kiln-results-to-out-params first"});
+  expectError(
+      incore.run("main", {x}), StatusCode::FailedPrecondition,
+      {"kiln.incore", "is still in place; run kiln-outline first", incore.lineOf("incore")});
+}
+
+TEST(SimulatorOrchestration, TooManyBlocksAtABarrierAreRefused) {
+  Program program(R"mlir(
+kiln.func @meet(%x: !kiln.tensor<4x8xf32> in) incore {
+  kiln.dump %x
+  tile.barrier
+}
+kiln.func @main(%x: !kiln.tensor<4x8xf32> in) orchestration {
+  %t = kiln.submit @meet(%x) grid(20000) sync_start
+}
+)mlir");
+  expectError(program.run("main", {poisoned(DType::F32, {4, 8})}), StatusCode::Unsupported,
+              {"@meet contains a barrier and runs with 20000 blocks; the simulator runs at most "
+               "16384 at once",
+               program.lineOf("@meet")});
+}
+
 } // namespace
