@@ -53,6 +53,7 @@ bench: build ## build, then run the CPU benchmarks
 	rm -f build/bench/bench.json
 	build/bin/kiln_bench_engine --json build/bench/bench.json
 	build/bin/kiln_bench_jit --json build/bench/bench.json
+	build/bin/kiln_bench_groups --json build/bench/bench.json
 	build/bin/kiln_bench_kernels --json build/bench/bench.json
 
 verify-all: build ## compile every example for every machine, verify each pass, prove, simulate, conformance at length

@@ -8,6 +8,8 @@ one more than a tile, and such that no tile is full.
 # common, so that each value meets each.
 NASTY = "inf,-inf,nan,1e-40,-1e-45,3.4e38,-3.4e38,0,-0,1,65504"
 OTHERS = "1,-inf,0,2,-3.4e38,1e-38,nan"
+# On cpu a group is one function where that is possible, or roles on fibers.
+GROUPS = ["", "--fibers"]
 
 
 def args(**specs):
@@ -83,9 +85,10 @@ CASES = {
                pairs(["--form deterministic"], products("a=mk b=kn c=mn", (1, 1, 1), (33, 65, 129))),
     "top_k": ["", "--K 2 " + args(x="5x2", values="5x2", columns="5x2"),
               args(x="17x200:0,3,1,3", values="17x8", columns="17x8"), "--K 1 " + args(x="1x1", values="1x1", columns="1x1")],
-    "feedback": ["--slots 1", "--slots 3", args(x="1x64", y="1x64"), args(x="0x64", y="0x64")],
-    "two_groups": ["", "--slots 1"],
-    "matmul_residual_pipes": [f"--split {s} --slots {n}" for s in ("none", "up_down", "left_right") for n in (1, 2)],
+    "feedback": pairs(GROUPS, ["--slots 1", "--slots 3", args(x="1x64", y="1x64"), args(x="0x64", y="0x64")]),
+    "two_groups": pairs(GROUPS, ["", "--slots 1"]),
+    "matmul_residual_pipes": pairs(GROUPS, [f"--split {s} --slots {n}" for s in ("none", "up_down", "left_right")
+                                            for n in (1, 2)]),
     "flash_attention": ["", "--causal yes", attention(2, 5, 130), attention(1, 65, 63), attention(1, 1, 1),
                         "--causal yes " + attention(1, 33, 33), "--causal yes " + attention(1, 1, 1)],
     "swiglu_ffn": ["", ffn(1, 40, 33), ffn(33, 31, 1)],

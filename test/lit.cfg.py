@@ -7,8 +7,10 @@
 #   %compile     the same, to compile C++ that uses them; such a test says `REQUIRES: orchestration-compiler`
 #   %python      a Python that has torch; such a test says `REQUIRES: torch`
 #   %any_python  a Python 3 of which nothing more is known
-# Features: `torch` when scripts/find-python finds such a Python, `kiln` when the `kiln` tool is built.
+# Features: `cuda-compiler` when NVRTC or nvcc is there, `no-gpu` without a CUDA driver,
+# `torch` when scripts/find-python finds such a Python, `kiln` when the `kiln` tool is built.
 # A test whose requirement is missing is reported as unsupported, by name.
+import ctypes
 import os
 import subprocess
 import sys
@@ -52,6 +54,23 @@ if lit.util.which("gdb") and not config.kiln_sanitize:
     config.available_features.add("gdb")
 if config.cxx_id == "Clang":
     config.available_features.add("clang")
+
+# What compiles CUDA C++ here, and whether a driver might run it; the compiler looks in the same places.
+cuda_libraries = ("libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so.13",
+                  "/usr/local/cuda/lib/libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.12")
+
+
+def can_open(library):
+    try:
+        return bool(ctypes.CDLL(library))
+    except OSError:
+        return False
+
+
+if any(map(can_open, cuda_libraries)) or lit.util.which("nvcc") or os.access("/usr/local/cuda/bin/nvcc", os.X_OK):
+    config.available_features.add("cuda-compiler")
+if not can_open("libcuda.so.1"):
+    config.available_features.add("no-gpu")
 
 find_python = subprocess.run(
     [os.path.join(config.kiln_source_root, "scripts", "find-python")], capture_output=True, text=True, check=False

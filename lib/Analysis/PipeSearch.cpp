@@ -15,8 +15,6 @@
 //===----------------------------------------------------------------------------===//
 #include "PipeSearch.h"
 
-#include "PipeFacts.h"
-
 #include "llvm/Support/MathExtras.h"
 
 #include <numeric>
@@ -386,9 +384,7 @@ bool Search::proveAnotherRound(State state) {
 
 } // namespace
 
-/// Proves it with `values` of some parameters given as expressions of others.
-static bool holdsWith(GroupModel &model, const std::vector<int64_t> &slots,
-                      ArrayRef<Expr> assumptions, const Env &values) {
+Facts knownBounds(GroupModel &model, const Env &values) {
   Facts facts(model.scalars);
   auto assumeBounds = [&](const Expr &expr) {
     model.scalars.forEachAtom(model.scalars.substitute(expr, values), [&](Atom atom) {
@@ -408,6 +404,13 @@ static bool holdsWith(GroupModel &model, const std::vector<int64_t> &slots,
       if (auto *branch = std::get_if<Branch>(&step))
         assumeBounds(branch->condition);
     });
+  return facts;
+}
+
+/// Proves it with `values` of some parameters given as expressions of others.
+static bool holdsWith(GroupModel &model, const std::vector<int64_t> &slots,
+                      ArrayRef<Expr> assumptions, const Env &values) {
+  Facts facts = knownBounds(model, values);
   for (const Expr &assumption : assumptions)
     if (!facts.assume(model.scalars.substitute(assumption, values)))
       return true;

@@ -3,6 +3,7 @@
 #define KILN_LIB_ANALYSIS_PIPESEARCH_H
 
 #include "PipeExecution.h"
+#include "PipeFacts.h"
 
 namespace kiln::pipes {
 
@@ -10,6 +11,10 @@ namespace kiln::pipes {
 /// `assumptions` are at least 0. False means that no proof was found, not that there is none.
 bool holdsForAll(GroupModel &model, const std::vector<int64_t> &slots,
                  llvm::ArrayRef<Expr> assumptions);
+
+/// What is known of the scalars that trip counts and conditions are made of, with some of them
+/// replaced by `values`.
+Facts knownBounds(GroupModel &model, const Env &values);
 
 } // namespace kiln::pipes
 

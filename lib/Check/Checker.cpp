@@ -63,6 +63,8 @@ static std::vector<int64_t> indicesOf(const Access &access, const Footprint &at,
 void Checker::memoryIsAccessed(const Access &access, const Footprint &at, AccessKind kind) {
   if (!access.agent)
     return;
+  if (std::optional<std::string> promise = Boxes.findBroken(at, access.agent->block))
+    tellBrokenBox(access, *promise);
   for (const ShadowMemory::Problem &problem : Shadow.access(at, kind, *access.agent, access.op)) {
     Access element{
         access.op, access.name, access.tensor, indicesOf(access, at, problem.row, problem.col),
@@ -208,6 +210,15 @@ void Checker::tellUnwritten(const Access &element) {
   finding->message = "reads " + describeElement(element) + ", which nobody has written";
   if (Operation *alloc = ir::rootOf(element.name).getDefiningOp())
     finding->notes.push_back({"allocated here", sourceLocOf(alloc->getLoc())});
+}
+
+void Checker::tellBrokenBox(const Access &access, const std::string &promise) {
+  Finding *finding = Found.add(FindingKind::Fault, access.op);
+  if (!finding)
+    return;
+  setPlace(*finding, *access.agent);
+  finding->message = describeBlock(*access.agent) + " goes beyond what the signature says of " +
+                     promise + "; this is a defect of Kiln, not of the program";
 }
 
 void Checker::freedSlotIsUsed(const Agent &agent, Operation *op, tile::PopOp pop, Operation *free,

@@ -15,6 +15,7 @@
 #include "GlobalMemory.h"
 #include "Order.h"
 #include "ShadowMemory.h"
+#include "TaskBoxes.h"
 
 namespace kiln::sim {
 
@@ -32,6 +33,8 @@ public:
   void taskIsSubmitted(mlir::Operation *op, std::optional<Access> predicate = std::nullopt);
   /// Before its predicate is read and its blocks run.
   void taskStarts(uint64_t task, const Trace &trace);
+  /// What the kernel promises of the blocks that come next.
+  void argumentsAre(TaskBoxes boxes) { Boxes = std::move(boxes); }
   /// kiln.get: waits for whoever may write the element, then reads it.
   void orchestrationReads(const Access &access, const Trace &trace);
   void blockStarts(std::array<int64_t, 3> block) { Happens.beginBlock(CurrentTask, block); }
@@ -51,6 +54,7 @@ public:
 private:
   void tellRace(const Access &element, AccessKind kind, const ShadowMemory::Record &other);
   void tellUnwritten(const Access &element);
+  void tellBrokenBox(const Access &access, const std::string &promise);
   void tellPaddedReduction(const Agent &agent, tile::ReduceOp op, const Tile &tile);
   /// Unless an operand has NaN already.
   void tellNan(Interpreter &in, mlir::Operation *op, std::array<int64_t, 2> element);
@@ -59,6 +63,7 @@ private:
   Order Happens;
   ShadowMemory Shadow;
   uint64_t CurrentTask = 0;
+  TaskBoxes Boxes;
   std::vector<mlir::Operation *> Submits; ///< By task.
   /// What the predicate of a task that has not started reads. Unlike an Access it keeps the tensor.
   struct Predicate {

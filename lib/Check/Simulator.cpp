@@ -6,6 +6,7 @@
 #include "Checker.h"
 #include "Orchestration.h"
 
+#include "kiln/Dialect/Kiln/Members.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Target/Signature/Arguments.h"
 #include "kiln/Target/Signature/Signature.h"
@@ -124,9 +125,7 @@ Status Simulation::registerKernels() {
     record.function = runKernel;
     record.signature = std::move(*signature);
     record.user = &Kernels.emplace_back(Kernel{this, func});
-    if (func.getKind() == ir::FuncKind::Group)
-      for (ir::CallOp call : func.getBody().getOps<ir::CallOp>())
-        record.members.push_back(call.getCallee().str());
+    record.members = ir::membersOf(func);
     if (Expected<int32_t> id = Registry.add(std::move(record)); !id)
       return id.status().withLocation(sourceLocOf(func.getLoc()));
   }
@@ -169,6 +168,9 @@ Status Simulation::runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_
     return values.status();
   if (Options.runTask)
     return runElsewhere(func, *values, range, ctx);
+  if (Checks)
+    if (const KernelRecord *kernel = Registry.find(func.getSymName().str()))
+      Checks->argumentsAre({*kernel->signature, args});
   sim::Random *random = Options.seed ? &Choices : nullptr;
   sim::BlockContext context{Symbols, Memory, Options.machine, random, Operations};
   sim::Place place;

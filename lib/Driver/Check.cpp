@@ -154,7 +154,8 @@ int checkCommand(const Source &source, const RunSettings &options) {
     if (int status = verifyEachPass(source, options))
       return status;
   CompileSettings settings = options;
-  settings.prove = false; // it is done below, with a report
+  settings.prove = false;       // it is done below, with a report
+  settings.mergeGroups = false; // then nobody would race any more
   int status = kBadInput;
   std::optional<CompiledProgram> compiled = compile(source, settings, status);
   if (!compiled)

@@ -1,7 +1,9 @@
 //===- Commands.cpp - `kiln emit`, `kiln build`, `kiln machines` ----------------------===//
+#include "CudaBundle.h"
 #include "Driver.h"
 #include "NativeBundle.h"
 
+#include "kiln/Target/Cuda/Cuda.h"
 #include "kiln/Target/Llvm/Llvm.h"
 #include "kiln/Target/Orchestration/Orchestration.h"
 #include "kiln/Target/Signature/Signature.h"
@@ -12,7 +14,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 using namespace mlir;
 
@@ -27,20 +28,24 @@ int badInput(const std::string &message) {
 void printErrors(const std::vector<Status> &errors, std::FILE *to) {
   std::fflush(stdout);
   for (const Status &error : errors) {
-    std::fprintf(to, "%s\n", error.str().c_str());
+    std::fprintf(to, "%s%s\n", error.location().isKnown() ? "" : "kiln: ", error.str().c_str());
     std::fputs(quoteLine(error.location()).c_str(), to);
   }
 }
 
 int emitCommand(const Source &source, const std::string &target, const RunSettings &options) {
-  if (target != "ir" && target != "torch" && target != "llvm" && target != "orchestration")
-    return badInput("there is no target '" + target + "'; use ir, torch, orchestration or llvm");
+  if (target != "ir" && target != "torch" && target != "llvm" && target != "cuda" &&
+      target != "orchestration")
+    return badInput("there is no target '" + target +
+                    "'; use ir, torch, orchestration, llvm or cuda");
   bool asWritten = target == "ir" && options.lastPass.empty() && options.platform.empty();
   std::optional<CompiledProgram> compiled;
   if (!asWritten) {
     CompileSettings settings = options;
     if (options.platform.empty() && target == "llvm")
       settings.platform = "cpu";
+    else if (options.platform.empty() && target == "cuda")
+      settings.platform = "h200";
     else if (options.platform.empty() && !options.lastPass.empty())
       settings.platform = CompileSettings().platform;
     int status = kBadInput;
@@ -51,6 +56,12 @@ int emitCommand(const Source &source, const std::string &target, const RunSettin
   Expected<std::string> text = [&]() -> Expected<std::string> {
     if (target == "llvm")
       return emitLlvmIr(module);
+    if (target == "cuda") {
+      Expected<std::vector<CudaUnit>> units = emitCuda(module);
+      if (!units)
+        return units.status();
+      return cudaSource(*units);
+    }
     if (target == "torch")
       return emitTorch(module, {options.entry, options.unboundedSlots, options.checkShapes});
     if (target == "orchestration") {
@@ -77,27 +88,6 @@ int emitCommand(const Source &source, const std::string &target, const RunSettin
 // Bundles
 //===----------------------------------------------------------------------===//
 
-static bool readWhole(const std::filesystem::path &path, std::string &bytes) {
-  std::ifstream file(path, std::ios::binary);
-  bytes.assign(std::istreambuf_iterator<char>(file), {});
-  return file.good() || file.eof();
-}
-
-/// Writes beside the file and renames, so that a reader sees all of it or nothing.
-static bool writeWhole(const std::filesystem::path &path, const std::string &bytes) {
-  std::filesystem::path temporary = path.string() + ".tmp";
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file << bytes;
-  file.close();
-  std::error_code error;
-  if (!file.fail())
-    std::filesystem::rename(temporary, path, error);
-  bool good = !file.fail() && !error;
-  if (!good)
-    std::filesystem::remove(temporary, error);
-  return good;
-}
-
 /// A symbol may hold any character; a file's name should not.
 static std::string fileNameFor(StringRef symbol) {
   std::string name;
@@ -108,9 +98,9 @@ static std::string fileNameFor(StringRef symbol) {
 
 int buildCommand(const Source &source, const RunSettings &options) {
   const std::string &platform = options.platform, &out = options.out;
-  if (platform != "cpu" && platform != "a2a3sim" && platform != "a5sim")
-    return badInput("bundles can be built for cpu, a2a3sim and a5sim so far, not for '" + platform +
-                    "'");
+  if (platform != "cpu" && platform != "h200" && platform != "a2a3sim" && platform != "a5sim")
+    return badInput("bundles can be built for cpu, h200, a2a3sim and a5sim so far, not for '" +
+                    platform + "'");
   if (platform != "cpu" && !options.cpu.empty())
     return badInput("--cpu is for -p cpu");
   int status = kBadInput;
@@ -126,38 +116,35 @@ int buildCommand(const Source &source, const RunSettings &options) {
   }
   std::string orchestrationFile = "orchestration/" + fileNameFor(entry.getSymName()) + ".cpp";
   KernelConfig config = orchestration->kernelConfig(platform, orchestrationFile, "program.mlir");
-  namespace fs = std::filesystem;
-  std::error_code error;
-  fs::create_directories(fs::path(out) / "orchestration", error);
-  if (error)
-    return badInput("cannot make the folder " + out + ": " + error.message());
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  compiled->module->print(os);
-  if (!writeWhole(fs::path(out) / "program.mlir", text))
-    return badInput("cannot write " + out + "/program.mlir");
-  if (!writeWhole(fs::path(out) / orchestrationFile, orchestration->code))
-    return badInput("cannot write " + out + "/" + orchestrationFile);
-  if (Status failed = writeKernelConfig(config, out); !failed.isOk())
-    return badInput(failed.message());
+  Expected<std::string> json = renderKernelConfigJson(config);
+  Expected<std::string> python = renderKernelConfigPython(config);
+  for (const Expected<std::string> *text : {&json, &python})
+    if (!*text)
+      return badInput(text->status().message());
   BundleManifest manifest;
   manifest.program = source.name;
   manifest.platform = platform;
   manifest.entry = entry.getSymName().str();
   for (const KernelConfigEntry &kernel : config.kernels)
     manifest.kernels.push_back(kernel.name);
-  std::map<std::string, std::string> files;
-  for (const std::string &name :
-       {std::string("program.mlir"), orchestrationFile, std::string("kernel_config.json"),
-        std::string("kernel_config.py")})
-    if (!readWhole(fs::path(out) / name, files[name]))
-      return badInput("cannot read back " + out + "/" + name);
-  if (platform == "cpu")
-    if (Status failed = addNativeCode(*compiled->module, options.cpu, manifest, files);
-        !failed.isOk()) {
-      printErrors({failed});
-      return kBadInput;
-    }
+  std::map<std::string, std::string> files{{orchestrationFile, orchestration->code},
+                                           {"kernel_config.json", *json},
+                                           {"kernel_config.py", *python}};
+  llvm::raw_string_ostream(files["program.mlir"]) << *compiled->module;
+  for (const auto &[name, text] : compiled->passes)
+    files["passes/" + name] = text;
+  Status added = platform == "cpu" ? addNativeCode(*compiled->module, options.cpu, manifest, files)
+                 : platform == "h200" ? addCudaCode(*compiled->module, manifest, files)
+                                      : Status::ok();
+  if (!added.isOk()) {
+    printErrors({added});
+    return kBadInput;
+  }
+  // Only now: whatever was refused above leaves the bundle of yesterday as it is.
+  std::error_code error;
+  std::filesystem::create_directories(out, error);
+  if (error)
+    return badInput("cannot make the folder " + out + ": " + error.message());
   if (Status failed = writeBundle(out, manifest, files); !failed.isOk())
     return badInput(failed.message());
   std::printf("%s for %s: %s (%zu kernel%s)\n", source.name.c_str(), platform.c_str(), out.c_str(),

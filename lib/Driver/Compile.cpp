@@ -12,28 +12,25 @@ using namespace mlir;
 namespace kiln {
 namespace {
 
-/// Writes the program after each pass to a file of its own.
+/// Gives the text of the program after each pass to somebody.
 class PassDump final : public PassInstrumentation {
 public:
-  explicit PassDump(std::string dir, Status &failed) : Dir(std::move(dir)), Failed(failed) {}
+  /// Given "00-kiln-inline.mlir" and the text.
+  using Taker = std::function<void(std::string name, std::string text)>;
+  explicit PassDump(Taker take) : Take(std::move(take)) {}
 
   void runAfterPass(Pass *pass, Operation *op) override {
-    if (!isa<ModuleOp>(op) || pass->getArgument().empty() || !Failed.isOk())
+    if (!isa<ModuleOp>(op) || pass->getArgument().empty())
       return;
     char number[8];
     std::snprintf(number, sizeof number, "%02u-", Number++);
-    std::string path = Dir + "/" + number + pass->getArgument().str() + ".mlir", text;
+    std::string text;
     llvm::raw_string_ostream(text) << *op << "\n";
-    std::ofstream file(path, std::ios::binary | std::ios::trunc);
-    file << text;
-    file.close();
-    if (file.fail())
-      Failed = Status(StatusCode::IoError, "cannot write " + path);
+    Take(number + pass->getArgument().str() + ".mlir", std::move(text));
   }
 
 private:
-  std::string Dir;
-  Status &Failed;
+  Taker Take;
   unsigned Number = 0;
 };
 
@@ -79,6 +76,13 @@ Status makeFolder(const std::string &dir) {
              : Status::ok();
 }
 
+Status writeFile(const std::string &path, const std::string &text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  return file.fail() ? Status(StatusCode::IoError, "cannot write " + path) : Status::ok();
+}
+
 } // namespace
 
 std::optional<CompiledProgram> compile(const Source &source, const CompileSettings &options,
@@ -108,15 +112,24 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
   MLIRContext *context = compiled.module->getContext();
   PassManager passes(context);
   std::vector<std::string> names;
-  PipelineOptions pipeline{machine, options.lastPass, options.remarks, options.prove};
+  PipelineOptions pipeline{machine, options.lastPass, options.remarks, options.prove,
+                           options.mergeGroups};
   if (!buildPipeline(passes, pipeline, &names))
-    return refuse("there is no pass '" + options.lastPass +
-                  "'; the passes are, in order: " + llvm::join(names, ", "));
+    return refuse("there is no pass '" + options.lastPass + "' for " + options.platform +
+                  "; its passes are, in order: " + llvm::join(names, ", "));
   Status dumpFailed = Status::ok();
   if (!options.dumpPasses.empty()) {
     dumpFailed = makeFolder(options.dumpPasses);
-    passes.addInstrumentation(std::make_unique<PassDump>(options.dumpPasses, dumpFailed));
+    passes.addInstrumentation(
+        std::make_unique<PassDump>([&](const std::string &name, const std::string &text) {
+          if (dumpFailed.isOk())
+            dumpFailed = writeFile(options.dumpPasses + "/" + name, text);
+        }));
   }
+  if (options.keepPasses)
+    passes.addInstrumentation(std::make_unique<PassDump>([&](std::string name, std::string text) {
+      compiled.passes.emplace_back(std::move(name), std::move(text));
+    }));
   if (instrumentation)
     passes.addInstrumentation(std::move(instrumentation));
 

@@ -44,8 +44,10 @@ struct CompileSettings {
   std::string platform = "a2a3sim", entry = {};
   std::string lastPass = {};   ///< Stop after it; empty: run all.
   std::string dumpPasses = {}; ///< A folder for one file a pass; empty: none.
+  bool keepPasses = false;     ///< Hand the text after each pass over in CompiledProgram.
   bool remarks = false;        ///< Print what passes did and why not more.
   bool prove = true;           ///< Fail where the pipes of a group are refuted.
+  bool mergeGroups = true;     ///< On cpu: one function for a group, where that is possible.
 };
 
 /// A program compiled for a platform, and the function a run starts with.
@@ -53,6 +55,7 @@ struct CompiledProgram {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   ir::FuncOp entry;
   const Machine *machine; ///< Null for the torch platform: only prepared.
+  std::vector<std::pair<std::string, std::string>> passes = {}; ///< "00-kiln-inline.mlir", text.
 };
 
 /// Runs the passes of the platform on a copy of the program. Errors have been printed when there is
@@ -104,8 +107,8 @@ struct RunSettings : CompileSettings {
   uint64_t seeds = 0; ///< Schedules to check, from `seed` on; 0: run one without checks.
   bool verifyEach = false;
   uint64_t verifyMemory = 1024; ///< MiB it may take to remember what tasks read and wrote.
-  bool nan = false;    ///< Also report where NaN is born.
-  std::string command; ///< How to run this again, seeds left out.
+  bool nan = false;             ///< Also report where NaN is born.
+  std::string command;          ///< How to run this again, seeds left out.
   bool json = false, noReference = false, noFormula = false, checkShapes = false,
        unboundedSlots = false;
 };
@@ -129,7 +132,8 @@ Status runReferenceByTask(mlir::ModuleOp module, ir::FuncOp entry, const Source 
 using Orchestrate = std::function<Status(Engine &, std::span<const Argument>)>;
 /// The entry of a compiled orchestration (kiln emit --target orchestration). The file stays loaded.
 Expected<Orchestrate> loadOrchestration(const std::string &path, mlir::ModuleOp module,
-                                        ir::FuncOp entry, const Source &source);
+                                        ir::FuncOp entry, const Source &source,
+                                        const std::string &platform);
 
 int runCommand(const Source &source, const RunSettings &options);
 /// Proof of the pipes, then simulations with options.seeds seeds from options.seed on.

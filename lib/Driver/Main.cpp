@@ -3,6 +3,7 @@
 
 #include "kiln/Jit/Jit.h"
 #include "kiln/runtime/bundle.h"
+#include "kiln/runtime/tool_output.h"
 
 #include "mlir/Parser/Parser.h"
 #include "llvm/Config/llvm-config.h"
@@ -174,7 +175,7 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
     app.add_flag("--json", run.json, "Machine-readable output");
   } else if (line.command == "emit") {
-    app.add_option("--target", line.target, "ir, torch, orchestration or llvm")
+    app.add_option("--target", line.target, "ir, torch, orchestration, llvm or cuda")
         ->capture_default_str();
     run.platform = "";
     app.add_option("-p,--platform", run.platform,
@@ -194,8 +195,16 @@ int parseOptions(CommandLine &line, const std::string &program,
         "is given");
     app.add_option("-o,--out", run.out, "The folder of the bundle")->required();
   }
-  app.add_option("--dump-passes", run.dumpPasses,
-                 "Write the program after each pass to a file of this folder");
+  CLI::Option *dumpPasses = app.add_option(
+      "--dump-passes", run.dumpPasses,
+      std::string("Write the program after each pass to a file of this folder") +
+          (line.command == "build" ? "; into passes/ of the bundle if none is given" : ""));
+  if (line.command == "build")
+    dumpPasses->expected(0, 1);
+  if (line.command != "check") // which looks at groups as they are written
+    app.add_flag(
+        "--fibers{false}", run.mergeGroups,
+        "With -p cpu: roles of groups always run on fibers, never merged into one function");
   app.add_flag("--remarks", run.remarks, "Say what the passes did, and why not more");
   app.footer(help);
   std::vector<std::string> reversed(args.rbegin(), args.rend());
@@ -204,6 +213,12 @@ int parseOptions(CommandLine &line, const std::string &program,
   } catch (const CLI::ParseError &error) {
     return parseError(app, error);
   }
+  for (const char *name : {"--out", "--after", "--entry", "--orchestration", "--dump-passes"})
+    if (const CLI::Option *option = app.get_option_no_throw(name);
+        option && option->count() > 0 && llvm::is_contained(option->results(), "") &&
+        !(option == dumpPasses && option->get_expected_min() == 0))
+      return badInput(std::string(name) + ": expected a name, found nothing");
+  run.keepPasses = line.command == "build" && dumpPasses->count() > 0 && run.dumpPasses.empty();
   if (StringRef(seed).getAsInteger(10, run.seed))
     return badInput("--seed " + seed + ": expected an integer of at least 0");
   if (!seeds.empty() && (StringRef(seeds).getAsInteger(10, run.seeds) || run.seeds == 0))
@@ -366,7 +381,7 @@ int main(int argc, char **argv, const ProgramBuilder &build, const Example &exam
   auto runOnce = [&](const std::vector<std::string> &all) {
     return runExample(argv[0], command, all, build, example);
   };
-  return command == "run" ? runBatch(args, runOnce) : runOnce(args);
+  return finishOutput(command == "run" ? runBatch(args, runOnce) : runOnce(args));
 }
 
 static const char kUsage[] =
@@ -377,7 +392,7 @@ static const char kUsage[] =
     "  kiln check PROG [--seeds N] [--arg NAME=SPEC]...   prove the pipes, simulate many "
     "schedules\n"
     "  kiln emit PROG [--target T] [--after PASS]         print the program at a stage; T is ir, "
-    "torch, orchestration or llvm\n"
+    "torch, orchestration, llvm or cuda\n"
     "  kiln build PROG [-p PLATFORM] -o DIR               compile to a bundle\n"
     "  kiln dump DIR [--task N] [--export npy|txt] ...    look into a dump\n"
     "  kiln exec DIR [--arg NAME=SPEC]...                 verify and run a bundle\n"
@@ -386,7 +401,7 @@ static const char kUsage[] =
     "\n"
     "PROG is a .mlir file or a compiled example. kiln COMMAND --help says more.\n";
 
-int toolMain(int argc, char **argv) {
+static int runTool(int argc, char **argv) {
   std::vector<std::string> args(argv + 1, argv + argc);
   if (args.empty() || args[0] == "--help" || args[0] == "-h") {
     std::fputs(kUsage, args.empty() ? stderr : stdout);
@@ -442,5 +457,7 @@ int toolMain(int argc, char **argv) {
   execv(path.c_str(), pointers.data());
   return badInput("cannot run " + path);
 }
+
+int toolMain(int argc, char **argv) { return finishOutput(runTool(argc, argv)); }
 
 } // namespace kiln

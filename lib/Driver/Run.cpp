@@ -122,7 +122,8 @@ Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const Ru
   simulator.program = source.name;
   simulator.platform = options.platform;
   if (!options.orchestration.empty()) {
-    Expected<Orchestrate> loaded = loadOrchestration(options.orchestration, module, entry, source);
+    Expected<Orchestrate> loaded =
+        loadOrchestration(options.orchestration, module, entry, source, options.platform);
     if (!loaded)
       return loaded.status();
     simulator.orchestrate = *loaded;
@@ -233,8 +234,10 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
 bool isAvailable(const std::string &platform, std::string &message) {
   if (platform == "cpu" || platform == "torch" || platform == "a2a3sim" || platform == "a5sim")
     return true;
-  message = platform == "h200" ? "platform '" + platform + "' is not built yet"
-                               : "there is no platform '" + platform + "'";
+  message = platform == "h200"
+                ? "platform 'h200' runs from bundles: kiln build -p h200 -o DIR here, "
+                  "then kiln-exec DIR where the GPU is"
+                : "there is no platform '" + platform + "'";
   message += "; use cpu, a2a3sim, a5sim or torch";
   return false;
 }
@@ -278,7 +281,7 @@ int runCommand(const Source &source, const RunSettings &options) {
     return badInput("--orchestration runs one schedule of a simulator; leave out -p torch, -p cpu, "
                     "--seeds and --nan");
   if (options.timeline && options.platform == "torch")
-    return badInput("the torch platform has no timeline; use a2a3sim or a5sim");
+    return badInput("the torch platform has no timeline; use cpu, a2a3sim or a5sim");
   if (options.timeline && options.seeds > 0)
     return badInput("a timeline shows one schedule; leave out --seeds and --nan");
   if (options.verifyEach)

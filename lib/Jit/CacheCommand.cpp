@@ -142,6 +142,12 @@ int cacheCommand(int argc, const char *const *argv) {
     CLI::App *clearing = app.add_subcommand("clear", "Removes all entries");
     app.add_subcommand("verify", "Checks every entry; exit code 1 if any is damaged");
     app.require_subcommand(1);
+    auto isAsked = [&](const CLI::App *command) {
+      return argc > 1 && command->get_name() == argv[1];
+    };
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands(isAsked).empty())
+      return complain("there is no command '" + std::string(argv[1]) +
+                      "'; use ls, stat, clear or verify");
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {

@@ -1,3 +1,4 @@
+#include "kiln/Dialect/Kiln/Members.h"
 #include "kiln/Jit/ProgramSource.h"
 #include "kiln/Target/Llvm/Llvm.h"
 #include "kiln/Target/Signature/Signature.h"
@@ -7,11 +8,15 @@ using namespace mlir;
 namespace kiln {
 
 static Expected<NativeKernel> describeKernel(ModuleOp module, const CpuKernel &kernel) {
-  Expected<Signature> signature = signatureOf(module.lookupSymbol<ir::FuncOp>(kernel.name));
+  auto func = module.lookupSymbol<ir::FuncOp>(kernel.name);
+  Expected<Signature> signature = signatureOf(func);
   if (!signature)
     return signature.status();
-  return NativeKernel{kernel.name, kernel.symbol, kernel.workspaceBytes, std::move(*signature),
+  NativeKernel native{kernel.name, kernel.symbol, kernel.workspaceBytes, std::move(*signature),
                       kernel.group};
+  if (!native.group)
+    native.members = ir::membersOf(func);
+  return native;
 }
 
 /// The kernels by their numbers, and the orchestration that launches them.

@@ -38,11 +38,13 @@ constexpr Path kAscend910bPaths[] = {{"gm", "vec"},   {"gm", "mat"},    {"vec", 
 constexpr Path kAscend950Paths[] = {
     {"gm", "vec"},   {"gm", "mat"},  {"vec", "gm"}, {"mat", "left"}, {"mat", "right"},
     {"mat", "bias"}, {"acc", "mat"}, {"acc", "gm"}, {"vec", "mat"},  {"acc", "vec"}};
-// The table's "shared <> registers", for each of the two names that registers and shared memory
-// have here. Between vec and acc nothing moves: both are registers.
-constexpr Path kHopperPaths[] = {{"gm", "mat"},    {"mat", "gm"},   {"mat", "vec"}, {"vec", "mat"},
-                                 {"mat", "acc"},   {"acc", "mat"},  {"vec", "acc"}, {"acc", "vec"},
-                                 {"mat", "right"}, {"mat", "left"}, {"vec", "left"}};
+// The copy engine's way leads through shared memory; threads also read and write global memory
+// themselves. "Shared <> registers" is there for each of the two names that registers and shared
+// memory have here. Between vec and acc nothing moves: both are registers.
+constexpr Path kHopperPaths[] = {{"gm", "mat"},  {"mat", "gm"},  {"gm", "vec"},    {"vec", "gm"},
+                                 {"mat", "vec"}, {"vec", "mat"}, {"mat", "acc"},   {"acc", "mat"},
+                                 {"vec", "acc"}, {"acc", "vec"}, {"mat", "right"}, {"mat", "left"},
+                                 {"vec", "left"}};
 
 constexpr Machine kMachines[] = {
     {"cpu", "cpu", 0, kCpuRoles, kCpu, {}, PipeStorage::Heap, 2},

@@ -79,11 +79,22 @@ private:
     return failure(walked.wasInterrupted());
   }
 
-  /// Where tiles come in: from global memory or from a pipe.
-  static Space arrivalOf(const kiln::Role &role, const Machine &machine) {
+  /// Where tiles come in from global memory.
+  static Space loadedTo(const kiln::Role &role, const Machine &machine) {
     bool direct = llvm::any_of(
         machine.paths, [](const Path &path) { return path.from == kGlobal && path.to == "vec"; });
     return (role.executes & VectorWork) && direct ? Space::Vec : Space::Mat;
+  }
+
+  /// Where tiles come in from a pipe: in the ring, if that is in memory all roles share.
+  static Space poppedTo(const kiln::Role &role, const Machine &machine) {
+    return machine.pipeStorage == PipeStorage::SharedMemory ? Space::Mat : loadedTo(role, machine);
+  }
+
+  /// Whether a box of this tile is a view: the matrix unit reads its operands where they are.
+  bool isViewOf(Value tile) const {
+    const Memory *left = Target.findMemory("left");
+    return left && left->inside == "mat" && spaceOf(tile) == Space::Mat;
   }
 
   //===-- Where each tile is made -----------------------------------------------------===//
@@ -91,8 +102,12 @@ private:
   Space madeIn(Operation *op) const {
     if (isProduct(op))
       return Space::Acc;
-    if (isa<tile::LoadOp, tile::PopOp, tile::GatherRowsOp>(op))
-      return arrivalOf(Role, Target);
+    if (isa<tile::LoadOp, tile::GatherRowsOp>(op))
+      return loadedTo(Role, Target);
+    if (isa<tile::PopOp>(op))
+      return poppedTo(Role, Target);
+    if (auto extract = dyn_cast<tile::ExtractOp>(op); extract && isViewOf(extract.getTile()))
+      return Space::Mat;
     // Only the matrix unit writes accumulators, so that is where it can make a tile.
     bool isMatrixOnly = !(Role.executes & VectorWork);
     return isMatrixOnly && isa<tile::FullOp>(op) ? Space::Acc : Space::Vec;
@@ -169,6 +184,8 @@ private:
         return carried(loop.getBeforeArguments()[operand.getOperandNumber()]);
       return carried(op->getParentOp()->getResult(operand.getOperandNumber()));
     }
+    if (auto extract = dyn_cast<tile::ExtractOp>(op))
+      return spaceOf(extract.getResult());
     if (isVectorWork(op))
       return Space::Vec;
     return Space::Unassigned;
@@ -180,7 +197,7 @@ private:
     if (!push || Target.pipeStorage == PipeStorage::GlobalMemory)
       return std::string(kGlobal);
     const kiln::Role *to = Target.findRole(push.getPipe().getType().getTo());
-    return nameOf(arrivalOf(to ? *to : Role, Target));
+    return nameOf(poppedTo(to ? *to : Role, Target));
   }
 
   LogicalResult moveOperands(Operation *op) {
@@ -227,14 +244,15 @@ private:
     InFlightDiagnostic diag = complain(op)
                               << "needs a tile in " << to << " that is made in " << from
                               << ", and no path of " << Target.name << " leads there";
+    SmallVector<std::string> reachable;
+    for (const Path &path : Target.paths)
+      if (path.from == std::string_view(from))
+        reachable.push_back(path.to == kGlobal ? "global memory" : std::string(path.to));
     if (to == "acc")
       diag << "; an accumulator starts as tile.full or as a product: multiply without it and let "
               "the vector role add";
-    else
-      for (const Path &path : Target.paths)
-        if (path.from == std::string_view(from))
-          diag << (path.to == kGlobal ? "; from there tiles go to global memory"
-                                      : "; from there tiles go to " + std::string(path.to));
+    else if (!reachable.empty())
+      diag << "; from there tiles go to " << llvm::join(reachable, ", ");
     diag.attachNote(operand.get().getLoc()) << "it is made here";
     return diag;
   }

@@ -251,7 +251,7 @@ bool PartitionPlan::findObstacle() {
                 isa_and_nonnull<arith::ArithDialect, ir::KilnDialect, tile::TileDialect>(
                     op->getDialect())
             ? ""
-            : "it contains an operation of an unknown dialect";
+            : "it contains an operation that is not of the language";
     if (reason.empty() || Obstacle)
       return;
     Obstacle = op;

@@ -86,7 +86,7 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
     InFlightDiagnostic diag = emitWarning(kernel.getLoc());
     diag << "@" << kernel.getSymName() << " stays whole, without a memory plan: " << plan.reason();
     diag.attachNote(plan.obstacle()->getLoc())
-        << "this is in the way; simulators execute the kernel, a core cannot";
+        << "this is in the way; no core can execute the kernel";
     return success();
   }
 

@@ -51,6 +51,10 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
   if (hasRoles)
     addFor(KilnPartitionRolesOptions(), [](auto given) { return createKilnPartitionRoles(given); });
   add(createTilePlaceFrees());
+  if (options.machine && !hasRoles && options.mergeGroups) {
+    addFor(KilnMergeGroupsOptions(), [](auto given) { return createKilnMergeGroups(given); });
+    addCleanup();
+  }
   if (hasRoles) {
     addProof();
     addFor(KilnSkewPipelineOptions(), [](auto given) { return createKilnSkewPipeline(given); });

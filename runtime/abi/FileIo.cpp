@@ -81,7 +81,8 @@ Status kiln::writeFileAtomically(const std::string &path, std::span<const std::s
     return errnoStatus("create", temp);
   bool good = true;
   for (std::string_view part : parts)
-    good = good && std::fwrite(part.data(), 1, part.size(), file) == part.size();
+    if (!part.empty()) // whose data() may be null
+      good = good && std::fwrite(part.data(), 1, part.size(), file) == part.size();
   int writeError = errno;
   // Close in any case; a full disk may show only here.
   if (std::fclose(file) != 0 && good) {

@@ -64,6 +64,8 @@ Status kiln::writeBundle(const std::string &directory, const BundleManifest &man
             {"files", list}};
   if (manifest.native)
     json["native"] = Json::parse(toJson(*manifest.native));
+  if (!manifest.cuda.empty())
+    json["cuda"] = Json::parse(toJson(manifest.cuda));
   return writeFileAtomically(manifestPath, manifestText(json));
 }
 
@@ -129,6 +131,17 @@ static Expected<BundleManifest> readManifest(const Json &json, const std::string
       return native.status().withPrefix(path);
     manifest.native = std::move(*native);
   }
+  if (json.contains("cuda")) {
+    Expected<std::vector<CudaKernel>> cuda = parseCudaKernels(json["cuda"].dump());
+    if (!cuda)
+      return cuda.status().withPrefix(path);
+    manifest.cuda = std::move(*cuda);
+    Status wrong = manifest.native
+                       ? verifyCudaKernels(manifest.cuda, *manifest.native)
+                       : Status(StatusCode::InvalidArgument, "nothing launches its kernels");
+    if (!wrong.isOk())
+      return wrong.withPrefix(path);
+  }
   return manifest;
 }
 
@@ -160,8 +173,8 @@ Expected<Bundle> Bundle::open(const std::string &directory) {
     std::string bytes;
     if (Status bad = verifyFile(directory, name, entry, bytes); !bad.isOk())
       return bad;
-    if (name == bundleCodePath)
-      bundle.Code = std::move(bytes);
+    if (name.ends_with(".so") || name.ends_with(".cubin"))
+      bundle.Code[name] = std::move(bytes);
   }
   Expected<BundleManifest> manifest = readManifest(json, path);
   if (!manifest)
@@ -172,10 +185,12 @@ Expected<Bundle> Bundle::open(const std::string &directory) {
 
 Expected<std::shared_ptr<const NativeProgram>> Bundle::load() const {
   std::string path = Directory + "/" + bundleCodePath;
-  if (!Manifest.native || Code.empty())
+  auto code = Code.find(bundleCodePath);
+  if (!Manifest.native || code == Code.end())
     return Status(StatusCode::Unsupported,
                   "the bundle in " + Directory + " is for " + Manifest.platform +
-                      " and has no code for a CPU; run it with kiln, or build it with -p cpu");
+                      " and has no code for a CPU; run its program with kiln run " + Directory +
+                      "/program.mlir -p " + Manifest.platform + ", or build it with -p cpu");
   size_t space = Manifest.arch.find(' ');
   std::string features = space == std::string::npos ? "" : Manifest.arch.substr(space + 1);
   if (std::optional<std::string> missing = missingCpuFeature(features))
@@ -184,7 +199,7 @@ Expected<std::shared_ptr<const NativeProgram>> Bundle::load() const {
                              "; build the bundle on this machine, or with --cpu");
   // The bytes that were verified, whatever has become of the file since.
   Expected<std::shared_ptr<SharedObject>> object =
-      SharedObject::fromBytes(Code, Manifest.native->entry.name);
+      SharedObject::fromBytes(code->second, Manifest.native->entry.name);
   if (!object)
     return object.status().withPrefix(path);
   Expected<std::shared_ptr<const NativeProgram>> program =
@@ -192,6 +207,22 @@ Expected<std::shared_ptr<const NativeProgram>> Bundle::load() const {
   if (!program)
     return program.status().withPrefix(path);
   return program;
+}
+
+Expected<std::shared_ptr<const CudaProgram>> Bundle::loadCuda() const {
+  if (Manifest.cuda.empty() || !Manifest.native)
+    return Status(StatusCode::Unsupported, "the bundle in " + Directory + " is for " +
+                                               Manifest.platform +
+                                               " and has no code for a GPU; build it with -p h200");
+  std::shared_ptr<SharedObject> object;
+  if (auto code = Code.find(bundleOrchestrationPath); code != Code.end()) {
+    Expected<std::shared_ptr<SharedObject>> mapped =
+        SharedObject::fromBytes(code->second, Manifest.native->entry.name);
+    if (!mapped)
+      return mapped.status().withPrefix(Directory + "/" + bundleOrchestrationPath);
+    object = std::move(*mapped);
+  }
+  return CudaProgram::load(*Manifest.native, Manifest.cuda, Code, std::move(object));
 }
 
 //===----------------------------------------------------------------------===//

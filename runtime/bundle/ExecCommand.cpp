@@ -1,6 +1,7 @@
 //===- ExecCommand.cpp - `kiln exec`, and all of `kiln-exec` -------------------------===//
 #include "kiln/runtime/arguments.h"
 #include "kiln/runtime/bundle.h"
+#include "kiln/runtime/compare.h"
 #include "kiln/runtime/dump.h"
 #include "kiln/runtime/npy.h"
 #include "kiln/runtime/timeline.h"
@@ -8,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -21,9 +23,10 @@ namespace {
 constexpr int exitGood = 0, exitWrong = 1, exitBadInput = 2;
 
 struct Request {
-  std::string directory, save, out = "kiln-out", dump;
+  std::string directory, save, expected, out = "kiln-out", dump;
   std::vector<std::string> args;
   uint64_t dataSeed = 1;
+  int64_t accumulates = 0;
   bool verifyOnly = false, json = false, dumpTensor = false, dumpGiven = false, timeline = false;
 };
 
@@ -43,6 +46,12 @@ int complain(const Status &status) {
   default:
     return exitWrong;
   }
+}
+
+/// Before anything runs every error is one of the input.
+int refuse(const Status &status) {
+  complain(status);
+  return exitBadInput;
 }
 
 Expected<std::map<std::string, std::string>> parseSpecs(const Request &request,
@@ -152,9 +161,10 @@ void report(const Request &request, const BundleManifest &manifest, double secon
   std::printf("RAN\n");
 }
 
-/// Runs the program on an engine that records what was asked for.
+/// Runs the program on an engine that records what was asked for. A record that could not be
+/// written does not stop the run: that is said in `recorded`.
 Status execute(const Request &request, const BundleManifest &manifest, const NativeProgram &program,
-               const Arguments &args, int dumpLevel) {
+               const Arguments &args, int dumpLevel, Status &recorded) {
   EngineOptions options;
   options.recordTrace = request.timeline;
   options.arenaBytes = 0; // whatever the program needs
@@ -170,47 +180,108 @@ Status execute(const Request &request, const BundleManifest &manifest, const Nat
     return begun;
   Status done = program.runOn(**engine, args.tensors, args.scalars);
   Status finished = (*engine)->finish();
-  if (request.timeline && (*engine)->timeline().isRecorded()) {
-    Status written = writeTimeline(request.out, manifest.program + " on " + manifest.platform,
-                                   (*engine)->timeline(), (*engine)->trace());
-    if (finished.isOk())
-      finished = written;
-  }
+  if (request.timeline && (*engine)->timeline().isRecorded())
+    recorded = writeTimeline(request.out, manifest.program + " on " + manifest.platform,
+                             (*engine)->timeline(), (*engine)->trace());
+  if (dumpLevel > 0 && finished.code() == StatusCode::IoError)
+    recorded = std::exchange(finished, Status::ok());
   return done.isOk() ? finished : done;
+}
+
+/// Runs the program on a GPU.
+Status executeOnGpu(const Request &request, const Bundle &bundle, const Arguments &args,
+                    int dumpLevel, double &seconds) {
+  if (dumpLevel > 0 || request.timeline)
+    return Status(
+        StatusCode::Unsupported,
+        "dumps and timelines are made of runs on a CPU only; build the bundle with -p cpu");
+  Expected<std::shared_ptr<const CudaProgram>> program = bundle.loadCuda();
+  if (!program)
+    return program.status();
+  return (*program)->run(args.tensors, args.scalars, &seconds);
+}
+
+/// Each output against NAME.npy in a folder; false, with the worst element, where one differs.
+Expected<bool> compareOutputs(const Request &request, const Signature &signature,
+                              const Arguments &args) {
+  bool same = true;
+  for (size_t i = 0; i < args.tensors.size(); ++i) {
+    const TensorParam &param = signature.tensors[i];
+    if (!writes(param.direction) || param.internal)
+      continue;
+    std::string path = request.expected + "/" + param.name + ".npy";
+    Expected<Tensor> want = readNpy(path);
+    if (!want)
+      return want.status();
+    const Tensor &have = args.tensors[i];
+    if (!std::ranges::equal(want->extents(), have.extents()))
+      return Status(StatusCode::InvalidArgument,
+                    path + " holds " + want->str() + "; '" + param.name + "' is " + have.str());
+    if (want->dtype() != have.dtype()) // numpy has no bf16
+      want = want->castTo(have.dtype());
+    if (!want)
+      return want.status();
+    Difference difference = request.accumulates > 0
+                                ? compareWithFormula(have, *want, request.accumulates)
+                                : compareWithReference(have, *want);
+    same &= difference.ok;
+    std::fprintf(stderr, "  %-8s  against %s: max |error| %g  %s\n", param.name.c_str(),
+                 path.c_str(), difference.largest,
+                 difference.ok ? "ok" : difference.where().c_str());
+  }
+  return same;
 }
 
 int run(const Request &request) {
   Expected<Bundle> bundle = Bundle::open(request.directory);
   if (!bundle)
-    return complain(bundle.status());
+    return refuse(bundle.status());
   const BundleManifest &manifest = bundle->manifest();
   if (request.verifyOnly) {
     std::printf("%s for %s: every file is as it was built\n", manifest.program.c_str(),
                 manifest.platform.c_str());
     return exitGood;
   }
-  Expected<std::shared_ptr<const NativeProgram>> program = bundle->load();
-  if (!program)
-    return complain(program.status());
+  bool onGpu = !manifest.cuda.empty();
+  std::shared_ptr<const NativeProgram> program;
+  if (!onGpu) {
+    Expected<std::shared_ptr<const NativeProgram>> loaded = bundle->load();
+    if (!loaded)
+      return refuse(loaded.status());
+    program = std::move(*loaded);
+  }
   Expected<int> level = request.dumpGiven && !request.dump.empty()
                             ? parseDumpLevel(request.dump, "--dump-args")
                             : dumpLevelFromEnvironment(0);
   if (!level)
-    return complain(level.status());
+    return refuse(level.status());
   int dumpLevel = request.dumpTensor || (request.dumpGiven && request.dump.empty()) ? 2 : *level;
   const Signature &signature = *manifest.native->entry.signature;
   Expected<Arguments> args = makeArguments(request, signature);
   if (!args)
-    return complain(args.status());
+    return refuse(args.status());
   auto start = std::chrono::steady_clock::now();
-  if (Status failed = execute(request, manifest, **program, *args, dumpLevel); !failed.isOk())
+  double seconds = 0; // of the GPU, if there is one
+  Status recorded = Status::ok();
+  Status failed = onGpu ? executeOnGpu(request, *bundle, *args, dumpLevel, seconds)
+                        : execute(request, manifest, *program, *args, dumpLevel, recorded);
+  if (!failed.isOk())
     return complain(failed);
-  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!onGpu)
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   Expected<Json> outputs = collectOutputs(request, signature, *args);
   if (!outputs)
     return complain(outputs.status());
   report(request, manifest, seconds, *outputs);
-  return exitGood;
+  if (!recorded.isOk())
+    return complain(recorded.withPrefix("the run is complete but the record of it is not"));
+  if (request.expected.empty())
+    return exitGood;
+  std::fflush(stdout);
+  Expected<bool> same = compareOutputs(request, signature, *args);
+  if (!same)
+    return complain(same.status());
+  return *same ? exitGood : exitWrong;
 }
 
 } // namespace
@@ -226,6 +297,11 @@ int kiln::execCommand(int argc, const char *const *argv) {
     app.add_option("--data-seed", request.dataSeed, "Seed of the random inputs")
         ->capture_default_str();
     app.add_option("--save", request.save, "Write each output to this folder as NAME.npy");
+    app.add_option("--expect", request.expected,
+                   "Compare each output with NAME.npy in this folder; exit 1 if one differs");
+    app.add_option("--accumulates", request.accumulates,
+                   "With --expect: how many products an element is a sum of")
+        ->check(CLI::NonNegativeNumber);
     app.add_option("--out", request.out, "Where dump and timeline are written")
         ->capture_default_str();
     auto *dump = app.add_option("--dump-args", request.dump,
@@ -241,7 +317,7 @@ int kiln::execCommand(int argc, const char *const *argv) {
     } catch (const CLI::ParseError &error) {
       if (error.get_exit_code() == 0)
         return app.exit(error);
-      return complain(
+      return refuse(
           Status(StatusCode::InvalidArgument, std::string(error.what()) + "; see --help"));
     }
     request.dumpGiven = dump->count() > 0;

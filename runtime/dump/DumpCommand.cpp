@@ -341,14 +341,9 @@ int kiln::dumpCommand(int argc, const char *const *argv) {
     app.add_option("--task", request.task, "Only this task");
     app.add_option("--kernel", request.kernel, "Only tasks of this kernel");
     auto *stage = app.add_option("--stage", request.stage, "Only this stage");
-    stage->transform(
-        CLI::CheckedTransformer(
-            std::map<std::string, std::string>{
-                {"before", toString(DumpStage::BeforeDispatch)},
-                {"after", toString(DumpStage::AfterCompletion)},
-                {toString(DumpStage::BeforeDispatch), toString(DumpStage::BeforeDispatch)},
-                {toString(DumpStage::AfterCompletion), toString(DumpStage::AfterCompletion)}})
-            .description("before|after"));
+    const char *before = toString(DumpStage::BeforeDispatch),
+               *after = toString(DumpStage::AfterCompletion);
+    stage->check(CLI::IsMember({"before", "after", before, after}));
     app.add_option("--arg", request.arg, "Only this argument, by name or index");
     auto *format =
         app.add_option("--export", request.exportAs, "Write each selected tensor to a file")
@@ -367,8 +362,12 @@ int kiln::dumpCommand(int argc, const char *const *argv) {
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {
-      return app.exit(error) == 0 ? exitGood : exitBadInput;
+      if (error.get_exit_code() == 0)
+        return app.exit(error); // --help
+      return complain(std::string(error.what()) + "; see kiln dump --help");
     }
+    if (request.stage == "before" || request.stage == "after")
+      request.stage = request.stage == "before" ? before : after;
     return run(request);
   } catch (const std::exception &error) {
     return complain(error.what());

@@ -210,6 +210,46 @@ void Scheduler::runPieces(Worker &worker, Node &node) {
 }
 
 //===----------------------------------------------------------------------===//
+// Blocks that meet
+//===----------------------------------------------------------------------===//
+
+/// The runner is the task's until it is finished: this worker may leave and run another group.
+static std::unique_ptr<GroupRunner> takeRunner(Worker &worker) {
+  return worker.groups ? std::move(worker.groups) : std::make_unique<GroupRunner>();
+}
+
+void Scheduler::runTogether(Worker &worker, Node &node) {
+  GridLaunch &grid = *node.detail->grid;
+  kiln_blocks all = blocksOf(grid, 0);
+  TimelineSpan span(Run.timeline, worker.number, TimelineEvent::Kind::Call, node.index, &all);
+  if (grid.together) {
+    grid.isInvited.store(false, std::memory_order_relaxed); // the entry is this worker's now
+  } else {
+    kiln_args args{node.tensors(), node.scalars, node.numTensors, node.numScalars};
+    grid.together = takeRunner(worker).release();
+    grid.together->startTogether(*node.kernel->group, args, all, grid.extent.data());
+  }
+  grid.together->workTogether([&] {
+    if (Order || grid.isInvited.exchange(true, std::memory_order_relaxed))
+      return; // a task has at most one entry in the queues
+    grid.participants.fetch_add(1, std::memory_order_relaxed);
+    publishFrom(worker, node);
+  });
+}
+
+void Scheduler::finishTogether(Worker &worker, Node &node) {
+  GridLaunch &grid = *node.detail->grid;
+  std::unique_ptr<GroupRunner> runner(std::exchange(grid.together, nullptr));
+  if (std::optional<GroupFailure> failed = runner->finishTogether()) {
+    StatusCode status = failed->status;
+    latchFailure(node, status, describeFailure(node, {node.index, Run.id}, std::move(*failed)));
+    grid.hasFailed.store(true, std::memory_order_relaxed);
+  }
+  if (!worker.groups)
+    worker.groups = std::move(runner);
+}
+
+//===----------------------------------------------------------------------===//
 // One task
 //===----------------------------------------------------------------------===//
 
@@ -267,6 +307,8 @@ bool Scheduler::execute(Worker &worker, Node &node) {
   return true;
 }
 
+static bool meets(const Node &node) { return node.kernel->group && node.kernel->group->meets(); }
+
 bool Scheduler::executeGrid(Worker &worker, Node &node) {
   GridLaunch &grid = *node.detail->grid;
   {
@@ -280,10 +322,15 @@ bool Scheduler::executeGrid(Worker &worker, Node &node) {
       if (Run.dump)
         Run.dump->beforeDispatch(worker.number, dumpTask(node));
     }
-    runPieces(worker, node);
+    if (meets(node))
+      runTogether(worker, node);
+    else
+      runPieces(worker, node);
   }
   if (grid.participants.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return false; // the last to leave finishes the task
+  if (grid.together)
+    finishTogether(worker, node);
   node.state = grid.hasFailed.load(std::memory_order_relaxed) ? TaskState::Failed : TaskState::Done;
   if (Run.dump && node.state == TaskState::Done)
     Run.dump->afterCompletion(worker.number, dumpTask(node));

@@ -29,6 +29,7 @@
 
 namespace kiln {
 
+class GroupRunner;
 struct Node;
 
 /// "`consumer` waits for the task in whose list this is." Lives in the consumer's block: a consumer
@@ -52,11 +53,14 @@ struct GridLaunch {
   // Pieces are `chunk` blocks along `axis` and whole along the axes after it: rectangles.
   int axis;
   int64_t chunk, piecesPerLine, numPieces;
-  bool isWhole;   // all blocks in one call
+  bool isWhole;   // all blocks in one call, or together where they meet
   bool isStarted; // set by the first worker before it invites others
   std::atomic<int64_t> nextPiece;
   std::atomic<uint32_t> participants; // queue entries and workers that may still touch this
   std::atomic<bool> hasFailed;
+  // Of blocks that meet. Who starts the task makes it, who finishes it takes it back.
+  GroupRunner *together;
+  std::atomic<bool> isInvited; // there is an entry in a queue for one more worker
 };
 
 /// A source location without ownership: the engine keeps the file name.

@@ -133,6 +133,9 @@ private:
   /// Whether the task is to run at all; else its state is set.
   bool mayRun(Node &node);
   void runPieces(Worker &worker, Node &node);
+  /// Runs blocks that meet, until others run the last of them or all have ended.
+  void runTogether(Worker &worker, Node &node);
+  void finishTogether(Worker &worker, Node &node);
   void cutGrid(GridLaunch &grid) const;
   /// call() for the one block of a task, timed if that is wanted.
   bool callOnce(Worker &worker, Node &node);

@@ -102,6 +102,8 @@ static Json kernelJson(const NativeKernel &kernel) {
     json["signature"] = signatureJson(*kernel.signature);
   if (kernel.group)
     json["group"] = groupJson(*kernel.group);
+  if (!kernel.members.empty())
+    json["members"] = kernel.members;
   return json;
 }
 
@@ -270,6 +272,11 @@ NativeKernel readKernel(const Json &json, bool &good) {
     kernel.signature = readSignature(*signature, good);
   if (const Json *group = fields.find("group"))
     kernel.group = readGroup(*group, good);
+  if (fields.find("members"))
+    for (const Json &member : fields.list("members")) {
+      good &= member.is_string();
+      kernel.members.push_back(member.is_string() ? member.get<std::string>() : "");
+    }
   return kernel;
 }
 

@@ -33,6 +33,7 @@ Status NativeProgram::addKernel(const NativeKernel &kernel) {
   record.signature = kernel.signature;
   record.workspaceBytes = kernel.workspaceBytes;
   record.group = kernel.group;
+  record.members = kernel.members;
   Status found;
   if (!record.group)
     found = findKernel(*Object, kernel.symbol, kernel.name, record.function);

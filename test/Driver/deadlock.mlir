@@ -8,7 +8,8 @@
 kiln.func @cube(%up: !up, %down: !down) role(aic) {
   // SIM: deadlock.mlir:[[#@LINE+1]]:{{[0-9]+}}: error: Cross-core simulation deadlock; tasks blocked: [cube waits to pop from 'to_aic' (0 of 2 slots full) at {{[^ ]*}}deadlock.mlir:[[#@LINE+1]]:
   %a = tile.pop %up : !tile.tile<64x64xf32>
-  tile.push %a, %down
+  %b = tile.matmul %a, %a : !tile.tile<64x64xf32>
+  tile.push %b, %down
 }
 kiln.func @vec(%a: !kiln.tensor<64x64xf32>, %out: !kiln.tensor<64x64xf32>, %up: !up, %down: !down) role(aiv) {
   // SIM-SAME: vec#0 waits to pop from 'to_aiv' (0 of 2 slots full) at {{[^ ]*}}deadlock.mlir:[[#@LINE+2]]:

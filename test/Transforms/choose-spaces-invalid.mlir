@@ -39,7 +39,7 @@ kiln.func @cube(%x: !kiln.tensor<8x8xf32>, %up: !up) role(aic) {
 kiln.func @both(%x: !kiln.tensor<8x8xf32>) role(aiv) {
   // expected-note@+1 {{it is made here}}
   %a = tile.load %x[0, 0] : !tile.tile<8x8xf32, acc>
-  // expected-error@+1 {{needs a tile in vec that is made in acc, and no path of ascend910b leads there; from there tiles go to mat; from there tiles go to global memory}}
+  // expected-error@+1 {{needs a tile in vec that is made in acc, and no path of ascend910b leads there; from there tiles go to mat, global memory}}
   %b = tile.exp %a : !tile.tile<8x8xf32>
   tile.store %b, %x[0, 0]
 }
@@ -51,6 +51,6 @@ kiln.func @both(%x: !kiln.tensor<8x8xf32>) role(aiv) {
 kiln.func @cube(%x: !kiln.tensor<8x8xf32>, %down: !down) role(aic) {
   // expected-note@+1 {{it is made here}}
   %a = tile.load %x[0, 0] : !tile.tile<8x8xf32>
-  // expected-error@+1 {{needs a tile in gm that is made in mat, and no path of ascend910b leads there; from there tiles go to left; from there tiles go to right; from there tiles go to bias}}
+  // expected-error@+1 {{needs a tile in gm that is made in mat, and no path of ascend910b leads there; from there tiles go to left, right, bias}}
   tile.push %a, %down
 }

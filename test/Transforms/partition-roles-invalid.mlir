@@ -133,7 +133,7 @@ kiln.func @loops_in_lanes(%a: !kiln.tensor<16x16xf32>, %n: index) incore split(u
 kiln.func @multiplies_in_loops(%a: !kiln.tensor<16x16xf32>, %n: index) incore {
   %c0 = arith.constant 0 : index
   %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
-  // expected-note @below {{this is in the way; simulators execute the kernel, a core cannot}}
+  // expected-note @below {{this is in the way; no core can execute the kernel}}
   %end = scf.while (%i = %n) : (index) -> index {
     %more = arith.cmpi sgt, %i, %c0 : index
     scf.condition(%more) %i : index
@@ -199,7 +199,7 @@ kiln.func @calls(%a: !kiln.tensor<16x16xf32>) incore {
   %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
   %p = tile.matmul %x, %x : !tile.tile<16x16xf32>
   tile.store %p, %a[0, 0]
-  // expected-note @below {{this is in the way; simulators execute the kernel, a core cannot}}
+  // expected-note @below {{this is in the way; no core can execute the kernel}}
   kiln.call @helper(%a)
 }
 kiln.func @helper(%a: !kiln.tensor<16x16xf32>) incore {
@@ -235,4 +235,34 @@ kiln.func @ordered(%a: !kiln.tensor<16x16xf32>, %t: !kiln.tensor<16x16xf32>, %ou
     %e = tile.exp %y : !tile.tile<16x16xf32>
     tile.store %e, %out[0, 0]
   }
+}
+
+// -----
+
+// expected-warning @below {{@asks stays whole, without a memory plan: it asks for its lane, which only a role has}}
+kiln.func @asks(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>) incore {
+  // expected-note @below {{this is in the way; no core can execute the kernel}}
+  %lane = tile.lane
+  %x = tile.load %a[%lane, 0] : !tile.tile<16x16xf32>
+  %p = tile.matmul %x, %x : !tile.tile<16x16xf32>
+  tile.store %p, %out[0, 0]
+}
+
+// -----
+
+// expected-warning @below {{@switches stays whole, without a memory plan: it contains an operation that is not of the language}}
+kiln.func @switches(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>, %n: index) incore {
+  // expected-note @below {{this is in the way}}
+  %i = scf.index_switch %n -> index
+  case 1 {
+    %c16 = arith.constant 16 : index
+    scf.yield %c16 : index
+  }
+  default {
+    %c0 = arith.constant 0 : index
+    scf.yield %c0 : index
+  }
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  %p = tile.matmul %x, %x : !tile.tile<16x16xf32>
+  tile.store %p, %out[%i, 0]
 }

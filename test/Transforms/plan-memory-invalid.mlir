@@ -81,6 +81,15 @@ kiln.func @swaps(%x: !kiln.tensor<8x8xf32>, %n: index) role(aiv) {
 
 // -----
 
+// An address that somebody wrote by hand.
+kiln.func @odd(%x: !kiln.tensor<8x8xf32>) role(aiv) {
+  // expected-error@+1 {{puts a tile of 8x8xf32 at byte 4 of vec, where tiles are aligned to 32 bytes}}
+  %a = tile.load %x[0, 0] {kiln.address = array<i64: 4>} : !tile.tile<8x8xf32, vec>
+  tile.store %a, %x[0, 0]
+}
+
+// -----
+
 //--- fits.mlir
 kiln.func @fits(%x: !kiln.tensor<8x8xf32>) role(aiv) {
   %a = tile.load %x[0, 0] : !tile.tile<8x8xf32, vec>

@@ -13,6 +13,7 @@
 #include "RandomProgram.h"
 #include "SimulatorTesting.h"
 
+#include "kiln/Check/CheckProgram.h"
 #include "kiln/Machine/Machine.h"
 #include "kiln/Target/Torch/Torch.h"
 #include "kiln/Target/Torch/TorchWorker.h"
@@ -83,12 +84,14 @@ std::string difference(const std::string &who, const RandomTensor &parameter,
 
 const char *const kMachines[] = {"a2a3sim", "a5sim"};
 
-/// Compiles the program for a machine and simulates it there. False: the machine cannot take it,
-/// and the compiler said why (its memory is too small, say).
+/// Compiles the program for a machine and simulates it there, with every check. False: the machine
+/// cannot take it, and the compiler said why (its memory is too small, say).
 bool runOnMachine(mlir::ModuleOp program, const char *platform, uint64_t seed,
                   std::vector<Argument> &args, Status &status) {
   mlir::OwningOpRef<mlir::ModuleOp> compiled = program.clone();
-  SimulatorOptions options = withSeed(seed);
+  CheckOptions options;
+  options.firstSeed = seed;
+  options.seeds = 1;
   options.machine = findMachine(platform);
   unsigned errors = 0;
   {
@@ -103,7 +106,14 @@ bool runOnMachine(mlir::ModuleOp program, const char *platform, uint64_t seed,
       return false;
     }
   }
-  status = simulate(*compiled, compiled->lookupSymbol<ir::FuncOp>("main"), args, options);
+  Expected<CheckReport> report =
+      checkProgram(*compiled, compiled->lookupSymbol<ir::FuncOp>("main"), args, options);
+  status = report ? Status::ok() : report.status();
+  // Parts of outputs that nobody writes may be read: that is poison everywhere.
+  if (report)
+    for (const Finding &finding : report->findings)
+      if (finding.isError() && finding.kind != FindingKind::UnwrittenRead)
+        status = Status(StatusCode::KernelFailed, finding.message, finding.location);
   return true;
 }
 

@@ -21,6 +21,7 @@ struct PipelineOptions {
   std::string lastPass;             ///< Stop after it; empty: run all.
   bool report = false;              ///< Remarks: what passes did and why not more.
   bool prove = true;                ///< Fail where the pipes of a group are refuted.
+  bool mergeGroups = true; ///< On a machine with one role: one function for a group, if possible.
 };
 
 /// The passes in their order (docs/compiler.md), for all tools. Without a machine: those after

@@ -127,6 +127,22 @@ def KilnCheckPipes : Pass<"kiln-check-pipes", "::mlir::ModuleOp"> {
   ];
 }
 
+def KilnMergeGroups : Pass<"kiln-merge-groups", "::mlir::ModuleOp"> {
+  let summary = "make one function of a group whose members can take turns in a fixed order";
+  let description = [{
+    For machines whose one role executes everything. Where an order of all pushes and pops is found that is the same
+    for all values of the parameters, the group becomes a kernel: what its members do, in that order. A popped tile is
+    the value that was pushed; lanes are copies; messages that wait from one iteration to the next are carried by the
+    loop. `kiln.members` keeps the names of the members, for dumps. Every other group stays as it is, and a remark
+    says why. See docs/merge-groups.md.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "",
+           "Machine or platform whose default slots hold for pipes that do not say; two slots if none is given">,
+    Option<"report", "report", "bool", "false", "Say which groups were merged, and why others were not, as remarks">
+  ];
+}
+
 def KilnSkewPipeline : Pass<"kiln-skew-pipeline", "::mlir::ModuleOp"> {
   let summary = "let the pushes of a pipelined loop run ahead of its pops";
   let description = [{

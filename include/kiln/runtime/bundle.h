@@ -10,6 +10,7 @@
 #ifndef KILN_RUNTIME_BUNDLE_H
 #define KILN_RUNTIME_BUNDLE_H
 
+#include "kiln/runtime/cuda_program.h"
 #include "kiln/runtime/native_program.h"
 
 #include <map>
@@ -23,14 +24,18 @@ inline constexpr int64_t bundleFormat = 2;
 
 /// Where a bundle's shared object is.
 inline constexpr const char *bundleCodePath = "kernels/kernels.so";
+/// Where what launches the kernels is, if those are not code for the CPU.
+inline constexpr const char *bundleOrchestrationPath = "orchestration/orchestration.so";
 
 struct BundleManifest {
   std::string program, platform, entry;
   /// Exact: what the code was generated for. CPU and features in LLVM's spelling.
   std::string arch, toolchain;
   std::vector<std::string> kernels;
-  /// Only where the platform executes natively.
+  /// Only where the platform executes natively, or on a GPU.
   std::optional<NativeInfo> native;
+  /// Only on a GPU.
+  std::vector<CudaKernel> cuda = {};
 };
 
 /// Writes the files, then bundle.json. A folder that has one already is replaced file by file;
@@ -47,9 +52,12 @@ public:
   const std::string &directory() const { return Directory; }
   /// Maps the code. Unsupported if there is none, or this CPU lacks what it needs.
   Expected<std::shared_ptr<const NativeProgram>> load() const;
+  /// Loads the cubins. Unsupported if there are none, or no GPU to run them.
+  Expected<std::shared_ptr<const CudaProgram>> loadCuda() const;
 
 private:
-  std::string Directory, Code;
+  std::string Directory;
+  std::map<std::string, std::string> Code; ///< The bytes that were verified, by file.
   BundleManifest Manifest;
 };
 

@@ -29,6 +29,8 @@ struct NativeKernel {
   std::optional<Signature> signature = std::nullopt;
   /// Of a group; functions are null until it is loaded.
   std::optional<GroupSpec> group = std::nullopt;
+  /// What a kernel without `group` runs, if it was one (KernelRecord::members).
+  std::vector<std::string> members = {};
 };
 
 /// A parameter of the entry, by its place in the signature.

@@ -2,6 +2,7 @@
 #include "../Lists.h"
 #include "kiln/Dialect/Assembly.h"
 #include "kiln/Dialect/Kiln/LoopAttributes.h"
+#include "kiln/Dialect/Kiln/Members.h"
 #include "kiln/Dialect/Kiln/ParameterFacts.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
@@ -81,6 +82,8 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attribute.getName() == tile::kSharedRingAttr && isa<UnitAttr>(attribute.getValue()))
     if (auto func = dyn_cast<FuncOp>(op); func && func.getKind() == FuncKind::Group)
       return success();
+  if (attribute.getName() == kMembersAttr && isMembersAttr(op, attribute.getValue()))
+    return success();
   return op->emitOpError("has an unknown attribute ")
          << attribute.getName() << "; the kiln dialect puts only " << kLoopAttr
          << " on scf.for, and what passes note";

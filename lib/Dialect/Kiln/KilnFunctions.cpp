@@ -1,5 +1,6 @@
 //===- KilnFunctions.cpp - kiln.func, kiln.call: syntax and rules ----------------===//
 #include "kiln/Dialect/Assembly.h"
+#include "kiln/Dialect/Kiln/Members.h"
 #include "kiln/Machine/Machine.h"
 
 #include "mlir/Interfaces/FunctionImplementation.h"
@@ -38,6 +39,24 @@ int64_t FuncOp::getLanesOf(StringRef role) {
 
 bool FuncOp::hasPipeParameter() {
   return llvm::any_of(getArgumentTypes(), llvm::IsaPred<tile::PipeType>);
+}
+
+std::vector<std::string> membersOf(FuncOp func) {
+  std::vector<std::string> names;
+  if (func.getKind() == FuncKind::Group)
+    for (CallOp call : func.getBody().getOps<CallOp>())
+      names.push_back(call.getCallee().str());
+  else if (auto members = func->getAttrOfType<ArrayAttr>(kMembersAttr))
+    for (StringAttr name : members.getAsRange<StringAttr>())
+      names.push_back(name.str());
+  return names;
+}
+
+bool isMembersAttr(Operation *op, Attribute value) {
+  auto func = dyn_cast<FuncOp>(op);
+  auto names = dyn_cast<ArrayAttr>(value);
+  return func && func.getKind() == FuncKind::Incore && names &&
+         llvm::all_of(names, llvm::IsaPred<StringAttr>);
 }
 
 void FuncOp::build(OpBuilder &builder, OperationState &state, StringRef name, FunctionType type,

@@ -2,6 +2,7 @@
 // launched, and what happened reported.
 #include "kiln/Target/Llvm/Llvm.h"
 
+#include "kiln/Dialect/Kiln/Members.h"
 #include "kiln/Target/Signature/Signature.h"
 #include "kiln/runtime/compiled_orchestration.h"
 
@@ -24,6 +25,8 @@ static Status registerKernels(const CpuModule &code, ModuleOp program, KernelReg
     record.signature = std::move(*signature);
     record.workspaceBytes = kernel.workspaceBytes;
     record.group = kernel.group;
+    if (!record.group)
+      record.members = ir::membersOf(func);
     if (Expected<int32_t> id = registry.add(std::move(record)); !id)
       return id.status().withLocation(sourceLocOf(func.getLoc()));
   }

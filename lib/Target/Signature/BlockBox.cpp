@@ -112,8 +112,13 @@ Axis inductionSpan(scf::ForOp loop, unsigned depth) {
   return checked(std::move(span));
 }
 
+/// Whether sums and products of this type are those of integers: narrower ones wrap.
+bool isWide(Type type) { return type.isIndex() || type.isInteger(64); }
+
 Axis spanOf(Value value, unsigned depth) {
-  if (depth == kMaxDepth)
+  // The scalars of a task are what they are, of whatever type; but a true i1 is -1 as an index.
+  bool isScalar = isa<BlockArgument>(value) && !value.getType().isInteger(1);
+  if (depth == kMaxDepth || !(isScalar || isWide(value.getType())))
     return std::nullopt;
   auto operand = [&](Value part) { return spanOf(OpFoldResult(part), depth + 1); };
   Span span;

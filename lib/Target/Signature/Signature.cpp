@@ -71,7 +71,8 @@ llvm::BitVector markedParameters(ir::FuncOp kernel) {
   kernel.walk([&](ir::DumpOp dump) { mark(dump.getTensor()); });
   kernel.walk([&](ir::CallOp call) {
     auto callee = SymbolTable::lookupNearestSymbolFrom<ir::FuncOp>(call, call.getCalleeAttr());
-    for (unsigned number : markedParameters(callee).set_bits())
+    llvm::BitVector ofCallee = markedParameters(callee); // set_bits() does not keep it alive
+    for (unsigned number : ofCallee.set_bits())
       mark(call.getArgs()[number]);
   });
   return marked;

@@ -7,8 +7,8 @@ using namespace kiln;
 const kiln_pipe_functions GroupRunner::PipeFunctions = {beginPush, endPush, pop, free};
 const kiln_block_functions GroupRunner::BlockFunctions = {meet, allocate, release};
 
-GroupRunner::Instance::Instance(GroupRunner &runner, uint32_t number)
-    : runner(runner), number(number), fiber(GroupRunner::runInstances, this) {}
+GroupRunner::Instance::Instance(GroupRunner &runner)
+    : runner(runner), fiber(GroupRunner::runInstances, this) {}
 
 std::string GroupRunner::Instance::name() const {
   return role->lanes > 1 ? role->name + "#" + std::to_string(ctx.lane) : role->name;
@@ -59,10 +59,10 @@ Status GroupRunner::prepare(const GroupSpec &group, uint32_t numBlocks) {
       Pipes.emplace_back(pipe, group.roles[pipe.from].lanes, group.roles[pipe.to].lanes);
       Handles.push_back(&Pipes.back());
     }
-  NumInstances = numBlocks * group.numInstances();
+  CrewSize = group.numInstances();
+  NumInstances = numBlocks * CrewSize;
   while (Instances.size() < NumInstances) {
-    auto number = static_cast<uint32_t>(Instances.size());
-    Instances.push_back(std::make_unique<Instance>(*this, number));
+    Instances.push_back(std::make_unique<Instance>(*this));
     if (!Instances.back()->fiber.isUsable()) {
       Instances.pop_back();
       return noMemory("a stack");
@@ -87,6 +87,7 @@ Status GroupRunner::prepare(const GroupSpec &group, uint32_t numBlocks) {
   }
   Group = &group;
   NumBlocks = numBlocks;
+  Crews.resize(numBlocks);
   return Status::ok();
 }
 
@@ -113,24 +114,25 @@ void GroupRunner::startInstance(Instance &instance, uint32_t lane, kiln_pipe *co
   ctx.block_functions = &BlockFunctions;
 }
 
-void GroupRunner::start(const kiln_args &args, const kiln_blocks &blocks, const int64_t *grid) {
-  Args = &args;
-  Grid = grid;
-  NumDone = 0;
-  IsEnding = false;
-  NumMeeting = NumArrived = Round = 0;
-  Failure.reset();
+void GroupRunner::start(const kiln_blocks &blocks) {
+  IsEnding.store(false, std::memory_order_relaxed);
+  NumDone.store(0, std::memory_order_relaxed);
+  NumArrived.store(0, std::memory_order_relaxed);
+  NumMeeting = Round = 0;
   auto *memory = static_cast<std::byte *>(Memory->data());
   auto take = [&](uint64_t bytes) {
     return std::exchange(memory,
                          memory + ((bytes + PipeRing::alignment - 1) & ~(PipeRing::alignment - 1)));
   };
   auto next = Instances.begin();
-  for (uint32_t block = 0; block < NumBlocks; ++block)
-    for (uint32_t index = 0; index < Group->roles.size(); ++index) {
+  for (uint32_t block = 0; block < NumBlocks; ++block) {
+    Crews[block] = {block * CrewSize};
+    for (uint32_t index = 0, place = 0; index < Group->roles.size(); ++index) {
       const RoleSpec &role = Group->roles[index];
       for (uint32_t lane = 0; lane < role.lanes; ++lane) {
         Instance &instance = **next++;
+        instance.crew = &Crews[block];
+        instance.place = place++;
         instance.role = &role;
         instance.roleIndex = index;
         instance.block = blockOf(blocks, block);
@@ -138,45 +140,56 @@ void GroupRunner::start(const kiln_args &args, const kiln_blocks &blocks, const 
         instance.ctx.scratch = role.workspaceBytes ? take(role.workspaceBytes) : nullptr;
       }
     }
+  }
   for (kiln_pipe &pipe : Pipes)
     pipe.reset(take(pipe.bytes()));
+  NumLeft.store(NumBlocks, std::memory_order_relaxed);
+  NextBlock.store(0, std::memory_order_release);
 }
 
-std::optional<GroupFailure> GroupRunner::runTogether(const GroupSpec &group, const kiln_args &args,
-                                                     const kiln_blocks &blocks,
-                                                     const int64_t *grid) {
+void GroupRunner::startTogether(const GroupSpec &group, const kiln_args &args,
+                                const kiln_blocks &blocks, const int64_t *grid) {
+  Failure.reset();
+  auto refuse = [&](StatusCode code, std::string message) {
+    NumBlocks = 0; // nothing to claim
+    Group = nullptr;
+    Failure = GroupFailure{code, KILN_FAIL, std::move(message), "", {}};
+  };
   uint64_t count = countBlocks(blocks);
   if (uint64_t most = GroupSpec::maxInstancesTogether / group.numInstances(); count > most)
-    return GroupFailure{
-        StatusCode::Unsupported,
-        KILN_FAIL,
-        "its blocks meet at a barrier, so all run at once: " + std::to_string(count) +
-            " of them; at most " + std::to_string(most) + " can",
-        "",
-        {}};
+    return refuse(StatusCode::Unsupported,
+                  "its blocks meet at a barrier, so all run at once: " + std::to_string(count) +
+                      " of them; at most " + std::to_string(most) + " can");
   if (Group != &group || NumBlocks != count)
     if (Status bad = prepare(group, static_cast<uint32_t>(count)); !bad.isOk())
-      return GroupFailure{bad.code(), KILN_FAIL, bad.message(), "", {}};
-  start(args, blocks, grid);
-  Times = RoleTimeline::current();
-  Caller.switchTo(Instances.front()->fiber);
+      return refuse(bad.code(), bad.message());
+  Args = args;
+  std::copy_n(grid, KILN_MAX_GRID_DIMS, Grid);
+  start(blocks);
+}
+
+std::optional<GroupFailure> GroupRunner::finishTogether() {
   if (!Failure)
     checkPipesEmpty();
   if (Instances.size() > GroupSpec::maxInstances) { // stacks that few launches need
     Instances.resize(GroupSpec::maxInstances);
     Group = nullptr;
   }
-  return std::move(Failure);
+  return std::exchange(Failure, std::nullopt);
 }
 
 std::optional<GroupFailure> GroupRunner::run(const GroupSpec &group, const kiln_args &args,
                                              const kiln_blocks &blocks, const int64_t *grid) {
+  auto runTogether = [&](const kiln_blocks &some) {
+    startTogether(group, args, some, grid);
+    workTogether([] {});
+    return finishTogether();
+  };
   if (group.meets())
-    return runTogether(group, args, blocks, grid);
+    return runTogether(blocks);
   // One block at a time: each has pipes of its own, and ends with them empty.
   for (uint64_t number = 0, count = countBlocks(blocks); number < count; ++number)
-    if (std::optional<GroupFailure> failed =
-            runTogether(group, args, blockOf(blocks, number), grid)) {
+    if (std::optional<GroupFailure> failed = runTogether(blockOf(blocks, number))) {
       failed->block = blockOf(blocks, number);
       return failed;
     }
@@ -187,32 +200,57 @@ std::optional<GroupFailure> GroupRunner::run(const GroupSpec &group, const kiln_
 // Taking turns
 //===----------------------------------------------------------------------===//
 
+void GroupRunner::runCrew(Crew &crew) {
+  Fiber caller;
+  crew.caller = &caller;
+  // Those of several blocks would overlap on one track.
+  crew.times = NumBlocks == 1 ? RoleTimeline::current() : nullptr;
+  crew.numArrived = 0;
+  uint32_t numDone = crew.numDone;
+  if (Instance *first = next(crew, CrewSize - 1))
+    caller.switchTo(first->fiber);
+  NumDone.fetch_add(crew.numDone - numDone, std::memory_order_relaxed);
+  NumArrived.fetch_add(crew.numArrived, std::memory_order_relaxed);
+}
+
+void GroupRunner::startNextRound() {
+  bool isOver = NumDone.load(std::memory_order_relaxed) == NumInstances;
+  if (!isOver && !IsEnding.load(std::memory_order_relaxed)) {
+    if (NumMeeting != 0 && NumArrived.load(std::memory_order_relaxed) == NumMeeting)
+      ++Round;
+    else
+      failDeadlock();
+  }
+  if (isOver)
+    return; // all blocks have been claimed, and stay so
+  NumArrived.store(0, std::memory_order_relaxed);
+  NumLeft.store(NumBlocks, std::memory_order_relaxed);
+  NextBlock.store(0, std::memory_order_release);
+}
+
 void GroupRunner::runInstances(void *argument) {
   auto &self = *static_cast<Instance *>(argument);
   GroupRunner &runner = self.runner;
   while (true) { // once a block
-    if (!runner.IsEnding) {
-      self.sliceBegin = runner.Times ? runner.Times->now() : 0;
-      int32_t code = callKernel(self.role->function, *runner.Args, self.block, self.ctx);
+    if (!runner.IsEnding.load(std::memory_order_relaxed)) {
+      self.sliceBegin = self.crew->times ? self.crew->times->now() : 0;
+      int32_t code = callKernel(self.role->function, runner.Args, self.block, self.ctx);
       if (code != KILN_OK || self.isReported)
         runner.failRole(self, code);
       runner.endSlice(self, /*isWait=*/false);
     }
     self.isDone = true;
-    ++runner.NumDone;
-    Instance *next = runner.next(self);
-    if (!next && runner.NumDone < runner.NumInstances) {
-      runner.failDeadlock();
-      next = runner.next(self);
-    }
-    self.fiber.switchTo(next ? next->fiber : runner.Caller);
+    Crew &crew = *self.crew;
+    ++crew.numDone;
+    Instance *next = runner.next(crew, self.place);
+    self.fiber.switchTo(next ? next->fiber : *crew.caller);
   }
 }
 
 bool GroupRunner::canGoOn(const Instance &instance) {
   if (instance.isDone)
     return false;
-  if (instance.runner.IsEnding)
+  if (instance.runner.IsEnding.load(std::memory_order_relaxed))
     return true;
   switch (instance.awaits) {
   case Awaits::Nothing:
@@ -227,29 +265,27 @@ bool GroupRunner::canGoOn(const Instance &instance) {
   return true;
 }
 
-GroupRunner::Instance *GroupRunner::next(const Instance &self) {
-  uint32_t number = self.number;
-  for (uint32_t i = 1; i < NumInstances; ++i) {
-    number = number + 1 == NumInstances ? 0 : number + 1;
-    if (canGoOn(*Instances[number]))
-      return Instances[number].get();
+GroupRunner::Instance *GroupRunner::next(const Crew &crew, uint32_t place) {
+  for (uint32_t i = 0; i < CrewSize; ++i) {
+    place = place + 1 == CrewSize ? 0 : place + 1;
+    if (Instance *instance = Instances[crew.first + place].get(); canGoOn(*instance))
+      return instance;
   }
   return nullptr;
 }
 
 bool GroupRunner::yield(Instance &self) {
   endSlice(self, /*isWait=*/false);
-  if (Instance *other = next(self))
-    self.fiber.switchTo(other->fiber);
-  else
-    failDeadlock();
+  Instance *other = next(*self.crew, self.place);
+  if (other != &self) // another thread may have ended the group just now
+    self.fiber.switchTo(other ? other->fiber : *self.crew->caller);
   endSlice(self, /*isWait=*/true);
   self.awaits = Awaits::Nothing;
-  return !IsEnding;
+  return !IsEnding.load(std::memory_order_relaxed);
 }
 
 bool GroupRunner::await(Instance &self, const kiln_pipe &pipe, Awaits what) {
-  if (IsEnding)
+  if (IsEnding.load(std::memory_order_relaxed))
     return false;
   uint32_t lane = self.ctx.lane;
   if (what == Awaits::Push ? !pipe.mustWaitToPush(lane) : !pipe.mustWaitToPop(lane))
@@ -266,8 +302,9 @@ void GroupRunner::recordSlice(Instance &instance, bool isWait) {
                ? "wait for the other blocks"
                : (instance.awaits == Awaits::Push ? "wait to push into " : "wait to pop from ") +
                      instance.pipe->spec().name;
-  int64_t now = Times->now();
-  Times->add({0, instance.name(), std::move(what), isWait, instance.sliceBegin, now});
+  RoleTimeline &times = *instance.crew->times;
+  int64_t now = times.now();
+  times.add({0, instance.name(), std::move(what), isWait, instance.sliceBegin, now});
   instance.sliceBegin = now;
 }
 
@@ -304,7 +341,7 @@ void *GroupRunner::beginPush(kiln_context *ctx, kiln_pipe *pipe) {
 
 int32_t GroupRunner::endPush(kiln_context *ctx, kiln_pipe *pipe) {
   Instance *self = callerAt(ctx, *pipe, true);
-  if (!self || self->runner.IsEnding)
+  if (!self || self->runner.IsEnding.load(std::memory_order_relaxed))
     return KILN_FAIL;
   if (!pipe->isPushing(ctx->lane)) {
     self->runner.failMisuse(*self, *pipe, "ends a push it has not begun");
@@ -321,7 +358,7 @@ void *GroupRunner::pop(kiln_context *ctx, kiln_pipe *pipe) {
 
 int32_t GroupRunner::free(kiln_context *ctx, kiln_pipe *pipe) {
   Instance *self = callerAt(ctx, *pipe, false);
-  if (!self || self->runner.IsEnding)
+  if (!self || self->runner.IsEnding.load(std::memory_order_relaxed))
     return KILN_FAIL;
   if (pipe->numUnfreed(ctx->lane) == 0) {
     self->runner.failMisuse(*self, *pipe, "frees a message, but has freed all those it has popped");
@@ -334,7 +371,7 @@ int32_t GroupRunner::free(kiln_context *ctx, kiln_pipe *pipe) {
 int32_t GroupRunner::meet(kiln_context *ctx, const char *file, int32_t line) {
   Instance &self = caller(ctx);
   GroupRunner &runner = self.runner;
-  if (runner.IsEnding)
+  if (runner.IsEnding.load(std::memory_order_relaxed))
     return KILN_FAIL;
   if (!self.role->meets) {
     runner.fail({StatusCode::KernelFailed,
@@ -345,11 +382,7 @@ int32_t GroupRunner::meet(kiln_context *ctx, const char *file, int32_t line) {
                  self.block});
     return KILN_FAIL;
   }
-  if (++runner.NumArrived == runner.NumMeeting) {
-    runner.NumArrived = 0;
-    ++runner.Round;
-    return KILN_OK;
-  }
+  ++self.crew->numArrived;
   self.round = runner.Round;
   self.barrierFile = file;
   self.barrierLine = line;
@@ -368,9 +401,11 @@ void GroupRunner::release(kiln_context *ctx) { caller(ctx).allocated.release(); 
 //===----------------------------------------------------------------------===//
 
 void GroupRunner::fail(GroupFailure failure) {
-  IsEnding = true;
+  std::lock_guard lock(FailureMutex);
   if (!Failure)
     Failure = std::move(failure);
+  // Whoever is told to end fails too, but later.
+  IsEnding.store(true, std::memory_order_release);
 }
 
 void GroupRunner::failRole(const Instance &instance, int32_t code) {

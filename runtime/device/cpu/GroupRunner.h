@@ -1,10 +1,14 @@
 //===- GroupRunner.h - runs the roles of a group as fibers ---------------===//
 //
-// What: runs blocks of a group on the calling thread: one after the other, or all together where
-//   they meet at barriers. Every lane of every role is an instance on a fiber of its own. An
-//   instance runs until a pipe or a barrier makes it wait, then the next one that can go on does,
-//   in turn; so there is exactly one schedule. When nobody can, the group is dead: that is known,
-//   and reported, at once.
+// What: runs blocks of a group: one after the other, or all together where they meet at barriers.
+//   Every lane of every role is an instance on a fiber of its own; the instances of a block are a
+//   crew. An instance runs until a pipe or a barrier makes it wait, then the next one of its crew
+//   that can go on does, in turn, until nobody can.
+//
+//   Blocks that meet run in rounds. In a round every crew is run once, by whoever claims it. Crews
+//   share nothing but the barrier, and nobody waits for anybody: who ran the last crew of a round
+//   sees that all have come to the barrier, and starts the next one; or that they have ended; or
+//   that neither is the case: then the launch is dead, which is known, and reported, at once.
 //
 //   A group ends early by telling: pipe functions return "end" to every instance, which returns.
 //   Nothing is thrown through the roles' frames, which may be C or generated code.
@@ -12,7 +16,8 @@
 // Ownership: fibers, rings and scratch, which stay for the next block: nothing is allocated unless
 //   a group is larger than those before it.
 //
-// Threads: one at a time; one runner per worker. Internal to the runtime.
+// Threads: one at a time, but for workTogether(), which any number may call between startTogether()
+//   and finishTogether(). Internal to the runtime.
 //
 //===---------------------------------------------------------------------===//
 #ifndef KILN_RUNTIME_DEVICE_CPU_GROUPRUNNER_H
@@ -25,8 +30,10 @@
 #include "kiln/runtime/tensor.h"
 #include "kiln/runtime/timeline.h"
 
+#include <atomic>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 
 /// What kernels have a pointer to.
@@ -53,15 +60,42 @@ public:
   std::optional<GroupFailure> run(const GroupSpec &group, const kiln_args &args,
                                   const kiln_blocks &blocks, const int64_t *grid);
 
+  /// The same in parts, for blocks that several threads run together. What the arguments point at
+  /// must stay.
+  void startTogether(const GroupSpec &group, const kiln_args &args, const kiln_blocks &blocks,
+                     const int64_t *grid);
+  /// Runs blocks until there are none to claim: others run the last of this round, and go on with
+  /// the next, or all have ended. Calls `invite` when there is work for one more thread.
+  template <typename Invite> void workTogether(Invite invite) {
+    for (uint32_t block = claim(); block < NumBlocks; block = claim()) {
+      if (block + 1 < NumBlocks)
+        invite();
+      runCrew(Crews[block]);
+      if (NumLeft.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        startNextRound();
+    }
+  }
+  /// When nobody is at work any more. None: it went well.
+  std::optional<GroupFailure> finishTogether();
+
 private:
   enum class Awaits : uint8_t { Nothing, Push, Pop, Others };
+  /// The instances of a block. Belongs to the thread that runs it in this round.
+  struct Crew {
+    uint32_t first; // of the instances
+    uint32_t numDone = 0;
+    uint32_t numArrived = 0;       // at the barrier, in this round
+    Fiber *caller = nullptr;       // of who runs it
+    RoleTimeline *times = nullptr; // null: times are not recorded
+  };
   struct Instance : CallReport {
-    Instance(GroupRunner &runner, uint32_t number);
+    explicit Instance(GroupRunner &runner);
     std::string name() const;
 
     GroupRunner &runner;
-    const uint32_t number; // its place among the instances
     Fiber fiber;
+    Crew *crew = nullptr;
+    uint32_t place = 0; // in its crew
     kiln_context ctx{};
     ScratchStack allocated;
     const RoleSpec *role = nullptr;
@@ -77,13 +111,18 @@ private:
   };
 
   Status prepare(const GroupSpec &group, uint32_t numBlocks);
-  void start(const kiln_args &args, const kiln_blocks &blocks, const int64_t *grid);
+  void start(const kiln_blocks &blocks);
   void startInstance(Instance &instance, uint32_t lane, kiln_pipe *const *pipes);
-  std::optional<GroupFailure> runTogether(const GroupSpec &group, const kiln_args &args,
-                                          const kiln_blocks &blocks, const int64_t *grid);
+  /// A block nobody has run in this round, or one beyond the last.
+  uint32_t claim() { return NextBlock.fetch_add(1, std::memory_order_acq_rel); }
+  /// Runs the instances of a block until all of them wait or are done.
+  void runCrew(Crew &crew);
+  /// When all crews of a round have been run; claims go on afterwards, unless all is over.
+  void startNextRound();
   [[noreturn]] static void runInstances(void *instance);
-  /// The next instance after `self` that can go on; null when all others wait or are done.
-  Instance *next(const Instance &self);
+  /// The next instance of its crew after `place` that can go on, itself last; null when all wait or
+  /// are done.
+  Instance *next(const Crew &crew, uint32_t place);
   static bool canGoOn(const Instance &instance);
   /// Waits until the pipe lets `self` go on. False: the group ends.
   bool await(Instance &self, const kiln_pipe &pipe, Awaits what);
@@ -92,7 +131,7 @@ private:
   /// Ends what `instance` did until now in the timeline, if there is one: it ran, or waited. From
   /// now on it does something else.
   void endSlice(Instance &instance, bool isWait) {
-    if (Times) [[unlikely]]
+    if (instance.crew->times) [[unlikely]]
       recordSlice(instance, isWait);
   }
   void recordSlice(Instance &instance, bool isWait);
@@ -120,19 +159,24 @@ private:
 
   const GroupSpec *Group = nullptr;                 // the one prepared for
   uint32_t NumBlocks = 0;                           // that run together
+  std::vector<Crew> Crews;                          // one a block
+  uint32_t CrewSize = 0;                            // instances of a block
   std::vector<std::unique_ptr<Instance>> Instances; // the first NumInstances take part
   uint32_t NumInstances = 0;
   std::deque<kiln_pipe> Pipes; // of the first block, of the second, ...
   std::vector<kiln_pipe *> Handles;
   std::shared_ptr<Buffer> Memory; // scratch of the instances, then the rings
-  Fiber Caller;
-  const kiln_args *Args = nullptr;
-  const int64_t *Grid = nullptr;
-  uint32_t NumDone = 0;
-  uint64_t NumMeeting = 0, NumArrived = 0, Round = 0; // of the barrier
-  bool IsEnding = false;
-  RoleTimeline *Times = nullptr; // null: times are not recorded
-  std::optional<GroupFailure> Failure;
+  kiln_args Args{};
+  int64_t Grid[KILN_MAX_GRID_DIMS] = {};
+  uint64_t NumMeeting = 0, Round = 0; // of the barrier; written between rounds
+  // Of this round: the next block to claim, and blocks that have not been run to their end.
+  alignas(64) std::atomic<uint32_t> NextBlock{0};
+  std::atomic<uint32_t> NumLeft{0};
+  // Added up crew by crew: instances that are done, and that have come to the barrier.
+  std::atomic<uint32_t> NumDone{0}, NumArrived{0};
+  std::atomic<bool> IsEnding{false};
+  std::mutex FailureMutex;
+  std::optional<GroupFailure> Failure; // the first
 };
 
 } // namespace kiln

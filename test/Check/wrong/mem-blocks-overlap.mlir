@@ -16,7 +16,7 @@ kiln.func @rows(%x: !kiln.tensor<16x8xf32>, %y: !kiln.tensor<16x8xf32>) incore {
 kiln.func @main(%x: !kiln.tensor<16x8xf32>, %y: !kiln.tensor<16x8xf32>) orchestration {
   %a = kiln.submit @rows(%x, %y) grid(4)
 }
-// CHECK: note: the blocks of a launch run in any order
+// CHECK: note: the blocks of a launch run in any order: let each have elements of its own, or add with tile.store ... atomic(add)
 
 //--- right.mlir
 kiln.func @rows(%x: !kiln.tensor<16x8xf32>, %y: !kiln.tensor<16x8xf32>) incore {

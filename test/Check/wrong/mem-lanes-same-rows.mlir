@@ -23,7 +23,7 @@ kiln.func @main(%x: !kiln.tensor<8x8xf32>, %y: !kiln.tensor<8x8xf32>) group lane
   kiln.call @cube(%x, %down)
   kiln.call @vec(%y, %down)
 }
-// CHECK: note: the instances of a group run side by side
+// CHECK: note: the instances of a group run side by side: let each have elements of its own (tile.lane), or order them with a pipe
 
 //--- right.mlir
 !down = !tile.pipe<aic -> aiv, 8x8xf32, up_down>

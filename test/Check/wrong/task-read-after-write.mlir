@@ -25,7 +25,7 @@ kiln.func @main(%y: !kiln.tensor<4x8xf32>) orchestration {
 }
 // CHECK: wrong.mlir:[[#@LINE-3]]:10: note: task 1 is submitted here
 // CHECK: wrong.mlir:[[#@LINE-5]]:10: note: task 0 is submitted here
-// CHECK: note: give the later submit deps(...) on the earlier
+// CHECK: note: give the later submit deps(...) on the earlier, or take both out of the manual scope
 // CHECK: replay: kiln run {{.*}}wrong.mlir --no-reference --seeds 1 --seed 0
 // CHECK: {{^}}FAIL
 

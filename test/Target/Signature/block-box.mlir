@@ -114,11 +114,30 @@ kiln.func @pair(%from: index, %x: !kiln.tensor<?x64xf32>, %y: !kiln.tensor<?x64x
   kiln.call @vec(%y, %from, %down)
 }
 
+// Narrow integers wrap, so a sum of them is no affine function; a scalar of a narrow type is what it is.
+// CHECK: narrow.x [:, 0 : 8]
+// CHECK: narrow.y [row : row + 1, 0 : 8]
+// CHECK: narrow.z [:, 0 : 8]
+kiln.func @narrow(%x: !kiln.tensor<?x8xf32>, %y: !kiln.tensor<?x8xf32>, %z: !kiln.tensor<?x8xf32>, %row: i32, %second: i1) incore {
+  %c100 = arith.constant 100 : i8
+  %b = tile.block_idx 0
+  %wraps = arith.index_cast %b : index to i8
+  %sum = arith.addi %wraps, %c100 : i8
+  %from = arith.index_cast %sum : i8 to index
+  %to = arith.index_cast %row : i32 to index
+  %other = arith.index_cast %second : i1 to index
+  %t = tile.load %x[%from, 0] : !tile.tile<1x8xf32>
+  tile.store %t, %y[%to, 0]
+  tile.store %t, %z[%other, 0]
+}
+
 kiln.func @main(%x: !kiln.tensor<?x96xf32>, %y: !kiln.tensor<?x?xf32>, %z: !kiln.tensor<?x?xf32>, %e: !kiln.tensor<8x?xf32>, %n: index,
                 %cube: !kiln.tensor<?x?x64xf32>, %table: !kiln.tensor<?x16xf32>, %rows: !kiln.tensor<8xi32>, %out: !kiln.tensor<?xf32>,
-                %p: !kiln.tensor<?x64xf32>, %q: !kiln.tensor<?x64xf32>) orchestration {
+                %p: !kiln.tensor<?x64xf32>, %q: !kiln.tensor<?x64xf32>, %u: !kiln.tensor<?x8xf32>, %v: !kiln.tensor<?x8xf32>, %w: !kiln.tensor<?x8xf32>,
+                %i: i32, %b: i1) orchestration {
   %t0 = kiln.submit @rows(%x, %n, %y, %e) grid(4, 2)
   %t1 = kiln.submit @product(%y, %z, %y) grid(4, 2)
   %t2 = kiln.submit @views(%cube, %table, %rows, %out) grid(4, 2)
   %t3 = kiln.submit @pair(%n, %p, %q) grid(4)
+  %t4 = kiln.submit @narrow(%u, %v, %w, %i, %b) grid(300)
 }

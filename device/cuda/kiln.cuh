@@ -1,0 +1,16 @@
+//===- kiln.cuh - what emitted kernels are written with ------------------------------------===//
+//
+// Instructions, never algorithms: nothing here holds both a loop over K and a product. See
+// docs/hopper-backend.md.
+//
+//===----------------------------------------------------------------------------===//
+#pragma once
+
+#include "elementwise.cuh"
+#include "pipe.cuh"
+#include "wgmma.cuh"
+
+/// Of a kernel that waits for memory, on a multiprocessor; whoever compiles it may say.
+#ifndef KILN_BLOCKS_AT_ONCE
+#define KILN_BLOCKS_AT_ONCE 1
+#endif

@@ -1,0 +1,161 @@
+//===- pipe.cuh - rings of tiles from the copying warp to the computing lanes ------------===//
+//
+// A ring of slots in shared memory. Each slot has two barriers: `full` ends a phase when the tiles
+// have arrived, `empty` when every warp of every lane has freed them. Each end counts the slots it
+// has used and the parity of the round; both survive from block to block, so nothing is set up
+// again between blocks.
+//
+//===----------------------------------------------------------------------------===//
+#pragma once
+
+#include "shared.cuh"
+
+namespace kiln {
+
+template <typename...> struct Tiles {};
+/// What a pop gives: `get<k>(slot)`.
+template <typename First, typename... Rest> struct Tiles<First, Rest...> {
+  First first;
+  Tiles<Rest...> rest;
+};
+template <int k, typename... T> __device__ auto get(const Tiles<T...> &tiles) {
+  if constexpr (k == 0)
+    return tiles.first;
+  else
+    return get<k - 1>(tiles.rest);
+}
+
+/// Which slot comes next, and the parity of its phase.
+template <int slots> struct Cursor {
+  int slot = 0;
+  unsigned parity = 0;
+
+  __device__ void advance() {
+    if (++slot == slots) {
+      slot = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+inline __host__ __device__ constexpr int alignedTo1024(int bytes) {
+  return (bytes + 1023) / 1024 * 1024;
+}
+
+template <int slots, int lanes, typename... T> struct Pipe {
+  static constexpr int slotBytes = (alignedTo1024(T::bytes) + ... + 0);
+  static constexpr int ringBytes = slots * slotBytes;
+  static constexpr int barrierBytes = 2 * slots * 8;
+
+  SharedAddress ring, barriers;
+  Cursor<slots> pushed, popped, freed;
+
+  __device__ Pipe(SharedAddress ring, SharedAddress barriers) : ring(ring), barriers(barriers) {}
+  __device__ SharedAddress full(int slot) const { return barriers + 8 * slot; }
+  __device__ SharedAddress empty(int slot) const { return barriers + 8 * (slots + slot); }
+
+  /// By one thread, before anybody uses the pipe.
+  __device__ void init() const {
+    for (int slot = 0; slot < slots; ++slot) {
+      barrier::init(full(slot), 1);
+      barrier::init(empty(slot), lanes * kWarpgroup / kWarp);
+    }
+  }
+
+  /// By a whole warp: waits for a free slot and starts the transfers that fill it.
+  template <typename... R> __device__ void push(const R &...requests) {
+    static_assert((isSame<typename R::Tile, T> && ...), "what is pushed is what the pipe carries");
+    barrier::wait(empty(pushed.slot), pushed.parity ^ 1);
+    SharedAddress to = ring + pushed.slot * slotBytes, done = full(pushed.slot);
+    bool isCopied = false;
+    unsigned bytes = 0;
+    SharedAddress at = to;
+    auto copy = [&](const auto &request) {
+      using Tile = typename Plain<decltype(request)>::Tile;
+      if (request.usesEngine()) {
+        bytes += Tile::bytes;
+      } else {
+        request.copy(Tile{at});
+        isCopied = true;
+      }
+      at += alignedTo1024(Tile::bytes);
+    };
+    (copy(requests), ...);
+    if (isCopied)
+      publishToAsyncUnits();
+    __syncwarp();
+    if (threadInWarp() == 0) {
+      barrier::arriveExpecting(done, bytes);
+      at = to;
+      auto start = [&](const auto &request) {
+        using Tile = typename Plain<decltype(request)>::Tile;
+        if (request.usesEngine())
+          request.start(Tile{at}, done);
+        at += alignedTo1024(Tile::bytes);
+      };
+      (start(requests), ...);
+    }
+    pushed.advance();
+  }
+
+  /// By a whole lane: waits for the next tiles, which stay until they are freed.
+  __device__ Tiles<T...> pop() {
+    barrier::wait(full(popped.slot), popped.parity);
+    SharedAddress at = ring + popped.slot * slotBytes;
+    popped.advance();
+    return tilesAt<T...>(at);
+  }
+
+  /// Frees the oldest tiles that were popped.
+  __device__ void free() {
+    __syncwarp();
+    if (threadInWarp() == 0)
+      barrier::arrive(empty(freed.slot));
+    freed.advance();
+  }
+
+private:
+  template <typename X> struct RemoveConstReference {
+    using Type = X;
+  };
+  template <typename X> struct RemoveConstReference<const X &> {
+    using Type = X;
+  };
+  template <typename X> using Plain = typename RemoveConstReference<X>::Type;
+
+  template <typename First, typename... Rest>
+  static __device__ Tiles<First, Rest...> tilesAt(SharedAddress at) {
+    if constexpr (sizeof...(Rest) == 0)
+      return {First{at}, {}};
+    else
+      return {First{at}, tilesAt<Rest...>(at + alignedTo1024(First::bytes))};
+  }
+};
+
+//===-- Blocks --------------------------------------------------------------------------===//
+
+struct Block {
+  i64 index[3];
+};
+
+/// Of numbers that are not negative: 64-bit division takes as long as a short row.
+inline __device__ i64 quotient(i64 a, i64 b) {
+  return ((a | b) >> 32) == 0 ? i64(unsigned(a) / unsigned(b)) : a / b;
+}
+
+/// The block with this number. With `rows` > 1 so many rows of the grid's first two axes are walked
+/// together, column by column: blocks that run at once then share what they read.
+template <int rows> __device__ Block blockAt(i64 number, const i64 (&grid)[3]) {
+  if (grid[1] == 1 && grid[2] == 1)
+    return {{number, 0, 0}};
+  i64 outer = quotient(number, grid[0] * grid[1]), within = number - outer * grid[0] * grid[1];
+  if constexpr (rows == 1) {
+    i64 row = quotient(within, grid[1]);
+    return {{row, within - row * grid[1], outer}};
+  }
+  i64 band = quotient(within, rows * grid[1]), inBand = within - band * rows * grid[1];
+  i64 height = smaller<i64>(rows, grid[0] - band * rows), col = quotient(inBand, height);
+  return {{band * rows + inBand - col * height, col, outer}};
+}
+
+} // namespace kiln

@@ -1,0 +1,139 @@
+//===- wgmma.cuh - one step of a matrix product -------------------------------------------===//
+//
+// `multiply` issues the instructions for one pair of tiles and waits for them; the accumulator is
+// in registers (Fragments), the right operand in shared memory, the left one in either. Loops over
+// K are the program's.
+//
+//===----------------------------------------------------------------------------===//
+#pragma once
+
+#include "shared.cuh"
+#include "wgmma_shapes.cuh"
+
+namespace kiln {
+
+namespace wgmma {
+
+inline __device__ void fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+inline __device__ void commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+inline __device__ void wait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
+
+/// How the matrix unit finds a tile: where, how far rows of eights (`stride`) and panels
+/// (`leading`) are apart, and how it is swizzled.
+inline __device__ u64 descriptor(SharedAddress at, unsigned leading, unsigned stride,
+                                 int rowBytes) {
+  u64 swizzle = rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3;
+  return u64((at & 0x3ffff) >> 4) | u64(leading >> 4) << 16 | u64(stride >> 4) << 32 |
+         swizzle << 62;
+}
+
+/// Whose rows are those of the product, or its columns, and whose columns are summed over: 16 of
+/// them from `k` on. `outer`: the first row.
+template <typename T, int R, int C, int panelRows>
+__device__ u64 alongRows(const Shared<T, R, C, panelRows> &tile, int outer, int k) {
+  using Tile = Shared<T, R, C, panelRows>;
+  SharedAddress at = tile.base + k / Tile::panelCols * Tile::panelBytes + outer * Tile::rowBytes +
+                     k % Tile::panelCols * int(sizeof(T));
+  return descriptor(at, 16, 8 * Tile::rowBytes, Tile::rowBytes);
+}
+
+/// The other way round: its rows are summed over. `outer`: the first column, that of a panel.
+template <typename T, int R, int C, int panelRows>
+__device__ u64 alongCols(const Shared<T, R, C, panelRows> &tile, int outer, int k) {
+  using Tile = Shared<T, R, C, panelRows>;
+  SharedAddress at = tile.base + outer / Tile::panelCols * Tile::panelBytes + k * Tile::rowBytes;
+  return descriptor(at, Tile::panelBytes, 8 * Tile::rowBytes, Tile::rowBytes);
+}
+
+/// The widest instruction for `cols` columns, of which each begins where a panel does if the panels
+/// are of `unit` columns.
+inline __host__ __device__ constexpr int widthOf(int cols, int unit) {
+  constexpr int widths[] = {256, 192, 128, 96, 64, 32, 16, 8};
+  for (int width : widths)
+    if (width <= cols && (width == cols || width % unit == 0))
+      return width;
+  return 0;
+}
+
+/// Registers that the matrix unit writes stay where they are until it is done.
+template <typename L> __device__ __forceinline__ void pin(Tile<float, L> &tile) {
+  forEach<L>([&](int i, int j) { asm volatile("" : "+f"(tile.at[i][j])::"memory"); });
+}
+
+/// A left operand in registers, as the instructions take it: for each 64 rows and each 16 columns
+/// four words. All are made before the first instruction, which must not wait for one.
+template <int blocks, int K> struct LeftOperand {
+  unsigned words[blocks][K / 16][4];
+
+  template <typename T, typename L> __device__ explicit LeftOperand(const Tile<T, L> &a) {
+#pragma unroll
+    for (int block = 0; block < blocks; ++block)
+#pragma unroll
+      for (int k = 0; k < K; k += 16)
+#pragma unroll
+        for (int word = 0; word < 4; ++word) {
+          const T *pair = &a.at[2 * block + word % 2][k / 4 + word / 2 * 2];
+          unsigned &packed = words[block][k / 16][word];
+          packed = pack(pair[0], pair[1]);
+          asm volatile("" : "+r"(packed)::"memory");
+        }
+  }
+};
+/// One in shared memory stays there.
+template <int blocks, int K, typename A> __device__ auto leftOperand(const A &a) {
+  if constexpr (requires { a.base; })
+    return a;
+  else
+    return LeftOperand<blocks, K>(a);
+}
+
+template <int col, bool transposeB, typename B> __device__ u64 operandB(const B &b, int k) {
+  if constexpr (transposeB) // given as N x K
+    return alongRows(b, col, k);
+  else
+    return alongCols(b, col, k);
+}
+
+/// The columns from `col` on: all of K for all rows.
+template <int col, bool transposeB, int K, typename L, typename A, typename B>
+__device__ __forceinline__ void columns(Tile<float, L> &acc, const A &a, const B &b) {
+  using T = typename B::Element;
+  constexpr int width = widthOf(L::cols - col, transposeB ? 8 : B::panelCols);
+  static_assert(width > 0, "a product has a multiple of 8 columns; of a right operand that is not "
+                           "transposed, whole panels");
+#pragma unroll
+  for (int block = 0; block < L::rowRegs / 2; ++block)
+#pragma unroll
+    for (int k = 0; k < K; k += 16) {
+      float *low = &acc.at[2 * block][col / 4], *high = &acc.at[2 * block + 1][col / 4];
+      u64 right = operandB<col, transposeB>(b, k);
+      if constexpr (requires { a.base; }) {
+        Wgmma<width, T>::template run<0, !transposeB>(low, high, alongRows(a, 64 * block, k), right,
+                                                      1);
+      } else {
+        Wgmma<width, T>::template run<!transposeB>(low, high, a.words[block][k / 16], right, 1);
+      }
+    }
+  if constexpr (col + width < L::cols)
+    columns<col + width, transposeB, K>(acc, a, b);
+}
+
+} // namespace wgmma
+
+/// acc + a b; of b transposed if it is given as N x K.
+template <bool transposeB, typename L, typename A, typename B>
+__device__ __forceinline__ Tile<float, L> multiply(Tile<float, L> acc, const A &a, const B &b) {
+  constexpr int K = transposeB ? B::cols : B::rows;
+  static_assert(K % 16 == 0, "a product sums over a multiple of 16 elements");
+  static_assert(isHalf<typename B::Element>, "the matrix unit multiplies bf16 or f16 here");
+  auto left = wgmma::leftOperand<L::rowRegs / 2, K>(a);
+  wgmma::pin(acc);
+  wgmma::fence();
+  wgmma::columns<0, transposeB, K>(acc, left, b);
+  wgmma::commit();
+  wgmma::wait();
+  wgmma::pin(acc);
+  return acc;
+}
+
+} // namespace kiln

@@ -1,0 +1,52 @@
+//===- Cuda.h - kernels as CUDA C++ for Hopper --------------------------------------------===//
+//
+// Emits the kernels of a program that was compiled for h200 (kernels split over roles, tiles with
+// memories) as readable CUDA C++ on the device library of device/cuda, and compiles them to cubins.
+// See docs/hopper-backend.md.
+//
+// Ownership: values. Threads: emitting reads the MLIR module from one thread; compiling is free of
+// MLIR and may run anywhere.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_TARGET_CUDA_CUDA_H
+#define KILN_TARGET_CUDA_CUDA_H
+
+#include "kiln/runtime/cuda_kernel.h"
+#include "kiln/runtime/status.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+/// A kernel or group of the program as a unit of its own.
+struct CudaUnit {
+  CudaKernel kernel;
+  std::string text; ///< Of the kernel, without the include.
+  SourceLoc location;
+  /// It waits for memory more than it computes: several blocks at once are worth fewer registers.
+  bool isMemoryBound = false;
+
+  /// A file that compiles.
+  std::string source() const;
+};
+
+/// Unsupported, with the operation and the user's line, for what this backend cannot lower.
+Expected<std::vector<CudaUnit>> emitCuda(mlir::ModuleOp compiled);
+/// All of it as one file to read.
+std::string cudaSource(const std::vector<CudaUnit> &units);
+
+/// A cubin for sm_90a, by NVRTC if the process can open it, else by nvcc; NotFound if there is
+/// neither. Code that spills registers, keeps a stack frame or has its matrix instructions
+/// serialized is an error: it would run at a fraction of the speed. `log` gets what the compiler
+/// said.
+Expected<std::string> compileCuda(const CudaUnit &unit, std::string *log = nullptr);
+
+/// The compiler that compileCuda uses, with its version: "nvrtc 13.0". NotFound if there is none.
+Expected<std::string> cudaCompiler();
+
+} // namespace kiln
+
+#endif // KILN_TARGET_CUDA_CUDA_H

@@ -1,0 +1,48 @@
+//===- kiln/runtime/cuda_kernel.h - what is to be known to launch a kernel ---===//
+//
+// What: the description of a compiled CUDA kernel that a bundle carries beside its cubin. The
+//   kernel takes one parameter, its argument block: the tensor maps (128 bytes each, the block is
+//   aligned to 64), then the tensors as kiln_tensor, then one word for each scalar, then the three
+//   extents of the grid. All of it is filled in for each launch.
+//
+// Ownership and threads: a value.
+//
+//===---------------------------------------------------------------------===//
+#ifndef KILN_RUNTIME_CUDA_KERNEL_H
+#define KILN_RUNTIME_CUDA_KERNEL_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+/// A box of a tensor that the copy engine moves; the tensor's last two axes.
+struct CudaTensorMap {
+  uint32_t tensor; ///< Which, in task order.
+  uint32_t rows, cols;
+  friend bool operator==(const CudaTensorMap &, const CudaTensorMap &) = default;
+};
+
+struct CudaKernel {
+  std::string name;   ///< As in the program.
+  std::string symbol; ///< As in the cubin.
+  std::string file;   ///< The cubin, in the bundle.
+  uint32_t threads = 0;
+  uint32_t sharedBytes = 0; ///< Dynamic.
+  uint32_t numTensors = 0, numScalars = 0;
+  std::vector<CudaTensorMap> maps;
+};
+
+inline constexpr uint64_t cudaTensorMapBytes = 128;
+/// Of kiln_tensor.flags in an argument block: the copy engine may read the tensor.
+inline constexpr uint16_t cudaHasTensorMap = 0x8000;
+
+inline uint64_t argumentBytes(const CudaKernel &kernel) {
+  return kernel.maps.size() * cudaTensorMapBytes + kernel.numTensors * uint64_t(96) +
+         kernel.numScalars * uint64_t(8) + 3 * uint64_t(8);
+}
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_CUDA_KERNEL_H

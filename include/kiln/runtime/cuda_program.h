@@ -1,0 +1,64 @@
+//===- kiln/runtime/cuda_program.h - programs compiled for an NVIDIA GPU --===//
+//
+// What: `CudaProgram`, the kernels of a program in cubins and the orchestration that launches them,
+//   loaded through the driver. Tasks are launched on one stream in the order in which the program
+//   submits them, so every dependency holds.
+//
+// Ownership: a program owns its modules; launches in flight must end before it goes.
+//
+// Threads: any number may launch one program at once, each on a stream of its own.
+//
+//===---------------------------------------------------------------------===//
+#ifndef KILN_RUNTIME_CUDA_PROGRAM_H
+#define KILN_RUNTIME_CUDA_PROGRAM_H
+
+#include "kiln/runtime/cuda_kernel.h"
+#include "kiln/runtime/native_program.h"
+
+#include <map>
+
+namespace kiln {
+
+/// Consistent in itself and with the kernels that `info` launches; every text from outside passes
+/// through here.
+Status verifyCudaKernels(const std::vector<CudaKernel> &kernels, const NativeInfo &info);
+/// As JSON, and back.
+std::string toJson(const std::vector<CudaKernel> &kernels);
+Expected<std::vector<CudaKernel>> parseCudaKernels(std::string_view json);
+
+class CudaProgram {
+public:
+  /// `cubins` by file; `object` has the orchestration, and is null where the entry is a kernel.
+  /// Unsupported, with the reason, where there is no such GPU.
+  static Expected<std::shared_ptr<const CudaProgram>>
+  load(NativeInfo info, std::vector<CudaKernel> kernels,
+       const std::map<std::string, std::string> &cubins, std::shared_ptr<SharedObject> object);
+  ~CudaProgram();
+  CudaProgram(const CudaProgram &) = delete;
+  CudaProgram &operator=(const CudaProgram &) = delete;
+
+  const NativeInfo &info() const { return Info; }
+
+  /// Launches everything on `stream` (a CUstream; null: the default one). The tensors are in the
+  /// GPU's memory. Returns when everything is launched, unless the program reads what tasks make.
+  Status launch(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
+                void *stream) const;
+  /// With tensors in the host's memory: copies them there and back, and waits. `seconds` is what
+  /// the GPU took, copies left out.
+  Status run(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
+             double *seconds = nullptr) const;
+
+  struct Loaded; // the driver's handles
+  const Loaded &loaded() const { return *Handles; }
+
+private:
+  CudaProgram();
+  NativeInfo Info;
+  std::shared_ptr<SharedObject> Object;
+  kiln_orchestration_fn Orchestration = nullptr;
+  std::unique_ptr<Loaded> Handles;
+};
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_CUDA_PROGRAM_H

@@ -1,0 +1,29 @@
+//===- kiln/runtime/tool_output.h - the last thing a tool does -----------===//
+//
+// What: a tool whose output could not be written has not done what it was asked for, however well
+//   the rest went: half a program in a file must not look like a whole one.
+//
+// Threads: at the end of main, when no other thread prints.
+//
+//===---------------------------------------------------------------------===//
+#ifndef KILN_RUNTIME_TOOL_OUTPUT_H
+#define KILN_RUNTIME_TOOL_OUTPUT_H
+
+#include <cstdio>
+#include <iostream>
+
+namespace kiln {
+
+/// The exit code of a tool: `code`, or 1 in place of 0 if standard output did not take everything.
+inline int finishOutput(int code) {
+  std::cout.flush();
+  bool isWritten = std::fflush(stdout) == 0 && !std::ferror(stdout) && !std::cout.fail();
+  if (isWritten)
+    return code;
+  std::fputs("kiln: error: cannot write all of the output; is the disk full?\n", stderr);
+  return code == 0 ? 1 : code;
+}
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_TOOL_OUTPUT_H

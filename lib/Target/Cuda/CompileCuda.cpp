@@ -1,0 +1,251 @@
+// From CUDA C++ to a cubin: NVRTC, opened where it is needed, else nvcc.
+#include "kiln/Target/Cuda/Cuda.h"
+
+#include "DeviceLibrary.h"
+
+#include "llvm/ADT/ScopeExit.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <mutex>
+
+namespace kiln {
+namespace {
+
+using llvm::StringRef;
+
+//===----------------------------------------------------------------------===//
+// NVRTC
+//===----------------------------------------------------------------------===//
+
+/// The functions of the library that are used; all of them or none.
+struct Nvrtc {
+  using Program = struct OpaqueProgram *;
+  int (*version)(int *, int *) = nullptr;
+  int (*createProgram)(Program *, const char *, const char *, int, const char *const *,
+                       const char *const *) = nullptr;
+  int (*compileProgram)(Program, int, const char *const *) = nullptr;
+  int (*getLogSize)(Program, size_t *) = nullptr;
+  int (*getLog)(Program, char *) = nullptr;
+  int (*getCubinSize)(Program, size_t *) = nullptr;
+  int (*getCubin)(Program, char *) = nullptr;
+  int (*destroyProgram)(Program *) = nullptr;
+  const char *(*errorText)(int) = nullptr;
+
+  bool open(const char *path) {
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+      return false;
+    bool found = true;
+    auto find = [&](auto &function, const char *name) {
+      function =
+          reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
+      found &= function != nullptr;
+    };
+    find(version, "nvrtcVersion");
+    find(createProgram, "nvrtcCreateProgram");
+    find(compileProgram, "nvrtcCompileProgram");
+    find(getLogSize, "nvrtcGetProgramLogSize");
+    find(getLog, "nvrtcGetProgramLog");
+    find(getCubinSize, "nvrtcGetCUBINSize");
+    find(getCubin, "nvrtcGetCUBIN");
+    find(destroyProgram, "nvrtcDestroyProgram");
+    find(errorText, "nvrtcGetErrorString");
+    // sm_90a came with 12.0.
+    int major = 0, minor = 0;
+    return found && version(&major, &minor) == 0 && major >= 12;
+  }
+};
+
+/// Null if there is none. `KILN_NVRTC` names a library, or is empty to have none.
+const Nvrtc *nvrtc() {
+  static const std::unique_ptr<Nvrtc> opened = []() -> std::unique_ptr<Nvrtc> {
+    auto library = std::make_unique<Nvrtc>();
+    if (const char *given = std::getenv("KILN_NVRTC"))
+      return *given && library->open(given) ? std::move(library) : nullptr;
+    for (const char *path :
+         {"libnvrtc.so.13", "libnvrtc.so.12", "/usr/local/cuda/lib64/libnvrtc.so.13",
+          "/usr/local/cuda/lib/libnvrtc.so.13", "/usr/local/cuda/lib64/libnvrtc.so.12"})
+      if (library->open(path))
+        return library;
+    return nullptr;
+  }();
+  return opened.get();
+}
+
+/// For so many blocks on a multiprocessor at once.
+Expected<std::string> compileByNvrtc(const Nvrtc &library, const std::string &source,
+                                     unsigned blocks, std::string &log) {
+  std::vector<const char *> names, texts;
+  for (const DeviceHeader &header : kDeviceLibrary) {
+    names.push_back(header.name);
+    texts.push_back(header.text);
+  }
+  Nvrtc::Program program = nullptr;
+  auto failed = [&](int error) {
+    return Status(StatusCode::Internal, std::string("NVRTC: ") + library.errorText(error));
+  };
+  if (int error = library.createProgram(&program, source.c_str(), "kernel.cu", int(names.size()),
+                                        texts.data(), names.data()))
+    return failed(error);
+  auto destroy = llvm::make_scope_exit([&] { library.destroyProgram(&program); });
+  std::string atOnce = "-DKILN_BLOCKS_AT_ONCE=" + std::to_string(blocks);
+  const char *options[] = {"--gpu-architecture=sm_90a", "--std=c++20", "--ptxas-options=-v",
+                           "--device-as-default-execution-space", atOnce.c_str()};
+  int error = library.compileProgram(program, std::size(options), options);
+  size_t size = 0;
+  if (library.getLogSize(program, &size) == 0 && size > 1) {
+    log.resize(size - 1);
+    library.getLog(program, log.data());
+  }
+  if (error)
+    return failed(error);
+  if (int missing = library.getCubinSize(program, &size))
+    return failed(missing);
+  std::string cubin(size, '\0');
+  if (int missing = library.getCubin(program, cubin.data()))
+    return failed(missing);
+  return cubin;
+}
+
+//===----------------------------------------------------------------------===//
+// nvcc
+//===----------------------------------------------------------------------===//
+
+std::string findNvcc() {
+  if (const char *given = std::getenv("KILN_NVCC"))
+    return given;
+  if (llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName("nvcc"))
+    return *found;
+  std::string usual = "/usr/local/cuda/bin/nvcc";
+  return llvm::sys::fs::can_execute(usual) ? usual : "";
+}
+
+bool writeText(const llvm::Twine &path, StringRef text) {
+  std::error_code error;
+  llvm::raw_fd_ostream file(path.str(), error);
+  file << text;
+  file.close();
+  return !error && !file.has_error();
+}
+
+std::string readText(const llvm::Twine &path) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  return buffer ? (*buffer)->getBuffer().str() : "";
+}
+
+Expected<std::string> compileByNvcc(const std::string &nvcc, const std::string &source,
+                                    unsigned blocks, std::string &log) {
+  llvm::SmallString<128> folder;
+  if (llvm::sys::fs::createUniqueDirectory("kiln-cuda", folder))
+    return Status(StatusCode::IoError, "cannot make a temporary folder for nvcc");
+  auto remove = llvm::make_scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
+  bool written = writeText(folder + "/kernel.cu", source);
+  for (const DeviceHeader &header : kDeviceLibrary)
+    written &= writeText(folder + "/" + header.name, header.text);
+  if (!written)
+    return Status(StatusCode::IoError, "cannot write to " + folder.str().str());
+  std::string input = (folder + "/kernel.cu").str(), output = (folder + "/kernel.cubin").str(),
+              said = (folder + "/log").str(), include = ("-I" + folder).str();
+  std::string atOnce = "-DKILN_BLOCKS_AT_ONCE=" + std::to_string(blocks);
+  StringRef args[] = {nvcc,     "-std=c++20", "-gencode=arch=compute_90a,code=sm_90a",
+                      "-cubin", "-Xptxas",    "-v",
+                      include,  atOnce,       "-o",
+                      output,   input};
+  std::string why;
+  int code =
+      llvm::sys::ExecuteAndWait(nvcc, args, std::nullopt, {StringRef(""), said, said}, 0, 0, &why);
+  log = readText(said);
+  if (code != 0)
+    return Status(StatusCode::Internal,
+                  why.empty() ? "nvcc ended with " + std::to_string(code) : nvcc + ": " + why);
+  return readText(output);
+}
+
+//===----------------------------------------------------------------------===//
+// What the assembler says of the code
+//===----------------------------------------------------------------------===//
+
+/// The number before `what` on a line of the log.
+uint64_t countBefore(StringRef line, StringRef what) {
+  size_t at = line.find(what);
+  if (at == StringRef::npos)
+    return 0;
+  uint64_t count = 0;
+  StringRef number = line.take_front(at).rtrim();
+  number = number.substr(number.find_last_not_of("0123456789") + 1);
+  return number.getAsInteger(10, count) ? 0 : count;
+}
+
+Status checkResources(StringRef log) {
+  llvm::SmallVector<StringRef> lines;
+  log.split(lines, '\n');
+  for (StringRef line : lines) {
+    if (line.contains_insensitive("serialized") || line.contains("C7508") ||
+        line.contains_insensitive("setmaxnreg ignored"))
+      return Status(StatusCode::Unsupported,
+                    "the assembler cannot overlap it: " + line.trim().str());
+    if (uint64_t bytes = countBefore(line, "bytes spill stores"))
+      return Status(StatusCode::Unsupported, "it needs more registers than a thread has (" +
+                                                 std::to_string(bytes) +
+                                                 " bytes spilled); use smaller tiles");
+    if (uint64_t bytes = countBefore(line, "bytes stack frame"))
+      return Status(StatusCode::Unsupported,
+                    "it keeps " + std::to_string(bytes) +
+                        " bytes of each thread in memory; use smaller tiles");
+  }
+  return Status::ok();
+}
+
+} // namespace
+
+Expected<std::string> cudaCompiler() {
+  if (const Nvrtc *library = nvrtc()) {
+    int major = 0, minor = 0;
+    library->version(&major, &minor);
+    return "nvrtc " + std::to_string(major) + "." + std::to_string(minor);
+  }
+  if (std::string nvcc = findNvcc(); !nvcc.empty())
+    return nvcc;
+  return Status(StatusCode::NotFound,
+                "there is no CUDA compiler: neither NVRTC 12 or newer (libnvrtc.so, or KILN_NVRTC) "
+                "nor nvcc (PATH, or KILN_NVCC)");
+}
+
+/// Compiles, and checks what the assembler says.
+static Expected<std::string> compileOnce(const CudaUnit &unit, unsigned blocks, std::string &log) {
+  const Nvrtc *library = nvrtc();
+  Expected<std::string> cubin = library ? compileByNvrtc(*library, unit.source(), blocks, log)
+                                        : compileByNvcc(findNvcc(), unit.source(), blocks, log);
+  if (!cubin) // an error in emitted code is a defect of the emitter: show what it is
+    return Status(cubin.status().code(), cubin.status().message() + "\n" + log);
+  if (Status bad = checkResources(log); !bad.isOk())
+    return bad;
+  return cubin;
+}
+
+Expected<std::string> compileCuda(const CudaUnit &unit, std::string *log) {
+  std::string said;
+  if (Expected<std::string> compiler = cudaCompiler(); !compiler)
+    return compiler.status();
+  // As many at once as do not spill; one has all registers.
+  unsigned blocks = unit.isMemoryBound ? 3 : 1;
+  Expected<std::string> cubin = compileOnce(unit, blocks, said);
+  while (!cubin && cubin.status().code() == StatusCode::Unsupported && --blocks > 0)
+    cubin = compileOnce(unit, blocks, said);
+  if (log)
+    *log = said;
+  if (!cubin)
+    return Status(cubin.status().code(), "@" + unit.kernel.name + ": " + cubin.status().message(),
+                  unit.location);
+  return cubin;
+}
+
+} // namespace kiln

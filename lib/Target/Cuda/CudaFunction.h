@@ -1,0 +1,105 @@
+//===- CudaFunction.h - a role of a kernel as a device function ---------------------------===//
+//
+// Walks a role function once and writes a statement for each operation. A lowering looks only at
+// its own operation: what an operand is (a tile in registers, one in shared memory, a transfer yet
+// to be made) is in its C++ type, and the device library's overloads choose.
+// CudaFunction.cpp has control flow and scalars, CudaTileOps.cpp the operations on tiles.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_LIB_TARGET_CUDA_CUDAFUNCTION_H
+#define KILN_LIB_TARGET_CUDA_CUDAFUNCTION_H
+
+#include "kiln/Dialect/Tile/TileDialect.h"
+#include "kiln/runtime/cuda_kernel.h"
+#include "kiln/runtime/status.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <string>
+
+namespace kiln::cuda {
+
+/// The C++ type of an element or a scalar; empty if the backend has none.
+std::string cppType(mlir::Type type);
+
+/// What the functions of one kernel share.
+struct KernelText {
+  /// The maps of the argument block, in order.
+  std::vector<CudaTensorMap> maps;
+  /// What a role is given for a parameter of the kernel: `args.x`.
+  llvm::SmallVector<std::string> parameters;
+  /// The place of a parameter among the tensors of the task.
+  llvm::SmallVector<unsigned> tensorIndex;
+  /// Shared memory that matrix instructions may read behind the last tile.
+  int64_t slackBytes = 0;
+};
+
+class FunctionEmitter {
+public:
+  /// `given` are the texts of the parameters; `origin` says which parameter of the kernel each is.
+  FunctionEmitter(ir::FuncOp func, KernelText &kernel, llvm::ArrayRef<std::string> given,
+                  llvm::ArrayRef<int> origin);
+
+  /// The statements of the body, indented.
+  Expected<std::string> emitBody();
+
+private:
+  void emitBlock(mlir::Block &block);
+  void emitOp(mlir::Operation *op);
+  void emitFor(mlir::scf::ForOp loop);
+  void emitIf(mlir::scf::IfOp branch);
+  bool emitScalar(mlir::Operation *op);
+  std::string scalarText(mlir::Operation *op);
+  std::string compareText(mlir::arith::CmpIOp op);
+  std::string compareText(mlir::arith::CmpFOp op);
+
+  // CudaTileOps.cpp
+  bool emitTile(mlir::Operation *op);
+  bool emitElementwise(mlir::Operation *op);
+  void emitLoad(tile::LoadOp op);
+  void emitRequest(tile::LoadOp op);
+  void emitStore(tile::StoreOp op);
+  void emitMove(tile::MoveOp op);
+  void emitExtract(tile::ExtractOp op);
+  void emitReduce(tile::ReduceOp op);
+  void emitPop(tile::PopOp op);
+  void emitMultiply(mlir::Operation *op, mlir::Value acc, mlir::Value lhs, mlir::Value rhs,
+                    bool transA, bool transB);
+  /// `window<T, R, C>(tensor, {i, j}, rows, cols)`
+  std::string windowText(tile::TileType type, mlir::Value tensor, llvm::ArrayRef<int64_t> indices,
+                         mlir::ValueRange dynamic, std::optional<llvm::ArrayRef<int64_t>> valid,
+                         mlir::ValueRange validDynamic);
+  std::string padText(mlir::Attribute pad, mlir::Type element);
+  bool checkTile(mlir::Operation *op, tile::TileType type);
+
+  const std::string &text(mlir::Value value);
+  /// `{a, 64, b}`
+  std::string list(llvm::ArrayRef<int64_t> constants, mlir::ValueRange values);
+  void set(mlir::Value value, std::string text) { Values[value] = std::move(text); }
+  /// `auto t3 = expression;`
+  void define(mlir::Value value, const std::string &expression);
+  std::string freshName(llvm::StringRef prefix) {
+    return prefix.str() + std::to_string(NextName++);
+  }
+  void line(const llvm::Twine &statement);
+  /// The first failure counts.
+  void unsupported(mlir::Operation *op, const llvm::Twine &why);
+
+  ir::FuncOp Func;
+  KernelText &Kernel;
+  llvm::DenseMap<mlir::Value, std::string> Values;
+  llvm::DenseMap<mlir::Value, int> Origin; ///< Of tensor parameters.
+  std::string Text;
+  unsigned Indent = 1, NextName = 0;
+  std::optional<Status> Failure;
+};
+
+/// `Reg<float, 64, 128>`: the kernel's layout for a tile in registers.
+std::string registerType(tile::TileType type);
+/// `Shared<bf16, 64, 128>`
+std::string sharedType(tile::TileType type);
+
+} // namespace kiln::cuda
+
+#endif // KILN_LIB_TARGET_CUDA_CUDAFUNCTION_H

@@ -1,0 +1,358 @@
+// Kernels: the argument block, the pipes, and the function that runs the roles over the blocks.
+#include "CudaFunction.h"
+
+#include "kiln/Machine/Machine.h"
+#include "kiln/Target/Cuda/Cuda.h"
+#include "kiln/Target/Signature/Signature.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace kiln {
+namespace cuda {
+namespace {
+
+constexpr int64_t kWarpgroup = 128;
+
+/// Registers of a copying and of a computing thread, by the number of lanes: together no more than
+/// a multiprocessor has. One lane needs no redistribution.
+struct RegisterShares {
+  int dma, compute;
+};
+constexpr RegisterShares kShares[] = {{0, 0}, {0, 0}, {24, 240}, {32, 160}};
+
+std::string asIdentifier(StringRef name) {
+  std::string result;
+  for (char c : name)
+    result += llvm::isAlnum(c) ? c : '_';
+  return result.empty() || llvm::isDigit(result[0]) ? "v" + result : result;
+}
+
+/// One kernel or group.
+class KernelEmitter {
+public:
+  explicit KernelEmitter(ir::FuncOp func) : Func(func) {}
+
+  Expected<CudaUnit> emit() {
+    if (Status failed = findRoles(); !failed.isOk())
+      return failed;
+    nameParameters();
+    chooseLayout();
+    if (Status failed = emitPipes(); !failed.isOk())
+      return failed;
+    for (RoleCall &role : Roles)
+      if (Status failed = emitRole(role); !failed.isOk())
+        return failed;
+    return assemble();
+  }
+
+private:
+  struct RoleCall {
+    ir::FuncOp func;
+    ir::CallOp call; ///< Null: the kernel itself.
+    std::string name;
+    bool copies;
+  };
+  struct PipeText {
+    tile::PipeOp op;
+    std::string name, type, spelled;
+  };
+
+  Status refuse(Operation *op, const Twine &why) {
+    return Status(StatusCode::Unsupported,
+                  "@" + Func.getSymName().str() + " cannot be compiled for h200: " + why.str(),
+                  sourceLocOf(op->getLoc()));
+  }
+
+  Status addRole(ir::FuncOp func, ir::CallOp call) {
+    StringRef role = func.getRole().value_or("");
+    if (role != "dma" && role != "compute")
+      return refuse(func, "its work could not be given to the roles dma and compute "
+                          "(kiln run --remarks says why)");
+    if (llvm::any_of(Roles, [&](RoleCall &other) { return other.copies == (role == "dma"); }))
+      return refuse(func, "it has two members with role " + role);
+    Roles.push_back({func, call, asIdentifier(func.getSymName()), role == "dma"});
+    return Status::ok();
+  }
+
+  Status findRoles() {
+    if (Func.getKind() != ir::FuncKind::Group) {
+      Lanes = 1;
+      return addRole(Func, nullptr);
+    }
+    Lanes = Func.getNumLanes();
+    auto module = Func->getParentOfType<ModuleOp>();
+    for (Operation &op : Func.getBody().front())
+      if (auto call = dyn_cast<ir::CallOp>(op))
+        if (Status failed = addRole(module.lookupSymbol<ir::FuncOp>(call.getCallee()), call);
+            !failed.isOk())
+          return failed;
+    if (llvm::none_of(Roles, [](RoleCall &role) { return !role.copies; }))
+      return refuse(Func, "nobody computes in it");
+    return Status::ok();
+  }
+
+  void nameParameters() {
+    Order = parameterOrder(Func);
+    std::vector<std::string> names = parameterNames(Func);
+    llvm::StringSet<> taken = {"maps", "grid"};
+    Kernel.parameters.resize(names.size());
+    Kernel.tensorIndex.resize(names.size());
+    auto field = [&](unsigned parameter) {
+      std::string base = asIdentifier(names[parameter]), name = base;
+      for (int suffix = 1; !taken.insert(name).second; ++suffix)
+        name = base + "_" + std::to_string(suffix);
+      return name;
+    };
+    for (auto [place, parameter] : llvm::enumerate(Order.tensors)) {
+      TensorFields.push_back(field(parameter));
+      Kernel.parameters[parameter] = "args." + TensorFields.back();
+      Kernel.tensorIndex[parameter] = place;
+    }
+    for (unsigned parameter : Order.scalars) {
+      ScalarFields.push_back(field(parameter));
+      Kernel.parameters[parameter] = "scalarOf<" + cppType(Func.getArgumentTypes()[parameter]) +
+                                     ">(args." + ScalarFields.back() + ")";
+    }
+  }
+
+  /// One family for all tiles of a kernel, so that rows and columns lie where whole tiles do.
+  void chooseLayout() {
+    bool multiplies = false;
+    int64_t rows = 1, cols = 1, bits = 32;
+    for (RoleCall &role : Roles)
+      role.func.walk([&](Operation *op) {
+        multiplies |= isa<tile::MatmulOp, tile::MatmulAccOp>(op);
+        for (Type type : op->getResultTypes())
+          if (auto tile = dyn_cast<tile::TileType>(type)) {
+            rows = std::max(rows, tile.getRows());
+            cols = std::max(cols, tile.getCols());
+            if (unsigned width = tile.getElementType().getIntOrFloatBitWidth(); width >= 16)
+              bits = std::min<int64_t>(bits, width);
+          }
+      });
+    if (multiplies) {
+      Layout = "Fragments::Of<R, C>";
+      return;
+    }
+    int64_t neighbours = 128 / bits; // 16 bytes of the narrowest
+    // A row is a warp's or, where there are too few rows for four warps, several warps'.
+    int64_t most = std::max<int64_t>(32, kWarpgroup / llvm::PowerOf2Ceil(rows));
+    int64_t threads = llvm::PowerOf2Ceil(std::max<int64_t>(cols / neighbours, 1));
+    Layout = "typename Coalesced<" + std::to_string(std::min(threads, most)) + ", " +
+             std::to_string(neighbours) + ">::Of<R, C>";
+  }
+
+  Status emitPipes() {
+    for (Operation &op : Func.getBody().front()) {
+      auto pipe = dyn_cast<tile::PipeOp>(op);
+      if (!pipe)
+        continue;
+      tile::PipeType type = pipe.getPipe().getType();
+      if (type.getFrom() != "dma" || type.getTo() != "compute" ||
+          type.getSplit() != tile::Split::None || type.getPayload().empty())
+        return refuse(pipe, "pipes carry whole tiles from dma to compute so far");
+      int64_t slots = pipe.getSlots().value_or(2);
+      std::string tiles;
+      for (tile::TileType payload : type.getPayload()) {
+        tiles += ", " + sharedType(payload);
+        int64_t bytes =
+            payload.getNumElements() * payload.getElementType().getIntOrFloatBitWidth() / 8;
+        RingBytes += slots * llvm::alignTo(bytes, 1024);
+      }
+      BarrierBytes += slots * 16;
+      std::string name = asIdentifier(pipeName(pipe));
+      if (llvm::any_of(Pipes, [&](PipeText &other) { return other.name == name; }))
+        name += "_" + std::to_string(Pipes.size());
+      Pipes.push_back(
+          {pipe, name, "Pipe_" + name,
+           "Pipe<" + std::to_string(slots) + ", " + std::to_string(Lanes) + tiles + ">"});
+    }
+    return Status::ok();
+  }
+
+  /// What a role is given for one operand of its call, and which parameter of the kernel that is.
+  std::pair<std::string, int> given(Value value) {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return {Kernel.parameters[argument.getArgNumber()], int(argument.getArgNumber())};
+    for (PipeText &pipe : Pipes)
+      if (pipe.op.getPipe() == value)
+        return {pipe.name, -1};
+    return {"", -1};
+  }
+
+  Status emitRole(RoleCall &role) {
+    SmallVector<std::string> names;
+    SmallVector<int> origin;
+    std::string parameters;
+    if (role.call) {
+      for (Value operand : role.call.getArgs()) {
+        auto [name, number] = given(operand);
+        names.push_back(name);
+        origin.push_back(number);
+      }
+    } else {
+      for (unsigned k = 0; k < Func.getNumArguments(); ++k) {
+        names.push_back(Kernel.parameters[k]);
+        origin.push_back(k);
+      }
+    }
+    for (PipeText &pipe : Pipes)
+      parameters += ", " + pipe.type + " &" + pipe.name;
+    Expected<std::string> body = FunctionEmitter(role.func, Kernel, names, origin).emitBody();
+    if (!body)
+      return body.status();
+    Functions += "__device__ __forceinline__ void " + role.name +
+                 "(const Args &args, const Block &block, i64 lane" + parameters + ") {\n" + *body +
+                 "}\n\n";
+    return Status::ok();
+  }
+
+  std::string argumentBlock() const {
+    std::string text = "struct Args {\n";
+    if (!Kernel.maps.empty())
+      text += "  TensorMap maps[" + std::to_string(Kernel.maps.size()) + "];\n";
+    for (const std::string &name : TensorFields)
+      text += "  Tensor " + name + ";\n";
+    for (const std::string &name : ScalarFields)
+      text += "  u64 " + name + ";\n";
+    return text + "  i64 grid[3];\n};\n\n";
+  }
+
+  /// Each role walks all blocks of this multiprocessor; the copying one runs ahead, into the next.
+  std::string roleLoop(const RoleCall &role, StringRef lane, StringRef indent) const {
+    std::string arguments;
+    for (const PipeText &pipe : Pipes)
+      arguments += ", " + pipe.name;
+    // Where what is copied differs along both axes of the grid, blocks that run at once share most
+    // of it if they are near each other along both.
+    return indent.str() + "for (i64 number = blockIdx.x; number < blocks; number += gridDim.x)\n" +
+           indent.str() + "  " + role.name + "(args, blockAt<" +
+           (copiesAlongBothAxes() ? "16" : "1") + ">(number, args.grid), " + lane.str() +
+           arguments + ");\n";
+  }
+
+  bool copiesAlongBothAxes() const {
+    bool along[3] = {};
+    for (const RoleCall &role : Roles)
+      if (role.copies)
+        ir::FuncOp(role.func).walk([&](tile::BlockIdxOp index) { along[index.getDim()] = true; });
+    return along[0] && along[1];
+  }
+
+  std::string entryFunction(StringRef symbol, int64_t threads) {
+    const RoleCall *copies = nullptr, *computes = nullptr;
+    for (const RoleCall &role : Roles)
+      (role.copies ? copies : computes) = &role;
+    std::string text = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
+                       (copies ? ", 1)\n" : ", KILN_BLOCKS_AT_ONCE)\n") + symbol.str() +
+                       "(const __grid_constant__ Args args) {\n";
+    if (!Pipes.empty()) {
+      text += "  extern __shared__ __align__(1024) unsigned char memory[];\n"
+              "  SharedAddress ring = sharedAddress(memory), barriers = ring + " +
+              std::to_string(RingBytes + Kernel.slackBytes) + ";\n";
+      for (size_t k = 0; k < Pipes.size(); ++k) {
+        text += "  " + Pipes[k].type + " " + Pipes[k].name + "(ring, barriers);\n";
+        if (k + 1 < Pipes.size())
+          text += "  ring += " + Pipes[k].type + "::ringBytes, barriers += " + Pipes[k].type +
+                  "::barrierBytes;\n";
+      }
+      text += "  if (threadIdx.x == 0) {\n";
+      for (const PipeText &pipe : Pipes)
+        text += "    " + pipe.name + ".init();\n";
+      text += "    barrier::publishInit();\n  }\n  __syncthreads();\n";
+    }
+    text += "  i64 blocks = args.grid[0] * args.grid[1] * args.grid[2];\n"
+            "  int lane = warpgroupIndex();\n";
+    if (!copies)
+      return text + roleLoop(*computes, "lane", "  ") + "}\n";
+    RegisterShares shares = kShares[Lanes];
+    text += "  if (lane == " + std::to_string(Lanes) + ") {\n";
+    if (shares.dma)
+      text += "    giveBackRegisters<" + std::to_string(shares.dma) + ">();\n";
+    text += "    if (warpInGroup() == 0)\n" + roleLoop(*copies, "0", "      ") + "  } else {\n";
+    if (shares.compute)
+      text += "    takeRegisters<" + std::to_string(shares.compute) + ">();\n";
+    return text + roleLoop(*computes, "lane", "    ") + "  }\n}\n";
+  }
+
+  Expected<CudaUnit> assemble() {
+    bool copies = llvm::any_of(Roles, [](RoleCall &role) { return role.copies; });
+    const Machine *machine = findMachine("hopper");
+    int64_t shared = Pipes.empty() ? 0 : RingBytes + Kernel.slackBytes + BarrierBytes;
+    if (shared > machine->findMemory("mat")->bytes)
+      return refuse(Func, "its pipes, with " + Twine(BarrierBytes) + " bytes of barriers" +
+                              (Kernel.slackBytes ? " and " + Twine(Kernel.slackBytes) +
+                                                       " bytes behind tiles of fewer than 64 rows"
+                                                 : Twine("")) +
+                              ", take " + Twine(shared) + " bytes of shared memory; there are " +
+                              Twine(machine->findMemory("mat")->bytes) +
+                              ": use smaller tiles or fewer slots");
+    std::string name = asIdentifier(Func.getSymName());
+    CudaUnit unit;
+    unit.location = sourceLocOf(Func.getLoc());
+    unit.kernel.name = Func.getSymName().str();
+    unit.kernel.symbol = "kiln_" + name;
+    unit.kernel.file = "kernels/" + name + ".cubin";
+    unit.kernel.threads = kWarpgroup * (Lanes + copies);
+    unit.kernel.sharedBytes = shared;
+    unit.kernel.numTensors = Order.tensors.size();
+    unit.kernel.numScalars = Order.scalars.size();
+    unit.kernel.maps = Kernel.maps;
+    unit.isMemoryBound = !copies;
+    std::string text = "// @" + unit.kernel.name + "\nnamespace kernel_" + name + " {\n\n";
+    text += "template <typename T, int R, int C> using Reg = Tile<T, " + Layout + ">;\n";
+    for (const PipeText &pipe : Pipes)
+      text += "using " + pipe.type + " = " + pipe.spelled + ";\n";
+    text += "\n" + argumentBlock() + Functions;
+    text += entryFunction(unit.kernel.symbol, unit.kernel.threads);
+    unit.text = text + "\n} // namespace kernel_" + name + "\n";
+    return unit;
+  }
+
+  ir::FuncOp Func;
+  int64_t Lanes = 1, RingBytes = 0, BarrierBytes = 0;
+  SmallVector<RoleCall> Roles;
+  SmallVector<PipeText> Pipes;
+  ParameterOrder Order;
+  SmallVector<std::string> TensorFields, ScalarFields;
+  KernelText Kernel;
+  std::string Layout, Functions;
+};
+
+} // namespace
+} // namespace cuda
+
+static constexpr const char *kHeader = "#include \"kiln.cuh\"\n\nusing namespace kiln;\n\n";
+
+std::string CudaUnit::source() const { return kHeader + text; }
+
+std::string cudaSource(const std::vector<CudaUnit> &units) {
+  std::string text = kHeader;
+  for (const CudaUnit &unit : units)
+    text += (&unit == &units.front() ? "" : "\n") + unit.text;
+  return text;
+}
+
+Expected<std::vector<CudaUnit>> emitCuda(ModuleOp compiled) {
+  // What a group calls runs in the group.
+  llvm::DenseSet<Operation *> members;
+  compiled.walk([&](ir::CallOp call) {
+    members.insert(compiled.lookupSymbol<ir::FuncOp>(call.getCallee()));
+  });
+  std::vector<CudaUnit> units;
+  for (auto func : compiled.getOps<ir::FuncOp>()) {
+    if (func.getKind() == ir::FuncKind::Orchestration || members.contains(func))
+      continue;
+    Expected<CudaUnit> unit = cuda::KernelEmitter(func).emit();
+    if (!unit)
+      return unit.status();
+    units.push_back(std::move(*unit));
+  }
+  return units;
+}
+
+} // namespace kiln

@@ -1,0 +1,91 @@
+// What a bundle says of its CUDA kernels, as JSON. Reading trusts nothing.
+#include "kiln/runtime/cuda_program.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace kiln;
+using Json = nlohmann::ordered_json;
+
+static Status bad(const std::string &message) {
+  return Status(StatusCode::InvalidArgument, "the description of the CUDA kernels: " + message);
+}
+
+Status kiln::verifyCudaKernels(const std::vector<CudaKernel> &kernels, const NativeInfo &info) {
+  bool launches = info.kind == NativeInfo::Kind::Orchestration;
+  std::vector<const NativeKernel *> wanted;
+  for (const NativeKernel &kernel : info.kernels)
+    wanted.push_back(&kernel);
+  if (!launches)
+    wanted.push_back(&info.entry);
+  if (kernels.size() != wanted.size())
+    return bad("there are not as many as the program launches");
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    const CudaKernel &kernel = kernels[i];
+    const std::optional<Signature> &signature = wanted[i]->signature;
+    if (kernel.name != wanted[i]->name || kernel.symbol.empty() || kernel.file.empty())
+      return bad("'" + kernel.name + "' is not what the program launches as number " +
+                 std::to_string(i));
+    if (!signature || kernel.numTensors != signature->tensors.size() ||
+        kernel.numScalars != signature->scalars.size())
+      return bad("'" + kernel.name + "' has not as many parameters as its signature");
+    if (kernel.threads == 0 || kernel.threads > 1024 || kernel.sharedBytes > 227 * 1024)
+      return bad("'" + kernel.name + "' asks for what no multiprocessor has");
+    for (const CudaTensorMap &map : kernel.maps)
+      if (map.tensor >= kernel.numTensors || map.rows == 0 || map.rows > 256 || map.cols == 0 ||
+          map.cols > 256)
+        return bad("'" + kernel.name + "' has a tensor map of no tensor");
+  }
+  return Status::ok();
+}
+
+std::string kiln::toJson(const std::vector<CudaKernel> &kernels) {
+  Json list = Json::array();
+  for (const CudaKernel &kernel : kernels) {
+    Json maps = Json::array();
+    for (const CudaTensorMap &map : kernel.maps)
+      maps.push_back({{"tensor", map.tensor}, {"rows", map.rows}, {"cols", map.cols}});
+    list.push_back({{"name", kernel.name},
+                    {"symbol", kernel.symbol},
+                    {"file", kernel.file},
+                    {"threads", kernel.threads},
+                    {"shared_bytes", kernel.sharedBytes},
+                    {"tensors", kernel.numTensors},
+                    {"scalars", kernel.numScalars},
+                    {"maps", maps}});
+  }
+  return list.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) {
+  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  bool good = json.is_array();
+  auto number = [&](const Json &object, const char *name) -> uint32_t {
+    bool isThere = object.is_object() && object.contains(name) &&
+                   object[name].is_number_unsigned() && object[name].get<uint64_t>() <= UINT32_MAX;
+    good &= isThere;
+    return isThere ? object[name].get<uint32_t>() : 0;
+  };
+  auto word = [&](const Json &object, const char *name) -> std::string {
+    bool isThere = object.is_object() && object.contains(name) && object[name].is_string();
+    good &= isThere;
+    return isThere ? object[name].get<std::string>() : "";
+  };
+  std::vector<CudaKernel> kernels;
+  for (const Json &item : good ? json : Json::array()) {
+    CudaKernel kernel;
+    kernel.name = word(item, "name");
+    kernel.symbol = word(item, "symbol");
+    kernel.file = word(item, "file");
+    kernel.threads = number(item, "threads");
+    kernel.sharedBytes = number(item, "shared_bytes");
+    kernel.numTensors = number(item, "tensors");
+    kernel.numScalars = number(item, "scalars");
+    good &= item.is_object() && item.contains("maps") && item["maps"].is_array();
+    for (const Json &map : good ? item["maps"] : Json::array())
+      kernel.maps.push_back({number(map, "tensor"), number(map, "rows"), number(map, "cols")});
+    kernels.push_back(std::move(kernel));
+  }
+  if (!good)
+    return bad("a field is missing or of the wrong type");
+  return kernels;
+}

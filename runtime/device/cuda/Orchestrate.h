@@ -1,0 +1,39 @@
+//===- Orchestrate.h - runs a compiled orchestration on a stream -----------------------------===//
+//
+// The functions of kiln/orchestration_abi.h with a CUDA stream behind them. Tasks are launched in
+// the order in which they are submitted, so all of their dependencies hold without being looked at;
+// intermediates are allocated and freed in the same order.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_RUNTIME_DEVICE_CUDA_ORCHESTRATE_H
+#define KILN_RUNTIME_DEVICE_CUDA_ORCHESTRATE_H
+
+#include "Launch.h"
+
+#include "kiln/runtime/cuda_program.h"
+
+namespace kiln {
+
+struct CudaProgram::Loaded {
+  const cuda::Driver *driver = nullptr;
+  std::vector<cuda::Module> modules;
+  std::vector<cuda::LoadedKernel> kernels; ///< By the number that launches refer to.
+};
+
+namespace cuda {
+
+inline DevicePointer addressOf(const void *pointer) {
+  return reinterpret_cast<DevicePointer>(pointer);
+}
+
+/// Memory of the GPU that is freed, in the order of the stream, when the last tensor lets go.
+Expected<std::shared_ptr<Buffer>> allocateOn(const Driver &driver, Stream stream, uint64_t bytes);
+
+Status orchestrate(const CudaProgram::Loaded &program, kiln_orchestration_fn entry,
+                   std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
+                   Stream stream);
+
+} // namespace cuda
+} // namespace kiln
+
+#endif // KILN_RUNTIME_DEVICE_CUDA_ORCHESTRATE_H
