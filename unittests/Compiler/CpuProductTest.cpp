@@ -106,7 +106,7 @@ TEST(CpuProduct, IsRightForAllShapes) {
       {200, 150, 330, 64, 64, 64},  // ragged everywhere, more than one round of packing
       {300, 80, 70, 16, 48, 32},    // columns that are no whole block of registers
       {33, 37, 41, 8, 24, 8},       // narrow vectors
-      {130, 1100, 20, 64, 128, 16}, // more columns than are taken at once
+      {130, 2100, 20, 64, 128, 16}, // more columns than are taken at once
       {700, 65, 17, 32, 64, 16},    // more rows than are taken at once
       {5, 7, 1, 16, 16, 16},        // less than a tile
       {64, 64, 0, 64, 64, 64},      // nothing to add

@@ -9,7 +9,7 @@ namespace kiln::cpu {
 
 // The left sides (256 x 256 floats) stay in the second cache while every right side passes. The
 // sums are touched once in 256 steps and may lie further away.
-static constexpr int64_t kRowTarget = 256, kColTarget = 1024, kDepthTarget = 256;
+static constexpr int64_t kRowTarget = 256, kColTarget = 2048, kDepthTarget = 256;
 
 int64_t Contraction::rows() const { return product(0).getResult().getType().getRows(); }
 int64_t Contraction::cols() const { return product(0).getResult().getType().getCols(); }

@@ -1,6 +1,7 @@
 #include "Optimize.h"
 
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
@@ -61,11 +62,13 @@ kiln::Expected<std::unique_ptr<TargetMachine>> targetMachineFor(const CpuOptions
 }
 
 MachineTraits traitsOf(const TargetMachine &machine) {
-  StringRef features = machine.getTargetFeatureString();
+  // Asked of the subtarget, because a CPU's name implies features that are not in the string.
+  const MCSubtargetInfo &subtarget = *machine.getMCSubtargetInfo();
   MachineTraits traits;
   traits.isX86 = machine.getTargetTriple().isX86();
-  traits.hasAvx512 = features.contains("+avx512f");
-  traits.accumulators = traits.hasAvx512 ? 24 : features.contains("+avx2") ? 6 : 3;
+  traits.hasAvx512 = traits.isX86 && subtarget.checkFeatures("+avx512f");
+  bool hasAvx2 = traits.isX86 && subtarget.checkFeatures("+avx2");
+  traits.accumulators = traits.hasAvx512 ? 24 : hasAvx2 ? 6 : 3;
   return traits;
 }
 
@@ -73,7 +76,7 @@ void prepareFor(TargetMachine &machine, Module &module) {
   module.setDataLayout(machine.createDataLayout());
   module.setTargetTriple(machine.getTargetTriple());
   module.setPICLevel(PICLevel::BigPIC);
-  bool isWide = machine.getTargetFeatureString().contains("+avx512f");
+  bool isWide = traitsOf(machine).hasAvx512;
   for (Function &function : module) {
     if (function.isDeclaration())
       continue;
