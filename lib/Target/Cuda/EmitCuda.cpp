@@ -24,17 +24,41 @@ struct RegisterShares {
 };
 constexpr RegisterShares kShares[] = {{0, 0}, {0, 0}, {24, 240}, {32, 160}};
 
+/// What C++ keeps for itself.
+constexpr const char *kReserved = R"(
+alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t
+class compl concept const consteval constexpr constinit const_cast continue co_await co_return co_yield
+decltype default delete do double dynamic_cast else enum explicit export extern false float for friend
+goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
+protected public register reinterpret_cast requires return short signed sizeof static static_assert
+static_cast struct switch template this thread_local throw true try typedef typeid typename union
+unsigned using virtual void volatile wchar_t while xor xor_eq
+)";
+
 std::string asIdentifier(StringRef name) {
   std::string result;
   for (char c : name)
     result += llvm::isAlnum(c) ? c : '_';
-  return result.empty() || llvm::isDigit(result[0]) ? "v" + result : result;
+  SmallVector<StringRef> reserved;
+  llvm::SplitString(kReserved, reserved);
+  bool isFree = !result.empty() && !llvm::isDigit(result[0]) && !StringRef(result).contains("__") &&
+                !llvm::is_contained(reserved, result);
+  return isFree ? result : "v_" + StringRef(result).ltrim('_').str();
+}
+
+/// A name like `base` that `taken` does not have yet.
+std::string uniqueName(const std::string &base, llvm::StringSet<> &taken) {
+  std::string name = base;
+  for (int suffix = 1; !taken.insert(name).second; ++suffix)
+    name = base + "_" + std::to_string(suffix);
+  return name;
 }
 
 /// One kernel or group.
 class KernelEmitter {
 public:
-  explicit KernelEmitter(ir::FuncOp func) : Func(func) {}
+  /// `name` is that of the kernel in symbols and files.
+  KernelEmitter(ir::FuncOp func, std::string name) : Func(func), Name(std::move(name)) {}
 
   Expected<CudaUnit> emit() {
     if (Status failed = findRoles(); !failed.isOk())
@@ -102,10 +126,7 @@ private:
     Kernel.parameters.resize(names.size());
     Kernel.tensorIndex.resize(names.size());
     auto field = [&](unsigned parameter) {
-      std::string base = asIdentifier(names[parameter]), name = base;
-      for (int suffix = 1; !taken.insert(name).second; ++suffix)
-        name = base + "_" + std::to_string(suffix);
-      return name;
+      return uniqueName(asIdentifier(names[parameter]), taken);
     };
     for (auto [place, parameter] : llvm::enumerate(Order.tensors)) {
       TensorFields.push_back(field(parameter));
@@ -291,7 +312,7 @@ private:
                               ", take " + Twine(shared) + " bytes of shared memory; there are " +
                               Twine(machine->findMemory("mat")->bytes) +
                               ": use smaller tiles or fewer slots");
-    std::string name = asIdentifier(Func.getSymName());
+    const std::string &name = Name;
     CudaUnit unit;
     unit.location = sourceLocOf(Func.getLoc());
     unit.kernel.name = Func.getSymName().str();
@@ -314,6 +335,7 @@ private:
   }
 
   ir::FuncOp Func;
+  std::string Name;
   int64_t Lanes = 1, RingBytes = 0, BarrierBytes = 0;
   SmallVector<RoleCall> Roles;
   SmallVector<PipeText> Pipes;
@@ -344,10 +366,12 @@ Expected<std::vector<CudaUnit>> emitCuda(ModuleOp compiled) {
     members.insert(compiled.lookupSymbol<ir::FuncOp>(call.getCallee()));
   });
   std::vector<CudaUnit> units;
+  llvm::StringSet<> names;
   for (auto func : compiled.getOps<ir::FuncOp>()) {
     if (func.getKind() == ir::FuncKind::Orchestration || members.contains(func))
       continue;
-    Expected<CudaUnit> unit = cuda::KernelEmitter(func).emit();
+    std::string name = cuda::uniqueName(cuda::asIdentifier(func.getSymName()), names);
+    Expected<CudaUnit> unit = cuda::KernelEmitter(func, std::move(name)).emit();
     if (!unit)
       return unit.status();
     units.push_back(std::move(*unit));
