@@ -191,12 +191,13 @@ kiln.func @vec(%x: !kiln.tensor<8x4xf32> inout, %up: !up, %down: !down) role(aiv
   tile.free %down
   tile.store %b, %x[0, 0]
 })mlir");
+  // Both blocks fail, on two workers; which one is told first is open.
   expectError(program.run("main", {tensorOf(DType::F32, {8, 4}, randomElements(32, 1))}),
               StatusCode::Deadlock,
               {"kernel 'g'",
                "deadlock in the group: ", "cube waits to pop from 'to_aic' (2 of 2 slots full)",
                "vec#0 waits to pop from 'to_aiv' (0 of 3 slots full)",
-               "vec#1 waits to pop from 'to_aiv' (0 of 3 slots full)", "(block [0, 0, 0])"});
+               "vec#1 waits to pop from 'to_aiv' (0 of 3 slots full)", "(block ["});
 }
 
 } // namespace
