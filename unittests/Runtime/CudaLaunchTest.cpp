@@ -30,8 +30,8 @@ Driver fakeDriver() {
                            unsigned, unsigned shared, Stream, void **parameters, void **) {
     ++recorded.launches;
     recorded.blocks = x, recorded.threads = threads, recorded.shared = shared;
-    recorded.arguments.resize(recorded.bytes);
-    std::memcpy(recorded.arguments.data(), parameters[0], recorded.bytes);
+    auto *block = static_cast<const std::byte *>(parameters[0]);
+    recorded.arguments.assign(block, block + recorded.bytes);
     return 0;
   };
   driver.encodeTensorMap = [](TensorMap *map, int, uint32_t rank, void *, const uint64_t *extents,
