@@ -95,7 +95,7 @@ Expected<std::string> compileByNvrtc(const Nvrtc &library, const std::string &so
   if (int error = library.createProgram(&program, source.c_str(), "kernel.cu", int(names.size()),
                                         texts.data(), names.data()))
     return failed(error);
-  auto destroy = llvm::make_scope_exit([&] { library.destroyProgram(&program); });
+  llvm::scope_exit destroy([&] { library.destroyProgram(&program); });
   std::string atOnce = "-DKILN_BLOCKS_AT_ONCE=" + std::to_string(blocks);
   const char *options[] = {"--gpu-architecture=sm_90a", "--std=c++20", "--ptxas-options=-v",
                            "--device-as-default-execution-space", atOnce.c_str()};
@@ -146,7 +146,7 @@ Expected<std::string> compileByNvcc(const std::string &nvcc, const std::string &
   llvm::SmallString<128> folder;
   if (llvm::sys::fs::createUniqueDirectory("kiln-cuda", folder))
     return Status(StatusCode::IoError, "cannot make a temporary folder for nvcc");
-  auto remove = llvm::make_scope_exit([&] { llvm::sys::fs::remove_directories(folder); });
+  llvm::scope_exit remove([&] { llvm::sys::fs::remove_directories(folder); });
   bool written = writeText(folder + "/kernel.cu", source);
   for (const DeviceHeader &header : kDeviceLibrary)
     written &= writeText(folder + "/" + header.name, header.text);
