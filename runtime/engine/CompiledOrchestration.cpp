@@ -2,44 +2,23 @@
 
 #include "kiln/runtime/dump_marks.h"
 
+#include "abi/OrchestrationTensors.h"
+
 namespace kiln {
 namespace {
 
-/// What generated code sees as a kiln_orchestration.
-struct Run : kiln_orchestration {
+using namespace orchestration_tensors;
+
+struct Run : OrchestrationTensors {
   Run(Engine &engine, std::span<const KernelRecord *const> kernels, std::span<const Tensor> given,
       const kiln_orchestration_functions &table)
-      : kiln_orchestration{&table, KILN_ABI_VERSION}, engine(engine), kernels(kernels),
-        tensors(given.begin(), given.end()) {}
+      : OrchestrationTensors(given, table), engine(engine), kernels(kernels) {}
 
   Engine &engine;
   std::span<const KernelRecord *const> kernels;
-  std::vector<Tensor> tensors; // by handle
   DumpMarks marked;
   uint64_t number = 0; // the engine's, of the tasks submitted
   int openScopes = 0;
-  Status failure;
-
-  int32_t fail(Status status, const kiln_source *source) {
-    SourceLoc loc;
-    if (source && source->file)
-      loc = {source->file, source->line, source->col};
-    failure = status.withLocation(loc);
-    return static_cast<int32_t>(failure.code());
-  }
-
-  /// Makes `tensor` the value of `result`.
-  int32_t push(Expected<Tensor> tensor, const kiln_source *source, kiln_handle *result) {
-    if (!tensor)
-      return fail(tensor.status(), source);
-    *result = static_cast<kiln_handle>(tensors.size());
-    tensors.push_back(std::move(*tensor));
-    return 0;
-  }
-
-  Dims perAxis(kiln_handle tensor, const int64_t *values) const {
-    return Dims(values, static_cast<size_t>(tensors[tensor].rank()));
-  }
 };
 
 Run &runOf(kiln_orchestration *run) { return *static_cast<Run *>(run); }
@@ -48,35 +27,6 @@ int32_t alloc(kiln_orchestration *handle, const kiln_source *source, int32_t dty
               const int64_t *extents, kiln_handle *result) {
   Run &run = runOf(handle);
   return run.push(run.engine.alloc(static_cast<DType>(dtype), Dims(extents, rank)), source, result);
-}
-
-int32_t slice(kiln_orchestration *handle, const kiln_source *source, kiln_handle tensor,
-              const int64_t *offsets, const int64_t *sizes, uint32_t dropped, kiln_handle *result) {
-  Run &run = runOf(handle);
-  InplaceVector<int64_t, KILN_MAX_RANK> axes;
-  for (int64_t axis = 0; axis < KILN_MAX_RANK; ++axis)
-    if (dropped >> axis & 1)
-      axes.push_back(axis);
-  return run.push(run.tensors[tensor].slice(run.perAxis(tensor, offsets),
-                                            run.perAxis(tensor, sizes),
-                                            Dims(std::span<const int64_t>(axes))),
-                  source, result);
-}
-
-int32_t transpose(kiln_orchestration *handle, const kiln_source *source, kiln_handle tensor,
-                  const int64_t *permutation, kiln_handle *result) {
-  Run &run = runOf(handle);
-  return run.push(run.tensors[tensor].transpose(run.perAxis(tensor, permutation)), source, result);
-}
-
-int32_t reshape(kiln_orchestration *handle, const kiln_source *source, kiln_handle tensor,
-                uint32_t rank, const int64_t *extents, kiln_handle *result) {
-  Run &run = runOf(handle);
-  return run.push(run.tensors[tensor].reshape(Dims(extents, rank)), source, result);
-}
-
-int64_t dim(kiln_orchestration *handle, kiln_handle tensor, uint32_t axis) {
-  return runOf(handle).tensors[tensor].extent(static_cast<int>(axis));
 }
 
 Task taskOf(const Run &run, const kiln_launch &launch) {
@@ -140,16 +90,6 @@ int32_t endScope(kiln_orchestration *handle, const kiln_source *source) {
   return status.isOk() ? 0 : runOf(handle).fail(std::move(status), source);
 }
 
-kiln_handle top(kiln_orchestration *handle) {
-  return static_cast<kiln_handle>(runOf(handle).tensors.size());
-}
-
-void release(kiln_orchestration *handle, kiln_handle top) { runOf(handle).tensors.resize(top); }
-
-int32_t fail(kiln_orchestration *handle, const kiln_source *source, const char *message) {
-  return runOf(handle).fail(Status(StatusCode::InvalidArgument, message), source);
-}
-
 constexpr kiln_orchestration_functions kFunctions = {
     alloc, slice,      transpose, reshape, dim,     submit, get,
     mark,  beginScope, endScope,  top,     release, fail};
@@ -163,16 +103,10 @@ Status runOrchestration(Engine &engine, kiln_orchestration_fn entry,
     if (!kernels[i])
       return Status(StatusCode::NotFound, "kernel " + std::to_string(i) + " is not registered");
   Run run(engine, kernels, tensors, kFunctions);
-  std::vector<uint64_t> slots;
-  for (const ScalarBits &scalar : scalars)
-    slots.push_back(scalar.bits);
-  int32_t result = entry(&run, slots.data());
+  Status status = run.call(entry, scalars);
   for (; run.openScopes > 0; --run.openScopes) // of an orchestration that failed
     (void)engine.endScope();
-  if (run.failure.isOk() && result != 0)
-    return Status(StatusCode::Internal, "the orchestration returned " + std::to_string(result) +
-                                            " without saying what failed");
-  return run.failure;
+  return status;
 }
 
 } // namespace kiln

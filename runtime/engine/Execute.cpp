@@ -28,13 +28,14 @@ template <typename T> static bool compare(Compare how, T a, T b) {
   return false;
 }
 
+bool kiln::satisfies(DType type, const void *element, Compare how, const ScalarBits &constant) {
+  if (!isFloat(type) && !isFloat(constant.type))
+    return compare(how, loadElementInt(type, element), constant.asInt());
+  return compare(how, loadElement(type, element), constant.asDouble());
+}
+
 static bool holds(const NodePredicate &predicate) {
-  const ScalarBits &constant = predicate.constant;
-  if (!isFloat(predicate.type) && !isFloat(constant.type))
-    return compare(predicate.compare, loadElementInt(predicate.type, predicate.element),
-                   constant.asInt());
-  return compare(predicate.compare, loadElement(predicate.type, predicate.element),
-                 constant.asDouble());
+  return satisfies(predicate.type, predicate.element, predicate.compare, predicate.constant);
 }
 
 //===----------------------------------------------------------------------===//

@@ -46,6 +46,8 @@ struct Predicate {
   Compare compare = Compare::Gt;
   ScalarBits constant;
 };
+/// Whether the element at this address compares so.
+bool satisfies(DType type, const void *element, Compare compare, const ScalarBits &constant);
 
 struct TaskTensor {
   Tensor tensor;

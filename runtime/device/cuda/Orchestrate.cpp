@@ -1,7 +1,8 @@
 #include "Orchestrate.h"
 
-#include "kiln/runtime/inplace_vector.h"
 #include "kiln/runtime/task.h"
+
+#include "abi/OrchestrationTensors.h"
 
 using namespace kiln;
 using namespace kiln::cuda;
@@ -20,39 +21,18 @@ Expected<std::shared_ptr<Buffer>> kiln::cuda::allocateOn(const Driver &driver, S
 
 namespace {
 
-/// What generated code sees as a kiln_orchestration.
-struct Run : kiln_orchestration {
+using namespace orchestration_tensors;
+
+struct Run : OrchestrationTensors {
   Run(const CudaProgram::Loaded &program, std::span<const Tensor> given, Stream stream,
       const kiln_orchestration_functions &table)
-      : kiln_orchestration{&table, KILN_ABI_VERSION}, program(program), driver(*program.driver),
-        stream(stream), tensors(given.begin(), given.end()) {}
+      : OrchestrationTensors(given, table), program(program), driver(*program.driver),
+        stream(stream) {}
 
   const CudaProgram::Loaded &program;
   const Driver &driver;
   Stream stream;
-  std::vector<Tensor> tensors; // by handle
   uint64_t submitted = 0;
-  Status failure;
-
-  int32_t fail(const Status &status, const kiln_source *source) {
-    SourceLoc loc;
-    if (source && source->file)
-      loc = {source->file, source->line, source->col};
-    failure = status.withLocation(loc);
-    return static_cast<int32_t>(failure.code());
-  }
-
-  int32_t push(Expected<Tensor> tensor, const kiln_source *source, kiln_handle *result) {
-    if (!tensor)
-      return fail(tensor.status(), source);
-    *result = static_cast<kiln_handle>(tensors.size());
-    tensors.push_back(std::move(*tensor));
-    return 0;
-  }
-
-  Dims perAxis(kiln_handle tensor, const int64_t *values) const {
-    return Dims(values, static_cast<size_t>(tensors[tensor].rank()));
-  }
 
   /// One element, once everything launched before is done.
   Status read(kiln_handle tensor, const int64_t *indices, std::byte (&bytes)[8]) {
@@ -96,61 +76,14 @@ int32_t alloc(kiln_orchestration *handle, const kiln_source *source, int32_t dty
       source, result);
 }
 
-int32_t slice(kiln_orchestration *handle, const kiln_source *source, kiln_handle tensor,
-              const int64_t *offsets, const int64_t *sizes, uint32_t dropped, kiln_handle *result) {
-  Run &run = runOf(handle);
-  InplaceVector<int64_t, KILN_MAX_RANK> axes;
-  for (int64_t axis = 0; axis < KILN_MAX_RANK; ++axis)
-    if (dropped >> axis & 1)
-      axes.push_back(axis);
-  return run.push(run.tensors[tensor].slice(run.perAxis(tensor, offsets),
-                                            run.perAxis(tensor, sizes),
-                                            Dims(std::span<const int64_t>(axes))),
-                  source, result);
-}
-
-int32_t transpose(kiln_orchestration *handle, const kiln_source *source, kiln_handle tensor,
-                  const int64_t *permutation, kiln_handle *result) {
-  Run &run = runOf(handle);
-  return run.push(run.tensors[tensor].transpose(run.perAxis(tensor, permutation)), source, result);
-}
-
-int32_t reshape(kiln_orchestration *handle, const kiln_source *source, kiln_handle tensor,
-                uint32_t rank, const int64_t *extents, kiln_handle *result) {
-  Run &run = runOf(handle);
-  return run.push(run.tensors[tensor].reshape(Dims(extents, rank)), source, result);
-}
-
-int64_t dim(kiln_orchestration *handle, kiln_handle tensor, uint32_t axis) {
-  return runOf(handle).tensors[tensor].extent(static_cast<int>(axis));
-}
-
-template <typename T> bool holds(int32_t compare, T a, T b) {
-  switch (compare) {
-  case KILN_EQ:
-    return a == b;
-  case KILN_NE:
-    return a != b;
-  case KILN_LT:
-    return a < b;
-  case KILN_LE:
-    return a <= b;
-  case KILN_GT:
-    return a > b;
-  default:
-    return a >= b;
-  }
-}
-
 /// Whether the task is to run. Waits for what decides it.
 Expected<bool> isWanted(Run &run, const kiln_predicate &predicate) {
   std::byte bytes[8];
   if (Status failed = run.read(predicate.tensor, predicate.indices, bytes); !failed.isOk())
     return failed;
   DType type = run.tensors[predicate.tensor].dtype();
-  if (isFloat(type))
-    return holds(predicate.compare, loadElement(type, bytes), double(predicate.constant));
-  return holds(predicate.compare, loadElementInt(type, bytes), predicate.constant);
+  return satisfies(type, bytes, static_cast<Compare>(predicate.compare),
+                   ScalarBits::fromInt(DType::I64, predicate.constant));
 }
 
 int32_t submit(kiln_orchestration *handle, const kiln_launch *launch, uint64_t *task) {
@@ -200,16 +133,6 @@ void mark(kiln_orchestration *, kiln_handle) {}   // there is no dump
 void beginScope(kiln_orchestration *, int32_t) {} // a stream orders everything
 int32_t endScope(kiln_orchestration *, const kiln_source *) { return 0; }
 
-kiln_handle top(kiln_orchestration *handle) {
-  return static_cast<kiln_handle>(runOf(handle).tensors.size());
-}
-
-void release(kiln_orchestration *handle, kiln_handle top) { runOf(handle).tensors.resize(top); }
-
-int32_t fail(kiln_orchestration *handle, const kiln_source *source, const char *message) {
-  return runOf(handle).fail(Status(StatusCode::InvalidArgument, message), source);
-}
-
 constexpr kiln_orchestration_functions kFunctions = {
     alloc, slice,      transpose, reshape, dim,     submit, get,
     mark,  beginScope, endScope,  top,     release, fail};
@@ -220,12 +143,5 @@ Status kiln::cuda::orchestrate(const CudaProgram::Loaded &program, kiln_orchestr
                                std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
                                Stream stream) {
   Run run(program, tensors, stream, kFunctions);
-  std::vector<uint64_t> slots;
-  for (const ScalarBits &scalar : scalars)
-    slots.push_back(scalar.bits);
-  int32_t result = entry(&run, slots.data());
-  if (run.failure.isOk() && result != 0)
-    return Status(StatusCode::Internal, "the orchestration returned " + std::to_string(result) +
-                                            " without saying what failed");
-  return run.failure;
+  return run.call(entry, scalars);
 }
