@@ -44,6 +44,7 @@ static SimulatorOptions optionsOf(const CheckOptions &options, uint64_t number) 
   SimulatorOptions simulator;
   simulator.seed = options.firstSeed + number;
   simulator.machine = options.machine;
+  simulator.maxSteps = options.maxSteps;
   if (number == 0)
     simulator.dump = options.dump;
   simulator.program = options.program;
@@ -59,16 +60,19 @@ Expected<CheckReport> checkProgram(mlir::ModuleOp prepared, ir::FuncOp entry,
   Snapshot results;
   sim::Findings findings;
   findings.wantsNan = options.nan;
+  findings.undeclared = options.undeclared;
   CheckReport report;
   report.firstSeed = options.firstSeed;
-  for (; report.seeds < options.seeds; ++report.seeds) {
+  for (; report.seeds < options.seeds && !report.outOfSteps; ++report.seeds) {
     if (Status bad = inputs->restore(); !bad.isOk())
       return bad;
     SimulatorOptions simulator = optionsOf(options, report.seeds);
     findings.seed = simulator.seed;
     SimulationReport run;
     Status status = sim::simulate(prepared, entry, args, simulator, &run, &findings);
-    if (isFaultOfTheProgram(status.code()))
+    if (run.isOutOfSteps)
+      report.outOfSteps = status;
+    else if (isFaultOfTheProgram(status.code()))
       findings.addFailure(status);
     else if (!status.isOk())
       return status;
@@ -82,6 +86,7 @@ Expected<CheckReport> checkProgram(mlir::ModuleOp prepared, ir::FuncOp entry,
     }
   }
   report.findings = findings.take();
+  report.hasNanInOutput = findings.hasNanInOutput;
   if (Status bad = results.restore(); !bad.isOk())
     return bad;
   return report;

@@ -19,6 +19,14 @@ const char *toString(FindingKind kind) {
     return "nan-birth";
   case FindingKind::PaddedReduction:
     return "padded-reduction";
+  case FindingKind::UnwrittenOutput:
+    return "unwritten-output";
+  case FindingKind::UndeclaredOutput:
+    return "undeclared-output";
+  case FindingKind::BrokenPromise:
+    return "broken-promise";
+  case FindingKind::WrongResult:
+    return "wrong-result";
   case FindingKind::Deadlock:
     return "deadlock";
   case FindingKind::Fault:

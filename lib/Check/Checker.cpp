@@ -21,6 +21,7 @@ void Checker::taskIsSubmitted(Operation *op, std::optional<Access> predicate) {
     Predicates[Submits.size()] = {predicate->op, predicate->name, predicate->tensor,
                                   std::move(predicate->indices)};
   Submits.push_back(op);
+  OfTasks.push_back(OfOrchestration);
 }
 
 void Checker::taskStarts(uint64_t task, const Trace &trace) {
@@ -49,9 +50,8 @@ void Checker::orchestrationReads(const Access &access, const Trace &trace) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Where a row and column of a footprint lie in the tensor.
-static std::vector<int64_t> indicesOf(const Access &access, const Footprint &at, int64_t row,
-                                      int64_t col) {
+std::vector<int64_t> indicesOf(const Access &access, const Footprint &at, int64_t row,
+                               int64_t col) {
   std::vector<int64_t> indices = access.indices;
   if (at.rowAxis >= 0)
     indices[at.rowAxis] += at.top + row;
@@ -65,12 +65,17 @@ void Checker::memoryIsAccessed(const Access &access, const Footprint &at, Access
     return;
   if (std::optional<std::string> promise = Boxes.findBroken(at, access.agent->block))
     tellBrokenBox(access, *promise);
+  checkIterations(access, at, kind, OfTasks[access.agent->task]);
+  if (auto running = OfAgents.find(access.agent->number); running != OfAgents.end())
+    checkIterations(access, at, kind, running->second);
   for (const ShadowMemory::Problem &problem : Shadow.access(at, kind, *access.agent, access.op)) {
     Access element{
         access.op, access.name, access.tensor, indicesOf(access, at, problem.row, problem.col),
         {},        access.agent};
     if (problem.other)
       tellRace(element, kind, *problem.other);
+    else if (problem.isUndeclared)
+      tellUndeclaredSum(element);
     else
       tellUnwritten(element);
   }
@@ -113,7 +118,7 @@ TilePtr Checker::tileIsComputed(Interpreter &in, Operation *op, TilePtr result) 
 // Words
 //===----------------------------------------------------------------------===//
 
-static void setPlace(Finding &finding, const Agent &agent) {
+void setPlace(Finding &finding, const Agent &agent) {
   finding.task = agent.task;
   finding.block = agent.block;
   finding.instance = agent.name;
@@ -146,7 +151,7 @@ static Rivals describe(const Agent &one, const Agent &other) {
           "(tile.lane), or order them with a pipe"};
 }
 
-static const char *verb(AccessKind kind) {
+const char *verb(AccessKind kind) {
   switch (kind) {
   case AccessKind::Read:
     return "reads";
@@ -158,8 +163,7 @@ static const char *verb(AccessKind kind) {
   return "accesses";
 }
 
-/// "element [0, 5] of 'x' (f32[4, 8])"
-static std::string describeElement(const Access &access) {
+std::string describeElement(const Access &access) {
   return "element " + toString(Dims(access.indices)) + " of " +
          describe(access.name, access.tensor);
 }
@@ -210,6 +214,18 @@ void Checker::tellUnwritten(const Access &element) {
   finding->message = "reads " + describeElement(element) + ", which nobody has written";
   if (Operation *alloc = ir::rootOf(element.name).getDefiningOp())
     finding->notes.push_back({"allocated here", sourceLocOf(alloc->getLoc())});
+}
+
+void Checker::tellUndeclaredSum(const Access &element) {
+  Finding *finding = Found.add(FindingKind::UndeclaredOutput, element.op);
+  if (!finding)
+    return;
+  setPlace(*finding, *element.agent);
+  finding->message = "adds to " + describeElement(element) +
+                     ", which nobody has set and whose direction in the entry is not declared";
+  finding->notes.push_back({"declare it inout if the sum starts from what the caller put there; or "
+                            "declare it out and store zeros first",
+                            {}});
 }
 
 void Checker::tellBrokenBox(const Access &access, const std::string &promise) {

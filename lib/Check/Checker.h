@@ -14,8 +14,11 @@
 #include "Findings.h"
 #include "GlobalMemory.h"
 #include "Order.h"
+#include "ParallelLoop.h"
 #include "ShadowMemory.h"
 #include "TaskBoxes.h"
+
+#include "kiln/Machine/Machine.h"
 
 namespace kiln::sim {
 
@@ -26,6 +29,7 @@ public:
   explicit Checker(Findings &findings) : Found(findings), Shadow(Happens) {}
 
   ShadowMemory &memory() { return Shadow; }
+  bool isUndeclared(unsigned parameter) const { return Found.isUndeclared(parameter); }
 
   //===-- Tasks and blocks ------------------------------------------------------------===//
   /// The next task is about to be submitted: by which operation, if it is not the entry itself, and
@@ -37,10 +41,17 @@ public:
   void argumentsAre(TaskBoxes boxes) { Boxes = std::move(boxes); }
   /// kiln.get: waits for whoever may write the element, then reads it.
   void orchestrationReads(const Access &access, const Trace &trace);
+  /// A launch starts all its blocks at once, on a machine that has so many core groups.
+  void blocksStartAtOnce(mlir::Operation *submit, llvm::ArrayRef<int64_t> grid,
+                         const Machine &machine);
   void blockStarts(std::array<int64_t, 3> block) { Happens.beginBlock(CurrentTask, block); }
   Agent &addAgent(std::string name) { return Happens.addAgent(std::move(name)); }
 
   //===-- What happens ----------------------------------------------------------------===//
+  void memoryIsAllocated(const Tensor &tensor);
+  /// A loop that promises independent iterations; without an agent: of the orchestration.
+  void parallelLoopStarts(const Agent *agent, mlir::scf::ForOp loop);
+  void parallelIterationEnds(const Agent *agent, bool isLast);
   /// Without an agent nothing is checked: the body of a group accesses no memory.
   void memoryIsAccessed(const Access &access, const Footprint &at, AccessKind kind);
   /// The result of an operation on tiles; with what is known of its padding when it comes back.
@@ -51,9 +62,28 @@ public:
   void freedSlotIsUsed(const Agent &agent, mlir::Operation *op, tile::PopOp pop,
                        mlir::Operation *free, const std::string &pipe);
 
+  //===-- What must hold in the end ---------------------------------------------------===//
+  /// The run has ended well: what it left of a tensor of the entry for results.
+  void outputIsDone(ir::FuncOp entry, unsigned number, const Tensor &tensor);
+
 private:
+  /// An iteration of a parallel loop that is running.
+  struct Iteration {
+    std::shared_ptr<ParallelLoop> loop;
+    uint64_t number = 0;
+  };
+  using Iterations = llvm::SmallVector<Iteration, 0>; ///< Of nested loops, the outermost first.
+
+  /// Holds an access against the parallel loops it happens in.
+  void checkIterations(const Access &access, const Footprint &at, AccessKind kind,
+                       const Iterations &iterations);
+  void tellUnwrittenOutput(ir::FuncOp entry, unsigned number, const Tensor &tensor,
+                           const ShadowMemory::Unwritten &unwritten);
+  /// The launch or operation that writes a parameter of the entry, for a report.
+  mlir::Operation *writerOf(ir::FuncOp entry, unsigned number, const Tensor &tensor);
   void tellRace(const Access &element, AccessKind kind, const ShadowMemory::Record &other);
   void tellUnwritten(const Access &element);
+  void tellUndeclaredSum(const Access &element);
   void tellBrokenBox(const Access &access, const std::string &promise);
   void tellPaddedReduction(const Agent &agent, tile::ReduceOp op, const Tile &tile);
   /// Unless an operand has NaN already.
@@ -73,7 +103,21 @@ private:
     std::vector<int64_t> indices;
   };
   std::map<uint64_t, Predicate> Predicates;
+  std::vector<std::weak_ptr<ParallelLoop>> Loops; ///< Of which somebody may still run an iteration.
+  Iterations OfOrchestration;
+  std::vector<Iterations> OfTasks; ///< In which each task was submitted.
+  llvm::DenseMap<uint32_t, Iterations> OfAgents;
 };
+
+//===-- Words that the parts of the checker share -------------------------------------===//
+
+/// Where a row and column of a footprint lie in the tensor.
+std::vector<int64_t> indicesOf(const Access &access, const Footprint &at, int64_t row, int64_t col);
+void setPlace(Finding &finding, const Agent &agent);
+/// "reads", "writes", "adds to"
+const char *verb(AccessKind kind);
+/// "element [0, 5] of 'x' (f32[4, 8])"
+std::string describeElement(const Access &access);
 
 } // namespace kiln::sim
 

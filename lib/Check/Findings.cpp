@@ -4,10 +4,11 @@
 
 namespace kiln::sim {
 
-Finding *Findings::add(FindingKind kind, mlir::Operation *op, mlir::Operation *other) {
+Finding *Findings::add(FindingKind kind, mlir::Operation *op, mlir::Operation *other,
+                       unsigned number) {
   // Which side of a race comes second depends on the schedule; it is the same race.
   auto [first, second] = std::minmax(op, other);
-  auto [known, isNew] = Told.try_emplace({kind, first, second}, List.size());
+  auto [known, isNew] = Told.try_emplace({kind, first, second, number}, List.size());
   if (!isNew) {
     ++List[known->second].count;
     return nullptr;

@@ -9,6 +9,8 @@
 
 #include "kiln/Check/CheckProgram.h"
 
+#include "llvm/ADT/BitVector.h"
+
 #include <map>
 #include <tuple>
 
@@ -20,19 +22,28 @@ public:
   uint64_t seed = 0;
   /// Whether the birth of NaN is to be found.
   bool wantsNan = false;
+  /// Whether an output of a run holds NaN that the program put there.
+  bool hasNanInOutput = false;
+  /// The parameters of the entry whose direction the program leaves open.
+  llvm::BitVector undeclared;
 
   /// A finding at `op`, to be filled in; null if it has been told already. `other` is the other
-  /// side of a race.
-  Finding *add(FindingKind kind, mlir::Operation *op, mlir::Operation *other = nullptr);
+  /// side of a race; `number` tells apart what one operation may do wrong more than once.
+  Finding *add(FindingKind kind, mlir::Operation *op, mlir::Operation *other = nullptr,
+               unsigned number = 0);
   /// What stopped a simulation.
   void addFailure(const Status &failure);
 
   std::vector<Finding> take() { return std::move(List); }
 
+  bool isUndeclared(unsigned parameter) const {
+    return parameter < undeclared.size() && undeclared[parameter];
+  }
+
 private:
   std::vector<Finding> List;
   /// Where in the list a kind of finding at two operations is.
-  std::map<std::tuple<FindingKind, mlir::Operation *, mlir::Operation *>, size_t> Told;
+  std::map<std::tuple<FindingKind, mlir::Operation *, mlir::Operation *, unsigned>, size_t> Told;
 };
 
 /// kiln::simulate; with findings, every check is on and what they find goes there.

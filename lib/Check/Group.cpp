@@ -22,7 +22,8 @@ GroupBlock::GroupBlock(ir::FuncOp func, std::vector<Value> args, Place place,
 /// instances.
 class GroupBlock::GroupHost final : public Host {
 public:
-  explicit GroupHost(GroupBlock &block) : Host(block.Context.symbols), Block(block) {}
+  explicit GroupHost(GroupBlock &block)
+      : Host(block.Context.symbols, block.Context.steps), Block(block) {}
 
   Status makePipe(Interpreter &in, tile::PipeOp op) override {
     tile::PipeType type = op.getPipe().getType();
@@ -98,9 +99,7 @@ Status GroupBlock::makeInstances() {
                   sourceLocOf(Func.getLoc()));
   GroupHost host(*this);
   Interpreter body(Func, Args, Where, host, Context.memory);
-  Status status = body.resume();
-  Context.operations += body.operations();
-  return status;
+  return body.resume();
 }
 
 //===----------------------------------------------------------------------===//
@@ -158,9 +157,7 @@ Expected<bool> GroupBlock::step(RoleTimeline *timeline) {
   if (timeline)
     recordWait(*instance, *timeline);
   int64_t begin = timeline ? timeline->now() : 0;
-  uint64_t before = instance->interpreter.operations();
   Status status = instance->interpreter.resume();
-  Context.operations += instance->interpreter.operations() - before;
   if (timeline) {
     int64_t end = timeline->now();
     timeline->add({0, instance->track(), instance->name, false, begin, end});

@@ -29,7 +29,7 @@ struct BlockContext {
   const Machine *machine; ///< Null: none in particular; two slots by default.
   /// None: round robin.
   Random *random;
-  uint64_t &operations;
+  Steps &steps;
   /// Where the blocks of a launch meet; none: they do not.
   Barrier *barrier = nullptr;
 };
@@ -77,7 +77,7 @@ private:
   class KernelHost final : public Host {
   public:
     explicit KernelHost(const BlockContext &context)
-        : Host(context.symbols), Meeting(context.barrier) {}
+        : Host(context.symbols, context.steps), Meeting(context.barrier) {}
     Status meet(Interpreter &in, tile::BarrierOp op) override;
 
   private:

@@ -62,9 +62,31 @@ static Status unknownOp(Interpreter &, Operation *op) {
   return Status(StatusCode::Unsupported, "the simulator does not know this operation");
 }
 
+/// What an operation costs, in steps.
+static uint64_t costOf(Operation *op) {
+  auto elements = [](mlir::Value value) -> uint64_t {
+    auto type = dyn_cast<tile::TileType>(value.getType());
+    return type ? type.getRows() * type.getCols() : 0;
+  };
+  if (isa<ir::SubmitOp>(op))
+    return 1000; // what it takes to order and run a task, and to remember it
+  if (isa<tile::MatmulOp, tile::MatmulAccOp>(op)) {
+    auto result = cast<tile::TileType>(op->getResult(0).getType());
+    unsigned lhs = isa<tile::MatmulAccOp>(op) ? 1 : 0;
+    return 1 + elements(op->getOperand(lhs)) * result.getCols() / 256;
+  }
+  uint64_t touched = 0;
+  for (mlir::Value result : op->getResults())
+    touched += elements(result);
+  if (op->getNumResults() == 0 && op->getNumOperands() > 0)
+    touched += elements(op->getOperand(0)); // a store or a push
+  return 1 + touched / 32;
+}
+
 Status Interpreter::resume() {
   assert(canResume() && "resumed where it has to wait");
   Waiting.reset();
+  Steps &steps = Surroundings.steps();
   const OpTable &table = OpTable::get();
   for (bool moved = false; !Frames.empty(); moved = true) {
     Frame &frame = Frames.back();
@@ -80,7 +102,12 @@ Status Interpreter::resume() {
     if (moved && isPipeOp(op))
       return Status::ok();
     ++frame.next;
-    ++Operations;
+    ++steps.operations;
+    steps.taken += costOf(op);
+    if (steps.areUsedUp())
+      return explain(fault("the simulation was stopped here after " + std::to_string(steps.most) +
+                           " steps; --steps N allows more"),
+                     op);
     if (!Slots.empty())
       checkSlots(op);
     if (Local)
@@ -220,6 +247,8 @@ static Status runFor(Interpreter &in, scf::ForOp op) {
   in.set(op.getInductionVar(), in.get(op.getLowerBound()));
   in.setAll(op.getRegionIterArgs(), std::move(carried));
   in.enterBlock(op, *op.getBody(), trips);
+  if (Checker *checker = in.memory().checker(); checker && isParallel(op))
+    checker->parallelLoopStarts(in.place().agent, op);
   return Status::ok();
 }
 
@@ -257,7 +286,11 @@ static Status runYield(Interpreter &in, scf::YieldOp op) {
     in.restartAt(*loop.getBeforeBody());
     return Status::ok();
   }
-  if (auto loop = dyn_cast<scf::ForOp>(parent); loop && in.hasNextIteration()) {
+  auto loop = dyn_cast<scf::ForOp>(parent);
+  bool goesOn = loop && in.hasNextIteration();
+  if (Checker *checker = in.memory().checker(); checker && loop && isParallel(loop))
+    checker->parallelIterationEnds(in.place().agent, /*isLast=*/!goesOn);
+  if (goesOn) {
     ScalarBits at = in.scalar(loop.getInductionVar());
     auto next = static_cast<int64_t>(at.bits + in.scalar(loop.getStep()).bits);
     in.set(loop.getInductionVar(), ScalarBits::fromInt(at.type, next));

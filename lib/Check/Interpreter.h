@@ -36,12 +36,24 @@ inline Status fault(std::string message) {
   return Status(StatusCode::KernelFailed, std::move(message));
 }
 
+/// What a simulation has executed, and may execute at the most. One step is about what a scalar
+/// operation costs; work on tiles counts by their elements, so that the same limit bounds both.
+struct Steps {
+  uint64_t taken = 0;
+  uint64_t most = UINT64_MAX;
+  uint64_t operations = 0; ///< Executed, whatever they cost.
+
+  bool areUsedUp() const { return taken > most; }
+};
+
 /// Gives meaning to the operations that reach outside an instance, where kinds of function differ:
 /// a plain Host serves kernels; groups and orchestrations have their own.
 class Host {
 public:
-  explicit Host(mlir::SymbolTable &symbols) : Symbols(symbols) {}
+  Host(mlir::SymbolTable &symbols, Steps &steps) : Symbols(symbols), Budget(steps) {}
   virtual ~Host() = default;
+
+  Steps &steps() { return Budget; }
 
   /// Default: runs the callee as part of this instance.
   virtual Status call(Interpreter &in, ir::CallOp op);
@@ -61,6 +73,7 @@ protected:
 
 private:
   mlir::SymbolTable &Symbols;
+  Steps &Budget;
 };
 
 /// Where an instance runs.
@@ -95,7 +108,6 @@ public:
   /// end.
   Status resume();
 
-  uint64_t operations() const { return Operations; }
   const Place &place() const { return Where; }
   GlobalMemory &memory() { return Memory; }
   Host &host() { return Surroundings; }
@@ -172,7 +184,6 @@ private:
   std::optional<Visit> Waiting;
   std::optional<tile::TileMemory> Local; ///< None: memory is not limited.
   llvm::DenseMap<mlir::Value, Slot> Slots;
-  uint64_t Operations = 0;
 };
 
 /// What to execute for each operation: one row per op, one function per family of ops.

@@ -65,8 +65,9 @@ Status OrchestrationHost::submit(Interpreter &in, ir::SubmitOp op) {
   if (op.getCallee())
     task = makeTask(lookup(*op.getCallee()), in.getAll(op.getArgs()),
                     [&](const Tensor &tensor) { return Marked.contains(tensor); });
-  if (!op.getStaticGrid().empty())
-    task.grid(in.indices(op.getStaticGrid(), op.getGrid()));
+  std::vector<int64_t> grid = in.indices(op.getStaticGrid(), op.getGrid());
+  if (!grid.empty())
+    task.grid(grid);
   for (mlir::Value dep : op.getDeps())
     task.after(in.task(dep));
   std::optional<Access> predicate;
@@ -77,6 +78,8 @@ Status OrchestrationHost::submit(Interpreter &in, ir::SubmitOp op) {
   }
   if (Watcher)
     Watcher->taskIsSubmitted(op, predicate);
+  if (Watcher && Hardware && Hardware->coreGroups > 0 && op.getSyncStart())
+    Watcher->blocksStartAtOnce(op, grid, *Hardware);
   task.syncStart(op.getSyncStart()).at(sourceLocOf(op.getLoc()));
   Expected<TaskId> id = Run.submit(std::move(task));
   if (!id)

@@ -22,8 +22,10 @@ Task makeTask(ir::FuncOp kernel, llvm::ArrayRef<Value> args,
 
 class OrchestrationHost final : public Host {
 public:
-  OrchestrationHost(mlir::SymbolTable &symbols, Engine &engine, Checker *checker)
-      : Host(symbols), Run(engine), Watcher(checker) {}
+  /// `machine` may be null; where it is known, launches that start all blocks at once must fit it.
+  OrchestrationHost(mlir::SymbolTable &symbols, Steps &steps, Engine &engine, Checker *checker,
+                    const Machine *machine)
+      : Host(symbols, steps), Run(engine), Watcher(checker), Hardware(machine) {}
 
   Expected<Tensor> alloc(DType dtype, Dims extents) override { return Run.alloc(dtype, extents); }
   void mark(const Tensor &tensor) override { Marked.add(tensor); }
@@ -35,6 +37,7 @@ public:
 private:
   Engine &Run;
   Checker *Watcher;
+  const Machine *Hardware;
   DumpMarks Marked;
 };
 

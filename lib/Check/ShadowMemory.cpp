@@ -53,19 +53,20 @@ ShadowMemory::Allocations::iterator ShadowMemory::merge(const std::byte *begin,
   return Known.emplace(begin, std::move(merged)).first;
 }
 
-void ShadowMemory::addArgument(const Tensor &tensor, bool isWritten) {
+void ShadowMemory::addArgument(const Tensor &tensor, Content content) {
   if (tensor.numElements() == 0)
     return;
   const std::byte *begin = beginOf(tensor);
   int64_t size = sizeOf(tensor.dtype());
   auto it = merge(begin, begin + tensor.buffer()->bytes(), size);
-  if (!isWritten)
+  if (content == Content::Nothing)
     return;
+  RecordId writer = content == Content::Values ? kBeforeTheRun : kUndeclared;
   Allocation &allocation = it->second;
   auto markAsWritten = [&](int64_t element, int64_t count) {
     int64_t at = tensor.dataAs<std::byte>() + element * size - it->first;
     std::fill_n(allocation.cells.begin() + at / allocation.granule,
-                count * size / allocation.granule, Cell{kBeforeTheRun, 0});
+                count * size / allocation.granule, Cell{writer, 0});
   };
   if (tensor.isContiguous())
     return markAsWritten(0, tensor.numElements());
@@ -86,8 +87,59 @@ bool ShadowMemory::isWritten(const std::byte *at) {
   auto it = allocationAt(at);
   if (it == Known.end())
     return true;
-  const Cell &cell = it->second.cells[(at - it->first) / it->second.granule];
-  return cell.write != kNobody || firstUpdate(cell.since) != 0;
+  return isWritten(it->second.cells[(at - it->first) / it->second.granule]);
+}
+
+void ShadowMemory::forEachCell(
+    const Tensor &tensor,
+    llvm::function_ref<void(llvm::ArrayRef<int64_t>, const std::byte *, const Cell &)> visit) {
+  auto it = tensor.numElements() == 0 ? Known.end() : allocationAt(tensor.dataAs<std::byte>());
+  if (it == Known.end())
+    return;
+  int64_t size = sizeOf(tensor.dtype());
+  std::vector<int64_t> index(tensor.rank(), 0);
+  for (int axis = 0; axis >= 0;) {
+    int64_t element = 0;
+    for (int i = 0; i < tensor.rank(); ++i)
+      element += index[i] * tensor.stride(i);
+    const std::byte *at = tensor.dataAs<std::byte>() + element * size;
+    visit(index, at, it->second.cells[(at - it->first) / it->second.granule]);
+    for (axis = tensor.rank() - 1; axis >= 0 && ++index[axis] == tensor.extent(axis); --axis)
+      index[axis] = 0;
+  }
+}
+
+std::optional<ShadowMemory::Unwritten> ShadowMemory::findUnwritten(const Tensor &tensor) {
+  Unwritten found;
+  forEachCell(tensor, [&](llvm::ArrayRef<int64_t> index, const std::byte *, const Cell &cell) {
+    if (isWritten(cell))
+      return;
+    if (found.count++ == 0) {
+      found.first = found.begin = index.vec();
+      found.end.assign(index.size(), 0);
+    }
+    for (size_t axis = 0; axis < index.size(); ++axis) {
+      found.begin[axis] = std::min(found.begin[axis], index[axis]);
+      found.end[axis] = std::max(found.end[axis], index[axis] + 1);
+    }
+  });
+  return found.count > 0 ? std::optional(found) : std::nullopt;
+}
+
+void ShadowMemory::forEachWritten(const Tensor &tensor,
+                                  llvm::function_ref<void(const std::byte *)> visit) {
+  forEachCell(tensor, [&](llvm::ArrayRef<int64_t>, const std::byte *at, const Cell &cell) {
+    if (isWritten(cell))
+      visit(at);
+  });
+}
+
+std::optional<ShadowMemory::Record> ShadowMemory::lastWriteTo(const Tensor &tensor) {
+  RecordId last = kBeforeTheRun;
+  forEachCell(tensor, [&](llvm::ArrayRef<int64_t>, const std::byte *, const Cell &cell) {
+    last = std::max(last, cell.write);
+  });
+  return last > kBeforeTheRun ? std::optional(Records[last]) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -163,8 +215,11 @@ private:
       check(Old.write, row, col);
     bool isRead = Kind == AccessKind::Read;
     ListId first = Old.since;
-    if (Kind != AccessKind::Write && Old.write == kNobody && Shadow.firstUpdate(first) == 0)
+    bool isFirst = Shadow.firstUpdate(first) == 0;
+    if (Kind != AccessKind::Write && Old.write == kNobody && isFirst)
       problems.push_back({std::nullopt, row, col});
+    if (Kind == AccessKind::AtomicAdd && Old.write == kUndeclared && isFirst)
+      problems.push_back({std::nullopt, row, col, /*isUndeclared=*/true});
     if (Kind == AccessKind::Write) { // races with every access, atomic or not
       for (ListId node = first; node != 0; node = Shadow.Lists[node].below)
         check(Shadow.Lists[node].access, row, col);

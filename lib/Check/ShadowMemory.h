@@ -42,8 +42,11 @@ public:
 
   /// The bytes behind a tensor are new: nobody wrote them.
   void addAllocation(const Tensor &tensor);
-  /// The caller's memory, which several arguments may share; written unless it is for results only.
-  void addArgument(const Tensor &tensor, bool isWritten);
+  /// What the caller's memory holds when a run starts: nothing (it is for results only), its own
+  /// values, or nobody said which.
+  enum class Content : uint8_t { Nothing, Undeclared, Values };
+  /// The caller's memory, which several arguments may share.
+  void addArgument(const Tensor &tensor, Content content);
 
   /// An access that was made: by which operation, by whom and when.
   struct Record {
@@ -55,6 +58,7 @@ public:
   struct Problem {
     std::optional<Record> other; ///< What it races with; none: it reads what nobody wrote.
     int64_t row, col;
+    bool isUndeclared = false; ///< It adds to what the caller may or may not have set.
   };
   /// Records an access and says what is wrong with it, each earlier access it races with once.
   llvm::SmallVector<Problem, 0> access(const Footprint &at, AccessKind kind, const Agent &agent,
@@ -62,9 +66,21 @@ public:
   /// Whether anybody wrote the element at this address.
   bool isWritten(const std::byte *at);
 
+  /// The elements of a tensor that nobody wrote.
+  struct Unwritten {
+    int64_t count = 0;
+    std::vector<int64_t> first;      ///< In row-major order.
+    std::vector<int64_t> begin, end; ///< The smallest box that has them all.
+  };
+  std::optional<Unwritten> findUnwritten(const Tensor &tensor);
+  /// Calls `visit` with the address of every element that somebody wrote.
+  void forEachWritten(const Tensor &tensor, llvm::function_ref<void(const std::byte *)> visit);
+  /// The last access that wrote an element of a tensor, if one did.
+  std::optional<Record> lastWriteTo(const Tensor &tensor);
+
 private:
   using RecordId = uint32_t;
-  static constexpr RecordId kNobody = 0, kBeforeTheRun = 1;
+  static constexpr RecordId kNobody = 0, kUndeclared = 1, kBeforeTheRun = 2;
 
   /// A list of the accesses since the last plain write, latest first; 0 is the empty one. Lists
   /// share their tails.
@@ -93,6 +109,14 @@ private:
   /// The first atomic update in a list; 0 if there is none.
   ListId firstUpdate(ListId list) const;
   Allocations::iterator allocationAt(const std::byte *address);
+  /// Calls `visit` with every element of a tensor that lies in known memory: its index, address and
+  /// cell.
+  void forEachCell(
+      const Tensor &tensor,
+      llvm::function_ref<void(llvm::ArrayRef<int64_t>, const std::byte *, const Cell &)> visit);
+  bool isWritten(const Cell &cell) const {
+    return cell.write != kNobody || firstUpdate(cell.since) != 0;
+  }
   /// One allocation of these bytes and of all that overlap them, whose cells it inherits.
   Allocations::iterator merge(const std::byte *begin, const std::byte *end, int64_t granule);
 

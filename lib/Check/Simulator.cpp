@@ -63,7 +63,9 @@ public:
   Simulation(ModuleOp module, const SimulatorOptions &options, sim::Findings *findings)
       : Module(module), Symbols(module), Options(options), Choices(options.seed),
         Checks(findings ? std::make_unique<sim::Checker>(*findings) : nullptr),
-        Memory(Checks.get()) {}
+        Memory(Checks.get()) {
+    Used.most = options.maxSteps;
+  }
 
   Status run(ir::FuncOp entry, std::vector<Value> args, std::span<const Argument> given,
              SimulationReport *report);
@@ -78,6 +80,7 @@ private:
   Status registerKernels();
   /// Tells the checks of the caller's memory.
   void addArguments(ir::FuncOp entry, ArrayRef<Value> args);
+  void checkOutputs(ir::FuncOp entry, ArrayRef<Value> args);
   Status runEntry(Engine &engine, ir::FuncOp entry, std::vector<Value> args,
                   std::span<const Argument> given);
   static int32_t runKernel(const kiln_args *args, const kiln_blocks *range, kiln_context *ctx);
@@ -103,7 +106,8 @@ private:
   std::deque<Kernel> Kernels;
   Engine *Launcher = nullptr; ///< While running.
   Status First;
-  uint64_t Blocks = 0, Operations = 0;
+  uint64_t Blocks = 0;
+  sim::Steps Used;
 };
 
 Status notPrepared(ir::FuncOp func, const std::string &why) {
@@ -172,7 +176,7 @@ Status Simulation::runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_
     if (const KernelRecord *kernel = Registry.find(func.getSymName().str()))
       Checks->argumentsAre({*kernel->signature, args});
   sim::Random *random = Options.seed ? &Choices : nullptr;
-  sim::BlockContext context{Symbols, Memory, Options.machine, random, Operations};
+  sim::BlockContext context{Symbols, Memory, Options.machine, random, Used};
   sim::Place place;
   std::copy(std::begin(ctx.grid), std::end(ctx.grid), place.grid.begin());
   BlockOrder order(range, random);
@@ -252,17 +256,27 @@ Status Simulation::runEntry(Engine &engine, ir::FuncOp entry, std::vector<Value>
       Checks->taskIsSubmitted(nullptr);
     return engine.submit(sim::makeTask(entry, args)).status();
   }
-  sim::OrchestrationHost host(Symbols, engine, Checks.get());
-  sim::Interpreter interpreter(entry, std::move(args), {}, host, Memory);
-  Status status = interpreter.resume();
-  Operations += interpreter.operations();
-  return status;
+  sim::OrchestrationHost host(Symbols, Used, engine, Checks.get(), Options.machine);
+  return sim::Interpreter(entry, std::move(args), {}, host, Memory).resume();
 }
 
 void Simulation::addArguments(ir::FuncOp entry, ArrayRef<Value> args) {
+  using Content = sim::ShadowMemory::Content;
   for (auto [number, arg] : llvm::enumerate(args))
     if (auto *tensor = std::get_if<Tensor>(&arg))
-      Checks->memory().addArgument(*tensor, entry.getArgDirection(number) != ir::Direction::Out);
+      Checks->memory().addArgument(*tensor, entry.getArgDirection(number) == ir::Direction::Out
+                                                ? Content::Nothing
+                                            : Checks->isUndeclared(number) ? Content::Undeclared
+                                                                           : Content::Values);
+}
+
+/// What a run that ended well left in the entry's outputs.
+void Simulation::checkOutputs(ir::FuncOp entry, ArrayRef<Value> args) {
+  for (auto [number, arg] : llvm::enumerate(args))
+    if (auto *tensor = std::get_if<Tensor>(&arg);
+        tensor && entry.getArgDirection(number) != ir::Direction::In &&
+        !ir::isInternal(entry, number))
+      Checks->outputIsDone(entry, number, *tensor);
 }
 
 Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, std::span<const Argument> given,
@@ -287,15 +301,18 @@ Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, std::span<cons
           {Options.program, Options.platform, Options.dump, report && Options.recordTimeline});
       !bad.isOk())
     return bad;
-  if (Status bad = runEntry(**engine, entry, std::move(args), given); !bad.isOk())
+  if (Status bad = runEntry(**engine, entry, args, given); !bad.isOk())
     fail(bad);
   Status finished =
       (*engine)->finish(); // also after a failure: what was submitted drains, the dump is written
+  if (Checks && First.isOk() && finished.isOk())
+    checkOutputs(entry, args);
   if (report) {
     report->trace = (*engine)->trace();
     report->timeline = (*engine)->timeline();
     report->blocks = Blocks;
-    report->operations = Operations;
+    report->operations = Used.operations;
+    report->isOutOfSteps = Used.areUsedUp();
     report->failure = (*engine)->lastFailure();
   }
   if (First.isOk())

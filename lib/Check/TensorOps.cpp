@@ -54,7 +54,7 @@ Status alloc(Interpreter &in, ir::AllocOp op) {
       !bad.isOk()) // what nobody wrote is the same, and visible, in every run
     return bad;
   if (Checker *checker = in.memory().checker())
-    checker->memory().addAllocation(*tensor);
+    checker->memoryIsAllocated(*tensor);
   in.set(op.getResult(), *tensor);
   return Status::ok();
 }

@@ -1,40 +1,226 @@
-//===- Check.cpp - `kiln check`: proof, simulation, summary -----------------------------===//
+//===- Check.cpp - `kiln check`: proof, simulation, verdict -----------------------------===//
+#include "CheckPlan.h"
+#include "CheckVerdict.h"
 #include "VerifyEach.h"
 
-#include "kiln/Analysis/PipeProof.h"
-#include "kiln/Check/CheckProgram.h"
 #include "kiln/Target/Signature/Signature.h"
 
-#include <nlohmann/json.hpp>
-
-#include <cstdio>
-
 using namespace mlir;
-using Json = nlohmann::ordered_json;
 
 namespace kiln {
 namespace {
 
-struct GroupProof {
-  std::string name;
-  PipeProof proof;
-};
+/// Carries out a plan: every case once as the program was written, before any pass could remove
+/// what is wrong with it, and compiled for the machine, under one or many schedules.
+class Checking {
+public:
+  Checking(const Source &source, const RunSettings &options, const CompiledProgram &asWritten,
+           const CompiledProgram &compiled, CheckVerdict &verdict);
 
-struct CheckOutcome {
-  std::vector<GroupProof> groups;
-  CheckReport simulation;
-  std::string skipped; ///< Why nothing was simulated; empty if it was.
+  Status run(const CheckPlan &plan);
 
-  bool isClean() const {
-    return !simulation.hasErrors() && llvm::all_of(groups, [](const GroupProof &group) {
-      return group.proof.findings.empty();
-    });
+private:
+  /// What a case has: its arguments, and what the formula says of them.
+  struct Prepared {
+    const CheckCase &what;
+    std::vector<Argument> args;
+    std::optional<FormulaResult> formula;
+  };
+  /// None if the program does not allow these arguments.
+  Expected<std::optional<Prepared>> prepare(const CheckCase &next, bool isFirst);
+  Expected<std::optional<FormulaResult>> evaluate(std::span<const Argument> args, bool isFirst);
+  Status runCase(const Prepared &next, uint64_t seeds);
+  Status simulate(const CompiledProgram &program, const Prepared &next, uint64_t seeds);
+  void judge(const Finding &finding, const Prepared &next);
+  void judgeNan(const CheckReport &report, const Prepared &next, bool isWrong);
+  /// Whether the outputs are what the formula says.
+  bool compare(ir::FuncOp entry, const Prepared &next, std::span<const Argument> args);
+
+  bool hasFormula() const {
+    return Program.example && !Program.example->formula.empty() && !Options.noFormula;
   }
+  /// Whether the program says which arguments it allows.
+  bool hasContract() const { return hasFormula(); }
+
+  const Source &Program;
+  const RunSettings &Options;
+  const CompiledProgram &AsWritten, &Compiled;
+  CheckVerdict &Verdict;
+  llvm::BitVector Undeclared;
+  bool HasInventedData = false, OutOfSteps = false;
 };
 
-//===----------------------------------------------------------------------===//
-// Checking
-//===----------------------------------------------------------------------===//
+Checking::Checking(const Source &source, const RunSettings &options,
+                   const CompiledProgram &asWritten, const CompiledProgram &compiled,
+                   CheckVerdict &verdict)
+    : Program(source), Options(options), AsWritten(asWritten), Compiled(compiled), Verdict(verdict),
+      Undeclared(undeclaredParameters(source, options)) {}
+
+Status Checking::run(const CheckPlan &plan) {
+  HasInventedData = plan.hasInventedData;
+  Verdict.firstSeed = Options.seed;
+  Verdict.seeds = Options.seeds;
+  for (auto [number, next] : llvm::enumerate(plan.cases)) {
+    if (OutOfSteps) {
+      Verdict.add({"the other " + std::to_string(plan.cases.size() - number) +
+                       " cases of the plan were not tried",
+                   {},
+                   "--steps N allows longer simulations, --as-given fewer cases"});
+      break;
+    }
+    bool isFirst = number == 0;
+    Expected<std::optional<Prepared>> ready = prepare(next, isFirst);
+    if (!ready)
+      return ready.status();
+    if (!*ready) {
+      ++Verdict.refused;
+      continue;
+    }
+    ++Verdict.cases;
+    if (Status bad = runCase(**ready, isFirst ? Options.seeds : 1); !bad.isOk())
+      return bad;
+  }
+  return Status::ok();
+}
+
+Expected<std::optional<Checking::Prepared>> Checking::prepare(const CheckCase &next, bool isFirst) {
+  Expected<std::vector<Argument>> args =
+      makeArguments(AsWritten.entry, next.specs, Options.dataSeed);
+  if (!args)
+    return args.status();
+  Expected<std::optional<FormulaResult>> formula = evaluate(*args, isFirst);
+  if (!formula && isFirst)
+    return formula.status();
+  if (!formula) // it does not allow these shapes
+    return std::optional<Prepared>();
+  return std::optional(Prepared{next, std::move(*args), std::move(*formula)});
+}
+
+Expected<std::optional<FormulaResult>> Checking::evaluate(std::span<const Argument> args,
+                                                          bool isFirst) {
+  if (!hasFormula())
+    return std::optional<FormulaResult>();
+  Expected<std::unique_ptr<TorchWorker>> &worker = torchWorker();
+  if (worker) {
+    Expected<FormulaResult> result =
+        evaluateFormula(Program.example->formula, Program.config, AsWritten.entry, args, **worker);
+    if (!result)
+      return result.status();
+    return std::optional(std::move(*result));
+  }
+  if (!isFirst) // without the formula nobody knows whether these arguments are allowed
+    return worker.status();
+  if (worker.status().code() != StatusCode::NotFound || std::getenv("KILN_PYTHON"))
+    return worker.status();
+  Verdict.add({"the results were not compared with the formula, and no other shapes were tried: " +
+                   worker.status().message(),
+               {},
+               "KILN_PYTHON names a Python that has torch"});
+  return std::optional<FormulaResult>();
+}
+
+Status Checking::runCase(const Prepared &next, uint64_t seeds) {
+  if (Status bad = simulate(AsWritten, next, 1); !bad.isOk())
+    return bad;
+  return OutOfSteps ? Status::ok() : simulate(Compiled, next, seeds);
+}
+
+Status Checking::simulate(const CompiledProgram &program, const Prepared &next, uint64_t seeds) {
+  Expected<std::vector<Argument>> args = copyArguments(next.args);
+  if (!args)
+    return args.status();
+  CheckOptions check;
+  check.firstSeed = Options.seed;
+  check.seeds = seeds;
+  check.nan = true;
+  check.maxSteps = Options.steps;
+  check.undeclared = Undeclared;
+  check.machine = Compiled.machine;
+  check.platform = Options.platform;
+  Expected<CheckReport> report = checkProgram(*program.module, program.entry, *args, check);
+  if (!report)
+    return report.status();
+  OutOfSteps = report->outOfSteps.has_value();
+  if (OutOfSteps)
+    Verdict.add({report->outOfSteps->message(), report->outOfSteps->location(),
+                 "shown by " + (next.what.flags().empty() ? "the program's own arguments"
+                                                          : next.what.flags())});
+  for (const Finding &finding : report->findings)
+    if (finding.kind != FindingKind::NanBirth)
+      judge(finding, next);
+  bool hasStopped =
+      OutOfSteps || llvm::any_of(report->findings, [](const Finding &finding) {
+        return finding.kind == FindingKind::Deadlock || finding.kind == FindingKind::Fault;
+      });
+  bool isWrong = !hasStopped && !compare(program.entry, next, *args);
+  judgeNan(*report, next, isWrong);
+  return Status::ok();
+}
+
+/// What is shown wrong is a finding. But where the program does not say which arguments it allows,
+/// what stops a run that Kiln made up may only mean that its author did not mean those; and so may
+/// an output that is left open under numbers that Kiln made up.
+void Checking::judge(const Finding &finding, const Prepared &next) {
+  bool mayBeUnmeant =
+      next.what.isInvented && !hasContract() &&
+      (finding.kind == FindingKind::Fault ||
+       (finding.kind == FindingKind::UnwrittenOutput && next.what.hasInventedScalars));
+  if (finding.isError() && !mayBeUnmeant)
+    return Verdict.add(finding, next.what.flags());
+  Gap gap{finding.message, finding.location, "", toString(finding.kind)};
+  if (!finding.isError())
+    gap.remedy = finding.notes.empty() ? "" : finding.notes.back().message;
+  else
+    gap.remedy =
+        "shown by " + next.what.flags() + ", which Kiln made up; give arguments with --arg" +
+        (next.what.exclusion.empty() ? std::string(", or say with a require which are allowed")
+                                     : ", or exclude them with " + next.what.exclusion);
+  Verdict.add(std::move(gap));
+}
+
+/// NaN that is made of finite numbers and reaches an output is wrong unless the formula has it
+/// there. Without a formula it depends on the data.
+void Checking::judgeNan(const CheckReport &report, const Prepared &next, bool isWrong) {
+  bool isEmpty = llvm::any_of(next.args, [](const Argument &arg) {
+    auto *tensor = std::get_if<Tensor>(&arg);
+    return tensor && tensor->numElements() == 0; // a mean over nothing is NaN in PyTorch, too
+  });
+  for (const Finding &birth : report.findings) {
+    if (birth.kind != FindingKind::NanBirth)
+      continue;
+    bool isInOutput = report.hasNanInOutput && (next.formula ? isWrong : !isEmpty);
+    if (Options.nan || (isInOutput && (next.formula || !HasInventedData)))
+      Verdict.add(birth, next.what.flags());
+    else if (isInOutput)
+      Verdict.add(
+          {birth.message + ", and an output holds NaN; the inputs were made up", birth.location,
+           "give inputs that fit, such as --arg x=SHAPE:uniform, or exclude the case with a "
+           "require; shown by " +
+               next.what.flags()});
+  }
+}
+
+bool Checking::compare(ir::FuncOp entry, const Prepared &next, std::span<const Argument> args) {
+  if (!next.formula)
+    return true;
+  bool ok = true;
+  std::vector<std::string> names = parameterNames(entry);
+  for (const auto &[index, want] : next.formula->outputs) {
+    Difference difference =
+        compareWithFormula(std::get<Tensor>(args[index]), want, next.formula->accumulates);
+    if (difference.ok)
+      continue;
+    ok = false;
+    Finding finding;
+    finding.kind = FindingKind::WrongResult;
+    finding.location = sourceLocOf(entry.getLoc());
+    finding.message = "'" + names[index] + "' is not what the formula says: " + difference.where();
+    finding.seed = Options.seed;
+    Verdict.add(finding, next.what.flags());
+  }
+  ++Verdict.compared;
+  return ok;
+}
 
 std::vector<GroupProof> proveGroups(ModuleOp module, int64_t defaultSlots) {
   std::vector<GroupProof> groups;
@@ -42,103 +228,6 @@ std::vector<GroupProof> proveGroups(ModuleOp module, int64_t defaultSlots) {
     if (func.getKind() == ir::FuncKind::Group)
       groups.push_back({func.getSymName().str(), provePipes(func, defaultSlots)});
   return groups;
-}
-
-//===----------------------------------------------------------------------===//
-// Reports
-//===----------------------------------------------------------------------===//
-
-const char *toString(PipeProof::Verdict verdict) {
-  switch (verdict) {
-  case PipeProof::Verdict::Proved:
-    return "proved";
-  case PipeProof::Verdict::Refuted:
-    return "refuted";
-  case PipeProof::Verdict::Undecided:
-    return "undecided";
-  }
-  return "?";
-}
-
-Json toJson(const PipeMessage &message) {
-  return {{"message", message.text}, {"location", sourceLocOf(message.loc).str()}};
-}
-
-Json toJson(const std::vector<PipeMessage> &messages) {
-  Json list = Json::array();
-  for (const PipeMessage &message : messages)
-    list.push_back(toJson(message));
-  return list;
-}
-
-void reportJson(const Source &source, const RunSettings &options, const CheckOutcome &outcome) {
-  Json json{{"program", source.name}, {"platform", options.platform}, {"ok", outcome.isClean()}};
-  json["groups"] = Json::array();
-  for (const GroupProof &group : outcome.groups) {
-    Json entry{{"name", group.name}, {"verdict", toString(group.proof.verdict)}};
-    if (!group.proof.condition.empty())
-      entry["condition"] = group.proof.condition;
-    if (!group.proof.reasons.empty())
-      entry["reasons"] = toJson(group.proof.reasons);
-    for (const PipeFinding &finding : group.proof.findings) {
-      Json item = toJson(finding.what);
-      item["notes"] = toJson(finding.notes);
-      entry["findings"].push_back(item);
-    }
-    json["groups"].push_back(entry);
-  }
-  json["simulation"] = Json::parse(toJson(outcome.simulation, options.command));
-  if (!outcome.skipped.empty())
-    json["simulation"]["skipped"] = outcome.skipped;
-  std::printf("%s\n", json.dump(2).c_str());
-}
-
-void printNotes(const std::vector<PipeMessage> &notes) {
-  for (const PipeMessage &note : notes)
-    std::printf("%s: note: %s\n", sourceLocOf(note.loc).str().c_str(), note.text.c_str());
-}
-
-void reportText(const Source &source, const RunSettings &options, const CheckOutcome &outcome) {
-  for (const GroupProof &group : outcome.groups)
-    for (const PipeFinding &finding : group.proof.findings) {
-      printErrors(
-          {Status(StatusCode::KernelFailed, finding.what.text, sourceLocOf(finding.what.loc))},
-          stdout);
-      printNotes(finding.notes);
-    }
-  std::fputs(toText(outcome.simulation, options.command).c_str(), stdout);
-  std::printf("%s\n", source.name.c_str());
-  for (const GroupProof &group : outcome.groups) {
-    const PipeProof &proof = group.proof;
-    std::printf("  pipes of @%s: %s%s%s\n", group.name.c_str(), toString(proof.verdict),
-                proof.condition.empty() ? "" : " if ", proof.condition.c_str());
-    printNotes(proof.reasons);
-  }
-  if (!outcome.skipped.empty())
-    std::printf("  simulation: skipped (%s)\n", outcome.skipped.c_str());
-  else
-    std::printf("  simulation on %s: %llu seeds from %llu, findings: %zu\n",
-                options.platform.c_str(), static_cast<unsigned long long>(outcome.simulation.seeds),
-                static_cast<unsigned long long>(outcome.simulation.firstSeed),
-                outcome.simulation.findings.size());
-  std::printf("%s\n", !outcome.isClean()        ? "FINDINGS"
-                      : outcome.skipped.empty() ? "CLEAN"
-                                                : "CLEAN (nothing was simulated)");
-}
-
-/// Simulates under all seeds; Python and formulas are not needed for it.
-Status simulateSeeds(const CompiledProgram &compiled, std::span<const Argument> args,
-                     const RunSettings &options, CheckOutcome &outcome) {
-  CheckOptions check;
-  check.firstSeed = options.seed;
-  check.seeds = options.seeds;
-  check.nan = options.nan;
-  check.machine = compiled.machine;
-  check.platform = options.platform;
-  Expected<CheckReport> report = checkProgram(*compiled.module, compiled.entry, args, check);
-  if (report)
-    outcome.simulation = std::move(*report);
-  return report.status();
 }
 
 } // namespace
@@ -157,24 +246,24 @@ int checkCommand(const Source &source, const RunSettings &options) {
   settings.prove = false;       // it is done below, with a report
   settings.mergeGroups = false; // then nobody would race any more
   int status = kBadInput;
+  std::optional<CompiledProgram> asWritten = compile(source, {"torch", options.entry}, status);
+  if (!asWritten)
+    return status;
+  Expected<CheckPlan> plan = makePlan(source, asWritten->entry, options);
+  if (!plan)
+    return badInput(plan.status().message());
   std::optional<CompiledProgram> compiled = compile(source, settings, status);
   if (!compiled)
     return status;
-  CheckOutcome outcome;
-  outcome.groups = proveGroups(*compiled->module, machine->defaultSlots);
-  Expected<std::vector<Argument>> args = argumentsOf(source, compiled->entry, options);
-  // Without any arguments the proof alone is worth having.
-  if (!args && (source.example || !options.args.empty()))
-    return badInput(args.status().message());
-  if (!args)
-    outcome.skipped = args.status().message();
-  else if (Status bad = simulateSeeds(*compiled, *args, options, outcome); !bad.isOk())
+  CheckVerdict verdict;
+  verdict.groups = proveGroups(*compiled->module, machine->defaultSlots);
+  verdict.addGapsOfProofs();
+  verdict.warnings = options.strict ? compiled->warnings : 0;
+  if (Status bad = Checking(source, options, *asWritten, *compiled, verdict).run(*plan);
+      !bad.isOk())
     return badInput(bad.message());
-  if (options.json)
-    reportJson(source, options, outcome);
-  else
-    reportText(source, options, outcome);
-  return outcome.isClean() ? kGood : kWrong;
+  (options.json ? printJson : printText)(verdict, source, options);
+  return verdict.exitCode(options.allowIncomplete);
 }
 
 } // namespace kiln

@@ -19,6 +19,11 @@ using namespace mlir;
 
 namespace kiln {
 
+int worseOf(int one, int other) {
+  constexpr int order[] = {kBadInput, kWrong, kIncomplete, kGood};
+  return *llvm::find_if(order, [&](int code) { return code == one || code == other; });
+}
+
 int badInput(const std::string &message) {
   std::fflush(stdout);
   std::fprintf(stderr, "kiln: error: %s\n", message.c_str());

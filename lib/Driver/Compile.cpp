@@ -34,12 +34,13 @@ private:
   unsigned Number = 0;
 };
 
-/// Prints warnings, and remarks if they are wanted, the way compilers do.
-ScopedDiagnosticHandler printRemarks(MLIRContext *context, bool wanted) {
-  return {context, [wanted](Diagnostic &diagnostic) {
+/// Prints warnings, which are counted, and remarks if they are wanted, the way compilers do.
+ScopedDiagnosticHandler printRemarks(MLIRContext *context, bool wanted, unsigned &warnings) {
+  return {context, [wanted, &warnings](Diagnostic &diagnostic) {
             bool isRemark = diagnostic.getSeverity() == DiagnosticSeverity::Remark;
             if (diagnostic.getSeverity() == DiagnosticSeverity::Error || (isRemark && !wanted))
               return failure();
+            warnings += diagnostic.getSeverity() == DiagnosticSeverity::Warning;
             auto print = [](Diagnostic &message, const char *severity) {
               SourceLoc loc = sourceLocOf(message.getLocation());
               std::fprintf(stderr, "%s%s%s: %s\n", loc.str().c_str(), loc.isKnown() ? ": " : "",
@@ -134,7 +135,7 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
     passes.addInstrumentation(std::move(instrumentation));
 
   std::vector<Status> errors;
-  ScopedDiagnosticHandler remarks = printRemarks(context, options.remarks);
+  ScopedDiagnosticHandler remarks = printRemarks(context, options.remarks, compiled.warnings);
   DiagnosticCollector collector(context, errors);
   if (failed(passes.run(*compiled.module)) && errors.empty())
     errors.emplace_back(StatusCode::Internal, "a pass failed without saying why");

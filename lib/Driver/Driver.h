@@ -22,7 +22,9 @@ namespace kiln {
 
 class TorchWorker;
 
-inline constexpr int kGood = 0, kWrong = 1, kBadInput = 2;
+inline constexpr int kGood = 0, kWrong = 1, kBadInput = 2, kIncomplete = 3;
+/// Of two exit codes the one that says more: bad input, then wrong, then incomplete.
+int worseOf(int one, int other);
 
 struct Source {
   std::string name;
@@ -56,6 +58,7 @@ struct CompiledProgram {
   ir::FuncOp entry;
   const Machine *machine; ///< Null for the torch platform: only prepared.
   std::vector<std::pair<std::string, std::string>> passes = {}; ///< "00-kiln-inline.mlir", text.
+  unsigned warnings = 0;                                        ///< That were printed.
 };
 
 /// Runs the passes of the platform on a copy of the program. Errors have been printed when there is
@@ -108,6 +111,11 @@ struct RunSettings : CompileSettings {
   bool verifyEach = false;
   uint64_t verifyMemory = 1024; ///< MiB it may take to remember what tasks read and wrote.
   bool nan = false;             ///< Also report where NaN is born.
+  /// Of each simulation; see SimulatorOptions::maxSteps.
+  uint64_t steps = UINT64_MAX;
+  bool asGiven = false;         ///< Check with the given arguments alone.
+  bool allowIncomplete = false; ///< A check that did not decide everything is good enough.
+  bool strict = false;          ///< A warning is a finding.
   std::string command;          ///< How to run this again, seeds left out.
   bool json = false, noReference = false, noFormula = false, checkShapes = false,
        unboundedSlots = false;
@@ -118,6 +126,9 @@ bool isAvailable(const std::string &platform, std::string &message);
 /// The arguments of `entry` that the command line and the example ask for.
 Expected<std::vector<Argument>> argumentsOf(const Source &source, ir::FuncOp entry,
                                             const RunSettings &options);
+/// The parameters of the program's entry whose direction it leaves open. What the entry returns
+/// becomes parameters after those, and is promised to be written whole.
+llvm::BitVector undeclaredParameters(const Source &source, const CompileSettings &options);
 /// One Python with torch for all runs of this process: importing it costs a second. NotFound if
 /// there is none.
 Expected<std::unique_ptr<TorchWorker>> &torchWorker();

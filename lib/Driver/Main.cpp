@@ -112,6 +112,7 @@ int parseOptions(CommandLine &line, const std::string &program,
   bool dumpTensor = false;
   std::string seed = std::to_string(line.run.seed), dataSeed = std::to_string(line.run.dataSeed);
   std::string seeds = line.command == "check" ? "8" : "";
+  std::string steps = line.command == "check" ? "4000000" : "";
   std::string verifyMemory = std::to_string(line.run.verifyMemory);
   static constexpr const char *kVerifyMemory =
       "MiB that --verify-each may take to remember what tasks read and wrote; beyond, the whole "
@@ -134,6 +135,9 @@ int parseOptions(CommandLine &line, const std::string &program,
         "Check the program under so many schedules, from --seed on: races, reads of what "
         "nobody wrote, padding, ...");
     app.add_flag("--nan", run.nan, "Check, and report where NaN is born");
+    app.add_option("--steps", steps,
+                   "Stop a simulation after so many steps; one is about what a scalar operation "
+                   "costs; none are counted if this is not given");
     app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
     app.add_option("--out", run.out, "Where files are written")->capture_default_str();
     app.add_option("--dump-args", dump,
@@ -168,7 +172,16 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_option("--seed", seed, "The first schedule; 0 is the plain order")
         ->envname("KILN_SEED")
         ->capture_default_str();
-    app.add_flag("--nan", run.nan, "Also report where NaN is born");
+    app.add_flag("--nan", run.nan, "Report every place where NaN is born, not only in outputs");
+    app.add_option("--steps", steps,
+                   "Stop a simulation after so many steps; one is about what a scalar operation "
+                   "costs")
+        ->capture_default_str();
+    app.add_flag("--as-given", run.asGiven,
+                 "Try the given arguments alone, and no other extents or numbers");
+    app.add_flag("--allow-incomplete", run.allowIncomplete,
+                 "Exit code 0 also where nothing is wrong but not everything was decided");
+    app.add_flag("--strict", run.strict, "A warning of the compiler is a finding");
     app.add_flag("--verify-each", run.verifyEach,
                  "First run the reference after every pass and stop at the first that is wrong");
     app.add_option("--verify-memory", verifyMemory, kVerifyMemory)->capture_default_str();
@@ -223,6 +236,8 @@ int parseOptions(CommandLine &line, const std::string &program,
     return badInput("--seed " + seed + ": expected an integer of at least 0");
   if (!seeds.empty() && (StringRef(seeds).getAsInteger(10, run.seeds) || run.seeds == 0))
     return badInput("--seeds " + seeds + ": expected an integer of at least 1");
+  if (!steps.empty() && (StringRef(steps).getAsInteger(10, run.steps) || run.steps == 0))
+    return badInput("--steps " + steps + ": expected an integer of at least 1");
   if (run.nan && run.seeds == 0)
     run.seeds = 1;
   bool needsSimulator = run.seeds > 0 || !run.orchestration.empty();
@@ -273,7 +288,7 @@ int runBatch(std::vector<std::string> args,
     if (code != kGood)
       std::fprintf(stderr, "%s:%u: exit code %d with%s\n", path.c_str(), number, code,
                    (" " + text).c_str());
-    worst = std::max(worst, code);
+    worst = worseOf(worst, code);
   }
   return worst;
 }

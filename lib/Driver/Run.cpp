@@ -1,4 +1,5 @@
 //===- Run.cpp - `kiln run`: execute, compare, report --------------------------------===//
+#include "Unwritten.h"
 #include "VerifyEach.h"
 
 #include "kiln/Target/Llvm/Llvm.h"
@@ -27,13 +28,14 @@ struct Outcome {
   std::vector<Check> checks;
   std::vector<std::string> skipped;
   std::optional<CheckReport> findings; ///< If schedules were checked.
-  double seconds = 0;                  ///< Of the run alone.
-  double compileSeconds = 0;           ///< Where something is compiled.
-  bool dump = false;                   ///< One was written.
-  bool timeline = false;               ///< One was written.
-  std::string summary;                 ///< Of the timeline.
+  std::vector<UnwrittenElements> unwritten;
+  double seconds = 0;        ///< Of the run alone.
+  double compileSeconds = 0; ///< Where something is compiled.
+  bool dump = false;         ///< One was written.
+  bool timeline = false;     ///< One was written.
+  std::string summary;       ///< Of the timeline.
   bool ok() const {
-    return !(findings && findings->hasErrors()) &&
+    return !(findings && findings->hasErrors()) && unwritten.empty() &&
            llvm::all_of(checks, [](const Check &check) { return check.difference.ok; });
   }
 };
@@ -59,14 +61,23 @@ Status checkSchedules(ModuleOp module, ir::FuncOp entry, const Source &source,
   check.firstSeed = options.seed;
   check.seeds = options.seeds;
   check.nan = options.nan;
+  check.undeclared = undeclaredParameters(source, options);
   check.machine = findMachine(options.platform);
+  check.maxSteps = options.steps;
   check.dump = {options.dumpLevel, options.out};
   check.program = source.name;
   check.platform = options.platform;
   Expected<CheckReport> report = checkProgram(module, entry, args, check);
-  if (report)
-    findings = std::move(*report);
-  return report.status();
+  if (!report)
+    return report.status();
+  if (report->outOfSteps)
+    return *report->outOfSteps;
+  // Who declares nothing promises nothing; `kiln check` asks for the declaration.
+  llvm::erase_if(report->findings, [](const Finding &finding) {
+    return finding.kind == FindingKind::UndeclaredOutput;
+  });
+  findings = std::move(*report);
+  return Status::ok();
 }
 
 double secondsSince(std::chrono::steady_clock::time_point start) {
@@ -118,6 +129,7 @@ Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const Ru
   SimulatorOptions simulator;
   simulator.seed = options.seed;
   simulator.machine = findMachine(options.platform);
+  simulator.maxSteps = options.steps;
   simulator.dump = {options.dumpLevel, options.out};
   simulator.program = source.name;
   simulator.platform = options.platform;
@@ -189,6 +201,11 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
         entry["nan_in_both"] = check.difference.nanInBoth;
       json["checks"].push_back(entry);
     }
+    for (const UnwrittenElements &left : outcome.unwritten)
+      json["unwritten"].push_back({{"output", left.output},
+                                   {"elements", left.count},
+                                   {"of", left.of},
+                                   {"first", left.first}});
     json["skipped"] = outcome.skipped;
     if (outcome.findings)
       json["check"] = nlohmann::ordered_json::parse(toJson(*outcome.findings, options.command));
@@ -215,6 +232,8 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
       std::printf("            %zu elements are NaN in both: not written, or computed so\n",
                   check.difference.nanInBoth);
   }
+  for (const UnwrittenElements &left : outcome.unwritten)
+    std::printf("  %-8s  %s\n", left.output.c_str(), left.words().c_str());
   for (const std::string &reason : outcome.skipped)
     std::printf("  skipped: %s\n", reason.c_str());
   if (outcome.dump)
@@ -258,6 +277,14 @@ Status runReference(ModuleOp module, ir::FuncOp entry, const RunSettings &option
     return function.status();
   Expected<std::unique_ptr<TorchWorker>> &worker = torchWorker();
   return worker ? (*worker)->run(*text, *function, args) : worker.status();
+}
+
+llvm::BitVector undeclaredParameters(const Source &source, const CompileSettings &options) {
+  llvm::BitVector undeclared;
+  if (Expected<ir::FuncOp> entry = findEntry(source.module, options.entry))
+    for (unsigned number = 0; number < entry->getNumArguments(); ++number)
+      undeclared.push_back(!entry->getArgDirection(number));
+  return undeclared;
 }
 
 Expected<std::vector<Argument>> argumentsOf(const Source &source, ir::FuncOp entry,
@@ -318,6 +345,9 @@ int runCommand(const Source &source, const RunSettings &options) {
       return badInput(result.status().message());
   }
 
+  Expected<UnwrittenSearch> unwritten = UnwrittenSearch::begin(source, options, entry, *args);
+  if (!unwritten)
+    return badInput(unwritten.status().message());
   auto start = std::chrono::steady_clock::now();
   Status failed = execute(*compiled->module, compiled->entry, source, options, *args, outcome);
   // A record of the run that could not be written does not stop it; it is reported with the result.
@@ -336,6 +366,20 @@ int runCommand(const Source &source, const RunSettings &options) {
     report(source, options, outcome);
     return kWrong;
   }
+  RunSettings silent = options;
+  silent.dumpLevel = 0;
+  silent.timeline = false;
+  silent.seeds = 0;
+  Expected<std::vector<UnwrittenElements>> left =
+      unwritten->find(*args, [&](std::span<const Argument> others) {
+        Outcome second;
+        return execute(*compiled->module, compiled->entry, source, silent, others, second);
+      });
+  if (!left) {
+    printErrors({left.status()});
+    return kWrong;
+  }
+  outcome.unwritten = std::move(*left);
   if (formula)
     checkFormula(outcome, entry, *args, *formula);
   if (options.platform != "torch" && !options.noReference) {

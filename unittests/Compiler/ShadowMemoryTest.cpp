@@ -65,7 +65,7 @@ int runTrial(unsigned seed, mlir::Operation *op) {
   std::vector<Agent *> agents = makeAgents(order, seed % 2);
   ShadowMemory shadow(order);
   Tensor memory = poisoned(DType::F32, {8, 8});
-  shadow.addArgument(memory, /*isWritten=*/true);
+  shadow.addArgument(memory, ShadowMemory::Content::Values);
   PlainHistory plain(order);
   for (int step = 0; step < 60; ++step) {
     // With ordered tasks the first does its work before the second.
@@ -122,8 +122,8 @@ TEST(ShadowMemory, test_arguments_with_gaps_and_broadcast_axes) {
   auto isWritten = [&](int row, int col) {
     return shadow.isWritten(at.origin + (row * 8 + col) * 4);
   };
-  shadow.addArgument(memory, false);
-  shadow.addArgument(*memory.slice({0, 2}, {8, 2}), true);
+  shadow.addArgument(memory, ShadowMemory::Content::Nothing);
+  shadow.addArgument(*memory.slice({0, 2}, {8, 2}), ShadowMemory::Content::Values);
   EXPECT_FALSE(isWritten(0, 1));
   EXPECT_TRUE(isWritten(0, 2) && isWritten(7, 3));
   EXPECT_FALSE(isWritten(0, 4));
@@ -140,8 +140,8 @@ TEST(ShadowMemory, test_arguments_of_different_types_share_memory) {
   ShadowMemory shadow(order);
   Tensor words = poisoned(DType::F32, {4, 4});
   Tensor bytes = *Tensor::view(words.data(), DType::I8, {16}); // the first row
-  shadow.addArgument(words, false);
-  shadow.addArgument(bytes, true);
+  shadow.addArgument(words, ShadowMemory::Content::Nothing);
+  shadow.addArgument(bytes, ShadowMemory::Content::Values);
   Footprint first{words.dataAs<std::byte>(), 1, 4, 0, 4, 4};
   Footprint both{words.dataAs<std::byte>(), 2, 4, 16, 4, 4};
   Footprint one{words.dataAs<std::byte>() + 3, 1, 1, 0, 0, 1};

@@ -1,9 +1,10 @@
 //===- CheckProgram.h - hunts for faults of a program in many schedules ---------------===//
 //
 // Simulates a program under many seeds with every check on and collects what was found: races,
-// reads of memory nobody wrote, uses of a freed slot, the birth of NaN, padding that reaches a
-// maximum, and whatever stops a plain simulation (deadlock, out of bounds, division by zero). The
-// same seeds give the same report, byte for byte. See docs/simulator.md.
+// reads of memory nobody wrote, outputs that nobody wrote whole, promises that are not kept, uses
+// of a freed slot, the birth of NaN, padding that is taken for data, and whatever stops a plain
+// simulation (deadlock, out of bounds, division by zero). The same seeds give the same report, byte
+// for byte. See docs/simulator.md.
 //
 // Ownership: borrows its arguments for the length of the call; a report is a value.
 // Threads: as simulate().
@@ -14,14 +15,20 @@
 
 #include "kiln/Check/Simulator.h"
 
+#include "llvm/ADT/BitVector.h"
+
 namespace kiln {
 
 enum class FindingKind : uint8_t {
-  Race,            ///< Two accesses to one element, one of them a write, that nothing orders.
-  UnwrittenRead,   ///< A read of memory nobody wrote.
-  UseAfterFree,    ///< A popped tile used after its slot was freed.
-  NanBirth,        ///< NaN from operands without NaN.
-  PaddedReduction, ///< Zeros of padding reach a maximum, minimum or product. A warning.
+  Race,             ///< Two accesses to one element, one of them a write, that nothing orders.
+  UnwrittenRead,    ///< A read of memory nobody wrote.
+  UseAfterFree,     ///< A popped tile used after its slot was freed.
+  NanBirth,         ///< NaN from operands without NaN.
+  PaddedReduction,  ///< Padding is taken for data where it is not neutral.
+  UnwrittenOutput,  ///< Elements of an `out` of the entry that nobody wrote.
+  UndeclaredOutput, ///< As above, or added to, of a tensor whose direction the entry leaves open.
+  BrokenPromise,    ///< Of a parallel loop, or of a launch that starts all blocks at once.
+  WrongResult,      ///< Other numbers than the formula gives.
   Deadlock,
   Fault ///< Anything else that stops a simulation.
 };
@@ -45,13 +52,18 @@ struct Finding {
   uint64_t seed = 0;    ///< The first in which it was found.
   uint64_t count = 1;   ///< How often, in all seeds: other elements, blocks or iterations.
 
-  bool isError() const { return kind != FindingKind::PaddedReduction; }
+  /// What is not shown to be wrong is said, but is no error: nobody promised otherwise.
+  bool isError() const { return kind != FindingKind::UndeclaredOutput; }
 };
 
 struct CheckOptions {
   uint64_t firstSeed = 0;
   uint64_t seeds = 8; ///< firstSeed, firstSeed + 1, ...
   bool nan = false;   ///< Report the birth of NaN.
+  /// Stop each simulation after so many steps (see SimulatorOptions).
+  uint64_t maxSteps = UINT64_MAX;
+  /// The parameters of the entry whose direction the program leaves open.
+  llvm::BitVector undeclared = {};
   /// As in SimulatorOptions; the dump is of the first seed.
   const Machine *machine = nullptr;
   DumpOptions dump;
@@ -62,6 +74,9 @@ struct CheckReport {
   std::vector<Finding> findings; ///< In order of discovery, each pair of lines once.
   uint64_t firstSeed = 0, seeds = 0;
   uint64_t blocks = 0, operations = 0; ///< Of all seeds.
+  bool hasNanInOutput = false;         ///< Some run left NaN in an output.
+  /// Where a run was stopped because its steps were used up; then it is the last.
+  std::optional<Status> outOfSteps = {};
 
   bool hasErrors() const {
     return llvm::any_of(findings, [](const Finding &finding) { return finding.isError(); });

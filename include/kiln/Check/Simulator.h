@@ -38,6 +38,9 @@ struct SimulatorOptions {
   uint64_t seed = 0;
   /// Gives what the program leaves to the machine, such as the slots of a pipe. None: two slots.
   const Machine *machine = nullptr;
+  /// Steps after which the simulation is stopped. A step is about what a scalar operation costs;
+  /// work on tiles counts by their elements.
+  uint64_t maxSteps = UINT64_MAX;
   DumpOptions dump;
   /// For people reading the dump.
   std::string program, platform = "sim";
@@ -58,9 +61,10 @@ struct SimulatorOptions {
 /// What a simulation did, up to its end or its first failure.
 struct SimulationReport {
   Trace trace;
-  Timeline timeline;       ///< If it was asked for.
-  uint64_t blocks = 0;     ///< Blocks of all launches.
-  uint64_t operations = 0; ///< IR operations executed, terminators included.
+  Timeline timeline;         ///< If it was asked for.
+  uint64_t blocks = 0;       ///< Blocks of all launches.
+  uint64_t operations = 0;   ///< IR operations executed, terminators included.
+  bool isOutOfSteps = false; ///< It was stopped at SimulatorOptions::maxSteps.
   std::optional<TaskFailure> failure;
 };
 
