@@ -1,8 +1,8 @@
 //===- CheckProgram.h - hunts for faults of a program in many schedules ---------------===//
 //
 // Simulates a program under many seeds with every check on and collects what was found: races,
-// reads of memory nobody wrote, uses of a freed slot, the birth of NaN, padding that reaches a
-// maximum, and whatever stops a plain simulation (deadlock, out of bounds, division by zero). The
+// reads of memory nobody wrote, uses of a freed slot, the birth of NaN, padding that is taken
+// for data, and whatever stops a plain simulation (deadlock, out of bounds, division by zero). The
 // same seeds give the same report, byte for byte. See docs/simulator.md.
 //
 // Ownership: borrows its arguments for the length of the call; a report is a value.
@@ -21,7 +21,7 @@ enum class FindingKind : uint8_t {
   UnwrittenRead,   ///< A read of memory nobody wrote.
   UseAfterFree,    ///< A popped tile used after its slot was freed.
   NanBirth,        ///< NaN from operands without NaN.
-  PaddedReduction, ///< Zeros of padding reach a maximum, minimum or product. A warning.
+  PaddedReduction, ///< A reduction, order or matrix product takes padding for data.
   Deadlock,
   Fault ///< Anything else that stops a simulation.
 };
@@ -44,8 +44,6 @@ struct Finding {
   std::string instance; ///< The function, with `#lane` where the role has lanes.
   uint64_t seed = 0;    ///< The first in which it was found.
   uint64_t count = 1;   ///< How often, in all seeds: other elements, blocks or iterations.
-
-  bool isError() const { return kind != FindingKind::PaddedReduction; }
 };
 
 struct CheckOptions {
@@ -63,9 +61,7 @@ struct CheckReport {
   uint64_t firstSeed = 0, seeds = 0;
   uint64_t blocks = 0, operations = 0; ///< Of all seeds.
 
-  bool hasErrors() const {
-    return llvm::any_of(findings, [](const Finding &finding) { return finding.isError(); });
-  }
+  bool hasErrors() const { return !findings.empty(); }
 };
 
 /// Simulates `entry` of a prepared module once per seed, each time on the same inputs. What the
