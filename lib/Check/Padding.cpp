@@ -247,15 +247,15 @@ std::string times(int64_t rows, int64_t cols) {
 
 /// What to put between the padding and `op`, where the padding was made by another operation.
 std::string remedy(const Harm &harm, Operation *op, const Tile &tile, Operation *filler,
-                   const std::string &pad) {
+                   const Neutral &neutral) {
   bool byRows = harm.axis == 0;
   if (isa<tile::MaskDiagOp>(filler))
-    return "put a tile.mask_diag like that, with " + pad + ", before " + nameOf(op);
+    return "put a tile.mask_diag like that, with " + neutral.pad + ", before " + nameOf(op);
   auto data = dataOf(tile, Line(tile, harm.axis, harm.line));
   if (!data || data->first != 0)
-    return "replace it before " + nameOf(op) + ", with a tile.mask or tile.select";
+    return "replace it by " + neutral.value + " before " + nameOf(op) + ", with a tile.select";
   return "put a tile.mask with valid(" + (byRows ? "N" : std::to_string(tile.rows)) + ", " +
-         (byRows ? std::to_string(tile.cols) : "N") + ") " + pad + " before " + nameOf(op) +
+         (byRows ? std::to_string(tile.cols) : "N") + ") " + neutral.pad + " before " + nameOf(op) +
          ", where N is how many " + (byRows ? "rows" : "columns") + " are data, here " +
          std::to_string(data->second);
 }
@@ -300,7 +300,7 @@ void describe(const Harm &harm, Operation *op, const Tile &tile, Finding &findin
   SourceLoc at = sourceLocOf(filler->getLoc());
   if (std::optional<std::string> pad = filledWith(filler)) {
     finding.notes.push_back({"filled up with " + *pad + " here", at});
-    finding.notes.push_back({remedy(harm, op, tile, filler, neutral.pad), {}});
+    finding.notes.push_back({remedy(harm, op, tile, filler, neutral), {}});
   } else {
     Neutral before = neutralOf(*combinationOf(filler), tile.dtype);
     finding.notes.push_back({filler->getName().getStringRef().str() +

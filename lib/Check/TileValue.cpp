@@ -19,7 +19,7 @@ bool Tile::hasPadding() const {
 
 void Tile::fillUp(size_t at, mlir::Operation *filler) {
   origins.resize(rows * cols);
-  if (!origins[at].isPadding())
+  if (origins[at].isData())
     origins[at] = Origin::padding(filler);
 }
 

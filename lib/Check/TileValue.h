@@ -81,7 +81,8 @@ struct Tile {
   }
   Origin originAt(size_t at) const { return origins.empty() ? Origin() : origins[at]; }
   bool hasPadding() const;
-  /// Makes padding of an element that is not yet.
+  /// Makes padding of a datum. Padding stays what it is, and a constant too: a triangle of ones and
+  /// zeros is made by masking.
   void fillUp(size_t at, mlir::Operation *filler);
 };
 
