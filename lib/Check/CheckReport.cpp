@@ -71,8 +71,7 @@ std::string toText(const CheckReport &report, const std::string &replay) {
   for (const Finding &finding : report.findings) {
     std::string again =
         finding.count > 1 ? "; found " + std::to_string(finding.count) + " times" : "";
-    text += diagnostic(finding.location, finding.isError() ? "error" : "warning",
-                       finding.message + placeOf(finding) + again);
+    text += diagnostic(finding.location, "error", finding.message + placeOf(finding) + again);
     for (const Finding::Note &note : finding.notes)
       text += diagnostic(note.location, "note", note.message);
     if (!replay.empty())
@@ -89,7 +88,7 @@ static nlohmann::ordered_json json(const SourceLoc &location) {
 
 static nlohmann::ordered_json json(const Finding &finding, const std::string &replay) {
   nlohmann::ordered_json entry{{"kind", toString(finding.kind)},
-                               {"severity", finding.isError() ? "error" : "warning"},
+                               {"severity", "error"},
                                {"message", finding.message},
                                {"location", json(finding.location)}};
   if (finding.task) {

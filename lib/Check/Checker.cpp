@@ -1,6 +1,7 @@
 #include "Checker.h"
 
 #include "Interpreter.h"
+#include "Origins.h"
 #include "Padding.h"
 
 #include "kiln/Target/Signature/Signature.h"
@@ -85,33 +86,30 @@ void Checker::memoryIsAccessed(const Access &access, const Footprint &at, Access
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// The first NaN among the elements that are data.
-static std::optional<std::array<int64_t, 2>> findNan(const Tile &tile,
-                                                     const std::optional<Padding> &padding) {
-  auto isNan = [](float x) { return std::isnan(x); };
-  if (llvm::none_of(tile.floats, isNan)) // nearly always
-    return std::nullopt;
-  Padding data = padding.value_or(Padding{0, tile.rows, 0, tile.cols, nullptr});
-  for (int64_t row = data.top; row < data.bottom; ++row)
-    for (int64_t col = data.left; col < data.right; ++col)
-      if (isNan(tile.floats[row * tile.cols + col]))
-        return {{row, col}};
+/// Whether an element comes from outside a tensor, where NaN harms nobody. What the program masks
+/// itself lies inside.
+static bool isFromOutside(Origin origin) {
+  return origin.isPadding() && isa<tile::LoadOp, tile::GatherRowsOp>(origin.filler());
+}
+
+/// The first NaN among the elements that count.
+static std::optional<std::array<int64_t, 2>> findNan(const Tile &tile) {
+  for (auto [at, value] : llvm::enumerate(tile.floats))
+    if (std::isnan(value) && !isFromOutside(tile.originAt(at)))
+      return {{static_cast<int64_t>(at) / tile.cols, static_cast<int64_t>(at) % tile.cols}};
   return std::nullopt;
 }
 
-TilePtr Checker::tileIsComputed(Interpreter &in, Operation *op, TilePtr result) {
-  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
-    if (TilePtr tile = in.tile(reduce.getOperand()); isHarmed(reduce, *tile))
-      tellPaddedReduction(*in.place().agent, reduce, *tile);
-  std::optional<Padding> padding = paddingOf(in, op, *result);
+void Checker::tileIsComputed(Interpreter &in, Operation *op, Tile &result) {
+  traceOrigins(in, op, result);
+  if (std::optional<Harm> harm = findHarm(in, op)) {
+    tellPaddedReduction(in, op, *harm);
+    if (isa<tile::SortRowsOp, tile::TopkRowsOp>(op)) // told; what follows from it is not told again
+      result.origins.clear();
+  }
   if (Found.wantsNan)
-    if (std::optional<std::array<int64_t, 2>> nan = findNan(*result, padding))
+    if (std::optional<std::array<int64_t, 2>> nan = findNan(result))
       tellNan(in, op, *nan);
-  if (!padding && !result->padding)
-    return result;
-  auto marked = std::make_shared<Tile>(*result);
-  marked->padding = padding;
-  return marked;
 }
 
 //===----------------------------------------------------------------------===//
@@ -166,14 +164,6 @@ const char *verb(AccessKind kind) {
 std::string describeElement(const Access &access) {
   return "element " + toString(Dims(access.indices)) + " of " +
          describe(access.name, access.tensor);
-}
-
-static std::string toString(ScalarBits value) {
-  if (!isFloat(value.type))
-    return std::to_string(value.asInt());
-  char text[32];
-  std::snprintf(text, sizeof text, "%g", value.asDouble());
-  return text;
 }
 
 static std::string valueAt(const Access &access) {
@@ -251,34 +241,19 @@ void Checker::freedSlotIsUsed(const Agent &agent, Operation *op, tile::PopOp pop
                             sourceLocOf(free->getLoc())});
 }
 
-void Checker::tellPaddedReduction(const Agent &agent, tile::ReduceOp op, const Tile &tile) {
-  const Padding &padding = *tile.padding;
-  Finding *finding = Found.add(FindingKind::PaddedReduction, op, padding.source);
+void Checker::tellPaddedReduction(Interpreter &in, Operation *op, const Harm &harm) {
+  TilePtr tile = in.tile(harm.operand);
+  Finding *finding = Found.add(FindingKind::PaddedReduction, op);
   if (!finding)
     return;
-  setPlace(*finding, agent);
-  bool isMax = op.getKind() == tile::ReduceKind::Max, isMin = op.getKind() == tile::ReduceKind::Min;
-  bool byRows = op.getAxis() == 0;
-  int64_t from = byRows ? padding.top : padding.left, to = byRows ? padding.bottom : padding.right;
-  finding->message = std::string("the ") +
-                     (isMax   ? "maximum"
-                      : isMin ? "minimum"
-                              : "product") +
-                     " over axis " + std::to_string(op.getAxis()) + " includes padding: only " +
-                     (byRows ? "rows [" : "columns [") + std::to_string(from) + ", " +
-                     std::to_string(to) + ") of the " + std::to_string(tile.rows) + "x" +
-                     std::to_string(tile.cols) +
-                     " tile are data, the others come from zeros that filled it up";
-  const char *neutral = isMax ? "pad(min)" : isMin ? "pad(max)" : "pad(1.0)";
-  finding->notes.push_back({std::string("filled up with zeros here; write ") + neutral +
-                                ", or put a tile.mask with it before the reduction",
-                            sourceLocOf(padding.source->getLoc())});
+  setPlace(*finding, *in.place().agent);
+  describe(harm, op, *tile, *finding);
 }
 
 /// Whether the data of a float operand has NaN already.
 static bool hasNan(Interpreter &in, mlir::Value operand) {
   if (isa<tile::TileType>(operand.getType()))
-    return findNan(*in.tile(operand), in.tile(operand)->padding).has_value();
+    return findNan(*in.tile(operand)).has_value();
   return isa<FloatType>(operand.getType()) && std::isnan(in.scalar(operand).asDouble());
 }
 

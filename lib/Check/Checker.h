@@ -23,6 +23,7 @@
 namespace kiln::sim {
 
 class Interpreter;
+struct Harm;
 
 class Checker {
 public:
@@ -54,8 +55,8 @@ public:
   void parallelIterationEnds(const Agent *agent, bool isLast);
   /// Without an agent nothing is checked: the body of a group accesses no memory.
   void memoryIsAccessed(const Access &access, const Footprint &at, AccessKind kind);
-  /// The result of an operation on tiles; with what is known of its padding when it comes back.
-  TilePtr tileIsComputed(Interpreter &in, mlir::Operation *op, TilePtr result);
+  /// The result of an operation on tiles; gets the origins of its elements.
+  void tileIsComputed(Interpreter &in, mlir::Operation *op, Tile &result);
   /// The result of an operation on scalars is NaN.
   void scalarIsNan(Interpreter &in, mlir::Operation *op) { tellNan(in, op, {0, 0}); }
   /// A tile was used that `pop` took from a slot which `free` has released since.
@@ -85,7 +86,7 @@ private:
   void tellUnwritten(const Access &element);
   void tellUndeclaredSum(const Access &element);
   void tellBrokenBox(const Access &access, const std::string &promise);
-  void tellPaddedReduction(const Agent &agent, tile::ReduceOp op, const Tile &tile);
+  void tellPaddedReduction(Interpreter &in, mlir::Operation *op, const Harm &harm);
   /// Unless an operand has NaN already.
   void tellNan(Interpreter &in, mlir::Operation *op, std::array<int64_t, 2> element);
 

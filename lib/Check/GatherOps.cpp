@@ -58,7 +58,9 @@ Status gatherRows(Interpreter &in, tile::GatherRowsOp op) {
   Expected<std::vector<PlacedRow>> placed = placeRows(in, op, type.getRows());
   if (!placed)
     return placed.status();
-  auto result = std::make_shared<Tile>(*splat(type.getRows(), type.getCols(), pad));
+  NewTile result = splat(type.getRows(), type.getCols(), pad);
+  if (in.memory().checker())
+    result->origins.assign(type.getRows() * type.getCols(), Origin::padding(op));
   for (const PlacedRow &row : *placed) {
     Expected<TilePtr> loaded = in.memory().load(row.access, 1, type.getCols(), pad);
     if (!loaded)
@@ -100,14 +102,21 @@ Status gather(Interpreter &in, tile::GatherOp op) {
                    std::to_string(int64_t(at) / index->cols) + ", " +
                    std::to_string(int64_t(at) % index->cols) +
                    "] of the indices, is outside the extent " + std::to_string(extent));
-  std::shared_ptr<Tile> result = makeTile(op.getResult());
+  NewTile result = makeTile(op.getResult());
+  auto placeOf = [&](int64_t r, int64_t c) { // in the tile
+    int64_t at = index->ints[r * index->cols + c];
+    return op.getAxis() == 0 ? at * tile->cols + c : r * tile->cols + at;
+  };
   withElementType(tile->dtype, [&](auto zero) {
     using T = decltype(zero);
-    fill<T>(*result, [&](int64_t r, int64_t c) {
-      int64_t at = index->ints[r * index->cols + c];
-      return tile->elements<T>()[op.getAxis() == 0 ? at * tile->cols + c : r * tile->cols + at];
-    });
+    fill<T>(*result, [&](int64_t r, int64_t c) { return tile->elements<T>()[placeOf(r, c)]; });
   });
+  result->bounds = tile->bounds;
+  if (!tile->origins.empty() || !index->origins.empty())
+    for (int64_t r = 0; r < result->rows; ++r)
+      for (int64_t c = 0; c < result->cols; ++c)
+        result->origins.push_back(
+            join(tile->originAt(placeOf(r, c)), index->originAt(r * index->cols + c)));
   return setResult(in, op, result);
 }
 
@@ -119,7 +128,7 @@ bool isNaNLast(int64_t, int64_t) { return false; }
 /// fit.
 template <typename Op> Status orderRows(Interpreter &in, Op op, bool isDescending) {
   TilePtr tile = in.tile(op.getOperand());
-  std::shared_ptr<Tile> values = makeTile(op.getValues()), columns = makeTile(op.getIndices());
+  NewTile values = makeTile(op.getValues()), columns = makeTile(op.getIndices());
   withElementType(tile->dtype, [&](auto zero) {
     using T = decltype(zero);
     std::vector<int64_t> order(tile->cols);
@@ -133,12 +142,16 @@ template <typename Op> Status orderRows(Interpreter &in, Op op, bool isDescendin
       for (int64_t col = 0; col < values->cols; ++col) {
         values->elements<T>()[row * values->cols + col] = from[order[col]];
         columns->ints[row * values->cols + col] = order[col];
+        if (!tile->origins.empty())
+          values->origins.push_back(tile->originAt(row * tile->cols + order[col]));
       }
     }
   });
-  in.set(op.getValues(), TilePtr(std::move(values)));
+  values->bounds = tile->bounds;
+  Status done = setResult(in, op, values);
+  columns->origins = values->origins;
   in.set(op.getIndices(), TilePtr(std::move(columns)));
-  return Status::ok();
+  return done;
 }
 
 Status sortRows(Interpreter &in, tile::SortRowsOp op) {

@@ -162,18 +162,16 @@ Expected<TilePtr> GlobalMemory::load(const Access &access, int64_t rows, int64_t
   if (Watcher)
     Watcher->memoryIsAccessed(access, window->footprint(dtype), AccessKind::Read);
   bool isWhole = window->bottom - window->top == rows && window->cols() == cols;
-  auto tile = isWhole ? std::make_shared<Tile>(rows, cols, dtype)
-                      : std::make_shared<Tile>(*splat(rows, cols, pad));
+  auto tile = isWhole ? std::make_shared<Tile>(rows, cols, dtype) : splat(rows, cols, pad);
+  tile->bounds = boundsOf(dtype);
   if (Watcher && !isWhole)
-    tile->padding = {window->top,
-                     window->bottom,
-                     window->left,
-                     window->right,
-                     access.op,
-                     /*isOfZeros=*/pad.bits == 0};
+    tile->origins.assign(rows * cols, Origin::padding(access.op));
   withElementType(dtype, [&](auto zero) {
-    for (int64_t row = window->top; row < window->bottom; ++row)
+    for (int64_t row = window->top; row < window->bottom; ++row) {
       loadRow(dtype, *window, row, tile->elements<decltype(zero)>().data() + row * cols);
+      if (!tile->origins.empty())
+        std::fill_n(tile->origins.begin() + row * cols + window->left, window->cols(), Origin());
+    }
   });
   return TilePtr(std::move(tile));
 }

@@ -1,160 +1,314 @@
 #include "Padding.h"
 
+#include "Origins.h"
+
 #include "kiln/Target/Signature/Signature.h"
+
+#include <cmath>
+#include <limits>
 
 using namespace mlir;
 
 namespace kiln::sim {
+
+//===----------------------------------------------------------------------===//
+// Judging
+//===----------------------------------------------------------------------===//
+
+bool isNeutral(tile::ReduceKind kind, double value, Bounds bounds, double datum) {
+  // Programs write -1e30 and the like for -inf.
+  constexpr double far = 1e4;
+  switch (kind) {
+  case tile::ReduceKind::Sum:
+    return value == 0;
+  case tile::ReduceKind::Prod:
+    return value == 1;
+  case tile::ReduceKind::Max:
+  case tile::ReduceKind::ArgMax:
+    return value <= bounds.least || (value <= -far && value < datum);
+  case tile::ReduceKind::Min:
+  case tile::ReduceKind::ArgMin:
+    return value >= bounds.greatest || (value >= far && value > datum);
+  }
+  llvm_unreachable("every kind of reduction is above");
+}
+
+Origin originOf(const Tile &tile, const Line &line) {
+  Origin result = Origin::constant();
+  for (int64_t i = 0; i < line.count; ++i) {
+    Origin origin = tile.originAt(line.at(i));
+    if (origin.isData())
+      return origin;
+    result = join(result, origin);
+  }
+  return result;
+}
+
 namespace {
 
-/// All of a tile is data.
-Padding allData(const Tile &tile) { return {0, tile.rows, 0, tile.cols, nullptr}; }
-
-Padding paddingOrAllData(const Tile &tile) { return tile.padding.value_or(allData(tile)); }
-
-/// None if all of the tile is data.
-std::optional<Padding> simplified(const Padding &padding, const Tile &tile) {
-  bool isAllData = padding.top <= 0 && padding.bottom >= tile.rows && padding.left <= 0 &&
-                   padding.right >= tile.cols;
-  return isAllData || !padding.source ? std::nullopt : std::optional(padding);
+/// The least datum of a line, for a minimum the greatest.
+double extremeDatum(const Tile &tile, const Line &line, bool greatest) {
+  double infinity = std::numeric_limits<double>::infinity(),
+         extreme = greatest ? -infinity : infinity;
+  for (int64_t i = 0; i < line.count; ++i)
+    if (tile.originAt(line.at(i)).isData()) {
+      double value = tile.valueAt(line.at(i));
+      extreme = greatest ? std::max(extreme, value) : std::min(extreme, value);
+    }
+  return extreme;
 }
 
-/// What is data in both.
-void intersect(Padding &with, const Padding &other) {
-  with.top = std::max(with.top, other.top);
-  with.bottom = std::min(with.bottom, other.bottom);
-  with.left = std::max(with.left, other.left);
-  with.right = std::min(with.right, other.right);
-  with.isOfZeros &= other.isOfZeros;
-  if (!with.source)
-    with.source = other.source;
-}
-
-/// Whether the result is 0 for 0 and never negative, whatever the data.
-bool makesNonNegative(Interpreter &in, Operation *op) {
-  if (auto mul = dyn_cast<tile::MulOp>(op))
-    return mul.getLhs() == mul.getRhs();
-  if (auto max = dyn_cast<tile::MaxOp>(op)) {
-    auto isZero = [&](mlir::Value value) {
-      return !isa<tile::TileType>(value.getType()) && in.scalar(value).asDouble() == 0;
-    };
-    return isZero(max.getLhs()) || isZero(max.getRhs());
-  }
-  return isa<tile::AbsOp, tile::SqrtOp>(op);
-}
-
-/// Whether the result is 0 for 0 and not negative, if the operands are not.
-bool keepsNonNegative(Operation *op) {
-  return isa<tile::AddOp, tile::MulOp, tile::DivOp, tile::MaxOp, tile::MinOp, tile::TanhOp,
-             tile::ErfOp>(op);
-}
-
-/// An element of the result is padding if one it was made of is.
-std::optional<Padding> ofElementwise(Interpreter &in, Operation *op, const Tile &result) {
-  Padding padding = allData(result);
-  bool areOperandsHarmless = true;
-  for (mlir::Value operand : op->getOperands()) {
-    if (!isa<tile::TileType>(operand.getType()))
+/// Padding in a line with data that is not neutral there. Where elements are ordered, NaN comes
+/// last in any case.
+std::optional<Harm> findInLines(const Tile &tile, mlir::Value operand, tile::ReduceKind kind,
+                                int64_t axis, bool isOrder) {
+  if (!tile.hasPadding())
+    return std::nullopt;
+  for (int64_t number = 0; number < (axis == 0 ? tile.cols : tile.rows); ++number) {
+    Line line(tile, axis, number);
+    if (!originOf(tile, line).isData())
       continue;
-    TilePtr tile = in.tile(operand);
-    if (!tile->padding)
+    double datum = extremeDatum(tile, line, kind == tile::ReduceKind::Min);
+    for (int64_t i = 0; i < line.count; ++i) {
+      double value = tile.valueAt(line.at(i));
+      bool isHarmless =
+          isNeutral(kind, value, tile.bounds, datum) || (isOrder && std::isnan(value));
+      if (tile.originAt(line.at(i)).isPadding() && !isHarmless)
+        return Harm{operand, number, i, axis, kind};
+    }
+  }
+  return std::nullopt;
+}
+
+tile::ReduceKind combinationOf(tile::ReduceKind kind) {
+  if (kind == tile::ReduceKind::ArgMax)
+    return tile::ReduceKind::Max;
+  return kind == tile::ReduceKind::ArgMin ? tile::ReduceKind::Min : kind;
+}
+
+/// What one operand of a matrix product has at one place of the axis it sums over.
+struct Factors {
+  bool hasNonzero = false;        ///< What is not padding counts, unless it is a constant 0.
+  std::optional<int64_t> padding; ///< The line of the first padding that is not 0.
+  bool hasNonfinite = false;      ///< Padding that makes NaN even of 0.
+};
+
+/// By place along the summed axis. Lines of padding alone give results that are padding.
+std::vector<Factors> factorsOf(const Tile &tile, int64_t axis) {
+  std::vector<Factors> factors(axis == 0 ? tile.rows : tile.cols);
+  for (int64_t number = 0; number < (axis == 0 ? tile.cols : tile.rows); ++number) {
+    Line line(tile, axis, number);
+    if (originOf(tile, line).isPadding())
       continue;
-    Padding wide = *tile->padding; // a row or column that is broadcast
-    if (tile->rows == 1 && result.rows > 1 && wide.top < wide.bottom)
-      wide.bottom = result.rows;
-    if (tile->cols == 1 && result.cols > 1 && wide.left < wide.right)
-      wide.right = result.cols;
-    intersect(padding, wide);
-    areOperandsHarmless &= wide.isHarmlessToMax;
+    for (int64_t i = 0; i < line.count; ++i) {
+      Origin origin = tile.originAt(line.at(i));
+      double value = tile.valueAt(line.at(i));
+      Factors &at = factors[i];
+      at.hasNonzero |= origin.isData() || value != 0;
+      if (!origin.isPadding() || value == 0)
+        continue;
+      at.padding = at.padding.value_or(number);
+      at.hasNonfinite |= !std::isfinite(value);
+    }
   }
-  padding.isHarmlessToMax =
-      makesNonNegative(in, op) || (areOperandsHarmless && keepsNonNegative(op));
-  return simplified(padding, result);
+  return factors;
 }
 
-/// Padding along the axis that is summed over adds zeros, which is right; rows and columns that are
-/// padding stay so.
-template <typename Op>
-std::optional<Padding> ofMatmul(Interpreter &in, Op op, const Tile &result, Padding padding) {
-  Padding lhs = paddingOrAllData(*in.tile(op.getLhs()));
-  Padding rhs = paddingOrAllData(*in.tile(op.getRhs()));
-  intersect(padding, {op.getTransA() ? lhs.left : lhs.top, op.getTransA() ? lhs.right : lhs.bottom,
-                      0, result.cols, lhs.source, lhs.isOfZeros});
-  intersect(padding, {0, result.rows, op.getTransB() ? rhs.top : rhs.left,
-                      op.getTransB() ? rhs.bottom : rhs.right, rhs.source, rhs.isOfZeros});
-  padding.isHarmlessToMax = false;
-  return simplified(padding, result);
-}
-
-bool padsWithZero(Attribute pad, const Tile &tile) { return padValue(pad, tile.dtype).bits == 0; }
-
-/// Other values than zero are what the program wants there; zeros are padding again.
-std::optional<Padding> ofMask(Interpreter &in, tile::MaskOp op, const Tile &result) {
-  std::vector<int64_t> valid = in.indices(op.getStaticValid(), op.getValid());
-  Padding padding = paddingOrAllData(*in.tile(op.getOperand()));
-  if (!padsWithZero(op.getPadAttr(), result)) {
-    if (valid[0] <= padding.bottom)
-      padding.bottom = result.rows;
-    if (valid[1] <= padding.right)
-      padding.right = result.cols;
-  } else if (valid[0] < padding.bottom || valid[1] < padding.right) {
-    intersect(padding, {0, std::max<int64_t>(valid[0], 0), 0, std::max<int64_t>(valid[1], 0), op});
-    padding.source = op;
-    padding.isOfZeros = true;
-  }
-  return simplified(padding, result);
-}
-
-std::optional<Padding> ofMaskDiag(Interpreter &in, tile::MaskDiagOp op, const Tile &result) {
-  Padding padding = paddingOrAllData(*in.tile(op.getOperand()));
-  // All columns of padding lie above the diagonal, also in the last row that is data.
-  bool areMasked = padding.right - (padding.bottom - 1) > in.index(op.getOffset());
-  if (areMasked && !padsWithZero(op.getPadAttr(), result))
-    padding.right = result.cols;
-  return simplified(padding, result);
-}
-
-std::optional<Padding> ofReduce(Interpreter &in, tile::ReduceOp op, const Tile &result) {
-  Padding padding = paddingOrAllData(*in.tile(op.getOperand()));
-  if (op.getAxis() == 0)
-    padding.top = 0, padding.bottom = 1;
-  else
-    padding.left = 0, padding.right = 1;
-  return simplified(padding, result);
+template <typename Op> std::optional<Harm> findInProduct(Interpreter &in, Op op) {
+  mlir::Value operands[] = {op.getLhs(), op.getRhs()};
+  TilePtr tiles[] = {in.tile(operands[0]), in.tile(operands[1])};
+  if (!tiles[0]->hasPadding() && !tiles[1]->hasPadding())
+    return std::nullopt;
+  std::vector<Factors> factors[] = {factorsOf(*tiles[0], summedAxis(op, 0)),
+                                    factorsOf(*tiles[1], summedAxis(op, 1))};
+  for (size_t k = 0; k < factors[0].size(); ++k)
+    for (unsigned side : {0, 1}) {
+      const Factors &one = factors[side][k], &other = factors[1 - side][k];
+      if (one.padding && (other.hasNonzero || one.hasNonfinite))
+        return Harm{operands[side], *one.padding, static_cast<int64_t>(k), summedAxis(op, side),
+                    tile::ReduceKind::Sum};
+    }
+  return std::nullopt;
 }
 
 } // namespace
 
-std::optional<Padding> paddingOf(Interpreter &in, Operation *op, const Tile &result) {
-  if (op->hasTrait<tile::ElementwiseArithmetic>())
-    return ofElementwise(in, op, result);
-  if (auto matmul = dyn_cast<tile::MatmulOp>(op))
-    return ofMatmul(in, matmul, result, allData(result));
-  if (auto matmul = dyn_cast<tile::MatmulAccOp>(op))
-    return ofMatmul(in, matmul, result, paddingOrAllData(*in.tile(matmul.getAcc())));
-  if (auto mask = dyn_cast<tile::MaskOp>(op))
-    return ofMask(in, mask, result);
-  if (auto mask = dyn_cast<tile::MaskDiagOp>(op))
-    return ofMaskDiag(in, mask, result);
+std::optional<Harm> findHarm(Interpreter &in, Operation *op) {
   if (auto reduce = dyn_cast<tile::ReduceOp>(op))
-    return ofReduce(in, reduce, result);
-  // What only moves elements has moved their padding too (TileValue.cpp).
-  if (isa<tile::MoveOp, tile::ReshapeOp, tile::TransposeOp, tile::CastOp, tile::ExtractOp,
-          tile::ConcatOp>(op))
-    return result.padding;
-  return std::nullopt; // a select, for one: the program decides itself what counts
+    return findInLines(*in.tile(reduce.getOperand()), reduce.getOperand(),
+                       combinationOf(reduce.getKind()), reduce.getAxis(), /*isOrder=*/false);
+  if (auto sort = dyn_cast<tile::SortRowsOp>(op))
+    return findInLines(*in.tile(sort.getOperand()), sort.getOperand(),
+                       sort.getDescending() ? tile::ReduceKind::Max : tile::ReduceKind::Min,
+                       /*axis=*/1, /*isOrder=*/true);
+  if (auto topk = dyn_cast<tile::TopkRowsOp>(op))
+    return findInLines(*in.tile(topk.getOperand()), topk.getOperand(), tile::ReduceKind::Max,
+                       /*axis=*/1, /*isOrder=*/true);
+  if (auto matmul = dyn_cast<tile::MatmulOp>(op))
+    return findInProduct(in, matmul);
+  if (auto matmul = dyn_cast<tile::MatmulAccOp>(op))
+    return findInProduct(in, matmul);
+  return std::nullopt;
 }
 
-bool isHarmed(tile::ReduceOp op, const Tile &tile) {
-  const std::optional<Padding> &padding = tile.padding;
-  if (!padding || !padding->isOfZeros || op.getKind() == tile::ReduceKind::Sum)
-    return false;
-  if (op.getKind() == tile::ReduceKind::Max && padding->isHarmlessToMax)
-    return false;
-  bool hasRows = padding->top < padding->bottom, hasCols = padding->left < padding->right;
-  bool padsRows = padding->top > 0 || padding->bottom < tile.rows;
-  bool padsCols = padding->left > 0 || padding->right < tile.cols;
-  return op.getAxis() == 0 ? padsRows && hasCols : padsCols && hasRows;
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// "the sum", to be used again later.
+std::string nameOf(Operation *op) {
+  if (isa<tile::MatmulOp, tile::MatmulAccOp>(op))
+    return "the matrix product";
+  auto reduce = dyn_cast<tile::ReduceOp>(op);
+  if (!reduce)
+    return op->getName().getStringRef().str();
+  switch (reduce.getKind()) {
+  case tile::ReduceKind::Sum:
+    return "the sum";
+  case tile::ReduceKind::Max:
+    return "the maximum";
+  case tile::ReduceKind::Min:
+    return "the minimum";
+  case tile::ReduceKind::Prod:
+    return "the product";
+  case tile::ReduceKind::ArgMax:
+    return "the argmax";
+  case tile::ReduceKind::ArgMin:
+    return "the argmin";
+  }
+  llvm_unreachable("every kind of reduction is above");
+}
+
+/// The value that changes nothing, and how a load or mask asks for it.
+struct Neutral {
+  std::string value, pad;
+};
+
+Neutral neutralOf(tile::ReduceKind kind, DType dtype) {
+  switch (kind) {
+  case tile::ReduceKind::Prod:
+    return {"1", "pad(1.0)"};
+  case tile::ReduceKind::Max:
+  case tile::ReduceKind::ArgMax:
+    return {toString(extremeValue(dtype, /*greatest=*/false)), "pad(min)"};
+  case tile::ReduceKind::Min:
+  case tile::ReduceKind::ArgMin:
+    return {toString(extremeValue(dtype, /*greatest=*/true)), "pad(max)"};
+  case tile::ReduceKind::Sum:
+    return {"0", "pad(zero)"};
+  }
+  llvm_unreachable("every kind of reduction is above");
+}
+
+/// The elements [first, last) of a line, if its data are those.
+std::optional<std::pair<int64_t, int64_t>> dataOf(const Tile &tile, const Line &line) {
+  auto isData = [&](int64_t i) { return !tile.originAt(line.at(i)).isPadding(); };
+  int64_t first = 0;
+  while (first < line.count && !isData(first))
+    ++first;
+  int64_t last = first;
+  while (last < line.count && isData(last))
+    ++last;
+  for (int64_t i = last; i < line.count; ++i)
+    if (isData(i))
+      return std::nullopt;
+  return std::pair(first, last);
+}
+
+/// The value with which an operation fills up; none if it does not.
+std::optional<std::string> filledWith(Operation *op) {
+  if (!isa<tile::LoadOp, tile::GatherRowsOp, tile::MaskOp, tile::MaskDiagOp>(op))
+    return std::nullopt;
+  auto type = cast<tile::TileType>(op->getResult(0).getType());
+  return toString(padValue(op->getAttr("pad"), *dtypeOf(type.getElementType())));
+}
+
+/// The operation that filled up the tile with what the element is now, if it made the tile for this
+/// use alone: then its pad value can be another.
+Operation *fillerToChange(mlir::Value tile, const std::string &element) {
+  while (tile.hasOneUse()) {
+    Operation *op = tile.getDefiningOp();
+    if (!op)
+      return nullptr;
+    if (std::optional<std::string> pad = filledWith(op))
+      return *pad == element ? op : nullptr;
+    if (!isa<tile::MoveOp, tile::ReshapeOp, tile::TransposeOp, tile::ExtractOp>(op))
+      return nullptr;
+    tile = op->getOperand(0);
+  }
+  return nullptr;
+}
+
+std::string times(int64_t rows, int64_t cols) {
+  return std::to_string(rows) + "x" + std::to_string(cols);
+}
+
+/// What to put between the padding and `op`, where the padding was made by another operation.
+std::string remedy(const Harm &harm, Operation *op, const Tile &tile, Operation *filler,
+                   const Neutral &neutral) {
+  bool byRows = harm.axis == 0;
+  if (isa<tile::MaskDiagOp>(filler))
+    return "put a tile.mask_diag like that, with " + neutral.pad + ", before " + nameOf(op);
+  auto data = dataOf(tile, Line(tile, harm.axis, harm.line));
+  if (!data || data->first != 0)
+    return "replace it by " + neutral.value + " before " + nameOf(op) + ", with a tile.select";
+  return "put a tile.mask with valid(" + (byRows ? "N" : std::to_string(tile.rows)) + ", " +
+         (byRows ? std::to_string(tile.cols) : "N") + ") " + neutral.pad + " before " + nameOf(op) +
+         ", where N is how many " + (byRows ? "rows" : "columns") + " are data, here " +
+         std::to_string(data->second);
+}
+
+} // namespace
+
+void describe(const Harm &harm, Operation *op, const Tile &tile, Finding &finding) {
+  bool byRows = harm.axis == 0;
+  Line line(tile, harm.axis, harm.line);
+  std::string element = toString(byRows ? elementAt(tile, harm.element, harm.line)
+                                        : elementAt(tile, harm.line, harm.element));
+  Neutral neutral = neutralOf(harm.kind, tile.dtype);
+
+  std::string where = (byRows ? "column " : "row ") + std::to_string(harm.line) + " of ";
+  if (isa<tile::ReduceOp>(op)) {
+    finding.message = nameOf(op) + " over axis " + std::to_string(harm.axis) + " includes padding";
+    where += "the " + times(tile.rows, tile.cols) + " tile";
+  } else if (isa<tile::SortRowsOp, tile::TopkRowsOp>(op)) {
+    finding.message = nameOf(op) + " takes padding for data";
+    where += "the " + times(tile.rows, tile.cols) + " tile";
+  } else {
+    finding.message = nameOf(op) + " sums over padding";
+    bool isRight = harm.operand == op->getOperand(op->getNumOperands() - 1);
+    where += "its " + std::string(isRight ? "right" : "left") + " operand, " +
+             times(tile.rows, tile.cols) + ",";
+  }
+  std::string what = byRows ? "row" : "column", it = what + " " + std::to_string(harm.element);
+  finding.message += ": in " + where + " ";
+  if (auto data = dataOf(tile, line))
+    finding.message += "only " + what + "s [" + std::to_string(data->first) + ", " +
+                       std::to_string(data->second) + ") are data; " + it;
+  else
+    finding.message += it + " is no data; it";
+  finding.message += " holds " + element + " and would have to hold " + neutral.value;
+
+  if (Operation *filler = fillerToChange(harm.operand, element)) {
+    finding.notes.push_back({"filled up with " + element + " here; write " + neutral.pad,
+                             sourceLocOf(filler->getLoc())});
+    return;
+  }
+  Operation *filler = tile.originAt(line.at(harm.element)).filler();
+  SourceLoc at = sourceLocOf(filler->getLoc());
+  if (std::optional<std::string> pad = filledWith(filler)) {
+    finding.notes.push_back({"filled up with " + *pad + " here", at});
+    finding.notes.push_back({remedy(harm, op, tile, filler, neutral), {}});
+  } else {
+    Neutral before = neutralOf(*combinationOf(filler), tile.dtype);
+    finding.notes.push_back({filler->getName().getStringRef().str() +
+                                 " combines padding with data here, where it would have to hold " +
+                                 before.value + ": put a tile.mask with " + before.pad +
+                                 " before that",
+                             at});
+  }
 }
 
 } // namespace kiln::sim

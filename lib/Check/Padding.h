@@ -1,27 +1,53 @@
-//===- Padding.h - where the zeros that fill up a tile go -------------------------------===//
+//===- Padding.h - whether padding is taken for data ---------------------------------------===//
 //
-// A load fills up what lies outside its tensor, with zeros unless it says otherwise, and a mask may
-// do the same. A sum or a matrix product over such zeros is right; a maximum, minimum or product is
-// not, unless they were replaced first. And a NaN that appears only in padding harms nobody. So
-// padding is followed through the operations on tiles.
-//
-// What is data is always a box of the tile (Padding in TileValue.h). Where the truth is no box, or
-// an operation is not known here, the tile counts as data: a missed warning is better than a false
-// one.
+// A load fills up what lies outside its tensor, and a mask what lies outside its valid extents.
+// That is right as long as what the padding has become changes nothing where it meets data: 0 in a
+// sum, the least value in a maximum, 1 in a product. Each reduction, order and matrix product is
+// judged by that.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LIB_CHECK_PADDING_H
 #define KILN_LIB_CHECK_PADDING_H
 
+#include "Findings.h"
 #include "Interpreter.h"
 
 namespace kiln::sim {
 
-/// What is padding in the result of `op`; none if all of it is data.
-std::optional<Padding> paddingOf(Interpreter &in, mlir::Operation *op, const Tile &result);
+/// Whether a value that is no datum changes nothing where it is combined with data between `bounds`
+/// of which the least (for a minimum the greatest) is `datum`.
+bool isNeutral(tile::ReduceKind kind, double value, Bounds bounds, double datum);
 
-/// Whether a reduction over this tile takes padding for data and may be wrong for it.
-bool isHarmed(tile::ReduceOp op, const Tile &tile);
+/// The elements of a tile that a reduction along an axis makes one of.
+struct Line {
+  size_t start, step;
+  int64_t count;
+
+  Line(const Tile &tile, int64_t axis, int64_t number)
+      : start(axis == 0 ? number : number * tile.cols), step(axis == 0 ? tile.cols : 1),
+        count(axis == 0 ? tile.rows : tile.cols) {}
+  size_t at(int64_t i) const { return start + i * step; }
+};
+/// Data if one element is; else padding if one is.
+Origin originOf(const Tile &tile, const Line &line);
+
+/// The axis that a matrix product sums over, in its left (0) and right (1) operand.
+template <typename Op> int64_t summedAxis(Op op, unsigned side) {
+  return side == 0 ? (op.getTransA() ? 0 : 1) : (op.getTransB() ? 1 : 0);
+}
+
+/// Padding that an operation takes for data.
+struct Harm {
+  mlir::Value operand;   ///< The tile it is in.
+  int64_t line, element; ///< Which line along the axis, and which element of that.
+  int64_t axis;          ///< Along which the operation combines elements.
+  tile::ReduceKind kind; ///< How: Sum, Prod, Max or Min.
+};
+/// The first that `op` meets in its operands.
+std::optional<Harm> findHarm(Interpreter &in, mlir::Operation *op);
+
+/// Says what is wrong, and what to do about it.
+void describe(const Harm &harm, mlir::Operation *op, const Tile &tile, Finding &finding);
 
 } // namespace kiln::sim
 

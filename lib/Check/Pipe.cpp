@@ -118,7 +118,8 @@ Expected<std::vector<TilePtr>> Pipe::pop(int64_t lane, Operation *op, Agent *age
     if (!read)
       return read.status();
     auto arrived = std::make_shared<Tile>(**read);
-    arrived->padding = tile->padding;
+    arrived->origins = tile->origins;
+    arrived->bounds = tile->bounds;
     tile = std::move(arrived);
   }
   return tiles;

@@ -24,7 +24,7 @@ Words philox(uint64_t key, uint64_t block) {
 }
 
 Status random(Interpreter &in, tile::RandomOp op) {
-  std::shared_ptr<Tile> result = makeTile(op.getResult());
+  NewTile result = makeTile(op.getResult());
   uint64_t key = in.scalar(op.getKey()).bits, counter = in.scalar(op.getCounter()).bits;
   int64_t count = result->rows * result->cols;
   for (int64_t at = 0; at < count; at += 4) {

@@ -36,7 +36,7 @@ private:
 /// `F` on each element, floats or integers.
 template <typename F> Status map(Interpreter &in, Operation *op) {
   TilePtr x = in.tile(op->getOperand(0));
-  std::shared_ptr<Tile> result = makeTile(op->getResult(0));
+  NewTile result = makeTile(op->getResult(0));
   withElementType(x->dtype, [&](auto zero) {
     using T = decltype(zero);
     if constexpr (std::is_invocable_v<F, T>)
@@ -59,7 +59,7 @@ template <auto F> struct OfInt {
 /// `F` on each pair of elements, broadcast.
 template <typename F> Status zip(Interpreter &in, Operation *op) {
   TilePtr lhs = broadcastable(in, op->getOperand(0)), rhs = broadcastable(in, op->getOperand(1));
-  std::shared_ptr<Tile> result = makeTile(op->getResult(0));
+  NewTile result = makeTile(op->getResult(0));
   withElementType(lhs->dtype, [&](auto zero) {
     using T = decltype(zero);
     if constexpr (std::is_invocable_v<F, T, T>) {
@@ -160,7 +160,7 @@ template <typename T> bool holds(tile::CmpKind kind, T a, T b) {
 
 Status compare(Interpreter &in, tile::CmpOp op) {
   TilePtr lhs = broadcastable(in, op.getLhs()), rhs = broadcastable(in, op.getRhs());
-  std::shared_ptr<Tile> result = makeTile(op->getResult(0));
+  NewTile result = makeTile(op->getResult(0));
   withElementType(lhs->dtype, [&](auto zero) {
     Broadcast<decltype(zero)> a(*lhs), b(*rhs);
     fill<int64_t>(*result,
@@ -172,7 +172,7 @@ Status compare(Interpreter &in, tile::CmpOp op) {
 Status select(Interpreter &in, tile::SelectOp op) {
   TilePtr condition = in.tile(op.getCondition());
   TilePtr lhs = broadcastable(in, op.getLhs()), rhs = broadcastable(in, op.getRhs());
-  std::shared_ptr<Tile> result = makeTile(op->getResult(0));
+  NewTile result = makeTile(op->getResult(0));
   withElementType(result->dtype, [&](auto zero) {
     Broadcast<int64_t> first(*condition);
     Broadcast<decltype(zero)> a(*lhs), b(*rhs);
@@ -192,7 +192,7 @@ Status full(Interpreter &in, tile::FullOp op) {
 }
 
 Status iota(Interpreter &in, tile::IotaOp op) {
-  std::shared_ptr<Tile> result = makeTile(op->getResult(0));
+  NewTile result = makeTile(op->getResult(0));
   withElementType(result->dtype, [&](auto zero) {
     using T = decltype(zero);
     fill<T>(*result, [&](int64_t r, int64_t c) {
@@ -264,7 +264,7 @@ Status concat(Interpreter &in, tile::ConcatOp op) {
 //===----------------------------------------------------------------------===//
 
 /// Combines along an axis in index order; floats in f32, rounded once at the end.
-template <typename F> TilePtr reduceWith(const Tile &tile, unsigned axis) {
+template <typename F> NewTile reduceWith(const Tile &tile, unsigned axis) {
   auto result =
       std::make_shared<Tile>(axis == 0 ? 1 : tile.rows, axis == 0 ? tile.cols : 1, tile.dtype);
   withElementType(tile.dtype, [&](auto zero) {
@@ -282,7 +282,7 @@ template <typename F> TilePtr reduceWith(const Tile &tile, unsigned axis) {
 
 /// The index along an axis of the first NaN, else of the first element that is `AtLeast` as good as
 /// all others.
-template <typename AtLeast> TilePtr argReduce(const Tile &tile, unsigned axis) {
+template <typename AtLeast> NewTile argReduce(const Tile &tile, unsigned axis) {
   auto result =
       std::make_shared<Tile>(axis == 0 ? 1 : tile.rows, axis == 0 ? tile.cols : 1, DType::I32);
   withElementType(tile.dtype, [&](auto zero) {
@@ -342,7 +342,7 @@ template <typename T> void accumulate(const Tile &a, const Tile &b, Tile &result
       addScaled(lhs[i * a.cols + k], rhs + k * b.cols, to + i * b.cols, b.cols);
 }
 
-template <typename Op> Status multiply(Interpreter &in, Op op, std::shared_ptr<Tile> result) {
+template <typename Op> Status multiply(Interpreter &in, Op op, NewTile result) {
   TilePtr a = in.tile(op.getLhs()), b = in.tile(op.getRhs());
   if (op.getTransA())
     a = transposed(*a);
@@ -363,12 +363,18 @@ Status matmulAcc(Interpreter &in, tile::MatmulAccOp op) {
 
 /// Keeps the elements for which `keep(row, col)` holds; the others become the pad value.
 template <typename Op, typename F> Status maskWith(Interpreter &in, Op op, F keep) {
-  std::shared_ptr<Tile> result = std::make_shared<Tile>(*in.tile(op.getOperand()));
+  NewTile result = std::make_shared<Tile>(*in.tile(op.getOperand()));
   TilePtr pad = splat(1, 1, padValue(op.getPadAttr(), result->dtype));
+  bool isChecked = in.memory().checker();
   withElementType(result->dtype, [&](auto zero) {
     using T = decltype(zero);
     fill<T>(*result, [&](int64_t r, int64_t c) {
-      return keep(r, c) ? result->elements<T>()[r * result->cols + c] : pad->elements<T>()[0];
+      size_t at = r * result->cols + c;
+      if (keep(r, c))
+        return result->elements<T>()[at];
+      if (isChecked)
+        result->fillUp(at, op);
+      return pad->elements<T>()[0];
     });
   });
   return setResult(in, op, result);

@@ -10,7 +10,7 @@
 namespace kiln::sim {
 
 /// A tile of the type of a value, to be filled.
-inline std::shared_ptr<Tile> makeTile(mlir::Value value) {
+inline NewTile makeTile(mlir::Value value) {
   auto type = llvm::cast<tile::TileType>(value.getType());
   return std::make_shared<Tile>(type.getRows(), type.getCols(), *dtypeOf(type.getElementType()));
 }
@@ -23,10 +23,10 @@ template <typename T, typename F> void fill(Tile &result, F make) {
       elements[row * result.cols + col] = make(row, col);
 }
 
-inline Status setResult(Interpreter &in, mlir::Operation *op, TilePtr tile) {
+inline Status setResult(Interpreter &in, mlir::Operation *op, NewTile tile) {
   if (Checker *checker = in.memory().checker())
-    tile = checker->tileIsComputed(in, op, std::move(tile));
-  in.set(op->getResult(0), std::move(tile));
+    checker->tileIsComputed(in, op, *tile);
+  in.set(op->getResult(0), TilePtr(std::move(tile)));
   return Status::ok();
 }
 

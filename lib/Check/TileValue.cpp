@@ -3,12 +3,24 @@
 #include "kiln/Dialect/Tile/TileDialect.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace kiln::sim {
 
-Tile::Tile(int64_t rows, int64_t cols, DType dtype) : rows(rows), cols(cols), dtype(dtype) {
+Tile::Tile(int64_t rows, int64_t cols, DType dtype)
+    : rows(rows), cols(cols), dtype(dtype), bounds(boundsOf(dtype)) {
   withElementType(dtype, [&](auto zero) { elements<decltype(zero)>().resize(rows * cols); });
+}
+
+bool Tile::hasPadding() const {
+  return llvm::any_of(origins, [](Origin origin) { return origin.isPadding(); });
+}
+
+void Tile::fillUp(size_t at, mlir::Operation *filler) {
+  origins.resize(rows * cols);
+  if (origins[at].isData())
+    origins[at] = Origin::padding(filler);
 }
 
 float canonical(DType dtype, float value) {
@@ -41,10 +53,11 @@ int64_t canonical(DType dtype, int64_t value) {
   }
 }
 
-TilePtr splat(int64_t rows, int64_t cols, ScalarBits value) {
+NewTile splat(int64_t rows, int64_t cols, ScalarBits value) {
   auto tile = std::make_shared<Tile>(rows, cols, value.type);
   std::fill(tile->floats.begin(), tile->floats.end(), static_cast<float>(value.asDouble()));
   std::fill(tile->ints.begin(), tile->ints.end(), value.asInt());
+  tile->bounds = boundsOf(value);
   return tile;
 }
 
@@ -54,6 +67,18 @@ ScalarBits elementAt(const Tile &tile, int64_t row, int64_t col) {
                           : ScalarBits::fromInt(tile.dtype, tile.ints[at]);
 }
 
+std::string toString(ScalarBits value) {
+  if (!isFloat(value.type))
+    return std::to_string(value.asInt());
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", value.asDouble());
+  return text;
+}
+
+Bounds around(Bounds one, Bounds other) {
+  return {std::min(one.least, other.least), std::max(one.greatest, other.greatest)};
+}
+
 void paste(const Tile &from, Tile &to, int64_t row, int64_t col) {
   withElementType(to.dtype, [&](auto zero) {
     using T = decltype(zero);
@@ -61,106 +86,93 @@ void paste(const Tile &from, Tile &to, int64_t row, int64_t col) {
       std::copy_n(from.elements<T>().begin() + r * from.cols, from.cols,
                   to.elements<T>().begin() + (row + r) * to.cols + col);
   });
+  to.bounds = around(to.bounds, from.bounds);
+  if (from.origins.empty() && to.origins.empty())
+    return;
+  to.origins.resize(to.rows * to.cols);
+  for (int64_t r = 0; r < from.rows; ++r)
+    for (int64_t c = 0; c < from.cols; ++c)
+      to.origins[(row + r) * to.cols + col + c] = from.originAt(r * from.cols + c);
 }
 
-/// The same with elements outside a tile of this size cut off; none if all that is left is data.
-static std::optional<Padding> clipped(Padding padding, int64_t rows, int64_t cols) {
-  padding.top = std::clamp<int64_t>(padding.top, 0, rows);
-  padding.bottom = std::clamp<int64_t>(padding.bottom, 0, rows);
-  padding.left = std::clamp<int64_t>(padding.left, 0, cols);
-  padding.right = std::clamp<int64_t>(padding.right, 0, cols);
-  bool isAllData =
-      padding.top == 0 && padding.bottom == rows && padding.left == 0 && padding.right == cols;
-  return isAllData ? std::nullopt : std::optional(padding);
-}
-
-static Padding shifted(Padding padding, int64_t rows, int64_t cols) {
-  padding.top += rows;
-  padding.bottom += rows;
-  padding.left += cols;
-  padding.right += cols;
-  return padding;
-}
-
-TilePtr extractBox(const Tile &tile, int64_t row, int64_t col, int64_t rows, int64_t cols) {
+NewTile extractBox(const Tile &tile, int64_t row, int64_t col, int64_t rows, int64_t cols) {
   auto result = std::make_shared<Tile>(rows, cols, tile.dtype);
+  auto copyBox = [&](const auto &from, auto &to) {
+    for (int64_t r = 0; r < rows; ++r)
+      std::copy_n(from.begin() + (row + r) * tile.cols + col, cols, to.begin() + r * cols);
+  };
   withElementType(tile.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for (int64_t r = 0; r < rows; ++r)
-      std::copy_n(tile.elements<T>().begin() + (row + r) * tile.cols + col, cols,
-                  result->elements<T>().begin() + r * cols);
+    copyBox(tile.elements<T>(), result->elements<T>());
   });
-  if (tile.padding)
-    result->padding = clipped(shifted(*tile.padding, -row, -col), rows, cols);
+  if (!tile.origins.empty()) {
+    result->origins.resize(rows * cols);
+    copyBox(tile.origins, result->origins);
+  }
+  result->bounds = tile.bounds;
   return result;
 }
 
-TilePtr insertBox(const Tile &tile, const Tile &into, int64_t row, int64_t col) {
+NewTile insertBox(const Tile &tile, const Tile &into, int64_t row, int64_t col) {
   auto result = std::make_shared<Tile>(into);
   paste(tile, *result, row, col);
-  result->padding.reset(); // the program arranges the elements itself
   return result;
 }
 
-/// Adds what is data in a part, pasted to (row, col), to what is data in the whole: the smallest
-/// box around both.
-static void joinPadding(const Tile &part, Tile &whole, int64_t row, int64_t col) {
-  Padding data{0, part.rows, 0, part.cols, nullptr};
-  data = shifted(part.padding.value_or(data), row, col);
-  if (row == 0 && col == 0) {
-    whole.padding = data;
-    return;
-  }
-  Padding &joined = *whole.padding;
-  joined.top = std::min(joined.top, data.top);
-  joined.bottom = std::max(joined.bottom, data.bottom);
-  joined.left = std::min(joined.left, data.left);
-  joined.right = std::max(joined.right, data.right);
-  joined.source = joined.source ? joined.source : data.source;
-  joined.isOfZeros &= data.isOfZeros;
-  joined.isHarmlessToMax &= data.isHarmlessToMax;
-}
-
-TilePtr concatenate(llvm::ArrayRef<TilePtr> tiles, unsigned axis) {
+NewTile concatenate(llvm::ArrayRef<TilePtr> tiles, unsigned axis) {
   int64_t rows = axis == 0 ? 0 : tiles.front()->rows, cols = axis == 0 ? tiles.front()->cols : 0;
   for (const TilePtr &tile : tiles)
     (axis == 0 ? rows : cols) += axis == 0 ? tile->rows : tile->cols;
   auto result = std::make_shared<Tile>(rows, cols, tiles.front()->dtype);
+  result->bounds = tiles.front()->bounds;
   int64_t at = 0;
   for (const TilePtr &tile : tiles) {
     paste(*tile, *result, axis == 0 ? at : 0, axis == 0 ? 0 : at);
-    joinPadding(*tile, *result, axis == 0 ? at : 0, axis == 0 ? 0 : at);
     at += axis == 0 ? tile->rows : tile->cols;
   }
-  result->padding = clipped(*result->padding, rows, cols);
   return result;
 }
 
-TilePtr reshaped(const Tile &tile, int64_t rows, int64_t cols) {
+NewTile reshaped(const Tile &tile, int64_t rows, int64_t cols) {
   auto result = std::make_shared<Tile>(tile);
-  if (rows != tile.rows)
-    result->padding.reset(); // no longer a box
   result->rows = rows;
   result->cols = cols;
   return result;
 }
 
-TilePtr transposed(const Tile &tile) {
+NewTile transposed(const Tile &tile) {
   auto result = std::make_shared<Tile>(tile.cols, tile.rows, tile.dtype);
-  withElementType(tile.dtype, [&](auto zero) {
-    using T = decltype(zero);
+  auto turn = [&](const auto &from, auto &to) {
     for (int64_t r = 0; r < tile.rows; ++r)
       for (int64_t c = 0; c < tile.cols; ++c)
-        result->elements<T>()[c * tile.rows + r] = tile.elements<T>()[r * tile.cols + c];
+        to[c * tile.rows + r] = from[r * tile.cols + c];
+  };
+  withElementType(tile.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    turn(tile.elements<T>(), result->elements<T>());
   });
-  if (result->padding = tile.padding; result->padding) {
-    std::swap(result->padding->top, result->padding->left);
-    std::swap(result->padding->bottom, result->padding->right);
+  if (!tile.origins.empty()) {
+    result->origins.resize(tile.origins.size());
+    turn(tile.origins, result->origins);
   }
+  result->bounds = tile.bounds;
   return result;
 }
 
-TilePtr converted(const Tile &tile, DType dtype) {
+/// The bounds of a tile's data in another type: integers wrap, everything else keeps its order.
+static Bounds convertedBounds(const Tile &tile, DType dtype) {
+  Bounds all = boundsOf(dtype), old = tile.bounds;
+  bool fits = old.least >= all.least && old.greatest <= all.greatest;
+  if (dtype == DType::I1 || (!tile.hasFloats() && !isFloat(dtype) && !fits))
+    return all;
+  auto convert = [&](double bound) {
+    bound = std::clamp(bound, all.least, all.greatest);
+    return isFloat(dtype) ? canonical(dtype, static_cast<float>(bound)) : std::trunc(bound);
+  };
+  return {convert(old.least), convert(old.greatest)};
+}
+
+NewTile converted(const Tile &tile, DType dtype) {
   auto result = std::make_shared<Tile>(tile.rows, tile.cols, dtype);
   size_t size = tile.rows * tile.cols;
   for (size_t i = 0; i < size; ++i) {
@@ -173,11 +185,12 @@ TilePtr converted(const Tile &tile, DType dtype) {
     else // arithmetic on small floats computes in f32 and rounds
       result->floats[i] = canonical(dtype, static_cast<float>(tile.ints[i]));
   }
-  result->padding = tile.padding;
+  result->origins = tile.origins;
+  result->bounds = convertedBounds(tile, dtype);
   return result;
 }
 
-static ScalarBits extremeValue(DType dtype, bool greatest) {
+ScalarBits extremeValue(DType dtype, bool greatest) {
   if (isFloat(dtype)) {
     // f8E4M3FN has no infinity.
     double limit = dtype == DType::F8E4M3FN ? 448.0 : std::numeric_limits<double>::infinity();
@@ -187,6 +200,19 @@ static ScalarBits extremeValue(DType dtype, bool greatest) {
     return ScalarBits::fromInt(dtype, greatest);
   int64_t bound = std::numeric_limits<int64_t>::max() >> (64 - 8 * sizeOf(dtype));
   return ScalarBits::fromInt(dtype, greatest ? bound : -bound - 1);
+}
+
+static double asNumber(ScalarBits value) {
+  return isFloat(value.type) ? value.asDouble() : static_cast<double>(value.asInt());
+}
+
+Bounds boundsOf(DType dtype) {
+  return {asNumber(extremeValue(dtype, false)), asNumber(extremeValue(dtype, true))};
+}
+
+Bounds boundsOf(ScalarBits value) {
+  double number = asNumber(value);
+  return std::isnan(number) ? boundsOf(value.type) : Bounds{number, number};
 }
 
 ScalarBits padValue(mlir::Attribute pad, DType dtype) {

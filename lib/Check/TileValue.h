@@ -14,20 +14,44 @@
 #include "llvm/ADT/ArrayRef.h"
 
 #include <memory>
-#include <optional>
+#include <string>
 #include <vector>
 
 namespace kiln::sim {
 
-/// Which elements of a tile are data: rows [top, bottom) and columns [left, right). The others come
-/// from what filled up the tile. Known only where it is checked.
-struct Padding {
-  int64_t top, bottom, left, right;
-  mlir::Operation *source; ///< The operation that filled up; null as long as all is data.
-  /// It filled up with zeros, as happens unless the program says otherwise.
-  bool isOfZeros = true;
-  /// The zeros are still zeros and no datum can be less, so that a maximum over both is right.
-  bool isHarmlessToMax = false;
+/// Where an element of a tile comes from.
+class Origin {
+public:
+  /// Data: computed from what the program was given.
+  Origin() = default;
+  /// Computed from nothing but scalars and positions, so it is no datum of its own.
+  static Origin constant() { return Origin(1); }
+  /// What fills up a tile where there are no data, or was computed from that.
+  static Origin padding(mlir::Operation *filler) {
+    return Origin(reinterpret_cast<uintptr_t>(filler));
+  }
+
+  bool isData() const { return Bits == 0; }
+  bool isConstant() const { return Bits == 1; }
+  bool isPadding() const { return Bits > 1; }
+  /// Of padding: the operation that put it there.
+  mlir::Operation *filler() const { return reinterpret_cast<mlir::Operation *>(Bits); }
+
+  bool operator==(const Origin &) const = default;
+
+private:
+  explicit Origin(uintptr_t bits) : Bits(bits) {}
+  uintptr_t Bits = 0;
+};
+
+/// Of what is made of both: padding if one is padding, else data if one is data.
+inline Origin join(Origin one, Origin other) {
+  return one.isPadding() || (one.isData() && !other.isPadding()) ? one : other;
+}
+
+/// Between which values the data of a tile lie, whatever the program is given; NaN aside.
+struct Bounds {
+  double least, greatest;
 };
 
 struct Tile {
@@ -35,7 +59,9 @@ struct Tile {
   DType dtype;
   std::vector<float> floats; ///< Row by row; empty for an integer type.
   std::vector<int64_t> ints; ///< Row by row; empty for a float type.
-  std::optional<Padding> padding;
+  /// Row by row, and followed only where it is checked. Empty: all of the tile is data.
+  std::vector<Origin> origins;
+  Bounds bounds;
 
   Tile(int64_t rows, int64_t cols, DType dtype);
 
@@ -49,9 +75,20 @@ struct Tile {
   template <typename T> const std::vector<T> &elements() const {
     return const_cast<Tile *>(this)->elements<T>();
   }
+  /// An element by its place in the row-major order.
+  double valueAt(size_t at) const {
+    return hasFloats() ? floats[at] : static_cast<double>(ints[at]);
+  }
+  Origin originAt(size_t at) const { return origins.empty() ? Origin() : origins[at]; }
+  bool hasPadding() const;
+  /// Makes padding of a datum. Padding stays what it is, and a constant too: a triangle of ones and
+  /// zeros is made by masking.
+  void fillUp(size_t at, mlir::Operation *filler);
 };
 
 using TilePtr = std::shared_ptr<const Tile>;
+/// A tile that nobody shares yet, so that it may still change.
+using NewTile = std::shared_ptr<Tile>;
 
 /// Calls `run` with a value of the C++ type that holds elements of `dtype`: float or int64_t.
 template <typename F> decltype(auto) withElementType(DType dtype, F run) {
@@ -63,22 +100,32 @@ float canonical(DType dtype, float value);
 /// The value wrapped to the type's width.
 int64_t canonical(DType dtype, int64_t value);
 
-TilePtr splat(int64_t rows, int64_t cols, ScalarBits value);
+/// The least or the greatest value of a type: an infinity, where it has those.
+ScalarBits extremeValue(DType dtype, bool greatest);
+Bounds boundsOf(DType dtype);
+/// Of what is known: one value, unless it is NaN.
+Bounds boundsOf(ScalarBits value);
+Bounds around(Bounds one, Bounds other);
+
+NewTile splat(int64_t rows, int64_t cols, ScalarBits value);
 ScalarBits elementAt(const Tile &tile, int64_t row, int64_t col);
+std::string toString(ScalarBits value);
+
+// Whatever moves elements moves their origins too.
 
 /// Copies `from`, all of it, to (row, col) of `to`, where it must fit.
 void paste(const Tile &from, Tile &to, int64_t row, int64_t col);
 /// `rows` x `cols` elements from (row, col) on, which must lie inside.
-TilePtr extractBox(const Tile &tile, int64_t row, int64_t col, int64_t rows, int64_t cols);
+NewTile extractBox(const Tile &tile, int64_t row, int64_t col, int64_t rows, int64_t cols);
 /// `into` with the elements from (row, col) on replaced by `tile`, which must fit.
-TilePtr insertBox(const Tile &tile, const Tile &into, int64_t row, int64_t col);
+NewTile insertBox(const Tile &tile, const Tile &into, int64_t row, int64_t col);
 /// Tiles one after the other along an axis; the other extents agree.
-TilePtr concatenate(llvm::ArrayRef<TilePtr> tiles, unsigned axis);
+NewTile concatenate(llvm::ArrayRef<TilePtr> tiles, unsigned axis);
 /// The same elements, row by row, as another shape.
-TilePtr reshaped(const Tile &tile, int64_t rows, int64_t cols);
-TilePtr transposed(const Tile &tile);
+NewTile reshaped(const Tile &tile, int64_t rows, int64_t cols);
+NewTile transposed(const Tile &tile);
 /// Float to integer truncates and saturates, NaN becomes 0; integers wrap; i1 is "not zero".
-TilePtr converted(const Tile &tile, DType dtype);
+NewTile converted(const Tile &tile, DType dtype);
 
 /// What an element outside reads as. Null means zero; `min` and `max` are the infinities where the
 /// type has them, else its least and greatest value.

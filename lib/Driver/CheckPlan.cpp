@@ -101,7 +101,7 @@ private:
   std::map<Axis, AxisUse> Uses;  ///< By parameter.
   std::map<std::string, std::string> Scalars;
   std::vector<std::string> InventedScalars; ///< Integers among them.
-  std::vector<bool> DeclaredOut;            ///< By parameter: the program itself calls it out.
+  llvm::BitVector Undeclared;               ///< Parameters whose direction the program leaves open.
   bool HasInventedData = false;
   std::set<int64_t> TileExtents;       ///< Of loads and stores.
   std::set<int64_t> ComparedConstants; ///< And numbers of slots.
@@ -306,7 +306,7 @@ std::vector<int64_t> Planner::valuesFor(const ExtentClass &extents) const {
     if (const AxisUse *use = fixedUse({Numbers[tensor], axis}); use && Invents) {
       if (use->last > 0)
         values.erase(values.begin(), values.upper_bound(use->last));
-      if (!DeclaredOut[Numbers[tensor]])
+      if (Numbers[tensor] < Undeclared.size() && Undeclared[Numbers[tensor]])
         values.erase(values.upper_bound(use->covered), values.end());
     }
   return {values.begin(), values.end()};
@@ -411,10 +411,7 @@ Expected<CheckPlan> Planner::make() {
   for (unsigned number = 0; number < Entry.getNumArguments(); ++number)
     parameters[number] = number;
   collectUses(Entry, parameters);
-  DeclaredOut.resize(Entry.getNumArguments(), true); // what is returned is promised too
-  if (Expected<ir::FuncOp> written = findEntry(Program.module, Options.entry))
-    for (unsigned number = 0; number < written->getNumArguments(); ++number)
-      DeclaredOut[number] = written->getArgDirection(number) == ir::Direction::Out;
+  Undeclared = undeclaredParameters(Program, Options);
   if (Status bad = readGiven(); !bad.isOk())
     return bad;
   CheckPlan plan;

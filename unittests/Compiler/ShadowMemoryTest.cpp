@@ -129,7 +129,7 @@ TEST(ShadowMemory, test_arguments_with_gaps_and_broadcast_axes) {
   EXPECT_FALSE(isWritten(0, 4));
   // As many elements as nobody can visit one by one.
   shadow.addArgument(*Tensor::view(memory.buffer(), 0, DType::F32, {int64_t(1) << 40, 2}, {0, 8}),
-                     true);
+                     ShadowMemory::Content::Values);
   EXPECT_TRUE(isWritten(0, 0) && isWritten(1, 0));
   EXPECT_FALSE(isWritten(2, 0));
 }

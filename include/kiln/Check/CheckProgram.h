@@ -24,7 +24,7 @@ enum class FindingKind : uint8_t {
   UnwrittenRead,    ///< A read of memory nobody wrote.
   UseAfterFree,     ///< A popped tile used after its slot was freed.
   NanBirth,         ///< NaN from operands without NaN.
-  PaddedReduction,  ///< Padding is taken for data where it is not neutral.
+  PaddedReduction,  ///< A reduction, order or matrix product takes padding for data.
   UnwrittenOutput,  ///< Elements of an `out` of the entry that nobody wrote.
   UndeclaredOutput, ///< As above, or added to, of a tensor whose direction the entry leaves open.
   BrokenPromise,    ///< Of a parallel loop, or of a launch that starts all blocks at once.

@@ -1,6 +1,6 @@
 // Rows are padding as well as columns.
 // RUN: split-file --leading-lines %s %t
-// RUN: %kiln run %t/wrong.mlir --seeds 2 --arg x=10x5 --arg y=16x8 --no-reference 2>&1 | FileCheck %s
+// RUN: not %kiln run %t/wrong.mlir --seeds 2 --arg x=10x5 --arg y=16x8 --no-reference 2>&1 | FileCheck %s
 // RUN: %kiln run %t/right.mlir --seeds 2 --arg x=10x5 --arg y=16x8 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RIGHT: checked {{.*}}: 0 findings
 
@@ -8,7 +8,7 @@
 kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
   %a = tile.load %x[0, 0] : !tile.tile<16x8xf32>
   %m = tile.reduce min %a axis(0) : !tile.tile<1x8xf32>
-  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: warning: the minimum over axis 0 includes padding: only rows [0, 10) of the 16x8 tile are data, the others come from zeros that filled it up (in k, block [0, 0, 0] of task 0)
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: the minimum over axis 0 includes padding: in column 0 of the 16x8 tile only rows [0, 10) are data; row 10 holds 0 and would have to hold inf (in k, block [0, 0, 0] of task 0)
   tile.store %m, %y[0, 0]
 }
 

@@ -1,7 +1,7 @@
 // Keys that are padding give scores of 0, not of -inf. Padding of the inner axis adds nothing, and rows that are
 // padding stay among themselves.
 // RUN: split-file --leading-lines %s %t
-// RUN: %kiln run %t/wrong.mlir --seeds 2 --arg x=10x5 --arg y=16x8 --no-reference 2>&1 | FileCheck %s
+// RUN: not %kiln run %t/wrong.mlir --seeds 2 --arg x=10x5 --arg y=16x8 --no-reference 2>&1 | FileCheck %s
 // RUN: %kiln run %t/right.mlir --seeds 2 --arg x=10x5 --arg y=16x8 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RIGHT: checked {{.*}}: 0 findings
 
@@ -10,7 +10,7 @@ kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
   %a = tile.load %x[0, 0] : !tile.tile<16x8xf32>
   %s = tile.matmul %a, %a trans_b : !tile.tile<16x16xf32>
   %m = tile.reduce max %s axis(1) : !tile.tile<16x1xf32>
-  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: warning: the maximum over axis 1 includes padding: only columns [0, 10) of the 16x16 tile are data
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: the maximum over axis 1 includes padding: in row 0 of the 16x16 tile only columns [0, 10) are data; column 10 holds 0
   tile.store %m, %y[0, 0]
 }
 

@@ -1,6 +1,6 @@
-// The other lane has all of its rows; padding is known by rows of the joined tile.
+// The other lane has all of its rows; padding is known in the joined tile.
 // RUN: split-file --leading-lines %s %t
-// RUN: %kiln run %t/wrong.mlir --seeds 2 --arg x=10x8 --arg y=1x8 --no-reference 2>&1 | FileCheck %s
+// RUN: not %kiln run %t/wrong.mlir --seeds 2 --arg x=10x8 --arg y=1x8 --no-reference 2>&1 | FileCheck %s
 // RUN: %kiln run %t/right.mlir --seeds 2 --arg x=10x8 --arg y=1x8 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RIGHT: checked {{.*}}: 0 findings
 
@@ -16,7 +16,7 @@ kiln.func @vec(%x: !kiln.tensor<?x?xf32>, %up: !up) role(aiv) {
 kiln.func @cube(%y: !kiln.tensor<?x?xf32>, %up: !up) role(aic) {
   %t = tile.pop %up : !tile.tile<16x8xf32>
   %m = tile.reduce max %t axis(0) : !tile.tile<1x8xf32>
-  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: warning: the maximum over axis 0 includes padding: only rows [0, 10) of the 16x8 tile are data
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: the maximum over axis 0 includes padding: in column 0 of the 16x8 tile only rows [0, 10) are data; row 10 holds 0
   tile.store %m, %y[0, 0]
 }
 kiln.func @main(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) group lanes(2) {

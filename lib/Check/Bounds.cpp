@@ -1,0 +1,104 @@
+#include "Bounds.h"
+
+#include "kiln/Dialect/Tile/TileDialect.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+
+namespace kiln::sim {
+namespace {
+
+/// The least and the greatest of what `combine` makes of the ends of both. An end that is no number
+/// (0 * inf, inf / inf) is as near to zero as one likes.
+template <typename F> Bounds ofEnds(Bounds a, Bounds b, F combine) {
+  double ends[] = {combine(a.least, b.least), combine(a.least, b.greatest),
+                   combine(a.greatest, b.least), combine(a.greatest, b.greatest)};
+  for (double &end : ends)
+    end = std::isnan(end) ? 0 : end;
+  auto [least, greatest] = std::minmax_element(std::begin(ends), std::end(ends));
+  return {*least, *greatest};
+}
+
+Bounds ofProduct(tile::MulOp op, Bounds a, Bounds b) {
+  Bounds product = ofEnds(a, b, std::multiplies<double>());
+  return op.getLhs() == op.getRhs() ? Bounds{std::max(product.least, 0.0), product.greatest}
+                                    : product;
+}
+
+Bounds ofQuotient(Bounds a, Bounds b, Bounds all) {
+  if (b.least > 0)
+    return ofEnds(a, b, std::divides<double>());
+  return a.least >= 0 && b.least >= 0 ? Bounds{0, all.greatest} : all;
+}
+
+Bounds ofAbsolute(Bounds x) {
+  double greatest = std::max(std::fabs(x.least), std::fabs(x.greatest));
+  return {std::max({x.least, -x.greatest, 0.0}), greatest};
+}
+
+/// Of an odd function between -1 and 1 that does not decrease.
+Bounds ofSigmoidal(Bounds x) { return {x.least >= 0 ? 0.0 : -1.0, x.greatest <= 0 ? 0.0 : 1.0}; }
+
+Bounds ofReduction(tile::ReduceOp op, Bounds x, Bounds all) {
+  switch (op.getKind()) {
+  case tile::ReduceKind::Max:
+  case tile::ReduceKind::Min:
+    return x;
+  case tile::ReduceKind::Sum:
+    return {x.least >= 0 ? x.least : all.least, x.greatest <= 0 ? x.greatest : all.greatest};
+  case tile::ReduceKind::Prod:
+    return {x.least >= 0 ? 0 : all.least, all.greatest};
+  case tile::ReduceKind::ArgMax:
+  case tile::ReduceKind::ArgMin:
+    return all;
+  }
+  llvm_unreachable("every kind of reduction is above");
+}
+
+/// Before rounding to the type.
+Bounds exactBoundsOf(Operation *op, ArrayRef<Bounds> of, Bounds all) {
+  Bounds a = of.front(), b = of.back();
+  Bounds positive{0, all.greatest};
+  return llvm::TypeSwitch<Operation *, Bounds>(op)
+      .Case([&](tile::AddOp) { return Bounds{a.least + b.least, a.greatest + b.greatest}; })
+      .Case([&](tile::SubOp) { return Bounds{a.least - b.greatest, a.greatest - b.least}; })
+      .Case([&](tile::MulOp mul) { return ofProduct(mul, a, b); })
+      .Case([&](tile::DivOp) { return ofQuotient(a, b, all); })
+      .Case([&](tile::MaxOp) {
+        return Bounds{std::max(a.least, b.least), std::max(a.greatest, b.greatest)};
+      })
+      .Case([&](tile::MinOp) {
+        return Bounds{std::min(a.least, b.least), std::min(a.greatest, b.greatest)};
+      })
+      .Case([&](tile::SelectOp) {
+        return Bounds{std::min(of[1].least, of[2].least), std::max(of[1].greatest, of[2].greatest)};
+      })
+      .Case([&](tile::NegOp) { return Bounds{-a.greatest, -a.least}; })
+      .Case([&](tile::AbsOp) { return ofAbsolute(a); })
+      .Case<tile::ExpOp, tile::Exp2Op, tile::SqrtOp, tile::RsqrtOp>([&](auto) { return positive; })
+      .Case<tile::RecipOp, tile::PowOp>([&](auto) { return a.least >= 0 ? positive : all; })
+      .Case([&](tile::SigmoidOp) { return Bounds{0, 1}; })
+      .Case<tile::TanhOp, tile::ErfOp>([&](auto) { return ofSigmoidal(a); })
+      .Case<tile::SinOp, tile::CosOp>([&](auto) { return Bounds{-1, 1}; })
+      .Case([&](tile::ReduceOp reduce) { return ofReduction(reduce, a, all); })
+      .Default(all);
+}
+
+} // namespace
+
+Bounds boundsOf(Operation *op, ArrayRef<Bounds> operands, DType result) {
+  Bounds all = boundsOf(result), bounds = exactBoundsOf(op, operands, all);
+  auto rounded = [&](double bound, double none) {
+    if (std::isnan(bound))
+      return none;
+    bound = std::clamp(bound, all.least, all.greatest);
+    return isFloat(result) ? canonical(result, static_cast<float>(bound)) : bound;
+  };
+  return {rounded(bounds.least, all.least), rounded(bounds.greatest, all.greatest)};
+}
+
+} // namespace kiln::sim

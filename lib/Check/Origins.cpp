@@ -1,0 +1,185 @@
+#include "Origins.h"
+
+#include "Bounds.h"
+#include "Padding.h"
+
+#include <cmath>
+#include <optional>
+
+using namespace mlir;
+
+namespace kiln::sim {
+
+std::optional<tile::ReduceKind> combinationOf(Operation *op) {
+  if (isa<tile::AddOp, tile::SubOp, tile::OrOp, tile::XorOp, tile::MatmulAccOp>(op))
+    return tile::ReduceKind::Sum;
+  if (isa<tile::MulOp, tile::DivOp>(op))
+    return tile::ReduceKind::Prod;
+  if (isa<tile::MaxOp>(op))
+    return tile::ReduceKind::Max;
+  if (isa<tile::MinOp>(op))
+    return tile::ReduceKind::Min;
+  return std::nullopt;
+}
+
+namespace {
+
+/// An operand, a scalar too, read as if it had the extents of the result.
+class Operand {
+public:
+  Operand(Interpreter &in, mlir::Value value, const Tile &result) {
+    if (isa<tile::TileType>(value.getType())) {
+      Of = in.tile(value);
+      IsWhole = Of->rows == result.rows && Of->cols == result.cols;
+    } else {
+      NewTile scalar = splat(1, 1, in.scalar(value));
+      scalar->origins = {Origin::constant()};
+      Of = std::move(scalar);
+    }
+    RowStep = Of->rows == 1 ? 0 : Of->cols;
+    ColStep = Of->cols != 1;
+  }
+
+  const Tile &tile() const { return *Of; }
+  Origin origin(int64_t row, int64_t col) const { return Of->originAt(at(row, col)); }
+  double value(int64_t row, int64_t col) const { return Of->valueAt(at(row, col)); }
+  /// Whether it has a datum of its own at this place, as opposed to one of a whole row or column.
+  bool hasDatum(int64_t row, int64_t col) const { return IsWhole && origin(row, col).isData(); }
+
+private:
+  size_t at(int64_t row, int64_t col) const { return row * RowStep + col * ColStep; }
+
+  TilePtr Of;
+  bool IsWhole = false;
+  int64_t RowStep, ColStep;
+};
+
+/// Whether the result is the same whatever padding of this value is combined with.
+bool decidesAlone(Operation *op, double value) {
+  return isa<tile::MulOp>(op) ? value == 0 : isa<tile::AddOp, tile::SubOp>(op) && std::isinf(value);
+}
+
+/// Of padding that an operation combines with a datum.
+Origin combined(Operation *op, unsigned paddingNumber, Origin padding, double value,
+                const Operand &other, double datum) {
+  std::optional<tile::ReduceKind> kind = combinationOf(op);
+  bool isMinuend = paddingNumber == 0 && isa<tile::SubOp, tile::DivOp>(op);
+  if (!kind || isMinuend || decidesAlone(op, value))
+    return padding;
+  return isNeutral(*kind, value, other.tile().bounds, datum) ? Origin() : Origin::padding(op);
+}
+
+Origin ofArithmetic(Operation *op, ArrayRef<Operand> operands, int64_t r, int64_t c) {
+  Origin made = Origin::constant();
+  for (const Operand &operand : operands)
+    made = join(made, operand.origin(r, c));
+  if (made.isPadding() && operands.size() == 2)
+    for (unsigned number : {0, 1})
+      if (const Operand &other = operands[1 - number]; other.hasDatum(r, c))
+        return combined(op, number, made, operands[number].value(r, c), other, other.value(r, c));
+  return made;
+}
+
+/// A datum that is chosen is one. A constant that is chosen in place of padding, or because of it,
+/// is padding with another value.
+Origin ofSelect(ArrayRef<Operand> operands, int64_t r, int64_t c) {
+  const Operand &condition = operands[0];
+  bool isFirst = condition.value(r, c) != 0;
+  const Operand &chosen = operands[isFirst ? 1 : 2], &other = operands[isFirst ? 2 : 1];
+  if (chosen.hasDatum(r, c))
+    return Origin();
+  Origin made = join(chosen.origin(r, c), condition.origin(r, c));
+  return other.origin(r, c).isPadding() ? join(made, other.origin(r, c)) : made;
+}
+
+void traceElementwise(Interpreter &in, Operation *op, Tile &result) {
+  SmallVector<Operand, 3> operands;
+  SmallVector<Bounds, 3> bounds;
+  bool hasPadding = false, hasWholeData = false;
+  for (mlir::Value value : op->getOperands()) {
+    const Tile &tile = operands.emplace_back(in, value, result).tile();
+    bounds.push_back(tile.bounds);
+    hasPadding |= tile.hasPadding();
+    hasWholeData |= tile.origins.empty();
+  }
+  result.bounds = boundsOf(op, bounds, result.dtype);
+  if (!hasPadding && hasWholeData) // nearly always
+    return;
+  result.origins.resize(result.rows * result.cols);
+  bool isSelect = isa<tile::SelectOp>(op);
+  for (int64_t r = 0; r < result.rows; ++r)
+    for (int64_t c = 0; c < result.cols; ++c)
+      result.origins[r * result.cols + c] =
+          isSelect ? ofSelect(operands, r, c) : ofArithmetic(op, operands, r, c);
+  // A datum that met neutral padding is what it was.
+  if (hasPadding && combinationOf(op))
+    result.bounds = around(result.bounds, around(bounds.front(), bounds.back()));
+}
+
+void traceReduce(Interpreter &in, tile::ReduceOp op, Tile &result) {
+  TilePtr tile = in.tile(op.getOperand());
+  result.bounds = boundsOf(op, tile->bounds, result.dtype);
+  if (tile->origins.empty())
+    return;
+  for (int64_t number = 0; number < result.rows * result.cols; ++number)
+    result.origins.push_back(originOf(*tile, Line(*tile, op.getAxis(), number)));
+}
+
+/// The origins of the lines that a matrix product sums over, one per row or column of the result.
+template <typename Op>
+std::vector<Origin> ofFactors(Op op, unsigned side, const Tile &tile, int64_t count) {
+  std::vector<Origin> lines(count);
+  for (int64_t number = 0; !tile.origins.empty() && number < count; ++number)
+    lines[number] = originOf(tile, Line(tile, summedAxis(op, side), number));
+  return lines;
+}
+
+template <typename Op> std::vector<Origin> ofProduct(Interpreter &in, Op op, const Tile &result) {
+  const Tile &lhs = *in.tile(op.getLhs()), &rhs = *in.tile(op.getRhs());
+  std::vector<Origin> product;
+  if (lhs.origins.empty() && rhs.origins.empty())
+    return product;
+  std::vector<Origin> rows = ofFactors(op, 0, lhs, result.rows),
+                      cols = ofFactors(op, 1, rhs, result.cols);
+  for (Origin row : rows)
+    for (Origin col : cols)
+      product.push_back(join(row, col));
+  return product;
+}
+
+void traceAccumulation(Interpreter &in, tile::MatmulAccOp op, Tile &result) {
+  TilePtr acc = in.tile(op.getAcc());
+  std::vector<Origin> product = ofProduct(in, op, result);
+  result.bounds = boundsOf(result.dtype);
+  result.origins.clear();
+  if (product.empty() && !acc->hasPadding())
+    return;
+  result.origins.resize(result.rows * result.cols);
+  for (size_t at = 0; at < result.origins.size(); ++at) {
+    Origin before = acc->originAt(at), added = product.empty() ? Origin() : product[at];
+    bool meetsData =
+        (before.isData() && added.isPadding()) || (before.isPadding() && added.isData());
+    bool isSame = before.isData() ? result.valueAt(at) == acc->valueAt(at) : acc->valueAt(at) == 0;
+    result.origins[at] = !meetsData ? join(before, added) : isSame ? Origin() : Origin::padding(op);
+  }
+}
+
+} // namespace
+
+void traceOrigins(Interpreter &in, Operation *op, Tile &result) {
+  if (op->hasTrait<tile::ElementwiseArithmetic>() || isa<tile::CmpOp, tile::SelectOp>(op)) {
+    traceElementwise(in, op, result);
+  } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+    traceReduce(in, reduce, result);
+  } else if (auto matmul = dyn_cast<tile::MatmulOp>(op)) {
+    result.origins = ofProduct(in, matmul, result);
+  } else if (auto matmul = dyn_cast<tile::MatmulAccOp>(op)) {
+    traceAccumulation(in, matmul, result);
+  } else if (isa<tile::FullOp, tile::IotaOp>(op)) {
+    result.origins.assign(result.rows * result.cols, Origin::constant());
+  }
+  if (llvm::all_of(result.origins, [](Origin origin) { return origin.isData(); }))
+    result.origins.clear();
+}
+
+} // namespace kiln::sim

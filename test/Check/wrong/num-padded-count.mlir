@@ -1,0 +1,30 @@
+// A count of what is not negative counts zeros that are not there.
+// RUN: split-file --leading-lines %s %t
+// RUN: not %kiln run %t/wrong.mlir --seeds 2 --arg x=10x5 --arg y=16x8 --no-reference 2>&1 | FileCheck %s
+// RUN: %kiln run %t/right.mlir --seeds 2 --arg x=10x5 --arg y=16x8 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RIGHT: checked {{.*}}: 0 findings
+
+//--- wrong.mlir
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+  %one = arith.constant 1.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %a = tile.load %x[0, 0] : !tile.tile<16x8xf32>
+  %is = tile.cmp ge %a, %zero : !tile.tile<16x8xi1>
+  %b = tile.select %is, %one, %zero : !tile.tile<16x8xf32>
+  %s = tile.reduce sum %b axis(1) : !tile.tile<16x1xf32>
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: the sum over axis 1 includes padding: in row 0 of the 16x8 tile only columns [0, 5) are data; column 5 holds 1 and would have to hold 0
+  // CHECK: wrong.mlir:[[#@LINE-5]]:{{[0-9]+}}: note: filled up with 0 here
+  // CHECK: {{^}}  note: put a tile.mask with valid(16, N) pad(zero) before the sum, where N is how many columns are data, here 5
+  tile.store %s, %y[0, 0]
+}
+
+//--- right.mlir
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+  %one = arith.constant 1.0 : f32
+  %zero = arith.constant 0.0 : f32
+  %a = tile.load %x[0, 0] pad(min) : !tile.tile<16x8xf32>
+  %is = tile.cmp ge %a, %zero : !tile.tile<16x8xi1>
+  %b = tile.select %is, %one, %zero : !tile.tile<16x8xf32>
+  %s = tile.reduce sum %b axis(1) : !tile.tile<16x1xf32>
+  tile.store %s, %y[0, 0]
+}

@@ -1,0 +1,28 @@
+// Half of what is added to every element is added to padding too.
+// RUN: split-file --leading-lines %s %t
+// RUN: not %kiln run %t/wrong.mlir --seeds 2 --arg x=10x5 --arg y=16x8 --no-reference 2>&1 | FileCheck %s
+// RUN: %kiln run %t/right.mlir --seeds 2 --arg x=10x5 --arg y=16x8 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RIGHT: checked {{.*}}: 0 findings
+
+//--- wrong.mlir
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+  %half = arith.constant 0.5 : f32
+  %a = tile.load %x[0, 0] : !tile.tile<16x8xf32>
+  %b = tile.add %a, %half : !tile.tile<16x8xf32>
+  %s = tile.reduce sum %b axis(1) : !tile.tile<16x1xf32>
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: the sum over axis 1 includes padding: in row 0 of the 16x8 tile only columns [0, 5) are data; column 5 holds 0.5 and would have to hold 0
+  // CHECK: wrong.mlir:[[#@LINE-4]]:{{[0-9]+}}: note: filled up with 0 here
+  // CHECK: {{^}}  note: put a tile.mask with valid(16, N) pad(zero) before the sum, where N is how many columns are data, here 5
+  tile.store %s, %y[0, 0]
+}
+
+//--- right.mlir
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+  %n = kiln.dim %x, 1
+  %half = arith.constant 0.5 : f32
+  %a = tile.load %x[0, 0] : !tile.tile<16x8xf32>
+  %b = tile.add %a, %half : !tile.tile<16x8xf32>
+  %c = tile.mask %b valid(16, %n) : !tile.tile<16x8xf32>
+  %s = tile.reduce sum %c axis(1) : !tile.tile<16x1xf32>
+  tile.store %s, %y[0, 0]
+}
