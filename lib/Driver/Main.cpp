@@ -1,15 +1,14 @@
 //===- Main.cpp - the command line of `kiln` and of every example ---------------------===//
 #include "Driver.h"
 
+#include "kiln/Dialect/ProgramText.h"
 #include "kiln/Jit/Jit.h"
 #include "kiln/runtime/bundle.h"
 #include "kiln/runtime/tool_output.h"
 
-#include "mlir/Parser/Parser.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SourceMgr.h"
 
 #include <CLI/CLI.hpp>
 
@@ -307,11 +306,14 @@ int textMain(const std::string &command, const std::string &path,
   context.printOpOnDiagnostic(false);
   std::vector<Status> errors;
   OwningOpRef<ModuleOp> module;
-  // Hostile text can crash MLIR's own parser (types nested ten thousand deep, numbers that make it
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file = llvm::MemoryBuffer::getFile(path);
+  if (!file)
+    return badInput("cannot read " + path + ": " + file.getError().message());
+  // What parseProgram does not refuse may still crash MLIR's own parser (numbers that make it
   // allocate without bound); that is bad input like any other.
   auto parse = [&] {
     DiagnosticCollector collector(&context, errors);
-    module = parseSourceFile<ModuleOp>(path, &context);
+    module = parseProgram((*file)->getBuffer(), path, &context);
   };
   llvm::CrashRecoveryContext::Enable();
   llvm::CrashRecoveryContext guard;
