@@ -340,6 +340,20 @@ int textMain(const std::string &command, const std::string &path,
 // Entry points
 //===----------------------------------------------------------------------===//
 
+/// The program that a builder makes, or what the builder threw.
+static Expected<Program> buildProgram(const ProgramBuilder &build, const Config &config) {
+  try {
+    return build(config);
+  } catch (const std::exception &error) {
+    return Status(StatusCode::InvalidArgument,
+                  std::string("the program threw an exception while it was built: ") +
+                      error.what());
+  } catch (...) {
+    return Status(StatusCode::InvalidArgument,
+                  "the program threw what is no std::exception while it was built");
+  }
+}
+
 static int runExample(const std::string &path, const std::string &command,
                       const std::vector<std::string> &args, const ProgramBuilder &build,
                       const Example &example) {
@@ -348,7 +362,7 @@ static int runExample(const std::string &path, const std::string &command,
   std::string name = std::filesystem::path(path).filename().string();
   auto help = [&] {
     Config defaults;
-    Program program = build(defaults);
+    (void)buildProgram(build, defaults); // which declares the parameters
     std::string text = "The commands check, emit and build come first: " + name +
                        " emit --help.\n"
                        "Parameters of the program:\n";
@@ -362,14 +376,16 @@ static int runExample(const std::string &path, const std::string &command,
     return code;
   line.run.command = withoutSeeds({path, line.command}, args);
   Config config(line.config);
-  Program program = build(config);
+  Expected<Program> program = buildProgram(build, config);
   if (std::vector<std::string> wrong = config.errors(); !wrong.empty())
     return badInput(llvm::join(wrong, "\nkiln: error: "));
-  if (!program.errors().empty()) {
-    printErrors(program.errors());
+  if (!program)
+    return badInput(program.status().message());
+  if (!program->errors().empty()) {
+    printErrors(program->errors());
     return kBadInput;
   }
-  Source source{program.name(), moduleOf(program), &example, &config};
+  Source source{program->name(), moduleOf(*program), &example, &config};
   return dispatch(line, source);
 }
 
