@@ -35,7 +35,7 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
   };
 
   if (options.machine) {
-    add(createKilnInline());
+    add(createKilnInline({options.entry}));
     addCleanup();
   }
   add(createKilnOutline());

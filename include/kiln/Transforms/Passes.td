@@ -8,8 +8,11 @@ def KilnInline : Pass<"kiln-inline", "::mlir::ModuleOp"> {
   let summary = "replace calls of helpers in kernels by their bodies";
   let description = [{
     A kernel may call another as a helper; roles, pipes and memory are planned for one body. A helper that nobody
-    launches or calls any more is removed.
+    launches or calls any more is removed, unless it is the entry.
   }];
+  let options = [
+    Option<"entry", "entry", "std::string", "", "The function that a run starts with, which stays">,
+  ];
 }
 
 def KilnSpecialize : Pass<"kiln-specialize", "::mlir::ModuleOp"> {
