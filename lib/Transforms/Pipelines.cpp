@@ -36,6 +36,7 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
 
   if (options.machine) {
     add(createKilnInline({options.entry}));
+    add(createKilnExactIndices()); // before anything is simplified
     addCleanup();
   }
   add(createKilnOutline());

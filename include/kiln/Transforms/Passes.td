@@ -15,6 +15,17 @@ def KilnInline : Pass<"kiln-inline", "::mlir::ModuleOp"> {
   ];
 }
 
+def KilnExactIndices : Pass<"kiln-exact-indices", "::mlir::ModuleOp"> {
+  let summary = "write index arithmetic so that MLIR's simplifications keep its meaning";
+  let description = [{
+    MLIR's canonicalizer takes an index that is cast to a narrow integer and back for the index itself, and wraps the
+    constants that it computes. The casts are written in two steps, through i64; constants that come to more than 64 bits,
+    by themselves or together in a sum or product, are an error. Everything else that leaves 64 bits is a fault where the
+    program runs.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def KilnSpecialize : Pass<"kiln-specialize", "::mlir::ModuleOp"> {
   let summary = "refine the tensor types of the entry by the facts of a JIT key, and by nothing else";
   let description = [{
