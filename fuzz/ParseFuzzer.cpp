@@ -8,7 +8,8 @@
 #include "../tools/RegisterKiln.h"
 #include "TokenMutator.h"
 
-#include "mlir/Parser/Parser.h"
+#include "kiln/Dialect/ProgramText.h"
+
 #include "llvm/Support/raw_ostream.h"
 
 #include <cstring>
@@ -37,7 +38,7 @@ struct QuietContext {
 
   /// MLIR's lexer looks at the zero after the end, which a std::string has.
   OwningOpRef<ModuleOp> parse(const std::string &text) {
-    return parseSourceString<ModuleOp>(text, ParserConfig(&Context), "input");
+    return kiln::parseProgram(text, "input", &Context);
   }
 
   MLIRContext Context;

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 
 namespace kiln {
@@ -35,6 +36,23 @@ const char *toString(FindingKind kind) {
   return "unknown";
 }
 
+/// At most 200 bytes of a line, with the column in their middle; no character is cut in two.
+static std::string partAround(const std::string &line, int32_t column) {
+  constexpr size_t most = 200;
+  if (line.size() <= most)
+    return line;
+  auto isInside = [&](size_t at) { return at < line.size() && (line[at] & 0xC0) == 0x80; };
+  size_t at = size_t(std::max(column, 1)) - 1;
+  size_t begin = std::min(at > most / 2 ? at - most / 2 : 0, line.size() - most);
+  size_t end = begin + most;
+  while (isInside(begin))
+    ++begin;
+  while (isInside(end))
+    --end;
+  return (begin > 0 ? "..." : "") + line.substr(begin, end - begin) +
+         (end < line.size() ? "..." : "");
+}
+
 std::string quoteLine(const SourceLoc &location) {
   std::ifstream file(location.file);
   std::string line;
@@ -42,7 +60,7 @@ std::string quoteLine(const SourceLoc &location) {
     if (number == location.line) {
       char prefix[24];
       std::snprintf(prefix, sizeof prefix, "  %5d | ", number);
-      return prefix + line + "\n";
+      return prefix + partAround(line, location.col) + "\n";
     }
   return "";
 }

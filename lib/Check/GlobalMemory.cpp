@@ -3,22 +3,15 @@
 #include "Checker.h"
 #include "Interpreter.h"
 
+#include "kiln/Target/Signature/TensorName.h"
+
 #include <algorithm>
 #include <cstring>
 
 namespace kiln::sim {
 
 std::string describe(mlir::Value name, const Tensor &tensor) {
-  mlir::Value root = ir::rootOf(name);
-  std::string text = root == name ? "" : "a view of ";
-  auto parameter = llvm::dyn_cast<mlir::BlockArgument>(root);
-  auto func =
-      parameter ? llvm::dyn_cast<ir::FuncOp>(parameter.getOwner()->getParentOp()) : ir::FuncOp();
-  llvm::StringRef given = func ? func.getArgName(parameter.getArgNumber()) : llvm::StringRef();
-  if (auto alloc = root.getDefiningOp<ir::AllocOp>())
-    given = alloc.getName().value_or("");
-  text += given.empty() ? "the tensor" : "'" + given.str() + "'";
-  return text + " (" + tensor.str() + ")";
+  return describeTensor(name) + " (" + tensor.str() + ")";
 }
 
 static Status checkWritable(const Access &access) {

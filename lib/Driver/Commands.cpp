@@ -49,6 +49,7 @@ int emitCommand(const Source &source, const std::string &target, const RunSettin
   std::optional<CompiledProgram> compiled;
   if (!asWritten) {
     CompileSettings settings = options;
+    settings.needsEntry = target != "ir" && target != "torch"; // which can be read all the same
     if (options.platform.empty() && target == "llvm")
       settings.platform = "cpu";
     else if (options.platform.empty() && target == "cuda")

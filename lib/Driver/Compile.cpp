@@ -100,9 +100,9 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
                   "'; use torch or one of kiln machines");
   // Passes make groups of kernels, so what a run starts with is decided before.
   Expected<ir::FuncOp> entry = findEntry(source.module, options.entry);
-  if (!entry)
+  if (!entry && (options.needsEntry || !options.entry.empty()))
     return refuse(entry.status().message());
-  std::string entryName = entry->getSymName().str();
+  std::string entryName = entry ? entry->getSymName().str() : "";
   if (machine)
     if (std::optional<Status> foreign = findForeignRole(source.module, *machine)) {
       printErrors({*foreign});
@@ -113,8 +113,8 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
   MLIRContext *context = compiled.module->getContext();
   PassManager passes(context);
   std::vector<std::string> names;
-  PipelineOptions pipeline{machine, options.lastPass, options.remarks, options.prove,
-                           options.mergeGroups};
+  PipelineOptions pipeline{machine,       options.lastPass,    options.remarks,
+                           options.prove, options.mergeGroups, entryName};
   if (!buildPipeline(passes, pipeline, &names))
     return refuse("there is no pass '" + options.lastPass + "' for " + options.platform +
                   "; its passes are, in order: " + llvm::join(names, ", "));
@@ -145,7 +145,12 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
   }
   if (!dumpFailed.isOk())
     return refuse(dumpFailed.message());
-  compiled.entry = *findEntry(*compiled.module, entryName);
+  if (entry) {
+    Expected<ir::FuncOp> left = findEntry(*compiled.module, entryName);
+    if (!left)
+      return refuse(left.status().message());
+    compiled.entry = *left;
+  }
   status = kGood;
   return compiled;
 }

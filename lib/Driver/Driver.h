@@ -50,12 +50,13 @@ struct CompileSettings {
   bool remarks = false;        ///< Print what passes did and why not more.
   bool prove = true;           ///< Fail where the pipes of a group are refuted.
   bool mergeGroups = true;     ///< On cpu: one function for a group, where that is possible.
+  bool needsEntry = true;      ///< Refuse a program that has no function to start with.
 };
 
 /// A program compiled for a platform, and the function a run starts with.
 struct CompiledProgram {
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  ir::FuncOp entry;
+  ir::FuncOp entry; ///< Null only where none was needed.
   const Machine *machine; ///< Null for the torch platform: only prepared.
   std::vector<std::pair<std::string, std::string>> passes = {}; ///< "00-kiln-inline.mlir", text.
   unsigned warnings = 0;                                        ///< That were printed.

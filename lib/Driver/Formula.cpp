@@ -29,8 +29,10 @@ def execute(scope):
         if isinstance(error, AssertionError) and error.args and frames[-1].filename == '<formula>':
             raise RuntimeError(misfit + str(error)) from error
         lines = [frame.lineno for frame in frames if frame.filename == '<formula>']
-        line = lines[-1] if lines else error.lineno  # compile raises nothing but SyntaxError
+        # What compile raises knows its line, unless the formula is nested too deeply for it.
+        line = lines[-1] if lines else getattr(error, 'lineno', None) or 1
         text = formula.split('\n')[line - 1].strip()
+        text = text if len(text) <= 200 else text[:200] + '...'
         reason = traceback.format_exception_only(type(error), error)[-1].strip()
         raise RuntimeError(f'line {line} of the formula, `{text}`: {reason}') from error
     finally:
@@ -61,9 +63,10 @@ def evaluate(accumulates, given, *tensors):
     if not given.any():
         wanted = ' or '.join(names[index] for index in outputs)
         raise RuntimeError(f'the formula says nothing of an output; it must assign to {wanted}')
-    if not isinstance(scope['accumulates'], int):
-        raise RuntimeError('accumulates in the formula is not an integer')
-    accumulates.fill_(scope['accumulates'])
+    count = scope['accumulates']
+    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count < 2 ** 53:
+        raise RuntimeError(f'accumulates in the formula is {count!r}; it is an integer of at least 1')
+    accumulates.fill_(count)
 )py";
 
 /// The type in which values of this one, and what the formula says of them, travel.

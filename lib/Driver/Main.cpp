@@ -1,15 +1,14 @@
 //===- Main.cpp - the command line of `kiln` and of every example ---------------------===//
 #include "Driver.h"
 
+#include "kiln/Dialect/ProgramText.h"
 #include "kiln/Jit/Jit.h"
 #include "kiln/runtime/bundle.h"
 #include "kiln/runtime/tool_output.h"
 
-#include "mlir/Parser/Parser.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/SourceMgr.h"
 
 #include <CLI/CLI.hpp>
 
@@ -322,11 +321,14 @@ int textMain(const std::string &command, const std::string &path,
   context.printOpOnDiagnostic(false);
   std::vector<Status> errors;
   OwningOpRef<ModuleOp> module;
-  // Hostile text can crash MLIR's own parser (types nested ten thousand deep, numbers that make it
+  llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file = llvm::MemoryBuffer::getFile(path);
+  if (!file)
+    return badInput("cannot read " + path + ": " + file.getError().message());
+  // What parseProgram does not refuse may still crash MLIR's own parser (numbers that make it
   // allocate without bound); that is bad input like any other.
   auto parse = [&] {
     DiagnosticCollector collector(&context, errors);
-    module = parseSourceFile<ModuleOp>(path, &context);
+    module = parseProgram((*file)->getBuffer(), path, &context);
   };
   llvm::CrashRecoveryContext::Enable();
   llvm::CrashRecoveryContext guard;
@@ -353,6 +355,20 @@ int textMain(const std::string &command, const std::string &path,
 // Entry points
 //===----------------------------------------------------------------------===//
 
+/// The program that a builder makes, or what the builder threw.
+static Expected<Program> buildProgram(const ProgramBuilder &build, const Config &config) {
+  try {
+    return build(config);
+  } catch (const std::exception &error) {
+    return Status(StatusCode::InvalidArgument,
+                  std::string("the program threw an exception while it was built: ") +
+                      error.what());
+  } catch (...) {
+    return Status(StatusCode::InvalidArgument,
+                  "the program threw what is no std::exception while it was built");
+  }
+}
+
 static int runExample(const std::string &path, const std::string &command,
                       const std::vector<std::string> &args, const ProgramBuilder &build,
                       const Example &example) {
@@ -361,7 +377,7 @@ static int runExample(const std::string &path, const std::string &command,
   std::string name = std::filesystem::path(path).filename().string();
   auto help = [&] {
     Config defaults;
-    Program program = build(defaults);
+    (void)buildProgram(build, defaults); // which declares the parameters
     std::string text = "The commands check, emit and build come first: " + name +
                        " emit --help.\n"
                        "Parameters of the program:\n";
@@ -375,14 +391,16 @@ static int runExample(const std::string &path, const std::string &command,
     return code;
   line.run.command = withoutSeeds({path, line.command}, args);
   Config config(line.config);
-  Program program = build(config);
+  Expected<Program> program = buildProgram(build, config);
   if (std::vector<std::string> wrong = config.errors(); !wrong.empty())
     return badInput(llvm::join(wrong, "\nkiln: error: "));
-  if (!program.errors().empty()) {
-    printErrors(program.errors());
+  if (!program)
+    return badInput(program.status().message());
+  if (!program->errors().empty()) {
+    printErrors(program->errors());
     return kBadInput;
   }
-  Source source{program.name(), moduleOf(program), &example, &config};
+  Source source{program->name(), moduleOf(*program), &example, &config};
   return dispatch(line, source);
 }
 

@@ -1,9 +1,8 @@
 // The ways from a program to a Compiled that need the compiler.
 #include "JitC.h"
+#include "kiln/Dialect/ProgramText.h"
 #include "kiln/Jit/ProgramSource.h"
 #include "kiln/Language/ProgramAccess.h"
-
-#include "mlir/Parser/Parser.h"
 
 using namespace mlir;
 
@@ -31,7 +30,7 @@ static Expected<std::shared_ptr<const JitSource>> sourceOf(StringRef text,
   OwningOpRef<ModuleOp> module;
   {
     DiagnosticCollector collector(&context, errors);
-    module = parseSourceString<ModuleOp>(text, &context, "program");
+    module = parseProgram(text, "program", &context);
   }
   if (!module)
     return errors.empty() ? Status(StatusCode::InvalidArgument, "cannot be read as a program")

@@ -119,6 +119,7 @@ Expected<Artifact> ProgramSource::compile(std::span<const TensorFacts> facts) co
     pm.addPass(createKilnSpecialize(specialize));
     PipelineOptions pipeline;
     pipeline.machine = findMachine("cpu");
+    pipeline.entry = EntryName;
     buildPipeline(pm, pipeline);
   });
   return prepared.isOk() ? lower(*module) : Expected<Artifact>(prepared);

@@ -76,7 +76,7 @@ static SmallVector<Value> useAs(ProgramImpl *tracer, const char *what, const Wir
 void *beginIf(Cond condition, Where where) {
   ProgramImpl *tracer = ProgramImpl::current("when", where);
   Value holds = tracer ? tracer->use(condition.value(), "condition", where) : Value();
-  if (!holds)
+  if (!holds || !tracer->canNest(where))
     return nullptr;
   auto branch = scf::IfOp::create(tracer->builder, tracer->loc(where), TypeRange(), holds, false);
   tracer->builder.setInsertionPoint(branch.thenBlock()->getTerminator());
@@ -159,7 +159,7 @@ LoopFrame beginLoop(Index lower, Index upper, Index step, const Wires &carried,
                     const LoopOptions &options, Where where) {
   LoopFrame frame{0, carried, nullptr};
   ProgramImpl *tracer = ProgramImpl::current("loop", where);
-  if (!tracer)
+  if (!tracer || !tracer->canNest(where))
     return frame;
   if (step.isConstant() && step.constant() < 1)
     tracer->error(where,
@@ -200,7 +200,7 @@ Wires endLoop(const LoopFrame &frame, const Wires &next, Where where) {
 LoopFrame beginWhile(const Wires &carried, Where where) {
   LoopFrame frame{0, carried, nullptr};
   ProgramImpl *tracer = ProgramImpl::current("loop_while", where);
-  if (!tracer)
+  if (!tracer || !tracer->canNest(where))
     return frame;
   SmallVector<Value> inits = useAll(tracer, carried, where);
   if (llvm::is_contained(inits, Value()))

@@ -11,7 +11,7 @@ namespace detail {
 
 void *beginScope(bool manual, Where where) {
   ProgramImpl *tracer = ProgramImpl::inOrchestration("scope", where);
-  if (!tracer)
+  if (!tracer || !tracer->canNest(where))
     return nullptr;
   auto op = ir::ScopeOp::create(tracer->builder, tracer->loc(where), manual);
   tracer->builder.setInsertionPointToStart(tracer->builder.createBlock(&op.getBody()));
@@ -239,6 +239,11 @@ Pipe pipe(const std::string &name, CoreRole from, CoreRole to, std::vector<PipeT
     slots = tracer->builder.getI64IntegerAttr(options.slots);
   auto op = tile::PipeOp::create(tracer->builder, tracer->loc(where), type, slots,
                                  tracer->builder.getStringAttr(name));
+  // Roles ask at once for each lane's share of a tile, so there has to be one.
+  if (failed(op.verify())) {
+    op.erase();
+    return Pipe::of(nullptr);
+  }
   return Pipe::of(Value(op).getAsOpaquePointer());
 }
 

@@ -1,5 +1,6 @@
 #include "Tracer.h"
 
+#include "kiln/Dialect/ProgramText.h"
 #include "kiln/Machine/Machine.h"
 #include "kiln/Target/Signature/Signature.h"
 
@@ -249,6 +250,19 @@ bool ProgramImpl::isIn(std::initializer_list<ir::FuncKind> kinds) const {
   return llvm::is_contained(kinds, kind);
 }
 
+bool ProgramImpl::canNest(Where where) {
+  unsigned depth = 0;
+  for (Operation *op = builder.getInsertionBlock()->getParentOp(); op; op = op->getParentOp())
+    ++depth;
+  if (depth < kMaxNesting)
+    return true;
+  if (!isTooDeep)
+    error(where, "loops, branches and scopes are nested more than " + std::to_string(kMaxNesting) +
+                     " deep here; a program nests them less deeply");
+  isTooDeep = true;
+  return false;
+}
+
 int64_t ProgramImpl::lanesOfRole() { return function.getLanesOf(role); }
 
 //===----------------------------------------------------------------------===//
@@ -383,6 +397,26 @@ detail::FunctionFrame Program::begin(const char *kind, const std::string &name,
   activeTracer = P.get();
   frame.ok = true;
   return frame;
+}
+
+void Program::abandon(const std::string &what) {
+  ir::FuncOp func = P->function;
+  Operation *innermost = P->builder.getInsertionBlock()->getParentOp();
+  P->errors.emplace_back(StatusCode::InvalidArgument,
+                         "function '" + func.getSymName().str() +
+                             "': its body threw an exception while it was recorded: " + what,
+                         sourceLocOf(innermost->getLoc()));
+  // What was recorded is half a program, but handles may still point into it.
+  OpBuilder &builder = P->builder;
+  builder.setInsertionPoint(func);
+  auto empty = cast<ir::FuncOp>(builder.cloneWithoutRegions(*func.getOperation()));
+  Block *body = builder.createBlock(&empty.getBody());
+  for (BlockArgument argument : func.getArguments())
+    body->addArgument(argument.getType(), argument.getLoc());
+  ir::FuncOp::ensureTerminator(empty.getBody(), builder, func.getLoc());
+  func->remove();
+  P->abandoned.emplace_back(func);
+  P->role.clear();
 }
 
 void Program::end(const detail::FunctionFrame &frame) {

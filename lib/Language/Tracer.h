@@ -73,6 +73,9 @@ public:
   /// incore).
   bool isIn(std::initializer_list<ir::FuncKind> kinds) const;
 
+  /// Whether one more loop, branch or scope may stand here; reports if not.
+  bool canNest(Where where);
+
   mlir::MLIRContext context;
   mlir::OpBuilder builder;
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -83,6 +86,9 @@ public:
   /// How many lanes share the work of the role being traced.
   int64_t lanesOfRole();
   bool verified = false;
+  bool isTooDeep = false; ///< canNest has reported it.
+  /// Functions whose bodies threw. Handles may still point into them.
+  std::vector<mlir::OwningOpRef<ir::FuncOp>> abandoned;
   ProgramImpl *previous = nullptr; ///< The tracer to return to when the function ends.
 
 private:

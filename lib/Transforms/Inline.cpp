@@ -27,6 +27,8 @@ void inlineCall(ir::CallOp call, ir::FuncOp helper) {
 }
 
 struct Inline : impl::KilnInlineBase<Inline> {
+  using KilnInlineBase::KilnInlineBase;
+
   void runOnOperation() override {
     SymbolTable symbols(getOperation());
     SmallVector<ir::CallOp> calls;
@@ -54,9 +56,9 @@ struct Inline : impl::KilnInlineBase<Inline> {
       for (; op != after; op = op->getNextNode())
         op->walk([&](ir::CallOp inner) { calls.push_back(inner); });
     }
-    // Nobody launches or calls them any more; a run must not start with one.
+    // Nobody launches or calls them any more; a run must not start with one by chance.
     for (ir::FuncOp helper : helpers)
-      if (symbols.symbolKnownUseEmpty(helper, getOperation()))
+      if (helper.getSymName() != entry && symbols.symbolKnownUseEmpty(helper, getOperation()))
         symbols.erase(helper);
   }
 };

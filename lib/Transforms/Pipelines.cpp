@@ -35,7 +35,8 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
   };
 
   if (options.machine) {
-    add(createKilnInline());
+    add(createKilnInline({options.entry}));
+    add(createKilnExactIndices()); // before anything is simplified
     addCleanup();
   }
   add(createKilnOutline());

@@ -24,6 +24,8 @@ static Difference notComparable() {
 }
 
 static std::string textOf(double value) {
+  if (std::isnan(value))
+    return "NaN"; // whose sign, which printf shows, means nothing
   char text[32];
   std::snprintf(text, sizeof text, "%.9g", value);
   return text;
@@ -145,5 +147,5 @@ Difference kiln::compareWithFormula(const Tensor &have, const Tensor &want, int6
   // been rounded.
   if (have.dtype() != DType::F32)
     slack += 2 * unit * sizeOfElements(want);
-  return compareFloats(have, want, unit, slack);
+  return compareFloats(have, want, unit, slack, /*nanIsEqual=*/true);
 }

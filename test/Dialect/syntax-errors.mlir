@@ -189,3 +189,24 @@ kiln.func @f() orchestration {
 
 // expected-error @below {{undefined symbol alias id 'up'}}
 kiln.func @f(%p: !up) role(aic) {}
+
+// -----
+
+// Operations of MLIR's own dialects find values that are defined later.
+kiln.func @f(%n: index) incore {
+  // expected-error @below {{'arith.addi' op operand 0 is used before it is defined; move its definition up}}
+  %a = arith.addi %b, %n : index
+  // expected-note @below {{it is defined here}}
+  %b = arith.muli %n, %n : index
+}
+
+// -----
+
+kiln.func @f(%n: index, %c: i1) incore {
+  scf.if %c {
+    // expected-error @below {{operand 1 is used before it is defined}}
+    %a = arith.addi %n, %b : index
+  }
+  // expected-note @below {{it is defined here}}
+  %b = arith.muli %n, %n : index
+}

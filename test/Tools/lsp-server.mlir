@@ -3,6 +3,15 @@
 // RUN: %any_python %S/Inputs/lsp_client.py kiln-lsp-server %t/wrong.mlir | FileCheck %s --check-prefix=WRONG
 // RUN: %any_python %S/Inputs/lsp_client.py kiln-lsp-server %t/right.mlir definition 3:15 hover 3:8 \
 // RUN:   definition 7:17 | FileCheck %s --check-prefix=RIGHT
+// RUN: %any_python -c "print('kiln.func @f(%%a: ' + 'tuple<\n' * 100000)" > %t/deep.mlir
+// RUN: %any_python %S/Inputs/lsp_client.py kiln-lsp-server %t/deep.mlir change %t/right.mlir change %t/deep.mlir \
+// RUN:   | FileCheck %s --check-prefix=DEEP
+// A text that would overflow the parser's stack is held back until it is better.
+// DEEP: serves
+// DEEP-NEXT: diagnostic 256:6: regions, types, attributes or locations are nested more than 256 deep here
+// DEEP-NEXT: change
+// DEEP-NEXT: change
+// DEEP-NEXT: diagnostic 256:6: regions, types, attributes or locations are nested more than 256 deep here
 
 //--- wrong.mlir
 kiln.func @add(%a: !kiln.tensor<4x4xf32>, %b: !kiln.tensor<4x4xi32>) incore {

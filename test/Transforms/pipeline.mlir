@@ -23,7 +23,7 @@
 // REPORT:       remark: @proj is split over aic and aiv
 // REPORT:       remark: pipes of @proj proved
 // PLATFORM:     there is no platform 'abacus'; kiln machines lists them
-// PASS:         there is no pass 'frob'; the passes are, in order: kiln-inline, canonicalize, cse, kiln-outline,
+// PASS:         there is no pass 'frob'; the passes are, in order: kiln-inline, kiln-exact-indices, canonicalize, cse, kiln-outline,
 kiln.func @main(%x: !kiln.tensor<64x64xf32>, %y: !kiln.tensor<64x64xf32>) orchestration {
   %t = kiln.incore "proj" grid(1) {
     %a = tile.load %x[0, 0] : !tile.tile<64x64xf32>

@@ -88,7 +88,7 @@ kiln.func @k(%x: !kiln.tensor<3xf32> inout) incore {
   tile.barrier
 })mlir");
   expectError(program.run("main", {poisoned(DType::F32, {3})}), StatusCode::KernelFailed,
-              {"kiln.write: index 0 lies outside the tensor", "(block [3, 0, 0])",
+              {"kiln.write: element [3] is outside 'x' (f32[3])", "(block [3, 0, 0])",
                program.lineOf("kiln.write")});
 }
 

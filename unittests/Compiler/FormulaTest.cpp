@@ -59,8 +59,41 @@ TEST_F(Formula, ToleranceGrowsWithAccumulates) {
   std::string close = "y = 2 * x + 1e-5\n";
   EXPECT_EQ(runScaled(close, {"--arg", "x=8x8:zeros"}).code, 1);
   EXPECT_EQ(runScaled(close + "accumulates = 20", {"--arg", "x=8x8:zeros"}).code, 0);
-  EXPECT_EQ(runScaled(close + "accumulates = 0.5").err,
-            "kiln: error: accumulates in the formula is not an integer\n");
+  for (std::string wrong : {"0.5", "-1", "0", "True", "18446744073709551616"})
+    EXPECT_EQ(runScaled(close + "accumulates = " + wrong).err,
+              "kiln: error: accumulates in the formula is " + wrong +
+                  "; it is an integer of at least 1\n");
+}
+
+TEST_F(Formula, NanIsRightOnlyWhereTheFormulaHasIt) {
+  Ran ran = runScaled("y = 2 * x\ny[3, 4] = math.nan");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_TRUE(has(ran.out, ", expected NaN")) << ran.out;
+  std::string roots = "y = torch.sqrt(-1 - x.abs()) * x";
+  auto negativeRoots = [](const Config &) {
+    Program p("roots");
+    p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
+      spmd("root", {1}, {},
+           [&](Index) { store(sqrt(-1.0 - abs(load(x, {0, 0}, {8, 8}))), y, {0, 0}); });
+    });
+    return p;
+  };
+  ran = run(negativeRoots, {.args = kSquares, .formula = roots}, {"--no-reference"});
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  ran = run(negativeRoots, {.args = kSquares, .formula = "y = 0 * x + 3"}, {"--no-reference"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_TRUE(has(ran.out, "[0, 0] is NaN, expected 3")) << ran.out;
+}
+
+TEST_F(Formula, NestedTooDeeplyForPython) {
+  std::string deep = "y = " + std::string(100000, '(') + "x" + std::string(100000, ')');
+  Ran ran = runScaled(deep);
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_TRUE(has(ran.err, "line 1 of the formula, `y = (")) << ran.err.substr(0, 300);
+  EXPECT_LT(ran.err.size(), 1000u);
+  ran = runScaled("y = " + std::string(100000, '-') + "x");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_LT(ran.err.size(), 1000u);
 }
 
 TEST_F(Formula, ConfigIsInScope) {

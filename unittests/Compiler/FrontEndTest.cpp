@@ -143,4 +143,26 @@ accumulates = 16
 )"});
 }
 
+TEST(FrontEndErrors, test_what_a_program_throws_is_bad_input) {
+  Ran ran = run([](const Config &) -> Program { throw std::runtime_error("no such shape"); }, {});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.err, "kiln: error: the program threw an exception while it was built: no such "
+                     "shape\n");
+  int32_t line = 0;
+  auto inBody = [&](const Config &) {
+    Program p("throws");
+    p.orchestration("main", {"x"}, [&](In<f32>) {
+      line = __LINE__ + 1;
+      spmd("k", {1}, {}, [&](Index) { throw std::runtime_error("no such tile"); });
+    });
+    return p;
+  };
+  ran = run(inBody, {});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_TRUE(has(ran.err, "FrontEndTest.cpp:" + std::to_string(line))) << ran.err;
+  EXPECT_TRUE(has(ran.err, "error: function 'main': its body threw an exception while it was "
+                           "recorded: no such tile"))
+      << ran.err;
+}
+
 } // namespace

@@ -404,4 +404,56 @@ TEST(LanguageErrors, test_poisoned_values_pass_through_loops_and_branches) {
   expectError(p, line, "takes one index per axis, not 1");
 }
 
+TEST(LanguageErrors, test_error_pipe_that_lanes_cannot_divide) {
+  uint32_t line = 0;
+  Program p("one_row");
+  p.group("g", {.lanes = 2}, {{"x", {1, 16}}, {"y", {1, 16}}}, [&](In<f32> x, Out<f32> y) {
+    line = __LINE__ + 1;
+    Pipe down = pipe<f32>("down", aic, aiv, {1, 16}, {.split = Split::UpDown});
+    role("cube", aic, [&] { push(down, load(x, {0, 0}, {1, 16})); });
+    role("vec", aiv, [&] { store(pop(down), y, {0, 0}); });
+  });
+  expectError(p, line, "split up_down cannot divide the extent 1 evenly over 2 lanes");
+}
+
+TEST(LanguageErrors, test_error_body_that_throws) {
+  uint32_t line = 0;
+  std::optional<Tile> kept;
+  Program p = kernel([&](In<f32> a, Out<f32>) {
+    kept = load(a, {0, 0}, {8, 8});
+    line = __LINE__ + 1;
+    loop(0, 4, 1, zeros<f32>(8, 8), [&](Index, Tile) -> Tile { throw std::runtime_error("no"); });
+  });
+  expectError(p, line, "function 'k': its body threw an exception while it was recorded: no");
+  // The program is still one that can be recorded into, but not with what is left of the body.
+  uint32_t use = 0;
+  p.kernel("other", {"b"}, [&](Out<f32> b) {
+    use = __LINE__ + 1;
+    store(*kept, b, {0, 0});
+  });
+  ASSERT_EQ(p.errors().size(), 2u);
+  EXPECT_EQ(p.errors()[1].location().line, int32_t(use));
+}
+
+TEST(LanguageErrors, test_error_body_that_throws_what_is_no_exception) {
+  Program p("test");
+  uint32_t line = __LINE__ + 1;
+  p.kernel("k", {"a"}, [&](In<f32>) { throw 1; });
+  expectError(p, line,
+              "its body threw an exception while it was recorded: what is no std::exception");
+}
+
+static void nest(Index n, int depth) {
+  if (depth > 0)
+    loop(0, n, 1, [&](Index) { nest(n, depth - 1); });
+}
+
+TEST(LanguageErrors, test_error_loops_nested_too_deeply) {
+  Program shallow = kernel([&](In<f32> a, Out<f32>) { nest(a.dim(0), 200); });
+  EXPECT_TRUE(shallow.errors().empty());
+  Program deep = kernel([&](In<f32> a, Out<f32>) { nest(a.dim(0), 5000); });
+  ASSERT_EQ(deep.errors().size(), 1u);
+  EXPECT_NE(deep.errors()[0].message().find("nested more than 256 deep here"), std::string::npos);
+}
+
 } // namespace

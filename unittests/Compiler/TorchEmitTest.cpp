@@ -131,7 +131,7 @@ TEST(TorchEmit, GroupsRunUnderTheScheduler) {
               "    ])\n"
               "    _check_drained('fused')\n"))
       << source;
-  EXPECT_TRUE(has(source, "    up_tile = yield from _tpop_from_aiv_g(up, 1)\n"
+  EXPECT_TRUE(has(source, "    up_tile = yield from _tpop_from_aiv_g(up, 1, 8)\n"
                           "    _tfree_to_aiv(up)\n"
                           "    yield from _tpush_to_aiv_g(down, up_tile, 1)\n"))
       << source;
@@ -154,6 +154,38 @@ kiln.func @k(%x: !kiln.tensor<?x64xf8E5M2> inout, %table: !kiln.tensor<4x?xi32> 
                   "    _scatter_rows(values, x, (0, 8), table, (3, 0), add=lambda old, new: "
                   "_to_f8(_from_f8(old, 'e5m2') + new, 'e5m2'))\n"))
       << source;
+}
+
+TEST(TorchEmit, AllocationsKeepTheirNames) {
+  std::string source = Module(R"mlir(
+kiln.func @k(%x: !kiln.tensor<8x8xf32> inout) incore {
+}
+kiln.func @main(%x: !kiln.tensor<8x8xf32>) orchestration {
+  %plus1 = kiln.alloc() : !kiln.tensor<8x8xf32>
+  kiln.submit @k(%plus1)
+  %0 = kiln.alloc() : !kiln.tensor<8x8xf32>
+  kiln.submit @k(%0)
+})mlir")
+                           .emit();
+  EXPECT_TRUE(has(source, "    plus1 = _alloc((8, 8), torch.float32)\n    k(plus1)\n"
+                          "    tensor = _alloc((8, 8), torch.float32)\n    k(tensor)\n"))
+      << source;
+}
+
+TEST(TorchEmit, RolesWithoutAGroupCanBeRead) {
+  Module roles(R"mlir(
+kiln.func @vec(%x: !kiln.tensor<8x8xf32> in, %p: !tile.pipe<aiv -> aic, 8x8xf32>) role(aiv) {
+  %t = tile.load %x[0, 0] : !tile.tile<8x8xf32>
+  tile.push %t, %p
+}
+kiln.func @cube(%y: !kiln.tensor<8x8xf32> out, %p: !tile.pipe<aiv -> aic, 8x8xf32>) role(aic) {
+  %t = tile.pop %p : !tile.tile<8x8xf32>
+  tile.store %t, %y[0, 0]
+})mlir");
+  std::string source = roles.emit();
+  EXPECT_TRUE(has(source, "\ndef vec(x, p):\n")) << source;
+  EXPECT_TRUE(has(source, "\ndef cube(y, p):\n")) << source;
+  EXPECT_FALSE(has(source, "def run(")) << source;
 }
 
 TEST(TorchEmit, UnboundedSlotsAreSaid) {

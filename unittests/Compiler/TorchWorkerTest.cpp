@@ -240,6 +240,93 @@ def alone(a, b, out, n):
   EXPECT_TRUE(data.isRight());
 }
 
+TEST_F(TorchRun, APopOfAPipeFilledByHandTakesOneTilesParts) {
+  std::string source = emit(R"mlir(
+kiln.func @send(%x: !kiln.tensor<16x4xf32> in, %p: !tile.pipe<aiv -> aic, 8x4xf32, up_down>) role(aiv) {
+  %a = tile.load %x[0, 0] : !tile.tile<4x4xf32>
+  tile.push %a, %p
+}
+kiln.func @join(%y: !kiln.tensor<16x4xf32> out, %p: !tile.pipe<aiv -> aic, 8x4xf32, up_down>) role(aic) {
+  %a = tile.pop %p : !tile.tile<8x4xf32>
+  tile.free %p
+  %b = tile.pop %p : !tile.tile<8x4xf32>
+  tile.free %p
+  tile.store %a, %y[8, 0]
+  tile.store %b, %y[0, 0]
+}
+)mlir") + R"py(
+
+def alone(x, y):
+    for row in range(0, 16, 4):
+        sent = _tpush_to_aic('in', x[row:row + 4], 1)
+        assert sent.equal(x[row:row + 4])
+    join(y, 'in')
+
+
+def too_few(x, y):
+    send(x, 'rest')
+    join(y, 'rest')
+
+)py";
+  Tensor x = numbers({16, 4}, 1), y = tensor(DType::F32, {16, 4});
+  std::vector<TorchArgument> args = {x, y};
+  Status status = Worker->run(source, "alone", args);
+  ASSERT_TRUE(status.isOk()) << status.str();
+  for (int i = 0; i < 64; ++i)
+    ASSERT_EQ(y.dataAs<float>()[(i + 32) % 64], x.dataAs<float>()[i]) << i;
+  EXPECT_EQ(Worker->run(source, "too_few", args).message(),
+            "RuntimeError: only 1 parts of a tile of extent 8 are queued");
+}
+
+TEST_F(TorchRun, APushReturnsWhatItSent) {
+  std::string source = emit(residual(tile::Split::UpDown, 2)) + R"py(
+
+def sends(x, y):
+    y.copy_(_tpush_to_aic('in', x, 1))
+    for request in _tpush_to_aic_g('in', x, 1):
+        assert request.ready()
+)py";
+  Tensor x = numbers({4, 4}, 1), y = tensor(DType::F32, {4, 4});
+  std::vector<TorchArgument> args = {x, y};
+  Status status = Worker->run(source, "sends", args);
+  ASSERT_TRUE(status.isOk()) << status.str();
+  EXPECT_EQ(y.dataAs<float>()[7], x.dataAs<float>()[7]);
+}
+
+/// Loops and branches in one another, as deep as Python would never take them.
+std::string deepLoops(unsigned depth) {
+  std::string body, end;
+  for (unsigned level = 0; level < depth; ++level) {
+    std::string n = std::to_string(level);
+    body += level % 2 == 0
+                ? "%i" + n + " = scf.for %k" + n + " = %zero to %two step %one iter_args(%c" + n +
+                      " = " + (level == 0 ? "%zero" : "%c" + std::to_string(level - 2)) +
+                      ") -> (index) {\n"
+                : "%i" + n + " = scf.if %yes -> (index) {\n";
+    end = (level % 2 == 0 ? "scf.yield %i" + std::to_string(level + 1) + " : index\n}\n"
+                          : "scf.yield %i" + std::to_string(level + 1) +
+                                " : index\n} else {\n scf.yield %zero : index\n}\n") +
+          end;
+  }
+  return body + "%i" + std::to_string(depth) + " = arith.addi %c" +
+         std::to_string((depth - 1) / 2 * 2) + ", %one : index\n" + end;
+}
+
+TEST_F(TorchRun, LoopsNestedDeeperThanPythonTakesThem) {
+  // Each loop runs once.
+  std::string text = "kiln.func @k(%y: !kiln.tensor<1xi64> out, %two: index, %yes: i1) incore {\n"
+                     "%zero = arith.constant 0 : index\n%one = arith.constant 1 : index\n" +
+                     deepLoops(112) +
+                     "%w = arith.index_cast %i0 : index to i64\nkiln.write %w, %y[0]\n}\n";
+  Tensor y = tensor(DType::I64, {1});
+  std::vector<TorchArgument> args = {y, ScalarBits::fromInt(DType::Index, 1),
+                                     ScalarBits::fromInt(DType::I1, 1)};
+  std::string source = emit(text);
+  Status status = Worker->run(source, "k", args);
+  ASSERT_TRUE(status.isOk()) << status.str() << source;
+  EXPECT_EQ(*y.getInt({0}), 1);
+}
+
 //===----------------------------------------------------------------------===//
 // The worker
 //===----------------------------------------------------------------------===//

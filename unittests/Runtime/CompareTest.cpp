@@ -77,6 +77,14 @@ TEST(Compare, test_reference_floats_scale_with_the_data) {
   EXPECT_FALSE(agrees(DType::BF16, 1.0625, 1));
 }
 
+TEST(Compare, test_nan_is_written_as_a_word) {
+  EXPECT_EQ(compareWithFormula(pair(DType::F32, -NAN, 1), pair(DType::F32, 3, 1), 1).where(),
+            "[0, 0] is NaN, expected 3");
+  EXPECT_EQ(compareWithFormula(pair(DType::F32, 3, 1), pair(DType::F32, -NAN, 1), 1).where(),
+            "[0, 0] is 3, expected NaN");
+  EXPECT_TRUE(compareWithFormula(pair(DType::F32, -NAN, 1), pair(DType::F32, NAN, 1), 1).ok);
+}
+
 TEST(Compare, test_formula_integers_are_exact) {
   Tensor have = *Tensor::empty(DType::I64, {1}), want = *Tensor::empty(DType::I64, {1});
   ASSERT_TRUE(have.setInt({0}, (int64_t(1) << 60) + 1).isOk());

@@ -18,6 +18,7 @@
 #include "kiln/Language/Ops.h"
 #include "kiln/runtime/status.h"
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -143,15 +144,31 @@ private:
     detail::FunctionFrame frame =
         begin(kind, name, params, detail::Lambda<Body>::types(), options, where);
     if (frame.ok)
-      detail::Lambda<Body>::call(body, frame);
+      record([&] { detail::Lambda<Body>::call(body, frame); });
     end(frame);
     return Kernel(name);
+  }
+  /// Runs a body; what it throws is a mistake of the program like any other.
+  template <std::invocable Body> void record(Body body) {
+#ifdef __cpp_exceptions
+    try {
+      body();
+    } catch (const std::exception &error) {
+      abandon(error.what());
+    } catch (...) {
+      abandon("what is no std::exception");
+    }
+#else
+    body();
+#endif
   }
   detail::FunctionFrame begin(const char *kind, const std::string &name,
                               const std::vector<Param> &params,
                               std::vector<detail::ParamType> types, GroupOptions options,
                               Where where);
   void end(const detail::FunctionFrame &frame);
+  /// Reports that the body of the function being traced threw, and leaves that function empty.
+  void abandon(const std::string &what);
 
   std::unique_ptr<ProgramImpl> P;
 };

@@ -8,8 +8,22 @@ def KilnInline : Pass<"kiln-inline", "::mlir::ModuleOp"> {
   let summary = "replace calls of helpers in kernels by their bodies";
   let description = [{
     A kernel may call another as a helper; roles, pipes and memory are planned for one body. A helper that nobody
-    launches or calls any more is removed.
+    launches or calls any more is removed, unless it is the entry.
   }];
+  let options = [
+    Option<"entry", "entry", "std::string", "", "The function that a run starts with, which stays">,
+  ];
+}
+
+def KilnExactIndices : Pass<"kiln-exact-indices", "::mlir::ModuleOp"> {
+  let summary = "write index arithmetic so that MLIR's simplifications keep its meaning";
+  let description = [{
+    MLIR's canonicalizer takes an index that is cast to a narrow integer and back for the index itself, and wraps the
+    constants that it computes. The casts are written in two steps, through i64; constants that come to more than 64 bits,
+    by themselves or together in a sum or product, are an error. Everything else that leaves 64 bits is a fault where the
+    program runs.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def KilnSpecialize : Pass<"kiln-specialize", "::mlir::ModuleOp"> {

@@ -3,7 +3,9 @@
 #include "kiln/Dialect/Kiln/Members.h"
 #include "kiln/Machine/Machine.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 
@@ -236,11 +238,32 @@ void FuncOp::print(OpAsmPrinter &printer) {
 // Rules of a function on its own
 //===----------------------------------------------------------------------===//
 
+/// That no two functions have one name: asked once for the module, by its first function.
+static LogicalResult verifyDistinctNames(FuncOp func) {
+  Region *around = func->getParentRegion();
+  if (!around || *around->getOps<FuncOp>().begin() != func)
+    return success();
+  llvm::StringMap<FuncOp> known;
+  for (auto other : around->getOps<FuncOp>()) {
+    auto [entry, isNew] = known.try_emplace(other.getSymName(), other);
+    if (isNew)
+      continue;
+    InFlightDiagnostic diag = other.emitError("there are two functions @")
+                              << other.getSymName()
+                              << "; give one of them another name, also where it is launched";
+    diag.attachNote(entry->second.getLoc()) << "the other one is here";
+    return diag;
+  }
+  return success();
+}
+
 LogicalResult FuncOp::verify() {
   if (Operation *parent = (*this)->getParentOp(); parent && !isa<ModuleOp>(parent))
     return emitOpError("stands in '") << parent->getName() << "'; functions stand in a module";
   if (getSymName().empty())
     return emitOpError("needs a name");
+  if (failed(verifyDistinctNames(*this)))
+    return failure();
   FuncKind kind = getKind();
   if ((kind == FuncKind::Role) != getRole().has_value())
     return emitOpError("a role function names its role, and only a role function does");
@@ -327,6 +350,31 @@ static LogicalResult verifyReferences(Operation *op) {
   return success();
 }
 
+/// That every operand is made before it is used. MLIR looks at this later, in words that only
+/// compiler writers understand.
+static LogicalResult verifyOrder(Operation *op) {
+  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+    Operation *def = operand.getDefiningOp();
+    Operation *user = def ? def->getBlock()->findAncestorOpInBlock(*op) : nullptr;
+    if (!user || (user != def && def->isBeforeInBlock(user)))
+      continue;
+    InFlightDiagnostic diag = op->emitOpError("operand ")
+                              << index << " is used before it is defined; move its definition up";
+    diag.attachNote(def->getLoc()) << "it is defined here";
+    return diag;
+  }
+  return success();
+}
+
+/// A step that is computed is looked at when the loop runs.
+static LogicalResult verifyStep(Operation *op) {
+  auto loop = dyn_cast<scf::ForOp>(op);
+  std::optional<int64_t> step = loop ? getConstantIntValue(loop.getStep()) : std::nullopt;
+  if (step && *step < 1)
+    return op->emitOpError("has the step ") << *step << "; the step of a loop is at least 1";
+  return success();
+}
+
 LogicalResult FuncOp::verifyRegions() {
   WalkResult result = getBody().walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
     if (isa<ReturnOp>(op))
@@ -334,7 +382,8 @@ LogicalResult FuncOp::verifyRegions() {
     FuncKind kind = getKind();
     if (auto incore = op->getParentOfType<IncoreOp>(); incore && kind == FuncKind::Orchestration)
       kind = FuncKind::Incore;
-    if (failed(verifyPlacement(op, kind)) || failed(verifyReferences(op)))
+    if (failed(verifyPlacement(op, kind)) || failed(verifyReferences(op)) ||
+        failed(verifyOrder(op)) || failed(verifyStep(op)))
       return WalkResult::interrupt();
     return WalkResult::advance();
   });
@@ -362,8 +411,9 @@ LogicalResult ReturnOp::verify() {
       return diag;
     }
     if (auto *earlier = llvm::find(seen, value); earlier != seen.end())
-      return emitOpError("result ") << index << " names a tensor that is returned already, as result "
-                                    << earlier - seen.begin();
+      return emitOpError("result ")
+             << index << " names a tensor that is returned already, as result "
+             << earlier - seen.begin();
     seen.push_back(value);
   }
   return success();

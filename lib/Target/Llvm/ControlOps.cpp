@@ -128,7 +128,8 @@ Trips tripsOf(KernelEmitter &e, scf::ForOp op) {
   Builder &b = e.b;
   llvm::Value *lower = e.scalar(op.getLowerBound()), *upper = e.scalar(op.getUpperBound());
   llvm::Value *step = e.scalar(op.getStep());
-  e.check(b.CreateICmpSGT(step, b.bits(step, 0)), op, "the step of the loop is not positive");
+  e.check(b.CreateICmpSGT(step, b.bits(step, 0)), op,
+          Message("the step of the loop is ") << step << std::string("; it must be positive"));
   // Counting trips is exact for all bounds; adding the step could run over the end.
   llvm::Value *runs =
       op.getUnsignedCmp() ? b.CreateICmpULT(lower, upper) : b.CreateICmpSLT(lower, upper);

@@ -4,6 +4,7 @@
 #include "DebugInfo.h"
 
 #include "kiln/Target/Signature/Signature.h"
+#include "kiln/Target/Signature/TensorName.h"
 
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/MDBuilder.h"
@@ -183,16 +184,35 @@ llvm::Constant *KernelEmitter::text(StringRef string) {
   return known;
 }
 
-void KernelEmitter::check(llvm::Value *holds, Operation *op, const std::string &message) {
-  if (auto *known = dyn_cast<llvm::ConstantInt>(holds); known && known->isOne())
+void KernelEmitter::checkAll(ArrayRef<llvm::Value *> conditions, Operation *op,
+                             const Message &message) {
+  llvm::BasicBlock *fails = nullptr;
+  for (llvm::Value *holds : conditions) {
+    if (auto *known = dyn_cast<llvm::ConstantInt>(holds); known && known->isOne())
+      continue;
+    if (!fails)
+      fails = b.block("fails");
+    llvm::BasicBlock *goesOn = b.block("checked");
+    auto *branch = b.CreateCondBr(holds, goesOn, fails);
+    llvm::MDBuilder weights(b.getContext());
+    branch->setMetadata(llvm::LLVMContext::MD_prof, weights.createLikelyBranchWeights());
+    b.SetInsertPoint(goesOn);
+  }
+  if (!fails)
     return;
-  llvm::BasicBlock *fails = b.block("fails"), *goesOn = b.block("checked");
-  auto *branch = b.CreateCondBr(holds, goesOn, fails);
-  llvm::MDBuilder weights(b.getContext());
-  branch->setMetadata(llvm::LLVMContext::MD_prof, weights.createLikelyBranchWeights());
+  llvm::IRBuilder<>::InsertPointGuard guard(b);
   b.SetInsertPoint(fails);
   emitFailure(op, message);
-  b.SetInsertPoint(goesOn);
+}
+
+void KernelEmitter::check(llvm::Value *holds, Operation *op, const Message &message) {
+  checkAll(holds, op, message);
+}
+
+Message &KernelEmitter::describe(Message &message, Value tensor) {
+  const TensorView &view = this->tensor(tensor);
+  return message << describeTensor(tensor) + " (" + toString(view.type) << ArrayRef(view.extents)
+                 << std::string(")");
 }
 
 std::pair<llvm::Value *, int32_t> KernelEmitter::sourceOf(Operation *op) {
@@ -222,23 +242,30 @@ llvm::Value *KernelEmitter::allocate(Operation *op, llvm::Value *bytes) {
   return memory;
 }
 
-void KernelEmitter::emitFailure(Operation *op, const std::string &message) {
+void KernelEmitter::emitFailure(Operation *op, const Message &message) {
   auto [file, line] = sourceOf(op);
+  llvm::Value *text =
+      (Message(op->getName().getStringRef().str() + ": ") << message).emit(b, Module);
   llvm::Value *report = context(offsetof(kiln_context, report), b.getPtrTy());
   auto *type = llvm::FunctionType::get(
       b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getPtrTy(), b.getInt32Ty()}, false);
-  b.CreateCall(
-      type, report,
-      {Context, text(op->getName().getStringRef().str() + ": " + message), file, b.getInt32(line)});
+  b.CreateCall(type, report, {Context, text, file, b.getInt32(line)});
   b.CreateRet(b.getInt32(KILN_FAIL));
 }
 
 void KernelEmitter::checkBox(Operation *op, ArrayRef<llvm::Value *> at, tile::TileType box,
                              tile::TileType around) {
+  auto shapeOf = [](tile::TileType tile) {
+    return std::to_string(tile.getRows()) + "x" + std::to_string(tile.getCols());
+  };
+  Values inside;
   for (unsigned axis : {0u, 1u}) {
     llvm::Value *most = b.index(around.getExtent(axis) - box.getExtent(axis));
-    check(b.CreateICmpULE(at[axis], most), op, "the box lies outside the tile");
+    inside.push_back(b.CreateICmpULE(at[axis], most));
   }
+  Message message("a box of " + shapeOf(box) + " at ");
+  message << at << " lies outside the tile of " + shapeOf(around);
+  checkAll(inside, op, message);
 }
 
 //===----------------------------------------------------------------------===//

@@ -14,6 +14,7 @@
 
 #include "Contraction.h"
 #include "Elements.h"
+#include "Message.h"
 #include "TilePlan.h"
 #include "Traits.h"
 
@@ -119,7 +120,12 @@ public:
   Window window(mlir::Operation *op, mlir::Value tensor, llvm::ArrayRef<llvm::Value *> indices,
                 llvm::ArrayRef<llvm::Value *> valid, int64_t rows, int64_t cols);
   /// Fails the kernel at run time unless the condition holds.
-  void check(llvm::Value *holds, mlir::Operation *op, const std::string &message);
+  void check(llvm::Value *holds, mlir::Operation *op, const Message &message);
+  /// The same for several conditions with one message, of which one may be false for sure.
+  void checkAll(llvm::ArrayRef<llvm::Value *> conditions, mlir::Operation *op,
+                const Message &message);
+  /// "'x' (f32[4, 8])", at the end of a message.
+  Message &describe(Message &message, mlir::Value tensor);
   /// Fails the kernel unless a box lies inside a tile.
   void checkBox(mlir::Operation *op, llvm::ArrayRef<llvm::Value *> at, tile::TileType box,
                 tile::TileType around);
@@ -159,7 +165,7 @@ protected:
   /// Everything between the entry of the function and its return.
   virtual void emitBody();
   /// Says what is wrong at run time, and returns from the function.
-  virtual void emitFailure(mlir::Operation *op, const std::string &message);
+  virtual void emitFailure(mlir::Operation *op, const Message &message);
 
   ir::FuncOp Func;
   llvm::Module &Module;

@@ -26,15 +26,14 @@ Window KernelEmitter::window(Operation *op, Value name, ArrayRef<llvm::Value *> 
   w.right = valid.empty() ? b.index(cols) : clamp(valid[1], cols);
   llvm::Value *isEmpty = b.CreateOr(b.CreateICmpEQ(w.bottom, zero), b.CreateICmpEQ(w.right, zero));
   llvm::Value *offset = zero;
+  Values touches; // on each axis
   for (int axis = 0; axis < rank; ++axis) {
     llvm::Value *index = indices[axis], *extent = tensor.extents[axis];
     int64_t covered = axis == rowAxis ? rows : axis == colAxis ? cols : 1;
     llvm::Value *isOutside =
         b.CreateOr(b.CreateICmpSGE(index, extent), b.CreateICmpSLE(index, b.index(-covered)));
     llvm::Value *isNothing = b.CreateAnd(b.CreateICmpEQ(index, zero), b.CreateICmpEQ(extent, zero));
-    check(b.CreateOr(b.CreateNot(isOutside), b.CreateOr(isEmpty, isNothing)), op,
-          "a tile of " + std::to_string(rows) + "x" + std::to_string(cols) +
-              " lies wholly outside its tensor");
+    touches.push_back(b.CreateOr(b.CreateNot(isOutside), b.CreateOr(isEmpty, isNothing)));
     isEmpty = b.CreateOr(isEmpty, isOutside);
     llvm::Value *from = b.max(b.CreateNeg(index), zero), *to = b.CreateSub(extent, index);
     if (axis == rowAxis) {
@@ -46,6 +45,9 @@ Window KernelEmitter::window(Operation *op, Value name, ArrayRef<llvm::Value *> 
     }
     offset = b.add(offset, b.mul(index, tensor.strides[axis]));
   }
+  Message message("a tile of " + std::to_string(rows) + "x" + std::to_string(cols) + " at ");
+  message << indices << std::string(" lies wholly outside ");
+  checkAll(touches, op, describe(message, name));
   w.bottom = b.CreateSelect(isEmpty, zero, w.bottom);
   w.right = b.CreateSelect(isEmpty, zero, w.right);
   w.isWhole = b.allOf({b.CreateICmpEQ(w.top, zero), b.CreateICmpEQ(w.bottom, b.index(rows)),

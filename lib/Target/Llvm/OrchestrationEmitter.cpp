@@ -308,10 +308,9 @@ void OrchestrationEmitter::emitBlock(Block &block) {
   callTable(offsetof(Functions, release), b.getVoidTy(), {top});
 }
 
-void OrchestrationEmitter::emitFailure(Operation *op, const std::string &message) {
-  V *status = callTable(offsetof(Functions, fail), b.getInt32Ty(),
-                        {source(op), text(op->getName().getStringRef().str() + ": " + message)});
-  b.CreateRet(status);
+void OrchestrationEmitter::emitFailure(Operation *op, const Message &message) {
+  V *text = (Message(op->getName().getStringRef().str() + ": ") << message).emit(b, Module);
+  b.CreateRet(callTable(offsetof(Functions, fail), b.getInt32Ty(), {source(op), text}));
 }
 
 bool isLoweredInOrchestrations(OperationName name) {

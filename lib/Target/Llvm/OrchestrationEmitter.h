@@ -36,7 +36,7 @@ public:
 
 protected:
   void emitBody() override;
-  void emitFailure(mlir::Operation *op, const std::string &message) override;
+  void emitFailure(mlir::Operation *op, const Message &message) override;
 
 private:
   llvm::ArrayRef<std::string> Kernels;

@@ -1,6 +1,13 @@
-// The arith dialect on scalars. What arith leaves undefined is defined: a division by zero fails
-// the kernel, a shift by the width or more shifts everything out, float to integer saturates.
+// The arith dialect on scalars. Integers wrap, but an index that leaves its 64 bits fails the
+// kernel. What arith leaves undefined is defined: a division by zero fails the kernel, a shift by
+// the width or more shifts everything out, float to integer saturates.
 #include "KernelEmitter.h"
+
+#include "kiln/Dialect/IndexRange.h"
+
+#include "llvm/IR/Intrinsics.h"
+
+#include <limits>
 
 using namespace mlir;
 
@@ -19,10 +26,40 @@ template <auto F> void intBinary(KernelEmitter &e, Operation *op) {
   e.setScalar(op->getResult(0), F(e.b, e.scalar(op->getOperand(0)), e.scalar(op->getOperand(1))));
 }
 
+void checkFits(KernelEmitter &e, Operation *op, llvm::Value *fits) {
+  Message message("the result for ");
+  message << e.scalar(op->getOperand(0)) << std::string(" and ") << e.scalar(op->getOperand(1))
+          << std::string(" does not fit the 64 bits of an index");
+  e.check(fits, op, message);
+}
+
+/// Exact arithmetic: an integer wraps, but an index that leaves its 64 bits fails the kernel.
+template <auto F, llvm::Intrinsic::ID withOverflow>
+void sumOrProduct(KernelEmitter &e, Operation *op) {
+  if (!mayLeaveIndex(op))
+    return intBinary<F>(e, op);
+  llvm::Value *x = e.scalar(op->getOperand(0)), *y = e.scalar(op->getOperand(1));
+  llvm::Value *both = e.b.CreateBinaryIntrinsic(withOverflow, x, y);
+  checkFits(e, op, e.b.CreateNot(e.b.CreateExtractValue(both, 1)));
+  e.setScalar(op->getResult(0), e.b.CreateExtractValue(both, 0));
+}
+
 template <auto F> void division(KernelEmitter &e, Operation *op) {
   llvm::Value *divisor = e.scalar(op->getOperand(1));
-  e.check(e.b.CreateICmpNE(divisor, e.b.bits(divisor, 0)), op, "integer division by zero");
+  e.check(e.b.CreateICmpNE(divisor, e.b.bits(divisor, 0)), op,
+          Message("integer division of ")
+              << e.scalar(op->getOperand(0)) << std::string(" by zero"));
   intBinary<F>(e, op);
+}
+
+/// A signed quotient, which overflows only where the least index is divided by -1.
+template <auto F> void quotient(KernelEmitter &e, Operation *op) {
+  if (mayLeaveIndex(op)) {
+    llvm::Value *x = e.scalar(op->getOperand(0)), *y = e.scalar(op->getOperand(1));
+    llvm::Value *least = e.b.index(std::numeric_limits<int64_t>::min());
+    checkFits(e, op, e.b.CreateOr(e.b.CreateICmpNE(x, least), e.b.CreateICmpNE(y, e.b.index(-1))));
+  }
+  division<F>(e, op);
 }
 
 /// Quotient and remainder, signed; dividing by -1, which overflows once, is a negation.
@@ -142,9 +179,12 @@ void addScalarOps(OpTable &table) {
   table.add<arith::CmpIOp, compareInts>();
   table.add<arith::CmpFOp, compareFloats>();
 
-  table.add<arith::AddIOp, intBinary<[](B &b, V *x, V *y) { return b.CreateAdd(x, y); }>>();
-  table.add<arith::SubIOp, intBinary<[](B &b, V *x, V *y) { return b.CreateSub(x, y); }>>();
-  table.add<arith::MulIOp, intBinary<[](B &b, V *x, V *y) { return b.CreateMul(x, y); }>>();
+  table.add<arith::AddIOp, sumOrProduct<[](B &b, V *x, V *y) { return b.CreateAdd(x, y); },
+                                        I::sadd_with_overflow>>();
+  table.add<arith::SubIOp, sumOrProduct<[](B &b, V *x, V *y) { return b.CreateSub(x, y); },
+                                        I::ssub_with_overflow>>();
+  table.add<arith::MulIOp, sumOrProduct<[](B &b, V *x, V *y) { return b.CreateMul(x, y); },
+                                        I::smul_with_overflow>>();
   table.add<arith::AndIOp, intBinary<[](B &b, V *x, V *y) { return b.CreateAnd(x, y); }>>();
   table.add<arith::OrIOp, intBinary<[](B &b, V *x, V *y) { return b.CreateOr(x, y); }>>();
   table.add<arith::XOrIOp, intBinary<[](B &b, V *x, V *y) { return b.CreateXor(x, y); }>>();
@@ -162,12 +202,12 @@ void addScalarOps(OpTable &table) {
   table.add<arith::MaxSIOp, intBinary<intrinsic<I::smax>>>();
   table.add<arith::MinUIOp, intBinary<intrinsic<I::umin>>>();
   table.add<arith::MaxUIOp, intBinary<intrinsic<I::umax>>>();
-  table.add<arith::DivSIOp, division<[](B &b, V *x, V *y) { return divRem(b, x, y).first; }>>();
+  table.add<arith::DivSIOp, quotient<[](B &b, V *x, V *y) { return divRem(b, x, y).first; }>>();
   table.add<arith::RemSIOp, division<[](B &b, V *x, V *y) { return divRem(b, x, y).second; }>>();
   table.add<arith::FloorDivSIOp,
-            division<[](B &b, V *x, V *y) { return roundedDiv(b, x, y, false); }>>();
+            quotient<[](B &b, V *x, V *y) { return roundedDiv(b, x, y, false); }>>();
   table.add<arith::CeilDivSIOp,
-            division<[](B &b, V *x, V *y) { return roundedDiv(b, x, y, true); }>>();
+            quotient<[](B &b, V *x, V *y) { return roundedDiv(b, x, y, true); }>>();
   table.add<arith::DivUIOp, division<[](B &b, V *x, V *y) { return b.CreateUDiv(x, y); }>>();
   table.add<arith::RemUIOp, division<[](B &b, V *x, V *y) { return b.CreateURem(x, y); }>>();
   table.add<arith::CeilDivUIOp, division<[](B &b, V *x, V *y) {

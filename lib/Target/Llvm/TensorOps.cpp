@@ -15,10 +15,14 @@ void slice(KernelEmitter &e, ir::SliceOp op) {
   llvm::Value *start = b.index(0), *zero = b.index(0);
   for (unsigned axis = 0; axis < offsets.size(); ++axis) {
     llvm::Value *rest = b.CreateSub(from.extents[axis], offsets[axis]);
+    Message message("slice [");
+    message << offsets[axis] << std::string(", +") << sizes[axis]
+            << ") of axis " + std::to_string(axis) + " is outside its extent " << from.extents[axis]
+            << std::string("; the tensor is ");
     e.check(b.allOf({b.CreateICmpSGE(offsets[axis], zero), b.CreateICmpSGE(sizes[axis], zero),
                      b.CreateICmpSLE(offsets[axis], from.extents[axis]),
                      b.CreateICmpSLE(sizes[axis], rest)}),
-            op, "axis " + std::to_string(axis) + " of the slice lies outside its tensor");
+            op, e.describe(message, op.getTensor()));
     start = b.add(start, b.mul(offsets[axis], from.strides[axis]));
     if (llvm::is_contained(op.getDropped(), axis)) {
       e.check(b.CreateICmpEQ(sizes[axis], b.index(1)), op,
@@ -90,7 +94,8 @@ llvm::Value *countBytes(KernelEmitter &e, ir::AllocOp op, const TensorView &view
   Builder &b = e.b;
   llvm::Value *bytes = b.index(sizeOf(view.type)), *fits = b.getTrue();
   for (llvm::Value *extent : view.extents) {
-    e.check(b.CreateICmpSGE(extent, b.index(0)), op, "an extent is negative");
+    e.check(b.CreateICmpSGE(extent, b.index(0)), op,
+            Message("the extents ") << ArrayRef(view.extents) << std::string(" are negative"));
     llvm::Value *product =
         b.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow, bytes, extent);
     bytes = b.CreateExtractValue(product, 0);
@@ -117,12 +122,15 @@ template <typename Op> llvm::Value *elementAddress(KernelEmitter &e, Op op) {
   const TensorView &tensor = e.tensor(op.getTensor());
   Values at = e.indices(op.getStaticIndices(), op.getIndices());
   llvm::Value *offset = b.index(0);
+  Values inside;
   for (unsigned axis = 0; axis < at.size(); ++axis) {
     // Negative as unsigned is beyond every extent.
-    e.check(b.CreateICmpULT(at[axis], tensor.extents[axis]), op,
-            "index " + std::to_string(axis) + " lies outside the tensor");
+    inside.push_back(b.CreateICmpULT(at[axis], tensor.extents[axis]));
     offset = b.add(offset, b.mul(at[axis], tensor.strides[axis]));
   }
+  Message message("element ");
+  message << at << std::string(" is outside ");
+  e.checkAll(inside, op, e.describe(message, op.getTensor()));
   return b.offset(memoryType(b, tensor.type), tensor.data, offset);
 }
 

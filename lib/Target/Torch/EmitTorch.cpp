@@ -29,7 +29,7 @@ public:
   const std::string &entryName() const { return EntryName; }
 
 private:
-  bool needsRun() const { return Functions.size() > 1 && Prog.nameOf(Entry) != "run"; }
+  bool needsRun() const { return Entry && Functions.size() > 1 && Prog.nameOf(Entry) != "run"; }
   std::string groupComment(ir::FuncOp group);
   std::string header() const;
   std::string runFunction();
@@ -42,17 +42,22 @@ private:
 };
 
 Status ProgramEmitter::plan() {
-  Expected<ir::FuncOp> entry = findEntry(Prog.module, Prog.options.entry);
-  if (!entry)
-    return entry.status();
-  Entry = *entry;
   for (ir::FuncKind kind : kOrder)
     for (auto func : Prog.module.getOps<ir::FuncOp>())
       if (func.getKind() == kind)
         Functions.push_back(func);
+  // Roles without a group are there to be called one by one, on pipes that were filled by hand.
+  bool hasOnlyRoles =
+      llvm::all_of(Functions, [](ir::FuncOp func) { return func.hasPipeParameter(); });
+  if (Functions.empty() || !hasOnlyRoles || !Prog.options.entry.empty()) {
+    Expected<ir::FuncOp> entry = findEntry(Prog.module, Prog.options.entry);
+    if (!entry)
+      return entry.status();
+    Entry = *entry;
+  }
   // `run` is the entry's own name or that of the wrapper, never that of another function.
-  bool isEntryRun = Entry.getSymName() == "run";
-  if (!isEntryRun && Functions.size() > 1)
+  bool isEntryRun = Entry && Entry.getSymName() == "run";
+  if (Entry && !isEntryRun && Functions.size() > 1)
     Prog.names.reserve("run");
   if (isEntryRun)
     Prog.functionNames[Entry] = Prog.names.unique("run");
@@ -60,7 +65,8 @@ Status ProgramEmitter::plan() {
     if (!Prog.functionNames.contains(func))
       Prog.functionNames[func] = Prog.names.unique(func.getSymName());
   planTasks(Prog);
-  EntryName = needsRun() ? "run" : Prog.nameOf(Entry);
+  if (Entry)
+    EntryName = needsRun() ? "run" : Prog.nameOf(Entry);
   return Status::ok();
 }
 
@@ -76,7 +82,9 @@ std::string ProgramEmitter::groupComment(ir::FuncOp group) {
 }
 
 std::string ProgramEmitter::header() const {
-  std::string name = ModuleOp(Prog.module).getSymName().value_or(Entry.getSymName()).str();
+  ir::FuncOp first = Functions.front();
+  std::string name =
+      ModuleOp(Prog.module).getSymName().value_or((Entry ? Entry : first).getSymName()).str();
   std::string text = R"py("""The Kiln program $N as plain PyTorch: its reference.
 
 Emitted by Kiln; needs only torch. Importing it runs nothing: call $E(...). Tensors are modified in
@@ -108,7 +116,7 @@ What is modelled of a core group:
   for (char c : name)
     printable += llvm::isAlnum(c) || c == '_' || c == '.' ? c : '_';
   replace("$N", printable);
-  replace("$E", EntryName);
+  replace("$E", Entry ? EntryName : Prog.nameOf(first));
   replace("$S", Prog.options.unboundedSlots
                     ? "Not modelled here: pipes never fill up, and a push never waits."
                     : "A push waits for a free slot, a pop for a full one; a popped slot is free "
@@ -174,6 +182,9 @@ Expected<std::string> torchEntryName(ModuleOp module, const TorchOptions &option
   ProgramEmitter emitter(module, options);
   if (Status status = emitter.plan(); !status.isOk())
     return status;
+  if (emitter.entryName().empty())
+    return Status(StatusCode::NotFound,
+                  "the program has roles only, and no function to start with");
   return emitter.entryName();
 }
 

@@ -52,7 +52,7 @@ Expected<std::string> FunctionEmitter::emit() {
     emitPlainForm(list);
   if (!Error.isOk())
     return Error;
-  return std::move(Out);
+  return Parts + Out;
 }
 
 std::string describe(Type type) {
@@ -148,6 +148,10 @@ void FunctionEmitter::emitOp(Operation *op) {
 
 /// Ops that are statements of their own; false for one that is an expression.
 bool FunctionEmitter::emitStatement(Operation *op) {
+  // Python takes some twenty nested loops and a hundred levels of indentation, not more.
+  constexpr unsigned deepest = 16;
+  if (Indent >= deepest && op->getNumRegions() > 0 && !isa<ir::ScopeOp>(op))
+    return emitPart(op), true;
   return TypeSwitch<Operation *, bool>(op)
       .Case<scf::ForOp>([&](auto loop) { return emitFor(loop), true; })
       .Case<scf::WhileOp>([&](auto loop) { return emitWhile(loop), true; })
@@ -173,7 +177,11 @@ bool FunctionEmitter::emitStatement(Operation *op) {
                                 Twine(topk.getValues().getType().getCols()) + ")");
         return true;
       })
-      .Case<tile::BarrierOp>([&](auto) { return line("yield _WaitBarrier()"), true; })
+      .Case<tile::BarrierOp>([&](auto) {
+        Yields = true;
+        line("yield _WaitBarrier()");
+        return true;
+      })
       .Case<tile::PrefetchOp>([](auto) { return true; }) // a hint: computes nothing
       .Case<ir::DumpOp>([&](auto dump) {
         line("# " + Twine(text(dump.getTensor())) + " is marked for the argument dump.");
@@ -189,6 +197,50 @@ bool FunctionEmitter::emitStatement(Operation *op) {
 //===----------------------------------------------------------------------===//
 // Control flow
 //===----------------------------------------------------------------------===//
+
+void FunctionEmitter::collectLocals(StringRef text, SmallVectorImpl<std::string> &locals) const {
+  auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+  for (size_t at = 0; at < text.size();) {
+    if (text[at] == '\'') { // the name of a pipe
+      at = std::min(text.find('\'', at + 1), text.size() - 1) + 1;
+      continue;
+    }
+    StringRef word = text.substr(at).take_while(isPart);
+    bool isMember = at > 0 && text[at - 1] == '.';
+    if (!word.empty() && !isMember && Names.holds(word) && !llvm::is_contained(locals, word))
+      locals.push_back(word.str());
+    at += std::max<size_t>(word.size(), 1);
+  }
+}
+
+/// A loop or branch that stands too deep, as a function of its own: it is given the variables it
+/// uses and returns those it makes.
+void FunctionEmitter::emitPart(Operation *op) {
+  SmallVector<std::string> locals;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
+        collectLocals(text(operand), locals);
+  });
+  std::string name = Names.unique(Prog.nameOf(Func) + "_part");
+  std::string call = name + "(" + llvm::join(locals, ", ") + ")";
+  std::string around = std::exchange(Out, "");
+  unsigned indentAround = std::exchange(Indent, 0u);
+  bool yieldsAround = std::exchange(Yields, false);
+  line("def " + Twine(call) + ":");
+  std::string results;
+  emitIndented([&] {
+    emitStatement(op);
+    // A launch makes a task, for which there is no variable.
+    if (!isa<ir::IncoreOp>(op) && op->getNumResults() > 0)
+      line("return " + Twine(results = arguments(op->getResults())));
+  });
+  Parts += Out + "\n\n";
+  Out = std::move(around);
+  Indent = indentAround;
+  line(results + (results.empty() ? "" : " = ") + (Yields ? "yield from " : "") + call);
+  Yields |= yieldsAround;
+}
 
 /// Assigns all at once, so that values may be exchanged.
 void FunctionEmitter::assign(ArrayRef<std::string> targets, ValueRange values) {
@@ -306,6 +358,7 @@ void FunctionEmitter::emitCall(ir::CallOp call) {
     return; // a group calls its members all at once, at its end
   ir::FuncOp callee = Prog.lookup(call.getCalleeAttr());
   std::string generator = Prog.generators.lookup(callee);
+  Yields |= !generator.empty();
   assignResults(call, (generator.empty() ? Prog.nameOf(callee) : "yield from " + generator) + "(" +
                           arguments(call.getArgs()) + ")");
 }
@@ -336,7 +389,9 @@ void FunctionEmitter::emitIncore(ir::IncoreOp incore) {
   Values[incore.getTask()] = {"None"};
   std::string name = Names.unique(incore.getName());
   line("def " + Twine(name) + "():");
+  bool yieldsAround = Yields;
   emitIndented([&] { emitBlock(incore.getBody().front()); });
+  Yields = yieldsAround; // the kernel is a function of its own
   std::string grid = mixedTuple(incore.getStaticGrid(), incore.getGrid());
   bool meets =
       incore.walk([](tile::BarrierOp) { return WalkResult::interrupt(); }).wasInterrupted();
@@ -368,6 +423,7 @@ void FunctionEmitter::emitPush(tile::PushOp push) {
   tile::PipeType type = push.getPipe().getType();
   std::string tiles = push.getTiles().size() == 1 ? text(push.getTiles()[0])
                                                   : "(" + arguments(push.getTiles()) + ")";
+  Yields |= isGenerator();
   line(Twine(isGenerator() ? "yield from " : "") + "_tpush_to_" + type.getTo() +
        (isGenerator() ? "_g" : "") + "(" + text(push.getPipe()) + ", " + tiles + ", " +
        Twine(unsigned(type.getSplit())) + ")");
@@ -375,9 +431,14 @@ void FunctionEmitter::emitPush(tile::PushOp push) {
 
 void FunctionEmitter::emitPop(tile::PopOp pop) {
   tile::PipeType type = pop.getPipe().getType();
+  std::string args = text(pop.getPipe()) + ", " + std::to_string(unsigned(type.getSplit()));
+  if (type.getSplit() != tile::Split::None && !pop.getTiles().empty()) {
+    auto first = cast<tile::TileType>(pop.getTiles()[0].getType());
+    args += ", " + std::to_string(first.getExtent(type.getSplitAxis()));
+  }
+  Yields |= isGenerator();
   assignResults(pop, Twine(isGenerator() ? "yield from " : "") + "_tpop_from_" + type.getFrom() +
-                         (isGenerator() ? "_g" : "") + "(" + text(pop.getPipe()) + ", " +
-                         Twine(unsigned(type.getSplit())) + ")");
+                         (isGenerator() ? "_g" : "") + "(" + args + ")");
   for (Value tile : pop.getTiles())
     check(tile, text(tile));
   // Before tile-place-frees nothing says when a slot is free again. The tile is a copy, so: now.

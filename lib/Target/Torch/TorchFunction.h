@@ -73,6 +73,7 @@ private:
   void emitOp(mlir::Operation *op);
   bool emitStatement(mlir::Operation *op);
   void emitIndented(llvm::function_ref<void()> body);
+  void emitPart(mlir::Operation *op);
   void emitFor(mlir::scf::ForOp loop);
   void emitWhile(mlir::scf::WhileOp loop);
   void emitIf(mlir::scf::IfOp branch);
@@ -143,8 +144,12 @@ private:
   const Program &Prog;
   NameScope Names;
   llvm::DenseMap<mlir::Value, Expr> Values;
-  std::string Out;
+  /// The variables of this function in an expression.
+  void collectLocals(llvm::StringRef text, llvm::SmallVectorImpl<std::string> &locals) const;
+
+  std::string Out, Parts; ///< The function, and what had to become functions of their own.
   unsigned Indent = 0, LoopDepth = 0;
+  bool Yields = false; ///< Something written into Out yields.
   Status Error;
 };
 

@@ -36,6 +36,13 @@ def _wrap(value, bits):
     half = 1 << (bits - 1)
     return (value + half) % (2 * half) - half
 )py"},
+    {"_index", R"py(
+def _index(value):
+    """An index that fits its 64 bits."""
+    if not -(1 << 63) <= value < 1 << 63:
+        raise OverflowError(f'the result {value} does not fit the 64 bits of an index')
+    return value
+)py"},
     {"_unsigned", R"py(
 def _unsigned(value, bits):
     """The bits of an integer read as an unsigned number."""

@@ -81,7 +81,7 @@ std::string FunctionEmitter::hintFor(Value value) {
       .Case<tile::BlockCountOp>(
           [](auto count) { return "blocks_" + std::to_string(count.getDim()); })
       .Case<arith::CmpIOp, arith::CmpFOp>([](auto) { return "condition"; })
-      .Case<ir::AllocOp>([](auto) { return "tensor"; })
+      .Case<ir::AllocOp>([](auto alloc) { return alloc.getName().value_or("tensor").str(); })
       .Case<ir::DimOp>([&](auto dim) {
         return hintFor(dim.getTensor()) + "_dim" + std::to_string(dim.getDim());
       })

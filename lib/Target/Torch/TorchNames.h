@@ -26,6 +26,8 @@ public:
 
   /// Keeps `name` from being handed out.
   void reserve(llvm::StringRef name) { Taken.insert(name); }
+  /// Whether this scope itself handed out `name`.
+  bool holds(llvm::StringRef name) const { return Taken.contains(name); }
 
 private:
   bool isTaken(llvm::StringRef name) const;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------------===//
 #include "TorchFunction.h"
 
+#include "kiln/Dialect/IndexRange.h"
 #include "kiln/Target/Signature/Signature.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -36,8 +37,8 @@ enum Kinds : unsigned {
   Any = 15
 };
 
-/// What the result still needs: rounding to its float type, or wrapping to its integer type (torch
-/// wraps tiles itself; an index is taken not to overflow).
+/// What the result still needs: rounding to its float type, wrapping to its integer type (torch
+/// wraps tiles itself), or a look whether it is still an index.
 enum Finish : bool { Exact = false, Rounds = true };
 
 struct Row {
@@ -185,6 +186,8 @@ Expr FunctionEmitter::tableExpression(Operation *op) {
     pattern += c == '#' ? bits : std::string(1, c);
   }
   Expr expr = expandPattern(pattern, row->prec, operands);
+  if (row->finish == Rounds && isa<IndexType>(op->getResult(0).getType()) && mayLeaveIndex(op))
+    return {"_index(" + expr.text + ")"};
   return row->finish == Rounds ? rounded(std::move(expr), op->getResult(0).getType()) : expr;
 }
 

@@ -56,13 +56,16 @@ class _Pipe:
                 copy = [tile.chunk(len(reach), dim=split - 1)[part] for tile in copy]
             self.queues[k].append(copy)
 
-    def pop(self, split, lane):
+    def pop(self, split, lane, extent):
         reach = self.reach(self.consumers, lane)
         parts = [self.queues[k].popleft() for k in reach]
         for k in reach:
             self.held[k] += 1
-        while split and not self.declared and self.queues[0]:  # nobody said how many: all of them
-            parts.append(self.queues[0].popleft())
+        if split and not self.declared:  # nobody said how many lanes: as many as make up the tile
+            while extent and sum(part[0].shape[split - 1] for part in parts) < extent:
+                if not self.queues[0]:
+                    raise RuntimeError(f'only {len(parts)} parts of a tile of extent {extent} are queued')
+                parts.append(self.queues[0].popleft())
         if len(parts) == 1:
             return tuple(parts[0])
         return tuple(torch.cat(tiles, dim=split - 1) for tiles in zip(*parts))
@@ -89,12 +92,12 @@ def _push(pipe, x, split):
     fifo.push(x if isinstance(x, tuple) else (x,), split, lane)
 )py"},
     {"_pop", R"py(
-def _pop(pipe, split):
+def _pop(pipe, split, extent):
     """Pops what was pushed together; with a split, what several lanes pushed is joined."""
     fifo, lane = _find_pipe(pipe), _current_sb[0]
     if not fifo.can_pop(lane):
         raise RuntimeError(f"pop from pipe '{pipe}' would wait for ever: {fifo}")
-    tiles = fifo.pop(split, lane)
+    tiles = fifo.pop(split, lane, extent)
     return tiles[0] if len(tiles) == 1 else tiles
 )py"},
     {"_free", R"py(
@@ -249,26 +252,27 @@ static constexpr RoleHelper kRoleHelpers[] = {
     {"_tpush_to_", R"py(
 
 def _tpush_to_$R(pipe, x, split):
-    """Sends x to $R."""
+    """Sends x to $R, and returns it."""
     _push(pipe, x, split)
+    return x
 )py",
      R"py(
 
 def _tpush_to_$R_g(pipe, x, split):
     yield _WaitPush(pipe)
-    _tpush_to_$R(pipe, x, split)
+    return _tpush_to_$R(pipe, x, split)
 )py"},
     {"_tpop_from_", R"py(
 
-def _tpop_from_$R(pipe, split):
-    """Takes what $R sent."""
-    return _pop(pipe, split)
+def _tpop_from_$R(pipe, split, extent=None):
+    """Takes what $R sent: a tile, or so much of its split axis as extent says."""
+    return _pop(pipe, split, extent)
 )py",
      R"py(
 
-def _tpop_from_$R_g(pipe, split):
+def _tpop_from_$R_g(pipe, split, extent=None):
     yield _WaitPop(pipe)
-    return _tpop_from_$R(pipe, split)
+    return _tpop_from_$R(pipe, split, extent)
 )py"},
     {"_tfree_to_", R"py(
 

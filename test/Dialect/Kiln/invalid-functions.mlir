@@ -123,9 +123,9 @@ kiln.func @outer() orchestration {
 
 // -----
 
-// expected-note @below {{see existing symbol definition here}}
+// expected-note @below {{the other one is here}}
 kiln.func @same() incore {}
-// expected-error @below {{redefinition of symbol named 'same'}}
+// expected-error @below {{there are two functions @same; give one of them another name, also where it is launched}}
 kiln.func @same() incore {}
 
 // -----
@@ -352,5 +352,24 @@ kiln.func @return_in_scope() orchestration {
   kiln.scope {
     // expected-error @below {{'kiln.return' op expects parent op 'kiln.func'}}
     kiln.return
+  }
+}
+
+// -----
+
+kiln.func @k(%y: !kiln.tensor<16x16xf32>, %n: index) incore {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{'scf.for' op has the step 0; the step of a loop is at least 1}}
+  scf.for %i = %c0 to %n step %c0 {
+  }
+}
+
+// -----
+
+kiln.func @k(%y: !kiln.tensor<16x16xf32>, %n: index) orchestration {
+  %c0 = arith.constant 0 : index
+  %s = arith.constant -2 : index
+  // expected-error @below {{'scf.for' op has the step -2; the step of a loop is at least 1}}
+  scf.for %i = %c0 to %n step %s {
   }
 }

@@ -1,8 +1,9 @@
 """A language client in a few lines: opens a file in a server, prints what the server answers.
 
-Usage: lsp_client.py SERVER FILE [METHOD LINE:COLUMN]...
+Usage: lsp_client.py SERVER FILE [METHOD LINE:COLUMN | change FILE]...
 
-LINE and COLUMN count from 1, as in the messages of the other tools. Exits with the server's code.
+LINE and COLUMN count from 1, as in the messages of the other tools. `change` puts the text of another file in the
+place of the first one's. Exits with the server's code.
 """
 import json
 import subprocess
@@ -13,6 +14,7 @@ class Server:
     def __init__(self, program):
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.requests = 0
+        self.diagnosed = None
 
     def send(self, method, params, **fields):
         body = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **fields}).encode()
@@ -48,6 +50,13 @@ def place(position):
     return f"{position['line'] + 1}:{position['character'] + 1}"
 
 
+def print_diagnostics(server):
+    published = server.notification("textDocument/publishDiagnostics")
+    server.diagnosed = published.get("version")
+    for found in published["diagnostics"]:
+        print(f"diagnostic {place(found['range']['start'])}: {found['message']}")
+
+
 def main(program, path, *queries):
     server = Server(program)
     capabilities = server.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
@@ -58,10 +67,18 @@ def main(program, path, *queries):
     with open(path, encoding="utf-8") as file:
         document = {"uri": uri, "languageId": "mlir", "version": 1, "text": file.read()}
     server.send("textDocument/didOpen", {"textDocument": document})
-    for found in server.notification("textDocument/publishDiagnostics")["diagnostics"]:
-        print(f"diagnostic {place(found['range']['start'])}: {found['message']}")
+    print_diagnostics(server)
 
-    for method, where in zip(queries[::2], queries[1::2]):
+    for version, (method, where) in enumerate(zip(queries[::2], queries[1::2]), 2):
+        if method == "change":
+            print("change")
+            with open(where, encoding="utf-8") as file:
+                changes = [{"text": file.read()}]
+            server.send("textDocument/didChange",
+                        {"textDocument": {"uri": uri, "version": version}, "contentChanges": changes})
+            while server.diagnosed != version:  # a document that is closed loses its diagnostics first
+                print_diagnostics(server)
+            continue
         line, column = (int(number) - 1 for number in where.split(":"))
         at = {"textDocument": {"uri": uri}, "position": {"line": line, "character": column}}
         answer = server.request("textDocument/" + method, at)
