@@ -80,7 +80,8 @@ std::optional<Harm> findInLines(const Tile &tile, mlir::Value operand, tile::Red
   return std::nullopt;
 }
 
-tile::ReduceKind combinationOf(tile::ReduceKind kind) {
+/// What a search for a position compares by.
+tile::ReduceKind withoutPosition(tile::ReduceKind kind) {
   if (kind == tile::ReduceKind::ArgMax)
     return tile::ReduceKind::Max;
   return kind == tile::ReduceKind::ArgMin ? tile::ReduceKind::Min : kind;
@@ -136,7 +137,7 @@ template <typename Op> std::optional<Harm> findInProduct(Interpreter &in, Op op)
 std::optional<Harm> findHarm(Interpreter &in, Operation *op) {
   if (auto reduce = dyn_cast<tile::ReduceOp>(op))
     return findInLines(*in.tile(reduce.getOperand()), reduce.getOperand(),
-                       combinationOf(reduce.getKind()), reduce.getAxis(), /*isOrder=*/false);
+                       withoutPosition(reduce.getKind()), reduce.getAxis(), /*isOrder=*/false);
   if (auto sort = dyn_cast<tile::SortRowsOp>(op))
     return findInLines(*in.tile(sort.getOperand()), sort.getOperand(),
                        sort.getDescending() ? tile::ReduceKind::Max : tile::ReduceKind::Min,
@@ -241,10 +242,6 @@ Operation *fillerToChange(mlir::Value tile, const std::string &element) {
   return nullptr;
 }
 
-std::string times(int64_t rows, int64_t cols) {
-  return std::to_string(rows) + "x" + std::to_string(cols);
-}
-
 /// What to put between the padding and `op`, where the padding was made by another operation.
 std::string remedy(const Harm &harm, Operation *op, const Tile &tile, Operation *filler,
                    const Neutral &neutral) {
@@ -260,55 +257,60 @@ std::string remedy(const Harm &harm, Operation *op, const Tile &tile, Operation 
          std::to_string(data->second);
 }
 
+/// "the sum over axis 1 includes padding: in row 0 of the 16x8 tile"
+std::string describePlace(const Harm &harm, Operation *op, const Tile &tile) {
+  std::string line = ": in " + std::string(harm.axis == 0 ? "column " : "row ") +
+                     std::to_string(harm.line) + " of ";
+  std::string shape = std::to_string(tile.rows) + "x" + std::to_string(tile.cols);
+  if (isa<tile::ReduceOp>(op))
+    return nameOf(op) + " over axis " + std::to_string(harm.axis) + " includes padding" + line +
+           "the " + shape + " tile";
+  if (isa<tile::SortRowsOp, tile::TopkRowsOp>(op))
+    return nameOf(op) + " takes padding for data" + line + "the " + shape + " tile";
+  bool isRight = harm.operand == op->getOperand(op->getNumOperands() - 1);
+  return nameOf(op) + " sums over padding" + line + "its " + (isRight ? "right" : "left") +
+         " operand, " + shape + ",";
+}
+
+/// "only columns [0, 5) are data; column 5 holds"
+std::string describeElement(const Harm &harm, const Tile &tile) {
+  std::string kind = harm.axis == 0 ? "row" : "column";
+  std::string element = kind + " " + std::to_string(harm.element);
+  auto data = dataOf(tile, Line(tile, harm.axis, harm.line));
+  if (!data)
+    return element + " is no data; it holds";
+  return "only " + kind + "s [" + std::to_string(data->first) + ", " +
+         std::to_string(data->second) + ") are data; " + element + " holds";
+}
+
+/// Where the padding comes from and what to do about it.
+std::vector<Finding::Note> explain(const Harm &harm, Operation *op, const Tile &tile,
+                                   const std::string &element, const Neutral &neutral) {
+  if (Operation *filler = fillerToChange(harm.operand, element))
+    return {{"filled up with " + element + " here; write " + neutral.pad,
+             sourceLocOf(filler->getLoc())}};
+  Line line(tile, harm.axis, harm.line);
+  Operation *filler = tile.originAt(line.at(harm.element)).filler();
+  SourceLoc at = sourceLocOf(filler->getLoc());
+  if (std::optional<std::string> pad = filledWith(filler))
+    return {{"filled up with " + *pad + " here", at},
+            {remedy(harm, op, tile, filler, neutral), {}}};
+  Neutral before = neutralOf(*combinationOf(filler), tile.dtype);
+  return {{filler->getName().getStringRef().str() +
+               " combines padding with data here, where it would have to hold " + before.value +
+               ": put a tile.mask with " + before.pad + " before that",
+           at}};
+}
+
 } // namespace
 
 void describe(const Harm &harm, Operation *op, const Tile &tile, Finding &finding) {
-  bool byRows = harm.axis == 0;
-  Line line(tile, harm.axis, harm.line);
-  std::string element = toString(byRows ? elementAt(tile, harm.element, harm.line)
-                                        : elementAt(tile, harm.line, harm.element));
+  std::string element = toString(harm.axis == 0 ? elementAt(tile, harm.element, harm.line)
+                                                : elementAt(tile, harm.line, harm.element));
   Neutral neutral = neutralOf(harm.kind, tile.dtype);
-
-  std::string where = (byRows ? "column " : "row ") + std::to_string(harm.line) + " of ";
-  if (isa<tile::ReduceOp>(op)) {
-    finding.message = nameOf(op) + " over axis " + std::to_string(harm.axis) + " includes padding";
-    where += "the " + times(tile.rows, tile.cols) + " tile";
-  } else if (isa<tile::SortRowsOp, tile::TopkRowsOp>(op)) {
-    finding.message = nameOf(op) + " takes padding for data";
-    where += "the " + times(tile.rows, tile.cols) + " tile";
-  } else {
-    finding.message = nameOf(op) + " sums over padding";
-    bool isRight = harm.operand == op->getOperand(op->getNumOperands() - 1);
-    where += "its " + std::string(isRight ? "right" : "left") + " operand, " +
-             times(tile.rows, tile.cols) + ",";
-  }
-  std::string what = byRows ? "row" : "column", it = what + " " + std::to_string(harm.element);
-  finding.message += ": in " + where + " ";
-  if (auto data = dataOf(tile, line))
-    finding.message += "only " + what + "s [" + std::to_string(data->first) + ", " +
-                       std::to_string(data->second) + ") are data; " + it;
-  else
-    finding.message += it + " is no data; it";
-  finding.message += " holds " + element + " and would have to hold " + neutral.value;
-
-  if (Operation *filler = fillerToChange(harm.operand, element)) {
-    finding.notes.push_back({"filled up with " + element + " here; write " + neutral.pad,
-                             sourceLocOf(filler->getLoc())});
-    return;
-  }
-  Operation *filler = tile.originAt(line.at(harm.element)).filler();
-  SourceLoc at = sourceLocOf(filler->getLoc());
-  if (std::optional<std::string> pad = filledWith(filler)) {
-    finding.notes.push_back({"filled up with " + *pad + " here", at});
-    finding.notes.push_back({remedy(harm, op, tile, filler, neutral), {}});
-  } else {
-    Neutral before = neutralOf(*combinationOf(filler), tile.dtype);
-    finding.notes.push_back({filler->getName().getStringRef().str() +
-                                 " combines padding with data here, where it would have to hold " +
-                                 before.value + ": put a tile.mask with " + before.pad +
-                                 " before that",
-                             at});
-  }
+  finding.message = describePlace(harm, op, tile) + " " + describeElement(harm, tile) + " " +
+                    element + " and would have to hold " + neutral.value;
+  finding.notes = explain(harm, op, tile, element, neutral);
 }
 
 } // namespace kiln::sim

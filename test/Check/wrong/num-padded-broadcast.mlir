@@ -12,7 +12,7 @@ kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
   %c = tile.add %b, %a : !tile.tile<16x8xf32>
   %s = tile.reduce sum %c axis(0) : !tile.tile<1x8xf32>
   // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: the sum over axis 0 includes padding: in column 0 of the 16x8 tile only rows [0, 10) are data; row 10 holds {{.*}} and would have to hold 0
-  // CHECK: wrong.mlir:[[#@LINE-6]]:{{[0-9]+}}: note: filled up with 0 here
+  // CHECK: wrong.mlir:[[#@LINE-5]]:{{[0-9]+}}: note: filled up with 0 here
   // CHECK: {{^}}  note: put a tile.mask with valid(N, 8) pad(zero) before the sum, where N is how many rows are data, here 10
   tile.store %s, %y[0, 0]
 }
