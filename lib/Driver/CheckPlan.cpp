@@ -390,10 +390,17 @@ void Planner::addShapes(CheckPlan &plan) const {
 
 void Planner::addScalars(CheckPlan &plan) const {
   std::set<int64_t> values{0, 1, 3};
-  for (int64_t constant : ComparedConstants)
+  auto addAround = [&](int64_t constant) {
     for (int64_t value : {constant - 1, constant, constant + 1})
       if (value >= 0 && value <= 4096)
         values.insert(value);
+  };
+  for (int64_t constant : ComparedConstants)
+    addAround(constant);
+  for (const TensorSlot &slot : Tensors) // a number may be an index
+    for (int64_t extent : slot.extents)
+      if (extent <= kMostTileExtent)
+        addAround(extent);
   values.erase(kBaseScalar);
   for (const std::string &name : InventedScalars)
     for (int64_t value : values) {

@@ -1,7 +1,7 @@
 // A barrier orders what those who take part in it did and knew: not the other role, unless a pipe hands it on.
 // RUN: split-file --leading-lines %s %t
 // RUN: not %kiln run %t/wrong.mlir --seeds 4 --no-reference 2>&1 | FileCheck %s
-// RUN: %kiln run %t/right.mlir --seeds 4 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: %kiln run %t/undecided.mlir --seeds 4 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
 // CHECK: wrong.mlir:{{[0-9]+}}:{{[0-9]+}}: error: race: {{.*}} element {{.*}} of 'x'
 // RIGHT: checked {{.*}}: 0 findings
 
@@ -40,7 +40,7 @@ kiln.func @main(%x: !kiln.tensor<16x8xf32>, %y: !kiln.tensor<16x8xf32>) orchestr
   %t = kiln.submit @g(%x, %y) grid(%c4) sync_start
 }
 
-//--- right.mlir
+//--- undecided.mlir
 !p = !tile.pipe<aiv -> aic, 4x8xf32>
 kiln.func @cube(%x: !kiln.tensor<16x8xf32>, %y: !kiln.tensor<16x8xf32>, %p: !p) role(aic) {
   %c4 = arith.constant 4 : index
