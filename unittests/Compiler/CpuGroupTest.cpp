@@ -149,9 +149,9 @@ TEST(CpuAlloc, WhatCannotBeAllocatedIsAnErrorWithItsLine) {
     int64_t n, m;
     const char *message;
   };
-  for (const Case &test :
-       {Case{-1, 8, "an extent is negative"}, Case{int64_t(1) << 40, int64_t(1) << 40, "no memory"},
-        Case{int64_t(1) << 30, int64_t(1) << 30, "no memory"}})
+  for (const Case &test : {Case{-1, 8, "one of the extents [-1, 8] is negative"},
+                           Case{int64_t(1) << 40, int64_t(1) << 40, "no memory"},
+                           Case{int64_t(1) << 30, int64_t(1) << 30, "no memory"}})
     expectError(program.run("main", {x, y, index(test.n), index(test.m)}), StatusCode::KernelFailed,
                 {"kiln.alloc: ", test.message, program.lineOf("the first")});
 }

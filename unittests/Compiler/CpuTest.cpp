@@ -177,15 +177,16 @@ TEST(Cpu, AFailureNamesItsLineAndHarmsNobody) {
     int64_t index;
   };
   const Case cases[] = {
-      {"%q = arith.divsi %c1, %i : index", "division by zero", 0},
-      {"%q = kiln.read %t[%i] : i32", "outside the tensor", 7},
-      {"%q = kiln.read %t[%i] : i32", "outside the tensor", -1},
+      {"%q = arith.divsi %c1, %i : index", "division of 1 by zero", 0},
+      {"%q = kiln.read %t[%i] : i32", "element [7] is outside 't' (i32[4])", 7},
+      {"%q = kiln.read %t[%i] : i32", "element [-1] is outside 't' (i32[4])", -1},
       {"%q = tile.load %t[%i] : !tile.tile<1x4xi32>\ntile.store %q, %t[0]", "wholly outside", 4},
       {"%q = tile.load %t[%i] : !tile.tile<1x4xi32>\ntile.store %q, %t[0]", "wholly outside", -4},
       {"%q = tile.element %x[0, %i] : i32", "outside the tile", 4},
       {"%q = tile.extract %x[0, %i] : !tile.tile<1x2xi32>\ntile.store %q, %t[0]",
        "outside the tile", 3},
-      {"%q = kiln.slice %t[%i] [2] : !kiln.tensor<2xi32>", "outside its tensor", 3},
+      {"%q = kiln.slice %t[%i] [2] : !kiln.tensor<2xi32>",
+       "slice [3, +2) of axis 0 is outside its extent 4", 3},
       {"%q = tile.div %x, %z : !tile.tile<1x4xi32>\ntile.store %q, %t[0]", "division by zero", 0},
       {"%q = tile.gather %x, %x axis(1) : !tile.tile<1x4xi32>\ntile.store %q, %t[0]",
        "outside the tile", 0},

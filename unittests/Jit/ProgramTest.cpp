@@ -209,6 +209,10 @@ TEST(JitProgram, test_from_c) {
   refuses(jit, "", "cpu", nullptr, "");
   refuses(jit, text, "abacus", nullptr, "'abacus'");
   refuses(jit, text, "cpu", "nobody", "nobody");
+  std::string deep = "kiln.func @f(%a: ";
+  for (int level = 0; level < 100000; ++level)
+    deep += "tuple<\n";
+  refuses(jit, deep.c_str(), "cpu", nullptr, "nested more than 256 deep here");
   refuses(jit, nullptr, "cpu", nullptr, "text is NULL");
   refuses(nullptr, text, "cpu", nullptr, "JIT is NULL");
   kiln_compiled *add = kiln_jit_compile(jit, text, sizeof text - 1, "cpu", nullptr);

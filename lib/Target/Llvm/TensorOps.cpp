@@ -95,7 +95,8 @@ llvm::Value *countBytes(KernelEmitter &e, ir::AllocOp op, const TensorView &view
   llvm::Value *bytes = b.index(sizeOf(view.type)), *fits = b.getTrue();
   for (llvm::Value *extent : view.extents) {
     e.check(b.CreateICmpSGE(extent, b.index(0)), op,
-            Message("the extents ") << ArrayRef(view.extents) << std::string(" are negative"));
+            Message("one of the extents ")
+                << ArrayRef(view.extents) << std::string(" is negative"));
     llvm::Value *product =
         b.CreateBinaryIntrinsic(llvm::Intrinsic::umul_with_overflow, bytes, extent);
     bytes = b.CreateExtractValue(product, 0);
