@@ -38,13 +38,10 @@ bool Interpreter::canResume() {
   return !isDone() && !pendingBarrier() && (!op || canExecutePipeOp(*this, op));
 }
 
-/// The error as its reader needs it: what was executing and where. What is wrong with a value that
-/// the program computed is the program's fault, not the caller's.
+/// The error as its reader needs it: what was executing and where.
 static Status explain(const Status &status, Operation *op) {
-  StatusCode code =
-      status.code() == StatusCode::InvalidArgument ? StatusCode::KernelFailed : status.code();
-  return Status(code, op->getName().getStringRef().str() + ": " + status.message(),
-                status.location())
+  return status.asFaultOfProgram()
+      .withPrefix(op->getName().getStringRef().str())
       .withLocation(sourceLocOf(op->getLoc()));
 }
 

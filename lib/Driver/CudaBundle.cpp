@@ -56,7 +56,7 @@ static Status addOrchestration(ModuleOp compiled, const std::vector<CudaUnit> &u
     if (Status failed = describe(kernel); !failed.isOk())
       return failed;
   if (info->kind == NativeInfo::Kind::Orchestration) {
-    Expected<std::string> shared = linkSharedObject(object->bytes);
+    Expected<std::string> shared = linkSharedObject(object->bytes, descriptionSymbol(*info));
     if (!shared)
       return shared.status();
     files[bundleOrchestrationPath] = std::move(*shared);

@@ -11,6 +11,7 @@
 #include "kiln/Driver/Main.h"
 #include "kiln/Language/ProgramAccess.h"
 #include "kiln/runtime/compare.h"
+#include "kiln/runtime/interrupt.h"
 
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -110,6 +111,8 @@ struct RunSettings : CompileSettings {
   uint64_t seed = 0, dataSeed = 1;
   uint64_t seeds = 0; ///< Schedules to check, from `seed` on; 0: run one without checks.
   bool verifyEach = false;
+  uint64_t timeout =
+      defaultTimeout;           ///< Seconds of a run, of the formula, of the reference; 0: any.
   uint64_t verifyMemory = 1024; ///< MiB it may take to remember what tasks read and wrote.
   bool nan = false;             ///< Also report where NaN is born.
   /// Of each simulation; see SimulatorOptions::maxSteps.

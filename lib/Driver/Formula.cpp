@@ -130,6 +130,8 @@ Expected<FormulaResult> evaluateFormula(const std::string &formula, const Config
   if (Status failed = worker.run(source, "evaluate", all); !failed.isOk()) {
     StringRef message = failed.message();
     message.consume_front("RuntimeError: ");
+    if (!worker.isAlive()) // it took too long, or took Python down with it
+      return Status(StatusCode::InvalidArgument, "the formula: " + message.str());
     return Status(StatusCode::InvalidArgument, message.str());
   }
   FormulaResult result{{}, accumulates->dataAs<int64_t>()[0]};

@@ -109,7 +109,11 @@ int parseOptions(CommandLine &line, const std::string &program,
   std::vector<std::string> argTexts;
   std::string dump;
   bool dumpTensor = false;
-  std::string seed = std::to_string(line.run.seed), dataSeed = std::to_string(line.run.dataSeed);
+  bool hasSeed = line.command == "run" || line.command == "check";
+  const char *variable = hasSeed ? std::getenv("KILN_SEED") : nullptr;
+  std::string seed = variable && *variable ? variable : std::to_string(line.run.seed);
+  std::string timeout = std::to_string(line.run.timeout),
+              dataSeed = std::to_string(line.run.dataSeed);
   std::string seeds = line.command == "check" ? "8" : "";
   std::string steps = line.command == "check" ? "4000000" : "";
   std::string verifyMemory = std::to_string(line.run.verifyMemory);
@@ -126,8 +130,8 @@ int parseOptions(CommandLine &line, const std::string &program,
         ->capture_default_str();
     app.add_option("--arg", argTexts,
                    "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
-    app.add_option("--seed", seed, "Schedule of the simulator; 0 is the plain order")
-        ->envname("KILN_SEED")
+    app.add_option("--seed", seed,
+                   "Schedule of the simulator; 0 is the plain order; KILN_SEED says it too")
         ->capture_default_str();
     app.add_option(
         "--seeds", seeds,
@@ -151,6 +155,9 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_option("--orchestration", run.orchestration,
                    "Launch with this shared object, compiled from what emit --target "
                    "orchestration prints");
+    app.add_option("--timeout", timeout,
+                   "Seconds that the run, the formula and the reference may take each; 0: any time")
+        ->capture_default_str();
     app.add_flag("--verify-each", run.verifyEach,
                  "Run the reference after every pass and stop at the first that is wrong");
     app.add_option("--verify-memory", verifyMemory, kVerifyMemory)->capture_default_str();
@@ -168,8 +175,8 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_option("--arg", argTexts,
                    "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
     app.add_option("--seeds", seeds, "How many schedules to simulate")->capture_default_str();
-    app.add_option("--seed", seed, "The first schedule; 0 is the plain order")
-        ->envname("KILN_SEED")
+    app.add_option("--seed", seed,
+                   "The first schedule; 0 is the plain order; KILN_SEED says it too")
         ->capture_default_str();
     app.add_flag("--nan", run.nan, "Report every place where NaN is born, not only in outputs");
     app.add_option("--steps", steps,
@@ -231,8 +238,12 @@ int parseOptions(CommandLine &line, const std::string &program,
         !(option == dumpPasses && option->get_expected_min() == 0))
       return badInput(std::string(name) + ": expected a name, found nothing");
   run.keepPasses = line.command == "build" && dumpPasses->count() > 0 && run.dumpPasses.empty();
-  if (StringRef(seed).getAsInteger(10, run.seed))
-    return badInput("--seed " + seed + ": expected an integer of at least 0");
+  bool isVariable = hasSeed && app.count("--seed") == 0;
+  if (StringRef(seed).getAsInteger(isVariable ? 0 : 10, run.seed))
+    return badInput((isVariable ? "KILN_SEED=" : "--seed ") + seed +
+                    ": expected an integer of at least 0");
+  if (StringRef(timeout).getAsInteger(10, run.timeout) || run.timeout > 1'000'000'000)
+    return badInput("--timeout " + timeout + ": expected seconds, from 0 (any time) to 1000000000");
   if (!seeds.empty() && (StringRef(seeds).getAsInteger(10, run.seeds) || run.seeds == 0))
     return badInput("--seeds " + seeds + ": expected an integer of at least 1");
   if (!steps.empty() && (StringRef(steps).getAsInteger(10, run.steps) || run.steps == 0))
@@ -272,24 +283,34 @@ int runBatch(std::vector<std::string> args,
     return runOnce(args);
   std::string path = *std::next(batch), text;
   args.erase(batch, batch + 2);
+  // Looked at before it is opened: a pipe would be waited for.
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    return badInput(
+        "--batch " + path + ": " +
+        (std::filesystem::exists(path, error) ? "not a file" : "there is no such file"));
   std::ifstream file(path);
   if (!file)
-    return badInput("cannot read " + path);
+    return badInput("--batch " + path + ": cannot be read");
   int worst = kGood;
+  bool hasRun = false;
   for (unsigned number = 1; std::getline(file, text); ++number) {
     std::istringstream words(text.substr(0, text.find('#')));
     std::vector<std::string> all = args;
     all.insert(all.end(), std::istream_iterator<std::string>(words), {});
     if (all.size() == args.size())
       continue;
+    hasRun = true;
     int code = runOnce(all);
     std::fflush(stdout);
+    if (isInterrupted())
+      return code;
     if (code != kGood)
       std::fprintf(stderr, "%s:%u: exit code %d with%s\n", path.c_str(), number, code,
                    (" " + text).c_str());
     worst = worseOf(worst, code);
   }
-  return worst;
+  return hasRun ? worst : badInput("--batch " + path + ": no line has options, so nothing was run");
 }
 
 int dispatch(const CommandLine &line, const Source &source) {
@@ -405,6 +426,7 @@ static int runExample(const std::string &path, const std::string &command,
 }
 
 int main(int argc, char **argv, const ProgramBuilder &build, const Example &example) {
+  handleSignals();
   std::string command = "run";
   std::vector<std::string> args(argv + 1, argv + argc);
   if (!args.empty() && llvm::is_contained(kCommands, args[0])) {
@@ -491,6 +513,9 @@ static int runTool(int argc, char **argv) {
   return badInput("cannot run " + path);
 }
 
-int toolMain(int argc, char **argv) { return finishOutput(runTool(argc, argv)); }
+int toolMain(int argc, char **argv) {
+  handleSignals();
+  return finishOutput(runTool(argc, argv));
+}
 
 } // namespace kiln

@@ -43,7 +43,7 @@ Status addNativeCode(ModuleOp prepared, const std::string &cpu, BundleManifest &
   Expected<NativeInfo> info = describeNative(prepared, manifest.entry, *object);
   if (!info)
     return info.status();
-  Expected<std::string> shared = linkSharedObject(object->bytes);
+  Expected<std::string> shared = linkSharedObject(object->bytes, descriptionSymbol(*info));
   if (!shared)
     return shared.status();
   Expected<std::string> readable = emitLlvmIr(prepared, *options);

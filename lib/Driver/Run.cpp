@@ -109,6 +109,7 @@ Status executeNatively(ModuleOp module, ir::FuncOp entry, const Source &source,
   run.dump = {options.dumpLevel, options.out};
   run.program = source.name;
   run.recordTimeline = options.timeline;
+  TimeLimit limit(options.timeout, "the run");
   if (!options.timeline)
     return runOnCpu(*code, entry, args, run);
   CpuRunReport report;
@@ -140,6 +141,7 @@ Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const Ru
       return loaded.status();
     simulator.orchestrate = *loaded;
   }
+  TimeLimit limit(options.timeout, "the run");
   if (!options.timeline)
     return simulate(module, entry, args, simulator);
   simulator.recordTimeline = true;
@@ -263,6 +265,8 @@ bool isAvailable(const std::string &platform, std::string &message) {
 
 Expected<std::unique_ptr<TorchWorker>> &torchWorker() {
   static Expected<std::unique_ptr<TorchWorker>> worker = TorchWorker::start();
+  if (worker && !(*worker)->isAlive() && !isInterrupted())
+    worker = TorchWorker::start(); // a run before this one took too long, or killed it
   return worker;
 }
 
@@ -297,6 +301,7 @@ Expected<std::vector<Argument>> argumentsOf(const Source &source, ir::FuncOp ent
 }
 
 int runCommand(const Source &source, const RunSettings &options) {
+  TorchWorker::setTimeLimit(options.timeout);
   std::string message;
   if (!isAvailable(options.platform, message))
     return badInput(message);

@@ -1,22 +1,13 @@
 #include "ArtifactCache.h"
 
-#include <sys/stat.h>
-
 namespace kiln {
 
-/// Maps the code: from its file where it has one (debuggers and profilers then find its symbols),
-/// else from memory.
-static Expected<ArtifactCache::Code> map(const CacheEntry &entry) {
-  // Only the very file that was verified; it may have been removed or replaced since.
-  struct stat st;
-  bool isSame = !entry.path.empty() && ::stat(entry.path.c_str(), &st) == 0 &&
-                st.st_dev == entry.device && st.st_ino == entry.inode;
-  Expected<std::shared_ptr<SharedObject>> object =
-      isSame ? SharedObject::open(entry.path)
-             : SharedObject::fromBytes(entry.object, entry.info.entry.name);
-  if (!object)
-    return object.status();
-  return NativeProgram::load(std::move(*object), entry.info);
+/// Maps the very bytes that were verified or compiled, whatever has become of any file since.
+static Expected<ArtifactCache::Code> map(const NativeInfo &info, std::string_view object) {
+  Expected<std::shared_ptr<SharedObject>> mapped = SharedObject::fromBytes(object, info.entry.name);
+  if (!mapped)
+    return mapped.status();
+  return NativeProgram::load(std::move(*mapped), info);
 }
 
 Expected<ArtifactCache::Code> ArtifactCache::get(const std::string &key, const Compile &compile) {
@@ -53,7 +44,7 @@ ArtifactCache::Code ArtifactCache::loadFromDisk(const std::string &key, bool isF
   Expected<CacheEntry> entry = Disk.load(key);
   if (!entry)
     return reject(entry.status());
-  Expected<Code> code = map(*entry);
+  Expected<Code> code = map(entry->info, entry->object);
   if (!code)
     return reject(code.status().withPrefix("cache entry " + entry->path + " is not used"));
   ++DiskHits;
@@ -75,25 +66,28 @@ Expected<ArtifactCache::Code> ArtifactCache::fetch(const std::string &key, const
 Expected<ArtifactCache::Code> ArtifactCache::compileAndStore(const std::string &key,
                                                              const Compile &compile) {
   ++Misses;
-  ++Compiles;
   Expected<Artifact> artifact = compile();
   if (!artifact)
     return artifact.status();
+  Expected<Code> code = map(artifact->info, artifact->object);
+  if (!code)
+    return code;
+  ++Compiles;
   Bytes += artifact->object.size();
-  CacheEntry entry;
-  entry.info = artifact->info;
-  uint64_t evicted = 0;
   if (Disk.isEnabled()) {
-    Expected<CacheEntry> stored = Disk.store(key, *artifact, &evicted);
-    if (stored)
-      entry = std::move(*stored);
-    else
-      log(stored.status());
+    uint64_t evicted = 0;
+    if (Status stored = Disk.store(key, *artifact, &evicted); !stored.isOk())
+      log(stored);
     Evictions += evicted;
     Disk.count({.misses = 1, .compiles = 1, .evictions = evicted});
   }
-  entry.object = std::move(artifact->object);
-  return map(entry);
+  return code;
+}
+
+void ArtifactCache::log(const Status &problem) {
+  std::lock_guard lock(LogMutex);
+  if (Log && Logged.insert(problem.message()).second)
+    Log(problem.message());
 }
 
 JitCounters ArtifactCache::counters() const {

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <set>
 #include <unordered_map>
 
 namespace kiln {
@@ -45,13 +46,13 @@ private:
   Expected<Code> compileAndStore(const std::string &key, const Compile &compile);
   /// The code on disk, if it is there and good. Only the first look complains.
   Code loadFromDisk(const std::string &key, bool isFirstLook);
-  void log(const Status &problem) const {
-    if (Log)
-      Log(problem.message());
-  }
+  /// Each problem once: a directory that cannot be used would be told of at every compile.
+  void log(const Status &problem);
 
   DiskCache Disk;
   std::function<void(const std::string &)> Log;
+  std::mutex LogMutex;
+  std::set<std::string> Logged;
   std::mutex Mutex;
   std::condition_variable Done;
   std::unordered_map<std::string, std::shared_ptr<Slot>> Slots; ///< By full key.

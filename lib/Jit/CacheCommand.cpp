@@ -155,10 +155,16 @@ int cacheCommand(int argc, const char *const *argv) {
         return app.exit(error);
       return complain(std::string(error.what()) + "; see kiln cache --help");
     }
-    DiskCache cache(DiskCacheOptions::fromEnvironment());
+    Expected<DiskCacheOptions> options = DiskCacheOptions::fromEnvironment();
+    if (!options)
+      return complain(options.status().message());
+    DiskCache cache(*options);
     if (!cache.isEnabled())
       return complain("there is no cache: KILN_CACHE is 0, or none of KILN_CACHE_DIR, "
                       "XDG_CACHE_HOME and HOME is set");
+    Status directory = cache.verifyDirectory();
+    if (!directory.isOk() && directory.code() != StatusCode::NotFound) // an empty one is fine
+      return complain(directory.message());
     if (*ls)
       return list(cache, json, showKeys);
     if (*statistics)

@@ -22,7 +22,7 @@ static std::string describe(TensorProblem problem, const kiln_call_arg &arg) {
   case TensorProblem::NotATensor:
     return "is a tensor in the program; a number was given";
   case TensorProblem::Stated:
-    return arg.value.problem;
+    return arg.value.problem ? arg.value.problem : "could not be read, and does not say why";
   case TensorProblem::BadDType:
     return "has no element type of a tensor: " + std::to_string(arg.dtype);
   case TensorProblem::BadRank:

@@ -32,8 +32,9 @@ const CallState *CallStates::add(std::unique_ptr<CallState> state, bool &isNew) 
 }
 
 Compiled::Impl::Impl(std::shared_ptr<const JitSource> source, std::shared_ptr<ArtifactCache> cache,
-                     bool check)
-    : Source(std::move(source)), Cache(std::move(cache)), Check(check) {
+                     bool check, Status environment)
+    : Source(std::move(source)), Cache(std::move(cache)), Check(check),
+      Environment(std::move(environment)) {
   const Signature &signature = Source->signature();
   NumTensors = uint32_t(signature.tensors.size());
   NumScalars = uint32_t(signature.scalars.size());
@@ -142,30 +143,45 @@ std::string Compiled::Impl::nameOf(size_t position) const {
 // The first call with these facts
 //===----------------------------------------------------------------------===//
 
-/// Outputs overlap neither themselves nor each other.
-Status Compiled::Impl::checkOutputs(const Block &block) const {
-  std::vector<Region> regions;
-  for (uint16_t output : Outputs) {
-    const kiln_tensor &t = block.tensors[output];
-    Dims extents(t.extents, t.rank), strides(t.strides, t.rank);
-    Expected<Tensor> tensor = Tensor::view(t.data, DType(t.dtype), extents, strides);
-    if (!tensor)
-      return argumentError(Source->signature().argName(output), tensor.status().message());
-    if (overlapsItself(*tensor))
-      return argumentError(Source->signature().argName(output),
-                           "is written, but its elements overlap each other: strides " +
-                               toString(strides) + " of " + tensor->str());
-    regions.push_back(Region::of(*tensor));
-    for (size_t other = 0; other + 1 < regions.size(); ++other)
-      if (mayOverlap(regions[other], regions.back()))
-        return argumentError(Source->signature().argName(output),
-                             "overlaps '" + Source->signature().argName(Outputs[other]) +
-                                 "'; both are written");
+static Expected<Tensor> viewOf(const kiln_tensor &t) {
+  return Tensor::view(t.data, DType(t.dtype), Dims(t.extents, t.rank), Dims(t.strides, t.rank));
+}
+
+Status Compiled::Impl::checkOutput(const Block &block, uint16_t output) const {
+  const Signature &signature = Source->signature();
+  Expected<Tensor> tensor = viewOf(block.tensors[output]);
+  if (!tensor)
+    return argumentError(signature.argName(output), tensor.status().message());
+  if (overlapsItself(*tensor))
+    return argumentError(signature.argName(output),
+                         "is written, but its elements overlap each other: strides " +
+                             toString(tensor->strides()) + " of " + tensor->str());
+  Region region = Region::of(*tensor);
+  for (uint16_t other = 0; other < NumTensors; ++other) {
+    bool isWritten = writes(signature.tensors[other].direction);
+    if (other == output || (isWritten && other > output)) // each pair once
+      continue;
+    Expected<Tensor> argument = viewOf(block.tensors[other]);
+    if (argument && mayOverlap(region, Region::of(*argument)))
+      return argumentError(signature.argName(output),
+                           "overlaps '" + signature.argName(other) +
+                               (isWritten ? "'; both are written"
+                                          : "', which is read; a program that works in place "
+                                            "says so with one inout parameter"));
   }
   return Status::ok();
 }
 
+Status Compiled::Impl::checkOutputs(const Block &block) const {
+  for (uint16_t output : Outputs)
+    if (Status bad = checkOutput(block, output); !bad.isOk())
+      return bad;
+  return Status::ok();
+}
+
 Expected<const CallState *> Compiled::Impl::makeState(const Block &block) {
+  if (!Environment.isOk())
+    return Environment;
   const Signature &signature = Source->signature();
   std::vector<TensorFacts> facts = unpackFacts({block.words, block.wordsEnd});
   for (uint32_t i = 0; i < NumTensors; ++i)
@@ -249,9 +265,7 @@ Status Compiled::Impl::runOrchestration(const CallState &state, const Block &blo
   const Signature &signature = Source->signature();
   std::vector<Tensor> tensors;
   for (uint32_t i = 0; i < NumTensors; ++i) {
-    const kiln_tensor &t = block.tensors[i];
-    Expected<Tensor> tensor =
-        Tensor::view(t.data, DType(t.dtype), Dims(t.extents, t.rank), Dims(t.strides, t.rank));
+    Expected<Tensor> tensor = viewOf(block.tensors[i]);
     if (!tensor)
       return argumentError(signature.argName(i), tensor.status().message());
     tensors.push_back(std::move(*tensor));

@@ -65,7 +65,8 @@ private:
 };
 
 struct Compiled::Impl {
-  Impl(std::shared_ptr<const JitSource> source, std::shared_ptr<ArtifactCache> cache, bool check);
+  Impl(std::shared_ptr<const JitSource> source, std::shared_ptr<ArtifactCache> cache, bool check,
+       Status environment);
 
   /// An extent that the program itself fixes; not a fact of the call, so each call is checked.
   struct FixedExtent {
@@ -93,7 +94,9 @@ struct Compiled::Impl {
   /// Null with an error.
   const CallState *prepare(std::span<const CallArg> args, Block &block, Status &error);
   Expected<const CallState *> makeState(const Block &block);
+  /// Outputs overlap no other argument, and not themselves.
   Status checkOutputs(const Block &block) const;
+  Status checkOutput(const Block &block, uint16_t output) const;
   Status run(const CallState &state, const Block &block) const;
   Status runOrchestration(const CallState &state, const Block &block) const;
   std::string nameOf(size_t position) const;
@@ -101,6 +104,7 @@ struct Compiled::Impl {
   std::shared_ptr<const JitSource> Source;
   std::shared_ptr<ArtifactCache> Cache;
   bool Check;
+  Status Environment; ///< What fails every call.
   uint32_t NumTensors, NumScalars;
   size_t BlockBytes;
   std::vector<ParamRef> Params;

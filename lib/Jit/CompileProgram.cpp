@@ -9,6 +9,8 @@ using namespace mlir;
 namespace kiln {
 
 Expected<Compiled> Jit::compile(Program &program, const std::string &platform) {
+  if (!Environment.isOk())
+    return Environment;
   if (!program.errors().empty())
     return program.errors().front();
   ProgramSourceOptions options;
@@ -44,19 +46,21 @@ using namespace kiln;
 
 extern "C" kiln_compiled *kiln_jit_compile(kiln_jit *jit, const char *text, uint64_t length,
                                            const char *platform, const char *entry) {
-  if (!jit || !text) {
-    rememberError(
-        Status(StatusCode::InvalidArgument, jit ? "the text is NULL" : "the JIT is NULL"));
+  return guarded<kiln_compiled *>(nullptr, [&]() -> kiln_compiled * {
+    if (!jit || !text) {
+      rememberError(
+          Status(StatusCode::InvalidArgument, jit ? "the text is NULL" : "the JIT is NULL"));
+      return nullptr;
+    }
+    ProgramSourceOptions options;
+    if (platform)
+      options.platform = platform;
+    if (entry)
+      options.entry = entry;
+    Expected<std::shared_ptr<const JitSource>> source = sourceOf(StringRef(text, length), options);
+    if (source)
+      return new kiln_compiled{jit->jit.compile(std::move(*source))};
+    rememberError(source.status());
     return nullptr;
-  }
-  ProgramSourceOptions options;
-  if (platform)
-    options.platform = platform;
-  if (entry)
-    options.entry = entry;
-  Expected<std::shared_ptr<const JitSource>> source = sourceOf(StringRef(text, length), options);
-  if (source)
-    return new kiln_compiled{jit->jit.compile(std::move(*source))};
-  rememberError(source.status());
-  return nullptr;
+  });
 }

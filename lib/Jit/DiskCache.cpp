@@ -1,16 +1,13 @@
 #include "kiln/Jit/DiskCache.h"
 
 #include "EntryFile.h"
+#include "abi/Environment.h"
 #include "abi/FileIo.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -19,48 +16,21 @@ namespace kiln {
 
 namespace {
 
-constexpr std::string_view kEntrySuffix = ".kiln", kLockSuffix = ".lock", kTempSuffix = ".tmp";
+constexpr const char *kEntrySuffix = ".kiln", *kLockSuffix = ".lock";
 
 /// A file descriptor, closed by its destructor.
 struct File {
   explicit File(int fd) : fd(fd) {}
   File(const File &) = delete;
   File &operator=(const File &) = delete;
-  ~File() { close(); }
-  bool isOpen() const { return fd >= 0; }
-  /// A full disk may show only here.
-  bool close() {
-    int closing = std::exchange(fd, -1);
-    return closing < 0 || ::close(closing) == 0;
+  ~File() {
+    if (fd >= 0)
+      ::close(fd);
   }
+  bool isOpen() const { return fd >= 0; }
+  int release() { return std::exchange(fd, -1); }
   int fd;
 };
-
-bool tryLock(int fd) {
-  int result;
-  do
-    result = flock(fd, LOCK_EX | LOCK_NB);
-  while (result != 0 && errno == EINTR);
-  return result == 0;
-}
-
-/// Still the file that its path names: not removed since it was opened.
-bool isLinked(int fd) {
-  struct stat st;
-  return fstat(fd, &st) == 0 && st.st_nlink > 0;
-}
-
-bool writeAll(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    ssize_t put = ::write(fd, bytes.data(), bytes.size());
-    if (put < 0 && errno == EINTR)
-      continue;
-    if (put <= 0)
-      return false;
-    bytes.remove_prefix(size_t(put));
-  }
-  return true;
-}
 
 bool readAll(int fd, std::string &bytes) {
   for (size_t done = 0; done < bytes.size();) {
@@ -74,22 +44,17 @@ bool readAll(int fd, std::string &bytes) {
   return true;
 }
 
-/// Calls `visit(name, path)` for each file whose name ends so.
-template <typename Visit>
-void forEachFile(const std::string &directory, std::string_view suffix, Visit visit) {
-  DIR *dir = opendir(directory.c_str());
-  if (!dir)
-    return;
-  while (dirent *item = readdir(dir)) {
-    std::string_view name = item->d_name;
-    if (name.ends_with(suffix))
-      visit(std::string(name), directory + "/" + std::string(name));
-  }
-  closedir(dir);
-}
-
 int64_t nanoseconds(const timespec &time) {
   return int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+}
+
+std::string entryName(const std::string &key) { return hashText(key) + kEntrySuffix; }
+
+/// Why another user could change what this file or folder holds; null if none can.
+const char *whyNotOwn(const struct stat &st) {
+  if (st.st_uid != geteuid())
+    return "it belongs to another user";
+  return st.st_mode & (S_IWGRP | S_IWOTH) ? "others may write to it" : nullptr;
 }
 
 } // namespace
@@ -98,195 +63,204 @@ int64_t nanoseconds(const timespec &time) {
 // Options
 //===----------------------------------------------------------------------===//
 
-DiskCacheOptions DiskCacheOptions::fromEnvironment() {
+Expected<DiskCacheOptions> DiskCacheOptions::fromEnvironment() {
   DiskCacheOptions options;
-  auto get = [](const char *name) {
-    return std::string(std::getenv(name) ? std::getenv(name) : "");
-  };
-  if (get("KILN_CACHE") == "0")
+  Expected<bool> isOn = flagFromEnvironment("KILN_CACHE", true);
+  Expected<std::optional<uint64_t>> bytes = numberFromEnvironment("KILN_CACHE_BYTES");
+  if (!isOn || !bytes)
+    return isOn ? bytes.status() : isOn.status();
+  options.maxBytes = bytes->value_or(options.maxBytes);
+  if (!*isOn)
     return options;
-  if (std::string own = get("KILN_CACHE_DIR"); !own.empty())
+  if (std::string own = textFromEnvironment("KILN_CACHE_DIR"); !own.empty())
     options.directory = own;
-  else if (std::string xdg = get("XDG_CACHE_HOME"); xdg.starts_with('/'))
+  else if (std::string xdg = textFromEnvironment("XDG_CACHE_HOME"); xdg.starts_with('/'))
     options.directory = xdg + "/kiln";
-  else if (std::string home = get("HOME"); !home.empty())
+  else if (std::string home = textFromEnvironment("HOME"); !home.empty())
     options.directory = home + "/.cache/kiln";
-  std::string bytes = get("KILN_CACHE_BYTES");
-  if (!bytes.empty() && bytes.find_first_not_of("0123456789") == std::string::npos)
-    options.maxBytes = std::strtoull(bytes.c_str(), nullptr, 10);
   return options;
 }
 
 DiskCache::DiskCache(DiskCacheOptions options) : Options(std::move(options)) {}
 
 std::string DiskCache::pathOf(const std::string &key) const {
-  return Options.directory + "/" + hashText(key) + std::string(kEntrySuffix);
+  return Options.directory + "/" + entryName(key);
+}
+
+//===----------------------------------------------------------------------===//
+// The directory
+//===----------------------------------------------------------------------===//
+
+/// The directory, open. Whoever exchanges it behind its name changes nothing here.
+class DiskCache::Folder {
+public:
+  explicit Folder(int fd) : Fd(fd) {}
+  Folder(Folder &&other) noexcept : Fd(std::exchange(other.Fd, -1)) {}
+  Folder &operator=(Folder &&) = delete;
+  ~Folder() {
+    if (Fd >= 0)
+      ::close(Fd);
+  }
+
+  int fd() const { return Fd; }
+  int open(const std::string &name, int flags) const {
+    return ::openat(Fd, name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+  }
+  bool remove(const std::string &name) const { return ::unlinkat(Fd, name.c_str(), 0) == 0; }
+
+  /// Of the files whose names end so.
+  std::vector<std::string> names(std::string_view suffix) const {
+    std::vector<std::string> found;
+    File own(open(".", O_RDONLY | O_DIRECTORY));
+    DIR *dir = own.isOpen() ? fdopendir(own.fd) : nullptr;
+    if (!dir)
+      return found;
+    own.release();
+    while (dirent *item = readdir(dir))
+      if (std::string_view(item->d_name).ends_with(suffix))
+        found.emplace_back(item->d_name);
+    closedir(dir);
+    return found;
+  }
+
+  /// Removes what dead processes left behind: temporary files, and locks that nobody holds.
+  void sweep() const {
+    sweepTemporaries(Fd);
+    for (const std::string &name : names(kLockSuffix)) {
+      File file(open(name, O_RDWR));
+      if (file.isOpen() && tryLock(file.fd) && isLinked(file.fd))
+        remove(name);
+    }
+  }
+
+private:
+  int Fd;
+};
+
+Expected<DiskCache::Folder> DiskCache::open() const {
+  if (!isEnabled())
+    return Status(StatusCode::NotFound, "there is no cache");
+  File file(::open(Options.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!file.isOpen() && errno == ENOTDIR) // who cannot store will say why
+    return Status(StatusCode::NotFound, "there is no directory " + Options.directory);
+  if (!file.isOpen())
+    return errnoStatus("open the cache directory", Options.directory);
+  struct stat st;
+  if (fstat(file.fd, &st) != 0)
+    return errnoStatus("look at the cache directory", Options.directory);
+  if (const char *why = whyNotOwn(st))
+    return Status(StatusCode::IoError,
+                  "the cache directory '" + Options.directory + "' is not used: " + why +
+                      ", so that they could have their code executed; make it yours alone "
+                      "(chown, chmod go-w), or set KILN_CACHE_DIR to another");
+  return Folder(file.release());
 }
 
 /// Makes missing parents with the user's mask, and the directory itself for nobody else.
-Status DiskCache::makeDirectory() const {
+Expected<DiskCache::Folder> DiskCache::openOrMake() const {
   const std::string &path = Options.directory;
   for (size_t slash = path.find('/', 1); slash != std::string::npos;
        slash = path.find('/', slash + 1))
     ::mkdir(path.substr(0, slash).c_str(), 0777);
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
+  if (isEnabled() && ::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
     return errnoStatus("make the cache directory", path);
-  return Status::ok();
+  return open();
 }
+
+Status DiskCache::verifyDirectory() const { return open().status(); }
 
 //===----------------------------------------------------------------------===//
 // Loading
 //===----------------------------------------------------------------------===//
 
-/// Reads a file that belongs to this user, whole.
-static Expected<CacheEntry> readOwn(const std::string &path, uint64_t maxBytes,
-                                    std::string &bytes) {
-  File file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (!file.isOpen() && (errno == ENOENT || errno == ENOTDIR)) // who cannot store will say why
-    return Status(StatusCode::NotFound, "there is no entry " + path);
+Expected<CacheEntry> DiskCache::loadFrom(const Folder &folder, const std::string &name,
+                                         const std::string *wantedKey,
+                                         std::string *foundKey) const {
+  CacheEntry entry;
+  entry.path = Options.directory + "/" + name;
+  File file(folder.open(name, O_RDONLY));
   if (!file.isOpen())
-    return errnoStatus("open", path);
-  auto reject = [&](const char *why) {
-    return Status(StatusCode::IoError, "cache entry " + path + " is not used: " + why);
+    return errnoStatus("open", entry.path); // NotFound, usually
+  auto reject = [&](const std::string &why) {
+    return Status(StatusCode::IoError, "cache entry " + entry.path + " is not used: " + why);
   };
   struct stat st;
   if (fstat(file.fd, &st) != 0 || !S_ISREG(st.st_mode))
     return reject("it is no regular file");
-  if (st.st_uid != geteuid())
-    return reject("it belongs to another user");
-  if (st.st_mode & (S_IWGRP | S_IWOTH))
-    return reject("others may write to it");
-  if (uint64_t(st.st_size) > maxBytes)
+  if (const char *why = whyNotOwn(st))
+    return reject(why);
+  if (uint64_t(st.st_size) > Options.maxBytes)
     return reject("it is larger than the whole cache may be");
-  bytes.resize(size_t(st.st_size));
+  std::string bytes(size_t(st.st_size), '\0');
   if (!readAll(file.fd, bytes))
     return reject("it cannot be read");
-  CacheEntry entry;
-  entry.path = path;
-  entry.device = st.st_dev;
-  entry.inode = st.st_ino;
-  return entry;
-}
-
-static Expected<CacheEntry> loadFile(const std::string &path, uint64_t maxBytes,
-                                     const std::string *wantedKey, std::string *foundKey) {
-  std::string bytes;
-  Expected<CacheEntry> entry = readOwn(path, maxBytes, bytes);
-  if (!entry)
-    return entry;
   Expected<EntryParts> parts = parseEntry(bytes);
   if (!parts)
-    return parts.status().withPrefix("cache entry " + path + " is not used");
-  if (wantedKey && parts->key != *wantedKey)
-    return Status(StatusCode::IoError,
-                  "cache entry " + path + " is not used: it was made for another key");
+    return reject(parts.status().message());
+  std::string key(parts->key);
+  if (wantedKey ? key != *wantedKey : entryName(key) != name)
+    return reject("it was made for another key");
   if (foundKey)
-    *foundKey = parts->key;
-  entry->info = std::move(parts->info);
+    *foundKey = key;
+  entry.info = std::move(parts->info);
   bytes.resize(parts->object.size());
-  entry->object = std::move(bytes);
+  entry.object = std::move(bytes);
   return entry;
 }
 
 Expected<CacheEntry> DiskCache::load(const std::string &key) const {
-  if (!isEnabled())
-    return Status(StatusCode::NotFound, "there is no cache");
-  std::string path = pathOf(key);
-  Expected<CacheEntry> entry = loadFile(path, Options.maxBytes, &key, nullptr);
+  Expected<Folder> folder = open();
+  if (!folder)
+    return folder.status();
+  std::string name = entryName(key);
+  Expected<CacheEntry> entry = loadFrom(*folder, name, &key, nullptr);
   if (entry) // used now; where that cannot be said, it only goes earlier
-    utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+    utimensat(folder->fd(), name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
   return entry;
 }
 
 Status DiskCache::verify(const CacheListing &file, std::string *key) const {
-  std::string found;
-  Expected<CacheEntry> entry = loadFile(file.path, Options.maxBytes, nullptr, &found);
-  if (!entry)
-    return entry.status();
-  if (pathOf(found) != file.path)
-    return Status(StatusCode::IoError,
-                  "cache entry " + file.path + " is not used: it was made for another key");
-  if (key)
-    *key = found;
-  return Status::ok();
+  Expected<Folder> folder = open();
+  return folder ? loadFrom(*folder, file.name, nullptr, key).status() : folder.status();
 }
 
 //===----------------------------------------------------------------------===//
 // Storing
 //===----------------------------------------------------------------------===//
 
-/// A fresh file that its writer holds locked, so that the leavings of dead writers can be told from
-/// the work of living ones.
-static int createTemporary(const std::string &stem, std::string &path) {
-  static std::atomic<uint64_t> counter{0};
-  for (int attempt = 0; attempt < 16; ++attempt) {
-    path = stem + "." + std::to_string(getpid()) + "." + std::to_string(counter++) +
-           std::string(kTempSuffix);
-    int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (fd < 0 && errno == EEXIST)
-      continue;
-    if (fd < 0)
-      return -1;
-    // Between the two, somebody who sweeps may have taken it for a dead writer's.
-    if (tryLock(fd) && isLinked(fd))
-      return fd;
-    ::close(fd);
-  }
-  errno = EAGAIN;
-  return -1;
-}
-
-/// Removes temporary files that nobody holds.
-static void sweepTemporaries(const std::string &directory) {
-  forEachFile(directory, kTempSuffix, [](const std::string &, const std::string &path) {
-    File file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
-    if (file.isOpen() && tryLock(file.fd))
-      ::unlink(path.c_str());
-  });
-}
-
-Expected<CacheEntry> DiskCache::store(const std::string &key, const Artifact &artifact,
-                                      uint64_t *evicted) const {
-  if (!isEnabled())
-    return Status(StatusCode::NotFound, "there is no cache");
-  if (Status made = makeDirectory(); !made.isOk())
-    return made;
-  std::string trailer = renderTrailer(artifact, key), path = pathOf(key), temporary;
+Status DiskCache::store(const std::string &key, const Artifact &artifact, uint64_t *evicted) const {
+  Expected<Folder> folder = openOrMake();
+  if (!folder)
+    return folder.status();
+  std::string trailer = renderTrailer(artifact, key), name = entryName(key);
   if (artifact.object.size() + trailer.size() > Options.maxBytes)
     return Status(StatusCode::OutOfMemory, "an entry of " + std::to_string(artifact.object.size()) +
                                                " bytes is larger than the whole cache may be");
-  File file(createTemporary(path, temporary));
-  if (!file.isOpen())
-    return errnoStatus("create a cache entry in", Options.directory);
-  struct stat st{};
-  bool good = writeAll(file.fd, artifact.object) && writeAll(file.fd, trailer) &&
-              ::fsync(file.fd) == 0 && fstat(file.fd, &st) == 0 &&
-              ::rename(temporary.c_str(), path.c_str()) == 0;
-  if (!good) {
-    Status error = errnoStatus("write the cache entry", path);
-    ::unlink(temporary.c_str());
-    return error;
-  }
-  file.close();
-  uint64_t removed = trim(path);
+  Expected<std::unique_ptr<TemporaryFile>> file = TemporaryFile::create(name, folder->fd(), 0600);
+  Status done = file.status();
+  for (std::string_view part : {std::string_view(artifact.object), std::string_view(trailer)})
+    if (done.isOk())
+      done = (*file)->write(part);
+  if (done.isOk())
+    done = (*file)->sync();
+  if (done.isOk())
+    done = (*file)->commit();
+  if (!done.isOk())
+    return done.withPrefix("nothing is stored in the cache directory '" + Options.directory + "'");
+  uint64_t removed = trim(*folder, name);
   if (evicted)
     *evicted = removed;
-  CacheEntry entry;
-  entry.info = artifact.info;
-  entry.path = path;
-  entry.device = st.st_dev;
-  entry.inode = st.st_ino;
-  return entry;
+  return Status::ok();
 }
 
-uint64_t DiskCache::trim(const std::string &keep) const {
-  sweepTemporaries(Options.directory);
-  std::vector<CacheListing> files = list();
+uint64_t DiskCache::trim(const Folder &folder, const std::string &keep) const {
+  folder.sweep();
+  std::vector<CacheListing> files = listOf(folder);
   uint64_t total = 0, removed = 0;
   for (const CacheListing &file : files)
     total += file.bytes;
   for (auto file = files.rbegin(); file != files.rend() && total > Options.maxBytes; ++file) {
-    if (file->path == keep || ::unlink(file->path.c_str()) != 0)
+    if (file->name == keep || !folder.remove(file->name))
       continue;
     total -= file->bytes;
     ++removed;
@@ -294,31 +268,37 @@ uint64_t DiskCache::trim(const std::string &keep) const {
   return removed;
 }
 
-std::vector<CacheListing> DiskCache::list() const {
+std::vector<CacheListing> DiskCache::listOf(const Folder &folder) const {
   std::vector<CacheListing> files;
-  if (!isEnabled())
-    return files;
-  forEachFile(Options.directory, kEntrySuffix,
-              [&](const std::string &name, const std::string &path) {
-                struct stat st;
-                if (lstat(path.c_str(), &st) == 0)
-                  files.push_back({name, path, uint64_t(st.st_size), nanoseconds(st.st_mtim)});
-              });
+  for (const std::string &name : folder.names(kEntrySuffix)) {
+    struct stat st;
+    if (fstatat(folder.fd(), name.c_str(), &st, AT_SYMLINK_NOFOLLOW) == 0)
+      files.push_back(
+          {name, Options.directory + "/" + name, uint64_t(st.st_size), nanoseconds(st.st_mtim)});
+  }
   std::sort(files.begin(), files.end(), [](const CacheListing &a, const CacheListing &b) {
     return std::tie(b.lastUse, a.name) < std::tie(a.lastUse, b.name);
   });
   return files;
 }
 
+std::vector<CacheListing> DiskCache::list() const {
+  Expected<Folder> folder = open();
+  return folder ? listOf(*folder) : std::vector<CacheListing>();
+}
+
 Expected<uint64_t> DiskCache::clear() const {
+  Expected<Folder> folder = open();
+  if (!folder)
+    return folder.status().code() == StatusCode::NotFound ? Expected<uint64_t>(uint64_t{0})
+                                                          : folder.status();
   uint64_t removed = 0;
-  for (const CacheListing &file : list()) {
-    if (::unlink(file.path.c_str()) != 0 && errno != ENOENT)
+  for (const CacheListing &file : listOf(*folder)) {
+    if (!folder->remove(file.name) && errno != ENOENT)
       return errnoStatus("remove", file.path);
     ++removed;
   }
-  if (isEnabled())
-    sweepTemporaries(Options.directory);
+  folder->sweep();
   return removed;
 }
 
@@ -327,31 +307,38 @@ Expected<uint64_t> DiskCache::clear() const {
 //===----------------------------------------------------------------------===//
 
 KeyLock::KeyLock(KeyLock &&other) noexcept
-    : Fd(std::exchange(other.Fd, -1)), Path(std::move(other.Path)) {}
+    : Folder(std::exchange(other.Folder, -1)), Fd(std::exchange(other.Fd, -1)),
+      Name(std::move(other.Name)) {}
 
 KeyLock::~KeyLock() {
   if (Fd < 0)
     return;
   // Removed while held: who waits for it notices that it is gone and starts again.
-  ::unlink(Path.c_str());
+  ::unlinkat(Folder, Name.c_str(), 0);
   ::close(Fd);
+  ::close(Folder);
 }
 
 std::optional<KeyLock> DiskCache::lock(const std::string &key) const {
-  if (!isEnabled() || !makeDirectory().isOk())
+  Expected<Folder> folder = openOrMake();
+  if (!folder)
     return std::nullopt;
-  std::string path = Options.directory + "/" + hashText(key) + std::string(kLockSuffix);
+  std::string name = hashText(key) + kLockSuffix;
   auto deadline = std::chrono::steady_clock::now() + Options.lockPatience;
   auto pause = std::chrono::microseconds(200);
   while (true) {
-    File file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    File file(folder->open(name, O_RDWR | O_CREAT));
     if (!file.isOpen())
       return std::nullopt;
     bool isLocked = tryLock(file.fd);
     if (!isLocked && errno != EWOULDBLOCK)
       return std::nullopt; // a file system without locks
-    if (isLocked && isLinked(file.fd))
-      return KeyLock(std::exchange(file.fd, -1), path);
+    if (isLocked && isLinked(file.fd)) {
+      File own(::fcntl(folder->fd(), F_DUPFD_CLOEXEC, 0));
+      if (!own.isOpen())
+        return std::nullopt;
+      return KeyLock(own.release(), file.release(), name);
+    }
     if (isLocked)
       continue; // the last holder removed it
     if (std::chrono::steady_clock::now() >= deadline)
@@ -365,24 +352,21 @@ std::optional<KeyLock> DiskCache::lock(const std::string &key) const {
 // Totals
 //===----------------------------------------------------------------------===//
 
-/// Opens the totals and locks them for a moment. They are statistics: whoever does not get the lock
-/// goes on without.
-static int openTotals(const std::string &directory, bool create) {
-  std::string path = directory + "/totals";
-  int fd = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | (create ? O_CREAT : 0), 0600);
+/// Locks the totals for a moment. They are statistics: whoever does not get the lock goes on
+/// without.
+static bool lockTotals(int fd) {
   for (int attempt = 0; fd >= 0 && attempt < 20; ++attempt) {
     if (tryLock(fd))
-      return fd;
+      return true;
     std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
-  if (fd >= 0)
-    ::close(fd);
-  return -1;
+  return false;
 }
 
 void DiskCache::count(const CacheTotals &more) const {
-  File file(isEnabled() ? openTotals(Options.directory, /*create=*/true) : -1);
-  if (!file.isOpen())
+  Expected<Folder> folder = open();
+  File file(folder ? folder->open("totals", O_RDWR | O_CREAT) : -1);
+  if (!lockTotals(file.fd))
     return;
   CacheTotals totals;
   ssize_t got = ::pread(file.fd, &totals, sizeof totals, 0);
@@ -398,8 +382,9 @@ void DiskCache::count(const CacheTotals &more) const {
 
 CacheTotals DiskCache::totals() const {
   CacheTotals totals;
-  File file(isEnabled() ? openTotals(Options.directory, /*create=*/false) : -1);
-  if (!file.isOpen() || ::pread(file.fd, &totals, sizeof totals, 0) != ssize_t(sizeof totals))
+  Expected<Folder> folder = open();
+  File file(folder ? folder->open("totals", O_RDWR) : -1);
+  if (!lockTotals(file.fd) || ::pread(file.fd, &totals, sizeof totals, 0) != ssize_t(sizeof totals))
     return {};
   return totals;
 }

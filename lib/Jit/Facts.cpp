@@ -13,9 +13,7 @@ uint64_t *packFacts(const TensorFacts &facts, uint64_t *words) {
   *words++ = uint64_t(facts.dtype) | uint64_t(facts.rank) << factbits::rank |
              (facts.leadingDim < 0 ? factbits::noLeading : uint64_t(facts.leadingDim))
                  << factbits::leading |
-             uint64_t(facts.use32bit) << factbits::use32bit |
-             uint64_t(facts.isAligned16) << factbits::aligned16 |
-             staticDims << factbits::staticDims |
+             uint64_t(facts.use32bit) << factbits::use32bit | staticDims << factbits::staticDims |
              uint64_t(facts.divisibility) << factbits::divisibility;
   for (int axis = 0; axis < facts.rank; ++axis) {
     if (!facts.extents[axis])
@@ -38,7 +36,6 @@ std::vector<TensorFacts> unpackFacts(std::span<const uint64_t> words) {
     uint64_t leading = field(factbits::leading, 7);
     facts.leadingDim = leading == factbits::noLeading ? int8_t(-1) : int8_t(leading);
     facts.use32bit = field(factbits::use32bit, 1);
-    facts.isAligned16 = field(factbits::aligned16, 1);
     facts.divisibility = uint32_t(field(factbits::divisibility, UINT32_MAX));
     for (int axis = 0; axis < facts.rank; ++axis) {
       if (!(field(factbits::staticDims, 31) >> axis & 1))
@@ -55,8 +52,6 @@ std::string TensorFacts::str() const {
   std::string text = std::string(toString(dtype)) + " rank " + std::to_string(rank);
   if (leadingDim >= 0)
     text += " leading " + std::to_string(leadingDim);
-  if (isAligned16)
-    text += " align16";
   if (use32bit)
     text += " offsets32";
   for (int axis = 0; axis < rank; ++axis) {
@@ -121,8 +116,6 @@ bool parseStatic(std::string_view text, TensorFacts &facts) {
 }
 
 bool parseFact(std::string_view name, Words &words, TensorFacts &facts) {
-  if (name == "align16")
-    return facts.isAligned16 = true;
   if (name == "offsets32")
     return facts.use32bit = true;
   if (name == "static")

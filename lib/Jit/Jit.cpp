@@ -1,15 +1,20 @@
 #include "kiln/Jit/Jit.h"
 
 #include "CallPath.h"
+#include "abi/Environment.h"
 
 #include <cstdio>
-#include <cstdlib>
 
 namespace kiln {
 
-bool JitOptions::checkFromEnvironment() {
-  const char *value = std::getenv("KILN_CHECK");
-  return value && std::string_view(value) == "1";
+JitOptions::JitOptions() {
+  Expected<DiskCacheOptions> disk = DiskCacheOptions::fromEnvironment();
+  Expected<bool> isChecked = flagFromEnvironment("KILN_CHECK", false);
+  if (disk)
+    cache = std::move(*disk);
+  if (isChecked)
+    check = *isChecked;
+  environment = disk ? isChecked.status() : disk.status();
 }
 
 void JitOptions::logToStderr(const std::string &line) {
@@ -18,10 +23,10 @@ void JitOptions::logToStderr(const std::string &line) {
 
 Jit::Jit(JitOptions options)
     : Cache(std::make_shared<ArtifactCache>(std::move(options.cache), std::move(options.log))),
-      Check(options.check) {}
+      Check(options.check), Environment(std::move(options.environment)) {}
 
 Compiled Jit::compile(std::shared_ptr<const JitSource> source) {
-  return Compiled(std::make_shared<Compiled::Impl>(std::move(source), Cache, Check));
+  return Compiled(std::make_shared<Compiled::Impl>(std::move(source), Cache, Check, Environment));
 }
 
 JitCounters Jit::counters() const { return Cache->counters(); }

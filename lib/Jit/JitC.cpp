@@ -20,6 +20,22 @@ struct kiln_adaptor {
   TensorAdaptor adaptor;
 };
 
+/// For functions that return the number of a code: that of what `body` returns.
+template <typename Body> static int32_t guardedCode(Body body) noexcept {
+  return guarded<int32_t>(internalError, [&] { return rememberError(body()); });
+}
+
+/// A new adaptor, made by `make`.
+template <typename Make> static kiln_adaptor *newAdaptor(Make make) noexcept {
+  return guarded<kiln_adaptor *>(nullptr, [&]() -> kiln_adaptor * {
+    Expected<TensorAdaptor> made = make();
+    if (made)
+      return new kiln_adaptor{std::move(*made)};
+    rememberError(made.status());
+    return nullptr;
+  });
+}
+
 extern "C" {
 
 const char *kiln_jit_error(void) { return lastError.c_str(); }
@@ -28,48 +44,46 @@ const char *kiln_jit_error(void) { return lastError.c_str(); }
 // Adaptors
 //===----------------------------------------------------------------------===//
 
-static kiln_adaptor *release(Expected<TensorAdaptor> made) {
-  if (made)
-    return new kiln_adaptor{std::move(*made)};
-  rememberError(made.status());
-  return nullptr;
-}
-
 kiln_adaptor *kiln_adaptor_create(void *data, int32_t dtype, uint32_t rank, const int64_t *extents,
                                   const int64_t *strides) {
-  if (!isValidDType(dtype) || !extents)
-    return release(Status(StatusCode::InvalidArgument,
-                          !extents ? "no extents" : "there is no such element type"));
-  Dims strideList = strides ? Dims(strides, rank) : Dims();
-  return release(
-      TensorAdaptor::raw(data, static_cast<DType>(dtype), Dims(extents, rank), strideList));
+  return newAdaptor([&]() -> Expected<TensorAdaptor> {
+    if (!isValidDType(dtype) || !extents)
+      return Status(StatusCode::InvalidArgument,
+                    !extents ? "no extents" : "there is no such element type");
+    Dims strideList = strides ? Dims(strides, rank) : Dims();
+    return TensorAdaptor::raw(data, static_cast<DType>(dtype), Dims(extents, rank), strideList);
+  });
 }
 
 kiln_adaptor *kiln_adaptor_from_dlpack(DLManagedTensor *tensor) {
-  return release(TensorAdaptor::dlpack(tensor));
+  return newAdaptor([&] { return TensorAdaptor::dlpack(tensor); });
 }
 
 void kiln_adaptor_destroy(kiln_adaptor *adaptor) { delete adaptor; }
 
 /// What callers in C can get wrong and those in C++ cannot.
-static int32_t missing(const char *what) {
-  return rememberError(Status(StatusCode::InvalidArgument, std::string(what) + " is NULL"));
+static Status missing(const char *what) {
+  return Status(StatusCode::InvalidArgument, std::string(what) + " is NULL");
 }
 
 int32_t kiln_adaptor_mark_layout_dynamic(kiln_adaptor *adaptor, int32_t leading_dim,
                                          int64_t divisibility) {
-  if (!adaptor)
-    return missing("the adaptor");
-  return rememberError(adaptor->adaptor.mark_layout_dynamic(leading_dim, divisibility).status());
+  return guardedCode([&] {
+    if (!adaptor)
+      return missing("the adaptor");
+    return adaptor->adaptor.mark_layout_dynamic(leading_dim, divisibility).status();
+  });
 }
 
 int32_t kiln_adaptor_mark_static(kiln_adaptor *adaptor, uint32_t num_dims, const int32_t *dims) {
-  if (!adaptor || (num_dims > 0 && !dims))
-    return missing(adaptor ? "the list of axes" : "the adaptor");
-  TensorAdaptor &target = adaptor->adaptor;
-  return rememberError((num_dims == 0 ? target.mark_static()
-                                      : target.mark_static(std::span<const int>(dims, num_dims)))
-                           .status());
+  return guardedCode([&] {
+    if (!adaptor || (num_dims > 0 && !dims))
+      return missing(adaptor ? "the list of axes" : "the adaptor");
+    TensorAdaptor &target = adaptor->adaptor;
+    return (num_dims == 0 ? target.mark_static()
+                          : target.mark_static(std::span<const int>(dims, num_dims)))
+        .status();
+  });
 }
 
 kiln_call_arg kiln_adaptor_arg(const kiln_adaptor *adaptor) {
@@ -85,7 +99,14 @@ kiln_call_arg kiln_adaptor_arg(const kiln_adaptor *adaptor) {
 // Calling
 //===----------------------------------------------------------------------===//
 
-kiln_jit *kiln_jit_create(void) { return new kiln_jit; }
+kiln_jit *kiln_jit_create(void) {
+  return guarded<kiln_jit *>(nullptr, [&]() -> kiln_jit * {
+    auto jit = std::make_unique<kiln_jit>();
+    if (rememberError(jit->jit.environment()) != 0)
+      return nullptr;
+    return jit.release();
+  });
+}
 void kiln_jit_destroy(kiln_jit *jit) { delete jit; }
 void kiln_compiled_destroy(kiln_compiled *compiled) { delete compiled; }
 
@@ -96,22 +117,26 @@ static std::span<const CallArg> listOf(const kiln_call_arg *args, uint32_t count
 }
 
 int32_t kiln_compiled_call(kiln_compiled *compiled, const kiln_call_arg *args, uint32_t num_args) {
-  if (!compiled || (num_args > 0 && !args)) [[unlikely]]
-    return missing(compiled ? "the list of arguments" : "the program");
-  return rememberError(compiled->function.call(listOf(args, num_args)));
+  return guardedCode([&] {
+    if (!compiled || (num_args > 0 && !args)) [[unlikely]]
+      return missing(compiled ? "the list of arguments" : "the program");
+    return compiled->function.call(listOf(args, num_args));
+  });
 }
 
 int32_t kiln_compiled_compile_only(kiln_compiled *compiled, const kiln_call_arg *args,
                                    uint32_t num_args) {
-  if (!compiled || (num_args > 0 && !args))
-    return missing(compiled ? "the list of arguments" : "the program");
-  return rememberError(compiled->function.compileOnly(listOf(args, num_args)));
+  return guardedCode([&] {
+    if (!compiled || (num_args > 0 && !args))
+      return missing(compiled ? "the list of arguments" : "the program");
+    return compiled->function.compileOnly(listOf(args, num_args));
+  });
 }
 
 void kiln_jit_get_counters(const kiln_jit *jit, kiln_jit_counters *counters) {
   if (!counters)
     return;
-  JitCounters now = jit ? jit->jit.counters() : JitCounters();
+  JitCounters now = jit ? jit->jit.counters() : JitCounters(); // reads numbers, throws nothing
   *counters = {now.memoryHits, now.diskHits,  now.misses, now.compiles,
                now.callStates, now.evictions, now.bytes};
 }

@@ -92,8 +92,10 @@ Status ProgramSource::init(ModuleOp module, const ProgramSourceOptions &options)
   }
   Cpu.cpu = options.cpu.empty() ? hostCpu() : options.cpu;
   Cpu.features = options.cpu.empty() ? hostCpuFeatures() : options.features;
+  // A region of an orchestration is a function only once the program has been prepared.
+  ModuleOp start = module.lookupSymbol(EntryName) ? module : *prepared;
   llvm::raw_string_ostream stream(Bytecode);
-  if (failed(writeBytecodeToFile(module, stream)))
+  if (failed(writeBytecodeToFile(start, stream)))
     return Status(StatusCode::Internal, "the program cannot be copied");
   std::string name = module.getSymName().value_or("-").str();
   Identity = "program " + name + " " + programHash(module) + "\nentry " + EntryName +

@@ -6,11 +6,10 @@ namespace {
 
 /// What is learnt from the axes, innermost first. Right unless the tensor is odd.
 struct AxisScan {
-  uint64_t step = 1;         ///< Stride a row-major tensor would have next.
-  uint64_t lastOffset = 0;   ///< Of the last element.
-  uint64_t otherStrides = 0; ///< OR of the strides that mean something and are not the leading one.
-  uint64_t gaps = 0;         ///< Not 0: not row-major without gaps.
-  uint64_t bits = 0;         ///< OR of all extents and strides less 1.
+  uint64_t step = 1;       ///< Stride a row-major tensor would have next.
+  uint64_t lastOffset = 0; ///< Of the last element.
+  uint64_t gaps = 0;       ///< Not 0: not row-major without gaps.
+  uint64_t bits = 0;       ///< OR of all extents and strides less 1.
   uint64_t leading = factbits::noLeading;
 
   void add(kiln_tensor &out, int axis, uint64_t extent, uint64_t stride, bool mayLead) {
@@ -28,7 +27,6 @@ struct AxisScan {
     bits |= (extent - 1) | (stride - 1);
     uint64_t meaning = uint64_t(isShort) - 1; // a mask: all or nothing
     gaps |= (stride ^ step) & meaning;
-    otherStrides |= stride & meaning & (uint64_t(leads) - 1);
     step = stride * (isShort ? 1 : extent);
   }
 
@@ -134,11 +132,9 @@ TensorProblem readAnyTensor(const kiln_call_arg &arg, kiln_tensor &out, uint64_t
     return TensorProblem::NotLeading;
   if (marks.divisibility != 1 && !isDivisible(out, scan.leading, marks.divisibility))
     return TensorProblem::NotDivisible;
-  bool isAligned = ((address | scan.otherStrides * size) & 15) == 0;
   *words++ = uint64_t(uint32_t(arg.dtype)) | uint64_t(arg.rank) << factbits::rank |
              scan.leading << factbits::leading |
              uint64_t(bytes <= INT32_MAX) << factbits::use32bit |
-             uint64_t(isAligned) << factbits::aligned16 |
              uint64_t(marks.staticDims) << factbits::staticDims |
              uint64_t(marks.divisibility) << factbits::divisibility;
   for (unsigned left = marks.staticDims; left; left &= left - 1) {

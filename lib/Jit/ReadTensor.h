@@ -36,8 +36,7 @@ enum class TensorProblem : uint8_t {
 // The first word of a tensor. Then, for each static axis, its extent and, if that is more than 1,
 // its stride.
 namespace factbits {
-inline constexpr int rank = 4, leading = 7, use32bit = 10, aligned16 = 11, staticDims = 12,
-                     divisibility = 32;
+inline constexpr int rank = 4, leading = 7, use32bit = 10, staticDims = 12, divisibility = 32;
 inline constexpr uint64_t noLeading = 7;
 } // namespace factbits
 
@@ -58,7 +57,7 @@ template <int Rank>
 [[gnu::always_inline]] inline uint64_t readPlainTensor(const kiln_call_arg &arg, kiln_tensor &out) {
   if (arg.strides && arg.strides[Rank - 1] != 1) [[unlikely]]
     return 0;
-  uint64_t step = 1, gaps = 0, outerStrides = 0;
+  uint64_t step = 1, gaps = 0;
   // OR of all numbers. No product wraps as long as they fit 31 bits; once one does not, that stays.
   uint64_t bits = 0;
 #pragma GCC unroll 5
@@ -67,8 +66,6 @@ template <int Rank>
     out.extents[axis] = int64_t(extent);
     out.strides[axis] = int64_t(step);
     gaps |= arg.strides ? uint64_t(arg.strides[axis]) ^ step : 0;
-    if (axis != Rank - 1)
-      outerStrides |= extent > 1 ? step : 0;
     step *= extent;
     bits |= (extent - 1) | step; // an extent of 0 is all ones
   }
@@ -87,10 +84,9 @@ template <int Rank>
   out.dtype = arg.dtype;
   out.rank = Rank;
   out.flags = uint16_t(KILN_TENSOR_CONTIGUOUS | (arg.flags & KILN_ARG_READ_ONLY));
-  bool isAligned = ((address | outerStrides * size) & 15) == 0;
   return uint64_t(uint32_t(arg.dtype)) | uint64_t(Rank) << factbits::rank |
          uint64_t(Rank - 1) << factbits::leading | uint64_t(1) << factbits::use32bit |
-         uint64_t(isAligned) << factbits::aligned16 | uint64_t(1) << factbits::divisibility;
+         uint64_t(1) << factbits::divisibility;
 }
 
 /// Any argument, plain tensors fast.

@@ -143,6 +143,7 @@ TensorAdaptor &TensorAdaptor::mark_layout_dynamic(int leadingDim, int64_t divisi
     return refuse("mark_layout_dynamic: divisibility " + std::to_string(divisibility) +
                   " is not between 1 and 2^32 - 1");
   M = {0, int8_t(leadingDim), uint32_t(divisibility)};
+  Error = Status::ok(); // it replaces all marks, refused ones too
   return *this;
 }
 

@@ -26,7 +26,7 @@ static void copyFacts(Value value, ir::FuncOp func, unsigned index) {
   auto parent = argument ? dyn_cast<ir::FuncOp>(argument.getOwner()->getParentOp()) : ir::FuncOp();
   if (!parent)
     return;
-  for (StringRef name : {ir::kAlign16Attr, ir::kOffsets32Attr, ir::kDivisibleAttr})
+  for (StringRef name : {ir::kOffsets32Attr, ir::kDivisibleAttr})
     if (Attribute fact = parent.getArgAttr(argument.getArgNumber(), name))
       func.setArgAttr(index, name, fact);
 }
@@ -65,10 +65,10 @@ OutlinedRegion outlineRegion(Region &region, StringRef name, ir::FuncKind kind, 
   std::vector<std::string> names;
   for (Value value : args) {
     inputs.push_back(value.getType());
-    names.push_back(givenName(value).str());
+    bool isTensor = isa<ir::TensorType>(value.getType());
+    names.push_back(givenName(isTensor ? ir::rootOf(value) : value).str()); // a view is its tensor
     if (names.back().empty())
-      names.back() =
-          (isa<ir::TensorType>(value.getType()) ? "t" : "s") + std::to_string(names.size() - 1);
+      names.back() = (isTensor ? "t" : "s") + std::to_string(names.size() - 1);
   }
 
   OpBuilder builder(parent);

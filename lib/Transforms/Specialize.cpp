@@ -40,6 +40,22 @@ ir::TensorType refine(ir::TensorType type, const TensorFacts &facts, std::string
   return ir::TensorType::get(type.getContext(), shape, type.getElementType(), strides);
 }
 
+/// Removes whatever launches or calls the function, directly or not: that is not what is compiled,
+/// and it passes tensors of the types the function had.
+void eraseCallers(ModuleOp module, ir::FuncOp func) {
+  llvm::SetVector<ir::FuncOp> callers;
+  callers.insert(func);
+  for (size_t i = 0; i < callers.size(); ++i) {
+    ir::FuncOp called = callers[i];
+    for (auto other : module.getOps<ir::FuncOp>())
+      if (!SymbolTable::symbolKnownUseEmpty(called.getSymNameAttr(), other))
+        callers.insert(other);
+  }
+  for (ir::FuncOp caller : callers)
+    if (caller != func)
+      caller.erase();
+}
+
 struct Specialize : impl::KilnSpecializeBase<Specialize> {
   using KilnSpecializeBase::KilnSpecializeBase;
 
@@ -57,8 +73,6 @@ struct Specialize : impl::KilnSpecializeBase<Specialize> {
     func.setFunctionType(FunctionType::get(&getContext(), inputs, func.getResultTypes()));
     func.getBody().getArgument(index).setType(type);
     Builder builder(&getContext());
-    if (known->isAligned16)
-      func.setArgAttr(index, ir::kAlign16Attr, builder.getUnitAttr());
     if (known->use32bit)
       func.setArgAttr(index, ir::kOffsets32Attr, builder.getUnitAttr());
     if (known->divisibility != 1)
@@ -81,6 +95,7 @@ struct Specialize : impl::KilnSpecializeBase<Specialize> {
                                  << texts.size();
       return signalPassFailure();
     }
+    eraseCallers(getOperation(), *found);
     for (auto [index, text] : llvm::zip(order.tensors, texts))
       if (failed(specialize(*found, index, text)))
         return signalPassFailure();

@@ -8,6 +8,7 @@
 #include <functional>
 #include <numeric>
 #include <random>
+#include <unistd.h>
 
 using namespace kiln;
 
@@ -85,6 +86,19 @@ static Expected<std::vector<int64_t>> resolveExtents(const TensorParam &param,
                                      std::to_string(param.extents[axis]) + " in the program, not " +
                                      std::to_string(given[axis]));
   return given;
+}
+
+/// What no memory can hold is refused before it is tried: Linux hands out more than it has, and
+/// ends whoever uses it.
+static Status checkMemory(const TensorParam &param, const std::vector<int64_t> &extents) {
+  double memory = double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGE_SIZE));
+  double bytes = double(sizeOf(param.dtype));
+  for (int64_t extent : extents)
+    bytes *= double(extent);
+  if (bytes <= memory)
+    return Status::ok();
+  return badSpec(param.name, toString(Dims(extents)) + " has more bytes than this machine's " +
+                                 std::to_string(uint64_t(memory)) + "; give it smaller extents");
 }
 
 /// `0,1,70`: numbers to repeat over a tensor.
@@ -169,6 +183,8 @@ Expected<Tensor> kiln::makeTensorArgument(const TensorParam &param, const std::s
   Expected<std::vector<int64_t>> extents = resolveExtents(param, spec->extents);
   if (!extents)
     return extents.status();
+  if (Status tooLarge = checkMemory(param, *extents); !tooLarge.isOk())
+    return tooLarge;
   Expected<Tensor> tensor = Tensor::empty(param.dtype, *extents);
   if (!tensor)
     return tensor.status().withPrefix("argument '" + param.name + "'");

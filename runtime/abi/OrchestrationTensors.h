@@ -26,7 +26,7 @@ struct OrchestrationTensors : kiln_orchestration {
     SourceLoc loc;
     if (source && source->file)
       loc = {source->file, source->line, source->col};
-    failure = status.withLocation(loc);
+    failure = status.asFaultOfProgram().withLocation(loc);
     return static_cast<int32_t>(failure.code());
   }
 

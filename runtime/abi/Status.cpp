@@ -26,6 +26,8 @@ const char *kiln::toString(StatusCode code) {
     return "I/O error";
   case StatusCode::Internal:
     return "internal error";
+  case StatusCode::Interrupted:
+    return "interrupted";
   }
   return "unknown";
 }
@@ -64,6 +66,12 @@ std::string Status::str() const {
 
 Status Status::withPrefix(const std::string &prefix) const {
   return isOk() ? *this : Status(Rep->Code, prefix + ": " + Rep->Message, Rep->Loc);
+}
+
+Status Status::asFaultOfProgram() const {
+  return code() == StatusCode::InvalidArgument
+             ? Status(StatusCode::KernelFailed, Rep->Message, Rep->Loc)
+             : *this;
 }
 
 Status Status::withLocation(const SourceLoc &loc) const {

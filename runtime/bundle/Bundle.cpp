@@ -6,6 +6,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -42,6 +43,7 @@ Status kiln::writeBundle(const std::string &directory, const BundleManifest &man
   std::error_code error;
   std::string manifestPath = directory + "/" + kManifestName;
   fs::remove(manifestPath, error);
+  sweepTemporaries(directory);
   Json list = Json::object();
   for (const auto &[name, bytes] : files) {
     std::string path = directory + "/" + name;
@@ -49,6 +51,7 @@ Status kiln::writeBundle(const std::string &directory, const BundleManifest &man
     if (error)
       return Status(StatusCode::IoError,
                     "cannot make the folder of " + path + ": " + error.message());
+    sweepTemporaries(fs::path(path).parent_path().string());
     if (Status failed = writeFileAtomically(path, bytes); !failed.isOk())
       return failed;
     list[name] = {{"bytes", bytes.size()}, {"checksum", checksumOf(bytes)}};
@@ -121,15 +124,20 @@ static Expected<BundleManifest> readManifest(const Json &json, const std::string
   manifest.entry = text("entry");
   manifest.arch = text("arch");
   manifest.toolchain = text("toolchain");
-  if (json.contains("kernels") && json["kernels"].is_array())
-    for (const Json &kernel : json["kernels"])
-      if (kernel.is_string())
-        manifest.kernels.push_back(kernel.get<std::string>());
+  auto isName = [](const Json &name) { return name.is_string() && !name.empty(); };
+  if (!json.contains("kernels") || !json["kernels"].is_array() ||
+      !std::ranges::all_of(json["kernels"], isName))
+    return damaged(path, "does not list the kernels");
+  for (const Json &kernel : json["kernels"])
+    manifest.kernels.push_back(kernel.get<std::string>());
   if (json.contains("native")) {
     Expected<NativeInfo> native = parseNativeInfo(json["native"].dump());
     if (!native)
       return native.status().withPrefix(path);
     manifest.native = std::move(*native);
+    if (manifest.native->entry.name != manifest.entry)
+      return damaged(path, "names '" + manifest.entry + "' as its entry and describes '" +
+                               manifest.native->entry.name + "'");
   }
   if (json.contains("cuda")) {
     Expected<std::vector<CudaKernel>> cuda = parseCudaKernels(json["cuda"].dump());
@@ -183,6 +191,23 @@ Expected<Bundle> Bundle::open(const std::string &directory) {
   return bundle;
 }
 
+/// Maps the bytes that were verified, whatever has become of the file since. A checksum is no
+/// signature: whoever makes up a bundle can compute it. So the object must also be one that the
+/// linker can read, and the one that the description was made for.
+static Expected<std::shared_ptr<SharedObject>> mapCode(const std::string &bytes,
+                                                       const NativeInfo &info) {
+  if (Status bad = verifyElf(bytes); !bad.isOk())
+    return bad;
+  Expected<std::shared_ptr<SharedObject>> object = SharedObject::fromBytes(bytes, info.entry.name);
+  if (!object)
+    return object;
+  LinkedSymbol symbol = descriptionSymbol(info);
+  if (reinterpret_cast<uintptr_t>((*object)->find(symbol.name)) != symbol.value)
+    return Status(StatusCode::InvalidArgument,
+                  "was not built for the description in bundle.json; build the bundle again");
+  return object;
+}
+
 Expected<std::shared_ptr<const NativeProgram>> Bundle::load() const {
   std::string path = Directory + "/" + bundleCodePath;
   auto code = Code.find(bundleCodePath);
@@ -197,9 +222,7 @@ Expected<std::shared_ptr<const NativeProgram>> Bundle::load() const {
     return damaged(path, "was built for " + Manifest.arch.substr(0, space) +
                              ", and this CPU lacks " + *missing +
                              "; build the bundle on this machine, or with --cpu");
-  // The bytes that were verified, whatever has become of the file since.
-  Expected<std::shared_ptr<SharedObject>> object =
-      SharedObject::fromBytes(code->second, Manifest.native->entry.name);
+  Expected<std::shared_ptr<SharedObject>> object = mapCode(code->second, *Manifest.native);
   if (!object)
     return object.status().withPrefix(path);
   Expected<std::shared_ptr<const NativeProgram>> program =
@@ -216,8 +239,7 @@ Expected<std::shared_ptr<const CudaProgram>> Bundle::loadCuda() const {
                                                " and has no code for a GPU; build it with -p h200");
   std::shared_ptr<SharedObject> object;
   if (auto code = Code.find(bundleOrchestrationPath); code != Code.end()) {
-    Expected<std::shared_ptr<SharedObject>> mapped =
-        SharedObject::fromBytes(code->second, Manifest.native->entry.name);
+    Expected<std::shared_ptr<SharedObject>> mapped = mapCode(code->second, *Manifest.native);
     if (!mapped)
       return mapped.status().withPrefix(Directory + "/" + bundleOrchestrationPath);
     object = std::move(*mapped);

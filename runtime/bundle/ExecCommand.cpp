@@ -1,8 +1,11 @@
 //===- ExecCommand.cpp - `kiln exec`, and all of `kiln-exec` -------------------------===//
+#include "abi/FileIo.h"
+#include "bundle/CrashReport.h"
 #include "kiln/runtime/arguments.h"
 #include "kiln/runtime/bundle.h"
 #include "kiln/runtime/compare.h"
 #include "kiln/runtime/dump.h"
+#include "kiln/runtime/interrupt.h"
 #include "kiln/runtime/npy.h"
 #include "kiln/runtime/timeline.h"
 
@@ -25,7 +28,7 @@ constexpr int exitGood = 0, exitWrong = 1, exitBadInput = 2;
 struct Request {
   std::string directory, save, expected, out = "kiln-out", dump;
   std::vector<std::string> args;
-  uint64_t dataSeed = 1;
+  uint64_t dataSeed = 1, timeout = defaultTimeout;
   int64_t accumulates = 0;
   bool verifyOnly = false, json = false, dumpTensor = false, dumpGiven = false, timeline = false;
 };
@@ -116,6 +119,17 @@ Json summaryOf(const std::string &name, const Tensor &tensor) {
           {"nan", nans}};
 }
 
+bool isOutput(const TensorParam &param) { return writes(param.direction) && !param.internal; }
+
+/// The file of each tensor in the folders of --save and --expect. A name from a bundle is no path.
+std::vector<std::string> outputFiles(const Signature &signature) {
+  FileNames fileName;
+  std::vector<std::string> files;
+  for (const TensorParam &param : signature.tensors)
+    files.push_back(fileName(param.name) + ".npy");
+  return files;
+}
+
 /// Outputs, summarised and perhaps saved.
 Expected<Json> collectOutputs(const Request &request, const Signature &signature,
                               const Arguments &args) {
@@ -125,14 +139,15 @@ Expected<Json> collectOutputs(const Request &request, const Signature &signature
     std::filesystem::create_directories(request.save, error);
   if (error)
     return Status(StatusCode::IoError, "cannot make " + request.save + ": " + error.message());
+  std::vector<std::string> files = outputFiles(signature);
   for (size_t i = 0; i < args.tensors.size(); ++i) {
     const TensorParam &param = signature.tensors[i];
-    if (!writes(param.direction) || param.internal)
+    if (!isOutput(param))
       continue;
     outputs.push_back(summaryOf(param.name, args.tensors[i]));
     if (request.save.empty())
       continue;
-    std::string path = request.save + "/" + param.name + ".npy";
+    std::string path = request.save + "/" + files[i];
     if (Status failed = writeNpy(path, args.tensors[i]); !failed.isOk())
       return failed;
     outputs.back()["file"] = path;
@@ -141,12 +156,15 @@ Expected<Json> collectOutputs(const Request &request, const Signature &signature
 }
 
 void report(const Request &request, const BundleManifest &manifest, double seconds,
-            const Json &outputs) {
+            const Json &outputs, bool hasDump) {
+  std::string dump = hasDump ? dumpDirectory(request.out) : "";
   if (request.json) {
     Json json{{"program", manifest.program},
               {"platform", manifest.platform},
               {"seconds", seconds},
               {"outputs", outputs}};
+    if (hasDump)
+      json["dump"] = dump;
     std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
     return;
   }
@@ -158,6 +176,9 @@ void report(const Request &request, const BundleManifest &manifest, double secon
         output["min"].get<double>(), output["max"].get<double>(), output["sum"].get<double>(),
         (unsigned long long)output["nan"].get<uint64_t>(), output.contains("file") ? "  " : "",
         output.contains("file") ? output["file"].get<std::string>().c_str() : "");
+  if (hasDump)
+    std::printf("  dump: %s (look into it with: kiln dump %s)\n", dump.c_str(),
+                request.out.c_str());
   std::printf("RAN\n");
 }
 
@@ -178,6 +199,7 @@ Status execute(const Request &request, const BundleManifest &manifest, const Nat
   run.recordTimeline = request.timeline;
   if (Status begun = (*engine)->begin(run); !begun.isOk())
     return begun;
+  TimeLimit limit(request.timeout, "the run");
   Status done = program.runOn(**engine, args.tensors, args.scalars);
   Status finished = (*engine)->finish();
   if (request.timeline && (*engine)->timeline().isRecorded())
@@ -205,11 +227,12 @@ Status executeOnGpu(const Request &request, const Bundle &bundle, const Argument
 Expected<bool> compareOutputs(const Request &request, const Signature &signature,
                               const Arguments &args) {
   bool same = true;
+  std::vector<std::string> files = outputFiles(signature);
   for (size_t i = 0; i < args.tensors.size(); ++i) {
     const TensorParam &param = signature.tensors[i];
-    if (!writes(param.direction) || param.internal)
+    if (!isOutput(param))
       continue;
-    std::string path = request.expected + "/" + param.name + ".npy";
+    std::string path = request.expected + "/" + files[i];
     Expected<Tensor> want = readNpy(path);
     if (!want)
       return want.status();
@@ -242,6 +265,8 @@ int run(const Request &request) {
                 manifest.platform.c_str());
     return exitGood;
   }
+  // What the dynamic linker or the code does with a bundle that somebody made up.
+  CrashReport crashes("the code of the bundle in " + request.directory);
   bool onGpu = !manifest.cuda.empty();
   std::shared_ptr<const NativeProgram> program;
   if (!onGpu) {
@@ -265,14 +290,17 @@ int run(const Request &request) {
   Status recorded = Status::ok();
   Status failed = onGpu ? executeOnGpu(request, *bundle, *args, dumpLevel, seconds)
                         : execute(request, manifest, *program, *args, dumpLevel, recorded);
-  if (!failed.isOk())
+  if (!failed.isOk()) {
+    if (dumpLevel > 0 && recorded.isOk())
+      std::cerr << "kiln: the dump of what ran is in " << dumpDirectory(request.out) << "\n";
     return complain(failed);
+  }
   if (!onGpu)
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   Expected<Json> outputs = collectOutputs(request, signature, *args);
   if (!outputs)
     return complain(outputs.status());
-  report(request, manifest, seconds, *outputs);
+  report(request, manifest, seconds, *outputs, dumpLevel > 0 && recorded.isOk());
   if (!recorded.isOk())
     return complain(recorded.withPrefix("the run is complete but the record of it is not"));
   if (request.expected.empty())
@@ -310,6 +338,9 @@ int kiln::execCommand(int argc, const char *const *argv) {
     dump->expected(0, 1);
     app.add_flag("--dump-tensor", request.dumpTensor, "The same as --dump-args=2");
     app.add_flag("--timeline", request.timeline, "Write timeline.json and graph.json");
+    app.add_option("--timeout", request.timeout,
+                   "Seconds the run may take, after which it is stopped with exit code 1; 0: any")
+        ->capture_default_str();
     app.add_flag("--verify-only", request.verifyOnly, "Run nothing");
     app.add_flag("--json", request.json, "Machine-readable output");
     try {

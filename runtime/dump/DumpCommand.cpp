@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <functional>
 #include <iostream>
-#include <set>
 
 using namespace kiln;
 using Json = nlohmann::ordered_json;
@@ -122,15 +121,6 @@ static void printTable(const DumpFile &file, const Selection &selection) {
     std::cout << file.unsignedTasks() << " tasks ran kernels without a signature [unsigned]\n";
 }
 
-/// File names from kernel and argument names, which may hold anything.
-static std::string sanitised(const std::string &name) {
-  std::string text = name.substr(0, 80);
-  for (char &c : text)
-    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '_' && c != '-')
-      c = '_';
-  return text.empty() ? "_" : text;
-}
-
 static std::string elementText(const Tensor &tensor, int64_t index) {
   DType type = tensor.dtype();
   const std::byte *element = tensor.dataAs<std::byte>() + index * sizeOf(type);
@@ -194,6 +184,9 @@ static Status exportEntry(const DumpFile &file, const DumpEntry &entry, const st
   return writeFileAtomically(path, renderText(entry, *tensor));
 }
 
+/// What both names of a file may take of its own.
+static std::string shortened(const std::string &name) { return name.substr(0, 80); }
+
 /// Appends the paths written to `paths`.
 static Status exportAll(const DumpFile &file, const Selection &selection, const Request &request,
                         std::vector<std::string> &paths) {
@@ -203,16 +196,15 @@ static Status exportAll(const DumpFile &file, const Selection &selection, const 
   if (error)
     return Status(StatusCode::IoError,
                   "cannot create directory '" + directory + "': " + error.message());
-  std::set<std::string> used;
+  FileNames fileName;
   for (const DumpEntry *entry : selection) {
     if (!entry->hasPayload())
       continue;
-    std::string base = "task" + std::to_string(entry->task) + "_" + sanitised(entry->kernel) + "_" +
-                       toString(entry->stage) + "_" + sanitised(entry->argName);
-    std::string name = base;
-    for (int n = 2; !used.insert(name).second; ++n) // two names may look alike once sanitised
-      name = base + "_" + std::to_string(n);
-    std::string path = directory + "/" + name + "." + request.exportAs;
+    std::string path =
+        directory + "/" +
+        fileName("task" + std::to_string(entry->task) + "_" + shortened(entry->kernel) + "_" +
+                 toString(entry->stage) + "_" + shortened(entry->argName)) +
+        "." + request.exportAs;
     if (Status bad = exportEntry(file, *entry, request.exportAs, path); !bad.isOk())
       return bad;
     paths.push_back(path);
@@ -256,7 +248,8 @@ static Json toJson(const DumpComparison &comparison) {
   Json json{{"equal", !comparison.difference},
             {"tasks", comparison.tasks},
             {"tensors", comparison.compared},
-            {"without_payload", comparison.withoutPayload}};
+            {"without_payload", comparison.withoutPayload},
+            {"not_recorded", comparison.onlyInOne}};
   if (const auto &found = comparison.difference)
     json["difference"] = {{"task", found->task},
                           {"kernel", found->kernel},
@@ -277,14 +270,16 @@ static int diff(const DumpFile &file, const Request &request) {
   if (!comparison)
     return complain(printable(comparison.status().message()));
   if (!comparison->difference && comparison->compared == 0)
-    return complain("nothing to compare: no output that both dumps have comes with its payload");
+    return complain("nothing to compare: no output that both dumps have comes with its payload; "
+                    "level 1 records only what the program marked, level 2 everything");
   if (request.json)
     std::cout << toJson(*comparison).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   else if (comparison->difference)
     printDifference(*comparison->difference, request);
   else
     std::cout << "equal: " << comparison->compared << " outputs of " << comparison->tasks
-              << " tasks (" << comparison->withoutPayload << " without payload)\n";
+              << " tasks (" << comparison->withoutPayload << " without payload, "
+              << comparison->onlyInOne << " that one dump did not record)\n";
   return comparison->difference ? exitDiffer : exitGood;
 }
 

@@ -1,5 +1,6 @@
 #include "dump/DumpDiff.h"
 
+#include "dump/DumpFormat.h"
 #include "kiln/runtime/compare.h"
 
 #include <map>
@@ -27,6 +28,14 @@ private:
   /// Notes that the task differs and says how.
   Status differ(uint64_t task, const DumpEntry &entry, std::string argument, std::string element,
                 std::string first, std::string second);
+  /// A dump of this kind says nothing of what it does not list.
+  static bool isPartial(const DumpFile &file) { return file.level() == dumpformat::onlyMarked; }
+  /// What only one dump lists is no difference if the other one need not list it.
+  bool isUnknown(bool isInFirst) {
+    bool unknown = isPartial(isInFirst ? Second : First);
+    Result.onlyInOne += unknown;
+    return unknown;
+  }
   Status compareOutput(const DumpEntry &a, const DumpEntry &b);
   Status findDifferentInputs(const TaskEntries &a, const TaskEntries &b);
   /// Nothing if they are equal or cannot be compared.
@@ -100,18 +109,24 @@ Status Comparer::findDifferentInputs(const TaskEntries &a, const TaskEntries &b)
 
 Status Comparer::compareTask(uint64_t task, const TaskEntries &a, const TaskEntries &b) {
   if (!a.any || !b.any) {
+    if (isUnknown(a.any))
+      return Status::ok();
     const DumpEntry &there = a.any ? *a.any : *b.any;
     return differ(task, there, "", "", a.any ? "ran" : "did not run",
                   b.any ? "ran" : "did not run");
   }
   if (a.any->kernel != b.any->kernel)
     return differ(task, *a.any, "", "", "is '" + a.any->kernel + "'", "is '" + b.any->kernel + "'");
+  if (a.outputs.empty() != b.outputs.empty() && isUnknown(!a.outputs.empty()))
+    return Status::ok();
   if (a.outputs.empty() != b.outputs.empty())
     return differ(task, *a.any, "", "", a.outputs.empty() ? "did not finish" : "finished",
                   b.outputs.empty() ? "did not finish" : "finished");
   uint64_t before = Result.compared;
   for (const auto &[index, x] : a.outputs) {
     auto y = b.outputs.find(index);
+    if (y == b.outputs.end() && isUnknown(/*isInFirst=*/true))
+      continue;
     Status bad = y != b.outputs.end() ? compareOutput(*x, *y->second)
                                       : differ(task, *x, x->argName, "", "is an output", "is none");
     if (!bad.isOk())

@@ -30,6 +30,7 @@ struct DumpComparison {
   uint64_t tasks = 0;                       // with outputs that were compared
   uint64_t compared = 0;                    // output tensors
   uint64_t withoutPayload = 0;              // output tensors with metadata only, in one or both
+  uint64_t onlyInOne = 0; // tasks and outputs that a dump at level 1 does not list, so not known
 };
 
 /// Looks at the entries that `isSelected`.

@@ -20,6 +20,9 @@ inline constexpr const char *subdirectory = "tensor_dump";
 inline constexpr const char *manifestFile = "tensor_dump.json";
 inline constexpr const char *payloadFile = "tensor_dump.bin";
 
+/// Levels that depend on marks; see DumpOptions.
+inline constexpr int onlyMarked = 1, payloadOfMarked = 3;
+
 nlohmann::ordered_json toJson(const DumpEntry &entry);
 
 /// The value as its own JSON type. JSON has no NaN and no infinities: those are strings.

@@ -136,7 +136,14 @@ private:
 
 } // namespace
 
-std::string DumpWriter::renderManifest(const RunSummary &run) const {
+/// "ok", "failed" or "interrupted".
+static const char *statusWord(const Status &failure) {
+  if (failure.isOk())
+    return "ok";
+  return failure.code() == StatusCode::Interrupted ? "interrupted" : "failed";
+}
+
+std::string DumpWriter::renderManifest(const Status &failure, uint64_t tasks) const {
   uint64_t scalars = 0, before = 0, truncated = 0;
   for (const DumpRecord &record : Records) {
     scalars += (record.flags & DumpRecord::Scalar) != 0;
@@ -147,12 +154,12 @@ std::string DumpWriter::renderManifest(const RunSummary &run) const {
   root["format"] = dumpformat::formatName;
   root["version"] = dumpformat::formatVersion;
   root["level"] = Options.level;
-  root["run"] = {{"program", run.program},
-                 {"platform", run.platform},
-                 {"seed", run.seed},
-                 {"tasks", run.tasks},
-                 {"status", run.failure.isOk() ? "ok" : "failed"},
-                 {"error", run.failure.isOk() ? "" : run.failure.str()}};
+  root["run"] = {{"program", About.program},
+                 {"platform", About.platform},
+                 {"seed", About.seed},
+                 {"tasks", tasks},
+                 {"status", statusWord(failure)},
+                 {"error", failure.isOk() ? "" : failure.str()}};
   root["bin_file"] = dumpformat::payloadFile;
   root["bin_bytes"] = PayloadBytes;
   root["totals"] = {{"records", Records.size()},

@@ -1,8 +1,8 @@
 // Options, names, and the rendering of an entry.
+#include "abi/Environment.h"
 #include "dump/DumpFormat.h"
 
 #include <cmath>
-#include <cstdlib>
 
 using namespace kiln;
 using Json = nlohmann::ordered_json;
@@ -16,10 +16,12 @@ Expected<int> kiln::parseDumpLevel(std::string_view text, const std::string &sou
 }
 
 Expected<int> kiln::dumpLevelFromEnvironment(int fallback) {
-  const char *text = std::getenv("KILN_DUMP");
-  if (!text)
-    return fallback;
-  return parseDumpLevel(text, "KILN_DUMP");
+  std::string text = textFromEnvironment("KILN_DUMP");
+  return text.empty() ? Expected<int>(fallback) : parseDumpLevel(text, "KILN_DUMP");
+}
+
+std::string kiln::dumpDirectory(const std::string &out) {
+  return out + "/" + dumpformat::subdirectory;
 }
 
 const char *kiln::toString(DumpStage stage) {

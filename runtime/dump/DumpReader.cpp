@@ -227,7 +227,8 @@ private:
       entry.box = fields.text("box");
     entry.internal = fields.flag("internal");
     entry.marked = fields.flag("marked");
-    entry.metadataOnly = entry.internal || (File.Level == 3 && !entry.marked);
+    entry.metadataOnly =
+        entry.internal || (File.Level == dumpformat::payloadOfMarked && !entry.marked);
     if (!fields.isGood())
       return;
     if (entry.shape.empty() || entry.strides.size() != entry.shape.size())

@@ -1,23 +1,24 @@
 #include "dump/DumpWriter.h"
 
-#include "abi/FileIo.h"
 #include "dump/DumpFormat.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
-#include <unistd.h>
 
 using namespace kiln;
-
-/// Levels that depend on marks; see DumpOptions.
-static constexpr int onlyMarked = 1, payloadOfMarked = 3;
+using dumpformat::onlyMarked, dumpformat::payloadOfMarked;
 
 /// A worker's buffer goes to the writer when it holds this much.
 static constexpr size_t chunkBytes = 256 << 10;
 /// Workers wait when this much is on its way to the disk.
 static constexpr size_t maxQueuedBytes = 32 << 20;
+
+/// How long to wait for a worker, or for another thread that completes the dump, when the process
+/// has to end. In any other case nobody is there to wait for.
+static constexpr auto patience = std::chrono::milliseconds(200);
 
 static Status ioError(const std::string &message) {
   return Status(StatusCode::IoError, "tensor dump stopped: " + message);
@@ -27,20 +28,24 @@ static Status ioErrno(const std::string &action, const std::string &path) {
   return ioError("cannot " + action + " '" + path + "': " + std::strerror(errno));
 }
 
-DumpWriter::DumpWriter(const DumpOptions &options, unsigned numWorkers)
-    : Options(options), Captures(numWorkers) {
-  Directory = options.directory + "/" + dumpformat::subdirectory;
+DumpWriter::DumpWriter(const DumpOptions &options, Run run, unsigned numWorkers)
+    : Options(options), About(std::move(run)), Captures(numWorkers) {
+  Directory = dumpDirectory(options.directory);
   ManifestPath = Directory + "/" + dumpformat::manifestFile;
   PayloadPath = Directory + "/" + dumpformat::payloadFile;
-  TempPath = PayloadPath + ".tmp" + std::to_string(getpid());
   open();
-  if (Payload)
-    Thread = std::thread([this] { writeChunks(); });
+  if (!Payload)
+    return;
+  Thread = std::thread([this] { writeChunks(); });
+  Rescue.emplace([this](const Status &why) {
+    Status finished = finish(why, /*tasks=*/0);
+    return finished.isOk() ? "the dump of what ran is in " + Directory : finished.message();
+  });
 }
 
 DumpWriter::~DumpWriter() {
+  Rescue.reset();
   stopThread();
-  removePayload();
 }
 
 void DumpWriter::open() {
@@ -51,9 +56,11 @@ void DumpWriter::open() {
   for (const std::string &stale : {ManifestPath, PayloadPath})
     if (std::remove(stale.c_str()) != 0 && errno != ENOENT)
       return fail(ioErrno("replace", stale));
-  Payload = std::fopen(TempPath.c_str(), "wb");
-  if (!Payload)
-    fail(ioErrno("create", TempPath));
+  sweepTemporaries(Directory);
+  Expected<std::unique_ptr<TemporaryFile>> payload = TemporaryFile::create(PayloadPath);
+  if (!payload)
+    return fail(ioError(payload.status().message()));
+  Payload = std::move(*payload);
 }
 
 void DumpWriter::fail(Status error) {
@@ -69,20 +76,15 @@ Status DumpWriter::error() {
   return Error;
 }
 
-void DumpWriter::removePayload() {
-  if (!Payload)
-    return;
-  std::fclose(Payload);
-  std::remove(TempPath.c_str());
-  Payload = nullptr;
-}
-
 //===----------------------------------------------------------------------===//
 // Capturing, by the workers
 //===----------------------------------------------------------------------===//
 
 void DumpWriter::beforeDispatch(unsigned worker, const DumpTask &task) {
   Capture &capture = Captures[worker];
+  std::lock_guard lock(capture.mutex);
+  if (capture.isClosed)
+    return;
   if (!task.kernel.signature)
     capture.unsignedTasks.push_back(task.index);
   captureTensors(capture, task, DumpStage::BeforeDispatch);
@@ -91,8 +93,12 @@ void DumpWriter::beforeDispatch(unsigned worker, const DumpTask &task) {
 }
 
 void DumpWriter::afterCompletion(unsigned worker, const DumpTask &task) {
-  captureTensors(Captures[worker], task, DumpStage::AfterCompletion);
-  flushIfFull(Captures[worker]);
+  Capture &capture = Captures[worker];
+  std::lock_guard lock(capture.mutex);
+  if (capture.isClosed)
+    return;
+  captureTensors(capture, task, DumpStage::AfterCompletion);
+  flushIfFull(capture);
 }
 
 DumpRecord DumpWriter::newRecord(Capture &capture, const DumpTask &task, size_t argIndex,
@@ -245,8 +251,9 @@ void DumpWriter::write(Chunk &chunk) {
   if (HasFailed.load(std::memory_order_relaxed))
     return;
   size_t size = chunk.payload.size();
-  if (size != 0 && std::fwrite(chunk.payload.data(), 1, size, Payload) != size)
-    return fail(ioErrno("write", PayloadPath));
+  if (Status bad = Payload->write({reinterpret_cast<const char *>(chunk.payload.data()), size});
+      !bad.isOk())
+    return fail(ioError(bad.message()));
   for (DumpRecord &record : chunk.records)
     record.binOffset += PayloadBytes;
   Records.insert(Records.end(), chunk.records.begin(), chunk.records.end());
@@ -270,36 +277,51 @@ void DumpWriter::stopThread() {
 
 void DumpWriter::gather() {
   for (Capture &capture : Captures) {
+    // Free where no task runs; a worker that waits for the disk in the middle of a capture loses
+    // it.
+    std::unique_lock lock(capture.mutex, patience);
+    if (!lock)
+      continue;
     flush(capture);
+    capture.isClosed = true;
     Kernels.insert(capture.kernels.begin(), capture.kernels.end());
     UnsignedTasks.insert(UnsignedTasks.end(), capture.unsignedTasks.begin(),
                          capture.unsignedTasks.end());
   }
   std::sort(UnsignedTasks.begin(), UnsignedTasks.end());
   stopThread(); // it writes what is queued first
+  std::erase_if(Records, [&](const DumpRecord &record) { return !Kernels.count(record.kernel); });
   std::sort(Records.begin(), Records.end(),
             [](const DumpRecord &a, const DumpRecord &b) { return a.sequence < b.sequence; });
 }
 
-Status DumpWriter::finish(const RunSummary &run) {
-  gather();
-  if (Status bad = error(); !bad.isOk()) {
-    removePayload();
+uint64_t DumpWriter::lastTask() const {
+  uint64_t last = 0;
+  for (const DumpRecord &record : Records)
+    last = std::max(last, record.task + 1);
+  return last;
+}
+
+Status DumpWriter::finish(const Status &failure, uint64_t tasks) {
+  std::unique_lock lock(Finishing, patience);
+  if (!lock)
+    return ioError("it is being written already");
+  if (!Finished) {
+    gather();
+    // Who ends the process does not know how many tasks there were.
+    Finished = writeFiles(failure, std::max(tasks, lastTask()));
+    Payload.reset();
+  }
+  return *Finished;
+}
+
+Status DumpWriter::writeFiles(const Status &failure, uint64_t tasks) {
+  if (Status bad = error(); !bad.isOk())
     return bad;
-  }
-  std::FILE *payload = std::exchange(Payload, nullptr);
-  if (std::fclose(payload) != 0) { // flushes: a full disk may show only here
-    Status error = ioErrno("write", PayloadPath);
-    std::remove(TempPath.c_str());
-    return error;
-  }
   // The payload first: a manifest never refers to a file that is not complete.
-  if (std::rename(TempPath.c_str(), PayloadPath.c_str()) != 0) {
-    Status error = ioErrno("create", PayloadPath);
-    std::remove(TempPath.c_str());
-    return error;
-  }
-  if (Status bad = writeFileAtomically(ManifestPath, renderManifest(run)); !bad.isOk()) {
+  if (Status bad = Payload->commit(); !bad.isOk())
+    return ioError(bad.message());
+  if (Status bad = writeFileAtomically(ManifestPath, renderManifest(failure, tasks)); !bad.isOk()) {
     std::remove(PayloadPath.c_str());
     return ioError(bad.message());
   }

@@ -14,21 +14,24 @@
 //   removed, finish() returns IoError.
 //
 // Threads: beforeDispatch() and afterCompletion() by worker `worker`, at most one thread each;
-//   the rest by the engine's submitter while no task is running. Internal to the runtime.
+//   finish() by the engine's submitter while no task is running, or by whoever ends the process
+//   (kiln/runtime/interrupt.h) while one still is. Internal to the runtime.
 //
 //===---------------------------------------------------------------------===//
 #ifndef KILN_RUNTIME_DUMP_DUMPWRITER_H
 #define KILN_RUNTIME_DUMP_DUMPWRITER_H
 
+#include "abi/FileIo.h"
 #include "dump/DumpRecord.h"
 #include "kiln/runtime/dump.h"
 #include "kiln/runtime/task.h"
 
 #include <atomic>
 #include <condition_variable>
-#include <cstdio>
 #include <deque>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -51,16 +54,16 @@ struct DumpTask {
 
 class DumpWriter {
 public:
-  struct RunSummary {
+  /// What is known of a run when it begins.
+  struct Run {
     std::string program, platform;
     uint64_t seed = 0;
-    uint64_t tasks = 0;
-    Status failure; // of the run
   };
 
-  /// Makes the directory and removes what an earlier run left there, so that a crash never leaves
-  /// an old manifest beside a new payload.
-  DumpWriter(const DumpOptions &options, unsigned numWorkers);
+  /// Makes the directory and removes what earlier runs left there, so that a crash never leaves
+  /// an old manifest beside a new payload. If the process has to end before the run does, the dump
+  /// is completed with what there is.
+  DumpWriter(const DumpOptions &options, Run run, unsigned numWorkers);
   /// Without finish(): leaves nothing behind.
   ~DumpWriter();
   DumpWriter(const DumpWriter &) = delete;
@@ -71,8 +74,9 @@ public:
   /// Out and inout tensors, at level 1 the marked ones. To be called before any successor may run.
   void afterCompletion(unsigned worker, const DumpTask &task);
 
-  /// Completes both files, for failed runs too. Call once, when nothing runs any more.
-  Status finish(const RunSummary &run);
+  /// Completes both files, for failed runs too: how the run ended, and how many tasks it had. What
+  /// is captured later is ignored. A second call changes nothing and returns the same.
+  Status finish(const Status &failure, uint64_t tasks);
 
 private:
   /// What the writer thread gets.
@@ -84,6 +88,8 @@ private:
   };
   /// One worker's. A line of its own: workers fill theirs at the same time.
   struct alignas(64) Capture {
+    std::timed_mutex mutex; // free while a kernel runs, so that others can finish the dump
+    bool isClosed = false;
     Chunk chunk;
     std::vector<uint64_t> unsignedTasks;
     std::unordered_map<uint32_t, const KernelRecord *> kernels;
@@ -108,13 +114,16 @@ private:
   void fail(Status error);
   Status error();
   void stopThread();
-  void removePayload();
   /// Everything the workers left, in the order of capture.
   void gather();
-  std::string renderManifest(const RunSummary &run) const;
+  Status writeFiles(const Status &failure, uint64_t tasks);
+  std::string renderManifest(const Status &failure, uint64_t tasks) const;
+  /// Of all that was captured.
+  uint64_t lastTask() const;
 
   const DumpOptions Options;
-  std::string Directory, TempPath, PayloadPath, ManifestPath;
+  const Run About;
+  std::string Directory, PayloadPath, ManifestPath;
   std::vector<Capture> Captures; // by worker
   std::atomic<uint64_t> NextSequence{0};
   std::atomic<bool> HasFailed{false};
@@ -128,7 +137,7 @@ private:
   Status Error;
 
   // The writer thread's while it runs.
-  std::FILE *Payload = nullptr;
+  std::unique_ptr<TemporaryFile> Payload;
   uint64_t PayloadBytes = 0;
   std::vector<DumpRecord> Records;
 
@@ -137,6 +146,10 @@ private:
   std::vector<uint64_t> UnsignedTasks;
 
   std::thread Thread;
+
+  std::timed_mutex Finishing;
+  std::optional<Status> Finished;
+  std::optional<OnInterrupt> Rescue; // last: gone before anything it uses
 };
 
 } // namespace kiln

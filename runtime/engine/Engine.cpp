@@ -1,11 +1,10 @@
 // Runs, scopes, get and wait. See engine.h for the contract, EngineImpl.h for the state.
+#include "abi/Environment.h"
 #include "engine/EngineImpl.h"
 #include "engine/Verify.h"
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <cstdlib>
 #include <thread>
 
 using namespace kiln;
@@ -25,7 +24,7 @@ static uint64_t roundUpArena(uint64_t bytes) {
 
 Engine::Impl::Impl(const KernelRegistry &registry, const EngineOptions &options, uint64_t seed,
                    unsigned numWorkers)
-    : Registry(registry), Times(options.handOverNs), Options(options), Seed(seed),
+    : Registry(&registry), Times(options.handOverNs), Options(options), Seed(seed),
       Window(options.maxPending), Map(Settled, options.recordTrace),
       Intermediates(roundUpArena(options.arenaBytes)), Scopes(1),
       Sched(Run, numWorkers, seed, Window.maxTasks()) {
@@ -36,19 +35,6 @@ Engine::Impl::Impl(const KernelRegistry &registry, const EngineOptions &options,
 Engine::Engine(std::unique_ptr<Impl> impl) : P(std::move(impl)) {}
 
 Engine::~Engine() { P->abandonRun(); }
-
-/// The seed in KILN_SEED, if it is set.
-static Expected<std::optional<uint64_t>> seedFromEnvironment() {
-  const char *text = std::getenv("KILN_SEED");
-  if (!text)
-    return std::optional<uint64_t>();
-  char *end = nullptr;
-  errno = 0;
-  unsigned long long value = std::strtoull(text, &end, 0);
-  if (*text < '0' || *text > '9' || *end != '\0' || errno != 0)
-    return invalid("KILN_SEED='" + std::string(text) + "' is not a number between 0 and 2^64-1");
-  return std::optional<uint64_t>(value);
-}
 
 Expected<std::unique_ptr<Engine>> Engine::create(const KernelRegistry &registry,
                                                  EngineOptions options) {
@@ -62,7 +48,7 @@ Expected<std::unique_ptr<Engine>> Engine::create(const KernelRegistry &registry,
     return invalid("EngineOptions::workers must be at most " + std::to_string(maxWorkers));
   std::optional<uint64_t> seed = options.seed;
   if (!seed) {
-    Expected<std::optional<uint64_t>> fromEnvironment = seedFromEnvironment();
+    Expected<std::optional<uint64_t>> fromEnvironment = numberFromEnvironment("KILN_SEED");
     if (!fromEnvironment)
       return fromEnvironment.status();
     seed = *fromEnvironment;
@@ -110,8 +96,13 @@ Status Engine::Impl::startRun(RunOptions options) {
     History = Trace();
     Finished.clear();
   }
+  Witness.emplace([this](const Status &) {
+    std::string running = Sched.running();
+    return running.empty() ? "" : "still running: " + running;
+  });
   if (RunAs.dump.level > 0)
-    Dump = std::make_unique<DumpWriter>(RunAs.dump, Sched.numWorkers());
+    Dump = std::make_unique<DumpWriter>(
+        RunAs.dump, DumpWriter::Run{RunAs.program, RunAs.platform, Seed}, Sched.numWorkers());
   Run.dump = Dump.get();
   Recorded = Timeline();
   if (RunAs.recordTimeline)
@@ -168,7 +159,7 @@ Timeline Engine::Impl::takeTimeline() {
     return {};
   Timeline timeline = Recorder->take();
   for (const TraceTask &task : History.tasks) {
-    const KernelRecord *kernel = Registry.find(task.kernel);
+    const KernelRecord *kernel = Registry->find(task.kernel);
     if (!kernel || timeline.kernels.count(task.kernel))
       continue;
     TimelineKernel &entry = timeline.kernels[task.kernel];
@@ -183,19 +174,14 @@ Timeline Engine::Impl::takeTimeline() {
 
 Status Engine::Impl::closeRun() {
   RunOpen = false;
+  Witness.reset();
   Recorded = takeTimeline();
   Run.timeline = nullptr;
   Recorder.reset();
   Run.dump = nullptr;
   if (!Dump)
     return Status::ok();
-  DumpWriter::RunSummary summary;
-  summary.program = RunAs.program;
-  summary.platform = RunAs.platform;
-  summary.seed = Seed;
-  summary.tasks = Window.end();
-  summary.failure = Run.failures.ofRun();
-  Status dumped = Dump->finish(summary);
+  Status dumped = Dump->finish(Run.failures.ofRun(), Window.end());
   Dump.reset();
   return dumped;
 }
@@ -284,7 +270,14 @@ const Trace &Engine::trace() const {
 const Timeline &Engine::timeline() const { return P->Recorded; }
 uint64_t Engine::seed() const { return P->Seed; }
 unsigned Engine::workers() const { return P->Sched.numWorkers(); }
-const KernelRegistry &Engine::registry() const { return P->Registry; }
+Status Engine::rebind(const KernelRegistry &registry) {
+  if (P->RunOpen)
+    return Status(StatusCode::FailedPrecondition, "a run is open: finish() it first");
+  P->Registry = &registry;
+  P->KnownKernels = {};
+  return Status::ok();
+}
+const KernelRegistry &Engine::registry() const { return *P->Registry; }
 EngineUsage Engine::usage() const {
   P->retire();
   return {P->Window.end() - P->Window.begin(), P->Map.numRegions(), P->Intermediates.bytesInUse()};

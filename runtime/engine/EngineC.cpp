@@ -1,6 +1,8 @@
-// The C face of the engine: checks what C cannot, and calls the C++ one.
+// The C face of the engine: checks what C cannot, and calls the C++ one. Every function that could
+// throw passes through withoutThrowing().
 #include "kiln/runtime/engine_c.h"
 
+#include "abi/CBoundary.h"
 #include "kiln/runtime/engine.h"
 
 using namespace kiln;
@@ -39,6 +41,10 @@ DType dtypeOf(int32_t number) {
   return static_cast<DType>(number >= 0 && number < KILN_NUM_DTYPES ? number : 255);
 }
 
+template <typename Result, typename Body> Result guarded(Result failed, Body body) noexcept {
+  return withoutThrowing(failed, body, note);
+}
+
 std::string textOf(const char *text) { return text ? text : ""; }
 
 } // namespace
@@ -62,7 +68,9 @@ const char *kiln_last_error(void) { return lastError().c_str(); }
 // Kernels
 //===----------------------------------------------------------------------===//
 
-kiln_registry *kiln_registry_create(void) { return new kiln_registry; }
+kiln_registry *kiln_registry_create(void) {
+  return guarded<kiln_registry *>(nullptr, [&]() -> kiln_registry * { return new kiln_registry; });
+}
 void kiln_registry_destroy(kiln_registry *registry) { delete registry; }
 
 static Expected<std::optional<Signature>> convert(const std::string &name,
@@ -117,30 +125,36 @@ int32_t kiln_registry_add(kiln_registry *registry, const char *name, kiln_kernel
 int32_t kiln_registry_add_signed(kiln_registry *registry, const char *name, kiln_kernel_fn function,
                                  void *user, uint64_t workspaceBytes,
                                  const kiln_signature *signature) {
-  KernelRecord record;
-  record.name = textOf(name);
-  record.function = function;
-  record.user = user;
-  record.workspaceBytes = workspaceBytes;
-  return add(registry, std::move(record), signature);
+  return guarded<int32_t>(-1, [&]() -> int32_t {
+    KernelRecord record;
+    record.name = textOf(name);
+    record.function = function;
+    record.user = user;
+    record.workspaceBytes = workspaceBytes;
+    return add(registry, std::move(record), signature);
+  });
 }
 
 int32_t kiln_registry_add_group(kiln_registry *registry, const char *name, const kiln_group *group,
                                 const kiln_signature *signature) {
-  Expected<GroupSpec> spec = group ? GroupSpec::fromAbi(*group) : invalid("null group");
-  if (!spec) {
-    note(spec.status());
-    return -1;
-  }
-  KernelRecord record;
-  record.name = textOf(name);
-  record.group = std::move(*spec);
-  return add(registry, std::move(record), signature);
+  return guarded<int32_t>(-1, [&]() -> int32_t {
+    Expected<GroupSpec> spec = group ? GroupSpec::fromAbi(*group) : invalid("null group");
+    if (!spec) {
+      note(spec.status());
+      return -1;
+    }
+    KernelRecord record;
+    record.name = textOf(name);
+    record.group = std::move(*spec);
+    return add(registry, std::move(record), signature);
+  });
 }
 
 int32_t kiln_registry_find(const kiln_registry *registry, const char *name) {
-  const KernelRecord *kernel = registry && name ? registry->kernels.find(name) : nullptr;
-  return kernel ? kernel->funcId : -1;
+  return guarded<int32_t>(-1, [&]() -> int32_t {
+    const KernelRecord *kernel = registry && name ? registry->kernels.find(name) : nullptr;
+    return kernel ? kernel->funcId : -1;
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -155,36 +169,46 @@ kiln_engine *kiln_engine_create(const kiln_registry *registry, uint32_t workers)
 
 kiln_engine *kiln_engine_create_with(const kiln_registry *registry,
                                      const kiln_engine_options *from) {
-  if (!registry || !from) {
-    note(invalid("null registry or options"));
-    return nullptr;
-  }
-  EngineOptions options;
-  options.recordTrace = false; // which C cannot ask for
-  options.workers = from->workers;
-  if (from->has_seed)
-    options.seed = from->seed;
-  if (from->max_pending)
-    options.maxPending = from->max_pending;
-  if (from->arena_bytes)
-    options.arenaBytes = from->arena_bytes;
-  Expected<std::unique_ptr<Engine>> engine = Engine::create(registry->kernels, options);
-  note(engine.status());
-  return engine ? new kiln_engine{std::move(*engine), registry->kernels, 0, ""} : nullptr;
+  return guarded<kiln_engine *>(nullptr, [&]() -> kiln_engine * {
+    if (!registry || !from) {
+      note(invalid("null registry or options"));
+      return nullptr;
+    }
+    EngineOptions options;
+    options.recordTrace = false; // which C cannot ask for
+    options.workers = from->workers;
+    if (from->has_seed)
+      options.seed = from->seed;
+    if (from->max_pending)
+      options.maxPending = from->max_pending;
+    if (from->arena_bytes)
+      options.arenaBytes = from->arena_bytes;
+    Expected<std::unique_ptr<Engine>> engine = Engine::create(registry->kernels, options);
+    note(engine.status());
+    return engine ? new kiln_engine{std::move(*engine), registry->kernels, 0, ""} : nullptr;
+  });
 }
 
 void kiln_engine_destroy(kiln_engine *engine) { delete engine; }
 const char *kiln_engine_error(const kiln_engine *engine) { return engine->error.c_str(); }
 
 int32_t kiln_engine_begin(kiln_engine *engine, const kiln_run *run) {
-  RunOptions options;
-  options.program = textOf(run->program);
-  options.dump.level = run->dump_level;
-  options.dump.directory = textOf(run->dump_directory);
-  return engine->report(engine->engine->begin(std::move(options)));
+  return guarded<int32_t>(internalError, [&]() -> int32_t {
+    RunOptions options;
+    options.program = textOf(run->program);
+    options.dump.level = run->dump_level;
+    options.dump.directory = textOf(run->dump_directory);
+    return engine->report(engine->engine->begin(std::move(options)));
+  });
 }
-int32_t kiln_engine_wait(kiln_engine *engine) { return engine->report(engine->engine->wait()); }
-int32_t kiln_engine_finish(kiln_engine *engine) { return engine->report(engine->engine->finish()); }
+int32_t kiln_engine_wait(kiln_engine *engine) {
+  return guarded<int32_t>(internalError,
+                          [&]() -> int32_t { return engine->report(engine->engine->wait()); });
+}
+int32_t kiln_engine_finish(kiln_engine *engine) {
+  return guarded<int32_t>(internalError,
+                          [&]() -> int32_t { return engine->report(engine->engine->finish()); });
+}
 
 int32_t kiln_engine_failure(const kiln_engine *engine, kiln_failure *failure) {
   const std::optional<TaskFailure> &last = engine->engine->lastFailure();
@@ -206,19 +230,22 @@ void kiln_engine_usage(const kiln_engine *engine, kiln_usage *usage) {
 //===----------------------------------------------------------------------===//
 
 kiln_buffer *kiln_buffer_import(void *data, uint64_t bytes) {
-  return new kiln_buffer{Buffer::wrap(data, bytes)};
+  return guarded<kiln_buffer *>(
+      nullptr, [&]() -> kiln_buffer * { return new kiln_buffer{Buffer::wrap(data, bytes)}; });
 }
 void kiln_buffer_release(kiln_buffer *buffer) { delete buffer; }
 
 kiln_buffer *kiln_engine_alloc(kiln_engine *engine, int32_t dtype, uint32_t rank,
                                const int64_t *extents, kiln_tensor *view) {
-  Expected<Tensor> tensor = engine->engine->alloc(dtypeOf(dtype), Dims(extents, rank));
-  if (!tensor) {
-    engine->report(tensor.status());
-    return nullptr;
-  }
-  *view = tensor->toAbi();
-  return new kiln_buffer{tensor->buffer()};
+  return guarded<kiln_buffer *>(nullptr, [&]() -> kiln_buffer * {
+    Expected<Tensor> tensor = engine->engine->alloc(dtypeOf(dtype), Dims(extents, rank));
+    if (!tensor) {
+      engine->report(tensor.status());
+      return nullptr;
+    }
+    *view = tensor->toAbi();
+    return new kiln_buffer{tensor->buffer()};
+  });
 }
 
 static Expected<Tensor> convert(const kiln_tensor &view, const kiln_buffer *from) {
@@ -286,39 +313,49 @@ static Expected<Task> convert(const kiln_engine &engine, const kiln_task &from) 
 }
 
 int32_t kiln_engine_submit(kiln_engine *engine, const kiln_task *from, uint64_t *taskId) {
-  Expected<Task> task = convert(*engine, *from);
-  if (!task)
-    return engine->report(task.status());
-  Expected<TaskId> id = engine->engine->submit(std::move(*task));
-  if (!id)
-    return engine->report(id.status());
-  engine->run = id->run;
-  if (taskId)
-    *taskId = id->index;
-  return 0;
+  return guarded<int32_t>(internalError, [&]() -> int32_t {
+    Expected<Task> task = convert(*engine, *from);
+    if (!task)
+      return engine->report(task.status());
+    Expected<TaskId> id = engine->engine->submit(std::move(*task));
+    if (!id)
+      return engine->report(id.status());
+    engine->run = id->run;
+    if (taskId)
+      *taskId = id->index;
+    return 0;
+  });
 }
 
 int32_t kiln_engine_run(kiln_engine *engine, const kiln_task *from) {
-  Expected<Task> task = convert(*engine, *from);
-  return engine->report(task ? engine->engine->run(*task) : task.status());
+  return guarded<int32_t>(internalError, [&]() -> int32_t {
+    Expected<Task> task = convert(*engine, *from);
+    return engine->report(task ? engine->engine->run(*task) : task.status());
+  });
 }
 
 void kiln_engine_begin_scope(kiln_engine *engine, int32_t isManual) {
-  engine->engine->beginScope(isManual != 0);
+  guarded(0, [&] {
+    engine->engine->beginScope(isManual != 0);
+    return 0;
+  });
 }
 int32_t kiln_engine_end_scope(kiln_engine *engine) {
-  return engine->report(engine->engine->endScope());
+  return guarded<int32_t>(internalError,
+                          [&]() -> int32_t { return engine->report(engine->engine->endScope()); });
 }
 
 int32_t kiln_engine_get(kiln_engine *engine, const kiln_tensor *view, kiln_buffer *buffer,
                         const int64_t *indices, kiln_task_scalar *value) {
-  Expected<Tensor> tensor = convert(*view, buffer);
-  if (!tensor)
-    return engine->report(tensor.status().withPrefix("get"));
-  Expected<ScalarBits> element =
-      engine->engine->get(*tensor, Dims(indices, static_cast<size_t>(tensor->rank())));
-  if (!element)
-    return engine->report(element.status());
-  *value = {element->bits, static_cast<int32_t>(element->type)};
-  return 0;
+  return guarded<int32_t>(internalError, [&]() -> int32_t {
+    Expected<Tensor> tensor = convert(*view, buffer);
+    if (!tensor)
+      return engine->report(tensor.status().withPrefix("get"));
+    Expected<ScalarBits> element =
+        engine->engine->get(*tensor, Dims(indices, static_cast<size_t>(tensor->rank())));
+    if (!element)
+      return engine->report(element.status());
+    *value = {element->bits, static_cast<int32_t>(element->type)};
+    return 0;
+  });
 }

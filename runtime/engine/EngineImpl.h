@@ -21,6 +21,7 @@
 #include "engine/TaskWindow.h"
 #include "engine/TensorMap.h"
 #include "kiln/runtime/engine.h"
+#include "kiln/runtime/interrupt.h"
 
 #include <memory>
 #include <unordered_set>
@@ -113,7 +114,7 @@ struct Engine::Impl {
     return Sched.isInline() ? Window.end() - Sched.numFinished() : Window.end() - Window.begin();
   }
 
-  const KernelRegistry &Registry;
+  const KernelRegistry *Registry;                      ///< Another one only between runs.
   std::array<const KernelRecord *, 64> KnownKernels{}; // of the registry, by hash of the pointer
   KernelTimes Times;
   const EngineOptions Options;
@@ -123,6 +124,7 @@ struct Engine::Impl {
   bool RunsBriefTasks =
       false; // on the spot: nobody wants to know about them, and there are workers
   RunOptions RunAs;
+  std::optional<OnInterrupt> Witness; ///< Of an open run: says what did not end.
   std::unique_ptr<DumpWriter> Dump;
   std::unique_ptr<TimelineRecorder> Recorder;
   Timeline Recorded; // of the run that was finished last

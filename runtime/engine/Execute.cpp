@@ -1,6 +1,7 @@
 // Running one task: predicate, grid, kernel, failure.
 #include "engine/Scheduler.h"
 #include "engine/Verify.h"
+#include "kiln/runtime/interrupt.h"
 
 #include <algorithm>
 #include <chrono>
@@ -75,6 +76,13 @@ void Scheduler::latchFailure(const Node &node, StatusCode code, TaskFailure fail
   Run.failures.latch(std::move(failure), std::move(status));
 }
 
+void Scheduler::latchInterruption(const Node &node) {
+  Status why = interruptedAt(node.index, node.kernel);
+  TaskFailure failure{
+      {node.index, Run.id}, node.kernel ? node.kernel->name : "", "", why.message(), {}};
+  Run.failures.latch(std::move(failure), std::move(why));
+}
+
 /// Makes sure the scratch has this many bytes.
 static Status growScratch(std::shared_ptr<Buffer> &scratch, uint64_t bytes) {
   if (bytes <= (scratch ? scratch->bytes() : 0))
@@ -119,6 +127,7 @@ bool Scheduler::call(Worker &worker, const Node &node, const kiln_blocks &blocks
   int32_t code = KILN_FAIL;
   if (kernel.workspaceBytes == 0 || lendScratch(worker, kernel.workspaceBytes, ctx)) {
     TimelineSpan span(Run.timeline, worker.number, TimelineEvent::Kind::Call, node.index, &blocks);
+    NowRunning running(worker, node);
     code = callKernel(kernel.function, args, blocks, ctx);
   }
   if (code == KILN_OK && !report.isReported)
@@ -151,6 +160,7 @@ bool Scheduler::callGroup(Worker &worker, const Node &node, const kiln_blocks &b
   int64_t grid[KILN_MAX_GRID_DIMS];
   fillGrid(grid, node, blocks);
   TimelineSpan span(Run.timeline, worker.number, TimelineEvent::Kind::Call, node.index, &blocks);
+  NowRunning running(worker, node);
   std::optional<GroupFailure> failed = worker.groups->run(*node.kernel->group, args, blocks, grid);
   if (!failed)
     return true;
@@ -199,6 +209,11 @@ void Scheduler::runPieces(Worker &worker, Node &node) {
     int64_t piece = grid.nextPiece.fetch_add(1, std::memory_order_relaxed);
     if (piece >= grid.numPieces)
       return;
+    if (isInterrupted()) {
+      latchInterruption(node);
+      grid.hasFailed.store(true, std::memory_order_relaxed);
+      return;
+    }
     if (mayInvite && piece + 1 < grid.numPieces) {
       // Each participant invites one more, which keeps a task to one entry in the queues.
       mayInvite = false;
@@ -230,6 +245,7 @@ void Scheduler::runTogether(Worker &worker, Node &node) {
     grid.together = takeRunner(worker).release();
     grid.together->startTogether(*node.kernel->group, args, all, grid.extent.data());
   }
+  NowRunning running(worker, node);
   grid.together->workTogether([&] {
     if (Order || grid.isInvited.exchange(true, std::memory_order_relaxed))
       return; // a task has at most one entry in the queues
@@ -263,6 +279,11 @@ static DumpTask dumpTask(const Node &node) {
 bool Scheduler::mayRun(Node &node) {
   if (Run.isAbandoned.load(std::memory_order_relaxed)) {
     Run.numAbandoned.fetch_add(1, std::memory_order_relaxed);
+    node.state = TaskState::Cancelled;
+    return false;
+  }
+  if (isInterrupted()) {
+    latchInterruption(node);
     node.state = TaskState::Cancelled;
     return false;
   }

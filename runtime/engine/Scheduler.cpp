@@ -126,6 +126,15 @@ bool Scheduler::runOne() {
   return true;
 }
 
+std::string Scheduler::running() const {
+  std::string text;
+  for (const Worker &worker : Workers)
+    if (const KernelRecord *kernel = worker.running.load(std::memory_order_relaxed))
+      text += (text.empty() ? "kernel '" : ", kernel '") + kernel->name + "' (task " +
+              std::to_string(worker.runningTask.load(std::memory_order_relaxed)) + ")";
+  return text;
+}
+
 void Scheduler::pauseABit() { pause(pausesOfSubmitter); }
 
 void Scheduler::rest(const Node &node, unsigned idleRounds) {

@@ -82,6 +82,24 @@ struct Worker {
   /// batch to take.
   bool letsQueuesFill = false;
   std::unique_ptr<GroupRunner> groups; // made with the first group it runs
+  /// What it runs at the moment, for whoever wants to know why nothing ends; null: nothing.
+  std::atomic<const KernelRecord *> running{nullptr};
+  std::atomic<uint64_t> runningTask{0};
+};
+
+/// Says which kernel a worker runs, as long as it lives.
+class NowRunning {
+public:
+  NowRunning(Worker &worker, const Node &node) : Running(worker.running) {
+    worker.runningTask.store(node.index, std::memory_order_relaxed);
+    Running.store(node.kernel, std::memory_order_relaxed);
+  }
+  ~NowRunning() { Running.store(nullptr, std::memory_order_relaxed); }
+  NowRunning(const NowRunning &) = delete;
+  NowRunning &operator=(const NowRunning &) = delete;
+
+private:
+  std::atomic<const KernelRecord *> &Running;
 };
 
 class Scheduler {
@@ -108,6 +126,8 @@ public:
   /// Nothing to do: waits a little, or sleeps until there is something to run or `node` has
   /// finished. `idleRounds` counts calls since there was something to do.
   void rest(const Node &node, unsigned idleRounds);
+  /// "kernel 'a' (task 3), kernel 'b' (task 5)": what runs at the moment, as any thread may ask.
+  std::string running() const;
   /// Tasks finished in this run; with one worker only.
   uint64_t numFinished() const { return NumFinished; }
 
@@ -132,6 +152,8 @@ private:
   bool executeGrid(Worker &worker, Node &node);
   /// Whether the task is to run at all; else its state is set.
   bool mayRun(Node &node);
+  /// The task does not run, or not to its end, because everything is to stop.
+  void latchInterruption(const Node &node);
   void runPieces(Worker &worker, Node &node);
   /// Runs blocks that meet, until others run the last of them or all have ended.
   void runTogether(Worker &worker, Node &node);

@@ -1,6 +1,7 @@
 // Submission: from a Task to a published node. What must run before it?
 #include "engine/EngineImpl.h"
 #include "engine/Verify.h"
+#include "kiln/runtime/interrupt.h"
 
 #include <algorithm>
 #include <new>
@@ -45,11 +46,11 @@ static TraceTask describe(const Node &node, const Task &task) {
 const KernelRecord *Engine::Impl::kernelOf(const Task &task) {
   const KernelRecord *kernel = task.kernelRecord();
   if (!kernel)
-    return task.isDummy() ? nullptr : Registry.find(task.kernel());
+    return task.isDummy() ? nullptr : Registry->find(task.kernel());
   const KernelRecord *&known =
       KnownKernels[reinterpret_cast<uintptr_t>(kernel) / sizeof(*kernel) % KnownKernels.size()];
   if (known != kernel) {
-    if (Registry.find(kernel->funcId) != kernel)
+    if (Registry->find(kernel->funcId) != kernel)
       return nullptr; // of another registry
     known = kernel;
   }
@@ -71,6 +72,11 @@ Expected<TaskId> Engine::Impl::submit(const Task &task, Task *expendable) {
   if (!RunOpen)
     if (Status failed = startRun({}); !failed.isOk())
       return failed;
+  if (isInterrupted()) {
+    Status why = interruptedAt(Window.end(), kernel);
+    Run.failures.setOfRun(why);
+    return why;
+  }
 
   if (!makeRoom(task))
     return Status(StatusCode::Internal, "the window is full and no task is ready");

@@ -4,6 +4,7 @@
 
 #include "abi/CheckedMath.h"
 #include "engine/Region.h"
+#include "kiln/runtime/interrupt.h"
 
 using namespace kiln;
 
@@ -136,24 +137,28 @@ static Status verifyCounts(const Task &task, const Signature *signature) {
   return Status::ok();
 }
 
+Status kiln::verifyBlocks(Dims extents) {
+  int64_t blocks = 1;
+  bool hasZero = false, isTooMany = false;
+  for (int64_t extent : extents) {
+    if (extent < 0)
+      return invalid("grid " + toString(extents) + " has a negative dimension");
+    hasZero |= extent == 0;
+    isTooMany |= !checkedMul(blocks, extent, blocks) || blocks > maxBlocks;
+  }
+  if (isTooMany && !hasZero)
+    return invalid("grid " + toString(extents) + " has too many blocks: a launch has at most " +
+                   std::to_string(maxBlocks));
+  return Status::ok();
+}
+
 static Status verifyGrid(Dims grid) {
   if (grid.size() == 1 && grid[0] == 1)
     return Status::ok();
   if (grid.empty() || grid.size() > KILN_MAX_GRID_DIMS)
     return invalid("a grid has 1 to " + std::to_string(KILN_MAX_GRID_DIMS) + " dimensions, got " +
                    std::to_string(grid.size()));
-  int64_t blocks = 1;
-  bool hasZero = false, overflow = false;
-  for (int64_t extent : grid) {
-    if (extent < 0)
-      return invalid("grid " + toString(grid) + " has a negative dimension");
-    hasZero |= extent == 0;
-    overflow |= !checkedMul(blocks, extent, blocks);
-  }
-  if (overflow && !hasZero)
-    return invalid("grid " + toString(grid) +
-                   " overflows: the number of blocks does not fit 63 bits");
-  return Status::ok();
+  return verifyBlocks(grid);
 }
 
 static Status verifyOutputsDisjoint(const Task &task, const KernelRecord *kernel) {
@@ -234,6 +239,14 @@ static bool isPlainlyGood(const Task &task, const KernelRecord &kernel) {
     numStored += writes(arg.direction);
   }
   return numStored <= 1;
+}
+
+Status kiln::interruptedAt(uint64_t task, const KernelRecord *kernel) {
+  Status why = interruption();
+  return Status(StatusCode::Interrupted, (why.isOk() ? "interrupted" : why.message()) + "; task " +
+                                             std::to_string(task) +
+                                             (kernel ? ", kernel '" + kernel->name + "'," : "") +
+                                             " was the first that did not run to its end");
 }
 
 std::string kiln::describeTask(const Task &task) {

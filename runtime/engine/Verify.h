@@ -14,6 +14,8 @@ namespace kiln {
 /// `kernel` is null for a dummy, or when the task names none that exists.
 Status verifyTask(const Task &task, const KernelRecord *kernel);
 
+/// The failure of a run that ends early, at this task.
+Status interruptedAt(uint64_t task, const KernelRecord *kernel);
 /// "kernel 'name'" or "dummy task", for messages.
 std::string describeTask(const Task &task);
 

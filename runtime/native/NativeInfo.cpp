@@ -2,7 +2,9 @@
 // come from disk.
 #include "kiln/runtime/native_program.h"
 
+#define XXH_INLINE_ALL
 #include <nlohmann/json.hpp>
+#include <xxhash.h>
 
 using namespace kiln;
 using Json = nlohmann::ordered_json;
@@ -119,6 +121,11 @@ std::string kiln::toJson(const NativeInfo &info) {
             {"parameters", parameters},
             {"kernels", kernels}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
+}
+
+LinkedSymbol kiln::descriptionSymbol(const NativeInfo &info) {
+  std::string text = toJson(info);
+  return {"kiln_description", XXH3_64bits(text.data(), text.size()) | 1}; // a symbol of 0 is none
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,6 +2,8 @@
 
 #include "kiln/runtime/compiled_orchestration.h"
 
+#include "native/EnginePool.h"
+
 using namespace kiln;
 
 Expected<std::shared_ptr<const NativeProgram>>
@@ -111,32 +113,17 @@ Status NativeProgram::runOn(Engine &engine, std::span<const Tensor> tensors,
 
 Status NativeProgram::run(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
                           const RunOptions &options) const {
-  std::unique_ptr<Engine> engine;
-  {
-    std::lock_guard lock(Mutex);
-    if (!Idle.empty()) {
-      engine = std::move(Idle.back());
-      Idle.pop_back();
-    }
-  }
-  if (!engine) {
-    EngineOptions made;
-    made.recordTrace = false;
-    made.arenaBytes = 0; // whatever the program needs
-    Expected<std::unique_ptr<Engine>> fresh = Engine::create(Registry, made);
-    if (!fresh)
-      return fresh.status();
-    engine = std::move(*fresh);
-  }
-  Status done = engine->begin(options);
+  Expected<std::unique_ptr<Engine>> engine = EnginePool::get().take(Registry);
+  if (!engine)
+    return engine.status();
+  Status done = (*engine)->begin(options);
   if (done.isOk()) {
-    done = runOn(*engine, tensors, scalars);
+    done = runOn(**engine, tensors, scalars);
     // Everything that was launched before a failure still has to end.
-    Status finished = engine->finish();
+    Status finished = (*engine)->finish();
     if (done.isOk())
       done = finished;
   }
-  std::lock_guard lock(Mutex);
-  Idle.push_back(std::move(engine));
+  EnginePool::get().giveBack(std::move(*engine));
   return done;
 }

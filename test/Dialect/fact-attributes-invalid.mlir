@@ -1,7 +1,7 @@
 // RUN: kiln-opt %s -split-input-file -verify-diagnostics
 
-// expected-error @below {{parameter 0: "kiln.align16" is a fact about a tensor}}
-kiln.func @scalar(%x: f32 {kiln.align16}) incore {
+// expected-error @below {{parameter 0: "kiln.offsets32" is a fact about a tensor}}
+kiln.func @scalar(%x: f32 {kiln.offsets32}) incore {
 }
 
 // -----

@@ -1,14 +1,14 @@
-// RUN: kiln-opt %s --pass-pipeline="builtin.module(kiln-specialize{facts='f32 rank 2 leading 1 align16 offsets32 static 0:128:64;f32 rank 2 leading 0;f32 rank 2 divisible 8'})" | FileCheck %s
-// RUN: kiln-opt %s --pass-pipeline="builtin.module(kiln-specialize{facts='f32 rank 2 leading 1 align16 offsets32 static 0:128:64;f32 rank 2 leading 0;f32 rank 2 divisible 8'},canonicalize,kiln-outline)" | FileCheck %s --check-prefix=OUTLINE
+// RUN: kiln-opt %s --pass-pipeline="builtin.module(kiln-specialize{facts='f32 rank 2 leading 1 offsets32 static 0:128:64;f32 rank 2 leading 0;f32 rank 2 divisible 8'})" | FileCheck %s
+// RUN: kiln-opt %s --pass-pipeline="builtin.module(kiln-specialize{facts='f32 rank 2 leading 1 offsets32 static 0:128:64;f32 rank 2 leading 0;f32 rank 2 divisible 8'},canonicalize,kiln-outline)" | FileCheck %s --check-prefix=OUTLINE
 // RUN: kiln-opt %s --pass-pipeline="builtin.module(kiln-specialize{facts='f32 rank 2;f32 rank 2;f32 rank 2'})" | FileCheck %s --check-prefix=NOTHING
 
 // Static extents and strides go into the type, as does the 1 of the leading dimension; the rest are attributes.
-// CHECK: kiln.func @main(%a: !kiln.tensor<128x?xf32, strides [64, 1]> {kiln.align16, kiln.offsets32},
+// CHECK: kiln.func @main(%a: !kiln.tensor<128x?xf32, strides [64, 1]> {kiln.offsets32},
 // CHECK-SAME: %b: !kiln.tensor<?x?xf32, strides [1, ?]>, %n: index, %c: !kiln.tensor<?x16xf32> {kiln.divisible = 8 : i64})
 // CHECK: kiln.transpose %b, [1, 0] : !kiln.tensor<?x?xf32>
 
 // The extent is a constant downstream, and kernels know what the entry knows.
-// OUTLINE: kiln.func @copy(%a: !kiln.tensor<128x?xf32, strides [64, 1]> {kiln.align16, kiln.offsets32},
+// OUTLINE: kiln.func @copy(%a: !kiln.tensor<128x?xf32, strides [64, 1]> {kiln.offsets32},
 // OUTLINE-SAME: %c: !kiln.tensor<?x16xf32> {kiln.divisible = 8 : i64})
 // OUTLINE: %[[BLOCKS:.*]] = arith.constant 8 : index
 // OUTLINE: kiln.submit @copy(%a, %c) grid(%[[BLOCKS]])

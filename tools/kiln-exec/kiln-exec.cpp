@@ -2,4 +2,7 @@
 #include "kiln/runtime/bundle.h"
 #include "kiln/runtime/tool_output.h"
 
-int main(int argc, char **argv) { return kiln::finishOutput(kiln::execCommand(argc, argv)); }
+int main(int argc, char **argv) {
+  kiln::handleSignals();
+  return kiln::finishOutput(kiln::execCommand(argc, argv));
+}

@@ -44,8 +44,9 @@ TensorAdaptor adaptor(Dims extents, Dims strides = {}) {
 
 TEST(Facts, shape_is_no_fact) {
   TensorFacts some = factsOf(raw({8, 16}));
-  EXPECT_EQ(some.str(), "f32 rank 2 leading 1 align16 offsets32");
-  for (auto [m, n] : {std::pair{1, 16}, {7, 4}, {1000, 4}, {16, 16}, {0, 8}})
+  EXPECT_EQ(some.str(), "f32 rank 2 leading 1 offsets32");
+  for (auto [m, n] :
+       {std::pair{1, 16}, {7, 4}, {1000, 4}, {16, 16}, {0, 8}, {5, 1}, {3, 7}, {0, 0}})
     EXPECT_EQ(factsOf(raw({m, n})), some) << m << "x" << n;
 }
 
@@ -69,19 +70,11 @@ TEST(Facts, strides_of_short_axes_mean_nothing) {
   EXPECT_EQ(one.strides[1], 1);
   EXPECT_EQ(other.strides[1], 1) << "kernels rely on the leading stride";
   EXPECT_EQ(factsOf(raw({1, 8}, {3, 1})), factsOf(raw({1, 8})));
-  // Not even for alignment: 3 elements are 12 bytes.
-  EXPECT_TRUE(factsOf(raw({1, 8}, {3, 1})).isAligned16);
-  EXPECT_FALSE(factsOf(raw({2, 8}, {9, 1})).isAligned16);
 }
 
-TEST(Facts, alignment_of_base_and_strides) {
-  EXPECT_TRUE(factsOf(raw({8, 16})).isAligned16);
-  EXPECT_FALSE(factsOf(raw({8, 16}, {}, memory + 1)).isAligned16);
-  EXPECT_TRUE(factsOf(raw({8, 16}, {}, memory + 4)).isAligned16);
-  EXPECT_FALSE(factsOf(raw({8, 15})).isAligned16);
-  EXPECT_TRUE(factsOf(raw({8, 15}, {16, 1})).isAligned16);
-  EXPECT_FALSE(factsOf(raw({8, 16}, {32, 2})).isAligned16);
-  EXPECT_TRUE(factsOf(raw({8, 4}, {32, 4})).isAligned16) << "no leading axis, all strides count";
+TEST(Facts, alignment_is_no_fact) {
+  EXPECT_EQ(factsOf(raw({8, 16}, {}, memory + 1)), factsOf(raw({8, 16})));
+  EXPECT_EQ(factsOf(raw({8, 15}, {17, 1})), factsOf(raw({8, 16})));
 }
 
 TEST(Facts, offsets_of_32_bits_up_to_the_last_byte) {
@@ -219,15 +212,13 @@ TEST(Facts, test_facts_are_what_they_are_defined_to_be) {
     want.rank = uint8_t(r.arg.rank);
     int size = int(sizeOf(want.dtype));
     Wide step = 1, last = 0;
-    bool isEmpty = false, isAligned = reinterpret_cast<uintptr_t>(r.arg.data) % 16 == 0;
+    bool isEmpty = false;
     for (size_t axis = want.rank; axis-- > 0;) {
       bool isShort = r.extents[axis] <= 1;
       Wide stride = r.arg.strides ? Wide(r.strides[axis]) : step;
       bool leads = want.leadingDim < 0 && (isShort || stride == 1);
       if (leads)
         want.leadingDim = int8_t(axis);
-      else if (!isShort)
-        isAligned &= stride * size % 16 == 0;
       if (!isShort)
         last += (r.extents[axis] - 1) * stride;
       isEmpty |= r.extents[axis] == 0;
@@ -237,7 +228,6 @@ TEST(Facts, test_facts_are_what_they_are_defined_to_be) {
         ASSERT_EQ(t.strides[axis], leads ? 1 : int64_t(stride));
       }
     }
-    want.isAligned16 = isAligned;
     want.use32bit = isEmpty || (last + 1) * size <= INT32_MAX;
     ASSERT_EQ(facts, want) << round << ": " << facts.str() << ", not " << want.str();
   }
@@ -251,7 +241,6 @@ TensorFacts randomFacts(std::mt19937_64 &random) {
   facts.rank = uint8_t(1 + random() % 5);
   facts.leadingDim = int8_t(int(random() % (facts.rank + 1u)) - 1);
   facts.use32bit = random() % 2;
-  facts.isAligned16 = random() % 2;
   facts.divisibility = random() % 3 ? 1 : uint32_t(1 + random() % UINT32_MAX);
   for (int axis = 0; axis < facts.rank; ++axis) {
     if (random() % 2)
@@ -299,9 +288,9 @@ TEST(Facts, text_that_is_no_facts) {
 TEST(Marks, static_pins_extent_and_stride) {
   TensorAdaptor x = adaptor({8, 16});
   x.mark_static({0});
-  EXPECT_EQ(factsOf(x).str(), "f32 rank 2 leading 1 align16 offsets32 static 0:8:16");
+  EXPECT_EQ(factsOf(x).str(), "f32 rank 2 leading 1 offsets32 static 0:8:16");
   x.mark_static({1});
-  EXPECT_EQ(factsOf(x).str(), "f32 rank 2 leading 1 align16 offsets32 static 0:8:16 static 1:16:1");
+  EXPECT_EQ(factsOf(x).str(), "f32 rank 2 leading 1 offsets32 static 0:8:16 static 1:16:1");
   EXPECT_EQ(factsOf(adaptor({8, 16}).mark_static()), factsOf(x)) << "all of them";
   TensorFacts before = factsOf(x);
   x.mark_static({0}).mark_static({1, 0, 1}).mark_static();

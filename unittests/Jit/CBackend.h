@@ -84,14 +84,17 @@ public:
     lastFacts.assign(facts.begin(), facts.end());
     TempDir folder;
     writeText(folder / "k.c", render(facts));
-    std::string command =
-        std::string(KILN_TEST_CC " -O1 -w -shared -fPIC -I" KILN_SOURCE_DIR "/include -o ") +
-        (folder / "k.so") + " " + (folder / "k.c");
-    if (std::system(command.c_str()) != 0)
-      return Status(StatusCode::Internal, "the C compiler failed");
     const std::string &name = Kernel.signature.name;
     NativeInfo info{
         NativeInfo::Kind::Kernel, {name, name, Kernel.workspaceBytes, Kernel.signature}, Order, {}};
+    LinkedSymbol description = descriptionSymbol(info);
+    std::string command =
+        std::string(KILN_TEST_CC " -O1 -w -shared -nostdlib -fPIC -I" KILN_SOURCE_DIR
+                                 "/include -Wl,--defsym=") +
+        description.name + "=" + std::to_string(description.value) + " -o " + (folder / "k.so") +
+        " " + (folder / "k.c");
+    if (std::system(command.c_str()) != 0)
+      return Status(StatusCode::Internal, "the C compiler failed");
     return Artifact{std::move(info), readText(folder / "k.so")};
   }
 

@@ -1,5 +1,6 @@
 #include "CBackend.h"
 #include "EntryFile.h"
+#include "kiln/Jit/jit_c.h"
 
 #include <random>
 #include <signal.h>
@@ -190,13 +191,13 @@ struct Spoiled : testing::Test {
   std::string key = "some key", path = cache.pathOf(key), bytes;
 
   void SetUp() override {
-    ASSERT_TRUE(cache.store(key, fakeArtifact(key)));
+    EXPECT_OK(cache.store(key, fakeArtifact(key)));
     bytes = readText(path);
     ASSERT_TRUE(isEntryOf(take(cache.load(key)), key));
   }
   void restore() {
     std::filesystem::remove_all(path);
-    ASSERT_TRUE(cache.store(key, fakeArtifact(key)));
+    EXPECT_OK(cache.store(key, fakeArtifact(key)));
     ASSERT_TRUE(cache.load(key));
   }
   void expectMiss(const char *why, int line = __builtin_LINE()) {
@@ -262,7 +263,7 @@ TEST_F(Spoiled, test_another_version) {
 }
 
 TEST_F(Spoiled, test_entry_of_another_key) {
-  ASSERT_TRUE(cache.store("another key", fakeArtifact("another key")));
+  EXPECT_OK(cache.store("another key", fakeArtifact("another key")));
   std::filesystem::rename(cache.pathOf("another key"), path); // as if the hashes were equal
   expectMiss("another key");
 }
@@ -287,6 +288,54 @@ TEST_F(Spoiled, test_files_that_others_own_or_may_write) {
     GTEST_SKIP() << "only root can give a file to another user";
   ASSERT_EQ(chown(path.c_str(), 65534, 65534), 0);
   expectMiss("another user");
+}
+
+TEST_F(Spoiled, test_directories_that_others_own_or_may_write) {
+  for (unsigned mode : {0720u, 0702u, 01777u}) {
+    ASSERT_EQ(chmod(dir.str().c_str(), mode), 0);
+    Status status = cache.load(key).status();
+    expectError(status, StatusCode::IoError, {dir.str().c_str(), "others may write", "chmod go-w"});
+    expectError(cache.store(key, fakeArtifact(key)), StatusCode::IoError, {"others may write"});
+    EXPECT_TRUE(cache.list().empty());
+    EXPECT_FALSE(cache.clear());
+    EXPECT_FALSE(cache.lock(key));
+  }
+  ASSERT_EQ(chmod(dir.str().c_str(), 0755), 0);
+  EXPECT_TRUE(cache.load(key));
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can give a folder to another user";
+  ASSERT_EQ(chown(dir.str().c_str(), 65534, 65534), 0);
+  expectError(cache.load(key).status(), StatusCode::IoError, {"another user"});
+}
+
+/// Whoever exchanges the file between the look at it and its use must not have his code executed.
+TEST(Cache, test_what_is_executed_is_what_was_verified) {
+  TempDir dir;
+  auto backend = makeBackend();
+  ASSERT_TRUE(callOnce(dir.str(), backend));
+  TestJit test(dir.str());
+  Compiled f = test.jit.compile(backend);
+  Tensor a = randomTensor({4, 8}, 1), b = randomTensor({8, 4}, 2),
+         c = take(Tensor::empty(DType::F32, {4, 4}));
+  EXPECT_OK(f(a, b, c));
+  EXPECT_EQ(test.jit.counters().diskHits, 1u);
+  EXPECT_FALSE(contains(readText("/proc/self/maps"), dir.str()))
+      << "no file of the cache is mapped";
+}
+
+TEST(Cache, test_failed_compiles_are_no_compiles) {
+  TempDir dir;
+  auto backend = makeBackend();
+  backend->fails = true;
+  TestJit test(dir.str());
+  Compiled f = test.jit.compile(backend);
+  Operands o(8);
+  EXPECT_FALSE(f(o.a, o.b, o.c).isOk());
+  EXPECT_EQ(test.jit.counters().compiles, 0u);
+  EXPECT_EQ(test.jit.counters().misses, 1u);
+  backend->fails = false;
+  EXPECT_OK(f(o.a, o.b, o.c));
+  EXPECT_EQ(test.jit.counters().compiles, 1u);
 }
 
 TEST(Cache, test_damage_is_a_miss_with_one_line) {
@@ -317,7 +366,7 @@ TEST(Cache, test_object_the_linker_refuses_is_a_miss) {
   DiskCache cache(optionsFor(dir.str()));
   std::string key;
   EXPECT_OK(cache.verify(cache.list().at(0), &key));
-  ASSERT_TRUE(cache.store(key, fakeArtifact(key))); // all checksums right
+  EXPECT_OK(cache.store(key, fakeArtifact(key))); // all checksums right
   JitCounters counters;
   std::vector<std::string> log;
   EXPECT_TRUE(callOnce(dir.str(), backend, &counters, &log));
@@ -336,7 +385,7 @@ TEST(Cache, test_killed_writers_leave_nothing_that_loads_wrong) {
   constexpr int numKills = 200;
   // Kills fall anywhere in the first few writes, however slow the disk is today.
   auto start = std::chrono::steady_clock::now();
-  ASSERT_TRUE(cache.store("key 0", fakeArtifact("key 0", 200000)));
+  EXPECT_OK(cache.store("key 0", fakeArtifact("key 0", 200000)));
   auto write = std::chrono::duration_cast<std::chrono::microseconds>(
       std::chrono::steady_clock::now() - start);
   auto longest = unsigned(std::min<int64_t>(500 + 3 * write.count(), 50'000));
@@ -365,7 +414,7 @@ TEST(Cache, test_killed_writers_leave_nothing_that_loads_wrong) {
     found += entry.hasValue();
   }
   EXPECT_GT(found, 0);
-  ASSERT_TRUE(cache.store("last", fakeArtifact("last"))); // sweeps up what the dead left behind
+  EXPECT_OK(cache.store("last", fakeArtifact("last"))); // sweeps up what the dead left behind
   for (const std::string &name : filesIn(dir.str()))
     EXPECT_TRUE(name.ends_with(".kiln")) << name;
 }
@@ -379,7 +428,7 @@ TEST(Cache, test_files_of_living_writers_are_not_swept) {
     threads.emplace_back([&, t] {
       std::string key = "key " + std::to_string(t);
       for (int i = 0; i < 40; ++i)
-        failed += !cache.store(key, fakeArtifact(key)).hasValue();
+        failed += !cache.store(key, fakeArtifact(key)).isOk();
     });
   for (std::thread &thread : threads)
     thread.join();
@@ -392,7 +441,7 @@ TEST(Cache, test_size_is_bounded_and_the_least_recently_used_go) {
   uint64_t evictions = 0;
   auto store = [&](const std::string &key) {
     uint64_t evicted = 0;
-    ASSERT_TRUE(cache.store(key, fakeArtifact(key), &evicted));
+    EXPECT_OK(cache.store(key, fakeArtifact(key), &evicted));
     evictions += evicted;
     uint64_t total = 0;
     for (const CacheListing &file : cache.list())
@@ -409,7 +458,7 @@ TEST(Cache, test_size_is_bounded_and_the_least_recently_used_go) {
   EXPECT_EQ(evictions, 1u);
   EXPECT_TRUE(cache.load("a")) << "it was used after b";
   EXPECT_FALSE(cache.load("b"));
-  Status tooLarge = cache.store("f", fakeArtifact("f", 200'000)).status();
+  Status tooLarge = cache.store("f", fakeArtifact("f", 200'000));
   expectError(tooLarge, StatusCode::OutOfMemory, {"larger than the whole cache"});
   EXPECT_TRUE(cache.load("e")) << "and nothing was removed for it";
 }
@@ -482,7 +531,7 @@ TEST(Cache, test_environment) {
       unsetenv(name);
     for (auto [name, value] : set)
       setenv(name, value, 1);
-    return DiskCacheOptions::fromEnvironment().directory;
+    return take(DiskCacheOptions::fromEnvironment()).directory;
   };
   int code = inChild([&] {
     EXPECT_EQ(directory({}), "");
@@ -493,9 +542,22 @@ TEST(Cache, test_environment) {
     EXPECT_EQ(directory({{"KILN_CACHE_DIR", "/k"}, {"KILN_CACHE", "0"}}), "");
     EXPECT_EQ(directory({{"KILN_CACHE_DIR", "/k"}, {"KILN_CACHE", "1"}}), "/k");
     setenv("KILN_CACHE_BYTES", "12345", 1);
-    EXPECT_EQ(DiskCacheOptions::fromEnvironment().maxBytes, 12345u);
-    setenv("KILN_CACHE_BYTES", "much", 1);
-    EXPECT_EQ(DiskCacheOptions::fromEnvironment().maxBytes, uint64_t(1) << 30);
+    EXPECT_EQ(take(DiskCacheOptions::fromEnvironment()).maxBytes, 12345u);
+    for (const char *value : {"much", "1G", "-1", "1.5", "99999999999999999999"}) {
+      setenv("KILN_CACHE_BYTES", value, 1);
+      expectError(DiskCacheOptions::fromEnvironment().status(), StatusCode::InvalidArgument,
+                  {"KILN_CACHE_BYTES", value, "a number between"});
+    }
+    setenv("KILN_CACHE_BYTES", "", 1);
+    EXPECT_EQ(take(DiskCacheOptions::fromEnvironment()).maxBytes, uint64_t(1) << 30);
+    setenv("KILN_CACHE", "no", 1);
+    expectError(DiskCacheOptions::fromEnvironment().status(), StatusCode::InvalidArgument,
+                {"KILN_CACHE='no'", "0 or 1"});
+    Jit jit; // whoever uses it is told
+    Tensor x = randomTensor({4, 4}, 1);
+    expectError(jit.compile(makeBackend())(x, x, x), StatusCode::InvalidArgument, {"KILN_CACHE"});
+    EXPECT_EQ(kiln_jit_create(), nullptr);
+    EXPECT_TRUE(contains(kiln_jit_error(), "KILN_CACHE='no'")) << kiln_jit_error();
     return testing::Test::HasFailure() ? 1 : 0;
   });
   EXPECT_EQ(code, 0);

@@ -29,6 +29,8 @@ int jitFromC(void) {
   MUST(kiln_adaptor_mark_layout_dynamic(x, 0, 1) != 0);
   MUST(strstr(kiln_jit_error(), "stride 16"));
   MUST(kiln_adaptor_arg(x).kind == KILN_ARG_BAD); /* and a call would fail with that message */
+  MUST(kiln_adaptor_mark_layout_dynamic(x, -1, 1) == 0); /* which replaces all marks */
+  MUST(kiln_adaptor_arg(x).kind == KILN_ARG_TENSOR);
   kiln_adaptor_destroy(x);
 
   MUST(!kiln_adaptor_create(memory, 77, 2, extents, strides));

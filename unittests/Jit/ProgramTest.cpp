@@ -5,6 +5,7 @@
 #include "kiln/Language/Library.h"
 #include "kiln/Language/ProgramAccess.h"
 
+#include <random>
 #include <sys/mman.h>
 
 using namespace kiln;
@@ -52,6 +53,40 @@ TEST_F(JitMatmul, test_one_artifact_for_all_shapes) {
     EXPECT_TRUE(o.isRight()) << m;
   }
   test.expectCounts(1, 1);
+}
+
+TEST_F(JitMatmul, test_one_artifact_for_ragged_shapes) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 60; ++round) {
+    Operands o(1 + random() % 70, 1 + random() % 70, 1 + random() % 70);
+    EXPECT_OK(f(o.a, o.b, o.c));
+    EXPECT_TRUE(o.isRight()) << o.a.str() << " " << o.b.str();
+  }
+  test.expectCounts(1, 1);
+}
+
+/// A kernel by itself, although an orchestration of the same program launches it.
+TEST(JitProgram, test_a_launched_kernel_can_be_called) {
+  Program p("both");
+  Kernel twice = p.kernel("twice", {"x", "y"}, [](In<f32> x, Out<f32> y) {
+    store(load(x, {0, 0}, {8, 8}) * 2.0, y, {0, 0});
+  });
+  p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
+    TensorRef half = alloc<f32>("half", {x.dim(0), x.dim(1)});
+    submit(twice, {x, half});
+    spmd("once_more", {1}, {}, [&](Index) { store(load(half, {0, 0}, {8, 8}) * 3.0, y, {0, 0}); });
+  });
+  TestJit test;
+  Tensor x = randomTensor({8, 8}, 1), y = take(Tensor::empty(DType::F32, {8, 8}));
+  for (auto [entry, factor] : {std::pair{"main", 6}, {"twice", 2}, {"once_more", 3}}) {
+    ProgramSourceOptions options;
+    options.entry = entry;
+    Compiled f = test.jit.compile(take(makeProgramSource(moduleOf(p), options)));
+    EXPECT_OK(y.fillPoison());
+    EXPECT_OK(f(x, y));
+    for (int64_t i = 0; i < 64; ++i)
+      ASSERT_EQ(y.dataAs<float>()[i], x.dataAs<float>()[i] * float(factor)) << entry;
+  }
 }
 
 TEST_F(JitMatmul, test_all_forms_share_one_call_state) {

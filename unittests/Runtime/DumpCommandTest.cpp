@@ -311,19 +311,40 @@ namespace {
 
 /// x = 1, y = x, y = 2 y + `addend`; the dump of it in `dir`.
 void runChain(const KernelRegistry &registry, const TempDir &dir, float addend, float first = 1,
-              int tasks = 3) {
+              int tasks = 3, int level = 2) {
   auto engine = makeEngine(registry);
   RunOptions options;
-  options.dump = {2, dir.str()};
+  options.dump = {level, dir.str()};
   EXPECT_OK(engine->begin(options));
   Tensor x = zeros(DType::F32, {2, 3}), y = zeros(DType::F32, {2, 3});
   Task chain[] = {fill(x, first), copy(x, y), mix(y, addend)};
+  chain[1].markWhere([&](const Tensor &tensor) { return tensor.data() == y.data(); });
   for (int i = 0; i < tasks; ++i)
     take(engine->submit(chain[i]));
   EXPECT_OK(engine->finish());
 }
 
 } // namespace
+
+TEST_F(DumpCommandTest, diff_says_nothing_of_what_a_dump_at_level_1_does_not_record) {
+  TempDir all, marked, wrong;
+  runChain(registry, all, 3);
+  runChain(registry, marked, 4, 1, 3, /*level=*/1); // its last task differs, and is not recorded
+  runChain(registry, wrong, 3, 7, 3, /*level=*/1);
+  for (const auto &[a, b] : {std::pair(all.str(), marked.str()), {marked.str(), all.str()}}) {
+    Result equal = dump({a, "--diff", b});
+    EXPECT_EQ(equal.code, 0) << equal.out << equal.err;
+    EXPECT_TRUE(contains(equal.out, "equal: 1 outputs of 1 tasks")) << equal.out;
+    EXPECT_TRUE(contains(equal.out, "2 that one dump did not record")) << equal.out;
+  }
+  Result r = dump({wrong.str(), "--diff", all.str()});
+  EXPECT_EQ(r.code, 1);
+  EXPECT_TRUE(contains(r.out, "task 1, kernel 'copy2', argument 'y'")) << r.out;
+  EXPECT_FALSE(contains(r.out, "did not run")) << r.out;
+  Result none = dump({all.str(), "--diff", marked.str(), "--kernel", "mix2"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_TRUE(contains(none.err, "level 1 records only what the program marked")) << none.err;
+}
 
 TEST_F(DumpCommandTest, diff_names_the_first_task_whose_outputs_differ) {
   TempDir a, same, late, early, shorter;

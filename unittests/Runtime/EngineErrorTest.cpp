@@ -136,9 +136,18 @@ TEST_F(EngineErrorTest, bad_grids_scalars_predicates_and_counts_are_refused) {
   expectError(submit(fill(x, 1).grid({1, 1, 1, 1})), Code::InvalidArgument, {"1 to 3", "4"});
   expectError(submit(fill(x, 1).grid({2, -1})), Code::InvalidArgument,
               {"'fill1'", "[2, -1]", "negative"});
-  expectError(submit(fill(x, 1).grid({int64_t{1} << 32, int64_t{1} << 31})), Code::InvalidArgument,
-              {"overflow"});
-  EXPECT_OK(submit(fill(x, 1).grid({int64_t{1} << 32, int64_t{1} << 30})));
+  for (const std::vector<int64_t> &grid :
+       std::vector<std::vector<int64_t>>{{INT64_MAX},
+                                         {maxBlocks + 1},
+                                         {1, INT64_MAX, 1},
+                                         {1, 1, INT64_MAX},
+                                         {int64_t{1} << 32, int64_t{1} << 31},
+                                         {int64_t{1} << 32, int64_t{1} << 32},
+                                         {int64_t{1} << 20, int64_t{1} << 20, 2}})
+    expectError(submit(fill(x, 1).grid(grid)), Code::InvalidArgument,
+                {"grid [", "too many blocks", "at most 1099511627776"});
+  EXPECT_OK(submit(fill(x, 1).grid({INT64_MAX, 0, INT64_MAX}))); // nothing runs
+  EXPECT_OK(submit(fill(x, 1).grid({int64_t{1} << 20, int64_t{1} << 20})));
   expectError(submit(Task("fill1").addOutput(x).addScalar(uint64_t{1} << 40, DType::F32)),
               Code::InvalidArgument, {"'value'", "f32"});
   ScalarBits one = ScalarBits::fromDouble(DType::F32, 1);

@@ -1,13 +1,15 @@
 //===- DiskCache.h - compiled artifacts, kept between processes --------------------------===//
 //
-// What: a directory of entries, one file each: the artifact's bytes first (so that the file itself
-//   can be mapped by the dynamic linker), then how to enter it, the full key, and a footer with
-//   sizes and a checksum over everything.
+// What: a directory of entries, one file each: the artifact's bytes, then how to enter it, the full
+//   key, and a footer with sizes and a checksum over everything.
 //
 // Invariants: an entry appears whole or not at all (temporary file, fsync, rename) and is never
-//   changed. Nothing is used before owner, sizes, version, checksum and the full key have been
-//   verified; whatever does not fit is a miss with a reason. One process compiles a key at a time
-//   (file locks, which the kernel releases when their holder dies).
+//   changed. The directory belongs to this user and nobody else may write to it; it is opened once
+//   for each operation, and files are opened in it, never through a path. Nothing is used before
+//   owner, sizes, version, checksum and the full key have been verified, and what is used are the
+//   bytes that were verified, not the file; whatever does not fit is a miss with a reason. One
+//   process compiles a key at a time (file locks, which the kernel releases when their holder
+//   dies).
 //
 // Nothing here is ever fatal: a directory that cannot be used means no cache.
 //
@@ -39,14 +41,13 @@ struct DiskCacheOptions {
 
   /// KILN_CACHE_DIR, else XDG_CACHE_HOME/kiln, else HOME/.cache/kiln; KILN_CACHE=0: none.
   /// KILN_CACHE_BYTES: the bound.
-  static DiskCacheOptions fromEnvironment();
+  static Expected<DiskCacheOptions> fromEnvironment();
 };
 
 struct CacheEntry {
   NativeInfo info;
-  std::string object;
-  std::string path;               ///< The file, whose first bytes are the object.
-  uint64_t device = 0, inode = 0; ///< Of the file that was verified.
+  std::string object; ///< The bytes that were verified.
+  std::string path;   ///< Where they were, for messages.
 };
 
 /// What happened since the directory was made, in all processes.
@@ -70,9 +71,9 @@ public:
 
 private:
   friend class DiskCache;
-  KeyLock(int fd, std::string path) : Fd(fd), Path(std::move(path)) {}
-  int Fd;
-  std::string Path;
+  KeyLock(int folder, int fd, std::string name) : Folder(folder), Fd(fd), Name(std::move(name)) {}
+  int Folder, Fd;
+  std::string Name;
 };
 
 class DiskCache {
@@ -87,8 +88,9 @@ public:
   Expected<CacheEntry> load(const std::string &key) const;
   /// Writes an entry, then removes the least recently used ones beyond the bound; `evicted`, if
   /// given, counts those.
-  Expected<CacheEntry> store(const std::string &key, const Artifact &artifact,
-                             uint64_t *evicted = nullptr) const;
+  Status store(const std::string &key, const Artifact &artifact, uint64_t *evicted = nullptr) const;
+  /// Whether the directory is there and can be trusted; NotFound, or why not.
+  Status verifyDirectory() const;
   /// Waits for the key's lock. Nothing if there is no cache, the lock cannot be made, or patience
   /// ran out: go on without.
   std::optional<KeyLock> lock(const std::string &key) const;
@@ -107,9 +109,15 @@ public:
   std::string pathOf(const std::string &key) const;
 
 private:
-  Status makeDirectory() const;
+  class Folder;
+  Expected<Folder> open() const;
+  Expected<Folder> openOrMake() const;
+  /// Reads and verifies an entry. `wantedKey` may be null: any.
+  Expected<CacheEntry> loadFrom(const Folder &folder, const std::string &name,
+                                const std::string *wantedKey, std::string *foundKey) const;
+  std::vector<CacheListing> listOf(const Folder &folder) const;
   /// Removes the least recently used entries beyond the bound, but not `keep`; their number.
-  uint64_t trim(const std::string &keep) const;
+  uint64_t trim(const Folder &folder, const std::string &keep) const;
 
   DiskCacheOptions Options;
 };

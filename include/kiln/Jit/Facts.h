@@ -32,8 +32,6 @@ struct TensorFacts {
   int8_t leadingDim = -1;
   /// Every byte offset inside the tensor fits a signed 32-bit integer.
   bool use32bit = false;
-  /// The base, and all strides but the leading one, are multiples of 16 bytes.
-  bool isAligned16 = false;
   /// The extent of the leading dimension and all other strides are multiples of this.
   uint32_t divisibility = 1;
   /// Pinned by mark_static; none for axes that are dynamic.
@@ -42,7 +40,7 @@ struct TensorFacts {
   std::array<std::optional<int64_t>, KILN_MAX_RANK> strides = {};
 
   friend bool operator==(const TensorFacts &, const TensorFacts &) = default;
-  /// As it stands in a key: "f32 rank 2 leading 1 align16 offsets32 static 0:128:64 divisible 8".
+  /// As it stands in a key: "f32 rank 2 leading 1 offsets32 static 0:128:64 divisible 8".
   std::string str() const;
 };
 

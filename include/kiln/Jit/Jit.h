@@ -17,7 +17,8 @@
 //   nothing, apart from scratch the first time a kernel on this thread needs so much.
 //
 // Environment: KILN_CACHE_DIR, KILN_CACHE, KILN_CACHE_BYTES (see DiskCache.h); KILN_CHECK=1
-//   validates on each call also what costs time: whether outputs overlap each other or themselves.
+//   validates on each call also what costs time: whether outputs overlap inputs, each other or
+//   themselves. A value that means nothing fails every compile and call of the Jit that read it.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_JIT_JIT_H
@@ -37,19 +38,25 @@ class Program;
 class ArtifactCache;
 
 struct JitOptions {
-  DiskCacheOptions cache = DiskCacheOptions::fromEnvironment();
+  /// From the environment.
+  JitOptions();
+
+  DiskCacheOptions cache;
   /// Validate on each call what otherwise is validated at the first with the same facts.
-  bool check = checkFromEnvironment();
+  bool check = false;
+  /// What is wrong with the variables of the environment, if something is.
+  Status environment;
   /// One line about each thing that did not go as it should but stops nothing: an entry that is not
   /// used, a disk that is full. Default: standard error.
   std::function<void(const std::string &)> log = logToStderr;
 
-  static bool checkFromEnvironment();
   static void logToStderr(const std::string &line);
 };
 
 /// Of one Jit, in this process.
 struct JitCounters {
+  /// `misses` were found neither in memory nor on disk; `compiles` are those of them that could be
+  /// compiled.
   uint64_t memoryHits = 0, diskHits = 0, misses = 0, compiles = 0, callStates = 0, evictions = 0;
   uint64_t bytes = 0; ///< Of code loaded or compiled.
 };
@@ -89,10 +96,13 @@ public:
 
   JitCounters counters() const;
   const DiskCache &diskCache() const;
+  /// What is wrong with the variables of the environment; everything else fails with it.
+  const Status &environment() const { return Environment; }
 
 private:
   std::shared_ptr<ArtifactCache> Cache;
   bool Check;
+  Status Environment;
 };
 
 /// `kiln cache ls|stat|clear|verify`; the exit code.

@@ -30,10 +30,10 @@ def KilnSpecialize : Pass<"kiln-specialize", "::mlir::ModuleOp"> {
   let summary = "refine the tensor types of the entry by the facts of a JIT key, and by nothing else";
   let description = [{
     The only way from a call's tensors into the compiler. One text of facts for each tensor of the entry, in order, as it
-    stands in the key: `f32 rank 2 leading 1 align16 offsets32 static 0:128:64 divisible 8`. Static extents and
-    strides, and the stride 1 of the leading dimension, go into the types; `kiln.align16`, `kiln.offsets32` and
+    stands in the key: `f32 rank 2 leading 1 offsets32 static 0:128:64 divisible 8`. Static extents and
+    strides, and the stride 1 of the leading dimension, go into the types; `kiln.offsets32` and
     `kiln.divisible` become attributes of the parameter, which `kiln-outline` hands on. Facts that contradict the
-    program are an error.
+    program are an error. Whatever launches or calls the entry is removed: it is not part of what is compiled.
   }];
   let options = [
     Option<"entry", "entry", "std::string", "", "The function to specialise; the program's entry if none is given">,

@@ -43,6 +43,9 @@ Expected<int> parseDumpLevel(std::string_view text, const std::string &source);
 /// The level in KILN_DUMP, or `fallback` when it is not set.
 Expected<int> dumpLevelFromEnvironment(int fallback);
 
+/// Where a run with this output directory has its dump.
+std::string dumpDirectory(const std::string &out);
+
 enum class DumpStage : uint8_t { BeforeDispatch, AfterCompletion };
 /// "before_dispatch", "after_completion"
 const char *toString(DumpStage stage);

@@ -7,7 +7,7 @@
 //   finish(). Task indices, trace and dump belong to a run and start afresh with the next,
 //   however the last one ended.
 //
-// Ownership: the engine borrows the registry, which must outlive it; pending tasks hold their
+// Ownership: the engine borrows the registry, which must outlive its runs; pending tasks hold their
 //   tensors.
 //
 // Threads: one thread at a time per engine, called the submitter. Several engines share nothing and
@@ -18,7 +18,9 @@
 //
 // Errors: what is wrong with a submission comes back from submit() at once and leaves the engine
 //   as it was. The first failure while running is latched; nothing downstream of it runs,
-//   everything else does, wait() returns it, and the engine can be used again.
+//   everything else does, wait() returns it, and the engine can be used again. Once everything is
+//   to stop (kiln/runtime/interrupt.h) no task starts any more, and all of this fails with
+//   Interrupted.
 //
 //===---------------------------------------------------------------------===//
 #ifndef KILN_RUNTIME_ENGINE_H
@@ -151,8 +153,11 @@ public:
 
   EngineUsage usage() const;
 
-  /// The one it was created with.
+  /// The one it was created with, or bound to since.
   const KernelRegistry &registry() const;
+  /// Tasks of the next runs are those of another registry, which must outlive them; the threads
+  /// stay. FailedPrecondition while a run is open.
+  Status rebind(const KernelRegistry &registry);
 
   /// 0 when there is none.
   uint64_t seed() const;

@@ -4,11 +4,11 @@
 //   kernels it launches; `NativeProgram`, such an object mapped into this process. Bundles and the
 //   JIT's cache both hold programs in this form.
 //
-// Ownership: a program owns its code, its kernels and the engines it runs on; calls in flight must
-//   end before it goes.
+// Ownership: a program owns its code and its kernels; calls in flight must end before it goes.
 //
-// Threads: any number may run one program at once; each run of an orchestration has an engine of
-//   its own, taken from a pool.
+// Threads: any number may run one program at once. Each run of an orchestration has an engine for
+//   itself, taken from a pool that all programs of the process share: the number of threads depends
+//   on how many runs there are at once, not on how many programs there are.
 //
 //===---------------------------------------------------------------------===//
 #ifndef KILN_RUNTIME_NATIVE_PROGRAM_H
@@ -18,7 +18,6 @@
 #include "kiln/runtime/engine.h"
 
 #include <memory>
-#include <mutex>
 
 namespace kiln {
 
@@ -60,6 +59,18 @@ struct NativeInfo {
 /// As JSON, and back. Reading verifies.
 std::string toJson(const NativeInfo &info);
 Expected<NativeInfo> parseNativeInfo(std::string_view json);
+
+/// A symbol with a value, which says for which description an object was linked: who exchanges the
+/// description of a bundle makes it one of another object.
+struct LinkedSymbol {
+  std::string name;
+  uint64_t value;
+};
+LinkedSymbol descriptionSymbol(const NativeInfo &info);
+
+/// Whether these bytes are a shared object that the dynamic linker can read without leaving them,
+/// with nothing that runs when it is loaded. InvalidArgument, and why, if not.
+Status verifyElf(std::string_view bytes);
 
 /// A shared object in this process; unmapped with the last handle.
 class SharedObject {
@@ -111,8 +122,6 @@ private:
   kiln_orchestration_fn Orchestration = nullptr;
   KernelRegistry Registry;
   std::vector<const KernelRecord *> Kernels;
-  mutable std::mutex Mutex;
-  mutable std::vector<std::unique_ptr<Engine>> Idle;
 };
 
 } // namespace kiln

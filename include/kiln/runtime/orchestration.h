@@ -192,7 +192,7 @@ Status orchestrate(Engine &engine, const Arguments &args, const Signature &signa
     Orchestrator rt(engine);
     body(rt, args);
   } catch (const Failure &failure) {
-    return failure.status;
+    return failure.status.asFaultOfProgram();
   }
   return Status::ok();
 }

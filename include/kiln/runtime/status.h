@@ -33,7 +33,8 @@ enum class StatusCode : uint8_t {
   KernelFailed,
   Deadlock,
   IoError,
-  Internal // a bug in Kiln
+  Internal,   // a bug in Kiln
+  Interrupted // by a signal, or by a limit of time; see kiln/runtime/interrupt.h
 };
 
 /// The code's name in words, e.g. "invalid argument".
@@ -71,6 +72,9 @@ public:
 
   /// The same error with "prefix: " before its message. Success stays success.
   Status withPrefix(const std::string &prefix) const;
+  /// The same error as one of the program that ran, not of whoever called it: InvalidArgument
+  /// becomes KernelFailed. A program is blamed for the values it computes, on every platform.
+  Status asFaultOfProgram() const;
   /// The same error at `loc`, unless it has a location already.
   Status withLocation(const SourceLoc &loc) const;
 

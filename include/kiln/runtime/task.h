@@ -56,6 +56,14 @@ struct TaskTensor {
   bool marked = false;
 };
 
+/// Blocks one launch may have: a bound that only a mistake exceeds. At a nanosecond each they would
+/// take a quarter of an hour, and no arithmetic on them overflows.
+inline constexpr int64_t maxBlocks = int64_t{1} << 40;
+
+/// Whether a launch can have these blocks: no extent is negative, and their product is at most
+/// maxBlocks. InvalidArgument, with the extents, if not.
+Status verifyBlocks(Dims extents);
+
 class Task {
 public:
   /// A dummy: no kernel runs; it only orders others (by deps and by the tensors it names).
@@ -81,8 +89,8 @@ public:
   Task &addIndex(int64_t value) { return addScalar(ScalarBits::fromInt(DType::Index, value)); }
   Task &addF32(float value) { return addScalar(ScalarBits::fromDouble(DType::F32, value)); }
 
-  /// 1 to 3 dimensions; default one block. Any 0: nothing runs. Negative, or a product beyond 63
-  /// bits: submit fails.
+  /// 1 to 3 dimensions; default one block. Any 0: nothing runs. Negative, or more than `maxBlocks`
+  /// in all: submit fails.
   Task &grid(Dims dims) {
     GridRank = std::min(dims.size(), Grid.size());
     std::copy_n(dims.begin(), GridRank, Grid.begin());

@@ -9,17 +9,20 @@
 #ifndef KILN_RUNTIME_TOOL_OUTPUT_H
 #define KILN_RUNTIME_TOOL_OUTPUT_H
 
+#include "kiln/runtime/interrupt.h"
+
 #include <cstdio>
 #include <iostream>
 
 namespace kiln {
 
-/// The exit code of a tool: `code`, or 1 in place of 0 if standard output did not take everything.
+/// The exit code of a tool: `code`, or 1 in place of 0 if standard output did not take everything,
+/// or what a signal makes of it.
 inline int finishOutput(int code) {
   std::cout.flush();
   bool isWritten = std::fflush(stdout) == 0 && !std::ferror(stdout) && !std::cout.fail();
   if (isWritten)
-    return code;
+    return exitCodeAfterSignals(code);
   std::fputs("kiln: error: cannot write all of the output; is the disk full?\n", stderr);
   return code == 0 ? 1 : code;
 }

@@ -52,7 +52,7 @@ LogicalResult KilnDialect::verifyRegionArgAttribute(Operation *op, unsigned, uns
              << arg << ": only the last parameter of a group, a tensor, can be " << kInternalAttr;
     return success();
   }
-  if (llvm::is_contained({kAlign16Attr, kOffsets32Attr, kDivisibleAttr}, attribute.getName())) {
+  if (llvm::is_contained({kOffsets32Attr, kDivisibleAttr}, attribute.getName())) {
     auto func = dyn_cast<FuncOp>(op);
     if (!func || !isa<TensorType>(func.getArgumentTypes()[arg]))
       return op->emitOpError("parameter ")

@@ -212,6 +212,10 @@ Expected<std::string> cudaCompiler() {
     library->version(&major, &minor);
     return "nvrtc " + std::to_string(major) + "." + std::to_string(minor);
   }
+  if (const char *given = std::getenv("KILN_NVRTC"); given && *given)
+    return Status(StatusCode::InvalidArgument,
+                  "KILN_NVRTC='" + std::string(given) +
+                      "' is not a library of NVRTC 12 or newer; leave it empty to use nvcc");
   if (std::string nvcc = findNvcc(); !nvcc.empty())
     return nvcc;
   return Status(StatusCode::NotFound,

@@ -7,6 +7,7 @@
 #include "Optimize.h"
 #include "OrchestrationEmitter.h"
 #include "Pipes.h"
+#include "abi/Environment.h"
 
 #include "kiln/Machine/Machine.h"
 #include "kiln/Target/Signature/Signature.h"
@@ -232,11 +233,11 @@ const CpuOrchestration *CpuModule::orchestration(llvm::StringRef name) const {
 }
 
 /// Links objects into this process and tells debuggers and profilers about them.
-static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> makeLinker() {
+static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> makeLinker(bool isProfiled) {
   cpu::initializeTarget();
   return llvm::orc::LLJITBuilder()
       .setPlatformSetUp(llvm::orc::setUpInactivePlatform) // kernels have no constructors
-      .setObjectLinkingLayerCreator([](llvm::orc::ExecutionSession &session) {
+      .setObjectLinkingLayerCreator([=](llvm::orc::ExecutionSession &session) {
         auto layer = std::make_unique<llvm::orc::RTDyldObjectLinkingLayer>(
             session, [](const llvm::MemoryBuffer &) {
               return std::make_unique<llvm::SectionMemoryManager>();
@@ -244,7 +245,7 @@ static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> makeLinker() {
         if (auto *gdb = llvm::JITEventListener::createGDBRegistrationListener())
           layer->registerJITEventListener(*gdb);
         // Only who profiles wants files in the home directory; null if LLVM was built without.
-        if (std::getenv("KILN_PERF"))
+        if (isProfiled)
           if (auto *perf = llvm::JITEventListener::createPerfJITEventListener())
             layer->registerJITEventListener(*perf);
         return llvm::Expected<std::unique_ptr<llvm::orc::ObjectLayer>>(std::move(layer));
@@ -253,7 +254,10 @@ static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> makeLinker() {
 }
 
 Expected<CpuModule> loadCpuObject(CpuObject object) {
-  llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit = makeLinker();
+  Expected<bool> isProfiled = flagFromEnvironment("KILN_PERF", false);
+  if (!isProfiled)
+    return isProfiled.status();
+  llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit = makeLinker(*isProfiled);
   if (!jit)
     return Status(StatusCode::Internal, "cannot link in this process: " + textOf(jit.takeError()));
   auto buffer = llvm::MemoryBuffer::getMemBufferCopy(object.bytes, "kiln");

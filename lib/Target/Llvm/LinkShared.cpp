@@ -2,14 +2,17 @@
 // are linked by ORC, without it.
 #include "kiln/Target/Llvm/Llvm.h"
 
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
+#include "abi/FileIo.h"
+
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Program.h"
 
 using namespace llvm;
 
 namespace kiln {
+
+/// No program is larger.
+static constexpr uint64_t maxLinkedBytes = uint64_t{4} << 30;
 
 static kiln::Expected<std::string> findLinker() {
   for (const char *name : {"ld.lld-22", "ld.lld", "ld"})
@@ -19,50 +22,34 @@ static kiln::Expected<std::string> findLinker() {
                 "a shared object needs a linker, and neither ld.lld nor ld is on PATH");
 }
 
-static kiln::Expected<std::string> readFile(StringRef path) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFile(path);
-  if (!buffer)
-    return Status(StatusCode::IoError,
-                  "cannot read " + path.str() + ": " + buffer.getError().message());
-  return (*buffer)->getBuffer().str();
-}
-
-kiln::Expected<std::string> linkSharedObject(const std::string &object) {
+kiln::Expected<std::string> linkSharedObject(const std::string &object,
+                                             ArrayRef<LinkedSymbol> symbols) {
   kiln::Expected<std::string> linker = findLinker();
   if (!linker)
     return linker.status();
-  SmallString<64> input, output, messages;
-  int descriptor = -1;
-  std::error_code error = sys::fs::createTemporaryFile("kiln", "o", descriptor, input);
-  if (!error)
-    error = sys::fs::createTemporaryFile("kiln", "so", output);
-  if (!error)
-    error = sys::fs::createTemporaryFile("kiln", "txt", messages);
-  FileRemover removeInput(input), removeOutput(output), removeMessages(messages);
-  if (error)
-    return Status(StatusCode::IoError, "cannot make a temporary file: " + error.message());
-  {
-    raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
-    stream << object;
-    stream.close();
-    if (stream.has_error()) {
-      std::string reason = stream.error().message();
-      stream.clear_error();
-      return Status(StatusCode::IoError, "cannot write " + input.str().str() + ": " + reason);
-    }
-  }
+  // A folder, not files, because the linker makes temporary files of its own beside its output.
+  kiln::Expected<std::unique_ptr<TemporaryFolder>> folder = TemporaryFolder::create("kiln-link");
+  if (!folder)
+    return folder.status();
+  std::string input = (*folder)->path() + "/kernels.o", output = (*folder)->path() + "/kernels.so",
+              messages = (*folder)->path() + "/messages.txt";
+  if (Status failed = writeFileAtomically(input, object); !failed.isOk())
+    return failed;
   // No build id and no name: equal objects make equal bytes.
-  StringRef args[] = {*linker,       "-shared", "--build-id=none", "-z",
-                      "noexecstack", "-z",      "relro",           "-o",
-                      output,        input};
-  std::optional<StringRef> redirects[] = {std::nullopt, messages.str(), messages.str()};
+  std::vector<std::string> words = {*linker,       "-shared", "--build-id=none", "-z",
+                                    "noexecstack", "-z",      "relro",           "-o",
+                                    output,        input};
+  for (const LinkedSymbol &symbol : symbols)
+    words.push_back("--defsym=" + symbol.name + "=0x" + utohexstr(symbol.value));
+  std::vector<StringRef> args(words.begin(), words.end());
+  std::optional<StringRef> redirects[] = {std::nullopt, StringRef(messages), StringRef(messages)};
   std::string failure;
   int status = sys::ExecuteAndWait(*linker, args, std::nullopt, redirects, 0, 0, &failure);
   if (status != 0) {
-    kiln::Expected<std::string> said = readFile(messages);
+    kiln::Expected<std::string> said = readFile(messages, maxLinkedBytes);
     return Status(StatusCode::Internal, *linker + " failed: " + failure + (said ? *said : ""));
   }
-  return readFile(output);
+  return readFile(output, maxLinkedBytes);
 }
 
 } // namespace kiln

@@ -2,11 +2,13 @@
 #include "kiln/Target/Torch/TorchWorker.h"
 
 #include "TorchWorkerScript.h"
+#include "kiln/runtime/interrupt.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/JSON.h"
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -28,6 +30,16 @@ static Status ioError(const std::string &what) {
   return Status(StatusCode::IoError, what + ": " + std::strerror(errno));
 }
 
+/// Seconds in which a Python has to say whether it has torch, which takes it a tenth of one.
+static constexpr uint64_t startLimit = 20;
+/// Seconds that a run may take; 0: any time.
+static std::atomic<uint64_t> timeLimit{defaultTimeout};
+
+static uint64_t startSeconds() {
+  uint64_t limit = timeLimit;
+  return limit == 0 ? startLimit : std::min(limit, startLimit);
+}
+
 //===----------------------------------------------------------------------===//
 // The process
 //===----------------------------------------------------------------------===//
@@ -46,27 +58,40 @@ public:
   ~Process();
 
   /// Sends a message made of several pieces, then waits for the answer, for ever if `seconds` is 0.
-  /// Reads stderr meanwhile, so that the process never blocks on a full pipe.
-  Expected<Message> exchange(llvm::ArrayRef<llvm::StringRef> pieces, int seconds = 0);
+  /// Reads stderr meanwhile, so that the process never blocks on a full pipe. Who does not answer
+  /// in time is killed.
+  Expected<Message> exchange(llvm::ArrayRef<llvm::StringRef> pieces, uint64_t seconds);
   /// Sends a request with the memory it speaks of, and waits for the answer.
   Expected<Message> ask(json::Object request, llvm::ArrayRef<llvm::StringRef> memory);
+
+  bool isAlive() const { return Socket >= 0; }
 
   const std::string Interpreter;
 
 private:
   Process(std::string interpreter, pid_t pid, int socket, int errors)
-      : Interpreter(std::move(interpreter)), Pid(pid), Socket(socket), Errors(errors) {}
+      : Interpreter(std::move(interpreter)), Pid(pid), Socket(socket), Errors(errors),
+        Rescue([this](const Status &) {
+          if (pid_t running = Pid; running > 0)
+            ::kill(running, SIGKILL);
+          return "";
+        }) {}
 
   Status sendSome(llvm::StringRef &piece);
   Status receiveSome(std::string &answer);
   void drainErrors();
   Status died();
+  /// Ends the process because of `why`, which is also the answer to whoever asks later.
+  Status kill(Status why);
+  /// Until it has ended by itself; kills it if that takes more than a second. Its exit state.
+  int awaitEnd();
 
-  pid_t Pid;
-  int Socket; ///< -1 once the process is gone.
+  std::atomic<pid_t> Pid; ///< 0 once the process is gone.
+  int Socket;             ///< -1 once the process is gone.
   int Errors;
   std::string ErrorText; ///< The end of what it wrote to stderr.
   Status Death;
+  OnInterrupt Rescue; ///< It must not outlive this process.
 };
 
 Expected<std::unique_ptr<TorchWorker::Process>>
@@ -104,15 +129,32 @@ TorchWorker::Process::~Process() {
   if (Socket >= 0)
     close(Socket); // the worker reads the end of the stream and exits
   close(Errors);   // and does not wait for us to read its last words
+  awaitEnd();
+}
+
+int TorchWorker::Process::awaitEnd() {
+  int state = 0;
   if (Pid <= 0)
-    return;
-  for (int attempt = 0; attempt < 200; ++attempt) {
-    if (waitpid(Pid, nullptr, WNOHANG) != 0)
-      return;
+    return state;
+  for (int attempt = 0; attempt < 200 && !isInterrupted(); ++attempt) {
+    if (waitpid(Pid, &state, WNOHANG) != 0) {
+      Pid = 0;
+      return state;
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  kill(Pid, SIGKILL);
-  waitpid(Pid, nullptr, 0);
+  ::kill(Pid, SIGKILL);
+  waitpid(Pid, &state, 0);
+  Pid = 0;
+  return state;
+}
+
+Status TorchWorker::Process::kill(Status why) {
+  ::kill(Pid, SIGKILL);
+  close(Socket);
+  Socket = -1;
+  awaitEnd();
+  return Death = std::move(why);
 }
 
 void TorchWorker::Process::drainErrors() {
@@ -132,9 +174,7 @@ void TorchWorker::Process::drainErrors() {
 Status TorchWorker::Process::died() {
   close(Socket);
   Socket = -1;
-  int state = 0;
-  waitpid(Pid, &state, 0);
-  Pid = 0;
+  int state = awaitEnd();
   drainErrors();
   std::string how = WIFSIGNALED(state)
                         ? std::string("was killed by signal ") + strsignal(WTERMSIG(state))
@@ -189,11 +229,11 @@ static Expected<bool> parseMessage(std::string &data, Message &message) {
 }
 
 Expected<Message> TorchWorker::Process::exchange(llvm::ArrayRef<llvm::StringRef> pieces,
-                                                 int seconds) {
+                                                 uint64_t seconds) {
   if (Socket < 0)
     return Death;
   using Clock = std::chrono::steady_clock;
-  auto end = Clock::now() + std::chrono::seconds(seconds);
+  auto start = Clock::now();
   llvm::SmallVector<llvm::StringRef> waiting(pieces);
   llvm::MutableArrayRef<llvm::StringRef> left = waiting;
   std::string data;
@@ -204,13 +244,15 @@ Expected<Message> TorchWorker::Process::exchange(llvm::ArrayRef<llvm::StringRef>
       return isComplete.status();
     if (*isComplete)
       return message;
-    if (seconds > 0 && Clock::now() > end)
-      return Status(StatusCode::IoError, "'" + Interpreter + "' did not answer within " +
-                                             std::to_string(seconds) + " s");
+    if (isInterrupted())
+      return kill(Status(StatusCode::Interrupted, "interrupted while Python was running"));
+    if (seconds > 0 && Clock::now() - start > std::chrono::seconds(seconds))
+      return kill(Status(StatusCode::KernelFailed, "'" + Interpreter + "' did not answer within " +
+                                                       std::to_string(seconds) + " s"));
     while (!left.empty() && left.front().empty())
       left = left.drop_front();
     pollfd fds[] = {{Socket, short(POLLIN | (left.empty() ? 0 : POLLOUT)), 0}, {Errors, POLLIN, 0}};
-    if (poll(fds, 2, seconds > 0 ? 100 : -1) < 0 && errno != EINTR)
+    if (poll(fds, 2, /*milliseconds=*/100) < 0 && errno != EINTR)
       return ioError("waiting for the Python worker");
     drainErrors();
     if (fds[0].revents & POLLOUT)
@@ -233,7 +275,12 @@ Expected<Message> TorchWorker::Process::ask(json::Object request,
   llvm::SmallVector<llvm::StringRef> pieces = {
       {reinterpret_cast<const char *>(&length), sizeof length}, header};
   pieces.append(memory.begin(), memory.end());
-  return exchange(pieces);
+  Expected<Message> answer = exchange(pieces, timeLimit);
+  if (!answer && answer.status().code() == StatusCode::KernelFailed)
+    return Status(StatusCode::KernelFailed,
+                  answer.status().message() +
+                      " (--timeout SECONDS allows more): is there a loop that never ends?");
+  return answer;
 }
 
 //===----------------------------------------------------------------------===//
@@ -242,6 +289,8 @@ Expected<Message> TorchWorker::Process::ask(json::Object request,
 
 TorchWorker::TorchWorker(std::unique_ptr<Process> process) : Python(std::move(process)) {}
 TorchWorker::~TorchWorker() = default;
+void TorchWorker::setTimeLimit(uint64_t seconds) { timeLimit = seconds; }
+bool TorchWorker::isAlive() const { return Python->isAlive(); }
 const std::string &TorchWorker::traceback() const { return Traceback; }
 const std::string &TorchWorker::interpreter() const { return Python->Interpreter; }
 
@@ -250,7 +299,7 @@ Expected<std::unique_ptr<TorchWorker>> TorchWorker::start() {
     Expected<std::unique_ptr<Process>> process = Process::spawn(interpreter);
     if (!process)
       return process.status();
-    Expected<Message> hello = (*process)->exchange({}, /*seconds=*/60);
+    Expected<Message> hello = (*process)->exchange({}, startSeconds());
     if (!hello)
       return hello.status();
     if (!hello->header.getBoolean("torch").value_or(false))

@@ -1,5 +1,6 @@
 #include "kiln/cuda_c.h"
 
+#include "abi/CBoundary.h"
 #include "kiln/runtime/bundle.h"
 
 using namespace kiln;
@@ -36,28 +37,33 @@ static Status launch(const kiln_cuda_program *handle, const kiln_args *args, voi
   return handle->program->launch(tensors, scalars, stream);
 }
 
-extern "C" kiln_cuda_program *kiln_cuda_open(const char *bundle) {
+static int32_t note(const Status &status) {
+  if (!status.isOk())
+    lastError = status.message();
+  return static_cast<int32_t>(status.code());
+}
+
+static Expected<std::shared_ptr<const CudaProgram>> open(const char *bundle) {
   Expected<Bundle> opened = Bundle::open(bundle ? bundle : "");
-  if (!opened) {
-    lastError = opened.status().message();
-    return nullptr;
-  }
-  Expected<std::shared_ptr<const CudaProgram>> program = opened->loadCuda();
-  if (!program) {
-    lastError = program.status().message();
-    return nullptr;
-  }
-  return new kiln_cuda_program{std::move(*program)};
+  if (!opened)
+    return opened.status();
+  return opened->loadCuda();
+}
+
+extern "C" kiln_cuda_program *kiln_cuda_open(const char *bundle) {
+  auto body = [&]() -> kiln_cuda_program * {
+    Expected<std::shared_ptr<const CudaProgram>> program = open(bundle);
+    return note(program.status()) == 0 ? new kiln_cuda_program{std::move(*program)} : nullptr;
+  };
+  return withoutThrowing<kiln_cuda_program *>(nullptr, body, note);
 }
 
 extern "C" void kiln_cuda_close(kiln_cuda_program *program) { delete program; }
 
 extern "C" int32_t kiln_cuda_launch(const kiln_cuda_program *program, const kiln_args *args,
                                     void *stream) {
-  Status launched = launch(program, args, stream);
-  if (!launched.isOk())
-    lastError = launched.message();
-  return static_cast<int32_t>(launched.code());
+  return withoutThrowing<int32_t>(
+      internalError, [&] { return note(launch(program, args, stream)); }, note);
 }
 
 extern "C" const char *kiln_cuda_error(void) { return lastError.c_str(); }

@@ -1,6 +1,7 @@
 #include "Launch.h"
 
 #include "kiln/runtime/inplace_vector.h"
+#include "kiln/runtime/task.h"
 
 #include <algorithm>
 #include <cstring>
@@ -87,14 +88,11 @@ Status kiln::cuda::launchKernel(const Driver &driver, const LoadedKernel &kernel
                       " tensors and " + std::to_string(description.numScalars) +
                       " numbers; given are " + std::to_string(tensors.size()) + " and " +
                       std::to_string(scalars.size()));
-  int64_t count = 1;
-  for (int64_t extent : blocks) {
-    if (extent < 0 || __builtin_mul_overflow(count, extent, &count))
-      return Status(StatusCode::InvalidArgument,
-                    "'" + description.name + "' is launched over a grid that is no grid");
-  }
-  if (count == 0)
+  if (Status bad = verifyBlocks(blocks); !bad.isOk())
+    return bad.withPrefix("kernel '" + description.name + "'");
+  if (std::ranges::count(blocks, 0) != 0)
     return Status::ok();
+  int64_t count = blocks[0] * blocks[1] * blocks[2];
   ArgumentBlock block(description);
   auto *maps = block.add<TensorMap>(description.maps.size());
   auto *given = block.add<kiln_tensor>(tensors.size());

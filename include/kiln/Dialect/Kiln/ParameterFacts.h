@@ -10,8 +10,6 @@
 
 namespace kiln::ir {
 
-/// Unit: the base, and all strides but the leading one, are multiples of 16 bytes.
-inline constexpr llvm::StringLiteral kAlign16Attr = "kiln.align16";
 /// Unit: byte offsets fit 32 bits.
 inline constexpr llvm::StringLiteral kOffsets32Attr = "kiln.offsets32";
 /// An integer: the leading extent and the other strides are multiples of it.

@@ -17,7 +17,7 @@
 #include "kiln/Dialect/Tile/TileDialect.h"
 #include "kiln/Target/Signature/Arguments.h"
 #include "kiln/orchestration_abi.h"
-#include "kiln/runtime/engine.h"
+#include "kiln/runtime/native_program.h"
 
 #include <memory>
 #include <optional>
@@ -88,8 +88,10 @@ Expected<std::string> emitLlvmIr(mlir::ModuleOp prepared, const CpuOptions &opti
 /// Links an object made by emitCpuObject into this process; no compiling.
 Expected<CpuModule> loadCpuObject(CpuObject object);
 
-/// A shared object made of an object, by the system's linker; NotFound if there is none.
-Expected<std::string> linkSharedObject(const std::string &object);
+/// A shared object made of an object, by the system's linker; NotFound if there is none. `symbols`
+/// become symbols of it besides.
+Expected<std::string> linkSharedObject(const std::string &object,
+                                       llvm::ArrayRef<LinkedSymbol> symbols = {});
 
 struct CpuRunOptions {
   /// 0: tasks run on all cores. Anything else: on this thread, in an order picked by the seed.

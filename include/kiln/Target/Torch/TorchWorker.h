@@ -50,6 +50,10 @@ public:
   /// /usr/bin/python3. NotFound if there is none; the message says what was tried and what to do.
   static Expected<std::unique_ptr<TorchWorker>> start();
 
+  /// How many seconds each later run of any worker may take; 0: any time. Whoever takes longer is
+  /// killed. 600 until somebody says otherwise.
+  static void setTimeLimit(uint64_t seconds);
+
   ~TorchWorker();
   TorchWorker(const TorchWorker &) = delete;
   TorchWorker &operator=(const TorchWorker &) = delete;
@@ -59,7 +63,8 @@ public:
   /// Python too. After an error no tensor has changed. A Python exception is Deadlock or
   /// KernelFailed with its last line as the message
   /// ("RuntimeError: Cross-core simulation deadlock; ..."); a worker that died is an IoError with
-  /// what it wrote to stderr, and stays dead.
+  /// what it wrote to stderr, and stays dead. One that took too long is killed: KernelFailed; so is
+  /// one that everything has to stop for (kiln/runtime/interrupt.h): Interrupted.
   Status run(const std::string &source, const std::string &entry,
              std::span<const TorchArgument> args);
 
@@ -76,6 +81,9 @@ public:
 
   /// Python's traceback of the last run; empty if it succeeded.
   const std::string &traceback() const;
+
+  /// Whether it can run something: not after it died or was killed.
+  bool isAlive() const;
 
   /// The interpreter that runs, as it was called.
   const std::string &interpreter() const;
