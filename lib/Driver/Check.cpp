@@ -165,7 +165,7 @@ int checkCommand(const Source &source, const RunSettings &options) {
   Expected<std::vector<Argument>> args = argumentsOf(source, compiled->entry, options);
   // Without any arguments the proof alone is worth having.
   if (!args && (source.example || !options.args.empty()))
-    return badInput(args.status().message());
+    return badInput(args.status());
   if (!args)
     outcome.skipped = args.status().message();
   else if (Status bad = simulateSeeds(*compiled, *args, options, outcome); !bad.isOk())

@@ -102,6 +102,7 @@ struct Compiled::Impl {
   std::shared_ptr<ArtifactCache> Cache;
   bool Check;
   uint32_t NumTensors, NumScalars;
+  bool HasRequirements;
   size_t BlockBytes;
   std::vector<ParamRef> Params;
   std::vector<uint16_t> TensorPositions, ScalarPositions; ///< Among the parameters.

@@ -73,6 +73,7 @@ private:
   void emitOp(mlir::Operation *op);
   bool emitStatement(mlir::Operation *op);
   void emitIndented(llvm::function_ref<void()> body);
+  void emitRequire(ir::RequireOp require);
   void emitFor(mlir::scf::ForOp loop);
   void emitWhile(mlir::scf::WhileOp loop);
   void emitIf(mlir::scf::IfOp branch);
