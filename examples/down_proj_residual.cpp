@@ -17,6 +17,10 @@ Program downProjResidual(const Config &cfg) {
   Program p("down_proj_residual");
   p.orchestration("main", {shape("x", M, K), shape("w", N, K), shape("r", M, N), shape("y", M, N)},
                   [&](In<bf16> x, In<bf16> w, In<f32> r, Out<f32> y) {
+                    require(x.dim(1) == w.dim(1), "x and w have equally many columns");
+                    require(y.dim(0) == x.dim(0) && y.dim(1) == w.dim(0),
+                            "y has a row for each row of x, a column for each row of w");
+                    require_same_shape(r, y, "r and y have one shape");
                     spmd("proj", {ceildiv(y.dim(0), BM), ceildiv(y.dim(1), BN)}, {.split = split},
                          [&](Index bi, Index bj) {
                            Index i = bi * BM, j = bj * BN;
@@ -36,8 +40,6 @@ int main(int argc, char **argv) {
       argc, argv, downProjResidual,
       {.args = {{"x", "256x160"}, {"w", "192x160"}, {"r", "256x192"}, {"y", "256x192"}},
        .formula = R"(
-    assert x.shape[1] == w.shape[1], "x and w have equally many columns"
-    assert r.shape == y.shape, "r and y have one shape"
     y = x @ w.T + r
     accumulates = x.shape[1]
   )"});

@@ -26,8 +26,10 @@ Program feedback(const Config &cfg) {
                                pop(line); // the line is empty when the group ends
                              });
                            });
-  p.orchestration("main", {{"x", {dyn, W}}, {"y", {dyn, W}}},
-                  [&](In<f32> x, Out<f32> y) { submit(running, {x, y}); });
+  p.orchestration("main", {{"x", {dyn, W}}, {"y", {dyn, W}}}, [&](In<f32> x, Out<f32> y) {
+    require_same_shape(x, y, "y has the shape of x");
+    submit(running, {x, y});
+  });
   return p;
 }
 

@@ -23,6 +23,10 @@ module @feedback {
     kiln.call @accumulate(%line, %x, %y)
   }
   kiln.func @main(%x: !kiln.tensor<?x64xf32> in, %y: !kiln.tensor<?x64xf32> out) orchestration {
-    %0 = kiln.submit @running_sum(%x, %y)
+    %0 = kiln.dim %x, 0
+    %1 = kiln.dim %y, 0
+    %2 = arith.cmpi eq, %0, %1 : index
+    kiln.require %2, "y has the shape of x"
+    %3 = kiln.submit @running_sum(%x, %y)
   }
 }

@@ -12,6 +12,9 @@ Program layerNorm(const Config &cfg) {
   Program p("layer_norm");
   p.orchestration("main", {"x", "w", "b", "y"},
                   [&](In<f32> x, In<f32, 1> w, In<f32, 1> b, Out<f32> y) {
+                    require(w.dim(0) == x.dim(1) && b.dim(0) == x.dim(1),
+                            "w and b have an element for each column of x");
+                    require_same_shape(x, y, "y has the shape of x");
                     spmd("layer_norm", {ceildiv(x.dim(0), BM)}, {}, [&](Index block) {
                       Index i = block * BM, n = x.dim(1);
                       Scalar<f32> count = toF32(n);
@@ -38,7 +41,6 @@ int main(int argc, char **argv) {
   return kiln::main(
       argc, argv, layerNorm,
       {.args = {{"x", "37x300"}, {"w", "300"}, {"b", "300"}, {"y", "37x300"}}, .formula = R"(
-    assert w.shape == b.shape == x.shape[1:], "w and b have an element for each column of x"
     y = torch.nn.functional.layer_norm(x, w.shape, w, b, eps=1e-5)
     accumulates = 8
   )"});

@@ -10,6 +10,10 @@ Program matmulBias(const Config &cfg) {
   Program p("matmul_bias");
   p.orchestration(
       "main", {"x", "w", "b", "y"}, [&](In<f16> x, In<f16> w, In<f32, 1> b, Out<f32> y) {
+        require(x.dim(1) == w.dim(0), "x has as many columns as w has rows");
+        require(b.dim(0) == w.dim(1), "b has an element for each column of w");
+        require(y.dim(0) == x.dim(0) && y.dim(1) == w.dim(1),
+                "y has the rows of x and the columns of w");
         spmd("matmul_bias", {ceildiv(y.dim(0), BM), ceildiv(y.dim(1), BN)}, {.split = split},
              [&](Index bi, Index bj) {
                Index i = bi * BM, j = bj * BN;
@@ -28,8 +32,6 @@ int main(int argc, char **argv) {
   return kiln::main(
       argc, argv, matmulBias,
       {.args = {{"x", "100x130"}, {"w", "130x75"}, {"b", "75"}, {"y", "100x75"}}, .formula = R"(
-    assert x.shape[1] == w.shape[0], "x has as many columns as w has rows"
-    assert b.shape == w.shape[1:], "b has an element for each column of w"
     y = torch.relu(x @ w + b)
     accumulates = x.shape[1]
   )"});

@@ -11,6 +11,11 @@ Program matmulFp8(const Config &cfg) {
   p.orchestration(
       "main", {"a", "b", "sa", "sb", "c"},
       [&](In<f8E4M3FN> a, In<f8E4M3FN> b, In<f32, 1> sa, In<f32, 1> sb, Out<bf16> c) {
+        require(a.dim(1) == b.dim(0), "a has as many columns as b has rows");
+        require(c.dim(0) == a.dim(0) && c.dim(1) == b.dim(1),
+                "c has the rows of a and the columns of b");
+        require(sa.dim(0) == a.dim(0) && sb.dim(0) == b.dim(1),
+                "there is a scale for each row of a and column of b");
         spmd("matmul", {ceildiv(c.dim(0), BM), ceildiv(c.dim(1), BN)}, {}, [&](Index bi, Index bj) {
           Index i = bi * BM, j = bj * BN;
           Tile acc =
@@ -32,9 +37,6 @@ int main(int argc, char **argv) {
                               {"sb", "40:uniform"},
                               {"c", "50x40"}},
                      .formula = R"(
-assert a.shape[1] == b.shape[0], "a has as many columns as b has rows"
-assert c.shape == (a.shape[0], b.shape[1]), "c has the rows of a and the columns of b"
-assert sa.shape[0] == a.shape[0] and sb.shape[0] == b.shape[1], "there is a scale for each row of a and column of b"
 c = (a * sa[:, None]) @ (b * sb)
 accumulates = a.shape[1]
 )"});

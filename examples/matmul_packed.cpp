@@ -12,6 +12,7 @@ Program matmulPacked(const Config &cfg) {
   Program p("matmul_packed");
   p.orchestration("main", {{"a", {dyn, K}}, {"packed", {N / BN, K / BK, BK, BN}}, {"c", {dyn, N}}},
                   [&](In<f32> a, In<f32, 4> packed, Out<f32> c) {
+                    require(a.dim(0) == c.dim(0), "c has the rows of a");
                     spmd("matmul", {ceildiv(a.dim(0), BM), N / BN}, {}, [&](Index bi, Index bj) {
                       Index i = bi * BM;
                       Tile acc = loop(0, K / BK, 1, zeros<f32>(BM, BN), {.stages = 2},
@@ -28,7 +29,6 @@ Program matmulPacked(const Config &cfg) {
 int main(int argc, char **argv) {
   return kiln::main(argc, argv, matmulPacked,
                     {.args = {{"a", "50x192"}, {"c", "50x128"}}, .formula = R"(
-assert a.shape[0] == c.shape[0], "c has the rows of a"
 b = packed.permute(1, 2, 0, 3).reshape(a.shape[1], c.shape[1])
 c = a @ b
 accumulates = a.shape[1]

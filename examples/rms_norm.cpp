@@ -9,6 +9,8 @@ Program rmsNorm(const Config &cfg) {
   int64_t BM = cfg.param("BM", {8, 16, 32}, 16), BN = cfg.param("BN", {64, 128, 256}, 128);
   Program p("rms_norm");
   p.orchestration("main", {"x", "w", "y"}, [&](In<f32> x, In<f32, 1> w, Out<f32> y) {
+    require(w.dim(0) == x.dim(1), "w has an element for each column of x");
+    require_same_shape(x, y, "y has the shape of x");
     spmd("rms_norm", {ceildiv(x.dim(0), BM)}, {}, [&](Index b) {
       Index i = b * BM, n = x.dim(1);
       Tile squares = loop(0, n, BN, zeros<f32>(BM, 1), [&](Index j, Tile sum) {
@@ -28,7 +30,6 @@ Program rmsNorm(const Config &cfg) {
 int main(int argc, char **argv) {
   return kiln::main(argc, argv, rmsNorm,
                     {.args = {{"x", "37x300"}, {"w", "300"}, {"y", "37x300"}}, .formula = R"(
-    assert w.shape == x.shape[1:], "w has an element for each column of x"
     y = x / torch.sqrt((x * x).mean(1, keepdim=True) + 1e-6) * w
   )"});
 }

@@ -10,6 +10,7 @@ Program softmaxProgram(const Config &cfg) {
   int64_t BM = cfg.param("BM", {8, 16, 32}, 16), BN = cfg.param("BN", {64, 128, 256}, 128);
   Program p("softmax");
   p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
+    require_same_shape(x, y, "y has the shape of x");
     spmd("softmax", {ceildiv(x.dim(0), BM)}, {}, [&](Index b) {
       Index i = b * BM, n = x.dim(1);
       auto start = std::tuple(full(DType::F32, {BM, 1}, -INFINITY), zeros<f32>(BM, 1));

@@ -2,37 +2,45 @@ module @softmax {
   kiln.func @main(%x: !kiln.tensor<?x?xf32> in, %y: !kiln.tensor<?x?xf32> out) orchestration {
     %c16 = arith.constant 16 : index
     %0 = kiln.dim %x, 0
-    %1 = arith.ceildivsi %0, %c16 : index
-    %2 = kiln.incore "softmax" grid(%1) {
+    %1 = kiln.dim %y, 0
+    %2 = arith.cmpi eq, %0, %1 : index
+    %3 = kiln.dim %x, 1
+    %4 = kiln.dim %y, 1
+    %5 = arith.cmpi eq, %3, %4 : index
+    %6 = arith.andi %2, %5 : i1
+    kiln.require %6, "y has the shape of x"
+    %7 = kiln.dim %x, 0
+    %8 = arith.ceildivsi %7, %c16 : index
+    %9 = kiln.incore "softmax" grid(%8) {
       %c16_0 = arith.constant 16 : index
       %cst = arith.constant 0xFF800000 : f32
       %cst_1 = arith.constant 0.000000e+00 : f32
       %c0 = arith.constant 0 : index
       %c128 = arith.constant 128 : index
       %block = tile.block_idx 0
-      %3 = arith.muli %block, %c16_0 : index
-      %4 = kiln.dim %x, 1
-      %5 = tile.full %cst : !tile.tile<16x1xf32>
-      %6 = tile.full %cst_1 : !tile.tile<16x1xf32>
-      %7:2 = scf.for %arg0 = %c0 to %4 step %c128 iter_args(%arg1 = %5, %arg2 = %6) -> (!tile.tile<16x1xf32>, !tile.tile<16x1xf32>) {
-        %8 = tile.load %x[%3, %arg0] pad(min) : !tile.tile<16x128xf32>
-        %9 = tile.reduce max %8 axis(1) : !tile.tile<16x1xf32>
-        %10 = tile.max %arg1, %9 : !tile.tile<16x1xf32>
-        %11 = tile.sub %8, %10 : !tile.tile<16x128xf32>
-        %12 = tile.exp %11 : !tile.tile<16x128xf32>
-        %13 = tile.reduce sum %12 axis(1) : !tile.tile<16x1xf32>
-        %14 = tile.sub %arg1, %10 : !tile.tile<16x1xf32>
-        %15 = tile.exp %14 : !tile.tile<16x1xf32>
-        %16 = tile.mul %arg2, %15 : !tile.tile<16x1xf32>
-        %17 = tile.add %16, %13 : !tile.tile<16x1xf32>
-        scf.yield %10, %17 : !tile.tile<16x1xf32>, !tile.tile<16x1xf32>
+      %10 = arith.muli %block, %c16_0 : index
+      %11 = kiln.dim %x, 1
+      %12 = tile.full %cst : !tile.tile<16x1xf32>
+      %13 = tile.full %cst_1 : !tile.tile<16x1xf32>
+      %14:2 = scf.for %arg0 = %c0 to %11 step %c128 iter_args(%arg1 = %12, %arg2 = %13) -> (!tile.tile<16x1xf32>, !tile.tile<16x1xf32>) {
+        %15 = tile.load %x[%10, %arg0] pad(min) : !tile.tile<16x128xf32>
+        %16 = tile.reduce max %15 axis(1) : !tile.tile<16x1xf32>
+        %17 = tile.max %arg1, %16 : !tile.tile<16x1xf32>
+        %18 = tile.sub %15, %17 : !tile.tile<16x128xf32>
+        %19 = tile.exp %18 : !tile.tile<16x128xf32>
+        %20 = tile.reduce sum %19 axis(1) : !tile.tile<16x1xf32>
+        %21 = tile.sub %arg1, %17 : !tile.tile<16x1xf32>
+        %22 = tile.exp %21 : !tile.tile<16x1xf32>
+        %23 = tile.mul %arg2, %22 : !tile.tile<16x1xf32>
+        %24 = tile.add %23, %20 : !tile.tile<16x1xf32>
+        scf.yield %17, %24 : !tile.tile<16x1xf32>, !tile.tile<16x1xf32>
       }
-      scf.for %arg0 = %c0 to %4 step %c128 {
-        %8 = tile.load %x[%3, %arg0] : !tile.tile<16x128xf32>
-        %9 = tile.sub %8, %7#0 : !tile.tile<16x128xf32>
-        %10 = tile.exp %9 : !tile.tile<16x128xf32>
-        %11 = tile.div %10, %7#1 : !tile.tile<16x128xf32>
-        tile.store %11, %y[%3, %arg0]
+      scf.for %arg0 = %c0 to %11 step %c128 {
+        %15 = tile.load %x[%10, %arg0] : !tile.tile<16x128xf32>
+        %16 = tile.sub %15, %14#0 : !tile.tile<16x128xf32>
+        %17 = tile.exp %16 : !tile.tile<16x128xf32>
+        %18 = tile.div %17, %14#1 : !tile.tile<16x128xf32>
+        tile.store %18, %y[%10, %arg0]
       }
     }
   }

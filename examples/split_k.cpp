@@ -16,8 +16,14 @@ Program splitK(const Config &cfg) {
       return matmul_acc(acc, at, bt);
     });
   };
+  auto requireShapes = [&](TensorRef a, TensorRef b, TensorRef c) {
+    require(a.dim(1) == b.dim(0), "a has as many columns as b has rows");
+    require(c.dim(0) == a.dim(0) && c.dim(1) == b.dim(1),
+            "c has the rows of a and the columns of b");
+  };
   if (atomic) {
-    p.orchestration("main", {"a", "b", "c"}, [&](In<f32> a, In<f32> b, InOut<f32> c) {
+    p.orchestration("main", {"a", "b", "c"}, [&](In<f32> a, In<f32> b, Out<f32> c) {
+      requireShapes(a, b, c);
       Index rows = ceildiv(c.dim(0), B), cols = ceildiv(c.dim(1), B);
       spmd("clear", {rows, cols}, {},
            [&](Index bi, Index bj) { store(zeros<f32>(B, B), c, {bi * B, bj * B}); });
@@ -29,6 +35,7 @@ Program splitK(const Config &cfg) {
     return p;
   }
   p.orchestration("main", {"a", "b", "c"}, [&](In<f32> a, In<f32> b, Out<f32> c) {
+    requireShapes(a, b, c);
     Index rows = ceildiv(c.dim(0), B), cols = ceildiv(c.dim(1), B);
     TensorRef partial = alloc<f32>("partial", {parts, c.dim(0), c.dim(1)});
     spmd("keep_part", {rows, cols, parts}, {}, [&](Index bi, Index bj, Index part) {
@@ -49,7 +56,6 @@ Program splitK(const Config &cfg) {
 int main(int argc, char **argv) {
   return kiln::main(argc, argv, splitK,
                     {.args = {{"a", "40x500"}, {"b", "500x50"}, {"c", "40x50"}}, .formula = R"(
-    assert a.shape[1] == b.shape[0], "a has as many columns as b has rows"
     c = a @ b
     accumulates = a.shape[1]
   )"});

@@ -11,6 +11,9 @@ Program topK(const Config &cfg) {
   p.orchestration(
       "main", {"x", {"values", {dyn, K}}, {"columns", {dyn, K}}},
       [&](In<f32> x, Out<f32> values, Out<i32> columns) {
+        require(x.dim(1) >= K, "a row has at least K elements");
+        require(values.dim(0) == x.dim(0) && columns.dim(0) == x.dim(0),
+                "values and columns have the rows of x");
         spmd("top_k", {ceildiv(x.dim(0), BM)}, {}, [&](Index block) {
           Index i = block * BM;
           auto chunk = [&](Index j) { return load(x, {i, j}, {BM, BN}, {.pad = Pad::Min}); };
@@ -35,8 +38,6 @@ int main(int argc, char **argv) {
   return kiln::main(
       argc, argv, topK,
       {.args = {{"x", "37x150"}, {"values", "37x8"}, {"columns", "37x8"}}, .formula = R"(
-assert x.shape[1] >= K, "a row has at least K elements"
-assert values.shape == columns.shape == (x.shape[0], K), "values and columns have K columns and the rows of x"
 values, columns = (t[:, :K] for t in torch.sort(x, dim=1, descending=True, stable=True))
 )"});
 }

@@ -27,6 +27,8 @@ Program vectorDag(const Config &cfg) {
   });
 
   p.orchestration("main", {"a", "b", "out"}, [&](In<f32> a, In<f32> b, Out<f32> out) {
+    require_same_shape(a, b, "a and b have one shape");
+    require_same_shape(a, out, "out has the shape of a and b");
     Index m = a.dim(0), n = a.dim(1);
     SubmitOptions grid{.grid = {ceildiv(m, BM), ceildiv(n, BN)}};
     TensorRef sum = alloc<f32>("sum", {m, n}), plus1 = alloc<f32>("plus1", {m, n});
@@ -43,7 +45,6 @@ Program vectorDag(const Config &cfg) {
 int main(int argc, char **argv) {
   return kiln::main(argc, argv, vectorDag,
                     {.args = {{"a", "150x90"}, {"b", "150x90"}, {"out", "150x90"}}, .formula = R"(
-    assert a.shape == b.shape, "a and b have one shape"
     total = a + b
     out = (total + 1) * (total + 2) + total
     accumulates = 8

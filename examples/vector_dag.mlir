@@ -36,17 +36,33 @@ module @vector_dag {
     %cst = arith.constant 1.000000e+00 : f32
     %cst_0 = arith.constant 2.000000e+00 : f32
     %0 = kiln.dim %a, 0
-    %1 = kiln.dim %a, 1
-    %2 = arith.ceildivsi %0, %c64 : index
-    %3 = arith.ceildivsi %1, %c64 : index
-    %sum = kiln.alloc(%0, %1) : !kiln.tensor<?x?xf32>
-    %plus1 = kiln.alloc(%0, %1) : !kiln.tensor<?x?xf32>
-    %plus2 = kiln.alloc(%0, %1) : !kiln.tensor<?x?xf32>
-    %product = kiln.alloc(%0, %1) : !kiln.tensor<?x?xf32>
-    %4 = kiln.submit @add(%a, %b, %sum) grid(%2, %3)
-    %5 = kiln.submit @add_scalar(%sum, %cst, %plus1) grid(%2, %3)
-    %6 = kiln.submit @add_scalar(%sum, %cst_0, %plus2) grid(%2, %3)
-    %7 = kiln.submit @mul(%plus1, %plus2, %product) grid(%2, %3)
-    %8 = kiln.submit @add(%product, %sum, %out) grid(%2, %3)
+    %1 = kiln.dim %b, 0
+    %2 = arith.cmpi eq, %0, %1 : index
+    %3 = kiln.dim %a, 1
+    %4 = kiln.dim %b, 1
+    %5 = arith.cmpi eq, %3, %4 : index
+    %6 = arith.andi %2, %5 : i1
+    kiln.require %6, "a and b have one shape"
+    %7 = kiln.dim %a, 0
+    %8 = kiln.dim %out, 0
+    %9 = arith.cmpi eq, %7, %8 : index
+    %10 = kiln.dim %a, 1
+    %11 = kiln.dim %out, 1
+    %12 = arith.cmpi eq, %10, %11 : index
+    %13 = arith.andi %9, %12 : i1
+    kiln.require %13, "out has the shape of a and b"
+    %14 = kiln.dim %a, 0
+    %15 = kiln.dim %a, 1
+    %16 = arith.ceildivsi %14, %c64 : index
+    %17 = arith.ceildivsi %15, %c64 : index
+    %sum = kiln.alloc(%14, %15) : !kiln.tensor<?x?xf32>
+    %plus1 = kiln.alloc(%14, %15) : !kiln.tensor<?x?xf32>
+    %plus2 = kiln.alloc(%14, %15) : !kiln.tensor<?x?xf32>
+    %product = kiln.alloc(%14, %15) : !kiln.tensor<?x?xf32>
+    %18 = kiln.submit @add(%a, %b, %sum) grid(%16, %17)
+    %19 = kiln.submit @add_scalar(%sum, %cst, %plus1) grid(%16, %17)
+    %20 = kiln.submit @add_scalar(%sum, %cst_0, %plus2) grid(%16, %17)
+    %21 = kiln.submit @mul(%plus1, %plus2, %product) grid(%16, %17)
+    %22 = kiln.submit @add(%product, %sum, %out) grid(%16, %17)
   }
 }

@@ -17,6 +17,12 @@ Program flashAttention(const Config &cfg) {
   p.orchestration(
       "main", {{"q", shape}, {"k", shape}, {"v", shape}, {"o", shape}},
       [&](In<f32, 3> q, In<f32, 3> k, In<f32, 3> v, Out<f32, 3> o) {
+        require_same_shape(k, v, "k and v have one shape");
+        require_same_shape(q, o, "q and o have one shape");
+        require(q.dim(0) == k.dim(0), "q and k have equally many heads");
+        require(k.dim(1) > 0, "there is a key to attend to");
+        if (causal)
+          require(q.dim(1) == k.dim(1), "with --causal yes there are as many queries as keys");
         spmd("attention", {q.dim(0), ceildiv(q.dim(1), BM)}, {}, [&](Index head, Index block) {
           Index i = block * BM, keys = k.dim(1);
           Tile qt = load(q, {head, i, 0}, {BM, D}) * (1 / std::sqrt(double(D)));
@@ -41,10 +47,6 @@ int main(int argc, char **argv) {
       argc, argv, flashAttention,
       {.args = {{"q", "2x100x64"}, {"k", "2x100x64"}, {"v", "2x100x64"}, {"o", "2x100x64"}},
        .formula = R"(
-    assert k.shape == v.shape, "k and v have one shape"
-    assert q.shape[0] == k.shape[0], "q and k have equally many heads"
-    assert k.shape[1] > 0, "there is a key to attend to"
-    assert causal == "no" or q.shape == k.shape, "with --causal yes there are as many queries as keys"
     scores = q @ k.transpose(-1, -2) / 8
     if causal == "yes":
         scores += torch.full_like(scores, -math.inf).triu(1)

@@ -1,45 +1,69 @@
 module @flash_attention {
   kiln.func @main(%q: !kiln.tensor<?x?x64xf32> in, %k: !kiln.tensor<?x?x64xf32> in, %v: !kiln.tensor<?x?x64xf32> in, %o: !kiln.tensor<?x?x64xf32> out) orchestration {
+    %c0 = arith.constant 0 : index
     %c64 = arith.constant 64 : index
-    %0 = kiln.dim %q, 0
-    %1 = kiln.dim %q, 1
-    %2 = arith.ceildivsi %1, %c64 : index
-    %3 = kiln.incore "attention" grid(%0, %2) {
+    %0 = kiln.dim %k, 0
+    %1 = kiln.dim %v, 0
+    %2 = arith.cmpi eq, %0, %1 : index
+    %3 = kiln.dim %k, 1
+    %4 = kiln.dim %v, 1
+    %5 = arith.cmpi eq, %3, %4 : index
+    %6 = arith.andi %2, %5 : i1
+    kiln.require %6, "k and v have one shape"
+    %7 = kiln.dim %q, 0
+    %8 = kiln.dim %o, 0
+    %9 = arith.cmpi eq, %7, %8 : index
+    %10 = kiln.dim %q, 1
+    %11 = kiln.dim %o, 1
+    %12 = arith.cmpi eq, %10, %11 : index
+    %13 = arith.andi %9, %12 : i1
+    kiln.require %13, "q and o have one shape"
+    %14 = kiln.dim %q, 0
+    %15 = kiln.dim %k, 0
+    %16 = arith.cmpi eq, %14, %15 : index
+    kiln.require %16, "q and k have equally many heads"
+    %17 = kiln.dim %k, 1
+    %18 = arith.cmpi sgt, %17, %c0 : index
+    kiln.require %18, "there is a key to attend to"
+    %19 = kiln.dim %q, 0
+    %20 = kiln.dim %q, 1
+    %21 = arith.ceildivsi %20, %c64 : index
+    %22 = kiln.incore "attention" grid(%19, %21) {
       %c64_0 = arith.constant 64 : index
       %cst = arith.constant 1.250000e-01 : f32
       %cst_1 = arith.constant 0xFF800000 : f32
       %cst_2 = arith.constant 0.000000e+00 : f32
-      %c0 = arith.constant 0 : index
+      %c0_3 = arith.constant 0 : index
       %block = tile.block_idx 0
-      %block_3 = tile.block_idx 1
-      %4 = arith.muli %block_3, %c64_0 : index
-      %5 = kiln.dim %k, 1
-      %6 = tile.load %q[%block, %4, 0] : !tile.tile<64x64xf32>
-      %7 = tile.mul %6, %cst : !tile.tile<64x64xf32>
-      %8 = tile.full %cst_1 : !tile.tile<64x1xf32>
-      %9 = tile.full %cst_2 : !tile.tile<64x1xf32>
-      %10 = tile.full %cst_2 : !tile.tile<64x64xf32>
-      %11:3 = scf.for %arg0 = %c0 to %5 step %c64_0 iter_args(%arg1 = %8, %arg2 = %9, %arg3 = %10) -> (!tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>) {
-        %13 = tile.load %k[%block, %arg0, 0] : !tile.tile<64x64xf32>
-        %14 = tile.load %v[%block, %arg0, 0] : !tile.tile<64x64xf32>
-        %15 = tile.matmul %7, %13 trans_b : !tile.tile<64x64xf32>
-        %16 = arith.subi %5, %arg0 : index
-        %17 = tile.mask %15 valid(64, %16) pad(min) : !tile.tile<64x64xf32>
-        %18 = tile.reduce max %17 axis(1) : !tile.tile<64x1xf32>
-        %19 = tile.max %arg1, %18 : !tile.tile<64x1xf32>
-        %20 = tile.sub %17, %19 : !tile.tile<64x64xf32>
-        %21 = tile.exp %20 : !tile.tile<64x64xf32>
-        %22 = tile.sub %arg1, %19 : !tile.tile<64x1xf32>
-        %23 = tile.exp %22 : !tile.tile<64x1xf32>
-        %24 = tile.mul %arg2, %23 : !tile.tile<64x1xf32>
-        %25 = tile.reduce sum %21 axis(1) : !tile.tile<64x1xf32>
-        %26 = tile.add %24, %25 : !tile.tile<64x1xf32>
-        %27 = tile.mul %arg3, %23 : !tile.tile<64x64xf32>
-        %28 = tile.matmul_acc %27, %21, %14 : !tile.tile<64x64xf32>
-        scf.yield %19, %26, %28 : !tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>
+      %block_4 = tile.block_idx 1
+      %23 = arith.muli %block_4, %c64_0 : index
+      %24 = kiln.dim %k, 1
+      %25 = tile.load %q[%block, %23, 0] : !tile.tile<64x64xf32>
+      %26 = tile.mul %25, %cst : !tile.tile<64x64xf32>
+      %27 = tile.full %cst_1 : !tile.tile<64x1xf32>
+      %28 = tile.full %cst_2 : !tile.tile<64x1xf32>
+      %29 = tile.full %cst_2 : !tile.tile<64x64xf32>
+      %30:3 = scf.for %arg0 = %c0_3 to %24 step %c64_0 iter_args(%arg1 = %27, %arg2 = %28, %arg3 = %29) -> (!tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>) {
+        %32 = tile.load %k[%block, %arg0, 0] : !tile.tile<64x64xf32>
+        %33 = tile.load %v[%block, %arg0, 0] : !tile.tile<64x64xf32>
+        %34 = tile.matmul %26, %32 trans_b : !tile.tile<64x64xf32>
+        %35 = arith.subi %24, %arg0 : index
+        %36 = tile.mask %34 valid(64, %35) pad(min) : !tile.tile<64x64xf32>
+        %37 = tile.reduce max %36 axis(1) : !tile.tile<64x1xf32>
+        %38 = tile.max %arg1, %37 : !tile.tile<64x1xf32>
+        %39 = tile.sub %36, %38 : !tile.tile<64x64xf32>
+        %40 = tile.exp %39 : !tile.tile<64x64xf32>
+        %41 = tile.sub %arg1, %38 : !tile.tile<64x1xf32>
+        %42 = tile.exp %41 : !tile.tile<64x1xf32>
+        %43 = tile.mul %arg2, %42 : !tile.tile<64x1xf32>
+        %44 = tile.reduce sum %40 axis(1) : !tile.tile<64x1xf32>
+        %45 = tile.add %43, %44 : !tile.tile<64x1xf32>
+        %46 = tile.mul %arg3, %42 : !tile.tile<64x64xf32>
+        %47 = tile.matmul_acc %46, %40, %33 : !tile.tile<64x64xf32>
+        scf.yield %38, %45, %47 : !tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 2>}
-      %12 = tile.div %11#2, %11#1 : !tile.tile<64x64xf32>
-      tile.store %12, %o[%block, %4, 0]
+      %31 = tile.div %30#2, %30#1 : !tile.tile<64x64xf32>
+      tile.store %31, %o[%block, %23, 0]
     }
   }
 }

@@ -32,8 +32,12 @@ Program moeGate(const Config &cfg) {
        {"weights", {dyn, K}},
        {"source", {dyn, 1}},
        {"gathered", {dyn, D}}},
-      [&](In<f32> x, In<f32> gate, InOut<i32> experts, Out<f32> weights, InOut<i32> source,
+      [&](In<f32> x, In<f32> gate, Out<i32> experts, Out<f32> weights, Out<i32> source,
           Out<f32> gathered) {
+        require(experts.dim(0) == x.dim(0) && weights.dim(0) == x.dim(0),
+                "each token has experts and weights");
+        require(source.dim(0) == x.dim(0) * K && gathered.dim(0) == source.dim(0),
+                "each token is gathered K times");
         Index tokens = x.dim(0), blocks = ceildiv(tokens, BT);
         TensorRef places = alloc<i32>("places", {K, tokens});
         spmd("gate", {blocks}, {}, [&](Index block) {
@@ -77,13 +81,11 @@ Program moeGate(const Config &cfg) {
 int main(int argc, char **argv) {
   return kiln::main(argc, argv, moeGate,
                     {.args = {{"x", "37x64"},
-                              {"experts", "37x2:poison"},
+                              {"experts", "37x2"},
                               {"weights", "37x2"},
-                              {"source", "74x1:poison"},
+                              {"source", "74x1"},
                               {"gathered", "74x64"}},
                      .formula = R"(
-assert len(source) == len(gathered) == K * len(x), "each token is gathered K times"
-assert len(experts) == len(weights) == len(x), "each token has experts and weights"
 best, experts = (t[:, :K] for t in torch.sort(torch.softmax(x @ gate.T, 1), dim=1, descending=True, stable=True))
 weights = best / best.sum(1, keepdim=True)
 source = (torch.sort(experts.flatten(), stable=True)[1] // K)[:, None]

@@ -16,6 +16,10 @@ Program pagedAttention(const Config &cfg) {
       "main", {{"q", queries}, {"k", pages}, {"v", pages}, {"table"}, {"lengths"}, {"o", queries}},
       [&](In<bf16, 4> q, In<bf16, 4> k, In<bf16, 4> v, In<i32> table, In<i32, 1> lengths,
           Out<bf16, 4> o) {
+        require_same_shape(k, v, "k and v have one shape");
+        require_same_shape(q, o, "q and o have one shape");
+        require(table.dim(0) == q.dim(0) && lengths.dim(0) == q.dim(0),
+                "each sequence has a row of the table and a length");
         spmd("attention", {q.dim(0), heads}, {}, [&](Index b, Index head) {
           Index tokens = toIndex(read<i32>(lengths, {b}));
           Tile qt = load(q, {b, head, 0, 0}, {shared, D});
@@ -44,8 +48,6 @@ int main(int argc, char **argv) {
                               {"lengths", "4:0,1,100,192"},
                               {"o", "4x16x1x128"}},
                      .formula = R"(
-assert k.shape == v.shape and o.shape == q.shape, "k and v have one shape, q and o too"
-assert len(table) == len(lengths) == len(q), "each sequence has a row of the table and a length"
 assert table.min() >= 0 and table.max() < len(k), "the table names pages that exist"
 assert lengths.max() <= table.shape[1] * k.shape[2], "no sequence is longer than its pages"
 o = torch.zeros_like(q)

@@ -81,6 +81,10 @@ Program qwen3DecodeLayer(const Config &cfg) {
           InOut<bf16, 4> v_cache, In<bf16> out_proj, In<bf16, 1> norm2, In<bf16> gate, In<bf16> up,
           In<bf16> down, Out<bf16> y) {
         Index batch = x.dim(0);
+        require(positions.dim(0) == batch && y.dim(0) == batch && k_cache.dim(0) == batch,
+                "every argument is of the same batch");
+        require_same_shape(k_cache, v_cache, "k_cache and v_cache have one shape");
+        require_same_shape(cosine, sine, "cosine and sine have one shape");
         TensorRef xn = alloc<bf16>("xn", {batch, s.hidden}),
                   projected = alloc<f32>("projected", {batch, all * D});
         norm("norm_1", x, norm1, xn);
@@ -152,7 +156,6 @@ int main(int argc, char **argv) {
                      .formula = R"(
 batch, kv, S, D = k_cache.shape
 heads = out_proj.shape[1] // D
-assert len(x) == len(positions) == len(y) == batch == len(v_cache), "every argument is of the same batch"
 assert positions.min() >= 0 and positions.max() < min(S, len(cosine)), "positions lie in the cache and in the table of angles"
 narrow = lambda t: t.bfloat16().double()
 norm = lambda t, w: t * torch.rsqrt((t * t).mean(-1, keepdim=True) + 1e-6) * w

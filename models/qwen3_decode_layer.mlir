@@ -2,11 +2,32 @@ module @qwen3_decode_layer {
   kiln.func @main(%x: !kiln.tensor<?x64xbf16> in, %positions: !kiln.tensor<?xi32> in, %cosine: !kiln.tensor<?x8xf32> in, %sine: !kiln.tensor<?x8xf32> in, %norm1: !kiln.tensor<64xbf16> in, %qkv: !kiln.tensor<128x64xbf16> in, %q_norm: !kiln.tensor<16xbf16> in, %k_norm: !kiln.tensor<16xbf16> in, %k_cache: !kiln.tensor<?x2x?x16xbf16> inout, %v_cache: !kiln.tensor<?x2x?x16xbf16> inout, %out_proj: !kiln.tensor<64x64xbf16> in, %norm2: !kiln.tensor<64xbf16> in, %gate: !kiln.tensor<96x64xbf16> in, %up: !kiln.tensor<96x64xbf16> in, %down: !kiln.tensor<64x96xbf16> in, %y: !kiln.tensor<?x64xbf16> out) orchestration {
     %c16 = arith.constant 16 : index
     %0 = kiln.dim %x, 0
+    %1 = kiln.dim %positions, 0
+    %2 = arith.cmpi eq, %1, %0 : index
+    %3 = kiln.dim %y, 0
+    %4 = arith.cmpi eq, %3, %0 : index
+    %5 = arith.andi %2, %4 : i1
+    %6 = kiln.dim %k_cache, 0
+    %7 = arith.cmpi eq, %6, %0 : index
+    %8 = arith.andi %5, %7 : i1
+    kiln.require %8, "every argument is of the same batch"
+    %9 = kiln.dim %k_cache, 0
+    %10 = kiln.dim %v_cache, 0
+    %11 = arith.cmpi eq, %9, %10 : index
+    %12 = kiln.dim %k_cache, 2
+    %13 = kiln.dim %v_cache, 2
+    %14 = arith.cmpi eq, %12, %13 : index
+    %15 = arith.andi %11, %14 : i1
+    kiln.require %15, "k_cache and v_cache have one shape"
+    %16 = kiln.dim %cosine, 0
+    %17 = kiln.dim %sine, 0
+    %18 = arith.cmpi eq, %16, %17 : index
+    kiln.require %18, "cosine and sine have one shape"
     %xn = kiln.alloc(%0) : !kiln.tensor<?x64xbf16>
     %projected = kiln.alloc(%0) : !kiln.tensor<?x128xf32>
-    %1 = kiln.dim %x, 0
-    %2 = arith.ceildivsi %1, %c16 : index
-    %3 = kiln.incore "norm_1" grid(%2) {
+    %19 = kiln.dim %x, 0
+    %20 = arith.ceildivsi %19, %c16 : index
+    %21 = kiln.incore "norm_1" grid(%20) {
       %c16_0 = arith.constant 16 : index
       %cst = arith.constant 0.000000e+00 : f32
       %c0 = arith.constant 0 : index
@@ -15,35 +36,35 @@ module @qwen3_decode_layer {
       %cst_1 = arith.constant 1.562500e-02 : f32
       %cst_2 = arith.constant 9.99999997E-7 : f32
       %block = tile.block_idx 0
-      %23 = arith.muli %block, %c16_0 : index
-      %24 = tile.full %cst : !tile.tile<16x1xf32>
-      %25 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %24) -> (!tile.tile<16x1xf32>) {
-        %29 = tile.load %x[%23, %arg0] : !tile.tile<16x32xbf16>
-        %30 = tile.cast %29 : !tile.tile<16x32xf32>
-        %31 = tile.load %x[%23, %arg0] : !tile.tile<16x32xbf16>
-        %32 = tile.cast %31 : !tile.tile<16x32xf32>
-        %33 = tile.mul %30, %32 : !tile.tile<16x32xf32>
-        %34 = tile.reduce sum %33 axis(1) : !tile.tile<16x1xf32>
-        %35 = tile.add %arg1, %34 : !tile.tile<16x1xf32>
-        scf.yield %35 : !tile.tile<16x1xf32>
+      %41 = arith.muli %block, %c16_0 : index
+      %42 = tile.full %cst : !tile.tile<16x1xf32>
+      %43 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %42) -> (!tile.tile<16x1xf32>) {
+        %47 = tile.load %x[%41, %arg0] : !tile.tile<16x32xbf16>
+        %48 = tile.cast %47 : !tile.tile<16x32xf32>
+        %49 = tile.load %x[%41, %arg0] : !tile.tile<16x32xbf16>
+        %50 = tile.cast %49 : !tile.tile<16x32xf32>
+        %51 = tile.mul %48, %50 : !tile.tile<16x32xf32>
+        %52 = tile.reduce sum %51 axis(1) : !tile.tile<16x1xf32>
+        %53 = tile.add %arg1, %52 : !tile.tile<16x1xf32>
+        scf.yield %53 : !tile.tile<16x1xf32>
       }
-      %26 = tile.mul %25, %cst_1 : !tile.tile<16x1xf32>
-      %27 = tile.add %26, %cst_2 : !tile.tile<16x1xf32>
-      %28 = tile.rsqrt %27 : !tile.tile<16x1xf32>
+      %44 = tile.mul %43, %cst_1 : !tile.tile<16x1xf32>
+      %45 = tile.add %44, %cst_2 : !tile.tile<16x1xf32>
+      %46 = tile.rsqrt %45 : !tile.tile<16x1xf32>
       scf.for %arg0 = %c0 to %c64 step %c32 {
-        %29 = tile.load %x[%23, %arg0] : !tile.tile<16x32xbf16>
-        %30 = tile.cast %29 : !tile.tile<16x32xf32>
-        %31 = tile.mul %30, %28 : !tile.tile<16x32xf32>
-        %32 = tile.load %norm1[%arg0] : !tile.tile<1x32xbf16>
-        %33 = tile.cast %32 : !tile.tile<1x32xf32>
-        %34 = tile.mul %31, %33 : !tile.tile<16x32xf32>
-        %35 = tile.cast %34 : !tile.tile<16x32xbf16>
-        tile.store %35, %xn[%23, %arg0]
+        %47 = tile.load %x[%41, %arg0] : !tile.tile<16x32xbf16>
+        %48 = tile.cast %47 : !tile.tile<16x32xf32>
+        %49 = tile.mul %48, %46 : !tile.tile<16x32xf32>
+        %50 = tile.load %norm1[%arg0] : !tile.tile<1x32xbf16>
+        %51 = tile.cast %50 : !tile.tile<1x32xf32>
+        %52 = tile.mul %49, %51 : !tile.tile<16x32xf32>
+        %53 = tile.cast %52 : !tile.tile<16x32xbf16>
+        tile.store %53, %xn[%41, %arg0]
       }
     }
-    %4 = kiln.dim %xn, 0
-    %5 = arith.ceildivsi %4, %c16 : index
-    %6 = kiln.incore "qkv_proj" grid(%5, 4) {
+    %22 = kiln.dim %xn, 0
+    %23 = arith.ceildivsi %22, %c16 : index
+    %24 = kiln.incore "qkv_proj" grid(%23, 4) {
       %c16_0 = arith.constant 16 : index
       %c32 = arith.constant 32 : index
       %cst = arith.constant 0.000000e+00 : f32
@@ -51,21 +72,21 @@ module @qwen3_decode_layer {
       %c64 = arith.constant 64 : index
       %block = tile.block_idx 0
       %block_1 = tile.block_idx 1
-      %23 = arith.muli %block, %c16_0 : index
-      %24 = arith.muli %block_1, %c32 : index
-      %25 = tile.full %cst : !tile.tile<16x32xf32>
-      %26 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %25) -> (!tile.tile<16x32xf32>) {
-        %27 = tile.load %xn[%23, %arg0] : !tile.tile<16x32xbf16>
-        %28 = tile.load %qkv[%24, %arg0] : !tile.tile<32x32xbf16>
-        %29 = tile.matmul_acc %arg1, %27, %28 trans_b : !tile.tile<16x32xf32>
-        scf.yield %29 : !tile.tile<16x32xf32>
+      %41 = arith.muli %block, %c16_0 : index
+      %42 = arith.muli %block_1, %c32 : index
+      %43 = tile.full %cst : !tile.tile<16x32xf32>
+      %44 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %43) -> (!tile.tile<16x32xf32>) {
+        %45 = tile.load %xn[%41, %arg0] : !tile.tile<16x32xbf16>
+        %46 = tile.load %qkv[%42, %arg0] : !tile.tile<32x32xbf16>
+        %47 = tile.matmul_acc %arg1, %45, %46 trans_b : !tile.tile<16x32xf32>
+        scf.yield %47 : !tile.tile<16x32xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 3>}
-      tile.store %26, %projected[%23, %24]
+      tile.store %44, %projected[%41, %42]
     }
-    %7 = kiln.reshape %projected[%0, 8, 16] : !kiln.tensor<?x8x16xf32>
+    %25 = kiln.reshape %projected[%0, 8, 16] : !kiln.tensor<?x8x16xf32>
     %q = kiln.alloc(%0) : !kiln.tensor<?x4x16xbf16>
     %mixed = kiln.alloc(%0) : !kiln.tensor<?x4x16xbf16>
-    %8 = kiln.incore "rotate" grid(%0, 2) {
+    %26 = kiln.incore "rotate" grid(%0, 2) {
       %c2 = arith.constant 2 : index
       %cst = arith.constant 1.600000e+01 : f32
       %cst_0 = arith.constant 9.99999997E-7 : f32
@@ -73,61 +94,61 @@ module @qwen3_decode_layer {
       %c6 = arith.constant 6 : index
       %block = tile.block_idx 0
       %block_1 = tile.block_idx 1
-      %23 = kiln.read %positions[%block] : i32
-      %24 = arith.index_cast %23 : i32 to index
-      %25 = tile.load %cosine[%24, 0] : !tile.tile<1x8xf32>
-      %26 = tile.load %sine[%24, 0] : !tile.tile<1x8xf32>
-      %27 = arith.muli %block_1, %c2 : index
-      %28 = tile.load %7[%block, %27, 0] : !tile.tile<2x16xf32>
-      %29 = tile.load %q_norm[0] : !tile.tile<1x16xbf16>
-      %30 = tile.cast %29 : !tile.tile<1x16xf32>
-      %31 = tile.mul %28, %28 : !tile.tile<2x16xf32>
-      %32 = tile.reduce sum %31 axis(1) : !tile.tile<2x1xf32>
-      %33 = tile.div %32, %cst : !tile.tile<2x1xf32>
-      %34 = tile.add %33, %cst_0 : !tile.tile<2x1xf32>
-      %35 = tile.rsqrt %34 : !tile.tile<2x1xf32>
-      %36 = tile.mul %28, %35 : !tile.tile<2x16xf32>
-      %37 = tile.mul %36, %30 : !tile.tile<2x16xf32>
-      %38 = tile.extract %37[0, 0] : !tile.tile<2x8xf32>
-      %39 = tile.extract %37[0, 8] : !tile.tile<2x8xf32>
-      %40 = tile.mul %38, %25 : !tile.tile<2x8xf32>
-      %41 = tile.mul %39, %26 : !tile.tile<2x8xf32>
-      %42 = tile.sub %40, %41 : !tile.tile<2x8xf32>
-      %43 = tile.mul %39, %25 : !tile.tile<2x8xf32>
-      %44 = tile.mul %38, %26 : !tile.tile<2x8xf32>
-      %45 = tile.add %43, %44 : !tile.tile<2x8xf32>
-      %46 = tile.concat %42, %45 axis(1) : !tile.tile<2x16xf32>
-      %47 = tile.cast %46 : !tile.tile<2x16xbf16>
-      %48 = arith.muli %block_1, %c2 : index
-      tile.store %47, %q[%block, %48, 0]
-      %49 = arith.addi %c4, %block_1 : index
-      %50 = tile.load %7[%block, %49, 0] : !tile.tile<1x16xf32>
-      %51 = tile.load %k_norm[0] : !tile.tile<1x16xbf16>
-      %52 = tile.cast %51 : !tile.tile<1x16xf32>
-      %53 = tile.mul %50, %50 : !tile.tile<1x16xf32>
-      %54 = tile.reduce sum %53 axis(1) : !tile.tile<1x1xf32>
-      %55 = tile.div %54, %cst : !tile.tile<1x1xf32>
-      %56 = tile.add %55, %cst_0 : !tile.tile<1x1xf32>
-      %57 = tile.rsqrt %56 : !tile.tile<1x1xf32>
-      %58 = tile.mul %50, %57 : !tile.tile<1x16xf32>
-      %59 = tile.mul %58, %52 : !tile.tile<1x16xf32>
-      %60 = tile.extract %59[0, 0] : !tile.tile<1x8xf32>
-      %61 = tile.extract %59[0, 8] : !tile.tile<1x8xf32>
-      %62 = tile.mul %60, %25 : !tile.tile<1x8xf32>
-      %63 = tile.mul %61, %26 : !tile.tile<1x8xf32>
-      %64 = tile.sub %62, %63 : !tile.tile<1x8xf32>
-      %65 = tile.mul %61, %25 : !tile.tile<1x8xf32>
-      %66 = tile.mul %60, %26 : !tile.tile<1x8xf32>
-      %67 = tile.add %65, %66 : !tile.tile<1x8xf32>
-      %68 = tile.concat %64, %67 axis(1) : !tile.tile<1x16xf32>
-      %69 = tile.cast %68 : !tile.tile<1x16xbf16>
-      tile.store %69, %k_cache[%block, %block_1, %24, 0]
-      %70 = arith.addi %c6, %block_1 : index
-      %71 = tile.load %7[%block, %70, 0] : !tile.tile<1x16xf32>
-      %72 = tile.cast %71 : !tile.tile<1x16xbf16>
-      tile.store %72, %v_cache[%block, %block_1, %24, 0]
+      %41 = kiln.read %positions[%block] : i32
+      %42 = arith.index_cast %41 : i32 to index
+      %43 = tile.load %cosine[%42, 0] : !tile.tile<1x8xf32>
+      %44 = tile.load %sine[%42, 0] : !tile.tile<1x8xf32>
+      %45 = arith.muli %block_1, %c2 : index
+      %46 = tile.load %25[%block, %45, 0] : !tile.tile<2x16xf32>
+      %47 = tile.load %q_norm[0] : !tile.tile<1x16xbf16>
+      %48 = tile.cast %47 : !tile.tile<1x16xf32>
+      %49 = tile.mul %46, %46 : !tile.tile<2x16xf32>
+      %50 = tile.reduce sum %49 axis(1) : !tile.tile<2x1xf32>
+      %51 = tile.div %50, %cst : !tile.tile<2x1xf32>
+      %52 = tile.add %51, %cst_0 : !tile.tile<2x1xf32>
+      %53 = tile.rsqrt %52 : !tile.tile<2x1xf32>
+      %54 = tile.mul %46, %53 : !tile.tile<2x16xf32>
+      %55 = tile.mul %54, %48 : !tile.tile<2x16xf32>
+      %56 = tile.extract %55[0, 0] : !tile.tile<2x8xf32>
+      %57 = tile.extract %55[0, 8] : !tile.tile<2x8xf32>
+      %58 = tile.mul %56, %43 : !tile.tile<2x8xf32>
+      %59 = tile.mul %57, %44 : !tile.tile<2x8xf32>
+      %60 = tile.sub %58, %59 : !tile.tile<2x8xf32>
+      %61 = tile.mul %57, %43 : !tile.tile<2x8xf32>
+      %62 = tile.mul %56, %44 : !tile.tile<2x8xf32>
+      %63 = tile.add %61, %62 : !tile.tile<2x8xf32>
+      %64 = tile.concat %60, %63 axis(1) : !tile.tile<2x16xf32>
+      %65 = tile.cast %64 : !tile.tile<2x16xbf16>
+      %66 = arith.muli %block_1, %c2 : index
+      tile.store %65, %q[%block, %66, 0]
+      %67 = arith.addi %c4, %block_1 : index
+      %68 = tile.load %25[%block, %67, 0] : !tile.tile<1x16xf32>
+      %69 = tile.load %k_norm[0] : !tile.tile<1x16xbf16>
+      %70 = tile.cast %69 : !tile.tile<1x16xf32>
+      %71 = tile.mul %68, %68 : !tile.tile<1x16xf32>
+      %72 = tile.reduce sum %71 axis(1) : !tile.tile<1x1xf32>
+      %73 = tile.div %72, %cst : !tile.tile<1x1xf32>
+      %74 = tile.add %73, %cst_0 : !tile.tile<1x1xf32>
+      %75 = tile.rsqrt %74 : !tile.tile<1x1xf32>
+      %76 = tile.mul %68, %75 : !tile.tile<1x16xf32>
+      %77 = tile.mul %76, %70 : !tile.tile<1x16xf32>
+      %78 = tile.extract %77[0, 0] : !tile.tile<1x8xf32>
+      %79 = tile.extract %77[0, 8] : !tile.tile<1x8xf32>
+      %80 = tile.mul %78, %43 : !tile.tile<1x8xf32>
+      %81 = tile.mul %79, %44 : !tile.tile<1x8xf32>
+      %82 = tile.sub %80, %81 : !tile.tile<1x8xf32>
+      %83 = tile.mul %79, %43 : !tile.tile<1x8xf32>
+      %84 = tile.mul %78, %44 : !tile.tile<1x8xf32>
+      %85 = tile.add %83, %84 : !tile.tile<1x8xf32>
+      %86 = tile.concat %82, %85 axis(1) : !tile.tile<1x16xf32>
+      %87 = tile.cast %86 : !tile.tile<1x16xbf16>
+      tile.store %87, %k_cache[%block, %block_1, %42, 0]
+      %88 = arith.addi %c6, %block_1 : index
+      %89 = tile.load %25[%block, %88, 0] : !tile.tile<1x16xf32>
+      %90 = tile.cast %89 : !tile.tile<1x16xbf16>
+      tile.store %90, %v_cache[%block, %block_1, %42, 0]
     }
-    %9 = kiln.incore "attention" grid(%0, 2) {
+    %27 = kiln.incore "attention" grid(%0, 2) {
       %c1 = arith.constant 1 : index
       %c2 = arith.constant 2 : index
       %cst = arith.constant 0xFF800000 : f32
@@ -137,48 +158,48 @@ module @qwen3_decode_layer {
       %cst_1 = arith.constant 2.500000e-01 : f32
       %block = tile.block_idx 0
       %block_2 = tile.block_idx 1
-      %23 = kiln.read %positions[%block] : i32
-      %24 = arith.index_cast %23 : i32 to index
-      %25 = arith.addi %24, %c1 : index
-      %26 = arith.muli %block_2, %c2 : index
-      %27 = tile.load %q[%block, %26, 0] : !tile.tile<2x16xbf16>
-      %28 = tile.full %cst : !tile.tile<2x1xf32>
-      %29 = tile.full %cst_0 : !tile.tile<2x1xf32>
-      %30 = tile.full %cst_0 : !tile.tile<2x16xf32>
-      %31:3 = scf.for %arg0 = %c0 to %25 step %c32 iter_args(%arg1 = %28, %arg2 = %29, %arg3 = %30) -> (!tile.tile<2x1xf32>, !tile.tile<2x1xf32>, !tile.tile<2x16xf32>) {
-        %35 = arith.subi %25, %arg0 : index
-        %36 = tile.load %k_cache[%block, %block_2, %arg0, 0] valid(%35, 16) : !tile.tile<32x16xbf16>
-        %37 = tile.load %v_cache[%block, %block_2, %arg0, 0] valid(%35, 16) : !tile.tile<32x16xbf16>
-        %38 = tile.matmul %27, %36 trans_b : !tile.tile<2x32xf32>
-        %39 = tile.mul %38, %cst_1 : !tile.tile<2x32xf32>
-        %40 = arith.subi %25, %arg0 : index
-        %41 = tile.mask %39 valid(2, %40) pad(min) : !tile.tile<2x32xf32>
-        %42 = tile.reduce max %41 axis(1) : !tile.tile<2x1xf32>
-        %43 = tile.max %arg1, %42 : !tile.tile<2x1xf32>
-        %44 = tile.sub %41, %43 : !tile.tile<2x32xf32>
-        %45 = tile.exp %44 : !tile.tile<2x32xf32>
-        %46 = tile.sub %arg1, %43 : !tile.tile<2x1xf32>
-        %47 = tile.exp %46 : !tile.tile<2x1xf32>
-        %48 = tile.cast %45 : !tile.tile<2x32xbf16>
-        %49 = tile.mul %arg2, %47 : !tile.tile<2x1xf32>
-        %50 = tile.reduce sum %45 axis(1) : !tile.tile<2x1xf32>
-        %51 = tile.add %49, %50 : !tile.tile<2x1xf32>
-        %52 = tile.mul %arg3, %47 : !tile.tile<2x16xf32>
-        %53 = tile.matmul_acc %52, %48, %37 : !tile.tile<2x16xf32>
-        scf.yield %43, %51, %53 : !tile.tile<2x1xf32>, !tile.tile<2x1xf32>, !tile.tile<2x16xf32>
+      %41 = kiln.read %positions[%block] : i32
+      %42 = arith.index_cast %41 : i32 to index
+      %43 = arith.addi %42, %c1 : index
+      %44 = arith.muli %block_2, %c2 : index
+      %45 = tile.load %q[%block, %44, 0] : !tile.tile<2x16xbf16>
+      %46 = tile.full %cst : !tile.tile<2x1xf32>
+      %47 = tile.full %cst_0 : !tile.tile<2x1xf32>
+      %48 = tile.full %cst_0 : !tile.tile<2x16xf32>
+      %49:3 = scf.for %arg0 = %c0 to %43 step %c32 iter_args(%arg1 = %46, %arg2 = %47, %arg3 = %48) -> (!tile.tile<2x1xf32>, !tile.tile<2x1xf32>, !tile.tile<2x16xf32>) {
+        %53 = arith.subi %43, %arg0 : index
+        %54 = tile.load %k_cache[%block, %block_2, %arg0, 0] valid(%53, 16) : !tile.tile<32x16xbf16>
+        %55 = tile.load %v_cache[%block, %block_2, %arg0, 0] valid(%53, 16) : !tile.tile<32x16xbf16>
+        %56 = tile.matmul %45, %54 trans_b : !tile.tile<2x32xf32>
+        %57 = tile.mul %56, %cst_1 : !tile.tile<2x32xf32>
+        %58 = arith.subi %43, %arg0 : index
+        %59 = tile.mask %57 valid(2, %58) pad(min) : !tile.tile<2x32xf32>
+        %60 = tile.reduce max %59 axis(1) : !tile.tile<2x1xf32>
+        %61 = tile.max %arg1, %60 : !tile.tile<2x1xf32>
+        %62 = tile.sub %59, %61 : !tile.tile<2x32xf32>
+        %63 = tile.exp %62 : !tile.tile<2x32xf32>
+        %64 = tile.sub %arg1, %61 : !tile.tile<2x1xf32>
+        %65 = tile.exp %64 : !tile.tile<2x1xf32>
+        %66 = tile.cast %63 : !tile.tile<2x32xbf16>
+        %67 = tile.mul %arg2, %65 : !tile.tile<2x1xf32>
+        %68 = tile.reduce sum %63 axis(1) : !tile.tile<2x1xf32>
+        %69 = tile.add %67, %68 : !tile.tile<2x1xf32>
+        %70 = tile.mul %arg3, %65 : !tile.tile<2x16xf32>
+        %71 = tile.matmul_acc %70, %66, %55 : !tile.tile<2x16xf32>
+        scf.yield %61, %69, %71 : !tile.tile<2x1xf32>, !tile.tile<2x1xf32>, !tile.tile<2x16xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 2>}
-      %32 = tile.div %31#2, %31#1 : !tile.tile<2x16xf32>
-      %33 = tile.cast %32 : !tile.tile<2x16xbf16>
-      %34 = arith.muli %block_2, %c2 : index
-      tile.store %33, %mixed[%block, %34, 0]
+      %50 = tile.div %49#2, %49#1 : !tile.tile<2x16xf32>
+      %51 = tile.cast %50 : !tile.tile<2x16xbf16>
+      %52 = arith.muli %block_2, %c2 : index
+      tile.store %51, %mixed[%block, %52, 0]
     }
     %h1 = kiln.alloc(%0) : !kiln.tensor<?x64xf32>
     %hn = kiln.alloc(%0) : !kiln.tensor<?x64xbf16>
     %act = kiln.alloc(%0) : !kiln.tensor<?x96xbf16>
-    %10 = kiln.reshape %mixed[%0, 64] : !kiln.tensor<?x64xbf16>
-    %11 = kiln.dim %10, 0
-    %12 = arith.ceildivsi %11, %c16 : index
-    %13 = kiln.incore "out_proj" grid(%12, 2) {
+    %28 = kiln.reshape %mixed[%0, 64] : !kiln.tensor<?x64xbf16>
+    %29 = kiln.dim %28, 0
+    %30 = arith.ceildivsi %29, %c16 : index
+    %31 = kiln.incore "out_proj" grid(%30, 2) {
       %c16_0 = arith.constant 16 : index
       %c32 = arith.constant 32 : index
       %cst = arith.constant 0.000000e+00 : f32
@@ -186,23 +207,23 @@ module @qwen3_decode_layer {
       %c64 = arith.constant 64 : index
       %block = tile.block_idx 0
       %block_1 = tile.block_idx 1
-      %23 = arith.muli %block, %c16_0 : index
-      %24 = arith.muli %block_1, %c32 : index
-      %25 = tile.full %cst : !tile.tile<16x32xf32>
-      %26 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %25) -> (!tile.tile<16x32xf32>) {
-        %30 = tile.load %10[%23, %arg0] : !tile.tile<16x32xbf16>
-        %31 = tile.load %out_proj[%24, %arg0] : !tile.tile<32x32xbf16>
-        %32 = tile.matmul_acc %arg1, %30, %31 trans_b : !tile.tile<16x32xf32>
-        scf.yield %32 : !tile.tile<16x32xf32>
+      %41 = arith.muli %block, %c16_0 : index
+      %42 = arith.muli %block_1, %c32 : index
+      %43 = tile.full %cst : !tile.tile<16x32xf32>
+      %44 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %43) -> (!tile.tile<16x32xf32>) {
+        %48 = tile.load %28[%41, %arg0] : !tile.tile<16x32xbf16>
+        %49 = tile.load %out_proj[%42, %arg0] : !tile.tile<32x32xbf16>
+        %50 = tile.matmul_acc %arg1, %48, %49 trans_b : !tile.tile<16x32xf32>
+        scf.yield %50 : !tile.tile<16x32xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 3>}
-      %27 = tile.load %x[%23, %24] : !tile.tile<16x32xbf16>
-      %28 = tile.cast %27 : !tile.tile<16x32xf32>
-      %29 = tile.add %26, %28 : !tile.tile<16x32xf32>
-      tile.store %29, %h1[%23, %24]
+      %45 = tile.load %x[%41, %42] : !tile.tile<16x32xbf16>
+      %46 = tile.cast %45 : !tile.tile<16x32xf32>
+      %47 = tile.add %44, %46 : !tile.tile<16x32xf32>
+      tile.store %47, %h1[%41, %42]
     }
-    %14 = kiln.dim %h1, 0
-    %15 = arith.ceildivsi %14, %c16 : index
-    %16 = kiln.incore "norm_2" grid(%15) {
+    %32 = kiln.dim %h1, 0
+    %33 = arith.ceildivsi %32, %c16 : index
+    %34 = kiln.incore "norm_2" grid(%33) {
       %c16_0 = arith.constant 16 : index
       %cst = arith.constant 0.000000e+00 : f32
       %c0 = arith.constant 0 : index
@@ -211,35 +232,35 @@ module @qwen3_decode_layer {
       %cst_1 = arith.constant 1.562500e-02 : f32
       %cst_2 = arith.constant 9.99999997E-7 : f32
       %block = tile.block_idx 0
-      %23 = arith.muli %block, %c16_0 : index
-      %24 = tile.full %cst : !tile.tile<16x1xf32>
-      %25 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %24) -> (!tile.tile<16x1xf32>) {
-        %29 = tile.load %h1[%23, %arg0] : !tile.tile<16x32xf32>
-        %30 = tile.cast %29 : !tile.tile<16x32xf32>
-        %31 = tile.load %h1[%23, %arg0] : !tile.tile<16x32xf32>
-        %32 = tile.cast %31 : !tile.tile<16x32xf32>
-        %33 = tile.mul %30, %32 : !tile.tile<16x32xf32>
-        %34 = tile.reduce sum %33 axis(1) : !tile.tile<16x1xf32>
-        %35 = tile.add %arg1, %34 : !tile.tile<16x1xf32>
-        scf.yield %35 : !tile.tile<16x1xf32>
+      %41 = arith.muli %block, %c16_0 : index
+      %42 = tile.full %cst : !tile.tile<16x1xf32>
+      %43 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %42) -> (!tile.tile<16x1xf32>) {
+        %47 = tile.load %h1[%41, %arg0] : !tile.tile<16x32xf32>
+        %48 = tile.cast %47 : !tile.tile<16x32xf32>
+        %49 = tile.load %h1[%41, %arg0] : !tile.tile<16x32xf32>
+        %50 = tile.cast %49 : !tile.tile<16x32xf32>
+        %51 = tile.mul %48, %50 : !tile.tile<16x32xf32>
+        %52 = tile.reduce sum %51 axis(1) : !tile.tile<16x1xf32>
+        %53 = tile.add %arg1, %52 : !tile.tile<16x1xf32>
+        scf.yield %53 : !tile.tile<16x1xf32>
       }
-      %26 = tile.mul %25, %cst_1 : !tile.tile<16x1xf32>
-      %27 = tile.add %26, %cst_2 : !tile.tile<16x1xf32>
-      %28 = tile.rsqrt %27 : !tile.tile<16x1xf32>
+      %44 = tile.mul %43, %cst_1 : !tile.tile<16x1xf32>
+      %45 = tile.add %44, %cst_2 : !tile.tile<16x1xf32>
+      %46 = tile.rsqrt %45 : !tile.tile<16x1xf32>
       scf.for %arg0 = %c0 to %c64 step %c32 {
-        %29 = tile.load %h1[%23, %arg0] : !tile.tile<16x32xf32>
-        %30 = tile.cast %29 : !tile.tile<16x32xf32>
-        %31 = tile.mul %30, %28 : !tile.tile<16x32xf32>
-        %32 = tile.load %norm2[%arg0] : !tile.tile<1x32xbf16>
-        %33 = tile.cast %32 : !tile.tile<1x32xf32>
-        %34 = tile.mul %31, %33 : !tile.tile<16x32xf32>
-        %35 = tile.cast %34 : !tile.tile<16x32xbf16>
-        tile.store %35, %hn[%23, %arg0]
+        %47 = tile.load %h1[%41, %arg0] : !tile.tile<16x32xf32>
+        %48 = tile.cast %47 : !tile.tile<16x32xf32>
+        %49 = tile.mul %48, %46 : !tile.tile<16x32xf32>
+        %50 = tile.load %norm2[%arg0] : !tile.tile<1x32xbf16>
+        %51 = tile.cast %50 : !tile.tile<1x32xf32>
+        %52 = tile.mul %49, %51 : !tile.tile<16x32xf32>
+        %53 = tile.cast %52 : !tile.tile<16x32xbf16>
+        tile.store %53, %hn[%41, %arg0]
       }
     }
-    %17 = kiln.dim %hn, 0
-    %18 = arith.ceildivsi %17, %c16 : index
-    %19 = kiln.incore "gate_up" grid(%18, 3) {
+    %35 = kiln.dim %hn, 0
+    %36 = arith.ceildivsi %35, %c16 : index
+    %37 = kiln.incore "gate_up" grid(%36, 3) {
       %c16_0 = arith.constant 16 : index
       %c32 = arith.constant 32 : index
       %cst = arith.constant 0.000000e+00 : f32
@@ -247,31 +268,31 @@ module @qwen3_decode_layer {
       %c64 = arith.constant 64 : index
       %block = tile.block_idx 0
       %block_1 = tile.block_idx 1
-      %23 = arith.muli %block, %c16_0 : index
-      %24 = arith.muli %block_1, %c32 : index
-      %25 = tile.full %cst : !tile.tile<16x32xf32>
-      %26 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %25) -> (!tile.tile<16x32xf32>) {
-        %33 = tile.load %hn[%23, %arg0] : !tile.tile<16x32xbf16>
-        %34 = tile.load %gate[%24, %arg0] : !tile.tile<32x32xbf16>
-        %35 = tile.matmul_acc %arg1, %33, %34 trans_b : !tile.tile<16x32xf32>
-        scf.yield %35 : !tile.tile<16x32xf32>
+      %41 = arith.muli %block, %c16_0 : index
+      %42 = arith.muli %block_1, %c32 : index
+      %43 = tile.full %cst : !tile.tile<16x32xf32>
+      %44 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %43) -> (!tile.tile<16x32xf32>) {
+        %51 = tile.load %hn[%41, %arg0] : !tile.tile<16x32xbf16>
+        %52 = tile.load %gate[%42, %arg0] : !tile.tile<32x32xbf16>
+        %53 = tile.matmul_acc %arg1, %51, %52 trans_b : !tile.tile<16x32xf32>
+        scf.yield %53 : !tile.tile<16x32xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 3>}
-      %27 = tile.sigmoid %26 : !tile.tile<16x32xf32>
-      %28 = tile.mul %26, %27 : !tile.tile<16x32xf32>
-      %29 = tile.full %cst : !tile.tile<16x32xf32>
-      %30 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %29) -> (!tile.tile<16x32xf32>) {
-        %33 = tile.load %hn[%23, %arg0] : !tile.tile<16x32xbf16>
-        %34 = tile.load %up[%24, %arg0] : !tile.tile<32x32xbf16>
-        %35 = tile.matmul_acc %arg1, %33, %34 trans_b : !tile.tile<16x32xf32>
-        scf.yield %35 : !tile.tile<16x32xf32>
+      %45 = tile.sigmoid %44 : !tile.tile<16x32xf32>
+      %46 = tile.mul %44, %45 : !tile.tile<16x32xf32>
+      %47 = tile.full %cst : !tile.tile<16x32xf32>
+      %48 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %47) -> (!tile.tile<16x32xf32>) {
+        %51 = tile.load %hn[%41, %arg0] : !tile.tile<16x32xbf16>
+        %52 = tile.load %up[%42, %arg0] : !tile.tile<32x32xbf16>
+        %53 = tile.matmul_acc %arg1, %51, %52 trans_b : !tile.tile<16x32xf32>
+        scf.yield %53 : !tile.tile<16x32xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 3>}
-      %31 = tile.mul %28, %30 : !tile.tile<16x32xf32>
-      %32 = tile.cast %31 : !tile.tile<16x32xbf16>
-      tile.store %32, %act[%23, %24]
+      %49 = tile.mul %46, %48 : !tile.tile<16x32xf32>
+      %50 = tile.cast %49 : !tile.tile<16x32xbf16>
+      tile.store %50, %act[%41, %42]
     }
-    %20 = kiln.dim %act, 0
-    %21 = arith.ceildivsi %20, %c16 : index
-    %22 = kiln.incore "down_proj" grid(%21, 2) {
+    %38 = kiln.dim %act, 0
+    %39 = arith.ceildivsi %38, %c16 : index
+    %40 = kiln.incore "down_proj" grid(%39, 2) {
       %c16_0 = arith.constant 16 : index
       %c32 = arith.constant 32 : index
       %cst = arith.constant 0.000000e+00 : f32
@@ -279,20 +300,20 @@ module @qwen3_decode_layer {
       %c96 = arith.constant 96 : index
       %block = tile.block_idx 0
       %block_1 = tile.block_idx 1
-      %23 = arith.muli %block, %c16_0 : index
-      %24 = arith.muli %block_1, %c32 : index
-      %25 = tile.full %cst : !tile.tile<16x32xf32>
-      %26 = scf.for %arg0 = %c0 to %c96 step %c32 iter_args(%arg1 = %25) -> (!tile.tile<16x32xf32>) {
-        %31 = tile.load %act[%23, %arg0] : !tile.tile<16x32xbf16>
-        %32 = tile.load %down[%24, %arg0] : !tile.tile<32x32xbf16>
-        %33 = tile.matmul_acc %arg1, %31, %32 trans_b : !tile.tile<16x32xf32>
-        scf.yield %33 : !tile.tile<16x32xf32>
+      %41 = arith.muli %block, %c16_0 : index
+      %42 = arith.muli %block_1, %c32 : index
+      %43 = tile.full %cst : !tile.tile<16x32xf32>
+      %44 = scf.for %arg0 = %c0 to %c96 step %c32 iter_args(%arg1 = %43) -> (!tile.tile<16x32xf32>) {
+        %49 = tile.load %act[%41, %arg0] : !tile.tile<16x32xbf16>
+        %50 = tile.load %down[%42, %arg0] : !tile.tile<32x32xbf16>
+        %51 = tile.matmul_acc %arg1, %49, %50 trans_b : !tile.tile<16x32xf32>
+        scf.yield %51 : !tile.tile<16x32xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 3>}
-      %27 = tile.load %h1[%23, %24] : !tile.tile<16x32xf32>
-      %28 = tile.cast %27 : !tile.tile<16x32xf32>
-      %29 = tile.add %26, %28 : !tile.tile<16x32xf32>
-      %30 = tile.cast %29 : !tile.tile<16x32xbf16>
-      tile.store %30, %y[%23, %24]
+      %45 = tile.load %h1[%41, %42] : !tile.tile<16x32xf32>
+      %46 = tile.cast %45 : !tile.tile<16x32xf32>
+      %47 = tile.add %44, %46 : !tile.tile<16x32xf32>
+      %48 = tile.cast %47 : !tile.tile<16x32xbf16>
+      tile.store %48, %y[%41, %42]
     }
   }
 }

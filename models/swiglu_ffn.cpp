@@ -17,6 +17,11 @@ Program swigluFfn(const Config &cfg) {
   p.orchestration(
       "main", {"x", "gate", "up", "down", "y"},
       [&](In<bf16> x, In<bf16> gate, In<bf16> up, In<bf16> down, Out<bf16> y) {
+        require_same_shape(gate, up, "gate and up have one shape");
+        require(gate.dim(1) == x.dim(1), "gate and up have a column for each column of x");
+        require(down.dim(0) == x.dim(1) && down.dim(1) == gate.dim(0),
+                "down leads back to the width of x");
+        require_same_shape(x, y, "y has the shape of x");
         TensorRef h = alloc<bf16>("h", {x.dim(0), gate.dim(0)});
         spmd(
             "gate_up", {ceildiv(h.dim(0), BM), ceildiv(h.dim(1), BN)}, {}, [&](Index bi, Index bj) {
@@ -45,9 +50,6 @@ int main(int argc, char **argv) {
                               {"down", "64x100:normal*0.1"},
                               {"y", "20x64"}},
                      .formula = R"(
-assert gate.shape == up.shape and gate.shape[1] == x.shape[1], "gate and up have a column for each column of x"
-assert down.shape == (x.shape[1], gate.shape[0]), "down leads back to the width of x"
-assert y.shape == x.shape, "y has the shape of x"
 h = torch.nn.functional.silu(x @ gate.T) * (x @ up.T)
 y = h.bfloat16().double() @ down.T
 accumulates = gate.shape[0]

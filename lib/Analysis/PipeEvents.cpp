@@ -1,6 +1,9 @@
 #include "PipeEvents.h"
 
+#include "kiln/Dialect/Kiln/Contracts.h"
 #include "kiln/Target/Signature/Signature.h"
+
+#include <set>
 
 using namespace mlir;
 
@@ -23,6 +26,20 @@ void forEachStep(const Sequence &sequence, llvm::function_ref<void(const Step &)
       forEachStep(branch->otherwise, visit);
     }
   }
+}
+
+void forEachControl(const GroupModel &model, llvm::function_ref<void(const Expr &)> visit) {
+  for (const Member &member : model.members)
+    forEachStep(member.body, [&](const Step &step) {
+      if (auto *loop = std::get_if<Loop>(&step)) {
+        visit(loop->trips);
+        visit(loop->lower);
+      }
+      if (auto *branch = std::get_if<Branch>(&step))
+        visit(branch->condition);
+    });
+  for (const Expr &requirement : model.requirements)
+    visit(requirement);
 }
 
 namespace {
@@ -160,9 +177,36 @@ public:
     }
     for (Member &member : Model.members)
       member.body = readBlock(member.func.getBody().front());
+    std::vector<Expr> requirements;
+    for (ir::RequireOp require : ir::requirementsIn(group))
+      requirements.push_back(Reader.read(require.getCondition()));
+    keepRelevant(std::move(requirements));
   }
 
 private:
+  /// Keeps the requirements that have to do with what decides which events run, directly or by
+  /// other requirements.
+  void keepRelevant(std::vector<Expr> requirements) {
+    std::set<Atom> atoms;
+    auto addAtoms = [&](const Expr &expr) {
+      Model.scalars.forEachAtom(expr, [&](Atom atom) { atoms.insert(atom); });
+    };
+    forEachControl(Model, addAtoms);
+    auto isRelevant = [&](const Expr &expr) {
+      bool found = false;
+      Model.scalars.forEachAtom(expr, [&](Atom atom) { found |= atoms.contains(atom); });
+      return found;
+    };
+    while (true) {
+      auto relevant = llvm::find_if(requirements, isRelevant);
+      if (relevant == requirements.end())
+        return;
+      addAtoms(*relevant);
+      Model.requirements.push_back(std::move(*relevant));
+      requirements.erase(relevant);
+    }
+  }
+
   Sequence readBlock(Block &block) {
     Sequence sequence;
     for (Operation &op : block) {

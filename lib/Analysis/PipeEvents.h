@@ -61,6 +61,9 @@ struct GroupModel {
   ScalarTable scalars;
   std::vector<Pipe> pipes;
   std::vector<Member> members;
+  /// What the group requires of its arguments, as far as trip counts and conditions depend on it:
+  /// conditions, each 0 or 1, that always are 1.
+  std::vector<Expr> requirements;
   /// Pipe operations that not all lanes run alike.
   std::vector<PipeFinding> findings;
   /// What the proof cannot follow.
@@ -71,6 +74,9 @@ struct GroupModel {
 };
 
 GroupModel modelGroup(ir::FuncOp group, int64_t defaultSlots);
+
+/// Calls `visit` for every expression that decides which events run, or what values it can have.
+void forEachControl(const GroupModel &model, llvm::function_ref<void(const Expr &)> visit);
 
 /// Calls `visit` for every step of a sequence, and of the sequences inside it.
 void forEachStep(const Sequence &sequence, llvm::function_ref<void(const Step &)> visit);

@@ -118,6 +118,28 @@ std::optional<bool> Facts::decide(const Expr &condition) const {
   return decided == Decided.end() ? std::nullopt : std::optional(decided->second);
 }
 
+bool Facts::assumeHolds(const Expr &condition) {
+  if (std::optional<bool> known = decide(condition))
+    return *known;
+  if (std::vector<Expr> operands; Operation *op = connective(condition, operands))
+    return !isa<arith::AndIOp>(op) ||
+           llvm::all_of(operands, [&](const Expr &operand) { return assumeHolds(operand); });
+  if (std::optional<Comparison> comparison = compare(condition)) {
+    auto cmp = cast<arith::CmpIOp>(Scalars->info(*condition.asAtom()).op);
+    if (cmp.getPredicate() == arith::CmpIPredicate::ne) {
+      // On one side of a number, and not the number: beyond it.
+      for (auto [side, beyond] :
+           llvm::zip_equal(comparison->holds, llvm::reverse(comparison->fails)))
+        if (implies(side))
+          return assume(beyond);
+      return true;
+    }
+    return llvm::all_of(comparison->holds, [&](const Expr &expr) { return assume(expr); });
+  }
+  Decided[condition] = true;
+  return true;
+}
+
 std::vector<Facts> Facts::split(const Expr &condition) const {
   std::vector<Facts> cases;
   if (std::vector<Expr> operands; connective(condition, operands))

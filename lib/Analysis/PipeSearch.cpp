@@ -397,14 +397,42 @@ Facts knownBounds(GroupModel &model, const Env &values) {
         (void)facts.assume(Expr::of(*info.below) - Expr::of(atom) - 1);
     });
   };
-  for (const Member &member : model.members)
-    forEachStep(member.body, [&](const Step &step) {
-      if (auto *loop = std::get_if<Loop>(&step))
-        assumeBounds(loop->trips);
-      if (auto *branch = std::get_if<Branch>(&step))
-        assumeBounds(branch->condition);
-    });
+  forEachControl(model, assumeBounds);
+  for (const Expr &requirement : model.requirements)
+    (void)facts.assumeHolds(model.scalars.substitute(requirement, values));
   return facts;
+}
+
+/// Parameters that the group requires to be multiples of a constant, as multiples of it: then their
+/// quotients are numbers like any other.
+static Env requiredMultiples(GroupModel &model) {
+  Env multiples;
+  std::vector<Expr> conditions = model.requirements;
+  auto infoOf = [&](const Expr &expr) -> const AtomInfo * {
+    std::optional<Atom> atom = expr.asAtom();
+    return atom ? &model.scalars.info(*atom) : nullptr;
+  };
+  while (!conditions.empty()) {
+    Expr condition = std::move(conditions.back());
+    conditions.pop_back();
+    const AtomInfo *info = infoOf(condition);
+    if (info && isa_and_nonnull<arith::AndIOp>(info->op))
+      conditions.insert(conditions.end(), info->operands.begin(), info->operands.end());
+    auto cmp = info ? dyn_cast_or_null<arith::CmpIOp>(info->op) : arith::CmpIOp();
+    if (!cmp || cmp.getPredicate() != arith::CmpIPredicate::eq)
+      continue;
+    const AtomInfo *rest = infoOf(info->operands[0] - info->operands[1]);
+    if (!rest || !isa_and_nonnull<arith::RemSIOp>(rest->op) || !rest->operands[1].isConstant())
+      continue;
+    std::optional<Atom> divided = rest->operands[0].asAtom();
+    int64_t divisor = rest->operands[1].constant();
+    if (!divided || divisor <= 1 || model.scalars.info(*divided).kind != AtomInfo::Kind::Free)
+      continue;
+    std::string name = "quotient of " + model.scalars.info(*divided).name;
+    int64_t least = model.scalars.info(*divided).least < 0 ? INT64_MIN : 0;
+    multiples.try_emplace(*divided, model.scalars.free(name, least) * divisor);
+  }
+  return multiples;
 }
 
 /// Proves it with `values` of some parameters given as expressions of others.
@@ -439,17 +467,19 @@ static std::optional<std::pair<Atom, int64_t>> findDivided(const GroupModel &mod
 }
 
 bool holdsForAll(GroupModel &model, const std::vector<int64_t> &slots, ArrayRef<Expr> assumptions) {
-  if (holdsWith(model, slots, assumptions, {}))
+  Env multiples = requiredMultiples(model);
+  if (holdsWith(model, slots, assumptions, multiples))
     return true;
   // n and n / 2 have no more to do with each other than two parameters, until n is 2q or 2q + 1.
   std::optional<std::pair<Atom, int64_t>> divided = findDivided(model);
-  if (!divided)
+  if (!divided || multiples.contains(divided->first))
     return false;
   const AtomInfo &info = model.scalars.info(divided->first);
   Expr quotient = model.scalars.free("quotient of " + info.name, info.least < 0 ? INT64_MIN : 0);
   return llvm::all_of(llvm::seq<int64_t>(0, divided->second), [&](int64_t rest) {
-    return holdsWith(model, slots, assumptions,
-                     {{divided->first, quotient * divided->second + rest}});
+    Env values = multiples;
+    values[divided->first] = quotient * divided->second + rest;
+    return holdsWith(model, slots, assumptions, values);
   });
 }
 

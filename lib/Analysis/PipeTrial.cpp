@@ -14,19 +14,6 @@ static constexpr size_t kMaxSamples = 200;
 // Open values and samples
 //===----------------------------------------------------------------------===//
 
-/// Every expression that decides which events run.
-static void forEachControl(const GroupModel &model, llvm::function_ref<void(const Expr &)> visit) {
-  for (const Member &member : model.members)
-    forEachStep(member.body, [&](const Step &step) {
-      if (auto *loop = std::get_if<Loop>(&step)) {
-        visit(loop->trips);
-        visit(loop->lower);
-      }
-      if (auto *branch = std::get_if<Branch>(&step))
-        visit(branch->condition);
-    });
-}
-
 OpenValues openValues(const GroupModel &model) {
   OpenValues open;
   forEachControl(model, [&](const Expr &expr) {
@@ -75,7 +62,18 @@ static std::vector<int64_t> candidates(const GroupModel &model, Atom wanted) {
   return {values.begin(), values.end()};
 }
 
-std::vector<Sample> samplesOf(const GroupModel &model, const OpenValues &open) {
+/// Whether the first few values already say that the group is not called with such values.
+static bool isRuledOut(GroupModel &model, const OpenValues &open, ArrayRef<int64_t> point) {
+  Sample sample;
+  for (auto [atom, value] : llvm::zip(open.integers, point))
+    sample[atom] = value;
+  return llvm::any_of(model.requirements, [&](const Expr &requirement) {
+    Expr value = model.scalars.substitute(requirement, sample);
+    return value.isConstant() && value.constant() == 0;
+  });
+}
+
+std::vector<Sample> samplesOf(GroupModel &model, const OpenValues &open) {
   std::vector<std::vector<int64_t>> points{{}};
   for (Atom atom : open.integers) {
     std::vector<std::vector<int64_t>> extended;
@@ -83,6 +81,8 @@ std::vector<Sample> samplesOf(const GroupModel &model, const OpenValues &open) {
       for (int64_t value : candidates(model, atom)) {
         extended.push_back(point);
         extended.back().push_back(value);
+        if (isRuledOut(model, open, extended.back()))
+          extended.pop_back();
       }
     auto sum = [](const std::vector<int64_t> &point) {
       return std::accumulate(point.begin(), point.end(), int64_t(0));

@@ -23,8 +23,8 @@ struct OpenValues {
 OpenValues openValues(const GroupModel &model);
 
 /// Numbers at which groups tend to go wrong: few iterations, the edges of a tile, the constants of
-/// conditions. Smallest first.
-std::vector<Sample> samplesOf(const GroupModel &model, const OpenValues &open);
+/// conditions. Smallest first; none that the group's requirements rule out.
+std::vector<Sample> samplesOf(GroupModel &model, const OpenValues &open);
 
 struct Trial {
   Execution run; ///< As it ended.

@@ -317,6 +317,12 @@ static Status runDump(Interpreter &in, ir::DumpOp op) {
   return Status::ok();
 }
 
+/// Launches and the entry have been judged before they began; what an orchestration calls has not.
+static Status runRequire(Interpreter &in, ir::RequireOp op) {
+  return in.scalar(op.getCondition()).bits ? Status::ok()
+                                           : fault("does not hold: " + op.getMessage().str());
+}
+
 void addControlOps(OpTable &table) {
   table.add<scf::ForOp, runFor>();
   table.add<scf::IfOp, runIf>();
@@ -330,6 +336,7 @@ void addControlOps(OpTable &table) {
             [](Interpreter &in, ir::SubmitOp op) { return in.host().submit(in, op); }>();
   table.add<ir::GetOp, [](Interpreter &in, ir::GetOp op) { return in.host().get(in, op); }>();
   table.add<ir::DumpOp, runDump>();
+  table.add<ir::RequireOp, runRequire>();
   table.add<tile::PipeOp,
             [](Interpreter &in, tile::PipeOp op) { return in.host().makePipe(in, op); }>();
   table.add<tile::BarrierOp,

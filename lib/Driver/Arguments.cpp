@@ -2,6 +2,7 @@
 #include "Driver.h"
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
+#include "kiln/Target/Signature/Arguments.h"
 #include "kiln/Target/Signature/Signature.h"
 #include "kiln/runtime/arguments.h"
 
@@ -51,6 +52,8 @@ Expected<std::vector<Argument>> makeArguments(ir::FuncOp entry, const ArgSpecs &
       return arg.status();
     args.push_back(*arg);
   }
+  if (Status bad = checkRequirements(entry, args); !bad.isOk())
+    return bad;
   return args;
 }
 

@@ -3,6 +3,7 @@
 #include "CheckVerdict.h"
 #include "VerifyEach.h"
 
+#include "kiln/Dialect/Kiln/Contracts.h"
 #include "kiln/Target/Signature/Signature.h"
 
 using namespace mlir;
@@ -40,7 +41,9 @@ private:
     return Program.example && !Program.example->formula.empty() && !Options.noFormula;
   }
   /// Whether the program says which arguments it allows.
-  bool hasContract() const { return hasFormula(); }
+  bool hasContract() const {
+    return hasFormula() || !ir::requirementsIn(ir::FuncOp(AsWritten.entry)).empty();
+  }
 
   const Source &Program;
   const RunSettings &Options;
@@ -86,6 +89,8 @@ Status Checking::run(const CheckPlan &plan) {
 Expected<std::optional<Checking::Prepared>> Checking::prepare(const CheckCase &next, bool isFirst) {
   Expected<std::vector<Argument>> args =
       makeArguments(AsWritten.entry, next.specs, Options.dataSeed);
+  if (!args && !isFirst && args.status().code() == StatusCode::InvalidArgument)
+    return std::optional<Prepared>(); // a require does not allow them
   if (!args)
     return args.status();
   Expected<std::optional<FormulaResult>> formula = evaluate(*args, isFirst);
@@ -251,7 +256,7 @@ int checkCommand(const Source &source, const RunSettings &options) {
     return status;
   Expected<CheckPlan> plan = makePlan(source, asWritten->entry, options);
   if (!plan)
-    return badInput(plan.status().message());
+    return badInput(plan.status());
   std::optional<CompiledProgram> compiled = compile(source, settings, status);
   if (!compiled)
     return status;
@@ -261,7 +266,7 @@ int checkCommand(const Source &source, const RunSettings &options) {
   verdict.warnings = options.strict ? compiled->warnings : 0;
   if (Status bad = Checking(source, options, *asWritten, *compiled, verdict).run(*plan);
       !bad.isOk())
-    return badInput(bad.message());
+    return badInput(bad);
   (options.json ? printJson : printText)(verdict, source, options);
   return verdict.exitCode(options.allowIncomplete);
 }

@@ -3,6 +3,8 @@
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Target/Signature/Signature.h"
 
+#include "llvm/ADT/EquivalenceClasses.h"
+
 #include <set>
 
 using namespace mlir;
@@ -54,6 +56,21 @@ struct AxisUse {
   int64_t covered = 0; ///< Where the last tile ends.
 };
 
+/// The arguments of a case, for what the program requires of them.
+class CaseValues final : public ArgumentValues {
+public:
+  CaseValues(ArrayRef<TensorSlot> tensors, ArrayRef<int64_t> scalars)
+      : Tensors(tensors), Scalars(scalars) {}
+  int64_t extent(size_t tensor, size_t axis) const override {
+    return Tensors[tensor].extents[axis];
+  }
+  int64_t scalar(size_t index) const override { return Scalars[index]; }
+
+private:
+  ArrayRef<TensorSlot> Tensors;
+  ArrayRef<int64_t> Scalars;
+};
+
 class Planner {
 public:
   Planner(const Source &source, ir::FuncOp entry, const RunSettings &options)
@@ -73,6 +90,13 @@ private:
   /// The use of an axis, if all accesses to it are at constant places.
   const AxisUse *fixedUse(Axis axis) const;
   std::vector<ExtentClass> findClasses() const;
+  std::vector<ExtentClass> classesByExtent() const;
+  /// Extents that the program requires to be equal, each class by itself.
+  std::vector<ExtentClass> classesByContract() const;
+  bool isAllowed() const;
+  /// Other extents and numbers for the first case, if those that were made up are not allowed.
+  void searchAllowed();
+  bool searchAllowed(ArrayRef<ExtentClass> classes, size_t next, uint64_t &tries);
   std::vector<int64_t> valuesFor(const ExtentClass &extents) const;
   CheckCase firstCase() const;
   /// The first case with other extents for some classes.
@@ -100,6 +124,8 @@ private:
   std::vector<unsigned> Numbers; ///< Of the parameters that are tensors.
   std::map<Axis, AxisUse> Uses;  ///< By parameter.
   std::map<std::string, std::string> Scalars;
+  std::vector<std::string> ScalarNames;     ///< In order.
+  Signature Contract;                       ///< Of the entry: what it requires.
   std::vector<std::string> InventedScalars; ///< Integers among them.
   llvm::BitVector Undeclared;               ///< Parameters whose direction the program leaves open.
   bool HasInventedData = false;
@@ -192,6 +218,7 @@ Status Planner::addScalar(const std::string &name, Type type, const std::string 
       InventedScalars.push_back(name);
   }
   Scalars[name] = value;
+  ScalarNames.push_back(name);
   return Status::ok();
 }
 
@@ -277,6 +304,73 @@ const AxisUse *Planner::fixedUse(Axis axis) const {
 }
 
 std::vector<ExtentClass> Planner::findClasses() const {
+  return Invents && !Contract.requirements.empty() ? classesByContract() : classesByExtent();
+}
+
+std::vector<ExtentClass> Planner::classesByContract() const {
+  llvm::EquivalenceClasses<Axis> equal;
+  for (const Axis &axis : Open)
+    equal.insert(axis);
+  for (const Requirement &requirement : Contract.requirements)
+    for (const Requirement::Node &node : requirement.nodes) {
+      if (node.op != Requirement::Op::Eq)
+        continue;
+      const Requirement::Node &a = requirement.nodes[node.a], &b = requirement.nodes[node.b];
+      if (a.op == Requirement::Op::Extent && b.op == Requirement::Op::Extent)
+        equal.unionSets({a.a, a.b}, {b.a, b.b});
+    }
+  std::vector<ExtentClass> classes;
+  for (const Axis &axis : Open) {
+    auto known = llvm::find_if(
+        classes, [&](const ExtentClass &one) { return equal.isEquivalent(one.front(), axis); });
+    if (known == classes.end())
+      classes.push_back({axis});
+    else
+      known->push_back(axis);
+  }
+  return classes;
+}
+
+bool Planner::isAllowed() const {
+  std::vector<int64_t> scalars;
+  for (const std::string &name : ScalarNames) {
+    int64_t value = 0; // a float, of which nothing can be required
+    (void)StringRef(Scalars.at(name)).getAsInteger(10, value);
+    scalars.push_back(value);
+  }
+  return Contract.checkRequirements(CaseValues(Tensors, scalars)).isOk();
+}
+
+bool Planner::searchAllowed(ArrayRef<ExtentClass> classes, size_t next, uint64_t &tries) {
+  if (next == classes.size() + InventedScalars.size())
+    return isAllowed();
+  std::set<int64_t> values{1, 2, 4, 8, 16, 32, 64, 128, baseExtent()};
+  for (const Requirement &requirement : Contract.requirements)
+    for (const Requirement::Node &node : requirement.nodes)
+      if (node.op == Requirement::Op::Constant && node.a > 0 && node.a <= 4096)
+        values.insert({node.a, node.a + 1, 2 * node.a});
+  for (int64_t value : values) {
+    if (++tries > 100000)
+      return false;
+    if (next < classes.size())
+      for (auto [tensor, axis] : classes[next])
+        Tensors[tensor].extents[axis] = value;
+    else
+      Scalars[InventedScalars[next - classes.size()]] = std::to_string(value);
+    if (searchAllowed(classes, next + 1, tries))
+      return true;
+  }
+  return false;
+}
+
+void Planner::searchAllowed() {
+  if (!Invents || isAllowed())
+    return;
+  uint64_t tries = 0;
+  searchAllowed(findClasses(), 0, tries);
+}
+
+std::vector<ExtentClass> Planner::classesByExtent() const {
   std::map<int64_t, ExtentClass> byExtent;
   for (auto [tensor, axis] : Open)
     if (Tensors[tensor].file.empty())
@@ -298,7 +392,7 @@ std::vector<int64_t> Planner::valuesFor(const ExtentClass &extents) const {
   if (tiles.size() > 2)
     tiles = {*tiles.begin(), *tiles.rbegin()};
   for (int64_t tile : tiles)
-    values.insert({tile - 1, tile, tile + 1});
+    values.insert({tile - 1, tile, tile + 1, 2 * tile});
   values.erase(Tensors[extents.front().first].extents[extents.front().second]);
   // Where a program works on a fixed part of a tensor, it needs that much; and only who declares an
   // output promises to write what lies beyond.
@@ -421,6 +515,11 @@ Expected<CheckPlan> Planner::make() {
   Undeclared = undeclaredParameters(Program, Options);
   if (Status bad = readGiven(); !bad.isOk())
     return bad;
+  Expected<Signature> signature = signatureOf(Entry);
+  if (!signature)
+    return signature.status();
+  Contract = std::move(*signature);
+  searchAllowed();
   CheckPlan plan;
   plan.hasInventedData = HasInventedData;
   plan.cases.push_back(firstCase());

@@ -38,6 +38,11 @@ void printErrors(const std::vector<Status> &errors, std::FILE *to) {
   }
 }
 
+int badInput(const Status &status) {
+  printErrors({status});
+  return kBadInput;
+}
+
 int emitCommand(const Source &source, const std::string &target, const RunSettings &options) {
   if (target != "ir" && target != "torch" && target != "llvm" && target != "cuda" &&
       target != "orchestration")

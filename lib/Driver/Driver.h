@@ -38,6 +38,7 @@ struct Source {
 void printErrors(const std::vector<Status> &errors, std::FILE *to = stderr);
 /// Prints `kiln: error: message` and returns the code for bad input.
 int badInput(const std::string &message);
+int badInput(const Status &status);
 
 //===----------------------------------------------------------------------===//
 // Compiling

@@ -333,7 +333,7 @@ int runCommand(const Source &source, const RunSettings &options) {
 
   Expected<std::vector<Argument>> args = argumentsOf(source, entry, options);
   if (!args)
-    return badInput(args.status().message());
+    return badInput(args.status());
   Expected<std::vector<Argument>> forTorch = copyArguments(*args);
   if (!forTorch)
     return badInput(forTorch.status().message());

@@ -335,7 +335,7 @@ int verifyEachPass(const Source &source, const RunSettings &options) {
     return status;
   Expected<std::vector<Argument>> args = argumentsOf(source, prepared->entry, options);
   if (!args)
-    return badInput(args.status().message());
+    return badInput(args.status());
   PassVerifier verifier(source, options, std::move(*args));
   if (Status failed = verifier.begin(); !failed.isOk()) {
     printErrors({failed.withPrefix("the PyTorch reference failed before the first pass")});

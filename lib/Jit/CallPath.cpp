@@ -38,6 +38,7 @@ Compiled::Impl::Impl(std::shared_ptr<const JitSource> source, std::shared_ptr<Ar
   const Signature &signature = Source->signature();
   NumTensors = uint32_t(signature.tensors.size());
   NumScalars = uint32_t(signature.scalars.size());
+  HasRequirements = !signature.requirements.empty();
   BlockBytes = NumTensors * (sizeof(kiln_tensor) + maxFactWords * sizeof(uint64_t)) +
                NumScalars * sizeof(uint64_t);
   Params.assign(Source->parameters().begin(), Source->parameters().end());
@@ -131,6 +132,9 @@ KILN_INLINE Status Compiled::Impl::checkTensors(const Block &block) const {
   for (uint16_t output : Outputs)
     if (block.tensors[output].flags & KILN_TENSOR_READ_ONLY) [[unlikely]]
       return readOnlyOutput(Source->signature(), output, block.tensors[output]);
+  if (HasRequirements)
+    return Source->signature().checkRequirements(
+        kiln_args{block.tensors, block.scalars, NumTensors, NumScalars});
   return Status::ok();
 }
 

@@ -106,6 +106,7 @@ struct Compiled::Impl {
   bool Check;
   Status Environment; ///< What fails every call.
   uint32_t NumTensors, NumScalars;
+  bool HasRequirements;
   size_t BlockBytes;
   std::vector<ParamRef> Params;
   std::vector<uint16_t> TensorPositions, ScalarPositions; ///< Among the parameters.

@@ -152,6 +152,23 @@ TensorRef reshape(const TensorRef &tensor, std::vector<Index> extents, Where whe
                                               values, tracer->builder.getDenseI64ArrayAttr(shape)));
 }
 
+void require(Cond condition, const std::string &message, Where where) {
+  ProgramImpl *tracer = ProgramImpl::current("require", where);
+  if (!tracer)
+    return;
+  if (tracer->isIn({ir::FuncKind::Role}))
+    return tracer->error(where, "require belongs to the group, of which this role is a part, or to "
+                                "whatever launches it");
+  if (Value value = tracer->use(condition.value(), "condition", where))
+    ir::RequireOp::create(tracer->builder, tracer->loc(where), value, message);
+}
+
+void require(bool condition, const std::string &message, Where where) {
+  ProgramImpl *tracer = ProgramImpl::current("require", where);
+  if (tracer && !condition)
+    tracer->error(where, "required, and does not hold: " + message);
+}
+
 void dump(const TensorRef &tensor, Where where) {
   ProgramImpl *tracer = ProgramImpl::current("dump", where);
   if (Value value = tracer ? tracer->use(tensor.value(), "tensor", where) : Value())

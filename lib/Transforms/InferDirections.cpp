@@ -69,28 +69,36 @@ struct InferDirections : impl::KilnInferDirectionsBase<InferDirections> {
     return known[func] = std::move(accesses);
   }
 
-  /// A declared direction promises exactly what the body does.
+  /// What is declared may not fall short of what the body does. It may promise more reads than
+  /// there are: what is written in part keeps the caller's values elsewhere, and is inout. An
+  /// orchestration may read what it declares out, for it may have written it before; a kernel's
+  /// direction is what tasks are ordered by, so there it is what one task does to memory.
   LogicalResult check(ir::FuncOp func, unsigned index, const Access &access) {
-    std::optional<ir::Direction> declared = func.getArgDirection(index);
-    ir::Direction found = access.direction();
-    if (!declared || *declared == found)
+    ir::Direction declared = *func.getArgDirection(index);
+    bool declaredReads =
+        declared != ir::Direction::Out || func.getKind() == ir::FuncKind::Orchestration;
+    bool declaredWrites = declared != ir::Direction::In;
+    bool hidesRead = access.read && !declaredReads;
+    if (!hidesRead && declaredWrites == (access.write != nullptr))
       return success();
     InFlightDiagnostic diag = func.emitOpError("parameter '")
                               << func.getArgName(index) << "' is declared "
-                              << ir::stringifyDirection(*declared);
-    if (access.read || access.write)
-      diag << " but the body makes it " << ir::stringifyDirection(found);
-    bool declaredReads = *declared != ir::Direction::Out,
-         declaredWrites = *declared != ir::Direction::In;
-    if (access.read && !declaredReads)
+                              << ir::stringifyDirection(declared);
+    if (!access.write)
+      return diag << "; nothing writes it";
+    diag << " but the body makes it " << ir::stringifyDirection(access.direction());
+    if (hidesRead)
       diag.attachNote(access.read->getLoc()) << "it is read here";
-    if (access.write && !declaredWrites)
+    if (!declaredWrites)
       diag.attachNote(access.write->getLoc()) << "it is written here";
-    if (declaredReads && !access.read)
-      diag << "; nothing reads it";
-    if (declaredWrites && !access.write)
-      diag << "; nothing writes it";
     return diag;
+  }
+
+  /// Gives a parameter that declares no direction the one that the body makes of it.
+  static void infer(ir::FuncOp func, unsigned index, const Access &access) {
+    func.setArgDirection(index, access.direction());
+    if (access.direction() == ir::Direction::InOut)
+      func.setArgAttr(index, ir::kInferredAttr, UnitAttr::get(func.getContext()));
   }
 
   void runOnOperation() override {
@@ -101,9 +109,10 @@ struct InferDirections : impl::KilnInferDirectionsBase<InferDirections> {
           continue;
         if (ir::isInternal(func, index)) // the pass that added it has said
           continue;
-        if (failed(check(func, index, access)))
+        if (!func.isArgDirectionDeclared(index))
+          infer(func, index, access);
+        else if (failed(check(func, index, access)))
           return signalPassFailure();
-        func.setArgDirection(index, access.direction());
       }
   }
 };

@@ -2,6 +2,8 @@
 
 #include "PartitionLanes.h"
 
+#include "kiln/Dialect/Kiln/Contracts.h"
+
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -369,8 +371,9 @@ void emitGroup(ir::FuncOp kernel, ir::FuncOp body, const PartitionPlan &plan) {
     group.setLanes(plan.lanes().lanes);
   symbols.erase(kernel);
   symbols.insert(group);
+  ir::copyRequirements(body, group);
 
-  builder.setInsertionPointToStart(&group.getBody().front());
+  builder.setInsertionPoint(group.getBody().front().getTerminator());
   SmallVector<tile::PipeOp> pipes;
   llvm::StringMap<unsigned> numbers;
   SmallVector<tile::PipeType> types = pipesOf(plan, module.getContext());

@@ -1,5 +1,6 @@
 #include "kiln/Transforms/Passes.h"
 
+#include "kiln/Analysis/IndexFacts.h"
 #include "kiln/Dialect/Kiln/LoopAttributes.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -252,7 +253,23 @@ struct PeelMasks : impl::TilePeelMasksBase<PeelMasks> {
     return hasPipeOp ? "it pushes or pops" : "";
   }
 
+  /// Removes masks that never cut anything off, by what the function requires of its arguments.
+  static void removeIdleMasks(ir::FuncOp func) {
+    IndexFacts facts(func);
+    SmallVector<Operation *> idle;
+    func.walk([&](Operation *op) {
+      std::optional<SmallVector<Condition>> conditions = conditionsOf(op);
+      if (conditions && llvm::all_of(*conditions, [&](const Condition &condition) {
+            return facts.isAtLeast(condition.value, condition.least);
+          }))
+        idle.push_back(op);
+    });
+    llvm::for_each(idle, unmask);
+  }
+
   void runOnOperation() override {
+    for (auto func : getOperation().getOps<ir::FuncOp>())
+      removeIdleMasks(func);
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) {
       if (!loop->hasAttr(ir::kPeeledAttr) && hasMask(loop))

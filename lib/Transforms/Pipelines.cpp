@@ -42,6 +42,7 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
   add(createKilnOutline());
   add(createKilnResultsToOutParams());
   add(createKilnInferDirections());
+  add(createKilnSpreadRequires());
   if (options.machine) {
     TilePeelMasksOptions peeling;
     peeling.report = options.report;

@@ -88,6 +88,10 @@ struct ResultsToOutParams : impl::KilnResultsToOutParamsBase<ResultsToOutParams>
       attributes.set(ir::kArgNameAttr,
                      alloc.getName() ? alloc.getNameAttr()
                                      : builder.getStringAttr("result" + std::to_string(number)));
+      // What a kernel makes of it is inferred; an orchestration promises to write what it returns.
+      if (func.getKind() == ir::FuncKind::Orchestration)
+        attributes.set(ir::kArgDirectionAttr,
+                       ir::DirectionAttr::get(func.getContext(), ir::Direction::Out));
       if (failed(func.insertArgument(func.getNumArguments(), alloc.getType(),
                                      attributes.getDictionary(func.getContext()), alloc.getLoc())))
         return failure();

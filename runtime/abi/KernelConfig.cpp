@@ -51,6 +51,10 @@ static Status verifySignature(const std::string &who, const std::optional<Signat
   for (const ScalarParam &scalar : signature->scalars)
     if (Status bad = verifyText(who + ", a scalar's name", scalar.name); !bad.isOk())
       return bad;
+  for (const Requirement &requirement : signature->requirements)
+    for (const std::string &text : {requirement.str(*signature), requirement.message})
+      if (Status bad = verifyText(who + ", a requirement", text); !bad.isOk())
+        return bad;
   return Status::ok();
 }
 
@@ -115,6 +119,9 @@ static void addSignature(Json &object, const Signature &signature) {
   object["scalars"] = Json::array();
   for (const ScalarParam &scalar : signature.scalars)
     object["scalars"].push_back({{"name", scalar.name}, {"type", toString(scalar.type)}});
+  for (const Requirement &requirement : signature.requirements)
+    object["requires"].push_back(
+        {{"condition", requirement.str(signature)}, {"message", requirement.message}});
 }
 
 /// The contents, once, for both renderings: this is what keeps them equal.

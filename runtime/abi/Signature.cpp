@@ -161,7 +161,47 @@ Status Signature::verify() const {
     if (!isValidDType(static_cast<int64_t>(scalars[i].type)))
       return invalid(who + ", argument '" + scalars[i].name + "': not a scalar type");
   }
+  for (const Requirement &requirement : requirements)
+    if (Status bad = requirement.verify(*this); !bad.isOk())
+      return bad.withPrefix(who);
   return Status::ok();
+}
+
+namespace {
+
+struct TensorsAndScalars final : ArgumentValues {
+  TensorsAndScalars(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars)
+      : Tensors(tensors), Scalars(scalars) {}
+  int64_t extent(size_t tensor, size_t axis) const override {
+    return Tensors[tensor].extent(static_cast<int>(axis));
+  }
+  int64_t scalar(size_t index) const override { return Scalars[index].asInt(); }
+
+private:
+  std::span<const Tensor> Tensors;
+  std::span<const ScalarBits> Scalars;
+};
+
+struct AbiValues final : ArgumentValues {
+  explicit AbiValues(const kiln_args &args) : Args(args) {}
+  int64_t extent(size_t tensor, size_t axis) const override {
+    return Args.tensors[tensor].extents[axis];
+  }
+  int64_t scalar(size_t index) const override { return static_cast<int64_t>(Args.scalars[index]); }
+
+private:
+  const kiln_args &Args;
+};
+
+} // namespace
+
+Status Signature::checkRequirements(std::span<const Tensor> givenTensors,
+                                    std::span<const ScalarBits> givenScalars) const {
+  return checkRequirements(TensorsAndScalars(givenTensors, givenScalars));
+}
+
+Status Signature::checkRequirements(const kiln_args &args) const {
+  return checkRequirements(AbiValues(args));
 }
 
 std::string Signature::argName(size_t index) const {
@@ -239,7 +279,7 @@ Status Signature::verifyArguments(std::span<const Tensor> givenTensors,
     if (!sameScalarType(scalars[i].type, givenScalars[i].type))
       return invalid(who + ", argument '" + scalars[i].name + "': expected scalar type " +
                      toString(scalars[i].type) + ", got " + toString(givenScalars[i].type));
-  return Status::ok();
+  return checkRequirements(givenTensors, givenScalars);
 }
 
 Status KernelRegistry::verify(const Signature &expected) const {

@@ -100,6 +100,8 @@ Expected<Arguments> makeArguments(const Request &request, const Signature &signa
       return scalar.status();
     args.scalars.push_back(*scalar);
   }
+  if (Status bad = signature.checkRequirements(args.tensors, args.scalars); !bad.isOk())
+    return bad;
   return args;
 }
 

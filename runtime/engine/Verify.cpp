@@ -204,6 +204,27 @@ static Status verifyArguments(const Task &task, const KernelRecord *kernel) {
   return Status::ok();
 }
 
+namespace {
+
+struct TaskValues final : ArgumentValues {
+  explicit TaskValues(const Task &task) : Given(task) {}
+  int64_t extent(size_t tensor, size_t axis) const override {
+    return Given.tensors()[tensor].tensor.extent(static_cast<int>(axis));
+  }
+  int64_t scalar(size_t index) const override { return Given.scalars()[index].asInt(); }
+
+private:
+  const Task &Given;
+};
+
+} // namespace
+
+/// What the kernel requires of arguments that have the right types.
+static Status checkRequirements(const Task &task, const KernelRecord *kernel) {
+  return kernel && kernel->signature ? kernel->signature->checkRequirements(TaskValues(task))
+                                     : Status::ok();
+}
+
 static Status verifyPredicate(const Predicate &predicate) {
   if (Expected<void *> element = predicate.tensor.elementAddress(predicate.indices); !element)
     return element.status().withPrefix("predicate");
@@ -212,6 +233,8 @@ static Status verifyPredicate(const Predicate &predicate) {
 
 static Status verifyParts(const Task &task, const KernelRecord *kernel) {
   if (Status bad = verifyArguments(task, kernel); !bad.isOk())
+    return bad;
+  if (Status bad = checkRequirements(task, kernel); !bad.isOk())
     return bad;
   if (Status bad = verifyGrid(task.gridDims()); !bad.isOk())
     return bad;
@@ -229,7 +252,8 @@ static bool isPlainlyGood(const Task &task, const KernelRecord &kernel) {
   std::span<const TaskTensor> tensors = task.tensors();
   if (!kernel.signature || !task.scalars().empty() || task.predicate() ||
       tensors.size() != kernel.signature->tensors.size() || !kernel.signature->scalars.empty() ||
-      task.gridDims().size() != 1 || task.gridDims()[0] != 1)
+      !kernel.signature->requirements.empty() || task.gridDims().size() != 1 ||
+      task.gridDims()[0] != 1)
     return false;
   const TensorParam *param = kernel.signature->tensors.data();
   int numStored = 0;

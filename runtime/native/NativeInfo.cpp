@@ -58,6 +58,16 @@ static Json boxJson(const BlockBox &box) {
   return axes;
 }
 
+/// `text` is for people; the parts are what is read back.
+static Json requirementJson(const Requirement &requirement, const Signature &signature) {
+  Json parts = Json::array();
+  for (const Requirement::Node &node : requirement.nodes)
+    parts.push_back({toString(node.op), node.bits, node.a, node.b});
+  return {{"text", requirement.str(signature)}, {"parts", parts},
+          {"message", requirement.message},     {"file", requirement.loc.file},
+          {"line", requirement.loc.line},       {"col", requirement.loc.col}};
+}
+
 static Json signatureJson(const Signature &signature) {
   Json tensors = Json::array(), scalars = Json::array();
   for (const TensorParam &tensor : signature.tensors) {
@@ -74,10 +84,13 @@ static Json signatureJson(const Signature &signature) {
   }
   for (const ScalarParam &scalar : signature.scalars)
     scalars.push_back({{"name", scalar.name}, {"type", toString(scalar.type)}});
-  return {{"name", signature.name},
-          {"core_type", signature.coreType},
-          {"tensors", tensors},
-          {"scalars", scalars}};
+  Json json{{"name", signature.name},
+            {"core_type", signature.coreType},
+            {"tensors", tensors},
+            {"scalars", scalars}};
+  for (const Requirement &requirement : signature.requirements)
+    json["requires"].push_back(requirementJson(requirement, signature));
+  return json;
 }
 
 static Json groupJson(const GroupSpec &group) {
@@ -214,9 +227,34 @@ std::optional<BlockBox> readBox(const Json &json, bool &good) {
   return box;
 }
 
+/// Parts that mean something or not: Signature::verify() decides.
+Requirement readRequirement(const Json &json, bool &good) {
+  Fields fields(json, good);
+  Requirement requirement;
+  for (const Json &part : fields.list("parts")) {
+    bool isPart = part.is_array() && part.size() == 4 && part[0].is_string() &&
+                  part[1].is_number_unsigned() && part[1].get<uint64_t>() <= 64 &&
+                  part[2].is_number_integer() && part[3].is_number_integer();
+    std::optional<Requirement::Op> op;
+    if (isPart)
+      op = parseRequirementOp(part[0].get_ref<const std::string &>());
+    if (!fields.check(op.has_value()))
+      break;
+    requirement.nodes.push_back(
+        {*op, part[1].get<uint8_t>(), part[2].get<int64_t>(), part[3].get<int64_t>()});
+  }
+  requirement.message = fields.text("message");
+  requirement.loc = {fields.text("file"), static_cast<int32_t>(fields.small("line")),
+                     static_cast<int32_t>(fields.small("col"))};
+  return requirement;
+}
+
 Signature readSignature(const Json &json, bool &good) {
   Fields fields(json, good);
   Signature signature{fields.text("name"), fields.text("core_type"), {}, {}};
+  if (fields.find("requires"))
+    for (const Json &item : fields.list("requires"))
+      signature.requirements.push_back(readRequirement(item, good));
   for (const Json &item : fields.list("tensors")) {
     Fields tensor(item, good);
     TensorParam param;

@@ -94,7 +94,7 @@ static Status verifyArguments(const Signature &signature, std::span<const Tensor
     if (scalars[i].type != signature.scalars[i].type)
       return wrong(tensors.size() + i,
                    std::string("is a number of type ") + toString(signature.scalars[i].type));
-  return Status::ok();
+  return signature.checkRequirements(tensors, scalars);
 }
 
 Status NativeProgram::runOn(Engine &engine, std::span<const Tensor> tensors,

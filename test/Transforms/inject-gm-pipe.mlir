@@ -8,7 +8,7 @@
 
 // Two slots of 64x64xf32 each way; the default slots become explicit. A token has no bytes.
 // CHECK-LABEL: kiln.func @g(
-// CHECK-SAME: %out: !kiln.tensor<64x64xf32> inout, %s: index, %__gm_pipe: !kiln.tensor<?x66048xi8> inout {kiln.internal}) group lanes(2)
+// CHECK-SAME: %out: !kiln.tensor<64x64xf32> inout {kiln.inferred}, %s: index, %__gm_pipe: !kiln.tensor<?x66048xi8> inout {kiln.internal}) group lanes(2)
 // CHECK: tile.pipe slots(2) {kiln.ring = array<i64: 16384, 0>} : !tile.pipe<aiv -> aic, 64x64xf32, up_down>
 // CHECK: tile.pipe slots(1) {kiln.ring = array<i64: 33280, 32768, 49152, 65536>} : !tile.pipe<aic -> aiv, (64x64xf32, 64x64xf32, 64x2xbf16), up_down>
 // CHECK: tile.pipe slots(2) : !tile.pipe<aic -> aiv, token>

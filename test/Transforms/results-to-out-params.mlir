@@ -4,7 +4,7 @@
 // A result that is a parameter disappears; one that is an alloc becomes an appended parameter, in result order, and
 // the caller allocates it with sizes computed from the arguments.
 
-// CHECK-LABEL: kiln.func @make(%x: !kiln.tensor<?x8xf32>, %y: !kiln.tensor<?x8xf32>, %half: !kiln.tensor<?x8xf32>, %fixed: !kiln.tensor<4xi32>) orchestration {
+// CHECK-LABEL: kiln.func @make(%x: !kiln.tensor<?x8xf32>, %y: !kiln.tensor<?x8xf32>, %half: !kiln.tensor<?x8xf32> out, %fixed: !kiln.tensor<4xi32> out) orchestration {
 // CHECK-NOT:     kiln.alloc
 // CHECK-NOT:     kiln.return
 kiln.func @make(%x: !kiln.tensor<?x8xf32>, %y: !kiln.tensor<?x8xf32>) -> (!kiln.tensor<?x8xf32>, !kiln.tensor<?x8xf32>, !kiln.tensor<4xi32>) orchestration {

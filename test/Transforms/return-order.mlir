@@ -42,7 +42,7 @@ kiln.func @auxiliary(%a: !kiln.tensor<8x8xf32>) -> !kiln.tensor<8x8xf32> orchest
 }
 
 // A wrapper's directions are those of all it runs: %x is read by one call and written by another, whichever comes first.
-// CHECK-LABEL: kiln.func @main(%x: !kiln.tensor<8x8xf32> inout, %y: !kiln.tensor<8x8xf32> inout, %z: !kiln.tensor<8x8xf32> inout) orchestration
+// CHECK-LABEL: kiln.func @main(%x: !kiln.tensor<8x8xf32> inout {kiln.inferred}, %y: !kiln.tensor<8x8xf32> inout {kiln.inferred}, %z: !kiln.tensor<8x8xf32> inout {kiln.inferred}) orchestration
 // CHECK-NEXT: kiln.call @swapped(%x, %y)
 // CHECK-NEXT: kiln.submit @copy(%y, %z)
 // CHECK: %[[SECOND:.*]] = kiln.alloc()

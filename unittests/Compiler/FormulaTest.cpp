@@ -149,4 +149,23 @@ TEST_F(Formula, IntegersAreExact) {
                   "[0, 0] is 1, expected 1152921504606846977"));
 }
 
+/// A row of y becomes twice x; y keeps the rest, as a cache would.
+Program oneRow(const Config &) {
+  Program p("one_row");
+  p.orchestration("main", {"x", "y", "r"}, [&](In<f32> x, InOut<f32> y, Index r) {
+    spmd("update", {1}, {}, [&](Index) { store(load(x, {0, 0}, {1, 64}) * 2, y, {r, 0}); });
+  });
+  return p;
+}
+
+TEST_F(Formula, InOutKeepsWhatIsNotWritten) {
+  Example example{.args = {{"x", "1x64"}, {"y", "10x64"}, {"r", "3"}},
+                  .formula = "y[r] = x[0] * 2"};
+  for (const char *platform : {"cpu", "a2a3sim", "a5sim", "torch"}) {
+    Ran ran = run(oneRow, example, {"-p", platform});
+    EXPECT_EQ(ran.code, 0) << platform << ": " << ran.err << ran.out;
+    EXPECT_TRUE(has(ran.out, "PASS")) << platform << ": " << ran.out;
+  }
+}
+
 } // namespace

@@ -456,4 +456,69 @@ TEST(LanguageErrors, test_error_loops_nested_too_deeply) {
   EXPECT_NE(deep.errors()[0].message().find("nested more than 256 deep here"), std::string::npos);
 }
 
+TEST(LanguageErrors, test_error_require_depends_on_the_block) {
+  uint32_t line = 0;
+  Program p = kernel([&](In<f32> a, Out<f32>) {
+    line = __LINE__ + 1;
+    require(blockIdx(0) < a.dim(0), "blocks are few");
+  });
+  expectError(p, line, "depends on which block or lane runs");
+}
+
+TEST(LanguageErrors, test_error_require_in_a_loop) {
+  uint32_t line = 0;
+  Program p = kernel([&](In<f32> a, Out<f32>) {
+    loop(0, 4, 1, [&](Index) {
+      line = __LINE__ + 1;
+      require(a.dim(0) > 0, "there is a row");
+    });
+  });
+  expectError(p, line, "it stands in the outermost block of an orchestration, kernel or group");
+}
+
+TEST(LanguageErrors, test_error_require_depends_on_memory) {
+  uint32_t line = 0;
+  Program p("test");
+  p.orchestration("main", {"n"}, [&](In<i32, 1> n) {
+    Index first = toIndex(get<i32>(n, {0}));
+    line = __LINE__ + 1;
+    require(first > 0, "the first is positive");
+  });
+  expectError(p, line, "depends on what memory holds");
+}
+
+TEST(LanguageErrors, test_error_require_in_a_role) {
+  uint32_t line = 0;
+  Program p("test");
+  p.group("g", {}, {"n"}, [&](Index n) {
+    role("one", aiv, [&] {
+      line = __LINE__ + 1;
+      require(n > 0, "n is positive");
+    });
+  });
+  expectError(p, line, "require belongs to the group, of which this role is a part");
+}
+
+TEST(LanguageErrors, test_error_require_of_what_is_known_now) {
+  uint32_t line = 0;
+  int64_t tile = 48;
+  Program p = kernel([&](In<f32>, Out<f32>) {
+    require(tile % 16 == 0, "tiles are multiples of 16");
+    line = __LINE__ + 1;
+    require(tile % 32 == 0, "tiles are multiples of 32");
+  });
+  expectError(p, line, "required, and does not hold: tiles are multiples of 32");
+}
+
+TEST(LanguageErrors, test_error_require_same_shape_of_other_ranks) {
+  uint32_t line = 0;
+  Program p("test");
+  p.orchestration("main", {"x", "y"}, [&](In<f32> x, In<f32, 1> y) {
+    line = __LINE__ + 1;
+    require_same_shape(x, slice(y, {0}, {4}), "x and y have one shape");
+  });
+  ASSERT_FALSE(p.errors().empty());
+  EXPECT_EQ(p.errors()[0].location().line, int32_t(line));
+}
+
 } // namespace

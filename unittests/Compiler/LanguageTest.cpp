@@ -230,4 +230,29 @@ TEST(Language, test_pipes_carry_several_tiles_and_tokens) {
   expectText(p, {"(8x8xf32, 8x1xi32)", "token"});
 }
 
+TEST(Language, test_require_in_orchestrations_kernels_and_groups) {
+  Program p("test");
+  Kernel k = p.kernel("k", {"x", "y"}, [](In<f32> x, Out<f32> y) {
+    require_same_shape(x, y, "x and y have one shape");
+    store(load(x, {0, 0}, {8, 8}), y, {0, 0});
+  });
+  Kernel g = p.group("g", {}, {{"x", {dyn, 8}}, "n"}, [](In<f32> x, Index n) {
+    require(n % 4 == 0 && n <= x.dim(0), "n rows come in fours");
+    role("reads", aiv, [&] { load(x, {0, 0}, {8, 8}); });
+  });
+  p.orchestration("main", {{"x", {dyn, 8}}, {"y", {dyn, 8}}, "s"},
+                  [&](In<f32> x, Out<f32> y, Scalar<i32> s) {
+                    require(x.dim(0) % 64 == 0 || !(s > 3), "rows come in tiles of 64");
+                    submit(k, {x, y});
+                    submit(g, {x, x.dim(0)});
+                    spmd("fill", {1}, {}, [&](Index) {
+                      require(y.dim(0) >= 3, "there are three rows");
+                      store(zeros<f32>(3, 8), y, {0, 0});
+                    });
+                  });
+  expectText(p, {"arith.remsi", "arith.ori", R"("rows come in tiles of 64")",
+                 R"("x and y have one shape")", R"("n rows come in fours")",
+                 R"("there are three rows")"});
+}
+
 } // namespace

@@ -61,6 +61,8 @@ private:
   Grid makeGrid();
   RandomTensor addParameter(DType type, const std::vector<int64_t> &extents, Fill fill,
                             Accuracy accuracy);
+  /// Requires an extent of a parameter to be a multiple of what divides it.
+  void requireMultiple(const RandomTensor &parameter);
   /// A tensor of the orchestration that may be read, or a view of it.
   RandomTensor readable();
   RandomTensor viewOf(const RandomTensor &tensor);
@@ -113,8 +115,24 @@ void Generator::addInputs() {
     Fill fill = hasSpecial && Pick.oneIn(2) ? Fill::Special : Fill::Uniform;
     Readable.push_back(
         addParameter(Pick.from(types), extents, fill, {fill == Fill::Uniform ? 2 : kInfinity, 0}));
+    if (Pick.oneIn(2))
+      requireMultiple(Readable.back());
   }
   Main.addScalar(Main.constant(DType::Index, "1"), DType::Index);
+}
+
+void Generator::requireMultiple(const RandomTensor &parameter) {
+  int64_t axis = Pick.below(int64_t(parameter.extents.size()));
+  std::vector<int64_t> divisors;
+  for (int64_t divisor = 1; divisor <= parameter.extents[axis]; ++divisor)
+    if (parameter.extents[axis] % divisor == 0)
+      divisors.push_back(divisor);
+  std::string extent = Main.define("kiln.dim " + parameter.name + ", " + std::to_string(axis));
+  std::string divisor = Main.constant(DType::Index, std::to_string(Pick.from(divisors)));
+  std::string rest = Main.define("arith.remsi " + extent + ", " + divisor + " : index");
+  std::string none = Main.constant(DType::Index, "0");
+  std::string holds = Main.define("arith.cmpi eq, " + rest + ", " + none + " : index");
+  Main.line("kiln.require " + holds + ", \"" + parameter.name + " comes in whole parts\"");
 }
 
 RandomTensor Generator::readable() {

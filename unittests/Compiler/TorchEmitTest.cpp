@@ -385,6 +385,8 @@ kiln.func @all(%x: !kiln.tensor<?x8xf32> inout, %f: !kiln.tensor<4xi32> in) orch
   %reshape = kiln.reshape %alloc[8, %n] : !kiln.tensor<8x?xf32>
   kiln.scope { %get = kiln.get %f[0] : i32 }
   kiln.dump %x
+  %holds = arith.cmpi sge, %n, %n : index
+  kiln.require %holds, "an extent is itself"
   %key = arith.constant 1 : i64
   %t = kiln.submit @every(%alloc, %f, %n, %key) grid(%n, 2) sync_start predicate(%f[0] > 1)
   %d = kiln.submit deps(%t)

@@ -271,4 +271,74 @@ TEST(JitProgram, test_from_c) {
   kiln_jit_destroy(jit);
 }
 
+/// y = 2 * x, in whole tiles.
+Program wholeTilesProgram() {
+  Program p("whole_tiles");
+  p.orchestration("main", {"x", "y", "n"}, [&](In<f32> x, Out<f32> y, Index n) {
+    require(x.dim(0) % 8 == 0 && x.dim(1) % 16 == 0, "x comes in tiles of 8x16");
+    require_same_shape(x, y, "y has the shape of x");
+    require(n >= 3, "n is at least 3");
+    spmd("twice", {x.dim(0) / 8, x.dim(1) / 16}, {}, [&](Index bi, Index bj) {
+      store(load(x, {bi * 8, bj * 16}, {8, 16}) * 2, y, {bi * 8, bj * 16});
+    });
+  });
+  return p;
+}
+
+TEST(JitProgram, test_every_call_satisfies_what_is_required) {
+  TestJit test;
+  Program program = wholeTilesProgram();
+  Compiled twice = take(test.jit.compile(program));
+  auto call = [&](int64_t rows, int64_t cols, int n) {
+    Tensor x = randomTensor({rows, cols}, 7), y = take(Tensor::empty(DType::F32, {rows, cols}));
+    Status done = twice(x, y, n);
+    for (int64_t i = 0; done.isOk() && i < x.numElements(); ++i)
+      EXPECT_EQ(y.dataAs<float>()[i], 2 * x.dataAs<float>()[i]);
+    return done;
+  };
+  // Before anything is compiled.
+  expectError(call(8, 17, 3), StatusCode::InvalidArgument,
+              {"'main' requires x.dim(0) % 8 == 0 && x.dim(1) % 16 == 0",
+               "x.dim(0) is 8 and x.dim(1) is 17", "x comes in tiles of 8x16"});
+  EXPECT_EQ(test.jit.counters().compiles, 0u);
+  EXPECT_OK(call(8, 32, 3));
+  EXPECT_OK(call(0, 16, 3));
+  EXPECT_OK(call(64, 48, 4));
+  expectError(call(12, 16, 3), StatusCode::InvalidArgument, {"x.dim(0) is 12"});
+  Status bad = call(8, 16, 2);
+  expectError(bad, StatusCode::InvalidArgument, {"n >= 3", "n is 2", "n is at least 3"});
+  EXPECT_NE(bad.location().file.find("ProgramTest.cpp"), std::string::npos);
+  EXPECT_EQ(test.jit.counters().compiles, 1u);
+  // Extents that are facts of the call are no other matter.
+  Tensor x = randomTensor({9, 16}, 1), y = take(Tensor::empty(DType::F32, {9, 16}));
+  expectError(twice(TensorAdaptor(x).mark_static(), y, 3), StatusCode::InvalidArgument,
+              {"x.dim(0) is 9"});
+}
+
+TEST(JitProgram, test_requirements_from_c) {
+  const char text[] = R"(
+    kiln.func @fill(%x: !kiln.tensor<?x8xf32>, %n: i32) incore {
+      %c3 = arith.constant 3 : i32
+      %b = arith.cmpi sge, %n, %c3 : i32
+      kiln.require %b, "n is at least 3"
+      %z = arith.constant 1.0 : f32
+      %t = tile.full %z : !tile.tile<4x8xf32>
+      tile.store %t, %x[0, 0]
+    })";
+  TempDir dir;
+  setenv("KILN_CACHE_DIR", dir.str().c_str(), 1);
+  kiln_jit *jit = kiln_jit_create();
+  unsetenv("KILN_CACHE_DIR");
+  kiln_compiled *fill = kiln_jit_compile(jit, text, sizeof text - 1, "cpu", nullptr);
+  ASSERT_NE(fill, nullptr) << kiln_jit_error();
+  Tensor x = take(Tensor::empty(DType::F32, {4, 8}));
+  kiln_call_arg good[] = {CallArg(x), CallArg(3)}, bad[] = {CallArg(x), CallArg(-1)};
+  EXPECT_EQ(kiln_compiled_call(fill, good, 2), 0) << kiln_jit_error();
+  EXPECT_NE(kiln_compiled_call(fill, bad, 2), 0);
+  EXPECT_TRUE(contains(kiln_jit_error(), "'fill' requires n >= 3, but n is -1: n is at least 3"))
+      << kiln_jit_error();
+  kiln_compiled_destroy(fill);
+  kiln_jit_destroy(jit);
+}
+
 } // namespace

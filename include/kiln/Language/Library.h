@@ -10,9 +10,26 @@
 #include "kiln/Language/Ops.h"
 
 #include <cmath>
+#include <optional>
 #include <tuple>
 
 namespace kiln {
+
+/// Requires two tensors to have equal extents.
+inline void require_same_shape(const TensorRef &a, const TensorRef &b, const std::string &message,
+                               Where where = Where::current()) {
+  require(a.rank() == b.rank(), message, where);
+  std::optional<Cond> same;
+  for (int axis = 0; axis < a.rank() && axis < b.rank(); ++axis) {
+    Index one = a.dim(axis, where), other = b.dim(axis, where);
+    if (one.isConstant() && other.isConstant() && one.constant() == other.constant())
+      continue;
+    Cond equal = IndexOperand(one, where) == other;
+    same = same ? CondOperand(*same, where) && equal : equal;
+  }
+  if (same)
+    require(*same, message, where);
+}
 
 /// x * sigmoid(x)
 inline Tile silu(const Tile &x, Where where = Where::current()) {

@@ -191,6 +191,12 @@ TensorRef transpose(const TensorRef &tensor, std::vector<int64_t> permutation,
 /// A contiguous tensor in another shape, by reference.
 TensorRef reshape(const TensorRef &tensor, std::vector<Index> extents,
                   Where where = Where::current());
+/// What must hold of the arguments whenever this orchestration, kernel or group is called or
+/// launched, in extents and integers: `require(x.dim(1) % 64 == 0, "columns come in tiles of 64")`.
+void require(Cond condition, const std::string &message, Where where = Where::current());
+/// The same of what is known while the program is made, such as the size of a tile.
+void require(bool condition, const std::string &message, Where where = Where::current());
+
 /// Marks a tensor for the argument dump (levels 1 and 3).
 void dump(const TensorRef &tensor, Where where = Where::current());
 

@@ -64,8 +64,22 @@ def KilnInferDirections : Pass<"kiln-infer-directions", "::mlir::ModuleOp"> {
   let description = [{
     Two facts per tensor parameter, reads and writes, joined by OR through views, calls, launches and atomics;
     callees first. in = reads only, out = writes only, inout = both. A tensor that is neither read nor written
-    is in. A declared direction that disagrees is an error. A wrapper's directions are those of everything it
-    runs.
+    is in. A wrapper's directions are those of everything it runs. What was inferred to be inout is marked
+    `kiln.inferred`: nobody says that the caller's values are meant.
+
+    A declared direction stays, and is an error where it falls short of what the body does: a store into `in`,
+    nothing that stores into `out` or `inout`, a read of an `out` in anything but an orchestration, which may have
+    written it before. `inout` of what is only written is right: the caller keeps the rest.
+  }];
+}
+
+def KilnSpreadRequires : Pass<"kiln-spread-requires", "::mlir::ModuleOp"> {
+  let summary = "let requirements be known to all whom they concern";
+  let description = [{
+    A requirement of a kernel, group or orchestration that its caller launches or calls in any case becomes one of the
+    caller, if it is about what the caller is given: so it is checked before anything runs. Then a requirement of a
+    caller becomes one of what it launches or calls, if every launch passes on what it is about: so code and proofs of
+    the kernel can rely on it. Requirements move to the front of their functions.
   }];
 }
 
@@ -76,7 +90,8 @@ def TilePeelMasks : Pass<"tile-peel-masks", "::mlir::ModuleOp"> {
     which none of them cuts off anything, without them, and the rest as it was. That is known before the loop where
     what is left, or the offset of the diagonal, is something that does not change in the loop less its index, or less
     a multiple of it. Both the ragged end and the causal diagonal are of this form. Where the edge lies is computed at
-    run time; either part may be empty.
+    run time; either part may be empty. Masks that cut off nothing because the function requires its extents to be
+    multiples of a tile disappear, in loops of all kinds.
 
     Loops with pipe operations stay whole: the other role would have one loop where this one has two. So run it before
     kernels are split over roles.

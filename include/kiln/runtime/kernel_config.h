@@ -6,7 +6,8 @@
 // Contents: each kernel has func_id, name, source, core_type; `signature`, the direction of each
 //   *tensor* in task order; for each of them `const`, whether nothing in the program writes it, and
 //   `boxes`, what a block touches of it (BlockBox::str(), or null); `scalars`, a list of {name,
-//   type}. A kernel without a signature has none of these keys. The .py needs nothing but Python 3:
+//   type}; `requires`, if there are any, a list of {condition, message}, in words. A kernel without
+//   a signature has none of these keys. The .py needs nothing but Python 3:
 //   it imports ArgDirection from simpler.task_interface where that exists, else defines it; it
 //   mentions ArgDirection only when some kernel has a signature (the orchestration's own signature
 //   is then given too, and left out of both files otherwise).

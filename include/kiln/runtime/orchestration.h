@@ -111,6 +111,13 @@ public:
       return static_cast<T>(value.asInt());
   }
 
+  /// Ends the orchestration unless its arguments are as it requires.
+  void require(bool holds, const char *message, const SourceLoc &loc) const {
+    if (!holds)
+      throw Failure{
+          Status(StatusCode::InvalidArgument, std::string("does not hold: ") + message, loc)};
+  }
+
   /// Every task launched from now on with a view of this memory has it dumped.
   void dump(const Tensor &tensor) { Marked.add(tensor); }
 

@@ -1,7 +1,8 @@
 //===- kiln/runtime/signature.h - what kernels take, and where they are --===//
 //
 // What: `Signature`: the tensors (with directions) and scalars a kernel takes, in the order a
-//   task carries them; `KernelRegistry`: kernels by name and by function id.
+//   task carries them, and what it requires of them; `KernelRegistry`: kernels by name and by
+//   function id.
 //
 // Ownership: the registry owns its records; the code a record points at (a loaded shared object,
 //   a JIT'ed function) and the `user` pointer must outlive the registry and the engines that use
@@ -17,6 +18,7 @@
 #include "kiln/abi.h"
 #include "kiln/runtime/dtype.h"
 #include "kiln/runtime/group.h"
+#include "kiln/runtime/requirement.h"
 #include "kiln/runtime/status.h"
 
 #include <array>
@@ -100,8 +102,11 @@ struct Signature {
   std::string coreType; // "aic", "aiv", "mix", "cpu", ...
   std::vector<TensorParam> tensors;
   std::vector<ScalarParam> scalars;
+  /// What must hold of the arguments of every call.
+  std::vector<Requirement> requirements = {};
 
-  /// Names present and unique, counts <= 255, ranks 1..5, element types legal, extents sane.
+  /// Names present and unique, counts <= 255, ranks 1..5, element types legal, extents sane, and
+  /// requirements about these arguments.
   Status verify() const;
   /// What BlockBox::str() says of a tensor; empty when there is no box.
   std::string boxOf(size_t tensor) const;
@@ -111,10 +116,21 @@ struct Signature {
   /// same number of tensors and scalars, element types, ranks and directions. Names may differ. The
   /// error names the kernel and the argument.
   Status verifySame(const Signature &actual) const;
-  /// Whether these are arguments for it, tensors and scalars apart; the error names the one that is
-  /// not.
+  /// Whether these are arguments for it, tensors and scalars apart, and satisfy what it requires;
+  /// the error names the one that is not.
   Status verifyArguments(std::span<const Tensor> tensors,
                          std::span<const ScalarBits> scalars) const;
+  /// Whether arguments of the right types satisfy all requirements; the error is that of the first
+  /// they do not satisfy.
+  Status checkRequirements(const ArgumentValues &values) const {
+    for (const Requirement &requirement : requirements)
+      if (Status bad = requirement.check(*this, values); !bad.isOk())
+        return bad;
+    return Status::ok();
+  }
+  Status checkRequirements(std::span<const Tensor> tensors,
+                           std::span<const ScalarBits> scalars) const;
+  Status checkRequirements(const kiln_args &args) const;
 };
 
 struct KernelRecord {

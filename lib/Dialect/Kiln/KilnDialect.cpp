@@ -44,6 +44,12 @@ LogicalResult KilnDialect::verifyRegionArgAttribute(Operation *op, unsigned, uns
              << arg << ": only a tensor has a direction, and it is in, out or inout";
     return success();
   }
+  if (attribute.getName() == kInferredAttr) {
+    auto func = dyn_cast<FuncOp>(op);
+    if (!func || !isa<UnitAttr>(attribute.getValue()) || !func.getArgDirection(arg))
+      return op->emitOpError("parameter ") << arg << ": only a direction can be " << kInferredAttr;
+    return success();
+  }
   if (attribute.getName() == kInternalAttr) {
     auto func = dyn_cast<FuncOp>(op);
     if (!func || func.getKind() != FuncKind::Group || !isa<UnitAttr>(attribute.getValue()) ||

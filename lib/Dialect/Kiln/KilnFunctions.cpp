@@ -1,5 +1,6 @@
 //===- KilnFunctions.cpp - kiln.func, kiln.call: syntax and rules ----------------===//
 #include "kiln/Dialect/Assembly.h"
+#include "kiln/Dialect/Kiln/Contracts.h"
 #include "kiln/Dialect/Kiln/Members.h"
 #include "kiln/Machine/Machine.h"
 
@@ -32,6 +33,10 @@ std::optional<Direction> FuncOp::getArgDirection(unsigned index) {
 
 void FuncOp::setArgDirection(unsigned index, Direction direction) {
   setArgAttr(index, kArgDirectionAttr, DirectionAttr::get(getContext(), direction));
+}
+
+bool FuncOp::isArgDirectionDeclared(unsigned index) {
+  return getArgDirection(index) && !getArgAttr(index, kInferredAttr);
 }
 
 int64_t FuncOp::getLanesOf(StringRef role) {
@@ -499,6 +504,21 @@ LogicalResult SubmitOp::verifySymbolUses(SymbolTableCollection &symbols) {
   return verifyArguments(*this, callee, getArgs());
 }
 
+/// That a function which is part of another when it runs requires nothing of its own: nobody would
+/// check it before.
+static LogicalResult verifyRequiresNothing(CallOp call, FuncOp callee, StringRef whole) {
+  for (RequireOp require : requirementsIn(callee)) {
+    InFlightDiagnostic diag =
+        call.emitOpError("calls @")
+        << callee.getSymName()
+        << ", which requires something of its arguments; it runs as a part of " << whole
+        << ", so write the requirement there";
+    diag.attachNote(require.getLoc()) << "required here";
+    return diag;
+  }
+  return success();
+}
+
 /// A group's member: pipe types agree with the lanes of the group.
 static LogicalResult verifyMember(CallOp call, FuncOp group, FuncOp member) {
   if (member.getKind() != FuncKind::Role)
@@ -512,6 +532,8 @@ static LogicalResult verifyMember(CallOp call, FuncOp group, FuncOp member) {
       return call.emitOpError("calls a second function of role ")
              << *member.getRole() << "; a group has one per role";
   }
+  if (failed(verifyRequiresNothing(call, member, "the group")))
+    return failure();
   int64_t most = findRole(*member.getRole())->maxLanes;
   int64_t lanes = most > 1 ? group.getNumLanes() : 1;
   if (lanes > most)
@@ -566,6 +588,8 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbols) {
            << callee.getSymName() << ", which is of kind " << stringifyFuncKind(callee.getKind())
            << "; here only " << stringifyFuncKind(expected)
            << " functions can be called (kernels and groups are launched with kiln.submit)";
+  if (isInKernel && failed(verifyRequiresNothing(*this, callee, "the kernel that is launched")))
+    return failure();
   if (auto incore = (*this)->getParentOfType<IncoreOp>())
     return verifySyncStart(*this, incore.getSyncStart(), callee);
   return success();

@@ -98,7 +98,7 @@ void FunctionEmitter::emitOp(Operation *op) {
     return emitFor(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return emitIf(branch);
-  if (isa<ir::ReturnOp, scf::YieldOp, ir::DumpOp, tile::PrefetchOp>(op))
+  if (isa<ir::ReturnOp, ir::RequireOp, scf::YieldOp, ir::DumpOp, tile::PrefetchOp>(op))
     return;
   if (!emitScalar(op) && !emitTile(op))
     unsupported(op, "the backend does not have this operation yet");

@@ -120,7 +120,7 @@ std::optional<Contraction> findContraction(ir::FuncOp kernel) {
   for (Operation &op : kernel.getBody().front()) {
     if ((c.loop = dyn_cast<scf::ForOp>(op)))
       break;
-    if (!isCheap(op))
+    if (!isCheap(op) && !isa<ir::RequireOp>(op))
       return std::nullopt;
   }
   if (!c.loop || !llvm::all_of(*c.loop.getBody(), onlyReads) || runsAsGroup(kernel))

@@ -119,6 +119,8 @@ void emitYield(KernelEmitter &e, scf::YieldOp op) {
 
 /// The runtime marked the parameter when it made the task.
 void emitDump(KernelEmitter &, ir::DumpOp) {}
+/// The launch was judged when it was made.
+void emitRequire(KernelEmitter &, ir::RequireOp) {}
 /// The end of a block; what follows the body returns.
 void emitReturn(KernelEmitter &, ir::ReturnOp) {}
 
@@ -144,6 +146,7 @@ void addControlOps(OpTable &table) {
   table.add<scf::ConditionOp, emitCondition>();
   table.add<scf::YieldOp, emitYield>();
   table.add<ir::DumpOp, emitDump>();
+  table.add<ir::RequireOp, emitRequire>();
   table.add<ir::ReturnOp, emitReturn>();
 }
 

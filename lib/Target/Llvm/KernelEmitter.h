@@ -18,6 +18,7 @@
 #include "TilePlan.h"
 #include "Traits.h"
 
+#include "kiln/Analysis/IndexFacts.h"
 #include "kiln/runtime/status.h"
 
 #include "llvm/IR/DIBuilder.h"
@@ -48,12 +49,19 @@ struct Cursor {
   bool flat = false;
 };
 
+/// What is known of a tile's place in its tensor before anything runs.
+struct Placement {
+  bool isNeverCut = false;   ///< It lies wholly inside, or the tensor is empty.
+  bool isNeverEmpty = false; ///< The tensor has elements.
+};
+
 /// The part of a tile that lies inside its tensor and its valid extents.
 struct Window {
   llvm::Value *top, *bottom, *left, *right;
   llvm::Value *origin; ///< Where element (0, 0) would be.
   llvm::Value *rowStride, *colStride;
   llvm::Value *isWhole;
+  bool isNeverCut; ///< What is not whole is empty.
   /// How many elements further on the next iteration of the loop around will read; null if there is
   /// none, or that is not plain to see.
   llvm::Value *ahead = nullptr;
@@ -118,7 +126,9 @@ public:
 
   /// Where a tile of this shape at these indices lies; fails the kernel where it misses its tensor.
   Window window(mlir::Operation *op, mlir::Value tensor, llvm::ArrayRef<llvm::Value *> indices,
-                llvm::ArrayRef<llvm::Value *> valid, int64_t rows, int64_t cols);
+                llvm::ArrayRef<llvm::Value *> valid, int64_t rows, int64_t cols,
+                Placement known = {});
+  const IndexFacts &facts() const { return Facts; }
   /// Fails the kernel at run time unless the condition holds.
   void check(llvm::Value *holds, mlir::Operation *op, const Message &message);
   /// The same for several conditions with one message, of which one may be false for sure.
@@ -182,6 +192,7 @@ private:
   void collectDeferred(mlir::Value tile, llvm::SmallVectorImpl<tile::LoadOp> &loads);
 
   const OpTable &Table;
+  IndexFacts Facts;
   TilePlan Plan;
   DebugInfo *Debug;
   llvm::Value *Args = nullptr, *Range = nullptr, *Context = nullptr, *Scratch = nullptr;

@@ -10,12 +10,30 @@ using namespace mlir;
 
 namespace kiln::cpu {
 
+namespace {
+
+/// The axes of a tensor that the rows and the columns of a tile run along; -1: none.
+struct TileAxes {
+  int row, col;
+  int64_t rows, cols;
+
+  TileAxes(int rank, int64_t rows, int64_t cols) : rows(rows), cols(cols) {
+    // A tensor of rank 1 is a row, unless the tile is a column.
+    col = rank == 1 && rows != 1 ? -1 : rank - 1;
+    row = col == -1 ? 0 : rank - 2;
+  }
+  int64_t covered(int axis) const { return axis == row ? rows : axis == col ? cols : 1; }
+};
+
+} // namespace
+
 Window KernelEmitter::window(Operation *op, Value name, ArrayRef<llvm::Value *> indices,
-                             ArrayRef<llvm::Value *> valid, int64_t rows, int64_t cols) {
+                             ArrayRef<llvm::Value *> valid, int64_t rows, int64_t cols,
+                             Placement known) {
   const TensorView &tensor = this->tensor(name);
   int rank = tensor.extents.size();
-  // A tensor of rank 1 is a row, unless the tile is a column.
-  int colAxis = rank == 1 && rows != 1 ? -1 : rank - 1, rowAxis = colAxis == -1 ? 0 : rank - 2;
+  TileAxes axes(rank, rows, cols);
+  int rowAxis = axes.row, colAxis = axes.col;
   llvm::Value *zero = b.index(0);
   auto clamp = [&](llvm::Value *extent, int64_t most) {
     return b.max(zero, b.min(extent, b.index(most)));
@@ -29,19 +47,22 @@ Window KernelEmitter::window(Operation *op, Value name, ArrayRef<llvm::Value *> 
   Values touches; // on each axis
   for (int axis = 0; axis < rank; ++axis) {
     llvm::Value *index = indices[axis], *extent = tensor.extents[axis];
-    int64_t covered = axis == rowAxis ? rows : axis == colAxis ? cols : 1;
+    int64_t covered = axes.covered(axis);
     llvm::Value *isOutside =
         b.CreateOr(b.CreateICmpSGE(index, extent), b.CreateICmpSLE(index, b.index(-covered)));
     llvm::Value *isNothing = b.CreateAnd(b.CreateICmpEQ(index, zero), b.CreateICmpEQ(extent, zero));
     touches.push_back(b.CreateOr(b.CreateNot(isOutside), b.CreateOr(isEmpty, isNothing)));
-    isEmpty = b.CreateOr(isEmpty, isOutside);
-    llvm::Value *from = b.max(b.CreateNeg(index), zero), *to = b.CreateSub(extent, index);
-    if (axis == rowAxis) {
-      w.top = from;
-      w.bottom = b.min(w.bottom, to);
-    } else if (axis == colAxis) {
-      w.left = from;
-      w.right = b.min(w.right, to);
+    if (!known.isNeverEmpty)
+      isEmpty = b.CreateOr(isEmpty, isOutside);
+    if (!known.isNeverCut) {
+      llvm::Value *from = b.max(b.CreateNeg(index), zero), *to = b.CreateSub(extent, index);
+      if (axis == rowAxis) {
+        w.top = from;
+        w.bottom = b.min(w.bottom, to);
+      } else if (axis == colAxis) {
+        w.left = from;
+        w.right = b.min(w.right, to);
+      }
     }
     offset = b.add(offset, b.mul(index, tensor.strides[axis]));
   }
@@ -52,18 +73,38 @@ Window KernelEmitter::window(Operation *op, Value name, ArrayRef<llvm::Value *> 
   w.right = b.CreateSelect(isEmpty, zero, w.right);
   w.isWhole = b.allOf({b.CreateICmpEQ(w.top, zero), b.CreateICmpEQ(w.bottom, b.index(rows)),
                        b.CreateICmpEQ(w.left, zero), b.CreateICmpEQ(w.right, b.index(cols))});
+  w.isNeverCut = known.isNeverCut;
   w.origin = b.offset(memoryType(b, tensor.type), tensor.data, offset);
   w.rowStride = rowAxis >= 0 ? tensor.strides[rowAxis] : zero;
   w.colStride = colAxis >= 0 ? tensor.strides[colAxis] : zero;
   return w;
 }
 
+/// A tile that starts at multiples of its size, in a tensor whose extents are such multiples, is
+/// never cut.
+template <typename Op> static Placement placementOf(const IndexFacts &facts, Op op, TileAxes axes) {
+  Placement known{true, true};
+  auto next = op.getIndices().begin();
+  for (auto [axis, index] : llvm::enumerate(op.getStaticIndices())) {
+    int64_t covered = axes.covered(axis);
+    int64_t divisor = ShapedType::isDynamic(index) ? facts.divisorOf(*next++) : index;
+    known.isNeverCut &=
+        divisor % covered == 0 && facts.divisorOfExtent(op.getTensor(), axis) % covered == 0;
+    known.isNeverEmpty &= facts.isNeverEmpty(op.getTensor(), axis, op);
+  }
+  return known;
+}
+
 template <typename Op> static Window windowFor(KernelEmitter &e, Op op, tile::TileType type) {
   Values valid;
+  Placement known;
   if (op.getStaticValid())
     valid = e.indices(*op.getStaticValid(), op.getValid());
+  else
+    known = placementOf(e.facts(), op,
+                        TileAxes(op.getStaticIndices().size(), type.getRows(), type.getCols()));
   return e.window(op, op.getTensor(), e.indices(op.getStaticIndices(), op.getIndices()), valid,
-                  type.getRows(), type.getCols());
+                  type.getRows(), type.getCols(), known);
 }
 
 /// How many elements of its tensor further on the same load will read in the next iteration of the
@@ -123,13 +164,17 @@ Lanes lanesOf(Builder &b, const Window &w, const Cursor &at, llvm::Type *memory)
   llvm::Value *along = at.down ? at.row : at.col, *across = at.down ? at.col : at.row;
   llvm::Value *begin = at.down ? w.top : w.left, *end = at.down ? w.bottom : w.right;
   llvm::Value *low = at.down ? w.left : w.top, *high = at.down ? w.right : w.bottom;
+  llvm::Value *offset = b.add(b.mul(at.row, w.rowStride), b.mul(at.col, w.colStride));
+  Lanes lanes{b.splat(at.width, w.isWhole), b.offset(memory, w.origin, offset),
+              at.down ? w.rowStride : w.colStride};
+  if (w.isNeverCut)
+    return lanes;
   llvm::Value *numbers = b.CreateAdd(b.splat(at.width, along), b.lanes(at.width));
   llvm::Value *isInside = b.CreateAnd(b.CreateICmpSGE(across, low), b.CreateICmpSLT(across, high));
   llvm::Value *mask = b.CreateAnd(b.CreateICmpSGE(numbers, b.splat(at.width, begin)),
                                   b.CreateICmpSLT(numbers, b.splat(at.width, end)));
-  llvm::Value *offset = b.add(b.mul(at.row, w.rowStride), b.mul(at.col, w.colStride));
-  return {b.CreateAnd(mask, b.splat(at.width, isInside)), b.offset(memory, w.origin, offset),
-          at.down ? w.rowStride : w.colStride};
+  lanes.mask = b.CreateAnd(mask, b.splat(at.width, isInside));
+  return lanes;
 }
 
 llvm::Value *addresses(Builder &b, const Lanes &lanes, unsigned width, llvm::Type *memory) {

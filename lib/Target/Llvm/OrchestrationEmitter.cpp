@@ -140,6 +140,11 @@ void dump(KernelEmitter &base, ir::DumpOp op) {
   e.callTable(offsetof(Functions, mark), e.b.getVoidTy(), {e.scalar(op.getTensor())});
 }
 
+/// The entry was judged before it began; what it calls is judged here.
+void require(KernelEmitter &e, ir::RequireOp op) {
+  e.check(e.scalar(op.getCondition()), op, "does not hold: " + op.getMessage().str());
+}
+
 void scope(KernelEmitter &base, ir::ScopeOp op) {
   OrchestrationEmitter &e = of(base);
   e.callTable(offsetof(Functions, begin_scope), e.b.getVoidTy(), {e.b.getInt32(op.getManual())});
@@ -258,6 +263,7 @@ const OpTable &orchestrationTable() {
     made.add<ir::DimOp, dim>();
     made.add<ir::GetOp, get>();
     made.add<ir::DumpOp, dump>();
+    made.add<ir::RequireOp, require>();
     made.add<ir::ScopeOp, scope>();
     made.add<ir::SubmitOp, submit>();
     return made;

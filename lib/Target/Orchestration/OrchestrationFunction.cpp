@@ -162,6 +162,11 @@ bool FunctionEmitter::emitLaunching(Operation *op) {
     emitScope(scope);
   } else if (auto dump = dyn_cast<ir::DumpOp>(op)) {
     line("rt.dump(" + text(dump.getTensor()) + ");");
+  } else if (auto require = dyn_cast<ir::RequireOp>(op)) {
+    SourceLoc at = sourceLocOf(op->getLoc());
+    line("rt.require(" + text(require.getCondition()) + ", " + quoted(require.getMessage()) +
+         ", {" + quoted(at.file) + ", " + std::to_string(at.line) + ", " + std::to_string(at.col) +
+         "});");
   } else if (auto alloc = dyn_cast<ir::AllocOp>(op)) {
     ir::TensorType type = alloc.getResult().getType();
     std::string name = Names.unique(alloc.getName().value_or("tensor"));

@@ -28,7 +28,11 @@ static Json describe(const Signature &signature) {
   }
   for (const ScalarParam &param : signature.scalars)
     scalars.push_back({{"name", param.name}, {"type", toString(param.type)}});
-  return {{"tensors", std::move(tensors)}, {"scalars", std::move(scalars)}};
+  Json json = {{"tensors", std::move(tensors)}, {"scalars", std::move(scalars)}};
+  for (const Requirement &requirement : signature.requirements)
+    json["requires"].push_back(
+        {{"condition", requirement.str(signature)}, {"message", requirement.message}});
+  return json;
 }
 
 std::string OrchestrationResult::json() const {

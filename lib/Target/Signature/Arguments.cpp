@@ -1,5 +1,6 @@
 #include "kiln/Target/Signature/Arguments.h"
 
+#include "kiln/Dialect/Kiln/Contracts.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Target/Signature/Signature.h"
 
@@ -59,7 +60,24 @@ Status checkArguments(ir::FuncOp entry, std::span<const Argument> args) {
   for (auto [number, arg] : llvm::enumerate(args))
     if (Status bad = checkArgument(entry.getArgumentTypes()[number], arg); !bad.isOk())
       return bad.withPrefix(who + ", argument '" + names[number] + "'").withLocation(loc);
-  return Status::ok();
+  return checkRequirements(entry, args);
+}
+
+Status checkRequirements(ir::FuncOp entry, std::span<const Argument> args) {
+  if (ir::requirementsIn(entry).empty())
+    return Status::ok();
+  Expected<Signature> signature = signatureOf(entry);
+  if (!signature)
+    return signature.status();
+  std::vector<Tensor> tensors;
+  std::vector<ScalarBits> scalars;
+  for (const Argument &arg : args) {
+    if (const auto *tensor = std::get_if<Tensor>(&arg))
+      tensors.push_back(*tensor);
+    else
+      scalars.push_back(std::get<ScalarBits>(arg));
+  }
+  return signature->checkRequirements(tensors, scalars);
 }
 
 } // namespace kiln

@@ -3,6 +3,7 @@
 #include "BlockBox.h"
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
+#include "kiln/Target/Signature/Requirements.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -164,6 +165,10 @@ Expected<Signature> signatureOf(ir::FuncOp func) {
   }
   for (unsigned index : order.scalars)
     signature.scalars.push_back({names[index], *dtypeOf(func.getArgumentTypes()[index])});
+  Expected<std::vector<Requirement>> requirements = requirementsOf(func, order);
+  if (!requirements)
+    return requirements.status();
+  signature.requirements = std::move(*requirements);
   if (Status status = signature.verify(); !status.isOk())
     return status.withLocation(sourceLocOf(func.getLoc()));
   return signature;

@@ -2,7 +2,7 @@
 #include "TorchFunction.h"
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Target/Signature/Requirements.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
@@ -187,11 +187,18 @@ bool FunctionEmitter::emitStatement(Operation *op) {
         line("# " + Twine(text(dump.getTensor())) + " is marked for the argument dump.");
         return true;
       })
+      .Case<ir::RequireOp>([&](auto require) { return emitRequire(require), true; })
       .Case<tile::PipeOp>([&](auto pipe) { return emitPipe(pipe), true; })
       .Case<tile::PushOp>([&](auto push) { return emitPush(push), true; })
       .Case<tile::PopOp>([&](auto pop) { return emitPop(pop), true; })
       .Case<tile::FreeOp>([&](auto free) { return emitFree(free.getPipe()), true; })
       .Default(false);
+}
+
+void FunctionEmitter::emitRequire(ir::RequireOp require) {
+  line("if not " + Twine(text(require.getCondition(), Prec::Not)) + ":");
+  emitIndented(
+      [&] { line("raise ValueError(" + Twine(stringLiteral(kiln::describe(require))) + ")"); });
 }
 
 //===----------------------------------------------------------------------===//

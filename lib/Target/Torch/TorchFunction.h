@@ -74,6 +74,7 @@ private:
   bool emitStatement(mlir::Operation *op);
   void emitIndented(llvm::function_ref<void()> body);
   void emitPart(mlir::Operation *op);
+  void emitRequire(ir::RequireOp require);
   void emitFor(mlir::scf::ForOp loop);
   void emitWhile(mlir::scf::WhileOp loop);
   void emitIf(mlir::scf::IfOp branch);

@@ -92,7 +92,8 @@ Status CudaProgram::launch(std::span<const Tensor> tensors, std::span<const Scal
   if (!driver)
     return driver.status();
   if (Orchestration)
-    return orchestrate(*Handles, Orchestration, tensors, scalars, static_cast<Stream>(stream));
+    return orchestrate(*Handles, Info.kernels, Orchestration, tensors, scalars,
+                       static_cast<Stream>(stream));
   std::vector<kiln_tensor> given;
   std::vector<uint64_t> slots;
   for (const Tensor &tensor : tensors)

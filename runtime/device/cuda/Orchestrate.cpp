@@ -24,12 +24,13 @@ namespace {
 using namespace orchestration_tensors;
 
 struct Run : OrchestrationTensors {
-  Run(const CudaProgram::Loaded &program, std::span<const Tensor> given, Stream stream,
-      const kiln_orchestration_functions &table)
-      : OrchestrationTensors(given, table), program(program), driver(*program.driver),
-        stream(stream) {}
+  Run(const CudaProgram::Loaded &program, std::span<const NativeKernel> kernels,
+      std::span<const Tensor> given, Stream stream, const kiln_orchestration_functions &table)
+      : OrchestrationTensors(given, table), program(program), kernels(kernels),
+        driver(*program.driver), stream(stream) {}
 
   const CudaProgram::Loaded &program;
+  std::span<const NativeKernel> kernels;
   const Driver &driver;
   Stream stream;
   uint64_t submitted = 0;
@@ -109,10 +110,17 @@ int32_t submit(kiln_orchestration *handle, const kiln_launch *launch, uint64_t *
   int64_t blocks[3] = {1, 1, 1};
   for (uint32_t axis = 0; axis < launch->grid_rank; ++axis)
     blocks[axis] = launch->grid[axis];
+  auto number = static_cast<size_t>(launch->kernel);
+  std::span<const kiln_tensor> given(tensors);
+  std::span<const uint64_t> slots(scalars);
+  const std::optional<Signature> &signature = run.kernels[number].signature;
   Status launched =
-      launchKernel(run.driver, run.program.kernels[static_cast<size_t>(launch->kernel)],
-                   std::span<const kiln_tensor>(tensors), std::span<const uint64_t>(scalars),
-                   blocks, run.stream);
+      signature ? signature->checkRequirements(kiln_args{given.data(), slots.data(),
+                                                         launch->num_tensors, launch->num_scalars})
+                : Status::ok();
+  if (launched.isOk())
+    launched =
+        launchKernel(run.driver, run.program.kernels[number], given, slots, blocks, run.stream);
   return launched.isOk() ? 0 : run.fail(launched, launch->source);
 }
 
@@ -139,9 +147,10 @@ constexpr kiln_orchestration_functions kFunctions = {
 
 } // namespace
 
-Status kiln::cuda::orchestrate(const CudaProgram::Loaded &program, kiln_orchestration_fn entry,
+Status kiln::cuda::orchestrate(const CudaProgram::Loaded &program,
+                               std::span<const NativeKernel> kernels, kiln_orchestration_fn entry,
                                std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
                                Stream stream) {
-  Run run(program, tensors, stream, kFunctions);
+  Run run(program, kernels, tensors, stream, kFunctions);
   return run.call(entry, scalars);
 }

@@ -29,9 +29,10 @@ inline DevicePointer addressOf(const void *pointer) {
 /// Memory of the GPU that is freed, in the order of the stream, when the last tensor lets go.
 Expected<std::shared_ptr<Buffer>> allocateOn(const Driver &driver, Stream stream, uint64_t bytes);
 
-Status orchestrate(const CudaProgram::Loaded &program, kiln_orchestration_fn entry,
-                   std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-                   Stream stream);
+/// `kernels` describes what is launched, by number.
+Status orchestrate(const CudaProgram::Loaded &program, std::span<const NativeKernel> kernels,
+                   kiln_orchestration_fn entry, std::span<const Tensor> tensors,
+                   std::span<const ScalarBits> scalars, Stream stream);
 
 } // namespace cuda
 } // namespace kiln

@@ -35,6 +35,8 @@ namespace kiln::ir {
 /// Attribute names that the dialect attaches to things it does not own.
 inline constexpr llvm::StringLiteral kArgNameAttr = "kiln.name";
 inline constexpr llvm::StringLiteral kArgDirectionAttr = "kiln.dir";
+/// Unit, on a parameter: nobody declared that it is inout; kiln-infer-directions found that out.
+inline constexpr llvm::StringLiteral kInferredAttr = "kiln.inferred";
 inline constexpr llvm::StringLiteral kLoopAttr = "kiln.loop";
 
 inline constexpr int64_t kMaxRank = 5;

@@ -35,6 +35,9 @@ def Kiln_FuncOp : Kiln_Op<"func", [
     written after its type; it is inferred when it is not, and checked when it is. The name of a parameter is
     its SSA name; a name that cannot be one is kept in the attribute `kiln.name`.
 
+    A declared `out` of an orchestration promises that every element is written and none is read or added to before
+    it is; `inout` that the caller's values count, of which the body may keep some and need read none.
+
     ```mlir
     kiln.func @add(%x: !kiln.tensor<?x64xf32> in, %y: !kiln.tensor<?x64xf32> inout, %s: f32) incore { ... }
     kiln.func @cube(%b: !kiln.tensor<64x64xf32>, %up: !up) role(aic) { ... }
@@ -64,6 +67,8 @@ def Kiln_FuncOp : Kiln_Op<"func", [
     /// The declared or inferred direction of a tensor parameter.
     ::std::optional<Direction> getArgDirection(unsigned index);
     void setArgDirection(unsigned index, Direction direction);
+    /// Whether whoever wrote the program stated the direction; otherwise kiln-infer-directions found it.
+    bool isArgDirectionDeclared(unsigned index);
     bool isKernel() { return getKind() == FuncKind::Incore || getKind() == FuncKind::Role; }
     bool hasPipeParameter();
   }];
@@ -91,6 +96,25 @@ def Kiln_CallOp : Kiln_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterfa
   let assemblyFormat = [{
     $callee `(` custom<Typed>($args, type($args)) `)` attr-dict (`->` type($results)^)?
   }];
+}
+
+def Kiln_RequireOp : Kiln_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "what must hold of the arguments whenever the function is called or launched";
+  let description = [{
+    The condition is made of extents of the function's parameters, of its integer scalars and of constants, by signed
+    integer arithmetic, comparisons, and, or and not; of nothing that is known only later, such as memory, the block's
+    index or a loop's. It stands in the outermost block of an orchestration, a kernel (also one written in place) or a
+    group, and is part of the signature: a call or launch whose arguments do not satisfy it does not begin. Code and the
+    proof of pipes may rely on it.
+
+    ```mlir
+    kiln.require %isMultiple, "rows come in tiles of 64"
+    ```
+  }];
+  let arguments = (ins I1:$condition, StrAttr:$message);
+  let assemblyFormat = "$condition `,` $message attr-dict";
+  let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 //===----------------------------------------------------------------------===//

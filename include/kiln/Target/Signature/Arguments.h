@@ -17,9 +17,11 @@ namespace kiln {
 /// An argument of an entry, in parameter order.
 using Argument = std::variant<Tensor, ScalarBits>;
 
-/// Whether `entry` can be run with these arguments; InvalidArgument, with the parameter's name, if
-/// not.
+/// Whether `entry` can be run with these arguments; InvalidArgument, with the parameter's name, or
+/// with what is required, if not.
 Status checkArguments(ir::FuncOp entry, std::span<const Argument> args);
+/// Whether arguments of the right types are what the prepared `entry` requires.
+Status checkRequirements(ir::FuncOp entry, std::span<const Argument> args);
 
 } // namespace kiln
 
