@@ -12,7 +12,7 @@ kiln.func @count(%n: !kiln.tensor<1xi32>) incore {
   kiln.write %w, %n[0]
   // CHECK: wrong.mlir:[[#@LINE-3]]:{{[0-9]+}}: error: race: block [1, 0, 0] {{reads|writes}} element [0] of 'n' (i32[1])
 }
-kiln.func @main(%n: !kiln.tensor<1xi32>) orchestration {
+kiln.func @main(%n: !kiln.tensor<1xi32> inout) orchestration {
   %a = kiln.submit @count(%n) grid(8)
 }
 
@@ -22,6 +22,6 @@ kiln.func @count(%n: !kiln.tensor<1xi32>) incore {
   %t = tile.full %one : !tile.tile<1x1xi32>
   tile.store %t, %n[0] atomic(add)
 }
-kiln.func @main(%n: !kiln.tensor<1xi32>) orchestration {
+kiln.func @main(%n: !kiln.tensor<1xi32> inout) orchestration {
   %a = kiln.submit @count(%n) grid(8)
 }

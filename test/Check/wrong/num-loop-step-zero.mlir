@@ -5,7 +5,7 @@
 // RIGHT: checked {{.*}}: 0 findings
 
 //--- wrong.mlir
-kiln.func @k(%n: !kiln.tensor<4xi32>, %y: !kiln.tensor<4xi32>) incore {
+kiln.func @k(%n: !kiln.tensor<4xi32>, %y: !kiln.tensor<4xi32> inout) incore {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %v = kiln.read %n[0] : i32
@@ -17,7 +17,7 @@ kiln.func @k(%n: !kiln.tensor<4xi32>, %y: !kiln.tensor<4xi32>) incore {
 }
 
 //--- right.mlir
-kiln.func @k(%n: !kiln.tensor<4xi32>, %y: !kiln.tensor<4xi32>) incore {
+kiln.func @k(%n: !kiln.tensor<4xi32>, %y: !kiln.tensor<4xi32> inout) incore {
   %c0 = arith.constant 0 : index
   %c4 = arith.constant 4 : index
   %v = kiln.read %n[2] : i32

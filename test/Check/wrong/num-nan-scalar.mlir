@@ -5,14 +5,14 @@
 // RIGHT: checked {{.*}}: 0 findings
 
 //--- wrong.mlir
-kiln.func @k(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<?x?xf32>, %zero: f32) incore {
+kiln.func @k(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<?x?xf32> inout, %zero: f32) incore {
   %q = arith.divf %zero, %zero : f32
   // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: arith.divf makes NaN of 0 and 0
   kiln.write %q, %y[0, 0]
 }
 
 //--- right.mlir
-kiln.func @k(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<?x?xf32>, %zero: f32) incore {
+kiln.func @k(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<?x?xf32> inout, %zero: f32) incore {
   %one = arith.constant 1.0 : f32
   %q = arith.divf %zero, %one : f32
   kiln.write %q, %y[0, 0]

@@ -5,7 +5,7 @@
 // RIGHT: checked {{.*}}: 0 findings
 
 //--- wrong.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %a = tile.load %x[0, 0] : !tile.tile<16x8xf32>
   %b = tile.concat %a, %a axis(1) : !tile.tile<16x16xf32>
   %m = tile.reduce max %b axis(1) : !tile.tile<16x1xf32>
@@ -15,7 +15,7 @@ kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
 }
 
 //--- right.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %a = tile.load %x[0, 0] pad(min) : !tile.tile<16x8xf32>
   %b = tile.concat %a, %a axis(1) : !tile.tile<16x16xf32>
   %m = tile.reduce max %b axis(1) : !tile.tile<16x1xf32>

@@ -5,7 +5,7 @@
 // RIGHT: checked {{.*}}: 0 findings
 
 //--- wrong.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %n: !kiln.tensor<4xi32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %n: !kiln.tensor<4xi32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %a = tile.gather_rows %x[0, 0] rows(%n[0]) : !tile.tile<8x8xf32>
   %m = tile.reduce max %a axis(0) : !tile.tile<1x8xf32>
   // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: the maximum over axis 0 includes padding: in column 0 of the 8x8 tile only rows [0, 4) are data; row 4 holds 0 and would have to hold -inf
@@ -14,7 +14,7 @@ kiln.func @k(%x: !kiln.tensor<?x?xf32>, %n: !kiln.tensor<4xi32>, %y: !kiln.tenso
 }
 
 //--- right.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %n: !kiln.tensor<4xi32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %n: !kiln.tensor<4xi32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %a = tile.gather_rows %x[0, 0] rows(%n[0]) pad(min) : !tile.tile<8x8xf32>
   %m = tile.reduce max %a axis(0) : !tile.tile<1x8xf32>
   tile.store %m, %y[0, 0]

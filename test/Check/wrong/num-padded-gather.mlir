@@ -5,7 +5,7 @@
 // RIGHT: checked {{.*}}: 0 findings
 
 //--- wrong.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %c7 = arith.constant 7 : i32
   %a = tile.load %x[0, 0] : !tile.tile<16x8xf32>
   %col = tile.iota axis(1) : !tile.tile<16x8xi32>
@@ -19,7 +19,7 @@ kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
 }
 
 //--- right.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %c7 = arith.constant 7 : i32
   %a = tile.load %x[0, 0] pad(min) : !tile.tile<16x8xf32>
   %col = tile.iota axis(1) : !tile.tile<16x8xi32>

@@ -5,7 +5,7 @@
 // RIGHT: checked {{.*}}: 0 findings
 
 //--- wrong.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %c0 = arith.constant 0 : index
   %a = tile.load %x[0, 0] : !tile.tile<8x8xf32>
   %d = tile.mask_diag %a offset(%c0) : !tile.tile<8x8xf32>
@@ -18,7 +18,7 @@ kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
 }
 
 //--- right.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %c0 = arith.constant 0 : index
   %a = tile.load %x[0, 0] : !tile.tile<8x8xf32>
   %d = tile.mask_diag %a offset(%c0) pad(min) : !tile.tile<8x8xf32>

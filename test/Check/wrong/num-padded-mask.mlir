@@ -5,7 +5,7 @@
 // RIGHT: checked {{.*}}: 0 findings
 
 //--- wrong.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %a = tile.load %x[0, 0] pad(min) : !tile.tile<16x8xf32>
   %z = tile.mask %a valid(16, 3) : !tile.tile<16x8xf32>
   %m = tile.reduce max %z axis(1) : !tile.tile<16x1xf32>
@@ -15,7 +15,7 @@ kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
 }
 
 //--- right.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %a = tile.load %x[0, 0] pad(min) : !tile.tile<16x8xf32>
   %z = tile.mask %a valid(16, 3) : !tile.tile<16x8xf32>
   %m = tile.reduce sum %z axis(1) : !tile.tile<16x1xf32>

@@ -5,7 +5,7 @@
 // RIGHT: checked {{.*}}: 0 findings
 
 //--- wrong.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %a = tile.load %x[0, 0] : !tile.tile<16x8xf32>
   %one = arith.constant 1.0 : f32
   %ones = tile.full %one : !tile.tile<8x16xf32>
@@ -18,7 +18,7 @@ kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
 }
 
 //--- right.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %a = tile.load %x[0, 0] pad(min) : !tile.tile<16x8xf32>
   %one = arith.constant 1.0 : f32
   %ones = tile.full %one : !tile.tile<8x16xf32>

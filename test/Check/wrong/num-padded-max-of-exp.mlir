@@ -5,7 +5,7 @@
 // RIGHT: checked {{.*}}: 0 findings
 
 //--- wrong.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %two = arith.constant 2.0 : f32
   %a = tile.load %x[0, 0] : !tile.tile<16x8xf32>
   %e = tile.exp %a : !tile.tile<16x8xf32>
@@ -16,7 +16,7 @@ kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
 }
 
 //--- right.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %two = arith.constant 2.0 : f32
   %a = tile.load %x[0, 0] : !tile.tile<16x8xf32>
   %e = tile.exp %a : !tile.tile<16x8xf32>

@@ -5,7 +5,7 @@
 // RIGHT: checked {{.*}}: 0 findings
 
 //--- wrong.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %a = tile.load %x[0, 0] : !tile.tile<16x8xf32>
   %m = tile.reduce min %a axis(0) : !tile.tile<1x8xf32>
   // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: the minimum over axis 0 includes padding: in column 0 of the 16x8 tile only rows [0, 10) are data; row 10 holds 0 and would have to hold inf (in k, block [0, 0, 0] of task 0)
@@ -13,7 +13,7 @@ kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
 }
 
 //--- right.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %a = tile.load %x[0, 0] pad(max) : !tile.tile<16x8xf32>
   %m = tile.reduce min %a axis(0) : !tile.tile<1x8xf32>
   tile.store %m, %y[0, 0]

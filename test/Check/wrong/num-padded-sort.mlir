@@ -5,7 +5,7 @@
 // RIGHT: checked {{.*}}: 0 findings
 
 //--- wrong.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %a = tile.load %x[0, 0] pad(min) : !tile.tile<16x8xf32>
   %v, %i = tile.sort_rows %a : !tile.tile<16x8xf32>, !tile.tile<16x8xi32>
   // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: tile.sort_rows takes padding for data: in row 0 of the 16x8 tile only columns [0, 5) are data; column 5 holds -inf and would have to hold inf
@@ -14,7 +14,7 @@ kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
 }
 
 //--- right.mlir
-kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) incore {
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %a = tile.load %x[0, 0] pad(max) : !tile.tile<16x8xf32>
   %v, %i = tile.sort_rows %a : !tile.tile<16x8xf32>, !tile.tile<16x8xi32>
   tile.store %v, %y[0, 0] valid(16, 5)

@@ -11,7 +11,7 @@ kiln.func @vec(%x: !kiln.tensor<?x?xf32>, %up: !up) role(aiv) {
   %e = tile.exp %a : !tile.tile<16x8xf32>
   tile.push %e, %up
 }
-kiln.func @cube(%y: !kiln.tensor<?x?xf32>, %up: !up) role(aic) {
+kiln.func @cube(%y: !kiln.tensor<?x?xf32> inout, %up: !up) role(aic) {
   %e = tile.pop %up : !tile.tile<16x8xf32>
   %s = tile.reduce sum %e axis(1) : !tile.tile<16x1xf32>
   // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: the sum over axis 1 includes padding: in row 0 of the 16x8 tile only columns [0, 5) are data; column 5 holds 1 and would have to hold 0
@@ -19,7 +19,7 @@ kiln.func @cube(%y: !kiln.tensor<?x?xf32>, %up: !up) role(aic) {
   // CHECK: {{^}}  note: put a tile.mask with valid(16, N) pad(zero) before the sum, where N is how many columns are data, here 5
   tile.store %s, %y[0, 0]
 }
-kiln.func @main(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) group lanes(1) {
+kiln.func @main(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) group lanes(1) {
   %up = tile.pipe slots(2) : !up
   kiln.call @vec(%x, %up)
   kiln.call @cube(%y, %up)
@@ -32,12 +32,12 @@ kiln.func @vec(%x: !kiln.tensor<?x?xf32>, %up: !up) role(aiv) {
   %e = tile.exp %a : !tile.tile<16x8xf32>
   tile.push %e, %up
 }
-kiln.func @cube(%y: !kiln.tensor<?x?xf32>, %up: !up) role(aic) {
+kiln.func @cube(%y: !kiln.tensor<?x?xf32> inout, %up: !up) role(aic) {
   %e = tile.pop %up : !tile.tile<16x8xf32>
   %s = tile.reduce sum %e axis(1) : !tile.tile<16x1xf32>
   tile.store %s, %y[0, 0]
 }
-kiln.func @main(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) group lanes(1) {
+kiln.func @main(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) group lanes(1) {
   %up = tile.pipe slots(2) : !up
   kiln.call @vec(%x, %up)
   kiln.call @cube(%y, %up)

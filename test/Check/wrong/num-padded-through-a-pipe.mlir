@@ -13,13 +13,13 @@ kiln.func @vec(%x: !kiln.tensor<?x?xf32>, %up: !up) role(aiv) {
   %t = tile.load %x[%row, 0] : !tile.tile<8x8xf32>
   tile.push %t, %up
 }
-kiln.func @cube(%y: !kiln.tensor<?x?xf32>, %up: !up) role(aic) {
+kiln.func @cube(%y: !kiln.tensor<?x?xf32> inout, %up: !up) role(aic) {
   %t = tile.pop %up : !tile.tile<16x8xf32>
   %m = tile.reduce max %t axis(0) : !tile.tile<1x8xf32>
   // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: the maximum over axis 0 includes padding: in column 0 of the 16x8 tile only rows [0, 10) are data; row 10 holds 0
   tile.store %m, %y[0, 0]
 }
-kiln.func @main(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) group lanes(2) {
+kiln.func @main(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) group lanes(2) {
   %up = tile.pipe slots(2) : !up
   kiln.call @vec(%x, %up)
   kiln.call @cube(%y, %up)
@@ -34,12 +34,12 @@ kiln.func @vec(%x: !kiln.tensor<?x?xf32>, %up: !up) role(aiv) {
   %t = tile.load %x[%row, 0] pad(min) : !tile.tile<8x8xf32>
   tile.push %t, %up
 }
-kiln.func @cube(%y: !kiln.tensor<?x?xf32>, %up: !up) role(aic) {
+kiln.func @cube(%y: !kiln.tensor<?x?xf32> inout, %up: !up) role(aic) {
   %t = tile.pop %up : !tile.tile<16x8xf32>
   %m = tile.reduce max %t axis(0) : !tile.tile<1x8xf32>
   tile.store %m, %y[0, 0]
 }
-kiln.func @main(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) group lanes(2) {
+kiln.func @main(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) group lanes(2) {
   %up = tile.pipe slots(2) : !up
   kiln.call @vec(%x, %up)
   kiln.call @cube(%y, %up)

@@ -5,7 +5,7 @@
 // RIGHT: checked {{.*}}: 0 findings
 
 //--- wrong.mlir
-kiln.func @k(%n: !kiln.tensor<4xi32>, %y: !kiln.tensor<4xi32>) incore {
+kiln.func @k(%n: !kiln.tensor<4xi32>, %y: !kiln.tensor<4xi32> inout) incore {
   %seven = arith.constant 7 : i32
   %d = kiln.read %n[0] : i32
   %q = arith.remsi %seven, %d : i32
@@ -14,7 +14,7 @@ kiln.func @k(%n: !kiln.tensor<4xi32>, %y: !kiln.tensor<4xi32>) incore {
 }
 
 //--- right.mlir
-kiln.func @k(%n: !kiln.tensor<4xi32>, %y: !kiln.tensor<4xi32>) incore {
+kiln.func @k(%n: !kiln.tensor<4xi32>, %y: !kiln.tensor<4xi32> inout) incore {
   %seven = arith.constant 7 : i32
   %d = kiln.read %n[2] : i32
   %q = arith.remsi %seven, %d : i32

@@ -10,7 +10,7 @@ kiln.func @fill(%x: !kiln.tensor<4x8xf32>) incore {
   %t = tile.full %one : !tile.tile<4x8xf32>
   tile.store %t, %x[0, 0]
 }
-kiln.func @main(%y: !kiln.tensor<4x8xf32>) orchestration {
+kiln.func @main(%y: !kiln.tensor<4x8xf32> inout) orchestration {
   %n = arith.constant -1 : index
   %a = kiln.submit @fill(%y) grid(%n)
   // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: kiln.submit: kernel 'fill': grid [-1] has a negative dimension
@@ -22,7 +22,7 @@ kiln.func @fill(%x: !kiln.tensor<4x8xf32>) incore {
   %t = tile.full %one : !tile.tile<4x8xf32>
   tile.store %t, %x[0, 0]
 }
-kiln.func @main(%y: !kiln.tensor<4x8xf32>) orchestration {
+kiln.func @main(%y: !kiln.tensor<4x8xf32> inout) orchestration {
   %n = arith.constant 0 : index
   %a = kiln.submit @fill(%y) grid(%n)
 }

@@ -16,7 +16,7 @@ kiln.func @add(%x: !kiln.tensor<4x8xf32>) incore {
   tile.store %t, %x[0, 0] atomic(add)
   // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: note: task {{[01]}} (add) adds to it here
 }
-kiln.func @main(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<4x8xf32>) orchestration {
+kiln.func @main(%x: !kiln.tensor<4x8xf32> inout, %y: !kiln.tensor<4x8xf32>) orchestration {
   kiln.scope manual {
     %a = kiln.submit @add(%x) grid(4)
     %b = kiln.submit @add(%x)
@@ -34,7 +34,7 @@ kiln.func @copy(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<4x8xf32>) incore {
   %t = tile.load %x[0, 0] : !tile.tile<4x8xf32>
   tile.store %t, %y[0, 0]
 }
-kiln.func @main(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<4x8xf32>) orchestration {
+kiln.func @main(%x: !kiln.tensor<4x8xf32> inout, %y: !kiln.tensor<4x8xf32>) orchestration {
   kiln.scope manual {
     %a = kiln.submit @add(%x) grid(4)
     %b = kiln.submit @add(%x)
