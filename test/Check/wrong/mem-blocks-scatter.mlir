@@ -3,7 +3,7 @@
 // RUN: split-file --leading-lines %s %t
 // RUN: not %kiln run %t/wrong.mlir --arg r=8:0,1,2,3,4,3,6,7 --seeds 4 --no-reference 2>&1 | FileCheck %s
 // RUN: %kiln run %t/wrong.mlir --arg r=8:0,1,2,3,4,5,6,7 --seeds 4 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
-// RUN: not %kiln run %t/unright-written.mlir --arg r=8:0,1,2,3,4,5,6,7 --seeds 4 --no-reference 2>&1 \
+// RUN: not %kiln run %t/unwritten.mlir --arg r=8:0,1,2,3,4,5,6,7 --seeds 4 --no-reference 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=UNWRITTEN
 // RUN: %kiln run %t/right-written.mlir --arg r=8:0,1,2,3,4,5,6,7 --seeds 4 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RIGHT: checked {{.*}}: 0 findings
@@ -21,10 +21,10 @@ kiln.func @main(%x: !kiln.tensor<8x8xf32>, %r: !kiln.tensor<8xi32>, %y: !kiln.te
   %a = kiln.submit @rows(%x, %r, %y) grid(2)
 }
 
-//--- unright-written.mlir
+//--- unwritten.mlir
 kiln.func @rows(%t: !kiln.tensor<8x8xf32>, %r: !kiln.tensor<8xi32>, %y: !kiln.tensor<8x8xf32>) incore {
   %a = tile.gather_rows %t[0, 0] rows(%r[0]) : !tile.tile<8x8xf32>
-  // UNWRITTEN: unright-written.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: reads element [0, 0] of 't' (f32[8, 8]), which nobody has written
+  // UNWRITTEN: unwritten.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: reads element [0, 0] of 't' (f32[8, 8]), which nobody has written
   tile.store %a, %y[0, 0]
 }
 kiln.func @main(%r: !kiln.tensor<8xi32>, %y: !kiln.tensor<8x8xf32>) orchestration {
