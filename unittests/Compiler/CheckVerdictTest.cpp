@@ -1,0 +1,116 @@
+//===- CheckVerdictTest.cpp - `kiln check` of examples with formulas and requires -----===//
+//
+// What text alone cannot show (test/Check): cases compared with a formula, shapes that a formula or
+// a `require` does not allow, cases that an example lists. Skipped, by name, where no Python has
+// torch.
+//
+//===----------------------------------------------------------------------------===//
+#include "ExampleTesting.h"
+
+using namespace kiln;
+using namespace kiln::testing;
+
+namespace {
+
+/// y = 2 * x, in tiles of 8 x 8. `--bug` says what is wrong with it.
+Program twice(const Config &cfg) {
+  std::string bug = cfg.choice("bug", {"none", "floor", "require", "nan"}, "none");
+  Program p("twice");
+  p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
+    if (bug == "require") {
+      require(x.dim(0) % 8 == 0, "rows come in tiles of 8");
+      require(x.dim(1) % 8 == 0, "columns come in tiles of 8");
+      require(x.dim(0) == y.dim(0) && x.dim(1) == y.dim(1), "x and y have one shape");
+    }
+    bool isFloor = bug == "floor" || bug == "require";
+    Index rows = isFloor ? y.dim(0) / 8 : ceildiv(y.dim(0), 8);
+    Index cols = isFloor ? y.dim(1) / 8 : ceildiv(y.dim(1), 8);
+    spmd("twice", {rows, cols}, {}, [&](Index i, Index j) {
+      Tile t = load(x, {i * 8, j * 8}, {8, 8});
+      if (bug == "nan")
+        t = sqrt(0.0 - exp(t));
+      store(t * 2, y, {i * 8, j * 8});
+    });
+  });
+  return p;
+}
+
+const Example kTwice{.args = {{"x", "16x24"}, {"y", "16x24"}}, .formula = "y = 2 * x"};
+
+class CheckVerdict : public ExampleTest {};
+
+TEST_F(CheckVerdict, EveryCaseIsComparedWithTheFormula) {
+  Ran ran = run(twice, kTwice, {"check"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_TRUE(has(ran.out, "CLEAN")) << ran.out;
+  EXPECT_FALSE(has(ran.out, "compared with the formula: 2 cases")) << ran.out;
+}
+
+TEST_F(CheckVerdict, AWrongFormulaIsAFinding) {
+  Ran ran = run(twice, {.args = kTwice.args, .formula = "y = 3 * x"}, {"check", "--as-given"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_TRUE(has(ran.out, "'y' is not what the formula says: [")) << ran.out;
+  EXPECT_TRUE(has(ran.out, "FINDINGS")) << ran.out;
+}
+
+TEST_F(CheckVerdict, AFormulaThatFailsAtOneShapeOnlyIsFoundThere) {
+  std::string formula = "y = 2 * x\nif x.shape[0] == 7:\n  y = y + 1";
+  Ran ran = run(twice, {.args = kTwice.args, .formula = formula}, {"check"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_TRUE(has(ran.out, "--arg x=7x24")) << ran.out;
+}
+
+TEST_F(CheckVerdict, ShapesThatTheFormulaRefusesAreNotTried) {
+  std::string formula =
+      "assert x.shape[0] % 8 == 0 and x.shape[1] % 8 == 0, 'whole tiles'\ny = 2 * x";
+  Ran ran = run(twice, {.args = kTwice.args, .formula = formula}, {"check", "--bug", "floor"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_TRUE(has(ran.out, "not allowed by the program: ")) << ran.out;
+}
+
+TEST_F(CheckVerdict, AnOutputLeftOpenAtARaggedShapeIsAFinding) {
+  Ran ran = run(twice, kTwice, {"check", "--bug", "floor"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_TRUE(has(ran.out, "nobody writes elements")) << ran.out;
+}
+
+TEST_F(CheckVerdict, ARequireExcludesShapesWithAndWithoutAFormula) {
+  for (const char *formula : {"y = 2 * x", ""}) {
+    Ran ran = run(twice, {.args = kTwice.args, .formula = formula}, {"check", "--bug", "require"});
+    EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+    EXPECT_TRUE(has(ran.out, "not allowed by the program: ")) << ran.out;
+  }
+}
+
+TEST_F(CheckVerdict, ArgumentsAreMadeUpThatTheProgramAllows) {
+  Ran ran = run(twice, {}, {"check", "--bug", "require"});
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_TRUE(has(ran.out, "CLEAN")) << ran.out;
+}
+
+TEST_F(CheckVerdict, NanThatTheFormulaHasIsRight) {
+  Ran wrong = run(twice, kTwice, {"check", "--bug", "nan", "--as-given"});
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_TRUE(has(wrong.out, "tile.sqrt makes NaN")) << wrong.out;
+  Ran right = run(twice, {.args = kTwice.args, .formula = "y = x * float('nan')"},
+                  {"check", "--bug", "nan", "--as-given"});
+  EXPECT_EQ(right.code, 0) << right.out;
+}
+
+TEST_F(CheckVerdict, ListedCasesAreTried) {
+  Example example = kTwice;
+  example.formula = "y = 2 * x\nif x.shape[0] == 40:\n  y = y + 1";
+  EXPECT_EQ(run(twice, example, {"check"}).code, 0);
+  example.cases = {{{"x", "40x24"}, {"y", "40x24"}}};
+  Ran ran = run(twice, example, {"check"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_TRUE(has(ran.out, "--arg x=40x24")) << ran.out;
+}
+
+TEST_F(CheckVerdict, TwoChecksGiveOneReport) {
+  Ran one = run(twice, kTwice, {"check", "--bug", "floor"});
+  Ran other = run(twice, kTwice, {"check", "--bug", "floor"});
+  EXPECT_EQ(one.out, other.out);
+}
+
+} // namespace
