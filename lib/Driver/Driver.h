@@ -58,7 +58,7 @@ struct CompileSettings {
 /// A program compiled for a platform, and the function a run starts with.
 struct CompiledProgram {
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  ir::FuncOp entry; ///< Null only where none was needed.
+  ir::FuncOp entry;       ///< Null only where none was needed.
   const Machine *machine; ///< Null for the torch platform: only prepared.
   std::vector<std::pair<std::string, std::string>> passes = {}; ///< "00-kiln-inline.mlir", text.
   unsigned warnings = 0;                                        ///< That were printed.

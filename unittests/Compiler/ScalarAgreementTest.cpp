@@ -102,8 +102,10 @@ private:
     return All.back().name;
   }
   void addConstant(const std::string &type) {
+    // Constants of an index that are larger, and that MLIR finds behind other operations, wrap.
+    DType like = type == "index" ? DType::I16 : *parseDType(type);
     add(type, "constant " +
-                  (isWhole(type) ? std::to_string(nastyInteger(*parseDType(type)))
+                  (isWhole(type) ? std::to_string(nastyInteger(like))
                                  : pick<std::string>({"1.5", "-0.0", "3.0e4", "0.0"})) +
                   " : " + type);
   }
