@@ -271,7 +271,9 @@ TEST_F(EngineTest, seed_comes_from_the_environment_unless_given) {
   setenv("KILN_SEED", "42", 1);
   EXPECT_EQ(take(Engine::create(registry))->seed(), 42u);
   EXPECT_EQ(makeEngine(registry, 7)->seed(), 7u);
-  for (const char *bad : {"", "abc", "-1", "12x", "99999999999999999999999"}) {
+  setenv("KILN_SEED", "", 1); // as if it were not set
+  EXPECT_EQ(take(Engine::create(registry))->seed(), 0u);
+  for (const char *bad : {"abc", "-1", "12x", "99999999999999999999999"}) {
     setenv("KILN_SEED", bad, 1);
     expectError(Engine::create(registry).status(), StatusCode::InvalidArgument, {"KILN_SEED", bad});
   }

@@ -161,7 +161,7 @@ TEST_F(OrchestrationTest, stops_at_the_first_failure_and_the_engine_works_afterw
     Tensor view = slice(given.tensor(0), {2}, {3});
     wentOn = true;
   };
-  expectError(orchestrate(*engine, args, own, kernels(), outside), StatusCode::InvalidArgument, {});
+  expectError(orchestrate(*engine, args, own, kernels(), outside), StatusCode::KernelFailed, {});
   auto byZero = [&](Orchestrator &, const Arguments &given) {
     (void)ceil_div(Index(8), given.scalar<Index>(0));
     wentOn = true;
@@ -175,7 +175,7 @@ TEST_F(OrchestrationTest, stops_at_the_first_failure_and_the_engine_works_afterw
     rt.submit(task);
     wentOn = true;
   };
-  expectError(orchestrate(*engine, args, own, kernels(), wrong), StatusCode::InvalidArgument,
+  expectError(orchestrate(*engine, args, own, kernels(), wrong), StatusCode::KernelFailed,
               {"'fill1'", "'out'", "direction"});
   EXPECT_FALSE(wentOn);
   EXPECT_OK(engine->finish()); // the scope was closed on the way out
