@@ -66,21 +66,20 @@ void copyDown(ir::FuncOp callee, ArrayRef<Launch> launches) {
   }
 }
 
-/// Moves requirements, and what they are made of, before everything else.
+/// Moves requirements, and what they are made of, before everything that does something.
 void moveToFront(ir::FuncOp func) {
-  Operation *front = &func.getBody().front().front();
-  llvm::SmallPtrSet<Operation *, 16> moved;
+  Block &body = func.getBody().front();
+  auto first = llvm::find_if(body, [](Operation &op) {
+    return op.hasTrait<OpTrait::IsTerminator>() ||
+           (!isMemoryEffectFree(&op) && !isa<ir::RequireOp>(op));
+  });
+  Operation *front = &*first;
   for (ir::RequireOp require : requirementsOf(func)) {
     SmallVector<Operation *> ops = ir::conditionOps(require);
     ops.push_back(require);
-    for (Operation *op : ops) {
-      if (!moved.insert(op).second)
-        continue;
-      if (op == front)
-        front = front->getNextNode();
-      else
+    for (Operation *op : ops)
+      if (front->isBeforeInBlock(op))
         op->moveBefore(front);
-    }
   }
 }
 
