@@ -50,7 +50,7 @@ private:
   const CompiledProgram &AsWritten, &Compiled;
   CheckVerdict &Verdict;
   llvm::BitVector Undeclared;
-  bool HasInventedData = false, OutOfSteps = false;
+  bool HasInventedData = false, HasInventedIntegers = false, OutOfSteps = false;
 };
 
 Checking::Checking(const Source &source, const RunSettings &options,
@@ -61,6 +61,7 @@ Checking::Checking(const Source &source, const RunSettings &options,
 
 Status Checking::run(const CheckPlan &plan) {
   HasInventedData = plan.hasInventedData;
+  HasInventedIntegers = plan.hasInventedIntegers;
   Verdict.firstSeed = Options.seed;
   Verdict.seeds = Options.seeds;
   for (auto [number, next] : llvm::enumerate(plan.cases)) {
@@ -164,12 +165,14 @@ Status Checking::simulate(const CompiledProgram &program, const Prepared &next, 
 
 /// What is shown wrong is a finding. But where the program does not say which arguments it allows,
 /// what stops a run that Kiln made up may only mean that its author did not mean those; and so may
-/// an output that is left open under numbers that Kiln made up.
+/// an output that is left open under numbers that Kiln made up. What integers in memory may be,
+/// nothing says but a formula.
 void Checking::judge(const Finding &finding, const Prepared &next) {
+  bool isFault = finding.kind == FindingKind::Fault;
   bool mayBeUnmeant =
-      next.what.isInvented && !hasContract() &&
-      (finding.kind == FindingKind::Fault ||
-       (finding.kind == FindingKind::UnwrittenOutput && next.what.hasInventedScalars));
+      (isFault && HasInventedIntegers && !hasFormula()) ||
+      (next.what.isInvented && !hasContract() &&
+       (isFault || (finding.kind == FindingKind::UnwrittenOutput && next.what.hasInventedScalars)));
   if (finding.isError() && !mayBeUnmeant)
     return Verdict.add(finding, next.what.flags());
   Gap gap{finding.message, finding.location, "", toString(finding.kind)};

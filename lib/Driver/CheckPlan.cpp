@@ -23,6 +23,8 @@ namespace {
 
 /// What a scalar is if nobody says.
 constexpr int64_t kBaseScalar = 2;
+/// What the extent of an axis is that only counts things, such as heads.
+constexpr int64_t kLeadingExtent = 2;
 /// Greater tiles are not followed by greater tensors: a simulation takes long enough.
 constexpr int64_t kMostTileExtent = 128;
 
@@ -108,7 +110,12 @@ private:
   /// all tiles that divide it cover without an edge.
   int64_t baseExtent(Axis axis) const {
     const AxisUse *use = fixedUse(axis);
-    return use ? use->covered : baseExtent();
+    return use ? use->covered : isLeading(axis) ? kLeadingExtent : baseExtent();
+  }
+  /// Whether tiles do not extend along the axis of a parameter: they cover the last two.
+  bool isLeading(Axis axis) const {
+    auto type = cast<ir::TensorType>(Entry.getArgumentTypes()[axis.first]);
+    return axis.second + 2 < type.getShape().size();
   }
   int64_t baseExtent() const {
     auto tile = TileExtents.upper_bound(kMostTileExtent);
@@ -128,7 +135,7 @@ private:
   Signature Contract;                       ///< Of the entry: what it requires.
   std::vector<std::string> InventedScalars; ///< Integers among them.
   llvm::BitVector Undeclared;               ///< Parameters whose direction the program leaves open.
-  bool HasInventedData = false;
+  bool HasInventedData = false, HasInventedIntegers = false;
   std::set<int64_t> TileExtents;       ///< Of loads and stores.
   std::set<int64_t> ComparedConstants; ///< And numbers of slots.
 };
@@ -154,6 +161,7 @@ Status Planner::readGiven() {
     bool isRead = Entry.getArgDirection(number) != ir::Direction::Out;
     bool isFilled = spec.find(':') != std::string::npos;
     HasInventedData |= tensor && isRead && !isFilled;
+    HasInventedIntegers |= tensor && isRead && !isFilled && tensor.getElementType().isInteger();
     if (tensor)
       Numbers.push_back(number);
     Status bad = tensor ? addTensor(name, tensor, spec) : addScalar(name, type, spec);
@@ -383,7 +391,12 @@ std::vector<ExtentClass> Planner::classesByExtent() const {
 
 /// Nothing, one, a tile less one, a tile, a tile and one more, something odd and a prime.
 std::vector<int64_t> Planner::valuesFor(const ExtentClass &extents) const {
-  std::set<int64_t> values{0, 1, 3, 13};
+  std::set<int64_t> values{0, 1, 3};
+  bool isCount = llvm::all_of(
+      extents, [&](Axis axis) { return isLeading({Numbers[axis.first], axis.second}); });
+  if (isCount)
+    return {values.begin(), values.end()};
+  values.insert(13);
   // Of many different tiles the least and the greatest are the ones that edges depend on.
   std::set<int64_t> tiles;
   for (int64_t extent : TileExtents)
@@ -522,6 +535,7 @@ Expected<CheckPlan> Planner::make() {
   searchAllowed();
   CheckPlan plan;
   plan.hasInventedData = HasInventedData;
+  plan.hasInventedIntegers = HasInventedIntegers;
   plan.cases.push_back(firstCase());
   if (Options.asGiven)
     return plan;

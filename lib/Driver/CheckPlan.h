@@ -30,6 +30,8 @@ struct CheckPlan {
   std::vector<CheckCase> cases;
   /// Whether some input was filled with numbers that nobody chose.
   bool hasInventedData = false;
+  /// Whether that was one of integers, which may be indices.
+  bool hasInventedIntegers = false;
 };
 
 /// The plan for `entry`, a function as the program wrote it. An error if arguments are missing that
