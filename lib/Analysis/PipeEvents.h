@@ -61,6 +61,8 @@ struct GroupModel {
   ScalarTable scalars;
   std::vector<Pipe> pipes;
   std::vector<Member> members;
+  /// Conditions that hold.
+  std::vector<Expr> required;
   /// Pipe operations that not all lanes run alike.
   std::vector<PipeFinding> findings;
   /// What the proof cannot follow.
@@ -70,7 +72,8 @@ struct GroupModel {
   std::optional<unsigned> memberOf(llvm::StringRef role) const;
 };
 
-GroupModel modelGroup(ir::FuncOp group, int64_t defaultSlots);
+/// `required` are conditions, computed in the group, that hold whenever it runs.
+GroupModel modelGroup(ir::FuncOp group, int64_t defaultSlots, mlir::ValueRange required = {});
 
 /// Calls `visit` for every step of a sequence, and of the sequences inside it.
 void forEachStep(const Sequence &sequence, llvm::function_ref<void(const Step &)> visit);
