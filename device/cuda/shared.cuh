@@ -42,6 +42,26 @@ __device__ Shared<T, R, C, panelRows> rowsFrom(const Shared<T, rows, C, panelRow
   return {tile.base + unsigned(row) * Shared<T, rows, C, panelRows>::rowBytes};
 }
 
+/// The same tile elsewhere in shared memory, copied by all threads of a lane.
+template <typename T, int R, int C>
+__device__ Shared<T, R, C> copied(const Shared<T, R, C> &tile, SharedAddress to, i64 lane) {
+  static_assert(tile.bytes % 16 == 0, "tiles in shared memory have whole pieces of 16 bytes");
+  barrier::meet(1 + int(lane)); // what was there before has been read
+  for (unsigned at = threadInGroup() * 16; at < tile.bytes; at += kWarpgroup * 16) {
+    unsigned piece[4];
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(piece[0]), "=r"(piece[1]), "=r"(piece[2]), "=r"(piece[3])
+                 : "r"(tile.base + at)
+                 : "memory");
+    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to + at), "r"(piece[0]),
+                 "r"(piece[1]), "r"(piece[2]), "r"(piece[3])
+                 : "memory");
+  }
+  publishToAsyncUnits();
+  barrier::meet(1 + int(lane));
+  return {to};
+}
+
 template <typename To, int R, int C, int panelRows>
 __device__ To toRegisters(const Shared<typename To::Element, R, C, panelRows> &tile) {
   using T = typename To::Element;

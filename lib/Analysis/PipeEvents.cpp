@@ -3,6 +3,8 @@
 #include "kiln/Dialect/Kiln/Contracts.h"
 #include "kiln/Target/Signature/Signature.h"
 
+#include "mlir/IR/Matchers.h"
+
 #include <set>
 
 using namespace mlir;
@@ -38,11 +40,36 @@ void forEachControl(const GroupModel &model, llvm::function_ref<void(const Expr 
       if (auto *branch = std::get_if<Branch>(&step))
         visit(branch->condition);
     });
-  for (const Expr &requirement : model.requirements)
-    visit(requirement);
+  for (const Expr &condition : model.required)
+    visit(condition);
 }
 
 namespace {
+
+/// Whether an index of an orchestration can become negative by what the orchestration does to it.
+/// Its own parameters are counts. What is computed in many steps is not looked into.
+bool mayBeNegative(Value value, int steps = 12) {
+  if (steps == 0)
+    return true;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *owner = argument.getOwner()->getParentOp();
+    if (auto loop = dyn_cast<scf::ForOp>(owner); loop && argument == loop.getInductionVar())
+      return mayBeNegative(loop.getLowerBound(), steps - 1);
+    return !isa<ir::FuncOp>(owner) || !argument.getType().isIndex();
+  }
+  Operation *op = value.getDefiningOp();
+  if (IntegerAttr constant; matchPattern(value, m_Constant(&constant)))
+    return constant.getValue().isNegative();
+  auto isNegative = [&](Value operand) { return mayBeNegative(operand, steps - 1); };
+  if (isa<arith::AddIOp, arith::MulIOp, arith::DivSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp,
+          arith::RemSIOp, arith::MinSIOp>(op))
+    return llvm::any_of(op->getOperands(), isNegative);
+  if (isa<arith::MaxSIOp>(op))
+    return llvm::all_of(op->getOperands(), isNegative);
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return isNegative(select.getTrueValue()) || isNegative(select.getFalseValue());
+  return !isa<ir::DimOp>(op);
+}
 
 /// Evaluates scalars of a group and its members as expressions of the group's parameters.
 class ScalarReader {
@@ -80,6 +107,29 @@ public:
     return expr;
   }
 
+  /// What a `while` loop does with what it carries.
+  Recurrence readRecurrence(scf::WhileOp loop) {
+    Recurrence made;
+    for (Value init : loop.getInits())
+      made.inits.push_back(read(init));
+    DenseMap<Value, Expr> outside = Known;
+    for (auto [which, argument] : llvm::enumerate(loop.getBeforeArguments()))
+      define(argument, Scalars.carried(which));
+    made.condition = read(loop.getConditionOp().getCondition());
+    defineBody(loop);
+    for (Value next : loop.getYieldOp().getOperands())
+      made.nexts.push_back(read(next));
+    Known = std::move(outside); // what was computed in the loop was in terms of what it carries
+    return made;
+  }
+
+  /// Reads what the body of a `while` loop is given, where what the condition is given is known.
+  void defineBody(scf::WhileOp loop) {
+    for (auto [argument, passed] :
+         llvm::zip_equal(loop.getAfterArguments(), loop.getConditionOp().getArgs()))
+      define(argument, read(passed));
+  }
+
 private:
   Expr compute(Value value) {
     if (auto argument = dyn_cast<BlockArgument>(value)) {
@@ -91,7 +141,7 @@ private:
       if (auto integer = dyn_cast<IntegerType>(argument.getType()))
         return Scalars.free(nameOf(argument), llvm::minIntN(integer.getWidth()),
                             llvm::maxIntN(integer.getWidth()));
-      return argument.getType().isIndex() ? Scalars.free(nameOf(argument), INT64_MIN)
+      return argument.getType().isIndex() ? Scalars.index(nameOf(argument), isCount(argument))
                                           : Scalars.named(nameOf(argument));
     }
     Operation *op = value.getDefiningOp();
@@ -107,6 +157,12 @@ private:
     if (isa<tile::LaneOp>(op)) {
       auto func = op->getParentOfType<ir::FuncOp>();
       return Group.getLanesOf(*func.getRole()) > 1 ? Scalars.lane() : Expr(0);
+    }
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      unsigned number = cast<OpResult>(value).getResultNumber();
+      return Scalars.select(read(branch.getCondition()),
+                            read(branch.thenYield().getOperand(number)),
+                            read(branch.elseYield().getOperand(number)));
     }
     // An element of a tensor that nobody in the group writes is the same for all who read it.
     auto readOp = dyn_cast<ir::ReadOp>(op);
@@ -138,7 +194,7 @@ private:
     if (!type.isDynamicDim(axis))
       return Expr(type.getShape()[axis]);
     if (auto argument = dyn_cast<BlockArgument>(tensor))
-      return Scalars.free(nameOf(argument) + ".dim(" + std::to_string(axis) + ")", 0);
+      return Scalars.extent(nameOf(argument) + ".dim(" + std::to_string(axis) + ")");
     if (auto transpose = tensor.getDefiningOp<ir::TransposeOp>())
       return extent(transpose.getTensor(), transpose.getPermutation()[axis], cause);
     if (auto slice = tensor.getDefiningOp<ir::SliceOp>(); slice && slice.getDropped().empty()) {
@@ -147,6 +203,17 @@ private:
           slice.getSizes()[llvm::count_if(slice.getStaticSizes().take_front(axis), isDynamic)]);
     }
     return Scalars.makeUnknown(cause);
+  }
+
+  /// Whether every launch of the group passes a count for an index parameter.
+  bool isCount(BlockArgument argument) {
+    bool found = true;
+    if (auto module = Group->getParentOfType<ModuleOp>())
+      module.walk([&](ir::SubmitOp launch) {
+        if (launch.getCallee() == Group.getSymName())
+          found &= !mayBeNegative(launch.getArgs()[argument.getArgNumber()]);
+      });
+    return found;
   }
 
   std::string nameOf(BlockArgument argument) {
@@ -164,7 +231,7 @@ class ModelBuilder {
 public:
   ModelBuilder(GroupModel &model, ir::FuncOp group) : Model(model), Reader(model.scalars, group) {}
 
-  void build(ir::FuncOp group, int64_t defaultSlots) {
+  void build(ir::FuncOp group, int64_t defaultSlots, ValueRange required) {
     for (auto pipe : group.getBody().getOps<tile::PipeOp>()) {
       PipeNumbers[pipe.getPipe()] = Model.pipes.size();
       int64_t slots = pipe.getSlots().value_or(defaultSlots);
@@ -177,10 +244,12 @@ public:
     }
     for (Member &member : Model.members)
       member.body = readBlock(member.func.getBody().front());
-    std::vector<Expr> requirements;
+    std::vector<Expr> conditions;
+    for (Value condition : required)
+      conditions.push_back(Reader.read(condition));
     for (ir::RequireOp require : ir::requirementsIn(group))
-      requirements.push_back(Reader.read(require.getCondition()));
-    keepRelevant(std::move(requirements));
+      conditions.push_back(Reader.read(require.getCondition()));
+    keepRelevant(std::move(conditions));
   }
 
 private:
@@ -202,7 +271,7 @@ private:
       if (relevant == requirements.end())
         return;
       addAtoms(*relevant);
-      Model.requirements.push_back(std::move(*relevant));
+      Model.required.push_back(std::move(*relevant));
       requirements.erase(relevant);
     }
   }
@@ -235,6 +304,8 @@ private:
       if (branch.elseBlock())
         otherwise = readBlock(*branch.elseBlock());
       sequence.push_back(Branch{op, condition, std::move(then), std::move(otherwise)});
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op); loop && !pipeOpIn(loop.getBefore())) {
+      sequence.push_back(readWhile(loop, inside));
     } else {
       Model.unknowns.push_back({op->getLoc(), "how often the pipe operations in " +
                                                   op->getName().getStringRef().str() +
@@ -246,7 +317,7 @@ private:
     Expr lower = Reader.read(loop.getLowerBound()), upper = Reader.read(loop.getUpperBound()),
          step = Reader.read(loop.getStep());
     Expr trips = Model.scalars.ceilDiv(upper - lower, step);
-    Atom index = Model.scalars.makeIndex();
+    Atom index = Model.scalars.makeIndex(lower);
     Reader.define(loop.getInductionVar(), Expr::of(index));
     check(trips, "trip count", loop, inside);
     if (step.isConstant() ? step.constant() <= 0 : true)
@@ -254,6 +325,42 @@ private:
     if (loop.getUnsignedCmp())
       Model.unknowns.push_back({loop.getLoc(), "the bounds of the loop are unsigned"});
     return {loop, index, lower, step, trips, readBlock(*loop.getBody())};
+  }
+
+  /// A loop that counts its iterations from 0.
+  Loop readWhile(scf::WhileOp loop, Operation *inside) {
+    Recurrence carried = Reader.readRecurrence(loop);
+    Expr trips = countRounds(carried);
+    check(trips, "condition", loop, inside);
+    Atom index = Model.scalars.makeIndex(0);
+    for (auto [which, argument] : llvm::enumerate(loop.getBeforeArguments())) {
+      Expr step = carried.nexts[which] - Model.scalars.carried(which);
+      Reader.define(argument, step.isConstant()
+                                  ? carried.inits[which] + Expr::of(index) * step.constant()
+                                  : Model.scalars.whileValue(carried, which, Expr::of(index)));
+    }
+    Reader.defineBody(loop);
+    return {loop, index, 0, 1, trips, readBlock(*loop.getAfterBody())};
+  }
+
+  /// How often a `while` loop runs: as an expression where it counts up to a bound.
+  Expr countRounds(const Recurrence &loop) {
+    ScalarTable &scalars = Model.scalars;
+    std::optional<Atom> atom = loop.condition.asAtom();
+    auto compare = atom ? dyn_cast_or_null<arith::CmpIOp>(scalars.info(*atom).op) : arith::CmpIOp();
+    using P = arith::CmpIPredicate;
+    if (compare && (compare.getPredicate() == P::slt || compare.getPredicate() == P::sle))
+      for (auto [which, init] : llvm::enumerate(loop.inits)) {
+        // init + step * k < bound, and nothing else changes.
+        Expr counter = scalars.carried(which), step = loop.nexts[which] - counter;
+        Expr offset = scalars.info(*atom).operands[0] - counter,
+             bound = scalars.info(*atom).operands[1];
+        if (compare.getPredicate() == P::sle)
+          bound = bound + 1;
+        if (step.isConstant() && step.constant() > 0 && offset.isConstant() && !isCarried(bound))
+          return scalars.ceilDiv(bound - init - offset, step); // never, if that is negative
+      }
+    return scalars.whileTrips(loop);
   }
 
   Event event(Event::Kind kind, Value pipe, Operation *op) {
@@ -283,13 +390,28 @@ private:
            {{control->getLoc(), "the " + what + " is this one"}}});
   }
 
-  static Operation *pipeOpInside(Operation *op) {
+  /// Whether an expression depends on what a `while` loop carries.
+  bool isCarried(const Expr &expr) const {
+    bool found = false;
+    Model.scalars.forEachAtom(expr, [&](Atom atom) {
+      found |= Model.scalars.info(atom).kind == AtomInfo::Kind::Carried;
+    });
+    return found;
+  }
+
+  static Operation *pipeOpIn(Region &region) {
     Operation *found = nullptr;
-    op->walk([&](Operation *inner) {
+    region.walk([&](Operation *inner) {
       if (!found && isa<tile::PushOp, tile::PopOp, tile::FreeOp>(inner))
         found = inner;
     });
     return found;
+  }
+  static Operation *pipeOpInside(Operation *op) {
+    for (Region &region : op->getRegions())
+      if (Operation *found = pipeOpIn(region))
+        return found;
+    return nullptr;
   }
 
   GroupModel &Model;
@@ -299,9 +421,9 @@ private:
 
 } // namespace
 
-GroupModel modelGroup(ir::FuncOp group, int64_t defaultSlots) {
+GroupModel modelGroup(ir::FuncOp group, int64_t defaultSlots, ValueRange required) {
   GroupModel model;
-  ModelBuilder(model, group).build(group, defaultSlots);
+  ModelBuilder(model, group).build(group, defaultSlots, required);
   return model;
 }
 

@@ -61,9 +61,9 @@ struct GroupModel {
   ScalarTable scalars;
   std::vector<Pipe> pipes;
   std::vector<Member> members;
-  /// What the group requires of its arguments, as far as trip counts and conditions depend on it:
+  /// What holds whenever the group runs, as far as trip counts and conditions depend on it:
   /// conditions, each 0 or 1, that always are 1.
-  std::vector<Expr> requirements;
+  std::vector<Expr> required;
   /// Pipe operations that not all lanes run alike.
   std::vector<PipeFinding> findings;
   /// What the proof cannot follow.
@@ -73,7 +73,8 @@ struct GroupModel {
   std::optional<unsigned> memberOf(llvm::StringRef role) const;
 };
 
-GroupModel modelGroup(ir::FuncOp group, int64_t defaultSlots);
+/// `required` are conditions, computed in the group, that hold whenever it runs.
+GroupModel modelGroup(ir::FuncOp group, int64_t defaultSlots, mlir::ValueRange required = {});
 
 /// Calls `visit` for every expression that decides which events run, or what values it can have.
 void forEachControl(const GroupModel &model, llvm::function_ref<void(const Expr &)> visit);

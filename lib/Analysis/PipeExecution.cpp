@@ -73,7 +73,6 @@ bool Execution::passHead(std::vector<Frame> &stack, Stop &stop) {
   if (frame.remaining.constant() > 0) {
     beginIteration(frame);
   } else {
-    CrossedBounds |= frame.remaining.constant() < 0;
     Values.erase(frame.loop->index);
     stack.pop_back();
   }
@@ -83,6 +82,7 @@ bool Execution::passHead(std::vector<Frame> &stack, Stop &stop) {
 Stop Execution::run(unsigned member) {
   std::vector<Frame> &stack = Stacks[member];
   while (!stack.empty()) {
+    Model->scalars.spend(1);
     if (StepsLeft-- <= 0)
       return Stop::Exhausted;
     Frame &frame = stack.back();

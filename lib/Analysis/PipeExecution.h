@@ -70,13 +70,15 @@ public:
   int64_t slots(unsigned pipe) const { return Slots[pipe]; }
   /// Whether every pipe is empty and every popped slot freed.
   bool isBalanced() const;
-  /// Whether a loop was reached whose upper bound lies below its lower one.
-  bool hasCrossedBounds() const { return CrossedBounds; }
 
   GroupModel &model() const { return *Model; }
   Env &env() { return Values; }
   const Env &env() const { return Values; }
-  Expr evaluate(const Expr &expr) { return Model->scalars.substitute(expr, Values); }
+  Expr evaluate(const Expr &expr) {
+    std::optional<int64_t> number = Model->scalars.valueOf(expr, Values);
+    return number ? Expr(*number) : Model->scalars.substitute(expr, Values);
+  }
+  int64_t stepsLeft() const { return StepsLeft; }
   /// Replaces an atom by an expression everywhere.
   void replace(Atom atom, const Expr &by);
 
@@ -93,7 +95,7 @@ private:
   std::vector<std::vector<Frame>> Stacks;
   std::vector<Counts> Pipes;
   Env Values;
-  bool IsWaiting = true, CrossedBounds = false;
+  bool IsWaiting = true;
 };
 
 } // namespace kiln::pipes

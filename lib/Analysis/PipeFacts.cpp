@@ -1,19 +1,50 @@
 #include "PipeFacts.h"
 
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+
 using namespace mlir;
 
 namespace kiln::pipes {
 
-static bool isAtLeastZero(const Expr &expr) { return expr.isConstant() && expr.constant() >= 0; }
+/// factor * sum + constant, where the atoms of the sum have no common factor.
+struct Normal {
+  Expr sum;
+  int64_t factor, constant;
+};
+
+static Normal normalize(const Expr &expr) {
+  int64_t factor = 0;
+  for (auto [atom, coefficient] : expr.terms())
+    factor = std::gcd(factor, coefficient);
+  if (factor <= 1)
+    return {expr - expr.constant(), factor, expr.constant()};
+  Expr sum;
+  for (auto [atom, coefficient] : expr.terms())
+    sum = sum + Expr::of(atom) * (coefficient / factor);
+  return {sum, factor, expr.constant()};
+}
+
+/// As a bound of the sum alone: 2n - 1 >= 0 is n >= 1.
+static std::pair<Expr, int64_t> asBound(const Expr &expr) {
+  Normal normal = normalize(expr);
+  return {normal.sum, llvm::divideFloorSigned(normal.constant, normal.factor)};
+}
 
 bool Facts::implies(const Expr &expr) const {
   if (expr.isConstant())
     return expr.constant() >= 0;
-  return llvm::any_of(AtLeastZero, [&](const Expr &fact) {
-    Expr rest = expr - fact;
-    return isAtLeastZero(rest) || llvm::any_of(AtLeastZero, [&](const Expr &other) {
-             return isAtLeastZero(rest - other);
-           });
+  Scalars->spend(1 + AtLeastZero.size());
+  auto [sum, constant] = asBound(expr);
+  if (auto same = AtLeastZero.find(sum); same != AtLeastZero.end() && same->second <= constant)
+    return true;
+  return llvm::any_of(AtLeastZero, [&](const auto &fact) {
+    Normal rest = normalize(sum - fact.first);
+    if (rest.factor == 0)
+      return false; // the same sum
+    auto other = AtLeastZero.find(rest.sum);
+    return other != AtLeastZero.end() && fact.second + rest.factor * other->second <= constant;
   });
 }
 
@@ -22,11 +53,16 @@ bool Facts::assume(const Expr &expr) {
     return true;
   if (implies(-expr - 1))
     return false;
-  // Facts that follow from the new one say nothing any more; without them, equal knowledge has one
-  // form.
-  std::erase_if(AtLeastZero, [&](const Expr &fact) { return isAtLeastZero(fact - expr); });
-  AtLeastZero.insert(expr);
+  auto [sum, constant] = asBound(expr);
+  AtLeastZero[sum] = constant;
   return true;
+}
+
+std::vector<Expr> Facts::inequalities() const {
+  std::vector<Expr> all;
+  for (const auto &[sum, constant] : AtLeastZero)
+    all.push_back(sum + constant);
+  return all;
 }
 
 //===----------------------------------------------------------------------===//
@@ -121,23 +157,15 @@ std::optional<bool> Facts::decide(const Expr &condition) const {
 bool Facts::assumeHolds(const Expr &condition) {
   if (std::optional<bool> known = decide(condition))
     return *known;
-  if (std::vector<Expr> operands; Operation *op = connective(condition, operands))
+  std::vector<Expr> operands;
+  if (Operation *op = connective(condition, operands))
     return !isa<arith::AndIOp>(op) ||
            llvm::all_of(operands, [&](const Expr &operand) { return assumeHolds(operand); });
-  if (std::optional<Comparison> comparison = compare(condition)) {
-    auto cmp = cast<arith::CmpIOp>(Scalars->info(*condition.asAtom()).op);
-    if (cmp.getPredicate() == arith::CmpIPredicate::ne) {
-      // On one side of a number, and not the number: beyond it.
-      for (auto [side, beyond] :
-           llvm::zip_equal(comparison->holds, llvm::reverse(comparison->fails)))
-        if (implies(side))
-          return assume(beyond);
-      return true;
-    }
-    return llvm::all_of(comparison->holds, [&](const Expr &expr) { return assume(expr); });
-  }
-  Decided[condition] = true;
-  return true;
+  std::vector<Facts> cases = split(condition);
+  llvm::erase_if(cases, [&](const Facts &facts) { return facts.decide(condition) == false; });
+  if (cases.size() == 1)
+    *this = std::move(cases.front());
+  return !cases.empty();
 }
 
 std::vector<Facts> Facts::split(const Expr &condition) const {
@@ -161,14 +189,68 @@ std::vector<Facts> Facts::split(const Expr &condition) const {
 }
 
 //===----------------------------------------------------------------------===//
+// Choices
+//===----------------------------------------------------------------------===//
+
+std::optional<Facts::Choice> Facts::choiceOf(Atom atom) const {
+  const AtomInfo &info = Scalars->info(atom);
+  if (info.kind == AtomInfo::Kind::Select)
+    return Choice{info.operands[0], {}, info.operands[1], info.operands[2]};
+  if (!isa_and_nonnull<arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp>(info.op))
+    return std::nullopt;
+  const Expr &a = info.operands[0], &b = info.operands[1];
+  bool isUnsigned = isa<arith::MinUIOp, arith::MaxUIOp>(info.op);
+  if (isUnsigned && !(implies(a) && implies(b)))
+    return std::nullopt;
+  bool isMax = isa<arith::MaxSIOp, arith::MaxUIOp>(info.op);
+  return Choice{std::nullopt, isMax ? a - b : b - a, a, b};
+}
+
+std::optional<bool> Facts::decide(const Choice &choice) const {
+  if (choice.condition)
+    return decide(*choice.condition);
+  if (implies(choice.sign))
+    return true;
+  return implies(-choice.sign - 1) ? std::optional(false) : std::nullopt;
+}
+
+Expr Facts::simplify(const Expr &expr) const {
+  Env decided;
+  Scalars->forEachAtom(expr, [&](Atom atom) {
+    std::optional<Choice> choice = choiceOf(atom);
+    if (std::optional<bool> first = choice ? decide(*choice) : std::nullopt)
+      decided[atom] = *first ? choice->first : choice->second;
+  });
+  return decided.empty() ? expr : simplify(Scalars->substitute(expr, decided));
+}
+
+std::vector<Facts> Facts::splitChoice(const Expr &expr) const {
+  std::optional<Choice> open;
+  Scalars->forEachAtom(expr, [&](Atom atom) {
+    std::optional<Choice> choice = open ? std::nullopt : choiceOf(atom);
+    if (choice && !decide(*choice))
+      open = std::move(choice);
+  });
+  if (!open)
+    return {};
+  if (open->condition)
+    return split(*open->condition);
+  std::vector<Facts> cases;
+  for (const Expr &sign : {open->sign, -open->sign - 1})
+    if (Facts facts = *this; facts.assume(sign))
+      cases.push_back(std::move(facts));
+  return cases;
+}
+
+//===----------------------------------------------------------------------===//
 // Counters of joint loops
 //===----------------------------------------------------------------------===//
 
 bool Facts::replace(Atom atom, const Expr &by) {
   Env change{{atom, by}};
-  std::set<Expr> facts;
+  std::vector<Expr> facts = inequalities();
   std::map<Expr, bool> decided;
-  std::swap(facts, AtLeastZero);
+  AtLeastZero.clear();
   std::swap(decided, Decided);
   for (const auto &[condition, value] : decided)
     Decided[Scalars->substitute(condition, change)] = value;
@@ -181,8 +263,7 @@ static constexpr int64_t kEndRounds = 8;
 
 bool Facts::startCounting(Atom counter, int64_t first, const Expr &rounds) {
   Expr count = Expr::of(counter), last = rounds - 1 - count;
-  std::set<Expr> facts = AtLeastZero;
-  for (const Expr &fact : facts)
+  for (const Expr &fact : inequalities())
     // What is known of the number of rounds says how far the end is.
     if ((fact - rounds).isConstant() && !assume(fact + first - count))
       return false;
@@ -194,8 +275,8 @@ bool Facts::startCounting(Atom counter, int64_t first, const Expr &rounds) {
 
 bool Facts::advance(Atom counter, const Expr &rounds) {
   Expr last = rounds - 1 - Expr::of(counter);
-  std::set<Expr> facts;
-  std::swap(facts, AtLeastZero);
+  std::vector<Expr> facts = inequalities();
+  AtLeastZero.clear();
   std::erase_if(Decided,
                 [&](const auto &entry) { return Scalars->mentions(entry.first, counter); });
   for (const Expr &fact : facts) {

@@ -4,12 +4,13 @@
 
 #include "PipeScalars.h"
 
-#include <set>
+#include <map>
 
 namespace kiln::pipes {
 
 /// Inequalities that hold, and how conditions that are not inequalities were decided. What is
-/// implied is found by adding up at most two of them: enough for bounds of loops, and never wrong.
+/// implied is found by adding up multiples of at most two of them: enough for bounds of loops, and
+/// never wrong.
 class Facts {
 public:
   explicit Facts(ScalarTable &scalars) : Scalars(&scalars) {}
@@ -18,6 +19,9 @@ public:
   bool implies(const Expr &expr) const;
   /// Assumes expr >= 0; false if that contradicts what is assumed already.
   bool assume(const Expr &expr);
+  /// Assumes that a condition holds, as far as inequalities say it; false if that contradicts what
+  /// is assumed already.
+  bool assumeHolds(const Expr &condition);
   /// Assumes expr == 0.
   bool assumeZero(const Expr &expr) { return assume(expr) && assume(-expr); }
 
@@ -31,6 +35,13 @@ public:
   /// they cover all cases, and each decides at least a part of it. Contradictory ones are left out.
   std::vector<Facts> split(const Expr &condition) const;
 
+  /// Decides which operand a minimum, maximum or selection is, as far as that is known, also inside
+  /// sums.
+  Expr simplify(const Expr &expr) const;
+  /// As split, for a minimum, maximum or selection in `expr` of which that is not known; nothing if
+  /// there is none.
+  std::vector<Facts> splitChoice(const Expr &expr) const;
+
   /// Replaces an atom by an expression; false if that gives a contradiction.
   bool replace(Atom atom, const Expr &by);
   /// `counter` is `first`, in a loop that makes `rounds` rounds, and will only grow: says what is
@@ -42,7 +53,8 @@ public:
   /// Forgets how a condition was decided.
   void forget(const Expr &condition) { Decided.erase(condition); }
 
-  const std::set<Expr> &inequalities() const { return AtLeastZero; }
+  /// Each is at least 0.
+  std::vector<Expr> inequalities() const;
   const std::map<Expr, bool> &decisions() const { return Decided; }
 
 private:
@@ -54,9 +66,19 @@ private:
   std::optional<Comparison> compare(const Expr &condition) const;
   /// The operation a condition is made of: and, or, xor; null for anything else.
   mlir::Operation *connective(const Expr &condition, std::vector<Expr> &operands) const;
+  /// An atom that is one of two expressions: the first where a condition holds, or, if there is
+  /// none, where `sign` is at least 0.
+  struct Choice {
+    std::optional<Expr> condition;
+    Expr sign, first, second;
+  };
+  std::optional<Choice> choiceOf(Atom atom) const;
+  std::optional<bool> decide(const Choice &choice) const;
 
   ScalarTable *Scalars;
-  std::set<Expr> AtLeastZero;
+  /// From a sum of atoms without a common factor to the least number that, added to it, is known to
+  /// give at least 0.
+  std::map<Expr, int64_t> AtLeastZero;
   std::map<Expr, bool> Decided;
 };
 

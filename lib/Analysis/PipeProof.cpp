@@ -10,76 +10,106 @@ namespace kiln {
 namespace pipes {
 namespace {
 
+/// What deciding about one group may cost: steps of all trials, of those that look for a number of
+/// slots to suggest, and of all searches for a proof. The same on every machine.
+constexpr int64_t kTrialSteps = 6'000'000, kAdviceSteps = 3'000'000, kProofSteps = 8'000'000;
+
 class Prover {
 public:
-  explicit Prover(GroupModel &model) : Model(model), Open(openValues(model)) {
+  explicit Prover(GroupModel &model)
+      : Model(model), Open(openValues(model)), Samples(samplesOf(model, Open)) {
     for (const Pipe &pipe : model.pipes)
       Slots.push_back(pipe.slots);
-    // A trial with numbers that cannot be right shows nothing.
-    if (Open.isComputable)
-      Samples = samplesOf(model, Open);
+    for (Atom atom : Open.integers)
+      if (Model.scalars.info(atom).isCount)
+        Counts.push_back(Expr::of(atom));
+    // Extents that nobody related may well be equal, so a failure where they are says more.
+    std::ranges::stable_partition(Samples,
+                                  [&](const Sample &sample) { return hasEqualExtents(sample); });
   }
 
   PipeProof prove() {
-    bool allRan = true;
-    std::optional<Sample> crossed;
-    for (const Sample &sample : Samples) {
-      std::optional<Trial> failed = findFailure(Slots, sample);
-      if (!failed)
-        continue;
-      if (failed->isExhausted()) {
-        allRan = false;
-        break; // larger values take longer still
-      }
-      if (!isExcused(sample))
-        return refute({sample, std::move(*failed)});
-      if (!crossed)
-        crossed = sample;
-    }
-    if (allRan && isClosed())
+    if (std::optional<Counterexample> example = findCounterexample())
+      return refute(std::move(*example));
+    if (!Unfinished && isClosed())
       return {};
-    if (std::optional<std::string> condition = findCondition(Slots))
+    int64_t end = Model.scalars.spent() + kProofSteps;
+    if (std::optional<std::string> condition = Apart ? relateExtents(end) : findCondition(end))
       return {.condition = *condition};
-    return {.verdict = PipeProof::Verdict::Undecided, .reasons = {sayWhyNot(crossed)}};
+    return {.verdict = PipeProof::Verdict::Undecided,
+            .reasons = {sayWhyNot(Model.scalars.spent() >= end)}};
   }
 
 private:
   /// Whether one trial decides.
   bool isClosed() const { return Open.integers.empty() && !Open.readsMemory && Open.isComputable; }
 
-  /// How a sample fails, whatever memory holds; none if it does not.
-  std::optional<Trial> findFailure(const std::vector<int64_t> &slots, const Sample &sample) {
-    Trial trial = tryOut(Model, slots, sample);
-    return trial.isGood() || trial.isOpen() ? std::nullopt : std::optional(std::move(trial));
+  bool hasEqualExtents(const Sample &sample) const {
+    std::optional<Expr> first;
+    return llvm::all_of(sample, [&](const auto &entry) {
+      if (!Model.scalars.info(entry.first).isExtent)
+        return true;
+      if (!first)
+        first = entry.second;
+      return *first == entry.second;
+    });
   }
 
-  /// A loop whose bounds cross, such as one over n - 1 iterations where n is 0, shows that the
-  /// author takes n for larger. A failure then becomes a condition of the proof.
-  bool isExcused(const Sample &sample) {
-    return !isClosed() && countOnly(Model, sample).run.hasCrossedBounds();
+  /// Tries samples until one fails. One that fails only because extents differ is noted instead:
+  /// nobody said that they may.
+  std::optional<Counterexample> findCounterexample() {
+    TrialBudget budget{kTrialSteps};
+    for (const Sample &sample : Samples) {
+      if (Apart && !hasEqualExtents(sample))
+        continue;
+      Trial trial = tryOut(Model, Slots, sample, budget);
+      if (trial.isExhausted()) {
+        if (!Unfinished)
+          Unfinished = sample;
+      } else if (fails(trial)) {
+        if (hasEqualExtents(sample))
+          return Counterexample{sample, std::move(trial)};
+        Apart = sample;
+      } else {
+        ++Passed;
+      }
+      if (budget.left <= 0)
+        break;
+    }
+    return std::nullopt;
   }
+
+  /// Whether a trial went wrong, whatever memory holds.
+  static bool fails(const Trial &trial) { return !trial.isGood() && !trial.isOpen(); }
 
   PipeProof refute(Counterexample example) {
+    TrialBudget budget{kAdviceSteps};
+    int64_t end = Model.scalars.spent() + kProofSteps;
     auto works = [&](const std::vector<int64_t> &slots) {
-      bool passes = llvm::all_of(Samples, [&](const Sample &sample) {
-        return !findFailure(slots, sample) || isExcused(sample);
-      });
-      return passes && (isClosed() || findCondition(slots));
+      return llvm::all_of(Samples,
+                          [&](const Sample &sample) {
+                            return budget.left > 0 && !fails(tryOut(Model, slots, sample, budget));
+                          }) &&
+             (isClosed() || holds(slots, {Counts}, end));
     };
     PipeProof proof{.verdict = PipeProof::Verdict::Refuted};
     proof.findings = explain(Model, example, works);
     return proof;
   }
 
+  bool holds(const std::vector<int64_t> &slots, const Assumptions &assumed, int64_t end) {
+    // Half of what is left: another try may need the rest.
+    return holdsForAll(Model, slots, assumed, (end - Model.scalars.spent()) / 2);
+  }
+
   /// Under which condition a proof was found; empty if under none, nothing if no proof was found.
-  /// Conditions are that parameters are not negative and that the bounds of loops do not cross: one
-  /// of them if one is enough, else all.
-  std::optional<std::string> findCondition(const std::vector<int64_t> &slots) {
-    if (holdsForAll(Model, slots, {}))
+  /// Conditions are that a number is not negative: one of them if one is enough, else all.
+  std::optional<std::string> findCondition(int64_t end) {
+    if (holds(Slots, {Counts}, end))
       return "";
     std::vector<Expr> candidates;
     for (Atom atom : Open.integers)
-      if (Model.scalars.info(atom).least < 0)
+      if (const AtomInfo &info = Model.scalars.info(atom); info.least < 0 && !info.isCount)
         candidates.push_back(Expr::of(atom));
     // Only loops of the outermost level: the trip counts of others depend on indices.
     for (const Member &member : Model.members)
@@ -87,10 +117,15 @@ private:
         if (auto *loop = std::get_if<Loop>(&step); loop && !loop->trips.isConstant())
           if (!llvm::is_contained(candidates, loop->trips))
             candidates.push_back(loop->trips);
+    auto assuming = [&](ArrayRef<Expr> more) {
+      Assumptions assumed{Counts};
+      llvm::append_range(assumed.atLeastZero, more);
+      return assumed;
+    };
     for (const Expr &candidate : candidates)
-      if (holdsForAll(Model, slots, {candidate}))
+      if (holds(Slots, assuming(candidate), end))
         return sayAtLeastZero(candidate);
-    if (!holdsForAll(Model, slots, candidates))
+    if (candidates.empty() || !holds(Slots, assuming(candidates), end))
       return std::nullopt;
     std::string text;
     for (const Expr &candidate : candidates)
@@ -98,33 +133,63 @@ private:
     return text;
   }
 
+  /// As findCondition, where a sample fails because extents differ: that two of them are equal, or
+  /// all.
+  std::optional<std::string> relateExtents(int64_t end) {
+    std::vector<Atom> extents;
+    for (Atom atom : Open.integers)
+      if (Model.scalars.info(atom).isExtent)
+        extents.push_back(atom);
+    auto sayEqual = [&](Atom a, Atom b) {
+      return Model.scalars.str(a) + " = " + Model.scalars.str(b);
+    };
+    for (size_t i = 0; i < extents.size(); ++i)
+      for (size_t k = i + 1; k < extents.size(); ++k)
+        if (holds(Slots, {Counts, {{extents[k], Expr::of(extents[i])}}}, end))
+          return sayEqual(extents[i], extents[k]);
+    Env all;
+    std::string text;
+    for (Atom atom : llvm::drop_begin(extents)) {
+      all[atom] = Expr::of(extents.front());
+      text += (text.empty() ? "" : " and ") + sayEqual(extents.front(), atom);
+    }
+    return holds(Slots, {Counts, all}, end) ? std::optional(text) : std::nullopt;
+  }
+
   std::string sayAtLeastZero(const Expr &expr) const {
     return Model.scalars.str(expr - expr.constant()) + " >= " + std::to_string(-expr.constant());
   }
 
-  PipeMessage sayWhyNot(const std::optional<Sample> &crossed) const {
+  PipeMessage sayWhyNot(bool isSpent) const {
     std::string text;
-    if (crossed)
-      text = "it fails with " + describe(Model, *crossed) + ", and ";
+    if (Apart)
+      text = "it fails with " + describe(Model, *Apart) +
+             ", where nothing says that these extents are equal, and ";
     text += Open.readsMemory ? "no proof was found for all that memory may hold"
                              : "no proof was found for all trip counts";
-    if (!Open.integers.empty() && !Samples.empty())
-      text += " (" + std::to_string(Samples.size()) + " sets of values were tried, up to " +
-              describe(Model, Samples.back()) + ")";
+    if (isSpent)
+      text += " within " + std::to_string(kProofSteps) + " steps";
+    if (Passed > 0 && !Open.integers.empty())
+      text += "; " + std::to_string(Passed) + " sets of values were tried and are fine";
+    if (Unfinished)
+      text += "; " + describe(Model, *Unfinished) + " takes more steps than a trial may";
     return {Model.pipes.front().op.getLoc(), text};
   }
 
   GroupModel &Model;
   OpenValues Open;
-  std::vector<int64_t> Slots;
   std::vector<Sample> Samples;
+  std::vector<int64_t> Slots;
+  std::vector<Expr> Counts; ///< Parameters that are never negative.
+  std::optional<Sample> Unfinished, Apart;
+  int64_t Passed = 0;
 };
 
 } // namespace
 } // namespace pipes
 
-PipeProof provePipes(ir::FuncOp group, int64_t defaultSlots) {
-  pipes::GroupModel model = pipes::modelGroup(group, defaultSlots);
+PipeProof provePipes(ir::FuncOp group, int64_t defaultSlots, ValueRange required) {
+  pipes::GroupModel model = pipes::modelGroup(group, defaultSlots, required);
   if (!model.findings.empty())
     return {.verdict = PipeProof::Verdict::Refuted, .findings = std::move(model.findings)};
   if (!model.unknowns.empty())

@@ -5,6 +5,15 @@ using namespace mlir;
 namespace kiln::pipes {
 namespace {
 
+std::string describeSlots(uint64_t full, uint64_t unfreed, uint64_t slots) {
+  std::string of = " of " + std::to_string(slots) + (slots == 1 ? " slot " : " slots ");
+  if (unfreed == 0)
+    return std::to_string(full) + of + "full";
+  if (full == 0)
+    return std::to_string(unfreed) + of + "popped and not freed";
+  return std::to_string(full) + of + "full, " + std::to_string(unfreed) + " popped and not freed";
+}
+
 /// The most slots that are suggested.
 constexpr int64_t kMaxSuggested = 64;
 
@@ -45,7 +54,7 @@ public:
   /// Unequal numbers of pushes and pops, or of pops and frees.
   std::vector<PipeFinding> explainCounts() {
     std::vector<PipeFinding> findings;
-    Trial all = countOnly(Model, Example.sample);
+    Trial all = countOnly(Model, Example.sample, Budget);
     if (all.isExhausted())
       return findings;
     for (unsigned pipe = 0; pipe < Model.pipes.size(); ++pipe) {
@@ -99,8 +108,10 @@ private:
     return found;
   }
 
-  /// " (n pushes, n - 1 pops)": both counts as expressions; empty if that says nothing new.
-  std::string symbolicCounts(unsigned pipe, Event::Kind one, Event::Kind other) const {
+  /// " (n against n - 1)": two counts as expressions; empty if that says nothing new, or if they
+  /// hold only where no loop ends before it begins.
+  std::string symbolicCounts(unsigned pipe, Event::Kind one, int64_t oneCount, Event::Kind other,
+                             int64_t otherCount) {
     auto total = [&](Event::Kind kind) {
       std::optional<Expr> sum = Expr();
       for (const Member &member : Model.members) {
@@ -110,7 +121,11 @@ private:
       return sum;
     };
     std::optional<Expr> first = total(one), second = total(other);
-    if (!first || !second || (first->isConstant() && second->isConstant()))
+    auto is = [&](const std::optional<Expr> &expr, int64_t count) {
+      return expr && Model.scalars.valueOf(*expr, Example.sample) == count;
+    };
+    if (!is(first, oneCount) || !is(second, otherCount) ||
+        (first->isConstant() && second->isConstant()))
       return "";
     return " (" + Model.scalars.str(*first) + " against " + Model.scalars.str(*second) + ")";
   }
@@ -119,9 +134,11 @@ private:
     tile::PipeOp op = Model.pipes[pipe].op;
     tile::PipeType type = op.getPipe().getType();
     bool leaves = counts.pushed > counts.popped;
-    std::string text = plural(counts.pushed, "push") + " into pipe '" + nameOf(pipe) + "' but " +
-                       plural(counts.popped, "pop") +
-                       symbolicCounts(pipe, Event::Kind::Push, Event::Kind::Pop) + with() + ": ";
+    std::string text =
+        plural(counts.pushed, "push") + " into pipe '" + nameOf(pipe) + "' but " +
+        plural(counts.popped, "pop") +
+        symbolicCounts(pipe, Event::Kind::Push, counts.pushed, Event::Kind::Pop, counts.popped) +
+        with() + ": ";
     text += leaves ? plural(counts.pushed - counts.popped, "tile") + " left in the pipe at the end"
                    : "the last pop waits forever";
     Event::Kind surplus = leaves ? Event::Kind::Push : Event::Kind::Pop;
@@ -135,7 +152,57 @@ private:
     else
       finding.notes.push_back({op.getLoc(), "the group calls no function of role " +
                                                 otherRole.str() + ", which " + verb});
+    addBranch(pipe, finding);
     return finding;
+  }
+
+  /// Names a branch around the operations of one end that the other end does not have.
+  void addBranch(unsigned pipe, PipeFinding &finding) {
+    tile::PipeOp op = Model.pipes[pipe].op;
+    tile::PipeType type = op.getPipe().getType();
+    Branches pushing = branchesAround(pipe, Event::Kind::Push),
+             popping = branchesAround(pipe, Event::Kind::Pop);
+    auto tell = [&](const Branches &here, const Branches &there, StringRef role, StringRef verb,
+                    StringRef otherRole, StringRef otherVerb) {
+      for (const auto &[condition, branch] : here)
+        if (!there.contains(condition)) {
+          finding.notes.push_back(
+              {branch->getLoc(), "how often role " + role.str() + " " + verb.str() +
+                                     " depends on this condition; role " + otherRole.str() + " " +
+                                     otherVerb.str() + " whether it holds or not"});
+          return true;
+        }
+      return false;
+    };
+    if (!tell(pushing, popping, type.getFrom(), "pushes", type.getTo(), "pops"))
+      tell(popping, pushing, type.getTo(), "pops", type.getFrom(), "pushes");
+  }
+
+  /// Branches of which only one side has an operation of a pipe, or more of them, by condition.
+  /// Conditions are compared as if loops at the same depth were one.
+  using Branches = std::map<Expr, Operation *>;
+  Branches branchesAround(unsigned pipe, Event::Kind kind) {
+    Branches found;
+    for (const Member &member : Model.members)
+      collectBranches(member.body, pipe, kind, {}, found);
+    return found;
+  }
+  void collectBranches(const Sequence &sequence, unsigned pipe, Event::Kind kind, Env indices,
+                       Branches &found) {
+    for (const Step &step : sequence) {
+      if (auto *loop = std::get_if<Loop>(&step)) {
+        Env inside = indices;
+        inside[loop->index] = Expr::of(Model.scalars.counter(indices.size()));
+        collectBranches(loop->body, pipe, kind, inside, found);
+      } else if (auto *branch = std::get_if<Branch>(&step)) {
+        std::optional<Expr> then = countOf(branch->then, pipe, kind),
+                            otherwise = countOf(branch->otherwise, pipe, kind);
+        if (then != otherwise)
+          found.try_emplace(Model.scalars.substitute(branch->condition, indices), branch->op);
+        collectBranches(branch->then, pipe, kind, indices, found);
+        collectBranches(branch->otherwise, pipe, kind, indices, found);
+      }
+    }
   }
 
   /// The push or pop that has no counterpart: the one that waits, or else the last push.
@@ -149,11 +216,13 @@ private:
 
   PipeFinding explainFrees(unsigned pipe, const Execution::Counts &counts) {
     Operation *pop = findOp(pipe, Event::Kind::Pop), *free = findOp(pipe, Event::Kind::Free);
-    std::string text = plural(counts.popped, "pop") + " from pipe '" + nameOf(pipe) + "' but " +
-                       plural(counts.freed, "free") +
-                       symbolicCounts(pipe, Event::Kind::Pop, Event::Kind::Free) + with() +
-                       "; write one tile.free for each pop, or none in the whole function and the "
-                       "compiler places them";
+    std::string text =
+        plural(counts.popped, "pop") + " from pipe '" + nameOf(pipe) + "' but " +
+        plural(counts.freed, "free") +
+        symbolicCounts(pipe, Event::Kind::Pop, counts.popped, Event::Kind::Free, counts.freed) +
+        with() +
+        "; write one tile.free for each pop, or none in the whole function and the "
+        "compiler places them";
     if (counts.popped < counts.freed || !pop)
       return {{free->getLoc(), text}};
     PipeFinding finding{{pop->getLoc(), text}};
@@ -171,10 +240,8 @@ private:
     const Execution::Counts &counts = Example.trial.run.counts(event.pipe);
     std::string text = Model.members[member].name;
     text += event.kind == Event::Kind::Push ? " waits to push into '" : " waits to pop from '";
-    text += nameOf(event.pipe) + "' (";
-    text += std::to_string(event.kind == Event::Kind::Push ? counts.pushed - counts.freed
-                                                           : counts.full());
-    return text + " of " + plural(Example.trial.run.slots(event.pipe), "slot") + " full)";
+    return text + nameOf(event.pipe) + "' (" +
+           describeSlots(counts.full(), counts.taken(), Example.trial.run.slots(event.pipe)) + ")";
   }
 
   /// Follows the waits until they come back, or end at somebody who will not move again.
@@ -209,7 +276,7 @@ private:
       slots.push_back(Example.trial.run.slots(pipe));
     std::vector<int64_t> unlimited(slots.size(), INT64_MAX);
     Location here = pending(blocked.front()).op->getLoc();
-    if (!tryOut(Model, unlimited, Example.sample).isGood())
+    if (!tryOut(Model, unlimited, Example.sample, Budget).isGood())
       return {here, "no number of slots helps: the order of pushes and pops has to change"};
     for (unsigned member : blocked) {
       unsigned pipe = pending(member).pipe;
@@ -221,9 +288,10 @@ private:
     auto everyPipe = llvm::to_vector(llvm::seq<unsigned>(0, slots.size()));
     if (std::optional<int64_t> enough = leastSlots(slots, everyPipe, works))
       return {here, "slots(" + std::to_string(*enough) + ") on every pipe would be enough"};
-    return {here, Values.empty() ? "more than " + std::to_string(kMaxSuggested) +
-                                       " slots would be needed; pop in between"
-                                 : "more slots help for these values, but no number helps for all"};
+    return {here, Values.empty()
+                      ? "more than " + std::to_string(kMaxSuggested) +
+                            " slots would be needed; pop in between"
+                      : "more slots help for these values; no number is known that helps for all"};
   }
 
   /// The least number of slots for `pipes` with which the example runs, if all others then do too.
@@ -235,7 +303,7 @@ private:
     for (int64_t count = from + 1, tries = 0; count <= kMaxSuggested && tries < 3; ++count) {
       for (unsigned pipe : pipes)
         slots[pipe] = std::max(slots[pipe], count);
-      if (!tryOut(Model, slots, Example.sample).isGood())
+      if (!tryOut(Model, slots, Example.sample, Budget).isGood())
         continue;
       // The next few may be enough for more values than those of the example.
       ++tries;
@@ -248,6 +316,7 @@ private:
   GroupModel &Model;
   const Counterexample &Example;
   std::string Values;
+  TrialBudget Budget{4 * TrialBudget::perTrial};
 };
 
 } // namespace

@@ -83,6 +83,11 @@ std::optional<int64_t> evaluate(Operation *op, ArrayRef<int64_t> in) {
       return std::nullopt;
     return static_cast<int64_t>(how(in[0], in[1]));
   };
+  // A shift by more than a word, or by less than nothing, shifts everything out.
+  auto integer =
+      op->getNumResults() == 1 ? dyn_cast<IntegerType>(op->getResult(0).getType()) : IntegerType();
+  int64_t width = integer ? integer.getWidth() : 64;
+  auto isInWord = [&](int64_t count) { return count >= 0 && count < width; };
   auto isLess = [](int64_t a, int64_t b) {
     return static_cast<uint64_t>(a) < static_cast<uint64_t>(b);
   };
@@ -122,7 +127,12 @@ std::optional<int64_t> evaluate(Operation *op, ArrayRef<int64_t> in) {
       .Case([&](arith::AndIOp) { return in[0] & in[1]; })
       .Case([&](arith::OrIOp) { return in[0] | in[1]; })
       .Case([&](arith::XOrIOp) { return in[0] ^ in[1]; })
-      .Case([&](arith::SelectOp) { return in[0] ? in[1] : in[2]; })
+      .Case([&](arith::ShLIOp) { return isInWord(in[1]) ? int64_t(uint64_t(in[0]) << in[1]) : 0; })
+      .Case([&](arith::ShRSIOp) { return in[0] >> (isInWord(in[1]) ? in[1] : width - 1); })
+      .Case([&](arith::ShRUIOp) {
+        uint64_t bits = uint64_t(in[0]) & llvm::maskTrailingOnes<uint64_t>(width);
+        return isInWord(in[1]) ? int64_t(bits >> in[1]) : 0;
+      })
       .Case([&](arith::CmpIOp cmp) {
         // A bool is 0 or 1 here; as a signed number it is 0 or -1.
         bool isBool = cmp.getLhs().getType().isInteger(1);
@@ -148,6 +158,18 @@ Expr ScalarTable::free(const std::string &name, int64_t least, int64_t most) {
   return Expr::of(intern("free " + name, std::move(info)));
 }
 
+Expr ScalarTable::index(const std::string &name, bool isCount) {
+  Expr value = free(name, INT64_MIN);
+  Atoms[*value.asAtom()].isCount = isCount;
+  return value;
+}
+
+Expr ScalarTable::extent(const std::string &name) {
+  Expr value = free(name, 0);
+  Atoms[*value.asAtom()].isExtent = true;
+  return value;
+}
+
 Expr ScalarTable::freeBelow(const std::string &name, const Expr &bound) {
   Expr value = free(name, 0);
   Atoms[*value.asAtom()].below = bound.asAtom();
@@ -158,14 +180,16 @@ Expr ScalarTable::named(const std::string &name) {
   return Expr::of(intern("name " + name, {.kind = AtomInfo::Kind::Name, .name = name}));
 }
 
-Atom ScalarTable::makeIndex() {
+Atom ScalarTable::makeIndex(const Expr &lower) {
   std::string name = "i" + std::to_string(Atoms.size());
-  return intern("index " + name, {.kind = AtomInfo::Kind::Index, .name = name});
+  return intern("index " + name, {.kind = AtomInfo::Kind::Index,
+                                  .name = name,
+                                  .least = isNeverNegative(lower) ? 0 : INT64_MIN});
 }
 
 Atom ScalarTable::counter(unsigned depth) {
   std::string name = "k" + std::to_string(depth);
-  return intern("counter " + name, {.kind = AtomInfo::Kind::Counter, .name = name});
+  return intern("counter " + name, {.kind = AtomInfo::Kind::Counter, .name = name, .least = 0});
 }
 
 Expr ScalarTable::lane() {
@@ -224,6 +248,14 @@ Expr ScalarTable::ceilDiv(const Expr &a, const Expr &b) {
   return whole + operation(AtomInfo::Kind::CeilDiv, "ceildiv", nullptr, {rest, b});
 }
 
+Expr ScalarTable::select(const Expr &condition, const Expr &then, const Expr &otherwise) {
+  if (condition.isConstant())
+    return condition.constant() ? then : otherwise;
+  if (then == otherwise)
+    return then;
+  return operation(AtomInfo::Kind::Select, "select", nullptr, {condition, then, otherwise});
+}
+
 bool ScalarTable::isNeverNegative(const Expr &expr) const {
   return expr.constant() >= 0 && llvm::all_of(expr.terms(), [&](const auto &term) {
            return term.second >= 0 && Atoms[term.first].least >= 0;
@@ -261,7 +293,28 @@ Expr ScalarTable::apply(Operation *op, ArrayRef<Expr> in) {
   if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp>(op) && hasDivisor && isSigned)
     return ceilDiv(in[0], in[1]);
   if (isa<arith::FloorDivSIOp, arith::DivUIOp>(op) && hasDivisor && isSigned)
-    return ceilDiv(in[0] - (in[1].constant() - 1), in[1]);
+    return floorDiv(in[0], in[1].constant());
+  // Remainders and bits are what a quotient leaves, so they are known as soon as it is.
+  if (isa<arith::DivSIOp>(op) && hasDivisor && isWide && isNeverNegative(in[0]))
+    return floorDiv(in[0], in[1].constant());
+  if (isa<arith::RemSIOp, arith::RemUIOp>(op) && hasDivisor && isWide && isNeverNegative(in[0]))
+    return in[0] - floorDiv(in[0], in[1].constant()) * in[1].constant();
+  bool shiftsLittle = in.size() == 2 && isWide && in[1].isConstant() && in[1].constant() >= 0 &&
+                      in[1].constant() < 62;
+  if (isa<arith::ShLIOp>(op) && shiftsLittle)
+    return in[0] * (int64_t(1) << in[1].constant());
+  if (isa<arith::ShRSIOp>(op) && shiftsLittle)
+    return floorDiv(in[0], int64_t(1) << in[1].constant());
+  bool isMask = hasDivisor && isWide && in[1].constant() < INT64_MAX &&
+                llvm::isPowerOf2_64(in[1].constant() + 1);
+  if (isa<arith::AndIOp>(op) && isMask)
+    return in[0] - floorDiv(in[0], in[1].constant() + 1) * (in[1].constant() + 1);
+  if (isa<arith::MinSIOp, arith::MaxSIOp, arith::MinUIOp, arith::MaxUIOp, arith::AndIOp,
+          arith::OrIOp>(op) &&
+      in[0] == in[1])
+    return in[0];
+  if (isa<arith::SelectOp>(op))
+    return select(in[0], in[1], in[2]);
   if (llvm::all_of(in, [](const Expr &operand) { return operand.isConstant(); })) {
     SmallVector<int64_t> constants;
     for (const Expr &operand : in)
@@ -278,31 +331,173 @@ Expr ScalarTable::apply(Operation *op, ArrayRef<Expr> in) {
   return operation(AtomInfo::Kind::Operation, key, op, operands);
 }
 
+Expr ScalarTable::applyAgain(const AtomInfo &info, ArrayRef<Expr> operands) {
+  switch (info.kind) {
+  case AtomInfo::Kind::CeilDiv:
+    return ceilDiv(operands[0], operands[1]);
+  case AtomInfo::Kind::Select:
+    return select(operands[0], operands[1], operands[2]);
+  case AtomInfo::Kind::WhileTrips:
+  case AtomInfo::Kind::WhileValue:
+    return followWhile(info, operands);
+  default:
+    return apply(info.op, operands);
+  }
+}
+
 Expr ScalarTable::substitute(const Expr &expr, const Env &env) {
+  Env done;
+  return substitute(expr, env, done);
+}
+
+Expr ScalarTable::substitute(const Expr &expr, const Env &env, Env &done) {
+  spend(1 + expr.terms().size());
   Expr result(expr.constant());
   for (auto [atom, coefficient] : expr.terms()) {
     Expr value = Expr::of(atom);
     if (auto bound = env.find(atom); bound != env.end()) {
       value = bound->second;
+    } else if (auto known = done.find(atom); known != done.end()) {
+      value = known->second;
     } else if (const AtomInfo &info = Atoms[atom]; !info.operands.empty()) {
       std::vector<Expr> operands;
       for (const Expr &operand : info.operands)
-        operands.push_back(substitute(operand, env));
+        operands.push_back(substitute(operand, env, done));
       if (operands != info.operands)
-        value = info.kind == AtomInfo::Kind::CeilDiv ? ceilDiv(operands[0], operands[1])
-                                                     : apply(info.op, operands);
+        value = applyAgain(info, operands);
+      done[atom] = value;
     }
     result = result + value * coefficient;
   }
   return result;
 }
 
-void ScalarTable::forEachAtom(const Expr &expr, llvm::function_ref<void(Atom)> visit) const {
+std::optional<int64_t> ScalarTable::valueOf(const Expr &expr, const Env &env) {
+  llvm::SmallDenseMap<Atom, int64_t, 8> done;
+  return valueOf(expr, env, done);
+}
+
+std::optional<int64_t> ScalarTable::valueOf(const Expr &expr, const Env &env, Numbers &done) {
+  int64_t sum = expr.constant();
   for (auto [atom, coefficient] : expr.terms()) {
-    visit(atom);
-    for (const Expr &operand : Atoms[atom].operands)
-      forEachAtom(operand, visit);
+    std::optional<int64_t> value;
+    if (auto bound = env.find(atom); bound != env.end()) {
+      if (bound->second.isConstant())
+        value = bound->second.constant();
+    } else if (auto known = done.find(atom); known != done.end()) {
+      value = known->second;
+    } else if ((value = compute(Atoms[atom], env, done))) {
+      done[atom] = *value;
+    }
+    if (!value)
+      return std::nullopt;
+    sum = wrappingAdd(sum, wrappingMul(coefficient, *value));
   }
+  return sum;
+}
+
+std::optional<int64_t> ScalarTable::compute(const AtomInfo &info, const Env &env, Numbers &done) {
+  if (info.kind == AtomInfo::Kind::Select) {
+    std::optional<int64_t> condition = valueOf(info.operands[0], env, done);
+    return condition ? valueOf(info.operands[*condition ? 1 : 2], env, done) : std::nullopt;
+  }
+  if (info.kind != AtomInfo::Kind::Operation && info.kind != AtomInfo::Kind::CeilDiv)
+    return std::nullopt;
+  SmallVector<int64_t, 3> operands;
+  for (const Expr &operand : info.operands) {
+    std::optional<int64_t> number = valueOf(operand, env, done);
+    if (!number)
+      return std::nullopt;
+    operands.push_back(*number);
+  }
+  if (info.kind == AtomInfo::Kind::CeilDiv)
+    return operands[1] > 0 ? std::optional(llvm::divideCeilSigned(operands[0], operands[1]))
+                           : std::nullopt;
+  std::optional<int64_t> value = evaluate(info.op, operands);
+  return value ? std::optional(wrap(*value, info.op->getResult(0).getType())) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// While loops
+//===----------------------------------------------------------------------===//
+
+/// More rounds than any trial runs.
+static constexpr int64_t kMaxRounds = 200'000;
+
+Expr ScalarTable::carried(unsigned which) {
+  std::string name = "carried " + std::to_string(which);
+  return Expr::of(intern(name, {.kind = AtomInfo::Kind::Carried, .name = name}));
+}
+
+static std::vector<Expr> operandsOf(const Recurrence &loop) {
+  std::vector<Expr> operands = loop.inits;
+  operands.insert(operands.end(), loop.nexts.begin(), loop.nexts.end());
+  operands.push_back(loop.condition);
+  return operands;
+}
+
+Expr ScalarTable::whileTrips(const Recurrence &loop) {
+  Expr trips = operation(AtomInfo::Kind::WhileTrips, "while", nullptr, operandsOf(loop));
+  Atoms[*trips.asAtom()].least = 0;
+  return trips;
+}
+
+Expr ScalarTable::whileValue(const Recurrence &loop, unsigned which, const Expr &iterations) {
+  std::vector<Expr> operands = operandsOf(loop);
+  operands.push_back(iterations);
+  Expr value =
+      operation(AtomInfo::Kind::WhileValue, "while " + std::to_string(which), nullptr, operands);
+  Atoms[*value.asAtom()].which = which;
+  return value;
+}
+
+/// Runs the scalars of a loop where they are numbers; else it stays what it is.
+Expr ScalarTable::followWhile(const AtomInfo &info, ArrayRef<Expr> operands) {
+  bool isTrips = info.kind == AtomInfo::Kind::WhileTrips;
+  size_t count = (operands.size() - (isTrips ? 1 : 2)) / 2;
+  Recurrence loop{operands.take_front(count).vec(), operands.slice(count, count).vec(),
+                  operands[2 * count]};
+  Expr stays = isTrips ? whileTrips(loop) : whileValue(loop, info.which, operands.back());
+  if (!isTrips && !operands.back().isConstant())
+    return stays;
+  int64_t limit = isTrips ? kMaxRounds : operands.back().constant();
+  Env values;
+  for (unsigned k = 0; k < count; ++k) {
+    if (!loop.inits[k].isConstant())
+      return stays;
+    values[*carried(k).asAtom()] = loop.inits[k];
+  }
+  for (int64_t round = 0; round <= limit; ++round) {
+    spend(1);
+    if (!isTrips && round == limit)
+      return values[*carried(info.which).asAtom()];
+    std::optional<int64_t> goesOn = valueOf(loop.condition, values);
+    if (!goesOn)
+      return stays;
+    if (isTrips && !*goesOn)
+      return Expr(round);
+    Env next;
+    for (unsigned k = 0; k < count; ++k) {
+      std::optional<int64_t> value = valueOf(loop.nexts[k], values);
+      if (!value)
+        return stays;
+      next[*carried(k).asAtom()] = Expr(*value);
+    }
+    values = std::move(next);
+  }
+  return stays;
+}
+
+void ScalarTable::forEachAtom(const Expr &expr, llvm::function_ref<void(Atom)> visit) const {
+  llvm::SmallDenseSet<Atom, 8> seen;
+  SmallVector<const Expr *> work{&expr};
+  while (!work.empty())
+    for (auto [atom, coefficient] : work.pop_back_val()->terms())
+      if (seen.insert(atom).second) {
+        visit(atom);
+        for (const Expr &operand : Atoms[atom].operands)
+          work.push_back(&operand);
+      }
 }
 
 bool ScalarTable::mentions(const Expr &expr, Atom wanted) const {
@@ -315,7 +510,23 @@ bool ScalarTable::mentions(const Expr &expr, Atom wanted) const {
 // Text
 //===----------------------------------------------------------------------===//
 
-std::string ScalarTable::str(const Expr &expr) const {
+static std::string nameOf(const AtomInfo &info) {
+  switch (info.kind) {
+  case AtomInfo::Kind::CeilDiv:
+    return "ceildiv";
+  case AtomInfo::Kind::Select:
+    return "select";
+  case AtomInfo::Kind::WhileTrips:
+  case AtomInfo::Kind::WhileValue:
+    return "while";
+  default:
+    return info.op->getName().stripDialect().str();
+  }
+}
+
+std::string ScalarTable::str(const Expr &expr, int depth) const {
+  if (depth > 4)
+    return "...";
   std::string text;
   auto add = [&](int64_t coefficient, const std::string &what) {
     text += text.empty() ? (coefficient < 0 ? "-" : "") : coefficient < 0 ? " - " : " + ";
@@ -328,11 +539,9 @@ std::string ScalarTable::str(const Expr &expr) const {
     const AtomInfo &info = Atoms[atom];
     std::string what = info.name;
     if (!info.operands.empty()) {
-      StringRef name = info.kind == AtomInfo::Kind::CeilDiv ? StringRef("ceildiv")
-                                                            : info.op->getName().stripDialect();
-      what = name.str() + "(";
+      what = nameOf(info) + "(";
       for (auto [position, operand] : llvm::enumerate(info.operands))
-        what += (position ? ", " : "") + str(operand);
+        what += (position ? ", " : "") + str(operand, depth + 1);
       what += ")";
     }
     add(coefficient, what);

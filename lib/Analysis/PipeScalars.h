@@ -60,32 +60,54 @@ using Env = std::map<Atom, Expr>;
 
 struct AtomInfo {
   enum class Kind {
-    Free,      ///< An integer given from outside: any from `least` to `most`.
-    Name,      ///< A tensor or a float given from outside: only which one it is matters.
-    Index,     ///< The index of a loop; bound while the loop runs.
-    Counter,   ///< Counts the iterations that several loops make together.
-    Lane,      ///< Differs between the lanes of a role.
-    Operation, ///< `op` on `operands`.
-    CeilDiv,   ///< operands[0] / operands[1], rounded up.
-    Unknown    ///< Nothing is known, not even whether it is the same elsewhere.
+    Free,       ///< An integer given from outside: any from `least` to `most`.
+    Name,       ///< A tensor or a float given from outside: only which one it is matters.
+    Index,      ///< The index of a loop; bound while the loop runs.
+    Counter,    ///< Counts the iterations that several loops make together.
+    Lane,       ///< Differs between the lanes of a role.
+    Operation,  ///< `op` on `operands`.
+    CeilDiv,    ///< operands[0] / operands[1], rounded up.
+    Select,     ///< operands[1] where operands[0] holds, else operands[2].
+    Carried,    ///< What a `while` loop carries, as a Recurrence refers to it.
+    WhileTrips, ///< How often the body of a `while` loop runs: the operands of a Recurrence.
+    WhileValue, ///< What it carries: those, and operands.back() iterations before.
+    Unknown     ///< Nothing is known, not even whether it is the same elsewhere.
   };
   Kind kind;
   std::string name = {};                       ///< For messages.
-  int64_t least = INT64_MIN, most = INT64_MAX; ///< Of a Free atom.
+  int64_t least = INT64_MIN, most = INT64_MAX; ///< Of what is not computed from others.
   std::optional<Atom> below = {};              ///< A Free atom that this one is less than.
+  bool isExtent = false;                       ///< Of a tensor.
+  bool isCount = false; ///< Of type index, and no launch makes it negative by itself.
+  unsigned which = 0;   ///< Which of the carried values a WhileValue is.
   mlir::Operation *op = nullptr;
   std::vector<Expr> operands = {};
   bool dependsOnLane = false;
   mlir::Operation *unknown = nullptr; ///< Where a value comes from that nothing is known of.
 };
 
+/// What a `while` loop does with the scalars it carries: where they start, whether it goes on and
+/// what they become, both as expressions of Carried atoms.
+struct Recurrence {
+  std::vector<Expr> inits, nexts;
+  Expr condition;
+};
+
 class ScalarTable {
 public:
   Expr free(const std::string &name, int64_t least, int64_t most = INT64_MAX);
+  /// An index parameter.
+  Expr index(const std::string &name, bool isCount);
+  Expr extent(const std::string &name);
   /// From 0 to less than `bound`, another free integer.
   Expr freeBelow(const std::string &name, const Expr &bound);
   Expr named(const std::string &name);
-  Atom makeIndex();
+  /// `lower` is where the index starts.
+  Atom makeIndex(const Expr &lower);
+  /// One of the values that a `while` loop carries, for its Recurrence.
+  Expr carried(unsigned which);
+  Expr whileTrips(const Recurrence &loop);
+  Expr whileValue(const Recurrence &loop, unsigned which, const Expr &iterations);
   Atom counter(unsigned depth);
   Expr lane();
   Expr makeUnknown(mlir::Operation *cause);
@@ -94,16 +116,29 @@ public:
   Expr multiply(const Expr &a, const Expr &b, mlir::Operation *op);
   /// a / b rounded up, with multiples of a constant b taken out of the division.
   Expr ceilDiv(const Expr &a, const Expr &b);
+  Expr floorDiv(const Expr &a, int64_t divisor) {
+    return ceilDiv(a - (divisor - 1), Expr(divisor));
+  }
+  /// `then` where `condition` holds, else `otherwise`.
+  Expr select(const Expr &condition, const Expr &then, const Expr &otherwise);
+
+  /// Everything that is computed here and with what is known costs steps: a measure of effort that
+  /// does not depend on the machine.
+  void spend(int64_t steps) { Spent += steps; }
+  int64_t spent() const { return Spent; }
 
   const AtomInfo &info(Atom atom) const { return Atoms[atom]; }
   /// `expr` with every atom of `env` replaced, also inside operations.
   Expr substitute(const Expr &expr, const Env &env);
+  /// The number that an expression is where `env` has numbers for all of its atoms.
+  std::optional<int64_t> valueOf(const Expr &expr, const Env &env);
   /// Whether `atom` occurs in `expr`, also inside operations.
   bool mentions(const Expr &expr, Atom atom) const;
   /// Calls `visit` for every atom in `expr`, also inside operations.
   void forEachAtom(const Expr &expr, llvm::function_ref<void(Atom)> visit) const;
 
-  std::string str(const Expr &expr) const;
+  /// What lies deep inside is left out.
+  std::string str(const Expr &expr, int depth = 0) const;
   std::string str(Atom atom) const { return str(Expr::of(atom)); }
 
 private:
@@ -112,9 +147,18 @@ private:
   bool isNeverNegative(const Expr &expr) const;
   Expr operation(AtomInfo::Kind kind, const std::string &key, mlir::Operation *op,
                  llvm::ArrayRef<Expr> operands);
+  /// The operation of an atom, on other operands.
+  Expr applyAgain(const AtomInfo &info, llvm::ArrayRef<Expr> operands);
+  // Each atom is looked at once, however often it occurs.
+  Expr substitute(const Expr &expr, const Env &env, Env &done);
+  using Numbers = llvm::SmallDenseMap<Atom, int64_t, 8>;
+  std::optional<int64_t> valueOf(const Expr &expr, const Env &env, Numbers &done);
+  std::optional<int64_t> compute(const AtomInfo &info, const Env &env, Numbers &done);
+  Expr followWhile(const AtomInfo &info, llvm::ArrayRef<Expr> operands);
 
   std::deque<AtomInfo> Atoms;
   llvm::StringMap<Atom> ByKey;
+  int64_t Spent = 0;
 };
 
 /// What tells two expressions of one table apart, for keys.

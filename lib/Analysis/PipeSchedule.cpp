@@ -479,6 +479,16 @@ std::optional<ScheduleSteps> schedulePipes(ir::FuncOp group, int64_t defaultSlot
         model.findings.empty() ? model.unknowns.front().text : model.findings.front().what.text;
     return std::nullopt;
   }
+  bool hasWhile = false;
+  for (const pipes::Member &member : model.members)
+    pipes::forEachStep(member.body, [&](const pipes::Step &step) {
+      auto *loop = std::get_if<pipes::Loop>(&step);
+      hasWhile |= loop && isa<scf::WhileOp>(loop->op);
+    });
+  if (hasWhile) {
+    reason = "pipe operations in scf.while are not merged";
+    return std::nullopt;
+  }
   pipes::State start{{}, {}, {}, pipes::knownBounds(model, {})};
   start.pipes.resize(model.pipes.size());
   for (const pipes::Member &member : model.members)

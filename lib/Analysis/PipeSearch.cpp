@@ -36,6 +36,8 @@ constexpr int64_t kMaxStride = 8;
 /// What a search may cost: states, and steps of one path. Most proofs take less than a hundred
 /// states.
 constexpr int kMaxStates = 1500;
+/// The most remainders of divided parameters that are told apart.
+constexpr int64_t kMaxRests = 24;
 constexpr int64_t kMaxSteps = 20000;
 
 /// Loops of several members that run side by side.
@@ -63,13 +65,15 @@ struct State {
 
 class Search {
 public:
-  explicit Search(GroupModel &model) : Scalars(model.scalars) {}
+  /// Gives up when so many steps have been spent.
+  Search(GroupModel &model, int64_t limit) : Scalars(model.scalars), Limit(limit) {}
 
   /// Each of these follows every path from a state; true if all of them end well.
   bool prove(State state);
 
 private:
   bool settle(State &state, std::vector<Stop> &stops, bool &result);
+  std::optional<bool> proveChoices(State &state, ArrayRef<unsigned> waiting);
   bool proveHead(State state);
   bool proveAnotherRound(State state);
   bool proveExit(State state);
@@ -93,6 +97,7 @@ private:
   std::unordered_set<std::string> Seen;
   std::vector<std::string> Order; ///< Of entering Seen.
   int StatesLeft = kMaxStates;
+  int64_t Limit;
 };
 
 //===----------------------------------------------------------------------===//
@@ -190,7 +195,7 @@ void Search::forgetRound(State &state) {
 }
 
 bool Search::prove(State state) {
-  if (StatesLeft-- <= 0)
+  if (StatesLeft-- <= 0 || Scalars.spent() > Limit)
     return false;
   std::vector<Stop> stops;
   if (bool result; !settle(state, stops, result))
@@ -209,8 +214,10 @@ bool Search::prove(State state) {
       }))
     return proveHead(std::move(state));
 
-  // Larger groups first: who takes part in a loop usually has to.
   std::vector<unsigned> waiting = stoppedAt(Stop::AtLoop);
+  if (std::optional<bool> result = proveChoices(state, waiting))
+    return *result;
+  // Larger groups first: who takes part in a loop usually has to.
   std::vector<std::vector<unsigned>> groups;
   for (unsigned set = 1; set < 1u << std::min<size_t>(waiting.size(), 8); ++set) {
     groups.emplace_back();
@@ -227,6 +234,35 @@ bool Search::prove(State state) {
     if (proveAhead(state, member) || forget(mark))
       return true;
   return false;
+}
+
+/// Settles which operand a minimum, maximum or selection in a trip count is, and which trip counts
+/// are equal; nothing if there is nothing to settle.
+std::optional<bool> Search::proveChoices(State &state, ArrayRef<unsigned> waiting) {
+  bool isSimpler = false;
+  for (unsigned member : waiting) {
+    Expr &remaining = state.run.top(member).remaining;
+    Expr simpler = state.facts.simplify(remaining);
+    const Expr &first = state.run.top(waiting.front()).remaining;
+    if (Expr difference = simpler - first; !difference.isConstant() &&
+                                           state.facts.implies(difference) &&
+                                           state.facts.implies(-difference))
+      simpler = first;
+    isSimpler |= simpler != remaining;
+    remaining = simpler;
+  }
+  if (isSimpler)
+    return prove(std::move(state));
+  for (unsigned member : waiting) {
+    std::vector<Facts> cases = state.facts.splitChoice(state.run.top(member).remaining);
+    if (!cases.empty())
+      return llvm::all_of(cases, [&](Facts &facts) {
+        State path = state;
+        path.facts = std::move(facts);
+        return prove(std::move(path));
+      });
+  }
+  return std::nullopt;
 }
 
 /// Runs one iteration of a loop by itself, if it has one.
@@ -389,6 +425,8 @@ Facts knownBounds(GroupModel &model, const Env &values) {
   auto assumeBounds = [&](const Expr &expr) {
     model.scalars.forEachAtom(model.scalars.substitute(expr, values), [&](Atom atom) {
       const AtomInfo &info = model.scalars.info(atom);
+      if (info.kind != AtomInfo::Kind::Free && info.kind != AtomInfo::Kind::WhileTrips)
+        return;
       if (info.least != INT64_MIN)
         (void)facts.assume(Expr::of(atom) - info.least);
       if (info.most != INT64_MAX)
@@ -398,8 +436,6 @@ Facts knownBounds(GroupModel &model, const Env &values) {
     });
   };
   forEachControl(model, assumeBounds);
-  for (const Expr &requirement : model.requirements)
-    (void)facts.assumeHolds(model.scalars.substitute(requirement, values));
   return facts;
 }
 
@@ -407,7 +443,7 @@ Facts knownBounds(GroupModel &model, const Env &values) {
 /// quotients are numbers like any other.
 static Env requiredMultiples(GroupModel &model) {
   Env multiples;
-  std::vector<Expr> conditions = model.requirements;
+  std::vector<Expr> conditions = model.required;
   auto infoOf = [&](const Expr &expr) -> const AtomInfo * {
     std::optional<Atom> atom = expr.asAtom();
     return atom ? &model.scalars.info(*atom) : nullptr;
@@ -437,50 +473,88 @@ static Env requiredMultiples(GroupModel &model) {
 
 /// Proves it with `values` of some parameters given as expressions of others.
 static bool holdsWith(GroupModel &model, const std::vector<int64_t> &slots,
-                      ArrayRef<Expr> assumptions, const Env &values) {
+                      const Assumptions &assumed, Env values, int64_t limit) {
+  for (const auto &[atom, value] : assumed.values)
+    values[atom] = model.scalars.substitute(value, values);
   Facts facts = knownBounds(model, values);
-  for (const Expr &assumption : assumptions)
-    if (!facts.assume(model.scalars.substitute(assumption, values)))
+  for (const Expr &expr : assumed.atLeastZero)
+    if (!facts.assume(model.scalars.substitute(expr, values)))
+      return true;
+  for (const Expr &condition : model.required)
+    if (!facts.assumeHolds(model.scalars.substitute(condition, values)))
       return true;
   State start{Execution(model, slots, kUnrolled, kMaxSteps), std::move(facts)};
   start.run.env() = values;
-  return Search(model).prove(std::move(start));
+  return Search(model, limit).prove(std::move(start));
 }
 
-/// A parameter that is divided by a small constant, and the constant.
-static std::optional<std::pair<Atom, int64_t>> findDivided(const GroupModel &model) {
-  std::optional<std::pair<Atom, int64_t>> found;
+/// By which small constants the numbers that decide trip counts are to be divided: because the
+/// program does, or because it divides the index of a loop that they bound.
+static std::map<Atom, int64_t> findDivided(const GroupModel &model) {
+  const ScalarTable &scalars = model.scalars;
+  std::map<Atom, const Loop *> loops;
+  std::map<Atom, int64_t> divisors;
+  int64_t cases = 1;
+  auto divide = [&](Atom atom, int64_t divisor) {
+    int64_t &known = divisors.try_emplace(atom, 1).first->second;
+    int64_t both = std::lcm(known, divisor);
+    if (divisor > kMaxStride || cases / known * both > kMaxRests)
+      return;
+    cases = cases / known * both;
+    known = both;
+  };
+  auto visit = [&](const Expr &expr) {
+    scalars.forEachAtom(expr, [&](Atom atom) {
+      const AtomInfo &info = scalars.info(atom);
+      if (info.kind != AtomInfo::Kind::CeilDiv || !info.operands[1].isConstant())
+        return;
+      for (auto [divided, coefficient] : info.operands[0].terms()) {
+        if (scalars.info(divided).kind == AtomInfo::Kind::Free)
+          divide(divided, info.operands[1].constant());
+        if (auto loop = loops.find(divided); loop != loops.end())
+          for (auto [bound, factor] : loop->second->trips.terms())
+            divide(bound, info.operands[1].constant());
+      }
+    });
+  };
   for (const Member &member : model.members)
     forEachStep(member.body, [&](const Step &step) {
-      if (auto *loop = std::get_if<Loop>(&step))
-        model.scalars.forEachAtom(loop->trips, [&](Atom atom) {
-          const AtomInfo &info = model.scalars.info(atom);
-          if (found || info.kind != AtomInfo::Kind::CeilDiv || !info.operands[1].isConstant())
-            return;
-          for (auto [divided, coefficient] : info.operands[0].terms())
-            if (model.scalars.info(divided).kind == AtomInfo::Kind::Free &&
-                info.operands[1].constant() <= kMaxStride)
-              found = {divided, info.operands[1].constant()};
-        });
+      if (auto *loop = std::get_if<Loop>(&step)) {
+        loops[loop->index] = loop;
+        visit(loop->trips);
+      }
+      if (auto *branch = std::get_if<Branch>(&step))
+        visit(branch->condition);
     });
-  return found;
+  std::erase_if(divisors, [](const auto &entry) { return entry.second == 1; });
+  return divisors;
 }
 
-bool holdsForAll(GroupModel &model, const std::vector<int64_t> &slots, ArrayRef<Expr> assumptions) {
+bool holdsForAll(GroupModel &model, const std::vector<int64_t> &slots, const Assumptions &assumed,
+                 int64_t effort) {
+  int64_t limit = model.scalars.spent() + effort;
   Env multiples = requiredMultiples(model);
-  if (holdsWith(model, slots, assumptions, multiples))
+  if (holdsWith(model, slots, assumed, multiples, model.scalars.spent() + effort / 2))
     return true;
   // n and n / 2 have no more to do with each other than two parameters, until n is 2q or 2q + 1.
-  std::optional<std::pair<Atom, int64_t>> divided = findDivided(model);
-  if (!divided || multiples.contains(divided->first))
-    return false;
-  const AtomInfo &info = model.scalars.info(divided->first);
-  Expr quotient = model.scalars.free("quotient of " + info.name, info.least < 0 ? INT64_MIN : 0);
-  return llvm::all_of(llvm::seq<int64_t>(0, divided->second), [&](int64_t rest) {
-    Env values = multiples;
-    values[divided->first] = quotient * divided->second + rest;
-    return holdsWith(model, slots, assumptions, values);
-  });
+  std::vector<Env> cases{multiples};
+  for (auto [atom, divisor] : findDivided(model)) {
+    if (multiples.contains(atom))
+      continue;
+    const AtomInfo &info = model.scalars.info(atom);
+    Expr quotient = model.scalars.free("quotient of " + model.scalars.str(atom),
+                                       info.least < 0 ? INT64_MIN : 0);
+    std::vector<Env> more;
+    for (const Env &values : cases)
+      for (int64_t rest = 0; rest < divisor; ++rest) {
+        more.push_back(values);
+        more.back()[atom] = quotient * divisor + rest;
+      }
+    cases = std::move(more);
+  }
+  return cases.size() > 1 && llvm::all_of(cases, [&](const Env &values) {
+           return holdsWith(model, slots, assumed, values, limit);
+         });
 }
 
 } // namespace kiln::pipes

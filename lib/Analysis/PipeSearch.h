@@ -7,10 +7,16 @@
 
 namespace kiln::pipes {
 
-/// Whether the group runs to its end with empty pipes, for all values of its parameters at which
-/// `assumptions` are at least 0. False means that no proof was found, not that there is none.
-bool holdsForAll(GroupModel &model, const std::vector<int64_t> &slots,
-                 llvm::ArrayRef<Expr> assumptions);
+/// What is taken for granted besides what the program requires.
+struct Assumptions {
+  std::vector<Expr> atLeastZero = {};
+  Env values = {}; ///< Some parameters, as expressions of others.
+};
+
+/// Whether the group runs to its end with empty pipes, for all values of its parameters of which
+/// that is true. False means that no proof was found within `effort` steps, not that there is none.
+bool holdsForAll(GroupModel &model, const std::vector<int64_t> &slots, const Assumptions &assumed,
+                 int64_t effort);
 
 /// What is known of the scalars that trip counts and conditions are made of, with some of them
 /// replaced by `values`.

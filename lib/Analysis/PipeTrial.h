@@ -22,9 +22,12 @@ struct OpenValues {
 };
 OpenValues openValues(const GroupModel &model);
 
-/// Numbers at which groups tend to go wrong: few iterations, the edges of a tile, the constants of
-/// conditions. Smallest first; none that the group's requirements rule out.
+/// Numbers at which groups tend to go wrong: few iterations, the edges of a tile, and those at
+/// which the conditions of the program change. Smallest first; all are admitted.
 std::vector<Sample> samplesOf(GroupModel &model, const OpenValues &open);
+
+/// Whether the types of the parameters and what the program requires of them allow a sample.
+bool isAdmitted(GroupModel &model, const Sample &sample);
 
 struct Trial {
   Execution run; ///< As it ended.
@@ -42,9 +45,17 @@ struct Trial {
   }
 };
 
-Trial tryOut(GroupModel &model, const std::vector<int64_t> &slots, const Sample &sample);
+/// The steps that trials may still make together. A trial makes no more than a part of them, so
+/// that one that is long does not keep others from being tried.
+struct TrialBudget {
+  int64_t left;
+  static constexpr int64_t perTrial = 1'500'000;
+};
+
+Trial tryOut(GroupModel &model, const std::vector<int64_t> &slots, const Sample &sample,
+             TrialBudget &budget);
 /// Runs everything without waiting, to see what there is.
-Trial countOnly(GroupModel &model, const Sample &sample);
+Trial countOnly(GroupModel &model, const Sample &sample, TrialBudget &budget);
 
 /// The numbers of a sample, such as "n = 3"; empty if nothing is open.
 std::string describe(const GroupModel &model, const Sample &sample);

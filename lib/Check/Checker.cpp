@@ -227,8 +227,16 @@ void Checker::tellBrokenBox(const Access &access, const std::string &promise) {
                      promise + "; this is a defect of Kiln, not of the program";
 }
 
+/// The operation of the program that a move was made for: where it is used.
+static Operation *userOf(Operation *op) {
+  while (isa<tile::MoveOp>(op) && !op->use_empty() && (*op->user_begin())->getLoc() == op->getLoc())
+    op = *op->user_begin();
+  return op;
+}
+
 void Checker::freedSlotIsUsed(const Agent &agent, Operation *op, tile::PopOp pop, Operation *free,
                               const std::string &pipe) {
+  op = userOf(op); // so that two moves for one operation are one finding
   Finding *finding = Found.add(FindingKind::UseAfterFree, op, free);
   if (!finding)
     return;

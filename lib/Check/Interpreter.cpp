@@ -128,10 +128,7 @@ void Interpreter::checkSlots(Operation *op) {
     if (it == Slots.end())
       continue;
     Slot slot = it->second;
-    Operation *free = slot.pipe->freeOf(Where.lane, slot.message);
-    // A free that the compiler placed stands where its pop does in the source; it copies the tile
-    // first if it must (tile-place-frees).
-    if (free && free->getLoc() != slot.pop.getLoc())
+    if (Operation *free = slot.pipe->freeOf(Where.lane, slot.message))
       Memory.checker()->freedSlotIsUsed(*Where.agent, op, slot.pop, free, slot.pipe->name());
     if (isa<tile::ReshapeOp>(op)) // the same memory
       Slots[op->getResult(0)] = slot;

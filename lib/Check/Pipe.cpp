@@ -210,7 +210,7 @@ static Status runPop(Interpreter &in, tile::PopOp op) {
     return tiles.status();
   for (auto [result, tile] : llvm::zip_equal(op.getTiles(), *tiles)) {
     in.set(result, tile);
-    if (in.place().agent)
+    if (in.place().agent && !op.getCopy())
       in.setSlot(result, {op, &pipe, message});
   }
   return Status::ok();

@@ -28,24 +28,6 @@ bool isUsedBefore(Value value, Operation *op) {
   });
 }
 
-/// Whether a popped tile can stay in its slot: its last use comes before the free of that slot.
-bool staysInSlot(tile::PopOp pop) {
-  Operation *release = releaseOf(pop);
-  if (!release) // not placed yet, or not here
-    return llvm::none_of(pop->getBlock()->getOps<tile::FreeOp>(),
-                         [&](tile::FreeOp free) { return free.getPipe() == pop.getPipe(); });
-  SmallVector<Value> work(pop.getTiles());
-  while (!work.empty()) {
-    Value tile = work.pop_back_val();
-    if (!isUsedBefore(tile, release))
-      return false;
-    for (Operation *user : tile.getUsers())
-      if (isa<tile::ReshapeOp>(user))
-        work.push_back(user->getResult(0));
-  }
-  return true;
-}
-
 /// Whether a load of a role that only copies goes straight to the slot it is pushed into.
 bool loadsIntoSlot(Operation *op, const Machine &machine) {
   auto load = dyn_cast<tile::LoadOp>(op);
@@ -195,8 +177,10 @@ static bool canMoveLater(tile::MoveOp move) {
   while (isa_and_nonnull<tile::MoveOp, tile::ReshapeOp>(op))
     op = op->getOperand(0).getDefiningOp();
   auto pop = dyn_cast_or_null<tile::PopOp>(op);
-  Operation *release = pop ? releaseOf(pop) : nullptr;
-  return !pop || (release && isUsedBefore(move, release));
+  if (!pop || pop.getCopy())
+    return true;
+  Operation *release = releaseOf(pop);
+  return release && isUsedBefore(move, release);
 }
 
 bool separateMoves(const FunctionPlan &plan) {
@@ -230,7 +214,7 @@ FunctionPlan planFunction(ir::FuncOp func, const Machine &machine) {
     plan.rings = findRings(func, machine);
   auto liesInSlot = [&](Operation *op) {
     auto pop = dyn_cast<tile::PopOp>(op);
-    return ringsAreHere && (pop ? staysInSlot(pop) : loadsIntoSlot(op, machine));
+    return ringsAreHere && (pop ? !pop.getCopy() : loadsIntoSlot(op, machine));
   };
   int64_t lanes = lanesInMemory(func, machine);
   for (TileBuffer &buffer : findBuffers(func, liesInSlot)) {

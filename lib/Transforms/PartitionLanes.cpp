@@ -128,12 +128,9 @@ static StringRef whyNotDivided(Operation *op, const LaneSplit &lanes) {
 }
 
 static LaneProblem notDivided(Operation *op, const LaneSplit &lanes, const Twine &why) {
-  tile::Split other = lanes.axis() == 0 ? tile::Split::LeftRight : tile::Split::UpDown;
   return {op,
           ("cannot be divided with split(" + tile::stringifySplit(lanes.split) + "): " + why).str(),
-          op->getLoc(),
-          ("try split(" + tile::stringifySplit(other) + "), or split(none), which uses one lane")
-              .str()};
+          op->getLoc()};
 }
 
 /// Whether only the first lane executes an operation: a side effect that is not divided.

@@ -113,7 +113,18 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
       return success();
     }
     InFlightDiagnostic diag = problem->op->emitOpError(problem->what);
-    diag.attachNote(problem->noteLoc) << problem->note;
+    Diagnostic &note = diag.attachNote(problem->noteLoc);
+    if (!problem->note.empty()) {
+      note << problem->note;
+      return diag;
+    }
+    tile::Split other = split == tile::Split::UpDown ? tile::Split::LeftRight : tile::Split::UpDown;
+    plan.divide(other, number);
+    if (findLaneProblem(body, plan))
+      note << "no other split works either; use split(none), which uses one lane";
+    else
+      note << "try split(" << tile::stringifySplit(other)
+           << "), or split(none), which uses one lane";
     return diag;
   }
 

@@ -19,36 +19,44 @@ bool popsInside(Operation *op, Value pipe) {
       .wasInterrupted();
 }
 
-/// Where the slot of a pop may be freed: before the op returned. After the last use of the popped
-/// tiles, or of what aliases them, in the pop's own block; but before
-/// - a loop that carries one of them, which starts with a copy,
-/// - an op that pops from the same pipe inside, whose frees would release this slot instead,
-/// - the end of the block: a yield copies.
-Operation *freeBefore(tile::PopOp pop) {
+/// What a pop's own block says about the lives of its tiles.
+struct SlotUse {
+  /// The last op that uses the tiles, or what some machine keeps where they lie.
+  Operation *last;
+  /// Whether somebody keeps them for longer than that: a loop that carries one of them in, or a
+  /// yield.
+  bool isHandedOn = false;
+};
+
+SlotUse findUse(tile::PopOp pop) {
   Block *block = pop->getBlock();
-  Operation *last = pop;
-  Operation *limit = block->getTerminator();
-  auto tighten = [&](Operation *op) {
-    if (op->isBeforeInBlock(limit))
-      limit = op;
-  };
+  SlotUse use{pop};
   SmallVector<Value> work(pop.getTiles());
-  while (!work.empty()) {
+  while (!work.empty())
     for (Operation *user : work.pop_back_val().getUsers()) {
       Operation *here = block->findAncestorOpInBlock(*user);
-      if (isa<scf::ForOp, scf::WhileOp>(user) && user == here)
-        tighten(here);
-      if (last->isBeforeInBlock(here))
-        last = here;
-      if (isa<tile::ReshapeOp>(user))
+      if (use.last->isBeforeInBlock(here))
+        use.last = here;
+      use.isHandedOn |=
+          isa<scf::ForOp, scf::WhileOp>(user) || user->hasTrait<OpTrait::IsTerminator>();
+      if (isa<tile::ReshapeOp, tile::MoveOp, tile::ExtractOp>(user))
         work.push_back(user->getResult(0));
     }
-  }
-  for (Operation *op = pop->getNextNode(); op && op != limit && op->isBeforeInBlock(limit);
-       op = op->getNextNode())
+  return use;
+}
+
+/// Whether the popped tiles need their own memory: they are handed on, or an op up to their last
+/// use pops from the same pipe inside, and its frees, which release the oldest slot, would release
+/// this one.
+bool mustCopy(tile::PopOp pop, const SlotUse &use) {
+  if (use.isHandedOn)
+    return true;
+  for (Operation *op = pop; op != use.last;) {
+    op = op->getNextNode();
     if (op->getNumRegions() > 0 && popsInside(op, pop.getPipe()))
-      tighten(op);
-  return last->isBeforeInBlock(limit) ? last->getNextNode() : limit;
+      return true;
+  }
+  return false;
 }
 
 struct PlaceFrees : impl::TilePlaceFreesBase<PlaceFrees> {
@@ -73,11 +81,15 @@ void placeFrees(ir::FuncOp func) {
   for (tile::PopOp pop : pops) {
     if (written.contains(pop.getPipe()))
       continue;
-    Operation *before = freeBefore(pop);
+    SlotUse use = findUse(pop);
+    if (mustCopy(pop, use))
+      pop.setCopy(true);
+    Operation *after = pop.getCopy() ? pop.getOperation() : use.last;
     Operation *&earlier = previous[{pop.getPipe(), pop->getBlock()}];
-    if (earlier && before->isBeforeInBlock(earlier))
-      before = earlier->getNextNode();
-    OpBuilder builder(before);
+    if (earlier && after->isBeforeInBlock(earlier))
+      after = earlier;
+    OpBuilder builder(pop.getContext());
+    builder.setInsertionPointAfter(after);
     earlier = tile::FreeOp::create(builder, pop.getLoc(), pop.getPipe());
   }
 }

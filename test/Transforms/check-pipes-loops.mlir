@@ -68,7 +68,7 @@ kiln.func @vec(%x: !kiln.tensor<8x8xf32>, %n: index, %p: !p, %q: !q) role(aiv) {
     %i2 = arith.addi %i, %c2 : index
     %more = arith.cmpi slt, %i2, %n : index
     scf.if %more {
-      // expected-note @below {{vec waits to push into 'to_aic' (1 of 1 slot full)}}
+      // expected-note @below {{vec waits to push into 'to_aic' (1 of 1 slot popped and not freed)}}
       tile.push %t, %q
     }
     %u = tile.pop %p : !t
@@ -237,6 +237,7 @@ kiln.func @push_narrow(%x: !kiln.tensor<8x8xf32>, %n: i8, %p: !p) role(aic) {
   %more = arith.addi %n, %one : i8
   %m = arith.index_cast %more : i8 to index
   scf.for %i = %c0 to %m step %c1 {
+    // expected-note @below {{role aic pushes here}}
     tile.push %t, %p
   }
 }
@@ -246,6 +247,7 @@ kiln.func @pop_wide(%n: i8, %p: !p) role(aiv) {
   %wide = arith.index_cast %n : i8 to index
   %m = arith.addi %wide, %c1 : index
   scf.for %i = %c0 to %m step %c1 {
+    // expected-error @below {{0 pushes into pipe 'to_aiv' but 128 pops with n = 127: the last pop waits forever}}
     %t = tile.pop %p : !t
   }
 }
@@ -261,7 +263,6 @@ kiln.func @pop_narrow(%n: i8, %p: !p) role(aiv) {
 }
 // expected-note @below {{in group @narrow_against_wide}}
 kiln.func @narrow_against_wide(%x: !kiln.tensor<8x8xf32>, %n: i8) group {
-  // expected-warning @below {{pipes not proved: it fails with n = 127, and no proof was found}}
   %p = tile.pipe : !p
   kiln.call @push_narrow(%x, %n, %p)
   kiln.call @pop_wide(%n, %p)

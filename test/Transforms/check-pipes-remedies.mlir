@@ -82,7 +82,7 @@ kiln.func @pushes(%x: !kiln.tensor<16x16xf32>, %n: index, %p: !p, %q: !t) role(a
   scf.for %i = %c0 to %n step %c1 {
     // expected-error @below {{deadlock with n = 3: pushes waits to push into 'to_aiv_0' (2 of 2 slots full)}}
     // expected-note @below {{cycle of waits: pushes -> waits -> pushes}}
-    // expected-note @below {{more slots help for these values, but no number helps for all}}
+    // expected-note @below {{more slots help for these values; no number is known that helps for all}}
     tile.push %a, %p
   }
   tile.push %q

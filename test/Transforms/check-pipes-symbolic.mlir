@@ -31,11 +31,13 @@ kiln.func @pop_n_less_1_then_1(%y: !kiln.tensor<8x8xf32>, %n: index, %p: !p) rol
     %t = tile.pop %p : !t
     tile.store %t, %y[0, 0]
   }
+  // expected-error @below {{0 pushes into pipe 'to_aiv' but 1 pop with n = 0: the last pop waits forever}}
   %t = tile.pop %p : !t
 }
 kiln.func @pop_1_then_n_less_1(%y: !kiln.tensor<8x8xf32>, %n: index, %p: !p) role(aiv) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
+  // expected-error @below {{0 pushes into pipe 'to_aiv' but 1 pop with n = 0: the last pop waits forever}}
   %t = tile.pop %p : !t
   scf.for %i = %c1 to %n step %c1 {
     %u = tile.pop %p : !t
@@ -83,14 +85,14 @@ kiln.func @group_same(%x: !kiln.tensor<8x8xf32>, %y: !kiln.tensor<8x8xf32>, %n: 
   kiln.call @push_n(%x, %n, %p)
   kiln.call @pop_n(%y, %n, %p)
 }
-// One iteration peeled off, after or before the loop: the author takes n for at least 1.
-// expected-remark @below {{pipes of @group_after proved if n >= 1}}
+// One iteration peeled off, after or before the loop, takes n for at least 1, and nothing says that it is.
+// expected-note @below {{in group @group_after}}
 kiln.func @group_after(%x: !kiln.tensor<8x8xf32>, %y: !kiln.tensor<8x8xf32>, %n: index) group {
   %p = tile.pipe slots(1) : !p
   kiln.call @push_n(%x, %n, %p)
   kiln.call @pop_n_less_1_then_1(%y, %n, %p)
 }
-// expected-remark @below {{pipes of @group_before proved if n >= 1}}
+// expected-note @below {{in group @group_before}}
 kiln.func @group_before(%x: !kiln.tensor<8x8xf32>, %y: !kiln.tensor<8x8xf32>, %n: index) group {
   %p = tile.pipe slots(1) : !p
   kiln.call @push_n(%x, %n, %p)

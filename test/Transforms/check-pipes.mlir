@@ -47,7 +47,7 @@ kiln.func @vec(%x: !kiln.tensor<8x8xf32>, %up: !up, %down: !down) role(aiv) {
   %c4 = arith.constant 4 : index
   %t = tile.load %x[0, 0] : !tile.tile<8x8xf32>
   scf.for %i = %c0 to %c4 step %c1 {
-    // expected-note @below {{vec waits to push into 'to_aic' (1 of 1 slot full)}}
+    // expected-note @below {{vec waits to push into 'to_aic' (1 of 1 slot popped and not freed)}}
     tile.push %t, %up
   }
   scf.for %i = %c0 to %c4 step %c1 {

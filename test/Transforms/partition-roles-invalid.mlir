@@ -15,7 +15,7 @@ kiln.func @reduces(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<1x16xf32>) in
 
 kiln.func @uneven(%a: !kiln.tensor<15x15xf32>, %out: !kiln.tensor<15x15xf32>) incore split(left_right) {
   // expected-error @below {{'tile.load' op cannot be divided with split(left_right): '!tile.tile<15x15xf32>' does not divide evenly over 2 lanes}}
-  // expected-note @below {{try split(up_down)}}
+  // expected-note @below {{no other split works either; use split(none), which uses one lane}}
   %x = tile.load %a[0, 0] : !tile.tile<15x15xf32>
   %y = tile.neg %x : !tile.tile<15x15xf32>
   tile.store %y, %out[0, 0]
@@ -26,7 +26,7 @@ kiln.func @uneven(%a: !kiln.tensor<15x15xf32>, %out: !kiln.tensor<15x15xf32>) in
 kiln.func @transposes(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>) incore split(up_down) {
   %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
   // expected-error @below {{it turns the axis that is divided between the lanes into the other}}
-  // expected-note @below {{try split(left_right)}}
+  // expected-note @below {{no other split works either; use split(none), which uses one lane}}
   %y = tile.transpose %x : !tile.tile<16x16xf32>
   tile.store %y, %out[0, 0]
 }

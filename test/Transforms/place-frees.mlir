@@ -31,10 +31,10 @@ kiln.func @uses(%o: !kiln.tensor<8x8xf32>, %n: index, %p: !p) role(aiv) {
   %unused = tile.pop %p : !tile.tile<8x8xf32>
 }
 
-// A popped tile that is yielded is copied by the yield: the slot is free before it.
+// A popped tile that is yielded lives on where the free cannot follow: it is copied, and the slot is free at once.
 // CHECK-LABEL: kiln.func @carried
 // CHECK:         scf.for
-// CHECK-NEXT:      %[[X:.*]] = tile.pop %p
+// CHECK-NEXT:      %[[X:.*]] = tile.pop %p copy :
 // CHECK-NEXT:      tile.free %p
 // CHECK-NEXT:      scf.yield %[[X]]
 kiln.func @carried(%o: !kiln.tensor<8x8xf32>, %n: index, %p: !p) role(aiv) {
@@ -49,16 +49,16 @@ kiln.func @carried(%o: !kiln.tensor<8x8xf32>, %n: index, %p: !p) role(aiv) {
   tile.store %last, %o[0, 0]
 }
 
-// A tile that a loop carries in is copied by the loop: the slot is free before it. So is one that lives across a loop
-// that pops from the same pipe, whose frees would release this slot.
+// A tile that a loop carries in is copied. So is one that lives across a loop that pops from the same pipe, whose frees
+// would release this slot.
 // CHECK-LABEL: kiln.func @carried_in
-// CHECK:         %[[X:.*]] = tile.pop %p
+// CHECK:         %[[X:.*]] = tile.pop %p copy :
 // CHECK-NEXT:    tile.free %p
 // CHECK-NEXT:    scf.for {{.*}} iter_args(%{{.*}} = %[[X]])
-// CHECK-NEXT:      %[[Y:.*]] = tile.pop %p
+// CHECK-NEXT:      %[[Y:.*]] = tile.pop %p :
 // CHECK-NEXT:      tile.add
 // CHECK-NEXT:      tile.free %p
-// CHECK:         %[[Z:.*]] = tile.pop %p
+// CHECK:         %[[Z:.*]] = tile.pop %p copy :
 // CHECK-NEXT:    tile.free %p
 // CHECK-NEXT:    scf.for
 // CHECK:         tile.store %[[Z]]
@@ -107,4 +107,53 @@ kiln.func @written(%p: !p) role(aiv) {
   %y = tile.pop %p : !tile.tile<8x8xf32>
   tile.free %p
   tile.free %p
+}
+
+// Held over a loop that pops from the same pipe and uses the tile inside, through a view; the tile popped after it keeps
+// its slot until its last use, and its free comes after the other one's.
+// CHECK-LABEL: kiln.func @held
+// CHECK:         %[[W:.*]] = tile.pop %p copy :
+// CHECK-NEXT:    tile.free %p
+// CHECK-NEXT:    %[[R:.*]] = tile.reshape %[[W]]
+// CHECK-NEXT:    %[[X:.*]] = tile.pop %p :
+// CHECK-NEXT:    tile.store %[[X]]
+// CHECK-NEXT:    tile.free %p
+// CHECK-NEXT:    scf.for
+// CHECK-NEXT:      scf.if
+// CHECK-NEXT:        tile.pop %p :
+// CHECK:             tile.free %p
+// CHECK:           tile.store %[[R]]
+kiln.func @held(%o: !kiln.tensor<8x8xf32>, %n: index, %c: i1, %p: !p) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %w = tile.pop %p : !tile.tile<8x8xf32>
+  %r = tile.reshape %w : !tile.tile<4x16xf32>
+  %x = tile.pop %p : !tile.tile<8x8xf32>
+  tile.store %x, %o[0, 0]
+  scf.for %i = %c0 to %n step %c1 {
+    scf.if %c {
+      %y = tile.pop %p : !tile.tile<8x8xf32>
+      tile.store %y, %o[0, 0]
+    }
+    tile.store %r, %o[0, 0]
+  }
+}
+
+// A loop that pops from another pipe leaves the slot to the tile. Rows of it may be a view: they count as uses.
+// CHECK-LABEL: kiln.func @kept
+// CHECK:         %[[W:.*]] = tile.pop %p :
+// CHECK-NEXT:    %[[R:.*]] = tile.extract %[[W]]
+// CHECK-NEXT:    scf.for
+// CHECK:         }
+// CHECK-NEXT:    tile.free %p
+kiln.func @kept(%o: !kiln.tensor<8x8xf32>, %n: index, %p: !p, %q: !p) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %w = tile.pop %p : !tile.tile<8x8xf32>
+  %r = tile.extract %w[0, 0] : !tile.tile<4x8xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %y = tile.pop %q : !tile.tile<8x8xf32>
+    tile.store %y, %o[0, 0]
+    tile.store %r, %o[0, 0]
+  }
 }

@@ -16,15 +16,23 @@ namespace kiln::test {
 
 /// A piece of a role: a pipe operation, or a loop or branch around others.
 struct Piece {
-  enum class Kind { First, Second, Loop, Branch } kind; ///< First, Second: an event of that pipe.
-  std::string control = {};                             ///< The trip count or the condition.
+  enum class Kind {
+    First,
+    Second,
+    Loop,
+    While,
+    Branch
+  } kind;                   ///< First, Second: an event of that pipe.
+  std::string control = {}; ///< The trip count or the condition.
   std::vector<Piece> body = {};
 };
 
 class RandomGroup {
 public:
-  explicit RandomGroup(unsigned seed, bool isTraced = false)
-      : Generator(seed), IsTraced(isTraced) {}
+  /// `isRich`: trip counts and conditions also have products, quotients, remainders, bits, minima
+  /// and `while` loops.
+  explicit RandomGroup(unsigned seed, bool isTraced = false, bool isRich = false)
+      : Generator(seed), IsTraced(isTraced), IsRich(isRich) {}
 
   /// Both roles follow one plan; then, often, something is changed in one of them.
   std::string text() {
@@ -57,6 +65,19 @@ kiln.func @pair(%n: index, %m: index, %flag: i1, %log: !log) group {
   %less = arith.subi %n, %c1 : index
   %more = arith.addi %n, %c1 : index
   %any = arith.cmpi sgt, %n, %c0 : index
+  %half = arith.divsi %n, %c2 : index
+  %odd = arith.remsi %n, %c2 : index
+  %twice = arith.shli %n, %c1 : index
+  %quarter = arith.shrui %n, %c2 : index
+  %mixed = arith.xori %m, %c1 : index
+  %low = arith.minsi %n, %c3 : index
+  %high = arith.maxsi %m, %c2 : index
+  %chosen = arith.select %any, %m, %c2 : index
+  %is_odd = arith.cmpi eq, %odd, %c1 : index
+  %c5 = arith.constant 5 : index
+  %is_five = arith.cmpi eq, %n, %c5 : index
+  %bits = arith.andi %m, %c3 : index
+  %has_bits = arith.cmpi ne, %bits, %c2 : index
   %zero = arith.constant 0 : i32
   %factor = arith.constant 31 : i32
   %t = tile.full %zero : !t
@@ -72,6 +93,8 @@ private:
       int kind = below(depth > 0 ? 4 : 2);
       if (kind < 2)
         made.push_back({kind == 0 ? Piece::Kind::First : Piece::Kind::Second});
+      else if (kind == 2 && IsRich && below(5) == 0)
+        made.push_back({Piece::Kind::While, tripCount(inLoop), pieces(depth - 1, false)});
       else if (kind == 2)
         made.push_back({Piece::Kind::Loop, tripCount(inLoop), pieces(depth - 1, true)});
       else
@@ -84,12 +107,20 @@ private:
   std::string tripCount(bool inLoop) {
     static const char *const counts[] = {"%n",  "%n",  "%n", "%less", "%more",
                                          "%c2", "%c3", "%m", "%m",    "index"};
+    static const char *const rich[] = {"%half",  "%odd", "%twice", "%quarter",
+                                       "%mixed", "%low", "%high",  "%chosen"};
+    if (IsRich && below(2))
+      return rich[below(8)];
     return counts[below(inLoop ? 10 : 9)];
   }
 
-  /// `first`, `early`, `more`: by the index of the loop around.
+  /// Those without `%`: by the index of the loop around.
   std::string condition(bool inLoop) {
     static const char *const conditions[] = {"%flag", "%any", "first", "early", "more"};
+    static const char *const rich[] = {"%is_odd", "%is_five", "%has_bits", "even",
+                                       "third",   "square",   "quotient",  "flipped"};
+    if (IsRich && below(2))
+      return rich[below(inLoop ? 8 : 3)];
     return conditions[below(inLoop ? 5 : 2)];
   }
 
@@ -144,6 +175,8 @@ private:
       if (piece.kind == Piece::Kind::Loop)
         text += "  scf.for " + name + " = %c0 to " + control + " step %c1 {\n" +
                 print(piece.body, isVector, {name, control}) + "  }\n";
+      else if (piece.kind == Piece::Kind::While)
+        text += printWhile(name, control, print(piece.body, isVector, {}));
       else if (piece.kind == Piece::Kind::Branch)
         text += "  scf.if " + control + " {\n" + print(piece.body, isVector, around) + "  }\n";
       else if (isFirst == isVector)
@@ -155,6 +188,16 @@ private:
                 (IsTraced ? printLog(name, isVector, "") : "");
     }
     return text;
+  }
+
+  /// Runs for 1, 2, 4, ... up to a bound.
+  static std::string printWhile(const std::string &name, const std::string &bound,
+                                const std::string &body) {
+    std::string end = name + "_end = scf.while (" + name + " = %c1) : (index) -> index {\n";
+    return "  " + end + "  " + name + "_on = arith.cmpi slt, " + name + ", " + bound +
+           " : index\n  scf.condition(" + name + "_on) " + name + " : index\n  } do {\n  ^bb0(" +
+           name + "_at: index):\n" + body + "  " + name + "_double = arith.muli " + name +
+           "_at, %c2 : index\n  scf.yield " + name + "_double : index\n  }\n";
   }
 
   /// log = log * 31 + what was popped, or a number that only this place has.
@@ -174,6 +217,20 @@ private:
     std::string text = "  " + next + " = arith.addi " + around.index + ", %c1 : index\n";
     if (what == "index")
       return text + result + "arith.addi " + around.index + ", %c1 : index\n";
+    auto compare = [&](const std::string &made, const std::string &with) {
+      return text + "  " + name + "_made = " + made + " : index\n" + result + "arith.cmpi eq, " +
+             name + "_made, " + with + " : index\n";
+    };
+    if (what == "even")
+      return compare("arith.remsi " + around.index + ", %c2", "%c0");
+    if (what == "third")
+      return compare("arith.muli " + around.index + ", %c2", "%c2");
+    if (what == "square")
+      return compare("arith.muli " + around.index + ", " + around.index, "%c1");
+    if (what == "quotient")
+      return compare("arith.divui " + around.index + ", %c3", "%c1");
+    if (what == "flipped")
+      return compare("arith.xori " + around.index + ", %c1", "%c3");
     if (what == "first")
       return text + result + "arith.cmpi eq, " + around.index + ", %c0 : index\n";
     if (what == "early")
@@ -182,7 +239,7 @@ private:
   }
 
   std::mt19937 Generator;
-  bool IsTraced;
+  bool IsTraced, IsRich;
   int Names = 0;
 };
 

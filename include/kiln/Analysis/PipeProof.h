@@ -32,7 +32,8 @@ struct PipeFinding {
 
 struct PipeProof {
   enum class Verdict {
-    Proved,   ///< For all values; if `condition` is not empty, for all that satisfy it.
+    Proved,   ///< For all values; if `condition` is not empty, for all that satisfy it, which
+              ///< neither types nor what is required imply.
     Refuted,  ///< `findings` say why.
     Undecided ///< `reasons` say why; the simulator decides for one set of arguments.
   };
@@ -43,8 +44,9 @@ struct PipeProof {
 };
 
 /// `group` is a group whose roles free what they pop (see tile-place-frees). A pipe that does not
-/// say how many slots it has gets `defaultSlots`.
-PipeProof provePipes(ir::FuncOp group, int64_t defaultSlots);
+/// say how many slots it has gets `defaultSlots`. `required` are conditions, computed in the group,
+/// that hold whenever it runs.
+PipeProof provePipes(ir::FuncOp group, int64_t defaultSlots, mlir::ValueRange required = {});
 
 } // namespace kiln
 

@@ -131,10 +131,10 @@ def TilePlaceFrees : Pass<"tile-place-frees", "::mlir::ModuleOp"> {
   let summary = "free popped slots after their last use";
   let description = [{
     In a role that writes no free of a pipe, each pop gets one, after the last use of the popped tiles in the
-    pop's own block (uses in nested regions count where the region stands, and what aliases a tile, such as
-    tile.reshape, extends its life). A popped tile that is carried into a loop, yielded, or alive across a region
-    that pops from the same pipe is copied first: tiles are values, so the slot is simply free before that op. A
-    free releases the oldest popped slot, so the frees of a pipe come in the order of its pops. A role that writes
+    pop's own block (uses in nested regions count where the region stands, and what may be a view of a tile, such as
+    tile.reshape, extends its life). A free releases the oldest popped slot, so the frees of a pipe come in the order of
+    its pops. A popped tile that is carried into a loop, yielded, or used in or after a region that pops from the same
+    pipe cannot keep its slot: its pop becomes `tile.pop copy`, and the slot is free at once. A role that writes
     some frees of a pipe must write all of them.
   }];
 }

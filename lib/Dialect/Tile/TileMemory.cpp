@@ -120,6 +120,18 @@ std::optional<TileMemory::Fault> TileMemory::make(Operation *op) {
   return std::nullopt;
 }
 
+void TileMemory::enter(Operation *loop) {
+  auto putAll = [&](Operation *op) {
+    if (!isa<ReshapeOp>(op))
+      for (auto [tile, address] : placedBy(op))
+        if (address >= 0)
+          (void)put(tile, address, op); // what is wrong with it is told where it is made
+  };
+  for (Region &region : loop->getRegions())
+    region.walk(putAll);
+  putAll(loop);
+}
+
 void TileMemory::meet(const TileMemory &other) {
   for (auto it = Content.begin(); it != Content.end();) {
     auto there = other.Content.find(it->first);
@@ -154,20 +166,17 @@ static LogicalResult replay(Block &block, TileMemory &memory) {
       memory.meet(otherwise);
     } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
       TileMemory skipped = memory;
-      for (int round = 0; round < 2; ++round) // the second meets what the first left behind
-        if (failed(replay(*loop.getBody(), memory)))
-          return failure();
+      memory.enter(loop);
+      if (failed(replay(*loop.getBody(), memory)))
+        return failure();
       memory.meet(skipped);
     } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+      memory.enter(loop);
       if (failed(replay(*loop.getBeforeBody(), memory)))
         return failure();
       TileMemory left = memory;
-      for (int round = 0; round < 2; ++round) {
-        if (failed(replay(*loop.getAfterBody(), memory)) ||
-            failed(replay(*loop.getBeforeBody(), memory)))
-          return failure();
-        left.meet(memory);
-      }
+      if (failed(replay(*loop.getAfterBody(), memory)))
+        return failure();
       memory = std::move(left);
     }
   }

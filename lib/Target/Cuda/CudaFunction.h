@@ -20,6 +20,9 @@
 
 namespace kiln::cuda {
 
+/// Where tiles in shared memory begin: there the swizzling begins anew.
+constexpr int64_t kTileAlignment = 1024;
+
 /// The C++ type of an element or a scalar; empty if the backend has none.
 std::string cppType(mlir::Type type);
 
@@ -31,6 +34,10 @@ struct KernelText {
   llvm::SmallVector<std::string> parameters;
   /// The place of a parameter among the tensors of the task.
   llvm::SmallVector<unsigned> tensorIndex;
+  /// Lanes of the role that computes.
+  int64_t lanes = 1;
+  /// Shared memory for tiles that are copied out of their slots, of all lanes.
+  int64_t copyBytes = 0;
   /// Shared memory that matrix instructions may read behind the last tile.
   int64_t slackBytes = 0;
 };
@@ -64,6 +71,7 @@ private:
   void emitExtract(tile::ExtractOp op);
   void emitReduce(tile::ReduceOp op);
   void emitPop(tile::PopOp op);
+  std::string copyText(tile::TileType type, const std::string &tile);
   void emitMultiply(mlir::Operation *op, mlir::Value acc, mlir::Value lhs, mlir::Value rhs,
                     bool transA, bool transB);
   /// `window<T, R, C>(tensor, {i, j}, rows, cols)`

@@ -6,6 +6,7 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -184,8 +185,20 @@ void FunctionEmitter::emitExtract(tile::ExtractOp op) {
 void FunctionEmitter::emitPop(tile::PopOp op) {
   std::string slot = freshName("slot");
   line("auto " + slot + " = " + text(op.getPipe()) + ".pop();");
-  for (auto [k, tile] : llvm::enumerate(op.getTiles()))
-    define(tile, "get<" + std::to_string(k) + ">(" + slot + ")");
+  for (auto [k, tile] : llvm::enumerate(op.getTiles())) {
+    std::string inSlot = "get<" + std::to_string(k) + ">(" + slot + ")";
+    define(tile, op.getCopy() ? copyText(cast<TileType>(tile.getType()), inSlot) : inSlot);
+  }
+}
+
+/// A copy of a tile in shared memory, at a place of its own for each lane.
+std::string FunctionEmitter::copyText(TileType type, const std::string &tile) {
+  int64_t bytes = llvm::alignTo(
+      type.getNumElements() * type.getElementType().getIntOrFloatBitWidth() / 8, kTileAlignment);
+  std::string place =
+      "copies + " + std::to_string(Kernel.copyBytes) + " + int(lane) * " + std::to_string(bytes);
+  Kernel.copyBytes += bytes * Kernel.lanes;
+  return "copied(" + tile + ", " + place + ", lane)";
 }
 
 //===----------------------------------------------------------------------===//

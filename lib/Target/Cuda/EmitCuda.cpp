@@ -79,6 +79,7 @@ private:
     ir::CallOp call; ///< Null: the kernel itself.
     std::string name;
     bool copies;
+    bool keepsTiles = false; ///< Some of what it pops is copied out of its slot.
   };
   struct PipeText {
     tile::PipeOp op;
@@ -107,7 +108,7 @@ private:
       Lanes = 1;
       return addRole(Func, nullptr);
     }
-    Lanes = Func.getNumLanes();
+    Lanes = Kernel.lanes = Func.getNumLanes();
     auto module = Func->getParentOfType<ModuleOp>();
     for (Operation &op : Func.getBody().front())
       if (auto call = dyn_cast<ir::CallOp>(op))
@@ -182,7 +183,7 @@ private:
         tiles += ", " + sharedType(payload);
         int64_t bytes =
             payload.getNumElements() * payload.getElementType().getIntOrFloatBitWidth() / 8;
-        RingBytes += slots * llvm::alignTo(bytes, 1024);
+        RingBytes += slots * llvm::alignTo(bytes, kTileAlignment);
       }
       BarrierBytes += slots * 16;
       std::string name = asIdentifier(pipeName(pipe));
@@ -226,6 +227,8 @@ private:
     Expected<std::string> body = FunctionEmitter(role.func, Kernel, names, origin).emitBody();
     if (!body)
       return body.status();
+    if (role.keepsTiles = Kernel.copyBytes > 0 && !role.copies; role.keepsTiles)
+      parameters += ", SharedAddress copies";
     Functions += "__device__ __forceinline__ void " + role.name +
                  "(const Args &args, const Block &block, i64 lane" + parameters + ") {\n" + *body +
                  "}\n\n";
@@ -248,6 +251,8 @@ private:
     std::string arguments;
     for (const PipeText &pipe : Pipes)
       arguments += ", " + pipe.name;
+    if (role.keepsTiles)
+      arguments += ", copies";
     // Where what is copied differs along both axes of the grid, blocks that run at once share most
     // of it if they are near each other along both.
     return indent.str() + "for (i64 number = blockIdx.x; number < blocks; number += gridDim.x)\n" +
@@ -274,7 +279,9 @@ private:
     if (!Pipes.empty()) {
       text += "  extern __shared__ __align__(1024) unsigned char memory[];\n"
               "  SharedAddress ring = sharedAddress(memory), barriers = ring + " +
-              std::to_string(RingBytes + Kernel.slackBytes) + ";\n";
+              std::to_string(tileBytes()) + ";\n";
+      if (Kernel.copyBytes > 0)
+        text += "  SharedAddress copies = ring + " + std::to_string(RingBytes) + ";\n";
       for (size_t k = 0; k < Pipes.size(); ++k) {
         text += "  " + Pipes[k].type + " " + Pipes[k].name + "(ring, barriers);\n";
         if (k + 1 < Pipes.size())
@@ -300,12 +307,18 @@ private:
     return text + roleLoop(*computes, "lane", "    ") + "  }\n}\n";
   }
 
+  /// Rings, the tiles that are copied out of them, and what is read behind the last.
+  int64_t tileBytes() const { return RingBytes + Kernel.copyBytes + Kernel.slackBytes; }
+
   Expected<CudaUnit> assemble() {
     bool copies = llvm::any_of(Roles, [](RoleCall &role) { return role.copies; });
     const Machine *machine = findMachine("hopper");
-    int64_t shared = Pipes.empty() ? 0 : RingBytes + Kernel.slackBytes + BarrierBytes;
+    int64_t shared = Pipes.empty() ? 0 : tileBytes() + BarrierBytes;
     if (shared > machine->findMemory("mat")->bytes)
       return refuse(Func, "its pipes, with " + Twine(BarrierBytes) + " bytes of barriers" +
+                              (Kernel.copyBytes ? ", " + Twine(Kernel.copyBytes) +
+                                                      " bytes of tiles that outlive their slots"
+                                                : Twine("")) +
                               (Kernel.slackBytes ? " and " + Twine(Kernel.slackBytes) +
                                                        " bytes behind tiles of fewer than 64 rows"
                                                  : Twine("")) +

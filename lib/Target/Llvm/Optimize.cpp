@@ -91,6 +91,27 @@ void prepareFor(TargetMachine &machine, Module &module) {
   }
 }
 
+/// Blocks of a function from which on it is long. What simplifies the index of a loop walks back
+/// over all that comes before the loop, so a thousand loops in a row would take it a minute.
+static constexpr size_t kLongFunction = 2000;
+
+static FunctionPassManager passesFor(const Function &function) {
+  FunctionPassManager passes;
+  passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  passes.addPass(InstCombinePass());
+  passes.addPass(SimplifyCFGPass());
+  LoopPassManager loopPasses;
+  loopPasses.addPass(LICMPass(LICMOptions()));
+  if (function.size() < kLongFunction)
+    loopPasses.addPass(IndVarSimplifyPass());
+  passes.addPass(createFunctionToLoopPassAdaptor(std::move(loopPasses), /*UseMemorySSA=*/true));
+  passes.addPass(GVNPass());
+  passes.addPass(InstCombinePass());
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(ADCEPass());
+  return passes;
+}
+
 void optimize(TargetMachine &machine, Module &module) {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
@@ -102,21 +123,9 @@ void optimize(TargetMachine &machine, Module &module) {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, graphs, modules);
-  FunctionPassManager passes;
-  passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
-  passes.addPass(InstCombinePass());
-  passes.addPass(SimplifyCFGPass());
-  LoopPassManager loopPasses;
-  loopPasses.addPass(LICMPass(LICMOptions()));
-  loopPasses.addPass(IndVarSimplifyPass());
-  passes.addPass(createFunctionToLoopPassAdaptor(std::move(loopPasses), /*UseMemorySSA=*/true));
-  passes.addPass(GVNPass());
-  passes.addPass(InstCombinePass());
-  passes.addPass(SimplifyCFGPass());
-  passes.addPass(ADCEPass());
-  ModulePassManager all;
-  all.addPass(createModuleToFunctionPassAdaptor(std::move(passes)));
-  all.run(module, modules);
+  for (Function &function : module)
+    if (!function.isDeclaration())
+      passesFor(function).run(function, functions);
 }
 
 kiln::Expected<std::string> emitObjectFile(TargetMachine &machine, Module &module) {

@@ -85,7 +85,7 @@ void pop(KernelEmitter &e, tile::PopOp op) {
   for (auto [number, tile] : llvm::enumerate(op.getTiles())) {
     auto part = cast<tile::TileType>(tile.getType());
     Matrix from = partOf(e, type, number, part, message);
-    if (!isStrided(op, number)) {
+    if (!isCopied(op, number)) {
       e.setAddress(tile, from.data);
       continue;
     }

@@ -72,7 +72,7 @@ TilePlan::TilePlan(ir::FuncOp func)
     Sharing[baseOf(tile)].push_back(tile);
   func.getBody().walk([&](Operation *op) {
     for (auto [number, result] : llvm::enumerate(op->getResults()))
-      if (auto pop = dyn_cast<tile::PopOp>(op); !pop || isStrided(pop, number))
+      if (auto pop = dyn_cast<tile::PopOp>(op); !pop || isCopied(pop, number))
         addBuffer(result); // otherwise the tile is used in the slot where it lies
     for (Region &region : op->getRegions())
       for (Block &block : region)
@@ -112,10 +112,10 @@ Operation *TilePlan::rootOf(Operation *op) const {
 // Inline, deferred, shared
 //===----------------------------------------------------------------------===//
 
-bool isStrided(tile::PopOp pop, unsigned number) {
+bool isCopied(tile::PopOp pop, unsigned number) {
   auto pipe = cast<tile::PipeType>(pop.getPipe().getType());
   auto part = cast<tile::TileType>(pop.getTiles()[number].getType());
-  return part.getCols() != pipe.getPayload()[number].getCols();
+  return pop.getCopy() || part.getCols() != pipe.getPayload()[number].getCols();
 }
 
 /// Whether popped tiles may be gone after an op, or one inside it.

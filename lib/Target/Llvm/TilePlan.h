@@ -25,8 +25,9 @@ namespace kiln::cpu {
 /// place (or a fixed distance away), so that it can be computed anywhere.
 bool isPointwise(mlir::Operation *op);
 
-/// Whether a popped tile is a part of the columns of its message, so that its rows lie apart.
-bool isStrided(tile::PopOp pop, unsigned number);
+/// Whether a popped tile has memory of its own instead of being used in its slot: the pop says so,
+/// or the tile is a part of the columns of its message, so that its rows lie apart.
+bool isCopied(tile::PopOp pop, unsigned number);
 
 class TilePlan {
 public:

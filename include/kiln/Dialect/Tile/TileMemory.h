@@ -40,6 +40,9 @@ public:
   std::optional<Fault> use(mlir::Operation *op) const;
   /// Puts down what `op` makes, or what it yields to the loop or branch around it.
   std::optional<Fault> make(mlir::Operation *op);
+  /// Puts down everything that `loop` makes inside, and then what it carries: what any iteration
+  /// but the first finds, so that following one iteration is enough.
+  void enter(mlir::Operation *loop);
   /// Keeps only what lies in both: after a branch.
   void meet(const TileMemory &other);
 
@@ -58,8 +61,8 @@ private:
   Areas Content;
 };
 
-/// Replays a planned function, loops twice: whether every tile is still there when it is used, and
-/// every address lies inside its memory and is aligned.
+/// Replays a planned function, each operation once: whether every tile is still there when it is
+/// used, and every address lies inside its memory and is aligned.
 mlir::LogicalResult verifyMemoryPlan(ir::FuncOp func, const Machine &machine);
 
 } // namespace kiln::tile

@@ -500,10 +500,13 @@ def Tile_PopOp : Tile_Op<"pop", [MemoryEffects<[MemRead, MemWrite]>]> {
   let description = [{
     The slot stays occupied until `tile.free` releases it. A role writes all frees of a pipe or none; with none
     they happen after the last use of the popped tiles.
+
+    The tiles lie in their slot and must not be used after its free. With `copy` they are copied out of the slot as they
+    are popped, so they may be used for as long as anybody likes.
   }];
-  let arguments = (ins Tile_Pipe:$pipe);
+  let arguments = (ins Tile_Pipe:$pipe, UnitAttr:$copy);
   let results = (outs Variadic<Tile_Tile>:$tiles);
-  let assemblyFormat = "custom<Typed>($pipe, type($pipe)) attr-dict (`:` type($tiles)^)?";
+  let assemblyFormat = "custom<Typed>($pipe, type($pipe)) (`copy` $copy^)? attr-dict (`:` type($tiles)^)?";
   let hasVerifier = 1;
 }
 
