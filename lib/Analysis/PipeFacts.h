@@ -25,10 +25,6 @@ public:
   /// Assumes expr == 0.
   bool assumeZero(const Expr &expr) { return assume(expr) && assume(-expr); }
 
-  /// Assumes that a condition holds, as far as that can be said by inequalities; false if it
-  /// cannot.
-  bool assumeHolds(const Expr &condition);
-
   /// The value of a condition, where it is known.
   std::optional<bool> decide(const Expr &condition) const;
   /// Everything that may be the case about an undecided condition, one assumption each; together

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
+#include <regex>
 
 using namespace mlir;
 using Json = nlohmann::ordered_json;
@@ -47,9 +48,10 @@ void CheckVerdict::addGapsOfProofs() {
           "fixes them";
       add(std::move(gap));
     } else if (proof.verdict == PipeProof::Verdict::Proved && !proof.condition.empty()) {
+      std::string condition = std::regex_replace(proof.condition, std::regex(" = "), " == ");
       add({"the pipes of @" + name + " are proved only if " + proof.condition,
            {},
-           "say require(" + proof.condition + ") if nothing else is allowed"});
+           "say require(" + condition + ", \"...\") if nothing else is allowed"});
     }
   }
 }
