@@ -383,11 +383,10 @@ private:
 };
 
 int usage() {
-  std::fprintf(stderr,
-               "usage: kiln_bench_engine [rounds] [--json FILE]\n"
-               "  rounds       how many times each is measured in turn with its peer; the\n"
-               "               median of each counts (default 5)\n"
-               "  --json FILE  adds the results to the list in FILE\n");
+  std::fprintf(stderr, "usage: kiln_bench_engine [rounds] [--json FILE]\n"
+                       "  rounds       how many times each is measured in turn with its peer; the\n"
+                       "               median of each counts (default 5)\n"
+                       "  --json FILE  adds the results to the list in FILE\n");
   return 2;
 }
 

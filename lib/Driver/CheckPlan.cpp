@@ -114,7 +114,7 @@ private:
   }
   /// Whether tiles do not extend along the axis of a parameter: they cover the last two.
   bool isLeading(Axis axis) const {
-    auto type = cast<ir::TensorType>(Entry.getArgumentTypes()[axis.first]);
+    auto type = cast<ir::TensorType>(ir::FuncOp(Entry).getArgumentTypes()[axis.first]);
     return axis.second + 2 < type.getShape().size();
   }
   int64_t baseExtent() const {

@@ -39,8 +39,8 @@ struct ScheduleStep {
                     ///< `op` is a loop: if at least `number` iterations are left. Else `parts[1]`.
                     ///< Always the last step: the parts go on to the end.
   };
-  /// What one member does in a loop of Rounds: `stride` iterations of the loop it stands at in every
-  /// round, until `leftover` iterations are left.
+  /// What one member does in a loop of Rounds: `stride` iterations of the loop it stands at in
+  /// every round, until `leftover` iterations are left.
   struct Share {
     unsigned member;
     int64_t stride, leftover;

@@ -32,9 +32,9 @@ struct Example {
   /// outputs are sums of so many products: |x - y| <= 1e-6 * accumulates + r * |y|, where r is 1e-5
   /// for f32 and the rounding of the element type for smaller floats. Integers must be equal.
   std::string formula = {};
-  /// More arguments for `kiln check` to try: each replaces some of `args`. Worth it where numbers in
-  /// an argument depend on its shape (tables, lengths, positions), because Kiln tries other extents
-  /// by itself only where they do not.
+  /// More arguments for `kiln check` to try: each replaces some of `args`. Worth it where numbers
+  /// in an argument depend on its shape (tables, lengths, positions), because Kiln tries other
+  /// extents by itself only where they do not.
   std::vector<std::vector<std::pair<std::string, std::string>>> cases = {};
 };
 
