@@ -63,9 +63,9 @@ public:
   uint64_t popped(int64_t lane) const { return Consumers[lane].popped; }
   mlir::Operation *freeOf(int64_t lane, uint64_t message) const;
 
-  /// How many slots are in use as a push (pop) by `lane` sees it.
-  int64_t slotsUsedByPush(int64_t lane) const;
-  int64_t slotsUsedByPop(int64_t lane) const;
+  /// How its slots stand as a push (pop) by `lane` sees it.
+  std::string describeForPush(int64_t lane) const;
+  std::string describeForPop(int64_t lane) const;
 
   /// What nobody popped, for when the group has ended: how many messages, and the pushes they came
   /// from, each once.
@@ -94,6 +94,7 @@ private:
       mlir::Operation *op = nullptr;
       Clock before;
     };
+    std::string describe(uint64_t pushed, const Consumer &consumer) const;
     std::vector<Free> frees;
   };
   using Lanes = llvm::iota_range<int64_t>;
