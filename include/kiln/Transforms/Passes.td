@@ -79,7 +79,7 @@ def KilnSpreadRequires : Pass<"kiln-spread-requires", "::mlir::ModuleOp"> {
     A requirement of a kernel, group or orchestration that its caller launches or calls in any case becomes one of the
     caller, if it is about what the caller is given: so it is checked before anything runs. Then a requirement of a
     caller becomes one of what it launches or calls, if every launch passes on what it is about: so code and proofs of
-    the kernel can rely on it. Requirements move to the front of their functions.
+    the kernel can rely on it. Requirements move before everything that does something.
   }];
 }
 
