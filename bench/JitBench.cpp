@@ -86,7 +86,8 @@ private:
     std::string key;
     must(cache.verify(cache.list().at(0), &key));
     CacheEntry entry = take(cache.load(key));
-    return take(NativeProgram::load(take(SharedObject::open(entry.path)), entry.info));
+    auto object = take(SharedObject::fromBytes(entry.object, entry.info.entry.name));
+    return take(NativeProgram::load(std::move(object), entry.info));
   }
 
   void benchCall() {

@@ -278,8 +278,11 @@ static int diff(const DumpFile &file, const Request &request) {
     printDifference(*comparison->difference, request);
   else
     std::cout << "equal: " << comparison->compared << " outputs of " << comparison->tasks
-              << " tasks (" << comparison->withoutPayload << " without payload, "
-              << comparison->onlyInOne << " that one dump did not record)\n";
+              << " tasks (" << comparison->withoutPayload << " without payload"
+              << (comparison->onlyInOne ? ", " + std::to_string(comparison->onlyInOne) +
+                                              " that one dump did not record"
+                                        : "")
+              << ")\n";
   return comparison->difference ? exitDiffer : exitGood;
 }
 

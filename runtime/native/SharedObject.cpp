@@ -14,16 +14,6 @@ static Status linkerError(const std::string &what) {
                 "cannot load " + what + ": " + (reason ? reason : "no reason given"));
 }
 
-Expected<std::shared_ptr<SharedObject>> SharedObject::open(const std::string &path) {
-  std::shared_ptr<SharedObject> object(new SharedObject);
-  // Without a slash the linker would search its own path.
-  std::string name = path.find('/') == std::string::npos ? "./" + path : path;
-  object->Handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!object->Handle)
-    return linkerError(path);
-  return object;
-}
-
 Expected<std::shared_ptr<SharedObject>> SharedObject::fromBytes(std::string_view bytes,
                                                                 const std::string &name) {
   std::shared_ptr<SharedObject> object(new SharedObject);

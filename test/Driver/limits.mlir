@@ -11,6 +11,16 @@
 // RUN: %kiln dump %t.int | FileCheck %s --check-prefix=DUMP
 // RUN: ls %t.int/tensor_dump | FileCheck %s --check-prefix=FILES
 
+// Nor is a Python waited for that never answers, or that only hangs up.
+// RUN: printf '#!/bin/sh\nexec sleep 100\n' > %t.never && chmod +x %t.never
+// RUN: env KILN_PYTHON=%t.never sh -c '%kiln run %s -p torch --arg x=4x4 --timeout 1 2>&1; test $? = 2' | FileCheck %s --check-prefix=NEVER
+// RUN: printf '#!/bin/sh\nexec 0<&-\nexec sleep 100\n' > %t.hangsup && chmod +x %t.hangsup
+// RUN: env KILN_PYTHON=%t.hangsup sh -c '%kiln run %s -p torch --arg x=4x4 2>&1; test $? = 2' | FileCheck %s --check-prefix=HANGSUP
+// RUN: sh -c '%kiln run %s -p torch --arg x=4x4 --timeout 3 2>&1; test $? = 1' | FileCheck %s --check-prefix=REFERENCE
+
+// NEVER: KILN_PYTHON does not name a Python with torch: {{.*}}never' did not answer within 1 s
+// HANGSUP: KILN_PYTHON does not name a Python with torch: {{.*}} was killed
+// REFERENCE: did not answer within 3 s (--timeout SECONDS allows more): is there a loop that never ends?
 // CHECK: error: the run took longer than 1 s; --timeout SECONDS allows more
 // CHECK: still running: kernel 'spin' (task 0)
 // DUMP: spin {{.*}}before_dispatch
@@ -20,8 +30,8 @@
 // FILES-NOT: tmp
 // BAD: --timeout soon: expected seconds
 // INT: error: interrupted by SIGINT
-// INT: still running: kernel 'spin' (task 0)
 // INT: the dump of what ran is in
+// INT: still running: kernel 'spin' (task 0)
 
 kiln.func @spin(%x: !kiln.tensor<4x4xf32>) incore {
   %zero = arith.constant 0 : index

@@ -51,12 +51,12 @@ kiln.func @predicate(%x: !kiln.tensor<8x8xf32>, %f: !kiln.tensor<?x2xi32>, %n: i
 }
 
 // A view is passed under the name of its tensor, also of an allocated one; two views of one are told apart.
-// CHECK-LABEL: kiln.func @views(%x: !kiln.tensor<8x8xf32>, %x_0: !kiln.tensor<64xf32>, %plus1: !kiln.tensor<64xf32>) incore {
+// CHECK-LABEL: kiln.func @views(%x: !kiln.tensor<8x8xf32>, %x_0: !kiln.tensor<64xf32> {kiln.name = "x"}, %plus1: !kiln.tensor<64xf32>) incore {
 kiln.func @reshaped(%x: !kiln.tensor<64xf32>) orchestration {
-  %rows = kiln.reshape %x : !kiln.tensor<8x8xf32>
+  %rows = kiln.reshape %x [8, 8] : !kiln.tensor<8x8xf32>
   %same = kiln.slice %x[0] [64] : !kiln.tensor<64xf32>
-  %plus1 = kiln.alloc : !kiln.tensor<8x8xf32>
-  %flat = kiln.reshape %plus1 : !kiln.tensor<64xf32>
+  %plus1 = kiln.alloc() : !kiln.tensor<8x8xf32>
+  %flat = kiln.reshape %plus1 [64] : !kiln.tensor<64xf32>
   kiln.incore "views" {
     kiln.dump %rows
     kiln.dump %same

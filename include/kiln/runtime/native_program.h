@@ -75,7 +75,6 @@ Status verifyElf(std::string_view bytes);
 /// A shared object in this process; unmapped with the last handle.
 class SharedObject {
 public:
-  static Expected<std::shared_ptr<SharedObject>> open(const std::string &path);
   /// From memory, under a name for debuggers.
   static Expected<std::shared_ptr<SharedObject>> fromBytes(std::string_view bytes,
                                                            const std::string &name);

@@ -308,7 +308,7 @@ Expected<std::unique_ptr<TorchWorker>> TorchWorker::start() {
   };
   if (const char *chosen = std::getenv("KILN_PYTHON"); chosen && *chosen) {
     Expected<std::unique_ptr<TorchWorker>> worker = attempt(chosen);
-    if (worker)
+    if (worker || isInterrupted())
       return worker;
     return Status(StatusCode::NotFound,
                   "KILN_PYTHON does not name a Python with torch: " + worker.status().message());
