@@ -94,9 +94,9 @@ private:
       mlir::Operation *op = nullptr;
       Clock before;
     };
-    std::string describe(uint64_t pushed, const Consumer &consumer) const;
     std::vector<Free> frees;
   };
+  std::string describe(uint64_t pushed, const Consumer &consumer) const;
   using Lanes = llvm::iota_range<int64_t>;
 
   /// The lanes that see what `lane` pushes, and those whose parts make up what `lane` pops.
