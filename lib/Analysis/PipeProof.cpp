@@ -31,7 +31,7 @@ public:
   PipeProof prove() {
     if (std::optional<Counterexample> example = findCounterexample())
       return refute(std::move(*example));
-    if (!Unfinished && isClosed())
+    if (isClosed() && Passed == Samples.size()) // one trial, which ran to its end
       return {};
     int64_t end = Model.scalars.spent() + kProofSteps;
     if (std::optional<std::string> condition = Apart ? relateExtents(end) : findCondition(end))
@@ -70,7 +70,7 @@ private:
         if (hasEqualExtents(sample))
           return Counterexample{sample, std::move(trial)};
         Apart = sample;
-      } else {
+      } else if (trial.isGood()) {
         ++Passed;
       }
       if (budget.left <= 0)
@@ -86,11 +86,13 @@ private:
     TrialBudget budget{kAdviceSteps};
     int64_t end = Model.scalars.spent() + kProofSteps;
     auto works = [&](const std::vector<int64_t> &slots) {
-      return llvm::all_of(Samples,
-                          [&](const Sample &sample) {
-                            return budget.left > 0 && !fails(tryOut(Model, slots, sample, budget));
-                          }) &&
-             (isClosed() || holds(slots, {Counts}, end));
+      auto passes = [&](const Sample &sample) {
+        if (budget.left <= 0)
+          return false;
+        Trial trial = tryOut(Model, slots, sample, budget);
+        return isClosed() ? trial.isGood() : !fails(trial);
+      };
+      return llvm::all_of(Samples, passes) && (isClosed() || holds(slots, {Counts}, end));
     };
     PipeProof proof{.verdict = PipeProof::Verdict::Refuted};
     proof.findings = explain(Model, example, works);
@@ -182,7 +184,7 @@ private:
   std::vector<int64_t> Slots;
   std::vector<Expr> Counts; ///< Parameters that are never negative.
   std::optional<Sample> Unfinished, Apart;
-  int64_t Passed = 0;
+  size_t Passed = 0;
 };
 
 } // namespace

@@ -1,18 +1,11 @@
 #include "PipeReport.h"
 
+#include "kiln/runtime/pipe_slots.h"
+
 using namespace mlir;
 
 namespace kiln::pipes {
 namespace {
-
-std::string describeSlots(uint64_t full, uint64_t unfreed, uint64_t slots) {
-  std::string of = " of " + std::to_string(slots) + (slots == 1 ? " slot " : " slots ");
-  if (unfreed == 0)
-    return std::to_string(full) + of + "full";
-  if (full == 0)
-    return std::to_string(unfreed) + of + "popped and not freed";
-  return std::to_string(full) + of + "full, " + std::to_string(unfreed) + " popped and not freed";
-}
 
 /// The most slots that are suggested.
 constexpr int64_t kMaxSuggested = 64;

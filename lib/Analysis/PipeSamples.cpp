@@ -53,9 +53,14 @@ public:
   /// Values of parameters at which conditions change and loops are as long as pipes are.
   std::map<Atom, std::set<int64_t>> run() {
     std::set<int64_t> trips = {0, 1};
+    int64_t all = 0; // tiles that can be on their way: in the pipes, and one in each member
     for (const Pipe &pipe : Model.pipes)
-      if (pipe.slots < kLargest)
+      if (pipe.slots < kLargest) {
         trips.insert({pipe.slots - 1, pipe.slots, pipe.slots + 1});
+        all += pipe.slots;
+      }
+    trips.insert(
+        {all, all + int64_t(Model.members.size()), all + int64_t(Model.members.size()) + 1});
     for (const auto &[index, loop] : Loops)
       for (int64_t count : trips)
         solve(loop->trips, count, 0);

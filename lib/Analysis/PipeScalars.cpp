@@ -331,6 +331,8 @@ Expr ScalarTable::apply(Operation *op, ArrayRef<Expr> in) {
   return operation(AtomInfo::Kind::Operation, key, op, operands);
 }
 
+static Recurrence recurrenceOf(ArrayRef<Expr> operands);
+
 Expr ScalarTable::applyAgain(const AtomInfo &info, ArrayRef<Expr> operands) {
   switch (info.kind) {
   case AtomInfo::Kind::CeilDiv:
@@ -338,8 +340,9 @@ Expr ScalarTable::applyAgain(const AtomInfo &info, ArrayRef<Expr> operands) {
   case AtomInfo::Kind::Select:
     return select(operands[0], operands[1], operands[2]);
   case AtomInfo::Kind::WhileTrips:
+    return whileTrips(recurrenceOf(operands));
   case AtomInfo::Kind::WhileValue:
-    return followWhile(info, operands);
+    return whileValue(recurrenceOf(operands.drop_back()), info.which, operands.back());
   default:
     return apply(info.op, operands);
   }
@@ -429,6 +432,38 @@ Expr ScalarTable::carried(unsigned which) {
   return Expr::of(intern(name, {.kind = AtomInfo::Kind::Carried, .name = name}));
 }
 
+/// The scalars that a loop carries, round by round, where they are numbers.
+class Rounds {
+public:
+  Rounds(ScalarTable &scalars, const Recurrence &loop) : Scalars(scalars), Loop(loop) {
+    for (auto [which, init] : llvm::enumerate(loop.inits)) {
+      IsKnown &= init.isConstant();
+      Values[*scalars.carried(which).asAtom()] = init;
+    }
+  }
+  bool isKnown() const { return IsKnown; }
+  int64_t number() const { return Number; }
+  std::optional<int64_t> valueOf(const Expr &expr) { return Scalars.valueOf(expr, Values); }
+  void advance() {
+    Scalars.spend(1);
+    Env next;
+    for (const auto &[which, expr] : llvm::enumerate(Loop.nexts)) {
+      std::optional<int64_t> value = valueOf(expr);
+      IsKnown &= value.has_value();
+      next[*Scalars.carried(which).asAtom()] = value.value_or(0);
+    }
+    Values = std::move(next);
+    ++Number;
+  }
+
+private:
+  ScalarTable &Scalars;
+  const Recurrence &Loop;
+  Env Values;
+  int64_t Number = 0;
+  bool IsKnown = true;
+};
+
 static std::vector<Expr> operandsOf(const Recurrence &loop) {
   std::vector<Expr> operands = loop.inits;
   operands.insert(operands.end(), loop.nexts.begin(), loop.nexts.end());
@@ -437,12 +472,29 @@ static std::vector<Expr> operandsOf(const Recurrence &loop) {
 }
 
 Expr ScalarTable::whileTrips(const Recurrence &loop) {
+  for (Rounds rounds(*this, loop); rounds.isKnown() && rounds.number() <= kMaxRounds;
+       rounds.advance()) {
+    std::optional<int64_t> goesOn = rounds.valueOf(loop.condition);
+    if (!goesOn)
+      break;
+    if (!*goesOn)
+      return Expr(rounds.number());
+  }
   Expr trips = operation(AtomInfo::Kind::WhileTrips, "while", nullptr, operandsOf(loop));
   Atoms[*trips.asAtom()].least = 0;
   return trips;
 }
 
 Expr ScalarTable::whileValue(const Recurrence &loop, unsigned which, const Expr &iterations) {
+  if (iterations.isConstant() && iterations.constant() >= 0 &&
+      iterations.constant() <= kMaxRounds) {
+    Rounds rounds(*this, loop);
+    while (rounds.isKnown() && rounds.number() < iterations.constant())
+      rounds.advance();
+    if (std::optional<int64_t> value =
+            rounds.isKnown() ? rounds.valueOf(carried(which)) : std::nullopt)
+      return Expr(*value);
+  }
   std::vector<Expr> operands = operandsOf(loop);
   operands.push_back(iterations);
   Expr value =
@@ -451,42 +503,16 @@ Expr ScalarTable::whileValue(const Recurrence &loop, unsigned which, const Expr 
   return value;
 }
 
-/// Runs the scalars of a loop where they are numbers; else it stays what it is.
-Expr ScalarTable::followWhile(const AtomInfo &info, ArrayRef<Expr> operands) {
-  bool isTrips = info.kind == AtomInfo::Kind::WhileTrips;
-  size_t count = (operands.size() - (isTrips ? 1 : 2)) / 2;
-  Recurrence loop{operands.take_front(count).vec(), operands.slice(count, count).vec(),
-                  operands[2 * count]};
-  Expr stays = isTrips ? whileTrips(loop) : whileValue(loop, info.which, operands.back());
-  if (!isTrips && !operands.back().isConstant())
-    return stays;
-  int64_t limit = isTrips ? kMaxRounds : operands.back().constant();
-  Env values;
-  for (unsigned k = 0; k < count; ++k) {
-    if (!loop.inits[k].isConstant())
-      return stays;
-    values[*carried(k).asAtom()] = loop.inits[k];
-  }
-  for (int64_t round = 0; round <= limit; ++round) {
-    spend(1);
-    if (!isTrips && round == limit)
-      return values[*carried(info.which).asAtom()];
-    std::optional<int64_t> goesOn = valueOf(loop.condition, values);
-    if (!goesOn)
-      return stays;
-    if (isTrips && !*goesOn)
-      return Expr(round);
-    Env next;
-    for (unsigned k = 0; k < count; ++k) {
-      std::optional<int64_t> value = valueOf(loop.nexts[k], values);
-      if (!value)
-        return stays;
-      next[*carried(k).asAtom()] = Expr(*value);
-    }
-    values = std::move(next);
-  }
-  return stays;
+/// Takes the operands of operandsOf apart.
+static Recurrence recurrenceOf(ArrayRef<Expr> operands) {
+  size_t count = operands.size() / 2;
+  return {operands.take_front(count).vec(), operands.slice(count, count).vec(),
+          operands[2 * count]};
 }
+
+//===----------------------------------------------------------------------===//
+// What an expression is made of
+//===----------------------------------------------------------------------===//
 
 void ScalarTable::forEachAtom(const Expr &expr, llvm::function_ref<void(Atom)> visit) const {
   llvm::SmallDenseSet<Atom, 8> seen;

@@ -154,7 +154,6 @@ private:
   using Numbers = llvm::SmallDenseMap<Atom, int64_t, 8>;
   std::optional<int64_t> valueOf(const Expr &expr, const Env &env, Numbers &done);
   std::optional<int64_t> compute(const AtomInfo &info, const Env &env, Numbers &done);
-  Expr followWhile(const AtomInfo &info, llvm::ArrayRef<Expr> operands);
 
   std::deque<AtomInfo> Atoms;
   llvm::StringMap<Atom> ByKey;
