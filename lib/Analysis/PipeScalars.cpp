@@ -511,6 +511,28 @@ static Recurrence recurrenceOf(ArrayRef<Expr> operands) {
 }
 
 //===----------------------------------------------------------------------===//
+// What an expression is made of
+//===----------------------------------------------------------------------===//
+
+void ScalarTable::forEachAtom(const Expr &expr, llvm::function_ref<void(Atom)> visit) const {
+  llvm::SmallDenseSet<Atom, 8> seen;
+  SmallVector<const Expr *> work{&expr};
+  while (!work.empty())
+    for (auto [atom, coefficient] : work.pop_back_val()->terms())
+      if (seen.insert(atom).second) {
+        visit(atom);
+        for (const Expr &operand : Atoms[atom].operands)
+          work.push_back(&operand);
+      }
+}
+
+bool ScalarTable::mentions(const Expr &expr, Atom wanted) const {
+  bool found = false;
+  forEachAtom(expr, [&](Atom atom) { found |= atom == wanted; });
+  return found;
+}
+
+//===----------------------------------------------------------------------===//
 // Text
 //===----------------------------------------------------------------------===//
 
