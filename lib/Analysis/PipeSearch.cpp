@@ -425,6 +425,9 @@ Facts knownBounds(GroupModel &model, const Env &values) {
   auto assumeBounds = [&](const Expr &expr) {
     model.scalars.forEachAtom(model.scalars.substitute(expr, values), [&](Atom atom) {
       const AtomInfo &info = model.scalars.info(atom);
+      // What is read from memory to decide how often something runs is a count, as parameters are.
+      if (isa_and_nonnull<ir::ReadOp>(info.op))
+        (void)facts.assume(Expr::of(atom));
       if (info.kind != AtomInfo::Kind::Free && info.kind != AtomInfo::Kind::WhileTrips)
         return;
       if (info.least != INT64_MIN)

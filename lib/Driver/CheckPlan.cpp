@@ -112,6 +112,10 @@ private:
     const AxisUse *use = fixedUse(axis);
     return use ? use->covered : isLeading(axis) ? kLeadingExtent : baseExtent();
   }
+  bool isDeclaredOut(unsigned parameter) const {
+    bool isUndeclared = parameter < Undeclared.size() && Undeclared[parameter];
+    return !isUndeclared && ir::FuncOp(Entry).getArgDirection(parameter) == ir::Direction::Out;
+  }
   /// Whether tiles do not extend along the axis of a parameter: they cover the last two.
   bool isLeading(Axis axis) const {
     auto type = cast<ir::TensorType>(ir::FuncOp(Entry).getArgumentTypes()[axis.first]);
@@ -407,13 +411,15 @@ std::vector<int64_t> Planner::valuesFor(const ExtentClass &extents) const {
   for (int64_t tile : tiles)
     values.insert({tile - 1, tile, tile + 1, 2 * tile});
   values.erase(Tensors[extents.front().first].extents[extents.front().second]);
-  // Where a program works on a fixed part of a tensor, it needs that much; and only who declares an
-  // output promises to write what lies beyond.
+  // Where a program works on a fixed part of a tensor, it needs that much, and does not say what
+  // lies beyond; only who declares an output promises to write all of it.
+  bool isPromised =
+      llvm::any_of(extents, [&](Axis axis) { return isDeclaredOut(Numbers[axis.first]); });
   for (auto [tensor, axis] : extents)
-    if (const AxisUse *use = fixedUse({Numbers[tensor], axis}); use && Invents) {
-      if (use->last > 0)
+    if (const AxisUse *use = fixedUse({Numbers[tensor], axis})) {
+      if (use->last > 0 && Invents)
         values.erase(values.begin(), values.upper_bound(use->last));
-      if (Numbers[tensor] < Undeclared.size() && Undeclared[Numbers[tensor]])
+      if (!isPromised)
         values.erase(values.upper_bound(use->covered), values.end());
     }
   return {values.begin(), values.end()};

@@ -143,7 +143,7 @@ TEST(SimulatorChecks, GridsAndSizes) {
   expectOrchestrationFault("%t = kiln.submit @k(%x) grid(%i) // here", -1,
                            "kiln.submit: kernel 'k': grid [-1] has a negative dimension");
   expectOrchestrationFault("%t = kiln.submit @k(%x) grid(%i, %i) // here", int64_t(1) << 32,
-                           "grid [4294967296, 4294967296] overflows");
+                           "grid [4294967296, 4294967296] has too many blocks");
   expectOrchestrationFault("%t = kiln.alloc(%i) : !kiln.tensor<?x4xf32> // here", -2,
                            "kiln.alloc: alloc: extent -2 of axis 0 is negative");
   expectOrchestrationFault("%t = kiln.alloc(%i, %i) : !kiln.tensor<?x?xf32> // here",

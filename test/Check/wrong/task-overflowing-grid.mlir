@@ -11,5 +11,5 @@ kiln.func @fill(%x: !kiln.tensor<4x8xf32>) incore {
 kiln.func @main(%y: !kiln.tensor<4x8xf32>) orchestration {
   %n = arith.constant 4611686018427387904 : index
   %a = kiln.submit @fill(%y) grid(%n, %n)
-  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: kiln.submit: kernel 'fill': grid [{{.*}}] overflows
+  // CHECK: wrong.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: kiln.submit: kernel 'fill': grid [{{.*}}] has too many blocks
 }
