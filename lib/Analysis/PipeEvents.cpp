@@ -40,8 +40,6 @@ void forEachControl(const GroupModel &model, llvm::function_ref<void(const Expr 
       if (auto *branch = std::get_if<Branch>(&step))
         visit(branch->condition);
     });
-  for (const Expr &condition : model.required)
-    visit(condition);
 }
 
 namespace {

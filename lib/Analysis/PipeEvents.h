@@ -76,7 +76,7 @@ struct GroupModel {
 /// `required` are conditions, computed in the group, that hold whenever it runs.
 GroupModel modelGroup(ir::FuncOp group, int64_t defaultSlots, mlir::ValueRange required = {});
 
-/// Calls `visit` for every expression that decides which events run, or what values it can have.
+/// Calls `visit` for every expression that decides which events run.
 void forEachControl(const GroupModel &model, llvm::function_ref<void(const Expr &)> visit);
 
 /// Calls `visit` for every step of a sequence, and of the sequences inside it.

@@ -420,7 +420,7 @@ bool Search::proveAnotherRound(State state) {
 
 } // namespace
 
-Facts knownBounds(GroupModel &model, const Env &values) {
+Facts knownBounds(GroupModel &model, const Env &values, ArrayRef<Expr> required) {
   Facts facts(model.scalars);
   auto assumeBounds = [&](const Expr &expr) {
     model.scalars.forEachAtom(model.scalars.substitute(expr, values), [&](Atom atom) {
@@ -439,8 +439,12 @@ Facts knownBounds(GroupModel &model, const Env &values) {
     });
   };
   forEachControl(model, assumeBounds);
+  llvm::for_each(required, assumeBounds);
   return facts;
 }
+
+/// The greatest constant of which something may be required to be a multiple, for the proof.
+static constexpr int64_t kMaxDivisor = 1024;
 
 /// Parameters that the group requires to be multiples of a constant, as multiples of it: then their
 /// quotients are numbers like any other.
@@ -460,30 +464,43 @@ static Env requiredMultiples(GroupModel &model) {
     auto cmp = info ? dyn_cast_or_null<arith::CmpIOp>(info->op) : arith::CmpIOp();
     if (!cmp || cmp.getPredicate() != arith::CmpIPredicate::eq)
       continue;
-    const AtomInfo *rest = infoOf(info->operands[0] - info->operands[1]);
-    if (!rest || !isa_and_nonnull<arith::RemSIOp>(rest->op) || !rest->operands[1].isConstant())
+    // A remainder is what a quotient leaves: n - 64 * (n / 64).
+    Expr rest = info->operands[0] - info->operands[1];
+    std::optional<Atom> divided;
+    int64_t divisor = 0;
+    for (auto [atom, coefficient] : rest.terms()) {
+      const AtomInfo &part = model.scalars.info(atom);
+      if (part.kind == AtomInfo::Kind::Free)
+        divided = atom;
+      if (part.kind == AtomInfo::Kind::CeilDiv && part.operands[1].isConstant())
+        divisor = part.operands[1].constant();
+    }
+    if (!divided || divisor <= 1 || divisor > kMaxDivisor)
       continue;
-    std::optional<Atom> divided = rest->operands[0].asAtom();
-    int64_t divisor = rest->operands[1].constant();
-    if (!divided || divisor <= 1 || model.scalars.info(*divided).kind != AtomInfo::Kind::Free)
-      continue;
-    std::string name = "quotient of " + model.scalars.info(*divided).name;
-    int64_t least = model.scalars.info(*divided).least < 0 ? INT64_MIN : 0;
-    multiples.try_emplace(*divided, model.scalars.free(name, least) * divisor);
+    const AtomInfo &number = model.scalars.info(*divided);
+    std::string name = "quotient of " + model.scalars.str(*divided);
+    Expr quotient = model.scalars.free(name, number.least < 0 ? INT64_MIN : 0);
+    bool isRemainder = llvm::all_of(llvm::seq<int64_t>(1, divisor), [&](int64_t left) {
+      Expr value = model.scalars.substitute(rest, {{*divided, quotient * divisor + left}});
+      return value.isConstant() && value.constant() != 0;
+    });
+    if (isRemainder)
+      multiples.try_emplace(*divided, quotient * divisor);
   }
   return multiples;
 }
 
 /// Proves it with `values` of some parameters given as expressions of others.
 static bool holdsWith(GroupModel &model, const std::vector<int64_t> &slots,
-                      const Assumptions &assumed, Env values, int64_t limit) {
+                      const Assumptions &assumed, ArrayRef<Expr> required, Env values,
+                      int64_t limit) {
   for (const auto &[atom, value] : assumed.values)
     values[atom] = model.scalars.substitute(value, values);
-  Facts facts = knownBounds(model, values);
+  Facts facts = knownBounds(model, values, required);
   for (const Expr &expr : assumed.atLeastZero)
     if (!facts.assume(model.scalars.substitute(expr, values)))
       return true;
-  for (const Expr &condition : model.required)
+  for (const Expr &condition : required)
     if (!facts.assumeHolds(model.scalars.substitute(condition, values)))
       return true;
   State start{Execution(model, slots, kUnrolled, kMaxSteps), std::move(facts)};
@@ -533,11 +550,12 @@ static std::map<Atom, int64_t> findDivided(const GroupModel &model) {
   return divisors;
 }
 
-bool holdsForAll(GroupModel &model, const std::vector<int64_t> &slots, const Assumptions &assumed,
-                 int64_t effort) {
+/// The same, given that `required` holds and with some parameters known to be multiples.
+static bool holdsGiven(GroupModel &model, const std::vector<int64_t> &slots,
+                       const Assumptions &assumed, ArrayRef<Expr> required, const Env &multiples,
+                       int64_t effort) {
   int64_t limit = model.scalars.spent() + effort;
-  Env multiples = requiredMultiples(model);
-  if (holdsWith(model, slots, assumed, multiples, model.scalars.spent() + effort / 2))
+  if (holdsWith(model, slots, assumed, required, multiples, model.scalars.spent() + effort / 2))
     return true;
   // n and n / 2 have no more to do with each other than two parameters, until n is 2q or 2q + 1.
   std::vector<Env> cases{multiples};
@@ -556,8 +574,16 @@ bool holdsForAll(GroupModel &model, const std::vector<int64_t> &slots, const Ass
     cases = std::move(more);
   }
   return cases.size() > 1 && llvm::all_of(cases, [&](const Env &values) {
-           return holdsWith(model, slots, assumed, values, limit);
+           return holdsWith(model, slots, assumed, required, values, limit);
          });
+}
+
+bool holdsForAll(GroupModel &model, const std::vector<int64_t> &slots, const Assumptions &assumed,
+                 int64_t effort) {
+  // Most groups need nothing that is required, and facts that do not matter make a search long.
+  return holdsGiven(model, slots, assumed, {}, {}, effort) ||
+         (!model.required.empty() &&
+          holdsGiven(model, slots, assumed, model.required, requiredMultiples(model), effort));
 }
 
 } // namespace kiln::pipes

@@ -20,7 +20,7 @@ bool holdsForAll(GroupModel &model, const std::vector<int64_t> &slots, const Ass
 
 /// What is known of the scalars that trip counts and conditions are made of, with some of them
 /// replaced by `values`.
-Facts knownBounds(GroupModel &model, const Env &values);
+Facts knownBounds(GroupModel &model, const Env &values, llvm::ArrayRef<Expr> required = {});
 
 } // namespace kiln::pipes
 

@@ -10,7 +10,7 @@ namespace kiln::pipes {
 
 OpenValues openValues(const GroupModel &model) {
   OpenValues open;
-  forEachControl(model, [&](const Expr &expr) {
+  auto visit = [&](const Expr &expr) {
     model.scalars.forEachAtom(expr, [&](Atom atom) {
       const AtomInfo &info = model.scalars.info(atom);
       if (info.kind == AtomInfo::Kind::Free && !llvm::is_contained(open.integers, atom))
@@ -22,7 +22,9 @@ OpenValues openValues(const GroupModel &model) {
       open.readsMemory |= isMemory;
       open.isComputable &= isMemory || evaluate(info.op, ones).has_value();
     });
-  });
+  };
+  forEachControl(model, visit);
+  llvm::for_each(model.required, visit);
   return open;
 }
 
