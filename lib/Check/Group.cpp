@@ -228,12 +228,12 @@ GroupBlock::Wait GroupBlock::waitOf(const Instance &instance) const {
   if (auto push = dyn_cast<tile::PushOp>(wait.op)) {
     wait.pipe = &in.pipe(push.getPipe());
     wait.isPush = true;
-    wait.slotsUsed = wait.pipe->slotsUsedByPush(lane);
+    wait.slots = wait.pipe->describeForPush(lane);
     wait.role = wait.pipe->type().getTo().str();
     wait.lanes = wait.pipe->pushWaitsFor(lane);
   } else {
     wait.pipe = &in.pipe(cast<tile::PopOp>(wait.op).getPipe());
-    wait.slotsUsed = wait.pipe->slotsUsedByPop(lane);
+    wait.slots = wait.pipe->describeForPop(lane);
     wait.role = wait.pipe->type().getFrom().str();
     wait.lanes = wait.pipe->popWaitsFor(lane);
   }
@@ -273,8 +273,7 @@ std::string GroupBlock::describeCycle(const Instance &first) const {
 std::string GroupBlock::describeWait(const Instance &instance) const {
   Wait wait = waitOf(instance);
   return instance.name + (wait.isPush ? " waits to push into '" : " waits to pop from '") +
-         wait.pipe->name() + "' (" + std::to_string(wait.slotsUsed) + " of " +
-         std::to_string(wait.pipe->slots()) + " slots full)" + at(wait.op);
+         wait.pipe->name() + "' (" + wait.slots + ")" + at(wait.op);
 }
 
 void GroupBlock::addTo(BarrierReport &report) const {

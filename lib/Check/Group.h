@@ -104,7 +104,7 @@ private:
     mlir::Operation *op = nullptr;
     const Pipe *pipe = nullptr;
     bool isPush = false;
-    int64_t slotsUsed = 0;
+    std::string slots;                ///< How full the pipe is.
     std::string role;                 ///< Of those it waits for.
     llvm::SmallVector<int64_t> lanes; ///< And their lanes.
   };

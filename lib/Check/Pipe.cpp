@@ -1,6 +1,7 @@
 #include "Pipe.h"
 
 #include "kiln/Target/Signature/Signature.h"
+#include "kiln/runtime/pipe_slots.h"
 
 #include "llvm/ADT/Sequence.h"
 
@@ -152,18 +153,23 @@ Operation *Pipe::freeOf(int64_t lane, uint64_t message) const {
   return message < consumer.freed ? consumer.frees[message % Slots].op : nullptr;
 }
 
-int64_t Pipe::slotsUsedByPush(int64_t lane) const {
-  uint64_t used = 0;
+std::string Pipe::describeForPush(int64_t lane) const {
+  const Consumer *slowest = nullptr;
   for (int64_t consumer : consumersOf(lane))
-    used = std::max(used, Producers[lane].pushed - Consumers[consumer].freed);
-  return used;
+    if (!slowest || Consumers[consumer].freed < slowest->freed)
+      slowest = &Consumers[consumer];
+  return describe(Producers[lane].pushed, *slowest);
 }
 
-int64_t Pipe::slotsUsedByPop(int64_t lane) const {
-  uint64_t used = UINT64_MAX;
+std::string Pipe::describeForPop(int64_t lane) const {
+  uint64_t pushed = UINT64_MAX;
   for (int64_t producer : producersOf(lane))
-    used = std::min(used, Producers[producer].pushed - Consumers[lane].freed);
-  return used;
+    pushed = std::min(pushed, Producers[producer].pushed);
+  return describe(pushed, Consumers[lane]);
+}
+
+std::string Pipe::describe(uint64_t pushed, const Consumer &consumer) const {
+  return describeSlots(pushed - consumer.popped, consumer.popped - consumer.freed, Slots);
 }
 
 Pipe::Leftover Pipe::leftover() const {

@@ -63,9 +63,9 @@ public:
   uint64_t popped(int64_t lane) const { return Consumers[lane].popped; }
   mlir::Operation *freeOf(int64_t lane, uint64_t message) const;
 
-  /// How many slots are in use as a push (pop) by `lane` sees it.
-  int64_t slotsUsedByPush(int64_t lane) const;
-  int64_t slotsUsedByPop(int64_t lane) const;
+  /// How its slots stand as a push (pop) by `lane` sees it.
+  std::string describeForPush(int64_t lane) const;
+  std::string describeForPop(int64_t lane) const;
 
   /// What nobody popped, for when the group has ended: how many messages, and the pushes they came
   /// from, each once.
@@ -96,6 +96,7 @@ private:
     };
     std::vector<Free> frees;
   };
+  std::string describe(uint64_t pushed, const Consumer &consumer) const;
   using Lanes = llvm::iota_range<int64_t>;
 
   /// The lanes that see what `lane` pushes, and those whose parts make up what `lane` pops.

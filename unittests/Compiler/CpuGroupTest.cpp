@@ -71,7 +71,7 @@ TEST(CpuBarrier, RolesThatWaitForOneAnotherInTwoWays) {
   Tensor x = poisoned(DType::F32, {16, 4}), m = poisoned(DType::F32, {16, 4}),
          y = poisoned(DType::F32, {16, 4});
   expectError(program.run("main", {x, m, y, index(2)}), StatusCode::Deadlock,
-              {"cube (block [0, 0, 0]) waits to pop from 'to_aic' (0 of 1 slots full)",
+              {"cube (block [0, 0, 0]) waits to pop from 'to_aic' (0 of 1 slot full)",
                "vec#1 (block [1, 0, 0]) waits at the barrier at " + program.lineOf("// of vec")});
 }
 
@@ -194,8 +194,8 @@ kiln.func @vec(%x: !kiln.tensor<8x4xf32> inout, %up: !up, %down: !down) role(aiv
   // Both blocks fail, on two workers; which one is told first is open.
   expectError(program.run("main", {tensorOf(DType::F32, {8, 4}, randomElements(32, 1))}),
               StatusCode::Deadlock,
-              {"kernel 'g'",
-               "deadlock in the group: ", "cube waits to pop from 'to_aic' (2 of 2 slots full)",
+              {"kernel 'g'", "deadlock in the group: ",
+               "cube waits to pop from 'to_aic' (2 of 2 slots popped and not freed)",
                "vec#0 waits to pop from 'to_aiv' (0 of 3 slots full)",
                "vec#1 waits to pop from 'to_aiv' (0 of 3 slots full)", "(block ["});
 }

@@ -57,7 +57,7 @@ TEST(SimulatorBarrier, RolesThatWaitForOneAnotherInTwoWays) {
   expectError(
       program.run("main", {x, m, y, index(2)}), StatusCode::Deadlock,
       {"waiting at a barrier: [vec#0 (block [0, 0, 0]) at test.mlir:", "vec#1 (block [1, 0, 0])",
-       "; blocked elsewhere: [cube waits to pop from 'to_aic' (0 of 1 slots full)"});
+       "; blocked elsewhere: [cube waits to pop from 'to_aic' (0 of 1 slot full)"});
 }
 
 TEST(SimulatorBarrier, DeadlocksWithoutABarrierReadAsBefore) {

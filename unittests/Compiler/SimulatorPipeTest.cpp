@@ -131,9 +131,9 @@ TEST(SimulatorPipes, RunningFurtherAheadThanTheSlotsDeadlocks) {
   for (uint64_t seed = 0; seed < 5; ++seed)
     expectError(program.run("fused", {a, b, a, poisoned(DType::F32, {320, 64})}, withSeed(seed)),
                 StatusCode::Deadlock,
-                {"mul_cube waits to push into 'to_aiv' (1 of 1 slots full)",
-                 "add_vec#0 waits to push into 'to_aic' (1 of 1 slots full)",
-                 "add_vec#1 waits to push into 'to_aic' (1 of 1 slots full)",
+                {"mul_cube waits to push into 'to_aiv' (1 of 1 slot full)",
+                 "add_vec#0 waits to push into 'to_aic' (1 of 1 slot full)",
+                 "add_vec#1 waits to push into 'to_aic' (1 of 1 slot full)",
                  "cycle of waits: mul_cube -> add_vec#0 -> mul_cube"});
 }
 
@@ -203,7 +203,7 @@ TEST(SimulatorPipes, APopMoreThanPushesNamesWhoHasEnded) {
             "%c0 = arith.constant 0 : index\n %l = tile.load %x[0, 0] : !tile.tile<2x8xf32>\n"
             "tile.push %l, %up"));
   expectError(program.run("pair", xAndY()), StatusCode::Deadlock,
-              {"tasks blocked: [cube waits to pop from 'to_aic' (0 of 1 slots full) at " +
+              {"tasks blocked: [cube waits to pop from 'to_aic' (0 of 1 slot full) at " +
                    program.lineOf("%u = "),
                "cube waits for vec#0, which has ended"});
 }
@@ -225,8 +225,8 @@ TEST(SimulatorPipes, AMissingFreeDeadlocksOnceTheRingIsFull) {
       "%l = tile.load %x[0, 0] : !tile.tile<2x8xf32>\n tile.push %l, %up\n tile.push %l, %up";
   Program missing(group(fill(cube, {{"FREE", ""}}), vec));
   expectError(missing.run("pair", xAndY()), StatusCode::Deadlock,
-              {"cube waits to pop from 'to_aic' (1 of 1 slots full)",
-               "vec#1 waits to push into 'to_aic' (1 of 1 slots full)"});
+              {"cube waits to pop from 'to_aic' (1 of 1 slot popped and not freed)",
+               "vec#1 waits to push into 'to_aic' (1 of 1 slot popped and not freed)"});
   EXPECT_OK(Program(group(fill(cube, {{"FREE", "tile.free %up"}}), vec)).run("pair", xAndY()));
   EXPECT_OK(
       Program(group(fill(cube, {{"FREE", ""}}), vec, "4x8xf32, up_down", 2)).run("pair", xAndY()));
@@ -325,7 +325,7 @@ TEST(SimulatorPipes, SplitNoneGivesEveryLaneTheSameSlotWhichIsFreeWhenAllFreedIt
     }
     %v = tile.pop %down : !tile.tile<4x8xf32>)mlir"));
   expectError(program.run("pair", xAndY()), StatusCode::Deadlock,
-              {"cube waits to push into 'to_aiv' (1 of 1 slots full)",
+              {"cube waits to push into 'to_aiv' (1 of 1 slot popped and not freed)",
                "cycle of waits: cube -> vec#1 -> cube"});
 }
 

@@ -91,19 +91,20 @@ void prepareFor(TargetMachine &machine, Module &module) {
   }
 }
 
-/// Blocks of a function from which on it is long. What simplifies the index of a loop walks back
-/// over all that comes before the loop, so a thousand loops in a row would take it a minute.
-static constexpr size_t kLongFunction = 2000;
+/// Whether a function has so many blocks, about a thousand loops in a row, that only what takes
+/// time in proportion to its length is done to it: most passes ask of each block what dominates it.
+static bool isLong(const Function &function) { return function.size() > 4000; }
 
 static FunctionPassManager passesFor(const Function &function) {
   FunctionPassManager passes;
   passes.addPass(EarlyCSEPass(/*UseMemorySSA=*/true));
+  if (isLong(function))
+    return passes;
   passes.addPass(InstCombinePass());
   passes.addPass(SimplifyCFGPass());
   LoopPassManager loopPasses;
   loopPasses.addPass(LICMPass(LICMOptions()));
-  if (function.size() < kLongFunction)
-    loopPasses.addPass(IndVarSimplifyPass());
+  loopPasses.addPass(IndVarSimplifyPass());
   passes.addPass(createFunctionToLoopPassAdaptor(std::move(loopPasses), /*UseMemorySSA=*/true));
   passes.addPass(GVNPass());
   passes.addPass(InstCombinePass());
@@ -131,6 +132,8 @@ void optimize(TargetMachine &machine, Module &module) {
 kiln::Expected<std::string> emitObjectFile(TargetMachine &machine, Module &module) {
   SmallVector<char, 0> bytes;
   raw_svector_ostream stream(bytes);
+  if (any_of(module, isLong))
+    machine.setOptLevel(CodeGenOptLevel::None);
   legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::ObjectFile,
                                   /*DisableVerify=*/true))

@@ -431,10 +431,10 @@ std::string GroupRunner::describeWait(const Instance &instance) {
   }
   bool isPush = instance.awaits == Awaits::Push;
   const kiln_pipe &pipe = *instance.pipe;
-  uint64_t used =
-      isPush ? pipe.slotsUsedByPush(instance.ctx.lane) : pipe.slotsUsedByPop(instance.ctx.lane);
   return (isPush ? " waits to push into '" : " waits to pop from '") + pipe.spec().name + "' (" +
-         std::to_string(used) + " of " + std::to_string(pipe.spec().slots) + " slots full)";
+         (isPush ? pipe.describeForPush(instance.ctx.lane)
+                 : pipe.describeForPop(instance.ctx.lane)) +
+         ")";
 }
 
 void GroupRunner::failDeadlock() {

@@ -18,6 +18,7 @@
 #define KILN_RUNTIME_DEVICE_CPU_PIPERING_H
 
 #include "kiln/runtime/group.h"
+#include "kiln/runtime/pipe_slots.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -45,7 +46,9 @@ public:
     std::fill(Consumers.begin(), Consumers.end(), Consumer());
   }
 
-  bool mustWaitToPush(uint32_t lane) const { return slotsUsedByPush(lane) >= Spec->slots; }
+  bool mustWaitToPush(uint32_t lane) const {
+    return Producers[lane].pushed - slowestFor(lane).freed >= Spec->slots;
+  }
   bool mustWaitToPop(uint32_t lane) const { return pushedFor(lane) <= Consumers[lane].popped; }
 
   // The four operations. Nothing here waits: the caller has made sure that it need not, and that
@@ -65,10 +68,12 @@ public:
   }
   void free(uint32_t lane) { ++Consumers[lane].freed; }
 
-  /// Slots that are not free, as a push or a pop of `lane` sees it.
-  uint64_t slotsUsedByPush(uint32_t lane) const { return Producers[lane].pushed - freedFor(lane); }
-  uint64_t slotsUsedByPop(uint32_t lane) const {
-    return std::max(pushedFor(lane), Consumers[lane].freed) - Consumers[lane].freed;
+  /// How the slots stand as a push or a pop of `lane` sees it.
+  std::string describeForPush(uint32_t lane) const {
+    return describe(Producers[lane].pushed, slowestFor(lane));
+  }
+  std::string describeForPop(uint32_t lane) const {
+    return describe(pushedFor(lane), Consumers[lane]);
   }
   /// Messages that somebody should still pop.
   uint64_t numLeft() const {
@@ -91,14 +96,19 @@ private:
   };
 
   bool isLaneToLane() const { return Producers.size() > 1 && Consumers.size() > 1; }
-  /// How many messages all those have freed who pop what `lane` pushes.
-  uint64_t freedFor(uint32_t lane) const {
+  /// Of those who pop what `lane` pushes, one that has freed the fewest messages.
+  const Consumer &slowestFor(uint32_t lane) const {
     if (isLaneToLane())
-      return Consumers[lane].freed;
-    uint64_t freed = Consumers[0].freed;
+      return Consumers[lane];
+    const Consumer *slowest = &Consumers[0];
     for (uint32_t i = 1; i < Consumers.size(); ++i)
-      freed = std::min(freed, Consumers[i].freed);
-    return freed;
+      if (Consumers[i].freed < slowest->freed)
+        slowest = &Consumers[i];
+    return *slowest;
+  }
+  std::string describe(uint64_t pushed, const Consumer &consumer) const {
+    return describeSlots(std::max(pushed, consumer.popped) - consumer.popped,
+                         consumer.popped - consumer.freed, Spec->slots);
   }
   /// How many messages are complete for `lane` to pop.
   uint64_t pushedFor(uint32_t lane) const {

@@ -19,7 +19,7 @@ kiln.func @vec(%x: !kiln.tensor<8x8xf32>, %n: index, %p: !p, %q: !q) role(aiv) {
   %c1 = arith.constant 1 : index
   %t = tile.load %x[0, 0] : !t
   scf.for %i = %c0 to %n step %c1 {
-    // CHECK-DAG: ahead-of-the-slots.mlir:[[#@LINE+1]]:{{[0-9]+}}: note: vec waits to push into 'to_aic' (1 of 1 slot full)
+    // CHECK-DAG: ahead-of-the-slots.mlir:[[#@LINE+1]]:{{[0-9]+}}: note: vec waits to push into 'to_aic' (1 of 1 slot popped and not freed)
     tile.push %t, %q
   }
   scf.for %i = %c0 to %n step %c1 {

@@ -8,7 +8,7 @@ kiln.func @cube(%x: !kiln.tensor<8x8xf32>, %p: !p) role(aic) {
   tile.push %t, %p
   tile.push %t, %p
   tile.push %t, %p
-  // CHECK-DAG: missing-free-fills-the-ring.mlir:[[#@LINE+1]]:{{[0-9]+}}: note: cube waits to push into 'to_aiv' (2 of 2 slots full)
+  // CHECK-DAG: missing-free-fills-the-ring.mlir:[[#@LINE+1]]:{{[0-9]+}}: note: cube waits to push into 'to_aiv' (2 of 2 slots popped and not freed)
   tile.push %t, %p
 }
 kiln.func @vec(%p: !p) role(aiv) {

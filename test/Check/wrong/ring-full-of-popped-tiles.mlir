@@ -7,14 +7,14 @@ kiln.func @cube(%x: !kiln.tensor<8x8xf32>, %p: !p) role(aic) {
   %t = tile.load %x[0, 0] : !t
   tile.push %t, %p
   tile.push %t, %p
-  // CHECK-DAG: ring-full-of-popped-tiles.mlir:[[#@LINE+2]]:{{[0-9]+}}: error: deadlock: cube waits to push into 'to_aiv' (2 of 2 slots full)
+  // CHECK-DAG: ring-full-of-popped-tiles.mlir:[[#@LINE+2]]:{{[0-9]+}}: error: deadlock: cube waits to push into 'to_aiv' (2 of 2 slots popped and not freed)
   // CHECK-DAG: ring-full-of-popped-tiles.mlir:[[#@LINE+1]]:{{[0-9]+}}: note: cycle of waits: cube -> vec -> cube
   tile.push %t, %p
 }
 kiln.func @vec(%p: !p) role(aiv) {
   %u = tile.pop %p : !t
   %v = tile.pop %p : !t
-  // CHECK-DAG: ring-full-of-popped-tiles.mlir:[[#@LINE+1]]:{{[0-9]+}}: note: vec waits to pop from 'to_aiv' (0 of 2 slots full)
+  // CHECK-DAG: ring-full-of-popped-tiles.mlir:[[#@LINE+1]]:{{[0-9]+}}: note: vec waits to pop from 'to_aiv' (2 of 2 slots popped and not freed)
   %w = tile.pop %p : !t
   tile.free %p
   tile.free %p
