@@ -214,14 +214,14 @@ std::optional<bool> Facts::decide(const Choice &choice) const {
   return implies(-choice.sign - 1) ? std::optional(false) : std::nullopt;
 }
 
-Expr Facts::simplify(const Expr &expr) const {
+Env Facts::decideChoices(const Expr &expr) const {
   Env decided;
   Scalars->forEachAtom(expr, [&](Atom atom) {
     std::optional<Choice> choice = choiceOf(atom);
     if (std::optional<bool> first = choice ? decide(*choice) : std::nullopt)
       decided[atom] = *first ? choice->first : choice->second;
   });
-  return decided.empty() ? expr : simplify(Scalars->substitute(expr, decided));
+  return decided;
 }
 
 std::vector<Facts> Facts::splitChoice(const Expr &expr) const {

@@ -31,9 +31,9 @@ public:
   /// they cover all cases, and each decides at least a part of it. Contradictory ones are left out.
   std::vector<Facts> split(const Expr &condition) const;
 
-  /// Decides which operand a minimum, maximum or selection is, as far as that is known, also inside
-  /// sums.
-  Expr simplify(const Expr &expr) const;
+  /// Minima, maxima and selections in `expr` of which it is known which operand they are, and that
+  /// operand.
+  Env decideChoices(const Expr &expr) const;
   /// As split, for a minimum, maximum or selection in `expr` of which that is not known; nothing if
   /// there is none.
   std::vector<Facts> splitChoice(const Expr &expr) const;

@@ -73,7 +73,8 @@ public:
 
 private:
   bool settle(State &state, std::vector<Stop> &stops, bool &result);
-  std::optional<bool> proveChoices(State &state, ArrayRef<unsigned> waiting);
+  std::optional<bool> proveSimpler(State state, ArrayRef<unsigned> waiting);
+  bool settleChoice(State &state, Atom atom, const Expr &operand);
   bool proveHead(State state);
   bool proveAnotherRound(State state);
   bool proveExit(State state);
@@ -215,8 +216,11 @@ bool Search::prove(State state) {
     return proveHead(std::move(state));
 
   std::vector<unsigned> waiting = stoppedAt(Stop::AtLoop);
-  if (std::optional<bool> result = proveChoices(state, waiting))
-    return *result;
+  // Trip counts that are alike as they are need not be looked into.
+  bool areAlike = !waiting.empty() && formJointLoop(state, waiting).has_value();
+  if (!areAlike)
+    if (std::optional<bool> result = proveSimpler(state, waiting))
+      return *result;
   // Larger groups first: who takes part in a loop usually has to.
   std::vector<std::vector<unsigned>> groups;
   for (unsigned set = 1; set < 1u << std::min<size_t>(waiting.size(), 8); ++set) {
@@ -233,26 +237,41 @@ bool Search::prove(State state) {
   for (unsigned member : waiting)
     if (proveAhead(state, member) || forget(mark))
       return true;
-  return false;
+  return areAlike && proveSimpler(state, waiting).value_or(false);
 }
 
-/// Settles which operand a minimum, maximum or selection in a trip count is, and which trip counts
-/// are equal; nothing if there is nothing to settle.
-std::optional<bool> Search::proveChoices(State &state, ArrayRef<unsigned> waiting) {
-  bool isSimpler = false;
+/// Says everywhere what a minimum, maximum or selection is; false if that contradicts what is
+/// known.
+bool Search::settleChoice(State &state, Atom atom, const Expr &operand) {
+  state.run.replace(atom, operand);
+  bool dependsOnRound = false;
+  Scalars.forEachAtom(Expr::of(atom), [&](Atom part) {
+    AtomInfo::Kind kind = Scalars.info(part).kind;
+    dependsOnRound |= kind == AtomInfo::Kind::Counter || kind == AtomInfo::Kind::Index;
+  });
+  if (!dependsOnRound) // it is computed again later, and is the same then
+    state.run.env()[atom] = operand;
+  return state.facts.replace(atom, operand);
+}
+
+/// Goes on with the trip counts that members wait at made simpler: with choices in them decided, in
+/// every case where they are not, and with one expression for those that are equal. Nothing if they
+/// are simple already.
+std::optional<bool> Search::proveSimpler(State state, ArrayRef<unsigned> waiting) {
   for (unsigned member : waiting) {
     Expr &remaining = state.run.top(member).remaining;
-    Expr simpler = state.facts.simplify(remaining);
+    Env decided = state.facts.decideChoices(remaining);
+    if (!decided.empty())
+      return !settleChoice(state, decided.begin()->first, decided.begin()->second) ||
+             prove(std::move(state));
     const Expr &first = state.run.top(waiting.front()).remaining;
-    if (Expr difference = simpler - first; !difference.isConstant() &&
-                                           state.facts.implies(difference) &&
-                                           state.facts.implies(-difference))
-      simpler = first;
-    isSimpler |= simpler != remaining;
-    remaining = simpler;
+    if (Expr difference = remaining - first; !difference.isConstant() &&
+                                             state.facts.implies(difference) &&
+                                             state.facts.implies(-difference)) {
+      remaining = first;
+      return prove(std::move(state));
+    }
   }
-  if (isSimpler)
-    return prove(std::move(state));
   for (unsigned member : waiting) {
     std::vector<Facts> cases = state.facts.splitChoice(state.run.top(member).remaining);
     if (!cases.empty())

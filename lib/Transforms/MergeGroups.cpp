@@ -70,6 +70,8 @@ struct MergeGroups : impl::KilnMergeGroupsBase<MergeGroups> {
     PipeProof proof = provePipes(group, defaultSlots);
     if (!proof.condition.empty())
       diagnostic.attachNote() << "its pipes are proved only if " << proof.condition;
+    for (const PipeFinding &finding : proof.findings)
+      diagnostic.attachNote(finding.what.loc) << "its pipes are wrong: " << finding.what.text;
     for (const PipeMessage &message : proof.reasons)
       diagnostic.attachNote(message.loc) << "its pipes are not proved: " << message.text;
   }

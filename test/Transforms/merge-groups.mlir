@@ -133,7 +133,7 @@ kiln.func @vec(%x: !kiln.tensor<16x64xf32>, %up: !up, %down: !down) role(aiv) {
 // CHECK-SAME: group
 // CHECK: kiln.func @produce
 // SAY: remark: members of @not_for_none stay functions of their own: no order of its members was found that is the same for all trip counts
-// SAY: note: its pipes are proved only if n >= 1
+// SAY: note: its pipes are wrong: {{.*}} with n = 0
 kiln.func @not_for_none(%n: index) group {
   %p = tile.pipe slots(2) : !p
   kiln.call @produce(%n, %p)

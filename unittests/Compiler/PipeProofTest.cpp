@@ -36,11 +36,11 @@ struct Verdicts {
   int proved = 0, refuted = 0, undecided = 0;
 };
 
-/// Groups of which every tenth has one verdict or another; KILN_RANDOM_GROUPS changes how many.
+/// How many groups of each kind; KILN_RANDOM_GROUPS says how many instead.
 int numGroups() {
   const char *text = std::getenv("KILN_RANDOM_GROUPS");
   int number = text ? std::atoi(text) : 0;
-  return number > 0 ? number : 300;
+  return number > 0 ? number : 150;
 }
 
 Verdicts compareWithReplay(bool isRich) {

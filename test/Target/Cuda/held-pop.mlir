@@ -21,15 +21,17 @@
 kiln.func @copy(%x: !kiln.tensor<?x64xbf16>, %n: index, %p: !p) role(dma) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
-  scf.for %i = %c0 to %n step %c64 {
+  %more = arith.addi %n, %c64 : index
+  scf.for %i = %c0 to %more step %c64 {
     %t = tile.load %x[%i, 0] : !tile.tile<64x64xbf16>
     tile.push %t, %p
   }
 }
 kiln.func @mul(%y: !kiln.tensor<?x64xbf16>, %n: index, %p: !p) role(compute) {
+  %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %w = tile.pop %p : !tile.tile<64x64xbf16>
-  scf.for %i = %c64 to %n step %c64 {
+  scf.for %i = %c0 to %n step %c64 {
     %t = tile.pop %p : !tile.tile<64x64xbf16>
     %s = tile.matmul %t, %w : !tile.tile<64x64xf32>
     %r = tile.cast %s : !tile.tile<64x64xbf16>
