@@ -72,7 +72,7 @@ kiln.func @main(%a: !kiln.tensor<?x64xf32>, %b: !kiln.tensor<64x64xf32>, %r: !ki
 kiln.func @fixed(%a: !kiln.tensor<1536x64xf32>, %b: !kiln.tensor<64x64xf32>, %r: !kiln.tensor<1536x64xf32>, %out: !kiln.tensor<1536x64xf32>) orchestration {
   %t = kiln.submit @fused(%a, %b, %r, %out) grid(24)
 }
-kiln.func @late(%a: !kiln.tensor<?x64xf32>, %b: !kiln.tensor<64x64xf32>, %r: !kiln.tensor<?x64xf32>, %out: !kiln.tensor<?x64xf32>, %sizes: !kiln.tensor<4xi32>) orchestration {
+kiln.func @late(%a: !kiln.tensor<?x64xf32>, %b: !kiln.tensor<64x64xf32>, %r: !kiln.tensor<?x64xf32>, %out: !kiln.tensor<?x64xf32> inout, %sizes: !kiln.tensor<4xi32>) orchestration {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c4 = arith.constant 4 : index
