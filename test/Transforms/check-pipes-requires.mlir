@@ -20,7 +20,6 @@ kiln.func @vec(%n: index, %p: !p) role(aiv) {
   %c1 = arith.constant 1 : index
   scf.for %i = %c0 to %n step %c1 {
     // expected-note @below {{role aiv pops here}}
-    // expected-note @below {{role aiv pops here}}
     %u = tile.pop %p : !t
   }
 }
