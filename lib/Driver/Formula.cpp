@@ -64,8 +64,8 @@ def evaluate(accumulates, given, *tensors):
         wanted = ' or '.join(names[index] for index in outputs)
         raise RuntimeError(f'the formula says nothing of an output; it must assign to {wanted}')
     count = scope['accumulates']
-    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count < 2 ** 53:
-        raise RuntimeError(f'accumulates in the formula is {count!r}; it is an integer of at least 1')
+    if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count < 2 ** 53:
+        raise RuntimeError(f'accumulates in the formula is {count!r}; it is an integer of at least 0')
     accumulates.fill_(count)
 )py";
 
