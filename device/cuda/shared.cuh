@@ -45,9 +45,10 @@ __device__ Shared<T, R, C, panelRows> rowsFrom(const Shared<T, rows, C, panelRow
 /// The same tile elsewhere in shared memory, copied by all threads of a lane.
 template <typename T, int R, int C>
 __device__ Shared<T, R, C> copied(const Shared<T, R, C> &tile, SharedAddress to, i64 lane) {
-  static_assert(tile.bytes % 16 == 0, "tiles in shared memory have whole pieces of 16 bytes");
+  constexpr unsigned bytes = Shared<T, R, C>::bytes;
+  static_assert(bytes % 16 == 0, "tiles in shared memory have whole pieces of 16 bytes");
   barrier::meet(1 + int(lane)); // what was there before has been read
-  for (unsigned at = threadInGroup() * 16; at < tile.bytes; at += kWarpgroup * 16) {
+  for (unsigned at = threadInGroup() * 16; at < bytes; at += kWarpgroup * 16) {
     unsigned piece[4];
     asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(piece[0]), "=r"(piece[1]), "=r"(piece[2]), "=r"(piece[3])
