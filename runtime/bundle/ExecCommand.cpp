@@ -132,6 +132,21 @@ std::vector<std::string> outputFiles(const Signature &signature) {
   return files;
 }
 
+/// Where files are asked for, refuses outputs whose names are paths: nobody could tell which file
+/// is meant.
+Status verifyOutputNames(const Request &request, const Signature &signature) {
+  if (request.save.empty() && request.expected.empty())
+    return Status::ok();
+  for (const TensorParam &param : signature.tensors)
+    if (isOutput(param) && param.name.find('/') != std::string::npos)
+      return Status(
+          StatusCode::InvalidArgument,
+          "the output '" + param.name +
+              "' has a path for a name, and --save and --expect make file names of names; "
+              "give the parameter a name without '/'");
+  return Status::ok();
+}
+
 /// Outputs, summarised and perhaps saved.
 Expected<Json> collectOutputs(const Request &request, const Signature &signature,
                               const Arguments &args) {
@@ -284,6 +299,8 @@ int run(const Request &request) {
     return refuse(level.status());
   int dumpLevel = request.dumpTensor || (request.dumpGiven && request.dump.empty()) ? 2 : *level;
   const Signature &signature = *manifest.native->entry.signature;
+  if (Status bad = verifyOutputNames(request, signature); !bad.isOk())
+    return refuse(bad);
   Expected<Arguments> args = makeArguments(request, signature);
   if (!args)
     return refuse(args.status());

@@ -227,26 +227,46 @@ TEST_F(BundleTest, test_code_that_crashes_is_reported) {
               "the code of the bundle in .* crashed");
 }
 
-TEST_F(BundleTest, test_names_are_no_paths) {
-  CKernel kernel = matmulKernel();
-  kernel.signature.tensors[2].name = "../../c";
-  CBackend backend(kernel);
-  std::vector<TensorFacts> facts(3);
-  for (TensorFacts &fact : facts)
-    fact.rank = 2;
-  Artifact artifact = take(backend.compile(facts));
-  manifest.native = artifact.info;
-  files[bundleCodePath] = artifact.object;
-  write();
-  std::string bundle = dir / "b", saved = dir / "deep/er/saved";
-  std::vector<const char *> argv = {"exec",   bundle.c_str(), "--arg", "a=4x4",
-                                    "--arg",  "b=4x4",        "--arg", "../../c=4x4",
-                                    "--save", saved.c_str()};
-  EXPECT_EQ(execCommand(int(argv.size()), argv.data()), 0);
-  EXPECT_FALSE(std::filesystem::exists(dir / "deep/c.npy"));
-  EXPECT_TRUE(std::filesystem::exists(saved + "/______c.npy"));
-  argv[argv.size() - 2] = "--expect";
-  EXPECT_EQ(execCommand(int(argv.size()), argv.data()), 0) << "and is found again";
+/// A bundle whose output has a name that somebody made up.
+class OutputNames : public BundleTest {
+protected:
+  void nameOutput(const std::string &name) {
+    CKernel kernel = matmulKernel();
+    kernel.signature.tensors[2].name = name;
+    CBackend backend(kernel);
+    std::vector<TensorFacts> facts(3);
+    for (TensorFacts &fact : facts)
+      fact.rank = 2;
+    Artifact artifact = take(backend.compile(facts));
+    manifest.native = artifact.info;
+    files[bundleCodePath] = artifact.object;
+    write();
+    output = name + "=4x4";
+  }
+  int execute(const char *flag) {
+    std::vector<const char *> argv = {"exec",  bundle.c_str(), "--arg", "a=4x4",
+                                      "--arg", "b=4x4",        "--arg", output.c_str(),
+                                      flag,    saved.c_str()};
+    return execCommand(int(argv.size()), argv.data());
+  }
+  std::string bundle = dir / "b", saved = dir / "deep/er/saved", output;
+};
+
+TEST_F(OutputNames, test_a_path_is_refused) {
+  nameOutput("../../c");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(execute("--save"), 2);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("'../../c' has a path for a name"),
+            std::string::npos);
+  EXPECT_EQ(execute("--expect"), 2);
+  EXPECT_FALSE(std::filesystem::exists(dir / "deep")) << "nothing was made, here or elsewhere";
+}
+
+TEST_F(OutputNames, test_odd_characters_are_replaced) {
+  nameOutput("..c d");
+  EXPECT_EQ(execute("--save"), 0);
+  EXPECT_TRUE(std::filesystem::exists(saved + "/__c_d.npy"));
+  EXPECT_EQ(execute("--expect"), 0) << "and is found again";
 }
 
 TEST_F(BundleTest, test_symbol_that_is_not_there) {
