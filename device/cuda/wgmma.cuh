@@ -99,6 +99,7 @@ template <int col, bool transposeB, int K, typename L, typename A, typename B>
 __device__ __forceinline__ void columns(Tile<float, L> &acc, const A &a, const B &b) {
   using T = typename B::Element;
   constexpr int width = widthOf(L::cols - col, transposeB ? 8 : B::panelCols);
+  static_assert(L::rowRegs >= 2, "an instruction makes two rows of each thread");
   static_assert(width > 0, "a product has a multiple of 8 columns; of a right operand that is not "
                            "transposed, whole panels");
 #pragma unroll
@@ -118,22 +119,43 @@ __device__ __forceinline__ void columns(Tile<float, L> &acc, const A &a, const B
     columns<col + width, transposeB, K>(acc, a, b);
 }
 
+/// The only row of a tile in registers, or in shared memory, as each of the 64 rows that an
+/// instruction takes: every thread holds that row anyway.
+template <typename T, int cols, typename A>
+__device__ __forceinline__ Tile<T, Fragments::Of<64, cols>> asAllRows(const A &row) {
+  if constexpr (requires { row.base; }) {
+    return asAllRows<T, cols>(toRegisters<Tile<T, Fragments::Of<1, cols>>>(row));
+  } else {
+    static_assert(A::Layout::rows == 1 && A::Layout::isFragment);
+    Tile<T, Fragments::Of<64, cols>> result;
+    forEach<Fragments::Of<64, cols>>([&](int i, int j) { result.at[i][j] = row.at[0][j]; });
+    return result;
+  }
+}
+
 } // namespace wgmma
 
 /// acc + a b; of b transposed if it is given as N x K.
 template <bool transposeB, typename L, typename A, typename B>
 __device__ __forceinline__ Tile<float, L> multiply(Tile<float, L> acc, const A &a, const B &b) {
   constexpr int K = transposeB ? B::cols : B::rows;
-  static_assert(K % 16 == 0, "a product sums over a multiple of 16 elements");
-  static_assert(isHalf<typename B::Element>, "the matrix unit multiplies bf16 or f16 here");
-  auto left = wgmma::leftOperand<L::rowRegs / 2, K>(a);
-  wgmma::pin(acc);
-  wgmma::fence();
-  wgmma::columns<0, transposeB, K>(acc, left, b);
-  wgmma::commit();
-  wgmma::wait();
-  wgmma::pin(acc);
-  return acc;
+  if constexpr (L::rows == 1) {
+    auto all = multiply<transposeB>(wgmma::asAllRows<float, L::cols>(acc),
+                                    wgmma::asAllRows<typename B::Element, K>(a), b);
+    forEach<L>([&](int i, int j) { acc.at[i][j] = all.at[i][j]; });
+    return acc;
+  } else {
+    static_assert(K % 16 == 0, "a product sums over a multiple of 16 elements");
+    static_assert(isHalf<typename B::Element>, "the matrix unit multiplies bf16 or f16 here");
+    auto left = wgmma::leftOperand<L::rowRegs / 2, K>(a);
+    wgmma::pin(acc);
+    wgmma::fence();
+    wgmma::columns<0, transposeB, K>(acc, left, b);
+    wgmma::commit();
+    wgmma::wait();
+    wgmma::pin(acc);
+    return acc;
+  }
 }
 
 } // namespace kiln
