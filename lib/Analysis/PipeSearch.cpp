@@ -15,6 +15,8 @@
 //===----------------------------------------------------------------------------===//
 #include "PipeSearch.h"
 
+#include "PipeRequirements.h"
+
 #include "llvm/Support/MathExtras.h"
 
 #include <numeric>
@@ -462,53 +464,6 @@ Facts knownBounds(GroupModel &model, const Env &values, ArrayRef<Expr> required)
   return facts;
 }
 
-/// The greatest constant of which something may be required to be a multiple, for the proof.
-static constexpr int64_t kMaxDivisor = 1024;
-
-/// Parameters that the group requires to be multiples of a constant, as multiples of it: then their
-/// quotients are numbers like any other.
-static Env requiredMultiples(GroupModel &model) {
-  Env multiples;
-  std::vector<Expr> conditions = model.required;
-  auto infoOf = [&](const Expr &expr) -> const AtomInfo * {
-    std::optional<Atom> atom = expr.asAtom();
-    return atom ? &model.scalars.info(*atom) : nullptr;
-  };
-  while (!conditions.empty()) {
-    Expr condition = std::move(conditions.back());
-    conditions.pop_back();
-    const AtomInfo *info = infoOf(condition);
-    if (info && isa_and_nonnull<arith::AndIOp>(info->op))
-      conditions.insert(conditions.end(), info->operands.begin(), info->operands.end());
-    auto cmp = info ? dyn_cast_or_null<arith::CmpIOp>(info->op) : arith::CmpIOp();
-    if (!cmp || cmp.getPredicate() != arith::CmpIPredicate::eq)
-      continue;
-    // A remainder is what a quotient leaves: n - 64 * (n / 64).
-    Expr rest = info->operands[0] - info->operands[1];
-    std::optional<Atom> divided;
-    int64_t divisor = 0;
-    for (auto [atom, coefficient] : rest.terms()) {
-      const AtomInfo &part = model.scalars.info(atom);
-      if (part.kind == AtomInfo::Kind::Free)
-        divided = atom;
-      if (part.kind == AtomInfo::Kind::CeilDiv && part.operands[1].isConstant())
-        divisor = part.operands[1].constant();
-    }
-    if (!divided || divisor <= 1 || divisor > kMaxDivisor)
-      continue;
-    const AtomInfo &number = model.scalars.info(*divided);
-    std::string name = "quotient of " + model.scalars.str(*divided);
-    Expr quotient = model.scalars.free(name, number.least < 0 ? INT64_MIN : 0);
-    bool isRemainder = llvm::all_of(llvm::seq<int64_t>(1, divisor), [&](int64_t left) {
-      Expr value = model.scalars.substitute(rest, {{*divided, quotient * divisor + left}});
-      return value.isConstant() && value.constant() != 0;
-    });
-    if (isRemainder)
-      multiples.try_emplace(*divided, quotient * divisor);
-  }
-  return multiples;
-}
-
 /// Proves it with `values` of some parameters given as expressions of others.
 static bool holdsWith(GroupModel &model, const std::vector<int64_t> &slots,
                       const Assumptions &assumed, ArrayRef<Expr> required, Env values,
@@ -569,17 +524,17 @@ static std::map<Atom, int64_t> findDivided(const GroupModel &model) {
   return divisors;
 }
 
-/// The same, given that `required` holds and with some parameters known to be multiples.
+/// The same, given that `required` holds, by which some parameters have `known` values.
 static bool holdsGiven(GroupModel &model, const std::vector<int64_t> &slots,
-                       const Assumptions &assumed, ArrayRef<Expr> required, const Env &multiples,
+                       const Assumptions &assumed, ArrayRef<Expr> required, const Env &known,
                        int64_t effort) {
   int64_t limit = model.scalars.spent() + effort;
-  if (holdsWith(model, slots, assumed, required, multiples, model.scalars.spent() + effort / 2))
+  if (holdsWith(model, slots, assumed, required, known, model.scalars.spent() + effort / 2))
     return true;
   // n and n / 2 have no more to do with each other than two parameters, until n is 2q or 2q + 1.
-  std::vector<Env> cases{multiples};
+  std::vector<Env> cases{known};
   for (auto [atom, divisor] : findDivided(model)) {
-    if (multiples.contains(atom))
+    if (known.contains(atom))
       continue;
     const AtomInfo &info = model.scalars.info(atom);
     Expr quotient = model.scalars.free("quotient of " + model.scalars.str(atom),
@@ -588,7 +543,7 @@ static bool holdsGiven(GroupModel &model, const std::vector<int64_t> &slots,
     for (const Env &values : cases)
       for (int64_t rest = 0; rest < divisor; ++rest) {
         more.push_back(values);
-        more.back()[atom] = quotient * divisor + rest;
+        setValue(model, atom, quotient * divisor + rest, more.back());
       }
     cases = std::move(more);
   }
@@ -602,7 +557,7 @@ bool holdsForAll(GroupModel &model, const std::vector<int64_t> &slots, const Ass
   // Most groups need nothing that is required, and facts that do not matter make a search long.
   return holdsGiven(model, slots, assumed, {}, {}, effort) ||
          (!model.required.empty() &&
-          holdsGiven(model, slots, assumed, model.required, requiredMultiples(model), effort));
+          holdsGiven(model, slots, assumed, model.required, requiredValues(model), effort));
 }
 
 } // namespace kiln::pipes

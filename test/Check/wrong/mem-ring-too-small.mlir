@@ -4,6 +4,10 @@
 // RUN: not %kiln run %t/wrong.mlir --seeds 4 --arg x=64x8 --arg y=64x8 --no-reference 2>&1 | FileCheck %s
 // RUN: %kiln run %t/right.mlir --seeds 4 --arg x=64x8 --arg y=64x8 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RIGHT: checked {{.*}}: 0 findings
+// What is required settles the condition under which the pipes are right.
+// RUN: %kiln check %t/right.mlir 2>/dev/null | FileCheck %s --check-prefix=PROVED
+// PROVED: pipes of @pair: proved{{$}}
+// PROVED: CLEAN
 
 //--- wrong.mlir
 // The matrix role hands blocks over in global memory and a token for each.
@@ -78,6 +82,10 @@ kiln.func @pair(%x: !kiln.tensor<?x8xf32>, %ring: !kiln.tensor<16x8xf32>, %y: !k
   kiln.call @vec(%ring, %y, %token)
 }
 kiln.func @main(%x: !kiln.tensor<?x8xf32>, %y: !kiln.tensor<?x8xf32>) orchestration {
+  %rows_of_x = kiln.dim %x, 0
+  %rows_of_y = kiln.dim %y, 0
+  %same = arith.cmpi eq, %rows_of_x, %rows_of_y : index
+  kiln.require %same, "x and y have as many rows"
   %ring = kiln.alloc() : !kiln.tensor<16x8xf32>
   %a = kiln.submit @pair(%x, %ring, %y)
 }
