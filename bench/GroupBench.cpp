@@ -8,8 +8,8 @@
 
 #include "kiln/Language/ProgramAccess.h"
 #include "kiln/Machine/Machine.h"
+#include "kiln/Program/Signature.h"
 #include "kiln/Target/Llvm/Llvm.h"
-#include "kiln/Target/Signature/Signature.h"
 #include "kiln/Transforms/Passes.h"
 
 #include "mlir/Parser/Parser.h"

@@ -1,7 +1,7 @@
 #include "PipeEvents.h"
 
 #include "kiln/Dialect/Kiln/Contracts.h"
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 
 #include "mlir/IR/Matchers.h"
 

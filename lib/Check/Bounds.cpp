@@ -9,7 +9,7 @@
 
 using namespace mlir;
 
-namespace kiln::sim {
+namespace kiln::simulator {
 namespace {
 
 /// The least and the greatest of what `combine` makes of the ends of both. An end that is no number
@@ -101,4 +101,4 @@ Bounds boundsOf(Operation *op, ArrayRef<Bounds> operands, DType result) {
   return {rounded(bounds.least, all.least), rounded(bounds.greatest, all.greatest)};
 }
 
-} // namespace kiln::sim
+} // namespace kiln::simulator

@@ -9,14 +9,14 @@
 #ifndef KILN_LIB_CHECK_BOUNDS_H
 #define KILN_LIB_CHECK_BOUNDS_H
 
-#include "TileValue.h"
+#include "Simulator/TileValue.h"
 
-namespace kiln::sim {
+namespace kiln::simulator {
 
 /// Of what an elementwise operation, a select or a reduction makes of such operands; `result` is
 /// the element type.
 Bounds boundsOf(mlir::Operation *op, llvm::ArrayRef<Bounds> operands, DType result);
 
-} // namespace kiln::sim
+} // namespace kiln::simulator
 
 #endif // KILN_LIB_CHECK_BOUNDS_H

@@ -58,7 +58,7 @@ Expected<CheckReport> checkProgram(mlir::ModuleOp prepared, ir::FuncOp entry,
   if (!inputs)
     return inputs.status();
   Snapshot results;
-  sim::Findings findings;
+  simulator::Findings findings;
   findings.wantsNan = options.nan;
   findings.undeclared = options.undeclared;
   CheckReport report;
@@ -69,7 +69,7 @@ Expected<CheckReport> checkProgram(mlir::ModuleOp prepared, ir::FuncOp entry,
     SimulatorOptions simulator = optionsOf(options, report.seeds);
     findings.seed = simulator.seed;
     SimulationReport run;
-    Status status = sim::simulate(prepared, entry, args, simulator, &run, &findings);
+    Status status = simulator::simulate(prepared, entry, args, simulator, &run, &findings);
     if (run.isOutOfSteps)
       report.outOfSteps = status;
     else if (isFaultOfTheProgram(status.code()))

@@ -1,16 +1,16 @@
 #include "Checker.h"
 
-#include "Interpreter.h"
 #include "Origins.h"
 #include "Padding.h"
+#include "Simulator/Interpreter.h"
 
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 
 #include <cmath>
 
 using namespace mlir;
 
-namespace kiln::sim {
+namespace kiln::simulator {
 
 //===----------------------------------------------------------------------===//
 // Tasks
@@ -294,4 +294,4 @@ void Checker::tellNan(Interpreter &in, Operation *op, std::array<int64_t, 2> ele
       finding->message += (number ? " and " : " of ") + toString(operandAt(in, operand, element));
 }
 
-} // namespace kiln::sim
+} // namespace kiln::simulator

@@ -12,15 +12,15 @@
 #define KILN_LIB_CHECK_CHECKER_H
 
 #include "Findings.h"
-#include "GlobalMemory.h"
-#include "Order.h"
 #include "ParallelLoop.h"
 #include "ShadowMemory.h"
+#include "Simulator/GlobalMemory.h"
+#include "Simulator/Order.h"
 #include "TaskBoxes.h"
 
 #include "kiln/Machine/Machine.h"
 
-namespace kiln::sim {
+namespace kiln::simulator {
 
 class Interpreter;
 struct Harm;
@@ -120,6 +120,6 @@ const char *verb(AccessKind kind);
 /// "element [0, 5] of 'x' (f32[4, 8])"
 std::string describeElement(const Access &access);
 
-} // namespace kiln::sim
+} // namespace kiln::simulator
 
 #endif // KILN_LIB_CHECK_CHECKER_H

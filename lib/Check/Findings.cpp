@@ -1,8 +1,8 @@
 #include "Findings.h"
 
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 
-namespace kiln::sim {
+namespace kiln::simulator {
 
 Finding *Findings::add(FindingKind kind, mlir::Operation *op, mlir::Operation *other,
                        unsigned number) {
@@ -35,4 +35,4 @@ void Findings::addFailure(const Status &failure) {
   finding.seed = seed;
 }
 
-} // namespace kiln::sim
+} // namespace kiln::simulator

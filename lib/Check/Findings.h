@@ -14,7 +14,7 @@
 #include <map>
 #include <tuple>
 
-namespace kiln::sim {
+namespace kiln::simulator {
 
 class Findings {
 public:
@@ -50,6 +50,6 @@ private:
 Status simulate(mlir::ModuleOp prepared, ir::FuncOp entry, std::span<const Argument> args,
                 const SimulatorOptions &options, SimulationReport *report, Findings *findings);
 
-} // namespace kiln::sim
+} // namespace kiln::simulator
 
 #endif // KILN_LIB_CHECK_FINDINGS_H

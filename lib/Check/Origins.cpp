@@ -8,7 +8,7 @@
 
 using namespace mlir;
 
-namespace kiln::sim {
+namespace kiln::simulator {
 
 std::optional<tile::ReduceKind> combinationOf(Operation *op) {
   if (isa<tile::AddOp, tile::SubOp, tile::OrOp, tile::XorOp, tile::MatmulAccOp>(op))
@@ -182,4 +182,4 @@ void traceOrigins(Interpreter &in, Operation *op, Tile &result) {
     result.origins.clear();
 }
 
-} // namespace kiln::sim
+} // namespace kiln::simulator

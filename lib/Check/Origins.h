@@ -12,9 +12,9 @@
 #ifndef KILN_LIB_CHECK_ORIGINS_H
 #define KILN_LIB_CHECK_ORIGINS_H
 
-#include "Interpreter.h"
+#include "Simulator/Interpreter.h"
 
-namespace kiln::sim {
+namespace kiln::simulator {
 
 /// Sets the origins and the bounds of what `op` made.
 void traceOrigins(Interpreter &in, mlir::Operation *op, Tile &result);
@@ -22,6 +22,6 @@ void traceOrigins(Interpreter &in, mlir::Operation *op, Tile &result);
 /// How an operation combines its operands element by element, if padding could be neutral in it.
 std::optional<tile::ReduceKind> combinationOf(mlir::Operation *op);
 
-} // namespace kiln::sim
+} // namespace kiln::simulator
 
 #endif // KILN_LIB_CHECK_ORIGINS_H

@@ -2,14 +2,14 @@
 
 #include "Origins.h"
 
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 
 #include <cmath>
 #include <limits>
 
 using namespace mlir;
 
-namespace kiln::sim {
+namespace kiln::simulator {
 
 //===----------------------------------------------------------------------===//
 // Judging
@@ -313,4 +313,4 @@ void describe(const Harm &harm, Operation *op, const Tile &tile, Finding &findin
   finding.notes = explain(harm, op, tile, element, neutral);
 }
 
-} // namespace kiln::sim
+} // namespace kiln::simulator

@@ -10,9 +10,9 @@
 #define KILN_LIB_CHECK_PADDING_H
 
 #include "Findings.h"
-#include "Interpreter.h"
+#include "Simulator/Interpreter.h"
 
-namespace kiln::sim {
+namespace kiln::simulator {
 
 /// Whether a value that is no datum changes nothing where it is combined with data between `bounds`
 /// of which the least (for a minimum the greatest) is `datum`.
@@ -49,6 +49,6 @@ std::optional<Harm> findHarm(Interpreter &in, mlir::Operation *op);
 /// Says what is wrong, and what to do about it.
 void describe(const Harm &harm, mlir::Operation *op, const Tile &tile, Finding &finding);
 
-} // namespace kiln::sim
+} // namespace kiln::simulator
 
 #endif // KILN_LIB_CHECK_PADDING_H

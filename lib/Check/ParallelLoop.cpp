@@ -4,7 +4,7 @@
 
 using namespace mlir;
 
-namespace kiln::sim {
+namespace kiln::simulator {
 
 bool isParallel(scf::ForOp loop) {
   auto kind = loop->getAttrOfType<ir::LoopAttr>(ir::kLoopAttr);
@@ -53,4 +53,4 @@ void ParallelLoop::forget(const std::byte *begin, const std::byte *end) {
   Cells.erase(Cells.lower_bound(begin), Cells.lower_bound(end));
 }
 
-} // namespace kiln::sim
+} // namespace kiln::simulator

@@ -15,7 +15,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
-namespace kiln::sim {
+namespace kiln::simulator {
 
 /// Whether the loop promises that its iterations are independent.
 bool isParallel(mlir::scf::ForOp loop);
@@ -58,6 +58,6 @@ private:
   std::map<const std::byte *, Cell> Cells; ///< By the address of the element.
 };
 
-} // namespace kiln::sim
+} // namespace kiln::simulator
 
 #endif // KILN_LIB_CHECK_PARALLELLOOP_H

@@ -2,13 +2,13 @@
 // start all blocks at once fit the machine, and outputs are written whole.
 #include "Checker.h"
 
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 
 #include <cmath>
 
 using namespace mlir;
 
-namespace kiln::sim {
+namespace kiln::simulator {
 
 //===----------------------------------------------------------------------===//
 // Parallel loops
@@ -156,4 +156,4 @@ void Checker::outputIsDone(ir::FuncOp entry, unsigned number, const Tensor &tens
   });
 }
 
-} // namespace kiln::sim
+} // namespace kiln::simulator

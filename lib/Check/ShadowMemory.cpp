@@ -1,6 +1,6 @@
 #include "ShadowMemory.h"
 
-namespace kiln::sim {
+namespace kiln::simulator {
 
 ShadowMemory::ShadowMemory(const Order &order)
     : Happens(order), Records(kBeforeTheRun + 1), Lists(1) {}
@@ -276,4 +276,4 @@ llvm::SmallVector<ShadowMemory::Problem, 0> ShadowMemory::access(const Footprint
   return std::move(transition.problems);
 }
 
-} // namespace kiln::sim
+} // namespace kiln::simulator

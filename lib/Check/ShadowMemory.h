@@ -12,7 +12,7 @@
 #ifndef KILN_LIB_CHECK_SHADOWMEMORY_H
 #define KILN_LIB_CHECK_SHADOWMEMORY_H
 
-#include "Order.h"
+#include "Simulator/Order.h"
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
@@ -20,7 +20,7 @@
 #include <map>
 #include <optional>
 
-namespace kiln::sim {
+namespace kiln::simulator {
 
 enum class AccessKind : uint8_t { Read, Write, AtomicAdd };
 
@@ -128,6 +128,6 @@ private:
   llvm::DenseMap<std::pair<uint32_t, mlir::Operation *>, RecordId> Latest;
 };
 
-} // namespace kiln::sim
+} // namespace kiln::simulator
 
 #endif // KILN_LIB_CHECK_SHADOWMEMORY_H

@@ -1,6 +1,6 @@
 #include "TaskBoxes.h"
 
-namespace kiln::sim {
+namespace kiln::simulator {
 
 TaskBoxes::TaskBoxes(const Signature &signature, const kiln_args &args)
     : Promised(&signature), Scalars(args.scalars) {
@@ -88,4 +88,4 @@ std::optional<std::string> TaskBoxes::findBroken(const Footprint &at,
   return std::nullopt;
 }
 
-} // namespace kiln::sim
+} // namespace kiln::simulator

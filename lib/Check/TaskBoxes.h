@@ -14,7 +14,7 @@
 
 #include "kiln/runtime/signature.h"
 
-namespace kiln::sim {
+namespace kiln::simulator {
 
 class TaskBoxes {
 public:
@@ -45,6 +45,6 @@ private:
   std::vector<Argument> Arguments;
 };
 
-} // namespace kiln::sim
+} // namespace kiln::simulator
 
 #endif // KILN_LIB_CHECK_TASKBOXES_H

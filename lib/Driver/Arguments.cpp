@@ -2,8 +2,8 @@
 #include "Driver.h"
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
-#include "kiln/Target/Signature/Arguments.h"
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Arguments.h"
+#include "kiln/Program/Signature.h"
 #include "kiln/runtime/arguments.h"
 
 using namespace mlir;

@@ -3,10 +3,10 @@
 #include "Driver.h"
 #include "NativeBundle.h"
 
+#include "kiln/Program/Signature.h"
 #include "kiln/Target/Cuda/Cuda.h"
 #include "kiln/Target/Llvm/Llvm.h"
 #include "kiln/Target/Orchestration/Orchestration.h"
-#include "kiln/Target/Signature/Signature.h"
 #include "kiln/Target/Torch/Torch.h"
 #include "kiln/runtime/kernel_config.h"
 

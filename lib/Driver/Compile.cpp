@@ -1,7 +1,7 @@
 //===- Compile.cpp - the passes of a platform, run for every command --------------------===//
 #include "Driver.h"
 
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 #include "kiln/Transforms/Passes.h"
 
 #include <filesystem>

@@ -1,8 +1,8 @@
 //===- CompiledOrchestration.cpp - launching with emitted and compiled C++ ------------===//
 #include "Driver.h"
 
+#include "kiln/Program/Signature.h"
 #include "kiln/Target/Orchestration/Orchestration.h"
-#include "kiln/Target/Signature/Signature.h"
 #include "kiln/runtime/orchestration.h"
 
 #include <dlfcn.h>

@@ -2,9 +2,9 @@
 #include "CudaBundle.h"
 
 #include "kiln/Jit/ProgramSource.h"
+#include "kiln/Program/Signature.h"
 #include "kiln/Target/Cuda/Cuda.h"
 #include "kiln/Target/Llvm/Llvm.h"
-#include "kiln/Target/Signature/Signature.h"
 
 using namespace mlir;
 

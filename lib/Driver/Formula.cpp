@@ -1,7 +1,7 @@
 //===- Formula.cpp - what an example says its outputs are -----------------------------===//
 #include "Driver.h"
 
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 #include "kiln/Target/Torch/TorchWorker.h"
 
 #include <nlohmann/json.hpp>

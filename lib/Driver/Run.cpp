@@ -2,8 +2,8 @@
 #include "Unwritten.h"
 #include "VerifyEach.h"
 
+#include "kiln/Program/Signature.h"
 #include "kiln/Target/Llvm/Llvm.h"
-#include "kiln/Target/Signature/Signature.h"
 #include "kiln/Target/Torch/Torch.h"
 #include "kiln/Target/Torch/TorchWorker.h"
 

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------------===//
 #include "Driver.h"
 
-#include "kiln/Check/Simulator.h"
+#include "kiln/Simulator/Simulator.h"
 
 using namespace mlir;
 

@@ -1,6 +1,6 @@
 #include "Unwritten.h"
 
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 
 using namespace mlir;
 

@@ -1,6 +1,6 @@
 #include "VerifyEach.h"
 
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 #include "kiln/Target/Torch/Torch.h"
 #include "kiln/Target/Torch/TorchWorker.h"
 #include "kiln/Transforms/Passes.h"

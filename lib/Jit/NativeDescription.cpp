@@ -1,7 +1,7 @@
 #include "kiln/Dialect/Kiln/Members.h"
 #include "kiln/Jit/ProgramSource.h"
+#include "kiln/Program/Signature.h"
 #include "kiln/Target/Llvm/Llvm.h"
-#include "kiln/Target/Signature/Signature.h"
 
 using namespace mlir;
 

@@ -3,8 +3,8 @@
 #include "EntryFile.h"
 #include "kiln/Language/ProgramAccess.h"
 #include "kiln/Machine/Machine.h"
+#include "kiln/Program/Signature.h"
 #include "kiln/Target/Llvm/Llvm.h"
-#include "kiln/Target/Signature/Signature.h"
 #include "kiln/Transforms/Passes.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"

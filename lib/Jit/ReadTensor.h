@@ -12,8 +12,11 @@
 #ifndef KILN_LIB_JIT_READTENSOR_H
 #define KILN_LIB_JIT_READTENSOR_H
 
-#include "kiln/Jit/Facts.h"
 #include "kiln/Jit/TensorAdaptor.h"
+#include "kiln/runtime/tensor_facts.h"
+
+#include <span>
+#include <vector>
 
 namespace kiln {
 
@@ -33,12 +36,24 @@ enum class TensorProblem : uint8_t {
   NotDivisible,
 };
 
+// A call packs the facts of its tensors into words, which select the call state; the facts read
+// back from them make the key. The packed form is injective: one word says how many follow. Words
+// are compared in full, never by hash.
+
 // The first word of a tensor. Then, for each static axis, its extent and, if that is more than 1,
 // its stride.
 namespace factbits {
 inline constexpr int rank = 4, leading = 7, use32bit = 10, staticDims = 12, divisibility = 32;
 inline constexpr uint64_t noLeading = 7;
 } // namespace factbits
+
+/// Most words one tensor packs into.
+inline constexpr size_t maxFactWords = 1 + 2 * KILN_MAX_RANK;
+
+/// Appends the words of one tensor to `words`, which has room; returns the end.
+uint64_t *packFacts(const TensorFacts &facts, uint64_t *words);
+/// The facts of the tensors whose words these are.
+std::vector<TensorFacts> unpackFacts(std::span<const uint64_t> words);
 
 /// Bytes of each element type, close together.
 inline constexpr auto elementSizes = [] {

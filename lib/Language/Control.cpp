@@ -1,7 +1,7 @@
 //===- Control.cpp - recording branches and loops -------------------------------------===//
 #include "Tracer.h"
 
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 
 #include "llvm/Support/ScopedPrinter.h"
 

@@ -1,7 +1,7 @@
 //===- Launch.cpp - recording launches, groups, roles and pipes ---------------------===//
 #include "Tracer.h"
 
-#include "kiln/Transforms/OutlineRegion.h"
+#include "kiln/Program/OutlineRegion.h"
 
 using namespace mlir;
 

@@ -2,7 +2,7 @@
 
 #include "kiln/Dialect/ProgramText.h"
 #include "kiln/Machine/Machine.h"
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 
 #include "mlir/IR/Verifier.h"
 #include "llvm/Support/Format.h"

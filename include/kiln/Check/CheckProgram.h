@@ -13,7 +13,7 @@
 #ifndef KILN_CHECK_CHECKPROGRAM_H
 #define KILN_CHECK_CHECKPROGRAM_H
 
-#include "kiln/Check/Simulator.h"
+#include "kiln/Simulator/Simulator.h"
 
 #include "llvm/ADT/BitVector.h"
 

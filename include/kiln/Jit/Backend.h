@@ -11,8 +11,8 @@
 #ifndef KILN_JIT_BACKEND_H
 #define KILN_JIT_BACKEND_H
 
-#include "kiln/Jit/Facts.h"
 #include "kiln/runtime/native_program.h"
+#include "kiln/runtime/tensor_facts.h"
 
 #include <span>
 

@@ -1,7 +1,7 @@
 // Operations on tiles, as calls of the device library.
 #include "CudaFunction.h"
 
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"

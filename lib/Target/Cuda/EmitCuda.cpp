@@ -2,8 +2,8 @@
 #include "CudaFunction.h"
 
 #include "kiln/Machine/Machine.h"
+#include "kiln/Program/Signature.h"
 #include "kiln/Target/Cuda/Cuda.h"
-#include "kiln/Target/Signature/Signature.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"

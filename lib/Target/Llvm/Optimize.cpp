@@ -34,7 +34,7 @@ std::string hostCpuFeatures() {
   return join(sorted, ",");
 }
 
-namespace cpu {
+namespace llvmir {
 
 void initializeTarget() {
   static std::once_flag once;
@@ -142,5 +142,5 @@ kiln::Expected<std::string> emitObjectFile(TargetMachine &machine, Module &modul
   return std::string(bytes.begin(), bytes.end());
 }
 
-} // namespace cpu
+} // namespace llvmir
 } // namespace kiln

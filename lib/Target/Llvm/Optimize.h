@@ -2,14 +2,14 @@
 #ifndef KILN_LIB_TARGET_LLVM_OPTIMIZE_H
 #define KILN_LIB_TARGET_LLVM_OPTIMIZE_H
 
-#include "Traits.h"
+#include "Builder/Traits.h"
 
 #include "kiln/Target/Llvm/Llvm.h"
 
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
 
-namespace kiln::cpu {
+namespace kiln::llvmir {
 
 /// Makes LLVM know this machine; at most once a process.
 void initializeTarget();
@@ -20,6 +20,6 @@ void prepareFor(llvm::TargetMachine &machine, llvm::Module &module);
 void optimize(llvm::TargetMachine &machine, llvm::Module &module);
 Expected<std::string> emitObjectFile(llvm::TargetMachine &machine, llvm::Module &module);
 
-} // namespace kiln::cpu
+} // namespace kiln::llvmir
 
 #endif // KILN_LIB_TARGET_LLVM_OPTIMIZE_H

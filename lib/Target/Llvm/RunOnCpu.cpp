@@ -3,7 +3,7 @@
 #include "kiln/Target/Llvm/Llvm.h"
 
 #include "kiln/Dialect/Kiln/Members.h"
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 #include "kiln/runtime/compiled_orchestration.h"
 
 using namespace mlir;

@@ -3,7 +3,7 @@
 
 #include "OrchestrationFunction.h"
 
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,7 +1,7 @@
 // Statements of an orchestration: allocations, views, loops, branches and launches.
 #include "OrchestrationFunction.h"
 
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,7 +1,7 @@
 // Scalar arithmetic as C++ expressions with the meaning it has in the IR.
 #include "OrchestrationFunction.h"
 
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"

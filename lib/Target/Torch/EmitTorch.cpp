@@ -5,7 +5,7 @@
 #include "TorchHelpers.h"
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 
 #include "llvm/ADT/StringExtras.h"
 

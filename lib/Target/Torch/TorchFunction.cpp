@@ -2,7 +2,7 @@
 #include "TorchFunction.h"
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
-#include "kiln/Target/Signature/Requirements.h"
+#include "kiln/Program/Requirements.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringExtras.h"

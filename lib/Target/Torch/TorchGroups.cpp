@@ -1,6 +1,6 @@
 //===- TorchGroups.cpp - what runs in turns: members of groups, blocks with barriers -===//
 #include "TorchFunction.h"
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 
 #include "kiln/Machine/Machine.h"
 

@@ -7,7 +7,7 @@
 #include "TorchFunction.h"
 
 #include "kiln/Dialect/IndexRange.h"
-#include "kiln/Target/Signature/Signature.h"
+#include "kiln/Program/Signature.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"

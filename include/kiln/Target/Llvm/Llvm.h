@@ -15,7 +15,7 @@
 #define KILN_TARGET_LLVM_LLVM_H
 
 #include "kiln/Dialect/Tile/TileDialect.h"
-#include "kiln/Target/Signature/Arguments.h"
+#include "kiln/Program/Arguments.h"
 #include "kiln/orchestration_abi.h"
 #include "kiln/runtime/native_program.h"
 

@@ -1,0 +1,277 @@
+//===- Check.cpp - `kiln check`: proof, simulation, verdict -----------------------------===//
+#include "CheckPlan.h"
+#include "CheckVerdict.h"
+#include "VerifyEach.h"
+
+#include "kiln/Dialect/Kiln/Contracts.h"
+#include "kiln/Program/Signature.h"
+
+using namespace mlir;
+
+namespace kiln {
+namespace {
+
+/// Carries out a plan: every case once as the program was written, before any pass could remove
+/// what is wrong with it, and compiled for the machine, under one or many schedules.
+class Checking {
+public:
+  Checking(const Source &source, const RunSettings &options, const CompiledProgram &asWritten,
+           const CompiledProgram &compiled, CheckVerdict &verdict);
+
+  Status run(const CheckPlan &plan);
+
+private:
+  /// What a case has: its arguments, and what the formula says of them.
+  struct Prepared {
+    const CheckCase &what;
+    std::vector<Argument> args;
+    std::optional<FormulaResult> formula;
+  };
+  /// None if the program does not allow these arguments.
+  Expected<std::optional<Prepared>> prepare(const CheckCase &next, bool isFirst);
+  Expected<std::optional<FormulaResult>> evaluate(std::span<const Argument> args, bool isFirst);
+  Status runCase(const Prepared &next, uint64_t seeds);
+  Status simulate(const CompiledProgram &program, const Prepared &next, uint64_t seeds);
+  void judge(const Finding &finding, const Prepared &next);
+  void judgeNan(const CheckReport &report, const Prepared &next, bool isWrong);
+  /// Whether the outputs are what the formula says.
+  bool compare(ir::FuncOp entry, const Prepared &next, std::span<const Argument> args);
+
+  bool hasFormula() const {
+    return Program.example && !Program.example->formula.empty() && !Options.noFormula;
+  }
+  /// Whether the program says which arguments it allows.
+  bool hasContract() const {
+    return hasFormula() || !ir::requirementsIn(ir::FuncOp(AsWritten.entry)).empty();
+  }
+
+  const Source &Program;
+  const RunSettings &Options;
+  const CompiledProgram &AsWritten, &Compiled;
+  CheckVerdict &Verdict;
+  llvm::BitVector Undeclared;
+  bool HasInventedData = false, HasInventedIntegers = false, OutOfSteps = false;
+};
+
+Checking::Checking(const Source &source, const RunSettings &options,
+                   const CompiledProgram &asWritten, const CompiledProgram &compiled,
+                   CheckVerdict &verdict)
+    : Program(source), Options(options), AsWritten(asWritten), Compiled(compiled), Verdict(verdict),
+      Undeclared(undeclaredParameters(source, options)) {}
+
+Status Checking::run(const CheckPlan &plan) {
+  HasInventedData = plan.hasInventedData;
+  HasInventedIntegers = plan.hasInventedIntegers;
+  Verdict.firstSeed = Options.seed;
+  Verdict.seeds = Options.seeds;
+  for (auto [number, next] : llvm::enumerate(plan.cases)) {
+    if (OutOfSteps) {
+      Verdict.add({"the other " + std::to_string(plan.cases.size() - number) +
+                       " cases of the plan were not tried",
+                   {},
+                   "--steps N allows longer simulations, --as-given fewer cases"});
+      break;
+    }
+    bool isFirst = number == 0;
+    Expected<std::optional<Prepared>> ready = prepare(next, isFirst);
+    if (!ready)
+      return ready.status();
+    if (!*ready) {
+      ++Verdict.refused;
+      continue;
+    }
+    ++Verdict.cases;
+    if (Status bad = runCase(**ready, isFirst ? Options.seeds : 1); !bad.isOk())
+      return bad;
+  }
+  return Status::ok();
+}
+
+Expected<std::optional<Checking::Prepared>> Checking::prepare(const CheckCase &next, bool isFirst) {
+  Expected<std::vector<Argument>> args =
+      makeArguments(AsWritten.entry, next.specs, Options.dataSeed);
+  if (!args && !isFirst && args.status().code() == StatusCode::InvalidArgument)
+    return std::optional<Prepared>(); // a require does not allow them
+  if (!args)
+    return args.status();
+  Expected<std::optional<FormulaResult>> formula = evaluate(*args, isFirst);
+  if (!formula && isFirst)
+    return formula.status();
+  if (!formula) // it does not allow these shapes
+    return std::optional<Prepared>();
+  return std::optional(Prepared{next, std::move(*args), std::move(*formula)});
+}
+
+Expected<std::optional<FormulaResult>> Checking::evaluate(std::span<const Argument> args,
+                                                          bool isFirst) {
+  if (!hasFormula())
+    return std::optional<FormulaResult>();
+  Expected<std::unique_ptr<TorchWorker>> &worker = torchWorker();
+  if (worker) {
+    Expected<FormulaResult> result =
+        evaluateFormula(Program.example->formula, Program.config, AsWritten.entry, args, **worker);
+    if (!result)
+      return result.status();
+    return std::optional(std::move(*result));
+  }
+  if (!isFirst) // without the formula nobody knows whether these arguments are allowed
+    return worker.status();
+  if (worker.status().code() != StatusCode::NotFound || std::getenv("KILN_PYTHON"))
+    return worker.status();
+  Verdict.add({"the results were not compared with the formula, and no other shapes were tried: " +
+                   worker.status().message(),
+               {},
+               "KILN_PYTHON names a Python that has torch"});
+  return std::optional<FormulaResult>();
+}
+
+Status Checking::runCase(const Prepared &next, uint64_t seeds) {
+  if (Status bad = simulate(AsWritten, next, 1); !bad.isOk())
+    return bad;
+  return OutOfSteps ? Status::ok() : simulate(Compiled, next, seeds);
+}
+
+Status Checking::simulate(const CompiledProgram &program, const Prepared &next, uint64_t seeds) {
+  Expected<std::vector<Argument>> args = copyArguments(next.args);
+  if (!args)
+    return args.status();
+  CheckOptions check;
+  check.firstSeed = Options.seed;
+  check.seeds = seeds;
+  check.nan = true;
+  check.maxSteps = Options.steps;
+  check.undeclared = Undeclared;
+  check.machine = Compiled.machine;
+  check.platform = Options.platform;
+  Expected<CheckReport> report = checkProgram(*program.module, program.entry, *args, check);
+  if (!report)
+    return report.status();
+  OutOfSteps = report->outOfSteps.has_value();
+  if (OutOfSteps)
+    Verdict.add({report->outOfSteps->message(), report->outOfSteps->location(),
+                 "shown by " + (next.what.flags().empty() ? "the program's own arguments"
+                                                          : next.what.flags())});
+  for (const Finding &finding : report->findings)
+    if (finding.kind != FindingKind::NanBirth)
+      judge(finding, next);
+  bool hasStopped =
+      OutOfSteps || llvm::any_of(report->findings, [](const Finding &finding) {
+        return finding.kind == FindingKind::Deadlock || finding.kind == FindingKind::Fault;
+      });
+  bool isWrong = !hasStopped && !compare(program.entry, next, *args);
+  judgeNan(*report, next, isWrong);
+  return Status::ok();
+}
+
+/// What is shown wrong is a finding. But where the program does not say which arguments it allows,
+/// what stops a run that Kiln made up may only mean that its author did not mean those; and so may
+/// an output that is left open under numbers that Kiln made up. What integers in memory may be,
+/// nothing says but a formula.
+void Checking::judge(const Finding &finding, const Prepared &next) {
+  bool isFault = finding.kind == FindingKind::Fault;
+  bool mayBeUnmeant =
+      (isFault && HasInventedIntegers && !hasFormula()) ||
+      (next.what.isInvented && !hasContract() &&
+       (isFault || (finding.kind == FindingKind::UnwrittenOutput && next.what.hasInventedScalars)));
+  if (finding.isError() && !mayBeUnmeant)
+    return Verdict.add(finding, next.what.flags());
+  Gap gap{finding.message, finding.location, "", toString(finding.kind)};
+  if (!finding.isError())
+    gap.remedy = finding.notes.empty() ? "" : finding.notes.back().message;
+  else
+    gap.remedy =
+        "shown by " + next.what.flags() + ", which Kiln made up; give arguments with --arg" +
+        (next.what.exclusion.empty() ? std::string(", or say with a require which are allowed")
+                                     : ", or exclude them with " + next.what.exclusion);
+  Verdict.add(std::move(gap));
+}
+
+/// NaN that is made of finite numbers and reaches an output is wrong unless the formula has it
+/// there. Without a formula it depends on the data.
+void Checking::judgeNan(const CheckReport &report, const Prepared &next, bool isWrong) {
+  bool isEmpty = llvm::any_of(next.args, [](const Argument &arg) {
+    auto *tensor = std::get_if<Tensor>(&arg);
+    return tensor && tensor->numElements() == 0; // a mean over nothing is NaN in PyTorch, too
+  });
+  for (const Finding &birth : report.findings) {
+    if (birth.kind != FindingKind::NanBirth)
+      continue;
+    bool isInOutput = report.hasNanInOutput && (next.formula ? isWrong : !isEmpty);
+    if (Options.nan || (isInOutput && (next.formula || !HasInventedData)))
+      Verdict.add(birth, next.what.flags());
+    else if (isInOutput)
+      Verdict.add(
+          {birth.message + ", and an output holds NaN; the inputs were made up", birth.location,
+           "give inputs that fit, such as --arg x=SHAPE:uniform, or exclude the case with a "
+           "require; shown by " +
+               next.what.flags()});
+  }
+}
+
+bool Checking::compare(ir::FuncOp entry, const Prepared &next, std::span<const Argument> args) {
+  if (!next.formula)
+    return true;
+  bool ok = true;
+  std::vector<std::string> names = parameterNames(entry);
+  for (const auto &[index, want] : next.formula->outputs) {
+    Difference difference =
+        compareWithFormula(std::get<Tensor>(args[index]), want, next.formula->accumulates);
+    if (difference.ok)
+      continue;
+    ok = false;
+    Finding finding;
+    finding.kind = FindingKind::WrongResult;
+    finding.location = sourceLocOf(entry.getLoc());
+    finding.message = "'" + names[index] + "' is not what the formula says: " + difference.where();
+    finding.seed = Options.seed;
+    Verdict.add(finding, next.what.flags());
+  }
+  ++Verdict.compared;
+  return ok;
+}
+
+std::vector<GroupProof> proveGroups(ModuleOp module, int64_t defaultSlots) {
+  std::vector<GroupProof> groups;
+  for (auto func : module.getOps<ir::FuncOp>())
+    if (func.getKind() == ir::FuncKind::Group)
+      groups.push_back({func.getSymName().str(), provePipes(func, defaultSlots)});
+  return groups;
+}
+
+} // namespace
+
+int checkCommand(const Source &source, const RunSettings &options) {
+  const Machine *machine = findMachine(options.platform);
+  if (!machine)
+    return badInput((options.platform == "torch"
+                         ? "kiln check simulates a machine"
+                         : "there is no platform '" + options.platform + "'") +
+                    "; use a2a3sim, a5sim, h200 or cpu");
+  if (options.verifyEach)
+    if (int status = verifyEachPass(source, options))
+      return status;
+  CompileSettings settings = options;
+  settings.prove = false;       // it is done below, with a report
+  settings.mergeGroups = false; // then nobody would race any more
+  int status = kBadInput;
+  std::optional<CompiledProgram> asWritten = compile(source, {"torch", options.entry}, status);
+  if (!asWritten)
+    return status;
+  Expected<CheckPlan> plan = makePlan(source, asWritten->entry, options);
+  if (!plan)
+    return badInput(plan.status());
+  std::optional<CompiledProgram> compiled = compile(source, settings, status);
+  if (!compiled)
+    return status;
+  CheckVerdict verdict;
+  verdict.groups = proveGroups(*compiled->module, machine->defaultSlots);
+  verdict.addGapsOfProofs();
+  verdict.warnings = options.strict ? compiled->warnings : 0;
+  if (Status bad = Checking(source, options, *asWritten, *compiled, verdict).run(*plan);
+      !bad.isOk())
+    return badInput(bad);
+  (options.json ? printJson : printText)(verdict, source, options);
+  return verdict.exitCode(options.allowIncomplete);
+}
+
+} // namespace kiln

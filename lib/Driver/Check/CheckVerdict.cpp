@@ -1,0 +1,211 @@
+#include "CheckVerdict.h"
+
+#include "kiln/Program/Signature.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <regex>
+
+using namespace mlir;
+using Json = nlohmann::ordered_json;
+
+namespace kiln {
+
+//===----------------------------------------------------------------------===//
+// Collecting
+//===----------------------------------------------------------------------===//
+
+void CheckVerdict::add(const Finding &finding, const std::string &arguments) {
+  // The program as written and the compiled one do the same wrong at the same lines.
+  std::string key = std::string(toString(finding.kind)) + " " + finding.location.str();
+  if (!finding.location.isKnown())
+    key += finding.message;
+  for (const Finding::Note &note : finding.notes)
+    key += " " + note.location.str();
+  auto [known, isNew] = Told.try_emplace(key, Findings.size());
+  if (isNew)
+    Findings.push_back({finding, arguments});
+  else
+    Findings[known->second].finding.count += finding.count;
+}
+
+void CheckVerdict::add(Gap gap) {
+  if (ToldGaps.insert(gap.location.str() + (gap.kind.empty() ? gap.what : gap.kind)).second)
+    Gaps.push_back(std::move(gap));
+}
+
+void CheckVerdict::addGapsOfProofs() {
+  for (const auto &[name, proof] : groups) {
+    if (proof.verdict == PipeProof::Verdict::Undecided) {
+      Gap gap{"the pipes of @" + name + " are neither proved nor refuted", {}, ""};
+      if (!proof.reasons.empty()) {
+        gap.what += ": " + proof.reasons.front().text;
+        gap.location = sourceLocOf(proof.reasons.front().loc);
+      }
+      gap.remedy =
+          "use trip counts and conditions that both roles compute alike, or a require that "
+          "fixes them";
+      add(std::move(gap));
+    } else if (proof.verdict == PipeProof::Verdict::Proved && !proof.condition.empty()) {
+      std::string condition = std::regex_replace(proof.condition, std::regex(" = "), " == ");
+      add({"the pipes of @" + name + " are proved only if " + proof.condition,
+           {},
+           "say require(" + condition + ", \"...\") if nothing else is allowed"});
+    }
+  }
+}
+
+bool CheckVerdict::hasFindings() const {
+  return !Findings.empty() || warnings > 0 || llvm::any_of(groups, [](const GroupProof &group) {
+    return !group.proof.findings.empty();
+  });
+}
+
+const char *CheckVerdict::word() const {
+  return hasFindings() ? "FINDINGS" : Gaps.empty() ? "CLEAN" : "INCOMPLETE";
+}
+
+int CheckVerdict::exitCode(bool allowIncomplete) const {
+  if (hasFindings())
+    return kWrong;
+  return Gaps.empty() || allowIncomplete ? kGood : kIncomplete;
+}
+
+//===----------------------------------------------------------------------===//
+// Reports
+//===----------------------------------------------------------------------===//
+
+static const char *toString(PipeProof::Verdict verdict) {
+  switch (verdict) {
+  case PipeProof::Verdict::Proved:
+    return "proved";
+  case PipeProof::Verdict::Refuted:
+    return "refuted";
+  case PipeProof::Verdict::Undecided:
+    return "undecided";
+  }
+  return "?";
+}
+
+/// How to see a finding again, and nothing else.
+static std::string replayOf(const CaseFinding &found, const RunSettings &options) {
+  std::string command = options.command;
+  if (!found.arguments.empty())
+    command += " " + found.arguments;
+  return command + " --as-given";
+}
+
+static CheckReport reportOf(const CaseFinding &found) {
+  CheckReport report;
+  report.findings = {found.finding};
+  return report;
+}
+
+static Json toJson(const PipeMessage &message) {
+  return {{"message", message.text}, {"location", sourceLocOf(message.loc).str()}};
+}
+
+static Json toJson(const std::vector<PipeMessage> &messages) {
+  Json list = Json::array();
+  for (const PipeMessage &message : messages)
+    list.push_back(toJson(message));
+  return list;
+}
+
+static Json toJson(const GroupProof &group) {
+  Json entry{{"name", group.name}, {"verdict", toString(group.proof.verdict)}};
+  if (!group.proof.condition.empty())
+    entry["condition"] = group.proof.condition;
+  if (!group.proof.reasons.empty())
+    entry["reasons"] = toJson(group.proof.reasons);
+  for (const PipeFinding &finding : group.proof.findings) {
+    Json item = toJson(finding.what);
+    item["notes"] = toJson(finding.notes);
+    entry["findings"].push_back(item);
+  }
+  return entry;
+}
+
+void printJson(const CheckVerdict &verdict, const Source &source, const RunSettings &options) {
+  bool isClean = !verdict.hasFindings() && verdict.gaps().empty();
+  Json json{{"program", source.name},
+            {"platform", options.platform},
+            {"verdict", verdict.word()},
+            {"ok", isClean}};
+  json["groups"] = Json::array();
+  for (const GroupProof &group : verdict.groups)
+    json["groups"].push_back(toJson(group));
+  json["plan"] = {{"cases", verdict.cases},
+                  {"refused", verdict.refused},
+                  {"compared_with_formula", verdict.compared},
+                  {"first_seed", verdict.firstSeed},
+                  {"seeds", verdict.seeds}};
+  json["findings"] = Json::array();
+  for (const CaseFinding &found : verdict.findings()) {
+    Json entry = Json::parse(toJson(reportOf(found), replayOf(found, options)))["findings"][0];
+    entry["arguments"] = found.arguments;
+    json["findings"].push_back(entry);
+  }
+  json["incomplete"] = Json::array();
+  for (const Gap &gap : verdict.gaps())
+    json["incomplete"].push_back(
+        {{"what", gap.what}, {"location", gap.location.str()}, {"remedy", gap.remedy}});
+  if (verdict.warnings > 0)
+    json["warnings"] = verdict.warnings;
+  std::printf("%s\n", json.dump(2).c_str());
+}
+
+static void printNotes(const std::vector<PipeMessage> &notes) {
+  for (const PipeMessage &note : notes)
+    std::printf("%s: note: %s\n", sourceLocOf(note.loc).str().c_str(), note.text.c_str());
+}
+
+static void printGroup(const GroupProof &group) {
+  const PipeProof &proof = group.proof;
+  std::printf("  pipes of @%s: %s%s%s\n", group.name.c_str(), toString(proof.verdict),
+              proof.condition.empty() ? "" : " if ", proof.condition.c_str());
+  printNotes(proof.reasons);
+}
+
+static std::string count(uint64_t number, const std::string &what) {
+  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
+static void printPlan(const CheckVerdict &verdict, const RunSettings &options) {
+  size_t found = verdict.findings().size();
+  std::printf("  simulation on %s: %s, %s of the first, findings: %zu\n", options.platform.c_str(),
+              count(verdict.cases, "case").c_str(), count(verdict.seeds, "schedule").c_str(),
+              found);
+  if (verdict.refused > 0)
+    std::printf("  not allowed by the program: %s\n", count(verdict.refused, "case").c_str());
+  if (verdict.compared > 0)
+    std::printf("  compared with the formula: %s\n", count(verdict.compared, "case").c_str());
+}
+
+void printText(const CheckVerdict &verdict, const Source &source, const RunSettings &options) {
+  for (const GroupProof &group : verdict.groups)
+    for (const PipeFinding &finding : group.proof.findings) {
+      printErrors(
+          {Status(StatusCode::KernelFailed, finding.what.text, sourceLocOf(finding.what.loc))},
+          stdout);
+      printNotes(finding.notes);
+    }
+  for (const CaseFinding &found : verdict.findings())
+    std::fputs(toText(reportOf(found), replayOf(found, options)).c_str(), stdout);
+  std::printf("%s\n", source.name.c_str());
+  for (const GroupProof &group : verdict.groups)
+    printGroup(group);
+  printPlan(verdict, options);
+  if (verdict.warnings > 0)
+    std::printf("  --strict: %s of the compiler\n", count(verdict.warnings, "warning").c_str());
+  for (const Gap &gap : verdict.gaps()) {
+    std::string where = gap.location.isKnown() ? gap.location.str() + ": " : "";
+    std::printf("  incomplete: %s%s\n", where.c_str(), gap.what.c_str());
+    if (!gap.remedy.empty())
+      std::printf("              %s\n", gap.remedy.c_str());
+  }
+  std::printf("%s\n", verdict.word());
+}
+
+} // namespace kiln

@@ -1,0 +1,83 @@
+#include "kiln/Program/Arguments.h"
+
+#include "kiln/Dialect/Kiln/Contracts.h"
+#include "kiln/Dialect/Tile/GlobalRing.h"
+#include "kiln/Program/Signature.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+static Status checkTensor(ir::TensorType type, const Tensor &tensor) {
+  if (Status bad = tensor.validate(); !bad.isOk())
+    return bad;
+  bool fits = tensor.dtype() == *dtypeOf(type.getElementType()) && tensor.rank() == type.getRank();
+  for (int axis = 0; fits && axis < tensor.rank(); ++axis) {
+    fits &= type.isDynamicDim(axis) || type.getShape()[axis] == tensor.extent(axis);
+    // The stride of an axis with one element or none means nothing.
+    fits &= type.getStrides().empty() || ShapedType::isDynamic(type.getStrides()[axis]) ||
+            tensor.extent(axis) <= 1 || type.getStrides()[axis] == tensor.stride(axis);
+  }
+  if (fits)
+    return Status::ok();
+  std::string expected;
+  llvm::raw_string_ostream(expected) << type;
+  return Status(StatusCode::InvalidArgument, "expected " + expected + ", got " + tensor.str() +
+                                                 " with strides " + toString(tensor.strides()));
+}
+
+static Status checkArgument(Type type, const Argument &arg) {
+  if (auto tensorType = dyn_cast<ir::TensorType>(type)) {
+    const auto *tensor = std::get_if<Tensor>(&arg);
+    return tensor ? checkTensor(tensorType, *tensor)
+                  : Status(StatusCode::InvalidArgument, "expected a tensor, got a scalar");
+  }
+  const auto *scalar = std::get_if<ScalarBits>(&arg);
+  if (!scalar)
+    return Status(StatusCode::InvalidArgument, "expected a scalar, got a tensor");
+  DType wanted = *dtypeOf(type);
+  bool isWide = wanted == DType::Index && scalar->type == DType::I64;
+  if (scalar->type == wanted || isWide)
+    return Status::ok();
+  return Status(StatusCode::InvalidArgument, std::string("expected a scalar of type ") +
+                                                 toString(wanted) + ", got " +
+                                                 toString(scalar->type));
+}
+
+Status checkArguments(ir::FuncOp entry, std::span<const Argument> args) {
+  std::string who = "@" + entry.getSymName().str();
+  SourceLoc loc = sourceLocOf(entry.getLoc());
+  if (entry.hasPipeParameter())
+    return Status(StatusCode::InvalidArgument,
+                  who + " has a pipe parameter and cannot be run by itself", loc);
+  // What passes added is not the caller's to give.
+  if (unsigned wanted = ir::numUserParameters(entry); args.size() != wanted)
+    return Status(StatusCode::InvalidArgument,
+                  who + " takes " + std::to_string(wanted) + " arguments, got " +
+                      std::to_string(args.size()),
+                  loc);
+  std::vector<std::string> names = parameterNames(entry);
+  for (auto [number, arg] : llvm::enumerate(args))
+    if (Status bad = checkArgument(entry.getArgumentTypes()[number], arg); !bad.isOk())
+      return bad.withPrefix(who + ", argument '" + names[number] + "'").withLocation(loc);
+  return checkRequirements(entry, args);
+}
+
+Status checkRequirements(ir::FuncOp entry, std::span<const Argument> args) {
+  if (ir::requirementsIn(entry).empty())
+    return Status::ok();
+  Expected<Signature> signature = signatureOf(entry);
+  if (!signature)
+    return signature.status();
+  std::vector<Tensor> tensors;
+  std::vector<ScalarBits> scalars;
+  for (const Argument &arg : args) {
+    if (const auto *tensor = std::get_if<Tensor>(&arg))
+      tensors.push_back(*tensor);
+    else
+      scalars.push_back(std::get<ScalarBits>(arg));
+  }
+  return signature->checkRequirements(tensors, scalars);
+}
+
+} // namespace kiln

@@ -1,0 +1,30 @@
+//===- Traits.h - what the lowering knows about the machine ---------------------------===//
+#ifndef KILN_LIB_TARGET_LLVM_BUILDER_TRAITS_H
+#define KILN_LIB_TARGET_LLVM_BUILDER_TRAITS_H
+
+#include <cstdint>
+
+namespace llvm {
+class TargetMachine;
+}
+
+namespace kiln::llvmir {
+
+/// Elements a vector operation works on at a time: one register of AVX-512, two of AVX2.
+inline constexpr unsigned kWidth = 16;
+/// What loops over elements compute at a time: LLVM splits such vectors operation by operation, so
+/// that two chains of dependent operations run side by side. One alone fills the machine's
+/// scheduler with operations that wait.
+inline constexpr unsigned kChunk = 2 * kWidth;
+
+struct MachineTraits {
+  bool isX86 = false, hasAvx512 = false;
+  /// How many vectors of kWidth floats fit into the registers beside what a product needs besides.
+  int64_t accumulators = 3;
+};
+
+MachineTraits traitsOf(const llvm::TargetMachine &machine);
+
+} // namespace kiln::llvmir
+
+#endif // KILN_LIB_TARGET_LLVM_BUILDER_TRAITS_H

@@ -1,0 +1,261 @@
+// A contraction over a rectangle of blocks. Blocks are taken a few hundred rows and columns at a
+// time; of those, a few iterations of the loop at a time: their left and right sides are packed
+// into the scratch once, as the registers will want them, and multiplied for all blocks. Sums lie
+// in the scratch until the loop is over; then each block goes on with them.
+#include "Builder/Product.h"
+#include "Builder/Transpose.h"
+#include "KernelEmitter.h"
+
+using namespace mlir;
+
+namespace kiln::llvmir {
+namespace {
+
+using V = llvm::Value;
+
+class ContractionEmitter {
+public:
+  ContractionEmitter(KernelEmitter &emitter, const Contraction &contraction)
+      : e(emitter), b(emitter.b), C(contraction),
+        Type(elementTypeOf(C.product(0).getResult().getType())), Element(memoryType(b, Type)),
+        Width(panelWidth(e.machine())) {}
+
+  void emit() { overGrid(0); }
+
+private:
+  //===--------------------------------------------------------------------===//
+  // Blocks
+  //===--------------------------------------------------------------------===//
+
+  /// All grid dimensions: those that panels are shared along several blocks at a time.
+  void overGrid(int dim) {
+    if (dim == KILN_MAX_GRID_DIMS)
+      return emitRectangle();
+    auto [begin, end] = e.blockRange(dim);
+    int64_t step = dim == C.rowDim ? C.maxRows : dim == C.colDim ? C.maxCols : 1;
+    b.loop(begin, end, step, [&, end = end](V *at) {
+      e.setBlockIndex(dim, at);
+      V *count = b.min(b.index(step), b.CreateSub(end, at));
+      if (dim == C.rowDim)
+        FirstRow = at, NumRows = count;
+      if (dim == C.colDim)
+        FirstCol = at, NumCols = count;
+      overGrid(dim + 1);
+    });
+  }
+
+  void overRows(llvm::function_ref<void(V *)> body) {
+    if (C.rowDim < 0)
+      return body(b.index(0));
+    b.loop(b.index(0), NumRows, 1, [&](V *row) {
+      e.setBlockIndex(C.rowDim, b.add(FirstRow, row));
+      body(row);
+    });
+  }
+  void overCols(llvm::function_ref<void(V *)> body) {
+    if (C.colDim < 0)
+      return body(b.index(0));
+    b.loop(b.index(0), NumCols, 1, [&](V *col) {
+      e.setBlockIndex(C.colDim, b.add(FirstCol, col));
+      body(col);
+    });
+  }
+
+  /// Every block of the rectangle, with everything before the loop computed for it.
+  void overBlocks(llvm::function_ref<void(V *row, V *col)> body) {
+    Block &block = *C.loop->getBlock();
+    overRows([&](V *row) {
+      overCols([&](V *col) {
+        e.emitOps(block.begin(), C.loop->getIterator());
+        body(row, col);
+      });
+    });
+  }
+
+  void emitRectangle() {
+    overBlocks([&](V *row, V *col) {
+      for (auto [number, init] : llvm::enumerate(C.loop.getInitArgs()))
+        e.evalInto(init, {sums(number, row, col), C.cols()});
+    });
+    emitLoop();
+    overBlocks([&](V *row, V *col) {
+      for (auto [number, result] : llvm::enumerate(C.loop.getResults()))
+        e.setAddress(result, sums(number, row, col));
+      e.emitOps(std::next(C.loop->getIterator()), C.loop->getBlock()->end());
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // The loop
+  //===--------------------------------------------------------------------===//
+
+  void emitLoop() {
+    setFirstBlock();
+    e.emitOps(C.bounds);
+    e.locate(C.loop);
+    Trips trips = tripsOf(e, C.loop);
+    V *count = b.add(b.CreateZExt(trips.beforeLast, b.getInt64Ty()), 1);
+    count = b.CreateSelect(trips.runs, count, b.index(0));
+    b.loop(b.index(0), count, C.maxSteps, [&](V *done) {
+      V *steps = b.min(b.index(C.maxSteps), b.CreateSub(count, done));
+      auto setStep = [&](V *step) {
+        V *number = b.CreateTrunc(b.add(done, step), trips.first->getType());
+        e.setScalar(C.loop.getInductionVar(), b.add(trips.first, b.mul(number, trips.step)));
+      };
+      auto overSteps = [&](llvm::function_ref<void(V *)> body) {
+        b.loop(b.index(0), steps, 1, [&](V *step) { return setStep(step), body(step); });
+      };
+      setFirstBlock();
+      overSteps([&](V *step) { overRows([&](V *row) { packLeft(row, step); }); });
+      setFirstBlock();
+      overCols([&](V *col) {
+        overSteps([&](V *step) { packRight(step); });
+        setStep(b.index(0));
+        multiply(col, b.mul(steps, C.depth()));
+      });
+    });
+  }
+
+  /// What does not depend on the block is computed for the first one.
+  void setFirstBlock() {
+    if (C.rowDim >= 0)
+      e.setBlockIndex(C.rowDim, FirstRow);
+    if (C.colDim >= 0)
+      e.setBlockIndex(C.colDim, FirstCol);
+  }
+
+  void packLeft(V *row, V *step) {
+    e.emitOps(C.left);
+    for (auto [number, product] : llvm::enumerate(C.products)) {
+      if (C.leftOf(number) != number)
+        continue;
+      V *to = leftPanel(number, row);
+      bool isTurned = product.getTransA();
+      pack(product.getLhs(), false, [&](V *i, V *j) {
+        V *k = b.add(b.mul(step, C.depth()), isTurned ? i : j);
+        return b.offset(Element, to,
+                        b.add(b.mul(isTurned ? j : i, leftRow()), b.mul(k, leftStep())));
+      });
+    }
+  }
+
+  /// Of one block's columns: the next ones come when all rows have been multiplied by these.
+  void packRight(V *step) {
+    e.emitOps(C.right);
+    for (auto [number, product] : llvm::enumerate(C.products)) {
+      V *to = rightPanel(number);
+      pack(product.getRhs(), product.getTransB(), [&](V *i, V *j) {
+        V *k = b.add(b.mul(step, C.depth()), i);
+        V *panel = b.CreateUDiv(j, b.index(Width)), *inside = b.CreateURem(j, b.index(Width));
+        return b.offset(Element, to,
+                        b.add(b.mul(b.add(b.mul(panel, C.panelDepth()), k), Width), inside));
+      });
+    }
+  }
+
+  /// Writes a tile, widened and transposed if asked for, vector by vector to where `place` says.
+  void pack(Value tile, bool isTurned, llvm::function_ref<V *(V *row, V *col)> place) {
+    auto type = cast<tile::TileType>(tile.getType());
+    DType element = elementTypeOf(type);
+    e.withLoads(tile, [&](bool) {
+      auto load = [&](V *row, V *col, unsigned width) {
+        V *value = e.eval(tile, {row, col, width, type.getRows(), type.getCols()});
+        return convert(b, value, element, Type);
+      };
+      auto store = [&](V *value, V *row, V *col) {
+        storeElements(b, value, place(row, col), Type);
+      };
+      if (isTurned)
+        return emitTranspose(b, type.getRows(), type.getCols(), load, store);
+      b.loop(0, type.getRows(), 1, [&](V *row) {
+        // Without a loop, so that addresses are constants but for the row.
+        for (int64_t col = 0; col < type.getCols(); col += kWidth)
+          store(load(row, b.index(col), std::min<int64_t>(kWidth, type.getCols() - col)), row,
+                b.index(col));
+      });
+    });
+  }
+
+  /// Each panel of columns for all rows, while it is in the nearest cache.
+  void multiply(V *col, V *depth) {
+    for (unsigned number = 0; number < C.products.size(); ++number) {
+      Fetch next = fetchNext(number, col);
+      int64_t whole = C.cols() / Width;
+      b.loop(0, whole, 1, [&](V *panel) { multiplyPanel(number, col, panel, Width, depth, next); });
+      if (int64_t rest = C.cols() % Width)
+        multiplyPanel(number, col, b.index(whole), rest, depth, next);
+    }
+  }
+
+  /// The right side that will be packed next, if it is plain memory: that of the next columns.
+  Fetch fetchNext(unsigned number, V *col) {
+    auto load = C.product(number).getRhs().getDefiningOp<tile::LoadOp>();
+    if (C.colDim < 0 || !load || C.product(number).getTransB())
+      return {};
+    V *next = b.min(b.add(col, 1), b.CreateSub(NumCols, b.index(1)));
+    e.setBlockIndex(C.colDim, b.add(FirstCol, next));
+    e.emitOps(C.right);
+    Window window = e.windowOf(load);
+    return {window.origin, memoryType(b, elementTypeOf(load.getResult().getType())),
+            window.rowStride};
+  }
+
+  void multiplyPanel(unsigned number, V *col, V *panel, int64_t cols, V *depth, Fetch next) {
+    if (next.from)
+      next.from = b.offset(next.element, next.from, b.mul(panel, Width));
+    b.loop(b.index(0), C.rowDim < 0 ? b.index(1) : NumRows, 1, [&](V *row) {
+      Product product;
+      product.rows = C.rows();
+      product.cols = cols;
+      product.depth = depth;
+      product.unroll = C.depth() % 4 == 0 ? 4 : 1;
+      product.a = leftPanel(C.leftOf(number), row);
+      product.b = b.offset(Element, rightPanel(number), b.mul(panel, C.panelDepth() * Width));
+      product.c = b.offset(Element, sums(number, row, col), b.mul(panel, Width));
+      product.aRow = leftRow();
+      product.aStep = leftStep();
+      product.bStep = Width;
+      product.cRow = C.cols();
+      product.type = Type;
+      product.fetch = next;
+      product.fetch.part = row;
+      emitProduct(b, e.machine(), product);
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Panels
+  //===--------------------------------------------------------------------===//
+
+  int64_t leftRow() const { return C.isLeftTurned() ? 1 : C.leftPitch(); }
+  int64_t leftStep() const { return C.isLeftTurned() ? C.rows() : 1; }
+  V *leftPanel(unsigned product, V *row) {
+    return buffer(product, Contraction::Left, b.mul(row, C.leftElements()));
+  }
+  V *rightPanel(unsigned product) { return buffer(product, Contraction::Right, b.index(0)); }
+  /// The sums of a block: its tile, contiguous.
+  V *sums(unsigned product, V *row, V *col) {
+    V *number = b.add(b.mul(row, C.maxCols), col);
+    return buffer(product, Contraction::Sums, b.mul(number, C.sumElements()));
+  }
+  V *buffer(unsigned product, Contraction::Buffer which, V *offset) {
+    V *start = e.extra(C.loop, product * Contraction::NumBuffers + which);
+    return b.offset(Element, start, offset);
+  }
+
+  KernelEmitter &e;
+  Builder &b;
+  Contraction C; // a copy: operations have no const interface
+  DType Type;
+  llvm::Type *Element;
+  int64_t Width; ///< Columns of the right side that are multiplied at a time.
+  V *FirstRow = nullptr, *NumRows = nullptr, *FirstCol = nullptr, *NumCols = nullptr;
+};
+
+} // namespace
+
+void emitContraction(KernelEmitter &e, const Contraction &contraction) {
+  ContractionEmitter(e, contraction).emit();
+}
+
+} // namespace kiln::llvmir

@@ -1,0 +1,149 @@
+// Reductions: along rows with several independent vectors of partial results, down columns a vector
+// of columns at a time. Floats combine in f32 and round once at the end.
+#include "KernelEmitter.h"
+
+using namespace mlir;
+
+namespace kiln::llvmir {
+namespace {
+
+using V = llvm::Value;
+using Kind = tile::ReduceKind;
+
+V *combine(Builder &b, Kind kind, V *x, V *y) {
+  bool isFloat = x->getType()->isFPOrFPVectorTy(), isBool = x->getType()->isIntOrIntVectorTy(1);
+  switch (kind) {
+  case Kind::Sum:
+    return isFloat ? b.CreateFAdd(x, y) : b.CreateAdd(x, y);
+  case Kind::Prod:
+    return isFloat ? b.CreateFMul(x, y) : b.CreateMul(x, y);
+  default:
+    break;
+  }
+  bool isMax = kind == Kind::Max;
+  if (isBool)
+    return isMax ? b.CreateOr(x, y) : b.CreateAnd(x, y);
+  if (!isFloat)
+    return b.CreateBinaryIntrinsic(isMax ? llvm::Intrinsic::smax : llvm::Intrinsic::smin, x, y);
+  V *better = isMax ? b.CreateFCmpOGT(x, y) : b.CreateFCmpOLT(x, y);
+  return b.CreateSelect(b.CreateFCmpUNO(x, x), x, b.CreateSelect(better, x, y));
+}
+
+/// All lanes of a vector as one scalar, by halves.
+V *horizontal(Builder &b, Kind kind, V *vector) {
+  unsigned width = Builder::widthOf(vector);
+  auto part = [&](unsigned from, unsigned count) { return b.lanesOf(vector, from, count); };
+  if (width == 1)
+    return b.CreateExtractElement(vector, uint64_t(0));
+  V *odd = width % 2 ? b.CreateExtractElement(vector, width - 1) : nullptr;
+  V *rest = horizontal(b, kind, combine(b, kind, part(0, width / 2), part(width / 2, width / 2)));
+  return odd ? combine(b, kind, rest, odd) : rest;
+}
+
+/// One row, or one column taken as a row of its own.
+V *reduceRow(KernelEmitter &e, tile::ReduceOp op, V *row, tile::TileType type) {
+  Builder &b = e.b;
+  Kind kind = op.getKind();
+  int64_t cols = type.getCols(), width = std::min<int64_t>(kChunk, cols);
+  // Several sums at a time, because one has to wait for the addition before it.
+  int64_t count = std::min<int64_t>(2, cols / width), stride = count * width;
+  auto at = [&](V *col, unsigned lanes) {
+    return e.eval(op.getOperand(), {row, col, lanes, type.getRows(), cols});
+  };
+  Values sums;
+  for (int64_t i = 0; i < count; ++i)
+    sums.push_back(at(b.index(i * width), width));
+  int64_t whole = cols / stride * stride;
+  sums = b.loop(b.index(stride), b.index(whole), stride, sums, [&](V *col, ArrayRef<V *> old) {
+    Values next;
+    for (int64_t i = 0; i < count; ++i)
+      next.push_back(combine(b, kind, old[i], at(b.add(col, i * width), width)));
+    return next;
+  });
+  for (int64_t col = whole; col + width <= cols; col += width)
+    sums[0] = combine(b, kind, sums[0], at(b.index(col), width));
+  while (sums.size() > 1) {
+    V *last = sums.pop_back_val();
+    sums.back() = combine(b, kind, sums.back(), last);
+  }
+  V *total = horizontal(b, kind, sums[0]);
+  if (int64_t tail = cols % width)
+    total = combine(b, kind, total, horizontal(b, kind, at(b.index(cols - tail), tail)));
+  return total;
+}
+
+/// Starts and goes on along the reduced axis: the element at `i`, or a vector of them side by side.
+void overAxis(
+    KernelEmitter &e, tile::ReduceOp op, tile::TileType type,
+    llvm::function_ref<void(V *place, unsigned width, llvm::function_ref<V *(V *i)> element)>
+        body) {
+  Builder &b = e.b;
+  if (op.getAxis() == 0)
+    return b.chunks(type.getCols(), kWidth, [&](V *col, unsigned width) {
+      body(col, width, [&](V *i) {
+        return e.eval(op.getOperand(), {i, col, width, type.getRows(), type.getCols()});
+      });
+    });
+  b.loop(0, type.getRows(), 1, [&](V *row) {
+    body(row, 1, [&](V *i) {
+      return e.eval(op.getOperand(), {row, i, 1, type.getRows(), type.getCols()});
+    });
+  });
+}
+
+/// The index of the first NaN, else of the first element that no other beats.
+void argReduce(KernelEmitter &e, tile::ReduceOp op, tile::TileType type, V *to) {
+  Builder &b = e.b;
+  bool isMax = op.getKind() == Kind::ArgMax;
+  int64_t extent = type.getExtent(op.getAxis());
+  overAxis(e, op, type, [&](V *place, unsigned width, llvm::function_ref<V *(V *)> element) {
+    V *first = element(b.index(0));
+    V *none = llvm::Constant::getNullValue(Builder::vectorOf(b.getInt32Ty(), width));
+    Values found =
+        b.loop(b.index(1), b.index(extent), 1, {first, none}, [&](V *i, ArrayRef<V *> best) {
+          V *x = element(i), *isBetter;
+          bool isBool = x->getType()->isIntOrIntVectorTy(1);
+          if (x->getType()->isFPOrFPVectorTy())
+            isBetter =
+                b.CreateAnd(b.CreateFCmpORD(best[0], best[0]),
+                            isMax ? b.CreateFCmpULT(best[0], x) : b.CreateFCmpUGT(best[0], x));
+          else if (isBool)
+            isBetter = isMax ? b.CreateICmpULT(best[0], x) : b.CreateICmpUGT(best[0], x);
+          else
+            isBetter = isMax ? b.CreateICmpSLT(best[0], x) : b.CreateICmpSGT(best[0], x);
+          V *here = b.splat(width, b.CreateTrunc(i, b.getInt32Ty()));
+          return Values{b.CreateSelect(isBetter, x, best[0]),
+                        b.CreateSelect(isBetter, here, best[1])};
+        });
+    storeElements(b, found[1], b.offset(b.getInt32Ty(), to, place), DType::I32);
+  });
+}
+
+void reduce(KernelEmitter &e, tile::ReduceOp op) {
+  Builder &b = e.b;
+  tile::TileType type = op.getOperand().getType();
+  DType element = elementTypeOf(type);
+  V *to = e.address(op.getResult());
+  e.withLoads(op.getOperand(), [&](bool) {
+    if (op.getKind() == Kind::ArgMax || op.getKind() == Kind::ArgMin)
+      return argReduce(e, op, type, to);
+    if (op.getAxis() == 1 && type.getCols() > 1)
+      return b.loop(0, type.getRows(), 1, [&](V *row) {
+        V *total = round(b, reduceRow(e, op, row, type), element);
+        storeElements(b, b.splat(1, total), b.offset(memoryType(b, element), to, row), element);
+      });
+    overAxis(e, op, type, [&](V *place, unsigned, llvm::function_ref<V *(V *)> at) {
+      Values total = b.loop(
+          b.index(1), b.index(type.getExtent(op.getAxis())), 1, {at(b.index(0))},
+          [&](V *i, ArrayRef<V *> sum) { return Values{combine(b, op.getKind(), sum[0], at(i))}; });
+      storeElements(b, round(b, total[0], element), b.offset(memoryType(b, element), to, place),
+                    element);
+    });
+  });
+}
+
+} // namespace
+
+void addReductions(OpTable &table) { table.add<tile::ReduceOp, reduce>(); }
+
+} // namespace kiln::llvmir

@@ -1,0 +1,152 @@
+#include "Contraction.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace kiln::llvmir {
+
+// The left sides (256 x 256 floats) stay in the second cache while every right side passes. The
+// sums are touched once in 256 steps and may lie further away.
+static constexpr int64_t kRowTarget = 256, kColTarget = 2048, kDepthTarget = 256;
+
+int64_t Contraction::rows() const { return product(0).getResult().getType().getRows(); }
+int64_t Contraction::cols() const { return product(0).getResult().getType().getCols(); }
+int64_t Contraction::depth() const {
+  tile::TileType left = product(0).getLhs().getType();
+  return isLeftTurned() ? left.getRows() : left.getCols();
+}
+
+bool Contraction::isLeftTurned() const { return product(0).getTransA(); }
+
+unsigned Contraction::leftOf(unsigned number) const {
+  for (unsigned other = 0; other < number; ++other)
+    if (product(other).getLhs() == product(number).getLhs())
+      return other;
+  return number;
+}
+
+bool Contraction::isOperand(OpOperand &use) const {
+  return use.getOperandNumber() > 0 && llvm::is_contained(products, use.getOwner());
+}
+
+namespace {
+
+bool onlyReads(Operation &op) {
+  auto effects = getEffectsRecursively(&op);
+  return effects && llvm::all_of(*effects, [](const MemoryEffects::EffectInstance &effect) {
+           return isa<MemoryEffects::Read>(effect.getEffect());
+         });
+}
+
+/// Whether an op may be emitted again for every use of a block's results.
+bool isCheap(Operation &op) {
+  return onlyReads(op) && !isa<scf::ForOp, scf::WhileOp, tile::MatmulOp, tile::MatmulAccOp>(op);
+}
+
+/// Kernels that run as groups keep their scratch once an instance: too often for large panels.
+bool runsAsGroup(ir::FuncOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        return isa<tile::BarrierOp, tile::PushOp, tile::PopOp, ir::AllocOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Everything that some values are computed by: in the loop's body, and before the loop.
+class Slice {
+public:
+  explicit Slice(scf::ForOp loop) : Loop(loop) {}
+
+  void add(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op) {
+      UsesSums |= llvm::is_contained(Loop.getRegionIterArgs(), value);
+      return;
+    }
+    if (Ops.contains(op))
+      return;
+    op->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
+          add(operand);
+      if (auto index = dyn_cast<tile::BlockIdxOp>(inner))
+        Dims |= 1u << index.getDim();
+    });
+    Ops.insert(op); // behind what it uses
+  }
+
+  Contraction::Ops ops() const { return Contraction::Ops(Ops.begin(), Ops.end()); }
+  bool usesSums() const { return UsesSums; }
+  unsigned dims() const { return Dims; } ///< A bit for each grid dimension it depends on.
+
+private:
+  scf::ForOp Loop;
+  llvm::SetVector<Operation *> Ops;
+  unsigned Dims = 0;
+  bool UsesSums = false;
+};
+
+/// The products that make the next carried tiles; empty if something else does.
+SmallVector<tile::MatmulAccOp> productsOf(scf::ForOp loop) {
+  SmallVector<tile::MatmulAccOp> products;
+  for (auto [carried, next] : llvm::zip_equal(loop.getRegionIterArgs(), loop.getYieldedValues())) {
+    auto product = next.getDefiningOp<tile::MatmulAccOp>();
+    if (!product || product->getBlock() != loop.getBody() || product.getAcc() != carried ||
+        !product->hasOneUse() || !carried.hasOneUse())
+      return {};
+    auto isLike = [&](Value a, Value b) { return a.getType() == b.getType(); };
+    if (!products.empty() &&
+        (!isLike(product.getLhs(), products[0].getLhs()) ||
+         !isLike(product.getRhs(), products[0].getRhs()) || !isLike(next, products[0]) ||
+         product.getTransA() != products[0].getTransA() ||
+         product.getTransB() != products[0].getTransB()))
+      return {};
+    products.push_back(product);
+  }
+  return products;
+}
+
+/// The innermost of some grid dimensions; -1 if there is none.
+int innermost(unsigned dims) { return dims ? 31 - llvm::countl_zero(dims) : -1; }
+
+} // namespace
+
+std::optional<Contraction> findContraction(ir::FuncOp kernel) {
+  Contraction c;
+  for (Operation &op : kernel.getBody().front()) {
+    if ((c.loop = dyn_cast<scf::ForOp>(op)))
+      break;
+    if (!isCheap(op) && !isa<ir::RequireOp>(op))
+      return std::nullopt;
+  }
+  if (!c.loop || !llvm::all_of(*c.loop.getBody(), onlyReads) || runsAsGroup(kernel))
+    return std::nullopt;
+  c.products = productsOf(c.loop);
+  if (c.products.empty())
+    return std::nullopt;
+  Slice left(c.loop), right(c.loop), bounds(c.loop);
+  for (tile::MatmulAccOp product : c.products) {
+    left.add(product.getLhs());
+    right.add(product.getRhs());
+  }
+  for (Value bound : {c.loop.getLowerBound(), c.loop.getUpperBound(), c.loop.getStep()})
+    bounds.add(bound);
+  if (left.usesSums() || right.usesSums())
+    return std::nullopt;
+  c.left = left.ops();
+  c.right = right.ops();
+  c.bounds = bounds.ops();
+  c.rowDim = innermost(left.dims() & ~right.dims() & ~bounds.dims());
+  c.colDim = innermost(right.dims() & ~left.dims() & ~bounds.dims());
+  auto share = [](int64_t target, int64_t of) { return std::max<int64_t>(1, target / of); };
+  c.maxRows = c.rowDim < 0 ? 1 : share(kRowTarget, c.rows());
+  c.maxCols = c.colDim < 0 ? 1 : share(kColTarget, c.cols() * int64_t(c.products.size()));
+  c.maxSteps = share(kDepthTarget, c.depth());
+  return c;
+}
+
+} // namespace kiln::llvmir

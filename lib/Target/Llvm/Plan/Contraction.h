@@ -1,0 +1,63 @@
+//===- Contraction.h - loops that are one product of two matrices ---------------------===//
+//
+// Finds the loop of a kernel that adds up products of tiles, `for k: c += a(k) b(k)`. Such a loop
+// is one product, whatever tiles the program cut it into, so the lowering may cut it again as the
+// machine wants it, and over several blocks of the launch at once: blocks that differ only in one
+// grid dimension share their left sides, others their right sides. Reads the IR only.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_LIB_TARGET_LLVM_PLAN_CONTRACTION_H
+#define KILN_LIB_TARGET_LLVM_PLAN_CONTRACTION_H
+
+#include "kiln/Dialect/Tile/TileDialect.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <optional>
+
+namespace kiln::llvmir {
+
+struct Contraction {
+  using Ops = llvm::SmallVector<mlir::Operation *>;
+
+  mlir::scf::ForOp loop;
+  /// What makes each carried tile from the one before.
+  llvm::SmallVector<tile::MatmulAccOp> products; // all alike but for where their sides come from
+  /// The operations, in order, that the left sides, the right sides and the loop's bounds are
+  /// computed by; those before the loop come first.
+  Ops left, right, bounds;
+  /// The grid dimension along which only the left (right) sides change; -1 if there is none.
+  int rowDim = -1, colDim = -1;
+
+  // How much is worked on at a time: blocks of the launch down and across, and iterations.
+  int64_t maxRows, maxCols, maxSteps;
+
+  tile::MatmulAccOp product(unsigned number) const { return products[number]; }
+  /// Extents of the products' tiles, which are the same for all.
+  int64_t rows() const;
+  int64_t cols() const;
+  int64_t depth() const;
+  bool isLeftTurned() const;
+
+  // Panels: elements of one block, over all iterations that are worked on at a time.
+  int64_t panelDepth() const { return maxSteps * depth(); }
+  /// From row to row of a left panel that is not turned: not a power of two, so that rows do not
+  /// meet in the same sets of the nearest cache.
+  int64_t leftPitch() const { return panelDepth() + 16; }
+  int64_t leftElements() const { return rows() * (isLeftTurned() ? panelDepth() : leftPitch()); }
+  int64_t rightElements() const { return llvm::alignTo(cols(), 64) * panelDepth(); }
+  int64_t sumElements() const { return rows() * cols(); }
+  enum Buffer : unsigned { Left, Right, Sums, NumBuffers }; ///< Of each product.
+
+  /// Products with the same left side share one panel: the first product with the side of this one.
+  unsigned leftOf(unsigned product) const;
+  bool isOperand(mlir::OpOperand &use) const;
+};
+
+/// At most one loop of a kernel is taken: the first, directly in the body, with nothing but cheap
+/// operations that can be repeated before it.
+std::optional<Contraction> findContraction(ir::FuncOp kernel);
+
+} // namespace kiln::llvmir
+
+#endif // KILN_LIB_TARGET_LLVM_PLAN_CONTRACTION_H

@@ -1,0 +1,334 @@
+#include "TilePlan.h"
+
+#include "Builder/Elements.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace kiln::llvmir {
+
+bool isPointwise(Operation *op) {
+  if (op->hasTrait<tile::ElementwiseArithmetic>())
+    return true;
+  if (isa<arith::SelectOp>(op))
+    return isa<tile::TileType>(op->getResult(0).getType());
+  return isa<tile::FullOp, tile::IotaOp, tile::CastOp, tile::CmpOp, tile::SelectOp, tile::MaskOp,
+             tile::MaskDiagOp, tile::ExtractOp>(op);
+}
+
+static std::pair<int64_t, int64_t> shapeOf(Value tile) {
+  auto type = cast<tile::TileType>(tile.getType());
+  return {type.getRows(), type.getCols()};
+}
+
+static uint64_t bytesOf(tile::TileType type) {
+  return type.getNumElements() * sizeOf(elementTypeOf(type));
+}
+
+static bool isTile(Value value) { return isa<tile::TileType>(value.getType()); }
+/// Costs nothing to compute again.
+static bool isFree(Operation *op) { return isa<tile::FullOp, tile::IotaOp>(op); }
+
+/// Whether the user can compute this operand itself.
+bool TilePlan::computesOperand(OpOperand &use) const {
+  Operation *user = use.getOwner();
+  if (isPointwise(user)) // broadcasting would compute it again and again
+    return isFree(use.get().getDefiningOp()) || isa<tile::ExtractOp>(user) ||
+           shapeOf(use.get()) == shapeOf(user->getResult(0));
+  if (isa<tile::StoreOp, tile::ReduceOp, tile::InsertOp, tile::ConcatOp, scf::ForOp, tile::PushOp>(
+          user))
+    return true;
+  if (isa<tile::MatmulAccOp>(user))
+    return use.getOperandNumber() == 0 || (Raised && Raised->isOperand(use));
+  if (isa<scf::YieldOp>(user))
+    return isa<scf::IfOp>(user->getParentOp()) || isFree(use.get().getDefiningOp());
+  return false;
+}
+
+/// Whether an op, or one inside it, may change global memory or let others do so.
+static bool writesMemory(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        bool writes = isa<tile::StoreOp, tile::ScatterRowsOp, ir::WriteOp, tile::BarrierOp,
+                          tile::PushOp, tile::PopOp, tile::FreeOp, ir::CallOp>(inner);
+        return writes ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+TilePlan::TilePlan(ir::FuncOp func)
+    : Offsets([](Value a, Value b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); }) {
+  if (func.isKernel())
+    Raised = findContraction(func);
+  number(func.getBody());
+  // Users before what they use: whether an op is inline depends on its user.
+  SmallVector<Operation *> ops;
+  func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : llvm::reverse(ops))
+    classify(op);
+  func.getBody().walk([&](scf::ForOp loop) { shareCarried(loop); });
+  for (auto [tile, base] : Aliases)
+    Sharing[baseOf(tile)].push_back(tile);
+  func.getBody().walk([&](Operation *op) {
+    for (auto [number, result] : llvm::enumerate(op->getResults()))
+      if (auto pop = dyn_cast<tile::PopOp>(op); !pop || isCopied(pop, number))
+        addBuffer(result); // otherwise the tile is used in the slot where it lies
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument arg : block.getArguments())
+          addBuffer(arg);
+    addExtras(op);
+  });
+  if (Raised)
+    addPanels();
+  assignOffsets();
+}
+
+void TilePlan::number(Region &region) {
+  for (Block &block : region)
+    for (Operation &op : block) {
+      unsigned first = ++LastPosition;
+      for (Region &inner : op.getRegions())
+        number(inner);
+      Positions[&op] = {first, ++LastPosition};
+    }
+}
+
+Value TilePlan::baseOf(Value tile) const {
+  for (auto it = Aliases.find(tile); it != Aliases.end(); it = Aliases.find(tile))
+    tile = it->second;
+  return tile;
+}
+
+Operation *TilePlan::rootOf(Operation *op) const {
+  while (op->getNumResults() == 1 && isTile(op->getResult(0)) &&
+         (isInline(op->getResult(0)) || isDeferred(op->getResult(0))) && op->hasOneUse())
+    op = *op->user_begin();
+  return op;
+}
+
+//===----------------------------------------------------------------------===//
+// Inline, deferred, shared
+//===----------------------------------------------------------------------===//
+
+bool isCopied(tile::PopOp pop, unsigned number) {
+  auto pipe = cast<tile::PipeType>(pop.getPipe().getType());
+  auto part = cast<tile::TileType>(pop.getTiles()[number].getType());
+  return pop.getCopy() || part.getCols() != pipe.getPayload()[number].getCols();
+}
+
+/// Whether popped tiles may be gone after an op, or one inside it.
+static bool freesSlots(Operation *op) {
+  return op->walk([](tile::FreeOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+bool TilePlan::canBeInline(Operation *op) const {
+  if (op->use_empty())
+    return true; // never computed
+  if (isFree(op))
+    return llvm::all_of(op->getUses(), [&](OpOperand &use) { return computesOperand(use); });
+  if (!op->hasOneUse() || (*op->user_begin())->getBlock() != op->getBlock() ||
+      !computesOperand(*op->use_begin()))
+    return false;
+  Operation *root = rootOf(*op->user_begin());
+  for (Operation *next = op->getNextNode(); next && next != root; next = next->getNextNode())
+    if (freesSlots(next))
+      return false;
+  return true;
+}
+
+bool TilePlan::canBeDeferred(tile::LoadOp load) const {
+  if (!load->hasOneUse() || (*load->user_begin())->getBlock() != load->getBlock() ||
+      !computesOperand(*load->use_begin()))
+    return false;
+  Operation *root = rootOf(*load->user_begin());
+  for (Operation *op = *load->user_begin(); op != root; op = *op->user_begin())
+    if (isa<tile::ExtractOp>(op))
+      return false;
+  if (isa<tile::ExtractOp>(root))
+    return false;
+  for (Operation *op = load->getNextNode(); op != root; op = op->getNextNode())
+    if (!op || writesMemory(op))
+      return false;
+  return true;
+}
+
+void TilePlan::classify(Operation *op) {
+  if (isa<tile::ReshapeOp, tile::MoveOp>(op)) {
+    Aliases[op->getResult(0)] = op->getOperand(0);
+  } else if (isPointwise(op)) {
+    if (canBeInline(op))
+      Inline.insert(op->getResult(0));
+  } else if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    if (canBeDeferred(load))
+      Deferred.insert(load.getResult());
+  } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    for (auto [result, arg] : llvm::zip_equal(loop.getResults(), loop.getRegionIterArgs()))
+      if (isTile(result))
+        Aliases[result] = arg;
+  } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    for (auto [result, arg] : llvm::zip_equal(loop.getResults(), loop.getAfterArguments()))
+      if (isTile(result))
+        Aliases[result] = arg;
+  }
+}
+
+/// Whether an inline expression reads `leaf` only where it computes the same place.
+static bool readsInPlace(Operation *root, Operation *user, const TilePlan &plan, Value leaf) {
+  if (isa<tile::ExtractOp>(user) || shapeOf(leaf) != shapeOf(user->getResult(0)))
+    return false;
+  if (user == root)
+    return true;
+  Operation *next = *user->user_begin();
+  if (next == root && isa<tile::MatmulAccOp>(root))
+    return true;
+  return readsInPlace(root, next, plan, user->getResult(0));
+}
+
+bool TilePlan::canReplace(BlockArgument carried, Value next) const {
+  Operation *def = next.getDefiningOp();
+  Block *body = carried.getOwner();
+  if (!def || def->getBlock() != body || isInline(next) || isDeferred(next) ||
+      Aliases.contains(next) || !(isPointwise(def) || isa<tile::MatmulAccOp>(def)))
+    return false;
+  for (OpOperand &use : carried.getUses()) {
+    Operation *user = use.getOwner();
+    if (Aliases.contains(user->getNumResults() == 1 ? Value(user->getResult(0)) : Value()))
+      return false; // a view of it may be used later
+    Operation *root = rootOf(user);
+    Operation *inBody = body->findAncestorOpInBlock(*root);
+    if (inBody == def) {
+      bool isAccumulator = isa<tile::MatmulAccOp>(def) && use.getOperandNumber() == 0;
+      bool isDirect = user == def && (isAccumulator || !isa<tile::MatmulAccOp>(def));
+      if (user == def ? !isDirect || (!isAccumulator && !readsInPlace(def, def, *this, carried))
+                      : !readsInPlace(def, user, *this, carried))
+        return false;
+    } else if (!inBody->isBeforeInBlock(def)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void TilePlan::shareCarried(scf::ForOp loop) {
+  for (auto [arg, next] : llvm::zip_equal(loop.getRegionIterArgs(), loop.getYieldedValues()))
+    if (isTile(arg) && canReplace(arg, next))
+      Aliases[next] = arg;
+}
+
+//===----------------------------------------------------------------------===//
+// Lives and offsets
+//===----------------------------------------------------------------------===//
+
+/// The last position at which `tile`, which lies in the buffer of `base`, is needed.
+unsigned TilePlan::lastUse(Value base, Value tile) const {
+  Operation *home = base.getDefiningOp();
+  if (!home)
+    home = base.getParentBlock()->getParentOp();
+  unsigned last = Positions.lookup(home).first;
+  if (isa<BlockArgument>(base))
+    last = Positions.lookup(home).second;
+  for (Operation *user : tile.getUsers()) {
+    Operation *root = rootOf(user);
+    last = std::max(last, Positions.lookup(root).first);
+    for (Operation *op = root->getParentOp(); op && !op->isAncestor(home); op = op->getParentOp())
+      if (isa<scf::ForOp, scf::WhileOp>(op)) // needed again in the next iteration
+        last = std::max(last, Positions.lookup(op).second);
+  }
+  return last;
+}
+
+void TilePlan::addBuffer(Value tile) {
+  if (!isTile(tile) || isInline(tile) || Aliases.contains(tile))
+    return;
+  Operation *home = tile.getDefiningOp();
+  if (!home)
+    home = tile.getParentBlock()->getParentOp();
+  unsigned start = Positions.lookup(home).first, end = lastUse(tile, tile);
+  for (Value other : Sharing.lookup(tile))
+    end = std::max(end, lastUse(tile, other));
+  Lives.push_back({bytesOf(cast<tile::TileType>(tile.getType())), start, end, &Offsets[tile]});
+}
+
+void TilePlan::addExtra(Operation *op, unsigned number, uint64_t bytes, unsigned end) {
+  Lives.push_back({bytes, Positions.lookup(op).first, end, &Extras[{op, number}]});
+}
+
+/// Alive from the first block's beginning to the last one's end: they serve many.
+void TilePlan::addPanels() {
+  const Contraction &c = *Raised;
+  auto add = [&](unsigned number, int64_t elements) {
+    Lives.push_back({uint64_t(4 * elements), 0, ~0u, &Extras[{c.loop, number}]});
+  };
+  for (unsigned product = 0; product < c.products.size(); ++product) {
+    unsigned first = product * Contraction::NumBuffers;
+    if (c.leftOf(product) == product)
+      add(first + Contraction::Left, c.maxRows * c.leftElements());
+    add(first + Contraction::Right, c.rightElements());
+    add(first + Contraction::Sums, c.maxRows * c.maxCols * c.sumElements());
+  }
+}
+
+void TilePlan::addExtras(Operation *op) {
+  unsigned here = Positions.lookup(op).first;
+  if (Raised && llvm::is_contained(Raised->products, op))
+    return;
+  if (isa<tile::MatmulOp, tile::MatmulAccOp>(op)) {
+    bool isAcc = isa<tile::MatmulAccOp>(op);
+    Value lhs = op->getOperand(isAcc), rhs = op->getOperand(isAcc + 1);
+    bool isWide = elementTypeOf(lhs.getType()) == DType::F32;
+    auto words = [](Value tile) {
+      return 4 * cast<tile::TileType>(tile.getType()).getNumElements();
+    };
+    if (!isWide)
+      addExtra(op, 0, words(lhs), here);
+    if (!isWide || op->hasAttr("trans_b"))
+      addExtra(op, 1, words(rhs), here);
+  } else if (isa<tile::SortRowsOp, tile::TopkRowsOp>(op)) {
+    auto type = cast<tile::TileType>(op->getOperand(0).getType());
+    addExtra(op, 0, 2 * 4 * type.getCols(), here); // two lists of columns
+  } else if (auto alloc = dyn_cast<ir::AllocOp>(op)) {
+    ir::TensorType type = alloc.getResult().getType();
+    uint64_t bytes = sizeOf(elementTypeOf(type));
+    if (!type.hasStaticShape())
+      return; // the runtime allocates it
+    for (int64_t extent : type.getShape())
+      bytes *= extent;
+    Operation *around = op->getParentOp();
+    addExtra(op, 0, bytes, isa<ir::FuncOp>(around) ? ~0u : Positions.lookup(around).second);
+  } else if (isa<scf::YieldOp>(op) && isa<scf::ForOp>(op->getParentOp())) {
+    // Carried tiles that change places go through a copy.
+    auto loop = cast<scf::ForOp>(op->getParentOp());
+    for (auto [number, value] : llvm::enumerate(op->getOperands())) {
+      auto source = isTile(value) ? dyn_cast<BlockArgument>(baseOf(value)) : BlockArgument();
+      if (source && source.getOwner() == loop.getBody() &&
+          source != loop.getRegionIterArgs()[number])
+        addExtra(op, number, bytesOf(cast<tile::TileType>(value.getType())), here);
+    }
+  }
+}
+
+void TilePlan::assignOffsets() {
+  constexpr uint64_t alignment = 64;
+  llvm::stable_sort(Lives, [](const Life &a, const Life &b) { return a.bytes > b.bytes; });
+  Bytes = 0;
+  for (auto [number, life] : llvm::enumerate(Lives)) {
+    // The lowest gap between the buffers that are alive at the same time.
+    std::vector<std::pair<uint64_t, uint64_t>> taken;
+    for (const Life &other : ArrayRef(Lives).take_front(number))
+      if (other.start <= life.end && life.start <= other.end)
+        taken.push_back({*other.offset, *other.offset + llvm::alignTo(other.bytes, alignment)});
+    llvm::sort(taken);
+    uint64_t offset = 0;
+    for (auto [from, to] : taken) {
+      if (from >= offset + life.bytes)
+        break;
+      offset = std::max(offset, to);
+    }
+    *life.offset = offset;
+    Bytes = std::max(Bytes, offset + llvm::alignTo(life.bytes, alignment));
+  }
+}
+
+} // namespace kiln::llvmir

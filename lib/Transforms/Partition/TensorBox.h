@@ -1,0 +1,39 @@
+//===- TensorBox.h - which part of a tensor an operation touches -------------------------===//
+//
+// A box is what one access touches, in the axes of the tensor that all views come from. Two boxes
+// are compared for all pairs of iterations at once: the distance of their starts is a constant plus
+// any multiple of a number, which is enough to tell blocks of one size apart.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_LIB_TRANSFORMS_PARTITION_TENSORBOX_H
+#define KILN_LIB_TRANSFORMS_PARTITION_TENSORBOX_H
+
+#include "TensorAccess.h"
+
+namespace kiln {
+
+/// A scalar: a constant, multiples of values that are the same throughout the kernel, and any
+/// multiple of `stride` (0: none), which differs from iteration to iteration.
+struct Place {
+  int64_t constant = 0, stride = 0;
+  llvm::SmallVector<std::pair<mlir::Value, int64_t>, 2> terms;
+};
+
+struct TensorBox {
+  llvm::SmallVector<Place, 4> start; ///< One for each axis of the root.
+  llvm::SmallVector<int64_t, 4> extent;
+  /// The axes of the root that the rows and columns of the tile run along; -1: none.
+  int rowAxis = -1, colAxis = -1;
+};
+
+/// What an access touches at most; nothing if it cannot be told.
+std::optional<TensorBox> boxOf(const TensorAccess &access);
+
+/// Whether two boxes of one root have nothing in common, whichever iterations they belong to.
+bool areDisjoint(const TensorBox &a, const TensorBox &b);
+/// Whether along an axis the boxes are always the same, or have nothing in common.
+bool areSameOrApart(const TensorBox &a, const TensorBox &b, unsigned axis);
+
+} // namespace kiln
+
+#endif // KILN_LIB_TRANSFORMS_PARTITION_TENSORBOX_H
