@@ -17,7 +17,7 @@ export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_ctime,include_f
 configure = cmake -G Ninja -S . -B $(1) $(2) $(CMAKE_FLAGS) \
 	$$(command -v ccache >/dev/null && echo -DCMAKE_{C,CXX}_COMPILER_LAUNCHER=ccache)
 # $(call run-tests,<folder>): an empty test list is a failure, not a success.
-run-tests = ctest --test-dir $(1) --output-on-failure --no-tests=error
+run-tests = ctest --test-dir $(1) -j $(JOBS) --output-on-failure --no-tests=error
 # clang compiles this code in two thirds of the time that GCC takes; CXX=g++ chooses GCC, as the sanitizer builds do.
 fast-compiler = $(if $(filter default,$(origin CXX)),$$(command -v clang++-22 >/dev/null && \
 	echo -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22))
@@ -28,7 +28,7 @@ tsan-flags = $(sanitizer-build) -DKILN_SANITIZE=thread -DKILN_RUNTIME_ONLY=ON
 # Sources for the formatter: tracked files, and new ones that git does not ignore.
 sources = git ls-files -z --cached --others --exclude-standard -- '*.cpp' '*.h' '*.cuh'
 
-.PHONY: help demo test build configure bench verify-all docs asan tsan fuzz format lint clean
+.PHONY: help demo test build configure bench verify-all docs asan tsan fuzz format format-check lint clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -36,7 +36,8 @@ help: ## list these commands
 	@echo "Variables: JOBS=$(JOBS)  CMAKE_BUILD_TYPE=$(CMAKE_BUILD_TYPE)  CMAKE_FLAGS=..."
 	@echo "           FUZZ_RUNS=$(FUZZ_RUNS)  FUZZ_SECONDS=$(FUZZ_SECONDS)  SETUP=true to install nothing"
 
-demo: build ## build, then compile and run the showcase program
+demo: configure ## build what the showcase program needs, then run it
+	ninja -C build -j $(JOBS) kiln kiln-exec flash_attention
 	scripts/demo
 
 test: build ## build, then run every test
@@ -88,9 +89,12 @@ fuzz: ## fuzz the readers of files, then the parser, the verifiers and the passe
 format: ## format the C++ sources in place
 	$(sources) | xargs -0 -r clang-format-22 -i
 
-lint: build ## check formatting, then run clang-tidy
-	$(SETUP) --lint
+format-check: ## check the format of the C++ sources, and that what the documentation names is there
 	$(sources) | xargs -0 -r clang-format-22 --dry-run -Werror
+	scripts/check-docs
+
+lint: build format-check ## check formatting and documentation, then run clang-tidy
+	$(SETUP) --lint
 	run-clang-tidy-22 -quiet -p build -j $(JOBS) '^$(CURDIR)/(?!build)'
 
 clean: ## remove every build folder
