@@ -2,6 +2,7 @@
 #   kiln-opt, kiln-lsp-server, kiln, kiln-exec   the tools of this build (those that are built)
 #   FileCheck, not, count, split-file   from the LLVM package
 #   %kiln        the path of `kiln`
+#   %toy         the path of a `kiln` that has one more platform (test/Platform/Toy)
 #   %examples    the folder of the built examples
 #   %cxx         the C++ compiler of this build, to check a file that includes kiln's headers
 #   %compile     the same, to compile C++ that uses them; such a test says `REQUIRES: orchestration-compiler`
@@ -81,6 +82,7 @@ python = find_python.stdout.strip() or "no-python-with-torch"
 
 config.substitutions += [
     ("%kiln", os.path.join(tools, "kiln")),
+    ("%toy", os.path.join(config.kiln_build_root, "test", "Platform", "Toy", "bin", "kiln")),
     ("%examples", os.path.join(config.kiln_build_root, "examples")),
     ("%cxx", f"{config.cxx} -std=c++20 -fsyntax-only -I{config.kiln_source_root}/include"),
     ("%compile", f"{config.cxx} -std=c++20 -I{config.kiln_source_root}/include"),

@@ -94,10 +94,7 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
     badInput(message);
     return std::nullopt;
   };
-  const Machine *machine = findMachine(options.platform);
-  if (!machine && !options.platform.empty() && options.platform != "torch")
-    return refuse("there is no platform '" + options.platform +
-                  "'; use torch or one of kiln machines");
+  const Machine *machine = options.platform ? options.platform->machine() : nullptr;
   // Passes make groups of kernels, so what a run starts with is decided before.
   Expected<ir::FuncOp> entry = findEntry(source.module, options.entry);
   if (!entry && (options.needsEntry || !options.entry.empty()))
@@ -116,7 +113,8 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
   PipelineOptions pipeline{machine,       options.lastPass,    options.remarks,
                            options.prove, options.mergeGroups, entryName};
   if (!buildPipeline(passes, pipeline, &names))
-    return refuse("there is no pass '" + options.lastPass + "' for " + options.platform +
+    return refuse("there is no pass '" + options.lastPass + "'" +
+                  (options.platform ? " for " + options.platform->name() : "") +
                   "; its passes are, in order: " + llvm::join(names, ", "));
   Status dumpFailed = Status::ok();
   if (!options.dumpPasses.empty()) {

@@ -13,7 +13,7 @@ using namespace mlir;
 namespace kiln {
 
 Expected<Orchestrate> loadOrchestration(const std::string &path, ModuleOp module, ir::FuncOp entry,
-                                        const Source &source, const std::string &platform) {
+                                        const Source &source, const Platform &platform) {
   Expected<OrchestrationResult> emitted =
       emitOrchestration(module, {source.name, entry.getSymName().str()});
   if (!emitted)
@@ -30,7 +30,7 @@ Expected<Orchestrate> loadOrchestration(const std::string &path, ModuleOp module
     return Status(StatusCode::InvalidArgument, path + " has no symbol " + emitted->entrySymbol +
                                                    ": it is not the orchestration of this program");
   ParameterOrder order = parameterOrder(entry);
-  return Orchestrate([=](Engine &engine, std::span<const Argument> args) {
+  return Orchestrate([=, &platform](Engine &engine, std::span<const Argument> args) {
     std::vector<Tensor> tensors;
     std::vector<ScalarBits> scalars;
     for (unsigned number : order.tensors)
@@ -44,7 +44,7 @@ Expected<Orchestrate> loadOrchestration(const std::string &path, ModuleOp module
       return Status(status.code(), status.message() +
                                        "; it has to be emitted for the same platform: kiln emit "
                                        "PROG --target orchestration -p " +
-                                       platform);
+                                       platform.name());
     return status;
   });
 }

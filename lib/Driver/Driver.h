@@ -10,6 +10,7 @@
 #include "kiln/Check/CheckProgram.h"
 #include "kiln/Driver/Main.h"
 #include "kiln/Language/ProgramAccess.h"
+#include "kiln/Platform/Reference.h"
 #include "kiln/runtime/compare.h"
 #include "kiln/runtime/interrupt.h"
 
@@ -20,8 +21,6 @@
 #include <map>
 
 namespace kiln {
-
-class TorchWorker;
 
 inline constexpr int kGood = 0, kWrong = 1, kBadInput = 2, kIncomplete = 3;
 /// Of two exit codes the one that says more: bad input, then wrong, then incomplete.
@@ -45,13 +44,14 @@ int badInput(const Status &status);
 //===----------------------------------------------------------------------===//
 
 struct CompileSettings {
-  std::string platform = "a2a3sim", entry = {};
+  const Platform *platform = nullptr; ///< Null: only the passes that every platform needs.
+  std::string entry = {};
   std::string lastPass = {};   ///< Stop after it; empty: run all.
   std::string dumpPasses = {}; ///< A folder for one file a pass; empty: none.
   bool keepPasses = false;     ///< Hand the text after each pass over in CompiledProgram.
   bool remarks = false;        ///< Print what passes did and why not more.
   bool prove = true;           ///< Fail where the pipes of a group are refuted.
-  bool mergeGroups = true;     ///< On cpu: one function for a group, where that is possible.
+  bool mergeGroups = true;     ///< One function for a group, where its machine has one role.
   bool needsEntry = true;      ///< Refuse a program that has no function to start with.
 };
 
@@ -59,7 +59,7 @@ struct CompileSettings {
 struct CompiledProgram {
   mlir::OwningOpRef<mlir::ModuleOp> module;
   ir::FuncOp entry;       ///< Null only where none was needed.
-  const Machine *machine; ///< Null for the torch platform: only prepared.
+  const Machine *machine; ///< Null: only prepared.
   std::vector<std::pair<std::string, std::string>> passes = {}; ///< "00-kiln-inline.mlir", text.
   unsigned warnings = 0;                                        ///< That were printed.
 };
@@ -124,32 +124,28 @@ struct RunSettings : CompileSettings {
   std::string command;          ///< How to run this again, seeds left out.
   bool json = false, noReference = false, noFormula = false, checkShapes = false,
        unboundedSlots = false;
+
+  EmitOptions textOptions() const { return {entry, unboundedSlots, checkShapes}; }
 };
 
-/// The platforms that execute here; says which there are if `platform` is none.
-bool isAvailable(const std::string &platform, std::string &message);
+/// The platform with this name, if the command can use it; else why not, and which it can use.
+Expected<const Platform *> choosePlatform(const std::string &command, const std::string &name);
+/// The targets of `kiln emit` that are the same on every platform.
+inline constexpr const char *kIrTarget = "ir", *kOrchestrationTarget = "orchestration";
+/// What `kiln emit --target` takes.
+std::vector<std::string> targetNames();
+/// The platform that emits a target; null for those that need none, or if there is no such target.
+const Platform *emitterOf(const std::string &target, bool &needsEntry);
 /// The arguments of `entry` that the command line and the example ask for.
 Expected<std::vector<Argument>> argumentsOf(const Source &source, ir::FuncOp entry,
                                             const RunSettings &options);
 /// The parameters of the program's entry whose direction it leaves open. What the entry returns
 /// becomes parameters after those, and is promised to be written whole.
 llvm::BitVector undeclaredParameters(const Source &source, const CompileSettings &options);
-/// One Python with torch for all runs of this process: importing it costs a second. NotFound if
-/// there is none.
-Expected<std::unique_ptr<TorchWorker>> &torchWorker();
-/// Runs the PyTorch reference of a prepared module. NotFound if no Python has torch.
-Status runReference(mlir::ModuleOp module, ir::FuncOp entry, const RunSettings &options,
-                    std::span<const Argument> args);
-
-/// The same, each task by itself and with a dump of its arguments.
-Status runReferenceByTask(mlir::ModuleOp module, ir::FuncOp entry, const Source &source,
-                          const RunSettings &options, std::span<const Argument> args);
-
-using Orchestrate = std::function<Status(Engine &, std::span<const Argument>)>;
 /// The entry of a compiled orchestration (kiln emit --target orchestration). The file stays loaded.
 Expected<Orchestrate> loadOrchestration(const std::string &path, mlir::ModuleOp module,
                                         ir::FuncOp entry, const Source &source,
-                                        const std::string &platform);
+                                        const Platform &platform);
 
 int runCommand(const Source &source, const RunSettings &options);
 /// Proof of the pipes, then simulations with options.seeds seeds from options.seed on.
@@ -159,6 +155,7 @@ int checkCommand(const Source &source, const RunSettings &options);
 int emitCommand(const Source &source, const std::string &target, const RunSettings &options);
 int buildCommand(const Source &source, const RunSettings &options);
 int machinesCommand(bool json);
+int platformsCommand(bool json);
 
 } // namespace kiln
 

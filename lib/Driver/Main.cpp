@@ -93,6 +93,23 @@ int parseConfig(const std::vector<std::string> &rest, CommandLine &line) {
   return kGood;
 }
 
+/// Finds the platform that is named, or the default of the command; where the user names none, the
+/// one that can do what other options ask for.
+int setPlatform(CommandLine &line, std::string name, bool isGiven) {
+  RunSettings &run = line.run;
+  if (line.command == "run" && !isGiven && run.seeds > 0)
+    name = defaultPlatform(Capability::Seeds).name();
+  else if (line.command == "run" && !isGiven && !run.orchestration.empty())
+    name = defaultPlatform(Capability::Orchestration).name();
+  if (line.command == "emit" && !isGiven)
+    return kGood;
+  Expected<const Platform *> platform = choosePlatform(line.command, name);
+  if (!platform)
+    return badInput(platform.status().message());
+  run.platform = *platform;
+  return kGood;
+}
+
 /// Parses the options of a command; -1 to go on, else the exit code. `help` tells of the program's
 /// own options.
 int parseOptions(CommandLine &line, const std::string &program,
@@ -121,12 +138,14 @@ int parseOptions(CommandLine &line, const std::string &program,
       "MiB that --verify-each may take to remember what tasks read and wrote; beyond, the whole "
       "program runs again after each change";
   RunSettings &run = line.run;
+  std::string platform;
   app.add_option("--entry", run.entry, "The function to start with");
   if (line.command == "run") {
-    run.platform = "cpu";
-    app.add_option("-p,--platform", run.platform,
-                   "Where to run: cpu, a2a3sim, a5sim or torch; a2a3sim if only a simulator can do "
-                   "what other options say")
+    platform = defaultPlatform(Capability::Run).name();
+    app.add_option("-p,--platform", platform,
+                   "Where to run: " + platformNames(Capability::Run) + "; " +
+                       defaultPlatform(Capability::Seeds).name() +
+                       " if only a simulator can do what other options say")
         ->capture_default_str();
     app.add_option("--arg", argTexts,
                    "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
@@ -169,8 +188,9 @@ int parseOptions(CommandLine &line, const std::string &program,
                  "Assertions on type and shape in the reference");
     app.add_flag("--json", run.json, "Machine-readable output");
   } else if (line.command == "check") {
-    app.add_option("-p,--platform", run.platform,
-                   "The machine to simulate: a2a3sim, a5sim, h200 or cpu")
+    platform = defaultPlatform(Capability::Check).name();
+    app.add_option("-p,--platform", platform,
+                   "The machine to simulate: " + platformNames(Capability::Check))
         ->capture_default_str();
     app.add_option("--arg", argTexts,
                    "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
@@ -194,24 +214,22 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
     app.add_flag("--json", run.json, "Machine-readable output");
   } else if (line.command == "emit") {
-    app.add_option("--target", line.target, "ir, torch, orchestration, llvm or cuda")
-        ->capture_default_str();
-    run.platform = "";
-    app.add_option("-p,--platform", run.platform,
-                   "Run the passes of this platform; a2a3sim if only --after is given");
+    app.add_option("--target", line.target, inWords(targetNames(), "or"))->capture_default_str();
+    app.add_option("-p,--platform", platform,
+                   "Run the passes of this platform; " + defaultPlatform(Capability::Check).name() +
+                       " if only --after is given");
     app.add_option("--after", run.lastPass, "Stop after this pass");
     app.add_flag("--check-shapes", run.checkShapes,
                  "Assertions on type and shape in the reference");
     app.add_flag("--json", run.json,
                  "The orchestration with the ids, core types and signatures of its kernels");
   } else {
-    run.platform = "cpu";
-    app.add_option("-p,--platform", run.platform, "The platform to build for")
-        ->capture_default_str();
-    app.add_option(
-        "--cpu", run.cpu,
-        "With -p cpu: the CPU to generate code for, in LLVM's spelling; this one if none "
-        "is given");
+    platform = defaultPlatform(Capability::Build).name();
+    app.add_option("-p,--platform", platform, "The platform to build for")->capture_default_str();
+    app.add_option("--cpu", run.cpu,
+                   "With -p " + platformNames(Capability::CpuName) +
+                       ": the CPU to generate code for, in LLVM's spelling; this one if none is "
+                       "given");
     app.add_option("-o,--out", run.out, "The folder of the bundle")->required();
   }
   CLI::Option *dumpPasses = app.add_option(
@@ -221,9 +239,9 @@ int parseOptions(CommandLine &line, const std::string &program,
   if (line.command == "build")
     dumpPasses->expected(0, 1);
   if (line.command != "check") // which looks at groups as they are written
-    app.add_flag(
-        "--fibers{false}", run.mergeGroups,
-        "With -p cpu: roles of groups always run on fibers, never merged into one function");
+    app.add_flag("--fibers{false}", run.mergeGroups,
+                 "With -p " + platformNames(Capability::Fibers) +
+                     ": roles of groups always run on fibers, never merged into one function");
   app.add_flag("--remarks", run.remarks, "Say what the passes did, and why not more");
   app.footer(help);
   std::vector<std::string> reversed(args.rbegin(), args.rend());
@@ -250,9 +268,8 @@ int parseOptions(CommandLine &line, const std::string &program,
     return badInput("--steps " + steps + ": expected an integer of at least 1");
   if (run.nan && run.seeds == 0)
     run.seeds = 1;
-  bool needsSimulator = run.seeds > 0 || !run.orchestration.empty();
-  if (line.command == "run" && needsSimulator && app.count("--platform") == 0)
-    run.platform = "a2a3sim";
+  if (int code = setPlatform(line, platform, app.count("--platform") > 0))
+    return code;
   if (StringRef(dataSeed).getAsInteger(10, run.dataSeed))
     return badInput("--data-seed " + dataSeed + ": expected an integer of at least 0");
   if (StringRef(verifyMemory).getAsInteger(10, run.verifyMemory) || run.verifyMemory > 1 << 30)
@@ -439,6 +456,7 @@ int main(int argc, char **argv, const ProgramBuilder &build, const Example &exam
   return finishOutput(command == "run" ? runBatch(args, runOnce) : runOnce(args));
 }
 
+/// What `kiln --help` prints; the targets are filled in.
 static const char kUsage[] =
     "usage: kiln COMMAND ...\n"
     "\n"
@@ -446,20 +464,20 @@ static const char kUsage[] =
     "reference, report\n"
     "  kiln check PROG [--seeds N] [--arg NAME=SPEC]...   prove the pipes, simulate many "
     "schedules\n"
-    "  kiln emit PROG [--target T] [--after PASS]         print the program at a stage; T is ir, "
-    "torch, orchestration, llvm or cuda\n"
+    "  kiln emit PROG [--target T] [--after PASS]         print the program at a stage; T is %s\n"
     "  kiln build PROG [-p PLATFORM] -o DIR               compile to a bundle\n"
     "  kiln dump DIR [--task N] [--export npy|txt] ...    look into a dump\n"
     "  kiln exec DIR [--arg NAME=SPEC]...                 verify and run a bundle\n"
     "  kiln cache ls|stat|clear|verify                    the cache of compiled code\n"
     "  kiln machines [--json]                             machine models\n"
+    "  kiln platforms [--json]                            platforms, and what they can do\n"
     "\n"
     "PROG is a .mlir file or a compiled example. kiln COMMAND --help says more.\n";
 
 static int runTool(int argc, char **argv) {
   std::vector<std::string> args(argv + 1, argv + argc);
   if (args.empty() || args[0] == "--help" || args[0] == "-h") {
-    std::fputs(kUsage, args.empty() ? stderr : stdout);
+    std::fprintf(args.empty() ? stderr : stdout, kUsage, inWords(targetNames(), "or").c_str());
     return args.empty() ? kBadInput : kGood;
   }
   std::string command = args[0];
@@ -473,10 +491,11 @@ static int runTool(int argc, char **argv) {
     return execCommand(argc - 1, argv + 1);
   if (command == "cache")
     return cacheCommand(argc - 1, argv + 1);
-  if (command == "machines") {
+  if (command == "machines" || command == "platforms") {
     bool json = args.size() == 2 && args[1] == "--json";
-    return args.size() == 1 || json ? machinesCommand(json)
-                                    : badInput("usage: kiln machines [--json]");
+    if (args.size() != 1 && !json)
+      return badInput("usage: kiln " + command + " [--json]");
+    return command == "machines" ? machinesCommand(json) : platformsCommand(json);
   }
   if (!llvm::is_contained(kCommands, command))
     return badInput("there is no command '" + command + "'; try kiln --help");

@@ -3,9 +3,6 @@
 #include "VerifyEach.h"
 
 #include "kiln/Program/Signature.h"
-#include "kiln/Target/Llvm/Llvm.h"
-#include "kiln/Target/Torch/Torch.h"
-#include "kiln/Target/Torch/TorchWorker.h"
 
 #include <nlohmann/json.hpp>
 
@@ -62,11 +59,11 @@ Status checkSchedules(ModuleOp module, ir::FuncOp entry, const Source &source,
   check.seeds = options.seeds;
   check.nan = options.nan;
   check.undeclared = undeclaredParameters(source, options);
-  check.machine = findMachine(options.platform);
+  check.machine = options.platform->machine();
   check.maxSteps = options.steps;
   check.dump = {options.dumpLevel, options.out};
   check.program = source.name;
-  check.platform = options.platform;
+  check.platform = options.platform->name();
   Expected<CheckReport> report = checkProgram(module, entry, args, check);
   if (!report)
     return report.status();
@@ -86,68 +83,38 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
 
 /// Writes what was recorded of a run, if it began. `ran` is how the run itself ended.
 Status writeRecord(Status ran, const Source &source, const RunSettings &options,
-                   const Timeline &timeline, const Trace &trace, Outcome &outcome) {
-  if (!timeline.isRecorded())
+                   const RunReport &report, Outcome &outcome) {
+  if (!report.timeline.isRecorded())
     return ran;
-  Status written =
-      writeTimeline(options.out, source.name + " on " + options.platform, timeline, trace);
+  Status written = writeTimeline(options.out, source.name + " on " + options.platform->name(),
+                                 report.timeline, report.trace);
   outcome.timeline = written.isOk();
-  outcome.summary = summarize(timeline, trace);
+  outcome.summary = summarize(report.timeline, report.trace);
   return ran.isOk() ? written : ran;
-}
-
-Status executeNatively(ModuleOp module, ir::FuncOp entry, const Source &source,
-                       const RunSettings &options, std::span<const Argument> args,
-                       Outcome &outcome) {
-  auto start = std::chrono::steady_clock::now();
-  Expected<CpuModule> code = compileForCpu(module);
-  if (!code)
-    return code.status();
-  outcome.compileSeconds = secondsSince(start);
-  CpuRunOptions run;
-  run.seed = options.seed;
-  run.dump = {options.dumpLevel, options.out};
-  run.program = source.name;
-  run.recordTimeline = options.timeline;
-  TimeLimit limit(options.timeout, "the run");
-  if (!options.timeline)
-    return runOnCpu(*code, entry, args, run);
-  CpuRunReport report;
-  Status ran = runOnCpu(*code, entry, args, run, &report);
-  return writeRecord(ran, source, options, report.timeline, report.trace, outcome);
 }
 
 Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const RunSettings &options,
                std::span<const Argument> args, Outcome &outcome) {
-  if (options.platform == "torch" && options.dumpLevel > 0)
-    return runReferenceByTask(module, entry, source, options, args);
-  if (options.platform == "torch")
-    return runReference(module, entry, options, args);
   if (options.seeds > 0)
     return checkSchedules(module, entry, source, options, args, outcome.findings);
-  if (options.platform == "cpu")
-    return executeNatively(module, entry, source, options, args, outcome);
-  SimulatorOptions simulator;
-  simulator.seed = options.seed;
-  simulator.machine = findMachine(options.platform);
-  simulator.maxSteps = options.steps;
-  simulator.dump = {options.dumpLevel, options.out};
-  simulator.program = source.name;
-  simulator.platform = options.platform;
+  RunRequest request{module, entry, args, source.name};
+  request.seed = options.seed;
+  request.maxSteps = options.steps;
+  request.timeout = options.timeout;
+  request.dump = {options.dumpLevel, options.out};
+  request.timeline = options.timeline;
+  request.text = options.textOptions();
   if (!options.orchestration.empty()) {
     Expected<Orchestrate> loaded =
-        loadOrchestration(options.orchestration, module, entry, source, options.platform);
+        loadOrchestration(options.orchestration, module, entry, source, *options.platform);
     if (!loaded)
       return loaded.status();
-    simulator.orchestrate = *loaded;
+    request.orchestrate = *loaded;
   }
-  TimeLimit limit(options.timeout, "the run");
-  if (!options.timeline)
-    return simulate(module, entry, args, simulator);
-  simulator.recordTimeline = true;
-  SimulationReport report;
-  Status ran = simulate(module, entry, args, simulator, &report);
-  return writeRecord(ran, source, options, report.timeline, report.trace, outcome);
+  RunReport report;
+  Status ran = options.platform->run(request, report);
+  outcome.compileSeconds = report.compileSeconds;
+  return writeRecord(ran, source, options, report, outcome);
 }
 
 /// Compares what the entry wrote with what the formula says of it.
@@ -183,7 +150,7 @@ void reportFindings(const CheckReport &report, const RunSettings &options) {
 void report(const Source &source, const RunSettings &options, const Outcome &outcome) {
   if (options.json) {
     nlohmann::ordered_json json{{"program", source.name},
-                                {"platform", options.platform},
+                                {"platform", options.platform->name()},
                                 {"seed", options.seed},
                                 {"seconds", outcome.seconds},
                                 {"ok", outcome.ok()}};
@@ -218,7 +185,8 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
     std::printf("%s\n", json.dump(2).c_str());
     return;
   }
-  std::printf("%s on %s: %.3f s", source.name.c_str(), options.platform.c_str(), outcome.seconds);
+  std::printf("%s on %s: %.3f s", source.name.c_str(), options.platform->name().c_str(),
+              outcome.seconds);
   if (outcome.compileSeconds > 0)
     std::printf(" (compiled in %.3f s)", outcome.compileSeconds);
   std::printf("\n");
@@ -252,37 +220,6 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
 
 } // namespace
 
-bool isAvailable(const std::string &platform, std::string &message) {
-  if (platform == "cpu" || platform == "torch" || platform == "a2a3sim" || platform == "a5sim")
-    return true;
-  message = platform == "h200"
-                ? "platform 'h200' runs from bundles: kiln build -p h200 -o DIR here, "
-                  "then kiln-exec DIR where the GPU is"
-                : "there is no platform '" + platform + "'";
-  message += "; use cpu, a2a3sim, a5sim or torch";
-  return false;
-}
-
-Expected<std::unique_ptr<TorchWorker>> &torchWorker() {
-  static Expected<std::unique_ptr<TorchWorker>> worker = TorchWorker::start();
-  if (worker && !(*worker)->isAlive() && !isInterrupted())
-    worker = TorchWorker::start(); // a run before this one took too long, or killed it
-  return worker;
-}
-
-Status runReference(ModuleOp module, ir::FuncOp entry, const RunSettings &options,
-                    std::span<const Argument> args) {
-  TorchOptions torchOptions{entry.getSymName().str(), options.unboundedSlots, options.checkShapes};
-  Expected<std::string> text = emitTorch(module, torchOptions);
-  if (!text)
-    return text.status();
-  Expected<std::string> function = torchEntryName(module, torchOptions);
-  if (!function)
-    return function.status();
-  Expected<std::unique_ptr<TorchWorker>> &worker = torchWorker();
-  return worker ? (*worker)->run(*text, *function, args) : worker.status();
-}
-
 llvm::BitVector undeclaredParameters(const Source &source, const CompileSettings &options) {
   llvm::BitVector undeclared;
   if (Expected<ir::FuncOp> entry = findEntry(source.module, options.entry))
@@ -300,22 +237,38 @@ Expected<std::vector<Argument>> argumentsOf(const Source &source, ir::FuncOp ent
   return makeArguments(entry, specs, options.dataSeed);
 }
 
+/// The platforms that run programs and cannot do this, as the command line names them.
+static std::string flagsOfOthers(Capability capability) {
+  std::vector<std::string> flags;
+  for (const auto &platform : platforms())
+    if (platform->can(Capability::Run) && !platform->can(capability))
+      flags.push_back("-p " + platform->name());
+  return llvm::join(flags, ", ");
+}
+
+/// What the options ask for and the platform, or the other options, do not allow; empty if nothing.
+static std::string findConflict(const RunSettings &options) {
+  const Platform &platform = *options.platform;
+  std::string who = "the " + platform.name() + " platform ";
+  if (options.seeds > 0 && !platform.can(Capability::Seeds))
+    return who + "runs one schedule and checks none; use " + platformNames(Capability::Seeds);
+  if (!options.orchestration.empty() &&
+      (!platform.can(Capability::Orchestration) || options.seeds > 0))
+    return "--orchestration runs one schedule of a simulator; leave out " +
+           flagsOfOthers(Capability::Orchestration) + ", --seeds and --nan";
+  if (options.timeline && !platform.can(Capability::Timeline))
+    return who + "has no timeline; use " + platformNames(Capability::Timeline);
+  if (options.dumpLevel > 0 && !platform.can(Capability::Dump))
+    return who + "writes no dump; use " + platformNames(Capability::Dump);
+  if (options.timeline && options.seeds > 0)
+    return "a timeline shows one schedule; leave out --seeds and --nan";
+  return "";
+}
+
 int runCommand(const Source &source, const RunSettings &options) {
   TorchWorker::setTimeLimit(options.timeout);
-  std::string message;
-  if (!isAvailable(options.platform, message))
-    return badInput(message);
-  if (options.seeds > 0 && (options.platform == "torch" || options.platform == "cpu"))
-    return badInput("the " + options.platform +
-                    " platform runs one schedule and checks none; use a2a3sim or a5sim");
-  if (!options.orchestration.empty() &&
-      (options.platform == "torch" || options.platform == "cpu" || options.seeds > 0))
-    return badInput("--orchestration runs one schedule of a simulator; leave out -p torch, -p cpu, "
-                    "--seeds and --nan");
-  if (options.timeline && options.platform == "torch")
-    return badInput("the torch platform has no timeline; use cpu, a2a3sim or a5sim");
-  if (options.timeline && options.seeds > 0)
-    return badInput("a timeline shows one schedule; leave out --seeds and --nan");
+  if (std::string conflict = findConflict(options); !conflict.empty())
+    return badInput(conflict);
   if (options.verifyEach)
     if (int status = verifyEachPass(source, options))
       return status;
@@ -326,7 +279,7 @@ int runCommand(const Source &source, const RunSettings &options) {
   if (!compiled)
     return status;
   // The reference is what the program says, not what the passes made of it.
-  std::optional<CompiledProgram> asWritten = compile(source, {"torch", options.entry}, status);
+  std::optional<CompiledProgram> asWritten = compile(source, {.entry = options.entry}, status);
   if (!asWritten)
     return status;
   ir::FuncOp entry = asWritten->entry;
@@ -387,8 +340,8 @@ int runCommand(const Source &source, const RunSettings &options) {
   outcome.unwritten = std::move(*left);
   if (formula)
     checkFormula(outcome, entry, *args, *formula);
-  if (options.platform != "torch" && !options.noReference) {
-    Status failed = runReference(*asWritten->module, entry, options, *forTorch);
+  if (!options.platform->can(Capability::Reference) && !options.noReference) {
+    Status failed = runReference(*asWritten->module, entry, options.textOptions(), *forTorch);
     if (canBeSkipped(failed)) {
       outcome.skipped.push_back("comparison with the PyTorch reference (" + failed.message() + ")");
     } else if (failed.code() == StatusCode::NotFound) {

@@ -171,7 +171,7 @@ static std::vector<TaskResult> runTasks(ModuleOp module, const RunSettings &opti
   if (!entry || !args)
     return tasks;
   SimulatorOptions simulator;
-  simulator.machine = findMachine(options.platform);
+  simulator.machine = options.platform ? options.platform->machine() : nullptr;
   simulator.onTaskEnd = [&](const std::string &kernel, std::span<const Tensor> written) {
     Expected<std::vector<Argument>> copies =
         copyArguments(std::vector<Argument>(written.begin(), written.end()));
@@ -330,7 +330,7 @@ void PassVerifier::verify(const std::string &pass, ModuleOp module) {
 
 int verifyEachPass(const Source &source, const RunSettings &options) {
   int status = kBadInput;
-  std::optional<CompiledProgram> prepared = compile(source, {"torch", options.entry}, status);
+  std::optional<CompiledProgram> prepared = compile(source, {.entry = options.entry}, status);
   if (!prepared)
     return status;
   Expected<std::vector<Argument>> args = argumentsOf(source, prepared->entry, options);

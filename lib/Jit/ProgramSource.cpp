@@ -2,24 +2,18 @@
 
 #include "EntryFile.h"
 #include "kiln/Language/ProgramAccess.h"
-#include "kiln/Machine/Machine.h"
+#include "kiln/Platform/Platform.h"
 #include "kiln/Program/Signature.h"
-#include "kiln/Target/Llvm/Llvm.h"
 #include "kiln/Transforms/Passes.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Parser/Parser.h"
-#include "llvm/Config/llvm-config.h"
-
-#include "CompilerId.h"
 
 #include <unistd.h>
 
 using namespace mlir;
 
 namespace kiln {
-
-std::string toolchainId() { return "kiln-" KILN_COMPILER_ID " llvm-" LLVM_VERSION_STRING; }
 
 std::string programHash(ModuleOp module) {
   // The generic form has every attribute, and nothing of where it was written.
@@ -61,18 +55,20 @@ public:
   Expected<Artifact> compile(std::span<const TensorFacts> facts) const override;
 
 private:
-  Expected<Artifact> lower(ModuleOp module) const;
-
   std::string Bytecode, EntryName, Identity;
-  CpuOptions Cpu;
+  const Platform *Target = nullptr;
+  std::unique_ptr<JitBackend> Backend;
   Signature Entry;
   std::vector<ParamRef> Parameters;
 };
 
 Status ProgramSource::init(ModuleOp module, const ProgramSourceOptions &options) {
-  if (options.platform != "cpu")
-    return Status(StatusCode::Unsupported,
-                  "the JIT compiles for cpu so far, not for '" + options.platform + "'");
+  Target =
+      options.platform.empty() ? &defaultPlatform(Capability::Jit) : findPlatform(options.platform);
+  if (!Target || !Target->can(Capability::Jit))
+    return Status(StatusCode::Unsupported, "the JIT compiles for " +
+                                               platformNames(Capability::Jit, "and") +
+                                               " so far, not for '" + options.platform + "'");
   OwningOpRef<ModuleOp> prepared = module.clone();
   if (Status failed = runPasses(*prepared, [](PassManager &pm) { buildPreparePipeline(pm); });
       !failed.isOk())
@@ -90,8 +86,7 @@ Status ProgramSource::init(ModuleOp module, const ProgramSourceOptions &options)
     bool isTensor = isa<ir::TensorType>(type);
     Parameters.push_back({isTensor, next[isTensor]++});
   }
-  Cpu.cpu = options.cpu.empty() ? hostCpu() : options.cpu;
-  Cpu.features = options.cpu.empty() ? hostCpuFeatures() : options.features;
+  Backend = Target->makeJitBackend(options.cpu, options.features);
   // A region of an orchestration is a function only once the program has been prepared.
   ModuleOp start = module.lookupSymbol(EntryName) ? module : *prepared;
   llvm::raw_string_ostream stream(Bytecode);
@@ -99,8 +94,8 @@ Status ProgramSource::init(ModuleOp module, const ProgramSourceOptions &options)
     return Status(StatusCode::Internal, "the program cannot be copied");
   std::string name = module.getSymName().value_or("-").str();
   Identity = "program " + name + " " + programHash(module) + "\nentry " + EntryName +
-             "\ntoolchain " + toolchainId() + "\nplatform " + options.platform + "\narch " +
-             Cpu.cpu + " " + Cpu.features + "\ncaches" + cacheSizes() + "\n";
+             "\ntoolchain " + toolchainId() + "\nplatform " + Target->name() + "\narch " +
+             Backend->arch() + "\ncaches" + cacheSizes() + "\n";
   return Status::ok();
 }
 
@@ -120,24 +115,11 @@ Expected<Artifact> ProgramSource::compile(std::span<const TensorFacts> facts) co
   Status prepared = runPasses(*module, [&](PassManager &pm) {
     pm.addPass(createKilnSpecialize(specialize));
     PipelineOptions pipeline;
-    pipeline.machine = findMachine("cpu");
+    pipeline.machine = Target->machine();
     pipeline.entry = EntryName;
     buildPipeline(pm, pipeline);
   });
-  return prepared.isOk() ? lower(*module) : Expected<Artifact>(prepared);
-}
-
-Expected<Artifact> ProgramSource::lower(ModuleOp module) const {
-  Expected<CpuObject> object = emitCpuObject(module, Cpu);
-  if (!object)
-    return object.status();
-  Expected<NativeInfo> info = describeNative(module, EntryName, *object);
-  if (!info)
-    return info.status();
-  Expected<std::string> shared = linkSharedObject(object->bytes);
-  if (!shared)
-    return shared.status();
-  return Artifact{std::move(*info), std::move(*shared)};
+  return prepared.isOk() ? Backend->compile(*module, EntryName) : Expected<Artifact>(prepared);
 }
 
 } // namespace

@@ -56,6 +56,16 @@ constexpr Machine kMachines[] = {
      PipeStorage::ConsumerMemory, 2},
 };
 
+std::vector<const Machine *> &registered() {
+  static auto *all = [] {
+    auto *models = new std::vector<const Machine *>;
+    for (const Machine &machine : kMachines)
+      models->push_back(&machine);
+    return models;
+  }();
+  return *all;
+}
+
 } // namespace
 
 const Role *Machine::findRole(std::string_view role) const {
@@ -90,26 +100,28 @@ std::vector<std::string_view> Machine::findRoute(std::string_view from, std::str
   return {};
 }
 
-std::span<const Machine> machines() { return kMachines; }
+std::span<const Machine *const> machines() { return registered(); }
+
+void registerMachine(const Machine &machine) { registered().push_back(&machine); }
 
 const Machine *findMachine(std::string_view nameOrPlatform) {
-  for (const Machine &machine : kMachines)
-    if (machine.name == nameOrPlatform || machine.platform == nameOrPlatform)
-      return &machine;
+  for (const Machine *machine : machines())
+    if (machine->name == nameOrPlatform || machine->platform == nameOrPlatform)
+      return machine;
   return nullptr;
 }
 
 const Role *findRole(std::string_view role) {
-  for (const Machine &machine : kMachines)
-    if (const Role *found = machine.findRole(role))
+  for (const Machine *machine : machines())
+    if (const Role *found = machine->findRole(role))
       return found;
   return nullptr;
 }
 
 std::string roleNames() {
   std::vector<std::string_view> names;
-  for (const Machine &machine : kMachines)
-    for (const Role &role : machine.roles)
+  for (const Machine *machine : machines())
+    for (const Role &role : machine->roles)
       if (std::find(names.begin(), names.end(), role.name) == names.end())
         names.push_back(role.name);
   std::string text;

@@ -80,9 +80,7 @@ void GroupBlock::addInstances(ir::FuncOp func, const std::vector<Value> &args, i
   }
 }
 
-int64_t GroupBlock::defaultSlots() const {
-  return Context.machine ? Context.machine->defaultSlots : 2;
-}
+int64_t GroupBlock::defaultSlots() const { return defaultSlotsOf(Context.machine); }
 
 Status GroupBlock::makeInstances() {
   if (Checker *checker = Context.memory.checker())

@@ -1,6 +1,6 @@
 //===- RandomProgramsTest.cpp - random programs on all platforms against the reference ----===//
 //
-// The same program in the plain simulator, compiled for a2a3sim and a5sim and simulated there, and
+// The same program in the plain simulator, compiled for every simulated machine and run there, and
 // as native code; each must agree with the reference.
 //
 // Runs KILN_RANDOM_PROGRAMS programs (500) from seed KILN_RANDOM_SEED (1) on. A failure prints the
@@ -14,7 +14,7 @@
 #include "Target/Llvm/LlvmTesting.h"
 
 #include "kiln/Check/CheckProgram.h"
-#include "kiln/Machine/Machine.h"
+#include "kiln/Platform/Platform.h"
 #include "kiln/Target/Torch/Torch.h"
 #include "kiln/Target/Torch/TorchWorker.h"
 #include "kiln/Transforms/Passes.h"
@@ -82,17 +82,27 @@ std::string difference(const std::string &who, const RandomTensor &parameter,
   return "";
 }
 
-const char *const kMachines[] = {"a2a3sim", "a5sim"};
+/// The platforms whose machines are simulated under every check.
+const std::vector<const Platform *> &simulated() {
+  static const std::vector<const Platform *> found = [] {
+    std::vector<const Platform *> list;
+    for (const auto &platform : platforms())
+      if (platform->can(Capability::Seeds))
+        list.push_back(platform.get());
+    return list;
+  }();
+  return found;
+}
 
 /// Compiles the program for a machine and simulates it there, with every check. False: the machine
 /// cannot take it, and the compiler said why (its memory is too small, say).
-bool runOnMachine(mlir::ModuleOp program, const char *platform, uint64_t seed,
+bool runOnMachine(mlir::ModuleOp program, const Platform &platform, uint64_t seed,
                   std::vector<Argument> &args, Status &status) {
   mlir::OwningOpRef<mlir::ModuleOp> compiled = program.clone();
   CheckOptions options;
   options.firstSeed = seed;
   options.seeds = 1;
-  options.machine = findMachine(platform);
+  options.machine = platform.machine();
   unsigned errors = 0;
   {
     mlir::ScopedDiagnosticHandler quiet(&context(), [&](mlir::Diagnostic &diagnostic) {
@@ -122,7 +132,7 @@ bool runOnMachine(mlir::ModuleOp program, const char *platform, uint64_t seed,
 
 /// What is wrong with the program; "" if nothing is. Counts the programs a machine could take.
 std::string check(const RandomProgram &program, uint64_t seed, TorchWorker &worker,
-                  uint64_t (&ranOn)[std::size(kMachines)]) {
+                  std::vector<uint64_t> &ranOn) {
   mlir::ParserConfig config(&context());
   auto asWritten = mlir::parseSourceString<mlir::ModuleOp>(program.text, config, "random.mlir");
   if (!asWritten)
@@ -134,18 +144,19 @@ std::string check(const RandomProgram &program, uint64_t seed, TorchWorker &work
     return "it cannot be prepared";
 
   Choice pick(seed);
-  std::vector<Argument> simulated, native, onMachine[std::size(kMachines)];
+  std::vector<Argument> interpreted, native;
+  std::vector<std::vector<Argument>> onMachine(simulated().size());
   std::vector<TorchArgument> expected;
   for (const RandomParameter &parameter : program.parameters) {
     Tensor tensor = filled(parameter, pick);
-    simulated.push_back(tensor);
+    interpreted.push_back(tensor);
     native.push_back(copyOf(tensor));
     expected.push_back(copyOf(tensor));
     for (std::vector<Argument> &args : onMachine)
       args.push_back(copyOf(tensor));
   }
   if (Status bad =
-          simulate(*module, module->lookupSymbol<ir::FuncOp>("main"), simulated, withSeed(seed));
+          simulate(*module, module->lookupSymbol<ir::FuncOp>("main"), interpreted, withSeed(seed));
       !bad.isOk())
     return "the simulator: " + bad.str();
   Expected<std::string> source = emitTorch(*module);
@@ -161,19 +172,19 @@ std::string check(const RandomProgram &program, uint64_t seed, TorchWorker &work
         return wrong;
     return std::string();
   };
-  if (std::string wrong = compare("the simulator", simulated); !wrong.empty())
+  if (std::string wrong = compare("the simulator", interpreted); !wrong.empty())
     return wrong;
   if (Status ran = compileAndRun(module->lookupSymbol<ir::FuncOp>("main"), native); !ran.isOk())
     return "native code: " + ran.str();
   if (std::string wrong = compare("native code", native); !wrong.empty())
     return wrong;
-  for (auto [number, platform] : llvm::enumerate(kMachines)) {
+  for (auto [number, platform] : llvm::enumerate(simulated())) {
     Status ran;
-    if (!runOnMachine(*asWritten, platform, seed, onMachine[number], ran))
+    if (!runOnMachine(*asWritten, *platform, seed, onMachine[number], ran))
       continue;
     if (!ran.isOk())
-      return std::string(platform) + ": " + ran.str();
-    if (std::string wrong = compare(platform, onMachine[number]); !wrong.empty())
+      return platform->name() + ": " + ran.str();
+    if (std::string wrong = compare(platform->name(), onMachine[number]); !wrong.empty())
       return wrong;
     ++ranOn[number];
   }
@@ -190,17 +201,17 @@ TEST(RandomPrograms, AllPlatformsAgreeWithTheReference) {
   if (!worker)
     GTEST_SKIP() << worker.status().message();
   uint64_t first = setting("KILN_RANDOM_SEED", 1), count = setting("KILN_RANDOM_PROGRAMS", 500);
-  uint64_t ranOn[std::size(kMachines)] = {};
+  std::vector<uint64_t> ranOn(simulated().size());
   for (uint64_t seed = first; seed < first + count; ++seed) {
     RandomProgram program = makeRandomProgram(seed);
     std::string wrong = check(program, seed, **worker, ranOn);
     EXPECT_EQ(wrong, "") << "seed " << seed << ", program:\n" << program.text;
   }
-  for (auto [number, platform] : llvm::enumerate(kMachines)) {
-    std::printf("  %s could take %llu of %llu programs\n", platform,
+  for (auto [number, platform] : llvm::enumerate(simulated())) {
+    std::printf("  %s could take %llu of %llu programs\n", platform->name().c_str(),
                 (unsigned long long)ranOn[number], (unsigned long long)count);
     if (count >= 100) {
-      EXPECT_GT(ranOn[number], count / 2) << platform << " takes too few to mean anything";
+      EXPECT_GT(ranOn[number], count / 2) << platform->name() << " takes too few to mean anything";
     }
   }
 }

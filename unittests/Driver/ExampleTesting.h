@@ -2,6 +2,7 @@
 #ifndef KILN_UNITTESTS_DRIVER_EXAMPLETESTING_H
 #define KILN_UNITTESTS_DRIVER_EXAMPLETESTING_H
 
+#include "kiln/Platform/Platform.h"
 #include "kiln/Target/Torch/TorchWorker.h"
 #include "kiln/kiln.h"
 

@@ -89,9 +89,10 @@ class Jit {
 public:
   explicit Jit(JitOptions options = {});
 
-  /// A program for a platform. Nothing is lowered yet; what is wrong with the program itself is
-  /// reported here, cached or not. (In the compiler's library, not in the JIT's.)
-  Expected<Compiled> compile(Program &program, const std::string &platform = "cpu");
+  /// A program for a platform, the default one if none is named. Nothing is lowered yet; what is
+  /// wrong with the program itself is reported here, cached or not. (In the compiler's library, not
+  /// in the JIT's.)
+  Expected<Compiled> compile(Program &program, const std::string &platform = {});
   Compiled compile(std::shared_ptr<const JitSource> source);
 
   JitCounters counters() const;

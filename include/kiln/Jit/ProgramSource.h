@@ -18,10 +18,9 @@
 
 namespace kiln {
 
-struct CpuObject;
-
 struct ProgramSourceOptions {
-  std::string platform = "cpu";
+  /// Empty: the first platform that the JIT can compile for.
+  std::string platform;
   /// The function to start with; the program's entry if empty.
   std::string entry;
   /// CPU and features in LLVM's spelling; empty: the ones of this machine.
@@ -35,13 +34,6 @@ Expected<std::shared_ptr<const JitSource>> makeProgramSource(mlir::ModuleOp modu
 
 /// A hash of the program without source locations: the same wherever and whenever it is recorded.
 std::string programHash(mlir::ModuleOp module);
-
-/// The whole compiler by its sources, LLVM's version included: what changes when code may change.
-std::string toolchainId();
-
-/// What is in an object that was emitted for a prepared program.
-Expected<NativeInfo> describeNative(mlir::ModuleOp prepared, const std::string &entry,
-                                    const CpuObject &object);
 
 } // namespace kiln
 

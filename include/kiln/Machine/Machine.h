@@ -3,7 +3,8 @@
 // A machine model is data: which roles exist and what they execute, which role has lanes, which
 // memories there are and how tiles move between them, where pipes live. Passes, the memory planner,
 // the checker and the simulators read it; nothing else knows the name of a machine. The models are
-// constants: no owner, any thread.
+// constants: no owner, any thread. Who brings one of his own registers it before anything is
+// compiled.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_MACHINE_MACHINE_H
@@ -60,7 +61,11 @@ struct Machine {
   std::vector<std::string_view> findRoute(std::string_view from, std::string_view to) const;
 };
 
-std::span<const Machine> machines();
+/// The models of this library, then those that were registered.
+std::span<const Machine *const> machines();
+
+/// Adds a model, which has to outlive every use.
+void registerMachine(const Machine &machine);
 
 /// The machine behind a platform (`a2a3sim`) or with a name (`ascend910b`); null if there is none.
 const Machine *findMachine(std::string_view nameOrPlatform);
@@ -71,6 +76,11 @@ const Role *findRole(std::string_view role);
 
 /// The names of all roles, for messages.
 std::string roleNames();
+
+/// The slots of a pipe that does not say how many it has; two where no machine is known.
+inline int64_t defaultSlotsOf(const Machine *machine) {
+  return machine ? machine->defaultSlots : 2;
+}
 
 std::string_view toString(PipeStorage storage);
 

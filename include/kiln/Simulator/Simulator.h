@@ -16,6 +16,7 @@
 
 #include "kiln/Dialect/Tile/TileDialect.h"
 #include "kiln/Machine/Machine.h"
+#include "kiln/Program/Arguments.h"
 #include "kiln/runtime/dump.h"
 #include "kiln/runtime/engine.h"
 #include "kiln/runtime/task.h"
@@ -25,12 +26,8 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <variant>
 
 namespace kiln {
-
-/// An argument of the entry, in parameter order.
-using Argument = std::variant<Tensor, ScalarBits>;
 
 struct SimulatorOptions {
   /// 0: tasks in submission order, blocks row-major, roles round robin. Anything else: a

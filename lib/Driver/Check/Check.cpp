@@ -142,7 +142,7 @@ Status Checking::simulate(const CompiledProgram &program, const Prepared &next, 
   check.maxSteps = Options.steps;
   check.undeclared = Undeclared;
   check.machine = Compiled.machine;
-  check.platform = Options.platform;
+  check.platform = Options.platform->name();
   Expected<CheckReport> report = checkProgram(*program.module, program.entry, *args, check);
   if (!report)
     return report.status();
@@ -241,12 +241,6 @@ std::vector<GroupProof> proveGroups(ModuleOp module, int64_t defaultSlots) {
 } // namespace
 
 int checkCommand(const Source &source, const RunSettings &options) {
-  const Machine *machine = findMachine(options.platform);
-  if (!machine)
-    return badInput((options.platform == "torch"
-                         ? "kiln check simulates a machine"
-                         : "there is no platform '" + options.platform + "'") +
-                    "; use a2a3sim, a5sim, h200 or cpu");
   if (options.verifyEach)
     if (int status = verifyEachPass(source, options))
       return status;
@@ -254,7 +248,7 @@ int checkCommand(const Source &source, const RunSettings &options) {
   settings.prove = false;       // it is done below, with a report
   settings.mergeGroups = false; // then nobody would race any more
   int status = kBadInput;
-  std::optional<CompiledProgram> asWritten = compile(source, {"torch", options.entry}, status);
+  std::optional<CompiledProgram> asWritten = compile(source, {.entry = options.entry}, status);
   if (!asWritten)
     return status;
   Expected<CheckPlan> plan = makePlan(source, asWritten->entry, options);
@@ -264,7 +258,7 @@ int checkCommand(const Source &source, const RunSettings &options) {
   if (!compiled)
     return status;
   CheckVerdict verdict;
-  verdict.groups = proveGroups(*compiled->module, machine->defaultSlots);
+  verdict.groups = proveGroups(*compiled->module, compiled->machine->defaultSlots);
   verdict.addGapsOfProofs();
   verdict.warnings = options.strict ? compiled->warnings : 0;
   if (Status bad = Checking(source, options, *asWritten, *compiled, verdict).run(*plan);

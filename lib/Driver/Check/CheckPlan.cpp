@@ -252,7 +252,8 @@ void Planner::collectConstants() {
     if (auto store = dyn_cast<tile::StoreOp>(op))
       noteTile(store.getTile());
     if (auto pipe = dyn_cast<tile::PipeOp>(op))
-      ComparedConstants.insert(pipe.getSlots().value_or(2));
+      ComparedConstants.insert(
+          pipe.getSlots().value_or(defaultSlotsOf(Options.platform->machine())));
   });
 }
 
@@ -488,7 +489,7 @@ void Planner::addShapes(CheckPlan &plan) const {
         if (has(valuesFor(classes[i]), value) && has(valuesFor(classes[j]), value))
           add(withExtents({{&classes[i], value}, {&classes[j], value}}));
   // Blocks that start at once must fit the machine: some extent gives more than there are cores.
-  const Machine *machine = findMachine(Options.platform);
+  const Machine *machine = Options.platform->machine();
   bool startsAtOnce = false;
   ModuleOp(Program.module).walk([&](Operation *op) {
     auto submit = dyn_cast<ir::SubmitOp>(op);

@@ -130,7 +130,7 @@ static Json toJson(const GroupProof &group) {
 void printJson(const CheckVerdict &verdict, const Source &source, const RunSettings &options) {
   bool isClean = !verdict.hasFindings() && verdict.gaps().empty();
   Json json{{"program", source.name},
-            {"platform", options.platform},
+            {"platform", options.platform->name()},
             {"verdict", verdict.word()},
             {"ok", isClean}};
   json["groups"] = Json::array();
@@ -174,9 +174,9 @@ static std::string count(uint64_t number, const std::string &what) {
 
 static void printPlan(const CheckVerdict &verdict, const RunSettings &options) {
   size_t found = verdict.findings().size();
-  std::printf("  simulation on %s: %s, %s of the first, findings: %zu\n", options.platform.c_str(),
-              count(verdict.cases, "case").c_str(), count(verdict.seeds, "schedule").c_str(),
-              found);
+  std::printf("  simulation on %s: %s, %s of the first, findings: %zu\n",
+              options.platform->name().c_str(), count(verdict.cases, "case").c_str(),
+              count(verdict.seeds, "schedule").c_str(), found);
   if (verdict.refused > 0)
     std::printf("  not allowed by the program: %s\n", count(verdict.refused, "case").c_str());
   if (verdict.compared > 0)

@@ -58,7 +58,8 @@ std::string uniqueName(const std::string &base, llvm::StringSet<> &taken) {
 class KernelEmitter {
 public:
   /// `name` is that of the kernel in symbols and files.
-  KernelEmitter(ir::FuncOp func, std::string name) : Func(func), Name(std::move(name)) {}
+  KernelEmitter(ir::FuncOp func, std::string name, const Machine &target)
+      : Func(func), Name(std::move(name)), Target(target) {}
 
   Expected<CudaUnit> emit() {
     if (Status failed = findRoles(); !failed.isOk())
@@ -177,7 +178,7 @@ private:
       if (type.getFrom() != "dma" || type.getTo() != "compute" ||
           type.getSplit() != tile::Split::None || type.getPayload().empty())
         return refuse(pipe, "pipes carry whole tiles from dma to compute so far");
-      int64_t slots = pipe.getSlots().value_or(2);
+      int64_t slots = pipe.getSlots().value_or(Target.defaultSlots);
       std::string tiles;
       for (tile::TileType payload : type.getPayload()) {
         tiles += ", " + sharedType(payload);
@@ -312,9 +313,9 @@ private:
 
   Expected<CudaUnit> assemble() {
     bool copies = llvm::any_of(Roles, [](RoleCall &role) { return role.copies; });
-    const Machine *machine = findMachine("hopper");
+    int64_t available = Target.findMemory("mat")->bytes;
     int64_t shared = Pipes.empty() ? 0 : tileBytes() + BarrierBytes;
-    if (shared > machine->findMemory("mat")->bytes)
+    if (shared > available)
       return refuse(Func, "its pipes, with " + Twine(BarrierBytes) + " bytes of barriers" +
                               (Kernel.copyBytes ? ", " + Twine(Kernel.copyBytes) +
                                                       " bytes of tiles that outlive their slots"
@@ -323,8 +324,7 @@ private:
                                                        " bytes behind tiles of fewer than 64 rows"
                                                  : Twine("")) +
                               ", take " + Twine(shared) + " bytes of shared memory; there are " +
-                              Twine(machine->findMemory("mat")->bytes) +
-                              ": use smaller tiles or fewer slots");
+                              Twine(available) + ": use smaller tiles or fewer slots");
     const std::string &name = Name;
     CudaUnit unit;
     unit.location = sourceLocOf(Func.getLoc());
@@ -349,6 +349,7 @@ private:
 
   ir::FuncOp Func;
   std::string Name;
+  const Machine &Target;
   int64_t Lanes = 1, RingBytes = 0, BarrierBytes = 0;
   SmallVector<RoleCall> Roles;
   SmallVector<PipeText> Pipes;
@@ -372,7 +373,7 @@ std::string cudaSource(const std::vector<CudaUnit> &units) {
   return text;
 }
 
-Expected<std::vector<CudaUnit>> emitCuda(ModuleOp compiled) {
+Expected<std::vector<CudaUnit>> emitCuda(ModuleOp compiled, const Machine &machine) {
   // What a group calls runs in the group.
   llvm::DenseSet<Operation *> members;
   compiled.walk([&](ir::CallOp call) {
@@ -384,7 +385,7 @@ Expected<std::vector<CudaUnit>> emitCuda(ModuleOp compiled) {
     if (func.getKind() == ir::FuncKind::Orchestration || members.contains(func))
       continue;
     std::string name = cuda::uniqueName(cuda::asIdentifier(func.getSymName()), names);
-    Expected<CudaUnit> unit = cuda::KernelEmitter(func, std::move(name)).emit();
+    Expected<CudaUnit> unit = cuda::KernelEmitter(func, std::move(name), machine).emit();
     if (!unit)
       return unit.status();
     units.push_back(std::move(*unit));

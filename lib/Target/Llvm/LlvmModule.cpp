@@ -37,7 +37,7 @@ struct Emitted {
 class ProgramEmitter {
 public:
   ProgramEmitter(ModuleOp program, const CpuOptions &options, llvm::TargetMachine &machine)
-      : Program(program), Traits(llvmir::traitsOf(machine)) {
+      : Program(program), Target(options.machine), Traits(llvmir::traitsOf(machine)) {
     Result.context = std::make_unique<llvm::LLVMContext>();
     Result.module = std::make_unique<llvm::Module>("kiln", *Result.context);
     Result.module->setDataLayout(machine.createDataLayout());
@@ -54,6 +54,7 @@ private:
   Status emitOrchestration(ir::FuncOp func);
 
   ModuleOp Program;
+  const Machine *Target; ///< May be null.
   llvmir::MachineTraits Traits;
   Emitted Result;
   std::optional<llvmir::DebugInfo> Debug;
@@ -112,13 +113,13 @@ uint32_t memberOf(ArrayRef<ir::CallOp> calls, StringRef role) {
   return 0; // the verifier knows every end of a pipe
 }
 
-PipeSpec pipeOf(tile::PipeOp op, ArrayRef<ir::CallOp> calls) {
+PipeSpec pipeOf(tile::PipeOp op, ArrayRef<ir::CallOp> calls, const Machine *machine) {
   auto type = cast<tile::PipeType>(op.getPipe().getType());
   PipeSpec pipe;
   pipe.name = pipeName(op);
   pipe.from = memberOf(calls, type.getFrom());
   pipe.to = memberOf(calls, type.getTo());
-  pipe.slots = op.getSlots().value_or(findMachine("cpu")->defaultSlots);
+  pipe.slots = op.getSlots().value_or(defaultSlotsOf(machine));
   pipe.split = static_cast<PipeSplit>(type.getSplit());
   pipe.payloadBytes = llvmir::payloadOffset(type, type.getPayload().size());
   return pipe;
@@ -149,7 +150,7 @@ Status ProgramEmitter::emitGroup(ir::FuncOp group) {
     kernel.group->roles.push_back(std::move(role));
   }
   for (tile::PipeOp pipe : group.getBody().getOps<tile::PipeOp>()) {
-    PipeSpec spec = pipeOf(pipe, calls);
+    PipeSpec spec = pipeOf(pipe, calls, Target);
     uint64_t lanes =
         std::max(kernel.group->roles[spec.from].lanes, kernel.group->roles[spec.to].lanes);
     spec.payloadBytes = llvm::alignTo(spec.payloadBytes, lanes); // which share a message evenly

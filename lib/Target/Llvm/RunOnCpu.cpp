@@ -92,7 +92,7 @@ Status runOnCpu(const CpuModule &code, ir::FuncOp entry, std::span<const Argumen
   if (!engine)
     return engine.status();
   bool recordsTimeline = report && options.recordTimeline;
-  if (Status bad = (*engine)->begin({options.program, "cpu", options.dump, recordsTimeline});
+  if (Status bad = (*engine)->begin({options.program, options.platform, options.dump, recordsTimeline});
       !bad.isOk())
     return bad;
   Status started = start(**engine, code, registry, entry, args);

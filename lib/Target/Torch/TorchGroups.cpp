@@ -59,10 +59,10 @@ static std::optional<int64_t> countTransfers(Block &block, Value pipe) {
 static int64_t slotsOf(tile::PipeOp pipe) {
   if (pipe.getSlots())
     return *pipe.getSlots();
-  for (const Machine &machine : machines())
-    if (machine.findRole(pipe.getPipe().getType().getTo()))
-      return machine.defaultSlots;
-  return 2;
+  for (const Machine *machine : machines())
+    if (machine->findRole(pipe.getPipe().getType().getTo()))
+      return machine->defaultSlots;
+  return defaultSlotsOf(nullptr);
 }
 
 /// Whether the members of a group can run one after the other, producers first, without anybody

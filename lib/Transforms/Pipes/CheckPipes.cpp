@@ -31,7 +31,7 @@ struct CheckPipes : impl::KilnCheckPipesBase<CheckPipes> {
     module->walk([](ir::FuncOp func) { placeFrees(func); });
     for (auto func : module->getOps<ir::FuncOp>())
       if (func.getKind() == ir::FuncKind::Group)
-        check(func, model ? model->defaultSlots : 2);
+        check(func, defaultSlotsOf(model));
     markAllAnalysesPreserved();
   }
 

@@ -15,8 +15,6 @@ namespace kiln {
 namespace {
 
 constexpr llvm::StringLiteral kParameterName = "__gm_pipe";
-/// What a task can carry; see Signature::verify.
-constexpr unsigned kMaxTensors = 255;
 
 struct InjectGmPipe : impl::KilnInjectGmPipeBase<InjectGmPipe> {
   using KilnInjectGmPipeBase::KilnInjectGmPipeBase;
@@ -59,10 +57,11 @@ struct InjectGmPipe : impl::KilnInjectGmPipeBase<InjectGmPipe> {
                                "fewer slots or smaller tiles");
     if (*bytes == 0)
       return false;
-    if (llvm::count_if(group.getArgumentTypes(), llvm::IsaPred<ir::TensorType>) >= kMaxTensors)
+    if (llvm::count_if(group.getArgumentTypes(), llvm::IsaPred<ir::TensorType>) >= KILN_MAX_TENSORS)
       return group.emitOpError("has ")
-             << kMaxTensors << " tensors already; the rings of its pipes need one more, and a task "
-             << "carries at most " << kMaxTensors;
+             << KILN_MAX_TENSORS
+             << " tensors already; the rings of its pipes need one more, and a task "
+             << "carries at most " << KILN_MAX_TENSORS;
     Builder builder(&getContext());
     auto type = ir::TensorType::get({ShapedType::kDynamic, *bytes}, builder.getI8Type());
     NamedAttrList attributes;

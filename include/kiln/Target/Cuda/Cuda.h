@@ -21,6 +21,8 @@
 
 namespace kiln {
 
+struct Machine;
+
 /// A kernel or group of the program as a unit of its own.
 struct CudaUnit {
   CudaKernel kernel;
@@ -33,8 +35,9 @@ struct CudaUnit {
   std::string source() const;
 };
 
-/// Unsupported, with the operation and the user's line, for what this backend cannot lower.
-Expected<std::vector<CudaUnit>> emitCuda(mlir::ModuleOp compiled);
+/// Emits what the passes of `machine` have made of a program. Unsupported, with the operation and
+/// the user's line, for what this backend cannot lower.
+Expected<std::vector<CudaUnit>> emitCuda(mlir::ModuleOp compiled, const Machine &machine);
 /// All of it as one file to read.
 std::string cudaSource(const std::vector<CudaUnit> &units);
 

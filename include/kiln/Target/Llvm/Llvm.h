@@ -26,11 +26,15 @@
 
 namespace kiln {
 
+struct Machine;
+
 struct CpuOptions {
   /// CPU and features in LLVM's spelling; empty: the ones of this machine.
   std::string cpu, features;
   /// Names of kernels and the user's lines for debuggers and profilers.
   bool debugInfo = true;
+  /// Gives what the program leaves to the machine, such as the slots of a pipe. None: two slots.
+  const Machine *machine = nullptr;
 };
 
 /// What the runtime needs to know to call a kernel. Functions are null in what was only emitted.
@@ -97,7 +101,7 @@ struct CpuRunOptions {
   /// 0: tasks run on all cores. Anything else: on this thread, in an order picked by the seed.
   uint64_t seed = 0;
   DumpOptions dump;
-  std::string program; ///< For people reading the dump.
+  std::string program, platform = "cpu"; ///< For people reading the dump.
   bool recordTimeline = false;
 };
 

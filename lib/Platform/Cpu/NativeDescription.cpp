@@ -1,7 +1,7 @@
+#include "NativeCode.h"
+
 #include "kiln/Dialect/Kiln/Members.h"
-#include "kiln/Jit/ProgramSource.h"
 #include "kiln/Program/Signature.h"
-#include "kiln/Target/Llvm/Llvm.h"
 
 using namespace mlir;
 
@@ -67,6 +67,17 @@ Expected<NativeInfo> describeNative(ModuleOp prepared, const std::string &entryN
                   "@" + entryName + " has no code of its own to start with",
                   sourceLocOf(entry->getLoc()));
   return info;
+}
+
+Expected<NativeObject> compileNative(ModuleOp prepared, const std::string &entry,
+                                     const CpuOptions &options) {
+  Expected<CpuObject> object = emitCpuObject(prepared, options);
+  if (!object)
+    return object.status();
+  Expected<NativeInfo> info = describeNative(prepared, entry, *object);
+  if (!info)
+    return info.status();
+  return NativeObject{std::move(*object), std::move(*info)};
 }
 
 } // namespace kiln

@@ -6,9 +6,10 @@
 // otherwise.
 //
 //===----------------------------------------------------------------------------===//
-#include "Driver.h"
+#include "TorchTasks.h"
 
 #include "kiln/Simulator/Simulator.h"
+#include "kiln/Platform/Reference.h"
 
 using namespace mlir;
 
@@ -40,19 +41,18 @@ static OwningOpRef<ModuleOp> programOfTask(ModuleOp module, ir::FuncOp kernel,
   return copy;
 }
 
-Status runReferenceByTask(ModuleOp module, ir::FuncOp entry, const Source &source,
-                          const RunSettings &options, std::span<const Argument> args) {
+Status runReferenceByTask(const Platform &platform, const RunRequest &request) {
   SimulatorOptions simulator;
-  simulator.program = source.name;
-  simulator.platform = options.platform;
-  simulator.dump = {options.dumpLevel, options.out};
+  simulator.program = request.program;
+  simulator.platform = platform.name();
+  simulator.dump = request.dump;
   simulator.runTask = [&](ir::FuncOp kernel, std::span<const Argument> taskArgs,
                           std::array<int64_t, 3> grid) -> Status {
     std::string name;
-    OwningOpRef<ModuleOp> program = programOfTask(module, kernel, grid, name);
-    return runReference(*program, program->lookupSymbol<ir::FuncOp>(name), options, taskArgs);
+    OwningOpRef<ModuleOp> program = programOfTask(request.module, kernel, grid, name);
+    return runReference(*program, program->lookupSymbol<ir::FuncOp>(name), request.text, taskArgs);
   };
-  return simulate(module, entry, args, simulator);
+  return simulate(request.module, request.entry, request.args, simulator);
 }
 
 } // namespace kiln

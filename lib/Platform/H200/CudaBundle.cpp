@@ -1,10 +1,9 @@
 //===- CudaBundle.cpp - the code of a bundle for a GPU ------------------------------------===//
 #include "CudaBundle.h"
 
-#include "kiln/Jit/ProgramSource.h"
-#include "kiln/Program/Signature.h"
+#include "../Cpu/NativeCode.h"
 #include "kiln/Target/Cuda/Cuda.h"
-#include "kiln/Target/Llvm/Llvm.h"
+#include "kiln/Program/Signature.h"
 
 using namespace mlir;
 
@@ -34,42 +33,39 @@ static OwningOpRef<ModuleOp> withoutKernels(ModuleOp compiled, const std::vector
 
 /// What the host runs, for any x86-64: it only launches.
 static Status addOrchestration(ModuleOp compiled, const std::vector<CudaUnit> &units,
-                               BundleManifest &manifest,
-                               std::map<std::string, std::string> &files) {
+                               BundleManifest &manifest, BundleFiles &files) {
   OwningOpRef<ModuleOp> host = withoutKernels(compiled, units);
   CpuOptions options;
   options.cpu = "x86-64";
   options.features = "+sse2";
-  Expected<CpuObject> object = emitCpuObject(*host, options);
-  if (!object)
-    return object.status();
-  Expected<NativeInfo> info = describeNative(*host, manifest.entry, *object);
-  if (!info)
-    return info.status();
+  Expected<NativeObject> native = compileNative(*host, manifest.entry, options);
+  if (!native)
+    return native.status();
+  NativeInfo &info = native->info;
   auto describe = [&](NativeKernel &kernel) -> Status { // as the program has it, not without bodies
     Expected<Signature> signature = signatureOf(compiled.lookupSymbol<ir::FuncOp>(kernel.name));
     if (signature)
       kernel.signature = std::move(*signature);
     return signature.status();
   };
-  for (NativeKernel &kernel : info->kernels)
+  for (NativeKernel &kernel : info.kernels)
     if (Status failed = describe(kernel); !failed.isOk())
       return failed;
-  if (info->kind == NativeInfo::Kind::Orchestration) {
-    Expected<std::string> shared = linkSharedObject(object->bytes, descriptionSymbol(*info));
+  if (info.kind == NativeInfo::Kind::Orchestration) {
+    Expected<std::string> shared = linkSharedObject(native->object.bytes, descriptionSymbol(info));
     if (!shared)
       return shared.status();
     files[bundleOrchestrationPath] = std::move(*shared);
-  } else if (Status failed = describe(info->entry); !failed.isOk()) {
+  } else if (Status failed = describe(info.entry); !failed.isOk()) {
     return failed;
   }
-  manifest.native = std::move(*info);
+  manifest.native = std::move(info);
   return Status::ok();
 }
 
-Status addCudaCode(ModuleOp compiled, BundleManifest &manifest,
-                   std::map<std::string, std::string> &files) {
-  Expected<std::vector<CudaUnit>> units = emitCuda(compiled);
+Status addCudaCode(ModuleOp compiled, const Machine &machine, BundleManifest &manifest,
+                   BundleFiles &files) {
+  Expected<std::vector<CudaUnit>> units = emitCuda(compiled, machine);
   if (!units)
     return units.status();
   Expected<std::string> compiler = cudaCompiler();

@@ -1,8 +1,5 @@
 //===- NativeBundle.cpp - the code of a bundle for the CPU ----------------------------===//
-#include "NativeBundle.h"
-
-#include "kiln/Jit/ProgramSource.h"
-#include "kiln/Target/Llvm/Llvm.h"
+#include "NativeCode.h"
 
 #include "llvm/TargetParser/X86TargetParser.h"
 
@@ -10,9 +7,8 @@ using namespace mlir;
 
 namespace kiln {
 
-/// What the code may use, so that a machine without it can say so.
-static Expected<CpuOptions> optionsFor(const std::string &cpu) {
-  CpuOptions options;
+Expected<CpuOptions> optionsForName(const std::string &cpu) {
+  CpuOptions options; // features too, so that a machine without them can say so
   if (cpu.empty() || cpu == "native") {
     options.cpu = hostCpu();
     options.features = hostCpuFeatures();
@@ -32,26 +28,21 @@ static Expected<CpuOptions> optionsFor(const std::string &cpu) {
   return options;
 }
 
-Status addNativeCode(ModuleOp prepared, const std::string &cpu, BundleManifest &manifest,
-                     std::map<std::string, std::string> &files) {
-  Expected<CpuOptions> options = optionsFor(cpu);
-  if (!options)
-    return options.status();
-  Expected<CpuObject> object = emitCpuObject(prepared, *options);
-  if (!object)
-    return object.status();
-  Expected<NativeInfo> info = describeNative(prepared, manifest.entry, *object);
-  if (!info)
-    return info.status();
-  Expected<std::string> shared = linkSharedObject(object->bytes, descriptionSymbol(*info));
+Status addNativeCode(ModuleOp prepared, const CpuOptions &options, BundleManifest &manifest,
+                     BundleFiles &files) {
+  Expected<NativeObject> native = compileNative(prepared, manifest.entry, options);
+  if (!native)
+    return native.status();
+  Expected<std::string> shared =
+      linkSharedObject(native->object.bytes, descriptionSymbol(native->info));
   if (!shared)
     return shared.status();
-  Expected<std::string> readable = emitLlvmIr(prepared, *options);
+  Expected<std::string> readable = emitLlvmIr(prepared, options);
   if (!readable)
     return readable.status();
-  manifest.arch = options->cpu + " " + options->features;
+  manifest.arch = options.cpu + " " + options.features;
   manifest.toolchain = toolchainId();
-  manifest.native = std::move(*info);
+  manifest.native = std::move(native->info);
   files[bundleCodePath] = std::move(*shared);
   files["kernels/kernels.ll"] = std::move(*readable);
   return Status::ok();

@@ -1,0 +1,165 @@
+//===- Platform.h - what programs are compiled for and run on -----------------------------===//
+//
+// A platform is one object: its name, the model of its machine, what it can do, and the functions
+// that do it. The driver, the JIT and the tests ask the registry which platforms there are and what
+// they can do; nothing outside a platform's folder knows its name. See docs/adding-a-platform.md.
+//
+// Ownership: registered platforms live as long as the process. A request borrows what it names for
+// the length of the call.
+//
+// Threads: platforms are constant. They are registered by one thread, before anything asks for
+// them.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_PLATFORM_PLATFORM_H
+#define KILN_PLATFORM_PLATFORM_H
+
+#include "kiln/Jit/Backend.h"
+#include "kiln/Machine/Machine.h"
+#include "kiln/Program/Arguments.h"
+#include "kiln/runtime/bundle.h"
+#include "kiln/runtime/dump.h"
+#include "kiln/runtime/engine.h"
+#include "kiln/runtime/timeline.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+
+namespace kiln {
+
+/// What a platform may be able to do. Each has a name, which `kiln platforms` prints.
+enum class Capability : uint8_t {
+  Run,           ///< Execute a program in this process: `kiln run`.
+  Check,         ///< Have its machine simulated by `kiln check`.
+  Build,         ///< Be the platform of a bundle: `kiln build`.
+  Jit,           ///< Compile for callers of this process.
+  Seeds,         ///< Run under many schedules with every check: `--seeds`, `--nan`.
+  Orchestration, ///< Launch with an orchestration from a file: `--orchestration`.
+  Dump,          ///< Dump the arguments of kernels: `--dump-args`.
+  Timeline,      ///< Record who did what when: `--timeline`.
+  Fibers,        ///< Run the roles of a group on fibers or as one function: `--fibers`.
+  CpuName,       ///< Generate code for a CPU that the user names: `--cpu`.
+  Large,         ///< Run fast enough for large shapes. Tests ask this.
+  Reference      ///< Be what the others are compared with.
+};
+inline constexpr size_t numCapabilities = size_t(Capability::Reference) + 1;
+/// "run", "check", ...
+const char *toString(Capability capability);
+
+/// Launches the tasks of an entry instead of the program's own orchestration.
+using Orchestrate = std::function<Status(Engine &, std::span<const Argument>)>;
+
+/// How a program is emitted as text.
+struct EmitOptions {
+  std::string entry = {};      ///< The function to start with; empty: the program's own.
+  bool unboundedSlots = false; ///< In the reference: pipes never fill up.
+  bool checkShapes = false;    ///< In the reference: assertions on types and shapes.
+};
+
+/// A run of a program that the passes of the platform have been over.
+struct RunRequest {
+  mlir::ModuleOp module;
+  ir::FuncOp entry;
+  std::span<const Argument> args;
+  std::string program;            ///< Its name, for people.
+  uint64_t seed = 0;              ///< Picks one schedule; 0: the plain order.
+  uint64_t maxSteps = UINT64_MAX; ///< Of a simulation; see SimulatorOptions.
+  uint64_t timeout = 0;           ///< Seconds the run may take; 0: any.
+  DumpOptions dump = {};
+  bool timeline = false;
+  Orchestrate orchestrate = {};
+  EmitOptions text = {};
+};
+
+struct RunReport {
+  double compileSeconds = 0; ///< Where something is compiled.
+  Timeline timeline;         ///< If it was asked for; so is the trace.
+  Trace trace;
+};
+
+/// Contents by path in the bundle.
+using BundleFiles = std::map<std::string, std::string>;
+
+/// Compiles for callers of this process. May be called from several threads at once.
+class JitBackend {
+public:
+  virtual ~JitBackend() = default;
+  /// Exactly what the code is for; it becomes a part of the cache's key.
+  virtual const std::string &arch() const = 0;
+  /// Compiles a program that the passes of the platform have been over.
+  virtual Expected<Artifact> compile(mlir::ModuleOp compiled, const std::string &entry) const = 0;
+};
+
+class Platform {
+public:
+  /// A text that a program can be emitted as: `kiln emit --target`.
+  struct Text {
+    std::string name;
+    bool needsEntry = true; ///< A program without a function to start with cannot be emitted.
+  };
+  struct Description {
+    std::string name;
+    /// Decides which passes a program goes through. Null: it runs as it was written.
+    const Machine *machine = nullptr;
+    std::vector<Capability> can;
+    std::vector<Text> texts = {};
+    /// Where the bundles of a platform that cannot run programs here are run.
+    std::string bundlesRun = {};
+  };
+
+  explicit Platform(Description description) : About(std::move(description)) {}
+  virtual ~Platform() = default;
+  Platform(const Platform &) = delete;
+  Platform &operator=(const Platform &) = delete;
+
+  const std::string &name() const { return About.name; }
+  const Machine *machine() const { return About.machine; }
+  bool can(Capability capability) const;
+  const std::vector<Text> &texts() const { return About.texts; }
+  const std::string &bundlesRun() const { return About.bundlesRun; }
+
+  /// Executes the program and waits for it. Errors as those of simulate(). Needs Capability::Run.
+  virtual Status run(const RunRequest &request, RunReport &report) const;
+  /// Adds to a bundle what runs without the compiler; `cpu` is what `--cpu` says. A bundle without
+  /// any holds the program for people and other tools.
+  virtual Status addCode(mlir::ModuleOp compiled, const std::string &cpu, BundleManifest &manifest,
+                         BundleFiles &files) const;
+  /// Emits one of the texts.
+  virtual Expected<std::string> emit(const std::string &text, mlir::ModuleOp module,
+                                     const EmitOptions &options) const;
+  /// A backend for a CPU in LLVM's spelling; empty: this one. Null without Capability::Jit.
+  virtual std::unique_ptr<JitBackend> makeJitBackend(const std::string &cpu,
+                                                     const std::string &features) const;
+
+private:
+  Description About;
+};
+
+//===----------------------------------------------------------------------===//
+// The registry
+//===----------------------------------------------------------------------===//
+
+/// "a, b or c".
+std::string inWords(const std::vector<std::string> &names, const char *conjunction);
+
+/// All platforms, in the order in which they are registered.
+const std::vector<std::unique_ptr<const Platform>> &platforms();
+/// By its own name or by its machine's; null if there is none.
+const Platform *findPlatform(std::string_view nameOrMachine);
+/// What is used where the user names none: the first that can do it. Schedules are what a check is
+/// about, so it takes the first platform that runs many.
+const Platform &defaultPlatform(Capability purpose);
+/// The names of those that can do it, the default first: "cpu, a2a3sim or torch".
+std::string platformNames(Capability purpose, const char *conjunction = "or");
+
+/// Adds a platform, and the model of its machine, to those of this library. AlreadyExists if a name
+/// is taken.
+Status registerPlatform(std::unique_ptr<const Platform> platform);
+
+/// The whole compiler by its sources, LLVM's version included: what changes when code may change.
+std::string toolchainId();
+
+} // namespace kiln
+
+#endif // KILN_PLATFORM_PLATFORM_H

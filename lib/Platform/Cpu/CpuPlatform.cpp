@@ -1,0 +1,105 @@
+#include "kiln/Platform/CpuPlatform.h"
+
+#include "NativeCode.h"
+
+#include "kiln/runtime/interrupt.h"
+
+#include <chrono>
+
+using namespace mlir;
+
+namespace kiln {
+namespace {
+
+class CpuBackend final : public JitBackend {
+public:
+  explicit CpuBackend(CpuOptions options)
+      : Options(std::move(options)), Arch(Options.cpu + " " + Options.features) {}
+
+  const std::string &arch() const override { return Arch; }
+
+  Expected<Artifact> compile(ModuleOp compiled, const std::string &entry) const override {
+    Expected<NativeObject> native = compileNative(compiled, entry, Options);
+    if (!native)
+      return native.status();
+    Expected<std::string> shared = linkSharedObject(native->object.bytes);
+    if (!shared)
+      return shared.status();
+    return Artifact{std::move(native->info), std::move(*shared)};
+  }
+
+private:
+  CpuOptions Options;
+  std::string Arch;
+};
+
+class CpuPlatform final : public Platform {
+public:
+  using Platform::Platform;
+
+  Status run(const RunRequest &request, RunReport &report) const override {
+    auto start = std::chrono::steady_clock::now();
+    Expected<CpuModule> code = compileForCpu(request.module, optionsFor("", ""));
+    if (!code)
+      return code.status();
+    report.compileSeconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    CpuRunOptions options;
+    options.seed = request.seed;
+    options.dump = request.dump;
+    options.program = request.program;
+    options.platform = name();
+    options.recordTimeline = request.timeline;
+    TimeLimit limit(request.timeout, "the run");
+    if (!request.timeline)
+      return runOnCpu(*code, request.entry, request.args, options);
+    CpuRunReport ran;
+    Status status = runOnCpu(*code, request.entry, request.args, options, &ran);
+    report.timeline = std::move(ran.timeline);
+    report.trace = std::move(ran.trace);
+    return status;
+  }
+
+  Status addCode(ModuleOp compiled, const std::string &cpu, BundleManifest &manifest,
+                 BundleFiles &files) const override {
+    Expected<CpuOptions> options = optionsForName(cpu);
+    if (!options)
+      return options.status();
+    options->machine = machine();
+    return addNativeCode(compiled, *options, manifest, files);
+  }
+
+  Expected<std::string> emit(const std::string &, ModuleOp module,
+                             const EmitOptions &) const override {
+    return emitLlvmIr(module, optionsFor("", ""));
+  }
+
+  std::unique_ptr<JitBackend> makeJitBackend(const std::string &cpu,
+                                             const std::string &features) const override {
+    return std::make_unique<CpuBackend>(cpu.empty() ? optionsFor(hostCpu(), hostCpuFeatures())
+                                                    : optionsFor(cpu, features));
+  }
+
+private:
+  CpuOptions optionsFor(std::string cpu, std::string features) const {
+    CpuOptions options;
+    options.cpu = std::move(cpu);
+    options.features = std::move(features);
+    options.machine = machine();
+    return options;
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Platform> makeCpuPlatform(std::string name, const Machine &machine) {
+  using enum Capability;
+  Platform::Description about;
+  about.name = std::move(name);
+  about.machine = &machine;
+  about.can = {Run, Check, Build, Jit, Dump, Timeline, Fibers, CpuName, Large};
+  about.texts = {{"llvm"}};
+  return std::make_unique<CpuPlatform>(std::move(about));
+}
+
+} // namespace kiln

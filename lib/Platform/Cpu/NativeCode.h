@@ -1,0 +1,38 @@
+//===- NativeCode.h - a program as native code, and what is in it -----------------------===//
+//
+// Every way to native code begins here: the JIT's, the code of a bundle, and the host's half of a
+// bundle for a device.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_LIB_PLATFORM_CPU_NATIVECODE_H
+#define KILN_LIB_PLATFORM_CPU_NATIVECODE_H
+
+#include "kiln/Platform/Platform.h"
+#include "kiln/Target/Llvm/Llvm.h"
+
+namespace kiln {
+
+/// An object and the description of what is in it.
+struct NativeObject {
+  CpuObject object;
+  NativeInfo info;
+};
+
+/// Compiles a prepared program whose entry is `entry`.
+Expected<NativeObject> compileNative(mlir::ModuleOp prepared, const std::string &entry,
+                                     const CpuOptions &options);
+
+/// What is in an object that was emitted for a prepared program.
+Expected<NativeInfo> describeNative(mlir::ModuleOp prepared, const std::string &entry,
+                                    const CpuObject &object);
+
+/// What to compile for, given LLVM's name for a CPU (empty or "native": this machine).
+Expected<CpuOptions> optionsForName(const std::string &cpu);
+
+/// Compiles a prepared program and adds the code and what is in it to a bundle.
+Status addNativeCode(mlir::ModuleOp prepared, const CpuOptions &options, BundleManifest &manifest,
+                     BundleFiles &files);
+
+} // namespace kiln
+
+#endif // KILN_LIB_PLATFORM_CPU_NATIVECODE_H
