@@ -88,8 +88,9 @@ fuzz: ## fuzz the readers of files, then the parser, the verifiers and the passe
 format: ## format the C++ sources in place
 	$(sources) | xargs -0 -r clang-format-22 -i
 
-lint: build ## check formatting, then run clang-tidy
+lint: build ## check who includes whom and formatting, then run clang-tidy
 	$(SETUP) --lint
+	scripts/check-includes
 	$(sources) | xargs -0 -r clang-format-22 --dry-run -Werror
 	run-clang-tidy-22 -quiet -p build -j $(JOBS) '^$(CURDIR)/(?!build)'
 

@@ -1,7 +1,7 @@
 //===- CudaBundle.cpp - the code of a bundle for a GPU ------------------------------------===//
 #include "CudaBundle.h"
 
-#include "kiln/Jit/ProgramSource.h"
+#include "kiln/Jit/Compiler/ProgramSource.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Cuda/Cuda.h"
 #include "kiln/Target/Llvm/Llvm.h"

@@ -1,7 +1,7 @@
 //===- NativeBundle.cpp - the code of a bundle for the CPU ----------------------------===//
 #include "NativeBundle.h"
 
-#include "kiln/Jit/ProgramSource.h"
+#include "kiln/Jit/Compiler/ProgramSource.h"
 #include "kiln/Target/Llvm/Llvm.h"
 
 #include "llvm/TargetParser/X86TargetParser.h"

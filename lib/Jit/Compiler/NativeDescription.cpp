@@ -1,5 +1,5 @@
 #include "kiln/Dialect/Kiln/Members.h"
-#include "kiln/Jit/ProgramSource.h"
+#include "kiln/Jit/Compiler/ProgramSource.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Llvm/Llvm.h"
 
