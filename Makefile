@@ -90,8 +90,9 @@ fuzz: ## fuzz the readers of files, then the parser, the verifiers and the passe
 format: ## format the C++ sources in place
 	$(sources) | xargs -0 -r clang-format-22 -i
 
-format-check: ## check the format of the C++ sources, and that what the documentation names is there
+format-check: ## check the format of the C++ sources, who includes whom, and that what the documentation names is there
 	$(sources) | xargs -0 -r clang-format-22 --dry-run -Werror
+	scripts/check-includes
 	scripts/check-docs
 
 lint: build format-check ## check formatting and documentation, then run clang-tidy

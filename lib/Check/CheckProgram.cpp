@@ -1,7 +1,7 @@
 // Many seeds of one program on the same inputs, and one report of all of them.
 #include "kiln/Check/CheckProgram.h"
 
-#include "Findings.h"
+#include "Checker.h"
 
 namespace kiln {
 namespace {
@@ -69,7 +69,8 @@ Expected<CheckReport> checkProgram(mlir::ModuleOp prepared, ir::FuncOp entry,
     SimulatorOptions simulator = optionsOf(options, report.seeds);
     findings.seed = simulator.seed;
     SimulationReport run;
-    Status status = simulator::simulate(prepared, entry, args, simulator, &run, &findings);
+    simulator::Checker checker(findings);
+    Status status = simulator::simulate(prepared, entry, args, simulator, &run, &checker);
     if (run.isOutOfSteps)
       report.outOfSteps = status;
     else if (isFaultOfTheProgram(status.code()))

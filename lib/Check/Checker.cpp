@@ -16,6 +16,13 @@ namespace kiln::simulator {
 // Tasks
 //===----------------------------------------------------------------------===//
 
+void Checker::argumentIsGiven(ir::FuncOp entry, unsigned number, const Tensor &tensor) {
+  using Content = ShadowMemory::Content;
+  Shadow.addArgument(tensor, entry.getArgDirection(number) == ir::Direction::Out ? Content::Nothing
+                             : Found.isUndeclared(number) ? Content::Undeclared
+                                                          : Content::Values);
+}
+
 void Checker::taskIsSubmitted(Operation *op, std::optional<Access> predicate) {
   Happens.taskIsSubmitted();
   if (predicate)

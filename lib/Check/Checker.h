@@ -1,9 +1,7 @@
 //===- Checker.h - the checks of one simulation -----------------------------------------===//
 //
-// Watches a simulation: GlobalMemory tells it of every access, the interpreter of every tile that
-// was computed and of every use of a popped tile, the engine of every task that starts. It decides
-// what is wrong and puts that into words; the simulation itself goes on. A simulation without
-// checks has none, and asks no more than whether there is one.
+// Watches a simulation, decides what is wrong and puts that into words; the simulation itself goes
+// on.
 //
 // Ownership: belongs to one simulation; borrows the findings. One thread at a time.
 //
@@ -14,58 +12,44 @@
 #include "Findings.h"
 #include "ParallelLoop.h"
 #include "ShadowMemory.h"
-#include "Simulator/GlobalMemory.h"
-#include "Simulator/Order.h"
+#include "Simulator/Watcher.h"
 #include "TaskBoxes.h"
-
-#include "kiln/Machine/Machine.h"
 
 namespace kiln::simulator {
 
-class Interpreter;
 struct Harm;
 
-class Checker {
+class Checker final : public Watcher {
 public:
   explicit Checker(Findings &findings) : Found(findings), Shadow(Happens) {}
 
-  ShadowMemory &memory() { return Shadow; }
-  bool isUndeclared(unsigned parameter) const { return Found.isUndeclared(parameter); }
-
   //===-- Tasks and blocks ------------------------------------------------------------===//
-  /// The next task is about to be submitted: by which operation, if it is not the entry itself, and
-  /// with what its predicate reads, if it has one.
-  void taskIsSubmitted(mlir::Operation *op, std::optional<Access> predicate = std::nullopt);
-  /// Before its predicate is read and its blocks run.
-  void taskStarts(uint64_t task, const Trace &trace);
-  /// What the kernel promises of the blocks that come next.
-  void argumentsAre(TaskBoxes boxes) { Boxes = std::move(boxes); }
-  /// kiln.get: waits for whoever may write the element, then reads it.
-  void orchestrationReads(const Access &access, const Trace &trace);
-  /// A launch starts all its blocks at once, on a machine that has so many core groups.
+  void argumentIsGiven(ir::FuncOp entry, unsigned number, const Tensor &tensor) override;
+  void taskIsSubmitted(mlir::Operation *op, std::optional<Access> predicate) override;
+  void taskStarts(uint64_t task, const Trace &trace) override;
+  void argumentsAre(const Signature &signature, const kiln_args &args) override {
+    Boxes = {signature, args};
+  }
+  void orchestrationReads(const Access &access, const Trace &trace) override;
   void blocksStartAtOnce(mlir::Operation *submit, llvm::ArrayRef<int64_t> grid,
-                         const Machine &machine);
-  void blockStarts(std::array<int64_t, 3> block) { Happens.beginBlock(CurrentTask, block); }
-  Agent &addAgent(std::string name) { return Happens.addAgent(std::move(name)); }
+                         const Machine &machine) override;
+  void blockStarts(std::array<int64_t, 3> block) override {
+    Happens.beginBlock(CurrentTask, block);
+  }
+  Agent &addAgent(std::string name) override { return Happens.addAgent(std::move(name)); }
 
   //===-- What happens ----------------------------------------------------------------===//
-  void memoryIsAllocated(const Tensor &tensor);
-  /// A loop that promises independent iterations; without an agent: of the orchestration.
-  void parallelLoopStarts(const Agent *agent, mlir::scf::ForOp loop);
-  void parallelIterationEnds(const Agent *agent, bool isLast);
-  /// Without an agent nothing is checked: the body of a group accesses no memory.
-  void memoryIsAccessed(const Access &access, const Footprint &at, AccessKind kind);
-  /// The result of an operation on tiles; gets the origins of its elements.
-  void tileIsComputed(Interpreter &in, mlir::Operation *op, Tile &result);
-  /// The result of an operation on scalars is NaN.
-  void scalarIsNan(Interpreter &in, mlir::Operation *op) { tellNan(in, op, {0, 0}); }
-  /// A tile was used that `pop` took from a slot which `free` has released since.
+  void memoryIsAllocated(const Tensor &tensor) override;
+  void parallelLoopStarts(const Agent *agent, mlir::scf::ForOp loop) override;
+  void parallelIterationEnds(const Agent *agent, bool isLast) override;
+  void memoryIsAccessed(const Access &access, const Footprint &at, AccessKind kind) override;
+  void tileIsComputed(Interpreter &in, mlir::Operation *op, Tile &result) override;
+  void scalarIsNan(Interpreter &in, mlir::Operation *op) override { tellNan(in, op, {0, 0}); }
   void freedSlotIsUsed(const Agent &agent, mlir::Operation *op, tile::PopOp pop,
-                       mlir::Operation *free, const std::string &pipe);
+                       mlir::Operation *free, const std::string &pipe) override;
 
   //===-- What must hold in the end ---------------------------------------------------===//
-  /// The run has ended well: what it left of a tensor of the entry for results.
-  void outputIsDone(ir::FuncOp entry, unsigned number, const Tensor &tensor);
+  void outputIsDone(ir::FuncOp entry, unsigned number, const Tensor &tensor) override;
 
 private:
   /// An iteration of a parallel loop that is running.

@@ -46,10 +46,6 @@ private:
   std::map<std::tuple<FindingKind, mlir::Operation *, mlir::Operation *, unsigned>, size_t> Told;
 };
 
-/// kiln::simulate; with findings, every check is on and what they find goes there.
-Status simulate(mlir::ModuleOp prepared, ir::FuncOp entry, std::span<const Argument> args,
-                const SimulatorOptions &options, SimulationReport *report, Findings *findings);
-
 } // namespace kiln::simulator
 
 #endif // KILN_LIB_CHECK_FINDINGS_H

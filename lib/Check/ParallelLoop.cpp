@@ -1,15 +1,8 @@
 #include "ParallelLoop.h"
 
-#include "kiln/Dialect/Kiln/KilnDialect.h"
-
 using namespace mlir;
 
 namespace kiln::simulator {
-
-bool isParallel(scf::ForOp loop) {
-  auto kind = loop->getAttrOfType<ir::LoopAttr>(ir::kLoopAttr);
-  return kind && kind.getKind() == ir::LoopKind::Parallel;
-}
 
 void ParallelLoop::Users::add(uint64_t iteration, Operation *by) {
   if (one == kNone)

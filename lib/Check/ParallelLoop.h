@@ -17,9 +17,6 @@
 
 namespace kiln::simulator {
 
-/// Whether the loop promises that its iterations are independent.
-bool isParallel(mlir::scf::ForOp loop);
-
 class ParallelLoop {
 public:
   explicit ParallelLoop(mlir::scf::ForOp op) : Loop(op) {}

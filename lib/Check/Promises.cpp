@@ -1,6 +1,7 @@
 // What a program promises, held against what it does: parallel loops are independent, launches that
 // start all blocks at once fit the machine, and outputs are written whole.
 #include "Checker.h"
+#include "Simulator/GlobalMemory.h"
 
 #include "kiln/Program/Signature.h"
 

@@ -12,29 +12,14 @@
 #ifndef KILN_LIB_CHECK_SHADOWMEMORY_H
 #define KILN_LIB_CHECK_SHADOWMEMORY_H
 
-#include "Simulator/Order.h"
+#include "Simulator/Access.h"
 
-#include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
 
 #include <map>
 #include <optional>
 
 namespace kiln::simulator {
-
-enum class AccessKind : uint8_t { Read, Write, AtomicAdd };
-
-/// The elements an access touches: rows and columns with their distances in bytes.
-struct Footprint {
-  const std::byte *origin = nullptr;
-  int64_t rows = 0, cols = 0;
-  int64_t rowStride = 0, colStride = 0;
-  int64_t elementSize = 0;
-  /// For reports: the axes of the tensor that are rows and columns, -1 if there is none, and where
-  /// the first of them lies from the indices of the access.
-  int rowAxis = -1, colAxis = -1;
-  int64_t top = 0, left = 0;
-};
 
 class ShadowMemory {
 public:

@@ -1,7 +1,7 @@
 #include "GlobalMemory.h"
 
-#include "Check/Checker.h"
 #include "Interpreter.h"
+#include "Watcher.h"
 
 #include "kiln/Program/TensorName.h"
 
@@ -44,8 +44,8 @@ Expected<ScalarBits> GlobalMemory::read(const Access &access) {
     return bad;
   DType dtype = access.tensor.dtype();
   const std::byte *address = addressOf(access);
-  if (Watcher)
-    Watcher->memoryIsAccessed(access, footprintOf(access), AccessKind::Read);
+  if (Watch)
+    Watch->memoryIsAccessed(access, footprintOf(access), AccessKind::Read);
   return isFloat(dtype) ? ScalarBits::fromDouble(dtype, loadElement(dtype, address))
                         : ScalarBits::fromInt(dtype, loadElementInt(dtype, address));
 }
@@ -55,8 +55,8 @@ Status GlobalMemory::write(const Access &access, ScalarBits value) {
     return bad;
   if (Status bad = checkWritable(access); !bad.isOk())
     return bad;
-  if (Watcher)
-    Watcher->memoryIsAccessed(access, footprintOf(access), AccessKind::Write);
+  if (Watch)
+    Watch->memoryIsAccessed(access, footprintOf(access), AccessKind::Write);
   DType dtype = access.tensor.dtype();
   if (isFloat(dtype))
     storeElement(dtype, addressOf(access), value.asDouble());
@@ -152,12 +152,12 @@ Expected<TilePtr> GlobalMemory::load(const Access &access, int64_t rows, int64_t
   if (!window)
     return window.status();
   DType dtype = access.tensor.dtype();
-  if (Watcher)
-    Watcher->memoryIsAccessed(access, window->footprint(dtype), AccessKind::Read);
+  if (Watch)
+    Watch->memoryIsAccessed(access, window->footprint(dtype), AccessKind::Read);
   bool isWhole = window->bottom - window->top == rows && window->cols() == cols;
   auto tile = isWhole ? std::make_shared<Tile>(rows, cols, dtype) : splat(rows, cols, pad);
   tile->bounds = boundsOf(dtype);
-  if (Watcher && !isWhole)
+  if (Watch && !isWhole)
     tile->origins.assign(rows * cols, Origin::padding(access.op));
   withElementType(dtype, [&](auto zero) {
     for (int64_t row = window->top; row < window->bottom; ++row) {
@@ -189,9 +189,9 @@ Status GlobalMemory::store(const Access &access, const Tile &tile, bool isAtomic
   Expected<Window> window = clip(access, tile.rows, tile.cols);
   if (!window)
     return window.status();
-  if (Watcher)
-    Watcher->memoryIsAccessed(access, window->footprint(tile.dtype),
-                              isAtomicAdd ? AccessKind::AtomicAdd : AccessKind::Write);
+  if (Watch)
+    Watch->memoryIsAccessed(access, window->footprint(tile.dtype),
+                            isAtomicAdd ? AccessKind::AtomicAdd : AccessKind::Write);
   withElementType(tile.dtype, [&](auto zero) {
     const auto &elements = tile.elements<decltype(zero)>();
     for (int64_t row = window->top; row < window->bottom; ++row)

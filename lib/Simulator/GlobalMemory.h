@@ -1,14 +1,14 @@
 //===- GlobalMemory.h - every access of a kernel to global memory ---------------------===//
 //
 // All loads, stores, reads and writes of kernels go through this class, each with the operation
-// that makes it: the bounds and the read-only rule are checked here, and the Checker, if there is
+// that makes it: the bounds and the read-only rule are checked here, and the Watcher, if there is
 // one, is told what is accessed. The memory itself is the runtime's. One thread at a time.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LIB_SIMULATOR_GLOBALMEMORY_H
 #define KILN_LIB_SIMULATOR_GLOBALMEMORY_H
 
-#include "Check/ShadowMemory.h"
+#include "Access.h"
 #include "TileValue.h"
 
 #include "kiln/runtime/status.h"
@@ -21,24 +21,14 @@
 
 namespace kiln::simulator {
 
-class Checker;
-
-/// One access: what is accessed, where, and which operation does it.
-struct Access {
-  mlir::Operation *op;
-  mlir::Value name; ///< The tensor in the source, for messages.
-  const Tensor &tensor;
-  std::vector<int64_t> indices;    ///< One per axis.
-  std::vector<int64_t> valid = {}; ///< Of a tile: rows and columns that count; empty: all.
-  Agent *agent = nullptr;          ///< Who makes it, if that is checked.
-};
+class Watcher;
 
 class GlobalMemory {
 public:
   /// None: bounds are checked and nothing else.
-  explicit GlobalMemory(Checker *checker) : Watcher(checker) {}
+  explicit GlobalMemory(Watcher *watcher) : Watch(watcher) {}
 
-  Checker *checker() const { return Watcher; }
+  Watcher *watcher() const { return Watch; }
 
   /// Elements outside the tensor or the valid extents read as `pad`.
   Expected<TilePtr> load(const Access &access, int64_t rows, int64_t cols, ScalarBits pad);
@@ -48,7 +38,7 @@ public:
   Status write(const Access &access, ScalarBits value);
 
 private:
-  Checker *Watcher;
+  Watcher *Watch;
 };
 
 /// "'x' (f32[4, 64])": the root of a view by its parameter's name, with the shape of the view.

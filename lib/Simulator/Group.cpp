@@ -1,7 +1,7 @@
 #include "Group.h"
 
 #include "Barrier.h"
-#include "Check/Checker.h"
+#include "Watcher.h"
 
 #include "kiln/Machine/Machine.h"
 #include "kiln/Program/Signature.h"
@@ -68,8 +68,8 @@ void GroupBlock::addInstances(ir::FuncOp func, const std::vector<Value> &args, i
     std::string name = func.getSymName().str() + (lanes > 1 ? "#" + std::to_string(lane) : "");
     Place place = Where;
     place.lane = lane;
-    if (Checker *checker = Context.memory.checker())
-      place.agent = &checker->addAgent(name);
+    if (Watcher *watcher = Context.memory.watcher())
+      place.agent = &watcher->addAgent(name);
     Instances.push_back(std::make_unique<Instance>(
         Instance{name, func.getRole().value_or("").str(),
                  Interpreter(func, args, place, Kernels, Context.memory), meetsOthers}));
@@ -83,8 +83,8 @@ void GroupBlock::addInstances(ir::FuncOp func, const std::vector<Value> &args, i
 int64_t GroupBlock::defaultSlots() const { return defaultSlotsOf(Context.machine); }
 
 Status GroupBlock::makeInstances() {
-  if (Checker *checker = Context.memory.checker())
-    checker->blockStarts(Where.block);
+  if (Watcher *watcher = Context.memory.watcher())
+    watcher->blockStarts(Where.block);
   if (Func.getKind() != ir::FuncKind::Group) {
     addInstances(Func, Args, 1);
     return Status::ok();

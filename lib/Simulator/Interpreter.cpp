@@ -1,8 +1,8 @@
 #include "Interpreter.h"
 
 #include "Barrier.h"
-#include "Check/Checker.h"
 #include "Pipe.h"
+#include "Watcher.h"
 
 #include "kiln/Program/Signature.h"
 
@@ -129,7 +129,7 @@ void Interpreter::checkSlots(Operation *op) {
       continue;
     Slot slot = it->second;
     if (Operation *free = slot.pipe->freeOf(Where.lane, slot.message))
-      Memory.checker()->freedSlotIsUsed(*Where.agent, op, slot.pop, free, slot.pipe->name());
+      Memory.watcher()->freedSlotIsUsed(*Where.agent, op, slot.pop, free, slot.pipe->name());
     if (isa<tile::ReshapeOp>(op)) // the same memory
       Slots[op->getResult(0)] = slot;
   }
@@ -227,6 +227,12 @@ static uint64_t tripCount(scf::ForOp op, ScalarBits lower, ScalarBits upper, int
   return runs ? (distance - 1) / static_cast<uint64_t>(step) + 1 : 0;
 }
 
+/// Whether a loop promises that its iterations are independent.
+static bool isParallel(scf::ForOp loop) {
+  auto kind = loop->getAttrOfType<ir::LoopAttr>(ir::kLoopAttr);
+  return kind && kind.getKind() == ir::LoopKind::Parallel;
+}
+
 static Status runFor(Interpreter &in, scf::ForOp op) {
   int64_t step = in.index(op.getStep());
   if (step <= 0)
@@ -241,8 +247,8 @@ static Status runFor(Interpreter &in, scf::ForOp op) {
   in.set(op.getInductionVar(), in.get(op.getLowerBound()));
   in.setAll(op.getRegionIterArgs(), std::move(carried));
   in.enterBlock(op, *op.getBody(), trips);
-  if (Checker *checker = in.memory().checker(); checker && isParallel(op))
-    checker->parallelLoopStarts(in.place().agent, op);
+  if (Watcher *watcher = in.memory().watcher(); watcher && isParallel(op))
+    watcher->parallelLoopStarts(in.place().agent, op);
   return Status::ok();
 }
 
@@ -282,8 +288,8 @@ static Status runYield(Interpreter &in, scf::YieldOp op) {
   }
   auto loop = dyn_cast<scf::ForOp>(parent);
   bool goesOn = loop && in.hasNextIteration();
-  if (Checker *checker = in.memory().checker(); checker && loop && isParallel(loop))
-    checker->parallelIterationEnds(in.place().agent, /*isLast=*/!goesOn);
+  if (Watcher *watcher = in.memory().watcher(); watcher && loop && isParallel(loop))
+    watcher->parallelIterationEnds(in.place().agent, /*isLast=*/!goesOn);
   if (goesOn) {
     ScalarBits at = in.scalar(loop.getInductionVar());
     auto next = static_cast<int64_t>(at.bits + in.scalar(loop.getStep()).bits);

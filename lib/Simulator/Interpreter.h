@@ -173,7 +173,7 @@ private:
     mlir::Operation *op;
   };
 
-  /// Tells the checker of operands whose slot has been freed.
+  /// Tells the watcher of operands whose slot has been freed.
   void checkSlots(mlir::Operation *op);
 
   Place Where;

@@ -1,6 +1,6 @@
 #include "Orchestration.h"
 
-#include "Check/Checker.h"
+#include "Watcher.h"
 
 #include "kiln/Program/Arguments.h"
 #include "kiln/Program/Signature.h"
@@ -76,10 +76,10 @@ Status OrchestrationHost::submit(Interpreter &in, ir::SubmitOp op) {
     if (Status bad = addPredicate(*predicate, op, task); !bad.isOk())
       return bad;
   }
-  if (Watcher)
-    Watcher->taskIsSubmitted(op, predicate);
-  if (Watcher && Hardware && Hardware->coreGroups > 0 && op.getSyncStart())
-    Watcher->blocksStartAtOnce(op, grid, *Hardware);
+  if (Watch)
+    Watch->taskIsSubmitted(op, predicate);
+  if (Watch && Hardware && Hardware->coreGroups > 0 && op.getSyncStart())
+    Watch->blocksStartAtOnce(op, grid, *Hardware);
   task.syncStart(op.getSyncStart()).at(sourceLocOf(op.getLoc()));
   Expected<TaskId> id = Run.submit(std::move(task));
   if (!id)
@@ -97,8 +97,8 @@ Status OrchestrationHost::get(Interpreter &in, ir::GetOp op) {
   Expected<ScalarBits> value = Run.get(tensor, indices);
   if (!value)
     return value.status();
-  if (Watcher)
-    Watcher->orchestrationReads(access, Run.trace());
+  if (Watch)
+    Watch->orchestrationReads(access, Run.trace());
   in.set(op.getResult(), *value);
   return Status::ok();
 }

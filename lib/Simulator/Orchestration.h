@@ -23,9 +23,9 @@ Task makeTask(ir::FuncOp kernel, llvm::ArrayRef<Value> args,
 class OrchestrationHost final : public Host {
 public:
   /// `machine` may be null; where it is known, launches that start all blocks at once must fit it.
-  OrchestrationHost(mlir::SymbolTable &symbols, Steps &steps, Engine &engine, Checker *checker,
+  OrchestrationHost(mlir::SymbolTable &symbols, Steps &steps, Engine &engine, Watcher *watcher,
                     const Machine *machine)
-      : Host(symbols, steps), Run(engine), Watcher(checker), Hardware(machine) {}
+      : Host(symbols, steps), Run(engine), Watch(watcher), Hardware(machine) {}
 
   Expected<Tensor> alloc(DType dtype, Dims extents) override { return Run.alloc(dtype, extents); }
   void mark(const Tensor &tensor) override { Marked.add(tensor); }
@@ -36,7 +36,7 @@ public:
 
 private:
   Engine &Run;
-  Checker *Watcher;
+  Watcher *Watch;
   const Machine *Hardware;
   DumpMarks Marked;
 };

@@ -3,8 +3,8 @@
 #include "kiln/Simulator/Simulator.h"
 
 #include "Barrier.h"
-#include "Check/Checker.h"
 #include "Orchestration.h"
+#include "Watcher.h"
 
 #include "kiln/Dialect/Kiln/Members.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
@@ -59,11 +59,9 @@ private:
 
 class Simulation {
 public:
-  /// With findings: every check is on, and what they find goes there.
-  Simulation(ModuleOp module, const SimulatorOptions &options, simulator::Findings *findings)
-      : Module(module), Symbols(module), Options(options), Choices(options.seed),
-        Checks(findings ? std::make_unique<simulator::Checker>(*findings) : nullptr),
-        Memory(Checks.get()) {
+  Simulation(ModuleOp module, const SimulatorOptions &options, simulator::Watcher *watcher)
+      : Module(module), Symbols(module), Options(options), Choices(options.seed), Watch(watcher),
+        Memory(watcher) {
     Used.most = options.maxSteps;
   }
 
@@ -78,7 +76,7 @@ private:
   };
 
   Status registerKernels();
-  /// Tells the checks of the caller's memory.
+  /// Tells the watcher of the caller's memory.
   void addArguments(ir::FuncOp entry, ArrayRef<Value> args);
   void checkOutputs(ir::FuncOp entry, ArrayRef<Value> args);
   Status runEntry(Engine &engine, ir::FuncOp entry, std::vector<Value> args,
@@ -100,7 +98,7 @@ private:
   SymbolTable Symbols;
   const SimulatorOptions &Options;
   simulator::Random Choices;
-  std::unique_ptr<simulator::Checker> Checks; ///< Null: nothing is checked but bounds.
+  simulator::Watcher *Watch; ///< Null: nothing is checked but bounds.
   simulator::GlobalMemory Memory;
   KernelRegistry Registry;
   std::deque<Kernel> Kernels;
@@ -172,9 +170,9 @@ Status Simulation::runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_
     return values.status();
   if (Options.runTask)
     return runElsewhere(func, *values, range, ctx);
-  if (Checks)
+  if (Watch)
     if (const KernelRecord *kernel = Registry.find(func.getSymName().str()))
-      Checks->argumentsAre({*kernel->signature, args});
+      Watch->argumentsAre(*kernel->signature, args);
   simulator::Random *random = Options.seed ? &Choices : nullptr;
   simulator::BlockContext context{Symbols, Memory, Options.machine, random, Used};
   simulator::Place place;
@@ -252,22 +250,18 @@ Status Simulation::runEntry(Engine &engine, ir::FuncOp entry, std::vector<Value>
   if (Options.orchestrate)
     return Options.orchestrate(engine, given);
   if (entry.getKind() != ir::FuncKind::Orchestration) {
-    if (Checks)
-      Checks->taskIsSubmitted(nullptr);
+    if (Watch)
+      Watch->taskIsSubmitted(nullptr, std::nullopt);
     return engine.submit(simulator::makeTask(entry, args)).status();
   }
-  simulator::OrchestrationHost host(Symbols, Used, engine, Checks.get(), Options.machine);
+  simulator::OrchestrationHost host(Symbols, Used, engine, Watch, Options.machine);
   return simulator::Interpreter(entry, std::move(args), {}, host, Memory).resume();
 }
 
 void Simulation::addArguments(ir::FuncOp entry, ArrayRef<Value> args) {
-  using Content = simulator::ShadowMemory::Content;
   for (auto [number, arg] : llvm::enumerate(args))
     if (auto *tensor = std::get_if<Tensor>(&arg))
-      Checks->memory().addArgument(*tensor, entry.getArgDirection(number) == ir::Direction::Out
-                                                ? Content::Nothing
-                                            : Checks->isUndeclared(number) ? Content::Undeclared
-                                                                           : Content::Values);
+      Watch->argumentIsGiven(entry, number, *tensor);
 }
 
 /// What a run that ended well left in the entry's outputs.
@@ -276,7 +270,7 @@ void Simulation::checkOutputs(ir::FuncOp entry, ArrayRef<Value> args) {
     if (auto *tensor = std::get_if<Tensor>(&arg);
         tensor && entry.getArgDirection(number) != ir::Direction::In &&
         !ir::isInternal(entry, number))
-      Checks->outputIsDone(entry, number, *tensor);
+      Watch->outputIsDone(entry, number, *tensor);
 }
 
 Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, std::span<const Argument> given,
@@ -286,11 +280,11 @@ Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, std::span<cons
   EngineOptions engineOptions;
   engineOptions.seed = Options.seed;
   engineOptions.arenaBytes = 0; // the interpreter holds every intermediate until the end
-  engineOptions.recordTrace = report || Checks;
-  if (Checks) {
+  engineOptions.recordTrace = report || Watch;
+  if (Watch) {
     addArguments(entry, args);
     engineOptions.onTaskStart = [this](TaskId task) {
-      Checks->taskStarts(task.index, Launcher->trace());
+      Watch->taskStarts(task.index, Launcher->trace());
     };
   }
   Expected<std::unique_ptr<Engine>> engine = Engine::create(Registry, engineOptions);
@@ -305,7 +299,7 @@ Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, std::span<cons
     fail(bad);
   Status finished =
       (*engine)->finish(); // also after a failure: what was submitted drains, the dump is written
-  if (Checks && First.isOk() && finished.isOk())
+  if (Watch && First.isOk() && finished.isOk())
     checkOutputs(entry, args);
   if (report) {
     report->trace = (*engine)->trace();
@@ -348,7 +342,7 @@ Expected<std::vector<Value>> valuesOf(ir::FuncOp entry, std::span<const Argument
 
 Status simulator::simulate(ModuleOp prepared, ir::FuncOp entry, std::span<const Argument> args,
                            const SimulatorOptions &options, SimulationReport *report,
-                           Findings *findings) {
+                           Watcher *watcher) {
   if (failed(verify(prepared)))
     return Status(StatusCode::InvalidArgument, "the module does not verify");
   if (Status bad = checkArguments(entry, args); !bad.isOk())
@@ -356,7 +350,7 @@ Status simulator::simulate(ModuleOp prepared, ir::FuncOp entry, std::span<const 
   Expected<std::vector<Value>> values = valuesOf(entry, args);
   if (!values)
     return values.status().withLocation(sourceLocOf(entry.getLoc()));
-  return Simulation(prepared, options, findings).run(entry, std::move(*values), args, report);
+  return Simulation(prepared, options, watcher).run(entry, std::move(*values), args, report);
 }
 
 Status simulate(ModuleOp prepared, ir::FuncOp entry, std::span<const Argument> args,

@@ -1,7 +1,7 @@
 //===- ProgramTest.cpp - real programs through the JIT ------------------------------------===//
 #include "kiln/Language/Program.h"
 #include "JitTestSupport.h"
-#include "kiln/Jit/ProgramSource.h"
+#include "kiln/Jit/Compiler/ProgramSource.h"
 #include "kiln/Language/Library.h"
 #include "kiln/Language/ProgramAccess.h"
 

@@ -59,7 +59,7 @@ Status gatherRows(Interpreter &in, tile::GatherRowsOp op) {
   if (!placed)
     return placed.status();
   NewTile result = splat(type.getRows(), type.getCols(), pad);
-  if (in.memory().checker())
+  if (in.memory().watcher())
     result->origins.assign(type.getRows() * type.getCols(), Origin::padding(op));
   for (const PlacedRow &row : *placed) {
     Expected<TilePtr> loaded = in.memory().load(row.access, 1, type.getCols(), pad);

@@ -2,8 +2,8 @@
 // fault, never a silent difference to the reference, whose indices are unbounded. What arith leaves
 // undefined is defined here: a division by zero is a fault, a shift by a negative count, the width
 // or more shifts everything out, float to integer saturates.
-#include "Check/Checker.h"
 #include "Simulator/Interpreter.h"
+#include "Simulator/Watcher.h"
 
 #include "kiln/Program/Signature.h"
 
@@ -49,8 +49,8 @@ Status setFloat(Interpreter &in, Operation *op, double value) {
   if (!type || !isFloat(*type))
     return unsupportedType(op->getResult(0).getType());
   in.set(op->getResult(0), ScalarBits::fromDouble(*type, value));
-  if (Checker *checker = in.memory().checker(); checker && std::isnan(value))
-    checker->scalarIsNan(in, op);
+  if (Watcher *watcher = in.memory().watcher(); watcher && std::isnan(value))
+    watcher->scalarIsNan(in, op);
   return Status::ok();
 }
 

@@ -1,6 +1,6 @@
 // Tensors: views, allocation, and the operations that move data between them and a core.
-#include "Check/Checker.h"
 #include "Simulator/Interpreter.h"
+#include "Simulator/Watcher.h"
 
 #include "kiln/Program/Signature.h"
 
@@ -53,8 +53,8 @@ Status alloc(Interpreter &in, ir::AllocOp op) {
   if (Status bad = tensor->fillPoison();
       !bad.isOk()) // what nobody wrote is the same, and visible, in every run
     return bad;
-  if (Checker *checker = in.memory().checker())
-    checker->memoryIsAllocated(*tensor);
+  if (Watcher *watcher = in.memory().watcher())
+    watcher->memoryIsAllocated(*tensor);
   in.set(op.getResult(), *tensor);
   return Status::ok();
 }

@@ -365,7 +365,7 @@ Status matmulAcc(Interpreter &in, tile::MatmulAccOp op) {
 template <typename Op, typename F> Status maskWith(Interpreter &in, Op op, F keep) {
   NewTile result = std::make_shared<Tile>(*in.tile(op.getOperand()));
   TilePtr pad = splat(1, 1, padValue(op.getPadAttr(), result->dtype));
-  bool isChecked = in.memory().checker();
+  bool isChecked = in.memory().watcher();
   withElementType(result->dtype, [&](auto zero) {
     using T = decltype(zero);
     fill<T>(*result, [&](int64_t r, int64_t c) {

@@ -2,8 +2,8 @@
 #ifndef KILN_LIB_SIMULATOR_OPS_TILEOPS_H
 #define KILN_LIB_SIMULATOR_OPS_TILEOPS_H
 
-#include "Check/Checker.h"
 #include "Simulator/Interpreter.h"
+#include "Simulator/Watcher.h"
 
 #include "kiln/Program/Signature.h"
 
@@ -24,8 +24,8 @@ template <typename T, typename F> void fill(Tile &result, F make) {
 }
 
 inline Status setResult(Interpreter &in, mlir::Operation *op, NewTile tile) {
-  if (Checker *checker = in.memory().checker())
-    checker->tileIsComputed(in, op, *tile);
+  if (Watcher *watcher = in.memory().watcher())
+    watcher->tileIsComputed(in, op, *tile);
   in.set(op->getResult(0), TilePtr(std::move(tile)));
   return Status::ok();
 }

@@ -1,6 +1,7 @@
 #include "CudaFunction.h"
 
 #include "kiln/Program/Signature.h"
+#include "kiln/Target/Text/Literals.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -52,11 +53,7 @@ Expected<std::string> FunctionEmitter::emitBody() {
   emitBlock(Func.getBody().front());
   if (Failure)
     return *Failure;
-  return Text;
-}
-
-void FunctionEmitter::line(const Twine &statement) {
-  Text += std::string(2 * Indent, ' ') + statement.str() + "\n";
+  return Out.take();
 }
 
 void FunctionEmitter::unsupported(Operation *op, const Twine &why) {
@@ -70,12 +67,10 @@ void FunctionEmitter::unsupported(Operation *op, const Twine &why) {
 const std::string &FunctionEmitter::text(Value value) { return Values[value]; }
 
 std::string FunctionEmitter::list(ArrayRef<int64_t> constants, ValueRange values) {
-  SmallVector<std::string> items;
-  size_t next = 0;
-  for (int64_t constant : constants)
-    items.push_back(ShapedType::isDynamic(constant) ? text(values[next++])
-                                                    : std::to_string(constant));
-  return "{" + llvm::join(items, ", ") + "}";
+  return "{" +
+         llvm::join(text::mixedList(constants, values, [&](Value value) { return text(value); }),
+                    ", ") +
+         "}";
 }
 
 void FunctionEmitter::define(Value value, const std::string &expression) {
@@ -128,22 +123,22 @@ void FunctionEmitter::emitFor(scf::ForOp loop) {
     line("#pragma unroll 1");
   line("for (" + type + " " + index + " = " + text(loop.getLowerBound()) + "; " + index + " < " +
        text(loop.getUpperBound()) + "; " + index + " += " + text(loop.getStep()) + ") {");
-  ++Indent;
-  emitBlock(*loop.getBody());
-  // All at once: what is yielded may be what another variable holds.
-  SmallVector<std::string> yielded;
-  for (Value value : loop.getYieldedValues())
-    yielded.push_back(text(value));
-  for (auto [k, value] : llvm::enumerate(yielded))
-    if (value != carried[k] && llvm::is_contained(carried, value)) {
-      std::string saved = freshName("s");
-      line("auto " + saved + " = " + value + ";");
-      value = saved;
-    }
-  for (auto [name, value] : llvm::zip_equal(carried, yielded))
-    if (name != value)
-      line(name + " = " + value + ";");
-  --Indent;
+  Out.indented([&] {
+    emitBlock(*loop.getBody());
+    // All at once: what is yielded may be what another variable holds.
+    SmallVector<std::string> yielded;
+    for (Value value : loop.getYieldedValues())
+      yielded.push_back(text(value));
+    for (auto [k, value] : llvm::enumerate(yielded))
+      if (value != carried[k] && llvm::is_contained(carried, value)) {
+        std::string saved = freshName("s");
+        line("auto " + saved + " = " + value + ";");
+        value = saved;
+      }
+    for (auto [name, value] : llvm::zip_equal(carried, yielded))
+      if (name != value)
+        line(name + " = " + value + ";");
+  });
   line("}");
 }
 
@@ -158,11 +153,11 @@ void FunctionEmitter::emitIf(scf::IfOp branch) {
     set(result, results.back());
   }
   auto emitSide = [&](Region &region) {
-    ++Indent;
-    emitBlock(region.front());
-    for (auto [name, value] : llvm::zip(results, region.front().getTerminator()->getOperands()))
-      line(name + " = " + text(value) + ";");
-    --Indent;
+    Out.indented([&] {
+      emitBlock(region.front());
+      for (auto [name, value] : llvm::zip(results, region.front().getTerminator()->getOperands()))
+        line(name + " = " + text(value) + ";");
+    });
   };
   line("if (" + text(branch.getCondition()) + ") {");
   emitSide(branch.getThenRegion());
@@ -189,15 +184,9 @@ static std::string literal(Attribute attribute) {
   }
   auto floating = cast<FloatAttr>(attribute);
   float value = static_cast<float>(floating.getValueAsDouble());
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.9g", static_cast<double>(value));
-  std::string number = buffer;
-  if (std::isnan(value))
-    number = "notANumber()";
-  else if (std::isinf(value))
-    number = value < 0 ? "-infinity()" : "infinity()";
-  else
-    number += number.find_first_of(".e") == std::string::npos ? ".0f" : "f";
+  std::string number = std::isnan(value)   ? "notANumber()"
+                       : std::isinf(value) ? value < 0 ? "-infinity()" : "infinity()"
+                                           : text::cppFloat(value);
   return floating.getType().isF32()
              ? number
              : "convert<" + cppType(floating.getType()) + ">(" + number + ")";

@@ -10,6 +10,7 @@
 #define KILN_LIB_TARGET_CUDA_CUDAFUNCTION_H
 
 #include "kiln/Dialect/Tile/TileDialect.h"
+#include "kiln/Target/Text/Lines.h"
 #include "kiln/runtime/cuda_kernel.h"
 #include "kiln/runtime/status.h"
 
@@ -90,7 +91,7 @@ private:
   std::string freshName(llvm::StringRef prefix) {
     return prefix.str() + std::to_string(NextName++);
   }
-  void line(const llvm::Twine &statement);
+  void line(const llvm::Twine &statement) { Out.line(statement); }
   /// The first failure counts.
   void unsupported(mlir::Operation *op, const llvm::Twine &why);
 
@@ -98,8 +99,8 @@ private:
   KernelText &Kernel;
   llvm::DenseMap<mlir::Value, std::string> Values;
   llvm::DenseMap<mlir::Value, int> Origin; ///< Of tensor parameters.
-  std::string Text;
-  unsigned Indent = 1, NextName = 0;
+  text::Lines Out{2, 1};
+  unsigned NextName = 0;
   std::optional<Status> Failure;
 };
 

@@ -4,9 +4,9 @@
 #include "kiln/Machine/Machine.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Cuda/Cuda.h"
+#include "kiln/Target/Text/Names.h"
 
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -24,34 +24,9 @@ struct RegisterShares {
 };
 constexpr RegisterShares kShares[] = {{0, 0}, {0, 0}, {24, 240}, {32, 160}};
 
-/// What C++ keeps for itself.
-constexpr const char *kReserved = R"(
-alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t char32_t
-class compl concept const consteval constexpr constinit const_cast continue co_await co_return co_yield
-decltype default delete do double dynamic_cast else enum explicit export extern false float for friend
-goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
-protected public register reinterpret_cast requires return short signed sizeof static static_assert
-static_cast struct switch template this thread_local throw true try typedef typeid typename union
-unsigned using virtual void volatile wchar_t while xor xor_eq
-)";
-
-std::string asIdentifier(StringRef name) {
-  std::string result;
-  for (char c : name)
-    result += llvm::isAlnum(c) ? c : '_';
-  SmallVector<StringRef> reserved;
-  llvm::SplitString(kReserved, reserved);
-  bool isFree = !result.empty() && !llvm::isDigit(result[0]) && !StringRef(result).contains("__") &&
-                !llvm::is_contained(reserved, result);
-  return isFree ? result : "v_" + StringRef(result).ltrim('_').str();
-}
-
-/// A name like `base` that `taken` does not have yet.
-std::string uniqueName(const std::string &base, llvm::StringSet<> &taken) {
-  std::string name = base;
-  for (int suffix = 1; !taken.insert(name).second; ++suffix)
-    name = base + "_" + std::to_string(suffix);
-  return name;
+const text::NameRules &nameRules() {
+  static const text::NameRules rules = text::NameRules::cpp("", "v_");
+  return rules;
 }
 
 /// One kernel or group.
@@ -100,7 +75,7 @@ private:
                           "(kiln run --remarks says why)");
     if (llvm::any_of(Roles, [&](RoleCall &other) { return other.copies == (role == "dma"); }))
       return refuse(func, "it has two members with role " + role);
-    Roles.push_back({func, call, asIdentifier(func.getSymName()), role == "dma"});
+    Roles.push_back({func, call, nameRules().spell(func.getSymName()), role == "dma"});
     return Status::ok();
   }
 
@@ -124,19 +99,18 @@ private:
   void nameParameters() {
     Order = parameterOrder(Func);
     std::vector<std::string> names = parameterNames(Func);
-    llvm::StringSet<> taken = {"maps", "grid"};
+    text::NameScope fields(nameRules());
+    fields.reserve("maps");
+    fields.reserve("grid");
     Kernel.parameters.resize(names.size());
     Kernel.tensorIndex.resize(names.size());
-    auto field = [&](unsigned parameter) {
-      return uniqueName(asIdentifier(names[parameter]), taken);
-    };
     for (auto [place, parameter] : llvm::enumerate(Order.tensors)) {
-      TensorFields.push_back(field(parameter));
+      TensorFields.push_back(fields.unique(names[parameter]));
       Kernel.parameters[parameter] = "args." + TensorFields.back();
       Kernel.tensorIndex[parameter] = place;
     }
     for (unsigned parameter : Order.scalars) {
-      ScalarFields.push_back(field(parameter));
+      ScalarFields.push_back(fields.unique(names[parameter]));
       Kernel.parameters[parameter] = "scalarOf<" + cppType(Func.getArgumentTypes()[parameter]) +
                                      ">(args." + ScalarFields.back() + ")";
     }
@@ -187,7 +161,7 @@ private:
         RingBytes += slots * llvm::alignTo(bytes, kTileAlignment);
       }
       BarrierBytes += slots * 16;
-      std::string name = asIdentifier(pipeName(pipe));
+      std::string name = nameRules().spell(pipeName(pipe));
       if (llvm::any_of(Pipes, [&](PipeText &other) { return other.name == name; }))
         name += "_" + std::to_string(Pipes.size());
       Pipes.push_back(
@@ -380,11 +354,11 @@ Expected<std::vector<CudaUnit>> emitCuda(ModuleOp compiled, const Machine &machi
     members.insert(compiled.lookupSymbol<ir::FuncOp>(call.getCallee()));
   });
   std::vector<CudaUnit> units;
-  llvm::StringSet<> names;
+  text::NameScope names(cuda::nameRules());
   for (auto func : compiled.getOps<ir::FuncOp>()) {
     if (func.getKind() == ir::FuncKind::Orchestration || members.contains(func))
       continue;
-    std::string name = cuda::uniqueName(cuda::asIdentifier(func.getSymName()), names);
+    std::string name = names.unique(func.getSymName());
     Expected<CudaUnit> unit = cuda::KernelEmitter(func, std::move(name), machine).emit();
     if (!unit)
       return unit.status();

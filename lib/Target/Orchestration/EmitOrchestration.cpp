@@ -4,6 +4,7 @@
 #include "OrchestrationFunction.h"
 
 #include "kiln/Program/Signature.h"
+#include "kiln/Target/Text/Literals.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -81,7 +82,7 @@ Status FileEmitter::describeKernels(OrchestrationResult &result) {
 }
 
 std::string FileEmitter::header(const OrchestrationResult &result) const {
-  std::string text = "// What launches the tasks of " + asIdentifier(Program) +
+  std::string text = "// What launches the tasks of " + text::cppIdentifier(Program) +
                      ", emitted by Kiln. Compile it as C++20, link it with the Kiln\n"
                      "// runtime, register the kernels and call " +
                      result.entrySymbol + ".\n";
@@ -90,7 +91,7 @@ std::string FileEmitter::header(const OrchestrationResult &result) const {
   for (const std::string &name : result.kernels) {
     std::string id = std::to_string(result.funcNameToId.at(name));
     text += "//   " + id + std::string(id.size() < 4 ? 4 - id.size() : 1, ' ') +
-            asIdentifier(name) + " (" + result.funcNameToCoreType.at(name) + ")\n";
+            text::cppIdentifier(name) + " (" + result.funcNameToCoreType.at(name) + ")\n";
   }
   return text + "#include \"kiln/runtime/orchestration.h\"\n\n";
 }
@@ -107,16 +108,17 @@ std::string signatureText(const Signature &signature, const std::string &indent)
       extents.push_back(extent == dynamicExtent ? "any" : std::to_string(extent));
     std::string dtype = StringRef(toString(param.dtype)).upper();
     tensors += (tensors.empty() ? "" : ",\n" + indent + " ") + kind.str() + "(" +
-               quoted(param.name) + ", DType::" + dtype + ", {" + llvm::join(extents, ", ") + "})";
+               text::cppString(param.name) + ", DType::" + dtype + ", {" +
+               llvm::join(extents, ", ") + "})";
   }
   for (const ScalarParam &param : signature.scalars) {
     std::string dtype =
         param.type == DType::Index ? "Index" : StringRef(toString(param.type)).upper();
-    scalars +=
-        (scalars.empty() ? "" : ", ") + ("{" + quoted(param.name)) + ", DType::" + dtype + "}";
+    scalars += (scalars.empty() ? "" : ", ") + ("{" + text::cppString(param.name)) +
+               ", DType::" + dtype + "}";
   }
-  return "{" + quoted(signature.name) + ", " + quoted(signature.coreType) + ",\n" + indent + "{" +
-         tensors + "},\n" + indent + "{" + scalars + "}}";
+  return "{" + text::cppString(signature.name) + ", " + text::cppString(signature.coreType) +
+         ",\n" + indent + "{" + tensors + "},\n" + indent + "{" + scalars + "}}";
 }
 
 std::string FileEmitter::signatures(const OrchestrationResult &result) {
@@ -139,9 +141,9 @@ Expected<OrchestrationResult> FileEmitter::emit() {
   OrchestrationResult result;
   if (Status bad = describeKernels(result); !bad.isOk())
     return bad;
-  std::string space = asIdentifier(Program);
-  result.entrySymbol = "orchestrate_" + space + "_" + asIdentifier(Start.getSymName());
-  CppNames names;
+  std::string space = text::cppIdentifier(Program);
+  result.entrySymbol = "orchestrate_" + space + "_" + text::cppIdentifier(Start.getSymName());
+  text::NameScope names(nameRules());
   llvm::DenseMap<Operation *, std::string> functions;
   for (Operation *op : Orchestrations)
     functions[op] = names.unique(cast<ir::FuncOp>(op).getSymName());

@@ -2,6 +2,7 @@
 #include "OrchestrationFunction.h"
 
 #include "kiln/Program/Signature.h"
+#include "kiln/Target/Text/Literals.h"
 
 #include "mlir/IR/SymbolTable.h"
 #include "llvm/ADT/StringExtras.h"
@@ -13,6 +14,26 @@ namespace kiln::orchestration {
 
 constexpr size_t kColumns = 100;
 
+// What the standard or common headers define as macros, and the names that emitted files use
+// themselves.
+static constexpr const char *kReserved = R"(
+assert errno stdin stdout stderr linux unix main std NULL EOF INFINITY NAN INT64_MIN
+
+Arguments Compare DType Dims Direction Engine Entry Failure Index Indices Mark Orchestrator Range
+Scope ScalarBits ScalarParam Signature Status Task TaskArgs TaskId Tensor TensorParam kiln orch
+any args as_signed as_unsigned bit_and bit_or bit_xor cast cast_unsigned ceil_div ceil_div_unsigned
+check dim div_unsigned dtypeOf engine fail floor_div inout input is_unordered kernels max
+max_unsigned maximum min min_unsigned minimum orchestrate output range range_of range_unsigned
+rem_unsigned reshape round_to rt scope shift_left shift_right shift_right_unsigned signature slice
+status task to_float to_float_unsigned to_integer transpose trunc_div trunc_rem wrap wrapping_add wrapping_mul
+wrapping_sub int8_t int16_t int32_t int64_t uint64_t
+)";
+
+const text::NameRules &nameRules() {
+  static const text::NameRules rules = text::NameRules::cpp(kReserved);
+  return rules;
+}
+
 std::string callText(const std::string &function, ArrayRef<std::string> args, unsigned indent) {
   std::string text = function + "(" + llvm::join(args, ", ") + ")";
   if (2 * indent + text.size() < kColumns - 2)
@@ -23,10 +44,9 @@ std::string callText(const std::string &function, ArrayRef<std::string> args, un
 
 /// Whether `name` occurs in the text as a whole word.
 static bool mentions(StringRef text, StringRef name) {
-  auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_'; };
   for (size_t at = text.find(name); at != StringRef::npos; at = text.find(name, at + 1)) {
-    bool starts = at == 0 || !isPart(text[at - 1]);
-    bool ends = at + name.size() == text.size() || !isPart(text[at + name.size()]);
+    bool starts = at == 0 || !text::isNamePart(text[at - 1]);
+    bool ends = at + name.size() == text.size() || !text::isNamePart(text[at + name.size()]);
     if (starts && ends)
       return true;
   }
@@ -38,19 +58,9 @@ static StringRef unusedMark(StringRef text, StringRef name) {
   return mentions(text, name) ? "" : "[[maybe_unused]] ";
 }
 
-FunctionEmitter::FunctionEmitter(ir::FuncOp func, const CppNames &names,
+FunctionEmitter::FunctionEmitter(ir::FuncOp func, const text::NameScope &names,
                                  const llvm::DenseMap<Operation *, std::string> &functions)
-    : Func(func), Functions(functions), Names(&names) {}
-
-void FunctionEmitter::line(const Twine &text) {
-  Out += std::string(2 * Indent, ' ') + text.str() + "\n";
-}
-
-void FunctionEmitter::emitIndented(llvm::function_ref<void()> body) {
-  ++Indent;
-  body();
-  --Indent;
-}
+    : Func(func), Functions(functions), Names(nameRules(), &names) {}
 
 Expr FunctionEmitter::fail(Operation *op, const Twine &why) {
   if (Error.isOk())
@@ -73,7 +83,7 @@ std::string FunctionEmitter::bodyText() {
     emitBlock(Func.getBody().front());
   else // a kernel by itself: one task of one block
     emitTask(Func, Func.getArguments(), Func.getLoc(), "", [] {});
-  return std::exchange(Out, "");
+  return Out.take();
 }
 
 Expected<std::string> FunctionEmitter::emitFunction() {
@@ -164,9 +174,9 @@ bool FunctionEmitter::emitLaunching(Operation *op) {
     line("rt.dump(" + text(dump.getTensor()) + ");");
   } else if (auto require = dyn_cast<ir::RequireOp>(op)) {
     SourceLoc at = sourceLocOf(op->getLoc());
-    line("rt.require(" + text(require.getCondition()) + ", " + quoted(require.getMessage()) +
-         ", {" + quoted(at.file) + ", " + std::to_string(at.line) + ", " + std::to_string(at.col) +
-         "});");
+    line("rt.require(" + text(require.getCondition()) + ", " +
+         text::cppString(require.getMessage()) + ", {" + text::cppString(at.file) + ", " +
+         std::to_string(at.line) + ", " + std::to_string(at.col) + "});");
   } else if (auto alloc = dyn_cast<ir::AllocOp>(op)) {
     ir::TensorType type = alloc.getResult().getType();
     std::string name = Names.unique(alloc.getName().value_or("tensor"));
@@ -352,7 +362,7 @@ void FunctionEmitter::emitCall(ir::CallOp call) {
   SmallVector<std::string> args{"rt"};
   for (Value arg : call.getArgs())
     args.push_back(typed(arg));
-  line(callText(Functions.find(callee)->second, args, Indent) + ";");
+  line(callText(Functions.find(callee)->second, args, Out.depth()) + ";");
 }
 
 /// "fused: cube (aic) + vec (aiv, 2 lanes)"
@@ -374,13 +384,14 @@ void FunctionEmitter::emitTask(ir::FuncOp kernel, ValueRange args, Location loc,
                                const std::string &result, llvm::function_ref<void()> rest) {
   line(kernel ? "{ // " + describeKernel(kernel) : "{ // only orders others");
   emitIndented([&] {
-    line(kernel ? "TaskArgs task(" + quoted(kernel.getSymName()) + ");" : "TaskArgs task;");
+    line(kernel ? "TaskArgs task(" + text::cppString(kernel.getSymName()) + ");"
+                : "TaskArgs task;");
     if (kernel) {
       ParameterOrder order = parameterOrder(kernel);
       std::vector<std::string> names = parameterNames(kernel);
       llvm::BitVector marked = markedParameters(kernel);
       auto add = [&](const std::string &call, unsigned number) {
-        std::string name = asIdentifier(names[number]);
+        std::string name = text::cppIdentifier(names[number]);
         line("task." + call + (text(args[number]) == name ? "" : " // " + name));
       };
       for (unsigned number : order.tensors) {
@@ -403,7 +414,7 @@ void FunctionEmitter::emitTask(ir::FuncOp kernel, ValueRange args, Location loc,
     }
     rest();
     if (SourceLoc at = sourceLocOf(loc); at.isKnown())
-      line("task.at(" + quoted(at.file) + ", " + std::to_string(at.line) + ", " +
+      line("task.at(" + text::cppString(at.file) + ", " + std::to_string(at.line) + ", " +
            std::to_string(at.col) + ");");
     line((result.empty() ? "" : result + " = ") + "rt.submit(task);");
   });

@@ -8,14 +8,17 @@
 #ifndef KILN_LIB_TARGET_ORCHESTRATION_ORCHESTRATIONFUNCTION_H
 #define KILN_LIB_TARGET_ORCHESTRATION_ORCHESTRATIONFUNCTION_H
 
-#include "OrchestrationNames.h"
-
 #include "kiln/Dialect/Tile/TileDialect.h"
+#include "kiln/Target/Text/Lines.h"
+#include "kiln/Target/Text/Names.h"
 #include "kiln/runtime/status.h"
 
 #include "llvm/ADT/DenseMap.h"
 
 namespace kiln::orchestration {
+
+/// What names may be called.
+const text::NameRules &nameRules();
 
 /// How tightly the outermost operator of an expression binds.
 enum class Prec { Low, Add, Mul, Primary };
@@ -38,7 +41,7 @@ std::string callText(const std::string &function, llvm::ArrayRef<std::string> ar
 class FunctionEmitter {
 public:
   /// `functions` are the names of all functions in the file.
-  FunctionEmitter(ir::FuncOp func, const CppNames &names,
+  FunctionEmitter(ir::FuncOp func, const text::NameScope &names,
                   const llvm::DenseMap<mlir::Operation *, std::string> &functions);
 
   /// The definition as a function of its parameters, for other orchestrations to call.
@@ -70,8 +73,8 @@ private:
                llvm::StringRef hint);
   /// Assigns to the variables of `targets`, all at once.
   void assign(mlir::ValueRange targets, mlir::ValueRange values);
-  void line(const llvm::Twine &text);
-  void emitIndented(llvm::function_ref<void()> body);
+  void line(const llvm::Twine &text) { Out.line(text); }
+  void emitIndented(llvm::function_ref<void()> body) { Out.indented(body); }
 
   // Expressions (OrchestrationScalars.cpp).
   Expr expressionOf(mlir::Operation *op);
@@ -95,10 +98,9 @@ private:
 
   mutable ir::FuncOp Func;
   const llvm::DenseMap<mlir::Operation *, std::string> &Functions;
-  CppNames Names;
+  text::NameScope Names;
   llvm::DenseMap<mlir::Value, Expr> Values;
-  std::string Out;
-  unsigned Indent = 1;
+  text::Lines Out{2, 1};
   Status Error;
 };
 

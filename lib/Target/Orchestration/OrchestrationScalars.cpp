@@ -2,6 +2,7 @@
 #include "OrchestrationFunction.h"
 
 #include "kiln/Program/Signature.h"
+#include "kiln/Target/Text/Literals.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
@@ -58,12 +59,7 @@ static Expr literal(TypedAttr attribute) {
     return {"std::numeric_limits<float>::quiet_NaN()"};
   if (std::isinf(value))
     return {std::string(value < 0 ? "-" : "") + "std::numeric_limits<float>::infinity()"};
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.9g", static_cast<double>(value));
-  std::string number = buffer;
-  if (number.find_first_of(".e") == std::string::npos)
-    number += ".0";
-  return {number + "f"};
+  return {text::cppFloat(value)};
 }
 
 std::string FunctionEmitter::text(Value value, Prec prec) {
@@ -77,12 +73,10 @@ std::string FunctionEmitter::typed(Value value) {
 }
 
 std::string FunctionEmitter::list(ArrayRef<int64_t> constants, ValueRange values) {
-  SmallVector<std::string> items;
-  size_t next = 0;
-  for (int64_t constant : constants)
-    items.push_back(ShapedType::isDynamic(constant) ? text(values[next++])
-                                                    : std::to_string(constant));
-  return "{" + llvm::join(items, ", ") + "}";
+  return "{" +
+         llvm::join(text::mixedList(constants, values, [&](Value value) { return text(value); }),
+                    ", ") +
+         "}";
 }
 
 Expr FunctionEmitter::binary(StringRef op, Value lhs, Value rhs, Prec prec) {

@@ -6,6 +6,7 @@
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Program/Signature.h"
+#include "kiln/Target/Text/Literals.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -134,7 +135,7 @@ std::string ProgramEmitter::runFunction() {
   std::string text = "\n\n# Entry: " + Prog.nameOf(Entry);
   if (!others.empty())
     text += "; other candidates: " + llvm::join(others, ", ");
-  NameScope names(&Prog.names);
+  text::NameScope names(nameRules(), &Prog.names);
   SmallVector<std::string> parameters;
   std::vector<std::string> all = parameterNames(Entry);
   for (const std::string &name : ArrayRef(all).take_front(ir::numUserParameters(Entry)))
@@ -149,7 +150,7 @@ std::string ProgramEmitter::taskTable() {
   std::string text = "\n\n_tasks = {\n";
   for (ir::FuncOp func : Functions)
     if (Prog.launched.contains(func))
-      text += "    " + stringLiteral(func.getSymName()) +
+      text += "    " + text::pythonString(func.getSymName()) +
               ": lambda grid, *args: " + launch(Prog, func, "grid", "*args") + ",\n";
   return text + "}\n";
 }

@@ -3,6 +3,7 @@
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Program/Requirements.h"
+#include "kiln/Target/Text/Literals.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
@@ -13,12 +14,18 @@ using namespace mlir;
 
 namespace kiln::torch {
 
+const text::NameRules &nameRules() {
+  // The modules that the file imports.
+  static const text::NameRules rules = text::NameRules::python("collections itertools torch");
+  return rules;
+}
+
 static ArrayRef<BlockArgument> userParameters(ir::FuncOp func) {
   return ArrayRef<BlockArgument>(func.getArguments()).take_front(ir::numUserParameters(func));
 }
 
 FunctionEmitter::FunctionEmitter(ir::FuncOp func, const Program &program)
-    : Func(func), Prog(program), Names(&program.names) {}
+    : Func(func), Prog(program), Names(nameRules(), &program.names) {}
 
 Expected<std::string> FunctionEmitter::emit() {
   SmallVector<std::string> parameters;
@@ -52,7 +59,7 @@ Expected<std::string> FunctionEmitter::emit() {
     emitPlainForm(list);
   if (!Error.isOk())
     return Error;
-  return Parts + Out;
+  return Parts + Out.text();
 }
 
 std::string describe(Type type) {
@@ -89,7 +96,7 @@ void FunctionEmitter::emitDocstring() {
     return;
   }
   line("\"\"\"" + Twine(summary));
-  Out += "\n";
+  Out.blank();
   for (BlockArgument argument : userParameters(Func)) {
     std::optional<ir::Direction> direction = Func.getArgDirection(argument.getArgNumber());
     line(Twine(text(argument)) + ": " + describe(argument.getType()) +
@@ -98,20 +105,10 @@ void FunctionEmitter::emitDocstring() {
   line("\"\"\"");
 }
 
-void FunctionEmitter::line(const Twine &text) {
-  Out.append(4 * Indent, ' ');
-  Out += text.str();
-  Out += "\n";
-}
-
 /// A suite; `pass` if the body writes nothing.
 void FunctionEmitter::emitIndented(function_ref<void()> body) {
-  ++Indent;
-  size_t before = Out.size();
-  body();
-  if (Out.size() == before)
-    line("pass");
-  --Indent;
+  if (!Out.indented(body))
+    Out.indented([&] { line("pass"); });
 }
 
 Expr FunctionEmitter::fail(Operation *op, const Twine &why) {
@@ -150,7 +147,7 @@ void FunctionEmitter::emitOp(Operation *op) {
 bool FunctionEmitter::emitStatement(Operation *op) {
   // Python takes some twenty nested loops and a hundred levels of indentation, not more.
   constexpr unsigned deepest = 16;
-  if (Indent >= deepest && op->getNumRegions() > 0 && !isa<ir::ScopeOp>(op))
+  if (Out.depth() >= deepest && op->getNumRegions() > 0 && !isa<ir::ScopeOp>(op))
     return emitPart(op), true;
   return TypeSwitch<Operation *, bool>(op)
       .Case<scf::ForOp>([&](auto loop) { return emitFor(loop), true; })
@@ -197,8 +194,9 @@ bool FunctionEmitter::emitStatement(Operation *op) {
 
 void FunctionEmitter::emitRequire(ir::RequireOp require) {
   line("if not " + Twine(text(require.getCondition(), Prec::Not)) + ":");
-  emitIndented(
-      [&] { line("raise ValueError(" + Twine(stringLiteral(kiln::describe(require))) + ")"); });
+  emitIndented([&] {
+    line("raise ValueError(" + Twine(text::pythonString(kiln::describe(require))) + ")");
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -206,13 +204,12 @@ void FunctionEmitter::emitRequire(ir::RequireOp require) {
 //===----------------------------------------------------------------------===//
 
 void FunctionEmitter::collectLocals(StringRef text, SmallVectorImpl<std::string> &locals) const {
-  auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_'; };
   for (size_t at = 0; at < text.size();) {
     if (text[at] == '\'') { // the name of a pipe
       at = std::min(text.find('\'', at + 1), text.size() - 1) + 1;
       continue;
     }
-    StringRef word = text.substr(at).take_while(isPart);
+    StringRef word = text.substr(at).take_while(text::isNamePart);
     bool isMember = at > 0 && text[at - 1] == '.';
     if (!word.empty() && !isMember && Names.holds(word) && !llvm::is_contained(locals, word))
       locals.push_back(word.str());
@@ -231,8 +228,7 @@ void FunctionEmitter::emitPart(Operation *op) {
   });
   std::string name = Names.unique(Prog.nameOf(Func) + "_part");
   std::string call = name + "(" + llvm::join(locals, ", ") + ")";
-  std::string around = std::exchange(Out, "");
-  unsigned indentAround = std::exchange(Indent, 0u);
+  text::Lines around = std::exchange(Out, text::Lines(4));
   bool yieldsAround = std::exchange(Yields, false);
   line("def " + Twine(call) + ":");
   std::string results;
@@ -242,9 +238,8 @@ void FunctionEmitter::emitPart(Operation *op) {
     if (!isa<ir::IncoreOp>(op) && op->getNumResults() > 0)
       line("return " + Twine(results = arguments(op->getResults())));
   });
-  Parts += Out + "\n\n";
+  Parts += Out.text() + "\n\n";
   Out = std::move(around);
-  Indent = indentAround;
   line(results + (results.empty() ? "" : " = ") + (Yields ? "yield from " : "") + call);
   Yields |= yieldsAround;
 }
@@ -383,7 +378,7 @@ void FunctionEmitter::emitSubmit(ir::SubmitOp submit) {
                          ? "(1,)"
                          : mixedTuple(submit.getStaticGrid(), submit.getGrid());
   if (Prog.options.namedTasks)
-    emitLaunch(submit, "_run_task(" + stringLiteral(kernel.getSymName()) + ", " + grid +
+    emitLaunch(submit, "_run_task(" + text::pythonString(kernel.getSymName()) + ", " + grid +
                            (args.empty() ? "" : ", ") + args + ")");
   else if (submit.getStaticGrid().empty())
     emitLaunch(submit, Prog.nameOf(kernel) + "(" + args + ")");
@@ -487,11 +482,7 @@ void FunctionEmitter::check(Value value, StringRef name) {
 }
 
 std::string FunctionEmitter::mixedTuple(ArrayRef<int64_t> constants, ValueRange values) {
-  SmallVector<std::string> items;
-  auto next = values.begin();
-  for (int64_t constant : constants)
-    items.push_back(ShapedType::isDynamic(constant) ? text(*next++) : std::to_string(constant));
-  return tuple(items);
+  return tuple(text::mixedList(constants, values, [&](Value value) { return text(value); }));
 }
 
 std::string FunctionEmitter::arguments(ValueRange values) {

@@ -9,9 +9,10 @@
 #ifndef KILN_LIB_TARGET_TORCH_TORCHFUNCTION_H
 #define KILN_LIB_TARGET_TORCH_TORCHFUNCTION_H
 
-#include "TorchNames.h"
 #include "TorchPython.h"
 
+#include "kiln/Target/Text/Lines.h"
+#include "kiln/Target/Text/Names.h"
 #include "kiln/Target/Torch/Torch.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -20,13 +21,17 @@
 
 namespace kiln::torch {
 
+/// What names may be called. Helpers all start with an underscore and no name does, so those two
+/// cannot meet.
+const text::NameRules &nameRules();
+
 /// What emitting one function needs to know of the whole program.
 struct Program {
   Program(mlir::ModuleOp module, const TorchOptions &options) : module(module), options(options) {}
 
   mlir::ModuleOp module;
   const TorchOptions &options;
-  NameScope names; ///< Of the file: functions.
+  text::NameScope names{nameRules()}; ///< Of the file: functions.
   llvm::DenseMap<mlir::Operation *, std::string> functionNames;
   /// Functions that have to run in turns, and what their generators are called: roles that some
   /// group needs so, and whatever comes to a barrier.
@@ -91,7 +96,7 @@ private:
   void initialise(llvm::ArrayRef<std::string> targets, mlir::ValueRange values);
   llvm::SmallVector<std::string> nameAll(mlir::ValueRange values, mlir::ValueRange hints,
                                          mlir::ValueRange otherHints);
-  void line(const llvm::Twine &text);
+  void line(const llvm::Twine &text) { Out.line(text); }
   void check(mlir::Value value, llvm::StringRef name);
 
   // Expressions (TorchOps.cpp).
@@ -143,13 +148,14 @@ private:
 
   mutable ir::FuncOp Func;
   const Program &Prog;
-  NameScope Names;
+  text::NameScope Names;
   llvm::DenseMap<mlir::Value, Expr> Values;
   /// The variables of this function in an expression.
   void collectLocals(llvm::StringRef text, llvm::SmallVectorImpl<std::string> &locals) const;
 
-  std::string Out, Parts; ///< The function, and what had to become functions of their own.
-  unsigned Indent = 0, LoopDepth = 0;
+  text::Lines Out{4}; ///< The function.
+  std::string Parts;  ///< What had to become functions of their own.
+  unsigned LoopDepth = 0;
   bool Yields = false; ///< Something written into Out yields.
   Status Error;
 };

@@ -171,20 +171,20 @@ void FunctionEmitter::emitMembers() {
   }
   bool meetsOthers = Prog.taskMakers.contains(Func);
   line(meetsOthers ? "return [" : "_run_scheduler([");
-  ++Indent;
-  for (ir::CallOp call : calls) {
-    ir::FuncOp member = Prog.lookup(call.getCalleeAttr());
-    const std::string &name = Prog.nameOf(member);
-    std::string args = arguments(call.getArgs());
-    std::string generator = Prog.generators.lookup(member);
-    std::string task = generator.empty()
-                           ? "_call_g(" + name + (args.empty() ? "" : ", ") + args + ")"
-                           : generator + "(" + args + ")";
-    int64_t lanes = Func.getLanesOf(*member.getRole());
-    for (int64_t lane = 0; lane < lanes; ++lane)
-      line("(" + Twine(taskName(name, lane, lanes)) + ", " + task + ", " + Twine(lane) + "),");
-  }
-  --Indent;
+  Out.indented([&] {
+    for (ir::CallOp call : calls) {
+      ir::FuncOp member = Prog.lookup(call.getCalleeAttr());
+      const std::string &name = Prog.nameOf(member);
+      std::string args = arguments(call.getArgs());
+      std::string generator = Prog.generators.lookup(member);
+      std::string task = generator.empty()
+                             ? "_call_g(" + name + (args.empty() ? "" : ", ") + args + ")"
+                             : generator + "(" + args + ")";
+      int64_t lanes = Func.getLanesOf(*member.getRole());
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        line("(" + Twine(taskName(name, lane, lanes)) + ", " + task + ", " + Twine(lane) + "),");
+    }
+  });
   line(meetsOthers ? "]" : "])");
   if (!meetsOthers)
     line("_check_drained('" + Twine(Prog.nameOf(Func)) + "')");
@@ -221,7 +221,7 @@ void FunctionEmitter::emitPlainForm(const std::string &parameters) {
   const std::string &name = Prog.nameOf(Func), generator = Prog.generators.lookup(Func);
   std::string list = "(" + parameters + ")", tasks = Prog.taskMakers.lookup(Func);
   auto define = [&](const Twine &defined, const Twine &summary, const Twine &body) {
-    Out += "\n\n";
+    Out.blank(2);
     line("def " + defined + list + ":");
     emitIndented([&] {
       line("\"\"\"" + summary + "\"\"\"");

@@ -1,6 +1,8 @@
 //===- TorchHelpers.cpp - helpers for scalars, tensors and launches ----------------===//
 #include "TorchHelpers.h"
 
+#include "kiln/Target/Text/Names.h"
+
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -354,10 +356,9 @@ def _run_task(kernel, grid, *args):
 //===----------------------------------------------------------------------===//
 
 static void collectIdentifiers(StringRef text, llvm::StringSet<> &names) {
-  auto isPart = [](char c) { return llvm::isAlnum(c) || c == '_'; };
   while (!text.empty()) {
-    text = text.drop_until(isPart);
-    StringRef word = text.take_while(isPart);
+    text = text.drop_until(text::isNamePart);
+    StringRef word = text.take_while(text::isNamePart);
     names.insert(word);
     text = text.drop_front(word.size());
   }

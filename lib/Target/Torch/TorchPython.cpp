@@ -1,13 +1,12 @@
 //===- TorchPython.cpp - Python expressions as text --------------------------------===//
 #include "TorchPython.h"
 
+#include "kiln/Target/Text/Literals.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/JSON.h"
 
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 
 using namespace mlir;
 
@@ -52,25 +51,12 @@ Expr floatLiteral(double value, bool isShort) {
     return {"float('nan')"};
   if (std::isinf(value))
     return {value < 0 ? "float('-inf')" : "float('inf')"};
-  char text[40];
-  for (int digits = 1; digits <= 17; ++digits) {
-    std::snprintf(text, sizeof text, "%.*g", digits, value);
-    if (isShort ? std::strtof(text, nullptr) == float(value) : std::strtod(text, nullptr) == value)
-      break;
-  }
-  std::string literal = text;
-  if (literal.find_first_of(".e") == std::string::npos)
-    literal += ".0";
+  std::string literal = text::shortestFloat(value, isShort);
   return {literal, literal[0] == '-' ? Prec::Unary : Prec::Atom};
 }
 
 Expr intLiteral(int64_t value) {
   return {std::to_string(value), value < 0 ? Prec::Unary : Prec::Atom};
-}
-
-std::string stringLiteral(StringRef text) {
-  // Python reads every string of JSON.
-  return llvm::formatv("{0}", llvm::json::Value(llvm::json::fixUTF8(text))).str();
 }
 
 std::string tuple(ArrayRef<std::string> items) {

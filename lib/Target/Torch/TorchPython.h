@@ -47,8 +47,6 @@ Expr expandPattern(llvm::StringRef pattern, Prec prec, llvm::ArrayRef<Expr> oper
 Expr floatLiteral(double value, bool isShort);
 Expr intLiteral(int64_t value);
 
-std::string stringLiteral(llvm::StringRef text);
-
 /// "(a, b)", "(a,)" for one, "()" for none.
 std::string tuple(llvm::ArrayRef<std::string> items);
 

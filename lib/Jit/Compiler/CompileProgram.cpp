@@ -1,7 +1,7 @@
 // The ways from a program to a Compiled that need the compiler.
 #include "JitC.h"
 #include "kiln/Dialect/ProgramText.h"
-#include "kiln/Jit/ProgramSource.h"
+#include "kiln/Jit/Compiler/ProgramSource.h"
 #include "kiln/Language/ProgramAccess.h"
 
 using namespace mlir;

@@ -7,8 +7,8 @@
 // Ownership: keeps a copy of the program of its own. Threads: as JitSource.
 //
 //===----------------------------------------------------------------------------===//
-#ifndef KILN_JIT_PROGRAMSOURCE_H
-#define KILN_JIT_PROGRAMSOURCE_H
+#ifndef KILN_JIT_COMPILER_PROGRAMSOURCE_H
+#define KILN_JIT_COMPILER_PROGRAMSOURCE_H
 
 #include "kiln/Jit/Backend.h"
 
@@ -37,4 +37,4 @@ std::string programHash(mlir::ModuleOp module);
 
 } // namespace kiln
 
-#endif // KILN_JIT_PROGRAMSOURCE_H
+#endif // KILN_JIT_COMPILER_PROGRAMSOURCE_H

@@ -1,4 +1,4 @@
-#include "kiln/Jit/ProgramSource.h"
+#include "kiln/Jit/Compiler/ProgramSource.h"
 
 #include "EntryFile.h"
 #include "kiln/Language/ProgramAccess.h"
