@@ -410,7 +410,7 @@ bool Search::proveExit(State state) {
     frame.remaining = share.leftover;
     frame.index = share.start + loop.rounds * (share.stride * frame.loop->step.constant());
   }
-  if (std::optional<Atom> counter = loop.round.asAtom()) {
+  if (std::optional<Atom> counter = loop.round.asSymbol()) {
     state.run.replace(*counter, loop.rounds - 1);
     if (!state.facts.replace(*counter, loop.rounds - 1))
       return true;
@@ -471,7 +471,7 @@ static Env requiredMultiples(GroupModel &model) {
   Env multiples;
   std::vector<Expr> conditions = model.required;
   auto infoOf = [&](const Expr &expr) -> const AtomInfo * {
-    std::optional<Atom> atom = expr.asAtom();
+    std::optional<Atom> atom = expr.asSymbol();
     return atom ? &model.scalars.info(*atom) : nullptr;
   };
   while (!conditions.empty()) {
