@@ -2,6 +2,7 @@
 
 #include "kiln/Dialect/Kiln/Contracts.h"
 #include "kiln/Dialect/Kiln/ParameterFacts.h"
+#include "kiln/Program/IndexForm.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -28,6 +29,12 @@ static int64_t commonMultiple(int64_t a, int64_t b) {
 
 /// Results of 64 bits may wrap, which keeps powers of two only.
 static int64_t powerOfTwo(int64_t divisor) { return divisor & -divisor; }
+
+static int64_t multiplied(int64_t a, int64_t b) {
+  a = powerOfTwo(a);
+  b = powerOfTwo(b);
+  return a < kMostDivisor && b < kMostDivisor ? a * b : std::max(a, b);
+}
 
 /// The value as an index, without casts that keep it.
 static Value withoutCasts(Value value) {
@@ -184,7 +191,7 @@ int64_t IndexFacts::divisorOfExtent(Value tensor, unsigned axis, unsigned depth)
 int64_t IndexFacts::divisorOf(Value value, unsigned depth) const {
   if (std::optional<int64_t> constant = getConstantIntValue(value))
     return *constant == INT64_MIN ? 1 : std::abs(*constant);
-  if (depth == kMaxDepth)
+  if (depth >= kMaxDepth)
     return 1;
   value = withoutCasts(value);
   auto operand = [&](Value part) { return divisorOf(part, depth + 1); };
@@ -199,13 +206,15 @@ int64_t IndexFacts::divisorOf(Value value, unsigned depth) const {
     return 1;
   return llvm::TypeSwitch<Operation *, int64_t>(value.getDefiningOp())
       .Case([&](ir::DimOp dim) { return divisorOfExtent(dim.getTensor(), dim.getDim(), depth); })
-      .Case<arith::AddIOp, arith::SubIOp>([&](auto sum) {
-        return powerOfTwo(std::gcd(operand(sum.getLhs()), operand(sum.getRhs())));
-      })
-      .Case([&](arith::MulIOp product) {
-        int64_t a = powerOfTwo(operand(product.getLhs())),
-                b = powerOfTwo(operand(product.getRhs()));
-        return a < kMostDivisor && b < kMostDivisor ? a * b : std::max(a, b);
+      .Case<arith::AddIOp, arith::SubIOp, arith::MulIOp>([&](Operation *op) {
+        IndexForm form = formOf(value);
+        if (form.sum.asSymbol() == value) // a product of two that are not known
+          return multiplied(operand(op->getOperand(0)), operand(op->getOperand(1)));
+        int64_t divisor = std::gcd(form.sum.constant(), form.stride);
+        // Symbols may be sums again, of which each was looked into this deep already.
+        for (auto [symbol, factor] : form.sum.terms())
+          divisor = std::gcd(divisor, multiplied(factor, divisorOf(symbol, depth + kMaxDepth / 2)));
+        return powerOfTwo(divisor);
       })
       .Case<arith::MinSIOp, arith::MaxSIOp>(
           [&](auto chosen) { return std::gcd(operand(chosen.getLhs()), operand(chosen.getRhs())); })

@@ -344,7 +344,7 @@ private:
   /// How often a `while` loop runs: as an expression where it counts up to a bound.
   Expr countRounds(const Recurrence &loop) {
     ScalarTable &scalars = Model.scalars;
-    std::optional<Atom> atom = loop.condition.asAtom();
+    std::optional<Atom> atom = loop.condition.asSymbol();
     auto compare = atom ? dyn_cast_or_null<arith::CmpIOp>(scalars.info(*atom).op) : arith::CmpIOp();
     using P = arith::CmpIPredicate;
     if (compare && (compare.getPredicate() == P::slt || compare.getPredicate() == P::sle))

@@ -70,7 +70,7 @@ std::vector<Expr> Facts::inequalities() const {
 //===----------------------------------------------------------------------===//
 
 Operation *Facts::connective(const Expr &condition, std::vector<Expr> &operands) const {
-  std::optional<Atom> atom = condition.asAtom();
+  std::optional<Atom> atom = condition.asSymbol();
   if (!atom ||
       !isa_and_nonnull<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(Scalars->info(*atom).op))
     return nullptr;
@@ -79,7 +79,7 @@ Operation *Facts::connective(const Expr &condition, std::vector<Expr> &operands)
 }
 
 std::optional<Facts::Comparison> Facts::compare(const Expr &condition) const {
-  std::optional<Atom> atom = condition.asAtom();
+  std::optional<Atom> atom = condition.asSymbol();
   auto cmp = atom ? dyn_cast_or_null<arith::CmpIOp>(Scalars->info(*atom).op) : arith::CmpIOp();
   if (!cmp)
     return std::nullopt;
@@ -142,7 +142,7 @@ std::optional<bool> Facts::decide(const Expr &condition) const {
   if (std::optional<Comparison> comparison = compare(condition)) {
     auto follows = [&](const Expr &expr) { return implies(expr); };
     bool isNe = comparison->isEquality &&
-                cast<arith::CmpIOp>(Scalars->info(*condition.asAtom()).op).getPredicate() ==
+                cast<arith::CmpIOp>(Scalars->info(*condition.asSymbol()).op).getPredicate() ==
                     arith::CmpIPredicate::ne;
     if (llvm::all_of(comparison->holds, follows))
       return !isNe;

@@ -17,7 +17,7 @@ static std::vector<Expr> requiredEqualities(const GroupModel &model) {
   while (!conditions.empty()) {
     Expr condition = std::move(conditions.back());
     conditions.pop_back();
-    std::optional<Atom> atom = condition.asAtom();
+    std::optional<Atom> atom = condition.asSymbol();
     if (!atom)
       continue;
     const AtomInfo &info = model.scalars.info(*atom);

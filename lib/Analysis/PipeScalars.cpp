@@ -8,7 +8,7 @@ using namespace mlir;
 namespace kiln::pipes {
 
 //===----------------------------------------------------------------------===//
-// Expressions
+// Evaluation
 //===----------------------------------------------------------------------===//
 
 static int64_t wrappingAdd(int64_t a, int64_t b) {
@@ -17,51 +17,6 @@ static int64_t wrappingAdd(int64_t a, int64_t b) {
 static int64_t wrappingMul(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
-
-Expr Expr::of(Atom atom) {
-  Expr expr;
-  expr.Terms.emplace_back(atom, 1);
-  return expr;
-}
-
-int64_t Expr::coefficient(Atom atom) const {
-  for (auto [term, coefficient] : Terms)
-    if (term == atom)
-      return coefficient;
-  return 0;
-}
-
-std::optional<Atom> Expr::asAtom() const {
-  if (Constant == 0 && Terms.size() == 1 && Terms.front().second == 1)
-    return Terms.front().first;
-  return std::nullopt;
-}
-
-Expr Expr::operator+(const Expr &other) const {
-  Expr sum(wrappingAdd(Constant, other.Constant));
-  auto a = Terms.begin(), b = other.Terms.begin();
-  while (a != Terms.end() || b != other.Terms.end()) {
-    bool takeA = b == other.Terms.end() || (a != Terms.end() && a->first <= b->first);
-    bool takeB = a == Terms.end() || (b != other.Terms.end() && b->first <= a->first);
-    Atom atom = takeA ? a->first : b->first;
-    int64_t coefficient = wrappingAdd(takeA ? a++->second : 0, takeB ? b++->second : 0);
-    if (coefficient != 0)
-      sum.Terms.emplace_back(atom, coefficient);
-  }
-  return sum;
-}
-
-Expr Expr::operator*(int64_t factor) const {
-  Expr product(wrappingMul(Constant, factor));
-  for (auto [atom, coefficient] : Terms)
-    if (int64_t scaled = wrappingMul(coefficient, factor))
-      product.Terms.emplace_back(atom, scaled);
-  return product;
-}
-
-//===----------------------------------------------------------------------===//
-// Evaluation
-//===----------------------------------------------------------------------===//
 
 static std::optional<int64_t> divide(int64_t a, int64_t b,
                                      llvm::function_ref<int64_t(int64_t, int64_t)> how) {
@@ -160,19 +115,19 @@ Expr ScalarTable::free(const std::string &name, int64_t least, int64_t most) {
 
 Expr ScalarTable::index(const std::string &name, bool isCount) {
   Expr value = free(name, INT64_MIN);
-  Atoms[*value.asAtom()].isCount = isCount;
+  Atoms[*value.asSymbol()].isCount = isCount;
   return value;
 }
 
 Expr ScalarTable::extent(const std::string &name) {
   Expr value = free(name, 0);
-  Atoms[*value.asAtom()].isExtent = true;
+  Atoms[*value.asSymbol()].isExtent = true;
   return value;
 }
 
 Expr ScalarTable::freeBelow(const std::string &name, const Expr &bound) {
   Expr value = free(name, 0);
-  Atoms[*value.asAtom()].below = bound.asAtom();
+  Atoms[*value.asSymbol()].below = bound.asSymbol();
   return value;
 }
 
@@ -438,7 +393,7 @@ public:
   Rounds(ScalarTable &scalars, const Recurrence &loop) : Scalars(scalars), Loop(loop) {
     for (auto [which, init] : llvm::enumerate(loop.inits)) {
       IsKnown &= init.isConstant();
-      Values[*scalars.carried(which).asAtom()] = init;
+      Values[*scalars.carried(which).asSymbol()] = init;
     }
   }
   bool isKnown() const { return IsKnown; }
@@ -450,7 +405,7 @@ public:
     for (const auto &[which, expr] : llvm::enumerate(Loop.nexts)) {
       std::optional<int64_t> value = valueOf(expr);
       IsKnown &= value.has_value();
-      next[*Scalars.carried(which).asAtom()] = value.value_or(0);
+      next[*Scalars.carried(which).asSymbol()] = value.value_or(0);
     }
     Values = std::move(next);
     ++Number;
@@ -481,7 +436,7 @@ Expr ScalarTable::whileTrips(const Recurrence &loop) {
       return Expr(rounds.number());
   }
   Expr trips = operation(AtomInfo::Kind::WhileTrips, "while", nullptr, operandsOf(loop));
-  Atoms[*trips.asAtom()].least = 0;
+  Atoms[*trips.asSymbol()].least = 0;
   return trips;
 }
 
@@ -499,7 +454,7 @@ Expr ScalarTable::whileValue(const Recurrence &loop, unsigned which, const Expr 
   operands.push_back(iterations);
   Expr value =
       operation(AtomInfo::Kind::WhileValue, "while " + std::to_string(which), nullptr, operands);
-  Atoms[*value.asAtom()].which = which;
+  Atoms[*value.asSymbol()].which = which;
   return value;
 }
 

@@ -6,8 +6,10 @@
 // interned by what they are, so equal computations in two roles are one atom, and whether two
 // expressions are equal is a comparison of two short lists.
 //
-// Arithmetic of 64 bits wraps, as in the simulator; comparisons assume that nothing
-// comes near the ends of 64 bits. Narrower arithmetic is an operation that is not looked into.
+// Arithmetic of 64 bits wraps here, as that of i64 does in a program; an index that leaves 64 bits
+// is a fault there, so that a proof need not say what comes after it. Comparisons assume that
+// nothing comes near the ends of 64 bits. Narrower arithmetic is an operation that is not looked
+// into.
 //
 // Ownership: a table owns its atoms; expressions are values that make sense with one table only.
 // Threads: one at a time.
@@ -17,6 +19,7 @@
 #define KILN_LIB_ANALYSIS_PIPESCALARS_H
 
 #include "kiln/Dialect/Tile/TileDialect.h"
+#include "kiln/Program/Affine.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
@@ -28,32 +31,7 @@ namespace kiln::pipes {
 
 using Atom = unsigned;
 
-/// constant + sum of coefficient * atom. Terms are sorted by atom; no coefficient is 0.
-class Expr {
-public:
-  Expr(int64_t constant = 0) : Constant(constant) {}
-  static Expr of(Atom atom);
-
-  bool isConstant() const { return Terms.empty(); }
-  int64_t constant() const { return Constant; }
-  llvm::ArrayRef<std::pair<Atom, int64_t>> terms() const { return Terms; }
-  int64_t coefficient(Atom atom) const;
-  /// The atom this is, alone and once.
-  std::optional<Atom> asAtom() const;
-
-  Expr operator+(const Expr &other) const;
-  Expr operator*(int64_t factor) const;
-  Expr operator-(const Expr &other) const { return *this + other * -1; }
-  Expr operator-() const { return *this * -1; }
-  bool operator==(const Expr &) const = default;
-  auto operator<=>(const Expr &other) const {
-    return std::tie(Constant, Terms) <=> std::tie(other.Constant, other.Terms);
-  }
-
-private:
-  int64_t Constant;
-  std::vector<std::pair<Atom, int64_t>> Terms;
-};
+using Expr = Affine<Atom>;
 
 /// What atoms stand for at some point: loop indices, and in a trial run every free value.
 using Env = std::map<Atom, Expr>;

@@ -412,7 +412,7 @@ bool Search::proveExit(State state) {
     frame.remaining = share.leftover;
     frame.index = share.start + loop.rounds * (share.stride * frame.loop->step.constant());
   }
-  if (std::optional<Atom> counter = loop.round.asAtom()) {
+  if (std::optional<Atom> counter = loop.round.asSymbol()) {
     state.run.replace(*counter, loop.rounds - 1);
     if (!state.facts.replace(*counter, loop.rounds - 1))
       return true;

@@ -1,8 +1,9 @@
 #include "BlockBox.h"
 
+#include "kiln/Program/IndexForm.h"
+
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -10,159 +11,76 @@ namespace kiln {
 
 namespace {
 
-/// Indices from `constant + sum(factor * variable)` on, `reach` further at most. Variables are the
-/// block's index, the lane, and parameters of the function.
-struct Span {
-  int64_t constant = 0;
-  int64_t reach = 0;
-  std::array<int64_t, KILN_MAX_GRID_DIMS> perBlock{};
-  int64_t perLane = 0;
-  llvm::SmallVector<std::pair<unsigned, int64_t>, 2> perParameter; // ascending, factors not 0
+/// What a box may depend on: an axis of the block's index, the lane, a parameter of the function.
+struct Symbol {
+  enum Kind { Block, Lane, Parameter } kind;
+  unsigned number = 0;
+  auto operator<=>(const Symbol &) const = default;
+};
 
-  bool isParallelTo(const Span &other) const {
-    return perBlock == other.perBlock && perLane == other.perLane &&
-           perParameter == other.perParameter;
-  }
+/// Indices from `start` on, `reach` further at most.
+struct Span {
+  Affine<Symbol> start;
+  int64_t reach = 0;
 };
 
 /// An axis of a box; nothing: the whole axis.
 using Axis = std::optional<Span>;
 using Box = llvm::SmallVector<Axis, 4>;
 
-/// Larger numbers are no indices: sums and products of smaller ones do not overflow.
-constexpr int64_t kMost = int64_t{1} << 40;
-
 Axis checked(Span span) {
-  auto isSmall = [](int64_t number) { return number > -kMost && number < kMost; };
-  bool fits = isSmall(span.constant) && isSmall(span.reach) && isSmall(span.perLane) &&
-              llvm::all_of(span.perBlock, isSmall);
-  for (auto [parameter, factor] : span.perParameter)
-    fits = fits && isSmall(factor);
-  return fits ? Axis(std::move(span)) : std::nullopt;
-}
-
-Axis scaled(const Axis &axis, int64_t factor) {
-  if (!axis || factor <= -(kMost >> 20) || factor >= kMost >> 20)
-    return std::nullopt;
-  Span span = *axis;
-  span.constant *= factor;
-  span.reach *= factor;
-  span.perLane *= factor;
-  for (int64_t &each : span.perBlock)
-    each *= factor;
-  for (auto &[parameter, each] : span.perParameter)
-    each *= factor;
-  if (factor == 0)
-    span.perParameter.clear();
-  if (span.reach < 0) { // what was the last is now the first
-    span.constant += span.reach;
-    span.reach = -span.reach;
-  }
-  return checked(std::move(span));
+  bool isSmall = span.start.isSmall() && Affine<Symbol>(span.reach).isSmall();
+  return isSmall ? Axis(std::move(span)) : std::nullopt;
 }
 
 Axis sum(const Axis &a, const Axis &b) {
   if (!a || !b)
     return std::nullopt;
-  Span span = *a;
-  span.constant += b->constant;
-  span.reach += b->reach;
-  span.perLane += b->perLane;
-  for (auto [mine, theirs] : llvm::zip(span.perBlock, b->perBlock))
-    mine += theirs;
-  for (auto [parameter, factor] : b->perParameter) {
-    auto *at = llvm::lower_bound(span.perParameter, std::pair(parameter, INT64_MIN));
-    if (at == span.perParameter.end() || at->first != parameter)
-      span.perParameter.insert(at, {parameter, factor});
-    else if ((at->second += factor) == 0)
-      span.perParameter.erase(at);
-  }
-  return checked(std::move(span));
+  return checked({a->start + b->start, a->reach + b->reach});
 }
 
 /// The smallest that holds both.
 Axis hull(const Axis &a, const Axis &b) {
-  if (!a || !b || !a->isParallelTo(*b))
+  if (!a || !b)
     return std::nullopt;
-  Span span = *a;
-  span.constant = std::min(a->constant, b->constant);
-  span.reach = std::max(a->constant + a->reach, b->constant + b->reach) - span.constant;
-  return span;
+  Affine<Symbol> distance = b->start - a->start;
+  if (!distance.isConstant())
+    return std::nullopt;
+  int64_t before = std::min<int64_t>(distance.constant(), 0);
+  return Span{a->start + before, std::max(a->reach, distance.constant() + b->reach) - before};
 }
 
 //===----------------------------------------------------------------------===//
 // Scalars
 //===----------------------------------------------------------------------===//
 
-/// Sums nested deeper than this are not looked into: they may share operands.
-constexpr unsigned kMaxDepth = 12;
+std::optional<Symbol> symbolOf(Value value) {
+  if (auto block = value.getDefiningOp<tile::BlockIdxOp>())
+    return Symbol{Symbol::Block, static_cast<unsigned>(block.getDim())};
+  if (value.getDefiningOp<tile::LaneOp>())
+    return Symbol{Symbol::Lane};
+  // The scalars of a task are what they are, of whatever type; but a true i1 is -1 as an index.
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (argument && isa<ir::FuncOp>(argument.getOwner()->getParentOp()) &&
+      !value.getType().isInteger(1))
+    return Symbol{Symbol::Parameter, argument.getArgNumber()};
+  return std::nullopt;
+}
 
-Axis spanOf(OpFoldResult scalar, unsigned depth = 0);
-
-/// From the lower bound to the last iteration, where the number of iterations is known.
-Axis inductionSpan(scf::ForOp loop, unsigned depth) {
-  Axis lower = spanOf(OpFoldResult(loop.getLowerBound()), depth);
-  Axis trips = sum(spanOf(OpFoldResult(loop.getUpperBound()), depth), scaled(lower, -1));
-  std::optional<int64_t> step = getConstantIntValue(loop.getStep());
-  if (!trips || !trips->isParallelTo(Span()) || !step || *step <= 0)
+Axis spanOf(const IndexForm &form) {
+  if (!form.reach)
     return std::nullopt;
-  int64_t most = trips->constant + trips->reach - 1; // of the distance between first and last
-  Span span = *lower;
-  span.reach += std::max<int64_t>(most, 0) / *step * *step;
+  Span span{form.sum.constant(), *form.reach};
+  for (auto [value, factor] : form.sum.terms()) {
+    std::optional<Symbol> symbol = symbolOf(value);
+    if (!symbol)
+      return std::nullopt;
+    span.start = span.start + Affine<Symbol>::of(*symbol) * factor;
+  }
   return checked(std::move(span));
 }
 
-/// Whether sums and products of this type are those of integers: narrower ones wrap.
-bool isWide(Type type) { return type.isIndex() || type.isInteger(64); }
-
-Axis spanOf(Value value, unsigned depth) {
-  // The scalars of a task are what they are, of whatever type; but a true i1 is -1 as an index.
-  bool isScalar = isa<BlockArgument>(value) && !value.getType().isInteger(1);
-  if (depth == kMaxDepth || !(isScalar || isWide(value.getType())))
-    return std::nullopt;
-  auto operand = [&](Value part) { return spanOf(OpFoldResult(part), depth + 1); };
-  Span span;
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    Operation *owner = argument.getOwner()->getParentOp();
-    if (auto loop = dyn_cast<scf::ForOp>(owner))
-      return argument == loop.getInductionVar() ? inductionSpan(loop, depth + 1) : std::nullopt;
-    if (!isa<ir::FuncOp>(owner))
-      return std::nullopt;
-    span.perParameter.push_back({argument.getArgNumber(), 1});
-    return span;
-  }
-  return llvm::TypeSwitch<Operation *, Axis>(value.getDefiningOp())
-      .Case([&](tile::BlockIdxOp block) {
-        span.perBlock[block.getDim()] = 1;
-        return span;
-      })
-      .Case([&](tile::LaneOp) {
-        span.perLane = 1;
-        return span;
-      })
-      .Case([&](arith::AddIOp add) { return sum(operand(add.getLhs()), operand(add.getRhs())); })
-      .Case([&](arith::SubIOp sub) {
-        return sum(operand(sub.getLhs()), scaled(operand(sub.getRhs()), -1));
-      })
-      .Case([&](arith::MulIOp product) -> Axis {
-        for (auto [factor, other] : {std::pair(product.getLhs(), product.getRhs()),
-                                     std::pair(product.getRhs(), product.getLhs())})
-          if (std::optional<int64_t> constant = getConstantIntValue(factor))
-            return scaled(operand(other), *constant);
-        return std::nullopt;
-      })
-      .Case([&](arith::IndexCastOp cast) { return operand(cast.getIn()); })
-      .Default([](Operation *) { return std::nullopt; });
-}
-
-Axis spanOf(OpFoldResult scalar, unsigned depth) {
-  if (std::optional<int64_t> constant = getConstantIntValue(scalar)) {
-    Span span;
-    span.constant = *constant;
-    return checked(std::move(span));
-  }
-  return spanOf(cast<Value>(scalar), depth);
-}
+Axis spanOf(OpFoldResult index) { return spanOf(formOf(index)); }
 
 //===----------------------------------------------------------------------===//
 // Boxes
@@ -269,21 +187,23 @@ private:
   /// What a span of the callee is in the caller.
   static Axis passed(const Span &span, ir::CallOp call, ir::FuncOp callee) {
     auto caller = call->getParentOfType<ir::FuncOp>();
-    Span own = span;
-    own.perParameter.clear();
-    if (caller.getKind() == ir::FuncKind::Group && callee.getRole()) {
-      // All lanes together.
-      int64_t lanes = caller.getLanesOf(*callee.getRole());
-      own.perLane = 0;
-      own.constant += std::min<int64_t>(span.perLane, 0) * (lanes - 1);
-      own.reach += std::abs(span.perLane) * (lanes - 1);
+    bool joinsLanes = caller.getKind() == ir::FuncKind::Group && callee.getRole();
+    Axis result = Span{span.start.constant(), span.reach};
+    for (auto [symbol, factor] : span.start.terms()) {
+      if (symbol.kind == Symbol::Parameter) {
+        result = sum(result, spanOf(formOf(call.getArgs()[symbol.number]) * factor));
+      } else if (symbol.kind == Symbol::Lane && joinsLanes) { // all lanes together
+        int64_t last = factor * (caller.getLanesOf(*callee.getRole()) - 1);
+        result = sum(result, Span{std::min<int64_t>(last, 0), std::abs(last)});
+      } else {
+        result = sum(result, Span{Affine<Symbol>::of(symbol) * factor});
+      }
     }
-    Axis result = checked(std::move(own));
-    for (auto [parameter, factor] : span.perParameter)
-      result = sum(result, scaled(spanOf(OpFoldResult(call.getArgs()[parameter])), factor));
     return result;
   }
 
+  /// How many calls are followed, one inside the other.
+  static constexpr unsigned kMaxDepth = 12;
   const size_t Rank;
   const unsigned Depth; // of calls
   std::optional<Box> Result;
@@ -294,16 +214,20 @@ private:
 /// In the terms of a task; an axis that depends on something else is whole.
 static BlockBox::Axis axisOf(const Axis &axis, ArrayRef<unsigned> scalars) {
   BlockBox::Axis result;
-  if (!axis || axis->perLane != 0)
+  if (!axis)
     return result;
-  for (auto [parameter, factor] : axis->perParameter) {
-    const auto *at = llvm::find(scalars, parameter);
+  for (auto [symbol, factor] : axis->start.terms()) {
+    if (symbol.kind == Symbol::Block) {
+      result.perBlock[symbol.number] = factor;
+      continue;
+    }
+    const auto *at =
+        symbol.kind == Symbol::Parameter ? llvm::find(scalars, symbol.number) : scalars.end();
     if (at == scalars.end())
       return {};
     result.perScalar.push_back({static_cast<uint32_t>(at - scalars.begin()), factor});
   }
-  result.constant = axis->constant;
-  result.perBlock = axis->perBlock;
+  result.constant = axis->start.constant();
   result.extent = axis->reach + 1;
   return result;
 }

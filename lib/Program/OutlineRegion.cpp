@@ -31,8 +31,8 @@ static void copyFacts(Value value, ir::FuncOp func, unsigned index) {
       func.setArgAttr(index, name, fact);
 }
 
-/// Values from outside in order of first use; MLIR's own utility orders by hash of nothing in
-/// particular.
+/// Values from outside in order of first use. MLIR's getUsedValuesDefinedAbove looks into the body
+/// of a loop before it looks at the bounds, so its order is another one.
 static SmallVector<Value> valuesFromOutside(Region &region) {
   llvm::SetVector<Value> found;
   region.walk<WalkOrder::PreOrder>([&](Operation *op) {

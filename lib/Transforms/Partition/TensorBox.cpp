@@ -13,31 +13,6 @@ namespace kiln {
 // Places
 //===----------------------------------------------------------------------===//
 
-/// A place of which nothing is known.
-static Place anywhere() { return {.constant = 0, .stride = 1, .terms = {}}; }
-
-/// a + factor * b.
-static Place add(const Place &a, const Place &b, int64_t factor) {
-  Place sum = a;
-  int64_t scaled;
-  if (llvm::MulOverflow(b.constant, factor, scaled) ||
-      llvm::AddOverflow(a.constant, scaled, sum.constant))
-    return anywhere();
-  if (llvm::MulOverflow(b.stride, factor, scaled) || scaled == INT64_MIN)
-    return anywhere();
-  sum.stride = std::gcd(a.stride, scaled);
-  for (auto [value, coefficient] : b.terms) {
-    if (llvm::MulOverflow(coefficient, factor, scaled))
-      return anywhere();
-    auto *known = llvm::find_if(sum.terms, [&](const auto &term) { return term.first == value; });
-    if (known == sum.terms.end())
-      sum.terms.push_back({value, scaled});
-    else if (llvm::AddOverflow(known->second, scaled, known->second))
-      return anywhere();
-  }
-  return sum;
-}
-
 /// Whether a value is computed once in a kernel, outside all loops.
 static bool isInvariant(Value value) {
   for (Operation *around = value.getParentBlock()->getParentOp(); !isa<ir::FuncOp>(around);
@@ -47,42 +22,18 @@ static bool isInvariant(Value value) {
   return true;
 }
 
-/// Sums nested deeper than this are not looked into: they may share operands, and double each time.
-static constexpr unsigned kMaxDepth = 12;
-
-static Place placeOf(OpFoldResult scalar, unsigned depth = 0);
-
-static Place placeOf(Value value, unsigned depth) {
-  auto operand = [&](Value part) { return placeOf(OpFoldResult(part), depth + 1); };
-  if (depth == kMaxDepth)
-    return isInvariant(value) ? Place{0, 0, {{value, 1}}} : anywhere();
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    if (loop && argument == loop.getInductionVar())
-      if (std::optional<int64_t> step = getConstantIntValue(loop.getStep())) {
-        Place place = operand(loop.getLowerBound());
-        place.stride = std::gcd(place.stride, *step);
-        return place;
-      }
-  } else if (auto sum = value.getDefiningOp<arith::AddIOp>()) {
-    return add(operand(sum.getLhs()), operand(sum.getRhs()), 1);
-  } else if (auto difference = value.getDefiningOp<arith::SubIOp>()) {
-    return add(operand(difference.getLhs()), operand(difference.getRhs()), -1);
-  } else if (auto product = value.getDefiningOp<arith::MulIOp>()) {
-    for (auto [factor, other] : {std::pair(product.getLhs(), product.getRhs()),
-                                 std::pair(product.getRhs(), product.getLhs())})
-      if (std::optional<int64_t> constant = getConstantIntValue(factor))
-        return add({}, operand(other), *constant);
+/// Where an axis starts. What is not the same throughout the kernel adds some multiple.
+static IndexForm placeOf(OpFoldResult index) {
+  IndexForm form = formOf(index);
+  Affine<Value> invariant = form.sum.constant();
+  for (auto [value, factor] : form.sum.terms()) {
+    if (isInvariant(value))
+      invariant = invariant + Affine<Value>::of(value) * factor;
+    else
+      form.stride = std::gcd(form.stride, factor);
   }
-  if (isInvariant(value))
-    return {.constant = 0, .stride = 0, .terms = {{value, 1}}};
-  return anywhere();
-}
-
-static Place placeOf(OpFoldResult scalar, unsigned depth) {
-  if (std::optional<int64_t> constant = getConstantIntValue(scalar))
-    return {.constant = *constant, .stride = 0, .terms = {}};
-  return placeOf(cast<Value>(scalar), depth);
+  form.sum = invariant;
+  return form;
 }
 
 //===----------------------------------------------------------------------===//
@@ -103,9 +54,9 @@ static bool moveToSource(TensorBox &box, Operation *view) {
     SmallVector<int64_t> sourceAxes;
     for (auto [axis, offset] : llvm::enumerate(offsets)) {
       bool isDropped = llvm::is_contained(slice.getDropped(), int64_t(axis));
-      Place start = placeOf(offset);
+      IndexForm start = placeOf(offset);
       size_t kept = sourceAxes.size();
-      source.start.push_back(isDropped ? start : add(start, box.start[kept], 1));
+      source.start.push_back(isDropped ? start : start + box.start[kept]);
       source.extent.push_back(isDropped ? 1 : box.extent[kept]);
       if (!isDropped)
         sourceAxes.push_back(axis);
@@ -177,12 +128,12 @@ struct Distances {
 };
 } // namespace
 
-static Distances distances(const Place &from, const Place &to) {
-  Place difference = add(to, from, -1);
-  for (auto [value, coefficient] : difference.terms)
-    difference.stride = std::gcd(difference.stride, coefficient);
-  int64_t stride = difference.stride;
-  return {stride == 0 ? difference.constant : llvm::mod(difference.constant, stride), stride};
+static Distances distances(const IndexForm &from, const IndexForm &to) {
+  IndexForm difference = to - from;
+  int64_t stride = difference.stride, constant = difference.sum.constant();
+  for (auto [value, factor] : difference.sum.terms())
+    stride = std::gcd(stride, factor);
+  return {stride == 0 ? constant : llvm::mod(constant, stride), stride};
 }
 
 static bool areApart(const TensorBox &a, const TensorBox &b, unsigned axis) {

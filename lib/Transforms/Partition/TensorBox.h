@@ -10,17 +10,13 @@
 
 #include "TensorAccess.h"
 
+#include "kiln/Program/IndexForm.h"
+
 namespace kiln {
 
-/// A scalar: a constant, multiples of values that are the same throughout the kernel, and any
-/// multiple of `stride` (0: none), which differs from iteration to iteration.
-struct Place {
-  int64_t constant = 0, stride = 0;
-  llvm::SmallVector<std::pair<mlir::Value, int64_t>, 2> terms;
-};
-
 struct TensorBox {
-  llvm::SmallVector<Place, 4> start; ///< One for each axis of the root.
+  /// One for each axis of the root; symbols are values that are the same throughout the kernel.
+  llvm::SmallVector<IndexForm, 4> start;
   llvm::SmallVector<int64_t, 4> extent;
   /// The axes of the root that the rows and columns of the tile run along; -1: none.
   int rowAxis = -1, colAxis = -1;

@@ -2,9 +2,11 @@
 
 #include "kiln/Analysis/IndexFacts.h"
 #include "kiln/Dialect/Kiln/LoopAttributes.h"
+#include "kiln/Program/IndexForm.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -15,54 +17,11 @@ namespace kiln {
 
 namespace {
 
-/// factor * index of the loop + terms that do not change in it + constant.
-struct Linear {
-  int64_t factor = 0, constant = 0;
-  SmallVector<std::pair<Value, bool>> terms; ///< Each with whether it is subtracted.
-
-  void add(const Linear &other, bool subtract) {
-    factor += subtract ? -other.factor : other.factor;
-    constant += subtract ? -other.constant : other.constant;
-    for (auto [value, isNegative] : other.terms)
-      terms.emplace_back(value, isNegative != subtract);
-  }
+/// What holds as long as `factor` * index of the loop is not more than `bound`.
+struct Limit {
+  int64_t factor;
+  Affine<Value> bound; ///< Its symbols do not change in the loop.
 };
-
-/// A constant that can be multiplied and added without leaving 64 bits.
-std::optional<int64_t> smallConstant(Value value) {
-  std::optional<int64_t> constant = getConstantIntValue(value);
-  constexpr int64_t most = int64_t(1) << 40;
-  return constant && *constant > -most && *constant < most ? constant : std::nullopt;
-}
-
-/// `nodes`: how many values may still be looked at. A sum of sums of itself has no end otherwise.
-std::optional<Linear> linearOf(Value value, scf::ForOp loop, unsigned &nodes) {
-  if (nodes == 0)
-    return std::nullopt;
-  --nodes;
-  if (value == loop.getInductionVar())
-    return Linear{1, 0, {}};
-  if (std::optional<int64_t> constant = smallConstant(value))
-    return Linear{0, *constant, {}};
-  if (loop.isDefinedOutsideOfLoop(value))
-    return Linear{0, 0, {{value, false}}};
-  Operation *op = value.getDefiningOp();
-  if (auto product = dyn_cast_or_null<arith::MulIOp>(op)) {
-    // Blocks of a table are counted, and masks are in elements: index * block.
-    std::optional<int64_t> factor = smallConstant(product.getRhs());
-    if (!factor || product.getLhs() != loop.getInductionVar())
-      return std::nullopt;
-    return Linear{*factor, 0, {}};
-  }
-  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op))
-    return std::nullopt;
-  std::optional<Linear> lhs = linearOf(op->getOperand(0), loop, nodes);
-  std::optional<Linear> rhs = lhs ? linearOf(op->getOperand(1), loop, nodes) : std::nullopt;
-  if (!rhs)
-    return std::nullopt;
-  lhs->add(*rhs, isa<arith::SubIOp>(op));
-  return lhs;
-}
 
 /// What a mask does nothing for: a value that is at least `least`.
 struct Condition {
@@ -138,14 +97,14 @@ public:
       std::optional<SmallVector<Condition>> conditions = conditionsOf(&op);
       if (!conditions)
         continue;
-      SmallVector<Linear> forms;
+      SmallVector<Limit> limits;
       for (const Condition &condition : *conditions)
-        if (std::optional<Linear> form = formOf(condition))
-          forms.push_back(*form);
-      if (forms.size() != conditions->size())
+        if (std::optional<Limit> one = limitOf(condition))
+          limits.push_back(*one);
+      if (limits.size() != conditions->size())
         continue;
-      for (const Linear &form : forms) {
-        Value last = emit(form);
+      for (const Limit &one : limits) {
+        Value last = emit(one);
         limit = limit ? arith::MinSIOp::create(Builder, Loop.getLoc(), limit, last) : last;
       }
       masks.push_back(place);
@@ -159,16 +118,18 @@ public:
 private:
   /// An extent that the body asks for in every iteration is known before the loop.
   void hoistIndices() {
-    for (Operation &op : llvm::make_early_inc_range(Loop.getBody()->without_terminator()))
-      if (op.getNumResults() == 1 && op.getResult(0).getType().isIndex() && isPure(&op) &&
-          llvm::all_of(op.getOperands(),
-                       [&](Value value) { return Loop.isDefinedOutsideOfLoop(value); }))
-        op.moveBefore(Loop);
+    moveLoopInvariantCode(
+        &Loop.getRegion(),
+        [&](Value value, Region *) { return Loop.isDefinedOutsideOfLoop(value); },
+        [](Operation *op, Region *) {
+          return op->getNumResults() == 1 && op->getResult(0).getType().isIndex() && isPure(op);
+        },
+        [&](Operation *op, Region *) { op->moveBefore(Loop); });
   }
 
   /// A condition that holds up to some index: `bound - factor * index >= least` does as long as
   /// `factor * index <= bound - least`, which is the result.
-  std::optional<Linear> formOf(const Condition &condition) {
+  std::optional<Limit> limitOf(const Condition &condition) {
     Value value = condition.value;
     // min(extent, rest): the extent never is what cuts off.
     if (auto least = value.getDefiningOp<arith::MinSIOp>())
@@ -177,28 +138,37 @@ private:
         if (std::optional<int64_t> constant = getConstantIntValue(one);
             constant && *constant >= condition.least)
           value = other;
-    unsigned nodes = 64;
-    std::optional<Linear> form = linearOf(value, Loop, nodes);
-    if (!form || form->factor >= 0)
+    Value index = Loop.getInductionVar();
+    auto isGiven = [&](Value part) { return Loop.isDefinedOutsideOfLoop(part); };
+    IndexForm form = formOf(value, [&](Value part) { return part == index || isGiven(part); });
+    int64_t factor = form.sum.coefficient(index);
+    Affine<Value> bound = form.sum - Affine<Value>::of(index) * factor - condition.least;
+    bool isKnown = form.stride == 0 && llvm::all_of(bound.terms(), [&](const auto &term) {
+                     return isGiven(term.first);
+                   });
+    if (!isKnown || factor >= 0)
       return std::nullopt;
-    form->factor = -form->factor;
-    form->constant -= condition.least;
-    return form;
+    return Limit{-factor, bound};
   }
 
   Value index(int64_t value) {
     return arith::ConstantIndexOp::create(Builder, Loop.getLoc(), value);
   }
 
-  /// The last index for which `form.factor * index <= ...` holds.
-  Value emit(const Linear &form) {
-    Value sum = index(form.constant);
-    for (auto [value, isNegative] : form.terms)
-      sum = isNegative ? Value(arith::SubIOp::create(Builder, Loop.getLoc(), sum, value))
-                       : Value(arith::AddIOp::create(Builder, Loop.getLoc(), sum, value));
-    if (form.factor == 1)
+  /// The last index within a limit.
+  Value emit(const Limit &limit) {
+    Location loc = Loop.getLoc();
+    Value sum = index(limit.bound.constant());
+    for (auto [value, factor] : limit.bound.terms()) {
+      Value part = value;
+      if (std::abs(factor) != 1)
+        part = arith::MulIOp::create(Builder, loc, value, index(std::abs(factor)));
+      sum = factor < 0 ? Value(arith::SubIOp::create(Builder, loc, sum, part))
+                       : Value(arith::AddIOp::create(Builder, loc, sum, part));
+    }
+    if (limit.factor == 1)
       return sum;
-    return arith::FloorDivSIOp::create(Builder, Loop.getLoc(), sum, index(form.factor));
+    return arith::FloorDivSIOp::create(Builder, loc, sum, index(limit.factor));
   }
 
   /// Iterations up to `limit` in a loop of their own, without the masks; then the others.
