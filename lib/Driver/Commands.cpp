@@ -1,8 +1,8 @@
 //===- Commands.cpp - `kiln emit`, `kiln build` ---------------------------------------===//
 #include "Driver.h"
 
-#include "kiln/Target/Orchestration/Orchestration.h"
 #include "kiln/Program/Signature.h"
+#include "kiln/Target/Orchestration/Orchestration.h"
 #include "kiln/runtime/kernel_config.h"
 
 #include <cstdio>

@@ -29,16 +29,10 @@ Expected<Orchestrate> loadOrchestration(const std::string &path, ModuleOp module
   if (!function)
     return Status(StatusCode::InvalidArgument, path + " has no symbol " + emitted->entrySymbol +
                                                    ": it is not the orchestration of this program");
-  ParameterOrder order = parameterOrder(entry);
   return Orchestrate([=, &platform](Engine &engine, std::span<const Argument> args) {
-    std::vector<Tensor> tensors;
-    std::vector<ScalarBits> scalars;
-    for (unsigned number : order.tensors)
-      tensors.push_back(std::get<Tensor>(args[number]));
-    for (unsigned number : order.scalars)
-      scalars.push_back(std::get<ScalarBits>(args[number]));
+    TaskArguments ordered = inTaskOrder(entry, args);
     Status status;
-    function(engine, {tensors, scalars}, status);
+    function(engine, {ordered.tensors, ordered.scalars}, status);
     // Before its first statement it compares its launches with the kernels that are registered.
     if (status.code() == StatusCode::InvalidArgument && !status.location().isKnown())
       return Status(status.code(), status.message() +

@@ -134,7 +134,7 @@ void checkReference(Outcome &outcome, ir::FuncOp entry, std::span<const Argument
   for (auto [index, arg] : llvm::enumerate(args))
     if (auto *tensor = std::get_if<Tensor>(&arg);
         tensor && entry.getArgDirection(index) != ir::Direction::In)
-      outcome.checks.push_back({names[index], "torch",
+      outcome.checks.push_back({names[index], defaultPlatform(Capability::Reference).name(),
                                 compareWithReference(*tensor, std::get<Tensor>(reference[index]))});
 }
 

@@ -8,6 +8,33 @@ using namespace mlir;
 
 namespace kiln {
 
+TaskArguments inTaskOrder(ir::FuncOp entry, std::span<const Argument> args) {
+  ParameterOrder order = parameterOrder(entry);
+  TaskArguments ordered;
+  llvm::erase_if(order.tensors, [&](unsigned number) {
+    return number >= args.size(); // what passes added is not the caller's to give
+  });
+  for (unsigned number : order.tensors)
+    ordered.tensors.push_back(std::get<Tensor>(args[number]));
+  for (unsigned number : order.scalars)
+    ordered.scalars.push_back(
+        {std::get<ScalarBits>(args[number]).bits, *dtypeOf(entry.getArgumentTypes()[number])});
+  return ordered;
+}
+
+std::vector<ParamRef> parametersOf(ir::FuncOp func) {
+  ParameterOrder order = parameterOrder(func);
+  std::map<unsigned, ParamRef> declared;
+  for (auto [place, number] : llvm::enumerate(order.tensors))
+    declared[number] = {true, static_cast<uint16_t>(place)};
+  for (auto [place, number] : llvm::enumerate(order.scalars))
+    declared[number] = {false, static_cast<uint16_t>(place)};
+  std::vector<ParamRef> parameters;
+  for (auto [number, param] : declared)
+    parameters.push_back(param);
+  return parameters;
+}
+
 static Status checkTensor(ir::TensorType type, const Tensor &tensor) {
   if (Status bad = tensor.validate(); !bad.isOk())
     return bad;
@@ -69,15 +96,8 @@ Status checkRequirements(ir::FuncOp entry, std::span<const Argument> args) {
   Expected<Signature> signature = signatureOf(entry);
   if (!signature)
     return signature.status();
-  std::vector<Tensor> tensors;
-  std::vector<ScalarBits> scalars;
-  for (const Argument &arg : args) {
-    if (const auto *tensor = std::get_if<Tensor>(&arg))
-      tensors.push_back(*tensor);
-    else
-      scalars.push_back(std::get<ScalarBits>(arg));
-  }
-  return signature->checkRequirements(tensors, scalars);
+  TaskArguments ordered = inTaskOrder(entry, args);
+  return signature->checkRequirements(ordered.tensors, ordered.scalars);
 }
 
 } // namespace kiln

@@ -270,8 +270,12 @@ Status Signature::verifyArguments(std::span<const Tensor> givenTensors,
                    std::to_string(givenTensors.size()) + " and " +
                    std::to_string(givenScalars.size()));
   for (size_t i = 0; i < tensors.size(); ++i) {
-    Status bad =
-        givenTensors[i].isNull() ? invalid("null tensor") : tensors[i].accepts(givenTensors[i]);
+    Status bad = givenTensors[i].validate();
+    if (bad.isOk())
+      bad = tensors[i].accepts(givenTensors[i]);
+    if (bad.isOk() && writes(tensors[i].direction) && givenTensors[i].isReadOnly())
+      bad = invalid("is stored to (" + std::string(toString(tensors[i].direction)) +
+                    ") but is read-only");
     if (!bad.isOk())
       return bad.withPrefix(who + ", argument '" + tensors[i].name + "'");
   }

@@ -1,8 +1,8 @@
 //===- ExecCommand.cpp - `kiln exec`, and all of `kiln-exec` -------------------------===//
 #include "abi/FileIo.h"
+#include "bundle/BundleProgram.h"
 #include "bundle/CrashReport.h"
 #include "kiln/runtime/arguments.h"
-#include "kiln/runtime/bundle.h"
 #include "kiln/runtime/compare.h"
 #include "kiln/runtime/dump.h"
 #include "kiln/runtime/interrupt.h"
@@ -13,7 +13,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
@@ -199,45 +198,23 @@ void report(const Request &request, const BundleManifest &manifest, double secon
   std::printf("RAN\n");
 }
 
-/// Runs the program on an engine that records what was asked for. A record that could not be
-/// written does not stop the run: that is said in `recorded`.
-Status execute(const Request &request, const BundleManifest &manifest, const NativeProgram &program,
-               const Arguments &args, int dumpLevel, Status &recorded) {
-  EngineOptions options;
-  options.recordTrace = request.timeline;
-  options.arenaBytes = 0; // whatever the program needs
-  Expected<std::unique_ptr<Engine>> engine = Engine::create(program.registry(), options);
-  if (!engine)
-    return engine.status();
-  RunOptions run;
-  run.program = manifest.program;
-  run.platform = manifest.platform;
-  run.dump = {dumpLevel, request.out};
-  run.recordTimeline = request.timeline;
-  if (Status begun = (*engine)->begin(run); !begun.isOk())
-    return begun;
+/// Runs the program and records what was asked for. A record that could not be written does not
+/// stop the run: that is said in `recorded`.
+Status execute(const Request &request, const BundleManifest &manifest, const BundleProgram &program,
+               const Arguments &args, int dumpLevel, double &seconds, Status &recorded) {
+  NativeRunOptions options;
+  options.run = {manifest.program, manifest.platform, {dumpLevel, request.out}, request.timeline};
+  NativeRunReport report;
   TimeLimit limit(request.timeout, "the run");
-  Status done = program.runOn(**engine, args.tensors, args.scalars);
-  Status finished = (*engine)->finish();
-  if (request.timeline && (*engine)->timeline().isRecorded())
+  Status done = program.run(args.tensors, args.scalars, options,
+                            request.timeline ? &report : nullptr, seconds);
+  if (report.timeline.isRecorded())
     recorded = writeTimeline(request.out, manifest.program + " on " + manifest.platform,
-                             (*engine)->timeline(), (*engine)->trace());
-  if (dumpLevel > 0 && finished.code() == StatusCode::IoError)
-    recorded = std::exchange(finished, Status::ok());
-  return done.isOk() ? finished : done;
-}
-
-/// Runs the program on a GPU.
-Status executeOnGpu(const Request &request, const Bundle &bundle, const Arguments &args,
-                    int dumpLevel, double &seconds) {
-  if (dumpLevel > 0 || request.timeline)
-    return Status(
-        StatusCode::Unsupported,
-        "dumps and timelines are made of runs on a CPU only; build the bundle with -p cpu");
-  Expected<std::shared_ptr<const CudaProgram>> program = bundle.loadCuda();
-  if (!program)
-    return program.status();
-  return (*program)->run(args.tensors, args.scalars, &seconds);
+                             report.timeline, report.trace);
+  // A dump that cannot be opened stops no run, so this is said by its end.
+  if (dumpLevel > 0 && done.code() == StatusCode::IoError)
+    recorded = std::exchange(done, Status::ok());
+  return done;
 }
 
 /// Each output against NAME.npy in a folder; false, with the worst element, where one differs.
@@ -284,14 +261,9 @@ int run(const Request &request) {
   }
   // What the dynamic linker or the code does with a bundle that somebody made up.
   CrashReport crashes("the code of the bundle in " + request.directory);
-  bool onGpu = !manifest.cuda.empty();
-  std::shared_ptr<const NativeProgram> program;
-  if (!onGpu) {
-    Expected<std::shared_ptr<const NativeProgram>> loaded = bundle->load();
-    if (!loaded)
-      return refuse(loaded.status());
-    program = std::move(*loaded);
-  }
+  Expected<std::unique_ptr<const BundleProgram>> program = loadProgram(*bundle);
+  if (!program)
+    return refuse(program.status());
   Expected<int> level = request.dumpGiven && !request.dump.empty()
                             ? parseDumpLevel(request.dump, "--dump-args")
                             : dumpLevelFromEnvironment(0);
@@ -304,18 +276,14 @@ int run(const Request &request) {
   Expected<Arguments> args = makeArguments(request, signature);
   if (!args)
     return refuse(args.status());
-  auto start = std::chrono::steady_clock::now();
-  double seconds = 0; // of the GPU, if there is one
+  double seconds = 0;
   Status recorded = Status::ok();
-  Status failed = onGpu ? executeOnGpu(request, *bundle, *args, dumpLevel, seconds)
-                        : execute(request, manifest, *program, *args, dumpLevel, recorded);
+  Status failed = execute(request, manifest, **program, *args, dumpLevel, seconds, recorded);
   if (!failed.isOk()) {
     if (dumpLevel > 0 && recorded.isOk())
       std::cerr << "kiln: the dump of what ran is in " << dumpDirectory(request.out) << "\n";
     return complain(failed);
   }
-  if (!onGpu)
-    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   Expected<Json> outputs = collectOutputs(request, signature, *args);
   if (!outputs)
     return complain(outputs.status());

@@ -7,11 +7,11 @@
 using namespace kiln;
 
 Expected<std::shared_ptr<const NativeProgram>>
-NativeProgram::load(std::shared_ptr<SharedObject> object, NativeInfo info) {
+NativeProgram::load(std::shared_ptr<const CodeImage> code, NativeInfo info) {
   if (Status wrong = info.verify(); !wrong.isOk())
     return wrong;
   std::shared_ptr<NativeProgram> program(new NativeProgram);
-  program->Object = std::move(object);
+  program->Code = std::move(code);
   program->Info = std::move(info);
   if (Status failed = program->resolve(); !failed.isOk())
     return failed;
@@ -23,9 +23,9 @@ static Status missing(const std::string &symbol, const std::string &name) {
 }
 
 /// The function of a kernel or role.
-static Status findKernel(const SharedObject &object, const std::string &symbol,
-                         const std::string &name, kiln_kernel_fn &function) {
-  function = reinterpret_cast<kiln_kernel_fn>(object.find(symbol));
+static Status findKernel(const CodeImage &code, const std::string &symbol, const std::string &name,
+                         kiln_kernel_fn &function) {
+  function = reinterpret_cast<kiln_kernel_fn>(code.find(symbol));
   return function ? Status::ok() : missing(symbol, name);
 }
 
@@ -38,11 +38,11 @@ Status NativeProgram::addKernel(const NativeKernel &kernel) {
   record.members = kernel.members;
   Status found;
   if (!record.group)
-    found = findKernel(*Object, kernel.symbol, kernel.name, record.function);
+    found = findKernel(*Code, kernel.symbol, kernel.name, record.function);
   else
     for (RoleSpec &role : record.group->roles)
       if (found.isOk())
-        found = findKernel(*Object, kernel.symbol + "." + role.name, role.name, role.function);
+        found = findKernel(*Code, kernel.symbol + "." + role.name, role.name, role.function);
   if (!found.isOk())
     return found;
   Expected<int32_t> id = Registry.add(std::move(record));
@@ -58,7 +58,7 @@ Status NativeProgram::resolve() {
     Kernel = added.isOk() ? Kernels.front()->function : nullptr;
     return added;
   }
-  Orchestration = reinterpret_cast<kiln_orchestration_fn>(Object->find(Info.entry.symbol));
+  Orchestration = reinterpret_cast<kiln_orchestration_fn>(Code->find(Info.entry.symbol));
   if (!Orchestration)
     return missing(Info.entry.symbol, Info.entry.name);
   for (const NativeKernel &kernel : Info.kernels)
@@ -67,58 +67,30 @@ Status NativeProgram::resolve() {
   return Status::ok();
 }
 
-/// An orchestration is no task, so no engine verifies what it is called with.
-static Status verifyArguments(const Signature &signature, std::span<const Tensor> tensors,
-                              std::span<const ScalarBits> scalars) {
-  auto wrong = [&](size_t index, const std::string &message) {
-    return Status(StatusCode::InvalidArgument,
-                  "argument '" + signature.argName(index) + "' " + message);
-  };
-  if (tensors.size() != signature.tensors.size() || scalars.size() != signature.scalars.size())
-    return Status(StatusCode::InvalidArgument,
-                  "'" + signature.name + "' takes " + std::to_string(signature.tensors.size()) +
-                      " tensors and " + std::to_string(signature.scalars.size()) + " numbers");
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const TensorParam &param = signature.tensors[i];
-    if (Status bad = tensors[i].validate(); !bad.isOk())
-      return wrong(i, bad.message());
-    bool fits = tensors[i].dtype() == param.dtype && tensors[i].rank() == param.rank();
-    for (int axis = 0; fits && axis < param.rank(); ++axis)
-      fits = param.extents[axis] == dynamicExtent || param.extents[axis] == tensors[i].extent(axis);
-    if (!fits)
-      return wrong(i, "does not fit the program; given: " + tensors[i].str());
-    if (writes(param.direction) && tensors[i].isReadOnly())
-      return wrong(i, "is written, but is read-only");
-  }
-  for (size_t i = 0; i < scalars.size(); ++i)
-    if (scalars[i].type != signature.scalars[i].type)
-      return wrong(tensors.size() + i,
-                   std::string("is a number of type ") + toString(signature.scalars[i].type));
-  return signature.checkRequirements(tensors, scalars);
-}
-
-Status NativeProgram::runOn(Engine &engine, std::span<const Tensor> tensors,
-                            std::span<const ScalarBits> scalars) const {
-  if (Status bad = verifyArguments(*Info.entry.signature, tensors, scalars); !bad.isOk())
-    return bad;
-  if (Orchestration)
-    return runOrchestration(engine, Orchestration, Kernels, tensors, scalars);
+Task NativeProgram::taskOf(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
+                           const std::vector<bool> &marked) const {
   Task task(*Kernels.front());
   for (size_t i = 0; i < tensors.size(); ++i)
-    task.addTensor(tensors[i], Info.entry.signature->tensors[i].direction);
+    task.addTensor(tensors[i], Info.entry.signature->tensors[i].direction,
+                   i < marked.size() && marked[i]);
   for (const ScalarBits &scalar : scalars)
     task.addScalar(scalar);
-  return engine.run(task);
+  return task;
 }
+
+// An orchestration is no task, so no engine verifies what it is called with: both ways to run do.
 
 Status NativeProgram::run(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
                           const RunOptions &options) const {
+  if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
+    return bad;
   Expected<std::unique_ptr<Engine>> engine = EnginePool::get().take(Registry);
   if (!engine)
     return engine.status();
   Status done = (*engine)->begin(options);
   if (done.isOk()) {
-    done = runOn(**engine, tensors, scalars);
+    done = Orchestration ? runOrchestration(**engine, Orchestration, Kernels, tensors, scalars)
+                         : (*engine)->run(taskOf(tensors, scalars, {}));
     // Everything that was launched before a failure still has to end.
     Status finished = (*engine)->finish();
     if (done.isOk())
@@ -126,4 +98,33 @@ Status NativeProgram::run(std::span<const Tensor> tensors, std::span<const Scala
   }
   EnginePool::get().giveBack(std::move(*engine));
   return done;
+}
+
+Status NativeProgram::runRecorded(std::span<const Tensor> tensors,
+                                  std::span<const ScalarBits> scalars,
+                                  const NativeRunOptions &options, NativeRunReport *report) const {
+  if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
+    return bad;
+  EngineOptions engineOptions;
+  engineOptions.seed = options.seed;
+  engineOptions.arenaBytes = 0; // whatever the program needs
+  engineOptions.recordTrace = report != nullptr;
+  Expected<std::unique_ptr<Engine>> engine = Engine::create(Registry, engineOptions);
+  if (!engine)
+    return engine.status();
+  if (Status bad = (*engine)->begin(options.run); !bad.isOk())
+    return bad;
+  Status started = Orchestration
+                       ? runOrchestration(**engine, Orchestration, Kernels, tensors, scalars)
+                       : (*engine)
+                             ->submit(taskOf(tensors, scalars, options.marked).at(options.location))
+                             .status();
+  // Also after a failure: what was submitted drains, the dump is written.
+  Status finished = (*engine)->finish();
+  if (report) {
+    report->trace = (*engine)->trace();
+    report->timeline = (*engine)->timeline();
+    report->failure = (*engine)->lastFailure();
+  }
+  return started.isOk() ? finished : started;
 }

@@ -300,6 +300,33 @@ TEST(Call, test_threads_do_not_grow_with_programs) {
   EXPECT_EQ(numThreads(), before);
 }
 
+/// Wherever code comes from, its arguments are checked by its signature: index takes i64, and what
+/// is written is not read-only.
+TEST(Call, test_native_programs_check_arguments_by_their_signature) {
+  struct Nothing final : CodeImage {
+    void *find(const std::string &) const override {
+      return reinterpret_cast<void *>(
+          +[](const kiln_args *, const kiln_blocks *, kiln_context *) { return int32_t(KILN_OK); });
+    }
+  };
+  NativeInfo info;
+  info.entry = {"k", "kiln.k", 0,
+                Signature{"k",
+                          "cpu",
+                          {TensorParam::dynamic("y", DType::F32, 1, Direction::Out)},
+                          {{"n", DType::Index}}}};
+  info.parameters = {{true, 0}, {false, 0}};
+  auto program = take(NativeProgram::load(std::make_shared<Nothing>(), info));
+  Tensor y = take(Tensor::empty(DType::F32, {4}));
+  std::vector<ScalarBits> wide{ScalarBits::fromInt(DType::I64, 3)};
+  EXPECT_OK(program->run({&y, 1}, wide));
+  EXPECT_OK(program->runRecorded({&y, 1}, wide, {}));
+  Tensor constant = y.asReadOnly();
+  for (Status bad :
+       {program->run({&constant, 1}, wide), program->runRecorded({&constant, 1}, wide, {})})
+    expectError(bad, StatusCode::InvalidArgument, {"'y'", "read-only"});
+}
+
 TEST(Call, test_check_is_asked_for_by_the_environment) {
   for (auto [value, isOn] : {std::pair{"1", true}, {"0", false}, {"", false}}) {
     setenv("KILN_CHECK", value, 1);

@@ -84,6 +84,26 @@ TEST(Signature, carries_255_tensors_and_255_scalars_and_not_one_more) {
   expectError(more.verify(), StatusCode::InvalidArgument, {"256 scalars", "255"});
 }
 
+TEST(Signature, arguments_are_what_it_takes) {
+  Signature s = simple("k");
+  Tensor x = take(Tensor::empty(s.tensors[0].dtype, {2, 3})),
+         y = take(Tensor::empty(s.tensors[1].dtype, {2, 3}));
+  s.tensors[0].extents = s.tensors[1].extents = {2, dynamicExtent};
+  auto check = [&](const Tensor &in, const Tensor &out, ScalarBits n) {
+    return s.verifyArguments(std::array{in, out}, std::array{n});
+  };
+  ScalarBits three = ScalarBits::fromInt(DType::Index, 3);
+  EXPECT_OK(check(x, y, three));
+  EXPECT_OK(check(x.asReadOnly(), y, three));
+  EXPECT_OK(check(x, y, ScalarBits::fromInt(DType::I64, 3))); // index and i64 are the same
+  auto refused = StatusCode::InvalidArgument;
+  expectError(check(x, y.asReadOnly(), three), refused, {"'y'", "stored to (out)", "read-only"});
+  expectError(check(x, y, ScalarBits::fromInt(DType::I32, 3)), refused, {"'n'", "index", "i32"});
+  expectError(check(Tensor(), y, three), refused, {"'x'", "null tensor"});
+  expectError(check(take(x.transpose({1, 0})), y, three), refused, {"'x'", "[3, 2]"});
+  expectError(s.verifyArguments({}, {}), refused, {"takes 2 tensors and 1 scalars"});
+}
+
 TEST(KernelRegistry, finds_by_name_and_id) {
   KernelRegistry registry;
   EXPECT_EQ(take(registry.add({"a", nothing, simple("a"), nullptr, 0, {}, -1})), 0);

@@ -7,7 +7,7 @@
 #define KILN_PROGRAM_ARGUMENTS_H
 
 #include "kiln/Dialect/Tile/TileDialect.h"
-#include "kiln/runtime/tensor.h"
+#include "kiln/runtime/native_program.h"
 
 #include <span>
 #include <variant>
@@ -16,6 +16,17 @@ namespace kiln {
 
 /// An argument of an entry, in parameter order.
 using Argument = std::variant<Tensor, ScalarBits>;
+
+/// Arguments as a task carries them: tensors, then scalars, each with the type of its parameter.
+struct TaskArguments {
+  std::vector<Tensor> tensors;
+  std::vector<ScalarBits> scalars;
+};
+/// Arguments of the right types in the order of a task.
+TaskArguments inTaskOrder(ir::FuncOp entry, std::span<const Argument> args);
+
+/// The parameters in the order in which the function declares them, each by its place in a task.
+std::vector<ParamRef> parametersOf(ir::FuncOp func);
 
 /// Whether `entry` can be run with these arguments; InvalidArgument, with the parameter's name, or
 /// with what is required, if not.

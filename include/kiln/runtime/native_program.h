@@ -1,8 +1,8 @@
 //===- kiln/runtime/native_program.h - compiled programs, loaded and run --===//
 //
 // What: `NativeInfo`, which says what is in a shared object that a backend made: the entry, and the
-//   kernels it launches; `NativeProgram`, such an object mapped into this process. Bundles and the
-//   JIT's cache both hold programs in this form.
+//   kernels it launches; `NativeProgram`, such code in this process. `kiln run`, bundles and the
+//   JIT all run programs in this form; they differ only in how the code gets into the process.
 //
 // Ownership: a program owns its code and its kernels; calls in flight must end before it goes.
 //
@@ -72,18 +72,25 @@ LinkedSymbol descriptionSymbol(const NativeInfo &info);
 /// with nothing that runs when it is loaded. InvalidArgument, and why, if not.
 Status verifyElf(std::string_view bytes);
 
+/// Code in this process, however it got there.
+class CodeImage {
+public:
+  virtual ~CodeImage() = default;
+  /// Null if there is none. Valid as long as the image lives.
+  virtual void *find(const std::string &symbol) const = 0;
+};
+
 /// A shared object in this process; unmapped with the last handle.
-class SharedObject {
+class SharedObject final : public CodeImage {
 public:
   /// From memory, under a name for debuggers.
   static Expected<std::shared_ptr<SharedObject>> fromBytes(std::string_view bytes,
                                                            const std::string &name);
-  ~SharedObject();
+  ~SharedObject() override;
   SharedObject(const SharedObject &) = delete;
   SharedObject &operator=(const SharedObject &) = delete;
 
-  /// Null if there is none.
-  void *find(const std::string &symbol) const;
+  void *find(const std::string &symbol) const override;
 
 private:
   SharedObject() = default;
@@ -91,10 +98,27 @@ private:
   int Fd = -1; ///< Of the memory; debuggers read it by its name in /proc.
 };
 
+/// A run that somebody wants to look at.
+struct NativeRunOptions {
+  RunOptions run;
+  std::optional<uint64_t> seed = {}; ///< As in EngineOptions.
+  /// Of an entry that is a kernel: which of its tensors are marked for the dump (empty: none), and
+  /// where it stands in the user's source.
+  std::vector<bool> marked = {};
+  SourceLoc location = {};
+};
+
+/// What is left of it.
+struct NativeRunReport {
+  Trace trace;
+  Timeline timeline; ///< If it was asked for.
+  std::optional<TaskFailure> failure;
+};
+
 class NativeProgram {
 public:
   /// Resolves all symbols.
-  static Expected<std::shared_ptr<const NativeProgram>> load(std::shared_ptr<SharedObject> object,
+  static Expected<std::shared_ptr<const NativeProgram>> load(std::shared_ptr<const CodeImage> code,
                                                              NativeInfo info);
 
   const NativeInfo &info() const { return Info; }
@@ -104,18 +128,20 @@ public:
   /// Runs the program. Arguments in the order of the signature; they are verified against it.
   Status run(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
              const RunOptions &options = {}) const;
-  /// The same on an engine of the caller's, which was made with registry(); the run is the caller's
-  /// to begin and finish.
-  Status runOn(Engine &engine, std::span<const Tensor> tensors,
-               std::span<const ScalarBits> scalars) const;
-  const KernelRegistry &registry() const { return Registry; }
+  /// The same on an engine of its own, which records what was asked for; the trace only if there is
+  /// a report.
+  Status runRecorded(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
+                     const NativeRunOptions &options, NativeRunReport *report = nullptr) const;
 
 private:
   NativeProgram() = default;
   Status resolve();
   Status addKernel(const NativeKernel &kernel);
+  /// The entry, if it is a kernel, as a task of one block.
+  Task taskOf(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
+              const std::vector<bool> &marked) const;
 
-  std::shared_ptr<SharedObject> Object;
+  std::shared_ptr<const CodeImage> Code;
   NativeInfo Info;
   kiln_kernel_fn Kernel = nullptr;
   kiln_orchestration_fn Orchestration = nullptr;

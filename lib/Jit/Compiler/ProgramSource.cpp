@@ -81,11 +81,7 @@ Status ProgramSource::init(ModuleOp module, const ProgramSourceOptions &options)
     return signature.status();
   Entry = std::move(*signature);
   EntryName = entry->getSymName().str();
-  uint16_t next[2] = {0, 0};
-  for (Type type : entry->getArgumentTypes()) {
-    bool isTensor = isa<ir::TensorType>(type);
-    Parameters.push_back({isTensor, next[isTensor]++});
-  }
+  Parameters = parametersOf(*entry);
   Backend = Target->makeJitBackend(options.cpu, options.features);
   // A region of an orchestration is a function only once the program has been prepared.
   ModuleOp start = module.lookupSymbol(EntryName) ? module : *prepared;

@@ -1,6 +1,6 @@
 #include "kiln/Platform/CpuPlatform.h"
 
-#include "NativeCode.h"
+#include "NativeBundle.h"
 
 #include "kiln/runtime/interrupt.h"
 

@@ -1,5 +1,5 @@
 //===- NativeBundle.cpp - the code of a bundle for the CPU ----------------------------===//
-#include "NativeCode.h"
+#include "NativeBundle.h"
 
 #include "llvm/TargetParser/X86TargetParser.h"
 
@@ -26,6 +26,17 @@ Expected<CpuOptions> optionsForName(const std::string &cpu) {
   for (StringRef feature : features)
     options.features += (options.features.empty() ? "+" : ",+") + feature.str();
   return options;
+}
+
+Expected<NativeObject> compileNative(ModuleOp prepared, const std::string &entry,
+                                     const CpuOptions &options) {
+  Expected<CpuObject> object = emitCpuObject(prepared, options);
+  if (!object)
+    return object.status();
+  Expected<NativeInfo> info = describeNative(prepared, entry, *object);
+  if (!info)
+    return info.status();
+  return NativeObject{std::move(*object), std::move(*info)};
 }
 
 Status addNativeCode(ModuleOp prepared, const CpuOptions &options, BundleManifest &manifest,

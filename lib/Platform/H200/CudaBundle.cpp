@@ -1,63 +1,31 @@
 //===- CudaBundle.cpp - the code of a bundle for a GPU ------------------------------------===//
 #include "CudaBundle.h"
 
-#include "../Cpu/NativeCode.h"
+#include "../Cpu/NativeBundle.h"
 #include "kiln/Target/Cuda/Cuda.h"
-#include "kiln/Program/Signature.h"
 
 using namespace mlir;
 
 namespace kiln {
 
-/// The program as far as the host runs it: kernels have a name and parameters, and do nothing.
-static OwningOpRef<ModuleOp> withoutKernels(ModuleOp compiled, const std::vector<CudaUnit> &units) {
-  OwningOpRef<ModuleOp> host = compiled.clone();
-  for (auto func : llvm::make_early_inc_range(host->getOps<ir::FuncOp>())) {
-    if (func.getKind() == ir::FuncKind::Orchestration)
-      continue;
-    if (llvm::none_of(
-            units, [&](const CudaUnit &unit) { return unit.kernel.name == func.getSymName(); })) {
-      func.erase(); // a role: its group stands for it
-      continue;
-    }
-    func.setKind(ir::FuncKind::Incore);
-    func.removeRoleAttr();
-    func.removeLanesAttr();
-    func.removeSplitAttr();
-    Block &body = func.getBody().front();
-    while (&body.front() != body.getTerminator())
-      std::prev(body.getTerminator()->getIterator())->erase();
-  }
-  return host;
-}
-
 /// What the host runs, for any x86-64: it only launches.
 static Status addOrchestration(ModuleOp compiled, const std::vector<CudaUnit> &units,
                                BundleManifest &manifest, BundleFiles &files) {
-  OwningOpRef<ModuleOp> host = withoutKernels(compiled, units);
   CpuOptions options;
   options.cpu = "x86-64";
   options.features = "+sse2";
-  Expected<NativeObject> native = compileNative(*host, manifest.entry, options);
+  options.kernelsElsewhere.emplace();
+  for (const CudaUnit &unit : units)
+    options.kernelsElsewhere->push_back(unit.kernel.name);
+  Expected<NativeObject> native = compileNative(compiled, manifest.entry, options);
   if (!native)
     return native.status();
   NativeInfo &info = native->info;
-  auto describe = [&](NativeKernel &kernel) -> Status { // as the program has it, not without bodies
-    Expected<Signature> signature = signatureOf(compiled.lookupSymbol<ir::FuncOp>(kernel.name));
-    if (signature)
-      kernel.signature = std::move(*signature);
-    return signature.status();
-  };
-  for (NativeKernel &kernel : info.kernels)
-    if (Status failed = describe(kernel); !failed.isOk())
-      return failed;
   if (info.kind == NativeInfo::Kind::Orchestration) {
     Expected<std::string> shared = linkSharedObject(native->object.bytes, descriptionSymbol(info));
     if (!shared)
       return shared.status();
     files[bundleOrchestrationPath] = std::move(*shared);
-  } else if (Status failed = describe(info.entry); !failed.isOk()) {
-    return failed;
   }
   manifest.native = std::move(info);
   return Status::ok();

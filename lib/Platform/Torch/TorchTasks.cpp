@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------------===//
 #include "TorchTasks.h"
 
-#include "kiln/Simulator/Simulator.h"
 #include "kiln/Platform/Reference.h"
+#include "kiln/Simulator/Simulator.h"
 
 using namespace mlir;
 

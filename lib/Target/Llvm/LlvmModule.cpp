@@ -29,15 +29,15 @@ namespace {
 struct Emitted {
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
-  std::vector<CpuKernel> kernels;
-  std::vector<CpuOrchestration> orchestrations;
+  CpuContents contents;
 };
 
 /// Writes the functions of a program into one LLVM module.
 class ProgramEmitter {
 public:
   ProgramEmitter(ModuleOp program, const CpuOptions &options, llvm::TargetMachine &machine)
-      : Program(program), Target(options.machine), Traits(llvmir::traitsOf(machine)) {
+      : Program(program), Target(options.machine), Elsewhere(options.kernelsElsewhere),
+        Traits(llvmir::traitsOf(machine)) {
     Result.context = std::make_unique<llvm::LLVMContext>();
     Result.module = std::make_unique<llvm::Module>("kiln", *Result.context);
     Result.module->setDataLayout(machine.createDataLayout());
@@ -52,9 +52,12 @@ private:
   Status emitKernel(ir::FuncOp func);
   Status emitGroup(ir::FuncOp group);
   Status emitOrchestration(ir::FuncOp func);
+  Status emitKernels(ArrayRef<ir::FuncOp> functions);
+  Status nameKernels(ArrayRef<std::string> names);
 
   ModuleOp Program;
   const Machine *Target; ///< May be null.
+  std::optional<std::vector<std::string>> Elsewhere;
   llvmir::MachineTraits Traits;
   Emitted Result;
   std::optional<llvmir::DebugInfo> Debug;
@@ -98,7 +101,7 @@ Status ProgramEmitter::emitKernel(ir::FuncOp func) {
   } else {
     bad = emitFunction(func, kernel.symbol, kernel.workspaceBytes);
   }
-  Result.kernels.push_back(std::move(kernel));
+  Result.contents.kernels.push_back(std::move(kernel));
   return bad;
 }
 
@@ -156,24 +159,33 @@ Status ProgramEmitter::emitGroup(ir::FuncOp group) {
     spec.payloadBytes = llvm::alignTo(spec.payloadBytes, lanes); // which share a message evenly
     kernel.group->pipes.push_back(std::move(spec));
   }
-  Result.kernels.push_back(std::move(kernel));
+  Result.contents.kernels.push_back(std::move(kernel));
   return Status::ok();
 }
 
 Status ProgramEmitter::emitOrchestration(ir::FuncOp func) {
   std::vector<std::string> names;
-  for (const CpuKernel &kernel : Result.kernels)
+  for (const CpuKernel &kernel : Result.contents.kernels)
     names.push_back(kernel.name);
   llvmir::inlineCalls(func);
   llvmir::OrchestrationEmitter emitter(func, *Result.module, symbolOf(func),
                                        Debug ? &*Debug : nullptr, names, Traits);
-  Result.orchestrations.push_back({func.getSymName().str(), symbolOf(func), nullptr});
+  Result.contents.orchestrations.push_back({func.getSymName().str(), symbolOf(func), nullptr});
   return emitter.emit();
 }
 
-Expected<Emitted> ProgramEmitter::emit() {
-  // Copies: emitting changes functions, and a group makes new ones for a moment.
-  SmallVector<ir::FuncOp> functions(Program.getOps<ir::FuncOp>());
+/// Kernels that somebody else compiles only have a name and a number here.
+Status ProgramEmitter::nameKernels(ArrayRef<std::string> names) {
+  for (const std::string &name : names) {
+    auto func = Program.lookupSymbol<ir::FuncOp>(name);
+    if (!func)
+      return Status(StatusCode::InvalidArgument, "there is no kernel @" + name);
+    Result.contents.kernels.push_back({name, symbolOf(func), 0, nullptr, std::nullopt});
+  }
+  return Status::ok();
+}
+
+Status ProgramEmitter::emitKernels(ArrayRef<ir::FuncOp> functions) {
   for (ir::FuncOp func : functions) {
     Status bad;
     if (func.getKind() == ir::FuncKind::Group)
@@ -183,6 +195,14 @@ Expected<Emitted> ProgramEmitter::emit() {
     if (!bad.isOk())
       return bad;
   }
+  return Status::ok();
+}
+
+Expected<Emitted> ProgramEmitter::emit() {
+  // Copies: emitting changes functions, and a group makes new ones for a moment.
+  SmallVector<ir::FuncOp> functions(Program.getOps<ir::FuncOp>());
+  if (Status bad = Elsewhere ? nameKernels(*Elsewhere) : emitKernels(functions); !bad.isOk())
+    return bad;
   for (ir::FuncOp func : functions)
     if (func.getKind() == ir::FuncKind::Orchestration)
       if (Status bad = emitOrchestration(func); !bad.isOk())
@@ -210,8 +230,16 @@ std::string textOf(llvm::Error error) { return llvm::toString(std::move(error));
 
 } // namespace
 
-struct CpuModule::Code {
+struct CpuModule::Code final : CodeImage {
   std::unique_ptr<llvm::orc::LLJIT> jit;
+
+  void *find(const std::string &symbol) const override {
+    llvm::Expected<llvm::orc::ExecutorAddr> address = jit->lookupLinkerMangled(symbol);
+    if (address)
+      return address->toPtr<void *>();
+    llvm::consumeError(address.takeError());
+    return nullptr;
+  }
 };
 
 CpuModule::CpuModule() = default;
@@ -220,18 +248,13 @@ CpuModule::CpuModule(CpuModule &&) noexcept = default;
 CpuModule &CpuModule::operator=(CpuModule &&) noexcept = default;
 
 const CpuKernel *CpuModule::lookup(llvm::StringRef name) const {
-  for (const CpuKernel &kernel : Kernels)
+  for (const CpuKernel &kernel : Contents.kernels)
     if (kernel.name == name)
       return &kernel;
   return nullptr;
 }
 
-const CpuOrchestration *CpuModule::orchestration(llvm::StringRef name) const {
-  for (const CpuOrchestration &orchestration : Orchestrations)
-    if (orchestration.name == name)
-      return &orchestration;
-  return nullptr;
-}
+std::shared_ptr<const CodeImage> CpuModule::image() const { return Linked; }
 
 /// Links objects into this process and tells debuggers and profilers about them.
 static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> makeLinker(bool isProfiled) {
@@ -285,10 +308,10 @@ Expected<CpuModule> loadCpuObject(CpuObject object) {
   if (!failed.isOk())
     return failed;
   CpuModule module;
-  module.Kernels = std::move(object.kernels);
-  module.Orchestrations = std::move(object.orchestrations);
-  module.Linked = std::make_unique<CpuModule::Code>();
-  module.Linked->jit = std::move(*jit);
+  module.Contents = std::move(static_cast<CpuContents &>(object));
+  auto code = std::make_shared<CpuModule::Code>();
+  code->jit = std::move(*jit);
+  module.Linked = std::move(code);
   return module;
 }
 
@@ -303,8 +326,7 @@ Expected<CpuObject> emitCpuObject(ModuleOp prepared, const CpuOptions &options) 
   Expected<std::string> bytes = llvmir::emitObjectFile(**machine, *emitted->module);
   if (!bytes)
     return bytes.status();
-  return CpuObject{std::move(*bytes), std::move(emitted->kernels),
-                   std::move(emitted->orchestrations)};
+  return CpuObject{std::move(emitted->contents), std::move(*bytes)};
 }
 
 Expected<CpuModule> compileForCpu(ModuleOp prepared, const CpuOptions &options) {

@@ -1,8 +1,9 @@
 //===- Llvm.h - kernels as native code of this machine -------------------------------===//
 //
-// Compiles the kernels of a prepared program (see buildPreparePipeline) to the kernel ABI of
-// kiln/abi.h: in this process, as a relocatable object, or as LLVM IR to read. See
-// docs/cpu-backend.md.
+// Compiles the kernels and orchestrations of a prepared program (see buildPreparePipeline) to the
+// ABIs of kiln/abi.h and kiln/orchestration_abi.h: in this process, as a relocatable object, or as
+// LLVM IR to read. What is in the code is described as a NativeInfo, and runs as a NativeProgram,
+// whichever way it takes. See docs/cpu-backend.md.
 //
 // Ownership: a CpuModule owns the code it points at; kernels must not run after it is gone. It
 // keeps nothing of the MLIR module.
@@ -35,6 +36,9 @@ struct CpuOptions {
   bool debugInfo = true;
   /// Gives what the program leaves to the machine, such as the slots of a pipe. None: two slots.
   const Machine *machine = nullptr;
+  /// Kernels that are compiled by somebody else: if it is given, only orchestrations are compiled,
+  /// and launches refer to kernels by their place in this list.
+  std::optional<std::vector<std::string>> kernelsElsewhere = {};
 };
 
 /// What the runtime needs to know to call a kernel. Functions are null in what was only emitted.
@@ -52,6 +56,12 @@ struct CpuOrchestration {
   kiln_orchestration_fn function = nullptr;
 };
 
+/// What is in code.
+struct CpuContents {
+  std::vector<CpuKernel> kernels;
+  std::vector<CpuOrchestration> orchestrations;
+};
+
 struct CpuObject;
 
 class CpuModule {
@@ -63,25 +73,27 @@ public:
 
   /// Null if the program has no such kernel.
   const CpuKernel *lookup(llvm::StringRef name) const;
-  const std::vector<CpuKernel> &kernels() const { return Kernels; }
-  /// Null if the program has no such orchestration.
-  const CpuOrchestration *orchestration(llvm::StringRef name) const;
+  const std::vector<CpuKernel> &kernels() const { return Contents.kernels; }
+  const CpuContents &contents() const { return Contents; }
+  /// The code itself, which may outlive the module.
+  std::shared_ptr<const CodeImage> image() const;
 
   struct Code; // the in-process linker's
 
 private:
   friend Expected<CpuModule> loadCpuObject(CpuObject);
-  std::vector<CpuKernel> Kernels;
-  std::vector<CpuOrchestration> Orchestrations;
-  std::unique_ptr<Code> Linked;
+  CpuContents Contents;
+  std::shared_ptr<const Code> Linked;
 };
 
 /// An object file, position independent; what it calls outside itself is named by symbol.
-struct CpuObject {
+struct CpuObject : CpuContents {
   std::string bytes;
-  std::vector<CpuKernel> kernels;
-  std::vector<CpuOrchestration> orchestrations;
 };
+
+/// What is in code that was made of a prepared program, for who starts it with `entry`.
+Expected<NativeInfo> describeNative(mlir::ModuleOp prepared, const std::string &entry,
+                                    const CpuContents &contents);
 
 /// Unsupported, with the operation and the user's line, for what this backend cannot lower.
 Expected<CpuModule> compileForCpu(mlir::ModuleOp prepared, const CpuOptions &options = {});
@@ -105,11 +117,7 @@ struct CpuRunOptions {
   bool recordTimeline = false;
 };
 
-struct CpuRunReport {
-  Trace trace;
-  Timeline timeline; ///< If it was asked for.
-  std::optional<TaskFailure> failure;
-};
+using CpuRunReport = NativeRunReport;
 
 /// Runs an entry of the program that `code` was compiled from, and waits. A kernel or group is
 /// launched as one task of one block. Errors as those of simulate().

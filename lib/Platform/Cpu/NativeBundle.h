@@ -1,11 +1,6 @@
-//===- NativeCode.h - a program as native code, and what is in it -----------------------===//
-//
-// Every way to native code begins here: the JIT's, the code of a bundle, and the host's half of a
-// bundle for a device.
-//
-//===----------------------------------------------------------------------------===//
-#ifndef KILN_LIB_PLATFORM_CPU_NATIVECODE_H
-#define KILN_LIB_PLATFORM_CPU_NATIVECODE_H
+//===- NativeBundle.h - the native code of bundles ----------------------------------------===//
+#ifndef KILN_LIB_PLATFORM_CPU_NATIVEBUNDLE_H
+#define KILN_LIB_PLATFORM_CPU_NATIVEBUNDLE_H
 
 #include "kiln/Platform/Platform.h"
 #include "kiln/Target/Llvm/Llvm.h"
@@ -22,10 +17,6 @@ struct NativeObject {
 Expected<NativeObject> compileNative(mlir::ModuleOp prepared, const std::string &entry,
                                      const CpuOptions &options);
 
-/// What is in an object that was emitted for a prepared program.
-Expected<NativeInfo> describeNative(mlir::ModuleOp prepared, const std::string &entry,
-                                    const CpuObject &object);
-
 /// What to compile for, given LLVM's name for a CPU (empty or "native": this machine).
 Expected<CpuOptions> optionsForName(const std::string &cpu);
 
@@ -35,4 +26,4 @@ Status addNativeCode(mlir::ModuleOp prepared, const CpuOptions &options, BundleM
 
 } // namespace kiln
 
-#endif // KILN_LIB_PLATFORM_CPU_NATIVECODE_H
+#endif // KILN_LIB_PLATFORM_CPU_NATIVEBUNDLE_H

@@ -1,4 +1,5 @@
-#include "NativeCode.h"
+// What the runtime has to know of code to run it.
+#include "kiln/Target/Llvm/Llvm.h"
 
 #include "kiln/Dialect/Kiln/Members.h"
 #include "kiln/Program/Signature.h"
@@ -9,21 +10,25 @@ namespace kiln {
 
 static Expected<NativeKernel> describeKernel(ModuleOp module, const CpuKernel &kernel) {
   auto func = module.lookupSymbol<ir::FuncOp>(kernel.name);
+  if (!func)
+    return Status(StatusCode::InvalidArgument,
+                  "the code was compiled from another program: there is no @" + kernel.name);
   Expected<Signature> signature = signatureOf(func);
   if (!signature)
-    return signature.status();
+    return signature.status().withLocation(sourceLocOf(func.getLoc()));
   NativeKernel native{kernel.name, kernel.symbol, kernel.workspaceBytes, std::move(*signature),
                       kernel.group};
-  if (!native.group)
+  // The roles of a group that is compiled elsewhere are nothing that this code runs.
+  if (!native.group && func.getKind() != ir::FuncKind::Group)
     native.members = ir::membersOf(func);
   return native;
 }
 
 /// The kernels by their numbers, and the orchestration that launches them.
-static Status describeOrchestration(ModuleOp module, ir::FuncOp entry, const CpuObject &object,
+static Status describeOrchestration(ModuleOp module, ir::FuncOp entry, const CpuContents &contents,
                                     NativeInfo &info) {
   info.kind = NativeInfo::Kind::Orchestration;
-  for (const CpuKernel &kernel : object.kernels) {
+  for (const CpuKernel &kernel : contents.kernels) {
     Expected<NativeKernel> described = describeKernel(module, kernel);
     if (!described)
       return described.status();
@@ -32,28 +37,24 @@ static Status describeOrchestration(ModuleOp module, ir::FuncOp entry, const Cpu
   Expected<Signature> signature = signatureOf(entry);
   if (!signature)
     return signature.status();
-  for (const CpuOrchestration &orchestration : object.orchestrations)
+  for (const CpuOrchestration &orchestration : contents.orchestrations)
     if (orchestration.name == entry.getSymName())
       info.entry = {orchestration.name, orchestration.symbol, 0, std::move(*signature)};
   return Status::ok();
 }
 
 Expected<NativeInfo> describeNative(ModuleOp prepared, const std::string &entryName,
-                                    const CpuObject &object) {
+                                    const CpuContents &contents) {
   Expected<ir::FuncOp> entry = findEntry(prepared, entryName);
   if (!entry)
     return entry.status();
   NativeInfo info;
-  uint16_t next[2] = {0, 0};
-  for (Type type : entry->getArgumentTypes()) {
-    bool isTensor = isa<ir::TensorType>(type);
-    info.parameters.push_back({isTensor, next[isTensor]++});
-  }
+  info.parameters = parametersOf(*entry);
   if (entry->getKind() == ir::FuncKind::Orchestration) {
-    if (Status failed = describeOrchestration(prepared, *entry, object, info); !failed.isOk())
+    if (Status failed = describeOrchestration(prepared, *entry, contents, info); !failed.isOk())
       return failed;
   } else {
-    for (const CpuKernel &kernel : object.kernels) {
+    for (const CpuKernel &kernel : contents.kernels) {
       if (kernel.name != entry->getSymName())
         continue;
       Expected<NativeKernel> described = describeKernel(prepared, kernel);
@@ -67,17 +68,6 @@ Expected<NativeInfo> describeNative(ModuleOp prepared, const std::string &entryN
                   "@" + entryName + " has no code of its own to start with",
                   sourceLocOf(entry->getLoc()));
   return info;
-}
-
-Expected<NativeObject> compileNative(ModuleOp prepared, const std::string &entry,
-                                     const CpuOptions &options) {
-  Expected<CpuObject> object = emitCpuObject(prepared, options);
-  if (!object)
-    return object.status();
-  Expected<NativeInfo> info = describeNative(prepared, entry, *object);
-  if (!info)
-    return info.status();
-  return NativeObject{std::move(*object), std::move(*info)};
 }
 
 } // namespace kiln

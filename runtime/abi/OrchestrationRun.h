@@ -1,0 +1,60 @@
+//===- OrchestrationRun.h - what every compiled orchestration runs on ----------------------===//
+//
+// The core behind kiln/orchestration_abi.h, whatever executes the tasks: the table of functions,
+// tensors by handle, views of them, and the first failure with its place in the user's source.
+// Whoever executes tasks derives from it and says how memory is allocated, how a task is submitted
+// and how an element is read.
+//
+// Ownership: borrows nothing after call() returns. Threads: as orchestration_abi.h.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_RUNTIME_ABI_ORCHESTRATIONRUN_H
+#define KILN_RUNTIME_ABI_ORCHESTRATIONRUN_H
+
+#include "kiln/orchestration_abi.h"
+#include "kiln/runtime/tensor.h"
+
+namespace kiln {
+
+/// What generated code sees as a kiln_orchestration.
+class OrchestrationRun : public kiln_orchestration {
+public:
+  /// `given` are the tensors the entry is called with.
+  explicit OrchestrationRun(std::span<const Tensor> given);
+  virtual ~OrchestrationRun() = default;
+  OrchestrationRun(const OrchestrationRun &) = delete;
+  OrchestrationRun &operator=(const OrchestrationRun &) = delete;
+
+  /// Calls the orchestration, and says what went wrong.
+  Status call(kiln_orchestration_fn entry, std::span<const ScalarBits> scalars);
+
+protected:
+  /// A row-major intermediate.
+  virtual Expected<Tensor> alloc(DType dtype, Dims extents) = 0;
+  /// Launches a task; its number, by which later launches name it.
+  virtual Expected<uint64_t> submit(const kiln_launch &launch) = 0;
+  /// Waits for the tasks that write the element; its bits as a slot of kiln_args.
+  virtual Expected<uint64_t> get(kiln_handle tensor, const int64_t *indices) = 0;
+  virtual void mark(const Tensor &) {}
+  virtual void beginScope(bool /*isManual*/) {}
+  virtual Status endScope() { return Status::ok(); }
+
+  const Tensor &tensor(kiln_handle handle) const { return Tensors[handle]; }
+  Dims perAxis(kiln_handle handle, const int64_t *values) const {
+    return Dims(values, static_cast<size_t>(Tensors[handle].rank()));
+  }
+
+private:
+  struct Functions; // the table's
+
+  int32_t fail(const Status &status, const kiln_source *source);
+  /// Makes `tensor` the value of `result`.
+  int32_t push(Expected<Tensor> tensor, const kiln_source *source, kiln_handle *result);
+
+  std::vector<Tensor> Tensors; // by handle
+  Status Failure;
+};
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_ABI_ORCHESTRATIONRUN_H
