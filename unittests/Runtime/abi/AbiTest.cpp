@@ -6,14 +6,14 @@ using namespace kiln::test;
 extern "C" int32_t kiln_test_c_scale(const kiln_args *, const kiln_blocks *, kiln_context *);
 extern "C" size_t kiln_test_c_sizes(int which);
 
-TEST(Abi, c_and_cpp_agree_on_sizes) {
+TEST(Abi, CAndCppAgreeOnSizes) {
   EXPECT_EQ(kiln_test_c_sizes(0), 96u);
   EXPECT_EQ(kiln_test_c_sizes(1), sizeof(kiln_args));
   EXPECT_EQ(kiln_test_c_sizes(2), sizeof(kiln_blocks));
   EXPECT_EQ(kiln_test_c_sizes(3), sizeof(kiln_context));
 }
 
-TEST(Abi, kernel_written_in_c_runs_under_the_engine) {
+TEST(Abi, KernelWrittenInCRunsUnderTheEngine) {
   KernelRegistry registry;
   addKernel(registry, "scale", kiln_test_c_scale,
             {param("x", Direction::In, 1), param("y", Direction::Out, 1)}, {{"s", DType::F32}});
@@ -24,7 +24,7 @@ TEST(Abi, kernel_written_in_c_runs_under_the_engine) {
   EXPECT_EQ(valuesOf(y), (std::vector<double>{0.5, 1, 1.5, 2, 2.5, 3}));
 }
 
-TEST(Abi, descriptor_carries_offset_strides_and_padding_axes) {
+TEST(Abi, DescriptorCarriesOffsetStridesAndPaddingAxes) {
   Tensor matrix = zeros(DType::BF16, {4, 8});
   kiln_tensor abi = take(matrix.slice({1, 2}, {2, 3})).toAbi();
   EXPECT_EQ(static_cast<char *>(abi.data) - static_cast<char *>(matrix.data()), (1 * 8 + 2) * 2);

@@ -21,14 +21,14 @@ bool isEqual(double have, double want, bool nanIsEqual = false) {
       .ok;
 }
 
-TEST(Compare, test_tolerance) {
+TEST(Compare, Tolerance) {
   EXPECT_TRUE(isEqual(1.000001, 1));
   EXPECT_FALSE(isEqual(1.0001, 1));
   EXPECT_TRUE(isEqual(5e-7, 0));
   EXPECT_FALSE(isEqual(5e-6, 0));
 }
 
-TEST(Compare, test_infinity_equals_only_itself) {
+TEST(Compare, InfinityEqualsOnlyItself) {
   double inf = std::numeric_limits<double>::infinity();
   EXPECT_TRUE(isEqual(inf, inf));
   EXPECT_FALSE(isEqual(-inf, inf));
@@ -36,7 +36,7 @@ TEST(Compare, test_infinity_equals_only_itself) {
   EXPECT_FALSE(isEqual(inf, 1));
 }
 
-TEST(Compare, test_nan_passes_only_where_it_may) {
+TEST(Compare, NanPassesOnlyWhereItMay) {
   EXPECT_FALSE(isEqual(NAN, NAN));
   EXPECT_TRUE(isEqual(NAN, NAN, true));
   EXPECT_FALSE(isEqual(NAN, 1, true));
@@ -44,7 +44,7 @@ TEST(Compare, test_nan_passes_only_where_it_may) {
   EXPECT_FALSE(isEqual(NAN, INFINITY, true));
 }
 
-TEST(Compare, test_worst_element_is_named) {
+TEST(Compare, WorstElementIsNamed) {
   Tensor have = *Tensor::empty(DType::F32, {2, 3}), want = *Tensor::empty(DType::F32, {2, 3});
   ASSERT_TRUE(have.fillZero().isOk() && want.fillZero().isOk() && have.set({1, 2}, 7).isOk());
   Difference difference = compareFloats(have, want, 0, 0);
@@ -58,7 +58,7 @@ bool agrees(DType type, double have, double want) {
   return compareWithReference(pair(type, 1, have), pair(type, 1, want)).ok;
 }
 
-TEST(Compare, test_reference_integers_are_exact) {
+TEST(Compare, ReferenceIntegersAreExact) {
   EXPECT_TRUE(agrees(DType::I32, 1000000, 1000000));
   EXPECT_FALSE(agrees(DType::I32, 1000001, 1000000));
   Tensor a = *Tensor::empty(DType::I64, {1}), b = *Tensor::empty(DType::I64, {1});
@@ -67,7 +67,7 @@ TEST(Compare, test_reference_integers_are_exact) {
   EXPECT_FALSE(compareWithReference(a, b).ok);
 }
 
-TEST(Compare, test_reference_floats_scale_with_the_data) {
+TEST(Compare, ReferenceFloatsScaleWithTheData) {
   EXPECT_FALSE(agrees(DType::F32, 1 + 1e-3, 1));
   EXPECT_TRUE(agrees(DType::F32, 1 + 1e-6, 1));
   Tensor a = *Tensor::empty(DType::F32, {1}), b = *Tensor::empty(DType::F32, {1});
@@ -77,7 +77,7 @@ TEST(Compare, test_reference_floats_scale_with_the_data) {
   EXPECT_FALSE(agrees(DType::BF16, 1.0625, 1));
 }
 
-TEST(Compare, test_nan_is_written_as_a_word) {
+TEST(Compare, NanIsWrittenAsAWord) {
   EXPECT_EQ(compareWithFormula(pair(DType::F32, -NAN, 1), pair(DType::F32, 3, 1), 1).where(),
             "[0, 0] is NaN, expected 3");
   EXPECT_EQ(compareWithFormula(pair(DType::F32, 3, 1), pair(DType::F32, -NAN, 1), 1).where(),
@@ -85,7 +85,7 @@ TEST(Compare, test_nan_is_written_as_a_word) {
   EXPECT_TRUE(compareWithFormula(pair(DType::F32, -NAN, 1), pair(DType::F32, NAN, 1), 1).ok);
 }
 
-TEST(Compare, test_formula_integers_are_exact) {
+TEST(Compare, FormulaIntegersAreExact) {
   Tensor have = *Tensor::empty(DType::I64, {1}), want = *Tensor::empty(DType::I64, {1});
   ASSERT_TRUE(have.setInt({0}, (int64_t(1) << 60) + 1).isOk());
   ASSERT_TRUE(want.setInt({0}, int64_t(1) << 60).isOk());

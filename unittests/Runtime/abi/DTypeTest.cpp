@@ -55,7 +55,7 @@ double reference(const Format &f, uint32_t bits) {
 
 } // namespace
 
-TEST(DType, every_bit_pattern_decodes_to_its_definition_and_back) {
+TEST(DType, EveryBitPatternDecodesToItsDefinitionAndBack) {
   for (const Format &f : formats()) {
     int nans = 0;
     for (uint32_t bits = 0; bits < 1u << f.bits; ++bits) {
@@ -75,7 +75,7 @@ TEST(DType, every_bit_pattern_decodes_to_its_definition_and_back) {
   }
 }
 
-TEST(DType, every_midpoint_rounds_to_even_and_its_neighbours_to_the_nearest) {
+TEST(DType, EveryMidpointRoundsToEvenAndItsNeighboursToTheNearest) {
   for (const Format &f : formats()) {
     uint32_t largest = f.encode(f.max);
     ASSERT_EQ(f.decode(largest), f.max) << f.name;
@@ -94,7 +94,7 @@ TEST(DType, every_midpoint_rounds_to_even_and_its_neighbours_to_the_nearest) {
   }
 }
 
-TEST(DType, overflow_is_infinity_or_nan) {
+TEST(DType, OverflowIsInfinityOrNan) {
   EXPECT_EQ(encodeF16(65519.99), 0x7bff);
   EXPECT_EQ(encodeF16(65520.0), 0x7c00); // halfway to what would be 65536
   EXPECT_EQ(encodeF16(-1e300), 0xfc00);
@@ -113,7 +113,7 @@ TEST(DType, overflow_is_infinity_or_nan) {
   EXPECT_EQ(encodeF8E5M2(NAN), 0x7e);
 }
 
-TEST(DType, rounds_once_not_through_f32) {
+TEST(DType, RoundsOnceNotThroughF32) {
   // Just above the midpoint of 1 and 1 + 2^-10; as an f32 it would be the midpoint and tie down
   // to 1.
   double value = 1.0 + std::ldexp(1.0, -11) + std::ldexp(1.0, -40);
@@ -121,7 +121,7 @@ TEST(DType, rounds_once_not_through_f32) {
   EXPECT_EQ(encodeF16(static_cast<float>(value)), 0x3c00);
 }
 
-TEST(DType, table_is_consistent) {
+TEST(DType, TableIsConsistent) {
   for (const DTypeInfo &row : dtypeTable) {
     EXPECT_EQ(parseDType(row.name), row.type);
     EXPECT_EQ(&info(row.type), &row);
@@ -133,7 +133,7 @@ TEST(DType, table_is_consistent) {
   EXPECT_FALSE(info(DType::Index).isElement);
 }
 
-TEST(DType, stores_saturate_from_float_and_wrap_from_integer) {
+TEST(DType, StoresSaturateFromFloatAndWrapFromInteger) {
   int8_t i8;
   storeElement(DType::I8, &i8, 300.0);
   EXPECT_EQ(i8, 127);
@@ -159,7 +159,7 @@ TEST(DType, stores_saturate_from_float_and_wrap_from_integer) {
   EXPECT_EQ(i1, 1);
 }
 
-TEST(DType, scalars_encode_into_slots_as_the_abi_says) {
+TEST(DType, ScalarsEncodeIntoSlotsAsTheAbiSays) {
   EXPECT_EQ(ScalarBits::fromInt(DType::I8, -1).bits, UINT64_MAX);
   EXPECT_EQ(ScalarBits::fromInt(DType::I8, 255).bits, UINT64_MAX);
   EXPECT_EQ(ScalarBits::fromInt(DType::I1, 2).bits, 1u);

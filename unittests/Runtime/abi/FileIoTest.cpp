@@ -27,7 +27,7 @@ pid_t deadProcess() {
   return child;
 }
 
-TEST(FileIo, a_file_appears_whole_or_not_at_all) {
+TEST(FileIo, AFileAppearsWholeOrNotAtAll) {
   TempDir dir;
   {
     std::unique_ptr<TemporaryFile> file = take(TemporaryFile::create(dir / "x"));
@@ -41,7 +41,7 @@ TEST(FileIo, a_file_appears_whole_or_not_at_all) {
   expectError(writeFileAtomically(dir / "missing/x", ""), StatusCode::NotFound, {"missing/x"});
 }
 
-TEST(FileIo, only_what_the_dead_left_is_swept) {
+TEST(FileIo, OnlyWhatTheDeadLeftIsSwept) {
   TempDir dir;
   std::string dead = std::to_string(deadProcess());
   for (const std::string &name :
@@ -63,7 +63,7 @@ TEST(FileIo, only_what_the_dead_left_is_swept) {
   sweepTemporaries(dir / "missing"); // and says nothing
 }
 
-TEST(FileIo, temporary_folders_go_with_their_contents) {
+TEST(FileIo, TemporaryFoldersGoWithTheirContents) {
   std::string path;
   {
     std::unique_ptr<TemporaryFolder> folder = take(TemporaryFolder::create("kiln-test"));
@@ -73,7 +73,7 @@ TEST(FileIo, temporary_folders_go_with_their_contents) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
-TEST(FileIo, names_never_become_paths) {
+TEST(FileIo, NamesNeverBecomePaths) {
   FileNames name;
   EXPECT_EQ(name("out"), "out");
   EXPECT_EQ(name("out"), "out_2");
@@ -85,7 +85,7 @@ TEST(FileIo, names_never_become_paths) {
   EXPECT_LT(name(std::string(5000, 'x')).size(), 250u);
 }
 
-TEST(Environment, values_that_mean_nothing_are_errors) {
+TEST(Environment, ValuesThatMeanNothingAreErrors) {
   auto set = [](const char *value) { setenv("KILN_TEST_VARIABLE", value, 1); };
   unsetenv("KILN_TEST_VARIABLE");
   EXPECT_TRUE(take(flagFromEnvironment("KILN_TEST_VARIABLE", true)));
@@ -106,7 +106,7 @@ TEST(Environment, values_that_mean_nothing_are_errors) {
   unsetenv("KILN_TEST_VARIABLE");
 }
 
-TEST(CBoundary, what_is_thrown_becomes_an_error) {
+TEST(CBoundary, WhatIsThrownBecomesAnError) {
   std::string said;
   auto report = [&](const Status &status) { said = status.str(); };
   EXPECT_EQ(withoutThrowing(-1, [] { return 7; }, report), 7);

@@ -105,7 +105,7 @@ struct InterruptTest : testing::Test {
 // Generous, for machines that are busy: what is meant is a second.
 constexpr double soon = 5;
 
-TEST_F(InterruptTest, signals_stop_a_run_and_leave_its_dump) {
+TEST_F(InterruptTest, SignalsStopARunAndLeaveItsDump) {
   for (unsigned workers : {1u, 3u})
     for (auto [signal, name] : {std::pair{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}}) {
       End end = inProcess(signal, [&] { return runTasks("little", workers); });
@@ -118,7 +118,7 @@ TEST_F(InterruptTest, signals_stop_a_run_and_leave_its_dump) {
     }
 }
 
-TEST_F(InterruptTest, a_kernel_that_never_returns_is_not_waited_for) {
+TEST_F(InterruptTest, AKernelThatNeverReturnsIsNotWaitedFor) {
   for (unsigned workers : {1u, 3u}) {
     End end = inProcess(SIGTERM, [&] { return runTasks("forever", workers); });
     EXPECT_EQ(end.code, 128 + SIGTERM) << end.errors;
@@ -132,13 +132,13 @@ TEST_F(InterruptTest, a_kernel_that_never_returns_is_not_waited_for) {
   }
 }
 
-TEST_F(InterruptTest, the_same_signal_twice_is_one) {
+TEST_F(InterruptTest, TheSameSignalTwiceIsOne) {
   End end = inProcess(SIGTERM, [&] { return runTasks("forever", 1); }, /*times=*/3);
   EXPECT_EQ(end.code, 128 + SIGTERM) << end.errors;
   EXPECT_EQ(readDump()["run"]["status"], "interrupted");
 }
 
-TEST_F(InterruptTest, time_limits_end_runs_that_never_do) {
+TEST_F(InterruptTest, TimeLimitsEndRunsThatNeverDo) {
   End end = inProcess(0, [&] { return runTasks("forever", 2, /*timeout=*/1); });
   EXPECT_EQ(end.code, 1) << end.errors;
   EXPECT_TRUE(contains(end.errors, "the run took longer than 1 s")) << end.errors;
@@ -147,7 +147,7 @@ TEST_F(InterruptTest, time_limits_end_runs_that_never_do) {
   EXPECT_EQ(readDump()["run"]["status"], "interrupted");
 }
 
-TEST_F(InterruptTest, what_stops_in_time_goes_on) {
+TEST_F(InterruptTest, WhatStopsInTimeGoesOn) {
   End end = inProcess(0, [&] { return runTasks("little", 2, /*timeout=*/1); });
   EXPECT_EQ(end.code, 1) << end.errors;
   EXPECT_TRUE(contains(end.errors, "the run took longer than 1 s")) << end.errors;
@@ -156,7 +156,7 @@ TEST_F(InterruptTest, what_stops_in_time_goes_on) {
   EXPECT_EQ(readDump()["run"]["status"], "interrupted");
 }
 
-TEST_F(InterruptTest, leavings_of_killed_runs_are_swept) {
+TEST_F(InterruptTest, LeavingsOfKilledRunsAreSwept) {
   for (int round = 0; round < 20; ++round) {
     End end = inProcess(SIGKILL, [&] { return runTasks("little", 2); });
     EXPECT_EQ(end.code, -SIGKILL);

@@ -66,7 +66,7 @@ int compare(const TempDir &dir, const std::string &environment = "") {
 
 } // namespace
 
-TEST(KernelConfig, both_files_carry_equal_contents) {
+TEST(KernelConfig, BothFilesCarryEqualContents) {
   for (bool withSignatures : {true, false}) {
     TempDir dir;
     EXPECT_OK(writeKernelConfig(config(withSignatures), dir.str()));
@@ -74,7 +74,7 @@ TEST(KernelConfig, both_files_carry_equal_contents) {
   }
 }
 
-TEST(KernelConfig, json_has_the_values) {
+TEST(KernelConfig, JsonHasTheValues) {
   auto json = nlohmann::json::parse(take(renderKernelConfigJson(config(true))));
   EXPECT_EQ(json["RUNTIME_CONFIG"]["block_dim"], 24);
   EXPECT_EQ(json["RUNTIME_CONFIG"]["profile"], false);
@@ -93,14 +93,14 @@ TEST(KernelConfig, json_has_the_values) {
   EXPECT_EQ(json["KERNELS"][1]["scalars"][0]["type"], "index");
 }
 
-TEST(KernelConfig, arg_direction_is_mentioned_only_when_a_kernel_has_a_signature) {
+TEST(KernelConfig, ArgDirectionIsMentionedOnlyWhenAKernelHasASignature) {
   EXPECT_TRUE(contains(take(renderKernelConfigPython(config(true))), "ArgDirection"));
   EXPECT_FALSE(contains(take(renderKernelConfigPython(config(false))), "ArgDirection"));
   EXPECT_FALSE(contains(take(renderKernelConfigJson(config(false))), "\"IN\""));
   EXPECT_FALSE(contains(take(renderKernelConfigPython(config(true))), "ArgDirection.SCALAR"));
 }
 
-TEST(KernelConfig, simplers_own_arg_direction_is_used_where_it_exists) {
+TEST(KernelConfig, SimplersOwnArgDirectionIsUsedWhereItExists) {
   TempDir dir;
   EXPECT_OK(writeKernelConfig(config(true), dir.str()));
   std::filesystem::create_directories(dir / "lib/simpler");
@@ -118,7 +118,7 @@ TEST(KernelConfig, simplers_own_arg_direction_is_used_where_it_exists) {
             0);
 }
 
-TEST(KernelConfig, bad_input_is_refused) {
+TEST(KernelConfig, BadInputIsRefused) {
   KernelConfig c = config(true);
   c.kernels[1].funcId = 0;
   expectError(renderKernelConfigJson(c).status(), StatusCode::InvalidArgument,

@@ -25,7 +25,7 @@ Expected<Tensor> parse(const std::string &text) {
 
 } // namespace
 
-TEST(Npy, every_type_survives_a_round_trip) {
+TEST(Npy, EveryTypeSurvivesARoundTrip) {
   TempDir dir;
   for (const DTypeInfo &row : dtypeTable) {
     if (!row.isElement)
@@ -44,7 +44,7 @@ TEST(Npy, every_type_survives_a_round_trip) {
   }
 }
 
-TEST(Npy, header_is_what_numpy_expects) {
+TEST(Npy, HeaderIsWhatNumpyExpects) {
   std::string header = take(npyHeader(DType::F16, {3}));
   EXPECT_EQ(header.size() % 64, 0u);
   EXPECT_EQ(header.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
@@ -64,14 +64,14 @@ TEST(Npy, header_is_what_numpy_expects) {
   EXPECT_EQ(std::system((python() + " " + dir / "check.py" + " " + dir / "x.npy").c_str()), 0);
 }
 
-TEST(Npy, strided_tensors_are_gathered) {
+TEST(Npy, StridedTensorsAreGathered) {
   TempDir dir;
   Tensor t = tensorOf(DType::I64, {2, 3}, {1, 2, 3, 4, 5, 6});
   EXPECT_OK(writeNpy(dir / "t.npy", take(t.transpose({1, 0}))));
   EXPECT_EQ(valuesOf(take(readNpy(dir / "t.npy"))), (std::vector<double>{1, 4, 2, 5, 3, 6}));
 }
 
-TEST(Npy, reads_what_others_write) {
+TEST(Npy, ReadsWhatOthersWrite) {
   EXPECT_EQ(
       take(parse(npy("{'descr': '<i1', 'fortran_order': False, 'shape': (2,)}\n", 2))).dtype(),
       DType::I8);
@@ -90,7 +90,7 @@ TEST(Npy, reads_what_others_write) {
   EXPECT_EQ(*flags.dataAs<uint8_t>(), 1); // any non-zero byte is true; Kiln keeps 0 or 1
 }
 
-TEST(Npy, bad_files_are_errors_that_name_the_file) {
+TEST(Npy, BadFilesAreErrorsThatNameTheFile) {
   auto bad = [](const std::string &text, std::initializer_list<const char *> words,
                 int line = __builtin_LINE()) {
     Status status = parse(text).status();
@@ -128,13 +128,13 @@ TEST(Npy, bad_files_are_errors_that_name_the_file) {
   bad(npy("{'descr': '<f4", 8), {});
 }
 
-TEST(Npy, every_truncation_of_a_good_file_is_an_error) {
+TEST(Npy, EveryTruncationOfAGoodFileIsAnError) {
   std::string good = npy("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 8);
   for (size_t n = 0; n < good.size(); ++n)
     EXPECT_FALSE(parse(good.substr(0, n))) << n;
 }
 
-TEST(Npy, files_that_are_not_there_or_not_files) {
+TEST(Npy, FilesThatAreNotThereOrNotFiles) {
   TempDir dir;
   expectError(readNpy(dir / "none.npy").status(), StatusCode::NotFound, {"none.npy"});
   expectError(readNpy(dir.str()).status(), StatusCode::InvalidArgument, {"not a regular file"});

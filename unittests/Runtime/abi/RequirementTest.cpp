@@ -38,7 +38,7 @@ static Status check(const Signature &s, int64_t cols, int64_t nValue = 1, int64_
   return s.verifyArguments({&x, 1}, scalars);
 }
 
-TEST(Requirement, says_who_requires_what_and_what_was_given) {
+TEST(Requirement, SaysWhoRequiresWhatAndWhatWasGiven) {
   Signature s = requiring(multipleOf64());
   EXPECT_OK(s.verify());
   EXPECT_OK(check(s, 128));
@@ -49,7 +49,7 @@ TEST(Requirement, says_who_requires_what_and_what_was_given) {
   EXPECT_EQ(bad.code(), StatusCode::InvalidArgument);
 }
 
-TEST(Requirement, is_written_with_as_few_parentheses_as_it_needs) {
+TEST(Requirement, IsWrittenWithAsFewParenthesesAsItNeeds) {
   auto expectText = [](std::vector<Node> nodes, const char *text) {
     Signature s = requiring(std::move(nodes));
     EXPECT_OK(s.verify());
@@ -88,7 +88,7 @@ TEST(Requirement, is_written_with_as_few_parentheses_as_it_needs) {
              "min(ceildiv(n, 7), n) <= 7");
 }
 
-TEST(Requirement, does_not_hold_where_a_part_is_no_number) {
+TEST(Requirement, DoesNotHoldWhereAPartIsNoNumber) {
   // n * n >= 0
   Signature square = requiring({n, {Op::Mul, 64, 0, 0}, number(0), {Op::Ge, 1, 1, 2}});
   EXPECT_OK(check(square, 1, -3));
@@ -106,7 +106,7 @@ TEST(Requirement, does_not_hold_where_a_part_is_no_number) {
   expectError(check(quotient, 1, INT64_MIN, -1), StatusCode::InvalidArgument, {"has no value"});
 }
 
-TEST(Requirement, quotients_are_rounded_as_in_the_language) {
+TEST(Requirement, QuotientsAreRoundedAsInTheLanguage) {
   auto holds = [](Op op, int64_t a, int64_t b, int64_t result) {
     return check(requiring({n, number(b), {op, 64, 0, 1}, number(result), {Op::Eq, 1, 2, 3}}), 1, a)
         .isOk();
@@ -119,7 +119,7 @@ TEST(Requirement, quotients_are_rounded_as_in_the_language) {
   EXPECT_TRUE(holds(Op::CeilDiv, -7, 2, -3));
 }
 
-TEST(Requirement, what_means_nothing_is_refused) {
+TEST(Requirement, WhatMeansNothingIsRefused) {
   auto expectBad = [](std::vector<Node> nodes, int line = __builtin_LINE()) {
     EXPECT_FALSE(requiring(std::move(nodes)).verify().isOk()) << "line " << line;
   };
@@ -143,7 +143,7 @@ TEST(Requirement, what_means_nothing_is_refused) {
   expectBad(many);
 }
 
-TEST(Requirement, text_of_shared_parts_does_not_explode) {
+TEST(Requirement, TextOfSharedPartsDoesNotExplode) {
   std::vector<Node> nodes{n};
   for (int64_t i = 0; i < 60; ++i)
     nodes.push_back({Op::Add, 64, i, i});
@@ -161,7 +161,7 @@ static void registerKernel(KernelRegistry &registry, const Signature &signature)
   take(registry.add(std::move(record)));
 }
 
-TEST(Requirement, holds_for_every_task_of_its_kernel) {
+TEST(Requirement, HoldsForEveryTaskOfItsKernel) {
   KernelRegistry registry;
   registerKernel(registry, requiring(multipleOf64()));
   std::unique_ptr<Engine> engine = take(Engine::create(registry));
@@ -181,7 +181,7 @@ TEST(Requirement, holds_for_every_task_of_its_kernel) {
 }
 
 /// The same for a task that has nothing but one tensor, which is judged by a shorter way.
-TEST(Requirement, holds_for_tasks_without_scalars_too) {
+TEST(Requirement, HoldsForTasksWithoutScalarsToo) {
   Signature s{"k", "aiv", {param("x", Direction::Out)}, {}};
   s.requirements.push_back({multipleOf64(), "so it is", {}});
   KernelRegistry registry;
@@ -195,7 +195,7 @@ TEST(Requirement, holds_for_tasks_without_scalars_too) {
   EXPECT_OK(engine->finish());
 }
 
-TEST(Requirement, survives_a_bundle_and_forgeries_do_not) {
+TEST(Requirement, SurvivesABundleAndForgeriesDoNot) {
   NativeInfo info;
   info.entry = {"k", "k_symbol", 0, requiring(multipleOf64())};
   info.parameters = {{true, 0}, {false, 0}, {false, 1}, {false, 2}};

@@ -10,7 +10,7 @@ static Signature simple(const char *name) {
       name, "aiv", {param("x", Direction::In), param("y", Direction::Out)}, {{"n", DType::Index}}};
 }
 
-TEST(Signature, names_arguments_in_task_order) {
+TEST(Signature, NamesArgumentsInTaskOrder) {
   Signature s = simple("k");
   EXPECT_OK(s.verify());
   EXPECT_EQ(s.argName(0), "x");
@@ -18,7 +18,7 @@ TEST(Signature, names_arguments_in_task_order) {
   EXPECT_EQ(s.argName(3), "arg3");
 }
 
-TEST(Signature, bad_ones_are_refused_by_name) {
+TEST(Signature, BadOnesAreRefusedByName) {
   Signature s = simple("k");
   s.tensors[1].name = "x";
   expectError(s.verify(), StatusCode::InvalidArgument, {"'k'", "'x'", "twice"});
@@ -44,7 +44,7 @@ TEST(Signature, bad_ones_are_refused_by_name) {
   expectError(s.verify(), StatusCode::InvalidArgument, {"core type"});
 }
 
-TEST(Signature, says_what_a_block_touches) {
+TEST(Signature, SaysWhatABlockTouches) {
   Signature s = simple("k");
   EXPECT_EQ(s.boxOf(0), "");
   EXPECT_EQ(s.boxOf(9), "");
@@ -55,7 +55,7 @@ TEST(Signature, says_what_a_block_touches) {
   EXPECT_EQ(s.boxOf(1), "[0 : 64, 4*b2 + 8 : 4*b2 + 9]");
 }
 
-TEST(Signature, boxes_that_are_none_are_refused) {
+TEST(Signature, BoxesThatAreNoneAreRefused) {
   auto expectBad = [](BlockBox box, const char *word) {
     Signature s = simple("k");
     s.tensors[0].box = std::move(box);
@@ -69,7 +69,7 @@ TEST(Signature, boxes_that_are_none_are_refused) {
   expectBad({{{}, {0, {0, INT64_MIN, 0}, {}, 4}}}, "box");
 }
 
-TEST(Signature, carries_255_tensors_and_255_scalars_and_not_one_more) {
+TEST(Signature, Carries255TensorsAnd255ScalarsAndNotOneMore) {
   Signature s{"k", "aic", {}, {}};
   for (int i = 0; i < 255; ++i) {
     s.tensors.push_back(param(("t" + std::to_string(i)).c_str(), Direction::In));
@@ -84,7 +84,7 @@ TEST(Signature, carries_255_tensors_and_255_scalars_and_not_one_more) {
   expectError(more.verify(), StatusCode::InvalidArgument, {"256 scalars", "255"});
 }
 
-TEST(KernelRegistry, finds_by_name_and_id) {
+TEST(KernelRegistry, FindsByNameAndId) {
   KernelRegistry registry;
   EXPECT_EQ(take(registry.add({"a", nothing, simple("a"), nullptr, 0, {}, -1})), 0);
   EXPECT_EQ(take(registry.add({"b", nothing, std::nullopt, &registry, 64, {"b_aic", "b_aiv"}, 7})),
@@ -101,7 +101,7 @@ TEST(KernelRegistry, finds_by_name_and_id) {
   EXPECT_EQ(registry.records().size(), 3u);
 }
 
-TEST(KernelRegistry, refuses_what_is_wrong_and_stays_as_it_was) {
+TEST(KernelRegistry, RefusesWhatIsWrongAndStaysAsItWas) {
   KernelRegistry registry;
   take(registry.add({"a", nothing, simple("a"), nullptr, 0, {}, 4}));
   using Code = StatusCode;

@@ -2,14 +2,14 @@
 
 using namespace kiln;
 
-TEST(Status, ok_is_ok) {
+TEST(Status, OkIsOk) {
   EXPECT_TRUE(Status().isOk());
   EXPECT_EQ(Status::ok().str(), "ok");
   EXPECT_EQ(Status::ok().withPrefix("x").str(), "ok");
   EXPECT_EQ(Status::ok().message(), "");
 }
 
-TEST(Status, error_prints_location_as_compilers_do) {
+TEST(Status, ErrorPrintsLocationAsCompilersDo) {
   Status error(StatusCode::InvalidArgument, "too big", {"a.mlir", 3, 7});
   EXPECT_FALSE(error.isOk());
   EXPECT_EQ(error.str(), "a.mlir:3:7: error: too big");
@@ -19,12 +19,12 @@ TEST(Status, error_prints_location_as_compilers_do) {
   EXPECT_EQ(error.withPrefix("p").code(), StatusCode::InvalidArgument);
 }
 
-TEST(Status, first_location_wins) {
+TEST(Status, FirstLocationWins) {
   Status error(StatusCode::InvalidArgument, "m");
   EXPECT_EQ(error.withLocation({"a", 1, 0}).withLocation({"b", 2, 0}).str(), "a:1: error: m");
 }
 
-TEST(Status, expected_holds_value_or_error) {
+TEST(Status, ExpectedHoldsValueOrError) {
   Expected<int> value = 7, error = Status(StatusCode::NotFound, "gone");
   ASSERT_TRUE(value);
   EXPECT_EQ(*value, 7);

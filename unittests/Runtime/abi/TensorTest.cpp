@@ -5,7 +5,7 @@
 using namespace kiln;
 using namespace kiln::test;
 
-TEST(Tensor, empty_is_row_major_aligned_and_owned) {
+TEST(Tensor, EmptyIsRowMajorAlignedAndOwned) {
   Tensor t = take(Tensor::empty(DType::F32, {2, 3, 4}));
   EXPECT_EQ(t.stride(0), 12);
   EXPECT_EQ(t.stride(1), 4);
@@ -19,14 +19,14 @@ TEST(Tensor, empty_is_row_major_aligned_and_owned) {
   EXPECT_EQ(t.str(), "f32[2, 3, 4]");
 }
 
-TEST(Tensor, buffers_have_unique_ids_and_views_share_them) {
+TEST(Tensor, BuffersHaveUniqueIdsAndViewsShareThem) {
   Tensor a = zeros(DType::I8, {4}), b = zeros(DType::I8, {4});
   EXPECT_NE(a.buffer()->id(), b.buffer()->id());
   EXPECT_NE(a.buffer()->id(), 0u);
   EXPECT_EQ(take(a.slice({1}, {2})).buffer()->id(), a.buffer()->id());
 }
 
-TEST(Tensor, release_runs_once_when_the_last_view_goes) {
+TEST(Tensor, ReleaseRunsOnceWhenTheLastViewGoes) {
   int released = 0;
   float memory[4] = {};
   {
@@ -39,7 +39,7 @@ TEST(Tensor, release_runs_once_when_the_last_view_goes) {
   EXPECT_EQ(released, 1);
 }
 
-TEST(Tensor, bad_shapes_are_refused) {
+TEST(Tensor, BadShapesAreRefused) {
   float memory[16] = {};
   using Code = StatusCode;
   expectError(Tensor::view(nullptr, DType::F32, {4}).status(), Code::InvalidArgument, {"null"});
@@ -68,7 +68,7 @@ TEST(Tensor, bad_shapes_are_refused) {
   expectError(Tensor().validate(), Code::InvalidArgument, {"null"});
 }
 
-TEST(Tensor, a_view_must_fit_its_buffer) {
+TEST(Tensor, AViewMustFitItsBuffer) {
   auto buffer = take(Buffer::allocate(40));
   EXPECT_TRUE(Tensor::view(buffer, 8, DType::F32, {2, 4}, {4, 1}));
   expectError(Tensor::view(buffer, 12, DType::F32, {2, 4}, {4, 1}).status(),
@@ -77,7 +77,7 @@ TEST(Tensor, a_view_must_fit_its_buffer) {
               StatusCode::InvalidArgument, {});
 }
 
-TEST(Tensor, strides_of_unit_axes_are_normalised) {
+TEST(Tensor, StridesOfUnitAxesAreNormalised) {
   float memory[8] = {};
   Tensor t = take(Tensor::view(memory, DType::F32, {1, 4, 1}, {-7, 1, 99}));
   EXPECT_TRUE(t.isContiguous());
@@ -85,7 +85,7 @@ TEST(Tensor, strides_of_unit_axes_are_normalised) {
   EXPECT_FALSE(take(Tensor::view(memory, DType::F32, {1, 4}, {0, 1})).isBroadcast());
 }
 
-TEST(Tensor, zero_stride_is_broadcast_and_read_only) {
+TEST(Tensor, ZeroStrideIsBroadcastAndReadOnly) {
   float memory[4] = {1, 2, 3, 4};
   Tensor t = take(Tensor::view(memory, DType::F32, {3, 4}, {0, 1}));
   EXPECT_TRUE(t.isBroadcast());
@@ -97,7 +97,7 @@ TEST(Tensor, zero_stride_is_broadcast_and_read_only) {
   EXPECT_EQ(memory[0], 1);
 }
 
-TEST(Tensor, no_elements_is_fine) {
+TEST(Tensor, NoElementsIsFine) {
   Tensor t = take(Tensor::empty(DType::F32, {0, int64_t{1} << 40, int64_t{1} << 40}));
   EXPECT_EQ(t.numElements(), 0);
   EXPECT_EQ(t.spanBytes(), 0u);
@@ -109,7 +109,7 @@ TEST(Tensor, no_elements_is_fine) {
   EXPECT_OK(end.fillZero());
 }
 
-TEST(Tensor, slice_transpose_reshape_address_the_right_elements) {
+TEST(Tensor, SliceTransposeReshapeAddressTheRightElements) {
   std::vector<double> values(24);
   for (int i = 0; i < 24; ++i)
     values[i] = i;
@@ -140,7 +140,7 @@ TEST(Tensor, slice_transpose_reshape_address_the_right_elements) {
               {"every axis"});
 }
 
-TEST(Tensor, scatter_is_the_inverse_of_gather) {
+TEST(Tensor, ScatterIsTheInverseOfGather) {
   Tensor base = zeros(DType::I16, {6, 5});
   Tensor view = take(take(base.slice({1, 1}, {4, 3})).transpose({1, 0}));
   Tensor source = tensorOf(DType::I16, {3, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
@@ -156,7 +156,7 @@ TEST(Tensor, scatter_is_the_inverse_of_gather) {
   expectError(view.scatterBytes({}), StatusCode::InvalidArgument, {"24 bytes", "0"});
 }
 
-TEST(Tensor, poison_is_seen_in_every_type_and_only_inside_the_view) {
+TEST(Tensor, PoisonIsSeenInEveryTypeAndOnlyInsideTheView) {
   for (const DTypeInfo &row : dtypeTable) {
     if (!row.isElement)
       continue;
@@ -178,7 +178,7 @@ TEST(Tensor, poison_is_seen_in_every_type_and_only_inside_the_view) {
   EXPECT_EQ(take(i32.getInt({0})), static_cast<int32_t>(0xa5a5a5a5u));
 }
 
-TEST(Tensor, cast_converts_values) {
+TEST(Tensor, CastConvertsValues) {
   Tensor x = tensorOf(DType::F32, {2, 2}, {1.5, -2.25, 1e9, 0.0});
   EXPECT_EQ(valuesOf(take(x.castTo(DType::I8))), (std::vector<double>{1, -2, 127, 0}));
   EXPECT_EQ(valuesOf(take(x.castTo(DType::BF16)))[1], -2.25);
@@ -187,7 +187,7 @@ TEST(Tensor, cast_converts_values) {
   EXPECT_EQ(take(take(big.castTo(DType::I64)).getInt({0})), INT64_MAX);
 }
 
-TEST(Tensor, element_access_checks_indices) {
+TEST(Tensor, ElementAccessChecksIndices) {
   Tensor t = zeros(DType::F16, {2, 3});
   EXPECT_OK(t.set({1, 2}, 0.5));
   EXPECT_EQ(take(t.get({1, 2})), 0.5);
@@ -196,7 +196,7 @@ TEST(Tensor, element_access_checks_indices) {
   expectError(t.set({0, -1}, 1), StatusCode::InvalidArgument, {"-1"});
 }
 
-TEST(Tensor, gathering_an_absurd_broadcast_is_an_error_not_a_crash) {
+TEST(Tensor, GatheringAnAbsurdBroadcastIsAnErrorNotACrash) {
   float one = 1;
   Tensor t = take(Tensor::view(&one, DType::F32, {int64_t{1} << 30, int64_t{1} << 30}, {0, 0}));
   expectError(t.gatherBytes().status(), StatusCode::OutOfMemory, {"gather"});

@@ -79,7 +79,7 @@ kiln_tensor launchWith(const kiln_tensor &tensor) {
   return found;
 }
 
-TEST(CudaLaunch, test_argument_block_is_laid_out_as_described) {
+TEST(CudaLaunch, ArgumentBlockIsLaidOutAsDescribed) {
   kiln_tensor found = launchWith(bf16Tensor(1 << 20, 300, 200, 208));
   EXPECT_EQ(recorded.blocks, 15u);
   EXPECT_EQ(recorded.threads, 384u);
@@ -95,7 +95,7 @@ TEST(CudaLaunch, test_argument_block_is_laid_out_as_described) {
   EXPECT_TRUE(found.flags & cudaHasTensorMap);
 }
 
-TEST(CudaLaunch, test_tensor_map_has_the_extents_and_strides_of_the_call) {
+TEST(CudaLaunch, TensorMapHasTheExtentsAndStridesOfTheCall) {
   launchWith(bf16Tensor(1 << 20, 300, 200, 208));
   EXPECT_EQ(recorded.rank, 2u);
   EXPECT_EQ(recorded.extents[0], 200u); // the innermost first
@@ -106,7 +106,7 @@ TEST(CudaLaunch, test_tensor_map_has_the_extents_and_strides_of_the_call) {
   EXPECT_EQ(recorded.swizzle, kSwizzle128);
 }
 
-TEST(CudaLaunch, test_tensors_the_engine_cannot_read_have_no_map) {
+TEST(CudaLaunch, TensorsTheEngineCannotReadHaveNoMap) {
   EXPECT_FALSE(launchWith(bf16Tensor((1 << 20) + 2, 300, 200, 208)).flags & cudaHasTensorMap);
   EXPECT_FALSE(launchWith(bf16Tensor(1 << 20, 300, 200, 201)).flags & cudaHasTensorMap);
   EXPECT_FALSE(launchWith(bf16Tensor(1 << 20, 300, 200, 1, 304)).flags & cudaHasTensorMap);
@@ -118,7 +118,7 @@ TEST(CudaLaunch, test_tensors_the_engine_cannot_read_have_no_map) {
   EXPECT_TRUE(launchWith(bf16Tensor(1 << 20, 1, 200, 201)).flags & cudaHasTensorMap);
 }
 
-TEST(CudaLaunch, test_grids_are_walked_by_as_many_blocks_as_run_at_once) {
+TEST(CudaLaunch, GridsAreWalkedByAsManyBlocksAsRunAtOnce) {
   LoadedKernel kernel = kernelWithMap();
   const kiln_tensor tensors[] = {bf16Tensor(4096, 8, 8, 8), bf16Tensor(8192, 8, 8, 8)};
   const uint64_t scalars[] = {7};
@@ -136,7 +136,7 @@ TEST(CudaLaunch, test_grids_are_walked_by_as_many_blocks_as_run_at_once) {
   EXPECT_EQ(recorded.launches, 0);
 }
 
-TEST(CudaLaunch, test_a_wrong_number_of_arguments_is_an_error) {
+TEST(CudaLaunch, AWrongNumberOfArgumentsIsAnError) {
   const kiln_tensor one[] = {bf16Tensor(4096, 8, 8, 8)};
   const uint64_t scalars[] = {7};
   const int64_t grid[] = {1, 1, 1};
@@ -146,7 +146,7 @@ TEST(CudaLaunch, test_a_wrong_number_of_arguments_is_an_error) {
   EXPECT_EQ(recorded.launches, 0);
 }
 
-TEST(CudaKernels, test_description_comes_back_from_json) {
+TEST(CudaKernels, DescriptionComesBackFromJson) {
   std::vector<CudaKernel> kernels = {kernelWithMap().description};
   Expected<std::vector<CudaKernel>> read = parseCudaKernels(toJson(kernels));
   ASSERT_TRUE(read);
@@ -155,7 +155,7 @@ TEST(CudaKernels, test_description_comes_back_from_json) {
   EXPECT_EQ(read->front().maps, kernels.front().maps);
 }
 
-TEST(CudaKernels, test_bad_descriptions_are_errors) {
+TEST(CudaKernels, BadDescriptionsAreErrors) {
   for (
       const char *text :
       {"", "{}", "[3]", "[{}]", R"([{"name":"k"}])",
@@ -165,7 +165,7 @@ TEST(CudaKernels, test_bad_descriptions_are_errors) {
     EXPECT_FALSE(parseCudaKernels(text)) << text;
 }
 
-TEST(CudaKernels, test_kernels_must_be_those_the_program_launches) {
+TEST(CudaKernels, KernelsMustBeThoseTheProgramLaunches) {
   NativeInfo info;
   info.kind = NativeInfo::Kind::Kernel;
   Signature signature{"k", "mix", {}, {{"n", DType::Index}}};

@@ -248,7 +248,7 @@ struct GroupTest : ::testing::Test {
 
 } // namespace
 
-TEST_F(GroupTest, one_way_with_any_number_of_slots) {
+TEST_F(GroupTest, OneWayWithAnyNumberOfSlots) {
   for (uint32_t slots : {1u, 2u, 3u, 16u}) {
     std::string name = "g" + std::to_string(slots);
     add(name.c_str(), {role("feed", feed), role("drain", drain)}, {pipe("p", 0, 1, slots)});
@@ -262,21 +262,21 @@ TEST_F(GroupTest, one_way_with_any_number_of_slots) {
   }
 }
 
-TEST_F(GroupTest, both_ways) {
+TEST_F(GroupTest, BothWays) {
   add("question", {role("ask", ask), role("answer", addOne)},
       {pipe("up", 0, 1, 1), pipe("down", 1, 0)});
   EXPECT_OK(run(task("question")));
   EXPECT_EQ(valuesOf(out), (std::vector<double>{2, 3, 4, 5, 6, 7}));
 }
 
-TEST_F(GroupTest, three_roles) {
+TEST_F(GroupTest, ThreeRoles) {
   add("three", {role("drain", drainSecond), role("middle", addOne), role("feed", feed)},
       {pipe("first", 2, 1), pipe("second", 1, 0, 1)});
   EXPECT_OK(run(task("three")));
   EXPECT_EQ(valuesOf(out), (std::vector<double>{2, 3, 4, 5, 6, 7}));
 }
 
-TEST_F(GroupTest, lanes_divide_and_join_tiles_by_rows_and_by_columns) {
+TEST_F(GroupTest, LanesDivideAndJoinTilesByRowsAndByColumns) {
   add("rows", {role("cube", multiply), role("vec", addResidual<PipeSplit::UpDown>, 2)},
       {pipe("up", 1, 0, 2, tileBytes, PipeSplit::UpDown),
        pipe("down", 0, 1, 2, tileBytes, PipeSplit::UpDown)});
@@ -305,26 +305,26 @@ TEST_F(GroupTest, lanes_divide_and_join_tiles_by_rows_and_by_columns) {
   }
 }
 
-TEST_F(GroupTest, without_a_split_every_lane_gets_every_message) {
+TEST_F(GroupTest, WithoutASplitEveryLaneGetsEveryMessage) {
   add("broadcast", {role("feed", feed), role("sum", sumAll, 3)}, {pipe("p", 0, 1, 1)});
   EXPECT_OK(run(task("broadcast")));
   EXPECT_EQ(valuesOf(take(out.slice({0}, {3}))), (std::vector<double>{21, 22, 23}));
 }
 
-TEST_F(GroupTest, a_delay_line_keeps_the_lanes_apart) {
+TEST_F(GroupTest, ADelayLineKeepsTheLanesApart) {
   add("line_of_lanes", {role("delay", delay, 3)}, {pipe("line", 0, 0)});
   EXPECT_OK(run(task("line_of_lanes")));
   EXPECT_EQ(valuesOf(out), (std::vector<double>{0, 1, 10, 11, 20, 21}));
 }
 
-TEST_F(GroupTest, every_instance_has_scratch_of_its_own) {
+TEST_F(GroupTest, EveryInstanceHasScratchOfItsOwn) {
   add("scratch", {role("keep", keepScratch, 3, 64), role("feed", feed)}, {pipe("p", 1, 0, 6)});
   Tensor one = tensorOf(DType::F32, {1}, {5});
   EXPECT_OK(run(Task("scratch").addInput(one).addOutput(out)));
   EXPECT_EQ(valuesOf(take(out.slice({0}, {3}))), (std::vector<double>{5, 5, 5}));
 }
 
-TEST_F(GroupTest, a_grid_runs_each_block_with_pipes_of_its_own) {
+TEST_F(GroupTest, AGridRunsEachBlockWithPipesOfItsOwn) {
   add("g", {role("feed", feed), role("drain", drain)}, {pipe("p", 0, 1)});
   std::vector<double> values(4000);
   for (size_t i = 0; i < values.size(); ++i)
@@ -339,7 +339,7 @@ TEST_F(GroupTest, a_grid_runs_each_block_with_pipes_of_its_own) {
     }
 }
 
-TEST_F(GroupTest, many_groups_at_once_with_dependencies) {
+TEST_F(GroupTest, ManyGroupsAtOnceWithDependencies) {
   add("g", {role("feed", feed), role("drain", drain)}, {pipe("p", 0, 1, 1)});
   EngineOptions options;
   options.workers = 4;
@@ -355,7 +355,7 @@ TEST_F(GroupTest, many_groups_at_once_with_dependencies) {
   EXPECT_EQ(valuesOf(tensors.back())[0], 4096);
 }
 
-TEST_F(GroupTest, dump_and_trace_list_the_members) {
+TEST_F(GroupTest, DumpAndTraceListTheMembers) {
   add("g", {role("feed", feed), role("drain", drain)}, {pipe("p", 0, 1)});
   EXPECT_EQ(registry.find("g")->members, (std::vector<std::string>{"feed", "drain"}));
 }
@@ -364,7 +364,7 @@ TEST_F(GroupTest, dump_and_trace_list_the_members) {
 // Failures
 //===----------------------------------------------------------------------===//
 
-TEST_F(GroupTest, a_deadlock_is_reported_at_once_with_who_waits_for_what) {
+TEST_F(GroupTest, ADeadlockIsReportedAtOnceWithWhoWaitsForWhat) {
   add("cycle", {role("left", popBoth), role("right", popThenPush)},
       {pipe("a", 1, 0), pipe("b", 0, 1, 3)});
   // "left" uses pipe b at the wrong end only after it has popped from a, which never happens.
@@ -390,7 +390,7 @@ TEST_F(GroupTest, a_deadlock_is_reported_at_once_with_who_waits_for_what) {
   EXPECT_EQ(valuesOf(out), doubled());
 }
 
-TEST_F(GroupTest, one_lane_that_stays_behind_is_named) {
+TEST_F(GroupTest, OneLaneThatStaysBehindIsNamed) {
   auto lopsided = [](const kiln_args *args, const kiln_blocks *, kiln_context *ctx) -> int32_t {
     for (int64_t i = 0; i < count(args) && ctx->lane == 0; ++i)
       KILN_TEST_END_IF(pushValue(ctx, 0, 1));
@@ -403,13 +403,13 @@ TEST_F(GroupTest, one_lane_that_stays_behind_is_named) {
                "ended: vec#1"});
 }
 
-TEST_F(GroupTest, what_is_left_in_a_pipe_is_an_error) {
+TEST_F(GroupTest, WhatIsLeftInAPipeIsAnError) {
   add("left", {role("feed", feed), role("lazy", nothing)}, {pipe("p", 0, 1, 16)});
   expectError(run(task("left")), StatusCode::KernelFailed,
               {"6 messages are left in pipe 'p'", "role 'lazy'"});
 }
 
-TEST_F(GroupTest, a_failing_role_ends_the_group_and_is_named) {
+TEST_F(GroupTest, AFailingRoleEndsTheGroupAndIsNamed) {
   add("throws", {role("feed", feed), role("thrower", throwing, 2)}, {pipe("p", 0, 1, 1)});
   for (int repeat = 0; repeat < 3; ++repeat)
     expectError(run(task("throws")), StatusCode::KernelFailed,
@@ -424,7 +424,7 @@ TEST_F(GroupTest, a_failing_role_ends_the_group_and_is_named) {
               {"argument 'arg1'", "role 'blamer': the kernel rejected it"});
 }
 
-TEST_F(GroupTest, misuse_of_a_pipe_is_an_error) {
+TEST_F(GroupTest, MisuseOfAPipeIsAnError) {
   auto wrongEnd = [](const kiln_args *, const kiln_blocks *, kiln_context *ctx) -> int32_t {
     return pop(ctx, 0) ? KILN_OK : KILN_FAIL;
   };
@@ -448,7 +448,7 @@ TEST_F(GroupTest, misuse_of_a_pipe_is_an_error) {
   expectError(run(task("begins")), StatusCode::KernelFailed, {"before it has ended the last"});
 }
 
-TEST_F(GroupTest, bad_groups_are_refused) {
+TEST_F(GroupTest, BadGroupsAreRefused) {
   auto bad = [&](std::vector<RoleSpec> roles, std::vector<PipeSpec> pipes, const char *words,
                  int line = __builtin_LINE()) {
     expectError(addStatus(std::move(roles), std::move(pipes)), StatusCode::InvalidArgument,
@@ -476,12 +476,12 @@ TEST_F(GroupTest, bad_groups_are_refused) {
               {"a group has no function"});
 }
 
-TEST_F(GroupTest, a_workspace_that_cannot_be_had_fails_the_task) {
+TEST_F(GroupTest, AWorkspaceThatCannotBeHadFailsTheTask) {
   add("greedy", {role("a", nothing, 2, UINT64_MAX / 2)}, {});
   expectError(run(task("greedy")), StatusCode::OutOfMemory, {"kernel 'greedy'", "workspace"});
 }
 
-TEST_F(GroupTest, exceptions_in_flight_stay_with_their_role) {
+TEST_F(GroupTest, ExceptionsInFlightStayWithTheirRole) {
   // Each lane waits inside a catch block: the others' exceptions must not become its own.
   auto careful = [](const kiln_args *args, const kiln_blocks *, kiln_context *ctx) -> int32_t {
     try {
@@ -503,7 +503,7 @@ TEST_F(GroupTest, exceptions_in_flight_stay_with_their_role) {
   EXPECT_EQ(valuesOf(take(out.slice({0}, {3}))), (std::vector<double>{5, 6, 7}));
 }
 
-TEST_F(GroupTest, an_engine_may_be_used_by_one_thread_after_another) {
+TEST_F(GroupTest, AnEngineMayBeUsedByOneThreadAfterAnother) {
   add("g", {role("feed", feed), role("drain", drain)}, {pipe("p", 0, 1)});
   EXPECT_OK(run(task("g")));
   std::thread([&] { EXPECT_OK(run(task("g"))); }).join();

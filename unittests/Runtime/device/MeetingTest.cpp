@@ -136,7 +136,7 @@ struct MeetingTest : ::testing::Test {
 
 } // namespace
 
-TEST_F(MeetingTest, all_see_what_all_wrote_on_any_number_of_workers) {
+TEST_F(MeetingTest, AllSeeWhatAllWroteOnAnyNumberOfWorkers) {
   add("rotate", rotate);
   for (unsigned workers : {1u, 2u, 4u}) {
     std::unique_ptr<Engine> engine = engineOf(workers);
@@ -149,7 +149,7 @@ TEST_F(MeetingTest, all_see_what_all_wrote_on_any_number_of_workers) {
   }
 }
 
-TEST_F(MeetingTest, idle_workers_join) {
+TEST_F(MeetingTest, IdleWorkersJoin) {
   Witness witness;
   add("witnessed", witnessed, &witness);
   std::unique_ptr<Engine> engine = engineOf(2);
@@ -159,7 +159,7 @@ TEST_F(MeetingTest, idle_workers_join) {
   EXPECT_EQ(witness.threads.size(), 2u);
 }
 
-TEST_F(MeetingTest, one_worker_has_one_schedule) {
+TEST_F(MeetingTest, OneWorkerHasOneSchedule) {
   Witness first, second;
   add("first", witnessed, &first);
   add("second", witnessed, &second);
@@ -174,7 +174,7 @@ TEST_F(MeetingTest, one_worker_has_one_schedule) {
   }
 }
 
-TEST_F(MeetingTest, other_tasks_and_launches_run_in_between) {
+TEST_F(MeetingTest, OtherTasksAndLaunchesRunInBetween) {
   add("rotate", rotate);
   KernelRecord fill;
   fill.name = "fill";
@@ -200,7 +200,7 @@ TEST_F(MeetingTest, other_tasks_and_launches_run_in_between) {
   }
 }
 
-TEST_F(MeetingTest, roles_hand_over_between_barriers) {
+TEST_F(MeetingTest, RolesHandOverBetweenBarriers) {
   RoleSpec from{"from", pushAndMeet, 1, 0, nullptr, true}, to{"to", popAndAdd};
   addGroup("pair", {{from, to}, {{"p", 0, 1, 2, sizeof(float)}}});
   constexpr int64_t blocks = 12, rounds = 12;
@@ -217,7 +217,7 @@ TEST_F(MeetingTest, roles_hand_over_between_barriers) {
   }
 }
 
-TEST_F(MeetingTest, a_block_that_throws_ends_all_and_the_engine_goes_on) {
+TEST_F(MeetingTest, ABlockThatThrowsEndsAllAndTheEngineGoesOn) {
   add("fails", failsLate);
   add("rotate", rotate);
   for (unsigned workers : {1u, 2u, 4u}) {
@@ -234,7 +234,7 @@ TEST_F(MeetingTest, a_block_that_throws_ends_all_and_the_engine_goes_on) {
   }
 }
 
-TEST_F(MeetingTest, a_deadlock_reads_the_same_on_any_number_of_workers) {
+TEST_F(MeetingTest, ADeadlockReadsTheSameOnAnyNumberOfWorkers) {
   add("leaves", oneLeaves);
   std::set<std::string> messages;
   for (unsigned workers : {1u, 2u, 4u})

@@ -74,7 +74,7 @@ struct DumpCommandTest : ::testing::Test {
 
 } // namespace
 
-TEST_F(DumpCommandTest, lists_an_aligned_table) {
+TEST_F(DumpCommandTest, ListsAnAlignedTable) {
   Result r = dump({dir.str()});
   EXPECT_EQ(r.code, 0) << r.err;
   std::vector<std::string> lines = linesOf(r.out);
@@ -92,7 +92,7 @@ TEST_F(DumpCommandTest, lists_an_aligned_table) {
   EXPECT_TRUE(contains(lines[8], "run ok"));
 }
 
-TEST_F(DumpCommandTest, filters_by_task_stage_and_argument) {
+TEST_F(DumpCommandTest, FiltersByTaskStageAndArgument) {
   auto records = [&](std::vector<std::string> args) {
     args.insert(args.begin(), {dir.str(), "--json"});
     Result r = dump(args);
@@ -112,12 +112,12 @@ TEST_F(DumpCommandTest, filters_by_task_stage_and_argument) {
   EXPECT_TRUE(contains(none.err, "none of the 6 records"));
 }
 
-TEST_F(DumpCommandTest, accepts_the_directory_inside_and_the_manifest_itself) {
+TEST_F(DumpCommandTest, AcceptsTheDirectoryInsideAndTheManifestItself) {
   EXPECT_EQ(dump({dir / "tensor_dump"}).out, dump({dir.str()}).out);
   EXPECT_EQ(dump({manifestPath()}).out, dump({dir.str()}).out);
 }
 
-TEST_F(DumpCommandTest, exports_npy_with_safe_unique_names) {
+TEST_F(DumpCommandTest, ExportsNpyWithSafeUniqueNames) {
   Result r = dump({dir.str(), "--export", "npy", "-o", dir / "out/sub"});
   EXPECT_EQ(r.code, 0) << r.err;
   std::vector<std::string> paths = linesOf(r.out);
@@ -132,7 +132,7 @@ TEST_F(DumpCommandTest, exports_npy_with_safe_unique_names) {
   EXPECT_EQ(valuesOf(take(readNpy(paths[3])))[0], 5);
 }
 
-TEST_F(DumpCommandTest, exports_text) {
+TEST_F(DumpCommandTest, ExportsText) {
   Result r =
       dump({dir.str(), "--task", "0", "--arg", "0", "--export", "txt", "-o", dir / "t", "--json"});
   EXPECT_EQ(r.code, 0) << r.err;
@@ -144,7 +144,7 @@ TEST_F(DumpCommandTest, exports_text) {
   EXPECT_TRUE(contains(nothing.err, "nothing to export"));
 }
 
-TEST_F(DumpCommandTest, bad_usage_is_exit_code_2_with_a_message) {
+TEST_F(DumpCommandTest, BadUsageIsExitCode2WithAMessage) {
   for (std::vector<std::string> args :
        std::vector<std::vector<std::string>>{{},
                                              {dir.str(), "--task", "-1"},
@@ -170,7 +170,7 @@ TEST_F(DumpCommandTest, bad_usage_is_exit_code_2_with_a_message) {
   EXPECT_TRUE(contains(help.out, "--export"));
 }
 
-TEST_F(DumpCommandTest, every_truncation_of_the_manifest_is_refused) {
+TEST_F(DumpCommandTest, EveryTruncationOfTheManifestIsRefused) {
   std::string good = readText(manifestPath());
   size_t step = 37;
   for (size_t n = 0; n + 3 < good.size(); n += step) {
@@ -181,7 +181,7 @@ TEST_F(DumpCommandTest, every_truncation_of_the_manifest_is_refused) {
   }
 }
 
-TEST_F(DumpCommandTest, every_wrong_field_is_refused_by_name) {
+TEST_F(DumpCommandTest, EveryWrongFieldIsRefusedByName) {
   struct Case {
     const char *what;
     std::function<void(Json &)> break_;
@@ -245,7 +245,7 @@ TEST_F(DumpCommandTest, every_wrong_field_is_refused_by_name) {
   EXPECT_FALSE(std::filesystem::exists(dir / "never"));
 }
 
-TEST_F(DumpCommandTest, a_payload_that_does_not_fit_the_manifest_is_refused) {
+TEST_F(DumpCommandTest, APayloadThatDoesNotFitTheManifestIsRefused) {
   writeText(dir / "tensor_dump/tensor_dump.bin", "short");
   Result r = dump({dir.str()});
   EXPECT_EQ(r.code, 2);
@@ -256,7 +256,7 @@ TEST_F(DumpCommandTest, a_payload_that_does_not_fit_the_manifest_is_refused) {
   EXPECT_TRUE(contains(dump({dir.str()}).err, "not a regular file"));
 }
 
-TEST_F(DumpCommandTest, random_damage_never_crashes) {
+TEST_F(DumpCommandTest, RandomDamageNeverCrashes) {
   std::string good = readText(manifestPath());
   std::mt19937 random(7);
   int refused = 0;
@@ -272,7 +272,7 @@ TEST_F(DumpCommandTest, random_damage_never_crashes) {
   EXPECT_GT(refused, 200);
 }
 
-TEST_F(DumpCommandTest, control_characters_do_not_reach_the_terminal) {
+TEST_F(DumpCommandTest, ControlCharactersDoNotReachTheTerminal) {
   Json m = manifest();
   m["entries"][0]["arg_name"] = "\x1b[2Jx";
   m["run"]["program"] = "a\nb";
@@ -283,14 +283,14 @@ TEST_F(DumpCommandTest, control_characters_do_not_reach_the_terminal) {
   EXPECT_TRUE(contains(r.out, "?[2Jx"));
 }
 
-TEST_F(DumpCommandTest, deep_nesting_is_not_a_stack_overflow) {
+TEST_F(DumpCommandTest, DeepNestingIsNotAStackOverflow) {
   writeText(manifestPath(), std::string(2000000, '['));
   EXPECT_EQ(dump({dir.str()}).code, 2);
   writeText(manifestPath(), std::string(200000, '[') + std::string(200000, ']'));
   EXPECT_EQ(dump({dir.str()}).code, 2);
 }
 
-TEST_F(DumpCommandTest, prints_values_and_leaves_out_the_middle_of_large_ones) {
+TEST_F(DumpCommandTest, PrintsValuesAndLeavesOutTheMiddleOfLargeOnes) {
   EXPECT_TRUE(contains(dump({dir.str(), "--task", "0", "--arg", "0", "--print"}).out,
                        "a.b: bf16[3, 2]\n1 4\n2 5\n3 6.5\n"));
   TempDir large;
@@ -326,7 +326,7 @@ void runChain(const KernelRegistry &registry, const TempDir &dir, float addend, 
 
 } // namespace
 
-TEST_F(DumpCommandTest, diff_says_nothing_of_what_a_dump_at_level_1_does_not_record) {
+TEST_F(DumpCommandTest, DiffSaysNothingOfWhatADumpAtLevel1DoesNotRecord) {
   TempDir all, marked, wrong;
   runChain(registry, all, 3);
   runChain(registry, marked, 4, 1, 3, /*level=*/1); // its last task differs, and is not recorded
@@ -346,7 +346,7 @@ TEST_F(DumpCommandTest, diff_says_nothing_of_what_a_dump_at_level_1_does_not_rec
   EXPECT_TRUE(contains(none.err, "level 1 records only what the program marked")) << none.err;
 }
 
-TEST_F(DumpCommandTest, diff_names_the_first_task_whose_outputs_differ) {
+TEST_F(DumpCommandTest, DiffNamesTheFirstTaskWhoseOutputsDiffer) {
   TempDir a, same, late, early, shorter;
   runChain(registry, a, 3);
   runChain(registry, same, 3.000001f);

@@ -73,7 +73,7 @@ struct DumpTest : ::testing::Test {
 
 } // namespace
 
-TEST_F(DumpTest, captures_every_argument_of_a_mixed_task) {
+TEST_F(DumpTest, CapturesEveryArgumentOfAMixedTask) {
   auto engine = makeEngine(registry);
   EXPECT_OK(engine->begin(runOptions()));
   Tensor x = tensorOf(DType::F32, {2, 4}, {0, 1, 2, 3, 4, 5, 6, 7}), y = zeros(DType::F32, {2, 2});
@@ -159,7 +159,7 @@ TEST_F(DumpTest, captures_every_argument_of_a_mixed_task) {
   EXPECT_EQ(filesInDump(), 2u);
 }
 
-TEST_F(DumpTest, inout_is_seen_before_and_after_and_successors_do_not_disturb_it) {
+TEST_F(DumpTest, InoutIsSeenBeforeAndAfterAndSuccessorsDoNotDisturbIt) {
   for (uint64_t seed : {0, 1, 2, 3}) {
     auto engine = makeEngine(registry, seed);
     EXPECT_OK(engine->begin(runOptions()));
@@ -176,7 +176,7 @@ TEST_F(DumpTest, inout_is_seen_before_and_after_and_successors_do_not_disturb_it
   }
 }
 
-TEST_F(DumpTest, unsigned_kernels_are_dumped_and_counted) {
+TEST_F(DumpTest, UnsignedKernelsAreDumpedAndCounted) {
   auto engine = makeEngine(registry);
   EXPECT_OK(engine->begin(runOptions()));
   Tensor x = tensorOf(DType::F32, {2}, {3, 4}), y = zeros(DType::F32, {2});
@@ -194,7 +194,7 @@ TEST_F(DumpTest, unsigned_kernels_are_dumped_and_counted) {
   EXPECT_EQ(m["entries"][0]["unsigned"], false);
 }
 
-TEST_F(DumpTest, what_does_not_run_is_not_dumped) {
+TEST_F(DumpTest, WhatDoesNotRunIsNotDumped) {
   auto engine = makeEngine(registry);
   EXPECT_OK(engine->begin(runOptions()));
   Tensor x = zeros(DType::F32, {1});
@@ -208,7 +208,7 @@ TEST_F(DumpTest, what_does_not_run_is_not_dumped) {
   EXPECT_EQ(manifest()["run"]["tasks"], 3);
 }
 
-TEST_F(DumpTest, a_run_that_fails_half_way_still_has_its_manifest) {
+TEST_F(DumpTest, ARunThatFailsHalfWayStillHasItsManifest) {
   for (bool explicitFinish : {true, false}) {
     {
       auto engine = makeEngine(registry);
@@ -231,7 +231,7 @@ TEST_F(DumpTest, a_run_that_fails_half_way_still_has_its_manifest) {
   }
 }
 
-TEST_F(DumpTest, an_engine_dropped_early_runs_nothing_more_but_writes_what_it_has) {
+TEST_F(DumpTest, AnEngineDroppedEarlyRunsNothingMoreButWritesWhatItHas) {
   Tensor x = zeros(DType::F32, {1}), y = zeros(DType::F32, {1});
   {
     auto engine = makeEngine(registry);
@@ -247,7 +247,7 @@ TEST_F(DumpTest, an_engine_dropped_early_runs_nothing_more_but_writes_what_it_ha
   EXPECT_TRUE(contains(m["run"]["error"], "1 tasks still to run"));
 }
 
-TEST_F(DumpTest, runs_do_not_leak_into_each_other) {
+TEST_F(DumpTest, RunsDoNotLeakIntoEachOther) {
   auto engine = makeEngine(registry);
   Tensor x = zeros(DType::F32, {1});
   EXPECT_OK(engine->begin(runOptions()));
@@ -271,7 +271,7 @@ TEST_F(DumpTest, runs_do_not_leak_into_each_other) {
   EXPECT_EQ(readText(dir / "tensor_dump/tensor_dump.json"), before);
 }
 
-TEST_F(DumpTest, no_manifest_exists_while_the_run_is_open) {
+TEST_F(DumpTest, NoManifestExistsWhileTheRunIsOpen) {
   auto engine = makeEngine(registry);
   EXPECT_OK(engine->begin(runOptions()));
   EXPECT_OK(engine->finish());
@@ -292,7 +292,7 @@ static void submitMarked(Engine &engine) {
   take(engine.submit(Task("mix2").addTensor(y, Direction::InOut, /*marked=*/true).addF32(1)));
 }
 
-TEST_F(DumpTest, level_1_has_marked_tensors_only_with_payload) {
+TEST_F(DumpTest, Level1HasMarkedTensorsOnlyWithPayload) {
   auto engine = makeEngine(registry);
   EXPECT_OK(engine->begin(runOptions(1)));
   submitMarked(*engine);
@@ -309,7 +309,7 @@ TEST_F(DumpTest, level_1_has_marked_tensors_only_with_payload) {
   EXPECT_EQ(m["bin_bytes"], 48);
 }
 
-TEST_F(DumpTest, level_3_has_metadata_of_everything_and_payload_of_what_is_marked) {
+TEST_F(DumpTest, Level3HasMetadataOfEverythingAndPayloadOfWhatIsMarked) {
   std::string everything;
   for (int level : {2, 3}) {
     auto engine = makeEngine(registry);
@@ -333,7 +333,7 @@ TEST_F(DumpTest, level_3_has_metadata_of_everything_and_payload_of_what_is_marke
     EXPECT_EQ(file.load(entry).hasValue(), entry.marked) << entry.argName;
 }
 
-TEST_F(DumpTest, level_0_writes_nothing_and_there_are_four_levels) {
+TEST_F(DumpTest, Level0WritesNothingAndThereAreFourLevels) {
   auto engine = makeEngine(registry);
   EXPECT_OK(engine->begin(runOptions(0)));
   take(engine->submit(fill(zeros(DType::F32, {1}), 1)));
@@ -346,7 +346,7 @@ TEST_F(DumpTest, level_0_writes_nothing_and_there_are_four_levels) {
   expectError(engine->begin(nowhere), StatusCode::InvalidArgument, {"directory"});
 }
 
-TEST_F(DumpTest, an_unwritable_directory_stops_the_dump_not_the_run) {
+TEST_F(DumpTest, AnUnwritableDirectoryStopsTheDumpNotTheRun) {
   writeText(dir / "file", "");
   RunOptions options = runOptions();
   options.dump.directory = dir / "file/sub";
@@ -361,7 +361,7 @@ TEST_F(DumpTest, an_unwritable_directory_stops_the_dump_not_the_run) {
   EXPECT_OK(engine->finish());
 }
 
-TEST_F(DumpTest, a_full_disk_stops_the_dump_not_the_run_and_leaves_nothing_half_written) {
+TEST_F(DumpTest, AFullDiskStopsTheDumpNotTheRunAndLeavesNothingHalfWritten) {
   rlimit old;
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
   auto oldHandler = std::signal(SIGXFSZ, SIG_IGN);
@@ -381,7 +381,7 @@ TEST_F(DumpTest, a_full_disk_stops_the_dump_not_the_run_and_leaves_nothing_half_
   EXPECT_EQ(filesInDump(), 0u);
 }
 
-TEST_F(DumpTest, a_full_disk_that_shows_only_at_the_end_is_reported) {
+TEST_F(DumpTest, AFullDiskThatShowsOnlyAtTheEndIsReported) {
   rlimit old;
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
   auto oldHandler = std::signal(SIGXFSZ, SIG_IGN);
@@ -398,7 +398,7 @@ TEST_F(DumpTest, a_full_disk_that_shows_only_at_the_end_is_reported) {
   EXPECT_EQ(filesInDump(), 0u);
 }
 
-TEST_F(DumpTest, special_scalars_are_valid_json) {
+TEST_F(DumpTest, SpecialScalarsAreValidJson) {
   auto engine = makeEngine(registry);
   EXPECT_OK(engine->begin(runOptions()));
   Tensor x = zeros(DType::F32, {1});
@@ -411,7 +411,7 @@ TEST_F(DumpTest, special_scalars_are_valid_json) {
   EXPECT_EQ(m["entries"][2]["value"], "-inf");
 }
 
-TEST_F(DumpTest, many_arguments_and_every_type) {
+TEST_F(DumpTest, ManyArgumentsAndEveryType) {
   // More than 16 tensors: a fixed small array somewhere would show here.
   KernelRecord record;
   record.name = "wide";
@@ -449,7 +449,7 @@ TEST_F(DumpTest, many_arguments_and_every_type) {
   }
 }
 
-TEST(DumpLevel, is_parsed_strictly) {
+TEST(DumpLevel, IsParsedStrictly) {
   EXPECT_EQ(take(parseDumpLevel("2", "--dump-args")), 2);
   for (const char *bad : {"", "4", "-1", "2x", "22", "two"})
     expectError(parseDumpLevel(bad, "--dump-args").status(), StatusCode::InvalidArgument,

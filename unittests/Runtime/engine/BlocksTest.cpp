@@ -72,7 +72,7 @@ struct BlocksTest : ::testing::Test {
 
 } // namespace
 
-TEST_F(BlocksTest, all_blocks_meet) {
+TEST_F(BlocksTest, AllBlocksMeet) {
   add("sum", sumAll, true);
   for (unsigned workers : {1u, 2u}) {
     values = tensorOf(DType::F32, {6}, {1, 2, 3, 4, 5, 6});
@@ -82,7 +82,7 @@ TEST_F(BlocksTest, all_blocks_meet) {
   EXPECT_OK(run(meeting("sum", {0, 3})));
 }
 
-TEST_F(BlocksTest, a_block_that_never_comes_is_a_deadlock) {
+TEST_F(BlocksTest, ABlockThatNeverComesIsADeadlock) {
   add("most", mostCome, true);
   Status status = run(meeting("most", {4}));
   EXPECT_EQ(status.code(), StatusCode::Deadlock);
@@ -97,7 +97,7 @@ TEST_F(BlocksTest, a_block_that_never_comes_is_a_deadlock) {
   EXPECT_NE(status.message().find(" and 283 more; ended"), std::string::npos) << status.message();
 }
 
-TEST_F(BlocksTest, a_failing_block_ends_those_that_wait) {
+TEST_F(BlocksTest, AFailingBlockEndsThoseThatWait) {
   add("throws", throwsInBlock3, true);
   Status status = run(meeting("throws", {5}));
   EXPECT_EQ(status.code(), StatusCode::KernelFailed);
@@ -105,7 +105,7 @@ TEST_F(BlocksTest, a_failing_block_ends_those_that_wait) {
       << status.message();
 }
 
-TEST_F(BlocksTest, blocks_that_meet_must_start_at_once) {
+TEST_F(BlocksTest, BlocksThatMeetMustStartAtOnce) {
   add("sum", sumAll, true);
   Status status = run(Task("sum").addInout(values).grid({6}));
   EXPECT_EQ(status.code(), StatusCode::InvalidArgument);
@@ -115,13 +115,13 @@ TEST_F(BlocksTest, blocks_that_meet_must_start_at_once) {
   EXPECT_NE(status.message().find("at most 16384"), std::string::npos) << status.message();
 }
 
-TEST_F(BlocksTest, a_barrier_that_was_not_announced_is_an_error) {
+TEST_F(BlocksTest, ABarrierThatWasNotAnnouncedIsAnError) {
   add("sum", sumAll, false);
   Status status = run(meeting("sum", {6}));
   EXPECT_NE(status.message().find("KILN_ROLE_MEETS"), std::string::npos) << status.message();
 }
 
-TEST_F(BlocksTest, blocks_allocate_while_they_run) {
+TEST_F(BlocksTest, BlocksAllocateWhileTheyRun) {
   add("allocates", allocates, false);
   for (int64_t size : {6, 100'000, 50}) {
     values = zeros(DType::F32, {size});
@@ -130,7 +130,7 @@ TEST_F(BlocksTest, blocks_allocate_while_they_run) {
   }
 }
 
-TEST(ScratchStackTest, gives_memory_back_in_order_and_keeps_it) {
+TEST(ScratchStackTest, GivesMemoryBackInOrderAndKeepsIt) {
   ScratchStack stack;
   void *a = stack.allocate(10), *b = stack.allocate(100), *c = stack.allocate(1 << 20);
   EXPECT_NE(a, b);

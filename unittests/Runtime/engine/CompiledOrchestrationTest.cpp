@@ -68,7 +68,7 @@ static int32_t fillRows(kiln_orchestration *run, const uint64_t *scalars) {
   return 0;
 }
 
-TEST_F(CompiledOrchestration, launches_what_a_loop_of_views_and_allocations_says) {
+TEST_F(CompiledOrchestration, LaunchesWhatALoopOfViewsAndAllocationsSays) {
   auto engine = makeEngine(registry);
   Tensor y = zeros(DType::F32, {3, 4});
   ScalarBits scalar = ScalarBits::fromDouble(DType::F32, 10);
@@ -99,7 +99,7 @@ static int32_t explicitOrder(kiln_orchestration *run, const uint64_t *) {
   return call.end_scope(run, &kHere);
 }
 
-TEST_F(CompiledOrchestration, scopes_deps_get_and_predicates) {
+TEST_F(CompiledOrchestration, ScopesDepsGetAndPredicates) {
   auto engine = makeEngine(registry);
   Tensor given[] = {zeros(DType::F32, {2, 2}), zeros(DType::F32, {2, 2})};
   EXPECT_OK(runOrchestration(*engine, explicitOrder, kernels, given, {}));
@@ -124,7 +124,7 @@ static int32_t viewsOfViews(kiln_orchestration *run, const uint64_t *) {
   return call.reshape(run, &kHere, 0, 1, four, &flat);
 }
 
-TEST_F(CompiledOrchestration, views_are_by_reference) {
+TEST_F(CompiledOrchestration, ViewsAreByReference) {
   auto engine = makeEngine(registry);
   Tensor x = zeros(DType::F32, {2, 3});
   EXPECT_OK(runOrchestration(*engine, viewsOfViews, kernels, {&x, 1}, {}));
@@ -144,7 +144,7 @@ static int32_t failsInsideAScope(kiln_orchestration *run, const uint64_t *) {
   return 0;
 }
 
-TEST_F(CompiledOrchestration, the_first_failure_has_its_source_line_and_the_engine_goes_on) {
+TEST_F(CompiledOrchestration, TheFirstFailureHasItsSourceLineAndTheEngineGoesOn) {
   auto engine = makeEngine(registry);
   Tensor x = zeros(DType::F32, {2, 3});
   Status status = runOrchestration(*engine, failsInsideAScope, kernels, {&x, 1}, {});
@@ -155,7 +155,7 @@ TEST_F(CompiledOrchestration, the_first_failure_has_its_source_line_and_the_engi
   EXPECT_OK(engine->run(fill(x, 2)));
 }
 
-TEST_F(CompiledOrchestration, a_message_of_its_own) {
+TEST_F(CompiledOrchestration, AMessageOfItsOwn) {
   auto engine = makeEngine(registry);
   auto fails = [](kiln_orchestration *run, const uint64_t *) -> int32_t {
     return run->functions->fail(run, &kHere, "division by zero");

@@ -84,7 +84,7 @@ float at(const Tensor &tensor, int64_t i) { return tensor.dataAs<float>()[i]; }
 
 } // namespace
 
-TEST_F(EngineBriefTest, a_brief_task_has_run_when_submit_returns) {
+TEST_F(EngineBriefTest, ABriefTaskHasRunWhenSubmitReturns) {
   Tensor x = zeros(DType::F32, {4}), y = zeros(DType::F32, {4});
   auto engine = makeEngine(x);
   take(engine->submit(fill(x, 3)));
@@ -97,7 +97,7 @@ TEST_F(EngineBriefTest, a_brief_task_has_run_when_submit_returns) {
   EXPECT_OK(engine->finish());
 }
 
-TEST_F(EngineBriefTest, it_does_not_where_everything_is_handed_over) {
+TEST_F(EngineBriefTest, ItDoesNotWhereEverythingIsHandedOver) {
   Tensor x = zeros(DType::F32, {4}), gated = zeros(DType::F32, {4});
   auto engine = makeEngine(x, 0);
   block(*engine, gated); // the only worker there is besides this thread
@@ -108,7 +108,7 @@ TEST_F(EngineBriefTest, it_does_not_where_everything_is_handed_over) {
   EXPECT_EQ(at(x, 0), 3);
 }
 
-TEST_F(EngineBriefTest, it_runs_beside_unfinished_tasks_that_touch_something_else) {
+TEST_F(EngineBriefTest, ItRunsBesideUnfinishedTasksThatTouchSomethingElse) {
   Tensor all = zeros(DType::F32, {8});
   Tensor left = take(all.slice({0}, {4})), right = take(all.slice({4}, {4}));
   auto engine = makeEngine(left);
@@ -121,7 +121,7 @@ TEST_F(EngineBriefTest, it_runs_beside_unfinished_tasks_that_touch_something_els
   EXPECT_EQ(engine->usage().tasks, 0u);
 }
 
-TEST_F(EngineBriefTest, it_waits_for_unfinished_tasks_it_conflicts_with) {
+TEST_F(EngineBriefTest, ItWaitsForUnfinishedTasksItConflictsWith) {
   Tensor all = tensorOf(DType::F32, {8}, {5});
   Tensor gated = take(all.slice({2}, {4}));
   Tensor first = take(all.slice({0}, {4})), same = take(all.slice({2}, {4}));
@@ -147,7 +147,7 @@ TEST_F(EngineBriefTest, it_waits_for_unfinished_tasks_it_conflicts_with) {
   EXPECT_EQ(at(z, 0), 1);
 }
 
-TEST_F(EngineBriefTest, its_failure_is_latched_and_stops_what_comes_after_it) {
+TEST_F(EngineBriefTest, ItsFailureIsLatchedAndStopsWhatComesAfterIt) {
   Tensor x = tensorOf(DType::F32, {4}, {-1}), y = zeros(DType::F32, {4});
   auto engine = makeEngine(x);
   Tensor other = zeros(DType::F32, {4});
@@ -169,7 +169,7 @@ TEST_F(EngineBriefTest, its_failure_is_latched_and_stops_what_comes_after_it) {
   EXPECT_EQ(engine->usage().regions, 0u);
 }
 
-TEST_F(EngineBriefTest, a_slow_kernel_is_handed_over_however_often_it_runs) {
+TEST_F(EngineBriefTest, ASlowKernelIsHandedOverHoweverOftenItRuns) {
   Tensor x = zeros(DType::F32, {1}), gated = zeros(DType::F32, {1});
   auto engine = makeEngine(x, 1000);
   for (int i = 0; i < 40; ++i)

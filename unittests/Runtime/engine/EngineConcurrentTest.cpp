@@ -74,7 +74,7 @@ struct EngineConcurrentTest : ::testing::Test {
 
 } // namespace
 
-TEST_F(EngineConcurrentTest, independent_tasks_run_at_the_same_time) {
+TEST_F(EngineConcurrentTest, IndependentTasksRunAtTheSameTime) {
   auto engine = makeEngine(3);
   EXPECT_EQ(engine->workers(), 3u);
   meeting.count = 3;
@@ -83,7 +83,7 @@ TEST_F(EngineConcurrentTest, independent_tasks_run_at_the_same_time) {
   EXPECT_OK(engine->wait());
 }
 
-TEST_F(EngineConcurrentTest, tasks_start_without_the_submitter_waiting) {
+TEST_F(EngineConcurrentTest, TasksStartWithoutTheSubmitterWaiting) {
   auto engine = makeEngine(2);
   meeting.count = 1;
   take(engine->submit(Task("meet")));
@@ -93,13 +93,13 @@ TEST_F(EngineConcurrentTest, tasks_start_without_the_submitter_waiting) {
   EXPECT_OK(engine->wait());
 }
 
-TEST_F(EngineConcurrentTest, blocks_of_one_grid_run_at_the_same_time) {
+TEST_F(EngineConcurrentTest, BlocksOfOneGridRunAtTheSameTime) {
   auto engine = makeEngine(2);
   take(engine->submit(Task("meet").grid({2})));
   EXPECT_OK(engine->wait());
 }
 
-TEST_F(EngineConcurrentTest, sync_start_gives_all_blocks_to_one_call) {
+TEST_F(EngineConcurrentTest, SyncStartGivesAllBlocksToOneCall) {
   auto engine = makeEngine(2);
   meeting.count = 1;
   take(engine->submit(Task("meet").grid({64}).syncStart()));
@@ -107,7 +107,7 @@ TEST_F(EngineConcurrentTest, sync_start_gives_all_blocks_to_one_call) {
   EXPECT_EQ(meeting.arrived.load(), 1);
 }
 
-TEST_F(EngineConcurrentTest, every_block_runs_exactly_once_whatever_the_grid) {
+TEST_F(EngineConcurrentTest, EveryBlockRunsExactlyOnceWhateverTheGrid) {
   auto engine = makeEngine(4);
   std::vector<std::vector<int64_t>> grids{
       {1},       {2},        {7},       {1000},     {3, 5},     {1, 9},      {100, 3},
@@ -124,7 +124,7 @@ TEST_F(EngineConcurrentTest, every_block_runs_exactly_once_whatever_the_grid) {
     EXPECT_EQ(valuesOf(tensor), std::vector<double>(static_cast<size_t>(tensor.extent(0)), 2.0));
 }
 
-TEST_F(EngineConcurrentTest, a_throwing_block_fails_its_task_and_the_engine_lives_on) {
+TEST_F(EngineConcurrentTest, AThrowingBlockFailsItsTaskAndTheEngineLivesOn) {
   auto engine = makeEngine(3);
   for (int round = 0; round < 20; ++round) {
     Tensor x = zeros(DType::F32, {4}), y = zeros(DType::F32, {4}), z = zeros(DType::F32, {4});
@@ -146,7 +146,7 @@ TEST_F(EngineConcurrentTest, a_throwing_block_fails_its_task_and_the_engine_live
   }
 }
 
-TEST_F(EngineConcurrentTest, get_waits_for_its_producers) {
+TEST_F(EngineConcurrentTest, GetWaitsForItsProducers) {
   auto engine = makeEngine(2);
   Tensor x = zeros(DType::F32, {8});
   for (int i = 1; i <= 200; ++i) {
@@ -156,7 +156,7 @@ TEST_F(EngineConcurrentTest, get_waits_for_its_producers) {
   EXPECT_OK(engine->finish());
 }
 
-TEST_F(EngineConcurrentTest, run_executes_on_the_caller_when_nothing_else_is_going_on) {
+TEST_F(EngineConcurrentTest, RunExecutesOnTheCallerWhenNothingElseIsGoingOn) {
   auto engine = makeEngine(2);
   std::thread::id where;
   KernelRecord spy;
@@ -173,7 +173,7 @@ TEST_F(EngineConcurrentTest, run_executes_on_the_caller_when_nothing_else_is_goi
   expectError(engine->run(Task("nope")), StatusCode::NotFound, {"nope"});
 }
 
-TEST_F(EngineConcurrentTest, engines_share_nothing) {
+TEST_F(EngineConcurrentTest, EnginesShareNothing) {
   std::vector<std::thread> users;
   std::atomic<int> right{0};
   for (int user = 0; user < 3; ++user)
@@ -194,13 +194,13 @@ TEST_F(EngineConcurrentTest, engines_share_nothing) {
 
 extern "C" int kiln_test_engine_from_c(const char *directory);
 
-TEST(EngineC, does_from_plain_c_what_cpp_does) {
+TEST(EngineC, DoesFromPlainCWhatCppDoes) {
   TempDir directory;
   EXPECT_EQ(kiln_test_engine_from_c(directory.str().c_str()), 0) << "the line in EngineC.c";
   EXPECT_EQ(take(DumpFile::open(directory.str())).entries().size(), 2u); // a tensor, a scalar
 }
 
-TEST_F(EngineConcurrentTest, an_engine_dropped_early_stops_cleanly) {
+TEST_F(EngineConcurrentTest, AnEngineDroppedEarlyStopsCleanly) {
   for (int i = 0; i < 20; ++i) {
     auto engine = makeEngine(3);
     Tensor x = zeros(DType::F32, {16});
@@ -213,7 +213,7 @@ TEST_F(EngineConcurrentTest, an_engine_dropped_early_stops_cleanly) {
 // Many readers
 //===----------------------------------------------------------------------===//
 
-TEST_F(EngineConcurrentTest, writers_of_parts_wait_for_every_one_of_many_readers) {
+TEST_F(EngineConcurrentTest, WritersOfPartsWaitForEveryOneOfManyReaders) {
   constexpr int64_t numReaders = 100, numRows = 50;
   for (unsigned workers : {1u, 2u, 4u}) {
     auto engine = withoutTrace(workers);
@@ -238,7 +238,7 @@ TEST_F(EngineConcurrentTest, writers_of_parts_wait_for_every_one_of_many_readers
   }
 }
 
-TEST_F(EngineConcurrentTest, one_failed_reader_among_many_stops_the_writers) {
+TEST_F(EngineConcurrentTest, OneFailedReaderAmongManyStopsTheWriters) {
   for (unsigned workers : {1u, 2u, 4u}) {
     auto engine = withoutTrace(workers);
     for (int64_t failing : {0, 7, 40, 99}) {
@@ -260,7 +260,7 @@ TEST_F(EngineConcurrentTest, one_failed_reader_among_many_stops_the_writers) {
 // The arena
 //===----------------------------------------------------------------------===//
 
-TEST_F(EngineConcurrentTest, intermediates_recycle_a_small_arena) {
+TEST_F(EngineConcurrentTest, IntermediatesRecycleASmallArena) {
   for (unsigned workers : {1, 3}) {
     EngineOptions options;
     options.arenaBytes = 8 * 1024;
@@ -277,7 +277,7 @@ TEST_F(EngineConcurrentTest, intermediates_recycle_a_small_arena) {
   }
 }
 
-TEST_F(EngineConcurrentTest, an_arena_full_of_held_tensors_is_an_error_at_once) {
+TEST_F(EngineConcurrentTest, AnArenaFullOfHeldTensorsIsAnErrorAtOnce) {
   EngineOptions options;
   options.arenaBytes = 4096;
   auto engine = makeEngine(2, options);
@@ -296,7 +296,7 @@ TEST_F(EngineConcurrentTest, an_arena_full_of_held_tensors_is_an_error_at_once) 
   second = take(engine->alloc(DType::F32, {600}));
 }
 
-TEST_F(EngineConcurrentTest, one_block_larger_than_the_arena_is_an_error_at_once) {
+TEST_F(EngineConcurrentTest, OneBlockLargerThanTheArenaIsAnErrorAtOnce) {
   EngineOptions options;
   options.arenaBytes = 4096;
   auto engine = makeEngine(2, options);
@@ -306,7 +306,7 @@ TEST_F(EngineConcurrentTest, one_block_larger_than_the_arena_is_an_error_at_once
   EXPECT_OK(engine->run(fill(all, 1)));
 }
 
-TEST_F(EngineConcurrentTest, intermediates_may_outlive_the_engine) {
+TEST_F(EngineConcurrentTest, IntermediatesMayOutliveTheEngine) {
   Tensor t;
   {
     auto engine = makeEngine(2);
@@ -321,7 +321,7 @@ TEST_F(EngineConcurrentTest, intermediates_may_outlive_the_engine) {
 // Trace and dump
 //===----------------------------------------------------------------------===//
 
-TEST_F(EngineConcurrentTest, trace_lists_every_task_once_and_no_edge_backwards) {
+TEST_F(EngineConcurrentTest, TraceListsEveryTaskOnceAndNoEdgeBackwards) {
   auto engine = makeEngine(4);
   std::vector<Tensor> x;
   for (int i = 0; i < 5; ++i)
@@ -340,7 +340,7 @@ TEST_F(EngineConcurrentTest, trace_lists_every_task_once_and_no_edge_backwards) 
     EXPECT_EQ(task.state, TaskState::Done);
 }
 
-TEST_F(EngineConcurrentTest, dump_is_complete_and_sees_each_value_before_and_after) {
+TEST_F(EngineConcurrentTest, DumpIsCompleteAndSeesEachValueBeforeAndAfter) {
   TempDir dir;
   auto engine = makeEngine(4);
   RunOptions options;
@@ -369,7 +369,7 @@ TEST_F(EngineConcurrentTest, dump_is_complete_and_sees_each_value_before_and_aft
   }
 }
 
-TEST_F(EngineConcurrentTest, manifest_lines_are_the_json_of_their_entries) {
+TEST_F(EngineConcurrentTest, ManifestLinesAreTheJsonOfTheirEntries) {
   TempDir dir;
   auto engine = makeEngine(2);
   RunOptions options;

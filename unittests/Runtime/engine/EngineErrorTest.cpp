@@ -69,9 +69,9 @@ Task bad(const char *kernel, const Tensor &acc) {
 
 } // namespace
 
-TEST_F(EngineErrorTest, a_good_submission_is_good) { EXPECT_OK(submit(typed())); }
+TEST_F(EngineErrorTest, AGoodSubmissionIsGood) { EXPECT_OK(submit(typed())); }
 
-TEST_F(EngineErrorTest, signature_mismatches_name_kernel_and_argument) {
+TEST_F(EngineErrorTest, SignatureMismatchesNameKernelAndArgument) {
   Tensor m = zeros(DType::F32, {2, 4}), y = zeros(DType::F32, {2, 4});
   auto with = [&](const Tensor &w, const Tensor &out) {
     return Task("typed").addInput(w).addOutput(out);
@@ -94,12 +94,12 @@ TEST_F(EngineErrorTest, signature_mismatches_name_kernel_and_argument) {
       submit(with(m, y).addScalar(ScalarBits::fromInt(DType::I64, 1)).addF32(1))); // index is i64
 }
 
-TEST_F(EngineErrorTest, errors_point_at_the_users_line) {
+TEST_F(EngineErrorTest, ErrorsPointAtTheUsersLine) {
   EXPECT_EQ(submit(Task("nope").at("prog.mlir", 4, 2)).str(),
             "prog.mlir:4:2: error: kernel 'nope' is not registered");
 }
 
-TEST_F(EngineErrorTest, bad_tensors_are_refused) {
+TEST_F(EngineErrorTest, BadTensorsAreRefused) {
   float memory[8] = {};
   Tensor y = zeros(DType::F32, {2, 4});
   expectError(submit(Task("copy2").addInput(Tensor()).addOutput(y)), Code::InvalidArgument,
@@ -114,7 +114,7 @@ TEST_F(EngineErrorTest, bad_tensors_are_refused) {
   expectError(submit(copy(y, folded)), Code::InvalidArgument, {"'y'", "overlap each other"});
 }
 
-TEST_F(EngineErrorTest, overlapping_outputs_of_one_task_are_refused) {
+TEST_F(EngineErrorTest, OverlappingOutputsOfOneTaskAreRefused) {
   addKernel(registry, "two", copyKernel,
             {param("a", Direction::Out), param("b", Direction::InOut)});
   Tensor m = zeros(DType::F32, {4, 4});
@@ -130,7 +130,7 @@ TEST_F(EngineErrorTest, overlapping_outputs_of_one_task_are_refused) {
   EXPECT_OK(submit(copy(m, m))); // reading what one writes is the kernel's business
 }
 
-TEST_F(EngineErrorTest, bad_grids_scalars_predicates_and_counts_are_refused) {
+TEST_F(EngineErrorTest, BadGridsScalarsPredicatesAndCountsAreRefused) {
   Tensor x = zeros(DType::F32, {2});
   expectError(submit(fill(x, 1).grid({})), Code::InvalidArgument, {"1 to 3", "0"});
   expectError(submit(fill(x, 1).grid({1, 1, 1, 1})), Code::InvalidArgument, {"1 to 3", "4"});
@@ -163,7 +163,7 @@ TEST_F(EngineErrorTest, bad_grids_scalars_predicates_and_counts_are_refused) {
   expectError(submit(many), Code::InvalidArgument, {"255", "256"});
 }
 
-TEST_F(EngineErrorTest, a_future_task_is_no_dependency) {
+TEST_F(EngineErrorTest, AFutureTaskIsNoDependency) {
   auto engine = makeEngine(registry);
   Tensor x = zeros(DType::F32, {1});
   TaskId first = take(engine->submit(fill(x, 1)));
@@ -179,7 +179,7 @@ TEST_F(EngineErrorTest, a_future_task_is_no_dependency) {
   EXPECT_EQ(valuesOf(x)[0], 3);
 }
 
-TEST_F(EngineErrorTest, after_each_kind_of_error_the_engine_works) {
+TEST_F(EngineErrorTest, AfterEachKindOfErrorTheEngineWorks) {
   EngineOptions options;
   options.arenaBytes = 4096;
   options.workers = 2;
@@ -222,7 +222,7 @@ TEST_F(EngineErrorTest, after_each_kind_of_error_the_engine_works) {
   }
 }
 
-TEST_F(EngineErrorTest, failures_say_who_why_and_where) {
+TEST_F(EngineErrorTest, FailuresSayWhoWhyAndWhere) {
   struct Case {
     const char *kernel, *message, *location;
   } cases[] = {
@@ -251,7 +251,7 @@ TEST_F(EngineErrorTest, failures_say_who_why_and_where) {
   }
 }
 
-TEST_F(EngineErrorTest, nothing_downstream_runs_everything_else_does_and_the_engine_lives_on) {
+TEST_F(EngineErrorTest, NothingDownstreamRunsEverythingElseDoesAndTheEngineLivesOn) {
   for (uint64_t seed = 0; seed < 10; ++seed) {
     auto engine = makeEngine(registry, seed);
     Tensor x = zeros(DType::F32, {1}), y = zeros(DType::F32, {1}), z = zeros(DType::F32, {1}),
@@ -284,7 +284,7 @@ TEST_F(EngineErrorTest, nothing_downstream_runs_everything_else_does_and_the_eng
   }
 }
 
-TEST_F(EngineErrorTest, what_is_submitted_after_the_failure_is_cancelled_too) {
+TEST_F(EngineErrorTest, WhatIsSubmittedAfterTheFailureIsCancelledToo) {
   EngineOptions options;
   options.maxPending = 1; // the failure happens before its consumers are submitted
   auto engine = makeEngine(registry, 0, options);
@@ -300,7 +300,7 @@ TEST_F(EngineErrorTest, what_is_submitted_after_the_failure_is_cancelled_too) {
   EXPECT_EQ(engine->trace().tasks[3].state, TaskState::Cancelled);
 }
 
-TEST_F(EngineErrorTest, first_failure_wins) {
+TEST_F(EngineErrorTest, FirstFailureWins) {
   auto engine = makeEngine(registry);
   Tensor x = zeros(DType::F32, {1}), y = zeros(DType::F32, {1});
   take(engine->submit(bad("code", x)));
@@ -308,7 +308,7 @@ TEST_F(EngineErrorTest, first_failure_wins) {
   expectError(engine->wait(), Code::KernelFailed, {"'code'"});
 }
 
-TEST_F(EngineErrorTest, get_of_a_failed_result_is_the_failure_and_wait_still_reports_it) {
+TEST_F(EngineErrorTest, GetOfAFailedResultIsTheFailureAndWaitStillReportsIt) {
   auto engine = makeEngine(registry);
   Tensor x = zeros(DType::F32, {1}), y = zeros(DType::F32, {1}), z = zeros(DType::F32, {1});
   take(engine->submit(bad("fail", x)));
@@ -319,7 +319,7 @@ TEST_F(EngineErrorTest, get_of_a_failed_result_is_the_failure_and_wait_still_rep
   expectError(engine->wait(), Code::KernelFailed, {"row 3 is empty"});
 }
 
-TEST_F(EngineErrorTest, a_long_chain_is_cancelled_without_recursion) {
+TEST_F(EngineErrorTest, ALongChainIsCancelledWithoutRecursion) {
   EngineOptions options;
   options.maxPending = 100000;
   auto engine = makeEngine(registry, 0, options);
@@ -331,7 +331,7 @@ TEST_F(EngineErrorTest, a_long_chain_is_cancelled_without_recursion) {
   EXPECT_EQ(engine->trace().tasks.back().state, TaskState::Cancelled);
 }
 
-TEST_F(EngineErrorTest, failed_tensors_keep_their_address_until_reported) {
+TEST_F(EngineErrorTest, FailedTensorsKeepTheirAddressUntilReported) {
   // Otherwise a new allocation at the address of a failed one would look downstream of it.
   auto engine = makeEngine(registry);
   std::weak_ptr<Buffer> failed, cancelled;
@@ -350,7 +350,7 @@ TEST_F(EngineErrorTest, failed_tensors_keep_their_address_until_reported) {
   EXPECT_TRUE(cancelled.expired());
 }
 
-TEST_F(EngineErrorTest, a_workspace_that_cannot_be_had_fails_the_task) {
+TEST_F(EngineErrorTest, AWorkspaceThatCannotBeHadFailsTheTask) {
   take(registry.add({"greedy", codeKernel, std::nullopt, nullptr, UINT64_MAX - 5, {}, -1}));
   auto engine = makeEngine(registry);
   take(engine->submit(Task("greedy")));

@@ -43,7 +43,7 @@ EngineOptions without(bool EngineOptions::TestOnly::*kind) {
 
 } // namespace
 
-TEST_F(EngineHazardTest, read_after_write_is_needed) {
+TEST_F(EngineHazardTest, ReadAfterWriteIsNeeded) {
   Program program = [](Engine &engine) {
     Tensor x = zeros(DType::F32, {1}), y = zeros(DType::F32, {1});
     take(engine.submit(fill(x, 1)));
@@ -57,7 +57,7 @@ TEST_F(EngineHazardTest, read_after_write_is_needed) {
   EXPECT_EQ(wrongResults(program, without(&EngineOptions::TestOnly::noWaw)), 0);
 }
 
-TEST_F(EngineHazardTest, write_after_read_is_needed) {
+TEST_F(EngineHazardTest, WriteAfterReadIsNeeded) {
   Program program = [](Engine &engine) {
     Tensor x = tensorOf(DType::F32, {1}, {5}), y = zeros(DType::F32, {1});
     take(engine.submit(copy(x, y)));
@@ -71,7 +71,7 @@ TEST_F(EngineHazardTest, write_after_read_is_needed) {
   EXPECT_EQ(wrongResults(program, without(&EngineOptions::TestOnly::noWaw)), 0);
 }
 
-TEST_F(EngineHazardTest, write_after_write_is_needed) {
+TEST_F(EngineHazardTest, WriteAfterWriteIsNeeded) {
   Program program = [](Engine &engine) {
     Tensor x = zeros(DType::F32, {1});
     take(engine.submit(fill(x, 1)));
@@ -85,7 +85,7 @@ TEST_F(EngineHazardTest, write_after_write_is_needed) {
   EXPECT_EQ(wrongResults(program, without(&EngineOptions::TestOnly::noWar)), 0);
 }
 
-TEST_F(EngineHazardTest, explicit_dependency_is_needed) {
+TEST_F(EngineHazardTest, ExplicitDependencyIsNeeded) {
   for (bool dep : {true, false}) {
     Program program = [&](Engine &engine) {
       Tensor x = zeros(DType::F32, {1});
@@ -103,7 +103,7 @@ TEST_F(EngineHazardTest, explicit_dependency_is_needed) {
   }
 }
 
-TEST_F(EngineHazardTest, edges_are_exactly_the_needed_ones) {
+TEST_F(EngineHazardTest, EdgesAreExactlyTheNeededOnes) {
   Tensor x = zeros(DType::F32, {4}), y = zeros(DType::F32, {4}), z = zeros(DType::F32, {4});
   EXPECT_EQ(edgesOf([&](Engine &e) {
               take(e.submit(fill(x, 1)));              // 0
@@ -117,7 +117,7 @@ TEST_F(EngineHazardTest, edges_are_exactly_the_needed_ones) {
             "0>1 raw, 0>2 raw, 0>3 waw, 1>3 war, 2>3 war, 3>4 raw, 4>5 raw, 2>6 explicit");
 }
 
-TEST_F(EngineHazardTest, partial_writes_keep_the_earlier_writer) {
+TEST_F(EngineHazardTest, PartialWritesKeepTheEarlierWriter) {
   Tensor x = zeros(DType::F32, {4}), y = zeros(DType::F32, {4});
   Tensor half = take(x.slice({0}, {2}));
   EXPECT_EQ(edgesOf([&](Engine &e) {
@@ -128,7 +128,7 @@ TEST_F(EngineHazardTest, partial_writes_keep_the_earlier_writer) {
             "0>1 waw, 0>2 raw, 1>2 raw");
 }
 
-TEST_F(EngineHazardTest, disjoint_tiles_columns_and_strided_views_are_independent) {
+TEST_F(EngineHazardTest, DisjointTilesColumnsAndStridedViewsAreIndependent) {
   Tensor m = zeros(DType::F32, {8, 8});
   Tensor even = take(Tensor::view(m.buffer(), 0, DType::F32, {8, 4}, {8, 2}));
   Tensor odd = take(Tensor::view(m.buffer(), 4, DType::F32, {8, 4}, {8, 2}));
@@ -153,7 +153,7 @@ TEST_F(EngineHazardTest, disjoint_tiles_columns_and_strided_views_are_independen
             "1>2 raw, 0>3 raw, 1>3 raw, 2>3 raw");
 }
 
-TEST_F(EngineHazardTest, two_buffers_over_the_same_memory_conflict) {
+TEST_F(EngineHazardTest, TwoBuffersOverTheSameMemoryConflict) {
   float memory[16] = {};
   Tensor all = take(Tensor::view(memory, DType::F32, {16}));
   Tensor tail = take(Tensor::view(memory + 8, DType::F32, {8}));
@@ -169,7 +169,7 @@ TEST_F(EngineHazardTest, two_buffers_over_the_same_memory_conflict) {
             "0>2 raw, 1>2 raw, 2>3 raw");
 }
 
-TEST_F(EngineHazardTest, manual_scope_orders_only_against_the_rest) {
+TEST_F(EngineHazardTest, ManualScopeOrdersOnlyAgainstTheRest) {
   Tensor x = zeros(DType::F32, {4}), y = zeros(DType::F32, {4});
   EXPECT_EQ(edgesOf([&](Engine &e) {
               take(e.submit(fill(x, 1))); // 0
@@ -185,7 +185,7 @@ TEST_F(EngineHazardTest, manual_scope_orders_only_against_the_rest) {
             "raw, 3>5 waw");
 }
 
-TEST_F(EngineHazardTest, scopes_nested_in_a_manual_one_order_their_own_tasks) {
+TEST_F(EngineHazardTest, ScopesNestedInAManualOneOrderTheirOwnTasks) {
   Tensor x = zeros(DType::F32, {4});
   EXPECT_EQ(
       edgesOf([&](Engine &e) {
@@ -206,7 +206,7 @@ TEST_F(EngineHazardTest, scopes_nested_in_a_manual_one_order_their_own_tasks) {
       "1>2 waw, 0>4 waw, 1>4 waw, 2>4 waw, 3>4 waw");
 }
 
-TEST_F(EngineHazardTest, same_seed_same_order_other_seeds_other_orders) {
+TEST_F(EngineHazardTest, SameSeedSameOrderOtherSeedsOtherOrders) {
   auto orderOf = [&](uint64_t seed) {
     auto engine = makeEngine(registry, seed);
     std::vector<uint64_t> first;
@@ -277,7 +277,7 @@ std::vector<double> runRandomProgram(Engine &engine, unsigned program) {
 
 } // namespace
 
-TEST_F(EngineHazardTest, random_programs_give_the_sequential_result_under_every_seed) {
+TEST_F(EngineHazardTest, RandomProgramsGiveTheSequentialResultUnderEverySeed) {
   int reordered = 0;
   for (unsigned program = 0; program < 60; ++program) {
     auto sequential = makeEngine(registry, 0);
@@ -295,7 +295,7 @@ TEST_F(EngineHazardTest, random_programs_give_the_sequential_result_under_every_
   EXPECT_GT(reordered, 500);
 }
 
-TEST_F(EngineHazardTest, random_programs_notice_each_missing_kind_of_edge) {
+TEST_F(EngineHazardTest, RandomProgramsNoticeEachMissingKindOfEdge) {
   for (auto kind : {&EngineOptions::TestOnly::noRaw, &EngineOptions::TestOnly::noWar,
                     &EngineOptions::TestOnly::noWaw}) {
     int wrong = 0;

@@ -274,11 +274,11 @@ constexpr uint64_t slowdown = 1;
 
 } // namespace
 
-TEST_F(EngineStressTest, random_graphs_give_the_sequential_result_on_any_number_of_workers) {
+TEST_F(EngineStressTest, RandomGraphsGiveTheSequentialResultOnAnyNumberOfWorkers) {
   expectSequentialResults(fromEnvironment("KILN_STRESS_TASKS", 1000 / slowdown),
                           fromEnvironment("KILN_STRESS_SEEDS", 100));
 }
 
-TEST_F(EngineStressTest, a_large_random_graph_gives_the_sequential_result) {
+TEST_F(EngineStressTest, ALargeRandomGraphGivesTheSequentialResult) {
   expectSequentialResults(100000 / slowdown, 1);
 }

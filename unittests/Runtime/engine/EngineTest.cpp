@@ -11,7 +11,7 @@ struct EngineTest : ::testing::Test {
 };
 } // namespace
 
-TEST_F(EngineTest, runs_nothing_before_wait_and_everything_by_then) {
+TEST_F(EngineTest, RunsNothingBeforeWaitAndEverythingByThen) {
   auto engine = makeEngine(registry);
   Tensor x = zeros(DType::F32, {2, 3}), y = zeros(DType::F32, {2, 3});
   TaskId first = take(engine->submit(fill(x, 4)));
@@ -24,7 +24,7 @@ TEST_F(EngineTest, runs_nothing_before_wait_and_everything_by_then) {
   EXPECT_EQ(engine->trace().tasks[1].state, TaskState::Done);
 }
 
-TEST_F(EngineTest, kernel_sees_arguments_in_task_order_grid_scratch_and_user) {
+TEST_F(EngineTest, KernelSeesArgumentsInTaskOrderGridScratchAndUser) {
   struct Seen {
     kiln_context ctx;
     kiln_blocks blocks;
@@ -85,7 +85,7 @@ TEST_F(EngineTest, kernel_sees_arguments_in_task_order_grid_scratch_and_user) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(seen.ctx.scratch) % 64, 0u);
 }
 
-TEST_F(EngineTest, an_empty_grid_runs_nothing_but_still_orders) {
+TEST_F(EngineTest, AnEmptyGridRunsNothingButStillOrders) {
   auto engine = makeEngine(registry);
   Tensor x = zeros(DType::F32, {2});
   take(engine->submit(fill(x, 1)));
@@ -96,7 +96,7 @@ TEST_F(EngineTest, an_empty_grid_runs_nothing_but_still_orders) {
   EXPECT_TRUE(engine->trace().hasEdge(1, 2, EdgeKind::Raw));
 }
 
-TEST_F(EngineTest, get_waits_for_producers_of_that_element_only) {
+TEST_F(EngineTest, GetWaitsForProducersOfThatElementOnly) {
   auto engine = makeEngine(registry);
   Tensor x = zeros(DType::F32, {2, 4});
   Tensor left = take(x.slice({0, 0}, {2, 2})), right = take(x.slice({0, 2}, {2, 2}));
@@ -118,7 +118,7 @@ TEST_F(EngineTest, get_waits_for_producers_of_that_element_only) {
   expectError(engine->get(Tensor(), {0}).status(), StatusCode::InvalidArgument, {"null"});
 }
 
-TEST_F(EngineTest, predicate_is_evaluated_when_the_task_would_run) {
+TEST_F(EngineTest, PredicateIsEvaluatedWhenTheTaskWouldRun) {
   for (uint64_t seed : {0, 1, 2, 3, 4, 5}) {
     auto engine = makeEngine(registry, seed);
     Tensor flag = zeros(DType::F32, {2}), x = zeros(DType::F32, {2}), y = zeros(DType::F32, {2});
@@ -138,7 +138,7 @@ TEST_F(EngineTest, predicate_is_evaluated_when_the_task_would_run) {
   }
 }
 
-TEST_F(EngineTest, predicate_compares_integers_exactly_and_nan_as_ieee_does) {
+TEST_F(EngineTest, PredicateComparesIntegersExactlyAndNanAsIeeeDoes) {
   auto engine = makeEngine(registry);
   Tensor big = zeros(DType::I64, {1}), nan = tensorOf(DType::F32, {1}, {__builtin_nan("")});
   EXPECT_OK(big.setInt({0}, INT64_MAX));
@@ -157,7 +157,7 @@ TEST_F(EngineTest, predicate_compares_integers_exactly_and_nan_as_ieee_does) {
   EXPECT_TRUE(runs({nan, {0}, Compare::Ne, ScalarBits::fromDouble(DType::F32, 0)}));
 }
 
-TEST_F(EngineTest, dummy_task_orders_without_running) {
+TEST_F(EngineTest, DummyTaskOrdersWithoutRunning) {
   bool sawReversed = false;
   for (uint64_t seed = 0; seed < 20; ++seed) {
     for (bool fence : {true, false}) {
@@ -180,7 +180,7 @@ TEST_F(EngineTest, dummy_task_orders_without_running) {
   EXPECT_TRUE(sawReversed);
 }
 
-TEST_F(EngineTest, bounded_queue_runs_tasks_during_submit) {
+TEST_F(EngineTest, BoundedQueueRunsTasksDuringSubmit) {
   EngineOptions options;
   options.maxPending = 4;
   auto engine = makeEngine(registry, 0, options);
@@ -195,7 +195,7 @@ TEST_F(EngineTest, bounded_queue_runs_tasks_during_submit) {
               {"maxPending"});
 }
 
-TEST_F(EngineTest, a_window_full_of_finished_tasks_has_room) {
+TEST_F(EngineTest, AWindowFullOfFinishedTasksHasRoom) {
   EngineOptions options;
   options.maxPending = 64;
   options.recordTrace = false;
@@ -211,7 +211,7 @@ TEST_F(EngineTest, a_window_full_of_finished_tasks_has_room) {
   EXPECT_OK(engine->finish());
 }
 
-TEST_F(EngineTest, intermediates_live_until_their_tasks_retire) {
+TEST_F(EngineTest, IntermediatesLiveUntilTheirTasksRetire) {
   auto engine = makeEngine(registry);
   Tensor y = zeros(DType::F32, {4});
   std::weak_ptr<Buffer> memory;
@@ -229,7 +229,7 @@ TEST_F(EngineTest, intermediates_live_until_their_tasks_retire) {
               {"alloc", "-1"});
 }
 
-TEST_F(EngineTest, reused_addresses_are_not_dependencies) {
+TEST_F(EngineTest, ReusedAddressesAreNotDependencies) {
   EngineOptions options;
   options.maxPending = 1; // each task runs before the next is submitted
   auto engine = makeEngine(registry, 0, options);
@@ -239,7 +239,7 @@ TEST_F(EngineTest, reused_addresses_are_not_dependencies) {
   EXPECT_TRUE(engine->trace().edges.empty());
 }
 
-TEST_F(EngineTest, scopes_must_nest) {
+TEST_F(EngineTest, ScopesMustNest) {
   auto engine = makeEngine(registry);
   expectError(engine->endScope(), StatusCode::FailedPrecondition, {"endScope"});
   engine->beginScope();
@@ -250,7 +250,7 @@ TEST_F(EngineTest, scopes_must_nest) {
   expectError(engine->endScope(), StatusCode::FailedPrecondition, {"endScope"});
 }
 
-TEST_F(EngineTest, runs_start_afresh) {
+TEST_F(EngineTest, RunsStartAfresh) {
   auto engine = makeEngine(registry);
   Tensor x = zeros(DType::F32, {1});
   EXPECT_OK(engine->begin({}));
@@ -267,7 +267,7 @@ TEST_F(EngineTest, runs_start_afresh) {
   EXPECT_OK(engine->finish());
 }
 
-TEST_F(EngineTest, seed_comes_from_the_environment_unless_given) {
+TEST_F(EngineTest, SeedComesFromTheEnvironmentUnlessGiven) {
   setenv("KILN_SEED", "42", 1);
   EXPECT_EQ(take(Engine::create(registry))->seed(), 42u);
   EXPECT_EQ(makeEngine(registry, 7)->seed(), 7u);
@@ -281,7 +281,7 @@ TEST_F(EngineTest, seed_comes_from_the_environment_unless_given) {
   EXPECT_EQ(take(Engine::create(registry))->seed(), 0u);
 }
 
-TEST_F(EngineTest, trace_describes_tasks_and_edges) {
+TEST_F(EngineTest, TraceDescribesTasksAndEdges) {
   auto engine = makeEngine(registry);
   Tensor m = zeros(DType::F32, {4, 4}), y = zeros(DType::F32, {4, 2});
   Tensor right = take(m.slice({0, 2}, {4, 2}));
@@ -303,7 +303,7 @@ TEST_F(EngineTest, trace_describes_tasks_and_edges) {
   EXPECT_EQ(trace.edges[0].arg, 0);
 }
 
-TEST_F(EngineTest, trace_can_be_turned_off) {
+TEST_F(EngineTest, TraceCanBeTurnedOff) {
   EngineOptions options;
   options.recordTrace = false;
   auto engine = makeEngine(registry, 3, options);

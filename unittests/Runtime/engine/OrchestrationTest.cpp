@@ -39,7 +39,7 @@ struct OrchestrationTest : ::testing::Test {
 
 } // namespace
 
-TEST(OrchestrationScalars, an_index_refuses_to_overflow) {
+TEST(OrchestrationScalars, AnIndexRefusesToOverflow) {
   Index most = INT64_MAX, least = INT64_MIN;
   EXPECT_EQ(most - 1 + 1, most);
   EXPECT_TRUE(contains(failureOf([&] { (void)(most + 1); }), "does not fit"));
@@ -49,7 +49,7 @@ TEST(OrchestrationScalars, an_index_refuses_to_overflow) {
   EXPECT_EQ(trunc_rem(least, -1), 0);
 }
 
-TEST(OrchestrationScalars, other_integers_wrap) {
+TEST(OrchestrationScalars, OtherIntegersWrap) {
   EXPECT_EQ(wrapping_add(int32_t(INT32_MAX), int32_t(1)), INT32_MIN);
   EXPECT_EQ(wrapping_mul(int8_t(100), int8_t(3)), int8_t(44));
   EXPECT_EQ(wrapping_sub(int64_t(INT64_MIN), int64_t(1)), INT64_MAX);
@@ -65,7 +65,7 @@ TEST(OrchestrationScalars, other_integers_wrap) {
   EXPECT_EQ(shift_right_unsigned(int8_t(-128), int8_t(7)), 1);
 }
 
-TEST(OrchestrationScalars, division_rounds_as_it_says_and_refuses_zero) {
+TEST(OrchestrationScalars, DivisionRoundsAsItSaysAndRefusesZero) {
   for (int64_t a = -7; a <= 7; ++a)
     for (int64_t b = -3; b <= 3; ++b) {
       if (b == 0) {
@@ -83,7 +83,7 @@ TEST(OrchestrationScalars, division_rounds_as_it_says_and_refuses_zero) {
   EXPECT_EQ(ceil_div_unsigned(int8_t(-1), int8_t(2)), int8_t(-128));
 }
 
-TEST(OrchestrationScalars, floats_convert_and_compare_as_in_the_language) {
+TEST(OrchestrationScalars, FloatsConvertAndCompareAsInTheLanguage) {
   float nan = std::numeric_limits<float>::quiet_NaN(), big = 1e30f;
   EXPECT_EQ(to_integer<int32_t>(big), INT32_MAX);
   EXPECT_EQ(to_integer<int8_t>(-2.9f), -2);
@@ -94,7 +94,7 @@ TEST(OrchestrationScalars, floats_convert_and_compare_as_in_the_language) {
   EXPECT_TRUE(std::signbit(minimum(-0.0f, 0.0f)));
 }
 
-TEST(OrchestrationScalars, ranges_are_exact_to_the_ends_of_the_type) {
+TEST(OrchestrationScalars, RangesAreExactToTheEndsOfTheType) {
   EXPECT_EQ(listOf(range(0, 5, 2)), (std::vector<Index>{0, 2, 4}));
   EXPECT_EQ(listOf(range(3, 3, 1)), std::vector<Index>());
   EXPECT_EQ(listOf(range(5, 3, 1)), std::vector<Index>());
@@ -109,7 +109,7 @@ TEST(OrchestrationScalars, ranges_are_exact_to_the_ends_of_the_type) {
   EXPECT_TRUE(contains(failureOf([] { range(0, 4, 0); }), "must be positive"));
 }
 
-TEST_F(OrchestrationTest, launches_with_grids_scopes_deps_and_predicates) {
+TEST_F(OrchestrationTest, LaunchesWithGridsScopesDepsAndPredicates) {
   auto engine = makeEngine(registry);
   Tensor x = zeros(DType::F32, {4}), flag = tensorOf(DType::I32, {2}, {1, 2});
   ScalarBits n = ScalarBits::fromInt(DType::Index, 3);
@@ -150,7 +150,7 @@ TEST_F(OrchestrationTest, launches_with_grids_scopes_deps_and_predicates) {
   EXPECT_FALSE(trace.hasEdge(1, 2, EdgeKind::Waw)) << "they are siblings in a manual scope";
 }
 
-TEST_F(OrchestrationTest, stops_at_the_first_failure_and_the_engine_works_afterwards) {
+TEST_F(OrchestrationTest, StopsAtTheFirstFailureAndTheEngineWorksAfterwards) {
   auto engine = makeEngine(registry);
   Tensor x = zeros(DType::F32, {4});
   ScalarBits n = ScalarBits::fromInt(DType::Index, 0);
@@ -181,7 +181,7 @@ TEST_F(OrchestrationTest, stops_at_the_first_failure_and_the_engine_works_afterw
   EXPECT_OK(engine->finish()); // the scope was closed on the way out
 }
 
-TEST_F(OrchestrationTest, checks_its_arguments_and_kernels_before_it_starts) {
+TEST_F(OrchestrationTest, ChecksItsArgumentsAndKernelsBeforeItStarts) {
   auto engine = makeEngine(registry);
   Tensor x = zeros(DType::F32, {4}), deep = zeros(DType::F32, {4, 4}),
          ints = zeros(DType::I32, {4});
@@ -227,7 +227,7 @@ TEST_F(OrchestrationTest, checks_its_arguments_and_kernels_before_it_starts) {
   EXPECT_TRUE(started);
 }
 
-TEST_F(OrchestrationTest, kernels_without_a_signature_are_not_checked) {
+TEST_F(OrchestrationTest, KernelsWithoutASignatureAreNotChecked) {
   KernelRecord record;
   record.name = "anything";
   record.function = [](const kiln_args *, const kiln_blocks *, kiln_context *) { return KILN_OK; };

@@ -40,7 +40,7 @@ bool overlap(const Tensor &a, const Tensor &b) { return mayOverlap(Region::of(a)
 
 } // namespace
 
-TEST(Region, tiles_and_columns_of_one_matrix_are_disjoint) {
+TEST(Region, TilesAndColumnsOfOneMatrixAreDisjoint) {
   Tensor m = zeros(DType::F32, {64, 48});
   auto tile = [&](int64_t i, int64_t j, int64_t h, int64_t w) {
     return take(m.slice({i, j}, {h, w}));
@@ -55,7 +55,7 @@ TEST(Region, tiles_and_columns_of_one_matrix_are_disjoint) {
   EXPECT_FALSE(overlap(tile(0, 0, 0, 48), m));                // nothing
 }
 
-TEST(Region, even_and_odd_columns_are_disjoint) {
+TEST(Region, EvenAndOddColumnsAreDisjoint) {
   Tensor m = zeros(DType::F32, {8, 8});
   Tensor even = take(Tensor::view(m.buffer(), 0, DType::F32, {8, 4}, {8, 2}));
   Tensor odd = take(Tensor::view(m.buffer(), 4, DType::F32, {8, 4}, {8, 2}));
@@ -64,14 +64,14 @@ TEST(Region, even_and_odd_columns_are_disjoint) {
   EXPECT_TRUE(overlap(odd, take(m.slice({0, 1}, {1, 1}))));
 }
 
-TEST(Region, three_dimensional_tiles_and_transposes) {
+TEST(Region, ThreeDimensionalTilesAndTransposes) {
   Tensor m = zeros(DType::F16, {4, 6, 8});
   Tensor a = take(m.slice({0, 2, 0}, {4, 2, 4})), b = take(m.slice({0, 2, 4}, {4, 2, 4}));
   EXPECT_FALSE(overlap(a, take(b.transpose({2, 0, 1}))));
   EXPECT_TRUE(overlap(take(a.transpose({1, 2, 0})), take(m.slice({3, 3, 3}, {1, 1, 1}))));
 }
 
-TEST(Region, answer_equals_brute_force_on_random_strided_boxes) {
+TEST(Region, AnswerEqualsBruteForceOnRandomStridedBoxes) {
   std::mt19937 random(1);
   auto pick = [&](int64_t lo, int64_t hi) {
     return std::uniform_int_distribution<int64_t>(lo, hi)(random);
@@ -116,7 +116,7 @@ TEST(Region, answer_equals_brute_force_on_random_strided_boxes) {
   EXPECT_GT(overlapping, 500);
 }
 
-TEST(Region, huge_strides_do_not_overflow) {
+TEST(Region, HugeStridesDoNotOverflow) {
   static float memory[4];
   Tensor a = take(Tensor::view(memory, DType::F32, {2}, {int64_t{1} << 44}));
   Tensor b = take(Tensor::view(memory + 1, DType::F32, {2}, {int64_t{1} << 45}));
@@ -124,7 +124,7 @@ TEST(Region, huge_strides_do_not_overflow) {
   EXPECT_TRUE(overlap(a, a));
 }
 
-TEST(Region, what_cannot_be_decided_cheaply_conflicts) {
+TEST(Region, WhatCannotBeDecidedCheaplyConflicts) {
   // Coprime strides over a large range: any answer but "may overlap" would need a long search.
   auto buffer = take(Buffer::allocate(1 << 22));
   std::vector<int64_t> extents{200, 200, 200}, a{9973, 4999, 2503}, b{9967, 4993, 2477};

@@ -101,7 +101,7 @@ struct TimelineTest : ::testing::Test {
 
 } // namespace
 
-TEST_F(TimelineTest, shows_tasks_block_ranges_dependencies_and_counters) {
+TEST_F(TimelineTest, ShowsTasksBlockRangesDependenciesAndCounters) {
   for (unsigned workers : {1u, 2u}) {
     auto engine = begin(workers);
     Tensor x = take(engine->alloc(DType::F32, {4, 4})), y = zeros(DType::F32, {4, 4});
@@ -137,7 +137,7 @@ TEST_F(TimelineTest, shows_tasks_block_ranges_dependencies_and_counters) {
   }
 }
 
-TEST_F(TimelineTest, graph_has_each_edge_with_its_kind_and_tensor) {
+TEST_F(TimelineTest, GraphHasEachEdgeWithItsKindAndTensor) {
   auto engine = begin(1);
   Tensor x = zeros(DType::F32, {2}), y = zeros(DType::F32, {2});
   TaskId first = take(engine->submit(fill(x, 1)));
@@ -167,7 +167,7 @@ TEST_F(TimelineTest, graph_has_each_edge_with_its_kind_and_tensor) {
   EXPECT_TRUE(contains(summary, "critical path: ")) << summary;
 }
 
-TEST_F(TimelineTest, graph_says_what_a_block_touches) {
+TEST_F(TimelineTest, GraphSaysWhatABlockTouches) {
   auto engine = begin(1);
   take(engine->submit(Task("boxed").addInout(zeros(DType::F32, {16})).grid({2})));
   take(engine->submit(fill(zeros(DType::F32, {2}), 3)));
@@ -177,7 +177,7 @@ TEST_F(TimelineTest, graph_says_what_a_block_touches) {
   EXPECT_FALSE(graph["tasks"][1]["arguments"][0].contains("box"));
 }
 
-TEST_F(TimelineTest, roles_have_tracks_of_their_own_and_waits_are_slices) {
+TEST_F(TimelineTest, RolesHaveTracksOfTheirOwnAndWaitsAreSlices) {
   for (unsigned workers : {1u, 2u}) {
     auto engine = begin(workers);
     Tensor x = zeros(DType::F32, {1});
@@ -248,7 +248,7 @@ KernelRecord numbersGroup() {
 
 } // namespace
 
-TEST_F(TimelineTest, roles_on_fibers_have_tracks_and_their_waits_at_pipes_are_slices) {
+TEST_F(TimelineTest, RolesOnFibersHaveTracksAndTheirWaitsAtPipesAreSlices) {
   take(registry.add(numbersGroup()));
   for (unsigned workers : {1u, 2u}) {
     auto engine = begin(workers);
@@ -279,7 +279,7 @@ TEST_F(TimelineTest, roles_on_fibers_have_tracks_and_their_waits_at_pipes_are_sl
   }
 }
 
-TEST_F(TimelineTest, a_deadlocked_group_ends_in_waits) {
+TEST_F(TimelineTest, ADeadlockedGroupEndsInWaits) {
   take(registry.add(numbersGroup()));
   auto engine = begin(1);
   take(engine->submit(Task("numbers").addIndex(4)));
@@ -297,7 +297,7 @@ TEST_F(TimelineTest, a_deadlocked_group_ends_in_waits) {
                                                "wait to pop from there"}));
 }
 
-TEST_F(TimelineTest, a_failed_run_is_shown_up_to_its_end) {
+TEST_F(TimelineTest, AFailedRunIsShownUpToItsEnd) {
   auto engine = begin(2);
   Tensor x = zeros(DType::F32, {1}), y = zeros(DType::F32, {1});
   take(engine->submit(fill(x, 1)));
@@ -311,7 +311,7 @@ TEST_F(TimelineTest, a_failed_run_is_shown_up_to_its_end) {
   EXPECT_EQ(ofPhase("s").size(), 1u);
 }
 
-TEST_F(TimelineTest, is_off_by_default_and_belongs_to_one_run) {
+TEST_F(TimelineTest, IsOffByDefaultAndBelongsToOneRun) {
   auto engine = begin(1);
   take(engine->submit(fill(zeros(DType::F32, {1}), 1)));
   EXPECT_OK(engine->finish());
