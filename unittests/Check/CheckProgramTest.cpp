@@ -48,7 +48,7 @@ kiln.func @main(%y: !kiln.tensor<16x8xf32> inout) orchestration {
   }
 })mlir";
 
-TEST(CheckProgram, test_same_seeds_give_the_same_report) {
+TEST(CheckProgram, SameSeedsGiveTheSameReport) {
   auto module = parse(kRacy);
   std::vector<Argument> first{zeros({16, 8})}, second{zeros({16, 8})};
   Expected<CheckReport> a = check(*module, first, 8), b = check(*module, second, 8);
@@ -60,7 +60,7 @@ TEST(CheckProgram, test_same_seeds_give_the_same_report) {
   EXPECT_EQ(a->blocks, 8u * 8u);
 }
 
-TEST(CheckProgram, test_one_seed_replays_a_finding) {
+TEST(CheckProgram, OneSeedReplaysAFinding) {
   auto module = parse(kRacy);
   Expected<CheckReport> many = check(*module, {zeros({16, 8})}, 4, 3);
   ASSERT_TRUE(many && !many->findings.empty());
@@ -71,14 +71,14 @@ TEST(CheckProgram, test_one_seed_replays_a_finding) {
   EXPECT_EQ(one->findings.front().location, found.location);
 }
 
-TEST(CheckProgram, test_every_seed_has_the_same_inputs_and_the_first_gives_the_results) {
+TEST(CheckProgram, EverySeedHasTheSameInputsAndTheFirstGivesTheResults) {
   auto module = parse(kRacy);
   Tensor y = zeros({16, 8});
   ASSERT_TRUE(check(*module, {y}, 5));
   EXPECT_EQ(elementsOf(y), std::vector<double>(128, 3.0));
 }
 
-TEST(CheckProgram, test_a_race_is_told_once_and_counted) {
+TEST(CheckProgram, ARaceIsToldOnceAndCounted) {
   auto module = parse(kRacy);
   Expected<CheckReport> report = check(*module, {zeros({16, 8})}, 2);
   ASSERT_TRUE(report);
@@ -88,7 +88,7 @@ TEST(CheckProgram, test_a_race_is_told_once_and_counted) {
     EXPECT_GT(finding.count, 1u) << finding.message;
 }
 
-TEST(CheckProgram, test_a_fault_is_a_finding_and_a_bad_argument_is_not) {
+TEST(CheckProgram, AFaultIsAFindingAndABadArgumentIsNot) {
   auto module = parse("kiln.func @main(%n: !kiln.tensor<4xi32> out, %i: index) incore {\n"
                       "  %one = arith.constant 1 : i32\n"
                       "  kiln.write %one, %n[%i]\n}");
@@ -102,7 +102,7 @@ TEST(CheckProgram, test_a_fault_is_a_finding_and_a_bad_argument_is_not) {
   EXPECT_EQ(check(*module, {n}, 3).status().code(), StatusCode::InvalidArgument);
 }
 
-TEST(CheckProgram, test_arguments_that_share_memory) {
+TEST(CheckProgram, ArgumentsThatShareMemory) {
   // Each block copies the row after its own. With x and y apart that is right; with y on top of x
   // it reads what the next block writes.
   auto module = parse(R"mlir(
@@ -126,7 +126,7 @@ kiln.func @main(%x: !kiln.tensor<5x8xf32> in, %y: !kiln.tensor<4x8xf32> out) orc
   EXPECT_EQ(bad->findings.front().kind, FindingKind::Race);
 }
 
-TEST(CheckProgram, test_a_barrier_orders_the_blocks_of_a_launch) {
+TEST(CheckProgram, ABarrierOrdersTheBlocksOfALaunch) {
   simulator::Order order;
   order.taskIsSubmitted();
   order.beginBlock(0, {0, 0, 0});

@@ -37,7 +37,7 @@ std::string originsOf(const Tile &tile) {
   return text;
 }
 
-TEST(Origins, test_what_is_made_of_padding_is_padding_and_of_data_data) {
+TEST(Origins, WhatIsMadeOfPaddingIsPaddingAndOfDataData) {
   Origin data, constant = Origin::constant(), padding = Origin::padding(filler());
   for (Origin other : {data, constant, padding}) {
     EXPECT_TRUE(join(padding, other).isPadding());
@@ -49,7 +49,7 @@ TEST(Origins, test_what_is_made_of_padding_is_padding_and_of_data_data) {
   EXPECT_EQ(join(data, padding).filler(), filler());
 }
 
-TEST(Origins, test_what_moves_elements_moves_origins) {
+TEST(Origins, WhatMovesElementsMovesOrigins) {
   Tile tile = marked(2, 3,
                      "dcp"
                      "ppd");
@@ -70,14 +70,14 @@ TEST(Origins, test_what_moves_elements_moves_origins) {
                                                "dppd");
 }
 
-TEST(Origins, test_filling_up_makes_padding_of_data_alone) {
+TEST(Origins, FillingUpMakesPaddingOfDataAlone) {
   Tile tile = marked(1, 2, "dc");
   tile.fillUp(0, filler());
   tile.fillUp(1, filler());
   EXPECT_EQ(originsOf(tile), "pc");
 }
 
-TEST(Origins, test_a_line_with_one_datum_is_data) {
+TEST(Origins, ALineWithOneDatumIsData) {
   Tile tile = marked(3, 3,
                      "cpd"
                      "cpc"
@@ -91,7 +91,7 @@ TEST(Origins, test_a_line_with_one_datum_is_data) {
   EXPECT_TRUE(of(0, 2).isData());
 }
 
-TEST(Origins, test_neutral_values_by_kind) {
+TEST(Origins, NeutralValuesByKind) {
   using enum tile::ReduceKind;
   Bounds any{-kInfinity, kInfinity}, positive{0, kInfinity};
   EXPECT_TRUE(isNeutral(Sum, 0, any, 1));
@@ -108,7 +108,7 @@ TEST(Origins, test_neutral_values_by_kind) {
   EXPECT_FALSE(isNeutral(Max, std::nan(""), any, 1));
 }
 
-TEST(Bounds, test_a_type_has_bounds_and_a_cast_keeps_them) {
+TEST(Bounds, ATypeHasBoundsAndACastKeepsThem) {
   Tile bytes(1, 1, DType::I8);
   EXPECT_EQ(bytes.bounds.least, -128);
   EXPECT_EQ(converted(bytes, DType::I32)->bounds.least, -128);
@@ -139,7 +139,7 @@ Bounds boundsAfter(const std::string &op, llvm::ArrayRef<Bounds> operands) {
   return bounds;
 }
 
-TEST(Bounds, test_operations_that_are_never_negative) {
+TEST(Bounds, OperationsThatAreNeverNegative) {
   Bounds any{-kInfinity, kInfinity}, positive{0, kInfinity};
   for (const char *op : {"abs %a", "exp %a", "sqrt %a", "sigmoid %a"})
     EXPECT_EQ(boundsAfter(op, {any}).least, 0) << op;
@@ -153,7 +153,7 @@ TEST(Bounds, test_operations_that_are_never_negative) {
   EXPECT_EQ(boundsAfter("min %a, %b", {any, {0, 0}}).greatest, 0);
 }
 
-TEST(Bounds, test_bounds_round_as_elements_do) {
+TEST(Bounds, BoundsRoundAsElementsDo) {
   float tenth = 0.1f;
   EXPECT_EQ(boundsAfter("add %a, %b", {{0, kInfinity}, {tenth, tenth}}).least, tenth);
   EXPECT_EQ(boundsAfter("mul %a, %b", {{tenth, 1}, {tenth, tenth}}).least, tenth * tenth);

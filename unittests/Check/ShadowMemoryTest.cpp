@@ -89,7 +89,7 @@ int runTrial(unsigned seed, mlir::Operation *op) {
   return 60;
 }
 
-TEST(ShadowMemory, test_finds_the_first_race_and_no_other) {
+TEST(ShadowMemory, FindsTheFirstRaceAndNoOther) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(
       "kiln.func @k() incore {}", mlir::ParserConfig(&context()), "test.mlir");
   int longest = 0;
@@ -98,7 +98,7 @@ TEST(ShadowMemory, test_finds_the_first_race_and_no_other) {
   EXPECT_GT(longest, 20) << "every trial races at once and shows little";
 }
 
-TEST(ShadowMemory, test_new_memory_at_an_old_address_is_unwritten) {
+TEST(ShadowMemory, NewMemoryAtAnOldAddressIsUnwritten) {
   Order order;
   std::vector<Agent *> agents = makeAgents(order, true);
   ShadowMemory shadow(order);
@@ -114,7 +114,7 @@ TEST(ShadowMemory, test_new_memory_at_an_old_address_is_unwritten) {
   EXPECT_FALSE(problems[0].other);
 }
 
-TEST(ShadowMemory, test_arguments_with_gaps_and_broadcast_axes) {
+TEST(ShadowMemory, ArgumentsWithGapsAndBroadcastAxes) {
   Order order;
   ShadowMemory shadow(order);
   Tensor memory = poisoned(DType::F32, {8, 8});
@@ -134,7 +134,7 @@ TEST(ShadowMemory, test_arguments_with_gaps_and_broadcast_axes) {
   EXPECT_FALSE(isWritten(2, 0));
 }
 
-TEST(ShadowMemory, test_arguments_of_different_types_share_memory) {
+TEST(ShadowMemory, ArgumentsOfDifferentTypesShareMemory) {
   Order order;
   std::vector<Agent *> agents = makeAgents(order, false);
   ShadowMemory shadow(order);

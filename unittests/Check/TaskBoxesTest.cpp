@@ -54,7 +54,7 @@ struct Task {
   }
 };
 
-TEST(TaskBoxes, test_accesses_inside_are_as_promised) {
+TEST(TaskBoxes, AccessesInsideAreAsPromised) {
   for (auto strides : {std::vector<int64_t>{8, 1}, {20, 1}, {1, 16}, {1, 100}, {30, 3}}) {
     Task task({16, 8}, strides);
     EXPECT_FALSE(task.broken(task.at(0, 0, 2, 8), 0));
@@ -63,7 +63,7 @@ TEST(TaskBoxes, test_accesses_inside_are_as_promised) {
   }
 }
 
-TEST(TaskBoxes, test_accesses_outside_name_tensor_and_box) {
+TEST(TaskBoxes, AccessesOutsideNameTensorAndBox) {
   for (auto strides : {std::vector<int64_t>{8, 1}, {20, 1}, {1, 16}, {1, 100}, {30, 3}}) {
     Task task({16, 8}, strides);
     EXPECT_EQ(task.broken(task.at(0, 0, 3, 8), 0),
@@ -77,7 +77,7 @@ TEST(TaskBoxes, test_accesses_outside_name_tensor_and_box) {
   }
 }
 
-TEST(TaskBoxes, test_other_memory_is_nobodys_business) {
+TEST(TaskBoxes, OtherMemoryIsNobodysBusiness) {
   Task task({16, 8}, {20, 1});
   auto *memory = reinterpret_cast<const std::byte *>(task.memory.data());
   EXPECT_FALSE(task.broken({memory + 4 * (5 * 20 + 11), 1, 1, 0, 0, 4}, 0)) << "between two rows";
@@ -88,7 +88,7 @@ TEST(TaskBoxes, test_other_memory_is_nobodys_business) {
       << "the same memory as an argument without a box";
 }
 
-TEST(TaskBoxes, test_tensors_that_overlap_themselves_are_left_alone) {
+TEST(TaskBoxes, TensorsThatOverlapThemselvesAreLeftAlone) {
   Task task({16, 8}, {1, 1});
   EXPECT_FALSE(task.broken(task.at(9, 0, 1, 1), 0)) << "it may be row 1 as well";
   Task one({1, 1}, {1, 1});

@@ -154,7 +154,7 @@ protected:
 
 // kiln-infer-directions changes all functions, so there is one whole run in each of these tests.
 
-TEST_F(VerifyEach, test_a_wrong_kernel_is_named_with_its_first_task) {
+TEST_F(VerifyEach, AWrongKernelIsNamedWithItsFirstTask) {
   verify(std::make_unique<Replace<tile::MulOp, tile::AddOp>>("square"));
   if (IsSkipped())
     return;
@@ -163,7 +163,7 @@ TEST_F(VerifyEach, test_a_wrong_kernel_is_named_with_its_first_task) {
   EXPECT_EQ(Verifier->tasksRerun(), 1u);
 }
 
-TEST_F(VerifyEach, test_a_wrong_helper_is_found_in_the_first_task_that_calls_it) {
+TEST_F(VerifyEach, AWrongHelperIsFoundInTheFirstTaskThatCallsIt) {
   verify(std::make_unique<Wrong>("twice"));
   if (IsSkipped())
     return;
@@ -171,7 +171,7 @@ TEST_F(VerifyEach, test_a_wrong_helper_is_found_in_the_first_task_that_calls_it)
   EXPECT_EQ(Verifier->tasksRerun(), 1u);
 }
 
-TEST_F(VerifyEach, test_only_tasks_of_changed_functions_run_again) {
+TEST_F(VerifyEach, OnlyTasksOfChangedFunctionsRunAgain) {
   verify(std::make_unique<Mark>("square"), std::make_unique<Mark>("last"));
   if (IsSkipped())
     return;
@@ -182,7 +182,7 @@ TEST_F(VerifyEach, test_only_tasks_of_changed_functions_run_again) {
   EXPECT_EQ(Verifier->tasksRerun(), 3u); // one of @square, two of @last
 }
 
-TEST_F(VerifyEach, test_tasks_in_place_start_from_what_they_found) {
+TEST_F(VerifyEach, TasksInPlaceStartFromWhatTheyFound) {
   verify(std::make_unique<Right>("twice"), std::make_unique<Mark>("twice"));
   if (IsSkipped())
     return;
@@ -190,7 +190,7 @@ TEST_F(VerifyEach, test_tasks_in_place_start_from_what_they_found) {
   EXPECT_EQ(Verifier->tasksRerun(), 6u); // @sum and twice @last, after each of both passes
 }
 
-TEST_F(VerifyEach, test_arguments_that_overlap_still_do) {
+TEST_F(VerifyEach, ArgumentsThatOverlapStillDo) {
   std::vector<Argument> args{test::tensorOf(DType::F32, {5, 8}, test::randomElements(40, 3))};
   verifyProgram(kOverlap, std::move(args), std::make_unique<Right>("shift"));
   if (IsSkipped())
@@ -199,7 +199,7 @@ TEST_F(VerifyEach, test_arguments_that_overlap_still_do) {
   EXPECT_EQ(Verifier->tasksRerun(), 1u);
 }
 
-TEST_F(VerifyEach, test_a_task_that_fails_is_named_with_how_it_fails) {
+TEST_F(VerifyEach, ATaskThatFailsIsNamedWithHowItFails) {
   std::vector<Argument> args{test::tensorOf(DType::F32, {4, 8}, test::randomElements(32, 7)),
                              test::poisoned(DType::F32, {4, 8})};
   verifyProgram(kRoles, std::move(args), std::make_unique<Mark>("take"),
@@ -213,7 +213,7 @@ TEST_F(VerifyEach, test_a_task_that_fails_is_named_with_how_it_fails) {
   EXPECT_NE(Verifier->fault()->what.find("deadlock"), std::string::npos) << Verifier->fault()->what;
 }
 
-TEST_F(VerifyEach, test_a_changed_orchestration_runs_whole_and_is_recorded_anew) {
+TEST_F(VerifyEach, AChangedOrchestrationRunsWholeAndIsRecordedAnew) {
   verify(std::make_unique<Mark>("main"), std::make_unique<Mark>("sum"),
          std::make_unique<Wrong>("twice"));
   if (IsSkipped())
@@ -223,7 +223,7 @@ TEST_F(VerifyEach, test_a_changed_orchestration_runs_whole_and_is_recorded_anew)
   EXPECT_EQ(Verifier->tasksRerun(), 2u); // @sum after its mark, and until the first difference
 }
 
-TEST_F(VerifyEach, test_without_memory_for_tasks_everything_runs_again) {
+TEST_F(VerifyEach, WithoutMemoryForTasksEverythingRunsAgain) {
   Settings.verifyMemory = 0;
   verify(std::make_unique<Mark>("square"), std::make_unique<Wrong>("twice"));
   if (IsSkipped())
@@ -234,7 +234,7 @@ TEST_F(VerifyEach, test_without_memory_for_tasks_everything_runs_again) {
   EXPECT_EQ(Verifier->tasksRerun(), 0u);
 }
 
-TEST_F(VerifyEach, test_the_reference_runs_only_after_changes) {
+TEST_F(VerifyEach, TheReferenceRunsOnlyAfterChanges) {
   verify(std::make_unique<Replace<tile::MinOp, tile::MaxOp>>("square")); // there is no minimum
   if (IsSkipped())
     return;

@@ -42,7 +42,7 @@ TensorAdaptor adaptor(Dims extents, Dims strides = {}) {
 // Facts
 //===----------------------------------------------------------------------===//
 
-TEST(Facts, shape_is_no_fact) {
+TEST(Facts, ShapeIsNoFact) {
   TensorFacts some = factsOf(raw({8, 16}));
   EXPECT_EQ(some.str(), "f32 rank 2 leading 1 offsets32");
   for (auto [m, n] :
@@ -50,7 +50,7 @@ TEST(Facts, shape_is_no_fact) {
     EXPECT_EQ(factsOf(raw({m, n})), some) << m << "x" << n;
 }
 
-TEST(Facts, leading_dimension) {
+TEST(Facts, LeadingDimension) {
   EXPECT_EQ(factsOf(raw({8, 16})).leadingDim, 1);
   EXPECT_EQ(factsOf(raw({8, 16}, {1, 8})).leadingDim, 0);
   EXPECT_EQ(factsOf(raw({8, 16}, {1, 1})).leadingDim, 1) << "the innermost of two";
@@ -62,7 +62,7 @@ TEST(Facts, leading_dimension) {
   EXPECT_EQ(factsOf(raw({1, 8}, {77, 2})).leadingDim, 0);
 }
 
-TEST(Facts, strides_of_short_axes_mean_nothing) {
+TEST(Facts, StridesOfShortAxesMeanNothing) {
   kiln_tensor one, other;
   TensorFacts plain = factsOf(raw({8, 1}, {1, 1}), &one);
   for (int64_t stride : {0, 1, 2, 5, 1000000})
@@ -72,12 +72,12 @@ TEST(Facts, strides_of_short_axes_mean_nothing) {
   EXPECT_EQ(factsOf(raw({1, 8}, {3, 1})), factsOf(raw({1, 8})));
 }
 
-TEST(Facts, alignment_is_no_fact) {
+TEST(Facts, AlignmentIsNoFact) {
   EXPECT_EQ(factsOf(raw({8, 16}, {}, memory + 1)), factsOf(raw({8, 16})));
   EXPECT_EQ(factsOf(raw({8, 15}, {17, 1})), factsOf(raw({8, 16})));
 }
 
-TEST(Facts, offsets_of_32_bits_up_to_the_last_byte) {
+TEST(Facts, OffsetsOf32BitsUpToTheLastByte) {
   int64_t limit = INT32_MAX / 4; // elements whose bytes fit
   EXPECT_TRUE(factsOf(raw({limit})).use32bit);
   EXPECT_FALSE(factsOf(raw({limit + 1})).use32bit);
@@ -87,7 +87,7 @@ TEST(Facts, offsets_of_32_bits_up_to_the_last_byte) {
   EXPECT_TRUE(factsOf(raw({0, 65536, 65536})).use32bit) << "nothing to address";
 }
 
-TEST(Facts, descriptor_has_the_abi_form) {
+TEST(Facts, DescriptorHasTheAbiForm) {
   kiln_tensor t;
   factsOf(raw({3, 5}), &t);
   EXPECT_EQ(t.extents[1], 5);
@@ -113,7 +113,7 @@ TEST(Facts, descriptor_has_the_abi_form) {
   }
 }
 
-TEST(Facts, bad_arguments_are_problems) {
+TEST(Facts, BadArgumentsAreProblems) {
   using P = TensorProblem;
   EXPECT_EQ(problemOf(3), P::NotATensor);
   EXPECT_EQ(problemOf(raw({-1, 4})), P::Negative);
@@ -174,7 +174,7 @@ struct RandomArg {
   }
 };
 
-TEST(Facts, test_the_fast_way_reads_as_the_careful_one) {
+TEST(Facts, TheFastWayReadsAsTheCarefulOne) {
   std::mt19937_64 random(1);
   std::array<int, 13> seen{};
   for (int round = 0; round < 200'000; ++round) {
@@ -195,7 +195,7 @@ TEST(Facts, test_the_fast_way_reads_as_the_careful_one) {
 }
 
 /// What the definitions say, in wide numbers and no hurry.
-TEST(Facts, test_facts_are_what_they_are_defined_to_be) {
+TEST(Facts, FactsAreWhatTheyAreDefinedToBe) {
   using Wide = __int128;
   std::mt19937_64 random(2);
   int read = 0;
@@ -252,7 +252,7 @@ TensorFacts randomFacts(std::mt19937_64 &random) {
   return facts;
 }
 
-TEST(Facts, packing_loses_nothing) {
+TEST(Facts, PackingLosesNothing) {
   std::mt19937_64 random(1);
   std::vector<std::pair<std::vector<uint64_t>, std::vector<TensorFacts>>> seen;
   for (int round = 0; round < 300; ++round) {
@@ -271,7 +271,7 @@ TEST(Facts, packing_loses_nothing) {
       EXPECT_EQ(words == otherWords, list == otherList);
 }
 
-TEST(Facts, text_that_is_no_facts) {
+TEST(Facts, TextThatIsNoFacts) {
   for (const char *text :
        {"", "f32", "f32 rank", "f32 rank 0", "f32 rank 6", "f32 rank 2 leading 2", "index rank 1",
         "f32 rank 2 static 2:4:1", "f32 rank 2 static 0:4", "f32 rank 2 static 0:1:1",
@@ -285,7 +285,7 @@ TEST(Facts, text_that_is_no_facts) {
 // Marks
 //===----------------------------------------------------------------------===//
 
-TEST(Marks, static_pins_extent_and_stride) {
+TEST(Marks, StaticPinsExtentAndStride) {
   TensorAdaptor x = adaptor({8, 16});
   x.mark_static({0});
   EXPECT_EQ(factsOf(x).str(), "f32 rank 2 leading 1 offsets32 static 0:8:16");
@@ -297,13 +297,13 @@ TEST(Marks, static_pins_extent_and_stride) {
   EXPECT_EQ(factsOf(x), before) << "idempotent";
 }
 
-TEST(Marks, static_stride_of_a_short_axis_is_not_pinned) {
+TEST(Marks, StaticStrideOfAShortAxisIsNotPinned) {
   // Else a tensor of shape (1, n) would be compiled again for each n.
   EXPECT_EQ(factsOf(adaptor({1, 8}).mark_static({0})), factsOf(adaptor({1, 16}).mark_static({0})));
   EXPECT_EQ(factsOf(adaptor({1, 8}, {5, 1}).mark_static({0})).strides[0], std::nullopt);
 }
 
-TEST(Marks, layout_dynamic_replaces_all_marks) {
+TEST(Marks, LayoutDynamicReplacesAllMarks) {
   TensorAdaptor x = adaptor({8, 16});
   TensorFacts plain = factsOf(x);
   x.mark_static().mark_layout_dynamic();
@@ -315,13 +315,13 @@ TEST(Marks, layout_dynamic_replaces_all_marks) {
   EXPECT_TRUE(x.status().isOk());
 }
 
-TEST(Marks, leading_dimension_may_be_chosen) {
+TEST(Marks, LeadingDimensionMayBeChosen) {
   TensorAdaptor x = adaptor({8, 16}, {1, 1});
   EXPECT_EQ(factsOf(x.mark_layout_dynamic(0)).leadingDim, 0);
   EXPECT_EQ(factsOf(adaptor({1, 16}).mark_layout_dynamic(0)).leadingDim, 0) << "extent 1 may lead";
 }
 
-TEST(Marks, errors_name_the_rank_and_change_nothing) {
+TEST(Marks, ErrorsNameTheRankAndChangeNothing) {
   auto refused = [](auto mark, std::initializer_list<const char *> words) {
     TensorAdaptor x = adaptor({8, 16});
     x.mark_static({0});
@@ -342,14 +342,14 @@ TEST(Marks, errors_name_the_rank_and_change_nothing) {
           {"axis 7"}); // the first counts
 }
 
-TEST(Marks, divisibility_is_checked_on_each_call) {
+TEST(Marks, DivisibilityIsCheckedOnEachCall) {
   EXPECT_EQ(problemOf(adaptor({3, 16}).mark_layout_dynamic(-1, 8)), TensorProblem::None);
   EXPECT_EQ(problemOf(adaptor({3, 12}).mark_layout_dynamic(-1, 8)), TensorProblem::NotDivisible);
   EXPECT_EQ(problemOf(adaptor({3, 16}, {20, 1}).mark_layout_dynamic(-1, 8)),
             TensorProblem::NotDivisible);
 }
 
-TEST(Marks, test_from_c) { EXPECT_EQ(jitFromC(), 0) << "the line of JitC.c"; }
+TEST(Marks, FromC) { EXPECT_EQ(jitFromC(), 0) << "the line of JitC.c"; }
 
 //===----------------------------------------------------------------------===//
 // DLPack
@@ -368,7 +368,7 @@ struct Managed {
   }
 };
 
-TEST(DLPack, deleter_runs_exactly_once) {
+TEST(DLPack, DeleterRunsExactlyOnce) {
   Managed m;
   {
     TensorAdaptor x = take(TensorAdaptor::dlpack(&m.tensor));
@@ -380,7 +380,7 @@ TEST(DLPack, deleter_runs_exactly_once) {
   EXPECT_EQ(m.deleted, 1);
 }
 
-TEST(DLPack, a_view_keeps_the_memory) {
+TEST(DLPack, AViewKeepsTheMemory) {
   Managed m;
   Tensor view;
   view = take(TensorAdaptor::dlpack(&m.tensor)).tensor();
@@ -389,7 +389,7 @@ TEST(DLPack, a_view_keeps_the_memory) {
   EXPECT_EQ(m.deleted, 1);
 }
 
-TEST(DLPack, what_is_refused_is_not_deleted) {
+TEST(DLPack, WhatIsRefusedIsNotDeleted) {
   Managed m;
   auto refused = [&](std::initializer_list<const char *> words) {
     Expected<TensorAdaptor> x = TensorAdaptor::dlpack(&m.tensor);
@@ -416,7 +416,7 @@ TEST(DLPack, what_is_refused_is_not_deleted) {
   EXPECT_EQ(problemOf(static_cast<const DLTensor *>(nullptr)), TensorProblem::Stated);
 }
 
-TEST(DLPack, offset_and_missing_strides) {
+TEST(DLPack, OffsetAndMissingStrides) {
   Managed m;
   m.tensor.dl_tensor.strides = nullptr;
   m.tensor.dl_tensor.byte_offset = 64;
@@ -428,7 +428,7 @@ TEST(DLPack, offset_and_missing_strides) {
   EXPECT_EQ(x.tensor().data(), memory + 16);
 }
 
-TEST(DLPack, all_forms_of_a_tensor_have_the_same_facts) {
+TEST(DLPack, AllFormsOfATensorHaveTheSameFacts) {
   Managed m;
   Tensor tensor = take(Tensor::view(memory, DType::F32, {8, 16}));
   TensorFacts want = factsOf(tensor);

@@ -45,7 +45,7 @@ struct BundleTest : testing::Test {
   }
 };
 
-TEST_F(BundleTest, test_runs) {
+TEST_F(BundleTest, Runs) {
   auto program = take(take(Bundle::open(dir / "b")).load());
   Tensor a = randomTensor({5, 8}, 1), b = randomTensor({8, 3}, 2),
          c = take(Tensor::empty(DType::F32, {5, 3}));
@@ -60,7 +60,7 @@ TEST_F(BundleTest, test_runs) {
               {"'c'", "read-only"});
 }
 
-TEST_F(BundleTest, test_each_file_missing_or_altered_is_named) {
+TEST_F(BundleTest, EachFileMissingOrAlteredIsNamed) {
   std::vector<std::string> names{"bundle.json"};
   for (const auto &[name, bytes] : files)
     names.push_back(name);
@@ -89,7 +89,7 @@ TEST_F(BundleTest, test_each_file_missing_or_altered_is_named) {
   }
 }
 
-TEST_F(BundleTest, test_every_byte_of_the_manifest_counts) {
+TEST_F(BundleTest, EveryByteOfTheManifestCounts) {
   std::string path = dir / "b/bundle.json", good = readText(path);
   for (size_t at = 0; at < good.size(); ++at) {
     std::string bytes = good;
@@ -99,7 +99,7 @@ TEST_F(BundleTest, test_every_byte_of_the_manifest_counts) {
   }
 }
 
-TEST_F(BundleTest, test_manifest_nested_without_end) {
+TEST_F(BundleTest, ManifestNestedWithoutEnd) {
   std::string brackets(1 << 20, '[');
   for (const std::string &text :
        {brackets, "{\"format\":3,\"x\":" + brackets + "}",
@@ -109,7 +109,7 @@ TEST_F(BundleTest, test_manifest_nested_without_end) {
   }
 }
 
-TEST_F(BundleTest, test_foreign_machine) {
+TEST_F(BundleTest, ForeignMachine) {
   manifest.arch = "future-cpu +sse2,+avx1024,-sse4a";
   write();
   expectRefused({bundleCodePath, "future-cpu", "lacks avx1024"});
@@ -124,7 +124,7 @@ TEST_F(BundleTest, test_foreign_machine) {
 
 /// Bundles that somebody made up, with all checksums right: each is refused, and none of them
 /// brings the process down. One that the code was not built for is refused whatever it says.
-TEST_F(BundleTest, test_forged_descriptions) {
+TEST_F(BundleTest, ForgedDescriptions) {
   std::string path = dir / "b/bundle.json", good = readText(path);
   EXPECT_TRUE(take(Bundle::open(dir / "b")).load());
   nlohmann::ordered_json root = nlohmann::ordered_json::parse(good);
@@ -182,7 +182,7 @@ bool survivesLoading(const std::string &bytes) {
 }
 
 /// Code that somebody made up: headers and tables of the object changed, and signed again.
-TEST_F(BundleTest, test_forged_objects) {
+TEST_F(BundleTest, ForgedObjects) {
   const std::string good = files[bundleCodePath];
   EXPECT_OK(verifyElf(good));
   std::mt19937_64 random(1);
@@ -209,7 +209,7 @@ TEST_F(BundleTest, test_forged_objects) {
     EXPECT_FALSE(verifyElf(good.substr(0, size)).isOk()) << size;
 }
 
-TEST_F(BundleTest, test_code_that_crashes_is_reported) {
+TEST_F(BundleTest, CodeThatCrashesIsReported) {
   CKernel kernel = matmulKernel();
   kernel.body = "*(volatile int *)8 = 1;";
   CBackend backend(kernel);
@@ -252,7 +252,7 @@ protected:
   std::string bundle = dir / "b", saved = dir / "deep/er/saved", output;
 };
 
-TEST_F(OutputNames, test_a_path_is_refused) {
+TEST_F(OutputNames, APathIsRefused) {
   nameOutput("../../c");
   testing::internal::CaptureStderr();
   EXPECT_EQ(execute("--save"), 2);
@@ -262,20 +262,20 @@ TEST_F(OutputNames, test_a_path_is_refused) {
   EXPECT_FALSE(std::filesystem::exists(dir / "deep")) << "nothing was made, here or elsewhere";
 }
 
-TEST_F(OutputNames, test_odd_characters_are_replaced) {
+TEST_F(OutputNames, OddCharactersAreReplaced) {
   nameOutput("..c d");
   EXPECT_EQ(execute("--save"), 0);
   EXPECT_TRUE(std::filesystem::exists(saved + "/__c_d.npy"));
   EXPECT_EQ(execute("--expect"), 0) << "and is found again";
 }
 
-TEST_F(BundleTest, test_symbol_that_is_not_there) {
+TEST_F(BundleTest, SymbolThatIsNotThere) {
   manifest.native->entry.symbol = "elsewhere";
   write();
   expectRefused({bundleCodePath, "not built for the description"});
 }
 
-TEST_F(BundleTest, test_bundle_without_code) {
+TEST_F(BundleTest, BundleWithoutCode) {
   manifest.platform = "a2a3sim";
   manifest.native.reset();
   files.erase(bundleCodePath);
@@ -283,7 +283,7 @@ TEST_F(BundleTest, test_bundle_without_code) {
   expectRefused({"a2a3sim", "no code"});
 }
 
-TEST_F(BundleTest, test_files_outside_the_folder) {
+TEST_F(BundleTest, FilesOutsideTheFolder) {
   writeText(dir / "secret", "x");
   for (const char *name : {"../secret", "kernels/../../secret", "./x"}) {
     std::map<std::string, std::string> outside = files;
@@ -295,13 +295,13 @@ TEST_F(BundleTest, test_files_outside_the_folder) {
   }
 }
 
-TEST_F(BundleTest, test_half_written_is_no_bundle) {
+TEST_F(BundleTest, HalfWrittenIsNoBundle) {
   files["program.mlir/impossible"] = "a file is in the way";
   EXPECT_FALSE(writeBundle(dir / "b", manifest, files).isOk());
   expectRefused({"bundle.json", "not a bundle"});
 }
 
-TEST(NativeInfo, test_description_survives_text) {
+TEST(NativeInfo, DescriptionSurvivesText) {
   NativeInfo info;
   info.kind = NativeInfo::Kind::Orchestration;
   Signature signature{"main", "orchestration", {}, {{"n", DType::Index}, {"s", DType::BF16}}};
@@ -318,7 +318,7 @@ TEST(NativeInfo, test_description_survives_text) {
   EXPECT_EQ(back.kernels[0].signature->tensors[0].box, signature.tensors[0].box);
 }
 
-TEST(NativeInfo, test_damaged_descriptions_are_refused_or_harmless) {
+TEST(NativeInfo, DamagedDescriptionsAreRefusedOrHarmless) {
   NativeInfo info;
   Signature signature{"k", "cpu", {TensorParam::dynamic("x", DType::F32, 2, Direction::In)}, {}};
   signature.tensors[0].box = BlockBox{{{0, {16, 0, 0}, {}, 16}, {}}};

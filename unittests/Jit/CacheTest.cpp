@@ -79,7 +79,7 @@ std::shared_ptr<CBackend> makeBackend() { return std::make_shared<CBackend>(matm
 // What is found again
 //===----------------------------------------------------------------------===//
 
-TEST(Cache, test_second_process_compiles_nothing) {
+TEST(Cache, SecondProcessCompilesNothing) {
   TempDir dir;
   auto first = makeBackend(), second = makeBackend();
   JitCounters counters;
@@ -102,7 +102,7 @@ TEST(Cache, test_second_process_compiles_nothing) {
   EXPECT_EQ(totals.misses, 1u);
 }
 
-TEST(Cache, test_two_processes_one_compile) {
+TEST(Cache, TwoProcessesOneCompile) {
   TempDir dir;
   auto backend = makeBackend();
   backend->journal = dir / "journal";
@@ -123,7 +123,7 @@ TEST(Cache, test_two_processes_one_compile) {
     EXPECT_TRUE(name.ends_with(".kiln") || name == "totals") << name;
 }
 
-TEST(Cache, test_lock_of_a_dead_process_is_taken_over) {
+TEST(Cache, LockOfADeadProcessIsTakenOver) {
   TempDir dir;
   DiskCache cache(optionsFor(dir.str()));
   int ready[2];
@@ -149,7 +149,7 @@ TEST(Cache, test_lock_of_a_dead_process_is_taken_over) {
   close(ready[1]);
 }
 
-TEST(Cache, test_locks_exclude_threads_and_leave_no_file) {
+TEST(Cache, LocksExcludeThreadsAndLeaveNoFile) {
   TempDir dir;
   DiskCache cache(optionsFor(dir.str()));
   std::atomic<int> inside{0}, most{0}, times{0};
@@ -170,7 +170,7 @@ TEST(Cache, test_locks_exclude_threads_and_leave_no_file) {
   EXPECT_TRUE(filesIn(dir.str()).empty());
 }
 
-TEST(Cache, test_key_is_pure) {
+TEST(Cache, KeyIsPure) {
   std::vector<TensorFacts> facts(2);
   facts[0].leadingDim = 0;
   std::string key = jitKey("program p", facts);
@@ -208,7 +208,7 @@ struct Spoiled : testing::Test {
   }
 };
 
-TEST_F(Spoiled, test_flipped_bits) {
+TEST_F(Spoiled, FlippedBits) {
   std::mt19937 random(1);
   auto flip = [&](size_t byte, int bit) {
     std::string spoiled = bytes;
@@ -224,7 +224,7 @@ TEST_F(Spoiled, test_flipped_bits) {
   EXPECT_TRUE(cache.load(key));
 }
 
-TEST_F(Spoiled, test_truncated_and_extended) {
+TEST_F(Spoiled, TruncatedAndExtended) {
   for (size_t size : {size_t(0), size_t(1), size_t(55), size_t(56), bytes.size() / 2,
                       bytes.size() - 56, bytes.size() - 1}) {
     writeText(path, bytes.substr(0, size));
@@ -238,7 +238,7 @@ TEST_F(Spoiled, test_truncated_and_extended) {
   expectMiss("shorter than any entry");
 }
 
-TEST_F(Spoiled, test_sizes_that_lie) {
+TEST_F(Spoiled, SizesThatLie) {
   // A footer whose sizes add up to the file again by overflow, with a right checksum.
   Artifact artifact = fakeArtifact(key);
   std::string trailer = renderTrailer(artifact, key);
@@ -251,7 +251,7 @@ TEST_F(Spoiled, test_sizes_that_lie) {
   }
 }
 
-TEST_F(Spoiled, test_another_version) {
+TEST_F(Spoiled, AnotherVersion) {
   std::string spoiled = bytes;
   spoiled[spoiled.size() - 48] = char(cacheFormatVersion + 1);
   writeText(path, spoiled);
@@ -262,13 +262,13 @@ TEST_F(Spoiled, test_another_version) {
   expectMiss("another version");
 }
 
-TEST_F(Spoiled, test_entry_of_another_key) {
+TEST_F(Spoiled, EntryOfAnotherKey) {
   EXPECT_OK(cache.store("another key", fakeArtifact("another key")));
   std::filesystem::rename(cache.pathOf("another key"), path); // as if the hashes were equal
   expectMiss("another key");
 }
 
-TEST_F(Spoiled, test_things_that_are_no_files) {
+TEST_F(Spoiled, ThingsThatAreNoFiles) {
   std::filesystem::rename(path, dir / "elsewhere");
   std::filesystem::create_symlink(dir / "elsewhere", path);
   EXPECT_FALSE(cache.load(key)) << "a link";
@@ -280,7 +280,7 @@ TEST_F(Spoiled, test_things_that_are_no_files) {
   expectMiss("no regular file");
 }
 
-TEST_F(Spoiled, test_files_that_others_own_or_may_write) {
+TEST_F(Spoiled, FilesThatOthersOwnOrMayWrite) {
   ASSERT_EQ(chmod(path.c_str(), 0620), 0);
   expectMiss("others may write");
   restore();
@@ -290,7 +290,7 @@ TEST_F(Spoiled, test_files_that_others_own_or_may_write) {
   expectMiss("another user");
 }
 
-TEST_F(Spoiled, test_directories_that_others_own_or_may_write) {
+TEST_F(Spoiled, DirectoriesThatOthersOwnOrMayWrite) {
   for (unsigned mode : {0720u, 0702u, 01777u}) {
     ASSERT_EQ(chmod(dir.str().c_str(), mode), 0);
     Status status = cache.load(key).status();
@@ -309,7 +309,7 @@ TEST_F(Spoiled, test_directories_that_others_own_or_may_write) {
 }
 
 /// Whoever exchanges the file between the look at it and its use must not have his code executed.
-TEST(Cache, test_what_is_executed_is_what_was_verified) {
+TEST(Cache, WhatIsExecutedIsWhatWasVerified) {
   TempDir dir;
   auto backend = makeBackend();
   ASSERT_TRUE(callOnce(dir.str(), backend));
@@ -323,7 +323,7 @@ TEST(Cache, test_what_is_executed_is_what_was_verified) {
       << "no file of the cache is mapped";
 }
 
-TEST(Cache, test_failed_compiles_are_no_compiles) {
+TEST(Cache, FailedCompilesAreNoCompiles) {
   TempDir dir;
   auto backend = makeBackend();
   backend->fails = true;
@@ -338,7 +338,7 @@ TEST(Cache, test_failed_compiles_are_no_compiles) {
   EXPECT_EQ(test.jit.counters().compiles, 1u);
 }
 
-TEST(Cache, test_damage_is_a_miss_with_one_line) {
+TEST(Cache, DamageIsAMissWithOneLine) {
   TempDir dir;
   auto backend = makeBackend();
   ASSERT_TRUE(callOnce(dir.str(), backend));
@@ -359,7 +359,7 @@ TEST(Cache, test_damage_is_a_miss_with_one_line) {
   EXPECT_TRUE(log.empty());
 }
 
-TEST(Cache, test_object_the_linker_refuses_is_a_miss) {
+TEST(Cache, ObjectTheLinkerRefusesIsAMiss) {
   TempDir dir;
   auto backend = makeBackend();
   ASSERT_TRUE(callOnce(dir.str(), backend));
@@ -378,7 +378,7 @@ TEST(Cache, test_object_the_linker_refuses_is_a_miss) {
 // Writers that die, disks that are full
 //===----------------------------------------------------------------------===//
 
-TEST(Cache, test_killed_writers_leave_nothing_that_loads_wrong) {
+TEST(Cache, KilledWritersLeaveNothingThatLoadsWrong) {
   TempDir dir;
   DiskCache cache(optionsFor(dir.str()));
   std::mt19937 random(1);
@@ -419,7 +419,7 @@ TEST(Cache, test_killed_writers_leave_nothing_that_loads_wrong) {
     EXPECT_TRUE(name.ends_with(".kiln")) << name;
 }
 
-TEST(Cache, test_files_of_living_writers_are_not_swept) {
+TEST(Cache, FilesOfLivingWritersAreNotSwept) {
   TempDir dir;
   DiskCache cache(optionsFor(dir.str()));
   std::atomic<int> failed{0};
@@ -435,7 +435,7 @@ TEST(Cache, test_files_of_living_writers_are_not_swept) {
   EXPECT_EQ(failed, 0);
 }
 
-TEST(Cache, test_size_is_bounded_and_the_least_recently_used_go) {
+TEST(Cache, SizeIsBoundedAndTheLeastRecentlyUsedGo) {
   TempDir dir;
   DiskCache cache(optionsFor(dir.str(), 100'000)); // four entries and a bit
   uint64_t evictions = 0;
@@ -463,7 +463,7 @@ TEST(Cache, test_size_is_bounded_and_the_least_recently_used_go) {
   EXPECT_TRUE(cache.load("e")) << "and nothing was removed for it";
 }
 
-TEST(Cache, test_code_outlives_its_entry) {
+TEST(Cache, CodeOutlivesItsEntry) {
   TempDir dir;
   TestJit test(dir.str());
   Compiled f = test.jit.compile(makeBackend());
@@ -488,16 +488,16 @@ void expectWorksWithoutDisk(const std::string &directory, size_t lines) {
   }
 }
 
-TEST(Cache, test_no_disk) { expectWorksWithoutDisk("", 0); }
+TEST(Cache, NoDisk) { expectWorksWithoutDisk("", 0); }
 
-TEST(Cache, test_directory_that_cannot_be_made) {
+TEST(Cache, DirectoryThatCannotBeMade) {
   TempDir dir;
   writeText(dir / "file", "");
   expectWorksWithoutDisk(dir / "file/cache", 1);
   expectWorksWithoutDisk("/proc/kiln/cache", 1);
 }
 
-TEST(Cache, test_directory_that_cannot_be_written) {
+TEST(Cache, DirectoryThatCannotBeWritten) {
   TempDir dir;
   chmod(dir.str().c_str(), 0500);
   auto body = [&] {
@@ -510,7 +510,7 @@ TEST(Cache, test_directory_that_cannot_be_written) {
   chmod(dir.str().c_str(), 0700);
 }
 
-TEST(Cache, test_full_disk) {
+TEST(Cache, FullDisk) {
   TempDir dir;
   if (mount("tmpfs", dir.str().c_str(), "tmpfs", 0, "size=12k") != 0)
     GTEST_SKIP() << "only root can mount a small disk to fill";
@@ -524,7 +524,7 @@ TEST(Cache, test_full_disk) {
 // Where it is
 //===----------------------------------------------------------------------===//
 
-TEST(Cache, test_environment) {
+TEST(Cache, Environment) {
   auto directory = [](std::initializer_list<std::pair<const char *, const char *>> set) {
     for (const char *name :
          {"KILN_CACHE", "KILN_CACHE_DIR", "XDG_CACHE_HOME", "HOME", "KILN_CACHE_BYTES"})

@@ -23,7 +23,7 @@ struct Matmul : testing::Test {
   }
 };
 
-TEST_F(Matmul, test_one_artifact_for_all_shapes) {
+TEST_F(Matmul, OneArtifactForAllShapes) {
   for (int64_t m : {1, 7, 2048, 4096, 8192}) {
     Operands o(m);
     EXPECT_OK(f(o.a, o.b, o.c));
@@ -34,7 +34,7 @@ TEST_F(Matmul, test_one_artifact_for_all_shapes) {
       << "the compiler saw no shape";
 }
 
-TEST_F(Matmul, test_all_forms_share_one_call_state) {
+TEST_F(Matmul, AllFormsShareOneCallState) {
   for (int64_t m : {1, 7, 64, 200}) {
     Operands o(m);
     EXPECT_OK(f(RawTensor(o.a.data(), DType::F32, {m, 64}),
@@ -54,7 +54,7 @@ TEST_F(Matmul, test_all_forms_share_one_call_state) {
   expectCounts(1, 1);
 }
 
-TEST_F(Matmul, test_static_mark_compiles_once_per_extent) {
+TEST_F(Matmul, StaticMarkCompilesOncePerExtent) {
   for (int round = 0; round < 2; ++round)
     for (int64_t m : {8, 16, 24}) {
       Operands o(m);
@@ -66,7 +66,7 @@ TEST_F(Matmul, test_static_mark_compiles_once_per_extent) {
   EXPECT_EQ(backend->lastFacts[2].extents[1], std::nullopt);
 }
 
-TEST_F(Matmul, test_marking_again_replaces) {
+TEST_F(Matmul, MarkingAgainReplaces) {
   Operands o(8), p(9);
   TensorAdaptor c(o.c);
   EXPECT_OK(f(o.a, o.b, c.mark_static()));
@@ -78,7 +78,7 @@ TEST_F(Matmul, test_marking_again_replaces) {
   expectCounts(2, 2);
 }
 
-TEST_F(Matmul, test_thin_and_transposed_tensors) {
+TEST_F(Matmul, ThinAndTransposedTensors) {
   // (n, 1) and (1, n), with whatever a producer wrote for the stride that means nothing.
   for (int64_t odd : {1, 5, 777}) {
     Operands o(16, 64, 1), p(1, 64, 16);
@@ -110,7 +110,7 @@ TEST_F(Matmul, test_thin_and_transposed_tensors) {
   EXPECT_EQ(backend->lastFacts[0].leadingDim, -1);
 }
 
-TEST_F(Matmul, test_one_artifact_whatever_the_alignment) {
+TEST_F(Matmul, OneArtifactWhateverTheAlignment) {
   Operands o(8);
   EXPECT_OK(f(o.a, o.b, o.c));
   Tensor wide = randomTensor({8, 65}, 5); // rows of 260 bytes
@@ -122,7 +122,7 @@ TEST_F(Matmul, test_one_artifact_whatever_the_alignment) {
   expectCounts(1, 1);
 }
 
-TEST_F(Matmul, test_refusals_say_what_and_which) {
+TEST_F(Matmul, RefusalsSayWhatAndWhich) {
   Operands o(8);
   auto bad = StatusCode::InvalidArgument;
   expectError(f(o.a, o.b), bad, {"'matmul' takes 3 arguments (a, b, c)", "2 were given"});
@@ -145,7 +145,7 @@ TEST_F(Matmul, test_refusals_say_what_and_which) {
   expectError(f(o.a, o.b, o.c.asReadOnly()), bad, {"'c'", "read-only"});
 }
 
-TEST(Call, test_extents_of_the_program_are_checked_on_each_call) {
+TEST(Call, ExtentsOfTheProgramAreCheckedOnEachCall) {
   CKernel kernel = matmulKernel();
   kernel.signature.tensors[1].extents = {64, dynamicExtent};
   TestJit test;
@@ -156,7 +156,7 @@ TEST(Call, test_extents_of_the_program_are_checked_on_each_call) {
               {"'b'", "f32[64, ?]", "axis 0 has 64", "[48, 32]"});
 }
 
-TEST(Call, test_small_then_larger_than_four_gigabytes) {
+TEST(Call, SmallThenLargerThanFourGigabytes) {
   auto backend = std::make_shared<CBackend>(pokeKernel());
   TestJit test;
   Compiled poke = test.jit.compile(backend);
@@ -184,7 +184,7 @@ TEST(Call, test_small_then_larger_than_four_gigabytes) {
   munmap(memory, bytes);
 }
 
-TEST(Call, test_scalars_must_fit_their_type) {
+TEST(Call, ScalarsMustFitTheirType) {
   CKernel kernel = pokeKernel();
   kernel.signature.scalars = {{"i", DType::I8}, {"j", DType::I1}, {"value", DType::F32}};
   TestJit test;
@@ -200,7 +200,7 @@ TEST(Call, test_scalars_must_fit_their_type) {
   expectError(poke(x, 0, 0, x), bad, {"'value'", "f32", "tensor"});
 }
 
-TEST(Call, test_parameters_in_the_order_of_the_program) {
+TEST(Call, ParametersInTheOrderOfTheProgram) {
   auto backend = std::make_shared<CBackend>(pokeKernel());
   backend->Order = {{false, 0}, {true, 0}, {false, 1}, {false, 2}};
   TestJit test;
@@ -211,7 +211,7 @@ TEST(Call, test_parameters_in_the_order_of_the_program) {
   expectError(poke(2, x, 5), StatusCode::InvalidArgument, {"(i, x, j, value)"});
 }
 
-TEST(Call, test_outputs_that_overlap) {
+TEST(Call, OutputsThatOverlap) {
   CKernel kernel = matmulKernel();
   kernel.signature.tensors[1].direction = Direction::InOut;
   Tensor memory = take(Tensor::empty(DType::F32, {64, 64}));
@@ -228,7 +228,7 @@ TEST(Call, test_outputs_that_overlap) {
   }
 }
 
-TEST(Call, test_outputs_that_overlap_inputs) {
+TEST(Call, OutputsThatOverlapInputs) {
   Tensor memory = take(Tensor::empty(DType::F32, {64, 64}));
   EXPECT_OK(memory.fillZero());
   Tensor left = take(memory.slice({0, 0}, {64, 32})), right = take(memory.slice({0, 32}, {64, 32})),
@@ -245,7 +245,7 @@ TEST(Call, test_outputs_that_overlap_inputs) {
   }
 }
 
-TEST(CallStates, test_states_are_told_apart_by_all_their_words) {
+TEST(CallStates, StatesAreToldApartByAllTheirWords) {
   // Far more than there are buckets, most of them alike but for a bit.
   CallStates states;
   std::vector<const CallState *> added;
@@ -265,7 +265,7 @@ TEST(CallStates, test_states_are_told_apart_by_all_their_words) {
   EXPECT_EQ(states.find(std::vector<uint64_t>{1}), nullptr);
 }
 
-TEST(Call, test_a_bad_argument_that_does_not_say_why) {
+TEST(Call, ABadArgumentThatDoesNotSayWhy) {
   TestJit test;
   kiln_compiled compiled{test.jit.compile(std::make_shared<CBackend>(pokeKernel()))};
   kiln_call_arg args[4] = {};
@@ -275,7 +275,7 @@ TEST(Call, test_a_bad_argument_that_does_not_say_why) {
 }
 
 /// All programs run on the same engines.
-TEST(Call, test_threads_do_not_grow_with_programs) {
+TEST(Call, ThreadsDoNotGrowWithPrograms) {
   auto numThreads = [] {
     auto tasks = std::filesystem::directory_iterator("/proc/self/task");
     return std::distance(begin(tasks), end(tasks));
@@ -302,7 +302,7 @@ TEST(Call, test_threads_do_not_grow_with_programs) {
 
 /// Wherever code comes from, its arguments are checked by its signature: index takes i64, and what
 /// is written is not read-only.
-TEST(Call, test_native_programs_check_arguments_by_their_signature) {
+TEST(Call, NativeProgramsCheckArgumentsByTheirSignature) {
   struct Nothing final : CodeImage {
     void *find(const std::string &) const override {
       return reinterpret_cast<void *>(
@@ -327,7 +327,7 @@ TEST(Call, test_native_programs_check_arguments_by_their_signature) {
     expectError(bad, StatusCode::InvalidArgument, {"'y'", "read-only"});
 }
 
-TEST(Call, test_check_is_asked_for_by_the_environment) {
+TEST(Call, CheckIsAskedForByTheEnvironment) {
   for (auto [value, isOn] : {std::pair{"1", true}, {"0", false}, {"", false}}) {
     setenv("KILN_CHECK", value, 1);
     EXPECT_EQ(JitOptions().check, isOn) << value;
@@ -340,7 +340,7 @@ TEST(Call, test_check_is_asked_for_by_the_environment) {
   EXPECT_FALSE(JitOptions().check);
 }
 
-TEST(Call, test_failing_kernels) {
+TEST(Call, FailingKernels) {
   CKernel kernel = matmulKernel();
   kernel.body = R"(
     ctx->report(ctx, "the sky fell", "user.cpp", 12);
@@ -355,7 +355,7 @@ TEST(Call, test_failing_kernels) {
               StatusCode::KernelFailed, {"argument 'b'"});
 }
 
-TEST(Call, test_scratch_is_aligned_and_as_large_as_declared) {
+TEST(Call, ScratchIsAlignedAndAsLargeAsDeclared) {
   CKernel kernel = matmulKernel();
   kernel.workspaceBytes = 100001;
   kernel.body = R"(
@@ -366,7 +366,7 @@ TEST(Call, test_scratch_is_aligned_and_as_large_as_declared) {
   EXPECT_OK(test.jit.compile(std::make_shared<CBackend>(kernel))(o.a, o.b, o.c));
 }
 
-TEST_F(Matmul, test_failure_to_compile_is_not_remembered) {
+TEST_F(Matmul, FailureToCompileIsNotRemembered) {
   Operands o(8);
   backend->fails = true;
   expectError(f(o.a, o.b, o.c), StatusCode::Unsupported, {"cannot be compiled"});
@@ -375,7 +375,7 @@ TEST_F(Matmul, test_failure_to_compile_is_not_remembered) {
   EXPECT_TRUE(o.isRight());
 }
 
-TEST_F(Matmul, test_compile_only_runs_nothing) {
+TEST_F(Matmul, CompileOnlyRunsNothing) {
   Operands o(8);
   EXPECT_OK(o.c.fillZero());
   EXPECT_OK(f.compile_only(o.a, o.b, o.c));
@@ -385,7 +385,7 @@ TEST_F(Matmul, test_compile_only_runs_nothing) {
   expectCounts(1, 1);
 }
 
-TEST_F(Matmul, test_later_calls_allocate_nothing) {
+TEST_F(Matmul, LaterCallsAllocateNothing) {
   Operands o(2);
   TensorAdaptor marked = TensorAdaptor(o.c).mark_static();
   int64_t numbers[2][2];
@@ -403,7 +403,7 @@ TEST_F(Matmul, test_later_calls_allocate_nothing) {
   EXPECT_EQ(allocations, before);
 }
 
-TEST_F(Matmul, test_many_threads_compile_once) {
+TEST_F(Matmul, ManyThreadsCompileOnce) {
   constexpr int numThreads = 8;
   std::atomic<int> wrong{0};
   std::vector<std::thread> threads;
@@ -423,7 +423,7 @@ TEST_F(Matmul, test_many_threads_compile_once) {
   expectCounts(2, 2);
 }
 
-TEST_F(Matmul, test_two_programs_of_one_jit_share_nothing_but_the_cache) {
+TEST_F(Matmul, TwoProgramsOfOneJitShareNothingButTheCache) {
   Operands o(8);
   EXPECT_OK(f(o.a, o.b, o.c));
   EXPECT_OK(test.jit.compile(backend)(o.a, o.b, o.c));

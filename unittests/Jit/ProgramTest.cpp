@@ -46,7 +46,7 @@ struct JitMatmul : ::testing::Test {
   Compiled f = take(test.jit.compile(program));
 };
 
-TEST_F(JitMatmul, test_one_artifact_for_all_shapes) {
+TEST_F(JitMatmul, OneArtifactForAllShapes) {
   for (int64_t m : {1, 7, 2048, 4096, 8192}) {
     Operands o(m);
     EXPECT_OK(f(o.a, o.b, o.c));
@@ -55,7 +55,7 @@ TEST_F(JitMatmul, test_one_artifact_for_all_shapes) {
   test.expectCounts(1, 1);
 }
 
-TEST_F(JitMatmul, test_one_artifact_for_ragged_shapes) {
+TEST_F(JitMatmul, OneArtifactForRaggedShapes) {
   std::mt19937 random(3);
   for (int round = 0; round < 60; ++round) {
     Operands o(1 + random() % 70, 1 + random() % 70, 1 + random() % 70);
@@ -66,7 +66,7 @@ TEST_F(JitMatmul, test_one_artifact_for_ragged_shapes) {
 }
 
 /// A kernel by itself, although an orchestration of the same program launches it.
-TEST(JitProgram, test_a_launched_kernel_can_be_called) {
+TEST(JitProgram, ALaunchedKernelCanBeCalled) {
   Program p("both");
   Kernel twice = p.kernel("twice", {"x", "y"}, [](In<f32> x, Out<f32> y) {
     store(load(x, {0, 0}, {8, 8}) * 2.0, y, {0, 0});
@@ -89,7 +89,7 @@ TEST(JitProgram, test_a_launched_kernel_can_be_called) {
   }
 }
 
-TEST_F(JitMatmul, test_all_forms_share_one_call_state) {
+TEST_F(JitMatmul, AllFormsShareOneCallState) {
   for (int64_t m : {1, 7, 64, 200}) {
     Operands o(m);
     EXPECT_OK(f(RawTensor(o.a.data(), DType::F32, {m, 64}),
@@ -105,7 +105,7 @@ TEST_F(JitMatmul, test_all_forms_share_one_call_state) {
   test.expectCounts(1, 1);
 }
 
-TEST_F(JitMatmul, test_static_mark_compiles_once_per_extent) {
+TEST_F(JitMatmul, StaticMarkCompilesOncePerExtent) {
   for (int round = 0; round < 2; ++round)
     for (int64_t m : {8, 40}) {
       Operands o(m);
@@ -119,7 +119,7 @@ TEST_F(JitMatmul, test_static_mark_compiles_once_per_extent) {
   test.expectCounts(3, 3);
 }
 
-TEST_F(JitMatmul, test_thin_transposed_and_strided_tensors) {
+TEST_F(JitMatmul, ThinTransposedAndStridedTensors) {
   auto run = [&](Operands o, const char *what) {
     EXPECT_OK(o.c.fillPoison());
     EXPECT_OK(f(o.a, o.b, o.c));
@@ -144,7 +144,7 @@ TEST_F(JitMatmul, test_thin_transposed_and_strided_tensors) {
   run(shifted, "not aligned");
 }
 
-TEST(JitProgram, test_small_then_larger_than_four_gigabytes) {
+TEST(JitProgram, SmallThenLargerThanFourGigabytes) {
   TestJit test;
   Program program = fillRowProgram();
   Compiled fill = take(test.jit.compile(program));
@@ -167,7 +167,7 @@ TEST(JitProgram, test_small_then_larger_than_four_gigabytes) {
   munmap(memory, bytes);
 }
 
-TEST(JitProgram, test_second_process_finds_it_on_disk) {
+TEST(JitProgram, SecondProcessFindsItOnDisk) {
   TempDir dir;
   for (uint64_t compiles : {1, 0}) {
     TestJit test(dir.str()); // as a process would: nothing in memory
@@ -185,7 +185,7 @@ TEST(JitProgram, test_second_process_finds_it_on_disk) {
   EXPECT_EQ(test.jit.counters().compiles, 1u) << "another program";
 }
 
-TEST(JitProgram, test_hash_knows_the_program_and_not_where_it_stands) {
+TEST(JitProgram, HashKnowsTheProgramAndNotWhereItStands) {
   auto record = [](double number) {
     Program p("p");
     p.kernel("k", {"x"}, [&](InOut<f32> x) { store(load(x, {0, 0}, {8, 8}) * number, x, {0, 0}); });
@@ -210,7 +210,7 @@ TEST(JitProgram, test_hash_knows_the_program_and_not_where_it_stands) {
     EXPECT_NE(("\n" + identity).find(std::string("\n") + line), std::string::npos) << identity;
 }
 
-TEST(JitProgram, test_errors_of_programs) {
+TEST(JitProgram, ErrorsOfPrograms) {
   TestJit test;
   Program broken("broken");
   broken.kernel("k", {"x"},
@@ -222,7 +222,7 @@ TEST(JitProgram, test_errors_of_programs) {
   EXPECT_EQ(test.jit.compile(good, "h200").status().code(), StatusCode::Unsupported);
 }
 
-TEST(JitProgram, test_from_c) {
+TEST(JitProgram, FromC) {
   const char text[] = R"(
     kiln.func @add(%x: !kiln.tensor<?x8xf32>, %s: f32, %y: !kiln.tensor<?x8xf32>) incore {
       %a = tile.load %x[0, 0] : !tile.tile<4x8xf32>
@@ -285,7 +285,7 @@ Program wholeTilesProgram() {
   return p;
 }
 
-TEST(JitProgram, test_every_call_satisfies_what_is_required) {
+TEST(JitProgram, EveryCallSatisfiesWhatIsRequired) {
   TestJit test;
   Program program = wholeTilesProgram();
   Compiled twice = take(test.jit.compile(program));
@@ -315,7 +315,7 @@ TEST(JitProgram, test_every_call_satisfies_what_is_required) {
               {"x.dim(0) is 9"});
 }
 
-TEST(JitProgram, test_requirements_from_c) {
+TEST(JitProgram, RequirementsFromC) {
   const char text[] = R"(
     kiln.func @fill(%x: !kiln.tensor<?x8xf32>, %n: i32) incore {
       %c3 = arith.constant 3 : i32

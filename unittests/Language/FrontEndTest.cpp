@@ -25,7 +25,7 @@ protected:
   }
 };
 
-TEST_F(FrontEnd, test_while_and_branches_with_results) {
+TEST_F(FrontEnd, WhileAndBranchesWithResults) {
   // How many steps until 1: halve what is even, else 3 n + 1.
   auto program = [](const Config &) {
     Program p("collatz");
@@ -50,7 +50,7 @@ for i, n in enumerate(x.tolist()):
 )"});
 }
 
-TEST_F(FrontEnd, test_tasks_carried_by_a_loop_in_a_manual_scope) {
+TEST_F(FrontEnd, TasksCarriedByALoopInAManualScope) {
   auto program = [](const Config &) {
     Program p("chain");
     Kernel step = p.kernel("step", {"x", "i"}, [](InOut<f32> x, Scalar<f32> i) {
@@ -73,7 +73,7 @@ accumulates = 64
 )"});
 }
 
-TEST_F(FrontEnd, test_predicates_and_get) {
+TEST_F(FrontEnd, PredicatesAndGet) {
   auto program = [](const Config &) {
     Program p("maybe");
     Kernel add = p.kernel("add", {"x", "s"}, [](InOut<f32> x, Scalar<f32> s) {
@@ -99,7 +99,7 @@ accumulates = 64
 )"});
 }
 
-TEST_F(FrontEnd, test_blocks_meet_at_a_barrier) {
+TEST_F(FrontEnd, BlocksMeetAtABarrier) {
   // Each block squares its part, then adds the part of its neighbour.
   auto program = [](const Config &) {
     Program p("neighbours");
@@ -119,7 +119,7 @@ TEST_F(FrontEnd, test_blocks_meet_at_a_barrier) {
                         .formula = "y = x + torch.roll(x * x, -4, 0)"});
 }
 
-TEST_F(FrontEnd, test_views_scalars_and_library) {
+TEST_F(FrontEnd, ViewsScalarsAndLibrary) {
   auto program = [](const Config &) {
     Program p("views");
     p.orchestration("main", {{"x", {2, 16, 8}}, {"w", {8}}, {"b", {8}}, {"y", {8, 16}}},
@@ -146,7 +146,7 @@ accumulates = 16
 )"});
 }
 
-TEST(FrontEndErrors, test_what_a_program_throws_is_bad_input) {
+TEST(FrontEndErrors, WhatAProgramThrowsIsBadInput) {
   Ran ran = run([](const Config &) -> Program { throw std::runtime_error("no such shape"); }, {});
   EXPECT_EQ(ran.code, 2);
   EXPECT_EQ(ran.err, "kiln: error: the program threw an exception while it was built: no such "

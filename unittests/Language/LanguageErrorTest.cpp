@@ -6,7 +6,7 @@ using namespace kiln::testing;
 
 namespace {
 
-TEST(LanguageErrors, test_error_shapes_do_not_broadcast) {
+TEST(LanguageErrors, ErrorShapesDoNotBroadcast) {
   uint32_t line = 0;
   Program p = kernel([&](In<f32> a, Out<f32>) {
     Tile x = load(a, {0, 0}, {8, 8}), y = load(a, {0, 0}, {4, 8});
@@ -16,7 +16,7 @@ TEST(LanguageErrors, test_error_shapes_do_not_broadcast) {
   expectError(p, line, "tiles of 8x8 and 4x8 do not broadcast");
 }
 
-TEST(LanguageErrors, test_error_element_types_differ) {
+TEST(LanguageErrors, ErrorElementTypesDiffer) {
   uint32_t line = 0;
   Program p = kernel([&](In<f32> a, Out<f32>) {
     Tile x = load(a, {0, 0}, {8, 8});
@@ -26,7 +26,7 @@ TEST(LanguageErrors, test_error_element_types_differ) {
   expectError(p, line, "mixes f32 with bf16; cast one of them");
 }
 
-TEST(LanguageErrors, test_error_matmul_inner_extents) {
+TEST(LanguageErrors, ErrorMatmulInnerExtents) {
   uint32_t line = 0;
   Program p = kernel([&](In<f32> a, Out<f32>) {
     Tile x = load(a, {0, 0}, {8, 16});
@@ -36,7 +36,7 @@ TEST(LanguageErrors, test_error_matmul_inner_extents) {
   expectError(p, line, "the inner extents 16 and 8 differ");
 }
 
-TEST(LanguageErrors, test_error_tile_used_outside_its_loop) {
+TEST(LanguageErrors, ErrorTileUsedOutsideItsLoop) {
   uint32_t line = 0;
   Program p = kernel([&](In<f32>, Out<f32> b) {
     Tile inner = zeros<f32>(8, 8);
@@ -47,7 +47,7 @@ TEST(LanguageErrors, test_error_tile_used_outside_its_loop) {
   expectError(p, line, "it belongs to the loop, kernel or role that made it");
 }
 
-TEST(LanguageErrors, test_error_loop_body_returns_another_shape) {
+TEST(LanguageErrors, ErrorLoopBodyReturnsAnotherShape) {
   uint32_t line = 0;
   Program p = kernel([&](In<f32>, Out<f32>) {
     line = __LINE__ + 1;
@@ -57,7 +57,7 @@ TEST(LanguageErrors, test_error_loop_body_returns_another_shape) {
               "the loop carries a tile of 8x8 of f32 but its body returns a tile of 4x8 of f32");
 }
 
-TEST(LanguageErrors, test_error_wrong_number_of_indices) {
+TEST(LanguageErrors, ErrorWrongNumberOfIndices) {
   uint32_t line = 0;
   Program p = kernel([&](In<f32> a, Out<f32>) {
     line = __LINE__ + 1;
@@ -66,7 +66,7 @@ TEST(LanguageErrors, test_error_wrong_number_of_indices) {
   expectError(p, line, "a tensor of rank 2 takes one index per axis, not 1");
 }
 
-TEST(LanguageErrors, test_error_store_to_an_in_tensor_through_its_base) {
+TEST(LanguageErrors, ErrorStoreToAnInTensorThroughItsBase) {
   uint32_t line = 0;
   Program p = kernel([&](In<f32> a, Out<f32>) {
     const TensorRef &base = a; // store(tile, a, ...) itself does not compile
@@ -76,7 +76,7 @@ TEST(LanguageErrors, test_error_store_to_an_in_tensor_through_its_base) {
   expectError(p, line, "store into an In tensor");
 }
 
-TEST(LanguageErrors, test_error_load_in_an_orchestration) {
+TEST(LanguageErrors, ErrorLoadInAnOrchestration) {
   uint32_t line = 0;
   Program p("test");
   p.orchestration("main", {"a"}, [&](In<f32> a) {
@@ -86,7 +86,7 @@ TEST(LanguageErrors, test_error_load_in_an_orchestration) {
   expectError(p, line, "load computes on a core; put it into a kernel, a role or spmd");
 }
 
-TEST(LanguageErrors, test_error_push_outside_a_role_and_at_the_wrong_end) {
+TEST(LanguageErrors, ErrorPushOutsideARoleAndAtTheWrongEnd) {
   uint32_t line = 0;
   Program p("test");
   p.group("g", {}, {}, [&] {
@@ -99,7 +99,7 @@ TEST(LanguageErrors, test_error_push_outside_a_role_and_at_the_wrong_end) {
   expectError(p, line, "push by role aiv, but 'down' is a pipe from aic to aiv");
 }
 
-TEST(LanguageErrors, test_error_split_none_from_lanes_names_the_split_that_works) {
+TEST(LanguageErrors, ErrorSplitNoneFromLanesNamesTheSplitThatWorks) {
   uint32_t line = 0;
   Program p("test");
   p.group("g", {.lanes = 2}, {}, [&] {
@@ -111,7 +111,7 @@ TEST(LanguageErrors, test_error_split_none_from_lanes_names_the_split_that_works
   expectError(p, line, "split up_down would work");
 }
 
-TEST(LanguageErrors, test_error_functions_and_parameters) {
+TEST(LanguageErrors, ErrorFunctionsAndParameters) {
   Program p("test");
   p.kernel("k", {}, [] {});
   uint32_t line = __LINE__ + 1;
@@ -129,7 +129,7 @@ TEST(LanguageErrors, test_error_functions_and_parameters) {
   expectError(r, line, "has 1 parameter names for 2 parameters");
 }
 
-TEST(LanguageErrors, test_error_numbers_that_the_type_cannot_hold) {
+TEST(LanguageErrors, ErrorNumbersThatTheTypeCannotHold) {
   uint32_t line = 0;
   Program p("test");
   p.kernel("k", {"x"}, [&](InOut<i32> x) {
@@ -149,7 +149,7 @@ TEST(LanguageErrors, test_error_numbers_that_the_type_cannot_hold) {
   expectError(q, line, "is no value of type i8");
 }
 
-TEST(LanguageErrors, test_error_lanes_and_extents) {
+TEST(LanguageErrors, ErrorLanesAndExtents) {
   Program p("test");
   uint32_t line = __LINE__ + 1;
   p.group("g", {.lanes = 0}, {}, [] {});
@@ -161,7 +161,7 @@ TEST(LanguageErrors, test_error_lanes_and_extents) {
   expectError(q, line, "more elements than any memory holds");
 }
 
-TEST(LanguageErrors, test_error_grid_and_block_indices_do_not_cascade) {
+TEST(LanguageErrors, ErrorGridAndBlockIndicesDoNotCascade) {
   uint32_t line = 0;
   Program p("test");
   p.orchestration("main", {"x"}, [&](Out<f32> x) {
@@ -171,14 +171,14 @@ TEST(LanguageErrors, test_error_grid_and_block_indices_do_not_cascade) {
   expectError(p, line, "has a grid of 2 dimensions but its body takes 1 block indices");
 }
 
-TEST(LanguageErrors, test_error_op_outside_any_function) {
+TEST(LanguageErrors, ErrorOpOutsideAnyFunction) {
   Program p("test");
   uint32_t line = __LINE__ + 1;
   zeros<f32>(2, 2);
   expectError(p, line, "stands outside any function");
 }
 
-TEST(LanguageErrors, test_error_submit_arguments) {
+TEST(LanguageErrors, ErrorSubmitArguments) {
   uint32_t line = 0;
   Program p("test");
   Kernel k = p.kernel("k", {"x"}, [](Out<f32> x) { store(zeros<f32>(8, 8), x, {0, 0}); });
@@ -190,7 +190,7 @@ TEST(LanguageErrors, test_error_submit_arguments) {
   expectError(p, line, "'k' takes 1 arguments, not 2");
 }
 
-TEST(LanguageErrors, test_errors_are_reported_together_and_tracing_goes_on) {
+TEST(LanguageErrors, ErrorsAreReportedTogetherAndTracingGoesOn) {
   Program p = kernel([&](In<f32> a, Out<f32> b) {
     Tile bad = matmul(load(a, {0, 0}, {8, 16}), load(a, {0, 0}, {8, 16}));
     Tile alsoBad = bad + bad; // nothing new is wrong here
@@ -202,7 +202,7 @@ TEST(LanguageErrors, test_errors_are_reported_together_and_tracing_goes_on) {
   EXPECT_TRUE(has(p.errors()[1].message(), "the extents of a tile are at least 1"));
 }
 
-TEST(LanguageErrors, test_tile_used_in_another_kernel) {
+TEST(LanguageErrors, TileUsedInAnotherKernel) {
   uint32_t line = 0;
   Program p("test");
   std::optional<Tile> kept;
@@ -215,7 +215,7 @@ TEST(LanguageErrors, test_tile_used_in_another_kernel) {
   expectError(p, line, "it belongs to the loop, kernel or role that made it");
 }
 
-TEST(LanguageErrors, test_push_in_an_orchestration) {
+TEST(LanguageErrors, PushInAnOrchestration) {
   uint32_t line = 0;
   Program p("test");
   p.orchestration("main", {}, [&] {
@@ -225,7 +225,7 @@ TEST(LanguageErrors, test_push_in_an_orchestration) {
   expectError(p, line, "push stands outside a role");
 }
 
-TEST(LanguageErrors, test_pipe_used_by_a_third_role) {
+TEST(LanguageErrors, PipeUsedByAThirdRole) {
   uint32_t line = 0;
   Program p("test");
   p.group("g", {}, {}, [&] {
@@ -240,7 +240,7 @@ TEST(LanguageErrors, test_pipe_used_by_a_third_role) {
   expectError(p, line, "pop by role aiv, but 'down' is a pipe from dma to compute");
 }
 
-TEST(LanguageErrors, test_lane_dependent_condition_around_a_pipe_op) {
+TEST(LanguageErrors, LaneDependentConditionAroundAPipeOp) {
   uint32_t line = 0;
   Program p("test");
   p.group("g", {.lanes = 2}, {}, [&] {
@@ -257,7 +257,7 @@ TEST(LanguageErrors, test_lane_dependent_condition_around_a_pipe_op) {
   expectError(p, line, "depends on the lane; move it out, so that every lane does it");
 }
 
-TEST(LanguageErrors, test_lane_dependent_trip_count_around_a_pipe_op) {
+TEST(LanguageErrors, LaneDependentTripCountAroundAPipeOp) {
   uint32_t line = 0;
   Program p("test");
   p.group("g", {.lanes = 2}, {}, [&] {
@@ -273,7 +273,7 @@ TEST(LanguageErrors, test_lane_dependent_trip_count_around_a_pipe_op) {
   expectError(p, line, "depends on the lane");
 }
 
-TEST(LanguageErrors, test_branches_of_different_types) {
+TEST(LanguageErrors, BranchesOfDifferentTypes) {
   uint32_t line = 0;
   Program p = kernel([&](In<f32> a, Out<f32> b) {
     line = __LINE__ + 1;
@@ -285,7 +285,7 @@ TEST(LanguageErrors, test_branches_of_different_types) {
       "one side of the branch returns a tile of 8x8 of f32, the other a tile of 4x8 of f32");
 }
 
-TEST(LanguageErrors, test_write_and_scatter_into_an_in_tensor) {
+TEST(LanguageErrors, WriteAndScatterIntoAnInTensor) {
   uint32_t line = 0;
   Program p = kernel([&](In<f32> a, Out<f32>) {
     const TensorRef &base = a;
@@ -295,7 +295,7 @@ TEST(LanguageErrors, test_write_and_scatter_into_an_in_tensor) {
   expectError(p, line, "write into an In tensor; make the parameter Out or InOut");
 }
 
-TEST(LanguageErrors, test_element_types_of_scalar_accesses) {
+TEST(LanguageErrors, ElementTypesOfScalarAccesses) {
   uint32_t line = 0;
   Program p = kernel([&](In<f32> a, Out<f32>) {
     line = __LINE__ + 1;
@@ -310,7 +310,7 @@ TEST(LanguageErrors, test_element_types_of_scalar_accesses) {
   expectError(q, line, "element<bf16> of a tile of f32");
 }
 
-TEST(LanguageErrors, test_get_in_a_kernel_and_read_in_an_orchestration) {
+TEST(LanguageErrors, GetInAKernelAndReadInAnOrchestration) {
   uint32_t line = 0;
   Program p = kernel([&](In<f32> a, Out<f32>) {
     line = __LINE__ + 1;
@@ -326,7 +326,7 @@ TEST(LanguageErrors, test_get_in_a_kernel_and_read_in_an_orchestration) {
   expectError(q, line, "read computes on a core");
 }
 
-TEST(LanguageErrors, test_predicates_read_integers) {
+TEST(LanguageErrors, PredicatesReadIntegers) {
   uint32_t line = 0;
   Program p("test");
   p.orchestration("main", {"x", "y"}, [&](In<f32, 1> x, Out<f32> y) {
@@ -336,7 +336,7 @@ TEST(LanguageErrors, test_predicates_read_integers) {
   expectError(p, line, "a predicate compares one element of an integer tensor");
 }
 
-TEST(LanguageErrors, test_barrier_needs_sync_start) {
+TEST(LanguageErrors, BarrierNeedsSyncStart) {
   uint32_t line = 0;
   Program p("test");
   p.orchestration("main", {"y"}, [&](Out<f32> y) {
@@ -349,7 +349,7 @@ TEST(LanguageErrors, test_barrier_needs_sync_start) {
   expectError(p, line, "give the launch sync_start");
 }
 
-TEST(LanguageErrors, test_axes_shapes_and_views) {
+TEST(LanguageErrors, AxesShapesAndViews) {
   uint32_t line = 0;
   Program p = kernel([&](In<f32> a, Out<f32>) {
     line = __LINE__ + 1;
@@ -377,7 +377,7 @@ TEST(LanguageErrors, test_axes_shapes_and_views) {
   expectError(s, line, "takes 9 of only 8 elements a row");
 }
 
-TEST(LanguageErrors, test_pop_of_several_tiles) {
+TEST(LanguageErrors, PopOfSeveralTiles) {
   uint32_t line = 0;
   Program p("test");
   p.group("g", {}, {}, [&] {
@@ -391,7 +391,7 @@ TEST(LanguageErrors, test_pop_of_several_tiles) {
   expectError(p, line, "this pipe carries 0 at a time; use pop_all");
 }
 
-TEST(LanguageErrors, test_poisoned_values_pass_through_loops_and_branches) {
+TEST(LanguageErrors, PoisonedValuesPassThroughLoopsAndBranches) {
   uint32_t line = 0;
   Program p = kernel([&](In<f32> a, Out<f32> b) {
     line = __LINE__ + 1;
@@ -404,7 +404,7 @@ TEST(LanguageErrors, test_poisoned_values_pass_through_loops_and_branches) {
   expectError(p, line, "takes one index per axis, not 1");
 }
 
-TEST(LanguageErrors, test_error_pipe_that_lanes_cannot_divide) {
+TEST(LanguageErrors, ErrorPipeThatLanesCannotDivide) {
   uint32_t line = 0;
   Program p("one_row");
   p.group("g", {.lanes = 2}, {{"x", {1, 16}}, {"y", {1, 16}}}, [&](In<f32> x, Out<f32> y) {
@@ -416,7 +416,7 @@ TEST(LanguageErrors, test_error_pipe_that_lanes_cannot_divide) {
   expectError(p, line, "split up_down cannot divide the extent 1 evenly over 2 lanes");
 }
 
-TEST(LanguageErrors, test_error_body_that_throws) {
+TEST(LanguageErrors, ErrorBodyThatThrows) {
   uint32_t line = 0;
   std::optional<Tile> kept;
   Program p = kernel([&](In<f32> a, Out<f32>) {
@@ -435,7 +435,7 @@ TEST(LanguageErrors, test_error_body_that_throws) {
   EXPECT_EQ(p.errors()[1].location().line, int32_t(use));
 }
 
-TEST(LanguageErrors, test_error_body_that_throws_what_is_no_exception) {
+TEST(LanguageErrors, ErrorBodyThatThrowsWhatIsNoException) {
   Program p("test");
   uint32_t line = __LINE__ + 1;
   p.kernel("k", {"a"}, [&](In<f32>) { throw 1; });
@@ -448,7 +448,7 @@ static void nest(Index n, int depth) {
     loop(0, n, 1, [&](Index) { nest(n, depth - 1); });
 }
 
-TEST(LanguageErrors, test_error_loops_nested_too_deeply) {
+TEST(LanguageErrors, ErrorLoopsNestedTooDeeply) {
   Program shallow = kernel([&](In<f32> a, Out<f32>) { nest(a.dim(0), 200); });
   EXPECT_TRUE(shallow.errors().empty());
   Program deep = kernel([&](In<f32> a, Out<f32>) { nest(a.dim(0), 5000); });
@@ -456,7 +456,7 @@ TEST(LanguageErrors, test_error_loops_nested_too_deeply) {
   EXPECT_NE(deep.errors()[0].message().find("nested more than 256 deep here"), std::string::npos);
 }
 
-TEST(LanguageErrors, test_error_require_depends_on_the_block) {
+TEST(LanguageErrors, ErrorRequireDependsOnTheBlock) {
   uint32_t line = 0;
   Program p = kernel([&](In<f32> a, Out<f32>) {
     line = __LINE__ + 1;
@@ -465,7 +465,7 @@ TEST(LanguageErrors, test_error_require_depends_on_the_block) {
   expectError(p, line, "depends on which block or lane runs");
 }
 
-TEST(LanguageErrors, test_error_require_in_a_loop) {
+TEST(LanguageErrors, ErrorRequireInALoop) {
   uint32_t line = 0;
   Program p = kernel([&](In<f32> a, Out<f32>) {
     loop(0, 4, 1, [&](Index) {
@@ -476,7 +476,7 @@ TEST(LanguageErrors, test_error_require_in_a_loop) {
   expectError(p, line, "it stands in the outermost block of an orchestration, kernel or group");
 }
 
-TEST(LanguageErrors, test_error_require_depends_on_memory) {
+TEST(LanguageErrors, ErrorRequireDependsOnMemory) {
   uint32_t line = 0;
   Program p("test");
   p.orchestration("main", {"n"}, [&](In<i32, 1> n) {
@@ -487,7 +487,7 @@ TEST(LanguageErrors, test_error_require_depends_on_memory) {
   expectError(p, line, "depends on what memory holds");
 }
 
-TEST(LanguageErrors, test_error_require_in_a_role) {
+TEST(LanguageErrors, ErrorRequireInARole) {
   uint32_t line = 0;
   Program p("test");
   p.group("g", {}, {"n"}, [&](Index n) {
@@ -499,7 +499,7 @@ TEST(LanguageErrors, test_error_require_in_a_role) {
   expectError(p, line, "require belongs to the group, of which this role is a part");
 }
 
-TEST(LanguageErrors, test_error_require_of_what_is_known_now) {
+TEST(LanguageErrors, ErrorRequireOfWhatIsKnownNow) {
   uint32_t line = 0;
   int64_t tile = 48;
   Program p = kernel([&](In<f32>, Out<f32>) {
@@ -510,7 +510,7 @@ TEST(LanguageErrors, test_error_require_of_what_is_known_now) {
   expectError(p, line, "required, and does not hold: tiles are multiples of 32");
 }
 
-TEST(LanguageErrors, test_error_require_same_shape_of_other_ranks) {
+TEST(LanguageErrors, ErrorRequireSameShapeOfOtherRanks) {
   uint32_t line = 0;
   Program p("test");
   p.orchestration("main", {"x", "y"}, [&](In<f32> x, In<f32, 1> y) {

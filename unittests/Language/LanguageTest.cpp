@@ -6,7 +6,7 @@ using namespace kiln::testing;
 
 namespace {
 
-TEST(Language, test_operators_record_at_the_users_line) {
+TEST(Language, OperatorsRecordAtTheUsersLine) {
   Program p = kernel([](In<f32> a, Out<f32> b) {
     Tile x = load(a, {0, 0}, {8, 8}), m = reduce_max(x, 1);
     store(exp(x - m) * 0.5, b, {0, 0});
@@ -18,7 +18,7 @@ TEST(Language, test_operators_record_at_the_users_line) {
   EXPECT_TRUE(has(text, "arith.constant 5.000000e-01 : f32")) << text;
 }
 
-TEST(Language, test_loop_carries_several_tiles) {
+TEST(Language, LoopCarriesSeveralTiles) {
   Program p = kernel([](In<f32> a, Out<f32> b) {
     auto [x, y] = loop(0, a.dim(0), 8, std::tuple(zeros<f32>(8, 8), zeros<f32>(8, 1)),
                        {.stages = 2}, [&](Index i, Tile x, Tile y) {
@@ -32,7 +32,7 @@ TEST(Language, test_loop_carries_several_tiles) {
   EXPECT_TRUE(has(p.str(), "#kiln.loop<pipeline, stages = 2>")) << p.str();
 }
 
-TEST(Language, test_submit_records_deps_grid_and_scalars) {
+TEST(Language, SubmitRecordsDepsGridAndScalars) {
   Program p("test");
   Kernel k = p.kernel("k", {"x", "n", "s"}, [](Out<f32> x, Index n, Scalar<f32> s) {
     store(zeros<f32>(8, 8) + s, x, {n, 0});
@@ -46,7 +46,7 @@ TEST(Language, test_submit_records_deps_grid_and_scalars) {
   EXPECT_TRUE(has(p.str(), "sync_start deps(%1)")) << p.str();
 }
 
-TEST(Language, test_pop_gives_a_lane_its_share) {
+TEST(Language, PopGivesALaneItsShare) {
   Program p("test");
   p.group("g", {.lanes = 2}, {{"o", {8, 8}}}, [](Out<f32> o) {
     Pipe down = pipe<f32>("down", aic, aiv, {8, 8}, {.split = Split::LeftRight, .slots = 3});
@@ -66,7 +66,7 @@ TEST(Language, test_pop_gives_a_lane_its_share) {
   EXPECT_TRUE(has(p.str(), "%down = tile.pipe slots(3)")) << p.str();
 }
 
-TEST(Language, test_config_draws_and_refuses) {
+TEST(Language, ConfigDrawsAndRefuses) {
   Config cfg({{"BM", "128"}, {"split", "left_right"}, {"slots", "x"}, {"typo", "1"}});
   EXPECT_EQ(cfg.param("BM", {64, 128}, 64), 128);
   EXPECT_EQ(cfg.param("BN", {64, 128}, 64), 64);
@@ -78,7 +78,7 @@ TEST(Language, test_config_draws_and_refuses) {
                   "unknown option --typo; this program also takes --BM, --BN, --split, --slots"));
 }
 
-TEST(Language, test_branches_scopes_slices_and_choices) {
+TEST(Language, BranchesScopesSlicesAndChoices) {
   Program p("test");
   Kernel k = p.kernel("k", {"x", "y", "n"}, [](In<f32> x, Out<f32> y, Index n) {
     Tile t = load(x, {0, 0}, {8, 8});
@@ -97,7 +97,7 @@ TEST(Language, test_branches_scopes_slices_and_choices) {
     EXPECT_TRUE(has(text, part)) << part << "\n" << text;
 }
 
-TEST(Language, test_every_function_records_its_op) {
+TEST(Language, EveryFunctionRecordsItsOp) {
   Program p("test");
   p.kernel("k", {"a", "n", "rows", "seed", "b"},
            [](In<f32> a, In<i32> n, In<i32, 1> rows, Scalar<i64> seed, InOut<f32> b) {
@@ -151,7 +151,7 @@ TEST(Language, test_every_function_records_its_op) {
                  "arith.addf"});
 }
 
-TEST(Language, test_views_and_marks) {
+TEST(Language, ViewsAndMarks) {
   Program p("test");
   Kernel k = p.kernel("k", {{"x"}}, [](In<f32> x) {
     dump(x);
@@ -168,7 +168,7 @@ TEST(Language, test_views_and_marks) {
                  "kiln.reshape %x[32, 16] : !kiln.tensor<32x16xf32>", "kiln.dump %x"});
 }
 
-TEST(Language, test_branches_result_in_tiles_indices_and_tuples) {
+TEST(Language, BranchesResultInTilesIndicesAndTuples) {
   Program p("test");
   p.kernel("k", {"x", "y", "n"}, [](In<f32> x, Out<f32> y, Index n) {
     Tile t = load(x, {0, 0}, {8, 8});
@@ -182,7 +182,7 @@ TEST(Language, test_branches_result_in_tiles_indices_and_tuples) {
                  "arith.xori", "} else {", "scf.yield"});
 }
 
-TEST(Language, test_loops_carry_indices_scalars_and_tasks) {
+TEST(Language, LoopsCarryIndicesScalarsAndTasks) {
   Program p("test");
   Kernel k = p.kernel("k", {"x"}, [](InOut<f32> x) {
     auto [i, s] = loop(0, 8, 1, std::tuple(Index(0), read<f32>(x, {0, 0})), {.unroll = true},
@@ -201,7 +201,7 @@ TEST(Language, test_loops_carry_indices_scalars_and_tasks) {
                  "scf.condition", "iter_args(%", "-> (!kiln.task)"});
 }
 
-TEST(Language, test_get_predicates_and_grid_barriers) {
+TEST(Language, GetPredicatesAndGridBarriers) {
   Program p("test");
   p.orchestration("main", {"flags", "x"}, [](In<i32, 1> flags, Out<f32> x) {
     Index n = toIndex(get<i32>(flags, {0}));
@@ -213,7 +213,7 @@ TEST(Language, test_get_predicates_and_grid_barriers) {
   expectText(p, {"kiln.get %flags[0]", "sync_start predicate(%flags[1] > 0)", "tile.barrier"});
 }
 
-TEST(Language, test_pipes_carry_several_tiles_and_tokens) {
+TEST(Language, PipesCarrySeveralTilesAndTokens) {
   Program p("test");
   p.group("g", {}, {}, [] {
     Pipe both = pipe("both", aic, aiv, {{DType::F32, {8, 8}}, {DType::I32, {8, 1}}});
@@ -230,7 +230,7 @@ TEST(Language, test_pipes_carry_several_tiles_and_tokens) {
   expectText(p, {"(8x8xf32, 8x1xi32)", "token"});
 }
 
-TEST(Language, test_require_in_orchestrations_kernels_and_groups) {
+TEST(Language, RequireInOrchestrationsKernelsAndGroups) {
   Program p("test");
   Kernel k = p.kernel("k", {"x", "y"}, [](In<f32> x, Out<f32> y) {
     require_same_shape(x, y, "x and y have one shape");

@@ -31,22 +31,20 @@ Status runChain(const std::string &first, const std::string &second,
   return program.run("k", {tensorOf(DType::F32, extents, randomElements(64, 1))}, options);
 }
 
-TEST(SimulatorMemory, tiles_at_addresses_of_their_own_run) {
-  EXPECT_OK(runChain("0", "256", onA2a3()));
-}
+TEST(SimulatorMemory, TilesAtAddressesOfTheirOwnRun) { EXPECT_OK(runChain("0", "256", onA2a3())); }
 
-TEST(SimulatorMemory, a_tile_that_was_overwritten_is_a_fault) {
+TEST(SimulatorMemory, ATileThatWasOverwrittenIsAFault) {
   expectError(runChain("0", "128", onA2a3()), StatusCode::KernelFailed,
               {"tile.add: uses the tile 8x8xf32 at byte 0 of vec, where another tile lies by now",
                "test.mlir:5"});
 }
 
-TEST(SimulatorMemory, a_tile_outside_its_memory_is_a_fault) {
+TEST(SimulatorMemory, ATileOutsideItsMemoryIsAFault) {
   expectError(runChain("188320", "0", onA2a3()), StatusCode::KernelFailed,
               {"tile.load: puts a tile of 8x8xf32 at byte 188320 of vec, which has 188416 bytes"});
 }
 
-TEST(SimulatorMemory, without_a_machine_nothing_limits_memory) {
+TEST(SimulatorMemory, WithoutAMachineNothingLimitsMemory) {
   EXPECT_OK(runChain("188320", "0", SimulatorOptions()));
 }
 
@@ -79,7 +77,7 @@ kiln.func @main(%x: !kiln.tensor<8x8xf32> in, %out: !kiln.tensor<8x8xf32> out, %
 }
 )mlir";
 
-TEST(SimulatorMemory, pipes_with_a_ring_move_their_bytes_through_it) {
+TEST(SimulatorMemory, PipesWithARingMoveTheirBytesThroughIt) {
   Program program(kRings);
   std::vector<int64_t> extents{8, 8}, ringExtents{2, 640};
   std::vector<double> elements = randomElements(64, 2);
@@ -94,7 +92,7 @@ TEST(SimulatorMemory, pipes_with_a_ring_move_their_bytes_through_it) {
           << "block " << block << ", element " << i;
 }
 
-TEST(SimulatorMemory, a_block_without_a_row_is_a_fault) {
+TEST(SimulatorMemory, ABlockWithoutARowIsAFault) {
   Program program(kRings);
   std::vector<int64_t> extents{8, 8}, ringExtents{1, 640};
   Tensor x = tensorOf(DType::F32, extents, randomElements(64, 3)),

@@ -125,6 +125,7 @@ def KilnPartitionRoles : Pass<"kiln-partition-roles", "::mlir::ModuleOp"> {
     Option<"lanes", "lanes", "int64_t", "2", "Lanes to divide tiles between, if the machine has as many">,
     Option<"report", "report", "bool", "false", "Say what was split, what crosses and why not, as remarks">
   ];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
 }
 
 def TilePlaceFrees : Pass<"tile-place-frees", "::mlir::ModuleOp"> {

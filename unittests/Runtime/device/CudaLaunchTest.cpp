@@ -1,0 +1,192 @@
+// Launches through a driver that only writes down what it was asked: argument blocks, tensor maps
+// and grids need no GPU to be right.
+#include "device/cuda/Launch.h"
+#include "kiln/runtime/cuda_program.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+using namespace kiln;
+using namespace kiln::cuda;
+
+namespace {
+
+struct Recorded {
+  int launches = 0, maps = 0;
+  unsigned blocks = 0, threads = 0, shared = 0;
+  uint64_t extents[5] = {}, strides[5] = {};
+  uint32_t box[5] = {}, rank = 0;
+  int swizzle = -1;
+  std::vector<std::byte> arguments;
+  size_t bytes = 0;
+};
+Recorded recorded;
+
+Driver fakeDriver() {
+  Driver driver{};
+  driver.multiprocessors = 132;
+  driver.launchKernel = [](Function, unsigned x, unsigned, unsigned, unsigned threads, unsigned,
+                           unsigned, unsigned shared, Stream, void **parameters, void **) {
+    ++recorded.launches;
+    recorded.blocks = x, recorded.threads = threads, recorded.shared = shared;
+    auto *block = static_cast<const std::byte *>(parameters[0]);
+    recorded.arguments.assign(block, block + recorded.bytes);
+    return 0;
+  };
+  driver.encodeTensorMap = [](TensorMap *map, int, uint32_t rank, void *, const uint64_t *extents,
+                              const uint64_t *strides, const uint32_t *box, const uint32_t *, int,
+                              int swizzle, int, int) {
+    ++recorded.maps;
+    recorded.rank = rank, recorded.swizzle = swizzle;
+    std::copy_n(extents, rank, recorded.extents);
+    std::copy_n(strides, rank - 1, recorded.strides);
+    std::copy_n(box, rank, recorded.box);
+    map->opaque[0] = 42;
+    return 0;
+  };
+  return driver;
+}
+
+LoadedKernel kernelWithMap() {
+  LoadedKernel kernel;
+  kernel.description = {"k", "kiln_k", "kernels/k.cubin", 384, 1000, 2, 1, {{1, 128, 64}}};
+  kernel.blocksPerMultiprocessor = 2;
+  return kernel;
+}
+
+kiln_tensor bf16Tensor(uintptr_t address, int64_t rows, int64_t cols, int64_t rowStride,
+                       int64_t colStride = 1) {
+  return {reinterpret_cast<void *>(address),
+          {rows, cols, 1, 1, 1},
+          {rowStride, colStride, 0, 0, 0},
+          KILN_BF16,
+          2,
+          0};
+}
+
+/// The descriptor of the tensor with the map, as the kernel finds it.
+kiln_tensor launchWith(const kiln_tensor &tensor) {
+  recorded = {};
+  LoadedKernel kernel = kernelWithMap();
+  recorded.bytes = argumentBytes(kernel.description);
+  const kiln_tensor tensors[] = {bf16Tensor(4096, 8, 8, 8), tensor};
+  const uint64_t scalars[] = {7};
+  const int64_t grid[] = {3, 5, 1};
+  EXPECT_TRUE(launchKernel(fakeDriver(), kernel, tensors, scalars, grid, nullptr).isOk());
+  kiln_tensor found;
+  std::memcpy(&found, recorded.arguments.data() + 128 + 96, sizeof found);
+  return found;
+}
+
+TEST(CudaLaunch, ArgumentBlockIsLaidOutAsDescribed) {
+  kiln_tensor found = launchWith(bf16Tensor(1 << 20, 300, 200, 208));
+  EXPECT_EQ(recorded.blocks, 15u);
+  EXPECT_EQ(recorded.threads, 384u);
+  EXPECT_EQ(recorded.shared, 1000u);
+  EXPECT_EQ(recorded.bytes, 128u + 2 * 96 + 8 + 24);
+  uint64_t words[4];
+  std::memcpy(words, recorded.arguments.data() + 128 + 2 * 96, sizeof words);
+  EXPECT_EQ(words[0], 7u);
+  EXPECT_EQ(words[1], 3u);
+  EXPECT_EQ(words[2], 5u);
+  EXPECT_EQ(words[3], 1u);
+  EXPECT_EQ(found.extents[0], 300);
+  EXPECT_TRUE(found.flags & cudaHasTensorMap);
+}
+
+TEST(CudaLaunch, TensorMapHasTheExtentsAndStridesOfTheCall) {
+  launchWith(bf16Tensor(1 << 20, 300, 200, 208));
+  EXPECT_EQ(recorded.rank, 2u);
+  EXPECT_EQ(recorded.extents[0], 200u); // the innermost first
+  EXPECT_EQ(recorded.extents[1], 300u);
+  EXPECT_EQ(recorded.strides[0], 416u); // bytes
+  EXPECT_EQ(recorded.box[0], 64u);
+  EXPECT_EQ(recorded.box[1], 128u);
+  EXPECT_EQ(recorded.swizzle, kSwizzle128);
+}
+
+TEST(CudaLaunch, TensorsTheEngineCannotReadHaveNoMap) {
+  EXPECT_FALSE(launchWith(bf16Tensor((1 << 20) + 2, 300, 200, 208)).flags & cudaHasTensorMap);
+  EXPECT_FALSE(launchWith(bf16Tensor(1 << 20, 300, 200, 201)).flags & cudaHasTensorMap);
+  EXPECT_FALSE(launchWith(bf16Tensor(1 << 20, 300, 200, 1, 304)).flags & cudaHasTensorMap);
+  EXPECT_FALSE(launchWith(bf16Tensor(1 << 20, 300, 200, 0)).flags & cudaHasTensorMap);
+  EXPECT_FALSE(launchWith(bf16Tensor(1 << 20, 0, 200, 208)).flags & cudaHasTensorMap);
+  EXPECT_FALSE(launchWith(bf16Tensor(1 << 20, int64_t(1) << 31, 8, 8)).flags & cudaHasTensorMap);
+  EXPECT_EQ(recorded.maps, 0);
+  // The stride of a single row means nothing.
+  EXPECT_TRUE(launchWith(bf16Tensor(1 << 20, 1, 200, 201)).flags & cudaHasTensorMap);
+}
+
+TEST(CudaLaunch, GridsAreWalkedByAsManyBlocksAsRunAtOnce) {
+  LoadedKernel kernel = kernelWithMap();
+  const kiln_tensor tensors[] = {bf16Tensor(4096, 8, 8, 8), bf16Tensor(8192, 8, 8, 8)};
+  const uint64_t scalars[] = {7};
+  auto launch = [&](int64_t x, int64_t y, int64_t z) {
+    recorded = {};
+    const int64_t grid[] = {x, y, z};
+    return launchKernel(fakeDriver(), kernel, tensors, scalars, grid, nullptr);
+  };
+  EXPECT_TRUE(launch(1000, 1000, 1).isOk());
+  EXPECT_EQ(recorded.blocks, 264u);
+  EXPECT_TRUE(launch(5, 0, 1).isOk()); // nothing runs
+  EXPECT_EQ(recorded.launches, 0);
+  EXPECT_EQ(launch(5, -1, 1).code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(launch(int64_t(1) << 40, int64_t(1) << 40, 1).code(), StatusCode::InvalidArgument);
+  EXPECT_EQ(recorded.launches, 0);
+}
+
+TEST(CudaLaunch, AWrongNumberOfArgumentsIsAnError) {
+  const kiln_tensor one[] = {bf16Tensor(4096, 8, 8, 8)};
+  const uint64_t scalars[] = {7};
+  const int64_t grid[] = {1, 1, 1};
+  recorded = {};
+  Status status = launchKernel(fakeDriver(), kernelWithMap(), one, scalars, grid, nullptr);
+  EXPECT_NE(status.message().find("'k' takes 2 tensors and 1 numbers"), std::string::npos);
+  EXPECT_EQ(recorded.launches, 0);
+}
+
+TEST(CudaKernels, DescriptionComesBackFromJson) {
+  std::vector<CudaKernel> kernels = {kernelWithMap().description};
+  Expected<std::vector<CudaKernel>> read = parseCudaKernels(toJson(kernels));
+  ASSERT_TRUE(read);
+  ASSERT_EQ(read->size(), 1u);
+  EXPECT_EQ(toJson(*read), toJson(kernels));
+  EXPECT_EQ(read->front().maps, kernels.front().maps);
+}
+
+TEST(CudaKernels, BadDescriptionsAreErrors) {
+  for (
+      const char *text :
+      {"", "{}", "[3]", "[{}]", R"([{"name":"k"}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":-1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[]}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":{}}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[7]}])"})
+    EXPECT_FALSE(parseCudaKernels(text)) << text;
+}
+
+TEST(CudaKernels, KernelsMustBeThoseTheProgramLaunches) {
+  NativeInfo info;
+  info.kind = NativeInfo::Kind::Kernel;
+  Signature signature{"k", "mix", {}, {{"n", DType::Index}}};
+  for (const char *name : {"a", "b"})
+    signature.tensors.push_back(TensorParam::dynamic(name, DType::BF16, 2, Direction::In));
+  info.entry = {"k", "k", 0, signature};
+  CudaKernel good = kernelWithMap().description;
+  EXPECT_TRUE(verifyCudaKernels({good}, info).isOk());
+  EXPECT_FALSE(verifyCudaKernels({}, info).isOk());
+  auto isRefused = [&](auto change) {
+    CudaKernel kernel = good;
+    change(kernel);
+    return !verifyCudaKernels({kernel}, info).isOk();
+  };
+  EXPECT_TRUE(isRefused([](CudaKernel &k) { k.name = "other"; }));
+  EXPECT_TRUE(isRefused([](CudaKernel &k) { k.numTensors = 3; }));
+  EXPECT_TRUE(isRefused([](CudaKernel &k) { k.numScalars = 0; }));
+  EXPECT_TRUE(isRefused([](CudaKernel &k) { k.threads = 0; }));
+  EXPECT_TRUE(isRefused([](CudaKernel &k) { k.sharedBytes = 1 << 20; }));
+  EXPECT_TRUE(isRefused([](CudaKernel &k) { k.maps[0].tensor = 2; }));
+  EXPECT_TRUE(isRefused([](CudaKernel &k) { k.maps[0].rows = 0; }));
+}
+
+} // namespace
