@@ -8,8 +8,7 @@
 #ifndef KILN_LIB_TRANSFORMS_PARTITIONPLAN_H
 #define KILN_LIB_TRANSFORMS_PARTITIONPLAN_H
 
-#include "TensorAccess.h"
-
+#include "kiln/Dialect/Tile/TileDialect.h"
 #include "kiln/Machine/Machine.h"
 
 namespace kiln {
@@ -93,7 +92,7 @@ private:
   void findCopies();
   void shareSlots();
   void orderMemory();
-  void order(const TensorAccess &first, const Role *firstRole, const TensorAccess &second,
+  void order(const tile::TensorAccess &first, const Role *firstRole, const tile::TensorAccess &second,
              const Role *secondRole);
   void addToken(const Token &token);
 

@@ -2,7 +2,7 @@
 // stores where that is all of it, and masked ones where it is not.
 #include "KernelEmitter.h"
 
-#include "Pad.h"
+#include "kiln/Target/Signature/PadValue.h"
 
 #include "llvm/IR/Intrinsics.h"
 
