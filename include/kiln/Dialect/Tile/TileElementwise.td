@@ -351,6 +351,15 @@ def Tile_RecipOp : Tile_FloatMath<"recip", "1 / x"> {
   let random = Range<"0.25", "64", "4", "16">;
 }
 
+def Tile_CbrtOp : Tile_FloatMath<"cbrt", "the cube root"> {
+  let torch = [Torch<"Float", "torch.copysign(torch.abs($0).double().pow(1 / 3).float(), $0)", "Atom", 1>];
+  let hint = "root";
+  let floats = "std::cbrt(x)";
+  let cpuFloats = "emitCbrt";
+  let cuda = "cbrtf(x)";
+  let random = Range<"0.25", "64", "4", "0.85">;
+}
+
 def Tile_TanhOp : Tile_FloatMath<"tanh", "the hyperbolic tangent"> {
   let floats = "std::tanh(x)";
   let bounds = "ofSigmoidal(a)";
