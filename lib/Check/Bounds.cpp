@@ -69,6 +69,7 @@ Bounds exactBoundsOf(Operation *op, ArrayRef<Bounds> of, Bounds all) {
         return Bounds{std::min(of[1].least, of[2].least), std::max(of[1].greatest, of[2].greatest)};
       })
       .Case([&](tile::ReduceOp reduce) { return ofReduction(reduce.getKind(), a, all); })
+      .Case([&](tile::ScanOp) { return ofReduction(tile::ReduceKind::Sum, a, all); })
       .Default(all);
 }
 

@@ -229,6 +229,26 @@ template <typename F> NewTile reduceWith(const Tile &tile, unsigned axis) {
   return result;
 }
 
+/// Running sums along an axis; floats in f32, rounded for each element.
+Status scan(Interpreter &in, tile::ScanOp op) {
+  TilePtr tile = in.tile(op.getOperand());
+  NewTile result = makeTile(op->getResult(0));
+  bool down = op.getAxis() == 0;
+  withElementType(tile->dtype, [&](auto zero) {
+    using T = decltype(zero);
+    int64_t lines = down ? tile->cols : tile->rows, count = down ? tile->rows : tile->cols;
+    for (int64_t line = 0; line < lines; ++line) {
+      T total = 0;
+      for (int64_t i = 0; i < count; ++i) {
+        size_t at = down ? i * tile->cols + line : line * tile->cols + i;
+        total = i == 0 ? tile->elements<T>()[at] : Add()(total, tile->elements<T>()[at]);
+        result->elements<T>()[at] = canonical(tile->dtype, total);
+      }
+    }
+  });
+  return setResult(in, op, result);
+}
+
 /// The index along an axis of the first NaN, else of the first element that is `AtLeast` as good as
 /// all others.
 template <typename AtLeast> NewTile argReduce(const Tile &tile, unsigned axis) {
@@ -375,6 +395,7 @@ void addTileOps(OpTable &table) {
   table.add<tile::SelectOp, select>();
 
   table.add<tile::ReduceOp, reduce>();
+  table.add<tile::ScanOp, scan>();
   table.add<tile::MatmulOp, matmul>();
   table.add<tile::MatmulAccOp, matmulAcc>();
   table.add<tile::MaskOp, mask>();

@@ -269,6 +269,15 @@ Tile argmin(const Tile &x, int axis, Where where) {
   return reduce(tile::ReduceKind::ArgMin, x, DType::I32, axis, where);
 }
 
+Tile scan(const Tile &x, int axis, Where where) {
+  ProgramImpl *tracer = ProgramImpl::inKernel("scan", where);
+  Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
+  if (!operand || !checkAxis(tracer, "scan", axis, where))
+    return ProgramImpl::poison(x.dtype(), x.rows(), x.cols());
+  return tracer->handle(tile::ScanOp::create(tracer->builder, tracer->loc(where), operand.getType(),
+                                             tile::ScanKind::Sum, operand, axis));
+}
+
 //===----------------------------------------------------------------------===//
 // Masks, gathers and sorts
 //===----------------------------------------------------------------------===//

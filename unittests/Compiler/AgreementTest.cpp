@@ -155,6 +155,17 @@ TEST_F(Agreement, FunctionsOfTheTable) {
       compareElementwise(typesFor(isFloat), {row.name}, "%a", false);
 }
 
+TEST_F(Agreement, Scans) {
+  for (DType type : typesFor([](DType) { return true; })) {
+    int64_t n = Pairs(type).count;
+    for (std::string operand : {"%a", "%b"})
+      for (int axis : {0, 1})
+        compare(type,
+                "%y = tile.scan sum " + operand + " axis(" + std::to_string(axis) + ") : SAME",
+                type, n, n, isFloat(type) ? spacing(type, 1e-6) : 0);
+  }
+}
+
 TEST_F(Agreement, Reductions) {
   for (DType type : typesFor([](DType) { return true; })) {
     int64_t n = Pairs(type).count;

@@ -31,6 +31,8 @@ std::vector<OpCase> opCases() {
        "%y = tile.insert %box, %a[1, %n] : RESULT"},
       {"%y = tile.reshape %a : RESULT", "TYPE", 4, 9},
       {"%y = tile.transpose %a : RESULT"},
+      {"%y = tile.scan sum %a axis(0) : RESULT"},
+      {"%y = tile.scan sum %a axis(1) : RESULT"},
       {"%y = tile.concat %a, %b axis(0) : RESULT", "TYPE", 12, 6},
       {"%y = tile.concat %a, %b axis(1) : RESULT", "TYPE", 6, 12},
       {"%c = tile.cmp lt %a, %b : !tile.tile<6x6xi1>\n%y = tile.select %c, %a, %s : RESULT"},

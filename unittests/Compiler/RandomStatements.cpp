@@ -29,6 +29,7 @@ const std::vector<RandomBody::Rule> &RandomBody::rules() {
       {4, &RandomBody::addSelection},
       {6, &RandomBody::addCast},
       {6, &RandomBody::addReduction},
+      {2, &RandomBody::addScan},
       {3, &RandomBody::addProduct},
       {1, &RandomBody::addProductLoop},
       {4, &RandomBody::addMask},
@@ -268,6 +269,20 @@ bool RandomBody::addReduction() {
   define("tile.reduce " + kind + " " + x.name + " axis(" + std::to_string(axis) + ")",
          axis == 0 ? 1 : x.rows, axis == 0 ? x.cols : 1,
          kind.starts_with("arg") ? DType::I32 : x.type, accuracy);
+  return true;
+}
+
+bool RandomBody::addScan() {
+  RandomTile x = anyTile();
+  int64_t axis = Pick.below(2), count = axis == 0 ? x.rows : x.cols;
+  Accuracy accuracy;
+  if (x.hasFloats()) {
+    x = tamed(x);
+    double total = count * x.accuracy.bound;
+    accuracy = rounded(x.type, {total, count * (x.accuracy.error + total * 0x1p-23)});
+  }
+  define("tile.scan sum " + x.name + " axis(" + std::to_string(axis) + ")", x.rows, x.cols, x.type,
+         accuracy);
   return true;
 }
 

@@ -358,7 +358,8 @@ kiln.func @every(%x: !kiln.tensor<?x8xf32> inout, %f: !kiln.tensor<4xi32> in, %n
   %select = tile.select %cmp, %start, %z : !tile.tile<8x8xf32>
   %cast = tile.cast %select : !tile.tile<8x8xbf16>
   %back = tile.cast %cast : !tile.tile<8x8xf32>
-  %reduce = tile.reduce max %back axis(1) : !tile.tile<8x1xf32>
+  %scan = tile.scan sum %back axis(1) : !tile.tile<8x8xf32>
+  %reduce = tile.reduce max %scan axis(1) : !tile.tile<8x1xf32>
   %product = tile.matmul %back, %full : !tile.tile<8x8xf32>
   %acc = tile.matmul_acc %product, %full, %back trans_b : !tile.tile<8x8xf32>
   %mask = tile.mask %acc valid(%n, 3) pad(max) : !tile.tile<8x8xf32>

@@ -247,6 +247,10 @@ Tile reduce_prod(const Tile &x, int axis, Where where = Where::current());
 Tile argmax(const Tile &x, int axis, Where where = Where::current());
 Tile argmin(const Tile &x, int axis, Where where = Where::current());
 
+/// Running sums along axis 0 (down the rows) or 1 (along the columns): each element becomes the sum
+/// of those up to it.
+Tile scan(const Tile &x, int axis, Where where = Where::current());
+
 /// Replaces the elements outside the first rows and columns.
 Tile mask(const Tile &x, Index rows, Index cols, Pad pad = Pad::Zero,
           Where where = Where::current());

@@ -285,6 +285,12 @@ LogicalResult ReduceOp::verify() {
   return success();
 }
 
+LogicalResult ScanOp::verify() {
+  if (getOperand().getType() != getResult().getType())
+    return emitOpError("keeps the type of its operand");
+  return verifyAxis(*this, getAxis());
+}
+
 static LogicalResult verifyProduct(Operation *op, TileType lhs, TileType rhs, bool transA,
                                    bool transB, TileType result) {
   int64_t m = transA ? lhs.getCols() : lhs.getRows(), k = transA ? lhs.getRows() : lhs.getCols();

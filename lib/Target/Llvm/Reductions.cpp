@@ -145,10 +145,37 @@ void reduce(KernelEmitter &e, tile::ReduceOp op) {
   });
 }
 
+/// Running sums: along an axis one after the other, several lines at a time where they lie side by
+/// side.
+void scan(KernelEmitter &e, tile::ScanOp op) {
+  Builder &b = e.b;
+  tile::TileType type = op.getType();
+  DType element = elementTypeOf(type);
+  V *to = e.address(op.getResult());
+  overAxis(e, op.getOperand(), op.getAxis(),
+           [&](V *line, unsigned, llvm::function_ref<V *(V *)> at) {
+             auto store = [&](V *i, V *sum) {
+               V *row = op.getAxis() == 0 ? i : line, *col = op.getAxis() == 0 ? line : i;
+               V *place = b.add(b.mul(row, type.getCols()), col);
+               storeElements(b, round(b, sum, element), b.offset(memoryType(b, element), to, place),
+                             element);
+             };
+             V *first = at(b.index(0));
+             store(b.index(0), first);
+             b.loop(b.index(1), b.index(type.getExtent(op.getAxis())), 1, {first},
+                    [&](V *i, ArrayRef<V *> sum) {
+                      V *next = combine(b, Kind::Sum, sum[0], at(i));
+                      store(i, next);
+                      return Values{next};
+                    });
+           });
+}
+
 } // namespace
 
 void addReductions(OpTable &table) {
   table.add<tile::ReduceOp, reduce>();
+  table.add<tile::ScanOp, scan>();
 }
 
 } // namespace kiln::cpu

@@ -307,6 +307,7 @@ Expr FunctionEmitter::makeExpression(Operation *op) {
                     shapeText(type) + ", " + tileDtype(type.getElementType()) + ")");
       })
       .Case<tile::ReduceOp>([&](auto reduce) { return reduceExpression(reduce); })
+      .Case<tile::ScanOp>([&](auto scan) { return scanExpression(scan); })
       .Case<tile::MatmulOp>([&](tile::MatmulOp product) {
         return productExpression(product.getLhs(), product.getRhs(), product.getTransA(),
                                  product.getTransB());
@@ -363,6 +364,17 @@ Expr FunctionEmitter::reduceExpression(tile::ReduceOp reduce) {
             ").int()"};
   }
   return fail(reduce, "there is no rule for this reduction");
+}
+
+Expr FunctionEmitter::scanExpression(tile::ScanOp scan) {
+  Type element = scan.getType().getElementType();
+  std::string sums =
+      text(scan.getOperand(), Prec::Atom) + ".cumsum(dim=" + std::to_string(scan.getAxis());
+  if (element.isInteger(1))
+    return {"(" + sums + ") % 2).bool()"};
+  if (!isa<FloatType>(element)) // of integers torch would make int64
+    return {sums + ", dtype=" + tileDtype(element).str() + ")"};
+  return rounded({sums + ")"}, scan.getType());
 }
 
 Expr FunctionEmitter::productExpression(Value lhs, Value rhs, bool transA, bool transB) {

@@ -219,6 +219,29 @@ def Tile_ReduceOp : Tile_Vector<"reduce", [Pure]> {
   let hasFolder = 1;
 }
 
+def Tile_ScanOp : Tile_Vector<"scan", [Pure]> {
+  let summary = "running sums along an axis";
+  let description = [{
+    Each element of the result is the sum of the elements up to and including the one at its place, along the axis. Floats
+    are added in f32 and rounded to the element type for each element; integers wrap.
+
+    ```mlir
+    %s = tile.scan sum %x axis(1) : !tile.tile<8x64xf32>
+    ```
+  }];
+  let divided = [{
+    getAxis() != lanes.axis || lanes.isWhole(getOperand()) ? "" : "runs along the axis divided between the lanes"
+  }];
+  let padding = "Running, unsigned(getAxis()), ReduceKind::Sum";
+  let arguments = (ins Tile_ScanKind:$kind, Tile_Tile:$operand, I64Attr:$axis);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $kind custom<Typed>($operand, type($operand)) `axis` `(` $axis `)` attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
 def Tile_MatmulOp : Tile_Plain<"matmul", [Pure, Tile_ProductInterface]> {
   let summary = "a matrix product, accumulated in f32 (i32 for i8)";
   let work = "MatrixWork";
