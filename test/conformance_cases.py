@@ -68,6 +68,7 @@ CASES = {
     "elementwise": [f"--op {op}" for op in ("gelu", "silu", "relu", "tanh", "clamp")] + same("x y", "1x1", "65x33"),
     "vector_dag": [""] + same("a b out", "1x1", "1x300", "63x65", "0x5"),
     "softmax": [""] + same("x y", "1x1", "3x1", "15x129", "17x1001", "0x40"),
+    "running_sum": [""] + same("x y", "1x1", "3x1", "15x65", "17x1001", "0x40"),
     "rms_norm": ["", rows("1x1", w="1"), rows("17x127", w="127")],
     "layer_norm": ["", rows("1x7", w="7", b="7"), rows("33x129", w="129", b="129")],
     "matmul": [""] + products("a=mk b=kn c=mn", (1, 1, 1), (63, 65, 127), (65, 3, 0), (0, 5, 7), (129, 1, 64)) +
@@ -105,6 +106,7 @@ VALUES = {
     "elementwise": [f"--op {op} " + args(x=f"11x7:{NASTY}", y="11x7") for op in ("gelu", "silu", "relu", "tanh", "clamp")],
     "vector_dag": [args(a=f"11x7:{NASTY}", b=f"11x7:{OTHERS}", out="11x7")],
     "softmax": [args(x=f"12x11:{NASTY}", y="12x11"), args(x="5x9:-inf,1,3.4e38,1e-40", y="5x9")],
+    "running_sum": [args(x=f"12x11:{OTHERS}", y="12x11")],
     "rms_norm": [args(x=f"12x11:{NASTY}", w="11", y="12x11"), args(x="4x6:1e-40,1e-45,0", w="6:1e-38,3", y="4x6")],
     "layer_norm": [args(x=f"12x11:{NASTY}", w="11", b="11", y="12x11")],
     "matmul": [args(a=f"11x7:{NASTY}", b=f"7x11:{OTHERS}", c="11x11")],

@@ -27,31 +27,8 @@ namespace kiln::tile {
     return map<To>([](auto x, auto y) { return x sign y; }, a, b);                                 \
   }
 
-KILN_BINARY(add, kiln::add<T>(x, y))
-KILN_BINARY(sub, kiln::subtract<T>(x, y))
-KILN_BINARY(mul, kiln::times<T>(x, y))
-KILN_BINARY(div, kiln::divide<T>(x, y))
-KILN_BINARY(max, kiln::larger<T>(x, y))
-KILN_BINARY(min, kiln::smaller<T>(x, y))
-KILN_BINARY(fmod, kiln::remainder<T>(x, y))
-KILN_BINARY(pow, powf(x, y))
-KILN_BINARY(bit_and, T(x &y))
-KILN_BINARY(bit_or, T(x | y))
-KILN_BINARY(bit_xor, T(x ^ y))
-
-KILN_UNARY(neg, kiln::subtract<T>(T(isSame<T, float> ? -0.0f : 0), x))
-KILN_UNARY(abs, kiln::magnitude<T>(x))
-KILN_UNARY(exp, expf(x))
-KILN_UNARY(exp2, kiln::powerOfTwo(x))
-KILN_UNARY(log, logf(x))
-KILN_UNARY(sqrt, sqrtf(x))
-KILN_UNARY(rsqrt, 1.0f / sqrtf(x))
-KILN_UNARY(recip, 1.0f / x)
-KILN_UNARY(tanh, tanhf(x))
-KILN_UNARY(sigmoid, 1.0f / (1.0f + expf(-x)))
-KILN_UNARY(erf, erff(x))
-KILN_UNARY(sin, sinf(x))
-KILN_UNARY(cos, cosf(x))
+// A line for each row of the table of elementwise operations; the compiler brings this header.
+#include "elementwise_table.cuh"
 
 KILN_COMPARISON(eq, ==)
 KILN_COMPARISON(ne, !=)

@@ -1,6 +1,8 @@
 #include "PipeScalars.h"
 
-#include "llvm/ADT/TypeSwitch.h"
+#include "kiln/Program/ScalarEvaluation.h"
+#include "kiln/Program/Signature.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -18,83 +20,27 @@ static int64_t wrappingMul(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
 }
 
-static std::optional<int64_t> divide(int64_t a, int64_t b,
-                                     llvm::function_ref<int64_t(int64_t, int64_t)> how) {
-  if (b == 0 || (a == INT64_MIN && b == -1))
-    return std::nullopt;
-  return how(a, b);
-}
-
 std::optional<int64_t> evaluate(Operation *op, ArrayRef<int64_t> in) {
-  using Result = std::optional<int64_t>;
-  auto truncated = [](int64_t a, int64_t b) { return a / b; };
-  auto remainder = [](int64_t a, int64_t b) { return a % b; };
-  // Numbers are kept sign-extended. That keeps their unsigned order, but not quotients of types
-  // narrower than 64 bits.
-  bool isWide = op->getNumResults() == 1 &&
-                (op->getResult(0).getType().isIndex() || op->getResult(0).getType().isInteger(64));
-  auto divideUnsigned = [&](llvm::function_ref<uint64_t(uint64_t, uint64_t)> how) -> Result {
-    if (in[1] == 0 || (!isWide && (in[0] < 0 || in[1] < 0)))
+  // Like sums of expressions, which a program that runs never lets overflow.
+  if (isa<arith::AddIOp>(op))
+    return wrappingAdd(in[0], in[1]);
+  if (isa<arith::SubIOp>(op))
+    return wrappingAdd(in[0], wrappingMul(in[1], -1));
+  if (isa<arith::MulIOp>(op))
+    return wrappingMul(in[0], in[1]);
+  if (op->getNumOperands() != in.size())
+    return std::nullopt;
+  SmallVector<ScalarBits, 3> operands;
+  for (auto [operand, value] : llvm::zip_equal(op->getOperands(), in)) {
+    std::optional<DType> type = dtypeOf(operand.getType());
+    if (!type || isFloat(*type))
       return std::nullopt;
-    return static_cast<int64_t>(how(in[0], in[1]));
-  };
-  // A shift by more than a word, or by less than nothing, shifts everything out.
-  auto integer =
-      op->getNumResults() == 1 ? dyn_cast<IntegerType>(op->getResult(0).getType()) : IntegerType();
-  int64_t width = integer ? integer.getWidth() : 64;
-  auto isInWord = [&](int64_t count) { return count >= 0 && count < width; };
-  auto isLess = [](int64_t a, int64_t b) {
-    return static_cast<uint64_t>(a) < static_cast<uint64_t>(b);
-  };
-  return llvm::TypeSwitch<Operation *, Result>(op)
-      .Case([&](arith::AddIOp) { return wrappingAdd(in[0], in[1]); })
-      .Case([&](arith::SubIOp) { return wrappingAdd(in[0], wrappingMul(in[1], -1)); })
-      .Case([&](arith::MulIOp) { return wrappingMul(in[0], in[1]); })
-      .Case([&](arith::DivSIOp) { return divide(in[0], in[1], truncated); })
-      .Case([&](arith::RemSIOp) { return divide(in[0], in[1], remainder); })
-      .Case([&](arith::DivUIOp) {
-        return divideUnsigned([](uint64_t a, uint64_t b) { return a / b; });
-      })
-      .Case([&](arith::RemUIOp) {
-        return divideUnsigned([](uint64_t a, uint64_t b) { return a % b; });
-      })
-      .Case([&](arith::FloorDivSIOp) {
-        return divide(in[0], in[1], llvm::divideFloorSigned<int64_t, int64_t>);
-      })
-      .Case([&](arith::CeilDivSIOp) {
-        return divide(in[0], in[1], llvm::divideCeilSigned<int64_t, int64_t>);
-      })
-      .Case([&](arith::CeilDivUIOp) {
-        return divideUnsigned([](uint64_t a, uint64_t b) { return a / b + (a % b != 0); });
-      })
-      .Case<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp>(
-          [&](Operation *) { return op->getOperand(0).getType().isInteger(1) ? -in[0] : in[0]; })
-      .Case<arith::IndexCastUIOp, arith::ExtUIOp>([&](Operation *) {
-        auto from = dyn_cast<IntegerType>(op->getOperand(0).getType());
-        return from && from.getWidth() < 64
-                   ? in[0] & llvm::maskTrailingOnes<uint64_t>(from.getWidth())
-                   : in[0];
-      })
-      .Case([&](arith::MinSIOp) { return std::min(in[0], in[1]); })
-      .Case([&](arith::MaxSIOp) { return std::max(in[0], in[1]); })
-      .Case([&](arith::MinUIOp) { return std::min(in[0], in[1], isLess); })
-      .Case([&](arith::MaxUIOp) { return std::max(in[0], in[1], isLess); })
-      .Case([&](arith::AndIOp) { return in[0] & in[1]; })
-      .Case([&](arith::OrIOp) { return in[0] | in[1]; })
-      .Case([&](arith::XOrIOp) { return in[0] ^ in[1]; })
-      .Case([&](arith::ShLIOp) { return isInWord(in[1]) ? int64_t(uint64_t(in[0]) << in[1]) : 0; })
-      .Case([&](arith::ShRSIOp) { return in[0] >> (isInWord(in[1]) ? in[1] : width - 1); })
-      .Case([&](arith::ShRUIOp) {
-        uint64_t bits = uint64_t(in[0]) & llvm::maskTrailingOnes<uint64_t>(width);
-        return isInWord(in[1]) ? int64_t(bits >> in[1]) : 0;
-      })
-      .Case([&](arith::CmpIOp cmp) {
-        // A bool is 0 or 1 here; as a signed number it is 0 or -1.
-        bool isBool = cmp.getLhs().getType().isInteger(1);
-        auto number = [&](int64_t value) { return APInt(64, isBool ? -value : value, true); };
-        return arith::applyCmpPredicate(cmp.getPredicate(), number(in[0]), number(in[1]));
-      })
-      .Default([](Operation *) { return std::nullopt; });
+    operands.push_back(ScalarBits::fromInt(*type, value));
+  }
+  Expected<ScalarBits> result = evaluateScalar(op, operands);
+  if (!result || isFloat(result->type))
+    return std::nullopt;
+  return result->asInt();
 }
 
 //===----------------------------------------------------------------------===//

@@ -169,27 +169,28 @@ private:
   /// Whether an operation may write its result over the operand that shares its buffer: it reads
   /// each element before it writes the one at the same place.
   bool worksInPlace(Operation *op, int64_t one, int64_t other) const {
-    if (isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::YieldOp, tile::ReshapeOp>(op))
+    auto facts = dyn_cast<tile::TileOpInterface>(op);
+    if (isa<scf::ForOp, scf::WhileOp, scf::IfOp, scf::YieldOp>(op) ||
+        (facts && facts.getView() == tile::View::Whole))
       return true; // copies, or nothing at all
     auto isOurs = [&](Value value) {
       std::optional<int64_t> buffer = bufferOf(value);
       return buffer == one || buffer == other;
     };
-    if (auto product = dyn_cast<tile::MatmulAccOp>(op))
-      return !isOurs(product.getLhs()) && !isOurs(product.getRhs());
-    if (!op->hasTrait<tile::ElementwiseArithmetic>() &&
-        !isa<tile::SelectOp, tile::MaskOp, tile::MaskDiagOp>(op))
-      return false;
-    Type result = op->getResult(0).getType();
-    return llvm::all_of(op->getOperands(), [&](Value operand) {
-      return !isa<tile::TileType>(operand.getType()) || !isOurs(operand) ||
-             operand.getType() == result;
-    });
+    auto mayReplace = [&](OpOperand &operand) { return facts.mayReplace(operand); };
+    return facts && llvm::any_of(op->getOpOperands(), mayReplace) &&
+           llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+             return !isa<tile::TileType>(operand.get().getType()) || !isOurs(operand.get()) ||
+                    mayReplace(operand);
+           });
   }
 
   void shareViews() {
-    Func.walk([&](tile::ReshapeOp view) {
-      std::optional<int64_t> one = bufferOf(view.getOperand()), other = bufferOf(view.getResult());
+    Func.walk([&](tile::TileOpInterface view) {
+      if (view.getView() != tile::View::Whole)
+        return;
+      std::optional<int64_t> one = bufferOf(view->getOperand(0)),
+                             other = bufferOf(view->getResult(0));
       if (!one || !other || *one == *other)
         return;
       // The same memory, alive as long as one of them is.

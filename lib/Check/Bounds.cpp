@@ -43,8 +43,8 @@ Bounds ofAbsolute(Bounds x) {
 /// Of an odd function between -1 and 1 that does not decrease.
 Bounds ofSigmoidal(Bounds x) { return {x.least >= 0 ? 0.0 : -1.0, x.greatest <= 0 ? 0.0 : 1.0}; }
 
-Bounds ofReduction(tile::ReduceOp op, Bounds x, Bounds all) {
-  switch (op.getKind()) {
+Bounds ofReduction(tile::ReduceKind kind, Bounds x, Bounds all) {
+  switch (kind) {
   case tile::ReduceKind::Max:
   case tile::ReduceKind::Min:
     return x;
@@ -64,27 +64,12 @@ Bounds exactBoundsOf(Operation *op, ArrayRef<Bounds> of, Bounds all) {
   Bounds a = of.front(), b = of.back();
   Bounds positive{0, all.greatest};
   return llvm::TypeSwitch<Operation *, Bounds>(op)
-      .Case([&](tile::AddOp) { return Bounds{a.least + b.least, a.greatest + b.greatest}; })
-      .Case([&](tile::SubOp) { return Bounds{a.least - b.greatest, a.greatest - b.least}; })
-      .Case([&](tile::MulOp mul) { return ofProduct(mul, a, b); })
-      .Case([&](tile::DivOp) { return ofQuotient(a, b, all); })
-      .Case([&](tile::MaxOp) {
-        return Bounds{std::max(a.least, b.least), std::max(a.greatest, b.greatest)};
-      })
-      .Case([&](tile::MinOp) {
-        return Bounds{std::min(a.least, b.least), std::min(a.greatest, b.greatest)};
-      })
+#include "kiln/Dialect/Tile/Elementwise/Bounds.inc"
       .Case([&](tile::SelectOp) {
         return Bounds{std::min(of[1].least, of[2].least), std::max(of[1].greatest, of[2].greatest)};
       })
-      .Case([&](tile::NegOp) { return Bounds{-a.greatest, -a.least}; })
-      .Case([&](tile::AbsOp) { return ofAbsolute(a); })
-      .Case<tile::ExpOp, tile::Exp2Op, tile::SqrtOp, tile::RsqrtOp>([&](auto) { return positive; })
-      .Case<tile::RecipOp, tile::PowOp>([&](auto) { return a.least >= 0 ? positive : all; })
-      .Case([&](tile::SigmoidOp) { return Bounds{0, 1}; })
-      .Case<tile::TanhOp, tile::ErfOp>([&](auto) { return ofSigmoidal(a); })
-      .Case<tile::SinOp, tile::CosOp>([&](auto) { return Bounds{-1, 1}; })
-      .Case([&](tile::ReduceOp reduce) { return ofReduction(reduce, a, all); })
+      .Case([&](tile::ReduceOp reduce) { return ofReduction(reduce.getKind(), a, all); })
+      .Case([&](tile::ScanOp) { return ofReduction(tile::ReduceKind::Sum, a, all); })
       .Default(all);
 }
 

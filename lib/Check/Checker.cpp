@@ -96,7 +96,7 @@ void Checker::memoryIsAccessed(const Access &access, const Footprint &at, Access
 /// Whether an element comes from outside a tensor, where NaN harms nobody. What the program masks
 /// itself lies inside.
 static bool isFromOutside(Origin origin) {
-  return origin.isPadding() && isa<tile::LoadOp, tile::GatherRowsOp>(origin.filler());
+  return origin.isPadding() && cast<tile::TileOpInterface>(origin.filler()).getWork() == CopyWork;
 }
 
 /// The first NaN among the elements that count.
@@ -111,7 +111,7 @@ void Checker::tileIsComputed(Interpreter &in, Operation *op, Tile &result) {
   traceOrigins(in, op, result);
   if (std::optional<Harm> harm = findHarm(in, op)) {
     tellPaddedReduction(in, op, *harm);
-    if (isa<tile::SortRowsOp, tile::TopkRowsOp>(op)) // told; what follows from it is not told again
+    if (paddingOf(op).kind == tile::Padding::Ordered) // what follows from it is not told again
       result.origins.clear();
   }
   if (Found.wantsNan)

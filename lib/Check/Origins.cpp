@@ -11,15 +11,10 @@ using namespace mlir;
 namespace kiln::simulator {
 
 std::optional<tile::ReduceKind> combinationOf(Operation *op) {
-  if (isa<tile::AddOp, tile::SubOp, tile::OrOp, tile::XorOp, tile::MatmulAccOp>(op))
-    return tile::ReduceKind::Sum;
-  if (isa<tile::MulOp, tile::DivOp>(op))
-    return tile::ReduceKind::Prod;
-  if (isa<tile::MaxOp>(op))
-    return tile::ReduceKind::Max;
-  if (isa<tile::MinOp>(op))
-    return tile::ReduceKind::Min;
-  return std::nullopt;
+  return llvm::TypeSwitch<Operation *, std::optional<tile::ReduceKind>>(op)
+#include "kiln/Dialect/Tile/Elementwise/Combinations.inc"
+      .Case([](tile::MatmulAccOp) { return tile::ReduceKind::Sum; })
+      .Default(std::nullopt);
 }
 
 namespace {
@@ -116,25 +111,43 @@ void traceElementwise(Interpreter &in, Operation *op, Tile &result) {
     result.bounds = around(result.bounds, around(bounds.front(), bounds.back()));
 }
 
-void traceReduce(Interpreter &in, tile::ReduceOp op, Tile &result) {
-  TilePtr tile = in.tile(op.getOperand());
+void traceCombined(Interpreter &in, Operation *op, int64_t axis, Tile &result) {
+  TilePtr tile = in.tile(op->getOperand(0));
   result.bounds = boundsOf(op, tile->bounds, result.dtype);
   if (tile->origins.empty())
     return;
   for (int64_t number = 0; number < result.rows * result.cols; ++number)
-    result.origins.push_back(originOf(*tile, Line(*tile, op.getAxis(), number)));
+    result.origins.push_back(originOf(*tile, Line(*tile, axis, number)));
+}
+
+/// What stands at padding is padding; elsewhere it is data as soon as one element up to it is.
+void traceRunning(Interpreter &in, Operation *op, int64_t axis, Tile &result) {
+  TilePtr tile = in.tile(op->getOperand(0));
+  result.bounds = boundsOf(op, tile->bounds, result.dtype);
+  if (tile->origins.empty())
+    return;
+  result.origins.resize(result.rows * result.cols);
+  for (int64_t number = 0; number < (axis == 0 ? tile->cols : tile->rows); ++number) {
+    Line line(*tile, axis, number);
+    bool hasData = false;
+    for (int64_t i = 0; i < line.count; ++i) {
+      Origin own = tile->originAt(line.at(i));
+      hasData |= own.isData();
+      result.origins[line.at(i)] = own.isPadding() || !hasData ? own : Origin();
+    }
+  }
 }
 
 /// The origins of the lines that a matrix product sums over, one per row or column of the result.
-template <typename Op>
-std::vector<Origin> ofFactors(Op op, unsigned side, const Tile &tile, int64_t count) {
+std::vector<Origin> ofFactors(tile::ProductInterface op, unsigned side, const Tile &tile,
+                              int64_t count) {
   std::vector<Origin> lines(count);
   for (int64_t number = 0; !tile.origins.empty() && number < count; ++number)
-    lines[number] = originOf(tile, Line(tile, summedAxis(op, side), number));
+    lines[number] = originOf(tile, Line(tile, op.getSummedAxis(side), number));
   return lines;
 }
 
-template <typename Op> std::vector<Origin> ofProduct(Interpreter &in, Op op, const Tile &result) {
+std::vector<Origin> ofProduct(Interpreter &in, tile::ProductInterface op, const Tile &result) {
   const Tile &lhs = *in.tile(op.getLhs()), &rhs = *in.tile(op.getRhs());
   std::vector<Origin> product;
   if (lhs.origins.empty() && rhs.origins.empty())
@@ -147,8 +160,12 @@ template <typename Op> std::vector<Origin> ofProduct(Interpreter &in, Op op, con
   return product;
 }
 
-void traceAccumulation(Interpreter &in, tile::MatmulAccOp op, Tile &result) {
-  TilePtr acc = in.tile(op.getAcc());
+void traceProduct(Interpreter &in, tile::ProductInterface op, Tile &result) {
+  if (!op.getAccumulator()) {
+    result.origins = ofProduct(in, op, result);
+    return;
+  }
+  TilePtr acc = in.tile(op.getAccumulator()->get());
   std::vector<Origin> product = ofProduct(in, op, result);
   result.bounds = boundsOf(result.dtype);
   result.origins.clear();
@@ -167,16 +184,27 @@ void traceAccumulation(Interpreter &in, tile::MatmulAccOp op, Tile &result) {
 } // namespace
 
 void traceOrigins(Interpreter &in, Operation *op, Tile &result) {
-  if (op->hasTrait<tile::ElementwiseArithmetic>() || isa<tile::CmpOp, tile::SelectOp>(op)) {
+  tile::Padding rule = paddingOf(op);
+  switch (rule.kind) {
+  case tile::Padding::Elementwise:
     traceElementwise(in, op, result);
-  } else if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
-    traceReduce(in, reduce, result);
-  } else if (auto matmul = dyn_cast<tile::MatmulOp>(op)) {
-    result.origins = ofProduct(in, matmul, result);
-  } else if (auto matmul = dyn_cast<tile::MatmulAccOp>(op)) {
-    traceAccumulation(in, matmul, result);
-  } else if (isa<tile::FullOp, tile::IotaOp>(op)) {
+    break;
+  case tile::Padding::Combined:
+    traceCombined(in, op, rule.axis, result);
+    break;
+  case tile::Padding::Running:
+    traceRunning(in, op, rule.axis, result);
+    break;
+  case tile::Padding::Multiplied:
+    traceProduct(in, cast<tile::ProductInterface>(op), result);
+    break;
+  case tile::Padding::Constant:
     result.origins.assign(result.rows * result.cols, Origin::constant());
+    break;
+  case tile::Padding::Kept:
+  case tile::Padding::Filled:
+  case tile::Padding::Ordered: // who makes the tile has said it
+    break;
   }
   if (llvm::all_of(result.origins, [](Origin origin) { return origin.isData(); }))
     result.origins.clear();

@@ -58,33 +58,43 @@ double extremeDatum(const Tile &tile, const Line &line, bool greatest) {
   return extreme;
 }
 
-/// Padding in a line with data that is not neutral there. Where elements are ordered, NaN comes
-/// last in any case.
-std::optional<Harm> findInLines(const Tile &tile, mlir::Value operand, tile::ReduceKind kind,
-                                int64_t axis, bool isOrder) {
-  if (!tile.hasPadding())
-    return std::nullopt;
-  for (int64_t number = 0; number < (axis == 0 ? tile.cols : tile.rows); ++number) {
-    Line line(tile, axis, number);
-    if (!originOf(tile, line).isData())
-      continue;
-    double datum = extremeDatum(tile, line, kind == tile::ReduceKind::Min);
-    for (int64_t i = 0; i < line.count; ++i) {
-      double value = tile.valueAt(line.at(i));
-      bool isHarmless =
-          isNeutral(kind, value, tile.bounds, datum) || (isOrder && std::isnan(value));
-      if (tile.originAt(line.at(i)).isPadding() && !isHarmless)
-        return Harm{operand, number, i, axis, kind};
-    }
-  }
-  return std::nullopt;
-}
-
 /// What a search for a position compares by.
 tile::ReduceKind withoutPosition(tile::ReduceKind kind) {
   if (kind == tile::ReduceKind::ArgMax)
     return tile::ReduceKind::Max;
   return kind == tile::ReduceKind::ArgMin ? tile::ReduceKind::Min : kind;
+}
+
+/// How many elements of a line decide what its data become: all, or of running sums those up to the
+/// last datum.
+int64_t countDeciding(const Tile &tile, const Line &line, tile::Padding::Kind how) {
+  int64_t count = line.count;
+  while (how == tile::Padding::Running && count > 0 && !tile.originAt(line.at(count - 1)).isData())
+    --count;
+  return count;
+}
+
+/// Padding in a line with data that is not neutral there. Where elements are ordered, NaN comes
+/// last in any case.
+std::optional<Harm> findInLines(const Tile &tile, mlir::Value operand, tile::Padding rule) {
+  if (!tile.hasPadding())
+    return std::nullopt;
+  tile::ReduceKind kind = withoutPosition(rule.how);
+  int64_t axis = rule.axis;
+  for (int64_t number = 0; number < (axis == 0 ? tile.cols : tile.rows); ++number) {
+    Line line(tile, axis, number);
+    if (!originOf(tile, line).isData())
+      continue;
+    double datum = extremeDatum(tile, line, kind == tile::ReduceKind::Min);
+    for (int64_t i = 0; i < countDeciding(tile, line, rule.kind); ++i) {
+      double value = tile.valueAt(line.at(i));
+      bool isHarmless = isNeutral(kind, value, tile.bounds, datum) ||
+                        (rule.kind == tile::Padding::Ordered && std::isnan(value));
+      if (tile.originAt(line.at(i)).isPadding() && !isHarmless)
+        return Harm{operand, number, i, axis, kind};
+    }
+  }
+  return std::nullopt;
 }
 
 /// What one operand of a matrix product has at one place of the axis it sums over.
@@ -115,18 +125,18 @@ std::vector<Factors> factorsOf(const Tile &tile, int64_t axis) {
   return factors;
 }
 
-template <typename Op> std::optional<Harm> findInProduct(Interpreter &in, Op op) {
+std::optional<Harm> findInProduct(Interpreter &in, tile::ProductInterface op) {
   mlir::Value operands[] = {op.getLhs(), op.getRhs()};
   TilePtr tiles[] = {in.tile(operands[0]), in.tile(operands[1])};
   if (!tiles[0]->hasPadding() && !tiles[1]->hasPadding())
     return std::nullopt;
-  std::vector<Factors> factors[] = {factorsOf(*tiles[0], summedAxis(op, 0)),
-                                    factorsOf(*tiles[1], summedAxis(op, 1))};
+  std::vector<Factors> factors[] = {factorsOf(*tiles[0], op.getSummedAxis(0)),
+                                    factorsOf(*tiles[1], op.getSummedAxis(1))};
   for (size_t k = 0; k < factors[0].size(); ++k)
     for (unsigned side : {0, 1}) {
       const Factors &one = factors[side][k], &other = factors[1 - side][k];
       if (one.padding && (other.hasNonzero || one.hasNonfinite))
-        return Harm{operands[side], *one.padding, static_cast<int64_t>(k), summedAxis(op, side),
+        return Harm{operands[side], *one.padding, static_cast<int64_t>(k), op.getSummedAxis(side),
                     tile::ReduceKind::Sum};
     }
   return std::nullopt;
@@ -135,21 +145,21 @@ template <typename Op> std::optional<Harm> findInProduct(Interpreter &in, Op op)
 } // namespace
 
 std::optional<Harm> findHarm(Interpreter &in, Operation *op) {
-  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
-    return findInLines(*in.tile(reduce.getOperand()), reduce.getOperand(),
-                       withoutPosition(reduce.getKind()), reduce.getAxis(), /*isOrder=*/false);
-  if (auto sort = dyn_cast<tile::SortRowsOp>(op))
-    return findInLines(*in.tile(sort.getOperand()), sort.getOperand(),
-                       sort.getDescending() ? tile::ReduceKind::Max : tile::ReduceKind::Min,
-                       /*axis=*/1, /*isOrder=*/true);
-  if (auto topk = dyn_cast<tile::TopkRowsOp>(op))
-    return findInLines(*in.tile(topk.getOperand()), topk.getOperand(), tile::ReduceKind::Max,
-                       /*axis=*/1, /*isOrder=*/true);
-  if (auto matmul = dyn_cast<tile::MatmulOp>(op))
-    return findInProduct(in, matmul);
-  if (auto matmul = dyn_cast<tile::MatmulAccOp>(op))
-    return findInProduct(in, matmul);
-  return std::nullopt;
+  tile::Padding rule = paddingOf(op);
+  switch (rule.kind) {
+  case tile::Padding::Combined:
+  case tile::Padding::Running:
+  case tile::Padding::Ordered:
+    return findInLines(*in.tile(op->getOperand(0)), op->getOperand(0), rule);
+  case tile::Padding::Multiplied:
+    return findInProduct(in, cast<tile::ProductInterface>(op));
+  case tile::Padding::Kept:
+  case tile::Padding::Elementwise:
+  case tile::Padding::Constant:
+  case tile::Padding::Filled:
+    return std::nullopt;
+  }
+  llvm_unreachable("every kind is above");
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,12 +170,14 @@ namespace {
 
 /// "the sum", to be used again later.
 std::string nameOf(Operation *op) {
-  if (isa<tile::MatmulOp, tile::MatmulAccOp>(op))
+  tile::Padding rule = paddingOf(op);
+  if (rule.kind == tile::Padding::Multiplied)
     return "the matrix product";
-  auto reduce = dyn_cast<tile::ReduceOp>(op);
-  if (!reduce)
+  if (rule.kind == tile::Padding::Running)
+    return "the running sum";
+  if (rule.kind != tile::Padding::Combined)
     return op->getName().getStringRef().str();
-  switch (reduce.getKind()) {
+  switch (rule.how) {
   case tile::ReduceKind::Sum:
     return "the sum";
   case tile::ReduceKind::Max:
@@ -220,7 +232,7 @@ std::optional<std::pair<int64_t, int64_t>> dataOf(const Tile &tile, const Line &
 
 /// The value with which an operation fills up; none if it does not.
 std::optional<std::string> filledWith(Operation *op) {
-  if (!isa<tile::LoadOp, tile::GatherRowsOp, tile::MaskOp, tile::MaskDiagOp>(op))
+  if (paddingOf(op).kind != tile::Padding::Filled)
     return std::nullopt;
   auto type = cast<tile::TileType>(op->getResult(0).getType());
   return toString(padValue(op->getAttr("pad"), *dtypeOf(type.getElementType())));
@@ -235,7 +247,8 @@ Operation *fillerToChange(mlir::Value tile, const std::string &element) {
       return nullptr;
     if (std::optional<std::string> pad = filledWith(op))
       return *pad == element ? op : nullptr;
-    if (!isa<tile::MoveOp, tile::ReshapeOp, tile::TransposeOp, tile::ExtractOp>(op))
+    auto facts = dyn_cast<tile::TileOpInterface>(op);
+    if (!facts || (facts.getView() == tile::View::None && !isa<tile::TransposeOp>(op)))
       return nullptr;
     tile = op->getOperand(0);
   }
@@ -262,10 +275,11 @@ std::string describePlace(const Harm &harm, Operation *op, const Tile &tile) {
   std::string line = ": in " + std::string(harm.axis == 0 ? "column " : "row ") +
                      std::to_string(harm.line) + " of ";
   std::string shape = std::to_string(tile.rows) + "x" + std::to_string(tile.cols);
-  if (isa<tile::ReduceOp>(op))
+  tile::Padding::Kind kind = paddingOf(op).kind;
+  if (kind == tile::Padding::Combined || kind == tile::Padding::Running)
     return nameOf(op) + " over axis " + std::to_string(harm.axis) + " includes padding" + line +
            "the " + shape + " tile";
-  if (isa<tile::SortRowsOp, tile::TopkRowsOp>(op))
+  if (kind == tile::Padding::Ordered)
     return nameOf(op) + " takes padding for data" + line + "the " + shape + " tile";
   bool isRight = harm.operand == op->getOperand(op->getNumOperands() - 1);
   return nameOf(op) + " sums over padding" + line + "its " + (isRight ? "right" : "left") +

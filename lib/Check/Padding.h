@@ -31,9 +31,10 @@ struct Line {
 /// Data if one element is; else padding if one is.
 Origin originOf(const Tile &tile, const Line &line);
 
-/// The axis that a matrix product sums over, in its left (0) and right (1) operand.
-template <typename Op> int64_t summedAxis(Op op, unsigned side) {
-  return side == 0 ? (op.getTransA() ? 0 : 1) : (op.getTransB() ? 1 : 0);
+/// What becomes of padding in an operation.
+inline tile::Padding paddingOf(mlir::Operation *op) {
+  auto facts = llvm::dyn_cast<tile::TileOpInterface>(op);
+  return facts ? facts.getPadding() : tile::Padding{tile::Padding::Kept};
 }
 
 /// Padding that an operation takes for data.

@@ -217,20 +217,6 @@ Tile where(const Tile &condition, TileOperand a, TileOperand b) {
       x.tracer->tileType(x.type, shape->first, shape->second), chosen, x.lhs, x.rhs));
 }
 
-Tile operator+(TileOperand a, TileOperand b) { return binary<tile::AddOp>("+", a, b); }
-Tile operator-(TileOperand a, TileOperand b) { return binary<tile::SubOp>("-", a, b); }
-Tile operator*(TileOperand a, TileOperand b) { return binary<tile::MulOp>("*", a, b); }
-Tile operator/(TileOperand a, TileOperand b) { return binary<tile::DivOp>("/", a, b); }
-Tile maximum(TileOperand a, TileOperand b) { return binary<tile::MaxOp>("maximum", a, b); }
-Tile minimum(TileOperand a, TileOperand b) { return binary<tile::MinOp>("minimum", a, b); }
-Tile pow(TileOperand a, TileOperand b) { return binary<tile::PowOp>("pow", a, b); }
-Tile fmod(TileOperand a, TileOperand b) { return binary<tile::FmodOp>("fmod", a, b); }
-Tile operator&(TileOperand a, TileOperand b) { return binary<tile::AndOp>("&", a, b); }
-Tile operator|(TileOperand a, TileOperand b) { return binary<tile::OrOp>("|", a, b); }
-Tile operator^(TileOperand a, TileOperand b) { return binary<tile::XorOp>("^", a, b); }
-Tile operator<<(TileOperand a, TileOperand b) { return binary<tile::ShlOp>("<<", a, b); }
-Tile operator>>(TileOperand a, TileOperand b) { return binary<tile::ShrOp>(">>", a, b); }
-
 /// An op with one tile operand and a result of the given type.
 template <typename Op, typename... Extra>
 static Tile unary(const char *what, const Tile &x, DType type, int64_t rows, int64_t cols,
@@ -247,24 +233,11 @@ template <typename Op> static Tile math(const char *what, const Tile &x, Where w
   return unary<Op>(what, x, x.dtype(), x.rows(), x.cols(), where);
 }
 
-Tile operator-(TileOperand x) {
-  return math<tile::NegOp>("-", Tile::of(x.value, x.rows, x.cols, x.type), x.where);
+template <typename Op> static Tile math(const char *what, const TileOperand &x) {
+  return math<Op>(what, Tile::of(x.value, x.rows, x.cols, x.type), x.where);
 }
-Tile operator~(TileOperand x) {
-  return math<tile::NotOp>("~", Tile::of(x.value, x.rows, x.cols, x.type), x.where);
-}
-Tile abs(const Tile &x, Where where) { return math<tile::AbsOp>("abs", x, where); }
-Tile exp(const Tile &x, Where where) { return math<tile::ExpOp>("exp", x, where); }
-Tile exp2(const Tile &x, Where where) { return math<tile::Exp2Op>("exp2", x, where); }
-Tile log(const Tile &x, Where where) { return math<tile::LogOp>("log", x, where); }
-Tile sqrt(const Tile &x, Where where) { return math<tile::SqrtOp>("sqrt", x, where); }
-Tile rsqrt(const Tile &x, Where where) { return math<tile::RsqrtOp>("rsqrt", x, where); }
-Tile recip(const Tile &x, Where where) { return math<tile::RecipOp>("recip", x, where); }
-Tile tanh(const Tile &x, Where where) { return math<tile::TanhOp>("tanh", x, where); }
-Tile sigmoid(const Tile &x, Where where) { return math<tile::SigmoidOp>("sigmoid", x, where); }
-Tile erf(const Tile &x, Where where) { return math<tile::ErfOp>("erf", x, where); }
-Tile sin(const Tile &x, Where where) { return math<tile::SinOp>("sin", x, where); }
-Tile cos(const Tile &x, Where where) { return math<tile::CosOp>("cos", x, where); }
+
+#include "kiln/Dialect/Tile/Elementwise/FrontEnd.cpp.inc"
 
 static Tile reduce(tile::ReduceKind kind, const Tile &x, DType type, int axis, Where where) {
   int64_t rows = axis == 0 ? 1 : x.rows(), cols = axis == 0 ? x.cols() : 1;
@@ -294,6 +267,15 @@ Tile argmax(const Tile &x, int axis, Where where) {
 }
 Tile argmin(const Tile &x, int axis, Where where) {
   return reduce(tile::ReduceKind::ArgMin, x, DType::I32, axis, where);
+}
+
+Tile scan(const Tile &x, int axis, Where where) {
+  ProgramImpl *tracer = ProgramImpl::inKernel("scan", where);
+  Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
+  if (!operand || !checkAxis(tracer, "scan", axis, where))
+    return ProgramImpl::poison(x.dtype(), x.rows(), x.cols());
+  return tracer->handle(tile::ScanOp::create(tracer->builder, tracer->loc(where), operand.getType(),
+                                             tile::ScanKind::Sum, operand, axis));
 }
 
 //===----------------------------------------------------------------------===//

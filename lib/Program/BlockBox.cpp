@@ -110,10 +110,14 @@ private:
   }
   void addAll() { add(Box(Rank, std::nullopt)); }
 
-  template <typename Op> void addTile(Op op, ArrayRef<int64_t> extents) {
+  void addAccess(const tile::TensorAccess &access) {
+    if (!access.hasBox())
+      return addAll();
+    SmallVector<int64_t> extents(Rank, 1);
+    if (access.tile)
+      extents = extentsOf(cast<tile::TileType>(access.tile.getType()));
     Box box;
-    for (auto [index, extent] : llvm::zip(
-             getMixedValues(op.getStaticIndices(), op.getIndices(), op.getContext()), extents)) {
+    for (auto [index, extent] : llvm::zip(access.indices, extents)) {
       Axis axis = spanOf(index);
       if (axis)
         axis->reach += extent - 1;
@@ -134,11 +138,13 @@ private:
 
   void addUse(OpOperand &use) {
     Operation *user = use.getOwner();
+    SmallVector<tile::TensorAccess, 2> accesses = tile::tensorAccesses(user);
+    for (const tile::TensorAccess &access : accesses)
+      if (access.tensor == use.get())
+        addAccess(access);
+    if (!accesses.empty())
+      return;
     llvm::TypeSwitch<Operation *>(user)
-        .Case([&](tile::LoadOp load) { addTile(load, extentsOf(load.getType())); })
-        .Case([&](tile::StoreOp store) { addTile(store, extentsOf(store.getTile().getType())); })
-        .Case<ir::ReadOp, ir::WriteOp>(
-            [&](auto element) { addTile(element, SmallVector<int64_t>(Rank, 1)); })
         .Case<ir::DimOp, ir::DumpOp, tile::PrefetchOp>([](auto) {}) // no access of the task's
         .Case([&](ir::SliceOp slice) { addSlice(slice); })
         .Case([&](ir::TransposeOp transpose) { addTranspose(transpose); })

@@ -67,10 +67,9 @@ static uint64_t costOf(Operation *op) {
   };
   if (isa<ir::SubmitOp>(op))
     return 1000; // what it takes to order and run a task, and to remember it
-  if (isa<tile::MatmulOp, tile::MatmulAccOp>(op)) {
+  if (auto product = dyn_cast<tile::ProductInterface>(op)) {
     auto result = cast<tile::TileType>(op->getResult(0).getType());
-    unsigned lhs = isa<tile::MatmulAccOp>(op) ? 1 : 0;
-    return 1 + elements(op->getOperand(lhs)) * result.getCols() / 256;
+    return 1 + elements(product.getLhs()) * result.getCols() / 256;
   }
   uint64_t touched = 0;
   for (mlir::Value result : op->getResults())
@@ -130,7 +129,8 @@ void Interpreter::checkSlots(Operation *op) {
     Slot slot = it->second;
     if (Operation *free = slot.pipe->freeOf(Where.lane, slot.message))
       Memory.watcher()->freedSlotIsUsed(*Where.agent, op, slot.pop, free, slot.pipe->name());
-    if (isa<tile::ReshapeOp>(op)) // the same memory
+    if (auto facts = dyn_cast<tile::TileOpInterface>(op);
+        facts && facts.getView() == tile::View::Whole)
       Slots[op->getResult(0)] = slot;
   }
 }

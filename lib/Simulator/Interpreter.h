@@ -202,6 +202,8 @@ public:
     };
   }
 
+  void add(mlir::TypeID op, Handler run) { Handlers[op] = run; }
+
 private:
   OpTable();
   llvm::DenseMap<mlir::TypeID, Handler> Handlers;

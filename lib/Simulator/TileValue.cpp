@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace kiln::simulator {
 
@@ -190,18 +189,6 @@ NewTile converted(const Tile &tile, DType dtype) {
   return result;
 }
 
-ScalarBits extremeValue(DType dtype, bool greatest) {
-  if (isFloat(dtype)) {
-    // f8E4M3FN has no infinity.
-    double limit = dtype == DType::F8E4M3FN ? 448.0 : std::numeric_limits<double>::infinity();
-    return ScalarBits::fromDouble(dtype, greatest ? limit : -limit);
-  }
-  if (dtype == DType::I1)
-    return ScalarBits::fromInt(dtype, greatest);
-  int64_t bound = std::numeric_limits<int64_t>::max() >> (64 - 8 * sizeOf(dtype));
-  return ScalarBits::fromInt(dtype, greatest ? bound : -bound - 1);
-}
-
 static double asNumber(ScalarBits value) {
   return isFloat(value.type) ? value.asDouble() : static_cast<double>(value.asInt());
 }
@@ -213,15 +200,6 @@ Bounds boundsOf(DType dtype) {
 Bounds boundsOf(ScalarBits value) {
   double number = asNumber(value);
   return std::isnan(number) ? boundsOf(value.type) : Bounds{number, number};
-}
-
-ScalarBits padValue(mlir::Attribute pad, DType dtype) {
-  if (auto constant = llvm::dyn_cast_or_null<mlir::FloatAttr>(pad))
-    return ScalarBits::fromDouble(dtype, constant.getValueAsDouble());
-  auto kind = llvm::dyn_cast_or_null<tile::PadKindAttr>(pad);
-  if (!kind || kind.getValue() == tile::PadKind::Zero)
-    return ScalarBits::fromInt(dtype, 0);
-  return extremeValue(dtype, kind.getValue() == tile::PadKind::Max);
 }
 
 } // namespace kiln::simulator

@@ -8,6 +8,7 @@
 #ifndef KILN_LIB_SIMULATOR_TILEVALUE_H
 #define KILN_LIB_SIMULATOR_TILEVALUE_H
 
+#include "kiln/Program/PadValue.h"
 #include "kiln/runtime/dtype.h"
 
 #include "mlir/IR/Operation.h"
@@ -100,8 +101,6 @@ float canonical(DType dtype, float value);
 /// The value wrapped to the type's width.
 int64_t canonical(DType dtype, int64_t value);
 
-/// The least or the greatest value of a type: an infinity, where it has those.
-ScalarBits extremeValue(DType dtype, bool greatest);
 Bounds boundsOf(DType dtype);
 /// Of what is known: one value, unless it is NaN.
 Bounds boundsOf(ScalarBits value);
@@ -126,10 +125,6 @@ NewTile reshaped(const Tile &tile, int64_t rows, int64_t cols);
 NewTile transposed(const Tile &tile);
 /// Float to integer truncates and saturates, NaN becomes 0; integers wrap; i1 is "not zero".
 NewTile converted(const Tile &tile, DType dtype);
-
-/// What an element outside reads as. Null means zero; `min` and `max` are the infinities where the
-/// type has them, else its least and greatest value.
-ScalarBits padValue(mlir::Attribute pad, DType dtype);
 
 } // namespace kiln::simulator
 

@@ -4,6 +4,7 @@
 // IR; the results agree bit by bit, except where a function is not exact.
 //
 //===----------------------------------------------------------------------------===//
+#include "ElementwiseTable.h"
 #include "Simulator/TileOpTesting.h"
 #include "Target/Llvm/LlvmTesting.h"
 #include "Target/Torch/TorchTesting.h"
@@ -138,7 +139,6 @@ TEST_F(Agreement, RemaindersAndPowers) {
   std::vector<DType> floats = typesFor(isFloat);
   compareElementwise(floats, {"fmod"}, "%a, %b");
   compareElementwise(floats, {"pow"}, "%a, %b", false);
-  compareElementwise(floats, {"sin", "cos"}, "%a", false);
   for (DType type : typesFor(isInt)) {
     int64_t n = Pairs(type).count;
     compare(type,
@@ -146,6 +146,23 @@ TEST_F(Agreement, RemaindersAndPowers) {
                  "%y = tile.fmod %a, %v : SAME",
                  {{"TYPE", toString(type)}}),
             type, n, n);
+  }
+}
+
+TEST_F(Agreement, FunctionsOfTheTable) {
+  for (const ElementwiseRow &row : kElementwise)
+    if (row.isFloatFunction())
+      compareElementwise(typesFor(isFloat), {row.name}, "%a", false);
+}
+
+TEST_F(Agreement, Scans) {
+  for (DType type : typesFor([](DType) { return true; })) {
+    int64_t n = Pairs(type).count;
+    for (std::string operand : {"%a", "%b"})
+      for (int axis : {0, 1})
+        compare(type,
+                "%y = tile.scan sum " + operand + " axis(" + std::to_string(axis) + ") : SAME",
+                type, n, n, isFloat(type) ? spacing(type, 1e-6) : 0);
   }
 }
 

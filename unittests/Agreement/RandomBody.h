@@ -140,6 +140,7 @@ private:
   bool addSelection();
   bool addCast();
   bool addReduction();
+  bool addScan();
   bool addProduct();
   bool addProductLoop();
   bool addMask();

@@ -17,20 +17,35 @@ struct RandomBody::Rule {
 
 const std::vector<RandomBody::Rule> &RandomBody::rules() {
   static const std::vector<Rule> table = {
-      {2, &RandomBody::addFull},          {2, &RandomBody::addIota},
-      {12, &RandomBody::addArithmetic},   {4, &RandomBody::addDivision},
-      {4, &RandomBody::addBits},          {3, &RandomBody::addNegation},
-      {8, &RandomBody::addFunction},      {1, &RandomBody::addPower},
-      {4, &RandomBody::addComparison},    {4, &RandomBody::addSelection},
-      {6, &RandomBody::addCast},          {6, &RandomBody::addReduction},
-      {3, &RandomBody::addProduct},       {1, &RandomBody::addProductLoop},
-      {4, &RandomBody::addMask},          {4, &RandomBody::addBox},
-      {4, &RandomBody::addRearrangement}, {2, &RandomBody::addConcat},
-      {4, &RandomBody::addElement},       {5, &RandomBody::addScalarArithmetic},
-      {4, &RandomBody::addScalarCast},    {2, &RandomBody::addGather},
-      {2, &RandomBody::addGatherRows},    {2, &RandomBody::addOrdering},
-      {1, &RandomBody::addRandom},        {2, &RandomBody::addFor},
-      {1, &RandomBody::addWhile},         {2, &RandomBody::addIf},
+      {2, &RandomBody::addFull},
+      {2, &RandomBody::addIota},
+      {12, &RandomBody::addArithmetic},
+      {4, &RandomBody::addDivision},
+      {4, &RandomBody::addBits},
+      {3, &RandomBody::addNegation},
+      {8, &RandomBody::addFunction},
+      {1, &RandomBody::addPower},
+      {4, &RandomBody::addComparison},
+      {4, &RandomBody::addSelection},
+      {6, &RandomBody::addCast},
+      {6, &RandomBody::addReduction},
+      {2, &RandomBody::addScan},
+      {3, &RandomBody::addProduct},
+      {1, &RandomBody::addProductLoop},
+      {4, &RandomBody::addMask},
+      {4, &RandomBody::addBox},
+      {4, &RandomBody::addRearrangement},
+      {2, &RandomBody::addConcat},
+      {4, &RandomBody::addElement},
+      {5, &RandomBody::addScalarArithmetic},
+      {4, &RandomBody::addScalarCast},
+      {2, &RandomBody::addGather},
+      {2, &RandomBody::addGatherRows},
+      {2, &RandomBody::addOrdering},
+      {1, &RandomBody::addRandom},
+      {2, &RandomBody::addFor},
+      {1, &RandomBody::addWhile},
+      {2, &RandomBody::addIf},
   };
   return table;
 }
@@ -150,30 +165,32 @@ bool RandomBody::addNegation() {
 
 namespace {
 /// A function of floats. From `low` to `high` no value is larger than `bound` and no slope steeper
-/// than `slope`.
+/// than `slope`. One that jumps has no such range, and takes only what is exact.
 struct Function {
   const char *op;
-  double low, high, bound, slope;
+  double low = 0, high = 0, bound = 0, slope = 0;
+  bool jumps = false;
 };
 } // namespace
 
 static constexpr Function kFunctions[] = {
-    {"tile.exp", -4, 4, 55, 55},    {"tile.exp2", -6, 6, 64, 45},
-    {"tile.log", 0.25, 64, 4.2, 4}, {"tile.sqrt", 0.25, 64, 8, 1},
-    {"tile.rsqrt", 0.25, 64, 2, 4}, {"tile.recip", 0.25, 64, 4, 16},
-    {"tile.tanh", -8, 8, 1, 1},     {"tile.sigmoid", -8, 8, 1, 0.25},
-    {"tile.erf", -4, 4, 1, 1.2},    {"tile.sin", -16, 16, 1, 1},
-    {"tile.cos", -16, 16, 1, 1},
+#include "kiln/Dialect/Tile/Elementwise/Random.inc"
 };
 
 /// In f32, what library functions differ by: a few units in the last place of the largest value.
 static double libraryError(double bound) { return 8 * 0x1p-23 * bound; }
 
 bool RandomBody::addFunction() {
-  std::optional<RandomTile> found = find([](const RandomTile &tile) { return tile.hasFloats(); });
+  const Function &function = Pick.from(kFunctions);
+  std::optional<RandomTile> found = find([&](const RandomTile &tile) {
+    return tile.hasFloats() && (!function.jumps || tile.isExact());
+  });
   if (!found)
     return false;
-  const Function &function = Pick.from(kFunctions);
+  if (function.jumps) {
+    unary(function.op, *found, {kInfinity, 0});
+    return true;
+  }
   RandomTile x = clamped(*found, function.low, function.high);
   unary(function.op, x,
         {function.bound, function.slope * x.accuracy.error + libraryError(function.bound)});
@@ -252,6 +269,20 @@ bool RandomBody::addReduction() {
   define("tile.reduce " + kind + " " + x.name + " axis(" + std::to_string(axis) + ")",
          axis == 0 ? 1 : x.rows, axis == 0 ? x.cols : 1,
          kind.starts_with("arg") ? DType::I32 : x.type, accuracy);
+  return true;
+}
+
+bool RandomBody::addScan() {
+  RandomTile x = anyTile();
+  int64_t axis = Pick.below(2), count = axis == 0 ? x.rows : x.cols;
+  Accuracy accuracy;
+  if (x.hasFloats()) {
+    x = tamed(x);
+    double total = count * x.accuracy.bound;
+    accuracy = rounded(x.type, {total, count * (x.accuracy.error + total * 0x1p-23)});
+  }
+  define("tile.scan sum " + x.name + " axis(" + std::to_string(axis) + ")", x.rows, x.cols, x.type,
+         accuracy);
   return true;
 }
 

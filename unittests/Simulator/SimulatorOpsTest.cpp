@@ -1,5 +1,6 @@
 // What each operation computes in the simulator, against formulas in double precision or exact
 // integers.
+#include "ElementwiseTable.h"
 #include "TileOpTesting.h"
 
 #include <functional>
@@ -15,30 +16,15 @@ namespace {
 
 TEST(SimulatorOps, FloatFunctions) {
   std::vector<double> x = {-3.5, -1.0, -0.25, 0.0, 0.5, 1.0, 2.75, 9.0};
-  struct Case {
-    const char *op;
-    double (*formula)(double);
-  };
-  const Case cases[] = {{"neg", [](double v) { return -v; }},
-                        {"abs", [](double v) { return std::abs(v); }},
-                        {"exp", [](double v) { return std::exp(v); }},
-                        {"exp2", [](double v) { return std::exp2(v); }},
-                        {"log", [](double v) { return std::log(v); }},
-                        {"sqrt", [](double v) { return std::sqrt(v); }},
-                        {"rsqrt", [](double v) { return 1 / std::sqrt(v); }},
-                        {"recip", [](double v) { return 1 / v; }},
-                        {"tanh", [](double v) { return std::tanh(v); }},
-                        {"sigmoid", [](double v) { return 1 / (1 + std::exp(-v)); }},
-                        {"erf", [](double v) { return std::erf(v); }},
-                        {"sin", [](double v) { return std::sin(v); }},
-                        {"cos", [](double v) { return std::cos(v); }}};
-  for (const Case &test : cases) {
-    SCOPED_TRACE(test.op);
+  for (const ElementwiseRow &row : kElementwise) {
+    if (!row.formula)
+      continue;
+    SCOPED_TRACE(row.name);
     std::vector<double> want;
     for (double value : x)
-      want.push_back(test.formula(value));
-    std::vector<double> have = tileOp("%y = tile." + std::string(test.op) + " %a : RESULT",
-                                      {row(DType::F32, x)}, row(DType::F32, x));
+      want.push_back(row.formula(value));
+    Operand operand = kiln::test::row(DType::F32, x);
+    std::vector<double> have = tileOp("%y = tile." + row.name + " %a : RESULT", {operand}, operand);
     for (size_t i = 0; i < x.size(); ++i)
       expectNear({have[i]}, {want[i]}, 3e-7 * std::max(1.0, std::abs(want[i])));
   }

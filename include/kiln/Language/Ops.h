@@ -224,23 +224,9 @@ Tile matmul(const Tile &a, const Tile &b, MatmulFlags flags = no_trans,
 Tile matmul_acc(const Tile &acc, const Tile &a, const Tile &b, MatmulFlags flags = no_trans,
                 Where where = Where::current());
 
-Tile operator+(TileOperand a, TileOperand b);
-Tile operator-(TileOperand a, TileOperand b);
-Tile operator*(TileOperand a, TileOperand b);
-Tile operator/(TileOperand a, TileOperand b);
-Tile maximum(TileOperand a, TileOperand b);
-Tile minimum(TileOperand a, TileOperand b);
-Tile pow(TileOperand a, TileOperand b);
-/// The remainder of a / b, with the sign of a.
-Tile fmod(TileOperand a, TileOperand b);
-
-// Of integers and truth values. A shift count outside 0 to width - 1 shifts everything out.
-Tile operator&(TileOperand a, TileOperand b);
-Tile operator|(TileOperand a, TileOperand b);
-Tile operator^(TileOperand a, TileOperand b);
-Tile operator<<(TileOperand a, TileOperand b);
-Tile operator>>(TileOperand a, TileOperand b);
-Tile operator~(TileOperand x);
+// The elementwise functions and operators: one for each row of the table. Operands broadcast; one
+// of two may be a number.
+#include "kiln/Dialect/Tile/Elementwise/FrontEnd.h.inc"
 
 // Comparisons make tiles of i1; where chooses by them.
 Tile operator<(TileOperand a, TileOperand b);
@@ -252,20 +238,6 @@ Tile operator!=(TileOperand a, TileOperand b);
 /// Where the condition holds the first, elsewhere the second.
 Tile where(const Tile &condition, TileOperand a, TileOperand b);
 
-Tile operator-(TileOperand x);
-Tile abs(const Tile &x, Where where = Where::current());
-Tile exp(const Tile &x, Where where = Where::current());
-Tile exp2(const Tile &x, Where where = Where::current());
-Tile log(const Tile &x, Where where = Where::current());
-Tile sqrt(const Tile &x, Where where = Where::current());
-Tile rsqrt(const Tile &x, Where where = Where::current());
-Tile recip(const Tile &x, Where where = Where::current());
-Tile tanh(const Tile &x, Where where = Where::current());
-Tile sigmoid(const Tile &x, Where where = Where::current());
-Tile erf(const Tile &x, Where where = Where::current());
-Tile sin(const Tile &x, Where where = Where::current());
-Tile cos(const Tile &x, Where where = Where::current());
-
 /// Along axis 0 (rows become one) or 1 (columns become one).
 Tile reduce_sum(const Tile &x, int axis, Where where = Where::current());
 Tile reduce_max(const Tile &x, int axis, Where where = Where::current());
@@ -274,6 +246,10 @@ Tile reduce_prod(const Tile &x, int axis, Where where = Where::current());
 /// The i32 index of the largest or smallest element; the first of equal ones.
 Tile argmax(const Tile &x, int axis, Where where = Where::current());
 Tile argmin(const Tile &x, int axis, Where where = Where::current());
+
+/// Running sums along axis 0 (down the rows) or 1 (along the columns): each element becomes the sum
+/// of those up to it.
+Tile scan(const Tile &x, int axis, Where where = Where::current());
 
 /// Replaces the elements outside the first rows and columns.
 Tile mask(const Tile &x, Index rows, Index cols, Pad pad = Pad::Zero,

@@ -19,7 +19,7 @@
 namespace kiln {
 
 /// The classes of work an op can be; a role executes some of them.
-enum OpClass : unsigned { MatrixWork = 1, VectorWork = 2, CopyWork = 4 };
+enum OpClass : unsigned { NoWork = 0, MatrixWork = 1, VectorWork = 2, CopyWork = 4 };
 
 struct Role {
   std::string_view name;

@@ -74,44 +74,23 @@ LogicalResult verifyElementwise(Operation *op) {
   return verifyBroadcast(op, op->getOperands());
 }
 
-static LogicalResult verifyFloats(Operation *op) {
-  if (!isa<FloatType>(elementOf(op->getResult(0).getType())))
-    return op->emitOpError("needs floats, not ") << elementOf(op->getResult(0).getType());
+LogicalResult verifyFloats(Operation *op) {
+  if (Type element = elementOf(op->getResult(0).getType()); !isa<FloatType>(element))
+    return op->emitOpError("needs floats, not ") << element;
   return success();
 }
 
-LogicalResult ExpOp::verify() { return verifyFloats(*this); }
-LogicalResult Exp2Op::verify() { return verifyFloats(*this); }
-LogicalResult LogOp::verify() { return verifyFloats(*this); }
-LogicalResult SqrtOp::verify() { return verifyFloats(*this); }
-LogicalResult RsqrtOp::verify() { return verifyFloats(*this); }
-LogicalResult RecipOp::verify() { return verifyFloats(*this); }
-LogicalResult TanhOp::verify() { return verifyFloats(*this); }
-LogicalResult SigmoidOp::verify() { return verifyFloats(*this); }
-LogicalResult ErfOp::verify() { return verifyFloats(*this); }
-LogicalResult SinOp::verify() { return verifyFloats(*this); }
-LogicalResult CosOp::verify() { return verifyFloats(*this); }
-LogicalResult PowOp::verify() { return verifyFloats(*this); }
-
-static LogicalResult verifyIntegers(Operation *op) {
+LogicalResult verifyIntegers(Operation *op) {
   if (Type element = elementOf(op->getResult(0).getType()); !isa<IntegerType>(element))
     return op->emitOpError("needs integers, not ") << element;
   return success();
 }
 
-/// Shifting a truth value has no use, and no meaning that everyone would guess.
-static LogicalResult verifyShift(Operation *op) {
+LogicalResult verifyWideIntegers(Operation *op) {
   if (elementOf(op->getResult(0).getType()).isInteger(1))
     return op->emitOpError("shifts integers of 8 bits or more, not i1");
   return verifyIntegers(op);
 }
-
-LogicalResult AndOp::verify() { return verifyIntegers(*this); }
-LogicalResult OrOp::verify() { return verifyIntegers(*this); }
-LogicalResult XorOp::verify() { return verifyIntegers(*this); }
-LogicalResult NotOp::verify() { return verifyIntegers(*this); }
-LogicalResult ShlOp::verify() { return verifyShift(*this); }
-LogicalResult ShrOp::verify() { return verifyShift(*this); }
 
 LogicalResult CmpOp::verify() {
   if (elementOf(getLhs().getType()) != elementOf(getRhs().getType()))
@@ -304,6 +283,12 @@ LogicalResult ReduceOp::verify() {
     return emitOpError("of ") << from << " along axis " << getAxis() << " is " << expected
                               << ", not " << to;
   return success();
+}
+
+LogicalResult ScanOp::verify() {
+  if (getOperand().getType() != getResult().getType())
+    return emitOpError("keeps the type of its operand");
+  return verifyAxis(*this, getAxis());
 }
 
 static LogicalResult verifyProduct(Operation *op, TileType lhs, TileType rhs, bool transA,

@@ -63,6 +63,11 @@ OpFoldResult ReduceOp::fold(FoldAdaptor) {
                                                             : OpFoldResult();
 }
 
+/// The first sum is the first element.
+OpFoldResult ScanOp::fold(FoldAdaptor) {
+  return getType().getExtent(getAxis()) == 1 ? OpFoldResult(getOperand()) : OpFoldResult();
+}
+
 /// Valid extents that cover the tile mask nothing.
 OpFoldResult MaskOp::fold(FoldAdaptor) {
   ArrayRef<int64_t> valid = getStaticValid();

@@ -87,8 +87,7 @@ private:
   void collectConstants();
   /// Learns how the entry's tensors are accessed, in kernels too.
   void collectUses(ir::FuncOp func, ArrayRef<std::optional<unsigned>> parameters);
-  void noteAccess(Value tensor, ArrayRef<int64_t> indices, tile::TileType tile,
-                  ArrayRef<std::optional<unsigned>> parameters);
+  void noteAccess(const tile::TensorAccess &access, ArrayRef<std::optional<unsigned>> parameters);
   /// The use of an axis, if all accesses to it are at constant places.
   const AxisUse *fixedUse(Axis axis) const;
   std::vector<ExtentClass> findClasses() const;
@@ -247,26 +246,28 @@ void Planner::collectConstants() {
   ModuleOp(Program.module).walk([&](Operation *op) {
     if (isa<arith::CmpIOp, arith::RemSIOp, arith::RemUIOp>(op))
       llvm::for_each(op->getOperands(), note);
-    if (auto load = dyn_cast<tile::LoadOp>(op))
-      noteTile(load.getResult());
-    if (auto store = dyn_cast<tile::StoreOp>(op))
-      noteTile(store.getTile());
+    for (const tile::TensorAccess &access : tile::tensorAccesses(op))
+      if (access.tile)
+        noteTile(access.tile);
     if (auto pipe = dyn_cast<tile::PipeOp>(op))
       ComparedConstants.insert(
           pipe.getSlots().value_or(defaultSlotsOf(Options.platform->machine())));
   });
 }
 
-void Planner::noteAccess(Value tensor, ArrayRef<int64_t> indices, tile::TileType tile,
+void Planner::noteAccess(const tile::TensorAccess &access,
                          ArrayRef<std::optional<unsigned>> parameters) {
-  auto root = dyn_cast<BlockArgument>(ir::rootOf(tensor));
+  auto root = dyn_cast<BlockArgument>(ir::rootOf(access.tensor));
   if (!root || !isa<ir::FuncOp>(root.getOwner()->getParentOp()) || !parameters[root.getArgNumber()])
     return;
-  bool isView = root != tensor; // whose axes may be others
+  bool isView = root != access.tensor; // whose axes may be others
+  auto tile = cast<tile::TileType>(access.tile.getType());
   unsigned rank = cast<ir::TensorType>(root.getType()).getShape().size();
   for (unsigned axis = 0; axis < rank; ++axis) {
     AxisUse &use = Uses[{*parameters[root.getArgNumber()], axis}];
-    if (isView || ShapedType::isDynamic(indices[axis])) {
+    Attribute place = isView ? Attribute() : dyn_cast<Attribute>(access.indices[axis]);
+    auto index = dyn_cast_if_present<IntegerAttr>(place);
+    if (!index) {
       use.isFixed = false;
       continue;
     }
@@ -274,19 +275,16 @@ void Planner::noteAccess(Value tensor, ArrayRef<int64_t> indices, tile::TileType
                      : axis + 2 == rank ? tile.getRows()
                      : axis + 1 == rank ? tile.getCols()
                                         : 1;
-    use.last = std::max(use.last, indices[axis]);
-    use.covered = std::max(use.covered, indices[axis] + extent);
+    use.last = std::max(use.last, index.getInt());
+    use.covered = std::max(use.covered, index.getInt() + extent);
   }
 }
 
 void Planner::collectUses(ir::FuncOp func, ArrayRef<std::optional<unsigned>> parameters) {
   func.walk([&](Operation *op) {
-    if (auto load = dyn_cast<tile::LoadOp>(op))
-      return noteAccess(load.getTensor(), load.getStaticIndices(), load.getResult().getType(),
-                        parameters);
-    if (auto store = dyn_cast<tile::StoreOp>(op))
-      return noteAccess(store.getTensor(), store.getStaticIndices(), store.getTile().getType(),
-                        parameters);
+    for (const tile::TensorAccess &access : tile::tensorAccesses(op))
+      if (access.tile)
+        return noteAccess(access, parameters);
     auto submit = dyn_cast<ir::SubmitOp>(op);
     auto call = dyn_cast<ir::CallOp>(op);
     StringAttr callee = submit && submit.getCallee() ? submit.getCalleeAttr().getAttr()

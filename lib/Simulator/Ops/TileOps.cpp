@@ -47,15 +47,6 @@ template <typename F> Status map(Interpreter &in, Operation *op) {
   return setResult(in, op, result);
 }
 
-/// A function of floats alone.
-template <auto F> struct OfFloat {
-  float operator()(std::same_as<float> auto... x) const { return F(x...); }
-};
-/// A function of integers alone.
-template <auto F> struct OfInt {
-  int64_t operator()(std::same_as<int64_t> auto... x) const { return F(x...); }
-};
-
 /// `F` on each pair of elements, broadcast.
 template <typename F> Status zip(Interpreter &in, Operation *op) {
   TilePtr lhs = broadcastable(in, op->getOperand(0)), rhs = broadcastable(in, op->getOperand(1));
@@ -72,52 +63,6 @@ template <typename F> Status zip(Interpreter &in, Operation *op) {
   return setResult(in, op, result);
 }
 
-/// An integer function computed on the low bits, which wraps without being undefined.
-template <typename F> int64_t wrapped(int64_t a, int64_t b) {
-  return static_cast<int64_t>(F()(static_cast<uint64_t>(a), static_cast<uint64_t>(b)));
-}
-
-struct Add {
-  float operator()(float a, float b) const { return a + b; }
-  int64_t operator()(int64_t a, int64_t b) const { return wrapped<std::plus<uint64_t>>(a, b); }
-};
-struct Sub {
-  float operator()(float a, float b) const { return a - b; }
-  int64_t operator()(int64_t a, int64_t b) const { return wrapped<std::minus<uint64_t>>(a, b); }
-};
-struct Mul {
-  float operator()(float a, float b) const { return a * b; }
-  int64_t operator()(int64_t a, int64_t b) const {
-    return wrapped<std::multiplies<uint64_t>>(a, b);
-  }
-};
-struct Div {
-  float operator()(float a, float b) const { return a / b; }
-  int64_t operator()(int64_t a, int64_t b) const { return b == -1 ? Sub()(0, a) : a / b; }
-};
-struct Fmod {
-  float operator()(float a, float b) const { return std::fmod(a, b); }
-  int64_t operator()(int64_t a, int64_t b) const { return b == -1 ? 0 : a % b; }
-};
-struct Max {
-  float operator()(float a, float b) const {
-    return std::isnan(a) || a > b ? a : b;
-  } // b if that is NaN
-  int64_t operator()(int64_t a, int64_t b) const { return std::max(a, b); }
-};
-struct Min {
-  float operator()(float a, float b) const { return std::isnan(a) || a < b ? a : b; }
-  int64_t operator()(int64_t a, int64_t b) const { return std::min(a, b); }
-};
-struct Neg {
-  float operator()(float x) const { return -x; }
-  int64_t operator()(int64_t x) const { return Sub()(0, x); }
-};
-struct Abs {
-  float operator()(float x) const { return std::fabs(x); }
-  int64_t operator()(int64_t x) const { return x < 0 ? Sub()(0, x) : x; }
-};
-
 // Elements are kept sign-extended, so what leaves the low 64 bits has left every narrower type too.
 int64_t shiftLeft(int64_t a, int64_t b) {
   bool isInside = b >= 0 && b < 64;
@@ -127,6 +72,10 @@ int64_t shiftRight(int64_t a, int64_t b) {
   bool isInside = b >= 0 && b < 64;
   return a >> (isInside ? b : 63);
 }
+
+// A function object for each row of the table, with an overload for floats, for integers or for
+// both.
+#include "kiln/Dialect/Tile/Elementwise/Formulas.inc"
 
 /// A division, or its remainder; of integers only by what is not zero.
 template <typename F> Status divide(Interpreter &in, Operation *op) {
@@ -280,6 +229,26 @@ template <typename F> NewTile reduceWith(const Tile &tile, unsigned axis) {
   return result;
 }
 
+/// Running sums along an axis; floats in f32, rounded for each element.
+Status scan(Interpreter &in, tile::ScanOp op) {
+  TilePtr tile = in.tile(op.getOperand());
+  NewTile result = makeTile(op->getResult(0));
+  bool down = op.getAxis() == 0;
+  withElementType(tile->dtype, [&](auto zero) {
+    using T = decltype(zero);
+    int64_t lines = down ? tile->cols : tile->rows, count = down ? tile->rows : tile->cols;
+    for (int64_t line = 0; line < lines; ++line) {
+      T total = 0;
+      for (int64_t i = 0; i < count; ++i) {
+        size_t at = down ? i * tile->cols + line : line * tile->cols + i;
+        total = i == 0 ? tile->elements<T>()[at] : Add()(total, tile->elements<T>()[at]);
+        result->elements<T>()[at] = canonical(tile->dtype, total);
+      }
+    }
+  });
+  return setResult(in, op, result);
+}
+
 /// The index along an axis of the first NaN, else of the first element that is `AtLeast` as good as
 /// all others.
 template <typename AtLeast> NewTile argReduce(const Tile &tile, unsigned axis) {
@@ -421,37 +390,12 @@ void addTileOps(OpTable &table) {
   table.add<tile::ElementOp, element>();
   table.add<tile::ConcatOp, concat>();
 
-  table.add<tile::AddOp, zip<Add>>();
-  table.add<tile::SubOp, zip<Sub>>();
-  table.add<tile::MulOp, zip<Mul>>();
-  table.add<tile::DivOp, divide<Div>>();
-  table.add<tile::FmodOp, divide<Fmod>>();
-  table.add<tile::PowOp, zip<OfFloat<[](float a, float b) { return std::pow(a, b); }>>>();
-  table.add<tile::MaxOp, zip<Max>>();
-  table.add<tile::MinOp, zip<Min>>();
-  table.add<tile::AndOp, zip<OfInt<[](int64_t a, int64_t b) { return a & b; }>>>();
-  table.add<tile::OrOp, zip<OfInt<[](int64_t a, int64_t b) { return a | b; }>>>();
-  table.add<tile::XorOp, zip<OfInt<[](int64_t a, int64_t b) { return a ^ b; }>>>();
-  table.add<tile::NotOp, map<OfInt<[](int64_t x) { return ~x; }>>>();
-  table.add<tile::ShlOp, zip<OfInt<shiftLeft>>>();
-  table.add<tile::ShrOp, zip<OfInt<shiftRight>>>();
+#include "kiln/Dialect/Tile/Elementwise/Simulator.inc"
   table.add<tile::CmpOp, compare>();
   table.add<tile::SelectOp, select>();
-  table.add<tile::NegOp, map<Neg>>();
-  table.add<tile::AbsOp, map<Abs>>();
-  table.add<tile::ExpOp, map<OfFloat<[](float x) { return std::exp(x); }>>>();
-  table.add<tile::Exp2Op, map<OfFloat<[](float x) { return std::exp2(x); }>>>();
-  table.add<tile::LogOp, map<OfFloat<[](float x) { return std::log(x); }>>>();
-  table.add<tile::SqrtOp, map<OfFloat<[](float x) { return std::sqrt(x); }>>>();
-  table.add<tile::RsqrtOp, map<OfFloat<[](float x) { return 1.0f / std::sqrt(x); }>>>();
-  table.add<tile::RecipOp, map<OfFloat<[](float x) { return 1.0f / x; }>>>();
-  table.add<tile::TanhOp, map<OfFloat<[](float x) { return std::tanh(x); }>>>();
-  table.add<tile::SigmoidOp, map<OfFloat<[](float x) { return 1.0f / (1.0f + std::exp(-x)); }>>>();
-  table.add<tile::ErfOp, map<OfFloat<[](float x) { return std::erf(x); }>>>();
-  table.add<tile::SinOp, map<OfFloat<[](float x) { return std::sin(x); }>>>();
-  table.add<tile::CosOp, map<OfFloat<[](float x) { return std::cos(x); }>>>();
 
   table.add<tile::ReduceOp, reduce>();
+  table.add<tile::ScanOp, scan>();
   table.add<tile::MatmulOp, matmul>();
   table.add<tile::MatmulAccOp, matmulAcc>();
   table.add<tile::MaskOp, mask>();

@@ -80,11 +80,25 @@ const Nvrtc *nvrtc() {
   return opened.get();
 }
 
+/// The headers that emitted code includes: the device library, and what its elementwise functions
+/// come from.
+const std::vector<DeviceHeader> &deviceHeaders() {
+  static const std::vector<DeviceHeader> headers = [] {
+    std::vector<DeviceHeader> all(std::begin(kDeviceLibrary), std::end(kDeviceLibrary));
+    all.push_back({
+        "elementwise_table.cuh",
+#include "kiln/Dialect/Tile/Elementwise/Device.inc"
+    });
+    return all;
+  }();
+  return headers;
+}
+
 /// For so many blocks on a multiprocessor at once.
 Expected<std::string> compileByNvrtc(const Nvrtc &library, const std::string &source,
                                      unsigned blocks, std::string &log) {
   std::vector<const char *> names, texts;
-  for (const DeviceHeader &header : kDeviceLibrary) {
+  for (const DeviceHeader &header : deviceHeaders()) {
     names.push_back(header.name);
     texts.push_back(header.text);
   }
@@ -148,7 +162,7 @@ Expected<std::string> compileByNvcc(const std::string &nvcc, const std::string &
     return Status(StatusCode::IoError, "cannot make a temporary folder for nvcc");
   llvm::scope_exit remove([&] { llvm::sys::fs::remove_directories(folder); });
   bool written = writeText(folder + "/kernel.cu", source);
-  for (const DeviceHeader &header : kDeviceLibrary)
+  for (const DeviceHeader &header : deviceHeaders())
     written &= writeText(folder + "/" + header.name, header.text);
   if (!written)
     return Status(StatusCode::IoError, "cannot write to " + folder.str().str());

@@ -1,5 +1,6 @@
 #include "CudaFunction.h"
 
+#include "kiln/Program/ScalarText.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Text/Literals.h"
 
@@ -193,18 +194,9 @@ static std::string literal(Attribute attribute) {
 }
 
 std::string FunctionEmitter::compareText(arith::CmpIOp op) {
-  using P = arith::CmpIPredicate;
-  P how = op.getPredicate();
-  bool isUnsigned = how == P::ult || how == P::ule || how == P::ugt || how == P::uge;
-  StringRef sign = how == P::eq                     ? "=="
-                   : how == P::ne                   ? "!="
-                   : how == P::slt || how == P::ult ? "<"
-                   : how == P::sle || how == P::ule ? "<="
-                   : how == P::sgt || how == P::ugt ? ">"
-                                                    : ">=";
-  std::string cast = isUnsigned ? "u64" : "";
-  return cast + "(" + text(op.getLhs()) + ") " + sign.str() + " " + cast + "(" + text(op.getRhs()) +
-         ")";
+  std::string sign = signOf(op.getPredicate()).str();
+  std::string cast = isUnsigned(op.getPredicate()) ? "u64" : "";
+  return cast + "(" + text(op.getLhs()) + ") " + sign + " " + cast + "(" + text(op.getRhs()) + ")";
 }
 
 std::string FunctionEmitter::compareText(arith::CmpFOp op) {
@@ -228,19 +220,6 @@ std::string FunctionEmitter::compareText(arith::CmpFOp op) {
   }
 }
 
-/// The function of the device library that does what an op does to two numbers of one type.
-static StringRef binaryFunction(Operation *op) {
-  return TypeSwitch<Operation *, StringRef>(op)
-      .Case<arith::AddIOp, arith::AddFOp>([](auto) { return "add"; })
-      .Case<arith::SubIOp, arith::SubFOp>([](auto) { return "subtract"; })
-      .Case<arith::MulIOp, arith::MulFOp>([](auto) { return "times"; })
-      .Case<arith::DivSIOp, arith::DivFOp>([](auto) { return "divide"; })
-      .Case<arith::RemSIOp, arith::RemFOp>([](auto) { return "remainder"; })
-      .Case<arith::MaxSIOp, arith::MaximumFOp>([](auto) { return "larger"; })
-      .Case<arith::MinSIOp, arith::MinimumFOp>([](auto) { return "smaller"; })
-      .Default(StringRef());
-}
-
 std::string FunctionEmitter::scalarText(Operation *op) {
   Type type = op->getResult(0).getType();
   std::string to = cppType(type);
@@ -254,10 +233,11 @@ std::string FunctionEmitter::scalarText(Operation *op) {
     if (isa<arith::MulIOp>(op))
       return infix("*");
   }
-  if (StringRef name = binaryFunction(op); !name.empty()) {
+  if (const ScalarFunctions *functions = scalarFunctions(op);
+      functions && !functions->cuda.empty()) {
     std::string compute = isa<FloatType>(type) ? "float" : to;
     std::string call =
-        name.str() + "<" + compute + ">(" +
+        functions->cuda.str() + "<" + compute + ">(" +
         (isa<FloatType>(type) ? "widen(" + operand(0) + "), widen(" + operand(1) + ")"
                               : operand(0) + ", " + operand(1)) +
         ")";

@@ -254,20 +254,20 @@ void FunctionEmitter::emitReduce(tile::ReduceOp op) {
 //===----------------------------------------------------------------------===//
 
 bool FunctionEmitter::emitElementwise(Operation *op) {
-  std::string name = op->getName().stripDialect().str();
-  static const llvm::StringRef same[] = {
-      "add",  "sub", "mul",  "div",   "max",   "min",  "fmod",    "pow", "neg", "abs", "exp",
-      "exp2", "log", "sqrt", "rsqrt", "recip", "tanh", "sigmoid", "erf", "sin", "cos", "select"};
-  if (isa<tile::AndOp, tile::OrOp, tile::XorOp>(op))
-    name = "bit_" + name;
-  else if (auto compare = dyn_cast<tile::CmpOp>(op))
-    name = tile::stringifyCmpKind(compare.getKind()).str();
-  else if (!llvm::is_contained(same, name))
+  // From an op to the function of the device library.
+  static const llvm::StringMap<StringRef> functions = {
+#include "kiln/Dialect/Tile/Elementwise/Cuda.inc"
+      {"tile.select", "select"},
+  };
+  auto compare = dyn_cast<tile::CmpOp>(op);
+  StringRef name = compare ? tile::stringifyCmpKind(compare.getKind())
+                           : functions.lookup(op->getName().getStringRef());
+  if (name.empty())
     return false;
   SmallVector<std::string> operands;
   for (Value operand : op->getOperands())
     operands.push_back(text(operand));
-  define(op->getResult(0), "tile::" + name + "<" +
+  define(op->getResult(0), "tile::" + name.str() + "<" +
                                registerType(cast<TileType>(op->getResult(0).getType())) + ">(" +
                                llvm::join(operands, ", ") + ")");
   return true;

@@ -1,6 +1,7 @@
 // Scalar arithmetic as C++ expressions with the meaning it has in the IR.
 #include "OrchestrationFunction.h"
 
+#include "kiln/Program/ScalarText.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Text/Literals.h"
 
@@ -95,42 +96,20 @@ Expr FunctionEmitter::function(const Twine &name, Operation *op) {
   return {name.str() + "(" + llvm::join(args, ", ") + ")"};
 }
 
-/// What a function of the runtime is called that does what an op does, whatever the type.
-static StringRef integerFunction(Operation *op) {
-  return TypeSwitch<Operation *, StringRef>(op)
-      .Case<arith::DivSIOp>([](auto) { return "trunc_div"; })
-      .Case<arith::RemSIOp>([](auto) { return "trunc_rem"; })
-      .Case<arith::FloorDivSIOp>([](auto) { return "floor_div"; })
-      .Case<arith::CeilDivSIOp>([](auto) { return "ceil_div"; })
-      .Case<arith::DivUIOp>([](auto) { return "div_unsigned"; })
-      .Case<arith::RemUIOp>([](auto) { return "rem_unsigned"; })
-      .Case<arith::CeilDivUIOp>([](auto) { return "ceil_div_unsigned"; })
-      .Case<arith::ShLIOp>([](auto) { return "shift_left"; })
-      .Case<arith::ShRSIOp>([](auto) { return "shift_right"; })
-      .Case<arith::ShRUIOp>([](auto) { return "shift_right_unsigned"; })
-      .Case<arith::MinSIOp>([](auto) { return "min"; })
-      .Case<arith::MaxSIOp>([](auto) { return "max"; })
-      .Case<arith::MinUIOp>([](auto) { return "min_unsigned"; })
-      .Case<arith::MaxUIOp>([](auto) { return "max_unsigned"; })
-      .Case<arith::AndIOp>([](auto) { return "bit_and"; })
-      .Case<arith::OrIOp>([](auto) { return "bit_or"; })
-      .Case<arith::XOrIOp>([](auto) { return "bit_xor"; })
-      .Default(StringRef());
-}
-
 Expr FunctionEmitter::integerExpression(Operation *op) {
   bool isIndex = op->getResult(0).getType().isIndex();
   bool isBool = op->getResult(0).getType().isInteger(1);
-  auto arithmetic = [&](StringRef symbol, StringRef name, Prec prec) {
+  const ScalarFunctions *functions = scalarFunctions(op);
+  auto arithmetic = [&](StringRef symbol, Prec prec) {
     return isIndex ? binary(symbol, op->getOperand(0), op->getOperand(1), prec)
-                   : function("wrapping_" + name, op);
+                   : function(functions->orchestration, op);
   };
   if (isa<arith::AddIOp>(op))
-    return arithmetic("+", "add", Prec::Add);
+    return arithmetic("+", Prec::Add);
   if (isa<arith::SubIOp>(op))
-    return arithmetic("-", "sub", Prec::Add);
+    return arithmetic("-", Prec::Add);
   if (isa<arith::MulIOp>(op))
-    return arithmetic("*", "mul", Prec::Mul);
+    return arithmetic("*", Prec::Mul);
   auto logic = [&](StringRef symbol) { // parentheses around all but names: && beside || warns
     return Expr{text(op->getOperand(0), Prec::Primary) + " " + symbol.str() + " " +
                     text(op->getOperand(1), Prec::Primary),
@@ -142,11 +121,11 @@ Expr FunctionEmitter::integerExpression(Operation *op) {
     return logic("||");
   if (isBool && isa<arith::XOrIOp>(op))
     return logic("!=");
-  StringRef name = integerFunction(op);
-  if (name.empty())
+  if (!functions || isa<FloatType>(op->getResult(0).getType()))
     return {};
   // The type comes from the first operand.
-  return {name.str() + "(" + typed(op->getOperand(0)) + ", " + text(op->getOperand(1)) + ")"};
+  return {functions->orchestration.str() + "(" + typed(op->getOperand(0)) + ", " +
+          text(op->getOperand(1)) + ")"};
 }
 
 /// Rounds to a 16-bit float what was computed as f32.
@@ -164,9 +143,10 @@ Expr FunctionEmitter::floatExpression(Operation *op) {
       .Case<arith::SubFOp>([&](auto) { return infix("-", Prec::Add); })
       .Case<arith::MulFOp>([&](auto) { return infix("*", Prec::Mul); })
       .Case<arith::DivFOp>([&](auto) { return infix("/", Prec::Mul); })
-      .Case<arith::RemFOp>([&](auto) { return rounded(function("std::fmod", op), type); })
-      .Case<arith::MaximumFOp>([&](auto) { return function("maximum", op); })
-      .Case<arith::MinimumFOp>([&](auto) { return function("minimum", op); })
+      .Case<arith::RemFOp, arith::MaximumFOp, arith::MinimumFOp>([&](auto) {
+        Expr call = function(scalarFunctions(op)->orchestration, op);
+        return isa<arith::RemFOp>(op) ? rounded(call, type) : call;
+      })
       .Case<arith::NegFOp>([&](arith::NegFOp neg) {
         return Expr{"-" + text(neg.getOperand(), Prec::Primary), Prec::Mul};
       })
@@ -192,18 +172,12 @@ Expr FunctionEmitter::castExpression(Operation *op) {
 Expr FunctionEmitter::compareInts(arith::CmpIOp cmp) {
   using P = arith::CmpIPredicate;
   P how = cmp.getPredicate();
-  StringRef symbol = how == P::eq                     ? "=="
-                     : how == P::ne                   ? "!="
-                     : how == P::slt || how == P::ult ? "<"
-                     : how == P::sle || how == P::ule ? "<="
-                     : how == P::sgt || how == P::ugt ? ">"
-                                                      : ">=";
-  bool isUnsigned = how == P::ult || how == P::ule || how == P::ugt || how == P::uge;
+  StringRef symbol = signOf(how);
   bool isOrder = how != P::eq && how != P::ne;
   bool isBool = cmp.getLhs().getType().isInteger(1);
-  if (!isUnsigned && !(isBool && isOrder))
+  if (!isUnsigned(how) && !(isBool && isOrder))
     return binary(symbol, cmp.getLhs(), cmp.getRhs(), Prec::Low);
-  std::string as = isUnsigned ? "as_unsigned(" : "as_signed(";
+  std::string as = isUnsigned(how) ? "as_unsigned(" : "as_signed(";
   return {as + typed(cmp.getLhs()) + ") " + symbol.str() + " " + as + typed(cmp.getRhs()) + ")",
           Prec::Low};
 }

@@ -107,6 +107,7 @@ private:
   Expr castTile(tile::CastOp cast);
   Expr compareInts(mlir::arith::CmpIOp cmp);
   Expr compareFloats(mlir::arith::CmpFOp cmp);
+  Expr scanExpression(tile::ScanOp scan);
   Expr reduceExpression(tile::ReduceOp reduce);
   Expr productExpression(mlir::Value lhs, mlir::Value rhs, bool transA, bool transB);
   Expr rounded(Expr expr, mlir::Type type);

@@ -1,19 +1,19 @@
 //===- TorchOps.cpp - expressions ---------------------------------------------------===//
 //
-// Most ops are one row of a table. To add one, add its row, or a case to makeExpression if its
-// attributes matter.
+// Most ops are one row of a table; those of elementwise ops come from TileElementwise.td. An op
+// whose attributes matter has a case in makeExpression.
 //
 //===----------------------------------------------------------------------------===//
 #include "TorchFunction.h"
 
 #include "kiln/Dialect/IndexRange.h"
+#include "kiln/Program/PadValue.h"
+#include "kiln/Program/ScalarText.h"
 #include "kiln/Program/Signature.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/ScopedPrinter.h"
-
-#include <limits>
 
 using namespace mlir;
 
@@ -52,47 +52,8 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-    // Tiles.
-    {"tile.add", Number, "$0 + $1", Prec::Sum, Rounds, "total"},
-    {"tile.add", Bool, "$0 ^ $1", Prec::BitXor, Exact, "total"},
-    {"tile.sub", Number, "$0 - $1", Prec::Sum, Rounds, "difference"},
-    {"tile.sub", Bool, "$0 ^ $1", Prec::BitXor, Exact, "difference"},
-    {"tile.mul", Number, "$0 * $1", Prec::Product, Rounds, "product"},
-    {"tile.mul", Bool, "$0 & $1", Prec::BitAnd, Exact, "product"},
-    {"tile.div", Float, "@0 / $1", Prec::Product, Rounds,
-     "quotient"}, // torch multiplies for `scalar / tile`
-    {"tile.div", Int, "_int_div(@0, @1)", Prec::Atom, Exact, "quotient"},
-    {"tile.div", Bool, "_int_div(@0.int(), @1.int()).bool()", Prec::Atom, Exact, "quotient"},
-    {"tile.pow", Float, "torch.pow(@0, @1)", Prec::Atom, Rounds, "power"},
-    {"tile.fmod", Float, "torch.fmod(@0.double(), @1.double()).float()", Prec::Atom, Exact,
-     "remainder"}, // in float32 torch gets quotients wrong that float32 cannot hold
-    {"tile.fmod", Int, "_int_fmod(@0, @1)", Prec::Atom, Exact, "remainder"},
-    {"tile.fmod", Bool, "_int_fmod(@0.int(), @1.int()).bool()", Prec::Atom, Exact, "remainder"},
-    {"tile.and", Bits, "$0 & $1", Prec::BitAnd, Exact, "bits"},
-    {"tile.or", Bits, "$0 | $1", Prec::BitOr, Exact, "bits"},
-    {"tile.xor", Bits, "$0 ^ $1", Prec::BitXor, Exact, "bits"},
-    {"tile.not", Bits, "~$0", Prec::Unary, Exact, "bits"},
-    {"tile.shl", Int, "_shl(@0, @1)", Prec::Atom, Exact, "bits"},
-    {"tile.shr", Int, "_shr(@0, @1)", Prec::Atom, Exact, "bits"},
-    {"tile.max", Number, "torch.maximum(@0, @1)", Prec::Atom, Exact, "larger"},
-    {"tile.max", Bool, "$0 | $1", Prec::BitOr, Exact, "larger"},
-    {"tile.min", Number, "torch.minimum(@0, @1)", Prec::Atom, Exact, "smaller"},
-    {"tile.min", Bool, "$0 & $1", Prec::BitAnd, Exact, "smaller"},
-    {"tile.neg", Number, "-$0", Prec::Unary, Exact, "negated"},
-    {"tile.neg", Bool, "$0", Prec::Atom, Exact, "negated"},
-    {"tile.abs", Number, "torch.abs($0)", Prec::Atom, Exact, "magnitude"},
-    {"tile.abs", Bool, "$0", Prec::Atom, Exact, "magnitude"},
-    {"tile.exp", Float, "torch.exp($0)", Prec::Atom, Rounds, "exponential"},
-    {"tile.exp2", Float, "torch.exp2($0)", Prec::Atom, Rounds, "exponential"},
-    {"tile.log", Float, "torch.log($0)", Prec::Atom, Rounds, "logarithm"},
-    {"tile.sqrt", Float, "torch.sqrt($0)", Prec::Atom, Rounds, "root"},
-    {"tile.rsqrt", Float, "torch.rsqrt($0)", Prec::Atom, Rounds, "rsqrt"},
-    {"tile.recip", Float, "torch.reciprocal($0)", Prec::Atom, Rounds, "reciprocal"},
-    {"tile.tanh", Float, "torch.tanh($0)", Prec::Atom, Rounds, "tanh"},
-    {"tile.sigmoid", Float, "torch.sigmoid($0)", Prec::Atom, Rounds, "sigmoid"},
-    {"tile.erf", Float, "torch.erf($0)", Prec::Atom, Rounds, "erf"},
-    {"tile.sin", Float, "torch.sin($0)", Prec::Atom, Rounds, "sine"},
-    {"tile.cos", Float, "torch.cos($0)", Prec::Atom, Rounds, "cosine"},
+// Tiles.
+#include "kiln/Dialect/Tile/Elementwise/Torch.inc"
     {"tile.select", Any, "torch.where($0, @1, @2)", Prec::Atom, Exact, "chosen"},
     {"tile.move", Any, "$0", Prec::Atom, Exact, "moved"},
     {"tile.transpose", Any, "$0.T", Prec::Atom, Exact, "transposed"},
@@ -346,6 +307,7 @@ Expr FunctionEmitter::makeExpression(Operation *op) {
                     shapeText(type) + ", " + tileDtype(type.getElementType()) + ")");
       })
       .Case<tile::ReduceOp>([&](auto reduce) { return reduceExpression(reduce); })
+      .Case<tile::ScanOp>([&](auto scan) { return scanExpression(scan); })
       .Case<tile::MatmulOp>([&](tile::MatmulOp product) {
         return productExpression(product.getLhs(), product.getRhs(), product.getTransA(),
                                  product.getTransB());
@@ -404,6 +366,17 @@ Expr FunctionEmitter::reduceExpression(tile::ReduceOp reduce) {
   return fail(reduce, "there is no rule for this reduction");
 }
 
+Expr FunctionEmitter::scanExpression(tile::ScanOp scan) {
+  Type element = scan.getType().getElementType();
+  std::string sums =
+      text(scan.getOperand(), Prec::Atom) + ".cumsum(dim=" + std::to_string(scan.getAxis());
+  if (element.isInteger(1))
+    return {"(" + sums + ") % 2).bool()"};
+  if (!isa<FloatType>(element)) // of integers torch would make int64
+    return {sums + ", dtype=" + tileDtype(element).str() + ")"};
+  return rounded({sums + ")"}, scan.getType());
+}
+
 Expr FunctionEmitter::productExpression(Value lhs, Value rhs, bool transA, bool transB) {
   auto side = [&](Value value, bool isTransposed) {
     StringRef widen = isa<FloatType>(elementOf(value.getType())) ? "" : ".int()";
@@ -416,18 +389,7 @@ Expr FunctionEmitter::productExpression(Value lhs, Value rhs, bool transA, bool 
 
 std::string FunctionEmitter::padText(Attribute pad, Type element, bool asBits) {
   DType dtype = *dtypeOf(element);
-  ScalarBits value = ScalarBits::fromDouble(dtype, 0);
-  if (auto number = dyn_cast_if_present<FloatAttr>(pad)) {
-    value = ScalarBits::fromDouble(dtype, number.getValueAsDouble());
-  } else if (auto kind = dyn_cast_if_present<tile::PadKindAttr>(pad);
-             kind && kind.getValue() != tile::PadKind::Zero) {
-    bool isMax = kind.getValue() == tile::PadKind::Max;
-    // The extreme value of the type: infinity where there is one. Integers saturate to theirs.
-    double extreme = dtype == DType::F8E4M3FN ? 448 : std::numeric_limits<double>::infinity();
-    value = ScalarBits::fromDouble(dtype, element.isInteger(1) ? isMax
-                                          : isMax              ? extreme
-                                                               : -extreme);
-  }
+  ScalarBits value = padValue(pad, dtype);
   if (asBits)
     return std::to_string(value.bits & 0xff);
   if (isFloat(dtype))
@@ -440,15 +402,14 @@ std::string FunctionEmitter::padText(Attribute pad, Type element, bool asBits) {
 //===----------------------------------------------------------------------===//
 
 Expr FunctionEmitter::compareInts(arith::CmpIOp cmp) {
-  static constexpr StringLiteral signs[] = {"==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">="};
   SmallVector<Expr> operands = {valueOf(cmp.getLhs()), valueOf(cmp.getRhs())};
-  if (cmp.getPredicate() >= arith::CmpIPredicate::ult)
+  if (isUnsigned(cmp.getPredicate()))
     for (Expr &operand : operands)
       operand = {"_unsigned(" + operand.text + ", " +
                  std::to_string(bitWidth(cmp.getLhs().getType())) + ")"};
   else if (cmp.getPredicate() >= arith::CmpIPredicate::slt && bitWidth(cmp.getLhs().getType()) == 1)
     std::swap(operands[0], operands[1]); // signed, the one bit of true means -1
-  return expandPattern(("$0 " + signs[unsigned(cmp.getPredicate())] + " $1").str(), Prec::Compare,
+  return expandPattern(("$0 " + kiln::signOf(cmp.getPredicate()) + " $1").str(), Prec::Compare,
                        operands);
 }
 

@@ -53,20 +53,14 @@ private:
 
   //===-- What a role can do ----------------------------------------------------------===//
 
-  static bool isProduct(Operation *op) { return isa<tile::MatmulOp, tile::MatmulAccOp>(op); }
-
-  /// Whether it computes with tiles, rather than makes, moves or looks at one.
-  static bool isVectorWork(Operation *op) {
-    if (!isa_and_nonnull<tile::TileDialect>(op->getDialect()) || isProduct(op))
-      return false;
-    bool hasTile = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TileType>) &&
-                   llvm::any_of(op->getResultTypes(), llvm::IsaPred<TileType>);
-    return isa<tile::IotaOp, tile::RandomOp>(op) || (hasTile && !isa<tile::MoveOp>(op));
+  static OpClass workOf(Operation *op) {
+    auto facts = dyn_cast<tile::TileOpInterface>(op);
+    return facts ? facts.getWork() : NoWork;
   }
 
   LogicalResult checkWork() {
     WalkResult walked = Func.walk([&](Operation *op) -> WalkResult {
-      unsigned work = isProduct(op) ? unsigned(MatrixWork) : isVectorWork(op) ? VectorWork : 0u;
+      unsigned work = workOf(op) & (MatrixWork | VectorWork); // every role may load and store
       if ((Role.executes & work) == work)
         return WalkResult::advance();
       InFlightDiagnostic diag = complain(op)
@@ -91,6 +85,11 @@ private:
     return machine.pipeStorage == PipeStorage::SharedMemory ? Space::Mat : loadedTo(role, machine);
   }
 
+  static bool isPart(Operation *op) {
+    auto facts = dyn_cast<tile::TileOpInterface>(op);
+    return facts && facts.getView() == tile::View::Part;
+  }
+
   /// Whether a box of this tile is a view: the matrix unit reads its operands where they are.
   bool isViewOf(Value tile) const {
     const Memory *left = Target.findMemory("left");
@@ -100,13 +99,13 @@ private:
   //===-- Where each tile is made -----------------------------------------------------===//
 
   Space madeIn(Operation *op) const {
-    if (isProduct(op))
+    if (workOf(op) == MatrixWork)
       return Space::Acc;
-    if (isa<tile::LoadOp, tile::GatherRowsOp>(op))
+    if (workOf(op) == CopyWork)
       return loadedTo(Role, Target);
     if (isa<tile::PopOp>(op))
       return poppedTo(Role, Target);
-    if (auto extract = dyn_cast<tile::ExtractOp>(op); extract && isViewOf(extract.getTile()))
+    if (isPart(op) && isViewOf(op->getOperand(0)))
       return Space::Mat;
     // Only the matrix unit writes accumulators, so that is where it can make a tile.
     bool isMatrixOnly = !(Role.executes & VectorWork);
@@ -168,10 +167,10 @@ private:
   /// The memory in which an operation wants an operand; Unassigned: wherever it is.
   Space neededBy(OpOperand &operand) const {
     Operation *op = operand.getOwner();
-    if (isProduct(op)) {
-      unsigned number = operand.getOperandNumber() + (isa<tile::MatmulOp>(op) ? 1 : 0);
-      return number == 0 ? Space::Acc : number == 1 ? Space::Left : Space::Right;
-    }
+    if (auto product = dyn_cast<tile::ProductInterface>(op))
+      return &operand == &product.getLhsMutable()   ? Space::Left
+             : &operand == &product.getRhsMutable() ? Space::Right
+                                                    : Space::Acc;
     auto carried = [](Value value) { return spaceOf(value); };
     if (auto loop = dyn_cast<scf::ForOp>(op))
       return carried(loop.getTiedLoopResult(&operand));
@@ -184,9 +183,9 @@ private:
         return carried(loop.getBeforeArguments()[operand.getOperandNumber()]);
       return carried(op->getParentOp()->getResult(operand.getOperandNumber()));
     }
-    if (auto extract = dyn_cast<tile::ExtractOp>(op))
-      return spaceOf(extract.getResult());
-    if (isVectorWork(op))
+    if (isPart(op))
+      return spaceOf(op->getResult(0));
+    if (workOf(op) == VectorWork)
       return Space::Vec;
     return Space::Unassigned;
   }
@@ -204,7 +203,7 @@ private:
     for (OpOperand &operand : op->getOpOperands()) {
       if (!isa<TileType>(operand.get().getType()))
         continue;
-      if (isa<tile::StoreOp, tile::ScatterRowsOp, tile::PushOp>(op)) {
+      if (workOf(op) == CopyWork || isa<tile::PushOp>(op)) {
         if (failed(move(operand, destinationOf(op), /*leaves=*/true)))
           return failure();
       } else if (Space needed = neededBy(operand); needed != Space::Unassigned) {
@@ -287,6 +286,8 @@ struct ChooseSpaces : impl::TileChooseSpacesBase<ChooseSpaces> {
       getOperation().emitError("there is no machine '") << machine << "'";
       return signalPassFailure();
     }
+    if (failed(tile::requireFacts(getOperation(), "what class of work it is")))
+      return signalPassFailure();
     for (auto func : getOperation().getOps<ir::FuncOp>()) {
       if (target->paths.empty() || !hasTileWithoutSpace(func))
         continue;

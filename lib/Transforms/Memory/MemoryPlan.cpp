@@ -174,7 +174,11 @@ void deepenRings(FunctionPlan &plan, MemoryUse &use) {
 /// Whether what a tile is moved from is still there where it is used: a slot may be free by then.
 static bool canMoveLater(tile::MoveOp move) {
   Operation *op = move;
-  while (isa_and_nonnull<tile::MoveOp, tile::ReshapeOp>(op))
+  auto isWholeView = [](Operation *from) {
+    auto facts = dyn_cast_if_present<tile::TileOpInterface>(from);
+    return facts && (facts.getView() == tile::View::Moved || facts.getView() == tile::View::Whole);
+  };
+  while (isWholeView(op))
     op = op->getOperand(0).getDefiningOp();
   auto pop = dyn_cast_or_null<tile::PopOp>(op);
   if (!pop || pop.getCopy())

@@ -217,6 +217,8 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
       getOperation().emitError("there is no machine '") << machine << "'";
       return signalPassFailure();
     }
+    if (failed(tile::requireFacts(getOperation(), "whether it works in place")))
+      return signalPassFailure();
     llvm::json::Array functions;
     bool failedOnce = false;
     for (auto func : getOperation().getOps<ir::FuncOp>()) {

@@ -293,7 +293,7 @@ static void sinkPops(ir::FuncOp func) {
 static void setDirections(ir::FuncOp func) {
   SmallVector<std::pair<bool, bool>> facts(func.getNumArguments());
   func.walk([&](Operation *op) {
-    for (const TensorAccess &access : tensorAccesses(op))
+    for (const tile::TensorAccess &access : tile::tensorAccesses(op))
       if (auto root = dyn_cast<BlockArgument>(ir::rootOf(access.tensor))) {
         facts[root.getArgNumber()].first |= access.reads;
         facts[root.getArgNumber()].second |= access.writes;

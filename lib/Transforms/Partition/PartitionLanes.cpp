@@ -20,21 +20,10 @@ static int64_t tensorAxis(ir::TensorType tensor, unsigned tileAxis) {
 }
 
 /// The axis along which an operand of a divided operation is divided; nothing if each lane needs
-/// all of it. The rows of a product are those of its left operand, the columns those of its right.
+/// all of it.
 static std::optional<unsigned> dividedAxis(OpOperand &operand, const LaneSplit &lanes) {
-  auto ofProduct = [&](auto product) -> std::optional<unsigned> {
-    bool dividesRows = lanes.axis() == 0;
-    if (&operand == &product.getLhsMutable())
-      return dividesRows ? std::optional<unsigned>(product.getTransA() ? 1 : 0) : std::nullopt;
-    if (&operand == &product.getRhsMutable())
-      return dividesRows ? std::nullopt : std::optional<unsigned>(product.getTransB() ? 0 : 1);
-    return lanes.axis();
-  };
-  if (auto product = dyn_cast<tile::MatmulOp>(operand.getOwner()))
-    return ofProduct(product);
-  if (auto product = dyn_cast<tile::MatmulAccOp>(operand.getOwner()))
-    return ofProduct(product);
-  return lanes.axis();
+  auto op = dyn_cast<tile::TileOpInterface>(operand.getOwner());
+  return op ? op.getDividedAxis(operand, lanes.axis()) : lanes.axis();
 }
 
 llvm::DenseSet<Value> findNeededTiles(ir::FuncOp kernel, const PartitionPlan &plan) {
@@ -68,63 +57,17 @@ llvm::DenseSet<Value> findNeededTiles(ir::FuncOp kernel, const PartitionPlan &pl
   return needed;
 }
 
-/// Whether a box of a tile covers it along an axis.
-static bool covers(tile::TileType box, tile::TileType tile, ArrayRef<int64_t> indices,
-                   unsigned axis) {
-  return box.getExtent(axis) == tile.getExtent(axis) && indices[axis] == 0;
-}
-
 /// Why an operation cannot be divided; empty if it can, or need not be.
 static StringRef whyNotDivided(Operation *op, const LaneSplit &lanes) {
-  unsigned axis = lanes.axis();
-  auto isWhole = [&](Value tile) { return lanes.isWhole(tile); };
-  if (op->getNumResults() > 0 &&
-      llvm::all_of(op->getResults(), [&](Value result) { return lanes.needed.contains(result); }))
+  auto facts = dyn_cast<tile::TileOpInterface>(op);
+  bool isNeeded = op->getNumResults() > 0 && llvm::all_of(op->getResults(), [&](Value result) {
+                    return lanes.needed.contains(result);
+                  });
+  if (!facts || isNeeded)
     return "";
-  return llvm::TypeSwitch<Operation *, StringRef>(op)
-      .Case<tile::ReduceOp>([&](auto reduce) {
-        return reduce.getAxis() != axis || isWhole(reduce.getOperand())
-                   ? ""
-                   : "reduces along the axis that is divided between the lanes";
-      })
-      .Case<tile::TransposeOp>([&](auto transpose) {
-        return isWhole(transpose.getOperand()) && isWhole(transpose.getResult())
-                   ? ""
-                   : "turns the axis that is divided between the lanes into the other";
-      })
-      .Case<tile::ReshapeOp>([&](auto reshape) {
-        // Elements stay in order, row by row: a lane's rows are one run of them before and after.
-        bool isRun = axis == 0 && lanes.spans(reshape.getOperand().getType()) &&
-                     lanes.spans(reshape.getType());
-        bool isAll = isWhole(reshape.getOperand()) && isWhole(reshape.getResult());
-        return isRun || isAll ? "" : "moves elements from one lane's part into another's";
-      })
-      .Case<tile::ExtractOp>([&](auto extract) {
-        return !lanes.spans(extract.getTile().getType()) ||
-                       covers(extract.getType(), extract.getTile().getType(),
-                              extract.getStaticIndices(), axis)
-                   ? ""
-                   : "takes a box that does not cover the axis divided between the lanes";
-      })
-      .Case<tile::InsertOp>([&](auto insert) {
-        return !lanes.spans(insert.getType()) ||
-                       covers(insert.getTile().getType(), insert.getType(),
-                              insert.getStaticIndices(), axis)
-                   ? ""
-                   : "replaces a box that does not cover the axis divided between the lanes";
-      })
-      .Case<tile::ConcatOp, tile::GatherOp>([&](auto along) {
-        return along.getAxis() != axis ? "" : "works along the axis divided between the lanes";
-      })
-      .Case<tile::SortRowsOp, tile::TopkRowsOp>(
-          [&](auto) { return axis == 0 ? "" : "orders along the axis divided between the lanes"; })
-      .Case<tile::ScatterRowsOp>([&](auto scatter) {
-        return isWhole(scatter.getTile()) ? "" : "writes rows that cannot be divided";
-      })
-      .Case<tile::ElementOp>([&](auto element) {
-        return isWhole(element.getTile()) ? "" : "takes an element that only one lane has";
-      })
-      .Default([](Operation *) { return StringRef(); });
+  auto isWhole = [&](Value tile) { return lanes.isWhole(tile); };
+  auto spans = [&](Type type) { return lanes.spans(cast<tile::TileType>(type)); };
+  return facts.whyNotDivided({lanes.axis(), isWhole, spans});
 }
 
 static LaneProblem notDivided(Operation *op, const LaneSplit &lanes, const Twine &why) {
@@ -133,29 +76,29 @@ static LaneProblem notDivided(Operation *op, const LaneSplit &lanes, const Twine
           op->getLoc()};
 }
 
-/// Whether only the first lane executes an operation: a side effect that is not divided.
-static bool isForOneLane(Operation *op, const LaneSplit &lanes) {
-  if (auto store = dyn_cast<tile::StoreOp>(op))
-    return !lanes.spans(store.getTile().getType());
-  return isa<ir::WriteOp, tile::ScatterRowsOp, ir::DumpOp>(op);
-}
-
 /// Whether each lane makes its part of an access.
 static bool isDivided(Operation *op, const LaneSplit &lanes) {
-  if (auto load = dyn_cast<tile::LoadOp>(op))
-    return !lanes.isWhole(load.getResult());
-  auto store = dyn_cast<tile::StoreOp>(op);
-  return store && lanes.spans(store.getTile().getType());
+  return llvm::any_of(tile::tensorAccesses(op), [&](const tile::TensorAccess &access) {
+    if (!access.tile)
+      return false;
+    bool isMade = access.tile.getDefiningOp() == op;
+    return isMade ? !lanes.isWhole(access.tile)
+                  : lanes.spans(cast<tile::TileType>(access.tile.getType()));
+  });
 }
 
-static bool isAtomic(const TensorAccess &access) {
-  return access.writes && access.reads; // only an atomic store does both
+/// Whether only the first lane executes an operation: a side effect that is not divided.
+static bool isForOneLane(Operation *op, const LaneSplit &lanes) {
+  bool writes = llvm::any_of(tile::tensorAccesses(op),
+                             [](const tile::TensorAccess &access) { return access.writes; });
+  return isa<ir::DumpOp>(op) || (writes && !isDivided(op, lanes));
 }
 
 /// Whether two accesses never touch one element from two lanes, whichever iterations they belong
 /// to: one lane makes both, their boxes have nothing in common, or both are divided alike.
-static bool areLanesApart(const TensorAccess &a, const TensorAccess &b, const LaneSplit &lanes) {
-  if ((isForOneLane(a.op, lanes) && isForOneLane(b.op, lanes)) || (isAtomic(a) && isAtomic(b)))
+static bool areLanesApart(const tile::TensorAccess &a, const tile::TensorAccess &b,
+                          const LaneSplit &lanes) {
+  if ((isForOneLane(a.op, lanes) && isForOneLane(b.op, lanes)) || (a.isAtomic() && b.isAtomic()))
     return true;
   std::optional<TensorBox> first = boxOf(a), second = boxOf(b);
   if (!first || !second)
@@ -169,13 +112,13 @@ static bool areLanesApart(const TensorAccess &a, const TensorAccess &b, const La
 }
 
 static std::optional<LaneProblem> findSharedMemory(ir::FuncOp kernel, const PartitionPlan &plan) {
-  SmallVector<TensorAccess> accesses;
+  SmallVector<tile::TensorAccess> accesses;
   kernel.walk([&](Operation *op) {
     if (plan.runs(op, plan.laneRole()))
-      llvm::append_range(accesses, tensorAccesses(op));
+      llvm::append_range(accesses, tile::tensorAccesses(op));
   });
-  for (const TensorAccess &write : accesses)
-    for (const TensorAccess &other : accesses)
+  for (const tile::TensorAccess &write : accesses)
+    for (const tile::TensorAccess &other : accesses)
       if (write.writes && ir::rootOf(write.tensor) == ir::rootOf(other.tensor) &&
           !areLanesApart(write, other, plan.lanes()))
         return LaneProblem{other.op,
@@ -307,7 +250,7 @@ Value LaneDivider::extractShare(OpBuilder &builder, Value whole, unsigned axis) 
 
 /// Takes the shares of operands that this lane has whole, where it works on shares.
 void LaneDivider::divideOperands(OpBuilder &builder, Operation *op, Operation *clone) const {
-  bool worksOnShares = isa<tile::StoreOp>(op) || llvm::any_of(op->getResults(), [&](Value result) {
+  bool worksOnShares = isDivided(op, Lanes) || llvm::any_of(op->getResults(), [&](Value result) {
                          return isa<tile::TileType>(result.getType()) && !Lanes.isWhole(result);
                        });
   for (OpOperand &operand : op->getOpOperands()) {
@@ -324,8 +267,7 @@ SmallVector<Value> LaneDivider::divide(OpBuilder &builder, Operation *op, Operat
   SmallVector<Value> results(clone->getResults());
   if (!Lanes.divides())
     return results;
-  // What comes in an order of its own is made whole; each lane takes its part of it.
-  if (isa<tile::RandomOp, tile::GatherRowsOp>(op)) {
+  if (auto facts = dyn_cast<tile::TileOpInterface>(op); facts && facts.isMadeWhole()) {
     if (!Lanes.isWhole(op->getResult(0)))
       results[0] = extractShare(builder, results[0]);
     return results;

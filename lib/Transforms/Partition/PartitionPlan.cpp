@@ -41,7 +41,7 @@ static bool comesFromMatrixUnit(Value accumulator) {
       continue;
     SmallVector<Value, 2> sources = sourcesOf(value);
     Operation *op = value.getDefiningOp();
-    if (sources.empty() && !isa_and_nonnull<tile::FullOp, tile::MatmulOp, tile::MatmulAccOp>(op))
+    if (sources.empty() && !isa_and_nonnull<tile::FullOp, tile::ProductInterface>(op))
       return false;
     llvm::append_range(work, sources);
   }
@@ -88,29 +88,26 @@ const Role *PartitionPlan::homeOf(Value value, llvm::SmallPtrSetImpl<void *> &vi
     if (const Role *home = homeOf(source, visited); home && home != Copy)
       return home;
   Operation *op = value.getDefiningOp();
-  if (!op || !isa<tile::TileDialect>(op->getDialect()))
+  auto facts = dyn_cast_if_present<tile::TileOpInterface>(op);
+  if (!facts)
     return nullptr;
-  if (isa<tile::MatmulOp, tile::MatmulAccOp>(op))
+  if (facts.getWork() == MatrixWork)
     return Matrix;
   if (auto element = dyn_cast<tile::ElementOp>(op))
     return homeOf(element.getTile(), visited);
-  if (auto move = dyn_cast<tile::MoveOp>(op); move && isOfMatrixUnit(move.getType().getSpace()))
-    return Matrix;
+  if (auto move = dyn_cast<tile::MoveOp>(op))
+    return isOfMatrixUnit(move.getType().getSpace()) ? Matrix : Vector;
   if (Copies.contains(op))
     return Copy;
-  // Cheaper made again, or loaded again, than sent.
-  if (isa<tile::FullOp, tile::LoadOp, tile::GatherRowsOp, tile::BlockIdxOp, tile::BlockCountOp>(op))
-    return nullptr;
-  return Vector;
+  // What is no work, or loaded, is cheaper made again than sent.
+  return facts.getWork() == VectorWork ? Vector : nullptr;
 }
 
 /// The role that has a side effect. It happens once.
 const Role *PartitionPlan::homeOfEffect(Operation *op) const {
-  const Role *home = nullptr;
-  if (auto store = dyn_cast<tile::StoreOp>(op))
-    home = homeOf(store.getTile());
-  else if (auto scatter = dyn_cast<tile::ScatterRowsOp>(op))
-    home = homeOf(scatter.getTile());
+  auto tile = llvm::find_if(op->getOperands(),
+                            [](Value operand) { return isa<tile::TileType>(operand.getType()); });
+  const Role *home = tile == op->operand_end() ? nullptr : homeOf(*tile);
   return home && home != Copy ? home : Vector;
 }
 
@@ -192,8 +189,8 @@ void PartitionPlan::addToken(const Token &token) {
 }
 
 /// Keeps the order of two accesses of one tensor, the first of which comes first in the kernel.
-void PartitionPlan::order(const TensorAccess &first, const Role *firstRole,
-                          const TensorAccess &second, const Role *secondRole) {
+void PartitionPlan::order(const tile::TensorAccess &first, const Role *firstRole,
+                          const tile::TensorAccess &second, const Role *secondRole) {
   Block *block = first.op->getBlock();
   while (!block->findAncestorOpInBlock(*second.op))
     block = block->getParentOp()->getBlock();
@@ -213,14 +210,14 @@ void PartitionPlan::order(const TensorAccess &first, const Role *firstRole,
 }
 
 void PartitionPlan::orderMemory() {
-  SmallVector<TensorAccess> accesses;
-  Kernel.walk([&](Operation *op) { llvm::append_range(accesses, tensorAccesses(op)); });
+  SmallVector<tile::TensorAccess> accesses;
+  Kernel.walk([&](Operation *op) { llvm::append_range(accesses, tile::tensorAccesses(op)); });
   // A token may make a role execute more, and so access more.
   for (size_t known = ~size_t(0); known != Tokens.size();) {
     known = Tokens.size();
     for (size_t i = 0; i < accesses.size(); ++i)
       for (size_t j = i + 1; j < accesses.size(); ++j) {
-        const TensorAccess &first = accesses[i], &second = accesses[j];
+        const tile::TensorAccess &first = accesses[i], &second = accesses[j];
         if ((!first.writes && !second.writes) ||
             ir::rootOf(first.tensor) != ir::rootOf(second.tensor))
           continue;
@@ -295,14 +292,16 @@ static bool comesFromTile(Value scalar) {
 void PartitionPlan::findCopies() {
   llvm::SmallPtrSet<Value, 4> written;
   Kernel.walk([&](Operation *op) {
-    for (const TensorAccess &access : tensorAccesses(op))
+    for (const tile::TensorAccess &access : tile::tensorAccesses(op))
       if (access.writes)
         written.insert(ir::rootOf(access.tensor));
   });
   Kernel.walk([&](Operation *op) {
-    if (!isa<tile::LoadOp, tile::GatherRowsOp>(op) || !isInPipelinedLoop(op))
+    auto facts = dyn_cast<tile::TileOpInterface>(op);
+    bool loads = facts && facts.getWork() == CopyWork && op->getNumResults() > 0;
+    if (!loads || !isInPipelinedLoop(op))
       return;
-    bool isFixed = llvm::none_of(tensorAccesses(op), [&](const TensorAccess &access) {
+    bool isFixed = llvm::none_of(tile::tensorAccesses(op), [&](const tile::TensorAccess &access) {
       return written.contains(ir::rootOf(access.tensor));
     });
     bool isKnown = llvm::none_of(op->getOperands(), comesFromTile);
@@ -379,7 +378,9 @@ PartitionPlan::PartitionPlan(ir::FuncOp kernel, const Machine &machine)
   kernel.walk([&](Operation *op) {
     if (isa<tile::BarrierOp>(op))
       barriers.push_back(op);
-    else if (isa<tile::StoreOp, tile::ScatterRowsOp, ir::WriteOp, ir::DumpOp, tile::PrefetchOp>(op))
+    else if (isa<ir::DumpOp, tile::PrefetchOp>(op) ||
+             llvm::any_of(tile::tensorAccesses(op),
+                          [](const tile::TensorAccess &access) { return access.writes; }))
       run(op, homeOfEffect(op));
   });
   for (const Role &role : machine.roles)

@@ -8,8 +8,7 @@
 #ifndef KILN_LIB_TRANSFORMS_PARTITION_PARTITIONPLAN_H
 #define KILN_LIB_TRANSFORMS_PARTITION_PARTITIONPLAN_H
 
-#include "TensorAccess.h"
-
+#include "kiln/Dialect/Tile/TileDialect.h"
 #include "kiln/Machine/Machine.h"
 
 namespace kiln {
@@ -93,8 +92,8 @@ private:
   void findCopies();
   void shareSlots();
   void orderMemory();
-  void order(const TensorAccess &first, const Role *firstRole, const TensorAccess &second,
-             const Role *secondRole);
+  void order(const tile::TensorAccess &first, const Role *firstRole,
+             const tile::TensorAccess &second, const Role *secondRole);
   void addToken(const Token &token);
 
   ir::FuncOp Kernel;

@@ -28,6 +28,8 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
           << "there is no machine '" << machine << "'; kiln machines lists them";
       return signalPassFailure();
     }
+    if (failed(tile::requireFacts(getOperation(), "how it divides over lanes")))
+      return signalPassFailure();
     llvm::SmallPtrSet<Attribute, 4> called;
     getOperation().walk([&](ir::CallOp call) { called.insert(call.getCalleeAttr().getAttr()); });
     SmallVector<ir::FuncOp> kernels;
@@ -66,8 +68,7 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
   static bool multiplies(ir::FuncOp kernel) {
     return kernel
         ->walk([](Operation *op) {
-          return isa<tile::MatmulOp, tile::MatmulAccOp>(op) ? WalkResult::interrupt()
-                                                            : WalkResult::advance();
+          return isa<tile::ProductInterface>(op) ? WalkResult::interrupt() : WalkResult::advance();
         })
         .wasInterrupted();
   }

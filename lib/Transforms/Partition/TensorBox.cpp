@@ -78,17 +78,17 @@ static bool moveToSource(TensorBox &box, Operation *view) {
   return false;
 }
 
-std::optional<TensorBox> boxOf(const TensorAccess &access) {
-  auto boxAt = [&](auto op, tile::TileType tile) {
-    TensorBox box;
-    for (OpFoldResult index :
-         getMixedValues(op.getStaticIndices(), op.getIndices(), op.getContext())) {
-      box.start.push_back(placeOf(index));
-      box.extent.push_back(1);
-    }
+std::optional<TensorBox> boxOf(const tile::TensorAccess &access) {
+  if (!access.hasBox())
+    return std::nullopt;
+  TensorBox box;
+  for (OpFoldResult index : access.indices) {
+    box.start.push_back(placeOf(index));
+    box.extent.push_back(1);
+  }
+  if (access.tile) {
+    auto tile = cast<tile::TileType>(access.tile.getType());
     int rank = box.start.size();
-    if (!tile)
-      return box;
     // A vector is a tile of one row or of one column.
     box.rowAxis = rank > 1 ? rank - 2 : tile.getCols() == 1 ? 0 : -1;
     box.colAxis = rank > 1 ? rank - 1 : tile.getCols() == 1 ? -1 : 0;
@@ -96,19 +96,7 @@ std::optional<TensorBox> boxOf(const TensorAccess &access) {
       box.extent[box.rowAxis] = tile.getRows();
     if (box.colAxis >= 0)
       box.extent[box.colAxis] = tile.getCols();
-    return box;
-  };
-  TensorBox box;
-  if (auto load = dyn_cast<tile::LoadOp>(access.op))
-    box = boxAt(load, load.getType());
-  else if (auto store = dyn_cast<tile::StoreOp>(access.op))
-    box = boxAt(store, store.getTile().getType());
-  else if (auto read = dyn_cast<ir::ReadOp>(access.op))
-    box = boxAt(read, {});
-  else if (auto write = dyn_cast<ir::WriteOp>(access.op))
-    box = boxAt(write, {});
-  else
-    return std::nullopt;
+  }
   for (Value tensor = access.tensor; tensor != ir::rootOf(tensor);
        tensor = tensor.getDefiningOp()->getOperand(0))
     if (!moveToSource(box, tensor.getDefiningOp()))

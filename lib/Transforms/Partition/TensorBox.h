@@ -8,7 +8,7 @@
 #ifndef KILN_LIB_TRANSFORMS_PARTITION_TENSORBOX_H
 #define KILN_LIB_TRANSFORMS_PARTITION_TENSORBOX_H
 
-#include "TensorAccess.h"
+#include "kiln/Dialect/Tile/TileDialect.h"
 
 #include "kiln/Program/IndexForm.h"
 
@@ -23,7 +23,7 @@ struct TensorBox {
 };
 
 /// What an access touches at most; nothing if it cannot be told.
-std::optional<TensorBox> boxOf(const TensorAccess &access);
+std::optional<TensorBox> boxOf(const tile::TensorAccess &access);
 
 /// Whether two boxes of one root have nothing in common, whichever iterations they belong to.
 bool areDisjoint(const TensorBox &a, const TensorBox &b);

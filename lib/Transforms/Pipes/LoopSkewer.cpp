@@ -1,6 +1,6 @@
 #include "LoopSkewer.h"
 
-#include "TensorAccess.h"
+#include "kiln/Dialect/Tile/TileDialect.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -47,13 +47,13 @@ LoopSkewer::LoopSkewer(scf::ForOp loop) : Loop(loop) {
 
 /// Whether an operation only reads what this role never writes.
 bool LoopSkewer::isReadable(Operation *op) {
-  SmallVector<TensorAccess, 2> reads = tensorAccesses(op);
-  if (reads.empty() || llvm::any_of(reads, [](const TensorAccess &a) { return a.writes; }))
+  SmallVector<tile::TensorAccess, 2> reads = tile::tensorAccesses(op);
+  if (reads.empty() || llvm::any_of(reads, [](const tile::TensorAccess &a) { return a.writes; }))
     return false;
   bool isWritten = false;
   Loop->getParentOfType<ir::FuncOp>().walk([&](Operation *other) {
-    for (const TensorAccess &access : tensorAccesses(other))
-      for (const TensorAccess &read : reads)
+    for (const tile::TensorAccess &access : tile::tensorAccesses(other))
+      for (const tile::TensorAccess &read : reads)
         isWritten |= access.writes && ir::rootOf(access.tensor) == ir::rootOf(read.tensor);
   });
   return !isWritten;

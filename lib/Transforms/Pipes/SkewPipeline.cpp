@@ -82,6 +82,8 @@ struct SkewPipeline : impl::KilnSkewPipelineBase<SkewPipeline> {
           << "there is no machine '" << machine << "'; kiln machines lists them";
       return signalPassFailure();
     }
+    if (failed(tile::requireFacts(getOperation(), "which tensors it reads and writes")))
+      return signalPassFailure();
     for (auto func : getOperation().getOps<ir::FuncOp>())
       if (func.getKind() == ir::FuncKind::Group)
         skewGroup(func, model->defaultSlots);

@@ -1,4 +1,4 @@
-#include "TensorAccess.h"
+#include "kiln/Dialect/Tile/TileDialect.h"
 
 #include "kiln/Transforms/Passes.h"
 
@@ -50,7 +50,7 @@ struct InferDirections : impl::KilnInferDirectionsBase<InferDirections> {
           note(arg, op, access.read, access.write);
     };
     func.walk([&](Operation *op) {
-      for (const TensorAccess &access : tensorAccesses(op))
+      for (const tile::TensorAccess &access : tile::tensorAccesses(op))
         note(access.tensor, op, access.reads, access.writes);
       llvm::TypeSwitch<Operation *>(op)
           .Case<ir::CallOp>(
@@ -103,6 +103,8 @@ struct InferDirections : impl::KilnInferDirectionsBase<InferDirections> {
 
   void runOnOperation() override {
     known.clear();
+    if (failed(tile::requireFacts(getOperation(), "which tensors it reads and writes")))
+      return signalPassFailure();
     for (auto func : getOperation().getOps<ir::FuncOp>())
       for (auto [index, access] : llvm::enumerate(accessesOf(func))) {
         if (!isa<ir::TensorType>(func.getArgumentTypes()[index]))

@@ -39,7 +39,8 @@ SlotUse findUse(tile::PopOp pop) {
         use.last = here;
       use.isHandedOn |=
           isa<scf::ForOp, scf::WhileOp>(user) || user->hasTrait<OpTrait::IsTerminator>();
-      if (isa<tile::ReshapeOp, tile::MoveOp, tile::ExtractOp>(user))
+      if (auto facts = dyn_cast<tile::TileOpInterface>(user);
+          facts && facts.getView() != tile::View::None)
         work.push_back(user->getResult(0));
     }
   return use;
@@ -61,6 +62,8 @@ bool mustCopy(tile::PopOp pop, const SlotUse &use) {
 
 struct PlaceFrees : impl::TilePlaceFreesBase<PlaceFrees> {
   void runOnOperation() override {
+    if (failed(tile::requireFacts(getOperation(), "whether it makes a view of a tile")))
+      return signalPassFailure();
     getOperation().walk([](ir::FuncOp func) { placeFrees(func); });
   }
 };

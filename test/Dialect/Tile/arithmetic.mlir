@@ -145,6 +145,15 @@ kiln.func @compare(%s: f32) incore {
   %b = tile.select %ge, %s, %s : !tile.tile<8x4xf32>
 }
 
+// CHECK-LABEL: kiln.func @scan(
+// CHECK:         tile.scan sum %[[X:.*]] axis(0) : !tile.tile<8x4xbf16>
+// CHECK-NEXT:    tile.scan sum %[[X]] axis(1) : !tile.tile<8x4xbf16>
+kiln.func @scan(%s: bf16) incore {
+  %t = tile.full %s : !tile.tile<8x4xbf16>
+  %a = tile.scan sum %t axis(0) : !tile.tile<8x4xbf16>
+  %b = tile.scan sum %t axis(1) : !tile.tile<8x4xbf16>
+}
+
 // CHECK-LABEL: kiln.func @reduce(
 // CHECK:         tile.reduce sum %[[X:.*]] axis(0) : !tile.tile<1x4xf32>
 // CHECK-NEXT:    tile.reduce max %[[X]] axis(1) : !tile.tile<8x1xf32>

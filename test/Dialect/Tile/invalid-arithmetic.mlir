@@ -263,6 +263,30 @@ kiln.func @f(%x: f32) incore {
 // -----
 
 kiln.func @f(%x: f32) incore {
+  %t = tile.full %x : !tile.tile<8x8xf32>
+  // expected-error @below {{'tile.scan' op axis is 0 (rows) or 1 (columns), not 2}}
+  %u = tile.scan sum %t axis(2) : !tile.tile<8x8xf32>
+}
+
+// -----
+
+kiln.func @f(%x: f32) incore {
+  %t = tile.full %x : !tile.tile<8x8xf32>
+  // expected-error @below {{'tile.scan' op keeps the type of its operand}}
+  %u = tile.scan sum %t axis(1) : !tile.tile<8x1xf32>
+}
+
+// -----
+
+kiln.func @f(%x: f32) incore {
+  %t = tile.full %x : !tile.tile<8x8xf32>
+  // expected-error @below {{expected string or keyword containing one of the following enum values for attribute 'kind' [sum]}}
+  %u = tile.scan max %t axis(1) : !tile.tile<8x8xf32>
+}
+
+// -----
+
+kiln.func @f(%x: f32) incore {
   %a = tile.full %x : !tile.tile<8x4xf32>
   %b = tile.full %x : !tile.tile<8x16xf32>
   // expected-error @below {{'tile.matmul' op the inner extents differ: '!tile.tile<8x4xf32>' has 4, '!tile.tile<8x16xf32>' has 8}}

@@ -2,6 +2,7 @@
 // RUN: split-file --leading-lines %s %t
 // RUN: sh -c '%kiln emit %t/f32.mlir --target cuda 2>&1; test $? = 2' | FileCheck %s --check-prefix=F32
 // RUN: sh -c '%kiln emit %t/sort.mlir --target cuda 2>&1; test $? = 2' | FileCheck %s --check-prefix=SORT
+// RUN: sh -c '%kiln emit %t/scan.mlir --target cuda 2>&1; test $? = 2' | FileCheck %s --check-prefix=SCAN
 // RUN: sh -c '%kiln emit %t/axis.mlir --target cuda 2>&1; test $? = 2' | FileCheck %s --check-prefix=AXIS
 // RUN: sh -c '%kiln emit %t/large.mlir --target cuda 2>&1; test $? = 2' | FileCheck %s --check-prefix=LARGE
 // RUN: sh -c '%kiln emit %t/narrow.mlir --target cuda 2>&1; test $? = 2' | FileCheck %s --check-prefix=NARROW
@@ -43,6 +44,16 @@ kiln.func @main(%a: !kiln.tensor<?x?xbf16>, %b: !kiln.tensor<?x?xbf16>, %c: !kil
       scf.yield %next : !tile.tile<128x48xf32>
     } {kiln.loop = #kiln.loop<pipeline, stages = 4>}
     tile.store %sum, %c[0, 0]
+  }
+}
+
+//--- scan.mlir
+// SCAN: scan.mlir:[[#@LINE+4]]:{{[0-9]+}}: error: 'tile.scan' cannot be compiled for h200: the backend does not have this operation yet
+kiln.func @main(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) orchestration {
+  kiln.incore "k" {
+    %v = tile.load %x[0, 0] : !tile.tile<8x64xf32>
+    %s = tile.scan sum %v axis(1) : !tile.tile<8x64xf32>
+    tile.store %s, %y[0, 0]
   }
 }
 

@@ -42,6 +42,16 @@ kiln.func @concats(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<32x16xf32>) i
 
 // -----
 
+kiln.func @scans(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>) incore split(up_down) {
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  // expected-error @below {{cannot be divided with split(up_down): it runs along the axis divided between the lanes}}
+  // expected-note @below {{try split(left_right)}}
+  %y = tile.scan sum %x axis(0) : !tile.tile<16x16xf32>
+  tile.store %y, %out[0, 0]
+}
+
+// -----
+
 kiln.func @sorts(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>) incore split(left_right) {
   %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
   // expected-error @below {{cannot be divided with split(left_right): it orders along the axis divided between the lanes}}

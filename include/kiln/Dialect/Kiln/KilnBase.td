@@ -2,6 +2,7 @@
 #ifndef KILN_BASE
 #define KILN_BASE
 
+include "kiln/Dialect/Tile/TileInterfaces.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
@@ -81,5 +82,16 @@ def Kiln_LoopAttr : AttrDef<Kiln_Dialect, "Loop"> {
 }
 
 class Kiln_Op<string mnemonic, list<Trait> traits = []> : Op<Kiln_Dialect, mnemonic, traits>;
+
+/// An operation with tensors; `accesses` lists the reads and writes that it makes itself.
+class Kiln_TensorOp<string mnemonic, list<Trait> traits = []>
+    : Kiln_Op<mnemonic, !listconcat(traits, [Tile_TensorAccessInterface])> {
+  string accesses;
+  let extraClassDeclaration = Tile_Accesses<accesses>.method;
+}
+/// One that refers to tensors, or hands them on, and touches none of their elements itself.
+class Kiln_ReferenceOp<string mnemonic, list<Trait> traits = []> : Kiln_TensorOp<mnemonic, traits> {
+  let accesses = "";
+}
 
 #endif // KILN_BASE

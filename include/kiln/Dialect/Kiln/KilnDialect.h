@@ -7,6 +7,8 @@
 #ifndef KILN_DIALECT_KILN_KILNDIALECT_H
 #define KILN_DIALECT_KILN_KILNDIALECT_H
 
+#include "kiln/Dialect/Tile/TileInterfaces.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -22,7 +24,6 @@
 
 #include "kiln/Dialect/Kiln/KilnDialect.h.inc"
 #include "kiln/Dialect/Kiln/KilnEnums.h.inc"
-#include "kiln/Dialect/Tile/TileEnums.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "kiln/Dialect/Kiln/KilnAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES

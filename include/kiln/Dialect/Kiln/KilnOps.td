@@ -77,7 +77,7 @@ def Kiln_FuncOp : Kiln_Op<"func", [
   let hasRegionVerifier = 1;
 }
 
-def Kiln_ReturnOp : Kiln_Op<"return", [Pure, HasParent<"FuncOp">, ReturnLike, Terminator]> {
+def Kiln_ReturnOp : Kiln_ReferenceOp<"return", [Pure, HasParent<"FuncOp">, ReturnLike, Terminator]> {
   let summary = "ends a function; may return tensors";
   let description = [{
     A returned tensor is a parameter of the function or a `kiln.alloc` of its outermost block.
@@ -88,7 +88,7 @@ def Kiln_ReturnOp : Kiln_Op<"return", [Pure, HasParent<"FuncOp">, ReturnLike, Te
   let hasVerifier = 1;
 }
 
-def Kiln_CallOp : Kiln_Op<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+def Kiln_CallOp : Kiln_ReferenceOp<"call", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
                                    MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "calls a function: a group its roles, an orchestration another, a kernel a helper to inline";
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyType>:$args);
@@ -121,7 +121,7 @@ def Kiln_RequireOp : Kiln_Op<"require", [MemoryEffects<[MemRead, MemWrite]>]> {
 // Tensors and views
 //===----------------------------------------------------------------------===//
 
-def Kiln_AllocOp : Kiln_Op<"alloc", [MemoryEffects<[MemAlloc]>,
+def Kiln_AllocOp : Kiln_ReferenceOp<"alloc", [MemoryEffects<[MemAlloc]>,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "makes a tensor in global memory that lives to the end of its block";
   let description = [{
@@ -138,7 +138,7 @@ def Kiln_AllocOp : Kiln_Op<"alloc", [MemoryEffects<[MemAlloc]>,
   let hasVerifier = 1;
 }
 
-def Kiln_DimOp : Kiln_Op<"dim", [Pure]> {
+def Kiln_DimOp : Kiln_ReferenceOp<"dim", [Pure]> {
   let summary = "an extent of a tensor; neither a read nor a write";
   let arguments = (ins Kiln_Tensor:$tensor, I64Attr:$dim);
   let results = (outs Index:$result);
@@ -147,7 +147,7 @@ def Kiln_DimOp : Kiln_Op<"dim", [Pure]> {
   let hasFolder = 1;
 }
 
-def Kiln_SliceOp : Kiln_Op<"slice", [Pure, AttrSizedOperandSegments]> {
+def Kiln_SliceOp : Kiln_ReferenceOp<"slice", [Pure, AttrSizedOperandSegments]> {
   let summary = "a box of a tensor, by reference";
   let description = [{
     Offsets and sizes, one per axis, in bounds; `drop [d, ...]` removes axes of size 1 from the result.
@@ -168,7 +168,7 @@ def Kiln_SliceOp : Kiln_Op<"slice", [Pure, AttrSizedOperandSegments]> {
   let hasFolder = 1;
 }
 
-def Kiln_TransposeOp : Kiln_Op<"transpose", [Pure]> {
+def Kiln_TransposeOp : Kiln_ReferenceOp<"transpose", [Pure]> {
   let summary = "permutes the axes of a tensor, by reference";
   let arguments = (ins Kiln_Tensor:$tensor, DenseI64ArrayAttr:$permutation);
   let results = (outs Kiln_Tensor:$result);
@@ -179,7 +179,7 @@ def Kiln_TransposeOp : Kiln_Op<"transpose", [Pure]> {
   let hasFolder = 1;
 }
 
-def Kiln_ReshapeOp : Kiln_Op<"reshape", [Pure]> {
+def Kiln_ReshapeOp : Kiln_ReferenceOp<"reshape", [Pure]> {
   let summary = "gives a contiguous tensor another shape, by reference";
   let arguments = (ins Kiln_Tensor:$tensor, Variadic<Index>:$sizes, DenseI64ArrayAttr:$static_sizes);
   let results = (outs Kiln_Tensor:$result);
@@ -191,8 +191,9 @@ def Kiln_ReshapeOp : Kiln_Op<"reshape", [Pure]> {
   let hasFolder = 1;
 }
 
-def Kiln_ReadOp : Kiln_Op<"read", [MemoryEffects<[MemRead]>]> {
+def Kiln_ReadOp : Kiln_TensorOp<"read", [MemoryEffects<[MemRead]>]> {
   let summary = "reads one element of a tensor in a kernel";
+  let accesses = "::kiln::tile::accessAt(*this, getTensor(), true, false, getStaticIndices(), getIndices())";
   let arguments = (ins Kiln_Tensor:$tensor, Variadic<Index>:$indices, DenseI64ArrayAttr:$static_indices);
   let results = (outs Kiln_Scalar:$result);
   let assemblyFormat = [{
@@ -202,8 +203,9 @@ def Kiln_ReadOp : Kiln_Op<"read", [MemoryEffects<[MemRead]>]> {
   let hasVerifier = 1;
 }
 
-def Kiln_WriteOp : Kiln_Op<"write", [MemoryEffects<[MemWrite]>]> {
+def Kiln_WriteOp : Kiln_TensorOp<"write", [MemoryEffects<[MemWrite]>]> {
   let summary = "writes one element of a tensor in a kernel";
+  let accesses = "::kiln::tile::accessAt(*this, getTensor(), false, true, getStaticIndices(), getIndices())";
   let arguments = (ins Kiln_Scalar:$value, Kiln_Tensor:$tensor, Variadic<Index>:$indices,
                        DenseI64ArrayAttr:$static_indices);
   let assemblyFormat = [{
@@ -217,7 +219,7 @@ def Kiln_WriteOp : Kiln_Op<"write", [MemoryEffects<[MemWrite]>]> {
 // Launching
 //===----------------------------------------------------------------------===//
 
-def Kiln_SubmitOp : Kiln_Op<"submit", [AttrSizedOperandSegments,
+def Kiln_SubmitOp : Kiln_ReferenceOp<"submit", [AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>, MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "launches a kernel or group as a task over a grid of blocks";
   let description = [{
@@ -248,7 +250,7 @@ def Kiln_SubmitOp : Kiln_Op<"submit", [AttrSizedOperandSegments,
   let hasVerifier = 1;
 }
 
-def Kiln_IncoreOp : Kiln_Op<"incore", [AttrSizedOperandSegments, SingleBlock, NoTerminator, NoRegionArguments,
+def Kiln_IncoreOp : Kiln_ReferenceOp<"incore", [AttrSizedOperandSegments, SingleBlock, NoTerminator, NoRegionArguments,
     RecursiveMemoryEffects]> {
   let summary = "a kernel written in place; `kiln-outline` makes it a function and a submit";
   let description = [{
@@ -283,8 +285,9 @@ def Kiln_ScopeOp : Kiln_Op<"scope", [SingleBlock, NoTerminator, NoRegionArgument
   let assemblyFormat = "(`manual` $manual^)? attr-dict-with-keyword $body";
 }
 
-def Kiln_GetOp : Kiln_Op<"get", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Kiln_GetOp : Kiln_TensorOp<"get", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "reads one element in an orchestration; waits for the tasks that produce it";
+  let accesses = "::kiln::tile::accessAt(*this, getTensor(), true, false, getStaticIndices(), getIndices())";
   let arguments = (ins Kiln_Tensor:$tensor, Variadic<Index>:$indices, DenseI64ArrayAttr:$static_indices);
   let results = (outs Kiln_Scalar:$result);
   let assemblyFormat = [{
@@ -294,7 +297,7 @@ def Kiln_GetOp : Kiln_Op<"get", [MemoryEffects<[MemRead, MemWrite]>]> {
   let hasVerifier = 1;
 }
 
-def Kiln_DumpOp : Kiln_Op<"dump", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Kiln_DumpOp : Kiln_ReferenceOp<"dump", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "marks a tensor for the argument dump";
   let description = [{
     In an orchestration: every task launched after it with a view of this tensor has it dumped. In a kernel: every task

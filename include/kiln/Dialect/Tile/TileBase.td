@@ -8,6 +8,7 @@ include "mlir/IR/EnumAttr.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "kiln/Dialect/Tile/TileEnums.td"
 include "kiln/Dialect/Kiln/KilnBase.td"
+include "kiln/Dialect/Tile/TileInterfaces.td"
 
 def Tile_Dialect : Dialect {
   let name = "tile";
@@ -69,6 +70,28 @@ def Tile_Pipe : Tile_Type<"Pipe", "pipe"> {
 
 def Tile_TileOrScalar : AnyTypeOf<[Tile_Tile, Kiln_Scalar, AnyFloat], "a tile or a scalar">;
 
-class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
+/// An operation with the facts that TileOpInterface asks for. `work`, `divided` and `padding` have no
+/// default: an operation that does not say them cannot be built.
+class Tile_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tile_Dialect, mnemonic, !listconcat(traits, [Tile_TileOpInterface])> {
+  string work;    // An OpClass.
+  code divided;   // Why it is not divided over `lanes`, a string in C++; empty: it is.
+  string padding; // Of struct Padding: its kind and what belongs to that.
+  code facts = ""; // C++ for the other methods, where their defaults are wrong.
+  let extraClassDeclaration = "::kiln::OpClass getWork() { return ::kiln::" # work # "; }\n"
+      # "::llvm::StringRef whyNotDivided([[maybe_unused]] const LaneDivision &lanes) { return " # divided # "; }\n"
+      # "Padding getPadding() { return {Padding::" # padding # "}; }\n" # facts;
+}
+
+/// An operation without tiles, or one that does nothing to them.
+class Tile_Plain<string mnemonic, list<Trait> traits = []> : Tile_Op<mnemonic, traits> {
+  let work = "NoWork";
+  let divided = [{""}];
+  let padding = "Kept";
+}
+/// One that computes on vectors; each element stays where it is, or moves.
+class Tile_Vector<string mnemonic, list<Trait> traits = []> : Tile_Plain<mnemonic, traits> {
+  let work = "VectorWork";
+}
 
 #endif // TILE_BASE

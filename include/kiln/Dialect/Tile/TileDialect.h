@@ -18,11 +18,44 @@ struct ElementwiseArithmetic : mlir::OpTrait::TraitBase<ConcreteOp, ElementwiseA
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifyElementwise(op); }
 };
 
+// The elements that a row of the table is for.
+mlir::LogicalResult verifyFloats(mlir::Operation *op);
+mlir::LogicalResult verifyIntegers(mlir::Operation *op);
+mlir::LogicalResult verifyWideIntegers(mlir::Operation *op);
+
+template <typename ConcreteOp> struct OfFloats : mlir::OpTrait::TraitBase<ConcreteOp, OfFloats> {
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifyFloats(op); }
+};
+template <typename ConcreteOp>
+struct OfIntegers : mlir::OpTrait::TraitBase<ConcreteOp, OfIntegers> {
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifyIntegers(op); }
+};
+template <typename ConcreteOp>
+struct OfWideIntegers : mlir::OpTrait::TraitBase<ConcreteOp, OfWideIntegers> {
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifyWideIntegers(op); }
+};
+
 } // namespace kiln::tile
 
 #include "kiln/Dialect/Tile/TileDialect.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "kiln/Dialect/Tile/TileTypes.h.inc"
+
+namespace kiln::tile {
+
+/// Whether a box of a tile, at these indices, covers it along an axis.
+inline bool covers(TileType box, TileType tile, llvm::ArrayRef<int64_t> indices, unsigned axis) {
+  return box.getExtent(axis) == tile.getExtent(axis) && indices[axis] == 0;
+}
+
+/// The axis along which an operand of a product is divided where the result is along `axis`;
+/// nothing if each lane needs all of it. The rows of a product are those of its left operand, the
+/// columns those of its right.
+std::optional<unsigned> dividedAxisOf(ProductInterface product, mlir::OpOperand &operand,
+                                      unsigned axis);
+
+} // namespace kiln::tile
+
 #define GET_OP_CLASSES
 #include "kiln/Dialect/Tile/TileOps.h.inc"
 

@@ -2,7 +2,7 @@
 #ifndef TILE_OPS
 #define TILE_OPS
 
-include "kiln/Dialect/Tile/TileBase.td"
+include "kiln/Dialect/Tile/TileElementwise.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -11,16 +11,18 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 // Make
 //===----------------------------------------------------------------------===//
 
-def Tile_FullOp : Tile_Op<"full", [Pure]> {
+def Tile_FullOp : Tile_Plain<"full", [Pure]> {
   let summary = "a tile with every element equal to a scalar";
+  let padding = "Constant";
   let arguments = (ins AnyType:$value);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "custom<Typed>($value, type($value)) attr-dict `:` qualified(type($result))";
   let hasVerifier = 1;
 }
 
-def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
+def Tile_IotaOp : Tile_Vector<"iota", [Pure]> {
   let summary = "each element is its index along an axis";
+  let padding = "Constant";
   let arguments = (ins I64Attr:$axis);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "`axis` `(` $axis `)` attr-dict `:` qualified(type($result))";
@@ -31,7 +33,7 @@ def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
 // Move
 //===----------------------------------------------------------------------===//
 
-def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+def Tile_LoadOp : Tile_Plain<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>, Tile_TensorAccessInterface]> {
   let summary = "reads a tile of a tensor";
   let description = [{
     One index per axis; the tile covers the trailing two axes (a rank-1 tensor loads as 1xN or Nx1). Elements
@@ -41,6 +43,11 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemR
     %x = tile.load %t[%i, 0] pad(min) valid(%rows, 64) : !tile.tile<128x64xf32>
     ```
   }];
+  let work = "CopyWork";
+  let padding = "Filled";
+  let facts = Tile_Accesses<[{
+    accessAt(*this, getTensor(), true, false, getStaticIndices(), getIndices(), getResult())
+  }]>.method;
   let arguments = (ins Kiln_Tensor:$tensor, Variadic<Index>:$indices, DenseI64ArrayAttr:$static_indices,
                        Variadic<Index>:$valid, OptionalAttr<DenseI64ArrayAttr>:$static_valid,
                        OptionalAttr<AnyAttrOf<[Tile_PadKind, F64Attr]>>:$pad);
@@ -52,11 +59,16 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemR
   let hasVerifier = 1;
 }
 
-def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def Tile_StoreOp : Tile_Plain<"store", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, Tile_TensorAccessInterface]> {
   let summary = "writes a tile into a tensor";
   let description = [{
     Only elements inside the tensor and the optional `valid` extents are written. `atomic(add)` adds.
   }];
+  let work = "CopyWork";
+  let facts = Tile_Accesses<[{
+    accessAt(*this, getTensor(), bool(getAtomic()), true, getStaticIndices(), getIndices(), getTile())
+  }]>.method;
   let arguments = (ins Tile_Tile:$tile, Kiln_Tensor:$tensor, Variadic<Index>:$indices,
                        DenseI64ArrayAttr:$static_indices, Variadic<Index>:$valid,
                        OptionalAttr<DenseI64ArrayAttr>:$static_valid, OptionalAttr<Tile_AtomicKind>:$atomic);
@@ -68,23 +80,30 @@ def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments, DeclareOpInterfac
   let hasVerifier = 1;
 }
 
-class Tile_Unary<string mnemonic, string summaryText, list<Trait> traits = []>
-    : Tile_Op<mnemonic, !listconcat([Pure], traits)> {
-  let summary = summaryText;
-  let arguments = (ins Tile_Tile:$operand);
-  let results = (outs Tile_Tile:$result);
-  let assemblyFormat = "custom<Typed>($operand, type($operand)) attr-dict `:` qualified(type($result))";
-}
-
 def Tile_MoveOp : Tile_Unary<"move", "the same tile in another memory"> {
+  let work = "NoWork";
+  let facts = "View getView() { return View::Moved; }";
   let hasVerifier = 1;
   let hasFolder = 1;
 }
 def Tile_ReshapeOp : Tile_Unary<"reshape", "the same elements, row by row, in another shape"> {
+  // Elements stay in order, row by row: a lane's rows are one run of them before and after.
+  let divided = [{
+    (lanes.axis == 0 && lanes.spans(getOperand().getType()) && lanes.spans(getType())) ||
+            (lanes.isWhole(getOperand()) && lanes.isWhole(getResult()))
+        ? ""
+        : "moves elements from one lane's part into another's"
+  }];
+  let facts = "View getView() { return View::Whole; }";
   let hasVerifier = 1;
   let hasFolder = 1;
 }
 def Tile_TransposeOp : Tile_Unary<"transpose", "rows become columns"> {
+  let divided = [{
+    lanes.isWhole(getOperand()) && lanes.isWhole(getResult())
+        ? ""
+        : "turns the axis that is divided between the lanes into the other"
+  }];
   let hasVerifier = 1;
   let hasFolder = 1;
 }
@@ -97,8 +116,14 @@ def Tile_CastOp : Tile_Unary<"cast", "converts the elements"> {
   let hasFolder = 1;
 }
 
-def Tile_ExtractOp : Tile_Op<"extract", [Pure]> {
+def Tile_ExtractOp : Tile_Vector<"extract", [Pure]> {
   let summary = "a box of a tile";
+  let divided = [{
+    !lanes.spans(getTile().getType()) || covers(getType(), getTile().getType(), getStaticIndices(), lanes.axis)
+        ? ""
+        : "takes a box that does not cover the axis divided between the lanes"
+  }];
+  let facts = "View getView() { return View::Part; }";
   let arguments = (ins Tile_Tile:$tile, Variadic<Index>:$indices, DenseI64ArrayAttr:$static_indices);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
@@ -109,8 +134,13 @@ def Tile_ExtractOp : Tile_Op<"extract", [Pure]> {
   let hasFolder = 1;
 }
 
-def Tile_InsertOp : Tile_Op<"insert", [Pure]> {
+def Tile_InsertOp : Tile_Vector<"insert", [Pure]> {
   let summary = "a tile with a box of it replaced";
+  let divided = [{
+    !lanes.spans(getType()) || covers(getTile().getType(), getType(), getStaticIndices(), lanes.axis)
+        ? ""
+        : "replaces a box that does not cover the axis divided between the lanes"
+  }];
   let arguments = (ins Tile_Tile:$tile, Tile_Tile:$into, Variadic<Index>:$indices,
                        DenseI64ArrayAttr:$static_indices);
   let results = (outs Tile_Tile:$result);
@@ -122,8 +152,9 @@ def Tile_InsertOp : Tile_Op<"insert", [Pure]> {
   let hasFolder = 1;
 }
 
-def Tile_ConcatOp : Tile_Op<"concat", [Pure]> {
+def Tile_ConcatOp : Tile_Vector<"concat", [Pure]> {
   let summary = "tiles one after the other along an axis";
+  let divided = [{getAxis() != lanes.axis ? "" : "works along the axis divided between the lanes"}];
   let arguments = (ins Variadic<Tile_Tile>:$tiles, I64Attr:$axis);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
@@ -134,64 +165,12 @@ def Tile_ConcatOp : Tile_Op<"concat", [Pure]> {
 }
 
 //===----------------------------------------------------------------------===//
-// Elementwise
+// Elementwise, beside the table of TileElementwise.td
 //===----------------------------------------------------------------------===//
 
-class Tile_Binary<string mnemonic, string summaryText, list<Trait> traits = []>
-    : Tile_Op<mnemonic, !listconcat([Pure], traits)> {
-  let summary = summaryText;
-  let arguments = (ins Tile_TileOrScalar:$lhs, Tile_TileOrScalar:$rhs);
-  let results = (outs Tile_Tile:$result);
-  let assemblyFormat = [{
-    custom<Typed>($lhs, type($lhs)) `,` custom<Typed>($rhs, type($rhs)) attr-dict `:` qualified(type($result))
-  }];
-}
-
-/// Both operands and the result have one element type; shapes broadcast.
-def Tile_ElementwiseTrait : NativeOpTrait<"ElementwiseArithmetic"> { let cppNamespace = "::kiln::tile"; }
-
-class Tile_Arith<string mnemonic, string summaryText> : Tile_Binary<mnemonic, summaryText, [Tile_ElementwiseTrait]>;
-class Tile_Math<string mnemonic, string summaryText> : Tile_Unary<mnemonic, summaryText, [Tile_ElementwiseTrait]>;
-/// Integers and i1 only.
-class Tile_Bits<string mnemonic, string summaryText> : Tile_Arith<mnemonic, summaryText> { let hasVerifier = 1; }
-/// Floats only.
-class Tile_FloatMath<string mnemonic, string summaryText> : Tile_Math<mnemonic, summaryText> { let hasVerifier = 1; }
-
-def Tile_AddOp : Tile_Arith<"add", "lhs + rhs">;
-def Tile_SubOp : Tile_Arith<"sub", "lhs - rhs">;
-def Tile_MulOp : Tile_Arith<"mul", "lhs * rhs">;
-def Tile_DivOp : Tile_Arith<"div", "lhs / rhs; integers round toward zero">;
-def Tile_MaxOp : Tile_Arith<"max", "the larger; NaN if either is NaN">;
-def Tile_MinOp : Tile_Arith<"min", "the smaller; NaN if either is NaN">;
-
-def Tile_PowOp : Tile_Arith<"pow", "lhs to the power of rhs; floats only"> { let hasVerifier = 1; }
-def Tile_FmodOp : Tile_Arith<"fmod", "the remainder of lhs / rhs, with the sign of lhs">;
-def Tile_AndOp : Tile_Bits<"and", "the bits set in both">;
-def Tile_OrOp : Tile_Bits<"or", "the bits set in one or both">;
-def Tile_XorOp : Tile_Bits<"xor", "the bits set in exactly one">;
-def Tile_ShlOp : Tile_Bits<"shl", "lhs shifted left by rhs bits; a count outside 0 to width - 1 leaves 0">;
-def Tile_ShrOp : Tile_Bits<"shr", "lhs shifted right by rhs bits, copying the sign; a count outside 0 to width - 1 leaves the sign">;
-
-def Tile_NotOp : Tile_Math<"not", "every bit flipped"> {
-  let hasVerifier = 1;
-  let hasFolder = 1;
-}
-def Tile_NegOp : Tile_Math<"neg", "-x"> { let hasFolder = 1; }
-def Tile_AbsOp : Tile_Math<"abs", "the absolute value">;
-def Tile_ExpOp : Tile_FloatMath<"exp", "e to the x">;
-def Tile_Exp2Op : Tile_FloatMath<"exp2", "2 to the x">;
-def Tile_LogOp : Tile_FloatMath<"log", "the natural logarithm">;
-def Tile_SqrtOp : Tile_FloatMath<"sqrt", "the square root">;
-def Tile_RsqrtOp : Tile_FloatMath<"rsqrt", "1 / sqrt(x)">;
-def Tile_RecipOp : Tile_FloatMath<"recip", "1 / x">;
-def Tile_TanhOp : Tile_FloatMath<"tanh", "the hyperbolic tangent">;
-def Tile_SigmoidOp : Tile_FloatMath<"sigmoid", "1 / (1 + exp(-x))">;
-def Tile_ErfOp : Tile_FloatMath<"erf", "the error function">;
-def Tile_SinOp : Tile_FloatMath<"sin", "the sine">;
-def Tile_CosOp : Tile_FloatMath<"cos", "the cosine">;
-
-def Tile_CmpOp : Tile_Op<"cmp", [Pure]> {
+def Tile_CmpOp : Tile_Vector<"cmp", [Pure]> {
   let summary = "compares; the result has element type i1";
+  let padding = "Elementwise";
   let arguments = (ins Tile_CmpKind:$kind, Tile_TileOrScalar:$lhs, Tile_TileOrScalar:$rhs);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
@@ -200,8 +179,10 @@ def Tile_CmpOp : Tile_Op<"cmp", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_SelectOp : Tile_Op<"select", [Pure]> {
+def Tile_SelectOp : Tile_Vector<"select", [Pure]> {
   let summary = "where the condition holds the first, elsewhere the second";
+  let padding = "Elementwise";
+  let facts = Tile_InPlace.method;
   let arguments = (ins Tile_Tile:$condition, Tile_TileOrScalar:$lhs, Tile_TileOrScalar:$rhs);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
@@ -216,13 +197,19 @@ def Tile_SelectOp : Tile_Op<"select", [Pure]> {
 // Reduce, multiply, mask
 //===----------------------------------------------------------------------===//
 
-def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+def Tile_ReduceOp : Tile_Vector<"reduce", [Pure]> {
   let summary = "reduces along an axis, of which extent 1 remains";
   let description = [{
     `sum`, `max`, `min` and `prod` keep the element type. `argmax` and `argmin` make the i32 index of the extreme
     element along the axis; of equal ones the first. NaN is the result of a `max` or `min` that meets one, so the first
     NaN is what `argmax` and `argmin` find.
   }];
+  let divided = [{
+    getAxis() != lanes.axis || lanes.isWhole(getOperand())
+        ? ""
+        : "reduces along the axis that is divided between the lanes"
+  }];
+  let padding = "Combined, unsigned(getAxis()), getKind()";
   let arguments = (ins Tile_ReduceKind:$kind, Tile_Tile:$operand, I64Attr:$axis);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
@@ -232,8 +219,39 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let hasFolder = 1;
 }
 
-def Tile_MatmulOp : Tile_Op<"matmul", [Pure]> {
+def Tile_ScanOp : Tile_Vector<"scan", [Pure]> {
+  let summary = "running sums along an axis";
+  let description = [{
+    Each element of the result is the sum of the elements up to and including the one at its place, along the axis. Floats
+    are added in f32 and rounded to the element type for each element; integers wrap.
+
+    ```mlir
+    %s = tile.scan sum %x axis(1) : !tile.tile<8x64xf32>
+    ```
+  }];
+  let divided = [{
+    getAxis() != lanes.axis || lanes.isWhole(getOperand()) ? "" : "runs along the axis divided between the lanes"
+  }];
+  let padding = "Running, unsigned(getAxis()), ReduceKind::Sum";
+  let arguments = (ins Tile_ScanKind:$kind, Tile_Tile:$operand, I64Attr:$axis);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $kind custom<Typed>($operand, type($operand)) `axis` `(` $axis `)` attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def Tile_MatmulOp : Tile_Plain<"matmul", [Pure, Tile_ProductInterface]> {
   let summary = "a matrix product, accumulated in f32 (i32 for i8)";
+  let work = "MatrixWork";
+  let padding = "Multiplied";
+  let facts = [{
+    ::mlir::OpOperand *getAccumulator() { return nullptr; }
+    ::std::optional<unsigned> getDividedAxis(::mlir::OpOperand &operand, unsigned axis) {
+      return dividedAxisOf(*this, operand, axis);
+    }
+  }];
   let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, UnitAttr:$trans_a, UnitAttr:$trans_b);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
@@ -243,8 +261,17 @@ def Tile_MatmulOp : Tile_Op<"matmul", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_MatmulAccOp : Tile_Op<"matmul_acc", [Pure]> {
+def Tile_MatmulAccOp : Tile_Plain<"matmul_acc", [Pure, Tile_ProductInterface]> {
   let summary = "a matrix product added to an accumulator";
+  let work = "MatrixWork";
+  let padding = "Multiplied";
+  let facts = [{
+    ::mlir::OpOperand *getAccumulator() { return &getAccMutable(); }
+    bool mayReplace(::mlir::OpOperand &operand) { return &operand == getAccumulator(); }
+    ::std::optional<unsigned> getDividedAxis(::mlir::OpOperand &operand, unsigned axis) {
+      return dividedAxisOf(*this, operand, axis);
+    }
+  }];
   let arguments = (ins Tile_Tile:$acc, Tile_Tile:$lhs, Tile_Tile:$rhs, UnitAttr:$trans_a, UnitAttr:$trans_b);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
@@ -254,8 +281,10 @@ def Tile_MatmulAccOp : Tile_Op<"matmul_acc", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_MaskOp : Tile_Op<"mask", [Pure]> {
+def Tile_MaskOp : Tile_Vector<"mask", [Pure]> {
   let summary = "replaces the elements outside the valid extents by the pad value";
+  let padding = "Filled";
+  let facts = Tile_InPlace.method;
   let arguments = (ins Tile_Tile:$operand, Variadic<Index>:$valid, DenseI64ArrayAttr:$static_valid,
                        OptionalAttr<AnyAttrOf<[Tile_PadKind, F64Attr]>>:$pad);
   let results = (outs Tile_Tile:$result);
@@ -267,8 +296,10 @@ def Tile_MaskOp : Tile_Op<"mask", [Pure]> {
   let hasFolder = 1;
 }
 
-def Tile_MaskDiagOp : Tile_Op<"mask_diag", [Pure]> {
+def Tile_MaskDiagOp : Tile_Vector<"mask_diag", [Pure]> {
   let summary = "keeps the elements with column <= row + offset; the others become the pad value";
+  let padding = "Filled";
+  let facts = Tile_InPlace.method;
   let arguments = (ins Tile_Tile:$operand, Index:$offset,
                        OptionalAttr<AnyAttrOf<[Tile_PadKind, F64Attr]>>:$pad);
   let results = (outs Tile_Tile:$result);
@@ -283,7 +314,8 @@ def Tile_MaskDiagOp : Tile_Op<"mask_diag", [Pure]> {
 // Gather and sort
 //===----------------------------------------------------------------------===//
 
-def Tile_GatherRowsOp : Tile_Op<"gather_rows", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+def Tile_GatherRowsOp : Tile_Plain<"gather_rows", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>,
+    Tile_TensorAccessInterface]> {
   let summary = "reads a tile whose rows lie anywhere in a tensor";
   let description = [{
     Row r of the tile is row `%i + rows[%j + r]` of the tensor, from column `%c` on. The row numbers are read from a
@@ -294,6 +326,11 @@ def Tile_GatherRowsOp : Tile_Op<"gather_rows", [AttrSizedOperandSegments, Memory
     %x = tile.gather_rows %t[%i, %c] rows(%table[%b, %j]) pad(zero) valid(%n, 64) : !tile.tile<32x64xf32>
     ```
   }];
+  let work = "CopyWork";
+  let padding = "Filled";
+  let facts = Tile_Accesses<[{
+    TensorAccess{*this, getTensor(), true, false}, TensorAccess{*this, getRows(), true, false}
+  }]>.method # "bool isMadeWhole() { return true; }";
   let arguments = (ins Kiln_Tensor:$tensor, Variadic<Index>:$indices, DenseI64ArrayAttr:$static_indices,
                        Kiln_Tensor:$rows, Variadic<Index>:$row_indices, DenseI64ArrayAttr:$static_row_indices,
                        Variadic<Index>:$valid, OptionalAttr<DenseI64ArrayAttr>:$static_valid,
@@ -307,8 +344,8 @@ def Tile_GatherRowsOp : Tile_Op<"gather_rows", [AttrSizedOperandSegments, Memory
   let hasVerifier = 1;
 }
 
-def Tile_ScatterRowsOp : Tile_Op<"scatter_rows", [AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def Tile_ScatterRowsOp : Tile_Plain<"scatter_rows", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, Tile_TensorAccessInterface]> {
   let summary = "writes the rows of a tile anywhere into a tensor";
   let description = [{
     The counterpart of `tile.gather_rows`: what that would read as padding is not written. Without `atomic(add)` a row
@@ -318,6 +355,11 @@ def Tile_ScatterRowsOp : Tile_Op<"scatter_rows", [AttrSizedOperandSegments,
     tile.scatter_rows %x, %t[%i, %c] rows(%table[%b, %j]) valid(%n, 64)
     ```
   }];
+  let work = "CopyWork";
+  let divided = [{lanes.isWhole(getTile()) ? "" : "writes rows that cannot be divided"}];
+  let facts = Tile_Accesses<[{
+    TensorAccess{*this, getTensor(), bool(getAtomic()), true}, TensorAccess{*this, getRows(), true, false}
+  }]>.method;
   let arguments = (ins Tile_Tile:$tile, Kiln_Tensor:$tensor, Variadic<Index>:$indices,
                        DenseI64ArrayAttr:$static_indices, Kiln_Tensor:$rows, Variadic<Index>:$row_indices,
                        DenseI64ArrayAttr:$static_row_indices, Variadic<Index>:$valid,
@@ -331,12 +373,13 @@ def Tile_ScatterRowsOp : Tile_Op<"scatter_rows", [AttrSizedOperandSegments,
   let hasVerifier = 1;
 }
 
-def Tile_GatherOp : Tile_Op<"gather", [Pure]> {
+def Tile_GatherOp : Tile_Vector<"gather", [Pure]> {
   let summary = "takes elements along an axis";
   let description = [{
     Element (r, c) of the result is `x[index[r, c], c]` for axis 0 and `x[r, index[r, c]]` for axis 1. An index outside
     the tile is an error in checked runs.
   }];
+  let divided = [{getAxis() != lanes.axis ? "" : "works along the axis divided between the lanes"}];
   let arguments = (ins Tile_Tile:$operand, Tile_Tile:$index, I64Attr:$axis);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
@@ -346,8 +389,9 @@ def Tile_GatherOp : Tile_Op<"gather", [Pure]> {
   let hasVerifier = 1;
 }
 
-class Tile_Ordering<string mnemonic, string summaryText> : Tile_Op<mnemonic, [Pure]> {
+class Tile_Ordering<string mnemonic, string summaryText> : Tile_Vector<mnemonic, [Pure]> {
   let summary = summaryText;
+  let divided = [{lanes.axis == 0 ? "" : "orders along the axis divided between the lanes"}];
   let results = (outs Tile_Tile:$values, Tile_Tile:$indices);
   let hasVerifier = 1;
 }
@@ -361,6 +405,7 @@ def Tile_SortRowsOp : Tile_Ordering<"sort_rows", "each row in order, and where i
     %values, %columns = tile.sort_rows %x descending : !tile.tile<8x64xf32>, !tile.tile<8x64xi32>
     ```
   }];
+  let padding = "Ordered, 1, getDescending() ? ReduceKind::Max : ReduceKind::Min";
   let arguments = (ins Tile_Tile:$operand, UnitAttr:$descending);
   let assemblyFormat = [{
     custom<Typed>($operand, type($operand)) (`descending` $descending^)? attr-dict
@@ -376,6 +421,7 @@ def Tile_TopkRowsOp : Tile_Ordering<"topk_rows", "the largest elements of each r
     %values, %columns = tile.topk_rows %x : !tile.tile<8x4xf32>, !tile.tile<8x4xi32>
     ```
   }];
+  let padding = "Ordered, 1, ReduceKind::Max";
   let arguments = (ins Tile_Tile:$operand);
   let assemblyFormat = [{
     custom<Typed>($operand, type($operand)) attr-dict `:` qualified(type($values)) `,` qualified(type($indices))
@@ -386,7 +432,7 @@ def Tile_TopkRowsOp : Tile_Ordering<"topk_rows", "the largest elements of each r
 // Random numbers
 //===----------------------------------------------------------------------===//
 
-def Tile_RandomOp : Tile_Op<"random", [Pure]> {
+def Tile_RandomOp : Tile_Vector<"random", [Pure]> {
   let summary = "random numbers: Philox4x32-10 of a key and a counter";
   let description = [{
     The elements, row by row, are the words of the blocks `counter`, `counter + 1`, ... under the 64-bit `key`, four words
@@ -397,6 +443,7 @@ def Tile_RandomOp : Tile_Op<"random", [Pure]> {
     %u = tile.random key(%seed) counter(%n) : !tile.tile<8x64xf32>
     ```
   }];
+  let facts = "bool isMadeWhole() { return true; }";
   let arguments = (ins I64:$key, Index:$counter);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "`key` `(` $key `)` `counter` `(` $counter `)` attr-dict `:` qualified(type($result))";
@@ -407,7 +454,7 @@ def Tile_RandomOp : Tile_Op<"random", [Pure]> {
 // Grid and hints
 //===----------------------------------------------------------------------===//
 
-def Tile_BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Tile_BarrierOp : Tile_Plain<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "waits until every block of the launch has got here";
   let description = [{
     What any block wrote before it may be read by every block after it. All blocks must run at once, so the launch says
@@ -416,13 +463,15 @@ def Tile_BarrierOp : Tile_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "attr-dict";
 }
 
-def Tile_PrefetchOp : Tile_Op<"prefetch", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Tile_PrefetchOp : Tile_Plain<"prefetch", [MemoryEffects<[MemRead, MemWrite]>, Tile_TensorAccessInterface]> {
   let summary = "a hint that a tile will be loaded soon; computes nothing";
   let description = [{
     ```mlir
     tile.prefetch %t[%i, 0] shape(64, 64)
     ```
   }];
+  let work = "CopyWork";
+  let facts = Tile_Accesses<"">.method;
   let arguments = (ins Kiln_Tensor:$tensor, Variadic<Index>:$indices, DenseI64ArrayAttr:$static_indices,
                        I64Attr:$rows, I64Attr:$cols);
   let assemblyFormat = [{
@@ -436,7 +485,7 @@ def Tile_PrefetchOp : Tile_Op<"prefetch", [MemoryEffects<[MemRead, MemWrite]>]> 
 // Identity and scalars
 //===----------------------------------------------------------------------===//
 
-def Tile_BlockIdxOp : Tile_Op<"block_idx", [Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+def Tile_BlockIdxOp : Tile_Plain<"block_idx", [Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "the index of this block along a grid dimension";
   let arguments = (ins I64Attr:$dim);
   let results = (outs Index:$result);
@@ -444,7 +493,7 @@ def Tile_BlockIdxOp : Tile_Op<"block_idx", [Pure, DeclareOpInterfaceMethods<OpAs
   let hasVerifier = 1;
 }
 
-def Tile_BlockCountOp : Tile_Op<"block_count", [Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+def Tile_BlockCountOp : Tile_Plain<"block_count", [Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "the number of blocks along a grid dimension";
   let arguments = (ins I64Attr:$dim);
   let results = (outs Index:$result);
@@ -452,14 +501,15 @@ def Tile_BlockCountOp : Tile_Op<"block_count", [Pure, DeclareOpInterfaceMethods<
   let hasVerifier = 1;
 }
 
-def Tile_LaneOp : Tile_Op<"lane", [Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+def Tile_LaneOp : Tile_Plain<"lane", [Pure, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "the index of this lane in its role; 0 for a role without lanes";
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict";
 }
 
-def Tile_ElementOp : Tile_Op<"element", [Pure]> {
+def Tile_ElementOp : Tile_Plain<"element", [Pure]> {
   let summary = "one element of a tile, as a scalar";
+  let divided = [{lanes.isWhole(getTile()) ? "" : "takes an element that only one lane has"}];
   let arguments = (ins Tile_Tile:$tile, Variadic<Index>:$indices, DenseI64ArrayAttr:$static_indices);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
@@ -473,7 +523,7 @@ def Tile_ElementOp : Tile_Op<"element", [Pure]> {
 // Pipes
 //===----------------------------------------------------------------------===//
 
-def Tile_PipeOp : Tile_Op<"pipe", [MemoryEffects<[MemAlloc]>, HasParent<"::kiln::ir::FuncOp">,
+def Tile_PipeOp : Tile_Plain<"pipe", [MemoryEffects<[MemAlloc]>, HasParent<"::kiln::ir::FuncOp">,
     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
   let summary = "makes a pipe in a group";
   let description = [{
@@ -488,14 +538,14 @@ def Tile_PipeOp : Tile_Op<"pipe", [MemoryEffects<[MemAlloc]>, HasParent<"::kiln:
   let hasVerifier = 1;
 }
 
-def Tile_PushOp : Tile_Op<"push", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Tile_PushOp : Tile_Plain<"push", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "puts tiles into a pipe; waits for a free slot";
   let arguments = (ins Variadic<Tile_Tile>:$tiles, Tile_Pipe:$pipe);
   let assemblyFormat = "custom<PushOperands>($tiles, type($tiles), $pipe, type($pipe)) attr-dict";
   let hasVerifier = 1;
 }
 
-def Tile_PopOp : Tile_Op<"pop", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Tile_PopOp : Tile_Plain<"pop", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "takes the oldest tiles out of a pipe; waits for a full slot";
   let description = [{
     The slot stays occupied until `tile.free` releases it. A role writes all frees of a pipe or none; with none
@@ -510,7 +560,7 @@ def Tile_PopOp : Tile_Op<"pop", [MemoryEffects<[MemRead, MemWrite]>]> {
   let hasVerifier = 1;
 }
 
-def Tile_FreeOp : Tile_Op<"free", [MemoryEffects<[MemRead, MemWrite]>]> {
+def Tile_FreeOp : Tile_Plain<"free", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "releases the oldest popped slot of a pipe";
   let arguments = (ins Tile_Pipe:$pipe);
   let assemblyFormat = "custom<Typed>($pipe, type($pipe)) attr-dict";

@@ -209,4 +209,31 @@ Value *emitErf(Builder &b, Value *x) {
   return b.CreateSelect(b.CreateFCmpOLT(y, one), nearZero, far);
 }
 
+// A third of the exponent, by dividing the bits, is right to 5 bits; each of two steps of Halley's
+// method triples them. Far from 1 on a number 2^24 times as large or as small, so that no cube
+// overflows and none is subnormal.
+Value *emitCbrt(Builder &b, Value *x) {
+  Value *y = magnitude(b, x), *one = b.real(x, 1.0);
+  Value *isSmall = b.CreateFCmpOLT(y, b.real(x, 0x1p-96));
+  Value *isLarge = b.CreateFCmpOGT(y, b.real(x, 0x1p96));
+  auto choose = [&](double small, double large) {
+    return b.CreateSelect(isSmall, b.real(x, small),
+                          b.CreateSelect(isLarge, b.real(x, large), one));
+  };
+  Value *cube = b.CreateFMul(y, choose(0x1p24, 0x1p-24)), *bits = asBits(b, cube);
+  Value *third = b.CreateUDiv(bits, b.bits(bits, 3));
+  Value *root = asFloat(b, b.CreateAdd(third, b.bits(bits, 709958130)));
+  for (int step = 0; step < 2; ++step) {
+    Value *own = b.CreateFMul(root, b.CreateFMul(root, root));
+    Value *excess = b.CreateFSub(own, cube), *sum = fma(b, own, b.real(x, 2.0), cube);
+    root = fma(b, b.CreateFNeg(root), b.CreateFDiv(excess, sum), root);
+  }
+  Value *result = withSignOf(b, b.CreateFMul(root, choose(0x1p-8, 0x1p8)), x);
+  // Zeros, infinities and NaN are their own roots.
+  Value *isOrdinary =
+      b.CreateAnd(b.CreateFCmpOGT(y, b.real(x, 0.0)),
+                  b.CreateFCmpOLT(y, b.real(x, std::numeric_limits<double>::infinity())));
+  return b.CreateSelect(isOrdinary, result, x);
+}
+
 } // namespace kiln::llvmir

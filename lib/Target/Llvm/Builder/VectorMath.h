@@ -18,6 +18,7 @@ llvm::Value *emitExp2(Builder &b, llvm::Value *x);
 llvm::Value *emitLog(Builder &b, llvm::Value *x);
 llvm::Value *emitTanh(Builder &b, llvm::Value *x);
 llvm::Value *emitErf(Builder &b, llvm::Value *x);
+llvm::Value *emitCbrt(Builder &b, llvm::Value *x);
 
 } // namespace kiln::llvmir
 

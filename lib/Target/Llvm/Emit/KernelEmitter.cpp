@@ -292,7 +292,7 @@ Values KernelEmitter::indices(ArrayRef<int64_t> constants, ValueRange values) {
 llvm::Value *KernelEmitter::address(Value tile) {
   if (llvm::Value *known = Addresses.lookup(tile))
     return known;
-  if (auto *op = tile.getDefiningOp(); isa_and_nonnull<tile::ReshapeOp, tile::MoveOp>(op))
+  if (auto *op = tile.getDefiningOp(); op && isSameTile(op))
     return address(op->getOperand(0));
   return b.CreateConstGEP1_64(b.getInt8Ty(), Scratch, Plan.offsetOf(tile));
 }

@@ -2,7 +2,7 @@
 // stores where that is all of it, and masked ones where it is not.
 #include "KernelEmitter.h"
 
-#include "Builder/Pad.h"
+#include "kiln/Program/PadValue.h"
 
 #include "llvm/IR/Intrinsics.h"
 

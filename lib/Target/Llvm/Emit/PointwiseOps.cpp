@@ -1,8 +1,9 @@
 // Ops that compute each element from the elements of their operands at the same place. Floats
 // compute in f32 and round to the element type; integers wrap.
-#include "Builder/Pad.h"
 #include "Builder/VectorMath.h"
 #include "KernelEmitter.h"
+
+#include "kiln/Program/PadValue.h"
 
 using namespace mlir;
 
@@ -15,43 +16,50 @@ using Operands = llvm::ArrayRef<V *>;
 
 DType resultType(Operation *op) { return elementTypeOf(op->getResult(0).getType()); }
 
-/// `F` on f32, `G` on integers; i1 counts as an integer of one bit unless `G` knows better.
+/// What a row of the table names, whichever of these it is: a function of one or two vectors, of
+/// all of them, or one that must also know the op.
+template <auto F> V *call(KernelEmitter &e, Operation *op, Operands x) {
+  using Function = decltype(F);
+  if constexpr (std::is_invocable_v<Function, B &, Operands>) // first: one vector is a list, too
+    return F(e.b, x);
+  else if constexpr (std::is_invocable_v<Function, B &, V *>)
+    return F(e.b, x[0]);
+  else if constexpr (std::is_invocable_v<Function, B &, V *, V *>)
+    return F(e.b, x[0], x[1]);
+  else
+    return F(e, op, x);
+}
+
+/// `F` on f32, `G` on integers, where i1 counts as an integer of one bit unless `G` knows better;
+/// null for elements that the op is not for.
 template <auto F, auto G>
-V *arithmetic(KernelEmitter &e, Operation *op, Operands x, const Cursor &) {
+V *elementwise(KernelEmitter &e, Operation *op, Operands x, const Cursor &) {
   DType type = resultType(op);
-  return isFloat(type) ? round(e.b, F(e.b, x), type) : G(e, op, x);
+  if constexpr (!std::is_same_v<decltype(F), std::nullptr_t>)
+    if (isFloat(type))
+      return round(e.b, call<F>(e, op, x), type);
+  if constexpr (!std::is_same_v<decltype(G), std::nullptr_t>)
+    return call<G>(e, op, x);
+  else
+    llvm_unreachable("the verifier knows what elements a row is for");
 }
 
-/// A function of floats alone.
-template <auto F> V *ofFloat(KernelEmitter &e, Operation *op, Operands x, const Cursor &) {
-  return round(e.b, F(e.b, x), resultType(op));
-}
-/// A function of integers alone.
-template <auto F> V *ofInt(KernelEmitter &e, Operation *, Operands x, const Cursor &) {
-  return F(e.b, x);
-}
-
-template <llvm::Instruction::BinaryOps how> V *binary(B &b, Operands x) {
-  return b.CreateBinOp(how, x[0], x[1]);
-}
-template <llvm::Instruction::BinaryOps how>
-V *intBinary(KernelEmitter &e, Operation *, Operands x) {
-  return e.b.CreateBinOp(how, x[0], x[1]);
+template <llvm::Instruction::BinaryOps how> V *binary(B &b, V *x, V *y) {
+  return b.CreateBinOp(how, x, y);
 }
 
 bool isBool(V *x) { return x->getType()->isIntOrIntVectorTy(1); }
 
 /// The larger or smaller of two floats: the first if it is NaN, the second if that is.
-template <bool isMax> V *floatExtreme(B &b, Operands x) {
-  V *better = isMax ? b.CreateFCmpOGT(x[0], x[1]) : b.CreateFCmpOLT(x[0], x[1]);
-  V *extreme = b.CreateSelect(better, x[0], x[1]);
-  return b.CreateSelect(b.CreateFCmpUNO(x[0], x[0]), x[0], extreme);
+template <bool isMax> V *floatExtreme(B &b, V *x, V *y) {
+  V *better = isMax ? b.CreateFCmpOGT(x, y) : b.CreateFCmpOLT(x, y);
+  V *extreme = b.CreateSelect(better, x, y);
+  return b.CreateSelect(b.CreateFCmpUNO(x, x), x, extreme);
 }
-template <bool isMax> V *intExtreme(KernelEmitter &e, Operation *, Operands x) {
-  if (isBool(x[0])) // as a signed number the bit would be -1
-    return isMax ? e.b.CreateOr(x[0], x[1]) : e.b.CreateAnd(x[0], x[1]);
-  return e.b.CreateBinaryIntrinsic(isMax ? llvm::Intrinsic::smax : llvm::Intrinsic::smin, x[0],
-                                   x[1]);
+template <bool isMax> V *intExtreme(B &b, V *x, V *y) {
+  if (isBool(x)) // as a signed number the bit would be -1
+    return isMax ? b.CreateOr(x, y) : b.CreateAnd(x, y);
+  return b.CreateBinaryIntrinsic(isMax ? llvm::Intrinsic::smax : llvm::Intrinsic::smin, x, y);
 }
 
 /// Quotient or remainder of integers; fails the kernel where it would divide by zero.
@@ -68,35 +76,37 @@ template <bool isQuotient> V *intDivide(KernelEmitter &e, Operation *op, Operand
                     : b.CreateSelect(isMinusOne, b.bits(x[0], 0), b.CreateSRem(x[0], safe));
 }
 
-V *intNeg(KernelEmitter &e, Operation *, Operands x) { return e.b.CreateNeg(x[0]); }
-V *intAbs(KernelEmitter &e, Operation *, Operands x) {
-  return isBool(x[0]) ? x[0]
-                      : e.b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x[0], e.b.getFalse());
+V *negate(B &b, V *x) { return b.CreateFNeg(x); }
+V *negateInt(B &b, V *x) { return b.CreateNeg(x); }
+V *flip(B &b, V *x) { return b.CreateNot(x); }
+V *intAbs(B &b, V *x) {
+  return isBool(x) ? x : b.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, b.getFalse());
 }
 
-V *shiftLeft(B &b, Operands x) {
-  V *width = b.bits(x[1], x[1]->getType()->getScalarSizeInBits());
-  V *isInside = b.CreateICmpULT(x[1], width);
-  V *count = b.CreateSelect(isInside, x[1], b.bits(x[1], 0));
-  return b.CreateSelect(isInside, b.CreateShl(x[0], count), b.bits(x[0], 0));
+V *shiftLeft(B &b, V *x, V *y) {
+  V *width = b.bits(y, y->getType()->getScalarSizeInBits());
+  V *isInside = b.CreateICmpULT(y, width);
+  V *count = b.CreateSelect(isInside, y, b.bits(y, 0));
+  return b.CreateSelect(isInside, b.CreateShl(x, count), b.bits(x, 0));
 }
-V *shiftRight(B &b, Operands x) {
-  V *most = b.bits(x[1], x[1]->getType()->getScalarSizeInBits() - 1);
-  return b.CreateAShr(x[0], b.CreateSelect(b.CreateICmpULT(x[1], most), x[1], most));
+V *shiftRight(B &b, V *x, V *y) {
+  V *most = b.bits(y, y->getType()->getScalarSizeInBits() - 1);
+  return b.CreateAShr(x, b.CreateSelect(b.CreateICmpULT(y, most), y, most));
 }
 
-template <llvm::Intrinsic::ID id> V *unaryIntrinsic(B &b, Operands x) {
-  return b.CreateUnaryIntrinsic(id, x[0]);
+template <llvm::Intrinsic::ID id> V *intrinsic(B &b, Operands x) {
+  return b.CreateIntrinsic(id, {x[0]->getType()}, x);
 }
-template <auto F> V *function(B &b, Operands x) { return F(b, x[0]); }
 
-V *quotient(B &b, Operands x) { return emitQuotient(b, x[0], x[1]); }
 V *reciprocal(B &b, V *x) { return b.CreateFDiv(b.real(x, 1.0), x); }
+V *inverseRoot(B &b, V *x) {
+  return reciprocal(b, b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x));
+}
 
 /// 1 / (1 + e^-x), or e^x / (1 + e^x) where e^-x would overflow.
-V *sigmoid(B &b, Operands x) {
-  V *power = emitExp(b, b.CreateFNeg(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x[0])));
-  V *one = b.real(power, 1.0), *isNegative = b.CreateFCmpOLT(x[0], b.real(power, 0.0));
+V *sigmoid(B &b, V *x) {
+  V *power = emitExp(b, b.CreateFNeg(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x)));
+  V *one = b.real(power, 1.0), *isNegative = b.CreateFCmpOLT(x, b.real(power, 0.0));
   return b.CreateFDiv(b.CreateSelect(isNegative, power, one), b.CreateFAdd(one, power));
 }
 
@@ -166,41 +176,7 @@ V *maskDiag(KernelEmitter &e, Operation *op, Operands x, const Cursor &at) {
 void addPointwiseOps(OpTable &table) {
   using I = llvm::Instruction;
   namespace N = llvm::Intrinsic;
-  table.addPointwise<tile::AddOp>(arithmetic<binary<I::FAdd>, intBinary<I::Add>>);
-  table.addPointwise<tile::SubOp>(arithmetic<binary<I::FSub>, intBinary<I::Sub>>);
-  table.addPointwise<tile::MulOp>(arithmetic<binary<I::FMul>, intBinary<I::Mul>>);
-  table.addPointwise<tile::DivOp>(arithmetic<quotient, intDivide<true>>);
-  table.addPointwise<tile::FmodOp>(arithmetic<binary<I::FRem>, intDivide<false>>);
-  table.addPointwise<tile::MaxOp>(arithmetic<floatExtreme<true>, intExtreme<true>>);
-  table.addPointwise<tile::MinOp>(arithmetic<floatExtreme<false>, intExtreme<false>>);
-  table.addPointwise<tile::NegOp>(
-      arithmetic<[](B &b, Operands x) { return b.CreateFNeg(x[0]); }, intNeg>);
-  table.addPointwise<tile::AbsOp>(arithmetic<unaryIntrinsic<N::fabs>, intAbs>);
-
-  table.addPointwise<tile::AndOp>(ofInt<binary<I::And>>);
-  table.addPointwise<tile::OrOp>(ofInt<binary<I::Or>>);
-  table.addPointwise<tile::XorOp>(ofInt<binary<I::Xor>>);
-  table.addPointwise<tile::NotOp>(ofInt<[](B &b, Operands x) { return b.CreateNot(x[0]); }>);
-  table.addPointwise<tile::ShlOp>(ofInt<shiftLeft>);
-  table.addPointwise<tile::ShrOp>(ofInt<shiftRight>);
-
-  table.addPointwise<tile::ExpOp>(ofFloat<function<emitExp>>);
-  table.addPointwise<tile::Exp2Op>(ofFloat<function<emitExp2>>);
-  table.addPointwise<tile::LogOp>(ofFloat<function<emitLog>>);
-  table.addPointwise<tile::TanhOp>(ofFloat<function<emitTanh>>);
-  table.addPointwise<tile::ErfOp>(ofFloat<function<emitErf>>);
-  table.addPointwise<tile::SigmoidOp>(ofFloat<sigmoid>);
-  table.addPointwise<tile::SqrtOp>(ofFloat<unaryIntrinsic<N::sqrt>>);
-  table.addPointwise<tile::RecipOp>(ofFloat<function<reciprocal>>);
-  table.addPointwise<tile::RsqrtOp>(ofFloat<[](B &b, Operands x) {
-    return reciprocal(b, b.CreateUnaryIntrinsic(N::sqrt, x[0]));
-  }>);
-  // Rare, and hard to get right for all arguments: libm's, element by element.
-  table.addPointwise<tile::SinOp>(ofFloat<unaryIntrinsic<N::sin>>);
-  table.addPointwise<tile::CosOp>(ofFloat<unaryIntrinsic<N::cos>>);
-  table.addPointwise<tile::PowOp>(
-      ofFloat<[](B &b, Operands x) { return b.CreateBinaryIntrinsic(N::pow, x[0], x[1]); }>);
-
+#include "kiln/Dialect/Tile/Elementwise/Cpu.inc"
   table.addPointwise<tile::CmpOp>(compare);
   table.addPointwise<tile::SelectOp>(select);
   table.addPointwise<arith::SelectOp>(select);

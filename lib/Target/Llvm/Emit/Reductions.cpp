@@ -72,22 +72,21 @@ V *reduceRow(KernelEmitter &e, tile::ReduceOp op, V *row, tile::TileType type) {
   return total;
 }
 
-/// Starts and goes on along the reduced axis: the element at `i`, or a vector of them side by side.
+/// Starts and goes on along an axis of a tile: the element at `i`, or a vector of them side by
+/// side.
 void overAxis(
-    KernelEmitter &e, tile::ReduceOp op, tile::TileType type,
+    KernelEmitter &e, TypedValue<tile::TileType> tile, int64_t axis,
     llvm::function_ref<void(V *place, unsigned width, llvm::function_ref<V *(V *i)> element)>
         body) {
   Builder &b = e.b;
-  if (op.getAxis() == 0)
+  tile::TileType type = tile.getType();
+  if (axis == 0)
     return b.chunks(type.getCols(), kWidth, [&](V *col, unsigned width) {
-      body(col, width, [&](V *i) {
-        return e.eval(op.getOperand(), {i, col, width, type.getRows(), type.getCols()});
-      });
+      body(col, width,
+           [&](V *i) { return e.eval(tile, {i, col, width, type.getRows(), type.getCols()}); });
     });
   b.loop(0, type.getRows(), 1, [&](V *row) {
-    body(row, 1, [&](V *i) {
-      return e.eval(op.getOperand(), {row, i, 1, type.getRows(), type.getCols()});
-    });
+    body(row, 1, [&](V *i) { return e.eval(tile, {row, i, 1, type.getRows(), type.getCols()}); });
   });
 }
 
@@ -96,27 +95,29 @@ void argReduce(KernelEmitter &e, tile::ReduceOp op, tile::TileType type, V *to) 
   Builder &b = e.b;
   bool isMax = op.getKind() == Kind::ArgMax;
   int64_t extent = type.getExtent(op.getAxis());
-  overAxis(e, op, type, [&](V *place, unsigned width, llvm::function_ref<V *(V *)> element) {
-    V *first = element(b.index(0));
-    V *none = llvm::Constant::getNullValue(Builder::vectorOf(b.getInt32Ty(), width));
-    Values found =
-        b.loop(b.index(1), b.index(extent), 1, {first, none}, [&](V *i, ArrayRef<V *> best) {
-          V *x = element(i), *isBetter;
-          bool isBool = x->getType()->isIntOrIntVectorTy(1);
-          if (x->getType()->isFPOrFPVectorTy())
-            isBetter =
-                b.CreateAnd(b.CreateFCmpORD(best[0], best[0]),
-                            isMax ? b.CreateFCmpULT(best[0], x) : b.CreateFCmpUGT(best[0], x));
-          else if (isBool)
-            isBetter = isMax ? b.CreateICmpULT(best[0], x) : b.CreateICmpUGT(best[0], x);
-          else
-            isBetter = isMax ? b.CreateICmpSLT(best[0], x) : b.CreateICmpSGT(best[0], x);
-          V *here = b.splat(width, b.CreateTrunc(i, b.getInt32Ty()));
-          return Values{b.CreateSelect(isBetter, x, best[0]),
-                        b.CreateSelect(isBetter, here, best[1])};
-        });
-    storeElements(b, found[1], b.offset(b.getInt32Ty(), to, place), DType::I32);
-  });
+  auto reduced = op.getOperand();
+  overAxis(e, reduced, op.getAxis(),
+           [&](V *place, unsigned width, llvm::function_ref<V *(V *)> element) {
+             V *first = element(b.index(0));
+             V *none = llvm::Constant::getNullValue(Builder::vectorOf(b.getInt32Ty(), width));
+             Values found = b.loop(
+                 b.index(1), b.index(extent), 1, {first, none}, [&](V *i, ArrayRef<V *> best) {
+                   V *x = element(i), *isBetter;
+                   bool isBool = x->getType()->isIntOrIntVectorTy(1);
+                   if (x->getType()->isFPOrFPVectorTy())
+                     isBetter = b.CreateAnd(b.CreateFCmpORD(best[0], best[0]),
+                                            isMax ? b.CreateFCmpULT(best[0], x)
+                                                  : b.CreateFCmpUGT(best[0], x));
+                   else if (isBool)
+                     isBetter = isMax ? b.CreateICmpULT(best[0], x) : b.CreateICmpUGT(best[0], x);
+                   else
+                     isBetter = isMax ? b.CreateICmpSLT(best[0], x) : b.CreateICmpSGT(best[0], x);
+                   V *here = b.splat(width, b.CreateTrunc(i, b.getInt32Ty()));
+                   return Values{b.CreateSelect(isBetter, x, best[0]),
+                                 b.CreateSelect(isBetter, here, best[1])};
+                 });
+             storeElements(b, found[1], b.offset(b.getInt32Ty(), to, place), DType::I32);
+           });
 }
 
 void reduce(KernelEmitter &e, tile::ReduceOp op) {
@@ -132,18 +133,49 @@ void reduce(KernelEmitter &e, tile::ReduceOp op) {
         V *total = round(b, reduceRow(e, op, row, type), element);
         storeElements(b, b.splat(1, total), b.offset(memoryType(b, element), to, row), element);
       });
-    overAxis(e, op, type, [&](V *place, unsigned, llvm::function_ref<V *(V *)> at) {
-      Values total = b.loop(
-          b.index(1), b.index(type.getExtent(op.getAxis())), 1, {at(b.index(0))},
-          [&](V *i, ArrayRef<V *> sum) { return Values{combine(b, op.getKind(), sum[0], at(i))}; });
-      storeElements(b, round(b, total[0], element), b.offset(memoryType(b, element), to, place),
-                    element);
-    });
+    overAxis(e, op.getOperand(), op.getAxis(),
+             [&](V *place, unsigned, llvm::function_ref<V *(V *)> at) {
+               Values total = b.loop(b.index(1), b.index(type.getExtent(op.getAxis())), 1,
+                                     {at(b.index(0))}, [&](V *i, ArrayRef<V *> sum) {
+                                       return Values{combine(b, op.getKind(), sum[0], at(i))};
+                                     });
+               storeElements(b, round(b, total[0], element),
+                             b.offset(memoryType(b, element), to, place), element);
+             });
   });
+}
+
+/// Running sums: along an axis one after the other, several lines at a time where they lie side by
+/// side.
+void scan(KernelEmitter &e, tile::ScanOp op) {
+  Builder &b = e.b;
+  tile::TileType type = op.getType();
+  DType element = elementTypeOf(type);
+  V *to = e.address(op.getResult());
+  overAxis(e, op.getOperand(), op.getAxis(),
+           [&](V *line, unsigned, llvm::function_ref<V *(V *)> at) {
+             auto store = [&](V *i, V *sum) {
+               V *row = op.getAxis() == 0 ? i : line, *col = op.getAxis() == 0 ? line : i;
+               V *place = b.add(b.mul(row, type.getCols()), col);
+               storeElements(b, round(b, sum, element), b.offset(memoryType(b, element), to, place),
+                             element);
+             };
+             V *first = at(b.index(0));
+             store(b.index(0), first);
+             b.loop(b.index(1), b.index(type.getExtent(op.getAxis())), 1, {first},
+                    [&](V *i, ArrayRef<V *> sum) {
+                      V *next = combine(b, Kind::Sum, sum[0], at(i));
+                      store(i, next);
+                      return Values{next};
+                    });
+           });
 }
 
 } // namespace
 
-void addReductions(OpTable &table) { table.add<tile::ReduceOp, reduce>(); }
+void addReductions(OpTable &table) {
+  table.add<tile::ReduceOp, reduce>();
+  table.add<tile::ScanOp, scan>();
+}
 
 } // namespace kiln::llvmir

@@ -1,6 +1,4 @@
-#include "TilePlan.h"
-
-#include "Builder/Elements.h"
+#include "Emit/KernelEmitter.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -9,12 +7,12 @@ using namespace mlir;
 namespace kiln::llvmir {
 
 bool isPointwise(Operation *op) {
-  if (op->hasTrait<tile::ElementwiseArithmetic>())
-    return true;
-  if (isa<arith::SelectOp>(op))
-    return isa<tile::TileType>(op->getResult(0).getType());
-  return isa<tile::FullOp, tile::IotaOp, tile::CastOp, tile::CmpOp, tile::SelectOp, tile::MaskOp,
-             tile::MaskDiagOp, tile::ExtractOp>(op);
+  return OpTable::get().pointwise(op->getName()) && isa<tile::TileType>(op->getResult(0).getType());
+}
+
+bool isSameTile(Operation *op) {
+  auto facts = dyn_cast<tile::TileOpInterface>(op);
+  return facts && (facts.getView() == tile::View::Whole || facts.getView() == tile::View::Moved);
 }
 
 static std::pair<int64_t, int64_t> shapeOf(Value tile) {
@@ -50,9 +48,7 @@ bool TilePlan::computesOperand(OpOperand &use) const {
 static bool writesMemory(Operation *op) {
   return op
       ->walk([](Operation *inner) {
-        bool writes = isa<tile::StoreOp, tile::ScatterRowsOp, ir::WriteOp, tile::BarrierOp,
-                          tile::PushOp, tile::PopOp, tile::FreeOp, ir::CallOp>(inner);
-        return writes ? WalkResult::interrupt() : WalkResult::advance();
+        return tile::mayWriteMemory(inner) ? WalkResult::interrupt() : WalkResult::advance();
       })
       .wasInterrupted();
 }
@@ -155,7 +151,7 @@ bool TilePlan::canBeDeferred(tile::LoadOp load) const {
 }
 
 void TilePlan::classify(Operation *op) {
-  if (isa<tile::ReshapeOp, tile::MoveOp>(op)) {
+  if (isSameTile(op)) {
     Aliases[op->getResult(0)] = op->getOperand(0);
   } else if (isPointwise(op)) {
     if (canBeInline(op))
@@ -274,16 +270,15 @@ void TilePlan::addExtras(Operation *op) {
   unsigned here = Positions.lookup(op).first;
   if (Raised && llvm::is_contained(Raised->products, op))
     return;
-  if (isa<tile::MatmulOp, tile::MatmulAccOp>(op)) {
-    bool isAcc = isa<tile::MatmulAccOp>(op);
-    Value lhs = op->getOperand(isAcc), rhs = op->getOperand(isAcc + 1);
+  if (auto product = dyn_cast<tile::ProductInterface>(op)) {
+    Value lhs = product.getLhs(), rhs = product.getRhs();
     bool isWide = elementTypeOf(lhs.getType()) == DType::F32;
     auto words = [](Value tile) {
       return 4 * cast<tile::TileType>(tile.getType()).getNumElements();
     };
     if (!isWide)
       addExtra(op, 0, words(lhs), here);
-    if (!isWide || op->hasAttr("trans_b"))
+    if (!isWide || product.getTransB())
       addExtra(op, 1, words(rhs), here);
   } else if (isa<tile::SortRowsOp, tile::TopkRowsOp>(op)) {
     auto type = cast<tile::TileType>(op->getOperand(0).getType());

@@ -24,6 +24,8 @@ namespace kiln::llvmir {
 /// Whether an op computes each element of its result from the elements of its operands at the same
 /// place (or a fixed distance away), so that it can be computed anywhere.
 bool isPointwise(mlir::Operation *op);
+/// Whether an operation's result is its operand: on this machine all tiles are in one memory.
+bool isSameTile(mlir::Operation *op);
 
 /// Whether a popped tile has memory of its own instead of being used in its slot: the pop says so,
 /// or the tile is a part of the columns of its message, so that its rows lie apart.

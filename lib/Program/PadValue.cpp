@@ -1,21 +1,25 @@
-#include "Pad.h"
+#include "kiln/Program/PadValue.h"
 
 #include "kiln/Dialect/Tile/TileDialect.h"
 
 #include <limits>
 
+<<<<<<<< HEAD:lib/Target/Llvm/Builder/Pad.cpp
 namespace kiln::llvmir {
+========
+namespace kiln {
+>>>>>>>> hA-1:lib/Program/PadValue.cpp
 
-static ScalarBits extremeValue(DType type, bool isGreatest) {
+ScalarBits extremeValue(DType type, bool greatest) {
   if (isFloat(type)) {
     // f8E4M3FN has no infinity.
     double limit = type == DType::F8E4M3FN ? 448.0 : std::numeric_limits<double>::infinity();
-    return ScalarBits::fromDouble(type, isGreatest ? limit : -limit);
+    return ScalarBits::fromDouble(type, greatest ? limit : -limit);
   }
   if (type == DType::I1)
-    return ScalarBits::fromInt(type, isGreatest);
+    return ScalarBits::fromInt(type, greatest);
   int64_t bound = std::numeric_limits<int64_t>::max() >> (64 - 8 * sizeOf(type));
-  return ScalarBits::fromInt(type, isGreatest ? bound : -bound - 1);
+  return ScalarBits::fromInt(type, greatest ? bound : -bound - 1);
 }
 
 ScalarBits padValue(mlir::Attribute pad, DType type) {
@@ -27,4 +31,8 @@ ScalarBits padValue(mlir::Attribute pad, DType type) {
   return extremeValue(type, kind.getValue() == tile::PadKind::Max);
 }
 
+<<<<<<<< HEAD:lib/Target/Llvm/Builder/Pad.cpp
 } // namespace kiln::llvmir
+========
+} // namespace kiln
+>>>>>>>> hA-1:lib/Program/PadValue.cpp
