@@ -4,11 +4,7 @@
 
 #include <limits>
 
-<<<<<<<< HEAD:lib/Target/Llvm/Builder/Pad.cpp
-namespace kiln::llvmir {
-========
 namespace kiln {
->>>>>>>> hA-1:lib/Program/PadValue.cpp
 
 ScalarBits extremeValue(DType type, bool greatest) {
   if (isFloat(type)) {
@@ -31,8 +27,4 @@ ScalarBits padValue(mlir::Attribute pad, DType type) {
   return extremeValue(type, kind.getValue() == tile::PadKind::Max);
 }
 
-<<<<<<<< HEAD:lib/Target/Llvm/Builder/Pad.cpp
-} // namespace kiln::llvmir
-========
 } // namespace kiln
->>>>>>>> hA-1:lib/Program/PadValue.cpp
