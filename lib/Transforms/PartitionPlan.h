@@ -92,8 +92,8 @@ private:
   void findCopies();
   void shareSlots();
   void orderMemory();
-  void order(const tile::TensorAccess &first, const Role *firstRole, const tile::TensorAccess &second,
-             const Role *secondRole);
+  void order(const tile::TensorAccess &first, const Role *firstRole,
+             const tile::TensorAccess &second, const Role *secondRole);
   void addToken(const Token &token);
 
   ir::FuncOp Kernel;
