@@ -19,7 +19,7 @@ configure = cmake -G Ninja -S . -B $(1) $(2) $(CMAKE_FLAGS) \
 # $(call run-tests,<folder>): an empty test list is a failure, not a success.
 run-tests = ctest --test-dir $(1) -j $(JOBS) --output-on-failure --no-tests=error
 # clang compiles this code in two thirds of the time that GCC takes, and instrumented code in one third; CXX=g++ chooses
-# GCC, as `make tsan` does.
+# GCC.
 fast-compiler = $(if $(filter default,$(origin CXX)),$$(command -v clang++-22 >/dev/null && \
 	echo -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22))
 # Instrumented code at -O2 -g takes more than twice as long to compile.
@@ -77,8 +77,8 @@ asan: ## build and test under AddressSanitizer and UBSan (build-asan/)
 # A test asks for too much memory, and malloc says no.
 tsan: export TSAN_OPTIONS = allocator_may_return_null=1
 tsan: ## build and test the runtime under ThreadSanitizer (build-tsan/)
-	$(SETUP) --runtime-only
-	$(call configure,build-tsan,$(tsan-flags))
+	$(SETUP) --runtime-only --sanitize
+	$(call configure,build-tsan,$(tsan-flags) $(fast-compiler))
 	ninja -C build-tsan -j $(JOBS)
 	$(call run-tests,build-tsan)
 

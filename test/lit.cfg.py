@@ -80,12 +80,14 @@ if find_python.returncode == 0:
     config.available_features.add("torch")
 python = find_python.stdout.strip() or "no-python-with-torch"
 
+# Some of the front end is generated from the table of elementwise ops.
+includes = f"-I{config.kiln_source_root}/include -I{config.kiln_build_root}/include"
 config.substitutions += [
     ("%kiln", os.path.join(tools, "kiln")),
     ("%toy", os.path.join(config.kiln_build_root, "test", "Platform", "Toy", "bin", "kiln")),
     ("%examples", os.path.join(config.kiln_build_root, "examples")),
-    ("%cxx", f"{config.cxx} -std=c++20 -fsyntax-only -I{config.kiln_source_root}/include"),
-    ("%compile", f"{config.cxx} -std=c++20 -I{config.kiln_source_root}/include"),
+    ("%cxx", f"{config.cxx} -std=c++20 -fsyntax-only {includes}"),
+    ("%compile", f"{config.cxx} -std=c++20 {includes}"),
     ("%any_python", sys.executable),
     ("%python", python),
 ]
