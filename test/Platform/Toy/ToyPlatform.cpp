@@ -16,9 +16,9 @@ static constexpr Memory kMemories[] = {
 static constexpr Machine kMachine = {
     "toybox", "toy", 0, /*roles=*/{}, kMemories, /*paths=*/{}, PipeStorage::Heap, 3};
 
+// The linker's names (--wrap=main): the program's own main, and what is called in its place.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" int __real_main(int argc, char **argv);
-
-/// The linker calls this instead of the program's own main (--wrap=main).
 extern "C" int __wrap_main(int argc, char **argv) {
   if (Status bad = registerPlatform(makeCpuPlatform("toy", kMachine)); !bad.isOk()) {
     std::fprintf(stderr, "%s\n", bad.str().c_str());
@@ -26,3 +26,4 @@ extern "C" int __wrap_main(int argc, char **argv) {
   }
   return __real_main(argc, argv);
 }
+// NOLINTEND(bugprone-reserved-identifier)
