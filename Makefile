@@ -90,12 +90,13 @@ fuzz: ## fuzz the readers of files, then the parser, the verifiers and the passe
 format: ## format the C++ sources in place
 	$(sources) | xargs -0 -r clang-format-22 -i
 
-format-check: ## check the format of the C++ sources, who includes whom, and that what the documentation names is there
+format-check: ## check the format, who includes whom, code that targets repeat, and what the documentation names
 	$(sources) | xargs -0 -r clang-format-22 --dry-run -Werror
 	scripts/check-includes
+	scripts/check-duplicates
 	scripts/check-docs
 
-lint: build format-check ## check formatting and documentation, then run clang-tidy
+lint: build format-check ## the same, then run clang-tidy
 	$(SETUP) --lint
 	run-clang-tidy-22 -quiet -p build -j $(JOBS) '^$(CURDIR)/(?!build)'
 
