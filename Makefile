@@ -26,8 +26,8 @@ fast-compiler = $(if $(filter default,$(origin CXX)),$$(command -v clang++-22 >/
 sanitizer-build = -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O1 -g1 -DNDEBUG"
 asan-flags = $(sanitizer-build) -DKILN_SANITIZE=address,undefined
 tsan-flags = $(sanitizer-build) -DKILN_SANITIZE=thread -DKILN_RUNTIME_ONLY=ON
-# Sources for the formatter: tracked files, and new ones that git does not ignore.
-sources = git ls-files -z --cached --others --exclude-standard -- '*.cpp' '*.h' '*.cuh'
+# Sources for the formatter: tracked files, and new ones that git does not ignore; whoever owns the clone.
+sources = git -c safe.directory='*' ls-files -z --cached --others --exclude-standard -- '*.cpp' '*.h' '*.cuh'
 
 .PHONY: help demo test build configure bench verify-all docs asan tsan fuzz format format-check lint clean
 
