@@ -7,6 +7,7 @@
 
 thread_local uint64_t kiln::test::allocations = 0;
 
+#if KILN_OWN_OPERATOR_NEW
 void *operator new(size_t size) {
   ++kiln::test::allocations;
   if (void *memory = std::malloc(size ? size : 1))
@@ -15,3 +16,4 @@ void *operator new(size_t size) {
 }
 void operator delete(void *memory) noexcept { std::free(memory); }
 void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+#endif
