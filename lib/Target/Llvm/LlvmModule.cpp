@@ -264,7 +264,9 @@ static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> makeLinker(bool isProfi
       .setObjectLinkingLayerCreator([=](llvm::orc::ExecutionSession &session) {
         auto layer = std::make_unique<llvm::orc::RTDyldObjectLinkingLayer>(
             session, [](const llvm::MemoryBuffer &) {
-              return std::make_unique<llvm::SectionMemoryManager>();
+              // In one piece: code refers to its constants by 32-bit distances, and pieces that the
+              // system chose one by one may lie further apart.
+              return std::make_unique<llvm::SectionMemoryManager>(nullptr, /*ReserveAlloc=*/true);
             });
         if (auto *gdb = llvm::JITEventListener::createGDBRegistrationListener())
           layer->registerJITEventListener(*gdb);
