@@ -1,6 +1,5 @@
+#include "PassMachine.h"
 #include "kiln/Transforms/Passes.h"
-
-#include "kiln/Machine/Machine.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -281,11 +280,9 @@ struct ChooseSpaces : impl::TileChooseSpacesBase<ChooseSpaces> {
   }
 
   void runOnOperation() override {
-    const Machine *target = findMachine(machine);
-    if (!target) {
-      getOperation().emitError("there is no machine '") << machine << "'";
+    const Machine *target = machineOf(getOperation(), machine);
+    if (!target)
       return signalPassFailure();
-    }
     if (failed(tile::requireFacts(getOperation(), "what class of work it is")))
       return signalPassFailure();
     for (auto func : getOperation().getOps<ir::FuncOp>()) {

@@ -1,9 +1,9 @@
 #include "MemoryPlan.h"
 
+#include "PassMachine.h"
 #include "kiln/Transforms/Passes.h"
 
 #include "kiln/Dialect/Tile/TileMemory.h"
-#include "kiln/Machine/Machine.h"
 #include "kiln/Program/Signature.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -212,11 +212,9 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
   }
 
   void runOnOperation() override {
-    const Machine *target = findMachine(machine);
-    if (!target) {
-      getOperation().emitError("there is no machine '") << machine << "'";
+    const Machine *target = machineOf(getOperation(), machine);
+    if (!target)
       return signalPassFailure();
-    }
     if (failed(tile::requireFacts(getOperation(), "whether it works in place")))
       return signalPassFailure();
     llvm::json::Array functions;

@@ -1,6 +1,7 @@
 #include "PartitionEmit.h"
 #include "PartitionLanes.h"
 
+#include "PassMachine.h"
 #include "kiln/Transforms/Passes.h"
 
 using namespace mlir;
@@ -22,12 +23,9 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
   using KilnPartitionRolesBase::KilnPartitionRolesBase;
 
   void runOnOperation() override {
-    const Machine *model = findMachine(machine);
-    if (!model) {
-      emitError(getOperation().getLoc())
-          << "there is no machine '" << machine << "'; kiln machines lists them";
+    const Machine *model = machineOf(getOperation(), machine);
+    if (!model)
       return signalPassFailure();
-    }
     if (failed(tile::requireFacts(getOperation(), "how it divides over lanes")))
       return signalPassFailure();
     llvm::SmallPtrSet<Attribute, 4> called;

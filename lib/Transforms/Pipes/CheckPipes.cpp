@@ -1,5 +1,5 @@
+#include "PassMachine.h"
 #include "kiln/Analysis/PipeProof.h"
-#include "kiln/Machine/Machine.h"
 #include "kiln/Transforms/Passes.h"
 #include "kiln/Transforms/PlaceFrees.h"
 
@@ -21,12 +21,9 @@ struct CheckPipes : impl::KilnCheckPipesBase<CheckPipes> {
   using KilnCheckPipesBase::KilnCheckPipesBase;
 
   void runOnOperation() override {
-    const Machine *model = findMachine(machine);
-    if (!machine.empty() && !model) {
-      emitError(getOperation().getLoc())
-          << "there is no machine '" << machine << "'; kiln machines lists them";
+    const Machine *model = nullptr;
+    if (!machine.empty() && !(model = machineOf(getOperation(), machine)))
       return signalPassFailure();
-    }
     OwningOpRef<ModuleOp> module = getOperation().clone();
     module->walk([](ir::FuncOp func) { placeFrees(func); });
     for (auto func : module->getOps<ir::FuncOp>())

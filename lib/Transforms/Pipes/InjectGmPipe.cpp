@@ -1,7 +1,7 @@
+#include "PassMachine.h"
 #include "kiln/Transforms/Passes.h"
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
-#include "kiln/Machine/Machine.h"
 #include "kiln/Program/Signature.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -119,11 +119,9 @@ struct InjectGmPipe : impl::KilnInjectGmPipeBase<InjectGmPipe> {
   }
 
   void runOnOperation() override {
-    const Machine *target = findMachine(machine);
-    if (!target) {
-      getOperation().emitError("there is no machine '") << machine << "'";
+    const Machine *target = machineOf(getOperation(), machine);
+    if (!target)
       return signalPassFailure();
-    }
     if (target->pipeStorage != PipeStorage::GlobalMemory)
       return;
     llvm::SmallPtrSet<Operation *, 4> changed;

@@ -1,7 +1,7 @@
 #include "GroupMerger.h"
 
+#include "PassMachine.h"
 #include "kiln/Analysis/PipeProof.h"
-#include "kiln/Machine/Machine.h"
 #include "kiln/Transforms/Passes.h"
 
 using namespace mlir;
@@ -30,16 +30,13 @@ struct MergeGroups : impl::KilnMergeGroupsBase<MergeGroups> {
   using KilnMergeGroupsBase::KilnMergeGroupsBase;
 
   void runOnOperation() override {
-    const Machine *model = findMachine(machine);
-    if (!machine.empty() && !model) {
-      emitError(getOperation().getLoc())
-          << "there is no machine '" << machine << "'; kiln machines lists them";
+    const Machine *model = nullptr;
+    if (!machine.empty() && !(model = machineOf(getOperation(), machine)))
       return signalPassFailure();
-    }
     llvm::SmallSetVector<Operation *, 4> members;
     for (auto func : getOperation().getOps<ir::FuncOp>())
       if (func.getKind() == ir::FuncKind::Group)
-        merge(func, model ? model->defaultSlots : 2, members);
+        merge(func, defaultSlotsOf(model), members);
     SymbolTable symbols(getOperation());
     for (Operation *member : members)
       if (symbols.symbolKnownUseEmpty(member, getOperation()))

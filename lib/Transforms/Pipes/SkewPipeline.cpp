@@ -1,7 +1,7 @@
 #include "LoopSkewer.h"
 
+#include "PassMachine.h"
 #include "kiln/Analysis/PipeProof.h"
-#include "kiln/Machine/Machine.h"
 #include "kiln/Transforms/Passes.h"
 #include "kiln/Transforms/PlaceFrees.h"
 
@@ -76,12 +76,9 @@ struct SkewPipeline : impl::KilnSkewPipelineBase<SkewPipeline> {
   using KilnSkewPipelineBase::KilnSkewPipelineBase;
 
   void runOnOperation() override {
-    const Machine *model = findMachine(machine);
-    if (!model) {
-      emitError(getOperation().getLoc())
-          << "there is no machine '" << machine << "'; kiln machines lists them";
+    const Machine *model = machineOf(getOperation(), machine);
+    if (!model)
       return signalPassFailure();
-    }
     if (failed(tile::requireFacts(getOperation(), "which tensors it reads and writes")))
       return signalPassFailure();
     for (auto func : getOperation().getOps<ir::FuncOp>())
