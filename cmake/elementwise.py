@@ -53,7 +53,7 @@ def declaration(row):
     elif row.is_operator():
         signature = f"Tile {row.cpp}(TileOperand x);"
     else:
-        signature = f"Tile {row.cpp}(const Tile &x, Where where = Where::current());"
+        signature = f"Tile {row.cpp}(TileArg x, Where where = Where::current());"
     return f"/// {row.summary}\n{signature}"
 
 
@@ -63,7 +63,7 @@ def definition(row):
         return f"Tile {row.cpp}(TileOperand lhs, TileOperand rhs) {{ return {call}; }}"
     if row.is_operator():
         return f'Tile {row.cpp}(TileOperand x) {{ return math<{row.op}>("{row.spelled()}", x); }}'
-    return f'Tile {row.cpp}(const Tile &x, Where where) {{ return math<{row.op}>("{row.spelled()}", x, where); }}'
+    return f'Tile {row.cpp}(TileArg x, Where where) {{ return math<{row.op}>("{row.spelled()}", x, where); }}'
 
 
 def recorded(row):

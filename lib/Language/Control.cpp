@@ -144,15 +144,18 @@ Wires endIf(void *frame, const Wires &thenValues, const Wires &elseValues, Where
 static void setKind(ProgramImpl *tracer, scf::ForOp loop, const LoopOptions &options) {
   using Kind = ir::LoopKind;
   std::optional<Kind> kind;
-  if (options.stages > 0)
+  int stages = options.stages;
+  if (stages > 0)
     kind = Kind::Pipeline;
   else if (options.parallel)
     kind = Kind::Parallel;
   else if (options.unroll)
     kind = Kind::Unroll;
+  else if (stages = tracer->stages; stages > 0)
+    kind = Kind::Pipeline;
   if (kind)
-    loop->setAttr(ir::kLoopAttr, ir::LoopAttr::get(&tracer->context, *kind,
-                                                   *kind == Kind::Pipeline ? options.stages : 0));
+    loop->setAttr(ir::kLoopAttr,
+                  ir::LoopAttr::get(&tracer->context, *kind, *kind == Kind::Pipeline ? stages : 0));
 }
 
 LoopFrame beginLoop(Index lower, Index upper, Index step, const Wires &carried,

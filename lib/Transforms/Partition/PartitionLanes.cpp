@@ -123,7 +123,7 @@ static std::optional<LaneProblem> findSharedMemory(ir::FuncOp kernel, const Part
           !areLanesApart(write, other, plan.lanes()))
         return LaneProblem{other.op,
                            "may touch what another lane writes, and lanes cannot wait for each "
-                           "other; use split(none), or two kernels",
+                           "other, as two kernels can",
                            write.op->getLoc(),
                            write.op == other.op ? "in another iteration" : "it is written here"};
   return std::nullopt;
@@ -214,6 +214,8 @@ void LaneDivider::divideAccess(OpBuilder &builder, Op op, tile::TileType tile) c
   std::optional<int64_t> first = getConstantIntValue(indices[axis]);
   bool isInside = first && *first >= 0 && !tensor.isDynamicDim(axis) &&
                   *first + extent <= tensor.getShape()[axis];
+  if constexpr (std::is_same_v<Op, tile::LoadOp>)
+    isInside |= op.getOutside(); // and so may the share
   OpFoldResult start = startOf(builder, loc, tile);
   OpFoldResult index = compute<arith::AddIOp>(builder, loc, indices[axis], start);
   std::optional<OpFoldResult> left;

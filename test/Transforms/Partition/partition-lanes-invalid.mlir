@@ -65,7 +65,7 @@ kiln.func @sorts(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>) inc
 kiln.func @scatters(%a: !kiln.tensor<16x16xf32>, %rows: !kiln.tensor<16xi32>, %out: !kiln.tensor<64x16xf32>) incore split(up_down) {
   %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
   // expected-error @below {{cannot be divided with split(up_down): it writes rows that cannot be divided}}
-  // expected-note @below {{no other split works either; use split(none), which uses one lane}}
+  // expected-note @below {{no split works; use split(none), which uses one lane}}
   tile.scatter_rows %x, %out[0, 0] rows(%rows[0])
 }
 
@@ -74,7 +74,7 @@ kiln.func @scatters(%a: !kiln.tensor<16x16xf32>, %rows: !kiln.tensor<16xi32>, %o
 kiln.func @looks(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16xf32>) incore split(up_down) {
   %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
   // expected-error @below {{cannot be divided with split(up_down): it takes an element that only one lane has}}
-  // expected-note @below {{no other split works either; use split(none), which uses one lane}}
+  // expected-note @below {{no split works; use split(none), which uses one lane}}
   %e = tile.element %x[3, 3] : f32
   kiln.write %e, %out[0]
 }

@@ -37,10 +37,12 @@ def Tile_LoadOp : Tile_Plain<"load", [AttrSizedOperandSegments, MemoryEffects<[M
   let summary = "reads a tile of a tensor";
   let description = [{
     One index per axis; the tile covers the trailing two axes (a rank-1 tensor loads as 1xN or Nx1). Elements
-    outside the tensor, or outside the optional `valid` extents of the tile, read as the pad value.
+    outside the tensor, or outside the optional `valid` extents of the tile, read as the pad value. A tile that
+    misses its tensor altogether is a fault, unless `outside` says that it may: then all of it is the pad value.
 
     ```mlir
     %x = tile.load %t[%i, 0] pad(min) valid(%rows, 64) : !tile.tile<128x64xf32>
+    %y = tile.load %t[%before, 0] outside : !tile.tile<128x64xf32>
     ```
   }];
   let work = "CopyWork";
@@ -50,11 +52,11 @@ def Tile_LoadOp : Tile_Plain<"load", [AttrSizedOperandSegments, MemoryEffects<[M
   }]>.method;
   let arguments = (ins Kiln_Tensor:$tensor, Variadic<Index>:$indices, DenseI64ArrayAttr:$static_indices,
                        Variadic<Index>:$valid, OptionalAttr<DenseI64ArrayAttr>:$static_valid,
-                       OptionalAttr<AnyAttrOf<[Tile_PadKind, F64Attr]>>:$pad);
+                       OptionalAttr<AnyAttrOf<[Tile_PadKind, F64Attr]>>:$pad, UnitAttr:$outside);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
     custom<Typed>($tensor, type($tensor)) `` custom<DynamicIndexList>($indices, $static_indices)
-    (`pad` `(` custom<Pad>($pad)^ `)`)? (`valid` `` custom<Parens>($valid, $static_valid)^)? attr-dict `:` qualified(type($result))
+    (`outside` $outside^)? (`pad` `(` custom<Pad>($pad)^ `)`)? (`valid` `` custom<Parens>($valid, $static_valid)^)? attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
