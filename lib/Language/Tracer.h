@@ -59,6 +59,8 @@ public:
   /// Null, and reported, if the type has no such value.
   mlir::Value numberConstant(double value, mlir::Type type, Where where);
 
+  /// Whether an axis of a tile exists; reported if not.
+  bool checkAxis(const char *what, int axis, Where where);
   /// Whether a tile of this shape can exist; reported if not.
   bool checkShape(Shape shape, Where where);
   /// Null for zero, which is the default.
