@@ -41,6 +41,11 @@ def rows(shape, **others):
     return args(x=shape, y=shape, **others)
 
 
+def statistics(x):
+    column = f"{x.split('x')[0]}x1"
+    return args(x=x, best=column, column=column, mean=column, variance=column, logsumexp=column)
+
+
 def gate(tokens, experts, k, d):
     return (f"--E {experts} --K {k} --D {d} " +
             args(x=f"{tokens}x{d}", experts=f"{tokens}x{k}:poison", weights=f"{tokens}x{k}",
@@ -80,6 +85,9 @@ CASES = {
     "vector_dag": [""] + same("a b out", "1x1", "1x300", "63x65", "0x5"),
     "softmax": [""] + same("x y", "1x1", "3x1", "15x129", "17x1001", "0x40"),
     "running_sum": [""] + same("x y", "1x1", "3x1", "15x65", "17x1001", "0x40"),
+    "recurrence": [""] + same("a b h", "1x1", "3x1", "65x15", "129x33", "0x40", "40x0"),
+    "row_statistics": ["", statistics("1x1"), statistics("3x1"), statistics("15x65"), statistics("17x1001"),
+                       statistics("9x40:0,3,1,3,-2")],
     "rms_norm": ["", rows("1x1", w="1"), rows("17x127", w="127")],
     "layer_norm": ["", rows("1x7", w="7", b="7"), rows("33x129", w="129", b="129")],
     "matmul": [""] + products("a=mk b=kn c=mn", (1, 1, 1), (63, 65, 127), (65, 3, 0), (0, 5, 7), (129, 1, 64)) +

@@ -9,15 +9,6 @@ namespace kiln {
 // Make
 //===----------------------------------------------------------------------===//
 
-/// Whether an axis exists; reported if not.
-static bool checkAxis(ProgramImpl *tracer, const char *what, int axis, Where where) {
-  if (axis == 0 || axis == 1)
-    return true;
-  tracer->error(where, std::string(what) + " along axis " + std::to_string(axis) +
-                           "; it is 0 (rows) or 1 (columns)");
-  return false;
-}
-
 Tile full(DType type, Shape shape, double value, Where where) {
   ProgramImpl *tracer = ProgramImpl::inKernel("full", where);
   if (!tracer || !tracer->checkShape(shape, where))
@@ -32,7 +23,7 @@ Tile full(DType type, Shape shape, double value, Where where) {
 Tile iota(DType type, Shape shape, int axis, Where where) {
   Tile failed = ProgramImpl::poison(type, shape.rows, shape.cols);
   ProgramImpl *tracer = ProgramImpl::inKernel("iota", where);
-  if (!tracer || !tracer->checkShape(shape, where) || !checkAxis(tracer, "iota", axis, where))
+  if (!tracer || !tracer->checkShape(shape, where) || !tracer->checkAxis("iota", axis, where))
     return failed;
   return tracer->handle(tile::IotaOp::create(tracer->builder, tracer->loc(where),
                                              tracer->tileType(type, shape.rows, shape.cols), axis));
@@ -260,7 +251,7 @@ static Tile reduce(tile::ReduceKind kind, const Tile &x, DType type, int axis, W
   int64_t rows = axis == 0 ? 1 : x.rows(), cols = axis == 0 ? x.cols() : 1;
   ProgramImpl *tracer = ProgramImpl::inKernel("reduce", where);
   Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
-  if (!operand || !checkAxis(tracer, "reduce", axis, where))
+  if (!operand || !tracer->checkAxis("reduce", axis, where))
     return ProgramImpl::poison(type, rows, cols);
   return tracer->handle(tile::ReduceOp::create(tracer->builder, tracer->loc(where),
                                                tracer->tileType(type, rows, cols), kind, operand,
@@ -286,13 +277,30 @@ Tile argmin(const Tile &x, int axis, Where where) {
   return reduce(tile::ReduceKind::ArgMin, x, DType::I32, axis, where);
 }
 
-Tile scan(const Tile &x, int axis, Where where) {
+Tile scan(const Tile &x, int axis, Where where) { return scan(x, axis, Combine::Sum, {}, where); }
+
+static tile::ReduceKind kindOf(Combine how) {
+  switch (how) {
+  case Combine::Sum:
+    return tile::ReduceKind::Sum;
+  case Combine::Product:
+    return tile::ReduceKind::Prod;
+  case Combine::Max:
+    return tile::ReduceKind::Max;
+  case Combine::Min:
+    return tile::ReduceKind::Min;
+  }
+  llvm_unreachable("every way to combine is above");
+}
+
+Tile scan(const Tile &x, int axis, Combine how, ScanOptions options, Where where) {
   ProgramImpl *tracer = ProgramImpl::inKernel("scan", where);
   Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
-  if (!operand || !checkAxis(tracer, "scan", axis, where))
+  if (!operand || !tracer->checkAxis("scan", axis, where))
     return ProgramImpl::poison(x.dtype(), x.rows(), x.cols());
   return tracer->handle(tile::ScanOp::create(tracer->builder, tracer->loc(where), operand.getType(),
-                                             tile::ScanKind::Sum, operand, axis));
+                                             kindOf(how), operand, axis, options.exclusive,
+                                             options.reverse));
 }
 
 //===----------------------------------------------------------------------===//
@@ -325,7 +333,7 @@ Tile gather(const Tile &x, const Tile &index, int axis, Where where) {
   ProgramImpl *tracer = ProgramImpl::inKernel("gather", where);
   Value from = tracer ? tracer->use(x.value(), "tile", where) : Value();
   Value by = from ? tracer->use(index.value(), "tile", where) : Value();
-  if (!by || !checkAxis(tracer, "gather", axis, where))
+  if (!by || !tracer->checkAxis("gather", axis, where))
     return ProgramImpl::poison(x.dtype(), index.rows(), index.cols());
   return tracer->handle(tile::GatherOp::create(
       tracer->builder, tracer->loc(where), tracer->tileType(x.dtype(), index.rows(), index.cols()),
@@ -393,7 +401,7 @@ Tile insert(const Tile &x, const Tile &into, Index row, Index col, Where where) 
 Tile concat(const std::vector<Tile> &tiles, int axis, Where where) {
   Tile failed = ProgramImpl::poison(DType::F32, 1, 1);
   ProgramImpl *tracer = ProgramImpl::inKernel("concat", where);
-  if (!tracer || !checkAxis(tracer, "concat", axis, where))
+  if (!tracer || !tracer->checkAxis("concat", axis, where))
     return failed;
   if (tiles.empty()) {
     tracer->error(where, "concat of no tiles");

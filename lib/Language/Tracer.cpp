@@ -98,6 +98,13 @@ Value ProgramImpl::use(ValuePtr handle, const char *what, Where where) {
     return {};
   Value value = Value::getFromOpaquePointer(handle);
   Region *here = builder.getInsertionBlock()->getParent();
+  auto body = dyn_cast<tile::CombiningInterface>(here->getParentOp());
+  if (body && value.getParentRegion() != here && value.getParentRegion()->isAncestor(here)) {
+    error(where, std::string("this ") + what +
+                     " comes from outside the body, which works on its parameters and numbers; "
+                     "give it to the reduction or scan as another tile");
+    return {};
+  }
   if (value.getParentRegion()->isAncestor(here))
     return value;
   SourceLoc made = sourceLocOf(value.getLoc());
@@ -179,7 +186,7 @@ Tile ProgramImpl::handle(Value value) {
 
 Block *ProgramImpl::constantBlock() {
   Operation *op = builder.getInsertionBlock()->getParentOp();
-  while (!isa<ir::IncoreOp, ir::FuncOp>(op))
+  while (!isa<ir::IncoreOp, ir::FuncOp, tile::CombiningInterface>(op))
     op = op->getParentOp();
   return &op->getRegion(0).front();
 }
@@ -211,6 +218,14 @@ Value ProgramImpl::numberConstant(double value, Type type, Where where) {
   return constant(
       builder.getIntegerAttr(type, APInt(width, uint64_t(int64_t(value)), /*isSigned=*/true,
                                          /*implicitTrunc=*/true)));
+}
+
+bool ProgramImpl::checkAxis(const char *what, int axis, Where where) {
+  if (axis == 0 || axis == 1)
+    return true;
+  error(where, std::string(what) + " along axis " + std::to_string(axis) +
+                   "; it is 0 (rows) or 1 (columns)");
+  return false;
 }
 
 bool ProgramImpl::checkShape(Shape shape, Where where) {

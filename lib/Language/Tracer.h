@@ -65,6 +65,8 @@ public:
   /// expression and for which one pipe was popped: C++ does not say which pop came first.
   Tile fromOperands(Tile result, std::initializer_list<TileArg> operands, Where where);
 
+  /// Whether an axis of a tile exists; reported if not.
+  bool checkAxis(const char *what, int axis, Where where);
   /// Whether a tile of this shape can exist; reported if not.
   bool checkShape(Shape shape, Where where);
   /// Null for zero, which is the default.

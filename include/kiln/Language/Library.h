@@ -33,6 +33,13 @@ inline void require_same_shape(const TensorRef &a, const TensorRef &b, const std
     require(*same, message, where);
 }
 
+/// x between low and high: minimum(maximum(x, low), high). NaN stays NaN; where low is above high,
+/// high.
+inline Tile clamp(const Tile &x, TileOperand low, TileOperand high,
+                  Where where = Where::current()) {
+  return minimum(TileOperand(maximum(TileOperand(x, where), low), where), high);
+}
+
 /// x * sigmoid(x)
 inline Tile silu(const Tile &x, Where where = Where::current()) {
   return TileOperand(x, where) * sigmoid(x, where);

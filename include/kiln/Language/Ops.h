@@ -310,6 +310,18 @@ Tile argmin(const Tile &x, int axis, Where where = Where::current());
 /// of those up to it.
 Tile scan(const Tile &x, int axis, Where where = Where::current());
 
+/// How elements become one.
+enum class Combine { Sum, Product, Max, Min };
+
+struct ScanOptions {
+  bool exclusive =
+      false;            ///< The elements before each, without it; the first is 0, 1 or an extreme.
+  bool reverse = false; ///< From the end.
+};
+/// The same with products, maxima or minima, or with options.
+Tile scan(const Tile &x, int axis, Combine how, ScanOptions options = {},
+          Where where = Where::current());
+
 /// Replaces the elements outside the first rows and columns.
 Tile mask(const Tile &x, Index rows, Index cols, Pad pad = Pad::Zero,
           Where where = Where::current());

@@ -286,6 +286,9 @@ LogicalResult ReduceOp::verify() {
 }
 
 LogicalResult ScanOp::verify() {
+  if (getKind() == ReduceKind::ArgMax || getKind() == ReduceKind::ArgMin)
+    return emitOpError("combines by sum, prod, max or min, not by ")
+           << stringifyReduceKind(getKind());
   if (getOperand().getType() != getResult().getType())
     return emitOpError("keeps the type of its operand");
   return verifyAxis(*this, getAxis());

@@ -2,6 +2,8 @@
 
 #include "TensorBox.h"
 
+#include "kiln/Dialect/Tile/TileCombine.h"
+
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -279,6 +281,8 @@ SmallVector<Value> LaneDivider::divide(OpBuilder &builder, Operation *op, Operat
       result.setType(Lanes.shareOf(tile));
   OpBuilder before(clone);
   divideOperands(before, op, clone);
+  if (auto combining = dyn_cast<tile::CombiningInterface>(clone))
+    tile::resizeBody(combining);
   Location loc = op->getLoc();
   auto isWhole = [&](Value tile) { return Lanes.isWhole(tile); };
   if (auto load = dyn_cast<tile::LoadOp>(op); load && !isWhole(load.getResult())) {

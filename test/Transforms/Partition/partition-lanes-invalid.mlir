@@ -52,6 +52,21 @@ kiln.func @scans(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>) inc
 
 // -----
 
+kiln.func @scans_with(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>) incore split(up_down) {
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  %z = arith.constant 0.0 : f32
+  // expected-error @below {{'tile.scan_with' op cannot be divided with split(up_down): it combines along the axis that is divided between the lanes}}
+  // expected-note @below {{try split(left_right)}}
+  %y = tile.scan_with %x axis(0) start(%z) {
+  ^combine(%p: !tile.tile<1x16xf32>, %q: !tile.tile<1x16xf32>):
+    %s = tile.add %p, %q : !tile.tile<1x16xf32>
+    tile.yield %s
+  } : !tile.tile<16x16xf32>
+  tile.store %y, %out[0, 0]
+}
+
+// -----
+
 kiln.func @sorts(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>) incore split(left_right) {
   %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
   // expected-error @below {{cannot be divided with split(left_right): it orders along the axis divided between the lanes}}
