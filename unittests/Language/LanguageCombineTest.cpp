@@ -2,7 +2,7 @@
 #include "LanguageTesting.h"
 
 using namespace kiln;
-using namespace kiln::test;
+using namespace kiln::testing;
 
 namespace {
 
@@ -90,7 +90,8 @@ TEST(LanguageCombine, ErrorShapeOfTheBody) {
     store(y, b, {0, 0});
   });
   expectError(p, line,
-              "the reduction or scan combines a tile of 8x1 of f32 but its body returns a tile of 8x1 of i1");
+              "the reduction or scan combines a tile of 8x1 of f32 but its body returns a tile of "
+              "8x1 of i1");
 }
 
 TEST(LanguageCombine, ErrorStart) {
