@@ -9,11 +9,13 @@
 #define KILN_LANGUAGE_CONFIG_H
 
 #include "kiln/Language/Types.h"
+#include "kiln/visibility.h"
 
 #include <map>
 #include <string>
 #include <vector>
 
+KILN_EXPORTED_BEGIN
 namespace kiln {
 
 class Config {
@@ -47,5 +49,6 @@ private:
 };
 
 } // namespace kiln
+KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_CONFIG_H

@@ -17,6 +17,7 @@
 #include "kiln/Language/Control.h"
 #include "kiln/Language/Ops.h"
 #include "kiln/runtime/status.h"
+#include "kiln/visibility.h"
 
 #include <exception>
 #include <functional>
@@ -25,6 +26,7 @@
 #include <string>
 #include <vector>
 
+KILN_EXPORTED_BEGIN
 namespace kiln {
 
 inline constexpr int64_t dyn = -1;
@@ -308,5 +310,6 @@ void role(const std::string &name, CoreRole role, Body body, Where where = Where
 }
 
 } // namespace kiln
+KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_PROGRAM_H

@@ -4,8 +4,8 @@
 // are thin: each calls these and hands over to MLIR.
 //
 //===----------------------------------------------------------------------------===//
-#ifndef KILN_TOOLS_REGISTERKILN_H
-#define KILN_TOOLS_REGISTERKILN_H
+#ifndef KILN_LIB_TOOLS_REGISTERKILN_H
+#define KILN_LIB_TOOLS_REGISTERKILN_H
 
 #include "kiln/Dialect/Tile/TileDialect.h"
 #include "kiln/Transforms/Passes.h"
@@ -27,4 +27,4 @@ inline void registerPasses() {
 
 } // namespace kiln
 
-#endif // KILN_TOOLS_REGISTERKILN_H
+#endif // KILN_LIB_TOOLS_REGISTERKILN_H

@@ -1,0 +1,26 @@
+# bash completion of kiln and kiln-exec. What there is to complete, the tools say themselves.
+_kiln() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} tool=${COMP_WORDS[0]} words
+  case $previous in
+    -p | --platform)
+      words=$("$tool" platforms --json 2>/dev/null | sed -n 's/.*"name": *"\([^"]*\)".*/\1/p')
+      COMPREPLY=($(compgen -W "$words" -- "$current"))
+      return ;;
+    --machine)
+      words=$("$tool" machines --json 2>/dev/null | sed -n 's/.*"name": *"\([^"]*\)".*/\1/p')
+      COMPREPLY=($(compgen -W "$words" -- "$current"))
+      return ;;
+  esac
+  if [ "$COMP_CWORD" -eq 1 ] && [ "${tool##*/}" = kiln ]; then
+    words=$("$tool" --help 2>/dev/null | sed -n 's/^  kiln \([a-z]*\) .*/\1/p')
+    COMPREPLY=($(compgen -W "$words --help --version" -- "$current"))
+  elif [[ $current == -* ]]; then
+    words=("$tool")
+    [ "${tool##*/}" != kiln ] || words+=("${COMP_WORDS[1]}")
+    words=$("${words[@]}" --help 2>/dev/null | grep -oE '^ +(-[a-z],)?--[a-z-]+' | grep -oE -- '--[a-z-]+')
+    COMPREPLY=($(compgen -W "$words" -- "$current"))
+  else
+    COMPREPLY=($(compgen -f -- "$current"))
+  fi
+}
+complete -o filenames -F _kiln kiln kiln-exec
