@@ -66,17 +66,6 @@ def definition(row):
     return f'Tile {row.cpp}(const Tile &x, Where where) {{ return math<{row.op}>("{row.spelled()}", x, where); }}'
 
 
-def recorded(row):
-    """The operation of the recorder, for other languages."""
-    if row.operands == 2:
-        names, body = '{"lhs", "rhs"}', f"(TileOperand lhs, TileOperand rhs) {{ return kiln::{row.cpp}(lhs, rhs); }}"
-    elif row.is_operator():
-        names, body = '{"x"}', f"(TileOperand x) {{ return kiln::{row.cpp}(x); }}"
-    else:
-        names, body = '{"x"}', f"(Tile x, Where where) {{ return kiln::{row.cpp}(x, where); }}"
-    return f'list.push_back(operation("{row.name}", "{row.summary}", {names}, []{body}));'
-
-
 def torch(row):
     return "\n".join(
         f'{{"tile.{row.name}", {rule["kinds"]}, "{rule["pattern"]}", Prec::{rule["precedence"]}, '
@@ -158,7 +147,6 @@ The rows of `include/kiln/Dialect/Tile/TileElementwise.td`.
 FILES = {
     "FrontEnd.h.inc": declaration,
     "FrontEnd.cpp.inc": definition,
-    "Record.inc": recorded,
     "Torch.inc": torch,
     "Formulas.inc": formulas,
     "Simulator.inc": simulator,

@@ -27,13 +27,11 @@
 #include "kiln/Jit/Backend.h"
 #include "kiln/Jit/DiskCache.h"
 #include "kiln/Jit/TensorAdaptor.h"
-#include "kiln/visibility.h"
 
 #include <array>
 #include <functional>
 #include <memory>
 
-KILN_EXPORTED_BEGIN
 namespace kiln {
 
 class Program;
@@ -112,6 +110,5 @@ private:
 int cacheCommand(int argc, const char *const *argv);
 
 } // namespace kiln
-KILN_EXPORTED_END
 
 #endif // KILN_JIT_JIT_H

@@ -16,13 +16,11 @@
 
 #include "kiln/Jit/jit_c.h"
 #include "kiln/runtime/tensor.h"
-#include "kiln/visibility.h"
 
 #include <dlpack/dlpack.h>
 
 #include <concepts>
 
-KILN_EXPORTED_BEGIN
 namespace kiln {
 
 /// What of a layout is pinned. The default, layout-dynamic, pins nothing but the stride of the
@@ -148,6 +146,5 @@ private:
 };
 
 } // namespace kiln
-KILN_EXPORTED_END
 
 #endif // KILN_JIT_TENSORADAPTOR_H

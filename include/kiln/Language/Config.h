@@ -9,13 +9,11 @@
 #define KILN_LANGUAGE_CONFIG_H
 
 #include "kiln/Language/Types.h"
-#include "kiln/visibility.h"
 
 #include <map>
 #include <string>
 #include <vector>
 
-KILN_EXPORTED_BEGIN
 namespace kiln {
 
 class Config {
@@ -49,6 +47,5 @@ private:
 };
 
 } // namespace kiln
-KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_CONFIG_H

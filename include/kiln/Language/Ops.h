@@ -3,11 +3,9 @@
 #define KILN_LANGUAGE_OPS_H
 
 #include "kiln/Language/Types.h"
-#include "kiln/visibility.h"
 
 #include <type_traits>
 
-KILN_EXPORTED_BEGIN
 namespace kiln {
 
 //===----------------------------------------------------------------------===//
@@ -314,6 +312,5 @@ std::vector<Tile> pop_all(Pipe pipe, Where where = Where::current());
 void free(Pipe pipe, Where where = Where::current());
 
 } // namespace kiln
-KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_OPS_H

@@ -17,7 +17,6 @@
 #include "kiln/Language/Control.h"
 #include "kiln/Language/Ops.h"
 #include "kiln/runtime/status.h"
-#include "kiln/visibility.h"
 
 #include <exception>
 #include <functional>
@@ -26,7 +25,6 @@
 #include <string>
 #include <vector>
 
-KILN_EXPORTED_BEGIN
 namespace kiln {
 
 inline constexpr int64_t dyn = -1;
@@ -310,6 +308,5 @@ void role(const std::string &name, CoreRole role, Body body, Where where = Where
 }
 
 } // namespace kiln
-KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_PROGRAM_H

@@ -11,7 +11,6 @@
 #define KILN_LANGUAGE_TYPES_H
 
 #include "kiln/runtime/dtype.h"
-#include "kiln/visibility.h"
 
 #include <concepts>
 #include <cstdint>
@@ -19,7 +18,6 @@
 #include <string>
 #include <vector>
 
-KILN_EXPORTED_BEGIN
 namespace kiln {
 
 /// The user's line, captured where a function of the front end is called.
@@ -288,6 +286,5 @@ struct TileOperand {
 };
 
 } // namespace kiln
-KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_TYPES_H
