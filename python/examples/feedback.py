@@ -7,25 +7,23 @@ import kiln.language as kl
 from kiln import f32
 
 W = 64
-LANES = 2
-PART = W // LANES
 
 
 @kiln.program
 def feedback(x: kl.In[f32, (kl.dyn, W)], y: kl.Out[f32, (kl.dyn, W)], *, slots=kl.param(1)):
-    @kl.group(lanes=LANES)
+    @kl.group
     def running_sum(x: kl.In[f32, (kl.dyn, W)], y: kl.Out[f32, (kl.dyn, W)]):
         line = kl.pipe("line", kl.aiv, kl.aiv, f32, (1, W), split="left_right", slots=slots)
 
         @kl.role(kl.aiv)
         def accumulate():
-            col = kl.lane() * PART
-            kl.push(line, kl.zeros(f32, 1, PART))
+            mine = kl.part(line)
+            kl.push(line, kl.zeros(f32, mine.shape))
             for i in kl.range(x.shape[0]):
                 before = kl.pop(line)
-                total = before + kl.load(x, (i, col), (1, PART))
+                total = before + kl.load(x, (i, 0), mine)
                 kl.push(line, total)
-                kl.store(total, y, (i, col))
+                kl.store(total, y, (i, 0), mine)
             kl.pop(line)  # the line is empty when the group ends
 
     kl.require_same_shape(x, y, "y has the shape of x")

@@ -13,11 +13,7 @@ SQUARE = (S, S)
 @kiln.program
 def matmul_residual_pipes(a: kl.In[f32, SQUARE], b: kl.In[f32, SQUARE], r: kl.In[f32, SQUARE], out: kl.Out[f32, SQUARE], *,
                           split=kl.split("up_down"), slots=kl.param(2)):
-    # Without a split one lane does all the vector work; with one, each lane owns half the rows or columns.
-    lanes = 1 if split == "none" else 2
-    part = (S // lanes if split == "up_down" else S, S // lanes if split == "left_right" else S)
-
-    @kl.group(lanes=lanes)
+    @kl.group
     def fused(a: kl.In[f32, SQUARE], b: kl.In[f32, SQUARE], r: kl.In[f32, SQUARE], out: kl.Out[f32, SQUARE]):
         up = kl.pipe("up", kl.aiv, kl.aic, f32, SQUARE, split=split, slots=slots)
         down = kl.pipe("down", kl.aic, kl.aiv, f32, SQUARE, split=split, slots=slots)
@@ -29,11 +25,11 @@ def matmul_residual_pipes(a: kl.In[f32, SQUARE], b: kl.In[f32, SQUARE], r: kl.In
 
         @kl.role(kl.aiv)
         def add_vec():
-            row = kl.lane() * part[0] if split == "up_down" else 0
-            col = kl.lane() * part[1] if split == "left_right" else 0
-            kl.push(up, kl.load(a, (row, col), part))
-            rt = kl.load(r, (row, col), part)
-            kl.store(kl.pop(down) + rt, out, (row, col))
+            # Without a split one lane has it all; with one, each has half the rows or columns.
+            mine = kl.part(up)
+            kl.push(up, kl.load(a, (0, 0), mine))
+            rt = kl.load(r, (0, 0), mine)
+            kl.store(kl.pop(down) + rt, out, (0, 0), mine)
 
     fused(a, b, r, out)
 

@@ -8,15 +8,13 @@ import kiln.language as kl
 from kiln import f32
 
 S = 64
-LANES = 2
-PART = S // LANES
 SQUARE = (S, S)
 
 
 @kiln.program
 def two_groups(a: kl.In[f32, SQUARE], b: kl.In[f32, SQUARE], c: kl.In[f32, SQUARE], out: kl.Out[f32, SQUARE], *,
                slots=kl.param(2)):
-    @kl.group(lanes=LANES)
+    @kl.group
     def multiply_relu(a: kl.In[f32, SQUARE], b: kl.In[f32, SQUARE], h: kl.Out[f32, SQUARE]):
         down = kl.pipe("down", kl.aic, kl.aiv, f32, SQUARE, split="up_down", slots=slots)
 
@@ -26,9 +24,10 @@ def two_groups(a: kl.In[f32, SQUARE], b: kl.In[f32, SQUARE], c: kl.In[f32, SQUAR
 
         @kl.role(kl.aiv)
         def relu():
-            kl.store(kl.maximum(kl.pop(down), 0), h, (kl.lane() * PART, 0))
+            mine = kl.part(down)
+            kl.store(kl.maximum(kl.pop(down), 0), h, (0, 0), mine)
 
-    @kl.group(lanes=LANES)
+    @kl.group
     def add_multiply(h: kl.In[f32, SQUARE], c: kl.In[f32, SQUARE], out: kl.Out[f32, SQUARE]):
         up = kl.pipe("up", kl.aiv, kl.aic, f32, SQUARE, split="up_down", slots=slots)
         down = kl.pipe("down", kl.aic, kl.aiv, f32, SQUARE, split="up_down", slots=slots)
@@ -40,9 +39,9 @@ def two_groups(a: kl.In[f32, SQUARE], b: kl.In[f32, SQUARE], c: kl.In[f32, SQUAR
 
         @kl.role(kl.aiv)
         def add_one():
-            row = kl.lane() * PART
-            kl.push(up, kl.load(h, (row, 0), (PART, S)))
-            kl.store(kl.pop(down) + 1, out, (row, 0))
+            mine = kl.part(up)
+            kl.push(up, kl.load(h, (0, 0), mine))
+            kl.store(kl.pop(down) + 1, out, (0, 0), mine)
 
     hidden = kl.alloc("hidden", f32, SQUARE)
     multiply_relu(a, b, hidden)

@@ -25,7 +25,7 @@ aic, aiv, dma, compute = "aic", "aiv", "dma", "compute"
 # Operations that other functions of this module, or operators, stand for.
 _WRITTEN_BY_HAND = {
     "load", "load_part", "store", "store_part", "part", "pipe_part", "pipe", "push", "pop_all", "submit", "prefetch",
-    "sort_rows", "topk_rows", "max", "min", "and", "or", "not",
+    "sort_rows", "topk_rows", "scan", "max", "min", "and", "or", "not",
 }  # fmt: skip
 # Parameters that are lists; one thing alone is as good as a list of it.
 LISTS = {
@@ -272,6 +272,50 @@ def topk_rows(x: Tile, k: int) -> Sorted:
     return Sorted(*apply_all("topk_rows", x, k))
 
 
+# Reductions and scans by a function of one's own
+
+Combine = Callable[..., Any]
+
+
+def reduce(x: Any, axis: int, by: Combine, start: Any) -> Any:
+    """Combines the elements along axis 0 (rows become one) or 1 (columns become one): `start` with the first, and so on.
+
+        best, at = kl.reduce((x, columns), 1, better, start=(-math.inf, -1))
+
+    x: a tile, or a tuple of several of one shape.
+    by: a function of what is combined so far and what comes next, a tile of each; it gives the two combined. It is recorded
+        once, consists of elementwise operations, and is associative up to rounding.
+    start: a number, a scalar or a line of a tile, for each tile.
+    """
+    return _by_function("reduce.begin", x, axis, by, start)
+
+
+def scan(
+    x: Any, axis: int, by: Union[str, Combine] = "sum", start: Any = None, *, exclusive: bool = False, reverse: bool = False
+) -> Any:
+    """Each element becomes what the elements up to it combine to, along axis 0 (down) or 1 (to the right).
+
+    by: "sum", "product", "max" or "min"; or a function and a start, as in kl.reduce.
+    exclusive: the elements before each, without it.
+    reverse: from the end.
+    """
+    if isinstance(by, str):
+        if start is not None:
+            raise mistake("kl.scan has a start only with a function of your own")
+        return apply("scan", x, axis, by, exclusive, reverse)
+    return _by_function("scan.begin", x, axis, by, start, exclusive, reverse)
+
+
+def _by_function(operation: str, x: Any, axis: int, by: Combine, start: Any, *options: bool) -> Any:
+    several = isinstance(x, (tuple, list))
+    tiles = as_list(x)
+    combined = by(*apply_all(operation, tiles, axis, as_list(start), *options))
+    if combined is None:
+        raise mistake(f"{getattr(by, '__name__', 'the function')} combines tiles, but ends without `return`")
+    made = apply_all("body.end", as_list(combined))
+    return made if several else made[0]
+
+
 # Groups
 
 
@@ -399,4 +443,5 @@ __all__ = [
     and name not in {"annotations", "builtins", "inspect", "math", "here", "mistake", "operations", "is_function", "LISTS"}
     and name not in {"Operation", "apply", "apply_all", "as_list", "Value"}
     and getattr(value, "__module__", "") != "typing"
+    and name != "Combine"
 ]
