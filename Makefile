@@ -10,6 +10,7 @@ CMAKE_FLAGS ?=
 FUZZ_RUNS ?= 100000
 FUZZ_SECONDS ?= 3600
 SETUP ?= scripts/setup
+PREFIX ?= /usr/local
 # What ccache must overlook to cache units that use the precompiled header.
 export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_ctime,include_file_mtime
 
@@ -29,12 +30,13 @@ tsan-flags = $(sanitizer-build) -DKILN_SANITIZE=thread -DKILN_RUNTIME_ONLY=ON
 # Sources for the formatter: tracked files, and new ones that git does not ignore; whoever owns the clone.
 sources = git -c safe.directory='*' ls-files -z --cached --others --exclude-standard -- '*.cpp' '*.h' '*.cuh'
 
-.PHONY: help demo test build configure bench verify-all docs asan tsan fuzz format format-check lint clean
+.PHONY: help demo test build configure install package bench verify-all docs asan tsan fuzz format format-check lint clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
 	@echo
 	@echo "Variables: JOBS=$(JOBS)  CMAKE_BUILD_TYPE=$(CMAKE_BUILD_TYPE)  CMAKE_FLAGS=..."
+	@echo "           PREFIX=$(PREFIX)  DESTDIR=$(DESTDIR)"
 	@echo "           FUZZ_RUNS=$(FUZZ_RUNS)  FUZZ_SECONDS=$(FUZZ_SECONDS)  SETUP=true to install nothing"
 
 demo: configure ## build what the showcase program needs, then run it
@@ -46,6 +48,14 @@ test: build ## build, then run every test
 
 build: configure ## install what is missing, then build into build/
 	ninja -C build -j $(JOBS)
+
+install: configure ## build what is installed, and install it: PREFIX=/usr/local DESTDIR=
+	ninja -C build -j $(JOBS) kiln-package
+	cmake --install build --prefix $(PREFIX) --strip
+
+package: configure ## make the archive that runs where it is unpacked (build/kiln-*.tar.xz)
+	ninja -C build -j $(JOBS) kiln-package
+	packaging/make-archive build
 
 configure:
 	$(SETUP)

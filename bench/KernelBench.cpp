@@ -2,7 +2,7 @@
 // attention, norms. Random data; every result is checked before anything is timed; sides take
 // turns.
 //
-//   kiln_bench_kernels [--json FILE] [--only gemm|attention|norms] [rounds]
+//   kiln_bench_kernels [--json FILE] [--only gemm|attention|norms] [--workers N] [rounds]
 //
 // The best of `rounds` medians counts (default 3). Attention is measured by the rate of the GEMMs.
 #include "KernelPeers.h"
@@ -11,6 +11,7 @@
 #include "kiln/Jit/Jit.h"
 #include "kiln/Language/Library.h"
 #include "kiln/Language/Program.h"
+#include "kiln/runtime/engine.h"
 
 #include <nlohmann/json.hpp>
 
@@ -25,7 +26,6 @@ using namespace kiln::bench;
 
 namespace {
 
-constexpr int numThreads = 2;
 constexpr int repeats = 5;
 
 //===----------------------------------------------------------------------===//
@@ -200,10 +200,10 @@ template <typename Work> double milliseconds(Work work) {
 }
 
 /// PyTorch runs in a process of its own, in the same minutes; empty where there is none.
-nlohmann::json runTorch(int rounds) {
+nlohmann::json runTorch(unsigned threads, int rounds) {
   std::string command = "\"$('" KILN_SOURCE_DIR "/scripts/find-python')\" '" KILN_SOURCE_DIR
                         "/bench/torch_peers.py' " +
-                        std::to_string(numThreads) + " " + std::to_string(rounds);
+                        std::to_string(threads) + " " + std::to_string(rounds);
   std::string text;
   if (std::FILE *pipe = popen(command.c_str(), "r")) {
     char buffer[4096];
@@ -216,12 +216,14 @@ nlohmann::json runTorch(int rounds) {
 
 class KernelBench {
 public:
-  explicit KernelBench(int rounds) : Rounds(rounds) { setPeerThreads(numThreads); }
+  KernelBench(unsigned threads, int rounds) : Threads(threads), Rounds(rounds) {
+    setPeerThreads(int(threads));
+  }
 
   /// `only` names one family; empty: all.
   Report run(std::string_view only) {
     auto isWanted = [&](std::string_view name) { return only.empty() || only == name; };
-    if (only != "gemm" && !(Torch = runTorch(Rounds)).is_object())
+    if (only != "gemm" && !(Torch = runTorch(Threads, Rounds)).is_object())
       std::fprintf(stderr, "no Python with torch: its rows are left out\n");
     if (isWanted("gemm") || isWanted("attention")) {
       benchGemm(1024);
@@ -412,6 +414,7 @@ private:
             })[0]);
   }
 
+  unsigned Threads;
   int Rounds;
   double SgemmRate = 0; // of the faster peer: operations a millisecond
   nlohmann::json Torch;
@@ -428,6 +431,7 @@ int main(int argc, char **argv) {
     execv("/proc/self/exe", argv);
   }
   std::string json, only;
+  unsigned threads = 2; // of the peers, and of Kiln where it is stated
   int rounds = 3;
   for (int i = 1; i < argc; ++i) {
     std::string_view arg = argv[i];
@@ -435,13 +439,21 @@ int main(int argc, char **argv) {
       json = argv[++i];
     else if (arg == "--only" && i + 1 < argc)
       only = argv[++i];
-    else if (rounds = std::atoi(argv[i]); rounds <= 0) {
+    else if (arg == "--workers" && i + 1 < argc) {
+      Expected<unsigned> number = parseWorkers(argv[++i], "--workers");
+      if (!number) {
+        std::fprintf(stderr, "%s\n", number.status().message().c_str());
+        return 2;
+      }
+      threads = *number;
+      setenv("KILN_WORKERS", argv[i], 1);
+    } else if (rounds = std::atoi(argv[i]); rounds <= 0) {
       std::fprintf(stderr, "usage: kiln_bench_kernels [--json FILE] [--only gemm|attention|norms] "
-                           "[rounds]\n");
+                           "[--workers N] [rounds]\n");
       return 2;
     }
   }
-  Report rows = KernelBench(rounds).run(only);
+  Report rows = KernelBench(threads, rounds).run(only);
   rows.print();
   if (!json.empty())
     rows.write(json);

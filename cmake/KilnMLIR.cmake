@@ -1,7 +1,4 @@
 # Finds MLIR 22 and sets up the little that an out-of-tree compiler needs.
-#
-# Only the shared `MLIR` and `LLVM` targets are ever linked: adding a static MLIR* archive would load a
-# second MLIR and break TypeIDs silently.
 find_package(MLIR 22.1 REQUIRED CONFIG PATHS /usr/lib/llvm-22/lib/cmake/mlir)
 list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
 include(TableGen)
@@ -10,12 +7,29 @@ include(AddMLIR)
 
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 include_directories(SYSTEM ${PROJECT_BINARY_DIR}/include)  # generated code
+# `kiln_mlir` is MLIR, LLVM and LLVM's linker. What is installed contains them, so that it runs where they are not; all
+# else links the shared libraries, which is quick. Never both in one process: a second MLIR breaks TypeIDs silently.
+file(GLOB mlir_archives ${LLVM_LIBRARY_DIR}/libMLIR*.a)
+file(GLOB llvm_archives ${LLVM_LIBRARY_DIR}/libLLVM*.a)
+set(lld_archives ${LLVM_LIBRARY_DIR}/liblldELF.a ${LLVM_LIBRARY_DIR}/liblldCommon.a)
+find_library(KILN_ZSTD_ARCHIVE NAMES libzstd.a REQUIRED)
+find_library(KILN_ZLIB_ARCHIVE NAMES libz.a REQUIRED)
+add_library(kiln_mlir_archives INTERFACE)
+target_link_libraries(kiln_mlir_archives INTERFACE -Wl,--start-group ${mlir_archives} ${lld_archives} ${llvm_archives}
+  -Wl,--end-group ${KILN_ZSTD_ARCHIVE} ${KILN_ZLIB_ARCHIVE} Threads::Threads ${CMAKE_DL_LIBS} m)
+add_library(kiln_mlir_shared INTERFACE)
+target_link_libraries(kiln_mlir_shared INTERFACE ${lld_archives} ${KILN_ZSTD_ARCHIVE} ${KILN_ZLIB_ARCHIVE} MLIR LLVM)
+add_library(kiln_mlir INTERFACE)
+target_link_libraries(kiln_mlir INTERFACE
+  $<IF:$<BOOL:$<TARGET_PROPERTY:KILN_INSTALLED>>,kiln_mlir_archives,kiln_mlir_shared>)
+
 # The headers that nearly every compiler unit needs, parsed once.
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   add_compile_options(-fpch-preprocess)  # lets ccache cache units that use them
 endif()
 add_library(kiln_mlir_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/pch.cpp)
 add_dependencies(kiln_mlir_pch KilnKilnIncGen KilnTileIncGen)
+set_target_properties(kiln_mlir_pch PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)  # as in lib/
 target_precompile_headers(kiln_mlir_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/pch.h)
 
 # kiln_add_library(NAME sources... DEPENDS tablegen targets... LINK libraries...)
@@ -23,7 +37,7 @@ function(kiln_add_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   target_precompile_headers(${name} REUSE_FROM kiln_mlir_pch)
-  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} kiln_mlir)
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})
   endif()

@@ -53,7 +53,7 @@ def declaration(row):
     elif row.is_operator():
         signature = f"Tile {row.cpp}(TileOperand x);"
     else:
-        signature = f"Tile {row.cpp}(const Tile &x, Where where = Where::current());"
+        signature = f"Tile {row.cpp}(TileArg x, Where where = Where::current());"
     return f"/// {row.summary}\n{signature}"
 
 
@@ -63,7 +63,18 @@ def definition(row):
         return f"Tile {row.cpp}(TileOperand lhs, TileOperand rhs) {{ return {call}; }}"
     if row.is_operator():
         return f'Tile {row.cpp}(TileOperand x) {{ return math<{row.op}>("{row.spelled()}", x); }}'
-    return f'Tile {row.cpp}(const Tile &x, Where where) {{ return math<{row.op}>("{row.spelled()}", x, where); }}'
+    return f'Tile {row.cpp}(TileArg x, Where where) {{ return math<{row.op}>("{row.spelled()}", x, where); }}'
+
+
+def recorded(row):
+    """The operation of the recorder, for other languages."""
+    if row.operands == 2:
+        names, body = '{"lhs", "rhs"}', f"(TileOperand lhs, TileOperand rhs) {{ return kiln::{row.cpp}(lhs, rhs); }}"
+    elif row.is_operator():
+        names, body = '{"x"}', f"(TileOperand x) {{ return kiln::{row.cpp}(x); }}"
+    else:
+        names, body = '{"x"}', f"(Tile x, Where where) {{ return kiln::{row.cpp}(x, where); }}"
+    return f'list.push_back(operation("{row.name}", "{row.summary}", {names}, []{body}));'
 
 
 def torch(row):
@@ -147,6 +158,7 @@ The rows of `include/kiln/Dialect/Tile/TileElementwise.td`.
 FILES = {
     "FrontEnd.h.inc": declaration,
     "FrontEnd.cpp.inc": definition,
+    "Record.inc": recorded,
     "Torch.inc": torch,
     "Formulas.inc": formulas,
     "Simulator.inc": simulator,

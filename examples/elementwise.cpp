@@ -9,7 +9,7 @@ Program elementwise(const Config &cfg) {
   Program p("elementwise");
   p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
     require_same_shape(x, y, "y has the shape of x");
-    spmd(op, {ceildiv(x.dim(0), 32), ceildiv(x.dim(1), 64)}, {}, [&](Index bi, Index bj) {
+    spmd(op, {ceildiv(x.dim(0), 32), ceildiv(x.dim(1), 64)}, [&](Index bi, Index bj) {
       Index i = bi * 32, j = bj * 64;
       Tile t = load(x, {i, j}, {32, 64});
       Tile result = op == "gelu"   ? gelu(t)

@@ -8,25 +8,23 @@ constexpr int64_t W = 64;
 
 Program feedback(const Config &cfg) {
   int64_t slots = cfg.param("slots", {}, 1);
-  constexpr int64_t lanes = 2, part = W / lanes;
+  Params io{{"x", {dyn, W}}, {"y", {dyn, W}}};
   Program p("feedback");
-  Kernel running = p.group("running_sum", {.lanes = lanes}, {{"x", {dyn, W}}, {"y", {dyn, W}}},
-                           [&](In<f32> x, Out<f32> y) {
-                             Pipe line = pipe<f32>("line", aiv, aiv, {1, W},
-                                                   {.split = Split::LeftRight, .slots = slots});
-                             role("accumulate", aiv, [&] {
-                               Index col = lane() * part;
-                               push(line, zeros<f32>(1, part));
-                               loop(0, x.dim(0), 1, [&](Index i) {
-                                 Tile before = pop(line);
-                                 Tile sum = before + load(x, {i, col}, {1, part});
-                                 push(line, sum);
-                                 store(sum, y, {i, col});
-                               });
-                               pop(line); // the line is empty when the group ends
-                             });
-                           });
-  p.orchestration("main", {{"x", {dyn, W}}, {"y", {dyn, W}}}, [&](In<f32> x, Out<f32> y) {
+  Kernel running = p.group("running_sum", io, [&](In<f32> x, Out<f32> y) {
+    Pipe line = pipe<f32>("line", aiv, aiv, {1, W}, {.split = Split::LeftRight, .slots = slots});
+    role("accumulate", aiv, [&] {
+      Part mine = part(line);
+      push(line, zeros<f32>(mine.shape));
+      loop(0, x.dim(0), 1, [&](Index i) {
+        Tile before = pop(line);
+        Tile sum = before + load(x, {i, 0}, mine);
+        push(line, sum);
+        store(sum, y, {i, 0}, mine);
+      });
+      pop(line); // the line is empty when the group ends
+    });
+  });
+  p.orchestration("main", io, [&](In<f32> x, Out<f32> y) {
     require_same_shape(x, y, "y has the shape of x");
     submit(running, {x, y});
   });

@@ -15,7 +15,7 @@ Program layerNorm(const Config &cfg) {
                     require(w.dim(0) == x.dim(1) && b.dim(0) == x.dim(1),
                             "w and b have an element for each column of x");
                     require_same_shape(x, y, "y has the shape of x");
-                    spmd("layer_norm", {ceildiv(x.dim(0), BM)}, {}, [&](Index block) {
+                    spmd("layer_norm", {ceildiv(x.dim(0), BM)}, [&](Index block) {
                       Index i = block * BM, n = x.dim(1);
                       Scalar<f32> count = toF32(n);
                       Tile sum = loop(0, n, BN, zeros<f32>(BM, 1), [&](Index j, Tile sum) {

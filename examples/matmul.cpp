@@ -12,7 +12,7 @@ Program matmulProgram(const Config &cfg) {
     require(a.dim(1) == b.dim(0), "a has as many columns as b has rows");
     require(c.dim(0) == a.dim(0) && c.dim(1) == b.dim(1),
             "c has the rows of a and the columns of b");
-    spmd("matmul", {ceildiv(c.dim(0), BM), ceildiv(c.dim(1), BN)}, {}, [&](Index bi, Index bj) {
+    spmd("matmul", {ceildiv(c.dim(0), BM), ceildiv(c.dim(1), BN)}, [&](Index bi, Index bj) {
       Index i = bi * BM, j = bj * BN;
       Tile acc = zeros<f32>(BM, BN);
       acc = loop(0, a.dim(1), BK, acc, {.stages = 3}, [&](Index k, Tile acc) {

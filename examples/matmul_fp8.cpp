@@ -16,7 +16,7 @@ Program matmulFp8(const Config &cfg) {
                 "c has the rows of a and the columns of b");
         require(sa.dim(0) == a.dim(0) && sb.dim(0) == b.dim(1),
                 "there is a scale for each row of a and column of b");
-        spmd("matmul", {ceildiv(c.dim(0), BM), ceildiv(c.dim(1), BN)}, {}, [&](Index bi, Index bj) {
+        spmd("matmul", {ceildiv(c.dim(0), BM), ceildiv(c.dim(1), BN)}, [&](Index bi, Index bj) {
           Index i = bi * BM, j = bj * BN;
           Tile acc =
               loop(0, a.dim(1), BK, zeros<f32>(BM, BN), {.stages = 2}, [&](Index k, Tile acc) {

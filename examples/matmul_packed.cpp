@@ -13,7 +13,7 @@ Program matmulPacked(const Config &cfg) {
   p.orchestration("main", {{"a", {dyn, K}}, {"packed", {N / BN, K / BK, BK, BN}}, {"c", {dyn, N}}},
                   [&](In<f32> a, In<f32, 4> packed, Out<f32> c) {
                     require(a.dim(0) == c.dim(0), "c has the rows of a");
-                    spmd("matmul", {ceildiv(a.dim(0), BM), N / BN}, {}, [&](Index bi, Index bj) {
+                    spmd("matmul", {ceildiv(a.dim(0), BM), N / BN}, [&](Index bi, Index bj) {
                       Index i = bi * BM;
                       Tile acc = loop(0, K / BK, 1, zeros<f32>(BM, BN), {.stages = 2},
                                       [&](Index k, Tile acc) {

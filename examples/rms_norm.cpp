@@ -11,7 +11,7 @@ Program rmsNorm(const Config &cfg) {
   p.orchestration("main", {"x", "w", "y"}, [&](In<f32> x, In<f32, 1> w, Out<f32> y) {
     require(w.dim(0) == x.dim(1), "w has an element for each column of x");
     require_same_shape(x, y, "y has the shape of x");
-    spmd("rms_norm", {ceildiv(x.dim(0), BM)}, {}, [&](Index b) {
+    spmd("rms_norm", {ceildiv(x.dim(0), BM)}, [&](Index b) {
       Index i = b * BM, n = x.dim(1);
       Tile squares = loop(0, n, BN, zeros<f32>(BM, 1), [&](Index j, Tile sum) {
         Tile t = load(x, {i, j}, {BM, BN});

@@ -9,7 +9,7 @@ Program runningSum(const Config &cfg) {
   Program p("running_sum");
   p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
     require_same_shape(x, y, "y has the shape of x");
-    spmd("running_sum", {ceildiv(x.dim(0), BM)}, {}, [&](Index b) {
+    spmd("running_sum", {ceildiv(x.dim(0), BM)}, [&](Index b) {
       Index i = b * BM;
       loop(0, x.dim(1), BN, zeros<f32>(BM, 1), {}, [&](Index j, Tile total) {
         Tile t = load(x, {i, j}, {BM, BN});

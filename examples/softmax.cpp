@@ -11,7 +11,7 @@ Program softmaxProgram(const Config &cfg) {
   Program p("softmax");
   p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
     require_same_shape(x, y, "y has the shape of x");
-    spmd("softmax", {ceildiv(x.dim(0), BM)}, {}, [&](Index b) {
+    spmd("softmax", {ceildiv(x.dim(0), BM)}, [&](Index b) {
       Index i = b * BM, n = x.dim(1);
       auto start = std::tuple(full(DType::F32, {BM, 1}, -INFINITY), zeros<f32>(BM, 1));
       auto [top, sum] = loop(0, n, BN, start, {}, [&](Index j, Tile top, Tile sum) {

@@ -27,7 +27,7 @@ Program splitK(const Config &cfg) {
       Index rows = ceildiv(c.dim(0), B), cols = ceildiv(c.dim(1), B);
       spmd("clear", {rows, cols}, {},
            [&](Index bi, Index bj) { store(zeros<f32>(B, B), c, {bi * B, bj * B}); });
-      spmd("add_part", {rows, cols, parts}, {}, [&](Index bi, Index bj, Index part) {
+      spmd("add_part", {rows, cols, parts}, [&](Index bi, Index bj, Index part) {
         Index i = bi * B, j = bj * B;
         store(product(a, b, i, j, part), c, {i, j}, {.atomicAdd = true});
       });
@@ -38,11 +38,11 @@ Program splitK(const Config &cfg) {
     requireShapes(a, b, c);
     Index rows = ceildiv(c.dim(0), B), cols = ceildiv(c.dim(1), B);
     TensorRef partial = alloc<f32>("partial", {parts, c.dim(0), c.dim(1)});
-    spmd("keep_part", {rows, cols, parts}, {}, [&](Index bi, Index bj, Index part) {
+    spmd("keep_part", {rows, cols, parts}, [&](Index bi, Index bj, Index part) {
       Index i = bi * B, j = bj * B;
       store(product(a, b, i, j, part), partial, {part, i, j});
     });
-    spmd("add_parts", {rows, cols}, {}, [&](Index bi, Index bj) {
+    spmd("add_parts", {rows, cols}, [&](Index bi, Index bj) {
       Index i = bi * B, j = bj * B;
       Tile sum = loop(0, parts, 1, zeros<f32>(B, B), [&](Index part, Tile sum) {
         return sum + load(partial, {part, i, j}, {B, B});

@@ -14,7 +14,7 @@ Program topK(const Config &cfg) {
         require(x.dim(1) >= K, "a row has at least K elements");
         require(values.dim(0) == x.dim(0) && columns.dim(0) == x.dim(0),
                 "values and columns have the rows of x");
-        spmd("top_k", {ceildiv(x.dim(0), BM)}, {}, [&](Index block) {
+        spmd("top_k", {ceildiv(x.dim(0), BM)}, [&](Index block) {
           Index i = block * BM;
           auto chunk = [&](Index j) { return load(x, {i, j}, {BM, BN}, {.pad = Pad::Min}); };
           Sorted first = topk_rows(chunk(0), K);

@@ -6,13 +6,13 @@ module @two_groups {
     tile.push %2, %down
   }
   kiln.func @relu(%down: !tile.pipe<aic -> aiv, 64x64xf32, up_down>, %h: !kiln.tensor<64x64xf32>) role(aiv) {
-    %cst = arith.constant 0.000000e+00 : f32
     %c32 = arith.constant 32 : index
-    %0 = tile.pop %down : !tile.tile<32x64xf32>
-    %1 = tile.max %0, %cst : !tile.tile<32x64xf32>
+    %cst = arith.constant 0.000000e+00 : f32
     %lane = tile.lane
-    %2 = arith.muli %lane, %c32 : index
-    tile.store %1, %h[%2, 0]
+    %0 = arith.muli %lane, %c32 : index
+    %1 = tile.pop %down : !tile.tile<32x64xf32>
+    %2 = tile.max %1, %cst : !tile.tile<32x64xf32>
+    tile.store %2, %h[%0, 0]
   }
   kiln.func @multiply_relu(%a: !kiln.tensor<64x64xf32> in, %b: !kiln.tensor<64x64xf32> in, %h: !kiln.tensor<64x64xf32> out) group lanes(2) {
     %down = tile.pipe slots(2) : !tile.pipe<aic -> aiv, 64x64xf32, up_down>

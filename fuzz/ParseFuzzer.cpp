@@ -5,7 +5,7 @@
 // searches for seconds where it cannot decide; it has random groups and mutants of its own.)
 //
 //===----------------------------------------------------------------------------===//
-#include "../tools/RegisterKiln.h"
+#include "../lib/Tools/RegisterKiln.h"
 #include "TokenMutator.h"
 
 #include "kiln/Dialect/ProgramText.h"

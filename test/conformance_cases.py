@@ -41,10 +41,26 @@ def rows(shape, **others):
     return args(x=shape, y=shape, **others)
 
 
+def statistics(x):
+    column = f"{x.split('x')[0]}x1"
+    return args(x=x, best=column, column=column, mean=column, variance=column, logsumexp=column)
+
+
 def gate(tokens, experts, k, d):
     return (f"--E {experts} --K {k} --D {d} " +
             args(x=f"{tokens}x{d}", experts=f"{tokens}x{k}:poison", weights=f"{tokens}x{k}",
                  source=f"{tokens * k}x1:poison", gathered=f"{tokens * k}x{d}"))
+
+
+def scaled(m, n, k):
+    rows, cols = -(-n // 128), -(-k // 128)
+    return args(a=f"{m}x{k}", b=f"{n}x{k}", sa=f"{m}x{cols}:uniform", sb=f"{rows}x{cols}:uniform", c=f"{m}x{n}")
+
+
+def experts(k, n, *bounds):
+    """Offsets of experts, from 0 to the number of rows."""
+    return args(x=f"{bounds[-1]}x{k}", w=f"{len(bounds) - 1}x{k}x{n}", offsets=f"{len(bounds)}:" + ",".join(map(str, bounds)),
+                y=f"{bounds[-1]}x{n}")
 
 
 def decode(batch, length, positions):
@@ -69,6 +85,9 @@ CASES = {
     "vector_dag": [""] + same("a b out", "1x1", "1x300", "63x65", "0x5"),
     "softmax": [""] + same("x y", "1x1", "3x1", "15x129", "17x1001", "0x40"),
     "running_sum": [""] + same("x y", "1x1", "3x1", "15x65", "17x1001", "0x40"),
+    "recurrence": [""] + same("a b h", "1x1", "3x1", "65x15", "129x33", "0x40", "40x0"),
+    "row_statistics": ["", statistics("1x1"), statistics("3x1"), statistics("15x65"), statistics("17x1001"),
+                       statistics("9x40:0,3,1,3,-2")],
     "rms_norm": ["", rows("1x1", w="1"), rows("17x127", w="127")],
     "layer_norm": ["", rows("1x7", w="7", b="7"), rows("33x129", w="129", b="129")],
     "matmul": [""] + products("a=mk b=kn c=mn", (1, 1, 1), (63, 65, 127), (65, 3, 0), (0, 5, 7), (129, 1, 64)) +
@@ -97,6 +116,9 @@ CASES = {
                         paged("5x2x4x32", "40x2x16x32", "5x8", "5:0,1,16,17,128"),
                         "--heads 1 --D 16 --block 16 " + paged("1x1x1x16", "1x1x16x16", "1x1", "1:16")],
     "moe_gate": ["", gate(70, 64, 8, 64), gate(1, 8, 1, 32)],
+    "moe_gemm": ["", experts(1, 1, 0, 1), experts(65, 33, 0, 0, 31, 64, 64, 97), experts(7, 5, 0, 0, 0), experts(0, 5, 0, 3)],
+    "block_scaled_gemm": ["", scaled(1, 1, 1), scaled(33, 129, 257), scaled(5, 65, 0), scaled(0, 5, 7),
+                          "--BM 16 --BN 128 " + scaled(17, 130, 128)],
     "qwen3_decode_layer": ["", decode(17, 65, "3,0,32,31,64"), decode(1, 1, "0")],
 }
 
@@ -113,6 +135,9 @@ VALUES = {
     "matmul_bias": [args(x=f"11x7:{NASTY}", w=f"7x11:{OTHERS}", b="11", y="11x11")],
     "matmul_fp8": [args(a="9x11:448,-448,0.015625,nan,1,0", b="11x9:-448,2,0.001953125,1", sa="9:1e30,1e-40",
                         sb="9:1,1e20", c="9x9")],
+    "block_scaled_gemm": [args(a="9x130:448,-448,0.015625,nan,1,0", b="7x130:-448,2,0.001953125,1", sa="9x2:1e30,1e-40,2",
+                               sb="1x2:1e20,1", c="9x7")],
+    "moe_gemm": [args(x="5x7:inf,1,-1,0,nan", w="2x7x3:1,0,-inf,2", offsets="3:0,2,5", y="5x3")],
     "top_k": [args(x=f"11x30:{NASTY}", values="11x8", columns="11x8")],
     "split_k": ["--form deterministic " + args(a=f"11x7:{OTHERS}", b="7x5", c="11x5")],
     "flash_attention": [args(q="1x9x64:inf,1,-1,0", k="1x9x64:1,0,-inf,2,3", v="1x9x64:1,nan,2", o="1x9x64")],
@@ -132,6 +157,11 @@ MORE = {
                        ["--causal yes " + attention(2, n, n) for n in (1, 63, 64, 65, 200)],
     "swiglu_ffn": [ffn(m, d, h) for m in (1, 31, 33) for d in (1, 33) for h in (1, 65)],
     "moe_gate": [gate(t, e, k, d) for t in (1, 33, 65) for e, k in ((8, 1), (16, 8), (64, 4)) for d in (32, 128)],
+    "block_scaled_gemm": [f"--BM {bm} --BN {bn} " + scaled(m, n, k) for bm in (16, 128) for bn in (32, 128)
+                          for m in (1, 129) for n in (127, 257) for k in (127, 129, 384)],
+    "moe_gemm": [f"--BM {bm} --BN {bn} --BK {bk} " + experts(k, n, *bounds)
+                 for bm in (16, 64, 128) for bn in (32, 128) for bk in (32, 128) for n, k in ((1, 129), (129, 31))
+                 for bounds in ((0, 1, 2, 3), (0, 0, 15, 15, 32, 160), (0, 129, 129))],
     "top_k": [f"--K {k} " + args(x=f"{m}x{n}", values=f"{m}x{k}", columns=f"{m}x{k}")
               for m in (1, 33) for n in (32, 129) for k in (1, 8, 32)],
 }

@@ -4,6 +4,7 @@
 #   %kiln        the path of `kiln`
 #   %toy         the path of a `kiln` that has one more platform (test/Platform/Toy)
 #   %examples    the folder of the built examples
+#   %pages       the folder of the programs that pages of the documentation are made into
 #   %cxx         the C++ compiler of this build, to check a file that includes kiln's headers
 #   %compile     the same, to compile C++ that uses them; such a test says `REQUIRES: orchestration-compiler`
 #   %python      a Python that has torch; such a test says `REQUIRES: torch`
@@ -86,6 +87,7 @@ config.substitutions += [
     ("%kiln", os.path.join(tools, "kiln")),
     ("%toy", os.path.join(config.kiln_build_root, "test", "Platform", "Toy", "bin", "kiln")),
     ("%examples", os.path.join(config.kiln_build_root, "examples")),
+    ("%pages", os.path.join(config.kiln_build_root, "docs")),
     ("%cxx", f"{config.cxx} -std=c++20 -fsyntax-only {includes}"),
     ("%compile", f"{config.cxx} -std=c++20 {includes}"),
     ("%any_python", sys.executable),

@@ -7,6 +7,7 @@
 #define KILN_KILN_H
 
 #include "kiln/Driver/Main.h"
+#include "kiln/Language/Combine.h"
 #include "kiln/Language/Config.h"
 #include "kiln/Language/Control.h"
 #include "kiln/Language/Library.h"

@@ -81,7 +81,8 @@ KILN_STATIC_ASSERT(sizeof(kiln_result) == 40, "kiln_result is passed by other la
 kiln_recorder *kiln_recorder_create(const char *name, kiln_where where);
 void kiln_recorder_destroy(kiln_recorder *recorder);
 
-/* Records an operation. Gives the number of results, which may be more than were asked for, or -1. */
+/* Records an operation. Gives the number of results, which may be more than were asked for, or -1.
+ */
 int32_t kiln_record(kiln_recorder *recorder, const char *operation, const kiln_item *arguments,
                     uint32_t num_arguments, kiln_where where, kiln_result *results,
                     uint32_t max_results);

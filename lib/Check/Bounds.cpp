@@ -1,6 +1,8 @@
 #include "Bounds.h"
 
 #include "kiln/Dialect/Tile/TileDialect.h"
+#include "kiln/Program/PadValue.h"
+#include "kiln/Program/Signature.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -43,6 +45,9 @@ Bounds ofAbsolute(Bounds x) {
 /// Of an odd function between -1 and 1 that does not decrease.
 Bounds ofSigmoidal(Bounds x) { return {x.least >= 0 ? 0.0 : -1.0, x.greatest <= 0 ? 0.0 : 1.0}; }
 
+/// Of a function that gives a whole number next to its operand.
+Bounds ofWhole(Bounds x) { return {std::floor(x.least), std::ceil(x.greatest)}; }
+
 Bounds ofReduction(tile::ReduceKind kind, Bounds x, Bounds all) {
   switch (kind) {
   case tile::ReduceKind::Max:
@@ -59,6 +64,15 @@ Bounds ofReduction(tile::ReduceKind kind, Bounds x, Bounds all) {
   llvm_unreachable("every kind of reduction is above");
 }
 
+/// With what an exclusive scan begins with.
+Bounds ofScan(tile::ScanOp scan, Bounds steps) {
+  if (!scan.getExclusive())
+    return steps;
+  DType type = *dtypeOf(scan.getType().getElementType());
+  double start = neutralValue(scan.getKind(), type).asDouble();
+  return {std::min(steps.least, start), std::max(steps.greatest, start)};
+}
+
 /// Before rounding to the type.
 Bounds exactBoundsOf(Operation *op, ArrayRef<Bounds> of, Bounds all) {
   Bounds a = of.front(), b = of.back();
@@ -69,7 +83,7 @@ Bounds exactBoundsOf(Operation *op, ArrayRef<Bounds> of, Bounds all) {
         return Bounds{std::min(of[1].least, of[2].least), std::max(of[1].greatest, of[2].greatest)};
       })
       .Case([&](tile::ReduceOp reduce) { return ofReduction(reduce.getKind(), a, all); })
-      .Case([&](tile::ScanOp) { return ofReduction(tile::ReduceKind::Sum, a, all); })
+      .Case([&](tile::ScanOp scan) { return ofScan(scan, ofReduction(scan.getKind(), a, all)); })
       .Default(all);
 }
 

@@ -44,6 +44,7 @@ public:
   void parallelIterationEnds(const Agent *agent, bool isLast) override;
   void memoryIsAccessed(const Access &access, const Footprint &at, AccessKind kind) override;
   void tileIsComputed(Interpreter &in, mlir::Operation *op, Tile &result) override;
+  void linesAreCombined(Interpreter &in, tile::CombiningInterface op) override;
   void scalarIsNan(Interpreter &in, mlir::Operation *op) override { tellNan(in, op, {0, 0}); }
   void freedSlotIsUsed(const Agent &agent, mlir::Operation *op, tile::PopOp pop,
                        mlir::Operation *free, const std::string &pipe) override;
@@ -71,6 +72,7 @@ private:
   void tellUndeclaredSum(const Access &element);
   void tellBrokenBox(const Access &access, const std::string &promise);
   void tellPaddedReduction(Interpreter &in, mlir::Operation *op, const Harm &harm);
+  void tellNotAssociative(Interpreter &in, mlir::Operation *op, const std::string &example);
   /// Unless an operand has NaN already.
   void tellNan(Interpreter &in, mlir::Operation *op, std::array<int64_t, 2> element);
 

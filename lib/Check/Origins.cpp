@@ -121,14 +121,16 @@ void traceCombined(Interpreter &in, Operation *op, int64_t axis, Tile &result) {
 }
 
 /// What stands at padding is padding; elsewhere it is data as soon as one element up to it is.
-void traceRunning(Interpreter &in, Operation *op, int64_t axis, Tile &result) {
+void traceRunning(Interpreter &in, Operation *op, tile::Padding rule, Tile &result) {
   TilePtr tile = in.tile(op->getOperand(0));
   result.bounds = boundsOf(op, tile->bounds, result.dtype);
   if (tile->origins.empty())
     return;
   result.origins.resize(result.rows * result.cols);
-  for (int64_t number = 0; number < (axis == 0 ? tile->cols : tile->rows); ++number) {
-    Line line(*tile, axis, number);
+  for (int64_t number = 0; number < (rule.axis == 0 ? tile->cols : tile->rows); ++number) {
+    Line line(*tile, rule.axis, number);
+    if (rule.reverse)
+      line = line.reversed();
     bool hasData = false;
     for (int64_t i = 0; i < line.count; ++i) {
       Origin own = tile->originAt(line.at(i));
@@ -193,7 +195,7 @@ void traceOrigins(Interpreter &in, Operation *op, Tile &result) {
     traceCombined(in, op, rule.axis, result);
     break;
   case tile::Padding::Running:
-    traceRunning(in, op, rule.axis, result);
+    traceRunning(in, op, rule, result);
     break;
   case tile::Padding::Multiplied:
     traceProduct(in, cast<tile::ProductInterface>(op), result);

@@ -65,8 +65,8 @@ tile::ReduceKind withoutPosition(tile::ReduceKind kind) {
   return kind == tile::ReduceKind::ArgMin ? tile::ReduceKind::Min : kind;
 }
 
-/// How many elements of a line decide what its data become: all, or of running sums those up to the
-/// last datum.
+/// How many elements of a line, in the order of a scan, decide what its data become: all, or in a
+/// scan those up to the last datum.
 int64_t countDeciding(const Tile &tile, const Line &line, tile::Padding::Kind how) {
   int64_t count = line.count;
   while (how == tile::Padding::Running && count > 0 && !tile.originAt(line.at(count - 1)).isData())
@@ -83,6 +83,8 @@ std::optional<Harm> findInLines(const Tile &tile, mlir::Value operand, tile::Pad
   int64_t axis = rule.axis;
   for (int64_t number = 0; number < (axis == 0 ? tile.cols : tile.rows); ++number) {
     Line line(tile, axis, number);
+    if (rule.reverse)
+      line = line.reversed();
     if (!originOf(tile, line).isData())
       continue;
     double datum = extremeDatum(tile, line, kind == tile::ReduceKind::Min);
@@ -91,7 +93,7 @@ std::optional<Harm> findInLines(const Tile &tile, mlir::Value operand, tile::Pad
       bool isHarmless = isNeutral(kind, value, tile.bounds, datum) ||
                         (rule.kind == tile::Padding::Ordered && std::isnan(value));
       if (tile.originAt(line.at(i)).isPadding() && !isHarmless)
-        return Harm{operand, number, i, axis, kind};
+        return Harm{operand, number, rule.reverse ? line.count - 1 - i : i, axis, kind};
     }
   }
   return std::nullopt;
@@ -162,11 +164,56 @@ std::optional<Harm> findHarm(Interpreter &in, Operation *op) {
   llvm_unreachable("every kind is above");
 }
 
+/// The first padding of a line.
+static std::optional<int64_t> findPadding(const Tile &tile, const Line &line) {
+  for (int64_t i = 0; i < line.count; ++i)
+    if (tile.originAt(line.at(i)).isPadding())
+      return i;
+  return std::nullopt;
+}
+
+std::optional<Harm> findHarmOfBody(Interpreter &in, tile::CombiningInterface op) {
+  auto axis = static_cast<int64_t>(op.getAxis());
+  for (auto [operand, made] : llvm::zip(op.getTiles(), op->getResults())) {
+    TilePtr tile = in.tile(operand), result = in.tile(made);
+    bool keepsSteps = tile->rows == result->rows && tile->cols == result->cols;
+    for (int64_t number = 0; number < (axis == 0 ? tile->cols : tile->rows); ++number) {
+      Line line(*tile, axis, number), after(*result, axis, number);
+      std::optional<int64_t> padding = findPadding(*tile, line);
+      if (!padding || !originOf(*tile, line).isData())
+        continue;
+      for (int64_t i = 0; i < after.count; ++i)
+        if (result->originAt(after.at(i)).isPadding() &&
+            (!keepsSteps || tile->originAt(line.at(i)).isData()))
+          return Harm{operand, number, *padding, axis, std::nullopt};
+    }
+  }
+  return std::nullopt;
+}
+
 //===----------------------------------------------------------------------===//
 // Words
 //===----------------------------------------------------------------------===//
 
 namespace {
+
+const char *nameOf(tile::ReduceKind kind) {
+  switch (kind) {
+  case tile::ReduceKind::Sum:
+    return "sum";
+  case tile::ReduceKind::Max:
+    return "maximum";
+  case tile::ReduceKind::Min:
+    return "minimum";
+  case tile::ReduceKind::Prod:
+    return "product";
+  case tile::ReduceKind::ArgMax:
+    return "argmax";
+  case tile::ReduceKind::ArgMin:
+    return "argmin";
+  }
+  llvm_unreachable("every kind of reduction is above");
+}
 
 /// "the sum", to be used again later.
 std::string nameOf(Operation *op) {
@@ -174,24 +221,10 @@ std::string nameOf(Operation *op) {
   if (rule.kind == tile::Padding::Multiplied)
     return "the matrix product";
   if (rule.kind == tile::Padding::Running)
-    return "the running sum";
+    return std::string("the running ") + nameOf(rule.how);
   if (rule.kind != tile::Padding::Combined)
     return op->getName().getStringRef().str();
-  switch (rule.how) {
-  case tile::ReduceKind::Sum:
-    return "the sum";
-  case tile::ReduceKind::Max:
-    return "the maximum";
-  case tile::ReduceKind::Min:
-    return "the minimum";
-  case tile::ReduceKind::Prod:
-    return "the product";
-  case tile::ReduceKind::ArgMax:
-    return "the argmax";
-  case tile::ReduceKind::ArgMin:
-    return "the argmin";
-  }
-  llvm_unreachable("every kind of reduction is above");
+  return std::string("the ") + nameOf(rule.how);
 }
 
 /// The value that changes nothing, and how a load or mask asks for it.
@@ -276,7 +309,7 @@ std::string describePlace(const Harm &harm, Operation *op, const Tile &tile) {
                      std::to_string(harm.line) + " of ";
   std::string shape = std::to_string(tile.rows) + "x" + std::to_string(tile.cols);
   tile::Padding::Kind kind = paddingOf(op).kind;
-  if (kind == tile::Padding::Combined || kind == tile::Padding::Running)
+  if (kind == tile::Padding::Combined || kind == tile::Padding::Running || !harm.kind)
     return nameOf(op) + " over axis " + std::to_string(harm.axis) + " includes padding" + line +
            "the " + shape + " tile";
   if (kind == tile::Padding::Ordered)
@@ -321,7 +354,8 @@ std::vector<Finding::Note> explain(const Harm &harm, Operation *op, const Tile &
 void describe(const Harm &harm, Operation *op, const Tile &tile, Finding &finding) {
   std::string element = toString(harm.axis == 0 ? elementAt(tile, harm.element, harm.line)
                                                 : elementAt(tile, harm.line, harm.element));
-  Neutral neutral = neutralOf(harm.kind, tile.dtype);
+  Neutral neutral = harm.kind ? neutralOf(*harm.kind, tile.dtype)
+                              : Neutral{"some P that the body leaves out", "pad(P)"};
   finding.message = describePlace(harm, op, tile) + " " + describeElement(harm, tile) + " " +
                     element + " and would have to hold " + neutral.value;
   finding.notes = explain(harm, op, tile, element, neutral);

@@ -27,6 +27,13 @@ struct Line {
       : start(axis == 0 ? number : number * tile.cols), step(axis == 0 ? tile.cols : 1),
         count(axis == 0 ? tile.rows : tile.cols) {}
   size_t at(int64_t i) const { return start + i * step; }
+  /// The same elements from the other end.
+  Line reversed() const {
+    Line line = *this;
+    line.start = at(count - 1);
+    line.step = -step;
+    return line;
+  }
 };
 /// Data if one element is; else padding if one is.
 Origin originOf(const Tile &tile, const Line &line);
@@ -42,10 +49,13 @@ struct Harm {
   mlir::Value operand;   ///< The tile it is in.
   int64_t line, element; ///< Which line along the axis, and which element of that.
   int64_t axis;          ///< Along which the operation combines elements.
-  tile::ReduceKind kind; ///< How: Sum, Prod, Max or Min.
+  /// How: Sum, Prod, Max or Min; nothing if by a body.
+  std::optional<tile::ReduceKind> kind;
 };
 /// The first that `op` meets in its operands.
 std::optional<Harm> findHarm(Interpreter &in, mlir::Operation *op);
+/// The first that is left in what a body made of data.
+std::optional<Harm> findHarmOfBody(Interpreter &in, tile::CombiningInterface op);
 
 /// Says what is wrong, and what to do about it.
 void describe(const Harm &harm, mlir::Operation *op, const Tile &tile, Finding &finding);

@@ -110,7 +110,8 @@ struct RunSettings : CompileSettings {
   int dumpLevel = 0;
   bool timeline = false;
   uint64_t seed = 0, dataSeed = 1;
-  uint64_t seeds = 0; ///< Schedules to check, from `seed` on; 0: run one without checks.
+  unsigned workers = 0; ///< Of native code; 0: as many as there are cores.
+  uint64_t seeds = 0;   ///< Schedules to check, from `seed` on; 0: run one without checks.
   bool verifyEach = false;
   uint64_t timeout =
       defaultTimeout;           ///< Seconds of a run, of the formula, of the reference; 0: any.

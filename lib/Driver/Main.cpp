@@ -134,6 +134,7 @@ int parseOptions(CommandLine &line, const std::string &program,
   std::string seeds = line.command == "check" ? "8" : "";
   std::string steps = line.command == "check" ? "4000000" : "";
   std::string verifyMemory = std::to_string(line.run.verifyMemory);
+  std::string workers;
   static constexpr const char *kVerifyMemory =
       "MiB that --verify-each may take to remember what tasks read and wrote; beyond, the whole "
       "program runs again after each change";
@@ -160,6 +161,9 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_option("--steps", steps,
                    "Stop a simulation after so many steps; one is about what a scalar operation "
                    "costs; none are counted if this is not given");
+    app.add_option("--workers", workers,
+                   "Threads that run native code, where no --seed is given; as many as there are "
+                   "cores unless this or KILN_WORKERS says otherwise");
     app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
     app.add_option("--out", run.out, "Where files are written")->capture_default_str();
     app.add_option("--dump-args", dump,
@@ -266,6 +270,12 @@ int parseOptions(CommandLine &line, const std::string &program,
     return badInput("--seeds " + seeds + ": expected an integer of at least 1");
   if (!steps.empty() && (StringRef(steps).getAsInteger(10, run.steps) || run.steps == 0))
     return badInput("--steps " + steps + ": expected an integer of at least 1");
+  if (app.get_option_no_throw("--workers") && app.count("--workers") > 0) {
+    Expected<unsigned> number = parseWorkers(workers, "--workers");
+    if (!number)
+      return badInput(number.status().message());
+    run.workers = *number;
+  }
   if (run.nan && run.seeds == 0)
     run.seeds = 1;
   if (int code = setPlatform(line, platform, app.count("--platform") > 0))
@@ -420,8 +430,7 @@ static int runExample(const std::string &path, const std::string &command,
                        " emit --help.\n"
                        "Parameters of the program:\n";
     for (const Config::Declared &param : defaults.declared())
-      text += "  --" + param.name + " " +
-              (param.choices.empty() ? "N" : llvm::join(param.choices, "|")) + " (default " +
+      text += "  --" + param.name + " " + llvm::join(param.choices, "|") + " (default " +
               param.value + ")\n";
     return defaults.declared().empty() ? std::string() : text;
   };

@@ -99,6 +99,7 @@ Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const Ru
     return checkSchedules(module, entry, source, options, args, outcome.findings);
   RunRequest request{module, entry, args, source.name};
   request.seed = options.seed;
+  request.workers = options.workers;
   request.maxSteps = options.steps;
   request.timeout = options.timeout;
   request.dump = {options.dumpLevel, options.out};

@@ -8,21 +8,39 @@ namespace kiln {
 
 int64_t Config::param(const std::string &name, std::vector<int64_t> choices,
                       int64_t fallback) const {
+  if (choices.empty())
+    return paramInRange(name, range(1), fallback);
   std::vector<std::string> words;
   for (int64_t choice : choices)
     words.push_back(std::to_string(choice));
   int64_t value = fallback;
-  if (auto given = Values.find(name); given != Values.end()) {
-    bool isNumber = !llvm::StringRef(given->second).getAsInteger(10, value);
-    bool fits = isNumber && (choices.empty() ? value >= 1 : llvm::is_contained(choices, value));
-    if (!fits) {
-      Wrong.push_back(
-          "--" + name + " " + given->second + " does not fit; it is " +
-          (choices.empty() ? "an integer of at least 1" : "one of " + llvm::join(words, ", ")));
+  if (auto given = Values.find(name); given != Values.end())
+    if (llvm::StringRef(given->second).getAsInteger(10, value) ||
+        !llvm::is_contained(choices, value)) {
+      Wrong.push_back("--" + name + " " + given->second + " does not fit; it is one of " +
+                      llvm::join(words, ", "));
       value = fallback;
     }
-  }
   Asked.push_back({name, std::to_string(value), words});
+  return value;
+}
+
+int64_t Config::paramInRange(const std::string &name, Range range, int64_t fallback) const {
+  bool isBounded = range.high != std::numeric_limits<int64_t>::max();
+  std::string low = std::to_string(range.low), high = std::to_string(range.high);
+  std::string values =
+      isBounded ? "an integer from " + low + " to " + high : "an integer of at least " + low;
+  auto fits = [&](int64_t number) { return number >= range.low && number <= range.high; };
+  if (!fits(fallback))
+    Wrong.push_back("the program's own default of --" + name + ", " + std::to_string(fallback) +
+                    ", does not fit; it is " + values);
+  int64_t value = fallback;
+  if (auto given = Values.find(name); given != Values.end())
+    if (llvm::StringRef(given->second).getAsInteger(10, value) || !fits(value)) {
+      Wrong.push_back("--" + name + " " + given->second + " does not fit; it is " + values);
+      value = fallback;
+    }
+  Asked.push_back({name, std::to_string(value), {low + ".." + (isBounded ? high : "")}});
   return value;
 }
 

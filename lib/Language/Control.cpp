@@ -1,6 +1,8 @@
 //===- Control.cpp - recording branches and loops -------------------------------------===//
 #include "Tracer.h"
 
+#include "kiln/Dialect/Tile/TileCombine.h"
+#include "kiln/Language/Combine.h"
 #include "kiln/Program/Signature.h"
 
 #include "llvm/Support/ScopedPrinter.h"
@@ -144,15 +146,18 @@ Wires endIf(void *frame, const Wires &thenValues, const Wires &elseValues, Where
 static void setKind(ProgramImpl *tracer, scf::ForOp loop, const LoopOptions &options) {
   using Kind = ir::LoopKind;
   std::optional<Kind> kind;
-  if (options.stages > 0)
+  int stages = options.stages;
+  if (stages > 0)
     kind = Kind::Pipeline;
   else if (options.parallel)
     kind = Kind::Parallel;
   else if (options.unroll)
     kind = Kind::Unroll;
+  else if (stages = tracer->stages; stages > 0)
+    kind = Kind::Pipeline;
   if (kind)
-    loop->setAttr(ir::kLoopAttr, ir::LoopAttr::get(&tracer->context, *kind,
-                                                   *kind == Kind::Pipeline ? options.stages : 0));
+    loop->setAttr(ir::kLoopAttr,
+                  ir::LoopAttr::get(&tracer->context, *kind, *kind == Kind::Pipeline ? stages : 0));
 }
 
 LoopFrame beginLoop(Index lower, Index upper, Index step, const Wires &carried,
@@ -238,6 +243,84 @@ Wires endWhile(const LoopFrame &frame, const Wires &next, Where where) {
                        useAs(tracer, "the loop carries", next, loop.getAfterArguments(), where));
   tracer->builder.setInsertionPointAfter(loop);
   return wiresOf(tracer, loop.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Bodies that combine
+//===----------------------------------------------------------------------===//
+
+/// What a tile of this type starts with, which is reported if it does not fit.
+static Value useStart(ProgramImpl *tracer, const TileOperand &start, tile::TileType line,
+                      Where where) {
+  if (start.isNumber)
+    return tracer->numberConstant(start.number, line.getElementType(), where);
+  Value value = tracer->use(start.value, start.isTile ? "tile" : "scalar", where);
+  if (!value || value.getType() == line || value.getType() == line.getElementType())
+    return value;
+  tracer->error(where, "the start of " + typeText(line) + " is a number or as much, not " +
+                           typeText(value.getType()));
+  return {};
+}
+
+/// Where a mistake was reported: tiles of the shapes that there would be.
+static BodyFrame failedBody(Wires tiles, int axis, bool keepsSteps) {
+  for (Wire &tile : tiles)
+    tile.value = nullptr;
+  Wires lines = tiles;
+  for (Wire &line : lines)
+    (axis == 0 ? line.rows : line.cols) = 1;
+  return {lines, lines, nullptr, keepsSteps ? tiles : lines};
+}
+
+BodyFrame beginBody(const Wires &tiles, int axis, const std::vector<TileOperand> &starts,
+                    const ScanOptions *options, Where where) {
+  BodyFrame failed = failedBody(tiles, axis, options != nullptr);
+  const char *what = options ? "scan" : "reduce";
+  ProgramImpl *tracer = ProgramImpl::inKernel(what, where);
+  if (!tracer || !tracer->checkAxis(what, axis, where) || !tracer->canNest(where))
+    return failed;
+  SmallVector<Value> values, firsts;
+  for (auto [wire, start] : llvm::zip(tiles, starts)) {
+    Value tile = tracer->use(wire, where);
+    if (!tile)
+      return failed;
+    auto line = tile::linesOf(cast<tile::TileType>(tile.getType()), axis);
+    Value first = useStart(tracer, start, line, where);
+    if (!first)
+      return failed;
+    values.push_back(tile);
+    firsts.push_back(first);
+  }
+  OpBuilder &builder = tracer->builder;
+  Location loc = tracer->loc(where);
+  SmallVector<Type> types(ValueRange(values).getTypes()), lines;
+  for (Type type : types)
+    lines.push_back(tile::linesOf(cast<tile::TileType>(type), axis));
+  Operation *op = options ? tile::ScanWithOp::create(builder, loc, types, values, firsts, axis,
+                                                     options->exclusive, options->reverse)
+                                .getOperation()
+                          : tile::ReduceWithOp::create(builder, loc, lines, values, firsts, axis);
+  SmallVector<Type> arguments = lines;
+  llvm::append_range(arguments, lines);
+  Block *body = builder.createBlock(&op->getRegion(0), {}, arguments,
+                                    SmallVector<Location>(arguments.size(), loc));
+  auto given = ValueRange(body->getArguments());
+  return {wiresOf(tracer, given.take_front(lines.size())),
+          wiresOf(tracer, given.drop_front(lines.size())),
+          op,
+          {}};
+}
+
+Wires endBody(const BodyFrame &frame, const Wires &combined, Where where) {
+  if (!frame.op)
+    return frame.poisoned;
+  ProgramImpl *tracer = ProgramImpl::current("reduce", where);
+  auto *op = static_cast<Operation *>(frame.op);
+  ValueRange soFar = ValueRange(op->getRegion(0).getArguments()).take_front(frame.soFar.size());
+  tile::YieldOp::create(tracer->builder, tracer->loc(where),
+                        useAs(tracer, "the body combines", combined, soFar, where));
+  tracer->builder.setInsertionPointAfter(op);
+  return wiresOf(tracer, op->getResults());
 }
 
 } // namespace kiln::detail

@@ -1,6 +1,7 @@
 //===- Launch.cpp - recording launches, groups, roles and pipes ---------------------===//
 #include "Tracer.h"
 
+#include "kiln/Machine/Machine.h"
 #include "kiln/Program/OutlineRegion.h"
 
 using namespace mlir;
@@ -146,12 +147,21 @@ SpmdFrame beginSpmd(const std::string &name, const std::vector<Index> &grid, siz
     launch = LaunchOperands();
   OpBuilder &builder = tracer->builder;
   tile::SplitAttr split;
-  if (options.split != Split::None)
-    split = tile::SplitAttr::get(&tracer->context, static_cast<tile::Split>(options.split));
+  if (options.split)
+    split = tile::SplitAttr::get(&tracer->context, static_cast<tile::Split>(*options.split));
+  // What is negative the verifier reports at this line.
+  auto numberOf = [&](int64_t number) {
+    return number == 0 ? IntegerAttr() : builder.getI64IntegerAttr(number);
+  };
   auto op = ir::IncoreOp::create(builder, tracer->loc(where), name, launch.gridValues,
                                  builder.getDenseI64ArrayAttr(launch.grid), launch.deps,
                                  options.syncStart, launch.predicate, launch.predicateValues,
-                                 launch.predicateAt, launch.compare, launch.constant, split);
+                                 launch.predicateAt, launch.compare, launch.constant,
+                                 numberOf(options.lanes), split, numberOf(options.slots));
+  if (options.stages < 0)
+    tracer->error(where, "spmd '" + name + "' has " + std::to_string(options.stages) +
+                             " stages; a loop has at least one, or 0 where it is not pipelined");
+  tracer->stages = options.stages;
   Block *body = builder.createBlock(&op.getBody());
   builder.setInsertionPointToStart(body);
   for (size_t dim = 0; dim < arity; ++dim)
@@ -165,7 +175,9 @@ void endSpmd(const SpmdFrame &frame) {
   if (!frame.op)
     return;
   auto *op = static_cast<Operation *>(frame.op);
-  ProgramImpl::current("spmd", Where::current())->builder.setInsertionPointAfter(op);
+  ProgramImpl *tracer = ProgramImpl::current("spmd", Where::current());
+  tracer->builder.setInsertionPointAfter(op);
+  tracer->stages = 0;
 }
 
 void *beginRole(const std::string &name, CoreRole role, Where where) {
@@ -179,10 +191,10 @@ void *beginRole(const std::string &name, CoreRole role, Where where) {
   OpBuilder &builder = tracer->builder;
   // The role is recorded in place, where it sees the group's tensors and pipes, and made a function
   // at the end.
-  auto holder = ir::IncoreOp::create(builder, tracer->loc(where), name, ValueRange(),
-                                     builder.getDenseI64ArrayAttr({}), ValueRange(), false, Value(),
-                                     ValueRange(), DenseI64ArrayAttr(), arith::CmpIPredicateAttr(),
-                                     IntegerAttr(), tile::SplitAttr());
+  auto holder = ir::IncoreOp::create(
+      builder, tracer->loc(where), name, ValueRange(), builder.getDenseI64ArrayAttr({}),
+      ValueRange(), false, Value(), ValueRange(), DenseI64ArrayAttr(), arith::CmpIPredicateAttr(),
+      IntegerAttr(), IntegerAttr(), tile::SplitAttr(), IntegerAttr());
   builder.setInsertionPointToStart(builder.createBlock(&holder.getBody()));
   tracer->role = role.name;
   return holder;
@@ -209,6 +221,23 @@ void endRole(void *frame, const std::string &name, CoreRole role) {
 // Pipes
 //===----------------------------------------------------------------------===//
 
+/// A pipe with a split gives its group lanes, where their number is not stated.
+static bool chooseLanes(ProgramImpl *tracer, const std::string &name, tile::PipeType type,
+                        Where where) {
+  int64_t most = std::max(findRole(type.getFrom())->maxLanes, findRole(type.getTo())->maxLanes);
+  if (tracer->areLanesStated || type.getSplit() == tile::Split::None || most == 1 ||
+      tracer->function.getNumLanes() == most)
+    return true;
+  if (!tracer->function.getBody().getOps<ir::CallOp>().empty()) {
+    tracer->error(where, "pipe '" + name +
+                             "' has a split, which gives the group lanes, but comes after a role; "
+                             "make it before the roles, or state the number of lanes");
+    return false;
+  }
+  tracer->function.setLanes(most);
+  return true;
+}
+
 Pipe pipe(const std::string &name, CoreRole from, CoreRole to, std::vector<PipeTile> payload,
           PipeOptions options, Where where) {
   ProgramImpl *tracer = ProgramImpl::current("pipe", where);
@@ -232,7 +261,7 @@ Pipe pipe(const std::string &name, CoreRole from, CoreRole to, std::vector<PipeT
   auto type = tile::PipeType::getChecked(emit, &tracer->context, StringRef(from.name),
                                          StringRef(to.name), ArrayRef<tile::TileType>(tiles),
                                          static_cast<tile::Split>(options.split));
-  if (!type)
+  if (!type || !chooseLanes(tracer, name, type, where))
     return Pipe::of(nullptr);
   IntegerAttr slots;
   if (options.slots != 0)
@@ -298,9 +327,10 @@ std::vector<Tile> pop_all(Pipe pipe, Where where) {
   SmallVector<Type> shares;
   for (tile::TileType tile : type.getPayload())
     shares.push_back(tile::laneShare(tile, type.getSplit(), tracer->lanesOfRole()));
+  auto op = tile::PopOp::create(tracer->builder, tracer->loc(where), shares, from);
+  tracer->notePop(op.getResults(), from);
   std::vector<Tile> tiles;
-  for (Value tile :
-       tile::PopOp::create(tracer->builder, tracer->loc(where), shares, from).getResults())
+  for (Value tile : op.getResults())
     tiles.push_back(tracer->handle(tile));
   return tiles;
 }
@@ -315,6 +345,42 @@ Tile pop(Pipe pipe, Where where) {
     tracer->error(where, "pop takes one tile, but this pipe carries " +
                              std::to_string(tiles.size()) + " at a time; use pop_all");
   return ProgramImpl::poison(DType::F32, 1, 1);
+}
+
+Part part(Shape whole, Split split, Where where) {
+  Part all{whole, 0, 0, whole};
+  ProgramImpl *tracer = inRole("part", where);
+  if (!tracer || !tracer->checkShape(whole, where))
+    return all;
+  int64_t lanes = tracer->lanesOfRole();
+  if (split == Split::None || lanes == 1)
+    return all;
+  bool byRows = split == Split::UpDown;
+  int64_t extent = byRows ? whole.rows : whole.cols, share = extent / lanes;
+  if (extent % lanes != 0) {
+    tracer->error(where, std::to_string(lanes) + " lanes cannot share the " +
+                             std::to_string(extent) + (byRows ? " rows" : " columns") +
+                             " of a tile of " + shapeText(whole.rows, whole.cols) + " evenly");
+    return all;
+  }
+  Index start = IndexOperand(lane(where), where) * IndexOperand(share, where);
+  return byRows ? Part{{share, whole.cols}, start, 0, whole}
+                : Part{{whole.rows, share}, 0, start, whole};
+}
+
+Part part(Pipe pipe, Where where) {
+  ProgramImpl *tracer = inRole("part", where);
+  Value value = tracer ? tracer->use(pipe.value(), "pipe", where) : Value();
+  if (!value)
+    return {{1, 1}, 0, 0, {1, 1}};
+  auto type = cast<tile::PipeType>(value.getType());
+  if (type.getPayload().size() != 1) {
+    tracer->error(where, "part of a pipe that carries " + std::to_string(type.getPayload().size()) +
+                             " tiles at a time; use part(shape, split) for each");
+    return {{1, 1}, 0, 0, {1, 1}};
+  }
+  tile::TileType tile = type.getPayload().front();
+  return part({tile.getRows(), tile.getCols()}, static_cast<Split>(type.getSplit()), where);
 }
 
 void free(Pipe pipe, Where where) {

@@ -9,15 +9,6 @@ namespace kiln {
 // Make
 //===----------------------------------------------------------------------===//
 
-/// Whether an axis exists; reported if not.
-static bool checkAxis(ProgramImpl *tracer, const char *what, int axis, Where where) {
-  if (axis == 0 || axis == 1)
-    return true;
-  tracer->error(where, std::string(what) + " along axis " + std::to_string(axis) +
-                           "; it is 0 (rows) or 1 (columns)");
-  return false;
-}
-
 Tile full(DType type, Shape shape, double value, Where where) {
   ProgramImpl *tracer = ProgramImpl::inKernel("full", where);
   if (!tracer || !tracer->checkShape(shape, where))
@@ -32,7 +23,7 @@ Tile full(DType type, Shape shape, double value, Where where) {
 Tile iota(DType type, Shape shape, int axis, Where where) {
   Tile failed = ProgramImpl::poison(type, shape.rows, shape.cols);
   ProgramImpl *tracer = ProgramImpl::inKernel("iota", where);
-  if (!tracer || !tracer->checkShape(shape, where) || !checkAxis(tracer, "iota", axis, where))
+  if (!tracer || !tracer->checkShape(shape, where) || !tracer->checkAxis("iota", axis, where))
     return failed;
   return tracer->handle(tile::IotaOp::create(tracer->builder, tracer->loc(where),
                                              tracer->tileType(type, shape.rows, shape.cols), axis));
@@ -55,8 +46,8 @@ Tile random(DType type, Shape shape, Scalar<i64> key, Index counter, Where where
 //===----------------------------------------------------------------------===//
 
 /// The shape and type of a product, or a reported mistake.
-static std::optional<tile::TileType> productType(ProgramImpl *tracer, const Tile &a, const Tile &b,
-                                                 MatmulFlags flags, Where where) {
+static std::optional<tile::TileType> productType(ProgramImpl *tracer, const TileArg &a,
+                                                 const TileArg &b, MatmulFlags flags, Where where) {
   int64_t m = flags & trans_a ? a.cols() : a.rows(), ka = flags & trans_a ? a.rows() : a.cols();
   int64_t kb = flags & trans_b ? b.cols() : b.rows(), n = flags & trans_b ? b.rows() : b.cols();
   Type acc = tile::accumulatorType(tracer->typeOf(a.dtype()));
@@ -76,7 +67,7 @@ static std::optional<tile::TileType> productType(ProgramImpl *tracer, const Tile
   return tile::TileType::get(m, n, acc);
 }
 
-Tile matmul(const Tile &a, const Tile &b, MatmulFlags flags, Where where) {
+Tile matmul(TileArg a, TileArg b, MatmulFlags flags, Where where) {
   Tile failed = ProgramImpl::poison(DType::F32, flags & trans_a ? a.cols() : a.rows(),
                                     flags & trans_b ? b.rows() : b.cols());
   ProgramImpl *tracer = ProgramImpl::inKernel("matmul", where);
@@ -86,11 +77,13 @@ Tile matmul(const Tile &a, const Tile &b, MatmulFlags flags, Where where) {
   Value lhs = tracer->use(a.value(), "tile", where), rhs = tracer->use(b.value(), "tile", where);
   if (!type || !lhs || !rhs)
     return failed;
-  return tracer->handle(tile::MatmulOp::create(tracer->builder, tracer->loc(where), *type, lhs, rhs,
-                                               bool(flags & trans_a), bool(flags & trans_b)));
+  Tile product =
+      tracer->handle(tile::MatmulOp::create(tracer->builder, tracer->loc(where), *type, lhs, rhs,
+                                            bool(flags & trans_a), bool(flags & trans_b)));
+  return tracer->fromOperands(product, {a, b}, where);
 }
 
-Tile matmul_acc(const Tile &acc, const Tile &a, const Tile &b, MatmulFlags flags, Where where) {
+Tile matmul_acc(TileArg acc, TileArg a, TileArg b, MatmulFlags flags, Where where) {
   Tile failed = ProgramImpl::poison(acc.dtype(), acc.rows(), acc.cols());
   ProgramImpl *tracer = ProgramImpl::inKernel("matmul_acc", where);
   if (!tracer)
@@ -107,9 +100,10 @@ Tile matmul_acc(const Tile &acc, const Tile &a, const Tile &b, MatmulFlags flags
                              (isa<FloatType>(type->getElementType()) ? "f32" : "i32"));
     return failed;
   }
-  return tracer->handle(tile::MatmulAccOp::create(tracer->builder, tracer->loc(where), *type, sum,
-                                                  lhs, rhs, bool(flags & trans_a),
-                                                  bool(flags & trans_b)));
+  Tile product =
+      tracer->handle(tile::MatmulAccOp::create(tracer->builder, tracer->loc(where), *type, sum, lhs,
+                                               rhs, bool(flags & trans_a), bool(flags & trans_b)));
+  return tracer->fromOperands(product, {acc, a, b}, where);
 }
 
 //===----------------------------------------------------------------------===//
@@ -166,14 +160,25 @@ static JoinedOperands joinTiles(const char *what, const TileOperand &a, const Ti
   return {nullptr, a.isNumber ? b.type : a.type, {1, 1}, {}, {}};
 }
 
+/// An operand as the tile it is, or nothing that was popped.
+static TileArg argOf(const TileOperand &x) {
+  Tile tile = Tile::of(x.value, x.rows, x.cols, x.type);
+  return x.isTemporary ? TileArg(std::move(tile)) : TileArg(tile);
+}
+
 template <typename Op>
 static Tile binary(const char *what, const TileOperand &a, const TileOperand &b) {
   JoinedOperands x = joinTiles(what, a, b);
   if (!x.ok())
     return x.poison();
-  return x.tracer->handle(Op::create(x.tracer->builder, x.tracer->loc(a.where),
-                                     x.tracer->tileType(x.type, x.shape.rows, x.shape.cols), x.lhs,
-                                     x.rhs));
+  Tile result = x.tracer->handle(Op::create(x.tracer->builder, x.tracer->loc(a.where),
+                                            x.tracer->tileType(x.type, x.shape.rows, x.shape.cols),
+                                            x.lhs, x.rhs));
+  // Of all operators the shifts alone evaluate their left operand first.
+  StringRef sign = what;
+  if (sign == "<<" || sign == ">>")
+    return result;
+  return x.tracer->fromOperands(result, {argOf(a), argOf(b)}, a.where);
 }
 
 static Tile compare(tile::CmpKind kind, const char *what, const TileOperand &a,
@@ -181,9 +186,10 @@ static Tile compare(tile::CmpKind kind, const char *what, const TileOperand &a,
   JoinedOperands x = joinTiles(what, a, b);
   if (!x.ok())
     return ProgramImpl::poison(DType::I1, x.shape.rows, x.shape.cols);
-  return x.tracer->handle(tile::CmpOp::create(
+  Tile result = x.tracer->handle(tile::CmpOp::create(
       x.tracer->builder, x.tracer->loc(a.where),
       x.tracer->tileType(DType::I1, x.shape.rows, x.shape.cols), kind, x.lhs, x.rhs));
+  return x.tracer->fromOperands(result, {argOf(a), argOf(b)}, a.where);
 }
 
 Tile operator<(TileOperand a, TileOperand b) { return compare(tile::CmpKind::Lt, "<", a, b); }
@@ -193,7 +199,7 @@ Tile operator>=(TileOperand a, TileOperand b) { return compare(tile::CmpKind::Ge
 Tile operator==(TileOperand a, TileOperand b) { return compare(tile::CmpKind::Eq, "==", a, b); }
 Tile operator!=(TileOperand a, TileOperand b) { return compare(tile::CmpKind::Ne, "!=", a, b); }
 
-Tile where(const Tile &condition, TileOperand a, TileOperand b) {
+Tile where(TileArg condition, TileOperand a, TileOperand b) {
   JoinedOperands x = join("where", a, b, a.where);
   auto shape =
       tile::broadcastShape({x.shape.rows, x.shape.cols}, {condition.rows(), condition.cols()});
@@ -212,29 +218,31 @@ Tile where(const Tile &condition, TileOperand a, TileOperand b) {
   Value chosen = x.tracer->use(condition.value(), "tile", a.where);
   if (!chosen)
     return x.poison();
-  return x.tracer->handle(tile::SelectOp::create(
+  Tile result = x.tracer->handle(tile::SelectOp::create(
       x.tracer->builder, x.tracer->loc(a.where),
       x.tracer->tileType(x.type, shape->first, shape->second), chosen, x.lhs, x.rhs));
+  return x.tracer->fromOperands(result, {condition, argOf(a), argOf(b)}, a.where);
 }
 
 /// An op with one tile operand and a result of the given type.
 template <typename Op, typename... Extra>
-static Tile unary(const char *what, const Tile &x, DType type, int64_t rows, int64_t cols,
+static Tile unary(const char *what, const TileArg &x, DType type, int64_t rows, int64_t cols,
                   Where where, Extra... extra) {
   ProgramImpl *tracer = ProgramImpl::inKernel(what, where);
   Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
   if (!operand)
     return ProgramImpl::poison(type, rows, cols);
-  return tracer->handle(Op::create(tracer->builder, tracer->loc(where),
-                                   tracer->tileType(type, rows, cols), operand, extra...));
+  Tile result = tracer->handle(Op::create(tracer->builder, tracer->loc(where),
+                                          tracer->tileType(type, rows, cols), operand, extra...));
+  return tracer->fromOperands(result, {x}, where);
 }
 
-template <typename Op> static Tile math(const char *what, const Tile &x, Where where) {
+template <typename Op> static Tile math(const char *what, const TileArg &x, Where where) {
   return unary<Op>(what, x, x.dtype(), x.rows(), x.cols(), where);
 }
 
 template <typename Op> static Tile math(const char *what, const TileOperand &x) {
-  return math<Op>(what, Tile::of(x.value, x.rows, x.cols, x.type), x.where);
+  return math<Op>(what, argOf(x), x.where);
 }
 
 #include "kiln/Dialect/Tile/Elementwise/FrontEnd.cpp.inc"
@@ -243,7 +251,7 @@ static Tile reduce(tile::ReduceKind kind, const Tile &x, DType type, int axis, W
   int64_t rows = axis == 0 ? 1 : x.rows(), cols = axis == 0 ? x.cols() : 1;
   ProgramImpl *tracer = ProgramImpl::inKernel("reduce", where);
   Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
-  if (!operand || !checkAxis(tracer, "reduce", axis, where))
+  if (!operand || !tracer->checkAxis("reduce", axis, where))
     return ProgramImpl::poison(type, rows, cols);
   return tracer->handle(tile::ReduceOp::create(tracer->builder, tracer->loc(where),
                                                tracer->tileType(type, rows, cols), kind, operand,
@@ -269,13 +277,30 @@ Tile argmin(const Tile &x, int axis, Where where) {
   return reduce(tile::ReduceKind::ArgMin, x, DType::I32, axis, where);
 }
 
-Tile scan(const Tile &x, int axis, Where where) {
+Tile scan(const Tile &x, int axis, Where where) { return scan(x, axis, Combine::Sum, {}, where); }
+
+static tile::ReduceKind kindOf(Combine how) {
+  switch (how) {
+  case Combine::Sum:
+    return tile::ReduceKind::Sum;
+  case Combine::Product:
+    return tile::ReduceKind::Prod;
+  case Combine::Max:
+    return tile::ReduceKind::Max;
+  case Combine::Min:
+    return tile::ReduceKind::Min;
+  }
+  llvm_unreachable("every way to combine is above");
+}
+
+Tile scan(const Tile &x, int axis, Combine how, ScanOptions options, Where where) {
   ProgramImpl *tracer = ProgramImpl::inKernel("scan", where);
   Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
-  if (!operand || !checkAxis(tracer, "scan", axis, where))
+  if (!operand || !tracer->checkAxis("scan", axis, where))
     return ProgramImpl::poison(x.dtype(), x.rows(), x.cols());
   return tracer->handle(tile::ScanOp::create(tracer->builder, tracer->loc(where), operand.getType(),
-                                             tile::ScanKind::Sum, operand, axis));
+                                             kindOf(how), operand, axis, options.exclusive,
+                                             options.reverse));
 }
 
 //===----------------------------------------------------------------------===//
@@ -308,7 +333,7 @@ Tile gather(const Tile &x, const Tile &index, int axis, Where where) {
   ProgramImpl *tracer = ProgramImpl::inKernel("gather", where);
   Value from = tracer ? tracer->use(x.value(), "tile", where) : Value();
   Value by = from ? tracer->use(index.value(), "tile", where) : Value();
-  if (!by || !checkAxis(tracer, "gather", axis, where))
+  if (!by || !tracer->checkAxis("gather", axis, where))
     return ProgramImpl::poison(x.dtype(), index.rows(), index.cols());
   return tracer->handle(tile::GatherOp::create(
       tracer->builder, tracer->loc(where), tracer->tileType(x.dtype(), index.rows(), index.cols()),
@@ -341,10 +366,10 @@ Sorted topk_rows(const Tile &x, int64_t k, Where where) {
 // Shapes and types
 //===----------------------------------------------------------------------===//
 
-Tile transpose(const Tile &x, Where where) {
+Tile transpose(TileArg x, Where where) {
   return unary<tile::TransposeOp>("transpose", x, x.dtype(), x.cols(), x.rows(), where);
 }
-Tile reshape(const Tile &x, Shape shape, Where where) {
+Tile reshape(TileArg x, Shape shape, Where where) {
   return unary<tile::ReshapeOp>("reshape", x, x.dtype(), shape.rows, shape.cols, where);
 }
 
@@ -376,7 +401,7 @@ Tile insert(const Tile &x, const Tile &into, Index row, Index col, Where where) 
 Tile concat(const std::vector<Tile> &tiles, int axis, Where where) {
   Tile failed = ProgramImpl::poison(DType::F32, 1, 1);
   ProgramImpl *tracer = ProgramImpl::inKernel("concat", where);
-  if (!tracer || !checkAxis(tracer, "concat", axis, where))
+  if (!tracer || !tracer->checkAxis("concat", axis, where))
     return failed;
   if (tiles.empty()) {
     tracer->error(where, "concat of no tiles");
@@ -413,7 +438,7 @@ ValuePtr detail::tileElement(const Tile &tile, Index row, Index col, DType type,
       .getAsOpaquePointer();
 }
 
-Tile cast(const Tile &x, DType type, Where where) {
+Tile cast(TileArg x, DType type, Where where) {
   return unary<tile::CastOp>("cast", x, type, x.rows(), x.cols(), where);
 }
 

@@ -87,29 +87,6 @@ Cond operator>=(IndexOperand a, IndexOperand b) { return indexCmp(IntCmp::sge, a
 Cond operator==(IndexOperand a, IndexOperand b) { return indexCmp(IntCmp::eq, a, b); }
 Cond operator!=(IndexOperand a, IndexOperand b) { return indexCmp(IntCmp::ne, a, b); }
 
-Scalar<f32> toF32(IndexOperand index) {
-  ProgramImpl *tracer = ProgramImpl::current("toF32", index.where);
-  Value value = tracer ? tracer->use(index.index, index.where) : Value();
-  if (!value)
-    return Scalar<f32>::of(nullptr);
-  OpBuilder &builder = tracer->builder;
-  Location loc = tracer->loc(index.where);
-  Value wide = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
-  return Scalar<f32>::of(Value(arith::SIToFPOp::create(builder, loc, builder.getF32Type(), wide))
-                             .getAsOpaquePointer());
-}
-
-Scalar<i32> toI32(IndexOperand index) {
-  ProgramImpl *tracer = ProgramImpl::current("toI32", index.where);
-  Value value = tracer ? tracer->use(index.index, index.where) : Value();
-  if (!value)
-    return Scalar<i32>::of(nullptr);
-  Type type = tracer->builder.getI32Type();
-  return Scalar<i32>::of(
-      Value(arith::IndexCastOp::create(tracer->builder, tracer->loc(index.where), type, value))
-          .getAsOpaquePointer());
-}
-
 /// Two truth values.
 template <typename Op>
 static Cond condOp(const char *what, const CondOperand &a, const CondOperand &b) {
@@ -189,6 +166,72 @@ ValuePtr scalarOp(ScalarOp op, const AnyScalar &a, const AnyScalar &b, Where whe
   if (!rhs)
     return nullptr;
   return buildScalarOp(tracer->builder, tracer->loc(where), op, lhs, rhs).getAsOpaquePointer();
+}
+
+/// Whether a number is not zero.
+static Value isNotZero(ProgramImpl *tracer, Location loc, Value value) {
+  Type type = value.getType();
+  if (isa<FloatType>(type)) {
+    Value zero = tracer->constant(tracer->builder.getFloatAttr(type, 0));
+    return arith::CmpFOp::create(tracer->builder, loc, arith::CmpFPredicate::UNE, value, zero);
+  }
+  Value zero = tracer->constant(tracer->builder.getIntegerAttr(type, 0));
+  return arith::CmpIOp::create(tracer->builder, loc, arith::CmpIPredicate::ne, value, zero);
+}
+
+static Value convertFloat(OpBuilder &builder, Location loc, Value value, Type to) {
+  if (isa<IntegerType>(to))
+    return arith::FPToSIOp::create(builder, loc, to, value);
+  unsigned from = value.getType().getIntOrFloatBitWidth();
+  // What no two formats of one size have in common f32 has.
+  if (from == to.getIntOrFloatBitWidth())
+    value = arith::ExtFOp::create(builder, loc, builder.getF32Type(), value);
+  if (value.getType().getIntOrFloatBitWidth() > to.getIntOrFloatBitWidth())
+    return arith::TruncFOp::create(builder, loc, to, value);
+  return arith::ExtFOp::create(builder, loc, to, value);
+}
+
+static Value convertInt(OpBuilder &builder, Location loc, Value value, Type to) {
+  unsigned from = value.getType().getIntOrFloatBitWidth();
+  if (isa<FloatType>(to) && from == 1)
+    return arith::UIToFPOp::create(builder, loc, to, value);
+  if (isa<FloatType>(to))
+    return arith::SIToFPOp::create(builder, loc, to, value);
+  if (from == 1)
+    return arith::ExtUIOp::create(builder, loc, to, value);
+  if (from < to.getIntOrFloatBitWidth())
+    return arith::ExtSIOp::create(builder, loc, to, value);
+  return arith::TruncIOp::create(builder, loc, to, value);
+}
+
+ValuePtr convertScalar(ValuePtr scalar, DType to, Where where) {
+  ProgramImpl *tracer = ProgramImpl::current("cast", where);
+  Value value = tracer ? tracer->use(scalar, "scalar", where) : Value();
+  if (!value)
+    return nullptr;
+  Location loc = tracer->loc(where);
+  Type type = tracer->typeOf(to);
+  if (to == DType::I1)
+    return isNotZero(tracer, loc, value).getAsOpaquePointer();
+  return (isa<FloatType>(value.getType()) ? convertFloat(tracer->builder, loc, value, type)
+                                          : convertInt(tracer->builder, loc, value, type))
+      .getAsOpaquePointer();
+}
+
+ValuePtr convertIndex(Index index, DType to, Where where) {
+  ProgramImpl *tracer = ProgramImpl::current("cast", where);
+  Value value = tracer ? tracer->use(index, where) : Value();
+  if (!value)
+    return nullptr;
+  OpBuilder &builder = tracer->builder;
+  Location loc = tracer->loc(where);
+  if (to == DType::I1)
+    return isNotZero(tracer, loc, value).getAsOpaquePointer();
+  if (!isFloat(to))
+    return Value(arith::IndexCastOp::create(builder, loc, tracer->typeOf(to), value))
+        .getAsOpaquePointer();
+  Value wide = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
+  return convertInt(builder, loc, wide, tracer->typeOf(to)).getAsOpaquePointer();
 }
 
 Index scalarToIndex(ValuePtr scalar, Where where) {

@@ -239,7 +239,7 @@ Tile load(const TensorRef &tensor, std::vector<Index> at, Shape shape, LoadOptio
   auto op = tile::LoadOp::create(
       tracer->builder, tracer->loc(where), tracer->tileType(tensor.dtype(), shape.rows, shape.cols),
       from, indices.atValues, arrayAttr(tracer, indices.at), indices.validValues,
-      indices.validAttr(tracer), tracer->padAttr(options.pad));
+      indices.validAttr(tracer), tracer->padAttr(options.pad), options.outside);
   return tracer->handle(op);
 }
 
@@ -254,6 +254,49 @@ void store(const Tile &tile, const TensorRef &tensor, std::vector<Index> at, Sto
   tile::StoreOp::create(tracer->builder, tracer->loc(where), value, to, indices.atValues,
                         arrayAttr(tracer, indices.at), indices.validValues,
                         indices.validAttr(tracer), atomicAttr(tracer, options));
+}
+
+/// Moves an access of a whole tile to the part that a lane has: its indices, and the rows and
+/// columns that count. Whether the part may miss the tensor, which the whole tile may only hang
+/// over.
+static bool moveToPart(const TensorRef &tensor, const Part &mine, std::vector<Index> &at,
+                       std::vector<Index> &valid, Where where) {
+  auto isZero = [](Index index) { return index.isConstant() && index.constant() == 0; };
+  bool byRows = !isZero(mine.row);
+  if ((!byRows && isZero(mine.col)) || int(at.size()) != tensor.rank()) // which the access reports
+    return false;
+  IndexOperand start(byRows ? mine.row : mine.col, where);
+  Index &index = at[tensor.rank() == 1 ? 0 : tensor.rank() - (byRows ? 2 : 1)];
+  Index end = tensor.dim(int(&index - at.data()), where), whole = index;
+  index = isZero(whole) ? start.index : IndexOperand(whole, where) + start;
+  if (valid.size() == 2) {
+    Index &count = valid[byRows ? 0 : 1];
+    count = max(IndexOperand(count, where) - start, IndexOperand(0, where));
+  }
+  int64_t extent = byRows ? mine.whole.rows : mine.whole.cols;
+  return !whole.isConstant() || !end.isConstant() || whole.constant() < 0 ||
+         whole.constant() > end.constant() - extent;
+}
+
+Tile load(const TensorRef &tensor, std::vector<Index> at, const Part &mine, LoadOptions options,
+          Where where) {
+  options.outside |= moveToPart(tensor, mine, at, options.valid, where);
+  return load(tensor, std::move(at), mine.shape, std::move(options), where);
+}
+
+void store(const Tile &tile, const TensorRef &tensor, std::vector<Index> at, const Part &mine,
+           StoreOptions options, Where where) {
+  if (moveToPart(tensor, mine, at, options.valid, where)) {
+    // Nothing counts of a part that begins behind the end.
+    if (options.valid.empty())
+      options.valid = {mine.shape.rows, mine.shape.cols};
+    size_t axis = mine.shape.rows == mine.whole.rows ? 1 : 0;
+    size_t along = tensor.rank() == 1 ? 0 : tensor.rank() - 2 + axis;
+    Index left =
+        IndexOperand(tensor.dim(int(along), where), where) - IndexOperand(at[along], where);
+    options.valid[axis] = max(min(IndexOperand(options.valid[axis], where), left), 0);
+  }
+  store(tile, tensor, std::move(at), std::move(options), where);
 }
 
 /// What a gather or scatter adds: the tensor of row numbers and where in it to begin.
@@ -279,6 +322,11 @@ Tile gather_rows(const TensorRef &tensor, std::vector<Index> at, const TensorRef
   Value from = tracer ? tracer->use(tensor.value(), "tensor", where) : Value();
   AccessIndices indices;
   RowNumbers numbers;
+  if (from && options.outside) {
+    tracer->error(where, "gather_rows takes no .outside: rows that are not there are the pad "
+                         "already, and columns must be there");
+    return failed;
+  }
   if (!from || !tracer->checkShape(shape, where) ||
       !indices.collect(tracer, tensor, at, options.valid, where) ||
       !numbers.collect(tracer, rows, rowsAt, where))

@@ -2,6 +2,7 @@
 
 #include "kiln/Dialect/ProgramText.h"
 #include "kiln/Machine/Machine.h"
+#include "kiln/Program/OutlineRegion.h"
 #include "kiln/Program/Signature.h"
 
 #include "mlir/IR/Verifier.h"
@@ -97,6 +98,13 @@ Value ProgramImpl::use(ValuePtr handle, const char *what, Where where) {
     return {};
   Value value = Value::getFromOpaquePointer(handle);
   Region *here = builder.getInsertionBlock()->getParent();
+  auto body = dyn_cast<tile::CombiningInterface>(here->getParentOp());
+  if (body && value.getParentRegion() != here && value.getParentRegion()->isAncestor(here)) {
+    error(where, std::string("this ") + what +
+                     " comes from outside the body, which works on its parameters and numbers; "
+                     "give it to the reduction or scan as another tile");
+    return {};
+  }
   if (value.getParentRegion()->isAncestor(here))
     return value;
   SourceLoc made = sourceLocOf(value.getLoc());
@@ -178,7 +186,7 @@ Tile ProgramImpl::handle(Value value) {
 
 Block *ProgramImpl::constantBlock() {
   Operation *op = builder.getInsertionBlock()->getParentOp();
-  while (!isa<ir::IncoreOp, ir::FuncOp>(op))
+  while (!isa<ir::IncoreOp, ir::FuncOp, tile::CombiningInterface>(op))
     op = op->getParentOp();
   return &op->getRegion(0).front();
 }
@@ -210,6 +218,14 @@ Value ProgramImpl::numberConstant(double value, Type type, Where where) {
   return constant(
       builder.getIntegerAttr(type, APInt(width, uint64_t(int64_t(value)), /*isSigned=*/true,
                                          /*implicitTrunc=*/true)));
+}
+
+bool ProgramImpl::checkAxis(const char *what, int axis, Where where) {
+  if (axis == 0 || axis == 1)
+    return true;
+  error(where, std::string(what) + " along axis " + std::to_string(axis) +
+                   "; it is 0 (rows) or 1 (columns)");
+  return false;
 }
 
 bool ProgramImpl::checkShape(Shape shape, Where where) {
@@ -264,6 +280,34 @@ bool ProgramImpl::canNest(Where where) {
 }
 
 int64_t ProgramImpl::lanesOfRole() { return function.getLanesOf(role); }
+
+void ProgramImpl::notePop(ValueRange tiles, Value pipe) {
+  for (Value tile : tiles)
+    poppedFor[tile] = {pipe};
+}
+
+Tile ProgramImpl::fromOperands(Tile result, std::initializer_list<TileArg> operands, Where where) {
+  SmallVector<Value, 1> pipes;
+  for (const TileArg &operand : operands) {
+    if (!operand.isTemporary || !operand.value())
+      continue;
+    for (Value pipe : poppedFor.lookup(Value::getFromOpaquePointer(operand.value()))) {
+      if (!llvm::is_contained(pipes, pipe)) {
+        pipes.push_back(pipe);
+        continue;
+      }
+      std::string name = givenName(pipe).str();
+      error(where, "two tiles are popped from '" + name +
+                       "' in one expression, and C++ leaves open which of them comes first; give "
+                       "each a name: Tile first = pop(" +
+                       name + "); Tile second = pop(" + name + ");");
+      return result;
+    }
+  }
+  if (!pipes.empty() && result.value())
+    poppedFor[Value::getFromOpaquePointer(result.value())] = pipes;
+  return result;
+}
 
 //===----------------------------------------------------------------------===//
 // Program
@@ -323,10 +367,22 @@ ModuleOp moduleOf(Program &program) { return *program.impl().module; }
 
 static ir::FuncKind kindFromName(StringRef name) { return *ir::symbolizeFuncKind(name); }
 
-detail::FunctionFrame Program::begin(const char *kind, const std::string &name,
-                                     const std::vector<Param> &params,
-                                     std::vector<detail::ParamType> types, GroupOptions options,
+/// Reports what a kernel or group cannot ask for.
+static bool checkOptions(ProgramImpl &tracer, const std::string &what, int64_t lanes, int64_t slots,
+                         int stages, Where where) {
+  auto wrong = [&](int64_t number, const char *things) {
+    if (number >= 0)
+      return false;
+    tracer.error(where, what + " has " + std::to_string(number) + " " + things +
+                            "; there is at least one, or 0 for what the compiler chooses");
+    return true;
+  };
+  return !wrong(lanes, "lanes") && !wrong(slots, "slots") && !wrong(stages, "stages");
+}
+
+detail::FunctionFrame Program::begin(const Header &header, std::vector<detail::ParamType> types,
                                      Where where) {
+  const auto &[kind, name, params, options] = header;
   detail::FunctionFrame frame{{}, {}, false};
   P->verified = false;
   auto fail = [&](std::string message) {
@@ -339,8 +395,9 @@ detail::FunctionFrame Program::begin(const char *kind, const std::string &name,
     return fail("needs a name");
   if (P->module->lookupSymbol(name))
     return fail("the program has a function of this name already");
-  if (options.lanes < 1)
-    return fail("has " + std::to_string(options.lanes) + " lanes; there is at least one");
+  if (!checkOptions(*P, "function '" + name + "'", options.lanes, options.slots, options.stages,
+                    where))
+    return frame;
   if (params.size() != types.size())
     return fail("has " + std::to_string(params.size()) + " parameter names for " +
                 std::to_string(types.size()) + " parameters");
@@ -384,8 +441,15 @@ detail::FunctionFrame Program::begin(const char *kind, const std::string &name,
   builder.setInsertionPointToEnd(P->module->getBody());
   auto func = ir::FuncOp::create(builder, P->loc(where), name, builder.getFunctionType(inputs, {}),
                                  kindFromName(kind), StringRef(), names);
-  if (kindFromName(kind) == ir::FuncKind::Group && options.lanes != 1)
+  // One lane is what a group without lanes has.
+  if (options.lanes > 1 || (options.lanes == 1 && kindFromName(kind) != ir::FuncKind::Group))
     func.setLanes(options.lanes);
+  if (options.split)
+    func.setSplit(static_cast<tile::Split>(*options.split));
+  if (options.slots > 0)
+    func.setSlots(options.slots);
+  P->areLanesStated = options.lanes > 0;
+  P->stages = options.stages;
   for (auto [index, type] : llvm::enumerate(types))
     if (type.kind == detail::ParamType::TensorKind)
       func.setArgDirection(index, static_cast<ir::Direction>(type.access));
@@ -423,6 +487,8 @@ void Program::end(const detail::FunctionFrame &frame) {
   if (!frame.ok)
     return;
   P->function = nullptr;
+  P->stages = 0;
+  P->poppedFor.clear();
   activeTracer = P->previous;
 }
 

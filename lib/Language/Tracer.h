@@ -59,6 +59,14 @@ public:
   /// Null, and reported, if the type has no such value.
   mlir::Value numberConstant(double value, mlir::Type type, Where where);
 
+  /// Notes that a pop made these tiles.
+  void notePop(mlir::ValueRange tiles, mlir::Value pipe);
+  /// Notes that `result` was made from these operands. Reports two that are part of the same
+  /// expression and for which one pipe was popped: C++ does not say which pop came first.
+  Tile fromOperands(Tile result, std::initializer_list<TileArg> operands, Where where);
+
+  /// Whether an axis of a tile exists; reported if not.
+  bool checkAxis(const char *what, int axis, Where where);
   /// Whether a tile of this shape can exist; reported if not.
   bool checkShape(Shape shape, Where where);
   /// Null for zero, which is the default.
@@ -85,6 +93,8 @@ public:
   std::string role;    ///< Of the group's member being traced, or empty.
   /// How many lanes share the work of the role being traced.
   int64_t lanesOfRole();
+  bool areLanesStated = false; ///< Of the group being traced.
+  int stages = 0;              ///< Of loops of the kernel being traced that state none.
   bool verified = false;
   bool isTooDeep = false; ///< canNest has reported it.
   /// Functions whose bodies threw. Handles may still point into them.
@@ -93,6 +103,9 @@ public:
 
 private:
   friend class Program;
+  /// The pipes that were popped in the expression that made a tile, for tiles that may still be
+  /// part of it: those of temporaries. A tile that has a name counts no more.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 1>> poppedFor;
   /// The block at whose head the constants of the current kernel stand.
   mlir::Block *constantBlock();
 };

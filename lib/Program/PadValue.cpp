@@ -18,6 +18,22 @@ ScalarBits extremeValue(DType type, bool greatest) {
   return ScalarBits::fromInt(type, greatest ? bound : -bound - 1);
 }
 
+ScalarBits neutralValue(tile::ReduceKind kind, DType type) {
+  switch (kind) {
+  case tile::ReduceKind::Sum:
+    return ScalarBits::fromInt(type, 0);
+  case tile::ReduceKind::Prod:
+    return isFloat(type) ? ScalarBits::fromDouble(type, 1) : ScalarBits::fromInt(type, 1);
+  case tile::ReduceKind::Max:
+  case tile::ReduceKind::ArgMax:
+    return extremeValue(type, /*greatest=*/false);
+  case tile::ReduceKind::Min:
+  case tile::ReduceKind::ArgMin:
+    return extremeValue(type, /*greatest=*/true);
+  }
+  llvm_unreachable("every kind of reduction is above");
+}
+
 ScalarBits padValue(mlir::Attribute pad, DType type) {
   if (auto constant = llvm::dyn_cast_or_null<mlir::FloatAttr>(pad))
     return ScalarBits::fromDouble(type, constant.getValueAsDouble());

@@ -35,6 +35,7 @@ struct Access {
   std::vector<int64_t> indices;    ///< One per axis.
   std::vector<int64_t> valid = {}; ///< Of a tile: rows and columns that count; empty: all.
   Agent *agent = nullptr;          ///< Who makes it, if that is checked.
+  bool mayMiss = false;            ///< Of a tile: it may lie wholly outside the tensor.
 };
 
 } // namespace kiln::simulator

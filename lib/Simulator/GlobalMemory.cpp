@@ -87,8 +87,8 @@ struct Window {
 } // namespace
 
 /// Cuts a tile down to its tensor and its valid extents; it may hang over on any side. Nothing is
-/// left of a tile with empty valid extents or of one at the start of an empty axis; any other tile
-/// that misses its tensor is a fault.
+/// left of a tile with empty valid extents, of one at the start of an empty axis, or of one that
+/// may miss its tensor and does; any other that misses it is a fault.
 static Expected<Window> clip(const Access &access, int64_t rows, int64_t cols) {
   const Tensor &tensor = access.tensor;
   int rank = tensor.rank();
@@ -103,7 +103,7 @@ static Expected<Window> clip(const Access &access, int64_t rows, int64_t cols) {
     int64_t index = access.indices[axis], extent = tensor.extent(axis);
     int64_t covered = axis == rowAxis ? rows : axis == colAxis ? cols : 1;
     bool isOutside = index >= extent || index <= -covered;
-    if (isOutside && !isEmpty && !(index == 0 && extent == 0))
+    if (isOutside && !access.mayMiss && !isEmpty && !(index == 0 && extent == 0))
       return fault("a tile of " + std::to_string(rows) + "x" + std::to_string(cols) + " at " +
                    toString(Dims(access.indices)) + " lies wholly outside " +
                    describe(access.name, tensor));

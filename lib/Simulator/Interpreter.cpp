@@ -82,8 +82,6 @@ static uint64_t costOf(Operation *op) {
 Status Interpreter::resume() {
   assert(canResume() && "resumed where it has to wait");
   Waiting.reset();
-  Steps &steps = Surroundings.steps();
-  const OpTable &table = OpTable::get();
   for (bool moved = false; !Frames.empty(); moved = true) {
     Frame &frame = Frames.back();
     if (frame.next == frame.block->end()) {
@@ -98,26 +96,33 @@ Status Interpreter::resume() {
     if (moved && isPipeOp(op))
       return Status::ok();
     ++frame.next;
-    ++steps.operations;
-    steps.taken += costOf(op);
-    if (steps.areUsedUp())
-      return explain(fault("the simulation was stopped here after " + std::to_string(steps.most) +
-                           " steps; --steps N allows more"),
-                     op);
-    if (!Slots.empty())
-      checkSlots(op);
-    if (Local)
-      if (std::optional<tile::TileMemory::Fault> found = Local->use(op))
-        return explain(*found, op);
-    OpTable::Handler run = table.find(op->getName());
-    if (Status bad = (run ? run : unknownOp)(*this, op); !bad.isOk())
-      return explain(bad, op);
-    if (Local)
-      if (std::optional<tile::TileMemory::Fault> found = Local->make(op))
-        return explain(*found, op);
+    if (Status bad = execute(op); !bad.isOk())
+      return bad;
     if (Waiting)
       return Status::ok();
   }
+  return Status::ok();
+}
+
+Status Interpreter::execute(Operation *op) {
+  Steps &steps = Surroundings.steps();
+  ++steps.operations;
+  steps.taken += costOf(op);
+  if (steps.areUsedUp())
+    return explain(fault("the simulation was stopped here after " + std::to_string(steps.most) +
+                         " steps; --steps N allows more"),
+                   op);
+  if (!Slots.empty())
+    checkSlots(op);
+  if (Local)
+    if (std::optional<tile::TileMemory::Fault> found = Local->use(op))
+      return explain(*found, op);
+  OpTable::Handler run = OpTable::get().find(op->getName());
+  if (Status bad = (run ? run : unknownOp)(*this, op); !bad.isOk())
+    return explain(bad, op);
+  if (Local)
+    if (std::optional<tile::TileMemory::Fault> found = Local->make(op))
+      return explain(*found, op);
   return Status::ok();
 }
 
@@ -351,6 +356,7 @@ OpTable::OpTable() {
   addScalarOps(*this);
   addTensorOps(*this);
   addTileOps(*this);
+  addCombineOps(*this);
   addGatherOps(*this);
   addRandomOps(*this);
   addPipeOps(*this);

@@ -135,6 +135,9 @@ public:
   };
   void setSlot(mlir::Value tile, Slot slot) { Slots[tile] = slot; }
 
+  /// Executes one operation, which takes a step and is checked.
+  Status execute(mlir::Operation *op);
+
   /// Goes on inside `func`; `call` gets its results. A tensor the callee only reads becomes
   /// read-only.
   void enterFunction(ir::FuncOp func, std::vector<Value> args, ir::CallOp call);
@@ -213,6 +216,7 @@ void addControlOps(OpTable &table); // Interpreter.cpp
 void addScalarOps(OpTable &table);  // ScalarOps.cpp
 void addTensorOps(OpTable &table);  // TensorOps.cpp
 void addTileOps(OpTable &table);    // TileOps.cpp
+void addCombineOps(OpTable &table); // CombineOps.cpp
 void addGatherOps(OpTable &table);  // GatherOps.cpp
 void addRandomOps(OpTable &table);  // RandomOps.cpp
 void addPipeOps(OpTable &table);    // Pipe.cpp

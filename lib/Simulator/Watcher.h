@@ -54,6 +54,8 @@ public:
   virtual void memoryIsAccessed(const Access &access, const Footprint &at, AccessKind kind) = 0;
   /// The result of an operation on tiles; gets the origins of its elements.
   virtual void tileIsComputed(Interpreter &in, mlir::Operation *op, Tile &result) = 0;
+  /// An operation has combined the lines of its tiles by its body.
+  virtual void linesAreCombined(Interpreter &in, tile::CombiningInterface op) = 0;
   /// The result of an operation on scalars is NaN.
   virtual void scalarIsNan(Interpreter &in, mlir::Operation *op) = 0;
   /// A tile was used that `pop` took from a slot which `free` has released since.

@@ -52,6 +52,8 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
   bool hasRoles = options.machine && options.machine->roles.size() > 1;
   if (hasRoles)
     addFor(KilnPartitionRolesOptions(), [](auto given) { return createKilnPartitionRoles(given); });
+  if (options.machine)
+    add(createTileExpandBodies());
   add(createTilePlaceFrees());
   if (options.machine && !hasRoles && options.mergeGroups) {
     addFor(KilnMergeGroupsOptions(), [](auto given) { return createKilnMergeGroups(given); });

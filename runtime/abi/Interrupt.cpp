@@ -1,4 +1,5 @@
 #include "kiln/runtime/interrupt.h"
+#include "kiln/runtime/engine_c.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -187,7 +188,19 @@ void kiln::handleSignals() {
   }
 }
 
-Status kiln::interruption() { return Watcher::isThere() ? Watcher::get().why() : Status::ok(); }
+/// Set by kiln_set_interrupted: nothing else may be touched in a signal handler.
+static std::atomic<bool> isStoppedByCaller{false};
+
+Status kiln::interruption() {
+  if (isStoppedByCaller.load(std::memory_order_relaxed))
+    return Status(StatusCode::Interrupted, "the run was interrupted");
+  return Watcher::isThere() ? Watcher::get().why() : Status::ok();
+}
+
+void kiln_set_interrupted(int32_t isSet) {
+  isStoppedByCaller.store(isSet != 0);
+  detail::isInterrupted.store(isSet != 0);
+}
 
 int kiln::exitCodeAfterSignals(int code) {
   int number = signalSeen;

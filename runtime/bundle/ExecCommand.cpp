@@ -28,8 +28,10 @@ struct Request {
   std::string directory, save, expected, out = "kiln-out", dump;
   std::vector<std::string> args;
   uint64_t dataSeed = 1, timeout = defaultTimeout;
+  std::string workers;
   int64_t accumulates = 0;
-  bool verifyOnly = false, json = false, dumpTensor = false, dumpGiven = false, timeline = false;
+  bool verifyOnly = false, json = false, dumpTensor = false, dumpGiven = false, timeline = false,
+       workersGiven = false;
 };
 
 struct Arguments {
@@ -201,8 +203,10 @@ void report(const Request &request, const BundleManifest &manifest, double secon
 /// Runs the program and records what was asked for. A record that could not be written does not
 /// stop the run: that is said in `recorded`.
 Status execute(const Request &request, const BundleManifest &manifest, const BundleProgram &program,
-               const Arguments &args, int dumpLevel, double &seconds, Status &recorded) {
+               const Arguments &args, int dumpLevel, unsigned workers, double &seconds,
+               Status &recorded) {
   NativeRunOptions options;
+  options.workers = workers;
   options.run = {manifest.program, manifest.platform, {dumpLevel, request.out}, request.timeline};
   NativeRunReport report;
   TimeLimit limit(request.timeout, "the run");
@@ -269,6 +273,11 @@ int run(const Request &request) {
                             : dumpLevelFromEnvironment(0);
   if (!level)
     return refuse(level.status());
+  Expected<unsigned> workers = 0u;
+  if (request.workersGiven)
+    workers = parseWorkers(request.workers, "--workers");
+  if (!workers)
+    return refuse(workers.status());
   int dumpLevel = request.dumpTensor || (request.dumpGiven && request.dump.empty()) ? 2 : *level;
   const Signature &signature = *manifest.native->entry.signature;
   if (Status bad = verifyOutputNames(request, signature); !bad.isOk())
@@ -278,7 +287,8 @@ int run(const Request &request) {
     return refuse(args.status());
   double seconds = 0;
   Status recorded = Status::ok();
-  Status failed = execute(request, manifest, **program, *args, dumpLevel, seconds, recorded);
+  Status failed =
+      execute(request, manifest, **program, *args, dumpLevel, *workers, seconds, recorded);
   if (!failed.isOk()) {
     if (dumpLevel > 0 && recorded.isOk())
       std::cerr << "kiln: the dump of what ran is in " << dumpDirectory(request.out) << "\n";
@@ -328,6 +338,10 @@ int kiln::execCommand(int argc, const char *const *argv) {
     app.add_option("--timeout", request.timeout,
                    "Seconds the run may take, after which it is stopped with exit code 1; 0: any")
         ->capture_default_str();
+    auto *workers = app.add_option(
+        "--workers", request.workers,
+        "Threads that run a bundle for the CPU; as many as there are cores unless this or "
+        "KILN_WORKERS says otherwise");
     app.add_flag("--verify-only", request.verifyOnly, "Run nothing");
     app.add_flag("--json", request.json, "Machine-readable output");
     try {
@@ -339,6 +353,7 @@ int kiln::execCommand(int argc, const char *const *argv) {
           Status(StatusCode::InvalidArgument, std::string(error.what()) + "; see --help"));
     }
     request.dumpGiven = dump->count() > 0;
+    request.workersGiven = workers->count() > 0;
     return run(request);
   } catch (const std::exception &error) {
     return complain(Status(StatusCode::Internal, error.what()));

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
 #include <thread>
 
 using namespace kiln;
 
 /// Bounds that only a mistake exceeds.
 static constexpr uint64_t maxMaxPending = 1 << 24;
-static constexpr unsigned maxWorkers = 1024;
 static constexpr uint64_t maxArenaBytes = uint64_t{1} << 46;
 
 static Status invalid(std::string message) {
@@ -36,6 +36,15 @@ Engine::Engine(std::unique_ptr<Impl> impl) : P(std::move(impl)) {}
 
 Engine::~Engine() { P->abandonRun(); }
 
+Expected<unsigned> kiln::parseWorkers(const std::string &text, const std::string &name) {
+  unsigned number = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > maxWorkers)
+    return invalid(name + "=" + text + ": expected a number of workers, from 1 to " +
+                   std::to_string(maxWorkers));
+  return number;
+}
+
 Expected<std::unique_ptr<Engine>> Engine::create(const KernelRegistry &registry,
                                                  EngineOptions options) {
   if (options.maxPending == 0)
@@ -54,6 +63,12 @@ Expected<std::unique_ptr<Engine>> Engine::create(const KernelRegistry &registry,
     seed = *fromEnvironment;
   }
   unsigned workers = options.workers;
+  if (std::string text = textFromEnvironment("KILN_WORKERS"); workers == 0 && !text.empty()) {
+    Expected<unsigned> number = parseWorkers(text, "KILN_WORKERS");
+    if (!number)
+      return number.status();
+    workers = *number;
+  }
   if (seed) // a schedule is reproducible on one worker only
     workers = 1;
   else if (workers == 0)

@@ -107,6 +107,7 @@ Status NativeProgram::runRecorded(std::span<const Tensor> tensors,
     return bad;
   EngineOptions engineOptions;
   engineOptions.seed = options.seed;
+  engineOptions.workers = options.workers;
   engineOptions.arenaBytes = 0; // whatever the program needs
   engineOptions.recordTrace = report != nullptr;
   Expected<std::unique_ptr<Engine>> engine = Engine::create(Registry, engineOptions);

@@ -1,4 +1,4 @@
-//===- kiln.cpp - the command line tool ------------------------------------------------===//
-#include "kiln/Driver/Main.h"
+//===- kiln.cpp - the command line tool ----------------------------------------===//
+#include "kiln/tools_c.h"
 
-int main(int argc, char **argv) { return kiln::toolMain(argc, argv); }
+int main(int argc, char **argv) { return kiln_main(argc, argv); }

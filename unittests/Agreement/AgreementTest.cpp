@@ -158,11 +158,12 @@ TEST_F(Agreement, FunctionsOfTheTable) {
 TEST_F(Agreement, Scans) {
   for (DType type : typesFor([](DType) { return true; })) {
     int64_t n = Pairs(type).count;
-    for (std::string operand : {"%a", "%b"})
-      for (int axis : {0, 1})
-        compare(type,
-                "%y = tile.scan sum " + operand + " axis(" + std::to_string(axis) + ") : SAME",
-                type, n, n, isFloat(type) ? spacing(type, 1e-6) : 0);
+    for (std::string kind : {"sum", "max", "min", "prod"})
+      for (std::string operand : {"%a", "%b"})
+        for (std::string how : {"axis(0)", "axis(1)", "axis(0) exclusive", "axis(1) reverse",
+                                "axis(1) exclusive reverse"})
+          compare(type, "%y = tile.scan " + kind + " " + operand + " " + how + " : SAME", type, n,
+                  n, isFloat(type) ? spacing(type, 1e-6) : 0);
   }
 }
 

@@ -258,11 +258,19 @@ RandomTile RandomBody::load(const RandomTensor &tensor, const std::string &indic
                             int64_t cols) {
   Accuracy accuracy = tensor.accuracy;
   RandomTile whole{tensor.name, rows, cols, tensor.type, accuracy};
-  std::string padding = pad(whole, accuracy), valid;
+  std::string padding = pad(whole, accuracy), valid, place = indices, outside;
   if (Pick.oneIn(4))
     valid = " valid(" + indexBelow(rows + 1) + ", " + indexBelow(cols + 2) + ")";
-  return define("tile.load " + tensor.name + "[" + indices + "]" + padding + valid, rows, cols,
-                tensor.type, accuracy);
+  if (Pick.oneIn(8)) {
+    outside = " outside";
+    if (Pick.oneIn(2)) { // misses the tensor along its last axis
+      size_t last = place.rfind(", ");
+      place = (last == std::string::npos ? "" : place.substr(0, last + 2)) +
+              (Pick.oneIn(2) ? "1000" : "-1000");
+    }
+  }
+  return define("tile.load " + tensor.name + "[" + place + "]" + outside + padding + valid, rows,
+                cols, tensor.type, accuracy);
 }
 
 RandomTile RandomBody::converted(const RandomTile &tile, DType type) {

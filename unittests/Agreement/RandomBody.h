@@ -141,6 +141,7 @@ private:
   bool addCast();
   bool addReduction();
   bool addScan();
+  bool addCombining();
   bool addProduct();
   bool addProductLoop();
   bool addMask();

@@ -17,35 +17,21 @@ struct RandomBody::Rule {
 
 const std::vector<RandomBody::Rule> &RandomBody::rules() {
   static const std::vector<Rule> table = {
-      {2, &RandomBody::addFull},
-      {2, &RandomBody::addIota},
-      {12, &RandomBody::addArithmetic},
-      {4, &RandomBody::addDivision},
-      {4, &RandomBody::addBits},
-      {3, &RandomBody::addNegation},
-      {8, &RandomBody::addFunction},
-      {1, &RandomBody::addPower},
-      {4, &RandomBody::addComparison},
-      {4, &RandomBody::addSelection},
-      {6, &RandomBody::addCast},
-      {6, &RandomBody::addReduction},
-      {2, &RandomBody::addScan},
-      {3, &RandomBody::addProduct},
-      {1, &RandomBody::addProductLoop},
-      {4, &RandomBody::addMask},
-      {4, &RandomBody::addBox},
-      {4, &RandomBody::addRearrangement},
-      {2, &RandomBody::addConcat},
-      {4, &RandomBody::addElement},
-      {5, &RandomBody::addScalarArithmetic},
-      {4, &RandomBody::addScalarCast},
-      {2, &RandomBody::addGather},
-      {2, &RandomBody::addGatherRows},
-      {2, &RandomBody::addOrdering},
-      {1, &RandomBody::addRandom},
-      {2, &RandomBody::addFor},
-      {1, &RandomBody::addWhile},
-      {2, &RandomBody::addIf},
+      {2, &RandomBody::addFull},          {2, &RandomBody::addIota},
+      {12, &RandomBody::addArithmetic},   {4, &RandomBody::addDivision},
+      {4, &RandomBody::addBits},          {3, &RandomBody::addNegation},
+      {8, &RandomBody::addFunction},      {1, &RandomBody::addPower},
+      {4, &RandomBody::addComparison},    {4, &RandomBody::addSelection},
+      {6, &RandomBody::addCast},          {6, &RandomBody::addReduction},
+      {3, &RandomBody::addScan},          {2, &RandomBody::addCombining},
+      {3, &RandomBody::addProduct},       {1, &RandomBody::addProductLoop},
+      {4, &RandomBody::addMask},          {4, &RandomBody::addBox},
+      {4, &RandomBody::addRearrangement}, {2, &RandomBody::addConcat},
+      {4, &RandomBody::addElement},       {5, &RandomBody::addScalarArithmetic},
+      {4, &RandomBody::addScalarCast},    {2, &RandomBody::addGather},
+      {2, &RandomBody::addGatherRows},    {2, &RandomBody::addOrdering},
+      {1, &RandomBody::addRandom},        {2, &RandomBody::addFor},
+      {1, &RandomBody::addWhile},         {2, &RandomBody::addIf},
   };
   return table;
 }
@@ -275,14 +261,59 @@ bool RandomBody::addReduction() {
 bool RandomBody::addScan() {
   RandomTile x = anyTile();
   int64_t axis = Pick.below(2), count = axis == 0 ? x.rows : x.cols;
-  Accuracy accuracy;
-  if (x.hasFloats()) {
+  std::string kind = Pick.from({"sum", "sum", "max", "min", "prod"});
+  bool isExclusive = Pick.oneIn(3);
+  Accuracy accuracy = x.accuracy;
+  if (x.hasFloats() && kind == "sum") {
     x = tamed(x);
     double total = count * x.accuracy.bound;
     accuracy = rounded(x.type, {total, count * (x.accuracy.error + total * 0x1p-23)});
+  } else if (x.hasFloats() && kind == "prod") {
+    if (count > 8)
+      return false;
+    x = clamped(x, 0.5, 1.5);
+    double product = std::pow(1.5, count);
+    accuracy = rounded(x.type, {product, count * product * (x.accuracy.error + 0x1p-23)});
+  } else if (x.hasFloats() && isExclusive) {
+    if (!x.isExact()) // the first becomes infinite, which has no bound
+      return false;
+    accuracy = {};
   }
-  define("tile.scan sum " + x.name + " axis(" + std::to_string(axis) + ")", x.rows, x.cols, x.type,
-         accuracy);
+  define("tile.scan " + kind + " " + x.name + " axis(" + std::to_string(axis) + ")" +
+             (isExclusive ? " exclusive" : "") + (Pick.oneIn(3) ? " reverse" : ""),
+         x.rows, x.cols, x.type, accuracy);
+  return true;
+}
+
+/// The best element of a line and where it is; a body that nobody may reorder shows it.
+bool RandomBody::addCombining() {
+  std::optional<RandomTile> found = find([](const RandomTile &tile) { return tile.isExact(); });
+  if (!found)
+    return false;
+  const RandomTile &x = *found;
+  int64_t axis = Pick.below(2);
+  bool isScan = Pick.oneIn(2);
+  int64_t rows = axis == 0 ? 1 : x.rows, cols = axis == 0 ? x.cols : 1;
+  std::string values = tileType(rows, cols, x.type), places = tileType(rows, cols, DType::I32),
+              holds = tileType(rows, cols, DType::I1), how = Pick.from({"lt", "ge"});
+  std::string where =
+      define("tile.iota axis(" + std::to_string(axis) + ")", x.rows, x.cols, DType::I32, {}).name;
+  std::string start = scalarOf(x.type).name, none = constant(DType::I32, "-1");
+  std::string best = newName(), at = newName();
+  line(best + ", " + at + " = tile." + (isScan ? "scan_with " : "reduce_with ") + x.name + ", " +
+       where + " axis(" + std::to_string(axis) + ") start(" + start + ", " + none + ")" +
+       (isScan && Pick.oneIn(3) ? " exclusive" : "") + (isScan && Pick.oneIn(3) ? " reverse" : "") +
+       " {");
+  line("^combine(%a: " + values + ", %i: " + places + ", %b: " + values + ", %j: " + places + "):");
+  line("  %isBetter = tile.cmp " + how + " %a, %b : " + holds);
+  line("  %value = tile.select %isBetter, %b, %a : " + values);
+  line("  %place = tile.select %isBetter, %j, %i : " + places);
+  line("  tile.yield %value, %place");
+  if (isScan)
+    rows = x.rows, cols = x.cols;
+  line("} : " + tileType(rows, cols, x.type) + ", " + tileType(rows, cols, DType::I32));
+  addTile({best, rows, cols, x.type, {}});
+  addTile({at, rows, cols, DType::I32, {}});
   return true;
 }
 

@@ -146,6 +146,131 @@ accumulates = 16
 )"});
 }
 
+constexpr Split splits[] = {Split::None, Split::UpDown, Split::LeftRight};
+
+TEST_F(FrontEnd, LoadsOutsideGiveThePad) {
+  // Rows moved down by n: those that come from outside are the pad, however far that is.
+  auto program = [](Split split) {
+    return [split](const Config &) {
+      Program p("shift");
+      p.orchestration("main", {"x", "n", "y"}, [&](In<f32> x, Index n, Out<f32> y) {
+        spmd("shift", {ceildiv(y.dim(0), 8), ceildiv(y.dim(1), 16)}, {.split = split},
+             [&](Index i, Index j) {
+               LoadOptions options{.pad = Pad::Max, .outside = true};
+               Tile moved = load(x, {i * 8 - n, j * 16}, {8, 16}, options);
+               store(moved + moved, y, {i * 8, j * 16});
+             });
+      });
+      return p;
+    };
+  };
+  std::string distances[] = {"5", "8", "1000", "-3", "-1000", "4611686018427387904"};
+  for (size_t i = 0; i < std::size(distances); ++i)
+    expectRight(program(splits[i % 3]),
+                {.args = {{"x", "20x30"}, {"n", distances[i]}, {"y", "40x40"}}, .formula = R"(
+y = torch.full((40, 40), math.inf)
+for i in range(40):
+    if 0 <= i - n < 20:
+        y[i, :30] = 2 * x[i - n]
+)"});
+}
+
+TEST_F(FrontEnd, ScalarsOfEveryType) {
+  auto program = [](const Config &) {
+    Program p("casts");
+    p.orchestration(
+        "main", {"x", "a", "b", "c", "d", "e"},
+        [](In<f32, 1> x, Out<i32, 1> a, Out<f16, 1> b, Out<i1, 1> c, Out<f32, 1> d, Out<i64, 1> e) {
+          spmd("casts", {x.dim(0)}, [&](Index i) {
+            Scalar<f32> s = read<f32>(x, {i});
+            write<i32>(cast<i32>(s), a, {i});
+            write<f16>(cast<f16>(cast<i8>(s)), b, {i});
+            write<i1>(cast<i1>(s), c, {i});
+            write<f32>(cast<f32>(cast<bf16>(i * 257)), d, {i});
+            Scalar<i64> sum = cast<i64>(cast<i1>(s));
+            sum += cast<i64>(i);
+            write<i64>(sum, e, {i});
+          });
+        });
+    return p;
+  };
+  expectRight(program, {.args = {{"x", "8:0,1.5,-2.75,100.25,-3,0.5,7,-64"},
+                                 {"a", "8"},
+                                 {"b", "8"},
+                                 {"c", "8"},
+                                 {"d", "8"},
+                                 {"e", "8"}},
+                        .formula = R"(
+i = torch.arange(8, dtype=torch.int64)
+a = torch.trunc(x).long()
+b = torch.trunc(x)
+c = x != 0
+d = (i * 257).to(torch.bfloat16).double()
+e = (x != 0).long() + i
+)"});
+}
+
+TEST_F(FrontEnd, PartsOfTilesThatHangOver) {
+  for (Split split : splits) {
+    auto program = [&](const Config &) {
+      Params io{"x", "w", "y"};
+      Program p("parts");
+      Kernel k = p.group("k", io, [&](In<f32> x, In<f32> w, Out<f32> y) {
+        Pipe up = pipe<f32>("up", aiv, aic, {8, 16}, {.split = split});
+        Pipe down = pipe<f32>("down", aic, aiv, {8, 16}, {.split = split});
+        role("cube", aic, [&] {
+          Tile wt = load(w, {0, 0}, {16, 16});
+          push(down, matmul(pop(up), wt));
+        });
+        role("vec", aiv, [&] {
+          Part mine = part(up);
+          Index i = blockIdx(0) * 8;
+          Tile t = load(x, {i, 0}, mine);
+          push(up, t * 2);
+          store(pop(down) + 1, y, {i, 0}, mine);
+        });
+      });
+      p.orchestration("main", io, [&](In<f32> x, In<f32> w, Out<f32> y) {
+        submit(k, {x, w, y}, {.grid = {ceildiv(x.dim(0), 8)}});
+      });
+      return p;
+    };
+    for (std::string rows : {"3", "8", "10", "13"})
+      expectRight(program,
+                  {.args = {{"x", rows + "x5"}, {"w", "5x7"}, {"y", rows + "x7"}}, .formula = R"(
+y = 2 * x @ w + 1
+accumulates = 16
+)"});
+  }
+}
+
+TEST_F(FrontEnd, WhatAKernelAsksForChangesNoResult) {
+  auto mixed = [](SpmdOptions options) {
+    return [options](const Config &) {
+      Program p("mixed");
+      p.orchestration("main", {"a", "b", "y"}, [&](In<f32> a, In<f32> b, Out<f32> y) {
+        spmd("mixed", {ceildiv(y.dim(0), 16)}, options, [&](Index i) {
+          Tile sum = zeros<f32>(16, 32);
+          sum = loop(0, a.dim(1), 16, sum, [&](Index k, Tile acc) {
+            Tile at = load(a, {i * 16, k}, {16, 16}), bt = load(b, {k, 0}, {16, 32});
+            acc += exp(matmul(at, bt) * 0.01);
+            return acc;
+          });
+          store(sum, y, {i * 16, 0});
+        });
+      });
+      return p;
+    };
+  };
+  Example example{.args = {{"a", "40x64"}, {"b", "64x32"}, {"y", "40x32"}}, .formula = R"(
+y = sum(torch.exp(0.01 * a[:, k:k + 16] @ b[k:k + 16]) for k in range(0, 64, 16))
+accumulates = 64
+)"};
+  expectRight(mixed({.split = Split::UpDown, .lanes = 2, .slots = 1, .stages = 3}), example);
+  expectRight(mixed({.split = Split::LeftRight, .slots = 4, .stages = 2}), example);
+  expectRight(mixed({.split = Split::None, .lanes = 1, .slots = 3}), example);
+}
+
 TEST(FrontEndErrors, WhatAProgramThrowsIsBadInput) {
   Ran ran = run([](const Config &) -> Program { throw std::runtime_error("no such shape"); }, {});
   EXPECT_EQ(ran.code, 2);

@@ -152,8 +152,8 @@ TEST(LanguageErrors, ErrorNumbersThatTheTypeCannotHold) {
 TEST(LanguageErrors, ErrorLanesAndExtents) {
   Program p("test");
   uint32_t line = __LINE__ + 1;
-  p.group("g", {.lanes = 0}, {}, [] {});
-  expectError(p, line, "has 0 lanes");
+  p.group("g", {.lanes = -1}, {}, [] {});
+  expectError(p, line, "has -1 lanes; there is at least one, or 0 for what the compiler chooses");
 
   Program q("test");
   line = __LINE__ + 1;

@@ -27,7 +27,7 @@ enum class FindingKind : uint8_t {
   PaddedReduction,  ///< A reduction, order or matrix product takes padding for data.
   UnwrittenOutput,  ///< Elements of an `out` of the entry that nobody wrote.
   UndeclaredOutput, ///< As above, or added to, of a tensor whose direction the entry leaves open.
-  BrokenPromise,    ///< Of a parallel loop, or of a launch that starts all blocks at once.
+  BrokenPromise,    ///< Of a parallel loop, of a launch that starts all blocks at once, of a body.
   WrongResult,      ///< Other numbers than the formula gives.
   Deadlock,
   Fault ///< Anything else that stops a simulation.

@@ -9,12 +9,14 @@
 #define KILN_DRIVER_MAIN_H
 
 #include "kiln/Language/Program.h"
+#include "kiln/visibility.h"
 
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
+KILN_EXPORTED_BEGIN
 namespace kiln {
 
 struct Example {
@@ -48,5 +50,6 @@ int main(int argc, char **argv, const ProgramBuilder &program, const Example &ex
 int toolMain(int argc, char **argv);
 
 } // namespace kiln
+KILN_EXPORTED_END
 
 #endif // KILN_DRIVER_MAIN_H

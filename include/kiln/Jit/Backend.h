@@ -13,9 +13,11 @@
 
 #include "kiln/runtime/native_program.h"
 #include "kiln/runtime/tensor_facts.h"
+#include "kiln/visibility.h"
 
 #include <span>
 
+KILN_EXPORTED_BEGIN
 namespace kiln {
 
 /// What a compile gives: a shared object and what is in it.
@@ -46,5 +48,6 @@ public:
 std::string jitKey(const std::string &identity, std::span<const TensorFacts> facts);
 
 } // namespace kiln
+KILN_EXPORTED_END
 
 #endif // KILN_JIT_BACKEND_H

@@ -21,12 +21,14 @@
 
 #include "kiln/Jit/Backend.h"
 #include "kiln/runtime/status.h"
+#include "kiln/visibility.h"
 
 #include <chrono>
 #include <functional>
 #include <optional>
 #include <vector>
 
+KILN_EXPORTED_BEGIN
 namespace kiln {
 
 /// Raised when the format of entries changes; entries of another version are misses.
@@ -123,5 +125,6 @@ private:
 };
 
 } // namespace kiln
+KILN_EXPORTED_END
 
 #endif // KILN_JIT_DISKCACHE_H

@@ -27,11 +27,13 @@
 #include "kiln/Jit/Backend.h"
 #include "kiln/Jit/DiskCache.h"
 #include "kiln/Jit/TensorAdaptor.h"
+#include "kiln/visibility.h"
 
 #include <array>
 #include <functional>
 #include <memory>
 
+KILN_EXPORTED_BEGIN
 namespace kiln {
 
 class Program;
@@ -110,5 +112,6 @@ private:
 int cacheCommand(int argc, const char *const *argv);
 
 } // namespace kiln
+KILN_EXPORTED_END
 
 #endif // KILN_JIT_JIT_H

@@ -16,11 +16,19 @@
 
 #include "kiln/Jit/jit_c.h"
 #include "kiln/runtime/tensor.h"
-
-#include <dlpack/dlpack.h>
+#include "kiln/visibility.h"
 
 #include <concepts>
 
+// DLPack's header is the caller's; without it everything else can be used.
+#if __has_include(<dlpack/dlpack.h>)
+#include <dlpack/dlpack.h>
+#define KILN_HAS_DLPACK 1
+#else
+#define KILN_HAS_DLPACK 0
+#endif
+
+KILN_EXPORTED_BEGIN
 namespace kiln {
 
 /// What of a layout is pinned. The default, layout-dynamic, pins nothing but the stride of the
@@ -44,10 +52,12 @@ class TensorAdaptor {
 public:
   /// The caller's memory, which must outlive the calls. Without strides: row-major.
   static Expected<TensorAdaptor> raw(void *data, DType dtype, Dims extents, Dims strides = {});
+#if KILN_HAS_DLPACK
   /// Takes the tensor over. On failure it stays the caller's, undeleted.
   static Expected<TensorAdaptor> dlpack(DLManagedTensor *tensor);
   /// Does not take it over: it must outlive the adaptor.
   static Expected<TensorAdaptor> dlpack(const DLTensor &tensor);
+#endif
   TensorAdaptor(Tensor tensor) : T(std::move(tensor)) {}
 
   /// Forgets all earlier marks, static ones too. `divisibility` d promises that the extent of the
@@ -91,10 +101,12 @@ struct RawTensor {
   std::array<int64_t, KILN_MAX_RANK> extents, strides;
 };
 
+#if KILN_HAS_DLPACK
 /// Why a DLPack element type or device cannot be used; null if it can.
 const char *dlpackProblem(const DLTensor &tensor);
 /// Meaningful where dlpackProblem is null.
 DType dlpackDType(DLDataType type);
+#endif
 
 /// Each field is written once: the call reads them right after, and would wait for a second write.
 struct CallArg : kiln_call_arg {
@@ -117,8 +129,10 @@ struct CallArg : kiln_call_arg {
     if (raw.numStrides != 0 && raw.numStrides != raw.rank) [[unlikely]]
       setProblem("has not as many strides as extents");
   }
+#if KILN_HAS_DLPACK
   CallArg(const DLTensor *tensor);
   CallArg(const DLManagedTensor *tensor) : CallArg(tensor ? &tensor->dl_tensor : nullptr) {}
+#endif
   template <std::integral N> CallArg(N number) : kiln_call_arg{} {
     kind = KILN_ARG_INTEGER;
     value.integer = static_cast<int64_t>(number);
@@ -146,5 +160,6 @@ private:
 };
 
 } // namespace kiln
+KILN_EXPORTED_END
 
 #endif // KILN_JIT_TENSORADAPTOR_H

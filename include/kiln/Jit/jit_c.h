@@ -18,7 +18,9 @@
 #define KILN_JIT_JIT_C_H
 
 #include "kiln/abi.h"
+#include "kiln/visibility.h"
 
+KILN_EXPORTED_BEGIN
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -100,5 +102,6 @@ void kiln_jit_get_counters(const kiln_jit *jit, kiln_jit_counters *counters);
 #ifdef __cplusplus
 } /* extern "C" */
 #endif
+KILN_EXPORTED_END
 
 #endif /* KILN_JIT_JIT_C_H */

@@ -9,12 +9,24 @@
 #define KILN_LANGUAGE_CONFIG_H
 
 #include "kiln/Language/Types.h"
+#include "kiln/visibility.h"
 
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
+KILN_EXPORTED_BEGIN
 namespace kiln {
+
+/// Integers from `low` to `high`, both included.
+struct Range {
+  int64_t low, high;
+};
+/// The values of a parameter: `range(0, 8)`, or `range(0)` for every integer of at least 0.
+constexpr Range range(int64_t low, int64_t high = std::numeric_limits<int64_t>::max()) {
+  return {low, high};
+}
 
 class Config {
 public:
@@ -22,8 +34,13 @@ public:
   /// Values by name, as text.
   explicit Config(std::map<std::string, std::string> values) : Values(std::move(values)) {}
 
-  /// An integer. An empty list of choices admits every integer of at least 1.
+  /// An integer. An empty list of choices stands for range(1).
   int64_t param(const std::string &name, std::vector<int64_t> choices, int64_t fallback) const;
+  /// An integer of a range. A template, so that a list in braces is always one of choices.
+  template <std::same_as<Range> R>
+  int64_t param(const std::string &name, R range, int64_t fallback) const {
+    return paramInRange(name, range, fallback);
+  }
   /// A word.
   std::string choice(const std::string &name, std::vector<std::string> choices,
                      const std::string &fallback) const;
@@ -32,7 +49,7 @@ public:
 
   struct Declared {
     std::string name, value;
-    std::vector<std::string> choices; ///< Empty: any integer >= 1.
+    std::vector<std::string> choices; ///< Words, or one range: 0..8.
   };
   /// What the program asked for, in order.
   const std::vector<Declared> &declared() const { return Asked; }
@@ -41,11 +58,14 @@ public:
   std::vector<std::string> errors() const;
 
 private:
+  int64_t paramInRange(const std::string &name, Range range, int64_t fallback) const;
+
   std::map<std::string, std::string> Values;
   mutable std::vector<Declared> Asked; // asking is not changing: programs take a const Config
   mutable std::vector<std::string> Wrong;
 };
 
 } // namespace kiln
+KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_CONFIG_H

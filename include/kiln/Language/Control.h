@@ -9,12 +9,14 @@
 #define KILN_LANGUAGE_CONTROL_H
 
 #include "kiln/Language/Types.h"
+#include "kiln/visibility.h"
 
 #include <concepts>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+KILN_EXPORTED_BEGIN
 namespace kiln {
 namespace detail {
 
@@ -217,5 +219,6 @@ C loop_while(const C &carried, Condition condition, Body body, Where where = Whe
 }
 
 } // namespace kiln
+KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_CONTROL_H

@@ -8,11 +8,13 @@
 #define KILN_LANGUAGE_LIBRARY_H
 
 #include "kiln/Language/Ops.h"
+#include "kiln/visibility.h"
 
 #include <cmath>
 #include <optional>
 #include <tuple>
 
+KILN_EXPORTED_BEGIN
 namespace kiln {
 
 /// Requires two tensors to have equal extents.
@@ -29,6 +31,13 @@ inline void require_same_shape(const TensorRef &a, const TensorRef &b, const std
   }
   if (same)
     require(*same, message, where);
+}
+
+/// x between low and high: minimum(maximum(x, low), high). NaN stays NaN; where low is above high,
+/// high.
+inline Tile clamp(const Tile &x, TileOperand low, TileOperand high,
+                  Where where = Where::current()) {
+  return minimum(TileOperand(maximum(TileOperand(x, where), low), where), high);
 }
 
 /// x * sigmoid(x)
@@ -102,5 +111,6 @@ inline AttentionState attention_step(const Tile &top, const Tile &sum, const Til
 }
 
 } // namespace kiln
+KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_LIBRARY_H

@@ -3,9 +3,12 @@
 #define KILN_LANGUAGE_OPS_H
 
 #include "kiln/Language/Types.h"
+#include "kiln/visibility.h"
 
 #include <type_traits>
+#include <utility>
 
+KILN_EXPORTED_BEGIN
 namespace kiln {
 
 //===----------------------------------------------------------------------===//
@@ -33,9 +36,11 @@ Cond operator&&(CondOperand a, CondOperand b);
 Cond operator||(CondOperand a, CondOperand b);
 Cond operator!(CondOperand a);
 
-/// An index as a number, to compute with tiles; i32 keeps the low 32 bits.
-Scalar<f32> toF32(IndexOperand index);
-Scalar<i32> toI32(IndexOperand index);
+inline Index &operator+=(Index &a, IndexOperand b) { return a = IndexOperand(a, b.where) + b; }
+inline Index &operator-=(Index &a, IndexOperand b) { return a = IndexOperand(a, b.where) - b; }
+inline Index &operator*=(Index &a, IndexOperand b) { return a = IndexOperand(a, b.where) * b; }
+inline Index &operator/=(Index &a, IndexOperand b) { return a = IndexOperand(a, b.where) / b; }
+inline Index &operator%=(Index &a, IndexOperand b) { return a = IndexOperand(a, b.where) % b; }
 
 //===----------------------------------------------------------------------===//
 // Scalars
@@ -56,6 +61,8 @@ struct AnyScalar {
   DType type;
 };
 ValuePtr scalarOp(ScalarOp op, const AnyScalar &a, const AnyScalar &b, Where where);
+ValuePtr convertScalar(ValuePtr scalar, DType to, Where where);
+ValuePtr convertIndex(Index index, DType to, Where where);
 Index scalarToIndex(ValuePtr scalar, Where where);
 ValuePtr readElement(const TensorRef &tensor, const std::vector<Index> &at, DType type,
                      Where where);
@@ -70,8 +77,8 @@ template <ElementTag T> using Beside = std::type_identity_t<ScalarOperand<T>>;
 struct NumberOperand {
   template <typename N>
     requires std::integral<N> || std::floating_point<N>
-  NumberOperand(N number, Where where = Where::current())
-      : number(static_cast<double>(number)), where(where) {}
+  NumberOperand(N literal, Where here = Where::current())
+      : number(static_cast<double>(literal)), where(here) {}
   double number;
   Where where;
 };
@@ -86,6 +93,9 @@ struct NumberOperand {
   template <ElementTag T> Scalar<T> operator sign(detail::NumberOperand a, Scalar<T> b) {          \
     return Scalar<T>::of(detail::scalarOp(detail::ScalarOp::name, ScalarOperand<T>(a.number),      \
                                           ScalarOperand<T>(b), a.where));                          \
+  }                                                                                                \
+  template <ElementTag T> Scalar<T> &operator sign## = (Scalar<T> & a, detail::Beside<T> b) {      \
+    return a = a sign b;                                                                           \
   }
 KILN_SCALAR_ARITHMETIC(+, Add)
 KILN_SCALAR_ARITHMETIC(-, Sub)
@@ -102,6 +112,22 @@ KILN_SCALAR_COMPARISON(<=, Le)
 KILN_SCALAR_COMPARISON(>, Gt)
 KILN_SCALAR_COMPARISON(>=, Ge)
 #undef KILN_SCALAR_COMPARISON
+
+/// A scalar as another element type: floats round to nearest, to an integer toward zero; an integer
+/// type keeps the low bits of a wider one; i1 says whether the number is not zero.
+template <ElementTag T, ElementTag From>
+Scalar<T> cast(Scalar<From> scalar, Where where = Where::current()) {
+  if constexpr (std::same_as<T, From>)
+    return scalar;
+  else
+    return Scalar<T>::of(detail::convertScalar(scalar.value(), T::dtype, where));
+}
+/// An index as an element type, to compute with tiles: as a scalar of i64 would be.
+template <ElementTag T> Scalar<T> cast(Index index, Where where = Where::current()) {
+  return Scalar<T>::of(detail::convertIndex(index, T::dtype, where));
+}
+inline Scalar<f32> toF32(IndexOperand index) { return cast<f32>(index.index, index.where); }
+inline Scalar<i32> toI32(IndexOperand index) { return cast<i32>(index.index, index.where); }
 
 /// An integer scalar as an index.
 template <ElementTag T> Index toIndex(Scalar<T> scalar, Where where = Where::current()) {
@@ -144,6 +170,7 @@ enum class Pad { Zero, Min, Max };
 struct LoadOptions {
   Pad pad = Pad::Zero;
   std::vector<Index> valid = {}; ///< Rows and columns that count; empty: the whole tile.
+  bool outside = false;          ///< The tile may miss the tensor; then all of it is the pad.
 };
 
 struct StoreOptions {
@@ -160,6 +187,28 @@ void store(const Tile &tile, const TensorRef &tensor, std::vector<Index> at,
            StoreOptions options = {}, Where where = Where::current());
 template <ElementTag T, int R>
 void store(const Tile &, const In<T, R> &, std::vector<Index>, StoreOptions = {},
+           Where = Where::current()) = delete;
+
+/// What one lane has of a tile: its share, where in the whole tile that begins, and the whole.
+struct Part {
+  Shape shape;
+  Index row, col;
+  Shape whole;
+};
+/// What this lane of a role has of a tile of this shape. A role without lanes has all of it, and
+/// with Split::None every lane has.
+Part part(Shape whole, Split split, Where where = Where::current());
+/// What this lane pushes into a pipe, or pops from it.
+Part part(Pipe pipe, Where where = Where::current());
+
+/// Reads the part that this lane has of a tile; `at` and `valid` are those of the whole tile.
+Tile load(const TensorRef &tensor, std::vector<Index> at, const Part &mine,
+          LoadOptions options = {}, Where where = Where::current());
+/// Writes the part that this lane has of a tile; `at` and `valid` are those of the whole tile.
+void store(const Tile &tile, const TensorRef &tensor, std::vector<Index> at, const Part &mine,
+           StoreOptions options = {}, Where where = Where::current());
+template <ElementTag T, int R>
+void store(const Tile &, const In<T, R> &, std::vector<Index>, const Part &, StoreOptions = {},
            Where = Where::current()) = delete;
 
 /// Reads a tile whose row r is row at[...] + rows[rowsAt + r] of the tensor; where there is no such
@@ -217,16 +266,26 @@ Tile random(Shape shape, Scalar<i64> key, Index counter, Where where = Where::cu
 template <ElementTag T> Tile zeros(int64_t rows, int64_t cols, Where where = Where::current()) {
   return full(T::dtype, {rows, cols}, 0, where);
 }
+template <ElementTag T> Tile zeros(Shape shape, Where where = Where::current()) {
+  return full(T::dtype, shape, 0, where);
+}
 
 enum MatmulFlags { no_trans = 0, trans_a = 1, trans_b = 2 };
-Tile matmul(const Tile &a, const Tile &b, MatmulFlags flags = no_trans,
-            Where where = Where::current());
-Tile matmul_acc(const Tile &acc, const Tile &a, const Tile &b, MatmulFlags flags = no_trans,
+constexpr MatmulFlags operator|(MatmulFlags a, MatmulFlags b) {
+  return static_cast<MatmulFlags>(int(a) | int(b));
+}
+Tile matmul(TileArg a, TileArg b, MatmulFlags flags = no_trans, Where where = Where::current());
+Tile matmul_acc(TileArg acc, TileArg a, TileArg b, MatmulFlags flags = no_trans,
                 Where where = Where::current());
 
 // The elementwise functions and operators: one for each row of the table. Operands broadcast; one
 // of two may be a number.
 #include "kiln/Dialect/Tile/Elementwise/FrontEnd.h.inc"
+
+inline Tile &operator+=(Tile &a, TileOperand b) { return a = TileOperand(a, b.where) + b; }
+inline Tile &operator-=(Tile &a, TileOperand b) { return a = TileOperand(a, b.where) - b; }
+inline Tile &operator*=(Tile &a, TileOperand b) { return a = TileOperand(a, b.where) * b; }
+inline Tile &operator/=(Tile &a, TileOperand b) { return a = TileOperand(a, b.where) / b; }
 
 // Comparisons make tiles of i1; where chooses by them.
 Tile operator<(TileOperand a, TileOperand b);
@@ -236,7 +295,7 @@ Tile operator>=(TileOperand a, TileOperand b);
 Tile operator==(TileOperand a, TileOperand b);
 Tile operator!=(TileOperand a, TileOperand b);
 /// Where the condition holds the first, elsewhere the second.
-Tile where(const Tile &condition, TileOperand a, TileOperand b);
+Tile where(TileArg condition, TileOperand a, TileOperand b);
 
 /// Along axis 0 (rows become one) or 1 (columns become one).
 Tile reduce_sum(const Tile &x, int axis, Where where = Where::current());
@@ -250,6 +309,18 @@ Tile argmin(const Tile &x, int axis, Where where = Where::current());
 /// Running sums along axis 0 (down the rows) or 1 (along the columns): each element becomes the sum
 /// of those up to it.
 Tile scan(const Tile &x, int axis, Where where = Where::current());
+
+/// How elements become one.
+enum class Combine { Sum, Product, Max, Min };
+
+struct ScanOptions {
+  bool exclusive =
+      false;            ///< The elements before each, without it; the first is 0, 1 or an extreme.
+  bool reverse = false; ///< From the end.
+};
+/// The same with products, maxima or minima, or with options.
+Tile scan(const Tile &x, int axis, Combine how, ScanOptions options = {},
+          Where where = Where::current());
 
 /// Replaces the elements outside the first rows and columns.
 Tile mask(const Tile &x, Index rows, Index cols, Pad pad = Pad::Zero,
@@ -270,9 +341,9 @@ Sorted sort_rows(const Tile &x, Order order = Order::Ascending, Where where = Wh
 /// The k largest elements of each row, the largest first.
 Sorted topk_rows(const Tile &x, int64_t k, Where where = Where::current());
 
-Tile transpose(const Tile &x, Where where = Where::current());
+Tile transpose(TileArg x, Where where = Where::current());
 /// The same elements, row by row, in another shape.
-Tile reshape(const Tile &x, Shape shape, Where where = Where::current());
+Tile reshape(TileArg x, Shape shape, Where where = Where::current());
 /// A box of a tile.
 Tile extract(const Tile &x, Index row, Index col, Shape shape, Where where = Where::current());
 /// `into` with a box of it replaced by x.
@@ -284,9 +355,9 @@ template <ElementTag T>
 Scalar<T> element(const Tile &x, Index row, Index col, Where where = Where::current()) {
   return Scalar<T>::of(detail::tileElement(x, row, col, T::dtype, where));
 }
-Tile cast(const Tile &x, DType type, Where where = Where::current());
-template <ElementTag T> Tile cast(const Tile &x, Where where = Where::current()) {
-  return cast(x, T::dtype, where);
+Tile cast(TileArg x, DType type, Where where = Where::current());
+template <ElementTag T> Tile cast(TileArg x, Where where = Where::current()) {
+  return cast(std::move(x), T::dtype, where);
 }
 
 //===----------------------------------------------------------------------===//
@@ -312,5 +383,6 @@ std::vector<Tile> pop_all(Pipe pipe, Where where = Where::current());
 void free(Pipe pipe, Where where = Where::current());
 
 } // namespace kiln
+KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_OPS_H

@@ -3,8 +3,9 @@
 // A Program owns the IR that is recorded. Its functions are given as lambdas, which run at once:
 //
 //   p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
-//     spmd("copy", {ceildiv(x.dim(0), 64)}, {}, [&](Index i) { store(load(x, {i * 64, 0}, {64,
-//     64}), y, {i * 64, 0}); });
+//     spmd("copy", {ceildiv(x.dim(0), 64)}, [&](Index i) {
+//       store(load(x, {i * 64, 0}, {64, 64}), y, {i * 64, 0});
+//     });
 //   });
 //
 // Names are given because C++ does not know those of a lambda's parameters.
@@ -17,14 +18,17 @@
 #include "kiln/Language/Control.h"
 #include "kiln/Language/Ops.h"
 #include "kiln/runtime/status.h"
+#include "kiln/visibility.h"
 
 #include <exception>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+KILN_EXPORTED_BEGIN
 namespace kiln {
 
 inline constexpr int64_t dyn = -1;
@@ -32,10 +36,18 @@ inline constexpr int64_t dyn = -1;
 /// The name of a parameter and, for a tensor, its extents (`dyn` where they are known at run time
 /// only).
 struct Param {
-  Param(const char *name) : name(name) {}
-  Param(const char *name, std::vector<int64_t> extents) : name(name), extents(std::move(extents)) {}
+  Param(const char *given) : name(given) {}
+  Param(const char *given, std::vector<int64_t> shape) : name(given), extents(std::move(shape)) {}
   std::string name;
   std::vector<int64_t> extents;
+};
+
+/// The parameters of a function. An object of this type is a signature that several functions
+/// share: `Params io{"x", "y"}`.
+struct Params {
+  Params(std::initializer_list<Param> params) : list(params) {}
+  Params(std::vector<Param> params) : list(std::move(params)) {}
+  std::vector<Param> list;
 };
 
 namespace detail {
@@ -69,6 +81,10 @@ template <> struct ParamTraits<Index> {
   static Index make(ValuePtr value, int) { return Index::of(value); }
 };
 
+/// Whether the parameters of a lambda have types. Those written with `auto` have none to look at.
+template <typename F>
+concept Typed = requires { &F::operator(); };
+
 template <typename F> struct Lambda : Lambda<decltype(&F::operator())> {};
 template <typename C, typename R, typename... A> struct Lambda<R (C::*)(A...) const> {
   static std::vector<ParamType> types() { return {ParamTraits<std::remove_cvref_t<A>>::type...}; }
@@ -98,7 +114,18 @@ private:
 };
 
 struct GroupOptions {
-  int64_t lanes = 1; ///< Of the role that can have lanes.
+  /// Of the role that can have lanes. 0: as many as it can have (two) if a pipe has a split, else
+  /// one.
+  int64_t lanes = 0;
+};
+
+/// What a kernel asks for where the compiler divides it over roles and lanes. It chooses what is
+/// not said. Where a machine has no roles or lanes, nothing of it has an effect.
+struct KernelOptions {
+  std::optional<Split> split = {}; ///< How the lanes of a role share the work.
+  int64_t lanes = 0;               ///< How many lanes share it; 0: as many as there are.
+  int64_t slots = 0;               ///< Of each pipe between the roles; 0: the machine's default.
+  int stages = 0;                  ///< Of the loops that say nothing of their own.
 };
 
 class ProgramImpl;
@@ -112,21 +139,29 @@ public:
 
   /// The control plane: allocates, launches, loops.
   template <typename Body>
-  void orchestration(const std::string &name, std::vector<Param> params, Body body,
+  void orchestration(const std::string &name, Params params, Body body,
                      Where where = Where::current()) {
-    trace("orchestration", name, params, {}, body, where);
+    trace({"orchestration", name, params.list}, body, where);
   }
   /// A kernel whose roles the compiler chooses.
   template <typename Body>
-  Kernel kernel(const std::string &name, std::vector<Param> params, Body body,
+  Kernel kernel(const std::string &name, Params params, Body body, Where where = Where::current()) {
+    return kernel(name, KernelOptions{}, std::move(params), std::move(body), where);
+  }
+  template <typename Body>
+  Kernel kernel(const std::string &name, KernelOptions options, Params params, Body body,
                 Where where = Where::current()) {
-    return trace("incore", name, params, {}, body, where);
+    return trace({"incore", name, params.list, options}, body, where);
   }
   /// The roles that run together on one core group; makes pipes and roles in its body.
   template <typename Body>
-  Kernel group(const std::string &name, GroupOptions options, std::vector<Param> params, Body body,
+  Kernel group(const std::string &name, Params params, Body body, Where where = Where::current()) {
+    return group(name, GroupOptions{}, std::move(params), std::move(body), where);
+  }
+  template <typename Body>
+  Kernel group(const std::string &name, GroupOptions options, Params params, Body body,
                Where where = Where::current()) {
-    return trace("group", name, params, options, body, where);
+    return trace({"group", name, params.list, {.lanes = options.lanes}}, body, where);
   }
 
   const std::string &name() const;
@@ -138,15 +173,24 @@ public:
   ProgramImpl &impl() { return *P; }
 
 private:
-  template <typename Body>
-  Kernel trace(const char *kind, const std::string &name, const std::vector<Param> &params,
-               GroupOptions options, Body &body, Where where) {
-    detail::FunctionFrame frame =
-        begin(kind, name, params, detail::Lambda<Body>::types(), options, where);
-    if (frame.ok)
-      record([&] { detail::Lambda<Body>::call(body, frame); });
-    end(frame);
-    return Kernel(name);
+  /// A function that is to be traced.
+  struct Header {
+    const char *kind;
+    std::string name;
+    std::vector<Param> params;
+    KernelOptions options = {};
+  };
+  template <typename Body> Kernel trace(const Header &header, Body &body, Where where) {
+    static_assert(detail::Typed<Body>,
+                  "the body is a lambda whose parameters are written with their types, such as "
+                  "In<f32> x, not with auto");
+    if constexpr (detail::Typed<Body>) {
+      detail::FunctionFrame frame = begin(header, detail::Lambda<Body>::types(), where);
+      if (frame.ok)
+        record([&] { detail::Lambda<Body>::call(body, frame); });
+      end(frame);
+    }
+    return Kernel(header.name);
   }
   /// Runs a body; what it throws is a mistake of the program like any other.
   template <std::invocable Body> void record(Body body) {
@@ -162,9 +206,7 @@ private:
     body();
 #endif
   }
-  detail::FunctionFrame begin(const char *kind, const std::string &name,
-                              const std::vector<Param> &params,
-                              std::vector<detail::ParamType> types, GroupOptions options,
+  detail::FunctionFrame begin(const Header &header, std::vector<detail::ParamType> types,
                               Where where);
   void end(const detail::FunctionFrame &frame);
   /// Reports that the body of the function being traced threw, and leaves that function empty.
@@ -213,7 +255,7 @@ struct LaunchArg {
   template <ElementTag T> LaunchArg(Scalar<T> scalar) : value(scalar.value()) {}
   template <typename N>
     requires std::integral<N> || std::floating_point<N>
-  LaunchArg(N number) : number(static_cast<double>(number)), isNumber(true) {}
+  LaunchArg(N literal) : number(static_cast<double>(literal)), isNumber(true) {}
   ValuePtr value = nullptr;
   double number = 0;
   bool isNumber = false;
@@ -232,9 +274,12 @@ TaskRef submit(const Kernel &kernel, std::vector<LaunchArg> args, SubmitOptions 
 /// A task that does nothing but wait for others: one name for several dependencies.
 TaskRef join(std::vector<TaskRef> tasks, Where where = Where::current());
 
+/// A KernelOptions, and how the kernel is launched.
 struct SpmdOptions {
-  Split split =
-      Split::None; ///< How the lanes of a role share the work, where the machine has lanes.
+  std::optional<Split> split = {}; ///< How the lanes of a role share the work.
+  int64_t lanes = 0;               ///< How many lanes share it; 0: as many as there are.
+  int64_t slots = 0;               ///< Of each pipe between the roles; 0: the machine's default.
+  int stages = 0;                  ///< Of the loops that say nothing of their own.
   std::vector<TaskRef> deps = {};
   bool syncStart = false;
   std::optional<ElementTest> predicate = {};
@@ -260,12 +305,23 @@ void callSpmd(Body &body, const SpmdFrame &frame, std::index_sequence<I...>) {
 template <typename Body>
 TaskRef spmd(const std::string &name, std::vector<Index> grid, SpmdOptions options, Body body,
              Where where = Where::current()) {
-  constexpr size_t arity = detail::Lambda<Body>::arity;
-  static_assert(arity >= 1 && arity <= 3, "the body of spmd takes one to three block indices");
-  detail::SpmdFrame frame = detail::beginSpmd(name, grid, arity, options, where);
-  detail::callSpmd(body, frame, std::make_index_sequence<arity>{});
-  detail::endSpmd(frame);
-  return frame.task;
+  static_assert(detail::Typed<Body>, "the body of spmd is a lambda whose block indices are written "
+                                     "with their type, Index i, not with auto");
+  if constexpr (detail::Typed<Body>) {
+    constexpr size_t arity = detail::Lambda<Body>::arity;
+    static_assert(arity >= 1 && arity <= 3, "the body of spmd takes one to three block indices");
+    detail::SpmdFrame frame = detail::beginSpmd(name, grid, arity, options, where);
+    detail::callSpmd(body, frame, std::make_index_sequence<arity>{});
+    detail::endSpmd(frame);
+    return frame.task;
+  } else {
+    return TaskRef::of(nullptr);
+  }
+}
+template <typename Body>
+TaskRef spmd(const std::string &name, std::vector<Index> grid, Body body,
+             Where where = Where::current()) {
+  return spmd(name, std::move(grid), SpmdOptions{}, std::move(body), where);
 }
 
 //===----------------------------------------------------------------------===//
@@ -308,5 +364,6 @@ void role(const std::string &name, CoreRole role, Body body, Where where = Where
 }
 
 } // namespace kiln
+KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_PROGRAM_H

@@ -11,6 +11,7 @@
 #define KILN_LANGUAGE_TYPES_H
 
 #include "kiln/runtime/dtype.h"
+#include "kiln/visibility.h"
 
 #include <concepts>
 #include <cstdint>
@@ -18,6 +19,7 @@
 #include <string>
 #include <vector>
 
+KILN_EXPORTED_BEGIN
 namespace kiln {
 
 /// The user's line, captured where a function of the front end is called.
@@ -237,27 +239,27 @@ private:
 // Operands. An operator cannot take a defaulted Where, but the conversion of its first operand can.
 
 struct IndexOperand {
-  IndexOperand(Index index, Where where = Where::current()) : index(index), where(where) {}
+  IndexOperand(Index value, Where here = Where::current()) : index(value), where(here) {}
   template <std::integral I>
-  IndexOperand(I constant, Where where = Where::current()) : index(constant), where(where) {}
+  IndexOperand(I constant, Where here = Where::current()) : index(constant), where(here) {}
   Index index;
   Where where;
 };
 
 struct CondOperand {
-  CondOperand(Cond cond, Where where = Where::current()) : cond(cond), where(where) {}
+  CondOperand(Cond value, Where here = Where::current()) : cond(value), where(here) {}
   Cond cond;
   Where where;
 };
 
 /// A scalar, or a number that takes its type.
 template <ElementTag T> struct ScalarOperand {
-  ScalarOperand(Scalar<T> scalar, Where where = Where::current())
-      : value(scalar.value()), where(where) {}
+  ScalarOperand(Scalar<T> scalar, Where here = Where::current())
+      : value(scalar.value()), where(here) {}
   template <typename N>
     requires std::integral<N> || std::floating_point<N>
-  ScalarOperand(N number, Where where = Where::current())
-      : number(static_cast<double>(number)), isNumber(true), where(where) {}
+  ScalarOperand(N literal, Where here = Where::current())
+      : number(static_cast<double>(literal)), isNumber(true), where(here) {}
   ValuePtr value = nullptr;
   double number = 0;
   bool isNumber = false;
@@ -265,26 +267,44 @@ template <ElementTag T> struct ScalarOperand {
 };
 
 struct TileOperand {
-  TileOperand(const Tile &tile, Where where = Where::current())
+  TileOperand(const Tile &tile, Where here = Where::current())
       : value(tile.value()), rows(tile.rows()), cols(tile.cols()), type(tile.dtype()), isTile(true),
-        where(where) {}
+        where(here) {}
+  /// A tile without a name was made in the expression that the operand stands in.
+  TileOperand(Tile &&tile, Where here = Where::current())
+      : TileOperand(static_cast<const Tile &>(tile), here) {
+    isTemporary = true;
+  }
   template <ElementTag T>
-  TileOperand(Scalar<T> scalar, Where where = Where::current())
-      : value(scalar.value()), type(T::dtype), where(where) {}
+  TileOperand(Scalar<T> scalar, Where here = Where::current())
+      : value(scalar.value()), type(T::dtype), where(here) {}
   /// A number takes the element type of the tile it meets.
   template <typename N>
     requires std::integral<N> || std::floating_point<N>
-  TileOperand(N number, Where where = Where::current())
-      : number(static_cast<double>(number)), isNumber(true), where(where) {}
+  TileOperand(N literal, Where here = Where::current())
+      : number(static_cast<double>(literal)), isNumber(true), where(here) {}
 
   ValuePtr value = nullptr;
   int64_t rows = 1, cols = 1;
   DType type = DType::F32;
   double number = 0;
-  bool isTile = false, isNumber = false;
+  bool isTile = false, isNumber = false, isTemporary = false;
   Where where;
 };
 
+/// A tile that a function takes, with a name or without one.
+struct TileArg {
+  TileArg(const Tile &named) : tile(named) {}
+  TileArg(Tile &&made) : tile(made), isTemporary(true) {}
+  int64_t rows() const { return tile.rows(); }
+  int64_t cols() const { return tile.cols(); }
+  DType dtype() const { return tile.dtype(); }
+  ValuePtr value() const { return tile.value(); }
+  Tile tile;
+  bool isTemporary = false;
+};
+
 } // namespace kiln
+KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_TYPES_H

@@ -64,6 +64,7 @@ struct RunRequest {
   std::span<const Argument> args;
   std::string program;            ///< Its name, for people.
   uint64_t seed = 0;              ///< Picks one schedule; 0: the plain order.
+  unsigned workers = 0;           ///< Of native code; as in EngineOptions.
   uint64_t maxSteps = UINT64_MAX; ///< Of a simulation; see SimulatorOptions.
   uint64_t timeout = 0;           ///< Seconds the run may take; 0: any.
   DumpOptions dump = {};

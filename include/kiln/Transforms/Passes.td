@@ -128,6 +128,18 @@ def KilnPartitionRoles : Pass<"kiln-partition-roles", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::tile::TileDialect"];
 }
 
+def TileExpandBodies : Pass<"tile-expand-bodies", "::mlir::ModuleOp"> {
+  let summary = "combine by bodies in a number of steps that grows with the logarithm of the extent";
+  let description = [{
+    `tile.reduce_with` becomes a tree: neighbouring lines are combined, all pairs at once, until one is left; then `start`
+    is combined with that. `tile.scan_with` combines each line with the one before it, then with the one two before it,
+    four before it and so on. Both take lines in their order, so the body need be associative but not commutative. The
+    body is recorded once for each step, on as many lines as that step has. Run it after the kernels are split over
+    roles, so that what cannot be divided over lanes is refused by its name.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
+}
+
 def TilePlaceFrees : Pass<"tile-place-frees", "::mlir::ModuleOp"> {
   let summary = "free popped slots after their last use";
   let description = [{

@@ -41,12 +41,16 @@
 
 namespace kiln {
 
+inline constexpr unsigned maxWorkers = 1024;
+/// A number of workers as `--workers` takes it: from 1 to maxWorkers. `name` is for the message.
+Expected<unsigned> parseWorkers(const std::string &text, const std::string &name);
+
 struct EngineOptions {
   /// Given (or KILN_SEED set): everything runs on the submitter, in an order that depends on
   /// nothing else. 0: submission order. Anything else: a random order among the ready tasks.
   std::optional<uint64_t> seed;
-  /// Threads that run tasks, the submitter included. 0: as many as there are cores, which is also
-  /// the most that makes sense; a larger number is for tests.
+  /// Threads that run tasks, the submitter included, at most maxWorkers. 0: what KILN_WORKERS says,
+  /// else as many as there are cores, which is also the most that makes sense.
   unsigned workers = 0;
   /// Tasks that may wait to run; at the limit submit() runs some first. At least 1.
   uint64_t maxPending = 1024;

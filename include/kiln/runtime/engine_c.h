@@ -31,6 +31,10 @@ typedef struct kiln_buffer kiln_buffer;
  * Valid until the next call that fails. */
 const char *kiln_last_error(void);
 
+/* Asks every run of this process to stop (not 0), which then fails as interrupted; or lets runs begin
+ * again (0). May be called in a signal handler. */
+void kiln_set_interrupted(int32_t is_set);
+
 /*===------------------------------------------------------------------------===
  * Kernels
  *===------------------------------------------------------------------------===*/

@@ -102,6 +102,7 @@ private:
 struct NativeRunOptions {
   RunOptions run;
   std::optional<uint64_t> seed = {}; ///< As in EngineOptions.
+  unsigned workers = 0;              ///< The same.
   /// Of an entry that is a kernel: which of its tensors are marked for the dump (empty: none), and
   /// where it stands in the user's source.
   std::vector<bool> marked = {};

@@ -315,7 +315,8 @@ LogicalResult IncoreOp::verify() {
     return emitOpError("stands outside a kiln.func");
   if (getName().empty())
     return emitOpError("needs a name");
-  if (failed(verifyGrid(*this, getStaticGrid(), getGrid())))
+  if (failed(verifyGrid(*this, getStaticGrid(), getGrid())) ||
+      failed(verifyWanted(*this, getLanes(), getSlots())))
     return failure();
   return verifyPredicate(*this);
 }

@@ -116,7 +116,19 @@ static ParseResult parseParameter(OpAsmParser &parser, OpAsmParser::Argument &ar
   return success();
 }
 
-/// `orchestration`, `incore split(s)`, `role(name)` or `group lanes(n)`.
+/// An optional `keyword(number)`.
+static ParseResult parseNumber(OpAsmParser &parser, OperationState &state, StringRef keyword,
+                               StringAttr attribute) {
+  if (failed(parser.parseOptionalKeyword(keyword)))
+    return success();
+  int64_t number = 0;
+  if (parser.parseLParen() || parser.parseInteger(number) || parser.parseRParen())
+    return failure();
+  state.addAttribute(attribute, parser.getBuilder().getI64IntegerAttr(number));
+  return success();
+}
+
+/// `orchestration`, `incore lanes(n) split(s) slots(n)`, `role(name)` or `group lanes(n)`.
 static ParseResult parseKind(OpAsmParser &parser, OperationState &state) {
   SMLoc loc = parser.getCurrentLocation();
   StringRef keyword;
@@ -135,12 +147,8 @@ static ParseResult parseKind(OpAsmParser &parser, OperationState &state) {
       return failure();
     state.addAttribute(FuncOp::getRoleAttrName(state.name), builder.getStringAttr(role));
   }
-  if (succeeded(parser.parseOptionalKeyword("lanes"))) {
-    int64_t lanes = 0;
-    if (parser.parseLParen() || parser.parseInteger(lanes) || parser.parseRParen())
-      return failure();
-    state.addAttribute(FuncOp::getLanesAttrName(state.name), builder.getI64IntegerAttr(lanes));
-  }
+  if (parseNumber(parser, state, "lanes", FuncOp::getLanesAttrName(state.name)))
+    return failure();
   if (succeeded(parser.parseOptionalKeyword("split"))) {
     StringRef text;
     if (parser.parseLParen())
@@ -154,7 +162,7 @@ static ParseResult parseKind(OpAsmParser &parser, OperationState &state) {
     state.addAttribute(FuncOp::getSplitAttrName(state.name),
                        tile::SplitAttr::get(parser.getContext(), *split));
   }
-  return success();
+  return parseNumber(parser, state, "slots", FuncOp::getSlotsAttrName(state.name));
 }
 
 ParseResult FuncOp::parse(OpAsmParser &parser, OperationState &state) {
@@ -230,10 +238,12 @@ void FuncOp::print(OpAsmPrinter &printer) {
     printer << " lanes(" << getNumLanes() << ")";
   if (getSplit())
     printer << " split(" << tile::stringifySplit(*getSplit()) << ")";
+  if (getSlots())
+    printer << " slots(" << int64_t(*getSlots()) << ")";
   printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(),
-      {getSymNameAttrName(), getFunctionTypeAttrName(), getKindAttrName(), getRoleAttrName(),
-       getLanesAttrName(), getSplitAttrName(), getArgAttrsAttrName(), getResAttrsAttrName()});
+      (*this)->getAttrs(), {getSymNameAttrName(), getFunctionTypeAttrName(), getKindAttrName(),
+                            getRoleAttrName(), getLanesAttrName(), getSplitAttrName(),
+                            getSlotsAttrName(), getArgAttrsAttrName(), getResAttrsAttrName()});
   printer << " ";
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false,
                       /*printBlockTerminators=*/getNumResults() > 0);
@@ -262,6 +272,16 @@ static LogicalResult verifyDistinctNames(FuncOp func) {
   return success();
 }
 
+LogicalResult verifyWanted(Operation *kernel, std::optional<int64_t> lanes,
+                           std::optional<int64_t> slots) {
+  if (lanes && *lanes < 1)
+    return kernel->emitOpError("has lanes(") << *lanes << "); there is at least one";
+  if (slots && (*slots < 1 || *slots > kMaxSlots))
+    return kernel->emitOpError("has slots(")
+           << *slots << "); a pipe has 1 to " << kMaxSlots << " slots";
+  return success();
+}
+
 LogicalResult FuncOp::verify() {
   if (Operation *parent = (*this)->getParentOp(); parent && !isa<ModuleOp>(parent))
     return emitOpError("stands in '") << parent->getName() << "'; functions stand in a module";
@@ -274,11 +294,15 @@ LogicalResult FuncOp::verify() {
     return emitOpError("a role function names its role, and only a role function does");
   if (getRole() && !findRole(*getRole()))
     return emitOpError("no machine has a role '") << *getRole() << "'; roles are " << roleNames();
-  if (getLanes() && (kind != FuncKind::Group || getNumLanes() < 1))
-    return emitOpError("lanes(n) belongs to a group, and n is at least 1");
+  if (getLanes() && kind != FuncKind::Group && kind != FuncKind::Incore)
+    return emitOpError("lanes(n) belongs to a group or an incore function");
   if (getSplit() && kind != FuncKind::Incore)
     return emitOpError(
         "split(...) belongs to an incore function; in a group the pipes have splits");
+  if (getSlots() && kind != FuncKind::Incore)
+    return emitOpError("slots(n) belongs to an incore function; in a group the pipes have slots");
+  if (failed(verifyWanted(*this, getLanes(), getSlots())))
+    return failure();
   for (auto [index, type] : llvm::enumerate(getArgumentTypes())) {
     if (isa<tile::PipeType>(type)) {
       if (kind != FuncKind::Role)

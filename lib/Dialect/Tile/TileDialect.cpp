@@ -141,7 +141,7 @@ LogicalResult verifyValid(Operation *op, std::optional<ArrayRef<int64_t>> extent
 }
 
 LogicalResult verifyAccess(Operation *op, ir::TensorType tensor, TileType tile,
-                           ArrayRef<int64_t> indices, ValueRange values) {
+                           ArrayRef<int64_t> indices, ValueRange values, bool mayMiss) {
   if (int64_t(indices.size()) != tensor.getRank())
     return op->emitOpError("needs one index for each of the ")
            << tensor.getRank() << " axes, has " << indices.size();
@@ -151,14 +151,14 @@ LogicalResult verifyAccess(Operation *op, ir::TensorType tensor, TileType tile,
   if (tensor.getRank() == 1 && tile.getRows() != 1 && tile.getCols() != 1)
     return op->emitOpError("a tensor of rank 1 is accessed as 1xN or Nx1, not as ")
            << tile.getRows() << "x" << tile.getCols();
-  // A tile may hang over its tensor on any side, but not miss it.
+  // A tile may hang over its tensor on any side, but not miss it unless that is said.
   for (auto [axis, index] : llvm::enumerate(indices)) {
     int64_t extent = tensor.getShape()[axis], fromEnd = tensor.getRank() - int64_t(axis);
     int64_t covered = tensor.getRank() == 1 ? tile.getNumElements()
                       : fromEnd == 2        ? tile.getRows()
                       : fromEnd == 1        ? tile.getCols()
                                             : 1;
-    if (!ShapedType::isDynamic(index) &&
+    if (!mayMiss && !ShapedType::isDynamic(index) &&
         (index <= -covered || (!ShapedType::isDynamic(extent) && index >= extent && extent > 0)))
       return op->emitOpError("index ") << index << " puts the tile outside the tensor " << tensor;
   }
@@ -167,7 +167,7 @@ LogicalResult verifyAccess(Operation *op, ir::TensorType tensor, TileType tile,
 
 LogicalResult LoadOp::verify() {
   if (failed(verifyAccess(*this, getTensor().getType(), getResult().getType(), getStaticIndices(),
-                          getIndices())))
+                          getIndices(), getOutside())))
     return failure();
   return verifyValid(*this, getStaticValid(), getValid());
 }
@@ -286,6 +286,9 @@ LogicalResult ReduceOp::verify() {
 }
 
 LogicalResult ScanOp::verify() {
+  if (getKind() == ReduceKind::ArgMax || getKind() == ReduceKind::ArgMin)
+    return emitOpError("combines by sum, prod, max or min, not by ")
+           << stringifyReduceKind(getKind());
   if (getOperand().getType() != getResult().getType())
     return emitOpError("keeps the type of its operand");
   return verifyAxis(*this, getAxis());

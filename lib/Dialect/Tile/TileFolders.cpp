@@ -63,9 +63,10 @@ OpFoldResult ReduceOp::fold(FoldAdaptor) {
                                                             : OpFoldResult();
 }
 
-/// The first sum is the first element.
+/// The first sum is the first element, if that counts.
 OpFoldResult ScanOp::fold(FoldAdaptor) {
-  return getType().getExtent(getAxis()) == 1 ? OpFoldResult(getOperand()) : OpFoldResult();
+  return getType().getExtent(getAxis()) == 1 && !getExclusive() ? OpFoldResult(getOperand())
+                                                                : OpFoldResult();
 }
 
 /// Valid extents that cover the tile mask nothing.

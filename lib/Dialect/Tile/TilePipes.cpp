@@ -7,19 +7,29 @@ using namespace mlir;
 
 namespace kiln::tile {
 
-static constexpr int64_t kMaxSlots = 1 << 20;
-
 void PipeOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   if (getName())
     setName(getPipe(), *getName());
 }
 
+/// Adds which split divides the tiles of a pipe evenly over so many lanes.
+static void adviseSplit(InFlightDiagnostic &diag, PipeType type, int64_t lanes) {
+  for (auto [axis, split] : {std::pair(0u, Split::UpDown), std::pair(1u, Split::LeftRight)})
+    if (llvm::all_of(type.getPayload(), [axis = axis, lanes](TileType tile) {
+          return tile.getExtent(axis) % lanes == 0;
+        })) {
+      diag << "; split " << stringifySplit(split) << " would work";
+      return;
+    }
+  diag << "; no split would work, so use one lane";
+}
+
 LogicalResult PipeOp::verify() {
   auto group = cast<ir::FuncOp>((*this)->getParentOp());
   PipeType type = getPipe().getType();
-  // Bounds the size of a ring; the accessor of an I64Attr is unsigned.
-  if (int64_t slots = getSlots().value_or(1); slots < 1 || slots > kMaxSlots)
-    return emitOpError("a pipe has 1 to ") << kMaxSlots << " slots, not " << slots;
+  // The accessor of an I64Attr is unsigned.
+  if (int64_t slots = getSlots().value_or(1); slots < 1 || slots > ir::kMaxSlots)
+    return emitOpError("a pipe has 1 to ") << ir::kMaxSlots << " slots, not " << slots;
   int64_t lanes = group.getNumLanes();
   bool fromLanes = findRole(type.getFrom())->maxLanes > 1,
        toLanes = findRole(type.getTo())->maxLanes > 1;
@@ -29,14 +39,7 @@ LogicalResult PipeOp::verify() {
     if (fromLanes && !toLanes) {
       InFlightDiagnostic diag = emitOpError("split none cannot join what ")
                                 << lanes << " lanes of " << type.getFrom() << " push";
-      auto divides = [&](unsigned axis) {
-        return llvm::all_of(type.getPayload(),
-                            [&](TileType tile) { return tile.getExtent(axis) % lanes == 0; });
-      };
-      if (divides(0))
-        diag << "; split up_down would work";
-      else if (divides(1))
-        diag << "; split left_right would work";
+      adviseSplit(diag, type, lanes);
       return diag;
     }
     return success();
@@ -45,10 +48,13 @@ LogicalResult PipeOp::verify() {
     return emitOpError("has split ") << stringifySplit(type.getSplit()) << ", but neither "
                                      << type.getFrom() << " nor " << type.getTo() << " has lanes";
   for (TileType tile : type.getPayload())
-    if (int64_t extent = tile.getExtent(type.getSplitAxis()); extent % lanes != 0)
-      return emitOpError("split ")
-             << stringifySplit(type.getSplit()) << " cannot divide the extent " << extent
-             << " evenly over " << lanes << " lanes";
+    if (int64_t extent = tile.getExtent(type.getSplitAxis()); extent % lanes != 0) {
+      InFlightDiagnostic diag = emitOpError("split ")
+                                << stringifySplit(type.getSplit()) << " cannot divide the extent "
+                                << extent << " evenly over " << lanes << " lanes";
+      adviseSplit(diag, type, lanes);
+      return diag;
+    }
   return success();
 }
 

@@ -31,9 +31,11 @@ mlir::LogicalResult verifyAxis(mlir::Operation *op, int64_t axis);
 mlir::LogicalResult verifyValid(mlir::Operation *op, std::optional<llvm::ArrayRef<int64_t>> extents,
                                 mlir::ValueRange values);
 
-/// Indices and element type of an access to a tile of a tensor.
+/// Indices and element type of an access to a tile of a tensor. `mayMiss`: the tile may lie
+/// outside.
 mlir::LogicalResult verifyAccess(mlir::Operation *op, ir::TensorType tensor, TileType tile,
-                                 llvm::ArrayRef<int64_t> indices, mlir::ValueRange values);
+                                 llvm::ArrayRef<int64_t> indices, mlir::ValueRange values,
+                                 bool mayMiss = false);
 
 } // namespace kiln::tile
 

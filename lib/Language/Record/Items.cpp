@@ -228,7 +228,8 @@ PipeTile Item<PipeTile>::from(Recorder &recorder, const kiln_item &item) {
 }
 
 Part Item<Part>::from(Recorder &recorder, const kiln_item &item) {
-  auto parts = partsOf(recorder, item, 6, "rows, columns, where they begin, and those of the whole");
+  auto parts =
+      partsOf(recorder, item, 6, "rows, columns, where they begin, and those of the whole");
   auto number = [&](size_t at) { return Item<int64_t>::from(recorder, parts[at]); };
   auto index = [&](size_t at) { return Item<Index>::from(recorder, parts[at]); };
   return {{number(0), number(1)}, index(2), index(3), {number(4), number(5)}};
@@ -278,8 +279,8 @@ void give(Recorder &recorder, MadeScalar scalar) {
   recorder.give({KILN_VALUE_SCALAR, scalar.value, scalar.type});
 }
 void give(Recorder &recorder, const TensorRef &tensor) {
-  recorder.give({KILN_VALUE_TENSOR, tensor.value(), tensor.dtype(), 1, 1, tensor.rank(),
-                 tensor.access()});
+  recorder.give(
+      {KILN_VALUE_TENSOR, tensor.value(), tensor.dtype(), 1, 1, tensor.rank(), tensor.access()});
 }
 void give(Recorder &recorder, Pipe pipe) { recorder.give({KILN_VALUE_PIPE, pipe.value()}); }
 void give(Recorder &recorder, TaskRef task) { recorder.give({KILN_VALUE_TASK, task.value()}); }

@@ -1,8 +1,8 @@
 //===- Items.h - C++ functions as operations of the recorder ---------------------------===//
 //
-// `operation("load", "Reads a tile.", {"tensor", "at", ...}, [](TensorRef tensor, Indices at, ...) {...})`
-// makes an operation of a lambda: the types of its parameters say how arguments are read, and its
-// result how values are given out. A parameter whose name ends in `?` may be left out.
+// `operation("load", "Reads a tile.", {"tensor", "at", ...}, [](TensorRef tensor, Indices at, ...)
+// {...})` makes an operation of a lambda: the types of its parameters say how arguments are read,
+// and its result how values are given out. A parameter whose name ends in `?` may be left out.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LIB_LANGUAGE_RECORD_ITEMS_H

@@ -22,7 +22,8 @@ struct kiln_recorder {
 namespace {
 class At {
 public:
-  explicit At(const kiln_where &where) : Line{where.file ? where.file : "", where.line, where.column} {
+  explicit At(const kiln_where &where)
+      : Line{where.file ? where.file : "", where.line, where.column} {
     ProgramImpl::foreignLine = &Line;
   }
   ~At() { ProgramImpl::foreignLine = nullptr; }
@@ -39,8 +40,8 @@ Recorder::Recorder(const std::string &name, const kiln_where &at)
 
 void Recorder::give(const Held &held) {
   values.push_back(held);
-  results.push_back({int64_t(values.size()), held.kind, int32_t(held.type), held.rows, held.cols,
-                     held.rank, 0});
+  results.push_back(
+      {int64_t(values.size()), held.kind, int32_t(held.type), held.rows, held.cols, held.rank, 0});
 }
 
 void Recorder::give(int64_t constant) {
@@ -81,7 +82,8 @@ void Recorder::beginFunction(const std::string &kind, const std::string &name,
     kiln_value_kind of = type.kind == detail::ParamType::TensorKind   ? KILN_VALUE_TENSOR
                          : type.kind == detail::ParamType::ScalarKind ? KILN_VALUE_SCALAR
                                                                       : KILN_VALUE_INDEX;
-    give({of, frame.function.args[index], type.type, 1, 1, frame.function.ranks[index], type.access});
+    give({of, frame.function.args[index], type.type, 1, 1, frame.function.ranks[index],
+          type.access});
   }
   begin(frame);
 }
@@ -91,9 +93,8 @@ void Recorder::endFunction() { program.end(end(Frame::Function, "a function").fu
 Kernel Recorder::kernelOf(const std::string &name) const { return Kernel(name); }
 
 void Recorder::fail(const std::string &message, const kiln_where &at) {
-  program.impl().errors.emplace_back(
-      StatusCode::InvalidArgument, message,
-      SourceLoc{at.file ? at.file : "", at.line, at.column});
+  program.impl().errors.emplace_back(StatusCode::InvalidArgument, message,
+                                     SourceLoc{at.file ? at.file : "", at.line, at.column});
 }
 
 //===----------------------------------------------------------------------===//
@@ -111,7 +112,8 @@ static const Operation *findOperation(StringRef name) {
 }
 
 /// Runs what may throw; nothing leaves through C.
-template <typename Body> static void guarded(Recorder &recorder, const kiln_where &where, Body body) {
+template <typename Body>
+static void guarded(Recorder &recorder, const kiln_where &where, Body body) {
   try {
     body();
   } catch (const std::exception &error) {

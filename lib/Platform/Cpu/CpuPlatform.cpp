@@ -46,6 +46,7 @@ public:
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     CpuRunOptions options;
     options.seed = request.seed;
+    options.workers = request.workers;
     options.dump = request.dump;
     options.program = request.program;
     options.platform = name();

@@ -90,8 +90,9 @@ Status write(Interpreter &in, ir::WriteOp op) {
 Status load(Interpreter &in, tile::LoadOp op) {
   tile::TileType type = op.getResult().getType();
   ScalarBits pad = padValue(op.getPadAttr(), *dtypeOf(type.getElementType()));
-  Expected<TilePtr> tile =
-      in.memory().load(tileAccessOf(in, op), type.getRows(), type.getCols(), pad);
+  Access access = tileAccessOf(in, op);
+  access.mayMiss = op.getOutside();
+  Expected<TilePtr> tile = in.memory().load(access, type.getRows(), type.getCols(), pad);
   if (!tile)
     return tile.status();
   in.set(op.getResult(), *tile);

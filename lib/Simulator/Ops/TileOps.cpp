@@ -1,6 +1,8 @@
 // What cores compute. Floats compute in f32 and round to the element type; integers wrap.
 #include "TileOps.h"
 
+#include "kiln/Program/PadValue.h"
+
 #include <cmath>
 #include <limits>
 
@@ -229,10 +231,11 @@ template <typename F> NewTile reduceWith(const Tile &tile, unsigned axis) {
   return result;
 }
 
-/// Running sums along an axis; floats in f32, rounded for each element.
-Status scan(Interpreter &in, tile::ScanOp op) {
+/// A running sum or the like along an axis; floats in f32, rounded for each element.
+template <typename F> Status scanWith(Interpreter &in, tile::ScanOp op) {
   TilePtr tile = in.tile(op.getOperand());
   NewTile result = makeTile(op->getResult(0));
+  TilePtr start = splat(1, 1, neutralValue(op.getKind(), tile->dtype));
   bool down = op.getAxis() == 0;
   withElementType(tile->dtype, [&](auto zero) {
     using T = decltype(zero);
@@ -240,13 +243,32 @@ Status scan(Interpreter &in, tile::ScanOp op) {
     for (int64_t line = 0; line < lines; ++line) {
       T total = 0;
       for (int64_t i = 0; i < count; ++i) {
-        size_t at = down ? i * tile->cols + line : line * tile->cols + i;
-        total = i == 0 ? tile->elements<T>()[at] : Add()(total, tile->elements<T>()[at]);
-        result->elements<T>()[at] = canonical(tile->dtype, total);
+        int64_t place = op.getReverse() ? count - 1 - i : i;
+        size_t at = down ? place * tile->cols + line : line * tile->cols + place;
+        T before = i == 0 ? start->elements<T>()[0] : total;
+        total = i == 0 ? tile->elements<T>()[at] : F()(total, tile->elements<T>()[at]);
+        result->elements<T>()[at] = canonical(tile->dtype, op.getExclusive() ? before : total);
       }
     }
   });
   return setResult(in, op, result);
+}
+
+Status scan(Interpreter &in, tile::ScanOp op) {
+  switch (op.getKind()) {
+  case tile::ReduceKind::Sum:
+    return scanWith<Add>(in, op);
+  case tile::ReduceKind::Max:
+    return scanWith<Max>(in, op);
+  case tile::ReduceKind::Min:
+    return scanWith<Min>(in, op);
+  case tile::ReduceKind::Prod:
+    return scanWith<Mul>(in, op);
+  case tile::ReduceKind::ArgMax:
+  case tile::ReduceKind::ArgMin:
+    break;
+  }
+  llvm_unreachable("the verifier knows what a scan combines by");
 }
 
 /// The index along an axis of the first NaN, else of the first element that is `AtLeast` as good as

@@ -1,11 +1,17 @@
-// Shared objects for bundles and caches: the system's linker on one object. In this process objects
-// are linked by ORC, without it.
+// Shared objects for bundles and caches: LLVM's linker, in this process, on one object. No linker
+// has to be installed where programs are compiled. What only runs here is linked by ORC, without
+// it.
 #include "kiln/Target/Llvm/Llvm.h"
 
 #include "abi/FileIo.h"
 
+#include "lld/Common/Driver.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Program.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+
+#include <mutex>
+
+LLD_HAS_DRIVER(elf)
 
 using namespace llvm;
 
@@ -14,41 +20,45 @@ namespace kiln {
 /// No program is larger.
 static constexpr uint64_t maxLinkedBytes = uint64_t{4} << 30;
 
-static kiln::Expected<std::string> findLinker() {
-  for (const char *name : {"ld.lld-22", "ld.lld", "ld"})
-    if (ErrorOr<std::string> path = sys::findProgramByName(name))
-      return *path;
-  return Status(StatusCode::NotFound,
-                "a shared object needs a linker, and neither ld.lld nor ld is on PATH");
+/// Runs the linker, which keeps its state in globals, so one thread at a time. Where it gives up,
+/// as when the disk is full, it would end the process; that becomes a failure like any other.
+static Status runLinker(const std::vector<std::string> &words) {
+  static std::mutex oneAtATime;
+  static bool usable = true;
+  std::lock_guard<std::mutex> lock(oneAtATime);
+  if (!usable)
+    return Status(StatusCode::Internal, "the linker failed before and cannot be used again");
+  std::vector<const char *> args;
+  for (const std::string &word : words)
+    args.push_back(word.c_str());
+  std::string said;
+  raw_string_ostream messages(said);
+  CrashRecoveryContext::Enable();
+  lld::Result result = lld::lldMain(args, messages, messages, {{lld::Gnu, &lld::elf::link}});
+  CrashRecoveryContext::Disable();
+  usable = result.canRunAgain;
+  if (result.retCode == 0)
+    return Status::ok();
+  return Status(StatusCode::Internal, "the linker failed: " + StringRef(said).trim().str());
 }
 
 kiln::Expected<std::string> linkSharedObject(const std::string &object,
                                              ArrayRef<LinkedSymbol> symbols) {
-  kiln::Expected<std::string> linker = findLinker();
-  if (!linker)
-    return linker.status();
   // A folder, not files, because the linker makes temporary files of its own beside its output.
   kiln::Expected<std::unique_ptr<TemporaryFolder>> folder = TemporaryFolder::create("kiln-link");
   if (!folder)
     return folder.status();
-  std::string input = (*folder)->path() + "/kernels.o", output = (*folder)->path() + "/kernels.so",
-              messages = (*folder)->path() + "/messages.txt";
+  std::string input = (*folder)->path() + "/kernels.o", output = (*folder)->path() + "/kernels.so";
   if (Status failed = writeFileAtomically(input, object); !failed.isOk())
     return failed;
-  // No build id and no name: equal objects make equal bytes.
-  std::vector<std::string> words = {*linker,       "-shared", "--build-id=none", "-z",
-                                    "noexecstack", "-z",      "relro",           "-o",
-                                    output,        input};
+  // No build id and no name: equal objects make equal bytes. One thread: there is little to do.
+  std::vector<std::string> words = {"ld.lld", "-shared",     "--threads=1", "--build-id=none",
+                                    "-z",     "noexecstack", "-z",          "relro",
+                                    "-o",     output,        input};
   for (const LinkedSymbol &symbol : symbols)
     words.push_back("--defsym=" + symbol.name + "=0x" + utohexstr(symbol.value));
-  std::vector<StringRef> args(words.begin(), words.end());
-  std::optional<StringRef> redirects[] = {std::nullopt, StringRef(messages), StringRef(messages)};
-  std::string failure;
-  int status = sys::ExecuteAndWait(*linker, args, std::nullopt, redirects, 0, 0, &failure);
-  if (status != 0) {
-    kiln::Expected<std::string> said = readFile(messages, maxLinkedBytes);
-    return Status(StatusCode::Internal, *linker + " failed: " + failure + (said ? *said : ""));
-  }
+  if (Status failed = runLinker(words); !failed.isOk())
+    return failed;
   return readFile(output, maxLinkedBytes);
 }
 

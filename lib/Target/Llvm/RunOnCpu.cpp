@@ -32,6 +32,7 @@ Status runOnCpu(const CpuModule &code, ir::FuncOp entry, std::span<const Argumen
   run.run = {options.program, options.platform, options.dump, report && options.recordTimeline};
   if (options.seed != 0)
     run.seed = options.seed;
+  run.workers = options.workers;
   run.marked = markedTensors(entry);
   run.location = sourceLocOf(entry.getLoc());
   TaskArguments ordered = inTaskOrder(entry, args);

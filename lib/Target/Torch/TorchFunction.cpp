@@ -174,6 +174,8 @@ bool FunctionEmitter::emitStatement(Operation *op) {
                                 Twine(topk.getValues().getType().getCols()) + ")");
         return true;
       })
+      .Case<tile::CombiningInterface>(
+          [&](auto combining) { return emitCombining(combining), true; })
       .Case<tile::BarrierOp>([&](auto) {
         Yields = true;
         line("yield _WaitBarrier()");
@@ -307,6 +309,31 @@ void FunctionEmitter::emitFor(scf::ForOp loop) {
   --LoopDepth;
   for (auto [result, name] : llvm::zip_equal(loop.getResults(), carried))
     Values[result] = {name};
+}
+
+/// The body is a function, which a helper calls for one line after the other.
+void FunctionEmitter::emitCombining(tile::CombiningInterface op) {
+  Block &body = op.getBody().front();
+  size_t count = op.getTiles().size();
+  SmallVector<std::string> parameters;
+  for (BlockArgument argument : body.getArguments()) {
+    parameters.push_back(Names.unique(argument.getArgNumber() < count ? "so_far" : "next"));
+    Values[argument] = {parameters.back()};
+  }
+  auto tuple = [&](ValueRange values) {
+    return "(" + arguments(values) + (values.size() == 1 ? ",)" : ")");
+  };
+  std::string name = Names.unique("combine");
+  line("def " + Twine(name) + "(" + llvm::join(parameters, ", ") + "):");
+  emitIndented([&] {
+    emitBlock(body);
+    line("return " + Twine(tuple(body.getTerminator()->getOperands())));
+  });
+  bool keepsSteps = isa<tile::ScanWithOp>(op);
+  assignResults(op, Twine(keepsSteps ? "_scan_with(" : "_reduce_with(") + tuple(op.getTiles()) +
+                        ", " + Twine(op.getAxis()) + ", " + tuple(op.getStarts()) + ", " + name +
+                        (op.isExclusive() ? ", exclusive=True" : "") +
+                        (op.isReverse() ? ", reverse=True" : "") + ")" + (count == 1 ? "[0]" : ""));
 }
 
 void FunctionEmitter::emitWhile(scf::WhileOp loop) {

@@ -83,6 +83,7 @@ private:
   void emitFor(mlir::scf::ForOp loop);
   void emitWhile(mlir::scf::WhileOp loop);
   void emitIf(mlir::scf::IfOp branch);
+  void emitCombining(tile::CombiningInterface op);
   void emitCall(ir::CallOp call);
   void emitSubmit(ir::SubmitOp submit);
   void emitIncore(ir::IncoreOp incore);

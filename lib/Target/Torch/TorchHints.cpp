@@ -67,6 +67,9 @@ std::string FunctionEmitter::hintFor(Value value) {
         return (reduce.getAxis() == 1 ? "row_" : "col_") +
                tile::stringifyReduceKind(reduce.getKind()).str();
       })
+      .Case<tile::CombiningInterface>([](tile::CombiningInterface op) {
+        return isa<tile::ScanWithOp>(op) ? "steps" : "combined";
+      })
       .Case<tile::CastOp>([&](auto cast) {
         return hintFor(cast.getOperand()) + "_" + llvm::to_string(cast.getType().getElementType());
       })

@@ -337,6 +337,15 @@ Expr FunctionEmitter::makeExpression(Operation *op) {
       .Default(Expr{});
 }
 
+/// A number of a tile's element type.
+static std::string scalarText(ScalarBits value) {
+  if (isFloat(value.type))
+    return floatLiteral(value.asDouble(), true).text;
+  if (value.type == DType::I1)
+    return value.asInt() ? "True" : "False";
+  return std::to_string(value.asInt());
+}
+
 Expr FunctionEmitter::reduceExpression(tile::ReduceOp reduce) {
   std::string x = text(reduce.getOperand(), Prec::Atom),
               axis = "dim=" + std::to_string(reduce.getAxis()) + ", keepdim=True";
@@ -368,13 +377,39 @@ Expr FunctionEmitter::reduceExpression(tile::ReduceOp reduce) {
 
 Expr FunctionEmitter::scanExpression(tile::ScanOp scan) {
   Type element = scan.getType().getElementType();
-  std::string sums =
-      text(scan.getOperand(), Prec::Atom) + ".cumsum(dim=" + std::to_string(scan.getAxis());
-  if (element.isInteger(1))
-    return {"(" + sums + ") % 2).bool()"};
-  if (!isa<FloatType>(element)) // of integers torch would make int64
-    return {sums + ", dtype=" + tileDtype(element).str() + ")"};
-  return rounded({sums + ")"}, scan.getType());
+  bool isBool = element.isInteger(1), isFloat = isa<FloatType>(element);
+  std::string axis = std::to_string(scan.getAxis()), flip = ".flip(" + axis + ")";
+  std::string x = text(scan.getOperand(), Prec::Atom) + (scan.getReverse() ? flip : "");
+  // Of integers torch would make int64.
+  std::string typed = isFloat || isBool ? "" : ", dtype=" + tileDtype(element).str();
+  auto extremes = [&](StringRef name) {
+    return x + (isBool ? ".int()." : ".") + name.str() + "(dim=" + axis + ").values" +
+           (isBool ? ".bool()" : "");
+  };
+  std::string steps;
+  switch (scan.getKind()) {
+  case tile::ReduceKind::Sum:
+    steps = x + ".cumsum(dim=" + axis + typed + ")";
+    if (isBool)
+      steps = "(" + steps + " % 2).bool()";
+    break;
+  case tile::ReduceKind::Prod:
+    steps = x + ".cumprod(dim=" + axis + typed + ")" + (isBool ? ".bool()" : "");
+    break;
+  case tile::ReduceKind::Max:
+    steps = extremes("cummax");
+    break;
+  case tile::ReduceKind::Min:
+    steps = extremes("cummin");
+    break;
+  case tile::ReduceKind::ArgMax:
+  case tile::ReduceKind::ArgMin:
+    return fail(scan, "there is no rule for this scan");
+  }
+  if (scan.getExclusive())
+    steps = "_shifted(" + steps + ", " + axis + ", " +
+            scalarText(neutralValue(scan.getKind(), *dtypeOf(element))) + ")";
+  return rounded({steps + (scan.getReverse() ? flip : "")}, scan.getType());
 }
 
 Expr FunctionEmitter::productExpression(Value lhs, Value rhs, bool transA, bool transB) {
@@ -388,13 +423,8 @@ Expr FunctionEmitter::productExpression(Value lhs, Value rhs, bool transA, bool 
 }
 
 std::string FunctionEmitter::padText(Attribute pad, Type element, bool asBits) {
-  DType dtype = *dtypeOf(element);
-  ScalarBits value = padValue(pad, dtype);
-  if (asBits)
-    return std::to_string(value.bits & 0xff);
-  if (isFloat(dtype))
-    return floatLiteral(value.asDouble(), true).text;
-  return element.isInteger(1) ? (value.asInt() ? "True" : "False") : std::to_string(value.asInt());
+  ScalarBits value = padValue(pad, *dtypeOf(element));
+  return asBits ? std::to_string(value.bits & 0xff) : scalarText(value);
 }
 
 //===----------------------------------------------------------------------===//

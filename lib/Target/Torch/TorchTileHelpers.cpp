@@ -64,6 +64,38 @@ def _mask_diag(x, offset, pad):
     rows, cols = torch.arange(x.shape[0])[:, None], torch.arange(x.shape[1])
     return x.masked_fill(cols > rows + offset, pad)
 )py"},
+    {"_shifted", R"py(
+def _shifted(x, dim, first):
+    """The elements one place further along an axis: a scan without the element itself."""
+    start = torch.full_like(x.narrow(dim, 0, 1), first)
+    return torch.cat((start, x.narrow(dim, 0, x.shape[dim] - 1)), dim)
+)py"},
+    {"_lines", R"py(
+def _lines(tiles, dim, starts):
+    """The starts as lines, and the lines of several tiles along an axis, in order."""
+    lines = list(zip(*(tile.split(1, dim) for tile in tiles)))
+    starts = (start if torch.is_tensor(start) else torch.full_like(line, start)
+              for start, line in zip(starts, lines[0]))
+    return tuple(starts), lines
+)py"},
+    {"_reduce_with", R"py(
+def _reduce_with(tiles, dim, starts, combine):
+    """Combines the lines of tiles, one after the other."""
+    so_far, lines = _lines(tiles, dim, starts)
+    for line in lines:
+        so_far = combine(*so_far, *line)
+    return so_far
+)py"},
+    {"_scan_with", R"py(
+def _scan_with(tiles, dim, starts, combine, exclusive=False, reverse=False):
+    """Combines the lines of tiles, one after the other, and keeps every step."""
+    so_far, lines = _lines(tiles, dim, starts)
+    steps = []
+    for line in reversed(lines) if reverse else lines:
+        before, so_far = so_far, combine(*so_far, *line)
+        steps.append(before if exclusive else so_far)
+    return tuple(torch.cat(line, dim) for line in zip(*(reversed(steps) if reverse else steps)))
+)py"},
     {"_sort_rows", R"py(
 def _sort_rows(x, descending=False):
     """Each row in order, equal elements as they were, NaN last; and the columns they came from."""

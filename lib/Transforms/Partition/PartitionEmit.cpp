@@ -389,7 +389,7 @@ void emitGroup(ir::FuncOp kernel, ir::FuncOp body, const PartitionPlan &plan) {
     std::string name = ((isToken ? "order_" : "to_") + type.getTo()).str();
     unsigned number = numbers[name]++;
     pipes.push_back(tile::PipeOp::create(
-        builder, loc, type, /*slots=*/IntegerAttr(),
+        builder, loc, type, body.getSlotsAttr(),
         builder.getStringAttr(number ? name + "_" + std::to_string(number) : name)));
   }
   for (const Role *role : plan.roles())

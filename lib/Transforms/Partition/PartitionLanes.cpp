@@ -2,6 +2,8 @@
 
 #include "TensorBox.h"
 
+#include "kiln/Dialect/Tile/TileCombine.h"
+
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -123,7 +125,7 @@ static std::optional<LaneProblem> findSharedMemory(ir::FuncOp kernel, const Part
           !areLanesApart(write, other, plan.lanes()))
         return LaneProblem{other.op,
                            "may touch what another lane writes, and lanes cannot wait for each "
-                           "other; use split(none), or two kernels",
+                           "other, as two kernels can",
                            write.op->getLoc(),
                            write.op == other.op ? "in another iteration" : "it is written here"};
   return std::nullopt;
@@ -214,6 +216,8 @@ void LaneDivider::divideAccess(OpBuilder &builder, Op op, tile::TileType tile) c
   std::optional<int64_t> first = getConstantIntValue(indices[axis]);
   bool isInside = first && *first >= 0 && !tensor.isDynamicDim(axis) &&
                   *first + extent <= tensor.getShape()[axis];
+  if constexpr (std::is_same_v<Op, tile::LoadOp>)
+    isInside |= op.getOutside(); // and so may the share
   OpFoldResult start = startOf(builder, loc, tile);
   OpFoldResult index = compute<arith::AddIOp>(builder, loc, indices[axis], start);
   std::optional<OpFoldResult> left;
@@ -277,6 +281,8 @@ SmallVector<Value> LaneDivider::divide(OpBuilder &builder, Operation *op, Operat
       result.setType(Lanes.shareOf(tile));
   OpBuilder before(clone);
   divideOperands(before, op, clone);
+  if (auto combining = dyn_cast<tile::CombiningInterface>(clone))
+    tile::resizeBody(combining);
   Location loc = op->getLoc();
   auto isWhole = [&](Value tile) { return Lanes.isWhole(tile); };
   if (auto load = dyn_cast<tile::LoadOp>(op); load && !isWhole(load.getResult())) {

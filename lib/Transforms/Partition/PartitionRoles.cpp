@@ -74,7 +74,7 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
   /// A kernel that cannot be split: all of it is `role`'s, or it stays.
   LogicalResult leave(ir::FuncOp kernel, const PartitionPlan &plan, const Role *role) {
     bool asksForLanes = kernel.getSplit().value_or(tile::Split::None) != tile::Split::None;
-    if (asksForLanes)
+    if (asksForLanes || kernel.getNumLanes() > 1)
       return kernel.emitOpError("cannot be divided between lanes: ").append(plan.reason());
     if (role && !isa<ir::CallOp, tile::LaneOp>(plan.obstacle())) {
       remark(kernel) << "@" << kernel.getSymName() << " is not split over roles: " << plan.reason();
@@ -92,39 +92,59 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
   /// Divides the work as the kernel asks for. Where it does not, and lanes execute everything, by
   /// rows if that is possible.
   LogicalResult chooseLanes(ir::FuncOp kernel, ir::FuncOp body, PartitionPlan &plan) {
-    bool lanesDoAll = plan.laneRole()->executes & MatrixWork && plan.laneRole()->maxLanes > 1;
+    const Role *role = plan.laneRole();
+    if (kernel.getNumLanes() > role->maxLanes)
+      return kernel.emitOpError("asks for ") << kernel.getNumLanes() << " lanes, but role "
+                                             << role->name << " has at most " << role->maxLanes;
+    bool lanesDoAll = role->executes & MatrixWork && role->maxLanes > 1;
     bool isChosen = lanesDoAll && !kernel.getSplit();
     tile::Split split =
         isChosen ? tile::Split::UpDown : kernel.getSplit().value_or(tile::Split::None);
-    int64_t number = std::min<int64_t>(lanes, plan.laneRole()->maxLanes);
-    if (split == tile::Split::None || number < 2 ||
-        !llvm::is_contained(plan.roles(), plan.laneRole()))
+    int64_t number =
+        kernel.getLanes() ? kernel.getNumLanes() : std::min<int64_t>(lanes, role->maxLanes);
+    if (number < 2 || !llvm::is_contained(plan.roles(), role))
       return success();
+    if (split == tile::Split::None)
+      return kernel.getLanes() ? refuseLanesWithoutSplit(kernel, body, plan) : success();
     plan.divide(split, number);
     std::optional<LaneProblem> problem = findLaneProblem(body, plan);
     if (!problem)
       return success();
-    if (isChosen) {
-      remark(kernel) << "@" << kernel.getSymName() << " runs on one lane of "
-                     << plan.laneRole()->name << ": '" << problem->op->getName() << "' "
-                     << problem->what;
+    if (isChosen && !kernel.getLanes()) {
+      remark(kernel) << "@" << kernel.getSymName() << " runs on one lane of " << role->name << ": '"
+                     << problem->op->getName() << "' " << problem->what;
       plan.divide(tile::Split::None, 1);
       return success();
     }
     InFlightDiagnostic diag = problem->op->emitOpError(problem->what);
-    Diagnostic &note = diag.attachNote(problem->noteLoc);
-    if (!problem->note.empty()) {
-      note << problem->note;
-      return diag;
-    }
-    tile::Split other = split == tile::Split::UpDown ? tile::Split::LeftRight : tile::Split::UpDown;
-    plan.divide(other, number);
-    if (findLaneProblem(body, plan))
-      note << "no other split works either; use split(none), which uses one lane";
-    else
-      note << "try split(" << tile::stringifySplit(other)
-           << "), or split(none), which uses one lane";
+    if (!problem->note.empty())
+      diag.attachNote(problem->noteLoc) << problem->note;
+    adviseSplit(diag.attachNote(problem->op->getLoc()), kernel, body, plan);
     return diag;
+  }
+
+  LogicalResult refuseLanesWithoutSplit(ir::FuncOp kernel, ir::FuncOp body, PartitionPlan &plan) {
+    InFlightDiagnostic diag = kernel.emitOpError("asks for ")
+                              << kernel.getNumLanes()
+                              << " lanes, but for no split by which they would share the work";
+    adviseSplit(diag.attachNote(kernel.getLoc()), kernel, body, plan);
+    return diag;
+  }
+
+  /// Says which split works, having tried, and what does if none does.
+  void adviseSplit(Diagnostic &note, ir::FuncOp kernel, ir::FuncOp body, PartitionPlan &plan) {
+    int64_t number = kernel.getLanes() ? kernel.getNumLanes()
+                                       : std::min<int64_t>(lanes, plan.laneRole()->maxLanes);
+    std::string oneLane = (kernel.getLanes() ? "split(none) and lanes(1), which use one lane"
+                                             : "split(none), which uses one lane");
+    for (tile::Split split : {tile::Split::UpDown, tile::Split::LeftRight}) {
+      plan.divide(split, number);
+      if (findLaneProblem(body, plan))
+        continue;
+      note << "try split(" << tile::stringifySplit(split) << "), or " << oneLane;
+      return;
+    }
+    note << "no split works; use " << oneLane;
   }
 
   /// All work is one role's: the kernel is that role's function, launched as before.
@@ -133,6 +153,8 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
     kernel.setKind(ir::FuncKind::Role);
     kernel.setRole(role->name);
     kernel.removeSplitAttr();
+    kernel.removeLanesAttr();
+    kernel.removeSlotsAttr();
   }
 
   void describe(ir::FuncOp kernel, const PartitionPlan &plan) {

@@ -17,6 +17,8 @@ struct Outline : impl::KilnOutlineBase<Outline> {
           outlineRegion(incore.getBody(), incore.getName(), ir::FuncKind::Incore, {});
       if (incore.getSplit())
         outlined.func.setSplit(incore.getSplit());
+      outlined.func.setLanes(incore.getLanes());
+      outlined.func.setSlots(incore.getSlots());
       OpBuilder builder(incore);
       auto submit = ir::SubmitOp::create(
           builder, incore.getLoc(), FlatSymbolRefAttr::get(outlined.func.getSymNameAttr()),

@@ -3,6 +3,8 @@
 // RUN: not %kiln run %t/wrong.mlir --seeds 2 --arg x=16x6 --arg y=16x16 --no-reference 2>&1 | FileCheck %s
 // RUN: %kiln run %t/right.mlir --seeds 2 --arg x=16x6 --arg y=16x16 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RUN: %kiln run %t/behind.mlir --seeds 2 --arg x=16x6 --arg y=16x6 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: not %kiln run %t/reverse.mlir --seeds 2 --arg x=16x6 --arg y=16x8 --no-reference 2>&1 | FileCheck %s --check-prefix=REVERSE
+// RUN: %kiln run %t/reverse-right.mlir --seeds 2 --arg x=16x6 --arg y=16x8 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RIGHT: checked {{.*}}: 0 findings
 
 //--- wrong.mlir
@@ -26,5 +28,21 @@ kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore 
 kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %a = tile.load %x[0, 0] pad(1.0) : !tile.tile<16x8xf32>
   %s = tile.scan sum %a axis(1) : !tile.tile<16x8xf32>
+  tile.store %s, %y[0, 0]
+}
+
+// From the end the padding comes first.
+//--- reverse.mlir
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
+  %a = tile.load %x[0, 0] : !tile.tile<16x8xf32>
+  %s = tile.scan max %a axis(1) exclusive reverse : !tile.tile<16x8xf32>
+  // REVERSE: reverse.mlir:[[#@LINE-1]]:{{[0-9]+}}: error: the running maximum over axis 1 includes padding: in row 0 of the 16x8 tile only columns [0, 6) are data; column 7 holds 0 and would have to hold -inf
+  tile.store %s, %y[0, 0]
+}
+
+//--- reverse-right.mlir
+kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
+  %a = tile.load %x[0, 0] pad(min) : !tile.tile<16x8xf32>
+  %s = tile.scan max %a axis(1) exclusive reverse : !tile.tile<16x8xf32>
   tile.store %s, %y[0, 0]
 }

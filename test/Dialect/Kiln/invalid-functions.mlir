@@ -62,23 +62,52 @@ kiln.func @role_unknown() role(gpu) {}
 
 // -----
 
-// expected-error @below {{'kiln.func' op lanes(n) belongs to a group, and n is at least 1}}
+// expected-error @below {{'kiln.func' op has lanes(0); there is at least one}}
 kiln.func @lanes_zero() group lanes(0) {}
 
 // -----
 
-// expected-error @below {{'kiln.func' op lanes(n) belongs to a group, and n is at least 1}}
+// expected-error @below {{'kiln.func' op has lanes(-2); there is at least one}}
 kiln.func @lanes_negative() group lanes(-2) {}
 
 // -----
 
-// expected-error @below {{'kiln.func' op lanes(n) belongs to a group, and n is at least 1}}
+// expected-error @below {{'kiln.func' op lanes(n) belongs to a group or an incore function}}
 kiln.func @lanes_of_role() role(aiv) lanes(2) {}
 
 // -----
 
 // expected-error @below {{'kiln.func' op split(...) belongs to an incore function; in a group the pipes have splits}}
 kiln.func @split_of_group() group split(up_down) {}
+
+// -----
+
+// expected-error @below {{'kiln.func' op slots(n) belongs to an incore function; in a group the pipes have slots}}
+kiln.func @slots_of_group() group slots(2) {}
+
+// -----
+
+// expected-error @below {{'kiln.func' op has slots(0); a pipe has 1 to 1048576 slots}}
+kiln.func @slots_zero() incore slots(0) {}
+
+// -----
+
+// expected-error @below {{'kiln.func' op has lanes(0); there is at least one}}
+kiln.func @lanes_of_kernel() incore lanes(0) {}
+
+// -----
+
+kiln.func @incore_slots() orchestration {
+  // expected-error @below {{'kiln.incore' op has slots(1048577); a pipe has 1 to 1048576 slots}}
+  %t = kiln.incore "k" grid(1) slots(1048577) {}
+}
+
+// -----
+
+kiln.func @incore_lanes() orchestration {
+  // expected-error @below {{'kiln.incore' op has lanes(-1); there is at least one}}
+  %t = kiln.incore "k" grid(1) lanes(-1) {}
+}
 
 // -----
 

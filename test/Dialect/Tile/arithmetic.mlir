@@ -148,10 +148,16 @@ kiln.func @compare(%s: f32) incore {
 // CHECK-LABEL: kiln.func @scan(
 // CHECK:         tile.scan sum %[[X:.*]] axis(0) : !tile.tile<8x4xbf16>
 // CHECK-NEXT:    tile.scan sum %[[X]] axis(1) : !tile.tile<8x4xbf16>
+// CHECK-NEXT:    tile.scan max %[[X]] axis(1) exclusive : !tile.tile<8x4xbf16>
+// CHECK-NEXT:    tile.scan min %[[X]] axis(0) reverse : !tile.tile<8x4xbf16>
+// CHECK-NEXT:    tile.scan prod %[[X]] axis(1) exclusive reverse : !tile.tile<8x4xbf16>
 kiln.func @scan(%s: bf16) incore {
   %t = tile.full %s : !tile.tile<8x4xbf16>
   %a = tile.scan sum %t axis(0) : !tile.tile<8x4xbf16>
   %b = tile.scan sum %t axis(1) : !tile.tile<8x4xbf16>
+  %c = tile.scan max %t axis(1) exclusive : !tile.tile<8x4xbf16>
+  %d = tile.scan min %t axis(0) reverse : !tile.tile<8x4xbf16>
+  %e = tile.scan prod %t axis(1) exclusive reverse : !tile.tile<8x4xbf16>
 }
 
 // CHECK-LABEL: kiln.func @reduce(

@@ -158,12 +158,16 @@ kiln.func @reduce(%x: !kiln.tensor<16x8xf32>, %y: !kiln.tensor<16x8xi32>) incore
 // CHECK-NEXT:    %[[T:.*]] = tile.load %x[0, 0] : !tile.tile<1x8xf32>
 // CHECK-NEXT:    tile.store %[[T]], %x[0, 0]
 // CHECK-NEXT:    tile.scan sum %[[T]] axis(1) : !tile.tile<1x8xf32>
+// CHECK-NEXT:    tile.store
+// CHECK-NEXT:    tile.scan sum %[[T]] axis(0) exclusive : !tile.tile<1x8xf32>
 kiln.func @scan(%x: !kiln.tensor<16x8xf32>) incore {
   %t = tile.load %x[0, 0] : !tile.tile<1x8xf32>
   %a = tile.scan sum %t axis(0) : !tile.tile<1x8xf32>
   tile.store %a, %x[0, 0]
   %b = tile.scan sum %t axis(1) : !tile.tile<1x8xf32>
   tile.store %b, %x[0, 0]
+  %c = tile.scan sum %t axis(0) exclusive : !tile.tile<1x8xf32>
+  tile.store %c, %x[0, 0]
 }
 
 // CHECK-LABEL: kiln.func @mask(

@@ -280,8 +280,8 @@ kiln.func @f(%x: f32) incore {
 
 kiln.func @f(%x: f32) incore {
   %t = tile.full %x : !tile.tile<8x8xf32>
-  // expected-error @below {{expected string or keyword containing one of the following enum values for attribute 'kind' [sum]}}
-  %u = tile.scan max %t axis(1) : !tile.tile<8x8xf32>
+  // expected-error @below {{'tile.scan' op combines by sum, prod, max or min, not by argmax}}
+  %u = tile.scan argmax %t axis(1) : !tile.tile<8x8xf32>
 }
 
 // -----

@@ -39,7 +39,7 @@ kiln.func @group() group lanes(2) {
 
 // Nothing would work, so nothing is proposed.
 kiln.func @group() group lanes(2) {
-  // expected-error @below {{'tile.pipe' op split none cannot join what 2 lanes of aiv push}}
+  // expected-error @below {{'tile.pipe' op split none cannot join what 2 lanes of aiv push; no split would work, so use one lane}}
   %p = tile.pipe : !tile.pipe<aiv -> aic, 7x7xf32>
 }
 
@@ -53,21 +53,21 @@ kiln.func @group() group lanes(2) {
 // -----
 
 kiln.func @group() group lanes(2) {
-  // expected-error @below {{'tile.pipe' op split up_down cannot divide the extent 7 evenly over 2 lanes}}
+  // expected-error @below {{'tile.pipe' op split up_down cannot divide the extent 7 evenly over 2 lanes; split left_right would work}}
   %p = tile.pipe : !tile.pipe<aic -> aiv, 7x8xf32, up_down>
 }
 
 // -----
 
 kiln.func @group() group lanes(2) {
-  // expected-error @below {{'tile.pipe' op split left_right cannot divide the extent 1 evenly over 2 lanes}}
+  // expected-error @below {{'tile.pipe' op split left_right cannot divide the extent 1 evenly over 2 lanes; split up_down would work}}
   %p = tile.pipe : !tile.pipe<aic -> aiv, (8x8xf32, 8x1xf32), left_right>
 }
 
 // -----
 
 kiln.func @group() group lanes(9223372036854775807) {
-  // expected-error @below {{'tile.pipe' op split up_down cannot divide the extent 8 evenly over 9223372036854775807 lanes}}
+  // expected-error @below {{'tile.pipe' op split up_down cannot divide the extent 8 evenly over 9223372036854775807 lanes; no split would work, so use one lane}}
   %p = tile.pipe : !tile.pipe<aic -> aiv, 8x8xf32, up_down>
 }
 

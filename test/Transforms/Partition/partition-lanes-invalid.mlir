@@ -52,6 +52,21 @@ kiln.func @scans(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>) inc
 
 // -----
 
+kiln.func @scans_with(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>) incore split(up_down) {
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  %z = arith.constant 0.0 : f32
+  // expected-error @below {{'tile.scan_with' op cannot be divided with split(up_down): it combines along the axis that is divided between the lanes}}
+  // expected-note @below {{try split(left_right)}}
+  %y = tile.scan_with %x axis(0) start(%z) {
+  ^combine(%p: !tile.tile<1x16xf32>, %q: !tile.tile<1x16xf32>):
+    %s = tile.add %p, %q : !tile.tile<1x16xf32>
+    tile.yield %s
+  } : !tile.tile<16x16xf32>
+  tile.store %y, %out[0, 0]
+}
+
+// -----
+
 kiln.func @sorts(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>) incore split(left_right) {
   %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
   // expected-error @below {{cannot be divided with split(left_right): it orders along the axis divided between the lanes}}
@@ -65,7 +80,7 @@ kiln.func @sorts(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>) inc
 kiln.func @scatters(%a: !kiln.tensor<16x16xf32>, %rows: !kiln.tensor<16xi32>, %out: !kiln.tensor<64x16xf32>) incore split(up_down) {
   %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
   // expected-error @below {{cannot be divided with split(up_down): it writes rows that cannot be divided}}
-  // expected-note @below {{no other split works either; use split(none), which uses one lane}}
+  // expected-note @below {{no split works; use split(none), which uses one lane}}
   tile.scatter_rows %x, %out[0, 0] rows(%rows[0])
 }
 
@@ -74,7 +89,7 @@ kiln.func @scatters(%a: !kiln.tensor<16x16xf32>, %rows: !kiln.tensor<16xi32>, %o
 kiln.func @looks(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16xf32>) incore split(up_down) {
   %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
   // expected-error @below {{cannot be divided with split(up_down): it takes an element that only one lane has}}
-  // expected-note @below {{no other split works either; use split(none), which uses one lane}}
+  // expected-note @below {{no split works; use split(none), which uses one lane}}
   %e = tile.element %x[3, 3] : f32
   kiln.write %e, %out[0]
 }

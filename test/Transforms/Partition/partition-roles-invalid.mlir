@@ -15,7 +15,7 @@ kiln.func @reduces(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<1x16xf32>) in
 
 kiln.func @uneven(%a: !kiln.tensor<15x15xf32>, %out: !kiln.tensor<15x15xf32>) incore split(left_right) {
   // expected-error @below {{'tile.load' op cannot be divided with split(left_right): '!tile.tile<15x15xf32>' does not divide evenly over 2 lanes}}
-  // expected-note @below {{no other split works either; use split(none), which uses one lane}}
+  // expected-note @below {{no split works; use split(none), which uses one lane}}
   %x = tile.load %a[0, 0] : !tile.tile<15x15xf32>
   %y = tile.neg %x : !tile.tile<15x15xf32>
   tile.store %y, %out[0, 0]
@@ -26,7 +26,7 @@ kiln.func @uneven(%a: !kiln.tensor<15x15xf32>, %out: !kiln.tensor<15x15xf32>) in
 kiln.func @transposes(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>) incore split(up_down) {
   %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
   // expected-error @below {{it turns the axis that is divided between the lanes into the other}}
-  // expected-note @below {{no other split works either; use split(none), which uses one lane}}
+  // expected-note @below {{no split works; use split(none), which uses one lane}}
   %y = tile.transpose %x : !tile.tile<16x16xf32>
   tile.store %y, %out[0, 0]
 }
@@ -37,7 +37,8 @@ kiln.func @between_lanes(%a: !kiln.tensor<16x16xf32>, %t: !kiln.tensor<32x16xf32
   %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
   // expected-note @below {{it is written here}}
   tile.store %x, %t[0, 0]
-  // expected-error @below {{may touch what another lane writes, and lanes cannot wait for each other; use split(none), or two kernels}}
+  // expected-error @below {{may touch what another lane writes, and lanes cannot wait for each other, as two kernels can}}
+  // expected-note @below {{try split(left_right), or split(none), which uses one lane}}
   %y = tile.load %t[8, 0] : !tile.tile<16x16xf32>
   tile.store %y, %t[16, 0]
 }
@@ -51,6 +52,7 @@ kiln.func @overlaps(%a: !kiln.tensor<16x16xf32>, %t: !kiln.tensor<?x16xf32>, %n:
   %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
   scf.for %i = %c0 to %n step %c8 {
     // expected-error @below {{may touch what another lane writes}}
+    // expected-note @below {{try split(left_right), or split(none), which uses one lane}}
     // expected-note @below {{in another iteration}}
     tile.store %x, %t[%i, 0]
   }
@@ -66,6 +68,7 @@ kiln.func @through_views(%a: !kiln.tensor<16x16xf32>, %t: !kiln.tensor<?x16xf32>
   scf.for %i = %c0 to %n step %c8 {
     %view = kiln.slice %t[%i, 0] [16, 16] : !kiln.tensor<16x16xf32>
     // expected-error @below {{may touch what another lane writes}}
+    // expected-note @below {{try split(left_right), or split(none), which uses one lane}}
     // expected-note @below {{in another iteration}}
     tile.store %x, %view[0, 0]
   }
@@ -80,6 +83,7 @@ kiln.func @one_lane_writes(%a: !kiln.tensor<16x16xf32>, %t: !kiln.tensor<1x16xf3
   // expected-note @below {{it is written here}}
   tile.store %x, %t[0, 0]
   // expected-error @below {{may touch what another lane writes}}
+  // expected-note @below {{try split(left_right), or split(none), which uses one lane}}
   %y = tile.load %t[0, 0] : !tile.tile<1x16xf32>
   %z = tile.load %a[0, 0] : !tile.tile<16x16xf32>
   %w = tile.add %z, %y : !tile.tile<16x16xf32>
@@ -95,6 +99,7 @@ kiln.func @transposed(%a: !kiln.tensor<16x16xf32>, %t: !kiln.tensor<16x16xf32>) 
   tile.store %x, %t[0, 0]
   %turned = kiln.transpose %t, [1, 0] : !kiln.tensor<16x16xf32>
   // expected-error @below {{may touch what another lane writes}}
+  // expected-note @below {{no split works; use split(none), which uses one lane}}
   %y = tile.load %turned[0, 0] : !tile.tile<16x16xf32>
   tile.store %y, %a[0, 0]
 }
@@ -107,6 +112,7 @@ kiln.func @gathers(%a: !kiln.tensor<16x16xf32>, %rows: !kiln.tensor<16xi32>, %t:
   // expected-note @below {{it is written here}}
   tile.store %x, %t[0, 0]
   // expected-error @below {{may touch what another lane writes}}
+  // expected-note @below {{no split works; use split(none), which uses one lane}}
   %y = tile.gather_rows %t[0, 0] rows(%rows[0]) : !tile.tile<16x16xf32>
   tile.store %y, %a[0, 0]
 }
@@ -265,4 +271,32 @@ kiln.func @switches(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>, 
   %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
   %p = tile.matmul %x, %x : !tile.tile<16x16xf32>
   tile.store %p, %out[%i, 0]
+}
+
+// -----
+
+// expected-error @below {{'kiln.func' op asks for 3 lanes, but role aiv has at most 2}}
+kiln.func @too_many_lanes(%a: !kiln.tensor<16x16xf32>) incore lanes(3) split(up_down) {
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  tile.store %x, %a[0, 0]
+}
+
+// -----
+
+// expected-error @below {{'kiln.func' op asks for 2 lanes, but for no split by which they would share the work}}
+// expected-note @below {{try split(up_down), or split(none) and lanes(1), which use one lane}}
+kiln.func @lanes_without_split(%a: !kiln.tensor<16x16xf32>) incore lanes(2) {
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  tile.store %x, %a[0, 0]
+}
+
+// -----
+
+kiln.func @lanes_and_no_split(%a: !kiln.tensor<16x16xf32>, %out: !kiln.tensor<16x16xf32>)
+    incore lanes(2) split(up_down) {
+  %x = tile.load %a[0, 0] : !tile.tile<16x16xf32>
+  // expected-error @below {{it turns the axis that is divided between the lanes into the other}}
+  // expected-note @below {{no split works; use split(none) and lanes(1), which use one lane}}
+  %y = tile.transpose %x : !tile.tile<16x16xf32>
+  tile.store %y, %out[0, 0]
 }

@@ -4,6 +4,9 @@
 #include "LlvmTesting.h"
 #include "Simulator/TileOpTesting.h"
 
+#include "kiln/Transforms/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace kiln;
@@ -31,8 +34,19 @@ std::vector<OpCase> opCases() {
        "%y = tile.insert %box, %a[1, %n] : RESULT"},
       {"%y = tile.reshape %a : RESULT", "TYPE", 4, 9},
       {"%y = tile.transpose %a : RESULT"},
-      {"%y = tile.scan sum %a axis(0) : RESULT"},
-      {"%y = tile.scan sum %a axis(1) : RESULT"},
+      {"%y = tile.reduce_with %a axis(0) start(%s) {\n"
+       "^combine(%l: !tile.tile<1x6xTYPE>, %r: !tile.tile<1x6xTYPE>):\n"
+       "  %m = tile.min %l, %r : !tile.tile<1x6xTYPE>\n  tile.yield %m\n} : RESULT",
+       "TYPE", 1, 6},
+      {"%i = tile.iota axis(1) : !tile.tile<6x6xi32>\n%none = arith.constant -1 : i32\n"
+       "%best, %y = tile.scan_with %a, %i axis(1) start(%s, %none) exclusive reverse {\n"
+       "^combine(%l: !tile.tile<6x1xTYPE>, %li: !tile.tile<6x1xi32>, %r: !tile.tile<6x1xTYPE>,\n"
+       "         %ri: !tile.tile<6x1xi32>):\n"
+       "  %c = tile.cmp lt %l, %r : !tile.tile<6x1xi1>\n"
+       "  %v = tile.select %c, %r, %l : !tile.tile<6x1xTYPE>\n"
+       "  %w = tile.select %c, %ri, %li : !tile.tile<6x1xi32>\n"
+       "  tile.yield %v, %w\n} : !tile.tile<6x6xTYPE>, RESULT",
+       "i32"},
       {"%y = tile.concat %a, %b axis(0) : RESULT", "TYPE", 12, 6},
       {"%y = tile.concat %a, %b axis(1) : RESULT", "TYPE", 6, 12},
       {"%c = tile.cmp lt %a, %b : !tile.tile<6x6xi1>\n%y = tile.select %c, %a, %s : RESULT"},
@@ -72,7 +86,8 @@ std::vector<OpCase> opCases() {
   };
   for (const ElementwiseRow &row : kElementwise) {
     // Functions of floats may differ in the last bit, but for those that IEEE 754 defines.
-    bool isExact = row.ofInts || row.name == "sqrt" || row.name == "recip";
+    const llvm::StringSet<> defined = {"sqrt", "recip", "floor", "ceil", "round", "trunc"};
+    bool isExact = row.ofInts || defined.contains(row.name);
     std::vector<const char *> operands = {"%a, %b", "%a, %s", "%row, %col"};
     if (row.operands == 1)
       operands = {"%a"};
@@ -87,6 +102,10 @@ std::vector<OpCase> opCases() {
                            std::to_string(axis) + ") : RESULT",
                        kind[0] == 'a' ? "i32" : "TYPE", axis == 0 ? 1 : 6, axis == 0 ? 6 : 1,
                        false});
+  for (const char *kind : {"sum", "max", "min", "prod"})
+    for (const char *how : {"axis(0)", "axis(1)", "axis(0) exclusive", "axis(1) reverse",
+                            "axis(1) exclusive reverse"})
+      cases.push_back({std::string("%y = tile.scan ") + kind + " %a " + how + " : RESULT"});
   for (const DTypeInfo &info : dtypeTable)
     if (info.isElement)
       cases.push_back({"%y = tile.cast %a : RESULT", toString(info.type)});
@@ -146,6 +165,13 @@ mlir::OwningOpRef<mlir::ModuleOp> parseIfLegal(const std::string &text) {
   return mlir::parseSourceString<mlir::ModuleOp>(text, config, "test.mlir");
 }
 
+/// Native code has no bodies that combine.
+void expandBodies(mlir::ModuleOp module) {
+  mlir::PassManager passes(module.getContext());
+  passes.addPass(createTileExpandBodies());
+  EXPECT_TRUE(mlir::succeeded(passes.run(module)));
+}
+
 /// Runs a case in both ways; false if the language has no such op for this type.
 bool agree(const OpCase &test, DType type) {
   std::string text = programOf(test, type);
@@ -156,6 +182,8 @@ bool agree(const OpCase &test, DType type) {
   DType result = test.type == "TYPE" ? type : *parseDType(test.type);
   Tensor out[2];
   for (int way : {0, 1}) {
+    if (way == 1)
+      expandBodies(*module);
     out[way] = poisoned(result, {test.rows, test.cols});
     std::vector<Argument> args = {operand(type, 1),
                                   operand(type, 2),

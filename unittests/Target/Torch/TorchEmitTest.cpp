@@ -359,7 +359,19 @@ kiln.func @every(%x: !kiln.tensor<?x8xf32> inout, %f: !kiln.tensor<4xi32> in, %n
   %cast = tile.cast %select : !tile.tile<8x8xbf16>
   %back = tile.cast %cast : !tile.tile<8x8xf32>
   %scan = tile.scan sum %back axis(1) : !tile.tile<8x8xf32>
-  %reduce = tile.reduce max %scan axis(1) : !tile.tile<8x1xf32>
+  %before = tile.scan min %scan axis(0) exclusive reverse : !tile.tile<8x8xf32>
+  %running = tile.scan_with %before axis(0) start(%z) reverse {
+  ^combine(%a: !tile.tile<1x8xf32>, %b: !tile.tile<1x8xf32>):
+    %m = tile.max %a, %b : !tile.tile<1x8xf32>
+    tile.yield %m
+  } : !tile.tile<8x8xf32>
+  %reduce = tile.reduce_with %running axis(1) start(%z) {
+  ^combine(%a: !tile.tile<8x1xf32>, %b: !tile.tile<8x1xf32>):
+    %s = tile.add %a, %b : !tile.tile<8x1xf32>
+    tile.yield %s
+  } : !tile.tile<8x1xf32>
+  %largest = tile.reduce max %scan axis(1) : !tile.tile<8x1xf32>
+  tile.store %largest, %x[0, 0]
   %product = tile.matmul %back, %full : !tile.tile<8x8xf32>
   %acc = tile.matmul_acc %product, %full, %back trans_b : !tile.tile<8x8xf32>
   %mask = tile.mask %acc valid(%n, 3) pad(max) : !tile.tile<8x8xf32>

@@ -41,6 +41,12 @@ inline constexpr llvm::StringLiteral kInferredAttr = "kiln.inferred";
 inline constexpr llvm::StringLiteral kLoopAttr = "kiln.loop";
 
 inline constexpr int64_t kMaxRank = 5;
+/// Bounds the size of a ring.
+inline constexpr int64_t kMaxSlots = 1 << 20;
+
+/// Reports a number of lanes, or of slots for the pipes between roles, that no kernel can ask for.
+mlir::LogicalResult verifyWanted(mlir::Operation *kernel, std::optional<int64_t> lanes,
+                                 std::optional<int64_t> slots);
 
 /// Whether `type` can be the element of a tensor or a tile.
 bool isElementType(mlir::Type type);

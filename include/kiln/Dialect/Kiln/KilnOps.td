@@ -42,11 +42,15 @@ def Kiln_FuncOp : Kiln_Op<"func", [
     kiln.func @add(%x: !kiln.tensor<?x64xf32> in, %y: !kiln.tensor<?x64xf32> inout, %s: f32) incore { ... }
     kiln.func @cube(%b: !kiln.tensor<64x64xf32>, %up: !up) role(aic) { ... }
     kiln.func @fused(%a: !kiln.tensor<64x64xf32>, %b: !kiln.tensor<64x64xf32>) group lanes(2) { ... }
+    kiln.func @proj(%a: !kiln.tensor<64x64xf32>, %y: !kiln.tensor<64x64xf32>) incore lanes(2) split(up_down) slots(3) { ... }
     ```
+
+    A group has `lanes(n)`. An `incore` function may ask for lanes, for the split by which they share its work and for
+    the slots of the pipes between its roles; the compiler chooses what it does not ask for.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
                        Kiln_FuncKind:$kind, OptionalAttr<StrAttr>:$role, OptionalAttr<I64Attr>:$lanes,
-                       OptionalAttr<Tile_Split>:$split,
+                       OptionalAttr<Tile_Split>:$split, OptionalAttr<I64Attr>:$slots,
                        OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
   let regions = (region SizedRegion<1>:$body);
   let skipDefaultBuilders = 1;
@@ -255,21 +259,23 @@ def Kiln_IncoreOp : Kiln_ReferenceOp<"incore", [AttrSizedOperandSegments, Single
   let summary = "a kernel written in place; `kiln-outline` makes it a function and a submit";
   let description = [{
     ```mlir
-    %t = kiln.incore "proj" grid(%m, %n) split(up_down) { ... }
+    %t = kiln.incore "proj" grid(%m, %n) lanes(2) split(up_down) slots(3) { ... }
     ```
+    Lanes, split and slots are those of the function it becomes.
   }];
   let arguments = (ins StrAttr:$name, Variadic<Index>:$grid, DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$static_grid,
                        Variadic<Kiln_Task>:$deps, UnitAttr:$sync_start, Optional<Kiln_Tensor>:$predicate,
                        Variadic<Index>:$predicate_indices, OptionalAttr<DenseI64ArrayAttr>:$static_predicate_indices,
                        OptionalAttr<Arith_CmpIPredicateAttr>:$predicate_cmp,
-                       OptionalAttr<I64Attr>:$predicate_constant, OptionalAttr<Tile_Split>:$split);
+                       OptionalAttr<I64Attr>:$predicate_constant, OptionalAttr<I64Attr>:$lanes,
+                       OptionalAttr<Tile_Split>:$split, OptionalAttr<I64Attr>:$slots);
   let results = (outs Kiln_Task:$task);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $name (`grid` `` custom<Parens>($grid, $static_grid)^)? (`sync_start` $sync_start^)? (`deps` `(` $deps^ `)`)?
     (`predicate` `(` custom<Predicate>($predicate, type($predicate), $predicate_indices,
         $static_predicate_indices, $predicate_cmp, $predicate_constant)^ `)`)?
-    (`split` `(` $split^ `)`)? attr-dict-with-keyword $body
+    (`lanes` `(` $lanes^ `)`)? (`split` `(` $split^ `)`)? (`slots` `(` $slots^ `)`)? attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
 }

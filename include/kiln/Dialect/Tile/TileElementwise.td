@@ -298,6 +298,26 @@ def Tile_AbsOp : Tile_Math<"abs", "the absolute value"> {
   let cuda = "kiln::magnitude<T>(x)";
 }
 
+/// A function to whole numbers. What a float type holds becomes a number that it holds, so nothing is
+/// rounded; NaN, infinities and the sign of 0 stay.
+class Tile_ToWhole<string mnemonic, string summaryText> : Tile_FloatMath<mnemonic, summaryText> {
+  let torch = [Torch<"Float", "torch." # mnemonic # "($0)">];
+  let floats = "std::" # mnemonic # "(x)";
+  let bounds = "ofWhole(a)";
+  let cpuFloats = "intrinsic<N::" # mnemonic # ">";
+  let cuda = mnemonic # "f(x)";
+  let random = Jumps;
+}
+
+def Tile_FloorOp : Tile_ToWhole<"floor", "the largest whole number that is not larger">;
+def Tile_CeilOp : Tile_ToWhole<"ceil", "the smallest whole number that is not smaller">;
+def Tile_TruncOp : Tile_ToWhole<"trunc", "the whole part: rounds toward zero">;
+def Tile_RoundOp : Tile_ToWhole<"round", "the nearest whole number; of two that are as near, the even one"> {
+  let floats = "std::nearbyint(x)";
+  let cpuFloats = "intrinsic<N::roundeven>";
+  let cuda = "rintf(x)";
+}
+
 def Tile_ExpOp : Tile_FloatMath<"exp", "e to the x"> {
   let hint = "exponential";
   let floats = "std::exp(x)";
@@ -316,12 +336,28 @@ def Tile_Exp2Op : Tile_FloatMath<"exp2", "2 to the x"> {
   let random = Range<"-6", "6", "64", "45">;
 }
 
+def Tile_Expm1Op : Tile_FloatMath<"expm1", "exp(x) - 1, exact where x is near 0"> {
+  let floats = "std::expm1(x)";
+  let bounds = "Bounds{-1, all.greatest}";
+  let cpuFloats = "emitExpm1";
+  let cuda = "expm1f(x)";
+  let random = Range<"-4", "4", "54", "55">;
+}
+
 def Tile_LogOp : Tile_FloatMath<"log", "the natural logarithm"> {
   let hint = "logarithm";
   let floats = "std::log(x)";
   let cpuFloats = "emitLog";
   let cuda = "logf(x)";
   let random = Range<"0.25", "64", "4.2", "4">;
+}
+
+def Tile_Log1pOp : Tile_FloatMath<"log1p", "log(1 + x), exact where x is near 0"> {
+  let floats = "std::log1p(x)";
+  let bounds = "a.least >= 0 ? positive : all";
+  let cpuFloats = "emitLog1p";
+  let cuda = "log1pf(x)";
+  let random = Range<"-0.75", "64", "4.2", "4">;
 }
 
 def Tile_SqrtOp : Tile_FloatMath<"sqrt", "the square root"> {

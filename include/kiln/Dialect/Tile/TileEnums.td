@@ -43,9 +43,6 @@ def Tile_ReduceKind : Tile_Enum<"ReduceKind", "a reduction", [
     I32EnumAttrCase<"ArgMax", 4, "argmax">,
     I32EnumAttrCase<"ArgMin", 5, "argmin">]>;
 
-def Tile_ScanKind : Tile_Enum<"ScanKind", "how a scan combines elements", [
-    I32EnumAttrCase<"Sum", 0, "sum">]>;
-
 def Tile_AtomicKind : Tile_Enum<"AtomicKind", "how an atomic store combines", [
     I32EnumAttrCase<"Add", 0, "add">]>;
 

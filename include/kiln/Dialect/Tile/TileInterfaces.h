@@ -31,13 +31,15 @@ struct Padding {
     Constant,    ///< There is no operand, and every element is known in advance.
     Filled,      ///< Elements outside some extents become the pad value of the attribute `pad`.
     Combined,    ///< The elements of a line along `axis` are made one, by `how`.
-    Running,     ///< The same, for each element with those before it.
+    Running,     ///< The same, for each element with those before it, in the order of the scan.
     Ordered, ///< The elements of a line along `axis` are ordered; those best by `how` come first.
     Multiplied, ///< A matrix product.
   };
   Kind kind;
   unsigned axis = 0;
   ReduceKind how = ReduceKind::Sum;
+  bool exclusive = false,
+       reverse = false; ///< Of Running: without the element itself; from the end.
 };
 
 /// What a result is of the tile that is the first operand.

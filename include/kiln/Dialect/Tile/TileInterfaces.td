@@ -72,4 +72,17 @@ def Tile_ProductInterface : OpInterface<"ProductInterface"> {
   }];
 }
 
+def Tile_CombiningInterface : OpInterface<"CombiningInterface"> {
+  let cppNamespace = "::kiln::tile";
+  let description = "Combines the lines of tiles along an axis, one after the other, by a body.";
+  let methods = [
+    InterfaceMethod<"", "::mlir::OperandRange", "getTiles">,
+    InterfaceMethod<"What the body begins with: a scalar or a line for each tile.", "::mlir::OperandRange", "getStarts">,
+    InterfaceMethod<"", "uint64_t", "getAxis">,
+    InterfaceMethod<"", "::mlir::Region &", "getBody">,
+    InterfaceMethod<"Whether the result at a place combines the lines before it only.", "bool", "isExclusive">,
+    InterfaceMethod<"Whether the last line comes first.", "bool", "isReverse">,
+  ];
+}
+
 #endif // TILE_INTERFACES

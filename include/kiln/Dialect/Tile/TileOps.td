@@ -37,10 +37,12 @@ def Tile_LoadOp : Tile_Plain<"load", [AttrSizedOperandSegments, MemoryEffects<[M
   let summary = "reads a tile of a tensor";
   let description = [{
     One index per axis; the tile covers the trailing two axes (a rank-1 tensor loads as 1xN or Nx1). Elements
-    outside the tensor, or outside the optional `valid` extents of the tile, read as the pad value.
+    outside the tensor, or outside the optional `valid` extents of the tile, read as the pad value. A tile that
+    misses its tensor altogether is a fault, unless `outside` says that it may: then all of it is the pad value.
 
     ```mlir
     %x = tile.load %t[%i, 0] pad(min) valid(%rows, 64) : !tile.tile<128x64xf32>
+    %y = tile.load %t[%before, 0] outside : !tile.tile<128x64xf32>
     ```
   }];
   let work = "CopyWork";
@@ -50,11 +52,11 @@ def Tile_LoadOp : Tile_Plain<"load", [AttrSizedOperandSegments, MemoryEffects<[M
   }]>.method;
   let arguments = (ins Kiln_Tensor:$tensor, Variadic<Index>:$indices, DenseI64ArrayAttr:$static_indices,
                        Variadic<Index>:$valid, OptionalAttr<DenseI64ArrayAttr>:$static_valid,
-                       OptionalAttr<AnyAttrOf<[Tile_PadKind, F64Attr]>>:$pad);
+                       OptionalAttr<AnyAttrOf<[Tile_PadKind, F64Attr]>>:$pad, UnitAttr:$outside);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
     custom<Typed>($tensor, type($tensor)) `` custom<DynamicIndexList>($indices, $static_indices)
-    (`pad` `(` custom<Pad>($pad)^ `)`)? (`valid` `` custom<Parens>($valid, $static_valid)^)? attr-dict `:` qualified(type($result))
+    (`outside` $outside^)? (`pad` `(` custom<Pad>($pad)^ `)`)? (`valid` `` custom<Parens>($valid, $static_valid)^)? attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
 }
@@ -220,26 +222,100 @@ def Tile_ReduceOp : Tile_Vector<"reduce", [Pure]> {
 }
 
 def Tile_ScanOp : Tile_Vector<"scan", [Pure]> {
-  let summary = "running sums along an axis";
+  let summary = "running sums, products, maxima or minima along an axis";
   let description = [{
-    Each element of the result is the sum of the elements up to and including the one at its place, along the axis. Floats
-    are added in f32 and rounded to the element type for each element; integers wrap.
+    Each element of the result combines the elements up to and including the one at its place, along the axis: by `sum`,
+    `prod`, `max` or `min`, as in `tile.reduce`. With `exclusive` the one at its place does not count, and the first element
+    is what changes nothing: 0, 1, the least or the greatest value of the type. With `reverse` the scan begins at the end.
+    Floats combine in f32 and round to the element type for each element; integers wrap.
 
     ```mlir
     %s = tile.scan sum %x axis(1) : !tile.tile<8x64xf32>
+    %m = tile.scan max %x axis(0) exclusive reverse : !tile.tile<8x64xf32>
     ```
   }];
   let divided = [{
     getAxis() != lanes.axis || lanes.isWhole(getOperand()) ? "" : "runs along the axis divided between the lanes"
   }];
-  let padding = "Running, unsigned(getAxis()), ReduceKind::Sum";
-  let arguments = (ins Tile_ScanKind:$kind, Tile_Tile:$operand, I64Attr:$axis);
+  let padding = "Running, unsigned(getAxis()), getKind(), getExclusive(), getReverse()";
+  let arguments = (ins Tile_ReduceKind:$kind, Tile_Tile:$operand, I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
-    $kind custom<Typed>($operand, type($operand)) `axis` `(` $axis `)` attr-dict `:` qualified(type($result))
+    $kind custom<Typed>($operand, type($operand)) `axis` `(` $axis `)` (`exclusive` $exclusive^)? (`reverse` $reverse^)?
+    attr-dict `:` qualified(type($result))
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
+}
+
+/// Combines the elements along an axis by a body: see TileCombine.h for what the two have in common.
+class Tile_Combining<string mnemonic, string summaryText>
+    : Tile_Vector<mnemonic, [Pure, AttrSizedOperandSegments, IsolatedFromAbove, SingleBlock,
+                             Tile_CombiningInterface]> {
+  let summary = summaryText;
+  let divided = [{
+    getAxis() != lanes.axis || ::llvm::all_of(getTiles(), lanes.isWhole)
+        ? ""
+        : "combines along the axis that is divided between the lanes"
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let results = (outs Variadic<Tile_Tile>:$results);
+  let hasVerifier = 1;
+}
+
+def Tile_ReduceWithOp : Tile_Combining<"reduce_with", "reduces along an axis by a body"> {
+  let description = [{
+    One tile or several of one shape. The body gets what has been combined so far, a line of each tile (extent 1 along
+    the axis), and the next line of each, and yields the two combined. It begins with `start`, a scalar or a line for each
+    tile. The body must be associative, because targets combine in an order of their own; `kiln check` tries that. It
+    consists of elementwise operations, casts and constants, and uses nothing from outside.
+
+    ```mlir
+    %best, %at = tile.reduce_with %x, %index axis(1) start(%lowest, %none) {
+    ^combine(%a: !tile.tile<8x1xf32>, %i: !tile.tile<8x1xi32>, %b: !tile.tile<8x1xf32>, %j: !tile.tile<8x1xi32>):
+      %isBetter = tile.cmp gt %b, %a : !tile.tile<8x1xi1>
+      %value = tile.select %isBetter, %b, %a : !tile.tile<8x1xf32>
+      %where = tile.select %isBetter, %j, %i : !tile.tile<8x1xi32>
+      tile.yield %value, %where
+    } : !tile.tile<8x1xf32>, !tile.tile<8x1xi32>
+    ```
+  }];
+  let facts = "bool isExclusive() { return false; } bool isReverse() { return false; }";
+  let arguments = (ins Variadic<Tile_Tile>:$tiles, Variadic<Tile_TileOrScalar>:$starts, I64Attr:$axis);
+  let assemblyFormat = [{
+    custom<Typed>($tiles, type($tiles)) `axis` `(` $axis `)` `start` `(` custom<Typed>($starts, type($starts)) `)` $body
+    attr-dict `:` qualified(type($results))
+  }];
+}
+
+def Tile_ScanWithOp : Tile_Combining<"scan_with", "what a body makes of the elements so far, along an axis"> {
+  let description = [{
+    `tile.reduce_with` that keeps every step: each line of the results combines `start` and the lines up to and including
+    the one at its place; with `exclusive` without it. With `reverse` it begins at the end.
+
+    ```mlir
+    %decay, %state = tile.scan_with %a, %b axis(0) start(%one, %zero) {
+    ^combine(%a0: !tile.tile<1x8xf32>, %b0: !tile.tile<1x8xf32>, %a1: !tile.tile<1x8xf32>, %b1: !tile.tile<1x8xf32>):
+      %decay = tile.mul %a0, %a1 : !tile.tile<1x8xf32>
+      %faded = tile.mul %b0, %a1 : !tile.tile<1x8xf32>
+      %state = tile.add %faded, %b1 : !tile.tile<1x8xf32>
+      tile.yield %decay, %state
+    } : !tile.tile<64x8xf32>, !tile.tile<64x8xf32>
+    ```
+  }];
+  let facts = "bool isExclusive() { return getExclusive(); } bool isReverse() { return getReverse(); }";
+  let arguments = (ins Variadic<Tile_Tile>:$tiles, Variadic<Tile_TileOrScalar>:$starts, I64Attr:$axis,
+                       UnitAttr:$exclusive, UnitAttr:$reverse);
+  let assemblyFormat = [{
+    custom<Typed>($tiles, type($tiles)) `axis` `(` $axis `)` `start` `(` custom<Typed>($starts, type($starts)) `)`
+    (`exclusive` $exclusive^)? (`reverse` $reverse^)? $body attr-dict `:` qualified(type($results))
+  }];
+}
+
+def Tile_YieldOp : Tile_Plain<"yield", [Pure, Terminator, ParentOneOf<["ReduceWithOp", "ScanWithOp"]>]> {
+  let summary = "what a body makes of two lines";
+  let arguments = (ins Variadic<Tile_Tile>:$tiles);
+  let assemblyFormat = "custom<Typed>($tiles, type($tiles)) attr-dict";
 }
 
 def Tile_MatmulOp : Tile_Plain<"matmul", [Pure, Tile_ProductInterface]> {

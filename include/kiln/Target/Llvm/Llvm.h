@@ -112,6 +112,7 @@ Expected<std::string> linkSharedObject(const std::string &object,
 struct CpuRunOptions {
   /// 0: tasks run on all cores. Anything else: on this thread, in an order picked by the seed.
   uint64_t seed = 0;
+  unsigned workers = 0; ///< As in EngineOptions.
   DumpOptions dump;
   std::string program, platform = "cpu"; ///< For people reading the dump.
   bool recordTimeline = false;

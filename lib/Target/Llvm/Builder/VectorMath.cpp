@@ -96,17 +96,37 @@ Value *scaled(Builder &b, Value *x, Nearest exponent) {
 
 } // namespace
 
-// e^x = 2^n e^r with |r| <= ln(2) / 2.
-Value *emitExp(Builder &b, Value *x) {
-  x = clamped(b, x, -104.0, 89.0);
+/// e^x = 2^n (1 + rest), where the rest is e^r - 1 with |r| <= ln(2) / 2.
+struct Exponential {
+  Nearest n;
+  Value *rest;
+};
+static Exponential exponential(Builder &b, Value *x) {
   Nearest n = nearest(b, x, 0x1.715476p0);
   Value *minus = b.CreateFNeg(n.real);
   Value *r = fma(b, minus, b.real(x, 0x1.62e4p-1), x); // ln(2) in two parts, the first short
   r = fma(b, minus, b.real(x, 0x1.7f7d1cp-20), r);
   Value *q = polynomial(
       b, r, {0x1.fffffcp-2, 0x1.555492p-3, 0x1.5558f2p-5, 0x1.1239e4p-7, 0x1.6a242ap-10});
-  Value *one = b.real(x, 1.0);
-  return scaled(b, b.CreateFAdd(fma(b, b.CreateFMul(r, r), q, r), one), n);
+  return {n, fma(b, b.CreateFMul(r, r), q, r)};
+}
+
+Value *emitExp(Builder &b, Value *x) {
+  x = clamped(b, x, -104.0, 89.0);
+  Exponential e = exponential(b, x);
+  return scaled(b, b.CreateFAdd(e.rest, b.real(x, 1.0)), e.n);
+}
+
+// 2^n rest + (2^n - 1) near 0, where subtracting 1 from e^x would cancel; x itself where the next
+// term of the series is below its last bit, which keeps the sign of zero.
+Value *emitExpm1(Builder &b, Value *x) {
+  Value *y = magnitude(b, x), *one = b.real(x, 1.0);
+  Exponential e = exponential(b, clamped(b, x, -2.0, 2.0));
+  Value *power = scaled(b, one, e.n);
+  Value *nearZero = fma(b, e.rest, power, b.CreateFSub(power, one));
+  nearZero = b.CreateSelect(b.CreateFCmpOLT(y, b.real(x, 0x1p-24)), x, nearZero);
+  Value *far = b.CreateFSub(emitExp(b, x), one);
+  return b.CreateSelect(b.CreateFCmpOLT(y, b.real(x, 2.0)), nearZero, far);
 }
 
 // 2^x = 2^n 2^r with |r| <= 1/2.
@@ -176,6 +196,20 @@ Value *emitLog(Builder &b, Value *x) {
   result = b.CreateSelect(b.CreateFCmpOEQ(x, b.real(x, 0.0)), b.real(x, -inf), result);
   Value *nan = b.real(x, std::numeric_limits<double>::quiet_NaN());
   return b.CreateSelect(b.CreateFCmpULT(x, b.real(x, 0.0)), nan, result);
+}
+
+// What 1 + x loses by rounding is known exactly, and the logarithm grows by that divided by 1 + x.
+Value *emitLog1p(Builder &b, Value *x) {
+  Value *one = b.real(x, 1.0), *sum = b.CreateFAdd(x, one), *log = emitLog(b, sum);
+  Value *lost = b.CreateSelect(b.CreateFCmpOGE(x, one), b.CreateFSub(one, b.CreateFSub(sum, x)),
+                               b.CreateFSub(x, b.CreateFSub(sum, one)));
+  Value *result = b.CreateFAdd(log, b.CreateFDiv(lost, sum));
+  // At the pole, at infinity and where there is no logarithm, nothing was lost.
+  Value *isOrdinary =
+      b.CreateAnd(b.CreateFCmpOGT(sum, b.real(x, 0.0)),
+                  b.CreateFCmpOLT(sum, b.real(x, std::numeric_limits<double>::infinity())));
+  result = b.CreateSelect(isOrdinary, result, log);
+  return b.CreateSelect(b.CreateFCmpOEQ(sum, one), x, result); // keeps the sign of zero
 }
 
 // An odd polynomial near 0, where the other form would cancel; 1 - 2 / (e^2x + 1) elsewhere.

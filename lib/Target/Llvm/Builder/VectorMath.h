@@ -14,8 +14,10 @@ namespace kiln::llvmir {
 /// x / divisor, correctly rounded; cheaper where the divisor is one number for all lanes.
 llvm::Value *emitQuotient(Builder &b, llvm::Value *x, llvm::Value *divisor);
 llvm::Value *emitExp(Builder &b, llvm::Value *x);
+llvm::Value *emitExpm1(Builder &b, llvm::Value *x);
 llvm::Value *emitExp2(Builder &b, llvm::Value *x);
 llvm::Value *emitLog(Builder &b, llvm::Value *x);
+llvm::Value *emitLog1p(Builder &b, llvm::Value *x);
 llvm::Value *emitTanh(Builder &b, llvm::Value *x);
 llvm::Value *emitErf(Builder &b, llvm::Value *x);
 llvm::Value *emitCbrt(Builder &b, llvm::Value *x);

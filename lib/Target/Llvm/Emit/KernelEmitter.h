@@ -53,6 +53,7 @@ struct Cursor {
 struct Placement {
   bool isNeverCut = false;   ///< It lies wholly inside, or the tensor is empty.
   bool isNeverEmpty = false; ///< The tensor has elements.
+  bool mayMiss = false;      ///< It may lie wholly outside, which is no fault.
 };
 
 /// The part of a tile that lies inside its tensor and its valid extents.

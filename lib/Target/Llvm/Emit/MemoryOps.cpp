@@ -66,9 +66,11 @@ Window KernelEmitter::window(Operation *op, Value name, ArrayRef<llvm::Value *> 
     }
     offset = b.add(offset, b.mul(index, tensor.strides[axis]));
   }
-  Message message("a tile of " + std::to_string(rows) + "x" + std::to_string(cols) + " at ");
-  message << indices << std::string(" lies wholly outside ");
-  checkAll(touches, op, describe(message, name));
+  if (!known.mayMiss) {
+    Message message("a tile of " + std::to_string(rows) + "x" + std::to_string(cols) + " at ");
+    message << indices << std::string(" lies wholly outside ");
+    checkAll(touches, op, describe(message, name));
+  }
   w.bottom = b.CreateSelect(isEmpty, zero, w.bottom);
   w.right = b.CreateSelect(isEmpty, zero, w.right);
   w.isWhole = b.allOf({b.CreateICmpEQ(w.top, zero), b.CreateICmpEQ(w.bottom, b.index(rows)),
@@ -98,9 +100,11 @@ template <typename Op> static Placement placementOf(const IndexFacts &facts, Op 
 template <typename Op> static Window windowFor(KernelEmitter &e, Op op, tile::TileType type) {
   Values valid;
   Placement known;
+  if constexpr (std::is_same_v<Op, tile::LoadOp>)
+    known.mayMiss = op.getOutside();
   if (op.getStaticValid())
     valid = e.indices(*op.getStaticValid(), op.getValid());
-  else
+  else if (!known.mayMiss) // what is known of places supposes that the tile touches its tensor
     known = placementOf(e.facts(), op,
                         TileAxes(op.getStaticIndices().size(), type.getRows(), type.getCols()));
   return e.window(op, op.getTensor(), e.indices(op.getStaticIndices(), op.getIndices()), valid,

@@ -2,6 +2,8 @@
 // of columns at a time. Floats combine in f32 and round once at the end.
 #include "KernelEmitter.h"
 
+#include "kiln/Program/PadValue.h"
+
 using namespace mlir;
 
 namespace kiln::llvmir {
@@ -145,29 +147,33 @@ void reduce(KernelEmitter &e, tile::ReduceOp op) {
   });
 }
 
-/// Running sums: along an axis one after the other, several lines at a time where they lie side by
-/// side.
+/// A scan: along an axis one after the other, several lines at a time where they lie side by side.
 void scan(KernelEmitter &e, tile::ScanOp op) {
   Builder &b = e.b;
   tile::TileType type = op.getType();
   DType element = elementTypeOf(type);
   V *to = e.address(op.getResult());
   overAxis(e, op.getOperand(), op.getAxis(),
-           [&](V *line, unsigned, llvm::function_ref<V *(V *)> at) {
+           [&](V *line, unsigned width, llvm::function_ref<V *(V *)> at) {
+             int64_t extent = type.getExtent(op.getAxis());
+             auto placeOf = [&](V *i) {
+               return op.getReverse() ? b.CreateSub(b.index(extent - 1), i) : i;
+             };
              auto store = [&](V *i, V *sum) {
-               V *row = op.getAxis() == 0 ? i : line, *col = op.getAxis() == 0 ? line : i;
+               V *row = op.getAxis() == 0 ? placeOf(i) : line;
+               V *col = op.getAxis() == 0 ? line : placeOf(i);
                V *place = b.add(b.mul(row, type.getCols()), col);
                storeElements(b, round(b, sum, element), b.offset(memoryType(b, element), to, place),
                              element);
              };
-             V *first = at(b.index(0));
-             store(b.index(0), first);
-             b.loop(b.index(1), b.index(type.getExtent(op.getAxis())), 1, {first},
-                    [&](V *i, ArrayRef<V *> sum) {
-                      V *next = combine(b, Kind::Sum, sum[0], at(i));
-                      store(i, next);
-                      return Values{next};
-                    });
+             V *first = at(placeOf(b.index(0)));
+             V *neutral = b.splat(width, constant(b, neutralValue(op.getKind(), element)));
+             store(b.index(0), op.getExclusive() ? neutral : first);
+             b.loop(b.index(1), b.index(extent), 1, {first}, [&](V *i, ArrayRef<V *> sum) {
+               V *next = combine(b, op.getKind(), sum[0], at(placeOf(i)));
+               store(i, op.getExclusive() ? sum[0] : next);
+               return Values{next};
+             });
            });
 }
 
