@@ -4,11 +4,12 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import re
 import weakref
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import _library, dtypes
-from ._errors import KilnError, mistake
+from ._errors import KilnError, Place, mistake
 from ._library import CallArg, JitCounters
 from ._signature import Annotation, ScalarType, TensorType
 from .dtypes import DType
@@ -240,8 +241,16 @@ class Compiled:
             raise _call_error()
 
 
+_AT_A_LINE = re.compile(r"(?P<file>[^\n]*):(?P<line>\d+):(?P<column>\d+): error: (?P<message>.*)", re.DOTALL)
+
+
 def _call_error() -> KilnError:
-    return mistake(_last_error())
+    """What went wrong in the last call: at a line of the program, or with the arguments."""
+    text = _last_error()
+    found = _AT_A_LINE.fullmatch(text)
+    if found:
+        return KilnError(found["message"], Place(found["file"], int(found["line"]), int(found["column"])))
+    return mistake(text[len("error: ") :] if text.startswith("error: ") else text)
 
 
 def counters() -> Dict[str, int]:
