@@ -31,3 +31,16 @@ def block_scaled_gemm(a: kl.In[f8E4M3FN], b: kl.In[f8E4M3FN], sa: kl.In[f32], sb
             scale = kl.load(sa, (i, k), (BM, 1)) * kl.read(sb, (j // BLOCK, k))
             total = total + kl.matmul(at, bt, trans_b=True) * scale
         kl.store(kl.cast(total, bf16), c, (i, j))
+
+
+if __name__ == "__main__":
+    import torch
+
+    # Some of the numbers that eight bits can stand for, and their bits.
+    numbers, bits = torch.tensor([0.0, 1, 2, -1, 0.5]), torch.tensor([0x00, 0x38, 0x40, 0xB8, 0x30], dtype=torch.uint8)
+    pick_a, pick_b = torch.randint(0, 5, (50, 300)), torch.randint(0, 5, (200, 300))
+    sa, sb, c = torch.rand(50, 3), torch.rand(2, 3), torch.empty(50, 200, dtype=torch.bfloat16)
+    block_scaled_gemm(kiln.reinterpret(bits[pick_a], f8E4M3FN), kiln.reinterpret(bits[pick_b], f8E4M3FN), sa, sb, c)
+    spread = lambda scales, rows, like: scales.repeat_interleave(rows, 0)[:len(like)].repeat_interleave(128, 1)[:, :300]
+    wanted = (numbers[pick_a] * spread(sa, 1, pick_a)) @ (numbers[pick_b] * spread(sb, 128, pick_b)).T
+    print("max |error| / max", float((c - wanted).abs().max() / wanted.abs().max()))

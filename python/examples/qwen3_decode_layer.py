@@ -126,3 +126,45 @@ def qwen3_decode_layer(x: kl.In[bf16], positions: kl.In[i32, 1], cosine: kl.In[f
     norm("norm_2", h1, norm2, hn)
     project("gate_up", hn, gate, act, lambda t, i, j: kl.cast(kl.silu(t) * product(hn, up, i, j), bf16))
     project("down_proj", act, down, y, lambda t, i, j: kl.cast(t + tile_of(h1, i, j), bf16))
+
+
+def reference(x, positions, cosine, sine, norm1, qkv, q_norm, k_norm, k_cache, v_cache, out_proj, norm2, gate, up, down):
+    """What the layer gives, in torch and float64: y and the two caches."""
+    import torch
+
+    batch, kv, length, D = k_cache.shape
+    heads = out_proj.shape[1] // D
+    narrow = lambda t: t.bfloat16().double()
+    norm = lambda t, w: t * torch.rsqrt((t * t).mean(-1, keepdim=True) + EPS) * w
+
+    def rotate(t):
+        low, high = t.chunk(2, -1)
+        c, s = cosine[positions][:, None], sine[positions][:, None]
+        return torch.cat([low * c - high * s, high * c + low * s], -1)
+
+    q, keys, values = (narrow(norm(x, norm1)) @ qkv.T).view(batch, -1, D).split([heads, kv, kv], 1)
+    each = torch.arange(batch)
+    k_cache[each, :, positions] = narrow(rotate(norm(keys, k_norm)))
+    v_cache[each, :, positions] = narrow(values)
+    q = narrow(rotate(norm(q, q_norm))).view(batch, kv, heads // kv, D)
+    scores = (q @ k_cache.transpose(2, 3)) / math.sqrt(D)
+    scores = scores.masked_fill(torch.arange(length) > positions[:, None, None, None], -math.inf)
+    h = x + narrow(torch.softmax(scores, -1) @ v_cache).reshape(batch, -1) @ out_proj.T
+    hn = narrow(norm(h, norm2))
+    return h + narrow(torch.nn.functional.silu(hn @ gate.T) * (hn @ up.T)) @ down.T, k_cache, v_cache
+
+
+if __name__ == "__main__":
+    import torch
+
+    normal = lambda *shape: torch.randn(*shape).bfloat16()
+    weight = lambda *shape: (torch.randn(*shape) / 8).bfloat16()
+    x, positions = normal(3, 64), torch.tensor([0, 7, 39], dtype=torch.int32)
+    inputs = [x, positions, torch.rand(40, 8), torch.rand(40, 8), normal(64), weight(128, 64), normal(16), normal(16),
+              normal(3, 2, 40, 16), normal(3, 2, 40, 16), weight(64, 64), normal(64), weight(96, 64), weight(96, 64),
+              weight(64, 96)]
+    wanted, *caches = reference(*(t.long() if t is positions else t.double() for t in inputs))
+    y = torch.empty(3, 64, dtype=torch.bfloat16)
+    qwen3_decode_layer(*inputs, y)
+    print("max |error| / max", float((y - wanted).abs().max() / wanted.abs().max()))
+    print("max |error| / max", max(float((inputs[8 + i] - t).abs().max() / t.abs().max()) for i, t in enumerate(caches)))

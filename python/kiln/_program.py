@@ -4,16 +4,17 @@ from __future__ import annotations
 import functools
 import inspect
 import os
-import subprocess
-import tempfile
 import threading
-from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import _call, _library, _rewrite
 from ._errors import KilnError, Place, entry, mistake
 from ._params import Param
 from ._record import Recorder, recording
 from ._signature import FunctionBegin, TensorType, parameters_of
+
+if TYPE_CHECKING:
+    import subprocess
 
 
 class Report(str):
@@ -115,6 +116,9 @@ class Program:
         return flags
 
     def _run_tool(self, command: str, options: Sequence[str], values: Dict[str, Any]) -> "subprocess.CompletedProcess[str]":
+        import subprocess  # these take a third of the time of importing kiln, and are needed here alone
+        import tempfile
+
         text = self._record(values).text_with_locations
         with tempfile.TemporaryDirectory(prefix="kiln-") as folder:
             file = os.path.join(folder, self.__name__ + ".mlir")
