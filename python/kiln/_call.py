@@ -26,6 +26,11 @@ _ELEMENT_TYPES: Dict[str, DType] = {
 }  # fmt: skip
 
 
+def _destroy_with(owner: Any, destroy: Any, handle: int) -> None:
+    """Destroys a handle with its owner, but not at the end of the process: a forked one does not have the threads it needs."""
+    weakref.finalize(owner, destroy, handle).atexit = False
+
+
 class View(NamedTuple):
     """A tensor of the caller's, as the JIT takes it."""
 
@@ -55,7 +60,7 @@ class Adaptor:
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
-        weakref.finalize(self, _library.load().kiln_adaptor_destroy, handle)
+        _destroy_with(self, _library.load().kiln_adaptor_destroy, handle)
 
     def mark_layout_dynamic(self, leading_dim: int = -1, divisibility: int = 1) -> Adaptor:
         """Strides are known per call only, but that of the leading dimension, which is 1, and multiples of `divisibility`."""
@@ -227,8 +232,7 @@ class Compiled:
         self._handle = self._library.kiln_jit_compile(jit(), source, len(source), platform.encode(), b"main")
         if not self._handle:
             raise mistake(_last_error())
-        self._process = os.getpid()
-        weakref.finalize(self, self._library.kiln_compiled_destroy, self._handle)
+        _destroy_with(self, self._library.kiln_compiled_destroy, self._handle)
 
     def call(self, arguments: Arguments) -> None:
         """Runs it. The interpreter is free for other threads meanwhile."""

@@ -36,7 +36,7 @@ class _Recorded(NamedTuple):
 
     text: str
     text_with_locations: str
-    compiled: Dict[str, _call.Compiled]
+    compiled: Dict[Tuple[str, int], _call.Compiled]  # by platform and process
 
 
 class Program:
@@ -157,12 +157,10 @@ class Program:
 
     def _compiled(self, values: Dict[str, Any]) -> _call.Compiled:
         recorded = self._record(values)
-        compiled = recorded.compiled.get(self.platform)
+        key = (self.platform, os.getpid())
+        compiled = recorded.compiled.get(key)
         if compiled is None:
-            with self._lock:
-                compiled = recorded.compiled.setdefault(
-                    self.platform, _call.Compiled(recorded.text_with_locations, self.platform)
-                )
+            compiled = recorded.compiled.setdefault(key, _call.Compiled(recorded.text_with_locations, self.platform))
         return compiled
 
     def __repr__(self) -> str:
