@@ -27,6 +27,8 @@ NOWHERE = Place("", 0)
 class KilnError(Exception):
     """A mistake in a program or in its arguments, with the line of the user's code that made it."""
 
+    __module__ = "kiln"
+
     def __init__(self, message: str, place: Place = NOWHERE) -> None:
         super().__init__(message)
         self.message = message
@@ -142,10 +144,11 @@ def _guarded(method: Callable[..., Any]) -> Callable[..., Tuple[Any, Optional[Ba
 def entry_at(place: Place, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     """The method as a function that stands at the user's place."""
     tree = ast.parse(_ENTRY)
+    source = linecache.getline(place.file, place.line).rstrip()
+    columns = {"col_offset": len(source) - len(source.lstrip()), "end_col_offset": len(source)}
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
-            node.lineno = node.end_lineno = max(1, place.line)  # type: ignore[attr-defined]
-            node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
+            vars(node).update(columns, lineno=max(1, place.line), end_lineno=max(1, place.line))
     scope = {"run": _guarded(method), _IS_ENTRY: True}
     exec(compile(tree, place.file or "<program>", "exec"), scope)
     made = scope["entry"]
