@@ -1,0 +1,24 @@
+"""Kiln: tile programs in Python, compiled and called on the tensors one has.
+
+    import kiln, kiln.language as kl
+    from kiln import f32
+
+    @kiln.program
+    def add(a: kl.In[f32], b: kl.In[f32], c: kl.Out[f32]):
+        @kl.spmd(kl.ceildiv(c.shape[0], 64), kl.ceildiv(c.shape[1], 64))
+        def add(bi, bj):
+            i, j = bi * 64, bj * 64
+            kl.store(kl.load(a, (i, j), (64, 64)) + kl.load(b, (i, j), (64, 64)), c, (i, j))
+
+    add(a, b, c)  # tensors of torch or numpy
+"""
+from ._call import counters, from_dlpack, reinterpret
+from ._errors import KilnError
+from ._program import Program, Report, program
+from .dtypes import DType, bf16, f8E4M3FN, f8E5M2, f16, f32, i1, i8, i16, i32, i64
+from . import language
+
+__all__ = [
+    "DType", "KilnError", "Program", "Report", "bf16", "counters", "f16", "f32", "f8E4M3FN", "f8E5M2", "from_dlpack", "i1",
+    "i16", "i32", "i64", "i8", "language", "program", "reinterpret",
+]  # fmt: skip

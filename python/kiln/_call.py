@@ -1,0 +1,264 @@
+"""Calling a program: tensors of torch and numpy, and anything with DLPack, as arguments of the JIT."""
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import re
+import weakref
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from . import _library, dtypes
+from ._errors import KilnError, Place, mistake
+from ._library import CallArg, JitCounters
+from ._signature import Annotation, ScalarType, TensorType
+from .dtypes import DType
+
+# enum kiln_arg_kind, enum kiln_arg_flags
+_TENSOR, _INTEGER, _REAL = range(3)
+_READ_ONLY = 1
+
+# What numpy and torch call the element types.
+_ELEMENT_TYPES: Dict[str, DType] = {
+    "float32": dtypes.f32, "float16": dtypes.f16, "bfloat16": dtypes.bf16, "float8_e4m3fn": dtypes.f8E4M3FN,
+    "float8_e5m2": dtypes.f8E5M2, "int8": dtypes.i8, "int16": dtypes.i16, "int32": dtypes.i32, "int64": dtypes.i64,
+    "bool": dtypes.i1,
+}  # fmt: skip
+
+
+def _destroy_with(owner: Any, destroy: Any, handle: int) -> None:
+    """Destroys a handle with its owner, but not at the end of the process: a forked one does not have the threads it needs."""
+    weakref.finalize(owner, destroy, handle).atexit = False
+
+
+class View(NamedTuple):
+    """A tensor of the caller's, as the JIT takes it."""
+
+    data: int
+    shape: Tuple[int, ...]
+    strides: Tuple[int, ...]  # in elements
+    dtype: DType
+    read_only: bool
+    owner: Any
+
+
+class Reinterpreted:
+    """A tensor whose elements are taken for another type of the same size; see kiln.reinterpret."""
+
+    def __init__(self, tensor: Any, dtype: DType) -> None:
+        self.tensor = tensor
+        self.dtype = dtype
+
+
+def reinterpret(tensor: Any, dtype: DType) -> Reinterpreted:
+    """The same memory as elements of another type, for types that numpy or torch do not have: bytes as f8E4M3FN."""
+    return Reinterpreted(tensor, dtype)
+
+
+class Adaptor:
+    """A tensor with marks that say what the compiler may rely on; made by kiln.from_dlpack."""
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        _destroy_with(self, _library.load().kiln_adaptor_destroy, handle)
+
+    def mark_layout_dynamic(self, leading_dim: int = -1, divisibility: int = 1) -> Adaptor:
+        """Strides are known per call only, but that of the leading dimension, which is 1, and multiples of `divisibility`."""
+        _check(_library.load().kiln_adaptor_mark_layout_dynamic(self._handle, leading_dim, divisibility))
+        return self
+
+    def mark_static(self, *axes: int) -> Adaptor:
+        """The extents of these axes, or of all, may be relied on."""
+        numbers = (ctypes.c_int32 * max(1, len(axes)))(*axes)
+        _check(_library.load().kiln_adaptor_mark_static(self._handle, len(axes), numbers))
+        return self
+
+    def argument(self) -> CallArg:
+        return _library.load().kiln_adaptor_arg(self._handle)
+
+
+def from_dlpack(tensor: Any) -> Adaptor:
+    """Any tensor with DLPack, to be marked: `kiln.from_dlpack(t).mark_layout_dynamic(1, 16)`."""
+    library = _library.load()
+    capsule = tensor.__dlpack__() if hasattr(tensor, "__dlpack__") else tensor
+    python = ctypes.pythonapi
+    python.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    python.PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    try:
+        managed = python.PyCapsule_GetPointer(capsule, b"dltensor")
+    except (ValueError, TypeError):
+        raise mistake(f"{type(tensor).__name__} offers no tensor through DLPack") from None
+    handle = library.kiln_adaptor_from_dlpack(managed)
+    if not handle:
+        raise mistake(_last_error())
+    python.PyCapsule_SetName(capsule, _USED)
+    return Adaptor(handle)
+
+
+_USED = b"used_dltensor"  # lives as long as the capsules it names
+
+
+def _last_error() -> str:
+    return _library.load().kiln_jit_error().decode()
+
+
+def _check(status: int) -> None:
+    if status != 0:
+        raise mistake(_last_error())
+
+
+def view_of(name: str, tensor: Any) -> View:
+    """Reads a tensor of torch or numpy."""
+    dtype: Optional[DType] = None
+    if isinstance(tensor, Reinterpreted):
+        tensor, dtype = tensor.tensor, tensor.dtype
+    view = _torch_view(name, tensor, dtype) if hasattr(tensor, "data_ptr") else _numpy_view(name, tensor, dtype)
+    if any(stride < 0 for stride in view.strides):
+        raise mistake(f"argument '{name}' has a negative stride {view.strides}; pass a copy of it")
+    return view
+
+
+def _element_type(name: str, called: str, size: int, wanted: Optional[DType]) -> DType:
+    if wanted is not None:
+        if wanted.size != size:
+            raise mistake(f"argument '{name}' of {called} cannot be taken for {wanted}, which has {wanted.size} bytes")
+        return wanted
+    found = _ELEMENT_TYPES.get(called)
+    if found is None:
+        raise mistake(f"argument '{name}' has elements of {called}, which Kiln does not have")
+    return found
+
+
+def _torch_view(name: str, tensor: Any, dtype: Optional[DType]) -> View:
+    if tensor.requires_grad:
+        raise mistake(f"argument '{name}' has requires_grad, but a program has no gradient; pass {name}.detach()")
+    if tensor.device.type != "cpu":
+        raise mistake(
+            f"argument '{name}' lies on {tensor.device}, but the program is compiled for the cpu; pass {name}.cpu()"
+        )
+    called = str(tensor.dtype).partition(".")[2]
+    element = _element_type(name, called, tensor.element_size(), dtype)
+    return View(tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), element, False, tensor)
+
+
+def _numpy_view(name: str, tensor: Any, dtype: Optional[DType]) -> View:
+    interface = getattr(tensor, "__array_interface__", None)
+    if interface is None:
+        raise mistake(f"argument '{name}' is {type(tensor).__name__}; it has to be a tensor of torch or numpy")
+    address, read_only = interface["data"]
+    shape = tuple(interface["shape"])
+    size = tensor.dtype.itemsize
+    if not tensor.dtype.isnative:
+        raise mistake(f"argument '{name}' has elements in the byte order of another machine ({tensor.dtype.str})")
+    element = _element_type(name, tensor.dtype.name, size, dtype)
+    strides = interface["strides"]
+    steps = _row_major(shape) if strides is None else tuple(each // size for each in strides)
+    if strides is not None and any(each % size for each in strides):
+        raise mistake(f"argument '{name}' has strides {tuple(strides)} that are no multiples of its elements of {size} bytes")
+    return View(address, shape, steps, element, bool(read_only), tensor)
+
+
+def _row_major(shape: Sequence[int]) -> Tuple[int, ...]:
+    strides, step = [], 1
+    for extent in reversed(shape):
+        strides.append(step)
+        step *= extent
+    return tuple(reversed(strides))
+
+
+class Arguments:
+    """The arguments of a call, in the order of the parameters. Keeps what they point at."""
+
+    def __init__(self, program: str, parameters: Dict[str, Annotation], given: Sequence[Any]) -> None:
+        if len(given) != len(parameters):
+            raise mistake(
+                f"{program} takes {len(parameters)} arguments ({', '.join(parameters)}), but {len(given)} are given"
+            )
+        self.count = len(given)
+        self.array = (CallArg * max(1, self.count))()
+        self._keep: List[Any] = []
+        for index, ((name, annotation), value) in enumerate(zip(parameters.items(), given)):
+            if isinstance(value, Adaptor):
+                self.array[index] = value.argument()
+                self._keep.append(value)
+            elif isinstance(annotation, TensorType):
+                self._tensor(self.array[index], name, annotation, value)
+            else:
+                self._scalar(self.array[index], name, annotation, value)
+
+    def _tensor(self, made: CallArg, name: str, annotation: TensorType, value: Any) -> None:
+        view = view_of(name, value)
+        if view.read_only and annotation.access != "in":
+            raise mistake(f"argument '{name}' is read-only, but the program writes it")
+        rank = len(view.shape)
+        extents, strides = (ctypes.c_int64 * rank)(*view.shape), (ctypes.c_int64 * rank)(*view.strides)
+        self._keep += [extents, strides, view.owner]
+        made.data = view.data
+        made.extents = ctypes.cast(extents, ctypes.POINTER(ctypes.c_int64))
+        made.strides = ctypes.cast(strides, ctypes.POINTER(ctypes.c_int64))
+        made.dtype, made.rank, made.kind = view.dtype.code, rank, _TENSOR
+        made.flags = _READ_ONLY if view.read_only else 0
+
+    @staticmethod
+    def _scalar(made: CallArg, name: str, annotation: Annotation, value: Any) -> None:
+        wants_float = isinstance(annotation, ScalarType) and annotation.dtype.name[0] in "fb"
+        try:
+            if wants_float:
+                made.kind, made.value.real = _REAL, float(value)
+            else:
+                made.kind, made.value.integer = _INTEGER, value.__index__()
+        except (TypeError, ValueError, AttributeError):
+            wanted = "a number" if wants_float else "an integer"
+            raise mistake(f"argument '{name}' is {type(value).__name__}; it has to be {wanted}") from None
+
+
+@functools.lru_cache(maxsize=None)
+def _jit_of(process: int) -> int:
+    """The JIT of this process; a forked one gets its own."""
+    return _library.load().kiln_jit_create()
+
+
+def jit() -> int:
+    return _jit_of(os.getpid())
+
+
+class Compiled:
+    """A program that has been compiled for a platform, to be called."""
+
+    def __init__(self, text: str, platform: str) -> None:
+        self._library = _library.load()
+        source = text.encode()
+        self._handle = self._library.kiln_jit_compile(jit(), source, len(source), platform.encode(), b"main")
+        if not self._handle:
+            raise mistake(_last_error())
+        _destroy_with(self, self._library.kiln_compiled_destroy, self._handle)
+
+    def call(self, arguments: Arguments) -> None:
+        """Runs it. The interpreter is free for other threads meanwhile."""
+        if self._library.kiln_compiled_call(self._handle, arguments.array, arguments.count) != 0:
+            raise _call_error()
+
+    def compile_only(self, arguments: Arguments) -> None:
+        """Fills the cache without running."""
+        if self._library.kiln_compiled_compile_only(self._handle, arguments.array, arguments.count) != 0:
+            raise _call_error()
+
+
+_AT_A_LINE = re.compile(r"(?P<file>[^\n]*):(?P<line>\d+):(?P<column>\d+): error: (?P<message>.*)", re.DOTALL)
+
+
+def _call_error() -> KilnError:
+    """What went wrong in the last call: at a line of the program, or with the arguments."""
+    text = _last_error()
+    found = _AT_A_LINE.fullmatch(text)
+    if found:
+        return KilnError(found["message"], Place(found["file"], int(found["line"]), int(found["column"])))
+    return mistake(text[len("error: ") :] if text.startswith("error: ") else text)
+
+
+def counters() -> Dict[str, int]:
+    """What the JIT has done: hits and misses of its caches, compilations, bytes."""
+    found = JitCounters()
+    _library.load().kiln_jit_get_counters(jit(), ctypes.byref(found))
+    return {name: getattr(found, name) for name, _ in JitCounters._fields_}

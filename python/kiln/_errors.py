@@ -1,0 +1,183 @@
+"""Mistakes, shown at the user's line: `KilnError`, the user's place in the code, and tracebacks without Kiln's own frames."""
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import os
+import sys
+import types
+from typing import Any, Callable, List, NamedTuple, Optional, Tuple, TypeVar
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+class Place(NamedTuple):
+    """A place in the user's code. Lines and columns count from 1; column 0: not known."""
+
+    file: str
+    line: int
+    column: int = 0
+    end: int = 0  # the column behind, if it is on the same line
+
+
+NOWHERE = Place("", 0)
+
+
+class KilnError(Exception):
+    """A mistake in a program or in its arguments, with the line of the user's code that made it."""
+
+    __module__ = "kiln"
+
+    def __init__(self, message: str, place: Place = NOWHERE) -> None:
+        super().__init__(message)
+        self.message = message
+        self.place = place
+
+    @property
+    def file(self) -> str:
+        return self.place.file
+
+    @property
+    def line(self) -> int:
+        return self.place.line
+
+    def __str__(self) -> str:
+        if not self.place.file:
+            return self.message
+        column = f":{self.place.column}" if self.place.column else ""
+        return f"{self.place.file}:{self.place.line}{column}: {self.message}{_excerpt(self.place)}"
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return KilnError, (self.message, self.place)
+
+
+def _excerpt(place: Place) -> str:
+    """The user's line with a caret under what is meant."""
+    source = linecache.getline(place.file, place.line).rstrip()
+    if not source:
+        return ""
+    number = f"{place.line:7d}"
+    shown = f"\n{number} | {source}"
+    if place.column and place.column <= len(source):
+        width = max(1, min(place.end, len(source) + 1) - place.column)
+        # Tabs stay tabs, so that the caret stands below its character.
+        before = "".join("\t" if each == "\t" else " " for each in source[: place.column - 1])
+        shown += f"\n{' ' * len(number)} | {before}{'^' * width}"
+    return shown
+
+
+@functools.lru_cache(maxsize=1024)
+def _positions(code: types.CodeType) -> List[Tuple[Optional[int], ...]]:
+    return list(code.co_positions())  # type: ignore[attr-defined]
+
+
+def is_own(file: str) -> bool:
+    """Whether a file is one of this package."""
+    return file.startswith(_PACKAGE)
+
+
+def place_of(frame: types.FrameType) -> Place:
+    """Where a frame is."""
+    code = frame.f_code
+    if sys.version_info < (3, 11) or frame.f_lasti < 0:
+        return Place(code.co_filename, frame.f_lineno)
+    line, end_line, column, end = _positions(code)[frame.f_lasti // 2]
+    if line is None or column is None:
+        return Place(code.co_filename, frame.f_lineno)
+    # Columns of Python count bytes of UTF-8, those of people characters.
+    source = linecache.getline(code.co_filename, line).encode()
+    start = len(source[:column].decode(errors="replace"))
+    last = len(source[:end].decode(errors="replace")) if end_line == line and end is not None else start
+    return Place(code.co_filename, line, start + 1, last + 1)
+
+
+def here() -> Place:
+    """The user's place: the innermost frame that is not Kiln's."""
+    frame: Optional[types.FrameType] = sys._getframe(1)
+    while frame is not None and (is_own(frame.f_code.co_filename) or _IS_ENTRY in frame.f_globals):
+        frame = frame.f_back
+    return place_of(frame) if frame is not None else NOWHERE
+
+
+def mistake(message: str, place: Optional[Place] = None) -> KilnError:
+    """A mistake at the user's line, to be raised."""
+    return KilnError(message, here() if place is None else place)
+
+
+def without_own_frames(trace: Optional[types.TracebackType]) -> Optional[types.TracebackType]:
+    """A traceback with the user's frames only."""
+    if trace is None:
+        return None
+    rest = without_own_frames(trace.tb_next)
+    if is_own(trace.tb_frame.f_code.co_filename):
+        return rest
+    return types.TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
+
+
+# An entry runs a method of Kiln's and raises what goes wrong in it. A Python function cannot leave its own frame out of a
+# traceback; so that none of Kiln's is seen, an entry claims to stand where the user's program does.
+_IS_ENTRY = "__kiln_entry__"
+_ENTRY = """
+def entry(*arguments, **options):
+    value, error = run(*arguments, **options)
+    if error is not None:
+        raise error
+    return value
+"""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _guarded(method: Callable[..., Any]) -> Callable[..., Tuple[Any, Optional[BaseException]]]:
+    def run(*arguments: Any, **options: Any) -> Tuple[Any, Optional[BaseException]]:
+        try:
+            return method(*arguments, **options), None
+        except BaseException as error:
+            if isinstance(error, KilnError):
+                error.__cause__, error.__suppress_context__ = None, True
+            return None, error.with_traceback(without_own_frames(error.__traceback__))
+
+    return run
+
+
+def entry_at(place: Place, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method as a function that stands at the user's place."""
+    tree = ast.parse(_ENTRY)
+    source = linecache.getline(place.file, place.line).rstrip()
+    columns = {"col_offset": len(source) - len(source.lstrip()), "end_col_offset": len(source)}
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            vars(node).update(columns, lineno=max(1, place.line), end_lineno=max(1, place.line))
+    scope = {"run": _guarded(method), _IS_ENTRY: True}
+    exec(compile(tree, place.file or "<program>", "exec"), scope)
+    made = scope["entry"]
+    if sys.version_info >= (3, 11):
+        made.__code__ = made.__code__.replace(co_name=name, co_qualname=name)
+    else:
+        made.__code__ = made.__code__.replace(co_name=name)
+    return made
+
+
+class _Entry:
+    """A method that is called through an entry; made once for each object."""
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self.method = method
+        functools.update_wrapper(self, method)  # type: ignore[arg-type]
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        if owner is None:
+            return self
+        entries = owner.__dict__.setdefault("_entries", {})
+        name = self.method.__name__
+        if name not in entries:
+            made = entry_at(owner.place, owner.__name__, self.method.__get__(owner))
+            made.__doc__ = self.method.__doc__
+            entries[name] = made
+        return entries[name]
+
+
+def entry(method: F) -> F:
+    """Decorates a method whose mistakes are shown without Kiln's own frames. The object has a `place` and a `__name__`."""
+    return _Entry(method)  # type: ignore[return-value]

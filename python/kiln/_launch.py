@@ -1,0 +1,190 @@
+"""Functions of a program that are written in place: kernels, groups, roles and `spmd`.
+
+Each is a decorator that records the function where it stands. Its name then stands for the kernel, or the task.
+"""
+from __future__ import annotations
+
+import inspect
+from typing import Any, Callable, Optional, Sequence, Tuple
+
+from ._errors import KilnError, Place, here, mistake
+from ._record import active
+from ._signature import FunctionBegin, parameters_of
+from ._values import Task, apply, values_of
+
+Body = Callable[..., Any]
+
+
+class Kernel:
+    """A kernel or a group. Calling it launches it, with tensors, indices, scalars and numbers in the order of its parameters."""
+
+    def __init__(self, name: str, parameters: Tuple[str, ...]) -> None:
+        self.name = name
+        self.parameters = parameters
+
+    def __call__(
+        self,
+        *arguments: Any,
+        grid: Any = (),
+        deps: Sequence[Task] = (),
+        sync_start: bool = False,
+        predicate: Any = None,
+    ) -> Task:
+        """Launches it; see kl.submit."""
+        return submit(self, arguments, grid, deps, sync_start, predicate)
+
+    def __kiln_item__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.name}({', '.join(self.parameters)})>"
+
+
+def submit(
+    kernel: Kernel,
+    arguments: Sequence[Any],
+    grid: Any = (),
+    deps: Sequence[Task] = (),
+    sync_start: bool = False,
+    predicate: Any = None,
+) -> Task:
+    """Launches a kernel or group.
+
+    grid: how many blocks, in up to three dimensions; one block if it is left out.
+    deps: tasks to wait for, besides what the tensors imply.
+    sync_start: all blocks at once.
+    predicate: the task runs only if this holds when its turn comes, such as `flags[0] > 0`.
+    """
+    if not isinstance(kernel, Kernel):
+        raise mistake("submit launches a function with @kl.kernel or @kl.group; an spmd function is launched where it stands")
+    if len(arguments) != len(kernel.parameters):
+        raise mistake(
+            f"{kernel.name} has {len(kernel.parameters)} parameters ({', '.join(kernel.parameters)}), but "
+            f"{len(arguments)} arguments are given"
+        )
+    return apply("submit", kernel, tuple(arguments), as_list(grid), as_list(deps), sync_start, predicate)
+
+
+def as_list(x: Any) -> Tuple[Any, ...]:
+    """Several things, or one."""
+    from ._values import Shape
+
+    return tuple(x) if isinstance(x, (tuple, list, Shape)) else (x,)
+
+
+def _place_of(body: Body) -> Place:
+    """The line of the `def`, which is that of the name."""
+    return Place(body.__code__.co_filename, body.__code__.co_firstlineno)
+
+
+def _record_function(kind: str, body: Body, options: Sequence[Any]) -> Kernel:
+    place = _place_of(body)
+    recorder = active(f"@kl.{'kernel' if kind == 'incore' else kind}")
+    parameters = parameters_of(body, place)
+    begin = FunctionBegin(recorder, kind, body.__name__, parameters, options, place)
+    recorder.begin_later(begin.begin)
+    body(*begin.arguments)
+    recorder.record("function.end", (), place)
+    return Kernel(body.__name__, tuple(parameters))
+
+
+def _decorator(record: Callable[[Body], Any], body: Optional[Body]) -> Any:
+    """For decorators that are written with or without parentheses."""
+    return record if body is None else record(body)
+
+
+def kernel(
+    body: Optional[Body] = None,
+    *,
+    split: Optional[str] = None,
+    lanes: int = 0,
+    slots: int = 0,
+    stages: int = 0,
+) -> Any:
+    """A kernel whose roles the compiler chooses: `@kl.kernel` or `@kl.kernel(stages=2)`. The name becomes a Kernel to launch.
+
+    split: how the lanes of a role share the work ("none", "up_down", "left_right"); the compiler chooses if it is left out.
+    lanes: how many lanes share it; 0: as many as there are.
+    slots: of each pipe between the roles; 0: the machine's default.
+    stages: of the loops that say nothing of their own.
+    """
+    return _decorator(lambda given: _record_function("incore", given, (split, lanes, slots, stages)), body)
+
+
+def group(body: Optional[Body] = None, *, lanes: int = 0) -> Any:
+    """The roles that run together on one core group: `@kl.group` or `@kl.group(lanes=2)`. Makes pipes and roles in its body.
+
+    lanes: of the role that can have them; 0: two if a pipe has a split, else one.
+    """
+    return _decorator(lambda given: _record_function("group", given, (None, lanes)), body)
+
+
+def role(name: str) -> Callable[[Body], None]:
+    """What one role of a group does: `@kl.role(kl.aic)`. Sees the tensors and pipes of the group."""
+
+    def record(body: Body) -> None:
+        place = _place_of(body)
+        recorder = active("@kl.role")
+        recorder.record("role.begin", (body.__name__, name), place)
+        body()
+        recorder.record("role.end", (), place)
+
+    if callable(name):
+        raise mistake("a role says which one it is: @kl.role(kl.aic)")
+    return record
+
+
+def spmd(
+    *grid: Any,
+    name: Optional[str] = None,
+    split: Optional[str] = None,
+    lanes: int = 0,
+    slots: int = 0,
+    stages: int = 0,
+    deps: Sequence[Task] = (),
+    sync_start: bool = False,
+    predicate: Any = None,
+) -> Callable[[Body], Task]:
+    """A kernel that is launched where it stands, over a grid of one to three dimensions.
+
+        @kl.spmd(kl.ceildiv(m, 64), kl.ceildiv(n, 64))
+        def add(bi, bj): ...
+
+    The function takes one block index for each dimension; its name becomes the task. The options are those of kl.kernel and
+    kl.submit; `name` is for a name that is computed.
+    """
+    if any(callable(each) for each in grid) or not grid:
+        raise mistake("spmd takes the extents of a grid: @kl.spmd(n) or @kl.spmd(m, n)")
+    place = here()
+
+    def record(body: Body) -> Task:
+        count = len(inspect.signature(body).parameters)
+        if count != len(grid):
+            raise KilnError(
+                f"{body.__name__} takes {count} block indices, but its grid has {len(grid)} dimensions", _place_of(body)
+            )
+        recorder = active("@kl.spmd")
+        options = (split, lanes, slots, stages, as_list(deps), sync_start, predicate)
+        made = values_of(recorder, recorder.record("spmd.begin", (name or body.__name__, grid, *options), place))
+        body(*made[: len(grid)])
+        recorder.record("spmd.end", (), place)
+        return made[len(grid)]
+
+    return record
+
+
+class scope:
+    """A block, in a `with` statement: what is allocated in it ends with it.
+
+    manual: no order is inferred among the tasks of the block; `deps` state it.
+    """
+
+    def __init__(self, *, manual: bool = False) -> None:
+        self.manual = manual
+
+    def __enter__(self) -> None:
+        apply("scope.begin", self.manual)
+
+    def __exit__(self, kind: Any, *_: Any) -> None:
+        if kind is None:
+            apply("scope.end")

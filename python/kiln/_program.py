@@ -1,0 +1,205 @@
+"""`@kiln.program`: a function that says what a program does, recorded when it is first needed."""
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import threading
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from . import _call, _library, _rewrite
+from ._errors import KilnError, Place, entry, mistake
+from ._params import Param
+from ._record import Recorder, recording, refuse_nesting
+from ._signature import FunctionBegin, TensorType, parameters_of
+
+if TYPE_CHECKING:
+    import subprocess
+
+
+class Report(str):
+    """What `check` found, as text. It is true if the program is clean."""
+
+    code: int
+
+    def __new__(cls, text: str, code: int) -> Report:
+        made = super().__new__(cls, text)
+        made.code = code  # 0: CLEAN, 1: FINDINGS, 3: INCOMPLETE
+        return made
+
+    def __bool__(self) -> bool:
+        return self.code == 0
+
+
+class _Recorded(NamedTuple):
+    """A program for certain values of its keyword parameters."""
+
+    text: str
+    text_with_locations: str
+    compiled: Dict[Tuple[str, int], _call.Compiled]  # by platform and process
+
+
+class Program:
+    """A program. Calling it compiles it, once for each platform and set of keyword parameters, and runs it."""
+
+    def __init__(self, body: Callable[..., Any], platform: str = "cpu", values: Optional[Dict[str, Any]] = None) -> None:
+        functools.update_wrapper(self, body)
+        self.place = Place(body.__code__.co_filename, _line_of(body))
+        self.platform = platform
+        self._body = body
+        self._values = values or {}
+        self._lock = threading.RLock()
+        self._recorded: Dict[Tuple[Any, ...], _Recorded] = {}
+        self._rewritten: Optional[Callable[..., Any]] = None
+        self._keywords = _keyword_parameters(body, self.place)
+
+    @functools.cached_property
+    def parameters(self) -> Dict[str, Any]:
+        """The parameters that are given in a call, with their types."""
+        return parameters_of(self._body, self.place)
+
+    @property
+    def params(self) -> Dict[str, Any]:
+        """The keyword parameters and their values."""
+        return {name: self._values.get(name, param.default) for name, param in self._keywords.items()}
+
+    @entry
+    def with_(self, *, platform: Optional[str] = None, **values: Any) -> Program:
+        """The program with other values of its keyword parameters, or for another platform: `matmul.with_(BM=128)`."""
+        self._check_values(values)
+        return Program(self._body, platform or self.platform, {**self._values, **values})
+
+    @entry
+    def __call__(self, *arguments: Any, **values: Any) -> None:
+        """Runs the program on tensors and numbers, in the order of its parameters. Keyword parameters as in with_."""
+        refuse_nesting(self.__name__)
+        self._compiled(values).call(_call.Arguments(self.__name__, self.parameters, arguments))
+
+    @entry
+    def compile(self, *arguments: Any, **values: Any) -> None:
+        """Fills the cache for such arguments, without running."""
+        self._compiled(values).compile_only(_call.Arguments(self.__name__, self.parameters, arguments))
+
+    @entry
+    def text(self, locations: bool = False, **values: Any) -> str:
+        """The recorded program as text, with or without the lines of its operations."""
+        recorded = self._record(values)
+        return recorded.text_with_locations if locations else recorded.text
+
+    @entry
+    def emit(self, target: str = "ir", *options: str, **values: Any) -> str:
+        """The program in another form: "ir", "torch", "llvm", "cuda" or "orchestration"."""
+        if target == "ir" and not options:
+            return self._record(values).text
+        done = self._run_tool("emit", ["--target", target, *options], values)
+        if done.returncode != 0:
+            raise mistake(_message_of(done))
+        return done.stdout
+
+    @entry
+    def check(self, *arguments: Any, options: Sequence[str] = (), **values: Any) -> Report:
+        """Proves the pipes and tries schedules and shapes; those of the arguments, if some are given."""
+        shapes = self._shapes(arguments) if arguments else []
+        done = self._run_tool("check", [*shapes, *options], values)
+        if done.returncode not in (0, 1, 3):
+            raise mistake(_message_of(done))
+        return Report(done.stdout + done.stderr, done.returncode)
+
+    def _shapes(self, arguments: Sequence[Any]) -> List[str]:
+        """Flags that give a tool arguments like these."""
+        _call.Arguments(self.__name__, self.parameters, arguments)
+        flags = []
+        for (name, annotation), value in zip(self.parameters.items(), arguments):
+            if isinstance(annotation, TensorType):
+                flags += ["--arg", f"{name}={'x'.join(map(str, _call.view_of(name, value).shape))}"]
+            else:
+                flags += ["--arg", f"{name}={value}"]
+        return flags
+
+    def _run_tool(self, command: str, options: Sequence[str], values: Dict[str, Any]) -> "subprocess.CompletedProcess[str]":
+        import subprocess  # these take a third of the time of importing kiln, and are needed here alone
+        import tempfile
+
+        text = self._record(values).text_with_locations
+        with tempfile.TemporaryDirectory(prefix="kiln-") as folder:
+            file = os.path.join(folder, self.__name__ + ".mlir")
+            with open(file, "w", encoding="utf-8") as out:
+                out.write(text)
+            run = [str(_library.tool("kiln")), command, file, *options]
+            return subprocess.run(run, capture_output=True, text=True)
+
+    def _check_values(self, values: Dict[str, Any]) -> None:
+        for name, value in values.items():
+            if name not in self._keywords:
+                known = ", ".join(self._keywords) or "none"
+                raise mistake(f"{self.__name__} has no keyword parameter '{name}'; it has {known}")
+            self._keywords[name].check(name, value)
+
+    def _record(self, values: Dict[str, Any]) -> _Recorded:
+        self._check_values(values)
+        chosen = {**self.params, **values}
+        key = tuple(chosen.values())
+        with self._lock:
+            if key not in self._recorded:
+                self._recorded[key] = self._record_now(chosen)
+            return self._recorded[key]
+
+    def _record_now(self, chosen: Dict[str, Any]) -> _Recorded:
+        if self._rewritten is None:
+            self._rewritten = _rewrite.rewrite(self._body)
+        recorder = Recorder(self.__name__, self.place)
+        with recording(recorder):
+            begin = FunctionBegin(recorder, "orchestration", "main", self.parameters, (), self.place)
+            recorder.begin_later(begin.begin)
+            self._rewritten(*begin.arguments, **chosen)
+            recorder.record("function.end", (), self.place)
+            recorder.verify()
+        return _Recorded(recorder.text(False), recorder.text(True), {})
+
+    def _compiled(self, values: Dict[str, Any]) -> _call.Compiled:
+        recorded = self._record(values)
+        key = (self.platform, os.getpid())
+        compiled = recorded.compiled.get(key)
+        if compiled is None:
+            compiled = recorded.compiled.setdefault(key, _call.Compiled(recorded.text_with_locations, self.platform))
+        return compiled
+
+    def __repr__(self) -> str:
+        return f"<kiln.program {self.__name__}({', '.join(self.parameters)})>"
+
+
+def _line_of(body: Callable[..., Any]) -> int:
+    return body.__code__.co_firstlineno
+
+
+def _message_of(done: "subprocess.CompletedProcess[str]") -> str:
+    return (done.stderr or done.stdout).strip()
+
+
+def _keyword_parameters(body: Callable[..., Any], place: Place) -> Dict[str, Param]:
+    found: Dict[str, Param] = {}
+    for name, parameter in inspect.signature(body).parameters.items():
+        if parameter.kind is not parameter.KEYWORD_ONLY:
+            continue
+        if not isinstance(parameter.default, Param):
+            raise KilnError(
+                f"keyword parameter '{name}' of {body.__name__} has to be kl.param(...), kl.choice(...) or kl.split(...)",
+                place,
+            )
+        found[name] = parameter.default
+    return found
+
+
+def program(body: Optional[Callable[..., Any]] = None, *, platform: str = "cpu") -> Any:
+    """Makes a program of a function. Nothing is recorded before the program is used.
+
+        @kiln.program
+        def add(a: kl.In[f32], b: kl.In[f32], c: kl.Out[f32]): ...
+
+        add(a, b, c)
+    """
+    if body is None:
+        return lambda given: Program(given, platform)
+    if not hasattr(body, "__code__"):
+        raise mistake("@kiln.program decorates a function")
+    return Program(body, platform)

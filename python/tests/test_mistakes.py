@@ -1,0 +1,249 @@
+"""Ten mistakes that a Python user makes, and some more: each is told at the user's line, without Kiln's own frames."""
+import os
+import re
+import threading
+import traceback
+import types
+import unittest
+
+import kiln
+import kiln.language as kl
+from kiln import KilnError, bf16, f32
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+try:
+    import torch
+except ImportError:
+    torch = None
+
+needs_numpy = unittest.skipUnless(numpy, "numpy is not installed")
+needs_torch = unittest.skipUnless(torch, "torch is not installed")
+PACKAGE = os.path.dirname(os.path.abspath(kiln.__file__)) + os.sep
+
+
+@kiln.program
+def add(a: kl.In[f32], b: kl.In[f32], c: kl.Out[f32]):
+    kl.require_same_shape(a, b, "a and b have one shape")
+    kl.require_same_shape(a, c, "c has the shape of a")
+
+    @kl.spmd(kl.ceildiv(c.shape[0], 8), kl.ceildiv(c.shape[1], 8))
+    def add(bi, bj):
+        at = (bi * 8, bj * 8)
+        kl.store(kl.load(a, at, (8, 8)) + kl.load(b, at, (8, 8)), c, at)
+
+
+class Case(unittest.TestCase):
+    def assertMistake(self, run, words: str, source: str) -> str:
+        """Running makes a KilnError that says these words, shows this piece of the user's code and no frame of Kiln's."""
+        try:
+            run()
+        except KilnError as error:
+            text, trace = str(error), traceback.extract_tb(error.__traceback__)
+        else:
+            self.fail("there is no mistake")
+        self.assertRegex(text.replace("\n", " "), words)
+        self.assertIn(source, text)
+        self.assertRegex(text, rf"^{re.escape(__file__)}:\d+:")
+        for frame in trace:
+            self.assertFalse(frame.filename.startswith(PACKAGE), f"a frame of Kiln's: {frame}")
+        self.assertLess(len(text.splitlines()), 8, text)
+        return text
+
+    def assertBodyMistake(self, body, words: str, source: str) -> str:
+        """The same of a program that computes with a tile `t` of 8x8 and a tensor `y` in a kernel."""
+
+        @kiln.program
+        def wrong(x: kl.In[f32], y: kl.Out[f32]):
+            @kl.spmd(1)
+            def kernel(i):
+                body(kl.load(x, (0, 0), (8, 8)), y)
+
+        return self.assertMistake(lambda: wrong.text(), words, source)
+
+
+class TenMistakes(Case):
+    @needs_numpy
+    def test_01_wrong_shape(self) -> None:
+        a, b = numpy.zeros((8, 8), "f4"), numpy.zeros((8, 9), "f4")
+        text = self.assertMistake(lambda: add(a, b, a.copy()), "a and b have one shape", "kl.require_same_shape(a, b")
+        self.assertRegex(text, r"a.dim\(1\) is 8 and b.dim\(1\) is 9")
+        flat = numpy.zeros(8, "f4")
+        self.assertMistake(lambda: add(flat, b, b), r"'a' is f32\[\?, \?\] in the program; given: f32 of rank 1", "add(flat, b, b)")
+
+    @needs_numpy
+    def test_02_wrong_dtype(self) -> None:
+        a, b = numpy.zeros((8, 8)), numpy.zeros((8, 8), "i4")
+        self.assertMistake(lambda: add(a, a, a), "'a' has elements of float64", "add(a, a, a)")
+        self.assertMistake(lambda: add(b, b, b), r"'a' is f32\[\?, \?\] in the program; given: i32", "add(b, b, b)")
+
+    def test_03_missing_return(self) -> None:
+        def step(acc, t):
+            acc + t
+
+        @kl.function
+        def body(t, y):
+            acc = kl.zeros(f32, 8, 8)
+            for k in kl.range(4):
+                acc = step(acc, t)
+            kl.store(acc, y, (0, 0))
+
+        self.assertBodyMistake(body, "'acc' is a tile of 8x8 f32 when the loop begins and None .*`return`", "kl.range(4)")
+
+        def without_loop(t, y):
+            kl.store(t + step(t, t), y, (0, 0))
+
+        self.assertBodyMistake(without_loop, r"\+ of .* and None: did the function .* `return`", "t + step(t, t)")
+
+    def test_04_tile_after_its_loop(self) -> None:
+        @kl.function
+        def body(t, y):
+            for k in kl.range(4):
+                last = t + 1
+            kl.store(last, y, (0, 0))
+
+        self.assertBodyMistake(body, r"'last' belongs to the loop of line \d+, which made it", "kl.store(last, y, (0, 0))")
+
+    def test_05_print_of_a_tile(self) -> None:
+        self.assertBodyMistake(lambda t, y: print(t), "a tile has no text", "print(t)")
+        self.assertBodyMistake(lambda t, y: f"{t:.3f}", "a tile has no text", 'f"{t:.3f}"')
+
+    def test_06_captured_variable(self) -> None:
+        @kiln.program
+        def wrong(x: kl.In[f32], y: kl.Out[f32]):
+            total = 0
+
+            @kl.spmd(4)
+            def kernel(i):
+                total += 1
+
+        self.assertMistake(lambda: wrong.text(), "'total' is a variable of the function around this one", "total += 1")
+
+    @needs_numpy
+    def test_07_numpy_on_a_tile(self) -> None:
+        self.assertBodyMistake(lambda t, y: numpy.exp(t), "numpy cannot compute with a tile", "numpy.exp(t)")
+        self.assertBodyMistake(lambda t, y: numpy.asarray(t), "numpy cannot compute with a tile", "numpy.asarray(t)")
+        ones = numpy.ones((8, 8), "f4")
+        self.assertBodyMistake(lambda t, y: ones + t, "numpy", "ones + t")
+        self.assertBodyMistake(lambda t, y: t + ones, "numpy", "t + ones")
+
+    @needs_numpy
+    def test_08_negative_stride(self) -> None:
+        a = numpy.zeros((8, 8), "f4")
+        self.assertMistake(lambda: add(a[::-1], a, a.copy()), "'a' has a negative stride", "add(a[::-1]")
+
+    @needs_numpy
+    def test_09_read_only(self) -> None:
+        a, c = numpy.zeros((8, 8), "f4"), numpy.zeros((8, 8), "f4")
+        c.flags.writeable = False
+        self.assertMistake(lambda: add(a, a, c), "'c' is read-only, but the program writes it", "add(a, a, c)")
+        add(c, c, a)  # to be read it may
+
+    def test_10_cuda_tensor(self) -> None:
+        tensor = types.SimpleNamespace(data_ptr=lambda: 0, requires_grad=False, device=types.SimpleNamespace(type="cuda"))
+        self.assertMistake(lambda: add(tensor, tensor, tensor), "'a' lies on .*cuda.*, but", "add(tensor, tensor, tensor)")
+
+
+class OtherMistakes(Case):
+    @needs_torch
+    def test_requires_grad(self) -> None:
+        a = torch.zeros(8, 8, requires_grad=True)
+        self.assertMistake(lambda: add(a, a, a), "'a' has requires_grad", "add(a, a, a)")
+
+    def test_number_of_arguments(self) -> None:
+        self.assertMistake(lambda: add(1), r"add takes 3 arguments \(a, b, c\), but 1", "add(1)")
+        self.assertMistake(lambda: add(1, 2, 3), "'a' is int; it has to be a tensor", "add(1, 2, 3)")
+
+    def test_keyword_parameters(self) -> None:
+        @kiln.program
+        def sized(x: kl.In[f32], *, B=kl.param(8, [8, 16])):
+            pass
+
+        self.assertMistake(lambda: sized.text(B=9), "B=9 does not fit; it is one of 8, 16", "sized.text(B=9)")
+        self.assertMistake(lambda: sized.with_(C=9), "sized has no keyword parameter 'C'; it has B", "sized.with_(C=9)")
+
+    def test_shapes_of_tiles(self) -> None:
+        self.assertBodyMistake(
+            lambda t, y: kl.matmul(t, kl.zeros(f32, 4, 8)), "the inner extents 8 and 4 differ", "kl.matmul(t, kl.zeros"
+        )
+        self.assertBodyMistake(
+            lambda t, y: kl.store(kl.cast(t, bf16), y, (0, 0)), "store of a tile of bf16 into a tensor of f32", "kl.store(kl.cast"
+        )
+
+    def test_functions(self) -> None:
+        self.assertBodyMistake(lambda t, y: kl.mask(t, 1), "kl.mask needs 'cols'", "kl.mask(t, 1)")
+        self.assertBodyMistake(lambda t, y: kl.mask(t, 1, 2, bad=3), "has no parameter 'bad'", "bad=3")
+        self.assertBodyMistake(lambda t, y: kl.exp(None), "takes a tile", "kl.exp(None)")
+        self.assertBodyMistake(lambda t, y: kl.load(y, (0, 0), (8, 8), pad="no"), "zero, min or max", 'pad="no"')
+
+    def test_truth_of_a_tile(self) -> None:
+        @kl.function
+        def body(t, y):
+            if t > 0:
+                kl.store(t, y, (0, 0))
+
+        self.assertBodyMistake(body, "a tile of 8x8 i1 is no condition", "t > 0")
+
+    def test_tensor_arithmetic(self) -> None:
+        self.assertBodyMistake(lambda t, y: y + 1, "a tensor lies in global memory", "y + 1")
+
+    def test_index_arithmetic(self) -> None:
+        self.assertBodyMistake(lambda t, y: kl.block_idx(0) / 2, "write // instead of /", "kl.block_idx(0) / 2")
+        self.assertBodyMistake(lambda t, y: t + kl.block_idx(0), "kl.cast", "t + kl.block_idx(0)")
+        self.assertBodyMistake(lambda t, y: range(kl.block_idx(0)), "kl.range", "range(kl.block_idx(0))")
+
+    def test_outside_a_program(self) -> None:
+        with self.assertRaisesRegex(KilnError, "stands outside any program"):
+            kl.zeros(f32, 8, 8)
+
+    def test_value_of_another_program(self) -> None:
+        kept = []
+
+        @kiln.program
+        def first(x: kl.In[f32], y: kl.Out[f32]):
+            kept.append(x)
+
+        first.text()
+        self.assertBodyMistake(lambda t, y: kl.load(kept[0], (0, 0), (8, 8)), "belongs to another program, first", "kept[0]")
+
+    def test_program_in_a_program(self) -> None:
+        self.assertBodyMistake(lambda t, y: add(t, t, t), "is called while wrong is recorded", "add(t, t, t)")
+
+    def test_untyped_parameter(self) -> None:
+        @kiln.program
+        def untyped(x):
+            pass
+
+        self.assertMistake(lambda: untyped.text(), "parameter 'x' of untyped has no type", "@kiln.program")
+
+    def test_grid_and_function(self) -> None:
+        @kiln.program
+        def wrong(x: kl.In[f32]):
+            @kl.spmd(1, 2)
+            def kernel(i):
+                pass
+
+        self.assertMistake(lambda: wrong.text(), "kernel takes 1 block indices, but its grid has 2", "@kl.spmd(1, 2)")
+
+    def test_own_exception_has_only_own_frames(self) -> None:
+        def body(t, y):
+            return 1 / 0
+
+        with self.assertRaises(ZeroDivisionError):
+            self.assertBodyMistake(body, "", "")
+
+    def test_recovers(self) -> None:
+        """After a mistake the thread can record other programs, and others have not noticed."""
+        self.assertBodyMistake(lambda t, y: y + 1, "global memory", "y + 1")
+        self.assertIn("module @add", add.with_().text())
+        texts = []
+        thread = threading.Thread(target=lambda: texts.append(add.with_().text()))
+        thread.start()
+        thread.join()
+        self.assertEqual(texts, [add.text()])
+
+
+if __name__ == "__main__":
+    unittest.main()
