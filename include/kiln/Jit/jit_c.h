@@ -79,8 +79,25 @@ kiln_call_arg kiln_adaptor_arg(const kiln_adaptor *adaptor);
 typedef struct kiln_jit kiln_jit;
 typedef struct kiln_compiled kiln_compiled;
 
+/* "0.1.0": of the library that is loaded. */
+const char *kiln_version(void);
+
+/* What is zero is as the environment says. */
+typedef struct kiln_jit_options {
+  uint64_t size;         /* sizeof(kiln_jit_options), so that later versions can have more */
+  const char *cache_dir; /* "": no cache on disk */
+  uint64_t cache_bytes;
+  int32_t check; /* not 0: validate on each call also what costs time, as KILN_CHECK=1 does */
+  int32_t reserved;
+  /* Receives one line about each thing that did not go as it should but stops nothing; NULL:
+   * standard error. May be called from any thread. */
+  void (*log)(void *log_data, const char *line);
+  void *log_data;
+} kiln_jit_options;
+
 /* The cache is where KILN_CACHE_DIR, XDG_CACHE_HOME and KILN_CACHE say. */
 kiln_jit *kiln_jit_create(void);
+kiln_jit *kiln_jit_create_with(const kiln_jit_options *options);
 void kiln_jit_destroy(kiln_jit *jit);
 /* The message of the last call on this thread that failed; "" at first. */
 const char *kiln_jit_error(void);
@@ -93,6 +110,19 @@ int32_t kiln_compiled_call(kiln_compiled *compiled, const kiln_call_arg *args, u
 /* Fills the cache without running. */
 int32_t kiln_compiled_compile_only(kiln_compiled *compiled, const kiln_call_arg *args,
                                    uint32_t num_args);
+
+/* A parameter of a program, in the order in which a call takes them. */
+typedef struct kiln_parameter {
+  const char *name;  /* lives as long as the program */
+  int32_t is_scalar; /* of type `dtype`; else a tensor */
+  int32_t dtype;     /* enum kiln_dtype */
+  int32_t direction; /* enum kiln_direction; of tensors */
+  uint32_t rank;
+  int64_t extents[KILN_MAX_RANK]; /* -1: any */
+} kiln_parameter;
+uint32_t kiln_compiled_num_parameters(const kiln_compiled *compiled);
+int32_t kiln_compiled_parameter(const kiln_compiled *compiled, uint32_t index,
+                                kiln_parameter *parameter);
 
 typedef struct kiln_jit_counters {
   uint64_t memory_hits, disk_hits, misses, compiles, call_states, evictions, bytes;
