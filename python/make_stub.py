@@ -20,9 +20,9 @@ SOURCE, STUB = FOLDER / "kiln" / "language.py", FOLDER / "kiln" / "language.pyi"
 
 # What the kinds of parameters are in Python.
 KINDS = {
-    "index": "Union[int, Index]", "integer": "int", "number": "float", "flag": "bool", "text": "str", "shape": "Tuple[int, int]",
-    "dtype": "DType", "role": "str", "tile": "Tile", "operand": "Union[Tile, Scalar, int, float]",
-    "scalar": "Union[Scalar, int, float]", "condition": "Condition", "tensor": "Tensor", "pipe": "Pipe", "task": "Task",
+    "index": "AnyIndex", "integer": "int", "number": "float", "flag": "bool", "text": "str", "shape": "Tuple[int, int]",
+    "dtype": "DType", "role": "str", "tile": "Tile", "operand": "Operand",
+    "scalar": "AnyScalar", "condition": "Condition", "tensor": "Tensor", "pipe": "Pipe", "task": "Task",
     "split": "str", "pad": "str", "order": "str", "predicate": "Optional[Predicate]", "combine": "str",
 }  # fmt: skip
 # What operations give, where it is not a tile.
@@ -32,7 +32,7 @@ RESULTS = {
     "Tensor": {"slice", "alloc"},
     "Index": {"block_idx", "block_count", "lane"},
     "Task": {"join"},
-    "Union[int, Index]": {"dim"},
+    "AnyIndex": {"dim"},
 }
 
 HEAD = '''"""Made by make_stub.py from language.py and the operations of the recorder; do not edit."""
@@ -50,6 +50,10 @@ from .dtypes import (
     i32 as i32, i64 as i64,
 )
 
+AnyIndex = Union[int, Index]
+AnyScalar = Union[Scalar, int, float]
+Operand = Union[Tile, Scalar, int, float]
+
 aic: str
 aiv: str
 dma: str
@@ -57,10 +61,9 @@ compute: str
 '''
 
 
-
 def own(node: ast.stmt) -> str:
     """A function or class of language.py without what it does."""
-    if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+    if isinstance(node, ast.FunctionDef) and node.name in language.__all__:
         text = ast.get_docstring(node, clean=False) or ""
         node.body = [ast.Expr(ast.Constant(...))]
         head = ast.unparse(node).rsplit("\n", 1)[0]

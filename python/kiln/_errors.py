@@ -27,6 +27,8 @@ NOWHERE = Place("", 0)
 class KilnError(Exception):
     """A mistake in a program or in its arguments, with the line of the user's code that made it."""
 
+    __module__ = "kiln"
+
     def __init__(self, message: str, place: Place = NOWHERE) -> None:
         super().__init__(message)
         self.message = message
@@ -93,7 +95,7 @@ def place_of(frame: types.FrameType) -> Place:
 def here() -> Place:
     """The user's place: the innermost frame that is not Kiln's."""
     frame: Optional[types.FrameType] = sys._getframe(1)
-    while frame is not None and is_own(frame.f_code.co_filename):
+    while frame is not None and (is_own(frame.f_code.co_filename) or _IS_ENTRY in frame.f_globals):
         frame = frame.f_back
     return place_of(frame) if frame is not None else NOWHERE
 
@@ -115,6 +117,7 @@ def without_own_frames(trace: Optional[types.TracebackType]) -> Optional[types.T
 
 # An entry runs a method of Kiln's and raises what goes wrong in it. A Python function cannot leave its own frame out of a
 # traceback; so that none of Kiln's is seen, an entry claims to stand where the user's program does.
+_IS_ENTRY = "__kiln_entry__"
 _ENTRY = """
 def entry(*arguments, **options):
     value, error = run(*arguments, **options)
@@ -141,13 +144,12 @@ def _guarded(method: Callable[..., Any]) -> Callable[..., Tuple[Any, Optional[Ba
 def entry_at(place: Place, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     """The method as a function that stands at the user's place."""
     tree = ast.parse(_ENTRY)
+    source = linecache.getline(place.file, place.line).rstrip()
+    columns = {"col_offset": len(source) - len(source.lstrip()), "end_col_offset": len(source)}
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
-            node.lineno = node.end_lineno = max(1, place.line)  # type: ignore[attr-defined]
-            node.col_offset = node.end_col_offset = 0  # type: ignore[attr-defined]
-        if isinstance(node, ast.FunctionDef):
-            node.name = "entry"
-    scope = {"run": _guarded(method)}
+            vars(node).update(columns, lineno=max(1, place.line), end_lineno=max(1, place.line))
+    scope = {"run": _guarded(method), _IS_ENTRY: True}
     exec(compile(tree, place.file or "<program>", "exec"), scope)
     made = scope["entry"]
     if sys.version_info >= (3, 11):

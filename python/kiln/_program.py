@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optiona
 from . import _call, _library, _rewrite
 from ._errors import KilnError, Place, entry, mistake
 from ._params import Param
-from ._record import Recorder, recording
+from ._record import Recorder, recording, refuse_nesting
 from ._signature import FunctionBegin, TensorType, parameters_of
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class Program:
     @entry
     def __call__(self, *arguments: Any, **values: Any) -> None:
         """Runs the program on tensors and numbers, in the order of its parameters. Keyword parameters as in with_."""
+        refuse_nesting(self.__name__)
         self._compiled(values).call(_call.Arguments(self.__name__, self.parameters, arguments))
 
     @entry

@@ -193,16 +193,20 @@ class _Active(threading.local):
 _active = _Active()
 
 
-def is_recording() -> bool:
-    """Whether a program is being recorded on this thread."""
-    return _active.recorder is not None
-
-
 def active(what: str) -> Recorder:
     """The program that is being recorded on this thread."""
     if _active.recorder is None:
         raise mistake(f"{what} stands outside any program; call it in a function that is decorated with @kiln.program")
     return _active.recorder
+
+
+def refuse_nesting(name: str) -> None:
+    """A program cannot be used while another is recorded."""
+    if _active.recorder is not None:
+        raise mistake(
+            f"{name} is called while {_active.recorder.name} is recorded; a program is no part of another one. What both need "
+            "goes into a function with @kl.function"
+        )
 
 
 class recording:
@@ -212,11 +216,7 @@ class recording:
         self.recorder = recorder
 
     def __enter__(self) -> Recorder:
-        if _active.recorder is not None:
-            raise mistake(
-                f"{self.recorder.name} is called while {_active.recorder.name} is recorded; a program is no "
-                "part of another one. What both need goes into a function with @kl.function"
-            )
+        refuse_nesting(self.recorder.name)
         _active.recorder = self.recorder
         return self.recorder
 

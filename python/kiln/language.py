@@ -25,7 +25,7 @@ aic, aiv, dma, compute = "aic", "aiv", "dma", "compute"
 # Operations that other functions of this module, or operators, stand for.
 _WRITTEN_BY_HAND = {
     "load", "load_part", "store", "store_part", "part", "pipe_part", "pipe", "push", "pop_all", "submit", "prefetch",
-    "sort_rows", "topk_rows", "scan", "max", "min", "and", "or", "not",
+    "sort_rows", "topk_rows", "scan", "require", "max", "min", "and", "or", "not",
 }  # fmt: skip
 # Parameters that are lists; one thing alone is as good as a list of it.
 LISTS = {
@@ -129,7 +129,19 @@ def function(body: Callable[..., Any]) -> Callable[..., Any]:
     return body if _rewrite.is_rewritten(body) else _rewrite.rewrite(body)
 
 
-# Indices and scalars
+# Requirements, indices and scalars
+
+
+def require(condition: Union[bool, Condition], message: str) -> None:
+    """What must hold of the arguments: `kl.require(x.shape[1] % 64 == 0, "columns come in tiles of 64")`.
+
+    Checked before the program runs. What is known while recording is checked at once, and not recorded.
+    """
+    if isinstance(condition, bool):
+        if not condition:
+            raise mistake(f"this does not hold: {message}")
+    else:
+        apply("require", condition, message)
 
 
 def _is_now(*numbers: Any) -> bool:

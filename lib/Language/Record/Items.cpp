@@ -148,8 +148,10 @@ TileOperand Item<TileOperand>::from(Recorder &recorder, const kiln_item &item) {
     return Item<double>::from(recorder, item);
   if (item.kind == KILN_ITEM_VALUE) {
     const Held &held = recorder.held(item.is.value);
-    if (held.kind == KILN_VALUE_TILE)
-      return tileOf(held);
+    if (held.kind == KILN_VALUE_TILE) {
+      const Tile named = tileOf(held); // other languages say which operand comes first
+      return named;
+    }
     if (held.kind == KILN_VALUE_SCALAR) {
       TileOperand operand(0);
       operand.isNumber = false;
