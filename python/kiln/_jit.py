@@ -17,8 +17,10 @@ from ._tensors import Arguments, destroy_with, last_error
 
 
 def _find_extension() -> Optional[ModuleType]:
-    """The extension: the file that KILN_CALL names, as in a source tree, or the one of the package."""
+    """The extension: the file that KILN_CALL names, as in a source tree ("": none), or the one of the package."""
     file = os.environ.get("KILN_CALL")
+    if file == "":
+        return None
     if file is None:
         try:
             from . import _call

@@ -239,7 +239,7 @@ class Arguments:
         wants_float = isinstance(annotation, ScalarType) and annotation.dtype.name[0] in "fb"
         try:
             if wants_float:
-                made.kind, made.value.real = _REAL, float(value)
+                made.kind, made.value.real = _REAL, value.__float__()
             else:
                 made.kind, made.value.integer = _INTEGER, value.__index__()
         except (TypeError, ValueError, AttributeError):
