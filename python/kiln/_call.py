@@ -245,7 +245,7 @@ class Compiled:
             raise _call_error()
 
 
-_AT_A_LINE = re.compile(r"(?P<file>[^\n]*):(?P<line>\d+):(?P<column>\d+): error: (?P<message>.*)", re.DOTALL)
+_AT_A_LINE = re.compile(r"(?P<file>[^\n]*?):(?P<line>\d+)(?::(?P<column>\d+))?: error: (?P<message>.*)", re.DOTALL)
 
 
 def _call_error() -> KilnError:
@@ -253,7 +253,7 @@ def _call_error() -> KilnError:
     text = _last_error()
     found = _AT_A_LINE.fullmatch(text)
     if found:
-        return KilnError(found["message"], Place(found["file"], int(found["line"]), int(found["column"])))
+        return KilnError(found["message"], Place(found["file"], int(found["line"]), int(found["column"] or 0)))
     return mistake(text[len("error: ") :] if text.startswith("error: ") else text)
 
 
