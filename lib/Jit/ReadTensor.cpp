@@ -60,12 +60,13 @@ struct AxisScan {
   bytes = 0;
   if (isNegative)
     return TensorProblem::Negative;
-  if (isBroadcast)
-    flags |= KILN_TENSOR_BROADCAST | KILN_TENSOR_READ_ONLY;
+  // First, because what has no elements has strides of 0 in numpy.
   if (isEmpty) {
     flags |= KILN_TENSOR_CONTIGUOUS;
     return TensorProblem::None;
   }
+  if (isBroadcast)
+    flags |= KILN_TENSOR_BROADCAST | KILN_TENSOR_READ_ONLY;
   auto address = reinterpret_cast<uintptr_t>(arg.data);
   uint64_t size = elementSizes[arg.dtype];
   if (overflows || lastOffset >= INT64_MAX ||

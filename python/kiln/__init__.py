@@ -12,9 +12,10 @@
 
     add(a, b, c)  # tensors of torch or numpy
 """
-from ._call import counters, from_dlpack, reinterpret
 from ._errors import KilnError
+from ._jit import counters
 from ._program import Program, Report, program
+from ._tensors import from_dlpack, reinterpret
 from .dtypes import DType, bf16, f8E4M3FN, f8E5M2, f16, f32, i1, i8, i16, i32, i64
 from . import language
 

@@ -1,20 +1,27 @@
-// The call of a compiled program from Python: reads tensors of any library into arguments of kiln/Jit/jit_c.h and calls,
-// without the GIL. Reading a tensor costs more than the call itself, so each way to read one is known by the object's
-// type: DLPack's C exchange interface, torch's attributes, numpy's array interface, `__dlpack__`.
+// The call of a compiled program from Python: reads tensors of any library into arguments of
+// kiln/Jit/jit_c.h and calls, without the GIL. Reading a tensor costs more than the call itself, so
+// each way to read one is known by the object's type: DLPack's C exchange interface, torch's
+// attributes, numpy's array interface, `__dlpack__`.
 //
-// Written against the limited API of Python 3.10, so that one file serves every newer version. It is not linked with
-// libkiln.so: `bind` is given the addresses of the functions that it calls.
+// This is the fast path only. What it cannot read, and whatever goes wrong, it leaves to the Python
+// code (kiln/_program.py), which reads everything and has the words for mistakes.
+//
+// Written against the limited API of Python 3.10, so that one file serves every newer version. It
+// is not linked with libkiln.so: `bind` is given the addresses of the functions that it calls.
 #define PY_SSIZE_T_CLEAN
 #define Py_LIMITED_API 0x030A0000
 #include <Python.h>
 
 #include "kiln/Jit/jit_c.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 //===----------------------------------------------------------------------===//
-// DLPack, as far as it is used here. The C exchange interface is younger than the header of most systems.
+// DLPack, as far as it is used here. The C exchange interface is younger than the header of most
+// systems.
 //===----------------------------------------------------------------------===//
 
 typedef struct {
@@ -47,7 +54,7 @@ typedef struct dl_exchange {
   int (*current_stream)(int32_t device_type, int32_t device_id, void **stream);
 } dl_exchange;
 
-enum { DL_CPU = 1, DL_CUDA = 2 };
+enum { DL_CPU = 1 };
 
 /// The array interface of numpy, version 3.
 typedef struct {
@@ -58,18 +65,16 @@ typedef struct {
   void *data;
   PyObject *descr;
 } array_struct;
-enum { ARRAY_ALIGNED = 0x100, ARRAY_NOT_SWAPPED = 0x200, ARRAY_WRITEABLE = 0x400 };
+enum { ARRAY_NOT_SWAPPED = 0x200, ARRAY_WRITEABLE = 0x400 };
 
 //===----------------------------------------------------------------------===//
 // State of the module
 //===----------------------------------------------------------------------===//
 
 static int32_t (*call_compiled)(kiln_compiled *, const kiln_call_arg *, uint32_t);
-static const char *(*last_error)(void);
 static void (*set_interrupted)(int32_t);
-static PyObject *error_class; // kiln.KilnError
 
-enum reader { READ_NOTHING, READ_EXCHANGE, READ_TORCH, READ_ARRAY, READ_DLPACK, READ_ADAPTOR };
+enum reader { READ_NOTHING, READ_EXCHANGE, READ_TORCH, READ_ARRAY, READ_DLPACK, READ_STATED };
 
 /// How objects of a type are read.
 typedef struct {
@@ -81,8 +86,9 @@ typedef struct {
 static type_reader readers[32];
 static int num_readers;
 
-static PyObject *name_exchange, *name_struct, *name_dlpack, *name_shape, *name_stride, *name_data_ptr, *name_dtype,
-    *name_device, *name_type, *name_requires_grad, *name_kiln_argument;
+static PyObject *name_exchange, *name_struct, *name_dlpack, *name_shape, *name_stride,
+    *name_data_ptr, *name_dtype, *name_is_cpu, *name_requires_grad, *name_kiln_argument,
+    *name_run_in_python, *name_explain;
 
 static struct {
   PyObject *dtype;
@@ -99,18 +105,18 @@ typedef struct {
 } call_state;
 
 //===----------------------------------------------------------------------===//
-// Reading arguments. A mistake that the call can name (KILN_ARG_BAD) is reported with the parameter's name by the JIT.
+// Reading tensors. A reader returns 1 if it could read the object, and else 0, with or without an
+// exception.
 //===----------------------------------------------------------------------===//
-
-static void set_problem(kiln_call_arg *arg, const char *problem) {
-  arg->kind = KILN_ARG_BAD;
-  arg->value.problem = problem;
-}
 
 static int32_t dtype_of_dlpack(int code, int bits) {
   switch (code) {
   case 0:
-    return bits == 8 ? KILN_I8 : bits == 16 ? KILN_I16 : bits == 32 ? KILN_I32 : bits == 64 ? KILN_I64 : -1;
+    return bits == 8    ? KILN_I8
+           : bits == 16 ? KILN_I16
+           : bits == 32 ? KILN_I32
+           : bits == 64 ? KILN_I64
+                        : -1;
   case 2:
     return bits == 32 ? KILN_F32 : bits == 16 ? KILN_F16 : -1;
   case 4:
@@ -126,40 +132,45 @@ static int32_t dtype_of_dlpack(int code, int bits) {
   }
 }
 
-static void read_dl_tensor(kiln_call_arg *arg, const dl_tensor *tensor) {
-  if (tensor->device.type != DL_CPU)
-    return set_problem(arg, "is not in the memory of the CPU, and this program runs there; use tensor.cpu(), or "
-                            "compile the program for the platform where the tensor is");
-  arg->dtype = tensor->dtype.lanes == 1 ? dtype_of_dlpack(tensor->dtype.code, tensor->dtype.bits) : -1;
-  if (arg->dtype < 0)
-    return set_problem(arg, "has an element type that kiln does not have");
+/// Whether elements may be what they seem. torch can have a tensor negated "later", without a trace
+/// in its memory: the imaginary part of a conjugate. Such a view of complex numbers has no stride
+/// of 1.
+static int has_unit_stride(const int64_t *strides, int rank) {
+  for (int at = rank - 1; at >= 0; --at)
+    if (strides[at] == 1)
+      return 1;
+  return 0;
+}
+
+static int is_rank(int64_t rank) { return rank >= 1 && rank <= KILN_MAX_RANK; }
+
+static int read_dl_tensor(kiln_call_arg *arg, const dl_tensor *tensor) {
+  if (tensor->device.type != DL_CPU || tensor->dtype.lanes != 1 || !is_rank(tensor->ndim))
+    return 0;
   arg->kind = KILN_ARG_TENSOR;
+  arg->dtype = dtype_of_dlpack(tensor->dtype.code, tensor->dtype.bits);
   arg->data = (char *)tensor->data + tensor->byte_offset;
   arg->extents = tensor->shape;
   arg->strides = tensor->strides;
   arg->rank = (uint16_t)tensor->ndim;
+  return arg->dtype >= 0;
 }
 
 static int read_exchange(kiln_call_arg *arg, PyObject *object, const dl_exchange *exchange) {
   dl_tensor tensor;
-  if (exchange->tensor_from_object(object, &tensor) != 0)
-    return -1;
-  read_dl_tensor(arg, &tensor);
-  return 0;
+  return exchange->tensor_from_object(object, &tensor) == 0 && read_dl_tensor(arg, &tensor) &&
+         (!arg->strides || has_unit_stride(arg->strides, arg->rank));
 }
 
 /// Reads a tuple of integers.
 static int read_extents(PyObject *tuple, int64_t *values, uint16_t *rank) {
-  Py_ssize_t count = tuple ? PySequence_Size(tuple) : -1;
-  if (count < 0)
-    return -1;
+  Py_ssize_t count = tuple && PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
+  if (!is_rank(count))
+    return 0;
   *rank = (uint16_t)count;
-  for (Py_ssize_t at = 0; at < count && at < KILN_MAX_RANK; ++at) {
-    PyObject *item = PySequence_GetItem(tuple, at);
-    values[at] = item ? PyLong_AsLongLong(item) : -1;
-    Py_XDECREF(item);
-  }
-  return PyErr_Occurred() ? -1 : 0;
+  for (Py_ssize_t at = 0; at < count; ++at)
+    values[at] = PyLong_AsLongLong(PyTuple_GetItem(tuple, at));
+  return !PyErr_Occurred();
 }
 
 static int32_t dtype_of_torch(PyObject *dtype) {
@@ -181,51 +192,43 @@ static int32_t dtype_of_torch(PyObject *dtype) {
     if (strcmp(known[at].name, name) == 0)
       is = known[at].is;
   Py_XDECREF(text);
-  if (num_torch_dtypes < 16) {
-    Py_INCREF(dtype);
-    torch_dtypes[num_torch_dtypes].dtype = dtype;
+  if (is >= 0 && num_torch_dtypes < 16) {
+    torch_dtypes[num_torch_dtypes].dtype = Py_NewRef(dtype);
     torch_dtypes[num_torch_dtypes++].is = is;
   }
   return is;
 }
 
-static int is_on_cpu(PyObject *object) {
-  PyObject *device = PyObject_GetAttr(object, name_device);
-  PyObject *type = device ? PyObject_GetAttr(device, name_type) : NULL;
-  int is = type ? PyUnicode_CompareWithASCIIString(type, "cpu") == 0 : -1;
-  Py_XDECREF(device);
-  Py_XDECREF(type);
+/// Whether an attribute is there and says yes.
+static int is_true(PyObject *object, PyObject *name) {
+  PyObject *flag = PyObject_GetAttr(object, name);
+  int is = flag && PyObject_IsTrue(flag) == 1;
+  Py_XDECREF(flag);
   return is;
 }
 
 static int read_torch(kiln_call_arg *arg, PyObject *object, int64_t *extents, int64_t *strides) {
-  int on_cpu = is_on_cpu(object);
-  if (on_cpu < 0)
-    return -1;
-  if (!on_cpu) {
-    dl_tensor elsewhere = {.device = {.type = DL_CUDA}};
-    read_dl_tensor(arg, &elsewhere);
+  if (!is_true(object, name_is_cpu))
     return 0;
-  }
   PyObject *dtype = PyObject_GetAttr(object, name_dtype);
   PyObject *shape = PyObject_GetAttr(object, name_shape);
   PyObject *stride = PyObject_CallMethodObjArgs(object, name_stride, NULL);
   PyObject *data = PyObject_CallMethodObjArgs(object, name_data_ptr, NULL);
-  int failed = !dtype || !data || read_extents(shape, extents, &arg->rank) || read_extents(stride, strides, &arg->rank);
-  if (!failed) {
+  int is_read = dtype && data && read_extents(shape, extents, &arg->rank) &&
+                read_extents(stride, strides, &arg->rank);
+  if (is_read) {
     arg->kind = KILN_ARG_TENSOR;
     arg->data = PyLong_AsVoidPtr(data);
     arg->extents = extents;
     arg->strides = strides;
     arg->dtype = dtype_of_torch(dtype);
-    if (arg->dtype < 0)
-      set_problem(arg, "has an element type that kiln does not have");
+    is_read = arg->dtype >= 0 && has_unit_stride(strides, arg->rank);
   }
   Py_XDECREF(dtype);
   Py_XDECREF(shape);
   Py_XDECREF(stride);
   Py_XDECREF(data);
-  return failed || PyErr_Occurred() ? -1 : 0;
+  return is_read;
 }
 
 static int32_t dtype_of_array(char kind, int itemsize) {
@@ -236,60 +239,49 @@ static int32_t dtype_of_array(char kind, int itemsize) {
   return kind == 'b' ? KILN_I1 : -1;
 }
 
-static int read_array(kiln_call_arg *arg, PyObject *object, int64_t *extents, int64_t *strides, PyObject **held) {
-  PyObject *capsule = PyObject_GetAttr(object, name_struct);
-  if (!capsule)
-    return -1;
-  const array_struct *array = PyCapsule_GetPointer(capsule, NULL);
-  if (!array || array->two != 2) {
-    Py_DECREF(capsule);
-    return -1;
-  }
-  *held = capsule;
-  arg->dtype = dtype_of_array(array->kind, array->itemsize);
-  if (arg->dtype < 0) {
-    set_problem(arg, "has an element type that kiln does not have; convert it, say with .astype(numpy.float32)");
+static int read_array(kiln_call_arg *arg, PyObject *object, int64_t *extents, int64_t *strides,
+                      PyObject **held) {
+  PyObject *capsule = *held = PyObject_GetAttr(object, name_struct);
+  const array_struct *array = capsule ? PyCapsule_GetPointer(capsule, NULL) : NULL;
+  if (!array || array->two != 2 || !is_rank(array->nd) || !(array->flags & ARRAY_NOT_SWAPPED))
     return 0;
-  }
-  if (!(array->flags & ARRAY_NOT_SWAPPED) || !(array->flags & ARRAY_ALIGNED)) {
-    set_problem(arg, "is not aligned, or has its bytes in another order; pass a copy");
-    return 0;
-  }
   arg->kind = KILN_ARG_TENSOR;
   arg->data = array->data;
+  arg->dtype = dtype_of_array(array->kind, array->itemsize);
   arg->rank = (uint16_t)array->nd;
   arg->flags = array->flags & ARRAY_WRITEABLE ? 0 : KILN_ARG_READ_ONLY;
   arg->extents = extents;
   arg->strides = strides;
-  for (int at = 0; at < array->nd && at < KILN_MAX_RANK; ++at) {
+  if (arg->dtype < 0)
+    return 0;
+  for (int at = 0; at < array->nd; ++at) {
+    if (array->strides[at] % array->itemsize != 0)
+      return 0;
     extents[at] = array->shape[at];
     strides[at] = array->strides[at] / array->itemsize;
-    if (array->strides[at] % array->itemsize != 0) {
-      set_problem(arg, "has strides that are no multiples of its elements; pass a copy");
-      return 0;
-    }
-    if (array->strides[at] < 0) {
-      set_problem(arg, "has a negative stride; pass a copy, say with numpy.ascontiguousarray");
-      return 0;
-    }
   }
-  return 0;
+  return 1;
 }
 
 static int read_dlpack(kiln_call_arg *arg, PyObject *object, PyObject **held) {
-  PyObject *capsule = PyObject_CallMethodObjArgs(object, name_dlpack, NULL);
-  if (!capsule)
-    return -1;
-  *held = capsule; // which deletes the tensor when it goes, because it was not consumed
-  dl_managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
-  if (!managed)
-    return -1;
-  read_dl_tensor(arg, &managed->tensor);
-  return 0;
+  // The capsule deletes the tensor when it goes, because nobody takes it over.
+  PyObject *capsule = *held = PyObject_CallMethodObjArgs(object, name_dlpack, NULL);
+  dl_managed *managed = capsule ? PyCapsule_GetPointer(capsule, "dltensor") : NULL;
+  return managed && read_dl_tensor(arg, &managed->tensor);
+}
+
+/// Objects of kiln's own say what they are: the bytes of a kiln_call_arg. They keep alive what it
+/// points at.
+static int read_stated(kiln_call_arg *arg, PyObject *object, PyObject **held) {
+  PyObject *bytes = *held = PyObject_GetAttr(object, name_kiln_argument);
+  if (!bytes || !PyBytes_Check(bytes) || PyBytes_Size(bytes) != (Py_ssize_t)sizeof *arg)
+    return 0;
+  memcpy(arg, PyBytes_AsString(bytes), sizeof *arg);
+  return 1;
 }
 
 //===----------------------------------------------------------------------===//
-// Types
+// Reading arguments
 //===----------------------------------------------------------------------===//
 
 static int has(PyObject *object, PyObject *name) {
@@ -302,8 +294,9 @@ static int has(PyObject *object, PyObject *name) {
 
 static const dl_exchange *exchange_of(PyObject *type) {
   PyObject *capsule = PyObject_GetAttr(type, name_exchange);
-  const dl_exchange *table =
-      capsule && PyCapsule_CheckExact(capsule) ? PyCapsule_GetPointer(capsule, "dlpack_exchange_api") : NULL;
+  const dl_exchange *table = capsule && PyCapsule_CheckExact(capsule)
+                                 ? PyCapsule_GetPointer(capsule, "dlpack_exchange_api")
+                                 : NULL;
   Py_XDECREF(capsule);
   PyErr_Clear();
   while (table && table->version.major != 1)
@@ -311,53 +304,27 @@ static const dl_exchange *exchange_of(PyObject *type) {
   return table && table->tensor_from_object ? table : NULL;
 }
 
-static const type_reader *reader_of(PyObject *object) {
+static type_reader reader_of(PyObject *object) {
   PyObject *type = (PyObject *)Py_TYPE(object);
   for (int at = 0; at < num_readers; ++at)
     if (readers[at].type == type)
-      return &readers[at];
-  static type_reader other;
-  type_reader *made = num_readers < 32 ? &readers[num_readers] : &other;
-  *made = (type_reader){.type = type, .may_need_gradient = has(object, name_requires_grad)};
+      return readers[at];
+  type_reader made = {.type = type, .may_need_gradient = has(object, name_requires_grad)};
   if (has(object, name_kiln_argument))
-    made->how = READ_ADAPTOR;
-  else if ((made->exchange = exchange_of(type)))
-    made->how = READ_EXCHANGE;
-  else if (has(object, name_data_ptr) && has(object, name_stride))
-    made->how = READ_TORCH;
+    made.how = READ_STATED;
+  else if ((made.exchange = exchange_of(type)))
+    made.how = READ_EXCHANGE;
+  else if (has(object, name_data_ptr))
+    made.how = READ_TORCH;
   else if (has(object, name_struct))
-    made->how = READ_ARRAY;
+    made.how = READ_ARRAY;
   else if (has(object, name_dlpack))
-    made->how = READ_DLPACK;
-  if (made != &other) {
+    made.how = READ_DLPACK;
+  if (made.how != READ_NOTHING && num_readers < (int)(sizeof readers / sizeof *readers)) {
     Py_INCREF(type);
-    ++num_readers;
+    readers[num_readers++] = made;
   }
   return made;
-}
-
-/// What an adaptor says: the bytes of a kiln_call_arg, which it keeps alive.
-static int read_adaptor(kiln_call_arg *arg, PyObject *object, PyObject **held) {
-  PyObject *bytes = PyObject_GetAttr(object, name_kiln_argument);
-  if (!bytes)
-    return -1;
-  char *data;
-  Py_ssize_t size;
-  if (PyBytes_AsStringAndSize(bytes, &data, &size) || size != sizeof *arg) {
-    Py_DECREF(bytes);
-    return -1;
-  }
-  memcpy(arg, data, sizeof *arg);
-  *held = bytes;
-  return 0;
-}
-
-/// Whether a tensor needs a gradient, which kiln would lose. -1: an exception.
-static int needs_gradient(PyObject *object) {
-  PyObject *flag = PyObject_GetAttr(object, name_requires_grad);
-  int is = flag ? PyObject_IsTrue(flag) : -1;
-  Py_XDECREF(flag);
-  return is;
 }
 
 static int read_argument(call_state *state, Py_ssize_t at, PyObject *object) {
@@ -366,43 +333,36 @@ static int read_argument(call_state *state, Py_ssize_t at, PyObject *object) {
   if (PyLong_Check(object)) { // bool, too
     arg->kind = KILN_ARG_INTEGER;
     arg->value.integer = PyLong_AsLongLong(object);
-    return PyErr_Occurred() ? -1 : 0;
+    return !PyErr_Occurred();
   }
   if (PyFloat_Check(object)) {
     arg->kind = KILN_ARG_REAL;
     arg->value.real = PyFloat_AsDouble(object);
+    return 1;
+  }
+  type_reader reader = reader_of(object);
+  if (reader.may_need_gradient && is_true(object, name_requires_grad))
     return 0;
-  }
-  const type_reader *reader = reader_of(object);
-  if (reader->may_need_gradient) {
-    int needs = needs_gradient(object);
-    if (needs < 0)
-      return -1;
-    if (needs) {
-      set_problem(arg, "requires a gradient, and kiln computes none; pass tensor.detach()");
-      return 0;
-    }
-  }
-  switch (reader->how) {
+  switch (reader.how) {
   case READ_EXCHANGE:
-    return read_exchange(arg, object, reader->exchange);
+    return read_exchange(arg, object, reader.exchange);
   case READ_TORCH:
     return read_torch(arg, object, state->extents[at], state->strides[at]);
   case READ_ARRAY:
     return read_array(arg, object, state->extents[at], state->strides[at], &state->held[at]);
   case READ_DLPACK:
     return read_dlpack(arg, object, &state->held[at]);
-  case READ_ADAPTOR:
-    return read_adaptor(arg, object, &state->held[at]);
+  case READ_STATED:
+    return read_stated(arg, object, &state->held[at]);
   case READ_NOTHING:
     break;
   }
-  set_problem(arg, "is neither a tensor nor a number; tensors of torch, numpy and whatever has __dlpack__ are read");
   return 0;
 }
 
 //===----------------------------------------------------------------------===//
-// Interrupting. Python's handler only notes that Ctrl-C was pressed; a call that runs has to be told.
+// Interrupting. Python's handler only notes that Ctrl-C was pressed; a call that runs has to be
+// told.
 //===----------------------------------------------------------------------===//
 
 static volatile sig_atomic_t calls_running, was_interrupted;
@@ -410,122 +370,178 @@ static struct sigaction python_handler;
 
 static void on_interrupt(int signal_number) {
   if (calls_running > 0) {
-    was_interrupted = 1;
     set_interrupted(1);
+    was_interrupted = 1;
   }
-  if (python_handler.sa_handler != SIG_DFL && python_handler.sa_handler != SIG_IGN)
-    python_handler.sa_handler(signal_number);
+  python_handler.sa_handler(signal_number);
 }
 
-/// Hears of Ctrl-C from now on, where Python does.
+/// Hears of Ctrl-C from now on, where Python does. Looked at again every few milliseconds, because
+/// `signal.signal` takes the signal back: notebooks do so before each cell.
 static void watch_interrupts(void) {
+  static int64_t last;
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  int64_t tick = time.tv_sec * 1000000000 + time.tv_nsec;
+  if (tick == last)
+    return;
+  last = tick;
   struct sigaction now;
-  if (sigaction(SIGINT, NULL, &now) != 0 || now.sa_handler == on_interrupt || now.sa_handler == SIG_IGN ||
-      now.sa_handler == SIG_DFL || (now.sa_flags & SA_SIGINFO))
+  if (sigaction(SIGINT, NULL, &now) != 0 || now.sa_handler == on_interrupt ||
+      now.sa_handler == SIG_IGN || now.sa_handler == SIG_DFL || (now.sa_flags & SA_SIGINFO))
     return;
   python_handler = now;
-  struct sigaction ours = now;
-  ours.sa_handler = on_interrupt;
-  sigaction(SIGINT, &ours, NULL);
+  now.sa_handler = on_interrupt;
+  sigaction(SIGINT, &now, NULL);
 }
+
+static void end_interruption(void) {
+  if (was_interrupted && calls_running == 0) {
+    was_interrupted = 0;
+    set_interrupted(0);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Calling
+//===----------------------------------------------------------------------===//
+
+/// Counts the forks that led to this process: what was compiled before the last one is not used
+/// after it.
+static unsigned generation;
+
+static void after_fork_in_child(void) {
+  ++generation;
+  calls_running = 0;
+  end_interruption();
+}
+
+static int32_t run(kiln_compiled *compiled, const kiln_call_arg *args, Py_ssize_t count) {
+  watch_interrupts();
+  end_interruption();
+  ++calls_running;
+  int32_t code;
+  Py_BEGIN_ALLOW_THREADS code = call_compiled(compiled, args, (uint32_t)count);
+  Py_END_ALLOW_THREADS-- calls_running;
+  end_interruption();
+  return code;
+}
+
+/// A program that can be called. What Python knows of it is in kiln.Program, which derives from
+/// this.
+typedef struct {
+  PyObject_HEAD kiln_compiled *compiled; // NULL: not yet
+  unsigned generation;
+} callable;
+
+enum outcome { SUCCEEDED, FAILED, NOT_RUN };
+
+static enum outcome call_fast(callable *self, PyObject *arguments) {
+  Py_ssize_t count = PyTuple_Size(arguments);
+  if (!self->compiled || self->generation != generation || count > MAX_ARGUMENTS)
+    return NOT_RUN;
+  call_state state;
+  memset(state.held, 0, (size_t)count * sizeof *state.held);
+  enum outcome outcome = SUCCEEDED;
+  for (Py_ssize_t at = 0; at < count && outcome == SUCCEEDED; ++at)
+    if (!read_argument(&state, at, PyTuple_GetItem(arguments, at)))
+      outcome = NOT_RUN;
+  if (outcome == SUCCEEDED && run(self->compiled, state.args, count) != 0)
+    outcome = FAILED;
+  for (Py_ssize_t at = 0; at < count; ++at)
+    Py_XDECREF(state.held[at]);
+  return outcome;
+}
+
+/// Calls a method of the Python class, which gives an exception or None: raised here, it has no
+/// frames of kiln's.
+static PyObject *call_method(callable *self, PyObject *name, PyObject *arguments,
+                             PyObject *options) {
+  PyObject *method = PyObject_GetAttr((PyObject *)self, name);
+  PyObject *error = method ? PyObject_Call(method, arguments, options) : NULL;
+  Py_XDECREF(method);
+  if (!error || error == Py_None)
+    return error;
+  PyErr_Restore(Py_NewRef((PyObject *)Py_TYPE(error)), error, PyException_GetTraceback(error));
+  return NULL;
+}
+
+static PyObject *call_program(PyObject *object, PyObject *arguments, PyObject *options) {
+  callable *self = (callable *)object;
+  enum outcome outcome = options && PyDict_Size(options) > 0 ? NOT_RUN : call_fast(self, arguments);
+  if (outcome == SUCCEEDED)
+    Py_RETURN_NONE;
+  if (PyErr_Occurred()) {
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) // Ctrl-C while a tensor was read
+      return NULL;
+    PyErr_Clear();
+  }
+  if (outcome == NOT_RUN)
+    return call_method(self, name_run_in_python, arguments, options);
+  if (PyErr_CheckSignals() != 0)
+    return NULL;
+  return call_method(self, name_explain, arguments, options);
+}
+
+/// _remember(compiled): what calls without options run from now on.
+static PyObject *remember(PyObject *self, PyObject *compiled) {
+  void *address = PyLong_AsVoidPtr(compiled);
+  if (PyErr_Occurred())
+    return NULL;
+  ((callable *)self)->compiled = address;
+  ((callable *)self)->generation = generation;
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef callable_methods[] = {
+    {"_remember", remember, METH_O, "Says what calls without options run."}, {NULL, NULL, 0, NULL}};
+static PyType_Slot callable_slots[] = {{Py_tp_call, (void *)call_program},
+                                       {Py_tp_methods, callable_methods},
+                                       {Py_tp_doc, "A program that can be called."},
+                                       {0, NULL}};
+static PyType_Spec callable_spec = {.name = "kiln._call.Callable",
+                                    .basicsize = sizeof(callable),
+                                    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                                    .slots = callable_slots};
 
 //===----------------------------------------------------------------------===//
 // The module
 //===----------------------------------------------------------------------===//
 
-static PyObject *call(PyObject *self, PyObject *const *objects, Py_ssize_t count) {
+static PyObject *run_from_python(PyObject *self, PyObject *args) {
   (void)self;
-  kiln_compiled *compiled = count > 0 ? PyLong_AsVoidPtr(objects[0]) : NULL;
-  if (!compiled) {
-    if (!PyErr_Occurred())
-      PyErr_SetString(PyExc_TypeError, "call takes a compiled program and its arguments");
+  unsigned long long compiled, arguments;
+  Py_ssize_t count;
+  if (!PyArg_ParseTuple(args, "KKn", &compiled, &arguments, &count))
     return NULL;
-  }
-  if (--count > MAX_ARGUMENTS) {
-    PyErr_Format(PyExc_TypeError, "a program takes at most %d arguments", MAX_ARGUMENTS);
+  int32_t code =
+      run((kiln_compiled *)(uintptr_t)compiled, (const kiln_call_arg *)(uintptr_t)arguments, count);
+  if (code != 0 && PyErr_CheckSignals() != 0)
     return NULL;
-  }
-  call_state state;
-  memset(state.held, 0, (size_t)count * sizeof *state.held);
-  int failed = 0;
-  for (Py_ssize_t at = 0; at < count && !failed; ++at)
-    failed = read_argument(&state, at, objects[at + 1]);
-  int32_t code = 0;
-  if (!failed) {
-    ++calls_running;
-    Py_BEGIN_ALLOW_THREADS code = call_compiled(compiled, state.args, (uint32_t)count);
-    Py_END_ALLOW_THREADS --calls_running;
-  }
-  for (Py_ssize_t at = 0; at < count; ++at)
-    Py_XDECREF(state.held[at]);
-  if (was_interrupted && calls_running == 0) {
-    was_interrupted = 0;
-    set_interrupted(0);
-    if (PyErr_CheckSignals() != 0)
-      return NULL;
-  }
-  if (failed)
-    return NULL;
-  if (code != 0) {
-    PyErr_SetString(error_class, last_error());
-    return NULL;
-  }
-  Py_RETURN_NONE;
-}
-
-/// A tensor as it would be passed: the bytes of its kiln_call_arg, and what they point at is only valid as long as the
-/// tensor is.
-static PyObject *describe(PyObject *self, PyObject *object) {
-  (void)self;
-  call_state state;
-  memset(&state, 0, sizeof state);
-  if (read_argument(&state, 0, object))
-    return NULL;
-  const kiln_call_arg *arg = &state.args[0];
-  PyObject *result = NULL;
-  if (arg->kind == KILN_ARG_BAD) {
-    PyErr_Format(error_class, "the tensor %s", arg->value.problem);
-  } else if (arg->kind != KILN_ARG_TENSOR || arg->rank > KILN_MAX_RANK) {
-    PyErr_SetString(error_class, "this is not a tensor of at most 5 axes");
-  } else {
-    PyObject *extents = PyTuple_New(arg->rank), *strides = PyTuple_New(arg->rank);
-    int64_t stride = 1;
-    for (int at = arg->rank - 1; extents && strides && at >= 0; --at) {
-      PyTuple_SetItem(extents, at, PyLong_FromLongLong(arg->extents[at]));
-      PyTuple_SetItem(strides, at, PyLong_FromLongLong(arg->strides ? arg->strides[at] : stride));
-      stride *= arg->extents[at];
-    }
-    result = Py_BuildValue("(KiNNi)", (unsigned long long)(uintptr_t)arg->data, (int)arg->dtype, extents, strides,
-                           (int)arg->flags);
-  }
-  Py_XDECREF(state.held[0]);
-  return result;
+  return PyLong_FromLong(code);
 }
 
 static PyObject *bind(PyObject *self, PyObject *args) {
   (void)self;
-  unsigned long long call_address, error_address, interrupt_address;
-  PyObject *error;
-  if (!PyArg_ParseTuple(args, "KKKO", &call_address, &error_address, &interrupt_address, &error))
+  unsigned long long call_address, interrupt_address;
+  if (!PyArg_ParseTuple(args, "KK", &call_address, &interrupt_address))
     return NULL;
+  if (!call_compiled)
+    pthread_atfork(NULL, NULL, after_fork_in_child);
   *(void **)&call_compiled = (void *)(uintptr_t)call_address;
-  *(void **)&last_error = (void *)(uintptr_t)error_address;
   *(void **)&set_interrupted = (void *)(uintptr_t)interrupt_address;
-  Py_XDECREF(error_class);
-  Py_INCREF(error);
-  error_class = error;
-  watch_interrupts();
   Py_RETURN_NONE;
 }
 
 static PyMethodDef methods[] = {
-    {"call", (PyCFunction)(void (*)(void))call, METH_FASTCALL, "call(compiled, *arguments): runs a compiled program."},
-    {"describe", describe, METH_O, "describe(tensor): address, element type, extents, strides, flags."},
-    {"bind", bind, METH_VARARGS, "bind(call, error, interrupt, exception): says what to call, and what to raise."},
+    {"bind", bind, METH_VARARGS,
+     "bind(call, interrupt): the addresses of kiln_compiled_call and kiln_set_interrupted."},
+    {"run", run_from_python, METH_VARARGS,
+     "run(compiled, arguments, count): kiln_compiled_call, which Ctrl-C ends."},
     {NULL, NULL, 0, NULL}};
 
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "kiln._call", "The call path.", -1, methods,
-                                    NULL,                  NULL,         NULL,             NULL};
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "kiln._call", "The call path.", -1, methods, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__call(void) {
   struct {
@@ -538,12 +554,18 @@ PyMODINIT_FUNC PyInit__call(void) {
                {&name_stride, "stride"},
                {&name_data_ptr, "data_ptr"},
                {&name_dtype, "dtype"},
-               {&name_device, "device"},
-               {&name_type, "type"},
+               {&name_is_cpu, "is_cpu"},
                {&name_requires_grad, "requires_grad"},
-               {&name_kiln_argument, "__kiln_argument__"}};
+               {&name_kiln_argument, "__kiln_argument__"},
+               {&name_run_in_python, "_run_in_python"},
+               {&name_explain, "_explain"}};
   for (size_t at = 0; at < sizeof names / sizeof *names; ++at)
     if (!(*names[at].to = PyUnicode_InternFromString(names[at].name)))
       return NULL;
-  return PyModule_Create(&module);
+  PyObject *made = PyModule_Create(&module);
+  PyObject *type = made ? PyType_FromSpec(&callable_spec) : NULL;
+  if (!type || PyModule_AddObjectRef(made, "Callable", type) != 0)
+    Py_CLEAR(made);
+  Py_XDECREF(type);
+  return made;
 }

@@ -141,6 +141,11 @@ def _guarded(method: Callable[..., Any]) -> Callable[..., Tuple[Any, Optional[Ba
     return run
 
 
+def error_of(method: Callable[..., Any], *arguments: Any) -> Optional[BaseException]:
+    """Runs a method and gives what went wrong, to be raised where no frame of Kiln's is seen."""
+    return _guarded(method)(*arguments)[1]
+
+
 def entry_at(place: Place, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     """The method as a function that stands at the user's place."""
     tree = ast.parse(_ENTRY)

@@ -102,6 +102,7 @@ _SIGNATURES: Tuple[Tuple[str, Any, Tuple[Any, ...]], ...] = (
     ("kiln_adaptor_mark_layout_dynamic", _Int, (_Pointer, _Int, ctypes.c_int64)),
     ("kiln_adaptor_mark_static", _Int, (_Pointer, ctypes.c_uint32, ctypes.POINTER(ctypes.c_int32))),
     ("kiln_adaptor_arg", CallArg, (_Pointer,)),
+    ("kiln_set_interrupted", None, (_Int,)),  # of libkiln_runtime.so, which libkiln.so needs
 )
 
 

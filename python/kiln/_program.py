@@ -7,11 +7,12 @@ import os
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from . import _call, _library, _rewrite
-from ._errors import KilnError, Place, entry, mistake
+from . import _jit, _library, _rewrite
+from ._errors import KilnError, Place, entry, error_of, mistake
 from ._params import Param
 from ._record import Recorder, recording, refuse_nesting
 from ._signature import FunctionBegin, TensorType, parameters_of
+from ._tensors import Arguments, last_error, view_of
 
 if TYPE_CHECKING:
     import subprocess
@@ -36,11 +37,14 @@ class _Recorded(NamedTuple):
 
     text: str
     text_with_locations: str
-    compiled: Dict[Tuple[str, int], _call.Compiled]  # by platform and process
+    compiled: Dict[Tuple[str, int], _jit.Compiled]  # by platform and process
 
 
-class Program:
-    """A program. Calling it compiles it, once for each platform and set of keyword parameters, and runs it."""
+class Program(_jit.Callable):
+    """A program. Calling it compiles it, once for each platform and set of keyword parameters, and runs it.
+
+    It is called with tensors and numbers, in the order of its parameters, and with keyword parameters as in with_.
+    """
 
     def __init__(self, body: Callable[..., Any], platform: str = "cpu", values: Optional[Dict[str, Any]] = None) -> None:
         functools.update_wrapper(self, body)
@@ -69,16 +73,32 @@ class Program:
         self._check_values(values)
         return Program(self._body, platform or self.platform, {**self._values, **values})
 
-    @entry
-    def __call__(self, *arguments: Any, **values: Any) -> None:
-        """Runs the program on tensors and numbers, in the order of its parameters. Keyword parameters as in with_."""
+    def _run_in_python(self, *arguments: Any, **values: Any) -> Optional[BaseException]:
+        """A call that is the first, or that the extension cannot do. Gives what went wrong."""
+        return error_of(self._run, arguments, values)
+
+    def _run(self, arguments: Sequence[Any], values: Dict[str, Any]) -> None:
         refuse_nesting(self.__name__)
-        self._compiled(values).call(_call.Arguments(self.__name__, self.parameters, arguments))
+        compiled = self._compiled(values)
+        if not values:
+            self._remember(compiled.handle)
+        compiled.call(self._arguments(arguments))
+
+    def _explain(self, *arguments: Any) -> Optional[BaseException]:
+        """What went wrong in the call, which the extension has done."""
+        return error_of(self._fail, last_error(), arguments)
+
+    def _fail(self, text: str, arguments: Sequence[Any]) -> None:
+        self._arguments(arguments)  # has its own words for most mistakes
+        raise _jit.call_error(text)
+
+    def _arguments(self, given: Sequence[Any]) -> Arguments:
+        return Arguments(self.__name__, self.parameters, given)
 
     @entry
     def compile(self, *arguments: Any, **values: Any) -> None:
         """Fills the cache for such arguments, without running."""
-        self._compiled(values).compile_only(_call.Arguments(self.__name__, self.parameters, arguments))
+        self._compiled(values).compile_only(self._arguments(arguments))
 
     @entry
     def text(self, locations: bool = False, **values: Any) -> str:
@@ -107,11 +127,11 @@ class Program:
 
     def _shapes(self, arguments: Sequence[Any]) -> List[str]:
         """Flags that give a tool arguments like these."""
-        _call.Arguments(self.__name__, self.parameters, arguments)
+        self._arguments(arguments)
         flags = []
         for (name, annotation), value in zip(self.parameters.items(), arguments):
             if isinstance(annotation, TensorType):
-                flags += ["--arg", f"{name}={'x'.join(map(str, _call.view_of(name, value).shape))}"]
+                flags += ["--arg", f"{name}={'x'.join(map(str, view_of(name, value).shape))}"]
             else:
                 flags += ["--arg", f"{name}={value}"]
         return flags
@@ -156,12 +176,12 @@ class Program:
             recorder.verify()
         return _Recorded(recorder.text(False), recorder.text(True), {})
 
-    def _compiled(self, values: Dict[str, Any]) -> _call.Compiled:
+    def _compiled(self, values: Dict[str, Any]) -> _jit.Compiled:
         recorded = self._record(values)
         key = (self.platform, os.getpid())
         compiled = recorded.compiled.get(key)
         if compiled is None:
-            compiled = recorded.compiled.setdefault(key, _call.Compiled(recorded.text_with_locations, self.platform))
+            compiled = recorded.compiled.setdefault(key, _jit.Compiled(recorded.text_with_locations, self.platform))
         return compiled
 
     def __repr__(self) -> str:

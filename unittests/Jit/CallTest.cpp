@@ -145,6 +145,12 @@ TEST_F(Matmul, RefusalsSayWhatAndWhich) {
   expectError(f(o.a, o.b, o.c.asReadOnly()), bad, {"'c'", "read-only"});
 }
 
+TEST_F(Matmul, OutputsWithoutElementsMayHaveZeroStrides) {
+  Operands o(8);
+  EXPECT_OK(f(RawTensor(o.a.data(), DType::F32, {0, 64}, {0, 0}), o.b,
+              RawTensor(o.c.data(), DType::F32, {0, 32}, {0, 0})));
+}
+
 TEST(Call, ExtentsOfTheProgramAreCheckedOnEachCall) {
   CKernel kernel = matmulKernel();
   kernel.signature.tensors[1].extents = {64, dynamicExtent};

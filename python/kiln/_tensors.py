@@ -1,16 +1,16 @@
-"""Calling a program: tensors of torch and numpy, and anything with DLPack, as arguments of the JIT."""
+"""Tensors of torch and numpy, and anything with DLPack, as arguments of the JIT: whatever they are, and with words for mistakes.
+
+The extension `_call` reads the common ones faster, and leaves the rest to this.
+"""
 from __future__ import annotations
 
 import ctypes
-import functools
-import os
-import re
 import weakref
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import _library, dtypes
-from ._errors import KilnError, Place, mistake
-from ._library import CallArg, JitCounters
+from ._errors import mistake
+from ._library import CallArg
 from ._signature import Annotation, ScalarType, TensorType
 from .dtypes import DType
 
@@ -26,7 +26,7 @@ _ELEMENT_TYPES: Dict[str, DType] = {
 }  # fmt: skip
 
 
-def _destroy_with(owner: Any, destroy: Any, handle: int) -> None:
+def destroy_with(owner: Any, destroy: Any, handle: int) -> None:
     """Destroys a handle with its owner, but not at the end of the process: a forked one does not have the threads it needs."""
     weakref.finalize(owner, destroy, handle).atexit = False
 
@@ -40,14 +40,27 @@ class View(NamedTuple):
     dtype: DType
     read_only: bool
     owner: Any
+    marks: int = 0
+
+
+class Argument:
+    """A tensor as a kiln_call_arg, with what it points at."""
+
+    def __init__(self, view: View) -> None:
+        numbers = ctypes.c_int64 * max(1, len(view.shape))
+        self._keep = numbers(*view.shape), numbers(*view.strides), view.owner
+        self.value = made = CallArg(data=view.data, marks=view.marks, dtype=view.dtype.code, rank=len(view.shape))
+        made.extents, made.strides = self._keep[:2]
+        made.kind, made.flags = _TENSOR, _READ_ONLY if view.read_only else 0
 
 
 class Reinterpreted:
     """A tensor whose elements are taken for another type of the same size; see kiln.reinterpret."""
 
     def __init__(self, tensor: Any, dtype: DType) -> None:
-        self.tensor = tensor
-        self.dtype = dtype
+        self.view = view_of("tensor", tensor, dtype)
+        self._argument = Argument(self.view)
+        self.__kiln_argument__ = bytes(self._argument.value)  # for the extension
 
 
 def reinterpret(tensor: Any, dtype: DType) -> Reinterpreted:
@@ -60,7 +73,7 @@ class Adaptor:
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
-        _destroy_with(self, _library.load().kiln_adaptor_destroy, handle)
+        destroy_with(self, _library.load().kiln_adaptor_destroy, handle)
 
     def mark_layout_dynamic(self, leading_dim: int = -1, divisibility: int = 1) -> Adaptor:
         """Strides are known per call only, but that of the leading dimension, which is 1, and multiples of `divisibility`."""
@@ -73,13 +86,25 @@ class Adaptor:
         _check(_library.load().kiln_adaptor_mark_static(self._handle, len(axes), numbers))
         return self
 
-    def argument(self) -> CallArg:
-        return _library.load().kiln_adaptor_arg(self._handle)
+    @property
+    def view(self) -> View:
+        """What is passed to a program."""
+        arg = _library.load().kiln_adaptor_arg(self._handle)
+        shape = tuple(arg.extents[: arg.rank])
+        strides = tuple(arg.strides[: arg.rank]) if arg.strides else _row_major(shape)
+        return View(arg.data, shape, strides, dtypes.BY_CODE[arg.dtype], bool(arg.flags & _READ_ONLY), self, arg.marks)
+
+    @property
+    def __kiln_argument__(self) -> bytes:
+        """The same for the extension; lives as long as the adaptor."""
+        return bytes(_library.load().kiln_adaptor_arg(self._handle))
 
 
 def from_dlpack(tensor: Any) -> Adaptor:
     """Any tensor with DLPack, to be marked: `kiln.from_dlpack(t).mark_layout_dynamic(1, 16)`."""
     library = _library.load()
+    if getattr(tensor, "requires_grad", False):
+        raise _needs_gradient("tensor")
     capsule = tensor.__dlpack__() if hasattr(tensor, "__dlpack__") else tensor
     python = ctypes.pythonapi
     python.PyCapsule_GetPointer.restype = ctypes.c_void_p
@@ -91,7 +116,7 @@ def from_dlpack(tensor: Any) -> Adaptor:
         raise mistake(f"{type(tensor).__name__} offers no tensor through DLPack") from None
     handle = library.kiln_adaptor_from_dlpack(managed)
     if not handle:
-        raise mistake(_last_error())
+        raise mistake(last_error())
     python.PyCapsule_SetName(capsule, _USED)
     return Adaptor(handle)
 
@@ -99,23 +124,33 @@ def from_dlpack(tensor: Any) -> Adaptor:
 _USED = b"used_dltensor"  # lives as long as the capsules it names
 
 
-def _last_error() -> str:
+def last_error() -> str:
     return _library.load().kiln_jit_error().decode()
 
 
 def _check(status: int) -> None:
     if status != 0:
-        raise mistake(_last_error())
+        raise mistake(last_error())
 
 
-def view_of(name: str, tensor: Any) -> View:
-    """Reads a tensor of torch or numpy."""
-    dtype: Optional[DType] = None
-    if isinstance(tensor, Reinterpreted):
-        tensor, dtype = tensor.tensor, tensor.dtype
-    view = _torch_view(name, tensor, dtype) if hasattr(tensor, "data_ptr") else _numpy_view(name, tensor, dtype)
+def view_of(name: str, tensor: Any, dtype: Optional[DType] = None) -> View:
+    """Reads a tensor of torch, of numpy, of kiln's own or with DLPack, whose elements may be taken for another type."""
+    if hasattr(tensor, "data_ptr"):
+        view = _torch_view(name, tensor, dtype)
+    elif hasattr(tensor, "__array_interface__"):
+        view = _numpy_view(name, tensor, dtype)
+    elif isinstance(tensor, (Adaptor, Reinterpreted)):
+        view = tensor.view
+    elif hasattr(tensor, "__dlpack__"):
+        view = from_dlpack(tensor).view
+    else:
+        raise mistake(
+            f"argument '{name}' is {type(tensor).__name__}; it has to be a tensor of torch, of numpy or with __dlpack__"
+        )
     if any(stride < 0 for stride in view.strides):
         raise mistake(f"argument '{name}' has a negative stride {view.strides}; pass a copy of it")
+    if dtype is not None and view.dtype is not dtype:
+        view = view._replace(dtype=_element_type(name, str(view.dtype), view.dtype.size, dtype))
     return view
 
 
@@ -130,22 +165,28 @@ def _element_type(name: str, called: str, size: int, wanted: Optional[DType]) ->
     return found
 
 
+def _needs_gradient(name: str) -> Exception:
+    return mistake(f"argument '{name}' has requires_grad, but a program has no gradient; pass {name}.detach()")
+
+
 def _torch_view(name: str, tensor: Any, dtype: Optional[DType]) -> View:
     if tensor.requires_grad:
-        raise mistake(f"argument '{name}' has requires_grad, but a program has no gradient; pass {name}.detach()")
+        raise _needs_gradient(name)
     if tensor.device.type != "cpu":
         raise mistake(
             f"argument '{name}' lies on {tensor.device}, but the program is compiled for the cpu; pass {name}.cpu()"
         )
+    if str(tensor.layout) != "torch.strided":
+        raise mistake(f"argument '{name}' has the layout {tensor.layout}; pass {name}.to_dense()")
+    if tensor.is_neg():
+        raise mistake(f"argument '{name}' is to be negated, which torch has not done yet; pass {name}.resolve_neg()")
     called = str(tensor.dtype).partition(".")[2]
     element = _element_type(name, called, tensor.element_size(), dtype)
     return View(tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), element, False, tensor)
 
 
 def _numpy_view(name: str, tensor: Any, dtype: Optional[DType]) -> View:
-    interface = getattr(tensor, "__array_interface__", None)
-    if interface is None:
-        raise mistake(f"argument '{name}' is {type(tensor).__name__}; it has to be a tensor of torch or numpy")
+    interface = tensor.__array_interface__
     address, read_only = interface["data"]
     shape = tuple(interface["shape"])
     size = tensor.dtype.itemsize
@@ -179,89 +220,28 @@ class Arguments:
         self.array = (CallArg * max(1, self.count))()
         self._keep: List[Any] = []
         for index, ((name, annotation), value) in enumerate(zip(parameters.items(), given)):
-            if isinstance(value, Adaptor):
-                self.array[index] = value.argument()
-                self._keep.append(value)
-            elif isinstance(annotation, TensorType):
-                self._tensor(self.array[index], name, annotation, value)
+            if isinstance(annotation, TensorType):
+                argument = self._tensor(name, annotation, value)
+                self.array[index] = argument.value
+                self._keep.append(argument)
             else:
                 self._scalar(self.array[index], name, annotation, value)
 
-    def _tensor(self, made: CallArg, name: str, annotation: TensorType, value: Any) -> None:
+    @staticmethod
+    def _tensor(name: str, annotation: TensorType, value: Any) -> Argument:
         view = view_of(name, value)
         if view.read_only and annotation.access != "in":
             raise mistake(f"argument '{name}' is read-only, but the program writes it")
-        rank = len(view.shape)
-        extents, strides = (ctypes.c_int64 * rank)(*view.shape), (ctypes.c_int64 * rank)(*view.strides)
-        self._keep += [extents, strides, view.owner]
-        made.data = view.data
-        made.extents = ctypes.cast(extents, ctypes.POINTER(ctypes.c_int64))
-        made.strides = ctypes.cast(strides, ctypes.POINTER(ctypes.c_int64))
-        made.dtype, made.rank, made.kind = view.dtype.code, rank, _TENSOR
-        made.flags = _READ_ONLY if view.read_only else 0
+        return Argument(view)
 
     @staticmethod
     def _scalar(made: CallArg, name: str, annotation: Annotation, value: Any) -> None:
         wants_float = isinstance(annotation, ScalarType) and annotation.dtype.name[0] in "fb"
         try:
             if wants_float:
-                made.kind, made.value.real = _REAL, float(value)
+                made.kind, made.value.real = _REAL, value.__float__()
             else:
                 made.kind, made.value.integer = _INTEGER, value.__index__()
         except (TypeError, ValueError, AttributeError):
             wanted = "a number" if wants_float else "an integer"
             raise mistake(f"argument '{name}' is {type(value).__name__}; it has to be {wanted}") from None
-
-
-@functools.lru_cache(maxsize=None)
-def _jit_of(process: int) -> int:
-    """The JIT of this process; a forked one gets its own."""
-    made = _library.load().kiln_jit_create()
-    if not made:
-        raise mistake(_last_error())
-    return made
-
-
-def jit() -> int:
-    return _jit_of(os.getpid())
-
-
-class Compiled:
-    """A program that has been compiled for a platform, to be called."""
-
-    def __init__(self, text: str, platform: str) -> None:
-        self._library = _library.load()
-        source = text.encode()
-        self._handle = self._library.kiln_jit_compile(jit(), source, len(source), platform.encode(), b"main")
-        if not self._handle:
-            raise mistake(_last_error())
-        _destroy_with(self, self._library.kiln_compiled_destroy, self._handle)
-
-    def call(self, arguments: Arguments) -> None:
-        """Runs it. The interpreter is free for other threads meanwhile."""
-        if self._library.kiln_compiled_call(self._handle, arguments.array, arguments.count) != 0:
-            raise _call_error()
-
-    def compile_only(self, arguments: Arguments) -> None:
-        """Fills the cache without running."""
-        if self._library.kiln_compiled_compile_only(self._handle, arguments.array, arguments.count) != 0:
-            raise _call_error()
-
-
-_AT_A_LINE = re.compile(r"(?P<file>[^\n]*?):(?P<line>\d+)(?::(?P<column>\d+))?: error: (?P<message>.*)", re.DOTALL)
-
-
-def _call_error() -> KilnError:
-    """What went wrong in the last call: at a line of the program, or with the arguments."""
-    text = _last_error()
-    found = _AT_A_LINE.fullmatch(text)
-    if found:
-        return KilnError(found["message"], Place(found["file"], int(found["line"]), int(found["column"] or 0)))
-    return mistake(text[len("error: ") :] if text.startswith("error: ") else text)
-
-
-def counters() -> Dict[str, int]:
-    """What the JIT has done: hits and misses of its caches, compilations, bytes."""
-    found = JitCounters()
-    _library.load().kiln_jit_get_counters(jit(), ctypes.byref(found))
-    return {name: getattr(found, name) for name, _ in JitCounters._fields_}

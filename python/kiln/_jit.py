@@ -1,0 +1,123 @@
+"""Compiling and calling: the JIT of this process, and the extension `_call` where it is installed."""
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.machinery
+import importlib.util
+import os
+import re
+from types import ModuleType
+from typing import Any, Dict, Optional
+
+from . import _library
+from ._errors import KilnError, Place, entry, mistake
+from ._library import JitCounters
+from ._tensors import Arguments, destroy_with, last_error
+
+
+def _find_extension() -> Optional[ModuleType]:
+    """The extension: the file that KILN_CALL names, as in a source tree ("": none), or the one of the package."""
+    file = os.environ.get("KILN_CALL")
+    if file == "":
+        return None
+    if file is None:
+        try:
+            from . import _call
+        except ImportError:
+            return None
+        return _call
+    name = __package__ + "._call"
+    loader = importlib.machinery.ExtensionFileLoader(name, file)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+_extension = _find_extension()
+
+
+class _CallableInPython:
+    """What programs derive from where there is no extension."""
+
+    @entry
+    def __call__(self, *arguments: Any, **values: Any) -> None:
+        error = self._run_in_python(*arguments, **values)  # type: ignore[attr-defined]
+        if error is not None:
+            raise error
+
+    def _remember(self, compiled: int) -> None:
+        pass
+
+
+# A call goes to _run_in_python, and to _explain if it failed; with the extension only if it must.
+Callable: Any = _extension.Callable if _extension else _CallableInPython
+
+
+@functools.lru_cache(maxsize=None)
+def _bound_extension() -> Optional[ModuleType]:
+    """The extension, once it knows the libraries."""
+    if _extension is None:
+        return None
+    library = _library.load()
+    address = lambda function: ctypes.cast(function, ctypes.c_void_p).value  # noqa: E731
+    _extension.bind(address(library.kiln_compiled_call), address(library.kiln_set_interrupted))
+    return _extension
+
+
+@functools.lru_cache(maxsize=None)
+def _jit_of(process: int) -> int:
+    """The JIT of this process; a forked one gets its own."""
+    made = _library.load().kiln_jit_create()
+    if not made:
+        raise mistake(last_error())
+    return made
+
+
+def jit() -> int:
+    return _jit_of(os.getpid())
+
+
+class Compiled:
+    """A program that has been compiled for a platform, to be called."""
+
+    def __init__(self, text: str, platform: str) -> None:
+        self._library = _library.load()
+        self._extension = _bound_extension()
+        source = text.encode()
+        self.handle = self._library.kiln_jit_compile(jit(), source, len(source), platform.encode(), b"main")
+        if not self.handle:
+            raise mistake(last_error())
+        destroy_with(self, self._library.kiln_compiled_destroy, self.handle)
+
+    def call(self, arguments: Arguments) -> None:
+        """Runs it. The interpreter is free for other threads meanwhile."""
+        if self._extension is not None:
+            code = self._extension.run(self.handle, ctypes.addressof(arguments.array), arguments.count)
+        else:
+            code = self._library.kiln_compiled_call(self.handle, arguments.array, arguments.count)
+        if code != 0:
+            raise call_error(last_error())
+
+    def compile_only(self, arguments: Arguments) -> None:
+        """Fills the cache without running."""
+        if self._library.kiln_compiled_compile_only(self.handle, arguments.array, arguments.count) != 0:
+            raise call_error(last_error())
+
+
+_AT_A_LINE = re.compile(r"(?P<file>[^\n]*?):(?P<line>\d+)(?::(?P<column>\d+))?: error: (?P<message>.*)", re.DOTALL)
+
+
+def call_error(text: str) -> KilnError:
+    """What went wrong in a call: at a line of the program, or with the arguments."""
+    found = _AT_A_LINE.fullmatch(text)
+    if found:
+        return KilnError(found["message"], Place(found["file"], int(found["line"]), int(found["column"] or 0)))
+    return mistake(text[len("error: ") :] if text.startswith("error: ") else text)
+
+
+def counters() -> Dict[str, int]:
+    """What the JIT has done: hits and misses of its caches, compilations, bytes."""
+    found = JitCounters()
+    _library.load().kiln_jit_get_counters(jit(), ctypes.byref(found))
+    return {name: getattr(found, name) for name, _ in JitCounters._fields_}

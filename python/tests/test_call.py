@@ -1,0 +1,420 @@
+"""Calling programs: whatever holds the numbers, from many threads, after a fork, interrupted; with and without the extension."""
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import kiln
+import kiln.language as kl
+from kiln import KilnError, _jit, f32, i8
+from kiln._tensors import from_dlpack
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+try:
+    import torch
+except ImportError:
+    torch = None
+
+needs_numpy = unittest.skipUnless(numpy, "numpy is not installed")
+needs_torch = unittest.skipUnless(torch, "torch is not installed")
+needs_extension = unittest.skipUnless(_jit._extension, "the extension is not built")
+
+
+@kiln.program
+def add(a: kl.In[f32], b: kl.In[f32], c: kl.Out[f32], *, B=kl.param(8, [8, 16])):
+    kl.require_same_shape(a, b, "a and b have one shape")
+    kl.require_same_shape(a, c, "c has the shape of a")
+
+    @kl.spmd(kl.ceildiv(c.shape[0], B), kl.ceildiv(c.shape[1], B))
+    def add(bi, bj):
+        at = (bi * B, bj * B)
+        kl.store(kl.load(a, at, (B, B)) + kl.load(b, at, (B, B)), c, at)
+
+
+@kiln.program
+def scale(x: kl.In[f32], factor: kl.Scalar[f32], y: kl.Out[f32]):
+    @kl.spmd(kl.ceildiv(y.shape[0], 8))
+    def scale(i):
+        kl.store(kl.load(x, (i * 8, 0), (8, 8)) * factor, y, (i * 8, 0))
+
+
+@kiln.program
+def work(x: kl.InOut[f32], rounds: kl.Scalar[kl.i32]):
+    """As many tasks as one likes, one after the other."""
+
+    @kl.kernel
+    def step(x: kl.InOut[f32]):
+        t = kl.load(x, (0, 0), (64, 64))
+        for _ in kl.range(20):
+            t = kl.sin(t)
+        kl.store(t, x, (0, 0))
+
+    for _ in kl.range(kl.to_index(rounds)):
+        step(x)
+
+
+class OnlyDLPack:
+    """A tensor of a library that nobody knows."""
+
+    def __init__(self, tensor) -> None:
+        self._tensor = tensor
+
+    def __dlpack__(self, stream=None):
+        return self._tensor.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self._tensor.__dlpack_device__()
+
+
+def random(*shape: int):
+    return numpy.random.default_rng().standard_normal(shape).astype("f4")
+
+
+@needs_numpy
+class Arguments(unittest.TestCase):
+    def check_add(self, make, program=add) -> None:
+        """Twice: the first call goes through Python, the second through the extension."""
+        program = program.with_()
+        for shape in ((8, 8), (13, 21), (1, 1)):
+            a, b, c = random(*shape), random(*shape), numpy.zeros(shape, "f4")
+            for _ in range(2):
+                c[:] = 0
+                program(make(a), make(b), make(c))
+                numpy.testing.assert_array_equal(c, a + b)
+
+    def test_numpy(self) -> None:
+        self.check_add(lambda x: x)
+
+    @needs_torch
+    def test_torch(self) -> None:
+        self.check_add(torch.from_numpy)
+        self.check_add(lambda x: torch.nn.Parameter(torch.from_numpy(x), requires_grad=False))
+
+    def test_empty(self) -> None:
+        for shape in ((0, 5), (5, 0), (0, 0)):
+            a, c = numpy.zeros(shape, "f4"), numpy.zeros(shape, "f4")
+            for _ in range(2):
+                add(a, a, c)
+
+    def test_dlpack_only(self) -> None:
+        self.check_add(OnlyDLPack)
+
+    def test_adaptor(self) -> None:
+        self.check_add(from_dlpack)
+
+    def test_marks(self) -> None:
+        def marked(x):
+            adaptor = from_dlpack(x)
+            return adaptor.mark_layout_dynamic(1).mark_static(1) if x.size else adaptor
+
+        self.check_add(marked)
+
+    @needs_torch
+    def test_one_call_with_everything(self) -> None:
+        a, b, c = random(9, 9), random(9, 9), random(9, 9)
+        for _ in range(3):
+            add(torch.from_numpy(a), from_dlpack(b), c)
+            numpy.testing.assert_array_equal(c, a + b)
+            add(OnlyDLPack(a), b, torch.from_numpy(c))
+
+    def test_strides(self) -> None:
+        for _ in range(2):
+            a, b, c = random(30, 40)[::2, ::3], random(14, 15).T, numpy.zeros((15, 14), "f4", order="F")
+            add(a[:, :14], b, c)
+            numpy.testing.assert_array_equal(c, a[:, :14] + b)
+
+    def test_reinterpret(self) -> None:
+        @kiln.program
+        def copy(x: kl.In[i8], y: kl.Out[i8]):
+            @kl.spmd(1)
+            def copy(i):
+                kl.store(kl.load(x, (0, 0), (4, 4)), y, (0, 0))
+
+        x, y = numpy.arange(16, dtype="u1").reshape(4, 4), numpy.zeros((4, 4), "u1")
+        for _ in range(2):
+            y[:] = 0
+            copy(kiln.reinterpret(x, i8), kiln.reinterpret(y, i8))
+            numpy.testing.assert_array_equal(x, y)
+        with self.assertRaisesRegex(KilnError, "cannot be taken for f32"):
+            kiln.reinterpret(x, f32)
+
+    def test_numbers(self) -> None:
+        x, y = random(8, 8), random(8, 8)
+        for factor in (2, 2.5, True, numpy.float32(1.5), numpy.float64(0.5), numpy.int64(3), numpy.array(4.0)):
+            for _ in range(2):
+                scale(x, factor, y)
+                numpy.testing.assert_array_equal(y, x * numpy.float32(factor))
+        for wrong in ("2", None, [1], x):
+            with self.assertRaisesRegex(KilnError, "'factor' is .*; it has to be a number"):
+                scale(x, wrong, y)
+
+    def test_keyword_parameters(self) -> None:
+        self.check_add(lambda x: x, add.with_(B=16))
+        a, c = random(20, 20), random(20, 20)
+        for block in (8, 16, 8):
+            add(a, a, c, B=block)
+            numpy.testing.assert_array_equal(c, a + a)
+
+    @needs_torch
+    def test_negated_later(self) -> None:
+        """torch negates the imaginary part of a conjugate when somebody looks, which a program does not."""
+        x = torch.randn(8, 8, dtype=torch.complex64)
+        y = torch.empty(8, 8)
+        for _ in range(2):
+            with self.assertRaisesRegex(KilnError, r"'a' is to be negated.*a\.resolve_neg"):
+                add(x.conj().imag, x.conj().imag, y)
+            add(x.imag, x.real, y)
+            self.assertTrue(torch.equal(y, x.imag + x.real))
+
+    @needs_torch
+    def test_sparse(self) -> None:
+        x = torch.eye(8).to_sparse()
+        for _ in range(2):
+            with self.assertRaisesRegex(KilnError, "'a' has the layout torch.sparse_coo"):
+                add(x, x, x)
+
+    def test_arguments_are_not_kept(self) -> None:
+        a, c = random(8, 8), random(8, 8)
+        add(a, a, c)
+        before = sys.getrefcount(a)
+        for _ in range(20):
+            add(a, OnlyDLPack(a), from_dlpack(c))
+        self.assertEqual(sys.getrefcount(a), before)
+
+
+def mistakes():
+    """Wrong calls of `add`, by name."""
+    a, c = random(8, 8), random(8, 8)
+    read_only = random(8, 8)
+    read_only.flags.writeable = False
+    swapped = a.astype(">f4")
+    raw = numpy.zeros(8 * 8 * 6, "u1")
+    odd = numpy.lib.stride_tricks.as_strided(raw.view("f4"), (8, 8), (32, 6))
+    unaligned = raw[1 : 1 + 256].view("f4").reshape(8, 8)
+    found = {
+        "too few": (a, a), "too many": (a, a, a, a), "a number": (a, 3, c), "nothing": (a, None, c), "a list": (a, [1.0], c),
+        "f64": (a, a.astype("f8"), c), "i32": (a, a.astype("i4"), c), "rank 1": (a, a[0], c), "rank 0": (a, a[0, 0], c),
+        "rank 6": (a, a.reshape(1, 1, 1, 1, 8, 8), c), "read-only": (a, a, read_only), "negative": (a, a[:, ::-1], c),
+        "swapped": (a, swapped, c), "odd strides": (a, odd, c), "unaligned": (a, unaligned, c),
+        "shape": (a, a[:4], c), "broadcast output": (a, a, numpy.lib.stride_tricks.as_strided(c, (8, 8), (0, 4))),
+        "huge integer": (a, 1 << 70, c), "text": (a, "b", c),
+    }  # fmt: skip
+    if torch:
+        t = torch.zeros(8, 8)
+        found.update({
+            "gradient": (a, torch.zeros(8, 8, requires_grad=True), c), "meta": (a, torch.zeros(8, 8, device="meta"), c),
+            "complex": (a, t.to(torch.complex64), c), "expanded output": (a, a, torch.zeros(8, 1).expand(8, 8)),
+            "parameter": (a, torch.nn.Parameter(t), c), "f64 of torch": (t.double(), t, t),
+        })  # fmt: skip
+    return found
+
+
+@needs_numpy
+class Mistakes(unittest.TestCase):
+    @needs_extension
+    def test_same_words(self) -> None:
+        """The extension and Python say the same of each mistake, at the same place."""
+
+        program = add.with_()
+        program(*mistakes()["shape"][:1] * 2, random(8, 8))
+        for name, arguments in mistakes().items():
+            with self.subTest(name):
+                said = []
+                for values in ({}, {"B": 8}):  # with values it goes through Python
+                    with self.assertRaises(KilnError) as caught:
+                        program(*arguments, **values)
+                    said.append(str(caught.exception))
+                self.assertEqual(said[0], said[1])
+                self.assertIn("program(*arguments, **values)" if name != "shape" else "kl.require_same_shape", said[0])
+
+    @needs_torch
+    def test_requires_grad(self) -> None:
+        x = torch.zeros(8, 8, requires_grad=True)
+        for _ in range(2):
+            with self.assertRaisesRegex(KilnError, r"'b' has requires_grad.*pass b\.detach\(\)"):
+                add(x.detach(), x, x)
+        with self.assertRaisesRegex(KilnError, "requires_grad"):
+            from_dlpack(x)
+
+
+@needs_numpy
+class Threads(unittest.TestCase):
+    def test_sixteen_at_once(self) -> None:
+        wrong = []
+
+        def calls(seed: int) -> None:
+            numbers = numpy.random.default_rng(seed)
+            try:
+                for _ in range(30):
+                    shape = tuple(numbers.integers(1, 40, 2))
+                    a, b = (numbers.standard_normal(shape).astype("f4") for _ in range(2))
+                    c = numpy.empty(shape, "f4")
+                    program(a, b, c)
+                    numpy.testing.assert_array_equal(c, a + b)
+            except BaseException as error:
+                wrong.append(error)
+
+        program = add.with_()  # all of them make the first call
+        threads = [threading.Thread(target=calls, args=(seed,)) for seed in range(16)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join()
+        self.assertEqual(wrong, [])
+
+    def test_interpreter_is_free(self) -> None:
+        x = random(64, 64)
+        work(x, 1)
+        counted, done = [0], threading.Event()
+
+        def count() -> None:
+            while not done.is_set():
+                counted[0] += 1
+                time.sleep(0.001)
+
+        thread = threading.Thread(target=count)
+        thread.start()
+        counted_before = counted[0]
+        rounds = 100
+        while True:  # until a call takes long enough to see
+            counted_before, start = counted[0], time.monotonic()
+            work(x, rounds)
+            counted_after, took = counted[0], time.monotonic() - start
+            if took > 0.3:
+                break
+            rounds *= 4
+        done.set()
+        thread.join()
+        self.assertGreater(counted_after - counted_before, 5)
+
+
+@needs_numpy
+@needs_extension
+class Interrupts(unittest.TestCase):
+    def interrupted(self, call) -> float:
+        """How long the call took to end after Ctrl-C."""
+        pressed = []
+
+        def press() -> None:
+            pressed.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        timer = threading.Timer(0.3, press)
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            call()
+        ended = time.monotonic()
+        timer.join()
+        return ended - pressed[0]
+
+    def test_ends_a_call(self) -> None:
+        x = random(64, 64)
+        program = work.with_()
+        program.compile(x, 1)
+        for _ in range(2):  # the first through Python
+            self.assertLess(self.interrupted(lambda: program(x, 100_000_000)), 1)
+            x = random(64, 64)
+            y = x.copy()
+            program(x, 2)  # and the next works
+            self.assertFalse(numpy.array_equal(x, y))
+
+    def test_after_another_handler(self) -> None:
+        """Notebooks set the handler of Python again before each cell."""
+        x = random(64, 64)
+        work(x, 1)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        time.sleep(0.01)
+        self.assertLess(self.interrupted(lambda: work(x, 100_000_000)), 1)
+
+    def test_own_handler_is_called(self) -> None:
+        seen = []
+        before = signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+        try:
+            time.sleep(0.01)
+            x = random(64, 64)
+            timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with self.assertRaisesRegex(KilnError, "interrupted"):
+                work(x, 100_000_000)
+            timer.join()
+            self.assertEqual(seen, [1])
+        finally:
+            signal.signal(signal.SIGINT, before)
+        work(x, 1)
+
+
+FORKS = """
+import os, sys
+import numpy, kiln
+from tests.test_call import add, random
+
+def check():
+    a, c = random(100, 100), random(100, 100)
+    for _ in range(3):
+        add(a, a, c)
+        numpy.testing.assert_array_equal(c, a + a)
+
+if "first" in sys.argv:
+    check()
+child = os.fork()
+if child == 0:
+    check()
+    grandchild = os.fork()
+    if grandchild == 0:
+        check()
+        os._exit(7)
+    os._exit(os.waitstatus_to_exitcode(os.waitpid(grandchild, 0)[1]) - 2)
+check()
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 5
+check()
+print("forked")
+"""
+
+
+def run_python(code: str, *arguments: str, **environment: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, **environment})
+    if done.returncode != 0:
+        raise AssertionError(done.stdout + done.stderr)
+    return done.stdout
+
+
+class Processes(unittest.TestCase):
+    @needs_numpy
+    def test_fork(self) -> None:
+        self.assertEqual(run_python(FORKS), "forked\n")
+        self.assertEqual(run_python(FORKS, "first"), "forked\n")
+
+    @needs_torch
+    def test_either_order(self) -> None:
+        use = "\nfrom examples.hello_add import hello_add as add\na = torch.ones(9, 9); c = a * 0; add(a, a, c); print(int(c.sum()))"
+        self.assertEqual(run_python("import kiln, torch" + use), "162\n")
+        self.assertEqual(run_python("import torch, kiln" + use), "162\n")
+
+    def test_import_is_quick(self) -> None:
+        """The time that the processor takes, the best of a few: other processes do not count."""
+        code = "import time; a = time.process_time(); import kiln; print(time.process_time() - a, 'torch' in __import__('sys').modules)"
+        seconds, has_torch = min(run_python(code).split() for _ in range(5))
+        self.assertLess(float(seconds), 0.15)
+        self.assertEqual(has_torch, "False")
+
+
+@needs_numpy
+class WithoutExtension(unittest.TestCase):
+    @needs_extension
+    def test_everything_else(self) -> None:
+        """The tests of this file and those of mistakes, in a process that has no extension."""
+        names = [f"tests.test_call.{each}" for each in ("Arguments", "Mistakes", "Threads", "Processes.test_fork")]
+        code = "import sys, unittest; unittest.main(module=None, argv=['', *sys.argv[1:]])"
+        run_python(code, *names, "tests.test_mistakes", KILN_CALL="")
+
+
+if __name__ == "__main__":
+    unittest.main()
