@@ -144,6 +144,16 @@ def live_before(statements: Sequence[ast.stmt], after: Set[str]) -> Set[str]:
     return live
 
 
+def live_after_each(statements: Sequence[ast.stmt], after: Set[str]) -> List[Set[str]]:
+    """For each of these statements the names whose values are read after it."""
+    lives: List[Set[str]] = []
+    live = set(after)
+    for statement in reversed(statements):
+        lives.append(live)
+        live = _before(statement, live)
+    return lives[::-1]
+
+
 def live_in_loop(loop: Union[ast.For, ast.AsyncFor, ast.While], after: Set[str]) -> Set[str]:
     """The names whose values are read at the beginning of an iteration or after the loop."""
     head = live_before(loop.orelse, after) | after

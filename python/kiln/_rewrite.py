@@ -132,10 +132,8 @@ class _Scope:
 
     def block(self, statements: Sequence[ast.stmt], after: Set[str]) -> List[ast.stmt]:
         made: List[ast.stmt] = []
-        for index, statement in enumerate(statements):
-            live = live_before(statements[index + 1 :], after) | self.captured
-            for each in self.statement(statement, live):
-                made.append(_at(statement, each))
+        for statement, live in zip(statements, _liveness.live_after_each(statements, after)):
+            made += [_at(statement, each) for each in self.statement(statement, live | self.captured)]
         return made
 
     def statement(self, node: ast.stmt, after: Set[str]) -> List[ast.stmt]:
