@@ -120,7 +120,7 @@ class _Construct:
         """Before a change of an object that was there before the loop or branch: the change would happen once, while recording."""
         if self.recording:
             raise mistake(
-                f"{what} belongs to an object from outside of {self.what} of the program ({_line(self.place)}), whose body is "
+                f"{what} belongs to what is outside of {self.what} of the program ({_line(self.place)}), whose body is "
                 "recorded once; use a name of its own, which is carried, and change the object afterwards"
             )
 
@@ -263,10 +263,12 @@ class While(_Loop):
         if not self.recording:
             if isinstance(holds, Condition):
                 raise mistake(
-                    "this `while` cannot be told to be a loop of the program, because its condition comes out of a call; compare "
-                    "the values in the `while` itself"
+                    "the condition of this `while` was Python's when the loop began, and is the program's now; let a name in it have "
+                    "a value of the program before the loop, and compare it in the `while` itself"
                 )
             return bool(holds)
+        if isinstance(holds, bool):  # known now, as where `and` meets something false
+            holds = self._record("index.eq", 0, int(not holds))[0]
         if not isinstance(holds, Condition):
             raise mistake(
                 f"the condition of this `while` is made of values of the program, but is {_words(holds)}; compare indices or "
