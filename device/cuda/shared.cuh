@@ -132,9 +132,11 @@ template <typename T, int R, int C, int rank> struct Request {
 
   /// By one thread.
   __device__ void start(Tile to, SharedAddress barrier) const {
+    // What is too far away for a coordinate is outside, as is what is only that far.
+    constexpr int far = 0x7fffffff - C;
     int at[rank];
     for (int axis = 0; axis < rank; ++axis)
-      at[axis] = int(index[axis]);
+      at[axis] = clamp(index[axis], -far, far);
 #pragma unroll
     for (int panel = 0; panel < C / Tile::panelCols; ++panel) {
       copyBox(to.base + panel * Tile::panelBytes, barrier, map, at);

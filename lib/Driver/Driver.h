@@ -122,7 +122,7 @@ struct RunSettings : CompileSettings {
   bool asGiven = false;         ///< Check with the given arguments alone.
   bool allowIncomplete = false; ///< A check that did not decide everything is good enough.
   bool strict = false;          ///< A warning is a finding.
-  std::string command;          ///< How to run this again, seeds left out.
+  std::string command;          ///< How to run this again; reports add seeds, and cases of a check.
   bool json = false, noReference = false, noFormula = false, checkShapes = false,
        unboundedSlots = false;
 

@@ -48,14 +48,19 @@ int parseError(const CLI::App &app, const CLI::ParseError &error) {
   return badInput(std::string(error.what()) + "; see --help");
 }
 
-/// The command line again, for a report to say how to replay a seed: without those that it has.
-std::string withoutSeeds(std::vector<std::string> words, const std::vector<std::string> &args) {
-  for (size_t i = 0; i < args.size(); ++i) {
-    StringRef arg = args[i];
-    if (arg == "--seed" || arg == "--seeds")
-      ++i;
-    else if (!arg.starts_with("--seed=") && !arg.starts_with("--seeds="))
-      words.push_back(args[i]);
+/// The command line again, for a report to say how to see something again: without the options that
+/// the report adds, which are the seeds and, in a check, the arguments of the case.
+std::string replayCommand(const std::string &command, std::vector<std::string> words,
+                          const std::vector<std::string> &args) {
+  bool isLeftOut = false;
+  for (const std::string &arg : args) {
+    if (StringRef(arg).starts_with("-")) {
+      StringRef option = StringRef(arg).split('=').first;
+      isLeftOut = option == "--seed" || option == "--seeds" ||
+                  (command == "check" && (option == "--arg" || option == "--as-given"));
+    }
+    if (!isLeftOut)
+      words.push_back(arg);
   }
   return llvm::join(words, " ");
 }
@@ -362,7 +367,7 @@ int textMain(const std::string &command, const std::string &path,
     return code;
   if (!line.config.empty())
     return badInput("unknown option --" + line.config.begin()->first);
-  line.run.command = withoutSeeds({"kiln", command, path}, args);
+  line.run.command = replayCommand(command, {"kiln", command, path}, args);
   DialectRegistry registry;
   registerKilnDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
@@ -436,7 +441,7 @@ static int runExample(const std::string &path, const std::string &command,
   };
   if (int code = parseOptions(line, name, args, help); code >= 0)
     return code;
-  line.run.command = withoutSeeds({path, line.command}, args);
+  line.run.command = replayCommand(line.command, {path, line.command}, args);
   Config config(line.config);
   Expected<Program> program = buildProgram(build, config);
   if (std::vector<std::string> wrong = config.errors(); !wrong.empty())

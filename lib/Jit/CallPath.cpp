@@ -341,5 +341,6 @@ Status Compiled::compileOnly(std::span<const CallArg> args) const {
 }
 
 const Signature &Compiled::signature() const { return P->Source->signature(); }
+std::span<const ParamRef> Compiled::parameters() const { return P->Source->parameters(); }
 
 } // namespace kiln

@@ -107,6 +107,62 @@ kiln_jit *kiln_jit_create(void) {
     return jit.release();
   });
 }
+
+kiln_jit *kiln_jit_create_with(const kiln_jit_options *given) {
+  return guarded<kiln_jit *>(nullptr, [&]() -> kiln_jit * {
+    if (!given || given->size < sizeof(kiln_jit_options)) {
+      rememberError(Status(StatusCode::InvalidArgument,
+                           "the options are NULL, or their size is not that of kiln_jit_options"));
+      return nullptr;
+    }
+    JitOptions options;
+    if (given->cache_dir)
+      options.cache.directory = given->cache_dir;
+    if (given->cache_bytes != 0)
+      options.cache.maxBytes = given->cache_bytes;
+    options.check = options.check || given->check != 0;
+    if (given->log)
+      options.log = [log = given->log, data = given->log_data](const std::string &line) {
+        log(data, line.c_str());
+      };
+    auto jit = std::make_unique<kiln_jit>(Jit(std::move(options)));
+    if (rememberError(jit->jit.environment()) != 0)
+      return nullptr;
+    return jit.release();
+  });
+}
+
+const char *kiln_version(void) { return KILN_VERSION; }
+
+uint32_t kiln_compiled_num_parameters(const kiln_compiled *compiled) {
+  return compiled ? uint32_t(compiled->function.parameters().size()) : 0;
+}
+
+int32_t kiln_compiled_parameter(const kiln_compiled *compiled, uint32_t index,
+                                kiln_parameter *parameter) {
+  return guardedCode([&] {
+    if (!compiled || !parameter)
+      return missing(compiled ? "the parameter" : "the program");
+    std::span<const ParamRef> all = compiled->function.parameters();
+    if (index >= all.size())
+      return Status(StatusCode::InvalidArgument, "the program has " + std::to_string(all.size()) +
+                                                     " parameters; there is no number " +
+                                                     std::to_string(index));
+    const Signature &signature = compiled->function.signature();
+    *parameter = {};
+    if (!all[index].isTensor) {
+      const ScalarParam &scalar = signature.scalars[all[index].index];
+      *parameter = {scalar.name.c_str(), 1, int32_t(scalar.type), KILN_IN, 0, {}};
+      return Status::ok();
+    }
+    const TensorParam &tensor = signature.tensors[all[index].index];
+    *parameter = {tensor.name.c_str(),     0, int32_t(tensor.dtype), int32_t(tensor.direction),
+                  uint32_t(tensor.rank()), {}};
+    std::copy(tensor.extents.begin(), tensor.extents.end(), parameter->extents);
+    return Status::ok();
+  });
+}
+
 void kiln_jit_destroy(kiln_jit *jit) { delete jit; }
 void kiln_compiled_destroy(kiln_compiled *compiled) { delete compiled; }
 

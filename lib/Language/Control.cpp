@@ -318,7 +318,7 @@ Wires endBody(const BodyFrame &frame, const Wires &combined, Where where) {
   auto *op = static_cast<Operation *>(frame.op);
   ValueRange soFar = ValueRange(op->getRegion(0).getArguments()).take_front(frame.soFar.size());
   tile::YieldOp::create(tracer->builder, tracer->loc(where),
-                        useAs(tracer, "the body combines", combined, soFar, where));
+                        useAs(tracer, "the reduction or scan combines", combined, soFar, where));
   tracer->builder.setInsertionPointAfter(op);
   return wiresOf(tracer, op->getResults());
 }

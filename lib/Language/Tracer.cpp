@@ -17,6 +17,7 @@ namespace kiln {
 // The tracer of this thread's innermost function, and the program that hears of mistakes outside
 // any.
 static thread_local ProgramImpl *activeTracer = nullptr;
+thread_local const SourceLoc *ProgramImpl::foreignLine = nullptr;
 static thread_local ProgramImpl *latestProgram = nullptr;
 
 void registerKilnDialects(DialectRegistry &registry) {
@@ -85,11 +86,14 @@ ProgramImpl *ProgramImpl::inOrchestration(const char *what, Where where) {
 }
 
 void ProgramImpl::error(Where where, std::string message) {
+  SourceLoc line{where.file_name(), int32_t(where.line()), int32_t(where.column())};
   errors.emplace_back(StatusCode::InvalidArgument, std::move(message),
-                      SourceLoc{where.file_name(), int32_t(where.line()), int32_t(where.column())});
+                      foreignLine ? *foreignLine : line);
 }
 
 Location ProgramImpl::loc(Where where) {
+  if (foreignLine)
+    return FileLineColLoc::get(&context, foreignLine->file, foreignLine->line, foreignLine->col);
   return FileLineColLoc::get(&context, where.file_name(), where.line(), where.column());
 }
 
@@ -309,6 +313,23 @@ Tile ProgramImpl::fromOperands(Tile result, std::initializer_list<TileArg> opera
   return result;
 }
 
+void ProgramImpl::suspend() {
+  suspended.push_back(
+      {function, role, builder.saveInsertionPoint(), stages, areLanesStated, previous});
+  role.clear();
+}
+
+void ProgramImpl::resume() {
+  Suspended state = suspended.back();
+  suspended.pop_back();
+  function = state.function;
+  role = state.role;
+  builder.restoreInsertionPoint(state.at);
+  stages = state.stages;
+  areLanesStated = state.areLanesStated;
+  previous = state.previous;
+}
+
 //===----------------------------------------------------------------------===//
 // Program
 //===----------------------------------------------------------------------===//
@@ -389,7 +410,7 @@ detail::FunctionFrame Program::begin(const Header &header, std::vector<detail::P
     P->error(where, "function '" + name + "': " + message);
     return frame;
   };
-  if (P->function)
+  if (P->function && !P->nestsFunctions)
     return fail("a function cannot be defined inside another; define it in the program before");
   if (name.empty())
     return fail("needs a name");
@@ -438,7 +459,12 @@ detail::FunctionFrame Program::begin(const Header &header, std::vector<detail::P
     frame.ranks.push_back(int(shape.size()));
   }
   OpBuilder &builder = P->builder;
+  ir::FuncOp outer = P->function;
+  if (outer)
+    P->suspend();
   builder.setInsertionPointToEnd(P->module->getBody());
+  if (outer) // A function stands before those that use it.
+    builder.setInsertionPoint(outer);
   auto func = ir::FuncOp::create(builder, P->loc(where), name, builder.getFunctionType(inputs, {}),
                                  kindFromName(kind), StringRef(), names);
   // One lane is what a group without lanes has.
@@ -490,6 +516,8 @@ void Program::end(const detail::FunctionFrame &frame) {
   P->stages = 0;
   P->poppedFor.clear();
   activeTracer = P->previous;
+  if (!P->suspended.empty())
+    P->resume();
 }
 
 } // namespace kiln

@@ -97,12 +97,31 @@ public:
   int stages = 0;              ///< Of loops of the kernel being traced that state none.
   bool verified = false;
   bool isTooDeep = false; ///< canNest has reported it.
+  /// Whether a function may be begun inside another, as where a language defines functions in
+  /// functions.
+  bool nestsFunctions = false;
   /// Functions whose bodies threw. Handles may still point into them.
   std::vector<mlir::OwningOpRef<ir::FuncOp>> abandoned;
   ProgramImpl *previous = nullptr; ///< The tracer to return to when the function ends.
+  /// The line that everything recorded on this thread has, in place of the C++ line, while another
+  /// language records; null: none.
+  static thread_local const SourceLoc *foreignLine;
 
 private:
   friend class Program;
+  /// A function in which another was begun.
+  struct Suspended {
+    ir::FuncOp function;
+    std::string role;
+    mlir::OpBuilder::InsertPoint at;
+    int stages;
+    bool areLanesStated;
+    ProgramImpl *previous;
+  };
+  std::vector<Suspended> suspended;
+  /// Lets another function be traced; the other way round when that has ended.
+  void suspend();
+  void resume();
   /// The pipes that were popped in the expression that made a tile, for tiles that may still be
   /// part of it: those of temporaries. A tile that has a name counts no more.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 1>> poppedFor;

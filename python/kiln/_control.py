@@ -25,7 +25,8 @@ class Range:
 
     def __iter__(self) -> Iterator[Any]:
         raise mistake(
-            "a loop over kl.range stands in a function that Kiln does not know; decorate the function with @kl.function"
+            "a loop over kl.range is a `for` statement, not a comprehension, in a function with @kiln.program or @kl.function; "
+            "if this is one without, decorate the function with @kl.function"
         )
 
 
@@ -61,12 +62,29 @@ class Escaped:
 
 
 def _is_carriable(value: Any) -> bool:
-    """Whether loops and branches can pass it on."""
+    """Whether loops and branches can pass it on: a value of the program, an integer, or a tuple of such."""
+    if isinstance(value, tuple):
+        return len(value) > 0 and all(map(_is_carriable, value))
     return isinstance(value, (Tile, Index, Scalar, Task)) or (isinstance(value, int) and not isinstance(value, bool))
+
+
+def _leaves(value: Any) -> List[Any]:
+    """What a carried value consists of."""
+    return [leaf for each in value for leaf in _leaves(each)] if isinstance(value, tuple) else [value]
+
+
+def _rebuilt(like: Any, leaves: Iterator[Any]) -> Any:
+    """A value of the same structure, of other leaves."""
+    if not isinstance(like, tuple):
+        return next(leaves)
+    parts = [_rebuilt(each, leaves) for each in like]
+    return type(like)(*parts) if hasattr(like, "_fields") else tuple(parts)
 
 
 def _kind(value: Any) -> str:
     """What a carried value is; an integer is as good as an index."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_kind, value))})"
     return "<an index>" if isinstance(value, int) and not isinstance(value, bool) else repr(value)
 
 
@@ -96,6 +114,14 @@ class _Construct:
             raise mistake(
                 f"`{how}` cannot leave {self.what} of the program ({_line(self.place)}), whose body is recorded once; "
                 + _INSTEAD[how]
+            )
+
+    def change(self, what: str) -> None:
+        """Before a change of an object that was there before the loop or branch: the change would happen once, while recording."""
+        if self.recording:
+            raise mistake(
+                f"{what} belongs to an object from outside of {self.what} of the program ({_line(self.place)}), whose body is "
+                "recorded once; use a name of its own, which is carried, and change the object afterwards"
             )
 
     def _record(self, operation: str, *arguments: Any) -> List[Any]:
@@ -132,7 +158,7 @@ class _Loop(_Construct):
         """The values of the names in the body: carried ones, and others as they are."""
         remaining = iter(made)
         return tuple(
-            next(remaining) if carried else self._unbound(name) if value is _MISSING else value
+            _rebuilt(value, remaining) if carried else self._unbound(name) if value is _MISSING else value
             for name, value, carried in zip(self.names, self.entry, self.is_carried)
         )
 
@@ -142,16 +168,16 @@ class _Loop(_Construct):
         )
 
     def _initial(self) -> List[Any]:
-        return [value for value, carried in zip(self.entry, self.is_carried) if carried]
+        return [leaf for value, carried in zip(self.entry, self.is_carried) if carried for leaf in _leaves(value)]
 
     def _next(self, known: Dict[str, Any]) -> List[Any]:
         """The next values of what is carried."""
-        following = []
+        following: List[Any] = []
         for name, value, carried in zip(self.names, self.entry, self.is_carried):
             now = known.get(name, _MISSING)
             if carried:
                 self._check_kind(name, value, now)
-                following.append(now)
+                following += _leaves(now)
             elif value is not _MISSING and not _same(value, now):
                 raise mistake(self._changed(name, value, now), self.place)
         return following
@@ -175,7 +201,7 @@ class _Loop(_Construct):
         """The values of the names after the loop."""
         remaining = iter(made)
         return tuple(
-            next(remaining) if carried else self._lost(name) if value is _MISSING else value
+            _rebuilt(value, remaining) if carried else self._lost(name) if value is _MISSING else value
             for name, value, carried in zip(self.names, self.entry, self.is_carried)
         )
 
@@ -194,6 +220,8 @@ def _words(value: Any) -> str:
         return "without a value"
     if isinstance(value, (Value, Escaped)):
         return repr(value)[1:-1]
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_words, value))})"
     return "None" if value is None else f"{type(value).__name__} {value!r}"
 
 
@@ -215,7 +243,10 @@ class For(_Loop):
     def end(self, known: Dict[str, Any]) -> None:
         """The end of the recorded body."""
         made = self._record("loop.end", self._next(known))
-        self.results = self._after(made) + tuple(self._lost(name) for name in self.lost)
+        self.results = self._after(made) + tuple(self._ended(name) for name in self.lost)
+
+    def _ended(self, name: str) -> Escaped:
+        return Escaped(f"'{name}' is the index of the loop of {_line(self.place)} and ends with it")
 
 
 class While(_Loop):
@@ -230,6 +261,11 @@ class While(_Loop):
     def test(self, holds: Any) -> bool:
         """Whether the body runs (again)."""
         if not self.recording:
+            if isinstance(holds, Condition):
+                raise mistake(
+                    "this `while` cannot be told to be a loop of the program, because its condition comes out of a call; compare "
+                    "the values in the `while` itself"
+                )
             return bool(holds)
         if not isinstance(holds, Condition):
             raise mistake(
@@ -283,15 +319,16 @@ class If(_Construct):
         if self.first is None:  # there is no `else`
             self._end_first(known, only_if_needed=True)
             known = self.entry
-        made = self._record("if.end", [self._second(name, known) for name in self.passed])
-        after = dict(zip(self.passed, made))
+        second = {name: self._second(name, known) for name in self.passed}
+        made = iter(self._record("if.end", _leaves(tuple(second.values()))))
+        after = {name: _rebuilt(value, made) for name, value in second.items()}
         return tuple(after[name] if name in after else self._kept(name, known) for name in self.names)
 
     def _end_first(self, known: Dict[str, Any], only_if_needed: bool = False) -> None:
         self.first = {name: known.get(name, _MISSING) for name in self.names}
         self.passed = [name for name in self.result_names if self._is_passed(name)]
         if self.passed or not only_if_needed:
-            self._record("if.else", [self.first[name] for name in self.passed])
+            self._record("if.else", _leaves(tuple(self.first[name] for name in self.passed)))
 
     def _is_passed(self, name: str) -> bool:
         assert self.first is not None
@@ -392,12 +429,8 @@ def choose(test: Any, then: Later, otherwise: Later) -> Any:
         return then() if test else otherwise()
     branch = If(test, {})
     first = then()
-    several = isinstance(first, tuple)
-    branch._record("if.else", first if several else (first,))
+    branch._record("if.else", _leaves(first))
     second = otherwise()
-    if isinstance(second, tuple) != several:
+    if _kind(first) != _kind(second):
         raise mistake(f"one side of this `if` is {_words(first)}, the other {_words(second)}", branch.place)
-    made = branch._record("if.end", second if several else (second,))
-    return tuple(made) if several else made[0]
-
-
+    return _rebuilt(first, iter(branch._record("if.end", _leaves(second))))

@@ -8,6 +8,7 @@ import pathlib
 from typing import Any, Iterator, Tuple
 
 _PACKAGE = pathlib.Path(__file__).resolve().parent
+_NAME = "libkiln.so.0"  # the version of the C interface that this package speaks
 
 
 class Where(ctypes.Structure):
@@ -106,11 +107,11 @@ _SIGNATURES: Tuple[Tuple[str, Any, Tuple[Any, ...]], ...] = (
 
 
 def _places() -> Iterator[pathlib.Path]:
-    """Where the library may lie: what the user says, the wheel, an installed prefix, a source tree."""
-    yield _PACKAGE / "lib" / "libkiln.so"
+    """Where the library may lie: in the package (a wheel), in an installed prefix, in a source tree."""
+    yield _PACKAGE / "lib" / _NAME
     for above in _PACKAGE.parents:
-        yield above / "lib" / "libkiln.so"
-        yield above / "build" / "lib" / "libkiln.so"
+        yield above / "lib" / _NAME
+        yield above / "build" / "lib" / _NAME
 
 
 @functools.lru_cache(maxsize=None)
@@ -125,8 +126,8 @@ def path() -> pathlib.Path:
         if place.is_file():
             return place
     raise ImportError(
-        "kiln: libkiln.so is not there. Install Kiln, build it (`make build`), or set KILN_LIBRARY to the "
-        f"library's file. The first place looked at was {_PACKAGE / 'lib' / 'libkiln.so'}"
+        f"kiln: {_NAME} is not there. Install Kiln, build it (`make build`), or set KILN_LIBRARY to the "
+        f"library's file. The first place looked at was {_PACKAGE / 'lib' / _NAME}"
     )
 
 

@@ -110,6 +110,32 @@ def captured_later(function: Function) -> Set[str]:
     return names
 
 
+def changed_by_inner(function: Function) -> Set[str]:
+    """The names of a function that functions inside it declare `nonlocal`: calling those may change them."""
+    inner = [node for node in ast.walk(function) if node is not function and isinstance(node, FUNCTIONS)]
+    names = {name for each in inner for node in ast.walk(each) if isinstance(node, ast.Nonlocal) for name in node.names}
+    return names & (set(bound(function.body)) | set(parameters(function.args)))
+
+
+def changed_objects(statement: ast.stmt) -> List[ast.expr]:
+    """What a statement assigns to that is no name: `x[i]`, `x.name`."""
+    if isinstance(statement, (ast.Assign, ast.Delete)):
+        targets = list(statement.targets)
+    elif isinstance(statement, (ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor)):
+        targets = [statement.target]
+    else:
+        targets = []
+    inside = [each for target in targets for each in ast.walk(target)]
+    return [each for each in inside if isinstance(each, (ast.Attribute, ast.Subscript)) and not isinstance(each.ctx, ast.Load)]
+
+
+def owner_of(target: ast.expr) -> Optional[str]:
+    """The name at the root of `x.a[i]`."""
+    while isinstance(target, (ast.Attribute, ast.Subscript)):
+        target = target.value
+    return target.id if isinstance(target, ast.Name) else None
+
+
 def live_before(statements: Sequence[ast.stmt], after: Set[str]) -> Set[str]:
     """The names whose values are read by these statements, or after them."""
     live = set(after)

@@ -119,7 +119,9 @@ class _Scope:
         self.order = {name: None for name in [*_liveness.parameters(function.args), *bound(function.body)]}
         self.outer = outer | set(self.order)
         self.captured = _liveness.captured_later(function)
+        self.shared = _liveness.changed_by_inner(function)
         self.constructs: List[str] = []  # the loops and branches around the statement at hand
+        self.inner: List[Set[str]] = []  # the names that each of them binds
         self.loops: List[int] = []  # which of them are Python's loops
         self.count = 0
 
@@ -137,7 +139,7 @@ class _Scope:
     def statement(self, node: ast.stmt, after: Set[str]) -> List[ast.stmt]:
         rewrite = getattr(self, "rewrite_" + type(node).__name__, None)
         if rewrite is not None:
-            return rewrite(node, after)
+            return [*self.changes(node), *rewrite(node, after)]
         if isinstance(node, (ast.Return, ast.Break, ast.Continue)):
             return self.leave(node)
         for field, value in ast.iter_fields(node):
@@ -149,7 +151,22 @@ class _Scope:
                 setattr(node, field, [self.part(each, after, node) for each in value])
             elif isinstance(value, ast.AST):
                 setattr(node, field, self.part(value, after, node))
-        return [node]
+        return [*self.changes(node), node]
+
+    def changes(self, node: ast.stmt) -> List[ast.stmt]:
+        """Before `object[...] = ...` and `object.name = ...`: refused where a recorded loop or branch changes what is outside."""
+        checks: List[ast.stmt] = []
+        for target in _liveness.changed_objects(node):
+            owner = _liveness.owner_of(target)
+            for name, own in zip(self.constructs, self.inner):
+                if owner is not None and owner not in own:
+                    what = ast.Constant(f"`{ast.unparse(target)}`")
+                    checks.append(_at(target, ast.Expr(_call(name, "change", what))))
+        return checks
+
+    def changed(self, *statements: ast.stmt) -> Set[str]:
+        """The names that statements bind, themselves or through functions of this one that they may call."""
+        return set(bound(statements)) | self.shared
 
     def part(self, node: Any, after: Set[str], parent: ast.stmt) -> Any:
         """An expression of a statement, or a part with statements of its own, such as an `except`."""
@@ -168,11 +185,13 @@ class _Scope:
     def inside(self, name: str, statements: Sequence[ast.stmt], after: Set[str], is_loop: bool) -> List[ast.stmt]:
         """The body of a loop or branch."""
         self.constructs.append(name)
+        self.inner.append(set(bound(statements)))
         if is_loop:
             self.loops.append(len(self.constructs) - 1)
         made = self.block(statements, after)
         if is_loop:
             self.loops.pop()
+        self.inner.pop()
         self.constructs.pop()
         return made
 
@@ -188,8 +207,8 @@ class _Scope:
     def rewrite_For(self, node: ast.For, after: Set[str]) -> List[ast.stmt]:
         loop = self.temporary()
         targets = set(bound([node.target]))
-        head = live_in_loop(node, after)
-        names = self.in_order((set(bound(node.body)) & head) - targets)
+        head = live_in_loop(node, after) | self.captured
+        names = self.in_order((self.changed(*node.body) & head) - targets)
         lost = self.in_order(targets & after)
         begin = _call(_RUNTIME, "For", _Expressions().visit(node.iter), _locals(), _names(names), _names(lost))
         node.iter = _at(node.iter, _load(loop))
@@ -212,8 +231,8 @@ class _Scope:
             node.orelse = self.block(node.orelse, after)
             return [node]
         loop = self.temporary()
-        head = live_in_loop(node, after)
-        names = self.in_order(set(bound(node.body)) & head)
+        head = live_in_loop(node, after) | self.captured
+        names = self.in_order(self.changed(*node.body) & head)
         begin = _call(_RUNTIME, "While", _locals(), _names(sorted(_decisive(node.test))), _names(names))
         # The condition and the body have values of their own for what is carried.
         carried, again = ([_when(loop, "recording", _store(names, _attribute(loop, "carried")))] for _ in range(2))
@@ -229,7 +248,7 @@ class _Scope:
 
     def rewrite_If(self, node: ast.If, after: Set[str]) -> List[ast.stmt]:
         branch = self.temporary()
-        first, second = set(bound(node.body)), set(bound(node.orelse))
+        first, second = self.changed(*node.body), self.changed(*node.orelse)
         names = self.in_order((first | second) & (after | live_before(node.orelse, after)))
         results = [name for name in names if name in after]
         one_sided = [name for name in names if (name in first) != (name in second)]

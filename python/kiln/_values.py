@@ -235,6 +235,18 @@ class Condition(Value):
     def __invert__(self) -> Condition:
         return apply("condition.not", self)
 
+    def __bool__(self) -> bool:
+        raise mistake(
+            "a condition is known only when the program runs, so Python cannot decide by it; `if`, `while`, `and`, `or` and `not` "
+            "can, in a function with @kiln.program or @kl.function. kl.min and kl.max choose between indices"
+        )
+
+    def _refuse_comparison(self, other: Any) -> NoReturn:
+        raise mistake("conditions are combined with `and`, `or` and `not`, and not compared")
+
+    __eq__ = __ne__ = _refuse_comparison  # type: ignore[assignment]
+    __hash__ = Value.__hash__
+
 
 class Scalar(_Arithmetic):
     """A number of an element type: a parameter, or an element of a tensor or tile.
@@ -368,6 +380,12 @@ class Shape(Sequence[Any]):
 
     def __kiln_item__(self) -> Tuple[Any, ...]:
         return tuple(self)
+
+    def __eq__(self, other: Any) -> NoReturn:
+        raise mistake("shapes are compared extent by extent, or required to be equal by kl.require_same_shape")
+
+    __ne__ = __eq__
+    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         return f"<the shape of {self._tensor._describe()}>"

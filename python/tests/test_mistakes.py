@@ -186,6 +186,13 @@ class OtherMistakes(Case):
 
         self.assertBodyMistake(body, "a tile of 8x8 i1 is no condition", "t > 0")
 
+    def test_comparisons(self) -> None:
+        self.assertBodyMistake(lambda t, y: y.shape == (8, 8), "shapes are compared extent by extent", "y.shape == (8, 8)")
+        index = lambda: kl.block_idx(0)
+        self.assertBodyMistake(lambda t, y: min(index(), 3), "kl.min", "min(index(), 3)")
+        self.assertBodyMistake(lambda t, y: (index() < 3) == True, "not compared", "(index() < 3) == True")
+        self.assertBodyMistake(lambda t, y: list(kl.range(3)), "is a `for` statement", "list(kl.range(3))")
+
     def test_tensor_arithmetic(self) -> None:
         self.assertBodyMistake(lambda t, y: y + 1, "a tensor lies in global memory", "y + 1")
 

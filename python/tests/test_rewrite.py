@@ -249,7 +249,7 @@ class Loops(Case):
                 a = a + 1
             return a, j + 1
 
-        with self.assertRaisesRegex(KilnError, "'j' belongs to the loop"):
+        with self.assertRaisesRegex(KilnError, "'j' is the index of the loop"):
             rewrite(body)(self.recorder.tile())
 
     def test_kind_changes(self) -> None:
@@ -270,6 +270,53 @@ class Loops(Case):
 
         with self.assertRaisesRegex(KilnError, "'total' is float 0.0 when the loop begins .* kl.full"):
             rewrite(body)(self.recorder.tile())
+
+    def test_tuples_are_carried(self) -> None:
+        def body(pair, n):
+            for j in kl.range(3):
+                pair = (pair[0] + 1, (pair[1][0], n))
+            return pair
+
+        first, (second, third) = rewrite(body)((self.recorder.tile(), (self.recorder.tile(), 0)), self.recorder.index())
+        self.assertIsInstance(third, Index)
+        self.assertIn("loop.begin(0, 3, 1, [%1, %2, 0]", self.log())
+
+    def test_objects_from_outside(self) -> None:
+        def item(a, outside):
+            for j in kl.range(3):
+                outside["a"] = a + 1
+
+        def attribute(a, outside):
+            if a > 3:
+                outside.total += 1
+
+        def local(a, outside):
+            for j in kl.range(3):
+                inside = {}
+                inside["a"] = a
+            for j in range(3):
+                outside[j] = a
+
+        with self.assertRaisesRegex(KilnError, r"`outside\['a'\]` belongs to an object from outside of a loop"):
+            rewrite(item)(self.recorder.tile(), {})
+        with self.assertRaisesRegex(KilnError, "`outside.total` belongs to an object from outside of a branch"):
+            rewrite(attribute)(self.recorder.index(), self)
+        rewrite(local)(self.recorder.tile(), {})
+
+    def test_names_that_helpers_change(self) -> None:
+        def body(total):
+            def bump():
+                nonlocal total
+                total = total + 1
+
+            for j in kl.range(3):
+                bump()
+            return total
+
+        rewrite(body)(self.recorder.tile())
+        self.assertEqual(
+            self.log(), "%2, %3 = loop.begin(0, 3, 1, [%1], 0, False, False)\n%4 = add(%3, 1)\n%5 = loop.end([%4])"
+        )
 
     def test_break_and_return(self) -> None:
         def breaks(a):
@@ -309,6 +356,15 @@ class Loops(Case):
             "%2, %3 = while.begin([1, 0])\n%4 = index.lt(%2, %1)\n%5, %6 = while.body(%4)\n%7 = index.mul(%5, 2)\n"
             "%8 = index.add(%6, 1)\n%9, %10 = while.end([%7, %8])",
         )
+
+    def test_while_over_a_call(self) -> None:
+        def body(n):
+            is_small = lambda: n < 3
+            while is_small():
+                n = n + 1
+
+        with self.assertRaisesRegex(KilnError, "its condition comes out of a call"):
+            rewrite(body)(self.recorder.index())
 
     def test_helper_that_is_not_rewritten(self) -> None:
         def body():

@@ -304,11 +304,14 @@ bool RandomBody::addCombining() {
        where + " axis(" + std::to_string(axis) + ") start(" + start + ", " + none + ")" +
        (isScan && Pick.oneIn(3) ? " exclusive" : "") + (isScan && Pick.oneIn(3) ? " reverse" : "") +
        " {");
-  line("^combine(%a: " + values + ", %i: " + places + ", %b: " + values + ", %j: " + places + "):");
-  line("  %isBetter = tile.cmp " + how + " %a, %b : " + holds);
-  line("  %value = tile.select %isBetter, %b, %a : " + values);
-  line("  %place = tile.select %isBetter, %j, %i : " + places);
-  line("  tile.yield %value, %place");
+  std::string a = newName(), i = newName(), b = newName(), j = newName();
+  std::string better = newName(), value = newName(), place = newName();
+  line("^combine(" + a + ": " + values + ", " + i + ": " + places + ", " + b + ": " + values +
+       ", " + j + ": " + places + "):");
+  line("  " + better + " = tile.cmp " + how + " " + a + ", " + b + " : " + holds);
+  line("  " + value + " = tile.select " + better + ", " + b + ", " + a + " : " + values);
+  line("  " + place + " = tile.select " + better + ", " + j + ", " + i + " : " + places);
+  line("  tile.yield " + value + ", " + place);
   if (isScan)
     rows = x.rows, cols = x.cols;
   line("} : " + tileType(rows, cols, x.type) + ", " + tileType(rows, cols, DType::I32));

@@ -5,6 +5,7 @@
 #include "kiln/Language/Library.h"
 #include "kiln/Language/ProgramAccess.h"
 
+#include <fstream>
 #include <random>
 #include <sys/mman.h>
 
@@ -267,6 +268,59 @@ TEST(JitProgram, FromC) {
   EXPECT_NE(kiln_compiled_call(add, args, 2), 0);
   EXPECT_NE(std::string(kiln_jit_error()).find("takes 3 arguments (x, s, y)"), std::string::npos)
       << kiln_jit_error();
+  kiln_compiled_destroy(add);
+  kiln_jit_destroy(jit);
+}
+
+TEST(JitProgram, OptionsAndParametersFromC) {
+  const char text[] = R"(
+    kiln.func @add(%x: !kiln.tensor<?x8xf32> in, %s: f32, %y: !kiln.tensor<?x8xf32> out) incore {
+      %a = tile.load %x[0, 0] : !tile.tile<4x8xf32>
+      tile.store %a, %y[0, 0]
+    })";
+  TempDir dir;
+  std::vector<std::string> lines;
+  kiln_jit_options options = {};
+  EXPECT_EQ(kiln_jit_create_with(nullptr), nullptr);
+  EXPECT_EQ(kiln_jit_create_with(&options), nullptr); // its size is 0
+  EXPECT_TRUE(contains(kiln_jit_error(), "size")) << kiln_jit_error();
+  options.size = sizeof options;
+  std::string file = dir.str() + "/taken";
+  std::ofstream(file) << "not a directory";
+  options.cache_dir = file.c_str();
+  options.log = [](void *data, const char *line) {
+    static_cast<std::vector<std::string> *>(data)->push_back(line);
+  };
+  options.log_data = &lines;
+  kiln_jit *jit = kiln_jit_create_with(&options);
+  ASSERT_NE(jit, nullptr) << kiln_jit_error();
+  kiln_compiled *add = kiln_jit_compile(jit, text, sizeof text - 1, "cpu", nullptr);
+  ASSERT_NE(add, nullptr) << kiln_jit_error();
+
+  ASSERT_EQ(kiln_compiled_num_parameters(add), 3u);
+  kiln_parameter parameter;
+  ASSERT_EQ(kiln_compiled_parameter(add, 1, &parameter), 0);
+  EXPECT_STREQ(parameter.name, "s");
+  EXPECT_EQ(parameter.is_scalar, 1);
+  EXPECT_EQ(parameter.dtype, KILN_F32);
+  ASSERT_EQ(kiln_compiled_parameter(add, 2, &parameter), 0);
+  EXPECT_STREQ(parameter.name, "y");
+  EXPECT_EQ(parameter.is_scalar, 0);
+  EXPECT_EQ(parameter.direction, KILN_OUT);
+  EXPECT_EQ(parameter.rank, 2u);
+  EXPECT_EQ(parameter.extents[0], -1);
+  EXPECT_EQ(parameter.extents[1], 8);
+  EXPECT_NE(kiln_compiled_parameter(add, 3, &parameter), 0);
+  EXPECT_TRUE(contains(kiln_jit_error(), "no number 3")) << kiln_jit_error();
+  EXPECT_NE(kiln_compiled_parameter(add, 0, nullptr), 0);
+  EXPECT_EQ(kiln_compiled_num_parameters(nullptr), 0u);
+  EXPECT_TRUE(contains(kiln_version(), ".")) << kiln_version();
+
+  // A cache that cannot be written stops nothing, but is told of.
+  Tensor x = randomTensor({4, 8}, 1), y = take(Tensor::empty(DType::F32, {4, 8}));
+  kiln_call_arg args[] = {CallArg(x), CallArg(0.5), CallArg(y)};
+  EXPECT_EQ(kiln_compiled_call(add, args, 3), 0) << kiln_jit_error();
+  EXPECT_FALSE(lines.empty());
   kiln_compiled_destroy(add);
   kiln_jit_destroy(jit);
 }

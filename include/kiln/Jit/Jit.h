@@ -79,6 +79,9 @@ public:
   Status compileOnly(std::span<const CallArg> args) const;
 
   const Signature &signature() const;
+  /// The parameters in the order in which a call takes them; which tensor or scalar of the
+  /// signature each is.
+  std::span<const ParamRef> parameters() const;
 
 private:
   friend class Jit;

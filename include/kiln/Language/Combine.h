@@ -15,9 +15,11 @@
 
 #include "kiln/Language/Control.h"
 #include "kiln/Language/Ops.h"
+#include "kiln/visibility.h"
 
 #include <array>
 
+KILN_EXPORTED_BEGIN
 namespace kiln {
 namespace detail {
 
@@ -87,5 +89,6 @@ C scan(const C &tiles, int axis, detail::StartsOf<C> start, Body body, ScanOptio
 }
 
 } // namespace kiln
+KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_COMBINE_H

@@ -55,6 +55,8 @@ struct AnyScalar {
   template <ElementTag T>
   AnyScalar(const ScalarOperand<T> &x)
       : value(x.value), number(x.number), isNumber(x.isNumber), type(T::dtype) {}
+  AnyScalar(ValuePtr of, double literal, bool isLiteral, DType dtype)
+      : value(of), number(literal), isNumber(isLiteral), type(dtype) {}
   ValuePtr value;
   double number;
   bool isNumber;

@@ -102,6 +102,10 @@ struct Lambda<R (C::*)(A...)> : Lambda<R (C::*)(A...) const> {};
 
 } // namespace detail
 
+namespace record {
+class Recorder;
+} // namespace record
+
 /// A kernel or a group, to be launched with submit.
 class Kernel {
 public:
@@ -109,6 +113,7 @@ public:
 
 private:
   friend class Program;
+  friend class record::Recorder;
   explicit Kernel(std::string name) : Name(std::move(name)) {}
   std::string Name;
 };
@@ -173,6 +178,7 @@ public:
   ProgramImpl &impl() { return *P; }
 
 private:
+  friend class record::Recorder;
   /// A function that is to be traced.
   struct Header {
     const char *kind;

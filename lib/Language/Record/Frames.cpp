@@ -132,10 +132,53 @@ static void addBranches(std::vector<Operation> &list) {
       }));
 }
 
+static void addBodies(std::vector<Operation> &list) {
+  auto begin = [](Recorder &recorder, const detail::Wires &tiles, int64_t axis,
+                  const std::vector<TileOperand> &starts, const ScanOptions *options, Where where) {
+    for (const detail::Wire &tile : tiles)
+      if (tile.kind != detail::Wire::OfTile)
+        throw BadArgument("combines tiles");
+    if (tiles.empty() || tiles.size() != starts.size())
+      throw BadArgument("has " + std::to_string(tiles.size()) + " tiles and " +
+                        std::to_string(starts.size()) + " starts; each tile has one");
+    Frame frame{.kind = Frame::Body};
+    frame.body = detail::beginBody(tiles, int(axis), starts, options, where);
+    give(recorder, frame.body.soFar);
+    give(recorder, frame.body.next);
+    recorder.begin(frame);
+  };
+  list.push_back(operation(
+      "reduce.begin",
+      "Begins the body of a reduction: the lines combined so far, then those that come next.",
+      {"tiles", "axis", "starts"},
+      [begin](Recorder &recorder, detail::Wires tiles, int64_t axis,
+              std::vector<TileOperand> starts,
+              Where where) { begin(recorder, tiles, axis, starts, nullptr, where); }));
+  list.push_back(operation(
+      "scan.begin",
+      "Begins the body of a scan: the lines combined so far, then those that come next.",
+      {"tiles", "axis", "starts", "exclusive?", "reverse?"},
+      [begin](Recorder &recorder, detail::Wires tiles, int64_t axis,
+              std::vector<TileOperand> starts, bool exclusive, bool reverse, Where where) {
+        ScanOptions options{exclusive, reverse};
+        begin(recorder, tiles, axis, starts, &options, where);
+      }));
+  list.push_back(
+      operation("body.end", "Ends it, with the two combined: what the whole results in.",
+                {"combined"}, [](Recorder &recorder, detail::Wires combined, Where where) {
+                  Frame frame = recorder.end(Frame::Body, "a body");
+                  if (combined.size() != frame.body.soFar.size())
+                    throw BadArgument("combines " + std::to_string(frame.body.soFar.size()) +
+                                      " tiles, not " + std::to_string(combined.size()));
+                  return detail::endBody(frame.body, combined, where);
+                }));
+}
+
 void addFrameOperations(std::vector<Operation> &list) {
   addFunctions(list);
   addLoops(list);
   addBranches(list);
+  addBodies(list);
 }
 
 } // namespace kiln::record

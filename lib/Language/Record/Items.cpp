@@ -125,7 +125,7 @@ Shape Item<Shape>::from(Recorder &recorder, const kiln_item &item) {
 
 DType Item<DType>::from(Recorder &recorder, const kiln_item &item) {
   std::string name = textOf(recorder, item, "an element type");
-  if (std::optional<DType> type = parseDType(name))
+  if (std::optional<DType> type = parseDType(name); type && info(*type).isElement)
     return *type;
   refuse(recorder, item, "an element type");
 }

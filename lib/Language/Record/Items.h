@@ -161,6 +161,10 @@ template <> struct Words<Order> {
   static constexpr const char *kind = "order", *standard = "\"ascending\"";
   static constexpr const char *words[] = {"ascending", "descending"};
 };
+template <> struct Words<Combine> {
+  static constexpr const char *kind = "combine", *standard = "\"sum\"";
+  static constexpr const char *words[] = {"sum", "product", "max", "min"};
+};
 template <typename T>
   requires requires { Words<T>::words; }
 struct Item<T> {

@@ -264,6 +264,12 @@ static void addTiles(std::vector<Operation> &list) {
   KILN_REDUCTION(argmax, "The i32 index of the largest element; the first of equal ones.")
   KILN_REDUCTION(argmin, "The i32 index of the smallest element; the first of equal ones.")
 #undef KILN_REDUCTION
+  list.push_back(
+      operation("scan", "Running sums, products, maxima or minima along an axis.",
+                {"x", "axis", "combine?", "exclusive?", "reverse?"},
+                [](Tile x, int64_t axis, Combine how, bool exclusive, bool reverse, Where where) {
+                  return scan(x, int(axis), how, ScanOptions{exclusive, reverse}, where);
+                }));
 }
 
 static void addRearranging(std::vector<Operation> &list) {

@@ -18,14 +18,15 @@ struct kiln_recorder {
 // Recorder
 //===----------------------------------------------------------------------===//
 
+static SourceLoc lineOf(const kiln_where &where) {
+  return {where.file ? where.file : "", int32_t(where.line), int32_t(where.column)};
+}
+
 /// Makes a line of another language the one that everything recorded in its scope has.
 namespace {
 class At {
 public:
-  explicit At(const kiln_where &where)
-      : Line{where.file ? where.file : "", where.line, where.column} {
-    ProgramImpl::foreignLine = &Line;
-  }
+  explicit At(const kiln_where &where) : Line(lineOf(where)) { ProgramImpl::foreignLine = &Line; }
   ~At() { ProgramImpl::foreignLine = nullptr; }
 
 private:
@@ -33,8 +34,13 @@ private:
 };
 } // namespace
 
+static Program beginProgram(const std::string &name, const kiln_where &at) {
+  At line(at);
+  return Program(name);
+}
+
 Recorder::Recorder(const std::string &name, const kiln_where &at)
-    : program((static_cast<void>(At(at)), name)) {
+    : program(beginProgram(name, at)) {
   program.impl().nestsFunctions = true;
 }
 
@@ -93,15 +99,14 @@ void Recorder::endFunction() { program.end(end(Frame::Function, "a function").fu
 Kernel Recorder::kernelOf(const std::string &name) const { return Kernel(name); }
 
 void Recorder::fail(const std::string &message, const kiln_where &at) {
-  program.impl().errors.emplace_back(StatusCode::InvalidArgument, message,
-                                     SourceLoc{at.file ? at.file : "", at.line, at.column});
+  program.impl().errors.emplace_back(StatusCode::InvalidArgument, message, lineOf(at));
 }
 
 //===----------------------------------------------------------------------===//
 // The interface
 //===----------------------------------------------------------------------===//
 
-static const Operation *findOperation(StringRef name) {
+static const Operation *findOperation(llvm::StringRef name) {
   static const llvm::StringMap<const Operation *> byName = [] {
     llvm::StringMap<const Operation *> map;
     for (const Operation &each : operations())
@@ -178,7 +183,7 @@ const char *kiln_recorder_error(kiln_recorder *handle, kiln_where *where) {
     recorder.file = at.file;
   }
   if (where)
-    *where = {recorder.file.c_str(), uint32_t(at.line), uint32_t(at.column)};
+    *where = {recorder.file.c_str(), uint32_t(at.line), uint32_t(at.col)};
   return recorder.text.c_str();
 }
 

@@ -9,6 +9,7 @@
 
 #include "Tracer.h"
 
+#include "kiln/Language/Combine.h"
 #include "kiln/record_c.h"
 
 #include <functional>
@@ -34,22 +35,23 @@ struct Held {
 
 /// A parameter of a function that is to be recorded.
 struct ParamSpec {
-  std::string name;
+  std::string name = {};
   detail::ParamType type;
   std::vector<int64_t> extents;
 };
 
 /// Something that was begun and has to be ended.
 struct Frame {
-  enum Kind { Function, Spmd, Role, Scope, Loop, Condition, While, Then, Else };
+  enum Kind { Function, Spmd, Role, Scope, Loop, Condition, While, Then, Else, Body };
   Kind kind;
   void *op = nullptr;
   detail::LoopFrame loop{0, {}, nullptr};
   detail::SpmdFrame spmd{{}, nullptr, TaskRef::of(nullptr)};
   detail::FunctionFrame function{{}, {}, false};
-  std::string name;
+  std::string name = {};
   CoreRole role{nullptr};
   detail::Wires thenValues = {};
+  detail::BodyFrame body{{}, {}, nullptr, {}};
 };
 
 class Recorder {

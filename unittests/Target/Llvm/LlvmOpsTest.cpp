@@ -4,9 +4,6 @@
 #include "LlvmTesting.h"
 #include "Simulator/TileOpTesting.h"
 
-#include "kiln/Transforms/Passes.h"
-
-#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace kiln;
@@ -165,13 +162,6 @@ mlir::OwningOpRef<mlir::ModuleOp> parseIfLegal(const std::string &text) {
   return mlir::parseSourceString<mlir::ModuleOp>(text, config, "test.mlir");
 }
 
-/// Native code has no bodies that combine.
-void expandBodies(mlir::ModuleOp module) {
-  mlir::PassManager passes(module.getContext());
-  passes.addPass(createTileExpandBodies());
-  EXPECT_TRUE(mlir::succeeded(passes.run(module)));
-}
-
 /// Runs a case in both ways; false if the language has no such op for this type.
 bool agree(const OpCase &test, DType type) {
   std::string text = programOf(test, type);
@@ -182,8 +172,6 @@ bool agree(const OpCase &test, DType type) {
   DType result = test.type == "TYPE" ? type : *parseDType(test.type);
   Tensor out[2];
   for (int way : {0, 1}) {
-    if (way == 1)
-      expandBodies(*module);
     out[way] = poisoned(result, {test.rows, test.cols});
     std::vector<Argument> args = {operand(type, 1),
                                   operand(type, 2),

@@ -3,13 +3,22 @@
 #define KILN_UNITTESTS_TARGET_LLVM_LLVMTESTING_H
 
 #include "kiln/Target/Llvm/Llvm.h"
+#include "kiln/Transforms/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
 
 namespace kiln::test {
 
-/// Compiles the program of a prepared entry and runs it.
+/// Compiles the program of a prepared entry and runs it. Native code has no bodies that combine, so
+/// those are expanded before.
 inline Status compileAndRun(ir::FuncOp entry, std::span<const Argument> args,
                             const CpuRunOptions &options = {}) {
-  Expected<CpuModule> code = compileForCpu(entry->getParentOfType<mlir::ModuleOp>());
+  mlir::OwningOpRef<mlir::ModuleOp> module = entry->getParentOfType<mlir::ModuleOp>().clone();
+  mlir::PassManager passes(module->getContext());
+  passes.addPass(createTileExpandBodies());
+  EXPECT_TRUE(mlir::succeeded(passes.run(*module)));
+  Expected<CpuModule> code = compileForCpu(*module);
+  entry = module->lookupSymbol<ir::FuncOp>(entry.getSymName());
   return code ? runOnCpu(*code, entry, args, options) : code.status();
 }
 
