@@ -54,6 +54,16 @@ ProgramImpl::~ProgramImpl() {
     latestProgram = nullptr;
 }
 
+ProgramImpl::Turn::Turn(ProgramImpl &program) : active(activeTracer), latest(latestProgram) {
+  activeTracer = program.function ? &program : nullptr;
+  latestProgram = &program;
+}
+
+ProgramImpl::Turn::~Turn() {
+  activeTracer = active;
+  latestProgram = latest;
+}
+
 ProgramImpl *ProgramImpl::current(const char *what, Where where) {
   if (activeTracer)
     return activeTracer;

@@ -107,6 +107,17 @@ public:
   /// language records; null: none.
   static thread_local const SourceLoc *foreignLine;
 
+  /// Makes a program the one of this thread, traced as far as a function of it is open. What was
+  /// before returns with the end of the scope, so that nothing points to a program that is gone.
+  class Turn {
+  public:
+    explicit Turn(ProgramImpl &program);
+    ~Turn();
+
+  private:
+    ProgramImpl *active, *latest;
+  };
+
 private:
   friend class Program;
   /// A function in which another was begun.

@@ -102,14 +102,14 @@ class Compiled:
             raise call_error(last_error())
 
 
-_AT_A_LINE = re.compile(r"(?P<file>[^\n]*):(?P<line>\d+):(?P<column>\d+): error: (?P<message>.*)", re.DOTALL)
+_AT_A_LINE = re.compile(r"(?P<file>[^\n]*?):(?P<line>\d+)(?::(?P<column>\d+))?: error: (?P<message>.*)", re.DOTALL)
 
 
 def call_error(text: str) -> KilnError:
     """What went wrong in a call: at a line of the program, or with the arguments."""
     found = _AT_A_LINE.fullmatch(text)
     if found:
-        return KilnError(found["message"], Place(found["file"], int(found["line"]), int(found["column"])))
+        return KilnError(found["message"], Place(found["file"], int(found["line"]), int(found["column"] or 0)))
     return mistake(text[len("error: ") :] if text.startswith("error: ") else text)
 
 

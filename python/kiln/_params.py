@@ -1,7 +1,7 @@
 """The parameters that a program is a function of: tile sizes, words and splits, as keyword parameters of it."""
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, Optional, Sequence, Tuple
 
 from ._errors import mistake
 
@@ -9,33 +9,33 @@ from ._errors import mistake
 class Param:
     """A keyword parameter of a program, with the values it may take."""
 
-    def __init__(self, default: Any, choices: Optional[Sequence[Any]], low: Optional[int] = None) -> None:
+    def __init__(self, default: Any, choices: Optional[Sequence[Any]], low: int = 1) -> None:
         self.default = default
-        self.choices: Optional[List[Any]] = None if choices is None else list(choices)
+        self.choices = choices  # None: any integer of at least `low`
         self.low = low
 
     def check(self, name: str, value: Any) -> Any:
         """The value, if it fits."""
-        if self.choices is not None:
-            fits = any(type(each) is type(value) and each == value for each in self.choices)
-        else:
-            fits = isinstance(value, int) and not isinstance(value, bool) and (self.low is None or value >= self.low)
-        if not fits:
+        fits = type(value) is type(self.default)
+        if not fits or not (value >= self.low if self.choices is None else value in self.choices):
             raise mistake(f"{name}={value!r} does not fit; it is {self.described()}")
         return value
 
     def described(self) -> str:
         if self.choices is None:
             return f"an integer of at least {self.low}"
+        if isinstance(self.choices, range):
+            step = f", in steps of {self.choices.step}" if self.choices.step != 1 else ""
+            return f"an integer from {self.choices[0]} to {self.choices[-1]}{step}"
         return "one of " + ", ".join(map(str, self.choices))
 
     def __repr__(self) -> str:
         return f"<{self.default!r}, {self.described()}>"
 
 
-def param(default: int, choices: Sequence[int] = ()) -> Any:
-    """An integer; without choices any of at least 1. `BM=kl.param(64, [32, 64, 128])`."""
-    made = Param(default, choices or None, 1)
+def param(default: int, choices: Sequence[int] = (), *, at_least: int = 1) -> Any:
+    """An integer: `BM=kl.param(64, [32, 64, 128])`, `n=kl.param(2, range(0, 9))`, or without choices any of at least 1."""
+    made = Param(default, choices or None, at_least)
     made.check("the default", default)
     return made
 

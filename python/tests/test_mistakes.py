@@ -158,11 +158,15 @@ class OtherMistakes(Case):
 
     def test_keyword_parameters(self) -> None:
         @kiln.program
-        def sized(x: kl.In[f32], *, B=kl.param(8, [8, 16])):
+        def sized(x: kl.In[f32], *, B=kl.param(8, [8, 16]), n=kl.param(0, range(0, 9)), m=kl.param(0, at_least=0)):
             pass
 
         self.assertMistake(lambda: sized.text(B=9), "B=9 does not fit; it is one of 8, 16", "sized.text(B=9)")
-        self.assertMistake(lambda: sized.with_(C=9), "sized has no keyword parameter 'C'; it has B", "sized.with_(C=9)")
+        self.assertMistake(lambda: sized.text(B=True), "B=True does not fit", "sized.text(B=True)")
+        self.assertMistake(lambda: sized.text(n=9), "n=9 does not fit; it is an integer from 0 to 8", "sized.text(n=9)")
+        self.assertMistake(lambda: sized.text(m=-1), "m=-1 does not fit; it is an integer of at least 0", "sized.text(m=-1)")
+        self.assertMistake(lambda: sized.with_(C=9), "sized has no keyword parameter 'C'; it has B, n, m", "sized.with_(C=9)")
+        self.assertEqual(sized.with_(n=8, m=10).params, {"B": 8, "n": 8, "m": 10})
 
     def test_shapes_of_tiles(self) -> None:
         self.assertBodyMistake(
@@ -217,6 +221,15 @@ class OtherMistakes(Case):
 
     def test_program_in_a_program(self) -> None:
         self.assertBodyMistake(lambda t, y: add(t, t, t), "is called while wrong is recorded", "add(t, t, t)")
+
+    def test_store_into_an_input(self) -> None:
+        @kiln.program
+        def wrong(x: kl.In[f32], y: kl.Out[f32]):
+            @kl.spmd(1)
+            def kernel(i):
+                kl.store(kl.zeros(f32, 8, 8), x, (0, 0))
+
+        self.assertMistake(lambda: wrong.text(), "store into an In tensor", "kl.store(kl.zeros(f32, 8, 8), x")
 
     def test_untyped_parameter(self) -> None:
         @kiln.program

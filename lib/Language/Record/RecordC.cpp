@@ -140,6 +140,7 @@ int32_t kiln_record(kiln_recorder *handle, const char *name, const kiln_item *ar
   if (mistakes > 0)
     return -1;
   At line(where);
+  ProgramImpl::Turn turn(recorder.program.impl());
   recorder.results.clear();
   guarded(recorder, where, [&] {
     const Operation *operation = findOperation(name);
