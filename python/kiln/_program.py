@@ -4,6 +4,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import re
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -125,7 +126,13 @@ class Program(_jit.Callable):
         done = self._run_tool("check", [*given, *options], values)
         if done.returncode not in (0, 1, 3):
             raise mistake(_message_of(done))
-        return Report(done.stdout + done.stderr, done.returncode)
+        return Report(self._replayable(done.stdout + done.stderr), done.returncode)
+
+    def _replayable(self, report: str) -> str:
+        """A report that says how to see a finding again in Python: the file that the tool read is gone."""
+        return re.sub(
+            r"^  replay: kiln check \S+ (.*)$", rf'  replay: {self.__name__}.check(options="\1".split())', report, flags=re.MULTILINE
+        )
 
     @entry
     def dump(
