@@ -49,13 +49,16 @@ class Record(NamedTuple):
 
 
 class Dump(Run):
-    """The arguments of the tasks of a run, in the order of the tasks. `dump.find(task=1, name="x")` gives some of them."""
+    """The arguments of the tasks of a run, as records in the order of the tasks: `for record in dump`.
+
+    `dump.folder` is where the files are; `kiln dump` reads them too. As text, what the run said.
+    """
 
     def __init__(self, out: Optional[str]) -> None:
         super().__init__(out)
         self.records: List[Record] = []
 
-    def read(self) -> None:
+    def _read(self) -> None:
         """Reads what the run has left."""
         manifest = self._json("tensor_dump/tensor_dump.json")
         payload = (self.folder / "tensor_dump" / "tensor_dump.bin").read_bytes()
@@ -77,21 +80,24 @@ class Dump(Run):
 
 
 class Timeline(Run):
-    """When the tasks of a run ran, and what they waited for. As text, a summary."""
+    """When the tasks of a run ran, and what they waited for. As text, a summary.
+
+    `timeline.tasks` has the kernel, grid, source, begin_us, duration_us and arguments of each task, and whether it is on the
+    critical path. `timeline.edges` says which tasks waited for which: from, to, kind (raw, war, waw, explicit), and the tensor
+    that caused it.
+    """
 
     def __init__(self, out: Optional[str]) -> None:
         super().__init__(out)
         self.tasks: List[Dict[str, Any]] = []
-        """The tasks: kernel, grid, source, begin_us, duration_us, arguments, and whether the critical path has it."""
         self.edges: List[Dict[str, Any]] = []
-        """What tasks waited for: from, to, kind (raw, war, waw, explicit) and the tensor that caused it."""
 
     @property
     def file(self) -> pathlib.Path:
         """The file for ui.perfetto.dev."""
         return self.folder / "timeline.json"
 
-    def read(self) -> None:
+    def _read(self) -> None:
         """Reads what the run has left."""
         graph = self._json("graph.json")
         self.tasks, self.edges = graph["tasks"], graph["edges"]

@@ -172,7 +172,7 @@ class Program(_jit.Callable):
         run.text = done.stdout + done.stderr
         if done.returncode != 0:
             raise mistake(_message_of(done))
-        run.read()
+        run._read()
         return run
 
     def _flags(self, arguments: Sequence[Any], folder: Optional[str] = None) -> List[str]:
@@ -272,6 +272,8 @@ def program(body: Optional[Callable[..., Any]] = None, *, platform: str = "cpu")
         def add(a: kl.In[f32], b: kl.In[f32], c: kl.Out[f32]): ...
 
         add(a, b, c)
+
+    platform: where it runs.
     """
     if body is None:
         return lambda given: Program(given, platform)

@@ -4,6 +4,8 @@
 
     matmul_op = kiln.torch.register("mylib::matmul", matmul, lambda a, b: (a.shape[0], b.shape[1]))
     c = torch.ops.mylib.matmul(a, b)  # or matmul_op(a, b)
+
+It needs torch 1.13 or newer; torch.compile came with torch 2.0.
 """
 from __future__ import annotations
 
