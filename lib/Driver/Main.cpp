@@ -33,13 +33,11 @@ struct CommandLine {
 
 const char *const kCommands[] = {"run", "check", "emit", "build"};
 
-/// Found in the file of every program that was linked with kiln::main.
-const char kMarker[] = "kiln program, command line version 1";
-
 bool isCompiledExample(const std::string &path) {
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
       llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  return file && access(path.c_str(), X_OK) == 0 && (*file)->getBuffer().contains(kMarker);
+  return file && access(path.c_str(), X_OK) == 0 &&
+         (*file)->getBuffer().contains(detail::programMarker);
 }
 
 int parseError(const CLI::App &app, const CLI::ParseError &error) {
@@ -456,7 +454,8 @@ static int runExample(const std::string &path, const std::string &command,
   return dispatch(line, source);
 }
 
-int main(int argc, char **argv, const ProgramBuilder &build, const Example &example) {
+int detail::runProgram(const char *, int argc, char **argv, const ProgramBuilder &build,
+                       const Example &example) {
   handleSignals();
   std::string command = "run";
   std::vector<std::string> args(argv + 1, argv + argc);

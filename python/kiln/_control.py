@@ -263,10 +263,12 @@ class While(_Loop):
         if not self.recording:
             if isinstance(holds, Condition):
                 raise mistake(
-                    "this `while` cannot be told to be a loop of the program, because its condition comes out of a call; compare "
-                    "the values in the `while` itself"
+                    "the condition of this `while` was Python's when the loop began, and is the program's now; let a name in it have "
+                    "a value of the program before the loop, and compare it in the `while` itself"
                 )
             return bool(holds)
+        if isinstance(holds, bool):  # known now, as where `and` meets something false
+            holds = self._record("index.eq", 0, int(not holds))[0]
         if not isinstance(holds, Condition):
             raise mistake(
                 f"the condition of this `while` is made of values of the program, but is {_words(holds)}; compare indices or "

@@ -68,7 +68,10 @@ def _bound_extension() -> Optional[ModuleType]:
 @functools.lru_cache(maxsize=None)
 def _jit_of(process: int) -> int:
     """The JIT of this process; a forked one gets its own."""
-    return _library.load().kiln_jit_create()
+    made = _library.load().kiln_jit_create()
+    if not made:
+        raise mistake(last_error())
+    return made
 
 
 def jit() -> int:

@@ -106,6 +106,8 @@ def _at(place: ast.AST, made: Any) -> Any:
     for node in ast.walk(made):
         if "lineno" in node._attributes and not hasattr(node, "lineno"):
             ast.copy_location(node, place)
+            if node.end_lineno != node.lineno:  # of a statement with a body, its beginning
+                node.end_lineno, node.end_col_offset = node.lineno, node.col_offset + 1
     return made
 
 
@@ -236,7 +238,7 @@ class _Scope:
         begin = _call(_RUNTIME, "While", _locals(), _names(sorted(_decisive(node.test))), _names(names))
         # The condition and the body have values of their own for what is carried.
         carried, again = ([_when(loop, "recording", _store(names, _attribute(loop, "carried")))] for _ in range(2))
-        test = ast.UnaryOp(ast.Not(), _call(loop, "test", _Expressions().visit(node.test)))
+        test = ast.UnaryOp(ast.Not(), _at(node.test, _call(loop, "test", _Expressions().visit(node.test))))
         body = self.inside(loop, node.body, head, is_loop=True)
         end = _when(loop, "recording", ast.Expr(_call(loop, "end", _locals())), ast.Break())
         whole = ast.While(ast.Constant(True), [*carried, ast.If(test, [ast.Break()], []), *again, *body, end], [])

@@ -363,7 +363,7 @@ class Loops(Case):
             while is_small():
                 n = n + 1
 
-        with self.assertRaisesRegex(KilnError, "its condition comes out of a call"):
+        with self.assertRaisesRegex(KilnError, "was Python's when the loop began, and is the program's now"):
             rewrite(body)(self.recorder.index())
 
     def test_helper_that_is_not_rewritten(self) -> None:

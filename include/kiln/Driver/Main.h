@@ -42,9 +42,19 @@ struct Example {
 
 using ProgramBuilder = std::function<Program(const Config &)>;
 
+namespace detail {
+/// Found in the file of every program, because the program itself passes it on: by it `kiln run
+/// FILE` knows that FILE has this command line.
+inline constexpr char programMarker[] = "kiln program, command line version 1";
+int runProgram(const char *marker, int argc, char **argv, const ProgramBuilder &program,
+               const Example &example);
+} // namespace detail
+
 /// Exit code: 0 good, 1 wrong result or failed check, 2 bad input or usage, 3 a check that found
 /// nothing wrong but did not decide everything.
-int main(int argc, char **argv, const ProgramBuilder &program, const Example &example = {});
+inline int main(int argc, char **argv, const ProgramBuilder &program, const Example &example = {}) {
+  return detail::runProgram(detail::programMarker, argc, argv, program, example);
+}
 
 /// The `kiln` tool.
 int toolMain(int argc, char **argv);
