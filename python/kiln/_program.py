@@ -4,6 +4,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import re
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -16,6 +17,8 @@ from ._tensors import Arguments, last_error, view_of
 
 if TYPE_CHECKING:
     import subprocess
+
+    from . import _inspect
 
 
 class Report(str):
@@ -119,21 +122,73 @@ class Program(_jit.Callable):
     @entry
     def check(self, *arguments: Any, options: Sequence[str] = (), **values: Any) -> Report:
         """Proves the pipes and tries schedules and shapes; those of the arguments, if some are given."""
-        shapes = self._shapes(arguments) if arguments else []
-        done = self._run_tool("check", [*shapes, *options], values)
+        given = self._flags(arguments) if arguments else []
+        done = self._run_tool("check", [*given, *options], values)
         if done.returncode not in (0, 1, 3):
             raise mistake(_message_of(done))
-        return Report(done.stdout + done.stderr, done.returncode)
+        return Report(self._replayable(done.stdout + done.stderr), done.returncode)
 
-    def _shapes(self, arguments: Sequence[Any]) -> List[str]:
-        """Flags that give a tool arguments like these."""
+    def _replayable(self, report: str) -> str:
+        """A report that says how to see a finding again in Python: the file that the tool read is gone."""
+        return re.sub(
+            r"^  replay: kiln check \S+ (.*)$", rf'  replay: {self.__name__}.check(options="\1".split())', report, flags=re.MULTILINE
+        )
+
+    @entry
+    def dump(
+        self, *arguments: Any, level: int = 2, out: Optional[str] = None, options: Sequence[str] = (), **values: Any
+    ) -> "_inspect.Dump":
+        """Runs the program on copies of the arguments, and gives the arguments of its tasks as they were.
+
+        level: 1: what the program marked with kl.dump; 2: everything; 3: everything, but values of what is marked only.
+        out: a folder for the files, which `kiln dump` reads too; without it they go with the result.
+        options: more options of `kiln run`, such as "-p", "a2a3sim".
+        """
+        from . import _inspect  # needs modules that take longer to import than kiln
+
+        return self._observe(_inspect.Dump(out), arguments, [f"--dump-args={level}", *options], values)
+
+    @entry
+    def timeline(
+        self, *arguments: Any, out: Optional[str] = None, options: Sequence[str] = (), **values: Any
+    ) -> "_inspect.Timeline":
+        """Runs the program on copies of the arguments, and says when its tasks ran and what they waited for.
+
+        out: a folder for timeline.json, graph.json and graph.dot; without it they go with the result.
+        options: more options of `kiln run`.
+        """
+        from . import _inspect
+
+        return self._observe(_inspect.Timeline(out), arguments, ["--timeline", *options], values)
+
+    def _observe(self, run: Any, arguments: Sequence[Any], options: Sequence[str], values: Dict[str, Any]) -> Any:
+        """Runs the tool, for what it writes about the run."""
+        import tempfile
+
+        with tempfile.TemporaryDirectory(prefix="kiln-") as folder:
+            given = self._flags(arguments, folder)
+            flags = ["--no-reference", "--no-formula", "--out", str(run.folder), "-p", self.platform]
+            done = self._run_tool("run", [*flags, *given, *options], values)
+        run.text = done.stdout + done.stderr
+        if done.returncode != 0:
+            raise mistake(_message_of(done))
+        run._read()
+        return run
+
+    def _flags(self, arguments: Sequence[Any], folder: Optional[str] = None) -> List[str]:
+        """Flags that give a tool arguments like these: of their shapes, and with a folder also of their values."""
         self._arguments(arguments)
         flags = []
         for (name, annotation), value in zip(self.parameters.items(), arguments):
+            said = str(value)
             if isinstance(annotation, TensorType):
-                flags += ["--arg", f"{name}={'x'.join(map(str, view_of(name, value).shape))}"]
-            else:
-                flags += ["--arg", f"{name}={value}"]
+                view = view_of(name, value)
+                said = "x".join(map(str, view.shape))
+                if folder is not None and annotation.access != "out":
+                    from ._inspect import write_values
+
+                    said = "file:" + write_values(view, os.path.join(folder, name + ".npy"))
+            flags += ["--arg", f"{name}={said}"]
         return flags
 
     def _run_tool(self, command: str, options: Sequence[str], values: Dict[str, Any]) -> "subprocess.CompletedProcess[str]":
@@ -217,6 +272,8 @@ def program(body: Optional[Callable[..., Any]] = None, *, platform: str = "cpu")
         def add(a: kl.In[f32], b: kl.In[f32], c: kl.Out[f32]): ...
 
         add(a, b, c)
+
+    platform: where it runs.
     """
     if body is None:
         return lambda given: Program(given, platform)

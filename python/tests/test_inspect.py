@@ -1,0 +1,86 @@
+"""`dump` and `timeline`: what they say of a run is what happened."""
+import pathlib
+import tempfile
+import unittest
+
+import kiln
+import kiln.language as kl
+from examples.vector_dag import vector_dag
+from kiln import KilnError, bf16, f32
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+try:
+    import torch
+except ImportError:
+    torch = None
+
+
+def random(*shape: int):
+    return numpy.random.default_rng().standard_normal(shape).astype("f4")
+
+
+@unittest.skipUnless(numpy, "numpy is not installed")
+class Inspect(unittest.TestCase):
+    def setUp(self) -> None:
+        self.a, self.b, self.out = random(70, 90), random(180, 70).T[:, ::2], numpy.zeros((70, 90), "f4")
+
+    def test_dump(self) -> None:
+        dump = vector_dag.dump(self.a, self.b, self.out)
+        self.assertEqual(len(dump), 15)
+        total = self.a + self.b
+        (first,) = dump.find(task=0, stage="after")
+        self.assertEqual((first.kernel, first.name, first.role, first.dtype, first.shape), ("add", "z", "out", f32, (70, 90)))
+        numpy.testing.assert_array_equal(first.value, total)
+        numpy.testing.assert_array_equal(dump.find(task=0, name="y")[0].value, self.b)
+        self.assertEqual([each.value for each in dump.find(name="s")], [1.0, 2.0])
+        last = dump.find(kernel="add", stage="after")[-1]
+        numpy.testing.assert_allclose(last.value, (total + 1) * (total + 2) + total, rtol=1e-5)
+        numpy.testing.assert_array_equal(self.out, 0)  # it ran on copies
+        self.assertIn("vector_dag", str(dump))
+
+    def test_timeline(self) -> None:
+        timeline = vector_dag.timeline(self.a, self.b, self.out)
+        self.assertEqual([each["kernel"] for each in timeline.tasks], ["add", "add_scalar", "add_scalar", "mul", "add"])
+        self.assertIn({"from": 0, "to": 1, "kind": "raw", "tensor": "x"},
+                      [{key: each[key] for key in ("from", "to", "kind", "tensor")} for each in timeline.edges])
+        self.assertRegex(timeline.tasks[0]["source"], r"vector_dag\.py:\d+")
+        self.assertIn("critical path", str(timeline))
+        self.assertTrue(timeline.file.is_file())
+
+    def test_folders(self) -> None:
+        kept = vector_dag.timeline(self.a, self.b, self.out).file
+        self.assertFalse(kept.exists())  # it went with the object
+        with tempfile.TemporaryDirectory() as folder:
+            vector_dag.dump(self.a, self.b, self.out, out=folder, level=3, BM=32)
+            self.assertTrue((pathlib.Path(folder) / "tensor_dump" / "tensor_dump.json").is_file())
+
+    @unittest.skipUnless(torch, "torch is not installed")
+    def test_element_types(self) -> None:
+        """All patterns of the types that numpy does not have arrive as they are."""
+        for dtype, size in ((bf16, 65536), (kiln.f8E4M3FN, 256), (kiln.f8E5M2, 256)):
+
+            @kiln.program
+            def copy(x: kl.In[dtype], y: kl.Out[f32]):
+                @kl.spmd(kl.ceildiv(x.shape[1], 256))
+                def copy(i):
+                    kl.store(kl.cast(kl.load(x, (0, i * 256), (1, 256)), f32), y, (0, i * 256))
+
+            bits = numpy.arange(size, dtype="u2" if dtype is bf16 else "u1").reshape(1, size)
+            x, y = kiln.reinterpret(bits, dtype), numpy.zeros((1, size), "f4")
+            copy(x, y)
+            dump = copy.dump(x, numpy.zeros_like(y))
+            numpy.testing.assert_array_equal(dump.find(stage="before", name="x")[0].value, y)
+            numpy.testing.assert_array_equal(dump.find(stage="after")[0].value, y)
+
+    def test_mistakes(self) -> None:
+        with self.assertRaisesRegex(KilnError, "a and b have one shape"):
+            vector_dag.dump(self.a, self.a[:3], self.out)
+        with self.assertRaisesRegex(KilnError, "vector_dag takes 3 arguments"):
+            vector_dag.timeline(self.a)
+
+
+if __name__ == "__main__":
+    unittest.main()
