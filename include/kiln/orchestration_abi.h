@@ -46,12 +46,12 @@ typedef struct kiln_launch_scalar {
 enum kiln_compare { KILN_EQ = 0, KILN_NE = 1, KILN_LT = 2, KILN_LE = 3, KILN_GT = 4, KILN_GE = 5 };
 
 /* `tensor[indices] compare constant`, tested when the task would run. */
-typedef struct kiln_predicate {
+typedef struct kiln_launch_predicate {
   const int64_t *indices; /* one for each axis */
   int64_t constant;
   kiln_handle tensor;
   int32_t compare; /* enum kiln_compare */
-} kiln_predicate;
+} kiln_launch_predicate;
 
 typedef struct kiln_launch {
   int32_t kernel; /* its number in the list the run was given; -1: a dummy */
@@ -59,7 +59,7 @@ typedef struct kiln_launch {
   const kiln_launch_tensor *tensors;
   const kiln_launch_scalar *scalars;
   const uint64_t *deps;            /* what `submit` gave */
-  const kiln_predicate *predicate; /* NULL: none */
+  const kiln_launch_predicate *predicate; /* NULL: none */
   const int64_t *grid;
   uint32_t grid_rank; /* 0: one block */
   uint32_t sync_start;
@@ -111,10 +111,10 @@ KILN_STATIC_ASSERT(sizeof(kiln_launch_tensor) == 8, "kiln_launch_tensor is addre
 KILN_STATIC_ASSERT(offsetof(kiln_launch_tensor, direction) == 4, "kiln_launch_tensor.direction moved");
 KILN_STATIC_ASSERT(sizeof(kiln_launch_scalar) == 16, "kiln_launch_scalar is addressed by offset: 16 bytes");
 KILN_STATIC_ASSERT(offsetof(kiln_launch_scalar, dtype) == 8, "kiln_launch_scalar.dtype moved");
-KILN_STATIC_ASSERT(sizeof(kiln_predicate) == 24, "kiln_predicate is addressed by byte offset: 24 bytes");
-KILN_STATIC_ASSERT(offsetof(kiln_predicate, constant) == 8, "kiln_predicate.constant moved");
-KILN_STATIC_ASSERT(offsetof(kiln_predicate, tensor) == 16, "kiln_predicate.tensor moved");
-KILN_STATIC_ASSERT(offsetof(kiln_predicate, compare) == 20, "kiln_predicate.compare moved");
+KILN_STATIC_ASSERT(sizeof(kiln_launch_predicate) == 24, "kiln_launch_predicate is addressed by byte offset: 24 bytes");
+KILN_STATIC_ASSERT(offsetof(kiln_launch_predicate, constant) == 8, "kiln_launch_predicate.constant moved");
+KILN_STATIC_ASSERT(offsetof(kiln_launch_predicate, tensor) == 16, "kiln_launch_predicate.tensor moved");
+KILN_STATIC_ASSERT(offsetof(kiln_launch_predicate, compare) == 20, "kiln_launch_predicate.compare moved");
 KILN_STATIC_ASSERT(sizeof(kiln_launch) == 72, "kiln_launch is addressed by byte offset: 72 bytes");
 KILN_STATIC_ASSERT(offsetof(kiln_launch, num_tensors) == 4, "kiln_launch.num_tensors moved");
 KILN_STATIC_ASSERT(offsetof(kiln_launch, num_deps) == 12, "kiln_launch.num_deps moved");

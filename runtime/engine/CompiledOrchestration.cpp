@@ -57,7 +57,7 @@ private:
       task.addScalar(arg.bits, static_cast<DType>(arg.dtype));
     for (uint64_t dep : std::span(launch.deps, launch.num_deps))
       task.after({dep, Number});
-    if (const kiln_predicate *predicate = launch.predicate) {
+    if (const kiln_launch_predicate *predicate = launch.predicate) {
       Dims indices = perAxis(predicate->tensor, predicate->indices);
       task.when({tensor(predicate->tensor),
                  {indices.begin(), indices.end()},

@@ -89,8 +89,8 @@ private:
 /// numbers, not the elements.
 struct RawTensor {
   /// Without strides: row-major.
-  RawTensor(void *data, DType dtype, Dims extentList, Dims strideList = {})
-      : data(data), dtype(dtype), rank(extentList.size()), numStrides(strideList.size()) {
+  RawTensor(void *memory, DType type, Dims extentList, Dims strideList = {})
+      : data(memory), dtype(type), rank(extentList.size()), numStrides(strideList.size()) {
     std::copy_n(extentList.begin(), std::min(rank, extents.size()), extents.begin());
     std::copy_n(strideList.begin(), std::min(numStrides, strides.size()), strides.begin());
   }
@@ -143,11 +143,11 @@ struct CallArg : kiln_call_arg {
   }
 
 private:
-  CallArg(const Tensor &tensor, uint64_t marks)
+  CallArg(const Tensor &tensor, uint64_t packedMarks)
       : kiln_call_arg{tensor.data(),
                       tensor.extents().data(),
                       tensor.strides().data(),
-                      marks,
+                      packedMarks,
                       {.problem = "is a null tensor"},
                       static_cast<int32_t>(tensor.dtype()),
                       static_cast<uint16_t>(tensor.rank()),

@@ -18,6 +18,7 @@
 #define KILN_RUNTIME_ENGINE_C_H
 
 #include "kiln/abi.h"
+#include "kiln/orchestration_abi.h" /* kiln_compare */
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,8 +32,8 @@ typedef struct kiln_buffer kiln_buffer;
  * Valid until the next call that fails. */
 const char *kiln_last_error(void);
 
-/* Asks every run of this process to stop (not 0), which then fails as interrupted; or lets runs begin
- * again (0). May be called in a signal handler. */
+/* Asks every run of this process to stop (not 0), which then fails as interrupted; or lets runs
+ * begin again (0). May be called in a signal handler. */
 void kiln_set_interrupted(int32_t is_set);
 
 /*===------------------------------------------------------------------------===
@@ -149,8 +150,6 @@ typedef struct kiln_task_scalar {
   uint64_t bits;
   int32_t dtype; /* enum kiln_dtype */
 } kiln_task_scalar;
-
-enum kiln_compare { KILN_EQ = 0, KILN_NE = 1, KILN_LT = 2, KILN_LE = 3, KILN_GT = 4, KILN_GE = 5 };
 
 /* The task runs only if `view[indices] compare constant` holds when it would start. */
 typedef struct kiln_predicate {

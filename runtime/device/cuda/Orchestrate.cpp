@@ -90,7 +90,7 @@ private:
   }
 
   /// Whether the task is to run. Waits for what decides it.
-  Expected<bool> isWanted(const kiln_predicate &predicate) {
+  Expected<bool> isWanted(const kiln_launch_predicate &predicate) {
     std::byte bytes[8];
     if (Status failed = read(predicate.tensor, predicate.indices, bytes); !failed.isOk())
       return failed;

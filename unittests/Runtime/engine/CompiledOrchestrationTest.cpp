@@ -19,7 +19,7 @@ struct CompiledOrchestration : ::testing::Test {
 };
 
 int32_t launchFill(kiln_orchestration *run, kiln_handle tensor, double value, uint64_t *task,
-                   const kiln_predicate *predicate = nullptr, int32_t kernel = 0) {
+                   const kiln_launch_predicate *predicate = nullptr, int32_t kernel = 0) {
   kiln_launch_tensor arg{tensor, KILN_OUT, 0};
   kiln_launch_scalar scalar{ScalarBits::fromDouble(DType::F32, value).bits, KILN_F32, 0};
   kiln_launch launch{};
@@ -91,7 +91,7 @@ static int32_t explicitOrder(kiln_orchestration *run, const uint64_t *) {
   if (int32_t failed = call.get(run, &kHere, 0, zeros, &bits))
     return failed;
   EXPECT_EQ((ScalarBits{bits, DType::F32}.asDouble()), 5);
-  kiln_predicate never{zeros, 100, 0, KILN_GT};
+  kiln_launch_predicate never{zeros, 100, 0, KILN_GT};
   if (int32_t failed = launchFill(run, 1, 9, nullptr, &never))
     return failed;
   if (int32_t failed = launchCopy(run, 0, 1, &filled))

@@ -211,13 +211,13 @@ V *predicateOf(OrchestrationEmitter &e, ir::SubmitOp op) {
     e.unsupported(op, "a predicate compares signed integers");
     return llvm::ConstantPointerNull::get(b.getPtrTy());
   }
-  V *memory = e.slot(b.getInt64Ty(), sizeof(kiln_predicate) / 8);
+  V *memory = e.slot(b.getInt64Ty(), sizeof(kiln_launch_predicate) / 8);
   Values indices = e.indices(*op.getStaticPredicateIndices(), op.getPredicateIndices());
   fill(b, memory,
-       {{offsetof(kiln_predicate, indices), e.array(indices)},
-        {offsetof(kiln_predicate, constant), b.getInt64(*op.getPredicateConstant())},
-        {offsetof(kiln_predicate, tensor), e.scalar(op.getPredicate())},
-        {offsetof(kiln_predicate, compare), b.getInt32(how->second)}});
+       {{offsetof(kiln_launch_predicate, indices), e.array(indices)},
+        {offsetof(kiln_launch_predicate, constant), b.getInt64(*op.getPredicateConstant())},
+        {offsetof(kiln_launch_predicate, tensor), e.scalar(op.getPredicate())},
+        {offsetof(kiln_launch_predicate, compare), b.getInt32(how->second)}});
   return memory;
 }
 
