@@ -380,6 +380,15 @@ class Loops(Case):
         with self.assertRaisesRegex(KilnError, "was Python's when the loop began, and is the program's now"):
             rewrite(body)(self.recorder.index())
 
+    def test_while_that_is_known(self) -> None:
+        def body(t, queue):
+            while len(queue) > 0 and t is not None:
+                t = t + queue.pop()
+            return t
+
+        with self.assertRaisesRegex(KilnError, "is made of values of the program, but is bool True"):
+            rewrite(body)(self.recorder.tile(), [1, 2])
+
     def test_helper_that_is_not_rewritten(self) -> None:
         def body():
             for j in kl.range(3):
