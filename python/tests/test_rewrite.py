@@ -1,6 +1,9 @@
 """The rewriting of loops, branches and truth values, on a recorder that only writes down what it is told."""
+import importlib.util
 import inspect
 import math
+import os
+import tempfile
 import traceback
 import unittest
 from typing import Any, List, Sequence
@@ -524,6 +527,25 @@ class Sources(unittest.TestCase):
         exec("def f(x):\n    return x", scope)
         with self.assertRaisesRegex(KilnError, "the source of f cannot be found"):
             rewrite(scope["f"])
+
+    def test_file_that_changes(self) -> None:
+        """A program is what its file said when it was imported."""
+        program = (
+            "import kiln, kiln.language as kl\n\n@kiln.program\ndef kept(y: kl.Out[kiln.f32], *, n=kl.param(3)):\n"
+            "    for i in kl.range(n):\n        pass\n"
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "changing.py")
+            with open(file, "w") as out:
+                out.write(program)
+            spec = importlib.util.spec_from_file_location("changing", file)
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            with open(file, "w") as out:
+                out.write("# another line\n" * 3 + program.replace("kept", "lost") + "\n# and one more\n")
+            os.utime(file, (1, 1))
+            self.assertEqual(module.kept.text().count("scf.for"), 1)
+            self.assertEqual(module.kept.with_(n=5).text().count("scf.for"), 1)
 
     def test_lambda_generator_builtin(self) -> None:
         def generator():
