@@ -1,7 +1,8 @@
 """c = a * b^T of eight-bit floats whose scales belong to blocks.
 
-There is one for each row of a and 128 columns, and one for each 128 x 128 block of b, as weights of large models are kept. A
-product over 128 columns is accumulated in f32, scaled, and added to the sum.
+There is one for each row of a and 128 columns, and one for each 128 x 128 block of b, as weights of
+large models are kept. A product over 128 columns is accumulated in f32, scaled, and added to the
+sum.
 """
 import kiln
 import kiln.language as kl

@@ -1,7 +1,7 @@
 """y = x * w^T + r: one mixed kernel, matrix work with a vector epilogue.
 
-`split` says how the vector lanes share the rows or columns where the machine has lanes; `grid="static"` fixes the shapes, so
-that the grid is known when the program is compiled.
+`split` says how the vector lanes share the rows or columns where the machine has lanes;
+`grid="static"` fixes the shapes, so that the grid is known when the program is compiled.
 """
 import kiln
 import kiln.language as kl

@@ -1,4 +1,6 @@
-"""y = an elementwise function of x, by `op`: each is a function of the front end, built from the language's operations."""
+"""y = an elementwise function of x, by `op`: each is a function of the front end, built from the
+language's operations.
+"""
 import kiln
 import kiln.language as kl
 from kiln import f32

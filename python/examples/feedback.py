@@ -1,6 +1,7 @@
 """y[i] = x[0] + ... + x[i], row by row, with a delay line.
 
-A pipe from a role to itself carries the running sum from one step to the next. Each lane has its own half of the columns.
+A pipe from a role to itself carries the running sum from one step to the next. Each lane has its
+own half of the columns.
 """
 import kiln
 import kiln.language as kl

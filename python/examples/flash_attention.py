@@ -1,7 +1,7 @@
 """o = softmax(q * k^T / sqrt(D)) * v for each head, in one pass over the keys.
 
-Running maximum, sum and output are corrected as larger scores turn up, so the scores are never stored. `causal="yes"` lets a
-query see only what comes before it.
+Running maximum, sum and output are corrected as larger scores turn up, so the scores are never
+stored. `causal="yes"` lets a query see only what comes before it.
 """
 import math
 

@@ -1,4 +1,5 @@
-"""c = a * b where b was packed in advance: tile after tile, each contiguous, so that loading one is one straight copy.
+"""c = a * b where b was packed in advance: tile after tile, each contiguous, so that loading one is
+one straight copy.
 
 The packed extents are fixed in the program; only the rows of a vary.
 """

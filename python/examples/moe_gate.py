@@ -1,8 +1,8 @@
 """Routing for a mixture of experts.
 
-Each token goes to the K experts with the largest softmax scores, with weights that add up to 1; then the tokens are gathered
-expert by expert, as the experts' matrix products want them. Running positions are sums over earlier tokens, which is a product
-with a triangle of ones.
+Each token goes to the K experts with the largest softmax scores, with weights that add up to 1;
+then the tokens are gathered expert by expert, as the experts' matrix products want them. Running
+positions are sums over earlier tokens, which is a product with a triangle of ones.
 """
 import kiln
 import kiln.language as kl

@@ -1,7 +1,8 @@
 """The experts' matrix products of a mixture of experts.
 
-Tokens lie expert by expert, as moe_gate gathers them: expert e has the rows from offsets[e] to offsets[e + 1], which may be none,
-and multiplies them by its own weights. A tile may reach into the rows of the next expert; what it computes there is not stored.
+Tokens lie expert by expert, as moe_gate gathers them: expert e has the rows from offsets[e] to
+offsets[e + 1], which may be none, and multiplies them by its own weights. A tile may reach into the
+rows of the next expert; what it computes there is not stored.
 """
 import kiln
 import kiln.language as kl

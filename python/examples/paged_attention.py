@@ -1,7 +1,7 @@
 """Attention of one new token per sequence over keys and values that lie in pages.
 
-`table` says which pages a sequence owns, `lengths` how many tokens it has (none at all gives zeros). The query heads that share
-a key head are the rows of one tile.
+`table` says which pages a sequence owns, `lengths` how many tokens it has (none at all gives
+zeros). The query heads that share a key head are the rows of one tile.
 """
 import math
 

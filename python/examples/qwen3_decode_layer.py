@@ -1,7 +1,8 @@
 """One decoder layer of Qwen3 for one new token per sequence.
 
-Norm, projections, norms of the heads, rotary embedding, cache update, grouped-query attention over the cache, output
-projection, norm and gated feed-forward, each half with its residual. bf16 storage, f32 arithmetic.
+Norm, projections, norms of the heads, rotary embedding, cache update, grouped-query attention over
+the cache, output projection, norm and gated feed-forward, each half with its residual. bf16
+storage, f32 arithmetic.
 """
 import math
 from typing import NamedTuple

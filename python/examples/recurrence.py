@@ -1,7 +1,9 @@
-"""h[t] = a[t] * h[t - 1] + b[t], column by column, for sequences of any length: the state of a recurrent network.
+"""h[t] = a[t] * h[t - 1] + b[t], column by column, for sequences of any length: the state of a
+recurrent network.
 
-Two steps together are a step of the same form, (a0, b0) and then (a1, b1) is (a0 * a1, b0 * a1 + b1), so a scan of pairs does
-many at once. Each chunk of rows starts with the state that the one before it ended with.
+Two steps together are a step of the same form, (a0, b0) and then (a1, b1) is (a0 * a1, b0 * a1 +
+b1), so a scan of pairs does many at once. Each chunk of rows starts with the state that the one
+before it ended with.
 """
 import kiln
 import kiln.language as kl

@@ -1,6 +1,8 @@
-"""Of each row, for rows of any length: the largest element and where it is, mean and variance, and log(sum(exp(x))).
+"""Of each row, for rows of any length: the largest element and where it is, mean and variance, and
+log(sum(exp(x))).
 
-Each is a reduction by a function of its own. What a chunk of columns begins with is what the chunks before it came to.
+Each is a reduction by a function of its own. What a chunk of columns begins with is what the chunks
+before it came to.
 """
 import kiln
 import kiln.language as kl

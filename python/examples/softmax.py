@@ -1,4 +1,5 @@
-"""y = softmax of each row of x, for rows of any length: one pass keeps the running maximum and sum, a second one writes.
+"""y = softmax of each row of x, for rows of any length: one pass keeps the running maximum and sum, a
+second one writes.
 
 What lies outside a row loads as -inf, so it adds nothing.
 """

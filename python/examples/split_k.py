@@ -1,6 +1,7 @@
 """c = a * b with the inner extent divided over blocks.
 
-`form="atomic"` adds the partial products into c as they come; "deterministic" keeps them apart and adds them in a fixed order.
+`form="atomic"` adds the partial products into c as they come; "deterministic" keeps them apart and
+adds them in a fixed order.
 """
 import kiln
 import kiln.language as kl

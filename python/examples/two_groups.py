@@ -1,7 +1,7 @@
 """out = relu(a * b) * c + 1: two core groups, one after the other.
 
-The first hands its product from the cube to the vector lanes; the second hands the activations from the lanes to the cube.
-Their order follows from `hidden`.
+The first hands its product from the cube to the vector lanes; the second hands the activations from
+the lanes to the cube. Their order follows from `hidden`.
 """
 import kiln
 import kiln.language as kl

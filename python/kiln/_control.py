@@ -120,7 +120,7 @@ class _Construct:
         """Before a change of an object that was there before the loop or branch: the change would happen once, while recording."""
         if self.recording:
             raise mistake(
-                f"{what} belongs to an object from outside of {self.what} of the program ({_line(self.place)}), whose body is "
+                f"{what} belongs to what is outside of {self.what} of the program ({_line(self.place)}), whose body is "
                 "recorded once; use a name of its own, which is carried, and change the object afterwards"
             )
 

@@ -117,8 +117,13 @@ def changed_by_inner(function: Function) -> Set[str]:
     return names & (set(bound(function.body)) | set(parameters(function.args)))
 
 
-def changed_objects(statement: ast.stmt) -> List[ast.expr]:
-    """What a statement assigns to that is no name: `x[i]`, `x.name`."""
+def declared_global(function: Function) -> Set[str]:
+    """The names that a function declares `global`."""
+    return {name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names}
+
+
+def targets_of(statement: ast.stmt) -> List[ast.expr]:
+    """What a statement assigns to: `x`, `x[i]`, `x.name`, also several of them."""
     if isinstance(statement, (ast.Assign, ast.Delete)):
         targets = list(statement.targets)
     elif isinstance(statement, (ast.AugAssign, ast.AnnAssign, ast.For, ast.AsyncFor)):
@@ -126,7 +131,8 @@ def changed_objects(statement: ast.stmt) -> List[ast.expr]:
     else:
         targets = []
     inside = [each for target in targets for each in ast.walk(target)]
-    return [each for each in inside if isinstance(each, (ast.Attribute, ast.Subscript)) and not isinstance(each.ctx, ast.Load)]
+    kinds = (ast.Name, ast.Attribute, ast.Subscript)
+    return [each for each in inside if isinstance(each, kinds) and not isinstance(each.ctx, ast.Load)]
 
 
 def owner_of(target: ast.expr) -> Optional[str]:
@@ -142,6 +148,16 @@ def live_before(statements: Sequence[ast.stmt], after: Set[str]) -> Set[str]:
     for statement in reversed(statements):
         live = _before(statement, live)
     return live
+
+
+def live_after_each(statements: Sequence[ast.stmt], after: Set[str]) -> List[Set[str]]:
+    """For each of these statements the names whose values are read after it."""
+    lives: List[Set[str]] = []
+    live = set(after)
+    for statement in reversed(statements):
+        lives.append(live)
+        live = _before(statement, live)
+    return lives[::-1]
 
 
 def live_in_loop(loop: Union[ast.For, ast.AsyncFor, ast.While], after: Set[str]) -> Set[str]:

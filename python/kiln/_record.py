@@ -13,7 +13,6 @@ from ._library import Item, Result, Where
 
 # enum kiln_item_kind
 _NOTHING, _INTEGER, _REAL, _TEXT, _VALUE, _LIST = range(6)
-_MAX_RESULTS = 64
 _INTEGERS = range(-(2**63), 2**63)
 
 
@@ -130,7 +129,6 @@ class Recorder:
         self.name = name
         self._library = _library.load()
         self._handle: Optional[int] = self._library.kiln_recorder_create(name.encode(), _where(place))
-        self._results = (Result * _MAX_RESULTS)()
         self._pending: List[Callable[[], None]] = []  # functions whose first operation has not come yet
 
     def __del__(self) -> None:
@@ -154,12 +152,15 @@ class Recorder:
         place = place or here()
         keep: List[Any] = []
         items = _items(arguments, keep)
+        room = _room_for(arguments)
+        results = (Result * room)()
         count = self._library.kiln_record(
-            self._handle, operation.encode(), items, len(arguments), _where(place), self._results, _MAX_RESULTS
+            self._handle, operation.encode(), items, len(arguments), _where(place), results, room
         )
         if count < 0:
             raise self._mistake(place)
-        return [_copy(self._results[index]) for index in range(min(count, _MAX_RESULTS))]
+        assert count <= room, f"{operation} has more results than were expected"
+        return list(results)[:count]
 
     def verify(self) -> None:
         """Checks the whole program."""
@@ -180,10 +181,9 @@ class Recorder:
         return KilnError(message, Place(file, at.line, at.column))
 
 
-def _copy(result: Result) -> Result:
-    copied = Result()
-    ctypes.pointer(copied)[0] = result
-    return copied
+def _room_for(arguments: Sequence[Any]) -> int:
+    """As many results as an operation can have: a few, or up to two for each thing in its lists."""
+    return 8 + 2 * sum(len(each) for each in arguments if isinstance(each, (tuple, list)))
 
 
 class _Active(threading.local):

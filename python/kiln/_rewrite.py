@@ -117,8 +117,10 @@ class _Scope:
     def __init__(self, function: Function, outer: Set[str], file: str) -> None:
         self.function = function
         self.file = file
+        self.globals = _liveness.declared_global(function)
         # Carried values are in the order in which the function first names them.
-        self.order = {name: None for name in [*_liveness.parameters(function.args), *bound(function.body)]}
+        names = [*_liveness.parameters(function.args), *bound(function.body)]
+        self.order = {name: None for name in names if name not in self.globals}
         self.outer = outer | set(self.order)
         self.captured = _liveness.captured_later(function)
         self.shared = _liveness.changed_by_inner(function)
@@ -132,10 +134,8 @@ class _Scope:
 
     def block(self, statements: Sequence[ast.stmt], after: Set[str]) -> List[ast.stmt]:
         made: List[ast.stmt] = []
-        for index, statement in enumerate(statements):
-            live = live_before(statements[index + 1 :], after) | self.captured
-            for each in self.statement(statement, live):
-                made.append(_at(statement, each))
+        for statement, live in zip(statements, _liveness.live_after_each(statements, after)):
+            made += [_at(statement, each) for each in self.statement(statement, live | self.captured)]
         return made
 
     def statement(self, node: ast.stmt, after: Set[str]) -> List[ast.stmt]:
@@ -156,12 +156,15 @@ class _Scope:
         return [*self.changes(node), node]
 
     def changes(self, node: ast.stmt) -> List[ast.stmt]:
-        """Before `object[...] = ...` and `object.name = ...`: refused where a recorded loop or branch changes what is outside."""
+        """Before changes of objects and global variables: refused where a recorded loop or branch changes what is outside."""
         checks: List[ast.stmt] = []
-        for target in _liveness.changed_objects(node):
+        for target in _liveness.targets_of(node):
             owner = _liveness.owner_of(target)
+            is_global = owner in self.globals
+            if isinstance(target, ast.Name) and not is_global:
+                continue
             for name, own in zip(self.constructs, self.inner):
-                if owner is not None and owner not in own:
+                if owner is not None and (is_global or owner not in own):
                     what = ast.Constant(f"`{ast.unparse(target)}`")
                     checks.append(_at(target, ast.Expr(_call(name, "change", what))))
         return checks

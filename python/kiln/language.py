@@ -10,7 +10,7 @@ import inspect
 import math
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from . import _control, _launch, _rewrite
+from . import _control, _rewrite
 from ._errors import here, mistake
 from ._launch import Kernel, as_list, group, kernel, role, scope, spmd, submit
 from ._params import choice, param, split

@@ -1,4 +1,5 @@
 """What the examples do not use: every part of the language, recorded and, where it computes, run."""
+import threading
 import unittest
 
 import kiln
@@ -259,6 +260,30 @@ class Text(unittest.TestCase):
         text = options.text()
         for word in ("split(left_right)", "lanes(2)", "slots(3)", "sync_start", "tile.barrier", "tile.prefetch", "parallel"):
             self.assertIn(word, text)
+
+    def test_many_carried_values(self) -> None:
+        @kiln.program
+        def many(y: kl.Out[f32]):
+            @kl.spmd(1)
+            def kernel(b):
+                tiles = tuple(kl.full(f32, (8, 8), n) for n in range(100))
+                for i in kl.range(3):
+                    tiles = tiles[1:] + tiles[:1]
+                kl.store(tiles[99], y, (0, 0))
+
+        self.assertIn("%arg100 = ", many.text())
+
+    def test_threads(self) -> None:
+        """Programs are recorded by several threads at once."""
+        from examples.flash_attention import flash_attention
+
+        wanted, found = flash_attention.text(), []
+        threads = [threading.Thread(target=lambda: found.append(flash_attention.with_().text())) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(found, [wanted] * 8)
 
     def test_locations(self) -> None:
         @kiln.program

@@ -12,6 +12,8 @@ from kiln._rewrite import rewrite
 from kiln._values import Condition, Index, Tile, Value
 from kiln.dtypes import f32
 
+counter = 0
+
 _CONSTANT, _INDEX, _CONDITION, _SCALAR, _TILE = range(5)
 
 
@@ -297,11 +299,23 @@ class Loops(Case):
             for j in range(3):
                 outside[j] = a
 
-        with self.assertRaisesRegex(KilnError, r"`outside\['a'\]` belongs to an object from outside of a loop"):
+        with self.assertRaisesRegex(KilnError, r"`outside\['a'\]` belongs to what is outside of a loop"):
             rewrite(item)(self.recorder.tile(), {})
-        with self.assertRaisesRegex(KilnError, "`outside.total` belongs to an object from outside of a branch"):
+        with self.assertRaisesRegex(KilnError, "`outside.total` belongs to what is outside of a branch"):
             rewrite(attribute)(self.recorder.index(), self)
         rewrite(local)(self.recorder.tile(), {})
+
+    def test_global_variables(self) -> None:
+        def counts(over):
+            global counter
+            counter = 0
+            for j in over:
+                counter += 1
+
+        rewrite(counts)(range(3))
+        self.assertEqual(counter, 3)
+        with self.assertRaisesRegex(KilnError, "`counter` belongs to what is outside of a loop"):
+            rewrite(counts)(kl.range(3))
 
     def test_names_that_helpers_change(self) -> None:
         def body(total):
