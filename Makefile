@@ -53,7 +53,7 @@ install: configure ## build what is installed, and install it: PREFIX=/usr/local
 	ninja -C build -j $(JOBS) kiln-package
 	cmake --install build --prefix $(PREFIX) --strip
 
-package: configure ## make the archive that runs where it is unpacked (build/kiln-*.tar.xz)
+package: configure ## make the archive that runs where it is unpacked, and the wheel (build/kiln-*)
 	ninja -C build -j $(JOBS) kiln-package
 	packaging/make-archive build
 

@@ -247,37 +247,40 @@ template <typename Op> static Tile math(const char *what, const TileOperand &x) 
 
 #include "kiln/Dialect/Tile/Elementwise/FrontEnd.cpp.inc"
 
-static Tile reduce(tile::ReduceKind kind, const Tile &x, DType type, int axis, Where where) {
+static Tile reduce(tile::ReduceKind kind, const TileArg &x, DType type, int axis, Where where) {
   int64_t rows = axis == 0 ? 1 : x.rows(), cols = axis == 0 ? x.cols() : 1;
   ProgramImpl *tracer = ProgramImpl::inKernel("reduce", where);
   Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
   if (!operand || !tracer->checkAxis("reduce", axis, where))
     return ProgramImpl::poison(type, rows, cols);
-  return tracer->handle(tile::ReduceOp::create(tracer->builder, tracer->loc(where),
-                                               tracer->tileType(type, rows, cols), kind, operand,
-                                               axis));
+  Tile result = tracer->handle(tile::ReduceOp::create(tracer->builder, tracer->loc(where),
+                                                      tracer->tileType(type, rows, cols), kind,
+                                                      operand, axis));
+  return tracer->fromOperands(result, {x}, where);
 }
 
-Tile reduce_sum(const Tile &x, int axis, Where where) {
+Tile reduce_sum(TileArg x, int axis, Where where) {
   return reduce(tile::ReduceKind::Sum, x, x.dtype(), axis, where);
 }
-Tile reduce_max(const Tile &x, int axis, Where where) {
+Tile reduce_max(TileArg x, int axis, Where where) {
   return reduce(tile::ReduceKind::Max, x, x.dtype(), axis, where);
 }
-Tile reduce_min(const Tile &x, int axis, Where where) {
+Tile reduce_min(TileArg x, int axis, Where where) {
   return reduce(tile::ReduceKind::Min, x, x.dtype(), axis, where);
 }
-Tile reduce_prod(const Tile &x, int axis, Where where) {
+Tile reduce_prod(TileArg x, int axis, Where where) {
   return reduce(tile::ReduceKind::Prod, x, x.dtype(), axis, where);
 }
-Tile argmax(const Tile &x, int axis, Where where) {
+Tile argmax(TileArg x, int axis, Where where) {
   return reduce(tile::ReduceKind::ArgMax, x, DType::I32, axis, where);
 }
-Tile argmin(const Tile &x, int axis, Where where) {
+Tile argmin(TileArg x, int axis, Where where) {
   return reduce(tile::ReduceKind::ArgMin, x, DType::I32, axis, where);
 }
 
-Tile scan(const Tile &x, int axis, Where where) { return scan(x, axis, Combine::Sum, {}, where); }
+Tile scan(TileArg x, int axis, Where where) {
+  return scan(std::move(x), axis, Combine::Sum, {}, where);
+}
 
 static tile::ReduceKind kindOf(Combine how) {
   switch (how) {
@@ -293,51 +296,55 @@ static tile::ReduceKind kindOf(Combine how) {
   llvm_unreachable("every way to combine is above");
 }
 
-Tile scan(const Tile &x, int axis, Combine how, ScanOptions options, Where where) {
+Tile scan(TileArg x, int axis, Combine how, ScanOptions options, Where where) {
   ProgramImpl *tracer = ProgramImpl::inKernel("scan", where);
   Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
   if (!operand || !tracer->checkAxis("scan", axis, where))
     return ProgramImpl::poison(x.dtype(), x.rows(), x.cols());
-  return tracer->handle(tile::ScanOp::create(tracer->builder, tracer->loc(where), operand.getType(),
-                                             kindOf(how), operand, axis, options.exclusive,
-                                             options.reverse));
+  Tile result = tracer->handle(tile::ScanOp::create(tracer->builder, tracer->loc(where),
+                                                    operand.getType(), kindOf(how), operand, axis,
+                                                    options.exclusive, options.reverse));
+  return tracer->fromOperands(result, {x}, where);
 }
 
 //===----------------------------------------------------------------------===//
 // Masks, gathers and sorts
 //===----------------------------------------------------------------------===//
 
-Tile mask(const Tile &x, Index rows, Index cols, Pad pad, Where where) {
+Tile mask(TileArg x, Index rows, Index cols, Pad pad, Where where) {
   ProgramImpl *tracer = ProgramImpl::inKernel("mask", where);
   Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
   SmallVector<int64_t> constants;
   SmallVector<Value> values;
   if (!operand || !tracer->mixed({rows, cols}, where, constants, values))
     return ProgramImpl::poison(x.dtype(), x.rows(), x.cols());
-  return tracer->handle(
+  Tile result = tracer->handle(
       tile::MaskOp::create(tracer->builder, tracer->loc(where), operand.getType(), operand, values,
                            tracer->builder.getDenseI64ArrayAttr(constants), tracer->padAttr(pad)));
+  return tracer->fromOperands(result, {x}, where);
 }
 
-Tile mask_diag(const Tile &x, Index offset, Pad pad, Where where) {
+Tile mask_diag(TileArg x, Index offset, Pad pad, Where where) {
   ProgramImpl *tracer = ProgramImpl::inKernel("mask_diag", where);
   Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
   Value by = operand ? tracer->use(offset, where) : Value();
   if (!by)
     return ProgramImpl::poison(x.dtype(), x.rows(), x.cols());
-  return tracer->handle(tile::MaskDiagOp::create(
+  Tile result = tracer->handle(tile::MaskDiagOp::create(
       tracer->builder, tracer->loc(where), operand.getType(), operand, by, tracer->padAttr(pad)));
+  return tracer->fromOperands(result, {x}, where);
 }
 
-Tile gather(const Tile &x, const Tile &index, int axis, Where where) {
+Tile gather(TileArg x, TileArg index, int axis, Where where) {
   ProgramImpl *tracer = ProgramImpl::inKernel("gather", where);
   Value from = tracer ? tracer->use(x.value(), "tile", where) : Value();
   Value by = from ? tracer->use(index.value(), "tile", where) : Value();
   if (!by || !tracer->checkAxis("gather", axis, where))
     return ProgramImpl::poison(x.dtype(), index.rows(), index.cols());
-  return tracer->handle(tile::GatherOp::create(
+  Tile result = tracer->handle(tile::GatherOp::create(
       tracer->builder, tracer->loc(where), tracer->tileType(x.dtype(), index.rows(), index.cols()),
       from, by, axis));
+  return tracer->fromOperands(result, {x, index}, where);
 }
 
 /// The two results of a sort that keeps so many columns.
@@ -373,19 +380,20 @@ Tile reshape(TileArg x, Shape shape, Where where) {
   return unary<tile::ReshapeOp>("reshape", x, x.dtype(), shape.rows, shape.cols, where);
 }
 
-Tile extract(const Tile &x, Index row, Index col, Shape shape, Where where) {
+Tile extract(TileArg x, Index row, Index col, Shape shape, Where where) {
   ProgramImpl *tracer = ProgramImpl::inKernel("extract", where);
   Value from = tracer ? tracer->use(x.value(), "tile", where) : Value();
   SmallVector<int64_t> at;
   SmallVector<Value> atValues;
   if (!from || !tracer->checkShape(shape, where) || !tracer->mixed({row, col}, where, at, atValues))
     return ProgramImpl::poison(x.dtype(), shape.rows, shape.cols);
-  return tracer->handle(tile::ExtractOp::create(
+  Tile result = tracer->handle(tile::ExtractOp::create(
       tracer->builder, tracer->loc(where), tracer->tileType(x.dtype(), shape.rows, shape.cols),
       from, atValues, tracer->builder.getDenseI64ArrayAttr(at)));
+  return tracer->fromOperands(result, {x}, where);
 }
 
-Tile insert(const Tile &x, const Tile &into, Index row, Index col, Where where) {
+Tile insert(TileArg x, TileArg into, Index row, Index col, Where where) {
   ProgramImpl *tracer = ProgramImpl::inKernel("insert", where);
   Value value = tracer ? tracer->use(x.value(), "tile", where) : Value();
   Value to = value ? tracer->use(into.value(), "tile", where) : Value();
@@ -393,9 +401,10 @@ Tile insert(const Tile &x, const Tile &into, Index row, Index col, Where where) 
   SmallVector<Value> atValues;
   if (!to || !tracer->mixed({row, col}, where, at, atValues))
     return ProgramImpl::poison(into.dtype(), into.rows(), into.cols());
-  return tracer->handle(tile::InsertOp::create(tracer->builder, tracer->loc(where), to.getType(),
-                                               value, to, atValues,
-                                               tracer->builder.getDenseI64ArrayAttr(at)));
+  Tile result = tracer->handle(tile::InsertOp::create(tracer->builder, tracer->loc(where),
+                                                      to.getType(), value, to, atValues,
+                                                      tracer->builder.getDenseI64ArrayAttr(at)));
+  return tracer->fromOperands(result, {x, into}, where);
 }
 
 Tile concat(const std::vector<Tile> &tiles, int axis, Where where) {

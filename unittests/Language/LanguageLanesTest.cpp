@@ -188,6 +188,16 @@ TEST(LanguageLanes, ErrorTwoPopsOfOnePipeInOneExpression) {
     maximum(pop(up) < pop(up), false);
   });
   expectUnordered(compared, line);
+  Program reduced = popper([&](Pipe up, Pipe) {
+    line = __LINE__ + 1;
+    reduce_sum(mask(pop(up), 4, 8), 1) - reduce_max(scan(pop(up), 1), 1);
+  });
+  expectUnordered(reduced, line);
+  Program cut = popper([&](Pipe up, Pipe) {
+    line = __LINE__ + 1;
+    insert(extract(pop(up), 0, 0, {4, 4}), pop(up), 0, 0);
+  });
+  expectUnordered(cut, line);
 }
 
 TEST(LanguageLanes, NamedPopsAndOneOfEachPipeAreInOrder) {

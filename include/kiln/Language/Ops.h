@@ -300,17 +300,17 @@ Tile operator!=(TileOperand a, TileOperand b);
 Tile where(TileArg condition, TileOperand a, TileOperand b);
 
 /// Along axis 0 (rows become one) or 1 (columns become one).
-Tile reduce_sum(const Tile &x, int axis, Where where = Where::current());
-Tile reduce_max(const Tile &x, int axis, Where where = Where::current());
-Tile reduce_min(const Tile &x, int axis, Where where = Where::current());
-Tile reduce_prod(const Tile &x, int axis, Where where = Where::current());
+Tile reduce_sum(TileArg x, int axis, Where where = Where::current());
+Tile reduce_max(TileArg x, int axis, Where where = Where::current());
+Tile reduce_min(TileArg x, int axis, Where where = Where::current());
+Tile reduce_prod(TileArg x, int axis, Where where = Where::current());
 /// The i32 index of the largest or smallest element; the first of equal ones.
-Tile argmax(const Tile &x, int axis, Where where = Where::current());
-Tile argmin(const Tile &x, int axis, Where where = Where::current());
+Tile argmax(TileArg x, int axis, Where where = Where::current());
+Tile argmin(TileArg x, int axis, Where where = Where::current());
 
 /// Running sums along axis 0 (down the rows) or 1 (along the columns): each element becomes the sum
 /// of those up to it.
-Tile scan(const Tile &x, int axis, Where where = Where::current());
+Tile scan(TileArg x, int axis, Where where = Where::current());
 
 /// How elements become one.
 enum class Combine { Sum, Product, Max, Min };
@@ -321,17 +321,16 @@ struct ScanOptions {
   bool reverse = false; ///< From the end.
 };
 /// The same with products, maxima or minima, or with options.
-Tile scan(const Tile &x, int axis, Combine how, ScanOptions options = {},
+Tile scan(TileArg x, int axis, Combine how, ScanOptions options = {},
           Where where = Where::current());
 
 /// Replaces the elements outside the first rows and columns.
-Tile mask(const Tile &x, Index rows, Index cols, Pad pad = Pad::Zero,
-          Where where = Where::current());
+Tile mask(TileArg x, Index rows, Index cols, Pad pad = Pad::Zero, Where where = Where::current());
 /// Keeps the elements with column <= row + offset (causal); the others become the pad value.
-Tile mask_diag(const Tile &x, Index offset, Pad pad = Pad::Zero, Where where = Where::current());
+Tile mask_diag(TileArg x, Index offset, Pad pad = Pad::Zero, Where where = Where::current());
 
 /// x[index[r, c], c] along axis 0, x[r, index[r, c]] along axis 1.
-Tile gather(const Tile &x, const Tile &index, int axis, Where where = Where::current());
+Tile gather(TileArg x, TileArg index, int axis, Where where = Where::current());
 
 /// Rows in order, and the i32 column each element had.
 struct Sorted {
@@ -347,9 +346,9 @@ Tile transpose(TileArg x, Where where = Where::current());
 /// The same elements, row by row, in another shape.
 Tile reshape(TileArg x, Shape shape, Where where = Where::current());
 /// A box of a tile.
-Tile extract(const Tile &x, Index row, Index col, Shape shape, Where where = Where::current());
+Tile extract(TileArg x, Index row, Index col, Shape shape, Where where = Where::current());
 /// `into` with a box of it replaced by x.
-Tile insert(const Tile &x, const Tile &into, Index row, Index col, Where where = Where::current());
+Tile insert(TileArg x, TileArg into, Index row, Index col, Where where = Where::current());
 /// Tiles one after the other along an axis.
 Tile concat(const std::vector<Tile> &tiles, int axis, Where where = Where::current());
 /// One element of a tile.
