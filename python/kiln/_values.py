@@ -340,6 +340,9 @@ class Tile(_Arithmetic):
     def __getitem__(self, at: Any) -> NoReturn:
         raise mistake("a tile has no [...]: kl.element(t, row, col) is an element, kl.extract(t, row, col, shape) a box")
 
+    def __setitem__(self, at: Any, value: Any) -> NoReturn:
+        raise mistake("a tile is a value and does not change: kl.insert(x, t, row, col) is t with a box of it replaced by x")
+
     def __bool__(self) -> bool:
         raise mistake(
             f"{self._describe()} is no condition: Python cannot decide by its elements. kl.where(t > 0, a, b) chooses "

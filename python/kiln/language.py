@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import math
+import sys
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _control, _rewrite
@@ -88,7 +89,7 @@ def _bind(operation: Operation, arguments: List[Any], options: Dict[str, Any]) -
 def __getattr__(name: str) -> Any:
     operation = None if name.startswith("_") else operations().get(name)
     if operation is None or not is_function(operation):
-        raise AttributeError(f"kiln.language has no '{name}'")
+        raise AttributeError(f"kiln.language has no '{name}'", name=name, obj=sys.modules[__name__])
     made = globals()[name] = _function_of(operation)
     return made
 
@@ -452,7 +453,7 @@ __all__ = [
     name
     for name, value in list(globals().items())
     if not name.startswith("_")
-    and name not in {"annotations", "builtins", "inspect", "math", "here", "mistake", "operations", "is_function", "LISTS"}
+    and name not in {"annotations", "builtins", "inspect", "math", "sys", "here", "mistake", "operations", "is_function", "LISTS"}
     and name not in {"Operation", "apply", "apply_all", "as_list", "Value"}
     and getattr(value, "__module__", "") != "typing"
     and name != "Combine"

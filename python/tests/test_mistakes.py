@@ -197,6 +197,19 @@ class OtherMistakes(Case):
         self.assertBodyMistake(lambda t, y: (index() < 3) == True, "not compared", "(index() < 3) == True")
         self.assertBodyMistake(lambda t, y: list(kl.range(3)), "is a `for` statement", "list(kl.range(3))")
 
+    def test_elements_of_a_tile(self) -> None:
+        def changes(t, y):
+            t[0, 0] = 1
+
+        self.assertBodyMistake(changes, "kl.insert", "t[0, 0] = 1")
+        self.assertBodyMistake(lambda t, y: t[0, 0], "kl.element", "t[0, 0]")
+        self.assertBodyMistake(lambda t, y: list(t), "cannot be iterated over", "list(t)")
+
+    def test_misspelt(self) -> None:
+        with self.assertRaisesRegex(AttributeError, "kiln.language has no 'laod'") as caught:
+            kl.laod
+        self.assertEqual((caught.exception.name, caught.exception.obj), ("laod", kl))  # from which Python suggests `load`
+
     def test_tensor_arithmetic(self) -> None:
         self.assertBodyMistake(lambda t, y: y + 1, "a tensor lies in global memory", "y + 1")
 

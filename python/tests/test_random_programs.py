@@ -111,7 +111,8 @@ class Writer:
     def loop(self, indent: int) -> None:
         index = self.fresh("i")
         over = self.random.choice(
-            ["range(3)", "kl.range(2)", "kl.range(0)", "kl.range(1, 4)", f"kl.range(0, {self.name()} % 4, 2)", f"kl.range({self.name()} % 4)"]
+            ["range(3)", "kl.range(2)", "kl.range(0)", "kl.range(1, 4)", f"kl.range(0, {self.name()} % 4, 2)",
+             f"kl.range({self.name()} % 4)"]
         )
         self.line(indent, f"for {index} in {over}:")
         self.line(indent + 1, f"{self.name()} = ({index} + {self.name()}) % 31")
@@ -140,7 +141,7 @@ def module_of(source: str) -> Iterator[types.ModuleType]:
 
 
 def compare(seed: int) -> str:
-    """What is wrong with the function of a seed; "" if nothing is."""
+    """What is wrong with the function of a seed; "" if nothing is, REFUSED if Kiln says that it cannot record it."""
     source = Writer(seed).source()
     with module_of(source) as module:
         body = kl.function(module.body)
@@ -157,7 +158,7 @@ def compare(seed: int) -> str:
             try:
                 written(n, m, found)
             except KilnError as error:
-                return "" if REFUSED in str(error) else f"{error}\n{source}"
+                return REFUSED if REFUSED in str(error) else f"{error}\n{source}"
             wanted = module.body(PYTHON, n, m)
             if tuple(found[0]) != wanted:
                 return f"body({n}, {m}) is {wanted}, but the program gives {tuple(found[0])}\n{source}"
@@ -167,14 +168,15 @@ def compare(seed: int) -> str:
 @unittest.skipUnless(numpy, "numpy is not installed")
 class RandomPrograms(unittest.TestCase):
     def test_agree_with_python(self) -> None:
-        for seed in range(15):
-            with self.subTest(seed=seed):
-                wrong = compare(seed)
-                self.assertFalse(wrong, wrong)
+        outcomes = [compare(seed) for seed in range(15)]
+        self.assertEqual([each for each in outcomes if each not in ("", REFUSED)], [])
+        self.assertGreaterEqual(outcomes.count(""), 12, "most are recorded and agree")
 
 
 if __name__ == "__main__":
     first, count = int(sys.argv[1]), int(sys.argv[2])
-    failures = [wrong for wrong in map(compare, range(first, first + count)) if wrong]
-    print("\n\n".join(failures), f"{count} functions, {len(failures)} wrong")
+    outcomes = [compare(seed) for seed in range(first, first + count)]
+    failures = [each for each in outcomes if each not in ("", REFUSED)]
+    print(*failures, sep="\n\n")
+    print(f"{outcomes.count('')} agree, {outcomes.count(REFUSED)} are refused, {len(failures)} are wrong")
     sys.exit(bool(failures))
