@@ -17,9 +17,9 @@ from ._jit import counters
 from ._program import Program, Report, program
 from ._tensors import from_dlpack, reinterpret
 from .dtypes import DType, bf16, f8E4M3FN, f8E5M2, f16, f32, i1, i8, i16, i32, i64
-from . import language
+from . import cache, language
 
 __all__ = [
-    "DType", "KilnError", "Program", "Report", "bf16", "counters", "f16", "f32", "f8E4M3FN", "f8E5M2", "from_dlpack", "i1",
+    "DType", "KilnError", "Program", "Report", "bf16", "cache", "counters", "f16", "f32", "f8E4M3FN", "f8E5M2", "from_dlpack", "i1",
     "i16", "i32", "i64", "i8", "language", "program", "reinterpret",
 ]  # fmt: skip

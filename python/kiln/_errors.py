@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import functools
 import linecache
 import os
@@ -118,13 +119,14 @@ def without_own_frames(trace: Optional[types.TracebackType]) -> Optional[types.T
 # An entry runs a method of Kiln's and raises what goes wrong in it. A Python function cannot leave its own frame out of a
 # traceback; so that none of Kiln's is seen, an entry claims to stand where the user's program does.
 _IS_ENTRY = "__kiln_entry__"
-_ENTRY = """
+# Parsed once: Python 3.11 fails at times where several threads parse.
+_ENTRY = ast.parse("""
 def entry(*arguments, **options):
     value, error = run(*arguments, **options)
     if error is not None:
         raise error
     return value
-"""
+""")
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -148,7 +150,7 @@ def error_of(method: Callable[..., Any], *arguments: Any) -> Optional[BaseExcept
 
 def entry_at(place: Place, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     """The method as a function that stands at the user's place."""
-    tree = ast.parse(_ENTRY)
+    tree = copy.deepcopy(_ENTRY)
     source = linecache.getline(place.file, place.line).rstrip()
     columns = {"col_offset": len(source) - len(source.lstrip()), "end_col_offset": len(source)}
     for node in ast.walk(tree):

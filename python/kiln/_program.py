@@ -21,6 +21,18 @@ if TYPE_CHECKING:
     from . import _inspect
 
 
+_lock = threading.RLock()  # one program is recorded at a time
+
+
+def _renew_lock() -> None:
+    """In a forked process, where the thread that may have held it does not exist."""
+    global _lock
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
+
+
 class Report(str):
     """What `check` found, as text. It is true if the program is clean."""
 
@@ -62,7 +74,6 @@ class Program(_jit.Callable):
         self.platform = platform
         self._body = body
         self._values = values or {}
-        self._lock = threading.RLock()
         self._recorded: Dict[Tuple[Any, ...], _Recorded] = {}
         self._rewritten: Optional[Callable[..., Any]] = None
         self._keywords = _keyword_parameters(body, self.place)
@@ -221,7 +232,7 @@ class Program(_jit.Callable):
         self._check_values(values)
         chosen = {**self.params, **values}
         key = tuple(chosen.values())
-        with self._lock:
+        with _lock:
             if key not in self._recorded:
                 self._recorded[key] = self._record_now(chosen)
             return self._recorded[key]

@@ -132,6 +132,9 @@ def register(name: str, program: Program, shape: Optional[Shape] = None) -> Any:
     except RuntimeError as error:
         raise mistake(f"torch does not take the operator {name}: {str(error).splitlines()[0]}") from None
     library.impl(short, operator.run, "CompositeExplicitAutograd")
-    for key in ("Meta", "AutogradMeta") if _IS_OLD else ("Meta",):
-        library.impl(short, operator.shapes_only, key)
+    if hasattr(torch.library, "register_fake"):
+        torch.library.register_fake(name, operator.shapes_only, lib=library)
+    else:
+        for key in ("Meta", "AutogradMeta") if _IS_OLD else ("Meta",):
+            library.impl(short, operator.shapes_only, key)
     return getattr(getattr(torch.ops, namespace), short)

@@ -74,6 +74,53 @@ class OnlyDLPack:
         return self._tensor.__dlpack_device__()
 
 
+class DLTensor(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64),
+    ]  # fmt: skip
+
+
+class Exchange(ctypes.Structure):
+    """DLPack's C exchange interface, of which the newest torch has one."""
+
+    READ = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(DLTensor))
+    _fields_ = [
+        ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("previous", ctypes.c_void_p),
+        ("not_used", ctypes.c_void_p * 3), ("read", READ), ("stream", ctypes.c_void_p),
+    ]  # fmt: skip
+
+
+class OnlyExchange:
+    """A tensor that can only be read through that interface; Python needs the other one."""
+
+    reads = 0
+
+    def __init__(self, array, device: int = 1) -> None:
+        self.array, self.device = array, device
+        self.shape = (ctypes.c_int64 * array.ndim)(*array.shape)
+        self.strides = (ctypes.c_int64 * array.ndim)(*(each // array.itemsize for each in array.strides))
+
+    def __dlpack__(self, stream=None):
+        return self.array.__dlpack__()
+
+    @Exchange.READ
+    def read(self, to) -> int:
+        OnlyExchange.reads += 1
+        made = to.contents
+        made.data, made.byte_offset, made.device[0], made.ndim = self.array.ctypes.data - 16, 16, self.device, self.array.ndim
+        made.code, made.bits, made.lanes, made.shape, made.strides = 2, 32, 1, self.shape, self.strides
+        return 0
+
+    table = Exchange(1, 3, None, (ctypes.c_void_p * 3)(), read)
+    newer = Exchange(2, 0, ctypes.addressof(table))  # of a version that nobody knows, with the one before
+    ctypes.pythonapi.PyCapsule_New.restype = ctypes.py_object
+    ctypes.pythonapi.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    name = b"dlpack_exchange_api"  # which the capsule does not copy
+    __dlpack_c_exchange_api__ = ctypes.pythonapi.PyCapsule_New(ctypes.addressof(newer), name, None)
+
+
 def random(*shape: int):
     return numpy.random.default_rng().standard_normal(shape).astype("f4")
 
@@ -106,6 +153,16 @@ class Arguments(unittest.TestCase):
 
     def test_dlpack_only(self) -> None:
         self.check_add(OnlyDLPack)
+
+    @needs_extension
+    def test_exchange(self) -> None:
+        before = OnlyExchange.reads
+        self.check_add(OnlyExchange)
+        self.assertEqual(OnlyExchange.reads - before, 15)  # but for the very first call
+        a = random(8, 8)
+        add(a, a, a.copy())
+        for _ in range(2):
+            add(OnlyExchange(a, device=2), a, a.copy())  # not for the extension, so Python reads it
 
     def test_adaptor(self) -> None:
         self.check_add(from_dlpack)
@@ -364,6 +421,15 @@ def check():
 
 if "first" in sys.argv:
     check()
+if "recording" in sys.argv:  # another thread records meanwhile
+    import threading
+    held = threading.Event()
+    def hold():
+        with kiln._program._lock:
+            held.set()
+            threading.Event().wait(1)
+    threading.Thread(target=hold).start()
+    held.wait()
 child = os.fork()
 if child == 0:
     check()
@@ -392,6 +458,7 @@ class Processes(unittest.TestCase):
     def test_fork(self) -> None:
         self.assertEqual(run_python(FORKS), "forked\n")
         self.assertEqual(run_python(FORKS, "first"), "forked\n")
+        self.assertEqual(run_python(FORKS, "recording"), "forked\n")
 
     @needs_torch
     def test_either_order(self) -> None:

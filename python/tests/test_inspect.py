@@ -1,5 +1,6 @@
 """`dump` and `timeline`: what they say of a run is what happened."""
 import pathlib
+import re
 import tempfile
 import unittest
 
@@ -74,6 +75,21 @@ class Inspect(unittest.TestCase):
             dump = copy.dump(x, numpy.zeros_like(y))
             numpy.testing.assert_array_equal(dump.find(stage="before", name="x")[0].value, y)
             numpy.testing.assert_array_equal(dump.find(stage="after")[0].value, y)
+
+    def test_replay(self) -> None:
+        """What a report says to type shows the finding again."""
+
+        @kiln.program
+        def half(x: kl.In[f32], y: kl.Out[f32]):
+            @kl.spmd(1)
+            def half(i):
+                kl.store(kl.load(x, (0, 0), (8, 64)), y, (0, 0))
+
+        report = half.check(self.a, self.out)
+        (replay,) = re.findall(r"replay: (half\.check\(.*\))$", report, re.MULTILINE)
+        again = eval(replay, {"half": half})
+        self.assertFalse(again)
+        self.assertIn("nobody writes", again)
 
     def test_mistakes(self) -> None:
         with self.assertRaisesRegex(KilnError, "a and b have one shape"):

@@ -179,7 +179,7 @@ void Tensor::settle() {
     isEmpty |= extents[i] == 0;
     step *= static_cast<uint64_t>(extents[i]);
   }
-  isBroadcast &= !isEmpty; // numpy gives strides of 0 to what has no elements
+  isBroadcast &= !isEmpty; // no two indices share an element, whatever the strides are
   View.flags = static_cast<uint16_t>((ReadOnly || isBroadcast ? KILN_TENSOR_READ_ONLY : 0) |
                                      (isBroadcast ? KILN_TENSOR_BROADCAST : 0) |
                                      (isContiguous || isEmpty ? KILN_TENSOR_CONTIGUOUS : 0));

@@ -83,6 +83,7 @@ TEST(Tensor, StridesOfUnitAxesAreNormalised) {
   EXPECT_TRUE(t.isContiguous());
   EXPECT_EQ(toString(t.strides()), "[4, 1, 1]");
   EXPECT_FALSE(take(Tensor::view(memory, DType::F32, {1, 4}, {0, 1})).isBroadcast());
+  EXPECT_FALSE(take(Tensor::view(memory, DType::F32, {0, 4}, {0, 0})).isReadOnly());
 }
 
 TEST(Tensor, ZeroStrideIsBroadcastAndReadOnly) {
