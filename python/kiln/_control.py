@@ -267,8 +267,6 @@ class While(_Loop):
                     "a value of the program before the loop, and compare it in the `while` itself"
                 )
             return bool(holds)
-        if isinstance(holds, bool):  # known now, as where `and` meets something false
-            holds = self._record("index.eq", 0, int(not holds))[0]
         if not isinstance(holds, Condition):
             raise mistake(
                 f"the condition of this `while` is made of values of the program, but is {_words(holds)}; compare indices or "

@@ -61,8 +61,15 @@ class Program(_jit.Callable):
     It is called with tensors and numbers, in the order of its parameters, and with keyword parameters as in with_.
     """
 
-    def __init__(self, body: Callable[..., Any], platform: str = "cpu", values: Optional[Dict[str, Any]] = None) -> None:
+    def __init__(
+        self,
+        body: Callable[..., Any],
+        platform: str = "cpu",
+        values: Optional[Dict[str, Any]] = None,
+        source: Optional[_rewrite.Source] = None,
+    ) -> None:
         functools.update_wrapper(self, body)
+        self._source = source or _rewrite.source_of(body)  # now: the file may change before the program is used
         self.place = Place(body.__code__.co_filename, _line_of(body))
         self.platform = platform
         self._body = body
@@ -85,7 +92,7 @@ class Program(_jit.Callable):
     def with_(self, *, platform: Optional[str] = None, **values: Any) -> Program:
         """The program with other values of its keyword parameters, or for another platform: `matmul.with_(BM=128)`."""
         self._check_values(values)
-        return Program(self._body, platform or self.platform, {**self._values, **values})
+        return Program(self._body, platform or self.platform, {**self._values, **values}, self._source)
 
     def _run_in_python(self, *arguments: Any, **values: Any) -> Optional[BaseException]:
         """A call that is the first, or that the extension cannot do. Gives what went wrong."""
@@ -232,7 +239,7 @@ class Program(_jit.Callable):
 
     def _record_now(self, chosen: Dict[str, Any]) -> _Recorded:
         if self._rewritten is None:
-            self._rewritten = _rewrite.rewrite(self._body)
+            self._rewritten = _rewrite.rewrite(self._body, self._source)
         recorder = Recorder(self.__name__, self.place)
         with recording(recorder):
             begin = FunctionBegin(recorder, "orchestration", "main", self.parameters, (), self.place)

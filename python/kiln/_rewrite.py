@@ -19,7 +19,7 @@ import builtins
 import inspect
 import sys
 import types
-from typing import Any, Callable, Dict, List, Sequence, Set, Tuple, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Set, Union
 
 from . import _control, _liveness
 from ._errors import KilnError, Place
@@ -317,34 +317,43 @@ def _decisive(test: ast.expr) -> Set[str]:
 # From a function to its rewritten one
 
 
-def _source_of(function: types.FunctionType) -> Tuple[str, int]:
-    """The source of a function as it stands in its file, and the line where it begins."""
+class Source(NamedTuple):
+    """The source of a function as it stands in its file, and the line where it begins; or why there is none."""
+
+    text: str
+    line: int
+    problem: str = ""
+
+
+def source_of(function: types.FunctionType) -> Source:
+    """Reads the source of a function. Best done when the function is made: the file may change later."""
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):
-        raise KilnError(
-            f"the source of {function.__name__} cannot be found ({function.__code__.co_filename}), and Kiln rewrites it to "
-            "record its loops: write it in a file or a notebook"
-            + ("; from Python 3.13 on also in the plain prompt" if sys.version_info < (3, 13) else "")
-        ) from None
-    return "".join(lines), max(1, first)
+        problem = (
+            f"the source of {function.__name__} cannot be found ({function.__code__.co_filename}), and Kiln rewrites it "
+            "to record its loops: write it in a file or a notebook"
+        )
+        return Source("", 0, problem + ("; from Python 3.13 on also in the plain prompt" if sys.version_info < (3, 13) else ""))
+    return Source("".join(lines), max(1, first))
 
 
-def _parse(function: types.FunctionType) -> Function:
+def _parse(function: types.FunctionType, source: Source) -> Function:
     """The tree of a function, with the lines and columns of its file."""
-    source, first = _source_of(function)
-    is_indented = source[:1].isspace()
+    if source.problem:
+        raise KilnError(source.problem)
+    is_indented = source.text[:1].isspace()
     try:
-        tree = ast.parse("if True:\n" + source if is_indented else source)
+        tree = ast.parse("if True:\n" + source.text if is_indented else source.text)
     except SyntaxError:
         tree = ast.Module([], [])
     body: List[ast.stmt] = tree.body[0].body if is_indented and tree.body else tree.body  # type: ignore[attr-defined]
-    if not body or not isinstance(body[0], FUNCTIONS):
+    if not body or not isinstance(body[0], FUNCTIONS) or body[0].name != function.__name__:
         raise KilnError(
             f"{function.__name__} is no function of `def`, which Kiln could rewrite",
-            Place(function.__code__.co_filename, first),
+            Place(function.__code__.co_filename, source.line),
         )
-    ast.increment_lineno(tree, first - (2 if is_indented else 1))
+    ast.increment_lineno(tree, source.line - (2 if is_indented else 1))
     return body[0]
 
 
@@ -399,11 +408,11 @@ def is_rewritten(function: Callable[..., Any]) -> bool:
     return code is not None and _RUNTIME in (*code.co_freevars, *code.co_cellvars)
 
 
-def rewrite(function: Callable[..., Any]) -> Callable[..., Any]:
+def rewrite(function: Callable[..., Any], source: Optional[Source] = None) -> Callable[..., Any]:
     """The function with the loops and branches of a program."""
     if not isinstance(function, types.FunctionType):
         raise KilnError(f"{function!r} is no function of `def`, which Kiln could rewrite")
-    tree = _parse(function)
+    tree = _parse(function, source or source_of(function))
     if isinstance(tree, ast.AsyncFunctionDef) or inspect.isgeneratorfunction(function):
         raise KilnError(
             f"{function.__name__} is a coroutine or generator; a program is recorded by a plain function",

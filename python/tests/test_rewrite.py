@@ -1,6 +1,9 @@
 """The rewriting of loops, branches and truth values, on a recorder that only writes down what it is told."""
+import importlib.util
 import inspect
 import math
+import os
+import tempfile
 import traceback
 import unittest
 from typing import Any, List, Sequence
@@ -380,6 +383,15 @@ class Loops(Case):
         with self.assertRaisesRegex(KilnError, "was Python's when the loop began, and is the program's now"):
             rewrite(body)(self.recorder.index())
 
+    def test_while_that_is_known(self) -> None:
+        def body(t, queue):
+            while len(queue) > 0 and t is not None:
+                t = t + queue.pop()
+            return t
+
+        with self.assertRaisesRegex(KilnError, "is made of values of the program, but is bool True"):
+            rewrite(body)(self.recorder.tile(), [1, 2])
+
     def test_helper_that_is_not_rewritten(self) -> None:
         def body():
             for j in kl.range(3):
@@ -515,6 +527,25 @@ class Sources(unittest.TestCase):
         exec("def f(x):\n    return x", scope)
         with self.assertRaisesRegex(KilnError, "the source of f cannot be found"):
             rewrite(scope["f"])
+
+    def test_file_that_changes(self) -> None:
+        """A program is what its file said when it was imported."""
+        program = (
+            "import kiln, kiln.language as kl\n\n@kiln.program\ndef kept(y: kl.Out[kiln.f32], *, n=kl.param(3)):\n"
+            "    for i in kl.range(n):\n        pass\n"
+        )
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "changing.py")
+            with open(file, "w") as out:
+                out.write(program)
+            spec = importlib.util.spec_from_file_location("changing", file)
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+            with open(file, "w") as out:
+                out.write("# another line\n" * 3 + program.replace("kept", "lost") + "\n# and one more\n")
+            os.utime(file, (1, 1))
+            self.assertEqual(module.kept.text().count("scf.for"), 1)
+            self.assertEqual(module.kept.with_(n=5).text().count("scf.for"), 1)
 
     def test_lambda_generator_builtin(self) -> None:
         def generator():
