@@ -58,7 +58,7 @@ typedef struct kiln_launch {
   uint32_t num_tensors, num_scalars, num_deps;
   const kiln_launch_tensor *tensors;
   const kiln_launch_scalar *scalars;
-  const uint64_t *deps;            /* what `submit` gave */
+  const uint64_t *deps;                   /* what `submit` gave */
   const kiln_launch_predicate *predicate; /* NULL: none */
   const int64_t *grid;
   uint32_t grid_rank; /* 0: one block */

@@ -1,7 +1,8 @@
 /*===- kiln/visibility.h - what the shared libraries export -----------------===
  *
- * What: a header of the installed interface stands between KILN_EXPORTED_BEGIN and KILN_EXPORTED_END.
- *   The libraries are compiled with hidden visibility: what no such header declares stays inside.
+ * What: a header of the installed interface stands between KILN_EXPORTED_BEGIN and
+ * KILN_EXPORTED_END. The libraries are compiled with hidden visibility: what no such header
+ * declares stays inside.
  *
  *===------------------------------------------------------------------------===*/
 #ifndef KILN_VISIBILITY_H
