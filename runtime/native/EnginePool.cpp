@@ -1,13 +1,23 @@
 #include "native/EnginePool.h"
 
+#include <pthread.h>
+
 using namespace kiln;
 
 /// Idle engines that are kept: as many as runs that are likely to begin at the same time.
 static constexpr size_t maxIdle = 8;
 
+/// Never destroyed: at the end of a process that was forked there are no threads to wait for.
+static EnginePool *pool;
+
 EnginePool &EnginePool::get() {
-  // Never destroyed: at the end of a process that was forked there are no threads to wait for.
-  static auto *pool = new EnginePool;
+  // A forked process has the engines but not their threads, so it begins with a pool of its own.
+  static const bool isMade = [] {
+    pool = new EnginePool;
+    pthread_atfork(nullptr, nullptr, [] { pool = new EnginePool; });
+    return true;
+  }();
+  (void)isMade;
   return *pool;
 }
 

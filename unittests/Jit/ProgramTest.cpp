@@ -8,6 +8,8 @@
 #include <fstream>
 #include <random>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace kiln;
 using namespace kiln::test;
@@ -367,6 +369,34 @@ TEST(JitProgram, EveryCallSatisfiesWhatIsRequired) {
   Tensor x = randomTensor({9, 16}, 1), y = take(Tensor::empty(DType::F32, {9, 16}));
   expectError(twice(TensorAdaptor(x).mark_static(), y, 3), StatusCode::InvalidArgument,
               {"x.dim(0) is 9"});
+}
+
+TEST(JitProgram, AForkedProcessRunsOnThreadsOfItsOwn) {
+  TestJit test;
+  Program program = wholeTilesProgram();
+  Compiled twice = take(test.jit.compile(program));
+  Tensor x = randomTensor({512, 512}, 3), y = take(Tensor::empty(DType::F32, {512, 512}));
+  auto isRight = [&] {
+    for (int round = 0; round < 20; ++round) {
+      std::fill_n(y.dataAs<float>(), y.numElements(), 0.0f);
+      if (!twice(x, y, 3).isOk())
+        return false;
+      for (int64_t i = 0; i < x.numElements(); ++i)
+        if (y.dataAs<float>()[i] != 2 * x.dataAs<float>()[i])
+          return false;
+    }
+    return true;
+  };
+  ASSERT_TRUE(isRight()); // the threads of this process are there, and perhaps awake
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    _exit(isRight() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(isRight());
 }
 
 TEST(JitProgram, RequirementsFromC) {
