@@ -141,6 +141,31 @@ TEST_F(Record, EndsWhatWasBegunLast) {
   EXPECT_EQ(mistake(), "loop.end ends loop, which is not what was begun last");
 }
 
+TEST_F(Record, RefusesWhatIsNull) {
+  EXPECT_EQ(kiln_record(nullptr, "lane", nullptr, 0, {}, nullptr, 0), -1);
+  EXPECT_EQ(kiln_recorder_verify(nullptr), -1);
+  EXPECT_STREQ(kiln_recorder_text(nullptr, 0), "");
+  EXPECT_STREQ(kiln_recorder_error(nullptr, nullptr), "the recorder is NULL");
+  EXPECT_EQ(kiln_record(recorder, nullptr, nullptr, 0, {}, nullptr, 0), -1);
+  EXPECT_STREQ(kiln_recorder_error(recorder, nullptr), "the operation is NULL");
+}
+
+TEST_F(Record, RefusesArgumentsThatAreNull) {
+  EXPECT_EQ(kiln_record(recorder, "dim", nullptr, 2, {}, nullptr, 0), -1);
+  EXPECT_STREQ(kiln_recorder_error(recorder, nullptr), "the list of arguments is NULL");
+}
+
+TEST_F(Record, RefusesATextThatIsNull) {
+  record("function.begin", {text("orchestration"), text(nullptr)});
+  EXPECT_EQ(mistake(), "function.begin takes a text, not a text that is NULL");
+}
+
+TEST_F(Record, RefusesAListThatIsNull) {
+  record("function.begin",
+         {text("orchestration"), text("main"), kiln_item{KILN_ITEM_LIST, 3, {.list = nullptr}}});
+  EXPECT_EQ(mistake(), "function.begin takes a list, not NULL");
+}
+
 TEST_F(Record, StopsAtTheFirstMistake) {
   record("fly", {});
   std::string first = kiln_recorder_error(recorder, nullptr);

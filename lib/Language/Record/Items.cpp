@@ -39,7 +39,7 @@ std::string describe(Recorder &recorder, const kiln_item &item) {
   case KILN_ITEM_REAL:
     return "the number " + std::to_string(item.is.real);
   case KILN_ITEM_TEXT:
-    return "the text '" + std::string(item.is.text) + "'";
+    return item.is.text ? "the text '" + std::string(item.is.text) + "'" : "a text that is NULL";
   case KILN_ITEM_LIST:
     return "a list of " + std::to_string(item.count);
   case KILN_ITEM_VALUE: {
@@ -68,13 +68,15 @@ const Held &valueOf(Recorder &recorder, const kiln_item &item, kiln_value_kind k
 std::span<const kiln_item> listOf(Recorder &recorder, const kiln_item &item, const char *wanted) {
   if (item.kind != KILN_ITEM_LIST)
     refuse(recorder, item, wanted);
+  if (item.count > 0 && !item.is.list)
+    throw BadArgument("takes a list, not NULL");
   return {item.is.list, item.count};
 }
 
 std::string textOf(Recorder &recorder, const kiln_item &item, const char *wanted) {
   if (item.kind == KILN_ITEM_NOTHING)
     return {};
-  if (item.kind != KILN_ITEM_TEXT)
+  if (item.kind != KILN_ITEM_TEXT || !item.is.text)
     refuse(recorder, item, wanted);
   return item.is.text;
 }

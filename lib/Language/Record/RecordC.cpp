@@ -127,7 +127,11 @@ static void guarded(Recorder &recorder, const kiln_where &where, Body body) {
 }
 
 kiln_recorder *kiln_recorder_create(const char *name, kiln_where where) {
-  return new (std::nothrow) kiln_recorder{Recorder(name ? name : "", where)};
+  try {
+    return new kiln_recorder{Recorder(name ? name : "", where)};
+  } catch (const std::exception &) {
+    return nullptr; // there is no memory
+  }
 }
 
 void kiln_recorder_destroy(kiln_recorder *recorder) { delete recorder; }
@@ -135,14 +139,15 @@ void kiln_recorder_destroy(kiln_recorder *recorder) { delete recorder; }
 int32_t kiln_record(kiln_recorder *handle, const char *name, const kiln_item *arguments,
                     uint32_t num_arguments, kiln_where where, kiln_result *results,
                     uint32_t max_results) {
-  Recorder &recorder = handle->recorder;
-  size_t mistakes = recorder.errors().size();
-  if (mistakes > 0)
+  if (!handle || !handle->recorder.errors().empty())
     return -1;
+  Recorder &recorder = handle->recorder;
   At line(where);
   ProgramImpl::Turn turn(recorder.program.impl());
   recorder.results.clear();
   guarded(recorder, where, [&] {
+    if (!name || (num_arguments > 0 && !arguments))
+      throw BadArgument(name ? "the list of arguments is NULL" : "the operation is NULL");
     const Operation *operation = findOperation(name);
     if (!operation)
       throw BadArgument(std::string("there is no operation '") + name + "'");
@@ -161,19 +166,23 @@ int32_t kiln_record(kiln_recorder *handle, const char *name, const kiln_item *ar
       throw BadArgument(operation->name + " " + bad.what());
     }
   });
-  if (recorder.errors().size() > mistakes)
+  if (!recorder.errors().empty())
     return -1;
-  for (size_t index = 0; index < recorder.results.size() && index < max_results; ++index)
+  for (size_t index = 0; results && index < recorder.results.size() && index < max_results; ++index)
     results[index] = recorder.results[index];
   return int32_t(recorder.results.size());
 }
 
 int32_t kiln_recorder_verify(kiln_recorder *handle) {
+  if (!handle)
+    return -1;
   guarded(handle->recorder, {}, [&] { (void)handle->recorder.program.errors(); });
   return handle->recorder.errors().empty() ? 0 : -1;
 }
 
 const char *kiln_recorder_error(kiln_recorder *handle, kiln_where *where) {
+  if (!handle)
+    return "the recorder is NULL";
   Recorder &recorder = handle->recorder;
   recorder.text.clear();
   recorder.file.clear();
@@ -189,6 +198,8 @@ const char *kiln_recorder_error(kiln_recorder *handle, kiln_where *where) {
 }
 
 const char *kiln_recorder_text(kiln_recorder *handle, int32_t with_locations) {
+  if (!handle)
+    return "";
   Recorder &recorder = handle->recorder;
   recorder.text.clear();
   llvm::raw_string_ostream os(recorder.text);
