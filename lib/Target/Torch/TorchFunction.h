@@ -104,6 +104,9 @@ private:
   Expr expressionOf(mlir::Operation *op);
   Expr tableExpression(mlir::Operation *op);
   Expr makeExpression(mlir::Operation *op);
+  Expr tensorExpression(mlir::Operation *op);
+  Expr tileExpression(mlir::Operation *op);
+  Expr mathExpression(mlir::Operation *op);
   Expr castScalar(mlir::Operation *op);
   Expr castTile(tile::CastOp cast);
   Expr compareInts(mlir::arith::CmpIOp cmp);

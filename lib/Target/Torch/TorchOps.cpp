@@ -219,8 +219,10 @@ static StringRef signOf(tile::CmpKind kind) {
   return signs[unsigned(kind)];
 }
 
-Expr FunctionEmitter::makeExpression(Operation *op) {
-  auto call = [](const Twine &text) { return Expr{text.str()}; };
+static Expr call(const Twine &text) { return {text.str()}; }
+
+/// Scalars, and tensors by reference.
+Expr FunctionEmitter::tensorExpression(Operation *op) {
   return TypeSwitch<Operation *, Expr>(op)
       .Case<arith::ConstantOp>(constantText)
       .Case<arith::CmpIOp>([&](auto cmp) { return compareInts(cmp); })
@@ -228,7 +230,6 @@ Expr FunctionEmitter::makeExpression(Operation *op) {
       .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp,
             arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::ExtFOp,
             arith::TruncFOp>([&](auto) { return castScalar(op); })
-      // Tensors.
       .Case<ir::AllocOp>([&](ir::AllocOp alloc) {
         ir::TensorType type = alloc.getResult().getType();
         return call("_alloc(" + mixedTuple(type.getShape(), alloc.getSizes()) + ", " +
@@ -257,7 +258,12 @@ Expr FunctionEmitter::makeExpression(Operation *op) {
         return call("_read(" + text(read.getTensor()) + ", " +
                     mixedTuple(read.getStaticIndices(), read.getIndices()) + ")");
       })
-      // Tiles.
+      .Default(Expr{});
+}
+
+/// Tiles that are made, moved and compared.
+Expr FunctionEmitter::tileExpression(Operation *op) {
+  return TypeSwitch<Operation *, Expr>(op)
       .Case<tile::FullOp>([&](tile::FullOp full) {
         tile::TileType type = full.getResult().getType();
         return call("torch.full(" + shapeText(type) + ", " + text(full.getValue()) +
@@ -296,6 +302,12 @@ Expr FunctionEmitter::makeExpression(Operation *op) {
         return expandPattern(("$0 " + signOf(cmp.getKind()) + " $1").str(), Prec::Compare,
                              {lhs, valueOf(cmp.getRhs())});
       })
+      .Default(Expr{});
+}
+
+/// What computes with tiles, and where a block is.
+Expr FunctionEmitter::mathExpression(Operation *op) {
+  return TypeSwitch<Operation *, Expr>(op)
       .Case<tile::GatherRowsOp>([&](auto gather) { return gatherRowsExpression(gather); })
       .Case<tile::GatherOp>([&](tile::GatherOp gather) {
         return call("torch.gather(" + text(gather.getOperand()) + ", " + Twine(gather.getAxis()) +
@@ -335,6 +347,14 @@ Expr FunctionEmitter::makeExpression(Operation *op) {
                     mixedTuple(element.getStaticIndices(), element.getIndices()) + ")");
       })
       .Default(Expr{});
+}
+
+Expr FunctionEmitter::makeExpression(Operation *op) {
+  for (auto part : {&FunctionEmitter::tensorExpression, &FunctionEmitter::tileExpression,
+                    &FunctionEmitter::mathExpression})
+    if (Expr made = (this->*part)(op); !made.text.empty())
+      return made;
+  return {};
 }
 
 /// A number of a tile's element type.
