@@ -447,7 +447,7 @@ int main(int argc, char **argv) {
       }
       threads = *number;
       setenv("KILN_WORKERS", argv[i], 1);
-    } else if (rounds = std::atoi(argv[i]); rounds <= 0) {
+    } else if (rounds = int(std::strtol(argv[i], nullptr, 10)); rounds <= 0) {
       std::fprintf(stderr, "usage: kiln_bench_kernels [--json FILE] [--only gemm|attention|norms] "
                            "[--workers N] [rounds]\n");
       return 2;

@@ -153,7 +153,7 @@ kiln::fuzz::TokenMutator &mutator() {
 
 size_t copyTo(uint8_t *data, size_t maxSize, const std::string &text) {
   size_t size = std::min(text.size(), maxSize);
-  std::memcpy(data, text.data(), size);
+  std::copy_n(text.begin(), size, data);
   return size;
 }
 
@@ -181,7 +181,7 @@ extern "C" size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t maxSize);
 
 /// The packaged LLVM is not instrumented: what it poisons by hand and frees at exit would be false
 /// alarms. An abort is what both drivers notice.
-extern "C" const char *__asan_default_options() {
+extern "C" const char *__asan_default_options() { // NOLINT(bugprone-reserved-identifier): its name
   return "abort_on_error=1:detect_leaks=0:allow_user_poisoning=0";
 }
 

@@ -76,7 +76,7 @@ std::string TokenMutator::mutateLines(StringRef text) {
   case 1:
     lines.insert(lines.begin() + pick(lines.size() + 1), line);
     break;
-  case 2:
+  default:
     std::swap(lines[pick(lines.size())], lines[pick(lines.size())]);
     break;
   }

@@ -127,6 +127,8 @@ template <int Rank>
     case 5:
       word = readPlainTensor<5>(arg, out);
       break;
+    default:
+      break;
     }
   if (word) [[likely]] {
     *words++ = word;

@@ -31,7 +31,7 @@ Result withoutThrowing(Result failed, Body body, Report report) noexcept {
       report(Status(StatusCode::Internal, "something of unknown type was thrown"));
     }
   } catch (...) {
-    // There is no memory for the message either.
+    return failed; // there is no memory for the message either
   }
   return failed;
 }

@@ -119,7 +119,7 @@ TEST(ShadowMemory, ArgumentsWithGapsAndBroadcastAxes) {
   ShadowMemory shadow(order);
   Tensor memory = poisoned(DType::F32, {8, 8});
   Footprint at{memory.dataAs<std::byte>(), 8, 8, 32, 4, 4};
-  auto isWritten = [&](int row, int col) {
+  auto isWritten = [&](int64_t row, int64_t col) {
     return shadow.isWritten(at.origin + (row * 8 + col) * 4);
   };
   shadow.addArgument(memory, ShadowMemory::Content::Nothing);

@@ -39,7 +39,7 @@ TEST(SimulatorBarrier, ABlockThatNeverComesIsNamed) {
 
 TEST(SimulatorBarrier, LanesOfGroupsMeet) {
   Program program(fill(kGroup, {{"VEC", "tile.barrier"}, {"CUBE", ""}}));
-  std::vector<double> values = randomElements(3 * 32, 5), want(values.begin() + 32, values.end());
+  std::vector<double> values = randomElements(96, 5), want(values.begin() + 32, values.end());
   want.insert(want.end(), values.begin(), values.begin() + 32);
   for (uint64_t seed = 0; seed < 10; ++seed) {
     Tensor x = tensorOf(DType::F32, {24, 4}, values), m = poisoned(DType::F32, {24, 4}),

@@ -52,7 +52,7 @@ bool FunctionEmitter::checkTile(Operation *op, TileType type) {
     }
   }
   // A warpgroup has 128 threads with at most 255 registers each.
-  if (isInRegisters(type) && type.getNumElements() > 128 * 240) {
+  if (isInRegisters(type) && type.getNumElements() > int64_t(128) * 240) {
     unsupported(op, "a tile of " + Twine(type.getRows()) + " x " + Twine(type.getCols()) +
                         " does not fit the registers of a lane; use smaller tiles");
     return false;
@@ -220,7 +220,7 @@ void FunctionEmitter::emitMultiply(Operation *op, Value acc, Value lhs, Value rh
                            "elements");
   // Matrix instructions read 64 rows; those there are too many of are behind the tile.
   if (left.getRows() % 64 != 0)
-    Kernel.slackBytes = std::max<int64_t>(Kernel.slackBytes, 64 * 128);
+    Kernel.slackBytes = std::max<int64_t>(Kernel.slackBytes, int64_t(64) * 128);
   std::string from = acc ? text(acc) : "full<" + registerType(result) + ">(0.0f)";
   define(op->getResult(0), std::string("multiply<") + (transB ? "true" : "false") + ">(" + from +
                                ", " + text(lhs) + ", " + text(rhs) + ")");

@@ -263,7 +263,7 @@ TEST_F(EngineConcurrentTest, OneFailedReaderAmongManyStopsTheWriters) {
 TEST_F(EngineConcurrentTest, IntermediatesRecycleASmallArena) {
   for (unsigned workers : {1, 3}) {
     EngineOptions options;
-    options.arenaBytes = 8 * 1024;
+    options.arenaBytes = 8192;
     auto engine = makeEngine(workers, options);
     Tensor sum = zeros(DType::F32, {1});
     for (int i = 0; i < 2000; ++i) {

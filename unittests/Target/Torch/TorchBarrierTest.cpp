@@ -66,7 +66,7 @@ TEST_F(TorchRun, ABarrierThatABlockNeverReachesIsADeadlock) {
 }
 
 TEST_F(TorchRun, LanesOfGroupsMeetAtBarriers) {
-  std::vector<double> values = randomElements(3 * 32, 5), want(values.begin() + 32, values.end());
+  std::vector<double> values = randomElements(96, 5), want(values.begin() + 32, values.end());
   want.insert(want.end(), values.begin(), values.begin() + 32);
   Tensor x = tensorOf(DType::F32, {24, 4}, values), m = poisoned(DType::F32, {24, 4}),
          y = poisoned(DType::F32, {24, 4});

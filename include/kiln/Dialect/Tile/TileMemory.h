@@ -19,7 +19,7 @@
 
 namespace kiln {
 struct Machine;
-}
+} // namespace kiln
 
 namespace kiln::tile {
 

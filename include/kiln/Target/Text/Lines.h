@@ -20,7 +20,7 @@ public:
   explicit Lines(unsigned width, unsigned depth = 0) : Width(width), Depth(depth) {}
 
   void line(const llvm::Twine &text) {
-    Text.append(Width * Depth, ' ');
+    Text.append(size_t(Width) * Depth, ' ');
     Text += text.str();
     Text += '\n';
   }

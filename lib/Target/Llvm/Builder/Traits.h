@@ -6,7 +6,7 @@
 
 namespace llvm {
 class TargetMachine;
-}
+} // namespace llvm
 
 namespace kiln::llvmir {
 

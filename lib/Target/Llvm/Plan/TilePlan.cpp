@@ -282,7 +282,7 @@ void TilePlan::addExtras(Operation *op) {
       addExtra(op, 1, words(rhs), here);
   } else if (isa<tile::SortRowsOp, tile::TopkRowsOp>(op)) {
     auto type = cast<tile::TileType>(op->getOperand(0).getType());
-    addExtra(op, 0, 2 * 4 * type.getCols(), here); // two lists of columns
+    addExtra(op, 0, 8 * type.getCols(), here); // two lists of columns
   } else if (auto alloc = dyn_cast<ir::AllocOp>(op)) {
     ir::TensorType type = alloc.getResult().getType();
     uint64_t bytes = sizeOf(elementTypeOf(type));
