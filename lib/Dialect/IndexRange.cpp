@@ -106,4 +106,10 @@ bool mayLeaveIndex(Operation *op) {
   return op->getResult(0).getType().isIndex() && !fits(exactResult(op, kDepth));
 }
 
+bool mayBeNegative(OpFoldResult index) {
+  if (std::optional<int64_t> constant = getConstantIntValue(index))
+    return *constant < 0;
+  return rangeOf(cast<Value>(index), kDepth).low < 0;
+}
+
 } // namespace kiln

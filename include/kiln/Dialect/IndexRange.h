@@ -8,12 +8,16 @@
 #ifndef KILN_DIALECT_INDEXRANGE_H
 #define KILN_DIALECT_INDEXRANGE_H
 
+#include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/Operation.h"
 
 namespace kiln {
 
 /// Whether the exact result of an op, which is an index, may be outside the 64 bits of one.
 bool mayLeaveIndex(mlir::Operation *op);
+
+/// Whether an index may be below zero.
+bool mayBeNegative(mlir::OpFoldResult index);
 
 } // namespace kiln
 

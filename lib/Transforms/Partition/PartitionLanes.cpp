@@ -2,6 +2,7 @@
 
 #include "TensorBox.h"
 
+#include "kiln/Dialect/IndexRange.h"
 #include "kiln/Dialect/Tile/TileCombine.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -204,11 +205,25 @@ void LaneDivider::divideValid(OpBuilder &builder, Op op, tile::TileType tile,
   op.setStaticValid(constants);
 }
 
-/// Makes a load or store of `tile` one of the lane's share. Where the tile may hang over its tensor
-/// a share may lie wholly outside; then none of it is valid.
-template <typename Op>
-void LaneDivider::divideAccess(OpBuilder &builder, Op op, tile::TileType tile) const {
+/// `left`, or none where a share that starts at this index ends before its tensor begins.
+static OpFoldResult unlessBefore(OpBuilder &builder, Location loc, OpFoldResult index,
+                                 int64_t extent, OpFoldResult left) {
+  OpFoldResult end = compute<arith::AddIOp>(builder, loc, index, constant(builder, extent));
+  Value none = arith::ConstantIndexOp::create(builder, loc, 0);
+  Value reaches = builder.createOrFold<arith::CmpIOp>(
+      loc, arith::CmpIPredicate::sgt, getValueOrCreateConstantIndexOp(builder, loc, end), none);
+  return getAsOpFoldResult(builder.createOrFold<arith::SelectOp>(
+      loc, reaches, getValueOrCreateConstantIndexOp(builder, loc, left), none));
+}
+
+static tile::TileType tileOf(tile::LoadOp load) { return load.getType(); }
+static tile::TileType tileOf(tile::StoreOp store) { return store.getTile().getType(); }
+
+/// Makes `op`, a copy of a load or store, one of the lane's share. Where the tile may hang over its
+/// tensor a share may lie wholly outside; then none of it is valid.
+template <typename Op> void LaneDivider::divideAccess(OpBuilder &builder, Op whole, Op op) const {
   Location loc = op.getLoc();
+  tile::TileType tile = tileOf(whole);
   auto tensor = cast<ir::TensorType>(op.getTensor().getType());
   int64_t axis = tensorAxis(tensor, Lanes.axis()), extent = tile.getExtent(Lanes.axis());
   SmallVector<OpFoldResult> indices =
@@ -229,6 +244,10 @@ void LaneDivider::divideAccess(OpBuilder &builder, Op op, tile::TileType tile) c
     Value end = builder.createOrFold<ir::DimOp>(loc, op.getTensor(), axis);
     OpFoldResult inTensor = compute<arith::SubIOp>(builder, loc, OpFoldResult(end), index);
     left = left ? compute<arith::MinSIOp>(builder, loc, *left, inTensor) : inTensor;
+    // The copy may be in a loop that is not complete yet.
+    if (mayBeNegative(
+            getMixedValues(whole.getStaticIndices(), whole.getIndices(), op.getContext())[axis]))
+      left = unlessBefore(builder, loc, index, Lanes.shareOf(tile).getExtent(Lanes.axis()), *left);
   }
   if (left)
     divideValid(builder, op, tile, *left);
@@ -286,10 +305,10 @@ SmallVector<Value> LaneDivider::divide(OpBuilder &builder, Operation *op, Operat
   Location loc = op->getLoc();
   auto isWhole = [&](Value tile) { return Lanes.isWhole(tile); };
   if (auto load = dyn_cast<tile::LoadOp>(op); load && !isWhole(load.getResult())) {
-    divideAccess(before, cast<tile::LoadOp>(clone), load.getType());
+    divideAccess(before, load, cast<tile::LoadOp>(clone));
   } else if (auto store = dyn_cast<tile::StoreOp>(op);
              store && Lanes.spans(store.getTile().getType())) {
-    divideAccess(before, cast<tile::StoreOp>(clone), store.getTile().getType());
+    divideAccess(before, store, cast<tile::StoreOp>(clone));
   } else if (auto mask = dyn_cast<tile::MaskOp>(op); mask && !isWhole(mask.getResult())) {
     auto share = cast<tile::MaskOp>(clone);
     OpFoldResult valid =
