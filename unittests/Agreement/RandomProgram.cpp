@@ -55,6 +55,7 @@ private:
   struct Group;
 
   void addInputs();
+  std::string wishes();
   void addKernel(bool isLast);
   void addGroup();
 
@@ -322,6 +323,19 @@ void Generator::exchange(RandomBody &body, Signature &signature, const Grid &gri
   loadSome(body, inside, grid);
 }
 
+/// What a kernel may ask for where a machine divides it. Most ask for nothing: not every kernel can
+/// be split as it wishes.
+std::string Generator::wishes() {
+  std::string text;
+  if (Pick.oneIn(6))
+    text += " lanes(" + std::to_string(1 + Pick.below(2)) + ")";
+  if (Pick.oneIn(6))
+    text += " split(" + std::string(Pick.oneIn(2) ? "up_down" : "left_right") + ")";
+  if (Pick.oneIn(6))
+    text += " slots(" + std::to_string(1 + Pick.below(3)) + ")";
+  return text;
+}
+
 void Generator::addKernel(bool isLast) {
   Grid grid = makeGrid();
   Signature signature{Pick.oneIn(5), "", ""};
@@ -363,8 +377,8 @@ void Generator::addKernel(bool isLast) {
   if (signature.isInPlace)
     return launch("kiln.incore \"" + name + "\"" + blocks + " {\n" + body.text() + "  }",
                   mayRepeat);
-  Functions +=
-      "kiln.func @" + name + "(" + signature.parameters + ") incore {\n" + body.text() + "}\n";
+  Functions += "kiln.func @" + name + "(" + signature.parameters + ") incore" + wishes() + " {\n" +
+               body.text() + "}\n";
   launch("kiln.submit @" + name + "(" + signature.arguments + ")" + blocks, mayRepeat);
 }
 
