@@ -96,6 +96,15 @@ TEST_F(Formula, NestedTooDeeplyForPython) {
   EXPECT_LT(ran.err.size(), 1000u);
 }
 
+TEST_F(Formula, ThatNeverEndsIsEnded) {
+  Ran ran = runScaled("while True: y = 2 * x", {"--timeout", "2"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_TRUE(has(ran.err, "did not answer within 2 s (--timeout SECONDS allows more): is there a "
+                           "loop that never ends?"))
+      << ran.err;
+  EXPECT_EQ(runScaled("y = 2 * x").code, 0) << "the next one needs a Python of its own";
+}
+
 TEST_F(Formula, ConfigIsInScope) {
   EXPECT_EQ(runScaled("y = scale * x").code, 0);
   EXPECT_EQ(runScaled("y = scale * x", {"--scale", "7"}).code, 0);
