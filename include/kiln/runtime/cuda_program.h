@@ -29,10 +29,11 @@ Expected<std::vector<CudaKernel>> parseCudaKernels(std::string_view json);
 class CudaProgram {
 public:
   /// `cubins` by file; `object` has the orchestration, and is null where the entry is a kernel.
-  /// Unsupported, with the reason, where there is no such GPU.
+  /// Unsupported, with the reason, where there is no driver or no GPU. The kernels are loaded on
+  /// each GPU when it is used first.
   static Expected<std::shared_ptr<const CudaProgram>>
-  load(NativeInfo info, std::vector<CudaKernel> kernels,
-       const std::map<std::string, std::string> &cubins, std::shared_ptr<SharedObject> object);
+  load(NativeInfo info, std::vector<CudaKernel> kernels, std::map<std::string, std::string> cubins,
+       std::shared_ptr<SharedObject> object);
   ~CudaProgram();
   CudaProgram(const CudaProgram &) = delete;
   CudaProgram &operator=(const CudaProgram &) = delete;
@@ -40,23 +41,28 @@ public:
   const NativeInfo &info() const { return Info; }
 
   /// Launches everything on `stream` (a CUstream; null: the default one). The tensors are in the
-  /// GPU's memory. Returns when everything is launched, unless the program reads what tasks make.
-  Status launch(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-                void *stream) const;
-  /// With tensors in the host's memory: copies them there and back, and waits. `seconds` is what
-  /// the GPU took, copies left out.
+  /// memory of GPU number `gpu`, and the stream is one of its primary context; less than 0: the GPU
+  /// of the first tensor. Returns when everything is launched, unless the program reads what tasks
+  /// make. The current context of the thread is afterwards what it was.
+  Status launch(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars, void *stream,
+                int gpu = -1) const;
+  /// With tensors in the host's memory: copies them to the first GPU and back, and waits. `seconds`
+  /// is what the GPU took, copies left out.
   Status run(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
              double *seconds = nullptr) const;
 
-  struct Loaded; // the driver's handles
-  const Loaded &loaded() const { return *Handles; }
+  struct Loaded; ///< The driver's handles on one GPU.
 
 private:
+  struct Devices; ///< What is loaded where.
   CudaProgram();
+  Status launchLoaded(const Loaded &loaded, std::span<const Tensor> tensors,
+                      std::span<const ScalarBits> scalars, void *stream) const;
+
   NativeInfo Info;
   std::shared_ptr<SharedObject> Object;
   kiln_orchestration_fn Orchestration = nullptr;
-  std::unique_ptr<Loaded> Handles;
+  std::unique_ptr<Devices> On;
 };
 
 } // namespace kiln

@@ -3,15 +3,41 @@
 #include "Launch.h"
 #include "Orchestrate.h"
 
+#include "kiln/runtime/inplace_vector.h"
+
+#include <atomic>
+#include <mutex>
+
 using namespace kiln;
 using namespace kiln::cuda;
 
+/// Kernels are loaded once on each GPU, and found without a lock from then on.
+struct CudaProgram::Devices {
+  const Driver *driver = nullptr;
+  std::vector<CudaKernel> kernels;
+  std::map<std::string, std::string> cubins;
+  std::mutex loading;
+  std::atomic<const Loaded *> loaded[kMaxGpus] = {};
+
+  /// The GPU is the current one.
+  Expected<const Loaded *> on(const Gpu &gpu);
+};
+
 CudaProgram::CudaProgram() = default;
 
+static void unload(const CudaProgram::Loaded *loaded) {
+  if (!loaded)
+    return;
+  CurrentGpu current(*loaded->gpu);
+  for (Module module : loaded->modules)
+    loaded->gpu->driver->moduleUnload(module);
+  delete loaded;
+}
+
 CudaProgram::~CudaProgram() {
-  if (Handles)
-    for (Module module : Handles->modules)
-      Handles->driver->moduleUnload(module);
+  if (On)
+    for (const std::atomic<const Loaded *> &loaded : On->loaded)
+      unload(loaded.load(std::memory_order_acquire));
 }
 
 //===----------------------------------------------------------------------===//
@@ -49,10 +75,27 @@ static Status loadKernel(const Driver &driver, const CudaKernel &description,
   return Status::ok();
 }
 
+Expected<const CudaProgram::Loaded *> CudaProgram::Devices::on(const Gpu &gpu) {
+  std::atomic<const Loaded *> &slot = loaded[gpu.number];
+  if (const Loaded *there = slot.load(std::memory_order_acquire))
+    return there;
+  std::lock_guard lock(loading);
+  if (const Loaded *there = slot.load(std::memory_order_acquire))
+    return there;
+  auto fresh = std::make_unique<Loaded>();
+  fresh->gpu = &gpu;
+  for (const CudaKernel &kernel : kernels)
+    if (Status failed = loadKernel(*driver, kernel, cubins, *fresh); !failed.isOk()) {
+      unload(fresh.release());
+      return failed;
+    }
+  slot.store(fresh.get(), std::memory_order_release);
+  return static_cast<const Loaded *>(fresh.release());
+}
+
 Expected<std::shared_ptr<const CudaProgram>>
 CudaProgram::load(NativeInfo info, std::vector<CudaKernel> kernels,
-                  const std::map<std::string, std::string> &cubins,
-                  std::shared_ptr<SharedObject> object) {
+                  std::map<std::string, std::string> cubins, std::shared_ptr<SharedObject> object) {
   if (Status wrong = info.verify(); !wrong.isOk())
     return wrong;
   if (Status wrong = verifyCudaKernels(kernels, info); !wrong.isOk())
@@ -63,11 +106,10 @@ CudaProgram::load(NativeInfo info, std::vector<CudaKernel> kernels,
   std::shared_ptr<CudaProgram> program(new CudaProgram);
   program->Info = std::move(info);
   program->Object = std::move(object);
-  program->Handles = std::make_unique<Loaded>();
-  program->Handles->driver = *driver;
-  for (const CudaKernel &kernel : kernels)
-    if (Status failed = loadKernel(**driver, kernel, cubins, *program->Handles); !failed.isOk())
-      return failed;
+  program->On = std::make_unique<Devices>();
+  program->On->driver = *driver;
+  program->On->kernels = std::move(kernels);
+  program->On->cubins = std::move(cubins);
   if (program->Info.kind == NativeInfo::Kind::Orchestration) {
     const std::string &symbol = program->Info.entry.symbol;
     if (program->Object)
@@ -84,25 +126,38 @@ CudaProgram::load(NativeInfo info, std::vector<CudaKernel> kernels,
 // Running
 //===----------------------------------------------------------------------===//
 
-Status CudaProgram::launch(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-                           void *stream) const {
-  if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
-    return bad;
-  Expected<const Driver *> driver = Driver::open();
-  if (!driver)
-    return driver.status();
+Status CudaProgram::launchLoaded(const Loaded &loaded, std::span<const Tensor> tensors,
+                                 std::span<const ScalarBits> scalars, void *stream) const {
   if (Orchestration)
-    return orchestrate(*Handles, Info.kernels, Orchestration, tensors, scalars,
+    return orchestrate(loaded, Info.kernels, Orchestration, tensors, scalars,
                        static_cast<Stream>(stream));
-  std::vector<kiln_tensor> given;
-  std::vector<uint64_t> slots;
+  InplaceVector<kiln_tensor, 12> given;
+  InplaceVector<uint64_t, 12> slots;
   for (const Tensor &tensor : tensors)
     given.push_back(tensor.toAbi());
   for (const ScalarBits &scalar : scalars)
     slots.push_back(scalar.bits);
   const int64_t one[3] = {1, 1, 1};
-  return launchKernel(**driver, Handles->kernels.front(), given, slots, one,
-                      static_cast<Stream>(stream));
+  return launchKernel(*loaded.gpu, loaded.kernels.front(), std::span<const kiln_tensor>(given),
+                      std::span<const uint64_t>(slots), one, static_cast<Stream>(stream));
+}
+
+Status CudaProgram::launch(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
+                           void *stream, int number) const {
+  if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
+    return bad;
+  Expected<const Gpu *> gpu = number < 0 && !tensors.empty()
+                                  ? On->driver->gpuOf(tensors.front().data())
+                                  : On->driver->gpu(std::max(number, 0));
+  if (!gpu)
+    return gpu.status();
+  CurrentGpu current(**gpu);
+  if (!current.status().isOk())
+    return current.status();
+  Expected<const Loaded *> loaded = On->on(**gpu);
+  if (!loaded)
+    return loaded.status();
+  return launchLoaded(**loaded, tensors, scalars, stream);
 }
 
 namespace {
@@ -173,10 +228,16 @@ Status CudaProgram::run(std::span<const Tensor> tensors, std::span<const ScalarB
                         double *seconds) const {
   if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
     return bad;
-  Expected<const Driver *> driver = Driver::open();
-  if (!driver)
-    return driver.status();
-  const Driver &cuda = **driver;
+  const Driver &cuda = *On->driver;
+  Expected<const Gpu *> gpu = cuda.gpu(0);
+  if (!gpu)
+    return gpu.status();
+  CurrentGpu current(**gpu);
+  if (!current.status().isOk())
+    return current.status();
+  Expected<const Loaded *> loaded = On->on(**gpu);
+  if (!loaded)
+    return loaded.status();
   TimedStream timed(cuda);
   if (Status failed = timed.create(); !failed.isOk())
     return failed;
@@ -191,7 +252,7 @@ Status CudaProgram::run(std::span<const Tensor> tensors, std::span<const ScalarB
       there.push_back(std::move(*copied));
     }
     cuda.eventRecord(timed.begin, timed.stream);
-    done = launch(there, scalars, timed.stream);
+    done = launchLoaded(**loaded, there, scalars, timed.stream);
     cuda.eventRecord(timed.end, timed.stream);
     // What a kernel did wrong shows here.
     if (Status failed = cuda.check(cuda.streamSynchronize(timed.stream), "the kernels failed");

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <mutex>
 #include <string>
 
 using namespace kiln;
@@ -31,7 +32,10 @@ static Status findAll(void *library, Driver &driver) {
   find(driver.deviceGetName, "cuDeviceGetName");
   find(driver.deviceGetAttribute, "cuDeviceGetAttribute");
   find(driver.primaryContextRetain, "cuDevicePrimaryCtxRetain");
-  find(driver.contextSetCurrent, "cuCtxSetCurrent");
+  find(driver.contextGetCurrent, "cuCtxGetCurrent");
+  find(driver.contextPush, "cuCtxPushCurrent_v2");
+  find(driver.contextPop, "cuCtxPopCurrent_v2");
+  find(driver.pointerAttribute, "cuPointerGetAttribute");
   find(driver.moduleLoadData, "cuModuleLoadData");
   find(driver.moduleUnload, "cuModuleUnload");
   find(driver.moduleGetFunction, "cuModuleGetFunction");
@@ -40,6 +44,8 @@ static Status findAll(void *library, Driver &driver) {
   find(driver.launchKernel, "cuLaunchKernel");
   find(driver.allocate, "cuMemAllocAsync");
   find(driver.free, "cuMemFreeAsync");
+  find(driver.allocateManaged, "cuMemAllocManaged");
+  find(driver.freeManaged, "cuMemFree_v2");
   find(driver.copyToDevice, "cuMemcpyHtoDAsync_v2");
   find(driver.copyToHost, "cuMemcpyDtoHAsync_v2");
   find(driver.streamCreate, "cuStreamCreate");
@@ -48,6 +54,7 @@ static Status findAll(void *library, Driver &driver) {
   find(driver.eventCreate, "cuEventCreate");
   find(driver.eventDestroy, "cuEventDestroy_v2");
   find(driver.eventRecord, "cuEventRecord");
+  find(driver.eventQuery, "cuEventQuery");
   find(driver.eventElapsed, "cuEventElapsedTime");
   find(driver.encodeTensorMap, "cuTensorMapEncodeTiled");
   find(driver.errorName, "cuGetErrorName");
@@ -57,29 +64,8 @@ static Status findAll(void *library, Driver &driver) {
   return Status::ok();
 }
 
-/// A context on a GPU that runs sm_90a code.
-static Status start(Driver &driver) {
-  auto noGpu = [](const std::string &why) {
-    return Status(StatusCode::Unsupported, "there is no GPU to run on: " + why);
-  };
-  int count = 0, major = 0, minor = 0;
-  if (Status failed = driver.check(driver.init(0), "cuInit"); !failed.isOk())
-    return noGpu(failed.message());
-  if (driver.deviceGetCount(&count) != 0 || count == 0)
-    return noGpu("the driver finds none");
-  Device device = 0;
-  char name[128] = "?";
-  if (Status failed = driver.check(driver.deviceGet(&device, 0), "cuDeviceGet"); !failed.isOk())
-    return failed;
-  driver.deviceGetName(name, sizeof name, device);
-  driver.deviceGetAttribute(&major, kComputeMajor, device);
-  driver.deviceGetAttribute(&minor, kComputeMinor, device);
-  if (major != 9 || minor != 0)
-    return noGpu("h200 code is for compute capability 9.0 (sm_90a), and the " + std::string(name) +
-                 " has " + std::to_string(major) + "." + std::to_string(minor));
-  driver.deviceGetAttribute(&driver.multiprocessors, kMultiprocessors, device);
-  return driver.check(driver.primaryContextRetain(&driver.context, device),
-                      "cuDevicePrimaryCtxRetain");
+static Status noGpu(const std::string &why) {
+  return Status(StatusCode::Unsupported, "there is no GPU to run on: " + why);
 }
 
 Expected<const Driver *> Driver::open() {
@@ -87,17 +73,84 @@ Expected<const Driver *> Driver::open() {
   static const Status opened = []() -> Status {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library)
-      return Status(StatusCode::Unsupported,
-                    "there is no GPU to run on: the CUDA driver (libcuda.so.1) is not installed");
+      return noGpu("the CUDA driver (libcuda.so.1) is not installed");
     if (Status failed = findAll(library, driver); !failed.isOk())
       return failed;
-    return start(driver);
+    if (Status failed = driver.check(driver.init(0), "cuInit"); !failed.isOk())
+      return noGpu(failed.message());
+    int count = 0;
+    if (driver.deviceGetCount(&count) != 0 || count == 0)
+      return noGpu("the driver finds none");
+    return Status::ok();
   }();
   if (!opened.isOk())
     return opened;
-  // Of this thread; the program may have used another in the meantime.
-  if (Status failed = driver.check(driver.contextSetCurrent(driver.context), "cuCtxSetCurrent");
+  return &driver;
+}
+
+//===----------------------------------------------------------------------===//
+// GPUs
+//===----------------------------------------------------------------------===//
+
+static Expected<Gpu> startGpu(const Driver &driver, int number) {
+  int count = 0, major = 0, minor = 0;
+  driver.deviceGetCount(&count);
+  if (number < 0 || number >= count)
+    return noGpu("number " + std::to_string(number) + " was asked for, and there are " +
+                 std::to_string(count));
+  Gpu gpu{&driver, number};
+  Device device = 0;
+  char name[128] = "?";
+  if (Status failed = driver.check(driver.deviceGet(&device, number), "cuDeviceGet");
       !failed.isOk())
     return failed;
-  return &driver;
+  driver.deviceGetName(name, sizeof name, device);
+  driver.deviceGetAttribute(&major, kComputeMajor, device);
+  driver.deviceGetAttribute(&minor, kComputeMinor, device);
+  if (major != 9 || minor != 0)
+    return noGpu("h200 code is for compute capability 9.0 (sm_90a), and the " + std::string(name) +
+                 " has " + std::to_string(major) + "." + std::to_string(minor));
+  driver.deviceGetAttribute(&gpu.multiprocessors, kMultiprocessors, device);
+  if (Status failed = driver.check(driver.primaryContextRetain(&gpu.context, device),
+                                   "cuDevicePrimaryCtxRetain");
+      !failed.isOk())
+    return failed;
+  return gpu;
+}
+
+Expected<const Gpu *> Driver::gpu(int number) const {
+  struct Slot {
+    std::once_flag once;
+    Expected<Gpu> gpu = Status(StatusCode::Internal, "not started");
+  };
+  static Slot slots[kMaxGpus];
+  if (number < 0 || number >= kMaxGpus)
+    return startGpu(*this, number).status();
+  Slot &slot = slots[number];
+  std::call_once(slot.once, [&] { slot.gpu = startGpu(*this, number); });
+  if (!slot.gpu)
+    return slot.gpu.status();
+  return &*slot.gpu;
+}
+
+Expected<const Gpu *> Driver::gpuOf(const void *pointer) const {
+  int number = -1;
+  if (pointerAttribute(&number, kPointerDevice, reinterpret_cast<DevicePointer>(pointer)) != 0 ||
+      number < 0)
+    return Status(StatusCode::InvalidArgument, "a tensor is not in the memory of a GPU");
+  return gpu(number);
+}
+
+CurrentGpu::CurrentGpu(const Gpu &gpu) : Of(gpu) {
+  Context current = nullptr;
+  if (gpu.driver->contextGetCurrent(&current) == 0 && current == gpu.context)
+    return;
+  Entered = gpu.driver->check(gpu.driver->contextPush(gpu.context), "cuCtxPushCurrent");
+  IsPushed = Entered.isOk();
+}
+
+CurrentGpu::~CurrentGpu() {
+  Context left = nullptr;
+  if (IsPushed)
+    Of.driver->contextPop(&left);
 }

@@ -2,7 +2,7 @@
 //
 // The functions of libcuda.so.1 that the runtime calls, as the driver's ABI has them: a runtime
 // that was built without CUDA runs where it is there, and says so where it is not. One table for
-// the process; immutable once opened, any thread.
+// the process, and one entry for each GPU that was asked for; immutable once opened, any thread.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_RUNTIME_DEVICE_CUDA_DRIVER_H
@@ -31,11 +31,16 @@ struct alignas(64) TensorMap { // CUtensorMap
 
 // Values of the driver's enumerations.
 inline constexpr int kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16;
+inline constexpr int kPointerDevice = 9;           // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+inline constexpr unsigned kAttachGlobal = 1;       // CU_MEM_ATTACH_GLOBAL
+inline constexpr Result kNotReady = 600;           // CUDA_ERROR_NOT_READY
 inline constexpr int kMaxDynamicShared = 8; // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 inline constexpr int kMapUint16 = 1,
                      kMapUint32 = 2; // the copy engine moves bits, whatever they mean
 inline constexpr int kNoInterleave = 0, kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3;
 inline constexpr int kPromote256 = 3, kFillZero = 0;
+
+struct Gpu;
 
 struct Driver {
   Result (*init)(unsigned);
@@ -44,7 +49,10 @@ struct Driver {
   Result (*deviceGetName)(char *, int, Device);
   Result (*deviceGetAttribute)(int *, int, Device);
   Result (*primaryContextRetain)(Context *, Device);
-  Result (*contextSetCurrent)(Context);
+  Result (*contextGetCurrent)(Context *);
+  Result (*contextPush)(Context);
+  Result (*contextPop)(Context *);
+  Result (*pointerAttribute)(void *, int, DevicePointer);
   Result (*moduleLoadData)(Module *, const void *);
   Result (*moduleUnload)(Module);
   Result (*moduleGetFunction)(Function *, Module, const char *);
@@ -54,6 +62,8 @@ struct Driver {
                          unsigned, Stream, void **, void **);
   Result (*allocate)(DevicePointer *, size_t, Stream);
   Result (*free)(DevicePointer, Stream);
+  Result (*allocateManaged)(DevicePointer *, size_t, unsigned);
+  Result (*freeManaged)(DevicePointer);
   Result (*copyToDevice)(DevicePointer, const void *, size_t, Stream);
   Result (*copyToHost)(void *, DevicePointer, size_t, Stream);
   Result (*streamCreate)(Stream *, unsigned);
@@ -62,21 +72,49 @@ struct Driver {
   Result (*eventCreate)(Event *, unsigned);
   Result (*eventDestroy)(Event);
   Result (*eventRecord)(Event, Stream);
+  Result (*eventQuery)(Event);
   Result (*eventElapsed)(float *, Event, Event);
   Result (*encodeTensorMap)(TensorMap *, int, uint32_t, void *, const uint64_t *, const uint64_t *,
                             const uint32_t *, const uint32_t *, int, int, int, int);
   Result (*errorName)(Result, const char **);
   Result (*errorText)(Result, const char **);
 
-  /// Opened on the first call, with a context for device 0. Unsupported, with what is missing,
-  /// where there is no driver or no GPU of compute capability 9.0.
+  /// Opened on the first call. Unsupported, with what is missing, where there is no driver or no
+  /// GPU. No thread's context is changed.
   static Expected<const Driver *> open();
+  /// The GPU with this number, as CUDA_VISIBLE_DEVICES counts them. Unsupported where it is not
+  /// there or not of compute capability 9.0.
+  Expected<const Gpu *> gpu(int number) const;
+  /// The GPU whose memory this is. InvalidArgument if it is the host's.
+  Expected<const Gpu *> gpuOf(const void *pointer) const;
 
   /// The error as a Status: "cuLaunchKernel: CUDA_ERROR_... (text)".
   Status check(Result result, const char *what) const;
+};
 
+/// A GPU that runs sm_90a code, with its primary context: the one that CUDA's runtime, and so
+/// PyTorch, use.
+struct Gpu {
+  const Driver *driver = nullptr;
+  int number = 0;
   Context context = nullptr;
   int multiprocessors = 0;
+};
+inline constexpr int kMaxGpus = 64;
+
+/// Makes a GPU's context the current one of this thread, and at its end the one before again.
+class CurrentGpu {
+public:
+  explicit CurrentGpu(const Gpu &gpu);
+  ~CurrentGpu();
+  CurrentGpu(const CurrentGpu &) = delete;
+  CurrentGpu &operator=(const CurrentGpu &) = delete;
+  const Status &status() const { return Entered; }
+
+private:
+  const Gpu &Of;
+  bool IsPushed = false;
+  Status Entered;
 };
 
 } // namespace kiln::cuda

@@ -77,11 +77,12 @@ private:
 
 } // namespace
 
-Status kiln::cuda::launchKernel(const Driver &driver, const LoadedKernel &kernel,
+Status kiln::cuda::launchKernel(const Gpu &gpu, const LoadedKernel &kernel,
                                 std::span<const kiln_tensor> tensors,
                                 std::span<const uint64_t> scalars,
                                 std::span<const int64_t, 3> blocks, Stream stream) {
   const CudaKernel &description = kernel.description;
+  const Driver &driver = *gpu.driver;
   if (tensors.size() != description.numTensors || scalars.size() != description.numScalars)
     return Status(StatusCode::InvalidArgument,
                   "'" + description.name + "' takes " + std::to_string(description.numTensors) +
@@ -106,7 +107,7 @@ Status kiln::cuda::launchKernel(const Driver &driver, const LoadedKernel &kernel
   }
   std::copy(scalars.begin(), scalars.end(), block.add<uint64_t>(scalars.size()));
   std::copy(blocks.begin(), blocks.end(), block.add<int64_t>(3));
-  int64_t atOnce = int64_t(driver.multiprocessors) * kernel.blocksPerMultiprocessor;
+  int64_t atOnce = int64_t(gpu.multiprocessors) * kernel.blocksPerMultiprocessor;
   void *parameters[] = {block.data()};
   return driver.check(driver.launchKernel(kernel.function,
                                           static_cast<unsigned>(std::min(count, atOnce)), 1, 1,

@@ -17,9 +17,9 @@ struct LoadedKernel {
   int blocksPerMultiprocessor = 1;
 };
 
-/// Launches `blocks` (three extents; none may be negative) on `stream`. Kernels walk their blocks
-/// themselves: no more are started than run at once.
-Status launchKernel(const Driver &driver, const LoadedKernel &kernel,
+/// Launches `blocks` (three extents; none may be negative) on `stream`, a stream of this GPU, which
+/// is the current one. Kernels walk their blocks themselves: no more are started than run at once.
+Status launchKernel(const Gpu &gpu, const LoadedKernel &kernel,
                     std::span<const kiln_tensor> tensors, std::span<const uint64_t> scalars,
                     std::span<const int64_t, 3> blocks, Stream stream);
 

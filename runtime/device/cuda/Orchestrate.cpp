@@ -27,7 +27,7 @@ class StreamRun final : public OrchestrationRun {
 public:
   StreamRun(const CudaProgram::Loaded &program, std::span<const NativeKernel> kernels,
             std::span<const Tensor> given, Stream stream)
-      : OrchestrationRun(given), Program(program), Kernels(kernels), Cuda(*program.driver),
+      : OrchestrationRun(given), Program(program), Kernels(kernels), Cuda(*program.gpu->driver),
         On(stream) {}
 
 protected:
@@ -117,7 +117,7 @@ private:
               kiln_args{given.data(), slots.data(), launch.num_tensors, launch.num_scalars});
           !bad.isOk())
         return bad;
-    return launchKernel(Cuda, Program.kernels[number], given, slots, blocks, On);
+    return launchKernel(*Program.gpu, Program.kernels[number], given, slots, blocks, On);
   }
 
   const CudaProgram::Loaded &Program;

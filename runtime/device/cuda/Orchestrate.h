@@ -15,7 +15,7 @@
 namespace kiln {
 
 struct CudaProgram::Loaded {
-  const cuda::Driver *driver = nullptr;
+  const cuda::Gpu *gpu = nullptr;
   std::vector<cuda::Module> modules;
   std::vector<cuda::LoadedKernel> kernels; ///< By the number that launches refer to.
 };
@@ -29,7 +29,7 @@ inline DevicePointer addressOf(const void *pointer) {
 /// Memory of the GPU that is freed, in the order of the stream, when the last tensor lets go.
 Expected<std::shared_ptr<Buffer>> allocateOn(const Driver &driver, Stream stream, uint64_t bytes);
 
-/// `kernels` describes what is launched, by number.
+/// `kernels` describes what is launched, by number. The GPU is the current one.
 Status orchestrate(const CudaProgram::Loaded &program, std::span<const NativeKernel> kernels,
                    kiln_orchestration_fn entry, std::span<const Tensor> tensors,
                    std::span<const ScalarBits> scalars, Stream stream);

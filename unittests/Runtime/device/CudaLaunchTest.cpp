@@ -23,9 +23,9 @@ struct Recorded {
 };
 Recorded recorded;
 
-Driver fakeDriver() {
-  Driver driver{};
-  driver.multiprocessors = 132;
+const Gpu &fakeGpu() {
+  static Driver driver{};
+  static const Gpu gpu{&driver, 0, nullptr, 132};
   driver.launchKernel = [](Function, unsigned x, unsigned, unsigned, unsigned threads, unsigned,
                            unsigned, unsigned shared, Stream, void **parameters, void **) {
     ++recorded.launches;
@@ -45,7 +45,7 @@ Driver fakeDriver() {
     map->opaque[0] = 42;
     return 0;
   };
-  return driver;
+  return gpu;
 }
 
 LoadedKernel kernelWithMap() {
@@ -73,7 +73,7 @@ kiln_tensor launchWith(const kiln_tensor &tensor) {
   const kiln_tensor tensors[] = {bf16Tensor(4096, 8, 8, 8), tensor};
   const uint64_t scalars[] = {7};
   const int64_t grid[] = {3, 5, 1};
-  EXPECT_TRUE(launchKernel(fakeDriver(), kernel, tensors, scalars, grid, nullptr).isOk());
+  EXPECT_TRUE(launchKernel(fakeGpu(), kernel, tensors, scalars, grid, nullptr).isOk());
   kiln_tensor found;
   std::memcpy(&found, recorded.arguments.data() + 128 + 96, sizeof found);
   return found;
@@ -125,7 +125,7 @@ TEST(CudaLaunch, GridsAreWalkedByAsManyBlocksAsRunAtOnce) {
   auto launch = [&](int64_t x, int64_t y, int64_t z) {
     recorded = {};
     const int64_t grid[] = {x, y, z};
-    return launchKernel(fakeDriver(), kernel, tensors, scalars, grid, nullptr);
+    return launchKernel(fakeGpu(), kernel, tensors, scalars, grid, nullptr);
   };
   EXPECT_TRUE(launch(1000, 1000, 1).isOk());
   EXPECT_EQ(recorded.blocks, 264u);
@@ -141,7 +141,7 @@ TEST(CudaLaunch, AWrongNumberOfArgumentsIsAnError) {
   const uint64_t scalars[] = {7};
   const int64_t grid[] = {1, 1, 1};
   recorded = {};
-  Status status = launchKernel(fakeDriver(), kernelWithMap(), one, scalars, grid, nullptr);
+  Status status = launchKernel(fakeGpu(), kernelWithMap(), one, scalars, grid, nullptr);
   EXPECT_NE(status.message().find("'k' takes 2 tensors and 1 numbers"), std::string::npos);
   EXPECT_EQ(recorded.launches, 0);
 }
