@@ -35,10 +35,7 @@ static std::string refusal(const std::string &command, const Platform *platform,
            platformNames(Capability::Check);
   if (command == "emit")
     return noSuchPlatform(name) + "; use " + allPlatforms();
-  std::string why = noSuchPlatform(name);
-  if (platform && platform->can(Capability::Build))
-    why = "platform '" + name + "' runs from bundles: kiln build -p " + name +
-          " -o DIR here, then kiln-exec DIR " + platform->bundlesRun();
+  std::string why = platform ? "platform '" + name + "' runs no programs" : noSuchPlatform(name);
   return why + "; use " + platformNames(Capability::Run);
 }
 
@@ -48,6 +45,10 @@ Expected<const Platform *> choosePlatform(const std::string &command, const std:
                               : command == "check" ? platform->can(Capability::Check)
                               : command == "build" ? platform->can(Capability::Build)
                                                    : true);
+  if (isRight && command == "run")
+    if (Status missing = platform->usableHere(); !missing.isOk())
+      return Status(missing.code(), missing.message() + "; kiln build -p " + name +
+                                        " -o DIR works here, and kiln-exec DIR where it is there");
   if (isRight)
     return platform;
   return Status(StatusCode::InvalidArgument, refusal(command, platform, name));
@@ -103,16 +104,16 @@ static std::vector<std::string> defaultOf(const Platform &platform) {
 }
 
 static nlohmann::ordered_json toJson(const Platform &platform) {
-  nlohmann::ordered_json texts = nlohmann::ordered_json::array(), machine = nullptr;
+  nlohmann::ordered_json texts = nlohmann::ordered_json::array(), machine = nullptr,
+                         missing = nullptr;
   for (const Platform::Text &text : platform.texts())
     texts.push_back(text.name);
   if (platform.machine())
     machine = platform.machine()->name;
-  return {{"name", platform.name()},
-          {"machine", machine},
-          {"can", capabilitiesOf(platform)},
-          {"emits", texts},
-          {"default_of", defaultOf(platform)}};
+  if (Status unusable = platform.usableHere(); !unusable.isOk())
+    missing = unusable.message();
+  return {{"name", platform.name()}, {"machine", machine}, {"can", capabilitiesOf(platform)},
+          {"missing_here", missing}, {"emits", texts},     {"default_of", defaultOf(platform)}};
 }
 
 static void print(const Platform &platform) {
@@ -120,6 +121,8 @@ static void print(const Platform &platform) {
                                            : "no machine of its own";
   std::printf("%s: %s\n", platform.name().c_str(), machine.c_str());
   std::printf("  can: %s\n", llvm::join(capabilitiesOf(platform), ", ").c_str());
+  if (Status missing = platform.usableHere(); !missing.isOk())
+    std::printf("  cannot run here: %s\n", missing.message().c_str());
   for (const Platform::Text &text : platform.texts())
     std::printf("  emits: %s\n", text.name.c_str());
   if (std::vector<std::string> commands = defaultOf(platform); !commands.empty())

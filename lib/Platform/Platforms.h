@@ -10,7 +10,7 @@ namespace kiln {
 std::unique_ptr<Platform> makeSimulatorPlatform(std::string name, const Machine &machine);
 /// The PyTorch reference.
 std::unique_ptr<Platform> makeTorchPlatform();
-/// An NVIDIA GPU, as CUDA C++ that runs from bundles.
+/// An NVIDIA GPU, as CUDA C++.
 std::unique_ptr<Platform> makeH200Platform();
 
 } // namespace kiln

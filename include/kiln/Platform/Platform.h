@@ -105,8 +105,6 @@ public:
     const Machine *machine = nullptr;
     std::vector<Capability> can;
     std::vector<Text> texts = {};
-    /// Where the bundles of a platform that cannot run programs here are run.
-    std::string bundlesRun = {};
   };
 
   explicit Platform(Description description) : About(std::move(description)) {}
@@ -118,8 +116,10 @@ public:
   const Machine *machine() const { return About.machine; }
   bool can(Capability capability) const;
   const std::vector<Text> &texts() const { return About.texts; }
-  const std::string &bundlesRun() const { return About.bundlesRun; }
 
+  /// Whether this machine has what programs run on. Unsupported, and what is missing, if not; what
+  /// needs none of it, such as building and checking, works all the same.
+  virtual Status usableHere() const { return Status::ok(); }
   /// Executes the program and waits for it. Errors as those of simulate(). Needs Capability::Run.
   virtual Status run(const RunRequest &request, RunReport &report) const;
   /// Adds to a bundle what runs without the compiler; `cpu` is what `--cpu` says. A bundle without

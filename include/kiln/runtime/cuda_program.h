@@ -34,6 +34,8 @@ public:
   static Expected<std::shared_ptr<const CudaProgram>>
   load(NativeInfo info, std::vector<CudaKernel> kernels, std::map<std::string, std::string> cubins,
        std::shared_ptr<SharedObject> object);
+  /// Whether a driver and a GPU are there; Unsupported, with what is missing, if not.
+  static Status usableHere();
   ~CudaProgram();
   CudaProgram(const CudaProgram &) = delete;
   CudaProgram &operator=(const CudaProgram &) = delete;

@@ -1,7 +1,10 @@
 #include "../Platforms.h"
-#include "CudaBundle.h"
+#include "CudaCode.h"
 
 #include "kiln/Target/Cuda/Cuda.h"
+#include "kiln/runtime/interrupt.h"
+
+#include <chrono>
 
 using namespace mlir;
 
@@ -12,9 +15,40 @@ class H200Platform final : public Platform {
 public:
   using Platform::Platform;
 
+  Status usableHere() const override { return CudaProgram::usableHere(); }
+
+  Status run(const RunRequest &request, RunReport &report) const override {
+    // Compiling takes a second or more: who has no GPU learns it before.
+    if (Status missing = usableHere(); !missing.isOk())
+      return missing;
+    if (Status bad = checkArguments(request.entry, request.args); !bad.isOk())
+      return bad;
+    auto start = std::chrono::steady_clock::now();
+    Expected<CudaCode> code =
+        compileCudaCode(request.module, ir::FuncOp(request.entry).getSymName().str(), *machine());
+    if (!code)
+      return code.status();
+    report.compileSeconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    Expected<std::shared_ptr<const CudaProgram>> program = loadCudaCode(*code);
+    if (!program)
+      return program.status();
+    TimeLimit limit(request.timeout, "the run");
+    TaskArguments ordered = inTaskOrder(request.entry, request.args);
+    return (*program)->run(ordered.tensors, ordered.scalars);
+  }
+
   Status addCode(ModuleOp compiled, const std::string &, BundleManifest &manifest,
                  BundleFiles &files) const override {
-    return addCudaCode(compiled, *machine(), manifest, files);
+    Expected<CudaCode> code = compileCudaCode(compiled, manifest.entry, *machine());
+    if (!code)
+      return code.status();
+    files.merge(code->files);
+    manifest.native = std::move(code->info);
+    manifest.cuda = std::move(code->kernels);
+    manifest.arch = "sm_90a";
+    manifest.toolchain = toolchainId() + ", " + code->compiler;
+    return Status::ok();
   }
 
   Expected<std::string> emit(const std::string &, ModuleOp module,
@@ -33,9 +67,8 @@ std::unique_ptr<Platform> makeH200Platform() {
   Platform::Description about;
   about.name = "h200";
   about.machine = findMachine("hopper");
-  about.can = {Check, Build};
+  about.can = {Run, Check, Build, Large};
   about.texts = {{"cuda"}};
-  about.bundlesRun = "where the GPU is";
   return std::make_unique<H200Platform>(std::move(about));
 }
 

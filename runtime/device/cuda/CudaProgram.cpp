@@ -25,6 +25,11 @@ struct CudaProgram::Devices {
 
 CudaProgram::CudaProgram() = default;
 
+Status CudaProgram::usableHere() {
+  Expected<const Driver *> driver = Driver::open();
+  return driver ? (*driver)->gpu(0).status() : driver.status();
+}
+
 static void unload(const CudaProgram::Loaded *loaded) {
   if (!loaded)
     return;

@@ -31,10 +31,10 @@ struct alignas(64) TensorMap { // CUtensorMap
 
 // Values of the driver's enumerations.
 inline constexpr int kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16;
-inline constexpr int kPointerDevice = 9;           // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-inline constexpr unsigned kAttachGlobal = 1;       // CU_MEM_ATTACH_GLOBAL
-inline constexpr Result kNotReady = 600;           // CUDA_ERROR_NOT_READY
-inline constexpr int kMaxDynamicShared = 8; // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+inline constexpr int kPointerDevice = 9;     // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+inline constexpr unsigned kAttachGlobal = 1; // CU_MEM_ATTACH_GLOBAL
+inline constexpr Result kNotReady = 600;     // CUDA_ERROR_NOT_READY
+inline constexpr int kMaxDynamicShared = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 inline constexpr int kMapUint16 = 1,
                      kMapUint32 = 2; // the copy engine moves bits, whatever they mean
 inline constexpr int kNoInterleave = 0, kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3;

@@ -1,0 +1,113 @@
+//===- CudaCode.cpp - compiles a program for a GPU ----------------------------------------===//
+#include "CudaCode.h"
+
+#include "../Cpu/NativeBundle.h"
+#include "kiln/Target/Cuda/Cuda.h"
+
+#include <atomic>
+#include <thread>
+
+using namespace mlir;
+
+namespace kiln {
+
+/// What the host runs, for any x86-64: it only launches.
+static Status addOrchestration(ModuleOp compiled, const std::string &entry,
+                               const std::vector<CudaUnit> &units, CudaCode &code) {
+  CpuOptions options;
+  options.cpu = "x86-64";
+  options.features = "+sse2";
+  options.kernelsElsewhere.emplace();
+  for (const CudaUnit &unit : units)
+    options.kernelsElsewhere->push_back(unit.kernel.name);
+  Expected<NativeObject> native = compileNative(compiled, entry, options);
+  if (!native)
+    return native.status();
+  code.info = std::move(native->info);
+  if (code.info.kind == NativeInfo::Kind::Orchestration) {
+    Expected<std::string> shared =
+        linkSharedObject(native->object.bytes, descriptionSymbol(code.info));
+    if (!shared)
+      return shared.status();
+    code.files[bundleOrchestrationPath] = std::move(*shared);
+  }
+  return Status::ok();
+}
+
+/// What is launched, in the order of the numbers by which the orchestration launches it. Kernels
+/// that nobody launches are not compiled.
+static Expected<std::vector<const CudaUnit *>> inOrder(const std::vector<CudaUnit> &units,
+                                                       const NativeInfo &info) {
+  std::vector<std::string> names;
+  for (const NativeKernel &kernel : info.kernels)
+    names.push_back(kernel.name);
+  if (info.kind == NativeInfo::Kind::Kernel)
+    names.push_back(info.entry.name);
+  std::vector<const CudaUnit *> order;
+  for (const std::string &name : names) {
+    auto unit = llvm::find_if(units, [&](const CudaUnit &u) { return u.kernel.name == name; });
+    if (unit == units.end())
+      return Status(StatusCode::Internal, "no code was made for @" + name);
+    order.push_back(&*unit);
+  }
+  return order;
+}
+
+/// Each by one thread, as many at once as there are cores.
+static std::vector<Expected<std::string>> compileAll(const std::vector<const CudaUnit *> &units) {
+  std::vector<Expected<std::string>> cubins(units.size(), std::string());
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i; (i = next.fetch_add(1)) < units.size();)
+      cubins[i] = compileCuda(*units[i]);
+  };
+  size_t helpers =
+      std::min<size_t>(units.size(), std::max(1u, std::thread::hardware_concurrency()));
+  std::vector<std::jthread> threads;
+  for (size_t i = 1; i < helpers; ++i)
+    threads.emplace_back(work);
+  work();
+  threads.clear();
+  return cubins;
+}
+
+Expected<CudaCode> compileCudaCode(ModuleOp compiled, const std::string &entry,
+                                   const Machine &machine) {
+  Expected<std::vector<CudaUnit>> units = emitCuda(compiled, machine);
+  if (!units)
+    return units.status();
+  Expected<std::string> compiler = cudaCompiler();
+  if (!compiler)
+    return compiler.status();
+  CudaCode code;
+  code.compiler = std::move(*compiler);
+  if (Status failed = addOrchestration(compiled, entry, *units, code); !failed.isOk())
+    return failed;
+  Expected<std::vector<const CudaUnit *>> order = inOrder(*units, code.info);
+  if (!order)
+    return order.status();
+  std::vector<Expected<std::string>> cubins = compileAll(*order);
+  for (auto [unit, cubin] : llvm::zip_equal(*order, cubins)) {
+    if (!cubin)
+      return cubin.status();
+    code.files[unit->kernel.file] = std::move(*cubin);
+    std::string source = unit->kernel.file;
+    code.files[source.replace(source.rfind(".cubin"), std::string::npos, ".cu")] = unit->source();
+    code.kernels.push_back(unit->kernel);
+  }
+  return code;
+}
+
+Expected<std::shared_ptr<const CudaProgram>> loadCudaCode(const CudaCode &code) {
+  std::shared_ptr<SharedObject> object;
+  if (auto host = code.files.find(bundleOrchestrationPath); host != code.files.end()) {
+    Expected<std::shared_ptr<SharedObject>> mapped =
+        SharedObject::fromBytes(host->second, code.info.entry.name);
+    if (!mapped)
+      return mapped.status();
+    object = std::move(*mapped);
+  }
+  return CudaProgram::load(code.info, code.kernels, code.files, std::move(object));
+}
+
+} // namespace kiln
