@@ -196,6 +196,8 @@ Expected<const CallState *> Compiled::Impl::makeState(const Block &block) {
     return bad;
   if (Status bad = checkOutputs(block); !bad.isOk())
     return bad;
+  for (TensorFacts &known : facts)
+    known = known.only(Source->reads());
   Expected<ArtifactCache::Code> code =
       Cache->get(jitKey(Source->identity(), facts), [&] { return Source->compile(facts); });
   if (!code)

@@ -71,6 +71,7 @@ public:
   const Signature &signature() const override { return Kernel.signature; }
   std::span<const ParamRef> parameters() const override { return Order; }
   const std::string &identity() const override { return Identity; }
+  FactSet reads() const override { return declared; }
 
   Expected<Artifact> compile(std::span<const TensorFacts> facts) const override {
     ++compiles;
@@ -103,6 +104,7 @@ public:
   mutable std::vector<TensorFacts> lastFacts;
   std::string journal;
   bool fails = false;
+  FactSet declared = FactSet::all();
 
 private:
   std::string render(std::span<const TensorFacts> facts) const {

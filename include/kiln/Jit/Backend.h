@@ -39,8 +39,11 @@ public:
   /// compile the same code.
   virtual const std::string &identity() const = 0;
 
+  /// What its code generator may read of tensors. Nothing else enters keys, or compile().
+  virtual FactSet reads() const = 0;
+
   /// `facts` has one element for each tensor of the signature, and already agrees with its element
-  /// types and ranks.
+  /// types and ranks; it has facts of the kinds in reads() only.
   virtual Expected<Artifact> compile(std::span<const TensorFacts> facts) const = 0;
 };
 

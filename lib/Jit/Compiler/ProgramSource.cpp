@@ -39,7 +39,7 @@ Status runPasses(ModuleOp module, llvm::function_ref<void(PassManager &)> build)
   build(passes);
   std::vector<Status> errors;
   DiagnosticCollector collector(module.getContext(), errors);
-  if (succeeded(passes.run(module)))
+  if (succeeded(passes.run(module)) && errors.empty()) // who reads an undeclared fact only says so
     return Status::ok();
   return errors.empty() ? Status(StatusCode::Internal, "a pass failed without saying why")
                         : errors.front();
@@ -52,6 +52,7 @@ public:
   const Signature &signature() const override { return Entry; }
   std::span<const ParamRef> parameters() const override { return Parameters; }
   const std::string &identity() const override { return Identity; }
+  FactSet reads() const override { return Backend->reads(); }
   Expected<Artifact> compile(std::span<const TensorFacts> facts) const override;
 
 private:
@@ -108,6 +109,7 @@ Expected<Artifact> ProgramSource::compile(std::span<const TensorFacts> facts) co
   specialize.entry = EntryName;
   for (const TensorFacts &fact : facts)
     specialize.facts += (specialize.facts.empty() ? "" : ";") + fact.str();
+  specialize.reads = reads().str();
   Status prepared = runPasses(*module, [&](PassManager &pm) {
     pm.addPass(createKilnSpecialize(specialize));
     PipelineOptions pipeline;
@@ -115,7 +117,12 @@ Expected<Artifact> ProgramSource::compile(std::span<const TensorFacts> facts) co
     pipeline.entry = EntryName;
     buildPipeline(pm, pipeline);
   });
-  return prepared.isOk() ? Backend->compile(*module, EntryName) : Expected<Artifact>(prepared);
+  if (!prepared.isOk())
+    return prepared;
+  std::vector<Status> errors;
+  DiagnosticCollector collector(&context, errors);
+  Expected<Artifact> artifact = Backend->compile(*module, EntryName);
+  return artifact && !errors.empty() ? Expected<Artifact>(errors.front()) : std::move(artifact);
 }
 
 } // namespace
