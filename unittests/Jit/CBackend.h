@@ -68,6 +68,8 @@ public:
       Order.push_back({false, i});
   }
 
+  const std::string &program() const override { return Kernel.signature.name; }
+  const std::string &platform() const override { return Platform; }
   const Signature &signature() const override { return Kernel.signature; }
   std::span<const ParamRef> parameters() const override { return Order; }
   const std::string &identity() const override { return Identity; }
@@ -138,7 +140,7 @@ private:
   }
 
   CKernel Kernel;
-  std::string Identity;
+  std::string Identity, Platform = "c";
 };
 
 } // namespace kiln::test

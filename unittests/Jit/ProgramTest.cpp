@@ -273,6 +273,30 @@ TEST(JitProgram, HashKnowsTheProgramAndNotWhereItStands) {
     EXPECT_NE(("\n" + identity).find(std::string("\n") + line), std::string::npos) << identity;
 }
 
+/// A kernel is called through an engine where calls are recorded; what it marked is known there.
+TEST(JitProgram, DumpsOfMarkedTensors) {
+  Program p("twice");
+  p.kernel("twice", {"x", "y"}, [](In<f32> x, Out<f32> y) {
+    dump(y);
+    Tile loaded = load(x, {0, 0}, {4, 8});
+    store(loaded + loaded, y, {0, 0});
+  });
+  TempDir dir;
+  RecordOptions record;
+  record.out = dir / "out";
+  record.dumpLevel = 1;
+  TestJit test("", false, record);
+  Compiled twice = take(test.jit.compile(p));
+  Tensor x = randomTensor({4, 8}, 1), y = take(Tensor::empty(DType::F32, {4, 8}));
+  EXPECT_OK(twice(x, y));
+  EXPECT_EQ(y.dataAs<float>()[31], 2 * x.dataAs<float>()[31]);
+  DumpFile file = take(DumpFile::open(record.out + "/twice-1"));
+  EXPECT_EQ(file.platform(), "cpu");
+  ASSERT_EQ(file.entries().size(), 1u);
+  EXPECT_EQ(file.entries()[0].argName, "y");
+  EXPECT_EQ(take(file.load(file.entries()[0])).dataAs<float>()[31], y.dataAs<float>()[31]);
+}
+
 TEST(JitProgram, ErrorsOfPrograms) {
   TestJit test;
   Program broken("broken");

@@ -30,6 +30,9 @@ class JitSource {
 public:
   virtual ~JitSource() = default;
 
+  /// For people: the program's name, and that of the platform it is compiled for.
+  virtual const std::string &program() const = 0;
+  virtual const std::string &platform() const = 0;
   /// Of the entry. Tensors before scalars, as tasks carry them.
   virtual const Signature &signature() const = 0;
   /// The parameters in the order in which the program declares them and callers give them.

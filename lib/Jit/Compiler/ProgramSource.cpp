@@ -49,6 +49,8 @@ class ProgramSource : public JitSource {
 public:
   Status init(ModuleOp module, const ProgramSourceOptions &options);
 
+  const std::string &program() const override { return Name; }
+  const std::string &platform() const override { return Target->name(); }
   const Signature &signature() const override { return Entry; }
   std::span<const ParamRef> parameters() const override { return Parameters; }
   const std::string &identity() const override { return Identity; }
@@ -56,7 +58,7 @@ public:
   Expected<Artifact> compile(std::span<const TensorFacts> facts) const override;
 
 private:
-  std::string Bytecode, EntryName, Identity;
+  std::string Bytecode, Name, EntryName, Identity;
   const Platform *Target = nullptr;
   std::unique_ptr<JitBackend> Backend;
   Signature Entry;
@@ -89,10 +91,10 @@ Status ProgramSource::init(ModuleOp module, const ProgramSourceOptions &options)
   llvm::raw_string_ostream stream(Bytecode);
   if (failed(writeBytecodeToFile(start, stream)))
     return Status(StatusCode::Internal, "the program cannot be copied");
-  std::string name = module.getSymName().value_or("-").str();
-  Identity = "program " + name + " " + programHash(module) + "\nentry " + EntryName +
-             "\ntoolchain " + toolchainId() + "\nplatform " + Target->name() + "\narch " +
-             Backend->arch() + "\ncaches" + cacheSizes() + "\n";
+  Name = module.getSymName().value_or(EntryName).str();
+  Identity = "program " + module.getSymName().value_or("-").str() + " " + programHash(module) +
+             "\nentry " + EntryName + "\ntoolchain " + toolchainId() + "\nplatform " +
+             Target->name() + "\narch " + Backend->arch() + "\ncaches" + cacheSizes() + "\n";
   return Status::ok();
 }
 
