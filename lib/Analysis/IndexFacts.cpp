@@ -154,8 +154,11 @@ IndexFacts::IndexFacts(ir::FuncOp func) {
       addComparison(compare);
   }
   for (BlockArgument argument : func.getArguments()) {
-    auto promised = func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), ir::kDivisibleAttr);
     auto type = dyn_cast<ir::TensorType>(argument.getType());
+    if (!type)
+      continue;
+    auto promised = dyn_cast_or_null<IntegerAttr>(
+        ir::readFact(func, argument.getArgNumber(), ir::kDivisibleAttr));
     // The promise is about the leading axis: the one with stride 1.
     if (!promised || llvm::count(type.getStrides(), 1) != 1)
       continue;

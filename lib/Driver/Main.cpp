@@ -4,6 +4,7 @@
 #include "kiln/Dialect/ProgramText.h"
 #include "kiln/Jit/Jit.h"
 #include "kiln/runtime/bundle.h"
+#include "kiln/runtime/record.h"
 #include "kiln/runtime/tool_output.h"
 
 #include "llvm/Config/llvm-config.h"
@@ -294,12 +295,18 @@ int parseOptions(CommandLine &line, const std::string &program,
   if (line.command == "run") {
     if (app.count("--batch") > 0)
       return badInput("--batch: write --batch FILE, once and not within a batch");
+    Expected<RecordOptions> variables = RecordOptions::fromEnvironment();
+    if (!variables)
+      return badInput(variables.status().message());
     bool flagGiven = app.count("--dump-args") > 0;
     Expected<int> level = flagGiven && !dump.empty() ? parseDumpLevel(dump, "--dump-args")
-                                                     : dumpLevelFromEnvironment(0);
+                                                     : Expected<int>(variables->dumpLevel);
     if (!level)
       return badInput(level.status().message());
     run.dumpLevel = dumpTensor || (flagGiven && dump.empty()) ? 2 : *level;
+    run.timeline |= variables->timeline;
+    if (app.count("--out") == 0)
+      run.out = variables->out;
   }
   return -1;
 }

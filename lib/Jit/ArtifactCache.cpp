@@ -36,7 +36,7 @@ Expected<ArtifactCache::Code> ArtifactCache::get(const std::string &key, const C
 ArtifactCache::Code ArtifactCache::loadFromDisk(const std::string &key, bool isFirstLook) {
   auto reject = [&](const Status &why) {
     if (isFirstLook && why.code() != StatusCode::NotFound) {
-      log(why);
+      log(why.message());
       Disk.count({.rejected = 1});
     }
     return nullptr;
@@ -77,17 +77,17 @@ Expected<ArtifactCache::Code> ArtifactCache::compileAndStore(const std::string &
   if (Disk.isEnabled()) {
     uint64_t evicted = 0;
     if (Status stored = Disk.store(key, *artifact, &evicted); !stored.isOk())
-      log(stored);
+      log(stored.message());
     Evictions += evicted;
     Disk.count({.misses = 1, .compiles = 1, .evictions = evicted});
   }
   return code;
 }
 
-void ArtifactCache::log(const Status &problem) {
+void ArtifactCache::log(const std::string &line) {
   std::lock_guard lock(LogMutex);
-  if (Log && Logged.insert(problem.message()).second)
-    Log(problem.message());
+  if (Log && Logged.insert(line).second)
+    Log(line);
 }
 
 JitCounters ArtifactCache::counters() const {

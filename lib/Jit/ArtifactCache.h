@@ -31,6 +31,8 @@ public:
   /// and is not remembered.
   Expected<Code> get(const std::string &key, const Compile &compile);
 
+  /// Each line once: a directory that cannot be used would be told of at every compile.
+  void log(const std::string &line);
   void countCallState() { ++CallStates; }
   JitCounters counters() const;
   const DiskCache &disk() const { return Disk; }
@@ -46,8 +48,6 @@ private:
   Expected<Code> compileAndStore(const std::string &key, const Compile &compile);
   /// The code on disk, if it is there and good. Only the first look complains.
   Code loadFromDisk(const std::string &key, bool isFirstLook);
-  /// Each problem once: a directory that cannot be used would be told of at every compile.
-  void log(const Status &problem);
 
   DiskCache Disk;
   std::function<void(const std::string &)> Log;

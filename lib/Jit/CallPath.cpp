@@ -1,6 +1,7 @@
 #include "CallPath.h"
 
 #include "CallErrors.h"
+#include "CallRecorder.h"
 #include "ReadTensor.h"
 #include "engine/Region.h"
 
@@ -32,9 +33,9 @@ const CallState *CallStates::add(std::unique_ptr<CallState> state, bool &isNew) 
 }
 
 Compiled::Impl::Impl(std::shared_ptr<const JitSource> source, std::shared_ptr<ArtifactCache> cache,
-                     bool check, Status environment)
-    : Source(std::move(source)), Cache(std::move(cache)), Check(check),
-      Environment(std::move(environment)) {
+                     std::shared_ptr<CallRecorder> recorder, bool check, Status environment)
+    : Source(std::move(source)), Cache(std::move(cache)), Recorder(std::move(recorder)),
+      Check(check), Environment(std::move(environment)) {
   const Signature &signature = Source->signature();
   NumTensors = uint32_t(signature.tensors.size());
   NumScalars = uint32_t(signature.scalars.size());
@@ -196,6 +197,8 @@ Expected<const CallState *> Compiled::Impl::makeState(const Block &block) {
     return bad;
   if (Status bad = checkOutputs(block); !bad.isOk())
     return bad;
+  for (TensorFacts &known : facts)
+    known = known.only(Source->reads());
   Expected<ArtifactCache::Code> code =
       Cache->get(jitKey(Source->identity(), facts), [&] { return Source->compile(facts); });
   if (!code)
@@ -203,7 +206,7 @@ Expected<const CallState *> Compiled::Impl::makeState(const Block &block) {
   auto state = std::make_unique<CallState>();
   state->words.assign(block.words, block.wordsEnd);
   state->code = *code;
-  state->entry = (*code)->kernel();
+  state->entry = Recorder ? nullptr : (*code)->kernel(); // only an engine records
   state->workspaceBytes = (*code)->info().entry.workspaceBytes;
   bool isNew = false;
   const CallState *published = States.add(std::move(state), isNew);
@@ -265,7 +268,7 @@ constexpr kiln_context kOneBlock = {.abi_version = KILN_ABI_VERSION,
 } // namespace
 
 /// Tasks outlive the stack, so they get tensors of their own.
-Status Compiled::Impl::runOrchestration(const CallState &state, const Block &block) const {
+Status Compiled::Impl::runTasks(const CallState &state, const Block &block) const {
   const Signature &signature = Source->signature();
   std::vector<Tensor> tensors;
   for (uint32_t i = 0; i < NumTensors; ++i) {
@@ -277,12 +280,13 @@ Status Compiled::Impl::runOrchestration(const CallState &state, const Block &blo
   std::vector<ScalarBits> scalars;
   for (uint32_t i = 0; i < NumScalars; ++i)
     scalars.push_back({block.scalars[i], signature.scalars[i].type});
-  return state.code->run(tensors, scalars);
+  return Recorder ? Recorder->run(*Source, *state.code, tensors, scalars)
+                  : state.code->run(tensors, scalars);
 }
 
 KILN_INLINE Status Compiled::Impl::run(const CallState &state, const Block &block) const {
   if (!state.entry) [[unlikely]]
-    return runOrchestration(state, block);
+    return runTasks(state, block);
   Status report;
   kiln_args args{block.tensors, block.scalars, NumTensors, NumScalars};
   kiln_blocks range{{0, 0, 0}, {1, 1, 1}};

@@ -21,7 +21,7 @@ namespace kiln {
 struct CallState {
   std::vector<uint64_t> words; ///< The facts of all tensors; compared in full.
   std::shared_ptr<const NativeProgram> code;
-  kiln_kernel_fn entry = nullptr; ///< Null: an orchestration.
+  kiln_kernel_fn entry = nullptr; ///< Null: not called directly, but as tasks of an engine.
   uint64_t workspaceBytes = 0;
   CallState *next = nullptr; ///< In its bucket; constant once published.
 
@@ -65,8 +65,8 @@ private:
 };
 
 struct Compiled::Impl {
-  Impl(std::shared_ptr<const JitSource> source, std::shared_ptr<ArtifactCache> cache, bool check,
-       Status environment);
+  Impl(std::shared_ptr<const JitSource> source, std::shared_ptr<ArtifactCache> cache,
+       std::shared_ptr<CallRecorder> recorder, bool check, Status environment);
 
   /// An extent that the program itself fixes; not a fact of the call, so each call is checked.
   struct FixedExtent {
@@ -98,11 +98,12 @@ struct Compiled::Impl {
   Status checkOutputs(const Block &block) const;
   Status checkOutput(const Block &block, uint16_t output) const;
   Status run(const CallState &state, const Block &block) const;
-  Status runOrchestration(const CallState &state, const Block &block) const;
+  Status runTasks(const CallState &state, const Block &block) const;
   std::string nameOf(size_t position) const;
 
   std::shared_ptr<const JitSource> Source;
   std::shared_ptr<ArtifactCache> Cache;
+  std::shared_ptr<CallRecorder> Recorder; ///< Null: nothing is recorded.
   bool Check;
   Status Environment; ///< What fails every call.
   uint32_t NumTensors, NumScalars;

@@ -1,6 +1,7 @@
 #include "kiln/Jit/Jit.h"
 
 #include "CallPath.h"
+#include "CallRecorder.h"
 #include "abi/Environment.h"
 
 #include <cstdio>
@@ -10,11 +11,14 @@ namespace kiln {
 JitOptions::JitOptions() {
   Expected<DiskCacheOptions> disk = DiskCacheOptions::fromEnvironment();
   Expected<bool> isChecked = flagFromEnvironment("KILN_CHECK", false);
+  Expected<RecordOptions> recorded = RecordOptions::fromEnvironment();
   if (disk)
     cache = std::move(*disk);
   if (isChecked)
     check = *isChecked;
-  environment = disk ? isChecked.status() : disk.status();
+  if (recorded)
+    record = std::move(*recorded);
+  environment = !disk ? disk.status() : !isChecked ? isChecked.status() : recorded.status();
 }
 
 void JitOptions::logToStderr(const std::string &line) {
@@ -23,10 +27,16 @@ void JitOptions::logToStderr(const std::string &line) {
 
 Jit::Jit(JitOptions options)
     : Cache(std::make_shared<ArtifactCache>(std::move(options.cache), std::move(options.log))),
+      Recorder(options.record.isOn()
+                   ? std::make_shared<CallRecorder>(
+                         std::move(options.record),
+                         [cache = Cache](const std::string &line) { cache->log(line); })
+                   : nullptr),
       Check(options.check), Environment(std::move(options.environment)) {}
 
 Compiled Jit::compile(std::shared_ptr<const JitSource> source) {
-  return Compiled(std::make_shared<Compiled::Impl>(std::move(source), Cache, Check, Environment));
+  return Compiled(
+      std::make_shared<Compiled::Impl>(std::move(source), Cache, Recorder, Check, Environment));
 }
 
 JitCounters Jit::counters() const { return Cache->counters(); }

@@ -110,7 +110,8 @@ kiln_jit *kiln_jit_create(void) {
 
 kiln_jit *kiln_jit_create_with(const kiln_jit_options *given) {
   return guarded<kiln_jit *>(nullptr, [&]() -> kiln_jit * {
-    if (!given || given->size < sizeof(kiln_jit_options)) {
+    // Callers that were compiled with an older header have a smaller struct.
+    if (!given || given->size < offsetof(kiln_jit_options, out)) {
       rememberError(Status(StatusCode::InvalidArgument,
                            "the options are NULL, or their size is not that of kiln_jit_options"));
       return nullptr;
@@ -121,6 +122,18 @@ kiln_jit *kiln_jit_create_with(const kiln_jit_options *given) {
     if (given->cache_bytes != 0)
       options.cache.maxBytes = given->cache_bytes;
     options.check = options.check || given->check != 0;
+    if (given->dump < 0 || given->dump > 3) {
+      rememberError(Status(StatusCode::InvalidArgument,
+                           "there is no dump level " + std::to_string(given->dump)));
+      return nullptr;
+    }
+    if (given->dump != 0)
+      options.record.dumpLevel = given->dump;
+    if (given->size >= sizeof(kiln_jit_options)) {
+      options.record.timeline = options.record.timeline || given->timeline != 0;
+      if (given->out)
+        options.record.out = given->out;
+    }
     if (given->log)
       options.log = [log = given->log, data = given->log_data](const std::string &line) {
         log(data, line.c_str());

@@ -33,8 +33,9 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext *context, std::vector<Statu
           SourceLoc loc = sourceLocOf(note.getLocation());
           message += "\n" + (loc.isKnown() ? loc.str() + ": note: " : "  note: ") + note.str();
         }
-        errors.emplace_back(StatusCode::InvalidArgument, message,
-                            sourceLocOf(diagnostic.getLocation()));
+        bool isInternal = StringRef(message).starts_with("internal error");
+        errors.emplace_back(isInternal ? StatusCode::Internal : StatusCode::InvalidArgument,
+                            message, sourceLocOf(diagnostic.getLocation()));
         return success();
       }) {}
 

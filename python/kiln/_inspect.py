@@ -62,7 +62,8 @@ class Dump(Run):
         """Reads what the run has left."""
         manifest = self._json("tensor_dump/tensor_dump.json")
         payload = (self.folder / "tensor_dump" / "tensor_dump.bin").read_bytes()
-        self.records = [_record(each, payload) for each in manifest["entries"]]
+        records = [_record(each, payload) for each in manifest["entries"]]
+        self.records = sorted(records, key=lambda record: record.task)  # the file has them as they happened
 
     def find(
         self, task: Optional[int] = None, kernel: Optional[str] = None, stage: Optional[str] = None, name: Optional[str] = None

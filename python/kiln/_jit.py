@@ -8,11 +8,11 @@ import importlib.util
 import os
 import re
 from types import ModuleType
-from typing import Any, Dict, Optional
+from typing import Any, Dict, NamedTuple, Optional
 
 from . import _library
 from ._errors import KilnError, Place, entry, mistake
-from ._library import JitCounters
+from ._library import JitCounters, JitOptions
 from ._tensors import Arguments, destroy_with, last_error
 
 
@@ -65,27 +65,40 @@ def _bound_extension() -> Optional[ModuleType]:
     return _extension
 
 
+class Records(NamedTuple):
+    """What calls write down about themselves, each into a folder of its own in `out`."""
+
+    dump: int  # a level, as in Program.dump; 0: as KILN_DUMP says
+    timeline: bool  # False: as KILN_TIMELINE says
+    out: str  # "": as KILN_OUT says
+
+
 @functools.lru_cache(maxsize=None)
-def _jit_of(process: int) -> int:
-    """The JIT of this process; a forked one gets its own."""
-    made = _library.load().kiln_jit_create()
+def _jit_of(process: int, records: Optional[Records]) -> int:
+    """The JIT of this process whose calls are recorded so; a forked one gets its own."""
+    if records is None:
+        made = _library.load().kiln_jit_create()
+    else:
+        options = JitOptions(size=ctypes.sizeof(JitOptions), dump=records.dump, timeline=records.timeline)
+        options.out = os.fsencode(records.out) if records.out else None
+        made = _library.load().kiln_jit_create_with(ctypes.byref(options))
     if not made:
         raise mistake(last_error())
     return made
 
 
-def jit() -> int:
-    return _jit_of(os.getpid())
+def jit(records: Optional[Records] = None) -> int:
+    return _jit_of(os.getpid(), records)
 
 
 class Compiled:
     """A program that has been compiled for a platform, to be called."""
 
-    def __init__(self, text: str, platform: str) -> None:
+    def __init__(self, text: str, platform: str, records: Optional[Records] = None) -> None:
         self._library = _library.load()
         self._extension = _bound_extension()
         source = text.encode()
-        self.handle = self._library.kiln_jit_compile(jit(), source, len(source), platform.encode(), b"main")
+        self.handle = self._library.kiln_jit_compile(jit(records), source, len(source), platform.encode(), b"main")
         if not self.handle:
             raise mistake(last_error())
         destroy_with(self, self._library.kiln_compiled_destroy, self.handle)

@@ -67,6 +67,23 @@ class CallArg(ctypes.Structure):
     ]
 
 
+class JitOptions(ctypes.Structure):
+    """struct kiln_jit_options. What is zero is as the environment says."""
+
+    _fields_ = [
+        ("size", ctypes.c_uint64),
+        ("cache_dir", ctypes.c_char_p),
+        ("cache_bytes", ctypes.c_uint64),
+        ("check", ctypes.c_int32),
+        ("dump", ctypes.c_int32),
+        ("log", ctypes.c_void_p),
+        ("log_data", ctypes.c_void_p),
+        ("out", ctypes.c_char_p),
+        ("timeline", ctypes.c_int32),
+        ("reserved", ctypes.c_int32),
+    ]
+
+
 class JitCounters(ctypes.Structure):
     """struct kiln_jit_counters."""
 
@@ -90,6 +107,7 @@ _SIGNATURES: Tuple[Tuple[str, Any, Tuple[Any, ...]], ...] = (
     ("kiln_recorder_text", _Text, (_Pointer, _Int)),
     ("kiln_recorder_operations", _Text, ()),
     ("kiln_jit_create", _Pointer, ()),
+    ("kiln_jit_create_with", _Pointer, (ctypes.POINTER(JitOptions),)),
     ("kiln_jit_destroy", None, (_Pointer,)),
     ("kiln_jit_error", _Text, ()),
     ("kiln_jit_compile", _Pointer, (_Pointer, _Text, ctypes.c_uint64, _Text, _Text)),

@@ -67,6 +67,7 @@ class Program(_jit.Callable):
         platform: str = "cpu",
         values: Optional[Dict[str, Any]] = None,
         source: Optional[_rewrite.Source] = None,
+        records: Optional[_jit.Records] = None,
     ) -> None:
         functools.update_wrapper(self, body)
         self._source = source or _rewrite.source_of(body)  # now: the file may change before the program is used
@@ -74,6 +75,7 @@ class Program(_jit.Callable):
         self.platform = platform
         self._body = body
         self._values = values or {}
+        self._records = records
         self._recorded: Dict[Tuple[Any, ...], _Recorded] = {}
         self._rewritten: Optional[Callable[..., Any]] = None
         self._keywords = _keyword_parameters(body, self.place)
@@ -92,7 +94,23 @@ class Program(_jit.Callable):
     def with_(self, *, platform: Optional[str] = None, **values: Any) -> Program:
         """The program with other values of its keyword parameters, or for another platform: `matmul.with_(BM=128)`."""
         self._check_values(values)
-        return Program(self._body, platform or self.platform, {**self._values, **values}, self._source)
+        return Program(self._body, platform or self.platform, {**self._values, **values}, self._source, self._records)
+
+    @entry
+    def recorded(self, *, dump: int = 0, timeline: bool = False, out: str = "") -> Program:
+        """The program, of which every call leaves a dump or a timeline: `matmul.recorded(dump=2)(a, b, c)`.
+
+        The call itself is recorded, on the caller's tensors; `dump` and `timeline` run on copies.
+
+        dump: 1: what the program marked with kl.dump; 2: everything; 3: everything, but values of what is marked only.
+        timeline: whether to write timeline.json, graph.json and graph.dot.
+        out: where each call makes a folder NAME-1, NAME-2, ... of its own; kiln-out if KILN_OUT does not say another.
+        """
+        if dump not in range(4):
+            raise mistake(f"dump={dump!r}: expected a level from 0 to 3")
+        if not dump and not timeline:
+            raise mistake("recorded() needs a level of the dump, dump=2, or timeline=True")
+        return Program(self._body, self.platform, self._values, self._source, _jit.Records(dump, bool(timeline), out))
 
     def _run_in_python(self, *arguments: Any, **values: Any) -> Optional[BaseException]:
         """A call that is the first, or that the extension cannot do. Gives what went wrong."""
@@ -254,7 +272,7 @@ class Program(_jit.Callable):
         key = (self.platform, os.getpid())
         compiled = recorded.compiled.get(key)
         if compiled is None:
-            compiled = recorded.compiled.setdefault(key, _jit.Compiled(recorded.text_with_locations, self.platform))
+            compiled = recorded.compiled.setdefault(key, _jit.Compiled(recorded.text_with_locations, self.platform, self._records))
         return compiled
 
     def __repr__(self) -> str:

@@ -1,4 +1,5 @@
 """`dump` and `timeline`: what they say of a run is what happened."""
+import json
 import pathlib
 import re
 import tempfile
@@ -91,6 +92,26 @@ class Inspect(unittest.TestCase):
         again = eval(replay, {"half": half})
         self.assertFalse(again)
         self.assertIn("nobody writes", again)
+
+    def test_recorded_calls(self) -> None:
+        """Every call leaves a folder, and works on the caller's tensors."""
+        with tempfile.TemporaryDirectory() as folder:
+            recorded = vector_dag.recorded(dump=2, timeline=True, out=folder)
+            recorded(self.a, self.b, self.out)
+            recorded.with_(BM=32)(self.a, self.b, self.out)
+            total = self.a + self.b
+            numpy.testing.assert_allclose(self.out, (total + 1) * (total + 2) + total, rtol=1e-5)
+            for number in (1, 2):
+                call = pathlib.Path(folder) / f"vector_dag-{number}"
+                manifest = json.loads((call / "tensor_dump" / "tensor_dump.json").read_text())
+                self.assertEqual(len(manifest["entries"]), 15)
+                self.assertEqual(len(json.loads((call / "graph.json").read_text())["tasks"]), 5)
+            vector_dag(self.a, self.b, self.out)  # which is another program, and not recorded
+            self.assertEqual(len(list(pathlib.Path(folder).iterdir())), 2)
+        with self.assertRaisesRegex(KilnError, "dump=4: expected a level from 0 to 3"):
+            vector_dag.recorded(dump=4)
+        with self.assertRaisesRegex(KilnError, "timeline=True"):
+            vector_dag.recorded()
 
     def test_mistakes(self) -> None:
         with self.assertRaisesRegex(KilnError, "a and b have one shape"):

@@ -4,6 +4,40 @@
 
 namespace kiln {
 
+const char *toString(Fact fact) {
+  static constexpr const char *names[numFacts] = {"leading", "offsets32", "static", "divisible"};
+  return names[size_t(fact)];
+}
+
+std::string FactSet::str() const {
+  std::string text;
+  for (size_t number = 0; number < numFacts; ++number)
+    if (contains(Fact(number)))
+      text += (text.empty() ? "" : " ") + std::string(toString(Fact(number)));
+  return text;
+}
+
+TensorFacts TensorFacts::only(FactSet kinds) const {
+  TensorFacts kept = *this;
+  if (!kinds.contains(Fact::Leading))
+    kept.leadingDim = -1;
+  if (!kinds.contains(Fact::Offsets32))
+    kept.use32bit = false;
+  if (!kinds.contains(Fact::Static))
+    kept.extents = kept.strides = {};
+  if (!kinds.contains(Fact::Divisible))
+    kept.divisibility = 1;
+  return kept;
+}
+
+FactSet TensorFacts::kinds() const {
+  FactSet found{};
+  for (size_t number = 0; number < numFacts; ++number)
+    if (TensorFacts without = only(FactSet::all().without(Fact(number))); without != *this)
+      found = found.with(Fact(number));
+  return found;
+}
+
 std::string TensorFacts::str() const {
   std::string text = std::string(toString(dtype)) + " rank " + std::to_string(rank);
   if (leadingDim >= 0)
@@ -91,6 +125,20 @@ bool parseFact(std::string_view name, Words &words, TensorFacts &facts) {
 }
 
 } // namespace
+
+std::optional<FactSet> parseFactSet(std::string_view text) {
+  Words words(text);
+  FactSet set{};
+  for (std::string_view name = words.next(); !name.empty(); name = words.next()) {
+    size_t number = 0;
+    while (number < numFacts && name != toString(Fact(number)))
+      ++number;
+    if (number == numFacts)
+      return std::nullopt;
+    set = set.with(Fact(number));
+  }
+  return set;
+}
 
 std::optional<TensorFacts> parseTensorFacts(std::string_view text) {
   Words words(text);

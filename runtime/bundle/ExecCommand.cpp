@@ -4,9 +4,9 @@
 #include "bundle/CrashReport.h"
 #include "kiln/runtime/arguments.h"
 #include "kiln/runtime/compare.h"
-#include "kiln/runtime/dump.h"
 #include "kiln/runtime/interrupt.h"
 #include "kiln/runtime/npy.h"
+#include "kiln/runtime/record.h"
 #include "kiln/runtime/timeline.h"
 
 #include <CLI/CLI.hpp>
@@ -32,6 +32,7 @@ struct Request {
   int64_t accumulates = 0;
   bool verifyOnly = false, json = false, dumpTensor = false, dumpGiven = false, timeline = false,
        workersGiven = false;
+  RecordOptions variables;
 };
 
 struct Arguments {
@@ -270,7 +271,7 @@ int run(const Request &request) {
     return refuse(program.status());
   Expected<int> level = request.dumpGiven && !request.dump.empty()
                             ? parseDumpLevel(request.dump, "--dump-args")
-                            : dumpLevelFromEnvironment(0);
+                            : Expected<int>(request.variables.dumpLevel);
   if (!level)
     return refuse(level.status());
   Expected<unsigned> workers = 0u;
@@ -352,6 +353,13 @@ int kiln::execCommand(int argc, const char *const *argv) {
       return refuse(
           Status(StatusCode::InvalidArgument, std::string(error.what()) + "; see --help"));
     }
+    Expected<RecordOptions> variables = RecordOptions::fromEnvironment();
+    if (!variables)
+      return refuse(variables.status());
+    request.variables = *variables;
+    request.timeline |= variables->timeline;
+    if (app.count("--out") == 0)
+      request.out = variables->out;
     request.dumpGiven = dump->count() > 0;
     request.workersGiven = workers->count() > 0;
     return run(request);

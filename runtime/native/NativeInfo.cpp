@@ -28,6 +28,9 @@ Status NativeInfo::verify() const {
     return bad("it has not as many parameters as its signature");
   if (kind == Kind::Kernel && !kernels.empty())
     return bad("a kernel launches nothing");
+  for (size_t i = 0; i < marked.size(); ++i)
+    if (marked[i] >= signature.tensors.size() || (i > 0 && marked[i] <= marked[i - 1]))
+      return bad("what is marked for dumps are no tensors of the entry, in order");
   std::vector<const NativeKernel *> all{&entry};
   for (const NativeKernel &kernel : kernels)
     all.push_back(&kernel);
@@ -133,6 +136,8 @@ std::string kiln::toJson(const NativeInfo &info) {
             {"entry", kernelJson(info.entry)},
             {"parameters", parameters},
             {"kernels", kernels}};
+  if (!info.marked.empty())
+    json["marked"] = info.marked;
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -347,6 +352,11 @@ Expected<NativeInfo> kiln::parseNativeInfo(std::string_view text) {
   }
   for (const Json &kernel : fields.list("kernels"))
     info.kernels.push_back(readKernel(kernel, good));
+  if (fields.find("marked"))
+    for (const Json &tensor : fields.list("marked")) {
+      bool isNumber = tensor.is_number_unsigned() && tensor.get<uint64_t>() <= UINT16_MAX;
+      info.marked.push_back(fields.check(isNumber) ? tensor.get<uint16_t>() : uint16_t(0));
+    }
   if (!good)
     return bad("a field is missing or of the wrong type");
   if (Status wrong = info.verify(); !wrong.isOk())

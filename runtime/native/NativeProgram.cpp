@@ -4,6 +4,8 @@
 
 #include "native/EnginePool.h"
 
+#include <algorithm>
+
 using namespace kiln;
 
 Expected<std::shared_ptr<const NativeProgram>>
@@ -67,12 +69,12 @@ Status NativeProgram::resolve() {
   return Status::ok();
 }
 
-Task NativeProgram::taskOf(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-                           const std::vector<bool> &marked) const {
+Task NativeProgram::taskOf(std::span<const Tensor> tensors,
+                           std::span<const ScalarBits> scalars) const {
   Task task(*Kernels.front());
   for (size_t i = 0; i < tensors.size(); ++i)
     task.addTensor(tensors[i], Info.entry.signature->tensors[i].direction,
-                   i < marked.size() && marked[i]);
+                   std::binary_search(Info.marked.begin(), Info.marked.end(), i));
   for (const ScalarBits &scalar : scalars)
     task.addScalar(scalar);
   return task;
@@ -90,7 +92,7 @@ Status NativeProgram::run(std::span<const Tensor> tensors, std::span<const Scala
   Status done = (*engine)->begin(options);
   if (done.isOk()) {
     done = Orchestration ? runOrchestration(**engine, Orchestration, Kernels, tensors, scalars)
-                         : (*engine)->run(taskOf(tensors, scalars, {}));
+                         : (*engine)->run(taskOf(tensors, scalars));
     // Everything that was launched before a failure still has to end.
     Status finished = (*engine)->finish();
     if (done.isOk())
@@ -117,9 +119,7 @@ Status NativeProgram::runRecorded(std::span<const Tensor> tensors,
     return bad;
   Status started = Orchestration
                        ? runOrchestration(**engine, Orchestration, Kernels, tensors, scalars)
-                       : (*engine)
-                             ->submit(taskOf(tensors, scalars, options.marked).at(options.location))
-                             .status();
+                       : (*engine)->submit(taskOf(tensors, scalars).at(options.location)).status();
   // Also after a failure: what was submitted drains, the dump is written.
   Status finished = (*engine)->finish();
   if (report) {

@@ -271,6 +271,24 @@ TEST(Facts, PackingLosesNothing) {
       EXPECT_EQ(words == otherWords, list == otherList);
 }
 
+TEST(Facts, KindsOfFacts) {
+  TensorFacts facts =
+      *parseTensorFacts("f32 rank 2 leading 1 offsets32 static 0:128:64 divisible 8");
+  EXPECT_EQ(facts.kinds(), FactSet::all());
+  EXPECT_EQ(facts.only(FactSet::all()), facts);
+  EXPECT_EQ(facts.only({}).str(), "f32 rank 2");
+  EXPECT_EQ(facts.only({}).kinds(), FactSet{});
+  for (size_t number = 0; number < numFacts; ++number) {
+    TensorFacts one = facts.only({Fact(number)});
+    EXPECT_EQ(one.kinds(), FactSet{Fact(number)});
+    EXPECT_NE(one.str().find(toString(Fact(number))), std::string::npos) << one.str();
+    EXPECT_EQ(parseFactSet(FactSet{Fact(number)}.str()), FactSet{Fact(number)});
+  }
+  EXPECT_EQ(parseFactSet(FactSet::all().str()), FactSet::all());
+  EXPECT_EQ(parseFactSet(""), FactSet{});
+  EXPECT_EQ(parseFactSet("leading color"), std::nullopt);
+}
+
 TEST(Facts, TextThatIsNoFacts) {
   for (const char *text :
        {"", "f32", "f32 rank", "f32 rank 0", "f32 rank 6", "f32 rank 2 leading 2", "index rank 1",

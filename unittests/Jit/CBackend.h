@@ -68,9 +68,12 @@ public:
       Order.push_back({false, i});
   }
 
+  const std::string &program() const override { return Kernel.signature.name; }
+  const std::string &platform() const override { return Platform; }
   const Signature &signature() const override { return Kernel.signature; }
   std::span<const ParamRef> parameters() const override { return Order; }
   const std::string &identity() const override { return Identity; }
+  FactSet reads() const override { return declared; }
 
   Expected<Artifact> compile(std::span<const TensorFacts> facts) const override {
     ++compiles;
@@ -103,6 +106,7 @@ public:
   mutable std::vector<TensorFacts> lastFacts;
   std::string journal;
   bool fails = false;
+  FactSet declared = FactSet::all();
 
 private:
   std::string render(std::span<const TensorFacts> facts) const {
@@ -136,7 +140,7 @@ private:
   }
 
   CKernel Kernel;
-  std::string Identity;
+  std::string Identity, Platform = "c";
 };
 
 } // namespace kiln::test

@@ -190,6 +190,26 @@ TEST(Call, SmallThenLargerThanFourGigabytes) {
   munmap(memory, bytes);
 }
 
+/// What a code generator does not read makes no other artifact, whatever the call marks.
+TEST(Call, OnlyDeclaredFactsMakeArtifacts) {
+  for (bool readsStatic : {true, false}) {
+    auto backend = std::make_shared<CBackend>(matmulKernel());
+    backend->declared = {Fact::Leading};
+    if (readsStatic)
+      backend->declared = backend->declared.with(Fact::Static);
+    TestJit test;
+    Compiled f = test.jit.compile(backend);
+    for (int64_t rows : {3, 4, 5}) {
+      Operands o(rows);
+      EXPECT_OK(f(TensorAdaptor(o.a).mark_static(), o.b, o.c));
+      EXPECT_TRUE(o.isRight());
+      EXPECT_EQ(backend->lastFacts[0].extents[0].has_value(), readsStatic);
+      EXPECT_FALSE(backend->lastFacts[0].use32bit) << "which is not declared";
+    }
+    test.expectCounts(readsStatic ? 3 : 1, 3);
+  }
+}
+
 TEST(Call, ScalarsMustFitTheirType) {
   CKernel kernel = pokeKernel();
   kernel.signature.scalars = {{"i", DType::I8}, {"j", DType::I1}, {"value", DType::F32}};

@@ -9,12 +9,14 @@ namespace kiln::test {
 
 /// A Jit whose cache is in this directory, and who writes its log down.
 struct TestJit {
-  explicit TestJit(const std::string &directory = "", bool check = false)
+  explicit TestJit(const std::string &directory = "", bool check = false,
+                   const RecordOptions &record = {})
       : jit([&] {
           JitOptions options;
           options.cache = {};
           options.cache.directory = directory;
           options.check = check;
+          options.record = record;
           options.log = [this](const std::string &line) { log.push_back(line); };
           return options;
         }()) {}

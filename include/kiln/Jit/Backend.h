@@ -30,6 +30,9 @@ class JitSource {
 public:
   virtual ~JitSource() = default;
 
+  /// For people: the program's name, and that of the platform it is compiled for.
+  virtual const std::string &program() const = 0;
+  virtual const std::string &platform() const = 0;
   /// Of the entry. Tensors before scalars, as tasks carry them.
   virtual const Signature &signature() const = 0;
   /// The parameters in the order in which the program declares them and callers give them.
@@ -39,8 +42,11 @@ public:
   /// compile the same code.
   virtual const std::string &identity() const = 0;
 
+  /// What its code generator may read of tensors. Nothing else enters keys, or compile().
+  virtual FactSet reads() const = 0;
+
   /// `facts` has one element for each tensor of the signature, and already agrees with its element
-  /// types and ranks.
+  /// types and ranks; it has facts of the kinds in reads() only.
   virtual Expected<Artifact> compile(std::span<const TensorFacts> facts) const = 0;
 };
 

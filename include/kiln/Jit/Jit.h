@@ -18,7 +18,9 @@
 //
 // Environment: KILN_CACHE_DIR, KILN_CACHE, KILN_CACHE_BYTES (see DiskCache.h); KILN_CHECK=1
 //   validates on each call also what costs time: whether outputs overlap inputs, each other or
-//   themselves. A value that means nothing fails every compile and call of the Jit that read it.
+//   themselves; KILN_DUMP, KILN_TIMELINE and KILN_OUT have every call recorded (see
+//   kiln/runtime/record.h). A value that means nothing fails every compile and call of the Jit that
+//   read it.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_JIT_JIT_H
@@ -27,6 +29,7 @@
 #include "kiln/Jit/Backend.h"
 #include "kiln/Jit/DiskCache.h"
 #include "kiln/Jit/TensorAdaptor.h"
+#include "kiln/runtime/record.h"
 #include "kiln/visibility.h"
 
 #include <array>
@@ -38,6 +41,7 @@ namespace kiln {
 
 class Program;
 class ArtifactCache;
+class CallRecorder;
 
 struct JitOptions {
   /// From the environment.
@@ -46,6 +50,9 @@ struct JitOptions {
   DiskCacheOptions cache;
   /// Validate on each call what otherwise is validated at the first with the same facts.
   bool check = false;
+  /// Each call writes what is asked for into a folder of its own: OUT/PROGRAM-1, OUT/PROGRAM-2, ...
+  /// A record that cannot be written costs a line in the log and stops no call.
+  RecordOptions record;
   /// What is wrong with the variables of the environment, if something is.
   Status environment;
   /// One line about each thing that did not go as it should but stops nothing: an entry that is not
@@ -107,6 +114,7 @@ public:
 
 private:
   std::shared_ptr<ArtifactCache> Cache;
+  std::shared_ptr<CallRecorder> Recorder; ///< Null: nothing is recorded.
   bool Check;
   Status Environment;
 };

@@ -88,11 +88,16 @@ typedef struct kiln_jit_options {
   const char *cache_dir; /* "": no cache on disk */
   uint64_t cache_bytes;
   int32_t check; /* not 0: validate on each call also what costs time, as KILN_CHECK=1 does */
-  int32_t reserved;
+  int32_t dump;  /* 1, 2 or 3: each call leaves a dump of this level, as KILN_DUMP says */
   /* Receives one line about each thing that did not go as it should but stops nothing; NULL:
    * standard error. May be called from any thread. */
   void (*log)(void *log_data, const char *line);
   void *log_data;
+  /* Where each recorded call makes a folder of its own, PROGRAM-1, PROGRAM-2, ...; NULL: where
+   * KILN_OUT says. */
+  const char *out;
+  int32_t timeline; /* not 0: each call leaves a timeline, as KILN_TIMELINE=1 says */
+  int32_t reserved;
 } kiln_jit_options;
 
 /* The cache is where KILN_CACHE_DIR, XDG_CACHE_HOME and KILN_CACHE say. */

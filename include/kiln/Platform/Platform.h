@@ -88,6 +88,9 @@ public:
   virtual ~JitBackend() = default;
   /// Exactly what the code is for; it becomes a part of the cache's key.
   virtual const std::string &arch() const = 0;
+  /// The facts of tensors that its passes and its code generation may read. Only these enter the
+  /// cache's key; reading another (see ir::readFact) is an internal error.
+  virtual FactSet reads() const = 0;
   /// Compiles a program that the passes of the platform have been over.
   virtual Expected<Artifact> compile(mlir::ModuleOp compiled, const std::string &entry) const = 0;
 };

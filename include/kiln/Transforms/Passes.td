@@ -33,11 +33,14 @@ def KilnSpecialize : Pass<"kiln-specialize", "::mlir::ModuleOp"> {
     stands in the key: `f32 rank 2 leading 1 offsets32 static 0:128:64 divisible 8`. Static extents and
     strides, and the stride 1 of the leading dimension, go into the types; `kiln.offsets32` and
     `kiln.divisible` become attributes of the parameter, which `kiln-outline` hands on. Facts that contradict the
-    program are an error. Whatever launches or calls the entry is removed: it is not part of what is compiled.
+    program are an error, as are facts of a kind that the platform does not declare; what it declares is noted as
+    `kiln.reads` of the module, and `readFact` refuses to read anything else. Whatever launches or calls the entry is removed: it is not part of what is compiled.
   }];
   let options = [
     Option<"entry", "entry", "std::string", "", "The function to specialise; the program's entry if none is given">,
-    Option<"facts", "facts", "std::string", "", "The facts of each tensor parameter, in order, separated by semicolons">
+    Option<"facts", "facts", "std::string", "", "The facts of each tensor parameter, in order, separated by semicolons">,
+    Option<"reads", "reads", "std::string", "\"leading offsets32 static divisible\"",
+           "The kinds of facts that the platform declares, separated by spaces">
   ];
 }
 

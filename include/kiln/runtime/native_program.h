@@ -51,6 +51,8 @@ struct NativeInfo {
   std::vector<ParamRef> parameters;
   /// What an orchestration launches, by number.
   std::vector<NativeKernel> kernels;
+  /// Of an entry that is a kernel: the tensors that the program marked for dumps, in order.
+  std::vector<uint16_t> marked = {};
 
   /// Consistent in itself; every text from outside passes through here.
   Status verify() const;
@@ -103,9 +105,7 @@ struct NativeRunOptions {
   RunOptions run;
   std::optional<uint64_t> seed = {}; ///< As in EngineOptions.
   unsigned workers = 0;              ///< The same.
-  /// Of an entry that is a kernel: which of its tensors are marked for the dump (empty: none), and
-  /// where it stands in the user's source.
-  std::vector<bool> marked = {};
+  /// Of an entry that is a kernel: where it stands in the user's source.
   SourceLoc location = {};
 };
 
@@ -139,8 +139,7 @@ private:
   Status resolve();
   Status addKernel(const NativeKernel &kernel);
   /// The entry, if it is a kernel, as a task of one block.
-  Task taskOf(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-              const std::vector<bool> &marked) const;
+  Task taskOf(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars) const;
 
   std::shared_ptr<const CodeImage> Code;
   NativeInfo Info;

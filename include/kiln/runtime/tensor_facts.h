@@ -1,8 +1,9 @@
 //===- tensor_facts.h - what compiled code may know of a call's tensors -----------------===//
 //
 // What: `TensorFacts`: everything about one tensor argument that may influence code, and nothing
-//   else. The JIT makes the key of an artifact from the facts of a call's tensors, and the compiler
-//   is handed those facts only. So what is not in the key is not in the code, by construction.
+//   else; `FactSet`, the kinds of facts that a code generator declares it may read. The JIT makes
+//   the key of an artifact from the declared facts of a call's tensors, and the compiler is handed
+//   those only. So what is not in the key is not in the code, by construction.
 //
 // Threads: values and pure functions.
 //
@@ -14,11 +15,50 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace kiln {
+
+/// The kinds of facts, besides element type and rank, which every code generator may read.
+enum class Fact : uint8_t {
+  Leading,   ///< Which axis has the constant stride 1.
+  Offsets32, ///< Byte offsets fit 32 bits.
+  Static,    ///< Extents and strides that the caller pinned.
+  Divisible  ///< What the leading extent and the other strides are multiples of.
+};
+inline constexpr size_t numFacts = size_t(Fact::Divisible) + 1;
+/// "leading", "offsets32", "static", "divisible": as it stands in a key.
+const char *toString(Fact fact);
+
+/// Some of the kinds.
+class FactSet {
+public:
+  constexpr FactSet(std::initializer_list<Fact> facts) {
+    for (Fact fact : facts)
+      Bits |= bit(fact);
+  }
+  static constexpr FactSet all() {
+    return {Fact::Leading, Fact::Offsets32, Fact::Static, Fact::Divisible};
+  }
+
+  constexpr bool contains(Fact fact) const { return Bits & bit(fact); }
+  constexpr FactSet with(Fact fact) const { return FactSet(uint8_t(Bits | bit(fact))); }
+  constexpr FactSet without(Fact fact) const { return FactSet(uint8_t(Bits & ~bit(fact))); }
+  friend bool operator==(const FactSet &, const FactSet &) = default;
+  /// The names, with spaces between them.
+  std::string str() const;
+
+private:
+  constexpr explicit FactSet(uint8_t bits) : Bits(bits) {}
+  static constexpr uint8_t bit(Fact fact) { return uint8_t(1u << unsigned(fact)); }
+  uint8_t Bits = 0;
+};
+
+/// The inverse of FactSet::str(). Nothing if a name is none.
+std::optional<FactSet> parseFactSet(std::string_view text);
 
 struct TensorFacts {
   DType dtype = DType::F32;
@@ -35,6 +75,10 @@ struct TensorFacts {
   std::array<std::optional<int64_t>, KILN_MAX_RANK> strides = {};
 
   friend bool operator==(const TensorFacts &, const TensorFacts &) = default;
+  /// Without the facts of other kinds than these.
+  TensorFacts only(FactSet kinds) const;
+  /// The kinds of which there are facts.
+  FactSet kinds() const;
   /// As it stands in a key: "f32 rank 2 leading 1 offsets32 static 0:128:64 divisible 8".
   std::string str() const;
 };

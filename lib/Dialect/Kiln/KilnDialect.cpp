@@ -88,6 +88,10 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attribute.getName() == tile::kSharedRingAttr && isa<UnitAttr>(attribute.getValue()))
     if (auto func = dyn_cast<FuncOp>(op); func && func.getKind() == FuncKind::Group)
       return success();
+  if (attribute.getName() == kReadsAttr && isa<ModuleOp>(op))
+    if (auto names = dyn_cast<ArrayAttr>(attribute.getValue());
+        names && llvm::all_of(names, llvm::IsaPred<StringAttr>))
+      return success();
   if (attribute.getName() == kMembersAttr && isMembersAttr(op, attribute.getValue()))
     return success();
   return op->emitOpError("has an unknown attribute ")

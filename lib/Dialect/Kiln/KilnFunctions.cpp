@@ -2,6 +2,7 @@
 #include "kiln/Dialect/Assembly.h"
 #include "kiln/Dialect/Kiln/Contracts.h"
 #include "kiln/Dialect/Kiln/Members.h"
+#include "kiln/Dialect/Kiln/ParameterFacts.h"
 #include "kiln/Machine/Machine.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -23,6 +24,19 @@ StringRef FuncOp::getArgName(unsigned index) {
 
 void FuncOp::setArgName(unsigned index, StringRef name) {
   setArgAttr(index, kArgNameAttr, StringAttr::get(getContext(), name));
+}
+
+Attribute readFact(FuncOp func, unsigned parameter, StringRef attribute) {
+  auto module = func->getParentOfType<ModuleOp>();
+  auto declared = module ? module->getAttrOfType<ArrayAttr>(kReadsAttr) : ArrayAttr();
+  StringRef fact = attribute;
+  fact.consume_front("kiln.");
+  if (!declared || llvm::is_contained(declared.getAsValueRange<StringAttr>(), fact))
+    return func.getArgAttr(parameter, attribute);
+  func.emitError("internal error: the compiler reads the fact '")
+      << fact << "' of parameter '" << func.getArgName(parameter)
+      << "', which the platform does not declare (JitBackend::reads), so that it is in no key";
+  return {};
 }
 
 std::optional<Direction> FuncOp::getArgDirection(unsigned index) {

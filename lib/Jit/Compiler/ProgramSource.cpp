@@ -39,7 +39,7 @@ Status runPasses(ModuleOp module, llvm::function_ref<void(PassManager &)> build)
   build(passes);
   std::vector<Status> errors;
   DiagnosticCollector collector(module.getContext(), errors);
-  if (succeeded(passes.run(module)))
+  if (succeeded(passes.run(module)) && errors.empty()) // who reads an undeclared fact only says so
     return Status::ok();
   return errors.empty() ? Status(StatusCode::Internal, "a pass failed without saying why")
                         : errors.front();
@@ -49,13 +49,16 @@ class ProgramSource : public JitSource {
 public:
   Status init(ModuleOp module, const ProgramSourceOptions &options);
 
+  const std::string &program() const override { return Name; }
+  const std::string &platform() const override { return Target->name(); }
   const Signature &signature() const override { return Entry; }
   std::span<const ParamRef> parameters() const override { return Parameters; }
   const std::string &identity() const override { return Identity; }
+  FactSet reads() const override { return Backend->reads(); }
   Expected<Artifact> compile(std::span<const TensorFacts> facts) const override;
 
 private:
-  std::string Bytecode, EntryName, Identity;
+  std::string Bytecode, Name, EntryName, Identity;
   const Platform *Target = nullptr;
   std::unique_ptr<JitBackend> Backend;
   Signature Entry;
@@ -88,10 +91,10 @@ Status ProgramSource::init(ModuleOp module, const ProgramSourceOptions &options)
   llvm::raw_string_ostream stream(Bytecode);
   if (failed(writeBytecodeToFile(start, stream)))
     return Status(StatusCode::Internal, "the program cannot be copied");
-  std::string name = module.getSymName().value_or("-").str();
-  Identity = "program " + name + " " + programHash(module) + "\nentry " + EntryName +
-             "\ntoolchain " + toolchainId() + "\nplatform " + Target->name() + "\narch " +
-             Backend->arch() + "\ncaches" + cacheSizes() + "\n";
+  Name = module.getSymName().value_or(EntryName).str();
+  Identity = "program " + module.getSymName().value_or("-").str() + " " + programHash(module) +
+             "\nentry " + EntryName + "\ntoolchain " + toolchainId() + "\nplatform " +
+             Target->name() + "\narch " + Backend->arch() + "\ncaches" + cacheSizes() + "\n";
   return Status::ok();
 }
 
@@ -108,6 +111,7 @@ Expected<Artifact> ProgramSource::compile(std::span<const TensorFacts> facts) co
   specialize.entry = EntryName;
   for (const TensorFacts &fact : facts)
     specialize.facts += (specialize.facts.empty() ? "" : ";") + fact.str();
+  specialize.reads = reads().str();
   Status prepared = runPasses(*module, [&](PassManager &pm) {
     pm.addPass(createKilnSpecialize(specialize));
     PipelineOptions pipeline;
@@ -115,7 +119,12 @@ Expected<Artifact> ProgramSource::compile(std::span<const TensorFacts> facts) co
     pipeline.entry = EntryName;
     buildPipeline(pm, pipeline);
   });
-  return prepared.isOk() ? Backend->compile(*module, EntryName) : Expected<Artifact>(prepared);
+  if (!prepared.isOk())
+    return prepared;
+  std::vector<Status> errors;
+  DiagnosticCollector collector(&context, errors);
+  Expected<Artifact> artifact = Backend->compile(*module, EntryName);
+  return artifact && !errors.empty() ? Expected<Artifact>(errors.front()) : std::move(artifact);
 }
 
 } // namespace

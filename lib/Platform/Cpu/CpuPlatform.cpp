@@ -18,6 +18,9 @@ public:
 
   const std::string &arch() const override { return Arch; }
 
+  // Offsets are computed with 64 bits, which costs nothing here.
+  FactSet reads() const override { return {Fact::Leading, Fact::Static, Fact::Divisible}; }
+
   Expected<Artifact> compile(ModuleOp compiled, const std::string &entry) const override {
     Expected<NativeObject> native = compileNative(compiled, entry, Options);
     if (!native)

@@ -24,6 +24,16 @@ static Expected<NativeKernel> describeKernel(ModuleOp module, const CpuKernel &k
   return native;
 }
 
+/// Which tensors of an entry that is a kernel are marked for dumps.
+static std::vector<uint16_t> markedTensors(ir::FuncOp entry) {
+  std::vector<uint16_t> marked;
+  llvm::BitVector parameters = markedParameters(entry);
+  for (auto [tensor, parameter] : llvm::enumerate(parameterOrder(entry).tensors))
+    if (parameters[parameter])
+      marked.push_back(uint16_t(tensor));
+  return marked;
+}
+
 /// The kernels by their numbers, and the orchestration that launches them.
 static Status describeOrchestration(ModuleOp module, ir::FuncOp entry, const CpuContents &contents,
                                     NativeInfo &info) {
@@ -54,6 +64,7 @@ Expected<NativeInfo> describeNative(ModuleOp prepared, const std::string &entryN
     if (Status failed = describeOrchestration(prepared, *entry, contents, info); !failed.isOk())
       return failed;
   } else {
+    info.marked = markedTensors(*entry);
     for (const CpuKernel &kernel : contents.kernels) {
       if (kernel.name != entry->getSymName())
         continue;

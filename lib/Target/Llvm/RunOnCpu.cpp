@@ -7,15 +7,6 @@ using namespace mlir;
 
 namespace kiln {
 
-/// Which tensors of a task are marked for the dump.
-static std::vector<bool> markedTensors(ir::FuncOp entry) {
-  std::vector<bool> tensors;
-  llvm::BitVector parameters = markedParameters(entry);
-  for (unsigned number : parameterOrder(entry).tensors)
-    tensors.push_back(parameters[number]);
-  return tensors;
-}
-
 Status runOnCpu(const CpuModule &code, ir::FuncOp entry, std::span<const Argument> args,
                 const CpuRunOptions &options, CpuRunReport *report) {
   if (Status bad = checkArguments(entry, args); !bad.isOk())
@@ -33,7 +24,6 @@ Status runOnCpu(const CpuModule &code, ir::FuncOp entry, std::span<const Argumen
   if (options.seed != 0)
     run.seed = options.seed;
   run.workers = options.workers;
-  run.marked = markedTensors(entry);
   run.location = sourceLocOf(entry.getLoc());
   TaskArguments ordered = inTaskOrder(entry, args);
   return (*program)->runRecorded(ordered.tensors, ordered.scalars, run, report);

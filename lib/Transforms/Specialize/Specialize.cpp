@@ -63,6 +63,11 @@ struct Specialize : impl::KilnSpecializeBase<Specialize> {
     std::optional<TensorFacts> known = parseTensorFacts(text);
     if (!known)
       return func.emitOpError("'") << text << "' are no facts about a tensor";
+    for (size_t number = 0; number < numFacts; ++number)
+      if (known->kinds().contains(Fact(number)) && !Declared.contains(Fact(number)))
+        return func.emitError("internal error: kiln-specialize is given the fact '")
+               << toString(Fact(number)) << "' of parameter '" << func.getArgName(index)
+               << "', which the platform does not declare";
     std::string problem;
     auto type = refine(cast<ir::TensorType>(func.getArgumentTypes()[index]), *known, problem);
     if (!type)
@@ -95,11 +100,25 @@ struct Specialize : impl::KilnSpecializeBase<Specialize> {
                                  << texts.size();
       return signalPassFailure();
     }
+    std::optional<FactSet> declared = parseFactSet(reads);
+    if (!declared) {
+      getOperation().emitError("'") << reads << "' are no kinds of facts";
+      return signalPassFailure();
+    }
+    Declared = *declared;
+    SmallVector<Attribute> names;
+    for (size_t number = 0; number < numFacts; ++number)
+      if (Declared.contains(Fact(number)))
+        names.push_back(StringAttr::get(&getContext(), toString(Fact(number))));
+    getOperation()->setAttr(ir::kReadsAttr, ArrayAttr::get(&getContext(), names));
     eraseCallers(getOperation(), *found);
     for (auto [index, text] : llvm::zip(order.tensors, texts))
       if (failed(specialize(*found, index, text)))
         return signalPassFailure();
   }
+
+private:
+  FactSet Declared = FactSet::all();
 };
 } // namespace
 } // namespace kiln

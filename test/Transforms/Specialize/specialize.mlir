@@ -2,6 +2,8 @@
 // RUN: kiln-opt %s --pass-pipeline="builtin.module(kiln-specialize{facts='f32 rank 2 leading 1 offsets32 static 0:128:64;f32 rank 2 leading 0;f32 rank 2 divisible 8'},canonicalize,kiln-outline)" | FileCheck %s --check-prefix=OUTLINE
 // RUN: kiln-opt %s --pass-pipeline="builtin.module(kiln-specialize{facts='f32 rank 2;f32 rank 2;f32 rank 2'})" | FileCheck %s --check-prefix=NOTHING
 
+// What the platform declares is noted.
+// CHECK: module attributes {kiln.reads = ["leading", "offsets32", "static", "divisible"]}
 // Static extents and strides go into the type, as does the 1 of the leading dimension; the rest are attributes.
 // CHECK: kiln.func @main(%a: !kiln.tensor<128x?xf32, strides [64, 1]> {kiln.offsets32},
 // CHECK-SAME: %b: !kiln.tensor<?x?xf32, strides [1, ?]>, %n: index, %c: !kiln.tensor<?x16xf32> {kiln.divisible = 8 : i64})
