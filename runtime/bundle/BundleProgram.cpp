@@ -30,14 +30,13 @@ public:
   explicit CudaBundleProgram(const Bundle &bundle) : Folder(bundle) {}
 
   Status run(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-             const NativeRunOptions &options, NativeRunReport *, double &seconds) const override {
-    if (options.run.dump.level > 0 || options.run.recordTimeline)
-      return Status(
-          StatusCode::Unsupported,
-          "dumps and timelines are made of runs on a CPU only; build the bundle with -p cpu");
+             const NativeRunOptions &options, NativeRunReport *report,
+             double &seconds) const override {
     Expected<std::shared_ptr<const CudaProgram>> program = Folder.loadCuda();
     if (!program)
       return program.status();
+    if (options.run.dump.level > 0 || options.run.recordTimeline)
+      return (*program)->runRecorded(tensors, scalars, options, report);
     return (*program)->run(tensors, scalars, &seconds);
   }
 

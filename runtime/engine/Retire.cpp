@@ -66,16 +66,17 @@ bool Engine::Impl::awaitAll() {
 //===----------------------------------------------------------------------===//
 
 Expected<Tensor> Engine::Impl::alloc(DType dtype, Dims extents) {
-  if (Options.arenaBytes == 0)
+  if (Options.arenaBytes == 0 && !Options.allocate)
     return Tensor::empty(dtype, extents);
   // A view of no memory: checks the shape and knows size and strides.
   Expected<Tensor> shape = Tensor::view(reinterpret_cast<void *>(Arena::alignment), dtype, extents);
   if (!shape)
     return shape;
-  Expected<std::shared_ptr<Buffer>> buffer = allocFromArena(shape->numBytes());
+  Expected<std::shared_ptr<Buffer>> buffer = Options.allocate ? Options.allocate(shape->numBytes())
+                                                             : allocFromArena(shape->numBytes());
   if (!buffer)
     return buffer.status();
-  if (Run.timeline)
+  if (Run.timeline && !Options.allocate)
     Run.timeline->recordNow(/*worker=*/0, TimelineEvent::Kind::Arena, Intermediates.bytesInUse());
   return Tensor::view(*buffer, 0, dtype, extents, shape->strides());
 }

@@ -53,13 +53,25 @@ public:
   Status run(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
              double *seconds = nullptr) const;
 
+  /// Runs it so that it writes down what was asked for, on the GPU of the first tensor if that is in
+  /// a GPU's memory, else on the first one; the tensors are copied there and back. The task engine
+  /// launches one kernel after the other and waits for each, so that the dump shows what each left
+  /// and the timeline how long the GPU took for it.
+  Status runRecorded(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
+                     const NativeRunOptions &options, NativeRunReport *report = nullptr) const;
+
   struct Loaded; ///< The driver's handles on one GPU.
 
 private:
   struct Devices; ///< What is loaded where.
+  struct Recording; ///< What there is for the length of a recorded run.
   CudaProgram();
   Status launchLoaded(const Loaded &loaded, std::span<const Tensor> tensors,
                       std::span<const ScalarBits> scalars, void *stream) const;
+
+  Status runOnEngine(Recording &recording, std::span<const Tensor> tensors,
+                     std::span<const ScalarBits> scalars, const NativeRunOptions &options,
+                     NativeRunReport *report) const;
 
   NativeInfo Info;
   std::shared_ptr<SharedObject> Object;

@@ -1,6 +1,7 @@
 #include "../Platforms.h"
 #include "CudaCode.h"
 
+#include "kiln/Program/Signature.h"
 #include "kiln/Target/Cuda/Cuda.h"
 #include "kiln/runtime/interrupt.h"
 
@@ -35,7 +36,16 @@ public:
       return program.status();
     TimeLimit limit(request.timeout, "the run");
     TaskArguments ordered = inTaskOrder(request.entry, request.args);
-    return (*program)->run(ordered.tensors, ordered.scalars);
+    if (request.dump.level == 0 && !request.timeline)
+      return (*program)->run(ordered.tensors, ordered.scalars);
+    NativeRunOptions options;
+    options.run = {request.program, name(), request.dump, request.timeline};
+    options.location = sourceLocOf(ir::FuncOp(request.entry).getLoc());
+    NativeRunReport recorded;
+    Status done = (*program)->runRecorded(ordered.tensors, ordered.scalars, options, &recorded);
+    report.timeline = std::move(recorded.timeline);
+    report.trace = std::move(recorded.trace);
+    return done;
   }
 
   Status addCode(ModuleOp compiled, const std::string &, BundleManifest &manifest,
@@ -67,7 +77,7 @@ std::unique_ptr<Platform> makeH200Platform() {
   Platform::Description about;
   about.name = "h200";
   about.machine = findMachine("hopper");
-  about.can = {Run, Check, Build, Large};
+  about.can = {Run, Check, Build, Dump, Timeline, Large};
   about.texts = {{"cuda"}};
   return std::make_unique<H200Platform>(std::move(about));
 }

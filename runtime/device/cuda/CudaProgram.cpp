@@ -5,23 +5,8 @@
 
 #include "kiln/runtime/inplace_vector.h"
 
-#include <atomic>
-#include <mutex>
-
 using namespace kiln;
 using namespace kiln::cuda;
-
-/// Kernels are loaded once on each GPU, and found without a lock from then on.
-struct CudaProgram::Devices {
-  const Driver *driver = nullptr;
-  std::vector<CudaKernel> kernels;
-  std::map<std::string, std::string> cubins;
-  std::mutex loading;
-  std::atomic<const Loaded *> loaded[kMaxGpus] = {};
-
-  /// The GPU is the current one.
-  Expected<const Loaded *> on(const Gpu &gpu);
-};
 
 CudaProgram::CudaProgram() = default;
 

@@ -46,6 +46,7 @@ static Status findAll(void *library, Driver &driver) {
   find(driver.free, "cuMemFreeAsync");
   find(driver.allocateManaged, "cuMemAllocManaged");
   find(driver.freeManaged, "cuMemFree_v2");
+  find(driver.copy, "cuMemcpy");
   find(driver.copyToDevice, "cuMemcpyHtoDAsync_v2");
   find(driver.copyToHost, "cuMemcpyDtoHAsync_v2");
   find(driver.streamCreate, "cuStreamCreate");

@@ -64,6 +64,7 @@ struct Driver {
   Result (*free)(DevicePointer, Stream);
   Result (*allocateManaged)(DevicePointer *, size_t, unsigned);
   Result (*freeManaged)(DevicePointer);
+  Result (*copy)(DevicePointer, DevicePointer, size_t); // between any two memories; waits
   Result (*copyToDevice)(DevicePointer, const void *, size_t, Stream);
   Result (*copyToHost)(void *, DevicePointer, size_t, Stream);
   Result (*streamCreate)(Stream *, unsigned);

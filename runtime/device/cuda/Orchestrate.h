@@ -12,12 +12,27 @@
 
 #include "kiln/runtime/cuda_program.h"
 
+#include <atomic>
+#include <mutex>
+
 namespace kiln {
 
 struct CudaProgram::Loaded {
   const cuda::Gpu *gpu = nullptr;
   std::vector<cuda::Module> modules;
   std::vector<cuda::LoadedKernel> kernels; ///< By the number that launches refer to.
+};
+
+/// Kernels are loaded once on each GPU, and found without a lock from then on.
+struct CudaProgram::Devices {
+  const cuda::Driver *driver = nullptr;
+  std::vector<CudaKernel> kernels;
+  std::map<std::string, std::string> cubins;
+  std::mutex loading;
+  std::atomic<const Loaded *> loaded[cuda::kMaxGpus] = {};
+
+  /// The GPU is the current one.
+  Expected<const Loaded *> on(const cuda::Gpu &gpu);
 };
 
 namespace cuda {
