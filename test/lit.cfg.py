@@ -29,6 +29,8 @@ config.test_exec_root = os.path.join(config.kiln_build_root, "test")
 
 tools = os.path.join(config.kiln_build_root, "bin")
 config.environment["PATH"] = os.pathsep.join([tools, config.llvm_tools_dir, config.environment["PATH"]])
+# A test compiles what it runs, and leaves nothing behind; who tests the cache says KILN_CACHE=1.
+config.environment["KILN_CACHE"] = "0"
 for name in ("KILN_PYTHON", "LD_LIBRARY_PATH"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 
 using namespace mlir;
 
@@ -28,6 +29,7 @@ struct Outcome {
   std::vector<UnwrittenElements> unwritten;
   double seconds = 0;        ///< Of the run alone.
   double compileSeconds = 0; ///< Where something is compiled.
+  bool isFromCache = false;  ///< It was compiled by an earlier run.
   bool dump = false;         ///< One was written.
   bool timeline = false;     ///< One was written.
   std::string summary;       ///< Of the timeline.
@@ -115,6 +117,7 @@ Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const Ru
   RunReport report;
   Status ran = options.platform->run(request, report);
   outcome.compileSeconds = report.compileSeconds;
+  outcome.isFromCache = report.isFromCache;
   return writeRecord(ran, source, options, report, outcome);
 }
 
@@ -148,61 +151,70 @@ void reportFindings(const CheckReport &report, const RunSettings &options) {
               (unsigned long long)report.firstSeed, number, number == 1 ? "" : "s");
 }
 
-void report(const Source &source, const RunSettings &options, const Outcome &outcome) {
-  if (options.json) {
-    nlohmann::ordered_json json{{"program", source.name},
-                                {"platform", options.platform->name()},
-                                {"seed", options.seed},
-                                {"seconds", outcome.seconds},
-                                {"ok", outcome.ok()}};
-    if (outcome.compileSeconds > 0)
-      json["compile_seconds"] = outcome.compileSeconds;
-    json["checks"] = nlohmann::ordered_json::array();
-    for (const Check &check : outcome.checks) {
-      nlohmann::ordered_json entry{
-          {"output", check.output}, {"against", check.against}, {"ok", check.difference.ok}};
-      if (std::isfinite(check.difference.largest))
-        entry["max_error"] = check.difference.largest;
-      else
-        entry["max_error"] = nullptr;
-      if (!check.difference.ok)
-        entry["worst"] = check.difference.where();
-      if (check.difference.nanInBoth > 0)
-        entry["nan_in_both"] = check.difference.nanInBoth;
-      json["checks"].push_back(entry);
-    }
-    for (const UnwrittenElements &left : outcome.unwritten)
-      json["unwritten"].push_back({{"output", left.output},
-                                   {"elements", left.count},
-                                   {"of", left.of},
-                                   {"first", left.first}});
-    json["skipped"] = outcome.skipped;
-    if (outcome.findings)
-      json["check"] = nlohmann::ordered_json::parse(toJson(*outcome.findings, options.command));
-    if (outcome.dump)
-      json["dump"] = options.out + "/tensor_dump";
-    if (outcome.timeline)
-      json["timeline"] = options.out + "/timeline.json";
-    std::printf("%s\n", json.dump(2).c_str());
-    return;
+nlohmann::ordered_json toJson(const Check &check) {
+  nlohmann::ordered_json json{
+      {"output", check.output}, {"against", check.against}, {"ok", check.difference.ok}};
+  if (std::isfinite(check.difference.largest))
+    json["max_error"] = check.difference.largest;
+  else
+    json["max_error"] = nullptr;
+  if (!check.difference.ok)
+    json["worst"] = check.difference.where();
+  if (check.difference.nanInBoth > 0)
+    json["nan_in_both"] = check.difference.nanInBoth;
+  return json;
+}
+
+void reportJson(const Source &source, const RunSettings &options, const Outcome &outcome) {
+  nlohmann::ordered_json json{{"program", source.name},
+                              {"platform", options.platform->name()},
+                              {"seed", options.seed},
+                              {"seconds", outcome.seconds},
+                              {"ok", outcome.ok()}};
+  if (outcome.compileSeconds > 0) {
+    json["compile_seconds"] = outcome.compileSeconds;
+    json["from_cache"] = outcome.isFromCache;
   }
+  json["checks"] = nlohmann::ordered_json::array();
+  for (const Check &check : outcome.checks)
+    json["checks"].push_back(toJson(check));
+  for (const UnwrittenElements &left : outcome.unwritten)
+    json["unwritten"].push_back({{"output", left.output},
+                                 {"elements", left.count},
+                                 {"of", left.of},
+                                 {"first", left.first}});
+  json["skipped"] = outcome.skipped;
+  if (outcome.findings)
+    json["check"] = nlohmann::ordered_json::parse(toJson(*outcome.findings, options.command));
+  if (outcome.dump)
+    json["dump"] = options.out + "/tensor_dump";
+  if (outcome.timeline)
+    json["timeline"] = options.out + "/timeline.json";
+  std::printf("%s\n", json.dump(2).c_str());
+}
+
+void print(const Check &check) {
+  std::printf("  %-8s  against %-8s  max |error| %-10.3g  %s\n", check.output.c_str(),
+              check.against.c_str(), check.difference.largest,
+              check.difference.ok ? "ok" : "WRONG");
+  if (!check.difference.ok)
+    std::printf("            %s\n", check.difference.where().c_str());
+  if (check.difference.nanInBoth > 0)
+    std::printf("            %zu elements are NaN in both: not written, or computed so\n",
+                check.difference.nanInBoth);
+}
+
+void reportText(const Source &source, const RunSettings &options, const Outcome &outcome) {
   std::printf("%s on %s: %.3f s", source.name.c_str(), options.platform->name().c_str(),
               outcome.seconds);
   if (outcome.compileSeconds > 0)
-    std::printf(" (compiled in %.3f s)", outcome.compileSeconds);
+    std::printf(outcome.isFromCache ? " (from the cache in %.3f s)" : " (compiled in %.3f s)",
+                outcome.compileSeconds);
   std::printf("\n");
   if (outcome.findings)
     reportFindings(*outcome.findings, options);
-  for (const Check &check : outcome.checks) {
-    std::printf("  %-8s  against %-8s  max |error| %-10.3g  %s\n", check.output.c_str(),
-                check.against.c_str(), check.difference.largest,
-                check.difference.ok ? "ok" : "WRONG");
-    if (!check.difference.ok)
-      std::printf("            %s\n", check.difference.where().c_str());
-    if (check.difference.nanInBoth > 0)
-      std::printf("            %zu elements are NaN in both: not written, or computed so\n",
-                  check.difference.nanInBoth);
-  }
+  for (const Check &check : outcome.checks)
+    print(check);
   for (const UnwrittenElements &left : outcome.unwritten)
     std::printf("  %-8s  %s\n", left.output.c_str(), left.words().c_str());
   for (const std::string &reason : outcome.skipped)
@@ -217,6 +229,10 @@ void report(const Source &source, const RunSettings &options, const Outcome &out
   std::printf("%s\n", !outcome.ok()            ? "FAIL"
                       : outcome.checks.empty() ? "RAN (nothing to compare with)"
                                                : "PASS");
+}
+
+void report(const Source &source, const RunSettings &options, const Outcome &outcome) {
+  return options.json ? reportJson(source, options, outcome) : reportText(source, options, outcome);
 }
 
 } // namespace
@@ -266,6 +282,148 @@ static std::string findConflict(const RunSettings &options) {
   return "";
 }
 
+namespace {
+
+/// A run from end to end, in steps. Each returns kGood to go on, or the exit code of the command.
+class ProgramRun {
+public:
+  ProgramRun(const Source &source, const RunSettings &options) : From(source), Options(options) {}
+
+  int prepare();
+  int evaluateFormula();
+  int execute();
+  int findUnwritten();
+  int compareWithFormula();
+  int compareWithReference();
+  int finish();
+
+private:
+  Status runOnce(const RunSettings &options, std::span<const Argument> args, Outcome &outcome) {
+    return kiln::execute(*Compiled->module, Compiled->entry, From, options, args, outcome);
+  }
+
+  const Source &From;
+  const RunSettings &Options;
+  std::optional<CompiledProgram> Compiled;
+  /// The reference is what the program says, not what the passes made of it.
+  std::optional<CompiledProgram> AsWritten;
+  std::vector<Argument> Args, ForTorch; ///< The second are copies: a run changes its arguments.
+  std::optional<FormulaResult> Formula;
+  std::optional<UnwrittenSearch> Unwritten;
+  Outcome Result;
+  Status Record; ///< Why the dump or the timeline is not complete.
+};
+
+int ProgramRun::prepare() {
+  int status = kBadInput;
+  CompileSettings settings = Options;
+  settings.prove = false; // what hangs is worth a run: the report and the dump show where
+  Compiled = compile(From, settings, status);
+  if (!Compiled)
+    return status;
+  AsWritten = compile(From, {.entry = Options.entry}, status);
+  if (!AsWritten)
+    return status;
+  Expected<std::vector<Argument>> args = argumentsOf(From, AsWritten->entry, Options);
+  if (!args)
+    return badInput(args.status());
+  Args = std::move(*args);
+  Expected<std::vector<Argument>> copies = copyArguments(Args);
+  if (!copies)
+    return badInput(copies.status().message());
+  ForTorch = std::move(*copies);
+  return kGood;
+}
+
+int ProgramRun::evaluateFormula() {
+  if (!From.example || From.example->formula.empty() || Options.noFormula)
+    return kGood;
+  Expected<FormulaResult> result = runFormula(From, AsWritten->entry, Args);
+  if (result)
+    Formula = *result;
+  else if (canBeSkipped(result.status()))
+    Result.skipped.push_back("comparison with the formula (" + result.status().message() + ")");
+  else
+    return badInput(result.status().message());
+  return kGood;
+}
+
+int ProgramRun::execute() {
+  Expected<UnwrittenSearch> search = UnwrittenSearch::begin(From, Options, AsWritten->entry, Args);
+  if (!search)
+    return badInput(search.status().message());
+  Unwritten = std::move(*search);
+  auto start = std::chrono::steady_clock::now();
+  Status failed = runOnce(Options, Args, Result);
+  // A record of the run that could not be written does not stop it; it is reported with the result.
+  if ((Options.dumpLevel > 0 || Options.timeline) && failed.code() == StatusCode::IoError)
+    Record = std::exchange(failed, Status::ok());
+  if (!failed.isOk()) {
+    printErrors({failed});
+    bool isBadInput = failed.code() == StatusCode::InvalidArgument ||
+                      failed.code() == StatusCode::NotFound ||
+                      failed.code() == StatusCode::Unsupported;
+    return isBadInput ? kBadInput : kWrong;
+  }
+  Result.seconds = secondsSince(start) - Result.compileSeconds;
+  if (!Result.findings || !Result.findings->hasErrors())
+    return kGood;
+  report(From, Options, Result); // there is no result to compare
+  return kWrong;
+}
+
+int ProgramRun::findUnwritten() {
+  RunSettings silent = Options;
+  silent.dumpLevel = 0;
+  silent.timeline = false;
+  silent.seeds = 0;
+  Expected<std::vector<UnwrittenElements>> left =
+      Unwritten->find(Args, [&](std::span<const Argument> others) {
+        Outcome second;
+        return runOnce(silent, others, second);
+      });
+  if (!left) {
+    printErrors({left.status()});
+    return kWrong;
+  }
+  Result.unwritten = std::move(*left);
+  return kGood;
+}
+
+int ProgramRun::compareWithFormula() {
+  if (Formula)
+    checkFormula(Result, AsWritten->entry, Args, *Formula);
+  return kGood;
+}
+
+int ProgramRun::compareWithReference() {
+  if (Options.platform->can(Capability::Reference) || Options.noReference)
+    return kGood;
+  Status failed =
+      runReference(*AsWritten->module, AsWritten->entry, Options.textOptions(), ForTorch);
+  if (canBeSkipped(failed)) {
+    Result.skipped.push_back("comparison with the PyTorch reference (" + failed.message() + ")");
+  } else if (failed.code() == StatusCode::NotFound) {
+    return badInput(failed.message());
+  } else if (!failed.isOk()) {
+    printErrors({failed.withPrefix("the PyTorch reference failed")});
+    return kWrong;
+  } else {
+    checkReference(Result, AsWritten->entry, Args, ForTorch);
+  }
+  return kGood;
+}
+
+int ProgramRun::finish() {
+  Result.dump = Options.dumpLevel > 0 && Record.isOk();
+  report(From, Options, Result);
+  if (!Record.isOk())
+    printErrors({Record.withPrefix("the run is complete but the record of it is not")});
+  return Result.ok() && Record.isOk() ? kGood : kWrong;
+}
+
+} // namespace
+
 int runCommand(const Source &source, const RunSettings &options) {
   TorchWorker::setTimeLimit(options.timeout);
   if (std::string conflict = findConflict(options); !conflict.empty())
@@ -273,92 +431,13 @@ int runCommand(const Source &source, const RunSettings &options) {
   if (options.verifyEach)
     if (int status = verifyEachPass(source, options))
       return status;
-  int status = kBadInput;
-  CompileSettings settings = options;
-  settings.prove = false; // what hangs is worth a run: the report and the dump show where
-  std::optional<CompiledProgram> compiled = compile(source, settings, status);
-  if (!compiled)
-    return status;
-  // The reference is what the program says, not what the passes made of it.
-  std::optional<CompiledProgram> asWritten = compile(source, {.entry = options.entry}, status);
-  if (!asWritten)
-    return status;
-  ir::FuncOp entry = asWritten->entry;
-
-  Expected<std::vector<Argument>> args = argumentsOf(source, entry, options);
-  if (!args)
-    return badInput(args.status());
-  Expected<std::vector<Argument>> forTorch = copyArguments(*args);
-  if (!forTorch)
-    return badInput(forTorch.status().message());
-
-  Outcome outcome;
-  std::optional<FormulaResult> formula;
-  if (source.example && !source.example->formula.empty() && !options.noFormula) {
-    Expected<FormulaResult> result = runFormula(source, entry, *args);
-    if (result)
-      formula = *result;
-    else if (canBeSkipped(result.status()))
-      outcome.skipped.push_back("comparison with the formula (" + result.status().message() + ")");
-    else
-      return badInput(result.status().message());
-  }
-
-  Expected<UnwrittenSearch> unwritten = UnwrittenSearch::begin(source, options, entry, *args);
-  if (!unwritten)
-    return badInput(unwritten.status().message());
-  auto start = std::chrono::steady_clock::now();
-  Status failed = execute(*compiled->module, compiled->entry, source, options, *args, outcome);
-  // A record of the run that could not be written does not stop it; it is reported with the result.
-  bool recordFailed =
-      (options.dumpLevel > 0 || options.timeline) && failed.code() == StatusCode::IoError;
-  if (!failed.isOk() && !recordFailed) {
-    printErrors({failed});
-    bool isBadInput = failed.code() == StatusCode::InvalidArgument ||
-                      failed.code() == StatusCode::NotFound ||
-                      failed.code() == StatusCode::Unsupported;
-    return isBadInput ? kBadInput : kWrong;
-  }
-  outcome.seconds = secondsSince(start) - outcome.compileSeconds;
-
-  if (outcome.findings && outcome.findings->hasErrors()) { // there is no result to compare
-    report(source, options, outcome);
-    return kWrong;
-  }
-  RunSettings silent = options;
-  silent.dumpLevel = 0;
-  silent.timeline = false;
-  silent.seeds = 0;
-  Expected<std::vector<UnwrittenElements>> left =
-      unwritten->find(*args, [&](std::span<const Argument> others) {
-        Outcome second;
-        return execute(*compiled->module, compiled->entry, source, silent, others, second);
-      });
-  if (!left) {
-    printErrors({left.status()});
-    return kWrong;
-  }
-  outcome.unwritten = std::move(*left);
-  if (formula)
-    checkFormula(outcome, entry, *args, *formula);
-  if (!options.platform->can(Capability::Reference) && !options.noReference) {
-    Status failed = runReference(*asWritten->module, entry, options.textOptions(), *forTorch);
-    if (canBeSkipped(failed)) {
-      outcome.skipped.push_back("comparison with the PyTorch reference (" + failed.message() + ")");
-    } else if (failed.code() == StatusCode::NotFound) {
-      return badInput(failed.message());
-    } else if (!failed.isOk()) {
-      printErrors({failed.withPrefix("the PyTorch reference failed")});
-      return kWrong;
-    } else {
-      checkReference(outcome, entry, *args, *forTorch);
-    }
-  }
-  outcome.dump = options.dumpLevel > 0 && !recordFailed;
-  report(source, options, outcome);
-  if (recordFailed)
-    printErrors({failed.withPrefix("the run is complete but the record of it is not")});
-  return outcome.ok() && !recordFailed ? kGood : kWrong;
+  ProgramRun run(source, options);
+  for (auto step : {&ProgramRun::prepare, &ProgramRun::evaluateFormula, &ProgramRun::execute,
+                    &ProgramRun::findUnwritten, &ProgramRun::compareWithFormula,
+                    &ProgramRun::compareWithReference})
+    if (int status = (run.*step)())
+      return status;
+  return run.finish();
 }
 
 } // namespace kiln

@@ -2,8 +2,8 @@
 
 namespace kiln {
 
-/// Maps the very bytes that were verified or compiled, whatever has become of any file since.
-static Expected<ArtifactCache::Code> map(const NativeInfo &info, std::string_view object) {
+Expected<ArtifactCache::Code> ArtifactCache::loadSharedObject(const NativeInfo &info,
+                                                              std::string_view object) {
   Expected<std::shared_ptr<SharedObject>> mapped = SharedObject::fromBytes(object, info.entry.name);
   if (!mapped)
     return mapped.status();
@@ -44,7 +44,7 @@ ArtifactCache::Code ArtifactCache::loadFromDisk(const std::string &key, bool isF
   Expected<CacheEntry> entry = Disk.load(key);
   if (!entry)
     return reject(entry.status());
-  Expected<Code> code = map(entry->info, entry->object);
+  Expected<Code> code = LoadCode(entry->info, entry->object);
   if (!code)
     return reject(code.status().withPrefix("cache entry " + entry->path + " is not used"));
   ++DiskHits;
@@ -69,7 +69,7 @@ Expected<ArtifactCache::Code> ArtifactCache::compileAndStore(const std::string &
   Expected<Artifact> artifact = compile();
   if (!artifact)
     return artifact.status();
-  Expected<Code> code = map(artifact->info, artifact->object);
+  Expected<Code> code = LoadCode(artifact->info, artifact->object);
   if (!code)
     return code;
   ++Compiles;

@@ -23,9 +23,15 @@ class ArtifactCache {
 public:
   using Code = std::shared_ptr<const NativeProgram>;
   using Compile = std::function<Expected<Artifact>()>;
+  /// Brings the very bytes that were verified or compiled into this process.
+  using Load = std::function<Expected<Code>(const NativeInfo &, std::string_view object)>;
 
-  ArtifactCache(DiskCacheOptions disk, std::function<void(const std::string &)> log)
-      : Disk(std::move(disk)), Log(std::move(log)) {}
+  /// `load` if the artifacts are something else than shared objects.
+  ArtifactCache(DiskCacheOptions disk, std::function<void(const std::string &)> log,
+                Load load = loadSharedObject)
+      : Disk(std::move(disk)), Log(std::move(log)), LoadCode(std::move(load)) {}
+
+  static Expected<Code> loadSharedObject(const NativeInfo &info, std::string_view object);
 
   /// The code for a key. `compile` runs if nobody has it; its failure is everybody's who waited,
   /// and is not remembered.
@@ -51,6 +57,7 @@ private:
 
   DiskCache Disk;
   std::function<void(const std::string &)> Log;
+  Load LoadCode;
   std::mutex LogMutex;
   std::set<std::string> Logged;
   std::mutex Mutex;

@@ -2,8 +2,8 @@
 //
 //   object | info (JSON) | key (text) | footer
 //
-// The object comes first so that the dynamic linker can map the file as it is. Pure functions on
-// bytes: what the file system does is in DiskCache.cpp.
+// The object is a shared one where the JIT made it, a relocatable one where `kiln run` did. Pure
+// functions on bytes: what the file system does is in DiskCache.cpp.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LIB_JIT_ENTRYFILE_H

@@ -5,6 +5,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Config/llvm-config.h"
 
+#include <unistd.h>
+
 namespace kiln {
 
 const char *toString(Capability capability) {
@@ -51,6 +53,20 @@ std::string inWords(const std::vector<std::string> &names, const char *conjuncti
                                      : ", ") +
             names[i];
   return text;
+}
+
+/// Sizes that code may be blocked for.
+static std::string cacheSizes() {
+  std::string text;
+  for (int name : {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE})
+    text += " " + std::to_string(sysconf(name));
+  return text;
+}
+
+std::string CodeIdentity::str() const {
+  return "program " + program + " " + programHash + "\nentry " + entry + "\ntoolchain " +
+         toolchainId() + "\nplatform " + platform + "\narch " + arch + "\ncaches" + cacheSizes() +
+         "\n";
 }
 
 std::string toolchainId() { return "kiln-" KILN_COMPILER_ID " llvm-" LLVM_VERSION_STRING; }

@@ -74,7 +74,8 @@ struct RunRequest {
 };
 
 struct RunReport {
-  double compileSeconds = 0; ///< Where something is compiled.
+  double compileSeconds = 0; ///< Where something is compiled, or found compiled.
+  bool isFromCache = false;  ///< An earlier run has compiled it.
   Timeline timeline;         ///< If it was asked for; so is the trace.
   Trace trace;
 };
@@ -163,6 +164,16 @@ Status registerPlatform(std::unique_ptr<const Platform> platform);
 
 /// The whole compiler by its sources, LLVM's version included: what changes when code may change.
 std::string toolchainId();
+
+/// What code is made from and for, as lines of a cache's key: nothing else besides may influence
+/// it.
+struct CodeIdentity {
+  std::string program;     ///< Its name; "-" if it has none.
+  std::string programHash; ///< Of the IR that is compiled.
+  std::string entry, platform;
+  std::string arch; ///< The exact CPU or GPU.
+  std::string str() const;
+};
 
 } // namespace kiln
 

@@ -9,8 +9,6 @@
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/Parser/Parser.h"
 
-#include <unistd.h>
-
 using namespace mlir;
 
 namespace kiln {
@@ -24,14 +22,6 @@ std::string programHash(ModuleOp module) {
 }
 
 namespace {
-
-/// Sizes that code may be blocked for.
-std::string cacheSizes() {
-  std::string text;
-  for (int name : {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE})
-    text += " " + std::to_string(sysconf(name));
-  return text;
-}
 
 /// Runs passes; the first error they report, with the user's line.
 Status runPasses(ModuleOp module, llvm::function_ref<void(PassManager &)> build) {
@@ -92,9 +82,9 @@ Status ProgramSource::init(ModuleOp module, const ProgramSourceOptions &options)
   if (failed(writeBytecodeToFile(start, stream)))
     return Status(StatusCode::Internal, "the program cannot be copied");
   Name = module.getSymName().value_or(EntryName).str();
-  Identity = "program " + module.getSymName().value_or("-").str() + " " + programHash(module) +
-             "\nentry " + EntryName + "\ntoolchain " + toolchainId() + "\nplatform " +
-             Target->name() + "\narch " + Backend->arch() + "\ncaches" + cacheSizes() + "\n";
+  Identity = CodeIdentity{module.getSymName().value_or("-").str(), programHash(module), EntryName,
+                          Target->name(), Backend->arch()}
+                 .str();
   return Status::ok();
 }
 

@@ -1,5 +1,6 @@
 #include "kiln/Platform/CpuPlatform.h"
 
+#include "CachedCode.h"
 #include "NativeBundle.h"
 
 #include "kiln/runtime/interrupt.h"
@@ -13,8 +14,7 @@ namespace {
 
 class CpuBackend final : public JitBackend {
 public:
-  explicit CpuBackend(CpuOptions options)
-      : Options(std::move(options)), Arch(Options.cpu + " " + Options.features) {}
+  explicit CpuBackend(CpuOptions options) : Options(std::move(options)), Arch(archOf(Options)) {}
 
   const std::string &arch() const override { return Arch; }
 
@@ -42,7 +42,8 @@ public:
 
   Status run(const RunRequest &request, RunReport &report) const override {
     auto start = std::chrono::steady_clock::now();
-    Expected<CpuModule> code = compileForCpu(request.module, optionsFor("", ""));
+    Expected<std::shared_ptr<const NativeProgram>> code =
+        codeFor(request, name(), optionsFor(hostCpu(), hostCpuFeatures()), report.isFromCache);
     if (!code)
       return code.status();
     report.compileSeconds =
@@ -56,9 +57,9 @@ public:
     options.recordTimeline = request.timeline;
     TimeLimit limit(request.timeout, "the run");
     if (!request.timeline)
-      return runOnCpu(*code, request.entry, request.args, options);
+      return runOnCpu(**code, request.entry, request.args, options);
     CpuRunReport ran;
-    Status status = runOnCpu(*code, request.entry, request.args, options, &ran);
+    Status status = runOnCpu(**code, request.entry, request.args, options, &ran);
     report.timeline = std::move(ran.timeline);
     report.trace = std::move(ran.trace);
     return status;

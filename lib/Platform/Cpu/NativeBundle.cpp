@@ -1,6 +1,8 @@
 //===- NativeBundle.cpp - the code of a bundle for the CPU ----------------------------===//
 #include "NativeBundle.h"
 
+#include "CachedCode.h"
+
 #include "llvm/TargetParser/X86TargetParser.h"
 
 using namespace mlir;
@@ -51,7 +53,7 @@ Status addNativeCode(ModuleOp prepared, const CpuOptions &options, BundleManifes
   Expected<std::string> readable = emitLlvmIr(prepared, options);
   if (!readable)
     return readable.status();
-  manifest.arch = options.cpu + " " + options.features;
+  manifest.arch = archOf(options);
   manifest.toolchain = toolchainId();
   manifest.native = std::move(native->info);
   files[bundleCodePath] = std::move(*shared);

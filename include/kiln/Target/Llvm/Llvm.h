@@ -125,6 +125,10 @@ using CpuRunReport = NativeRunReport;
 Status runOnCpu(const CpuModule &code, ir::FuncOp entry, std::span<const Argument> args,
                 const CpuRunOptions &options = {}, CpuRunReport *report = nullptr);
 
+/// The same with code that has been loaded already.
+Status runOnCpu(const NativeProgram &program, ir::FuncOp entry, std::span<const Argument> args,
+                const CpuRunOptions &options = {}, CpuRunReport *report = nullptr);
+
 /// This machine in LLVM's spelling.
 std::string hostCpu();
 std::string hostCpuFeatures();
