@@ -2,15 +2,20 @@
 
 namespace kiln {
 
-Expected<ArtifactCache::Code> ArtifactCache::loadSharedObject(const NativeInfo &info,
-                                                              std::string_view object) {
+Expected<std::shared_ptr<const LoadedProgram>> loadSharedObject(const NativeInfo &info,
+                                                                std::string_view object) {
   Expected<std::shared_ptr<SharedObject>> mapped = SharedObject::fromBytes(object, info.entry.name);
   if (!mapped)
     return mapped.status();
-  return NativeProgram::load(std::move(*mapped), info);
+  Expected<std::shared_ptr<const NativeProgram>> program =
+      NativeProgram::load(std::move(*mapped), info);
+  if (!program)
+    return program.status();
+  return std::shared_ptr<const LoadedProgram>(std::move(*program));
 }
 
-Expected<ArtifactCache::Code> ArtifactCache::get(const std::string &key, const Compile &compile) {
+Expected<ArtifactCache::Code> ArtifactCache::get(const std::string &key, const Compile &compile,
+                                                 const Load &load) {
   std::shared_ptr<Slot> slot;
   {
     std::unique_lock lock(Mutex);
@@ -23,7 +28,7 @@ Expected<ArtifactCache::Code> ArtifactCache::get(const std::string &key, const C
     }
     slot = found->second = std::make_shared<Slot>();
   }
-  Expected<Code> code = fetch(key, compile);
+  Expected<Code> code = fetch(key, compile, load);
   std::unique_lock lock(Mutex);
   slot->code = code;
   slot->isDone = true;
@@ -33,7 +38,8 @@ Expected<ArtifactCache::Code> ArtifactCache::get(const std::string &key, const C
   return code;
 }
 
-ArtifactCache::Code ArtifactCache::loadFromDisk(const std::string &key, bool isFirstLook) {
+ArtifactCache::Code ArtifactCache::loadFromDisk(const std::string &key, const Load &load,
+                                                bool isFirstLook) {
   auto reject = [&](const Status &why) {
     if (isFirstLook && why.code() != StatusCode::NotFound) {
       log(why.message());
@@ -44,7 +50,7 @@ ArtifactCache::Code ArtifactCache::loadFromDisk(const std::string &key, bool isF
   Expected<CacheEntry> entry = Disk.load(key);
   if (!entry)
     return reject(entry.status());
-  Expected<Code> code = LoadCode(entry->info, entry->object);
+  Expected<Code> code = load(entry->info, entry->object);
   if (!code)
     return reject(code.status().withPrefix("cache entry " + entry->path + " is not used"));
   ++DiskHits;
@@ -53,23 +59,24 @@ ArtifactCache::Code ArtifactCache::loadFromDisk(const std::string &key, bool isF
   return *code;
 }
 
-Expected<ArtifactCache::Code> ArtifactCache::fetch(const std::string &key, const Compile &compile) {
-  if (Code code = loadFromDisk(key, /*isFirstLook=*/true))
+Expected<ArtifactCache::Code> ArtifactCache::fetch(const std::string &key, const Compile &compile,
+                                                   const Load &load) {
+  if (Code code = loadFromDisk(key, load, /*isFirstLook=*/true))
     return code;
   std::optional<KeyLock> lock = Disk.lock(key);
   // Whoever held the lock may just have written it.
-  if (Code code = loadFromDisk(key, /*isFirstLook=*/false))
+  if (Code code = loadFromDisk(key, load, /*isFirstLook=*/false))
     return code;
-  return compileAndStore(key, compile);
+  return compileAndStore(key, compile, load);
 }
 
-Expected<ArtifactCache::Code> ArtifactCache::compileAndStore(const std::string &key,
-                                                             const Compile &compile) {
+Expected<ArtifactCache::Code>
+ArtifactCache::compileAndStore(const std::string &key, const Compile &compile, const Load &load) {
   ++Misses;
   Expected<Artifact> artifact = compile();
   if (!artifact)
     return artifact.status();
-  Expected<Code> code = LoadCode(artifact->info, artifact->object);
+  Expected<Code> code = load(artifact->info, artifact->object);
   if (!code)
     return code;
   ++Compiles;

@@ -21,21 +21,17 @@ namespace kiln {
 
 class ArtifactCache {
 public:
-  using Code = std::shared_ptr<const NativeProgram>;
+  using Code = std::shared_ptr<const LoadedProgram>;
   using Compile = std::function<Expected<Artifact>()>;
   /// Brings the very bytes that were verified or compiled into this process.
   using Load = std::function<Expected<Code>(const NativeInfo &, std::string_view object)>;
 
-  /// `load` if the artifacts are something else than shared objects.
-  ArtifactCache(DiskCacheOptions disk, std::function<void(const std::string &)> log,
-                Load load = loadSharedObject)
-      : Disk(std::move(disk)), Log(std::move(log)), LoadCode(std::move(load)) {}
-
-  static Expected<Code> loadSharedObject(const NativeInfo &info, std::string_view object);
+  ArtifactCache(DiskCacheOptions disk, std::function<void(const std::string &)> log)
+      : Disk(std::move(disk)), Log(std::move(log)) {}
 
   /// The code for a key. `compile` runs if nobody has it; its failure is everybody's who waited,
   /// and is not remembered.
-  Expected<Code> get(const std::string &key, const Compile &compile);
+  Expected<Code> get(const std::string &key, const Compile &compile, const Load &load);
 
   /// Each line once: a directory that cannot be used would be told of at every compile.
   void log(const std::string &line);
@@ -50,14 +46,13 @@ private:
     Expected<Code> code = Status(StatusCode::Internal, "not got yet");
   };
 
-  Expected<Code> fetch(const std::string &key, const Compile &compile);
-  Expected<Code> compileAndStore(const std::string &key, const Compile &compile);
+  Expected<Code> fetch(const std::string &key, const Compile &compile, const Load &load);
+  Expected<Code> compileAndStore(const std::string &key, const Compile &compile, const Load &load);
   /// The code on disk, if it is there and good. Only the first look complains.
-  Code loadFromDisk(const std::string &key, bool isFirstLook);
+  Code loadFromDisk(const std::string &key, const Load &load, bool isFirstLook);
 
   DiskCache Disk;
   std::function<void(const std::string &)> Log;
-  Load LoadCode;
   std::mutex LogMutex;
   std::set<std::string> Logged;
   std::mutex Mutex;

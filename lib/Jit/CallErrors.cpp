@@ -39,6 +39,9 @@ static std::string describe(TensorProblem problem, const kiln_call_arg &arg) {
   case TensorProblem::Misaligned:
     return "has data that is not aligned to its elements of " +
            std::to_string(sizeOf(DType(arg.dtype))) + " bytes";
+  case TensorProblem::OnGpu:
+    return "is in the memory of GPU " + std::to_string((arg.flags >> KILN_ARG_GPU_SHIFT) - 1) +
+           ", but the program runs on the CPU";
   case TensorProblem::BadMarks:
     return "has marks that do not fit its rank " + std::to_string(arg.rank);
   case TensorProblem::NotLeading:

@@ -35,7 +35,8 @@ const CallState *CallStates::add(std::unique_ptr<CallState> state, bool &isNew) 
 Compiled::Impl::Impl(std::shared_ptr<const JitSource> source, std::shared_ptr<ArtifactCache> cache,
                      std::shared_ptr<CallRecorder> recorder, bool check, Status environment)
     : Source(std::move(source)), Cache(std::move(cache)), Recorder(std::move(recorder)),
-      Check(check), Environment(std::move(environment)) {
+      Check(check), OnGpu(Source->memory() == TensorMemory::Gpu),
+      Environment(std::move(environment)) {
   const Signature &signature = Source->signature();
   NumTensors = uint32_t(signature.tensors.size());
   NumScalars = uint32_t(signature.scalars.size());
@@ -199,8 +200,9 @@ Expected<const CallState *> Compiled::Impl::makeState(const Block &block) {
     return bad;
   for (TensorFacts &known : facts)
     known = known.only(Source->reads());
-  Expected<ArtifactCache::Code> code =
-      Cache->get(jitKey(Source->identity(), facts), [&] { return Source->compile(facts); });
+  Expected<ArtifactCache::Code> code = Cache->get(
+      jitKey(Source->identity(), facts), [&] { return Source->compile(facts); },
+      [&](const NativeInfo &info, std::string_view object) { return Source->load(info, object); });
   if (!code)
     return code.status();
   auto state = std::make_unique<CallState>();
@@ -281,7 +283,7 @@ Status Compiled::Impl::runTasks(const CallState &state, const Block &block) cons
   for (uint32_t i = 0; i < NumScalars; ++i)
     scalars.push_back({block.scalars[i], signature.scalars[i].type});
   return Recorder ? Recorder->run(*Source, *state.code, tensors, scalars)
-                  : state.code->run(tensors, scalars);
+                  : state.code->call(tensors, scalars);
 }
 
 KILN_INLINE Status Compiled::Impl::run(const CallState &state, const Block &block) const {
@@ -330,7 +332,49 @@ KILN_INLINE const CallState *Compiled::Impl::prepare(std::span<const CallArg> ar
 // At most 255 tensors and scalars: less than 50 KiB of stack.
 #define KILN_BLOCK_ON_STACK(impl) (impl).blockAt(alloca((impl).BlockBytes))
 
+Expected<int> Compiled::Impl::readPlaces(std::span<const CallArg> args, CallArg *plain) const {
+  int gpu = -1;
+  for (size_t i = 0; i < args.size(); ++i) {
+    new (plain + i) CallArg(args[i]);
+    if (args[i].kind != KILN_ARG_TENSOR)
+      continue;
+    int number = (args[i].flags >> KILN_ARG_GPU_SHIFT) - 1;
+    if (number < 0)
+      return argumentError(i < Params.size() ? nameOf(i) : std::to_string(i),
+                           "is in the host's memory, but the program runs on a GPU");
+    if (gpu >= 0 && number != gpu)
+      return argumentError(i < Params.size() ? nameOf(i) : std::to_string(i),
+                           "is in the memory of GPU " + std::to_string(number) +
+                               ", and those before it in that of GPU " + std::to_string(gpu));
+    gpu = number;
+    plain[i].flags &= KILN_ARG_READ_ONLY;
+  }
+  return std::max(gpu, 0);
+}
+
+Status Compiled::Impl::launch(const CallState &state, const Block &block,
+                              const GpuPlace &place) const {
+  if (Recorder)
+    return runTasks(state, block);
+  return state.code->launchOn({block.tensors, block.scalars, NumTensors, NumScalars}, place);
+}
+
+Status Compiled::callOn(void *stream, std::span<const CallArg> args) const {
+  if (!P->OnGpu)
+    return call(args);
+  auto *plain = static_cast<CallArg *>(alloca(args.size() * sizeof(CallArg)));
+  Expected<int> gpu = P->readPlaces(args, plain);
+  if (!gpu)
+    return gpu.status();
+  Impl::Block block = KILN_BLOCK_ON_STACK(*P);
+  Status error;
+  const CallState *state = P->prepare({plain, args.size()}, block, error);
+  return state ? P->launch(*state, block, {*gpu, stream}) : error;
+}
+
 Status Compiled::call(std::span<const CallArg> args) const {
+  if (P->OnGpu) [[unlikely]]
+    return callOn(nullptr, args);
   Impl::Block block = KILN_BLOCK_ON_STACK(*P);
   Status error;
   const CallState *state = P->prepare(args, block, error);
@@ -340,6 +384,12 @@ Status Compiled::call(std::span<const CallArg> args) const {
 Status Compiled::compileOnly(std::span<const CallArg> args) const {
   Impl::Block block = KILN_BLOCK_ON_STACK(*P);
   Status error;
+  if (P->OnGpu) {
+    auto *plain = static_cast<CallArg *>(alloca(args.size() * sizeof(CallArg)));
+    if (Expected<int> gpu = P->readPlaces(args, plain); !gpu)
+      return gpu.status();
+    args = {plain, args.size()};
+  }
   P->prepare(args, block, error);
   return error;
 }

@@ -20,7 +20,7 @@ namespace kiln {
 
 struct CallState {
   std::vector<uint64_t> words; ///< The facts of all tensors; compared in full.
-  std::shared_ptr<const NativeProgram> code;
+  std::shared_ptr<const LoadedProgram> code;
   kiln_kernel_fn entry = nullptr; ///< Null: not called directly, but as tasks of an engine.
   uint64_t workspaceBytes = 0;
   CallState *next = nullptr; ///< In its bucket; constant once published.
@@ -98,6 +98,10 @@ struct Compiled::Impl {
   Status checkOutputs(const Block &block) const;
   Status checkOutput(const Block &block, uint16_t output) const;
   Status run(const CallState &state, const Block &block) const;
+  /// Checks that all tensors are in the memory of one GPU, whose number it gives, and copies the
+  /// arguments without that: the rest of a call is the same wherever they are.
+  Expected<int> readPlaces(std::span<const CallArg> args, CallArg *plain) const;
+  Status launch(const CallState &state, const Block &block, const GpuPlace &place) const;
   Status runTasks(const CallState &state, const Block &block) const;
   std::string nameOf(size_t position) const;
 
@@ -105,6 +109,7 @@ struct Compiled::Impl {
   std::shared_ptr<ArtifactCache> Cache;
   std::shared_ptr<CallRecorder> Recorder; ///< Null: nothing is recorded.
   bool Check;
+  bool OnGpu;
   Status Environment; ///< What fails every call.
   uint32_t NumTensors, NumScalars;
   bool HasRequirements;

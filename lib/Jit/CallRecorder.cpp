@@ -22,12 +22,12 @@ Expected<std::string> CallRecorder::makeFolder(const std::string &program) {
   }
 }
 
-Status CallRecorder::run(const JitSource &source, const NativeProgram &program,
+Status CallRecorder::run(const JitSource &source, const LoadedProgram &program,
                          std::span<const Tensor> tensors, std::span<const ScalarBits> scalars) {
   Expected<std::string> folder = makeFolder(source.program());
   if (!folder) {
     Tell("the call is not recorded: " + folder.status().message());
-    return program.run(tensors, scalars);
+    return program.call(tensors, scalars);
   }
   NativeRunOptions options;
   options.run = {

@@ -23,9 +23,9 @@ public:
   CallRecorder(RecordOptions options, Log log)
       : Options(std::move(options)), Tell(std::move(log)) {}
 
-  /// Runs the program, as NativeProgram::run() does. A record that cannot be written stops no call;
-  /// the log is told.
-  Status run(const JitSource &source, const NativeProgram &program, std::span<const Tensor> tensors,
+  /// Runs the program, as LoadedProgram::call() does. A record that cannot be written stops no
+  /// call; the log is told.
+  Status run(const JitSource &source, const LoadedProgram &program, std::span<const Tensor> tensors,
              std::span<const ScalarBits> scalars);
 
 private:

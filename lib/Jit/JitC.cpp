@@ -193,6 +193,15 @@ int32_t kiln_compiled_call(kiln_compiled *compiled, const kiln_call_arg *args, u
   });
 }
 
+int32_t kiln_compiled_call_on(kiln_compiled *compiled, const kiln_call_arg *args, uint32_t num_args,
+                              void *stream) {
+  return guardedCode([&] {
+    if (!compiled || (num_args > 0 && !args)) [[unlikely]]
+      return missing(compiled ? "the list of arguments" : "the program");
+    return compiled->function.callOn(stream, listOf(args, num_args));
+  });
+}
+
 int32_t kiln_compiled_compile_only(kiln_compiled *compiled, const kiln_call_arg *args,
                                    uint32_t num_args) {
   return guardedCode([&] {

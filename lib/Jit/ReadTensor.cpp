@@ -82,6 +82,8 @@ struct AxisScan {
 TensorProblem checkForm(const kiln_call_arg &arg) {
   if (arg.kind != KILN_ARG_TENSOR)
     return arg.kind == KILN_ARG_BAD ? TensorProblem::Stated : TensorProblem::NotATensor;
+  if (arg.flags >> KILN_ARG_GPU_SHIFT)
+    return TensorProblem::OnGpu;
   if (uint32_t(arg.dtype) >= KILN_INDEX)
     return TensorProblem::BadDType;
   if (arg.rank < 1 || arg.rank > KILN_MAX_RANK)

@@ -31,6 +31,7 @@ enum class TensorProblem : uint8_t {
   TooLarge,
   NullData,
   Misaligned,
+  OnGpu,
   BadMarks,
   NotLeading,
   NotDivisible,
@@ -107,8 +108,8 @@ template <int Rank>
 /// Any argument, plain tensors fast.
 [[gnu::always_inline]] inline TensorProblem readTensor(const kiln_call_arg &arg, kiln_tensor &out,
                                                        uint64_t *&words) {
-  bool isUnmarked =
-      arg.kind == KILN_ARG_TENSOR && uint32_t(arg.dtype) < KILN_INDEX && arg.extents && !arg.marks;
+  bool isUnmarked = arg.kind == KILN_ARG_TENSOR && uint32_t(arg.dtype) < KILN_INDEX &&
+                    arg.extents && !(arg.marks | arg.flags >> KILN_ARG_GPU_SHIFT);
   uint64_t word = 0;
   if (isUnmarked) [[likely]]
     switch (arg.rank) {

@@ -46,10 +46,17 @@ int findDType(DLDataType type) {
 
 DType dlpackDType(DLDataType type) { return static_cast<DType>(findDType(type)); }
 
+/// The number of the GPU that a DLPack tensor is on; less than 0: it is in the host's memory.
+static int gpuOf(const DLTensor &tensor) {
+  return tensor.device.device_type == kDLCUDA ? tensor.device.device_id : -1;
+}
+
 const char *dlpackProblem(const DLTensor &tensor) {
   if (tensor.device.device_type != kDLCPU && tensor.device.device_type != kDLCUDAHost &&
-      tensor.device.device_type != kDLROCMHost)
-    return "is a DLPack tensor that is not in host memory";
+      tensor.device.device_type != kDLROCMHost && tensor.device.device_type != kDLCUDA)
+    return "is a DLPack tensor that is neither in the host's memory nor in that of a CUDA GPU";
+  if (gpuOf(tensor) > 62)
+    return "is a DLPack tensor on a GPU with a number above 62";
   if (findDType(tensor.dtype) == noDType)
     return "is a DLPack tensor of an element type that Kiln does not have; it has f32, f16, bf16, "
            "f8E4M3FN, f8E5M2, i8, i16, i32, i64 and bool";
@@ -71,6 +78,7 @@ CallArg::CallArg(const DLTensor *tensor) : kiln_call_arg{} {
   strides = tensor->strides;
   dtype = findDType(tensor->dtype);
   rank = static_cast<uint16_t>(tensor->ndim);
+  setGpu(gpuOf(*tensor));
 }
 
 /// The view a DLPack tensor describes. `release` becomes the buffer's, and is not run on failure.
@@ -94,7 +102,7 @@ Expected<TensorAdaptor> TensorAdaptor::dlpack(const DLTensor &tensor) {
   Expected<Tensor> view = viewOf(tensor, {});
   if (!view)
     return view.status();
-  return TensorAdaptor(std::move(*view));
+  return TensorAdaptor(std::move(*view)).onGpu(gpuOf(tensor));
 }
 
 Expected<TensorAdaptor> TensorAdaptor::dlpack(DLManagedTensor *tensor) {
@@ -106,7 +114,7 @@ Expected<TensorAdaptor> TensorAdaptor::dlpack(DLManagedTensor *tensor) {
   });
   if (!view)
     return view.status();
-  return TensorAdaptor(std::move(*view));
+  return TensorAdaptor(std::move(*view)).onGpu(gpuOf(tensor->dl_tensor));
 }
 
 Expected<TensorAdaptor> TensorAdaptor::raw(void *data, DType dtype, Dims extents, Dims strides) {

@@ -51,6 +51,13 @@ static auto findDefault(Capability purpose) {
 
 const Platform &defaultPlatform(Capability purpose) { return **findDefault(purpose); }
 
+const Platform *jitPlatform(TensorMemory memory) {
+  for (const auto &platform : platforms())
+    if (platform->can(Capability::Jit) && platform->memory() == memory)
+      return platform.get();
+  return nullptr;
+}
+
 std::string platformNames(Capability purpose, const char *conjunction) {
   // From the default on to the end of the list, then from its beginning.
   std::vector<std::string> names;

@@ -121,6 +121,10 @@ Status OrchestrationRun::call(kiln_orchestration_fn entry, std::span<const Scala
   std::vector<uint64_t> slots;
   for (const ScalarBits &scalar : scalars)
     slots.push_back(scalar.bits);
+  return call(entry, std::span<const uint64_t>(slots));
+}
+
+Status OrchestrationRun::call(kiln_orchestration_fn entry, std::span<const uint64_t> slots) {
   int32_t result = entry(this, slots.data());
   if (Failure.isOk() && result != 0)
     return Status(StatusCode::Internal, "the orchestration returned " + std::to_string(result) +

@@ -27,6 +27,8 @@ public:
 
   /// Calls the orchestration, and says what went wrong.
   Status call(kiln_orchestration_fn entry, std::span<const ScalarBits> scalars);
+  /// The same with numbers as they stand in kiln_args.
+  Status call(kiln_orchestration_fn entry, std::span<const uint64_t> slots);
 
 protected:
   /// A row-major intermediate.

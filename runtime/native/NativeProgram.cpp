@@ -8,13 +8,17 @@
 
 using namespace kiln;
 
+Status LoadedProgram::launchOn(const kiln_args &, const GpuPlace &) const {
+  return Status(StatusCode::Unsupported,
+                "'" + Info.entry.name + "' is compiled for the CPU and cannot run on a GPU");
+}
+
 Expected<std::shared_ptr<const NativeProgram>>
 NativeProgram::load(std::shared_ptr<const CodeImage> code, NativeInfo info) {
   if (Status wrong = info.verify(); !wrong.isOk())
     return wrong;
-  std::shared_ptr<NativeProgram> program(new NativeProgram);
+  std::shared_ptr<NativeProgram> program(new NativeProgram(std::move(info)));
   program->Code = std::move(code);
-  program->Info = std::move(info);
   if (Status failed = program->resolve(); !failed.isOk())
     return failed;
   return std::shared_ptr<const NativeProgram>(std::move(program));

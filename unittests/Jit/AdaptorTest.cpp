@@ -153,6 +153,8 @@ struct RandomArg {
     arg.rank = uint16_t(random() % 64 ? 1 + random() % 5 : random() % 8);
     arg.dtype = int32_t(random() % 64 ? random() % 10 : random() % 14) - (random() % 64 == 0);
     arg.flags = uint8_t(random() % 2);
+    if (random() % 64 == 0)
+      arg.flags |= KILN_ARG_ON_GPU(random() % 8);
     arg.value.problem = "stated";
     for (int64_t &extent : extents)
       extent = number();
@@ -176,7 +178,7 @@ struct RandomArg {
 
 TEST(Facts, TheFastWayReadsAsTheCarefulOne) {
   std::mt19937_64 random(1);
-  std::array<int, 13> seen{};
+  std::array<int, 14> seen{};
   for (int round = 0; round < 200'000; ++round) {
     RandomArg r(random);
     kiln_tensor fast{}, careful{};
@@ -417,8 +419,10 @@ TEST(DLPack, WhatIsRefusedIsNotDeleted) {
     m.tensor.dl_tensor.shape = m.shape;
     m.tensor.dl_tensor.strides = m.strides;
   };
-  m.tensor.dl_tensor.device.device_type = kDLCUDA;
-  refused({"host memory"});
+  m.tensor.dl_tensor.device.device_type = kDLROCM;
+  refused({"host's memory"});
+  m.tensor.dl_tensor.device = {kDLCUDA, 63};
+  refused({"above 62"});
   m.tensor.dl_tensor.dtype.lanes = 4;
   refused({"element type"});
   m.tensor.dl_tensor.dtype = {kDLFloat, 64, 1};

@@ -306,7 +306,18 @@ TEST(JitProgram, ErrorsOfPrograms) {
   EXPECT_FALSE(wrong.isOk());
   EXPECT_GT(wrong.location().line, 0);
   Program good = fillRowProgram();
-  EXPECT_EQ(test.jit.compile(good, "h200").status().code(), StatusCode::Unsupported);
+  EXPECT_EQ(test.jit.compile(good, "a2a3sim").status().code(), StatusCode::Unsupported);
+}
+
+TEST(JitProgram, TensorsOfTheHostAreNotGivenToAGpu) {
+  EXPECT_STREQ(kiln_jit_platform(0), "cpu");
+  TestJit test;
+  Program good = fillRowProgram();
+  Compiled compiled = take(test.jit.compile(good, kiln_jit_platform(1)));
+  float memory[64] = {};
+  expectError(compiled.call(std::vector<CallArg>(compiled.parameters().size(),
+                                                 CallArg(RawTensor(memory, DType::F32, {8, 8})))),
+              StatusCode::InvalidArgument, {"host's memory", "runs on a GPU"});
 }
 
 TEST(JitProgram, FromC) {

@@ -26,6 +26,13 @@ struct Artifact {
   std::string object;
 };
 
+/// Where the tensors of a call are.
+enum class TensorMemory : uint8_t { Host, Gpu };
+
+/// Maps a shared object that an artifact holds.
+Expected<std::shared_ptr<const LoadedProgram>> loadSharedObject(const NativeInfo &info,
+                                                                std::string_view object);
+
 class JitSource {
 public:
   virtual ~JitSource() = default;
@@ -48,6 +55,14 @@ public:
   /// `facts` has one element for each tensor of the signature, and already agrees with its element
   /// types and ranks; it has facts of the kinds in reads() only.
   virtual Expected<Artifact> compile(std::span<const TensorFacts> facts) const = 0;
+
+  /// Where its tensors have to be.
+  virtual TensorMemory memory() const { return TensorMemory::Host; }
+  /// Brings the bytes of an artifact into this process.
+  virtual Expected<std::shared_ptr<const LoadedProgram>> load(const NativeInfo &info,
+                                                              std::string_view object) const {
+    return loadSharedObject(info, object);
+  }
 };
 
 /// The whole key as text: what is equal here may share an artifact, and nothing else may.

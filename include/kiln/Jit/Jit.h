@@ -78,6 +78,13 @@ public:
     return call(std::array<CallArg, sizeof...(Args)>{CallArg(args)...});
   }
   Status call(std::span<const CallArg> args) const;
+  /// A program for a GPU is launched on a stream of the caller's (a CUstream of the GPU that the
+  /// tensors are on), and the call returns before it has run; operator() uses the default stream.
+  /// Other programs run as they always do.
+  Status callOn(void *stream, std::span<const CallArg> args) const;
+  template <typename... Args> Status on(void *stream, const Args &...args) const {
+    return callOn(stream, std::array<CallArg, sizeof...(Args)>{CallArg(args)...});
+  }
 
   /// Fills the cache for arguments like these, and runs nothing.
   template <typename... Args> Status compile_only(const Args &...args) const {

@@ -59,6 +59,13 @@ public:
   static Expected<TensorAdaptor> dlpack(const DLTensor &tensor);
 #endif
   TensorAdaptor(Tensor tensor) : T(std::move(tensor)) {}
+  /// Says that the tensor is in the memory of the GPU with this number.
+  TensorAdaptor &onGpu(int number) {
+    Gpu = number;
+    return *this;
+  }
+  /// Less than 0: in the host's memory.
+  int gpu() const { return Gpu; }
 
   /// Forgets all earlier marks, static ones too. `divisibility` d promises that the extent of the
   /// leading dimension and all other strides are multiples of d; each call checks that.
@@ -81,6 +88,7 @@ private:
   TensorAdaptor &refuse(std::string message);
 
   Tensor T;
+  int Gpu = -1;
   Marks M;
   Status Error;
 };
@@ -95,8 +103,15 @@ struct RawTensor {
     std::copy_n(strideList.begin(), std::min(numStrides, strides.size()), strides.begin());
   }
 
+  /// Says that the tensor is in the memory of the GPU with this number.
+  RawTensor &onGpu(int number) {
+    gpu = number;
+    return *this;
+  }
+
   void *data;
   DType dtype;
+  int gpu = -1;            ///< Less than 0: in the host's memory.
   size_t rank, numStrides; ///< As given, even if too many.
   std::array<int64_t, KILN_MAX_RANK> extents, strides;
 };
@@ -113,6 +128,7 @@ struct CallArg : kiln_call_arg {
   CallArg(const kiln_call_arg &arg) : kiln_call_arg(arg) {}
   CallArg(const Tensor &tensor) : CallArg(tensor, 0) {}
   CallArg(const TensorAdaptor &adaptor) : CallArg(adaptor.tensor(), adaptor.marks().pack()) {
+    setGpu(adaptor.gpu());
     if (!adaptor.status().isOk()) [[unlikely]]
       setProblem(adaptor.status().message().c_str());
   }
@@ -126,6 +142,7 @@ struct CallArg : kiln_call_arg {
                       static_cast<uint16_t>(std::min<size_t>(raw.rank, UINT16_MAX)),
                       KILN_ARG_TENSOR,
                       0} {
+    setGpu(raw.gpu);
     if (raw.numStrides != 0 && raw.numStrides != raw.rank) [[unlikely]]
       setProblem("has not as many strides as extents");
   }
@@ -153,6 +170,10 @@ private:
                       static_cast<uint16_t>(tensor.rank()),
                       uint8_t(tensor.isNull() ? KILN_ARG_BAD : KILN_ARG_TENSOR),
                       uint8_t(tensor.isReadOnly() ? KILN_ARG_READ_ONLY : 0)} {}
+  void setGpu(int number) {
+    if (number >= 0) [[unlikely]]
+      flags = static_cast<uint8_t>(flags | KILN_ARG_ON_GPU(number));
+  }
   void setProblem(const char *text) {
     kind = KILN_ARG_BAD;
     value.problem = text;

@@ -38,8 +38,10 @@ enum kiln_arg_kind {
   KILN_ARG_BAD = 3 /* could not be read; `value.problem` says why, and the call fails with it */
 };
 
-/* kiln_call_arg.flags */
-enum kiln_arg_flags { KILN_ARG_READ_ONLY = 1u };
+/* kiln_call_arg.flags. A tensor in the memory of a GPU says so with KILN_ARG_ON_GPU(number), where
+ * number is that of the GPU, 0 to 62; without it, it is in the host's. */
+enum kiln_arg_flags { KILN_ARG_READ_ONLY = 1u, KILN_ARG_GPU_SHIFT = 2u };
+#define KILN_ARG_ON_GPU(number) ((uint8_t)(((number) + 1) << KILN_ARG_GPU_SHIFT))
 
 typedef struct kiln_call_arg {
   void *data;             /* element [0, ..., 0] */
@@ -82,6 +84,10 @@ typedef struct kiln_compiled kiln_compiled;
 /* "0.1.0": of the library that is loaded. */
 const char *kiln_version(void);
 
+/* The name of the platform that the JIT compiles for if none is named: for tensors in the memory of
+ * a GPU, if `on_gpu` is not 0, else for those in the host's. NULL if there is none. */
+const char *kiln_jit_platform(int32_t on_gpu);
+
 /* What is zero is as the environment says. */
 typedef struct kiln_jit_options {
   uint64_t size;         /* sizeof(kiln_jit_options), so that later versions can have more */
@@ -112,6 +118,10 @@ kiln_compiled *kiln_jit_compile(kiln_jit *jit, const char *text, uint64_t length
                                 const char *platform, const char *entry);
 void kiln_compiled_destroy(kiln_compiled *compiled);
 int32_t kiln_compiled_call(kiln_compiled *compiled, const kiln_call_arg *args, uint32_t num_args);
+/* The same for a program that runs on a GPU, launched on `stream`, a CUstream of the GPU that the
+ * tensors are on (NULL: the default one). Returns before it has run. */
+int32_t kiln_compiled_call_on(kiln_compiled *compiled, const kiln_call_arg *args, uint32_t num_args,
+                              void *stream);
 /* Fills the cache without running. */
 int32_t kiln_compiled_compile_only(kiln_compiled *compiled, const kiln_call_arg *args,
                                    uint32_t num_args);

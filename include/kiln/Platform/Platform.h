@@ -94,6 +94,11 @@ public:
   virtual FactSet reads() const = 0;
   /// Compiles a program that the passes of the platform have been over.
   virtual Expected<Artifact> compile(mlir::ModuleOp compiled, const std::string &entry) const = 0;
+  /// Brings the bytes of an artifact into this process.
+  virtual Expected<std::shared_ptr<const LoadedProgram>> load(const NativeInfo &info,
+                                                              std::string_view object) const {
+    return loadSharedObject(info, object);
+  }
 };
 
 class Platform {
@@ -109,6 +114,8 @@ public:
     const Machine *machine = nullptr;
     std::vector<Capability> can;
     std::vector<Text> texts = {};
+    /// Where callers of the JIT have their tensors.
+    TensorMemory memory = TensorMemory::Host;
   };
 
   explicit Platform(Description description) : About(std::move(description)) {}
@@ -120,6 +127,7 @@ public:
   const Machine *machine() const { return About.machine; }
   bool can(Capability capability) const;
   const std::vector<Text> &texts() const { return About.texts; }
+  TensorMemory memory() const { return About.memory; }
 
   /// Whether this machine has what programs run on. Unsupported, and what is missing, if not; what
   /// needs none of it, such as building and checking, works all the same.
@@ -155,6 +163,8 @@ const Platform *findPlatform(std::string_view nameOrMachine);
 /// What is used where the user names none: the first that can do it. Schedules are what a check is
 /// about, so it takes the first platform that runs many.
 const Platform &defaultPlatform(Capability purpose);
+/// The first that the JIT compiles for and whose tensors are there; null if there is none.
+const Platform *jitPlatform(TensorMemory memory);
 /// The names of those that can do it, the default first: "cpu, a2a3sim or torch".
 std::string platformNames(Capability purpose, const char *conjunction = "or");
 

@@ -26,7 +26,15 @@ Status verifyCudaKernels(const std::vector<CudaKernel> &kernels, const NativeInf
 std::string toJson(const std::vector<CudaKernel> &kernels);
 Expected<std::vector<CudaKernel>> parseCudaKernels(std::string_view json);
 
-class CudaProgram {
+/// The kernels of a program and their code, which a bundle has as files, as one string.
+std::string packCuda(const std::vector<CudaKernel> &kernels,
+                     const std::map<std::string, std::string> &files);
+
+/// The inverse; reading trusts nothing. The files, but for the description of the kernels.
+Expected<std::vector<CudaKernel>> unpackCuda(std::string_view packed,
+                                             std::map<std::string, std::string> &files);
+
+class CudaProgram final : public LoadedProgram {
 public:
   /// `cubins` by file; `object` has the orchestration, and is null where the entry is a kernel.
   /// Unsupported, with the reason, where there is no driver or no GPU. The kernels are loaded on
@@ -34,46 +42,49 @@ public:
   static Expected<std::shared_ptr<const CudaProgram>>
   load(NativeInfo info, std::vector<CudaKernel> kernels, std::map<std::string, std::string> cubins,
        std::shared_ptr<SharedObject> object);
+  /// What packCuda() gave; the object is the file at `orchestrationPath`.
+  static Expected<std::shared_ptr<const CudaProgram>>
+  loadPacked(NativeInfo info, std::string_view packed, const std::string &orchestrationPath);
   /// Whether a driver and a GPU are there; Unsupported, with what is missing, if not.
   static Status usableHere();
-  ~CudaProgram();
-  CudaProgram(const CudaProgram &) = delete;
-  CudaProgram &operator=(const CudaProgram &) = delete;
+  ~CudaProgram() override;
 
-  const NativeInfo &info() const { return Info; }
-
-  /// Launches everything on `stream` (a CUstream; null: the default one). The tensors are in the
-  /// memory of GPU number `gpu`, and the stream is one of its primary context; less than 0: the GPU
-  /// of the first tensor. Returns when everything is launched, unless the program reads what tasks
-  /// make. The current context of the thread is afterwards what it was.
-  Status launch(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars, void *stream,
-                int gpu = -1) const;
+  /// Launches everything on `stream` (a CUstream of the GPU's primary context; null: the default
+  /// one). The tensors are in the memory of one GPU. Returns when everything is launched, unless
+  /// the program reads what tasks make. The current context of the thread is afterwards what it
+  /// was.
+  Status launch(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
+                void *stream) const;
   /// With tensors in the host's memory: copies them to the first GPU and back, and waits. `seconds`
   /// is what the GPU took, copies left out.
   Status run(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
              double *seconds = nullptr) const;
+  Status call(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars) const override {
+    return run(tensors, scalars);
+  }
+  Status launchOn(const kiln_args &args, const GpuPlace &place) const override;
 
-  /// Runs it so that it writes down what was asked for, on the GPU of the first tensor if that is in
-  /// a GPU's memory, else on the first one; the tensors are copied there and back. The task engine
-  /// launches one kernel after the other and waits for each, so that the dump shows what each left
-  /// and the timeline how long the GPU took for it.
+  /// Runs it so that it writes down what was asked for, on the GPU of the first tensor if that is
+  /// in a GPU's memory, else on the first one; the tensors are copied there and back. The task
+  /// engine launches one kernel after the other and waits for each, so that the dump shows what
+  /// each left and the timeline how long the GPU took for it.
   Status runRecorded(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-                     const NativeRunOptions &options, NativeRunReport *report = nullptr) const;
+                     const NativeRunOptions &options,
+                     NativeRunReport *report = nullptr) const override;
 
   struct Loaded; ///< The driver's handles on one GPU.
 
 private:
-  struct Devices; ///< What is loaded where.
+  struct Devices;   ///< What is loaded where.
   struct Recording; ///< What there is for the length of a recorded run.
-  CudaProgram();
-  Status launchLoaded(const Loaded &loaded, std::span<const Tensor> tensors,
-                      std::span<const ScalarBits> scalars, void *stream) const;
+  explicit CudaProgram(NativeInfo info);
+  /// The GPU is the current one.
+  Status launchLoaded(const Loaded &loaded, const kiln_args &args, void *stream) const;
 
   Status runOnEngine(Recording &recording, std::span<const Tensor> tensors,
                      std::span<const ScalarBits> scalars, const NativeRunOptions &options,
                      NativeRunReport *report) const;
 
-  NativeInfo Info;
   std::shared_ptr<SharedObject> Object;
   kiln_orchestration_fn Orchestration = nullptr;
   std::unique_ptr<Devices> On;

@@ -116,33 +116,66 @@ struct NativeRunReport {
   std::optional<TaskFailure> failure;
 };
 
-class NativeProgram {
+/// Where a program that runs on a GPU is launched.
+struct GpuPlace {
+  int number = 0;         ///< Of the GPU.
+  void *stream = nullptr; ///< A CUstream of it; null: the default one.
+};
+
+/// A compiled program in this process, wherever it runs.
+class LoadedProgram {
+public:
+  virtual ~LoadedProgram() = default;
+  LoadedProgram(const LoadedProgram &) = delete;
+  LoadedProgram &operator=(const LoadedProgram &) = delete;
+
+  const NativeInfo &info() const { return Info; }
+  /// The entry, if it is a kernel that can be called directly; else null.
+  virtual kiln_kernel_fn kernel() const { return nullptr; }
+  /// Runs the program on tensors in the host's memory, and waits. Arguments in the order of the
+  /// signature; they are verified against it.
+  virtual Status call(std::span<const Tensor> tensors,
+                      std::span<const ScalarBits> scalars) const = 0;
+  /// The same, so that it writes down what was asked for.
+  virtual Status runRecorded(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
+                             const NativeRunOptions &options,
+                             NativeRunReport *report = nullptr) const = 0;
+  /// Launches a program of a GPU on tensors in that GPU's memory. The arguments have been verified.
+  virtual Status launchOn(const kiln_args &args, const GpuPlace &place) const;
+
+protected:
+  explicit LoadedProgram(NativeInfo info) : Info(std::move(info)) {}
+  NativeInfo Info;
+};
+
+class NativeProgram final : public LoadedProgram {
 public:
   /// Resolves all symbols.
   static Expected<std::shared_ptr<const NativeProgram>> load(std::shared_ptr<const CodeImage> code,
                                                              NativeInfo info);
 
-  const NativeInfo &info() const { return Info; }
-  /// The entry, if it is a kernel that can be called directly; else null.
-  kiln_kernel_fn kernel() const { return Kernel; }
+  kiln_kernel_fn kernel() const override { return Kernel; }
+  Status call(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars) const override {
+    return run(tensors, scalars);
+  }
 
-  /// Runs the program. Arguments in the order of the signature; they are verified against it.
+  /// The same, with an engine of the pool.
   Status run(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
              const RunOptions &options = {}) const;
   /// The same on an engine of its own, which records what was asked for; the trace only if there is
   /// a report.
   Status runRecorded(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-                     const NativeRunOptions &options, NativeRunReport *report = nullptr) const;
+                     const NativeRunOptions &options,
+                     NativeRunReport *report = nullptr) const override;
 
 private:
-  NativeProgram() = default;
+  using LoadedProgram::LoadedProgram;
   Status resolve();
   Status addKernel(const NativeKernel &kernel);
   /// The entry, if it is a kernel, as a task of one block.
   Task taskOf(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars) const;
 
   std::shared_ptr<const CodeImage> Code;
-  NativeInfo Info;
   kiln_kernel_fn Kernel = nullptr;
   kiln_orchestration_fn Orchestration = nullptr;
   KernelRegistry Registry;

@@ -3,6 +3,7 @@
 #include "kiln/Dialect/ProgramText.h"
 #include "kiln/Jit/Compiler/ProgramSource.h"
 #include "kiln/Language/ProgramAccess.h"
+#include "kiln/Platform/Platform.h"
 
 using namespace mlir;
 
@@ -43,6 +44,11 @@ static Expected<std::shared_ptr<const JitSource>> sourceOf(StringRef text,
 } // namespace kiln
 
 using namespace kiln;
+
+extern "C" const char *kiln_jit_platform(int32_t on_gpu) {
+  const Platform *platform = jitPlatform(on_gpu ? TensorMemory::Gpu : TensorMemory::Host);
+  return platform ? platform->name().c_str() : nullptr;
+}
 
 extern "C" kiln_compiled *kiln_jit_compile(kiln_jit *jit, const char *text, uint64_t length,
                                            const char *platform, const char *entry) {

@@ -46,6 +46,11 @@ public:
   const std::string &identity() const override { return Identity; }
   FactSet reads() const override { return Backend->reads(); }
   Expected<Artifact> compile(std::span<const TensorFacts> facts) const override;
+  TensorMemory memory() const override { return Target->memory(); }
+  Expected<std::shared_ptr<const LoadedProgram>> load(const NativeInfo &info,
+                                                      std::string_view object) const override {
+    return Backend->load(info, object);
+  }
 
 private:
   std::string Bytecode, Name, EntryName, Identity;

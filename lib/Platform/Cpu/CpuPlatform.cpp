@@ -1,6 +1,6 @@
 #include "kiln/Platform/CpuPlatform.h"
 
-#include "CachedCode.h"
+#include "../CachedCode.h"
 #include "NativeBundle.h"
 
 #include "kiln/runtime/interrupt.h"
@@ -36,14 +36,39 @@ private:
   std::string Arch;
 };
 
+/// Links an object into this process. Not a shared object as the JIT's: the linker in the process
+/// tells debuggers and profilers of it.
+Expected<std::shared_ptr<const LoadedProgram>> link(const NativeInfo &info,
+                                                    std::string_view object) {
+  CpuObject code;
+  code.bytes = object;
+  Expected<CpuModule> linked = loadCpuObject(std::move(code));
+  if (!linked)
+    return linked.status();
+  Expected<std::shared_ptr<const NativeProgram>> program =
+      NativeProgram::load(linked->image(), info);
+  if (!program)
+    return program.status();
+  return std::shared_ptr<const LoadedProgram>(std::move(*program));
+}
+
 class CpuPlatform final : public Platform {
 public:
   using Platform::Platform;
 
   Status run(const RunRequest &request, RunReport &report) const override {
     auto start = std::chrono::steady_clock::now();
-    Expected<std::shared_ptr<const NativeProgram>> code =
-        codeFor(request, name(), optionsFor(hostCpu(), hostCpuFeatures()), report.isFromCache);
+    CpuOptions target = optionsFor(hostCpu(), hostCpuFeatures());
+    CodeMaker maker{name(), archOf(target),
+                    [&](const std::string &entry) -> Expected<Artifact> {
+                      Expected<NativeObject> native = compileNative(request.module, entry, target);
+                      if (!native)
+                        return native.status();
+                      return Artifact{std::move(native->info), std::move(native->object.bytes)};
+                    },
+                    link};
+    Expected<std::shared_ptr<const LoadedProgram>> code =
+        codeFor(request, maker, report.isFromCache);
     if (!code)
       return code.status();
     report.compileSeconds =

@@ -1,8 +1,6 @@
 //===- NativeBundle.cpp - the code of a bundle for the CPU ----------------------------===//
 #include "NativeBundle.h"
 
-#include "CachedCode.h"
-
 #include "llvm/TargetParser/X86TargetParser.h"
 
 using namespace mlir;
@@ -40,6 +38,8 @@ Expected<NativeObject> compileNative(ModuleOp prepared, const std::string &entry
     return info.status();
   return NativeObject{std::move(*object), std::move(*info)};
 }
+
+std::string archOf(const CpuOptions &options) { return options.cpu + " " + options.features; }
 
 Status addNativeCode(ModuleOp prepared, const CpuOptions &options, BundleManifest &manifest,
                      BundleFiles &files) {

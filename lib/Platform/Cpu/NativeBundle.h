@@ -20,6 +20,9 @@ Expected<NativeObject> compileNative(mlir::ModuleOp prepared, const std::string 
 /// What to compile for, given LLVM's name for a CPU (empty or "native": this machine).
 Expected<CpuOptions> optionsForName(const std::string &cpu);
 
+/// What code is compiled for, as it stands in keys and bundles.
+std::string archOf(const CpuOptions &options);
+
 /// Compiles a prepared program and adds the code and what is in it to a bundle.
 Status addNativeCode(mlir::ModuleOp prepared, const CpuOptions &options, BundleManifest &manifest,
                      BundleFiles &files);

@@ -76,11 +76,7 @@ Expected<CudaCode> compileCudaCode(ModuleOp compiled, const std::string &entry,
   Expected<std::vector<CudaUnit>> units = emitCuda(compiled, machine);
   if (!units)
     return units.status();
-  Expected<std::string> compiler = cudaCompiler();
-  if (!compiler)
-    return compiler.status();
   CudaCode code;
-  code.compiler = std::move(*compiler);
   if (Status failed = addOrchestration(compiled, entry, *units, code); !failed.isOk())
     return failed;
   Expected<std::vector<const CudaUnit *>> order = inOrder(*units, code.info);
@@ -96,18 +92,6 @@ Expected<CudaCode> compileCudaCode(ModuleOp compiled, const std::string &entry,
     code.kernels.push_back(unit->kernel);
   }
   return code;
-}
-
-Expected<std::shared_ptr<const CudaProgram>> loadCudaCode(const CudaCode &code) {
-  std::shared_ptr<SharedObject> object;
-  if (auto host = code.files.find(bundleOrchestrationPath); host != code.files.end()) {
-    Expected<std::shared_ptr<SharedObject>> mapped =
-        SharedObject::fromBytes(host->second, code.info.entry.name);
-    if (!mapped)
-      return mapped.status();
-    object = std::move(*mapped);
-  }
-  return CudaProgram::load(code.info, code.kernels, code.files, std::move(object));
 }
 
 } // namespace kiln

@@ -14,14 +14,11 @@ struct CudaCode {
   /// The cubins and their sources, and the shared object of an orchestration, by their paths in a
   /// bundle.
   BundleFiles files;
-  std::string compiler; ///< That of CUDA, with its version.
 };
 
 /// Compiles a program that the passes of the machine have been over.
 Expected<CudaCode> compileCudaCode(mlir::ModuleOp compiled, const std::string &entry,
                                    const Machine &machine);
-/// Unsupported where there is no GPU.
-Expected<std::shared_ptr<const CudaProgram>> loadCudaCode(const CudaCode &code);
 
 } // namespace kiln
 

@@ -1,3 +1,4 @@
+#include "../CachedCode.h"
 #include "../Platforms.h"
 #include "CudaCode.h"
 
@@ -12,6 +13,45 @@ using namespace mlir;
 namespace kiln {
 namespace {
 
+constexpr const char *kArch = "sm_90a";
+
+Expected<Artifact> compileArtifact(ModuleOp compiled, const std::string &entry,
+                                   const Machine &machine) {
+  Expected<CudaCode> code = compileCudaCode(compiled, entry, machine);
+  if (!code)
+    return code.status();
+  return Artifact{std::move(code->info), packCuda(code->kernels, code->files)};
+}
+
+Expected<std::shared_ptr<const LoadedProgram>> loadArtifact(const NativeInfo &info,
+                                                            std::string_view object) {
+  Expected<std::shared_ptr<const CudaProgram>> program =
+      CudaProgram::loadPacked(info, object, bundleOrchestrationPath);
+  if (!program)
+    return program.status();
+  return std::shared_ptr<const LoadedProgram>(std::move(*program));
+}
+
+class CudaBackend final : public JitBackend {
+public:
+  CudaBackend(const Machine &machine, std::string arch) : Target(machine), Arch(std::move(arch)) {}
+
+  const std::string &arch() const override { return Arch; }
+  /// Extents, strides and tensor maps are arguments of each launch: one artifact serves all.
+  FactSet reads() const override { return {Fact::Static}; }
+  Expected<Artifact> compile(ModuleOp compiled, const std::string &entry) const override {
+    return compileArtifact(compiled, entry, Target);
+  }
+  Expected<std::shared_ptr<const LoadedProgram>> load(const NativeInfo &info,
+                                                      std::string_view object) const override {
+    return loadArtifact(info, object);
+  }
+
+private:
+  const Machine &Target;
+  std::string Arch;
+};
+
 class H200Platform final : public Platform {
 public:
   using Platform::Platform;
@@ -25,24 +65,26 @@ public:
     if (Status bad = checkArguments(request.entry, request.args); !bad.isOk())
       return bad;
     auto start = std::chrono::steady_clock::now();
-    Expected<CudaCode> code =
-        compileCudaCode(request.module, ir::FuncOp(request.entry).getSymName().str(), *machine());
+    CodeMaker maker{name(), arch(),
+                    [&](const std::string &entry) {
+                      return compileArtifact(request.module, entry, *machine());
+                    },
+                    loadArtifact};
+    Expected<std::shared_ptr<const LoadedProgram>> code =
+        codeFor(request, maker, report.isFromCache);
     if (!code)
       return code.status();
     report.compileSeconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    Expected<std::shared_ptr<const CudaProgram>> program = loadCudaCode(*code);
-    if (!program)
-      return program.status();
     TimeLimit limit(request.timeout, "the run");
     TaskArguments ordered = inTaskOrder(request.entry, request.args);
     if (request.dump.level == 0 && !request.timeline)
-      return (*program)->run(ordered.tensors, ordered.scalars);
+      return (*code)->call(ordered.tensors, ordered.scalars);
     NativeRunOptions options;
     options.run = {request.program, name(), request.dump, request.timeline};
     options.location = sourceLocOf(ir::FuncOp(request.entry).getLoc());
     NativeRunReport recorded;
-    Status done = (*program)->runRecorded(ordered.tensors, ordered.scalars, options, &recorded);
+    Status done = (*code)->runRecorded(ordered.tensors, ordered.scalars, options, &recorded);
     report.timeline = std::move(recorded.timeline);
     report.trace = std::move(recorded.trace);
     return done;
@@ -56,8 +98,8 @@ public:
     files.merge(code->files);
     manifest.native = std::move(code->info);
     manifest.cuda = std::move(code->kernels);
-    manifest.arch = "sm_90a";
-    manifest.toolchain = toolchainId() + ", " + code->compiler;
+    manifest.arch = kArch;
+    manifest.toolchain = toolchainId() + ", " + cudaCompilerName();
     return Status::ok();
   }
 
@@ -68,6 +110,19 @@ public:
       return units.status();
     return cudaSource(*units);
   }
+
+  std::unique_ptr<JitBackend> makeJitBackend(const std::string &,
+                                             const std::string &) const override {
+    return std::make_unique<CudaBackend>(*machine(), arch());
+  }
+
+private:
+  /// What compiles kernels; without one compiling fails, and says what is missing.
+  static std::string cudaCompilerName() {
+    Expected<std::string> compiler = cudaCompiler();
+    return compiler ? *compiler : "no CUDA compiler";
+  }
+  static std::string arch() { return std::string(kArch) + " " + cudaCompilerName(); }
 };
 
 } // namespace
@@ -77,8 +132,9 @@ std::unique_ptr<Platform> makeH200Platform() {
   Platform::Description about;
   about.name = "h200";
   about.machine = findMachine("hopper");
-  about.can = {Run, Check, Build, Dump, Timeline, Large};
+  about.can = {Run, Check, Build, Jit, Dump, Timeline, Large};
   about.texts = {{"cuda"}};
+  about.memory = TensorMemory::Gpu;
   return std::make_unique<H200Platform>(std::move(about));
 }
 

@@ -20,7 +20,7 @@ Status runOnCpu(const CpuModule &code, ir::FuncOp entry, std::span<const Argumen
   return runOnCpu(**program, entry, args, options, report);
 }
 
-Status runOnCpu(const NativeProgram &program, ir::FuncOp entry, std::span<const Argument> args,
+Status runOnCpu(const LoadedProgram &program, ir::FuncOp entry, std::span<const Argument> args,
                 const CpuRunOptions &options, CpuRunReport *report) {
   if (Status bad = checkArguments(entry, args); !bad.isOk())
     return bad;

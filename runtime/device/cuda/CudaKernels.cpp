@@ -3,6 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstring>
+#include <optional>
+
 using namespace kiln;
 using Json = nlohmann::ordered_json;
 
@@ -88,4 +91,58 @@ Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) 
   if (!good)
     return bad("a field is missing or of the wrong type");
   return kernels;
+}
+
+//===----------------------------------------------------------------------===//
+// Everything in one string
+//===----------------------------------------------------------------------===//
+
+// For each file its name and its contents, each after its length; the description of the kernels
+// first, under a name that no file has.
+
+static void append(std::string &packed, std::string_view part) {
+  uint64_t length = part.size();
+  packed.append(reinterpret_cast<const char *>(&length), sizeof length);
+  packed += part;
+}
+
+/// The next part, or nothing where there is none.
+static std::optional<std::string_view> nextPart(std::string_view &packed) {
+  uint64_t length = 0;
+  if (packed.size() < sizeof length)
+    return std::nullopt;
+  std::memcpy(&length, packed.data(), sizeof length);
+  packed.remove_prefix(sizeof length);
+  if (length > packed.size())
+    return std::nullopt;
+  std::string_view part = packed.substr(0, length);
+  packed.remove_prefix(length);
+  return part;
+}
+
+std::string kiln::packCuda(const std::vector<CudaKernel> &kernels,
+                           const std::map<std::string, std::string> &files) {
+  std::string packed;
+  append(packed, toJson(kernels));
+  for (const auto &[name, contents] : files) {
+    append(packed, name);
+    append(packed, contents);
+  }
+  return packed;
+}
+
+Expected<std::vector<CudaKernel>> kiln::unpackCuda(std::string_view packed,
+                                                   std::map<std::string, std::string> &files) {
+  std::optional<std::string_view> description = nextPart(packed);
+  if (!description)
+    return bad("there is none");
+  while (!packed.empty()) {
+    std::optional<std::string_view> name = nextPart(packed), contents;
+    if (name)
+      contents = nextPart(packed);
+    if (!contents)
+      return bad("a file is cut off");
+    files[std::string(*name)] = *contents;
+  }
+  return parseCudaKernels(*description);
 }

@@ -8,7 +8,7 @@
 using namespace kiln;
 using namespace kiln::cuda;
 
-CudaProgram::CudaProgram() = default;
+CudaProgram::CudaProgram(NativeInfo info) : LoadedProgram(std::move(info)) {}
 
 Status CudaProgram::usableHere() {
   Expected<const Driver *> driver = Driver::open();
@@ -93,8 +93,7 @@ CudaProgram::load(NativeInfo info, std::vector<CudaKernel> kernels,
   Expected<const Driver *> driver = Driver::open();
   if (!driver)
     return driver.status();
-  std::shared_ptr<CudaProgram> program(new CudaProgram);
-  program->Info = std::move(info);
+  std::shared_ptr<CudaProgram> program(new CudaProgram(std::move(info)));
   program->Object = std::move(object);
   program->On = std::make_unique<Devices>();
   program->On->driver = *driver;
@@ -112,33 +111,58 @@ CudaProgram::load(NativeInfo info, std::vector<CudaKernel> kernels,
   return std::shared_ptr<const CudaProgram>(std::move(program));
 }
 
+Expected<std::shared_ptr<const CudaProgram>>
+CudaProgram::loadPacked(NativeInfo info, std::string_view packed,
+                        const std::string &orchestrationPath) {
+  std::map<std::string, std::string> files;
+  Expected<std::vector<CudaKernel>> kernels = unpackCuda(packed, files);
+  if (!kernels)
+    return kernels.status();
+  std::shared_ptr<SharedObject> object;
+  if (auto host = files.find(orchestrationPath); host != files.end()) {
+    Expected<std::shared_ptr<SharedObject>> mapped =
+        SharedObject::fromBytes(host->second, info.entry.name);
+    if (!mapped)
+      return mapped.status();
+    object = std::move(*mapped);
+  }
+  return load(std::move(info), std::move(*kernels), std::move(files), std::move(object));
+}
+
 //===----------------------------------------------------------------------===//
 // Running
 //===----------------------------------------------------------------------===//
 
-Status CudaProgram::launchLoaded(const Loaded &loaded, std::span<const Tensor> tensors,
-                                 std::span<const ScalarBits> scalars, void *stream) const {
-  if (Orchestration)
-    return orchestrate(loaded, Info.kernels, Orchestration, tensors, scalars,
-                       static_cast<Stream>(stream));
-  InplaceVector<kiln_tensor, 12> given;
-  InplaceVector<uint64_t, 12> slots;
-  for (const Tensor &tensor : tensors)
-    given.push_back(tensor.toAbi());
-  for (const ScalarBits &scalar : scalars)
-    slots.push_back(scalar.bits);
-  const int64_t one[3] = {1, 1, 1};
-  return launchKernel(*loaded.gpu, loaded.kernels.front(), std::span<const kiln_tensor>(given),
-                      std::span<const uint64_t>(slots), one, static_cast<Stream>(stream));
+/// An orchestration cuts tensors up, so it gets them as tensors.
+static Expected<std::vector<Tensor>> tensorsOf(const kiln_args &args) {
+  std::vector<Tensor> tensors;
+  tensors.reserve(args.num_tensors);
+  for (const kiln_tensor &given : std::span(args.tensors, args.num_tensors)) {
+    Expected<Tensor> tensor =
+        Tensor::view(given.data, static_cast<DType>(given.dtype), Dims(given.extents, given.rank),
+                     Dims(given.strides, given.rank));
+    if (!tensor)
+      return tensor.status();
+    tensors.push_back(std::move(*tensor));
+  }
+  return tensors;
 }
 
-Status CudaProgram::launch(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-                           void *stream, int number) const {
-  if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
-    return bad;
-  Expected<const Gpu *> gpu = number < 0 && !tensors.empty()
-                                  ? On->driver->gpuOf(tensors.front().data())
-                                  : On->driver->gpu(std::max(number, 0));
+Status CudaProgram::launchLoaded(const Loaded &loaded, const kiln_args &args, void *stream) const {
+  if (Orchestration) {
+    Expected<std::vector<Tensor>> tensors = tensorsOf(args);
+    if (!tensors)
+      return tensors.status();
+    return orchestrate(loaded, Info.kernels, Orchestration, *tensors,
+                       {args.scalars, args.num_scalars}, static_cast<Stream>(stream));
+  }
+  const int64_t one[3] = {1, 1, 1};
+  return launchKernel(*loaded.gpu, loaded.kernels.front(), {args.tensors, args.num_tensors},
+                      {args.scalars, args.num_scalars}, one, static_cast<Stream>(stream));
+}
+
+Status CudaProgram::launchOn(const kiln_args &args, const GpuPlace &place) const {
+  Expected<const Gpu *> gpu = On->driver->gpu(place.number);
   if (!gpu)
     return gpu.status();
   CurrentGpu current(**gpu);
@@ -147,7 +171,38 @@ Status CudaProgram::launch(std::span<const Tensor> tensors, std::span<const Scal
   Expected<const Loaded *> loaded = On->on(**gpu);
   if (!loaded)
     return loaded.status();
-  return launchLoaded(**loaded, tensors, scalars, stream);
+  return launchLoaded(**loaded, args, place.stream);
+}
+
+namespace {
+
+/// Arguments in the form of the ABI.
+struct AbiArguments {
+  AbiArguments(std::span<const Tensor> given, std::span<const ScalarBits> numbers) {
+    for (const Tensor &tensor : given)
+      tensors.push_back(tensor.toAbi());
+    for (const ScalarBits &scalar : numbers)
+      scalars.push_back(scalar.bits);
+  }
+  kiln_args get() const {
+    return {tensors.begin(), scalars.begin(), static_cast<uint32_t>(tensors.size()),
+            static_cast<uint32_t>(scalars.size())};
+  }
+  InplaceVector<kiln_tensor, 12> tensors;
+  InplaceVector<uint64_t, 12> scalars;
+};
+
+} // namespace
+
+Status CudaProgram::launch(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
+                           void *stream) const {
+  if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
+    return bad;
+  Expected<const Gpu *> gpu =
+      tensors.empty() ? On->driver->gpu(0) : On->driver->gpuOf(tensors.front().data());
+  if (!gpu)
+    return gpu.status();
+  return launchOn(AbiArguments(tensors, scalars).get(), {(*gpu)->number, stream});
 }
 
 namespace {
@@ -242,7 +297,7 @@ Status CudaProgram::run(std::span<const Tensor> tensors, std::span<const ScalarB
       there.push_back(std::move(*copied));
     }
     cuda.eventRecord(timed.begin, timed.stream);
-    done = launchLoaded(**loaded, there, scalars, timed.stream);
+    done = launchLoaded(**loaded, AbiArguments(there, scalars).get(), timed.stream);
     cuda.eventRecord(timed.end, timed.stream);
     // What a kernel did wrong shows here.
     if (Status failed = cuda.check(cuda.streamSynchronize(timed.stream), "the kernels failed");

@@ -131,7 +131,7 @@ private:
 
 Status kiln::cuda::orchestrate(const CudaProgram::Loaded &program,
                                std::span<const NativeKernel> kernels, kiln_orchestration_fn entry,
-                               std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
+                               std::span<const Tensor> tensors, std::span<const uint64_t> scalars,
                                Stream stream) {
   return StreamRun(program, kernels, tensors, stream).call(entry, scalars);
 }

@@ -47,7 +47,7 @@ Expected<std::shared_ptr<Buffer>> allocateOn(const Driver &driver, Stream stream
 /// `kernels` describes what is launched, by number. The GPU is the current one.
 Status orchestrate(const CudaProgram::Loaded &program, std::span<const NativeKernel> kernels,
                    kiln_orchestration_fn entry, std::span<const Tensor> tensors,
-                   std::span<const ScalarBits> scalars, Stream stream);
+                   std::span<const uint64_t> scalars, Stream stream);
 
 } // namespace cuda
 } // namespace kiln

@@ -126,7 +126,7 @@ Status runOnCpu(const CpuModule &code, ir::FuncOp entry, std::span<const Argumen
                 const CpuRunOptions &options = {}, CpuRunReport *report = nullptr);
 
 /// The same with code that has been loaded already.
-Status runOnCpu(const NativeProgram &program, ir::FuncOp entry, std::span<const Argument> args,
+Status runOnCpu(const LoadedProgram &program, ir::FuncOp entry, std::span<const Argument> args,
                 const CpuRunOptions &options = {}, CpuRunReport *report = nullptr);
 
 /// This machine in LLVM's spelling.
