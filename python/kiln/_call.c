@@ -54,7 +54,7 @@ typedef struct dl_exchange {
   int (*current_stream)(int32_t device_type, int32_t device_id, void **stream);
 } dl_exchange;
 
-enum { DL_CPU = 1 };
+enum { DL_CPU = 1, DL_CUDA = 2 };
 
 /// The array interface of numpy, version 3.
 typedef struct {
@@ -71,7 +71,7 @@ enum { ARRAY_NOT_SWAPPED = 0x200, ARRAY_WRITEABLE = 0x400 };
 // State of the module
 //===----------------------------------------------------------------------===//
 
-static int32_t (*call_compiled)(kiln_compiled *, const kiln_call_arg *, uint32_t);
+static int32_t (*call_compiled)(kiln_compiled *, const kiln_call_arg *, uint32_t, void *stream);
 static void (*set_interrupted)(int32_t);
 
 enum reader { READ_NOTHING, READ_EXCHANGE, READ_TORCH, READ_ARRAY, READ_DLPACK, READ_STATED };
@@ -102,6 +102,8 @@ typedef struct {
   kiln_call_arg args[MAX_ARGUMENTS];
   int64_t extents[MAX_ARGUMENTS][KILN_MAX_RANK], strides[MAX_ARGUMENTS][KILN_MAX_RANK];
   PyObject *held[MAX_ARGUMENTS]; // until the call is over
+  int gpu;                       // that the tensors are on; less than 0: none
+  const dl_exchange *exchange;   // of a tensor on it; knows the stream
 } call_state;
 
 //===----------------------------------------------------------------------===//
@@ -145,8 +147,11 @@ static int has_unit_stride(const int64_t *strides, int rank) {
 static int is_rank(int64_t rank) { return rank >= 1 && rank <= KILN_MAX_RANK; }
 
 static int read_dl_tensor(kiln_call_arg *arg, const dl_tensor *tensor) {
-  if (tensor->device.type != DL_CPU || tensor->dtype.lanes != 1 || !is_rank(tensor->ndim))
+  int on_gpu = tensor->device.type == DL_CUDA && tensor->device.id >= 0 && tensor->device.id <= 62;
+  if ((tensor->device.type != DL_CPU && !on_gpu) || tensor->dtype.lanes != 1 ||
+      !is_rank(tensor->ndim))
     return 0;
+  arg->flags = on_gpu ? KILN_ARG_ON_GPU(tensor->device.id) : 0;
   arg->kind = KILN_ARG_TENSOR;
   arg->dtype = dtype_of_dlpack(tensor->dtype.code, tensor->dtype.bits);
   arg->data = (char *)tensor->data + tensor->byte_offset;
@@ -327,6 +332,25 @@ static type_reader reader_of(PyObject *object) {
   return made;
 }
 
+static int read_tensor(call_state *state, Py_ssize_t at, PyObject *object, type_reader reader) {
+  kiln_call_arg *arg = &state->args[at];
+  switch (reader.how) {
+  case READ_EXCHANGE:
+    return read_exchange(arg, object, reader.exchange);
+  case READ_TORCH:
+    return read_torch(arg, object, state->extents[at], state->strides[at]);
+  case READ_ARRAY:
+    return read_array(arg, object, state->extents[at], state->strides[at], &state->held[at]);
+  case READ_DLPACK:
+    return read_dlpack(arg, object, &state->held[at]);
+  case READ_STATED:
+    return read_stated(arg, object, &state->held[at]);
+  case READ_NOTHING:
+    break;
+  }
+  return 0;
+}
+
 static int read_argument(call_state *state, Py_ssize_t at, PyObject *object) {
   kiln_call_arg *arg = &state->args[at];
   memset(arg, 0, sizeof *arg);
@@ -343,21 +367,23 @@ static int read_argument(call_state *state, Py_ssize_t at, PyObject *object) {
   type_reader reader = reader_of(object);
   if (reader.may_need_gradient && is_true(object, name_requires_grad))
     return 0;
-  switch (reader.how) {
-  case READ_EXCHANGE:
-    return read_exchange(arg, object, reader.exchange);
-  case READ_TORCH:
-    return read_torch(arg, object, state->extents[at], state->strides[at]);
-  case READ_ARRAY:
-    return read_array(arg, object, state->extents[at], state->strides[at], &state->held[at]);
-  case READ_DLPACK:
-    return read_dlpack(arg, object, &state->held[at]);
-  case READ_STATED:
-    return read_stated(arg, object, &state->held[at]);
-  case READ_NOTHING:
-    break;
+  if (!read_tensor(state, at, object, reader))
+    return 0;
+  if (arg->flags >> KILN_ARG_GPU_SHIFT) {
+    state->gpu = (arg->flags >> KILN_ARG_GPU_SHIFT) - 1;
+    if (reader.exchange)
+      state->exchange = reader.exchange;
   }
-  return 0;
+  return 1;
+}
+
+/// The stream on which torch, or whoever made the tensors, works at the moment.
+static int current_stream(const call_state *state, void **stream) {
+  *stream = NULL;
+  if (state->gpu < 0)
+    return 1;
+  return state->exchange && state->exchange->current_stream &&
+         state->exchange->current_stream(DL_CUDA, state->gpu, stream) == 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -416,12 +442,13 @@ static void after_fork_in_child(void) {
   end_interruption();
 }
 
-static int32_t run(kiln_compiled *compiled, const kiln_call_arg *args, Py_ssize_t count) {
+static int32_t run(kiln_compiled *compiled, const kiln_call_arg *args, Py_ssize_t count,
+                   void *stream) {
   watch_interrupts();
   end_interruption();
   ++calls_running;
   int32_t code;
-  Py_BEGIN_ALLOW_THREADS code = call_compiled(compiled, args, (uint32_t)count);
+  Py_BEGIN_ALLOW_THREADS code = call_compiled(compiled, args, (uint32_t)count, stream);
   Py_END_ALLOW_THREADS-- calls_running;
   end_interruption();
   return code;
@@ -430,7 +457,7 @@ static int32_t run(kiln_compiled *compiled, const kiln_call_arg *args, Py_ssize_
 /// A program that can be called. What Python knows of it is in kiln.Program, which derives from
 /// this.
 typedef struct {
-  PyObject_HEAD kiln_compiled *compiled; // NULL: not yet
+  PyObject_HEAD kiln_compiled *compiled[2]; // for the host and for a GPU; NULL: not yet
   unsigned generation;
 } callable;
 
@@ -438,15 +465,22 @@ enum outcome { SUCCEEDED, FAILED, NOT_RUN };
 
 static enum outcome call_fast(callable *self, PyObject *arguments) {
   Py_ssize_t count = PyTuple_Size(arguments);
-  if (!self->compiled || self->generation != generation || count > MAX_ARGUMENTS)
+  if ((!self->compiled[0] && !self->compiled[1]) || self->generation != generation ||
+      count > MAX_ARGUMENTS)
     return NOT_RUN;
   call_state state;
+  state.gpu = -1;
+  state.exchange = NULL;
   memset(state.held, 0, (size_t)count * sizeof *state.held);
   enum outcome outcome = SUCCEEDED;
   for (Py_ssize_t at = 0; at < count && outcome == SUCCEEDED; ++at)
     if (!read_argument(&state, at, PyTuple_GetItem(arguments, at)))
       outcome = NOT_RUN;
-  if (outcome == SUCCEEDED && run(self->compiled, state.args, count) != 0)
+  kiln_compiled *compiled = self->compiled[state.gpu >= 0];
+  void *stream;
+  if (outcome == SUCCEEDED && (!compiled || !current_stream(&state, &stream)))
+    outcome = NOT_RUN;
+  if (outcome == SUCCEEDED && run(compiled, state.args, count, stream) != 0)
     outcome = FAILED;
   for (Py_ssize_t at = 0; at < count; ++at)
     Py_XDECREF(state.held[at]);
@@ -483,18 +517,23 @@ static PyObject *call_program(PyObject *object, PyObject *arguments, PyObject *o
   return call_method(self, name_explain, arguments, options);
 }
 
-/// _remember(compiled): what calls without options run from now on.
-static PyObject *remember(PyObject *self, PyObject *compiled) {
-  void *address = PyLong_AsVoidPtr(compiled);
-  if (PyErr_Occurred())
+/// _remember(compiled, on_gpu): what calls without options run from now on, on tensors there.
+static PyObject *remember(PyObject *object, PyObject *args) {
+  callable *self = (callable *)object;
+  unsigned long long address;
+  int on_gpu;
+  if (!PyArg_ParseTuple(args, "Kp", &address, &on_gpu))
     return NULL;
-  ((callable *)self)->compiled = address;
-  ((callable *)self)->generation = generation;
+  if (self->generation != generation)
+    self->compiled[!on_gpu] = NULL; // of another process
+  self->compiled[on_gpu] = (kiln_compiled *)(uintptr_t)address;
+  self->generation = generation;
   Py_RETURN_NONE;
 }
 
 static PyMethodDef callable_methods[] = {
-    {"_remember", remember, METH_O, "Says what calls without options run."}, {NULL, NULL, 0, NULL}};
+    {"_remember", remember, METH_VARARGS, "Says what calls without options run."},
+    {NULL, NULL, 0, NULL}};
 static PyType_Slot callable_slots[] = {{Py_tp_call, (void *)call_program},
                                        {Py_tp_methods, callable_methods},
                                        {Py_tp_doc, "A program that can be called."},
@@ -510,12 +549,12 @@ static PyType_Spec callable_spec = {.name = "kiln._call.Callable",
 
 static PyObject *run_from_python(PyObject *self, PyObject *args) {
   (void)self;
-  unsigned long long compiled, arguments;
+  unsigned long long compiled, arguments, stream;
   Py_ssize_t count;
-  if (!PyArg_ParseTuple(args, "KKn", &compiled, &arguments, &count))
+  if (!PyArg_ParseTuple(args, "KKnK", &compiled, &arguments, &count, &stream))
     return NULL;
-  int32_t code =
-      run((kiln_compiled *)(uintptr_t)compiled, (const kiln_call_arg *)(uintptr_t)arguments, count);
+  int32_t code = run((kiln_compiled *)(uintptr_t)compiled,
+                     (const kiln_call_arg *)(uintptr_t)arguments, count, (void *)(uintptr_t)stream);
   if (code != 0 && PyErr_CheckSignals() != 0)
     return NULL;
   return PyLong_FromLong(code);
@@ -535,9 +574,9 @@ static PyObject *bind(PyObject *self, PyObject *args) {
 
 static PyMethodDef methods[] = {
     {"bind", bind, METH_VARARGS,
-     "bind(call, interrupt): the addresses of kiln_compiled_call and kiln_set_interrupted."},
+     "bind(call, interrupt): the addresses of kiln_compiled_call_on and kiln_set_interrupted."},
     {"run", run_from_python, METH_VARARGS,
-     "run(compiled, arguments, count): kiln_compiled_call, which Ctrl-C ends."},
+     "run(compiled, arguments, count, stream): kiln_compiled_call_on, which Ctrl-C ends."},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {

@@ -46,7 +46,7 @@ class _CallableInPython:
         if error is not None:
             raise error
 
-    def _remember(self, compiled: int) -> None:
+    def _remember(self, compiled: int, on_gpu: bool) -> None:
         pass
 
 
@@ -61,7 +61,7 @@ def _bound_extension() -> Optional[ModuleType]:
         return None
     library = _library.load()
     address = lambda function: ctypes.cast(function, ctypes.c_void_p).value  # noqa: E731
-    _extension.bind(address(library.kiln_compiled_call), address(library.kiln_set_interrupted))
+    _extension.bind(address(library.kiln_compiled_call_on), address(library.kiln_set_interrupted))
     return _extension
 
 
@@ -87,6 +87,11 @@ def _jit_of(process: int, records: Optional[Records]) -> int:
     return made
 
 
+def default_platform(on_gpu: bool) -> str:
+    """The platform that computes where the tensors are."""
+    return _library.load().kiln_jit_platform(on_gpu).decode()
+
+
 def jit(records: Optional[Records] = None) -> int:
     return _jit_of(os.getpid(), records)
 
@@ -106,9 +111,9 @@ class Compiled:
     def call(self, arguments: Arguments) -> None:
         """Runs it. The interpreter is free for other threads meanwhile."""
         if self._extension is not None:
-            code = self._extension.run(self.handle, ctypes.addressof(arguments.array), arguments.count)
+            code = self._extension.run(self.handle, ctypes.addressof(arguments.array), arguments.count, arguments.stream)
         else:
-            code = self._library.kiln_compiled_call(self.handle, arguments.array, arguments.count)
+            code = self._library.kiln_compiled_call_on(self.handle, arguments.array, arguments.count, arguments.stream)
         if code != 0:
             raise call_error(last_error())
 

@@ -64,7 +64,7 @@ class Program(_jit.Callable):
     def __init__(
         self,
         body: Callable[..., Any],
-        platform: str = "cpu",
+        platform: Optional[str] = None,
         values: Optional[Dict[str, Any]] = None,
         source: Optional[_rewrite.Source] = None,
         records: Optional[_jit.Records] = None,
@@ -118,10 +118,22 @@ class Program(_jit.Callable):
 
     def _run(self, arguments: Sequence[Any], values: Dict[str, Any]) -> None:
         refuse_nesting(self.__name__)
-        compiled = self._compiled(values)
+        given = self._arguments(arguments)
+        compiled = self._compiled(values, self._platform_of(given))
         if not values:
-            self._remember(compiled.handle)
-        compiled.call(self._arguments(arguments))
+            self._remember(compiled.handle, given.gpu >= 0)
+        compiled.call(given)
+
+    def _platform_of(self, given: Arguments) -> str:
+        """The platform that was named, or the one that computes where the tensors are."""
+        fitting = _jit.default_platform(given.gpu >= 0)
+        if self.platform == _jit.default_platform(given.gpu < 0):
+            there, advice = ("on a GPU", "cpu") if given.gpu >= 0 else ("in the host's memory", "cuda")
+            raise mistake(
+                f"argument '{given.first}' is {there}, but the program is compiled for {self.platform}; pass {given.first}.{advice}(), "
+                f"or leave the platform to the tensors"
+            )
+        return self.platform or fitting
 
     def _explain(self, *arguments: Any) -> Optional[BaseException]:
         """What went wrong in the call, which the extension has done."""
@@ -137,7 +149,8 @@ class Program(_jit.Callable):
     @entry
     def compile(self, *arguments: Any, **values: Any) -> None:
         """Fills the cache for such arguments, without running."""
-        self._compiled(values).compile_only(self._arguments(arguments))
+        given = self._arguments(arguments)
+        self._compiled(values, self._platform_of(given)).compile_only(given)
 
     @entry
     def text(self, locations: bool = False, **values: Any) -> str:
@@ -203,7 +216,8 @@ class Program(_jit.Callable):
 
         with tempfile.TemporaryDirectory(prefix="kiln-") as folder:
             given = self._flags(arguments, folder)
-            flags = ["--no-reference", "--no-formula", "--out", str(run.folder), "-p", self.platform]
+            flags = ["--no-reference", "--no-formula", "--out", str(run.folder)]
+            flags += ["-p", self._platform_of(self._arguments(arguments))]
             done = self._run_tool("run", [*flags, *given, *options], values)
         run.text = done.stdout + done.stderr
         if done.returncode != 0:
@@ -219,6 +233,10 @@ class Program(_jit.Callable):
             said = str(value)
             if isinstance(annotation, TensorType):
                 view = view_of(name, value)
+                if view.gpu >= 0 and folder is not None:
+                    if not hasattr(value, "cpu"):
+                        raise mistake(f"argument '{name}' is on GPU {view.gpu}, from where it cannot be copied to a file; pass a tensor of torch")
+                    view = view_of(name, value.cpu())
                 said = "x".join(map(str, view.shape))
                 if folder is not None and annotation.access != "out":
                     from ._inspect import write_values
@@ -267,12 +285,12 @@ class Program(_jit.Callable):
             recorder.verify()
         return _Recorded(recorder.text(False), recorder.text(True), {})
 
-    def _compiled(self, values: Dict[str, Any]) -> _jit.Compiled:
+    def _compiled(self, values: Dict[str, Any], platform: str) -> _jit.Compiled:
         recorded = self._record(values)
-        key = (self.platform, os.getpid())
+        key = (platform, os.getpid())
         compiled = recorded.compiled.get(key)
         if compiled is None:
-            compiled = recorded.compiled.setdefault(key, _jit.Compiled(recorded.text_with_locations, self.platform, self._records))
+            compiled = recorded.compiled.setdefault(key, _jit.Compiled(recorded.text_with_locations, platform, self._records))
         return compiled
 
     def __repr__(self) -> str:
@@ -301,7 +319,7 @@ def _keyword_parameters(body: Callable[..., Any], place: Place) -> Dict[str, Par
     return found
 
 
-def program(body: Optional[Callable[..., Any]] = None, *, platform: str = "cpu") -> Any:
+def program(body: Optional[Callable[..., Any]] = None, *, platform: Optional[str] = None) -> Any:
     """Makes a program of a function. Nothing is recorded before the program is used.
 
         @kiln.program
@@ -309,7 +327,7 @@ def program(body: Optional[Callable[..., Any]] = None, *, platform: str = "cpu")
 
         add(a, b, c)
 
-    platform: where it runs.
+    platform: where it runs; without it, where the tensors of a call are: on the CPU, or on their GPU.
     """
     if body is None:
         return lambda given: Program(given, platform)

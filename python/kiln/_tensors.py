@@ -16,7 +16,7 @@ from .dtypes import DType
 
 # enum kiln_arg_kind, enum kiln_arg_flags
 _TENSOR, _INTEGER, _REAL = range(3)
-_READ_ONLY = 1
+_READ_ONLY, _GPU_SHIFT, _MAX_GPU = 1, 2, 62
 
 # What numpy and torch call the element types.
 _ELEMENT_TYPES: Dict[str, DType] = {
@@ -41,6 +41,7 @@ class View(NamedTuple):
     read_only: bool
     owner: Any
     marks: int = 0
+    gpu: int = -1  # the number of the GPU whose memory it is; less than 0: the host's
 
 
 class Argument:
@@ -51,7 +52,7 @@ class Argument:
         self._keep = numbers(*view.shape), numbers(*view.strides), view.owner
         self.value = made = CallArg(data=view.data, marks=view.marks, dtype=view.dtype.code, rank=len(view.shape))
         made.extents, made.strides = self._keep[:2]
-        made.kind, made.flags = _TENSOR, _READ_ONLY if view.read_only else 0
+        made.kind, made.flags = _TENSOR, (_READ_ONLY if view.read_only else 0) | (view.gpu + 1) << _GPU_SHIFT
 
 
 class Reinterpreted:
@@ -92,7 +93,8 @@ class Adaptor:
         arg = _library.load().kiln_adaptor_arg(self._handle)
         shape = tuple(arg.extents[: arg.rank])
         strides = tuple(arg.strides[: arg.rank]) if arg.strides else _row_major(shape)
-        return View(arg.data, shape, strides, dtypes.BY_CODE[arg.dtype], bool(arg.flags & _READ_ONLY), self, arg.marks)
+        return View(arg.data, shape, strides, dtypes.BY_CODE[arg.dtype], bool(arg.flags & _READ_ONLY), self, arg.marks,
+                    (arg.flags >> _GPU_SHIFT) - 1)
 
     @property
     def __kiln_argument__(self) -> bytes:
@@ -172,17 +174,16 @@ def _needs_gradient(name: str) -> Exception:
 def _torch_view(name: str, tensor: Any, dtype: Optional[DType]) -> View:
     if tensor.requires_grad:
         raise _needs_gradient(name)
-    if tensor.device.type != "cpu":
-        raise mistake(
-            f"argument '{name}' lies on {tensor.device}, but the program is compiled for the cpu; pass {name}.cpu()"
-        )
+    if tensor.device.type not in ("cpu", "cuda") or (tensor.device.index or 0) > _MAX_GPU:
+        raise mistake(f"argument '{name}' lies on {tensor.device}; a program runs on the cpu or on a CUDA GPU; pass {name}.cpu()")
+    gpu = -1 if tensor.device.type == "cpu" else tensor.device.index or 0
     if str(tensor.layout) != "torch.strided":
         raise mistake(f"argument '{name}' has the layout {tensor.layout}; pass {name}.to_dense()")
     if tensor.is_neg():
         raise mistake(f"argument '{name}' is to be negated, which torch has not done yet; pass {name}.resolve_neg()")
     called = str(tensor.dtype).partition(".")[2]
     element = _element_type(name, called, tensor.element_size(), dtype)
-    return View(tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), element, False, tensor)
+    return View(tensor.data_ptr(), tuple(tensor.shape), tuple(tensor.stride()), element, False, tensor, gpu=gpu)
 
 
 def _numpy_view(name: str, tensor: Any, dtype: Optional[DType]) -> View:
@@ -198,6 +199,10 @@ def _numpy_view(name: str, tensor: Any, dtype: Optional[DType]) -> View:
     if strides is not None and any(each % size for each in strides):
         raise mistake(f"argument '{name}' has strides {tuple(strides)} that are no multiples of its elements of {size} bytes")
     return View(address, shape, steps, element, bool(read_only), tensor)
+
+
+def _where(gpu: int) -> str:
+    return "in the host's memory" if gpu < 0 else f"on GPU {gpu}"
 
 
 def _row_major(shape: Sequence[int]) -> Tuple[int, ...]:
@@ -217,15 +222,36 @@ class Arguments:
                 f"{program} takes {len(parameters)} arguments ({', '.join(parameters)}), but {len(given)} are given"
             )
         self.count = len(given)
+        self.gpu = -1  # the number of the GPU that the tensors are on; less than 0: none
+        self.first = ""  # the name of the first tensor
+        self._is_torch = False
         self.array = (CallArg * max(1, self.count))()
         self._keep: List[Any] = []
         for index, ((name, annotation), value) in enumerate(zip(parameters.items(), given)):
             if isinstance(annotation, TensorType):
                 argument = self._tensor(name, annotation, value)
+                self._place(name, argument, value)
                 self.array[index] = argument.value
                 self._keep.append(argument)
             else:
                 self._scalar(self.array[index], name, annotation, value)
+
+    def _place(self, name: str, argument: Argument, tensor: Any) -> None:
+        """Notes where a tensor is: all are in one memory."""
+        gpu = (argument.value.flags >> _GPU_SHIFT) - 1
+        if self._keep and gpu != self.gpu:
+            raise mistake(f"argument '{name}' is {_where(gpu)}, and those before it are {_where(self.gpu)}; all have to be in one memory")
+        self.gpu, self.first = gpu, self.first or name
+        self._is_torch = self._is_torch or hasattr(tensor, "data_ptr")
+
+    @property
+    def stream(self) -> int:
+        """On which stream the program is launched: where torch works at the moment. Others work on the default one."""
+        if self.gpu < 0 or not self._is_torch:
+            return 0
+        import torch
+
+        return torch.cuda.current_stream(self.gpu).cuda_stream
 
     @staticmethod
     def _tensor(name: str, annotation: TensorType, value: Any) -> Argument:

@@ -142,8 +142,27 @@ class TenMistakes(Case):
         add(c, c, a)  # to be read it may
 
     def test_10_cuda_tensor(self) -> None:
-        tensor = types.SimpleNamespace(data_ptr=lambda: 0, requires_grad=False, device=types.SimpleNamespace(type="cuda"))
-        self.assertMistake(lambda: add(tensor, tensor, tensor), "'a' lies on .*cuda.*, but", "add(tensor, tensor, tensor)")
+        tensor = types.SimpleNamespace(
+            data_ptr=lambda: 4096, requires_grad=False, device=types.SimpleNamespace(type="cuda", index=0), layout="torch.strided",
+            is_neg=lambda: False, dtype="torch.float32", element_size=lambda: 4, shape=(8, 8), stride=lambda: (8, 1)
+        )  # fmt: skip
+        on_cpu = add.with_(platform="cpu")
+        self.assertMistake(
+            lambda: on_cpu(tensor, tensor, tensor), "'a' is on a GPU, but the program is compiled for cpu; pass a.cpu()", "on_cpu(tensor"
+        )
+        other = types.SimpleNamespace(**{**vars(tensor), "device": types.SimpleNamespace(type="mps", index=0)})
+        self.assertMistake(lambda: add(other, other, other), "'a' lies on .*mps.*", "add(other, other, other)")
+
+    @needs_numpy
+    def test_11_tensors_in_two_memories(self) -> None:
+        tensor = types.SimpleNamespace(
+            data_ptr=lambda: 4096, requires_grad=False, device=types.SimpleNamespace(type="cuda", index=1), layout="torch.strided",
+            is_neg=lambda: False, dtype="torch.float32", element_size=lambda: 4, shape=(8, 8), stride=lambda: (8, 1)
+        )  # fmt: skip
+        a = numpy.zeros((8, 8), "f4")
+        self.assertMistake(
+            lambda: add(a, tensor, a), "'b' is on GPU 1, and those before it are in the host's memory", "add(a, tensor, a)"
+        )
 
 
 class OtherMistakes(Case):
