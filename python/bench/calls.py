@@ -47,6 +47,10 @@ def microseconds(call: Callable[[], Any], repeat: int) -> float:
     return min(timeit.repeat(call, number=CALLS, repeat=repeat)) / CALLS * 1e6
 
 
+def compiled(program: kiln.Program) -> _jit.Compiled:
+    return program._compiled({}, _jit.default_platform(on_gpu=False))
+
+
 def address(function: Any) -> Optional[int]:
     return ctypes.cast(function, ctypes.c_void_p).value
 
@@ -59,13 +63,13 @@ class DoingNothing:
 
     def _set(self, function: Any, program: kiln.Program) -> None:
         _jit._extension.bind(address(function), address(_library.load().kiln_set_interrupted))
-        self.program._remember(program._compiled({}).handle)
+        self.program._remember(compiled(program).handle, False)
 
     def __enter__(self) -> None:
         self._set(_library.load().kiln_compiled_num_parameters, nothing)  # it has 0
 
     def __exit__(self, *_: Any) -> None:
-        self._set(_library.load().kiln_compiled_call, self.program)
+        self._set(_library.load().kiln_compiled_call_on, self.program)
 
 
 def warm_calls(tensors: List[Any], repeat: int) -> Tuple[float, float, float]:
@@ -75,13 +79,13 @@ def warm_calls(tensors: List[Any], repeat: int) -> Tuple[float, float, float]:
     whole = microseconds(lambda: add4(a, b, c, d, e), repeat)
     if _jit._extension is None:
         return whole, float("nan"), float("nan")
-    arguments, handle = Arguments("add4", add4.parameters, tensors), add4._compiled({}).handle
+    arguments, handle = Arguments("add4", add4.parameters, tensors), compiled(add4).handle
     run, place = _jit._extension.run, ctypes.addressof(arguments.array)
-    plain = microseconds(lambda: run(handle, place, 5), repeat)
+    plain = microseconds(lambda: run(handle, place, 5, 0), repeat)
     with DoingNothing(add4):
         added = microseconds(lambda: add4(a, b, c, d, e), repeat)
-        empty = nothing._compiled({}).handle
-        plain -= microseconds(lambda: run(empty, place, 5), repeat)
+        empty = compiled(nothing).handle
+        plain -= microseconds(lambda: run(empty, place, 5, 0), repeat)
     return whole, added, plain
 
 
@@ -151,6 +155,21 @@ def triton_launch(repeat: int) -> float:
         return min(found)
 
 
+def gpu_launch(repeat: int) -> float:
+    """Microseconds that Kiln takes to launch the same on the GPU."""
+    import torch
+
+    a, b, c, d, e = (torch.ones(8, 8, device="cuda") for _ in range(5))
+    add4(a, b, c, d, e)
+    torch.cuda.synchronize()
+    assert float(e.sum()) == 256
+    found = []
+    for _ in range(repeat):
+        found.append(timeit.timeit(lambda: add4(a, b, c, d, e), number=200) / 200 * 1e6)
+        torch.cuda.synchronize()
+    return min(found)
+
+
 def rows(repeat: int) -> Iterator[Tuple[str, str]]:
     for name in ("torch", "numpy"):
         try:
@@ -169,6 +188,7 @@ def rows(repeat: int) -> Iterator[Tuple[str, str]]:
 
         if torch.cuda.is_available():
             yield f"launch of Triton {triton.__version__}, 5 tensors of torch", f"{triton_launch(repeat):.2f} us"
+            yield "launch of Kiln on the GPU, 5 tensors of torch", f"{gpu_launch(repeat):.2f} us"
     except ImportError:
         pass
     cold, warm = first_calls(max(1, repeat // 6))

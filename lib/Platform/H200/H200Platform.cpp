@@ -38,7 +38,7 @@ public:
 
   const std::string &arch() const override { return Arch; }
   /// Extents, strides and tensor maps are arguments of each launch: one artifact serves all.
-  FactSet reads() const override { return {Fact::Static}; }
+  FactSet reads() const override { return {Fact::Static, Fact::Divisible}; }
   Expected<Artifact> compile(ModuleOp compiled, const std::string &entry) const override {
     return compileArtifact(compiled, entry, Target);
   }
