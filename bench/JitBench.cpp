@@ -11,6 +11,7 @@
 
 #include <filesystem>
 #include <string_view>
+#include <thread>
 #include <unistd.h>
 
 using namespace kiln;
@@ -28,6 +29,21 @@ Program sumProgram() {
                        load(d, {0, 0}, tile),
                    out, {0, 0});
            });
+  return p;
+}
+
+/// The same as an orchestration that launches one task.
+Program launchedSumProgram() {
+  Program p("launched_sum");
+  p.orchestration("main", {"a", "b", "c", "d", "out"},
+                  [&](In<f32> a, In<f32> b, In<f32> c, In<f32> d, Out<f32> out) {
+                    spmd("sum", {1}, {}, [&](Index) {
+                      Shape tile{1, 16};
+                      store(load(a, {0, 0}, tile) + load(b, {0, 0}, tile) + load(c, {0, 0}, tile) +
+                                load(d, {0, 0}, tile),
+                            out, {0, 0});
+                    });
+                  });
   return p;
 }
 
@@ -76,6 +92,8 @@ public:
 
   Report run() {
     benchCall();
+    benchThreads("a kernel", sumProgram(), 200000);
+    benchThreads("an orchestration", launchedSumProgram(), 20000);
     benchCompile();
     return std::move(Rows);
   }
@@ -152,6 +170,39 @@ private:
     addOver("JIT call, over a direct call", samples[0]);
     addOver("JIT call, other shapes each time, over it", samples[2]);
     addOver("JIT call of raw pointers, over it", samples[3]);
+  }
+
+  /// What a call costs while another thread calls the same program as fast as it can: nobody waits
+  /// for anybody, so on two cores it is what a call costs alone.
+  void benchThreads(const std::string &what, Program program, int calls) {
+    Jit jit(optionsFor(""));
+    Compiled f = take(jit.compile(program));
+    Tensor in = filled({1, 16}, 2);
+    auto callAll = [&] {
+      Tensor out = filled({1, 16}, 0);
+      double start = now();
+      for (int i = 0; i < calls; ++i)
+        (void)f(in, in, in, in, out);
+      double time = (now() - start) / calls * 1e9;
+      check(out.dataAs<float>()[15] == 8, "sum by several threads");
+      return time;
+    };
+    callAll();
+    auto callTwice = [&] {
+      double other = 0;
+      std::thread second([&] { other = callAll(); });
+      double own = callAll();
+      second.join();
+      return std::max(own, other);
+    };
+    std::vector<Sample> samples = measureInTurns(Rounds, 5, callTwice, callAll);
+    Rows.add({"JIT call of " + what + " by two threads at once",
+              samples[0],
+              "ns",
+              "one thread",
+              samples[1].median,
+              {},
+              {}});
   }
 
   void benchCompile() {

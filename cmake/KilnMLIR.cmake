@@ -1,9 +1,17 @@
 # Finds MLIR 22 and sets up the little that an out-of-tree compiler needs.
 find_package(MLIR 22.1 REQUIRED CONFIG PATHS /usr/lib/llvm-22/lib/cmake/mlir)
-list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
-include(TableGen)
-include(AddLLVM)
-include(AddMLIR)
+# LLVM's own modules for projects like this one also decide where things are installed, so what is needed of them is here.
+
+# kiln_tablegen(DEFINITIONS OUTPUT arguments of mlir-tblgen...): generates a file, which is added to the list `generated`.
+function(kiln_tablegen definitions output)
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/${output})
+  add_custom_command(OUTPUT ${file}
+    COMMAND mlir-tblgen ${ARGN} -I ${CMAKE_CURRENT_SOURCE_DIR} -I ${PROJECT_SOURCE_DIR}/include -I ${MLIR_INCLUDE_DIRS}
+      ${CMAKE_CURRENT_SOURCE_DIR}/${definitions} --write-if-changed -o ${file} -d ${file}.d
+    DEPENDS mlir-tblgen ${CMAKE_CURRENT_SOURCE_DIR}/${definitions} DEPFILE ${file}.d
+    COMMENT "Generating ${output}" VERBATIM)
+  set(generated ${generated} ${file} PARENT_SCOPE)
+endfunction()
 
 include_directories(SYSTEM ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 include_directories(SYSTEM ${PROJECT_BINARY_DIR}/include)  # generated code

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Dict, Iterable, List, Optional, Sequence, Set, Union
+from typing import Dict, Iterable, Iterator, List, Optional, Sequence, Set, Tuple, Union
 
 Function = Union[ast.FunctionDef, ast.AsyncFunctionDef]
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -12,38 +12,49 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 def bound(nodes: Iterable[ast.AST]) -> Dict[str, ast.AST]:
     """The names that these nodes bind in their own scope, in the order of the source, each with the first node that does."""
+    found: List[Tuple[str, ast.AST]] = []
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name):
+            if not isinstance(node.ctx, ast.Load):
+                found.append((node.id, node))
+        elif isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            found.append((node.name, node))  # its body is another scope
+        elif isinstance(node, _COMPREHENSIONS):  # only := reaches out of a comprehension
+            named = [inner for inner in walk(node) if isinstance(inner, ast.NamedExpr)]
+            found += [(inner.target.id, inner) for inner in named if isinstance(inner.target, ast.Name)]
+        elif not isinstance(node, ast.Lambda):
+            if isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+                found.append((node.name, node))
+            elif isinstance(node, ast.alias):
+                found.append(((node.asname or node.name).partition(".")[0], node))
+            pending += children(node)
     names: Dict[str, ast.AST] = {}
-    for node in nodes:
-        _collect_bound(node, names)
+    for name, node in sorted(found, key=lambda each: (getattr(each[1], "lineno", 0), getattr(each[1], "col_offset", 0))):
+        names.setdefault(name, node)
     return names
 
 
-def _collect_bound(node: ast.AST, names: Dict[str, ast.AST]) -> None:
-    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-        names.setdefault(node.name, node)
-        return  # its body is another scope
-    if isinstance(node, ast.Lambda):
-        return
-    if isinstance(node, _COMPREHENSIONS):
-        for inner in ast.walk(node):  # only := reaches out of a comprehension
-            if isinstance(inner, ast.NamedExpr) and isinstance(inner.target, ast.Name):
-                names.setdefault(inner.target.id, inner)
-        return
-    if isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
-        names.setdefault(node.id, node)
-    elif isinstance(node, ast.ExceptHandler) and node.name:
-        names.setdefault(node.name, node)
-    elif isinstance(node, ast.alias):
-        names.setdefault((node.asname or node.name).partition(".")[0], node)
-    elif isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name:
-        names.setdefault(node.name, node)
-    for child in _in_order(node):
-        _collect_bound(child, names)
+def children(node: ast.AST) -> List[ast.AST]:
+    """The nodes right below this one, but for those that say nothing of names: operators, and what a name is used for."""
+    found: List[ast.AST] = []
+    for field in node._fields:
+        value = getattr(node, field, None)
+        if isinstance(value, list):
+            found += [each for each in value if isinstance(each, ast.AST)]
+        elif isinstance(value, ast.AST) and value._fields:
+            found.append(value)
+    return found
 
 
-def _in_order(node: ast.AST) -> List[ast.AST]:
-    """The children as they are written."""
-    return sorted(ast.iter_child_nodes(node), key=lambda each: (getattr(each, "lineno", 0), getattr(each, "col_offset", 0)))
+def walk(node: ast.AST) -> Iterator[ast.AST]:
+    """This node and everything below it, in no order."""
+    pending = [node]
+    while pending:
+        node = pending.pop()
+        yield node
+        pending += children(node)
 
 
 def parameters(arguments: ast.arguments) -> List[str]:
@@ -65,7 +76,10 @@ def read(node: Optional[ast.AST]) -> Set[str]:
     if isinstance(node, ast.Lambda):
         inside = read(node.body) - set(parameters(node.args))
         return inside | _read_all([*node.args.defaults, *node.args.kw_defaults])
-    return _read_all(ast.iter_child_nodes(node))
+    names: Set[str] = set()
+    for child in children(node):
+        names |= read(child)
+    return names
 
 
 def _annotations(node: Function) -> List[Optional[ast.AST]]:
@@ -80,7 +94,7 @@ def _read_all(nodes: Iterable[Optional[ast.AST]]) -> Set[str]:
 def read_from_outside(function: Function) -> Set[str]:
     """The names that the body of a function takes from around it."""
     own = set(bound(function.body)) | set(parameters(function.args))
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, (ast.Nonlocal, ast.Global)):
             own -= set(node.names)
     return _read_all(function.body) - own
@@ -106,20 +120,20 @@ def captured_later(function: Function) -> Set[str]:
         if isinstance(node, ast.Lambda) or (isinstance(node, FUNCTIONS) and not is_kernel(node)):
             names |= read(node)
         elif not isinstance(node, _SCOPES):
-            pending.extend(ast.iter_child_nodes(node))
+            pending += children(node)
     return names
 
 
 def changed_by_inner(function: Function) -> Set[str]:
     """The names of a function that functions inside it declare `nonlocal`: calling those may change them."""
-    inner = [node for node in ast.walk(function) if node is not function and isinstance(node, FUNCTIONS)]
-    names = {name for each in inner for node in ast.walk(each) if isinstance(node, ast.Nonlocal) for name in node.names}
+    inner = [node for node in walk(function) if node is not function and isinstance(node, FUNCTIONS)]
+    names = {name for each in inner for node in walk(each) if isinstance(node, ast.Nonlocal) for name in node.names}
     return names & (set(bound(function.body)) | set(parameters(function.args)))
 
 
 def declared_global(function: Function) -> Set[str]:
     """The names that a function declares `global`."""
-    return {name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names}
+    return {name for node in walk(function) if isinstance(node, ast.Global) for name in node.names}
 
 
 def targets_of(statement: ast.stmt) -> List[ast.expr]:
@@ -130,7 +144,7 @@ def targets_of(statement: ast.stmt) -> List[ast.expr]:
         targets = [statement.target]
     else:
         targets = []
-    inside = [each for target in targets for each in ast.walk(target)]
+    inside = [each for target in targets for each in walk(target)]
     kinds = (ast.Name, ast.Attribute, ast.Subscript)
     return [each for each in inside if isinstance(each, kinds) and not isinstance(each.ctx, ast.Load)]
 

@@ -23,7 +23,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Se
 
 from . import _control, _liveness
 from ._errors import KilnError, Place
-from ._liveness import FUNCTIONS, Function, bound, live_before, live_in_loop, read
+from ._liveness import FUNCTIONS, Function, bound, children, live_before, live_in_loop, read, walk
 
 # Names of the rewritten code that cannot be the user's.
 _RUNTIME, _LOCALS, _FACTORY = "__kiln__", "__kiln_locals__", "__kiln_factory__"
@@ -67,7 +67,7 @@ def _later(value: ast.expr) -> ast.expr:
 
 def _cannot_wait(nodes: Sequence[ast.AST]) -> bool:
     """Whether something in these nodes would mean something else inside a lambda."""
-    return any(isinstance(inner, _DEFERRED) for node in nodes for inner in ast.walk(node))
+    return any(isinstance(inner, _DEFERRED) for node in nodes for inner in walk(node))
 
 
 class _Expressions(ast.NodeTransformer):
@@ -103,11 +103,16 @@ class _Expressions(ast.NodeTransformer):
 
 def _at(place: ast.AST, made: Any) -> Any:
     """Gives a made node, and what was made inside it, the place of another."""
-    for node in ast.walk(made):
-        if "lineno" in node._attributes and not hasattr(node, "lineno"):
+    pending = [made]
+    while pending:
+        node = pending.pop()
+        if hasattr(node, "lineno"):
+            continue  # the user's, or it has been here before; so has what is in it
+        if "lineno" in node._attributes:
             ast.copy_location(node, place)
             if node.end_lineno != node.lineno:  # of a statement with a body, its beginning
                 node.end_lineno, node.end_col_offset = node.lineno, node.col_offset + 1
+        pending += children(node)
     return made
 
 
@@ -280,7 +285,7 @@ class _Scope:
 
     def refuse_captured(self, node: Function) -> None:
         """A kernel that changes a variable of the function around it: the change would be lost, or come at the wrong time."""
-        for inner in ast.walk(node):
+        for inner in walk(node):
             if isinstance(inner, (ast.Nonlocal, ast.Global)):
                 raise self.mistake(inner, _CAPTURED.format(inner.names[0]))
         own = set(_liveness.parameters(node.args))

@@ -45,6 +45,12 @@ Expected<unsigned> kiln::parseWorkers(const std::string &text, const std::string
   return number;
 }
 
+Expected<unsigned> kiln::defaultWorkers() {
+  if (std::string text = textFromEnvironment("KILN_WORKERS"); !text.empty())
+    return parseWorkers(text, "KILN_WORKERS");
+  return std::clamp(std::thread::hardware_concurrency(), 1u, maxWorkers);
+}
+
 Expected<std::unique_ptr<Engine>> Engine::create(const KernelRegistry &registry,
                                                  EngineOptions options) {
   if (options.maxPending == 0)
@@ -62,17 +68,10 @@ Expected<std::unique_ptr<Engine>> Engine::create(const KernelRegistry &registry,
       return fromEnvironment.status();
     seed = *fromEnvironment;
   }
-  unsigned workers = options.workers;
-  if (std::string text = textFromEnvironment("KILN_WORKERS"); workers == 0 && !text.empty()) {
-    Expected<unsigned> number = parseWorkers(text, "KILN_WORKERS");
-    if (!number)
-      return number.status();
-    workers = *number;
-  }
-  if (seed) // a schedule is reproducible on one worker only
-    workers = 1;
-  else if (workers == 0)
-    workers = std::clamp(std::thread::hardware_concurrency(), 1u, maxWorkers);
+  Expected<unsigned> number = options.workers ? options.workers : defaultWorkers();
+  if (!number)
+    return number.status();
+  unsigned workers = seed ? 1 : *number; // a schedule is reproducible on one worker only
   return std::unique_ptr<Engine>(
       new Engine(std::make_unique<Impl>(registry, options, seed.value_or(0), workers)));
 }

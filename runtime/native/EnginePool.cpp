@@ -1,11 +1,9 @@
 #include "native/EnginePool.h"
 
+#include <algorithm>
 #include <pthread.h>
 
 using namespace kiln;
-
-/// Idle engines that are kept: as many as runs that are likely to begin at the same time.
-static constexpr size_t maxIdle = 8;
 
 /// Never destroyed: at the end of a process that was forked there are no threads to wait for.
 static EnginePool *pool;
@@ -21,28 +19,40 @@ EnginePool &EnginePool::get() {
   return *pool;
 }
 
-Expected<std::unique_ptr<Engine>> EnginePool::take(const KernelRegistry &registry) {
-  std::unique_ptr<Engine> engine;
-  {
-    std::lock_guard lock(Mutex);
-    if (!Idle.empty()) {
-      engine = std::move(Idle.back());
-      Idle.pop_back();
-    }
-  }
-  if (engine) {
-    if (Status bad = engine->rebind(registry); !bad.isOk())
-      return bad;
-    return engine;
-  }
+/// An engine for a run beside `others`.
+static Expected<std::unique_ptr<Engine>> makeEngine(const KernelRegistry &registry, size_t others) {
+  Expected<unsigned> alone = defaultWorkers();
+  if (!alone)
+    return alone.status();
   EngineOptions options;
+  options.workers = std::max(1u, unsigned(*alone / (others + 1)));
   options.recordTrace = false;
   options.arenaBytes = 0; // whatever the program needs
   return Engine::create(registry, options);
 }
 
-void EnginePool::giveBack(std::unique_ptr<Engine> engine) {
-  std::lock_guard lock(Mutex);
-  if (Idle.size() < maxIdle)
-    Idle.push_back(std::move(engine));
+Expected<EnginePool::Lease> EnginePool::take(const KernelRegistry &registry) {
+  for (size_t number = 0; number < numSlots; ++number) {
+    Slot &slot = Slots[number];
+    if (slot.isTaken.load(std::memory_order_relaxed) ||
+        slot.isTaken.exchange(true, std::memory_order_acquire))
+      continue;
+    Lease lease(&slot);
+    if (slot.engine) {
+      if (Status bad = slot.engine->rebind(registry); !bad.isOk())
+        return bad;
+      return lease;
+    }
+    Expected<std::unique_ptr<Engine>> made = makeEngine(registry, number);
+    if (!made)
+      return made.status();
+    slot.engine = std::move(*made);
+    return lease;
+  }
+  Expected<std::unique_ptr<Engine>> made = makeEngine(registry, maxWorkers);
+  if (!made)
+    return made.status();
+  Lease lease(nullptr);
+  lease.Own = std::move(*made);
+  return lease;
 }

@@ -1,11 +1,14 @@
 //===- EnginePool.h - engines for compiled programs ----------------------===//
 //
 // What: the engines on which orchestrations of compiled programs run, shared by all programs of the
-//   process. An engine has a thread for each core, so one for each program would be too many.
+//   process. A run that is alone has a thread for each core; of runs at the same time the second
+//   has half as many, the third a third, and so on down to one, the caller's own. So the number of
+//   threads is bounded whatever is loaded and whoever calls, and cores are not fought over.
 //
-// Ownership: who takes an engine owns it until it is given back. A few idle ones are kept.
+// Ownership: who takes an engine has it for himself until the lease goes. Engines stay, so that
+//   their threads are started once.
 //
-// Threads: any.
+// Threads: any. Taking one and giving it back waits for nobody.
 //
 //===---------------------------------------------------------------------===//
 #ifndef KILN_RUNTIME_NATIVE_ENGINEPOOL_H
@@ -13,23 +16,49 @@
 
 #include "kiln/runtime/engine.h"
 
-#include <mutex>
-#include <vector>
+#include <array>
+#include <atomic>
+#include <utility>
 
 namespace kiln {
 
 class EnginePool {
+  /// A place for an engine; whoever set `isTaken` may look at the rest.
+  struct alignas(64) Slot {
+    std::atomic<bool> isTaken{false};
+    std::unique_ptr<Engine> engine;
+  };
+
 public:
+  /// An engine for one run.
+  class Lease {
+  public:
+    Lease(Lease &&other) noexcept
+        : From(std::exchange(other.From, nullptr)), Own(std::move(other.Own)) {}
+    Lease &operator=(Lease &&) = delete;
+    ~Lease() {
+      if (From)
+        From->isTaken.store(false, std::memory_order_release);
+    }
+    Engine &operator*() const { return From ? *From->engine : *Own; }
+    Engine *operator->() const { return &**this; }
+
+  private:
+    friend class EnginePool;
+    explicit Lease(Slot *from) : From(from) {}
+    Slot *From;                  ///< Null: more runs at once than there are places.
+    std::unique_ptr<Engine> Own; ///< Then this.
+  };
+
   static EnginePool &get();
 
   /// An engine without an open run, for the kernels of this registry.
-  Expected<std::unique_ptr<Engine>> take(const KernelRegistry &registry);
-  /// Its run has been finished.
-  void giveBack(std::unique_ptr<Engine> engine);
+  Expected<Lease> take(const KernelRegistry &registry);
 
 private:
-  std::mutex Mutex;
-  std::vector<std::unique_ptr<Engine>> Idle;
+  /// More runs at once than this have engines that are made for them, without threads.
+  static constexpr size_t numSlots = 64;
+  std::array<Slot, numSlots> Slots;
 };
 
 } // namespace kiln

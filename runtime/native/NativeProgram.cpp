@@ -90,7 +90,7 @@ Status NativeProgram::run(std::span<const Tensor> tensors, std::span<const Scala
                           const RunOptions &options) const {
   if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
     return bad;
-  Expected<std::unique_ptr<Engine>> engine = EnginePool::get().take(Registry);
+  Expected<EnginePool::Lease> engine = EnginePool::get().take(Registry);
   if (!engine)
     return engine.status();
   Status done = (*engine)->begin(options);
@@ -102,7 +102,6 @@ Status NativeProgram::run(std::span<const Tensor> tensors, std::span<const Scala
     if (done.isOk())
       done = finished;
   }
-  EnginePool::get().giveBack(std::move(*engine));
   return done;
 }
 

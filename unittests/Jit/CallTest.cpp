@@ -300,32 +300,6 @@ TEST(Call, ABadArgumentThatDoesNotSayWhy) {
   EXPECT_TRUE(contains(kiln_jit_error(), "'x' could not be read")) << kiln_jit_error();
 }
 
-/// All programs run on the same engines.
-TEST(Call, ThreadsDoNotGrowWithPrograms) {
-  auto numThreads = [] {
-    auto tasks = std::filesystem::directory_iterator("/proc/self/task");
-    return std::distance(begin(tasks), end(tasks));
-  };
-  TempDir folder;
-  writeText(folder / "k.c", "int main_orch(void *run, const void *scalars) { return 0; }");
-  std::string command = std::string(KILN_TEST_CC " -shared -nostdlib -fPIC -o ") +
-                        (folder / "k.so") + " " + (folder / "k.c");
-  ASSERT_EQ(std::system(command.c_str()), 0);
-  NativeInfo info;
-  info.kind = NativeInfo::Kind::Orchestration;
-  info.entry = {"main", "main_orch", 0, Signature{"main", "orchestration", {}, {}}};
-  std::vector<std::shared_ptr<const NativeProgram>> programs;
-  for (int i = 0; i < 20; ++i) {
-    auto object = take(SharedObject::fromBytes(readText(folder / "k.so"), "main"));
-    programs.push_back(take(NativeProgram::load(std::move(object), info)));
-  }
-  EXPECT_OK(programs.front()->run({}, {}));
-  auto before = numThreads();
-  for (const auto &program : programs)
-    EXPECT_OK(program->run({}, {}));
-  EXPECT_EQ(numThreads(), before);
-}
-
 /// Wherever code comes from, its arguments are checked by its signature: index takes i64, and what
 /// is written is not read-only.
 TEST(Call, NativeProgramsCheckArgumentsByTheirSignature) {

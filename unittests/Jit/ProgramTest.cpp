@@ -11,6 +11,7 @@
 #include <random>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace kiln;
@@ -271,6 +272,29 @@ TEST(JitProgram, HashKnowsTheProgramAndNotWhereItStands) {
   for (const char *line :
        {"program p ", "entry k", "toolchain kiln-", "platform cpu", "arch ", "caches "})
     EXPECT_NE(("\n" + identity).find(std::string("\n") + line), std::string::npos) << identity;
+}
+
+/// Several programs, each an orchestration, called by many threads at once.
+TEST(JitProgram, ManyCallersOfSeveralPrograms) {
+  TestJit test;
+  std::vector<Compiled> programs;
+  for (int64_t block : {16, 32, 48}) {
+    Program program = matmulProgram(block);
+    programs.push_back(take(test.jit.compile(program)));
+  }
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int number = 0; number < 16; ++number)
+    threads.emplace_back([&, number] {
+      for (int round = 0; round < 12; ++round) {
+        Operands o(1 + (7 * number + round) % 50);
+        wrong += !programs[size_t(number + round) % 3](o.a, o.b, o.c).isOk() || !o.isRight();
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong, 0);
+  test.expectCounts(3, 3);
 }
 
 /// A kernel is called through an engine where calls are recorded; what it marked is known there.

@@ -45,6 +45,9 @@ inline constexpr unsigned maxWorkers = 1024;
 /// A number of workers as `--workers` takes it: from 1 to maxWorkers. `name` is for the message.
 Expected<unsigned> parseWorkers(const std::string &text, const std::string &name);
 
+/// What EngineOptions::workers of 0 stands for: KILN_WORKERS, else the number of cores.
+Expected<unsigned> defaultWorkers();
+
 struct EngineOptions {
   /// Given (or KILN_SEED set): everything runs on the submitter, in an order that depends on
   /// nothing else. 0: submission order. Anything else: a random order among the ready tasks.

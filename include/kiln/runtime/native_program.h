@@ -7,8 +7,8 @@
 // Ownership: a program owns its code and its kernels; calls in flight must end before it goes.
 //
 // Threads: any number may run one program at once. Each run of an orchestration has an engine for
-//   itself, taken from a pool that all programs of the process share: the number of threads depends
-//   on how many runs there are at once, not on how many programs there are.
+//   itself, taken from a pool that all programs of the process share, without waiting for anybody.
+//   The number of threads is bounded, however many programs and runs there are.
 //
 //===---------------------------------------------------------------------===//
 #ifndef KILN_RUNTIME_NATIVE_PROGRAM_H

@@ -212,20 +212,30 @@ const char *kiln_recorder_text(kiln_recorder *handle, int32_t with_locations) {
 
 const char *kiln_recorder_operations(void) {
   static const std::string text = [] {
-    llvm::json::Array list;
-    for (const Operation &operation : operations()) {
-      llvm::json::Array parameters;
-      for (const Operation::Parameter &parameter : operation.parameters) {
-        llvm::json::Object made{{"name", parameter.name}, {"kind", parameter.kind}};
-        if (parameter.standard)
-          made["default"] = llvm::cantFail(llvm::json::parse(parameter.standard));
-        parameters.push_back(std::move(made));
+    std::string made;
+    llvm::raw_string_ostream stream(made);
+    llvm::json::OStream json(stream); // a tree of hundreds of hash tables would take milliseconds
+    auto writeParameter = [&](const Operation::Parameter &parameter) {
+      json.attribute("name", parameter.name);
+      json.attribute("kind", parameter.kind);
+      if (parameter.standard) {
+        json.attributeBegin("default");
+        json.rawValue(parameter.standard);
+        json.attributeEnd();
       }
-      list.push_back(llvm::json::Object{{"name", operation.name},
-                                        {"summary", operation.summary},
-                                        {"parameters", std::move(parameters)}});
-    }
-    return llvm::formatv("{0}", llvm::json::Value(std::move(list))).str();
+    };
+    json.array([&] {
+      for (const Operation &operation : operations())
+        json.object([&] {
+          json.attribute("name", operation.name);
+          json.attribute("summary", operation.summary);
+          json.attributeArray("parameters", [&] {
+            for (const Operation::Parameter &parameter : operation.parameters)
+              json.object([&] { writeParameter(parameter); });
+          });
+        });
+    });
+    return made;
   }();
   return text.c_str();
 }
