@@ -220,7 +220,7 @@ TEST(LanguageErrors, PushInAnOrchestration) {
   Program p("test");
   p.orchestration("main", {}, [&] {
     line = __LINE__ + 1;
-    push(Pipe::of(nullptr), std::vector<Tile>{});
+    push(Pipe::of(0), std::vector<Tile>{});
   });
   expectError(p, line, "push stands outside a role");
 }

@@ -20,7 +20,9 @@ const kiln_item nothing{KILN_ITEM_NOTHING, 0, {.integer = 0}};
 
 class Record : public ::testing::Test {
 protected:
-  void SetUp() override { recorder = kiln_recorder_create("copy", {"copy.py", 1, 1}); }
+  void SetUp() override {
+    recorder = kiln_recorder_create("copy", KILN_RECORDER_NESTS_FUNCTIONS, {"copy.py", 1, 1});
+  }
   void TearDown() override { kiln_recorder_destroy(recorder); }
 
   std::vector<kiln_result> record(const char *operation, const std::vector<kiln_item> &arguments) {
@@ -33,7 +35,7 @@ protected:
   /// What is wrong with the operation that was recorded last.
   std::string mistake() {
     kiln_where where;
-    std::string message = kiln_recorder_error(recorder, &where);
+    std::string message = kiln_recorder_error(recorder, 0, &where);
     if (!message.empty()) {
       EXPECT_STREQ(where.file, "copy.py");
       EXPECT_EQ(where.line, line);
@@ -145,14 +147,14 @@ TEST_F(Record, RefusesWhatIsNull) {
   EXPECT_EQ(kiln_record(nullptr, "lane", nullptr, 0, {}, nullptr, 0), -1);
   EXPECT_EQ(kiln_recorder_verify(nullptr), -1);
   EXPECT_STREQ(kiln_recorder_text(nullptr, 0), "");
-  EXPECT_STREQ(kiln_recorder_error(nullptr, nullptr), "the recorder is NULL");
+  EXPECT_STREQ(kiln_recorder_error(nullptr, 0, nullptr), "the recorder is NULL");
   EXPECT_EQ(kiln_record(recorder, nullptr, nullptr, 0, {}, nullptr, 0), -1);
-  EXPECT_STREQ(kiln_recorder_error(recorder, nullptr), "the operation is NULL");
+  EXPECT_STREQ(kiln_recorder_error(recorder, 0, nullptr), "the operation is NULL");
 }
 
 TEST_F(Record, RefusesArgumentsThatAreNull) {
   EXPECT_EQ(kiln_record(recorder, "dim", nullptr, 2, {}, nullptr, 0), -1);
-  EXPECT_STREQ(kiln_recorder_error(recorder, nullptr), "the list of arguments is NULL");
+  EXPECT_STREQ(kiln_recorder_error(recorder, 0, nullptr), "the list of arguments is NULL");
 }
 
 TEST_F(Record, RefusesATextThatIsNull) {
@@ -168,9 +170,9 @@ TEST_F(Record, RefusesAListThatIsNull) {
 
 TEST_F(Record, StopsAtTheFirstMistake) {
   record("fly", {});
-  std::string first = kiln_recorder_error(recorder, nullptr);
+  std::string first = kiln_recorder_error(recorder, 0, nullptr);
   record("lane", {});
-  EXPECT_EQ(kiln_recorder_error(recorder, nullptr), first);
+  EXPECT_EQ(kiln_recorder_error(recorder, 0, nullptr), first);
   EXPECT_EQ(kiln_recorder_verify(recorder), -1);
 }
 
