@@ -26,23 +26,18 @@ int kiln_lsp_server_main(int argc, char **argv);
 typedef struct kiln_text_pair {
   const char *name, *value;
 } kiln_text_pair;
-typedef struct kiln_text_pairs {
-  const kiln_text_pair *pairs;
-  uint32_t count, reserved;
-} kiln_text_pairs;
 
 /* What a program is run with and should result in; see Example in kiln/Driver/Main.h. */
 typedef struct kiln_example {
   uint64_t size; /* sizeof(kiln_example), so that later versions can have more */
   const char *formula;
-  kiln_text_pairs args;
-  const kiln_text_pairs *cases;
-  uint32_t num_cases, reserved;
+  const kiln_text_pair *args; /* behind them, those that each case replaces */
+  uint32_t num_args, num_cases;
+  const uint32_t *case_sizes;
 } kiln_example;
 
 /* Records the program for the values of a config. The recorder then belongs to the caller. NULL: it
- * threw; `problem` receives what and when, as in "an exception while it was built: no such shape".
- */
+ * threw an exception; `problem` receives what that says, and stays NULL if it says nothing. */
 typedef kiln_recorder *(*kiln_program_maker)(void *context, kiln_config *config,
                                              const char **problem);
 

@@ -421,7 +421,9 @@ struct WrittenProgram {
     Recorded program(maker(context, &config, &problem), kiln_recorder_destroy);
     if (!program)
       return Status(StatusCode::InvalidArgument,
-                    std::string("the program threw ") + (problem ? problem : "an exception"));
+                    problem ? std::string("the program threw an exception while it was built: ") +
+                                  problem
+                            : "the program threw what is no std::exception while it was built");
     return program;
   }
 };
@@ -462,23 +464,24 @@ static int runExample(const std::string &command, const std::vector<std::string>
   return dispatch(line, source);
 }
 
-static std::vector<std::pair<std::string, std::string>> pairsOf(const kiln_text_pairs &given) {
-  std::vector<std::pair<std::string, std::string>> pairs;
-  for (const kiln_text_pair &pair : ArrayRef(given.pairs, given.count))
-    pairs.emplace_back(pair.name, pair.value);
-  return pairs;
+static Intent intentOf(const kiln_example &example) {
+  const kiln_text_pair *next = example.args;
+  auto take = [&](uint32_t count) {
+    std::vector<std::pair<std::string, std::string>> pairs;
+    for (uint32_t index = 0; index < count; ++index, ++next)
+      pairs.emplace_back(next->name, next->value);
+    return pairs;
+  };
+  Intent intent{take(example.num_args), example.formula ? example.formula : "", {}};
+  for (uint32_t size : ArrayRef(example.case_sizes, example.num_cases))
+    intent.cases.push_back(take(size));
+  return intent;
 }
 
 static int runProgram(int argc, char **argv, kiln_program_maker maker, void *context,
                       const kiln_example *example) {
   handleSignals();
-  WrittenProgram written{argv[0], maker, context, {}};
-  if (example) {
-    written.intent.args = pairsOf(example->args);
-    written.intent.formula = example->formula ? example->formula : "";
-    for (const kiln_text_pairs &each : ArrayRef(example->cases, example->num_cases))
-      written.intent.cases.push_back(pairsOf(each));
-  }
+  WrittenProgram written{argv[0], maker, context, example ? intentOf(*example) : Intent()};
   std::string command = "run";
   std::vector<std::string> args(argv + 1, argv + argc);
   if (!args.empty() && llvm::is_contained(kCommands, args[0])) {

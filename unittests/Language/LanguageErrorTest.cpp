@@ -218,9 +218,15 @@ TEST(LanguageErrors, TileUsedInAnotherKernel) {
 TEST(LanguageErrors, PushInAnOrchestration) {
   uint32_t line = 0;
   Program p("test");
+  std::optional<Pipe> kept;
+  p.group("g", {}, {}, [&] {
+    kept = pipe("ready", aiv, aic, {});
+    role("vec", aiv, [&] { push(*kept, {}); });
+    role("cube", aic, [&] { pop_all(*kept); });
+  });
   p.orchestration("main", {}, [&] {
     line = __LINE__ + 1;
-    push(Pipe::of(0), std::vector<Tile>{});
+    push(*kept, std::vector<Tile>{});
   });
   expectError(p, line, "push stands outside a role");
 }

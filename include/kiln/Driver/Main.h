@@ -54,11 +54,10 @@ struct ProgramMaker {
     try {
       return self.builder(Config(config)).release();
     } catch (const std::exception &error) {
-      self.problem = std::string("an exception while it was built: ") + error.what();
-    } catch (...) {
-      self.problem = "what is no std::exception while it was built";
+      self.problem = error.what();
+      *problem = self.problem.c_str();
+    } catch (...) { // what it is, nobody knows
     }
-    *problem = self.problem.c_str();
     return nullptr;
 #else
     (void)problem;
@@ -67,36 +66,28 @@ struct ProgramMaker {
   }
 };
 
-/// Pairs of texts, for C.
-class TextPairs {
-public:
-  explicit TextPairs(const std::vector<std::pair<std::string, std::string>> &all) {
-    for (const auto &[name, value] : all)
-      Pairs.push_back({name.c_str(), value.c_str()});
-  }
-  kiln_text_pairs get() const { return {Pairs.data(), static_cast<uint32_t>(Pairs.size()), 0}; }
-
-private:
-  std::vector<kiln_text_pair> Pairs;
-};
-
 } // namespace detail
 
 /// Exit code: 0 good, 1 wrong result or failed check, 2 bad input or usage, 3 a check that found
 /// nothing wrong but did not decide everything.
-inline int main(int argc, char **argv, const ProgramBuilder &program, const Example &example = {}) {
+KILN_SMALL inline int main(int argc, char **argv, const ProgramBuilder &program,
+                           const Example &example = {}) {
   detail::ProgramMaker maker{program};
-  detail::TextPairs args(example.args);
-  std::vector<detail::TextPairs> cases(example.cases.begin(), example.cases.end());
-  std::vector<kiln_text_pairs> replaced;
-  for (const detail::TextPairs &each : cases)
-    replaced.push_back(each.get());
+  std::vector<kiln_text_pair> pairs; // those of `args`, then those of each case
+  std::vector<uint32_t> cases;       // how many each case has
+  for (const auto &[name, value] : example.args)
+    pairs.push_back({name.c_str(), value.c_str()});
+  for (const auto &each : example.cases) {
+    for (const auto &[name, value] : each)
+      pairs.push_back({name.c_str(), value.c_str()});
+    cases.push_back(static_cast<uint32_t>(each.size()));
+  }
   kiln_example told{sizeof(kiln_example),
                     example.formula.c_str(),
-                    args.get(),
-                    replaced.data(),
-                    static_cast<uint32_t>(replaced.size()),
-                    0};
+                    pairs.data(),
+                    static_cast<uint32_t>(example.args.size()),
+                    static_cast<uint32_t>(cases.size()),
+                    cases.data()};
   return kiln_program_main(KILN_PROGRAM_MARKER, argc, argv, detail::ProgramMaker::make, &maker,
                            &told);
 }

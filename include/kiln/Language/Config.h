@@ -13,7 +13,6 @@
 
 #include <limits>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,29 +27,34 @@ constexpr Range range(int64_t low, int64_t high = std::numeric_limits<int64_t>::
   return {low, high};
 }
 
-/// A handle: copies share what is asked for.
 class Config {
 public:
-  Config() : Handle(kiln_config_create(), kiln_config_destroy) {}
+  Config() : Handle(kiln_config_create()), IsOwned(true) {}
   /// Values by name, as text.
   explicit Config(const std::map<std::string, std::string> &values) : Config() {
     for (const auto &[name, value] : values)
-      kiln_config_set(Handle.get(), name.c_str(), value.c_str());
+      kiln_config_set(Handle, name.c_str(), value.c_str());
   }
   /// Of someone who keeps it.
-  explicit Config(kiln_config *borrowed) : Handle(borrowed, [](kiln_config *) {}) {}
+  explicit Config(kiln_config *borrowed) : Handle(borrowed), IsOwned(false) {}
+  Config(const Config &) = delete;
+  Config &operator=(const Config &) = delete;
+  ~Config() {
+    if (IsOwned)
+      kiln_config_destroy(Handle);
+  }
 
   /// An integer. An empty list of choices stands for range(1).
   int64_t param(const std::string &name, std::vector<int64_t> choices, int64_t fallback) const {
     if (choices.empty())
       return param(name, range(1), fallback);
-    return kiln_config_param(Handle.get(), name.c_str(), choices.data(),
+    return kiln_config_param(Handle, name.c_str(), choices.data(),
                              static_cast<uint32_t>(choices.size()), fallback);
   }
   /// An integer of a range. A template, so that a list in braces is always one of choices.
   template <std::same_as<Range> R>
   int64_t param(const std::string &name, R range, int64_t fallback) const {
-    return kiln_config_range(Handle.get(), name.c_str(), range.low, range.high, fallback);
+    return kiln_config_range(Handle, name.c_str(), range.low, range.high, fallback);
   }
   /// A word.
   std::string choice(const std::string &name, std::vector<std::string> choices,
@@ -58,7 +62,7 @@ public:
     std::vector<const char *> words;
     for (const std::string &each : choices)
       words.push_back(each.c_str());
-    return kiln_config_choice(Handle.get(), name.c_str(), words.data(),
+    return kiln_config_choice(Handle, name.c_str(), words.data(),
                               static_cast<uint32_t>(words.size()), fallback.c_str());
   }
   /// none, up_down or left_right.
@@ -81,11 +85,11 @@ public:
   std::vector<Declared> declared() const {
     std::vector<Declared> all;
     const char *value = nullptr;
-    for (uint32_t index = 0; const char *name = kiln_config_declared(Handle.get(), index, &value);
+    for (uint32_t index = 0; const char *name = kiln_config_declared(Handle, index, &value);
          ++index) {
       all.push_back({name, value, {}});
       for (uint32_t choice = 0;
-           const char *word = kiln_config_declared_choice(Handle.get(), index, choice); ++choice)
+           const char *word = kiln_config_declared_choice(Handle, index, choice); ++choice)
         all.back().choices.push_back(word);
     }
     return all;
@@ -94,13 +98,14 @@ public:
   /// traced.
   std::vector<std::string> errors() const {
     std::vector<std::string> all;
-    for (uint32_t index = 0; const char *error = kiln_config_error(Handle.get(), index); ++index)
+    for (uint32_t index = 0; const char *error = kiln_config_error(Handle, index); ++index)
       all.push_back(error);
     return all;
   }
 
 private:
-  std::shared_ptr<kiln_config> Handle;
+  kiln_config *Handle;
+  bool IsOwned;
 };
 
 } // namespace kiln

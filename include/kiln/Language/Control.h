@@ -32,9 +32,7 @@ template <ElementTag T> struct Carrying<Scalar<T>> {
   }
 };
 template <> struct Carrying<TaskRef> {
-  static TaskRef from(const kiln_result &made) {
-    return TaskRef::of(static_cast<ValueNumber>(made.number));
-  }
+  static TaskRef from(const kiln_result &made) { return taskOf(made); }
 };
 
 } // namespace detail
@@ -84,7 +82,7 @@ using ResultOf =
 
 /// What an operation carries on; `otherwise` if it was not recorded.
 template <typename C> C carriedBy(const Recorded &made, const C &otherwise, size_t first = 0) {
-  return made.ok ? Bundle<C>::from(made.results.data() + first) : otherwise;
+  return made.ok ? Bundle<C>::from(made.results + first) : otherwise;
 }
 
 } // namespace detail

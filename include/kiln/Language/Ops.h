@@ -543,8 +543,9 @@ inline void push(Pipe pipe, const std::vector<Tile> &tiles, Where where = Where:
 }
 inline std::vector<Tile> pop_all(Pipe pipe, Where where = Where::current()) {
   std::vector<Tile> tiles;
-  for (const kiln_result &tile : detail::recordAll("pop_all", {pipe}, where).results)
-    tiles.push_back(detail::tileOf(tile));
+  detail::Recorded made = detail::recordAll("pop_all", {pipe}, where);
+  for (int32_t index = 0; index < made.count; ++index)
+    tiles.push_back(detail::tileOf(made.results[index]));
   return tiles;
 }
 /// Releases the oldest popped slot. Write all frees of a pipe or none: with none the compiler

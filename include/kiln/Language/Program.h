@@ -19,10 +19,8 @@
 #include "kiln/Language/Ops.h"
 #include "kiln/record_c.h"
 
-#include <algorithm>
 #include <exception>
 #include <initializer_list>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -104,15 +102,17 @@ concept Typed = requires { &F::operator(); };
 
 template <typename F> struct Lambda : Lambda<decltype(&F::operator())> {};
 template <typename C, typename R, typename... A> struct Lambda<R (C::*)(A...) const> {
-  static std::vector<ParamType> types() { return {ParamTraits<std::remove_cvref_t<A>>::type...}; }
+  static constexpr size_t arity = sizeof...(A);
+  /// Ends with one that is none, because there are no empty arrays.
+  static constexpr ParamType types[] = {ParamTraits<std::remove_cvref_t<A>>::type..., ParamType{}};
   template <typename F, size_t... I>
-  static void call(F &body, const std::vector<kiln_result> &params, std::index_sequence<I...>) {
+  static void call(F &body, const kiln_result *params, std::index_sequence<I...>) {
+    (void)params; // where the body takes none
     body(ParamTraits<std::remove_cvref_t<A>>::make(params[I])...);
   }
-  template <typename F> static void call(F &body, const std::vector<kiln_result> &params) {
+  template <typename F> static void call(F &body, const kiln_result *params) {
     call(body, params, std::index_sequence_for<A...>{});
   }
-  static constexpr size_t arity = sizeof...(A);
 };
 template <typename C, typename R, typename... A>
 struct Lambda<R (C::*)(A...)> : Lambda<R (C::*)(A...) const> {};
@@ -151,8 +151,16 @@ public:
       : Name(name),
         Handle(kiln_recorder_create(name.c_str(), KILN_RECORDER_GOES_ON,
                                     {where.file_name(), where.line(), where.column()})) {
-    detail::threadPrograms.latest = Handle.get();
+    detail::threadPrograms.latest = Handle;
   }
+  Program(Program &&other) noexcept
+      : Name(std::move(other.Name)), Handle(std::exchange(other.Handle, nullptr)) {}
+  Program &operator=(Program &&other) noexcept {
+    std::swap(Name, other.Name);
+    std::swap(Handle, other.Handle);
+    return *this;
+  }
+  ~Program() { kiln_recorder_destroy(release()); }
 
   /// The control plane: allocates, launches, loops.
   template <typename Body>
@@ -183,16 +191,16 @@ public:
 
   const std::string &name() const { return Name; }
   /// The recorded IR as text.
-  std::string str() const { return kiln_recorder_text(Handle.get(), 0); }
+  std::string str() const { return kiln_recorder_text(Handle, 0); }
   /// Every mistake that was made while tracing, or that the verifier found; empty if the program is
   /// right.
   const std::vector<Mistake> &errors() {
     Mistakes.clear();
-    if (kiln_recorder_verify(Handle.get()) == 0)
+    if (kiln_recorder_verify(Handle) == 0)
       return Mistakes;
     for (uint32_t index = 0;; ++index) {
       kiln_where at;
-      std::string message = kiln_recorder_error(Handle.get(), index, &at);
+      std::string message = kiln_recorder_error(Handle, index, &at);
       if (message.empty())
         return Mistakes;
       Mistakes.push_back(
@@ -200,11 +208,12 @@ public:
     }
   }
   /// What records it, for the compiler; it stays the program's.
-  kiln_recorder *recorder() { return Handle.get(); }
+  kiln_recorder *recorder() { return Handle; }
   /// The same, to keep: the caller destroys it.
   kiln_recorder *release() {
-    Closer::forget(Handle.get());
-    return Handle.release();
+    if (detail::threadPrograms.latest == Handle)
+      detail::threadPrograms.latest = nullptr;
+    return std::exchange(Handle, nullptr);
   }
 
 private:
@@ -220,11 +229,12 @@ private:
                   "the body is a lambda whose parameters are written with their types, such as "
                   "In<f32> x, not with auto");
     if constexpr (detail::Typed<Body>) {
-      detail::Recorded frame = begin(header, detail::Lambda<Body>::types(), where);
+      detail::Recorded frame =
+          begin(header, detail::Lambda<Body>::types, detail::Lambda<Body>::arity, where);
       if (frame.ok) {
         detail::ThreadPrograms &programs = detail::threadPrograms;
         kiln_recorder *before = programs.traced;
-        programs.traced = Handle.get();
+        programs.traced = Handle;
         record([&] { detail::Lambda<Body>::call(body, frame.results); }, where);
         detail::recordNothing("function.end", {}, where);
         programs.traced = before;
@@ -247,44 +257,36 @@ private:
     body();
 #endif
   }
-  detail::Recorded begin(const Header &header, const std::vector<detail::ParamType> &types,
-                         Where where) {
+  KILN_SMALL detail::Recorded begin(const Header &header, const detail::ParamType *types,
+                                    size_t numTypes, Where where) {
     // Names and types that stand alone are told, too.
-    size_t count = std::max(header.params.size(), types.size());
-    std::vector<detail::List> extents(count), parts(count);
-    for (size_t index = 0; index < count; ++index) {
-      detail::Item name, kind, type, rank;
-      if (index < header.params.size()) {
-        name = header.params[index].name;
-        extents[index] = detail::List(header.params[index].extents);
-      }
-      if (index < types.size()) {
-        kind = types[index].kind;
-        type = types[index].type;
-        rank = types[index].rank;
-      }
-      parts[index] = {name, kind, type, rank, extents[index]};
+    size_t numNames = header.params.size(), count = numNames < numTypes ? numTypes : numNames;
+    detail::List extents, parts, params;
+    for (const Param &param : header.params)
+      for (int64_t extent : param.extents)
+        extents.add(extent);
+    for (size_t index = 0, extent = 0; index < count; ++index) {
+      bool hasName = index < numNames, hasType = index < numTypes;
+      const detail::ParamType type = hasType ? types[index] : detail::ParamType{};
+      size_t rank = hasName ? header.params[index].extents.size() : 0;
+      parts.add(hasName ? detail::Item(header.params[index].name) : detail::Item());
+      parts.add(hasType ? detail::Item(type.kind) : detail::Item());
+      parts.add(type.type);
+      parts.add(type.rank);
+      parts.add(detail::Item::ofList(extents.items().data() + extent, rank));
+      extent += rank;
     }
+    for (size_t index = 0; index < count; ++index)
+      params.add(detail::Item::ofList(parts.items().data() + 5 * index, 5));
     const KernelOptions &options = header.options;
     return detail::recordAll("function.begin",
-                             {header.kind, header.name, detail::List(parts),
-                              detail::itemOf(options.split), options.lanes, options.slots,
-                              options.stages},
-                             where, Handle.get());
+                             {header.kind, header.name, params, detail::itemOf(options.split),
+                              options.lanes, options.slots, options.stages},
+                             where, Handle);
   }
 
-  struct Closer {
-    static void forget(kiln_recorder *recorder) {
-      if (detail::threadPrograms.latest == recorder)
-        detail::threadPrograms.latest = nullptr;
-    }
-    void operator()(kiln_recorder *recorder) const {
-      forget(recorder);
-      kiln_recorder_destroy(recorder);
-    }
-  };
   std::string Name;
-  std::unique_ptr<kiln_recorder, Closer> Handle;
+  kiln_recorder *Handle; ///< Null: it was moved from.
   std::vector<Mistake> Mistakes;
 };
 
@@ -340,7 +342,7 @@ namespace detail {
 /// A predicate as an argument, or nothing.
 class Predicate {
 public:
-  explicit Predicate(const std::optional<ElementTest> &test) {
+  KILN_SMALL explicit Predicate(const std::optional<ElementTest> &test) {
     if (!test)
       return;
     constexpr const char *signs[] = {"==", "!=", "<", "<=", ">", ">="}; // in the order of the enum
@@ -415,11 +417,11 @@ TaskRef spmd(const std::string &name, std::vector<Index> grid, SpmdOptions optio
                            options.slots, options.stages, detail::List(options.deps),
                            options.syncStart, detail::Predicate(options.predicate), arity},
                           where);
+    TaskRef task = begun.ok ? detail::taskOf(begun.results[arity]) : TaskRef::of(0);
     detail::callSpmd(body, begun, std::make_index_sequence<arity>{});
-    if (!begun.ok)
-      return TaskRef::of(0);
-    detail::recordNothing("spmd.end", {}, where);
-    return detail::Carrying<TaskRef>::from(begun.results[arity]);
+    if (begun.ok)
+      detail::recordNothing("spmd.end", {}, where);
+    return task;
   } else {
     return TaskRef::of(0);
   }
@@ -449,14 +451,19 @@ struct PipeTile {
 /// says that something has happened.
 inline Pipe pipe(const std::string &name, CoreRole from, CoreRole to, std::vector<PipeTile> payload,
                  PipeOptions options = {}, Where where = Where::current()) {
-  std::vector<detail::List> shapes, tiles;
-  shapes.reserve(payload.size());
+  detail::List shapes, parts, tiles;
   for (const PipeTile &tile : payload) {
-    shapes.push_back(detail::listOf(tile.shape));
-    tiles.push_back({tile.type, shapes.back()});
+    shapes.add(tile.shape.rows);
+    shapes.add(tile.shape.cols);
   }
-  return Pipe::of(detail::recordValue(
-      "pipe", {name, from, to, detail::List(tiles), options.split, options.slots}, where));
+  for (size_t index = 0; index < payload.size(); ++index) {
+    parts.add(payload[index].type);
+    parts.add(detail::Item::ofList(shapes.items().data() + 2 * index, 2));
+  }
+  for (size_t index = 0; index < payload.size(); ++index)
+    tiles.add(detail::Item::ofList(parts.items().data() + 2 * index, 2));
+  return Pipe::of(
+      detail::recordValue("pipe", {name, from, to, tiles, options.split, options.slots}, where));
 }
 /// A pipe that carries tiles of this shape.
 template <ElementTag T>

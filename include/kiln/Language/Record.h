@@ -16,6 +16,9 @@
 #include <string>
 #include <vector>
 
+/// Recording is quick enough out of line, and programs compile faster.
+#define KILN_SMALL [[gnu::noinline, gnu::cold]]
+
 namespace kiln::detail {
 
 /// The programs of a thread: that whose function is being traced, and the one made last, which
@@ -85,6 +88,13 @@ struct Item : kiln_item {
     item.is.value = value;
     return item;
   }
+  static Item ofList(const Item *first, size_t count) {
+    Item item;
+    item.kind = KILN_ITEM_LIST;
+    item.count = static_cast<uint32_t>(count);
+    item.is.list = first;
+    return item;
+  }
 };
 static_assert(sizeof(Item) == sizeof(kiln_item), "items are passed as an array");
 
@@ -92,50 +102,51 @@ static_assert(sizeof(Item) == sizeof(kiln_item), "items are passed as an array")
 class List {
 public:
   List() = default;
-  List(std::initializer_list<Item> items) : Items(items) {}
-  template <typename T> explicit List(const std::vector<T> &all) : Items(all.begin(), all.end()) {}
-  void add(const Item &item) { Items.push_back(item); }
+  List(std::initializer_list<Item> items) {
+    for (const Item &item : items)
+      add(item);
+  }
+  template <typename T> explicit List(const std::vector<T> &all) {
+    for (const T &each : all)
+      add(each);
+  }
+  KILN_SMALL void add(const Item &item) { Items.push_back(item); }
   const std::vector<Item> &items() const { return Items; }
 
 private:
   std::vector<Item> Items;
 };
-inline Item::Item(const List &list) : Item() {
-  kind = KILN_ITEM_LIST;
-  count = static_cast<uint32_t>(list.items().size());
-  is.list = list.items().data();
-}
+inline Item::Item(const List &list) : Item(ofList(list.items().data(), list.items().size())) {}
 
 template <typename T> Item itemOf(const std::optional<T> &given) {
   return given ? Item(*given) : Item();
 }
 
-inline int32_t recordInto(kiln_recorder *recorder, const char *operation,
-                          std::initializer_list<Item> items, Where where, kiln_result *result) {
+KILN_SMALL inline int32_t recordInto(kiln_recorder *recorder, const char *operation,
+                                     std::initializer_list<Item> items, Where where,
+                                     kiln_result *result) {
   return kiln_record(recorder, operation, items.begin(), static_cast<uint32_t>(items.size()),
                      {where.file_name(), where.line(), where.column()}, result, result ? 1 : 0);
 }
 
 /// The first result of an operation; the number 0 if it was not recorded or has none.
-inline kiln_result recordOne(const char *operation, std::initializer_list<Item> items,
-                             Where where) {
+KILN_SMALL inline kiln_result recordOne(const char *operation, std::initializer_list<Item> items,
+                                        Where where) {
   kiln_result none{0, KILN_VALUE_CONSTANT, static_cast<int32_t>(DType::F32), 1, 1, 0, 0};
   kiln_result result = none;
   return recordInto(currentRecorder(), operation, items, where, &result) > 0 ? result : none;
 }
 
-/// All results of an operation.
+/// All results of an operation, which are there until the next one is recorded.
 struct Recorded {
   bool ok = false; ///< Whether it was recorded.
-  std::vector<kiln_result> results = {};
+  const kiln_result *results = nullptr;
+  int32_t count = 0;
 };
-inline Recorded recordAll(const char *operation, std::initializer_list<Item> items, Where where,
-                          kiln_recorder *recorder = currentRecorder()) {
+KILN_SMALL inline Recorded recordAll(const char *operation, std::initializer_list<Item> items,
+                                     Where where, kiln_recorder *recorder = currentRecorder()) {
   int32_t count = recordInto(recorder, operation, items, where, nullptr);
-  if (count < 0)
-    return {};
-  const kiln_result *first = kiln_recorder_results(recorder);
-  return {true, std::vector<kiln_result>(first, first + count)};
+  return count < 0 ? Recorded{} : Recorded{true, kiln_recorder_results(recorder), count};
 }
 
 inline Tile tileOf(const kiln_result &made) {
@@ -145,6 +156,10 @@ inline Tile tileOf(const kiln_result &made) {
 inline Index indexOf(const kiln_result &made) {
   return made.kind == KILN_VALUE_CONSTANT ? Index(made.number)
                                           : Index::of(static_cast<ValueNumber>(made.number));
+}
+
+inline TaskRef taskOf(const kiln_result &made) {
+  return TaskRef::of(static_cast<ValueNumber>(made.number));
 }
 
 inline void recordNothing(const char *operation, std::initializer_list<Item> items, Where where) {

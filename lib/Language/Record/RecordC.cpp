@@ -16,12 +16,12 @@ using namespace kiln::record;
 // Recorder
 //===----------------------------------------------------------------------===//
 
-/// The upper half of a number says which program the value belongs to.
+/// The upper half of a number says which program the value belongs to; 0 is none.
 static constexpr unsigned kBitsInProgram = 32;
 
 static uint64_t firstNumberOfProgram() {
   static std::atomic<uint64_t> programs = 0;
-  return (programs++ << kBitsInProgram) + 1;
+  return (++programs << kBitsInProgram) + 1;
 }
 
 Recorder::Recorder(const std::string &name, Where where, uint32_t flags)
@@ -45,7 +45,8 @@ const Held &Recorder::held(uint64_t number) const {
     throw NotRecorded();
   if (number >= firstNumber && number - firstNumber < values.size())
     return values[number - firstNumber];
-  if (number != 0 && number >> kBitsInProgram != firstNumber >> kBitsInProgram)
+  uint64_t owner = number >> kBitsInProgram;
+  if (owner != 0 && owner != firstNumber >> kBitsInProgram)
     throw BadArgument("takes values of this program, and one belongs to another");
   throw BadArgument("takes values of this program; " + std::to_string(number) + " is none");
 }
