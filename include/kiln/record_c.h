@@ -120,7 +120,8 @@ const char *kiln_recorder_operations(void);
 
 typedef struct kiln_config kiln_config;
 
-kiln_config *kiln_config_create(void);
+/* A copy of `like`; NULL: without values. */
+kiln_config *kiln_config_create(const kiln_config *like);
 void kiln_config_destroy(kiln_config *config);
 /* The value of a parameter, as text. */
 void kiln_config_set(kiln_config *config, const char *name, const char *value);

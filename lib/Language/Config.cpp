@@ -76,7 +76,9 @@ std::vector<std::string> kiln_config::errors() const {
 
 static std::string textOf(const char *text) { return text ? text : ""; }
 
-kiln_config *kiln_config_create(void) { return new kiln_config; }
+kiln_config *kiln_config_create(const kiln_config *like) {
+  return like ? new kiln_config(*like) : new kiln_config;
+}
 void kiln_config_destroy(kiln_config *config) { delete config; }
 void kiln_config_set(kiln_config *config, const char *name, const char *value) {
   config->values[textOf(name)] = textOf(value);

@@ -14,6 +14,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kiln {
@@ -29,7 +30,7 @@ constexpr Range range(int64_t low, int64_t high = std::numeric_limits<int64_t>::
 
 class Config {
 public:
-  Config() : Handle(kiln_config_create()), IsOwned(true) {}
+  Config() : Handle(kiln_config_create(nullptr)), IsOwned(true) {}
   /// Values by name, as text.
   explicit Config(const std::map<std::string, std::string> &values) : Config() {
     for (const auto &[name, value] : values)
@@ -37,8 +38,12 @@ public:
   }
   /// Of someone who keeps it.
   explicit Config(kiln_config *borrowed) : Handle(borrowed), IsOwned(false) {}
-  Config(const Config &) = delete;
-  Config &operator=(const Config &) = delete;
+  Config(const Config &other) : Handle(kiln_config_create(other.Handle)), IsOwned(true) {}
+  Config &operator=(Config other) {
+    std::swap(Handle, other.Handle);
+    std::swap(IsOwned, other.IsOwned);
+    return *this;
+  }
   ~Config() {
     if (IsOwned)
       kiln_config_destroy(Handle);

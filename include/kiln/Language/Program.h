@@ -195,11 +195,11 @@ public:
   /// Every mistake that was made while tracing, or that the verifier found; empty if the program is
   /// right.
   const std::vector<Mistake> &errors() {
-    Mistakes.clear();
     if (kiln_recorder_verify(Handle) == 0)
       return Mistakes;
-    for (uint32_t index = 0;; ++index) {
+    for (;;) { // there may be more than there were
       kiln_where at;
+      auto index = static_cast<uint32_t>(Mistakes.size());
       std::string message = kiln_recorder_error(Handle, index, &at);
       if (message.empty())
         return Mistakes;
