@@ -241,15 +241,15 @@ def scatter_rows(tile: Tile, tensor: Tensor, at: Union[AnyIndex, Sequence[AnyInd
     """Writes the rows of a tile where gather_rows would read them."""
     ...
 
-def read(tensor: Tensor, at: Union[AnyIndex, Sequence[AnyIndex]], dtype: DType = None) -> Scalar:
+def read(tensor: Tensor, at: Union[AnyIndex, Sequence[AnyIndex]], dtype: Optional[DType] = None) -> Scalar:
     """Reads one element of a tensor in a kernel."""
     ...
 
-def get(tensor: Tensor, at: Union[AnyIndex, Sequence[AnyIndex]], dtype: DType = None) -> Scalar:
+def get(tensor: Tensor, at: Union[AnyIndex, Sequence[AnyIndex]], dtype: Optional[DType] = None) -> Scalar:
     """Reads one element in an orchestration; waits for the tasks that produce it."""
     ...
 
-def write(value: AnyScalar, tensor: Tensor, at: Union[AnyIndex, Sequence[AnyIndex]], dtype: DType = None) -> None:
+def write(value: AnyScalar, tensor: Tensor, at: Union[AnyIndex, Sequence[AnyIndex]], dtype: Optional[DType] = None) -> None:
     """Writes one element of a tensor in a kernel."""
     ...
 
@@ -465,7 +465,7 @@ def concat(tiles: Union[Tile, Sequence[Tile]], axis: int) -> Tile:
     """Tiles one after the other along an axis."""
     ...
 
-def element(tile: Tile, row: AnyIndex, col: AnyIndex, dtype: DType = None) -> Scalar:
+def element(tile: Tile, row: AnyIndex, col: AnyIndex, dtype: Optional[DType] = None) -> Scalar:
     """One element of a tile."""
     ...
 

@@ -70,8 +70,8 @@ struct ProgramMaker {
 
 /// Exit code: 0 good, 1 wrong result or failed check, 2 bad input or usage, 3 a check that found
 /// nothing wrong but did not decide everything.
-KILN_SMALL inline int main(int argc, char **argv, const ProgramBuilder &program,
-                           const Example &example = {}) {
+KILN_OUT_OF_LINE inline int main(int argc, char **argv, const ProgramBuilder &program,
+                                 const Example &example = {}) {
   detail::ProgramMaker maker{program};
   std::vector<kiln_text_pair> pairs; // those of `args`, then those of each case
   std::vector<uint32_t> cases;       // how many each case has

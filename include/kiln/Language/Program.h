@@ -158,6 +158,7 @@ public:
   Program &operator=(Program &&other) noexcept {
     std::swap(Name, other.Name);
     std::swap(Handle, other.Handle);
+    std::swap(Mistakes, other.Mistakes);
     return *this;
   }
   ~Program() { kiln_recorder_destroy(release()); }
@@ -257,8 +258,8 @@ private:
     body();
 #endif
   }
-  KILN_SMALL detail::Recorded begin(const Header &header, const detail::ParamType *types,
-                                    size_t numTypes, Where where) {
+  KILN_OUT_OF_LINE detail::Recorded begin(const Header &header, const detail::ParamType *types,
+                                          size_t numTypes, Where where) {
     // Names and types that stand alone are told, too.
     size_t numNames = header.params.size(), count = numNames < numTypes ? numTypes : numNames;
     detail::List extents, parts, params;
@@ -342,7 +343,7 @@ namespace detail {
 /// A predicate as an argument, or nothing.
 class Predicate {
 public:
-  KILN_SMALL explicit Predicate(const std::optional<ElementTest> &test) {
+  KILN_OUT_OF_LINE explicit Predicate(const std::optional<ElementTest> &test) {
     if (!test)
       return;
     constexpr const char *signs[] = {"==", "!=", "<", "<=", ">", ">="}; // in the order of the enum

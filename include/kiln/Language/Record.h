@@ -9,7 +9,6 @@
 
 #include "kiln/Language/Types.h"
 #include "kiln/record_c.h"
-#include "kiln/visibility.h"
 
 #include <initializer_list>
 #include <optional>
@@ -17,7 +16,7 @@
 #include <vector>
 
 /// Recording is quick enough out of line, and programs compile faster.
-#define KILN_SMALL [[gnu::noinline, gnu::cold]]
+#define KILN_OUT_OF_LINE [[gnu::noinline, gnu::cold]]
 
 namespace kiln::detail {
 
@@ -26,9 +25,9 @@ namespace kiln::detail {
 struct ThreadPrograms {
   kiln_recorder *traced, *latest;
 };
-KILN_EXPORTED_BEGIN // the libraries of a process have it in common
-    inline constinit thread_local ThreadPrograms threadPrograms{nullptr, nullptr};
-KILN_EXPORTED_END
+/// Visible, because the libraries of a process have it in common.
+[[gnu::visibility("default")]] inline constinit thread_local ThreadPrograms threadPrograms{nullptr,
+                                                                                           nullptr};
 
 /// Null: there is no program.
 inline kiln_recorder *currentRecorder() {
@@ -110,7 +109,7 @@ public:
     for (const T &each : all)
       add(each);
   }
-  KILN_SMALL void add(const Item &item) { Items.push_back(item); }
+  KILN_OUT_OF_LINE void add(const Item &item) { Items.push_back(item); }
   const std::vector<Item> &items() const { return Items; }
 
 private:
@@ -122,16 +121,16 @@ template <typename T> Item itemOf(const std::optional<T> &given) {
   return given ? Item(*given) : Item();
 }
 
-KILN_SMALL inline int32_t recordInto(kiln_recorder *recorder, const char *operation,
-                                     std::initializer_list<Item> items, Where where,
-                                     kiln_result *result) {
+KILN_OUT_OF_LINE inline int32_t recordInto(kiln_recorder *recorder, const char *operation,
+                                           std::initializer_list<Item> items, Where where,
+                                           kiln_result *result) {
   return kiln_record(recorder, operation, items.begin(), static_cast<uint32_t>(items.size()),
                      {where.file_name(), where.line(), where.column()}, result, result ? 1 : 0);
 }
 
 /// The first result of an operation; the number 0 if it was not recorded or has none.
-KILN_SMALL inline kiln_result recordOne(const char *operation, std::initializer_list<Item> items,
-                                        Where where) {
+KILN_OUT_OF_LINE inline kiln_result recordOne(const char *operation,
+                                              std::initializer_list<Item> items, Where where) {
   kiln_result none{0, KILN_VALUE_CONSTANT, static_cast<int32_t>(DType::F32), 1, 1, 0, 0};
   kiln_result result = none;
   return recordInto(currentRecorder(), operation, items, where, &result) > 0 ? result : none;
@@ -143,8 +142,9 @@ struct Recorded {
   const kiln_result *results = nullptr;
   int32_t count = 0;
 };
-KILN_SMALL inline Recorded recordAll(const char *operation, std::initializer_list<Item> items,
-                                     Where where, kiln_recorder *recorder = currentRecorder()) {
+KILN_OUT_OF_LINE inline Recorded recordAll(const char *operation, std::initializer_list<Item> items,
+                                           Where where,
+                                           kiln_recorder *recorder = currentRecorder()) {
   int32_t count = recordInto(recorder, operation, items, where, nullptr);
   return count < 0 ? Recorded{} : Recorded{true, kiln_recorder_results(recorder), count};
 }

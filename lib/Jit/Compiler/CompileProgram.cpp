@@ -11,6 +11,8 @@ namespace kiln {
 Expected<Compiled> Jit::compile(kiln_recorder *program, const std::string &platform) {
   if (!Environment.isOk())
     return Environment;
+  if (!program)
+    return Status(StatusCode::InvalidArgument, "the program is NULL; was it moved?");
   if (const std::vector<Status> &errors = errorsOf(program); !errors.empty())
     return errors.front();
   ProgramSourceOptions options;

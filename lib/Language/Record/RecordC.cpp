@@ -171,7 +171,7 @@ int32_t kiln_recorder_verify(kiln_recorder *handle) {
 
 const char *kiln_recorder_error(kiln_recorder *handle, uint32_t index, kiln_where *where) {
   if (!handle)
-    return "the recorder is NULL";
+    return index == 0 ? "the recorder is NULL" : "";
   Recorder &recorder = handle->recorder;
   recorder.text.clear();
   recorder.file.clear();
