@@ -47,34 +47,27 @@ class Row:
         return ", ".join(kind for kind, fits in kinds if fits)
 
 
-def declaration(row):
+def front_end(row):
+    """The function of C++ that records it."""
     if row.operands == 2:
-        signature = f"Tile {row.cpp}(TileOperand lhs, TileOperand rhs);"
+        signature, operands, where = f"{row.cpp}(TileOperand lhs, TileOperand rhs)", "lhs, rhs", "lhs.where"
     elif row.is_operator():
-        signature = f"Tile {row.cpp}(TileOperand x);"
+        signature, operands, where = f"{row.cpp}(TileOperand x)", "x", "x.where"
     else:
-        signature = f"Tile {row.cpp}(TileArg x, Where where = Where::current());"
-    return f"/// {row.summary}\n{signature}"
-
-
-def definition(row):
-    if row.operands == 2:
-        call = f'binary<{row.op}>("{row.spelled()}", lhs, rhs)'
-        return f"Tile {row.cpp}(TileOperand lhs, TileOperand rhs) {{ return {call}; }}"
-    if row.is_operator():
-        return f'Tile {row.cpp}(TileOperand x) {{ return math<{row.op}>("{row.spelled()}", x); }}'
-    return f'Tile {row.cpp}(TileArg x, Where where) {{ return math<{row.op}>("{row.spelled()}", x, where); }}'
+        signature, operands, where = f"{row.cpp}(TileArg x, Where where = Where::current())", "x", "where"
+    body = f'{{ return detail::recordTile("{row.name}", {{{operands}}}, {where}); }}'
+    return f"/// {row.summary}\ninline Tile {signature} {body}"
 
 
 def recorded(row):
-    """The operation of the recorder, for other languages."""
+    """The operation of the recorder."""
     if row.operands == 2:
-        names, body = '{"lhs", "rhs"}', f"(TileOperand lhs, TileOperand rhs) {{ return kiln::{row.cpp}(lhs, rhs); }}"
-    elif row.is_operator():
-        names, body = '{"x"}', f"(TileOperand x) {{ return kiln::{row.cpp}(x); }}"
+        names, of = '{"lhs", "rhs"}', "const TileOperand &lhs, const TileOperand &rhs"
+        call = f'binary<{row.op}>("{row.spelled()}", lhs, rhs)'
     else:
-        names, body = '{"x"}', f"(Tile x, Where where) {{ return kiln::{row.cpp}(x, where); }}"
-    return f'list.push_back(operation("{row.name}", "{row.summary}", {names}, []{body}));'
+        names, of = '{"x"}', "const TileOperand &x" if row.is_operator() else "const TileArg &x"
+        call = f'math<{row.op}>("{row.spelled()}", x)'
+    return f'list.push_back(operation("{row.name}", "{row.summary}", {names}, []({of}) {{ return {call}; }}));'
 
 
 def torch(row):
@@ -156,8 +149,7 @@ The rows of `include/kiln/Dialect/Tile/TileElementwise.td`.
 """
 
 FILES = {
-    "FrontEnd.h.inc": declaration,
-    "FrontEnd.cpp.inc": definition,
+    "FrontEnd.h.inc": front_end,
     "Record.inc": recorded,
     "Torch.inc": torch,
     "Formulas.inc": formulas,

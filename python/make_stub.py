@@ -80,6 +80,8 @@ def parameter(each: Parameter) -> str:
     kind = KINDS[each.kind]
     if each.name in language.LISTS:
         kind = f"Union[{kind}, Sequence[{kind}]]"
+    if each.optional and each.default is None and not kind.startswith("Optional"):
+        kind = f"Optional[{kind}]"
     default = ""
     if each.optional:
         default = f" = {tuple(each.default)!r}" if isinstance(each.default, list) else f" = {each.default!r}"

@@ -8,11 +8,11 @@
 #define KILN_LIB_DRIVER_DRIVER_H
 
 #include "kiln/Check/CheckProgram.h"
-#include "kiln/Driver/Main.h"
 #include "kiln/Language/ProgramAccess.h"
 #include "kiln/Platform/Reference.h"
 #include "kiln/runtime/compare.h"
 #include "kiln/runtime/interrupt.h"
+#include "kiln/tools_c.h"
 
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -26,11 +26,18 @@ inline constexpr int kGood = 0, kWrong = 1, kBadInput = 2, kIncomplete = 3;
 /// Of two exit codes the one that says more: bad input, then wrong, then incomplete.
 int worseOf(int one, int other);
 
+/// What a program is run with and should result in; see Example in kiln/Driver/Main.h.
+struct Intent {
+  std::vector<std::pair<std::string, std::string>> args = {};
+  std::string formula = {};
+  std::vector<std::vector<std::pair<std::string, std::string>>> cases = {};
+};
+
 struct Source {
   std::string name;
-  mlir::ModuleOp module;            ///< As it was written.
-  const Example *example = nullptr; ///< With the Config it was traced for; null if parsed.
-  const Config *config = nullptr;
+  mlir::ModuleOp module;           ///< As it was written.
+  const Intent *example = nullptr; ///< With the config it was recorded for; null if parsed.
+  const kiln_config *config = nullptr;
 };
 
 /// Prints errors the way compilers do, with the user's line where the file can be read.
@@ -94,7 +101,7 @@ struct FormulaResult {
 
 /// What an example's formula (see Example) says of the outputs, given the arguments before the run.
 /// InvalidArgument if it refuses them or fails.
-Expected<FormulaResult> evaluateFormula(const std::string &formula, const Config *config,
+Expected<FormulaResult> evaluateFormula(const std::string &formula, const kiln_config *config,
                                         ir::FuncOp entry, std::span<const Argument> args,
                                         TorchWorker &worker);
 

@@ -74,11 +74,11 @@ static DType wideType(DType type) {
   return isFloat(type) ? DType::F32 : type == DType::I1 ? DType::I1 : DType::I64;
 }
 
-static nlohmann::json configValues(const Config *config) {
+static nlohmann::json configValues(const kiln_config *config) {
   nlohmann::json values = nlohmann::json::object();
   if (!config)
     return values;
-  for (const Config::Declared &param : config->declared()) {
+  for (const kiln_config::Declared &param : config->declared) {
     int64_t number = 0;
     if (StringRef(param.value).getAsInteger(10, number))
       values[param.name] = param.value;
@@ -88,7 +88,7 @@ static nlohmann::json configValues(const Config *config) {
   return values;
 }
 
-Expected<FormulaResult> evaluateFormula(const std::string &formula, const Config *config,
+Expected<FormulaResult> evaluateFormula(const std::string &formula, const kiln_config *config,
                                         ir::FuncOp entry, std::span<const Argument> args,
                                         TorchWorker &worker) {
   std::vector<std::string> names = parameterNames(entry);

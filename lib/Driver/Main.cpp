@@ -38,7 +38,7 @@ bool isCompiledExample(const std::string &path) {
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
       llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   return file && access(path.c_str(), X_OK) == 0 &&
-         (*file)->getBuffer().contains(detail::programMarker);
+         (*file)->getBuffer().contains(KILN_PROGRAM_MARKER);
 }
 
 int parseError(const CLI::App &app, const CLI::ParseError &error) {
@@ -413,57 +413,82 @@ int textMain(const std::string &command, const std::string &path,
 // Entry points
 //===----------------------------------------------------------------------===//
 
-/// The program that a builder makes, or what the builder threw.
-static Expected<Program> buildProgram(const ProgramBuilder &build, const Config &config) {
-  try {
-    return build(config);
-  } catch (const std::exception &error) {
-    return Status(StatusCode::InvalidArgument,
-                  std::string("the program threw an exception while it was built: ") +
-                      error.what());
-  } catch (...) {
-    return Status(StatusCode::InvalidArgument,
-                  "the program threw what is no std::exception while it was built");
-  }
-}
+namespace {
 
-static int runExample(const std::string &path, const std::string &command,
-                      const std::vector<std::string> &args, const ProgramBuilder &build,
-                      const Example &example) {
+/// A program that someone wrote: what records it, and what it should result in.
+struct WrittenProgram {
+  std::string path; ///< Of its file.
+  kiln_program_maker maker;
+  void *context;
+  Intent intent;
+
+  using Recorded = std::unique_ptr<kiln_recorder, decltype(&kiln_recorder_destroy)>;
+  Expected<Recorded> record(kiln_config &config) const {
+    const char *problem = nullptr;
+    Recorded program(maker(context, &config, &problem), kiln_recorder_destroy);
+    if (!program)
+      return Status(StatusCode::InvalidArgument,
+                    problem ? std::string("the program threw an exception while it was built: ") +
+                                  problem
+                            : "the program threw what is no std::exception while it was built");
+    return program;
+  }
+};
+
+} // namespace
+
+static int runExample(const std::string &command, const std::vector<std::string> &args,
+                      const WrittenProgram &written) {
   CommandLine line;
   line.command = command;
-  std::string name = std::filesystem::path(path).filename().string();
+  std::string name = std::filesystem::path(written.path).filename().string();
   auto help = [&] {
-    Config defaults;
-    (void)buildProgram(build, defaults); // which declares the parameters
+    kiln_config defaults;
+    (void)written.record(defaults); // which declares the parameters
     std::string text = "The commands check, emit and build come first: " + name +
                        " emit --help.\n"
                        "Parameters of the program:\n";
-    for (const Config::Declared &param : defaults.declared())
+    for (const kiln_config::Declared &param : defaults.declared)
       text += "  --" + param.name + " " + llvm::join(param.choices, "|") + " (default " +
               param.value + ")\n";
-    return defaults.declared().empty() ? std::string() : text;
+    return defaults.declared.empty() ? std::string() : text;
   };
   if (int code = parseOptions(line, name, args, help); code >= 0)
     return code;
-  line.run.command = replayCommand(line.command, {path, line.command}, args);
-  Config config(line.config);
-  Expected<Program> program = buildProgram(build, config);
+  line.run.command = replayCommand(line.command, {written.path, line.command}, args);
+  kiln_config config{.values = line.config};
+  Expected<WrittenProgram::Recorded> program = written.record(config);
   if (std::vector<std::string> wrong = config.errors(); !wrong.empty())
     return badInput(llvm::join(wrong, "\nkiln: error: "));
   if (!program)
     return badInput(program.status().message());
-  if (!program->errors().empty()) {
-    printErrors(program->errors());
+  if (const std::vector<Status> &errors = errorsOf(program->get()); !errors.empty()) {
+    printErrors(errors);
     return kBadInput;
   }
-  Source source{program->name(), moduleOf(*program), &example, &config};
+  ModuleOp module = moduleOf(program->get());
+  Source source{module.getSymName().value_or("").str(), module, &written.intent, &config};
   return dispatch(line, source);
 }
 
-int detail::runProgram(const char *, int argc, char **argv, const ProgramBuilder &build,
-                       const Example &example) {
+static Intent intentOf(const kiln_example &example) {
+  const kiln_text_pair *next = example.args;
+  auto take = [&](uint32_t count) {
+    std::vector<std::pair<std::string, std::string>> pairs;
+    for (uint32_t index = 0; index < count; ++index, ++next)
+      pairs.emplace_back(next->name, next->value);
+    return pairs;
+  };
+  Intent intent{take(example.num_args), example.formula ? example.formula : "", {}};
+  for (uint32_t size : ArrayRef(example.case_sizes, example.num_cases))
+    intent.cases.push_back(take(size));
+  return intent;
+}
+
+static int runProgram(int argc, char **argv, kiln_program_maker maker, void *context,
+                      const kiln_example *example) {
   handleSignals();
+  WrittenProgram written{argv[0], maker, context, example ? intentOf(*example) : Intent()};
   std::string command = "run";
   std::vector<std::string> args(argv + 1, argv + argc);
   if (!args.empty() && llvm::is_contained(kCommands, args[0])) {
@@ -471,7 +496,7 @@ int detail::runProgram(const char *, int argc, char **argv, const ProgramBuilder
     args.erase(args.begin());
   }
   auto runOnce = [&](const std::vector<std::string> &all) {
-    return runExample(argv[0], command, all, build, example);
+    return runExample(command, all, written);
   };
   return finishOutput(command == "run" ? runBatch(args, runOnce) : runOnce(args));
 }
@@ -552,9 +577,14 @@ static int runTool(int argc, char **argv) {
   return badInput("cannot run " + path);
 }
 
-int toolMain(int argc, char **argv) {
-  handleSignals();
-  return finishOutput(runTool(argc, argv));
+} // namespace kiln
+
+int kiln_main(int argc, char **argv) {
+  kiln::handleSignals();
+  return kiln::finishOutput(kiln::runTool(argc, argv));
 }
 
-} // namespace kiln
+int kiln_program_main(const char *, int argc, char **argv, kiln_program_maker maker, void *context,
+                      const kiln_example *example) {
+  return kiln::runProgram(argc, argv, maker, context, example);
+}

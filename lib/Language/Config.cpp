@@ -1,82 +1,122 @@
-#include "kiln/Language/Config.h"
+//===- Config.cpp - the parameters a program is a function of ----------------------------===//
+#include "kiln/Language/ProgramAccess.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringRef.h"
 
-namespace kiln {
+using llvm::StringRef;
 
-int64_t Config::param(const std::string &name, std::vector<int64_t> choices,
-                      int64_t fallback) const {
-  if (choices.empty())
-    return paramInRange(name, range(1), fallback);
+int64_t kiln_config::param(const std::string &name, const std::vector<int64_t> &choices,
+                           int64_t fallback) {
   std::vector<std::string> words;
   for (int64_t choice : choices)
     words.push_back(std::to_string(choice));
   int64_t value = fallback;
-  if (auto given = Values.find(name); given != Values.end())
-    if (llvm::StringRef(given->second).getAsInteger(10, value) ||
-        !llvm::is_contained(choices, value)) {
-      Wrong.push_back("--" + name + " " + given->second + " does not fit; it is one of " +
+  if (auto given = values.find(name); given != values.end())
+    if (StringRef(given->second).getAsInteger(10, value) || !llvm::is_contained(choices, value)) {
+      wrong.push_back("--" + name + " " + given->second + " does not fit; it is one of " +
                       llvm::join(words, ", "));
       value = fallback;
     }
-  Asked.push_back({name, std::to_string(value), words});
+  declared.push_back({name, std::to_string(value), words});
   return value;
 }
 
-int64_t Config::paramInRange(const std::string &name, Range range, int64_t fallback) const {
-  bool isBounded = range.high != std::numeric_limits<int64_t>::max();
-  std::string low = std::to_string(range.low), high = std::to_string(range.high);
-  std::string values =
-      isBounded ? "an integer from " + low + " to " + high : "an integer of at least " + low;
-  auto fits = [&](int64_t number) { return number >= range.low && number <= range.high; };
+int64_t kiln_config::param(const std::string &name, int64_t low, int64_t high, int64_t fallback) {
+  bool isBounded = high != std::numeric_limits<int64_t>::max();
+  std::string from = std::to_string(low), to = std::to_string(high);
+  std::string fitting =
+      isBounded ? "an integer from " + from + " to " + to : "an integer of at least " + from;
+  auto fits = [&](int64_t number) { return number >= low && number <= high; };
   if (!fits(fallback))
-    Wrong.push_back("the program's own default of --" + name + ", " + std::to_string(fallback) +
-                    ", does not fit; it is " + values);
+    wrong.push_back("the program's own default of --" + name + ", " + std::to_string(fallback) +
+                    ", does not fit; it is " + fitting);
   int64_t value = fallback;
-  if (auto given = Values.find(name); given != Values.end())
-    if (llvm::StringRef(given->second).getAsInteger(10, value) || !fits(value)) {
-      Wrong.push_back("--" + name + " " + given->second + " does not fit; it is " + values);
+  if (auto given = values.find(name); given != values.end())
+    if (StringRef(given->second).getAsInteger(10, value) || !fits(value)) {
+      wrong.push_back("--" + name + " " + given->second + " does not fit; it is " + fitting);
       value = fallback;
     }
-  Asked.push_back({name, std::to_string(value), {low + ".." + (isBounded ? high : "")}});
+  declared.push_back({name, std::to_string(value), {from + ".." + (isBounded ? to : "")}});
   return value;
 }
 
-std::string Config::choice(const std::string &name, std::vector<std::string> choices,
-                           const std::string &fallback) const {
+std::string kiln_config::choice(const std::string &name, const std::vector<std::string> &choices,
+                                const std::string &fallback) {
   std::string value = fallback;
-  if (auto given = Values.find(name); given != Values.end()) {
+  if (auto given = values.find(name); given != values.end()) {
     value = given->second;
     if (!llvm::is_contained(choices, value)) {
-      Wrong.push_back("--" + name + " " + value + " does not fit; it is one of " +
+      wrong.push_back("--" + name + " " + value + " does not fit; it is one of " +
                       llvm::join(choices, ", "));
       value = fallback;
     }
   }
-  Asked.push_back({name, value, choices});
+  declared.push_back({name, value, choices});
   return value;
 }
 
-Split Config::split(const std::string &name, Split fallback) const {
-  static const std::vector<std::string> words{"none", "up_down", "left_right"};
-  std::string word = choice(name, words, words[size_t(fallback)]);
-  return static_cast<Split>(llvm::find(words, word) - words.begin());
-}
-
-std::vector<std::string> Config::errors() const {
-  std::vector<std::string> errors = Wrong;
-  for (const auto &[name, value] : Values) {
-    if (llvm::any_of(Asked, [&](const Declared &declared) { return declared.name == name; }))
+std::vector<std::string> kiln_config::errors() const {
+  std::vector<std::string> errors = wrong;
+  for (const auto &[name, value] : values) {
+    if (llvm::any_of(declared, [&](const Declared &each) { return each.name == name; }))
       continue;
     std::vector<std::string> known;
-    for (const Declared &declared : Asked)
-      known.push_back("--" + declared.name);
+    for (const Declared &each : declared)
+      known.push_back("--" + each.name);
     errors.push_back("unknown option --" + name +
                      (known.empty() ? "" : "; this program also takes " + llvm::join(known, ", ")));
   }
   return errors;
 }
 
-} // namespace kiln
+//===----------------------------------------------------------------------===//
+// The interface
+//===----------------------------------------------------------------------===//
+
+static std::string textOf(const char *text) { return text ? text : ""; }
+
+kiln_config *kiln_config_create(const kiln_config *like) {
+  return like ? new kiln_config(*like) : new kiln_config;
+}
+void kiln_config_destroy(kiln_config *config) { delete config; }
+void kiln_config_set(kiln_config *config, const char *name, const char *value) {
+  config->values[textOf(name)] = textOf(value);
+}
+
+int64_t kiln_config_param(kiln_config *config, const char *name, const int64_t *choices,
+                          uint32_t num_choices, int64_t fallback) {
+  return config->param(textOf(name), std::vector(choices, choices + num_choices), fallback);
+}
+int64_t kiln_config_range(kiln_config *config, const char *name, int64_t low, int64_t high,
+                          int64_t fallback) {
+  return config->param(textOf(name), low, high, fallback);
+}
+const char *kiln_config_choice(kiln_config *config, const char *name, const char *const *choices,
+                               uint32_t num_choices, const char *fallback) {
+  std::vector<std::string> words;
+  for (uint32_t index = 0; index < num_choices; ++index)
+    words.push_back(textOf(choices[index]));
+  config->told = config->choice(textOf(name), words, textOf(fallback));
+  return config->told.c_str();
+}
+
+const char *kiln_config_declared(kiln_config *config, uint32_t index, const char **value) {
+  if (index >= config->declared.size())
+    return nullptr;
+  if (value)
+    *value = config->declared[index].value.c_str();
+  return config->declared[index].name.c_str();
+}
+const char *kiln_config_declared_choice(kiln_config *config, uint32_t index, uint32_t choice) {
+  if (index >= config->declared.size() || choice >= config->declared[index].choices.size())
+    return nullptr;
+  return config->declared[index].choices[choice].c_str();
+}
+const char *kiln_config_error(kiln_config *config, uint32_t index) {
+  std::vector<std::string> errors = config->errors();
+  if (index >= errors.size())
+    return nullptr;
+  config->told = errors[index];
+  return config->told.c_str();
+}

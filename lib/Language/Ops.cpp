@@ -1,42 +1,44 @@
 //===- Ops.cpp - recording what cores compute ------------------------------------===//
-#include "Tracer.h"
+#include "Record/Items.h"
 
 using namespace mlir;
 
-namespace kiln {
+namespace kiln::record {
 
 //===----------------------------------------------------------------------===//
 // Make
 //===----------------------------------------------------------------------===//
 
-Tile full(DType type, Shape shape, double value, Where where) {
-  ProgramImpl *tracer = ProgramImpl::inKernel("full", where);
-  if (!tracer || !tracer->checkShape(shape, where))
-    return ProgramImpl::poison(type, shape.rows, shape.cols);
-  Value scalar = tracer->numberConstant(value, tracer->typeOf(type), where);
+Tile full(DType type, Shape shape, double value) {
+  Tracer *tracer = Tracer::inKernel("full");
+  if (!tracer || !tracer->checkShape(shape))
+    return Tracer::poison(type, shape.rows, shape.cols);
+  Value scalar = tracer->numberConstant(value, tracer->typeOf(type));
   if (!scalar)
-    return ProgramImpl::poison(type, shape.rows, shape.cols);
+    return Tracer::poison(type, shape.rows, shape.cols);
   return tracer->handle(tile::FullOp::create(
-      tracer->builder, tracer->loc(where), tracer->tileType(type, shape.rows, shape.cols), scalar));
+      tracer->builder, tracer->loc(), tracer->tileType(type, shape.rows, shape.cols), scalar));
 }
 
-Tile iota(DType type, Shape shape, int axis, Where where) {
-  Tile failed = ProgramImpl::poison(type, shape.rows, shape.cols);
-  ProgramImpl *tracer = ProgramImpl::inKernel("iota", where);
-  if (!tracer || !tracer->checkShape(shape, where) || !tracer->checkAxis("iota", axis, where))
+static Tile iota(DType type, Shape shape, int64_t axis) {
+  Tile failed = Tracer::poison(type, shape.rows, shape.cols);
+  Tracer *tracer = Tracer::inKernel("iota");
+  if (!tracer || !tracer->checkShape(shape) || !tracer->checkAxis("iota", axis))
     return failed;
-  return tracer->handle(tile::IotaOp::create(tracer->builder, tracer->loc(where),
+  return tracer->handle(tile::IotaOp::create(tracer->builder, tracer->loc(),
                                              tracer->tileType(type, shape.rows, shape.cols), axis));
 }
 
-Tile random(DType type, Shape shape, Scalar<i64> key, Index counter, Where where) {
-  Tile failed = ProgramImpl::poison(type, shape.rows, shape.cols);
-  ProgramImpl *tracer = ProgramImpl::inKernel("random", where);
-  Value seed = tracer ? tracer->use(key.value(), "scalar", where) : Value();
-  Value number = seed ? tracer->use(counter, where) : Value();
-  if (!number || !tracer->checkShape(shape, where))
+static Tile random(DType type, Shape shape, const Number &key, Index counter) {
+  if (key.isNumber || key.type != DType::I64)
+    throw BadArgument("takes a key that is a scalar of i64");
+  Tile failed = Tracer::poison(type, shape.rows, shape.cols);
+  Tracer *tracer = Tracer::inKernel("random");
+  Value seed = tracer ? tracer->use(key.value, "scalar") : Value();
+  Value number = seed ? tracer->use(counter) : Value();
+  if (!number || !tracer->checkShape(shape))
     return failed;
-  return tracer->handle(tile::RandomOp::create(tracer->builder, tracer->loc(where),
+  return tracer->handle(tile::RandomOp::create(tracer->builder, tracer->loc(),
                                                tracer->tileType(type, shape.rows, shape.cols), seed,
                                                number));
 }
@@ -46,64 +48,62 @@ Tile random(DType type, Shape shape, Scalar<i64> key, Index counter, Where where
 //===----------------------------------------------------------------------===//
 
 /// The shape and type of a product, or a reported mistake.
-static std::optional<tile::TileType> productType(ProgramImpl *tracer, const TileArg &a,
-                                                 const TileArg &b, MatmulFlags flags, Where where) {
-  int64_t m = flags & trans_a ? a.cols() : a.rows(), ka = flags & trans_a ? a.rows() : a.cols();
-  int64_t kb = flags & trans_b ? b.cols() : b.rows(), n = flags & trans_b ? b.rows() : b.cols();
+static std::optional<tile::TileType> productType(Tracer *tracer, const TileArg &a, const TileArg &b,
+                                                 bool transA, bool transB) {
+  int64_t m = transA ? a.cols() : a.rows(), ka = transA ? a.rows() : a.cols();
+  int64_t kb = transB ? b.cols() : b.rows(), n = transB ? b.rows() : b.cols();
   Type acc = tile::accumulatorType(tracer->typeOf(a.dtype()));
   if (a.dtype() != b.dtype() || !acc) {
-    tracer->error(where, std::string("matmul of ") + toString(a.dtype()) + " and " +
-                             toString(b.dtype()) + "; both are floats of one type, or i8");
+    tracer->error(std::string("matmul of ") + toString(a.dtype()) + " and " + toString(b.dtype()) +
+                  "; both are floats of one type, or i8");
     return std::nullopt;
   }
   if (ka != kb) {
-    tracer->error(where, "matmul of " + shapeText(a.rows(), a.cols()) +
-                             (flags & trans_a ? " (transposed)" : "") + " and " +
-                             shapeText(b.rows(), b.cols()) +
-                             (flags & trans_b ? " (transposed)" : "") + ": the inner extents " +
-                             std::to_string(ka) + " and " + std::to_string(kb) + " differ");
+    tracer->error("matmul of " + shapeText(a.rows(), a.cols()) + (transA ? " (transposed)" : "") +
+                  " and " + shapeText(b.rows(), b.cols()) + (transB ? " (transposed)" : "") +
+                  ": the inner extents " + std::to_string(ka) + " and " + std::to_string(kb) +
+                  " differ");
     return std::nullopt;
   }
   return tile::TileType::get(m, n, acc);
 }
 
-Tile matmul(TileArg a, TileArg b, MatmulFlags flags, Where where) {
-  Tile failed = ProgramImpl::poison(DType::F32, flags & trans_a ? a.cols() : a.rows(),
-                                    flags & trans_b ? b.rows() : b.cols());
-  ProgramImpl *tracer = ProgramImpl::inKernel("matmul", where);
+static Tile matmul(const TileArg &a, const TileArg &b, bool transA, bool transB) {
+  Tile failed =
+      Tracer::poison(DType::F32, transA ? a.cols() : a.rows(), transB ? b.rows() : b.cols());
+  Tracer *tracer = Tracer::inKernel("matmul");
   if (!tracer)
     return failed;
-  std::optional<tile::TileType> type = productType(tracer, a, b, flags, where);
-  Value lhs = tracer->use(a.value(), "tile", where), rhs = tracer->use(b.value(), "tile", where);
+  std::optional<tile::TileType> type = productType(tracer, a, b, transA, transB);
+  Value lhs = tracer->use(a.value(), "tile"), rhs = tracer->use(b.value(), "tile");
   if (!type || !lhs || !rhs)
     return failed;
-  Tile product =
-      tracer->handle(tile::MatmulOp::create(tracer->builder, tracer->loc(where), *type, lhs, rhs,
-                                            bool(flags & trans_a), bool(flags & trans_b)));
-  return tracer->fromOperands(product, {a, b}, where);
+  Tile product = tracer->handle(
+      tile::MatmulOp::create(tracer->builder, tracer->loc(), *type, lhs, rhs, transA, transB));
+  return tracer->fromOperands(product, {a, b});
 }
 
-Tile matmul_acc(TileArg acc, TileArg a, TileArg b, MatmulFlags flags, Where where) {
-  Tile failed = ProgramImpl::poison(acc.dtype(), acc.rows(), acc.cols());
-  ProgramImpl *tracer = ProgramImpl::inKernel("matmul_acc", where);
+static Tile matmul_acc(const TileArg &acc, const TileArg &a, const TileArg &b, bool transA,
+                       bool transB) {
+  Tile failed = Tracer::poison(acc.dtype(), acc.rows(), acc.cols());
+  Tracer *tracer = Tracer::inKernel("matmul_acc");
   if (!tracer)
     return failed;
-  std::optional<tile::TileType> type = productType(tracer, a, b, flags, where);
-  Value sum = tracer->use(acc.value(), "tile", where);
-  Value lhs = tracer->use(a.value(), "tile", where), rhs = tracer->use(b.value(), "tile", where);
+  std::optional<tile::TileType> type = productType(tracer, a, b, transA, transB);
+  Value sum = tracer->use(acc.value(), "tile");
+  Value lhs = tracer->use(a.value(), "tile"), rhs = tracer->use(b.value(), "tile");
   if (!type || !sum || !lhs || !rhs)
     return failed;
   if (sum.getType() != *type) {
-    tracer->error(where, std::string("the accumulator is ") + shapeText(acc.rows(), acc.cols()) +
-                             " of " + toString(acc.dtype()) + ", the product " +
-                             shapeText(type->getRows(), type->getCols()) + " of " +
-                             (isa<FloatType>(type->getElementType()) ? "f32" : "i32"));
+    tracer->error(std::string("the accumulator is ") + shapeText(acc.rows(), acc.cols()) + " of " +
+                  toString(acc.dtype()) + ", the product " +
+                  shapeText(type->getRows(), type->getCols()) + " of " +
+                  (isa<FloatType>(type->getElementType()) ? "f32" : "i32"));
     return failed;
   }
-  Tile product =
-      tracer->handle(tile::MatmulAccOp::create(tracer->builder, tracer->loc(where), *type, sum, lhs,
-                                               rhs, bool(flags & trans_a), bool(flags & trans_b)));
-  return tracer->fromOperands(product, {acc, a, b}, where);
+  Tile product = tracer->handle(tile::MatmulAccOp::create(tracer->builder, tracer->loc(), *type,
+                                                          sum, lhs, rhs, transA, transB));
+  return tracer->fromOperands(product, {acc, a, b});
 }
 
 //===----------------------------------------------------------------------===//
@@ -112,38 +112,36 @@ Tile matmul_acc(TileArg acc, TileArg a, TileArg b, MatmulFlags flags, Where wher
 
 /// Two operands of an elementwise op, made to fit each other. Not ok: a mistake has been reported.
 struct JoinedOperands {
-  ProgramImpl *tracer = nullptr;
+  Tracer *tracer = nullptr;
   DType type;
   Shape shape;
   Value lhs, rhs;
   bool ok() const { return lhs && rhs; }
-  Tile poison() const { return ProgramImpl::poison(type, shape.rows, shape.cols); }
+  Tile poison() const { return Tracer::poison(type, shape.rows, shape.cols); }
 };
 
-static JoinedOperands join(const char *what, const TileOperand &a, const TileOperand &b,
-                           Where where) {
+static JoinedOperands join(const char *what, const TileOperand &a, const TileOperand &b) {
   auto shape = tile::broadcastShape({a.rows, a.cols}, {b.rows, b.cols});
   JoinedOperands joined;
   joined.type = a.isNumber ? b.type : a.type;
   joined.shape = shape ? Shape{shape->first, shape->second} : Shape{a.rows, a.cols};
-  ProgramImpl *tracer = ProgramImpl::inKernel(what, where);
+  Tracer *tracer = Tracer::inKernel(what);
   if (!tracer)
     return joined;
   joined.tracer = tracer;
   if (!shape) {
-    tracer->error(where, "tiles of " + shapeText(a.rows, a.cols) + " and " +
-                             shapeText(b.rows, b.cols) + " do not broadcast in '" + what +
-                             "'; an extent must be equal or 1");
+    tracer->error("tiles of " + shapeText(a.rows, a.cols) + " and " + shapeText(b.rows, b.cols) +
+                  " do not broadcast in '" + what + "'; an extent must be equal or 1");
     return joined;
   }
   if (!a.isNumber && !b.isNumber && a.type != b.type) {
-    tracer->error(where, std::string("'") + what + "' mixes " + toString(a.type) + " with " +
-                             toString(b.type) + "; cast one of them");
+    tracer->error(std::string("'") + what + "' mixes " + toString(a.type) + " with " +
+                  toString(b.type) + "; cast one of them");
     return joined;
   }
   auto operand = [&](const TileOperand &x) {
-    return x.isNumber ? tracer->numberConstant(x.number, tracer->typeOf(joined.type), where)
-                      : tracer->use(x.value, "tile", where);
+    return x.isNumber ? tracer->numberConstant(x.number, tracer->typeOf(joined.type))
+                      : tracer->use(x.value, "tile");
   };
   joined.lhs = operand(a);
   joined.rhs = operand(b);
@@ -153,17 +151,15 @@ static JoinedOperands join(const char *what, const TileOperand &a, const TileOpe
 /// The same, where one of the two must be a tile.
 static JoinedOperands joinTiles(const char *what, const TileOperand &a, const TileOperand &b) {
   if (a.isTile || b.isTile)
-    return join(what, a, b, a.where);
-  if (ProgramImpl *tracer = ProgramImpl::inKernel(what, a.where))
-    tracer->error(a.where,
-                  std::string("'") + what + "' of two scalars; one of the operands must be a tile");
+    return join(what, a, b);
+  if (Tracer *tracer = Tracer::inKernel(what))
+    tracer->error(std::string("'") + what + "' of two scalars; one of the operands must be a tile");
   return {nullptr, a.isNumber ? b.type : a.type, {1, 1}, {}, {}};
 }
 
 /// An operand as the tile it is, or nothing that was popped.
 static TileArg argOf(const TileOperand &x) {
-  Tile tile = Tile::of(x.value, x.rows, x.cols, x.type);
-  return x.isTemporary ? TileArg(std::move(tile)) : TileArg(tile);
+  return {Tile(x.value, x.rows, x.cols, x.type), x.isTemporary};
 }
 
 template <typename Op>
@@ -171,115 +167,83 @@ static Tile binary(const char *what, const TileOperand &a, const TileOperand &b)
   JoinedOperands x = joinTiles(what, a, b);
   if (!x.ok())
     return x.poison();
-  Tile result = x.tracer->handle(Op::create(x.tracer->builder, x.tracer->loc(a.where),
+  Tile result = x.tracer->handle(Op::create(x.tracer->builder, x.tracer->loc(),
                                             x.tracer->tileType(x.type, x.shape.rows, x.shape.cols),
                                             x.lhs, x.rhs));
   // Of all operators the shifts alone evaluate their left operand first.
   StringRef sign = what;
   if (sign == "<<" || sign == ">>")
     return result;
-  return x.tracer->fromOperands(result, {argOf(a), argOf(b)}, a.where);
+  return x.tracer->fromOperands(result, {argOf(a), argOf(b)});
 }
 
 static Tile compare(tile::CmpKind kind, const char *what, const TileOperand &a,
                     const TileOperand &b) {
   JoinedOperands x = joinTiles(what, a, b);
   if (!x.ok())
-    return ProgramImpl::poison(DType::I1, x.shape.rows, x.shape.cols);
+    return Tracer::poison(DType::I1, x.shape.rows, x.shape.cols);
   Tile result = x.tracer->handle(tile::CmpOp::create(
-      x.tracer->builder, x.tracer->loc(a.where),
-      x.tracer->tileType(DType::I1, x.shape.rows, x.shape.cols), kind, x.lhs, x.rhs));
-  return x.tracer->fromOperands(result, {argOf(a), argOf(b)}, a.where);
+      x.tracer->builder, x.tracer->loc(), x.tracer->tileType(DType::I1, x.shape.rows, x.shape.cols),
+      kind, x.lhs, x.rhs));
+  return x.tracer->fromOperands(result, {argOf(a), argOf(b)});
 }
 
-Tile operator<(TileOperand a, TileOperand b) { return compare(tile::CmpKind::Lt, "<", a, b); }
-Tile operator<=(TileOperand a, TileOperand b) { return compare(tile::CmpKind::Le, "<=", a, b); }
-Tile operator>(TileOperand a, TileOperand b) { return compare(tile::CmpKind::Gt, ">", a, b); }
-Tile operator>=(TileOperand a, TileOperand b) { return compare(tile::CmpKind::Ge, ">=", a, b); }
-Tile operator==(TileOperand a, TileOperand b) { return compare(tile::CmpKind::Eq, "==", a, b); }
-Tile operator!=(TileOperand a, TileOperand b) { return compare(tile::CmpKind::Ne, "!=", a, b); }
-
-Tile where(TileArg condition, TileOperand a, TileOperand b) {
-  JoinedOperands x = join("where", a, b, a.where);
+static Tile select(const TileArg &condition, const TileOperand &a, const TileOperand &b) {
+  JoinedOperands x = join("where", a, b);
   auto shape =
       tile::broadcastShape({x.shape.rows, x.shape.cols}, {condition.rows(), condition.cols()});
   if (!x.ok())
     return x.poison();
   if (a.isNumber && b.isNumber) {
-    x.tracer->error(a.where, "'where' of two numbers has no type; make one of them a tile");
+    x.tracer->error("'where' of two numbers has no type; make one of them a tile");
     return x.poison();
   }
   if (!shape) {
-    x.tracer->error(a.where, "the condition of 'where' is " +
-                                 shapeText(condition.rows(), condition.cols()) + ", the choices " +
-                                 shapeText(x.shape.rows, x.shape.cols));
+    x.tracer->error("the condition of 'where' is " + shapeText(condition.rows(), condition.cols()) +
+                    ", the choices " + shapeText(x.shape.rows, x.shape.cols));
     return x.poison();
   }
-  Value chosen = x.tracer->use(condition.value(), "tile", a.where);
+  Value chosen = x.tracer->use(condition.value(), "tile");
   if (!chosen)
     return x.poison();
   Tile result = x.tracer->handle(tile::SelectOp::create(
-      x.tracer->builder, x.tracer->loc(a.where),
-      x.tracer->tileType(x.type, shape->first, shape->second), chosen, x.lhs, x.rhs));
-  return x.tracer->fromOperands(result, {condition, argOf(a), argOf(b)}, a.where);
+      x.tracer->builder, x.tracer->loc(), x.tracer->tileType(x.type, shape->first, shape->second),
+      chosen, x.lhs, x.rhs));
+  return x.tracer->fromOperands(result, {condition, argOf(a), argOf(b)});
 }
 
 /// An op with one tile operand and a result of the given type.
 template <typename Op, typename... Extra>
 static Tile unary(const char *what, const TileArg &x, DType type, int64_t rows, int64_t cols,
-                  Where where, Extra... extra) {
-  ProgramImpl *tracer = ProgramImpl::inKernel(what, where);
-  Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
+                  Extra... extra) {
+  Tracer *tracer = Tracer::inKernel(what);
+  Value operand = tracer ? tracer->use(x.value(), "tile") : Value();
   if (!operand)
-    return ProgramImpl::poison(type, rows, cols);
-  Tile result = tracer->handle(Op::create(tracer->builder, tracer->loc(where),
+    return Tracer::poison(type, rows, cols);
+  Tile result = tracer->handle(Op::create(tracer->builder, tracer->loc(),
                                           tracer->tileType(type, rows, cols), operand, extra...));
-  return tracer->fromOperands(result, {x}, where);
+  return tracer->fromOperands(result, {x});
 }
 
-template <typename Op> static Tile math(const char *what, const TileArg &x, Where where) {
-  return unary<Op>(what, x, x.dtype(), x.rows(), x.cols(), where);
+template <typename Op> static Tile math(const char *what, const TileArg &x) {
+  return unary<Op>(what, x, x.dtype(), x.rows(), x.cols());
 }
 
 template <typename Op> static Tile math(const char *what, const TileOperand &x) {
-  return math<Op>(what, argOf(x), x.where);
+  return math<Op>(what, argOf(x));
 }
 
-#include "kiln/Dialect/Tile/Elementwise/FrontEnd.cpp.inc"
-
-static Tile reduce(tile::ReduceKind kind, const TileArg &x, DType type, int axis, Where where) {
+template <tile::ReduceKind kind> static Tile reduce(const TileArg &x, int64_t axis) {
+  bool isPlace = kind == tile::ReduceKind::ArgMax || kind == tile::ReduceKind::ArgMin;
+  DType type = isPlace ? DType::I32 : x.dtype();
   int64_t rows = axis == 0 ? 1 : x.rows(), cols = axis == 0 ? x.cols() : 1;
-  ProgramImpl *tracer = ProgramImpl::inKernel("reduce", where);
-  Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
-  if (!operand || !tracer->checkAxis("reduce", axis, where))
-    return ProgramImpl::poison(type, rows, cols);
-  Tile result = tracer->handle(tile::ReduceOp::create(tracer->builder, tracer->loc(where),
-                                                      tracer->tileType(type, rows, cols), kind,
-                                                      operand, axis));
-  return tracer->fromOperands(result, {x}, where);
-}
-
-Tile reduce_sum(TileArg x, int axis, Where where) {
-  return reduce(tile::ReduceKind::Sum, x, x.dtype(), axis, where);
-}
-Tile reduce_max(TileArg x, int axis, Where where) {
-  return reduce(tile::ReduceKind::Max, x, x.dtype(), axis, where);
-}
-Tile reduce_min(TileArg x, int axis, Where where) {
-  return reduce(tile::ReduceKind::Min, x, x.dtype(), axis, where);
-}
-Tile reduce_prod(TileArg x, int axis, Where where) {
-  return reduce(tile::ReduceKind::Prod, x, x.dtype(), axis, where);
-}
-Tile argmax(TileArg x, int axis, Where where) {
-  return reduce(tile::ReduceKind::ArgMax, x, DType::I32, axis, where);
-}
-Tile argmin(TileArg x, int axis, Where where) {
-  return reduce(tile::ReduceKind::ArgMin, x, DType::I32, axis, where);
-}
-
-Tile scan(TileArg x, int axis, Where where) {
-  return scan(std::move(x), axis, Combine::Sum, {}, where);
+  Tracer *tracer = Tracer::inKernel("reduce");
+  Value operand = tracer ? tracer->use(x.value(), "tile") : Value();
+  if (!operand || !tracer->checkAxis("reduce", axis))
+    return Tracer::poison(type, rows, cols);
+  Tile result = tracer->handle(tile::ReduceOp::create(
+      tracer->builder, tracer->loc(), tracer->tileType(type, rows, cols), kind, operand, axis));
+  return tracer->fromOperands(result, {x});
 }
 
 static tile::ReduceKind kindOf(Combine how) {
@@ -296,185 +260,276 @@ static tile::ReduceKind kindOf(Combine how) {
   llvm_unreachable("every way to combine is above");
 }
 
-Tile scan(TileArg x, int axis, Combine how, ScanOptions options, Where where) {
-  ProgramImpl *tracer = ProgramImpl::inKernel("scan", where);
-  Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
-  if (!operand || !tracer->checkAxis("scan", axis, where))
-    return ProgramImpl::poison(x.dtype(), x.rows(), x.cols());
-  Tile result = tracer->handle(tile::ScanOp::create(tracer->builder, tracer->loc(where),
-                                                    operand.getType(), kindOf(how), operand, axis,
-                                                    options.exclusive, options.reverse));
-  return tracer->fromOperands(result, {x}, where);
+static Tile scan(const TileArg &x, int64_t axis, Combine how, bool exclusive, bool reverse) {
+  Tracer *tracer = Tracer::inKernel("scan");
+  Value operand = tracer ? tracer->use(x.value(), "tile") : Value();
+  if (!operand || !tracer->checkAxis("scan", axis))
+    return Tracer::poison(x.dtype(), x.rows(), x.cols());
+  Tile result =
+      tracer->handle(tile::ScanOp::create(tracer->builder, tracer->loc(), operand.getType(),
+                                          kindOf(how), operand, axis, exclusive, reverse));
+  return tracer->fromOperands(result, {x});
 }
 
 //===----------------------------------------------------------------------===//
 // Masks, gathers and sorts
 //===----------------------------------------------------------------------===//
 
-Tile mask(TileArg x, Index rows, Index cols, Pad pad, Where where) {
-  ProgramImpl *tracer = ProgramImpl::inKernel("mask", where);
-  Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
+static Tile mask(const TileArg &x, Index rows, Index cols, Pad pad) {
+  Tracer *tracer = Tracer::inKernel("mask");
+  Value operand = tracer ? tracer->use(x.value(), "tile") : Value();
   SmallVector<int64_t> constants;
   SmallVector<Value> values;
-  if (!operand || !tracer->mixed({rows, cols}, where, constants, values))
-    return ProgramImpl::poison(x.dtype(), x.rows(), x.cols());
+  if (!operand || !tracer->mixed({rows, cols}, constants, values))
+    return Tracer::poison(x.dtype(), x.rows(), x.cols());
   Tile result = tracer->handle(
-      tile::MaskOp::create(tracer->builder, tracer->loc(where), operand.getType(), operand, values,
+      tile::MaskOp::create(tracer->builder, tracer->loc(), operand.getType(), operand, values,
                            tracer->builder.getDenseI64ArrayAttr(constants), tracer->padAttr(pad)));
-  return tracer->fromOperands(result, {x}, where);
+  return tracer->fromOperands(result, {x});
 }
 
-Tile mask_diag(TileArg x, Index offset, Pad pad, Where where) {
-  ProgramImpl *tracer = ProgramImpl::inKernel("mask_diag", where);
-  Value operand = tracer ? tracer->use(x.value(), "tile", where) : Value();
-  Value by = operand ? tracer->use(offset, where) : Value();
+static Tile mask_diag(const TileArg &x, Index offset, Pad pad) {
+  Tracer *tracer = Tracer::inKernel("mask_diag");
+  Value operand = tracer ? tracer->use(x.value(), "tile") : Value();
+  Value by = operand ? tracer->use(offset) : Value();
   if (!by)
-    return ProgramImpl::poison(x.dtype(), x.rows(), x.cols());
+    return Tracer::poison(x.dtype(), x.rows(), x.cols());
   Tile result = tracer->handle(tile::MaskDiagOp::create(
-      tracer->builder, tracer->loc(where), operand.getType(), operand, by, tracer->padAttr(pad)));
-  return tracer->fromOperands(result, {x}, where);
+      tracer->builder, tracer->loc(), operand.getType(), operand, by, tracer->padAttr(pad)));
+  return tracer->fromOperands(result, {x});
 }
 
-Tile gather(TileArg x, TileArg index, int axis, Where where) {
-  ProgramImpl *tracer = ProgramImpl::inKernel("gather", where);
-  Value from = tracer ? tracer->use(x.value(), "tile", where) : Value();
-  Value by = from ? tracer->use(index.value(), "tile", where) : Value();
-  if (!by || !tracer->checkAxis("gather", axis, where))
-    return ProgramImpl::poison(x.dtype(), index.rows(), index.cols());
+static Tile gather(const TileArg &x, const TileArg &index, int64_t axis) {
+  Tracer *tracer = Tracer::inKernel("gather");
+  Value from = tracer ? tracer->use(x.value(), "tile") : Value();
+  Value by = from ? tracer->use(index.value(), "tile") : Value();
+  if (!by || !tracer->checkAxis("gather", axis))
+    return Tracer::poison(x.dtype(), index.rows(), index.cols());
   Tile result = tracer->handle(tile::GatherOp::create(
-      tracer->builder, tracer->loc(where), tracer->tileType(x.dtype(), index.rows(), index.cols()),
-      from, by, axis));
-  return tracer->fromOperands(result, {x, index}, where);
+      tracer->builder, tracer->loc(), tracer->tileType(x.dtype(), index.rows(), index.cols()), from,
+      by, axis));
+  return tracer->fromOperands(result, {x, index});
 }
 
 /// The two results of a sort that keeps so many columns.
 template <typename Op, typename... Extra>
-static Sorted ordering(const char *what, const Tile &x, int64_t cols, Where where, Extra... extra) {
-  Sorted failed{ProgramImpl::poison(x.dtype(), x.rows(), cols),
-                ProgramImpl::poison(DType::I32, x.rows(), cols)};
-  ProgramImpl *tracer = ProgramImpl::inKernel(what, where);
-  Value from = tracer ? tracer->use(x.value(), "tile", where) : Value();
-  if (!from || !tracer->checkShape({x.rows(), cols}, where))
+static std::pair<Tile, Tile> ordering(const char *what, const Tile &x, int64_t cols,
+                                      Extra... extra) {
+  std::pair<Tile, Tile> failed{Tracer::poison(x.dtype(), x.rows(), cols),
+                               Tracer::poison(DType::I32, x.rows(), cols)};
+  Tracer *tracer = Tracer::inKernel(what);
+  Value from = tracer ? tracer->use(x.value(), "tile") : Value();
+  if (!from || !tracer->checkShape({x.rows(), cols}))
     return failed;
-  auto op =
-      Op::create(tracer->builder, tracer->loc(where), tracer->tileType(x.dtype(), x.rows(), cols),
-                 tracer->tileType(DType::I32, x.rows(), cols), from, extra...);
+  auto op = Op::create(tracer->builder, tracer->loc(), tracer->tileType(x.dtype(), x.rows(), cols),
+                       tracer->tileType(DType::I32, x.rows(), cols), from, extra...);
   return {tracer->handle(op.getValues()), tracer->handle(op.getIndices())};
 }
 
-Sorted sort_rows(const Tile &x, Order order, Where where) {
-  return ordering<tile::SortRowsOp>("sort_rows", x, x.cols(), where, order == Order::Descending);
+static std::pair<Tile, Tile> sort_rows(const Tile &x, Order order) {
+  return ordering<tile::SortRowsOp>("sort_rows", x, x.cols(), order == Order::Descending);
 }
-Sorted topk_rows(const Tile &x, int64_t k, Where where) {
-  return ordering<tile::TopkRowsOp>("topk_rows", x, k, where);
+static std::pair<Tile, Tile> topk_rows(const Tile &x, int64_t k) {
+  return ordering<tile::TopkRowsOp>("topk_rows", x, k);
 }
 
 //===----------------------------------------------------------------------===//
 // Shapes and types
 //===----------------------------------------------------------------------===//
 
-Tile transpose(TileArg x, Where where) {
-  return unary<tile::TransposeOp>("transpose", x, x.dtype(), x.cols(), x.rows(), where);
+static Tile transpose(const TileArg &x) {
+  return unary<tile::TransposeOp>("transpose", x, x.dtype(), x.cols(), x.rows());
 }
-Tile reshape(TileArg x, Shape shape, Where where) {
-  return unary<tile::ReshapeOp>("reshape", x, x.dtype(), shape.rows, shape.cols, where);
+static Tile reshape(const TileArg &x, Shape shape) {
+  return unary<tile::ReshapeOp>("reshape", x, x.dtype(), shape.rows, shape.cols);
 }
 
-Tile extract(TileArg x, Index row, Index col, Shape shape, Where where) {
-  ProgramImpl *tracer = ProgramImpl::inKernel("extract", where);
-  Value from = tracer ? tracer->use(x.value(), "tile", where) : Value();
+static Tile extract(const TileArg &x, Index row, Index col, Shape shape) {
+  Tracer *tracer = Tracer::inKernel("extract");
+  Value from = tracer ? tracer->use(x.value(), "tile") : Value();
   SmallVector<int64_t> at;
   SmallVector<Value> atValues;
-  if (!from || !tracer->checkShape(shape, where) || !tracer->mixed({row, col}, where, at, atValues))
-    return ProgramImpl::poison(x.dtype(), shape.rows, shape.cols);
+  if (!from || !tracer->checkShape(shape) || !tracer->mixed({row, col}, at, atValues))
+    return Tracer::poison(x.dtype(), shape.rows, shape.cols);
   Tile result = tracer->handle(tile::ExtractOp::create(
-      tracer->builder, tracer->loc(where), tracer->tileType(x.dtype(), shape.rows, shape.cols),
-      from, atValues, tracer->builder.getDenseI64ArrayAttr(at)));
-  return tracer->fromOperands(result, {x}, where);
+      tracer->builder, tracer->loc(), tracer->tileType(x.dtype(), shape.rows, shape.cols), from,
+      atValues, tracer->builder.getDenseI64ArrayAttr(at)));
+  return tracer->fromOperands(result, {x});
 }
 
-Tile insert(TileArg x, TileArg into, Index row, Index col, Where where) {
-  ProgramImpl *tracer = ProgramImpl::inKernel("insert", where);
-  Value value = tracer ? tracer->use(x.value(), "tile", where) : Value();
-  Value to = value ? tracer->use(into.value(), "tile", where) : Value();
+static Tile insert(const TileArg &x, const TileArg &into, Index row, Index col) {
+  Tracer *tracer = Tracer::inKernel("insert");
+  Value value = tracer ? tracer->use(x.value(), "tile") : Value();
+  Value to = value ? tracer->use(into.value(), "tile") : Value();
   SmallVector<int64_t> at;
   SmallVector<Value> atValues;
-  if (!to || !tracer->mixed({row, col}, where, at, atValues))
-    return ProgramImpl::poison(into.dtype(), into.rows(), into.cols());
-  Tile result = tracer->handle(tile::InsertOp::create(tracer->builder, tracer->loc(where),
-                                                      to.getType(), value, to, atValues,
-                                                      tracer->builder.getDenseI64ArrayAttr(at)));
-  return tracer->fromOperands(result, {x, into}, where);
+  if (!to || !tracer->mixed({row, col}, at, atValues))
+    return Tracer::poison(into.dtype(), into.rows(), into.cols());
+  Tile result =
+      tracer->handle(tile::InsertOp::create(tracer->builder, tracer->loc(), to.getType(), value, to,
+                                            atValues, tracer->builder.getDenseI64ArrayAttr(at)));
+  return tracer->fromOperands(result, {x, into});
 }
 
-Tile concat(const std::vector<Tile> &tiles, int axis, Where where) {
-  Tile failed = ProgramImpl::poison(DType::F32, 1, 1);
-  ProgramImpl *tracer = ProgramImpl::inKernel("concat", where);
-  if (!tracer || !tracer->checkAxis("concat", axis, where))
+static Tile concat(const std::vector<Tile> &tiles, int64_t axis) {
+  Tile failed = Tracer::poison(DType::F32, 1, 1);
+  Tracer *tracer = Tracer::inKernel("concat");
+  if (!tracer || !tracer->checkAxis("concat", axis))
     return failed;
   if (tiles.empty()) {
-    tracer->error(where, "concat of no tiles");
+    tracer->error("concat of no tiles");
     return failed;
   }
   SmallVector<Value> values;
   int64_t rows = tiles[0].rows(), cols = tiles[0].cols(), total = 0;
   for (const Tile &tile : tiles) {
-    values.push_back(tracer->use(tile.value(), "tile", where));
+    values.push_back(tracer->use(tile.value(), "tile"));
     total += axis == 0 ? tile.rows() : tile.cols();
   }
   (axis == 0 ? rows : cols) = total;
   if (llvm::is_contained(values, Value()))
-    return ProgramImpl::poison(tiles[0].dtype(), rows, cols);
-  return tracer->handle(tile::ConcatOp::create(tracer->builder, tracer->loc(where),
+    return Tracer::poison(tiles[0].dtype(), rows, cols);
+  return tracer->handle(tile::ConcatOp::create(tracer->builder, tracer->loc(),
                                                tracer->tileType(tiles[0].dtype(), rows, cols),
                                                values, axis));
 }
 
-ValuePtr detail::tileElement(const Tile &tile, Index row, Index col, DType type, Where where) {
-  ProgramImpl *tracer = ProgramImpl::inKernel("element", where);
-  Value from = tracer ? tracer->use(tile.value(), "tile", where) : Value();
+/// `wanted` is the type that the program takes the element for.
+static Scalar element(const Tile &tile, Index row, Index col, std::optional<DType> wanted) {
+  DType type = wanted.value_or(tile.dtype());
+  Tracer *tracer = Tracer::inKernel("element");
+  Value from = tracer ? tracer->use(tile.value(), "tile") : Value();
   SmallVector<int64_t> at;
   SmallVector<Value> atValues;
-  if (!from || !tracer->mixed({row, col}, where, at, atValues))
-    return nullptr;
+  if (!from || !tracer->mixed({row, col}, at, atValues))
+    return {nullptr, type};
   if (type != tile.dtype()) {
-    tracer->error(where, std::string("element<") + toString(type) + "> of a tile of " +
-                             toString(tile.dtype()));
-    return nullptr;
+    tracer->error(std::string("element<") + toString(type) + "> of a tile of " +
+                  toString(tile.dtype()));
+    return {nullptr, type};
   }
-  return Value(tile::ElementOp::create(tracer->builder, tracer->loc(where), tracer->typeOf(type),
-                                       from, atValues, tracer->builder.getDenseI64ArrayAttr(at)))
-      .getAsOpaquePointer();
+  Value made = tile::ElementOp::create(tracer->builder, tracer->loc(), tracer->typeOf(type), from,
+                                       atValues, tracer->builder.getDenseI64ArrayAttr(at));
+  return {made.getAsOpaquePointer(), type};
 }
 
-Tile cast(TileArg x, DType type, Where where) {
-  return unary<tile::CastOp>("cast", x, type, x.rows(), x.cols(), where);
+static Tile convert(const TileArg &x, DType type) {
+  return unary<tile::CastOp>("cast", x, type, x.rows(), x.cols());
 }
 
 //===----------------------------------------------------------------------===//
 // Identity
 //===----------------------------------------------------------------------===//
 
-template <typename Op, typename... Attr>
-static Index identity(const char *what, Where where, Attr... attr) {
-  ProgramImpl *tracer = ProgramImpl::inKernel(what, where);
+template <typename Op, typename... Attr> static Index identity(const char *what, Attr... attr) {
+  Tracer *tracer = Tracer::inKernel(what);
   if (!tracer)
     return 0;
-  return Index::of(
-      Value(Op::create(tracer->builder, tracer->loc(where), attr...)).getAsOpaquePointer());
+  return Index::of(Value(Op::create(tracer->builder, tracer->loc(), attr...)).getAsOpaquePointer());
 }
 
-Index blockIdx(int dim, Where where) {
-  return identity<tile::BlockIdxOp>("blockIdx", where, int64_t(dim));
-}
-Index blockCount(int dim, Where where) {
-  return identity<tile::BlockCountOp>("blockCount", where, int64_t(dim));
-}
-Index lane(Where where) { return identity<tile::LaneOp>("lane", where); }
+Index blockIdx(int64_t dim) { return identity<tile::BlockIdxOp>("blockIdx", dim); }
+static Index blockCount(int64_t dim) { return identity<tile::BlockCountOp>("blockCount", dim); }
+Index lane() { return identity<tile::LaneOp>("lane"); }
 
-void barrier(Where where) {
-  if (ProgramImpl *tracer = ProgramImpl::inKernel("barrier", where))
-    tile::BarrierOp::create(tracer->builder, tracer->loc(where));
+static void barrier() {
+  if (Tracer *tracer = Tracer::inKernel("barrier"))
+    tile::BarrierOp::create(tracer->builder, tracer->loc());
 }
 
-} // namespace kiln
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+static void addElementwise(std::vector<RecordedOp> &list) {
+#include "kiln/Dialect/Tile/Elementwise/Record.inc"
+#define KILN_COMPARISON(name, kind, sign)                                                          \
+  list.push_back(operation(name, "lhs " sign " rhs, as a tile of i1", {"lhs", "rhs"},              \
+                           [](const TileOperand &lhs, const TileOperand &rhs) {                    \
+                             return compare(tile::CmpKind::kind, sign, lhs, rhs);                  \
+                           }));
+  KILN_COMPARISON("lt", Lt, "<")
+  KILN_COMPARISON("le", Le, "<=")
+  KILN_COMPARISON("gt", Gt, ">")
+  KILN_COMPARISON("ge", Ge, ">=")
+  KILN_COMPARISON("eq", Eq, "==")
+  KILN_COMPARISON("ne", Ne, "!=")
+#undef KILN_COMPARISON
+  list.push_back(operation("where", "Where the condition holds the first, elsewhere the second.",
+                           {"condition", "a", "b"}, select));
+}
+
+static void addReductions(std::vector<RecordedOp> &list) {
+  using Kind = tile::ReduceKind;
+  auto of = [&](const char *name, const char *summary, auto *body) {
+    list.push_back(operation(name, summary, {"x", "axis"}, body));
+  };
+  of("reduce_sum", "Sums along axis 0 (rows become one) or 1 (columns become one).",
+     reduce<Kind::Sum>);
+  of("reduce_max", "The largest along an axis.", reduce<Kind::Max>);
+  of("reduce_min", "The smallest along an axis.", reduce<Kind::Min>);
+  of("reduce_prod", "Products along an axis.", reduce<Kind::Prod>);
+  of("argmax", "The i32 index of the largest element; the first of equal ones.",
+     reduce<Kind::ArgMax>);
+  of("argmin", "The i32 index of the smallest element; the first of equal ones.",
+     reduce<Kind::ArgMin>);
+  list.push_back(operation("scan", "Running sums, products, maxima or minima along an axis.",
+                           {"x", "axis", "combine?", "exclusive?", "reverse?"}, scan));
+}
+
+static void addRearranging(std::vector<RecordedOp> &list) {
+  list.push_back(operation("mask", "Replaces the elements outside the first rows and columns.",
+                           {"x", "rows", "cols", "pad?"}, mask));
+  list.push_back(
+      operation("mask_diag",
+                "Keeps the elements with column <= row + offset; the others become the pad value.",
+                {"x", "offset", "pad?"}, mask_diag));
+  list.push_back(operation("gather",
+                           "x[index[r, c], c] along axis 0, x[r, index[r, c]] along axis 1.",
+                           {"x", "index", "axis"}, gather));
+  list.push_back(operation(
+      "sort_rows", "Rows in order, and the i32 column each element had. Stable; NaN comes last.",
+      {"x", "order?"}, sort_rows));
+  list.push_back(operation(
+      "topk_rows", "The k largest elements of each row, the largest first, and their columns.",
+      {"x", "k"}, topk_rows));
+  list.push_back(operation("tile.transpose", "Rows become columns.", {"x"}, transpose));
+  list.push_back(operation("tile.reshape", "The same elements, row by row, in another shape.",
+                           {"x", "shape"}, reshape));
+  list.push_back(operation("extract", "A box of a tile.", {"x", "row", "col", "shape"}, extract));
+  list.push_back(operation("insert", "`into` with a box of it replaced by x.",
+                           {"x", "into", "row", "col"}, insert));
+  list.push_back(
+      operation("concat", "Tiles one after the other along an axis.", {"tiles", "axis"}, concat));
+  list.push_back(
+      operation("element", "One element of a tile.", {"tile", "row", "col", "dtype?"}, element));
+  list.push_back(
+      operation("tile.cast", "A tile as another element type.", {"x", "dtype"}, convert));
+}
+
+void addTileOperations(std::vector<RecordedOp> &list) {
+  list.push_back(operation("full", "A tile of one number.", {"dtype", "shape", "value"}, full));
+  list.push_back(operation("iota", "Each element is its index along an axis.",
+                           {"dtype", "shape", "axis"}, iota));
+  list.push_back(operation(
+      "random",
+      "Random bits (i32) or numbers uniform in [0, 1) (f32), of a key (i64) and a counter.",
+      {"dtype", "shape", "key", "counter"}, random));
+  list.push_back(operation("matmul", "The product of two tiles, either of them transposed.",
+                           {"a", "b", "trans_a?", "trans_b?"}, matmul));
+  list.push_back(operation("matmul_acc", "acc + the product of two tiles.",
+                           {"acc", "a", "b", "trans_a?", "trans_b?"}, matmul_acc));
+  addElementwise(list);
+  addReductions(list);
+  addRearranging(list);
+  list.push_back(operation("block_idx", "The block of the launch, along a dimension of its grid.",
+                           {"dim?"}, blockIdx));
+  list.push_back(operation("block_count", "How many blocks the launch has along a dimension.",
+                           {"dim?"}, blockCount));
+  list.push_back(operation("lane", "The lane of the role.", {}, lane));
+  list.push_back(operation(
+      "barrier", "Waits until every block of the launch has got here; the launch needs sync_start.",
+      {}, barrier));
+}
+
+} // namespace kiln::record

@@ -1,3 +1,4 @@
+//===- Tracer.cpp - what recording needs of the program --------------------------------===//
 #include "Tracer.h"
 
 #include "kiln/Dialect/ProgramText.h"
@@ -13,12 +14,6 @@
 using namespace mlir;
 
 namespace kiln {
-
-// The tracer of this thread's innermost function, and the program that hears of mistakes outside
-// any.
-static thread_local ProgramImpl *activeTracer = nullptr;
-thread_local const SourceLoc *ProgramImpl::foreignLine = nullptr;
-static thread_local ProgramImpl *latestProgram = nullptr;
 
 void registerKilnDialects(DialectRegistry &registry) {
   registry.insert<ir::KilnDialect, tile::TileDialect, arith::ArithDialect, scf::SCFDialect>();
@@ -39,118 +34,126 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext *context, std::vector<Statu
         return success();
       }) {}
 
-ProgramImpl::ProgramImpl(const std::string &name, Where where)
-    : context(MLIRContext::Threading::DISABLED), builder(&context), name(name) {
+namespace record {
+
+static thread_local Tracer *currentTracer = nullptr;
+
+Tracer::Tracer(const std::string &name, Where where)
+    : context(MLIRContext::Threading::DISABLED), builder(&context), line(where) {
   DialectRegistry registry;
   registerKilnDialects(registry);
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
   context.printOpOnDiagnostic(false); // the user's line says more than the op in generic form
-  module = ModuleOp::create(loc(where), name);
-  latestProgram = this;
+  module = ModuleOp::create(loc(), name);
 }
 
-ProgramImpl::~ProgramImpl() {
-  if (latestProgram == this)
-    latestProgram = nullptr;
+Tracer::Turn::Turn(Tracer *tracer, Where where) : before(currentTracer) {
+  currentTracer = tracer;
+  if (tracer)
+    tracer->line = where;
 }
 
-ProgramImpl::Turn::Turn(ProgramImpl &program) : active(activeTracer), latest(latestProgram) {
-  activeTracer = program.function ? &program : nullptr;
-  latestProgram = &program;
-}
+Tracer::Turn::~Turn() { currentTracer = before; }
 
-ProgramImpl::Turn::~Turn() {
-  activeTracer = active;
-  latestProgram = latest;
-}
-
-ProgramImpl *ProgramImpl::current(const char *what, Where where) {
-  if (activeTracer)
-    return activeTracer;
-  if (latestProgram)
-    latestProgram->error(where,
-                         std::string(what) +
-                             " stands outside any function of a program; call it in the body of "
-                             "a kernel, role, group or orchestration");
+Tracer *Tracer::current(const char *what) {
+  if (!currentTracer)
+    throw NotRecorded();
+  if (currentTracer->function)
+    return currentTracer;
+  currentTracer->error(std::string(what) +
+                       " stands outside any function of a program; call it in the body of a "
+                       "kernel, role, group or orchestration");
   return nullptr;
 }
 
-ProgramImpl *ProgramImpl::inKernel(const char *what, Where where) {
-  ProgramImpl *tracer = current(what, where);
+Tracer *Tracer::inKernel(const char *what) {
+  Tracer *tracer = current(what);
   if (tracer && !tracer->isIn({ir::FuncKind::Incore, ir::FuncKind::Role})) {
-    tracer->error(where,
-                  std::string(what) + " computes on a core; put it into a kernel, a role or spmd");
+    tracer->error(std::string(what) + " computes on a core; put it into a kernel, a role or spmd");
     return nullptr;
   }
   return tracer;
 }
 
-ProgramImpl *ProgramImpl::inOrchestration(const char *what, Where where) {
-  ProgramImpl *tracer = current(what, where);
+Tracer *Tracer::inOrchestration(const char *what) {
+  Tracer *tracer = current(what);
   if (tracer && !tracer->isIn({ir::FuncKind::Orchestration})) {
-    tracer->error(where, std::string(what) +
-                             " belongs to an orchestration, not to a kernel, role or group");
+    tracer->error(std::string(what) +
+                  " belongs to an orchestration, not to a kernel, role or group");
     return nullptr;
   }
   return tracer;
 }
 
-void ProgramImpl::error(Where where, std::string message) {
-  SourceLoc line{where.file_name(), int32_t(where.line()), int32_t(where.column())};
-  errors.emplace_back(StatusCode::InvalidArgument, std::move(message),
-                      foreignLine ? *foreignLine : line);
+Tracer *Tracer::inRole(const char *what) {
+  Tracer *tracer = current(what);
+  if (tracer && tracer->role.empty()) {
+    tracer->error(std::string(what) +
+                  " stands outside a role; only the roles of a group talk through pipes");
+    return nullptr;
+  }
+  return tracer;
 }
 
-Location ProgramImpl::loc(Where where) {
-  if (foreignLine)
-    return FileLineColLoc::get(&context, foreignLine->file, foreignLine->line, foreignLine->col);
-  return FileLineColLoc::get(&context, where.file_name(), where.line(), where.column());
+void Tracer::error(std::string message) {
+  errors.emplace_back(
+      StatusCode::InvalidArgument, std::move(message),
+      SourceLoc{line.file ? line.file : "", int32_t(line.line), int32_t(line.column)});
 }
 
-Value ProgramImpl::use(ValuePtr handle, const char *what, Where where) {
+Location Tracer::loc() {
+  return FileLineColLoc::get(&context, line.file ? line.file : "", line.line, line.column);
+}
+
+Value Tracer::use(ValuePtr handle, const char *what) {
   if (!handle)
     return {};
   Value value = Value::getFromOpaquePointer(handle);
   Region *here = builder.getInsertionBlock()->getParent();
   auto body = dyn_cast<tile::CombiningInterface>(here->getParentOp());
   if (body && value.getParentRegion() != here && value.getParentRegion()->isAncestor(here)) {
-    error(where, std::string("this ") + what +
-                     " comes from outside the body, which works on its parameters and numbers; "
-                     "give it to the reduction or scan as another tile");
+    error(std::string("this ") + what +
+          " comes from outside the body, which works on its parameters and numbers; "
+          "give it to the reduction or scan as another tile");
     return {};
   }
   if (value.getParentRegion()->isAncestor(here))
     return value;
   SourceLoc made = sourceLocOf(value.getLoc());
-  error(where, std::string("this ") + what +
-                   " cannot be used here: it belongs to the loop, kernel or role that made it" +
-                   (made.isKnown() ? " (" + made.str() + ")" : "") +
-                   "; return it from the loop or branch, or pass it as an argument");
+  error(std::string("this ") + what +
+        " cannot be used here: it belongs to the loop, kernel or role that made it" +
+        (made.isKnown() ? " (" + made.str() + ")" : "") +
+        "; return it from the loop or branch, or pass it as an argument");
   return {};
 }
 
-Value ProgramImpl::use(Index index, Where where) {
-  return index.isConstant() ? indexConstant(index.constant()) : use(index.value(), "index", where);
+Value Tracer::use(Index index) {
+  return index.isConstant() ? indexConstant(index.constant()) : use(index.value(), "index");
 }
 
-Value ProgramImpl::use(const detail::Wire &wire, Where where) {
-  using Wire = detail::Wire;
+Value Tracer::use(const Number &number, DType type) {
+  return number.isNumber ? numberConstant(number.number, typeOf(type))
+                         : use(number.value, "scalar");
+}
+
+Value Tracer::use(const Wire &wire) {
   switch (wire.kind) {
   case Wire::OfTile:
-    return use(wire.value, "tile", where);
+    return use(wire.value, "tile");
   case Wire::OfIndex:
-    return use(wire.value ? Index::of(wire.value) : Index(wire.constant), where);
+    return use(wire.value ? Index::of(wire.value) : Index(wire.constant));
   case Wire::OfScalar:
-    return use(wire.value, "scalar", where);
+    return use(wire.value, "scalar");
   case Wire::OfTask:
-    return use(wire.value, "task", where);
+    return use(wire.value, "task");
+  case Wire::OfNothing:
+    return {};
   }
   return {};
 }
 
-detail::Wire ProgramImpl::wire(Value value) {
-  using Wire = detail::Wire;
+Wire Tracer::wire(Value value) {
   ValuePtr handle = value.getAsOpaquePointer();
   if (auto tile = dyn_cast<tile::TileType>(value.getType()))
     return {handle, Wire::OfTile, *dtypeOf(tile.getElementType()), tile.getRows(), tile.getCols()};
@@ -161,7 +164,7 @@ detail::Wire ProgramImpl::wire(Value value) {
   return {handle, Wire::OfScalar, *dtypeOf(value.getType())};
 }
 
-Type ProgramImpl::typeOf(DType type) {
+Type Tracer::typeOf(DType type) {
   switch (type) {
   case DType::F32:
     return builder.getF32Type();
@@ -189,24 +192,24 @@ Type ProgramImpl::typeOf(DType type) {
   return {};
 }
 
-tile::TileType ProgramImpl::tileType(DType type, int64_t rows, int64_t cols) {
+tile::TileType Tracer::tileType(DType type, int64_t rows, int64_t cols) {
   return tile::TileType::get(rows, cols, typeOf(type));
 }
 
-Tile ProgramImpl::handle(Value value) {
+Tile Tracer::handle(Value value) {
   auto type = cast<tile::TileType>(value.getType());
-  return Tile::of(value.getAsOpaquePointer(), type.getRows(), type.getCols(),
-                  *dtypeOf(type.getElementType()));
+  return Tile(value.getAsOpaquePointer(), type.getRows(), type.getCols(),
+              *dtypeOf(type.getElementType()));
 }
 
-Block *ProgramImpl::constantBlock() {
+Block *Tracer::constantBlock() {
   Operation *op = builder.getInsertionBlock()->getParentOp();
   while (!isa<ir::IncoreOp, ir::FuncOp, tile::CombiningInterface>(op))
     op = op->getParentOp();
   return &op->getRegion(0).front();
 }
 
-Value ProgramImpl::constant(TypedAttr value) {
+Value Tracer::constant(TypedAttr value) {
   Block *block = constantBlock();
   auto it = block->begin();
   for (; it != block->end() && isa<arith::ConstantOp>(*it); ++it)
@@ -217,7 +220,7 @@ Value ProgramImpl::constant(TypedAttr value) {
   return arith::ConstantOp::create(builder, block->getParentOp()->getLoc(), value);
 }
 
-Value ProgramImpl::numberConstant(double value, Type type, Where where) {
+Value Tracer::numberConstant(double value, Type type) {
   if (isa<FloatType>(type))
     return constant(builder.getFloatAttr(type, value));
   unsigned width = isa<IndexType>(type) ? 64 : type.getIntOrFloatBitWidth();
@@ -227,7 +230,7 @@ Value ProgramImpl::numberConstant(double value, Type type, Where where) {
     std::string text;
     llvm::raw_string_ostream os(text);
     os << llvm::format("%g", value) << " is no value of type " << type;
-    error(where, text);
+    error(text);
     return {};
   }
   return constant(
@@ -235,35 +238,35 @@ Value ProgramImpl::numberConstant(double value, Type type, Where where) {
                                          /*implicitTrunc=*/true)));
 }
 
-bool ProgramImpl::checkAxis(const char *what, int axis, Where where) {
+bool Tracer::checkAxis(const char *what, int64_t axis) {
   if (axis == 0 || axis == 1)
     return true;
-  error(where, std::string(what) + " along axis " + std::to_string(axis) +
-                   "; it is 0 (rows) or 1 (columns)");
+  error(std::string(what) + " along axis " + std::to_string(axis) +
+        "; it is 0 (rows) or 1 (columns)");
   return false;
 }
 
-bool ProgramImpl::checkShape(Shape shape, Where where) {
-  auto emit = [&] { return mlir::emitError(loc(where)); };
+bool Tracer::checkShape(Shape shape) {
+  auto emit = [&] { return mlir::emitError(loc()); };
   DiagnosticCollector collector(&context, errors);
   return succeeded(tile::TileType::verify(emit, shape.rows, shape.cols, typeOf(DType::F32),
                                           tile::Space::Unassigned));
 }
 
-Attribute ProgramImpl::padAttr(Pad pad) {
+Attribute Tracer::padAttr(Pad pad) {
   if (pad == Pad::Zero)
     return {};
   return tile::PadKindAttr::get(&context, static_cast<tile::PadKind>(pad));
 }
 
-bool ProgramImpl::mixed(const std::vector<Index> &indices, Where where,
-                        SmallVectorImpl<int64_t> &constants, SmallVectorImpl<Value> &values) {
+bool Tracer::mixed(const Indices &indices, SmallVectorImpl<int64_t> &constants,
+                   SmallVectorImpl<Value> &values) {
   for (Index index : indices) {
     if (index.isConstant()) {
       constants.push_back(index.constant());
       continue;
     }
-    Value value = use(index, where);
+    Value value = use(index);
     if (!value)
       return false;
     constants.push_back(ShapedType::kDynamic);
@@ -272,7 +275,7 @@ bool ProgramImpl::mixed(const std::vector<Index> &indices, Where where,
   return true;
 }
 
-bool ProgramImpl::isIn(std::initializer_list<ir::FuncKind> kinds) const {
+bool Tracer::isIn(std::initializer_list<ir::FuncKind> kinds) const {
   ir::FuncOp func = function;
   ir::FuncKind kind = func.getKind();
   if (Operation *op = builder.getInsertionBlock()->getParentOp();
@@ -281,27 +284,27 @@ bool ProgramImpl::isIn(std::initializer_list<ir::FuncKind> kinds) const {
   return llvm::is_contained(kinds, kind);
 }
 
-bool ProgramImpl::canNest(Where where) {
+bool Tracer::canNest() {
   unsigned depth = 0;
   for (Operation *op = builder.getInsertionBlock()->getParentOp(); op; op = op->getParentOp())
     ++depth;
   if (depth < kMaxNesting)
     return true;
   if (!isTooDeep)
-    error(where, "loops, branches and scopes are nested more than " + std::to_string(kMaxNesting) +
-                     " deep here; a program nests them less deeply");
+    error("loops, branches and scopes are nested more than " + std::to_string(kMaxNesting) +
+          " deep here; a program nests them less deeply");
   isTooDeep = true;
   return false;
 }
 
-int64_t ProgramImpl::lanesOfRole() { return function.getLanesOf(role); }
+int64_t Tracer::lanesOfRole() { return function.getLanesOf(role); }
 
-void ProgramImpl::notePop(ValueRange tiles, Value pipe) {
+void Tracer::notePop(ValueRange tiles, Value pipe) {
   for (Value tile : tiles)
     poppedFor[tile] = {pipe};
 }
 
-Tile ProgramImpl::fromOperands(Tile result, std::initializer_list<TileArg> operands, Where where) {
+Tile Tracer::fromOperands(Tile result, std::initializer_list<TileArg> operands) {
   SmallVector<Value, 1> pipes;
   for (const TileArg &operand : operands) {
     if (!operand.isTemporary || !operand.value())
@@ -312,10 +315,10 @@ Tile ProgramImpl::fromOperands(Tile result, std::initializer_list<TileArg> opera
         continue;
       }
       std::string name = givenName(pipe).str();
-      error(where, "two tiles are popped from '" + name +
-                       "' in one expression, and C++ leaves open which of them comes first; give "
-                       "each a name: Tile first = pop(" +
-                       name + "); Tile second = pop(" + name + ");");
+      error("two tiles are popped from '" + name +
+            "' in one expression, and C++ leaves open which of them comes first; give "
+            "each a name: Tile first = pop(" +
+            name + "); Tile second = pop(" + name + ");");
       return result;
     }
   }
@@ -324,13 +327,12 @@ Tile ProgramImpl::fromOperands(Tile result, std::initializer_list<TileArg> opera
   return result;
 }
 
-void ProgramImpl::suspend() {
-  suspended.push_back(
-      {function, role, builder.saveInsertionPoint(), stages, areLanesStated, previous});
+void Tracer::suspend() {
+  suspended.push_back({function, role, builder.saveInsertionPoint(), stages, areLanesStated});
   role.clear();
 }
 
-void ProgramImpl::resume() {
+void Tracer::resume() {
   Suspended state = suspended.back();
   suspended.pop_back();
   function = state.function;
@@ -338,27 +340,11 @@ void ProgramImpl::resume() {
   builder.restoreInsertionPoint(state.at);
   stages = state.stages;
   areLanesStated = state.areLanesStated;
-  previous = state.previous;
 }
 
 //===----------------------------------------------------------------------===//
-// Program
+// The whole program
 //===----------------------------------------------------------------------===//
-
-Program::Program(const std::string &name, Where where)
-    : P(std::make_unique<ProgramImpl>(name, where)) {}
-Program::Program(Program &&) noexcept = default;
-Program &Program::operator=(Program &&) noexcept = default;
-Program::~Program() = default;
-
-const std::string &Program::name() const { return P->name; }
-
-std::string Program::str() const {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  P->module->print(os);
-  return text;
-}
 
 /// Pipe operations that some lanes would not meet. The roles are complete only now.
 static void reportLaneDependence(ModuleOp module) {
@@ -376,139 +362,147 @@ static void reportLaneDependence(ModuleOp module) {
   });
 }
 
-const std::vector<Status> &Program::errors() {
-  if (!P->verified) {
-    // The verifier sees what tracing could not; what was reported at the same line already says
-    // enough.
-    std::vector<Status> found;
-    DiagnosticCollector collector(&P->context, found);
-    if (succeeded(mlir::verify(*P->module)))
-      reportLaneDependence(*P->module);
-    for (Status &error : found)
-      if (llvm::none_of(P->errors, [&](const Status &known) {
-            return known.location().file == error.location().file &&
-                   known.location().line == error.location().line;
-          }))
-        P->errors.push_back(error);
-    P->verified = true;
-  }
-  return P->errors;
+void Tracer::verify() {
+  if (verified)
+    return;
+  // The verifier sees what recording could not; what was reported at the same line already says
+  // enough.
+  std::vector<Status> found;
+  DiagnosticCollector collector(&context, found);
+  if (succeeded(mlir::verify(*module)))
+    reportLaneDependence(*module);
+  for (Status &error : found)
+    if (llvm::none_of(errors, [&](const Status &known) {
+          return known.location().file == error.location().file &&
+                 known.location().line == error.location().line;
+        }))
+      errors.push_back(error);
+  verified = true;
 }
 
-ModuleOp moduleOf(Program &program) { return *program.impl().module; }
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
 
-static ir::FuncKind kindFromName(StringRef name) { return *ir::symbolizeFuncKind(name); }
-
-/// Reports what a kernel or group cannot ask for.
-static bool checkOptions(ProgramImpl &tracer, const std::string &what, int64_t lanes, int64_t slots,
-                         int stages, Where where) {
+/// What a kernel or group cannot ask for; empty if there is nothing.
+static std::string wrongOption(const KernelOptions &options) {
   auto wrong = [&](int64_t number, const char *things) {
-    if (number >= 0)
-      return false;
-    tracer.error(where, what + " has " + std::to_string(number) + " " + things +
-                            "; there is at least one, or 0 for what the compiler chooses");
-    return true;
+    return number >= 0 ? std::string()
+                       : " has " + std::to_string(number) + " " + things +
+                             "; there is at least one, or 0 for what the compiler chooses";
   };
-  return !wrong(lanes, "lanes") && !wrong(slots, "slots") && !wrong(stages, "stages");
+  for (std::string mistake : {wrong(options.lanes, "lanes"), wrong(options.slots, "slots"),
+                              wrong(options.stages, "stages")})
+    if (!mistake.empty())
+      return mistake;
+  return {};
 }
 
-detail::FunctionFrame Program::begin(const Header &header, std::vector<detail::ParamType> types,
-                                     Where where) {
-  const auto &[kind, name, params, options] = header;
-  detail::FunctionFrame frame{{}, {}, false};
-  P->verified = false;
-  auto fail = [&](std::string message) {
-    P->error(where, "function '" + name + "': " + message);
-    return frame;
+/// What is wrong with the names of the parameters; empty if nothing is.
+static std::string wrongNames(const std::vector<ParamSpec> &params) {
+  auto names = llvm::count_if(params, [](const ParamSpec &param) { return bool(param.name); });
+  auto types = llvm::count_if(params, [](const ParamSpec &param) { return bool(param.kind); });
+  if (names != types || size_t(names) != params.size())
+    return "has " + std::to_string(names) + " parameter names for " + std::to_string(types) +
+           " parameters";
+  std::vector<std::string> known;
+  for (const ParamSpec &param : params) {
+    if (param.name->empty() || llvm::is_contained(known, *param.name))
+      return "parameter name '" + *param.name + "' is " +
+             (param.name->empty() ? "empty" : "used twice") + "; parameters need distinct names";
+    known.push_back(*param.name);
+  }
+  return {};
+}
+
+Type Tracer::parameterType(const ParamSpec &param, std::string &mistake) {
+  std::string what = "parameter '" + *param.name + "'";
+  if (*param.kind != ParamSpec::OfTensor) {
+    if (!param.extents.empty())
+      mistake = what + " is a scalar and has no extents";
+    return mistake.empty() ? typeOf(param.type) : Type();
+  }
+  SmallVector<int64_t> shape(param.extents.begin(), param.extents.end());
+  if (shape.empty())
+    shape.assign(param.rank, -1);
+  if (shape.size() > size_t(ir::kMaxRank))
+    mistake = what + " has rank " + std::to_string(shape.size()) + "; the highest is 5";
+  for (int64_t &extent : shape) {
+    if (extent < -1 && mistake.empty())
+      mistake = what + " has the negative extent " + std::to_string(extent);
+    if (extent == -1)
+      extent = ShapedType::kDynamic;
+  }
+  if (!mistake.empty())
+    return {};
+  DiagnosticCollector collector(&context, errors);
+  return ir::TensorType::getChecked([&] { return mlir::emitError(loc()); }, &context,
+                                    ArrayRef<int64_t>(shape), typeOf(param.type),
+                                    ArrayRef<int64_t>());
+}
+
+std::optional<ValueRange> Tracer::beginFunction(ir::FuncKind kind, const std::string &name,
+                                                const std::vector<ParamSpec> &params,
+                                                const KernelOptions &options) {
+  verified = false;
+  auto fail = [&](const std::string &message) {
+    error("function '" + name + "'" + message);
+    return std::nullopt;
   };
-  if (P->function && !P->nestsFunctions)
-    return fail("a function cannot be defined inside another; define it in the program before");
+  if (function && !nestsFunctions)
+    return fail(": a function cannot be defined inside another; define it in the program before");
   if (name.empty())
-    return fail("needs a name");
-  if (P->module->lookupSymbol(name))
-    return fail("the program has a function of this name already");
-  if (!checkOptions(*P, "function '" + name + "'", options.lanes, options.slots, options.stages,
-                    where))
-    return frame;
-  if (params.size() != types.size())
-    return fail("has " + std::to_string(params.size()) + " parameter names for " +
-                std::to_string(types.size()) + " parameters");
+    return fail(": needs a name");
+  if (module->lookupSymbol(name))
+    return fail(": the program has a function of this name already");
+  if (std::string mistake = wrongOption(options); !mistake.empty())
+    return fail(mistake);
+  if (std::string mistake = wrongNames(params); !mistake.empty())
+    return fail(": " + mistake);
   SmallVector<Type> inputs;
   std::vector<std::string> names;
-  for (auto [param, type] : llvm::zip(params, types)) {
-    if (param.name.empty() || llvm::is_contained(names, param.name))
-      return fail("parameter name '" + param.name + "' is " +
-                  (param.name.empty() ? "empty" : "used twice") +
-                  "; parameters need distinct names");
-    names.push_back(param.name);
-    if (type.kind != detail::ParamType::TensorKind) {
-      if (!param.extents.empty())
-        return fail("parameter '" + param.name + "' is a scalar and has no extents");
-      inputs.push_back(P->typeOf(type.type));
-      frame.ranks.push_back(0);
-      continue;
-    }
-    SmallVector<int64_t> shape(param.extents.begin(), param.extents.end());
-    if (shape.empty())
-      shape.assign(type.rank, dyn);
-    if (shape.size() > size_t(ir::kMaxRank))
-      return fail("parameter '" + param.name + "' has rank " + std::to_string(shape.size()) +
-                  "; the highest is 5");
-    for (int64_t &extent : shape) {
-      if (extent < dyn)
-        return fail("parameter '" + param.name + "' has the negative extent " +
-                    std::to_string(extent));
-      if (extent == dyn)
-        extent = ShapedType::kDynamic;
-    }
-    DiagnosticCollector collector(&P->context, P->errors);
-    inputs.push_back(ir::TensorType::getChecked([&] { return mlir::emitError(P->loc(where)); },
-                                                &P->context, ArrayRef<int64_t>(shape),
-                                                P->typeOf(type.type), ArrayRef<int64_t>()));
-    if (!inputs.back())
-      return frame;
-    frame.ranks.push_back(int(shape.size()));
+  for (const ParamSpec &param : params) {
+    std::string mistake;
+    Type type = parameterType(param, mistake);
+    if (!mistake.empty())
+      return fail(": " + mistake);
+    if (!type)
+      return std::nullopt;
+    inputs.push_back(type);
+    names.push_back(*param.name);
   }
-  OpBuilder &builder = P->builder;
-  ir::FuncOp outer = P->function;
+  ir::FuncOp outer = function;
   if (outer)
-    P->suspend();
-  builder.setInsertionPointToEnd(P->module->getBody());
+    suspend();
+  builder.setInsertionPointToEnd(module->getBody());
   if (outer) // A function stands before those that use it.
     builder.setInsertionPoint(outer);
-  auto func = ir::FuncOp::create(builder, P->loc(where), name, builder.getFunctionType(inputs, {}),
-                                 kindFromName(kind), StringRef(), names);
+  function = ir::FuncOp::create(builder, loc(), name, builder.getFunctionType(inputs, {}), kind,
+                                StringRef(), names);
   // One lane is what a group without lanes has.
-  if (options.lanes > 1 || (options.lanes == 1 && kindFromName(kind) != ir::FuncKind::Group))
-    func.setLanes(options.lanes);
+  if (options.lanes > 1 || (options.lanes == 1 && kind != ir::FuncKind::Group))
+    function.setLanes(options.lanes);
   if (options.split)
-    func.setSplit(static_cast<tile::Split>(*options.split));
+    function.setSplit(static_cast<tile::Split>(*options.split));
   if (options.slots > 0)
-    func.setSlots(options.slots);
-  P->areLanesStated = options.lanes > 0;
-  P->stages = options.stages;
-  for (auto [index, type] : llvm::enumerate(types))
-    if (type.kind == detail::ParamType::TensorKind)
-      func.setArgDirection(index, static_cast<ir::Direction>(type.access));
-  for (BlockArgument argument : func.getBody().getArguments())
-    frame.args.push_back(argument.getAsOpaquePointer());
-  builder.setInsertionPoint(func.getBody().front().getTerminator());
-  P->function = func;
-  P->previous = activeTracer;
-  activeTracer = P.get();
-  frame.ok = true;
-  return frame;
+    function.setSlots(options.slots);
+  areLanesStated = options.lanes > 0;
+  stages = options.stages;
+  for (auto [index, param] : llvm::enumerate(params))
+    if (*param.kind == ParamSpec::OfTensor)
+      function.setArgDirection(index, static_cast<ir::Direction>(param.access));
+  builder.setInsertionPoint(function.getBody().front().getTerminator());
+  return ValueRange(function.getBody().getArguments());
 }
 
-void Program::abandon(const std::string &what) {
-  ir::FuncOp func = P->function;
-  Operation *innermost = P->builder.getInsertionBlock()->getParentOp();
-  P->errors.emplace_back(StatusCode::InvalidArgument,
-                         "function '" + func.getSymName().str() +
-                             "': its body threw an exception while it was recorded: " + what,
-                         sourceLocOf(innermost->getLoc()));
+void Tracer::abandonFunction(const std::string &what) {
+  ir::FuncOp func = function;
+  Operation *innermost = builder.getInsertionBlock()->getParentOp();
+  errors.emplace_back(StatusCode::InvalidArgument,
+                      "function '" + func.getSymName().str() +
+                          "': its body threw an exception while it was recorded: " + what,
+                      sourceLocOf(innermost->getLoc()));
   // What was recorded is half a program, but handles may still point into it.
-  OpBuilder &builder = P->builder;
   builder.setInsertionPoint(func);
   auto empty = cast<ir::FuncOp>(builder.cloneWithoutRegions(*func.getOperation()));
   Block *body = builder.createBlock(&empty.getBody());
@@ -516,19 +510,17 @@ void Program::abandon(const std::string &what) {
     body->addArgument(argument.getType(), argument.getLoc());
   ir::FuncOp::ensureTerminator(empty.getBody(), builder, func.getLoc());
   func->remove();
-  P->abandoned.emplace_back(func);
-  P->role.clear();
+  abandoned.emplace_back(func);
+  role.clear();
 }
 
-void Program::end(const detail::FunctionFrame &frame) {
-  if (!frame.ok)
-    return;
-  P->function = nullptr;
-  P->stages = 0;
-  P->poppedFor.clear();
-  activeTracer = P->previous;
-  if (!P->suspended.empty())
-    P->resume();
+void Tracer::endFunction() {
+  function = nullptr;
+  stages = 0;
+  poppedFor.clear();
+  if (!suspended.empty())
+    resume();
 }
 
+} // namespace record
 } // namespace kiln

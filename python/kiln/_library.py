@@ -95,7 +95,7 @@ class JitCounters(ctypes.Structure):
 
 _Pointer, _Text, _Int = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int32
 _SIGNATURES: Tuple[Tuple[str, Any, Tuple[Any, ...]], ...] = (
-    ("kiln_recorder_create", _Pointer, (_Text, Where)),
+    ("kiln_recorder_create", _Pointer, (_Text, ctypes.c_uint32, Where)),
     ("kiln_recorder_destroy", None, (_Pointer,)),
     (
         "kiln_record",
@@ -103,7 +103,7 @@ _SIGNATURES: Tuple[Tuple[str, Any, Tuple[Any, ...]], ...] = (
         (_Pointer, _Text, ctypes.POINTER(Item), ctypes.c_uint32, Where, ctypes.POINTER(Result), ctypes.c_uint32),
     ),
     ("kiln_recorder_verify", _Int, (_Pointer,)),
-    ("kiln_recorder_error", _Text, (_Pointer, ctypes.POINTER(Where))),
+    ("kiln_recorder_error", _Text, (_Pointer, ctypes.c_uint32, ctypes.POINTER(Where))),
     ("kiln_recorder_text", _Text, (_Pointer, _Int)),
     ("kiln_recorder_operations", _Text, ()),
     ("kiln_jit_platform", _Text, (_Int,)),

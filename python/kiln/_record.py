@@ -13,6 +13,7 @@ from ._library import Item, Result, Where
 
 # enum kiln_item_kind
 _NOTHING, _INTEGER, _REAL, _TEXT, _VALUE, _LIST = range(6)
+_NESTS_FUNCTIONS = 2  # enum kiln_recorder_flags
 _INTEGERS = range(-(2**63), 2**63)
 
 
@@ -128,7 +129,9 @@ class Recorder:
     def __init__(self, name: str, place: Place) -> None:
         self.name = name
         self._library = _library.load()
-        self._handle: Optional[int] = self._library.kiln_recorder_create(name.encode(), _where(place))
+        self._handle: Optional[int] = self._library.kiln_recorder_create(
+            name.encode(), _NESTS_FUNCTIONS, _where(place)
+        )
         self._pending: List[Callable[[], None]] = []  # functions whose first operation has not come yet
 
     def __del__(self) -> None:
@@ -174,7 +177,7 @@ class Recorder:
 
     def _mistake(self, place: Place) -> KilnError:
         at = Where()
-        message = self._library.kiln_recorder_error(self._handle, ctypes.byref(at)).decode()
+        message = self._library.kiln_recorder_error(self._handle, 0, ctypes.byref(at)).decode()
         file = (at.file or b"").decode()
         if not file or (file, at.line) == place[:2]:
             return KilnError(message, place)

@@ -217,32 +217,12 @@ def attention_step(top: Tile, sum: Tile, acc: Tile, scores: Tile, values: Tile) 
     """
     ...
 
-def read(tensor: Tensor, at: Union[AnyIndex, Sequence[AnyIndex]]) -> Scalar:
-    """Reads one element of a tensor in a kernel."""
-    ...
-
-def get(tensor: Tensor, at: Union[AnyIndex, Sequence[AnyIndex]]) -> Scalar:
-    """Reads one element in an orchestration; waits for the tasks that produce it."""
-    ...
-
-def write(value: AnyScalar, tensor: Tensor, at: Union[AnyIndex, Sequence[AnyIndex]]) -> None:
-    """Writes one element of a tensor in a kernel."""
-    ...
-
-def element(tile: Tile, row: AnyIndex, col: AnyIndex) -> Scalar:
-    """One element of a tile."""
-    ...
-
 def dim(tensor: Tensor, axis: int) -> AnyIndex:
     """The extent of an axis."""
     ...
 
-def gather_rows(tensor: Tensor, at: Union[AnyIndex, Sequence[AnyIndex]], rows: Tensor, rows_at: Union[AnyIndex, Sequence[AnyIndex]], shape: Tuple[int, int], pad: str = 'zero', valid: Union[AnyIndex, Sequence[AnyIndex]] = ()) -> Tile:
-    """Reads a tile whose row r is row at + rows[rows_at + r] of the tensor; where there is no such row, the pad value."""
-    ...
-
-def scatter_rows(tile: Tile, tensor: Tensor, at: Union[AnyIndex, Sequence[AnyIndex]], rows: Tensor, rows_at: Union[AnyIndex, Sequence[AnyIndex]], valid: Union[AnyIndex, Sequence[AnyIndex]] = (), atomic_add: bool = False) -> None:
-    """Writes the rows of a tile where gather_rows would read them."""
+def alloc(name: str, dtype: DType, extents: Union[AnyIndex, Sequence[AnyIndex]]) -> Tensor:
+    """An intermediate tensor; lives to the end of its block."""
     ...
 
 def slice(tensor: Tensor, offsets: Union[AnyIndex, Sequence[AnyIndex]], sizes: Union[AnyIndex, Sequence[AnyIndex]], drop: Union[int, Sequence[int]] = ()) -> Tensor:
@@ -251,6 +231,26 @@ def slice(tensor: Tensor, offsets: Union[AnyIndex, Sequence[AnyIndex]], sizes: U
 
 def dump(tensor: Tensor) -> None:
     """Marks a tensor for the argument dump (levels 1 and 3)."""
+    ...
+
+def gather_rows(tensor: Tensor, at: Union[AnyIndex, Sequence[AnyIndex]], rows: Tensor, rows_at: Union[AnyIndex, Sequence[AnyIndex]], shape: Tuple[int, int], pad: str = 'zero', valid: Union[AnyIndex, Sequence[AnyIndex]] = (), outside: bool = False) -> Tile:
+    """Reads a tile whose row r is row at + rows[rows_at + r] of the tensor; where there is no such row, the pad value."""
+    ...
+
+def scatter_rows(tile: Tile, tensor: Tensor, at: Union[AnyIndex, Sequence[AnyIndex]], rows: Tensor, rows_at: Union[AnyIndex, Sequence[AnyIndex]], valid: Union[AnyIndex, Sequence[AnyIndex]] = (), atomic_add: bool = False) -> None:
+    """Writes the rows of a tile where gather_rows would read them."""
+    ...
+
+def read(tensor: Tensor, at: Union[AnyIndex, Sequence[AnyIndex]], dtype: Optional[DType] = None) -> Scalar:
+    """Reads one element of a tensor in a kernel."""
+    ...
+
+def get(tensor: Tensor, at: Union[AnyIndex, Sequence[AnyIndex]], dtype: Optional[DType] = None) -> Scalar:
+    """Reads one element in an orchestration; waits for the tasks that produce it."""
+    ...
+
+def write(value: AnyScalar, tensor: Tensor, at: Union[AnyIndex, Sequence[AnyIndex]], dtype: Optional[DType] = None) -> None:
+    """Writes one element of a tensor in a kernel."""
     ...
 
 def full(dtype: DType, shape: Tuple[int, int], value: float) -> Tile:
@@ -465,6 +465,10 @@ def concat(tiles: Union[Tile, Sequence[Tile]], axis: int) -> Tile:
     """Tiles one after the other along an axis."""
     ...
 
+def element(tile: Tile, row: AnyIndex, col: AnyIndex, dtype: Optional[DType] = None) -> Scalar:
+    """One element of a tile."""
+    ...
+
 def block_idx(dim: int = 0) -> Index:
     """The block of the launch, along a dimension of its grid."""
     ...
@@ -481,18 +485,14 @@ def barrier() -> None:
     """Waits until every block of the launch has got here; the launch needs sync_start."""
     ...
 
+def join(tasks: Union[Task, Sequence[Task]]) -> Task:
+    """A task that does nothing but wait for others."""
+    ...
+
 def pop(pipe: Pipe) -> Tile:
     """Takes the oldest tile out of a pipe; waits for a full slot."""
     ...
 
 def free(pipe: Pipe) -> None:
     """Releases the oldest popped slot; with none the compiler places them."""
-    ...
-
-def alloc(name: str, dtype: DType, extents: Union[AnyIndex, Sequence[AnyIndex]]) -> Tensor:
-    """An intermediate tensor; lives to the end of its block."""
-    ...
-
-def join(tasks: Union[Task, Sequence[Task]]) -> Task:
-    """A task that does nothing but wait for others."""
     ...

@@ -87,7 +87,7 @@ TEST(JitProgram, ALaunchedKernelCanBeCalled) {
   for (auto [entry, factor] : {std::pair{"main", 6}, {"twice", 2}, {"once_more", 3}}) {
     ProgramSourceOptions options;
     options.entry = entry;
-    Compiled f = test.jit.compile(take(makeProgramSource(moduleOf(p), options)));
+    Compiled f = test.jit.compile(take(makeProgramSource(moduleOf(p.recorder()), options)));
     EXPECT_OK(y.fillPoison());
     EXPECT_OK(f(x, y));
     for (int64_t i = 0; i < 64; ++i)
@@ -265,10 +265,10 @@ TEST(JitProgram, HashKnowsTheProgramAndNotWhereItStands) {
   };
   Program a = record(2), b = recordElsewhere(2), c = record(3);
   ASSERT_TRUE(a.errors().empty() && b.errors().empty() && c.errors().empty());
-  EXPECT_EQ(programHash(moduleOf(a)), programHash(moduleOf(b)));
-  EXPECT_NE(programHash(moduleOf(a)), programHash(moduleOf(c)));
-  std::string identity = take(makeProgramSource(moduleOf(a), {}))->identity();
-  EXPECT_EQ(identity, take(makeProgramSource(moduleOf(b), {}))->identity());
+  EXPECT_EQ(programHash(moduleOf(a.recorder())), programHash(moduleOf(b.recorder())));
+  EXPECT_NE(programHash(moduleOf(a.recorder())), programHash(moduleOf(c.recorder())));
+  std::string identity = take(makeProgramSource(moduleOf(a.recorder()), {}))->identity();
+  EXPECT_EQ(identity, take(makeProgramSource(moduleOf(b.recorder()), {}))->identity());
   for (const char *line :
        {"program p ", "entry k", "toolchain kiln-", "platform cpu", "arch ", "caches "})
     EXPECT_NE(("\n" + identity).find(std::string("\n") + line), std::string::npos) << identity;

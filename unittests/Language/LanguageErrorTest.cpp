@@ -215,12 +215,35 @@ TEST(LanguageErrors, TileUsedInAnotherKernel) {
   expectError(p, line, "it belongs to the loop, kernel or role that made it");
 }
 
+TEST(LanguageErrors, TileUsedInAnotherProgram) {
+  uint32_t line = 0;
+  Program first("first"), p("test");
+  std::optional<Tile> kept;
+  first.kernel("k", {}, [&] { kept = zeros<f32>(8, 8); });
+  p.kernel("k", {"x"}, [&](Out<f32> x) {
+    line = __LINE__ + 1;
+    Tile twice = *kept + *kept;
+    store(twice, x, {0, 0}); // nothing new is wrong here
+    loop(0, 4, 1, twice, [&](Index, Tile t) { return t + t; });
+    when(x.dim(0) > 4, [&] { return twice; }, [&] { return zeros<f32>(8, 8); });
+    store(zeros<f32>(8, 8), x, {0, 0});
+  });
+  expectError(p, line, "takes values of this program, and one belongs to another");
+  EXPECT_TRUE(first.errors().empty());
+}
+
 TEST(LanguageErrors, PushInAnOrchestration) {
   uint32_t line = 0;
   Program p("test");
+  std::optional<Pipe> kept;
+  p.group("g", {}, {}, [&] {
+    kept = pipe("ready", aiv, aic, {});
+    role("vec", aiv, [&] { push(*kept, {}); });
+    role("cube", aic, [&] { pop_all(*kept); });
+  });
   p.orchestration("main", {}, [&] {
     line = __LINE__ + 1;
-    push(Pipe::of(nullptr), std::vector<Tile>{});
+    push(*kept, std::vector<Tile>{});
   });
   expectError(p, line, "push stands outside a role");
 }

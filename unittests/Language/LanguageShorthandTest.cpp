@@ -73,6 +73,13 @@ TEST(LanguageShorthand, ErrorAssignmentToAnIndexOfAnotherLoop) {
   expectError(p, line, "this index cannot be used here: it belongs to the loop");
 }
 
+TEST(LanguageShorthand, IndicesThatAreKnownNeedNoProgram) {
+  Index blocks = ceildiv(100, 64) * 3 + 1;
+  ASSERT_TRUE(blocks.isConstant());
+  EXPECT_EQ(blocks.constant(), 7);
+  EXPECT_EQ(zeros<f32>(8, 8).value(), 0u); // there is nobody to tell
+}
+
 //===----------------------------------------------------------------------===//
 // Conversions
 //===----------------------------------------------------------------------===//

@@ -66,6 +66,19 @@ TEST(Language, PopGivesALaneItsShare) {
   EXPECT_TRUE(has(p.str(), "%down = tile.pipe slots(3)")) << p.str();
 }
 
+TEST(Language, ProgramsMove) {
+  Program p("first"), q("second");
+  zeros<f32>(2, 2); // a mistake in q
+  EXPECT_EQ(q.errors().size(), 1u);
+  p.kernel("k", {}, [] {});
+  p = std::move(q);
+  EXPECT_EQ(p.name(), "second");
+  EXPECT_EQ(p.errors().size(), 1u);
+  Program r = std::move(p);
+  EXPECT_EQ(r.errors().size(), 1u);
+  EXPECT_EQ(p.errors().size(), 1u); // that there is nothing
+}
+
 TEST(Language, ConfigDrawsAndRefuses) {
   Config cfg({{"BM", "128"}, {"split", "left_right"}, {"slots", "x"}, {"typo", "1"}});
   EXPECT_EQ(cfg.param("BM", {64, 128}, 64), 128);

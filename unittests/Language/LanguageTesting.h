@@ -16,7 +16,7 @@ inline bool has(const std::string &text, const std::string &part) {
 inline void expectError(Program &p, uint32_t line, const std::string &part) {
   ASSERT_EQ(p.errors().size(), 1u)
       << (p.errors().size() > 1 ? p.errors()[1].str() : "no mistake was reported");
-  const Status &error = p.errors()[0];
+  const Mistake &error = p.errors()[0];
   EXPECT_TRUE(has(error.message(), part)) << error.message();
   EXPECT_EQ(error.location().line, int32_t(line)) << error.str();
   EXPECT_TRUE(has(error.location().file, "unittests/Language/Language")) << error.str();

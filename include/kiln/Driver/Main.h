@@ -9,14 +9,13 @@
 #define KILN_DRIVER_MAIN_H
 
 #include "kiln/Language/Program.h"
-#include "kiln/visibility.h"
+#include "kiln/tools_c.h"
 
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
-KILN_EXPORTED_BEGIN
 namespace kiln {
 
 struct Example {
@@ -43,23 +42,56 @@ struct Example {
 using ProgramBuilder = std::function<Program(const Config &)>;
 
 namespace detail {
-/// Found in the file of every program, because the program itself passes it on: by it `kiln run
-/// FILE` knows that FILE has this command line.
-inline constexpr char programMarker[] = "kiln program, command line version 1";
-int runProgram(const char *marker, int argc, char **argv, const ProgramBuilder &program,
-               const Example &example);
+
+/// Makes the program for the values of a config.
+struct ProgramMaker {
+  const ProgramBuilder &builder;
+  std::string problem = {}; ///< What the builder threw.
+
+  static kiln_recorder *make(void *context, kiln_config *config, const char **problem) {
+    auto &self = *static_cast<ProgramMaker *>(context);
+#ifdef __cpp_exceptions
+    try {
+      return self.builder(Config(config)).release();
+    } catch (const std::exception &error) {
+      self.problem = error.what();
+      *problem = self.problem.c_str();
+    } catch (...) { // what it is, nobody knows
+    }
+    return nullptr;
+#else
+    (void)problem;
+    return self.builder(Config(config)).release();
+#endif
+  }
+};
+
 } // namespace detail
 
 /// Exit code: 0 good, 1 wrong result or failed check, 2 bad input or usage, 3 a check that found
 /// nothing wrong but did not decide everything.
-inline int main(int argc, char **argv, const ProgramBuilder &program, const Example &example = {}) {
-  return detail::runProgram(detail::programMarker, argc, argv, program, example);
+KILN_OUT_OF_LINE inline int main(int argc, char **argv, const ProgramBuilder &program,
+                                 const Example &example = {}) {
+  detail::ProgramMaker maker{program};
+  std::vector<kiln_text_pair> pairs; // those of `args`, then those of each case
+  std::vector<uint32_t> cases;       // how many each case has
+  for (const auto &[name, value] : example.args)
+    pairs.push_back({name.c_str(), value.c_str()});
+  for (const auto &each : example.cases) {
+    for (const auto &[name, value] : each)
+      pairs.push_back({name.c_str(), value.c_str()});
+    cases.push_back(static_cast<uint32_t>(each.size()));
+  }
+  kiln_example told{sizeof(kiln_example),
+                    example.formula.c_str(),
+                    pairs.data(),
+                    static_cast<uint32_t>(example.args.size()),
+                    static_cast<uint32_t>(cases.size()),
+                    cases.data()};
+  return kiln_program_main(KILN_PROGRAM_MARKER, argc, argv, detail::ProgramMaker::make, &maker,
+                           &told);
 }
 
-/// The `kiln` tool.
-int toolMain(int argc, char **argv);
-
 } // namespace kiln
-KILN_EXPORTED_END
 
 #endif // KILN_DRIVER_MAIN_H

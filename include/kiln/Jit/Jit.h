@@ -36,10 +36,11 @@
 #include <functional>
 #include <memory>
 
+struct kiln_recorder;
+
 KILN_EXPORTED_BEGIN
 namespace kiln {
 
-class Program;
 class ArtifactCache;
 class CallRecorder;
 
@@ -111,7 +112,12 @@ public:
   /// A program for a platform, the default one if none is named. Nothing is lowered yet; what is
   /// wrong with the program itself is reported here, cached or not. (In the compiler's library, not
   /// in the JIT's.)
-  Expected<Compiled> compile(Program &program, const std::string &platform = {});
+  Expected<Compiled> compile(kiln_recorder *program, const std::string &platform = {});
+  template <typename Program>
+    requires requires(Program &program) { program.recorder(); }
+  Expected<Compiled> compile(Program &program, const std::string &platform = {}) {
+    return compile(program.recorder(), platform);
+  }
   Compiled compile(std::shared_ptr<const JitSource> source);
 
   JitCounters counters() const;

@@ -15,11 +15,9 @@
 
 #include "kiln/Language/Control.h"
 #include "kiln/Language/Ops.h"
-#include "kiln/visibility.h"
 
 #include <array>
 
-KILN_EXPORTED_BEGIN
 namespace kiln {
 namespace detail {
 
@@ -27,43 +25,44 @@ namespace detail {
 template <typename C> struct Starts;
 template <> struct Starts<Tile> {
   using Type = TileOperand;
-  static std::vector<TileOperand> list(const Type &start) { return {start}; }
+  static List list(const Type &start) { return {start}; }
 };
 template <std::same_as<Tile>... T> struct Starts<std::tuple<T...>> {
   using Type = std::array<TileOperand, sizeof...(T)>;
-  static std::vector<TileOperand> list(const Type &starts) {
-    return {starts.begin(), starts.end()};
+  static List list(const Type &starts) {
+    List all;
+    for (const TileOperand &start : starts)
+      all.add(start);
+    return all;
   }
 };
 template <typename C> using StartsOf = typename Starts<C>::Type;
 
 inline std::tuple<Tile> asTuple(const Tile &tile) { return tile; }
-template <typename... T> const std::tuple<T...> &asTuple(const std::tuple<T...> &tiles) {
-  return tiles;
-}
+template <typename... T> std::tuple<T...> asTuple(const std::tuple<T...> &tiles) { return tiles; }
 
-/// A body that is being recorded.
-struct BodyFrame {
-  Wires soFar, next;
-  void *op;       ///< Null: a mistake was reported.
-  Wires poisoned; ///< What the operation results in then.
-};
 /// Without options it is a reduction.
-BodyFrame beginBody(const Wires &tiles, int axis, const std::vector<TileOperand> &starts,
-                    const ScanOptions *options, Where where);
-/// Closes it; what the operation results in.
-Wires endBody(const BodyFrame &frame, const Wires &combined, Where where);
+inline Recorded beginBody(const List &tiles, int axis, const List &starts,
+                          const ScanOptions *options, Where where) {
+  if (!options)
+    return recordAll("reduce.begin", {tiles, axis, starts}, where);
+  return recordAll("scan.begin", {tiles, axis, starts, options->exclusive, options->reverse},
+                   where);
+}
 
 template <typename C, typename Body>
 C combineBy(const C &tiles, int axis, const StartsOf<C> &starts, Body &body,
             const ScanOptions *options, Where where) {
-  BodyFrame frame = beginBody(Bundle<C>::to(tiles), axis, Starts<C>::list(starts), options, where);
-  auto lines =
-      std::tuple_cat(asTuple(Bundle<C>::from(frame.soFar)), asTuple(Bundle<C>::from(frame.next)));
+  Recorded begun = beginBody(Bundle<C>::to(tiles), axis, Starts<C>::list(starts), options, where);
+  auto lines = std::tuple_cat(asTuple(carriedBy(begun, tiles)),
+                              asTuple(carriedBy(begun, tiles, Bundle<C>::size)));
   static_assert(
       std::same_as<decltype(std::apply(body, lines)), C>,
       "the body takes the tiles so far and then the next ones, and returns as many tiles");
-  return Bundle<C>::from(endBody(frame, Bundle<C>::to(std::apply(body, lines)), where));
+  C combined = std::apply(body, lines);
+  if (!begun.ok)
+    return tiles;
+  return carriedBy(recordAll("body.end", {Bundle<C>::to(combined)}, where), tiles);
 }
 
 } // namespace detail
@@ -89,6 +88,5 @@ C scan(const C &tiles, int axis, detail::StartsOf<C> start, Body body, ScanOptio
 }
 
 } // namespace kiln
-KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_COMBINE_H

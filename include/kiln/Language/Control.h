@@ -8,108 +8,82 @@
 #ifndef KILN_LANGUAGE_CONTROL_H
 #define KILN_LANGUAGE_CONTROL_H
 
-#include "kiln/Language/Types.h"
-#include "kiln/visibility.h"
+#include "kiln/Language/Record.h"
 
 #include <concepts>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-KILN_EXPORTED_BEGIN
 namespace kiln {
 namespace detail {
 
-/// A value that loops and branches carry, whatever its C++ type.
-struct Wire {
-  ValuePtr value = nullptr; ///< Null: poisoned, or a constant index.
-  enum Kind { OfTile, OfIndex, OfScalar, OfTask } kind = OfTile;
-  DType type = DType::F32;
-  int64_t rows = 1, cols = 1;
-  int64_t constant = 0; ///< Of an index without a value.
+/// A value that loops and branches carry: what the recorder made it.
+template <typename T> struct Carrying;
+template <> struct Carrying<Tile> {
+  static Tile from(const kiln_result &made) { return tileOf(made); }
 };
-
-template <typename T> struct WireTraits;
-template <> struct WireTraits<Tile> {
-  static Wire to(const Tile &x) { return {x.value(), Wire::OfTile, x.dtype(), x.rows(), x.cols()}; }
-  static Tile from(const Wire &w) { return Tile::of(w.value, w.rows, w.cols, w.type); }
+template <> struct Carrying<Index> {
+  static Index from(const kiln_result &made) { return indexOf(made); }
 };
-template <> struct WireTraits<Index> {
-  static Wire to(const Index &x) {
-    return {x.value(), Wire::OfIndex, DType::Index, 1, 1, x.isConstant() ? x.constant() : 0};
+template <ElementTag T> struct Carrying<Scalar<T>> {
+  static Scalar<T> from(const kiln_result &made) {
+    return Scalar<T>::of(static_cast<ValueNumber>(made.number));
   }
-  static Index from(const Wire &w) { return w.value ? Index::of(w.value) : Index(w.constant); }
 };
-template <ElementTag T> struct WireTraits<Scalar<T>> {
-  static Wire to(const Scalar<T> &x) { return {x.value(), Wire::OfScalar, T::dtype}; }
-  static Scalar<T> from(const Wire &w) { return Scalar<T>::of(w.value); }
-};
-template <> struct WireTraits<TaskRef> {
-  static Wire to(const TaskRef &x) { return {x.value(), Wire::OfTask}; }
-  static TaskRef from(const Wire &w) { return TaskRef::of(w.value); }
+template <> struct Carrying<TaskRef> {
+  static TaskRef from(const kiln_result &made) { return taskOf(made); }
 };
 
 } // namespace detail
 
 /// A tile, an index, a scalar or a task.
 template <typename T>
-concept Carriable = requires(const T &x) { detail::WireTraits<T>::to(x); };
+concept Carriable = requires(const kiln_result &made) { detail::Carrying<T>::from(made); };
 
 namespace detail {
 
-using Wires = std::vector<Wire>;
-
-/// One value or a tuple of them, to wires and back.
+/// One value or a tuple of them, as arguments and from results.
 template <typename T> struct Bundle;
 template <Carriable T> struct Bundle<T> {
-  static constexpr bool isBundle = true;
-  static Wires to(const T &x) { return {WireTraits<T>::to(x)}; }
-  static T from(const Wires &wires) { return WireTraits<T>::from(wires[0]); }
+  static constexpr size_t size = 1;
+  static List to(const T &x) { return {x}; }
+  static T from(const kiln_result *made) { return Carrying<T>::from(*made); }
   /// Calls a lambda with the leading arguments and the carried values.
   template <typename F, typename... Lead>
-  static decltype(auto) call(F &f, const Wires &wires, Lead... lead) {
-    return f(lead..., from(wires));
+  static decltype(auto) call(F &f, const T &carried, Lead... lead) {
+    return f(lead..., carried);
   }
 };
 template <Carriable... T> struct Bundle<std::tuple<T...>> {
-  static constexpr bool isBundle = true;
-  static Wires to(const std::tuple<T...> &x) {
-    return std::apply([](const T &...each) { return Wires{WireTraits<T>::to(each)...}; }, x);
+  static constexpr size_t size = sizeof...(T);
+  static List to(const std::tuple<T...> &x) {
+    return std::apply([](const T &...each) { return List{each...}; }, x);
   }
-  static std::tuple<T...> from(const Wires &wires) {
+  static std::tuple<T...> from(const kiln_result *made) {
     return [&]<size_t... I>(std::index_sequence<I...>) {
-      return std::tuple<T...>(WireTraits<T>::from(wires[I])...);
+      return std::tuple<T...>(Carrying<T>::from(made[I])...);
     }(std::index_sequence_for<T...>{});
   }
   template <typename F, typename... Lead>
-  static decltype(auto) call(F &f, const Wires &wires, Lead... lead) {
+  static decltype(auto) call(F &f, const std::tuple<T...> &carried, Lead... lead) {
     return std::apply([&](const T &...each) -> decltype(auto) { return f(lead..., each...); },
-                      from(wires));
+                      carried);
   }
 };
 
 template <typename T>
-concept Carried = requires { requires Bundle<T>::isBundle; };
+concept Carried = requires { Bundle<T>::size; };
 
 /// What a lambda makes of the leading arguments and the carried values.
 template <typename C, typename F, typename... Lead>
 using ResultOf =
-    decltype(Bundle<C>::call(std::declval<F &>(), std::declval<Wires>(), std::declval<Lead>()...));
+    decltype(Bundle<C>::call(std::declval<F &>(), std::declval<C>(), std::declval<Lead>()...));
 
-// A null operation in a frame means that a mistake was reported.
-
-void *beginIf(Cond condition, Where where);
-/// Ends the first side; gives what it resulted in.
-void beginElse(void *frame, Where where);
-/// Closes the branch; `results` are what the two sides made, alike in number and type.
-Wires endIf(void *frame, const Wires &thenValues, const Wires &elseValues, Where where);
-
-/// Opens a loop: the induction variable and the carried values inside it.
-struct LoopFrame {
-  Index iv;
-  Wires carried;
-  void *op;
-};
+/// What an operation carries on; `otherwise` if it was not recorded.
+template <typename C> C carriedBy(const Recorded &made, const C &otherwise, size_t first = 0) {
+  return made.ok ? Bundle<C>::from(made.results + first) : otherwise;
+}
 
 } // namespace detail
 
@@ -122,9 +96,10 @@ template <std::invocable Then>
 void when(Cond condition, Then then, Where where = Where::current()) {
   static_assert(std::is_void_v<std::invoke_result_t<Then>>,
                 "a branch that results in something needs its other side");
-  void *frame = detail::beginIf(condition, where);
+  bool isBegun = detail::recordAll("if.begin", {condition}, where).ok;
   then();
-  detail::endIf(frame, {}, {}, where);
+  if (isBegun)
+    detail::recordNothing("if.end", {}, where);
 }
 /// Does one thing or another. What the sides return, the branch returns: both the same kinds of
 /// values, tiles of one shape and type.
@@ -133,19 +108,25 @@ auto when(Cond condition, Then then, Else otherwise, Where where = Where::curren
   using Result = std::invoke_result_t<Then>;
   static_assert(std::same_as<Result, std::invoke_result_t<Else>>,
                 "both sides of a branch return the same kinds of values");
-  void *frame = detail::beginIf(condition, where);
+  bool isBegun = detail::recordAll("if.begin", {condition}, where).ok;
   if constexpr (std::is_void_v<Result>) {
     then();
-    detail::beginElse(frame, where);
+    if (isBegun)
+      detail::recordNothing("if.else", {}, where);
     otherwise();
-    detail::endIf(frame, {}, {}, where);
+    if (isBegun)
+      detail::recordNothing("if.end", {}, where);
   } else {
     static_assert(detail::Carried<Result>,
                   "a branch returns tiles, indices, scalars or tasks, one or a tuple of several");
-    detail::Wires first = detail::Bundle<Result>::to(then());
-    detail::beginElse(frame, where);
-    detail::Wires second = detail::Bundle<Result>::to(otherwise());
-    return detail::Bundle<Result>::from(detail::endIf(frame, first, second, where));
+    Result first = then();
+    if (isBegun)
+      detail::recordNothing("if.else", {detail::Bundle<Result>::to(first)}, where);
+    Result second = otherwise();
+    if (!isBegun)
+      return first;
+    return detail::carriedBy(
+        detail::recordAll("if.end", {detail::Bundle<Result>::to(second)}, where), first);
   }
 }
 
@@ -160,15 +141,12 @@ struct LoopOptions {
 };
 
 namespace detail {
-LoopFrame beginLoop(Index lower, Index upper, Index step, const Wires &carried,
-                    const LoopOptions &options, Where where);
-/// Closes it; what the loop results in.
-Wires endLoop(const LoopFrame &frame, const Wires &next, Where where);
-
-LoopFrame beginWhile(const Wires &carried, Where where);
-/// Ends the condition and begins the body: the carried values inside that.
-Wires beginWhileBody(const LoopFrame &frame, Cond condition, Where where);
-Wires endWhile(const LoopFrame &frame, const Wires &next, Where where);
+inline Recorded beginLoop(Index lower, Index upper, Index step, const List &carried,
+                          const LoopOptions &options, Where where) {
+  return recordAll("loop.begin",
+                   {lower, upper, step, carried, options.stages, options.parallel, options.unroll},
+                   where);
+}
 } // namespace detail
 
 /// A loop that carries nothing.
@@ -177,9 +155,10 @@ void loop(Index lower, Index upper, Index step, LoopOptions options, Body body,
           Where where = Where::current()) {
   static_assert(std::is_void_v<std::invoke_result_t<Body, Index>>,
                 "this loop carries nothing, so its body returns nothing");
-  detail::LoopFrame frame = detail::beginLoop(lower, upper, step, {}, options, where);
-  body(frame.iv);
-  detail::endLoop(frame, {}, where);
+  detail::Recorded begun = detail::beginLoop(lower, upper, step, {}, options, where);
+  body(begun.ok ? detail::indexOf(begun.results[0]) : Index(0));
+  if (begun.ok)
+    detail::recordNothing("loop.end", {}, where);
 }
 template <std::invocable<Index> Body>
 void loop(Index lower, Index upper, Index step, Body body, Where where = Where::current()) {
@@ -193,10 +172,14 @@ C loop(Index lower, Index upper, Index step, const C &carried, LoopOptions optio
        Where where = Where::current()) {
   static_assert(std::same_as<detail::ResultOf<C, Body, Index>, C>,
                 "the body of a loop returns the next values of what the loop carries");
-  detail::LoopFrame frame =
+  detail::Recorded begun =
       detail::beginLoop(lower, upper, step, detail::Bundle<C>::to(carried), options, where);
-  C next = detail::Bundle<C>::call(body, frame.carried, frame.iv);
-  return detail::Bundle<C>::from(detail::endLoop(frame, detail::Bundle<C>::to(next), where));
+  C next = detail::Bundle<C>::call(body, detail::carriedBy(begun, carried, 1),
+                                   begun.ok ? detail::indexOf(begun.results[0]) : Index(0));
+  if (!begun.ok)
+    return carried;
+  return detail::carriedBy(detail::recordAll("loop.end", {detail::Bundle<C>::to(next)}, where),
+                           carried);
 }
 template <detail::Carried C, typename Body>
 C loop(Index lower, Index upper, Index step, const C &carried, Body body,
@@ -211,14 +194,19 @@ C loop_while(const C &carried, Condition condition, Body body, Where where = Whe
                 "the first lambda of loop_while makes a condition of the carried values");
   static_assert(std::same_as<detail::ResultOf<C, Body>, C>,
                 "the body of a loop returns the next values of what the loop carries");
-  detail::LoopFrame frame = detail::beginWhile(detail::Bundle<C>::to(carried), where);
-  Cond holds = detail::Bundle<C>::call(condition, frame.carried);
-  detail::Wires inside = detail::beginWhileBody(frame, holds, where);
-  C next = detail::Bundle<C>::call(body, inside);
-  return detail::Bundle<C>::from(detail::endWhile(frame, detail::Bundle<C>::to(next), where));
+  detail::Recorded begun =
+      detail::recordAll("while.begin", {detail::Bundle<C>::to(carried)}, where);
+  Cond holds = detail::Bundle<C>::call(condition, detail::carriedBy(begun, carried));
+  detail::Recorded inside;
+  if (begun.ok)
+    inside = detail::recordAll("while.body", {holds}, where);
+  C next = detail::Bundle<C>::call(body, detail::carriedBy(inside, carried));
+  if (!begun.ok)
+    return carried;
+  return detail::carriedBy(detail::recordAll("while.end", {detail::Bundle<C>::to(next)}, where),
+                           carried);
 }
 
 } // namespace kiln
-KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_CONTROL_H

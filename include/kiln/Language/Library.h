@@ -8,13 +8,11 @@
 #define KILN_LANGUAGE_LIBRARY_H
 
 #include "kiln/Language/Ops.h"
-#include "kiln/visibility.h"
 
 #include <cmath>
 #include <optional>
 #include <tuple>
 
-KILN_EXPORTED_BEGIN
 namespace kiln {
 
 /// Requires two tensors to have equal extents.
@@ -111,6 +109,5 @@ inline AttentionState attention_step(const Tile &top, const Tile &sum, const Til
 }
 
 } // namespace kiln
-KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_LIBRARY_H

@@ -17,18 +17,14 @@
 #include "kiln/Language/Config.h"
 #include "kiln/Language/Control.h"
 #include "kiln/Language/Ops.h"
-#include "kiln/runtime/status.h"
-#include "kiln/visibility.h"
+#include "kiln/record_c.h"
 
 #include <exception>
-#include <functional>
 #include <initializer_list>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-KILN_EXPORTED_BEGIN
 namespace kiln {
 
 inline constexpr int64_t dyn = -1;
@@ -50,35 +46,54 @@ struct Params {
   std::vector<Param> list;
 };
 
+/// A mistake in a program, and where it is.
+struct Mistake {
+  /// Line and column count from 1; a file without a name is not known.
+  struct Place {
+    std::string file = {};
+    int32_t line = 0, col = 0;
+  };
+  const std::string &message() const { return Message; }
+  const Place &location() const { return At; }
+  /// "file:line:col: error: message".
+  std::string str() const {
+    if (At.file.empty())
+      return "error: " + Message;
+    return At.file + ":" + std::to_string(At.line) + ":" + std::to_string(At.col) +
+           ": error: " + Message;
+  }
+
+  std::string Message;
+  Place At;
+};
+
 namespace detail {
 
+/// The type of a parameter, in the words of the recorder.
 struct ParamType {
-  enum { TensorKind, ScalarKind, IndexKind } kind;
+  const char *kind;
   DType type;
   int rank;
-  Access access;
 };
-
-struct FunctionFrame {
-  std::vector<ValuePtr> args;
-  std::vector<int> ranks;
-  bool ok;
-};
+constexpr const char *wordOf(Access access) {
+  constexpr const char *words[] = {"in", "out", "inout"}; // in the order of the enum
+  return words[static_cast<int>(access)];
+}
 
 template <typename T> struct ParamTraits;
 template <ElementTag T, int R, Access Use> struct ParamTraits<Parameter<T, R, Use>> {
-  static constexpr ParamType type{ParamType::TensorKind, T::dtype, R, Use};
-  static Parameter<T, R, Use> make(ValuePtr value, int rank) {
-    return Parameter<T, R, Use>::of(value, rank);
+  static constexpr ParamType type{wordOf(Use), T::dtype, R};
+  static Parameter<T, R, Use> make(const kiln_result &made) {
+    return Parameter<T, R, Use>::of(static_cast<ValueNumber>(made.number), made.rank);
   }
 };
 template <ElementTag T> struct ParamTraits<Scalar<T>> {
-  static constexpr ParamType type{ParamType::ScalarKind, T::dtype, 0, Access::In};
-  static Scalar<T> make(ValuePtr value, int) { return Scalar<T>::of(value); }
+  static constexpr ParamType type{"scalar", T::dtype, 0};
+  static Scalar<T> make(const kiln_result &made) { return Carrying<Scalar<T>>::from(made); }
 };
 template <> struct ParamTraits<Index> {
-  static constexpr ParamType type{ParamType::IndexKind, DType::Index, 0, Access::In};
-  static Index make(ValuePtr value, int) { return Index::of(value); }
+  static constexpr ParamType type{"index", DType::Index, 0};
+  static Index make(const kiln_result &made) { return indexOf(made); }
 };
 
 /// Whether the parameters of a lambda have types. Those written with `auto` have none to look at.
@@ -87,24 +102,22 @@ concept Typed = requires { &F::operator(); };
 
 template <typename F> struct Lambda : Lambda<decltype(&F::operator())> {};
 template <typename C, typename R, typename... A> struct Lambda<R (C::*)(A...) const> {
-  static std::vector<ParamType> types() { return {ParamTraits<std::remove_cvref_t<A>>::type...}; }
-  template <typename F, size_t... I>
-  static void call(F &body, const FunctionFrame &frame, std::index_sequence<I...>) {
-    body(ParamTraits<std::remove_cvref_t<A>>::make(frame.args[I], frame.ranks[I])...);
-  }
-  template <typename F> static void call(F &body, const FunctionFrame &frame) {
-    call(body, frame, std::index_sequence_for<A...>{});
-  }
   static constexpr size_t arity = sizeof...(A);
+  /// Ends with one that is none, because there are no empty arrays.
+  static constexpr ParamType types[] = {ParamTraits<std::remove_cvref_t<A>>::type..., ParamType{}};
+  template <typename F, size_t... I>
+  static void call(F &body, const kiln_result *params, std::index_sequence<I...>) {
+    (void)params; // where the body takes none
+    body(ParamTraits<std::remove_cvref_t<A>>::make(params[I])...);
+  }
+  template <typename F> static void call(F &body, const kiln_result *params) {
+    call(body, params, std::index_sequence_for<A...>{});
+  }
 };
 template <typename C, typename R, typename... A>
 struct Lambda<R (C::*)(A...)> : Lambda<R (C::*)(A...) const> {};
 
 } // namespace detail
-
-namespace record {
-class Recorder;
-} // namespace record
 
 /// A kernel or a group, to be launched with submit.
 class Kernel {
@@ -113,7 +126,6 @@ public:
 
 private:
   friend class Program;
-  friend class record::Recorder;
   explicit Kernel(std::string name) : Name(std::move(name)) {}
   std::string Name;
 };
@@ -133,14 +145,23 @@ struct KernelOptions {
   int stages = 0;                  ///< Of the loops that say nothing of their own.
 };
 
-class ProgramImpl;
-
 class Program {
 public:
-  explicit Program(const std::string &name, Where where = Where::current());
-  Program(Program &&) noexcept;
-  Program &operator=(Program &&) noexcept;
-  ~Program();
+  explicit Program(const std::string &name, Where where = Where::current())
+      : Name(name),
+        Handle(kiln_recorder_create(name.c_str(), KILN_RECORDER_GOES_ON,
+                                    {where.file_name(), where.line(), where.column()})) {
+    detail::threadPrograms.latest = Handle;
+  }
+  Program(Program &&other) noexcept
+      : Name(std::move(other.Name)), Handle(std::exchange(other.Handle, nullptr)) {}
+  Program &operator=(Program &&other) noexcept {
+    std::swap(Name, other.Name);
+    std::swap(Handle, other.Handle);
+    std::swap(Mistakes, other.Mistakes);
+    return *this;
+  }
+  ~Program() { kiln_recorder_destroy(release()); }
 
   /// The control plane: allocates, launches, loops.
   template <typename Body>
@@ -169,16 +190,34 @@ public:
     return trace({"group", name, params.list, {.lanes = options.lanes}}, body, where);
   }
 
-  const std::string &name() const;
+  const std::string &name() const { return Name; }
   /// The recorded IR as text.
-  std::string str() const;
+  std::string str() const { return kiln_recorder_text(Handle, 0); }
   /// Every mistake that was made while tracing, or that the verifier found; empty if the program is
   /// right.
-  const std::vector<Status> &errors();
-  ProgramImpl &impl() { return *P; }
+  const std::vector<Mistake> &errors() {
+    if (kiln_recorder_verify(Handle) == 0)
+      return Mistakes;
+    for (;;) { // there may be more than there were
+      kiln_where at;
+      auto index = static_cast<uint32_t>(Mistakes.size());
+      std::string message = kiln_recorder_error(Handle, index, &at);
+      if (message.empty())
+        return Mistakes;
+      Mistakes.push_back(
+          {message, {at.file, static_cast<int32_t>(at.line), static_cast<int32_t>(at.column)}});
+    }
+  }
+  /// What records it, for the compiler; it stays the program's.
+  kiln_recorder *recorder() { return Handle; }
+  /// The same, to keep: the caller destroys it.
+  kiln_recorder *release() {
+    if (detail::threadPrograms.latest == Handle)
+      detail::threadPrograms.latest = nullptr;
+    return std::exchange(Handle, nullptr);
+  }
 
 private:
-  friend class record::Recorder;
   /// A function that is to be traced.
   struct Header {
     const char *kind;
@@ -191,34 +230,65 @@ private:
                   "the body is a lambda whose parameters are written with their types, such as "
                   "In<f32> x, not with auto");
     if constexpr (detail::Typed<Body>) {
-      detail::FunctionFrame frame = begin(header, detail::Lambda<Body>::types(), where);
-      if (frame.ok)
-        record([&] { detail::Lambda<Body>::call(body, frame); });
-      end(frame);
+      detail::Recorded frame =
+          begin(header, detail::Lambda<Body>::types, detail::Lambda<Body>::arity, where);
+      if (frame.ok) {
+        detail::ThreadPrograms &programs = detail::threadPrograms;
+        kiln_recorder *before = programs.traced;
+        programs.traced = Handle;
+        record([&] { detail::Lambda<Body>::call(body, frame.results); }, where);
+        detail::recordNothing("function.end", {}, where);
+        programs.traced = before;
+      }
     }
     return Kernel(header.name);
   }
   /// Runs a body; what it throws is a mistake of the program like any other.
-  template <std::invocable Body> void record(Body body) {
+  template <std::invocable Body> void record(Body body, Where where) {
 #ifdef __cpp_exceptions
     try {
       body();
     } catch (const std::exception &error) {
-      abandon(error.what());
+      detail::recordNothing("function.abandon", {error.what()}, where);
     } catch (...) {
-      abandon("what is no std::exception");
+      detail::recordNothing("function.abandon", {"what is no std::exception"}, where);
     }
 #else
+    (void)where;
     body();
 #endif
   }
-  detail::FunctionFrame begin(const Header &header, std::vector<detail::ParamType> types,
-                              Where where);
-  void end(const detail::FunctionFrame &frame);
-  /// Reports that the body of the function being traced threw, and leaves that function empty.
-  void abandon(const std::string &what);
+  KILN_OUT_OF_LINE detail::Recorded begin(const Header &header, const detail::ParamType *types,
+                                          size_t numTypes, Where where) {
+    // Names and types that stand alone are told, too.
+    size_t numNames = header.params.size(), count = numNames < numTypes ? numTypes : numNames;
+    detail::List extents, parts, params;
+    for (const Param &param : header.params)
+      for (int64_t extent : param.extents)
+        extents.add(extent);
+    for (size_t index = 0, extent = 0; index < count; ++index) {
+      bool hasName = index < numNames, hasType = index < numTypes;
+      const detail::ParamType type = hasType ? types[index] : detail::ParamType{};
+      size_t rank = hasName ? header.params[index].extents.size() : 0;
+      parts.add(hasName ? detail::Item(header.params[index].name) : detail::Item());
+      parts.add(hasType ? detail::Item(type.kind) : detail::Item());
+      parts.add(type.type);
+      parts.add(type.rank);
+      parts.add(detail::Item::ofList(extents.items().data() + extent, rank));
+      extent += rank;
+    }
+    for (size_t index = 0; index < count; ++index)
+      params.add(detail::Item::ofList(parts.items().data() + 5 * index, 5));
+    const KernelOptions &options = header.options;
+    return detail::recordAll("function.begin",
+                             {header.kind, header.name, params, detail::itemOf(options.split),
+                              options.lanes, options.slots, options.stages},
+                             where, Handle);
+  }
 
-  std::unique_ptr<ProgramImpl> P;
+  std::string Name;
+  kiln_recorder *Handle; ///< Null: it was moved from.
+  std::vector<Mistake> Mistakes;
 };
 
 //===----------------------------------------------------------------------===//
@@ -226,8 +296,10 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// An intermediate tensor; lives to the end of its block.
-TensorRef alloc(const std::string &name, DType type, std::vector<Index> extents,
-                Where where = Where::current());
+inline TensorRef alloc(const std::string &name, DType type, std::vector<Index> extents,
+                       Where where = Where::current()) {
+  return detail::recordTensor("alloc", {name, type, detail::List(extents)}, Access::InOut, where);
+}
 template <ElementTag T>
 TensorRef alloc(const std::string &name, std::vector<Index> extents,
                 Where where = Where::current()) {
@@ -235,21 +307,21 @@ TensorRef alloc(const std::string &name, std::vector<Index> extents,
 }
 
 namespace detail {
-void *beginScope(bool manual, Where where);
-void endScope(void *frame);
+template <typename Body> void recordScope(bool isManual, Body &body, Where where) {
+  bool isBegun = recordAll("scope.begin", {isManual}, where).ok;
+  body();
+  if (isBegun)
+    recordNothing("scope.end", {}, where);
+}
 } // namespace detail
 
 /// A block: what is allocated in it ends with it.
 template <std::invocable Body> void scope(Body body, Where where = Where::current()) {
-  void *frame = detail::beginScope(false, where);
-  body();
-  detail::endScope(frame);
+  detail::recordScope(false, body, where);
 }
 /// A block in which no order is inferred among its own tasks.
 template <std::invocable Body> void manual_scope(Body body, Where where = Where::current()) {
-  void *frame = detail::beginScope(true, where);
-  body();
-  detail::endScope(frame);
+  detail::recordScope(true, body, where);
 }
 
 /// An argument of a launch: a tensor, an index or a number.
@@ -262,10 +334,31 @@ struct LaunchArg {
   template <typename N>
     requires std::integral<N> || std::floating_point<N>
   LaunchArg(N literal) : number(static_cast<double>(literal)), isNumber(true) {}
-  ValuePtr value = nullptr;
+  ValueNumber value = 0;
   double number = 0;
   bool isNumber = false;
 };
+
+namespace detail {
+/// A predicate as an argument, or nothing.
+class Predicate {
+public:
+  KILN_OUT_OF_LINE explicit Predicate(const std::optional<ElementTest> &test) {
+    if (!test)
+      return;
+    constexpr const char *signs[] = {"==", "!=", "<", "<=", ">", ">="}; // in the order of the enum
+    At = List(test->element.at());
+    Parts = {test->element.tensor(), At, signs[test->compare], test->constant};
+    Whole = Parts;
+  }
+  Predicate(const Predicate &) = delete;
+  operator Item() const { return Whole; }
+
+private:
+  List At, Parts;
+  Item Whole;
+};
+} // namespace detail
 
 struct SubmitOptions {
   std::vector<Index> grid = {};              ///< Up to three; empty: one block.
@@ -275,10 +368,21 @@ struct SubmitOptions {
 };
 
 /// Launches a kernel or group.
-TaskRef submit(const Kernel &kernel, std::vector<LaunchArg> args, SubmitOptions options = {},
-               Where where = Where::current());
+inline TaskRef submit(const Kernel &kernel, std::vector<LaunchArg> args, SubmitOptions options = {},
+                      Where where = Where::current()) {
+  detail::List arguments;
+  for (const LaunchArg &arg : args)
+    arguments.add(arg.isNumber ? detail::Item(arg.number) : detail::Item::ofValue(arg.value));
+  return TaskRef::of(detail::recordValue("submit",
+                                         {kernel.name(), arguments, detail::List(options.grid),
+                                          detail::List(options.deps), options.syncStart,
+                                          detail::Predicate(options.predicate)},
+                                         where));
+}
 /// A task that does nothing but wait for others: one name for several dependencies.
-TaskRef join(std::vector<TaskRef> tasks, Where where = Where::current());
+inline TaskRef join(std::vector<TaskRef> tasks, Where where = Where::current()) {
+  return TaskRef::of(detail::recordValue("join", {detail::List(tasks)}, where));
+}
 
 /// A KernelOptions, and how the kernel is launched.
 struct SpmdOptions {
@@ -292,17 +396,9 @@ struct SpmdOptions {
 };
 
 namespace detail {
-struct SpmdFrame {
-  std::vector<Index> blocks;
-  void *op;
-  TaskRef task;
-};
-SpmdFrame beginSpmd(const std::string &name, const std::vector<Index> &grid, size_t arity,
-                    const SpmdOptions &options, Where where);
-void endSpmd(const SpmdFrame &frame);
 template <typename Body, size_t... I>
-void callSpmd(Body &body, const SpmdFrame &frame, std::index_sequence<I...>) {
-  body(frame.blocks[I]...);
+void callSpmd(Body &body, const Recorded &begun, std::index_sequence<I...>) {
+  body((begun.ok ? indexOf(begun.results[I]) : Index(0))...);
 }
 } // namespace detail
 
@@ -316,12 +412,19 @@ TaskRef spmd(const std::string &name, std::vector<Index> grid, SpmdOptions optio
   if constexpr (detail::Typed<Body>) {
     constexpr size_t arity = detail::Lambda<Body>::arity;
     static_assert(arity >= 1 && arity <= 3, "the body of spmd takes one to three block indices");
-    detail::SpmdFrame frame = detail::beginSpmd(name, grid, arity, options, where);
-    detail::callSpmd(body, frame, std::make_index_sequence<arity>{});
-    detail::endSpmd(frame);
-    return frame.task;
+    detail::Recorded begun =
+        detail::recordAll("spmd.begin",
+                          {name, detail::List(grid), detail::itemOf(options.split), options.lanes,
+                           options.slots, options.stages, detail::List(options.deps),
+                           options.syncStart, detail::Predicate(options.predicate), arity},
+                          where);
+    TaskRef task = begun.ok ? detail::taskOf(begun.results[arity]) : TaskRef::of(0);
+    detail::callSpmd(body, begun, std::make_index_sequence<arity>{});
+    if (begun.ok)
+      detail::recordNothing("spmd.end", {}, where);
+    return task;
   } else {
-    return TaskRef::of(nullptr);
+    return TaskRef::of(0);
   }
 }
 template <typename Body>
@@ -347,8 +450,22 @@ struct PipeTile {
 
 /// A pipe from one role to another. Several tiles travel together; none make it a token, which only
 /// says that something has happened.
-Pipe pipe(const std::string &name, CoreRole from, CoreRole to, std::vector<PipeTile> payload,
-          PipeOptions options = {}, Where where = Where::current());
+inline Pipe pipe(const std::string &name, CoreRole from, CoreRole to, std::vector<PipeTile> payload,
+                 PipeOptions options = {}, Where where = Where::current()) {
+  detail::List shapes, parts, tiles;
+  for (const PipeTile &tile : payload) {
+    shapes.add(tile.shape.rows);
+    shapes.add(tile.shape.cols);
+  }
+  for (size_t index = 0; index < payload.size(); ++index) {
+    parts.add(payload[index].type);
+    parts.add(detail::Item::ofList(shapes.items().data() + 2 * index, 2));
+  }
+  for (size_t index = 0; index < payload.size(); ++index)
+    tiles.add(detail::Item::ofList(parts.items().data() + 2 * index, 2));
+  return Pipe::of(
+      detail::recordValue("pipe", {name, from, to, tiles, options.split, options.slots}, where));
+}
 /// A pipe that carries tiles of this shape.
 template <ElementTag T>
 Pipe pipe(const std::string &name, CoreRole from, CoreRole to, Shape shape,
@@ -356,20 +473,15 @@ Pipe pipe(const std::string &name, CoreRole from, CoreRole to, Shape shape,
   return pipe(name, from, to, {{T::dtype, shape}}, options, where);
 }
 
-namespace detail {
-void *beginRole(const std::string &name, CoreRole role, Where where);
-void endRole(void *frame, const std::string &name, CoreRole role);
-} // namespace detail
-
 /// What one role does. Tensors and pipes of the group are used directly; they become parameters.
 template <std::invocable Body>
 void role(const std::string &name, CoreRole role, Body body, Where where = Where::current()) {
-  void *frame = detail::beginRole(name, role, where);
+  bool isBegun = detail::recordAll("role.begin", {name, role}, where).ok;
   body();
-  detail::endRole(frame, name, role);
+  if (isBegun)
+    detail::recordNothing("role.end", {}, where);
 }
 
 } // namespace kiln
-KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_PROGRAM_H

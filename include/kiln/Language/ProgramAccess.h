@@ -1,4 +1,4 @@
-//===- ProgramAccess.h - the IR of a Program, for the compiler side -----------------===//
+//===- ProgramAccess.h - what was recorded, for the compiler side -------------------===//
 //
 // Keeps MLIR out of the headers that users of the front end include.
 //
@@ -7,12 +7,41 @@
 #define KILN_LANGUAGE_PROGRAMACCESS_H
 
 #include "kiln/Dialect/Tile/TileDialect.h"
-#include "kiln/Language/Program.h"
+#include "kiln/record_c.h"
+#include "kiln/runtime/status.h"
+
+#include <map>
+
+/// The parameters of a program: the values that are given for them, and what it asks for.
+struct kiln_config {
+  /// An integer from `low` to `high`.
+  int64_t param(const std::string &name, int64_t low, int64_t high, int64_t fallback);
+  /// One of these integers.
+  int64_t param(const std::string &name, const std::vector<int64_t> &choices, int64_t fallback);
+  /// One of these words.
+  std::string choice(const std::string &name, const std::vector<std::string> &choices,
+                     const std::string &fallback);
+  /// Values that do not fit, and values nobody asked for. Complete once the program has been
+  /// recorded.
+  std::vector<std::string> errors() const;
+
+  struct Declared {
+    std::string name, value;
+    std::vector<std::string> choices; ///< Words, or one range: 0..8.
+  };
+  std::map<std::string, std::string> values = {};
+  std::vector<Declared> declared = {}; ///< What the program asked for, in order.
+  std::vector<std::string> wrong = {}; ///< Values that do not fit.
+  std::string told = {};               ///< What a function of C returned last.
+};
 
 namespace kiln {
 
-/// The recorded module; owned by the program.
-mlir::ModuleOp moduleOf(Program &program);
+/// The recorded module; owned by the recorder.
+mlir::ModuleOp moduleOf(kiln_recorder *recorder);
+/// Every mistake that was made while recording, or that the verifier found; empty if the program
+/// is right.
+const std::vector<Status> &errorsOf(kiln_recorder *recorder);
 
 /// A registry with everything a Kiln program can contain.
 void registerKilnDialects(mlir::DialectRegistry &registry);

@@ -6,12 +6,15 @@
 // it. A mistake is recorded with the user's line and tracing goes on with a poisoned handle, so one
 // run shows all mistakes.
 //
+// These headers need nothing of the library but the C functions of kiln/record_c.h: every rule of
+// the language is behind those, where Python finds it, too.
+//
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LANGUAGE_TYPES_H
 #define KILN_LANGUAGE_TYPES_H
 
+#include "kiln/record_c.h"
 #include "kiln/runtime/dtype.h"
-#include "kiln/visibility.h"
 
 #include <concepts>
 #include <cstdint>
@@ -19,7 +22,6 @@
 #include <string>
 #include <vector>
 
-KILN_EXPORTED_BEGIN
 namespace kiln {
 
 /// The user's line, captured where a function of the front end is called.
@@ -71,44 +73,45 @@ struct CoreRole {
 };
 inline constexpr CoreRole aic{"aic"}, aiv{"aiv"}, dma{"dma"}, compute{"compute"};
 
-/// An opaque value of the recorded IR.
-using ValuePtr = const void *;
+/// A value of the program, as the recorder numbers them. 0: nothing was recorded, because of a
+/// mistake, which has been reported.
+using ValueNumber = uint64_t;
 
 /// An integer that is known now (a C++ integer) or when the program runs.
 class Index {
 public:
   template <std::integral I> Index(I constant) : Constant(static_cast<int64_t>(constant)) {}
-  static Index of(ValuePtr value) { return Index(value, nullptr); }
-  bool isConstant() const { return !Val; }
+  static Index of(ValueNumber value) { return Index(value, nullptr); }
+  bool isConstant() const { return Val == 0; }
   int64_t constant() const { return Constant; }
-  ValuePtr value() const { return Val; }
+  ValueNumber value() const { return Val; }
 
 private:
-  Index(ValuePtr value, std::nullptr_t) : Val(value) {}
-  ValuePtr Val = nullptr;
+  Index(ValueNumber value, std::nullptr_t) : Val(value) {}
+  ValueNumber Val = 0;
   int64_t Constant = 0;
 };
 
 /// Whether something holds, known when the program runs.
 class Cond {
 public:
-  static Cond of(ValuePtr value) { return Cond(value); }
-  ValuePtr value() const { return Val; }
+  static Cond of(ValueNumber value) { return Cond(value); }
+  ValueNumber value() const { return Val; }
 
 private:
-  explicit Cond(ValuePtr value) : Val(value) {}
-  ValuePtr Val;
+  explicit Cond(ValueNumber value) : Val(value) {}
+  ValueNumber Val;
 };
 
 /// A scalar parameter or an element of a tensor, with its type.
 template <ElementTag T> class Scalar {
 public:
-  static Scalar of(ValuePtr value) { return Scalar(value); }
-  ValuePtr value() const { return Val; }
+  static Scalar of(ValueNumber value) { return Scalar(value); }
+  ValueNumber value() const { return Val; }
 
 private:
-  explicit Scalar(ValuePtr value) : Val(value) {}
-  ValuePtr Val;
+  explicit Scalar(ValueNumber value) : Val(value) {}
+  ValueNumber Val;
 };
 
 /// A two-dimensional value of static shape.
@@ -119,15 +122,15 @@ public:
   DType dtype() const { return Type; }
 
   /// For the front end's own code.
-  static Tile of(ValuePtr value, int64_t rows, int64_t cols, DType type) {
+  static Tile of(ValueNumber value, int64_t rows, int64_t cols, DType type) {
     return Tile(value, rows, cols, type);
   }
-  ValuePtr value() const { return Val; }
+  ValueNumber value() const { return Val; }
 
 private:
-  Tile(ValuePtr value, int64_t rows, int64_t cols, DType type)
+  Tile(ValueNumber value, int64_t rows, int64_t cols, DType type)
       : Val(value), Rows(rows), Cols(cols), Type(type) {}
-  ValuePtr Val; // null: poisoned, the mistake has been reported
+  ValueNumber Val;
   int64_t Rows, Cols;
   DType Type;
 };
@@ -147,17 +150,17 @@ public:
   /// One element, to compare in a predicate: `flags[{i}] > 0`.
   ElementRef operator[](std::vector<Index> at) const;
 
-  static TensorRef of(ValuePtr value, DType type, int rank, Access use) {
+  static TensorRef of(ValueNumber value, DType type, int rank, Access use) {
     return TensorRef(value, type, rank, use);
   }
-  ValuePtr value() const { return Val; }
+  ValueNumber value() const { return Val; }
 
 protected:
-  TensorRef(ValuePtr value, DType type, int rank, Access use)
+  TensorRef(ValueNumber value, DType type, int rank, Access use)
       : Val(value), Type(type), Rank(rank), Kind(use) {}
 
 private:
-  ValuePtr Val;
+  ValueNumber Val;
   DType Type;
   int Rank;
   Access Kind;
@@ -168,10 +171,10 @@ public:
   static constexpr DType element = T::dtype;
   static constexpr int defaultRank = R;
   static constexpr Access use = Use;
-  static Parameter of(ValuePtr value, int rank) { return Parameter(value, rank); }
+  static Parameter of(ValueNumber value, int rank) { return Parameter(value, rank); }
 
 private:
-  Parameter(ValuePtr value, int rank) : TensorRef(value, T::dtype, rank, Use) {}
+  Parameter(ValueNumber value, int rank) : TensorRef(value, T::dtype, rank, Use) {}
 };
 template <ElementTag T, int R = 2> using In = Parameter<T, R, Access::In>;
 template <ElementTag T, int R = 2> using Out = Parameter<T, R, Access::Out>;
@@ -217,23 +220,23 @@ inline ElementTest operator>=(ElementRef e, int64_t c) {
 /// A bounded FIFO of tiles between two roles of a group.
 class Pipe {
 public:
-  static Pipe of(ValuePtr value) { return Pipe(value); }
-  ValuePtr value() const { return Val; }
+  static Pipe of(ValueNumber value) { return Pipe(value); }
+  ValueNumber value() const { return Val; }
 
 private:
-  explicit Pipe(ValuePtr value) : Val(value) {}
-  ValuePtr Val;
+  explicit Pipe(ValueNumber value) : Val(value) {}
+  ValueNumber Val;
 };
 
 /// A launched task, for explicit dependencies.
 class TaskRef {
 public:
-  static TaskRef of(ValuePtr value) { return TaskRef(value); }
-  ValuePtr value() const { return Val; }
+  static TaskRef of(ValueNumber value) { return TaskRef(value); }
+  ValueNumber value() const { return Val; }
 
 private:
-  explicit TaskRef(ValuePtr value) : Val(value) {}
-  ValuePtr Val;
+  explicit TaskRef(ValueNumber value) : Val(value) {}
+  ValueNumber Val;
 };
 
 // Operands. An operator cannot take a defaulted Where, but the conversion of its first operand can.
@@ -260,7 +263,7 @@ template <ElementTag T> struct ScalarOperand {
     requires std::integral<N> || std::floating_point<N>
   ScalarOperand(N literal, Where here = Where::current())
       : number(static_cast<double>(literal)), isNumber(true), where(here) {}
-  ValuePtr value = nullptr;
+  ValueNumber value = 0;
   double number = 0;
   bool isNumber = false;
   Where where;
@@ -284,7 +287,7 @@ struct TileOperand {
   TileOperand(N literal, Where here = Where::current())
       : number(static_cast<double>(literal)), isNumber(true), where(here) {}
 
-  ValuePtr value = nullptr;
+  ValueNumber value = 0;
   int64_t rows = 1, cols = 1;
   DType type = DType::F32;
   double number = 0;
@@ -299,12 +302,11 @@ struct TileArg {
   int64_t rows() const { return tile.rows(); }
   int64_t cols() const { return tile.cols(); }
   DType dtype() const { return tile.dtype(); }
-  ValuePtr value() const { return tile.value(); }
+  ValueNumber value() const { return tile.value(); }
   Tile tile;
   bool isTemporary = false;
 };
 
 } // namespace kiln
-KILN_EXPORTED_END
 
 #endif // KILN_LANGUAGE_TYPES_H

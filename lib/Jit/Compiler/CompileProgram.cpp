@@ -9,11 +9,13 @@ using namespace mlir;
 
 namespace kiln {
 
-Expected<Compiled> Jit::compile(Program &program, const std::string &platform) {
+Expected<Compiled> Jit::compile(kiln_recorder *program, const std::string &platform) {
   if (!Environment.isOk())
     return Environment;
-  if (!program.errors().empty())
-    return program.errors().front();
+  if (!program)
+    return Status(StatusCode::InvalidArgument, "the program is NULL; was it moved?");
+  if (const std::vector<Status> &errors = errorsOf(program); !errors.empty())
+    return errors.front();
   ProgramSourceOptions options;
   options.platform = platform;
   Expected<std::shared_ptr<const JitSource>> source = makeProgramSource(moduleOf(program), options);

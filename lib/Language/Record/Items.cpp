@@ -26,8 +26,9 @@ static const char *kindName(kiln_value_kind kind) {
     return "a pipe";
   case KILN_VALUE_TASK:
     return "a task";
+  default:
+    return "a value";
   }
-  return "a value";
 }
 
 std::string describe(Recorder &recorder, const kiln_item &item) {
@@ -42,13 +43,23 @@ std::string describe(Recorder &recorder, const kiln_item &item) {
     return item.is.text ? "the text '" + std::string(item.is.text) + "'" : "a text that is NULL";
   case KILN_ITEM_LIST:
     return "a list of " + std::to_string(item.count);
-  case KILN_ITEM_VALUE: {
+  case KILN_ITEM_VALUE:
+  case KILN_ITEM_TEMPORARY: {
     const Held &held = recorder.held(item.is.value);
     std::string name = kindName(held.kind);
     return held.kind == KILN_VALUE_SCALAR ? name + " of " + toString(held.type) : name;
   }
+  default:
+    throw BadArgument("an item of kind " + std::to_string(item.kind) + " does not exist");
   }
-  throw BadArgument("an item of kind " + std::to_string(item.kind) + " does not exist");
+}
+
+static bool isValue(const kiln_item &item) {
+  return item.kind == KILN_ITEM_VALUE || item.kind == KILN_ITEM_TEMPORARY;
+}
+
+bool isNotMade(Recorder &recorder, const kiln_item &item) {
+  return isValue(item) && item.is.value == 0 && recorder.canGoOn();
 }
 
 void refuse(Recorder &recorder, const kiln_item &item, const char *wanted) {
@@ -57,7 +68,7 @@ void refuse(Recorder &recorder, const kiln_item &item, const char *wanted) {
 
 const Held &valueOf(Recorder &recorder, const kiln_item &item, kiln_value_kind kind,
                     const char *wanted) {
-  if (item.kind != KILN_ITEM_VALUE)
+  if (!isValue(item))
     refuse(recorder, item, wanted);
   const Held &held = recorder.held(item.is.value);
   if (held.kind != kind)
@@ -137,9 +148,7 @@ CoreRole Item<CoreRole>::from(Recorder &recorder, const kiln_item &item) {
   return {words[wordOf(recorder, item, words)]};
 }
 
-static Tile tileOf(const Held &held) {
-  return Tile::of(held.value, held.rows, held.cols, held.type);
-}
+static Tile tileOf(const Held &held) { return {held.value, held.rows, held.cols, held.type}; }
 
 Tile Item<Tile>::from(Recorder &recorder, const kiln_item &item) {
   return tileOf(valueOf(recorder, item, KILN_VALUE_TILE, "a tile"));
@@ -147,25 +156,23 @@ Tile Item<Tile>::from(Recorder &recorder, const kiln_item &item) {
 
 TileOperand Item<TileOperand>::from(Recorder &recorder, const kiln_item &item) {
   if (item.kind == KILN_ITEM_INTEGER || item.kind == KILN_ITEM_REAL)
-    return Item<double>::from(recorder, item);
-  if (item.kind == KILN_ITEM_VALUE) {
+    return {.number = Item<double>::from(recorder, item), .isNumber = true};
+  if (isValue(item)) {
     const Held &held = recorder.held(item.is.value);
-    if (held.kind == KILN_VALUE_TILE) {
-      const Tile named = tileOf(held); // other languages say which operand comes first
-      return named;
-    }
-    if (held.kind == KILN_VALUE_SCALAR) {
-      TileOperand operand(0);
-      operand.isNumber = false;
-      operand.value = held.value;
-      operand.type = held.type;
-      return operand;
-    }
+    if (held.kind == KILN_VALUE_TILE)
+      return {.value = held.value,
+              .rows = held.rows,
+              .cols = held.cols,
+              .type = held.type,
+              .isTile = true,
+              .isTemporary = item.kind == KILN_ITEM_TEMPORARY};
+    if (held.kind == KILN_VALUE_SCALAR)
+      return {.value = held.value, .type = held.type};
   }
   refuse(recorder, item, "a tile, a scalar or a number");
 }
 
-AnyNumber Item<AnyNumber>::from(Recorder &recorder, const kiln_item &item) {
+Number Item<Number>::from(Recorder &recorder, const kiln_item &item) {
   if (item.kind == KILN_ITEM_INTEGER || item.kind == KILN_ITEM_REAL)
     return {.number = Item<double>::from(recorder, item), .isNumber = true};
   const Held &held = valueOf(recorder, item, KILN_VALUE_SCALAR, "a scalar or a number");
@@ -174,32 +181,27 @@ AnyNumber Item<AnyNumber>::from(Recorder &recorder, const kiln_item &item) {
 
 TensorRef Item<TensorRef>::from(Recorder &recorder, const kiln_item &item) {
   const Held &held = valueOf(recorder, item, KILN_VALUE_TENSOR, "a tensor");
-  return TensorRef::of(held.value, held.type, held.rank, held.access);
+  return TensorRef(held.value, held.type, held.rank, held.access);
 }
 
 LaunchArg Item<LaunchArg>::from(Recorder &recorder, const kiln_item &item) {
-  if (item.kind == KILN_ITEM_INTEGER)
-    return item.is.integer;
-  if (item.kind == KILN_ITEM_REAL)
-    return item.is.real;
-  if (item.kind == KILN_ITEM_VALUE) {
+  if (item.kind == KILN_ITEM_INTEGER || item.kind == KILN_ITEM_REAL)
+    return {.number = Item<double>::from(recorder, item), .isNumber = true};
+  if (isValue(item)) {
     const Held &held = recorder.held(item.is.value);
     if (held.kind == KILN_VALUE_TENSOR || held.kind == KILN_VALUE_INDEX ||
-        held.kind == KILN_VALUE_SCALAR) {
-      LaunchArg argument(0);
-      argument.isNumber = false;
-      argument.value = held.value;
-      return argument;
-    }
+        held.kind == KILN_VALUE_SCALAR)
+      return {.value = held.value};
   }
   refuse(recorder, item, "a tensor, an index, a scalar or a number");
 }
 
-detail::Wire Item<detail::Wire>::from(Recorder &recorder, const kiln_item &item) {
-  using Wire = detail::Wire;
+Wire Item<Wire>::from(Recorder &recorder, const kiln_item &item) {
   if (item.kind == KILN_ITEM_INTEGER)
     return {nullptr, Wire::OfIndex, DType::Index, 1, 1, item.is.integer};
-  if (item.kind == KILN_ITEM_VALUE) {
+  if (isNotMade(recorder, item))
+    return {nullptr, Wire::OfNothing};
+  if (isValue(item)) {
     const Held &held = recorder.held(item.is.value);
     switch (held.kind) {
     case KILN_VALUE_TILE:
@@ -242,24 +244,25 @@ Part Item<Part>::from(Recorder &recorder, const kiln_item &item) {
 ElementTest Item<ElementTest>::from(Recorder &recorder, const kiln_item &item) {
   static constexpr const char *signs[] = {"==", "!=", "<", "<=", ">", ">="}; // as in ElementTest
   auto parts = partsOf(recorder, item, 4, "an element of a tensor compared with a constant");
-  ElementRef element(Item<TensorRef>::from(recorder, parts[0]),
-                     Item<Indices>::from(recorder, parts[1]));
-  return {std::move(element), ElementTest::Compare(wordOf(recorder, parts[2], signs)),
+  return {Item<TensorRef>::from(recorder, parts[0]), Item<Indices>::from(recorder, parts[1]),
+          ElementTest::Compare(wordOf(recorder, parts[2], signs)),
           Item<int64_t>::from(recorder, parts[3])};
 }
 
 ParamSpec Item<ParamSpec>::from(Recorder &recorder, const kiln_item &item) {
   static constexpr const char *kinds[] = {"in", "out", "inout", "scalar", "index"};
   auto parts = partsOf(recorder, item, 5, "a name, a kind, an element type, a rank and extents");
-  ParamSpec spec{Item<std::string>::from(recorder, parts[0]), {}, {}};
-  size_t kind = wordOf(recorder, parts[1], kinds);
-  spec.type.kind = kind < 3    ? detail::ParamType::TensorKind
-                   : kind == 3 ? detail::ParamType::ScalarKind
-                               : detail::ParamType::IndexKind;
-  spec.type.type = kind == 4 ? DType::Index : Item<DType>::from(recorder, parts[2]);
-  spec.type.rank = int(Item<int64_t>::from(recorder, parts[3]));
-  spec.type.access = kind < 3 ? Access(kind) : Access::In;
+  ParamSpec spec;
+  if (parts[0].kind != KILN_ITEM_NOTHING)
+    spec.name = Item<std::string>::from(recorder, parts[0]);
   spec.extents = Item<std::vector<int64_t>>::from(recorder, parts[4]);
+  if (parts[1].kind == KILN_ITEM_NOTHING)
+    return spec;
+  size_t kind = wordOf(recorder, parts[1], kinds);
+  spec.kind = kind < 3 ? ParamSpec::OfTensor : kind == 3 ? ParamSpec::OfScalar : ParamSpec::OfIndex;
+  spec.type = kind == 4 ? DType::Index : Item<DType>::from(recorder, parts[2]);
+  spec.rank = int(Item<int64_t>::from(recorder, parts[3]));
+  spec.access = kind < 3 ? Access(kind) : Access::In;
   return spec;
 }
 
@@ -277,41 +280,42 @@ void give(Recorder &recorder, Index index) {
     recorder.give({KILN_VALUE_INDEX, index.value(), DType::Index});
 }
 void give(Recorder &recorder, Cond condition) {
-  recorder.give({KILN_VALUE_CONDITION, condition.value(), DType::I1});
+  recorder.give({KILN_VALUE_CONDITION, condition.value, DType::I1});
 }
-void give(Recorder &recorder, MadeScalar scalar) {
+void give(Recorder &recorder, Scalar scalar) {
   recorder.give({KILN_VALUE_SCALAR, scalar.value, scalar.type});
 }
 void give(Recorder &recorder, const TensorRef &tensor) {
   recorder.give(
       {KILN_VALUE_TENSOR, tensor.value(), tensor.dtype(), 1, 1, tensor.rank(), tensor.access()});
 }
-void give(Recorder &recorder, Pipe pipe) { recorder.give({KILN_VALUE_PIPE, pipe.value()}); }
-void give(Recorder &recorder, TaskRef task) { recorder.give({KILN_VALUE_TASK, task.value()}); }
-void give(Recorder &recorder, const Sorted &sorted) {
-  give(recorder, sorted.values);
-  give(recorder, sorted.columns);
+void give(Recorder &recorder, Pipe pipe) { recorder.give({KILN_VALUE_PIPE, pipe.value}); }
+void give(Recorder &recorder, TaskRef task) { recorder.give({KILN_VALUE_TASK, task.value}); }
+void give(Recorder &recorder, const std::pair<Tile, Tile> &tiles) {
+  give(recorder, tiles.first);
+  give(recorder, tiles.second);
 }
 void give(Recorder &recorder, const std::vector<Tile> &tiles) {
   for (const Tile &tile : tiles)
     give(recorder, tile);
 }
-void give(Recorder &recorder, const detail::Wires &wires) {
-  using Wire = detail::Wire;
+void give(Recorder &recorder, const Wires &wires) {
   for (const Wire &wire : wires)
     switch (wire.kind) {
     case Wire::OfTile:
-      give(recorder, detail::WireTraits<Tile>::from(wire));
+      give(recorder, Tile(wire.value, wire.rows, wire.cols, wire.type));
       break;
     case Wire::OfIndex:
-      give(recorder, detail::WireTraits<Index>::from(wire));
+      give(recorder, wire.value ? Index::of(wire.value) : Index(wire.constant));
       break;
     case Wire::OfScalar:
-      give(recorder, MadeScalar{wire.value, wire.type});
+      give(recorder, Scalar{wire.value, wire.type});
       break;
     case Wire::OfTask:
-      give(recorder, TaskRef::of(wire.value));
+      give(recorder, TaskRef{wire.value});
       break;
+    case Wire::OfNothing:
+      throw NotRecorded();
     }
 }
 

@@ -1,8 +1,8 @@
 //===- Items.h - C++ functions as operations of the recorder ---------------------------===//
 //
-// `operation("load", "Reads a tile.", {"tensor", "at", ...}, [](TensorRef tensor, Indices at, ...)
-// {...})` makes an operation of a lambda: the types of its parameters say how arguments are read,
-// and its result how values are given out. A parameter whose name ends in `?` may be left out.
+// `operation("load", "Reads a tile.", {"tensor", "at", ...}, load)` makes an operation of a
+// function or a lambda: the types of its parameters say how arguments are read, and its result how
+// values are given out. A parameter whose name ends in `?` may be left out.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LIB_LANGUAGE_RECORD_ITEMS_H
@@ -14,20 +14,6 @@
 
 namespace kiln::record {
 
-using Indices = std::vector<Index>;
-
-/// A scalar of the program, or a number that takes the type of what it meets.
-struct AnyNumber {
-  ValuePtr value = nullptr;
-  DType type = DType::F32;
-  double number = 0;
-  bool isNumber = false;
-};
-/// A scalar that an operation made.
-struct MadeScalar {
-  ValuePtr value;
-  DType type;
-};
 /// The name of a kernel.
 struct KernelName {
   std::string name;
@@ -37,6 +23,9 @@ struct KernelName {
 /// given (JSON; null: it must be), and the value.
 template <typename T> struct Item;
 
+/// Whether an item stands for what was not made, because of a mistake that has been reported. Most
+/// operations are then not recorded; those that end something are.
+bool isNotMade(Recorder &recorder, const kiln_item &item);
 std::string describe(Recorder &recorder, const kiln_item &item);
 [[noreturn]] void refuse(Recorder &recorder, const kiln_item &item, const char *wanted);
 const Held &valueOf(Recorder &recorder, const kiln_item &item, kiln_value_kind kind,
@@ -92,18 +81,26 @@ template <> struct Item<Tile> {
   static constexpr const char *kind = "tile", *standard = nullptr;
   static Tile from(Recorder &recorder, const kiln_item &item);
 };
+template <> struct Item<TileArg> {
+  static constexpr const char *kind = "tile", *standard = nullptr;
+  static TileArg from(Recorder &recorder, const kiln_item &item) {
+    return {Item<Tile>::from(recorder, item), item.kind == KILN_ITEM_TEMPORARY};
+  }
+};
 template <> struct Item<TileOperand> {
   static constexpr const char *kind = "operand", *standard = nullptr;
   static TileOperand from(Recorder &recorder, const kiln_item &item);
 };
-template <> struct Item<AnyNumber> {
+template <> struct Item<Number> {
   static constexpr const char *kind = "scalar", *standard = nullptr;
-  static AnyNumber from(Recorder &recorder, const kiln_item &item);
+  static Number from(Recorder &recorder, const kiln_item &item);
 };
 template <> struct Item<Cond> {
   static constexpr const char *kind = "condition", *standard = nullptr;
   static Cond from(Recorder &recorder, const kiln_item &item) {
-    return Cond::of(valueOf(recorder, item, KILN_VALUE_CONDITION, "a condition").value);
+    if (isNotMade(recorder, item))
+      return {nullptr};
+    return {valueOf(recorder, item, KILN_VALUE_CONDITION, "a condition").value};
   }
 };
 template <> struct Item<TensorRef> {
@@ -113,22 +110,22 @@ template <> struct Item<TensorRef> {
 template <> struct Item<Pipe> {
   static constexpr const char *kind = "pipe", *standard = nullptr;
   static Pipe from(Recorder &recorder, const kiln_item &item) {
-    return Pipe::of(valueOf(recorder, item, KILN_VALUE_PIPE, "a pipe").value);
+    return {valueOf(recorder, item, KILN_VALUE_PIPE, "a pipe").value};
   }
 };
 template <> struct Item<TaskRef> {
   static constexpr const char *kind = "task", *standard = nullptr;
   static TaskRef from(Recorder &recorder, const kiln_item &item) {
-    return TaskRef::of(valueOf(recorder, item, KILN_VALUE_TASK, "a task").value);
+    return {valueOf(recorder, item, KILN_VALUE_TASK, "a task").value};
   }
 };
 template <> struct Item<LaunchArg> {
   static constexpr const char *kind = "argument", *standard = nullptr;
   static LaunchArg from(Recorder &recorder, const kiln_item &item);
 };
-template <> struct Item<detail::Wire> {
+template <> struct Item<Wire> {
   static constexpr const char *kind = "carried", *standard = nullptr;
-  static detail::Wire from(Recorder &recorder, const kiln_item &item);
+  static Wire from(Recorder &recorder, const kiln_item &item);
 };
 template <> struct Item<PipeTile> {
   static constexpr const char *kind = "payload", *standard = nullptr;
@@ -197,51 +194,49 @@ template <typename T> struct Item<std::optional<T>> {
 void give(Recorder &recorder, const Tile &tile);
 void give(Recorder &recorder, Index index);
 void give(Recorder &recorder, Cond condition);
-void give(Recorder &recorder, MadeScalar scalar);
+void give(Recorder &recorder, Scalar scalar);
 void give(Recorder &recorder, const TensorRef &tensor);
 void give(Recorder &recorder, Pipe pipe);
 void give(Recorder &recorder, TaskRef task);
-void give(Recorder &recorder, const Sorted &sorted);
-void give(Recorder &recorder, const detail::Wires &wires);
+void give(Recorder &recorder, const std::pair<Tile, Tile> &tiles);
+void give(Recorder &recorder, const Wires &wires);
 void give(Recorder &recorder, const std::vector<Tile> &tiles);
-
-namespace detail_record {
 
 /// What stands for a parameter while the arguments are read one after the other.
 template <typename T> struct Read {
   static constexpr bool isArgument = true;
-  static T from(Recorder &recorder, const kiln_item *&next, Where) {
+  static T from(Recorder &recorder, const kiln_item *&next) {
     return Item<T>::from(recorder, *next++);
   }
 };
+template <typename T> struct Read<const T &> : Read<T> {};
 template <> struct Read<Recorder &> {
   static constexpr bool isArgument = false;
-  static std::reference_wrapper<Recorder> from(Recorder &recorder, const kiln_item *&, Where) {
+  static std::reference_wrapper<Recorder> from(Recorder &recorder, const kiln_item *&) {
     return recorder;
   }
 };
-template <> struct Read<Where> {
-  static constexpr bool isArgument = false;
-  static Where from(Recorder &, const kiln_item *&, Where where) { return where; }
-};
 
-template <typename F> struct Lambda : Lambda<decltype(&F::operator())> {};
-template <typename C, typename R, typename... A> struct Lambda<R (C::*)(A...) const> {
-  static void call(const C &body, Recorder &recorder, const kiln_item *next, Where where) {
+template <typename F> struct Callable : Callable<decltype(&F::operator())> {};
+template <typename C, typename R, typename... A>
+struct Callable<R (C::*)(A...) const> : Callable<R (*)(A...)> {};
+template <typename R, typename... A> struct Callable<R (*)(A...)> {
+  template <typename F> static void call(const F &body, Recorder &recorder, const kiln_item *next) {
     // Braces read from left to right.
-    std::tuple arguments{Read<A>::from(recorder, next, where)...};
+    std::tuple arguments{Read<A>::from(recorder, next)...};
     if constexpr (std::is_void_v<R>)
       std::apply(body, std::move(arguments));
     else
       give(recorder, std::apply(body, std::move(arguments)));
   }
-  static void addParameters(Operation &operation, std::initializer_list<std::string> names) {
+  static void addParameters(RecordedOp &operation, std::initializer_list<std::string> names) {
     auto name = names.begin();
     auto add = [&]<typename T>(std::type_identity<T>) {
       if constexpr (Read<T>::isArgument) {
+        using Argument = Item<std::remove_cvref_t<T>>;
         bool isOptional = name->ends_with('?');
-        operation.parameters.push_back({name->substr(0, name->size() - isOptional), Item<T>::kind,
-                                        isOptional ? Item<T>::standard : nullptr});
+        operation.parameters.push_back({name->substr(0, name->size() - isOptional), Argument::kind,
+                                        isOptional ? Argument::standard : nullptr});
         ++name;
       }
     };
@@ -249,15 +244,13 @@ template <typename C, typename R, typename... A> struct Lambda<R (C::*)(A...) co
   }
 };
 
-} // namespace detail_record
-
 template <typename F>
-Operation operation(std::string name, std::string summary,
-                    std::initializer_list<std::string> parameters, F body) {
-  Operation made{std::move(name), std::move(summary), {}, {}};
-  detail_record::Lambda<F>::addParameters(made, parameters);
-  made.record = [body](Recorder &recorder, const kiln_item *items, Where where) {
-    detail_record::Lambda<F>::call(body, recorder, items, where);
+RecordedOp operation(std::string name, std::string summary,
+                     std::initializer_list<std::string> parameters, F body) {
+  RecordedOp made{std::move(name), std::move(summary), {}, {}};
+  Callable<F>::addParameters(made, parameters);
+  made.record = [body](Recorder &recorder, const kiln_item *items) {
+    Callable<F>::call(body, recorder, items);
   };
   return made;
 }

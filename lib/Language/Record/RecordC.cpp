@@ -7,47 +7,33 @@
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/JSON.h"
 
+#include <atomic>
+
 using namespace kiln;
 using namespace kiln::record;
-
-struct kiln_recorder {
-  Recorder recorder;
-};
 
 //===----------------------------------------------------------------------===//
 // Recorder
 //===----------------------------------------------------------------------===//
 
-static SourceLoc lineOf(const kiln_where &where) {
-  return {where.file ? where.file : "", int32_t(where.line), int32_t(where.column)};
+/// The upper half of a number says which program the value belongs to; 0 is none.
+static constexpr unsigned kBitsInProgram = 32;
+
+static uint64_t firstNumberOfProgram() {
+  static std::atomic<uint64_t> programs = 0;
+  return (++programs << kBitsInProgram) + 1;
 }
 
-/// Makes a line of another language the one that everything recorded in its scope has.
-namespace {
-class At {
-public:
-  explicit At(const kiln_where &where) : Line(lineOf(where)) { ProgramImpl::foreignLine = &Line; }
-  ~At() { ProgramImpl::foreignLine = nullptr; }
-
-private:
-  SourceLoc Line;
-};
-} // namespace
-
-static Program beginProgram(const std::string &name, const kiln_where &at) {
-  At line(at);
-  return Program(name);
-}
-
-Recorder::Recorder(const std::string &name, const kiln_where &at)
-    : program(beginProgram(name, at)) {
-  program.impl().nestsFunctions = true;
+Recorder::Recorder(const std::string &name, Where where, uint32_t flags)
+    : program(std::make_unique<Tracer>(name, where)), goesOn(flags & KILN_RECORDER_GOES_ON),
+      firstNumber(firstNumberOfProgram()) {
+  program->nestsFunctions = flags & KILN_RECORDER_NESTS_FUNCTIONS;
 }
 
 void Recorder::give(const Held &held) {
   values.push_back(held);
-  results.push_back(
-      {int64_t(values.size()), held.kind, int32_t(held.type), held.rows, held.cols, held.rank, 0});
+  results.push_back({int64_t(firstNumber + values.size() - 1), held.kind, int32_t(held.type),
+                     held.rows, held.cols, held.rank, 0});
 }
 
 void Recorder::give(int64_t constant) {
@@ -55,9 +41,14 @@ void Recorder::give(int64_t constant) {
 }
 
 const Held &Recorder::held(uint64_t number) const {
-  if (number == 0 || number > values.size())
-    throw BadArgument("takes values of this program; " + std::to_string(number) + " is none");
-  return values[number - 1];
+  if (number == 0 && canGoOn())
+    throw NotRecorded();
+  if (number >= firstNumber && number - firstNumber < values.size())
+    return values[number - firstNumber];
+  uint64_t owner = number >> kBitsInProgram;
+  if (owner != 0 && owner != firstNumber >> kBitsInProgram)
+    throw BadArgument("takes values of this program, and one belongs to another");
+  throw BadArgument("takes values of this program; " + std::to_string(number) + " is none");
 }
 
 Frame Recorder::end(Frame::Kind kind, const char *what) {
@@ -68,67 +59,57 @@ Frame Recorder::end(Frame::Kind kind, const char *what) {
   return frame;
 }
 
-void Recorder::beginFunction(const std::string &kind, const std::string &name,
-                             const std::vector<ParamSpec> &params, const KernelOptions &options,
-                             Where where) {
-  static constexpr const char *kinds[] = {"orchestration", "incore", "group"};
-  const auto *known = llvm::find_if(kinds, [&](const char *each) { return kind == each; });
-  if (known == std::end(kinds))
-    throw BadArgument("begins an orchestration, incore or group, not '" + kind + "'");
-  Program::Header header{*known, name, {}, options};
-  std::vector<detail::ParamType> types;
-  for (const ParamSpec &param : params) {
-    header.params.emplace_back(param.name.c_str(), param.extents);
-    types.push_back(param.type);
-  }
-  Frame frame{.kind = Frame::Function};
-  frame.function = program.begin(header, types, where);
-  for (size_t index = 0; index < frame.function.args.size(); ++index) {
-    detail::ParamType type = types[index];
-    kiln_value_kind of = type.kind == detail::ParamType::TensorKind   ? KILN_VALUE_TENSOR
-                         : type.kind == detail::ParamType::ScalarKind ? KILN_VALUE_SCALAR
-                                                                      : KILN_VALUE_INDEX;
-    give({of, frame.function.args[index], type.type, 1, 1, frame.function.ranks[index],
-          type.access});
-  }
-  begin(frame);
+void Recorder::endAllInFunction() {
+  while (!frames.empty() && !isIn(Frame::Function))
+    frames.pop_back();
 }
 
-void Recorder::endFunction() { program.end(end(Frame::Function, "a function").function); }
+void Recorder::fail(const std::string &message, Where where) {
+  if (!program)
+    return;
+  program->line = where;
+  program->error(message);
+}
 
-Kernel Recorder::kernelOf(const std::string &name) const { return Kernel(name); }
+mlir::ModuleOp kiln::moduleOf(kiln_recorder *recorder) {
+  return *recorder->recorder.program->module;
+}
 
-void Recorder::fail(const std::string &message, const kiln_where &at) {
-  program.impl().errors.emplace_back(StatusCode::InvalidArgument, message, lineOf(at));
+const std::vector<Status> &kiln::errorsOf(kiln_recorder *recorder) {
+  recorder->recorder.program->verify();
+  return recorder->recorder.program->errors;
 }
 
 //===----------------------------------------------------------------------===//
 // The interface
 //===----------------------------------------------------------------------===//
 
-static const Operation *findOperation(llvm::StringRef name) {
-  static const llvm::StringMap<const Operation *> byName = [] {
-    llvm::StringMap<const Operation *> map;
-    for (const Operation &each : operations())
+static const RecordedOp *findOperation(llvm::StringRef name) {
+  static const llvm::StringMap<const RecordedOp *> byName = [] {
+    llvm::StringMap<const RecordedOp *> map;
+    for (const RecordedOp &each : operations())
       map[each.name] = &each;
     return map;
   }();
   return byName.lookup(name);
 }
 
-/// Runs what may throw; nothing leaves through C.
-template <typename Body>
-static void guarded(Recorder &recorder, const kiln_where &where, Body body) {
+/// Runs what may throw; nothing leaves through C. False: it threw.
+template <typename Body> static bool guarded(Recorder &recorder, Where where, Body body) {
   try {
     body();
+    return true;
+  } catch (const NotRecorded &) {
+    return false;
   } catch (const std::exception &error) {
     recorder.fail(error.what(), where);
+    return false;
   }
 }
 
-kiln_recorder *kiln_recorder_create(const char *name, kiln_where where) {
+kiln_recorder *kiln_recorder_create(const char *name, uint32_t flags, kiln_where where) {
   try {
-    return new kiln_recorder{Recorder(name ? name : "", where)};
+    return new kiln_recorder{Recorder(name ? name : "", where, flags)};
   } catch (const std::exception &) {
     return nullptr; // there is no memory
   }
@@ -136,60 +117,68 @@ kiln_recorder *kiln_recorder_create(const char *name, kiln_where where) {
 
 void kiln_recorder_destroy(kiln_recorder *recorder) { delete recorder; }
 
+static void recordOperation(Recorder &recorder, const char *name, const kiln_item *arguments,
+                            uint32_t num_arguments) {
+  if (!name || (num_arguments > 0 && !arguments))
+    throw BadArgument(name ? "the list of arguments is NULL" : "the operation is NULL");
+  const RecordedOp *operation = findOperation(name);
+  if (!operation)
+    throw BadArgument(std::string("there is no operation '") + name + "'");
+  // What is left out at the end takes its default, too.
+  std::vector<kiln_item> items(arguments, arguments + num_arguments);
+  if (items.size() > operation->parameters.size())
+    throw BadArgument(operation->name + " takes " + std::to_string(operation->parameters.size()) +
+                      " arguments, not " + std::to_string(items.size()));
+  items.resize(operation->parameters.size(), kiln_item{KILN_ITEM_NOTHING, 0, {0}});
+  for (auto [item, parameter] : llvm::zip(items, operation->parameters))
+    if (item.kind == KILN_ITEM_NOTHING && !parameter.standard)
+      throw BadArgument(operation->name + " needs '" + parameter.name + "'");
+  try {
+    operation->record(recorder, items.data());
+  } catch (const BadArgument &bad) {
+    throw BadArgument(operation->name + " " + bad.what());
+  }
+}
+
 int32_t kiln_record(kiln_recorder *handle, const char *name, const kiln_item *arguments,
                     uint32_t num_arguments, kiln_where where, kiln_result *results,
                     uint32_t max_results) {
-  if (!handle || !handle->recorder.errors().empty())
+  Recorder none;
+  Recorder &recorder = handle ? handle->recorder : none;
+  if (recorder.hasStopped())
     return -1;
-  Recorder &recorder = handle->recorder;
-  At line(where);
-  ProgramImpl::Turn turn(recorder.program.impl());
+  Tracer::Turn turn(recorder.program.get(), where);
   recorder.results.clear();
-  guarded(recorder, where, [&] {
-    if (!name || (num_arguments > 0 && !arguments))
-      throw BadArgument(name ? "the list of arguments is NULL" : "the operation is NULL");
-    const Operation *operation = findOperation(name);
-    if (!operation)
-      throw BadArgument(std::string("there is no operation '") + name + "'");
-    // What is left out at the end takes its default, too.
-    std::vector<kiln_item> items(arguments, arguments + num_arguments);
-    if (items.size() > operation->parameters.size())
-      throw BadArgument(operation->name + " takes " + std::to_string(operation->parameters.size()) +
-                        " arguments, not " + std::to_string(items.size()));
-    items.resize(operation->parameters.size(), kiln_item{KILN_ITEM_NOTHING, 0, {0}});
-    for (auto [item, parameter] : llvm::zip(items, operation->parameters))
-      if (item.kind == KILN_ITEM_NOTHING && !parameter.standard)
-        throw BadArgument(operation->name + " needs '" + parameter.name + "'");
-    try {
-      operation->record(recorder, items.data(), Where::current());
-    } catch (const BadArgument &bad) {
-      throw BadArgument(operation->name + " " + bad.what());
-    }
-  });
-  if (!recorder.errors().empty())
+  bool isDone =
+      guarded(recorder, where, [&] { recordOperation(recorder, name, arguments, num_arguments); });
+  if (!isDone || recorder.hasStopped())
     return -1;
   for (size_t index = 0; results && index < recorder.results.size() && index < max_results; ++index)
     results[index] = recorder.results[index];
   return int32_t(recorder.results.size());
 }
 
+const kiln_result *kiln_recorder_results(kiln_recorder *handle) {
+  return handle ? handle->recorder.results.data() : nullptr;
+}
+
 int32_t kiln_recorder_verify(kiln_recorder *handle) {
   if (!handle)
     return -1;
-  guarded(handle->recorder, {}, [&] { (void)handle->recorder.program.errors(); });
-  return handle->recorder.errors().empty() ? 0 : -1;
+  guarded(handle->recorder, {}, [&] { (void)errorsOf(handle); });
+  return handle->recorder.program->errors.empty() ? 0 : -1;
 }
 
-const char *kiln_recorder_error(kiln_recorder *handle, kiln_where *where) {
+const char *kiln_recorder_error(kiln_recorder *handle, uint32_t index, kiln_where *where) {
   if (!handle)
-    return "the recorder is NULL";
+    return index == 0 ? "the recorder is NULL" : "";
   Recorder &recorder = handle->recorder;
   recorder.text.clear();
   recorder.file.clear();
   SourceLoc at;
-  if (!recorder.errors().empty()) {
-    recorder.text = recorder.errors().front().message();
-    at = recorder.errors().front().location();
+  if (const std::vector<Status> &errors = recorder.program->errors; index < errors.size()) {
+    recorder.text = errors[index].message();
+    at = errors[index].location();
     recorder.file = at.file;
   }
   if (where)
@@ -206,7 +195,7 @@ const char *kiln_recorder_text(kiln_recorder *handle, int32_t with_locations) {
   mlir::OpPrintingFlags flags;
   if (with_locations)
     flags.enableDebugInfo(true, /*prettyForm=*/false);
-  moduleOf(recorder.program)->print(os, flags);
+  recorder.program->module->print(os, flags);
   return recorder.text.c_str();
 }
 
@@ -215,7 +204,7 @@ const char *kiln_recorder_operations(void) {
     std::string made;
     llvm::raw_string_ostream stream(made);
     llvm::json::OStream json(stream); // a tree of hundreds of hash tables would take milliseconds
-    auto writeParameter = [&](const Operation::Parameter &parameter) {
+    auto writeParameter = [&](const RecordedOp::Parameter &parameter) {
       json.attribute("name", parameter.name);
       json.attribute("kind", parameter.kind);
       if (parameter.standard) {
@@ -225,12 +214,12 @@ const char *kiln_recorder_operations(void) {
       }
     };
     json.array([&] {
-      for (const Operation &operation : operations())
+      for (const RecordedOp &operation : operations())
         json.object([&] {
           json.attribute("name", operation.name);
           json.attribute("summary", operation.summary);
           json.attributeArray("parameters", [&] {
-            for (const Operation::Parameter &parameter : operation.parameters)
+            for (const RecordedOp::Parameter &parameter : operation.parameters)
               json.object([&] { writeParameter(parameter); });
           });
         });

@@ -1,7 +1,7 @@
-//===- Recorder.h - a program that another language records ---------------------------===//
+//===- Recorder.h - the state behind kiln/record_c.h ----------------------------------===//
 //
-// The state behind kiln/record_c.h: the program, the values that were given out as numbers, and the
-// loops, branches and functions that are open. What records is the C++ front end itself.
+// The program, the values that were given out as numbers, and the loops, branches and functions
+// that are open.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LIB_LANGUAGE_RECORD_RECORDER_H
@@ -9,21 +9,18 @@
 
 #include "Tracer.h"
 
-#include "kiln/Language/Combine.h"
-#include "kiln/record_c.h"
-
 #include <functional>
 #include <span>
 #include <stdexcept>
 
 namespace kiln::record {
 
-/// What is wrong with the arguments of an operation, before the front end sees them.
+/// What is wrong with the arguments of an operation.
 struct BadArgument : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A value of the program with what its C++ handle would know.
+/// A value of the program that was given out.
 struct Held {
   kiln_value_kind kind;
   ValuePtr value;
@@ -33,30 +30,24 @@ struct Held {
   Access access = Access::InOut;
 };
 
-/// A parameter of a function that is to be recorded.
-struct ParamSpec {
-  std::string name = {};
-  detail::ParamType type;
-  std::vector<int64_t> extents;
-};
-
-/// Something that was begun and has to be ended.
+/// Something that was begun and has to be ended. Where a mistake was reported at its beginning it
+/// has no operation.
 struct Frame {
   enum Kind { Function, Spmd, Role, Scope, Loop, Condition, While, Then, Else, Body };
   Kind kind;
-  void *op = nullptr;
-  detail::LoopFrame loop{0, {}, nullptr};
-  detail::SpmdFrame spmd{{}, nullptr, TaskRef::of(nullptr)};
-  detail::FunctionFrame function{{}, {}, false};
-  std::string name = {};
+  mlir::Operation *op = nullptr;
+  std::string name = {}; ///< Of a role.
   CoreRole role{nullptr};
-  detail::Wires thenValues = {};
-  detail::BodyFrame body{{}, {}, nullptr, {}};
+  Wires carried = {};  ///< By a loop, inside it; what a body has combined so far.
+  Wires results = {};  ///< Of the first side of a branch.
+  Wires poisoned = {}; ///< What a body without an operation results in.
 };
 
 class Recorder {
 public:
-  Recorder(const std::string &name, const kiln_where &at);
+  /// Without a program: what needs none can be done.
+  Recorder() = default;
+  Recorder(const std::string &name, Where where, uint32_t flags);
 
   /// Gives out a value as a number.
   void give(const Held &held);
@@ -67,28 +58,29 @@ public:
   /// Takes off the innermost open frame, which must be of this kind.
   Frame end(Frame::Kind kind, const char *what);
   bool isIn(Frame::Kind kind) const { return !frames.empty() && frames.back().kind == kind; }
+  /// Takes off what is open inside the innermost function.
+  void endAllInFunction();
 
-  void beginFunction(const std::string &kind, const std::string &name,
-                     const std::vector<ParamSpec> &params, const KernelOptions &options,
-                     Where where);
-  void endFunction();
-  Kernel kernelOf(const std::string &name) const;
+  /// Whether mistakes do not end the recording.
+  bool canGoOn() const { return goesOn || !program; }
+  /// Whether nothing more can be recorded.
+  bool hasStopped() const { return program && !goesOn && !program->errors.empty(); }
+  /// Adds a mistake.
+  void fail(const std::string &message, Where where);
 
-  /// The mistake that ends the recording.
-  void fail(const std::string &message, const kiln_where &at);
-  const std::vector<Status> &errors() { return program.impl().errors; }
-
-  Program program;
-  std::vector<kiln_result> results; ///< Of the operation being recorded.
+  std::unique_ptr<Tracer> program;
+  std::vector<kiln_result> results; ///< Of the operation that was recorded last.
   std::string text, file;           ///< What was returned last.
 
 private:
+  bool goesOn = false;      ///< After a mistake.
+  uint64_t firstNumber = 1; ///< Of the values: no two programs have a number in common.
   std::vector<Held> values;
   std::vector<Frame> frames;
 };
 
 /// An operation of the language.
-struct Operation {
+struct RecordedOp {
   std::string name, summary;
   struct Parameter {
     std::string name;
@@ -96,13 +88,23 @@ struct Operation {
     const char *standard; ///< What it is if it is not given, as JSON; null: it has to be given.
   };
   std::vector<Parameter> parameters;
-  std::function<void(Recorder &, const kiln_item *, Where)> record;
+  std::function<void(Recorder &, const kiln_item *)> record;
 };
 
-const std::vector<Operation> &operations();
-/// Adds the operations that begin and end something.
-void addFrameOperations(std::vector<Operation> &list);
+const std::vector<RecordedOp> &operations();
+
+// Each adds the operations of its file.
+void addScalarOperations(std::vector<RecordedOp> &list);
+void addTensorOperations(std::vector<RecordedOp> &list);
+void addTileOperations(std::vector<RecordedOp> &list);
+void addLaunchOperations(std::vector<RecordedOp> &list);
+void addControlOperations(std::vector<RecordedOp> &list);
 
 } // namespace kiln::record
+
+/// The recorder that a front end holds.
+struct kiln_recorder {
+  kiln::record::Recorder recorder;
+};
 
 #endif // KILN_LIB_LANGUAGE_RECORD_RECORDER_H

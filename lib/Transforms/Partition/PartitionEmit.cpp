@@ -345,7 +345,7 @@ static void emitRole(ir::FuncOp group, ir::FuncOp body, const PartitionPlan &pla
   SmallVector<Value> ends;
   for (std::optional<unsigned> parameter : parameterOfPipe)
     ends.push_back(parameter ? Value(func.getArgument(*parameter)) : Value());
-  RoleBuilder builder(body, func, plan, role, ends);
+  RoleBuilder moved(body, func, plan, role, ends);
   sinkPops(func);
 
   llvm::BitVector unused(func.getNumArguments());
