@@ -243,7 +243,7 @@ class Text(unittest.TestCase):
                    "reduce", "body"}
         for name, operation in operations().items():
             head = name.partition(".")[0] if "." in name else None
-            self.assertTrue(head in by_hand | {"scan"} or hasattr(kl, name) or name in kl._WRITTEN_BY_HAND, name)
+            self.assertTrue(head in by_hand | {"scan", "require"} or hasattr(kl, name) or name in kl._WRITTEN_BY_HAND, name)
 
     def test_options(self) -> None:
         @kiln.program
