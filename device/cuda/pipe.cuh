@@ -88,9 +88,11 @@ template <int slots, int lanes, typename... T> struct Pipe {
       barrier::arriveExpecting(done, bytes);
       at = to;
       auto start = [&](const auto &request) {
-        using Tile = typename Plain<decltype(request)>::Tile;
-        if (request.usesEngine())
-          request.start(Tile{at}, done);
+        using Request = Plain<decltype(request)>;
+        using Tile = typename Request::Tile;
+        if constexpr (Request::isForEngine)
+          if (request.usesEngine())
+            request.start(Tile{at}, done);
         at += alignedTo1024(Tile::bytes);
       };
       (start(requests), ...);

@@ -3,6 +3,7 @@
 #include "PassMachine.h"
 #include "kiln/Analysis/PipeProof.h"
 #include "kiln/Transforms/Passes.h"
+#include "kiln/Transforms/PlaceFrees.h"
 
 using namespace mlir;
 
@@ -35,7 +36,7 @@ struct MergeGroups : impl::KilnMergeGroupsBase<MergeGroups> {
       return signalPassFailure();
     llvm::SmallSetVector<Operation *, 4> members;
     for (auto func : getOperation().getOps<ir::FuncOp>())
-      if (func.getKind() == ir::FuncKind::Group)
+      if (func.getKind() == ir::FuncKind::Group && (!model || hasForeignRole(func, *model)))
         merge(func, defaultSlotsOf(model), members);
     SymbolTable symbols(getOperation());
     for (Operation *member : members)
@@ -43,10 +44,20 @@ struct MergeGroups : impl::KilnMergeGroupsBase<MergeGroups> {
         symbols.erase(member);
   }
 
+  /// Whether a member has a role that the machine does not have.
+  static bool hasForeignRole(ir::FuncOp group, const Machine &model) {
+    return llvm::any_of(group.getBody().getOps<ir::CallOp>(), [&](ir::CallOp call) {
+      auto member = SymbolTable::lookupNearestSymbolFrom<ir::FuncOp>(group, call.getCalleeAttr());
+      return !model.findRole(member.getRole().value_or(""));
+    });
+  }
+
   void merge(ir::FuncOp group, int64_t defaultSlots,
              llvm::SmallSetVector<Operation *, 4> &members) {
     std::string reason = findObstacle(group);
     std::optional<ScheduleSteps> schedule;
+    for (auto call : group.getBody().getOps<ir::CallOp>())
+      placeFrees(SymbolTable::lookupNearestSymbolFrom<ir::FuncOp>(group, call.getCalleeAttr()));
     if (reason.empty())
       schedule = schedulePipes(group, defaultSlots, reason);
     if (!schedule)
