@@ -200,9 +200,9 @@ __device__ __forceinline__ Tile<T, L> multiply(Tile<T, L> acc, const A &a, const
   if constexpr (!wgmma::isForUnit<transposeB, T, L::cols, B>) {
     return multiplyByThreads<transposeB, transposeA>(acc, a, b);
   } else if constexpr (L::rows == 1) {
-    auto all = multiply<transposeB>(wgmma::asAllRows<L::cols>(acc),
+    auto all = multiply<transposeB>(full<Tile<float, Fragments::Of<64, L::cols>>>(0.0f),
                                     wgmma::asAllRows<K>(wgmma::onlyRow<transposeA, K>(a)), b);
-    forEach<L>([&](int i, int j) { acc.at[i][j] = all.at[i][j]; });
+    forEach<L>([&](int i, int j) { acc.at[i][j] += all.at[i][j]; });
     return acc;
   } else {
     auto left = wgmma::leftOperand<transposeA, L::rows, K>(a);

@@ -77,6 +77,7 @@ private:
   void emitLoad(tile::LoadOp op);
   void emitRequest(tile::LoadOp op);
   void emitGatherRows(tile::GatherRowsOp op);
+  std::string inRegisters(mlir::Value tile);
   void emitStore(tile::StoreOp op);
   void emitScatterRows(tile::ScatterRowsOp op);
   void emitMove(tile::MoveOp op);

@@ -156,11 +156,16 @@ void FunctionEmitter::emitGatherRows(tile::GatherRowsOp op) {
                  arguments);
 }
 
+/// Threads store what they hold.
+std::string FunctionEmitter::inRegisters(Value tile) {
+  auto type = cast<TileType>(tile.getType());
+  return isInRegisters(type) ? text(tile)
+                             : "toRegisters<" + registerType(type) + ">(" + text(tile) + ")";
+}
+
 void FunctionEmitter::emitStore(tile::StoreOp op) {
   TileType type = op.getTile().getType();
-  if (!isInRegisters(type))
-    return unsupported(op, "tiles are stored from registers");
-  line((op.getAtomic() ? "storeAdding(" : "store(") + text(op.getTile()) + ", " +
+  line((op.getAtomic() ? "storeAdding(" : "store(") + inRegisters(op.getTile()) + ", " +
        windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(), op.getStaticValid(),
                   op.getValid()) +
        ");");
@@ -168,9 +173,7 @@ void FunctionEmitter::emitStore(tile::StoreOp op) {
 
 void FunctionEmitter::emitScatterRows(tile::ScatterRowsOp op) {
   TileType type = op.getTile().getType();
-  if (!isInRegisters(type))
-    return unsupported(op, "tiles are stored from registers");
-  line((op.getAtomic() ? "storeAdding(" : "store(") + text(op.getTile()) + ", " +
+  line((op.getAtomic() ? "storeAdding(" : "store(") + inRegisters(op.getTile()) + ", " +
        rowsWindowText(type, op) + ");");
 }
 

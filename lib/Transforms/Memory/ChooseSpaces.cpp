@@ -84,6 +84,10 @@ private:
     return machine.pipeStorage == PipeStorage::SharedMemory ? Space::Mat : loadedTo(role, machine);
   }
 
+  /// Whether an operation stands in the body of a reduction or scan: what are tiles there are
+  /// single elements, which have no memory.
+  static bool isInBody(Operation *op) { return isa<tile::CombiningInterface>(op->getParentOp()); }
+
   static bool placesElements(Operation *op) {
     auto facts = dyn_cast<tile::TileOpInterface>(op);
     return facts && facts.placesElements();
@@ -169,7 +173,7 @@ private:
   /// does. Inner values come first, so two rounds decide a value that is carried around unchanged.
   void assign() {
     Func.walk([&](Operation *op) {
-      if (isa_and_nonnull<tile::TileDialect>(op->getDialect()))
+      if (isa_and_nonnull<tile::TileDialect>(op->getDialect()) && !isInBody(op))
         for (Value result : op->getResults())
           set(result, madeIn(op));
     });
@@ -258,7 +262,7 @@ private:
 
   LogicalResult moveOperands(Operation *op) {
     for (OpOperand &operand : op->getOpOperands()) {
-      if (!isa<TileType>(operand.get().getType()))
+      if (!isa<TileType>(operand.get().getType()) || isInBody(op))
         continue;
       if (workOf(op) == CopyWork || isa<tile::PushOp>(op)) {
         if (failed(move(operand, destinationOf(op), /*leaves=*/true)))
@@ -326,11 +330,12 @@ struct ChooseSpaces : impl::TileChooseSpacesBase<ChooseSpaces> {
   static bool hasTileWithoutSpace(ir::FuncOp func) {
     return func
         .walk([](Operation *op) {
-          return llvm::any_of(op->getResults(),
-                              [](Value value) {
-                                auto tile = dyn_cast<TileType>(value.getType());
-                                return tile && tile.getSpace() == Space::Unassigned;
-                              })
+          return !isa<tile::CombiningInterface>(op->getParentOp()) &&
+                         llvm::any_of(op->getResults(),
+                                      [](Value value) {
+                                        auto tile = dyn_cast<TileType>(value.getType());
+                                        return tile && tile.getSpace() == Space::Unassigned;
+                                      })
                      ? WalkResult::interrupt()
                      : WalkResult::advance();
         })
