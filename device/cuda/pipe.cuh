@@ -134,6 +134,43 @@ private:
   }
 };
 
+//===-- All blocks ----------------------------------------------------------------------===//
+
+/// Waits until every block of the launch has got here; all of them run at once. `arrivals` counts
+/// all that ever came, and starts at 0.
+struct GridBarrier {
+  u64 *arrivals;
+  i64 each;         ///< Who come, in one round.
+  u64 expected = 0; ///< In all rounds so far.
+
+  /// By all threads of a lane.
+  __device__ void meet(i64 lane) {
+    expected += u64(each);
+    barrier::meet(1 + int(lane));
+    if (threadInGroup() == 0)
+      wait();
+    barrier::meet(1 + int(lane));
+  }
+  /// By the warp that copies.
+  __device__ void meetByWarp() {
+    expected += u64(each);
+    __syncwarp();
+    if (threadInWarp() == 0)
+      wait();
+    __syncwarp();
+    asm volatile("fence.proxy.async;" ::: "memory"); // the copy engine sees it too
+  }
+
+private:
+  __device__ void wait() const {
+    __threadfence();
+    atomicAdd(arrivals, u64(1));
+    while (*const_cast<volatile u64 *>(arrivals) < expected)
+      __nanosleep(64);
+    __threadfence();
+  }
+};
+
 //===-- Blocks --------------------------------------------------------------------------===//
 
 struct Block {

@@ -187,6 +187,7 @@ inline __device__ void copyBox(SharedAddress to, SharedAddress barrier, const Te
 /// become `pad`.
 template <typename T, int R, int C, typename From>
 __device__ void fillByWarp(const Shared<T, R, C> &to, const From &from, T pad) {
+#pragma unroll 1
   for (int k = threadInWarp(); k < R * C; k += kWarp) {
     int row = k / C, col = k % C;
     to.set(row, col, from.has(row, col) ? *from.at(row, col) : pad);
@@ -197,6 +198,7 @@ __device__ void fillByWarp(const Shared<T, R, C> &to, const From &from, T pad) {
 template <typename T, int R, int C>
 __device__ void fillByPieces(const Shared<T, R, C> &to, const Window<T, R, C> &from) {
   constexpr int each = 16 / int(sizeof(T));
+#pragma unroll 1
   for (int k = threadInWarp() * each; k < R * C; k += kWarp * each) {
     uint4 piece = *reinterpret_cast<const uint4 *>(from.at(k / C, k % C));
     asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to.address(k / C, k % C)),

@@ -9,6 +9,7 @@
 
 namespace kiln {
 
+using i8 = signed char;
 using i64 = long long;
 using u64 = unsigned long long;
 

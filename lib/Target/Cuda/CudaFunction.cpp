@@ -28,7 +28,7 @@ std::string cppType(Type type) {
   case DType::I1:
     return "bool";
   case DType::I8:
-    return "signed char";
+    return "i8";
   case DType::I16:
     return "short";
   case DType::I32:
@@ -413,6 +413,11 @@ bool FunctionEmitter::emitScalar(Operation *op) {
   }
   if (auto count = dyn_cast<tile::BlockCountOp>(op)) {
     set(count, "args.grid[" + std::to_string(count.getDim()) + "]");
+    return true;
+  }
+  if (isa<tile::BarrierOp>(op)) {
+    Kernel.hasBarrier = true;
+    line(isCopying() ? "allBlocks.meetByWarp();" : "allBlocks.meet(lane);");
     return true;
   }
   if (auto lane = dyn_cast<tile::LaneOp>(op)) {

@@ -37,6 +37,8 @@ struct KernelText {
   llvm::SmallVector<unsigned> tensorIndex;
   /// Lanes of the role that computes.
   int64_t lanes = 1;
+  /// Whether its blocks wait for one another.
+  bool hasBarrier = false;
   /// Where the tiles end that lie in shared memory outside rings, of all lanes.
   int64_t tilesEnd = 0;
 };

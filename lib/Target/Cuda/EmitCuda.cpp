@@ -107,6 +107,7 @@ private:
     text::NameScope fields(nameRules());
     fields.reserve("maps");
     fields.reserve("grid");
+    fields.reserve("arrivals");
     Kernel.parameters.resize(names.size());
     Kernel.tensorIndex.resize(names.size());
     for (auto [place, parameter] : llvm::enumerate(Order.tensors)) {
@@ -207,6 +208,8 @@ private:
       return body.status();
     if (role.usesMemory = Kernel.tilesEnd > 0 && !role.copies; role.usesMemory)
       parameters += ", SharedAddress memory";
+    if (ir::findBarrier(role.func))
+      parameters += ", GridBarrier &allBlocks";
     Functions += "__device__ __forceinline__ void " + role.name +
                  "(const Args &args, const Block &block, i64 lane" + parameters + ") {\n" + *body +
                  "}\n\n";
@@ -221,7 +224,7 @@ private:
       text += "  Tensor " + name + ";\n";
     for (const std::string &name : ScalarFields)
       text += "  u64 " + name + ";\n";
-    return text + "  i64 grid[3];\n};\n\n";
+    return text + "  i64 grid[3];\n" + (Kernel.hasBarrier ? "  u64 *arrivals;\n" : "") + "};\n\n";
   }
 
   /// Each role walks all blocks of this multiprocessor; the copying one runs ahead, into the next.
@@ -231,6 +234,8 @@ private:
       arguments += ", " + pipe.name;
     if (role.usesMemory)
       arguments += ", memory";
+    if (ir::findBarrier(role.func))
+      arguments += ", allBlocks";
     // Where what is copied differs along both axes of the grid, blocks that run at once share most
     // of it if they are near each other along both.
     return indent.str() + "for (i64 number = blockIdx.x; number < blocks; number += gridDim.x)\n" +
@@ -245,6 +250,15 @@ private:
       if (role.copies)
         ir::FuncOp(role.func).walk([&](tile::BlockIdxOp index) { along[index.getDim()] = true; });
     return along[0] && along[1];
+  }
+
+  /// Who waits for other blocks in each block: every lane of a role with a barrier.
+  int64_t waiters() {
+    int64_t count = 0;
+    for (RoleCall &role : Roles)
+      if (ir::findBarrier(role.func))
+        count += role.copies ? 1 : Lanes;
+    return count;
   }
 
   std::string entryFunction(StringRef symbol, int64_t threads) {
@@ -274,6 +288,9 @@ private:
     }
     text += "  i64 blocks = args.grid[0] * args.grid[1] * args.grid[2];\n"
             "  int lane = warpgroupIndex();\n";
+    if (Kernel.hasBarrier)
+      text +=
+          "  GridBarrier allBlocks{args.arrivals, blocks * " + std::to_string(waiters()) + "};\n";
     if (!copies)
       return text + roleLoop(*computes, "lane", "  ") + "}\n";
     RegisterShares shares = kShares[Lanes];
@@ -311,6 +328,7 @@ private:
     unit.kernel.numTensors = Order.tensors.size();
     unit.kernel.numScalars = Order.scalars.size();
     unit.kernel.maps = Kernel.maps;
+    unit.kernel.hasBarrier = Kernel.hasBarrier;
     unit.isMemoryBound = !copies;
     unit.movesRegisters = copies && kShares[Lanes].dma;
     std::string text = "// @" + unit.kernel.name + "\nnamespace kernel_" + name + " {\n\n";

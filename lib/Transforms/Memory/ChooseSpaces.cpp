@@ -170,21 +170,26 @@ private:
   }
 
   /// What a loop carries lives where the loop makes it; what a branch yields where the first branch
-  /// does. Inner values come first, so two rounds decide a value that is carried around unchanged.
+  /// does. Inner values come first; rounds are made until one decides nothing, for a value that is
+  /// carried around unchanged is decided by what it starts as.
   void assign() {
     Func.walk([&](Operation *op) {
       if (isa_and_nonnull<tile::TileDialect>(op->getDialect()) && !isInBody(op))
         for (Value result : op->getResults())
           set(result, madeIn(op));
     });
+    bool hasDecided = false;
     auto follow = [&](Value value, Value source) {
-      if (!isa<TileType>(value.getType()) || spaceOf(source) == Space::Unassigned)
+      if (!isa<TileType>(value.getType()) || spaceOf(source) == Space::Unassigned ||
+          spaceOf(value) != Space::Unassigned)
         return;
+      hasDecided = true;
       // What goes from one iteration to the next does not stay in a slot, nor at one address.
       bool isHeld = areTilesInRegisters() && spaceOf(source) == Space::Mat;
       set(value, isHeld ? Space::Vec : spaceOf(source));
     };
-    for (bool atLast : {false, true, true}) {
+    for (bool atLast = false; hasDecided || !atLast; atLast = true) {
+      hasDecided = !atLast;
       Func.walk([&](Operation *op) {
         if (auto loop = dyn_cast<scf::ForOp>(op)) {
           for (auto [result, argument, yielded, init] :
@@ -196,9 +201,17 @@ private:
             follow(argument, result);
           }
         } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && branch.getNumResults() > 0) {
-          for (auto [result, yielded] :
-               llvm::zip_equal(branch.getResults(), branch.thenYield().getResults()))
+          for (auto [result, yielded, other] :
+               llvm::zip_equal(branch.getResults(), branch.thenYield().getResults(),
+                               branch.elseYield().getResults())) {
             follow(result, yielded);
+            if (atLast)
+              follow(result, other);
+          }
+        } else if (auto select = dyn_cast<arith::SelectOp>(op)) { // what a short branch becomes
+          follow(select, select.getTrueValue());
+          if (atLast)
+            follow(select, select.getFalseValue());
         } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
           for (auto [argument, yielded, init] : llvm::zip_equal(
                    loop.getBeforeArguments(), loop.getYieldOp().getResults(), loop.getInits())) {
@@ -234,6 +247,8 @@ private:
       return carried(loop.getTiedLoopResult(&operand));
     if (auto loop = dyn_cast<scf::WhileOp>(op))
       return carried(loop.getBeforeArguments()[operand.getOperandNumber()]);
+    if (isa<arith::SelectOp>(op))
+      return carried(op->getResult(0));
     if (auto condition = dyn_cast<scf::ConditionOp>(op))
       return carried(op->getParentOp()->getResult(operand.getOperandNumber() - 1));
     if (auto yield = dyn_cast<scf::YieldOp>(op)) {

@@ -56,6 +56,7 @@ struct Driver {
   Result (*free)(DevicePointer, Stream);
   Result (*copyToDevice)(DevicePointer, const void *, size_t, Stream);
   Result (*copyToHost)(void *, DevicePointer, size_t, Stream);
+  Result (*fillBytes)(DevicePointer, unsigned char, size_t, Stream);
   Result (*streamCreate)(Stream *, unsigned);
   Result (*streamDestroy)(Stream);
   Result (*streamSynchronize)(Stream);
