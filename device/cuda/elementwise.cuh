@@ -54,8 +54,8 @@ __device__ __forceinline__ To select(const C &condition, const A &a, const B &b)
   }
 KILN_REDUCTION(sum_columns, T(0), kiln::add<T>(x, y))
 KILN_REDUCTION(prod_columns, T(1), kiln::times<T>(x, y))
-KILN_REDUCTION(max_columns, least<T>(), kiln::larger<T>(x, y))
-KILN_REDUCTION(min_columns, greatest<T>(), kiln::smaller<T>(x, y))
+KILN_REDUCTION(max_columns, least<T>(), kiln::eitherLarger<T>(x, y))
+KILN_REDUCTION(min_columns, greatest<T>(), kiln::eitherSmaller<T>(x, y))
 #undef KILN_REDUCTION
 
 } // namespace kiln::tile

@@ -81,7 +81,102 @@ __device__ Window<T, R, C> window(const Tensor &tensor, const i64 (&index)[rank]
   return result;
 }
 
+/// A tile whose rows lie anywhere in a tensor: row r of it is row `first + numbers[r]`.
+template <typename T, int R, int C, typename I> struct RowsWindow {
+  Window<T, R, C> part; ///< As if the rows followed one another, from `first` on.
+  i64 first, rowExtent;
+  const I *numbers;
+  i64 numberStride;
+  int numberBegin, numberEnd; ///< For which rows there are numbers that count.
+
+  /// The row of the tensor, from `first` on; false: there is none.
+  __device__ bool find(int row, i64 &number) const {
+    if (row < numberBegin || row >= numberEnd)
+      return false;
+    i64 given = numbers[row * numberStride];
+    number = given;
+    return given >= 0 && first + given >= 0 && first + given < rowExtent;
+  }
+  __device__ bool has(int row, int col) const {
+    i64 number;
+    return col >= part.colBegin && col < part.colEnd && find(row, number);
+  }
+  __device__ T *at(int row, int col) const {
+    return part.data + i64(numbers[row * numberStride]) * part.rowStride + col * part.colStride;
+  }
+};
+
+/// The rows of `tensor` from `index` on whose numbers are in `numbers`, from `at` on.
+template <typename T, int R, int C, typename I, int rank, int numberRank>
+__device__ RowsWindow<T, R, C, I> rowsWindow(const Tensor &tensor, const i64 (&index)[rank],
+                                             const Tensor &numbers, const i64 (&at)[numberRank],
+                                             i64 rows = R, i64 cols = C) {
+  RowsWindow<T, R, C, I> result;
+  result.part = window<T, R, C>(tensor, index, R, cols);
+  result.first = index[rank - 2], result.rowExtent = tensor.extents[rank - 2];
+  Window<I, 1, R> list = window<I, 1, R>(numbers, at, 1, rows);
+  result.numbers = list.data, result.numberStride = list.colStride;
+  bool isThere = list.rowEnd > list.rowBegin;
+  for (int axis = 0; axis < rank - 2; ++axis)
+    isThere &= index[axis] >= 0 && index[axis] < tensor.extents[axis];
+  result.numberBegin = list.colBegin, result.numberEnd = isThere ? list.colEnd : 0;
+  return result;
+}
+
+//===-- Views ---------------------------------------------------------------------------===//
+
+/// A box of a tensor. `kept`: the axes that the result has, by bits.
+template <unsigned kept, int rank>
+__device__ Tensor slice(const Tensor &tensor, const i64 (&offsets)[rank], const i64 (&sizes)[rank],
+                        int elementBytes) {
+  Tensor result{};
+  i64 start = 0;
+  int to = 0;
+#pragma unroll
+  for (int axis = 0; axis < rank; ++axis) {
+    start += offsets[axis] * tensor.strides[axis];
+    if (kept >> axis & 1) {
+      result.extents[to] = sizes[axis], result.strides[to] = tensor.strides[axis];
+      ++to;
+    }
+  }
+  result.data = static_cast<char *>(tensor.data) + start * elementBytes;
+  result.dtype = tensor.dtype, result.rank = to;
+  return result;
+}
+
+/// The axes in another order.
+template <int... axes> __device__ Tensor permuted(const Tensor &tensor) {
+  Tensor result{};
+  int to = 0;
+  ((result.extents[to] = tensor.extents[axes], result.strides[to] = tensor.strides[axes], ++to),
+   ...);
+  result.data = tensor.data, result.dtype = tensor.dtype, result.rank = to;
+  return result;
+}
+
+/// Another shape of a tensor without gaps.
+template <int rank> __device__ Tensor reshaped(const Tensor &tensor, const i64 (&sizes)[rank]) {
+  Tensor result{};
+  i64 stride = 1;
+#pragma unroll
+  for (int axis = rank - 1; axis >= 0; --axis) {
+    result.extents[axis] = sizes[axis], result.strides[axis] = stride;
+    stride *= sizes[axis];
+  }
+  result.data = tensor.data, result.dtype = tensor.dtype, result.rank = rank;
+  return result;
+}
+
 //===-- Several elements at once --------------------------------------------------------===//
+
+template <int bytes> struct BitsOf;
+template <> struct BitsOf<1> {
+  using Type = unsigned char;
+};
+template <> struct BitsOf<2> {
+  using Type = unsigned short;
+};
 
 template <int bytes> struct WordsOf;
 template <> struct WordsOf<16> {
@@ -230,16 +325,73 @@ __device__ __forceinline__ void store(const Tile<T, L> &tile, const Window<T, R,
   });
 }
 
+/// Adds to one element, which others may add to at the same time.
+template <typename T> __device__ __forceinline__ void addTo(T *to, T value) {
+  if constexpr (isSame<T, float>) {
+    atomicAdd(to, value);
+  } else if constexpr (sizeof(T) == 4) {
+    atomicAdd(reinterpret_cast<unsigned *>(to), reinterpret_cast<unsigned &>(value));
+  } else if constexpr (sizeof(T) == 8) {
+    atomicAdd(reinterpret_cast<u64 *>(to), reinterpret_cast<u64 &>(value));
+  } else {
+    // A part of a word: exchanged with the word as it should be, until nobody came in between.
+    auto *word = reinterpret_cast<unsigned *>(u64(to) & ~u64(3));
+    unsigned shift = unsigned(u64(to) & 3) * 8, mask = ((1u << (8 * sizeof(T))) - 1) << shift;
+    unsigned seen = *const_cast<volatile unsigned *>(word), expected;
+    do {
+      expected = seen;
+      using Bits = typename BitsOf<sizeof(T)>::Type;
+      Bits old = static_cast<Bits>((expected & mask) >> shift);
+      T sum = convert<T>(kiln::add(widen(reinterpret_cast<T &>(old)), widen(value)));
+      unsigned changed = (expected & ~mask) | unsigned(reinterpret_cast<Bits &>(sum)) << shift;
+      seen = atomicCAS(word, expected, changed);
+    } while (seen != expected);
+  }
+}
+
 /// Adds to what is there; the order in which blocks do is not fixed.
-template <typename L, int R, int C>
-__device__ __forceinline__ void storeAdding(const Tile<float, L> &tile,
-                                            const Window<float, R, C> &window) {
+template <typename T, typename L, typename Where>
+__device__ __forceinline__ void storeAdding(const Tile<T, L> &tile, const Where &window) {
   if (!L::isOwner())
     return;
   forEach<L>([&](int i, int j) {
     int row = L::row(i), col = L::col(j);
     if (window.has(row, col))
-      atomicAdd(window.at(row, col), tile.at[i][j]);
+      addTo(window.at(row, col), tile.at[i][j]);
+  });
+}
+
+/// Rows from anywhere.
+template <typename To, int R, int C, typename I>
+__device__ __forceinline__ To load(const RowsWindow<typename To::Element, R, C, I> &window,
+                                   typename To::Element pad) {
+  using L = typename To::Layout;
+  To result;
+#pragma unroll
+  for (int i = 0; i < L::rowRegs; ++i) {
+    i64 number = 0;
+    bool isThere = window.find(L::row(i), number);
+    const typename To::Element *row = window.part.data + number * window.part.rowStride;
+#pragma unroll
+    for (int j = 0; j < L::colRegs; ++j) {
+      int col = L::col(j);
+      bool has = isThere && col >= window.part.colBegin && col < window.part.colEnd;
+      result.at[i][j] = has ? row[col * window.part.colStride] : pad;
+    }
+  }
+  return result;
+}
+
+/// Rows to anywhere.
+template <typename T, typename L, int R, int C, typename I>
+__device__ __forceinline__ void store(const Tile<T, L> &tile,
+                                      const RowsWindow<T, R, C, I> &window) {
+  if (!L::isOwner())
+    return;
+  forEach<L>([&](int i, int j) {
+    int row = L::row(i), col = L::col(j);
+    if (window.has(row, col))
+      *window.at(row, col) = tile.at[i][j];
   });
 }
 

@@ -88,9 +88,11 @@ template <int slots, int lanes, typename... T> struct Pipe {
       barrier::arriveExpecting(done, bytes);
       at = to;
       auto start = [&](const auto &request) {
-        using Tile = typename Plain<decltype(request)>::Tile;
-        if (request.usesEngine())
-          request.start(Tile{at}, done);
+        using Request = Plain<decltype(request)>;
+        using Tile = typename Request::Tile;
+        if constexpr (Request::isForEngine)
+          if (request.usesEngine())
+            request.start(Tile{at}, done);
         at += alignedTo1024(Tile::bytes);
       };
       (start(requests), ...);
@@ -129,6 +131,43 @@ private:
       return {First{at}, {}};
     else
       return {First{at}, tilesAt<Rest...>(at + alignedTo1024(First::bytes))};
+  }
+};
+
+//===-- All blocks ----------------------------------------------------------------------===//
+
+/// Waits until every block of the launch has got here; all of them run at once. `arrivals` counts
+/// all that ever came, and starts at 0.
+struct GridBarrier {
+  u64 *arrivals;
+  i64 each;         ///< Who come, in one round.
+  u64 expected = 0; ///< In all rounds so far.
+
+  /// By all threads of a lane.
+  __device__ void meet(i64 lane) {
+    expected += u64(each);
+    barrier::meet(1 + int(lane));
+    if (threadInGroup() == 0)
+      wait();
+    barrier::meet(1 + int(lane));
+  }
+  /// By the warp that copies.
+  __device__ void meetByWarp() {
+    expected += u64(each);
+    __syncwarp();
+    if (threadInWarp() == 0)
+      wait();
+    __syncwarp();
+    asm volatile("fence.proxy.async;" ::: "memory"); // the copy engine sees it too
+  }
+
+private:
+  __device__ void wait() const {
+    __threadfence();
+    atomicAdd(arrivals, u64(1));
+    while (*const_cast<volatile u64 *>(arrivals) < expected)
+      __nanosleep(64);
+    __threadfence();
   }
 };
 

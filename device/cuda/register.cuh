@@ -87,6 +87,13 @@ template <typename L, typename F> __device__ __forceinline__ void forEach(F f) {
       f(i, j);
 }
 
+/// Calls `f(i)` for every row, or every column, that a thread has registers of.
+template <typename L, int axis, typename F> __device__ __forceinline__ void forEachLine(F f) {
+#pragma unroll
+  for (int i = 0; i < (axis == 1 ? L::rowRegs : L::colRegs); ++i)
+    f(i);
+}
+
 /// The operand of an elementwise operation that belongs to register [i][j] of its result.
 template <typename T, typename L>
 __device__ __forceinline__ Compute<T> operand(const Tile<T, L> &tile, int i, int j) {
@@ -107,7 +114,11 @@ template <typename To, int axis> __device__ __forceinline__ To iota() {
   using L = typename To::Layout;
   To result;
   forEach<L>([&](int i, int j) {
-    result.at[i][j] = convert<typename To::Element>(axis == 0 ? L::row(i) : L::col(j));
+    int index = axis == 0 ? L::row(i) : L::col(j);
+    if constexpr (isFloating<typename To::Element>)
+      result.at[i][j] = convert<typename To::Element>(index);
+    else
+      result.at[i][j] = wrapped<typename To::Element>(index);
   });
   return result;
 }

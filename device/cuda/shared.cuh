@@ -1,8 +1,10 @@
 //===- shared.cuh - tiles in shared memory ----------------------------------------------===//
 //
 // A tile lies in panels of columns, each a row of at most 128 bytes wide; rows of a panel follow
-// one another. Pieces of 16 bytes are swizzled in each panel, as the copy engine writes them and
-// the matrix unit reads them, so that neither meets bank conflicts.
+// one another. Pieces of 16 bytes are swizzled, as the copy engine writes them and the matrix unit
+// reads them, so that neither meets bank conflicts: by bits of their address in shared memory, so
+// part of a tile is swizzled as the whole is. A tile whose rows are of other lengths lies row by
+// row, as it is; only threads read and write it.
 //
 //===----------------------------------------------------------------------------===//
 #pragma once
@@ -12,55 +14,107 @@
 
 namespace kiln {
 
+template <typename T> __device__ __forceinline__ T readShared(SharedAddress from) {
+  if constexpr (sizeof(T) == 8) {
+    u64 bits;
+    asm volatile("ld.shared.b64 %0, [%1];" : "=l"(bits) : "r"(from) : "memory");
+    return reinterpret_cast<T &>(bits);
+  } else if constexpr (sizeof(T) == 4) {
+    unsigned bits;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(bits) : "r"(from) : "memory");
+    return reinterpret_cast<T &>(bits);
+  } else if constexpr (sizeof(T) == 2) {
+    unsigned short bits;
+    asm volatile("ld.shared.b16 %0, [%1];" : "=h"(bits) : "r"(from) : "memory");
+    return reinterpret_cast<T &>(bits);
+  } else {
+    unsigned short bits;
+    asm volatile("ld.shared.u8 %0, [%1];" : "=h"(bits) : "r"(from) : "memory");
+    unsigned char byte = static_cast<unsigned char>(bits);
+    return reinterpret_cast<T &>(byte);
+  }
+}
+
+template <typename T> __device__ __forceinline__ void writeShared(SharedAddress to, T value) {
+  if constexpr (sizeof(T) == 8)
+    asm volatile("st.shared.b64 [%0], %1;" ::"r"(to), "l"(reinterpret_cast<u64 &>(value))
+                 : "memory");
+  else if constexpr (sizeof(T) == 4)
+    asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(reinterpret_cast<unsigned &>(value))
+                 : "memory");
+  else if constexpr (sizeof(T) == 2)
+    asm volatile("st.shared.b16 [%0], %1;" ::"r"(to), "h"(reinterpret_cast<unsigned short &>(value))
+                 : "memory");
+  else
+    asm volatile("st.shared.u8 [%0], %1;" ::"r"(to),
+                 "h"(static_cast<unsigned short>(reinterpret_cast<unsigned char &>(value)))
+                 : "memory");
+}
+
 /// `panelRows` is that of the tile it is part of: rows of a tile are a tile.
 template <typename T, int R, int C, int panelRows = R> struct Shared {
   using Element = T;
   static constexpr int rows = R, cols = C;
-  static constexpr int rowBytes = C * int(sizeof(T)) < 128 ? C * int(sizeof(T)) : 128;
+  static constexpr int bytes = R * C * int(sizeof(T));
+  /// Whether the copy engine and the matrix unit can read it.
+  static constexpr bool isSwizzled =
+      C * int(sizeof(T)) == 32 || C * int(sizeof(T)) == 64 || C * int(sizeof(T)) % 128 == 0;
+  static constexpr int rowBytes = isSwizzled && C * int(sizeof(T)) > 128 ? 128 : C *int(sizeof(T));
   static constexpr int panelCols = rowBytes / int(sizeof(T));
   static constexpr int panelBytes = panelRows * rowBytes;
-  static constexpr int bytes = R * C * int(sizeof(T));
-  static_assert(rowBytes == 128 || rowBytes == 64 || rowBytes == 32,
-                "a row in shared memory has 32 or 64 bytes, or a multiple of 128");
-  static_assert(C % panelCols == 0, "a tile in shared memory has whole panels of 128 bytes");
+  /// Whether each panel begins where the pattern of swizzling does.
+  static constexpr bool hasAlignedPanels = isSwizzled && (C == panelCols || panelBytes % 1024 == 0);
 
   SharedAddress base;
 
   __device__ SharedAddress address(int row, int col) const {
-    constexpr int period = 128 / rowBytes; // rows until the pattern of swizzling changes
-    int piece = col % panelCols * int(sizeof(T)) / 16;
-    int swizzled = piece ^ (row / period % (rowBytes / 16));
-    return base + col / panelCols * panelBytes + row * rowBytes + swizzled * 16 +
-           col * int(sizeof(T)) % 16;
+    if constexpr (!isSwizzled)
+      return base + unsigned(row * C + col) * sizeof(T);
+    SharedAddress at =
+        base + col / panelCols * panelBytes + row * rowBytes + col % panelCols * int(sizeof(T));
+    return at ^ (at >> 3 & (rowBytes - 16));
   }
+  __device__ T get(int row, int col) const { return readShared<T>(address(row, col)); }
+  __device__ void set(int row, int col, T value) const { writeShared(address(row, col), value); }
 };
 
-/// Rows of a tile, from one that is a multiple of 8 on: there the swizzling begins anew.
+/// Rows of a tile. The matrix unit can read them if `row` is a multiple of 8.
 template <int R, typename T, int rows, int C, int panelRows>
 __device__ Shared<T, R, C, panelRows> rowsFrom(const Shared<T, rows, C, panelRows> &tile, i64 row) {
-  static_assert(R % 8 == 0 || R == rows, "rows are taken from shared memory by eights");
   return {tile.base + unsigned(row) * Shared<T, rows, C, panelRows>::rowBytes};
+}
+
+/// A place in shared memory that a lane is about to fill: whoever read what was there is done.
+/// `finish` is for when all of it has been written.
+inline __device__ void beginFilling(i64 lane) { barrier::meet(1 + int(lane)); }
+inline __device__ void finishFilling(i64 lane) {
+  publishToAsyncUnits();
+  barrier::meet(1 + int(lane));
 }
 
 /// The same tile elsewhere in shared memory, copied by all threads of a lane.
 template <typename T, int R, int C>
 __device__ Shared<T, R, C> copied(const Shared<T, R, C> &tile, SharedAddress to, i64 lane) {
-  constexpr unsigned bytes = Shared<T, R, C>::bytes;
-  static_assert(bytes % 16 == 0, "tiles in shared memory have whole pieces of 16 bytes");
-  barrier::meet(1 + int(lane)); // what was there before has been read
-  for (unsigned at = threadInGroup() * 16; at < bytes; at += kWarpgroup * 16) {
-    unsigned piece[4];
-    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(piece[0]), "=r"(piece[1]), "=r"(piece[2]), "=r"(piece[3])
-                 : "r"(tile.base + at)
-                 : "memory");
-    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to + at), "r"(piece[0]),
-                 "r"(piece[1]), "r"(piece[2]), "r"(piece[3])
-                 : "memory");
+  Shared<T, R, C> copy{to};
+  beginFilling(lane);
+  if constexpr (Shared<T, R, C>::bytes % 16 == 0) {
+    // Both begin where the pattern of swizzling does.
+    for (unsigned at = threadInGroup() * 16; at < Shared<T, R, C>::bytes; at += kWarpgroup * 16) {
+      unsigned piece[4];
+      asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(piece[0]), "=r"(piece[1]), "=r"(piece[2]), "=r"(piece[3])
+                   : "r"(tile.base + at)
+                   : "memory");
+      asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to + at), "r"(piece[0]),
+                   "r"(piece[1]), "r"(piece[2]), "r"(piece[3])
+                   : "memory");
+    }
+  } else {
+    for (int k = threadInGroup(); k < R * C; k += kWarpgroup)
+      copy.set(k / C, k % C, tile.get(k / C, k % C));
   }
-  publishToAsyncUnits();
-  barrier::meet(1 + int(lane));
-  return {to};
+  finishFilling(lane);
+  return copy;
 }
 
 template <typename To, int R, int C, int panelRows>
@@ -70,21 +124,25 @@ __device__ To toRegisters(const Shared<typename To::Element, R, C, panelRows> &t
   To result;
   forEach<L>([&](int i, int j) {
     T value{};
-    if (To::hasRow(i) && To::hasCol(j)) {
-      SharedAddress from = tile.address(L::row(i), L::col(j));
-      if constexpr (sizeof(T) == 4)
-        asm volatile("ld.shared.b32 %0, [%1];"
-                     : "=r"(reinterpret_cast<unsigned &>(value))
-                     : "r"(from));
-      else if constexpr (sizeof(T) == 2)
-        asm volatile("ld.shared.b16 %0, [%1];"
-                     : "=h"(reinterpret_cast<unsigned short &>(value))
-                     : "r"(from));
-      else
-        static_assert(sizeof(T) == 2, "tiles in shared memory have elements of 16 or 32 bits");
-    }
+    if (To::hasRow(i) && To::hasCol(j))
+      value = tile.get(L::row(i), L::col(j));
     result.at[i][j] = value;
   });
+  return result;
+}
+
+/// A tile in registers, in shared memory: all threads of the lane can read all of it.
+template <typename T, typename L>
+__device__ Shared<T, L::rows, L::cols> toShared(const Tile<T, L> &tile, SharedAddress to,
+                                                i64 lane) {
+  Shared<T, L::rows, L::cols> result{to};
+  beginFilling(lane);
+  if (L::isOwner())
+    forEach<L>([&](int i, int j) {
+      if (tile.hasRow(i) && tile.hasCol(j))
+        result.set(L::row(i), L::col(j), tile.at[i][j]);
+    });
+  finishFilling(lane);
   return result;
 }
 
@@ -117,10 +175,76 @@ inline __device__ void copyBox(SharedAddress to, SharedAddress barrier, const Te
                : "memory");
 }
 
+inline __device__ void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map,
+                               const int (&at)[5]) {
+  asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes"
+               " [%0], [%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(to),
+               "l"(&map), "r"(barrier), "r"(at[4]), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
+               : "memory");
+}
+
+/// Fills a tile with what `from` has: by all threads of a warp. Elements that it does not have
+/// become `pad`.
+template <typename T, int R, int C, typename From>
+__device__ void fillByWarp(const Shared<T, R, C> &to, const From &from, T pad) {
+#pragma unroll 1
+  for (int k = threadInWarp(); k < R * C; k += kWarp) {
+    int row = k / C, col = k % C;
+    to.set(row, col, from.has(row, col) ? *from.at(row, col) : pad);
+  }
+}
+
+/// The same, of which whole rows are there and pieces of 16 bytes can be read at once.
+template <typename T, int R, int C>
+__device__ void fillByPieces(const Shared<T, R, C> &to, const Window<T, R, C> &from) {
+  constexpr int each = 16 / int(sizeof(T));
+#pragma unroll 1
+  for (int k = threadInWarp() * each; k < R * C; k += kWarp * each) {
+    uint4 piece = *reinterpret_cast<const uint4 *>(from.at(k / C, k % C));
+    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to.address(k / C, k % C)),
+                 "r"(piece.x), "r"(piece.y), "r"(piece.z), "r"(piece.w)
+                 : "memory");
+  }
+}
+
+template <typename T, int R, int C>
+__device__ void fill(const Shared<T, R, C> &to, const Window<T, R, C> &from, T pad) {
+  if constexpr (C * sizeof(T) % 16 == 0)
+    if (from.isWhole() && from.isAligned(16))
+      return fillByPieces(to, from);
+  fillByWarp(to, from, pad);
+}
+template <typename T, int R, int C, typename I>
+__device__ void fill(const Shared<T, R, C> &to, const RowsWindow<T, R, C, I> &from, T pad) {
+  fillByWarp(to, from, pad);
+}
+
+/// What threads copy, and never the engine: a part of a tensor that it cannot be told of.
+template <typename T, int R, int C, typename From> struct CopyRequest {
+  using Tile = Shared<T, R, C>;
+  From from;
+  T pad;
+  static constexpr bool isForEngine = false;
+  __device__ bool usesEngine() const { return false; }
+  __device__ void copy(Tile to) const { fill(to, from, pad); }
+};
+template <typename T, int R, int C>
+__device__ CopyRequest<T, R, C, Window<T, R, C>> copyRequest(const Window<T, R, C> &from, T pad) {
+  return {from, pad};
+}
+template <typename T, int R, int C, typename I>
+__device__ CopyRequest<T, R, C, RowsWindow<T, R, C, I>>
+copyRequest(const RowsWindow<T, R, C, I> &from, T pad) {
+  return {from, pad};
+}
+
 /// A tile of a tensor that is to be sent: nothing is read before it is pushed into a pipe.
 template <typename T, int R, int C, int rank> struct Request {
-  static_assert(rank >= 2 && rank <= 4, "the copy engine is used for tensors of two to four axes");
+  static_assert(rank >= 2 && rank <= 5, "the copy engine is used for tensors of two to five axes");
   static_assert(R <= 256, "the copy engine moves at most 256 rows at once");
+  static_assert(Shared<T, R, C>::isSwizzled, "the copy engine writes rows of 32 or 64 bytes, or "
+                                             "panels of 128");
+  static constexpr bool isForEngine = true;
   using Tile = Shared<T, R, C>;
   const Tensor &tensor;
   const TensorMap &map;
@@ -133,7 +257,7 @@ template <typename T, int R, int C, int rank> struct Request {
   /// By one thread.
   __device__ void start(Tile to, SharedAddress barrier) const {
     // What is too far away for a coordinate is outside, as is what is only that far.
-    constexpr int far = 0x7fffffff - C;
+    constexpr int far = 0x7fffffff - (R > C ? R : C);
     int at[rank];
     for (int axis = 0; axis < rank; ++axis)
       at[axis] = clamp(index[axis], -far, far);
@@ -145,25 +269,7 @@ template <typename T, int R, int C, int rank> struct Request {
   }
 
   /// By all threads of a warp.
-  __device__ void copy(Tile to) const {
-    static_assert(sizeof(T) == 2 || sizeof(T) == 4,
-                  "tiles in shared memory have elements of 16 or 32 bits");
-    Window<T, R, C> from = window<T, R, C>(tensor, index);
-    for (int k = threadInWarp(); k < R * C; k += kWarp) {
-      int row = k / C, col = k % C;
-      T value{};
-      if (from.has(row, col))
-        value = *from.at(row, col);
-      SharedAddress at = to.address(row, col);
-      if constexpr (sizeof(T) == 2)
-        asm volatile("st.shared.b16 [%0], %1;" ::"r"(at),
-                     "h"(reinterpret_cast<unsigned short &>(value))
-                     : "memory");
-      else
-        asm volatile("st.shared.b32 [%0], %1;" ::"r"(at), "r"(reinterpret_cast<unsigned &>(value))
-                     : "memory");
-    }
-  }
+  __device__ void copy(Tile to) const { fill(to, window<T, R, C>(tensor, index), T{}); }
 };
 
 template <typename T, int R, int C, int rank>

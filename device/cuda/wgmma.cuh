@@ -1,8 +1,9 @@
 //===- wgmma.cuh - one step of a matrix product -------------------------------------------===//
 //
 // `multiply` issues the instructions for one pair of tiles and waits for them; the accumulator is
-// in registers (Fragments), the right operand in shared memory, the left one in either. Loops over
-// K are the program's.
+// in registers (Fragments), the right operand in shared memory, the left one in either. What the
+// matrix unit does not take (other types, other extents) the threads multiply themselves, exactly:
+// then both operands are in shared memory. Loops over K are the program's.
 //
 //===----------------------------------------------------------------------------===//
 #pragma once
@@ -79,12 +80,35 @@ template <int blocks, int K> struct LeftOperand {
         }
   }
 };
-/// One in shared memory stays there.
-template <int blocks, int K, typename A> __device__ auto leftOperand(const A &a) {
-  if constexpr (requires { a.base; })
+/// Whether the matrix unit reads a left operand where it is: whole blocks of 64 rows.
+template <bool transposeA, typename A> inline constexpr bool isReadInPlace = false;
+template <typename T, int R, int C, int panelRows>
+inline constexpr bool isReadInPlace<false, Shared<T, R, C, panelRows>> =
+    R % 64 == 0 && Shared<T, R, C, panelRows>::hasAlignedPanels;
+
+/// A left operand in shared memory as rows in registers.
+template <bool transposeA, int M, int K, typename A>
+__device__ Tile<typename A::Element, Fragments::Of<M, K>> rowsOf(const A &a) {
+  using To = Tile<typename A::Element, Fragments::Of<M, K>>;
+  using L = typename To::Layout;
+  To result;
+  forEach<L>([&](int i, int j) {
+    typename A::Element value{};
+    if (To::hasRow(i) && To::hasCol(j))
+      value = transposeA ? a.get(L::col(j), L::row(i)) : a.get(L::row(i), L::col(j));
+    result.at[i][j] = value;
+  });
+  return result;
+}
+
+/// One in shared memory stays there if it can.
+template <bool transposeA, int M, int K, typename A> __device__ auto leftOperand(const A &a) {
+  if constexpr (isReadInPlace<transposeA, A>)
     return a;
+  else if constexpr (requires { a.base; })
+    return LeftOperand<ceilDivConstant(M, 64), K>(rowsOf<transposeA, M, K>(a));
   else
-    return LeftOperand<blocks, K>(a);
+    return LeftOperand<ceilDivConstant(M, 64), K>(a);
 }
 
 template <int col, bool transposeB, typename B> __device__ u64 operandB(const B &b, int k) {
@@ -119,35 +143,69 @@ __device__ __forceinline__ void columns(Tile<float, L> &acc, const A &a, const B
     columns<col + width, transposeB, K>(acc, a, b);
 }
 
-/// The only row of a tile in registers, or in shared memory, as each of the 64 rows that an
-/// instruction takes: every thread holds that row anyway.
-template <typename T, int cols, typename A>
-__device__ __forceinline__ Tile<T, Fragments::Of<64, cols>> asAllRows(const A &row) {
-  if constexpr (requires { row.base; }) {
-    return asAllRows<T, cols>(toRegisters<Tile<T, Fragments::Of<1, cols>>>(row));
-  } else {
-    static_assert(A::Layout::rows == 1 && A::Layout::isFragment);
-    Tile<T, Fragments::Of<64, cols>> result;
-    forEach<Fragments::Of<64, cols>>([&](int i, int j) { result.at[i][j] = row.at[0][j]; });
-    return result;
-  }
+/// The only row of a tile in registers as each of the 64 rows that an instruction takes: every
+/// thread holds that row anyway.
+template <int cols, typename T, typename L>
+__device__ __forceinline__ Tile<T, Fragments::Of<64, cols>> asAllRows(const Tile<T, L> &row) {
+  static_assert(L::rows == 1 && L::isFragment);
+  Tile<T, Fragments::Of<64, cols>> result;
+  forEach<Fragments::Of<64, cols>>([&](int i, int j) { result.at[i][j] = row.at[0][j]; });
+  return result;
 }
+template <bool transposeA, int K, typename A> __device__ __forceinline__ auto onlyRow(const A &a) {
+  if constexpr (requires { a.base; })
+    return rowsOf<transposeA, 1, K>(a);
+  else
+    return a;
+}
+
+/// Whether the matrix unit can make a product with this right operand.
+template <bool transposeB, typename T, int N, typename B>
+inline constexpr bool isForUnit = isSame<T, float> && isHalf<typename B::Element> && N % 8 == 0 &&
+                                  (transposeB ? B::cols : B::rows) % 16 == 0 && B::hasAlignedPanels;
 
 } // namespace wgmma
 
-/// acc + a b; of b transposed if it is given as N x K.
-template <bool transposeB, typename L, typename A, typename B>
-__device__ __forceinline__ Tile<float, L> multiply(Tile<float, L> acc, const A &a, const B &b) {
+/// By the threads: each sums what its elements need, in the order of K.
+template <bool transposeB, bool transposeA, typename T, typename L, typename A, typename B>
+__device__ __forceinline__ Tile<T, L> multiplyByThreads(Tile<T, L> acc, const A &a, const B &b) {
   constexpr int K = transposeB ? B::cols : B::rows;
-  if constexpr (L::rows == 1) {
-    auto all = multiply<transposeB>(wgmma::asAllRows<float, L::cols>(acc),
-                                    wgmma::asAllRows<typename B::Element, K>(a), b);
-    forEach<L>([&](int i, int j) { acc.at[i][j] = all.at[i][j]; });
+#pragma unroll 1
+  for (int k = 0; k < K; ++k) {
+    T left[L::rowRegs];
+#pragma unroll
+    for (int i = 0; i < L::rowRegs; ++i) {
+      int row = acc.hasRow(i) ? L::row(i) : 0;
+      left[i] = T(widen(transposeA ? a.get(k, row) : a.get(row, k)));
+    }
+#pragma unroll
+    for (int j = 0; j < L::colRegs; ++j) {
+      int col = acc.hasCol(j) ? L::col(j) : 0;
+      T right = T(widen(transposeB ? b.get(col, k) : b.get(k, col)));
+#pragma unroll
+      for (int i = 0; i < L::rowRegs; ++i)
+        if constexpr (isSame<T, float>)
+          acc.at[i][j] = fmaf(left[i], right, acc.at[i][j]);
+        else
+          acc.at[i][j] = kiln::add<T>(acc.at[i][j], kiln::times<T>(left[i], right));
+    }
+  }
+  return acc;
+}
+
+/// acc + a b; of b transposed if it is given as N x K, of a if as K x M.
+template <bool transposeB, bool transposeA = false, typename T, typename L, typename A, typename B>
+__device__ __forceinline__ Tile<T, L> multiply(Tile<T, L> acc, const A &a, const B &b) {
+  constexpr int K = transposeB ? B::cols : B::rows;
+  if constexpr (!wgmma::isForUnit<transposeB, T, L::cols, B>) {
+    return multiplyByThreads<transposeB, transposeA>(acc, a, b);
+  } else if constexpr (L::rows == 1) {
+    auto all = multiply<transposeB>(full<Tile<float, Fragments::Of<64, L::cols>>>(0.0f),
+                                    wgmma::asAllRows<K>(wgmma::onlyRow<transposeA, K>(a)), b);
+    forEach<L>([&](int i, int j) { acc.at[i][j] += all.at[i][j]; });
     return acc;
   } else {
-    static_assert(K % 16 == 0, "a product sums over a multiple of 16 elements");
-    static_assert(isHalf<typename B::Element>, "the matrix unit multiplies bf16 or f16 here");
-    auto left = wgmma::leftOperand<L::rowRegs / 2, K>(a);
+    auto left = wgmma::leftOperand<transposeA, L::rows, K>(a);
     wgmma::pin(acc);
     wgmma::fence();
     wgmma::columns<0, transposeB, K>(acc, left, b);

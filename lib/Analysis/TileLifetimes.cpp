@@ -191,7 +191,7 @@ private:
         return;
       std::optional<int64_t> one = bufferOf(view->getOperand(0)),
                              other = bufferOf(view->getResult(0));
-      if (!one || !other || *one == *other)
+      if (!one || !other || *one == *other || Buffers[*one].space != Buffers[*other].space)
         return;
       // The same memory, alive as long as one of them is.
       TileBuffer &into = Buffers[*one], &from = Buffers[*other];

@@ -27,7 +27,9 @@ constexpr Memory kAscend950[] = {{"vec", 240 * KiB, 32},
                                  {"acc", 256 * KiB, 512},
                                  {"bias", 4 * KiB, 64},
                                  kAscendGlobal};
-constexpr Memory kHopper[] = {{"vec", 0, 16, "registers"}, {"mat", 227 * KiB, 1024},
+// Of the 227 KiB of shared memory that a block can have, one is for barriers and for what warps
+// tell each other.
+constexpr Memory kHopper[] = {{"vec", 0, 16, "registers"}, {"mat", 226 * KiB, 1024},
                               {"left", 0, 1024, "mat"},    {"right", 0, 1024, "mat"},
                               {"acc", 0, 16, "registers"}, {"gm", 0, 16}};
 constexpr Memory kCpu[] = {{"vec", 0, 64, "cache"}, {"acc", 0, 64, "registers"}, {"gm", 0, 64}};
@@ -41,15 +43,15 @@ constexpr Path kAscend950Paths[] = {
 // The copy engine's way leads through shared memory; threads also read and write global memory
 // themselves. "Shared <> registers" is there for each of the two names that registers and shared
 // memory have here. Between vec and acc nothing moves: both are registers.
-constexpr Path kHopperPaths[] = {{"gm", "mat"},  {"mat", "gm"},  {"gm", "vec"},    {"vec", "gm"},
-                                 {"mat", "vec"}, {"vec", "mat"}, {"mat", "acc"},   {"acc", "mat"},
-                                 {"vec", "acc"}, {"acc", "vec"}, {"mat", "right"}, {"mat", "left"},
-                                 {"vec", "left"}};
+constexpr Path kHopperPaths[] = {{"gm", "mat"},   {"mat", "gm"},  {"gm", "vec"},    {"vec", "gm"},
+                                 {"mat", "vec"},  {"vec", "mat"}, {"mat", "acc"},   {"acc", "mat"},
+                                 {"vec", "acc"},  {"acc", "vec"}, {"mat", "right"}, {"mat", "left"},
+                                 {"vec", "left"}, {"acc", "gm"}};
 
 constexpr Machine kMachines[] = {
     {"cpu", "cpu", 0, kCpuRoles, kCpu, {}, PipeStorage::Heap, 2},
     {"hopper", "h200", 132, kHopperRoles, kHopper, kHopperPaths, PipeStorage::SharedMemory, 2,
-     /*slotsFillMemory=*/true},
+     /*slotsFillMemory=*/true, /*matrixRows=*/64},
     {"ascend910b", "a2a3sim", 24, kAscendRoles, kAscend910b, kAscend910bPaths,
      PipeStorage::GlobalMemory, 2},
     {"ascend950", "a5sim", 36, kAscendRoles, kAscend950, kAscend950Paths,

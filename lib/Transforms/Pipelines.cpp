@@ -43,22 +43,29 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
   add(createKilnResultsToOutParams());
   add(createKilnInferDirections());
   add(createKilnSpreadRequires());
+  // One role executes everything: there is nothing to split and nothing to tell each other.
+  bool hasRoles = options.machine && options.machine->roles.size() > 1;
+  auto addMerge = [&] {
+    addFor(KilnMergeGroupsOptions(), [](auto given) { return createKilnMergeGroups(given); });
+    addCleanup();
+  };
+  if (hasRoles && options.mergeGroups)
+    addMerge(); // groups of other machines' roles become kernels, to be split anew
   if (options.machine) {
     TilePeelMasksOptions peeling;
     peeling.report = options.report;
     add(createTilePeelMasks(peeling)); // before the split: each role gets both loops
   }
-  // One role executes everything: there is nothing to split and nothing to tell each other.
-  bool hasRoles = options.machine && options.machine->roles.size() > 1;
   if (hasRoles)
     addFor(KilnPartitionRolesOptions(), [](auto given) { return createKilnPartitionRoles(given); });
-  if (options.machine)
+  // Threads that hold parts of a tile combine along lines by themselves.
+  bool combinesLines =
+      hasRoles && options.machine->findMemory("vec")->inside == std::string_view("registers");
+  if (options.machine && !combinesLines)
     add(createTileExpandBodies());
   add(createTilePlaceFrees());
-  if (options.machine && !hasRoles && options.mergeGroups) {
-    addFor(KilnMergeGroupsOptions(), [](auto given) { return createKilnMergeGroups(given); });
-    addCleanup();
-  }
+  if (options.machine && !hasRoles && options.mergeGroups)
+    addMerge();
   if (hasRoles) {
     addProof();
     addFor(KilnSkewPipelineOptions(), [](auto given) { return createKilnSkewPipeline(given); });

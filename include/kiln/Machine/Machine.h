@@ -53,6 +53,8 @@ struct Machine {
   int64_t defaultSlots;
   /// Rings get the slots that the memory has room for, and `defaultSlots` are the least.
   bool slotsFillMemory = false;
+  /// Rows of a product that one matrix instruction makes; a lane with fewer wastes the rest.
+  int64_t matrixRows = 1;
 
   const Role *findRole(std::string_view role) const;
   const Memory *findMemory(std::string_view memory) const;

@@ -3,7 +3,8 @@
 // What: the description of a compiled CUDA kernel that a bundle carries beside its cubin. The
 //   kernel takes one parameter, its argument block: the tensor maps (128 bytes each, the block is
 //   aligned to 64), then the tensors as kiln_tensor, then one word for each scalar, then the three
-//   extents of the grid. All of it is filled in for each launch.
+//   extents of the grid and, where blocks meet at a barrier, the address of a word that is 0. All of
+//   it is filled in for each launch.
 //
 // Ownership and threads: a value.
 //
@@ -32,6 +33,7 @@ struct CudaKernel {
   uint32_t sharedBytes = 0; ///< Dynamic.
   uint32_t numTensors = 0, numScalars = 0;
   std::vector<CudaTensorMap> maps;
+  bool hasBarrier = false; ///< Its blocks wait for one another, so all of them run at once.
 };
 
 inline constexpr uint64_t cudaTensorMapBytes = 128;
@@ -40,7 +42,7 @@ inline constexpr uint16_t cudaHasTensorMap = 0x8000;
 
 inline uint64_t argumentBytes(const CudaKernel &kernel) {
   return kernel.maps.size() * cudaTensorMapBytes + kernel.numTensors * uint64_t(96) +
-         kernel.numScalars * uint64_t(8) + 3 * uint64_t(8);
+         kernel.numScalars * uint64_t(8) + (kernel.hasBarrier ? 4 : 3) * uint64_t(8);
 }
 
 } // namespace kiln

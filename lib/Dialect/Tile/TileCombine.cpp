@@ -68,6 +68,16 @@ static bool isElementwise(Operation *op) {
   return facts && facts.getPadding().kind == Padding::Elementwise;
 }
 
+static Type inNoMemory(Type type) {
+  auto tile = dyn_cast<TileType>(type);
+  return tile ? withoutMemory(tile) : type;
+}
+
+/// Whether types are the same, but for the memory that tiles are in.
+static bool areAlike(TypeRange one, TypeRange other) {
+  return llvm::equal(one, other, [](Type a, Type b) { return inNoMemory(a) == inNoMemory(b); });
+}
+
 /// The tiles have one shape, and each has a start.
 static LogicalResult verifyOperands(CombiningInterface op) {
   if (op.getTiles().empty())
@@ -82,7 +92,7 @@ static LogicalResult verifyOperands(CombiningInterface op) {
            << op.getTiles().size() << " tiles, has " << op.getStarts().size();
   for (auto [start, tile] : llvm::zip(op.getStarts().getTypes(), op.getTiles().getTypes()))
     if (TileType line = linesOf(cast<TileType>(tile), op.getAxis());
-        start != line && start != line.getElementType())
+        inNoMemory(start) != inNoMemory(line) && start != line.getElementType())
       return op->emitOpError("starts ") << tile << " with a " << line.getElementType() << " or "
                                         << line << ", not with " << start;
   return success();
@@ -93,10 +103,10 @@ static LogicalResult verifyBody(CombiningInterface op) {
   Block &body = op.getBody().front();
   SmallVector<Type> lines, arguments;
   for (Type type : op.getTiles().getTypes())
-    lines.push_back(linesOf(cast<TileType>(type), op.getAxis()));
+    lines.push_back(withoutMemory(linesOf(cast<TileType>(type), op.getAxis())));
   arguments = lines;
   llvm::append_range(arguments, lines);
-  if (TypeRange(body.getArgumentTypes()) != TypeRange(arguments))
+  if (!areAlike(body.getArgumentTypes(), arguments))
     return op->emitOpError("the body takes a line of each tile, and then the next line of each: ")
            << arguments;
   for (Operation &inner : body.without_terminator()) {
@@ -112,7 +122,7 @@ static LogicalResult verifyBody(CombiningInterface op) {
                                            << ", which works on lines of " << text(line);
   }
   Operation *end = body.getTerminator();
-  if (TypeRange(end->getOperandTypes()) != TypeRange(lines))
+  if (!areAlike(end->getOperandTypes(), lines))
     return end->emitOpError("gives the next line of each tile: ") << lines;
   return success();
 }
@@ -123,7 +133,7 @@ static LogicalResult verifyCombining(CombiningInterface op, bool keepsSteps) {
   SmallVector<Type> expected;
   for (Type type : op.getTiles().getTypes())
     expected.push_back(keepsSteps ? type : linesOf(cast<TileType>(type), op.getAxis()));
-  if (TypeRange(op->getResultTypes()) != TypeRange(expected))
+  if (!areAlike(op->getResultTypes(), expected))
     return op->emitOpError("makes ") << expected << ", not " << op->getResultTypes();
   return success();
 }

@@ -279,7 +279,7 @@ LogicalResult ReduceOp::verify() {
       getAxis() == 0 ? from.withShape(1, from.getCols()) : from.withShape(from.getRows(), 1);
   if (getKind() == ReduceKind::ArgMax || getKind() == ReduceKind::ArgMin)
     expected = expected.withElement(IntegerType::get(getContext(), 32));
-  if (to != expected)
+  if (withoutMemory(to) != withoutMemory(expected))
     return emitOpError("of ") << from << " along axis " << getAxis() << " is " << expected
                               << ", not " << to;
   return success();
@@ -289,7 +289,7 @@ LogicalResult ScanOp::verify() {
   if (getKind() == ReduceKind::ArgMax || getKind() == ReduceKind::ArgMin)
     return emitOpError("combines by sum, prod, max or min, not by ")
            << stringifyReduceKind(getKind());
-  if (getOperand().getType() != getResult().getType())
+  if (withoutMemory(getOperand().getType()) != withoutMemory(getResult().getType()))
     return emitOpError("keeps the type of its operand");
   return verifyAxis(*this, getAxis());
 }

@@ -48,7 +48,7 @@ LogicalResult GatherOp::verify() {
            << getAxis() << " of " << from << " needs indices with " << from.getExtent(other)
            << (other ? " columns" : " rows") << ", not " << index;
   TileType expected = from.withShape(index.getRows(), index.getCols());
-  if (to != expected)
+  if (withoutMemory(to) != withoutMemory(expected))
     return emitOpError("makes ") << expected << ", not " << to;
   return success();
 }

@@ -10,6 +10,11 @@ namespace kiln::tile {
 
 using Shape = std::pair<int64_t, int64_t>;
 
+/// The same type in no memory: what an operation makes does not depend on where its operands are.
+inline TileType withoutMemory(TileType tile) {
+  return TileType::get(tile.getRows(), tile.getCols(), tile.getElementType());
+}
+
 /// A scalar counts as 1x1.
 inline Shape shapeOf(mlir::Type type) {
   auto tile = llvm::dyn_cast<TileType>(type);

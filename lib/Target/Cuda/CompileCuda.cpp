@@ -94,9 +94,17 @@ const std::vector<DeviceHeader> &deviceHeaders() {
   return headers;
 }
 
-/// For so many blocks on a multiprocessor at once.
+/// What a kernel is compiled for: how the registers are given out.
+struct Choice {
+  unsigned blocks = 1; ///< On a multiprocessor at once.
+  unsigned moved = 0;  ///< Steps of registers that the copying role keeps.
+
+  std::string atOnce() const { return "-DKILN_BLOCKS_AT_ONCE=" + std::to_string(blocks); }
+  std::string registers() const { return "-DKILN_REGISTERS_MOVED=" + std::to_string(moved); }
+};
+
 Expected<std::string> compileByNvrtc(const Nvrtc &library, const std::string &source,
-                                     unsigned blocks, std::string &log) {
+                                     const Choice &choice, std::string &log) {
   std::vector<const char *> names, texts;
   for (const DeviceHeader &header : deviceHeaders()) {
     names.push_back(header.name);
@@ -110,9 +118,10 @@ Expected<std::string> compileByNvrtc(const Nvrtc &library, const std::string &so
                                         texts.data(), names.data()))
     return failed(error);
   llvm::scope_exit destroy([&] { library.destroyProgram(&program); });
-  std::string atOnce = "-DKILN_BLOCKS_AT_ONCE=" + std::to_string(blocks);
-  const char *options[] = {"--gpu-architecture=sm_90a", "--std=c++20", "--ptxas-options=-v",
-                           "--device-as-default-execution-space", atOnce.c_str()};
+  std::string atOnce = choice.atOnce(), registers = choice.registers();
+  const char *options[] = {
+      "--gpu-architecture=sm_90a",           "--std=c++20",  "--ptxas-options=-v",
+      "--device-as-default-execution-space", atOnce.c_str(), registers.c_str()};
   int error = library.compileProgram(program, std::size(options), options);
   size_t size = 0;
   if (library.getLogSize(program, &size) == 0 && size > 1) {
@@ -156,7 +165,7 @@ std::string readText(const llvm::Twine &path) {
 }
 
 Expected<std::string> compileByNvcc(const std::string &nvcc, const std::string &source,
-                                    unsigned blocks, std::string &log) {
+                                    const Choice &choice, std::string &log) {
   llvm::SmallString<128> folder;
   if (llvm::sys::fs::createUniqueDirectory("kiln-cuda", folder))
     return Status(StatusCode::IoError, "cannot make a temporary folder for nvcc");
@@ -168,11 +177,11 @@ Expected<std::string> compileByNvcc(const std::string &nvcc, const std::string &
     return Status(StatusCode::IoError, "cannot write to " + folder.str().str());
   std::string input = (folder + "/kernel.cu").str(), output = (folder + "/kernel.cubin").str(),
               said = (folder + "/log").str(), include = ("-I" + folder).str();
-  std::string atOnce = "-DKILN_BLOCKS_AT_ONCE=" + std::to_string(blocks);
+  std::string atOnce = choice.atOnce(), registers = choice.registers();
   StringRef args[] = {nvcc,     "-std=c++20", "-gencode=arch=compute_90a,code=sm_90a",
                       "-cubin", "-Xptxas",    "-v",
-                      include,  atOnce,       "-o",
-                      output,   input};
+                      include,  atOnce,       registers,
+                      "-o",     output,       input};
   std::string why;
   int code =
       llvm::sys::ExecuteAndWait(nvcc, args, std::nullopt, {StringRef(""), said, said}, 0, 0, &why);
@@ -238,10 +247,11 @@ Expected<std::string> cudaCompiler() {
 }
 
 /// Compiles, and checks what the assembler says.
-static Expected<std::string> compileOnce(const CudaUnit &unit, unsigned blocks, std::string &log) {
+static Expected<std::string> compileOnce(const CudaUnit &unit, const Choice &choice,
+                                         std::string &log) {
   const Nvrtc *library = nvrtc();
-  Expected<std::string> cubin = library ? compileByNvrtc(*library, unit.source(), blocks, log)
-                                        : compileByNvcc(findNvcc(), unit.source(), blocks, log);
+  Expected<std::string> cubin = library ? compileByNvrtc(*library, unit.source(), choice, log)
+                                        : compileByNvcc(findNvcc(), unit.source(), choice, log);
   if (!cubin) // an error in emitted code is a defect of the emitter: show what it is
     return Status(cubin.status().code(), cubin.status().message() + "\n" + log);
   if (Status bad = checkResources(log); !bad.isOk())
@@ -249,15 +259,26 @@ static Expected<std::string> compileOnce(const CudaUnit &unit, unsigned blocks, 
   return cubin;
 }
 
+/// What to try, the fastest first: several blocks at once, or all registers for one; few registers
+/// for the role that copies, or more of them.
+static std::vector<Choice> choicesFor(const CudaUnit &unit) {
+  if (unit.isMemoryBound)
+    return {{.blocks = 3}, {.blocks = 2}, {.blocks = 1}};
+  if (unit.movesRegisters)
+    return {{.moved = 0}, {.moved = 1}, {.moved = 2}, {.moved = 4}};
+  return {{}};
+}
+
 Expected<std::string> compileCuda(const CudaUnit &unit, std::string *log) {
   std::string said;
   if (Expected<std::string> compiler = cudaCompiler(); !compiler)
     return compiler.status();
-  // As many at once as do not spill; one has all registers.
-  unsigned blocks = unit.isMemoryBound ? 3 : 1;
-  Expected<std::string> cubin = compileOnce(unit, blocks, said);
-  while (!cubin && cubin.status().code() == StatusCode::Unsupported && --blocks > 0)
-    cubin = compileOnce(unit, blocks, said);
+  Expected<std::string> cubin = Status(StatusCode::Internal, "nothing was tried");
+  for (const Choice &choice : choicesFor(unit)) {
+    cubin = compileOnce(unit, choice, said);
+    if (cubin || cubin.status().code() != StatusCode::Unsupported)
+      break;
+  }
   if (log)
     *log = said;
   if (!cubin)

@@ -1,5 +1,6 @@
 #include "CudaFunction.h"
 
+#include "kiln/Analysis/TensorBox.h"
 #include "kiln/Program/ScalarText.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Text/Literals.h"
@@ -27,7 +28,7 @@ std::string cppType(Type type) {
   case DType::I1:
     return "bool";
   case DType::I8:
-    return "signed char";
+    return "i8";
   case DType::I16:
     return "short";
   case DType::I32:
@@ -35,8 +36,12 @@ std::string cppType(Type type) {
   case DType::I64:
   case DType::Index:
     return "i64";
+  case DType::F8E4M3FN:
+    return "f8e4m3";
+  case DType::F8E5M2:
+    return "f8e5m2";
   default:
-    return ""; // 8-bit floats
+    return "";
   }
 }
 
@@ -48,6 +53,35 @@ FunctionEmitter::FunctionEmitter(ir::FuncOp func, KernelText &kernel, ArrayRef<s
     set(argument, name);
     Origin[argument] = number;
   }
+  if (!isCopying())
+    findMeetings();
+}
+
+/// Finds the accesses of a tensor that come after others of the same elements, by other threads of
+/// the lane. An operation may come after itself, in a loop.
+void FunctionEmitter::findMeetings() {
+  SmallVector<tile::TensorAccess> accesses;
+  Func.walk([&](Operation *op) { llvm::append_range(accesses, tile::tensorAccesses(op)); });
+  auto isInLoop = [](Operation *op) {
+    return op->getParentOfType<scf::ForOp>() || op->getParentOfType<scf::WhileOp>();
+  };
+  auto areApart = [&](const tile::TensorAccess &a, const tile::TensorAccess &b) {
+    std::optional<TensorBox> one = boxOf(a), other = boxOf(b);
+    if (a.op != b.op)
+      return one && other && areDisjoint(*one, *other);
+    if (!isInLoop(a.op))
+      return true;
+    // The same elements again are the same threads'.
+    for (int axis = 0; one && axis < int(one->start.size()); ++axis)
+      if (!areSameOrApart(*one, *one, axis))
+        return false;
+    return one.has_value();
+  };
+  for (const tile::TensorAccess &a : accesses)
+    for (const tile::TensorAccess &b : accesses)
+      if ((a.writes || b.writes) && !(a.isAtomic() && b.isAtomic()) &&
+          ir::rootOf(a.tensor) == ir::rootOf(b.tensor) && !areApart(a, b))
+        Meetings.insert(b.op);
 }
 
 Expected<std::string> FunctionEmitter::emitBody() {
@@ -67,11 +101,13 @@ void FunctionEmitter::unsupported(Operation *op, const Twine &why) {
 
 const std::string &FunctionEmitter::text(Value value) { return Values[value]; }
 
+std::string FunctionEmitter::commas(ArrayRef<int64_t> constants, ValueRange values) {
+  return llvm::join(text::mixedList(constants, values, [&](Value value) { return text(value); }),
+                    ", ");
+}
+
 std::string FunctionEmitter::list(ArrayRef<int64_t> constants, ValueRange values) {
-  return "{" +
-         llvm::join(text::mixedList(constants, values, [&](Value value) { return text(value); }),
-                    ", ") +
-         "}";
+  return "{" + commas(constants, values) + "}";
 }
 
 void FunctionEmitter::define(Value value, const std::string &expression) {
@@ -94,9 +130,14 @@ void FunctionEmitter::emitOp(Operation *op) {
     return emitFor(loop);
   if (auto branch = dyn_cast<scf::IfOp>(op))
     return emitIf(branch);
-  if (isa<ir::ReturnOp, ir::RequireOp, scf::YieldOp, ir::DumpOp, tile::PrefetchOp>(op))
+  if (auto loop = dyn_cast<scf::WhileOp>(op))
+    return emitWhile(loop);
+  if (isa<ir::ReturnOp, ir::RequireOp, scf::YieldOp, scf::ConditionOp, ir::DumpOp, tile::PrefetchOp,
+          tile::YieldOp>(op))
     return;
-  if (!emitScalar(op) && !emitTile(op))
+  if (Meetings.contains(op))
+    line("barrier::meet(1 + int(lane)); // others of the lane are done with the same memory");
+  if (!emitScalar(op) && !emitTensor(op) && !emitTile(op))
     unsupported(op, "the backend does not have this operation yet");
 }
 
@@ -104,15 +145,37 @@ void FunctionEmitter::emitOp(Operation *op) {
 // Control flow
 //===----------------------------------------------------------------------===//
 
+SmallVector<std::string> FunctionEmitter::carry(ValueRange values) {
+  SmallVector<std::string> names;
+  for (Value value : values) {
+    names.push_back(freshName("c"));
+    std::string type = isa<tile::TileType>(value.getType()) ? "auto" : cppType(value.getType());
+    line(type + " " + names.back() + " = " + text(value) + ";");
+  }
+  return names;
+}
+
+void FunctionEmitter::assign(ArrayRef<std::string> names, ValueRange values) {
+  SmallVector<std::string> given;
+  for (Value value : values)
+    given.push_back(text(value));
+  for (auto [k, value] : llvm::enumerate(given))
+    if (value != names[k] && llvm::is_contained(names, value)) {
+      std::string saved = freshName("s");
+      line("auto " + saved + " = " + value + ";");
+      value = saved;
+    }
+  for (auto [name, value] : llvm::zip_equal(names, given))
+    if (name != value)
+      line(name + " = " + value + ";");
+}
+
 void FunctionEmitter::emitFor(scf::ForOp loop) {
-  SmallVector<std::string> carried;
-  for (auto [init, argument, result] :
-       llvm::zip_equal(loop.getInits(), loop.getRegionIterArgs(), loop.getResults())) {
-    carried.push_back(freshName("c"));
-    std::string type = isa<tile::TileType>(init.getType()) ? "auto" : cppType(init.getType());
-    line(type + " " + carried.back() + " = " + text(init) + ";");
-    set(argument, carried.back());
-    set(result, carried.back());
+  SmallVector<std::string> carried = carry(loop.getInits());
+  for (auto [name, argument, result] :
+       llvm::zip_equal(carried, loop.getRegionIterArgs(), loop.getResults())) {
+    set(argument, name);
+    set(result, name);
   }
   std::string index = freshName("i");
   set(loop.getInductionVar(), index);
@@ -122,23 +185,43 @@ void FunctionEmitter::emitFor(scf::ForOp loop) {
     line("#pragma unroll");
   else
     line("#pragma unroll 1");
-  line("for (" + type + " " + index + " = " + text(loop.getLowerBound()) + "; " + index + " < " +
-       text(loop.getUpperBound()) + "; " + index + " += " + text(loop.getStep()) + ") {");
+  auto bound = [&](const std::string &value) {
+    return loop.getUnsignedCmp() ? "bitsOf(" + value + ")" : value;
+  };
+  line("for (" + type + " " + index + " = " + text(loop.getLowerBound()) + "; " + bound(index) +
+       " < " + bound(text(loop.getUpperBound())) + "; " + index + " += " + text(loop.getStep()) +
+       ") {");
   Out.indented([&] {
     emitBlock(*loop.getBody());
-    // All at once: what is yielded may be what another variable holds.
-    SmallVector<std::string> yielded;
-    for (Value value : loop.getYieldedValues())
-      yielded.push_back(text(value));
-    for (auto [k, value] : llvm::enumerate(yielded))
-      if (value != carried[k] && llvm::is_contained(carried, value)) {
-        std::string saved = freshName("s");
-        line("auto " + saved + " = " + value + ";");
-        value = saved;
-      }
-    for (auto [name, value] : llvm::zip_equal(carried, yielded))
-      if (name != value)
-        line(name + " = " + value + ";");
+    assign(carried, loop.getYieldedValues());
+  });
+  line("}");
+}
+
+/// What is carried is a variable; what the condition hands on is another, for it may be something
+/// else.
+void FunctionEmitter::emitWhile(scf::WhileOp loop) {
+  SmallVector<std::string> carried = carry(loop.getInits()), handed;
+  for (auto [name, argument] : llvm::zip_equal(carried, loop.getBeforeArguments()))
+    set(argument, name);
+  for (auto [argument, result] : llvm::zip_equal(loop.getAfterArguments(), loop.getResults())) {
+    auto type = dyn_cast<tile::TileType>(result.getType());
+    handed.push_back(freshName("w"));
+    line((type ? registerType(type) : cppType(result.getType())) + " " + handed.back() + ";");
+    set(argument, handed.back());
+    set(result, handed.back());
+  }
+  line("while (true) {");
+  Out.indented([&] {
+    emitBlock(*loop.getBeforeBody());
+    scf::ConditionOp condition = loop.getConditionOp();
+    if (Failure)
+      return;
+    assign(handed, condition.getArgs());
+    line("if (!(" + text(condition.getCondition()) + "))");
+    line("  break;");
+    emitBlock(*loop.getAfterBody());
+    assign(carried, loop.getYieldOp().getResults());
   });
   line("}");
 }
@@ -195,29 +278,74 @@ static std::string literal(Attribute attribute) {
 
 std::string FunctionEmitter::compareText(arith::CmpIOp op) {
   std::string sign = signOf(op.getPredicate()).str();
-  std::string cast = isUnsigned(op.getPredicate()) ? "u64" : "";
+  // The one bit of an i1 is its sign.
+  bool isBit = op.getLhs().getType().isInteger(1);
+  std::string cast = isUnsigned(op.getPredicate()) ? "bitsOf" : isBit ? "signedOf" : "";
   return cast + "(" + text(op.getLhs()) + ") " + sign + " " + cast + "(" + text(op.getRhs()) + ")";
 }
 
 std::string FunctionEmitter::compareText(arith::CmpFOp op) {
   using P = arith::CmpFPredicate;
   std::string a = "widen(" + text(op.getLhs()) + ")", b = "widen(" + text(op.getRhs()) + ")";
+  auto ordered = [&](StringRef sign) { return a + " " + sign.str() + " " + b; };
+  auto either = [&](StringRef opposite) { return "!(" + ordered(opposite) + ")"; };
+  std::string isOrdered = "(" + a + " == " + a + " && " + b + " == " + b + ")";
   switch (op.getPredicate()) {
+  case P::AlwaysFalse:
+    return "false";
   case P::OEQ:
-    return a + " == " + b;
-  case P::UNE:
-    return a + " != " + b;
-  case P::OLT:
-    return a + " < " + b;
-  case P::OLE:
-    return a + " <= " + b;
+    return ordered("==");
   case P::OGT:
-    return a + " > " + b;
+    return ordered(">");
   case P::OGE:
-    return a + " >= " + b;
-  default:
-    return "";
+    return ordered(">=");
+  case P::OLT:
+    return ordered("<");
+  case P::OLE:
+    return ordered("<=");
+  case P::ONE:
+    return isOrdered + " && " + ordered("!=");
+  case P::ORD:
+    return isOrdered;
+  case P::UEQ:
+    return "!" + isOrdered + " || " + ordered("==");
+  case P::UGT:
+    return either("<=");
+  case P::UGE:
+    return either("<");
+  case P::ULT:
+    return either(">=");
+  case P::ULE:
+    return either(">");
+  case P::UNE:
+    return ordered("!=");
+  case P::UNO:
+    return "!" + isOrdered;
+  case P::AlwaysTrue:
+    return "true";
   }
+  llvm_unreachable("all predicates are above");
+}
+
+/// From one type of numbers to another.
+std::string FunctionEmitter::convertText(Operation *op) {
+  Value from = op->getOperand(0);
+  std::string to = cppType(op->getResult(0).getType()), given = text(from);
+  bool isBit = from.getType().isInteger(1);
+  if (isa<arith::ExtUIOp, arith::IndexCastUIOp>(op))
+    return "wrapped<" + to + ">(bitsOf(" + given + "))";
+  if (isa<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp>(op)) {
+    if (op->getResult(0).getType().isInteger(1))
+      return "wrapped<bool>(u64(" + given + "))";
+    return "static_cast<" + to + ">(" + (isBit ? "signedOf(" + given + ")" : given) + ")";
+  }
+  if (isa<arith::UIToFPOp>(op))
+    return "convert<" + to + ">(float(bitsOf(" + given + ")))";
+  if (isa<arith::SIToFPOp>(op) && isBit)
+    return "convert<" + to + ">(signedOf(" + given + "))";
+  if (isa<arith::FPToSIOp>(op) && to == "bool")
+    return "";
+  return "convert<" + to + ">(" + given + ")";
 }
 
 std::string FunctionEmitter::scalarText(Operation *op) {
@@ -254,10 +382,9 @@ std::string FunctionEmitter::scalarText(Operation *op) {
       .Case<arith::NegFOp>([&](auto) { return "convert<" + to + ">(-widen(" + operand(0) + "))"; })
       .Case<arith::SelectOp>(
           [&](auto) { return operand(0) + " ? " + operand(1) + " : " + operand(2); })
-      .Case<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp>(
-          [&](auto) { return "static_cast<" + to + ">(" + operand(0) + ")"; })
-      .Case<arith::SIToFPOp, arith::FPToSIOp, arith::ExtFOp, arith::TruncFOp>(
-          [&](auto) { return "convert<" + to + ">(" + operand(0) + ")"; })
+      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp,
+            arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::ExtFOp,
+            arith::TruncFOp>([&](auto) { return convertText(op); })
       .Case<arith::CmpIOp, arith::CmpFOp>([&](auto compare) { return compareText(compare); })
       .Default(std::string());
 }
@@ -288,6 +415,11 @@ bool FunctionEmitter::emitScalar(Operation *op) {
     set(count, "args.grid[" + std::to_string(count.getDim()) + "]");
     return true;
   }
+  if (isa<tile::BarrierOp>(op)) {
+    Kernel.hasBarrier = true;
+    line(isCopying() ? "allBlocks.meetByWarp();" : "allBlocks.meet(lane);");
+    return true;
+  }
   if (auto lane = dyn_cast<tile::LaneOp>(op)) {
     set(lane, "lane");
     return true;
@@ -307,6 +439,51 @@ bool FunctionEmitter::emitScalar(Operation *op) {
     return false;
   define(op->getResult(0), expression);
   return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+/// Views, as descriptors in registers; and single elements.
+bool FunctionEmitter::emitTensor(Operation *op) {
+  auto view = [&](Value result, const std::string &expression) {
+    std::string name = freshName("v");
+    line("Tensor " + name + " = " + expression + ";");
+    set(result, name);
+    return true;
+  };
+  if (auto slice = dyn_cast<ir::SliceOp>(op)) {
+    unsigned kept = 0;
+    for (unsigned axis = 0; axis < slice.getStaticOffsets().size(); ++axis)
+      if (!llvm::is_contained(slice.getDropped(), int64_t(axis)))
+        kept |= 1u << axis;
+    int64_t bytes = std::max(1u, slice.getType().getElementType().getIntOrFloatBitWidth() / 8);
+    return view(slice, "slice<" + std::to_string(kept) + ">(" + text(slice.getTensor()) + ", " +
+                           list(slice.getStaticOffsets(), slice.getOffsets()) + ", " +
+                           list(slice.getStaticSizes(), slice.getSizes()) + ", " +
+                           std::to_string(bytes) + ")");
+  }
+  if (auto transpose = dyn_cast<ir::TransposeOp>(op)) {
+    std::string axes;
+    for (int64_t axis : transpose.getPermutation())
+      axes += (axes.empty() ? "" : ", ") + std::to_string(axis);
+    return view(transpose, "permuted<" + axes + ">(" + text(transpose.getTensor()) + ")");
+  }
+  if (auto reshape = dyn_cast<ir::ReshapeOp>(op))
+    return view(reshape, "reshaped(" + text(reshape.getTensor()) + ", " +
+                             list(reshape.getStaticSizes(), reshape.getSizes()) + ")");
+  if (auto write = dyn_cast<ir::WriteOp>(op))
+    return emitWrite(write), true;
+  return false;
+}
+
+/// One thread of the lane writes.
+void FunctionEmitter::emitWrite(ir::WriteOp op) {
+  std::string type = cppType(op.getValue().getType());
+  line("if (threadInGroup() == 0)");
+  line("  *elementOf<" + type + ">(" + text(op.getTensor()) + ", " +
+       list(op.getStaticIndices(), op.getIndices()) + ") = " + text(op.getValue()) + ";");
 }
 
 } // namespace kiln::cuda

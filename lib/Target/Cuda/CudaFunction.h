@@ -37,10 +37,10 @@ struct KernelText {
   llvm::SmallVector<unsigned> tensorIndex;
   /// Lanes of the role that computes.
   int64_t lanes = 1;
-  /// Shared memory for tiles that are copied out of their slots, of all lanes.
-  int64_t copyBytes = 0;
-  /// Shared memory that matrix instructions may read behind the last tile.
-  int64_t slackBytes = 0;
+  /// Whether its blocks wait for one another.
+  bool hasBarrier = false;
+  /// Where the tiles end that lie in shared memory outside rings, of all lanes.
+  int64_t tilesEnd = 0;
 };
 
 class FunctionEmitter {
@@ -53,10 +53,21 @@ public:
   Expected<std::string> emitBody();
 
 private:
+  /// Whether it is of the role that only copies: one warp.
+  bool isCopying() { return Func.getRole() == llvm::StringRef("dma"); }
+  void findMeetings();
   void emitBlock(mlir::Block &block);
   void emitOp(mlir::Operation *op);
   void emitFor(mlir::scf::ForOp loop);
   void emitIf(mlir::scf::IfOp branch);
+  void emitWhile(mlir::scf::WhileOp loop);
+  /// Declares a variable for each value, with what it starts as.
+  llvm::SmallVector<std::string> carry(mlir::ValueRange values);
+  /// Assigns all at once: what is assigned may be what another variable holds.
+  void assign(llvm::ArrayRef<std::string> names, mlir::ValueRange values);
+  bool emitTensor(mlir::Operation *op);
+  void emitWrite(ir::WriteOp op);
+  std::string convertText(mlir::Operation *op);
   bool emitScalar(mlir::Operation *op);
   std::string scalarText(mlir::Operation *op);
   std::string compareText(mlir::arith::CmpIOp op);
@@ -67,25 +78,39 @@ private:
   bool emitElementwise(mlir::Operation *op);
   void emitLoad(tile::LoadOp op);
   void emitRequest(tile::LoadOp op);
+  void emitGatherRows(tile::GatherRowsOp op);
+  std::string inRegisters(mlir::Value tile);
   void emitStore(tile::StoreOp op);
+  void emitScatterRows(tile::ScatterRowsOp op);
   void emitMove(tile::MoveOp op);
-  void emitExtract(tile::ExtractOp op);
-  void emitReduce(tile::ReduceOp op);
   void emitPop(tile::PopOp op);
-  std::string copyText(tile::TileType type, const std::string &tile);
-  void emitMultiply(mlir::Operation *op, mlir::Value acc, mlir::Value lhs, mlir::Value rhs,
-                    bool transA, bool transB);
+  void emitMultiply(tile::ProductInterface op);
   /// `window<T, R, C>(tensor, {i, j}, rows, cols)`
   std::string windowText(tile::TileType type, mlir::Value tensor, llvm::ArrayRef<int64_t> indices,
                          mlir::ValueRange dynamic, std::optional<llvm::ArrayRef<int64_t>> valid,
                          mlir::ValueRange validDynamic);
+  template <typename Op> std::string rowsWindowText(tile::TileType type, Op op);
   std::string padText(mlir::Attribute pad, mlir::Type element);
   bool checkTile(mlir::Operation *op, tile::TileType type);
+  /// Where in shared memory a result of `op` lies, as it was planned: `memory + 4096`.
+  std::string placeText(mlir::Value tile);
+
+  // CudaExchange.cpp
+  bool emitExchange(mlir::Operation *op);
+  void emitExtract(tile::ExtractOp op);
+  void emitReduce(tile::ReduceOp op);
+  void emitScan(tile::ScanOp op);
+  void emitOrder(mlir::Value from, mlir::Value values, mlir::Value columns, bool isDescending);
+  void emitCombining(tile::CombiningInterface op);
+  /// The type of a tile in registers; in a body, where tiles are single elements, of one.
+  std::string registerText(tile::TileType type);
 
   const std::string &text(mlir::Value value);
   /// `{a, 64, b}`
   std::string list(llvm::ArrayRef<int64_t> constants, mlir::ValueRange values);
   void set(mlir::Value value, std::string text) { Values[value] = std::move(text); }
+  /// `{a, 64, b}` without the braces.
+  std::string commas(llvm::ArrayRef<int64_t> constants, mlir::ValueRange values);
   /// `auto t3 = expression;`
   void define(mlir::Value value, const std::string &expression);
   std::string freshName(llvm::StringRef prefix) {
@@ -100,6 +125,8 @@ private:
   llvm::DenseMap<mlir::Value, std::string> Values;
   llvm::DenseMap<mlir::Value, int> Origin; ///< Of tensor parameters.
   text::Lines Out{2, 1};
+  bool IsInBody = false; ///< Of a reduction or scan: what are tiles there are single elements.
+  llvm::DenseSet<mlir::Operation *> Meetings; ///< Accesses that all threads of a lane meet before.
   unsigned NextName = 0;
   std::optional<Status> Failure;
 };

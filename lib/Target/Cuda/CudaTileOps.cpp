@@ -1,9 +1,10 @@
 // Operations on tiles, as calls of the device library.
 #include "CudaFunction.h"
 
+#include "kiln/Dialect/Tile/GlobalRing.h"
+#include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Program/Signature.h"
 
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -34,23 +35,6 @@ bool FunctionEmitter::checkTile(Operation *op, TileType type) {
     unsupported(op, "it has no elements of type " + name);
     return false;
   }
-  if (type.getSpace() == Space::Mat) {
-    int64_t rowBytes = type.getCols() * type.getElementType().getIntOrFloatBitWidth() / 8;
-    if (rowBytes != 32 && rowBytes != 64 && rowBytes % 128 != 0) {
-      unsupported(op, "a row of a tile in shared memory has 32 or 64 bytes, or a multiple of 128; "
-                      "these have " +
-                          Twine(rowBytes));
-      return false;
-    }
-    if (type.getRows() > 256) {
-      unsupported(op, "a tile in shared memory has at most 256 rows");
-      return false;
-    }
-    if (unsigned bits = type.getElementType().getIntOrFloatBitWidth(); bits != 16 && bits != 32) {
-      unsupported(op, "tiles in shared memory have elements of 16 or 32 bits");
-      return false;
-    }
-  }
   // A warpgroup has 128 threads with at most 255 registers each.
   if (isInRegisters(type) && type.getNumElements() > int64_t(128) * 240) {
     unsupported(op, "a tile of " + Twine(type.getRows()) + " x " + Twine(type.getCols()) +
@@ -78,11 +62,39 @@ std::string FunctionEmitter::windowText(TileType type, Value tensor, ArrayRef<in
                                         ValueRange validDynamic) {
   std::string result =
       "window" + shapeText(type) + "(" + text(tensor) + ", " + list(indices, dynamic);
-  if (valid) {
-    std::string extents = list(*valid, validDynamic);
-    result += ", " + extents.substr(1, extents.size() - 2);
-  }
+  if (valid)
+    result += ", " + commas(*valid, validDynamic);
   return result + ")";
+}
+
+/// `rowsWindow<T, R, C, I>(tensor, {i, j}, numbers, {k}, rows, cols)`
+template <typename Op> std::string FunctionEmitter::rowsWindowText(TileType type, Op op) {
+  std::string shape = shapeText(type);
+  std::string result = "rowsWindow" + shape.substr(0, shape.size() - 1) + ", " +
+                       cppType(cast<ir::TensorType>(op.getRows().getType()).getElementType()) +
+                       ">(" + text(op.getTensor()) + ", " +
+                       list(op.getStaticIndices(), op.getIndices()) + ", " + text(op.getRows()) +
+                       ", " + list(op.getStaticRowIndices(), op.getRowIndices());
+  if (op.getStaticValid())
+    result += ", " + commas(*op.getStaticValid(), op.getValid());
+  return result + ")";
+}
+
+std::string FunctionEmitter::placeText(Value tile) {
+  auto result = cast<OpResult>(tile);
+  auto addresses = result.getOwner()->getAttrOfType<DenseI64ArrayAttr>(tile::kAddressAttr);
+  int64_t number =
+      llvm::count_if(result.getOwner()->getResults().take_front(result.getResultNumber()),
+                     [](Value other) { return isa<TileType>(other.getType()); });
+  if (!addresses || addresses[number] < 0) {
+    unsupported(result.getOwner(), "its result has no place in shared memory");
+    return "";
+  }
+  int64_t address = addresses[number],
+          bytes = llvm::alignTo(tile::bytesOf(cast<TileType>(tile.getType())), kTileAlignment);
+  Kernel.tilesEnd = std::max(Kernel.tilesEnd, address + bytes * Kernel.lanes);
+  return "memory + " + std::to_string(address) +
+         (Kernel.lanes > 1 ? " + int(lane) * " + std::to_string(bytes) : "");
 }
 
 //===----------------------------------------------------------------------===//
@@ -99,20 +111,31 @@ void FunctionEmitter::emitLoad(tile::LoadOp op) {
                  ", " + padText(op.getPadAttr(), type.getElementType()) + ")");
 }
 
+/// Whether the copy engine can be told of a load: whole tiles of a parameter, padded with zeros,
+/// that lie in shared memory as the engine writes them.
+static bool isForEngine(tile::LoadOp op, bool isParameter) {
+  TileType type = op.getType();
+  int64_t rank = op.getTensor().getType().getRank();
+  int64_t bits = type.getElementType().getIntOrFloatBitWidth(),
+          rowBytes = type.getCols() * bits / 8;
+  auto pad = dyn_cast_or_null<tile::PadKindAttr>(op.getPadAttr());
+  bool padsZeros = !op.getPadAttr() || (pad && pad.getValue() == tile::PadKind::Zero);
+  return isParameter && !op.getStaticValid() && padsZeros && rank >= 2 && rank <= 5 &&
+         (bits == 16 || bits == 32) && type.getRows() <= 256 &&
+         (rowBytes == 32 || rowBytes == 64 || rowBytes % 128 == 0);
+}
+
 /// A load of the copying role describes a transfer; the push that sends it on makes it.
 void FunctionEmitter::emitRequest(tile::LoadOp op) {
   TileType type = op.getType();
+  if (!isCopying())
+    return unsupported(op, "only the copying role loads into shared memory");
   auto origin = Origin.find(op.getTensor());
-  if (origin == Origin.end())
-    return unsupported(op, "the copying role loads from parameters only, not from views of them");
-  if (op.getStaticValid())
-    return unsupported(op, "the copying role loads whole tiles; this one has valid extents");
-  if (auto pad = dyn_cast_or_null<tile::PadKindAttr>(op.getPadAttr());
-      op.getPadAttr() && (!pad || pad.getValue() != tile::PadKind::Zero))
-    return unsupported(op, "what the copying role loads is padded with zeros");
-  int64_t rank = op.getTensor().getType().getRank();
-  if (rank < 2 || rank > 4)
-    return unsupported(op, "the copying role loads from tensors of two to four axes");
+  if (!isForEngine(op, origin != Origin.end()))
+    return define(op, "copyRequest(" +
+                          windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(),
+                                     op.getStaticValid(), op.getValid()) +
+                          ", " + padText(op.getPadAttr(), type.getElementType()) + ")");
   int64_t elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8;
   CudaTensorMap map{Kernel.tensorIndex[origin->second], uint32_t(type.getRows()),
                     uint32_t(std::min<int64_t>(type.getCols(), 128 / elementBytes))};
@@ -125,16 +148,33 @@ void FunctionEmitter::emitRequest(tile::LoadOp op) {
                  ")");
 }
 
+void FunctionEmitter::emitGatherRows(tile::GatherRowsOp op) {
+  TileType type = op.getType();
+  std::string arguments =
+      "(" + rowsWindowText(type, op) + ", " + padText(op.getPadAttr(), type.getElementType()) + ")";
+  define(op, (type.getSpace() == Space::Mat ? "copyRequest" : "load<" + registerType(type) + ">") +
+                 arguments);
+}
+
+/// Threads store what they hold.
+std::string FunctionEmitter::inRegisters(Value tile) {
+  auto type = cast<TileType>(tile.getType());
+  return isInRegisters(type) ? text(tile)
+                             : "toRegisters<" + registerType(type) + ">(" + text(tile) + ")";
+}
+
 void FunctionEmitter::emitStore(tile::StoreOp op) {
   TileType type = op.getTile().getType();
-  if (!isInRegisters(type))
-    return unsupported(op, "tiles are stored from registers");
-  if (op.getAtomic() && !type.getElementType().isF32())
-    return unsupported(op, "only f32 is added atomically");
-  line((op.getAtomic() ? "storeAdding(" : "store(") + text(op.getTile()) + ", " +
+  line((op.getAtomic() ? "storeAdding(" : "store(") + inRegisters(op.getTile()) + ", " +
        windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(), op.getStaticValid(),
                   op.getValid()) +
        ");");
+}
+
+void FunctionEmitter::emitScatterRows(tile::ScatterRowsOp op) {
+  TileType type = op.getTile().getType();
+  line((op.getAtomic() ? "storeAdding(" : "store(") + inRegisters(op.getTile()) + ", " +
+       rowsWindowText(type, op) + ");");
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,111 +182,44 @@ void FunctionEmitter::emitStore(tile::StoreOp op) {
 //===----------------------------------------------------------------------===//
 
 void FunctionEmitter::emitMove(tile::MoveOp op) {
-  Space from = op.getOperand().getType().getSpace(), to = op.getType().getSpace();
-  if (from == Space::Mat && (to == Space::Vec || to == Space::Acc))
+  TileType from = op.getOperand().getType();
+  Space to = op.getType().getSpace();
+  if (from.getSpace() == Space::Mat && (to == Space::Vec || to == Space::Acc))
     return define(op,
                   "toRegisters<" + registerType(op.getType()) + ">(" + text(op.getOperand()) + ")");
-  if (to == Space::Mat || (to == Space::Right && from != Space::Mat))
-    return unsupported(op,
-                       "tiles do not go from registers to shared memory yet; a right operand of a "
-                       "product has to be loaded in a pipelined loop");
+  if (isInRegisters(from) && to == Space::Mat)
+    return define(op, "toShared(" + text(op.getOperand()) + ", " + placeText(op) + ", lane)");
   set(op, text(op.getOperand())); // the matrix unit reads where the tile is
 }
 
-/// Whether a number is a multiple of `factor`, as far as its own computation says.
-static bool isMultipleOf(Value value, int64_t factor) {
-  IntegerAttr constant;
-  if (matchPattern(value, m_Constant(&constant)))
-    return constant.getInt() % factor == 0;
-  Operation *op = value.getDefiningOp();
-  if (isa_and_nonnull<arith::MulIOp>(op))
-    return isMultipleOf(op->getOperand(0), factor) || isMultipleOf(op->getOperand(1), factor);
-  if (isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op))
-    return isMultipleOf(op->getOperand(0), factor) && isMultipleOf(op->getOperand(1), factor);
-  return false;
-}
-
-void FunctionEmitter::emitExtract(tile::ExtractOp op) {
-  TileType from = op.getTile().getType(), to = op.getType();
-  ArrayRef<int64_t> indices = op.getStaticIndices();
-  bool byEights =
-      ShapedType::isDynamic(indices[0]) ? isMultipleOf(op.getIndices()[0], 8) : indices[0] % 8 == 0;
-  if (to.getSpace() != Space::Mat || indices[1] != 0 || to.getCols() != from.getCols() ||
-      !byEights || to.getRows() % 8 != 0)
-    return unsupported(op,
-                       "only whole rows of a tile in shared memory, from a multiple of 8 on and "
-                       "a multiple of 8 of them, can be taken out of it");
-  std::string row =
-      ShapedType::isDynamic(indices[0]) ? text(op.getIndices()[0]) : std::to_string(indices[0]);
-  define(op,
-         "rowsFrom<" + std::to_string(to.getRows()) + ">(" + text(op.getTile()) + ", " + row + ")");
-}
-
+/// The tiles of the oldest slot: a lane's part of each, where lanes share them.
 void FunctionEmitter::emitPop(tile::PopOp op) {
   std::string slot = freshName("slot");
+  tile::PipeType pipe = op.getPipe().getType();
   line("auto " + slot + " = " + text(op.getPipe()) + ".pop();");
   for (auto [k, tile] : llvm::enumerate(op.getTiles())) {
     std::string inSlot = "get<" + std::to_string(k) + ">(" + slot + ")";
-    define(tile, op.getCopy() ? copyText(cast<TileType>(tile.getType()), inSlot) : inSlot);
+    auto type = cast<TileType>(tile.getType());
+    if (pipe.getSplit() == tile::Split::UpDown && type.getRows() != pipe.getPayload()[k].getRows())
+      inSlot = "rowsFrom<" + std::to_string(type.getRows()) + ">(" + inSlot + ", lane * " +
+               std::to_string(type.getRows()) + ")";
+    define(tile, op.getCopy() ? "copied(" + inSlot + ", " + placeText(tile) + ", lane)" : inSlot);
   }
 }
 
-/// A copy of a tile in shared memory, at a place of its own for each lane.
-std::string FunctionEmitter::copyText(TileType type, const std::string &tile) {
-  int64_t bytes = llvm::alignTo(
-      type.getNumElements() * type.getElementType().getIntOrFloatBitWidth() / 8, kTileAlignment);
-  std::string place =
-      "copies + " + std::to_string(Kernel.copyBytes) + " + int(lane) * " + std::to_string(bytes);
-  Kernel.copyBytes += bytes * Kernel.lanes;
-  return "copied(" + tile + ", " + place + ", lane)";
-}
-
 //===----------------------------------------------------------------------===//
-// Products, reductions
+// Products
 //===----------------------------------------------------------------------===//
 
-void FunctionEmitter::emitMultiply(Operation *op, Value acc, Value lhs, Value rhs, bool transA,
-                                   bool transB) {
-  auto left = cast<TileType>(lhs.getType()), right = cast<TileType>(rhs.getType());
+void FunctionEmitter::emitMultiply(tile::ProductInterface op) {
   auto result = cast<TileType>(op->getResult(0).getType());
-  Type element = left.getElementType();
-  if (!element.isBF16() && !element.isF16())
-    return unsupported(op, "the matrix unit multiplies bf16 and f16 so far; cast the operands");
-  if (transA)
-    return unsupported(op, "a transposed left operand is not there yet");
-  int64_t sums = transB ? right.getCols() : right.getRows();
-  if (sums % 16 != 0 || result.getCols() % 8 != 0)
-    return unsupported(op, "a product has a multiple of 8 columns and sums over a multiple of 16 "
-                           "elements");
-  // Matrix instructions read 64 rows; those there are too many of are behind the tile.
-  if (left.getRows() % 64 != 0)
-    Kernel.slackBytes = std::max<int64_t>(Kernel.slackBytes, int64_t(64) * 128);
-  std::string from = acc ? text(acc) : "full<" + registerType(result) + ">(0.0f)";
-  define(op->getResult(0), std::string("multiply<") + (transB ? "true" : "false") + ">(" + from +
-                               ", " + text(lhs) + ", " + text(rhs) + ")");
-}
-
-void FunctionEmitter::emitReduce(tile::ReduceOp op) {
-  StringRef name = [&]() -> StringRef {
-    switch (op.getKind()) {
-    case tile::ReduceKind::Sum:
-      return "sum_columns";
-    case tile::ReduceKind::Max:
-      return "max_columns";
-    case tile::ReduceKind::Min:
-      return "min_columns";
-    case tile::ReduceKind::Prod:
-      return "prod_columns";
-    default:
-      return "";
-    }
-  }();
-  if (name.empty())
-    return unsupported(op, "argmax and argmin are not there yet");
-  if (op.getAxis() != 1)
-    return unsupported(op, "rows cannot be reduced yet, only columns: axis(1)");
-  define(op, "tile::" + name.str() + "<" + registerType(op.getType()) + ">(" +
-                 text(op.getOperand()) + ")");
+  std::string zero = result.getElementType().isF32() ? "0.0f" : "0";
+  std::string from = op.getAccumulator() ? text(op.getAccumulator()->get())
+                                         : "full<" + registerType(result) + ">(" + zero + ")";
+  std::string transposed =
+      std::string(op.getTransB() ? "true" : "false") + (op.getTransA() ? ", true" : "");
+  define(op->getResult(0), "multiply<" + transposed + ">(" + from + ", " + text(op.getLhs()) +
+                               ", " + text(op.getRhs()) + ")");
 }
 
 //===----------------------------------------------------------------------===//
@@ -268,7 +241,7 @@ bool FunctionEmitter::emitElementwise(Operation *op) {
   for (Value operand : op->getOperands())
     operands.push_back(text(operand));
   define(op->getResult(0), "tile::" + name.str() + "<" +
-                               registerType(cast<TileType>(op->getResult(0).getType())) + ">(" +
+                               registerText(cast<TileType>(op->getResult(0).getType())) + ">(" +
                                llvm::join(operands, ", ") + ")");
   return true;
 }
@@ -283,8 +256,8 @@ bool FunctionEmitter::emitTile(Operation *op) {
       .Case<tile::LoadOp>([&](auto load) { return emitLoad(load), true; })
       .Case<tile::StoreOp>([&](auto store) { return emitStore(store), true; })
       .Case<tile::MoveOp>([&](auto move) { return emitMove(move), true; })
-      .Case<tile::ExtractOp>([&](auto extract) { return emitExtract(extract), true; })
-      .Case<tile::ReduceOp>([&](auto reduce) { return emitReduce(reduce), true; })
+      .Case<tile::GatherRowsOp>([&](auto gather) { return emitGatherRows(gather), true; })
+      .Case<tile::ScatterRowsOp>([&](auto scatter) { return emitScatterRows(scatter), true; })
       .Case<tile::PopOp>([&](auto pop) { return emitPop(pop), true; })
       .Case<tile::PushOp>([&](tile::PushOp push) {
         SmallVector<std::string> tiles;
@@ -294,19 +267,10 @@ bool FunctionEmitter::emitTile(Operation *op) {
       })
       .Case<tile::FreeOp>(
           [&](tile::FreeOp free) { return line(text(free.getPipe()) + ".free();"), true; })
-      .Case<tile::MatmulOp>([&](tile::MatmulOp product) {
-        emitMultiply(op, Value(), product.getLhs(), product.getRhs(), product.getTransA(),
-                     product.getTransB());
-        return true;
-      })
-      .Case<tile::MatmulAccOp>([&](tile::MatmulAccOp product) {
-        emitMultiply(op, product.getAcc(), product.getLhs(), product.getRhs(), product.getTransA(),
-                     product.getTransB());
-        return true;
-      })
+      .Case<tile::ProductInterface>([&](auto product) { return emitMultiply(product), true; })
       .Case<tile::FullOp>([&](tile::FullOp full) {
         return define(full,
-                      "full<" + registerType(full.getType()) + ">(" + text(full.getValue()) + ")"),
+                      "full<" + registerText(full.getType()) + ">(" + text(full.getValue()) + ")"),
                true;
       })
       .Case<tile::IotaOp>([&](tile::IotaOp iota) {
@@ -315,14 +279,13 @@ bool FunctionEmitter::emitTile(Operation *op) {
                true;
       })
       .Case<tile::CastOp>([&](tile::CastOp cast) {
-        return define(cast, "cast<" + registerType(cast.getType()) + ">(" +
+        return define(cast, "cast<" + registerText(cast.getType()) + ">(" +
                                 text(cast.getOperand()) + ")"),
                true;
       })
       .Case<tile::MaskOp>([&](tile::MaskOp mask) {
-        std::string extents = list(mask.getStaticValid(), mask.getValid());
         return define(mask, "mask(" + text(mask.getOperand()) + ", " +
-                                extents.substr(1, extents.size() - 2) + ", " +
+                                commas(mask.getStaticValid(), mask.getValid()) + ", " +
                                 padText(mask.getPadAttr(), mask.getType().getElementType()) + ")"),
                true;
       })
@@ -332,7 +295,7 @@ bool FunctionEmitter::emitTile(Operation *op) {
                                 padText(mask.getPadAttr(), mask.getType().getElementType()) + ")"),
                true;
       })
-      .Default([&](Operation *) { return emitElementwise(op); });
+      .Default([&](Operation *) { return emitExchange(op) || emitElementwise(op); });
 }
 
 } // namespace kiln::cuda

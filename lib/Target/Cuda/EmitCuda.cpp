@@ -1,6 +1,7 @@
 // Kernels: the argument block, the pipes, and the function that runs the roles over the blocks.
 #include "CudaFunction.h"
 
+#include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Machine/Machine.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Cuda/Cuda.h"
@@ -16,6 +17,10 @@ namespace cuda {
 namespace {
 
 constexpr int64_t kWarpgroup = 128;
+
+/// Shared memory for barriers: half of what the machine model leaves. The other half is for what
+/// the warps of a row tell each other.
+constexpr int64_t kBarrierBytes = 512;
 
 /// Registers of a copying and of a computing thread, by the number of lanes: together no more than
 /// a multiprocessor has. One lane needs no redistribution.
@@ -55,7 +60,7 @@ private:
     ir::CallOp call; ///< Null: the kernel itself.
     std::string name;
     bool copies;
-    bool keepsTiles = false; ///< Some of what it pops is copied out of its slot.
+    bool usesMemory = false; ///< It has tiles in shared memory outside rings.
   };
   struct PipeText {
     tile::PipeOp op;
@@ -102,6 +107,7 @@ private:
     text::NameScope fields(nameRules());
     fields.reserve("maps");
     fields.reserve("grid");
+    fields.reserve("arrivals");
     Kernel.parameters.resize(names.size());
     Kernel.tensorIndex.resize(names.size());
     for (auto [place, parameter] : llvm::enumerate(Order.tensors)) {
@@ -150,15 +156,13 @@ private:
         continue;
       tile::PipeType type = pipe.getPipe().getType();
       if (type.getFrom() != "dma" || type.getTo() != "compute" ||
-          type.getSplit() != tile::Split::None || type.getPayload().empty())
-        return refuse(pipe, "pipes carry whole tiles from dma to compute so far");
+          type.getSplit() == tile::Split::LeftRight || type.getPayload().empty())
+        return refuse(pipe, "pipes carry whole tiles, or rows of them, from dma to compute");
       int64_t slots = pipe.getSlots().value_or(Target.defaultSlots);
       std::string tiles;
       for (tile::TileType payload : type.getPayload()) {
         tiles += ", " + sharedType(payload);
-        int64_t bytes =
-            payload.getNumElements() * payload.getElementType().getIntOrFloatBitWidth() / 8;
-        RingBytes += slots * llvm::alignTo(bytes, kTileAlignment);
+        RingBytes += slots * llvm::alignTo(tile::bytesOf(payload), kTileAlignment);
       }
       BarrierBytes += slots * 16;
       std::string name = nameRules().spell(pipeName(pipe));
@@ -202,8 +206,10 @@ private:
     Expected<std::string> body = FunctionEmitter(role.func, Kernel, names, origin).emitBody();
     if (!body)
       return body.status();
-    if (role.keepsTiles = Kernel.copyBytes > 0 && !role.copies; role.keepsTiles)
-      parameters += ", SharedAddress copies";
+    if (role.usesMemory = Kernel.tilesEnd > 0 && !role.copies; role.usesMemory)
+      parameters += ", SharedAddress memory";
+    if (ir::findBarrier(role.func))
+      parameters += ", GridBarrier &allBlocks";
     Functions += "__device__ __forceinline__ void " + role.name +
                  "(const Args &args, const Block &block, i64 lane" + parameters + ") {\n" + *body +
                  "}\n\n";
@@ -218,7 +224,7 @@ private:
       text += "  Tensor " + name + ";\n";
     for (const std::string &name : ScalarFields)
       text += "  u64 " + name + ";\n";
-    return text + "  i64 grid[3];\n};\n\n";
+    return text + "  i64 grid[3];\n" + (Kernel.hasBarrier ? "  u64 *arrivals;\n" : "") + "};\n\n";
   }
 
   /// Each role walks all blocks of this multiprocessor; the copying one runs ahead, into the next.
@@ -226,8 +232,10 @@ private:
     std::string arguments;
     for (const PipeText &pipe : Pipes)
       arguments += ", " + pipe.name;
-    if (role.keepsTiles)
-      arguments += ", copies";
+    if (role.usesMemory)
+      arguments += ", memory";
+    if (ir::findBarrier(role.func))
+      arguments += ", allBlocks";
     // Where what is copied differs along both axes of the grid, blocks that run at once share most
     // of it if they are near each other along both.
     return indent.str() + "for (i64 number = blockIdx.x; number < blocks; number += gridDim.x)\n" +
@@ -244,6 +252,15 @@ private:
     return along[0] && along[1];
   }
 
+  /// Who waits for other blocks in each block: every lane of a role with a barrier.
+  int64_t waiters() {
+    int64_t count = 0;
+    for (RoleCall &role : Roles)
+      if (ir::findBarrier(role.func))
+        count += role.copies ? 1 : Lanes;
+    return count;
+  }
+
   std::string entryFunction(StringRef symbol, int64_t threads) {
     const RoleCall *copies = nullptr, *computes = nullptr;
     for (const RoleCall &role : Roles)
@@ -251,12 +268,13 @@ private:
     std::string text = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
                        (copies ? ", 1)\n" : ", KILN_BLOCKS_AT_ONCE)\n") + symbol.str() +
                        "(const __grid_constant__ Args args) {\n";
+    if (tileBytes() > 0)
+      text += "  extern __shared__ __align__(1024) unsigned char shared[];\n";
+    if (Kernel.tilesEnd > 0)
+      text += "  SharedAddress memory = sharedAddress(shared);\n";
     if (!Pipes.empty()) {
-      text += "  extern __shared__ __align__(1024) unsigned char memory[];\n"
-              "  SharedAddress ring = sharedAddress(memory), barriers = ring + " +
+      text += "  SharedAddress ring = sharedAddress(shared), barriers = ring + " +
               std::to_string(tileBytes()) + ";\n";
-      if (Kernel.copyBytes > 0)
-        text += "  SharedAddress copies = ring + " + std::to_string(RingBytes) + ";\n";
       for (size_t k = 0; k < Pipes.size(); ++k) {
         text += "  " + Pipes[k].type + " " + Pipes[k].name + "(ring, barriers);\n";
         if (k + 1 < Pipes.size())
@@ -270,35 +288,35 @@ private:
     }
     text += "  i64 blocks = args.grid[0] * args.grid[1] * args.grid[2];\n"
             "  int lane = warpgroupIndex();\n";
+    if (Kernel.hasBarrier)
+      text +=
+          "  GridBarrier allBlocks{args.arrivals, blocks * " + std::to_string(waiters()) + "};\n";
     if (!copies)
       return text + roleLoop(*computes, "lane", "  ") + "}\n";
     RegisterShares shares = kShares[Lanes];
     text += "  if (lane == " + std::to_string(Lanes) + ") {\n";
     if (shares.dma)
-      text += "    giveBackRegisters<" + std::to_string(shares.dma) + ">();\n";
+      text += "    giveBackRegisters<" + std::to_string(shares.dma) + " + " +
+              std::to_string(8 * Lanes) + " * KILN_REGISTERS_MOVED>();\n";
     text += "    if (warpInGroup() == 0)\n" + roleLoop(*copies, "0", "      ") + "  } else {\n";
     if (shares.compute)
-      text += "    takeRegisters<" + std::to_string(shares.compute) + ">();\n";
+      text += "    takeRegisters<" + std::to_string(shares.compute) +
+              " - 8 * KILN_REGISTERS_MOVED>();\n";
     return text + roleLoop(*computes, "lane", "    ") + "  }\n}\n";
   }
 
-  /// Rings, the tiles that are copied out of them, and what is read behind the last.
-  int64_t tileBytes() const { return RingBytes + Kernel.copyBytes + Kernel.slackBytes; }
+  /// Rings, and the tiles behind them.
+  int64_t tileBytes() const { return std::max(RingBytes, Kernel.tilesEnd); }
 
   Expected<CudaUnit> assemble() {
     bool copies = llvm::any_of(Roles, [](RoleCall &role) { return role.copies; });
     int64_t available = Target.findMemory("mat")->bytes;
-    int64_t shared = Pipes.empty() ? 0 : tileBytes() + BarrierBytes;
-    if (shared > available)
-      return refuse(Func, "its pipes, with " + Twine(BarrierBytes) + " bytes of barriers" +
-                              (Kernel.copyBytes ? ", " + Twine(Kernel.copyBytes) +
-                                                      " bytes of tiles that outlive their slots"
-                                                : Twine("")) +
-                              (Kernel.slackBytes ? " and " + Twine(Kernel.slackBytes) +
-                                                       " bytes behind tiles of fewer than 64 rows"
-                                                 : Twine("")) +
-                              ", take " + Twine(shared) + " bytes of shared memory; there are " +
-                              Twine(available) + ": use smaller tiles or fewer slots");
+    if (tileBytes() > available || BarrierBytes > kBarrierBytes)
+      return refuse(Func, "its pipes and tiles take " + Twine(tileBytes()) +
+                              " bytes of shared memory and " + Twine(BarrierBytes) +
+                              " of barriers; there are " + Twine(available) + " and " +
+                              Twine(kBarrierBytes) + ": use smaller tiles or fewer slots");
+    int64_t shared = tileBytes() + BarrierBytes;
     const std::string &name = Name;
     CudaUnit unit;
     unit.location = sourceLocOf(Func.getLoc());
@@ -310,7 +328,9 @@ private:
     unit.kernel.numTensors = Order.tensors.size();
     unit.kernel.numScalars = Order.scalars.size();
     unit.kernel.maps = Kernel.maps;
+    unit.kernel.hasBarrier = Kernel.hasBarrier;
     unit.isMemoryBound = !copies;
+    unit.movesRegisters = copies && kShares[Lanes].dma;
     std::string text = "// @" + unit.kernel.name + "\nnamespace kernel_" + name + " {\n\n";
     text += "template <typename T, int R, int C> using Reg = Tile<T, " + Layout + ">;\n";
     for (const PipeText &pipe : Pipes)

@@ -1,7 +1,7 @@
 #include "PassMachine.h"
 #include "kiln/Transforms/Passes.h"
 
-#include "llvm/ADT/TypeSwitch.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -84,15 +84,67 @@ private:
     return machine.pipeStorage == PipeStorage::SharedMemory ? Space::Mat : loadedTo(role, machine);
   }
 
+  /// Whether an operation stands in the body of a reduction or scan: what are tiles there are
+  /// single elements, which have no memory.
+  static bool isInBody(Operation *op) { return isa<tile::CombiningInterface>(op->getParentOp()); }
+
+  static bool placesElements(Operation *op) {
+    auto facts = dyn_cast<tile::TileOpInterface>(op);
+    return facts && facts.placesElements();
+  }
+
   static bool isPart(Operation *op) {
     auto facts = dyn_cast<tile::TileOpInterface>(op);
     return facts && facts.getView() == tile::View::Part;
   }
 
-  /// Whether a box of this tile is a view: the matrix unit reads its operands where they are.
-  bool isViewOf(Value tile) const {
+  /// Whether tiles are in the registers of many threads, each of which has a part.
+  bool areTilesInRegisters() const {
+    const Memory *vec = Target.findMemory("vec");
+    return vec && vec->inside == "registers";
+  }
+
+  /// Whether a box of a tile is a view: the matrix unit reads its operands where they are. Of a
+  /// tile in shared memory whole rows are one, by eights: there the pattern repeats in which it
+  /// lies.
+  bool isView(Operation *op) const {
+    constexpr int64_t eights = 8;
     const Memory *left = Target.findMemory("left");
-    return left && left->inside == "mat" && spaceOf(tile) == Space::Mat;
+    auto extract = dyn_cast<tile::ExtractOp>(op);
+    if (!extract || !left || left->inside != "mat" || spaceOf(extract.getTile()) != Space::Mat)
+      return false;
+    ArrayRef<int64_t> indices = extract.getStaticIndices();
+    bool beginsEight = ShapedType::isDynamic(indices[0])
+                           ? isMultipleOf(extract.getIndices().front(), eights)
+                           : indices[0] % eights == 0;
+    return beginsEight && extract.getType().getRows() % eights == 0 &&
+           tile::covers(extract.getType(), extract.getTile().getType(), indices, 1);
+  }
+
+  /// Whether a number is a multiple of `factor`, as far as its own computation says.
+  static bool isMultipleOf(Value value, int64_t factor) {
+    IntegerAttr constant;
+    if (matchPattern(value, m_Constant(&constant)))
+      return constant.getInt() % factor == 0;
+    Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<arith::MulIOp>(op))
+      return isMultipleOf(op->getOperand(0), factor) || isMultipleOf(op->getOperand(1), factor);
+    if (isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op))
+      return isMultipleOf(op->getOperand(0), factor) && isMultipleOf(op->getOperand(1), factor);
+    return false;
+  }
+
+  /// Whether the matrix unit takes the left operand of a product from registers: 16-bit floats, in
+  /// whole steps, beside a right operand that lies as it wants. Other products are made by threads,
+  /// which read both operands from memory that they share.
+  static bool takesLeftFromRegisters(tile::ProductInterface product) {
+    auto right = cast<TileType>(product.getRhs().getType());
+    unsigned bits = right.getElementType().getIntOrFloatBitWidth();
+    int64_t rowBytes = right.getCols() * bits / 8;
+    int64_t sums = right.getExtent(product.getSummedAxis(1));
+    int64_t cols = cast<TileType>(product->getResult(0).getType()).getCols();
+    bool isSwizzled = rowBytes == 32 || rowBytes == 64 || rowBytes % 128 == 0;
+    return bits == 16 && !product.getTransA() && isSwizzled && sums % 16 == 0 && cols % 8 == 0;
   }
 
   //===-- Where each tile is made -----------------------------------------------------===//
@@ -104,7 +156,7 @@ private:
       return loadedTo(Role, Target);
     if (isa<tile::PopOp>(op))
       return poppedTo(Role, Target);
-    if (isPart(op) && isViewOf(op->getOperand(0)))
+    if (isView(op) || (areTilesInRegisters() && placesElements(op)))
       return Space::Mat;
     // Only the matrix unit writes accumulators, so that is where it can make a tile.
     bool isMatrixOnly = !(Role.executes & VectorWork);
@@ -118,18 +170,26 @@ private:
   }
 
   /// What a loop carries lives where the loop makes it; what a branch yields where the first branch
-  /// does. Inner values come first, so two rounds decide a value that is carried around unchanged.
+  /// does. Inner values come first; rounds are made until one decides nothing, for a value that is
+  /// carried around unchanged is decided by what it starts as.
   void assign() {
     Func.walk([&](Operation *op) {
-      if (isa_and_nonnull<tile::TileDialect>(op->getDialect()))
+      if (isa_and_nonnull<tile::TileDialect>(op->getDialect()) && !isInBody(op))
         for (Value result : op->getResults())
           set(result, madeIn(op));
     });
-    auto follow = [](Value value, Value source) {
-      if (isa<TileType>(value.getType()) && spaceOf(source) != Space::Unassigned)
-        set(value, spaceOf(source));
+    bool hasDecided = false;
+    auto follow = [&](Value value, Value source) {
+      if (!isa<TileType>(value.getType()) || spaceOf(source) == Space::Unassigned ||
+          spaceOf(value) != Space::Unassigned)
+        return;
+      hasDecided = true;
+      // What goes from one iteration to the next does not stay in a slot, nor at one address.
+      bool isHeld = areTilesInRegisters() && spaceOf(source) == Space::Mat;
+      set(value, isHeld ? Space::Vec : spaceOf(source));
     };
-    for (bool atLast : {false, true, true}) {
+    for (bool atLast = false; hasDecided || !atLast; atLast = true) {
+      hasDecided = !atLast;
       Func.walk([&](Operation *op) {
         if (auto loop = dyn_cast<scf::ForOp>(op)) {
           for (auto [result, argument, yielded, init] :
@@ -141,9 +201,17 @@ private:
             follow(argument, result);
           }
         } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && branch.getNumResults() > 0) {
-          for (auto [result, yielded] :
-               llvm::zip_equal(branch.getResults(), branch.thenYield().getResults()))
+          for (auto [result, yielded, other] :
+               llvm::zip_equal(branch.getResults(), branch.thenYield().getResults(),
+                               branch.elseYield().getResults())) {
             follow(result, yielded);
+            if (atLast)
+              follow(result, other);
+          }
+        } else if (auto select = dyn_cast<arith::SelectOp>(op)) { // what a short branch becomes
+          follow(select, select.getTrueValue());
+          if (atLast)
+            follow(select, select.getFalseValue());
         } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
           for (auto [argument, yielded, init] : llvm::zip_equal(
                    loop.getBeforeArguments(), loop.getYieldOp().getResults(), loop.getInits())) {
@@ -163,11 +231,15 @@ private:
 
   //===-- Where each tile is needed ---------------------------------------------------===//
 
+  Space leftOf(tile::ProductInterface product) const {
+    return areTilesInRegisters() && !takesLeftFromRegisters(product) ? Space::Mat : Space::Left;
+  }
+
   /// The memory in which an operation wants an operand; Unassigned: wherever it is.
   Space neededBy(OpOperand &operand) const {
     Operation *op = operand.getOwner();
     if (auto product = dyn_cast<tile::ProductInterface>(op))
-      return &operand == &product.getLhsMutable()   ? Space::Left
+      return &operand == &product.getLhsMutable()   ? leftOf(product)
              : &operand == &product.getRhsMutable() ? Space::Right
                                                     : Space::Acc;
     auto carried = [](Value value) { return spaceOf(value); };
@@ -175,6 +247,8 @@ private:
       return carried(loop.getTiedLoopResult(&operand));
     if (auto loop = dyn_cast<scf::WhileOp>(op))
       return carried(loop.getBeforeArguments()[operand.getOperandNumber()]);
+    if (isa<arith::SelectOp>(op))
+      return carried(op->getResult(0));
     if (auto condition = dyn_cast<scf::ConditionOp>(op))
       return carried(op->getParentOp()->getResult(operand.getOperandNumber() - 1));
     if (auto yield = dyn_cast<scf::YieldOp>(op)) {
@@ -182,6 +256,9 @@ private:
         return carried(loop.getBeforeArguments()[operand.getOperandNumber()]);
       return carried(op->getParentOp()->getResult(operand.getOperandNumber()));
     }
+    auto facts = dyn_cast<tile::TileOpInterface>(op);
+    if (areTilesInRegisters() && facts && facts.readsElsewhere(operand))
+      return Space::Mat;
     if (isPart(op))
       return spaceOf(op->getResult(0));
     if (workOf(op) == VectorWork)
@@ -200,7 +277,7 @@ private:
 
   LogicalResult moveOperands(Operation *op) {
     for (OpOperand &operand : op->getOpOperands()) {
-      if (!isa<TileType>(operand.get().getType()))
+      if (!isa<TileType>(operand.get().getType()) || isInBody(op))
         continue;
       if (workOf(op) == CopyWork || isa<tile::PushOp>(op)) {
         if (failed(move(operand, destinationOf(op), /*leaves=*/true)))
@@ -268,11 +345,12 @@ struct ChooseSpaces : impl::TileChooseSpacesBase<ChooseSpaces> {
   static bool hasTileWithoutSpace(ir::FuncOp func) {
     return func
         .walk([](Operation *op) {
-          return llvm::any_of(op->getResults(),
-                              [](Value value) {
-                                auto tile = dyn_cast<TileType>(value.getType());
-                                return tile && tile.getSpace() == Space::Unassigned;
-                              })
+          return !isa<tile::CombiningInterface>(op->getParentOp()) &&
+                         llvm::any_of(op->getResults(),
+                                      [](Value value) {
+                                        auto tile = dyn_cast<TileType>(value.getType());
+                                        return tile && tile.getSpace() == Space::Unassigned;
+                                      })
                      ? WalkResult::interrupt()
                      : WalkResult::advance();
         })

@@ -198,7 +198,9 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
                     auto tile = dyn_cast<tile::TileType>(type);
                     return tile && tile.getSpace() == tile::Space::Unassigned;
                   });
-                  return isUnassigned ? WalkResult::interrupt() : WalkResult::advance();
+                  bool isInBody = isa<tile::CombiningInterface>(op->getParentOp());
+                  return isUnassigned && !isInBody ? WalkResult::interrupt()
+                                                   : WalkResult::advance();
                 })
                 .wasInterrupted();
   }

@@ -1,6 +1,6 @@
 #include "PartitionLanes.h"
 
-#include "TensorBox.h"
+#include "kiln/Analysis/TensorBox.h"
 
 #include "kiln/Dialect/IndexRange.h"
 #include "kiln/Dialect/Tile/TileCombine.h"

@@ -1,5 +1,5 @@
 #include "PartitionLanes.h"
-#include "TensorBox.h"
+#include "kiln/Analysis/TensorBox.h"
 
 using namespace mlir;
 

@@ -52,7 +52,7 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
       remark(kernel) << "@" << kernel.getSymName() << " is not split over roles: it writes nothing";
       return success();
     }
-    if (failed(chooseLanes(kernel, *body, plan)))
+    if (failed(chooseLanes(kernel, *body, plan, model)))
       return failure();
     if (plan.roles().size() == 1 && !plan.lanesOf(plan.roles().front()).divides()) {
       giveTo(kernel, plan.roles().front());
@@ -91,7 +91,8 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
 
   /// Divides the work as the kernel asks for. Where it does not, and lanes execute everything, by
   /// rows if that is possible.
-  LogicalResult chooseLanes(ir::FuncOp kernel, ir::FuncOp body, PartitionPlan &plan) {
+  LogicalResult chooseLanes(ir::FuncOp kernel, ir::FuncOp body, PartitionPlan &plan,
+                            const Machine &model) {
     const Role *role = plan.laneRole();
     if (kernel.getNumLanes() > role->maxLanes)
       return kernel.emitOpError("asks for ") << kernel.getNumLanes() << " lanes, but role "
@@ -102,6 +103,8 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
         isChosen ? tile::Split::UpDown : kernel.getSplit().value_or(tile::Split::None);
     int64_t number =
         kernel.getLanes() ? kernel.getNumLanes() : std::min<int64_t>(lanes, role->maxLanes);
+    if (isChosen && !kernel.getLanes())
+      number = std::min(number, lanesWorthwhile(body, model));
     if (number < 2 || !llvm::is_contained(plan.roles(), role))
       return success();
     if (split == tile::Split::None)
@@ -121,6 +124,21 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
       diag.attachNote(problem->noteLoc) << problem->note;
     adviseSplit(diag.attachNote(problem->op->getLoc()), kernel, body, plan);
     return diag;
+  }
+
+  /// How many lanes find rows to work on: each of a product as many as an instruction makes, of
+  /// other tiles one.
+  static int64_t lanesWorthwhile(ir::FuncOp body, const Machine &model) {
+    int64_t productRows = 0, rows = 1;
+    body.walk([&](Operation *op) {
+      for (Type type : op->getResultTypes())
+        if (auto tile = dyn_cast<tile::TileType>(type)) {
+          rows = std::max(rows, tile.getRows());
+          if (isa<tile::ProductInterface>(op))
+            productRows = std::max(productRows, tile.getRows());
+        }
+    });
+    return std::max<int64_t>(productRows ? productRows / model.matrixRows : rows, 1);
   }
 
   LogicalResult refuseLanesWithoutSplit(ir::FuncOp kernel, ir::FuncOp body, PartitionPlan &plan) {

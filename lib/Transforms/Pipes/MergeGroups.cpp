@@ -3,6 +3,7 @@
 #include "PassMachine.h"
 #include "kiln/Analysis/PipeProof.h"
 #include "kiln/Transforms/Passes.h"
+#include "kiln/Transforms/PlaceFrees.h"
 
 using namespace mlir;
 
@@ -34,28 +35,74 @@ struct MergeGroups : impl::KilnMergeGroupsBase<MergeGroups> {
     if (!machine.empty() && !(model = machineOf(getOperation(), machine)))
       return signalPassFailure();
     llvm::SmallSetVector<Operation *, 4> members;
-    for (auto func : getOperation().getOps<ir::FuncOp>())
-      if (func.getKind() == ir::FuncKind::Group)
-        merge(func, defaultSlotsOf(model), members);
+    for (auto func : getOperation().getOps<ir::FuncOp>()) {
+      if (func.getKind() != ir::FuncKind::Group || (model && !hasForeignRole(func, *model)))
+        continue;
+      std::string reason = merge(func, defaultSlotsOf(model), members);
+      bool isSplitAnew = model && model->roles.size() > 1;
+      if (isSplitAnew && !reason.empty())
+        return refuse(func, *model, reason);
+      if (isSplitAnew)
+        func->removeAttr(ir::kMembersAttr); // it will have others
+    }
+    if (model && model->roles.size() > 1)
+      adoptLoneRoles(*model);
     SymbolTable symbols(getOperation());
     for (Operation *member : members)
       if (symbols.symbolKnownUseEmpty(member, getOperation()))
         symbols.erase(member);
   }
 
-  void merge(ir::FuncOp group, int64_t defaultSlots,
-             llvm::SmallSetVector<Operation *, 4> &members) {
+  /// The first member whose role the machine does not have.
+  static ir::FuncOp findForeignMember(ir::FuncOp group, const Machine &model) {
+    for (auto call : group.getBody().getOps<ir::CallOp>()) {
+      auto member = SymbolTable::lookupNearestSymbolFrom<ir::FuncOp>(group, call.getCalleeAttr());
+      if (!model.findRole(member.getRole().value_or("")))
+        return member;
+    }
+    return nullptr;
+  }
+  static bool hasForeignRole(ir::FuncOp group, const Machine &model) {
+    return findForeignMember(group, model) != nullptr;
+  }
+
+  void refuse(ir::FuncOp group, const Machine &model, const std::string &reason) {
+    ir::FuncOp member = findForeignMember(group, model);
+    member.emitError("role ") << *member.getRole() << " of @" << member.getSymName()
+                              << " does not exist on " << model.platform << ", and the members of @"
+                              << group.getSymName() << " cannot be one kernel: " << reason;
+    signalPassFailure();
+  }
+
+  /// A function of a role that the machine does not have, and that talks to nobody, is a kernel.
+  void adoptLoneRoles(const Machine &model) {
+    for (auto func : getOperation().getOps<ir::FuncOp>())
+      if (func.getKind() == ir::FuncKind::Role && !model.findRole(*func.getRole()) &&
+          !func.hasPipeParameter()) {
+        func.setKind(ir::FuncKind::Incore);
+        func.removeRoleAttr();
+      }
+  }
+
+  /// Says why not, if it cannot be done.
+  std::string merge(ir::FuncOp group, int64_t defaultSlots,
+                    llvm::SmallSetVector<Operation *, 4> &members) {
     std::string reason = findObstacle(group);
     std::optional<ScheduleSteps> schedule;
+    for (auto call : group.getBody().getOps<ir::CallOp>())
+      placeFrees(SymbolTable::lookupNearestSymbolFrom<ir::FuncOp>(group, call.getCalleeAttr()));
     if (reason.empty())
       schedule = schedulePipes(group, defaultSlots, reason);
-    if (!schedule)
-      return sayWhyNot(group, defaultSlots, reason);
+    if (!schedule) {
+      sayWhyNot(group, defaultSlots, reason);
+      return reason;
+    }
     if (report)
       emitRemark(group.getLoc()) << "members of @" << group.getSymName() << " are one function";
     for (auto call : group.getBody().getOps<ir::CallOp>())
       members.insert(SymbolTable::lookupNearestSymbolFrom(group, call.getCalleeAttr()));
     mergeGroup(group, *schedule);
+    return "";
   }
 
   void sayWhyNot(ir::FuncOp group, int64_t defaultSlots, const std::string &reason) {

@@ -54,7 +54,8 @@ std::string kiln::toJson(const std::vector<CudaKernel> &kernels) {
                     {"shared_bytes", kernel.sharedBytes},
                     {"tensors", kernel.numTensors},
                     {"scalars", kernel.numScalars},
-                    {"maps", maps}});
+                    {"maps", maps},
+                    {"barrier", kernel.hasBarrier}});
   }
   return list.dump(2, ' ', false, Json::error_handler_t::replace);
 }
@@ -84,6 +85,9 @@ Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) 
     kernel.numTensors = number(item, "tensors");
     kernel.numScalars = number(item, "scalars");
     good &= item.is_object() && item.contains("maps") && item["maps"].is_array();
+    bool saysBarrier = item.is_object() && item.contains("barrier") && item["barrier"].is_boolean();
+    good &= saysBarrier;
+    kernel.hasBarrier = saysBarrier && item["barrier"].get<bool>();
     for (const Json &map : good ? item["maps"] : Json::array())
       kernel.maps.push_back({number(map, "tensor"), number(map, "rows"), number(map, "cols")});
     kernels.push_back(std::move(kernel));

@@ -108,10 +108,24 @@ Status kiln::cuda::launchKernel(const Gpu &gpu, const LoadedKernel &kernel,
   std::copy(scalars.begin(), scalars.end(), block.add<uint64_t>(scalars.size()));
   std::copy(blocks.begin(), blocks.end(), block.add<int64_t>(3));
   int64_t atOnce = int64_t(gpu.multiprocessors) * kernel.blocksPerMultiprocessor;
+  DevicePointer arrivals = 0;
+  if (description.hasBarrier) {
+    if (count > atOnce)
+      return Status(StatusCode::InvalidArgument,
+                    "the blocks of '" + description.name + "' meet at a barrier, so all " +
+                        std::to_string(count) + " must run at once; this GPU runs " +
+                        std::to_string(atOnce));
+    Result result = driver.allocate(&arrivals, sizeof(uint64_t), stream);
+    result = result ? result : driver.fillBytes(arrivals, 0, sizeof(uint64_t), stream);
+    if (Status failed = driver.check(result, "cuMemAllocAsync"); !failed.isOk())
+      return failed;
+    *block.add<DevicePointer>() = arrivals;
+  }
   void *parameters[] = {block.data()};
-  return driver.check(driver.launchKernel(kernel.function,
-                                          static_cast<unsigned>(std::min(count, atOnce)), 1, 1,
-                                          description.threads, 1, 1, description.sharedBytes,
-                                          stream, parameters, nullptr),
-                      "cuLaunchKernel");
+  Result launched = driver.launchKernel(
+      kernel.function, static_cast<unsigned>(std::min(count, atOnce)), 1, 1, description.threads, 1,
+      1, description.sharedBytes, stream, parameters, nullptr);
+  if (arrivals)
+    driver.free(arrivals, stream);
+  return driver.check(launched, "cuLaunchKernel");
 }

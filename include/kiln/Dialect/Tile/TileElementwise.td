@@ -257,12 +257,14 @@ def Tile_ShlOp : Tile_Shift<"shl", "lhs shifted left by rhs bits; a count outsid
   let cpp = "operator<<";
   let ints = "shiftLeft(x, y)";
   let cpuInts = "shiftLeft";
+  let cuda = "kiln::shiftLeft<T>(x, y)";
 }
 
 def Tile_ShrOp : Tile_Shift<"shr", "lhs shifted right by rhs bits, copying the sign; a count outside 0 to width - 1 leaves the sign"> {
   let cpp = "operator>>";
   let ints = "shiftRight(x, y)";
   let cpuInts = "shiftRight";
+  let cuda = "kiln::shiftRight<T>(x, y)";
 }
 
 def Tile_NotOp : Tile_Math<"not", "every bit flipped", [Tile_OfIntegers]> {
@@ -272,6 +274,7 @@ def Tile_NotOp : Tile_Math<"not", "every bit flipped", [Tile_OfIntegers]> {
   let hint = "bits";
   let ints = "~x";
   let cpuInts = "flip";
+  let cuda = "kiln::flip<T>(x)";
 }
 
 def Tile_NegOp : Tile_Math<"neg", "-x"> {
@@ -425,7 +428,7 @@ def Tile_SinOp : Tile_FloatMath<"sin", "the sine"> {
   let floats = "std::sin(x)";
   let bounds = "Bounds{-1, 1}";
   let cpuFloats = "intrinsic<N::sin>"; // rare, and hard to get right for all x: libm's, element by element
-  let cuda = "sinf(x)";
+  let cuda = "kiln::sine(x)";
   let random = Range<"-16", "16", "1", "1">;
 }
 
@@ -434,7 +437,7 @@ def Tile_CosOp : Tile_FloatMath<"cos", "the cosine"> {
   let floats = "std::cos(x)";
   let bounds = "Bounds{-1, 1}";
   let cpuFloats = "intrinsic<N::cos>";
-  let cuda = "cosf(x)";
+  let cuda = "kiln::cosine(x)";
   let random = Range<"-16", "16", "1", "1">;
 }
 

@@ -36,6 +36,14 @@ def Tile_TileOpInterface : OpInterface<"TileOpInterface"> {
       }], "bool", "mayReplace", (ins "::mlir::OpOperand &":$operand), "", "return false;">,
     InterfaceMethod<"What its result is of its first operand, if it is a view of it.",
       "::kiln::tile::View", "getView", (ins), "", "return ::kiln::tile::View::None;">,
+    InterfaceMethod<[{
+        Whether the results take elements of an operand from other places than their own. Where the threads of a lane
+        hold tiles in registers, such an operand is first brought to memory that they share.
+      }], "bool", "readsElsewhere", (ins "::mlir::OpOperand &":$operand), "", "return false;">,
+    InterfaceMethod<[{
+        Whether it computes the places of the elements of its results. Such results are made in memory that the threads
+        of a lane share, where tiles are in registers otherwise.
+      }], "bool", "placesElements", (ins), "", "return false;">,
   ];
 }
 

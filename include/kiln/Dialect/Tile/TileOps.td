@@ -7,6 +7,17 @@ include "mlir/IR/OpAsmInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
+/// Of an operation that takes elements of all its operands from other places than their own.
+def Tile_Elsewhere {
+  code method = "bool readsElsewhere(::mlir::OpOperand &) { return true; }\n";
+}
+/// The same, of the tiles of an operation that also begins with something.
+def Tile_CombinesElsewhere {
+  code method = [{
+    bool readsElsewhere(::mlir::OpOperand &operand) { return operand.getOperandNumber() < getTiles().size(); }
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Make
 //===----------------------------------------------------------------------===//
@@ -96,7 +107,7 @@ def Tile_ReshapeOp : Tile_Unary<"reshape", "the same elements, row by row, in an
         ? ""
         : "moves elements from one lane's part into another's"
   }];
-  let facts = "View getView() { return View::Whole; }";
+  let facts = Tile_Elsewhere.method # "View getView() { return View::Whole; }";
   let hasVerifier = 1;
   let hasFolder = 1;
 }
@@ -106,6 +117,7 @@ def Tile_TransposeOp : Tile_Unary<"transpose", "rows become columns"> {
         ? ""
         : "turns the axis that is divided between the lanes into the other"
   }];
+  let facts = Tile_Elsewhere.method;
   let hasVerifier = 1;
   let hasFolder = 1;
 }
@@ -125,7 +137,7 @@ def Tile_ExtractOp : Tile_Vector<"extract", [Pure]> {
         ? ""
         : "takes a box that does not cover the axis divided between the lanes"
   }];
-  let facts = "View getView() { return View::Part; }";
+  let facts = Tile_Elsewhere.method # "View getView() { return View::Part; }";
   let arguments = (ins Tile_Tile:$tile, Variadic<Index>:$indices, DenseI64ArrayAttr:$static_indices);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
@@ -143,6 +155,7 @@ def Tile_InsertOp : Tile_Vector<"insert", [Pure]> {
         ? ""
         : "replaces a box that does not cover the axis divided between the lanes"
   }];
+  let facts = "bool readsElsewhere(::mlir::OpOperand &operand) { return &operand == &getTileMutable(); }";
   let arguments = (ins Tile_Tile:$tile, Tile_Tile:$into, Variadic<Index>:$indices,
                        DenseI64ArrayAttr:$static_indices);
   let results = (outs Tile_Tile:$result);
@@ -157,6 +170,7 @@ def Tile_InsertOp : Tile_Vector<"insert", [Pure]> {
 def Tile_ConcatOp : Tile_Vector<"concat", [Pure]> {
   let summary = "tiles one after the other along an axis";
   let divided = [{getAxis() != lanes.axis ? "" : "works along the axis divided between the lanes"}];
+  let facts = Tile_Elsewhere.method;
   let arguments = (ins Variadic<Tile_Tile>:$tiles, I64Attr:$axis);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
@@ -211,6 +225,12 @@ def Tile_ReduceOp : Tile_Vector<"reduce", [Pure]> {
         ? ""
         : "reduces along the axis that is divided between the lanes"
   }];
+  // Of a row each thread has a part, and the threads of a row can talk.
+  let facts = [{
+    bool readsElsewhere(::mlir::OpOperand &) {
+      return getAxis() == 0 || getKind() == ReduceKind::ArgMax || getKind() == ReduceKind::ArgMin;
+    }
+  }];
   let padding = "Combined, unsigned(getAxis()), getKind()";
   let arguments = (ins Tile_ReduceKind:$kind, Tile_Tile:$operand, I64Attr:$axis);
   let results = (outs Tile_Tile:$result);
@@ -237,6 +257,7 @@ def Tile_ScanOp : Tile_Vector<"scan", [Pure]> {
   let divided = [{
     getAxis() != lanes.axis || lanes.isWhole(getOperand()) ? "" : "runs along the axis divided between the lanes"
   }];
+  let facts = Tile_Elsewhere.method;
   let padding = "Running, unsigned(getAxis()), getKind(), getExclusive(), getReverse()";
   let arguments = (ins Tile_ReduceKind:$kind, Tile_Tile:$operand, I64Attr:$axis, UnitAttr:$exclusive, UnitAttr:$reverse);
   let results = (outs Tile_Tile:$result);
@@ -280,7 +301,7 @@ def Tile_ReduceWithOp : Tile_Combining<"reduce_with", "reduces along an axis by 
     } : !tile.tile<8x1xf32>, !tile.tile<8x1xi32>
     ```
   }];
-  let facts = "bool isExclusive() { return false; } bool isReverse() { return false; }";
+  let facts = Tile_CombinesElsewhere.method # "bool isExclusive() { return false; } bool isReverse() { return false; }";
   let arguments = (ins Variadic<Tile_Tile>:$tiles, Variadic<Tile_TileOrScalar>:$starts, I64Attr:$axis);
   let assemblyFormat = [{
     custom<Typed>($tiles, type($tiles)) `axis` `(` $axis `)` `start` `(` custom<Typed>($starts, type($starts)) `)` $body
@@ -303,7 +324,8 @@ def Tile_ScanWithOp : Tile_Combining<"scan_with", "what a body makes of the elem
     } : !tile.tile<64x8xf32>, !tile.tile<64x8xf32>
     ```
   }];
-  let facts = "bool isExclusive() { return getExclusive(); } bool isReverse() { return getReverse(); }";
+  let facts = Tile_CombinesElsewhere.method
+      # "bool isExclusive() { return getExclusive(); } bool isReverse() { return getReverse(); }";
   let arguments = (ins Variadic<Tile_Tile>:$tiles, Variadic<Tile_TileOrScalar>:$starts, I64Attr:$axis,
                        UnitAttr:$exclusive, UnitAttr:$reverse);
   let assemblyFormat = [{
@@ -456,6 +478,7 @@ def Tile_GatherOp : Tile_Vector<"gather", [Pure]> {
     the tile is an error in checked runs.
   }];
   let divided = [{getAxis() != lanes.axis ? "" : "works along the axis divided between the lanes"}];
+  let facts = "bool readsElsewhere(::mlir::OpOperand &operand) { return &operand == &getOperandMutable(); }";
   let arguments = (ins Tile_Tile:$operand, Tile_Tile:$index, I64Attr:$axis);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
@@ -468,6 +491,7 @@ def Tile_GatherOp : Tile_Vector<"gather", [Pure]> {
 class Tile_Ordering<string mnemonic, string summaryText> : Tile_Vector<mnemonic, [Pure]> {
   let summary = summaryText;
   let divided = [{lanes.axis == 0 ? "" : "orders along the axis divided between the lanes"}];
+  let facts = Tile_Elsewhere.method # "bool placesElements() { return true; }";
   let results = (outs Tile_Tile:$values, Tile_Tile:$indices);
   let hasVerifier = 1;
 }
@@ -586,6 +610,7 @@ def Tile_LaneOp : Tile_Plain<"lane", [Pure, DeclareOpInterfaceMethods<OpAsmOpInt
 def Tile_ElementOp : Tile_Plain<"element", [Pure]> {
   let summary = "one element of a tile, as a scalar";
   let divided = [{lanes.isWhole(getTile()) ? "" : "takes an element that only one lane has"}];
+  let facts = Tile_Elsewhere.method;
   let arguments = (ins Tile_Tile:$tile, Variadic<Index>:$indices, DenseI64ArrayAttr:$static_indices);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{

@@ -30,6 +30,8 @@ struct CudaUnit {
   SourceLoc location;
   /// It waits for memory more than it computes: several blocks at once are worth fewer registers.
   bool isMemoryBound = false;
+  /// A role that copies gives registers to those that compute; how many, whoever compiles may say.
+  bool movesRegisters = false;
 
   /// A file that compiles.
   std::string source() const;

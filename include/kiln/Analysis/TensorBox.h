@@ -5,8 +5,8 @@
 // any multiple of a number, which is enough to tell blocks of one size apart.
 //
 //===----------------------------------------------------------------------------===//
-#ifndef KILN_LIB_TRANSFORMS_PARTITION_TENSORBOX_H
-#define KILN_LIB_TRANSFORMS_PARTITION_TENSORBOX_H
+#ifndef KILN_ANALYSIS_TENSORBOX_H
+#define KILN_ANALYSIS_TENSORBOX_H
 
 #include "kiln/Dialect/Tile/TileDialect.h"
 
@@ -32,4 +32,4 @@ bool areSameOrApart(const TensorBox &a, const TensorBox &b, unsigned axis);
 
 } // namespace kiln
 
-#endif // KILN_LIB_TRANSFORMS_PARTITION_TENSORBOX_H
+#endif // KILN_ANALYSIS_TENSORBOX_H

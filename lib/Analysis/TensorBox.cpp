@@ -1,4 +1,4 @@
-#include "TensorBox.h"
+#include "kiln/Analysis/TensorBox.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/MathExtras.h"
