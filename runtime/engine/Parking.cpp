@@ -1,6 +1,7 @@
 #include "engine/Parking.h"
 
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -8,7 +9,20 @@ using namespace kiln;
 
 static bool membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0) == 0; }
 
-Parking::Parking() : HasMembarrier(membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED)) {}
+void SharedFence::prepare() {
+  static std::atomic<bool> isBegun{false};
+  if (isBegun.load(std::memory_order_relaxed) || isBegun.exchange(true))
+    return;
+  // A forked process has one thread, and begins anew.
+  pthread_atfork(nullptr, nullptr, [] {
+    isBegun = false;
+    sleepersFence = publishersRely = false;
+  });
+  if (!membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED))
+    return;
+  sleepersFence.store(true, std::memory_order_seq_cst);
+  publishersRely.store(true, std::memory_order_seq_cst);
+}
 
 void Parking::await(uint64_t task) {
   {
@@ -20,7 +34,7 @@ void Parking::await(uint64_t task) {
 
 void Parking::enroll() {
   Sleepers.fetch_add(1, std::memory_order_seq_cst);
-  if (HasMembarrier)
+  if (SharedFence::sleepersFence.load(std::memory_order_seq_cst))
     membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
 }
 

@@ -8,6 +8,10 @@
 //   fence would wait for cache misses on the task's block; a sleeper does it rarely. So the sleeper
 //   fences on behalf of everybody, with membarrier(2); where that is missing publishers pay.
 //
+// A process has to register before it may use membarrier(2), which takes milliseconds where it has
+//   several threads. So that no run waits for it, the first worker that goes to sleep does it, and
+//   publishers pay until then. See SharedFence for why nobody is forgotten in between.
+//
 // Threads: any. Internal to the engine.
 //
 //===---------------------------------------------------------------------===//
@@ -21,18 +25,27 @@
 
 namespace kiln {
 
+/// Whether the process may fence on behalf of all its threads, and who may count on it.
+///
+/// Sleepers start to fence before publishers stop. A sleeper that does not fence yet has enrolled
+/// before `sleepersFence` was set, so before `publishersRely` was: a publisher that sees the latter
+/// sees the sleeper. All of this is sequentially consistent.
+struct SharedFence {
+  static inline std::atomic<bool> sleepersFence{false}, publishersRely{false};
+  /// Registers the process, the first time it is called.
+  static void prepare();
+};
+
 class Parking {
 public:
   static constexpr uint64_t noTask = UINT64_MAX;
 
-  Parking();
-
   /// To be called after publishing work: wakes one sleeper, if there is any.
   void notifyWork() {
     uint32_t sleepers;
-    if (HasMembarrier) {
+    if (SharedFence::publishersRely.load(std::memory_order_seq_cst)) {
       std::atomic_signal_fence(std::memory_order_seq_cst);
-      sleepers = Sleepers.load(std::memory_order_relaxed);
+      sleepers = Sleepers.load(std::memory_order_seq_cst);
     } else {
       sleepers = Sleepers.fetch_add(0, std::memory_order_seq_cst);
     }
@@ -47,7 +60,10 @@ public:
   }
 
   /// Sleeps until there is work, unless `isNeeded()` says that there is some already.
-  template <typename IsNeeded> void sleep(IsNeeded isNeeded) { sleepAs(false, isNeeded); }
+  template <typename IsNeeded> void sleep(IsNeeded isNeeded) {
+    SharedFence::prepare();
+    sleepAs(false, isNeeded);
+  }
 
   /// The submitter's sleep: also ends when `task` finishes.
   template <typename IsNeeded> void sleepUntil(uint64_t task, IsNeeded isNeeded) {
@@ -75,7 +91,6 @@ private:
   void wakeOne();
   void wakeSubmitter();
 
-  const bool HasMembarrier;
   // Read by publishers all the time, written only around sleeping: a line of its own.
   alignas(64) std::atomic<uint32_t> Sleepers{0};
   std::atomic<uint64_t> Awaited{noTask};
