@@ -56,7 +56,8 @@ struct ProgramMaker {
     } catch (const std::exception &error) {
       self.problem = error.what();
       *problem = self.problem.c_str();
-    } catch (...) { // what it is, nobody knows
+    } catch (...) {
+      *problem = nullptr; // nobody knows what it says
     }
     return nullptr;
 #else
