@@ -233,7 +233,8 @@ TEST(RandomPrograms, AreEmittedForHopper) {
         errors += diagnostic.str() + "\n";
     });
     mlir::PassManager passes(&context());
-    PipelineOptions pipeline{&hopper};
+    PipelineOptions pipeline;
+    pipeline.machine = &hopper;
     buildPipeline(passes, pipeline);
     if (failed(passes.run(*module))) {
       EXPECT_NE(errors.find("cannot be divided"), errors.npos)

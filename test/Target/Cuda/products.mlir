@@ -11,6 +11,15 @@
 // CHECK:       auto [[A:t[0-9]+]] = load<Reg<i8, 16, 32>>
 // CHECK:       auto [[SA:t[0-9]+]] = toShared([[A]], memory + {{[0-9]+}}, lane);
 // CHECK:       multiply<false>(full<Reg<int, 16, 24>>(0), [[SA]], {{t[0-9]+}});
+
+// Of 8 bits, in shapes that the matrix unit takes, they become products of halves.
+// CHECK-LABEL: void halves(
+// CHECK:       auto [[WIDE:t[0-9]+]] = cast<Reg<f16, 16, 32>>
+// CHECK:       auto [[RIGHT:t[0-9]+]] = toShared({{.*}}, lane);
+// CHECK:       auto [[P:t[0-9]+]] = multiply<false>(full<Reg<float, 16, 32>>(0.0f), [[WIDE]], [[RIGHT]]);
+// CHECK-NEXT:  = cast<Reg<int, 16, 32>>([[P]]);
+// CHECK:       cast<Reg<f16, 16, 32>>
+// CHECK:       multiply<true>(full<Reg<float, 16, 32>>(0.0f),
 // CHECK-LABEL: void turned(
 // CHECK:       multiply<true, true>(full<Reg<float, 16, 32>>(0.0f), {{t[0-9]+}}, {{t[0-9]+}});
 // CHECK-LABEL: void eighths(
@@ -37,6 +46,16 @@ kiln.func @main(%a: !kiln.tensor<?x?xf32>, %b: !kiln.tensor<?x?xf32>, %c: !kiln.
     %y = tile.load %d[16, 0] : !tile.tile<32x24xi8>
     %z = tile.matmul %x, %y : !tile.tile<16x24xi32>
     tile.store %z, %e[0, 0]
+  }
+  kiln.incore "halves" split(none) {
+    %x = tile.load %d[0, 0] : !tile.tile<16x32xi8>
+    %y = tile.load %d[16, 0] : !tile.tile<32x32xi8>
+    %z = tile.matmul %x, %y : !tile.tile<16x32xi32>
+    tile.store %z, %e[16, 0]
+    %v = tile.load %g[0, 0] : !tile.tile<16x32xf8E4M3FN>
+    %w = tile.load %g[16, 0] : !tile.tile<32x32xf8E4M3FN>
+    %u = tile.matmul %v, %w trans_b : !tile.tile<16x32xf32>
+    tile.store %u, %c[144, 0]
   }
   kiln.incore "turned" split(none) {
     %x = tile.load %f[0, 0] : !tile.tile<64x16xbf16>
