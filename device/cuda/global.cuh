@@ -77,7 +77,8 @@ __device__ Window<T, R, C> window(const Tensor &tensor, const i64 (&index)[rank]
   }
   result.rowBegin = clamp(-rowIndex, 0, R), result.colBegin = clamp(-colIndex, 0, C);
   result.rowEnd = isInside ? clamp(smaller(rowExtent - rowIndex, rows), 0, R) : 0;
-  result.colEnd = clamp(smaller(colExtent - colIndex, cols), 0, C);
+  // Never before its begin: whoever counts columns takes the difference.
+  result.colEnd = clamp(smaller(colExtent - colIndex, cols), result.colBegin, C);
   return result;
 }
 

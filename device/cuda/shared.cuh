@@ -84,6 +84,20 @@ __device__ Shared<T, R, C, panelRows> rowsFrom(const Shared<T, rows, C, panelRow
   return {tile.base + unsigned(row) * Shared<T, rows, C, panelRows>::rowBytes};
 }
 
+/// Columns of a tile, which only threads read.
+template <typename Whole, int C> struct SharedColumns {
+  using Element = typename Whole::Element;
+  static constexpr int rows = Whole::rows, cols = C;
+  static constexpr bool hasAlignedPanels = false;
+  Whole whole;
+  int first;
+  __device__ Element get(int row, int col) const { return whole.get(row, first + col); }
+};
+template <int C, typename Whole>
+__device__ SharedColumns<Whole, C> colsFrom(const Whole &tile, i64 col) {
+  return {tile, int(col)};
+}
+
 /// A place in shared memory that a lane is about to fill: whoever read what was there is done.
 /// `finish` is for when all of it has been written.
 inline __device__ void beginFilling(i64 lane) { barrier::meet(1 + int(lane)); }
@@ -93,11 +107,12 @@ inline __device__ void finishFilling(i64 lane) {
 }
 
 /// The same tile elsewhere in shared memory, copied by all threads of a lane.
-template <typename T, int R, int C>
-__device__ Shared<T, R, C> copied(const Shared<T, R, C> &tile, SharedAddress to, i64 lane) {
+template <typename From> __device__ auto copied(const From &tile, SharedAddress to, i64 lane) {
+  using T = typename From::Element;
+  constexpr int R = From::rows, C = From::cols;
   Shared<T, R, C> copy{to};
   beginFilling(lane);
-  if constexpr (Shared<T, R, C>::bytes % 16 == 0) {
+  if constexpr (isSame<From, Shared<T, R, C>> && Shared<T, R, C>::bytes % 16 == 0) {
     // Both begin where the pattern of swizzling does.
     for (unsigned at = threadInGroup() * 16; at < Shared<T, R, C>::bytes; at += kWarpgroup * 16) {
       unsigned piece[4];
@@ -117,8 +132,7 @@ __device__ Shared<T, R, C> copied(const Shared<T, R, C> &tile, SharedAddress to,
   return copy;
 }
 
-template <typename To, int R, int C, int panelRows>
-__device__ To toRegisters(const Shared<typename To::Element, R, C, panelRows> &tile) {
+template <typename To, typename From> __device__ To toRegisters(const From &tile) {
   using T = typename To::Element;
   using L = typename To::Layout;
   To result;

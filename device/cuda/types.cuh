@@ -302,17 +302,15 @@ template <typename T> __device__ __forceinline__ T magnitude(T x) {
 
 //===-- Angles --------------------------------------------------------------------------===//
 
-/// The bits of 2 / pi behind the point, after 32 zeros.
-inline __device__ const unsigned kTwoOverPi[9] = {0,          0xa2f9836e, 0x4e441529,
-                                                  0xfc2757d1, 0xf534ddc0, 0xdb629599,
-                                                  0x3c439041, 0xfe5163ab, 0xdebbc561};
-
 /// Takes the multiples of pi / 2 off a large number, and says how many there were. A number is 24
 /// bits and an exponent: times those bits of 2 / pi that make a fraction of a whole turn with it.
 inline __device__ float withoutLargeTurns(float x, int &quarter) {
   unsigned bits = __float_as_uint(x), mantissa = (bits & 0x7fffff) | 0x800000;
   int first = int(bits >> 23 & 0xff) - 150 - 2 + 32; // of these bits
-  const unsigned *word = kTwoOverPi + first / 32;
+  // The bits of 2 / pi behind the point, after 32 zeros.
+  static const unsigned twoOverPi[9] = {0,          0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0,
+                                        0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561};
+  const unsigned *word = twoOverPi + first / 32;
   unsigned shift = first % 32;
   unsigned high = __funnelshift_l(word[1], word[0], shift),
            middle = __funnelshift_l(word[2], word[1], shift),
@@ -364,7 +362,9 @@ inline __device__ float powerOfTwo(float x) {
 
 /// The least and the greatest of a type.
 template <typename T> __device__ __forceinline__ T least() {
-  if constexpr (isFloating<T>)
+  if constexpr (isSame<T, f8e4m3>) // which has no infinity
+    return {0xfe};
+  else if constexpr (isFloating<T>)
     return convert<T>(-infinity());
   else if constexpr (isSame<T, bool>)
     return false;
@@ -372,7 +372,9 @@ template <typename T> __device__ __forceinline__ T least() {
     return T(u64(1) << (8 * sizeof(T) - 1));
 }
 template <typename T> __device__ __forceinline__ T greatest() {
-  if constexpr (isFloating<T>)
+  if constexpr (isSame<T, f8e4m3>)
+    return {0x7e};
+  else if constexpr (isFloating<T>)
     return convert<T>(infinity());
   else if constexpr (isSame<T, bool>)
     return true;

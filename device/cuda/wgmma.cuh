@@ -105,7 +105,7 @@ __device__ Tile<typename A::Element, Fragments::Of<M, K>> rowsOf(const A &a) {
 template <bool transposeA, int M, int K, typename A> __device__ auto leftOperand(const A &a) {
   if constexpr (isReadInPlace<transposeA, A>)
     return a;
-  else if constexpr (requires { a.base; })
+  else if constexpr (requires { a.get(0, 0); })
     return LeftOperand<ceilDivConstant(M, 64), K>(rowsOf<transposeA, M, K>(a));
   else
     return LeftOperand<ceilDivConstant(M, 64), K>(a);
@@ -153,7 +153,7 @@ __device__ __forceinline__ Tile<T, Fragments::Of<64, cols>> asAllRows(const Tile
   return result;
 }
 template <bool transposeA, int K, typename A> __device__ __forceinline__ auto onlyRow(const A &a) {
-  if constexpr (requires { a.base; })
+  if constexpr (requires { a.get(0, 0); })
     return rowsOf<transposeA, 1, K>(a);
   else
     return a;

@@ -100,7 +100,8 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
   if (!entry && (options.needsEntry || !options.entry.empty()))
     return refuse(entry.status().message());
   std::string entryName = entry ? entry->getSymName().str() : "";
-  if (machine && !options.mergeGroups) // else a pass makes kernels of them
+  bool merges = machine && options.mergeGroups && mergesForeignGroups(*machine);
+  if (machine && !merges)
     if (std::optional<Status> foreign = findForeignRole(source.module, *machine)) {
       printErrors({*foreign});
       return std::nullopt;

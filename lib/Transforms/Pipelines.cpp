@@ -7,6 +7,12 @@ using namespace mlir;
 
 namespace kiln {
 
+bool mergesForeignGroups(const Machine &machine) {
+  return llvm::any_of(machine.roles, [](const Role &role) {
+    return (role.executes & MatrixWork) && (role.executes & VectorWork);
+  });
+}
+
 bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
                    std::vector<std::string> *names) {
   bool found = options.lastPass.empty(), done = false;
@@ -49,7 +55,7 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     addFor(KilnMergeGroupsOptions(), [](auto given) { return createKilnMergeGroups(given); });
     addCleanup();
   };
-  if (hasRoles && options.mergeGroups)
+  if (hasRoles && options.mergeGroups && mergesForeignGroups(*options.machine))
     addMerge(); // groups of other machines' roles become kernels, to be split anew
   if (options.machine) {
     TilePeelMasksOptions peeling;

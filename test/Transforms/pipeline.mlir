@@ -15,7 +15,7 @@
 // ROLES:        kiln.func @proj_aiv({{.*}}) role(aiv)
 // ROLES:          tile.free
 // ROLES:        kiln.func @proj({{.*}}) group
-// HOPPER:       kiln.func @proj_compute({{.*}}) role(compute)
+// HOPPER:       kiln.func @proj({{.*}}) role(compute)
 // CPU:          kiln.func @proj({{.*}}) incore
 // CPU:            tile.matmul
 // OUTLINED:     kiln.func @proj({{.*}}) incore

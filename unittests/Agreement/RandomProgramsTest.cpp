@@ -14,7 +14,9 @@
 #include "Target/Llvm/LlvmTesting.h"
 
 #include "kiln/Check/CheckProgram.h"
+#include "kiln/Machine/Machine.h"
 #include "kiln/Platform/Platform.h"
+#include "kiln/Target/Cuda/Cuda.h"
 #include "kiln/Target/Torch/Torch.h"
 #include "kiln/Target/Torch/TorchWorker.h"
 #include "kiln/Transforms/Passes.h"
@@ -214,6 +216,38 @@ TEST(RandomPrograms, AllPlatformsAgreeWithTheReference) {
       EXPECT_GT(ranOn[number], count / 2) << platform->name() << " takes too few to mean anything";
     }
   }
+}
+
+/// Every operation has code for Hopper: what is refused asked for lanes that it cannot have.
+TEST(RandomPrograms, AreEmittedForHopper) {
+  const Machine &hopper = *findMachine("hopper");
+  uint64_t first = setting("KILN_RANDOM_SEED", 1), count = setting("KILN_RANDOM_PROGRAMS", 200);
+  uint64_t emitted = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    RandomProgram program = makeRandomProgram(seed);
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(
+        program.text, mlir::ParserConfig(&context()), "random.mlir");
+    std::string errors;
+    mlir::ScopedDiagnosticHandler quiet(&context(), [&](mlir::Diagnostic &diagnostic) {
+      if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
+        errors += diagnostic.str() + "\n";
+    });
+    mlir::PassManager passes(&context());
+    PipelineOptions pipeline;
+    pipeline.machine = &hopper;
+    buildPipeline(passes, pipeline);
+    if (failed(passes.run(*module))) {
+      EXPECT_NE(errors.find("cannot be divided"), errors.npos)
+          << errors << "seed " << seed << ", program:\n"
+          << program.text;
+      continue;
+    }
+    Expected<std::vector<CudaUnit>> units = emitCuda(*module, hopper);
+    EXPECT_TRUE(bool(units)) << units.status().str() << "\nseed " << seed << ", program:\n"
+                             << program.text;
+    ++emitted;
+  }
+  EXPECT_GT(emitted, count / 2);
 }
 
 TEST(RandomPrograms, UseEveryOp) {

@@ -16,6 +16,10 @@ namespace kiln {
 
 struct Machine;
 
+/// Whether groups of roles that a machine does not have become kernels there: one role executes
+/// all of a kernel, as it is or with others that copy for it.
+bool mergesForeignGroups(const Machine &machine);
+
 struct PipelineOptions {
   const Machine *machine = nullptr; ///< Null: only what every backend needs; kernels stay whole.
   std::string lastPass;             ///< Stop after it; empty: run all.

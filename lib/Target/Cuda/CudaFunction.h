@@ -39,8 +39,8 @@ struct KernelText {
   int64_t lanes = 1;
   /// Whether its blocks wait for one another.
   bool hasBarrier = false;
-  /// Where the tiles end that lie in shared memory outside rings, of all lanes.
-  int64_t tilesEnd = 0;
+  /// Where rings end in shared memory; behind them each lane has so many bytes for its tiles.
+  int64_t ringBytes = 0, laneBytes = 0;
 };
 
 class FunctionEmitter {

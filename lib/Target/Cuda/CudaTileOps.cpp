@@ -90,11 +90,8 @@ std::string FunctionEmitter::placeText(Value tile) {
     unsupported(result.getOwner(), "its result has no place in shared memory");
     return "";
   }
-  int64_t address = addresses[number],
-          bytes = llvm::alignTo(tile::bytesOf(cast<TileType>(tile.getType())), kTileAlignment);
-  Kernel.tilesEnd = std::max(Kernel.tilesEnd, address + bytes * Kernel.lanes);
-  return "memory + " + std::to_string(address) +
-         (Kernel.lanes > 1 ? " + int(lane) * " + std::to_string(bytes) : "");
+  return "memory + " + std::to_string(addresses[number]) +
+         (Kernel.lanes > 1 ? " + int(lane) * " + std::to_string(Kernel.laneBytes) : "");
 }
 
 //===----------------------------------------------------------------------===//
@@ -200,9 +197,11 @@ void FunctionEmitter::emitPop(tile::PopOp op) {
   for (auto [k, tile] : llvm::enumerate(op.getTiles())) {
     std::string inSlot = "get<" + std::to_string(k) + ">(" + slot + ")";
     auto type = cast<TileType>(tile.getType());
-    if (pipe.getSplit() == tile::Split::UpDown && type.getRows() != pipe.getPayload()[k].getRows())
-      inSlot = "rowsFrom<" + std::to_string(type.getRows()) + ">(" + inSlot + ", lane * " +
-               std::to_string(type.getRows()) + ")";
+    TileType whole = pipe.getPayload()[k];
+    for (unsigned axis : {0, 1})
+      if (int64_t extent = type.getExtent(axis); extent != whole.getExtent(axis))
+        inSlot = (axis == 0 ? "rowsFrom<" : "colsFrom<") + std::to_string(extent) + ">(" + inSlot +
+                 ", lane * " + std::to_string(extent) + ")";
     define(tile, op.getCopy() ? "copied(" + inSlot + ", " + placeText(tile) + ", lane)" : inSlot);
   }
 }

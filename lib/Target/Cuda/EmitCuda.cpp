@@ -2,6 +2,7 @@
 #include "CudaFunction.h"
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
+#include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Machine/Machine.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Cuda/Cuda.h"
@@ -48,6 +49,7 @@ public:
     chooseLayout();
     if (Status failed = emitPipes(); !failed.isOk())
       return failed;
+    measureTiles();
     for (RoleCall &role : Roles)
       if (Status failed = emitRole(role); !failed.isOk())
         return failed;
@@ -155,14 +157,13 @@ private:
       if (!pipe)
         continue;
       tile::PipeType type = pipe.getPipe().getType();
-      if (type.getFrom() != "dma" || type.getTo() != "compute" ||
-          type.getSplit() == tile::Split::LeftRight || type.getPayload().empty())
-        return refuse(pipe, "pipes carry whole tiles, or rows of them, from dma to compute");
+      if (type.getFrom() != "dma" || type.getTo() != "compute" || type.getPayload().empty())
+        return refuse(pipe, "pipes carry tiles from dma to compute");
       int64_t slots = pipe.getSlots().value_or(Target.defaultSlots);
       std::string tiles;
       for (tile::TileType payload : type.getPayload()) {
         tiles += ", " + sharedType(payload);
-        RingBytes += slots * llvm::alignTo(tile::bytesOf(payload), kTileAlignment);
+        Kernel.ringBytes += slots * llvm::alignTo(tile::bytesOf(payload), kTileAlignment);
       }
       BarrierBytes += slots * 16;
       std::string name = nameRules().spell(pipeName(pipe));
@@ -173,6 +174,23 @@ private:
            "Pipe<" + std::to_string(slots) + ", " + std::to_string(Lanes) + tiles + ">"});
     }
     return Status::ok();
+  }
+
+  /// How much each lane needs for the tiles that were given addresses behind the rings.
+  void measureTiles() {
+    for (RoleCall &role : Roles)
+      role.func.walk([&](Operation *op) {
+        auto addresses = op->getAttrOfType<DenseI64ArrayAttr>(tile::kAddressAttr);
+        size_t number = 0;
+        for (Type type : op->getResultTypes())
+          if (auto tile = dyn_cast<tile::TileType>(type)) {
+            int64_t address = addresses ? addresses[number++] : -1;
+            if (address >= 0 && tile.getSpace() == tile::Space::Mat)
+              Kernel.laneBytes = std::max<int64_t>(
+                  Kernel.laneBytes,
+                  address - Kernel.ringBytes + llvm::alignTo(tile::bytesOf(tile), kTileAlignment));
+          }
+      });
   }
 
   /// What a role is given for one operand of its call, and which parameter of the kernel that is.
@@ -206,7 +224,7 @@ private:
     Expected<std::string> body = FunctionEmitter(role.func, Kernel, names, origin).emitBody();
     if (!body)
       return body.status();
-    if (role.usesMemory = Kernel.tilesEnd > 0 && !role.copies; role.usesMemory)
+    if (role.usesMemory = Kernel.laneBytes > 0 && !role.copies; role.usesMemory)
       parameters += ", SharedAddress memory";
     if (ir::findBarrier(role.func))
       parameters += ", GridBarrier &allBlocks";
@@ -270,7 +288,7 @@ private:
                        "(const __grid_constant__ Args args) {\n";
     if (tileBytes() > 0)
       text += "  extern __shared__ __align__(1024) unsigned char shared[];\n";
-    if (Kernel.tilesEnd > 0)
+    if (Kernel.laneBytes > 0)
       text += "  SharedAddress memory = sharedAddress(shared);\n";
     if (!Pipes.empty()) {
       text += "  SharedAddress ring = sharedAddress(shared), barriers = ring + " +
@@ -306,7 +324,7 @@ private:
   }
 
   /// Rings, and the tiles behind them.
-  int64_t tileBytes() const { return std::max(RingBytes, Kernel.tilesEnd); }
+  int64_t tileBytes() const { return Kernel.ringBytes + Kernel.laneBytes * Lanes; }
 
   Expected<CudaUnit> assemble() {
     bool copies = llvm::any_of(Roles, [](RoleCall &role) { return role.copies; });
@@ -344,7 +362,7 @@ private:
   ir::FuncOp Func;
   std::string Name;
   const Machine &Target;
-  int64_t Lanes = 1, RingBytes = 0, BarrierBytes = 0;
+  int64_t Lanes = 1, BarrierBytes = 0;
   SmallVector<RoleCall> Roles;
   SmallVector<PipeText> Pipes;
   ParameterOrder Order;
@@ -368,15 +386,22 @@ std::string cudaSource(const std::vector<CudaUnit> &units) {
 }
 
 Expected<std::vector<CudaUnit>> emitCuda(ModuleOp compiled, const Machine &machine) {
-  // What a group calls runs in the group.
-  llvm::DenseSet<Operation *> members;
-  compiled.walk([&](ir::CallOp call) {
-    members.insert(compiled.lookupSymbol<ir::FuncOp>(call.getCallee()));
+  // What a group calls runs in the group; what no orchestration launches does not run.
+  llvm::DenseSet<Operation *> members, launched;
+  bool hasOrchestration = false;
+  compiled.walk([&](Operation *op) {
+    if (auto call = dyn_cast<ir::CallOp>(op))
+      members.insert(compiled.lookupSymbol<ir::FuncOp>(call.getCallee()));
+    else if (auto submit = dyn_cast<ir::SubmitOp>(op); submit && submit.getCallee())
+      launched.insert(compiled.lookupSymbol<ir::FuncOp>(*submit.getCallee()));
+    else if (auto func = dyn_cast<ir::FuncOp>(op))
+      hasOrchestration |= func.getKind() == ir::FuncKind::Orchestration;
   });
   std::vector<CudaUnit> units;
   text::NameScope names(cuda::nameRules());
   for (auto func : compiled.getOps<ir::FuncOp>()) {
-    if (func.getKind() == ir::FuncKind::Orchestration || members.contains(func))
+    bool isLaunched = hasOrchestration ? launched.contains(func) : !members.contains(func);
+    if (func.getKind() == ir::FuncKind::Orchestration || !isLaunched)
       continue;
     std::string name = names.unique(func.getSymName());
     Expected<CudaUnit> unit = cuda::KernelEmitter(func, std::move(name), machine).emit();

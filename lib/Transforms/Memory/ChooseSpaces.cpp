@@ -36,6 +36,8 @@ public:
   LogicalResult run() {
     if (failed(checkWork()))
       return failure();
+    if (areTilesInRegisters())
+      widenProducts();
     assign();
     WalkResult walked = Func.walk([&](Operation *op) {
       return failed(moveOperands(op)) ? WalkResult::interrupt() : WalkResult::advance();
@@ -134,17 +136,60 @@ private:
     return false;
   }
 
-  /// Whether the matrix unit takes the left operand of a product from registers: 16-bit floats, in
-  /// whole steps, beside a right operand that lies as it wants. Other products are made by threads,
-  /// which read both operands from memory that they share.
-  static bool takesLeftFromRegisters(tile::ProductInterface product) {
+  /// Whether the matrix unit can make a product of 16-bit floats in this shape: in whole steps,
+  /// with a right operand that lies as it wants.
+  static bool hasShapeForUnit(tile::ProductInterface product) {
     auto right = cast<TileType>(product.getRhs().getType());
-    unsigned bits = right.getElementType().getIntOrFloatBitWidth();
-    int64_t rowBytes = right.getCols() * bits / 8;
-    int64_t sums = right.getExtent(product.getSummedAxis(1));
+    int64_t rowBytes = right.getCols() * 2, sums = right.getExtent(product.getSummedAxis(1));
     int64_t cols = cast<TileType>(product->getResult(0).getType()).getCols();
     bool isSwizzled = rowBytes == 32 || rowBytes == 64 || rowBytes % 128 == 0;
-    return bits == 16 && !product.getTransA() && isSwizzled && sums % 16 == 0 && cols % 8 == 0;
+    return isSwizzled && sums % 16 == 0 && cols % 8 == 0;
+  }
+
+  /// Whether the matrix unit takes the left operand of a product from registers. Products that it
+  /// does not make at all are made by threads, which read both operands from memory that they
+  /// share.
+  static bool takesLeftFromRegisters(tile::ProductInterface product) {
+    Type element = cast<TileType>(product.getRhs().getType()).getElementType();
+    return element.getIntOrFloatBitWidth() == 16 && !product.getTransA() &&
+           hasShapeForUnit(product);
+  }
+
+  /// Products of 8 bits, as products of halves, which hold all such numbers: f16 for floats, and
+  /// for integers too as long as no sum of products leaves the whole numbers of an f32.
+  void widenProducts() {
+    SmallVector<tile::ProductInterface> products;
+    Func.walk([&](tile::ProductInterface product) { products.push_back(product); });
+    for (tile::ProductInterface product : products) {
+      auto right = cast<TileType>(product.getRhs().getType());
+      bool isFloat = mlir::isa<FloatType>(right.getElementType());
+      constexpr int64_t mostSums = (int64_t(1) << 24) / (128 * 128);
+      if (right.getElementType().getIntOrFloatBitWidth() != 8 || !hasShapeForUnit(product) ||
+          (!isFloat && right.getExtent(product.getSummedAxis(1)) > mostSums))
+        continue;
+      OpBuilder builder(product);
+      for (OpOperand *operand : {&product.getLhsMutable(), &product.getRhsMutable()}) {
+        auto type = cast<TileType>(operand->get().getType()).withElement(builder.getF16Type());
+        operand->set(tile::CastOp::create(builder, product.getLoc(), type, operand->get()));
+      }
+      if (!isFloat)
+        sumAsIntegers(product);
+    }
+  }
+
+  /// A product of whole numbers as floats, of which the integers are wanted.
+  static void sumAsIntegers(tile::ProductInterface product) {
+    OpBuilder builder(product);
+    Location loc = product.getLoc();
+    auto type = cast<TileType>(product->getResult(0).getType());
+    Value made = tile::MatmulOp::create(builder, loc, type.withElement(builder.getF32Type()),
+                                        product.getLhs(), product.getRhs(), product.getTransA(),
+                                        product.getTransB());
+    Value sum = tile::CastOp::create(builder, loc, type, made);
+    if (OpOperand *acc = product.getAccumulator())
+      sum = tile::AddOp::create(builder, loc, type, acc->get(), sum);
+    product->replaceAllUsesWith(ValueRange(sum));
+    product->erase();
   }
 
   //===-- Where each tile is made -----------------------------------------------------===//

@@ -114,7 +114,8 @@ bool meet(const PlacedBuffer &a, const PlacedBuffer &b) {
 }
 
 /// Gives every ring and buffer of a memory an address: rings first, then buffers, the largest
-/// first, each at the lowest address where it meets nobody.
+/// first, each at the lowest address where it meets nobody. Lanes do not wait for each other, so
+/// each has all its buffers apart from the others', and they follow one another.
 int64_t place(std::vector<PlacedRing> &rings, std::vector<PlacedBuffer> &buffers,
               const Memory *memory) {
   int64_t ringsEnd = 0;
@@ -130,7 +131,7 @@ int64_t place(std::vector<PlacedRing> &rings, std::vector<PlacedBuffer> &buffers
       order.push_back(&placed);
   llvm::stable_sort(
       order, [](const PlacedBuffer *a, const PlacedBuffer *b) { return a->bytes() > b->bytes(); });
-  int64_t used = ringsEnd;
+  int64_t used = ringsEnd, lanes = 1;
   SmallVector<PlacedBuffer *> done;
   for (PlacedBuffer *placed : order) {
     SmallVector<PlacedBuffer *> inTheWay;
@@ -141,18 +142,19 @@ int64_t place(std::vector<PlacedRing> &rings, std::vector<PlacedBuffer> &buffers
     });
     placed->address = ringsEnd;
     for (PlacedBuffer *other : inTheWay)
-      if (other->address < placed->address + placed->bytes())
-        placed->address = std::max(placed->address, other->address + other->bytes());
+      if (other->address < placed->address + placed->laneBytes())
+        placed->address = std::max(placed->address, other->address + other->laneBytes());
     done.push_back(placed);
-    used = std::max(used, placed->address + placed->bytes());
+    used = std::max(used, placed->address + placed->laneBytes());
+    lanes = placed->lanes;
   }
-  return used;
+  return ringsEnd + (used - ringsEnd) * lanes;
 }
 
 /// Gives rings the slots that their memory has room for. More than a few hide no more latency, and
-/// each costs its barriers.
+/// each costs its barriers, for which there is little room beside the memory.
 void deepenRings(FunctionPlan &plan, MemoryUse &use) {
-  constexpr int64_t mostSlots = 16;
+  constexpr int64_t mostSlots = 16, mostInAll = 32;
   SmallVector<PlacedRing *> rings;
   for (PlacedRing &ring : plan.rings)
     if (ring.memory == use.memory && !ring.unsized.empty() && ring.slotBytes > 0)
@@ -163,7 +165,14 @@ void deepenRings(FunctionPlan &plan, MemoryUse &use) {
     use.bytes = place(plan.rings, plan.buffers, use.memory);
   };
   auto canGrow = [&](const PlacedRing *ring) { return ring->slots < mostSlots; };
-  while (!rings.empty() && !use.overflows() && llvm::all_of(rings, canGrow))
+  auto slotsInAll = [&] {
+    int64_t sum = 0;
+    for (const PlacedRing &ring : plan.rings)
+      sum += ring.slots;
+    return sum;
+  };
+  while (!rings.empty() && !use.overflows() && llvm::all_of(rings, canGrow) &&
+         slotsInAll() + int64_t(rings.size()) <= mostInAll)
     addSlots(1);
   if (use.overflows())
     addSlots(-1);

@@ -16,12 +16,14 @@ namespace kiln {
 struct PlacedBuffer {
   TileBuffer buffer;
   const Memory *memory;
-  int64_t each = 0;   ///< Bytes of one copy, aligned.
-  int64_t copies = 1; ///< As many of buffer.copies as there is room for.
-  int64_t lanes = 1;  ///< That have their own in the same memory.
-  int64_t address = 0;
+  int64_t each = 0;    ///< Bytes of one copy, aligned.
+  int64_t copies = 1;  ///< As many of buffer.copies as there is room for.
+  int64_t lanes = 1;   ///< That have their own in the same memory.
+  int64_t address = 0; ///< Of the first lane's.
 
-  int64_t bytes() const { return each * copies * lanes; }
+  /// Of one lane, and of all.
+  int64_t laneBytes() const { return each * copies; }
+  int64_t bytes() const { return laneBytes() * lanes; }
 };
 
 struct PlacedRing {

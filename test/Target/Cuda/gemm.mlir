@@ -39,12 +39,12 @@
 
 // CHECK-LABEL: void __launch_bounds__(384, 1)
 // CHECK:       if (lane == 2) {
-// CHECK-NEXT:    giveBackRegisters<24>();
+// CHECK-NEXT:    giveBackRegisters<24 + 16 * KILN_REGISTERS_MOVED>();
 // CHECK-NEXT:    if (warpInGroup() == 0)
 // CHECK-NEXT:      for (i64 number = blockIdx.x; number < blocks; number += gridDim.x)
 // CHECK-NEXT:        proj_dma(args, blockAt<16>(number, args.grid), 0, to_compute);
 // CHECK-NEXT:  } else {
-// CHECK-NEXT:    takeRegisters<240>();
+// CHECK-NEXT:    takeRegisters<240 - 8 * KILN_REGISTERS_MOVED>();
 
 kiln.func @main(%a: !kiln.tensor<?x?xbf16>, %b: !kiln.tensor<?x?xbf16>, %bias: !kiln.tensor<?xf32>, %c: !kiln.tensor<?x?xbf16>, %s: f32) orchestration {
   kiln.incore "proj" grid(4, 4) split(up_down) {

@@ -5,17 +5,17 @@
 // is free at once.
 
 // CHECK-LABEL: void mul(
-// CHECK-SAME:    SharedAddress copies)
+// CHECK-SAME:    SharedAddress memory)
 // CHECK:       auto [[SLOT:slot[0-9]+]] = to_compute.pop();
-// CHECK-NEXT:  auto [[W:t[0-9]+]] = copied(get<0>([[SLOT]]), copies + 0 + int(lane) * 8192, lane);
+// CHECK-NEXT:  auto [[W:t[0-9]+]] = copied(get<0>([[SLOT]]), memory + [[RINGS:[0-9]+]], lane);
 // CHECK-NEXT:  to_compute.free();
 // CHECK:       for (i64
 // CHECK:         auto [[NEXT:slot[0-9]+]] = to_compute.pop();
 // CHECK-NEXT:    auto [[T:t[0-9]+]] = get<0>([[NEXT]]);
 // CHECK:         multiply<false>({{.*}}, [[T]], [[W]]);
 // CHECK-NEXT:    to_compute.free();
-// CHECK:       SharedAddress copies = ring + [[RINGS:[0-9]+]];
-// CHECK:       mul(args, {{.*}}, lane, to_compute, copies);
+// CHECK:       SharedAddress memory = sharedAddress(shared);
+// CHECK:       mul(args, {{.*}}, lane, to_compute, memory);
 
 !p = !tile.pipe<dma -> compute, 64x64xbf16>
 kiln.func @copy(%x: !kiln.tensor<?x64xbf16>, %n: index, %p: !p) role(dma) {

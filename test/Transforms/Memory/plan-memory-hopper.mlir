@@ -22,7 +22,7 @@ kiln.func @send(%x: !kiln.tensor<?x128xf32>, %n: index, %p: !p, %q: !q) role(dma
 // CHECK-LABEL: kiln.func @receive
 // CHECK: tile.load {{.*}}{kiln.address = array<i64: 196608>}
 // REPORT: remark: pipe 'to_compute_0' has 4 slots of 32768 bytes, as memory allows
-// REPORT: remark: @receive uses 204800 of 232448 bytes of mat
+// REPORT: remark: @receive uses 204800 of 231424 bytes of mat
 kiln.func @receive(%y: !kiln.tensor<?x128xf32>, %n: index, %p: !p, %q: !q) role(compute) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index

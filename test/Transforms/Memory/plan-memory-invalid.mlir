@@ -5,7 +5,7 @@
 // RUN: split-file %s %t
 // RUN: not kiln-opt %t/fits.mlir --tile-plan-memory=map=%t/no/such/folder/map.json 2>&1 | FileCheck %s --check-prefix=MAP
 // RUN: not kiln-opt %t/lanes.mlir --tile-plan-memory=machine=hopper 2>&1 | FileCheck %s --check-prefix=LANES
-// LANES: error: @stage needs 262144 bytes of mat; role compute of hopper has 232448
+// LANES: error: @stage needs 262144 bytes of mat; role compute of hopper has 231424
 // LANES: note: a tile of 256x128xf32 takes 262144 bytes on 2 lanes
 // MAP: cannot write the memory map to '{{.*}}map.json': No such file or directory
 

@@ -82,7 +82,7 @@ kiln.func @columns(%a: !kiln.tensor<128x?xbf16>, %b: !kiln.tensor<128x?xbf16>, %
 // CHECK-NEXT:      tile.matmul_acc {{.*}} : !tile.tile<32x64xf32>
 // expected-remark @below {{@attention is split over dma and compute, 2 lanes up_down}}
 kiln.func @attention(%q: !kiln.tensor<64x64xf32>, %k: !kiln.tensor<?x64xf32>, %v: !kiln.tensor<?x64xf32>,
-                     %out: !kiln.tensor<64x64xf32>) incore {
+                     %out: !kiln.tensor<64x64xf32>) incore split(up_down) {
   %c0 = arith.constant 0 : index
   %c64 = arith.constant 64 : index
   %zero = arith.constant 0.0 : f32
@@ -152,9 +152,27 @@ kiln.func @stays(%a: !kiln.tensor<?x64xf32>, %table: !kiln.tensor<1x8xi64>, %out
 // CHECK:         %[[ROWS:.*]] = tile.extract %[[E]][%{{.*}}, 0] : !tile.tile<32x64xf32>
 // CHECK-NEXT:    tile.matmul %[[ROWS]], %[[E]] : !tile.tile<32x64xf32>
 // expected-remark @below {{@square is split over compute, 2 lanes up_down}}
-kiln.func @square(%a: !kiln.tensor<64x64xf32>, %out: !kiln.tensor<64x64xf32>) incore {
+kiln.func @square(%a: !kiln.tensor<64x64xf32>, %out: !kiln.tensor<64x64xf32>) incore split(up_down) {
   %x = tile.load %a[0, 0] : !tile.tile<64x64xf32>
   %e = tile.exp %x : !tile.tile<64x64xf32>
   %p = tile.matmul %e, %e : !tile.tile<64x64xf32>
   tile.store %p, %out[0, 0]
+}
+
+// A matrix instruction makes 64 rows: where a lane would have fewer, one lane has them all. So it has a single row.
+// CHECK-LABEL: kiln.func @few(
+// CHECK-SAME:    role(compute)
+// expected-remark @below {{@few has work for compute only}}
+kiln.func @few(%a: !kiln.tensor<64x64xf32>, %out: !kiln.tensor<64x64xf32>) incore {
+  %x = tile.load %a[0, 0] : !tile.tile<64x64xf32>
+  %p = tile.matmul %x, %x : !tile.tile<64x64xf32>
+  tile.store %p, %out[0, 0]
+}
+// CHECK-LABEL: kiln.func @row(
+// CHECK-SAME:    role(compute)
+// expected-remark @below {{@row has work for compute only}}
+kiln.func @row(%a: !kiln.tensor<1x64xf32>, %out: !kiln.tensor<1x64xf32>) incore {
+  %x = tile.load %a[0, 0] : !tile.tile<1x64xf32>
+  %e = tile.exp %x : !tile.tile<1x64xf32>
+  tile.store %e, %out[0, 0]
 }

@@ -6,6 +6,6 @@
 // CHECK:         %[[FIRST:.*]] = arith.cmpi eq, %[[LANE]]
 // CHECK:         scf.if %[[FIRST]] {
 // CHECK-NEXT:      kiln.write %x, %y[0]
-kiln.func @scalar(%y: !kiln.tensor<4xf32>, %x: f32) incore {
+kiln.func @scalar(%y: !kiln.tensor<4xf32>, %x: f32) incore lanes(2) split(up_down) {
   kiln.write %x, %y[0]
 }

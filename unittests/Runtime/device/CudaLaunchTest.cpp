@@ -20,6 +20,8 @@ struct Recorded {
   int swizzle = -1;
   std::vector<std::byte> arguments;
   size_t bytes = 0;
+  size_t allocated = 0, cleared = 0; ///< Of memory that a launch has for itself.
+  int freed = 0;
 };
 Recorded recorded;
 
@@ -43,6 +45,19 @@ const Gpu &fakeGpu() {
     std::copy_n(strides, rank - 1, recorded.strides);
     std::copy_n(box, rank, recorded.box);
     map->opaque[0] = 42;
+    return 0;
+  };
+  driver.allocate = [](DevicePointer *memory, size_t bytes, Stream) {
+    recorded.allocated = bytes;
+    *memory = 0x5000;
+    return 0;
+  };
+  driver.fillBytes = [](DevicePointer memory, unsigned char value, size_t bytes, Stream) {
+    recorded.cleared = memory == 0x5000 && value == 0 ? bytes : 0;
+    return 0;
+  };
+  driver.free = [](DevicePointer memory, Stream) {
+    recorded.freed += memory == 0x5000 && recorded.launches == 1;
     return 0;
   };
   return gpu;
@@ -136,6 +151,31 @@ TEST(CudaLaunch, GridsAreWalkedByAsManyBlocksAsRunAtOnce) {
   EXPECT_EQ(recorded.launches, 0);
 }
 
+TEST(CudaLaunch, BlocksThatMeetAllRunAtOnceAndCountInAWordOfTheirOwn) {
+  LoadedKernel kernel = kernelWithMap();
+  kernel.description.hasBarrier = true;
+  const kiln_tensor tensors[] = {bf16Tensor(4096, 8, 8, 8), bf16Tensor(8192, 8, 8, 8)};
+  const uint64_t scalars[] = {7};
+  auto launch = [&](int64_t blocks) {
+    recorded = {};
+    recorded.bytes = argumentBytes(kernel.description);
+    const int64_t grid[] = {blocks, 1, 1};
+    return launchKernel(fakeGpu(), kernel, tensors, scalars, grid, nullptr);
+  };
+  EXPECT_TRUE(launch(264).isOk());
+  EXPECT_EQ(recorded.bytes, 128u + 2 * 96 + 8 + 24 + 8);
+  uint64_t arrivals;
+  std::memcpy(&arrivals, recorded.arguments.data() + recorded.bytes - 8, sizeof arrivals);
+  EXPECT_EQ(arrivals, 0x5000u);
+  EXPECT_EQ(recorded.allocated, 8u);
+  EXPECT_EQ(recorded.cleared, 8u);
+  EXPECT_EQ(recorded.freed, 1);
+  Status tooMany = launch(265);
+  EXPECT_NE(tooMany.message().find("all 265 must run at once; this GPU runs 264"),
+            std::string::npos);
+  EXPECT_EQ(recorded.launches, 0);
+}
+
 TEST(CudaLaunch, AWrongNumberOfArgumentsIsAnError) {
   const kiln_tensor one[] = {bf16Tensor(4096, 8, 8, 8)};
   const uint64_t scalars[] = {7};
@@ -159,9 +199,10 @@ TEST(CudaKernels, BadDescriptionsAreErrors) {
   for (
       const char *text :
       {"", "{}", "[3]", "[{}]", R"([{"name":"k"}])",
-       R"([{"name":"k","symbol":"s","file":"f","threads":-1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[]}])",
-       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":{}}])",
-       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[7]}])"})
+       R"([{"name":"k","symbol":"s","file":"f","threads":-1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[],"barrier":false}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":{},"barrier":false}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[7],"barrier":false}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[]}])"})
     EXPECT_FALSE(parseCudaKernels(text)) << text;
 }
 
