@@ -39,6 +39,20 @@ inline __device__ void arriveExpecting(SharedAddress barrier, unsigned bytes) {
                : "memory");
 }
 
+/// Whether the phase with this parity has ended; takes a while to say no.
+inline __device__ bool hasEnded(SharedAddress barrier, unsigned parity) {
+  unsigned ended;
+  asm volatile("{\n"
+               ".reg .pred done;\n"
+               "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+               "selp.u32 %0, 1, 0, done;\n"
+               "}\n"
+               : "=r"(ended)
+               : "r"(barrier), "r"(parity)
+               : "memory");
+  return ended != 0;
+}
+
 /// Waits for the end of the phase with this parity.
 inline __device__ void wait(SharedAddress barrier, unsigned parity) {
   asm volatile("{\n"
@@ -54,6 +68,80 @@ inline __device__ void wait(SharedAddress barrier, unsigned parity) {
 /// All threads of a warpgroup; one number for each of them.
 inline __device__ void meet(int number) {
   asm volatile("bar.sync %0, 128;" ::"r"(number) : "memory");
+}
+
+} // namespace barrier
+
+//===-- Waits that give up -----------------------------------------------------------------===//
+//
+// In checked builds (KILN_BOUND_WAITS: nanoseconds) a thread that waits for too long writes down
+// what for, in memory that the host reads, and ends. So do all that wait for it, and the kernel
+// ends.
+
+enum class Waits : int { ForTiles, ForSpace, ForBlocks };
+
+#ifdef KILN_BOUND_WAITS
+/// As the host has it, too (runtime/device/cuda/Hang.h).
+struct Hang {
+  unsigned isTaken; ///< 1: somebody writes; 2: it is written.
+  int waits, slot, warpgroup;
+  i64 block[3];
+  char pipe[64];
+};
+
+/// Where kernels of this module write; the host sets it.
+extern "C" {
+__device__ Hang *kiln_hang;
+}
+
+/// The block at which a warpgroup is; each has an entry.
+inline __device__ i64 (&blockOfWarpgroup())[3] {
+  __shared__ i64 blocks[8][3];
+  return blocks[threadIdx.x / 128];
+}
+
+inline __device__ void giveUp(Waits waits, const char *pipe, int slot) {
+  if (kiln_hang && atomicCAS_system(&kiln_hang->isTaken, 0u, 1u) == 0) {
+    kiln_hang->waits = int(waits);
+    kiln_hang->slot = slot;
+    kiln_hang->warpgroup = int(threadIdx.x / 128);
+    for (int axis = 0; axis < 3; ++axis)
+      kiln_hang->block[axis] = blockOfWarpgroup()[axis];
+    int at = 0;
+    for (; pipe[at] && at < 63; ++at)
+      kiln_hang->pipe[at] = pipe[at];
+    kiln_hang->pipe[at] = 0;
+    __threadfence_system();
+    *const_cast<volatile unsigned *>(&kiln_hang->isTaken) = 2;
+    __threadfence_system();
+  }
+  asm volatile("exit;");
+}
+
+struct Deadline {
+  u64 began = now();
+
+  static __device__ u64 now() {
+    u64 time;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+    return time;
+  }
+  __device__ bool isOver() const { return now() - began > KILN_BOUND_WAITS; }
+};
+#endif
+
+namespace barrier {
+
+/// The same, as the wait for a slot of a pipe.
+inline __device__ void wait(SharedAddress barrier, unsigned parity, [[maybe_unused]] Waits waits,
+                            [[maybe_unused]] const char *pipe, [[maybe_unused]] int slot) {
+#ifdef KILN_BOUND_WAITS
+  for (Deadline deadline; !hasEnded(barrier, parity);)
+    if (deadline.isOver())
+      giveUp(waits, pipe, slot);
+#else
+  wait(barrier, parity);
+#endif
 }
 
 } // namespace barrier

@@ -48,9 +48,11 @@ template <int slots, int lanes, typename... T> struct Pipe {
   static constexpr int barrierBytes = 2 * slots * 8;
 
   SharedAddress ring, barriers;
+  const char *name; ///< For reports.
   Cursor<slots> pushed, popped, freed;
 
-  __device__ Pipe(SharedAddress ring, SharedAddress barriers) : ring(ring), barriers(barriers) {}
+  __device__ Pipe(SharedAddress ring, SharedAddress barriers, const char *name)
+      : ring(ring), barriers(barriers), name(name) {}
   __device__ SharedAddress full(int slot) const { return barriers + 8 * slot; }
   __device__ SharedAddress empty(int slot) const { return barriers + 8 * (slots + slot); }
 
@@ -65,7 +67,7 @@ template <int slots, int lanes, typename... T> struct Pipe {
   /// By a whole warp: waits for a free slot and starts the transfers that fill it.
   template <typename... R> __device__ void push(const R &...requests) {
     static_assert((isSame<typename R::Tile, T> && ...), "what is pushed is what the pipe carries");
-    barrier::wait(empty(pushed.slot), pushed.parity ^ 1);
+    barrier::wait(empty(pushed.slot), pushed.parity ^ 1, Waits::ForSpace, name, pushed.slot);
     SharedAddress to = ring + pushed.slot * slotBytes, done = full(pushed.slot);
     bool isCopied = false;
     unsigned bytes = 0;
@@ -102,7 +104,7 @@ template <int slots, int lanes, typename... T> struct Pipe {
 
   /// By a whole lane: waits for the next tiles, which stay until they are freed.
   __device__ Tiles<T...> pop() {
-    barrier::wait(full(popped.slot), popped.parity);
+    barrier::wait(full(popped.slot), popped.parity, Waits::ForTiles, name, popped.slot);
     SharedAddress at = ring + popped.slot * slotBytes;
     popped.advance();
     return tilesAt<T...>(at);
@@ -165,8 +167,16 @@ private:
   __device__ void wait() const {
     __threadfence();
     atomicAdd(arrivals, u64(1));
-    while (*const_cast<volatile u64 *>(arrivals) < expected)
+#ifdef KILN_BOUND_WAITS
+    Deadline deadline;
+#endif
+    while (*const_cast<volatile u64 *>(arrivals) < expected) {
       __nanosleep(64);
+#ifdef KILN_BOUND_WAITS
+      if (deadline.isOver())
+        giveUp(Waits::ForBlocks, "", 0);
+#endif
+    }
     __threadfence();
   }
 };
@@ -184,7 +194,7 @@ inline __device__ i64 quotient(i64 a, i64 b) {
 
 /// The block with this number. With `rows` > 1 so many rows of the grid's first two axes are walked
 /// together, column by column: blocks that run at once then share what they read.
-template <int rows> __device__ Block blockAt(i64 number, const i64 (&grid)[3]) {
+template <int rows> __device__ Block blockInGrid(i64 number, const i64 (&grid)[3]) {
   if (grid[1] == 1 && grid[2] == 1)
     return {{number, 0, 0}};
   i64 outer = quotient(number, grid[0] * grid[1]), within = number - outer * grid[0] * grid[1];
@@ -195,6 +205,16 @@ template <int rows> __device__ Block blockAt(i64 number, const i64 (&grid)[3]) {
   i64 band = quotient(within, rows * grid[1]), inBand = within - band * rows * grid[1];
   i64 height = smaller<i64>(rows, grid[0] - band * rows), col = quotient(inBand, height);
   return {{band * rows + inBand - col * height, col, outer}};
+}
+
+/// The same, where a role begins with the block.
+template <int rows> __device__ Block blockAt(i64 number, const i64 (&grid)[3]) {
+  Block block = blockInGrid<rows>(number, grid);
+#ifdef KILN_BOUND_WAITS
+  for (int axis = 0; axis < 3; ++axis)
+    blockOfWarpgroup()[axis] = block.index[axis];
+#endif
+  return block;
 }
 
 } // namespace kiln

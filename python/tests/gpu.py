@@ -1,4 +1,4 @@
-"""Programs on tensors of torch that are on a GPU: shapes, streams, graphs, threads, records. Run by scripts/gpu-check.
+"""Programs on tensors of torch that are on a GPU: every example against torch, shapes, streams, graphs, threads, records. Run by scripts/gpu-check.
 
 Exits with 77, and says why, where there is no GPU.
 """
@@ -24,6 +24,10 @@ import kiln  # noqa: E402
 from examples.matmul import matmul  # noqa: E402
 from examples.softmax import softmax  # noqa: E402
 from examples.vector_dag import vector_dag  # noqa: E402
+
+
+torch.set_default_device("cuda")  # where the examples make their tensors
+from tests.test_numerics import AgainstTorch  # noqa: E402,F401  all of them, through the JIT
 
 
 def close(got: torch.Tensor, want: torch.Tensor, error: float = 1e-5) -> None:
@@ -109,12 +113,12 @@ class Gpu(unittest.TestCase):
 
     def test_two_memories(self) -> None:
         with self.assertRaisesRegex(kiln.KilnError, "'y' is in the host's memory, and those before it are on GPU 0"):
-            softmax(random(8, 8), torch.zeros(8, 8))
+            softmax(random(8, 8), torch.zeros(8, 8, device="cpu"))
 
     def test_records(self) -> None:
         x, y = random(37, 300), poisoned(37, 300)
         dump = softmax.dump(x, y)
-        close(torch.tensor(dump.find(stage="after", name="y")[0].value), torch.softmax(x, 1).cpu())
+        close(torch.tensor(dump.find(stage="after", name="y")[0].value, device="cuda"), torch.softmax(x, 1))
         self.assertIn("softmax", str(softmax.timeline(x, y)))
         with tempfile.TemporaryDirectory() as folder:
             softmax.recorded(dump=2, timeline=True, out=folder)(x, y)

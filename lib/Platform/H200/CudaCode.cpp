@@ -72,10 +72,12 @@ static std::vector<Expected<std::string>> compileAll(const std::vector<const Cud
 }
 
 Expected<CudaCode> compileCudaCode(ModuleOp compiled, const std::string &entry,
-                                   const Machine &machine) {
+                                   const Machine &machine, bool isChecked) {
   Expected<std::vector<CudaUnit>> units = emitCuda(compiled, machine);
   if (!units)
     return units.status();
+  for (CudaUnit &unit : *units)
+    unit.isChecked = isChecked;
   CudaCode code;
   if (Status failed = addOrchestration(compiled, entry, *units, code); !failed.isOk())
     return failed;

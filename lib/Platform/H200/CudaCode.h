@@ -16,9 +16,9 @@ struct CudaCode {
   BundleFiles files;
 };
 
-/// Compiles a program that the passes of the machine have been over.
+/// Compiles a program that the passes of the machine have been over; `isChecked` as in CudaUnit.
 Expected<CudaCode> compileCudaCode(mlir::ModuleOp compiled, const std::string &entry,
-                                   const Machine &machine);
+                                   const Machine &machine, bool isChecked);
 
 } // namespace kiln
 

@@ -16,8 +16,8 @@ namespace {
 constexpr const char *kArch = "sm_90a";
 
 Expected<Artifact> compileArtifact(ModuleOp compiled, const std::string &entry,
-                                   const Machine &machine) {
-  Expected<CudaCode> code = compileCudaCode(compiled, entry, machine);
+                                   const Machine &machine, bool isChecked) {
+  Expected<CudaCode> code = compileCudaCode(compiled, entry, machine, isChecked);
   if (!code)
     return code.status();
   return Artifact{std::move(code->info), packCuda(code->kernels, code->files)};
@@ -40,7 +40,7 @@ public:
   /// Extents, strides and tensor maps are arguments of each launch: one artifact serves all.
   FactSet reads() const override { return {Fact::Static, Fact::Divisible}; }
   Expected<Artifact> compile(ModuleOp compiled, const std::string &entry) const override {
-    return compileArtifact(compiled, entry, Target);
+    return compileArtifact(compiled, entry, Target, /*isChecked=*/false);
   }
   Expected<std::shared_ptr<const LoadedProgram>> load(const NativeInfo &info,
                                                       std::string_view object) const override {
@@ -65,9 +65,12 @@ public:
     if (Status bad = checkArguments(request.entry, request.args); !bad.isOk())
       return bad;
     auto start = std::chrono::steady_clock::now();
-    CodeMaker maker{name(), arch(),
+    // A run is there to find out whether the program is right, so it ends where a kernel would
+    // hang.
+    CodeMaker maker{name(), arch() + " checked",
                     [&](const std::string &entry) {
-                      return compileArtifact(request.module, entry, *machine());
+                      return compileArtifact(request.module, entry, *machine(),
+                                             /*isChecked=*/true);
                     },
                     loadArtifact};
     Expected<std::shared_ptr<const LoadedProgram>> code =
@@ -92,7 +95,8 @@ public:
 
   Status addCode(ModuleOp compiled, const std::string &, BundleManifest &manifest,
                  BundleFiles &files) const override {
-    Expected<CudaCode> code = compileCudaCode(compiled, manifest.entry, *machine());
+    Expected<CudaCode> code =
+        compileCudaCode(compiled, manifest.entry, *machine(), /*isChecked=*/false);
     if (!code)
       return code.status();
     files.merge(code->files);

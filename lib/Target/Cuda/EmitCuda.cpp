@@ -294,7 +294,8 @@ private:
       text += "  SharedAddress ring = sharedAddress(shared), barriers = ring + " +
               std::to_string(tileBytes()) + ";\n";
       for (size_t k = 0; k < Pipes.size(); ++k) {
-        text += "  " + Pipes[k].type + " " + Pipes[k].name + "(ring, barriers);\n";
+        text += "  " + Pipes[k].type + " " + Pipes[k].name + "(ring, barriers, \"" + Pipes[k].name +
+                "\");\n";
         if (k + 1 < Pipes.size())
           text += "  ring += " + Pipes[k].type + "::ringBytes, barriers += " + Pipes[k].type +
                   "::barrierBytes;\n";

@@ -1,5 +1,6 @@
 #include "kiln/runtime/cuda_program.h"
 
+#include "Hang.h"
 #include "Launch.h"
 #include "Orchestrate.h"
 
@@ -34,9 +35,10 @@ CudaProgram::~CudaProgram() {
 // Loading
 //===----------------------------------------------------------------------===//
 
-static Status loadKernel(const Driver &driver, const CudaKernel &description,
+static Status loadKernel(const Gpu &gpu, const CudaKernel &description,
                          const std::map<std::string, std::string> &cubins,
                          CudaProgram::Loaded &loaded) {
+  const Driver &driver = *gpu.driver;
   auto failed = [&](Result result, const char *what) {
     return driver.check(result, what).withPrefix(description.file);
   };
@@ -48,6 +50,8 @@ static Status loadKernel(const Driver &driver, const CudaKernel &description,
   if (Result result = driver.moduleLoadData(&module, cubin->second.data()))
     return failed(result, "cuModuleLoadData");
   loaded.modules.push_back(module);
+  if (Status unwatched = watchModule(gpu, module); !unwatched.isOk())
+    return unwatched.withPrefix(description.file);
   if (Result result =
           driver.moduleGetFunction(&kernel.function, module, description.symbol.c_str()))
     return failed(result, "cuModuleGetFunction");
@@ -75,7 +79,7 @@ Expected<const CudaProgram::Loaded *> CudaProgram::Devices::on(const Gpu &gpu) {
   auto fresh = std::make_unique<Loaded>();
   fresh->gpu = &gpu;
   for (const CudaKernel &kernel : kernels)
-    if (Status failed = loadKernel(*driver, kernel, cubins, *fresh); !failed.isOk()) {
+    if (Status failed = loadKernel(gpu, kernel, cubins, *fresh); !failed.isOk()) {
       unload(fresh.release());
       return failed;
     }
@@ -303,6 +307,8 @@ Status CudaProgram::run(std::span<const Tensor> tensors, std::span<const ScalarB
     if (Status failed = cuda.check(cuda.streamSynchronize(timed.stream), "the kernels failed");
         !failed.isOk() && done.isOk())
       done = failed;
+    if (Status hung = takeHang(**gpu); !hung.isOk())
+      done = hung;
     for (size_t i = 0; i < tensors.size() && done.isOk(); ++i)
       if (writes(Info.entry.signature->tensors[i].direction))
         done = copies.copyBack(tensors[i]);

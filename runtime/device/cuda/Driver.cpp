@@ -39,6 +39,7 @@ static Status findAll(void *library, Driver &driver) {
   find(driver.moduleLoadData, "cuModuleLoadData");
   find(driver.moduleUnload, "cuModuleUnload");
   find(driver.moduleGetFunction, "cuModuleGetFunction");
+  find(driver.moduleGetGlobal, "cuModuleGetGlobal_v2");
   find(driver.functionSetAttribute, "cuFuncSetAttribute");
   find(driver.occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   find(driver.launchKernel, "cuLaunchKernel");
@@ -46,6 +47,8 @@ static Status findAll(void *library, Driver &driver) {
   find(driver.free, "cuMemFreeAsync");
   find(driver.allocateManaged, "cuMemAllocManaged");
   find(driver.freeManaged, "cuMemFree_v2");
+  find(driver.hostAllocate, "cuMemHostAlloc");
+  find(driver.hostDevicePointer, "cuMemHostGetDevicePointer_v2");
   find(driver.copy, "cuMemcpy");
   find(driver.copyToDevice, "cuMemcpyHtoDAsync_v2");
   find(driver.copyToHost, "cuMemcpyDtoHAsync_v2");

@@ -32,6 +32,7 @@ struct alignas(64) TensorMap { // CUtensorMap
 // Values of the driver's enumerations.
 inline constexpr int kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16;
 inline constexpr int kPointerDevice = 9;     // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+inline constexpr unsigned kHostMapped = 2;   // CU_MEMHOSTALLOC_DEVICEMAP
 inline constexpr unsigned kAttachGlobal = 1; // CU_MEM_ATTACH_GLOBAL
 inline constexpr Result kNotReady = 600;     // CUDA_ERROR_NOT_READY
 inline constexpr int kMaxDynamicShared = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -56,6 +57,7 @@ struct Driver {
   Result (*moduleLoadData)(Module *, const void *);
   Result (*moduleUnload)(Module);
   Result (*moduleGetFunction)(Function *, Module, const char *);
+  Result (*moduleGetGlobal)(DevicePointer *, size_t *, Module, const char *);
   Result (*functionSetAttribute)(Function, int, int);
   Result (*occupancy)(int *, Function, int, size_t);
   Result (*launchKernel)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
@@ -64,6 +66,8 @@ struct Driver {
   Result (*free)(DevicePointer, Stream);
   Result (*allocateManaged)(DevicePointer *, size_t, unsigned);
   Result (*freeManaged)(DevicePointer);
+  Result (*hostAllocate)(void **, size_t, unsigned);
+  Result (*hostDevicePointer)(DevicePointer *, void *, unsigned);
   Result (*copy)(DevicePointer, DevicePointer, size_t); // between any two memories; waits
   Result (*copyToDevice)(DevicePointer, const void *, size_t, Stream);
   Result (*copyToHost)(void *, DevicePointer, size_t, Stream);

@@ -1,5 +1,7 @@
 #include "Orchestrate.h"
 
+#include "Hang.h"
+
 #include "kiln/runtime/task.h"
 
 #include "abi/OrchestrationRun.h"
@@ -86,7 +88,10 @@ private:
             Cuda.check(Cuda.copyToHost(bytes, addressOf(*address), size, On), "cuMemcpyDtoHAsync");
         !failed.isOk())
       return failed;
-    return Cuda.check(Cuda.streamSynchronize(On), "the kernels failed");
+    if (Status failed = Cuda.check(Cuda.streamSynchronize(On), "the kernels failed");
+        !failed.isOk())
+      return failed;
+    return takeHang(*Program.gpu);
   }
 
   /// Whether the task is to run. Waits for what decides it.

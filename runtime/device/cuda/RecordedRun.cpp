@@ -1,6 +1,7 @@
 // A run on the GPU that somebody wants to look at. The task engine runs it, as it runs programs of
 // the CPU, so dumps, traces and timelines are the same; what it calls as kernels launches one on
 // the GPU and waits for it. All tensors are in memory that both the GPU and the engine see.
+#include "Hang.h"
 #include "Launch.h"
 #include "Orchestrate.h"
 
@@ -74,7 +75,10 @@ struct LaunchedKernel {
         !failed.isOk())
       return failed;
     cuda.eventRecord(end, stream);
-    return cuda.check(cuda.streamSynchronize(stream), "the kernel failed");
+    if (Status failed = cuda.check(cuda.streamSynchronize(stream), "the kernel failed");
+        !failed.isOk())
+      return failed;
+    return takeHang(*gpu);
   }
 
   /// The slice of time in which the GPU was busy, on a track of its own.

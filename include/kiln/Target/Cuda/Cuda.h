@@ -33,6 +33,10 @@ struct CudaUnit {
   /// A role that copies gives registers to those that compute; how many, whoever compiles may say.
   bool movesRegisters = false;
 
+  /// Compiled so that a wait that takes too long ends the kernel, with a report. Such code may be
+  /// slow.
+  bool isChecked = false;
+
   /// A file that compiles.
   std::string source() const;
 };
