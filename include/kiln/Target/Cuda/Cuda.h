@@ -33,8 +33,12 @@ struct CudaUnit {
   /// A role that copies gives registers to those that compute; how many, whoever compiles may say.
   bool movesRegisters = false;
 
+  /// The same with fewer values alive at once, each computed where it is used; empty if there is
+  /// nothing to win. For kernels that would spill otherwise.
+  std::string frugalText;
+
   /// A file that compiles.
-  std::string source() const;
+  std::string source(bool isFrugal = false) const;
 };
 
 /// Emits what the passes of `machine` have made of a program. Unsupported, with the operation and
