@@ -11,19 +11,19 @@
 namespace kiln::tile {
 
 #define KILN_UNARY(name, expression)                                                               \
-  template <typename To, typename A> __device__ __forceinline__ To name(const A &a) {              \
+  template <typename To, typename A> __device__ __forceinline__ auto name(const A &a) {            \
     using T = Compute<typename To::Element>;                                                       \
     return map<To>([](T x) -> T { return expression; }, a);                                        \
   }
 #define KILN_BINARY(name, expression)                                                              \
   template <typename To, typename A, typename B>                                                   \
-  __device__ __forceinline__ To name(const A &a, const B &b) {                                     \
+  __device__ __forceinline__ auto name(const A &a, const B &b) {                                   \
     using T = Compute<typename To::Element>;                                                       \
     return map<To>([](T x, T y) -> T { return expression; }, a, b);                                \
   }
 #define KILN_COMPARISON(name, sign)                                                                \
   template <typename To, typename A, typename B>                                                   \
-  __device__ __forceinline__ To name(const A &a, const B &b) {                                     \
+  __device__ __forceinline__ auto name(const A &a, const B &b) {                                   \
     return map<To>([](auto x, auto y) { return x sign y; }, a, b);                                 \
   }
 
@@ -42,7 +42,7 @@ KILN_COMPARISON(ge, >=)
 #undef KILN_COMPARISON
 
 template <typename To, typename C, typename A, typename B>
-__device__ __forceinline__ To select(const C &condition, const A &a, const B &b) {
+__device__ __forceinline__ auto select(const C &condition, const A &a, const B &b) {
   using T = Compute<typename To::Element>;
   return map<To>([](bool c, T x, T y) { return c ? x : y; }, condition, a, b);
 }

@@ -265,6 +265,16 @@ __device__ __forceinline__ To load(const Window<typename To::Element, R, C> &win
   return result;
 }
 
+/// Element by element, where each is used.
+template <typename To, typename T, int R, int C>
+__device__ __forceinline__ auto loadLater(const Window<T, R, C> &window, T pad) {
+  using L = typename To::Layout;
+  return make<To>([=](int i, int j) {
+    int row = L::row(i), col = L::col(j);
+    return window.has(row, col) ? *window.at(row, col) : pad;
+  });
+}
+
 /// Word j of thread t becomes word t of thread j, among each four threads of a warp.
 inline __device__ void transposeQuad(unsigned (&word)[4]) {
 #pragma unroll
@@ -323,6 +333,20 @@ __device__ __forceinline__ void store(const Tile<T, L> &tile, const Window<T, R,
     int row = L::row(i), col = L::col(j);
     if (to.has(row, col))
       *to.at(row, col) = tile.at[i][j];
+  });
+}
+
+/// Element by element, each computed when it is stored.
+template <typename T, typename L, typename F, int R, int C>
+__device__ __forceinline__ void store(const LazyTile<T, L, F> &tile,
+                                      const Window<T, R, C> &window) {
+  if (!L::isOwner())
+    return;
+  Window<T, R, C> to = window.opaque();
+  forEach<L>([&](int i, int j) {
+    int row = L::row(i), col = L::col(j);
+    if (to.has(row, col))
+      *to.at(row, col) = tile.f(i, j);
   });
 }
 

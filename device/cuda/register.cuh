@@ -123,32 +123,64 @@ template <typename To, int axis> __device__ __forceinline__ To iota() {
   return result;
 }
 
-template <typename To, typename F, typename A> __device__ __forceinline__ To map(F f, const A &a) {
-  To result;
-  forEach<typename To::Layout>(
-      [&](int i, int j) { result.at[i][j] = convert<typename To::Element>(f(operand(a, i, j))); });
-  return result;
+/// A tile whose elements are computed where they are used, for kernels that have no registers for
+/// all of them: `f(i, j)` is what register [i][j] would hold. `Later<To>` asks for one.
+template <typename T, typename L, typename F> struct LazyTile {
+  using Element = T;
+  using Layout = L;
+  F f;
+};
+template <typename To> struct Later {
+  using Element = typename To::Element;
+  using Layout = typename To::Layout;
+};
+template <typename To> inline constexpr bool isLater = false;
+template <typename To> inline constexpr bool isLater<Later<To>> = true;
+
+template <typename T, typename L, typename F>
+__device__ __forceinline__ Compute<T> operand(const LazyTile<T, L, F> &tile, int i, int j) {
+  return widen(tile.f(L::rowRegs == 1 ? 0 : i, L::colRegs == 1 ? 0 : j));
+}
+
+/// `f(i, j)` for each register, at once or later.
+template <typename To, typename F> __device__ __forceinline__ auto make(F f) {
+  if constexpr (isLater<To>) {
+    return LazyTile<typename To::Element, typename To::Layout, F>{f};
+  } else {
+    To result;
+    forEach<typename To::Layout>([&](int i, int j) { result.at[i][j] = f(i, j); });
+    return result;
+  }
+}
+
+template <typename To, typename F, typename A>
+__device__ __forceinline__ auto map(F f, const A &a) {
+  return make<To>([=](int i, int j) { return convert<typename To::Element>(f(operand(a, i, j))); });
 }
 
 template <typename To, typename F, typename A, typename B>
-__device__ __forceinline__ To map(F f, const A &a, const B &b) {
-  To result;
-  forEach<typename To::Layout>([&](int i, int j) {
-    result.at[i][j] = convert<typename To::Element>(f(operand(a, i, j), operand(b, i, j)));
+__device__ __forceinline__ auto map(F f, const A &a, const B &b) {
+  return make<To>([=](int i, int j) {
+    return convert<typename To::Element>(f(operand(a, i, j), operand(b, i, j)));
   });
-  return result;
 }
 
 template <typename To, typename F, typename A, typename B, typename D>
-__device__ __forceinline__ To map(F f, const A &a, const B &b, const D &d) {
-  To result;
-  forEach<typename To::Layout>([&](int i, int j) {
-    result.at[i][j] =
-        convert<typename To::Element>(f(operand(a, i, j), operand(b, i, j), operand(d, i, j)));
+__device__ __forceinline__ auto map(F f, const A &a, const B &b, const D &d) {
+  return make<To>([=](int i, int j) {
+    return convert<typename To::Element>(f(operand(a, i, j), operand(b, i, j), operand(d, i, j)));
   });
-  return result;
 }
 
+/// Where either is later, element by element.
+template <typename To, typename From> __device__ __forceinline__ auto castLater(const From &tile) {
+  return make<To>([=](int i, int j) {
+    if constexpr (requires { tile.at; })
+      return convert<typename To::Element>(tile.at[i][j]);
+    else
+      return convert<typename To::Element>(tile.f(i, j));
+  });
+}
 template <typename To, typename T, typename L>
 __device__ __forceinline__ To cast(const Tile<T, L> &tile) {
   using Element = typename To::Element;

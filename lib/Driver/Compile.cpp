@@ -100,8 +100,7 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
   if (!entry && (options.needsEntry || !options.entry.empty()))
     return refuse(entry.status().message());
   std::string entryName = entry ? entry->getSymName().str() : "";
-  bool merges = machine && options.mergeGroups && mergesForeignGroups(*machine);
-  if (machine && !merges)
+  if (machine && !mergesForeignGroups(*machine)) // else a pass makes kernels of them
     if (std::optional<Status> foreign = findForeignRole(source.module, *machine)) {
       printErrors({*foreign});
       return std::nullopt;

@@ -55,7 +55,7 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     addFor(KilnMergeGroupsOptions(), [](auto given) { return createKilnMergeGroups(given); });
     addCleanup();
   };
-  if (hasRoles && options.mergeGroups && mergesForeignGroups(*options.machine))
+  if (hasRoles && mergesForeignGroups(*options.machine))
     addMerge(); // groups of other machines' roles become kernels, to be split anew
   if (options.machine) {
     TilePeelMasksOptions peeling;

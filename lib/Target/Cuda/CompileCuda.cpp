@@ -96,8 +96,9 @@ const std::vector<DeviceHeader> &deviceHeaders() {
 
 /// What a kernel is compiled for: how the registers are given out.
 struct Choice {
-  unsigned blocks = 1; ///< On a multiprocessor at once.
-  unsigned moved = 0;  ///< Steps of registers that the copying role keeps.
+  unsigned blocks = 1;   ///< On a multiprocessor at once.
+  unsigned moved = 0;    ///< Steps of registers that the copying role keeps.
+  bool isFrugal = false; ///< With the text that needs fewer.
 
   bool isChecked = false;
   bool mayBeSlow = false; ///< Spills are no error.
@@ -262,8 +263,9 @@ Expected<std::string> cudaCompiler() {
 static Expected<std::string> compileOnce(const CudaUnit &unit, const Choice &choice,
                                          std::string &log) {
   const Nvrtc *library = nvrtc();
-  Expected<std::string> cubin = library ? compileByNvrtc(*library, unit.source(), choice, log)
-                                        : compileByNvcc(findNvcc(), unit.source(), choice, log);
+  std::string source = unit.source(choice.isFrugal);
+  Expected<std::string> cubin = library ? compileByNvrtc(*library, source, choice, log)
+                                        : compileByNvcc(findNvcc(), source, choice, log);
   if (!cubin) // an error in emitted code is a defect of the emitter: show what it is
     return Status(cubin.status().code(), cubin.status().message() + "\n" + log);
   if (Status bad = checkResources(log); !bad.isOk() && !choice.mayBeSlow)
@@ -272,13 +274,19 @@ static Expected<std::string> compileOnce(const CudaUnit &unit, const Choice &cho
 }
 
 /// What to try, the fastest first: several blocks at once, or all registers for one; few registers
-/// for the role that copies, or more of them.
+/// for the role that copies, or more of them; each value once, or where it is used.
 static std::vector<Choice> plainChoicesFor(const CudaUnit &unit) {
+  std::vector<Choice> choices = {{}};
   if (unit.isMemoryBound)
-    return {{.blocks = 3}, {.blocks = 2}, {.blocks = 1}};
-  if (unit.movesRegisters)
-    return {{.moved = 0}, {.moved = 1}, {.moved = 2}, {.moved = 4}};
-  return {{}};
+    choices = {{.blocks = 3}, {.blocks = 2}, {.blocks = 1}};
+  else if (unit.movesRegisters)
+    choices = {{.moved = 0}, {.moved = 1}, {.moved = 2}, {.moved = 4}};
+  if (!unit.frugalText.empty()) {
+    choices.push_back({.isFrugal = true});
+    if (unit.movesRegisters)
+      choices.push_back({.moved = 1, .isFrugal = true});
+  }
+  return choices;
 }
 
 static std::vector<Choice> choicesFor(const CudaUnit &unit) {

@@ -37,6 +37,8 @@ struct KernelText {
   llvm::SmallVector<unsigned> tensorIndex;
   /// Lanes of the role that computes.
   int64_t lanes = 1;
+  /// Whether elementwise tiles that are used once are computed where they are used.
+  bool computesLater = false;
   /// Whether its blocks wait for one another.
   bool hasBarrier = false;
   /// Where rings end in shared memory; behind them each lane has so many bytes for its tiles.
@@ -104,6 +106,9 @@ private:
   void emitCombining(tile::CombiningInterface op);
   /// The type of a tile in registers; in a body, where tiles are single elements, of one.
   std::string registerText(tile::TileType type);
+  /// The same for what an operation makes, which may be computed later.
+  std::string resultText(mlir::Operation *op);
+  bool isMadeLater(mlir::Operation *op);
 
   const std::string &text(mlir::Value value);
   /// `{a, 64, b}`

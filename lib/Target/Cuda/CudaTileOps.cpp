@@ -102,7 +102,7 @@ void FunctionEmitter::emitLoad(tile::LoadOp op) {
   TileType type = op.getType();
   if (type.getSpace() == Space::Mat)
     return emitRequest(op);
-  define(op, "load<" + registerType(type) + ">(" +
+  define(op, (isMadeLater(op) ? "loadLater<" : "load<") + resultText(op) + ">(" +
                  windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(),
                             op.getStaticValid(), op.getValid()) +
                  ", " + padText(op.getPadAttr(), type.getElementType()) + ")");
@@ -225,6 +225,35 @@ void FunctionEmitter::emitMultiply(tile::ProductInterface op) {
 // Elementwise
 //===----------------------------------------------------------------------===//
 
+static bool isElementwise(Operation *op) {
+  auto facts = dyn_cast<tile::TileOpInterface>(op);
+  return facts && (isa<tile::CastOp>(op) || facts.getPadding().kind == tile::Padding::Elementwise);
+}
+
+/// Whether a tile is used once, at its own places, by an operation that can compute or read its
+/// elements one by one. A load moves to where it is used only if nobody writes what it reads.
+bool FunctionEmitter::isMadeLater(Operation *op) {
+  if (!Kernel.computesLater || IsInBody || op->getNumResults() != 1 || !op->hasOneUse())
+    return false;
+  auto type = dyn_cast<TileType>(op->getResult(0).getType());
+  auto load = dyn_cast<tile::LoadOp>(op);
+  if (!type || !isInRegisters(type) || (!isElementwise(op) && (!load || Meetings.contains(op))))
+    return false;
+  Operation *user = *op->user_begin();
+  if (user->getBlock() != op->getBlock())
+    return false;
+  if (auto store = dyn_cast<tile::StoreOp>(user))
+    return !store.getAtomic();
+  return isElementwise(user) &&
+         type.getRows() == cast<TileType>(user->getResult(0).getType()).getRows() &&
+         type.getCols() == cast<TileType>(user->getResult(0).getType()).getCols();
+}
+
+std::string FunctionEmitter::resultText(Operation *op) {
+  std::string type = registerText(cast<TileType>(op->getResult(0).getType()));
+  return isMadeLater(op) ? "Later<" + type + ">" : type;
+}
+
 bool FunctionEmitter::emitElementwise(Operation *op) {
   // From an op to the function of the device library.
   static const llvm::StringMap<StringRef> functions = {
@@ -239,9 +268,8 @@ bool FunctionEmitter::emitElementwise(Operation *op) {
   SmallVector<std::string> operands;
   for (Value operand : op->getOperands())
     operands.push_back(text(operand));
-  define(op->getResult(0), "tile::" + name.str() + "<" +
-                               registerText(cast<TileType>(op->getResult(0).getType())) + ">(" +
-                               llvm::join(operands, ", ") + ")");
+  define(op->getResult(0),
+         "tile::" + name.str() + "<" + resultText(op) + ">(" + llvm::join(operands, ", ") + ")");
   return true;
 }
 
@@ -278,7 +306,9 @@ bool FunctionEmitter::emitTile(Operation *op) {
                true;
       })
       .Case<tile::CastOp>([&](tile::CastOp cast) {
-        return define(cast, "cast<" + registerText(cast.getType()) + ">(" +
+        Operation *from = cast.getOperand().getDefiningOp();
+        bool isLater = isMadeLater(cast) || (from && isMadeLater(from));
+        return define(cast, (isLater ? "castLater<" : "cast<") + resultText(cast) + ">(" +
                                 text(cast.getOperand()) + ")"),
                true;
       })

@@ -39,8 +39,10 @@ const text::NameRules &nameRules() {
 class KernelEmitter {
 public:
   /// `name` is that of the kernel in symbols and files.
-  KernelEmitter(ir::FuncOp func, std::string name, const Machine &target)
-      : Func(func), Name(std::move(name)), Target(target) {}
+  KernelEmitter(ir::FuncOp func, std::string name, const Machine &target, bool computesLater)
+      : Func(func), Name(std::move(name)), Target(target) {
+    Kernel.computesLater = computesLater;
+  }
 
   Expected<CudaUnit> emit() {
     if (Status failed = findRoles(); !failed.isOk())
@@ -377,7 +379,9 @@ private:
 
 static constexpr const char *kHeader = "#include \"kiln.cuh\"\n\nusing namespace kiln;\n\n";
 
-std::string CudaUnit::source() const { return kHeader + text; }
+std::string CudaUnit::source(bool isFrugal) const {
+  return kHeader + (isFrugal ? frugalText : text);
+}
 
 std::string cudaSource(const std::vector<CudaUnit> &units) {
   std::string text = kHeader;
@@ -405,9 +409,12 @@ Expected<std::vector<CudaUnit>> emitCuda(ModuleOp compiled, const Machine &machi
     if (func.getKind() == ir::FuncKind::Orchestration || !isLaunched)
       continue;
     std::string name = names.unique(func.getSymName());
-    Expected<CudaUnit> unit = cuda::KernelEmitter(func, std::move(name), machine).emit();
+    Expected<CudaUnit> unit = cuda::KernelEmitter(func, name, machine, false).emit();
     if (!unit)
       return unit.status();
+    Expected<CudaUnit> frugal = cuda::KernelEmitter(func, name, machine, true).emit();
+    if (frugal && frugal->text != unit->text)
+      unit->frugalText = frugal->text;
     units.push_back(std::move(*unit));
   }
   return units;

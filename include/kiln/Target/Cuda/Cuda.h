@@ -36,9 +36,12 @@ struct CudaUnit {
   /// Compiled so that a wait that takes too long ends the kernel, with a report. Such code may be
   /// slow.
   bool isChecked = false;
+  /// The same with fewer values alive at once, each computed where it is used; empty if there is
+  /// nothing to win. For kernels that would spill otherwise.
+  std::string frugalText;
 
   /// A file that compiles.
-  std::string source() const;
+  std::string source(bool isFrugal = false) const;
 };
 
 /// Emits what the passes of `machine` have made of a program. Unsupported, with the operation and
