@@ -91,7 +91,7 @@ struct Hang {
 
 /// Where kernels of this module write; the host sets it.
 extern "C" {
-__device__ Hang *kiln_hang;
+__device__ Hang *kilnHang;
 }
 
 /// The block at which a warpgroup is; each has an entry.
@@ -101,18 +101,18 @@ inline __device__ i64 (&blockOfWarpgroup())[3] {
 }
 
 inline __device__ void giveUp(Waits waits, const char *pipe, int slot) {
-  if (kiln_hang && atomicCAS_system(&kiln_hang->isTaken, 0u, 1u) == 0) {
-    kiln_hang->waits = int(waits);
-    kiln_hang->slot = slot;
-    kiln_hang->warpgroup = int(threadIdx.x / 128);
+  if (kilnHang && atomicCAS_system(&kilnHang->isTaken, 0u, 1u) == 0) {
+    kilnHang->waits = int(waits);
+    kilnHang->slot = slot;
+    kilnHang->warpgroup = int(threadIdx.x / 128);
     for (int axis = 0; axis < 3; ++axis)
-      kiln_hang->block[axis] = blockOfWarpgroup()[axis];
+      kilnHang->block[axis] = blockOfWarpgroup()[axis];
     int at = 0;
     for (; pipe[at] && at < 63; ++at)
-      kiln_hang->pipe[at] = pipe[at];
-    kiln_hang->pipe[at] = 0;
+      kilnHang->pipe[at] = pipe[at];
+    kilnHang->pipe[at] = 0;
     __threadfence_system();
-    *const_cast<volatile unsigned *>(&kiln_hang->isTaken) = 2;
+    *const_cast<volatile unsigned *>(&kilnHang->isTaken) = 2;
     __threadfence_system();
   }
   asm volatile("exit;");

@@ -6,6 +6,8 @@
 
 #include "kiln/runtime/inplace_vector.h"
 
+#include <algorithm>
+
 using namespace kiln;
 using namespace kiln::cuda;
 
@@ -202,8 +204,10 @@ Status CudaProgram::launch(std::span<const Tensor> tensors, std::span<const Scal
                            void *stream) const {
   if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
     return bad;
+  // A tensor without elements may be nowhere.
+  auto placed = std::ranges::find_if(tensors, [](const Tensor &t) { return t.numElements() > 0; });
   Expected<const Gpu *> gpu =
-      tensors.empty() ? On->driver->gpu(0) : On->driver->gpuOf(tensors.front().data());
+      placed == tensors.end() ? On->driver->gpu(0) : On->driver->gpuOf(placed->data());
   if (!gpu)
     return gpu.status();
   return launchOn(AbiArguments(tensors, scalars).get(), {(*gpu)->number, stream});

@@ -27,7 +27,7 @@ Status kiln::cuda::watchModule(const Gpu &gpu, Module module) {
   const Driver &cuda = *gpu.driver;
   DevicePointer variable = 0;
   size_t bytes = 0;
-  if (cuda.moduleGetGlobal(&variable, &bytes, module, "kiln_hang") != 0 || bytes != sizeof(void *))
+  if (cuda.moduleGetGlobal(&variable, &bytes, module, "kilnHang") != 0 || bytes != sizeof(void *))
     return Status::ok(); // not a checked build
   std::lock_guard lock(making);
   Hang *record = records[gpu.number].load();

@@ -68,7 +68,7 @@ TEST(CudaChecked, WaitsAreBoundedWhereAKernelIsCheckedAndNowhereElse) {
     unit.isChecked = isChecked;
     Expected<std::string> cubin = compileCuda(unit);
     ASSERT_TRUE(bool(cubin)) << cubin.status().str();
-    EXPECT_EQ(cubin->find("kiln_hang") != std::string::npos, isChecked);
+    EXPECT_EQ(cubin->find("kilnHang") != std::string::npos, isChecked);
   }
 }
 
