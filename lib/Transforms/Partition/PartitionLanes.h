@@ -54,8 +54,7 @@ private:
   template <typename Op>
   void divideValid(mlir::OpBuilder &builder, Op op, tile::TileType tile,
                    mlir::OpFoldResult left) const;
-  template <typename Op>
-  void divideAccess(mlir::OpBuilder &builder, Op whole, Op op) const;
+  template <typename Op> void divideAccess(mlir::OpBuilder &builder, Op whole, Op op) const;
   mlir::Value extractShare(mlir::OpBuilder &builder, mlir::Value whole, unsigned axis) const;
   void divideOperands(mlir::OpBuilder &builder, mlir::Operation *op, mlir::Operation *clone) const;
 
