@@ -51,6 +51,20 @@ template <typename T> __device__ __forceinline__ void writeShared(SharedAddress 
                  : "memory");
 }
 
+/// Several neighbours of 32 bits at once, from a multiple of as many on.
+__device__ __forceinline__ void readShared(SharedAddress from, float (&to)[2]) {
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+               : "=f"(to[0]), "=f"(to[1])
+               : "r"(from)
+               : "memory");
+}
+__device__ __forceinline__ void readShared(SharedAddress from, float (&to)[4]) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+               : "r"(from)
+               : "memory");
+}
+
 /// `panelRows` is that of the tile it is part of: rows of a tile are a tile.
 template <typename T, int R, int C, int panelRows = R> struct Shared {
   using Element = T;

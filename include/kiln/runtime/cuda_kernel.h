@@ -3,8 +3,8 @@
 // What: the description of a compiled CUDA kernel that a bundle carries beside its cubin. The
 //   kernel takes one parameter, its argument block: the tensor maps (128 bytes each, the block is
 //   aligned to 64), then the tensors as kiln_tensor, then one word for each scalar, then the three
-//   extents of the grid and, where blocks meet at a barrier, the address of a word that is 0. All of
-//   it is filled in for each launch.
+//   extents of the grid and, where blocks meet at a barrier, the address of a word that is 0. All
+//   of it is filled in for each launch.
 //
 // Ownership and threads: a value.
 //
