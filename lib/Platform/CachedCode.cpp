@@ -2,6 +2,10 @@
 
 #include "Jit/ArtifactCache.h"
 #include "Jit/EntryFile.h"
+#include "kiln/Program/Signature.h"
+#include "kiln/runtime/interrupt.h"
+
+#include <chrono>
 
 using namespace mlir;
 
@@ -16,8 +20,10 @@ static std::string hashOf(ModuleOp compiled) {
   return hashText(text);
 }
 
-Expected<std::shared_ptr<const LoadedProgram>> codeFor(const RunRequest &request,
-                                                       const CodeMaker &maker, bool &isFromCache) {
+/// From the cache or compiled; the report says which, and how long it took.
+static Expected<std::shared_ptr<const LoadedProgram>>
+codeFor(const RunRequest &request, const CodeMaker &maker, RunReport &report) {
+  auto start = std::chrono::steady_clock::now();
   Expected<DiskCacheOptions> disk = DiskCacheOptions::fromEnvironment();
   if (!disk)
     return disk.status();
@@ -27,8 +33,32 @@ Expected<std::shared_ptr<const LoadedProgram>> codeFor(const RunRequest &request
   Expected<std::shared_ptr<const LoadedProgram>> code = cache.get(
       "kiln-run-key 1\nabi " + std::to_string(KILN_ABI_VERSION) + "\n" + identity.str(),
       [&] { return maker.compile(entry); }, maker.load);
-  isFromCache = cache.counters().diskHits > 0;
+  report.isFromCache = cache.counters().diskHits > 0;
+  report.compileSeconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return code;
+}
+
+Status runCompiled(const RunRequest &request, const CodeMaker &maker, RunReport &report) {
+  if (Status bad = checkArguments(request.entry, request.args); !bad.isOk())
+    return bad;
+  Expected<std::shared_ptr<const LoadedProgram>> code = codeFor(request, maker, report);
+  if (!code)
+    return code.status();
+  NativeRunOptions options;
+  options.run = {request.program, maker.platform, request.dump, request.timeline};
+  if (request.seed != 0)
+    options.seed = request.seed;
+  options.workers = request.workers;
+  options.location = sourceLocOf(ir::FuncOp(request.entry).getLoc());
+  TaskArguments ordered = inTaskOrder(request.entry, request.args);
+  TimeLimit limit(request.timeout, "the run");
+  NativeRunReport recorded;
+  Status done = (*code)->runRecorded(ordered.tensors, ordered.scalars, options,
+                                     request.timeline ? &recorded : nullptr);
+  report.timeline = std::move(recorded.timeline);
+  report.trace = std::move(recorded.trace);
+  return done;
 }
 
 } // namespace kiln

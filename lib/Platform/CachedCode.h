@@ -1,7 +1,8 @@
 //===- CachedCode.h - the code of runs, kept between them -----------------------------------===//
 //
 // `kiln run` compiles a program once: what it is compiled to goes into the same cache as the JIT's
-// artifacts, and later runs of the same program load it into their process.
+// artifacts, and later runs of the same program load it into their process. The same on every
+// platform that compiles.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LIB_PLATFORM_CACHEDCODE_H
@@ -21,9 +22,8 @@ struct CodeMaker {
       load;
 };
 
-/// The code of a run, from the cache or compiled; `isFromCache` says which.
-Expected<std::shared_ptr<const LoadedProgram>> codeFor(const RunRequest &request,
-                                                       const CodeMaker &maker, bool &isFromCache);
+/// Runs what `maker` makes of the program, or what an earlier run has left in the cache.
+Status runCompiled(const RunRequest &request, const CodeMaker &maker, RunReport &report);
 
 } // namespace kiln
 

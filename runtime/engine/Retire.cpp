@@ -72,8 +72,8 @@ Expected<Tensor> Engine::Impl::alloc(DType dtype, Dims extents) {
   Expected<Tensor> shape = Tensor::view(reinterpret_cast<void *>(Arena::alignment), dtype, extents);
   if (!shape)
     return shape;
-  Expected<std::shared_ptr<Buffer>> buffer = Options.allocate ? Options.allocate(shape->numBytes())
-                                                             : allocFromArena(shape->numBytes());
+  Expected<std::shared_ptr<Buffer>> buffer =
+      Options.allocate ? Options.allocate(shape->numBytes()) : allocFromArena(shape->numBytes());
   if (!buffer)
     return buffer.status();
   if (Run.timeline && !Options.allocate)

@@ -64,8 +64,8 @@ struct EngineOptions {
   /// Memory for intermediates (alloc()), used as a ring; only pages in use cost anything. 0: no
   /// limit, each from the heap.
   uint64_t arenaBytes = uint64_t{256} << 20;
-  /// With arenaBytes 0: where intermediates come from instead of the heap, as where kernels run on a
-  /// device that does not see the heap.
+  /// With arenaBytes 0: where intermediates come from instead of the heap, as where kernels run on
+  /// a device that does not see the heap.
   std::function<Expected<std::shared_ptr<Buffer>>(uint64_t bytes)> allocate;
   /// Keep what trace() returns. Costs memory per task: turn off for long runs.
   bool recordTrace = true;

@@ -3,10 +3,6 @@
 #include "../CachedCode.h"
 #include "NativeBundle.h"
 
-#include "kiln/runtime/interrupt.h"
-
-#include <chrono>
-
 using namespace mlir;
 
 namespace kiln {
@@ -57,7 +53,6 @@ public:
   using Platform::Platform;
 
   Status run(const RunRequest &request, RunReport &report) const override {
-    auto start = std::chrono::steady_clock::now();
     CpuOptions target = optionsFor(hostCpu(), hostCpuFeatures());
     CodeMaker maker{name(), archOf(target),
                     [&](const std::string &entry) -> Expected<Artifact> {
@@ -67,27 +62,7 @@ public:
                       return Artifact{std::move(native->info), std::move(native->object.bytes)};
                     },
                     link};
-    Expected<std::shared_ptr<const LoadedProgram>> code =
-        codeFor(request, maker, report.isFromCache);
-    if (!code)
-      return code.status();
-    report.compileSeconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    CpuRunOptions options;
-    options.seed = request.seed;
-    options.workers = request.workers;
-    options.dump = request.dump;
-    options.program = request.program;
-    options.platform = name();
-    options.recordTimeline = request.timeline;
-    TimeLimit limit(request.timeout, "the run");
-    if (!request.timeline)
-      return runOnCpu(**code, request.entry, request.args, options);
-    CpuRunReport ran;
-    Status status = runOnCpu(**code, request.entry, request.args, options, &ran);
-    report.timeline = std::move(ran.timeline);
-    report.trace = std::move(ran.trace);
-    return status;
+    return runCompiled(request, maker, report);
   }
 
   Status addCode(ModuleOp compiled, const std::string &cpu, BundleManifest &manifest,

@@ -2,11 +2,7 @@
 #include "../Platforms.h"
 #include "CudaCode.h"
 
-#include "kiln/Program/Signature.h"
 #include "kiln/Target/Cuda/Cuda.h"
-#include "kiln/runtime/interrupt.h"
-
-#include <chrono>
 
 using namespace mlir;
 
@@ -62,9 +58,6 @@ public:
     // Compiling takes a second or more: who has no GPU learns it before.
     if (Status missing = usableHere(); !missing.isOk())
       return missing;
-    if (Status bad = checkArguments(request.entry, request.args); !bad.isOk())
-      return bad;
-    auto start = std::chrono::steady_clock::now();
     // A run is there to find out whether the program is right, so it ends where a kernel would
     // hang.
     CodeMaker maker{name(), arch() + " checked",
@@ -73,24 +66,7 @@ public:
                                              /*isChecked=*/true);
                     },
                     loadArtifact};
-    Expected<std::shared_ptr<const LoadedProgram>> code =
-        codeFor(request, maker, report.isFromCache);
-    if (!code)
-      return code.status();
-    report.compileSeconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    TimeLimit limit(request.timeout, "the run");
-    TaskArguments ordered = inTaskOrder(request.entry, request.args);
-    if (request.dump.level == 0 && !request.timeline)
-      return (*code)->call(ordered.tensors, ordered.scalars);
-    NativeRunOptions options;
-    options.run = {request.program, name(), request.dump, request.timeline};
-    options.location = sourceLocOf(ir::FuncOp(request.entry).getLoc());
-    NativeRunReport recorded;
-    Status done = (*code)->runRecorded(ordered.tensors, ordered.scalars, options, &recorded);
-    report.timeline = std::move(recorded.timeline);
-    report.trace = std::move(recorded.trace);
-    return done;
+    return runCompiled(request, maker, report);
   }
 
   Status addCode(ModuleOp compiled, const std::string &, BundleManifest &manifest,

@@ -9,6 +9,8 @@ namespace kiln {
 
 Status runOnCpu(const CpuModule &code, ir::FuncOp entry, std::span<const Argument> args,
                 const CpuRunOptions &options, CpuRunReport *report) {
+  if (Status bad = checkArguments(entry, args); !bad.isOk())
+    return bad;
   Expected<NativeInfo> info =
       describeNative(entry->getParentOfType<ModuleOp>(), entry.getSymName().str(), code.contents());
   if (!info)
@@ -17,13 +19,6 @@ Status runOnCpu(const CpuModule &code, ir::FuncOp entry, std::span<const Argumen
       NativeProgram::load(code.image(), std::move(*info));
   if (!program)
     return program.status();
-  return runOnCpu(**program, entry, args, options, report);
-}
-
-Status runOnCpu(const LoadedProgram &program, ir::FuncOp entry, std::span<const Argument> args,
-                const CpuRunOptions &options, CpuRunReport *report) {
-  if (Status bad = checkArguments(entry, args); !bad.isOk())
-    return bad;
   NativeRunOptions run;
   run.run = {options.program, options.platform, options.dump, report && options.recordTimeline};
   if (options.seed != 0)
@@ -31,7 +26,7 @@ Status runOnCpu(const LoadedProgram &program, ir::FuncOp entry, std::span<const 
   run.workers = options.workers;
   run.location = sourceLocOf(entry.getLoc());
   TaskArguments ordered = inTaskOrder(entry, args);
-  return program.runRecorded(ordered.tensors, ordered.scalars, run, report);
+  return (*program)->runRecorded(ordered.tensors, ordered.scalars, run, report);
 }
 
 } // namespace kiln

@@ -125,10 +125,6 @@ using CpuRunReport = NativeRunReport;
 Status runOnCpu(const CpuModule &code, ir::FuncOp entry, std::span<const Argument> args,
                 const CpuRunOptions &options = {}, CpuRunReport *report = nullptr);
 
-/// The same with code that has been loaded already.
-Status runOnCpu(const LoadedProgram &program, ir::FuncOp entry, std::span<const Argument> args,
-                const CpuRunOptions &options = {}, CpuRunReport *report = nullptr);
-
 /// This machine in LLVM's spelling.
 std::string hostCpu();
 std::string hostCpuFeatures();
