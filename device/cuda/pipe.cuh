@@ -42,6 +42,14 @@ inline __host__ __device__ constexpr int alignedTo1024(int bytes) {
   return (bytes + 1023) / 1024 * 1024;
 }
 
+/// One thread arrives for its warp, after the warp has met. In checked builds every thread arrives
+/// by itself: racecheck does not follow what the threads of a warp have told each other.
+#ifdef KILN_BOUND_WAITS
+inline constexpr bool everyThreadArrives = true;
+#else
+inline constexpr bool everyThreadArrives = false;
+#endif
+
 template <int slots, int lanes, typename... T> struct Pipe {
   static constexpr int slotBytes = (alignedTo1024(T::bytes) + ... + 0);
   static constexpr int ringBytes = slots * slotBytes;
@@ -59,8 +67,8 @@ template <int slots, int lanes, typename... T> struct Pipe {
   /// By one thread, before anybody uses the pipe.
   __device__ void init() const {
     for (int slot = 0; slot < slots; ++slot) {
-      barrier::init(full(slot), 1);
-      barrier::init(empty(slot), lanes * kWarpgroup / kWarp);
+      barrier::init(full(slot), everyThreadArrives ? kWarp : 1);
+      barrier::init(empty(slot), lanes * kWarpgroup / (everyThreadArrives ? 1 : kWarp));
     }
   }
 
@@ -86,6 +94,8 @@ template <int slots, int lanes, typename... T> struct Pipe {
     if (isCopied)
       publishToAsyncUnits();
     __syncwarp();
+    if (everyThreadArrives && threadInWarp() != 0)
+      barrier::arrive(done);
     if (threadInWarp() == 0) {
       barrier::arriveExpecting(done, bytes);
       at = to;
@@ -113,7 +123,7 @@ template <int slots, int lanes, typename... T> struct Pipe {
   /// Frees the oldest tiles that were popped.
   __device__ void free() {
     __syncwarp();
-    if (threadInWarp() == 0)
+    if (everyThreadArrives || threadInWarp() == 0)
       barrier::arrive(empty(freed.slot));
     freed.advance();
   }
