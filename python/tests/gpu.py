@@ -125,6 +125,14 @@ class Gpu(unittest.TestCase):
             self.assertEqual(len(os.listdir(folder)), 1)
         close(y, torch.softmax(x, 1))
 
+    def test_operator(self) -> None:
+        import kiln.torch
+
+        product = kiln.torch.register("kiln_on_gpu::matmul", matmul, lambda a, b: (a.shape[0], b.shape[1]))
+        a, b = random(100, 70), random(70, 90)
+        close(product(a, b), a @ b, 1e-3)
+        close(torch.compile(lambda a, b: product(a, b) + 1)(a, b), a @ b + 1, 1e-3)
+
     def test_dlpack(self) -> None:
         x, y = random(64, 64), poisoned(64, 64)
         softmax(kiln.from_dlpack(x).mark_static(), kiln.from_dlpack(y))
