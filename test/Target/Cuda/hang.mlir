@@ -1,5 +1,5 @@
 // REQUIRES: kiln
-// RUN: sh -c '%kiln check %s --arg x=256x64 --arg y=256x64 --arg n=256 2>&1; test $? = 1' | FileCheck %s --check-prefix=FOUND
+// RUN: sh -c '%kiln check %s -p h200 --arg x=256x64 --arg y=256x64 --arg n=256 2>&1; test $? = 1' | FileCheck %s --check-prefix=FOUND
 
 // One tile more is popped than pushed, which the check finds. scripts/gpu-check runs it all the same: where kernels are
 // compiled for a run, a wait that takes too long ends them, and names the pipe.
