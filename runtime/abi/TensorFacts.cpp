@@ -100,7 +100,7 @@ bool parseStatic(std::string_view text, TensorFacts &facts) {
   auto [axis, extent, stride] = parts;
   if (!extent || *axis >= facts.rank || facts.extents[*axis] || (*extent > 1) != stride.has_value())
     return false;
-  facts.extents[*axis] = *extent;
+  facts.extents[*axis] = extent;
   facts.strides[*axis] = stride;
   return true;
 }

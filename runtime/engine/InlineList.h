@@ -56,7 +56,7 @@ public:
 private:
   bool isOnHeap() const { return Capacity != N; }
   void grow() {
-    T *larger = new T[2 * Capacity];
+    T *larger = new T[size_t{2} * Capacity];
     std::copy(begin(), end(), larger);
     if (isOnHeap())
       delete[] Heap;

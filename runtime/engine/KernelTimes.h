@@ -46,7 +46,9 @@ public:
   /// `slot` if the next task is to be timed, else 0.
   Slot wantsTime(Slot slot) {
     Entry &entry = Entries[slot];
-    return entry.untimed == 0 || --entry.untimed == 0 ? slot : 0;
+    if (entry.untimed != 0)
+      --entry.untimed;
+    return entry.untimed == 0 ? slot : 0;
   }
 
   void note(Slot slot, const KernelRecord *kernel, uint32_t nanoseconds) {
