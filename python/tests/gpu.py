@@ -4,6 +4,7 @@ Exits with 77, and says why, where there is no GPU.
 """
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 import threading
@@ -40,6 +41,33 @@ def random(*shape: int) -> torch.Tensor:
 
 def poisoned(*shape: int) -> torch.Tensor:
     return torch.full(shape, float("nan"), device="cuda")
+
+
+# Triton brings an LLVM of its own. Both compile and run, whichever is imported first.
+BESIDE_TRITON = """
+import pathlib, sys, tempfile
+sys.path.insert(0, sys.argv[1])
+for name in sys.argv[2:]:
+    __import__(name)
+import torch
+from examples.softmax import softmax
+with tempfile.TemporaryDirectory() as folder:
+    (pathlib.Path(folder) / "twice.py").write_text(
+        "import triton\\nimport triton.language as tl\\n"
+        "@triton.jit\\ndef twice(x, y):\\n    at = tl.arange(0, 64)\\n    tl.store(y + at, tl.load(x + at) * 2)\\n")
+    sys.path.insert(0, folder)
+    from twice import twice
+    x, y = torch.randn(1, 64, device="cuda"), torch.zeros(1, 64, device="cuda")
+    for _ in range(2):
+        softmax(x, y)
+        assert torch.allclose(y, torch.softmax(x, 1), atol=1e-5)
+        twice[(1,)](x, y)
+        assert torch.equal(y, x * 2)
+on_cpu = torch.randn(3, 5)
+out = torch.zeros(3, 5)
+softmax(on_cpu, out)
+assert torch.allclose(out, torch.softmax(on_cpu, 1), atol=1e-5)
+"""
 
 
 class Gpu(unittest.TestCase):
@@ -124,6 +152,16 @@ class Gpu(unittest.TestCase):
             softmax.recorded(dump=2, timeline=True, out=folder)(x, y)
             self.assertEqual(len(os.listdir(folder)), 1)
         close(y, torch.softmax(x, 1))
+
+    def test_beside_triton(self) -> None:
+        try:
+            import triton  # noqa: F401
+        except ImportError:
+            self.skipTest("triton is not installed")
+        folder = str(pathlib.Path(__file__).resolve().parent.parent)
+        for order in (["kiln", "triton"], ["triton", "kiln"]):
+            done = subprocess.run([sys.executable, "-c", BESIDE_TRITON, folder, *order], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, f"{order}: {done.stderr}")
 
     def test_operator(self) -> None:
         import kiln.torch
