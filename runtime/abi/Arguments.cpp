@@ -1,25 +1,17 @@
 #include "kiln/runtime/arguments.h"
 
+#include "Fill.h"
+#include "ParseNumber.h"
+
 #include "kiln/runtime/npy.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <functional>
-#include <numeric>
-#include <random>
 #include <unistd.h>
 
 using namespace kiln;
 
 static Status badSpec(const std::string &name, const std::string &message) {
   return Status(StatusCode::InvalidArgument, "argument '" + name + "': " + message);
-}
-
-/// The number that is all of `text`.
-template <typename T> static bool parseAll(std::string_view text, T &value) {
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
 }
 
 static std::vector<std::string> split(const std::string &text, char separator) {
@@ -101,67 +93,6 @@ static Status checkMemory(const TensorParam &param, const std::vector<int64_t> &
                                  std::to_string(uint64_t(memory)) + "; give it smaller extents");
 }
 
-/// `0,1,70`: numbers to repeat over a tensor.
-static std::optional<std::vector<double>> parseList(const std::string &text) {
-  std::vector<double> numbers;
-  for (const std::string &part : split(text, ','))
-    if (!parseAll(part, numbers.emplace_back()))
-      return std::nullopt;
-  return numbers;
-}
-
-/// Fills a fresh contiguous tensor. Every argument has a generator of its own, so that adding one
-/// does not change the others.
-static Status fill(const std::string &name, const Tensor &tensor, const std::string &text,
-                   uint64_t seed) {
-  std::seed_seq sequence{seed, uint64_t(std::hash<std::string>{}(name))};
-  std::mt19937_64 generator(sequence);
-  std::normal_distribution<double> normal;
-  std::uniform_real_distribution<double> uniform;
-  bool isReal = isFloat(tensor.dtype());
-  double factor = 1; // normal*0.1
-  size_t star = std::min(text.find('*'), text.size());
-  std::string init = text.substr(0, star);
-  if (star < text.size() && (!isReal || (init != "normal" && init != "uniform") ||
-                             !parseAll(std::string_view(text).substr(star + 1), factor)))
-    return badSpec(name,
-                   "'" + text + "': only normal and uniform floats are scaled, as in normal*0.1");
-  std::vector<double> order;
-  std::function<double(int64_t)> value;
-  if (init == "normal")
-    value = [&](int64_t) {
-      return isReal ? factor * normal(generator) : std::floor(uniform(generator) * 17) - 8;
-    };
-  else if (init == "uniform")
-    value = [&](int64_t) {
-      return isReal ? factor * uniform(generator) : std::floor(uniform(generator) * 8);
-    };
-  else if (init == "zeros")
-    value = [](int64_t) { return 0.0; };
-  else if (init == "ones")
-    value = [](int64_t) { return 1.0; };
-  else if (init == "iota")
-    value = [](int64_t i) { return double(i); };
-  else if (init == "shuffled") {
-    order.resize(size_t(tensor.numElements()));
-    std::iota(order.begin(), order.end(), 0);
-    std::shuffle(order.begin(), order.end(), generator);
-    value = [&](int64_t i) { return order[size_t(i)]; };
-  } else if (std::optional<std::vector<double>> list = parseList(init); list)
-    value = [list](int64_t i) { return (*list)[size_t(i) % list->size()]; };
-  else if (init == "poison")
-    return tensor.fillPoison();
-  else
-    return badSpec(
-        name, "'" + text +
-                  "' is no way to fill a tensor; use normal, uniform, zeros, ones, iota, shuffled, "
-                  "poison or numbers such as 0,1,70");
-  auto *bytes = static_cast<std::byte *>(tensor.data());
-  for (int64_t i = 0, n = tensor.numElements(), size = sizeOf(tensor.dtype()); i < n; ++i)
-    storeElement(tensor.dtype(), bytes + i * size, value(i));
-  return Status::ok();
-}
-
 Expected<Tensor> kiln::makeTensorArgument(const TensorParam &param, const std::string &text,
                                           uint64_t seed) {
   Expected<TensorSpec> spec = parseTensorSpec(param.name, text);
@@ -191,7 +122,7 @@ Expected<Tensor> kiln::makeTensorArgument(const TensorParam &param, const std::s
   std::string init = !spec->init.empty()                 ? spec->init
                      : param.direction == Direction::Out ? "poison"
                                                          : "normal";
-  if (Status status = fill(param.name, *tensor, init, seed); !status.isOk())
+  if (Status status = fillTensor(param.name, *tensor, init, seed); !status.isOk())
     return status;
   return tensor;
 }

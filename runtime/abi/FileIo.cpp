@@ -1,9 +1,10 @@
 #include "FileIo.h"
 
+#include "ParseNumber.h"
+
 #include <atomic>
 #include <cctype>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <dirent.h>
@@ -127,9 +128,7 @@ static std::optional<pid_t> ownerOf(std::string_view name) {
     return std::nullopt;
   std::string_view digits = name.substr(at + temporarySuffix.size());
   pid_t pid = 0;
-  auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), pid);
-  bool isNumber = error == std::errc() && end == digits.data() + digits.size() && pid > 0;
-  return isNumber ? std::optional(pid) : std::nullopt;
+  return parseAll(digits, pid) && pid > 0 ? std::optional(pid) : std::nullopt;
 }
 
 Expected<std::unique_ptr<TemporaryFile>> TemporaryFile::create(const std::string &name, int folder,

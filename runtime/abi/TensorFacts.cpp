@@ -1,6 +1,6 @@
 #include "kiln/runtime/tensor_facts.h"
 
-#include <charconv>
+#include "ParseNumber.h"
 
 namespace kiln {
 
@@ -80,9 +80,7 @@ private:
 
 std::optional<int64_t> parseNumber(std::string_view text) {
   int64_t value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  bool isWhole = error == std::errc() && end == text.data() + text.size();
-  return isWhole && value >= 0 ? std::optional(value) : std::nullopt;
+  return parseAll(text, value) && value >= 0 ? std::optional(value) : std::nullopt;
 }
 
 /// "0:128:64": axis, extent and, if there is one that means something, stride.

@@ -1,11 +1,11 @@
 // Runs, scopes, get and wait. See engine.h for the contract, EngineImpl.h for the state.
 #include "abi/Environment.h"
+#include "abi/ParseNumber.h"
 #include "engine/EngineImpl.h"
 #include "engine/Verify.h"
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <thread>
 
 using namespace kiln;
@@ -38,8 +38,7 @@ Engine::~Engine() { P->abandonRun(); }
 
 Expected<unsigned> kiln::parseWorkers(const std::string &text, const std::string &name) {
   unsigned number = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > maxWorkers)
+  if (!parseAll(text, number) || number < 1 || number > maxWorkers)
     return invalid(name + "=" + text + ": expected a number of workers, from 1 to " +
                    std::to_string(maxWorkers));
   return number;
