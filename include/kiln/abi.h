@@ -30,7 +30,7 @@ extern "C" {
 
 /* Raised whenever a struct, an enum value or the meaning of a field changes. Bundles and cache
  * entries record it; the runtime puts it into every context so that a kernel can refuse to run. */
-#define KILN_ABI_VERSION 3u
+#define KILN_ABI_VERSION 4u
 
 #define KILN_MAX_RANK 5
 #define KILN_MAX_GRID_DIMS 3
@@ -136,13 +136,14 @@ typedef struct kiln_pipe kiln_pipe; /* the runtime's own */
 
 typedef struct kiln_pipe_functions {
   /* Waits for a free slot; where to write the message, or this lane's part of it. Its bytes are
-   * whatever was there before. NULL: return. */
-  void *(*begin_push)(kiln_context *ctx, kiln_pipe *pipe);
+   * whatever was there before. `file` and `line` say where for reports; `file` may be NULL. NULL:
+   * return. */
+  void *(*begin_push)(kiln_context *ctx, kiln_pipe *pipe, const char *file, int32_t line);
   /* The message begun is complete. One may be begun at a time per pipe. Not 0: return. */
   int32_t (*end_push)(kiln_context *ctx, kiln_pipe *pipe);
   /* Waits for the next message. It may be read, and changed where no other lane pops it, until it
-   * is freed. For a token the address means nothing. NULL: return. */
-  void *(*pop)(kiln_context *ctx, kiln_pipe *pipe);
+   * is freed. For a token the address means nothing. `file` and `line` as above. NULL: return. */
+  void *(*pop)(kiln_context *ctx, kiln_pipe *pipe, const char *file, int32_t line);
   /* Releases the oldest message this instance has popped and not freed. Not 0: return. */
   int32_t (*free)(kiln_context *ctx, kiln_pipe *pipe);
 } kiln_pipe_functions;

@@ -79,7 +79,7 @@ std::string describe(const Lines &lines, size_t at) {
 
 void Checker::linesAreCombined(Interpreter &in, tile::CombiningInterface op) {
   if (std::optional<Harm> harm = findHarmOfBody(in, op))
-    tellPaddedReduction(in, op, *harm);
+    tellPadding(*in.place().agent, op, *harm, *in.tile(harm->operand));
   int64_t last = countLines(op) + 1 - 3;
   for (int64_t number : {int64_t(0), last / 2}) {
     std::optional<Trial> trial = last < 0 ? std::nullopt : attempt(in, op, number);

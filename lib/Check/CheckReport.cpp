@@ -24,6 +24,8 @@ const char *toString(FindingKind kind) {
     return "unwritten-output";
   case FindingKind::UndeclaredOutput:
     return "undeclared-output";
+  case FindingKind::PaddingTaken:
+    return "padding-taken";
   case FindingKind::BrokenPromise:
     return "broken-promise";
   case FindingKind::WrongResult:

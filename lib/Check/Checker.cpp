@@ -69,6 +69,8 @@ std::vector<int64_t> indicesOf(const Access &access, const Footprint &at, int64_
 }
 
 void Checker::memoryIsAccessed(const Access &access, const Footprint &at, AccessKind kind) {
+  if (kind != AccessKind::Read)
+    Padded.forget(at);
   if (!access.agent)
     return;
   if (std::optional<std::string> promise = Boxes.findBroken(at, access.agent->block))
@@ -109,14 +111,43 @@ static std::optional<std::array<int64_t, 2>> findNan(const Tile &tile) {
 
 void Checker::tileIsComputed(Interpreter &in, Operation *op, Tile &result) {
   traceOrigins(in, op, result);
-  if (std::optional<Harm> harm = findHarm(in, op)) {
-    tellPaddedReduction(in, op, *harm);
-    if (paddingOf(op).kind == tile::Padding::Ordered) // what follows from it is not told again
-      result.origins.clear();
+  if (std::optional<Harm> harm = findHarm(in, op, result)) {
+    tellPadding(*in.place().agent, op, *harm, *in.tile(harm->operand));
+    tile::Padding::Kind kind = paddingOf(op).kind;
+    if (kind == tile::Padding::Ordered || kind == tile::Padding::Elementwise)
+      result.origins.clear(); // what follows from it is not told again
   }
   if (Found.wantsNan)
     if (std::optional<std::array<int64_t, 2>> nan = findNan(result))
       tellNan(in, op, *nan);
+}
+
+void Checker::tileIsStored(const Access &access, const Footprint &at, AccessKind kind,
+                           const Tile &tile) {
+  if (kind == AccessKind::Write)
+    return Padded.remember(at, tile);
+  if (!access.agent)
+    return;
+  if (std::optional<Harm> harm = findHarmInSum(access.op, at, tile))
+    tellPadding(*access.agent, access.op, *harm, tile);
+}
+
+void Checker::elementIsTaken(Interpreter &in, Operation *op, const Tile &tile,
+                             llvm::ArrayRef<int64_t> place) {
+  Origin origin = tile.originAt(size_t(place[0] * tile.cols + place[1]));
+  if (!origin.isPadding())
+    return;
+  Finding *finding = Found.add(FindingKind::PaddingTaken, op);
+  if (!finding)
+    return;
+  if (in.place().agent)
+    setPlace(*finding, *in.place().agent);
+  finding->message = "takes element " + toString(Dims(place)) +
+                     " out of a tile, which is padding; "
+                     "whether what becomes of it is right is not followed";
+  finding->notes.push_back({"filled up here", sourceLocOf(origin.filler()->getLoc())});
+  finding->notes.push_back(
+      {"take only elements that are data; kiln.dim says how many there are", {}});
 }
 
 //===----------------------------------------------------------------------===//
@@ -256,13 +287,12 @@ void Checker::freedSlotIsUsed(const Agent &agent, Operation *op, tile::PopOp pop
                             sourceLocOf(free->getLoc())});
 }
 
-void Checker::tellPaddedReduction(Interpreter &in, Operation *op, const Harm &harm) {
-  TilePtr tile = in.tile(harm.operand);
+void Checker::tellPadding(const Agent &agent, Operation *op, const Harm &harm, const Tile &tile) {
   Finding *finding = Found.add(FindingKind::PaddedReduction, op);
   if (!finding)
     return;
-  setPlace(*finding, *in.place().agent);
-  describe(harm, op, *tile, *finding);
+  setPlace(*finding, agent);
+  describe(harm, op, tile, *finding);
 }
 
 /// Whether the data of a float operand has NaN already.

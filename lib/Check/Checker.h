@@ -10,6 +10,7 @@
 #define KILN_LIB_CHECK_CHECKER_H
 
 #include "Findings.h"
+#include "PaddedMemory.h"
 #include "ParallelLoop.h"
 #include "ShadowMemory.h"
 #include "Simulator/Watcher.h"
@@ -43,6 +44,11 @@ public:
   void parallelLoopStarts(const Agent *agent, mlir::scf::ForOp loop) override;
   void parallelIterationEnds(const Agent *agent, bool isLast) override;
   void memoryIsAccessed(const Access &access, const Footprint &at, AccessKind kind) override;
+  void tileIsLoaded(const Footprint &at, Tile &tile) override { Padded.mark(at, tile); }
+  void tileIsStored(const Access &access, const Footprint &at, AccessKind kind,
+                    const Tile &tile) override;
+  void elementIsTaken(Interpreter &in, mlir::Operation *op, const Tile &tile,
+                      llvm::ArrayRef<int64_t> place) override;
   void tileIsComputed(Interpreter &in, mlir::Operation *op, Tile &result) override;
   void linesAreCombined(Interpreter &in, tile::CombiningInterface op) override;
   void scalarIsNan(Interpreter &in, mlir::Operation *op) override { tellNan(in, op, {0, 0}); }
@@ -71,7 +77,7 @@ private:
   void tellUnwritten(const Access &element);
   void tellUndeclaredSum(const Access &element);
   void tellBrokenBox(const Access &access, const std::string &promise);
-  void tellPaddedReduction(Interpreter &in, mlir::Operation *op, const Harm &harm);
+  void tellPadding(const Agent &agent, mlir::Operation *op, const Harm &harm, const Tile &tile);
   void tellNotAssociative(Interpreter &in, mlir::Operation *op, const std::string &example);
   /// Unless an operand has NaN already.
   void tellNan(Interpreter &in, mlir::Operation *op, std::array<int64_t, 2> element);
@@ -79,6 +85,7 @@ private:
   Findings &Found;
   Order Happens;
   ShadowMemory Shadow;
+  PaddedMemory Padded;
   uint64_t CurrentTask = 0;
   TaskBoxes Boxes;
   std::vector<mlir::Operation *> Submits; ///< By task.

@@ -1,6 +1,7 @@
 #include "Padding.h"
 
 #include "Origins.h"
+#include "PaddedMemory.h"
 
 #include "kiln/Program/Signature.h"
 
@@ -144,9 +145,55 @@ std::optional<Harm> findInProduct(Interpreter &in, tile::ProductInterface op) {
   return std::nullopt;
 }
 
+/// An element by a line that has data, if one does, so that words can say which part of it is.
+Harm harmAt(const Tile &tile, mlir::Value operand, int64_t row, int64_t col,
+            tile::ReduceKind kind) {
+  bool byRows =
+      !originOf(tile, Line(tile, 1, row)).isData() && originOf(tile, Line(tile, 0, col)).isData();
+  return byRows ? Harm{operand, col, row, 0, kind} : Harm{operand, row, col, 1, kind};
+}
+
+/// Whether a loop carries the tile from one iteration to the next.
+bool isCarried(mlir::Value tile) {
+  auto argument = dyn_cast<BlockArgument>(tile);
+  return argument && isa<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
+}
+
+/// Padding that a reduction over the iterations of a loop, `acc = max(acc, tile)`, takes for data.
+/// Anywhere else, combining two tiles element by element is what the program says: with zeros
+/// beyond the edge, for instance.
+std::optional<Harm> findInAccumulation(Interpreter &in, Operation *op, const Tile &result) {
+  std::optional<tile::ReduceKind> kind = combinationOf(op);
+  if (!kind || op->getNumOperands() != 2)
+    return std::nullopt;
+  for (unsigned number : {0, 1}) {
+    mlir::Value operand = op->getOperand(number);
+    if (!isCarried(op->getOperand(1 - number)) || !isa<tile::TileType>(operand.getType()))
+      continue;
+    TilePtr tile = in.tile(operand);
+    if (tile->rows != result.rows || tile->cols != result.cols || !tile->hasPadding())
+      continue;
+    for (size_t at = 0; at < result.origins.size(); ++at)
+      if (result.origins[at] == Origin::padding(op) && tile->originAt(at).isPadding())
+        return harmAt(*tile, operand, int64_t(at) / tile->cols, int64_t(at) % tile->cols, *kind);
+  }
+  return std::nullopt;
+}
+
 } // namespace
 
-std::optional<Harm> findHarm(Interpreter &in, Operation *op) {
+std::optional<Harm> findHarmInSum(Operation *op, const Footprint &at, const Tile &tile) {
+  std::optional<Harm> found;
+  if (tile.hasPadding())
+    forEachElement(at, tile, [&](const std::byte *, size_t place) {
+      if (!found && tile.originAt(place).isPadding() && tile.valueAt(place) != 0)
+        found = harmAt(tile, op->getOperand(0), int64_t(place) / tile.cols,
+                       int64_t(place) % tile.cols, tile::ReduceKind::Sum);
+    });
+  return found;
+}
+
+std::optional<Harm> findHarm(Interpreter &in, Operation *op, const Tile &result) {
   tile::Padding rule = paddingOf(op);
   switch (rule.kind) {
   case tile::Padding::Combined:
@@ -155,8 +202,9 @@ std::optional<Harm> findHarm(Interpreter &in, Operation *op) {
     return findInLines(*in.tile(op->getOperand(0)), op->getOperand(0), rule);
   case tile::Padding::Multiplied:
     return findInProduct(in, cast<tile::ProductInterface>(op));
-  case tile::Padding::Kept:
   case tile::Padding::Elementwise:
+    return findInAccumulation(in, op, result);
+  case tile::Padding::Kept:
   case tile::Padding::Constant:
   case tile::Padding::Filled:
     return std::nullopt;
@@ -314,6 +362,11 @@ std::string describePlace(const Harm &harm, Operation *op, const Tile &tile) {
            "the " + shape + " tile";
   if (kind == tile::Padding::Ordered)
     return nameOf(op) + " takes padding for data" + line + "the " + shape + " tile";
+  if (kind == tile::Padding::Elementwise)
+    return nameOf(op) + " combines padding with what the loop carries" + line + "the " + shape +
+           " tile";
+  if (kind == tile::Padding::Kept)
+    return nameOf(op) + " adds padding to memory" + line + "the " + shape + " tile";
   bool isRight = harm.operand == op->getOperand(op->getNumOperands() - 1);
   return nameOf(op) + " sums over padding" + line + "its " + (isRight ? "right" : "left") +
          " operand, " + shape + ",";
@@ -324,7 +377,7 @@ std::string describeElement(const Harm &harm, const Tile &tile) {
   std::string kind = harm.axis == 0 ? "row" : "column";
   std::string element = kind + " " + std::to_string(harm.element);
   auto data = dataOf(tile, Line(tile, harm.axis, harm.line));
-  if (!data)
+  if (!data || data->first == data->second)
     return element + " is no data; it holds";
   return "only " + kind + "s [" + std::to_string(data->first) + ", " +
          std::to_string(data->second) + ") are data; " + element + " holds";

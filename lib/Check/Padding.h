@@ -3,7 +3,8 @@
 // A load fills up what lies outside its tensor, and a mask what lies outside its valid extents.
 // That is right as long as what the padding has become changes nothing where it meets data: 0 in a
 // sum, the least value in a maximum, 1 in a product. Each reduction, order and matrix product is
-// judged by that.
+// judged by that; so is what an operation combines with a tile that a loop carries, which is a
+// reduction over iterations, and what is added to memory.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LIB_CHECK_PADDING_H
@@ -52,8 +53,10 @@ struct Harm {
   /// How: Sum, Prod, Max or Min; nothing if by a body.
   std::optional<tile::ReduceKind> kind;
 };
-/// The first that `op` meets in its operands.
-std::optional<Harm> findHarm(Interpreter &in, mlir::Operation *op);
+/// The first that `op` meets in its operands. `result` has its origins already.
+std::optional<Harm> findHarm(Interpreter &in, mlir::Operation *op, const Tile &result);
+/// The first that `op`, which adds a tile to memory, adds to elements inside the tensor.
+std::optional<Harm> findHarmInSum(mlir::Operation *op, const Footprint &at, const Tile &tile);
 /// The first that is left in what a body made of data.
 std::optional<Harm> findHarmOfBody(Interpreter &in, tile::CombiningInterface op);
 

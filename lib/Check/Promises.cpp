@@ -18,6 +18,7 @@ namespace kiln::simulator {
 void Checker::memoryIsAllocated(const Tensor &tensor) {
   Shadow.addAllocation(tensor);
   auto *begin = static_cast<const std::byte *>(tensor.buffer()->data());
+  Padded.forget(begin, begin + tensor.buffer()->bytes());
   llvm::erase_if(Loops, [](const auto &loop) { return loop.expired(); });
   for (const std::weak_ptr<ParallelLoop> &loop : Loops)
     loop.lock()->forget(begin, begin + tensor.buffer()->bytes());

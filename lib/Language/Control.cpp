@@ -184,6 +184,9 @@ static scf::ForOp openLoop(Index lower, Index upper, Index step, const Wires &ca
     tracer->error("a loop has 0 stages or more, not " + std::to_string(options.stages));
   if (int(options.stages > 0) + int(options.parallel) + int(options.unroll) > 1)
     tracer->error("a loop is pipelined, parallel or unrolled, not several of them");
+  if (options.parallel && !carried.empty())
+    tracer->error("a parallel loop carries no values: its iterations are independent; leave out "
+                  "parallel, or let each iteration store what it makes");
   Value lb = tracer->use(lower), ub = tracer->use(upper), by = tracer->use(step);
   SmallVector<Value> inits = useAll(tracer, carried);
   if (!lb || !ub || !by || llvm::is_contained(inits, Value()))

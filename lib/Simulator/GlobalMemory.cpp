@@ -166,6 +166,8 @@ Expected<TilePtr> GlobalMemory::load(const Access &access, int64_t rows, int64_t
         std::fill_n(tile->origins.begin() + row * cols + window->left, window->cols(), Origin());
     }
   });
+  if (Watch)
+    Watch->tileIsLoaded(window->footprint(dtype), *tile);
   return TilePtr(std::move(tile));
 }
 
@@ -189,9 +191,12 @@ Status GlobalMemory::store(const Access &access, const Tile &tile, bool isAtomic
   Expected<Window> window = clip(access, tile.rows, tile.cols);
   if (!window)
     return window.status();
-  if (Watch)
-    Watch->memoryIsAccessed(access, window->footprint(tile.dtype),
-                            isAtomicAdd ? AccessKind::AtomicAdd : AccessKind::Write);
+  if (Watch) {
+    Footprint at = window->footprint(tile.dtype);
+    AccessKind kind = isAtomicAdd ? AccessKind::AtomicAdd : AccessKind::Write;
+    Watch->memoryIsAccessed(access, at, kind);
+    Watch->tileIsStored(access, at, kind, tile);
+  }
   withElementType(tile.dtype, [&](auto zero) {
     const auto &elements = tile.elements<decltype(zero)>();
     for (int64_t row = window->top; row < window->bottom; ++row)

@@ -52,6 +52,15 @@ public:
   virtual void parallelIterationEnds(const Agent *agent, bool isLast) = 0;
   /// Without an agent nothing is checked: the body of a group accesses no memory.
   virtual void memoryIsAccessed(const Access &access, const Footprint &at, AccessKind kind) = 0;
+  /// A tile was read from memory; gets the origins of elements that were padding when they were
+  /// stored.
+  virtual void tileIsLoaded(const Footprint &at, Tile &tile) = 0;
+  /// A tile is written to memory, or added to it.
+  virtual void tileIsStored(const Access &access, const Footprint &at, AccessKind kind,
+                            const Tile &tile) = 0;
+  /// An element of a tile becomes a scalar.
+  virtual void elementIsTaken(Interpreter &in, mlir::Operation *op, const Tile &tile,
+                              llvm::ArrayRef<int64_t> place) = 0;
   /// The result of an operation on tiles; gets the origins of its elements.
   virtual void tileIsComputed(Interpreter &in, mlir::Operation *op, Tile &result) = 0;
   /// An operation has combined the lines of its tiles by its body.

@@ -57,6 +57,15 @@ TEST(LanguageErrors, ErrorLoopBodyReturnsAnotherShape) {
               "the loop carries a tile of 8x8 of f32 but its body returns a tile of 4x8 of f32");
 }
 
+TEST(LanguageErrors, ErrorParallelLoopThatCarries) {
+  uint32_t line = 0;
+  Program p = kernel([&](In<f32>, Out<f32>) {
+    line = __LINE__ + 1;
+    loop(0, 4, 1, zeros<f32>(8, 8), {.parallel = true}, [&](Index, Tile acc) { return acc; });
+  });
+  expectError(p, line, "a parallel loop carries no values: its iterations are independent");
+}
+
 TEST(LanguageErrors, ErrorWrongNumberOfIndices) {
   uint32_t line = 0;
   Program p = kernel([&](In<f32> a, Out<f32>) {

@@ -27,6 +27,7 @@ enum class FindingKind : uint8_t {
   PaddedReduction,  ///< A reduction, order or matrix product takes padding for data.
   UnwrittenOutput,  ///< Elements of an `out` of the entry that nobody wrote.
   UndeclaredOutput, ///< As above, or added to, of a tensor whose direction the entry leaves open.
+  PaddingTaken,     ///< Padding that becomes a scalar, which is not followed further.
   BrokenPromise,    ///< Of a parallel loop, of a launch that starts all blocks at once, of a body.
   WrongResult,      ///< Other numbers than the formula gives.
   Deadlock,
@@ -53,7 +54,9 @@ struct Finding {
   uint64_t count = 1;   ///< How often, in all seeds: other elements, blocks or iterations.
 
   /// What is not shown to be wrong is said, but is no error: nobody promised otherwise.
-  bool isError() const { return kind != FindingKind::UndeclaredOutput; }
+  bool isError() const {
+    return kind != FindingKind::UndeclaredOutput && kind != FindingKind::PaddingTaken;
+  }
 };
 
 struct CheckOptions {

@@ -418,6 +418,15 @@ static LogicalResult verifyStep(Operation *op) {
   return success();
 }
 
+/// What one iteration gives the next makes them depend on each other.
+static LogicalResult verifyParallel(Operation *op) {
+  auto kind = op->getAttrOfType<LoopAttr>(kLoopAttr);
+  if (kind && kind.getKind() == LoopKind::Parallel && op->getNumResults() != 0)
+    return op->emitOpError("is parallel and carries a value from one iteration to the next; leave "
+                           "out parallel, or let each iteration store what it makes");
+  return success();
+}
+
 LogicalResult FuncOp::verifyRegions() {
   WalkResult result = getBody().walk<WalkOrder::PreOrder>([&](Operation *op) -> WalkResult {
     if (isa<ReturnOp>(op))
@@ -426,7 +435,7 @@ LogicalResult FuncOp::verifyRegions() {
     if (auto incore = op->getParentOfType<IncoreOp>(); incore && kind == FuncKind::Orchestration)
       kind = FuncKind::Incore;
     if (failed(verifyPlacement(op, kind)) || failed(verifyReferences(op)) ||
-        failed(verifyOrder(op)) || failed(verifyStep(op)))
+        failed(verifyOrder(op)) || failed(verifyStep(op)) || failed(verifyParallel(op)))
       return WalkResult::interrupt();
     return WalkResult::advance();
   });

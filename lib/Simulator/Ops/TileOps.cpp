@@ -199,6 +199,8 @@ Status element(Interpreter &in, tile::ElementOp op) {
   std::vector<int64_t> at = in.indices(op.getStaticIndices(), op.getIndices());
   if (Status bad = checkBox(*tile, at, 1, 1); !bad.isOk())
     return bad;
+  if (Watcher *watcher = in.memory().watcher())
+    watcher->elementIsTaken(in, op, *tile, at);
   in.set(op.getResult(), elementAt(*tile, at[0], at[1]));
   return Status::ok();
 }

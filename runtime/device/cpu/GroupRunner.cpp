@@ -328,7 +328,7 @@ GroupRunner::Instance *GroupRunner::callerAt(kiln_context *ctx, const kiln_pipe 
   return nullptr;
 }
 
-void *GroupRunner::beginPush(kiln_context *ctx, kiln_pipe *pipe) {
+void *GroupRunner::beginPush(kiln_context *ctx, kiln_pipe *pipe, const char *file, int32_t line) {
   Instance *self = callerAt(ctx, *pipe, true);
   if (!self)
     return nullptr;
@@ -336,6 +336,7 @@ void *GroupRunner::beginPush(kiln_context *ctx, kiln_pipe *pipe) {
     self->runner.failMisuse(*self, *pipe, "begins a push before it has ended the last");
     return nullptr;
   }
+  self->setPlace(file, line);
   return self->runner.await(*self, *pipe, Awaits::Push) ? pipe->beginPush(ctx->lane) : nullptr;
 }
 
@@ -351,8 +352,10 @@ int32_t GroupRunner::endPush(kiln_context *ctx, kiln_pipe *pipe) {
   return KILN_OK;
 }
 
-void *GroupRunner::pop(kiln_context *ctx, kiln_pipe *pipe) {
+void *GroupRunner::pop(kiln_context *ctx, kiln_pipe *pipe, const char *file, int32_t line) {
   Instance *self = callerAt(ctx, *pipe, false);
+  if (self)
+    self->setPlace(file, line);
   return self && self->runner.await(*self, *pipe, Awaits::Pop) ? pipe->pop(ctx->lane) : nullptr;
 }
 
@@ -384,8 +387,7 @@ int32_t GroupRunner::meet(kiln_context *ctx, const char *file, int32_t line) {
   }
   ++self.crew->numArrived;
   self.round = runner.Round;
-  self.barrierFile = file;
-  self.barrierLine = line;
+  self.setPlace(file, line);
   self.awaits = Awaits::Others;
   return runner.yield(self) ? KILN_OK : KILN_FAIL;
 }
@@ -423,24 +425,24 @@ void GroupRunner::failMisuse(const Instance &instance, const kiln_pipe &pipe, co
 }
 
 std::string GroupRunner::describeWait(const Instance &instance) {
-  if (instance.awaits == Awaits::Others) {
-    std::string place;
-    if (instance.barrierFile)
-      place = SourceLoc{instance.barrierFile, instance.barrierLine, 0}.str();
-    return " waits at the barrier" + (place.empty() ? "" : " at " + place);
-  }
+  std::string place = instance.waitsAt().str();
+  if (!place.empty())
+    place = " at " + place;
+  if (instance.awaits == Awaits::Others)
+    return " waits at the barrier" + place;
   bool isPush = instance.awaits == Awaits::Push;
   const kiln_pipe &pipe = *instance.pipe;
   return (isPush ? " waits to push into '" : " waits to pop from '") + pipe.spec().name + "' (" +
          (isPush ? pipe.describeForPush(instance.ctx.lane)
                  : pipe.describeForPop(instance.ctx.lane)) +
-         ")";
+         ")" + place;
 }
 
 void GroupRunner::failDeadlock() {
   constexpr unsigned most = 16; // of many blocks the first ones tell
   unsigned numWaiting = 0, numEnded = 0;
   std::string waiting, ended;
+  SourceLoc first; // where somebody waits
   auto add = [](std::string &list, unsigned &count, const std::string &entry) {
     if (count++ < most)
       list += (list.empty() ? "" : ", ") + entry;
@@ -450,10 +452,13 @@ void GroupRunner::failDeadlock() {
     std::string name = instance.name();
     if (NumBlocks > 1)
       name += " (block " + toString(Dims(instance.block.begin, KILN_MAX_GRID_DIMS)) + ")";
-    if (instance.isDone)
+    if (instance.isDone) {
       add(ended, numEnded, name);
-    else
-      add(waiting, numWaiting, name + describeWait(instance));
+      continue;
+    }
+    add(waiting, numWaiting, name + describeWait(instance));
+    if (numWaiting == 1)
+      first = instance.waitsAt();
   }
   auto finish = [](std::string &list, unsigned count) {
     if (count > most)
@@ -461,12 +466,10 @@ void GroupRunner::failDeadlock() {
   };
   finish(waiting, numWaiting);
   finish(ended, numEnded);
-  fail({StatusCode::Deadlock,
-        KILN_FAIL,
+  fail({StatusCode::Deadlock, KILN_FAIL,
         (NumBlocks > 1 ? "deadlock of the blocks: " : "deadlock in the group: ") + waiting +
             (ended.empty() ? "" : "; ended: " + ended),
-        "",
-        {}});
+        "", first});
 }
 
 void GroupRunner::checkPipesEmpty() {

@@ -105,8 +105,14 @@ private:
     Awaits awaits = Awaits::Nothing;
     const kiln_pipe *pipe = nullptr; // to push into or to pop from
     uint64_t round = 0;              // of the barrier
-    const char *barrierFile = nullptr;
-    int32_t barrierLine = 0;
+    const char *waitFile = nullptr;  // where it waits, or waited last
+    int32_t waitLine = 0;
+
+    void setPlace(const char *file, int32_t line) {
+      waitFile = file;
+      waitLine = line;
+    }
+    SourceLoc waitsAt() const { return waitFile ? SourceLoc{waitFile, waitLine, 0} : SourceLoc(); }
     int64_t sliceBegin = 0; // when it began to do what it does now; only with a timeline
   };
 
@@ -143,9 +149,9 @@ private:
   void checkPipesEmpty();
 
   // Behind kiln_pipe_functions.
-  static void *beginPush(kiln_context *ctx, kiln_pipe *pipe);
+  static void *beginPush(kiln_context *ctx, kiln_pipe *pipe, const char *file, int32_t line);
   static int32_t endPush(kiln_context *ctx, kiln_pipe *pipe);
-  static void *pop(kiln_context *ctx, kiln_pipe *pipe);
+  static void *pop(kiln_context *ctx, kiln_pipe *pipe, const char *file, int32_t line);
   static int32_t free(kiln_context *ctx, kiln_pipe *pipe);
   static Instance &caller(kiln_context *ctx);
   /// The caller, if it may use this end of the pipe; else the group ends.

@@ -3,7 +3,7 @@
 // RUN: not %kiln check %t/wrong.mlir --as-given --seeds 2 --arg x=16x6 --arg y=16x1 2>&1 | FileCheck %s
 // RUN: not %kiln check %t/scan.mlir --as-given --seeds 2 --arg x=16x6 --arg y=16x8 2>&1 | FileCheck %s --check-prefix=SCAN
 // RUN: %kiln check %t/right.mlir --as-given --seeds 2 --arg x=16x6 --arg y=16x1 2>&1 | FileCheck %s --check-prefix=RIGHT
-// RUN: %kiln check %t/behind.mlir --as-given --seeds 2 --arg x=16x6 --arg y=16x8 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: %kiln check %t/right-behind.mlir --as-given --seeds 2 --arg x=16x6 --arg y=16x8 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RIGHT: CLEAN
 
 //--- wrong.mlir
@@ -46,7 +46,7 @@ kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore 
 }
 
 // A scan meets the padding after the data.
-//--- behind.mlir
+//--- right-behind.mlir
 kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %t = tile.load %x[0, 0] pad(2.0) : !tile.tile<16x8xf32>
   %one = arith.constant 1.0 : f32

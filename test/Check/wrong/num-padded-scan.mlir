@@ -2,9 +2,9 @@
 // RUN: split-file --leading-lines %s %t
 // RUN: not %kiln run %t/wrong.mlir --seeds 2 --arg x=16x6 --arg y=16x16 --no-reference 2>&1 | FileCheck %s
 // RUN: %kiln run %t/right.mlir --seeds 2 --arg x=16x6 --arg y=16x16 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
-// RUN: %kiln run %t/behind.mlir --seeds 2 --arg x=16x6 --arg y=16x6 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: %kiln run %t/right-behind.mlir --seeds 2 --arg x=16x6 --arg y=16x6 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RUN: not %kiln run %t/reverse.mlir --seeds 2 --arg x=16x6 --arg y=16x8 --no-reference 2>&1 | FileCheck %s --check-prefix=REVERSE
-// RUN: %kiln run %t/reverse-right.mlir --seeds 2 --arg x=16x6 --arg y=16x8 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: %kiln run %t/right-reverse.mlir --seeds 2 --arg x=16x6 --arg y=16x8 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RIGHT: checked {{.*}}: 0 findings
 
 //--- wrong.mlir
@@ -24,7 +24,7 @@ kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore 
   tile.store %s, %y[0, 0]
 }
 
-//--- behind.mlir
+//--- right-behind.mlir
 kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %a = tile.load %x[0, 0] pad(1.0) : !tile.tile<16x8xf32>
   %s = tile.scan sum %a axis(1) : !tile.tile<16x8xf32>
@@ -40,7 +40,7 @@ kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore 
   tile.store %s, %y[0, 0]
 }
 
-//--- reverse-right.mlir
+//--- right-reverse.mlir
 kiln.func @k(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32> inout) incore {
   %a = tile.load %x[0, 0] pad(min) : !tile.tile<16x8xf32>
   %s = tile.scan max %a axis(1) exclusive reverse : !tile.tile<16x8xf32>

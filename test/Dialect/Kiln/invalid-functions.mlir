@@ -402,3 +402,18 @@ kiln.func @k(%y: !kiln.tensor<16x16xf32>, %n: index) orchestration {
   scf.for %i = %c0 to %n step %s {
   }
 }
+
+// -----
+
+kiln.func @parallel_and_carries(%x: !kiln.tensor<64x16xf32>, %y: !kiln.tensor<16x16xf32>) incore {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %c64 = arith.constant 64 : index
+  %t = tile.load %x[0, 0] : !tile.tile<16x16xf32>
+  // expected-error @below {{'scf.for' op is parallel and carries a value from one iteration to the next; leave out parallel, or let each iteration store what it makes}}
+  %r = scf.for %i = %c0 to %c64 step %c16 iter_args(%a = %t) -> (!tile.tile<16x16xf32>) {
+    %n = tile.load %x[%i, 0] : !tile.tile<16x16xf32>
+    scf.yield %n : !tile.tile<16x16xf32>
+  } {kiln.loop = #kiln.loop<parallel>}
+  tile.store %r, %y[0, 0]
+}

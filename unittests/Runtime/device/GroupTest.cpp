@@ -21,13 +21,13 @@ constexpr uint64_t tileBytes = side * side * sizeof(float);
   } while (false)
 
 float *beginPush(kiln_context *ctx, int pipe) {
-  return static_cast<float *>(ctx->pipe_functions->begin_push(ctx, ctx->pipes[pipe]));
+  return static_cast<float *>(ctx->pipe_functions->begin_push(ctx, ctx->pipes[pipe], nullptr, 0));
 }
 int32_t endPush(kiln_context *ctx, int pipe) {
   return ctx->pipe_functions->end_push(ctx, ctx->pipes[pipe]);
 }
 float *pop(kiln_context *ctx, int pipe) {
-  return static_cast<float *>(ctx->pipe_functions->pop(ctx, ctx->pipes[pipe]));
+  return static_cast<float *>(ctx->pipe_functions->pop(ctx, ctx->pipes[pipe], nullptr, 0));
 }
 int32_t release(kiln_context *ctx, int pipe) {
   return ctx->pipe_functions->free(ctx, ctx->pipes[pipe]);

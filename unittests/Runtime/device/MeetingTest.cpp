@@ -70,7 +70,7 @@ int32_t witnessed(const kiln_args *, const kiln_blocks *blocks, kiln_context *ct
 /// One role pushes its number of the round, the other pops and leaves it for the next block.
 int32_t pushAndMeet(const kiln_args *args, const kiln_blocks *blocks, kiln_context *ctx) {
   for (int64_t round = 0; round < args->tensors[1].extents[0]; ++round) {
-    void *slot = ctx->pipe_functions->begin_push(ctx, ctx->pipes[0]);
+    void *slot = ctx->pipe_functions->begin_push(ctx, ctx->pipes[0], nullptr, 0);
     if (!slot)
       return KILN_FAIL;
     *static_cast<float *>(slot) = valuesOf(args)[(blocks->begin[0] + round) % ctx->grid[0]];
@@ -82,7 +82,7 @@ int32_t pushAndMeet(const kiln_args *args, const kiln_blocks *blocks, kiln_conte
 }
 int32_t popAndAdd(const kiln_args *args, const kiln_blocks *blocks, kiln_context *ctx) {
   for (int64_t round = 0; round < args->tensors[1].extents[0]; ++round) {
-    auto *slot = static_cast<float *>(ctx->pipe_functions->pop(ctx, ctx->pipes[0]));
+    auto *slot = static_cast<float *>(ctx->pipe_functions->pop(ctx, ctx->pipes[0], nullptr, 0));
     if (!slot)
       return KILN_FAIL;
     valuesOf(args)[ctx->grid[0] + blocks->begin[0]] += *slot;

@@ -39,7 +39,7 @@ static int32_t fail(const kiln_args *args, const kiln_blocks *blocks, kiln_conte
 static int32_t produce(const kiln_args *args, const kiln_blocks *blocks, kiln_context *ctx) {
   (void)blocks;
   for (int i = 0; i < count; ++i) {
-    float *slot = (float *)ctx->pipe_functions->begin_push(ctx, ctx->pipes[0]);
+    float *slot = (float *)ctx->pipe_functions->begin_push(ctx, ctx->pipes[0], NULL, 0);
     if (!slot)
       return KILN_FAIL;
     *slot = ((const float *)args->tensors[0].data)[i];
@@ -51,7 +51,7 @@ static int32_t produce(const kiln_args *args, const kiln_blocks *blocks, kiln_co
 static int32_t negate(const kiln_args *args, const kiln_blocks *blocks, kiln_context *ctx) {
   (void)blocks;
   for (int i = 0; i < count; ++i) {
-    const float *slot = (const float *)ctx->pipe_functions->pop(ctx, ctx->pipes[0]);
+    const float *slot = (const float *)ctx->pipe_functions->pop(ctx, ctx->pipes[0], NULL, 0);
     if (!slot)
       return KILN_FAIL;
     ((float *)args->tensors[1].data)[i] = -*slot;

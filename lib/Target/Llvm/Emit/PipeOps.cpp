@@ -22,13 +22,22 @@ namespace {
 
 using V = llvm::Value;
 
-/// Calls a function of the context's table on a pipe.
-V *callPipe(KernelEmitter &e, size_t function, llvm::Type *result, Value pipe) {
+/// Calls a function of the context's table on a pipe; `waiting` is the operation that may have to
+/// wait there, whose place is told.
+V *callPipe(KernelEmitter &e, size_t function, llvm::Type *result, Value pipe,
+            Operation *waiting = nullptr) {
   Builder &b = e.b;
   V *table = e.context(offsetof(kiln_context, pipe_functions), b.getPtrTy());
   V *callee = b.CreateLoad(b.getPtrTy(), b.CreateConstGEP1_64(b.getInt8Ty(), table, function));
-  auto *type = llvm::FunctionType::get(result, {b.getPtrTy(), b.getPtrTy()}, false);
-  return b.CreateCall(type, callee, {e.contextPointer(), e.scalar(pipe)});
+  SmallVector<V *> arguments{e.contextPointer(), e.scalar(pipe)};
+  if (waiting) {
+    auto [file, line] = e.sourceOf(waiting);
+    arguments.append({file, b.getInt32(line)});
+  }
+  SmallVector<llvm::Type *> types;
+  for (V *argument : arguments)
+    types.push_back(argument->getType());
+  return b.CreateCall(llvm::FunctionType::get(result, types, false), callee, arguments);
 }
 
 /// Returns from the role if the group has ended; the runtime knows why.
@@ -69,7 +78,8 @@ void pipe(KernelEmitter &e, tile::PipeOp op) {
 void push(KernelEmitter &e, tile::PushOp op) {
   Builder &b = e.b;
   auto type = cast<tile::PipeType>(op.getPipe().getType());
-  V *message = callPipe(e, offsetof(kiln_pipe_functions, begin_push), b.getPtrTy(), op.getPipe());
+  V *message =
+      callPipe(e, offsetof(kiln_pipe_functions, begin_push), b.getPtrTy(), op.getPipe(), op);
   returnUnless(e, b.CreateIsNotNull(message));
   for (auto [number, tile] : llvm::enumerate(op.getTiles()))
     e.evalInto(tile, partOf(e, type, number, cast<tile::TileType>(tile.getType()), message));
@@ -80,7 +90,7 @@ void push(KernelEmitter &e, tile::PushOp op) {
 void pop(KernelEmitter &e, tile::PopOp op) {
   Builder &b = e.b;
   auto type = cast<tile::PipeType>(op.getPipe().getType());
-  V *message = callPipe(e, offsetof(kiln_pipe_functions, pop), b.getPtrTy(), op.getPipe());
+  V *message = callPipe(e, offsetof(kiln_pipe_functions, pop), b.getPtrTy(), op.getPipe(), op);
   returnUnless(e, b.CreateIsNotNull(message));
   for (auto [number, tile] : llvm::enumerate(op.getTiles())) {
     auto part = cast<tile::TileType>(tile.getType());

@@ -1,0 +1,43 @@
+#include "PaddedMemory.h"
+
+namespace kiln::simulator {
+
+void PaddedMemory::forget(const std::byte *begin, const std::byte *end) {
+  llvm::SmallVector<const std::byte *, 0> gone;
+  for (const auto &[address, origin] : Origins)
+    if (address >= begin && address < end)
+      gone.push_back(address);
+  for (const std::byte *address : gone)
+    Origins.erase(address);
+}
+
+void PaddedMemory::forget(const Footprint &at) {
+  if (Origins.empty())
+    return;
+  for (int64_t row = 0; row < at.rows; ++row)
+    for (int64_t col = 0; col < at.cols; ++col)
+      Origins.erase(at.origin + row * at.rowStride + col * at.colStride);
+}
+
+void PaddedMemory::remember(const Footprint &at, const Tile &tile) {
+  if (!tile.hasPadding())
+    return;
+  forEachElement(at, tile, [&](const std::byte *address, size_t place) {
+    if (Origin origin = tile.originAt(place); origin.isPadding())
+      Origins[address] = origin;
+  });
+}
+
+void PaddedMemory::mark(const Footprint &at, Tile &tile) const {
+  if (Origins.empty())
+    return;
+  forEachElement(at, tile, [&](const std::byte *address, size_t place) {
+    auto known = Origins.find(address);
+    if (known == Origins.end())
+      return;
+    tile.origins.resize(size_t(tile.rows * tile.cols));
+    tile.origins[place] = known->second;
+  });
+}
+
+} // namespace kiln::simulator
