@@ -8,8 +8,10 @@ using namespace mlir;
 namespace kiln::llvmir {
 
 // The left sides (256 x 256 floats) stay in the second cache while every right side passes. The
-// sums are touched once in 256 steps and may lie further away.
-static constexpr int64_t kRowTarget = 256, kColTarget = 2048, kDepthTarget = 256;
+// sums are touched once in 256 steps and may lie further away. Where a word of k holds several
+// elements a sum is finished sooner, so that twice as many words pay.
+static constexpr int64_t kRowTarget = 256, kColTarget = 2048, kDepthTarget = 256,
+                         kDenseDepthTarget = 512;
 
 int64_t Contraction::rows() const { return product(0).getResult().getType().getRows(); }
 int64_t Contraction::cols() const { return product(0).getResult().getType().getCols(); }
@@ -115,7 +117,7 @@ int innermost(unsigned dims) { return dims ? 31 - llvm::countl_zero(dims) : -1; 
 
 } // namespace
 
-std::optional<Contraction> findContraction(ir::FuncOp kernel) {
+std::optional<Contraction> findContraction(ir::FuncOp kernel, const MachineTraits &machine) {
   Contraction c;
   for (Operation &op : kernel.getBody().front()) {
     if ((c.loop = dyn_cast<scf::ForOp>(op)))
@@ -145,8 +147,28 @@ std::optional<Contraction> findContraction(ir::FuncOp kernel) {
   auto share = [](int64_t target, int64_t of) { return std::max<int64_t>(1, target / of); };
   c.maxRows = c.rowDim < 0 ? 1 : share(kRowTarget, c.rows());
   c.maxCols = c.colDim < 0 ? 1 : share(kColTarget, c.cols() * int64_t(c.products.size()));
-  c.maxSteps = share(kDepthTarget, c.depth());
+  c.how = multiplierFor(machine, elementTypeOf(c.product(0).getLhs().getType()), c.depth());
+  c.maxSteps = share(c.how.group == 1 ? kDepthTarget : kDenseDepthTarget, c.words());
   return c;
+}
+
+ProductSides sidesOf(tile::ProductInterface product, const MachineTraits &machine) {
+  auto left = cast<tile::TileType>(product.getLhs().getType());
+  auto right = cast<tile::TileType>(product.getRhs().getType());
+  int64_t depth = left.getExtent(product.getSummedAxis(0));
+  int64_t cols = right.getExtent(1 - product.getSummedAxis(1));
+  DType type = elementTypeOf(left);
+  ProductSides sides;
+  sides.how = multiplierFor(machine, type, depth);
+  const Multiplier &how = sides.how;
+  bool isWords = type == how.element;
+  sides.depth = depth / how.group;
+  sides.packsLeft = !isWords || how.shiftsLeft() || (how.group > 1 && product.getTransA());
+  sides.packsRight = !isWords || how.group > 1 || product.getTransB();
+  sides.rightPitch = how.wantsWholeVectors() ? llvm::alignTo(cols, kWidth) : cols;
+  sides.leftWords = left.getNumElements() / how.group;
+  sides.rightWords = sides.depth * sides.rightPitch;
+  return sides;
 }
 
 } // namespace kiln::llvmir
