@@ -162,6 +162,8 @@ TEST_P(LlvmProductOn, MultipliesSmallTypes) {
     expectProduct({9, 21, 35, 8, 16, 5}, types, false, GetParam()); // no groups
     // More than one round of packing.
     expectProduct({33, 70, 2100, 32, 64, 60}, types, false, GetParam());
+    expectProduct({40, 70, 150, 16, 48, 32}, types, true, GetParam()); // few rows, which stream
+    expectProduct({16, 50, 75, 16, 48, 32}, types, true, GetParam());  // an odd distance of rows
   }
 }
 
@@ -307,11 +309,19 @@ std::vector<Instruction> disassemble(const std::string &object) {
 
 struct InnerLoop {
   int products = 0, onStack = 0;
+  int stores = 0; ///< Of vectors.
 };
 
+/// Whether an instruction writes a register of vectors to memory.
+bool isVectorStore(llvm::StringRef text) {
+  auto [from, to] = text.rsplit(", ");
+  return text.trim().starts_with("vmov") && from.contains("mm") && to.ends_with(")");
+}
+
 /// The innermost loops of the code for a product that have an instruction of this name.
-std::vector<InnerLoop> innerLoops(Types types, const std::string &cpu, llvm::StringRef multiplies) {
-  Program program(productText({0, 0, 0, 64, 64, 64}, types, false));
+std::vector<InnerLoop> innerLoops(const std::string &text, const std::string &cpu,
+                                  llvm::StringRef multiplies) {
+  Program program(text);
   Expected<CpuObject> object =
       emitCpuObject(program.function("main")->getParentOfType<mlir::ModuleOp>(), optionsFor(cpu));
   EXPECT_TRUE(object) << object.status().str();
@@ -333,6 +343,7 @@ std::vector<InnerLoop> innerLoops(Types types, const std::string &cpu, llvm::Str
         continue;
       loop.products += llvm::StringRef(code[i].text).contains(multiplies);
       loop.onStack += llvm::StringRef(code[i].text).contains("%rsp");
+      loop.stores += isVectorStore(code[i].text);
     }
     bool isInnermost = lastEnd == 0 || code[lastEnd].address < target;
     if (isInnermost)
@@ -360,14 +371,15 @@ TEST(LlvmProduct, InnerLoopsStayInRegisters) {
       {f8, "cooperlake", "vdpbf16ps", 4 * 20},    //
       {bf16, "icelake-server", "vfmadd", 4 * 20}, // no such instruction: widened
       {i8, "icelake-server", "vpdpbusd", 4 * 20}, //
-      {i8, "skylake-avx512", "vpmaddwd", 4 * 20}, //
+      {i8, "skylake-avx512", "vpmaddwd", 20},     //
       {f32, "haswell", "vfmadd", 4 * 10},         // 5 x 2 registers
       {i8, "alderlake", "vpdpbusd", 4 * 10},      //
-      {i8, "haswell", "vpmaddwd", 4 * 10},        //
+      {i8, "haswell", "vpmaddwd", 10},            //
   };
   for (const Case &c : cases) {
     SCOPED_TRACE(std::string(toString(c.types.side)) + " for " + c.cpu);
-    std::vector<InnerLoop> loops = innerLoops(c.types, c.cpu, c.multiplies);
+    std::vector<InnerLoop> loops =
+        innerLoops(productText({0, 0, 0, 64, 64, 64}, c.types, false), c.cpu, c.multiplies);
     int numLoops = 0;
     for (const InnerLoop &loop : loops) {
       if (loop.products < 4) // sums of the right side, beside the product
@@ -375,8 +387,95 @@ TEST(LlvmProduct, InnerLoopsStayInRegisters) {
       ++numLoops;
       EXPECT_GE(loop.products, c.products);
       EXPECT_EQ(loop.onStack, 0) << "in a loop of " << loop.products << " products";
+      EXPECT_EQ(loop.stores, 0) << "in a loop of " << loop.products << " products";
     }
     EXPECT_EQ(numLoops, 2) << "64 rows are blocks of 6 and of 5";
+  }
+}
+
+/// A right side that is read where it lies: a word in memory is an operand of each product.
+TEST(LlvmProduct, FewRowsAreMultipliedFromMemory) {
+#ifndef __x86_64__
+  GTEST_SKIP() << "reads code for x86-64";
+#endif
+  const std::pair<Types, const char *> cases[] = {{{DType::BF16, DType::F32}, "vdpbf16ps"},
+                                                  {{DType::F32, DType::F32}, "vfmadd"}};
+  for (auto [types, multiplies] : cases) {
+    std::vector<InnerLoop> loops =
+        innerLoops(productText({0, 0, 0, 16, 128, 128}, types, true), "cooperlake", multiplies);
+    EXPECT_EQ(loops.size(), 2U) << "wholly inside the tensor, and at its edges";
+    for (const InnerLoop &loop : loops) {
+      EXPECT_EQ(loop.products, 16 * 8);
+      EXPECT_EQ(loop.stores, 0);
+    }
+  }
+}
+
+/// Two loops over the same k with something in between are one contraction, and compute what they
+/// say; one that depends on the other stays.
+TEST(LlvmProduct, LoopsOverTheSameKAreOne) {
+  const char *const text = R"mlir(
+kiln.func @gated(%a: !kiln.tensor<?x?xf32> in, %g: !kiln.tensor<?x?xf32> in,
+                 %u: !kiln.tensor<?x?xf32> in, %c: !kiln.tensor<?x?xf32> out) incore {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant 0.0 : f32
+  %bi = tile.block_idx 0
+  %bj = tile.block_idx 1
+  %i = arith.muli %bi, %c16 : index
+  %j = arith.muli %bj, %c16 : index
+  %n = kiln.dim %a, 1
+  %start = tile.full %zero : !tile.tile<16x16xf32>
+  %p = scf.for %k = %c0 to %n step %c16 iter_args(%s = %start) -> (!tile.tile<16x16xf32>) {
+    %x = tile.load %a[%i, %k] : !tile.tile<16x16xf32>
+    %y = tile.load %g[%j, %k] : !tile.tile<16x16xf32>
+    %next = tile.matmul_acc %s, %x, %y trans_b : !tile.tile<16x16xf32>
+    scf.yield %next : !tile.tile<16x16xf32>
+  }
+  %e = tile.exp %p : !tile.tile<16x16xf32>
+  %m = kiln.dim %a, 1
+  %first = tile.full %zero : !tile.tile<16x16xf32>
+  %q = scf.for %k = %c0 to %n step %c16 iter_args(%s = SECOND) -> (!tile.tile<16x16xf32>) {
+    %x = tile.load %a[%i, %k] : !tile.tile<16x16xf32>
+    %y = tile.load %u[%j, %k] : !tile.tile<16x16xf32>
+    %next = tile.matmul_acc %s, %x, %y trans_b : !tile.tile<16x16xf32>
+    scf.yield %next : !tile.tile<16x16xf32>
+  }
+  %r = tile.mul %e, %q : !tile.tile<16x16xf32>
+  tile.store %r, %c[%i, %j]
+}
+kiln.func @main(%a: !kiln.tensor<?x?xf32> in, %g: !kiln.tensor<?x?xf32> in,
+                %u: !kiln.tensor<?x?xf32> in, %c: !kiln.tensor<?x?xf32> out) orchestration {
+  %c16 = arith.constant 16 : index
+  %0 = kiln.dim %c, 0
+  %1 = arith.ceildivsi %0, %c16 : index
+  %2 = kiln.dim %c, 1
+  %3 = arith.ceildivsi %2, %c16 : index
+  %t = kiln.submit @gated(%a, %g, %u, %c) grid(%1, %3)
+})mlir";
+  int64_t m = 20, n = 40, k = 50;
+  std::vector<double> x = randomElements(m * k, 1), g = randomElements(n * k, 2),
+                      u = randomElements(n * k, 3);
+  for (bool depends : {false, true}) {
+    Program program(fill(text, {{"SECOND", depends ? "%e" : "%first"}}));
+    Tensor c = poisoned(DType::F32, {m, n});
+    std::vector<Argument> args{tensorOf(DType::F32, {m, k}, x), tensorOf(DType::F32, {n, k}, g),
+                               tensorOf(DType::F32, {n, k}, u), c};
+    Status bad = compileAndRun(program.function("main"), args);
+    ASSERT_TRUE(bad.isOk()) << bad.str();
+    std::vector<double> want(m * n);
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j) {
+        double gate = 0, sum = 0;
+        for (int64_t l = 0; l < k; ++l) {
+          gate += x[i * k + l] * g[j * k + l];
+          sum += x[i * k + l] * u[j * k + l];
+        }
+        want[i * n + j] = std::exp(gate) * (depends ? std::exp(gate) + sum : sum);
+      }
+    std::vector<double> have = elementsOf(c);
+    for (size_t i = 0; i < want.size(); ++i)
+      EXPECT_NEAR(have[i], want[i], 1e-4 * (1 + std::abs(want[i]))) << i;
   }
 }
 

@@ -75,6 +75,8 @@ Value *emitMultiplyAdd(Builder &b, const Multiplier &how, Value *x, Value *y, Va
     Value *left = b.CreateBitCast(b.lanesOf(x, lane, dot.lanes), small);
     Value *right = b.CreateBitCast(b.lanesOf(y, lane, dot.lanes), small);
     Value *old = b.lanesOf(sum, lane, dot.lanes);
+    if (how.element == DType::BF16) // the second may be a word in memory, which x often is
+      std::swap(left, right);
     parts.push_back(dot.addsSum ? b.CreateIntrinsic(dot.id, {old, left, right})
                                 : b.CreateAdd(old, b.CreateIntrinsic(dot.id, {left, right})));
   }

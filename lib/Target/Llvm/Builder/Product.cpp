@@ -48,6 +48,8 @@ private:
   /// As few blocks of rows as registers allow, and as equal: 64 rows are 9 x 6 + 2 x 5.
   void emitRows(Value *col, ArrayRef<unsigned> widths) {
     int64_t most = std::max<int64_t>(1, Machine.accumulators / int64_t(widths.size()));
+    if (P.streamedRows)
+      most = std::min(most, P.streamedRows);
     int64_t count = (P.rows + most - 1) / most, fewer = P.rows / count, larger = P.rows % count;
     int64_t split = larger * (fewer + 1);
     Value *before = P.fetch.from ? b.mul(P.fetch.part, count) : nullptr;
@@ -102,12 +104,31 @@ private:
         emitPrefetch(b, b.offset(memoryType(b, P.fetch.element), line,
                                  b.mul(b.mul(k, P.how.group), P.fetch.rowStride)));
       Values next(old);
-      for (int64_t step = 0; step < P.unroll; ++step)
+      for (int64_t step = 0; step < P.unroll; ++step) {
+        if (P.streamedRows)
+          fetchRowsBehind(left, k, step, rows);
         next = emitStep(left, right, b.add(k, step), rows, widths, next);
+      }
       return next;
     });
     for (size_t i = 0; i < targets.size(); ++i)
       storeElements(b, resized(b, sums[i], widths[i % widths.size()]), targets[i], P.how.sum);
+  }
+
+  /// The address of a word of the left side.
+  Value *wordOf(Value *left, int64_t row, Value *k) {
+    Value *start = b.mul(b.index(row), P.aRow), *along = b.mul(k, P.aStep);
+    if (isa<Constant>(start)) // one address, and distances that instructions hold
+      return b.offset(Word, left, b.add(along, start));
+    return b.offset(Word, b.offset(Word, left, start), along);
+  }
+
+  /// A line of each row, spread over the words of an iteration: nothing is moved across, so that
+  /// fewer words of the left side are in registers at a time.
+  void fetchRowsBehind(Value *left, Value *k, int64_t step, int64_t rows) {
+    for (int64_t row = 0; row < rows; ++row)
+      if (row * P.unroll / rows == step)
+        emitPrefetch(b, wordOf(left, row + rows, k));
   }
 
   Values emitStep(Value *left, Value *right, Value *k, int64_t rows, ArrayRef<unsigned> widths,
@@ -121,8 +142,7 @@ private:
     }
     Values next;
     for (int64_t i = 0; i < rows; ++i) {
-      Value *from = b.add(b.mul(k, P.aStep), i * P.aRow);
-      Value *one = b.CreateAlignedLoad(Word, b.offset(Word, left, from), Align(4));
+      Value *one = b.CreateAlignedLoad(Word, wordOf(left, i, k), Align(1));
       for (auto [vector, width] : enumerate(widths))
         next.push_back(emitMultiplyAdd(b, P.how, b.splat(loaded(width), one), panel[vector],
                                        old[i * widths.size() + vector]));

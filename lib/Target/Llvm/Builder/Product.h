@@ -29,13 +29,17 @@ struct Product {
   llvm::Value *depth; ///< In words; a multiple of `unroll`.
   int64_t unroll = 1; ///< Words of k in one iteration.
   llvm::Value *a, *b, *c;
-  int64_t aRow, aStep; ///< From row to row of the left side, and from k to k.
-  int64_t bStep;       ///< From k to k of the right side, whose columns are contiguous.
+  llvm::Value *aRow; ///< From row to row of the left side.
+  int64_t aStep;     ///< From word to word of k.
+  int64_t bStep;     ///< From k to k of the right side, whose columns are contiguous.
   int64_t cRow;
   bool accumulates = true; ///< Otherwise c = a b.
   /// What to subtract from each column's sums; null: nothing.
   llvm::Value *excess = nullptr;
   Fetch fetch;
+  /// The left side is read from far away, as many rows at a time: the ones behind them, which lie
+  /// where it goes on, are fetched ahead. 0: it is near, and as many rows as registers hold are.
+  int64_t streamedRows = 0;
 };
 
 /// How many columns a block of registers has.

@@ -3,6 +3,7 @@
 // into the scratch once, as the registers will want them, and multiplied for all blocks. Sums lie
 // in the scratch until the loop is over; then each block goes on with them.
 #include "Builder/Product.h"
+#include "Builder/Transpose.h"
 #include "KernelEmitter.h"
 
 using namespace mlir;
@@ -107,9 +108,13 @@ private:
       overCols([&](V *col) {
         b.branch(b.CreateICmpEQ(round, b.index(0)), [&] { startSums(col); });
         setCol(col); // what was emitted in a branch is not known behind it
-        overSteps([&](V *step) { packRight(step); });
-        setStep(b.index(0));
-        multiply(col, b.mul(steps, C.words()));
+        if (C.streamsRight) {
+          b.branch(b.CreateICmpSGT(steps, b.index(0)), [&] { stream(col, steps, setStep); });
+        } else {
+          overSteps([&](V *step) { packRight(step); });
+          setStep(b.index(0));
+          multiply(col, b.mul(steps, C.words()));
+        }
         b.branch(b.CreateICmpEQ(round, b.CreateSub(rounds, b.index(1))), [&] { goOn(col); });
       });
     });
@@ -117,15 +122,23 @@ private:
 
   void startSums(V *col) {
     overBlocks(col, [&](V *row) {
-      for (auto [number, init] : llvm::enumerate(C.loop.getInitArgs()))
-        e.evalInto(init, {sums(number, row, col), C.cols()});
+      for (auto [number, init] : llvm::enumerate(C.loop.getInitArgs())) {
+        V *to = C.streamsRight ? rightPanel(number) : sums(number, row, col);
+        e.evalInto(init, {to, C.cols()});
+        if (C.streamsRight)
+          turn(to, C.rows(), C.cols(), sums(number, row, col));
+      }
     });
   }
 
   void goOn(V *col) {
     overBlocks(col, [&](V *row) {
-      for (auto [number, result] : llvm::enumerate(C.loop.getResults()))
-        e.setAddress(result, sums(number, row, col));
+      for (auto [number, result] : llvm::enumerate(C.loop.getResults())) {
+        V *made = sums(number, row, col);
+        if (C.streamsRight)
+          turn(made, C.cols(), C.rows(), rightPanel(number));
+        e.setAddress(result, C.streamsRight ? rightPanel(number) : made);
+      }
       e.emitOps(std::next(C.loop->getIterator()), C.loop->getBlock()->end());
     });
   }
@@ -144,9 +157,12 @@ private:
       if (C.leftOf(number) != number)
         continue;
       V *to = leftPanel(number, row);
-      bool isTurned = product.getTransA();
-      pack(product.getLhs(), isTurned ? PackedSide::Down : PackedSide::Across, true,
-           [&](V *i, V *j) {
+      bool isTurned = C.isLeftTurned();
+      pack(product.getLhs(),
+           product.getTransA() ? PackedSide::Down
+           : isTurned          ? PackedSide::Turned
+                               : PackedSide::Across,
+           true, [&](V *i, V *j) {
              V *k = b.add(b.mul(step, C.words()), isTurned ? i : j);
              return b.offset(Word, to,
                              b.add(b.mul(isTurned ? j : i, leftRow()), b.mul(k, leftStep())));
@@ -214,9 +230,9 @@ private:
     product.rows = C.rows();
     product.cols = cols;
     product.depth = depth;
-    product.unroll = C.words() % 4 == 0 ? 4 : 1;
+    product.unroll = C.how.unrolled(C.words());
     product.b = b.offset(Word, rightPanel(number), b.mul(panel, C.panelDepth() * Width));
-    product.aRow = leftRow();
+    product.aRow = b.index(leftRow());
     product.aStep = leftStep();
     product.bStep = Width;
     product.cRow = C.cols();
@@ -230,6 +246,74 @@ private:
       product.c = b.offset(Sum, sums(number, row, col), b.mul(panel, Width));
       product.fetch.part = row;
       emitProduct(b, e.machine(), product);
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Right sides that are read where they lie
+  //===--------------------------------------------------------------------===//
+
+  /// Moves a matrix into one with rows and columns exchanged.
+  void turn(V *from, int64_t rows, int64_t cols, V *to) {
+    emitTranspose(
+        b, rows, cols,
+        [&](V *row, V *col, unsigned width) {
+          V *at = b.offset(Sum, from, b.add(b.mul(row, cols), col));
+          return loadElements(b, at, C.how.sum, width);
+        },
+        [&](V *vector, V *row, V *col) {
+          storeElements(b, vector, b.offset(Sum, to, b.add(b.mul(row, rows), col)), C.how.sum);
+        });
+  }
+
+  /// Iterations whose right sides are wholly in their tensor are one long product; the rest, at the
+  /// tensor's edges, are loaded into their tile first.
+  void stream(V *col, V *steps, llvm::function_ref<void(V *step)> setStep) {
+    for (unsigned number = 0; number < C.products.size(); ++number) {
+      auto load = C.product(number).getRhs().getDefiningOp<tile::LoadOp>();
+      auto windowAt = [&](V *step) {
+        setStep(step);
+        e.emitOps(C.right);
+        return e.windowOf(load);
+      };
+      V *beforeLast = b.CreateSub(steps, b.index(1)), *none = b.index(0);
+      Window last = windowAt(beforeLast), first = windowAt(none);
+      V *group = b.index(C.how.group);
+      V *isPlain = b.allOf({first.isWhole, b.CreateICmpEQ(first.colStride, b.index(1)),
+                            b.CreateICmpEQ(b.CreateSRem(first.rowStride, group), none)});
+      V *whole = b.CreateSelect(last.isWhole, steps, beforeLast);
+      V *plain = b.CreateSelect(isPlain, whole, none);
+      streamRows(number, col, first.origin, b.CreateSDiv(first.rowStride, group), none, plain);
+      b.loop(plain, steps, 1, [&](V *step) {
+        Matrix tile = e.matrix(load.getResult());
+        e.loadInto(load, windowAt(step), tile);
+        V *pitch = b.index(tile.rowStride / C.how.group);
+        streamRows(number, col, tile.data, pitch, step, b.index(1));
+      });
+    }
+  }
+
+  /// Some iterations of all rows of a right side, a few rows at a time: they are multiplied by
+  /// every block's left side while they are near.
+  void streamRows(unsigned number, V *col, V *from, V *pitch, V *step, V *steps) {
+    constexpr unsigned atATime = 8;
+    Product product;
+    product.how = C.how;
+    product.streamedRows = atATime;
+    product.cols = product.bStep = product.cRow = C.rows();
+    product.depth = b.mul(steps, C.words());
+    product.unroll = C.words() % 16 == 0 ? 16 : C.how.unrolled(C.words());
+    product.aRow = pitch;
+    product.aStep = 1;
+    b.chunks(C.cols(), atATime, [&](V *n, unsigned rows) {
+      product.rows = rows;
+      product.a = b.offset(Word, from, b.mul(n, pitch));
+      b.loop(b.index(0), C.rowDim < 0 ? b.index(1) : NumRows, 1, [&](V *row) {
+        V *first = b.mul(b.mul(step, C.words()), C.rows());
+        product.b = b.offset(Word, leftPanel(C.leftOf(number), row), first);
+        product.c = b.offset(Sum, sums(number, row, col), b.mul(n, C.rows()));
+        emitProduct(b, e.machine(), product);
+      });
     });
   }
 

@@ -41,8 +41,8 @@ template <typename Op> void multiply(KernelEmitter &e, Op op, bool accumulates) 
   product.rows = result.getRows();
   product.cols = result.getCols();
   product.depth = e.b.index(sides.depth);
-  product.unroll = sides.depth % 4 == 0 ? 4 : 1;
-  product.aRow = op.getTransA() ? 1 : sides.depth;
+  product.unroll = sides.how.unrolled(sides.depth);
+  product.aRow = e.b.index(op.getTransA() ? 1 : sides.depth);
   product.aStep = op.getTransA() ? left.getCols() : 1;
   product.bStep = sides.rightPitch;
   product.cRow = result.getCols();

@@ -33,6 +33,10 @@ struct Contraction {
 
   /// How the products are computed; both sides are packed for it.
   Multiplier how;
+  /// The left side has few rows, so that reading the right side is what takes time, and its words
+  /// are read where they lie: a row of the right side is multiplied by all rows of the left side at
+  /// once. Sums are turned: a row for each column of the result.
+  bool streamsRight = false;
 
   // How much is worked on at a time: blocks of the launch down and across, and iterations.
   int64_t maxRows, maxCols, maxSteps;
@@ -42,6 +46,7 @@ struct Contraction {
   int64_t rows() const;
   int64_t cols() const;
   int64_t depth() const;
+  /// Whether rows of the left side lie side by side in its panel, and k runs down.
   bool isLeftTurned() const;
 
   // Panels: words of one block, over all iterations that are worked on at a time.
@@ -51,7 +56,10 @@ struct Contraction {
   /// meet in the same sets of the nearest cache.
   int64_t leftPitch() const { return panelDepth() + 16; }
   int64_t leftElements() const { return rows() * (isLeftTurned() ? panelDepth() : leftPitch()); }
-  int64_t rightElements() const { return llvm::alignTo(cols(), 64) * panelDepth(); }
+  /// What is streamed has no panel, but one block's sums are turned back into it.
+  int64_t rightElements() const {
+    return streamsRight ? sumElements() : llvm::alignTo(cols(), 64) * panelDepth();
+  }
   int64_t sumElements() const { return rows() * cols(); }
   enum Buffer : unsigned { Left, Right, Sums, Excess, NumBuffers }; ///< Of each product.
 
@@ -59,6 +67,16 @@ struct Contraction {
   unsigned leftOf(unsigned product) const;
   bool isOperand(mlir::OpOperand &use) const;
 };
+
+/// Whether an op changes nothing.
+bool onlyReads(mlir::Operation &op);
+/// Whether an op may be emitted again for every use of a block's results: it is cheap, too.
+bool isRepeatable(mlir::Operation &op);
+/// The products that make the tiles a loop carries from those before; empty if something else does,
+/// or if they are not alike.
+llvm::SmallVector<tile::MatmulAccOp> productsOf(mlir::scf::ForOp loop);
+/// Whether two products differ in nothing but where their sides come from.
+bool areAlike(tile::MatmulAccOp a, tile::MatmulAccOp b);
 
 /// At most one loop of a kernel is taken: the first, directly in the body, with nothing but cheap
 /// operations that can be repeated before it.

@@ -261,7 +261,7 @@ void TilePlan::addPanels() {
   for (unsigned product = 0; product < c.products.size(); ++product) {
     unsigned first = product * Contraction::NumBuffers;
     if (c.leftOf(product) == product)
-      add(first + Contraction::Left, c.maxRows * c.leftElements());
+      add(first + Contraction::Left, c.maxRows * c.leftElements() + kWidth); // the last read whole
     add(first + Contraction::Right, c.rightElements());
     add(first + Contraction::Sums, c.maxRows * c.maxCols * c.sumElements());
     if (c.how.shiftsLeft())
