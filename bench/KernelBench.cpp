@@ -2,15 +2,15 @@
 // attention, norms. Random data; every result is checked before anything is timed; sides take
 // turns.
 //
-//   kiln_bench_kernels [--json FILE] [--only gemm|attention|norms] [--workers N] [rounds]
+//   kiln_bench_kernels [--json FILE] [--only gemm|decode|attention|norms] [--workers N] [rounds]
 //
 // The best of `rounds` medians counts (default 3). Attention is measured by the rate of the GEMMs.
 #include "KernelPeers.h"
+#include "KernelPrograms.h"
+#include "MachineLimits.h"
 #include "Measure.h"
 
 #include "kiln/Jit/Jit.h"
-#include "kiln/Language/Library.h"
-#include "kiln/Language/Program.h"
 #include "kiln/runtime/engine.h"
 
 #include <nlohmann/json.hpp>
@@ -29,127 +29,34 @@ namespace {
 constexpr int repeats = 5;
 
 //===----------------------------------------------------------------------===//
-// Programs
-//===----------------------------------------------------------------------===//
-
-/// c = a b, summed in f32.
-template <typename T> Program gemmProgram() {
-  constexpr int64_t M = 64, N = 64, K = 64;
-  Program p("gemm");
-  p.orchestration("main", {"a", "b", "c"}, [&](In<T> a, In<T> b, Out<f32> c) {
-    spmd("gemm", {ceildiv(c.dim(0), M), ceildiv(c.dim(1), N)}, {}, [&](Index bi, Index bj) {
-      Index i = bi * M, j = bj * N;
-      Tile acc = zeros<f32>(M, N);
-      acc = loop(0, a.dim(1), K, acc, [&](Index k, Tile acc) {
-        return matmul_acc(acc, load(a, {i, k}, {M, K}), load(b, {k, j}, {K, N}));
-      });
-      store(acc, c, {i, j});
-    });
-  });
-  return p;
-}
-
-Program attentionProgram() {
-  constexpr int64_t M = 64, N = 64, D = 64;
-  std::vector<int64_t> shape{dyn, dyn, D};
-  Program p("attention");
-  p.orchestration(
-      "main", {{"q", shape}, {"k", shape}, {"v", shape}, {"o", shape}},
-      [&](In<f32, 3> q, In<f32, 3> k, In<f32, 3> v, Out<f32, 3> o) {
-        spmd("attention", {q.dim(0), ceildiv(q.dim(1), M)}, {}, [&](Index head, Index block) {
-          Index i = block * M, keys = k.dim(1);
-          Tile qt = load(q, {head, i, 0}, {M, D}) * 0.125;
-          auto [top, sum, acc] = loop(
-              0, keys, N, attention_start(M, D), {}, [&](Index j, Tile top, Tile sum, Tile acc) {
-                Tile scores =
-                    mask(matmul(qt, load(k, {head, j, 0}, {N, D}), trans_b), M, keys - j, Pad::Min);
-                return attention_step(top, sum, acc, scores, load(v, {head, j, 0}, {N, D}));
-              });
-          store(acc / sum, o, {head, i, 0});
-        });
-      });
-  return p;
-}
-
-constexpr int64_t rowTile = 8, colTile = 256; // of the norms
-
-Program softmaxProgram() {
-  constexpr int64_t M = rowTile, N = colTile;
-  Program p("softmax");
-  p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
-    spmd("softmax", {ceildiv(x.dim(0), M)}, {}, [&](Index b) {
-      Index i = b * M, n = x.dim(1);
-      auto start = std::tuple(full(DType::F32, {M, 1}, -INFINITY), zeros<f32>(M, 1));
-      auto [top, sum] = loop(0, n, N, start, {}, [&](Index j, Tile top, Tile sum) {
-        Tile t = load(x, {i, j}, {M, N}, {.pad = Pad::Min});
-        Tile next = maximum(top, reduce_max(t, 1));
-        return std::tuple(next, sum * exp(top - next) + reduce_sum(exp(t - next), 1));
-      });
-      loop(0, n, N, [&](Index j) { store(exp(load(x, {i, j}, {M, N}) - top) / sum, y, {i, j}); });
-    });
-  });
-  return p;
-}
-
-Program rmsNormProgram() {
-  constexpr int64_t M = rowTile, N = colTile;
-  Program p("rms_norm");
-  p.orchestration("main", {"x", "w", "y"}, [&](In<f32> x, In<f32, 1> w, Out<f32> y) {
-    spmd("rms_norm", {ceildiv(x.dim(0), M)}, {}, [&](Index b) {
-      Index i = b * M, n = x.dim(1);
-      Tile squares = loop(0, n, N, zeros<f32>(M, 1), [&](Index j, Tile sum) {
-        Tile t = load(x, {i, j}, {M, N});
-        return sum + reduce_sum(t * t, 1);
-      });
-      Tile scale = rsqrt(squares / toF32(n) + 1e-6);
-      loop(0, n, N, [&](Index j) {
-        store(load(x, {i, j}, {M, N}) * scale * load(w, {j}, {1, N}), y, {i, j});
-      });
-    });
-  });
-  return p;
-}
-
-Program layerNormProgram() {
-  constexpr int64_t M = rowTile, N = colTile;
-  Program p("layer_norm");
-  p.orchestration(
-      "main", {"x", "w", "b", "y"}, [&](In<f32> x, In<f32, 1> w, In<f32, 1> b, Out<f32> y) {
-        spmd("layer_norm", {ceildiv(x.dim(0), M)}, {}, [&](Index block) {
-          Index i = block * M, n = x.dim(1);
-          Tile sum = loop(0, n, N, zeros<f32>(M, 1), [&](Index j, Tile sum) {
-            return sum + reduce_sum(load(x, {i, j}, {M, N}), 1);
-          });
-          Tile mean = sum / toF32(n);
-          Tile squares = loop(0, n, N, zeros<f32>(M, 1), [&](Index j, Tile sum) {
-            Tile d = mask(load(x, {i, j}, {M, N}) - mean, M, n - j);
-            return sum + reduce_sum(d * d, 1);
-          });
-          Tile scale = rsqrt(squares / toF32(n) + 1e-5);
-          loop(0, n, N, [&](Index j) {
-            Tile t = load(x, {i, j}, {M, N});
-            store((t - mean) * scale * load(w, {j}, {1, N}) + load(b, {j}, {1, N}), y, {i, j});
-          });
-        });
-      });
-  return p;
-}
-
-//===----------------------------------------------------------------------===//
 // Data
 //===----------------------------------------------------------------------===//
 
+/// Normally distributed; whole numbers up to about 100 in an integer type. A table of numbers,
+/// begun at another place in each row, is as random as is needed here, and quick.
 Tensor randomTensor(DType type, Dims extents, unsigned seed) {
-  Tensor tensor = take(Tensor::empty(type, extents));
+  constexpr int64_t tableSize = 65521; // a prime: rows begin everywhere
+  Tensor table = take(Tensor::empty(type, {tableSize}));
   std::mt19937 generator(seed);
   std::normal_distribution<float> normal;
-  for (int64_t i = 0; i < tensor.numElements(); ++i)
-    storeElement(type, tensor.dataAs<std::byte>() + i * sizeOf(type), normal(generator));
+  int64_t size = sizeOf(type);
+  for (int64_t i = 0; i < tableSize; ++i) {
+    float value = isFloat(type) ? normal(generator) : std::round(30 * normal(generator));
+    storeElement(type, table.dataAs<std::byte>() + i * size, value);
+  }
+  Tensor tensor = take(Tensor::empty(type, extents));
+  for (int64_t done = 0; done < tensor.numElements();) {
+    int64_t from = int64_t(generator() % tableSize);
+    int64_t count = std::min(tableSize - from, tensor.numElements() - done);
+    std::memcpy(tensor.dataAs<std::byte>() + done * size, table.dataAs<std::byte>() + from * size,
+                size_t(count * size));
+    done += count;
+  }
   return tensor;
 }
 
-Tensor poisonedTensor(Dims extents) {
-  Tensor tensor = take(Tensor::empty(DType::F32, extents));
+Tensor poisonedTensor(Dims extents, DType type = DType::F32) {
+  Tensor tensor = take(Tensor::empty(type, extents));
   must(tensor.fillPoison());
   return tensor;
 }
@@ -163,14 +70,16 @@ bool isNear(double have, double want, double tolerance) {
   return std::abs(have - want) <= tolerance * (1 + std::abs(want));
 }
 
-void checkGemm(const Tensor &a, const Tensor &b, const Tensor &c, const char *what) {
+/// `isTurned`: b is n x k.
+void checkGemm(const Tensor &a, const Tensor &b, const Tensor &c, const char *what,
+               bool isTurned = false) {
   int64_t m = c.extent(0), n = c.extent(1), k = a.extent(1);
   std::mt19937 generator(5);
   for (int sample = 0; sample < 500; ++sample) {
     int64_t i = generator() % m, j = generator() % n;
     double sum = 0;
     for (int64_t l = 0; l < k; ++l)
-      sum += at(a, i * k + l) * at(b, l * n + j);
+      sum += at(a, i * k + l) * at(b, isTurned ? j * k + l : l * n + j);
     check(isNear(at(c, i * n + j), sum, 1e-4), what);
   }
 }
@@ -223,14 +132,23 @@ public:
   /// `only` names one family; empty: all.
   Report run(std::string_view only) {
     auto isWanted = [&](std::string_view name) { return only.empty() || only == name; };
-    if (only != "gemm" && !(Torch = runTorch(Threads, Rounds)).is_object())
+    if (only != "gemm" && only != "decode" && !(Torch = runTorch(Threads, Rounds)).is_object())
       std::fprintf(stderr, "no Python with torch: its rows are left out\n");
     if (isWanted("gemm") || isWanted("attention")) {
       benchGemm(1024);
       benchGemm(2048);
     }
-    if (isWanted("gemm"))
-      benchBf16Gemm(1024);
+    if (isWanted("gemm")) {
+      benchGemm(4096);
+      for (int64_t n : {1024, 2048})
+        benchSmallGemm(DType::BF16, n, 0.95, 1.03);
+      for (int64_t n : {1024, 2048})
+        benchSmallGemm(DType::I8, n, 0.9, 1.0);
+    }
+    if (isWanted("decode")) {
+      benchFewRows(DType::F32);
+      benchFewRows(DType::BF16);
+    }
     if (isWanted("attention"))
       benchAttention();
     if (isWanted("norms"))
@@ -257,7 +175,7 @@ private:
   }
 
   void benchGemm(int64_t n) {
-    Compiled f = compile(gemmProgram<f32>());
+    Compiled f = compile(gemmProgram(DType::F32));
     Tensor a = randomTensor(DType::F32, {n, n}, 1), b = randomTensor(DType::F32, {n, n}, 2),
            c = poisonedTensor({n, n}), d = poisonedTensor({n, n});
     auto *pa = a.dataAs<float>(), *pb = b.dataAs<float>(), *pd = d.dataAs<float>();
@@ -279,20 +197,74 @@ private:
       SgemmRate = std::max(SgemmRate, best[peer].median > 0 ? flops / best[peer].median : 0);
   }
 
-  void benchBf16Gemm(int64_t n) {
-    Compiled f = compile(gemmProgram<bf16>());
-    Tensor a = randomTensor(DType::BF16, {n, n}, 1), b = randomTensor(DType::BF16, {n, n}, 2),
-           c = poisonedTensor({n, n}), d = poisonedTensor({n, n});
+  using Element = OneDnnProduct::Element;
+  static Element elementOf(DType type) {
+    return type == DType::F32 ? Element::F32 : type == DType::BF16 ? Element::Bf16 : Element::I8;
+  }
+
+  void benchSmallGemm(DType type, int64_t n, double bar, double goal) {
+    std::string name = std::string(toString(type)) + " GEMM";
+    Compiled f = compile(gemmProgram(type));
+    DType sum = type == DType::I8 ? DType::I32 : DType::F32;
+    Tensor a = randomTensor(type, {n, n}, 1), b = randomTensor(type, {n, n}, 2),
+           c = poisonedTensor({n, n}, sum), d = poisonedTensor({n, n}, sum);
     must(f(a, b, c));
-    checkGemm(a, b, c, "bf16 GEMM");
-    OneDnnBf16Gemm peer(a.dataAs<uint16_t>(), b.dataAs<uint16_t>(), d.dataAs<float>(), n, n, n);
+    checkGemm(a, b, c, name.c_str());
+    OneDnnProduct peer(elementOf(type), a.data(), b.data(), d.data(), n, n, n, false);
     std::vector<Sample> best = measureInTurns(
         Rounds, repeats, [&] { return milliseconds([&] { must(f(a, b, c)); }); },
         [&] { return milliseconds([&] { peer.run(); }); });
     if (!oneDnnName().empty())
-      checkGemm(a, b, d, "bf16 GEMM of oneDNN");
-    addFaster("bf16 GEMM " + std::to_string(n) + " cubed", best[0],
-              {{oneDnnName(), best[1].median}}, Target::ratio(0.7), Target::ratio(1.0));
+      checkGemm(a, b, d, (name + " of oneDNN").c_str());
+    addFaster(name + " " + std::to_string(n) + " cubed", best[0], {{oneDnnName(), best[1].median}},
+              Target::ratio(bar), Target::ratio(goal));
+  }
+
+  /// Beside reading the weights, and beside multiplying as fast as registers can: what takes longer
+  /// is the limit.
+  void benchFewRows(DType type) {
+    constexpr int64_t m = 16, n = 17408, k = 5120;
+    std::string name = std::string(toString(type)) + " 16 x 5120 x 17408";
+    Compiled f = compile(fewRowsProgram(type));
+    Tensor a = randomTensor(type, {m, k}, 1), w = randomTensor(type, {n, k}, 2),
+           c = poisonedTensor({m, n}), d = poisonedTensor({m, n});
+    must(f(a, w, c));
+    checkGemm(a, w, c, name.c_str(), true);
+    OneDnnProduct peer(elementOf(type), a.data(), w.data(), d.data(), m, n, k, true);
+    int64_t bytes = n * k * int64_t(sizeOf(type));
+    Multiply how = type == DType::F32 ? Multiply::F32 : Multiply::Bf16;
+    auto reading = [&](Read way) { return milliseconds([&] { readBytes(way, w.data(), bytes); }); };
+    auto multiplying = [&] {
+      double operations = 0;
+      double time = milliseconds([&] { operations = multiplyInRegisters(how); });
+      return operations > 0 ? time * 2.0 * m * n * k / operations : 0;
+    };
+    std::vector<Sample> best = measureInTurns(
+        Rounds, repeats, [&] { return milliseconds([&] { must(f(a, w, c)); }); },
+        [&] { return reading(Read::Plain); }, [&] { return reading(Read::FetchingAhead); },
+        [&] { return reading(Read::FourPlaces); }, multiplying,
+        [&] { return milliseconds([&] { peer.run(); }); });
+    double read = std::min({best[1].median, best[2].median, best[3].median});
+    bool isBoundByReading = read >= best[4].median;
+    Rows.add({name,
+              best[0],
+              "ms",
+              "reading weights",
+              read,
+              isBoundByReading ? Target::ratio(0.85) : Target{},
+              {}});
+    if (best[4].median > 0)
+      Rows.add({name,
+                best[0],
+                "ms",
+                "peak of registers",
+                best[4].median,
+                isBoundByReading ? Target{} : Target::ratio(0.85),
+                {}});
+    if (!oneDnnName().empty()) {
+      checkGemm(a, w, d, (name + " of oneDNN").c_str(), true);
+      addFaster(name, best[0], {{oneDnnName(), best[5].median}}, Target::ratio(1.0), {});
+    }
   }
 
   void checkAttention(const Tensor &q, const Tensor &k, const Tensor &v, const Tensor &o) {
@@ -345,9 +317,10 @@ private:
   /// The fastest copy of as many floats, which nothing that reads and writes them can beat.
   std::pair<std::string, double> bestCopy(const Tensor &from, Tensor &to) {
     std::pair<std::string, double> best{"", HUGE_VAL};
-    const std::pair<const char *, Copy> ways[] = {{"memcpy", Copy::Memcpy},
-                                                  {"plain copy", Copy::Plain},
-                                                  {"non-temporal copy", Copy::NonTemporal}};
+    const std::pair<const char *, Copy> ways[] = {
+        {"memcpy", Copy::Memcpy},
+        {"non-temporal copy", Copy::NonTemporal},
+        {"copy fetching ahead", Copy::NonTemporalFetchingAhead}};
     for (const auto &[name, way] : ways) {
       Sample sample = measureInTurns(Rounds, repeats, [&] {
         return milliseconds(
@@ -448,8 +421,9 @@ int main(int argc, char **argv) {
       threads = *number;
       setenv("KILN_WORKERS", argv[i], 1);
     } else if (rounds = int(std::strtol(argv[i], nullptr, 10)); rounds <= 0) {
-      std::fprintf(stderr, "usage: kiln_bench_kernels [--json FILE] [--only gemm|attention|norms] "
-                           "[--workers N] [rounds]\n");
+      std::fprintf(stderr,
+                   "usage: kiln_bench_kernels [--json FILE] [--only gemm|decode|attention|norms] "
+                   "[--workers N] [rounds]\n");
       return 2;
     }
   }

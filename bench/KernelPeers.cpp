@@ -1,12 +1,7 @@
 #include "KernelPeers.h"
 
-#include <cstring>
 #include <stdexcept>
-#include <thread>
 #include <unordered_map>
-#ifdef __SSE2__
-#include <immintrin.h>
-#endif
 #ifdef KILN_BENCH_OPENBLAS
 #include <cblas-openblas.h>
 #endif
@@ -61,65 +56,44 @@ void kiln::bench::oneDnnGemm(const float *a, const float *b, float *c, int64_t m
     throw std::runtime_error("dnnl_sgemm failed");
 }
 
-struct OneDnnBf16Gemm::Impl {
+struct OneDnnProduct::Impl {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};
   dnnl::matmul matmul;
   std::unordered_map<int, dnnl::memory> args;
 };
 
-OneDnnBf16Gemm::OneDnnBf16Gemm(const uint16_t *a, const uint16_t *b, float *c, int64_t m, int64_t n,
-                               int64_t k)
+OneDnnProduct::OneDnnProduct(Element element, const void *a, const void *b, void *c, int64_t m,
+                             int64_t n, int64_t k, bool isTurned)
     : P(std::make_unique<Impl>()) {
   using Type = dnnl::memory::data_type;
-  auto describe = [](int64_t rows, int64_t cols, Type type) {
-    return dnnl::memory::desc({rows, cols}, type, dnnl::memory::format_tag::ab);
-  };
-  auto left = describe(m, k, Type::bf16), right = describe(k, n, Type::bf16),
-       result = describe(m, n, Type::f32);
+  using Tag = dnnl::memory::format_tag;
+  Type side = element == Element::F32    ? Type::f32
+              : element == Element::Bf16 ? Type::bf16
+                                         : Type::s8;
+  Type sum = element == Element::I8 ? Type::s32 : Type::f32;
+  dnnl::memory::desc left({m, k}, side, Tag::ab), right({k, n}, side, isTurned ? Tag::ba : Tag::ab),
+      result({m, n}, sum, Tag::ab);
+#if DNNL_VERSION_MAJOR >= 3
+  dnnl::matmul::primitive_desc primitive(P->engine, left, right, result);
+#else
   dnnl::matmul::primitive_desc primitive(dnnl::matmul::desc(left, right, result), P->engine);
+#endif
   P->matmul = dnnl::matmul(primitive);
-  P->args = {{DNNL_ARG_SRC, {left, P->engine, const_cast<uint16_t *>(a)}},
-             {DNNL_ARG_WEIGHTS, {right, P->engine, const_cast<uint16_t *>(b)}},
+  P->args = {{DNNL_ARG_SRC, {left, P->engine, const_cast<void *>(a)}},
+             {DNNL_ARG_WEIGHTS, {right, P->engine, const_cast<void *>(b)}},
              {DNNL_ARG_DST, {result, P->engine, c}}};
 }
-void OneDnnBf16Gemm::run() {
+void OneDnnProduct::run() {
   P->matmul.execute(P->stream, P->args);
   P->stream.wait();
 }
 #else
 std::string kiln::bench::oneDnnName() { return ""; }
 void kiln::bench::oneDnnGemm(const float *, const float *, float *, int64_t, int64_t, int64_t) {}
-struct OneDnnBf16Gemm::Impl {};
-OneDnnBf16Gemm::OneDnnBf16Gemm(const uint16_t *, const uint16_t *, float *, int64_t, int64_t,
-                               int64_t) {}
-void OneDnnBf16Gemm::run() {}
+struct OneDnnProduct::Impl {};
+OneDnnProduct::OneDnnProduct(Element, const void *, const void *, void *, int64_t, int64_t, int64_t,
+                             bool) {}
+void OneDnnProduct::run() {}
 #endif
-OneDnnBf16Gemm::~OneDnnBf16Gemm() = default;
-
-//===----------------------------------------------------------------------===//
-// Copies
-//===----------------------------------------------------------------------===//
-
-static void copyPart(Copy how, const float *from, float *to, int64_t count) {
-#ifdef __SSE2__
-  if (how == Copy::NonTemporal) {
-    for (int64_t i = 0; i < count; i += 4)
-      _mm_stream_ps(to + i, _mm_loadu_ps(from + i));
-    _mm_sfence();
-    return;
-  }
-#endif
-  if (how == Copy::Plain)
-    for (int64_t i = 0; i < count; ++i)
-      to[i] = from[i];
-  else
-    std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
-}
-
-void kiln::bench::copyFloats(Copy how, const float *from, float *to, int64_t count) {
-  int64_t half = count / 8 * 4; // non-temporal stores want 16 bytes
-  std::thread other(copyPart, how, from, to, half);
-  copyPart(how, from + half, to + half, count - half);
-  other.join();
-}
+OneDnnProduct::~OneDnnProduct() = default;

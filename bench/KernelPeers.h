@@ -1,7 +1,8 @@
 //===- KernelPeers.h - the kernels' benchmarks, written for other libraries ----===//
 //
-// What: products and copies by others, on memory the caller owns. Row-major, no transposes. A peer
-//   that was not there at build time has an empty name and must not be run. Benchmarks only.
+// What: products by others, on memory the caller owns. Row-major. A peer that was not there at
+// build
+//   time has an empty name and must not be run. Benchmarks only.
 //
 //===---------------------------------------------------------------------------===//
 #ifndef KILN_BENCH_KERNELPEERS_H
@@ -23,21 +24,20 @@ void openBlasGemm(const float *a, const float *b, float *c, int64_t m, int64_t n
 std::string oneDnnName();
 void oneDnnGemm(const float *a, const float *b, float *c, int64_t m, int64_t n, int64_t k);
 
-/// The same for bf16 inputs and f32 results; its primitive is made once.
-class OneDnnBf16Gemm {
+/// The same for small types, by a primitive that is made once: bf16 with results in f32, or i8 with
+/// results in i32; f32 too. `isTurned`: b is n x k.
+class OneDnnProduct {
 public:
-  OneDnnBf16Gemm(const uint16_t *a, const uint16_t *b, float *c, int64_t m, int64_t n, int64_t k);
-  ~OneDnnBf16Gemm();
+  enum class Element { F32, Bf16, I8 };
+  OneDnnProduct(Element element, const void *a, const void *b, void *c, int64_t m, int64_t n,
+                int64_t k, bool isTurned);
+  ~OneDnnProduct();
   void run();
 
 private:
   struct Impl;
   std::unique_ptr<Impl> P;
 };
-
-/// The ways to copy memory on two threads; the fastest is what the machine can do.
-enum class Copy { Memcpy, Plain, NonTemporal };
-void copyFloats(Copy how, const float *from, float *to, int64_t count);
 
 } // namespace kiln::bench
 

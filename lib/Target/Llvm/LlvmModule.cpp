@@ -5,6 +5,7 @@
 #include "Emit/KernelEmitter.h"
 #include "Emit/OrchestrationEmitter.h"
 #include "Optimize.h"
+#include "Plan/FuseContractions.h"
 #include "Plan/InlineCalls.h"
 #include "Plan/Pipes.h"
 #include "abi/Environment.h"
@@ -83,6 +84,7 @@ bool needsGroup(ir::FuncOp kernel) {
 Status ProgramEmitter::emitFunction(ir::FuncOp kernel, const std::string &symbol,
                                     uint64_t &workspaceBytes) {
   llvmir::inlineCalls(kernel);
+  llvmir::fuseContractions(kernel);
   llvmir::KernelEmitter emitter(kernel, *Result.module, symbol, Debug ? &*Debug : nullptr, Traits);
   workspaceBytes = emitter.plan().bytes();
   return emitter.emit();

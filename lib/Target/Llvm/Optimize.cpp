@@ -67,8 +67,14 @@ MachineTraits traitsOf(const TargetMachine &machine) {
   MachineTraits traits;
   traits.isX86 = machine.getTargetTriple().isX86();
   traits.hasAvx512 = traits.isX86 && subtarget.checkFeatures("+avx512f");
-  bool hasAvx2 = traits.isX86 && subtarget.checkFeatures("+avx2");
+  auto has = [&](const char *features) {
+    return traits.isX86 && subtarget.checkFeatures(features);
+  };
+  bool hasAvx2 = has("+avx2");
   traits.accumulators = traits.hasAvx512 ? 24 : hasAvx2 ? 6 : 3;
+  traits.bf16DotLanes = has("+avx512bf16") ? 16 : 0;
+  traits.byteDotLanes = has("+avx512vnni") ? 16 : has("+avxvnni") ? 8 : 0;
+  traits.shortDotLanes = has("+avx512bw") ? 16 : hasAvx2 ? 8 : 0;
   return traits;
 }
 

@@ -57,24 +57,37 @@ struct Types {
   DType side, sum;
 };
 
+/// The CPUs that code is made for, each with another way to multiply small types; "" is this one.
+const char *const kCpus[] = {"", "x86-64-v4", "x86-64-v3", "x86-64"};
+
+CpuOptions optionsFor(const std::string &cpu) {
+  CpuOptions options;
+  options.cpu = cpu;
+  return options;
+}
+
 /// `isTurned`: the right side is stored as n x k.
-void expectProduct(const Shape &s, Types types, bool isTurned) {
-  SCOPED_TRACE(std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
-               " by tiles of " + std::to_string(s.bm) + "x" + std::to_string(s.bn) + "x" +
-               std::to_string(s.bk) + (isTurned ? ", turned" : "") + ", " + toString(types.side));
-  std::string side = toString(types.side);
+std::string productText(const Shape &s, Types types, bool isTurned) {
   std::string left = "%x = tile.load %a[%i, %k] : !tile.tile<BMxBKxTA>";
   std::string right = isTurned ? "%y = tile.load %b[%j, %k] : !tile.tile<BNxBKxTA>"
                                : "%y = tile.load %b[%k, %j] : !tile.tile<BKxBNxTA>";
-  Program program(fill(kProduct, {{"LEFT", left},
-                                  {"RIGHT", right},
-                                  {"TRANS", isTurned ? "trans_b" : ""},
-                                  {"ZERO", isFloat(types.sum) ? "0.0" : "0"},
-                                  {"TA", side},
-                                  {"TC", toString(types.sum)},
-                                  {"BM", std::to_string(s.bm)},
-                                  {"BN", std::to_string(s.bn)},
-                                  {"BK", std::to_string(s.bk)}}));
+  return fill(kProduct, {{"LEFT", left},
+                         {"RIGHT", right},
+                         {"TRANS", isTurned ? "trans_b" : ""},
+                         {"ZERO", isFloat(types.sum) ? "0.0" : "0"},
+                         {"TA", toString(types.side)},
+                         {"TC", toString(types.sum)},
+                         {"BM", std::to_string(s.bm)},
+                         {"BN", std::to_string(s.bn)},
+                         {"BK", std::to_string(s.bk)}});
+}
+
+void expectProduct(const Shape &s, Types types, bool isTurned, const std::string &cpu = "") {
+  SCOPED_TRACE(std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
+               " by tiles of " + std::to_string(s.bm) + "x" + std::to_string(s.bn) + "x" +
+               std::to_string(s.bk) + (isTurned ? ", turned" : "") + ", " + toString(types.side) +
+               ", for " + cpu);
+  Program program(productText(s, types, isTurned));
   auto made = [&](int64_t count, unsigned seed) {
     std::vector<double> values = randomElements(count, seed);
     for (double &value : values)
@@ -86,7 +99,7 @@ void expectProduct(const Shape &s, Types types, bool isTurned) {
          b = tensorOf(types.side, {bRows, bCols}, made(bRows * bCols, 2)),
          d = tensorOf(types.sum, {s.n}, made(s.n, 3)), c = poisoned(types.sum, {s.m, s.n});
   std::vector<Argument> args{a, b, d, c, test::index(s.k)};
-  Status bad = compileAndRun(program.function("main"), args);
+  Status bad = compileAndRun(program.function("main"), args, {}, optionsFor(cpu));
   ASSERT_TRUE(bad.isOk()) << bad.str();
   std::vector<double> x = elementsOf(a), y = elementsOf(b), want = std::vector<double>(s.m * s.n),
                       bias = elementsOf(d);
@@ -117,14 +130,91 @@ TEST(LlvmProduct, IsRightForAllShapes) {
       expectProduct(shape, {DType::F32, DType::F32}, isTurned);
 }
 
-TEST(LlvmProduct, WidensSmallTypes) {
-  const Shape shape{130, 140, 150, 64, 64, 32};
-  for (bool isTurned : {false, true}) {
-    expectProduct(shape, {DType::BF16, DType::F32}, isTurned);
-    expectProduct(shape, {DType::F16, DType::F32}, isTurned);
-    expectProduct(shape, {DType::I8, DType::I32}, isTurned);
+/// Whether this machine runs code for a CPU.
+bool isHere(const std::string &cpu) {
+#ifdef __x86_64__
+  return cpu.empty() || (cpu == "x86-64-v4"   ? __builtin_cpu_supports("x86-64-v4") != 0
+                         : cpu == "x86-64-v3" ? __builtin_cpu_supports("x86-64-v3") != 0
+                                              : true);
+#else
+  return cpu.empty();
+#endif
+}
+
+class LlvmProductOn : public testing::TestWithParam<const char *> {
+protected:
+  void SetUp() override {
+    if (!isHere(GetParam()))
+      GTEST_SKIP() << "this machine does not run code for " << GetParam();
+  }
+};
+
+TEST_P(LlvmProductOn, MultipliesSmallTypes) {
+  const Types bf16{DType::BF16, DType::F32}, i8{DType::I8, DType::I32};
+  const Shape ragged{70, 90, 100, 32, 64, 32};
+  for (DType side : {DType::F16, DType::F8E4M3FN, DType::F8E5M2})
+    expectProduct(ragged, {side, DType::F32}, false, GetParam());
+  for (Types types : {bf16, i8}) {
+    for (bool isTurned : {false, true})
+      expectProduct(ragged, types, isTurned, GetParam());
+    // Pairs, but no groups of four; part of a vector of columns.
+    expectProduct({20, 37, 66, 16, 24, 6}, types, true, GetParam());
+    expectProduct({9, 21, 35, 8, 16, 5}, types, false, GetParam()); // no groups
+    // More than one round of packing.
+    expectProduct({33, 70, 2100, 32, 64, 60}, types, false, GetParam());
+    expectProduct({40, 70, 150, 16, 48, 32}, types, true, GetParam()); // few rows, which stream
+    expectProduct({16, 50, 75, 16, 48, 32}, types, true, GetParam());  // an odd distance of rows
   }
 }
+
+/// Bytes from -128 to 127: where they are multiplied without a sign, all must come out right.
+TEST_P(LlvmProductOn, MultipliesTheLargestBytes) {
+  Shape s{16, 16, 64, 16, 16, 32};
+  Program program(productText(s, {DType::I8, DType::I32}, false));
+  for (auto [x, y] : {std::pair(-128, -128), std::pair(-128, 127), std::pair(127, 127)}) {
+    std::vector<double> left(16 * 64, x), right(64 * 16, y), bias(16, 0);
+    Tensor c = poisoned(DType::I32, {16, 16});
+    std::vector<Argument> args{tensorOf(DType::I8, {16, 64}, left),
+                               tensorOf(DType::I8, {64, 16}, right),
+                               tensorOf(DType::I32, {16}, bias), c, test::index(64)};
+    Status bad = compileAndRun(program.function("main"), args, {}, optionsFor(GetParam()));
+    ASSERT_TRUE(bad.isOk()) << bad.str();
+    expectNear(elementsOf(c), std::vector<double>(16 * 16, 64.0 * x * y), 0);
+  }
+}
+
+/// Products of bf16 may take subnormal numbers for zero and round sums without them; infinity and
+/// NaN go through.
+TEST_P(LlvmProductOn, Bf16AtTheEndsOfItsRange) {
+  Shape s{16, 16, 32, 16, 16, 32};
+  Program program(productText(s, {DType::BF16, DType::F32}, false));
+  auto run = [&](double first, double second) {
+    std::vector<double> left(16 * 32, 0), right(32 * 16, 1), bias(16, 0);
+    left[0] = first, left[1] = second;
+    Tensor c = poisoned(DType::F32, {16, 16});
+    std::vector<Argument> args{tensorOf(DType::BF16, {16, 32}, left),
+                               tensorOf(DType::BF16, {32, 16}, right),
+                               tensorOf(DType::F32, {16}, bias), c, test::index(32)};
+    Status bad = compileAndRun(program.function("main"), args, {}, optionsFor(GetParam()));
+    EXPECT_TRUE(bad.isOk()) << bad.str();
+    return elementsOf(c)[0];
+  };
+  double inf = std::numeric_limits<double>::infinity(), tiny = 0x1p-133;
+  EXPECT_EQ(run(inf, 1), inf);
+  EXPECT_EQ(run(-inf, 1), -inf);
+  EXPECT_TRUE(std::isnan(run(inf, -inf)));
+  EXPECT_TRUE(std::isnan(run(std::nan(""), 1)));
+  EXPECT_NEAR(run(tiny, tiny), 2 * tiny, 0x1p-126);
+  EXPECT_EQ(run(0x1p-120, 0x1p-121), 0x1p-120 + 0x1p-121);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cpus, LlvmProductOn, testing::ValuesIn(kCpus),
+                         [](const testing::TestParamInfo<const char *> &info) {
+                           std::string name = *info.param ? info.param : "this one";
+                           for (char &c : name)
+                             c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+                           return name;
+                         });
 
 /// Two sums in one loop that share their left side, whose expression is computed, in batches.
 TEST(LlvmProduct, SharesALeftSideAndKeepsBatchesApart) {
@@ -198,7 +288,7 @@ std::vector<Instruction> disassemble(const std::string &object) {
   auto buffer = llvm::MemoryBuffer::getMemBuffer(object, "", false);
   auto file = llvm::cantFail(llvm::object::ObjectFile::createObjectFile(buffer->getMemBufferRef()));
   LLVMDisasmContextRef context =
-      LLVMCreateDisasmCPU("x86_64-linux-gnu", "icelake-server", nullptr, 0, nullptr, nullptr);
+      LLVMCreateDisasmCPU("x86_64-linux-gnu", "sapphirerapids", nullptr, 0, nullptr, nullptr);
   for (const llvm::object::SectionRef &section : file->sections()) {
     if (!section.isText())
       continue;
@@ -217,27 +307,28 @@ std::vector<Instruction> disassemble(const std::string &object) {
   return all;
 }
 
-TEST(LlvmProduct, InnerLoopsStayInRegisters) {
-#ifndef __x86_64__
-  GTEST_SKIP() << "reads code for x86-64";
-#endif
-  Program program(fill(kProduct, {{"LEFT", "%x = tile.load %a[%i, %k] : !tile.tile<BMxBKxf32>"},
-                                  {"RIGHT", "%y = tile.load %b[%k, %j] : !tile.tile<BKxBNxf32>"},
-                                  {"TRANS", ""},
-                                  {"ZERO", "0.0"},
-                                  {"TA", "f32"},
-                                  {"TC", "f32"},
-                                  {"BM", "64"},
-                                  {"BN", "64"},
-                                  {"BK", "64"}}));
-  CpuOptions options;
-  options.cpu = "icelake-server";
-  options.features = "+avx512f,+avx512dq,+avx512bw,+avx512vl,+avx512cd,+fma,+avx2";
+struct InnerLoop {
+  int products = 0, onStack = 0;
+  int stores = 0; ///< Of vectors.
+};
+
+/// Whether an instruction writes a register of vectors to memory.
+bool isVectorStore(llvm::StringRef text) {
+  auto [from, to] = text.rsplit(", ");
+  return text.trim().starts_with("vmov") && from.contains("mm") && to.ends_with(")");
+}
+
+/// The innermost loops of the code for a product that have an instruction of this name.
+std::vector<InnerLoop> innerLoops(const std::string &text, const std::string &cpu,
+                                  llvm::StringRef multiplies) {
+  Program program(text);
   Expected<CpuObject> object =
-      emitCpuObject(program.function("main")->getParentOfType<mlir::ModuleOp>(), options);
-  ASSERT_TRUE(object) << object.status().str();
+      emitCpuObject(program.function("main")->getParentOfType<mlir::ModuleOp>(), optionsFor(cpu));
+  EXPECT_TRUE(object) << object.status().str();
+  std::vector<InnerLoop> loops;
+  if (!object)
+    return loops;
   std::vector<Instruction> code = disassemble(object->bytes);
-  int numLoops = 0;
   size_t lastEnd = 0; // of the innermost loop before: what jumps back over it is not innermost
   for (size_t end = 0; end < code.size(); ++end) {
     llvm::StringRef text = llvm::StringRef(code[end].text).trim();
@@ -246,23 +337,146 @@ TEST(LlvmProduct, InnerLoopsStayInRegisters) {
         distance >= 0)
       continue;
     uint64_t target = code[end].end + uint64_t(distance);
-    int products = 0, onStack = 0;
+    InnerLoop loop;
     for (size_t i = lastEnd; i < end; ++i) {
       if (code[i].address < target)
         continue;
-      products += llvm::StringRef(code[i].text).contains("vfmadd");
-      onStack += llvm::StringRef(code[i].text).contains("%rsp");
+      loop.products += llvm::StringRef(code[i].text).contains(multiplies);
+      loop.onStack += llvm::StringRef(code[i].text).contains("%rsp");
+      loop.stores += isVectorStore(code[i].text);
     }
     bool isInnermost = lastEnd == 0 || code[lastEnd].address < target;
     if (isInnermost)
       lastEnd = end;
-    if (!isInnermost || products == 0)
-      continue;
-    ++numLoops;
-    EXPECT_GE(products, 4 * 20) << "of four steps of k with at least 5 x 4 accumulators";
-    EXPECT_EQ(onStack, 0) << "accesses of the stack in a loop of " << products << " products";
+    if (isInnermost && loop.products > 0)
+      loops.push_back(loop);
   }
-  EXPECT_EQ(numLoops, 2) << "64 rows are blocks of 6 and of 5";
+  return loops;
+}
+
+TEST(LlvmProduct, InnerLoopsStayInRegisters) {
+#ifndef __x86_64__
+  GTEST_SKIP() << "reads code for x86-64";
+#endif
+  struct Case {
+    Types types;
+    const char *cpu, *multiplies;
+    int products; // of four words of k, at least
+  };
+  Types f32{DType::F32, DType::F32}, bf16{DType::BF16, DType::F32}, i8{DType::I8, DType::I32},
+      f8{DType::F8E4M3FN, DType::F32};
+  const Case cases[] = {
+      {f32, "icelake-server", "vfmadd", 4 * 20},  // 5 x 4 accumulators
+      {bf16, "cooperlake", "vdpbf16ps", 4 * 20},  //
+      {f8, "cooperlake", "vdpbf16ps", 4 * 20},    //
+      {bf16, "icelake-server", "vfmadd", 4 * 20}, // no such instruction: widened
+      {i8, "icelake-server", "vpdpbusd", 4 * 20}, //
+      {i8, "skylake-avx512", "vpmaddwd", 20},     //
+      {f32, "haswell", "vfmadd", 4 * 10},         // 5 x 2 registers
+      {i8, "alderlake", "vpdpbusd", 4 * 10},      //
+      {i8, "haswell", "vpmaddwd", 10},            //
+  };
+  for (const Case &c : cases) {
+    SCOPED_TRACE(std::string(toString(c.types.side)) + " for " + c.cpu);
+    std::vector<InnerLoop> loops =
+        innerLoops(productText({0, 0, 0, 64, 64, 64}, c.types, false), c.cpu, c.multiplies);
+    int numLoops = 0;
+    for (const InnerLoop &loop : loops) {
+      if (loop.products < 4) // sums of the right side, beside the product
+        continue;
+      ++numLoops;
+      EXPECT_GE(loop.products, c.products);
+      EXPECT_EQ(loop.onStack, 0) << "in a loop of " << loop.products << " products";
+      EXPECT_EQ(loop.stores, 0) << "in a loop of " << loop.products << " products";
+    }
+    EXPECT_EQ(numLoops, 2) << "64 rows are blocks of 6 and of 5";
+  }
+}
+
+/// A right side that is read where it lies: a word in memory is an operand of each product.
+TEST(LlvmProduct, FewRowsAreMultipliedFromMemory) {
+#ifndef __x86_64__
+  GTEST_SKIP() << "reads code for x86-64";
+#endif
+  const std::pair<Types, const char *> cases[] = {{{DType::BF16, DType::F32}, "vdpbf16ps"},
+                                                  {{DType::F32, DType::F32}, "vfmadd"}};
+  for (auto [types, multiplies] : cases) {
+    std::vector<InnerLoop> loops =
+        innerLoops(productText({0, 0, 0, 16, 128, 128}, types, true), "cooperlake", multiplies);
+    EXPECT_EQ(loops.size(), 2U) << "wholly inside the tensor, and at its edges";
+    for (const InnerLoop &loop : loops) {
+      EXPECT_EQ(loop.products, 16 * 8);
+      EXPECT_EQ(loop.stores, 0);
+    }
+  }
+}
+
+/// Two loops over the same k with something in between are one contraction, and compute what they
+/// say; one that depends on the other stays.
+TEST(LlvmProduct, LoopsOverTheSameKAreOne) {
+  const char *const text = R"mlir(
+kiln.func @gated(%a: !kiln.tensor<?x?xf32> in, %g: !kiln.tensor<?x?xf32> in,
+                 %u: !kiln.tensor<?x?xf32> in, %c: !kiln.tensor<?x?xf32> out) incore {
+  %c0 = arith.constant 0 : index
+  %c16 = arith.constant 16 : index
+  %zero = arith.constant 0.0 : f32
+  %bi = tile.block_idx 0
+  %bj = tile.block_idx 1
+  %i = arith.muli %bi, %c16 : index
+  %j = arith.muli %bj, %c16 : index
+  %n = kiln.dim %a, 1
+  %start = tile.full %zero : !tile.tile<16x16xf32>
+  %p = scf.for %k = %c0 to %n step %c16 iter_args(%s = %start) -> (!tile.tile<16x16xf32>) {
+    %x = tile.load %a[%i, %k] : !tile.tile<16x16xf32>
+    %y = tile.load %g[%j, %k] : !tile.tile<16x16xf32>
+    %next = tile.matmul_acc %s, %x, %y trans_b : !tile.tile<16x16xf32>
+    scf.yield %next : !tile.tile<16x16xf32>
+  }
+  %e = tile.exp %p : !tile.tile<16x16xf32>
+  %m = kiln.dim %a, 1
+  %first = tile.full %zero : !tile.tile<16x16xf32>
+  %q = scf.for %k = %c0 to %n step %c16 iter_args(%s = SECOND) -> (!tile.tile<16x16xf32>) {
+    %x = tile.load %a[%i, %k] : !tile.tile<16x16xf32>
+    %y = tile.load %u[%j, %k] : !tile.tile<16x16xf32>
+    %next = tile.matmul_acc %s, %x, %y trans_b : !tile.tile<16x16xf32>
+    scf.yield %next : !tile.tile<16x16xf32>
+  }
+  %r = tile.mul %e, %q : !tile.tile<16x16xf32>
+  tile.store %r, %c[%i, %j]
+}
+kiln.func @main(%a: !kiln.tensor<?x?xf32> in, %g: !kiln.tensor<?x?xf32> in,
+                %u: !kiln.tensor<?x?xf32> in, %c: !kiln.tensor<?x?xf32> out) orchestration {
+  %c16 = arith.constant 16 : index
+  %0 = kiln.dim %c, 0
+  %1 = arith.ceildivsi %0, %c16 : index
+  %2 = kiln.dim %c, 1
+  %3 = arith.ceildivsi %2, %c16 : index
+  %t = kiln.submit @gated(%a, %g, %u, %c) grid(%1, %3)
+})mlir";
+  int64_t m = 20, n = 40, k = 50;
+  std::vector<double> x = randomElements(m * k, 1), g = randomElements(n * k, 2),
+                      u = randomElements(n * k, 3);
+  for (bool depends : {false, true}) {
+    Program program(fill(text, {{"SECOND", depends ? "%e" : "%first"}}));
+    Tensor c = poisoned(DType::F32, {m, n});
+    std::vector<Argument> args{tensorOf(DType::F32, {m, k}, x), tensorOf(DType::F32, {n, k}, g),
+                               tensorOf(DType::F32, {n, k}, u), c};
+    Status bad = compileAndRun(program.function("main"), args);
+    ASSERT_TRUE(bad.isOk()) << bad.str();
+    std::vector<double> want(m * n);
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j) {
+        double gate = 0, sum = 0;
+        for (int64_t l = 0; l < k; ++l) {
+          gate += x[i * k + l] * g[j * k + l];
+          sum += x[i * k + l] * u[j * k + l];
+        }
+        want[i * n + j] = std::exp(gate) * (depends ? std::exp(gate) + sum : sum);
+      }
+    std::vector<double> have = elementsOf(c);
+    for (size_t i = 0; i < want.size(); ++i)
+      EXPECT_NEAR(have[i], want[i], 1e-4 * (1 + std::abs(want[i]))) << i;
+  }
 }
 
 } // namespace

@@ -12,12 +12,12 @@ namespace kiln::test {
 /// Compiles the program of a prepared entry and runs it. Native code has no bodies that combine, so
 /// those are expanded before.
 inline Status compileAndRun(ir::FuncOp entry, std::span<const Argument> args,
-                            const CpuRunOptions &options = {}) {
+                            const CpuRunOptions &options = {}, const CpuOptions &target = {}) {
   mlir::OwningOpRef<mlir::ModuleOp> module = entry->getParentOfType<mlir::ModuleOp>().clone();
   mlir::PassManager passes(module->getContext());
   passes.addPass(createTileExpandBodies());
   EXPECT_TRUE(mlir::succeeded(passes.run(*module)));
-  Expected<CpuModule> code = compileForCpu(*module);
+  Expected<CpuModule> code = compileForCpu(*module, target);
   entry = module->lookupSymbol<ir::FuncOp>(entry.getSymName());
   return code ? runOnCpu(*code, entry, args, options) : code.status();
 }

@@ -13,12 +13,23 @@ static int64_t panelVectors(const MachineTraits &machine) {
 }
 int64_t panelWidth(const MachineTraits &machine) { return panelVectors(machine) * kWidth; }
 
+/// The first lanes of a vector; those beyond its own have no value.
+static Value *resized(Builder &b, Value *vector, unsigned width) {
+  if (width == Builder::widthOf(vector))
+    return vector;
+  SmallVector<int> lanes;
+  for (unsigned lane = 0; lane < width; ++lane)
+    lanes.push_back(lane < Builder::widthOf(vector) ? int(lane) : PoisonMaskElem);
+  return b.CreateShuffleVector(vector, lanes);
+}
+
 namespace {
 
 class ProductEmitter {
 public:
   ProductEmitter(Builder &builder, const MachineTraits &machine, const Product &product)
-      : b(builder), Machine(machine), P(product), Element(memoryType(b, P.type)) {}
+      : b(builder), Machine(machine), P(product), Sum(memoryType(b, P.how.sum)),
+        Word(wordType(b, P.how)) {}
 
   void emit() {
     // Columns outside: their part of the right side stays in the nearest cache for all rows.
@@ -37,6 +48,8 @@ private:
   /// As few blocks of rows as registers allow, and as equal: 64 rows are 9 x 6 + 2 x 5.
   void emitRows(Value *col, ArrayRef<unsigned> widths) {
     int64_t most = std::max<int64_t>(1, Machine.accumulators / int64_t(widths.size()));
+    if (P.streamedRows)
+      most = std::min(most, P.streamedRows);
     int64_t count = (P.rows + most - 1) / most, fewer = P.rows / count, larger = P.rows % count;
     int64_t split = larger * (fewer + 1);
     Value *before = P.fetch.from ? b.mul(P.fetch.part, count) : nullptr;
@@ -50,18 +63,27 @@ private:
     b.loop(split, P.rows, fewer, [&](Value *row) { block(row, fewer); });
   }
 
-  /// Where block `number` begins to fetch: one vector of every `unroll`-th row.
+  /// Where block `number` begins to fetch: one line of every row that an iteration does not pass.
   Value *firstLine(Value *number, int64_t vectors) {
-    Value *vector = b.CreateURem(number, b.index(vectors));
-    Value *row = b.CreateURem(b.CreateUDiv(number, b.index(vectors)), b.index(P.unroll));
-    return b.offset(P.fetch.element, P.fetch.from,
-                    b.add(b.mul(row, P.fetch.rowStride), b.mul(vector, kWidth)));
+    int64_t perLine = 64 / sizeOf(P.fetch.element);
+    int64_t lines = std::max<int64_t>(1, vectors * kWidth / perLine);
+    Value *line = b.CreateURem(number, b.index(lines));
+    Value *row =
+        b.CreateURem(b.CreateUDiv(number, b.index(lines)), b.index(P.unroll * P.how.group));
+    return b.offset(memoryType(b, P.fetch.element), P.fetch.from,
+                    b.add(b.mul(row, P.fetch.rowStride), b.mul(line, perLine)));
   }
 
-  Value *multiplyAdd(Value *x, Value *y, Value *sum) {
-    if (isFloat(P.type))
-      return b.CreateIntrinsic(Intrinsic::fma, {x->getType()}, {x, y, sum});
-    return b.CreateAdd(sum, b.CreateMul(x, y));
+  /// How many words of the right side are loaded for so many columns.
+  unsigned loaded(unsigned width) const { return P.how.wantsWholeVectors() ? kWidth : width; }
+
+  Value *startOf(Value *target, Value *col, unsigned width) {
+    Type *type = Builder::vectorOf(Sum, width);
+    Value *sum =
+        P.accumulates ? loadElements(b, target, P.how.sum, width) : Constant::getNullValue(type);
+    if (P.excess)
+      sum = b.CreateSub(sum, loadElements(b, b.offset(Sum, P.excess, col), P.how.sum, width));
+    return resized(b, sum, loaded(width));
   }
 
   /// The part of the result from (row, col) on: `rows` rows of vectors of these widths.
@@ -69,25 +91,44 @@ private:
     SmallVector<Value *> targets;
     Values sums;
     for (int64_t i = 0; i < rows; ++i) {
-      Value *at = b.add(b.mul(b.add(row, i), P.cRow), col);
+      Value *start = b.mul(b.add(row, i), P.cRow), *at = col;
       for (unsigned width : widths) {
-        targets.push_back(b.offset(Element, P.c, at));
-        sums.push_back(P.accumulates ? loadElements(b, targets.back(), P.type, width)
-                                     : Constant::getNullValue(Builder::vectorOf(Element, width)));
+        targets.push_back(b.offset(Sum, P.c, b.add(start, at)));
+        sums.push_back(startOf(targets.back(), at, width));
         at = b.add(at, width);
       }
     }
-    Value *left = b.offset(Element, P.a, b.mul(row, P.aRow)), *right = b.offset(Element, P.b, col);
+    Value *left = b.offset(Word, P.a, b.mul(row, P.aRow)), *right = b.offset(Word, P.b, col);
     sums = b.loop(b.index(0), P.depth, P.unroll, sums, [&](Value *k, ArrayRef<Value *> old) {
       if (line)
-        emitPrefetch(b, b.offset(P.fetch.element, line, b.mul(k, P.fetch.rowStride)));
+        emitPrefetch(b, b.offset(memoryType(b, P.fetch.element), line,
+                                 b.mul(b.mul(k, P.how.group), P.fetch.rowStride)));
       Values next(old);
-      for (int64_t step = 0; step < P.unroll; ++step)
+      for (int64_t step = 0; step < P.unroll; ++step) {
+        if (P.streamedRows)
+          fetchRowsBehind(left, k, step, rows);
         next = emitStep(left, right, b.add(k, step), rows, widths, next);
+      }
       return next;
     });
-    for (auto [target, sum] : zip_equal(targets, sums))
-      storeElements(b, sum, target, P.type);
+    for (size_t i = 0; i < targets.size(); ++i)
+      storeElements(b, resized(b, sums[i], widths[i % widths.size()]), targets[i], P.how.sum);
+  }
+
+  /// The address of a word of the left side.
+  Value *wordOf(Value *left, int64_t row, Value *k) {
+    Value *start = b.mul(b.index(row), P.aRow), *along = b.mul(k, P.aStep);
+    if (isa<Constant>(start)) // one address, and distances that instructions hold
+      return b.offset(Word, left, b.add(along, start));
+    return b.offset(Word, b.offset(Word, left, start), along);
+  }
+
+  /// A line of each row, spread over the words of an iteration: nothing is moved across, so that
+  /// fewer words of the left side are in registers at a time.
+  void fetchRowsBehind(Value *left, Value *k, int64_t step, int64_t rows) {
+    for (int64_t row = 0; row < rows; ++row)
+      if (row * P.unroll / rows == step)
+        emitPrefetch(b, wordOf(left, row + rows, k));
   }
 
   Values emitStep(Value *left, Value *right, Value *k, int64_t rows, ArrayRef<unsigned> widths,
@@ -95,16 +136,16 @@ private:
     SmallVector<Value *> panel;
     Value *at = b.mul(k, P.bStep);
     for (unsigned width : widths) {
-      panel.push_back(loadElements(b, b.offset(Element, right, at), P.type, width));
+      panel.push_back(b.CreateAlignedLoad(Builder::vectorOf(Word, loaded(width)),
+                                          b.offset(Word, right, at), Align(4)));
       at = b.add(at, width);
     }
     Values next;
     for (int64_t i = 0; i < rows; ++i) {
-      Value *from = b.add(b.mul(k, P.aStep), i * P.aRow);
-      Value *one = b.CreateAlignedLoad(Element, b.offset(Element, left, from), Align(4));
+      Value *one = b.CreateAlignedLoad(Word, wordOf(left, i, k), Align(1));
       for (auto [vector, width] : enumerate(widths))
-        next.push_back(
-            multiplyAdd(b.splat(width, one), panel[vector], old[i * widths.size() + vector]));
+        next.push_back(emitMultiplyAdd(b, P.how, b.splat(loaded(width), one), panel[vector],
+                                       old[i * widths.size() + vector]));
     }
     return next;
   }
@@ -112,10 +153,26 @@ private:
   Builder &b;
   const MachineTraits &Machine;
   const Product &P;
-  Type *Element;
+  Type *Sum, *Word;
 };
 
 } // namespace
+
+void emitExcess(Builder &b, const Product &p, Value *to) {
+  constexpr uint64_t added = 0x80808080;
+  Type *word = wordType(b, p.how), *vector = Builder::vectorOf(word, kWidth);
+  Value *all = b.splat(kWidth, b.getInt32(added));
+  b.chunks(p.cols, kWidth, [&](Value *col, unsigned width) {
+    Value *from = b.offset(word, p.b, col);
+    Values sums = b.loop(b.index(0), p.depth, 1, {Constant::getNullValue(vector)},
+                         [&](Value *k, ArrayRef<Value *> old) {
+                           Value *at = b.offset(word, from, b.mul(k, p.bStep));
+                           Value *right = b.CreateAlignedLoad(vector, at, Align(4));
+                           return Values{emitMultiplyAdd(b, p.how, all, right, old[0])};
+                         });
+    storeElements(b, resized(b, sums[0], width), b.offset(word, to, col), p.how.sum);
+  });
+}
 
 void emitProduct(Builder &b, const MachineTraits &machine, const Product &product) {
   ProductEmitter(b, machine, product).emit();

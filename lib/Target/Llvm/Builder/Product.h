@@ -6,39 +6,50 @@
 #ifndef KILN_LIB_TARGET_LLVM_BUILDER_PRODUCT_H
 #define KILN_LIB_TARGET_LLVM_BUILDER_PRODUCT_H
 
-#include "Elements.h"
-#include "Traits.h"
+#include "Multiplier.h"
 
 namespace kiln::llvmir {
 
-/// Memory to ask for while k runs, because it is needed next: `depth` rows, as wide as the product.
+/// Memory to ask for while k runs, because it is needed next: a row for each element of k, as wide
+/// as the product.
 /// Asked for a line in each iteration, by calls that divide it among themselves, it costs nothing;
 /// all at once it would take every miss that the machine can keep track of.
 struct Fetch {
   llvm::Value *from = nullptr; ///< Null: nothing.
-  llvm::Type *element = nullptr;
+  DType element = DType::F32;
   llvm::Value *rowStride = nullptr; ///< Elements.
   llvm::Value *part = nullptr;      ///< The number of this call.
 };
 
-/// Strides in elements.
+/// Strides in words of the sides and elements of the result. A right side that wants whole vectors
+/// may be read to the end of the last one.
 struct Product {
+  Multiplier how;
   int64_t rows, cols;
-  llvm::Value *depth; ///< A multiple of `unroll`.
-  int64_t unroll = 1; ///< Steps of k in one iteration.
+  llvm::Value *depth; ///< In words; a multiple of `unroll`.
+  int64_t unroll = 1; ///< Words of k in one iteration.
   llvm::Value *a, *b, *c;
-  int64_t aRow, aStep; ///< From row to row of the left side, and from k to k.
-  int64_t bStep;       ///< From k to k of the right side, whose columns are contiguous.
+  llvm::Value *aRow; ///< From row to row of the left side.
+  int64_t aStep;     ///< From word to word of k.
+  int64_t bStep;     ///< From k to k of the right side, whose columns are contiguous.
   int64_t cRow;
-  DType type;              ///< Of all three in memory: f32 or i32.
   bool accumulates = true; ///< Otherwise c = a b.
+  /// What to subtract from each column's sums; null: nothing.
+  llvm::Value *excess = nullptr;
   Fetch fetch;
+  /// The left side is read from far away, as many rows at a time: the ones behind them, which lie
+  /// where it goes on, are fetched ahead. 0: it is near, and as many rows as registers hold are.
+  int64_t streamedRows = 0;
 };
 
 /// How many columns a block of registers has.
 int64_t panelWidth(const MachineTraits &machine);
 
 void emitProduct(Builder &b, const MachineTraits &machine, const Product &product);
+
+/// By how much sums are too large, for each of the columns, where the left side is packed with
+/// something added.
+void emitExcess(Builder &b, const Product &product, llvm::Value *to);
 
 } // namespace kiln::llvmir
 

@@ -21,6 +21,9 @@ struct MachineTraits {
   bool isX86 = false, hasAvx512 = false;
   /// How many vectors of kWidth floats fit into the registers beside what a product needs besides.
   int64_t accumulators = 3;
+  /// How many sums of 32 bits an instruction adds products of small elements to: pairs of bf16,
+  /// four bytes of which the first have no sign, pairs of i16. 0: there is no such instruction.
+  unsigned bf16DotLanes = 0, byteDotLanes = 0, shortDotLanes = 0;
 };
 
 MachineTraits traitsOf(const llvm::TargetMachine &machine);

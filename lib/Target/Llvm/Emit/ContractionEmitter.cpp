@@ -16,9 +16,8 @@ using V = llvm::Value;
 class ContractionEmitter {
 public:
   ContractionEmitter(KernelEmitter &emitter, const Contraction &contraction)
-      : e(emitter), b(emitter.b), C(contraction),
-        Type(elementTypeOf(C.product(0).getResult().getType())), Element(memoryType(b, Type)),
-        Width(panelWidth(e.machine())) {}
+      : e(emitter), b(emitter.b), C(contraction), Sum(memoryType(b, C.how.sum)),
+        Word(wordType(b, C.how)), Width(panelWidth(e.machine())) {}
 
   void emit() { overGrid(0); }
 
@@ -56,32 +55,22 @@ private:
     if (C.colDim < 0)
       return body(b.index(0));
     b.loop(b.index(0), NumCols, 1, [&](V *col) {
-      e.setBlockIndex(C.colDim, b.add(FirstCol, col));
+      setCol(col);
       body(col);
     });
   }
-
-  /// Every block of the rectangle, with everything before the loop computed for it.
-  void overBlocks(llvm::function_ref<void(V *row, V *col)> body) {
-    Block &block = *C.loop->getBlock();
-    overRows([&](V *row) {
-      overCols([&](V *col) {
-        e.emitOps(block.begin(), C.loop->getIterator());
-        body(row, col);
-      });
-    });
+  void setCol(V *col) {
+    if (C.colDim >= 0)
+      e.setBlockIndex(C.colDim, b.add(FirstCol, col));
   }
 
-  void emitRectangle() {
-    overBlocks([&](V *row, V *col) {
-      for (auto [number, init] : llvm::enumerate(C.loop.getInitArgs()))
-        e.evalInto(init, {sums(number, row, col), C.cols()});
-    });
-    emitLoop();
-    overBlocks([&](V *row, V *col) {
-      for (auto [number, result] : llvm::enumerate(C.loop.getResults()))
-        e.setAddress(result, sums(number, row, col));
-      e.emitOps(std::next(C.loop->getIterator()), C.loop->getBlock()->end());
+  /// Every block with these columns, with everything before the loop computed for it.
+  void overBlocks(V *col, llvm::function_ref<void(V *row)> body) {
+    Block &block = *C.loop->getBlock();
+    setCol(col);
+    overRows([&](V *row) {
+      e.emitOps(block.begin(), C.loop->getIterator());
+      body(row);
     });
   }
 
@@ -89,15 +78,23 @@ private:
   // The loop
   //===--------------------------------------------------------------------===//
 
-  void emitLoop() {
+  /// A few iterations at a time: as many for each round as there is room for, and all alike. The
+  /// first starts the sums of a block's columns, the last goes on with them, while they are near.
+  void emitRectangle() {
     setFirstBlock();
     e.emitOps(C.bounds);
     e.locate(C.loop);
     Trips trips = tripsOf(e, C.loop);
     V *count = b.add(b.CreateZExt(trips.beforeLast, b.getInt64Ty()), 1);
     count = b.CreateSelect(trips.runs, count, b.index(0));
-    b.loop(b.index(0), count, C.maxSteps, [&](V *done) {
-      V *steps = b.min(b.index(C.maxSteps), b.CreateSub(count, done));
+    auto divideUp = [&](V *x, V *y) {
+      return b.CreateUDiv(b.CreateSub(b.add(x, y), b.index(1)), y);
+    };
+    V *rounds = b.max(divideUp(count, b.index(C.maxSteps)), b.index(1));
+    V *perRound = divideUp(count, rounds);
+    b.loop(b.index(0), rounds, 1, [&](V *round) {
+      V *done = b.mul(round, perRound);
+      V *steps = b.min(perRound, b.CreateSub(count, done));
       auto setStep = [&](V *step) {
         V *number = b.CreateTrunc(b.add(done, step), trips.first->getType());
         e.setScalar(C.loop.getInductionVar(), b.add(trips.first, b.mul(number, trips.step)));
@@ -109,10 +106,40 @@ private:
       overSteps([&](V *step) { overRows([&](V *row) { packLeft(row, step); }); });
       setFirstBlock();
       overCols([&](V *col) {
-        overSteps([&](V *step) { packRight(step); });
-        setStep(b.index(0));
-        multiply(col, b.mul(steps, C.depth()));
+        b.branch(b.CreateICmpEQ(round, b.index(0)), [&] { startSums(col); });
+        setCol(col); // what was emitted in a branch is not known behind it
+        if (C.streamsRight) {
+          b.branch(b.CreateICmpSGT(steps, b.index(0)), [&] { stream(col, steps, setStep); });
+        } else {
+          overSteps([&](V *step) { packRight(step); });
+          setStep(b.index(0));
+          multiply(col, b.mul(steps, C.words()));
+        }
+        b.branch(b.CreateICmpEQ(round, b.CreateSub(rounds, b.index(1))), [&] { goOn(col); });
       });
+    });
+  }
+
+  void startSums(V *col) {
+    overBlocks(col, [&](V *row) {
+      for (auto [number, init] : llvm::enumerate(C.loop.getInitArgs())) {
+        V *to = C.streamsRight ? rightPanel(number) : sums(number, row, col);
+        e.evalInto(init, {to, C.cols()});
+        if (C.streamsRight)
+          turn(to, C.rows(), C.cols(), sums(number, row, col));
+      }
+    });
+  }
+
+  void goOn(V *col) {
+    overBlocks(col, [&](V *row) {
+      for (auto [number, result] : llvm::enumerate(C.loop.getResults())) {
+        V *made = sums(number, row, col);
+        if (C.streamsRight)
+          turn(made, C.cols(), C.rows(), rightPanel(number));
+        e.setAddress(result, C.streamsRight ? rightPanel(number) : made);
+      }
+      e.emitOps(std::next(C.loop->getIterator()), C.loop->getBlock()->end());
     });
   }
 
@@ -130,12 +157,16 @@ private:
       if (C.leftOf(number) != number)
         continue;
       V *to = leftPanel(number, row);
-      bool isTurned = product.getTransA();
-      pack(product.getLhs(), false, [&](V *i, V *j) {
-        V *k = b.add(b.mul(step, C.depth()), isTurned ? i : j);
-        return b.offset(Element, to,
-                        b.add(b.mul(isTurned ? j : i, leftRow()), b.mul(k, leftStep())));
-      });
+      bool isTurned = C.isLeftTurned();
+      pack(product.getLhs(),
+           product.getTransA() ? PackedSide::Down
+           : isTurned          ? PackedSide::Turned
+                               : PackedSide::Across,
+           true, [&](V *i, V *j) {
+             V *k = b.add(b.mul(step, C.words()), isTurned ? i : j);
+             return b.offset(Word, to,
+                             b.add(b.mul(isTurned ? j : i, leftRow()), b.mul(k, leftStep())));
+           });
     }
   }
 
@@ -144,35 +175,27 @@ private:
     e.emitOps(C.right);
     for (auto [number, product] : llvm::enumerate(C.products)) {
       V *to = rightPanel(number);
-      pack(product.getRhs(), product.getTransB(), [&](V *i, V *j) {
-        V *k = b.add(b.mul(step, C.depth()), i);
-        V *panel = b.CreateUDiv(j, b.index(Width)), *inside = b.CreateURem(j, b.index(Width));
-        return b.offset(Element, to,
-                        b.add(b.mul(b.add(b.mul(panel, C.panelDepth()), k), Width), inside));
-      });
+      pack(product.getRhs(), product.getTransB() ? PackedSide::Turned : PackedSide::Down, false,
+           [&](V *i, V *j) {
+             V *k = b.add(b.mul(step, C.words()), i);
+             V *panel = b.CreateUDiv(j, b.index(Width)), *inside = b.CreateURem(j, b.index(Width));
+             return b.offset(Word, to,
+                             b.add(b.mul(b.add(b.mul(panel, C.panelDepth()), k), Width), inside));
+           });
     }
   }
 
-  /// Writes a tile, widened and transposed if asked for, vector by vector to where `place` says.
-  void pack(Value tile, bool isTurned, llvm::function_ref<V *(V *row, V *col)> place) {
+  /// Writes the words of a tile, vector by vector, to where `place` says.
+  void pack(Value tile, PackedSide::Order order, bool isLeft,
+            llvm::function_ref<V *(V *i, V *j)> place) {
     auto type = cast<tile::TileType>(tile.getType());
-    DType element = elementTypeOf(type);
     e.withLoads(tile, [&](bool) {
-      auto load = [&](V *row, V *col, unsigned width) {
-        V *value = e.eval(tile, {row, col, width, type.getRows(), type.getCols()});
-        return convert(b, value, element, Type);
-      };
-      auto store = [&](V *value, V *row, V *col) {
-        storeElements(b, value, place(row, col), Type);
-      };
-      if (isTurned)
-        return emitTranspose(b, type.getRows(), type.getCols(), load, store);
-      b.loop(0, type.getRows(), 1, [&](V *row) {
-        // Without a loop, so that addresses are constants but for the row.
-        for (int64_t col = 0; col < type.getCols(); col += kWidth)
-          store(load(row, b.index(col), std::min<int64_t>(kWidth, type.getCols() - col)), row,
-                b.index(col));
-      });
+      emitPack(
+          b, C.how, {elementTypeOf(type), type.getRows(), type.getCols(), order, isLeft},
+          [&](V *row, V *col, unsigned width) {
+            return e.eval(tile, {row, col, width, type.getRows(), type.getCols()});
+          },
+          [&](V *words, V *i, V *j) { b.CreateAlignedStore(words, place(i, j), llvm::Align(4)); });
     });
   }
 
@@ -196,30 +219,101 @@ private:
     e.setBlockIndex(C.colDim, b.add(FirstCol, next));
     e.emitOps(C.right);
     Window window = e.windowOf(load);
-    return {window.origin, memoryType(b, elementTypeOf(load.getResult().getType())),
-            window.rowStride};
+    return {window.origin, elementTypeOf(load.getResult().getType()), window.rowStride};
   }
 
   void multiplyPanel(unsigned number, V *col, V *panel, int64_t cols, V *depth, Fetch next) {
     if (next.from)
-      next.from = b.offset(next.element, next.from, b.mul(panel, Width));
+      next.from = b.offset(memoryType(b, next.element), next.from, b.mul(panel, Width));
+    Product product;
+    product.how = C.how;
+    product.rows = C.rows();
+    product.cols = cols;
+    product.depth = depth;
+    product.unroll = C.how.unrolled(C.words());
+    product.b = b.offset(Word, rightPanel(number), b.mul(panel, C.panelDepth() * Width));
+    product.aRow = b.index(leftRow());
+    product.aStep = leftStep();
+    product.bStep = Width;
+    product.cRow = C.cols();
+    product.fetch = next;
+    if (C.how.shiftsLeft()) {
+      product.excess = buffer(number, Contraction::Excess, b.mul(panel, Width));
+      emitExcess(b, product, product.excess);
+    }
     b.loop(b.index(0), C.rowDim < 0 ? b.index(1) : NumRows, 1, [&](V *row) {
-      Product product;
-      product.rows = C.rows();
-      product.cols = cols;
-      product.depth = depth;
-      product.unroll = C.depth() % 4 == 0 ? 4 : 1;
       product.a = leftPanel(C.leftOf(number), row);
-      product.b = b.offset(Element, rightPanel(number), b.mul(panel, C.panelDepth() * Width));
-      product.c = b.offset(Element, sums(number, row, col), b.mul(panel, Width));
-      product.aRow = leftRow();
-      product.aStep = leftStep();
-      product.bStep = Width;
-      product.cRow = C.cols();
-      product.type = Type;
-      product.fetch = next;
+      product.c = b.offset(Sum, sums(number, row, col), b.mul(panel, Width));
       product.fetch.part = row;
       emitProduct(b, e.machine(), product);
+    });
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Right sides that are read where they lie
+  //===--------------------------------------------------------------------===//
+
+  /// Moves a matrix into one with rows and columns exchanged.
+  void turn(V *from, int64_t rows, int64_t cols, V *to) {
+    emitTranspose(
+        b, rows, cols,
+        [&](V *row, V *col, unsigned width) {
+          V *at = b.offset(Sum, from, b.add(b.mul(row, cols), col));
+          return loadElements(b, at, C.how.sum, width);
+        },
+        [&](V *vector, V *row, V *col) {
+          storeElements(b, vector, b.offset(Sum, to, b.add(b.mul(row, rows), col)), C.how.sum);
+        });
+  }
+
+  /// Iterations whose right sides are wholly in their tensor are one long product; the rest, at the
+  /// tensor's edges, are loaded into their tile first.
+  void stream(V *col, V *steps, llvm::function_ref<void(V *step)> setStep) {
+    for (unsigned number = 0; number < C.products.size(); ++number) {
+      auto load = C.product(number).getRhs().getDefiningOp<tile::LoadOp>();
+      auto windowAt = [&](V *step) {
+        setStep(step);
+        e.emitOps(C.right);
+        return e.windowOf(load);
+      };
+      V *beforeLast = b.CreateSub(steps, b.index(1)), *none = b.index(0);
+      Window last = windowAt(beforeLast), first = windowAt(none);
+      V *group = b.index(C.how.group);
+      V *isPlain = b.allOf({first.isWhole, b.CreateICmpEQ(first.colStride, b.index(1)),
+                            b.CreateICmpEQ(b.CreateSRem(first.rowStride, group), none)});
+      V *whole = b.CreateSelect(last.isWhole, steps, beforeLast);
+      V *plain = b.CreateSelect(isPlain, whole, none);
+      streamRows(number, col, first.origin, b.CreateSDiv(first.rowStride, group), none, plain);
+      b.loop(plain, steps, 1, [&](V *step) {
+        Matrix tile = e.matrix(load.getResult());
+        e.loadInto(load, windowAt(step), tile);
+        V *pitch = b.index(tile.rowStride / C.how.group);
+        streamRows(number, col, tile.data, pitch, step, b.index(1));
+      });
+    }
+  }
+
+  /// Some iterations of all rows of a right side, a few rows at a time: they are multiplied by
+  /// every block's left side while they are near.
+  void streamRows(unsigned number, V *col, V *from, V *pitch, V *step, V *steps) {
+    constexpr unsigned atATime = 8;
+    Product product;
+    product.how = C.how;
+    product.streamedRows = atATime;
+    product.cols = product.bStep = product.cRow = C.rows();
+    product.depth = b.mul(steps, C.words());
+    product.unroll = C.words() % 16 == 0 ? 16 : C.how.unrolled(C.words());
+    product.aRow = pitch;
+    product.aStep = 1;
+    b.chunks(C.cols(), atATime, [&](V *n, unsigned rows) {
+      product.rows = rows;
+      product.a = b.offset(Word, from, b.mul(n, pitch));
+      b.loop(b.index(0), C.rowDim < 0 ? b.index(1) : NumRows, 1, [&](V *row) {
+        V *first = b.mul(b.mul(step, C.words()), C.rows());
+        product.b = b.offset(Word, leftPanel(C.leftOf(number), row), first);
+        product.c = b.offset(Sum, sums(number, row, col), b.mul(n, C.rows()));
+        emitProduct(b, e.machine(), product);
+      });
     });
   }
 
@@ -240,14 +334,13 @@ private:
   }
   V *buffer(unsigned product, Contraction::Buffer which, V *offset) {
     V *start = e.extra(C.loop, product * Contraction::NumBuffers + which);
-    return b.offset(Element, start, offset);
+    return b.offset(Word, start, offset); // sums are as large as words
   }
 
   KernelEmitter &e;
   Builder &b;
   Contraction C; // a copy: operations have no const interface
-  DType Type;
-  llvm::Type *Element;
+  llvm::Type *Sum, *Word;
   int64_t Width; ///< Columns of the right side that are multiplied at a time.
   V *FirstRow = nullptr, *NumRows = nullptr, *FirstCol = nullptr, *NumCols = nullptr;
 };

@@ -37,8 +37,8 @@ KernelEmitter::KernelEmitter(ir::FuncOp func, llvm::Module &module, StringRef sy
 KernelEmitter::KernelEmitter(ir::FuncOp func, llvm::Module &module, StringRef symbol,
                              DebugInfo *debug, llvm::FunctionType *type, const OpTable &table,
                              const MachineTraits &machine)
-    : b(module.getContext()), Func(func), Module(module), Table(table), Facts(func), Plan(func),
-      Debug(debug) {
+    : b(module.getContext()), Func(func), Module(module), Table(table), Facts(func),
+      Plan(func, machine), Debug(debug) {
   b.machine = machine;
   Function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
   if (Debug)

@@ -1,7 +1,6 @@
-// Matrix products of tiles. Operands of other types than f32 are widened into the scratch first,
-// and a transposed right side is turned.
+// Matrix products of tiles. Sides that are not yet the words that the machine multiplies are packed
+// into the scratch first.
 #include "Builder/Product.h"
-#include "Builder/Transpose.h"
 #include "KernelEmitter.h"
 
 using namespace mlir;
@@ -11,52 +10,53 @@ namespace {
 
 using V = llvm::Value;
 
-/// A tile's elements, widened to `wide`, in scratch of the op; turned if asked for.
-V *widened(KernelEmitter &e, Operation *op, unsigned number, Value tile, DType wide, bool turned) {
+/// A side of a product as words, packed into scratch of the op where they are not words already.
+/// `pitch`: from row to row of what is packed.
+V *packed(KernelEmitter &e, Operation *op, unsigned number, Value tile, const Multiplier &how,
+          PackedSide::Order order, int64_t pitch) {
   Builder &b = e.b;
-  auto type = cast<tile::TileType>(tile.getType());
-  DType element = elementTypeOf(type);
   if (!e.plan().hasExtra(op, number))
     return e.address(tile);
+  auto type = cast<tile::TileType>(tile.getType());
+  DType element = elementTypeOf(type);
   V *from = e.address(tile), *to = e.extra(op, number);
-  llvm::Type *memory = memoryType(b, wide);
-  auto load = [&](V *place, unsigned width) {
-    V *at = b.offset(memoryType(b, element), from, place);
-    return convert(b, loadElements(b, at, element, width), element, wide);
-  };
-  if (!turned)
-    b.chunks(type.getNumElements(), kWidth, [&](V *at, unsigned width) {
-      storeElements(b, load(at, width), b.offset(memory, to, at), wide);
-    });
-  else
-    emitTranspose(
-        b, type.getRows(), type.getCols(),
-        [&](V *row, V *col, unsigned width) {
-          return load(b.add(b.mul(row, type.getCols()), col), width);
-        },
-        [&](V *vector, V *row, V *col) {
-          V *at = b.add(b.mul(row, type.getRows()), col);
-          storeElements(b, vector, b.offset(memory, to, at), wide);
-        });
+  emitPack(
+      b, how, {element, type.getRows(), type.getCols(), order, number == 0},
+      [&](V *row, V *col, unsigned width) {
+        V *at = b.add(b.mul(row, type.getCols()), col);
+        return loadElements(b, b.offset(memoryType(b, element), from, at), element, width);
+      },
+      [&](V *words, V *i, V *j) {
+        V *at = b.add(b.mul(i, pitch), j);
+        b.CreateAlignedStore(words, b.offset(wordType(b, how), to, at), llvm::Align(4));
+      });
   return to;
 }
 
 template <typename Op> void multiply(KernelEmitter &e, Op op, bool accumulates) {
   tile::TileType left = op.getLhs().getType(), result = op.getResult().getType();
+  ProductSides sides = sidesOf(op, e.machine());
   Product product;
-  int64_t depth = op.getTransA() ? left.getRows() : left.getCols();
-  product.type = elementTypeOf(result);
+  product.how = sides.how;
   product.rows = result.getRows();
   product.cols = result.getCols();
-  product.depth = e.b.index(depth);
-  product.unroll = depth % 4 == 0 ? 4 : 1;
-  product.aRow = op.getTransA() ? 1 : left.getCols();
+  product.depth = e.b.index(sides.depth);
+  product.unroll = sides.how.unrolled(sides.depth);
+  product.aRow = e.b.index(op.getTransA() ? 1 : sides.depth);
   product.aStep = op.getTransA() ? left.getCols() : 1;
-  product.bStep = product.cRow = result.getCols();
-  product.a = widened(e, op, 0, op.getLhs(), product.type, false);
-  product.b = widened(e, op, 1, op.getRhs(), product.type, op.getTransB());
+  product.bStep = sides.rightPitch;
+  product.cRow = result.getCols();
+  product.a = packed(e, op, 0, op.getLhs(), sides.how,
+                     op.getTransA() ? PackedSide::Down : PackedSide::Across,
+                     op.getTransA() ? left.getCols() : sides.depth);
+  product.b = packed(e, op, 1, op.getRhs(), sides.how,
+                     op.getTransB() ? PackedSide::Turned : PackedSide::Down, sides.rightPitch);
   product.c = e.address(op.getResult());
   product.accumulates = accumulates;
+  if (sides.how.shiftsLeft()) {
+    product.excess = e.extra(op, 2);
+    emitExcess(e.b, product, product.excess);
+  }
   emitProduct(e.b, e.machine(), product);
 }
 

@@ -1,5 +1,6 @@
 #include "Contraction.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -8,17 +9,22 @@ using namespace mlir;
 namespace kiln::llvmir {
 
 // The left sides (256 x 256 floats) stay in the second cache while every right side passes. The
-// sums are touched once in 256 steps and may lie further away.
-static constexpr int64_t kRowTarget = 256, kColTarget = 2048, kDepthTarget = 256;
+// sums are touched once in 256 steps and may lie further away. Where a word of k holds several
+// elements a sum is finished sooner, so that twice as many words pay.
+static constexpr int64_t kRowTarget = 256, kColTarget = 2048, kDepthTarget = 256,
+                         kDenseDepthTarget = 512;
+// With so few rows of the left side, all of k of them stays in the second cache while the right
+// side passes once.
+static constexpr int64_t kFewRows = 32, kStreamedRowTarget = 64, kStreamedDepthTarget = 5120;
 
 int64_t Contraction::rows() const { return product(0).getResult().getType().getRows(); }
 int64_t Contraction::cols() const { return product(0).getResult().getType().getCols(); }
 int64_t Contraction::depth() const {
   tile::TileType left = product(0).getLhs().getType();
-  return isLeftTurned() ? left.getRows() : left.getCols();
+  return product(0).getTransA() ? left.getRows() : left.getCols();
 }
 
-bool Contraction::isLeftTurned() const { return product(0).getTransA(); }
+bool Contraction::isLeftTurned() const { return streamsRight || product(0).getTransA(); }
 
 unsigned Contraction::leftOf(unsigned number) const {
   for (unsigned other = 0; other < number; ++other)
@@ -31,8 +37,6 @@ bool Contraction::isOperand(OpOperand &use) const {
   return use.getOperandNumber() > 0 && llvm::is_contained(products, use.getOwner());
 }
 
-namespace {
-
 bool onlyReads(Operation &op) {
   auto effects = getEffectsRecursively(&op);
   return effects && llvm::all_of(*effects, [](const MemoryEffects::EffectInstance &effect) {
@@ -40,10 +44,30 @@ bool onlyReads(Operation &op) {
          });
 }
 
-/// Whether an op may be emitted again for every use of a block's results.
-bool isCheap(Operation &op) {
+bool isRepeatable(Operation &op) {
   return onlyReads(op) && !isa<scf::ForOp, scf::WhileOp, tile::MatmulOp, tile::MatmulAccOp>(op);
 }
+
+bool areAlike(tile::MatmulAccOp a, tile::MatmulAccOp b) {
+  return a.getLhs().getType() == b.getLhs().getType() &&
+         a.getRhs().getType() == b.getRhs().getType() && a.getType() == b.getType() &&
+         a.getTransA() == b.getTransA() && a.getTransB() == b.getTransB();
+}
+
+SmallVector<tile::MatmulAccOp> productsOf(scf::ForOp loop) {
+  SmallVector<tile::MatmulAccOp> products;
+  for (auto [carried, next] : llvm::zip_equal(loop.getRegionIterArgs(), loop.getYieldedValues())) {
+    auto product = next.getDefiningOp<tile::MatmulAccOp>();
+    if (!product || product->getBlock() != loop.getBody() || product.getAcc() != carried ||
+        !product->hasOneUse() || !carried.hasOneUse() ||
+        (!products.empty() && !areAlike(product, products[0])))
+      return {};
+    products.push_back(product);
+  }
+  return products;
+}
+
+namespace {
 
 /// Kernels that run as groups keep their scratch once an instance: too often for large panels.
 bool runsAsGroup(ir::FuncOp kernel) {
@@ -90,24 +114,22 @@ private:
   bool UsesSums = false;
 };
 
-/// The products that make the next carried tiles; empty if something else does.
-SmallVector<tile::MatmulAccOp> productsOf(scf::ForOp loop) {
-  SmallVector<tile::MatmulAccOp> products;
-  for (auto [carried, next] : llvm::zip_equal(loop.getRegionIterArgs(), loop.getYieldedValues())) {
-    auto product = next.getDefiningOp<tile::MatmulAccOp>();
-    if (!product || product->getBlock() != loop.getBody() || product.getAcc() != carried ||
-        !product->hasOneUse() || !carried.hasOneUse())
-      return {};
-    auto isLike = [&](Value a, Value b) { return a.getType() == b.getType(); };
-    if (!products.empty() &&
-        (!isLike(product.getLhs(), products[0].getLhs()) ||
-         !isLike(product.getRhs(), products[0].getRhs()) || !isLike(next, products[0]) ||
-         product.getTransA() != products[0].getTransA() ||
-         product.getTransB() != products[0].getTransB()))
-      return {};
-    products.push_back(product);
-  }
-  return products;
+/// Whether the words of a product's right side lie one after the other along k, over all
+/// iterations: it is loaded, turned, and moves on by its own width.
+bool isStreamed(tile::MatmulAccOp product, const Contraction &c) {
+  auto load = product.getRhs().getDefiningOp<tile::LoadOp>();
+  scf::ForOp loop = c.loop;
+  if (!load || !load->hasOneUse() || load->getBlock() != loop.getBody() || !product.getTransB() ||
+      load.getOutside() || load.getStaticValid() || c.how.shiftsLeft() ||
+      elementTypeOf(load.getResult().getType()) != c.how.element ||
+      getConstantIntValue(loop.getStep()) != c.depth() || load.getStaticIndices().size() < 2 ||
+      !loop.isDefinedOutsideOfLoop(load.getTensor()))
+    return false;
+  ValueRange moving = load.getIndices();
+  return ShapedType::isDynamic(load.getStaticIndices().back()) &&
+         moving.back() == loop.getInductionVar() &&
+         llvm::all_of(moving.drop_back(),
+                      [&](Value index) { return loop.isDefinedOutsideOfLoop(index); });
 }
 
 /// The innermost of some grid dimensions; -1 if there is none.
@@ -115,12 +137,12 @@ int innermost(unsigned dims) { return dims ? 31 - llvm::countl_zero(dims) : -1; 
 
 } // namespace
 
-std::optional<Contraction> findContraction(ir::FuncOp kernel) {
+std::optional<Contraction> findContraction(ir::FuncOp kernel, const MachineTraits &machine) {
   Contraction c;
   for (Operation &op : kernel.getBody().front()) {
     if ((c.loop = dyn_cast<scf::ForOp>(op)))
       break;
-    if (!isCheap(op) && !isa<ir::RequireOp>(op))
+    if (!isRepeatable(op) && !isa<ir::RequireOp>(op))
       return std::nullopt;
   }
   if (!c.loop || !llvm::all_of(*c.loop.getBody(), onlyReads) || runsAsGroup(kernel))
@@ -143,10 +165,37 @@ std::optional<Contraction> findContraction(ir::FuncOp kernel) {
   c.rowDim = innermost(left.dims() & ~right.dims() & ~bounds.dims());
   c.colDim = innermost(right.dims() & ~left.dims() & ~bounds.dims());
   auto share = [](int64_t target, int64_t of) { return std::max<int64_t>(1, target / of); };
-  c.maxRows = c.rowDim < 0 ? 1 : share(kRowTarget, c.rows());
+  c.how = multiplierFor(machine, elementTypeOf(c.product(0).getLhs().getType()), c.depth());
+  c.streamsRight = c.rows() <= kFewRows && llvm::all_of(c.products, [&](tile::MatmulAccOp product) {
+                     return isStreamed(product, c);
+                   });
+  int64_t rowTarget = c.streamsRight ? kStreamedRowTarget : kRowTarget;
+  int64_t depthTarget = c.streamsRight     ? kStreamedDepthTarget
+                        : c.how.group == 1 ? kDepthTarget
+                                           : kDenseDepthTarget;
+  c.maxRows = c.rowDim < 0 ? 1 : share(rowTarget, c.rows());
   c.maxCols = c.colDim < 0 ? 1 : share(kColTarget, c.cols() * int64_t(c.products.size()));
-  c.maxSteps = share(kDepthTarget, c.depth());
+  c.maxSteps = share(depthTarget, c.words());
   return c;
+}
+
+ProductSides sidesOf(tile::ProductInterface product, const MachineTraits &machine) {
+  auto left = cast<tile::TileType>(product.getLhs().getType());
+  auto right = cast<tile::TileType>(product.getRhs().getType());
+  int64_t depth = left.getExtent(product.getSummedAxis(0));
+  int64_t cols = right.getExtent(1 - product.getSummedAxis(1));
+  DType type = elementTypeOf(left);
+  ProductSides sides;
+  sides.how = multiplierFor(machine, type, depth);
+  const Multiplier &how = sides.how;
+  bool isWords = type == how.element;
+  sides.depth = depth / how.group;
+  sides.packsLeft = !isWords || how.shiftsLeft() || (how.group > 1 && product.getTransA());
+  sides.packsRight = !isWords || how.group > 1 || product.getTransB();
+  sides.rightPitch = how.wantsWholeVectors() ? llvm::alignTo(cols, kWidth) : cols;
+  sides.leftWords = left.getNumElements() / how.group;
+  sides.rightWords = sides.depth * sides.rightPitch;
+  return sides;
 }
 
 } // namespace kiln::llvmir

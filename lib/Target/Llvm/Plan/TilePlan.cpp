@@ -53,10 +53,11 @@ static bool writesMemory(Operation *op) {
       .wasInterrupted();
 }
 
-TilePlan::TilePlan(ir::FuncOp func)
-    : Offsets([](Value a, Value b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); }) {
+TilePlan::TilePlan(ir::FuncOp func, const MachineTraits &machine)
+    : Machine(machine),
+      Offsets([](Value a, Value b) { return a.getAsOpaquePointer() < b.getAsOpaquePointer(); }) {
   if (func.isKernel())
-    Raised = findContraction(func);
+    Raised = findContraction(func, machine);
   number(func.getBody());
   // Users before what they use: whether an op is inline depends on its user.
   SmallVector<Operation *> ops;
@@ -254,15 +255,17 @@ void TilePlan::addExtra(Operation *op, unsigned number, uint64_t bytes, unsigned
 /// Alive from the first block's beginning to the last one's end: they serve many.
 void TilePlan::addPanels() {
   const Contraction &c = *Raised;
-  auto add = [&](unsigned number, int64_t elements) {
-    Lives.push_back({uint64_t(4 * elements), 0, ~0u, &Extras[{c.loop, number}]});
+  auto add = [&](unsigned number, int64_t words) {
+    Lives.push_back({uint64_t(4 * words), 0, ~0u, &Extras[{c.loop, number}]});
   };
   for (unsigned product = 0; product < c.products.size(); ++product) {
     unsigned first = product * Contraction::NumBuffers;
     if (c.leftOf(product) == product)
-      add(first + Contraction::Left, c.maxRows * c.leftElements());
+      add(first + Contraction::Left, c.maxRows * c.leftElements() + kWidth); // the last read whole
     add(first + Contraction::Right, c.rightElements());
     add(first + Contraction::Sums, c.maxRows * c.maxCols * c.sumElements());
+    if (c.how.shiftsLeft())
+      add(first + Contraction::Excess, c.cols());
   }
 }
 
@@ -271,15 +274,13 @@ void TilePlan::addExtras(Operation *op) {
   if (Raised && llvm::is_contained(Raised->products, op))
     return;
   if (auto product = dyn_cast<tile::ProductInterface>(op)) {
-    Value lhs = product.getLhs(), rhs = product.getRhs();
-    bool isWide = elementTypeOf(lhs.getType()) == DType::F32;
-    auto words = [](Value tile) {
-      return 4 * cast<tile::TileType>(tile.getType()).getNumElements();
-    };
-    if (!isWide)
-      addExtra(op, 0, words(lhs), here);
-    if (!isWide || product.getTransB())
-      addExtra(op, 1, words(rhs), here);
+    ProductSides sides = sidesOf(product, Machine);
+    if (sides.packsLeft)
+      addExtra(op, 0, 4 * sides.leftWords, here);
+    if (sides.packsRight)
+      addExtra(op, 1, 4 * sides.rightWords, here);
+    if (sides.how.shiftsLeft())
+      addExtra(op, 2, 4 * sides.rightPitch, here);
   } else if (isa<tile::SortRowsOp, tile::TopkRowsOp>(op)) {
     auto type = cast<tile::TileType>(op->getOperand(0).getType());
     addExtra(op, 0, 8 * type.getCols(), here); // two lists of columns

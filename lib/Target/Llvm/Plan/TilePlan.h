@@ -33,7 +33,7 @@ bool isCopied(tile::PopOp pop, unsigned number);
 
 class TilePlan {
 public:
-  explicit TilePlan(ir::FuncOp func);
+  TilePlan(ir::FuncOp func, const MachineTraits &machine);
 
   /// Computed where it is used: it has no buffer.
   bool isInline(mlir::Value tile) const { return Inline.contains(tile); }
@@ -79,6 +79,7 @@ private:
   void addExtra(mlir::Operation *op, unsigned number, uint64_t bytes, unsigned end);
   void assignOffsets();
 
+  const MachineTraits &Machine;
   std::optional<Contraction> Raised;
   llvm::DenseMap<mlir::Operation *, std::pair<unsigned, unsigned>> Positions; ///< First and last.
   llvm::DenseSet<mlir::Value> Inline, Deferred;

@@ -1,0 +1,25 @@
+//===- KernelPrograms.h - the tile programs of the kernels' benchmarks ---------===//
+//
+// What: programs as a user would write them; nothing in them is made for one machine. Benchmarks
+//   only.
+//
+//===---------------------------------------------------------------------------===//
+#ifndef KILN_BENCH_KERNELPROGRAMS_H
+#define KILN_BENCH_KERNELPROGRAMS_H
+
+#include "kiln/Language/Program.h"
+
+namespace kiln::bench {
+
+/// c = a b; bf16 is summed in f32, i8 in i32.
+Program gemmProgram(DType type);
+/// c = a w^T in f32, with the 16 rows of a that a step of decoding has; f32 or bf16.
+Program fewRowsProgram(DType type);
+Program attentionProgram();
+Program softmaxProgram();
+Program rmsNormProgram();
+Program layerNormProgram();
+
+} // namespace kiln::bench
+
+#endif // KILN_BENCH_KERNELPROGRAMS_H
