@@ -3,6 +3,7 @@
 
 #include "kiln/Dialect/ProgramText.h"
 #include "kiln/Jit/Jit.h"
+#include "kiln/View/View.h"
 #include "kiln/runtime/bundle.h"
 #include "kiln/runtime/record.h"
 #include "kiln/runtime/tool_output.h"
@@ -55,8 +56,9 @@ std::string replayCommand(const std::string &command, std::vector<std::string> w
   for (const std::string &arg : args) {
     if (StringRef(arg).starts_with("-")) {
       StringRef option = StringRef(arg).split('=').first;
-      isLeftOut = option == "--seed" || option == "--seeds" ||
-                  (command == "check" && (option == "--arg" || option == "--as-given"));
+      isLeftOut = option == "--seed" || option == "--seeds" || option == "--record" ||
+                  (command == "check" &&
+                   (option == "--arg" || option == "--as-given" || option == "--out"));
     }
     if (!isLeftOut)
       words.push_back(arg);
@@ -142,6 +144,8 @@ int parseOptions(CommandLine &line, const std::string &program,
   static constexpr const char *kVerifyMemory =
       "MiB that --verify-each may take to remember what tasks read and wrote; beyond, the whole "
       "program runs again after each change";
+  static constexpr const char *kRecord =
+      "Leave in --out everything that kiln view shows: code, arguments, timeline, findings";
   RunSettings &run = line.run;
   std::string platform;
   app.add_option("--entry", run.entry, "The function to start with");
@@ -179,6 +183,7 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_flag(
         "--timeline", run.timeline,
         "Write timeline.json (for Perfetto), graph.json and graph.dot, and print a summary");
+    app.add_flag("--record", run.record, kRecord);
     app.add_option("--orchestration", run.orchestration,
                    "Launch with this shared object, compiled from what emit --target "
                    "orchestration prints");
@@ -220,6 +225,8 @@ int parseOptions(CommandLine &line, const std::string &program,
                  "First run the reference after every pass and stop at the first that is wrong");
     app.add_option("--verify-memory", verifyMemory, kVerifyMemory)->capture_default_str();
     app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
+    app.add_flag("--record", run.record, kRecord);
+    app.add_option("--out", run.out, "Where --record writes its files")->capture_default_str();
     app.add_flag("--json", run.json, "Machine-readable output");
   } else if (line.command == "emit") {
     app.add_option("--target", line.target, inWords(targetNames(), "or"))->capture_default_str();
@@ -305,6 +312,10 @@ int parseOptions(CommandLine &line, const std::string &program,
       return badInput(level.status().message());
     run.dumpLevel = dumpTensor || (flagGiven && dump.empty()) ? 2 : *level;
     run.timeline |= variables->timeline;
+    if (run.record && !flagGiven && run.dumpLevel == 0 && run.platform->can(Capability::Dump))
+      run.dumpLevel = 2;
+    if (run.record && run.seeds == 0) // a timeline shows one schedule
+      run.timeline |= run.platform->can(Capability::Timeline);
     if (app.count("--out") == 0)
       run.out = variables->out;
   }
@@ -512,6 +523,7 @@ static const char kUsage[] =
     "  kiln emit PROG [--target T] [--after PASS]         print the program at a stage; T is %s\n"
     "  kiln build PROG [-p PLATFORM] -o DIR               compile to a bundle\n"
     "  kiln dump DIR [--task N] [--export npy|txt] ...    look into a dump\n"
+    "  kiln view DIR [--diff OTHER] [--serve]             make a page of what a run left\n"
     "  kiln exec DIR [--arg NAME=SPEC]...                 verify and run a bundle\n"
     "  kiln cache ls|stat|clear|verify                    the cache of compiled code\n"
     "  kiln machines [--json]                             machine models\n"
@@ -532,6 +544,8 @@ static int runTool(int argc, char **argv) {
   }
   if (command == "dump")
     return dumpCommand(argc - 1, argv + 1);
+  if (command == "view")
+    return viewCommand(argc - 1, argv + 1);
   if (command == "exec")
     return execCommand(argc - 1, argv + 1);
   if (command == "cache")

@@ -1,6 +1,7 @@
 //===- Check.cpp - `kiln check`: proof, simulation, verdict -----------------------------===//
 #include "CheckPlan.h"
 #include "CheckVerdict.h"
+#include "Record.h"
 #include "VerifyEach.h"
 
 #include "kiln/Dialect/Kiln/Contracts.h"
@@ -140,6 +141,7 @@ Status Checking::simulate(const CompiledProgram &program, const Prepared &next, 
   check.seeds = seeds;
   check.nan = true;
   check.maxSteps = Options.steps;
+  check.schedules = Options.record;
   check.undeclared = Undeclared;
   check.machine = Compiled.machine;
   check.platform = Options.platform->name();
@@ -254,7 +256,11 @@ int checkCommand(const Source &source, const RunSettings &options) {
   Expected<CheckPlan> plan = makePlan(source, asWritten->entry, options);
   if (!plan)
     return badInput(plan.status());
-  std::optional<CompiledProgram> compiled = compile(source, settings, status);
+  CodeRecord code;
+  if (options.record)
+    code.addStage("as written", source.module);
+  std::optional<CompiledProgram> compiled =
+      compile(source, settings, status, options.record ? code.instrumentation() : nullptr);
   if (!compiled)
     return status;
   CheckVerdict verdict;
@@ -265,7 +271,17 @@ int checkCommand(const Source &source, const RunSettings &options) {
       !bad.isOk())
     return badInput(bad);
   (options.json ? printJson : printText)(verdict, source, options);
-  return verdict.exitCode(options.allowIncomplete);
+  status = verdict.exitCode(options.allowIncomplete);
+  if (!options.record)
+    return status;
+  if (Status bad = recordCheck(verdict, source, options, code); !bad.isOk()) {
+    printErrors({bad.withPrefix("the check is complete but the record of it is not")});
+    return worseOf(status, kWrong);
+  }
+  if (!options.json)
+    std::printf("record: %s (look at it with: kiln view %s)\n", options.out.c_str(),
+                options.out.c_str());
+  return status;
 }
 
 } // namespace kiln

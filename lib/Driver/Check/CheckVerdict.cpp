@@ -1,5 +1,7 @@
 #include "CheckVerdict.h"
 
+#include "Record.h"
+
 #include "kiln/Program/Signature.h"
 
 #include <nlohmann/json.hpp>
@@ -127,7 +129,7 @@ static Json toJson(const GroupProof &group) {
   return entry;
 }
 
-void printJson(const CheckVerdict &verdict, const Source &source, const RunSettings &options) {
+static Json toJson(const CheckVerdict &verdict, const Source &source, const RunSettings &options) {
   bool isClean = !verdict.hasFindings() && verdict.gaps().empty();
   Json json{{"program", source.name},
             {"platform", options.platform->name()},
@@ -153,7 +155,34 @@ void printJson(const CheckVerdict &verdict, const Source &source, const RunSetti
         {{"what", gap.what}, {"location", gap.location.str()}, {"remedy", gap.remedy}});
   if (verdict.warnings > 0)
     json["warnings"] = verdict.warnings;
-  std::printf("%s\n", json.dump(2).c_str());
+  return json;
+}
+
+void printJson(const CheckVerdict &verdict, const Source &source, const RunSettings &options) {
+  std::printf("%s\n", toJson(verdict, source, options).dump(2).c_str());
+}
+
+Status recordCheck(const CheckVerdict &verdict, const Source &source, const RunSettings &options,
+                   const CodeRecord &code) {
+  Json json{{"format", "kiln-check"}, {"version", 1}, {"command", options.command}};
+  json.update(toJson(verdict, source, options));
+  for (size_t i = 0; i < verdict.findings().size(); ++i)
+    addDetails(json["findings"][i], verdict.findings()[i].finding);
+  // What the proof refutes is a finding like any other; it needs no schedule.
+  for (const GroupProof &group : verdict.groups)
+    for (const PipeFinding &finding : group.proof.findings) {
+      Json entry{{"kind", "proof"},
+                 {"message", finding.what.text},
+                 {"location", placeJson(sourceLocOf(finding.what.loc))},
+                 {"notes", Json::array()}};
+      for (const PipeMessage &note : finding.notes)
+        entry["notes"].push_back(
+            {{"message", note.text}, {"location", placeJson(sourceLocOf(note.loc))}});
+      json["findings"].push_back(std::move(entry));
+    }
+  if (Status bad = writeRecordFile(options.out, "check.json", json); !bad.isOk())
+    return bad;
+  return code.write(options.out);
 }
 
 static void printNotes(const std::vector<PipeMessage> &notes) {
