@@ -1,5 +1,6 @@
 //===- Compile.cpp - the passes of a platform, run for every command --------------------===//
 #include "Driver.h"
+#include "Terminal.h"
 
 #include "kiln/Program/Signature.h"
 #include "kiln/Transforms/Passes.h"
@@ -43,9 +44,11 @@ ScopedDiagnosticHandler printRemarks(MLIRContext *context, bool wanted, unsigned
             warnings += diagnostic.getSeverity() == DiagnosticSeverity::Warning;
             auto print = [](Diagnostic &message, const char *severity) {
               SourceLoc loc = sourceLocOf(message.getLocation());
-              std::fprintf(stderr, "%s%s%s: %s\n", loc.str().c_str(), loc.isKnown() ? ": " : "",
-                           severity, message.str().c_str());
+              std::string line =
+                  loc.str() + (loc.isKnown() ? ": " : "") + severity + ": " + message.str() + "\n";
+              std::fputs(highlighted(stderr, line).c_str(), stderr);
             };
+            Progress::hide();
             std::fflush(stdout);
             print(diagnostic, isRemark ? "remark" : "warning");
             for (Diagnostic &note : diagnostic.getNotes())

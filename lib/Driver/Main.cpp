@@ -1,5 +1,6 @@
 //===- Main.cpp - the command line of `kiln` and of every example ---------------------===//
 #include "Driver.h"
+#include "Terminal.h"
 
 #include "kiln/Dialect/ProgramText.h"
 #include "kiln/Jit/Jit.h"
@@ -114,6 +115,28 @@ int setPlatform(CommandLine &line, std::string name, bool isGiven) {
     return badInput(platform.status().message());
   run.platform = *platform;
   return kGood;
+}
+
+/// The end of what --help says; `program` is empty for the tool, which takes one.
+std::string examplesOf(const std::string &command, const std::string &program) {
+  static const std::map<std::string, std::vector<const char *>> all = {
+      {"run",
+       {"", "--arg a=128x64 --arg b=64x32 -p a2a3sim", "--seeds 8 --nan",
+        "--record --out out && kiln view out"}},
+      {"check", {"", "--seeds 32 --arg x=9x16", "--as-given --record --out out && kiln view out"}},
+      {"emit",
+       {"--target torch", "-p a2a3sim --after kiln-partition-roles", "--target llvm -p cpu"}},
+      {"build", {"-o bundle && kiln-exec bundle", "-p cpu --cpu x86-64-v3 -o bundle"}}};
+  auto examples = all.find(command);
+  if (examples == all.end())
+    return "";
+  std::string start = program.empty()    ? "kiln " + command + " prog.mlir"
+                      : command == "run" ? program
+                                         : program + " " + command;
+  std::string text = "Examples:\n";
+  for (const char *options : examples->second)
+    text += "  " + start + (*options ? " " : "") + options + "\n";
+  return text;
 }
 
 /// Parses the options of a command; -1 to go on, else the exit code. `help` tells of the program's
@@ -258,7 +281,7 @@ int parseOptions(CommandLine &line, const std::string &program,
                  "With -p " + platformNames(Capability::Fibers) +
                      ": roles of groups always run on fibers, never merged into one function");
   app.add_flag("--remarks", run.remarks, "Say what the passes did, and why not more");
-  app.footer(help);
+  app.footer([&] { return help() + examplesOf(line.command, isTool ? "" : program); });
   std::vector<std::string> reversed(args.rbegin(), args.rend());
   try {
     app.parse(reversed);
@@ -342,13 +365,16 @@ int runBatch(std::vector<std::string> args,
     return badInput("--batch " + path + ": cannot be read");
   int worst = kGood;
   bool hasRun = false;
+  Progress progress("running lines of " + path, 0);
   for (unsigned number = 1; std::getline(file, text); ++number) {
+    progress.show(number - 1, text);
     std::istringstream words(text.substr(0, text.find('#')));
     std::vector<std::string> all = args;
     all.insert(all.end(), std::istream_iterator<std::string>(words), {});
     if (all.size() == args.size())
       continue;
     hasRun = true;
+    Progress::hide();
     int code = runOnce(all);
     std::fflush(stdout);
     if (isInterrupted())

@@ -1,5 +1,6 @@
 //===- Run.cpp - `kiln run`: execute, compare, report --------------------------------===//
 #include "Record.h"
+#include "Terminal.h"
 #include "Unwritten.h"
 #include "VerifyEach.h"
 
@@ -146,7 +147,7 @@ void checkReference(Outcome &outcome, ir::FuncOp entry, std::span<const Argument
 
 void reportFindings(const CheckReport &report, const RunSettings &options) {
   std::fflush(stdout);
-  std::fputs(toText(report, options.command).c_str(), stderr);
+  std::fputs(highlighted(stderr, toText(report, options.command)).c_str(), stderr);
   size_t number = report.findings.size();
   std::printf("  checked %llu schedule%s from seed %llu on: %zu finding%s\n",
               (unsigned long long)report.seeds, report.seeds == 1 ? "" : "s",
@@ -234,9 +235,10 @@ void reportText(const Source &source, const RunSettings &options, const Outcome 
   if (options.record)
     std::printf("  record: %s (look at it with: kiln view %s)\n", options.out.c_str(),
                 options.out.c_str());
-  std::printf("%s\n", !outcome.ok()            ? "FAIL"
-                      : outcome.checks.empty() ? "RAN (nothing to compare with)"
-                                               : "PASS");
+  std::string word = !outcome.ok()            ? "FAIL"
+                     : outcome.checks.empty() ? "RAN (nothing to compare with)"
+                                              : "PASS";
+  std::printf("%s\n", verdict(stdout, word, outcome.ok()).c_str());
 }
 
 void report(const Source &source, const RunSettings &options, const Outcome &outcome) {

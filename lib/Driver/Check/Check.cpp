@@ -2,6 +2,7 @@
 #include "CheckPlan.h"
 #include "CheckVerdict.h"
 #include "Record.h"
+#include "Terminal.h"
 #include "VerifyEach.h"
 
 #include "kiln/Dialect/Kiln/Contracts.h"
@@ -65,7 +66,9 @@ Status Checking::run(const CheckPlan &plan) {
   HasInventedIntegers = plan.hasInventedIntegers;
   Verdict.firstSeed = Options.seed;
   Verdict.seeds = Options.seeds;
+  Progress progress("checking cases", plan.cases.size());
   for (auto [number, next] : llvm::enumerate(plan.cases)) {
+    progress.show(number, next.flags());
     if (OutOfSteps) {
       Verdict.add({"the other " + std::to_string(plan.cases.size() - number) +
                        " cases of the plan were not tried",

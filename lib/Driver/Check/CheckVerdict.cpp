@@ -1,6 +1,7 @@
 #include "CheckVerdict.h"
 
 #include "Record.h"
+#include "Terminal.h"
 
 #include "kiln/Program/Signature.h"
 
@@ -221,7 +222,8 @@ void printText(const CheckVerdict &verdict, const Source &source, const RunSetti
       printNotes(finding.notes);
     }
   for (const CaseFinding &found : verdict.findings())
-    std::fputs(toText(reportOf(found), replayOf(found, options)).c_str(), stdout);
+    std::fputs(highlighted(stdout, toText(reportOf(found), replayOf(found, options))).c_str(),
+               stdout);
   std::printf("%s\n", source.name.c_str());
   for (const GroupProof &group : verdict.groups)
     printGroup(group);
@@ -234,7 +236,9 @@ void printText(const CheckVerdict &verdict, const Source &source, const RunSetti
     if (!gap.remedy.empty())
       std::printf("              %s\n", gap.remedy.c_str());
   }
-  std::printf("%s\n", verdict.word());
+  std::printf("%s\n", kiln::verdict(stdout, verdict.word(),
+                                    !verdict.hasFindings() && verdict.gaps().empty())
+                          .c_str());
 }
 
 } // namespace kiln
