@@ -132,7 +132,8 @@ struct RunSettings : CompileSettings {
   bool asGiven = false;         ///< Check with the given arguments alone.
   bool allowIncomplete = false; ///< A check that did not decide everything is good enough.
   bool strict = false;          ///< A warning is a finding.
-  std::string command;          ///< How to run this again; reports add seeds, and cases of a check.
+  std::map<std::string, std::string> tuned; ///< Values that were taken from tuning.
+  std::string command; ///< How to run this again; reports add seeds, and cases of a check.
   bool json = false, noReference = false, noFormula = false, checkShapes = false,
        unboundedSlots = false;
 

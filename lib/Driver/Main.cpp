@@ -1,6 +1,7 @@
 //===- Main.cpp - the command line of `kiln` and of every example ---------------------===//
 #include "Driver.h"
 #include "Terminal.h"
+#include "Tune/Tune.h"
 
 #include "kiln/Dialect/ProgramText.h"
 #include "kiln/Jit/Jit.h"
@@ -32,9 +33,11 @@ struct CommandLine {
   RunSettings run;
   std::string target = "ir";
   std::map<std::string, std::string> config; ///< Options that belong to the program's Config.
+  TuneSettings tune;
+  bool untuned = false; ///< Do not use what tuning found.
 };
 
-const char *const kCommands[] = {"run", "check", "emit", "build"};
+const char *const kCommands[] = {"run", "check", "emit", "build", "tune"};
 
 bool isCompiledExample(const std::string &path) {
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
@@ -126,13 +129,15 @@ std::string examplesOf(const std::string &command, const std::string &program) {
       {"check", {"", "--seeds 32 --arg x=9x16", "--as-given --record --out out && kiln view out"}},
       {"emit",
        {"--target torch", "-p a2a3sim --after kiln-partition-roles", "--target llvm -p cpu"}},
+      {"tune", {"", "--arg a=512x512 --arg b=512x512 --arg c=512x512 --seconds 60"}},
       {"build", {"-o bundle && kiln-exec bundle", "-p cpu --cpu x86-64-v3 -o bundle"}}};
   auto examples = all.find(command);
   if (examples == all.end())
     return "";
-  std::string start = program.empty()    ? "kiln " + command + " prog.mlir"
-                      : command == "run" ? program
-                                         : program + " " + command;
+  std::string start =
+      program.empty() ? "kiln " + command + (command == "tune" ? " examples/matmul" : " prog.mlir")
+      : command == "run" ? program
+                         : program + " " + command;
   std::string text = "Examples:\n";
   for (const char *options : examples->second)
     text += "  " + start + (*options ? " " : "") + options + "\n";
@@ -143,11 +148,14 @@ std::string examplesOf(const std::string &command, const std::string &program) {
 /// own options.
 int parseOptions(CommandLine &line, const std::string &program,
                  const std::vector<std::string> &args, const std::function<std::string()> &help) {
-  const char *purpose = line.command == "run" ? "Runs the program and checks the result."
-                        : line.command == "check"
-                            ? "Proves the pipes, then simulates many schedules."
-                        : line.command == "emit" ? "Prints the program at a stage."
-                                                 : "Compiles the program to a bundle.";
+  const char *purpose =
+      line.command == "run"     ? "Runs the program and checks the result."
+      : line.command == "check" ? "Proves the pipes, then simulates many schedules."
+      : line.command == "emit"  ? "Prints the program at a stage."
+      : line.command == "tune"
+          ? "Finds the fastest values of the program's parameters on this machine, for "
+            "arguments of these sizes."
+          : "Compiles the program to a bundle.";
   bool isTool = program == "kiln"; // which takes the program as an argument
   CLI::App app(purpose, program + (isTool || line.command != "run" ? " " + line.command : "") +
                             (isTool ? " PROG" : ""));
@@ -169,6 +177,8 @@ int parseOptions(CommandLine &line, const std::string &program,
       "program runs again after each change";
   static constexpr const char *kRecord =
       "Leave in --out everything that kiln view shows: code, arguments, timeline, findings";
+  static constexpr const char *kUntuned =
+      "Use the program's own defaults, not what kiln tune found for it";
   RunSettings &run = line.run;
   std::string platform;
   app.add_option("--entry", run.entry, "The function to start with");
@@ -207,6 +217,7 @@ int parseOptions(CommandLine &line, const std::string &program,
         "--timeline", run.timeline,
         "Write timeline.json (for Perfetto), graph.json and graph.dot, and print a summary");
     app.add_flag("--record", run.record, kRecord);
+    app.add_flag("--untuned", line.untuned, kUntuned);
     app.add_option("--orchestration", run.orchestration,
                    "Launch with this shared object, compiled from what emit --target "
                    "orchestration prints");
@@ -261,6 +272,21 @@ int parseOptions(CommandLine &line, const std::string &program,
                  "Assertions on type and shape in the reference");
     app.add_flag("--json", run.json,
                  "The orchestration with the ids, core types and signatures of its kernels");
+  } else if (line.command == "tune") {
+    platform = defaultPlatform(Capability::Jit).name();
+    app.add_option("-p,--platform", platform, "Where to measure")->capture_default_str();
+    app.add_option("--arg", argTexts,
+                   "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
+    app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
+    app.add_option("--seconds", line.tune.seconds, "How long to search, about")
+        ->capture_default_str()
+        ->check(CLI::Range(0.1, 1e6));
+    app.add_option("--vary", line.tune.vary,
+                   "Also vary this parameter, although it is no list of integers: all of its "
+                   "values must mean the same result");
+    app.add_flag("--exhaustive", line.tune.isExhaustive, "Try every choice, however long it takes");
+    app.add_flag("--no-formula", run.noFormula, "Do not compare with the formula of the example");
+    app.add_flag("--json", run.json, "Machine-readable output");
   } else {
     platform = defaultPlatform(Capability::Build).name();
     app.add_option("-p,--platform", platform, "The platform to build for")->capture_default_str();
@@ -269,6 +295,7 @@ int parseOptions(CommandLine &line, const std::string &program,
                        ": the CPU to generate code for, in LLVM's spelling; this one if none is "
                        "given");
     app.add_option("-o,--out", run.out, "The folder of the bundle")->required();
+    app.add_flag("--untuned", line.untuned, kUntuned);
   }
   CLI::Option *dumpPasses = app.add_option(
       "--dump-passes", run.dumpPasses,
@@ -388,6 +415,9 @@ int runBatch(std::vector<std::string> args,
 }
 
 int dispatch(const CommandLine &line, const Source &source) {
+  if (line.command == "tune")
+    return badInput("a .mlir file has no parameters to choose from; tune the compiled program that "
+                    "records it");
   if (line.command == "check")
     return checkCommand(source, line.run);
   if (line.command == "emit")
@@ -450,30 +480,6 @@ int textMain(const std::string &command, const std::string &path,
 // Entry points
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-/// A program that someone wrote: what records it, and what it should result in.
-struct WrittenProgram {
-  std::string path; ///< Of its file.
-  kiln_program_maker maker;
-  void *context;
-  Intent intent;
-
-  using Recorded = std::unique_ptr<kiln_recorder, decltype(&kiln_recorder_destroy)>;
-  Expected<Recorded> record(kiln_config &config) const {
-    const char *problem = nullptr;
-    Recorded program(maker(context, &config, &problem), kiln_recorder_destroy);
-    if (!program)
-      return Status(StatusCode::InvalidArgument,
-                    problem ? std::string("the program threw an exception while it was built: ") +
-                                  problem
-                            : "the program threw what is no std::exception while it was built");
-    return program;
-  }
-};
-
-} // namespace
-
 static int runExample(const std::string &command, const std::vector<std::string> &args,
                       const WrittenProgram &written) {
   CommandLine line;
@@ -482,7 +488,7 @@ static int runExample(const std::string &command, const std::vector<std::string>
   auto help = [&] {
     kiln_config defaults;
     (void)written.record(defaults); // which declares the parameters
-    std::string text = "The commands check, emit and build come first: " + name +
+    std::string text = "The commands check, emit, build and tune come first: " + name +
                        " emit --help.\n"
                        "Parameters of the program:\n";
     for (const kiln_config::Declared &param : defaults.declared)
@@ -493,6 +499,8 @@ static int runExample(const std::string &command, const std::vector<std::string>
   if (int code = parseOptions(line, name, args, help); code >= 0)
     return code;
   line.run.command = replayCommand(line.command, {written.path, line.command}, args);
+  if (line.command == "tune")
+    return tuneCommand(written, line.config, line.run, line.tune);
   kiln_config config{.values = line.config};
   Expected<WrittenProgram::Recorded> program = written.record(config);
   if (std::vector<std::string> wrong = config.errors(); !wrong.empty())
@@ -503,9 +511,27 @@ static int runExample(const std::string &command, const std::vector<std::string>
     printErrors(errors);
     return kBadInput;
   }
-  ModuleOp module = moduleOf(program->get());
-  Source source{module.getSymName().value_or("").str(), module, &written.intent, &config};
-  return dispatch(line, source);
+  auto sourceOf = [&](kiln_config &used) {
+    ModuleOp module = moduleOf(program->get());
+    return Source{module.getSymName().value_or("").str(), module, &written.intent, &used};
+  };
+  Source source = sourceOf(config);
+  bool usesTuned = !line.untuned && (line.command == "run" || line.command == "build");
+  std::optional<ConfigValues> values =
+      usesTuned ? tunedValues(source, line.run) : std::optional<ConfigValues>();
+  if (!values)
+    return dispatch(line, source);
+  // What the user says wins; what does not fit any more is as if it were not there.
+  line.run.tuned = *values;
+  values->insert(line.config.begin(), line.config.end());
+  kiln_config tuned{.values = *values};
+  Expected<WrittenProgram::Recorded> again = written.record(tuned);
+  if (!again || !tuned.errors().empty() || !errorsOf(again->get()).empty()) {
+    line.run.tuned.clear();
+    return dispatch(line, source);
+  }
+  program = std::move(again);
+  return dispatch(line, sourceOf(tuned));
 }
 
 static Intent intentOf(const kiln_example &example) {
@@ -548,6 +574,8 @@ static const char kUsage[] =
     "schedules\n"
     "  kiln emit PROG [--target T] [--after PASS]         print the program at a stage; T is %s\n"
     "  kiln build PROG [-p PLATFORM] -o DIR               compile to a bundle\n"
+    "  kiln tune PROG [-p PLATFORM] [--arg NAME=SPEC]...  find the fastest values of its "
+    "parameters\n"
     "  kiln dump DIR [--task N] [--export npy|txt] ...    look into a dump\n"
     "  kiln view DIR [--diff OTHER] [--serve]             make a page of what a run left\n"
     "  kiln exec DIR [--arg NAME=SPEC]...                 verify and run a bundle\n"

@@ -179,6 +179,8 @@ nlohmann::ordered_json toJson(const Source &source, const RunSettings &options,
     json["compile_seconds"] = outcome.compileSeconds;
     json["from_cache"] = outcome.isFromCache;
   }
+  if (!options.tuned.empty())
+    json["tuned"] = options.tuned;
   json["checks"] = nlohmann::ordered_json::array();
   for (const Check &check : outcome.checks)
     json["checks"].push_back(toJson(check));
@@ -217,6 +219,12 @@ void reportText(const Source &source, const RunSettings &options, const Outcome 
     std::printf(outcome.isFromCache ? " (from the cache in %.3f s)" : " (compiled in %.3f s)",
                 outcome.compileSeconds);
   std::printf("\n");
+  if (!options.tuned.empty()) {
+    std::string values;
+    for (const auto &[name, value] : options.tuned)
+      values += " " + name + "=" + value;
+    std::printf("  tuned:%s (--untuned runs the defaults)\n", values.c_str());
+  }
   if (outcome.findings)
     reportFindings(*outcome.findings, options);
   for (const Check &check : outcome.checks)
