@@ -18,7 +18,7 @@ from ._tensors import Arguments, last_error, view_of
 if TYPE_CHECKING:
     import subprocess
 
-    from . import _inspect
+    from . import _inspect, _tune
 
 
 _lock = threading.RLock()  # one program is recorded at a time
@@ -119,7 +119,8 @@ class Program(_jit.Callable):
     def _run(self, arguments: Sequence[Any], values: Dict[str, Any]) -> None:
         refuse_nesting(self.__name__)
         given = self._arguments(arguments)
-        compiled = self._compiled(values, self._platform_of(given))
+        platform = self._platform_of(given)
+        compiled = self._compiled(values or self._tuned_values(arguments, platform), platform)
         if not values:
             self._remember(compiled.handle, given.gpu >= 0)
         compiled.call(given)
@@ -145,6 +146,35 @@ class Program(_jit.Callable):
 
     def _arguments(self, given: Sequence[Any]) -> Arguments:
         return Arguments(self.__name__, self.parameters, given)
+
+    def _tuned_values(self, arguments: Sequence[Any], platform: str) -> Dict[str, Any]:
+        """What tuning found for arguments like these of the first call."""
+        if not self._keywords:
+            return {}
+        from . import _tune
+
+        return _tune.kept(self, arguments, platform)
+
+    @entry
+    def tune(self, *arguments: Any, seconds: float = 30.0, vary: Sequence[str] = ()) -> "_tune.Tuning":
+        """Finds the fastest values of the keyword parameters for arguments like these, on copies of them, and keeps them.
+
+        Later programs in any process use them, unless a call says other values or KILN_UNTUNED is 1.
+
+        seconds: how long to search, about.
+        vary: parameters besides those with a list of integers; all of their values must mean the same result.
+        """
+        from . import _tune
+
+        return _tune.Tuner(self, arguments, seconds, vary).run()
+
+    @entry
+    def tuned(self, *arguments: Any) -> Program:
+        """The program with the values that tuning found for arguments like these; as it is, if there are none."""
+        from . import _tune
+
+        values = _tune.kept(self, arguments, self._platform_of(self._arguments(arguments)))
+        return self.with_(**values) if values else self
 
     @entry
     def compile(self, *arguments: Any, **values: Any) -> None:

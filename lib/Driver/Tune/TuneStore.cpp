@@ -91,6 +91,9 @@ bool TuneStore::isEmpty() const {
 }
 
 std::optional<ConfigValues> tunedValues(const Source &source, const RunSettings &options) {
+  const char *untuned = std::getenv("KILN_UNTUNED");
+  if (untuned && std::string_view(untuned) == "1")
+    return std::nullopt;
   Expected<TuneStore> store = TuneStore::fromEnvironment();
   if (!store || store->isEmpty() || !source.config || source.config->declared.empty())
     return std::nullopt;
