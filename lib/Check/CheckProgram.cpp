@@ -69,7 +69,9 @@ Expected<CheckReport> checkProgram(mlir::ModuleOp prepared, ir::FuncOp entry,
     SimulatorOptions simulator = optionsOf(options, report.seeds);
     findings.seed = simulator.seed;
     SimulationReport run;
-    simulator::Checker checker(findings);
+    simulator::Schedule steps;
+    findings.schedule = options.schedules ? &steps : nullptr;
+    simulator::Checker checker(findings, options.schedules ? &steps : nullptr);
     Status status = simulator::simulate(prepared, entry, args, simulator, &run, &checker);
     if (run.isOutOfSteps)
       report.outOfSteps = status;
@@ -77,6 +79,7 @@ Expected<CheckReport> checkProgram(mlir::ModuleOp prepared, ir::FuncOp entry,
       findings.addFailure(status);
     else if (!status.isOk())
       return status;
+    findings.schedule = nullptr;
     report.blocks += run.blocks;
     report.operations += run.operations;
     if (report.seeds == 0) {

@@ -126,6 +126,46 @@ static nlohmann::ordered_json json(const Finding &finding, const std::string &re
   return entry;
 }
 
+const char *toString(ScheduleStep::Kind kind) {
+  switch (kind) {
+  case ScheduleStep::Kind::Start:
+    return "start";
+  case ScheduleStep::Kind::Read:
+    return "read";
+  case ScheduleStep::Kind::Write:
+    return "write";
+  case ScheduleStep::Kind::AtomicAdd:
+    return "add";
+  case ScheduleStep::Kind::Push:
+    return "push";
+  case ScheduleStep::Kind::Pop:
+    return "pop";
+  case ScheduleStep::Kind::Free:
+    return "free";
+  case ScheduleStep::Kind::Blocked:
+    return "blocked";
+  }
+  return "unknown";
+}
+
+std::string scheduleJson(const Finding &finding) {
+  nlohmann::ordered_json lanes = nlohmann::ordered_json::array(), steps = lanes;
+  std::vector<std::tuple<uint64_t, std::array<int64_t, 3>, std::string>> known;
+  for (const ScheduleStep &step : finding.schedule) {
+    std::tuple who(step.task, step.block, step.instance);
+    auto lane = std::find(known.begin(), known.end(), who);
+    if (lane == known.end()) {
+      lanes.push_back({{"task", step.task}, {"block", step.block}, {"instance", step.instance}});
+      lane = known.insert(known.end(), who);
+    }
+    steps.push_back({{"lane", lane - known.begin()},
+                     {"kind", toString(step.kind)},
+                     {"what", step.what},
+                     {"location", json(step.location)}});
+  }
+  return nlohmann::ordered_json{{"lanes", lanes}, {"steps", steps}}.dump();
+}
+
 std::string toJson(const CheckReport &report, const std::string &replay) {
   nlohmann::ordered_json all{{"first_seed", report.firstSeed},
                              {"seeds", report.seeds},

@@ -47,6 +47,13 @@ void Checker::taskStarts(uint64_t task, const Trace &trace) {
   Predicates.erase(predicate);
 }
 
+Agent &Checker::addAgent(std::string name) {
+  Agent &agent = Happens.addAgent(std::move(name));
+  if (Steps)
+    Steps->add(agent, Schedule::Kind::Start, nullptr, "starts");
+  return agent;
+}
+
 void Checker::orchestrationReads(const Access &access, const Trace &trace) {
   std::vector<int64_t> ones(access.indices.size(), 1);
   Happens.orchestrationReads(*access.tensor.slice(access.indices, ones), trace);
@@ -73,6 +80,8 @@ void Checker::memoryIsAccessed(const Access &access, const Footprint &at, Access
     Padded.forget(at);
   if (!access.agent)
     return;
+  if (Steps)
+    Steps->addAccess(access, at, kind);
   if (std::optional<std::string> promise = Boxes.findBroken(at, access.agent->block))
     tellBrokenBox(access, *promise);
   checkIterations(access, at, kind, OfTasks[access.agent->task]);
@@ -218,6 +227,8 @@ void Checker::tellRace(const Access &element, AccessKind kind, const ShadowMemor
   const Agent &agent = *element.agent;
   setPlace(*finding, agent);
   const Agent &rival = Happens.agent(other.moment.agent);
+  if (Steps)
+    finding->schedule = Steps->steps(&rival, other.op);
   auto [one, two, remedy] = describe(agent, rival);
   finding->message = "race: " + one + " " + verb(kind) + " " + describeElement(element) +
                      ", which " + two + " " + verb(other.kind) +

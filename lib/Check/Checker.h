@@ -12,6 +12,7 @@
 #include "Findings.h"
 #include "PaddedMemory.h"
 #include "ParallelLoop.h"
+#include "Schedule.h"
 #include "ShadowMemory.h"
 #include "Simulator/Watcher.h"
 #include "TaskBoxes.h"
@@ -22,7 +23,9 @@ struct Harm;
 
 class Checker final : public Watcher {
 public:
-  explicit Checker(Findings &findings) : Found(findings), Shadow(Happens) {}
+  /// `schedule`, if given, gets what happens.
+  explicit Checker(Findings &findings, Schedule *schedule = nullptr)
+      : Found(findings), Steps(schedule), Shadow(Happens) {}
 
   //===-- Tasks and blocks ------------------------------------------------------------===//
   void argumentIsGiven(ir::FuncOp entry, unsigned number, const Tensor &tensor) override;
@@ -37,7 +40,7 @@ public:
   void blockStarts(std::array<int64_t, 3> block) override {
     Happens.beginBlock(CurrentTask, block);
   }
-  Agent &addAgent(std::string name) override { return Happens.addAgent(std::move(name)); }
+  Agent &addAgent(std::string name) override;
 
   //===-- What happens ----------------------------------------------------------------===//
   void memoryIsAllocated(const Tensor &tensor) override;
@@ -54,6 +57,15 @@ public:
   void scalarIsNan(Interpreter &in, mlir::Operation *op) override { tellNan(in, op, {0, 0}); }
   void freedSlotIsUsed(const Agent &agent, mlir::Operation *op, tile::PopOp pop,
                        mlir::Operation *free, const std::string &pipe) override;
+  void pipeIsUsed(const Agent &agent, mlir::Operation *op, const std::string &pipe, uint64_t used,
+                  int64_t slots) override {
+    if (Steps)
+      Steps->addPipe(agent, op, pipe, used, slots);
+  }
+  void agentIsBlocked(const Agent &agent, mlir::Operation *op, const std::string &why) override {
+    if (Steps)
+      Steps->add(agent, Schedule::Kind::Blocked, op, why);
+  }
 
   //===-- What must hold in the end ---------------------------------------------------===//
   void outputIsDone(ir::FuncOp entry, unsigned number, const Tensor &tensor) override;
@@ -83,6 +95,7 @@ private:
   void tellNan(Interpreter &in, mlir::Operation *op, std::array<int64_t, 2> element);
 
   Findings &Found;
+  Schedule *Steps; ///< Null: nobody asked.
   Order Happens;
   ShadowMemory Shadow;
   PaddedMemory Padded;

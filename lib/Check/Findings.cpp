@@ -17,6 +17,8 @@ Finding *Findings::add(FindingKind kind, mlir::Operation *op, mlir::Operation *o
   finding.kind = kind;
   finding.location = sourceLocOf(op->getLoc());
   finding.seed = seed;
+  if (schedule)
+    finding.schedule = schedule->steps();
   return &finding;
 }
 
@@ -33,6 +35,8 @@ void Findings::addFailure(const Status &failure) {
   finding.message = failure.message();
   finding.location = failure.location();
   finding.seed = seed;
+  if (schedule)
+    finding.schedule = schedule->steps();
 }
 
 } // namespace kiln::simulator

@@ -7,6 +7,8 @@
 #ifndef KILN_LIB_CHECK_FINDINGS_H
 #define KILN_LIB_CHECK_FINDINGS_H
 
+#include "Schedule.h"
+
 #include "kiln/Check/CheckProgram.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -26,6 +28,8 @@ public:
   bool hasNanInOutput = false;
   /// The parameters of the entry whose direction the program leaves open.
   llvm::BitVector undeclared;
+  /// What the simulation that runs now has done; null: nobody asked.
+  const Schedule *schedule = nullptr;
 
   /// A finding at `op`, to be filled in; null if it has been told already. `other` is the other
   /// side of a race; `number` tells apart what one operation may do wrong more than once.

@@ -1,5 +1,6 @@
 //===- Commands.cpp - `kiln emit`, `kiln build` ---------------------------------------===//
 #include "Driver.h"
+#include "Terminal.h"
 
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Orchestration/Orchestration.h"
@@ -18,15 +19,18 @@ int worseOf(int one, int other) {
 }
 
 int badInput(const std::string &message) {
+  Progress::hide();
   std::fflush(stdout);
-  std::fprintf(stderr, "kiln: error: %s\n", message.c_str());
+  std::fputs(highlighted(stderr, "kiln: error: " + message + "\n").c_str(), stderr);
   return kBadInput;
 }
 
 void printErrors(const std::vector<Status> &errors, std::FILE *to) {
+  Progress::hide();
   std::fflush(stdout);
   for (const Status &error : errors) {
-    std::fprintf(to, "%s%s\n", error.location().isKnown() ? "" : "kiln: ", error.str().c_str());
+    std::string line = (error.location().isKnown() ? "" : "kiln: ") + error.str() + "\n";
+    std::fputs(highlighted(to, line).c_str(), to);
     std::fputs(quoteLine(error.location()).c_str(), to);
   }
 }
@@ -132,6 +136,11 @@ int buildCommand(const Source &source, const RunSettings &options) {
   manifest.entry = entry.getSymName().str();
   for (const KernelConfigEntry &kernel : config.kernels)
     manifest.kernels.push_back(kernel.name);
+  // A file is of the machine that the bundle is built on.
+  if (source.example)
+    for (const auto &[name, spec] : source.example->args)
+      if (!StringRef(spec).starts_with("file:"))
+        manifest.arguments[name] = spec;
   BundleFiles files{{orchestrationFile, orchestration->code},
                     {"kernel_config.json", *json},
                     {"kernel_config.py", *python}};

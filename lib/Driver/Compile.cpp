@@ -1,5 +1,6 @@
 //===- Compile.cpp - the passes of a platform, run for every command --------------------===//
 #include "Driver.h"
+#include "Terminal.h"
 
 #include "kiln/Program/Signature.h"
 #include "kiln/Transforms/Passes.h"
@@ -43,9 +44,11 @@ ScopedDiagnosticHandler printRemarks(MLIRContext *context, bool wanted, unsigned
             warnings += diagnostic.getSeverity() == DiagnosticSeverity::Warning;
             auto print = [](Diagnostic &message, const char *severity) {
               SourceLoc loc = sourceLocOf(message.getLocation());
-              std::fprintf(stderr, "%s%s%s: %s\n", loc.str().c_str(), loc.isKnown() ? ": " : "",
-                           severity, message.str().c_str());
+              std::string line =
+                  loc.str() + (loc.isKnown() ? ": " : "") + severity + ": " + message.str() + "\n";
+              std::fputs(highlighted(stderr, line).c_str(), stderr);
             };
+            Progress::hide();
             std::fflush(stdout);
             print(diagnostic, isRemark ? "remark" : "warning");
             for (Diagnostic &note : diagnostic.getNotes())
@@ -90,9 +93,14 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
                                        int &status,
                                        std::unique_ptr<PassInstrumentation> instrumentation) {
   status = kBadInput;
-  auto refuse = [](const std::string &message) {
-    badInput(message);
+  auto tell = [&](const std::vector<Status> &errors) {
+    printErrors(errors);
+    if (options.errors)
+      options.errors->insert(options.errors->end(), errors.begin(), errors.end());
     return std::nullopt;
+  };
+  auto refuse = [&](const std::string &message) {
+    return tell({Status(StatusCode::InvalidArgument, message)});
   };
   const Machine *machine = options.platform ? options.platform->machine() : nullptr;
   // Passes make groups of kernels, so what a run starts with is decided before.
@@ -101,17 +109,16 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
     return refuse(entry.status().message());
   std::string entryName = entry ? entry->getSymName().str() : "";
   if (machine && !mergesForeignGroups(*machine)) // else a pass makes kernels of them
-    if (std::optional<Status> foreign = findForeignRole(source.module, *machine)) {
-      printErrors({*foreign});
-      return std::nullopt;
-    }
+    if (std::optional<Status> foreign = findForeignRole(source.module, *machine))
+      return tell({*foreign});
 
   CompiledProgram compiled{ModuleOp(source.module).clone(), nullptr, machine};
   MLIRContext *context = compiled.module->getContext();
   PassManager passes(context);
   std::vector<std::string> names;
-  PipelineOptions pipeline{machine,       options.lastPass,    options.remarks,
-                           options.prove, options.mergeGroups, entryName};
+  PipelineOptions pipeline{machine,          options.lastPass,    options.remarks,
+                           options.prove,    options.mergeGroups, entryName,
+                           options.memoryMap};
   if (!buildPipeline(passes, pipeline, &names))
     return refuse("there is no pass '" + options.lastPass + "'" +
                   (options.platform ? " for " + options.platform->name() : "") +
@@ -137,10 +144,8 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
   DiagnosticCollector collector(context, errors);
   if (failed(passes.run(*compiled.module)) && errors.empty())
     errors.emplace_back(StatusCode::Internal, "a pass failed without saying why");
-  if (!errors.empty()) {
-    printErrors(errors);
-    return std::nullopt;
-  }
+  if (!errors.empty())
+    return tell(errors);
   if (!dumpFailed.isOk())
     return refuse(dumpFailed.message());
   if (entry) {

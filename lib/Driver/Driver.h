@@ -56,10 +56,12 @@ struct CompileSettings {
   std::string lastPass = {};   ///< Stop after it; empty: run all.
   std::string dumpPasses = {}; ///< A folder for one file a pass; empty: none.
   bool keepPasses = false;     ///< Hand the text after each pass over in CompiledProgram.
-  bool remarks = false;        ///< Print what passes did and why not more.
-  bool prove = true;           ///< Fail where the pipes of a group are refuted.
-  bool mergeGroups = true;     ///< One function for a group, where its machine has one role.
-  bool needsEntry = true;      ///< Refuse a program that has no function to start with.
+  std::string memoryMap = {};  ///< A file for the memory plan, where the platform has one.
+  std::vector<Status> *errors = nullptr; ///< Also gets the errors that are printed.
+  bool remarks = false;                  ///< Print what passes did and why not more.
+  bool prove = true;                     ///< Fail where the pipes of a group are refuted.
+  bool mergeGroups = true; ///< One function for a group, where its machine has one role.
+  bool needsEntry = true;  ///< Refuse a program that has no function to start with.
 };
 
 /// A program compiled for a platform, and the function a run starts with.
@@ -116,6 +118,7 @@ struct RunSettings : CompileSettings {
   ArgSpecs args;
   int dumpLevel = 0;
   bool timeline = false;
+  bool record = false; ///< Leave everything that `kiln view` shows in `out`.
   uint64_t seed = 0, dataSeed = 1;
   unsigned workers = 0; ///< Of native code; 0: as many as there are cores.
   uint64_t seeds = 0;   ///< Schedules to check, from `seed` on; 0: run one without checks.
@@ -129,7 +132,8 @@ struct RunSettings : CompileSettings {
   bool asGiven = false;         ///< Check with the given arguments alone.
   bool allowIncomplete = false; ///< A check that did not decide everything is good enough.
   bool strict = false;          ///< A warning is a finding.
-  std::string command;          ///< How to run this again; reports add seeds, and cases of a check.
+  std::map<std::string, std::string> tuned; ///< Values that were taken from tuning.
+  std::string command; ///< How to run this again; reports add seeds, and cases of a check.
   bool json = false, noReference = false, noFormula = false, checkShapes = false,
        unboundedSlots = false;
 
@@ -144,7 +148,9 @@ inline constexpr const char *kIrTarget = "ir", *kOrchestrationTarget = "orchestr
 std::vector<std::string> targetNames();
 /// The platform that emits a target; null for those that need none, or if there is no such target.
 const Platform *emitterOf(const std::string &target, bool &needsEntry);
-/// The arguments of `entry` that the command line and the example ask for.
+/// What the command line says of arguments, and where it says nothing, the example.
+ArgSpecs specsOf(const Source &source, const RunSettings &options);
+/// The arguments of `entry` that they ask for.
 Expected<std::vector<Argument>> argumentsOf(const Source &source, ir::FuncOp entry,
                                             const RunSettings &options);
 /// The parameters of the program's entry whose direction it leaves open. What the entry returns

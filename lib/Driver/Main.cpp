@@ -1,8 +1,10 @@
 //===- Main.cpp - the command line of `kiln` and of every example ---------------------===//
-#include "Driver.h"
+#include "CommandLine.h"
+#include "Terminal.h"
 
 #include "kiln/Dialect/ProgramText.h"
 #include "kiln/Jit/Jit.h"
+#include "kiln/View/View.h"
 #include "kiln/runtime/bundle.h"
 #include "kiln/runtime/record.h"
 #include "kiln/runtime/tool_output.h"
@@ -10,8 +12,6 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/MemoryBuffer.h"
-
-#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -24,291 +24,13 @@ using namespace mlir;
 namespace kiln {
 namespace {
 
-/// What the command line says, whatever the command.
-struct CommandLine {
-  std::string command = "run";
-  RunSettings run;
-  std::string target = "ir";
-  std::map<std::string, std::string> config; ///< Options that belong to the program's Config.
-};
-
-const char *const kCommands[] = {"run", "check", "emit", "build"};
+const char *const kCommands[] = {"run", "check", "emit", "build", "tune"};
 
 bool isCompiledExample(const std::string &path) {
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
       llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   return file && access(path.c_str(), X_OK) == 0 &&
          (*file)->getBuffer().contains(KILN_PROGRAM_MARKER);
-}
-
-int parseError(const CLI::App &app, const CLI::ParseError &error) {
-  if (error.get_exit_code() == 0)
-    return app.exit(error); // --help
-  return badInput(std::string(error.what()) + "; see --help");
-}
-
-/// The command line again, for a report to say how to see something again: without the options that
-/// the report adds, which are the seeds and, in a check, the arguments of the case.
-std::string replayCommand(const std::string &command, std::vector<std::string> words,
-                          const std::vector<std::string> &args) {
-  bool isLeftOut = false;
-  for (const std::string &arg : args) {
-    if (StringRef(arg).starts_with("-")) {
-      StringRef option = StringRef(arg).split('=').first;
-      isLeftOut = option == "--seed" || option == "--seeds" ||
-                  (command == "check" && (option == "--arg" || option == "--as-given"));
-    }
-    if (!isLeftOut)
-      words.push_back(arg);
-  }
-  return llvm::join(words, " ");
-}
-
-/// `--arg name=spec`.
-int parseArgs(const std::vector<std::string> &texts, ArgSpecs &specs) {
-  for (const std::string &text : texts) {
-    size_t equals = text.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return badInput("--arg " + text + ": expected name=spec, such as a=128x64 or n=5");
-    if (!specs.emplace(text.substr(0, equals), text.substr(equals + 1)).second)
-      return badInput("--arg " + text.substr(0, equals) + " is given twice");
-  }
-  return kGood;
-}
-
-/// What CLI11 did not know: `--name value` for the program's Config.
-int parseConfig(const std::vector<std::string> &rest, CommandLine &line) {
-  for (size_t i = 0; i < rest.size(); ++i) {
-    StringRef token = rest[i];
-    if (!token.consume_front("--") || token.empty())
-      return badInput("unexpected argument '" + rest[i] + "'");
-    auto [name, value] = token.split('=');
-    if (!token.contains('=')) {
-      if (i + 1 == rest.size() || StringRef(rest[i + 1]).starts_with("--"))
-        return badInput("--" + name.str() +
-                        " is no flag; if it is a parameter of the program, it needs a value");
-      value = rest[++i];
-    }
-    if (name == "slots" && value == "unbounded")
-      line.run.unboundedSlots = true;
-    else
-      line.config[name.str()] = value.str();
-  }
-  return kGood;
-}
-
-/// Finds the platform that is named, or the default of the command; where the user names none, the
-/// one that can do what other options ask for.
-int setPlatform(CommandLine &line, std::string name, bool isGiven) {
-  RunSettings &run = line.run;
-  if (line.command == "run" && !isGiven && run.seeds > 0)
-    name = defaultPlatform(Capability::Seeds).name();
-  else if (line.command == "run" && !isGiven && !run.orchestration.empty())
-    name = defaultPlatform(Capability::Orchestration).name();
-  if (line.command == "emit" && !isGiven)
-    return kGood;
-  Expected<const Platform *> platform = choosePlatform(line.command, name);
-  if (!platform)
-    return badInput(platform.status().message());
-  run.platform = *platform;
-  return kGood;
-}
-
-/// Parses the options of a command; -1 to go on, else the exit code. `help` tells of the program's
-/// own options.
-int parseOptions(CommandLine &line, const std::string &program,
-                 const std::vector<std::string> &args, const std::function<std::string()> &help) {
-  const char *purpose = line.command == "run" ? "Runs the program and checks the result."
-                        : line.command == "check"
-                            ? "Proves the pipes, then simulates many schedules."
-                        : line.command == "emit" ? "Prints the program at a stage."
-                                                 : "Compiles the program to a bundle.";
-  bool isTool = program == "kiln"; // which takes the program as an argument
-  CLI::App app(purpose, program + (isTool || line.command != "run" ? " " + line.command : "") +
-                            (isTool ? " PROG" : ""));
-  app.allow_extras();
-  std::vector<std::string> argTexts;
-  std::string dump;
-  bool dumpTensor = false;
-  bool hasSeed = line.command == "run" || line.command == "check";
-  const char *variable = hasSeed ? std::getenv("KILN_SEED") : nullptr;
-  std::string seed = variable && *variable ? variable : std::to_string(line.run.seed);
-  std::string timeout = std::to_string(line.run.timeout),
-              dataSeed = std::to_string(line.run.dataSeed);
-  std::string seeds = line.command == "check" ? "8" : "";
-  std::string steps = line.command == "check" ? "4000000" : "";
-  std::string verifyMemory = std::to_string(line.run.verifyMemory);
-  std::string workers;
-  static constexpr const char *kVerifyMemory =
-      "MiB that --verify-each may take to remember what tasks read and wrote; beyond, the whole "
-      "program runs again after each change";
-  RunSettings &run = line.run;
-  std::string platform;
-  app.add_option("--entry", run.entry, "The function to start with");
-  if (line.command == "run") {
-    platform = defaultPlatform(Capability::Run).name();
-    app.add_option("-p,--platform", platform,
-                   "Where to run: " + platformNames(Capability::Run) + "; " +
-                       defaultPlatform(Capability::Seeds).name() +
-                       " if only a simulator can do what other options say")
-        ->capture_default_str();
-    app.add_option("--arg", argTexts,
-                   "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
-    app.add_option("--seed", seed,
-                   "Schedule of the simulator; 0 is the plain order; KILN_SEED says it too")
-        ->capture_default_str();
-    app.add_option(
-        "--seeds", seeds,
-        "Check the program under so many schedules, from --seed on: races, reads of what "
-        "nobody wrote, padding, ...");
-    app.add_flag("--nan", run.nan, "Check, and report where NaN is born");
-    app.add_option("--steps", steps,
-                   "Stop a simulation after so many steps; one is about what a scalar operation "
-                   "costs; none are counted if this is not given");
-    app.add_option("--workers", workers,
-                   "Threads that run native code, where no --seed is given; as many as there are "
-                   "cores unless this or KILN_WORKERS says otherwise");
-    app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
-    app.add_option("--out", run.out, "Where files are written")->capture_default_str();
-    app.add_option("--dump-args", dump,
-                   "Dump kernel arguments: 0 off, 1 what the program marked, 2 everything (the "
-                   "default without a number), 3 metadata of everything and payload of what is "
-                   "marked")
-        ->expected(0, 1);
-    app.add_flag("--dump-tensor", dumpTensor, "The same as --dump-args=2");
-    app.add_flag(
-        "--timeline", run.timeline,
-        "Write timeline.json (for Perfetto), graph.json and graph.dot, and print a summary");
-    app.add_option("--orchestration", run.orchestration,
-                   "Launch with this shared object, compiled from what emit --target "
-                   "orchestration prints");
-    app.add_option("--timeout", timeout,
-                   "Seconds that the run, the formula and the reference may take each; 0: any time")
-        ->capture_default_str();
-    app.add_flag("--verify-each", run.verifyEach,
-                 "Run the reference after every pass and stop at the first that is wrong");
-    app.add_option("--verify-memory", verifyMemory, kVerifyMemory)->capture_default_str();
-    app.add_flag("--no-reference", run.noReference, "Do not compare with the PyTorch reference");
-    app.add_flag("--no-formula", run.noFormula, "Do not compare with the formula of the example");
-    app.add_option("--batch", "Run once for each line of this file, which has more options")
-        ->type_name("FILE"); // see runBatch
-    app.add_flag("--check-shapes", run.checkShapes,
-                 "Assertions on type and shape in the reference");
-    app.add_flag("--json", run.json, "Machine-readable output");
-  } else if (line.command == "check") {
-    platform = defaultPlatform(Capability::Check).name();
-    app.add_option("-p,--platform", platform,
-                   "The machine to simulate: " + platformNames(Capability::Check))
-        ->capture_default_str();
-    app.add_option("--arg", argTexts,
-                   "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
-    app.add_option("--seeds", seeds, "How many schedules to simulate")->capture_default_str();
-    app.add_option("--seed", seed,
-                   "The first schedule; 0 is the plain order; KILN_SEED says it too")
-        ->capture_default_str();
-    app.add_flag("--nan", run.nan, "Report every place where NaN is born, not only in outputs");
-    app.add_option("--steps", steps,
-                   "Stop a simulation after so many steps; one is about what a scalar operation "
-                   "costs")
-        ->capture_default_str();
-    app.add_flag("--as-given", run.asGiven,
-                 "Try the given arguments alone, and no other extents or numbers");
-    app.add_flag("--allow-incomplete", run.allowIncomplete,
-                 "Exit code 0 also where nothing is wrong but not everything was decided");
-    app.add_flag("--strict", run.strict, "A warning of the compiler is a finding");
-    app.add_flag("--verify-each", run.verifyEach,
-                 "First run the reference after every pass and stop at the first that is wrong");
-    app.add_option("--verify-memory", verifyMemory, kVerifyMemory)->capture_default_str();
-    app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
-    app.add_flag("--json", run.json, "Machine-readable output");
-  } else if (line.command == "emit") {
-    app.add_option("--target", line.target, inWords(targetNames(), "or"))->capture_default_str();
-    app.add_option("-p,--platform", platform,
-                   "Run the passes of this platform; " + defaultPlatform(Capability::Check).name() +
-                       " if only --after is given");
-    app.add_option("--after", run.lastPass, "Stop after this pass");
-    app.add_flag("--check-shapes", run.checkShapes,
-                 "Assertions on type and shape in the reference");
-    app.add_flag("--json", run.json,
-                 "The orchestration with the ids, core types and signatures of its kernels");
-  } else {
-    platform = defaultPlatform(Capability::Build).name();
-    app.add_option("-p,--platform", platform, "The platform to build for")->capture_default_str();
-    app.add_option("--cpu", run.cpu,
-                   "With -p " + platformNames(Capability::CpuName) +
-                       ": the CPU to generate code for, in LLVM's spelling; this one if none is "
-                       "given");
-    app.add_option("-o,--out", run.out, "The folder of the bundle")->required();
-  }
-  CLI::Option *dumpPasses = app.add_option(
-      "--dump-passes", run.dumpPasses,
-      std::string("Write the program after each pass to a file of this folder") +
-          (line.command == "build" ? "; into passes/ of the bundle if none is given" : ""));
-  if (line.command == "build")
-    dumpPasses->expected(0, 1);
-  if (line.command != "check") // which looks at groups as they are written
-    app.add_flag("--fibers{false}", run.mergeGroups,
-                 "With -p " + platformNames(Capability::Fibers) +
-                     ": roles of groups always run on fibers, never merged into one function");
-  app.add_flag("--remarks", run.remarks, "Say what the passes did, and why not more");
-  app.footer(help);
-  std::vector<std::string> reversed(args.rbegin(), args.rend());
-  try {
-    app.parse(reversed);
-  } catch (const CLI::ParseError &error) {
-    return parseError(app, error);
-  }
-  for (const char *name : {"--out", "--after", "--entry", "--orchestration", "--dump-passes"})
-    if (const CLI::Option *option = app.get_option_no_throw(name);
-        option && option->count() > 0 && llvm::is_contained(option->results(), "") &&
-        !(option == dumpPasses && option->get_expected_min() == 0))
-      return badInput(std::string(name) + ": expected a name, found nothing");
-  run.keepPasses = line.command == "build" && dumpPasses->count() > 0 && run.dumpPasses.empty();
-  bool isVariable = hasSeed && app.count("--seed") == 0;
-  if (StringRef(seed).getAsInteger(isVariable ? 0 : 10, run.seed))
-    return badInput((isVariable ? "KILN_SEED=" : "--seed ") + seed +
-                    ": expected an integer of at least 0");
-  if (StringRef(timeout).getAsInteger(10, run.timeout) || run.timeout > 1'000'000'000)
-    return badInput("--timeout " + timeout + ": expected seconds, from 0 (any time) to 1000000000");
-  if (!seeds.empty() && (StringRef(seeds).getAsInteger(10, run.seeds) || run.seeds == 0))
-    return badInput("--seeds " + seeds + ": expected an integer of at least 1");
-  if (!steps.empty() && (StringRef(steps).getAsInteger(10, run.steps) || run.steps == 0))
-    return badInput("--steps " + steps + ": expected an integer of at least 1");
-  if (app.get_option_no_throw("--workers") && app.count("--workers") > 0) {
-    Expected<unsigned> number = parseWorkers(workers, "--workers");
-    if (!number)
-      return badInput(number.status().message());
-    run.workers = *number;
-  }
-  if (run.nan && run.seeds == 0)
-    run.seeds = 1;
-  if (int code = setPlatform(line, platform, app.count("--platform") > 0))
-    return code;
-  if (StringRef(dataSeed).getAsInteger(10, run.dataSeed))
-    return badInput("--data-seed " + dataSeed + ": expected an integer of at least 0");
-  if (StringRef(verifyMemory).getAsInteger(10, run.verifyMemory) || run.verifyMemory > 1 << 30)
-    return badInput("--verify-memory " + verifyMemory + ": expected MiB, from 0 to 1073741824");
-  if (int code = parseArgs(argTexts, run.args))
-    return code;
-  if (int code = parseConfig(app.remaining(), line))
-    return code;
-  if (line.command == "run") {
-    if (app.count("--batch") > 0)
-      return badInput("--batch: write --batch FILE, once and not within a batch");
-    Expected<RecordOptions> variables = RecordOptions::fromEnvironment();
-    if (!variables)
-      return badInput(variables.status().message());
-    bool flagGiven = app.count("--dump-args") > 0;
-    Expected<int> level = flagGiven && !dump.empty() ? parseDumpLevel(dump, "--dump-args")
-                                                     : Expected<int>(variables->dumpLevel);
-    if (!level)
-      return badInput(level.status().message());
-    run.dumpLevel = dumpTensor || (flagGiven && dump.empty()) ? 2 : *level;
-    run.timeline |= variables->timeline;
-    if (app.count("--out") == 0)
-      run.out = variables->out;
-  }
-  return -1;
 }
 
 /// `--batch FILE`: runs once for each line of the file, in one process, so that torch is started
@@ -331,13 +53,16 @@ int runBatch(std::vector<std::string> args,
     return badInput("--batch " + path + ": cannot be read");
   int worst = kGood;
   bool hasRun = false;
+  Progress progress("running lines of " + path, 0);
   for (unsigned number = 1; std::getline(file, text); ++number) {
+    progress.show(number - 1, text);
     std::istringstream words(text.substr(0, text.find('#')));
     std::vector<std::string> all = args;
     all.insert(all.end(), std::istream_iterator<std::string>(words), {});
     if (all.size() == args.size())
       continue;
     hasRun = true;
+    Progress::hide();
     int code = runOnce(all);
     std::fflush(stdout);
     if (isInterrupted())
@@ -351,6 +76,9 @@ int runBatch(std::vector<std::string> args,
 }
 
 int dispatch(const CommandLine &line, const Source &source) {
+  if (line.command == "tune")
+    return badInput("a .mlir file has no parameters to choose from; tune the compiled program that "
+                    "records it");
   if (line.command == "check")
     return checkCommand(source, line.run);
   if (line.command == "emit")
@@ -413,30 +141,6 @@ int textMain(const std::string &command, const std::string &path,
 // Entry points
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-/// A program that someone wrote: what records it, and what it should result in.
-struct WrittenProgram {
-  std::string path; ///< Of its file.
-  kiln_program_maker maker;
-  void *context;
-  Intent intent;
-
-  using Recorded = std::unique_ptr<kiln_recorder, decltype(&kiln_recorder_destroy)>;
-  Expected<Recorded> record(kiln_config &config) const {
-    const char *problem = nullptr;
-    Recorded program(maker(context, &config, &problem), kiln_recorder_destroy);
-    if (!program)
-      return Status(StatusCode::InvalidArgument,
-                    problem ? std::string("the program threw an exception while it was built: ") +
-                                  problem
-                            : "the program threw what is no std::exception while it was built");
-    return program;
-  }
-};
-
-} // namespace
-
 static int runExample(const std::string &command, const std::vector<std::string> &args,
                       const WrittenProgram &written) {
   CommandLine line;
@@ -445,7 +149,7 @@ static int runExample(const std::string &command, const std::vector<std::string>
   auto help = [&] {
     kiln_config defaults;
     (void)written.record(defaults); // which declares the parameters
-    std::string text = "The commands check, emit and build come first: " + name +
+    std::string text = "The commands check, emit, build and tune come first: " + name +
                        " emit --help.\n"
                        "Parameters of the program:\n";
     for (const kiln_config::Declared &param : defaults.declared)
@@ -456,6 +160,8 @@ static int runExample(const std::string &command, const std::vector<std::string>
   if (int code = parseOptions(line, name, args, help); code >= 0)
     return code;
   line.run.command = replayCommand(line.command, {written.path, line.command}, args);
+  if (line.command == "tune")
+    return tuneCommand(written, line.config, line.run, line.tune);
   kiln_config config{.values = line.config};
   Expected<WrittenProgram::Recorded> program = written.record(config);
   if (std::vector<std::string> wrong = config.errors(); !wrong.empty())
@@ -466,9 +172,27 @@ static int runExample(const std::string &command, const std::vector<std::string>
     printErrors(errors);
     return kBadInput;
   }
-  ModuleOp module = moduleOf(program->get());
-  Source source{module.getSymName().value_or("").str(), module, &written.intent, &config};
-  return dispatch(line, source);
+  auto sourceOf = [&](kiln_config &used) {
+    ModuleOp module = moduleOf(program->get());
+    return Source{module.getSymName().value_or("").str(), module, &written.intent, &used};
+  };
+  Source source = sourceOf(config);
+  bool usesTuned = !line.untuned && (line.command == "run" || line.command == "build");
+  std::optional<ConfigValues> values =
+      usesTuned ? tunedValues(source, line.run) : std::optional<ConfigValues>();
+  if (!values)
+    return dispatch(line, source);
+  // What the user says wins; what does not fit any more is as if it were not there.
+  line.run.tuned = *values;
+  values->insert(line.config.begin(), line.config.end());
+  kiln_config tuned{.values = *values};
+  Expected<WrittenProgram::Recorded> again = written.record(tuned);
+  if (!again || !tuned.errors().empty() || !errorsOf(again->get()).empty()) {
+    line.run.tuned.clear();
+    return dispatch(line, source);
+  }
+  program = std::move(again);
+  return dispatch(line, sourceOf(tuned));
 }
 
 static Intent intentOf(const kiln_example &example) {
@@ -511,7 +235,10 @@ static const char kUsage[] =
     "schedules\n"
     "  kiln emit PROG [--target T] [--after PASS]         print the program at a stage; T is %s\n"
     "  kiln build PROG [-p PLATFORM] -o DIR               compile to a bundle\n"
+    "  kiln tune PROG [-p PLATFORM] [--arg NAME=SPEC]...  find the fastest values of its "
+    "parameters\n"
     "  kiln dump DIR [--task N] [--export npy|txt] ...    look into a dump\n"
+    "  kiln view DIR [--diff OTHER] [--serve]             make a page of what a run left\n"
     "  kiln exec DIR [--arg NAME=SPEC]...                 verify and run a bundle\n"
     "  kiln cache ls|stat|clear|verify                    the cache of compiled code\n"
     "  kiln machines [--json]                             machine models\n"
@@ -532,6 +259,8 @@ static int runTool(int argc, char **argv) {
   }
   if (command == "dump")
     return dumpCommand(argc - 1, argv + 1);
+  if (command == "view")
+    return viewCommand(argc - 1, argv + 1);
   if (command == "exec")
     return execCommand(argc - 1, argv + 1);
   if (command == "cache")

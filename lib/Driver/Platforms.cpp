@@ -33,6 +33,9 @@ static std::string refusal(const std::string &command, const Platform *platform,
   if (command == "check")
     return (platform ? "kiln check simulates a machine" : noSuchPlatform(name)) + "; use " +
            platformNames(Capability::Check);
+  if (command == "tune")
+    return (platform ? "kiln tune measures compiled code" : noSuchPlatform(name)) + "; use " +
+           platformNames(Capability::Jit);
   if (command == "emit")
     return noSuchPlatform(name) + "; use " + allPlatforms();
   std::string why = platform ? "platform '" + name + "' runs no programs" : noSuchPlatform(name);
@@ -44,6 +47,7 @@ Expected<const Platform *> choosePlatform(const std::string &command, const std:
   bool isRight = platform && (command == "run"     ? platform->can(Capability::Run)
                               : command == "check" ? platform->can(Capability::Check)
                               : command == "build" ? platform->can(Capability::Build)
+                              : command == "tune"  ? platform->can(Capability::Jit)
                                                    : true);
   if (isRight && command == "run")
     if (Status missing = platform->usableHere(); !missing.isOk())

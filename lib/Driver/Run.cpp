@@ -1,4 +1,6 @@
 //===- Run.cpp - `kiln run`: execute, compare, report --------------------------------===//
+#include "Record.h"
+#include "Terminal.h"
 #include "Unwritten.h"
 #include "VerifyEach.h"
 
@@ -63,6 +65,7 @@ Status checkSchedules(ModuleOp module, ir::FuncOp entry, const Source &source,
   check.undeclared = undeclaredParameters(source, options);
   check.machine = options.platform->machine();
   check.maxSteps = options.steps;
+  check.schedules = options.record;
   check.dump = {options.dumpLevel, options.out};
   check.program = source.name;
   check.platform = options.platform->name();
@@ -142,7 +145,7 @@ void checkReference(Outcome &outcome, ir::FuncOp entry, std::span<const Argument
 
 void reportFindings(const CheckReport &report, const RunSettings &options) {
   std::fflush(stdout);
-  std::fputs(toText(report, options.command).c_str(), stderr);
+  std::fputs(highlighted(stderr, toText(report, options.command)).c_str(), stderr);
   size_t number = report.findings.size();
   std::printf("  checked %llu schedule%s from seed %llu on: %zu finding%s\n",
               (unsigned long long)report.seeds, report.seeds == 1 ? "" : "s",
@@ -163,7 +166,8 @@ nlohmann::ordered_json toJson(const Check &check) {
   return json;
 }
 
-void reportJson(const Source &source, const RunSettings &options, const Outcome &outcome) {
+nlohmann::ordered_json toJson(const Source &source, const RunSettings &options,
+                              const Outcome &outcome) {
   nlohmann::ordered_json json{{"program", source.name},
                               {"platform", options.platform->name()},
                               {"seed", options.seed},
@@ -173,6 +177,8 @@ void reportJson(const Source &source, const RunSettings &options, const Outcome 
     json["compile_seconds"] = outcome.compileSeconds;
     json["from_cache"] = outcome.isFromCache;
   }
+  if (!options.tuned.empty())
+    json["tuned"] = options.tuned;
   json["checks"] = nlohmann::ordered_json::array();
   for (const Check &check : outcome.checks)
     json["checks"].push_back(toJson(check));
@@ -188,7 +194,9 @@ void reportJson(const Source &source, const RunSettings &options, const Outcome 
     json["dump"] = options.out + "/tensor_dump";
   if (outcome.timeline)
     json["timeline"] = options.out + "/timeline.json";
-  std::printf("%s\n", json.dump(2).c_str());
+  if (options.record)
+    json["record"] = options.out;
+  return json;
 }
 
 void print(const Check &check) {
@@ -209,6 +217,12 @@ void reportText(const Source &source, const RunSettings &options, const Outcome 
     std::printf(outcome.isFromCache ? " (from the cache in %.3f s)" : " (compiled in %.3f s)",
                 outcome.compileSeconds);
   std::printf("\n");
+  if (!options.tuned.empty()) {
+    std::string values;
+    for (const auto &[name, value] : options.tuned)
+      values += " " + name + "=" + value;
+    std::printf("  tuned:%s (--untuned runs the defaults)\n", values.c_str());
+  }
   if (outcome.findings)
     reportFindings(*outcome.findings, options);
   for (const Check &check : outcome.checks)
@@ -224,13 +238,20 @@ void reportText(const Source &source, const RunSettings &options, const Outcome 
     std::printf("  timeline: %s/timeline.json (open it in ui.perfetto.dev), graph: %s/graph.json, "
                 "graph.dot\n%s",
                 options.out.c_str(), options.out.c_str(), outcome.summary.c_str());
-  std::printf("%s\n", !outcome.ok()            ? "FAIL"
-                      : outcome.checks.empty() ? "RAN (nothing to compare with)"
-                                               : "PASS");
+  if (options.record)
+    std::printf("  record: %s (look at it with: kiln view %s)\n", options.out.c_str(),
+                options.out.c_str());
+  std::string word = !outcome.ok()            ? "FAIL"
+                     : outcome.checks.empty() ? "RAN (nothing to compare with)"
+                                              : "PASS";
+  std::printf("%s\n", verdict(stdout, word, outcome.ok()).c_str());
 }
 
 void report(const Source &source, const RunSettings &options, const Outcome &outcome) {
-  return options.json ? reportJson(source, options, outcome) : reportText(source, options, outcome);
+  if (options.json)
+    std::printf("%s\n", toJson(source, options, outcome).dump(2).c_str());
+  else
+    reportText(source, options, outcome);
 }
 
 } // namespace
@@ -243,13 +264,17 @@ llvm::BitVector undeclaredParameters(const Source &source, const CompileSettings
   return undeclared;
 }
 
-Expected<std::vector<Argument>> argumentsOf(const Source &source, ir::FuncOp entry,
-                                            const RunSettings &options) {
+ArgSpecs specsOf(const Source &source, const RunSettings &options) {
   ArgSpecs specs = options.args;
   if (source.example)
     for (const auto &[name, spec] : source.example->args)
       specs.try_emplace(name, spec);
-  return makeArguments(entry, specs, options.dataSeed);
+  return specs;
+}
+
+Expected<std::vector<Argument>> argumentsOf(const Source &source, ir::FuncOp entry,
+                                            const RunSettings &options) {
+  return makeArguments(entry, specsOf(source, options), options.dataSeed);
 }
 
 /// The platforms that run programs and cannot do this, as the command line names them.
@@ -285,7 +310,8 @@ namespace {
 /// A run from end to end, in steps. Each returns kGood to go on, or the exit code of the command.
 class ProgramRun {
 public:
-  ProgramRun(const Source &source, const RunSettings &options) : From(source), Options(options) {}
+  ProgramRun(const Source &source, const RunSettings &options)
+      : From(source), Options(options), About(source, options) {}
 
   int prepare();
   int evaluateFormula();
@@ -294,8 +320,21 @@ public:
   int compareWithFormula();
   int compareWithReference();
   int finish();
+  /// Writes down how it ended; the exit code.
+  int record(int status);
 
 private:
+  /// Prints an error and keeps it for the record.
+  int fail(const Status &error, int status) {
+    printErrors({error});
+    Errors.push_back(error);
+    return status;
+  }
+  /// Why something could not be recorded: the first such reason is told.
+  void recordFailed(const Status &failed) {
+    if (RecordStatus.isOk())
+      RecordStatus = failed;
+  }
   Status runOnce(const RunSettings &options, std::span<const Argument> args, Outcome &outcome) {
     return kiln::execute(*Compiled->module, Compiled->entry, From, options, args, outcome);
   }
@@ -309,26 +348,42 @@ private:
   std::optional<FormulaResult> Formula;
   std::optional<UnwrittenSearch> Unwritten;
   Outcome Result;
-  Status Record; ///< Why the dump or the timeline is not complete.
+  RunRecord About;
+  CodeRecord Code;
+  std::vector<Status> Errors; ///< That were printed.
+  Status RecordStatus;        ///< Why the record of the run is not complete.
+  bool IsFinished = false;
 };
 
 int ProgramRun::prepare() {
   int status = kBadInput;
   CompileSettings settings = Options;
   settings.prove = false; // what hangs is worth a run: the report and the dump show where
-  Compiled = compile(From, settings, status);
+  settings.errors = &Errors;
+  if (About.isOn())
+    recordFailed(About.begin());
+  std::unique_ptr<PassInstrumentation> watcher;
+  if (Options.record && RecordStatus.isOk()) {
+    settings.memoryMap = Options.out + "/memory.json";
+    Code.addStage("as written", From.module);
+    watcher = Code.instrumentation();
+  }
+  Compiled = compile(From, settings, status, std::move(watcher));
   if (!Compiled)
     return status;
-  AsWritten = compile(From, {.entry = Options.entry}, status);
+  if (Options.record)
+    Code.addEmitted(*Compiled, From, Options);
+  AsWritten = compile(From, {.entry = Options.entry, .errors = &Errors}, status);
   if (!AsWritten)
     return status;
   Expected<std::vector<Argument>> args = argumentsOf(From, AsWritten->entry, Options);
   if (!args)
-    return badInput(args.status());
+    return fail(args.status(), kBadInput);
   Args = std::move(*args);
+  About.setArguments(AsWritten->entry, Args, specsOf(From, Options));
   Expected<std::vector<Argument>> copies = copyArguments(Args);
   if (!copies)
-    return badInput(copies.status().message());
+    return fail(copies.status(), kBadInput);
   ForTorch = std::move(*copies);
   return kGood;
 }
@@ -342,7 +397,7 @@ int ProgramRun::evaluateFormula() {
   else if (canBeSkipped(result.status()))
     Result.skipped.push_back("comparison with the formula (" + result.status().message() + ")");
   else
-    return badInput(result.status().message());
+    return fail(result.status(), kBadInput);
   return kGood;
 }
 
@@ -355,18 +410,18 @@ int ProgramRun::execute() {
   Status failed = runOnce(Options, Args, Result);
   // A record of the run that could not be written does not stop it; it is reported with the result.
   if ((Options.dumpLevel > 0 || Options.timeline) && failed.code() == StatusCode::IoError)
-    Record = std::exchange(failed, Status::ok());
+    recordFailed(std::exchange(failed, Status::ok()));
   if (!failed.isOk()) {
-    printErrors({failed});
     bool isBadInput = failed.code() == StatusCode::InvalidArgument ||
                       failed.code() == StatusCode::NotFound ||
                       failed.code() == StatusCode::Unsupported;
-    return isBadInput ? kBadInput : kWrong;
+    return fail(failed, isBadInput ? kBadInput : kWrong);
   }
   Result.seconds = secondsSince(start) - Result.compileSeconds;
   if (!Result.findings || !Result.findings->hasErrors())
     return kGood;
   report(From, Options, Result); // there is no result to compare
+  IsFinished = true;
   return kWrong;
 }
 
@@ -380,10 +435,8 @@ int ProgramRun::findUnwritten() {
         Outcome second;
         return runOnce(silent, others, second);
       });
-  if (!left) {
-    printErrors({left.status()});
-    return kWrong;
-  }
+  if (!left)
+    return fail(left.status(), kWrong);
   Result.unwritten = std::move(*left);
   return kGood;
 }
@@ -402,10 +455,9 @@ int ProgramRun::compareWithReference() {
   if (canBeSkipped(failed)) {
     Result.skipped.push_back("comparison with the PyTorch reference (" + failed.message() + ")");
   } else if (failed.code() == StatusCode::NotFound) {
-    return badInput(failed.message());
+    return fail(failed, kBadInput);
   } else if (!failed.isOk()) {
-    printErrors({failed.withPrefix("the PyTorch reference failed")});
-    return kWrong;
+    return fail(failed.withPrefix("the PyTorch reference failed"), kWrong);
   } else {
     checkReference(Result, AsWritten->entry, Args, ForTorch);
   }
@@ -413,11 +465,31 @@ int ProgramRun::compareWithReference() {
 }
 
 int ProgramRun::finish() {
-  Result.dump = Options.dumpLevel > 0 && Record.isOk();
+  Result.dump = Options.dumpLevel > 0 && RecordStatus.isOk();
   report(From, Options, Result);
-  if (!Record.isOk())
-    printErrors({Record.withPrefix("the run is complete but the record of it is not")});
-  return Result.ok() && Record.isOk() ? kGood : kWrong;
+  IsFinished = true;
+  return Result.ok() ? kGood : kWrong;
+}
+
+int ProgramRun::record(int status) {
+  if (About.isOn() && RecordStatus.isOk()) {
+    About.setReport(toJson(From, Options, Result));
+    if (Result.findings)
+      About.setFindings(*Result.findings);
+    recordFailed(About.finish(!IsFinished             ? "error"
+                              : !Result.ok()          ? "fail"
+                              : Result.checks.empty() ? "ran"
+                                                      : "pass",
+                              Errors));
+    if (Options.record)
+      recordFailed(Code.write(Options.out));
+  }
+  if (RecordStatus.isOk())
+    return status;
+  printErrors({IsFinished
+                   ? RecordStatus.withPrefix("the run is complete but the record of it is not")
+                   : RecordStatus});
+  return worseOf(status, kWrong);
 }
 
 } // namespace
@@ -434,8 +506,8 @@ int runCommand(const Source &source, const RunSettings &options) {
                     &ProgramRun::findUnwritten, &ProgramRun::compareWithFormula,
                     &ProgramRun::compareWithReference})
     if (int status = (run.*step)())
-      return status;
-  return run.finish();
+      return run.record(status);
+  return run.record(run.finish());
 }
 
 } // namespace kiln

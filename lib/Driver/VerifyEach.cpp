@@ -1,5 +1,7 @@
 #include "VerifyEach.h"
 
+#include "Terminal.h"
+
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Torch/Torch.h"
 #include "kiln/Target/Torch/TorchWorker.h"
@@ -19,12 +21,15 @@ public:
     if (!module)
       module = op->getParentOfType<ModuleOp>();
     // What only runs the passes of nested operations has no argument, and no effect of its own.
-    if (module && !pass->getArgument().empty())
-      Verifier.verify(pass->getArgument().str(), module);
+    if (!module || pass->getArgument().empty())
+      return;
+    Shown.show(Verifier.passes(), pass->getArgument().str());
+    Verifier.verify(pass->getArgument().str(), module);
   }
 
 private:
   PassVerifier &Verifier;
+  Progress Shown{"verifying passes", 0};
 };
 
 PassVerifier::PassVerifier(Source asWritten, const RunSettings &options, std::vector<Argument> args)
@@ -343,9 +348,11 @@ int verifyEachPass(const Source &source, const RunSettings &options) {
   }
   if (!compile(source, {options.platform, options.entry}, status, verifier.instrumentation()))
     return status;
+  Progress::hide();
   if (const std::optional<PassFault> &fault = verifier.fault()) {
-    std::fprintf(stderr, "kiln: error: pass %s changes what the program computes: %s\n",
-                 fault->pass.c_str(), fault->what.c_str());
+    printErrors(
+        {Status(StatusCode::KernelFailed,
+                "pass " + fault->pass + " changes what the program computes: " + fault->what)});
     std::fprintf(stderr, "  functions it changed: %s\n",
                  llvm::join(fault->functions, ", ").c_str());
     if (!fault->task.empty())

@@ -142,6 +142,7 @@ int cacheCommand(int argc, const char *const *argv) {
     CLI::App *clearing = app.add_subcommand("clear", "Removes all entries");
     app.add_subcommand("verify", "Checks every entry; exit code 1 if any is damaged");
     app.require_subcommand(1);
+    app.footer("Examples:\n  kiln cache ls --keys\n  kiln cache stat --json\n  kiln cache verify");
     auto isAsked = [&](const CLI::App *command) {
       return argc > 1 && command->get_name() == argv[1];
     };

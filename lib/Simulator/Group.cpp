@@ -124,6 +124,8 @@ Status GroupBlock::run() {
   for (auto &instance : Instances)
     if (timeline && !instance->interpreter.canResume())
       instance->waitsSince = timeline->now();
+  if (timeline)
+    recordLevels(*timeline);
   while (true) {
     Expected<bool> moved = step(timeline);
     if (moved && *moved)
@@ -133,6 +135,17 @@ Status GroupBlock::run() {
         recordWait(*instance, *timeline);
     return moved ? finish() : moved.status();
   }
+}
+
+void GroupBlock::recordLevels(RoleTimeline &timeline) {
+  bool areNew = Levels.empty();
+  Levels.resize(Pipes.size());
+  for (auto [pipe, level] : llvm::zip_equal(Pipes, Levels))
+    if (uint64_t used = pipe->used(); areNew || used != level) {
+      level = used;
+      timeline.add(TimelinePipeLevel{pipe->name(), static_cast<uint64_t>(pipe->slots()), used,
+                                     timeline.now()});
+    }
 }
 
 void GroupBlock::recordWait(Instance &instance, RoleTimeline &timeline) const {
@@ -159,6 +172,7 @@ Expected<bool> GroupBlock::step(RoleTimeline *timeline) {
   if (timeline) {
     int64_t end = timeline->now();
     timeline->add({0, instance->track(), instance->name, false, begin, end});
+    recordLevels(*timeline);
     // Who was waiting for this one may go on now; everybody else begins to wait.
     if (!instance->interpreter.isDone() && !instance->interpreter.canResume())
       instance->waitsSince = end;
@@ -278,12 +292,21 @@ void GroupBlock::addTo(BarrierReport &report) const {
     if (Operation *barrier = in.pendingBarrier()) {
       report.waiting.push_back(instance->name + block + at(barrier));
       report.barrier = barrier;
+      if (Watcher *watcher = Context.memory.watcher())
+        watcher->agentIsBlocked(*in.place().agent, barrier, "waits at a barrier");
     } else if (in.isDone() && instance->meetsOthers) {
       report.ended.push_back(instance->name + block);
     } else if (!in.isDone()) {
       report.blocked.push_back(describeWait(*instance) + block);
     }
   }
+}
+
+void GroupBlock::tellBlocked(Watcher &watcher, const Instance &instance) const {
+  Wait wait = waitOf(instance);
+  watcher.agentIsBlocked(*instance.interpreter.place().agent, wait.op,
+                         (wait.isPush ? "waits to push into '" : "waits to pop from '") +
+                             wait.pipe->name() + "' (" + wait.slots + ")");
 }
 
 Status GroupBlock::reportDeadlock() const {
@@ -297,6 +320,10 @@ Status GroupBlock::reportDeadlock() const {
       first = instance.get();
   }
   text += "]; " + describeCycle(*first);
+  if (Watcher *watcher = Context.memory.watcher())
+    for (const auto &instance : Instances)
+      if (!instance->interpreter.isDone())
+        tellBlocked(*watcher, *instance);
   return Status(StatusCode::Deadlock, text, sourceLocOf(waitOf(*first).op->getLoc()));
 }
 

@@ -95,10 +95,13 @@ private:
   bool isDone() const;
   /// Runs one instance; `timeline` is null if nobody asked for one.
   Expected<bool> step(RoleTimeline *timeline);
+  /// Adds the levels of pipes that have changed since the last call.
+  void recordLevels(RoleTimeline &timeline);
   /// Ends the wait of an instance in the timeline, if it has one.
   void recordWait(Instance &instance, RoleTimeline &timeline) const;
   Status checkPipesEmpty() const;
   Status reportDeadlock() const;
+  void tellBlocked(Watcher &watcher, const Instance &instance) const;
   /// The pipe operation a blocked instance waits in, taken apart.
   struct Wait {
     mlir::Operation *op = nullptr;
@@ -119,6 +122,7 @@ private:
   const BlockContext &Context;
   KernelHost Kernels;
   std::vector<std::unique_ptr<Pipe>> Pipes;
+  std::vector<uint64_t> Levels; ///< Of each pipe, as the timeline knows it.
   std::vector<std::unique_ptr<Instance>> Instances;
   size_t Turn = 0; ///< Round robin: who is asked first.
 };

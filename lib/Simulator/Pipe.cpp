@@ -1,5 +1,7 @@
 #include "Pipe.h"
 
+#include "Watcher.h"
+
 #include "kiln/Program/Signature.h"
 #include "kiln/runtime/pipe_slots.h"
 
@@ -173,6 +175,14 @@ std::string Pipe::describe(uint64_t pushed, const Consumer &consumer) const {
   return describeSlots(pushed - consumer.popped, consumer.popped - consumer.freed, Slots);
 }
 
+uint64_t Pipe::used() const {
+  uint64_t used = 0;
+  for (int64_t lane = 0; lane < static_cast<int64_t>(Producers.size()); ++lane)
+    for (int64_t consumer : consumersOf(lane))
+      used = std::max(used, Producers[lane].pushed - Consumers[consumer].freed);
+  return used;
+}
+
 Pipe::Leftover Pipe::leftover() const {
   Leftover left;
   for (int64_t consumer = 0; consumer < static_cast<int64_t>(Consumers.size()); ++consumer)
@@ -199,12 +209,20 @@ bool canExecutePipeOp(Interpreter &in, Operation *op) {
   return true;
 }
 
+/// Tells the watcher, if there is one, of what has been done.
+static Status done(Interpreter &in, Operation *op, const Pipe &pipe) {
+  if (Watcher *watcher = in.memory().watcher(); watcher && in.place().agent)
+    watcher->pipeIsUsed(*in.place().agent, op, pipe.name(), pipe.used(), pipe.slots());
+  return Status::ok();
+}
+
 static Status runPush(Interpreter &in, tile::PushOp op) {
   std::vector<TilePtr> tiles;
   for (mlir::Value value : op.getTiles())
     tiles.push_back(in.tile(value));
-  return in.pipe(op.getPipe())
-      .push(in.place().lane, std::move(tiles), op, in.place().agent, in.memory());
+  Pipe &pipe = in.pipe(op.getPipe());
+  Status bad = pipe.push(in.place().lane, std::move(tiles), op, in.place().agent, in.memory());
+  return bad.isOk() ? done(in, op, pipe) : bad;
 }
 
 static Status runPop(Interpreter &in, tile::PopOp op) {
@@ -219,11 +237,13 @@ static Status runPop(Interpreter &in, tile::PopOp op) {
     if (in.place().agent && !op.getCopy())
       in.setSlot(result, {op, &pipe, message});
   }
-  return Status::ok();
+  return done(in, op, pipe);
 }
 
 static Status runFree(Interpreter &in, tile::FreeOp op) {
-  return in.pipe(op.getPipe()).free(in.place().lane, op, in.place().agent);
+  Pipe &pipe = in.pipe(op.getPipe());
+  Status bad = pipe.free(in.place().lane, op, in.place().agent);
+  return bad.isOk() ? done(in, op, pipe) : bad;
 }
 
 void addPipeOps(OpTable &table) {

@@ -67,6 +67,9 @@ public:
   std::string describeForPush(int64_t lane) const;
   std::string describeForPop(int64_t lane) const;
 
+  /// Slots that hold a message which was pushed, whole or in part, and not freed by all.
+  uint64_t used() const;
+
   /// What nobody popped, for when the group has ended: how many messages, and the pushes they came
   /// from, each once.
   struct Leftover {

@@ -67,6 +67,11 @@ public:
   virtual void linesAreCombined(Interpreter &in, tile::CombiningInterface op) = 0;
   /// The result of an operation on scalars is NaN.
   virtual void scalarIsNan(Interpreter &in, mlir::Operation *op) = 0;
+  /// A push, pop or free has been done; `used` of the pipe's slots are in use now.
+  virtual void pipeIsUsed(const Agent &agent, mlir::Operation *op, const std::string &pipe,
+                          uint64_t used, int64_t slots) = 0;
+  /// Of a deadlock: this agent can never go on.
+  virtual void agentIsBlocked(const Agent &agent, mlir::Operation *op, const std::string &why) = 0;
   /// A tile was used that `pop` took from a slot which `free` has released since.
   virtual void freedSlotIsUsed(const Agent &agent, mlir::Operation *op, tile::PopOp pop,
                                mlir::Operation *free, const std::string &pipe) = 0;

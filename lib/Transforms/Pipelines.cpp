@@ -83,7 +83,9 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     addFor(KilnInjectGmPipeOptions(), [](auto given) { return createKilnInjectGmPipe(given); });
     addCleanup(); // what would be merged later must be merged before it has addresses
     addProof();
-    addFor(TilePlanMemoryOptions(), [](auto given) { return createTilePlanMemory(given); });
+    TilePlanMemoryOptions plan;
+    plan.map = options.memoryMap;
+    addFor(plan, [](auto given) { return createTilePlanMemory(given); });
   }
   return found;
 }

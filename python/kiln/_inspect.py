@@ -1,4 +1,4 @@
-"""What a run of a program did: `program.dump(...)` and `program.timeline(...)`, read from the files that the tool writes."""
+"""What a run of a program did: `program.dump(...)`, `program.timeline(...)` and `program.view(...)`, from the files that the tool writes."""
 from __future__ import annotations
 
 import ctypes
@@ -9,7 +9,7 @@ import tempfile
 import weakref
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
-from . import dtypes
+from . import _library, dtypes
 from ._errors import mistake
 from ._tensors import View
 from .dtypes import DType
@@ -30,6 +30,10 @@ class Run:
                 return json.load(file)
         except OSError:
             raise mistake(f"the run left no {name}: {self.text.strip()}") from None
+
+    def _takes_failures(self) -> bool:
+        """Whether a run that failed has left what is wanted."""
+        return False
 
     def __str__(self) -> str:
         return self.text
@@ -102,6 +106,35 @@ class Timeline(Run):
         """Reads what the run has left."""
         graph = self._json("graph.json")
         self.tasks, self.edges = graph["tasks"], graph["edges"]
+
+
+class Page(Run):
+    """A run as a page for a browser: `page.file`. As text, what the run said.
+
+    A program that fails or hangs has a page too, with its error. With `check=True`, `page.report` is what the check found.
+    """
+
+    def __init__(self, out: Optional[str]) -> None:
+        super().__init__(out)
+        self.report: Any = None
+
+    @property
+    def file(self) -> pathlib.Path:
+        """The page, which needs no other file."""
+        return self.folder / "view.html"
+
+    def _takes_failures(self) -> bool:
+        return (self.folder / "run.json").is_file()
+
+    def _read(self) -> None:
+        """Nothing: the page is made of the files."""
+
+    def _make(self) -> None:
+        import subprocess
+
+        done = subprocess.run([str(_library.tool("kiln")), "view", str(self.folder)], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise mistake((done.stderr or done.stdout).strip())
 
 
 def _record(entry: Dict[str, Any], payload: bytes) -> Record:

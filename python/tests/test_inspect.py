@@ -44,6 +44,16 @@ class Inspect(unittest.TestCase):
         numpy.testing.assert_array_equal(self.out, 0)  # it ran on copies
         self.assertIn("vector_dag", str(dump))
 
+    def test_view(self) -> None:
+        page = vector_dag.view(self.a, self.b, self.out, check=True)
+        text = page.file.read_text(encoding="utf-8")
+        self.assertIn("vector_dag.py", text)
+        self.assertIn("tile-peel-masks", text)
+        self.assertTrue(page.report)
+        self.assertIn("look at it with", str(page))
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(vector_dag.view(self.a, self.b, self.out, out=folder).file, pathlib.Path(folder) / "view.html")
+
     def test_timeline(self) -> None:
         timeline = vector_dag.timeline(self.a, self.b, self.out)
         self.assertEqual([each["kernel"] for each in timeline.tasks], ["add", "add_scalar", "add_scalar", "mul", "add"])

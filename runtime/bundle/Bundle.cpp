@@ -56,15 +56,11 @@ Status kiln::writeBundle(const std::string &directory, const BundleManifest &man
       return failed;
     list[name] = {{"bytes", bytes.size()}, {"checksum", checksumOf(bytes)}};
   }
-  Json json{{"format", bundleFormat},
-            {"program", manifest.program},
-            {"platform", manifest.platform},
-            {"arch", manifest.arch},
-            {"toolchain", manifest.toolchain},
-            {"abi_version", KILN_ABI_VERSION},
-            {"entry", manifest.entry},
-            {"kernels", manifest.kernels},
-            {"files", list}};
+  Json json{{"format", bundleFormat},          {"program", manifest.program},
+            {"platform", manifest.platform},   {"arch", manifest.arch},
+            {"toolchain", manifest.toolchain}, {"abi_version", KILN_ABI_VERSION},
+            {"entry", manifest.entry},         {"kernels", manifest.kernels},
+            {"arguments", manifest.arguments}, {"files", list}};
   if (manifest.native)
     json["native"] = Json::parse(toJson(*manifest.native));
   if (!manifest.cuda.empty())
@@ -130,6 +126,16 @@ static Expected<BundleManifest> readManifest(const Json &json, const std::string
     return damaged(path, "does not list the kernels");
   for (const Json &kernel : json["kernels"])
     manifest.kernels.push_back(kernel.get<std::string>());
+  if (json.contains("arguments")) {
+    // No file: whoever makes a bundle has no business with those of the machine it runs on.
+    auto isSpec = [](const Json &spec) {
+      return spec.is_string() && !spec.get<std::string>().starts_with("file:");
+    };
+    if (!json["arguments"].is_object() || !std::ranges::all_of(json["arguments"], isSpec))
+      return damaged(path, "does not say what the arguments are when none are given");
+    for (const auto &[name, spec] : json["arguments"].items())
+      manifest.arguments[name] = spec.get<std::string>();
+  }
   if (json.contains("native")) {
     Expected<NativeInfo> native = parseNativeInfo(json["native"].dump());
     if (!native)

@@ -59,8 +59,9 @@ int refuse(const Status &status) {
   return exitBadInput;
 }
 
-Expected<std::map<std::string, std::string>> parseSpecs(const Request &request,
-                                                        const Signature &signature) {
+/// What the command line says of arguments; where it says nothing, the bundle.
+Expected<std::map<std::string, std::string>>
+parseSpecs(const Request &request, const BundleManifest &manifest, const Signature &signature) {
   std::map<std::string, std::string> specs;
   std::string names;
   size_t count = signature.tensors.size() + signature.scalars.size();
@@ -82,11 +83,14 @@ Expected<std::map<std::string, std::string>> parseSpecs(const Request &request,
     if (!specs.emplace(name, text.substr(equals + 1)).second)
       return Status(StatusCode::InvalidArgument, "--arg " + name + " is given twice");
   }
+  for (const auto &[name, spec] : manifest.arguments)
+    specs.try_emplace(name, spec);
   return specs;
 }
 
-Expected<Arguments> makeArguments(const Request &request, const Signature &signature) {
-  Expected<std::map<std::string, std::string>> specs = parseSpecs(request, signature);
+Expected<Arguments> makeArguments(const Request &request, const BundleManifest &manifest,
+                                  const Signature &signature) {
+  Expected<std::map<std::string, std::string>> specs = parseSpecs(request, manifest, signature);
   if (!specs)
     return specs.status();
   Arguments args;
@@ -283,7 +287,7 @@ int run(const Request &request) {
   const Signature &signature = *manifest.native->entry.signature;
   if (Status bad = verifyOutputNames(request, signature); !bad.isOk())
     return refuse(bad);
-  Expected<Arguments> args = makeArguments(request, signature);
+  Expected<Arguments> args = makeArguments(request, manifest, signature);
   if (!args)
     return refuse(args.status());
   double seconds = 0;
@@ -345,6 +349,12 @@ int kiln::execCommand(int argc, const char *const *argv) {
         "KILN_WORKERS says otherwise");
     app.add_flag("--verify-only", request.verifyOnly, "Run nothing");
     app.add_flag("--json", request.json, "Machine-readable output");
+    app.footer("Arguments that are not given are those of the example that the bundle was built "
+               "from, if it has some.\n"
+               "Examples:\n"
+               "  kiln-exec bundle\n"
+               "  kiln-exec bundle --arg a=128x64 --save outputs\n"
+               "  kiln-exec bundle --arg a=file:a.npy --expect outputs");
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {

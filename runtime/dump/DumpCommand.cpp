@@ -357,6 +357,10 @@ int kiln::dumpCommand(int argc, const char *const *argv) {
         ->excludes(print)
         ->excludes(stage);
     app.add_flag("--json", request.json, "Machine-readable output");
+    app.footer("Examples:\n"
+               "  kiln dump out --task 1 --print\n"
+               "  kiln dump out --kernel add --export npy -o values\n"
+               "  kiln dump right --diff wrong");
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {

@@ -24,8 +24,9 @@ Status Engine::Impl::verifyDeps(const Task &task) const {
   return Status::ok();
 }
 
-static TraceTask describe(const Node &node, const Task &task) {
+static TraceTask describe(const Node &node, const Task &task, uint32_t scope) {
   TraceTask entry;
+  entry.scope = scope;
   entry.index = node.index;
   entry.kernel = task.kernel();
   std::copy(task.gridDims().begin(), task.gridDims().end(), entry.grid.begin());
@@ -88,7 +89,7 @@ Expected<TaskId> Engine::Impl::submit(const Task &task, Task *expendable) {
   findProducers(task);
   Node &node = makeNode(task, kernel);
   if (Options.recordTrace)
-    History.tasks.push_back(describe(node, task));
+    History.tasks.push_back(describe(node, task, CurrentScope));
   fillArguments(node, task);
   holdBuffers(node, task, expendable);
   node.timesSlot = isWatched ? Times.wantsTime(slot) : 0;

@@ -40,7 +40,8 @@ static Json toJson(const TraceTask &task, const Timeline &timeline,
             {"source", task.loc.str()},
             {"begin_us", times.ran() ? Json(microseconds(times.begin)) : Json()},
             {"duration_us", microseconds(times.duration())},
-            {"critical", analysis.isCritical(task.index)}};
+            {"critical", analysis.isCritical(task.index)},
+            {"scope", task.scope}};
   if (auto kernel = timeline.kernels.find(task.kernel);
       kernel != timeline.kernels.end() && !kernel->second.members.empty())
     json["members"] = kernel->second.members;

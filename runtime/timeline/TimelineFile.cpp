@@ -29,6 +29,8 @@ public:
     addFlows();
     addCounter("ready tasks", "tasks", readyTasks());
     addCounter("arena", "bytes", arenaUse());
+    for (size_t worker = 0; worker < Times.pipes.size(); ++worker)
+      addPipes(worker);
     return "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n" + Lines + "\n]}\n";
   }
 
@@ -198,12 +200,31 @@ private:
     return samples;
   }
 
-  void addCounter(const char *name, const char *unit, const Samples &samples) {
+  void addCounter(const std::string &name, const std::string &unit, const Samples &samples) {
     for (const auto &[time, value] : samples) {
       Json counter = event("C", name, 0, time);
       counter["args"] = {{unit, value}};
       add(counter);
     }
+  }
+
+  /// Levels that follow one another at one moment count as the last of them.
+  void addPipes(size_t worker) {
+    std::map<std::pair<std::string, uint64_t>, Samples> levels; // by pipe and slots
+    for (const TimelinePipeLevel &level : Times.pipes[worker]) {
+      Samples &samples = levels[{level.pipe, level.slots}];
+      auto used = static_cast<int64_t>(level.used);
+      if (!samples.empty() && samples.back().second == used)
+        continue;
+      if (!samples.empty() && samples.back().first == level.time)
+        samples.back().second = used;
+      else
+        samples.push_back({level.time, used});
+    }
+    for (const auto &[pipe, samples] : levels)
+      addCounter("worker " + std::to_string(worker) + " pipe " + pipe.first,
+                 "of " + std::to_string(pipe.second) + (pipe.second == 1 ? " slot" : " slots"),
+                 samples);
   }
 
   const Timeline &Times;

@@ -37,6 +37,9 @@ public:
   void recordRole(unsigned worker, TimelineRoleEvent event) {
     Lanes[worker].roles.push_back(std::move(event));
   }
+  void recordLevel(unsigned worker, TimelinePipeLevel level) {
+    Lanes[worker].pipes.push_back(std::move(level));
+  }
 
   /// What was recorded, without the kernels.
   Timeline take() {
@@ -45,6 +48,7 @@ public:
     for (Lane &lane : Lanes) {
       timeline.workers.push_back(std::move(lane.events));
       timeline.roles.push_back(std::move(lane.roles));
+      timeline.pipes.push_back(std::move(lane.pipes));
     }
     return timeline;
   }
@@ -55,6 +59,7 @@ private:
   struct alignas(64) Lane {
     std::vector<TimelineEvent> events;
     std::vector<TimelineRoleEvent> roles;
+    std::vector<TimelinePipeLevel> pipes;
   };
   const Clock::time_point Start = Clock::now();
   std::vector<Lane> Lanes;
@@ -88,6 +93,7 @@ private:
     event.task = Task;
     Recorder->recordRole(Worker, std::move(event));
   }
+  void add(TimelinePipeLevel level) override { Recorder->recordLevel(Worker, std::move(level)); }
   /// Makes it what RoleTimeline::current() returns on this thread.
   static void enter(RoleTimeline *timeline);
 

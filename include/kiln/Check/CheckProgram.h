@@ -36,6 +36,19 @@ enum class FindingKind : uint8_t {
 /// "race", "unwritten-read", ...
 const char *toString(FindingKind kind);
 
+/// One thing that somebody did in a simulation, for people who follow it.
+struct ScheduleStep {
+  enum class Kind : uint8_t { Start, Read, Write, AtomicAdd, Push, Pop, Free, Blocked };
+  Kind kind = Kind::Start;
+  uint64_t task = 0;
+  std::array<int64_t, 3> block{0, 0, 0};
+  std::string instance; ///< The function, with `#lane` where the role has lanes.
+  std::string what;     ///< In words: "pushes into 'to_aiv' (1 of 2 slots in use)".
+  SourceLoc location;
+};
+/// "start", "read", ...
+const char *toString(ScheduleStep::Kind kind);
+
 /// What is wrong, where, and how to see it again.
 struct Finding {
   struct Note {
@@ -52,6 +65,9 @@ struct Finding {
   std::string instance; ///< The function, with `#lane` where the role has lanes.
   uint64_t seed = 0;    ///< The first in which it was found.
   uint64_t count = 1;   ///< How often, in all seeds: other elements, blocks or iterations.
+  /// The last steps up to it, if they were asked for; before those, where it is a race, the other
+  /// side.
+  std::vector<ScheduleStep> schedule = {};
 
   /// What is not shown to be wrong is said, but is no error: nobody promised otherwise.
   bool isError() const {
@@ -61,8 +77,9 @@ struct Finding {
 
 struct CheckOptions {
   uint64_t firstSeed = 0;
-  uint64_t seeds = 8; ///< firstSeed, firstSeed + 1, ...
-  bool nan = false;   ///< Report the birth of NaN.
+  uint64_t seeds = 8;     ///< firstSeed, firstSeed + 1, ...
+  bool nan = false;       ///< Report the birth of NaN.
+  bool schedules = false; ///< Keep the steps that lead to each finding.
   /// Stop each simulation after so many steps (see SimulatorOptions).
   uint64_t maxSteps = UINT64_MAX;
   /// The parameters of the entry whose direction the program leaves open.
@@ -93,6 +110,9 @@ struct CheckReport {
 Expected<CheckReport> checkProgram(mlir::ModuleOp prepared, ir::FuncOp entry,
                                    std::span<const Argument> args,
                                    const CheckOptions &options = {});
+
+/// A finding's schedule as JSON: lanes, one for each instance, and steps in their order.
+std::string scheduleJson(const Finding &finding);
 
 /// The findings the way compilers print them, with lines of the source where its file can be read.
 /// `replay` is the command to which `--seeds 1 --seed N` can be added; empty: left out.

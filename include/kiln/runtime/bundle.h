@@ -32,6 +32,9 @@ struct BundleManifest {
   /// Exact: what the code was generated for. CPU and features in LLVM's spelling.
   std::string arch, toolchain;
   std::vector<std::string> kernels;
+  /// What `--arg` would say, for arguments that are not given: those of the example it was built
+  /// from.
+  std::map<std::string, std::string> arguments = {};
   /// Only where the platform executes natively, or on a GPU.
   std::optional<NativeInfo> native;
   /// Only on a GPU.

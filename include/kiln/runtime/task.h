@@ -197,6 +197,7 @@ struct TraceTask {
   std::vector<TraceTensor> tensors;
   std::vector<ScalarBits> scalars;
   SourceLoc loc;
+  uint32_t scope = 0; // scopes are numbered as they begin; 0: the run itself
 };
 
 struct Trace {

@@ -45,6 +45,13 @@ struct TimelineRoleEvent {
   int64_t begin = 0, end = 0;
 };
 
+/// How many slots of a pipe of a mixed task are in use from a moment on: pushed, and not freed.
+struct TimelinePipeLevel {
+  std::string pipe;
+  uint64_t slots = 0, used = 0;
+  int64_t time = 0; // ns since the run began
+};
+
 /// How a kernel calls its arguments, what a block touches of its tensors (empty: not known), and
 /// the kernels a mixed task consists of.
 struct TimelineKernel {
@@ -54,6 +61,7 @@ struct TimelineKernel {
 struct Timeline {
   std::vector<std::vector<TimelineEvent>> workers;   // [0] is the submitter; in order of `end`
   std::vector<std::vector<TimelineRoleEvent>> roles; // by worker
+  std::vector<std::vector<TimelinePipeLevel>> pipes; // by worker
   std::map<std::string, TimelineKernel> kernels;     // those of the trace, by name
   int64_t length = 0;                                // of the run, ns
 
@@ -69,6 +77,8 @@ public:
   virtual int64_t now() const = 0;
   /// The task is filled in. The slices of a role do not overlap.
   virtual void add(TimelineRoleEvent event) = 0;
+  /// In order of time.
+  virtual void add(TimelinePipeLevel level) = 0;
 
   static RoleTimeline *current();
 };

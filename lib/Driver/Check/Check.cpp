@@ -1,6 +1,8 @@
 //===- Check.cpp - `kiln check`: proof, simulation, verdict -----------------------------===//
 #include "CheckPlan.h"
 #include "CheckVerdict.h"
+#include "Record.h"
+#include "Terminal.h"
 #include "VerifyEach.h"
 
 #include "kiln/Dialect/Kiln/Contracts.h"
@@ -64,7 +66,9 @@ Status Checking::run(const CheckPlan &plan) {
   HasInventedIntegers = plan.hasInventedIntegers;
   Verdict.firstSeed = Options.seed;
   Verdict.seeds = Options.seeds;
+  Progress progress("checking cases", plan.cases.size());
   for (auto [number, next] : llvm::enumerate(plan.cases)) {
+    progress.show(number, next.flags());
     if (OutOfSteps) {
       Verdict.add({"the other " + std::to_string(plan.cases.size() - number) +
                        " cases of the plan were not tried",
@@ -140,6 +144,7 @@ Status Checking::simulate(const CompiledProgram &program, const Prepared &next, 
   check.seeds = seeds;
   check.nan = true;
   check.maxSteps = Options.steps;
+  check.schedules = Options.record;
   check.undeclared = Undeclared;
   check.machine = Compiled.machine;
   check.platform = Options.platform->name();
@@ -254,7 +259,11 @@ int checkCommand(const Source &source, const RunSettings &options) {
   Expected<CheckPlan> plan = makePlan(source, asWritten->entry, options);
   if (!plan)
     return badInput(plan.status());
-  std::optional<CompiledProgram> compiled = compile(source, settings, status);
+  CodeRecord code;
+  if (options.record)
+    code.addStage("as written", source.module);
+  std::optional<CompiledProgram> compiled =
+      compile(source, settings, status, options.record ? code.instrumentation() : nullptr);
   if (!compiled)
     return status;
   CheckVerdict verdict;
@@ -265,7 +274,17 @@ int checkCommand(const Source &source, const RunSettings &options) {
       !bad.isOk())
     return badInput(bad);
   (options.json ? printJson : printText)(verdict, source, options);
-  return verdict.exitCode(options.allowIncomplete);
+  status = verdict.exitCode(options.allowIncomplete);
+  if (!options.record)
+    return status;
+  if (Status bad = recordCheck(verdict, source, options, code); !bad.isOk()) {
+    printErrors({bad.withPrefix("the check is complete but the record of it is not")});
+    return worseOf(status, kWrong);
+  }
+  if (!options.json)
+    std::printf("record: %s (look at it with: kiln view %s)\n", options.out.c_str(),
+                options.out.c_str());
+  return status;
 }
 
 } // namespace kiln

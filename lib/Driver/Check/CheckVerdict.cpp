@@ -1,5 +1,8 @@
 #include "CheckVerdict.h"
 
+#include "Record.h"
+#include "Terminal.h"
+
 #include "kiln/Program/Signature.h"
 
 #include <nlohmann/json.hpp>
@@ -127,7 +130,7 @@ static Json toJson(const GroupProof &group) {
   return entry;
 }
 
-void printJson(const CheckVerdict &verdict, const Source &source, const RunSettings &options) {
+static Json toJson(const CheckVerdict &verdict, const Source &source, const RunSettings &options) {
   bool isClean = !verdict.hasFindings() && verdict.gaps().empty();
   Json json{{"program", source.name},
             {"platform", options.platform->name()},
@@ -153,7 +156,34 @@ void printJson(const CheckVerdict &verdict, const Source &source, const RunSetti
         {{"what", gap.what}, {"location", gap.location.str()}, {"remedy", gap.remedy}});
   if (verdict.warnings > 0)
     json["warnings"] = verdict.warnings;
-  std::printf("%s\n", json.dump(2).c_str());
+  return json;
+}
+
+void printJson(const CheckVerdict &verdict, const Source &source, const RunSettings &options) {
+  std::printf("%s\n", toJson(verdict, source, options).dump(2).c_str());
+}
+
+Status recordCheck(const CheckVerdict &verdict, const Source &source, const RunSettings &options,
+                   const CodeRecord &code) {
+  Json json{{"format", "kiln-check"}, {"version", 1}, {"command", options.command}};
+  json.update(toJson(verdict, source, options));
+  for (size_t i = 0; i < verdict.findings().size(); ++i)
+    addDetails(json["findings"][i], verdict.findings()[i].finding);
+  // What the proof refutes is a finding like any other; it needs no schedule.
+  for (const GroupProof &group : verdict.groups)
+    for (const PipeFinding &finding : group.proof.findings) {
+      Json entry{{"kind", "proof"},
+                 {"message", finding.what.text},
+                 {"location", placeJson(sourceLocOf(finding.what.loc))},
+                 {"notes", Json::array()}};
+      for (const PipeMessage &note : finding.notes)
+        entry["notes"].push_back(
+            {{"message", note.text}, {"location", placeJson(sourceLocOf(note.loc))}});
+      json["findings"].push_back(std::move(entry));
+    }
+  if (Status bad = writeRecordFile(options.out, "check.json", json); !bad.isOk())
+    return bad;
+  return code.write(options.out);
 }
 
 static void printNotes(const std::vector<PipeMessage> &notes) {
@@ -192,7 +222,8 @@ void printText(const CheckVerdict &verdict, const Source &source, const RunSetti
       printNotes(finding.notes);
     }
   for (const CaseFinding &found : verdict.findings())
-    std::fputs(toText(reportOf(found), replayOf(found, options)).c_str(), stdout);
+    std::fputs(highlighted(stdout, toText(reportOf(found), replayOf(found, options))).c_str(),
+               stdout);
   std::printf("%s\n", source.name.c_str());
   for (const GroupProof &group : verdict.groups)
     printGroup(group);
@@ -205,7 +236,9 @@ void printText(const CheckVerdict &verdict, const Source &source, const RunSetti
     if (!gap.remedy.empty())
       std::printf("              %s\n", gap.remedy.c_str());
   }
-  std::printf("%s\n", verdict.word());
+  std::printf("%s\n", kiln::verdict(stdout, verdict.word(),
+                                    !verdict.hasFindings() && verdict.gaps().empty())
+                          .c_str());
 }
 
 } // namespace kiln

@@ -17,6 +17,8 @@
 
 namespace kiln {
 
+class CodeRecord;
+
 struct GroupProof {
   std::string name;
   PipeProof proof;
@@ -66,6 +68,10 @@ private:
 
 void printText(const CheckVerdict &verdict, const Source &source, const RunSettings &options);
 void printJson(const CheckVerdict &verdict, const Source &source, const RunSettings &options);
+/// Writes check.json, which is what printJson prints with the schedules of the findings, and
+/// code.json into options.out.
+Status recordCheck(const CheckVerdict &verdict, const Source &source, const RunSettings &options,
+                   const CodeRecord &code);
 
 } // namespace kiln
 

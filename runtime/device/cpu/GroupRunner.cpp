@@ -308,6 +308,11 @@ void GroupRunner::recordSlice(Instance &instance, bool isWait) {
   instance.sliceBegin = now;
 }
 
+void GroupRunner::recordLevel(const Instance &instance, const kiln_pipe &pipe) {
+  RoleTimeline &times = *instance.crew->times;
+  times.add(TimelinePipeLevel{pipe.spec().name, pipe.spec().slots, pipe.numUsed(), times.now()});
+}
+
 //===----------------------------------------------------------------------===//
 // What roles call
 //===----------------------------------------------------------------------===//
@@ -349,6 +354,7 @@ int32_t GroupRunner::endPush(kiln_context *ctx, kiln_pipe *pipe) {
     return KILN_FAIL;
   }
   pipe->endPush(ctx->lane);
+  self->runner.noteLevel(*self, *pipe);
   return KILN_OK;
 }
 
@@ -368,6 +374,7 @@ int32_t GroupRunner::free(kiln_context *ctx, kiln_pipe *pipe) {
     return KILN_FAIL;
   }
   pipe->free(ctx->lane);
+  self->runner.noteLevel(*self, *pipe);
   return KILN_OK;
 }
 

@@ -141,6 +141,12 @@ private:
       recordSlice(instance, isWait);
   }
   void recordSlice(Instance &instance, bool isWait);
+  /// After a push or a free.
+  void noteLevel(const Instance &instance, const kiln_pipe &pipe) {
+    if (instance.crew->times) [[unlikely]]
+      recordLevel(instance, pipe);
+  }
+  static void recordLevel(const Instance &instance, const kiln_pipe &pipe);
   void fail(GroupFailure failure);
   void failRole(const Instance &instance, int32_t code);
   void failMisuse(const Instance &instance, const kiln_pipe &pipe, const char *what);

@@ -75,6 +75,13 @@ public:
   std::string describeForPop(uint32_t lane) const {
     return describe(pushedFor(lane), Consumers[lane]);
   }
+  /// Slots that hold a message which was pushed, whole or in part, and not freed by all.
+  uint64_t numUsed() const {
+    uint64_t used = 0;
+    for (uint32_t lane = 0; lane < Producers.size(); ++lane)
+      used = std::max(used, Producers[lane].pushed - slowestFor(lane).freed);
+    return used;
+  }
   /// Messages that somebody should still pop.
   uint64_t numLeft() const {
     uint64_t left = 0;

@@ -1,0 +1,248 @@
+#include "Record.h"
+
+#include "kiln/Program/Signature.h"
+#include "kiln/Target/Orchestration/Orchestration.h"
+
+#include "mlir/IR/AsmState.h"
+
+#include "llvm/Config/llvm-config.h"
+#include "llvm/TargetParser/Host.h"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+using namespace mlir;
+using Json = nlohmann::ordered_json;
+
+namespace kiln {
+namespace {
+
+constexpr const char *kRunFile = "run.json", *kCodeFile = "code.json";
+/// A source that is longer is not a program that somebody reads.
+constexpr uint64_t kMostSourceBytes = 4 << 20;
+
+/// The text of a file of moderate size; empty if it is none.
+std::string readText(const std::string &path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) ||
+      std::filesystem::file_size(path, error) > kMostSourceBytes)
+    return "";
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+std::string now() {
+  std::time_t time = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  char text[32];
+  std::tm utc{};
+  gmtime_r(&time, &utc);
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
+  return text;
+}
+
+} // namespace
+
+Status writeRecordFile(const std::string &folder, const std::string &name, const Json &json,
+                       int indent) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  // Through a temporary file: whoever looks finds the old one or the new one.
+  std::string path = folder + "/" + name, temporary = path + ".tmp";
+  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+  file << json.dump(indent, ' ', false, Json::error_handler_t::replace) << "\n";
+  file.close();
+  if (!file.fail())
+    std::filesystem::rename(temporary, path, error);
+  if (file.fail() || error)
+    return Status(StatusCode::IoError, "cannot write " + path);
+  return Status::ok();
+}
+
+Json placeJson(const SourceLoc &location) {
+  if (!location.isKnown())
+    return nullptr;
+  Json json{{"file", location.file}, {"line", location.line}, {"column", location.col}};
+  constexpr int32_t around = 3;
+  Json lines = Json::array();
+  std::istringstream text(readText(location.file));
+  std::string line;
+  int32_t first = std::max(1, location.line - around);
+  for (int32_t number = 1; number <= location.line + around && std::getline(text, line); ++number)
+    if (number >= first)
+      lines.push_back(line.substr(0, 400));
+  if (!lines.empty())
+    json["excerpt"] = {{"first", first}, {"lines", std::move(lines)}};
+  return json;
+}
+
+void addDetails(Json &entry, const Finding &finding) {
+  entry["location"] = placeJson(finding.location);
+  for (size_t i = 0; i < finding.notes.size(); ++i)
+    entry["notes"][i]["location"] = placeJson(finding.notes[i].location);
+  entry["schedule"] = Json::parse(scheduleJson(finding));
+}
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
+
+size_t CodeRecord::fileNumber(const std::string &path) {
+  auto [known, isNew] = FileNumbers.try_emplace(path, Files.size());
+  if (isNew)
+    Files.push_back({{"name", path}, {"text", readText(path)}});
+  return known->second;
+}
+
+void CodeRecord::addStage(const std::string &name, ModuleOp module) {
+  std::string text;
+  AsmState::LocationMap printed;
+  {
+    llvm::raw_string_ostream os(text);
+    AsmState state(module, OpPrintingFlags(), &printed);
+    module->print(os, state);
+  }
+  Json stage{{"name", name}};
+  if (text == LastText && !Stages.empty()) {
+    stage["same"] = true; // as the stage before
+    Stages.push_back(std::move(stage));
+    return;
+  }
+  std::map<unsigned, SourceLoc> lines; // several operations of a line: the first
+  module->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    auto at = printed.find(op);
+    if (SourceLoc loc = sourceLocOf(op->getLoc()); at != printed.end() && loc.isKnown())
+      lines.try_emplace(at->second.first, loc);
+  });
+  Json list = Json::array();
+  for (const auto &[line, loc] : lines)
+    list.push_back({line, fileNumber(loc.file), loc.line});
+  stage["text"] = text;
+  stage["lines"] = std::move(list);
+  Stages.push_back(std::move(stage));
+  LastText = std::move(text);
+}
+
+std::unique_ptr<PassInstrumentation> CodeRecord::instrumentation() {
+  class AfterPass final : public PassInstrumentation {
+  public:
+    explicit AfterPass(CodeRecord &code) : Code(code) {}
+    void runAfterPass(Pass *pass, Operation *op) override {
+      if (auto module = dyn_cast<ModuleOp>(op); module && !pass->getArgument().empty())
+        Code.addStage(pass->getArgument().str(), module);
+    }
+
+  private:
+    CodeRecord &Code;
+  };
+  return std::make_unique<AfterPass>(*this);
+}
+
+void CodeRecord::addEmitted(const CompiledProgram &compiled, const Source &source,
+                            const RunSettings &options) {
+  auto add = [&](const std::string &name, const std::string &text) {
+    Emitted.push_back({{"name", name}, {"text", text}});
+  };
+  ir::FuncOp entry = compiled.entry;
+  for (const Platform::Text &text : options.platform->texts())
+    if (Expected<std::string> emitted =
+            options.platform->emit(text.name, *compiled.module, options.textOptions()))
+      add(text.name, *emitted);
+  if (Expected<OrchestrationResult> emitted =
+          emitOrchestration(*compiled.module, {source.name, entry.getSymName().str()}))
+    add(kOrchestrationTarget, emitted->code);
+}
+
+Status CodeRecord::write(const std::string &folder) const {
+  return writeRecordFile(folder, kCodeFile,
+                         {{"format", "kiln-code"},
+                          {"version", 1},
+                          {"files", Files},
+                          {"stages", Stages},
+                          {"emitted", Emitted}},
+                         -1);
+}
+
+//===----------------------------------------------------------------------===//
+// Runs
+//===----------------------------------------------------------------------===//
+
+RunRecord::RunRecord(const Source &source, const RunSettings &options) : Options(options) {
+  Json = {{"format", "kiln-run"},
+          {"version", 1},
+          {"program", source.name},
+          {"platform", options.platform->name()},
+          {"outcome", "unfinished"},
+          {"command", options.command},
+          {"started", now()},
+          {"kiln", KILN_VERSION},
+          {"llvm", LLVM_VERSION_STRING},
+          {"host", llvm::sys::getHostCPUName().str()}};
+  if (const Machine *machine = options.platform->machine())
+    Json["machine"] = machine->name;
+  Json["seed"] = options.seed;
+  Json["data_seed"] = options.dataSeed;
+  Json["config"] = nlohmann::ordered_json::object();
+  if (source.config)
+    for (const kiln_config::Declared &param : source.config->declared)
+      Json["config"][param.name] = param.value;
+}
+
+Status RunRecord::begin() {
+  std::error_code error;
+  std::filesystem::create_directories(Options.out, error);
+  if (error)
+    return Status(StatusCode::IoError,
+                  "cannot make the folder " + Options.out + ": " + error.message());
+  for (const char *stale :
+       {kRunFile, kCodeFile, "memory.json", "timeline.json", "graph.json", "graph.dot"})
+    std::filesystem::remove(Options.out + "/" + stale, error);
+  return write();
+}
+
+void RunRecord::setArguments(ir::FuncOp entry, std::span<const Argument> args,
+                             const ArgSpecs &specs) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  std::vector<std::string> names = parameterNames(entry);
+  for (auto [number, arg] : llvm::enumerate(args)) {
+    auto spec = specs.find(names[number]);
+    auto *tensor = std::get_if<Tensor>(&arg);
+    nlohmann::ordered_json json{{"name", names[number]}};
+    if (tensor) {
+      json["type"] = tensor->str();
+      json["direction"] = toString(
+          static_cast<Direction>(entry.getArgDirection(number).value_or(ir::Direction::In)));
+    } else {
+      ScalarBits scalar = std::get<ScalarBits>(arg);
+      json["type"] = toString(scalar.type);
+      json["value"] = scalar.str();
+    }
+    if (spec != specs.end())
+      json["given"] = spec->second;
+    list.push_back(std::move(json));
+  }
+  Json["arguments"] = std::move(list);
+}
+
+void RunRecord::setReport(const nlohmann::ordered_json &report) { Json["report"] = report; }
+
+void RunRecord::setFindings(const CheckReport &report) {
+  nlohmann::ordered_json findings =
+      nlohmann::ordered_json::parse(toJson(report, Options.command))["findings"];
+  for (size_t i = 0; i < report.findings.size(); ++i)
+    addDetails(findings[i], report.findings[i]);
+  Json["findings"] = std::move(findings);
+}
+
+Status RunRecord::finish(const std::string &outcome, const std::vector<Status> &errors) {
+  Json["outcome"] = outcome;
+  Json["errors"] = nlohmann::ordered_json::array();
+  for (const Status &error : errors)
+    Json["errors"].push_back(
+        {{"message", error.message()}, {"location", placeJson(error.location())}});
+  return write();
+}
+
+Status RunRecord::write() const { return writeRecordFile(Options.out, kRunFile, Json); }
+
+} // namespace kiln

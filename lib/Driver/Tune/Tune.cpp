@@ -1,0 +1,484 @@
+#include "Tune/Tune.h"
+
+#include "Terminal.h"
+
+#include "kiln/Jit/Jit.h"
+#include "kiln/Program/Signature.h"
+
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+using namespace mlir;
+
+namespace kiln {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Json = nlohmann::ordered_json;
+
+double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// A parameter that is varied.
+struct Axis {
+  std::string name;
+  std::vector<std::string> choices;
+  size_t usual = 0; ///< The choice that the program makes by itself.
+};
+
+/// One choice for each axis.
+using Choice = std::vector<size_t>;
+
+/// The program with one choice, and what is known of it.
+struct Candidate {
+  Choice choice;
+  double compileSeconds = 0;
+  std::string refusal;       ///< Why it cannot be used; empty if it can.
+  std::vector<double> times; ///< Of a call, in each round.
+  bool isFinalist = false;   ///< Measured in turns with others, not only once.
+  // For as long as it is measured.
+  std::shared_ptr<Compiled> compiled;
+  std::vector<Argument> args;
+
+  double best() const { return *std::min_element(times.begin(), times.end()); }
+  double median() const {
+    std::vector<double> sorted = times;
+    std::ranges::sort(sorted);
+    return sorted[sorted.size() / 2];
+  }
+  bool isMeasured() const { return refusal.empty() && !times.empty(); }
+};
+
+/// Copies are changed by runs, scalars are not.
+std::vector<CallArg> callArgs(std::span<const Argument> args) {
+  std::vector<CallArg> call;
+  for (const Argument &arg : args)
+    if (auto *tensor = std::get_if<Tensor>(&arg))
+      call.emplace_back(*tensor);
+    else if (auto scalar = std::get<ScalarBits>(arg); isFloat(scalar.type))
+      call.emplace_back(scalar.asDouble());
+    else
+      call.emplace_back(scalar.asInt());
+  return call;
+}
+
+class Tuner {
+public:
+  Tuner(const WrittenProgram &written, const ConfigValues &given, const RunSettings &options,
+        const TuneSettings &settings)
+      : Written(written), Given(given), Options(options), Settings(settings) {}
+
+  int run();
+
+private:
+  int prepare();
+  void findAxes(const kiln_config &config);
+  uint64_t numChoices() const;
+
+  ConfigValues valuesOf(const Choice &choice) const;
+  std::string words(const Choice &choice) const;
+  /// Records, compiles, checks and measures once; the candidate, measured or refused.
+  Candidate &add(const Choice &choice);
+  std::string tryOut(Candidate &candidate);
+  std::string findDifference(std::span<const Argument> args) const;
+  void measure(Candidate &candidate, double seconds) const;
+
+  void tryNeighbours();
+  void tryPredicted();
+  void playOff();
+  bool isTimeUp(double share = 1) const {
+    return !Settings.isExhaustive && secondsSince(Start) > Settings.seconds * share;
+  }
+
+  Candidate &usual() { return *Tried.front(); }
+  /// Those that can be used, the fastest first.
+  std::vector<Candidate *> ranking();
+  int report();
+
+  const WrittenProgram &Written;
+  const ConfigValues &Given;
+  const RunSettings &Options;
+  const TuneSettings &Settings;
+  Clock::time_point Start = Clock::now();
+  Jit Calls;
+  std::string Name, Key;
+  std::vector<Axis> Axes;
+  // Its context outlives what was compiled in it.
+  std::optional<WrittenProgram::Recorded> Program; ///< With the usual choice.
+  std::optional<CompiledProgram> AsWritten;
+  ir::FuncOp Entry;
+  std::vector<Argument> Inputs, Results; ///< The second: what the usual choice makes.
+  std::optional<FormulaResult> Formula;
+  std::vector<std::unique_ptr<Candidate>> Tried; ///< The first has the usual choice.
+  Candidate *Winner = nullptr;
+};
+
+//===----------------------------------------------------------------------===//
+// Choices
+//===----------------------------------------------------------------------===//
+
+/// Integers that are listed are sizes of tiles and the like; what words mean nobody knows, so they
+/// are varied only if they are named.
+void Tuner::findAxes(const kiln_config &config) {
+  for (const kiln_config::Declared &param : config.declared) {
+    int64_t number;
+    bool isList = param.choices.size() > 1 && llvm::all_of(param.choices, [&](StringRef word) {
+                    return !word.getAsInteger(10, number);
+                  });
+    bool isNamed = llvm::is_contained(Settings.vary, param.name) && param.choices.size() > 1;
+    auto usual = llvm::find(param.choices, param.value);
+    if ((isList || isNamed) && !Given.contains(param.name) && usual != param.choices.end())
+      Axes.push_back({param.name, param.choices, size_t(usual - param.choices.begin())});
+  }
+}
+
+uint64_t Tuner::numChoices() const {
+  uint64_t product = 1;
+  for (const Axis &axis : Axes)
+    product *= axis.choices.size();
+  return product;
+}
+
+ConfigValues Tuner::valuesOf(const Choice &choice) const {
+  ConfigValues values;
+  for (auto [axis, which] : llvm::zip_equal(Axes, choice))
+    values[axis.name] = axis.choices[which];
+  return values;
+}
+
+std::string Tuner::words(const Choice &choice) const {
+  std::string text;
+  for (auto [axis, which] : llvm::zip_equal(Axes, choice))
+    text += (text.empty() ? "" : " ") + axis.name + "=" + axis.choices[which];
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Measuring
+//===----------------------------------------------------------------------===//
+
+int Tuner::prepare() {
+  kiln_config config{.values = Given};
+  Expected<WrittenProgram::Recorded> program = Written.record(config);
+  if (std::vector<std::string> wrong = config.errors(); !wrong.empty())
+    return badInput(llvm::join(wrong, "\nkiln: error: "));
+  if (!program)
+    return badInput(program.status().message());
+  if (const std::vector<Status> &errors = errorsOf(program->get()); !errors.empty()) {
+    printErrors(errors);
+    return kBadInput;
+  }
+  Program = std::move(*program);
+  ModuleOp module = moduleOf(Program->get());
+  Source source{module.getSymName().value_or("").str(), module, &Written.intent, &config};
+  Name = source.name;
+  for (const std::string &name : Settings.vary)
+    if (llvm::none_of(config.declared, [&](const auto &param) { return param.name == name; }))
+      return badInput("--vary " + name + ": the program has no such parameter");
+  findAxes(config);
+  if (Axes.empty())
+    return badInput("there is nothing to tune: " + Name +
+                    " declares no list of integers that is not given; --vary NAME also varies "
+                    "words, if all of them mean the same result");
+  int status = kBadInput;
+  AsWritten = compile(source, {.entry = Options.entry}, status);
+  if (!AsWritten)
+    return status;
+  Entry = AsWritten->entry;
+  Expected<std::vector<Argument>> args = argumentsOf(source, Entry, Options);
+  if (!args)
+    return badInput(args.status());
+  Inputs = std::move(*args);
+  std::optional<std::string> key = tuneKey(source, Options);
+  if (!key)
+    return badInput("the sizes of the arguments are not known before the run; give them with --arg "
+                    "NAME=SHAPE");
+  Key = *key;
+  if (Written.intent.formula.empty() || Options.noFormula)
+    return kGood;
+  Expected<std::unique_ptr<TorchWorker>> &worker = torchWorker();
+  if (!worker)
+    return kGood; // then the usual choice is what others are held against
+  Expected<FormulaResult> formula =
+      evaluateFormula(Written.intent.formula, &config, Entry, Inputs, **worker);
+  if (!formula)
+    return badInput(formula.status().message());
+  Formula = std::move(*formula);
+  return kGood;
+}
+
+/// Calls for at least so long; one more time of a call, in seconds.
+void Tuner::measure(Candidate &candidate, double seconds) const {
+  std::vector<CallArg> args = callArgs(candidate.args);
+  Clock::time_point start = Clock::now();
+  unsigned calls = 0;
+  do {
+    (void)candidate.compiled->call(args);
+    ++calls;
+  } while (secondsSince(start) < seconds);
+  candidate.times.push_back(secondsSince(start) / calls);
+}
+
+/// How outputs differ from what they should be; empty if they do not.
+std::string Tuner::findDifference(std::span<const Argument> args) const {
+  std::vector<std::string> names = parameterNames(Entry);
+  if (Formula)
+    for (const auto &[index, want] : Formula->outputs)
+      if (Difference difference =
+              compareWithFormula(std::get<Tensor>(args[index]), want, Formula->accumulates);
+          !difference.ok)
+        return names[index] + " is not what the formula says: " + difference.where();
+  for (auto [index, want] : llvm::enumerate(Results))
+    if (auto *tensor = std::get_if<Tensor>(&want);
+        tensor && ir::FuncOp(Entry).getArgDirection(index) != ir::Direction::In)
+      if (Difference difference = compareWithReference(std::get<Tensor>(args[index]), *tensor);
+          !difference.ok && !Formula)
+        return names[index] + " is not what the defaults compute: " + difference.where();
+  return "";
+}
+
+std::string Tuner::tryOut(Candidate &candidate) {
+  ConfigValues values = valuesOf(candidate.choice);
+  values.insert(Given.begin(), Given.end());
+  kiln_config config{.values = values};
+  Expected<WrittenProgram::Recorded> program = Written.record(config);
+  if (std::vector<std::string> wrong = config.errors(); !wrong.empty())
+    return wrong.front();
+  if (!program)
+    return program.status().message();
+  if (const std::vector<Status> &errors = errorsOf(program->get()); !errors.empty())
+    return errors.front().message();
+  Clock::time_point start = Clock::now();
+  Expected<Compiled> compiled = Calls.compile(program->get(), Options.platform->name());
+  if (!compiled)
+    return compiled.status().message();
+  Expected<std::vector<Argument>> args = copyArguments(Inputs);
+  if (!args)
+    return args.status().message();
+  candidate.args = std::move(*args);
+  if (Status bad = compiled->compileOnly(callArgs(candidate.args)); !bad.isOk())
+    return bad.message();
+  candidate.compileSeconds = secondsSince(start);
+  if (Status bad = compiled->call(callArgs(candidate.args)); !bad.isOk())
+    return bad.message();
+  if (std::string wrong = findDifference(candidate.args); !wrong.empty())
+    return wrong;
+  if (Results.empty()) { // before more calls add to it
+    Expected<std::vector<Argument>> results = copyArguments(candidate.args);
+    if (!results)
+      return results.status().message();
+    Results = std::move(*results);
+  }
+  candidate.compiled = std::make_shared<Compiled>(*compiled);
+  for (int look = 0; look < 3; ++look) // one of them may be disturbed
+    measure(candidate, 0.002);
+  return "";
+}
+
+Candidate &Tuner::add(const Choice &choice) {
+  for (std::unique_ptr<Candidate> &known : Tried)
+    if (known->choice == choice)
+      return *known;
+  Candidate &candidate = *Tried.emplace_back(std::make_unique<Candidate>());
+  candidate.choice = choice;
+  candidate.refusal = tryOut(candidate);
+  return candidate;
+}
+
+//===----------------------------------------------------------------------===//
+// Searching
+//===----------------------------------------------------------------------===//
+
+/// The usual choice with one parameter changed, for each value of each: what the model is made of.
+void Tuner::tryNeighbours() {
+  uint64_t number = 1, all = 1;
+  for (const Axis &axis : Axes)
+    all += axis.choices.size() - 1;
+  Progress progress("trying one change at a time", all);
+  for (size_t axis = 0; axis < Axes.size(); ++axis)
+    for (size_t which = 0; which < Axes[axis].choices.size(); ++which) {
+      if (isTimeUp(0.4) || isInterrupted())
+        return;
+      Choice choice = usual().choice;
+      choice[axis] = which;
+      progress.show(number++, words(choice));
+      add(choice);
+    }
+}
+
+/// The model: each parameter makes the program slower or faster by a factor of its own. It ranks
+/// what has not been tried; who is predicted to be much slower than the best is not.
+void Tuner::tryPredicted() {
+  std::vector<std::vector<double>> factors;
+  for (size_t axis = 0; axis < Axes.size(); ++axis) {
+    std::vector<double> &of = factors.emplace_back(Axes[axis].choices.size(), 0.0);
+    for (const std::unique_ptr<Candidate> &candidate : Tried) {
+      Choice changed = usual().choice;
+      changed[axis] = candidate->choice[axis];
+      if (changed == candidate->choice) // nothing else is
+        of[changed[axis]] =
+            candidate->isMeasured() ? std::log(candidate->best() / usual().best()) : INFINITY;
+    }
+  }
+  std::vector<std::pair<double, Choice>> rest;
+  constexpr uint64_t most = 100'000;
+  for (uint64_t number = 0; number < std::min(numChoices(), most); ++number) {
+    Choice choice;
+    double predicted = 0;
+    for (uint64_t left = number; const Axis &axis : Axes) {
+      choice.push_back(left % axis.choices.size());
+      predicted += factors[choice.size() - 1][choice.back()];
+      left /= axis.choices.size();
+    }
+    rest.emplace_back(predicted, std::move(choice));
+  }
+  std::ranges::stable_sort(rest, {}, [](const auto &each) { return each.first; });
+  Progress progress("trying the best by the model", rest.size());
+  constexpr double slower = 0.7; // twice as slow; the model is no better than that
+  for (auto [number, each] : llvm::enumerate(rest)) {
+    bool isHopeless = !(each.first < rest.front().first + slower);
+    if (isInterrupted() || (!Settings.isExhaustive && (isTimeUp(0.7) || isHopeless)))
+      return;
+    progress.show(number, words(each.second));
+    add(each.second);
+  }
+}
+
+std::vector<Candidate *> Tuner::ranking() {
+  std::vector<Candidate *> list;
+  for (std::unique_ptr<Candidate> &candidate : Tried)
+    if (candidate->isMeasured())
+      list.push_back(candidate.get());
+  std::ranges::stable_sort(
+      list, {}, [](Candidate *each) { return std::pair(!each->isFinalist, each->median()); });
+  return list;
+}
+
+/// Rounds in which each is measured in turn, so that what disturbs the machine disturbs all; after
+/// each the slower half goes, and the rest is measured twice as often. The usual choice stays: the
+/// winner has to be better than it under the same conditions.
+void Tuner::playOff() {
+  std::vector<Candidate *> left = ranking();
+  size_t first = Settings.isExhaustive ? left.size() : 8;
+  left.resize(std::min(left.size(), first));
+  if (!llvm::is_contained(left, &usual()))
+    left.push_back(&usual());
+  for (Candidate *candidate : left) {
+    candidate->times.clear();
+    candidate->isFinalist = true;
+  }
+  Progress progress("measuring in turns", 0);
+  uint64_t done = 0;
+  for (unsigned rounds = 3;; rounds *= 2) {
+    for (unsigned round = 0; round < rounds && !(round > 0 && isTimeUp(1.1)); ++round)
+      for (Candidate *candidate : left) {
+        progress.show(done++, words(candidate->choice));
+        measure(*candidate, 0.01);
+      }
+    std::ranges::stable_sort(left, {}, [](Candidate *each) { return each->median(); });
+    constexpr unsigned enough = 12;
+    if ((left.size() <= 2 && rounds >= enough) || isTimeUp() || isInterrupted())
+      break;
+    left.resize((left.size() + 1) / 2);
+    if (!llvm::is_contained(left, &usual()))
+      left.push_back(&usual());
+  }
+  constexpr double noise = 0.99; // less is no gain
+  Winner = left.front()->median() < usual().median() * noise ? left.front() : &usual();
+}
+
+//===----------------------------------------------------------------------===//
+// Reporting
+//===----------------------------------------------------------------------===//
+
+int Tuner::report() {
+  Expected<TuneStore> store = TuneStore::fromEnvironment();
+  if (!store)
+    return badInput(store.status().message());
+  Json tried = Json::array();
+  std::vector<Candidate *> list = ranking();
+  for (std::unique_ptr<Candidate> &candidate : Tried)
+    if (!candidate->isMeasured())
+      list.push_back(candidate.get());
+  for (Candidate *candidate : list) {
+    Json row{{"values", valuesOf(candidate->choice)}};
+    if (candidate->isMeasured()) {
+      row["compile_seconds"] = candidate->compileSeconds;
+      row["seconds"] = candidate->median();
+      row["rounds"] = candidate->times.size();
+    } else {
+      row["refused"] = candidate->refusal;
+    }
+    tried.push_back(std::move(row));
+  }
+  ConfigValues values = valuesOf(Winner->choice);
+  Json about{{"program", Name},
+             {"platform", Options.platform->name()},
+             {"default_seconds", usual().median()},
+             {"seconds", Winner->median()},
+             {"tuned_in_seconds", secondsSince(Start)},
+             {"choices", numChoices()},
+             {"tried", std::move(tried)}};
+  Status kept = store->isEnabled() ? store->put(Key, values, about) : Status::ok();
+  if (Options.json) {
+    Json json{{"winner", values}};
+    json.update(about);
+    if (store->isEnabled() && kept.isOk())
+      json["file"] = store->pathOf(Key);
+    std::printf("%s\n", json.dump(2).c_str());
+  } else {
+    std::printf("%s on %s: %zu of %llu choices tried in %.1f s\n", Name.c_str(),
+                Options.platform->name().c_str(), Tried.size(), (unsigned long long)numChoices(),
+                secondsSince(Start));
+    for (Candidate *candidate : list) {
+      if (!candidate->isMeasured()) {
+        std::printf("  %-32s  refused: %s\n", words(candidate->choice).c_str(),
+                    candidate->refusal.c_str());
+        continue;
+      }
+      const char *remark = candidate == Winner      ? "  <- winner"
+                           : candidate == &usual()  ? "  (default)"
+                           : !candidate->isFinalist ? "  (first look)"
+                                                    : "";
+      std::printf("  %-32s  %10.3f ms  %5.2f x the default's speed%s\n",
+                  words(candidate->choice).c_str(), candidate->median() * 1e3,
+                  usual().median() / candidate->median(), remark);
+    }
+    if (!store->isEnabled())
+      std::printf("not kept: there is no cache (KILN_CACHE, KILN_CACHE_DIR)\n");
+    else if (kept.isOk())
+      std::printf("kept in %s\n", store->pathOf(Key).c_str());
+  }
+  if (!kept.isOk())
+    printErrors({kept.withPrefix("the winner could not be kept")});
+  return kept.isOk() ? kGood : kWrong;
+}
+
+int Tuner::run() {
+  if (Options.platform->memory() != TensorMemory::Host)
+    return badInput("kiln tune measures where tensors are in the host's memory so far, not on " +
+                    Options.platform->name());
+  if (int status = prepare())
+    return status;
+  Choice choice;
+  for (const Axis &axis : Axes)
+    choice.push_back(axis.usual);
+  if (Candidate &first = add(choice); !first.isMeasured())
+    return badInput("the program does not run with its own defaults: " + first.refusal);
+  tryNeighbours();
+  tryPredicted();
+  if (!isInterrupted())
+    playOff();
+  return isInterrupted() ? kWrong : report();
+}
+
+} // namespace
+
+int tuneCommand(const WrittenProgram &written, const ConfigValues &given,
+                const RunSettings &options, const TuneSettings &settings) {
+  return Tuner(written, given, options, settings).run();
+}
+
+} // namespace kiln

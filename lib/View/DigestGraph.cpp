@@ -1,0 +1,138 @@
+// graph.json with names once. A task or edge that is not what the file should hold is left out and
+// counted; edges go from earlier tasks to later ones, as the engine submits them.
+#include "RunFolder.h"
+#include "Strings.h"
+
+#include <cmath>
+
+namespace kiln::view {
+namespace {
+
+std::string text(const Json &object, const char *key) {
+  auto value = object.find(key);
+  return value != object.end() && value->is_string() ? value->get<std::string>() : "";
+}
+
+double number(const Json &object, const char *key, double fallback) {
+  auto value = object.find(key);
+  double result = value != object.end() && value->is_number() ? value->get<double>() : fallback;
+  return std::isfinite(result) ? result : fallback;
+}
+
+bool flag(const Json &object, const char *key) {
+  auto value = object.find(key);
+  return value != object.end() && value->is_boolean() && value->get<bool>();
+}
+
+/// "64x128"; empty for a scalar, or what is no list of numbers.
+std::string shapeOf(const Json &argument) {
+  auto shape = argument.find("shape");
+  std::string result;
+  if (shape == argument.end() || !shape->is_array())
+    return result;
+  for (const Json &extent : *shape)
+    result += (result.empty() ? "" : "x") +
+              (extent.is_number_integer() ? std::to_string(extent.get<int64_t>()) : "?");
+  return result;
+}
+
+double bytesOf(const Json &argument) {
+  auto shape = argument.find("shape");
+  if (shape == argument.end() || !shape->is_array())
+    return 0;
+  std::optional<DType> dtype = parseDType(text(argument, "dtype"));
+  double bytes = dtype && info(*dtype).isElement ? static_cast<double>(sizeOf(*dtype)) : 0;
+  for (const Json &extent : *shape)
+    bytes *= extent.is_number() ? extent.get<double>() : 0;
+  return std::isfinite(bytes) ? bytes : 0;
+}
+
+class GraphDigest {
+public:
+  void addTask(const Json &task) {
+    if (!task.is_object()) {
+      ++NumBad;
+      return;
+    }
+    Json arguments = Json::array();
+    if (auto list = task.find("arguments"); list != task.end() && list->is_array())
+      for (const Json &argument : *list)
+        if (argument.is_object())
+          arguments.push_back(digest(argument));
+    std::string grid;
+    if (auto list = task.find("grid"); list != task.end() && list->is_array())
+      for (const Json &extent : *list)
+        grid += (grid.empty() ? "" : "x") + extent.dump();
+    Tasks.push_back({{"kernel", Names(text(task, "kernel"))},
+                     {"state", text(task, "state")},
+                     {"grid", Names(grid)},
+                     {"source", Names(text(task, "source"))},
+                     {"begin", number(task, "begin_us", -1)},
+                     {"length", number(task, "duration_us", 0)},
+                     {"critical", flag(task, "critical")},
+                     {"scope", number(task, "scope", 0)},
+                     {"arguments", std::move(arguments)}});
+  }
+
+  void addEdge(const Json &edge) {
+    double from = edge.is_object() ? number(edge, "from", -1) : -1;
+    double to = edge.is_object() ? number(edge, "to", -1) : -1;
+    auto size = static_cast<double>(Tasks.size());
+    if (!(from >= 0 && from < to && to < size) || from != std::floor(from) ||
+        to != std::floor(to)) {
+      ++NumBad;
+      return;
+    }
+    Edges.push_back({from, to, Names(text(edge, "kind")), Names(text(edge, "tensor")),
+                     flag(edge, "critical") ? 1 : 0});
+  }
+
+  Json take(const Json &file) {
+    return {{"title", text(file, "title")},  {"names", Names.list()},
+            {"tasks", std::move(Tasks)},     {"edges", std::move(Edges)},
+            {"critical_us", critical(file)}, {"not_understood", NumBad}};
+  }
+
+private:
+  Json digest(const Json &argument) {
+    Json result{{"name", Names(text(argument, "name"))}, {"type", Names(text(argument, "dtype"))}};
+    if (!argument.contains("shape")) {
+      auto value = argument.find("value");
+      result["value"] = value == argument.end() ? ""
+                        : value->is_string()    ? value->get<std::string>()
+                        : value->is_primitive() ? value->dump()
+                                                : "?";
+      return result;
+    }
+    result["shape"] = Names(shapeOf(argument));
+    result["role"] = Names(text(argument, "role"));
+    result["buffer"] = number(argument, "buffer_id", 0);
+    result["bytes"] = bytesOf(argument);
+    return result;
+  }
+
+  static double critical(const Json &file) {
+    auto path = file.find("critical_path");
+    return path != file.end() && path->is_object() ? number(*path, "duration_us", 0) : 0;
+  }
+
+  Strings Names;
+  Json Tasks = Json::array(), Edges = Json::array();
+  size_t NumBad = 0;
+};
+
+} // namespace
+
+Expected<Json> digestGraph(const Json &file) {
+  for (const char *key : {"tasks", "edges"})
+    if (!file.is_object() || !file.contains(key) || !file[key].is_array())
+      return Status(StatusCode::InvalidArgument, "it has no list '" + std::string(key) + "'");
+  GraphDigest digest;
+  for (const Json &task : file["tasks"])
+    digest.addTask(task);
+  for (const Json &edge : file["edges"])
+    digest.addEdge(edge);
+  return digest.take(file);
+}
+
+} // namespace kiln::view

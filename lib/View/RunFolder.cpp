@@ -1,0 +1,113 @@
+#include "RunFolder.h"
+
+#include "abi/FileIo.h"
+
+#include <filesystem>
+
+namespace kiln::view {
+
+/// How deep lists and objects are nested. Looked at before anything is built: what writes and
+/// destroys JSON goes down as deep as it is.
+static int depthOf(const std::string &text) {
+  int depth = 0, deepest = 0;
+  bool isInText = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (isInText && c == '\\')
+      ++i;
+    else if (c == '"')
+      isInText = !isInText;
+    else if (!isInText && (c == '[' || c == '{'))
+      deepest = std::max(deepest, ++depth);
+    else if (!isInText && (c == ']' || c == '}'))
+      --depth;
+  }
+  return deepest;
+}
+
+Expected<Json> readJson(const std::string &path, uint64_t maxBytes) {
+  Expected<std::string> text = readFile(path, maxBytes);
+  if (!text)
+    return text.status();
+  constexpr int deepest = 64;
+  if (depthOf(*text) > deepest)
+    return Status(StatusCode::InvalidArgument,
+                  "nested more than " + std::to_string(deepest) + " levels deep");
+  Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  if (json.is_discarded())
+    return Status(StatusCode::InvalidArgument, "not valid JSON: truncated, or of something else");
+  return json;
+}
+
+namespace {
+
+constexpr uint64_t kMostBytes = uint64_t{1} << 29;
+
+/// A reader of one file, and what the page calls its data.
+struct Source {
+  const char *file, *key;
+  Expected<Json> (*digest)(const Json &file);
+};
+
+/// Files that the page shows as they are.
+Expected<Json> asIs(const Json &file) {
+  if (!file.is_object())
+    return Status(StatusCode::InvalidArgument, "not an object");
+  return file;
+}
+
+constexpr Source kSources[] = {{kRunFile, "run", asIs},
+                               {kCheckFile, "check", asIs},
+                               {kCodeFile, "code", asIs},
+                               {kMemoryFile, "memory", asIs},
+                               {kGraphFile, "graph", digestGraph},
+                               {kTimelineFile, "timeline", digestTimeline}};
+
+} // namespace
+
+Expected<RunFolder> RunFolder::open(const std::string &path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error))
+    return Status(StatusCode::NotFound,
+                  std::filesystem::exists(path, error)
+                      ? path + " is no folder; give the folder that a run wrote its files to"
+                      : "there is no folder " + path);
+  RunFolder folder;
+  folder.path = path;
+  Json problems = Json::array();
+  bool hasSome = false;
+  auto tell = [&](const std::string &file, const Status &status) {
+    problems.push_back({{"file", file}, {"message", status.message()}});
+  };
+  for (const Source &source : kSources) {
+    std::string file = path + "/" + source.file;
+    if (!std::filesystem::exists(file, error))
+      continue;
+    hasSome = true;
+    Expected<Json> json = readJson(file, kMostBytes);
+    if (json)
+      json = source.digest(*json);
+    if (json)
+      folder.data[source.key] = std::move(*json);
+    else
+      tell(source.file, json.status());
+  }
+  std::string manifest = dumpDirectory(path);
+  if (std::filesystem::exists(manifest, error)) {
+    hasSome = true;
+    Expected<DumpFile> dump = DumpFile::open(path);
+    if (dump)
+      folder.dump = std::move(*dump);
+    else
+      tell("tensor_dump", dump.status());
+  }
+  if (!hasSome)
+    return Status(StatusCode::NotFound,
+                  path + " holds nothing to look at; kiln run PROG --record --out " + path +
+                      " writes it");
+  folder.data["folder"] = path;
+  folder.data["problems"] = std::move(problems);
+  return folder;
+}
+
+} // namespace kiln::view

@@ -1,0 +1,279 @@
+"""Finding the fastest values of a program's keyword parameters: `program.tune(...)`; docs/tuning.md says how."""
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import os
+import pathlib
+import time
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ._errors import KilnError, mistake
+from ._signature import TensorType
+from ._tensors import view_of
+
+if TYPE_CHECKING:
+    from ._program import Program
+
+Values = Dict[str, Any]
+_TOLERANCE = {"f64": 1e-9, "f32": 1e-4, "f16": 1e-2, "bf16": 2e-2}  # relative to the largest element; others: as coarse as f8
+
+
+class Tried(NamedTuple):
+    """One choice of values."""
+
+    values: Values
+    seconds: Optional[float]  # of a call; None if it was refused
+    refused: str
+
+
+class Tuning(NamedTuple):
+    """What tuning found: `values` are the fastest, `tried` is everything that was tried, the fastest first. As text, a table."""
+
+    values: Values
+    default_seconds: float
+    seconds: float
+    tried: List[Tried]
+    file: Optional[str]  # where it is kept; None without a cache
+
+    def __str__(self) -> str:
+        lines = [f"{len(self.tried)} choices tried"]
+        for each in self.tried:
+            words = " ".join(f"{name}={value}" for name, value in each.values.items())
+            if each.seconds is None:
+                lines.append(f"  {words:<32}  refused: {each.refused}")
+            else:
+                mark = "  <- winner" if each.values == self.values else ""
+                lines.append(f"  {words:<32}  {each.seconds * 1e3:10.3f} ms  {self.default_seconds / each.seconds:5.2f} x the default's speed{mark}")
+        return "\n".join(lines)
+
+
+# What is kept
+
+
+def _folder() -> Optional[pathlib.Path]:
+    """Where winners are kept: beside the cache of code, if there is one."""
+    if os.environ.get("KILN_CACHE") == "0":
+        return None
+    chosen = os.environ.get("KILN_CACHE_DIR")
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return pathlib.Path(chosen or os.path.join(base, "kiln")) / "tuned"
+
+
+def _machine() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:
+            names = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
+    except OSError:
+        names = []
+    return f"{names[0] if names else 'unknown'}, {os.cpu_count()} threads"
+
+
+def _class_of(extent: int) -> int:
+    """Sizes up to the same power of two are alike."""
+    return 1 << max(0, extent - 1).bit_length() if extent > 0 else 0
+
+
+def _key(program: "Program", arguments: Sequence[Any], platform: str) -> str:
+    lines = ["kiln-tune-key 1 python", f"program {program.__name__}", f"hash {hashlib.sha256(program.text().encode()).hexdigest()}", f"platform {platform}",
+             f"machine {_machine()}"]
+    for (name, annotation), value in zip(program.parameters.items(), arguments):
+        if isinstance(annotation, TensorType):
+            view = view_of(name, value)
+            lines.append(f"argument {name} {view.dtype}{[_class_of(extent) for extent in view.shape]}")
+    return "\n".join(lines)
+
+
+def _file(key: str) -> Optional[pathlib.Path]:
+    folder = _folder()
+    return folder / (hashlib.sha256(key.encode()).hexdigest()[:32] + ".json") if folder else None
+
+
+def kept(program: "Program", arguments: Sequence[Any], platform: str) -> Values:
+    """The values that tuning found for such arguments; those that do not fit any more are left out."""
+    folder = _folder()
+    if os.environ.get("KILN_UNTUNED") == "1" or not program._keywords or folder is None or not folder.is_dir():
+        return {}
+    key = _key(program, arguments, platform)
+    file = _file(key)
+    try:
+        info = os.stat(file)  # type: ignore[arg-type]
+        found = json.loads(file.read_text(encoding="utf-8"))  # type: ignore[union-attr]
+    except (OSError, ValueError):
+        return {}
+    # Only this user's own files, which nobody else can write.
+    if info.st_uid != os.geteuid() or info.st_mode & 0o022 or not isinstance(found, dict) or found.get("key") != key or not isinstance(found.get("values"), dict):
+        return {}
+    values = {}
+    for name, value in found["values"].items():
+        try:
+            values[name] = program._keywords[name].check(name, value)
+        except (KeyError, KilnError):
+            return {}
+    return {name: value for name, value in values.items() if name not in program._values}
+
+
+def _keep(key: str, values: Values, about: Dict[str, Any]) -> Optional[str]:
+    file = _file(key)
+    if file is None:
+        return None
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    temporary = file.with_suffix(f".tmp{os.getpid()}")
+    with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
+        json.dump({"format": "kiln-tuned", "version": 1, "key": key, "values": values, **about}, out, indent=2)
+    os.replace(temporary, file)
+    return str(file)
+
+
+# Measuring
+
+
+def _copy(name: str, value: Any) -> Any:
+    for method in ("clone", "copy"):  # of torch, of numpy
+        if hasattr(value, method):
+            return getattr(value, method)()
+    raise mistake(f"argument '{name}' cannot be copied, and tuning runs on copies; pass a tensor of torch or numpy")
+
+
+def _waiter(is_on_gpu: bool) -> Callable[[], None]:
+    """What waits until calls have run."""
+    if not is_on_gpu:
+        return lambda: None
+    try:
+        import torch
+    except ImportError:
+        raise mistake("tuning on a GPU needs torch, to wait for it") from None
+    return torch.cuda.synchronize
+
+
+def _difference(have: Any, want: Any, dtype: str) -> float:
+    """How far two tensors are apart, relative to the largest element."""
+    if hasattr(have, "detach"):
+        have, want = have.detach().cpu().double().numpy(), want.detach().cpu().double().numpy()
+    import numpy
+
+    have, want = numpy.asarray(have, "f8"), numpy.asarray(want, "f8")
+    if (numpy.isnan(have) != numpy.isnan(want)).any():
+        return math.inf
+    apart = numpy.nan_to_num(numpy.abs(have - want)).max(initial=0.0)
+    return float(apart / max(numpy.nan_to_num(numpy.abs(want)).max(initial=0.0), 1e-30)) if apart else 0.0
+
+
+class _Candidate:
+    def __init__(self, values: Values) -> None:
+        self.values = values
+        self.times: List[float] = []
+        self.refused = ""
+        self.call: Callable[[], None] = lambda: None
+
+    @property
+    def seconds(self) -> float:
+        return sorted(self.times)[len(self.times) // 2] if self.times else math.inf
+
+
+class Tuner:
+    def __init__(self, program: "Program", arguments: Sequence[Any], seconds: float, vary: Sequence[str]) -> None:
+        self.program, self.arguments = program, arguments
+        self.begin, self.budget = time.monotonic(), seconds
+        given = program._arguments(arguments)
+        self.platform, self.wait = program._platform_of(given), _waiter(given.gpu >= 0)
+        self.axes: Dict[str, List[Any]] = {}
+        for name, param in program._keywords.items():
+            is_list = param.choices is not None and not isinstance(param.choices, range) and all(isinstance(each, int) for each in param.choices)
+            if name not in program._values and param.choices is not None and (is_list or name in vary):
+                self.axes[name] = list(param.choices)
+        unknown = set(vary) - set(program._keywords)
+        if unknown:
+            raise mistake(f"vary: {program.__name__} has no keyword parameter '{sorted(unknown)[0]}'")
+        if not self.axes:
+            raise mistake(f"there is nothing to tune: {program.__name__} has no keyword parameter with a list of integers that is not given")
+        self.usual = {name: program.params[name] for name in self.axes}
+        self.tried: List[_Candidate] = []
+        self.right: List[Any] = []
+
+    def is_late(self, share: float) -> bool:
+        return time.monotonic() - self.begin > self.budget * share
+
+    def _names(self) -> List[Tuple[int, str, str]]:
+        """The tensors that are written: place, name and type."""
+        return [(at, name, view_of(name, self.arguments[at]).dtype.name) for at, (name, annotation) in enumerate(self.program.parameters.items())
+                if isinstance(annotation, TensorType) and annotation.access != "in"]
+
+    def measure(self, candidate: _Candidate, least: float) -> None:
+        begin, calls = time.perf_counter(), 0
+        while calls == 0 or time.perf_counter() - begin < least:
+            candidate.call()
+            calls += 1
+            if calls % 8 == 0:
+                self.wait()
+        self.wait()
+        candidate.times.append((time.perf_counter() - begin) / calls)
+
+    def add(self, values: Values) -> _Candidate:
+        for known in self.tried:
+            if known.values == values:
+                return known
+        candidate = _Candidate(values)
+        self.tried.append(candidate)
+        copies = [_copy(name, value) if isinstance(annotation, TensorType) else value
+                  for (name, annotation), value in zip(self.program.parameters.items(), self.arguments)]
+        try:
+            made = self.program._compiled(values, self.platform)
+            given = self.program._arguments(copies)
+            made.call(given)
+            self.wait()
+        except KilnError as error:
+            candidate.refused = str(error)
+            return candidate
+        if not self.right:
+            self.right = [copies[at].clone() if hasattr(copies[at], "clone") else copies[at].copy() for at, _, _ in self._names()]
+        for (at, name, dtype), want in zip(self._names(), self.right):
+            apart = _difference(copies[at], want, dtype)
+            if apart > _TOLERANCE.get(dtype, 0.13):
+                candidate.refused = f"{name} is not what the defaults compute: {apart:.3g} of the largest element apart"
+                return candidate
+        candidate.call = lambda: made.call(given)
+        for _ in range(3):
+            self.measure(candidate, 0.002)
+        return candidate
+
+    def run(self) -> Tuning:
+        usual = self.add(self.usual)
+        if usual.refused:
+            raise mistake(f"the program does not run with its own defaults: {usual.refused}")
+        factors: Dict[Tuple[str, Any], float] = {}
+        for name, choices in self.axes.items():
+            for choice in choices:
+                if not self.is_late(0.4):
+                    one = self.add({**self.usual, name: choice})
+                    factors[name, choice] = math.log(one.seconds / usual.seconds) if not one.refused else math.inf
+        predicted = sorted((sum(factors.get(each, 0.0) for each in zip(self.axes, choice)), number, choice)
+                           for number, choice in enumerate(itertools.islice(itertools.product(*self.axes.values()), 100_000)))
+        for cost, _, choice in predicted:
+            if self.is_late(0.7) or cost > predicted[0][0] + 0.7:
+                break
+            self.add(dict(zip(self.axes, choice)))
+        left = sorted((each for each in self.tried if not each.refused), key=lambda each: each.seconds)[:8]
+        left += [usual] if usual not in left else []
+        for each in left:
+            each.times.clear()
+        rounds = 3
+        while True:  # in turns, so that what disturbs one disturbs all
+            for number in range(rounds):
+                for each in left:
+                    self.measure(each, 0.01)
+                if self.is_late(1.1):
+                    break
+            left.sort(key=lambda each: each.seconds)
+            if (len(left) <= 2 and rounds >= 12) or self.is_late(1):
+                break
+            left = left[: (len(left) + 1) // 2]
+            left += [usual] if usual not in left else []
+            rounds *= 2
+        winner = left[0] if left[0].seconds < 0.99 * usual.seconds else usual
+        tried = [Tried(each.values, None if each.refused else each.seconds, each.refused) for each in sorted(self.tried, key=lambda each: each.seconds)]
+        about = {"default_seconds": usual.seconds, "seconds": winner.seconds, "tried": [each._asdict() for each in tried]}
+        file = _keep(_key(self.program, self.arguments, self.platform), winner.values, about)
+        return Tuning(winner.values, usual.seconds, winner.seconds, tried, file)
