@@ -41,8 +41,9 @@ Compiled::Impl::Impl(std::shared_ptr<const JitSource> source, std::shared_ptr<Ar
   NumTensors = uint32_t(signature.tensors.size());
   NumScalars = uint32_t(signature.scalars.size());
   HasRequirements = !signature.requirements.empty();
-  BlockBytes = NumTensors * (sizeof(kiln_tensor) + maxFactWords * sizeof(uint64_t)) +
-               NumScalars * sizeof(uint64_t);
+  BlockBytes =
+      NumTensors * (sizeof(kiln_tensor) + sizeof(ByteRange) + maxFactWords * sizeof(uint64_t)) +
+      NumScalars * sizeof(uint64_t);
   Params.assign(Source->parameters().begin(), Source->parameters().end());
   TensorPositions.resize(NumTensors);
   ScalarPositions.resize(NumScalars);
@@ -74,8 +75,9 @@ KILN_INLINE bool Compiled::Impl::readArguments(std::span<const CallArg> args, Bl
   }
   uint64_t *words = block.words;
   kiln_tensor *tensor = block.tensors;
+  ByteRange *range = block.ranges;
   for (uint16_t position : TensorPositions) {
-    TensorProblem problem = readTensor(args[position], *tensor++, words);
+    TensorProblem problem = readTensor(args[position], *tensor++, *range++, words);
     if (problem != TensorProblem::None) [[unlikely]] {
       error = tensorError(problem, args[position], nameOf(position));
       return false;
@@ -123,6 +125,18 @@ bool Compiled::Impl::readScalarArgument(const CallArg &arg, size_t position, uin
     return true;
   error = scalarError(arg, type, nameOf(position));
   return false;
+}
+
+/// Few instructions for what holds in nearly every call. Ranges also meet where elements do not, as
+/// those of the columns of one matrix: `checkOutputs` decides.
+KILN_INLINE bool Compiled::Impl::outputsMayOverlap(const Block &block) const {
+  bool anyMeets = false;
+  for (uint16_t output : Outputs) {
+    ByteRange range = block.ranges[output];
+    for (uint16_t other = 0; other < NumTensors; ++other)
+      anyMeets |= (other != output) & range.meets(block.ranges[other]);
+  }
+  return anyMeets;
 }
 
 /// What is no fact of a call but must hold in each.
@@ -324,7 +338,7 @@ KILN_INLINE const CallState *Compiled::Impl::prepare(std::span<const CallArg> ar
   }
   if (Status bad = checkTensors(block); !bad.isOk()) [[unlikely]]
     error = std::move(bad);
-  else if (Check) [[unlikely]]
+  else if (Check || outputsMayOverlap(block)) [[unlikely]]
     error = checkOutputs(block);
   return error.isOk() ? state : nullptr;
 }

@@ -9,6 +9,7 @@
 #define KILN_LIB_JIT_CALLPATH_H
 
 #include "ArtifactCache.h"
+#include "ReadTensor.h"
 
 #include <algorithm>
 #include <array>
@@ -77,14 +78,16 @@ struct Compiled::Impl {
   /// The arguments of a call in the form of the ABI, on the caller's stack.
   struct Block {
     kiln_tensor *tensors;
+    ByteRange *ranges; ///< Of the tensors.
     uint64_t *scalars;
     uint64_t *words, *wordsEnd;
   };
 
   Block blockAt(void *memory) const {
     auto *tensors = static_cast<kiln_tensor *>(memory);
-    auto *scalars = reinterpret_cast<uint64_t *>(tensors + NumTensors);
-    return {tensors, scalars, scalars + NumScalars, nullptr};
+    auto *ranges = reinterpret_cast<ByteRange *>(tensors + NumTensors);
+    auto *scalars = reinterpret_cast<uint64_t *>(ranges + NumTensors);
+    return {tensors, ranges, scalars, scalars + NumScalars, nullptr};
   }
   bool readArguments(std::span<const CallArg> args, Block &block, Status &error) const;
   Status countError(size_t given) const;
@@ -94,6 +97,8 @@ struct Compiled::Impl {
   /// Null with an error.
   const CallState *prepare(std::span<const CallArg> args, Block &block, Status &error);
   Expected<const CallState *> makeState(const Block &block);
+  /// Whether the byte ranges of an output and another tensor meet.
+  bool outputsMayOverlap(const Block &block) const;
   /// Outputs overlap no other argument, and not themselves.
   Status checkOutputs(const Block &block) const;
   Status checkOutput(const Block &block, uint16_t output) const;

@@ -104,7 +104,8 @@ bool isDivisible(const kiln_tensor &tensor, uint64_t leading, uint32_t divisor) 
 
 } // namespace
 
-TensorProblem readAnyTensor(const kiln_call_arg &arg, kiln_tensor &out, uint64_t *&words) {
+TensorProblem readAnyTensor(const kiln_call_arg &arg, kiln_tensor &out, ByteRange &range,
+                            uint64_t *&words) {
   if (TensorProblem bad = checkForm(arg); bad != TensorProblem::None)
     return bad;
   Marks marks = Marks::unpack(arg.marks);
@@ -131,6 +132,7 @@ TensorProblem readAnyTensor(const kiln_call_arg &arg, kiln_tensor &out, uint64_t
   if (isOdd)
     if (TensorProblem bad = checkReach(arg, bytes, out.flags); bad != TensorProblem::None)
       return bad;
+  range = {address, address + bytes};
   if (marks.leadingDim >= 0 && scan.leading == factbits::noLeading)
     return TensorProblem::NotLeading;
   if (marks.divisibility != 1 && !isDivisible(out, scan.leading, marks.divisibility))

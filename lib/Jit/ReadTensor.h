@@ -64,13 +64,21 @@ inline constexpr auto elementSizes = [] {
   return sizes;
 }();
 
-/// Fills `out` and appends the facts at `words`, advancing it. For any argument.
-TensorProblem readAnyTensor(const kiln_call_arg &arg, kiln_tensor &out, uint64_t *&words);
+/// From the first byte of a tensor to behind its last.
+struct ByteRange {
+  uint64_t begin, end;
+  bool meets(ByteRange other) const { return (begin < other.end) & (other.begin < end); }
+};
+
+/// Fills `out` and `range` and appends the facts at `words`, advancing it. For any argument.
+TensorProblem readAnyTensor(const kiln_call_arg &arg, kiln_tensor &out, ByteRange &range,
+                            uint64_t *&words);
 
 /// The same for a plain tensor of this rank without marks: the word of its facts. 0 if it is not
-/// plain; `out` is then half filled.
+/// plain; `out` and `range` are then half filled.
 template <int Rank>
-[[gnu::always_inline]] inline uint64_t readPlainTensor(const kiln_call_arg &arg, kiln_tensor &out) {
+[[gnu::always_inline]] inline uint64_t readPlainTensor(const kiln_call_arg &arg, kiln_tensor &out,
+                                                       ByteRange &range) {
   if (arg.strides && arg.strides[Rank - 1] != 1) [[unlikely]]
     return 0;
   uint64_t step = 1, gaps = 0;
@@ -96,6 +104,7 @@ template <int Rank>
                  (address - 1 < uint64_t(INT64_MAX - INT32_MAX)) & !(address & (size - 1));
   if (!isPlain) [[unlikely]]
     return 0;
+  range = {address, address + bytes};
   out.data = arg.data;
   out.dtype = arg.dtype;
   out.rank = Rank;
@@ -107,26 +116,26 @@ template <int Rank>
 
 /// Any argument, plain tensors fast.
 [[gnu::always_inline]] inline TensorProblem readTensor(const kiln_call_arg &arg, kiln_tensor &out,
-                                                       uint64_t *&words) {
+                                                       ByteRange &range, uint64_t *&words) {
   bool isUnmarked = arg.kind == KILN_ARG_TENSOR && uint32_t(arg.dtype) < KILN_INDEX &&
                     arg.extents && !(arg.marks | arg.flags >> KILN_ARG_GPU_SHIFT);
   uint64_t word = 0;
   if (isUnmarked) [[likely]]
     switch (arg.rank) {
     case 1:
-      word = readPlainTensor<1>(arg, out);
+      word = readPlainTensor<1>(arg, out, range);
       break;
     case 2:
-      word = readPlainTensor<2>(arg, out);
+      word = readPlainTensor<2>(arg, out, range);
       break;
     case 3:
-      word = readPlainTensor<3>(arg, out);
+      word = readPlainTensor<3>(arg, out, range);
       break;
     case 4:
-      word = readPlainTensor<4>(arg, out);
+      word = readPlainTensor<4>(arg, out, range);
       break;
     case 5:
-      word = readPlainTensor<5>(arg, out);
+      word = readPlainTensor<5>(arg, out, range);
       break;
     default:
       break;
@@ -136,7 +145,7 @@ template <int Rank>
     return TensorProblem::None;
   }
   uint64_t *end = words; // a copy, so that `words` need not be in memory
-  TensorProblem problem = readAnyTensor(arg, out, end);
+  TensorProblem problem = readAnyTensor(arg, out, range, end);
   words = end;
   return problem;
 }

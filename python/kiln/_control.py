@@ -405,6 +405,16 @@ def not_(value: Any) -> Any:
     return not value
 
 
+def asserted(holds: Any) -> Any:
+    """assert holds"""
+    if isinstance(holds, Condition):
+        raise mistake(
+            "`assert` decides while the program is recorded, and this is known only when it runs; kl.require(condition, message) "
+            "states what must hold of the arguments, and is checked before each run"
+        )
+    return holds
+
+
 _COMPARISONS: Dict[str, Callable[[Any, Any], Any]] = {
     "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge, "Eq": operator.eq, "NotEq": operator.ne,
     "Is": operator.is_, "IsNot": operator.is_not, "In": lambda a, b: a in b, "NotIn": lambda a, b: a not in b,

@@ -108,12 +108,28 @@ def mistake(message: str, place: Optional[Place] = None) -> KilnError:
 
 def without_own_frames(trace: Optional[types.TracebackType]) -> Optional[types.TracebackType]:
     """A traceback with the user's frames only."""
-    if trace is None:
-        return None
-    rest = without_own_frames(trace.tb_next)
-    if is_own(trace.tb_frame.f_code.co_filename):
-        return rest
-    return types.TracebackType(rest, trace.tb_frame, trace.tb_lasti, trace.tb_lineno)
+    users = []
+    while trace is not None:
+        if not is_own(trace.tb_frame.f_code.co_filename):
+            users.append(trace)
+        trace = trace.tb_next
+    made: Optional[types.TracebackType] = None
+    for each in reversed(users):
+        made = types.TracebackType(made, each.tb_frame, each.tb_lasti, each.tb_lineno)
+    return made
+
+
+def endless(error: RecursionError) -> KilnError:
+    """A mistake in place of what Python says when functions call each other too deeply, at the user's innermost line."""
+    trace, users = without_own_frames(error.__traceback__), []
+    while trace is not None:
+        users.append((trace.tb_frame.f_code, trace.tb_lineno))
+        trace = trace.tb_next
+    for code, line in reversed(users):
+        if sum(each is code for each, _ in users) > 1:
+            message = f"{code.co_name} calls itself without end: what ends it must be known while the program is recorded"
+            return KilnError(message, Place(code.co_filename, line))
+    return KilnError(str(error))
 
 
 # An entry runs a method of Kiln's and raises what goes wrong in it. A Python function cannot leave its own frame out of a

@@ -105,7 +105,7 @@ class Compiled:
         source = text.encode()
         self.handle = self._library.kiln_jit_compile(jit(records), source, len(source), platform.encode(), b"main")
         if not self.handle:
-            raise mistake(last_error())
+            raise call_error(last_error())
         destroy_with(self, self._library.kiln_compiled_destroy, self.handle)
 
     def call(self, arguments: Arguments) -> None:
@@ -123,7 +123,8 @@ class Compiled:
             raise call_error(last_error())
 
 
-_AT_A_LINE = re.compile(r"(?P<file>[^\n]*?):(?P<line>\d+)(?::(?P<column>\d+))?: error: (?P<message>.*)", re.DOTALL)
+_AT_A_LINE = re.compile(r"(?:kiln: )?(?P<file>[^\n:]+?):(?P<line>\d+)(?::(?P<column>\d+))?: error: (?P<message>.*)", re.DOTALL)
+_ERROR = re.compile(r"(?:kiln: )?error: ")
 
 
 def call_error(text: str) -> KilnError:
@@ -131,7 +132,7 @@ def call_error(text: str) -> KilnError:
     found = _AT_A_LINE.fullmatch(text)
     if found:
         return KilnError(found["message"], Place(found["file"], int(found["line"]), int(found["column"] or 0)))
-    return mistake(text[len("error: ") :] if text.startswith("error: ") else text)
+    return mistake(_ERROR.sub("", text, count=1) if _ERROR.match(text) else text)
 
 
 def counters() -> Dict[str, int]:

@@ -4,7 +4,9 @@ Each is a decorator that records the function where it stands. Its name then sta
 """
 from __future__ import annotations
 
+import dis
 import inspect
+import types
 from typing import Any, Callable, Optional, Sequence, Tuple
 
 from ._errors import KilnError, Place, here, mistake
@@ -77,8 +79,37 @@ def _place_of(body: Body) -> Place:
     return Place(body.__code__.co_filename, body.__code__.co_firstlineno)
 
 
+def _refuse_itself(body: Body) -> None:
+    """A function that is recorded where it stands has no name yet for its own body to use."""
+    name = body.__name__
+    cells = dict(zip(body.__code__.co_freevars, body.__closure__ or ()))
+    if name not in cells:
+        return
+    try:
+        cells[name].cell_contents
+    except ValueError:  # it is empty
+        line = _first_line_with(body.__code__, name)
+        raise KilnError(
+            f"{name} calls itself: it is recorded once, where it stands, and no kernel launches another; write a loop, or "
+            "a function with @kl.function that calls itself on what is known while recording",
+            Place(body.__code__.co_filename, line or body.__code__.co_firstlineno),
+        ) from None
+
+
+def _first_line_with(code: types.CodeType, name: str) -> int:
+    """The first line of a function that uses a name of the function around it; 0: none."""
+    line, found = code.co_firstlineno, []
+    for each in dis.get_instructions(code):
+        line = getattr(each, "line_number", None) or (each.starts_line if type(each.starts_line) is int else None) or line
+        if each.argval == name and each.opname.startswith("LOAD_"):
+            found.append(line)
+    found += [_first_line_with(each, name) for each in code.co_consts if isinstance(each, types.CodeType)]
+    return min(filter(None, found), default=0)
+
+
 def _record_function(kind: str, body: Body, options: Sequence[Any]) -> Kernel:
     place = _place_of(body)
+    _refuse_itself(body)
     recorder = active(f"@kl.{'kernel' if kind == 'incore' else kind}")
     parameters = parameters_of(body, place)
     begin = FunctionBegin(recorder, kind, body.__name__, parameters, options, place)
@@ -124,6 +155,7 @@ def role(name: str) -> Callable[[Body], None]:
 
     def record(body: Body) -> None:
         place = _place_of(body)
+        _refuse_itself(body)
         recorder = active("@kl.role")
         recorder.record("role.begin", (body.__name__, name), place)
         body()
@@ -158,6 +190,7 @@ def spmd(
     place = here()
 
     def record(body: Body) -> Task:
+        _refuse_itself(body)
         count = len(inspect.signature(body).parameters)
         if count != len(grid):
             raise KilnError(

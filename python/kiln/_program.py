@@ -9,7 +9,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import _jit, _library, _rewrite
-from ._errors import KilnError, Place, entry, error_of, mistake
+from ._errors import KilnError, Place, endless, entry, error_of, mistake
 from ._params import Param
 from ._record import Recorder, recording, refuse_nesting
 from ._signature import FunctionBegin, TensorType, parameters_of
@@ -78,12 +78,15 @@ class Program(_jit.Callable):
         self._records = records
         self._recorded: Dict[Tuple[Any, ...], _Recorded] = {}
         self._rewritten: Optional[Callable[..., Any]] = None
+        self._parameters: Optional[Dict[str, Any]] = None
         self._keywords = _keyword_parameters(body, self.place)
 
-    @functools.cached_property
+    @property
     def parameters(self) -> Dict[str, Any]:
         """The parameters that are given in a call, with their types."""
-        return parameters_of(self._body, self.place)
+        if self._parameters is None:
+            self._parameters = parameters_of(self._body, self.place)
+        return self._parameters
 
     @property
     def params(self) -> Dict[str, Any]:
@@ -118,6 +121,7 @@ class Program(_jit.Callable):
 
     def _run(self, arguments: Sequence[Any], values: Dict[str, Any]) -> None:
         refuse_nesting(self.__name__)
+        arguments, values = self._in_order(arguments, values)
         given = self._arguments(arguments)
         platform = self._platform_of(given)
         compiled = self._compiled(values or self._tuned_values(arguments, platform), platform)
@@ -143,6 +147,22 @@ class Program(_jit.Callable):
     def _fail(self, text: str, arguments: Sequence[Any]) -> None:
         self._arguments(arguments)  # has its own words for most mistakes
         raise _jit.call_error(text)
+
+    def _in_order(self, arguments: Sequence[Any], values: Dict[str, Any]) -> Tuple[Sequence[Any], Dict[str, Any]]:
+        """The arguments in the order of the parameters, those that are given by name too; and the keyword parameters."""
+        named = {name: value for name, value in values.items() if name in self.parameters}
+        if not named:
+            return arguments, values
+        known = dict(zip(self.parameters, arguments))
+        for name in named:
+            if name in known:
+                raise mistake(f"{self.__name__} is given '{name}' twice: in its place, and by name")
+        known.update(named)
+        missing = [name for name in self.parameters if name not in known]
+        if missing:
+            raise mistake(f"{self.__name__} takes {len(self.parameters)} arguments, but is given no '{missing[0]}'")
+        ordered = (*(known[name] for name in self.parameters), *arguments[len(self.parameters) :])
+        return ordered, {name: value for name, value in values.items() if name not in named}
 
     def _arguments(self, given: Sequence[Any]) -> Arguments:
         return Arguments(self.__name__, self.parameters, given)
@@ -179,6 +199,7 @@ class Program(_jit.Callable):
     @entry
     def compile(self, *arguments: Any, **values: Any) -> None:
         """Fills the cache for such arguments, without running."""
+        arguments, values = self._in_order(arguments, values)
         given = self._arguments(arguments)
         self._compiled(values, self._platform_of(given)).compile_only(given)
 
@@ -195,17 +216,19 @@ class Program(_jit.Callable):
             return self._record(values).text
         done = self._run_tool("emit", ["--target", target, *options], values)
         if done.returncode != 0:
-            raise mistake(_message_of(done))
+            raise _error_of(done)
         return done.stdout
 
     @entry
     def check(self, *arguments: Any, options: Sequence[str] = (), **values: Any) -> Report:
         """Proves the pipes and tries schedules and shapes; those of the arguments, if some are given."""
+        arguments, values = self._in_order(arguments, values)
         given = self._flags(arguments) if arguments else []
         done = self._run_tool("check", [*given, *options], values)
         if done.returncode not in (0, 1, 3):
-            raise mistake(_message_of(done))
-        return Report(self._replayable(done.stdout + done.stderr), done.returncode)
+            raise _error_of(done)
+        # The verdict is the last line of what the tool prints; remarks and warnings come before.
+        return Report(self._replayable(done.stderr + done.stdout), done.returncode)
 
     def _replayable(self, report: str) -> str:
         """A report that says how to see a finding again in Python: the file that the tool read is gone."""
@@ -262,14 +285,16 @@ class Program(_jit.Callable):
         """Runs the tool, for what it writes about the run."""
         import tempfile
 
+        arguments, values = self._in_order(arguments, values)
         with tempfile.TemporaryDirectory(prefix="kiln-") as folder:
             given = self._flags(arguments, folder)
             flags = ["--no-reference", "--no-formula", "--out", str(run.folder)]
-            flags += ["-p", self._platform_of(self._arguments(arguments))]
+            if "-p" not in options and "--platform" not in options:
+                flags += ["-p", self._platform_of(self._arguments(arguments))]
             done = self._run_tool("run", [*flags, *given, *options], values)
         run.text = done.stdout + done.stderr
         if done.returncode != 0 and not run._takes_failures():
-            raise mistake(_message_of(done))
+            raise _error_of(done)
         run._read()
         return run
 
@@ -328,7 +353,16 @@ class Program(_jit.Callable):
         with recording(recorder):
             begin = FunctionBegin(recorder, "orchestration", "main", self.parameters, (), self.place)
             recorder.begin_later(begin.begin)
-            self._rewritten(*begin.arguments, **chosen)
+            try:
+                returned = self._rewritten(*begin.arguments, **chosen)
+            except RecursionError as error:
+                raise endless(error) from None
+            if returned is not None:
+                raise mistake(
+                    f"{self.__name__} returns a value, but a program has no results of its own: its caller passes tensors for them, "
+                    "kl.Out parameters, which it writes",
+                    self.place,
+                )
             recorder.record("function.end", (), self.place)
             recorder.verify()
         return _Recorded(recorder.text(False), recorder.text(True), {})
@@ -349,8 +383,9 @@ def _line_of(body: Callable[..., Any]) -> int:
     return body.__code__.co_firstlineno
 
 
-def _message_of(done: "subprocess.CompletedProcess[str]") -> str:
-    return (done.stderr or done.stdout).strip()
+def _error_of(done: "subprocess.CompletedProcess[str]") -> KilnError:
+    """What a tool says of its failure, at the line that it names."""
+    return _jit.call_error((done.stderr or done.stdout).strip())
 
 
 def _keyword_parameters(body: Callable[..., Any], place: Place) -> Dict[str, Param]:

@@ -219,7 +219,7 @@ class _Scope:
         targets = set(bound([node.target]))
         head = live_in_loop(node, after) | self.captured
         names = self.in_order((self.changed(*node.body) & head) - targets)
-        lost = self.in_order(targets & after)
+        lost = self.in_order(targets & live_before(node.orelse, after))
         begin = _call(_RUNTIME, "For", _Expressions().visit(node.iter), _locals(), _names(names), _names(lost))
         node.iter = _at(node.iter, _load(loop))
         node.body = self.inside(loop, node.body, head, is_loop=True)
@@ -229,7 +229,9 @@ class _Scope:
         node.orelse = self.block(node.orelse, after)
         made = [_at(node.iter, ast.Assign([ast.Name(loop, ast.Store())], begin)), node]
         if names or lost:
-            made.append(_when(loop, "recording", _store([*names, *lost], _attribute(loop, "results"))))
+            results = _when(loop, "recording", _store([*names, *lost], _attribute(loop, "results")))
+            # No `break` leaves a loop of the program, so its `else` is what comes next.
+            (node.orelse.insert(0, _at(node, results)) if node.orelse else made.append(results))
         return made
 
     def rewrite_While(self, node: ast.While, after: Set[str]) -> List[ast.stmt]:
@@ -255,6 +257,11 @@ class _Scope:
         return made
 
     # Branches
+
+    def rewrite_Assert(self, node: ast.Assert, after: Set[str]) -> List[ast.stmt]:
+        _Expressions().generic_visit(node)
+        node.test = _at(node.test, _call(_RUNTIME, "asserted", node.test))
+        return [node]
 
     def rewrite_If(self, node: ast.If, after: Set[str]) -> List[ast.stmt]:
         branch = self.temporary()
@@ -378,12 +385,14 @@ def _compile(tree: Function, function: types.FunctionType) -> types.CodeType:
     """The code of the rewritten function. What it takes from around it are variables of a factory, as they were before."""
     code = function.__code__
     outside = [*code.co_freevars, _RUNTIME, _LOCALS]
+    # A function that names itself means its name outside of it, never the one that is compiled here.
+    is_global = tree.name not in outside
     factory = ast.FunctionDef(
         name=_FACTORY,
         args=ast.arguments(
             posonlyargs=[], args=[ast.arg(name) for name in outside], kwonlyargs=[], kw_defaults=[], defaults=[]
         ),
-        body=[tree],
+        body=[ast.Global([tree.name]), tree] if is_global else [tree],
         decorator_list=[],
     )
     if sys.version_info >= (3, 12):

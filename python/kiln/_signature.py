@@ -5,7 +5,8 @@ import inspect
 from typing import Any, Callable, Dict, List, Sequence, Tuple, Union
 
 from . import dtypes
-from ._errors import Place, mistake
+from ._errors import Place, here, mistake
+from ._params import Param
 from ._record import Recorder
 from ._values import Index, Scalar, Tensor, Value
 from .dtypes import DType
@@ -14,6 +15,14 @@ dyn = -1
 """An extent that is known at run time only."""
 
 MAX_RANK = 5
+
+
+class Refused:
+    """A type that there is not. Whoever has a parameter of it is told so, as of any mistake in it: when the function is used."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        self.place = here()
 
 
 class TensorType:
@@ -33,9 +42,18 @@ class ScalarType:
     """The type of a scalar parameter, such as `kl.Scalar[f32]`."""
 
     def __init__(self, dtype: DType) -> None:
-        if not isinstance(dtype, DType):
-            raise mistake(f"kl.Scalar[{dtype!r}]: a scalar has an element type, such as f32")
         self.dtype = dtype
+
+
+def scalar_type(dtype: Any) -> Union[ScalarType, Refused]:
+    """What kl.Scalar[dtype] is."""
+    if not isinstance(dtype, DType):
+        return Refused(f"kl.Scalar[{_name_of(dtype)}]: a scalar has an element type of Kiln's, such as f32")
+    return ScalarType(dtype)
+
+
+def _name_of(what: Any) -> str:
+    return what.__qualname__ if isinstance(what, type) else repr(what)
 
 
 class _TensorOf(Tensor):
@@ -44,13 +62,17 @@ class _TensorOf(Tensor):
     __slots__ = ()
     _access = ""
 
-    def __class_getitem__(cls, of: Any) -> TensorType:
-        dtype, what = of if isinstance(of, tuple) else (of, 2)
+    def __class_getitem__(cls, of: Any) -> Union[TensorType, Refused]:
+        dtype, what = of if isinstance(of, tuple) and len(of) == 2 else (of, 2)
         if not isinstance(dtype, DType):
-            raise mistake(f"kl.{cls.__name__}[{dtype!r}]: a tensor has an element type, such as f32")
+            return Refused(f"kl.{cls.__name__}[{_name_of(dtype)}]: a tensor has an element type of Kiln's, such as f32")
+        if not isinstance(what, int) and not (isinstance(what, (tuple, list)) and all(isinstance(each, int) for each in what)):
+            return Refused(f"kl.{cls.__name__}[{dtype}, {_name_of(what)}]: what follows is a rank, or a tuple of extents and kl.dyn")
         extents = (dyn,) * what if isinstance(what, int) else tuple(what)
         if not 1 <= len(extents) <= MAX_RANK:
-            raise mistake(f"kl.{cls.__name__}[{dtype}, {what}]: ranks go from 1 to {MAX_RANK}")
+            return Refused(f"kl.{cls.__name__}[{dtype}, {what}]: ranks go from 1 to {MAX_RANK}")
+        if any(each < 0 and each != dyn for each in extents):
+            return Refused(f"kl.{cls.__name__}[{dtype}, {what}]: an extent is not negative; kl.dyn is one of any size")
         return TensorType(cls._access, dtype, extents)
 
 
@@ -80,7 +102,7 @@ Annotation = Union[TensorType, ScalarType, type]
 
 def parameters_of(function: Callable[..., Any], place: Place) -> Dict[str, Annotation]:
     """The parameters of a function that are values of the program, with their types."""
-    cells = inspect.getclosurevars(function).nonlocals if function.__closure__ else {}
+    cells = _known_cells(function)
     try:
         annotations = inspect.get_annotations(function, eval_str=True, locals={**cells})
     except Exception as error:
@@ -92,12 +114,30 @@ def parameters_of(function: Callable[..., Any], place: Place) -> Dict[str, Annot
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise mistake(f"{function.__name__} takes *{name}, but a program has parameters with names", place)
         annotation = annotations.get(name)
+        if isinstance(annotation, Refused):
+            raise mistake(annotation.message, annotation.place)
+        if isinstance(parameter.default, Param):
+            raise mistake(
+                f"parameter '{name}' of {function.__name__} is chosen when the program is recorded, so it is a keyword parameter: "
+                f"write `*, {name}=...` behind the tensors and numbers of a call", place
+            )
         if not isinstance(annotation, (TensorType, ScalarType)) and annotation is not Index:
             raise mistake(_untyped(function.__name__, name, annotation), place)
         if parameter.default is not parameter.empty:
             raise mistake(f"parameter '{name}' of {function.__name__} has a default; only keyword parameters do", place)
         found[name] = annotation
     return found
+
+
+def _known_cells(function: Callable[..., Any]) -> Dict[str, Any]:
+    """The variables around a function that have a value yet."""
+    known = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        try:
+            known[name] = cell.cell_contents
+        except ValueError:  # it is empty
+            pass
+    return known
 
 
 def _untyped(function: str, name: str, annotation: Any) -> str:

@@ -262,12 +262,33 @@ class Arguments:
 
     @staticmethod
     def _scalar(made: CallArg, name: str, annotation: Annotation, value: Any) -> None:
-        wants_float = isinstance(annotation, ScalarType) and annotation.dtype.name[0] in "fb"
+        dtype = annotation.dtype if isinstance(annotation, ScalarType) else dtypes.index
+        wants_float = dtype.name[0] in "fb"
         try:
-            if wants_float:
-                made.kind, made.value.real = _REAL, value.__float__()
-            else:
-                made.kind, made.value.integer = _INTEGER, value.__index__()
+            number = value.__float__() if wants_float else value.__index__()
         except (TypeError, ValueError, AttributeError):
             wanted = "a number" if wants_float else "an integer"
             raise mistake(f"argument '{name}' is {type(value).__name__}; it has to be {wanted}") from None
+        except OverflowError:
+            raise mistake(f"argument '{name}' is {_shown(value)}, which is too large for {dtype}") from None
+        if wants_float:
+            made.kind, made.value.real = _REAL, number
+            return
+        first, last = _range_of(dtype)
+        if not first <= number <= last:
+            raise mistake(f"argument '{name}' is {_shown(number)}, but {dtype} goes from {first} to {last}")
+        made.kind, made.value.integer = _INTEGER, number
+
+
+def _range_of(dtype: DType) -> Tuple[int, int]:
+    """The smallest and the largest number of a type of integers."""
+    if dtype is dtypes.i1:
+        return 0, 1
+    half = 1 << (8 * dtype.size - 1)
+    return -half, half - 1
+
+
+def _shown(number: Any) -> str:
+    """An integer for a message; Python refuses to print what is very long."""
+    size = getattr(number, "bit_length", lambda: 0)()
+    return f"an integer of {size} bits" if size > 256 else str(number)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Callable, Iterator, List, NoReturn, Optional, Sequence, Tuple, Union
 
 from . import dtypes
-from ._errors import mistake
+from ._errors import KilnError, here, mistake
 from ._library import Result
 from ._record import Recorder, ValueNumber, active
 from .dtypes import DType
@@ -73,6 +73,11 @@ class Value:
 
     __hash__ = object.__hash__
 
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise NoSuchAttribute(f"{self._describe()} has no '{name}'{_instead_of(name)}", here())
+
     # numpy and torch would take a value for an object, element by element.
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **_: Any) -> Any:
@@ -87,6 +92,22 @@ class Value:
     @classmethod
     def __torch_function__(cls, *_: Any, **__: Any) -> NoReturn:
         raise mistake(f"torch cannot compute with {cls._what}, which is no tensor; use the functions of kiln.language")
+
+
+class NoSuchAttribute(KilnError, AttributeError):
+    """A mistake that Python also knows as a missing attribute, so that `hasattr` and `getattr` with a default work."""
+
+    __module__ = "kiln"
+
+
+def _instead_of(name: str) -> str:
+    """What to write instead of a method of numpy's or torch's."""
+    from . import language
+
+    for known, written in ((f"reduce_{name}", f"kl.reduce_{name}(t, axis)"), (name, f"kl.{name}(t)")):
+        if callable(getattr(language, known, None)):
+            return f"; write {written}"
+    return "; what a program does with its values are functions of kiln.language"
 
 
 def is_number(x: Any) -> bool:
@@ -263,9 +284,9 @@ class Scalar(_Arithmetic):
         self.dtype = dtype
 
     def __class_getitem__(cls, dtype: DType) -> Any:
-        from ._signature import ScalarType
+        from ._signature import scalar_type
 
-        return ScalarType(dtype)
+        return scalar_type(dtype)
 
     __truediv__, __rtruediv__ = _binary("div"), _binary("div", swapped=True)
     __hash__ = Value.__hash__
@@ -336,6 +357,11 @@ class Tile(_Arithmetic):
         raise mistake("a tile is divided by /; integers round toward zero")
 
     __rfloordiv__ = __floordiv__
+
+    def __divmod__(self, other: Any) -> NoReturn:
+        raise mistake("a tile has no divmod: a / b is the quotient, which rounds toward zero of integers, and a % b what remains")
+
+    __rdivmod__ = __divmod__
 
     def __getitem__(self, at: Any) -> NoReturn:
         raise mistake("a tile has no [...]: kl.element(t, row, col) is an element, kl.extract(t, row, col, shape) a box")
@@ -427,7 +453,9 @@ class Tensor(Value):
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _refuse
     __truediv__ = __rtruediv__ = __matmul__ = __rmatmul__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
-    __setitem__ = _refuse
+
+    def __setitem__(self, at: Any, value: Any) -> NoReturn:
+        raise mistake("a kernel writes an element of a tensor with kl.write(value, y, row, col), and a tile with kl.store(t, y, at)")
 
 
 class Element:

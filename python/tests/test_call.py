@@ -11,7 +11,7 @@ import unittest
 
 import kiln
 import kiln.language as kl
-from kiln import KilnError, _jit, f32, i8
+from kiln import KilnError, _jit, f32, i8, i32, i64
 from kiln._tensors import from_dlpack
 
 try:
@@ -212,6 +212,57 @@ class Arguments(unittest.TestCase):
         for wrong in ("2", None, [1], x):
             with self.assertRaisesRegex(KilnError, "'factor' is .*; it has to be a number"):
                 scale(x, wrong, y)
+
+    def test_integers_that_do_not_fit(self) -> None:
+        @kiln.program
+        def tell(n: kl.Index, s: kl.Scalar[i64], u: kl.Scalar[i32], f: kl.Scalar[f32], y: kl.Out[i64, (3,)], z: kl.Out[f32, (1,)]):
+            @kl.spmd(1)
+            def tell(i):
+                kl.write(kl.cast(n, i64), y, 0)
+                kl.write(s, y, 1)
+                kl.write(kl.cast(u, i64), y, 2)
+                kl.write(f, z, 0)
+
+        y, z = numpy.zeros(3, "i8"), numpy.zeros(1, "f4")
+        for _ in range(2):  # through Python, and through the extension
+            for n, s, u in ((-(2**63), 2**63 - 1, -(2**31)), (2**63 - 1, -(2**63), 2**31 - 1), (numpy.int64(-1), True, 7)):
+                tell(n, s, u, 2**70, y, z)
+                self.assertEqual([*y, *z], [n, s, u, 2.0**70])
+            good = (1, 2, 3, 4.0)
+            for at, name, dtype, wrong in (
+                (0, "n", "index", 2**70), (0, "n", "index", -(2**63) - 1), (0, "n", "index", numpy.uint64(2**63)),
+                (1, "s", "i64", 2**63), (2, "u", "i32", 2**31), (2, "u", "i32", -(2**70)), (2, "u", "i32", 10**4000),
+            ):  # fmt: skip
+                given = (*good[:at], wrong, *good[at + 1 :], y, z)
+                with self.assertRaisesRegex(KilnError, f"'{name}' is .*, but {dtype} goes from -[0-9]+ to [0-9]+"):
+                    tell(*given)
+            with self.assertRaisesRegex(KilnError, "'f' is an integer of 1329 bits, which is too large for f32"):
+                tell(1, 2, 3, 10**400, y, z)
+
+    def test_overlap_after_a_good_call(self) -> None:
+        memory = random(48, 8)
+        for _ in range(2):
+            add(memory[:8], memory[8:16], memory[16:24])
+            with self.assertRaisesRegex(KilnError, "'c' overlaps 'b', which is read"):
+                add(memory[:8], memory[20:28], memory[16:24])
+            add(memory[:8, :4], memory[:8, 2:6], memory[8:16, 4:])
+            add(memory[:8, :4], memory[:8, :4], memory[:8, 4:])  # columns side by side
+
+    def test_arguments_by_name(self) -> None:
+        a, b, c = random(20, 20), random(20, 20), random(20, 20)
+        for given in ({"a": a, "b": b, "c": c}, {"c": c, "b": b, "a": a, "B": 16}):
+            c[:] = 0
+            add(**given)
+            numpy.testing.assert_array_equal(c, a + b)
+        add(a, c=c, b=a)
+        numpy.testing.assert_array_equal(c, a + a)
+        with self.assertRaisesRegex(KilnError, "add is given 'a' twice"):
+            add(a, b, a=c)
+        with self.assertRaisesRegex(KilnError, "add takes 3 arguments, but is given no 'b'"):
+            add(a, c=c)
+        with self.assertRaisesRegex(KilnError, "add has no keyword parameter 'd'"):
+            add(a, b, c, d=3)
+        self.assertTrue(add.check(a=a, b=b, c=c))
 
     def test_keyword_parameters(self) -> None:
         self.check_add(lambda x: x, add.with_(B=16))

@@ -35,6 +35,11 @@ def add(a: kl.In[f32], b: kl.In[f32], c: kl.Out[f32]):
         kl.store(kl.load(a, at, (8, 8)) + kl.load(b, at, (8, 8)), c, at)
 
 
+@kiln.program
+def program_of_itself(x: kl.In[f32]):
+    program_of_itself(x)
+
+
 class Case(unittest.TestCase):
     def assertMistake(self, run, words: str, source: str) -> str:
         """Running makes a KilnError that says these words, shows this piece of the user's code and no frame of Kiln's."""
@@ -278,6 +283,90 @@ class OtherMistakes(Case):
                 pass
 
         self.assertMistake(lambda: wrong.text(), "kernel takes 1 block indices, but its grid has 2", "@kl.spmd(1, 2)")
+
+    def test_kernel_that_calls_itself(self) -> None:
+        @kiln.program
+        def wrong(x: kl.In[f32]):
+            @kl.kernel
+            def again(x: kl.In[f32]):
+                again(x)
+
+            again(x)
+
+        self.assertMistake(lambda: wrong.text(), "again calls itself: it is recorded once", "                again(x)")
+
+    def test_function_that_calls_itself_without_end(self) -> None:
+        @kl.function
+        def endless(t):
+            return endless(t + 1)
+
+        self.assertBodyMistake(lambda t, y: endless(t), "endless calls itself without end", "return endless(t + 1)")
+
+    def test_program_that_calls_itself(self) -> None:
+        self.assertMistake(lambda: program_of_itself.text(), "a program is no part of another one", "program_of_itself(x)")
+
+    def test_assert(self) -> None:
+        @kl.function
+        def body(t, y):
+            assert y.shape[0] > 3, "large"
+
+        self.assertBodyMistake(body, r"`assert` decides while.*kl\.require\(condition, message\)", "y.shape[0] > 3")
+
+    def test_methods_of_arrays(self) -> None:
+        self.assertBodyMistake(lambda t, y: t.sum(), r"a tile of 8x8 f32 has no 'sum'; write kl\.reduce_sum\(t, axis\)", "t.sum()")
+        self.assertBodyMistake(lambda t, y: t.exp(), r"has no 'exp'; write kl\.exp\(t\)", "t.exp()")
+        self.assertBodyMistake(lambda t, y: y.frobnicate(), "has no 'frobnicate'; what a program does", "y.frobnicate()")
+        self.assertBodyMistake(lambda t, y: divmod(t, 2), "a tile has no divmod", "divmod(t, 2)")
+        self.assertBodyMistake(lambda t, y: (hasattr(t, "sum"), getattr(t, "sum", 0), y + 1), "global memory", "y + 1")
+
+    def test_writing_an_element(self) -> None:
+        def body(t, y):
+            y[0, 0] = 1.0
+
+        self.assertBodyMistake(body, r"kl\.write\(value, y, row, col\).*kl\.store", "y[0, 0] = 1.0")
+
+    def test_value_of_a_program(self) -> None:
+        @kiln.program
+        def wrong(x: kl.In[f32]):
+            return x
+
+        self.assertMistake(lambda: wrong.text(), "wrong returns a value, but .*kl.Out parameters", "@kiln.program")
+
+    def test_parameter_that_is_no_keyword(self) -> None:
+        @kiln.program
+        def wrong(x: kl.In[f32], BM=kl.param(8)):
+            pass
+
+        self.assertMistake(lambda: wrong.text(), r"'BM' of wrong .*write `\*, BM=\.\.\.`", "@kiln.program")
+
+    def test_types_that_there_are_not(self) -> None:
+        """They are told at the annotation, when the program is used."""
+        wrong_types = {
+            "kl.In[float]": r"kl\.In\[float\]: a tensor has an element type", "kl.Out[f32, 0]": "ranks go from 1 to",
+            "kl.InOut[f32, 60]": "ranks go from 1 to", "kl.In[f32, 'n']": "a rank, or a tuple of extents",
+            "kl.In[f32, (8, -2)]": "an extent is not negative", "kl.Scalar['x']": "a scalar has an element type",
+        }  # fmt: skip
+        for annotation, words in wrong_types.items():
+
+            @kiln.program
+            def wrong(x: eval(annotation)):
+                pass
+
+            with self.subTest(annotation), self.assertRaisesRegex(KilnError, words) as caught:
+                wrong.text()
+            trace = traceback.extract_tb(caught.exception.__traceback__)
+            self.assertFalse([frame for frame in trace if frame.filename.startswith(PACKAGE)])
+
+    def test_one_place_in_a_message(self) -> None:
+        """What the compiler or a tool says has its place once."""
+        self.assertMistake(lambda: add.emit("ptx"), "there is no target 'ptx'", 'add.emit("ptx")')
+        self.assertMistake(lambda: add.check(options=["--nonsense"]), r": --nonsense is no flag", "--nonsense")
+
+    @needs_numpy
+    def test_unknown_platform(self) -> None:
+        a, tpu = numpy.zeros((8, 8), "f4"), add.with_(platform="tpu")
+        text = self.assertMistake(lambda: tpu(a, a, a.copy()), ": the JIT compiles for .*not for 'tpu'", "tpu(a, a")
+        self.assertNotIn("error:", text)
 
     def test_own_exception_has_only_own_frames(self) -> None:
         def body(t, y):

@@ -89,6 +89,13 @@ class Case(unittest.TestCase):
         return "\n".join(self.recorder.log)
 
 
+@kl.function
+def sum_by_halves(xs):
+    if len(xs) == 1:
+        return xs[0]
+    return sum_by_halves(xs[: len(xs) // 2]) + sum_by_halves(xs[len(xs) // 2 :])
+
+
 class PythonStaysPython(Case):
     def test_loops_and_branches(self) -> None:
         def collatz(n, limit=100):
@@ -126,6 +133,14 @@ class PythonStaysPython(Case):
 
         for xs in ([], [1, 2], [3]):
             self.assertEqual(rewrite(find)(xs, 2), find(xs, 2))
+
+    def test_functions_that_call_themselves(self) -> None:
+        @kl.function
+        def inner(xs):
+            return xs[0] if len(xs) == 1 else inner(xs[: len(xs) // 2]) + inner(xs[len(xs) // 2 :])
+
+        for sum_of in (inner, sum_by_halves):
+            self.assertEqual(sum_of(list(range(10))), 45)
 
     def test_try_with_and_comprehensions(self) -> None:
         def run(xs):
@@ -189,6 +204,21 @@ class Loops(Case):
         self.assertEqual(
             self.log(),
             "%3, %4 = loop.begin(0, %2, 4, [%1], 0, False, False)\n%5 = add(%4, %4)\n%6 = add(%5, %1)\n%7 = loop.end([%6])",
+        )
+
+    def test_else_follows_the_loop(self) -> None:
+        def body(acc, n):
+            for k in kl.range(n):
+                acc = acc + acc
+            else:
+                acc = acc * 2
+            return acc - 1
+
+        rewrite(body)(self.recorder.tile(), 4)
+        self.assertEqual(
+            self.log(),
+            "%2, %3 = loop.begin(0, 4, 1, [%1], 0, False, False)\n%4 = add(%3, %3)\n%5 = loop.end([%4])\n"
+            "%6 = mul(%5, 2)\n%7 = sub(%6, 1)",
         )
 
     def test_order_is_that_of_the_first_mention(self) -> None:

@@ -17,7 +17,8 @@ alignas(64) float memory[4096];
 TensorFacts factsOf(const CallArg &arg, kiln_tensor *descriptor = nullptr) {
   uint64_t words[maxFactWords], *end = words;
   kiln_tensor local;
-  TensorProblem problem = readTensor(arg, descriptor ? *descriptor : local, end);
+  ByteRange range;
+  TensorProblem problem = readTensor(arg, descriptor ? *descriptor : local, range, end);
   EXPECT_EQ(int(problem), int(TensorProblem::None));
   if (problem != TensorProblem::None)
     return {};
@@ -27,7 +28,8 @@ TensorFacts factsOf(const CallArg &arg, kiln_tensor *descriptor = nullptr) {
 TensorProblem problemOf(const CallArg &arg) {
   uint64_t words[maxFactWords], *end = words;
   kiln_tensor local;
-  return readTensor(arg, local, end);
+  ByteRange range;
+  return readTensor(arg, local, range, end);
 }
 
 RawTensor raw(Dims extents, Dims strides = {}, void *data = memory) {
@@ -182,15 +184,18 @@ TEST(Facts, TheFastWayReadsAsTheCarefulOne) {
   for (int round = 0; round < 200'000; ++round) {
     RandomArg r(random);
     kiln_tensor fast{}, careful{};
+    ByteRange fastRange{}, carefulRange{};
     uint64_t fastWords[maxFactWords], *fastEnd = fastWords;
     uint64_t carefulWords[maxFactWords], *carefulEnd = carefulWords;
-    TensorProblem problem = readTensor(r.arg, fast, fastEnd);
-    ASSERT_EQ(problem, readAnyTensor(r.arg, careful, carefulEnd)) << round;
+    TensorProblem problem = readTensor(r.arg, fast, fastRange, fastEnd);
+    ASSERT_EQ(problem, readAnyTensor(r.arg, careful, carefulRange, carefulEnd)) << round;
     ++seen[size_t(problem)];
     if (problem != TensorProblem::None)
       continue;
     ASSERT_TRUE(std::equal(fastWords, fastEnd, carefulWords, carefulEnd)) << round;
     ASSERT_EQ(std::memcmp(&fast, &careful, sizeof fast), 0) << round;
+    ASSERT_EQ(fastRange.begin, carefulRange.begin) << round;
+    ASSERT_EQ(fastRange.end, carefulRange.end) << round;
   }
   for (size_t problem = 0; problem < seen.size(); ++problem)
     EXPECT_GT(seen[problem], 10) << "problem " << problem << " never occurred";
@@ -205,8 +210,9 @@ TEST(Facts, FactsAreWhatTheyAreDefinedToBe) {
     RandomArg r(random);
     r.arg.marks = 0;
     kiln_tensor t;
+    ByteRange range;
     uint64_t words[maxFactWords], *end = words;
-    if (readTensor(r.arg, t, end) != TensorProblem::None)
+    if (readTensor(r.arg, t, range, end) != TensorProblem::None)
       continue;
     ++read;
     TensorFacts facts = unpackFacts({words, end}).at(0), want;

@@ -17,8 +17,8 @@
 //   nothing, apart from scratch the first time a kernel on this thread needs so much.
 //
 // Environment: KILN_CACHE_DIR, KILN_CACHE, KILN_CACHE_BYTES (see DiskCache.h); KILN_CHECK=1
-//   validates on each call also what costs time: whether outputs overlap inputs, each other or
-//   themselves; KILN_DUMP, KILN_TIMELINE and KILN_OUT have every call recorded (see
+//   validates on each call also what costs time: whether the elements of an output overlap each
+//   other; KILN_DUMP, KILN_TIMELINE and KILN_OUT have every call recorded (see
 //   kiln/runtime/record.h). A value that means nothing fails every compile and call of the Jit that
 //   read it.
 //
