@@ -1,4 +1,4 @@
-#include "kiln/Machine/Machine.h"
+#include "kiln/Machine/Hardware.h"
 #include "kiln/Transforms/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
@@ -80,10 +80,18 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     TileChooseSpacesOptions spaces;
     spaces.asWritten = !options.prove; // a simulator runs what the machine cannot
     addFor(spaces, [](auto given) { return createTileChooseSpaces(given); });
+    bool hasInstructions = hardwareOf(*options.machine);
+    if (hasInstructions)
+      addFor(TileLegalizeOptions(), [](auto given) { return createTileLegalize(given); });
     addFor(KilnInjectGmPipeOptions(), [](auto given) { return createKilnInjectGmPipe(given); });
     addCleanup(); // what would be merged later must be merged before it has addresses
     addProof();
     addFor(TilePlanMemoryOptions(), [](auto given) { return createTilePlanMemory(given); });
+    if (hasInstructions) {
+      addFor(TileMakeCopiesOptions(), [](auto given) { return createTileMakeCopies(given); });
+      addFor(TileInsertSyncOptions(), [](auto given) { return createTileInsertSync(given); });
+      addFor(TileVerifySyncOptions(), [](auto given) { return createTileVerifySync(given); });
+    }
   }
   return found;
 }
