@@ -150,6 +150,10 @@ template <typename T, int R, int C> using Vec = VecPart<T, R, C>;
 /// One column, whose elements follow one another: the bytes of the row Vec<T, 1, R>.
 template <typename T, int R>
 using Column = Tile<TileType::Vec, T, alignTo(R, perBlock<T>), 1, BLayout::ColMajor, R, 1>;
+/// A tile whose rows are reduced to a column: counted as that is, though the last may not be there.
+template <typename T, int R, int C>
+using Reduced = Tile<TileType::Vec, T, alignTo(R, perBlock<T>), alignTo(C, perBlock<T>),
+                     BLayout::RowMajor, R, C, SLayout::NoneBox, 512, PadValue::Zero>;
 /// One bit for each element of a tile.
 template <int R, int C>
 using Mask = Tile<TileType::Vec, uint8_t, R, alignTo(C / 8, 32), BLayout::RowMajor, R, C / 8>;

@@ -80,12 +80,12 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     TileChooseSpacesOptions spaces;
     spaces.asWritten = !options.prove; // a simulator runs what the machine cannot
     addFor(spaces, [](auto given) { return createTileChooseSpaces(given); });
-    bool hasInstructions = hardwareOf(*options.machine);
-    if (hasInstructions)
-      addFor(TileLegalizeOptions(), [](auto given) { return createTileLegalize(given); });
     addFor(KilnInjectGmPipeOptions(), [](auto given) { return createKilnInjectGmPipe(given); });
     addCleanup(); // what would be merged later must be merged before it has addresses
     addProof();
+    bool hasInstructions = hardwareOf(*options.machine);
+    if (hasInstructions) // what is equal is no longer merged: accumulators start one by one
+      addFor(TileLegalizeOptions(), [](auto given) { return createTileLegalize(given); });
     addFor(TilePlanMemoryOptions(), [](auto given) { return createTilePlanMemory(given); });
     if (hasInstructions) {
       addFor(TileMakeCopiesOptions(), [](auto given) { return createTileMakeCopies(given); });

@@ -114,7 +114,7 @@ std::unique_ptr<Platform> makeAscendPlatform(std::string name, const Machine &ma
   Platform::Description about;
   about.name = std::move(name);
   about.machine = &machine;
-  about.can = {Build};
+  about.can = {Check, Build};
   about.texts = {{"ascend"}};
   return std::make_unique<AscendPlatform>(std::move(about));
 }

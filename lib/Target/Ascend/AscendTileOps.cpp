@@ -272,10 +272,13 @@ void FunctionEmitter::emitReduce(tile::ReduceOp op) {
     return unsupported(op, "only sums, products and extreme values of rows and columns are "
                            "made, of tiles with several columns");
   declare(op);
-  std::string tmp = scratchText(op, tileType(from));
-  if (op.getAxis() == 1)
-    return line("TROW" + kinds[kind] + "(" + text(op) + ", " + text(op.getOperand()) + ", " + tmp +
-                ");");
+  bool isByRows = op.getAxis() == 1;
+  std::string type = isByRows ? "Reduced" + shapeText(from) : tileType(from);
+  std::string tmp = scratchText(op, type);
+  if (isByRows) {
+    std::string given = declareAt(freshName("t"), type, addressOf(op.getOperand()));
+    return line("TROW" + kinds[kind] + "(" + text(op) + ", " + given + ", " + tmp + ");");
+  }
   line("TCOL" + kinds[kind] + "(" + text(op) + ", " + text(op.getOperand()) +
        (kind == 0 ? ", " + tmp + ", false);" : ");"));
 }

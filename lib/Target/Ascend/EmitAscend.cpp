@@ -105,7 +105,6 @@ private:
     bool isSplit = type.getSplit() != tile::Split::None;
     if (isSplit != (lanes == 2))
       return refuse(pipe, "lanes share the tiles of a pipe, or there is one lane");
-    use.hasShadow = !isSplit;
     std::string place = "rings + " + std::to_string(ring->tiles.front()),
                 slots = std::to_string(*pipe.getSlots()), stride = std::to_string(ring->stride);
     if (use.isOwn) {
@@ -154,6 +153,7 @@ private:
       if (auto pipe = passed.getDefiningOp<tile::PipeOp>()) {
         if (Status failed = usePipe(pipe, pipes[argument], pipeTexts); !failed.isOk())
           return failed;
+        pipes[argument].hasShadow = hasShadow;
         ringTensor = Func.getNumArguments() - 1;
         continue;
       }

@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -88,9 +89,16 @@ public:
     if (failed(forEach([&](Operation *op) { return fillWhatIsOutside(op); })) ||
         failed(forEach([&](Operation *op) { return startAccumulator(op); })) ||
         failed(forEach([&](Operation *op) { return widen(op); })) ||
-        failed(forEach([&](Operation *op) { return expand(op); })))
+        failed(forEach([&](Operation *op) { return expand(op); })) ||
+        failed(forEach([&](Operation *op) { return spread(op); })))
       return failure();
-    return forEach([&](Operation *op) { return spread(op); });
+    // What the rewritten operations were the only ones to use.
+    SmallVector<Operation *> ops;
+    Func.walk([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : llvm::reverse(ops))
+      if (isOpTriviallyDead(op))
+        op->erase();
+    return success();
   }
 
 private:
@@ -215,7 +223,8 @@ private:
 
   //===-- Accumulators ----------------------------------------------------------------===//
 
-  /// Nothing but a product is written to an accumulator, so it starts as the product of zeros.
+  /// Nothing but a product is written to an accumulator, so it starts as the product of zeros: one
+  /// for each that starts, because nothing copies them either.
   LogicalResult startAccumulator(Operation *op) {
     auto full = dyn_cast<tile::FullOp>(op);
     if (!full || full.getType().getSpace() != Space::Acc)
@@ -238,7 +247,9 @@ private:
     };
     Value left = operand(type.getRows(), depth, Space::Left),
           right = operand(depth, type.getCols(), Space::Right);
-    replace(op, tile::MatmulOp::create(B, *Loc, type, left, right));
+    for (OpOperand &use : llvm::make_early_inc_range(full->getUses()))
+      use.set(tile::MatmulOp::create(B, *Loc, type, left, right));
+    op->erase();
     return success();
   }
 
