@@ -1,6 +1,7 @@
 #include "kiln/Analysis/TileLifetimes.h"
 
-#include "kiln/Dialect/Tile/GlobalRing.h"
+#include "kiln/Analysis/Instructions.h"
+#include "kiln/Dialect/Tile/TileMemory.h"
 
 using namespace mlir;
 
@@ -23,9 +24,13 @@ namespace {
 
 class BufferFinder {
 public:
-  BufferFinder(ir::FuncOp func, llvm::function_ref<bool(Operation *)> liesInSlot) : Func(func) {
+  BufferFinder(ir::FuncOp func, const Machine &machine,
+               llvm::function_ref<bool(Operation *)> liesInSlot)
+      : Func(func), Target(machine) {
     number(func.getBody().front());
     func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (int64_t bytes = scratchBytes(op, machine))
+        addScratch(op, bytes);
       if (liesInSlot(op))
         return;
       for (Value result : op->getResults())
@@ -90,9 +95,15 @@ private:
 
   //===-- Buffers ---------------------------------------------------------------------===//
 
+  void addScratch(Operation *op, int64_t bytes) {
+    TileBuffer buffer{tile::Space::Vec, bytes, {}, op, {{Begin.lookup(op), Begin.lookup(op)}}};
+    Parent.push_back(Buffers.size());
+    Buffers.push_back(std::move(buffer));
+  }
+
   void add(Value value) {
     auto type = cast<tile::TileType>(value.getType());
-    TileBuffer buffer{type.getSpace(), tile::bytesOf(type), {value}, {}};
+    TileBuffer buffer{type.getSpace(), tile::bytesOn(Target, type), {value}, nullptr, {}};
     Operation *op = value.getDefiningOp();
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       // The loop starts with a copy; each iteration ends with one, and in between the memory is
@@ -240,6 +251,8 @@ private:
 
   /// The loop in which a load may run ahead; null if it may not.
   static scf::ForOp pipelinedLoopOf(const TileBuffer &buffer) {
+    if (buffer.tiles.empty())
+      return {};
     Operation *load = buffer.tiles.front().getDefiningOp();
     auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
     auto kind = loop ? loop->getAttrOfType<ir::LoopAttr>(ir::kLoopAttr) : ir::LoopAttr();
@@ -248,6 +261,7 @@ private:
   }
 
   ir::FuncOp Func;
+  const Machine &Target;
   DenseMap<Operation *, int64_t> Begin, End;
   SmallVector<Operation *> At; ///< By moment.
   int64_t Next = 0;
@@ -274,9 +288,9 @@ Operation *findUnplannedWhile(ir::FuncOp func) {
   return found;
 }
 
-std::vector<TileBuffer> findBuffers(ir::FuncOp func,
+std::vector<TileBuffer> findBuffers(ir::FuncOp func, const Machine &machine,
                                     llvm::function_ref<bool(Operation *)> liesInSlot) {
-  return BufferFinder(func, liesInSlot).run();
+  return BufferFinder(func, machine, liesInSlot).run();
 }
 
 } // namespace kiln

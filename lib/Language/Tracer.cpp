@@ -2,6 +2,7 @@
 #include "Tracer.h"
 
 #include "kiln/Dialect/ProgramText.h"
+#include "kiln/Dialect/Sync/SyncDialect.h"
 #include "kiln/Machine/Machine.h"
 #include "kiln/Program/OutlineRegion.h"
 #include "kiln/Program/Signature.h"
@@ -16,7 +17,8 @@ using namespace mlir;
 namespace kiln {
 
 void registerKilnDialects(DialectRegistry &registry) {
-  registry.insert<ir::KilnDialect, tile::TileDialect, arith::ArithDialect, scf::SCFDialect>();
+  registry.insert<ir::KilnDialect, sync::SyncDialect, tile::TileDialect, arith::ArithDialect,
+                  scf::SCFDialect>();
 }
 
 DiagnosticCollector::DiagnosticCollector(MLIRContext *context, std::vector<Status> &errors)

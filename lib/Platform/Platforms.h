@@ -12,6 +12,8 @@ std::unique_ptr<Platform> makeSimulatorPlatform(std::string name, const Machine 
 std::unique_ptr<Platform> makeTorchPlatform();
 /// An NVIDIA GPU, as CUDA C++.
 std::unique_ptr<Platform> makeH200Platform();
+/// An Ascend, as C++ over PTO-ISA for the `simpler` runtime.
+std::unique_ptr<Platform> makeAscendPlatform(std::string name, const Machine &machine);
 
 } // namespace kiln
 

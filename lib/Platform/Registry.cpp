@@ -15,6 +15,7 @@ std::vector<std::unique_ptr<const Platform>> &registered() {
     all->push_back(makeSimulatorPlatform("a5sim", *findMachine("ascend950")));
     all->push_back(makeTorchPlatform());
     all->push_back(makeH200Platform());
+    all->push_back(makeAscendPlatform("a2a3", *findMachine("dav-c220")));
     return all;
   }();
   return *platforms;

@@ -7,6 +7,7 @@
 #ifndef KILN_LIB_TOOLS_REGISTERKILN_H
 #define KILN_LIB_TOOLS_REGISTERKILN_H
 
+#include "kiln/Dialect/Sync/SyncDialect.h"
 #include "kiln/Dialect/Tile/TileDialect.h"
 #include "kiln/Transforms/Passes.h"
 
@@ -15,7 +16,7 @@
 namespace kiln {
 
 inline void registerDialects(mlir::DialectRegistry &registry) {
-  registry.insert<ir::KilnDialect, tile::TileDialect, mlir::arith::ArithDialect,
+  registry.insert<ir::KilnDialect, sync::SyncDialect, tile::TileDialect, mlir::arith::ArithDialect,
                   mlir::scf::SCFDialect>();
 }
 

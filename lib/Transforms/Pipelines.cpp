@@ -1,4 +1,4 @@
-#include "kiln/Machine/Machine.h"
+#include "kiln/Machine/Hardware.h"
 #include "kiln/Transforms/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
@@ -83,9 +83,17 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     addFor(KilnInjectGmPipeOptions(), [](auto given) { return createKilnInjectGmPipe(given); });
     addCleanup(); // what would be merged later must be merged before it has addresses
     addProof();
+    bool hasInstructions = hardwareOf(*options.machine);
+    if (hasInstructions) // what is equal is no longer merged: accumulators start one by one
+      addFor(TileLegalizeOptions(), [](auto given) { return createTileLegalize(given); });
     TilePlanMemoryOptions plan;
     plan.map = options.memoryMap;
     addFor(plan, [](auto given) { return createTilePlanMemory(given); });
+    if (hasInstructions) {
+      addFor(TileMakeCopiesOptions(), [](auto given) { return createTileMakeCopies(given); });
+      addFor(TileInsertSyncOptions(), [](auto given) { return createTileInsertSync(given); });
+      addFor(TileVerifySyncOptions(), [](auto given) { return createTileVerifySync(given); });
+    }
   }
   return found;
 }

@@ -13,6 +13,8 @@
 
 namespace kiln {
 
+struct Machine;
+
 /// Both ends belong to it.
 struct LifeSpan {
   int64_t from, to;
@@ -22,7 +24,9 @@ struct TileBuffer {
   tile::Space space;
   int64_t bytes = 0;                    ///< Of the largest of its tiles.
   llvm::SmallVector<mlir::Value> tiles; ///< In the order they are made.
-  llvm::SmallVector<LifeSpan> spans;    ///< In order, apart from one another.
+  /// An operation that needs it while it works, for itself: then it has no tiles.
+  mlir::Operation *scratchOf = nullptr;
+  llvm::SmallVector<LifeSpan> spans; ///< In order, apart from one another.
   /// A load in a pipelined loop can have several, one for each iteration in flight; then they are
   /// alive as long as the loop is.
   int64_t copies = 1;
@@ -36,9 +40,9 @@ struct TileBuffer {
 /// the loop carries, or in another order, so that its results cannot lie where they do.
 mlir::Operation *findUnplannedWhile(ir::FuncOp func);
 
-/// The buffers of a function whose tiles have spaces. What the operations that `liesInSlot` names
-/// make has none: the slot of a pipe is its memory.
-std::vector<TileBuffer> findBuffers(ir::FuncOp func,
+/// The buffers of a function whose tiles have spaces, on a machine. What the operations that
+/// `liesInSlot` names make has none: the slot of a pipe is its memory.
+std::vector<TileBuffer> findBuffers(ir::FuncOp func, const Machine &machine,
                                     llvm::function_ref<bool(mlir::Operation *)> liesInSlot);
 
 } // namespace kiln

@@ -2,6 +2,7 @@
 #ifndef KILN_TRANSFORMS_PASSES_H
 #define KILN_TRANSFORMS_PASSES_H
 
+#include "kiln/Dialect/Sync/SyncDialect.h"
 #include "kiln/Dialect/Tile/TileDialect.h"
 
 #include "mlir/Pass/Pass.h"

@@ -261,4 +261,65 @@ def TilePlanMemory : Pass<"tile-plan-memory", "::mlir::ModuleOp"> {
   ];
 }
 
+def TileLegalize : Pass<"tile-legalize", "::mlir::ModuleOp"> {
+  let summary = "write what a machine has no instruction for as what it has";
+  let description = [{
+    On a machine whose instructions Kiln writes (kiln/Machine/Hardware.h). A load that may hang over its tensor is
+    followed by a `tile.mask`, because the instruction leaves what is outside as it was; an accumulator starts as a product
+    of zeros; floats of 16 bits are computed with in f32; sigmoid, tanh, erf and exp2 are written with exp; operands are
+    spread to the shapes that instructions take. What cannot be written so is refused by its name. Works on role functions
+    whose tiles have memories, before they have addresses. See docs/ascend.md.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"dav-c220\"", "Machine or platform whose instructions are meant">,
+    Option<"report", "report", "bool", "false", "Has no effect">
+  ];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
+}
+
+def TileMakeCopies : Pass<"tile-make-copies", "::mlir::ModuleOp"> {
+  let summary = "bring what loops carry and branches yield to its place";
+  let description = [{
+    Where the memory plan has what a loop starts with or yields, or what a branch yields, at another address than the
+    result, a `tile.move` copies it there. The plan is verified again afterwards. Only within `vec`: a copy within another
+    memory is an error, because no instruction makes it.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"dav-c220\"", "Machine or platform whose memories are meant">,
+    Option<"report", "report", "bool", "false", "Has no effect">
+  ];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
+}
+
+def TileInsertSync : Pass<"tile-insert-sync", "::mlir::ModuleOp"> {
+  let summary = "keep the units of a core in order with flags and barriers";
+  let description = [{
+    For every two operations of a role of which one writes memory that the other touches: a flag from the unit of the
+    first to the unit of the second (`sync.set`, `sync.wait`), or a barrier where they are of one unit. From one iteration
+    of a loop to the next a flag is set once before the loop and waited for once after it. What others make superfluous is
+    left out. At most as many flags between two units are set at once as the machine has events; beyond, there is a barrier
+    of all units. The role ends with such a barrier. Works on planned roles. See docs/ascend.md.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"dav-c220\"", "Machine or platform whose units are meant">,
+    Option<"report", "report", "bool", "false", "Say how many flags and barriers a role has, as remarks">
+  ];
+  let dependentDialects = ["::kiln::sync::SyncDialect"];
+}
+
+def TileVerifySync : Pass<"tile-verify-sync", "::mlir::ModuleOp"> {
+  let summary = "prove that flags and barriers keep the units of a core in order";
+  let description = [{
+    Replays each role with a clock for each unit: loops not at all, once and twice, branches both ways. Accesses of the
+    same memory of which one writes must be ordered, flags set and waited for in turn, and all must have finished when the
+    role ends. Shares with `tile-insert-sync` only what an operation reads and writes. See docs/ascend.md.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"dav-c220\"", "Machine or platform whose units are meant">,
+    Option<"mutants", "mutants", "bool", "false",
+           "Leave out each flag, each part of one and each barrier in turn, and fail where nobody misses it">,
+    Option<"report", "report", "bool", "false", "Has no effect">
+  ];
+}
+
 #endif // KILN_PASSES

@@ -83,6 +83,9 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return success();
   if (attribute.getName() == tile::kAddressAttr)
     return tile::verifyAddresses(op, attribute.getValue());
+  if (attribute.getName() == tile::kScratchAttr && isa<IntegerAttr>(attribute.getValue()) &&
+      isa<tile::TileOpInterface>(op))
+    return success();
   if (attribute.getName() == tile::kRingAttr)
     return tile::verifyRing(op, attribute.getValue());
   if (attribute.getName() == tile::kSharedRingAttr && isa<UnitAttr>(attribute.getValue()))

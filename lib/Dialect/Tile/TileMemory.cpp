@@ -1,11 +1,18 @@
 #include "kiln/Dialect/Tile/TileMemory.h"
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
-#include "kiln/Machine/Machine.h"
+#include "kiln/Machine/Hardware.h"
 
 using namespace mlir;
 
 namespace kiln::tile {
+
+int64_t bytesOn(const Machine &machine, TileType type) {
+  const Hardware *hardware = hardwareOf(machine);
+  return hardware ? hardware->bytesOf(stringifySpace(type.getSpace()), type.getRows(),
+                                      type.getCols(), type.getElementType().getIntOrFloatBitWidth())
+                  : bytesOf(type);
+}
 
 LogicalResult verifyAddresses(Operation *op, Attribute addresses) {
   auto list = dyn_cast<DenseI64ArrayAttr>(addresses);
@@ -79,8 +86,8 @@ std::optional<TileMemory::Fault> TileMemory::use(Operation *op) const {
     if (area != Content.end() && area->second.tile == owner)
       continue;
     Fault fault{"uses the tile " + describe(owner, address) + ", where another tile lies by now"};
-    auto next =
-        Content.upper_bound({space, address + bytesOf(cast<TileType>(owner.getType())) - 1});
+    auto next = Content.upper_bound(
+        {space, address + bytesOn(*Target, cast<TileType>(owner.getType())) - 1});
     if (next != Content.begin() && std::prev(next)->first.first == space)
       fault.other = std::prev(next)->second.maker;
     return fault;
@@ -92,7 +99,7 @@ std::optional<TileMemory::Fault> TileMemory::put(Value tile, int64_t address, Op
   auto type = cast<TileType>(tile.getType());
   Space space = type.getSpace();
   const Memory *memory = Target->findMemory(stringifySpace(space));
-  int64_t end = address + bytesOf(type);
+  int64_t end = address + bytesOn(*Target, type);
   if (!memory || end > memory->bytes)
     return Fault{"puts a tile of " + describe(tile, address) + ", which has " +
                  std::to_string(memory ? memory->bytes : 0) + " bytes"};

@@ -21,7 +21,7 @@ public:
   FileEmitter(ModuleOp module, ir::FuncOp entry, std::string program)
       : Module(module), Start(entry), Program(std::move(program)) {}
 
-  Expected<OrchestrationResult> emit();
+  Expected<OrchestrationResult> emit(const std::optional<std::vector<SimplerTask>> &simpler);
 
 private:
   /// Finds what the entry leads to: orchestrations, callees first, and kernels in order of use.
@@ -29,6 +29,12 @@ private:
   Status describeKernels(OrchestrationResult &result);
   std::string header(const OrchestrationResult &result) const;
   std::string signatures(const OrchestrationResult &result);
+  std::string file(const OrchestrationResult &result, const std::string &bodies,
+                   const std::string &start);
+  // The same file for the `simpler` runtime.
+  Status checkForSimpler();
+  std::string simplerFile(const OrchestrationResult &result, const std::string &bodies,
+                          const std::string &start, const std::vector<SimplerTask> &tasks) const;
 
   ModuleOp Module;
   ir::FuncOp Start;
@@ -132,7 +138,73 @@ std::string FileEmitter::signatures(const OrchestrationResult &result) {
   return text + "\n};\n";
 }
 
-Expected<OrchestrationResult> FileEmitter::emit() {
+std::string FileEmitter::file(const OrchestrationResult &result, const std::string &bodies,
+                              const std::string &start) {
+  std::string space = text::cppIdentifier(Program);
+  return header(result) + "namespace {\nnamespace orchestration_of_" + space +
+         " {\n\nusing namespace kiln;\nusing namespace kiln::orch;\n\n" + signatures(result) +
+         bodies + "\n} // namespace orchestration_of_" + space + "\n} // namespace\n\n" +
+         callText(
+             "extern \"C\" void " + result.entrySymbol,
+             {"kiln::Engine &engine", "const kiln::orch::Arguments &args", "kiln::Status &status"},
+             0) +
+         " {\n  using namespace orchestration_of_" + space +
+         ";\n  status = orchestrate(engine, args, signature, kernels, " + start + ");\n}\n";
+}
+
+//===----------------------------------------------------------------------===//
+// For the `simpler` runtime
+//===----------------------------------------------------------------------===//
+
+Status FileEmitter::checkForSimpler() {
+  Status status = Status::ok();
+  auto refuse = [&](Operation *op, const char *why) {
+    if (status.isOk())
+      status = Status(StatusCode::Unsupported,
+                      op->getName().getStringRef().str() +
+                          " cannot be written for the runtime of this platform: " + why,
+                      sourceLocOf(op->getLoc()));
+  };
+  for (Operation *orchestration : Orchestrations)
+    orchestration->walk([&](ir::SubmitOp submit) {
+      if (submit.getPredicate())
+        refuse(submit, "a launch under a predicate is not passed on yet");
+      if (submit.getSyncStart())
+        refuse(submit, "a launch whose blocks all run at once is not passed on yet");
+    });
+  return status;
+}
+
+std::string FileEmitter::simplerFile(const OrchestrationResult &result, const std::string &bodies,
+                                     const std::string &start,
+                                     const std::vector<SimplerTask> &tasks) const {
+  std::string space = text::cppIdentifier(Program), table;
+  for (const SimplerTask &task : tasks)
+    table += "    {" + text::cppString(task.name) + ", " + std::to_string(task.aic) + ", " +
+             std::to_string(task.aiv) + ", " + std::to_string(task.vectorCores) + "},\n";
+  const Signature &own = result.orchestrationSignature;
+  std::string count = std::to_string(own.tensors.size() + own.scalars.size());
+  // Inside of kiln::orch, because the runtime has names of its own for tensors and tasks.
+  std::string inside = "kiln::orch::orchestration_of_" + space;
+  return "// What launches the tasks of " + space +
+         " on the simpler runtime (tensormap_and_ringbuffer). Written by Kiln.\n"
+         "#include \"kiln_orchestration.h\"\n\nnamespace " +
+         inside +
+         " {\nnamespace {\n\n"
+         "// The name of a task, its kernels on the matrix core and on the vector cores, and how "
+         "many "
+         "of those.\nconst Kernel kernels[] = {\n" +
+         table + "};\n" + bodies + "\n} // namespace\n} // namespace " + inside +
+         "\n\nextern \"C\" {\n"
+         "__attribute__((visibility(\"default\"))) PTO2OrchestrationConfig\n"
+         "aicpu_orchestration_config(const ChipTaskArgs &) {\n  return PTO2OrchestrationConfig{" +
+         count + "};\n}\n\n__attribute__((visibility(\"default\"))) void " + result.entrySymbol +
+         "(const ChipTaskArgs &given) {\n  kiln::orch::Orchestrator rt(" + inside +
+         "::kernels);\n  " + inside + "::" + start + "(rt, kiln::orch::Arguments(given));\n}\n}\n";
+}
+
+Expected<OrchestrationResult>
+FileEmitter::emit(const std::optional<std::vector<SimplerTask>> &simpler) {
   visit(Start);
   if (Start.getKind() != ir::FuncKind::Orchestration) {
     Orchestrations.insert(Start);
@@ -141,8 +213,11 @@ Expected<OrchestrationResult> FileEmitter::emit() {
   OrchestrationResult result;
   if (Status bad = describeKernels(result); !bad.isOk())
     return bad;
-  std::string space = text::cppIdentifier(Program);
-  result.entrySymbol = "orchestrate_" + space + "_" + text::cppIdentifier(Start.getSymName());
+  if (simpler)
+    if (Status bad = checkForSimpler(); !bad.isOk())
+      return bad;
+  result.entrySymbol =
+      "orchestrate_" + text::cppIdentifier(Program) + "_" + text::cppIdentifier(Start.getSymName());
   text::NameScope names(nameRules());
   llvm::DenseMap<Operation *, std::string> functions;
   for (Operation *op : Orchestrations)
@@ -155,16 +230,8 @@ Expected<OrchestrationResult> FileEmitter::emit() {
       return text.status();
     bodies += "\n" + *text;
   }
-  result.code =
-      header(result) + "namespace {\nnamespace orchestration_of_" + space +
-      " {\n\nusing namespace kiln;\nusing namespace kiln::orch;\n\n" + signatures(result) + bodies +
-      "\n} // namespace orchestration_of_" + space + "\n} // namespace\n\n" +
-      callText(
-          "extern \"C\" void " + result.entrySymbol,
-          {"kiln::Engine &engine", "const kiln::orch::Arguments &args", "kiln::Status &status"},
-          0) +
-      " {\n  using namespace orchestration_of_" + space +
-      ";\n  status = orchestrate(engine, args, signature, kernels, " + functions[Start] + ");\n}\n";
+  result.code = simpler ? simplerFile(result, bodies, functions[Start], *simpler)
+                        : file(result, bodies, functions[Start]);
   return result;
 }
 
@@ -183,7 +250,7 @@ Expected<OrchestrationResult> emitOrchestration(ModuleOp module,
   std::string program = options.program;
   if (program.empty())
     program = module.getSymName().value_or("program").str();
-  return FileEmitter(module, *entry, program).emit();
+  return FileEmitter(module, *entry, program).emit(options.simpler);
 }
 
 } // namespace kiln

@@ -1,6 +1,7 @@
 //===- TorchFunction.cpp - statements ----------------------------------------------===//
 #include "TorchFunction.h"
 
+#include "kiln/Dialect/Sync/SyncDialect.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Program/Requirements.h"
 #include "kiln/Target/Text/Literals.h"
@@ -181,7 +182,8 @@ bool FunctionEmitter::emitStatement(Operation *op) {
         line("yield _WaitBarrier()");
         return true;
       })
-      .Case<tile::PrefetchOp>([](auto) { return true; }) // a hint: computes nothing
+      .Case<tile::PrefetchOp, sync::SetOp, sync::WaitOp, sync::BarrierOp>(
+          [](auto) { return true; }) // computes nothing: a hint, or order that this has anyway
       .Case<ir::DumpOp>([&](auto dump) {
         line("# " + Twine(text(dump.getTensor())) + " is marked for the argument dump.");
         return true;

@@ -230,7 +230,7 @@ FunctionPlan planFunction(ir::FuncOp func, const Machine &machine) {
     return ringsAreHere && (pop ? !pop.getCopy() : loadsIntoSlot(op, machine));
   };
   int64_t lanes = lanesInMemory(func, machine);
-  for (TileBuffer &buffer : findBuffers(func, liesInSlot)) {
+  for (TileBuffer &buffer : findBuffers(func, machine, liesInSlot)) {
     const Memory *memory = machine.findMemory(tile::stringifySpace(buffer.space));
     if (!memory || memory->bytes == 0)
       continue;

@@ -27,6 +27,11 @@ std::string describe(Value tile) {
   return text;
 }
 
+std::string describe(const TileBuffer &buffer) {
+  return buffer.scratchOf ? "scratch of " + buffer.scratchOf->getName().getStringRef().str()
+                          : "a tile of " + describe(buffer.tiles.front());
+}
+
 /// An example of smaller tiles: the larger extent divided.
 std::string describeSmaller(Value tile, int64_t divisor) {
   auto type = cast<tile::TileType>(tile.getType());
@@ -51,9 +56,9 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
     SmallVector<const PlacedBuffer *> alive = plan.aliveAt(use, worst);
     constexpr size_t most = 5;
     for (const PlacedBuffer *placed : ArrayRef(alive).take_front(most))
-      diag.attachNote(placed->buffer.tiles.front().getLoc())
-          << "a tile of " << describe(placed->buffer.tiles.front()) << " takes " << placed->bytes()
-          << " bytes"
+      diag.attachNote(placed->buffer.scratchOf ? placed->buffer.scratchOf->getLoc()
+                                               : placed->buffer.tiles.front().getLoc())
+          << describe(placed->buffer) << " takes " << placed->bytes() << " bytes"
           << (placed->lanes > 1 ? " on " + std::to_string(placed->lanes) + " lanes" : "");
     if (alive.size() > most) {
       int64_t rest = 0;
@@ -88,9 +93,10 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
       if (plan.wouldFit(use, {.divisor = divisor})) {
         diag.attachNote(plan.func.getLoc())
             << "with tiles of 1/" << divisor << " of the size it would fit"
-            << (alive.empty() ? std::string()
-                              : ": for example " +
-                                    describeSmaller(alive.front()->buffer.tiles.front(), divisor));
+            << (alive.empty() || alive.front()->buffer.scratchOf
+                    ? std::string()
+                    : ": for example " +
+                          describeSmaller(alive.front()->buffer.tiles.front(), divisor));
         return;
       }
   }
@@ -102,6 +108,9 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
     for (const PlacedBuffer &placed : plan.buffers)
       for (Value tile : placed.buffer.tiles)
         addresses[tile] = placed.address;
+    for (const PlacedBuffer &placed : plan.buffers)
+      if (Operation *op = placed.buffer.scratchOf)
+        op->setAttr(tile::kScratchAttr, Builder(op).getI64IntegerAttr(placed.address));
     plan.func->walk([&](Operation *op) {
       SmallVector<int64_t> list;
       for (Value result : op->getResults())
@@ -132,6 +141,10 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
     for (Value tile : placed.buffer.tiles)
       tiles.push_back(llvm::json::Object{{"tile", describe(tile)},
                                          {"location", sourceLocOf(tile.getLoc()).str()}});
+    if (placed.buffer.scratchOf)
+      tiles.push_back(
+          llvm::json::Object{{"tile", describe(placed.buffer)},
+                             {"location", sourceLocOf(placed.buffer.scratchOf->getLoc()).str()}});
     llvm::json::Array alive;
     for (LifeSpan span : placed.buffer.spans)
       alive.push_back(llvm::json::Array{span.from, span.to});

@@ -2,6 +2,8 @@
 #include "kiln/Transforms/Passes.h"
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
+#include "kiln/Dialect/Tile/TileMemory.h"
+#include "kiln/Machine/Hardware.h"
 #include "kiln/Program/Signature.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -19,6 +21,19 @@ constexpr llvm::StringLiteral kParameterName = "__gm_pipe";
 struct InjectGmPipe : impl::KilnInjectGmPipeBase<InjectGmPipe> {
   using KilnInjectGmPipeBase::KilnInjectGmPipeBase;
 
+  /// What a tile takes in a slot: where tiles lie in blocks, what the consumer reads at once.
+  static int64_t slotBytes(tile::TileType tile, tile::PipeOp pipe, const Machine &machine) {
+    int64_t bytes = tile::bytesOf(tile) * tile::copiesInSlot(pipe);
+    const Role *reader = machine.findRole(pipe.getPipe().getType().getTo());
+    if (!hardwareOf(machine) || !reader)
+      return bytes;
+    auto space = reader->executes & MatrixWork ? tile::Space::Mat : tile::Space::Vec;
+    return std::max(
+        bytes,
+        tile::bytesOn(machine, tile::TileType::get(tile.getContext(), tile.getRows(),
+                                                   tile.getCols(), tile.getElementType(), space)));
+  }
+
   /// Lays the rings of a group's pipes one after the other. The bytes of a block, or nothing if
   /// that overflows.
   std::optional<int64_t> layOutRings(ir::FuncOp group, const Machine &machine) {
@@ -29,10 +44,12 @@ struct InjectGmPipe : impl::KilnInjectGmPipeBase<InjectGmPipe> {
         continue;
       if (!pipe.getSlots())
         pipe.setSlots(machine.defaultSlots);
+      if (const Hardware *hardware = hardwareOf(machine)) // as many as were proved with, at least
+        pipe.setSlots(hardware->slotsFor(*pipe.getSlots()));
       SmallVector<int64_t> places{0};
       for (tile::TileType tile : payload) {
         places.push_back(at + places[0]);
-        places[0] += llvm::alignTo(tile::bytesOf(tile) * tile::copiesInSlot(pipe), alignment);
+        places[0] += llvm::alignTo(slotBytes(tile, pipe, machine), alignment);
       }
       pipe->setAttr(tile::kRingAttr, DenseI64ArrayAttr::get(&getContext(), places));
       int64_t ring = 0;

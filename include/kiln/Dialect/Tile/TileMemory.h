@@ -24,6 +24,12 @@ struct Machine;
 namespace kiln::tile {
 
 inline constexpr llvm::StringLiteral kAddressAttr = "kiln.address";
+/// The address, in `vec`, of the bytes that an operation needs for itself while it works; the
+/// attribute `kiln.scratch`, on machines whose instructions need any.
+inline constexpr llvm::StringLiteral kScratchAttr = "kiln.scratch";
+
+/// The bytes of a tile in the memory of its type: all its blocks, where the machine has blocks.
+int64_t bytesOn(const Machine &machine, TileType type);
 
 /// That there is one address for each tile among the results.
 mlir::LogicalResult verifyAddresses(mlir::Operation *op, mlir::Attribute addresses);

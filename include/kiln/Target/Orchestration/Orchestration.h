@@ -18,11 +18,22 @@
 
 namespace kiln {
 
+/// What a launch of a kernel or group stands for in the `simpler` runtime: the numbers of the
+/// kernels of its cores, -1 for none, and how many vector cores a block has.
+struct SimplerTask {
+  std::string name;
+  int32_t aic = -1, aiv = -1;
+  int vectorCores = 0;
+};
+
 struct OrchestrationOptions {
   /// What the file calls the program; empty: the module's name, else "program".
   std::string program;
   /// The function to start with; empty: as findEntry chooses.
   std::string entry;
+  /// Write for the `simpler` runtime, on device/ascend/kiln_orchestration.h, instead of Kiln's own:
+  /// the tasks that may be launched.
+  std::optional<std::vector<SimplerTask>> simpler = {};
 };
 
 /// An emitted orchestration.

@@ -1,0 +1,51 @@
+#include "PassMachine.h"
+#include "kiln/Transforms/Passes.h"
+
+#include "kiln/Analysis/SyncProof.h"
+
+using namespace mlir;
+
+namespace kiln {
+#define GEN_PASS_DEF_TILEVERIFYSYNC
+#include "kiln/Transforms/Passes.h.inc"
+
+namespace {
+
+struct VerifySync : impl::TileVerifySyncBase<VerifySync> {
+  using TileVerifySyncBase::TileVerifySyncBase;
+
+  LogicalResult verify(ir::FuncOp func, const Machine &target) {
+    if (std::optional<SyncFault> fault = findSyncFault(func, target)) {
+      InFlightDiagnostic diag = fault->at->emitOpError(fault->message);
+      if (fault->other)
+        diag.attachNote(fault->other->getLoc()) << "this one (" << fault->other->getName() << ")";
+      return diag;
+    }
+    if (!mutants)
+      return success();
+    unsigned tried = 0;
+    std::vector<Operation *> redundant = findRedundantSync(func, target, tried);
+    for (Operation *op : redundant)
+      op->emitOpError("can be left out: everything stays in order without it");
+    if (!redundant.empty())
+      return failure();
+    func.emitRemark("@") << func.getSymName() << ": " << tried
+                         << " flags, barriers and parts of flags were left out in turn, and each "
+                            "was missed";
+    return success();
+  }
+
+  void runOnOperation() override {
+    const Machine *target = machineOf(getOperation(), machine);
+    if (!target)
+      return signalPassFailure();
+    if (!hardwareOf(*target))
+      return;
+    for (auto func : getOperation().getOps<ir::FuncOp>())
+      if (func.getKind() == ir::FuncKind::Role && failed(verify(func, *target)))
+        return signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace kiln
