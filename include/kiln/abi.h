@@ -30,7 +30,7 @@ extern "C" {
 
 /* Raised whenever a struct, an enum value or the meaning of a field changes. Bundles and cache
  * entries record it; the runtime puts it into every context so that a kernel can refuse to run. */
-#define KILN_ABI_VERSION 3u
+#define KILN_ABI_VERSION 4u
 
 #define KILN_MAX_RANK 5
 #define KILN_MAX_GRID_DIMS 3

@@ -1,6 +1,7 @@
 //===- Compile.cpp - the passes of a platform, run for every command --------------------===//
 #include "Driver.h"
 
+#include "kiln/Dialect/Kiln/Collective.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Transforms/Passes.h"
 
@@ -105,6 +106,17 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
       printErrors({*foreign});
       return std::nullopt;
     }
+
+  if (Operation *op = options.platform && !options.platform->can(Capability::Ranks)
+                          ? ir::findRanks(source.module)
+                          : nullptr) {
+    printErrors({Status(StatusCode::Unsupported,
+                        op->getName().getStringRef().str() + ": the " + options.platform->name() +
+                            " platform does not run programs of several ranks; use " +
+                            platformNames(Capability::Ranks),
+                        sourceLocOf(op->getLoc()))});
+    return std::nullopt;
+  }
 
   CompiledProgram compiled{ModuleOp(source.module).clone(), nullptr, machine};
   MLIRContext *context = compiled.module->getContext();

@@ -426,6 +426,8 @@ int ProgramRun::finish() {
 
 int runCommand(const Source &source, const RunSettings &options) {
   TorchWorker::setTimeLimit(options.timeout);
+  if (std::optional<int> code = runOnRanks(source, options))
+    return *code;
   if (std::string conflict = findConflict(options); !conflict.empty())
     return badInput(conflict);
   if (options.verifyEach)

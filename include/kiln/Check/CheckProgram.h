@@ -91,6 +91,21 @@ Expected<CheckReport> checkProgram(mlir::ModuleOp prepared, ir::FuncOp entry,
                                    std::span<const Argument> args,
                                    const CheckOptions &options = {});
 
+/// What a simulation of several ranks showed.
+struct RankReport {
+  std::vector<Finding> findings;
+  uint64_t collectives = 0; ///< That all their ranks came to, and messages that arrived.
+  uint64_t tasks = 0;       ///< Of all ranks, without those.
+  uint64_t length = 0;      ///< Tasks in the longest chain that waits for one another.
+  std::optional<Status> outOfSteps = {};
+};
+
+/// Simulates `entry` on as many ranks as there are lists of arguments, under the first seed of the
+/// options. Without kernels the memory of tensors means nothing, and only who meets whom is found.
+Expected<RankReport> checkRanks(mlir::ModuleOp prepared, ir::FuncOp entry,
+                                std::span<const std::vector<Argument>> args,
+                                const CheckOptions &options, bool runsKernels);
+
 /// The findings the way compilers print them, with lines of the source where its file can be read.
 /// `replay` is the command to which `--seeds 1 --seed N` can be added; empty: left out.
 std::string toText(const CheckReport &report, const std::string &replay);

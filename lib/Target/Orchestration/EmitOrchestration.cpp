@@ -18,8 +18,8 @@ using namespace orchestration;
 
 class FileEmitter {
 public:
-  FileEmitter(ModuleOp module, ir::FuncOp entry, std::string program)
-      : Module(module), Start(entry), Program(std::move(program)) {}
+  FileEmitter(ModuleOp module, ir::FuncOp entry, std::string program, bool withoutCode)
+      : Module(module), Start(entry), Program(std::move(program)), WithoutCode(withoutCode) {}
 
   Expected<OrchestrationResult> emit();
 
@@ -33,6 +33,7 @@ private:
   ModuleOp Module;
   ir::FuncOp Start;
   std::string Program;
+  const bool WithoutCode;
   llvm::SetVector<Operation *> Orchestrations, Kernels, Launched;
 };
 
@@ -143,6 +144,11 @@ Expected<OrchestrationResult> FileEmitter::emit() {
     return bad;
   std::string space = text::cppIdentifier(Program);
   result.entrySymbol = "orchestrate_" + space + "_" + text::cppIdentifier(Start.getSymName());
+  if (WithoutCode) {
+    result.code =
+        "// Orchestrations of several ranks are not written as C++; program.mlir has it.\n";
+    return result;
+  }
   text::NameScope names(nameRules());
   llvm::DenseMap<Operation *, std::string> functions;
   for (Operation *op : Orchestrations)
@@ -183,7 +189,7 @@ Expected<OrchestrationResult> emitOrchestration(ModuleOp module,
   std::string program = options.program;
   if (program.empty())
     program = module.getSymName().value_or("program").str();
-  return FileEmitter(module, *entry, program).emit();
+  return FileEmitter(module, *entry, program, options.withoutCode).emit();
 }
 
 } // namespace kiln

@@ -23,6 +23,8 @@ struct OrchestrationOptions {
   std::string program;
   /// The function to start with; empty: as findEntry chooses.
   std::string entry;
+  /// Only what the program launches: for what cannot be written as C++, as ranks cannot.
+  bool withoutCode = false;
 };
 
 /// An emitted orchestration.
