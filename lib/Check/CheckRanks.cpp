@@ -35,9 +35,9 @@ std::optional<std::pair<Meeting, int64_t>> meetingOf(const TraceTask &task, int6
 
 } // namespace
 
-/// Tasks in the longest chain that waits for one another, over all ranks: each takes one step, and
-/// a collective ends on all its ranks at once.
-static uint64_t scheduleLength(std::span<const SimulationReport> ranks) {
+/// Goes through the tasks of all ranks in a common schedule, in which each takes one step and a
+/// collective ends on all its ranks at once: how many collectives met, and how long it is.
+static void schedule(std::span<const SimulationReport> ranks, RankReport &report) {
   struct Node {
     uint64_t ready = 0, unmet = 0;
     std::vector<uint64_t> next;
@@ -75,17 +75,20 @@ static uint64_t scheduleLength(std::span<const SimulationReport> ranks) {
     uint64_t ready = nodes[rank][task].ready;
     auto meeting = meetingOf(ranks[rank].trace.tasks[task], static_cast<int64_t>(rank));
     if (!meeting) {
+      ++report.tasks;
       finish(rank, task, ready + 1);
       continue;
     }
     Arrived &here = meetings[meeting->first];
     here.who.emplace_back(rank, task);
     here.ready = std::max(here.ready, ready);
-    if (static_cast<int64_t>(here.who.size()) == meeting->second)
-      for (auto [other, its] : here.who)
-        finish(other, its, here.ready + 1);
+    if (static_cast<int64_t>(here.who.size()) != meeting->second)
+      continue;
+    ++report.collectives;
+    for (auto [other, its] : here.who)
+      finish(other, its, here.ready + 1);
   }
-  return length;
+  report.length = length;
 }
 
 Expected<RankReport> checkRanks(mlir::ModuleOp prepared, ir::FuncOp entry,
@@ -124,15 +127,7 @@ Expected<RankReport> checkRanks(mlir::ModuleOp prepared, ir::FuncOp entry,
   report.findings = findings.take();
   if (isOutOfSteps)
     report.outOfSteps = status;
-  std::map<Meeting, int64_t> met;
-  for (size_t rank = 0; rank < runs.size(); ++rank)
-    for (const TraceTask &task : runs[rank].trace.tasks)
-      if (auto meeting = meetingOf(task, static_cast<int64_t>(rank)))
-        ++met[meeting->first];
-      else
-        ++report.tasks;
-  report.collectives = met.size();
-  report.length = scheduleLength(runs);
+  schedule(runs, report);
   return report;
 }
 

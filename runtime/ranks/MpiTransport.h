@@ -14,7 +14,7 @@
 #define KILN_RUNTIME_RANKS_MPITRANSPORT_H
 
 #include "kiln/runtime/ranks.h"
-#include "ranks/mpi/kiln_mpi.h"
+#include "ranks/kiln_mpi.h"
 
 #include <condition_variable>
 #include <list>

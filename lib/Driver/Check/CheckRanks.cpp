@@ -99,14 +99,15 @@ static Status simulate(const Source &source, const RunSettings &options,
   for (const Finding &finding : report->findings)
     if (finding.isError())
       verdict.add(finding, flags);
+  bool isStopped = report->outOfSteps || !report->findings.empty();
+  if (isStopped)
+    return Status::ok();
   verdict.ranks.push_back(count(static_cast<uint64_t>(ranks), "rank") + ": " +
                           count(report->collectives, "collective") + " matched, " +
                           count(report->tasks, "other task") +
                           (runsKernels ? "" : " that did not run") + ", the longest chain has " +
                           std::to_string(report->length));
-  bool isStopped = report->outOfSteps || !report->findings.empty();
-  return runsKernels && !isStopped ? compare(source, program.entry, *args, ranks, flags, verdict)
-                                   : Status::ok();
+  return runsKernels ? compare(source, program.entry, *args, ranks, flags, verdict) : Status::ok();
 }
 
 Status checkRanksOf(const Source &source, const RunSettings &options,

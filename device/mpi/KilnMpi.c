@@ -1,5 +1,5 @@
 /* The MPI that is installed, behind the table of kiln_mpi.h. */
-#include "kiln_mpi.h"
+#include "ranks/kiln_mpi.h"
 
 #include "kiln/orchestration_abi.h"
 

@@ -9,8 +9,8 @@
  * Threads: one at a time; the runtime has a lock.
  *
  *===------------------------------------------------------------------------===*/
-#ifndef KILN_RUNTIME_RANKS_MPI_KILN_MPI_H
-#define KILN_RUNTIME_RANKS_MPI_KILN_MPI_H
+#ifndef KILN_RUNTIME_RANKS_KILN_MPI_H
+#define KILN_RUNTIME_RANKS_KILN_MPI_H
 
 #include <stdint.h>
 
@@ -63,4 +63,4 @@ const kiln_mpi_functions *kiln_mpi(void);
 } /* extern "C" */
 #endif
 
-#endif /* KILN_RUNTIME_RANKS_MPI_KILN_MPI_H */
+#endif /* KILN_RUNTIME_RANKS_KILN_MPI_H */
