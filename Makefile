@@ -67,6 +67,7 @@ bench: build ## build, then run the CPU benchmarks
 	build/bin/kiln_bench_jit --json build/bench/bench.json
 	build/bin/kiln_bench_groups --json build/bench/bench.json
 	build/bin/kiln_bench_kernels --json build/bench/bench.json
+	scripts/bench-ranks build
 
 verify-all: build ## compile every example for every machine, verify each pass, prove, simulate, conformance at length
 	scripts/verify-all build

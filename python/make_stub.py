@@ -23,22 +23,25 @@ KINDS = {
     "index": "AnyIndex", "integer": "int", "number": "float", "flag": "bool", "text": "str", "shape": "Tuple[int, int]",
     "dtype": "DType", "role": "str", "tile": "Tile", "operand": "Operand",
     "scalar": "AnyScalar", "condition": "Condition", "tensor": "Tensor", "pipe": "Pipe", "task": "Task",
-    "split": "str", "pad": "str", "order": "str", "predicate": "Optional[Predicate]", "combine": "str",
+    "group": "Group", "split": "str", "pad": "str", "order": "str", "predicate": "Optional[Predicate]", "combine": "str",
 }  # fmt: skip
 # What operations give, where it is not a tile.
 RESULTS = {
     "Scalar": {"read", "get", "element"},
     "None": {"write", "require", "dump", "scatter_rows", "barrier", "free"},
     "Tensor": {"slice", "alloc"},
-    "Index": {"block_idx", "block_count", "lane"},
-    "Task": {"join"},
+    "Index": {"block_idx", "block_count", "lane", "rank", "ranks"},
+    "Task": {"join", "all_reduce", "all_gather", "reduce_scatter", "broadcast", "all_to_all", "send", "recv", "rank_barrier"},
     "AnyIndex": {"dim"},
 }
 
 HEAD = '''"""Made by make_stub.py from language.py and the operations of the recorder; do not edit."""
 from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ._launch import Kernel as Kernel, group as group, kernel as kernel, role as role, scope as scope, spmd as spmd, submit as submit
+from ._launch import (
+    Group as Group, Kernel as Kernel, Mesh as Mesh, group as group, kernel as kernel, mesh as mesh, role as role, scope as scope,
+    spmd as spmd, submit as submit,
+)
 from ._params import choice as choice, param as param, split as split
 from ._signature import In as In, InOut as InOut, Out as Out, dyn as dyn, extents as extents
 from ._values import (

@@ -76,6 +76,12 @@ if any(map(can_open, cuda_libraries)) or lit.util.which("nvcc") or os.access("/u
 if not can_open("libcuda.so.1"):
     config.available_features.add("no-gpu")
 
+# Ranks that are processes; as root, Open MPI wants to be told that it is meant.
+mpirun = lit.util.which("mpirun")
+if mpirun and os.path.exists(os.path.join(config.kiln_build_root, "lib", "libkiln_mpi.so")) and not config.kiln_sanitize:
+    config.available_features.add("mpi")
+mpirun = f"timeout 60 {mpirun} --oversubscribe" + (" --allow-run-as-root" if os.geteuid() == 0 else "")
+
 find_python = subprocess.run(
     [os.path.join(config.kiln_source_root, "scripts", "find-python")], capture_output=True, text=True, check=False
 )
@@ -87,6 +93,7 @@ python = find_python.stdout.strip() or "no-python-with-torch"
 includes = f"-I{config.kiln_source_root}/include -I{config.kiln_build_root}/include"
 config.substitutions += [
     ("%kiln", os.path.join(tools, "kiln")),
+    ("%mpirun", mpirun),
     ("%toy", os.path.join(config.kiln_build_root, "test", "Platform", "Toy", "bin", "kiln")),
     ("%examples", os.path.join(config.kiln_build_root, "examples")),
     ("%pages", os.path.join(config.kiln_build_root, "docs")),

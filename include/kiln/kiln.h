@@ -13,5 +13,6 @@
 #include "kiln/Language/Library.h"
 #include "kiln/Language/Ops.h"
 #include "kiln/Language/Program.h"
+#include "kiln/Language/Ranks.h"
 
 #endif // KILN_KILN_H

@@ -66,6 +66,44 @@ typedef struct kiln_launch {
   const kiln_source *source;
 } kiln_launch;
 
+enum kiln_collective_kind {
+  KILN_ALL_REDUCE = 0,
+  KILN_ALL_GATHER = 1,
+  KILN_REDUCE_SCATTER = 2,
+  KILN_BROADCAST = 3,
+  KILN_ALL_TO_ALL = 4,
+  KILN_SEND = 5,
+  KILN_RECV = 6,
+  KILN_RANK_BARRIER = 7
+};
+enum kiln_reduction {
+  KILN_REDUCE_SUM = 0,
+  KILN_REDUCE_MAX = 1,
+  KILN_REDUCE_MIN = 2,
+  KILN_REDUCE_PROD = 3
+};
+
+/* The ranks that differ from this one along one axis of a mesh; of rank 0: all ranks. */
+typedef struct kiln_rank_group {
+  const int64_t *extents; /* one may be -1: as many as there are ranks for */
+  uint32_t rank, axis;
+} kiln_rank_group;
+
+#define KILN_NO_TENSOR 0xffffffffu
+
+typedef struct kiln_collective {
+  int32_t kind;         /* enum kiln_collective_kind */
+  int32_t how;          /* enum kiln_reduction */
+  uint32_t fixed_order; /* combine in the order of the ranks */
+  kiln_handle source;   /* KILN_NO_TENSOR: none */
+  kiln_handle target;   /* the same */
+  uint32_t num_deps;
+  int64_t peer;         /* the root, the receiver or the sender, in the group; -1: none */
+  const uint64_t *deps; /* what `submit` or `collect` gave */
+  const kiln_rank_group *group;
+  const kiln_source *source_loc;
+} kiln_collective;
+
 typedef struct kiln_orchestration kiln_orchestration;
 
 typedef struct kiln_orchestration_functions {
@@ -94,6 +132,11 @@ typedef struct kiln_orchestration_functions {
   void (*release)(kiln_orchestration *run, kiln_handle top);
   /* Fails with a message of the generated code; never 0. */
   int32_t (*fail)(kiln_orchestration *run, const kiln_source *source, const char *message);
+  /* Launches what several ranks do together, as a task; `task` may be NULL. */
+  int32_t (*collect)(kiln_orchestration *run, const kiln_collective *collective, uint64_t *task);
+  /* This rank's place in a group, or the number of ranks in it. */
+  int32_t (*rank)(kiln_orchestration *run, const kiln_source *source, const kiln_rank_group *group,
+                  int32_t wants_count, int64_t *result);
 } kiln_orchestration_functions;
 
 struct kiln_orchestration {
@@ -125,7 +168,13 @@ KILN_STATIC_ASSERT(offsetof(kiln_launch, predicate) == 40, "kiln_launch.predicat
 KILN_STATIC_ASSERT(offsetof(kiln_launch, grid) == 48, "kiln_launch.grid moved");
 KILN_STATIC_ASSERT(offsetof(kiln_launch, grid_rank) == 56, "kiln_launch.grid_rank moved");
 KILN_STATIC_ASSERT(offsetof(kiln_launch, source) == 64, "kiln_launch.source moved");
-KILN_STATIC_ASSERT(sizeof(kiln_orchestration_functions) == 13 * sizeof(void *), "kiln_orchestration_functions is thirteen pointers");
+KILN_STATIC_ASSERT(sizeof(kiln_rank_group) == 16, "kiln_rank_group is addressed by byte offset: 16 bytes");
+KILN_STATIC_ASSERT(offsetof(kiln_rank_group, axis) == 12, "kiln_rank_group.axis moved");
+KILN_STATIC_ASSERT(sizeof(kiln_collective) == 56, "kiln_collective is addressed by byte offset: 56 bytes");
+KILN_STATIC_ASSERT(offsetof(kiln_collective, source) == 12, "kiln_collective.source moved");
+KILN_STATIC_ASSERT(offsetof(kiln_collective, peer) == 24, "kiln_collective.peer moved");
+KILN_STATIC_ASSERT(offsetof(kiln_collective, group) == 40, "kiln_collective.group moved");
+KILN_STATIC_ASSERT(sizeof(kiln_orchestration_functions) == 15 * sizeof(void *), "kiln_orchestration_functions is fifteen pointers");
 /* clang-format on */
 
 #ifdef __cplusplus

@@ -4,6 +4,7 @@
 #include "Padding.h"
 #include "Simulator/Interpreter.h"
 
+#include "kiln/Dialect/Kiln/Collective.h"
 #include "kiln/Program/Signature.h"
 
 #include <cmath>
@@ -52,6 +53,55 @@ Agent &Checker::addAgent(std::string name) {
   if (Steps)
     Steps->add(agent, Schedule::Kind::Start, nullptr, "starts");
   return agent;
+}
+
+/// Every row of a tensor, as an access of all its columns.
+static void forEachRow(const Access &access,
+                       llvm::function_ref<void(const Access &, const Footprint &)> visit) {
+  const Tensor &tensor = access.tensor;
+  int last = tensor.rank() - 1;
+  if (tensor.numElements() == 0)
+    return;
+  for (Access row = access;;) {
+    Footprint at = footprintOf(row);
+    at.cols = tensor.extent(last);
+    at.colStride = tensor.stride(last) * at.elementSize;
+    at.colAxis = last;
+    visit(row, at);
+    int axis = last - 1;
+    while (axis >= 0 && ++row.indices[axis] == tensor.extent(axis))
+      row.indices[axis--] = 0;
+    if (axis < 0)
+      return;
+  }
+}
+
+void Checker::collectiveRuns(const Collective &collective, int32_t rank) {
+  Happens.beginBlock(CurrentTask, {0, 0, 0});
+  Agent &agent = Happens.addAgent(toString(collective.kind));
+  Operation *op = Submits[CurrentTask];
+  std::optional<ir::Collective> asked = ir::collectiveOf(op);
+  auto touch = [&](const kiln_tensor &abi, mlir::Value name, AccessKind kind) {
+    Expected<Tensor> tensor =
+        Tensor::view(abi.data, static_cast<DType>(abi.dtype), Dims(abi.extents, abi.rank),
+                     Dims(abi.strides, abi.rank));
+    if (!tensor)
+      return;
+    Boxes = {};
+    Access all{op, name, *tensor, std::vector<int64_t>(abi.rank, 0), {}, &agent};
+    forEachRow(all,
+               [&](const Access &row, const Footprint &at) { memoryIsAccessed(row, at, kind); });
+  };
+  if (collective.source.rank > 0)
+    touch(collective.source, asked->source, AccessKind::Read);
+  if (collective.target.rank == 0)
+    return;
+  bool isRoot =
+      collective.kind == CollectiveKind::Broadcast && collective.line.at(collective.peer) == rank;
+  if (collective.kind == CollectiveKind::AllReduce || isRoot)
+    touch(collective.target, asked->target, AccessKind::Read);
+  if (!isRoot)
+    touch(collective.target, asked->target, AccessKind::Write);
 }
 
 void Checker::orchestrationReads(const Access &access, const Trace &trace) {

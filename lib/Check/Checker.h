@@ -34,6 +34,7 @@ public:
   void argumentsAre(const Signature &signature, const kiln_args &args) override {
     Boxes = {signature, args};
   }
+  void collectiveRuns(const Collective &collective, int32_t rank) override;
   void orchestrationReads(const Access &access, const Trace &trace) override;
   void blocksStartAtOnce(mlir::Operation *submit, llvm::ArrayRef<int64_t> grid,
                          const Machine &machine) override;

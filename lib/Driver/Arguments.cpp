@@ -32,6 +32,16 @@ Expected<Argument> makeScalar(const std::string &name, Type type, const std::str
 
 Expected<std::vector<Argument>> makeArguments(ir::FuncOp entry, const ArgSpecs &specs,
                                               uint64_t seed) {
+  Expected<WholeArguments> whole = makeWholeArguments(entry, specs, seed);
+  if (!whole)
+    return whole.status();
+  if (Status bad = checkRequirements(entry, whole->args); !bad.isOk())
+    return bad;
+  return std::move(whole->args);
+}
+
+Expected<WholeArguments> makeWholeArguments(ir::FuncOp entry, const ArgSpecs &specs,
+                                            uint64_t seed) {
   std::vector<std::string> names = parameterNames(entry);
   names.resize(ir::numUserParameters(entry));
   for (const auto &[name, text] : specs)
@@ -39,22 +49,25 @@ Expected<std::vector<Argument>> makeArguments(ir::FuncOp entry, const ArgSpecs &
       return Status(StatusCode::InvalidArgument,
                     "@" + entry.getSymName().str() + " has no argument '" + name + "'; it has " +
                         (names.empty() ? "none" : llvm::join(names, ", ")));
-  std::vector<Argument> args;
+  WholeArguments made;
   for (auto [index, type] : llvm::enumerate(entry.getArgumentTypes().take_front(names.size()))) {
     auto given = specs.find(names[index]);
     std::string text = given == specs.end() ? "" : given->second;
     auto tensor = dyn_cast<ir::TensorType>(type);
+    std::optional<int> axis = tensor ? takeAxis(text) : std::nullopt;
+    if (axis && *axis >= tensor.getRank())
+      return Status(StatusCode::InvalidArgument, "argument '" + names[index] + "': has no axis " +
+                                                     std::to_string(*axis) + " to divide");
     Expected<Argument> arg =
         tensor ? makeTensor(names[index], tensor,
                             entry.getArgDirection(index).value_or(ir::Direction::In), text, seed)
                : makeScalar(names[index], type, text);
     if (!arg)
       return arg.status();
-    args.push_back(*arg);
+    made.args.push_back(*arg);
+    made.axes.push_back(axis);
   }
-  if (Status bad = checkRequirements(entry, args); !bad.isOk())
-    return bad;
-  return args;
+  return made;
 }
 
 Expected<std::vector<Argument>> copyArguments(std::span<const Argument> args) {

@@ -5,6 +5,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <unistd.h>
+
 using namespace mlir;
 
 namespace kiln {
@@ -64,6 +69,38 @@ int setPlatform(CommandLine &line, std::string name, bool isGiven) {
     return badInput(platform.status().message());
   run.platform = *platform;
   return kGood;
+}
+
+/// Ranks that one process runs: each is a thread.
+constexpr int64_t kMaxRanksHere = 1024;
+
+/// `--ranks N --launcher mpirun`: the same command, without these two, N times.
+int relaunch(const std::string &launcher, const CommandLine &line, const std::string &program,
+             const std::vector<std::string> &args) {
+  if (line.run.ranks == 0)
+    return badInput("--launcher " + launcher + " needs --ranks N");
+  std::vector<std::string> words{launcher, "-n", std::to_string(line.run.ranks)};
+  if (geteuid() == 0 && StringRef(launcher).ends_with("mpirun"))
+    words.insert(words.end(), {"--allow-run-as-root", "--oversubscribe"});
+  words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
+  words.push_back(line.command);
+  if (StringRef(program).ends_with(".mlir"))
+    words.push_back(program);
+  for (size_t i = 0; i < args.size(); ++i) {
+    StringRef option = StringRef(args[i]).split('=').first;
+    if (option != "--ranks" && option != "--launcher")
+      words.push_back(args[i]);
+    else if (!StringRef(args[i]).contains('='))
+      ++i;
+  }
+  std::vector<char *> pointers;
+  for (std::string &word : words)
+    pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  std::fflush(stdout);
+  execvp(launcher.c_str(), pointers.data());
+  return badInput("cannot run the launcher " + launcher + ": " + std::strerror(errno) +
+                  "; install Open MPI (scripts/setup) or name another");
 }
 
 /// The end of what --help says; `program` is empty for the tool, which takes one.
@@ -133,7 +170,7 @@ int parseOptions(CommandLine &line, const std::string &program,
   std::string seeds = line.command == "check" ? "8" : "";
   std::string steps = line.command == "check" ? "4000000" : "";
   std::string verifyMemory = std::to_string(line.run.verifyMemory);
-  std::string workers;
+  std::string workers, ranks, launcher;
   static constexpr const char *kVerifyMemory =
       "MiB that --verify-each may take to remember what tasks read and wrote; beyond, the whole "
       "program runs again after each change";
@@ -167,6 +204,12 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_option("--workers", workers,
                    "Threads that run native code, where no --seed is given; as many as there are "
                    "cores unless this or KILN_WORKERS says otherwise");
+    app.add_option("--ranks", ranks,
+                   "Run on so many ranks in this process; an argument name=SHAPE@AXIS is divided "
+                   "among them along that axis, any other is the same on each");
+    app.add_option("--launcher", launcher,
+                   "With --ranks: have each rank run in a process of its own, started by this "
+                   "program, such as mpirun");
     app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
     app.add_option("--out", run.out, "Where files are written")->capture_default_str();
     app.add_option("--dump-args", dump,
@@ -212,6 +255,9 @@ int parseOptions(CommandLine &line, const std::string &program,
                    "Stop a simulation after so many steps; one is about what a scalar operation "
                    "costs")
         ->capture_default_str();
+    app.add_option("--ranks", ranks,
+                   "Check with so many ranks; 1, 2, 3 and 4 where a program has ranks and this is "
+                   "not given");
     app.add_flag("--as-given", run.asGiven,
                  "Try the given arguments alone, and no other extents or numbers");
     app.add_flag("--allow-incomplete", run.allowIncomplete,
@@ -299,6 +345,12 @@ int parseOptions(CommandLine &line, const std::string &program,
       return badInput(number.status().message());
     run.workers = *number;
   }
+  if (!ranks.empty() &&
+      (StringRef(ranks).getAsInteger(10, run.ranks) || run.ranks < 1 || run.ranks > kMaxRanksHere))
+    return badInput("--ranks " + ranks + ": expected a number of ranks, from 1 to " +
+                    std::to_string(kMaxRanksHere));
+  if (!launcher.empty())
+    return relaunch(launcher, line, program, args);
   if (run.nan && run.seeds == 0)
     run.seeds = 1;
   if (int code = setPlatform(line, platform, app.count("--platform") > 0))

@@ -2,6 +2,7 @@
 #include "Driver.h"
 #include "Terminal.h"
 
+#include "kiln/Dialect/Kiln/Collective.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Orchestration/Orchestration.h"
 #include "kiln/runtime/kernel_config.h"
@@ -117,7 +118,8 @@ int buildCommand(const Source &source, const RunSettings &options) {
     return status;
   ir::FuncOp entry = compiled->entry;
   Expected<OrchestrationResult> orchestration =
-      emitOrchestration(*compiled->module, {source.name, entry.getSymName().str()});
+      emitOrchestration(*compiled->module, {source.name, entry.getSymName().str(),
+                                            ir::findRanks(source.module) != nullptr});
   if (!orchestration) {
     printErrors({orchestration.status()});
     return kBadInput;

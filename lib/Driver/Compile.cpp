@@ -2,6 +2,7 @@
 #include "Driver.h"
 #include "Terminal.h"
 
+#include "kiln/Dialect/Kiln/Collective.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Transforms/Passes.h"
 
@@ -111,6 +112,17 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
   if (machine && !mergesForeignGroups(*machine)) // else a pass makes kernels of them
     if (std::optional<Status> foreign = findForeignRole(source.module, *machine))
       return tell({*foreign});
+
+  if (Operation *op = options.platform && !options.platform->can(Capability::Ranks)
+                          ? ir::findRanks(source.module)
+                          : nullptr) {
+    printErrors({Status(StatusCode::Unsupported,
+                        op->getName().getStringRef().str() + ": the " + options.platform->name() +
+                            " platform does not run programs of several ranks; use " +
+                            platformNames(Capability::Ranks),
+                        sourceLocOf(op->getLoc()))});
+    return std::nullopt;
+  }
 
   CompiledProgram compiled{ModuleOp(source.module).clone(), nullptr, machine};
   MLIRContext *context = compiled.module->getContext();

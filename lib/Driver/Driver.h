@@ -89,6 +89,19 @@ using ArgSpecs = std::map<std::string, std::string>;
 /// name=spec`.
 Expected<std::vector<Argument>> makeArguments(ir::FuncOp entry, const ArgSpecs &specs,
                                               uint64_t seed);
+/// The arguments of a program of several ranks before they are divided: those whose spec names an
+/// axis (`64x8@0`) are whole. By parameter, the axis.
+struct WholeArguments {
+  std::vector<Argument> args;
+  std::vector<std::optional<int>> axes;
+};
+Expected<WholeArguments> makeWholeArguments(ir::FuncOp entry, const ArgSpecs &specs, uint64_t seed);
+/// The same, and what each rank has of them.
+struct RankArguments {
+  std::vector<Argument> whole;
+  std::vector<std::optional<int>> axes;
+  std::vector<std::vector<Argument>> ofRank;
+};
 /// Deep copies.
 Expected<std::vector<Argument>> copyArguments(std::span<const Argument> args);
 
@@ -105,7 +118,7 @@ struct FormulaResult {
 /// InvalidArgument if it refuses them or fails.
 Expected<FormulaResult> evaluateFormula(const std::string &formula, const kiln_config *config,
                                         ir::FuncOp entry, std::span<const Argument> args,
-                                        TorchWorker &worker);
+                                        TorchWorker &worker, int64_t ranks = 1);
 
 //===----------------------------------------------------------------------===//
 // Commands
@@ -133,6 +146,7 @@ struct RunSettings : CompileSettings {
   bool allowIncomplete = false; ///< A check that did not decide everything is good enough.
   bool strict = false;          ///< A warning is a finding.
   std::map<std::string, std::string> tuned; ///< Values that were taken from tuning.
+  int64_t ranks = 0;   ///< To run on in this process; 0: nobody asked for several.
   std::string command; ///< How to run this again; reports add seeds, and cases of a check.
   bool json = false, noReference = false, noFormula = false, checkShapes = false,
        unboundedSlots = false;
@@ -161,6 +175,11 @@ Expected<Orchestrate> loadOrchestration(const std::string &path, mlir::ModuleOp 
                                         ir::FuncOp entry, const Source &source,
                                         const Platform &platform);
 
+/// The arguments of all ranks.
+Expected<RankArguments> rankArgumentsOf(const Source &source, ir::FuncOp entry,
+                                        const RunSettings &options, int32_t ranks);
+/// Runs on several ranks, if that is asked for: by `--ranks`, or by mpirun. Else nothing.
+std::optional<int> runOnRanks(const Source &source, const RunSettings &options);
 int runCommand(const Source &source, const RunSettings &options);
 /// Proof of the pipes, then simulations with options.seeds seeds from options.seed on.
 int checkCommand(const Source &source, const RunSettings &options);

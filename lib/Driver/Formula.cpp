@@ -42,7 +42,7 @@ def execute(scope):
 # Fills `results`, which belong to `outputs`, and says in `given` of which the formula speaks.
 def evaluate(accumulates, given, *tensors):
     arguments, results = tensors[:len(names)], tensors[len(names):]
-    scope = {'torch': torch, 'math': math, 'accumulates': 1, **config}
+    scope = {'torch': torch, 'math': math, 'accumulates': 1, 'ranks': ranks, **config}
     for name, value in zip(names, arguments):
         is_float = torch.is_tensor(value) and value.is_floating_point()
         scope[name] = value.double() if is_float else value
@@ -90,7 +90,7 @@ static nlohmann::json configValues(const kiln_config *config) {
 
 Expected<FormulaResult> evaluateFormula(const std::string &formula, const kiln_config *config,
                                         ir::FuncOp entry, std::span<const Argument> args,
-                                        TorchWorker &worker) {
+                                        TorchWorker &worker, int64_t ranks) {
   std::vector<std::string> names = parameterNames(entry);
   std::vector<TorchArgument> arguments, results;
   std::vector<size_t> outputs;
@@ -123,10 +123,10 @@ Expected<FormulaResult> evaluateFormula(const std::string &formula, const kiln_c
   llvm::append_range(all, results);
 
   // Strings, integers, lists and objects are written alike in JSON and in Python.
-  std::string source = "formula = " + nlohmann::json(formula).dump() +
-                       "\nconfig = " + configValues(config).dump() +
-                       "\nnames = " + nlohmann::json(names).dump() +
-                       "\noutputs = " + nlohmann::json(outputs).dump() + "\n" + kEvaluate;
+  std::string source =
+      "formula = " + nlohmann::json(formula).dump() + "\nconfig = " + configValues(config).dump() +
+      "\nranks = " + std::to_string(ranks) + "\nnames = " + nlohmann::json(names).dump() +
+      "\noutputs = " + nlohmann::json(outputs).dump() + "\n" + kEvaluate;
   if (Status failed = worker.run(source, "evaluate", all); !failed.isOk()) {
     StringRef message = failed.message();
     message.consume_front("RuntimeError: ");

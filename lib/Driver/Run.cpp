@@ -496,6 +496,8 @@ int ProgramRun::record(int status) {
 
 int runCommand(const Source &source, const RunSettings &options) {
   TorchWorker::setTimeLimit(options.timeout);
+  if (std::optional<int> code = runOnRanks(source, options))
+    return *code;
   if (std::string conflict = findConflict(options); !conflict.empty())
     return badInput(conflict);
   if (options.verifyEach)

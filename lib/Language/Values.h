@@ -38,6 +38,13 @@ enum class Order { Ascending, Descending };
 enum class Combine { Sum, Product, Max, Min };
 enum class Access { In, Out, InOut };
 
+/// Ranks along one axis of a mesh; an extent below 0 is as many as there are ranks for.
+struct RankGroup {
+  int64_t axis = 0;
+  std::vector<int64_t> extents;
+  std::vector<std::string> names;
+};
+
 /// A role of a core group.
 struct CoreRole {
   const char *name;

@@ -4,6 +4,7 @@
 #include "Jit/EntryFile.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/runtime/interrupt.h"
+#include "kiln/runtime/ranks.h"
 
 #include <chrono>
 
@@ -39,8 +40,33 @@ codeFor(const RunRequest &request, const CodeMaker &maker, RunReport &report) {
   return code;
 }
 
+/// Each rank on a thread of its own, with an engine that has no other: whoever waits for others is
+/// known then.
+static Status runRanks(const RunRequest &request, const LoadedProgram &code,
+                       const NativeRunOptions &options, RunReport &report) {
+  RankHub hub({static_cast<int32_t>(request.rankArgs.size()), /*takesTurns=*/false, request.seed});
+  std::vector<NativeRunReport> recorded(request.rankArgs.size());
+  Status done = hub.runAll([&](int32_t rank, Transport &transport) {
+    auto number = static_cast<size_t>(rank);
+    NativeRunOptions mine = options;
+    mine.workers = 1;
+    mine.run.ranks = &transport;
+    mine.run.dump.directory = rankDirectory(options.run.dump.directory, rank);
+    TaskArguments ordered = inTaskOrder(request.entry, request.rankArgs[number]);
+    return code.runRecorded(ordered.tensors, ordered.scalars, mine,
+                            request.timeline ? &recorded[number] : nullptr);
+  });
+  for (NativeRunReport &each : recorded) {
+    report.rankTimelines.push_back(std::move(each.timeline));
+    report.rankTraces.push_back(std::move(each.trace));
+  }
+  return done;
+}
+
 Status runCompiled(const RunRequest &request, const CodeMaker &maker, RunReport &report) {
-  if (Status bad = checkArguments(request.entry, request.args); !bad.isOk())
+  if (Status bad =
+          request.rankArgs.empty() ? checkArguments(request.entry, request.args) : Status::ok();
+      !bad.isOk())
     return bad;
   Expected<std::shared_ptr<const LoadedProgram>> code = codeFor(request, maker, report);
   if (!code)
@@ -51,6 +77,11 @@ Status runCompiled(const RunRequest &request, const CodeMaker &maker, RunReport 
     options.seed = request.seed;
   options.workers = request.workers;
   options.location = sourceLocOf(ir::FuncOp(request.entry).getLoc());
+  options.run.ranks = request.transport;
+  if (!request.rankArgs.empty()) {
+    TimeLimit limit(request.timeout, "the run");
+    return runRanks(request, **code, options, report);
+  }
   TaskArguments ordered = inTaskOrder(request.entry, request.args);
   TimeLimit limit(request.timeout, "the run");
   NativeRunReport recorded;

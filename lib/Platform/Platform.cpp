@@ -11,8 +11,8 @@ namespace kiln {
 
 const char *toString(Capability capability) {
   static constexpr const char *names[numCapabilities] = {
-      "run",  "check",    "build",  "jit", "seeds", "orchestration",
-      "dump", "timeline", "fibers", "cpu", "large", "reference"};
+      "run",      "check",  "build", "jit",   "seeds",     "orchestration", "dump",
+      "timeline", "fibers", "cpu",   "large", "reference", "ranks"};
   return names[size_t(capability)];
 }
 

@@ -65,7 +65,7 @@ static uint64_t costOf(Operation *op) {
     auto type = dyn_cast<tile::TileType>(value.getType());
     return type ? type.getRows() * type.getCols() : 0;
   };
-  if (isa<ir::SubmitOp>(op))
+  if (isa<ir::SubmitOp>(op) || ir::collectiveOf(op))
     return 1000; // what it takes to order and run a task, and to remember it
   if (auto product = dyn_cast<tile::ProductInterface>(op)) {
     auto result = cast<tile::TileType>(op->getResult(0).getType());
@@ -216,6 +216,8 @@ Status Host::makePipe(Interpreter &, tile::PipeOp) { return misplaced(); }
 Status Host::meet(Interpreter &, tile::BarrierOp) { return misplaced(); }
 Status Host::submit(Interpreter &, ir::SubmitOp) { return misplaced(); }
 Status Host::get(Interpreter &, ir::GetOp) { return misplaced(); }
+Status Host::collect(Interpreter &, const ir::Collective &) { return misplaced(); }
+Expected<int64_t> Host::rank(ir::AlongAttr, bool) { return misplaced(); }
 Status Host::beginScope(ir::ScopeOp) { return misplaced(); }
 Status Host::endScope(ir::ScopeOp) { return misplaced(); }
 
@@ -360,6 +362,7 @@ OpTable::OpTable() {
   addGatherOps(*this);
   addRandomOps(*this);
   addPipeOps(*this);
+  addRankOps(*this);
 }
 
 const OpTable &OpTable::get() {

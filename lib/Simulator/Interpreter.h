@@ -15,6 +15,7 @@
 #include "GlobalMemory.h"
 #include "TileValue.h"
 
+#include "kiln/Dialect/Kiln/Collective.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/runtime/task.h"
 
@@ -65,6 +66,9 @@ public:
   virtual Status meet(Interpreter &in, tile::BarrierOp op);
   virtual Status submit(Interpreter &in, ir::SubmitOp op);
   virtual Status get(Interpreter &in, ir::GetOp op);
+  virtual Status collect(Interpreter &in, const ir::Collective &collective);
+  /// This rank's place in a group, or the number of ranks in it.
+  virtual Expected<int64_t> rank(ir::AlongAttr along, bool wantsCount);
   virtual Status beginScope(ir::ScopeOp op);
   virtual Status endScope(ir::ScopeOp op);
 
@@ -220,6 +224,7 @@ void addCombineOps(OpTable &table); // CombineOps.cpp
 void addGatherOps(OpTable &table);  // GatherOps.cpp
 void addRandomOps(OpTable &table);  // RandomOps.cpp
 void addPipeOps(OpTable &table);    // Pipe.cpp
+void addRankOps(OpTable &table);    // RankOps.cpp
 
 } // namespace kiln::simulator
 

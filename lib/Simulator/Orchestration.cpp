@@ -103,6 +103,50 @@ Status OrchestrationHost::get(Interpreter &in, ir::GetOp op) {
   return Status::ok();
 }
 
+static RankGroup groupOf(ir::AlongAttr along) {
+  RankGroup group;
+  if (!along)
+    return group;
+  group.axis = along.getAxis();
+  for (int64_t extent : along.getExtents())
+    group.extents.push_back(ShapedType::isDynamic(extent) ? dynamicExtent : extent);
+  return group;
+}
+
+Expected<int64_t> OrchestrationHost::rank(ir::AlongAttr along, bool wantsCount) {
+  Transport &all = Run.ranks();
+  Expected<RankLine> line = groupOf(along).lineOf(all.rank(), all.ranks());
+  if (!line)
+    return line.status();
+  return int64_t{wantsCount ? line->count : line->placeOf(all.rank())};
+}
+
+Status OrchestrationHost::collect(Interpreter &in, const ir::Collective &collective) {
+  CollectiveTask task;
+  task.kind = static_cast<CollectiveKind>(collective.kind);
+  task.how = static_cast<Reduction>(collective.how);
+  task.fixedOrder = collective.fixedOrder;
+  task.group = groupOf(collective.along);
+  if (collective.peer)
+    task.peer = in.index(collective.peer);
+  for (auto [value, tensor] :
+       {std::pair(collective.source, &task.source), std::pair(collective.target, &task.target)})
+    if (value) {
+      *tensor = in.tensor(value);
+      task.isMarked |= Marked.contains(*tensor);
+    }
+  for (mlir::Value dep : collective.deps)
+    task.deps.push_back(in.task(dep));
+  task.loc = sourceLocOf(collective.op->getLoc());
+  if (Watch)
+    Watch->taskIsSubmitted(collective.op, std::nullopt);
+  Expected<TaskId> id = Run.submit(task);
+  if (!id)
+    return id.status();
+  in.set(collective.task, *id);
+  return Status::ok();
+}
+
 Status OrchestrationHost::beginScope(ir::ScopeOp op) {
   Run.beginScope(op.getManual());
   return Status::ok();

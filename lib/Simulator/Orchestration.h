@@ -12,6 +12,7 @@
 
 #include "kiln/runtime/dump_marks.h"
 #include "kiln/runtime/engine.h"
+#include "kiln/runtime/ranks.h"
 
 namespace kiln::simulator {
 
@@ -31,6 +32,8 @@ public:
   void mark(const Tensor &tensor) override { Marked.add(tensor); }
   Status submit(Interpreter &in, ir::SubmitOp op) override;
   Status get(Interpreter &in, ir::GetOp op) override;
+  Status collect(Interpreter &in, const ir::Collective &collective) override;
+  Expected<int64_t> rank(ir::AlongAttr along, bool wantsCount) override;
   Status beginScope(ir::ScopeOp op) override;
   Status endScope(ir::ScopeOp) override { return Run.endScope(); }
 

@@ -10,6 +10,7 @@
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Program/Arguments.h"
 #include "kiln/Program/Signature.h"
+#include "kiln/runtime/ranks.h"
 
 #include "mlir/IR/Verifier.h"
 
@@ -57,11 +58,31 @@ private:
   uint64_t Count = 1, Factor = 1, Offset = 0;
 };
 
+/// Tells the watcher of the collectives of a rank.
+class WatchedTransport final : public Transport {
+public:
+  WatchedTransport(Transport &inner, simulator::Watcher *watcher) : Inner(inner), Watch(watcher) {}
+  int32_t rank() const override { return Inner.rank(); }
+  int32_t ranks() const override { return Inner.ranks(); }
+  void start(const Collective &collective, Done done) override {
+    if (Watch)
+      Watch->collectiveRuns(collective, Inner.rank());
+    Inner.start(collective, std::move(done));
+  }
+  void wait(const std::function<bool()> &isOver) override { Inner.wait(isOver); }
+  void fail(const Status &why) override { Inner.fail(why); }
+  Status prepare(const RankLine &line) override { return Inner.prepare(line); }
+
+private:
+  Transport &Inner;
+  simulator::Watcher *Watch;
+};
+
 class Simulation {
 public:
   Simulation(ModuleOp module, const SimulatorOptions &options, simulator::Watcher *watcher)
       : Module(module), Symbols(module), Options(options), Choices(options.seed), Watch(watcher),
-        Memory(watcher) {
+        Memory(watcher), Ranks(options.ranks ? *options.ranks : aloneTransport(), watcher) {
     Used.most = options.maxSteps;
   }
 
@@ -100,6 +121,7 @@ private:
   simulator::Random Choices;
   simulator::Watcher *Watch; ///< Null: nothing is checked but bounds.
   simulator::GlobalMemory Memory;
+  WatchedTransport Ranks;
   KernelRegistry Registry;
   std::deque<Kernel> Kernels;
   Engine *Launcher = nullptr; ///< While running.
@@ -291,12 +313,14 @@ Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, std::span<cons
   if (!engine)
     return engine.status();
   Launcher = engine->get();
-  if (Status bad = (*engine)->begin(
-          {Options.program, Options.platform, Options.dump, report && Options.recordTimeline});
+  if (Status bad = (*engine)->begin({Options.program, Options.platform, Options.dump,
+                                     report && Options.recordTimeline, &Ranks});
       !bad.isOk())
     return bad;
-  if (Status bad = runEntry(**engine, entry, args, given); !bad.isOk())
+  if (Status bad = runEntry(**engine, entry, args, given); !bad.isOk()) {
     fail(bad);
+    Ranks.fail(bad); // nobody is to wait for what this rank will not come to
+  }
   Status finished =
       (*engine)->finish(); // also after a failure: what was submitted drains, the dump is written
   if (Watch && First.isOk() && finished.isOk())
@@ -356,6 +380,29 @@ Status simulator::simulate(ModuleOp prepared, ir::FuncOp entry, std::span<const 
 Status simulate(ModuleOp prepared, ir::FuncOp entry, std::span<const Argument> args,
                 const SimulatorOptions &options, SimulationReport *report) {
   return simulator::simulate(prepared, entry, args, options, report, nullptr);
+}
+
+Status simulateRanks(ModuleOp prepared, ir::FuncOp entry,
+                     std::span<const std::vector<Argument>> args, const SimulatorOptions &options,
+                     std::span<SimulationReport> reports) {
+  return simulator::simulateRanks(prepared, entry, args, options, reports, {});
+}
+
+Status simulator::simulateRanks(ModuleOp prepared, ir::FuncOp entry,
+                                std::span<const std::vector<Argument>> args,
+                                const SimulatorOptions &options,
+                                std::span<SimulationReport> reports,
+                                llvm::function_ref<Watcher *(int32_t rank)> watcherOf) {
+  RankHub hub({static_cast<int32_t>(args.size()), /*takesTurns=*/true, options.seed});
+  return hub.runAll([&](int32_t rank, Transport &transport) {
+    SimulatorOptions mine = options;
+    mine.ranks = &transport;
+    mine.dump.directory = rankDirectory(options.dump.directory, rank);
+    auto number = static_cast<size_t>(rank);
+    return simulator::simulate(prepared, entry, args[number], mine,
+                               reports.empty() ? nullptr : &reports[number],
+                               watcherOf ? watcherOf(rank) : nullptr);
+  });
 }
 
 bool isSimulated(OperationName name) { return simulator::OpTable::get().find(name) != nullptr; }

@@ -15,6 +15,7 @@
 #include "TileValue.h"
 
 #include "kiln/Simulator/Simulator.h"
+#include "kiln/runtime/ranks.h"
 #include "kiln/runtime/signature.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -37,6 +38,8 @@ public:
   virtual void taskStarts(uint64_t task, const Trace &trace) = 0;
   /// What the blocks that come next are given, and what their kernel promises.
   virtual void argumentsAre(const Signature &signature, const kiln_args &args) = 0;
+  /// The task that has just started is a collective: what it reads, and what it writes.
+  virtual void collectiveRuns(const Collective &collective, int32_t rank) = 0;
   /// kiln.get: waits for whoever may write the element, then reads it.
   virtual void orchestrationReads(const Access &access, const Trace &trace) = 0;
   /// A launch starts all its blocks at once, on a machine that has so many core groups.
@@ -84,6 +87,12 @@ public:
 /// kiln::simulate, watched; `watcher` may be null.
 Status simulate(mlir::ModuleOp prepared, ir::FuncOp entry, std::span<const Argument> args,
                 const SimulatorOptions &options, SimulationReport *report, Watcher *watcher);
+
+/// kiln::simulateRanks, each rank with a watcher of its own; `watcherOf` may be null.
+Status simulateRanks(mlir::ModuleOp prepared, ir::FuncOp entry,
+                     std::span<const std::vector<Argument>> args, const SimulatorOptions &options,
+                     std::span<SimulationReport> reports,
+                     llvm::function_ref<Watcher *(int32_t rank)> watcherOf);
 
 } // namespace kiln::simulator
 

@@ -42,6 +42,39 @@ class Kernel:
         return f"<kernel {self.name}({', '.join(self.parameters)})>"
 
 
+class Group:
+    """Some of the ranks: those that differ from this one along one axis of a mesh."""
+
+    def __init__(self, axis: int, extents: Tuple[int, ...], names: Tuple[str, ...]) -> None:
+        self.axis, self.extents, self.names = axis, extents, names
+
+    def __kiln_item__(self) -> Tuple[Any, ...]:
+        return self.axis, self.extents, self.names
+
+    def __repr__(self) -> str:
+        return f"<the ranks along {self.names[self.axis]} of {dict(zip(self.names, self.extents))}>"
+
+
+class Mesh:
+    """All ranks, counted row-major, as a box of so many axes."""
+
+    def __init__(self, extents: Sequence[int], names: Sequence[str]) -> None:
+        if len(extents) != len(names):
+            raise mistake(f"a mesh has one name for each axis; there are {len(extents)} extents and {len(names)} names")
+        self.extents, self.names = tuple(extents), tuple(names)
+
+    def ranks_along(self, axis: str) -> Group:
+        """The ranks that have this one's place along every other axis."""
+        if axis not in self.names:
+            raise mistake(f"the mesh has no axis {axis!r}; it has {', '.join(self.names)}")
+        return Group(self.names.index(axis), self.extents, self.names)
+
+
+def mesh(extents: Sequence[int], names: Sequence[str]) -> Mesh:
+    """All ranks as a box: `kl.mesh((2, 4), ("data", "tensor"))`. One extent may be -1: as many as there are ranks for."""
+    return Mesh(extents, names)
+
+
 def submit(
     kernel: Kernel,
     arguments: Sequence[Any],

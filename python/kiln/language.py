@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 
 from . import _control, _rewrite
 from ._errors import here, mistake
-from ._launch import Kernel, as_list, group, kernel, role, scope, spmd, submit
+from ._launch import Group, Kernel, Mesh, as_list, group, kernel, mesh, role, scope, spmd, submit
 from ._params import choice, param, split
 from ._record import Operation, operations
 from ._signature import In, InOut, Out, dyn, extents

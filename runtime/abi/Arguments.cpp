@@ -142,3 +142,65 @@ Expected<ScalarBits> kiln::makeScalarArgument(const ScalarParam &param, const st
     return badSpec(param.name, "'" + text + "' is no integer");
   return ScalarBits::fromInt(param.type, integer);
 }
+
+//===----------------------------------------------------------------------===//
+// Parts of ranks
+//===----------------------------------------------------------------------===//
+
+std::optional<int> kiln::takeAxis(std::string &spec) {
+  size_t at = spec.rfind('@');
+  int axis = 0;
+  if (at == std::string::npos || spec.starts_with("file:@") ||
+      !parseAll(std::string_view(spec).substr(at + 1), axis) || axis < 0)
+    return std::nullopt;
+  spec.resize(at);
+  return axis;
+}
+
+/// Where a rank's part lies along an axis, and how much of it is there.
+static std::pair<int64_t, int64_t> spanOf(int64_t extent, int64_t part, int32_t rank) {
+  int64_t begin = std::min(extent, part * rank);
+  return {begin, std::min(part, extent - begin)};
+}
+
+static Expected<Tensor> boxOf(const Tensor &tensor, int axis, int64_t begin, int64_t size) {
+  std::vector<int64_t> offsets(static_cast<size_t>(tensor.rank()), 0);
+  std::vector<int64_t> sizes(tensor.extents().begin(), tensor.extents().end());
+  offsets[static_cast<size_t>(axis)] = begin;
+  sizes[static_cast<size_t>(axis)] = size;
+  return tensor.slice(offsets, sizes);
+}
+
+static Status copyTo(const Tensor &from, const Tensor &to) {
+  Expected<std::vector<std::byte>> bytes = from.gatherBytes();
+  return bytes ? to.scatterBytes(*bytes) : bytes.status();
+}
+
+Expected<Tensor> kiln::partOfRank(const Tensor &whole, std::optional<int> axis, int32_t rank,
+                                  int32_t ranks, bool isOutput) {
+  std::vector<int64_t> extents(whole.extents().begin(), whole.extents().end());
+  if (axis)
+    extents[static_cast<size_t>(*axis)] = (whole.extent(*axis) + ranks - 1) / ranks;
+  Expected<Tensor> part = Tensor::empty(whole.dtype(), extents);
+  if (!part)
+    return part;
+  if (Status bad = isOutput ? part->fillPoison() : part->fillZero(); !bad.isOk())
+    return bad;
+  Expected<std::pair<Tensor, Tensor>> both = realPart(*part, whole, axis, rank);
+  if (!both)
+    return both.status();
+  if (Status bad = copyTo(both->second, both->first); !bad.isOk())
+    return bad;
+  return part;
+}
+
+Expected<std::pair<Tensor, Tensor>> kiln::realPart(const Tensor &part, const Tensor &whole,
+                                                   std::optional<int> axis, int32_t rank) {
+  if (!axis)
+    return std::pair(part, whole);
+  auto [begin, size] = spanOf(whole.extent(*axis), part.extent(*axis), rank);
+  Expected<Tensor> mine = boxOf(part, *axis, 0, size), theirs = boxOf(whole, *axis, begin, size);
+  if (!mine || !theirs)
+    return mine ? theirs.status() : mine.status();
+  return std::pair(*mine, *theirs);
+}

@@ -89,15 +89,42 @@ struct OrchestrationRun::Functions {
     return of(handle).fail(Status(StatusCode::InvalidArgument, message), source);
   }
 
+  static int32_t collect(kiln_orchestration *handle, const kiln_collective *collective,
+                         uint64_t *task) {
+    Expected<uint64_t> number = of(handle).collect(*collective);
+    if (!number)
+      return of(handle).fail(number.status(), collective->source_loc);
+    if (task)
+      *task = *number;
+    return 0;
+  }
+
+  static int32_t rank(kiln_orchestration *handle, const kiln_source *source,
+                      const kiln_rank_group *group, int32_t wantsCount, int64_t *result) {
+    Expected<int64_t> number = of(handle).rank(*group, wantsCount != 0);
+    if (!number)
+      return of(handle).fail(number.status(), source);
+    *result = *number;
+    return 0;
+  }
+
   static const kiln_orchestration_functions table;
 };
 
 const kiln_orchestration_functions OrchestrationRun::Functions::table = {
-    alloc, slice,      transpose, reshape, dim,     submit, get,
-    mark,  beginScope, endScope,  top,     release, fail};
+    alloc,      slice,    transpose, reshape, dim,  submit,  get, mark,
+    beginScope, endScope, top,       release, fail, collect, rank};
 
 OrchestrationRun::OrchestrationRun(std::span<const Tensor> given)
     : kiln_orchestration{&Functions::table, KILN_ABI_VERSION}, Tensors(given.begin(), given.end()) {
+}
+
+Expected<uint64_t> OrchestrationRun::collect(const kiln_collective &) {
+  return Status(StatusCode::Unsupported, "several ranks do not run on this platform yet");
+}
+
+Expected<int64_t> OrchestrationRun::rank(const kiln_rank_group &, bool wantsCount) {
+  return int64_t{wantsCount}; // rank 0 of 1
 }
 
 int32_t OrchestrationRun::fail(const Status &status, const kiln_source *source) {

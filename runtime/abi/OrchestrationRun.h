@@ -37,6 +37,10 @@ protected:
   virtual Expected<uint64_t> submit(const kiln_launch &launch) = 0;
   /// Waits for the tasks that write the element; its bits as a slot of kiln_args.
   virtual Expected<uint64_t> get(kiln_handle tensor, const int64_t *indices) = 0;
+  /// Launches what several ranks do together. Unsupported unless whoever executes tasks can.
+  virtual Expected<uint64_t> collect(const kiln_collective &collective);
+  /// This rank's place in a group, or how many there are in it.
+  virtual Expected<int64_t> rank(const kiln_rank_group &group, bool wantsCount);
   virtual void mark(const Tensor &) {}
   virtual void beginScope(bool /*isManual*/) {}
   virtual Status endScope() { return Status::ok(); }

@@ -6,6 +6,7 @@
 #include "kiln/runtime/compare.h"
 #include "kiln/runtime/interrupt.h"
 #include "kiln/runtime/npy.h"
+#include "kiln/runtime/ranks.h"
 #include "kiln/runtime/record.h"
 #include "kiln/runtime/timeline.h"
 
@@ -33,6 +34,7 @@ struct Request {
   bool verifyOnly = false, json = false, dumpTensor = false, dumpGiven = false, timeline = false,
        workersGiven = false;
   RecordOptions variables;
+  Transport *ranks = nullptr; ///< This process is one of several.
 };
 
 struct Arguments {
@@ -88,6 +90,32 @@ parseSpecs(const Request &request, const BundleManifest &manifest, const Signatu
   return specs;
 }
 
+/// The same of one rank of several: what an argument NAME=SHAPE@AXIS has for it.
+Expected<Tensor> makeTensor(TensorParam param, std::string spec, const Request &request) {
+  std::optional<int> axis = takeAxis(spec);
+  if (axis && *axis >= param.rank())
+    return Status(StatusCode::InvalidArgument, "argument '" + param.name + "': has no axis " +
+                                                   std::to_string(*axis) + " to divide");
+  if (axis && request.ranks)
+    param.extents[static_cast<size_t>(*axis)] = dynamicExtent;
+  Expected<Tensor> whole = makeTensorArgument(param, spec, request.dataSeed);
+  if (!whole || !request.ranks)
+    return whole;
+  return partOfRank(*whole, axis, request.ranks->rank(), request.ranks->ranks(),
+                    param.direction == Direction::Out);
+}
+
+/// What has to be the same on all ranks.
+std::string describe(const BundleManifest &manifest, const Signature &signature,
+                     const Arguments &args) {
+  std::string text = "program: " + manifest.program + "\n";
+  for (size_t i = 0; i < args.tensors.size(); ++i)
+    text += signature.tensors[i].name + ": " + args.tensors[i].str() + "\n";
+  for (size_t i = 0; i < args.scalars.size(); ++i)
+    text += signature.scalars[i].name + ": " + args.scalars[i].str() + "\n";
+  return text;
+}
+
 Expected<Arguments> makeArguments(const Request &request, const BundleManifest &manifest,
                                   const Signature &signature) {
   Expected<std::map<std::string, std::string>> specs = parseSpecs(request, manifest, signature);
@@ -95,7 +123,7 @@ Expected<Arguments> makeArguments(const Request &request, const BundleManifest &
     return specs.status();
   Arguments args;
   for (const TensorParam &param : signature.tensors) {
-    Expected<Tensor> tensor = makeTensorArgument(param, (*specs)[param.name], request.dataSeed);
+    Expected<Tensor> tensor = makeTensor(param, (*specs)[param.name], request);
     if (!tensor)
       return tensor.status();
     args.tensors.push_back(std::move(*tensor));
@@ -191,6 +219,8 @@ void report(const Request &request, const BundleManifest &manifest, double secon
     std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
     return;
   }
+  if (request.ranks)
+    std::printf("rank %d of %d: ", request.ranks->rank(), request.ranks->ranks());
   std::printf("%s on %s: %.6f s\n", manifest.program.c_str(), manifest.platform.c_str(), seconds);
   for (const Json &output : outputs)
     std::printf(
@@ -212,7 +242,11 @@ Status execute(const Request &request, const BundleManifest &manifest, const Bun
                Status &recorded) {
   NativeRunOptions options;
   options.workers = workers;
-  options.run = {manifest.program, manifest.platform, {dumpLevel, request.out}, request.timeline};
+  options.run = {manifest.program,
+                 manifest.platform,
+                 {dumpLevel, request.out},
+                 request.timeline,
+                 request.ranks};
   NativeRunReport report;
   TimeLimit limit(request.timeout, "the run");
   Status done = program.run(args.tensors, args.scalars, options,
@@ -290,6 +324,9 @@ int run(const Request &request) {
   Expected<Arguments> args = makeArguments(request, manifest, signature);
   if (!args)
     return refuse(args.status());
+  if (request.ranks)
+    if (Status bad = verifySame(*request.ranks, describe(manifest, signature, *args)); !bad.isOk())
+      return refuse(bad);
   double seconds = 0;
   Status recorded = Status::ok();
   Status failed =
@@ -297,7 +334,9 @@ int run(const Request &request) {
   if (!failed.isOk()) {
     if (dumpLevel > 0 && recorded.isOk())
       std::cerr << "kiln: the dump of what ran is in " << dumpDirectory(request.out) << "\n";
-    return complain(failed);
+    return complain(request.ranks
+                        ? failed.withPrefix("rank " + std::to_string(request.ranks->rank()))
+                        : failed);
   }
   Expected<Json> outputs = collectOutputs(request, signature, *args);
   if (!outputs)
@@ -312,6 +351,19 @@ int run(const Request &request) {
   if (!same)
     return complain(same.status());
   return *same ? exitGood : exitWrong;
+}
+
+/// A process that mpirun started: its files go to folders of its own.
+int runAsRank(Request &request) {
+  Expected<Transport *> transport = openMpi();
+  if (!transport)
+    return refuse(transport.status());
+  request.ranks = *transport;
+  for (std::string *folder : {&request.save, &request.expected, &request.out})
+    *folder = rankDirectory(*folder, request.ranks->rank());
+  int code = run(request);
+  closeMpi(code != exitGood);
+  return code;
 }
 
 } // namespace
@@ -372,7 +424,7 @@ int kiln::execCommand(int argc, const char *const *argv) {
       request.out = variables->out;
     request.dumpGiven = dump->count() > 0;
     request.workersGiven = workers->count() > 0;
-    return run(request);
+    return launchedRanks() ? runAsRank(request) : run(request);
   } catch (const std::exception &error) {
     return complain(Status(StatusCode::Internal, error.what()));
   }

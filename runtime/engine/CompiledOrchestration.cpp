@@ -1,6 +1,7 @@
 #include "kiln/runtime/compiled_orchestration.h"
 
 #include "kiln/runtime/dump_marks.h"
+#include "kiln/runtime/ranks.h"
 
 #include "abi/OrchestrationRun.h"
 
@@ -33,6 +34,38 @@ protected:
     return value ? Expected<uint64_t>(value->bits) : value.status();
   }
 
+  Expected<uint64_t> collect(const kiln_collective &given) override {
+    CollectiveTask task;
+    task.kind = static_cast<CollectiveKind>(given.kind);
+    task.how = static_cast<Reduction>(given.how);
+    task.fixedOrder = given.fixed_order != 0;
+    task.group = groupOf(*given.group);
+    task.peer = given.peer;
+    if (given.source != KILN_NO_TENSOR)
+      task.source = tensor(given.source);
+    if (given.target != KILN_NO_TENSOR)
+      task.target = tensor(given.target);
+    task.isMarked = (!task.source.isNull() && Marked.contains(task.source)) ||
+                    (!task.target.isNull() && Marked.contains(task.target));
+    for (uint64_t dep : std::span(given.deps, given.num_deps))
+      task.deps.push_back({dep, Number});
+    if (given.source_loc && given.source_loc->file)
+      task.loc = {given.source_loc->file, given.source_loc->line, given.source_loc->col};
+    Expected<TaskId> id = Tasks.submit(task);
+    if (!id)
+      return id.status();
+    Number = id->run;
+    return id->index;
+  }
+
+  Expected<int64_t> rank(const kiln_rank_group &group, bool wantsCount) override {
+    Transport &all = Tasks.ranks();
+    Expected<RankLine> line = groupOf(group).lineOf(all.rank(), all.ranks());
+    if (!line)
+      return line.status();
+    return int64_t{wantsCount ? line->count : line->placeOf(all.rank())};
+  }
+
   void mark(const Tensor &tensor) override { Marked.add(tensor); }
 
   void beginScope(bool isManual) override {
@@ -46,6 +79,10 @@ protected:
   }
 
 private:
+  static RankGroup groupOf(const kiln_rank_group &group) {
+    return {group.axis, {group.extents, group.extents + group.rank}};
+  }
+
   Task taskOf(const kiln_launch &launch) const {
     Task task = launch.kernel < 0 ? Task() : Task(*Kernels[launch.kernel]);
     for (const kiln_launch_tensor &arg : std::span(launch.tensors, launch.num_tensors)) {
@@ -86,7 +123,10 @@ Status runOrchestration(Engine &engine, kiln_orchestration_fn entry,
   for (size_t i = 0; i < kernels.size(); ++i)
     if (!kernels[i])
       return Status(StatusCode::NotFound, "kernel " + std::to_string(i) + " is not registered");
-  return EngineRun(engine, kernels, tensors).call(entry, scalars);
+  Status ended = EngineRun(engine, kernels, tensors).call(entry, scalars);
+  if (!ended.isOk()) // nobody is to wait for what this rank will not come to
+    engine.ranks().fail(ended);
+  return ended;
 }
 
 } // namespace kiln

@@ -102,6 +102,9 @@ Status Engine::Impl::startRun(RunOptions options) {
   Settled.below = Waited = 0;
   CatchUp = {};
   Sched.startRun();
+  Run.ranks = &ranks();
+  Lines.clear();
+  Messages.clear();
   Scopes.assign(1, Scope());
   CurrentScope = 0;
   Reported.reset();
@@ -158,6 +161,7 @@ void Engine::Impl::abandonRun() {
   // The caller's memory behind pending tasks may be gone already: an engine that is dropped, on an
   // error path say, must not touch it. What is running now cannot be stopped.
   Run.isAbandoned.store(true, std::memory_order_relaxed);
+  ranks().fail(Status(StatusCode::FailedPrecondition, "the rank ended before its run did"));
   awaitAll();
   if (uint64_t count = Run.numAbandoned.load(std::memory_order_relaxed))
     Run.failures.setOfRun(

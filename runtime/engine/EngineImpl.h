@@ -22,7 +22,9 @@
 #include "engine/TensorMap.h"
 #include "kiln/runtime/engine.h"
 #include "kiln/runtime/interrupt.h"
+#include "kiln/runtime/ranks.h"
 
+#include <map>
 #include <memory>
 #include <unordered_set>
 #include <vector>
@@ -43,6 +45,10 @@ struct Engine::Impl {
   // Submit.cpp
   /// `expendable` is null, or the task itself when its tensors may be taken over.
   Expected<TaskId> submit(const Task &task, Task *expendable);
+  Expected<TaskId> submit(const CollectiveTask &collective); // Collectives.cpp
+  /// The ranks that take part, once all that this rank can judge is good.
+  Expected<RankLine> lineOf(const CollectiveTask &task);
+  Transport &ranks() const;
   const KernelRecord *kernelOf(const Task &task);
   Status verifyDeps(const Task &task) const;
   /// Waits until the window has room for it. False when it never will: a bug.
@@ -143,6 +149,14 @@ struct Engine::Impl {
   std::vector<std::shared_ptr<Buffer>> BadBuffers; // of failed and cancelled tasks
   std::unordered_set<std::string> Files;           // of source locations
   const std::string *LastFile = nullptr;
+
+  /// The collectives of each line of ranks, and messages by who else has part in them.
+  struct LineState {
+    uint64_t next = 0;
+    std::optional<TaskId> last;
+  };
+  std::map<RankLine, LineState> Lines;
+  std::map<std::pair<int32_t, bool>, uint64_t> Messages; // sent to, or received from
 
   std::vector<Scope> Scopes; // [0] is the run itself
   uint32_t CurrentScope = 0;

@@ -2,6 +2,7 @@
 #include "engine/Scheduler.h"
 #include "engine/Verify.h"
 #include "kiln/runtime/interrupt.h"
+#include "kiln/runtime/ranks.h"
 
 #include <algorithm>
 #include <chrono>
@@ -73,6 +74,7 @@ void Scheduler::latchFailure(const Node &node, StatusCode code, TaskFailure fail
   if (launch.isKnown() && failure.loc != launch)
     text += " (launched at " + launch.str() + ")";
   Status status(code, std::move(text), failure.loc);
+  Run.ranks->fail(status); // nobody is to wait for what this rank will not come to
   Run.failures.latch(std::move(failure), std::move(status));
 }
 
@@ -270,7 +272,7 @@ void Scheduler::finishTogether(Worker &worker, Node &node) {
 // One task
 //===----------------------------------------------------------------------===//
 
-static DumpTask dumpTask(const Node &node) {
+DumpTask kiln::dumpTask(const Node &node) {
   const NodeDetail &detail = *node.detail;
   return {node.index,        *node.kernel, {node.tensors(), node.numTensors}, detail.buffers,
           detail.directions, detail.marks, {node.scalars, node.numScalars},   detail.scalarTypes};
@@ -316,6 +318,8 @@ bool Scheduler::callOnce(Worker &worker, Node &node) {
 }
 
 bool Scheduler::execute(Worker &worker, Node &node) {
+  if (node.kernel && node.kernel->isCollective) [[unlikely]]
+    return startCollective(worker, node);
   if (!node.isPlain && node.detail->grid)
     return executeGrid(worker, node);
   TimelineSpan span(Run.timeline, worker.number, TimelineEvent::Kind::Task, node.index);

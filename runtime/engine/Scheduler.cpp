@@ -1,5 +1,6 @@
 // Queues, threads, and what happens when a task has finished.
 #include "engine/Scheduler.h"
+#include "kiln/runtime/ranks.h"
 
 using namespace kiln;
 
@@ -69,6 +70,8 @@ void Scheduler::publish(Node &node) {
 }
 
 bool Scheduler::hasWork() const {
+  if (NumEnded.load(std::memory_order_seq_cst) != 0)
+    return true;
   for (const Worker &worker : Workers)
     if (!worker.ready.isEmpty())
       return true;
@@ -103,7 +106,9 @@ Node *Scheduler::findWork(Worker &worker) {
 void Scheduler::work(Worker &worker) {
   unsigned idleRounds = 0;
   while (!IsStopping.load(std::memory_order_relaxed)) {
-    if (Node *node = findWork(worker)) {
+    if (finishEnded(worker)) {
+      idleRounds = 0;
+    } else if (Node *node = findWork(worker)) {
       runChain(worker, node);
       idleRounds = 0;
     } else if (++idleRounds < roundsBeforeSleep) {
@@ -119,7 +124,13 @@ void Scheduler::work(Worker &worker) {
 
 bool Scheduler::runOne() {
   Worker &worker = Workers.front();
+  if (finishEnded(worker))
+    return true;
   Node *node = Order ? Order->pop() : findWork(worker);
+  if (!node && Order && InFlight.load(std::memory_order_relaxed) != 0) {
+    Run.ranks->wait([this] { return NumEnded.load(std::memory_order_seq_cst) != 0; });
+    return true;
+  }
   if (!node)
     return false;
   runChain(worker, node);

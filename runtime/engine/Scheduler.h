@@ -64,6 +64,7 @@ struct RunContext {
   DumpWriter *dump = nullptr;              ///< Null: none is written.
   TimelineRecorder *timeline = nullptr;    ///< Null: times are not recorded.
   std::function<void(TaskId)> onTaskStart; ///< May be empty.
+  Transport *ranks = nullptr;              ///< Never null while a run is open.
   FailureLatch failures;
   std::atomic<uint64_t> nextTicket{0};
   /// Nothing more is to run: tasks are cancelled as they become ready.
@@ -166,6 +167,13 @@ private:
   bool callGroup(Worker &worker, const Node &node, const kiln_blocks &blocks);
   void latchFailure(const Node &node, StatusCode status, TaskFailure failure);
 
+  // Collectives.cpp
+  /// Hands the task to the transport. True when it does not run at all.
+  bool startCollective(Worker &worker, Node &node);
+  /// Goes on where a collective has ended; false when none has.
+  bool finishEnded(Worker &worker);
+  void latchCollective(const Node &node, const Status &why);
+
   RunContext &Run;
   Parking Beds;
   std::optional<InlineOrder> Order;
@@ -174,7 +182,20 @@ private:
   std::deque<Worker> Workers; // [0] is the submitter
   std::vector<std::thread> Threads;
   std::atomic<bool> IsStopping{false};
+
+  /// A collective that has ended and whose task has not been finished yet.
+  struct EndedCollective {
+    Node *node = nullptr;
+    Status status;
+    int64_t begin = 0, end = 0;
+  };
+  std::mutex EndedMutex;
+  std::deque<EndedCollective> Ended;
+  std::atomic<uint32_t> NumEnded{0}, InFlight{0};
 };
+
+/// The arguments of a task as the dump sees them.
+DumpTask dumpTask(const Node &node);
 
 } // namespace kiln
 

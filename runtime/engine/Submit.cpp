@@ -48,6 +48,8 @@ const KernelRecord *Engine::Impl::kernelOf(const Task &task) {
   const KernelRecord *kernel = task.kernelRecord();
   if (!kernel)
     return task.isDummy() ? nullptr : Registry->find(task.kernel());
+  if (kernel->isCollective)
+    return kernel;
   const KernelRecord *&known =
       KnownKernels[reinterpret_cast<uintptr_t>(kernel) / sizeof(*kernel) % KnownKernels.size()];
   if (known != kernel) {
@@ -81,7 +83,7 @@ Expected<TaskId> Engine::Impl::submit(const Task &task, Task *expendable) {
 
   if (!makeRoom(task))
     return Status(StatusCode::Internal, "the window is full and no task is ready");
-  bool isWatched = RunsBriefTasks && isPlain(task, kernel);
+  bool isWatched = RunsBriefTasks && isPlain(task, kernel) && !kernel->isCollective;
   KernelTimes::Slot slot = isWatched ? Times.slotOf(*kernel, task.tensors()) : 0;
   if (isWatched && Times.isBrief(slot) && (hasNothingToWaitFor(task) || catchUp(task)))
     return runHere(task, *kernel, slot);

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <tuple>
 
 using namespace kiln;
 using Json = nlohmann::ordered_json;
@@ -17,25 +18,34 @@ namespace {
 /// Renders one event a line. Times are microseconds with the nanoseconds as decimals.
 class TraceEvents {
 public:
-  TraceEvents(const Timeline &timeline, const Trace &trace, const TimelineAnalysis &analysis)
-      : Times(timeline), Graph(trace), Analysis(analysis), Slices(trace.tasks.size()) {}
+  /// `process` is the number of the group of tracks.
+  TraceEvents(const Timeline &timeline, const Trace &trace, const TimelineAnalysis &analysis,
+              int process = 1)
+      : Times(timeline), Graph(trace), Analysis(analysis), Process(process),
+        Slices(trace.tasks.size()) {}
 
-  std::string render(const std::string &title) {
+  std::string render(const std::string &title) { return inFile(lines(title)); }
+  static std::string inFile(const std::string &lines) {
+    return "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n" + lines + "\n]}\n";
+  }
+
+  /// The events, one a line.
+  std::string lines(const std::string &title) {
     nameTracks(title);
     for (size_t worker = 0; worker < Times.workers.size(); ++worker)
       addWorker(worker);
     for (size_t worker = 0; worker < Times.roles.size(); ++worker)
       addRoles(worker);
+    addCollectives();
     addFlows();
     addCounter("ready tasks", "tasks", readyTasks());
     addCounter("arena", "bytes", arenaUse());
     for (size_t worker = 0; worker < Times.pipes.size(); ++worker)
       addPipes(worker);
-    return "{\"displayTimeUnit\": \"ns\", \"traceEvents\": [\n" + Lines + "\n]}\n";
+    return Lines;
   }
 
 private:
-  static constexpr int process = 1;
   /// Submissions have a track of their own: the submitter may be at work in between.
   static constexpr size_t submitTrack = 0;
   static size_t trackOf(size_t worker) { return worker + 1; }
@@ -52,7 +62,7 @@ private:
   Json event(const char *phase, const std::string &name, size_t track, int64_t time) {
     return {{"ph", phase},
             {"name", name},
-            {"pid", process},
+            {"pid", Process},
             {"tid", track},
             {"ts", microseconds(time)}};
   }
@@ -68,7 +78,7 @@ private:
   void nameTrack(const char *what, size_t track, const std::string &text) {
     add({{"ph", "M"},
          {"name", what},
-         {"pid", process},
+         {"pid", Process},
          {"tid", track},
          {"args", {{"name", text}}}});
   }
@@ -93,6 +103,30 @@ private:
     for (const TimelineRoleEvent &event : Times.roles[worker])
       addSlice(event.what, event.isWait ? "wait" : "role", roleTrack(worker, event.role),
                event.begin, event.end, {{"task", event.task}});
+  }
+
+  /// Collectives have tracks of their own, as many as are in flight at a time: workers go on.
+  void addCollectives() {
+    std::vector<TimelineEvent> events = Times.collectives;
+    std::sort(events.begin(), events.end(), [](const TimelineEvent &a, const TimelineEvent &b) {
+      return std::tie(a.begin, a.amount) < std::tie(b.begin, b.amount);
+    });
+    size_t first = trackOf(Times.workers.size()) + RoleTracks.size();
+    std::vector<int64_t> ends; // of each track
+    for (const TimelineEvent &event : events) {
+      size_t lane = 0;
+      while (lane < ends.size() && ends[lane] > event.begin)
+        ++lane;
+      if (lane == ends.size()) {
+        ends.push_back(0);
+        nameTrack("thread_name", first + lane, "communication " + std::to_string(lane));
+      }
+      ends[lane] = event.end;
+      const TraceTask &task = Graph.tasks[event.amount];
+      addSlice(kernelName(task), "collective", first + lane, event.begin, event.end,
+               argumentsOf(task));
+      Slices[event.amount].push_back({first + lane, event.begin, event.end});
+    }
   }
 
   Json argumentsOf(const TraceTask &task) {
@@ -230,6 +264,7 @@ private:
   const Timeline &Times;
   const Trace &Graph;
   const TimelineAnalysis &Analysis;
+  const int Process;
   std::vector<std::vector<Slice>> Slices; // by task
   std::map<std::pair<size_t, std::string>, size_t> RoleTracks;
   uint64_t NumFlows = 0;
@@ -256,4 +291,25 @@ Status kiln::writeTimeline(const std::string &directory, const std::string &titl
     if (Status bad = writeFileAtomically(directory + "/" + name, text); !bad.isOk())
       return bad;
   return Status::ok();
+}
+
+Status kiln::writeRankTimelines(const std::string &directory, const std::string &title,
+                                std::span<const Timeline> timelines,
+                                std::span<const Trace> traces) {
+  std::string lines;
+  for (size_t rank = 0; rank < timelines.size(); ++rank) {
+    if (!timelines[rank].isRecorded())
+      continue;
+    TimelineAnalysis analysis(timelines[rank], traces[rank]);
+    std::string its =
+        TraceEvents(timelines[rank], traces[rank], analysis, static_cast<int>(rank) + 1)
+            .lines(title + ", rank " + std::to_string(rank));
+    lines += (lines.empty() ? "" : ",\n") + its;
+  }
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error)
+    return Status(StatusCode::IoError,
+                  "cannot create directory '" + directory + "': " + error.message());
+  return writeFileAtomically(directory + "/timeline.json", TraceEvents::inFile(lines));
 }

@@ -16,6 +16,7 @@
 #include "kiln/runtime/timeline.h"
 
 #include <chrono>
+#include <mutex>
 
 namespace kiln {
 
@@ -34,6 +35,12 @@ public:
     record(worker, {kind, amount, time, time, {}});
   }
 
+  /// What others did for a task of this run; any thread.
+  void recordCollective(const TimelineEvent &event) {
+    std::lock_guard lock(Mutex);
+    Collectives.push_back(event);
+  }
+
   void recordRole(unsigned worker, TimelineRoleEvent event) {
     Lanes[worker].roles.push_back(std::move(event));
   }
@@ -50,6 +57,7 @@ public:
       timeline.roles.push_back(std::move(lane.roles));
       timeline.pipes.push_back(std::move(lane.pipes));
     }
+    timeline.collectives = std::move(Collectives);
     return timeline;
   }
 
@@ -63,6 +71,8 @@ private:
   };
   const Clock::time_point Start = Clock::now();
   std::vector<Lane> Lanes;
+  std::mutex Mutex;
+  std::vector<TimelineEvent> Collectives;
 };
 
 /// Records the time from its construction to its end; does nothing without a recorder. While a call

@@ -113,6 +113,20 @@ Expected<CheckReport> checkProgram(mlir::ModuleOp prepared, ir::FuncOp entry,
 
 /// A finding's schedule as JSON: lanes, one for each instance, and steps in their order.
 std::string scheduleJson(const Finding &finding);
+/// What a simulation of several ranks showed.
+struct RankReport {
+  std::vector<Finding> findings;
+  uint64_t collectives = 0; ///< That all their ranks came to, and messages that arrived.
+  uint64_t tasks = 0;       ///< Of all ranks, without those.
+  uint64_t length = 0;      ///< Tasks in the longest chain that waits for one another.
+  std::optional<Status> outOfSteps = {};
+};
+
+/// Simulates `entry` on as many ranks as there are lists of arguments, under the first seed of the
+/// options. Without kernels the memory of tensors means nothing, and only who meets whom is found.
+Expected<RankReport> checkRanks(mlir::ModuleOp prepared, ir::FuncOp entry,
+                                std::span<const std::vector<Argument>> args,
+                                const CheckOptions &options, bool runsKernels);
 
 /// The findings the way compilers print them, with lines of the source where its file can be read.
 /// `replay` is the command to which `--seeds 1 --seed N` can be added; empty: left out.

@@ -41,9 +41,10 @@ enum class Capability : uint8_t {
   Fibers,        ///< Run the roles of a group on fibers or as one function: `--fibers`.
   CpuName,       ///< Generate code for a CPU that the user names: `--cpu`.
   Large,         ///< Run fast enough for large shapes. Tests ask this.
-  Reference      ///< Be what the others are compared with.
+  Reference,     ///< Be what the others are compared with.
+  Ranks          ///< Run a program on several ranks: `--ranks`.
 };
-inline constexpr size_t numCapabilities = size_t(Capability::Reference) + 1;
+inline constexpr size_t numCapabilities = size_t(Capability::Ranks) + 1;
 /// "run", "check", ...
 const char *toString(Capability capability);
 
@@ -71,6 +72,11 @@ struct RunRequest {
   bool timeline = false;
   Orchestrate orchestrate = {};
   EmitOptions text = {};
+  /// Several ranks in this process: the arguments of each, instead of `args`. Needs
+  /// Capability::Ranks.
+  std::span<const std::vector<Argument>> rankArgs = {};
+  /// This process is one rank of several. Null: it is not.
+  Transport *transport = nullptr;
 };
 
 struct RunReport {
@@ -78,6 +84,9 @@ struct RunReport {
   bool isFromCache = false;  ///< An earlier run has compiled it.
   Timeline timeline;         ///< If it was asked for; so is the trace.
   Trace trace;
+  /// The same of each rank, where there are several in this process.
+  std::vector<Timeline> rankTimelines = {};
+  std::vector<Trace> rankTraces = {};
 };
 
 /// Contents by path in the bundle.

@@ -23,6 +23,10 @@ Expected<std::unique_ptr<TorchWorker>> &torchWorker();
 Status runReference(mlir::ModuleOp module, ir::FuncOp entry, const EmitOptions &options,
                     std::span<const Argument> args);
 
+/// The same on as many ranks as there are lists of arguments, all in one process.
+Status runReferenceOfRanks(mlir::ModuleOp module, ir::FuncOp entry, const EmitOptions &options,
+                           std::span<const std::vector<Argument>> args);
+
 } // namespace kiln
 
 #endif // KILN_PLATFORM_REFERENCE_H

@@ -51,6 +51,8 @@ struct SimulatorOptions {
   std::function<Status(ir::FuncOp kernel, std::span<const Argument> args,
                        std::array<int64_t, 3> grid)>
       runTask;
+  /// Where the entry runs as one rank of several. Null: it is the only one.
+  Transport *ranks = nullptr;
   /// Called when a task has run, with its kernel and the tensors it writes.
   std::function<void(const std::string &kernel, std::span<const Tensor> written)> onTaskEnd;
 };
@@ -71,6 +73,14 @@ struct SimulationReport {
 /// Unsupported for an op the simulator does not know; each with the user's source location.
 Status simulate(mlir::ModuleOp prepared, ir::FuncOp entry, std::span<const Argument> args,
                 const SimulatorOptions &options = {}, SimulationReport *report = nullptr);
+
+/// Runs `entry` on as many ranks as there are lists of arguments, in turns on one thread at a time,
+/// so that the order depends on the seed alone. The dump of each is in a folder of its own,
+/// rankDirectory(). Errors as those of simulate(), with the rank that failed first.
+Status simulateRanks(mlir::ModuleOp prepared, ir::FuncOp entry,
+                     std::span<const std::vector<Argument>> args,
+                     const SimulatorOptions &options = {},
+                     std::span<SimulationReport> reports = {});
 
 /// Whether the simulator executes this operation; a test holds it against both dialects.
 bool isSimulated(mlir::OperationName name);

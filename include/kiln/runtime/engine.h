@@ -41,6 +41,9 @@
 
 namespace kiln {
 
+struct CollectiveTask; // kiln/runtime/ranks.h
+class Transport;
+
 inline constexpr unsigned maxWorkers = 1024;
 /// A number of workers as `--workers` takes it: from 1 to maxWorkers. `name` is for the message.
 Expected<unsigned> parseWorkers(const std::string &text, const std::string &name);
@@ -85,6 +88,8 @@ struct RunOptions {
   DumpOptions dump;
   /// Keep what timeline() returns. Needs EngineOptions::recordTrace.
   bool recordTimeline = false;
+  /// Through which this run, one rank of several, talks to the others. Null: it is the only one.
+  Transport *ranks = nullptr;
 };
 
 /// The latched failure, in parts.
@@ -123,6 +128,12 @@ public:
   /// Takes over the task's hold on its tensors, which saves touching their reference counts. For
   /// the last use of a task; if it is refused the task is unchanged.
   Expected<TaskId> submit(Task &&task);
+
+  /// Submits what several ranks do together. As a task it is ordered like any other, and after the
+  /// collective before it of the same ranks. A barrier of ranks is waited for, with all before it.
+  Expected<TaskId> submit(const CollectiveTask &collective);
+  /// The run's ranks.
+  Transport &ranks() const;
 
   /// submit() and wait() in one. A task of one block that finds the engine idle runs on the
   /// calling thread, without waking a worker.

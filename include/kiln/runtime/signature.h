@@ -151,6 +151,8 @@ struct KernelRecord {
   /// Roles that run together and the pipes between them, instead of `function`; workspaces are the
   /// roles' then.
   std::optional<GroupSpec> group = std::nullopt;
+  /// Of no registry: what several ranks do together (kiln/runtime/ranks.h), by the run's transport.
+  bool isCollective = false;
 };
 
 class KernelRegistry {

@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,7 @@ struct Timeline {
   std::vector<std::vector<TimelineEvent>> workers;   // [0] is the submitter; in order of `end`
   std::vector<std::vector<TimelineRoleEvent>> roles; // by worker
   std::vector<std::vector<TimelinePipeLevel>> pipes; // by worker
+  std::vector<TimelineEvent> collectives;            // from start to end; workers go on meanwhile
   std::map<std::string, TimelineKernel> kernels;     // those of the trace, by name
   int64_t length = 0;                                // of the run, ns
 
@@ -87,6 +89,10 @@ public:
 /// `title` says what ran where.
 Status writeTimeline(const std::string &directory, const std::string &title,
                      const Timeline &timeline, const Trace &trace);
+
+/// The same of several ranks, in one timeline.json with a group of tracks for each.
+Status writeRankTimelines(const std::string &directory, const std::string &title,
+                          std::span<const Timeline> timelines, std::span<const Trace> traces);
 
 /// A few lines: shares of kernels, overhead and idle time, top kernels, critical path.
 std::string summarize(const Timeline &timeline, const Trace &trace);

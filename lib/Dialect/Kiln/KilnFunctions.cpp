@@ -1,5 +1,6 @@
 //===- KilnFunctions.cpp - kiln.func: syntax, and rules of a function on its own --===//
 #include "kiln/Dialect/Assembly.h"
+#include "kiln/Dialect/Kiln/Collective.h"
 #include "kiln/Dialect/Kiln/Contracts.h"
 #include "kiln/Dialect/Kiln/Members.h"
 #include "kiln/Dialect/Kiln/ParameterFacts.h"
@@ -338,6 +339,9 @@ LogicalResult FuncOp::verify() {
 
 /// Whether an op may stand in a function of this kind, outside kiln.incore.
 static LogicalResult verifyPlacement(Operation *op, FuncKind kind) {
+  if (kind != FuncKind::Orchestration && (isa<RankIdOp, RankCountOp>(op) || collectiveOf(op)))
+    return op->emitOpError("belongs to an orchestration: ranks are its business, and a kernel is "
+                           "given what it needs of them");
   bool isTile = isa_and_nonnull<tile::TileDialect>(op->getDialect());
   switch (kind) {
   case FuncKind::Orchestration:

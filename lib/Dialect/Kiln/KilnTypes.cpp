@@ -2,6 +2,7 @@
 #include "kiln/Dialect/Kiln/KilnDialect.h"
 
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -126,6 +127,81 @@ LogicalResult LoopAttr::verify(function_ref<InFlightDiagnostic()> emitError, Loo
                                int64_t stages) {
   if (kind == LoopKind::Pipeline ? stages < 1 : stages != 0)
     return emitError() << "a pipeline loop has stages >= 1, the other kinds have none";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Meshes
+//===----------------------------------------------------------------------===//
+
+Attribute AlongAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  StringRef chosen;
+  SmallVector<int64_t> extents;
+  SmallVector<StringAttr> names;
+  auto parseAxis = [&]() -> ParseResult {
+    StringRef name;
+    if (parser.parseKeyword(&name) || parser.parseEqual())
+      return failure();
+    names.push_back(StringAttr::get(parser.getContext(), name));
+    if (succeeded(parser.parseOptionalQuestion())) {
+      extents.push_back(ShapedType::kDynamic);
+      return success();
+    }
+    return parser.parseInteger(extents.emplace_back());
+  };
+  if (parser.parseLess() || parser.parseKeyword(&chosen) || parser.parseKeyword("of") ||
+      parser.parseCommaSeparatedList(parseAxis) || parser.parseGreater())
+    return {};
+  const auto *found =
+      llvm::find_if(names, [&](StringAttr name) { return name.getValue() == chosen; });
+  if (found == names.end()) {
+    parser.emitError(loc) << "the mesh has no axis '" << chosen << "'";
+    return {};
+  }
+  return parser.getChecked<AlongAttr>(loc, parser.getContext(), found - names.begin(), extents,
+                                      names);
+}
+
+void AlongAttr::print(AsmPrinter &printer) const {
+  printer << "<" << getNames()[getAxis()].getValue() << " of ";
+  llvm::interleaveComma(llvm::zip(getNames(), getExtents()), printer, [&](auto axis) {
+    auto [name, extent] = axis;
+    printer << name.getValue() << " = ";
+    if (ShapedType::isDynamic(extent))
+      printer << "?";
+    else
+      printer << extent;
+  });
+  printer << ">";
+}
+
+static bool isAxisName(StringRef name) {
+  return !name.empty() && !llvm::isDigit(name[0]) &&
+         llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+}
+
+LogicalResult AlongAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t axis,
+                                ArrayRef<int64_t> extents, ArrayRef<StringAttr> names) {
+  if (extents.empty() || extents.size() != names.size())
+    return emitError() << "a mesh has one name for each of its axes, and at least one axis";
+  if (axis < 0 || axis >= int64_t(extents.size()))
+    return emitError() << "the mesh has no axis " << axis;
+  if (llvm::count(extents, ShapedType::kDynamic) > 1)
+    return emitError() << "one extent of a mesh may be left open, not several";
+  int64_t count = 1;
+  for (int64_t extent : extents)
+    if (!ShapedType::isDynamic(extent) &&
+        (extent < 1 || llvm::MulOverflow(count, extent, count) || count > (1 << 24)))
+      return emitError() << "a mesh has extents of 1 or more, and at most " << (1 << 24)
+                         << " ranks";
+  llvm::SmallDenseSet<StringAttr> seen;
+  for (StringAttr name : names)
+    if (!isAxisName(name.getValue()) || !seen.insert(name).second)
+      return emitError()
+             << "the axes of a mesh have names of letters, digits and '_', each its own, "
+                "not '"
+             << name.getValue() << "'";
   return success();
 }
 

@@ -1,5 +1,6 @@
 //===- Check.cpp - `kiln check`: proof, simulation, verdict -----------------------------===//
 #include "CheckPlan.h"
+#include "CheckRanks.h"
 #include "CheckVerdict.h"
 #include "Record.h"
 #include "Terminal.h"
@@ -272,6 +273,8 @@ int checkCommand(const Source &source, const RunSettings &options) {
   verdict.warnings = options.strict ? compiled->warnings : 0;
   if (Status bad = Checking(source, options, *asWritten, *compiled, verdict).run(*plan);
       !bad.isOk())
+    return badInput(bad);
+  if (Status bad = checkRanksOf(source, options, *asWritten, *compiled, verdict); !bad.isOk())
     return badInput(bad);
   (options.json ? printJson : printText)(verdict, source, options);
   status = verdict.exitCode(options.allowIncomplete);

@@ -2,6 +2,7 @@
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Program/Signature.h"
+#include "kiln/runtime/arguments.h"
 
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -149,6 +150,8 @@ Status Planner::readGiven() {
     for (const auto &[name, spec] : Program.example->args)
       specs.try_emplace(name, spec);
   Invents = specs.empty();
+  for (auto &[name, spec] : specs)
+    takeAxis(spec); // the plan is that of one rank, which has all of it
   std::vector<std::string> names = parameterNames(Entry);
   names.resize(ir::numUserParameters(Entry));
   for (const auto &[name, spec] : specs)

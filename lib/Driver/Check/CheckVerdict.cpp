@@ -144,6 +144,8 @@ static Json toJson(const CheckVerdict &verdict, const Source &source, const RunS
                   {"compared_with_formula", verdict.compared},
                   {"first_seed", verdict.firstSeed},
                   {"seeds", verdict.seeds}};
+  if (!verdict.ranks.empty())
+    json["ranks"] = verdict.ranks;
   json["findings"] = Json::array();
   for (const CaseFinding &found : verdict.findings()) {
     Json entry = Json::parse(toJson(reportOf(found), replayOf(found, options)))["findings"][0];
@@ -227,6 +229,8 @@ void printText(const CheckVerdict &verdict, const Source &source, const RunSetti
   std::printf("%s\n", source.name.c_str());
   for (const GroupProof &group : verdict.groups)
     printGroup(group);
+  for (const std::string &shown : verdict.ranks)
+    std::printf("  %s\n", shown.c_str());
   printPlan(verdict, options);
   if (verdict.warnings > 0)
     std::printf("  --strict: %s of the compiler\n", count(verdict.warnings, "warning").c_str());

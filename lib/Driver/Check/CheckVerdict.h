@@ -45,6 +45,7 @@ public:
   uint64_t refused = 0;              ///< Shapes that the program does not admit.
   uint64_t compared = 0;             ///< With the formula.
   unsigned warnings = 0;             ///< Of the compiler, if they count.
+  std::vector<std::string> ranks;    ///< What was shown of several ranks.
 
   /// What one place did wrong is told once, with the first case that showed it.
   void add(const Finding &finding, const std::string &arguments);

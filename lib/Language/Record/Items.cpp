@@ -249,6 +249,13 @@ ElementTest Item<ElementTest>::from(Recorder &recorder, const kiln_item &item) {
           Item<int64_t>::from(recorder, parts[3])};
 }
 
+RankGroup Item<RankGroup>::from(Recorder &recorder, const kiln_item &item) {
+  auto parts = partsOf(recorder, item, 3, "an axis of a mesh, its extents and its names");
+  return {Item<int64_t>::from(recorder, parts[0]),
+          Item<std::vector<int64_t>>::from(recorder, parts[1]),
+          Item<std::vector<std::string>>::from(recorder, parts[2])};
+}
+
 ParamSpec Item<ParamSpec>::from(Recorder &recorder, const kiln_item &item) {
   static constexpr const char *kinds[] = {"in", "out", "inout", "scalar", "index"};
   auto parts = partsOf(recorder, item, 5, "a name, a kind, an element type, a rank and extents");

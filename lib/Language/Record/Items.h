@@ -139,6 +139,10 @@ template <> struct Item<ElementTest> {
   static constexpr const char *kind = "predicate", *standard = nullptr;
   static ElementTest from(Recorder &recorder, const kiln_item &item);
 };
+template <> struct Item<RankGroup> {
+  static constexpr const char *kind = "group", *standard = nullptr;
+  static RankGroup from(Recorder &recorder, const kiln_item &item);
+};
 template <> struct Item<ParamSpec> {
   static constexpr const char *kind = "parameter", *standard = nullptr;
   static ParamSpec from(Recorder &recorder, const kiln_item &item);

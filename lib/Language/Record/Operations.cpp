@@ -10,6 +10,7 @@ static std::vector<RecordedOp> makeOperations() {
   addTileOperations(list);
   addLaunchOperations(list);
   addControlOperations(list);
+  addRankOperations(list);
   return list;
 }
 

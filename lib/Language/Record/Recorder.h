@@ -99,6 +99,7 @@ void addTensorOperations(std::vector<RecordedOp> &list);
 void addTileOperations(std::vector<RecordedOp> &list);
 void addLaunchOperations(std::vector<RecordedOp> &list);
 void addControlOperations(std::vector<RecordedOp> &list);
+void addRankOperations(std::vector<RecordedOp> &list);
 
 } // namespace kiln::record
 

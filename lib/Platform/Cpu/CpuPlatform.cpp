@@ -102,7 +102,7 @@ std::unique_ptr<Platform> makeCpuPlatform(std::string name, const Machine &machi
   Platform::Description about;
   about.name = std::move(name);
   about.machine = &machine;
-  about.can = {Run, Check, Build, Jit, Dump, Timeline, Fibers, CpuName, Large};
+  about.can = {Run, Check, Build, Jit, Dump, Timeline, Fibers, CpuName, Large, Ranks};
   about.texts = {{"llvm"}};
   return std::make_unique<CpuPlatform>(std::move(about));
 }

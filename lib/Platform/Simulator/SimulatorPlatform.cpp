@@ -21,12 +21,30 @@ public:
     options.orchestrate = request.orchestrate;
     options.recordTimeline = request.timeline;
     TimeLimit limit(request.timeout, "the run");
+    options.ranks = request.transport;
+    if (!request.rankArgs.empty())
+      return runRanks(request, options, report);
     if (!request.timeline)
       return simulate(request.module, request.entry, request.args, options);
     SimulationReport simulated;
     Status status = simulate(request.module, request.entry, request.args, options, &simulated);
     report.timeline = std::move(simulated.timeline);
     report.trace = std::move(simulated.trace);
+    return status;
+  }
+
+private:
+  static Status runRanks(const RunRequest &request, const SimulatorOptions &options,
+                         RunReport &report) {
+    if (!request.timeline)
+      return simulateRanks(request.module, request.entry, request.rankArgs, options);
+    std::vector<SimulationReport> simulated(request.rankArgs.size());
+    Status status =
+        simulateRanks(request.module, request.entry, request.rankArgs, options, simulated);
+    for (SimulationReport &each : simulated) {
+      report.rankTimelines.push_back(std::move(each.timeline));
+      report.rankTraces.push_back(std::move(each.trace));
+    }
     return status;
   }
 };
@@ -38,7 +56,7 @@ std::unique_ptr<Platform> makeSimulatorPlatform(std::string name, const Machine 
   Platform::Description about;
   about.name = std::move(name);
   about.machine = &machine;
-  about.can = {Run, Check, Build, Seeds, Orchestration, Dump, Timeline};
+  about.can = {Run, Check, Build, Seeds, Orchestration, Dump, Timeline, Ranks};
   return std::make_unique<SimulatorPlatform>(std::move(about));
 }
 

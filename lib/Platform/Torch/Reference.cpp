@@ -14,9 +14,8 @@ Expected<std::unique_ptr<TorchWorker>> &torchWorker() {
   return worker;
 }
 
-Status runReference(ModuleOp module, ir::FuncOp entry, const EmitOptions &options,
-                    std::span<const Argument> args) {
-  TorchOptions torchOptions{entry.getSymName().str(), options.unboundedSlots, options.checkShapes};
+static Status runReference(ModuleOp module, const TorchOptions &torchOptions,
+                           std::span<const Argument> args) {
   Expected<std::string> text = emitTorch(module, torchOptions);
   if (!text)
     return text.status();
@@ -25,6 +24,22 @@ Status runReference(ModuleOp module, ir::FuncOp entry, const EmitOptions &option
     return function.status();
   Expected<std::unique_ptr<TorchWorker>> &worker = torchWorker();
   return worker ? (*worker)->run(*text, *function, args) : worker.status();
+}
+
+Status runReference(ModuleOp module, ir::FuncOp entry, const EmitOptions &options,
+                    std::span<const Argument> args) {
+  return runReference(
+      module, {entry.getSymName().str(), options.unboundedSlots, options.checkShapes}, args);
+}
+
+Status runReferenceOfRanks(ModuleOp module, ir::FuncOp entry, const EmitOptions &options,
+                           std::span<const std::vector<Argument>> args) {
+  TorchOptions torchOptions{entry.getSymName().str(), options.unboundedSlots, options.checkShapes};
+  torchOptions.ranks = true;
+  std::vector<Argument> all{ScalarBits::fromInt(DType::I64, static_cast<int64_t>(args.size()))};
+  for (const std::vector<Argument> &ofRank : args)
+    all.insert(all.end(), ofRank.begin(), ofRank.end());
+  return runReference(module, torchOptions, all);
 }
 
 } // namespace kiln

@@ -18,8 +18,8 @@ using namespace orchestration;
 
 class FileEmitter {
 public:
-  FileEmitter(ModuleOp module, ir::FuncOp entry, std::string program)
-      : Module(module), Start(entry), Program(std::move(program)) {}
+  FileEmitter(ModuleOp module, ir::FuncOp entry, std::string program, bool withoutCode)
+      : Module(module), Start(entry), Program(std::move(program)), WithoutCode(withoutCode) {}
 
   Expected<OrchestrationResult> emit(const std::optional<std::vector<SimplerTask>> &simpler);
 
@@ -39,6 +39,7 @@ private:
   ModuleOp Module;
   ir::FuncOp Start;
   std::string Program;
+  const bool WithoutCode;
   llvm::SetVector<Operation *> Orchestrations, Kernels, Launched;
 };
 
@@ -216,8 +217,13 @@ FileEmitter::emit(const std::optional<std::vector<SimplerTask>> &simpler) {
   if (simpler)
     if (Status bad = checkForSimpler(); !bad.isOk())
       return bad;
-  result.entrySymbol =
-      "orchestrate_" + text::cppIdentifier(Program) + "_" + text::cppIdentifier(Start.getSymName());
+  std::string space = text::cppIdentifier(Program);
+  result.entrySymbol = "orchestrate_" + space + "_" + text::cppIdentifier(Start.getSymName());
+  if (WithoutCode) {
+    result.code =
+        "// Orchestrations of several ranks are not written as C++; program.mlir has it.\n";
+    return result;
+  }
   text::NameScope names(nameRules());
   llvm::DenseMap<Operation *, std::string> functions;
   for (Operation *op : Orchestrations)
@@ -250,7 +256,7 @@ Expected<OrchestrationResult> emitOrchestration(ModuleOp module,
   std::string program = options.program;
   if (program.empty())
     program = module.getSymName().value_or("program").str();
-  return FileEmitter(module, *entry, program).emit(options.simpler);
+  return FileEmitter(module, *entry, program, options.withoutCode).emit(options.simpler);
 }
 
 } // namespace kiln

@@ -28,6 +28,7 @@ public:
   Status plan();
   Expected<std::string> emit();
   const std::string &entryName() const { return EntryName; }
+  const std::string &ranksName() const { return RanksName; }
 
 private:
   bool needsRun() const { return Entry && Functions.size() > 1 && Prog.nameOf(Entry) != "run"; }
@@ -35,11 +36,13 @@ private:
   std::string header() const;
   std::string runFunction();
   std::string taskTable();
+  std::string ranksFunction();
 
   Program Prog;
   SmallVector<ir::FuncOp> Functions; ///< In the order of the file.
   mutable ir::FuncOp Entry;
   std::string EntryName;
+  std::string RanksName; ///< Of the function that runs several ranks; empty without any.
 };
 
 Status ProgramEmitter::plan() {
@@ -66,6 +69,9 @@ Status ProgramEmitter::plan() {
     if (!Prog.functionNames.contains(func))
       Prog.functionNames[func] = Prog.names.unique(func.getSymName());
   planTasks(Prog);
+  planRanks(Prog);
+  if (Entry && Prog.generators.contains(Entry))
+    RanksName = Prog.names.unique("run_ranks");
   if (Entry)
     EntryName = needsRun() ? "run" : Prog.nameOf(Entry);
   return Status::ok();
@@ -145,6 +151,16 @@ std::string ProgramEmitter::runFunction() {
   return text + "\ndef run" + list + ":\n    " + call + "\n";
 }
 
+/// All ranks in this process: the arguments of rank 0, then those of rank 1, and so on.
+std::string ProgramEmitter::ranksFunction() {
+  return "\n\ndef " + RanksName + "(ranks, *args):\n" +
+         R"py(    """Runs all ranks: args are those of rank 0, then those of rank 1, and so on."""
+    each = len(args) // ranks
+    _run_ranks()py" +
+         Prog.generators.lookup(Entry) +
+         ", [args[each * rank:each * (rank + 1)] for rank in range(ranks)])\n";
+}
+
 /// How each kernel that is launched somewhere is launched.
 std::string ProgramEmitter::taskTable() {
   std::string text = "\n\n_tasks = {\n";
@@ -165,6 +181,8 @@ Expected<std::string> ProgramEmitter::emit() {
   }
   if (needsRun())
     body += runFunction();
+  if (!RanksName.empty())
+    body += ranksFunction();
   if (Prog.options.namedTasks)
     body += taskTable();
   return header() + "\n" + preludeFor(body) + body;
@@ -183,6 +201,10 @@ Expected<std::string> torchEntryName(ModuleOp module, const TorchOptions &option
   ProgramEmitter emitter(module, options);
   if (Status status = emitter.plan(); !status.isOk())
     return status;
+  if (options.ranks && emitter.ranksName().empty())
+    return Status(StatusCode::NotFound, "the program has no ranks");
+  if (options.ranks)
+    return emitter.ranksName();
   if (emitter.entryName().empty())
     return Status(StatusCode::NotFound,
                   "the program has roles only, and no function to start with");

@@ -89,7 +89,8 @@ void FunctionEmitter::emitDocstring() {
         Prog.taskMakers.contains(Func) ? "The tasks of one core group." : "Runs one core group.";
     break;
   case ir::FuncKind::Orchestration:
-    summary = "Orchestration: tasks run in the order they are submitted.";
+    summary = isGenerator() ? "Orchestration of one rank: yields where it may wait for others."
+                            : "Orchestration: tasks run in the order they are submitted.";
     break;
   }
   if (userParameters(Func).empty()) {
@@ -128,6 +129,7 @@ void FunctionEmitter::emitBlock(Block &block) {
 }
 
 void FunctionEmitter::emitOp(Operation *op) {
+  emitSettle(op);
   auto alloc = dyn_cast<ir::AllocOp>(op);
   if (isOpTriviallyDead(op) || (alloc && ir::isInternal(alloc)) || emitStatement(op))
     return;
@@ -150,6 +152,8 @@ bool FunctionEmitter::emitStatement(Operation *op) {
   constexpr unsigned deepest = 16;
   if (Out.depth() >= deepest && op->getNumRegions() > 0 && !isa<ir::ScopeOp>(op))
     return emitPart(op), true;
+  if (std::optional<ir::Collective> collective = ir::collectiveOf(op))
+    return emitCollective(*collective), true;
   return TypeSwitch<Operation *, bool>(op)
       .Case<scf::ForOp>([&](auto loop) { return emitFor(loop), true; })
       .Case<scf::WhileOp>([&](auto loop) { return emitWhile(loop), true; })

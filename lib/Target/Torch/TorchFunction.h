@@ -11,6 +11,7 @@
 
 #include "TorchPython.h"
 
+#include "kiln/Dialect/Kiln/Collective.h"
 #include "kiln/Target/Text/Lines.h"
 #include "kiln/Target/Text/Names.h"
 #include "kiln/Target/Torch/Torch.h"
@@ -42,6 +43,8 @@ struct Program {
 
   llvm::SmallPtrSet<mlir::Operation *, 8> launched; ///< Functions that some submit names.
 
+  bool receives = false; ///< Some rank receives from another.
+
   ir::FuncOp lookup(mlir::FlatSymbolRefAttr name) const {
     return mlir::cast<ir::FuncOp>(mlir::SymbolTable::lookupSymbolIn(module, name));
   }
@@ -50,6 +53,9 @@ struct Program {
 
 /// Finds which functions are launched, are generators and have task makers (TorchGroups.cpp).
 void planTasks(Program &program);
+
+/// Finds which orchestrations wait for other ranks, and are generators (TorchRanks.cpp).
+void planRanks(Program &program);
 
 /// The call that runs all blocks of a grid: `grid` is a tuple, `args` what each block gets.
 std::string launch(const Program &program, ir::FuncOp kernel, const std::string &grid,
@@ -136,6 +142,11 @@ private:
   void emitPipe(tile::PipeOp pipe);
   void emitMembers();
   void emitPlainForm(const std::string &parameters);
+
+  // Ranks (TorchRanks.cpp).
+  void emitCollective(const ir::Collective &collective);
+  void emitSettle(mlir::Operation *op);
+  Expr rankExpression(ir::AlongAttr along, bool wantsCount);
 
   // Values.
   const Expr &valueOf(mlir::Value value) { return Values[value]; }

@@ -228,6 +228,10 @@ void FunctionEmitter::emitPlainForm(const std::string &parameters) {
       line(body);
     });
   };
+  if (Func.getKind() == ir::FuncKind::Orchestration)
+    return define(name, generator + " on one rank.",
+                  "_run_ranks(" + generator + ", [" +
+                      (parameters.empty() ? "()" : "(" + parameters + ",)") + "])");
   if (tasks.empty())
     return define(name, generator + " without a group: what it pops must be in its pipes already.",
                   "_run_alone(" + generator + list + ")");

@@ -24,6 +24,12 @@ static constexpr Helper kState[] = {
     {"_current_task",
      "_current_task = ['']  # the task that runs, where blocks meet at barriers\n"},
     {"_arrivals", "_arrivals = {}  # how often each of those tasks has come to a barrier\n"},
+    {"_rank", "_rank = [0, 1]  # the rank that runs, and how many there are\n"},
+    {"_visits",
+     "_visits = {}  # how often each rank has come to collectives of a group, and to receives\n"},
+    {"_meetings", "_meetings = {}  # the ranks that have come to each collective\n"},
+    {"_mail", "_mail = {}  # what one rank has sent to another\n"},
+    {"_awaited", "_awaited = {}  # what each rank is to receive\n"},
     {"_pipes", "_pipes = {}  # the pipes of the group that runs, by name\n"},
 };
 
@@ -379,8 +385,8 @@ std::string preludeFor(StringRef body) {
     collectIdentifiers(text, names);
 
   // Helpers only ever add names, so looking at them until nothing is added finds them all.
-  const ArrayRef<Helper> groups[] = {kScalarHelpers, kElementHelpers, kTensorHelpers,
-                                     tileHelpers(),  kLaunchHelpers,  pipeHelpers()};
+  const ArrayRef<Helper> groups[] = {kScalarHelpers, kElementHelpers, kTensorHelpers, tileHelpers(),
+                                     kLaunchHelpers, pipeHelpers(),   rankHelpers()};
   llvm::StringSet<> used;
   for (size_t before = ~size_t(0); before != used.size();) {
     before = used.size();

@@ -25,6 +25,9 @@ llvm::ArrayRef<Helper> tileHelpers();
 /// Pipes and their scheduler, in an order in which they can be defined.
 llvm::ArrayRef<Helper> pipeHelpers();
 
+/// Ranks, in an order in which they can be defined.
+llvm::ArrayRef<Helper> rankHelpers();
+
 /// The definitions of `_tpush_to_<role>` and the like, and of their generator forms; empty for
 /// another name.
 std::string rolePipeHelper(llvm::StringRef name);

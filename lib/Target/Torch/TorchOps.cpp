@@ -235,6 +235,10 @@ Expr FunctionEmitter::tensorExpression(Operation *op) {
         return call("_alloc(" + mixedTuple(type.getShape(), alloc.getSizes()) + ", " +
                     tensorDtype(type.getElementType()) + ")");
       })
+      .Case<ir::RankIdOp>(
+          [&](ir::RankIdOp rank) { return rankExpression(rank.getAlongAttr(), false); })
+      .Case<ir::RankCountOp>(
+          [&](ir::RankCountOp ranks) { return rankExpression(ranks.getAlongAttr(), true); })
       .Case<ir::DimOp>([&](ir::DimOp dim) {
         return call(text(dim.getTensor(), Prec::Atom) + ".shape[" + Twine(dim.getDim()) + "]");
       })

@@ -3,6 +3,7 @@
 #define KILN_OPS
 
 include "kiln/Dialect/Kiln/KilnBase.td"
+include "kiln/Dialect/Kiln/KilnRanks.td"
 include "kiln/Dialect/Tile/TileEnums.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/RegionKindInterface.td"

@@ -25,6 +25,9 @@ struct TorchOptions {
   /// Every task goes through `_run_task(kernel, grid, *args)`, so that others can watch them, and
   /// `_tasks[kernel](grid, *args)` runs one by itself; `kernel` is the name in the program.
   bool namedTasks = false;
+  /// torchEntryName() is of the function that runs several ranks: it takes their number, then the
+  /// arguments of each.
+  bool ranks = false;
 };
 
 /// Emits the program, at any stage of its compilation. The module is not changed.

@@ -1,8 +1,10 @@
 #include "OrchestrationEmitter.h"
 
+#include "kiln/Dialect/Kiln/Collective.h"
 #include "kiln/Program/Arguments.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/orchestration_abi.h"
+#include "kiln/runtime/signature.h"
 
 #include "llvm/IR/Module.h"
 
@@ -251,6 +253,60 @@ void submit(KernelEmitter &base, ir::SubmitOp op) {
   e.setScalar(op.getTask(), b.CreateLoad(b.getInt64Ty(), task));
 }
 
+/// The ranks that a collective is for, as a constant.
+V *groupOf(OrchestrationEmitter &e, ir::AlongAttr along) {
+  Builder &b = e.b;
+  Values extents;
+  for (int64_t extent : along ? along.getExtents() : ArrayRef<int64_t>())
+    extents.push_back(b.getInt64(ShapedType::isDynamic(extent) ? dynamicExtent : extent));
+  V *group = e.slot(b.getInt64Ty(), sizeof(kiln_rank_group) / 8);
+  fill(b, group,
+       {{offsetof(kiln_rank_group, extents), e.array(extents)},
+        {offsetof(kiln_rank_group, rank), b.getInt32(extents.size())},
+        {offsetof(kiln_rank_group, axis), b.getInt32(along ? along.getAxis() : 0)}});
+  return group;
+}
+
+template <typename Op> void rank(KernelEmitter &base, Op op) {
+  OrchestrationEmitter &e = of(base);
+  V *number = e.slot(e.b.getInt64Ty());
+  e.callChecked(offsetof(Functions, rank),
+                {e.source(op), groupOf(e, op.getAlongAttr()),
+                 e.b.getInt32(std::is_same_v<Op, ir::RankCountOp>), number});
+  e.setScalar(op.getResult(), e.b.CreateLoad(e.b.getInt64Ty(), number));
+}
+
+static_assert(int(ir::CollectiveKind::RankBarrier) == KILN_RANK_BARRIER &&
+              int(ir::CollectiveKind::Send) == KILN_SEND &&
+              int(tile::ReduceKind::Prod) == KILN_REDUCE_PROD);
+
+void collect(KernelEmitter &base, Operation *op) {
+  OrchestrationEmitter &e = of(base);
+  Builder &b = e.b;
+  ir::Collective asked = *ir::collectiveOf(op);
+  Values deps;
+  for (Value dep : asked.deps)
+    deps.push_back(e.scalar(dep));
+  auto handle = [&](Value tensor) -> V * {
+    return tensor ? e.scalar(tensor) : b.getInt32(KILN_NO_TENSOR);
+  };
+  V *collective = e.slot(b.getInt64Ty(), sizeof(kiln_collective) / 8);
+  V *task = e.slot(b.getInt64Ty());
+  fill(b, collective,
+       {{offsetof(kiln_collective, kind), b.getInt32(static_cast<int32_t>(asked.kind))},
+        {offsetof(kiln_collective, how), b.getInt32(static_cast<int32_t>(asked.how))},
+        {offsetof(kiln_collective, fixed_order), b.getInt32(asked.fixedOrder)},
+        {offsetof(kiln_collective, source), handle(asked.source)},
+        {offsetof(kiln_collective, target), handle(asked.target)},
+        {offsetof(kiln_collective, num_deps), b.getInt32(deps.size())},
+        {offsetof(kiln_collective, peer), asked.peer ? e.scalar(asked.peer) : b.getInt64(-1)},
+        {offsetof(kiln_collective, deps), e.array(deps)},
+        {offsetof(kiln_collective, group), groupOf(e, asked.along)},
+        {offsetof(kiln_collective, source_loc), e.source(op)}});
+  e.callChecked(offsetof(Functions, collect), {collective, task});
+  e.setScalar(asked.task, b.CreateLoad(b.getInt64Ty(), task));
+}
+
 const OpTable &orchestrationTable() {
   static const OpTable table = [] {
     OpTable made;
@@ -266,6 +322,16 @@ const OpTable &orchestrationTable() {
     made.add<ir::RequireOp, require>();
     made.add<ir::ScopeOp, scope>();
     made.add<ir::SubmitOp, submit>();
+    made.add<ir::RankIdOp, rank<ir::RankIdOp>>();
+    made.add<ir::RankCountOp, rank<ir::RankCountOp>>();
+    made.add<ir::AllReduceOp, collect>();
+    made.add<ir::AllGatherOp, collect>();
+    made.add<ir::ReduceScatterOp, collect>();
+    made.add<ir::BroadcastOp, collect>();
+    made.add<ir::AllToAllOp, collect>();
+    made.add<ir::SendOp, collect>();
+    made.add<ir::RecvOp, collect>();
+    made.add<ir::RankBarrierOp, collect>();
     return made;
   }();
   return table;

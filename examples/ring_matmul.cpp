@@ -1,0 +1,55 @@
+// c = a * b, where each rank has some rows of a, some columns of b and the same columns of c. The
+// blocks of a travel around the ring of ranks; while one is on its way, the one before it is
+// multiplied.
+#include <kiln/kiln.h>
+
+using namespace kiln;
+
+Program ringMatmul(const Config &cfg) {
+  int64_t BM = cfg.param("BM", {16, 32, 64, 128}, 32), BN = cfg.param("BN", {32, 64, 128}, 64),
+          BK = cfg.param("BK", {32, 64, 128}, 64);
+  Program p("ring_matmul");
+  Kernel copy = p.kernel("copy", {"from", "to"}, [&](In<f32> from, Out<f32> to) {
+    Index i = blockIdx(0) * BM, j = blockIdx(1) * BK;
+    store(load(from, {i, j}, {BM, BK}), to, {i, j});
+  });
+  Kernel multiply = p.kernel("multiply", {"a", "b", "c"}, [&](In<f32> a, In<f32> b, Out<f32> c) {
+    Index i = blockIdx(0) * BM, j = blockIdx(1) * BN;
+    Tile acc = loop(0, a.dim(1), BK, zeros<f32>(BM, BN), {.stages = 2}, [&](Index k, Tile acc) {
+      return matmul_acc(acc, load(a, {i, k}, {BM, BK}), load(b, {k, j}, {BK, BN}));
+    });
+    store(acc, c, {i, j});
+  });
+
+  p.orchestration("main", {"a", "b", "c"}, [&](In<f32> a, In<f32> b, Out<f32> c) {
+    Index rows = a.dim(0), inner = a.dim(1), columns = b.dim(1), all = c.dim(0);
+    require(inner == b.dim(0), "a has as many columns as b has rows");
+    require(columns == c.dim(1), "b has as many columns as c");
+    Index count = ranks(), me = rank();
+    // The blocks of all ranks, this one's in its place.
+    TensorRef blocks = alloc<f32>("blocks", {count * rows, inner});
+    auto block = [&](Index owner) { return slice(blocks, {owner * rows, 0}, {rows, inner}); };
+    submit(copy, {a, block(me)}, {.grid = {ceildiv(rows, BM), ceildiv(inner, BK)}});
+    loop(0, count, 1, [&](Index step) {
+      Index owner = (me - step + count) % count;
+      when(step + 1 < count, [&] {
+        send(block(owner), (me + 1) % count);
+        recv(block((owner - 1 + count) % count), (me - 1 + count) % count);
+      });
+      // The last block may reach beyond the end of c, or begin there.
+      Index first = min(owner * rows, all), here = min(rows, all - first);
+      submit(multiply, {block(owner), b, slice(c, {first, 0}, {here, columns})},
+             {.grid = {ceildiv(here, BM), ceildiv(columns, BN)}});
+    });
+  });
+  return p;
+}
+
+int main(int argc, char **argv) {
+  return kiln::main(
+      argc, argv, ringMatmul,
+      {.args = {{"a", "100x72@0"}, {"b", "72x90@1"}, {"c", "100x90@1"}}, .formula = R"(
+    c = a @ b
+    accumulates = a.shape[1]
+  )"});
+}

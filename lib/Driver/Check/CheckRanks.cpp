@@ -1,0 +1,130 @@
+//===- CheckRanks.cpp - what `kiln check` says of a program of several ranks --------------===//
+#include "CheckRanks.h"
+
+#include "kiln/Analysis/RankProof.h"
+#include "kiln/Dialect/Kiln/Collective.h"
+#include "kiln/Platform/Reference.h"
+#include "kiln/Program/Signature.h"
+#include "kiln/runtime/arguments.h"
+#include "kiln/runtime/compare.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+/// With more ranks than this only the orchestration runs, and no kernel.
+static constexpr int32_t mostWithKernels = 16;
+
+static std::string count(uint64_t number, const std::string &what) {
+  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+}
+
+/// The proof, on a copy in which equal values are one.
+static RankProof prove(const CompiledProgram &program) {
+  OwningOpRef<ModuleOp> copy = ModuleOp(*program.module).clone();
+  PassManager passes(copy->getContext());
+  passes.addPass(createCSEPass());
+  (void)passes.run(*copy);
+  return proveRanks(copy->lookupSymbol<ir::FuncOp>(ir::FuncOp(program.entry).getSymName()));
+}
+
+static void addProof(const CompiledProgram &program, CheckVerdict &verdict) {
+  RankProof proof = prove(program);
+  std::string what = count(proof.collectives, "collective") + " and " +
+                     count(proof.messages, "message") + " of ranks: ";
+  verdict.ranks.push_back(what + (proof.isProved()
+                                      ? "the same on every rank, proved for any number of ranks"
+                                      : "not proved for every number of ranks"));
+  for (const RankProof::Reason &reason : proof.reasons)
+    verdict.add({reason.text, sourceLocOf(reason.loc),
+                 "simulated with some numbers of ranks only; --ranks N tries another"});
+}
+
+/// Compares what each rank has with what the formula says.
+static Status compare(const Source &source, ir::FuncOp entry, const RankArguments &args,
+                      int32_t ranks, const std::string &flags, CheckVerdict &verdict) {
+  Expected<std::unique_ptr<TorchWorker>> &worker = torchWorker();
+  if (!source.example || source.example->formula.empty() || !worker)
+    return Status::ok();
+  Expected<FormulaResult> formula =
+      evaluateFormula(source.example->formula, source.config, entry, args.whole, **worker, ranks);
+  if (!formula)
+    return formula.status();
+  std::vector<std::string> names = parameterNames(entry);
+  for (int32_t rank = 0; rank < ranks; ++rank)
+    for (const auto &[index, want] : formula->outputs) {
+      Expected<std::pair<Tensor, Tensor>> both =
+          realPart(std::get<Tensor>(args.ofRank[static_cast<size_t>(rank)][index]), want,
+                   args.axes[index], rank);
+      if (!both)
+        return both.status();
+      Difference difference = compareWithFormula(both->first, both->second, formula->accumulates);
+      if (difference.ok)
+        continue;
+      Finding finding;
+      finding.kind = FindingKind::WrongResult;
+      finding.location = sourceLocOf(entry.getLoc());
+      finding.message = "'" + names[index] + "' of rank " + std::to_string(rank) +
+                        " is not what the formula says: " + difference.where();
+      verdict.add(finding, flags);
+    }
+  ++verdict.compared;
+  return Status::ok();
+}
+
+static Status simulate(const Source &source, const RunSettings &options,
+                       const CompiledProgram &program, int32_t ranks, CheckVerdict &verdict) {
+  Expected<RankArguments> args = rankArgumentsOf(source, program.entry, options, ranks);
+  if (!args)
+    return args.status();
+  CheckOptions check;
+  check.firstSeed = options.seed;
+  check.maxSteps = options.steps;
+  check.undeclared = undeclaredParameters(source, options);
+  check.machine = program.machine;
+  check.program = source.name;
+  check.platform = options.platform->name();
+  bool runsKernels = ranks <= mostWithKernels;
+  Expected<RankReport> report =
+      checkRanks(*program.module, program.entry, args->ofRank, check, runsKernels);
+  if (!report)
+    return report.status();
+  std::string flags = "--ranks " + std::to_string(ranks);
+  if (report->outOfSteps)
+    verdict.add({report->outOfSteps->message(), report->outOfSteps->location(),
+                 "shown by " + flags + "; --steps N allows more"});
+  for (const Finding &finding : report->findings)
+    if (finding.isError())
+      verdict.add(finding, flags);
+  bool isStopped = report->outOfSteps || !report->findings.empty();
+  if (isStopped)
+    return Status::ok();
+  verdict.ranks.push_back(count(static_cast<uint64_t>(ranks), "rank") + ": " +
+                          count(report->collectives, "collective") + " matched, " +
+                          count(report->tasks, "other task") +
+                          (runsKernels ? "" : " that did not run") + ", the longest chain has " +
+                          std::to_string(report->length));
+  return runsKernels ? compare(source, program.entry, *args, ranks, flags, verdict) : Status::ok();
+}
+
+Status checkRanksOf(const Source &source, const RunSettings &options,
+                    const CompiledProgram &asWritten, const CompiledProgram &compiled,
+                    CheckVerdict &verdict) {
+  if (!ir::findRanks(source.module))
+    return options.ranks == 0
+               ? Status::ok()
+               : Status(StatusCode::InvalidArgument, "--ranks: the program has no ranks");
+  addProof(asWritten, verdict);
+  std::vector<int32_t> counts{2, 3, 4};
+  if (options.ranks > 0)
+    counts = {static_cast<int32_t>(options.ranks)};
+  for (int32_t ranks : counts)
+    if (Status bad = simulate(source, options, compiled, ranks, verdict); !bad.isOk())
+      return bad;
+  return Status::ok();
+}
+
+} // namespace kiln

@@ -1,0 +1,84 @@
+//===- MpiTransport.h - ranks that are processes under MPI ----------------===//
+//
+// What: collectives as non-blocking operations of MPI. An operation is a list of requests and what
+//   comes after them; whoever waits drives all of them, and a thread does so while everybody
+//   computes. Tensors without gaps are sent and received where they lie.
+//
+// Agreement: with each collective every rank sends the others a line of text that says what it
+//   does. Ranks that do different things fail with both lines instead of exchanging nonsense.
+//
+// Ownership: the process's; lives until it ends. Threads: as Transport; one lock.
+//
+//===---------------------------------------------------------------------===//
+#ifndef KILN_RUNTIME_RANKS_MPITRANSPORT_H
+#define KILN_RUNTIME_RANKS_MPITRANSPORT_H
+
+#include "kiln/runtime/ranks.h"
+#include "ranks/kiln_mpi.h"
+
+#include <condition_variable>
+#include <list>
+#include <map>
+#include <mutex>
+#include <thread>
+
+namespace kiln {
+
+class MpiTransport final : public Transport {
+public:
+  static Expected<std::unique_ptr<MpiTransport>> open();
+  ~MpiTransport() override;
+
+  int32_t rank() const override { return Rank; }
+  int32_t ranks() const override { return Ranks; }
+  void start(const Collective &collective, Done done) override;
+  void wait(const std::function<bool()> &isOver) override;
+  void fail(const Status &why) override;
+  Status prepare(const RankLine &line) override;
+  /// Ends MPI; after a failure all processes.
+  void close(bool failed);
+
+private:
+  struct Operation;
+  using Stage = void (MpiTransport::*)(Operation &);
+
+  explicit MpiTransport(const kiln_mpi_functions *functions) : Mpi(*functions) {}
+
+  // All of these with the lock held.
+  /// Drives every operation; those that have ended go to `ended`.
+  void progress(std::vector<std::pair<Done, Status>> &ended);
+  bool advance(Operation &op);
+  void begin(Operation &op);
+  void beginSmall(Operation &op);
+  void finishSmall(Operation &op);
+  void exchange(Operation &op);
+  void combineMine(Operation &op);
+  void spreadResult(Operation &op);
+  void gatherAll(Operation &op);
+  void exchangeParts(Operation &op);
+  void message(Operation &op);
+  void check(Operation &op, int error);
+  void send(Operation &op, const void *data, uint64_t bytes, int32_t to);
+  void receive(Operation &op, void *data, uint64_t bytes, int32_t from);
+  /// Whether all ranks say that they do the same.
+  void compareHeaders(Operation &op);
+  int32_t tagOf(const Operation &op) const;
+  Status errorOf(int error, const Collective &collective) const;
+
+  void work();
+
+  const kiln_mpi_functions &Mpi;
+  int Rank = 0, Ranks = 1;
+  std::mutex Mutex;
+  std::map<RankLine, kiln_mpi_line *> Lines;
+  std::list<Operation> Running;
+  Status Failure;
+  bool IsStopping = false;
+  std::atomic<int> Waiting{0}; ///< Somebody drives in wait().
+  std::condition_variable HasWork;
+  std::thread Worker;
+};
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_RANKS_MPITRANSPORT_H
