@@ -117,9 +117,10 @@ int buildCommand(const Source &source, const RunSettings &options) {
   if (!compiled)
     return status;
   ir::FuncOp entry = compiled->entry;
-  Expected<OrchestrationResult> orchestration =
-      emitOrchestration(*compiled->module, {source.name, entry.getSymName().str(),
-                                            ir::findRanks(source.module) != nullptr});
+  Expected<OrchestrationResult> orchestration = emitOrchestration(
+      *compiled->module, {.program = source.name,
+                          .entry = entry.getSymName().str(),
+                          .withoutCode = ir::findRanks(source.module) != nullptr});
   if (!orchestration) {
     printErrors({orchestration.status()});
     return kBadInput;

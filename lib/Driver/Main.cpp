@@ -26,7 +26,16 @@ namespace {
 
 const char *const kCommands[] = {"run", "check", "emit", "build", "tune"};
 
+/// Whether there is something to read that ends: neither a pipe nor a device, which could be waited
+/// for without end.
+bool isFile(const std::string &path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
+}
+
 bool isCompiledExample(const std::string &path) {
+  if (!isFile(path))
+    return false;
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file =
       llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   return file && access(path.c_str(), X_OK) == 0 &&
@@ -107,6 +116,8 @@ int textMain(const std::string &command, const std::string &path,
   context.printOpOnDiagnostic(false);
   std::vector<Status> errors;
   OwningOpRef<ModuleOp> module;
+  if (std::error_code error; !isFile(path) && std::filesystem::exists(path, error))
+    return badInput("cannot read " + path + ": it is no file");
   llvm::ErrorOr<std::unique_ptr<llvm::MemoryBuffer>> file = llvm::MemoryBuffer::getFile(path);
   if (!file)
     return badInput("cannot read " + path + ": " + file.getError().message());

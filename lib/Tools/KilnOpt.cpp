@@ -6,6 +6,7 @@
 
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -36,6 +37,11 @@ int kiln_opt_main(int argc, char **argv) {
   if (config.shouldShowDialects() || config.shouldListPasses()) // which read nothing
     return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
   std::string problem;
+  // A pipe or a device could be waited for without end; who wants a pipe writes `-`.
+  if (input != "-" && llvm::sys::fs::exists(input) && !llvm::sys::fs::is_regular_file(input)) {
+    llvm::errs() << "cannot read " << input << ": it is no file\n";
+    return 1;
+  }
   std::unique_ptr<llvm::MemoryBuffer> text = mlir::openInputFile(input, &problem);
   std::unique_ptr<llvm::ToolOutputFile> result =
       text ? mlir::openOutputFile(output, &problem) : nullptr;

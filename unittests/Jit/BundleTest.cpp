@@ -24,7 +24,8 @@ struct BundleTest : testing::Test {
     for (TensorFacts &fact : facts)
       fact.rank = 2;
     static const Artifact artifact = take(backend.compile(facts));
-    manifest = {"test", "cpu", "matmul", "generic +sse2", "toolchain", {"matmul"}, artifact.info};
+    manifest = {"test",      "cpu",      "matmul", "generic +sse2",
+                "toolchain", {"matmul"}, {},       artifact.info};
     files = {{"program.mlir", "module {}\n"},
              {"kernel_config.json", "{}\n"},
              {"kernels/matmul.ll", "; for people\n"},
