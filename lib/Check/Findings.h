@@ -26,6 +26,8 @@ public:
   bool hasNanInOutput = false;
   /// The parameters of the entry whose direction the program leaves open.
   llvm::BitVector undeclared;
+  /// Which sides of its decisions the program took; null if nobody asks.
+  TakenSides *sides = nullptr;
 
   /// A finding at `op`, to be filled in; null if it has been told already. `other` is the other
   /// side of a race; `number` tells apart what one operation may do wrong more than once.
