@@ -61,6 +61,7 @@ Expected<CheckReport> checkProgram(mlir::ModuleOp prepared, ir::FuncOp entry,
   simulator::Findings findings;
   findings.wantsNan = options.nan;
   findings.undeclared = options.undeclared;
+  findings.sides = options.sides;
   CheckReport report;
   report.firstSeed = options.firstSeed;
   for (; report.seeds < options.seeds && !report.outOfSteps; ++report.seeds) {
@@ -82,6 +83,7 @@ Expected<CheckReport> checkProgram(mlir::ModuleOp prepared, ir::FuncOp entry,
     findings.schedule = nullptr;
     report.blocks += run.blocks;
     report.operations += run.operations;
+    report.steps += run.steps;
     if (report.seeds == 0) {
       Expected<Snapshot> first = Snapshot::of(args);
       if (!first)

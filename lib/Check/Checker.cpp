@@ -3,6 +3,7 @@
 #include "Origins.h"
 #include "Padding.h"
 #include "Simulator/Interpreter.h"
+#include "Simulator/Orchestration.h"
 
 #include "kiln/Dialect/Kiln/Collective.h"
 #include "kiln/Program/Signature.h"
@@ -45,6 +46,11 @@ void Checker::taskStarts(uint64_t task, const Trace &trace) {
   agent.clock.phase = 0; // before any block
   Access access{op, name, tensor, indices, {}, &agent};
   memoryIsAccessed(access, footprintOf(access), AccessKind::Read);
+  auto submit = cast<ir::SubmitOp>(op);
+  bool holds =
+      satisfies(tensor.dtype(), addressOf(access), *comparisonOf(*submit.getPredicateCmp()),
+                ScalarBits::fromInt(DType::I64, *submit.getPredicateConstant()));
+  sideIsTaken(op, holds ? Side::First : Side::Second);
   Predicates.erase(predicate);
 }
 

@@ -44,6 +44,10 @@ public:
   Agent &addAgent(std::string name) override;
 
   //===-- What happens ----------------------------------------------------------------===//
+  void sideIsTaken(mlir::Operation *op, Side side) override {
+    if (Found.sides)
+      (*Found.sides)[op] |= static_cast<uint8_t>(side);
+  }
   void memoryIsAllocated(const Tensor &tensor) override;
   void parallelLoopStarts(const Agent *agent, mlir::scf::ForOp loop) override;
   void parallelIterationEnds(const Agent *agent, bool isLast) override;

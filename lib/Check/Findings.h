@@ -30,6 +30,8 @@ public:
   llvm::BitVector undeclared;
   /// What the simulation that runs now has done; null: nobody asked.
   const Schedule *schedule = nullptr;
+  /// Which sides of its decisions the program took; null if nobody asks.
+  TakenSides *sides = nullptr;
 
   /// A finding at `op`, to be filled in; null if it has been told already. `other` is the other
   /// side of a race; `number` tells apart what one operation may do wrong more than once.

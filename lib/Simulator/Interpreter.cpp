@@ -246,6 +246,11 @@ static Status runFor(Interpreter &in, scf::ForOp op) {
     return fault("the step of the loop is " + std::to_string(step) + "; it must be positive");
   uint64_t trips =
       tripCount(op, in.scalar(op.getLowerBound()), in.scalar(op.getUpperBound()), step);
+  if (Watcher *watcher = in.memory().watcher()) {
+    watcher->sideIsTaken(op, trips > 0 ? Side::First : Side::Neither);
+    if (trips > 1)
+      watcher->sideIsTaken(op, Side::Second);
+  }
   std::vector<Value> carried = in.getAll(op.getInitArgs());
   if (trips == 0) {
     in.setAll(op.getResults(), std::move(carried));
@@ -260,7 +265,10 @@ static Status runFor(Interpreter &in, scf::ForOp op) {
 }
 
 static Status runIf(Interpreter &in, scf::IfOp op) {
-  Region &taken = in.scalar(op.getCondition()).bits ? op.getThenRegion() : op.getElseRegion();
+  bool holds = in.scalar(op.getCondition()).bits != 0;
+  if (Watcher *watcher = in.memory().watcher())
+    watcher->sideIsTaken(op, holds ? Side::First : Side::Second);
+  Region &taken = holds ? op.getThenRegion() : op.getElseRegion();
   if (!taken.empty())
     in.enterBlock(op, taken.front());
   return Status::ok();

@@ -24,7 +24,7 @@ Task makeTask(ir::FuncOp kernel, ArrayRef<Value> args,
   return task.at(sourceLocOf(kernel.getLoc()));
 }
 
-static std::optional<Compare> comparison(arith::CmpIPredicate predicate) {
+std::optional<Compare> comparisonOf(arith::CmpIPredicate predicate) {
   using P = arith::CmpIPredicate;
   switch (predicate) {
   case P::eq:
@@ -50,7 +50,7 @@ static Access predicateOf(Interpreter &in, ir::SubmitOp op) {
 }
 
 static Status addPredicate(const Access &access, ir::SubmitOp op, Task &task) {
-  std::optional<Compare> compare = comparison(*op.getPredicateCmp());
+  std::optional<Compare> compare = comparisonOf(*op.getPredicateCmp());
   if (!compare)
     return Status(StatusCode::Unsupported, "a predicate compares signed integers");
   if (Status bad = checkElement(access); !bad.isOk())

@@ -21,6 +21,9 @@ namespace kiln::simulator {
 Task makeTask(ir::FuncOp kernel, llvm::ArrayRef<Value> args,
               llvm::function_ref<bool(const Tensor &)> isMarked = {});
 
+/// The comparison of a predicate; none for those that cannot be written.
+std::optional<Compare> comparisonOf(mlir::arith::CmpIPredicate predicate);
+
 class OrchestrationHost final : public Host {
 public:
   /// `machine` may be null; where it is known, launches that start all blocks at once must fit it.

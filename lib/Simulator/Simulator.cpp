@@ -330,6 +330,7 @@ Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, std::span<cons
     report->timeline = (*engine)->timeline();
     report->blocks = Blocks;
     report->operations = Used.operations;
+    report->steps = Used.taken;
     report->isOutOfSteps = Used.areUsedUp();
     report->failure = (*engine)->lastFailure();
   }

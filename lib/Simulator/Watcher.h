@@ -24,6 +24,14 @@ namespace kiln::simulator {
 
 class Interpreter;
 
+/// Which way an operation goes that a scalar decides: a branch, a choice between two values, the
+/// predicate of a launch, a loop.
+enum class Side : uint8_t {
+  First = 1,  ///< The condition holds; the left operand is the lesser; the loop runs.
+  Second = 2, ///< It does not; the right operand is the lesser; the loop runs more than once.
+  Neither = 4 ///< The loop does not run.
+};
+
 class Watcher {
 public:
   virtual ~Watcher() = default;
@@ -49,6 +57,8 @@ public:
   virtual Agent &addAgent(std::string name) = 0;
 
   //===-- What happens ----------------------------------------------------------------===//
+  /// A scalar has decided how the run goes on.
+  virtual void sideIsTaken(mlir::Operation *op, Side side) = 0;
   virtual void memoryIsAllocated(const Tensor &tensor) = 0;
   /// A loop that promises independent iterations; without an agent: of the orchestration.
   virtual void parallelLoopStarts(const Agent *agent, mlir::scf::ForOp loop) = 0;

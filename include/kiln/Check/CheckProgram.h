@@ -75,6 +75,12 @@ struct Finding {
   }
 };
 
+/// What the decisions of a program came to: those of branches, of choices between two scalars, of
+/// predicates and loops. 1: the condition held, or the left of two was the lesser, or the loop ran;
+/// 2: it did not hold, or the right was the lesser, or the loop ran more than once; 4: the loop was
+/// reached and did not run; and sums of these.
+using TakenSides = llvm::DenseMap<mlir::Operation *, uint8_t>;
+
 struct CheckOptions {
   uint64_t firstSeed = 0;
   uint64_t seeds = 8;     ///< firstSeed, firstSeed + 1, ...
@@ -84,6 +90,8 @@ struct CheckOptions {
   uint64_t maxSteps = UINT64_MAX;
   /// The parameters of the entry whose direction the program leaves open.
   llvm::BitVector undeclared = {};
+  /// If given: what every run took is added to it.
+  TakenSides *sides = nullptr;
   /// As in SimulatorOptions; the dump is of the first seed.
   const Machine *machine = nullptr;
   DumpOptions dump;
@@ -94,6 +102,7 @@ struct CheckReport {
   std::vector<Finding> findings; ///< In order of discovery, each pair of lines once.
   uint64_t firstSeed = 0, seeds = 0;
   uint64_t blocks = 0, operations = 0; ///< Of all seeds.
+  uint64_t steps = 0;                  ///< Likewise; see SimulatorOptions::maxSteps.
   bool hasNanInOutput = false;         ///< Some run left NaN in an output.
   /// Where a run was stopped because its steps were used up; then it is the last.
   std::optional<Status> outOfSteps = {};

@@ -63,6 +63,7 @@ struct SimulationReport {
   Timeline timeline;         ///< If it was asked for.
   uint64_t blocks = 0;       ///< Blocks of all launches.
   uint64_t operations = 0;   ///< IR operations executed, terminators included.
+  uint64_t steps = 0;        ///< What they cost; see SimulatorOptions::maxSteps.
   bool isOutOfSteps = false; ///< It was stopped at SimulatorOptions::maxSteps.
   std::optional<TaskFailure> failure;
 };

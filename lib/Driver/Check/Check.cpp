@@ -1,7 +1,6 @@
 //===- Check.cpp - `kiln check`: proof, simulation, verdict -----------------------------===//
-#include "CheckPlan.h"
+#include "Aims.h"
 #include "CheckRanks.h"
-#include "CheckVerdict.h"
 #include "Record.h"
 #include "Terminal.h"
 #include "VerifyEach.h"
@@ -13,6 +12,9 @@ using namespace mlir;
 
 namespace kiln {
 namespace {
+
+/// Cases beyond the plan's may take as many steps together as so many that take the most.
+constexpr uint64_t kLongAims = 4;
 
 /// Carries out a plan: every case once as the program was written, before any pass could remove
 /// what is wrong with it, and compiled for the machine, under one or many schedules.
@@ -33,6 +35,10 @@ private:
   /// None if the program does not allow these arguments.
   Expected<std::optional<Prepared>> prepare(const CheckCase &next, bool isFirst);
   Expected<std::optional<FormulaResult>> evaluate(std::span<const Argument> args, bool isFirst);
+  Status tryCase(const CheckCase &next, bool isFirst);
+  /// Aims at what the cases before did not reach.
+  Status runAims(const CheckPlan &plan);
+  Status runMore(const std::vector<CheckCase> &cases);
   Status runCase(const Prepared &next, uint64_t seeds);
   Status simulate(const CompiledProgram &program, const Prepared &next, uint64_t seeds);
   void judge(const Finding &finding, const Prepared &next);
@@ -54,6 +60,10 @@ private:
   CheckVerdict &Verdict;
   llvm::BitVector Undeclared;
   bool HasInventedData = false, HasInventedIntegers = false, OutOfSteps = false;
+  std::set<std::string> Tried; ///< Arguments.
+  TakenSides Taken;            ///< By the program as written.
+  uint64_t StepsLeft = 0;      ///< Of cases beyond the plan's.
+  bool CountsSteps = false;    ///< While those run.
 };
 
 Checking::Checking(const Source &source, const RunSettings &options,
@@ -77,16 +87,60 @@ Status Checking::run(const CheckPlan &plan) {
                    "--steps N allows longer simulations, --as-given fewer cases"});
       break;
     }
-    bool isFirst = number == 0;
-    Expected<std::optional<Prepared>> ready = prepare(next, isFirst);
-    if (!ready)
-      return ready.status();
-    if (!*ready) {
-      ++Verdict.refused;
+    if (Status bad = tryCase(next, /*isFirst=*/number == 0); !bad.isOk())
+      return bad;
+  }
+  for (const Gap &gap : plan.gaps)
+    Verdict.add(gap);
+  return OutOfSteps || !plan.arguments ? Status::ok() : runAims(plan);
+}
+
+Status Checking::tryCase(const CheckCase &next, bool isFirst) {
+  Expected<std::optional<Prepared>> ready = prepare(next, isFirst);
+  if (!ready)
+    return ready.status();
+  if (!*ready) {
+    ++Verdict.refused;
+    return Status::ok();
+  }
+  ++Verdict.cases;
+  Tried.insert(next.flags());
+  return runCase(**ready, isFirst ? Options.seeds : 1);
+}
+
+/// Something that no run reached may be wrong, so more cases aim at it. What they may take together
+/// is limited in steps, as everything is.
+Status Checking::runAims(const CheckPlan &plan) {
+  Decisions decisions(AsWritten.entry);
+  Aims aims(decisions, *plan.arguments);
+  StepsLeft = Options.steps > UINT64_MAX / kLongAims ? UINT64_MAX : kLongAims * Options.steps;
+  CountsSteps = true;
+  if (Status bad = runMore(plan.large); !bad.isOk())
+    return bad;
+  if (Status bad = runMore(aims.limits()); !bad.isOk())
+    return bad;
+  if (Status bad = runMore(aims.next(Taken)); !bad.isOk())
+    return bad;
+  if (Verdict.hasFindings()) // what they stopped was not reached
+    return Status::ok();
+  for (Gap &gap : aims.untaken(Taken))
+    Verdict.add(std::move(gap));
+  return Status::ok();
+}
+
+Status Checking::runMore(const std::vector<CheckCase> &cases) {
+  for (const CheckCase &next : cases) {
+    if (Verdict.hasFindings()) // more of it would not change the answer
+      return Status::ok();
+    if (!Tried.insert(next.flags()).second)
       continue;
+    if (StepsLeft == 0) {
+      Verdict.add({"not all cases that aim at what was not reached were tried",
+                   {},
+                   "--steps N allows longer simulations"});
+      return Status::ok();
     }
-    ++Verdict.cases;
-    if (Status bad = runCase(**ready, isFirst ? Options.seeds : 1); !bad.isOk())
+    if (Status bad = tryCase(next, /*isFirst=*/false); !bad.isOk())
       return bad;
   }
   return Status::ok();
@@ -144,8 +198,10 @@ Status Checking::simulate(const CompiledProgram &program, const Prepared &next, 
   check.firstSeed = Options.seed;
   check.seeds = seeds;
   check.nan = true;
-  check.maxSteps = Options.steps;
+  check.maxSteps = CountsSteps ? std::min(Options.steps, StepsLeft) : Options.steps;
   check.schedules = Options.record;
+  if (&program == &AsWritten)
+    check.sides = &Taken;
   check.undeclared = Undeclared;
   check.machine = Compiled.machine;
   check.platform = Options.platform->name();
@@ -153,6 +209,8 @@ Status Checking::simulate(const CompiledProgram &program, const Prepared &next, 
   if (!report)
     return report.status();
   OutOfSteps = report->outOfSteps.has_value();
+  if (CountsSteps)
+    StepsLeft -= std::min(StepsLeft, report->steps);
   if (OutOfSteps)
     Verdict.add({report->outOfSteps->message(), report->outOfSteps->location(),
                  "shown by " + (next.what.flags().empty() ? "the program's own arguments"
@@ -179,8 +237,12 @@ void Checking::judge(const Finding &finding, const Prepared &next) {
       (isFault && HasInventedIntegers && !hasFormula()) ||
       (next.what.isInvented && !hasContract() &&
        (isFault || (finding.kind == FindingKind::UnwrittenOutput && next.what.hasInventedScalars)));
-  if (finding.isError() && !mayBeUnmeant)
-    return Verdict.add(finding, next.what.flags());
+  if (finding.isError() && !mayBeUnmeant) {
+    Finding told = finding;
+    if (!next.what.tie.empty())
+      told.notes.push_back({next.what.tie, {}});
+    return Verdict.add(told, next.what.flags());
+  }
   Gap gap{finding.message, finding.location, "", toString(finding.kind)};
   if (!finding.isError())
     gap.remedy = finding.notes.empty() ? "" : finding.notes.back().message;

@@ -9,7 +9,8 @@
 #ifndef KILN_LIB_DRIVER_CHECK_CHECKPLAN_H
 #define KILN_LIB_DRIVER_CHECK_CHECKPLAN_H
 
-#include "Driver.h"
+#include "CheckVerdict.h"
+#include "Decisions.h"
 
 namespace kiln {
 
@@ -21,13 +22,35 @@ struct CheckCase {
   bool hasInventedScalars = false;
   /// A `require` that would exclude what was changed against the first case; empty for that one.
   std::string exclusion = {};
+  /// A `require` that would tie extents which are equal in the first case and differ here.
+  std::string tie = {};
 
   /// "--arg n=3 --arg x=9x16"
   std::string flags() const;
 };
 
+/// The first case, and how it can be changed.
+class PlanArguments {
+public:
+  virtual ~PlanArguments() = default;
+  /// What a leaf is in the first case with `choice`; none if that is not known.
+  virtual std::optional<int64_t> value(Leaf leaf, const Choice &choice) const = 0;
+  /// Whether arguments can be chosen so, and the program's requirements hold for them.
+  virtual bool isAllowed(const Choice &choice) const = 0;
+  /// What a leaf may be, as the program requires.
+  virtual NumberRange range(Leaf leaf) const = 0;
+  virtual CheckCase caseWith(const Choice &choice) const = 0;
+  /// "x.dim(0)", "n", "the numbers in 'table'"
+  virtual std::string name(Leaf leaf) const = 0;
+  /// An argument that changes a leaf: "--arg x=SHAPE", "--arg n=VALUE".
+  virtual std::string flag(Leaf leaf) const = 0;
+};
+
 struct CheckPlan {
-  std::vector<CheckCase> cases;
+  std::vector<CheckCase> cases; ///< None if no arguments were found that the program allows.
+  std::vector<CheckCase> large; ///< More of them, which may take long.
+  std::vector<Gap> gaps;        ///< What is known already not to be tried.
+  std::shared_ptr<const PlanArguments> arguments; ///< Null if only those given are to be tried.
   /// Whether some input was filled with numbers that nobody chose.
   bool hasInventedData = false;
   /// Whether that was one of integers, which may be indices.

@@ -1,0 +1,307 @@
+// Arguments that the program allows, and the first case with other ones.
+#include "Planner.h"
+
+using namespace mlir;
+
+namespace kiln {
+
+bool Planner::isAllowed(ArrayRef<TensorSlot> tensors,
+                        const std::map<std::string, std::string> &scalars) const {
+  return Contract.checkRequirements(CaseValues(tensors, numbersIn(scalars))).isOk();
+}
+
+bool Planner::isAllowed() const { return isAllowed(Tensors, Scalars); }
+
+std::vector<int64_t> Planner::numbersIn(const std::map<std::string, std::string> &scalars) const {
+  std::vector<int64_t> numbers;
+  for (const std::string &name : ScalarNames) {
+    int64_t value = 0; // a float, of which nothing can be required
+    (void)StringRef(scalars.at(name)).getAsInteger(10, value);
+    numbers.push_back(value);
+  }
+  return numbers;
+}
+
+bool Planner::searchAllowed(ArrayRef<ExtentClass> classes, size_t next, uint64_t &tries) {
+  if (next == classes.size() + InventedScalars.size())
+    return isAllowed();
+  std::set<int64_t> values{1, 2, 4, 8, 16, 32, 64, 128, baseExtent()};
+  for (const Requirement &requirement : Contract.requirements)
+    for (const Requirement::Node &node : requirement.nodes)
+      if (node.op == Requirement::Op::Constant && node.a > 0 && node.a <= kMostExtent)
+        values.insert({node.a - 1, node.a, node.a + 1, 2 * node.a});
+  for (int64_t value : values) {
+    if (++tries > 100000)
+      return false;
+    if (next < classes.size())
+      for (auto [tensor, axis] : classes[next])
+        Tensors[tensor].extents[axis] = value;
+    else
+      Scalars[InventedScalars[next - classes.size()]] = std::to_string(value);
+    if (searchAllowed(classes, next + 1, tries))
+      return true;
+  }
+  return false;
+}
+
+uint64_t Planner::countSatisfied() const {
+  std::vector<int64_t> scalars = numbersIn(Scalars);
+  return llvm::count_if(Contract.requirements, [&](const Requirement &requirement) {
+    return requirement.check(Contract, CaseValues(Tensors, scalars)).isOk();
+  });
+}
+
+/// Lets one class or number after the other satisfy as many requirements as it can.
+bool Planner::improveAllowed(ArrayRef<ExtentClass> classes) {
+  std::set<int64_t> values;
+  for (int64_t value = 0; value <= kMostScanned; ++value)
+    values.insert(value);
+  for (const Requirement &requirement : Contract.requirements)
+    for (const Requirement::Node &node : requirement.nodes)
+      if (node.op == Requirement::Op::Constant && node.a > kMostScanned && node.a <= kMostExtent)
+        for (int64_t value = node.a - 256; value <= node.a + 256; ++value)
+          values.insert(value);
+  auto improve = [&](auto &&set, int64_t now) {
+    uint64_t best = countSatisfied();
+    for (int64_t value : values) {
+      set(value);
+      if (uint64_t count = countSatisfied(); count > best) {
+        best = count;
+        now = value;
+      }
+      if (best == Contract.requirements.size())
+        break;
+    }
+    set(now);
+  };
+  for (const ExtentClass &one : classes)
+    improve(
+        [&](int64_t value) {
+          for (auto [tensor, axis] : one)
+            Tensors[tensor].extents[axis] = value;
+        },
+        Tensors[one.front().first].extents[one.front().second]);
+  for (const std::string &name : InventedScalars)
+    improve([&](int64_t value) { Scalars[name] = std::to_string(value); }, kBaseScalar);
+  return isAllowed();
+}
+
+bool Planner::searchAllowed() {
+  if (!Invents || isAllowed())
+    return true;
+  std::vector<TensorSlot> tensors = Tensors;
+  std::map<std::string, std::string> scalars = Scalars;
+  std::vector<ExtentClass> classes = findClasses();
+  uint64_t tries = 0;
+  if (searchAllowed(classes, 0, tries))
+    return true;
+  Tensors = std::move(tensors);
+  Scalars = std::move(scalars);
+  return improveAllowed(classes);
+}
+
+std::optional<unsigned> Planner::tensorOf(unsigned parameter) const {
+  auto at = llvm::find(Numbers, parameter);
+  return at == Numbers.end() ? std::nullopt : std::optional<unsigned>(at - Numbers.begin());
+}
+
+std::optional<Planner::Arguments> Planner::with(const Choice &choice) const {
+  Arguments chosen{Tensors, Scalars};
+  std::set<Axis> changed;
+  for (auto [leaf, value] : choice) {
+    if (leaf.axis == Leaf::kNumber) {
+      if (!Scalars.count(Names[leaf.parameter]))
+        return std::nullopt; // not one of the caller's
+      chosen.scalars[Names[leaf.parameter]] = std::to_string(value);
+      continue;
+    }
+    std::optional<unsigned> tensor = tensorOf(leaf.parameter);
+    if (!tensor || !Tensors[*tensor].file.empty())
+      return std::nullopt;
+    unsigned number = *tensor;
+    if (leaf.axis == Leaf::kData) {
+      auto type = cast<ir::TensorType>(ir::FuncOp(Entry).getArgumentTypes()[leaf.parameter]);
+      if (!Tensors[number].fill.empty() || !type.getElementType().isInteger())
+        return std::nullopt; // somebody chose these numbers
+      chosen.tensors[number].fill = ":" + std::to_string(value);
+      continue;
+    }
+    if (value < 0 || value > kMostExtent || dependsOnShape())
+      return std::nullopt;
+    Axis axis{number, unsigned(leaf.axis)};
+    auto members = llvm::find_if(
+        Classes, [&](const ExtentClass &one) { return llvm::is_contained(one, axis); });
+    if (members == Classes.end())
+      return std::nullopt;
+    for (auto [tensor, at] : *members) {
+      const AxisUse *use = fixedUse({Numbers[tensor], at});
+      bool needsNoMore = use && value > use->covered && !isDeclaredOut(Numbers[tensor]);
+      if (needsNoMore && Axis{tensor, at} != axis)
+        continue;
+      int64_t &extent = chosen.tensors[tensor].extents[at];
+      if (!changed.insert({tensor, at}).second && extent != value)
+        return std::nullopt;
+      extent = value;
+    }
+  }
+  for (const TensorSlot &slot : chosen.tensors) {
+    int64_t elements = 1;
+    for (int64_t extent : slot.extents)
+      if ((elements *= std::max<int64_t>(extent, 1)) > kMostElements)
+        return std::nullopt;
+  }
+  return chosen;
+}
+
+const std::optional<Planner::Arguments> &Planner::cached(const Choice &choice) const {
+  if (!LastChoice || *LastChoice != choice) {
+    LastChoice = choice;
+    LastArguments = with(choice);
+  }
+  return LastArguments;
+}
+
+std::optional<int64_t> Planner::value(Leaf leaf, const Choice &choice) const {
+  const std::optional<Arguments> &chosen = cached(choice);
+  if (!chosen || leaf.axis == Leaf::kData)
+    return std::nullopt;
+  if (leaf.axis >= 0) {
+    std::optional<unsigned> tensor = tensorOf(leaf.parameter);
+    if (!tensor || !chosen->tensors[*tensor].file.empty())
+      return std::nullopt;
+    return chosen->tensors[*tensor].extents[leaf.axis];
+  }
+  auto scalar = chosen->scalars.find(Names[leaf.parameter]);
+  int64_t number = 0;
+  if (scalar == chosen->scalars.end() || StringRef(scalar->second).getAsInteger(10, number))
+    return std::nullopt;
+  return number;
+}
+
+bool Planner::isAllowed(const Choice &choice) const {
+  const std::optional<Arguments> &chosen = cached(choice);
+  return chosen && isAllowed(chosen->tensors, chosen->scalars);
+}
+
+/// What one side of a comparison with a constant says of the other.
+static void narrow(NumberRange &range, Requirement::Op op, int64_t constant) {
+  switch (op) {
+  case Requirement::Op::Eq:
+    range.least = range.most = constant;
+    break;
+  case Requirement::Op::Lt:
+    range.most = std::min(range.most, constant - 1);
+    break;
+  case Requirement::Op::Le:
+    range.most = std::min(range.most, constant);
+    break;
+  case Requirement::Op::Gt:
+    range.least = std::max(range.least, constant + 1);
+    break;
+  case Requirement::Op::Ge:
+    range.least = std::max(range.least, constant);
+    break;
+  default:
+    break;
+  }
+}
+
+static Requirement::Op mirrored(Requirement::Op op) {
+  using Op = Requirement::Op;
+  return op == Op::Lt   ? Op::Gt
+         : op == Op::Le ? Op::Ge
+         : op == Op::Gt ? Op::Lt
+         : op == Op::Ge ? Op::Le
+                        : op;
+}
+
+NumberRange Planner::range(Leaf leaf) const {
+  using Op = Requirement::Op;
+  NumberRange range;
+  if (leaf.axis >= 0)
+    range.least = 0;
+  range.leaf = leaf;
+  // Of leaves that must be equal the first stands for all.
+  std::set<Leaf> equal{leaf};
+  auto leafOf = [&](const Requirement::Node &node) -> std::optional<Leaf> {
+    if (node.op == Op::Extent)
+      return Leaf{Numbers[node.a], int(node.b)};
+    if (node.op == Op::Scalar)
+      return Leaf{unsigned(llvm::find(Names, ScalarNames[node.a]) - Names.begin()), Leaf::kNumber};
+    return std::nullopt;
+  };
+  auto visit = [&](const Requirement &requirement, size_t number, auto &&again) -> void {
+    const Requirement::Node &node = requirement.nodes[number];
+    if (node.op == Op::And) {
+      again(requirement, node.a, again);
+      again(requirement, node.b, again);
+    }
+    if (node.op < Op::Eq)
+      return;
+    const Requirement::Node &a = requirement.nodes[node.a], &b = requirement.nodes[node.b];
+    std::optional<Leaf> one = leafOf(a), other = leafOf(b);
+    if (node.op == Op::Eq && one && other && (equal.count(*one) || equal.count(*other)))
+      equal.insert({*one, *other});
+    if (one && equal.count(*one) && b.op == Op::Constant)
+      narrow(range, node.op, b.a);
+    if (other && equal.count(*other) && a.op == Op::Constant)
+      narrow(range, mirrored(node.op), a.a);
+    if (node.op == Op::Eq && a.op == Op::Rem && b.op == Op::Constant && b.a == 0) {
+      std::optional<Leaf> divided = leafOf(requirement.nodes[a.a]);
+      const Requirement::Node &divisor = requirement.nodes[a.b];
+      if (divided && equal.count(*divided) && divisor.op == Op::Constant && divisor.a > 0)
+        range.divisor = std::max(range.divisor, divisor.a);
+    }
+  };
+  for (size_t size = 0; size != equal.size();) { // equalities may stand after what uses them
+    size = equal.size();
+    for (const Requirement &requirement : Contract.requirements)
+      if (!requirement.nodes.empty())
+        visit(requirement, requirement.nodes.size() - 1, visit);
+  }
+  range.leaf = *equal.begin();
+  return range;
+}
+
+std::string Planner::name(Leaf leaf) const {
+  std::string name = Names[leaf.parameter];
+  return leaf.axis == Leaf::kNumber ? name
+         : leaf.axis == Leaf::kData ? "the numbers in '" + name + "'"
+                                    : name + ".dim(" + std::to_string(leaf.axis) + ")";
+}
+
+std::string Planner::flag(Leaf leaf) const {
+  std::string name = Names[leaf.parameter];
+  return "--arg " + name +
+         (leaf.axis == Leaf::kNumber ? "=VALUE"
+          : leaf.axis == Leaf::kData ? "=SHAPE:NUMBERS"
+                                     : "=SHAPE");
+}
+
+CheckCase Planner::caseWith(const Choice &choice) const {
+  Arguments chosen = *with(choice);
+  CheckCase made = firstCase();
+  for (const TensorSlot &slot : chosen.tensors)
+    made.specs[slot.name] = slot.spec();
+  for (const auto &[name, value] : chosen.scalars)
+    made.specs[name] = value;
+  made.isInvented = true;
+  for (auto [leaf, value] : choice) {
+    made.hasInventedScalars |= leaf.axis == Leaf::kNumber;
+    if (leaf.axis != Leaf::kData)
+      made.exclusion += (made.exclusion.empty() ? "require(" : " or require(") + name(leaf) +
+                        " != " + std::to_string(value) + ")";
+  }
+  return made;
+}
+
+Gap Planner::unsatisfied() const {
+  std::string conditions;
+  for (const Requirement &requirement : Contract.requirements)
+    conditions += (conditions.empty() ? "" : " and ") + requirement.str(Contract);
+  return {"nothing was tried: no arguments were found that satisfy " + conditions,
+          Contract.requirements.back().loc,
+          "give some with --arg, or see whether the requirements contradict each other"};
+}
+
+} // namespace kiln

@@ -1,0 +1,36 @@
+// A flag decides whether the output is written.
+// RUN: split-file --leading-lines %s %t
+// RUN: sh -c '%kiln check %t/open.mlir; test $? = 3' | FileCheck %s
+// RUN: %kiln check %t/right.mlir | FileCheck %s --check-prefix=RIGHT
+// RIGHT: {{^}}CLEAN
+
+//--- open.mlir
+// CHECK: incomplete: {{.*}}: nobody writes elements [0:16, 0:16] of 'y' (f32[16, 16]), which is out
+// CHECK-NEXT: shown by {{.*}}n=0
+kiln.func @copy(%x: !kiln.tensor<16x16xf32> in, %y: !kiln.tensor<16x16xf32> out) incore {
+  %t = tile.load %x[0, 0] : !tile.tile<16x16xf32>
+  tile.store %t, %y[0, 0]
+}
+kiln.func @main(%x: !kiln.tensor<16x16xf32> in, %y: !kiln.tensor<16x16xf32> out, %n: i1) orchestration {
+  %true = arith.constant true
+  %is = arith.xori %n, %true : i1
+  scf.if %is {
+  } else {
+    %t = kiln.submit @copy(%x, %y)
+  }
+}
+
+//--- right.mlir
+kiln.func @copy(%x: !kiln.tensor<16x16xf32> in, %y: !kiln.tensor<16x16xf32> out) incore {
+  %t = tile.load %x[0, 0] : !tile.tile<16x16xf32>
+  tile.store %t, %y[0, 0]
+}
+kiln.func @main(%x: !kiln.tensor<16x16xf32> in, %y: !kiln.tensor<16x16xf32> out, %n: i1) orchestration {
+  %true = arith.constant true
+  %is = arith.xori %n, %true : i1
+  scf.if %is {
+    %t = kiln.submit @copy(%x, %y)
+  } else {
+    %t = kiln.submit @copy(%x, %y)
+  }
+}
