@@ -284,6 +284,8 @@ private:
       V *whole = b.CreateSelect(last.isWhole, steps, beforeLast);
       V *plain = b.CreateSelect(isPlain, whole, none);
       streamRows(number, col, first.origin, b.CreateSDiv(first.rowStride, group), none, plain);
+      if (plain == steps) // no right side is ever cut
+        continue;
       b.loop(plain, steps, 1, [&](V *step) {
         Matrix tile = e.matrix(load.getResult());
         e.loadInto(load, windowAt(step), tile);
