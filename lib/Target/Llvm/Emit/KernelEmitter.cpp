@@ -502,7 +502,8 @@ void KernelEmitter::withLoads(Value tile, llvm::function_ref<void(bool)> body, l
       [&] {
         for (auto [load, window] : llvm::zip_equal(loads, windows))
           loadInto(load, window, matrix(load.getResult()));
-        body(false);
+        auto *known = llvm::dyn_cast_or_null<llvm::ConstantInt>(also);
+        body(known && known->isOne()); // what holds anyway does so here, too
       });
 }
 
