@@ -30,7 +30,7 @@ tsan-flags = $(sanitizer-build) -DKILN_SANITIZE=thread -DKILN_RUNTIME_ONLY=ON
 # Sources for the formatter: tracked files, and new ones that git does not ignore; whoever owns the clone.
 sources = git -c safe.directory='*' ls-files -z --cached --others --exclude-standard -- '*.cpp' '*.h' '*.cuh'
 
-.PHONY: help demo test build configure install package bench verify-all docs asan tsan fuzz format format-check lint clean
+.PHONY: help demo test build configure install package bench bench-compare verify-all docs asan tsan fuzz format format-check lint clean
 
 help: ## list these commands
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 16
@@ -68,6 +68,10 @@ bench: build ## build, then run the CPU benchmarks
 	build/bin/kiln_bench_groups --json build/bench/bench.json
 	build/bin/kiln_bench_kernels --json build/bench/bench.json
 	scripts/bench-ranks build
+	scripts/bench-report build/bench/bench.json
+
+bench-compare: bench ## the same, then flag what is worse than bench/baseline.json by more than the spread
+	scripts/bench-report build/bench/bench.json --compare bench/baseline.json
 
 verify-all: build ## compile every example for every machine, verify each pass, prove, simulate, conformance at length
 	scripts/verify-all build

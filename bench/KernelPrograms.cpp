@@ -69,21 +69,18 @@ Program kiln::bench::attentionProgram() {
   return p;
 }
 
-static constexpr int64_t rowTile = 8, colTile = 256; // of the norms
+// Whole rows in a tile, as many elements of them as there are or fewer.
+static constexpr int64_t rowTile = 1, colTile = 4096;
 
 Program kiln::bench::softmaxProgram() {
   constexpr int64_t M = rowTile, N = colTile;
   Program p("softmax");
   p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
     spmd("softmax", {ceildiv(x.dim(0), M)}, {}, [&](Index b) {
-      Index i = b * M, n = x.dim(1);
-      auto start = std::tuple(full(DType::F32, {M, 1}, -INFINITY), zeros<f32>(M, 1));
-      auto [top, sum] = loop(0, n, N, start, {}, [&](Index j, Tile top, Tile sum) {
-        Tile t = load(x, {i, j}, {M, N}, {.pad = Pad::Min});
-        Tile next = maximum(top, reduce_max(t, 1));
-        return std::tuple(next, sum * exp(top - next) + reduce_sum(exp(t - next), 1));
-      });
-      loop(0, n, N, [&](Index j) { store(exp(load(x, {i, j}, {M, N}) - top) / sum, y, {i, j}); });
+      Index i = b * M;
+      Tile t = load(x, {i, 0}, {M, N}, {.pad = Pad::Min});
+      Tile e = exp(t - reduce_max(t, 1));
+      store(e * (1.0 / reduce_sum(e, 1)), y, {i, 0});
     });
   });
   return p;
@@ -94,15 +91,10 @@ Program kiln::bench::rmsNormProgram() {
   Program p("rms_norm");
   p.orchestration("main", {"x", "w", "y"}, [&](In<f32> x, In<f32, 1> w, Out<f32> y) {
     spmd("rms_norm", {ceildiv(x.dim(0), M)}, {}, [&](Index b) {
-      Index i = b * M, n = x.dim(1);
-      Tile squares = loop(0, n, N, zeros<f32>(M, 1), [&](Index j, Tile sum) {
-        Tile t = load(x, {i, j}, {M, N});
-        return sum + reduce_sum(t * t, 1);
-      });
-      Tile scale = rsqrt(squares / toF32(n) + 1e-6);
-      loop(0, n, N, [&](Index j) {
-        store(load(x, {i, j}, {M, N}) * scale * load(w, {j}, {1, N}), y, {i, j});
-      });
+      Index i = b * M;
+      Tile t = load(x, {i, 0}, {M, N});
+      Tile scale = rsqrt(reduce_sum(t * t, 1) / toF32(x.dim(1)) + 1e-6);
+      store(t * scale * load(w, {0}, {1, N}), y, {i, 0});
     });
   });
   return p;
@@ -115,19 +107,11 @@ Program kiln::bench::layerNormProgram() {
       "main", {"x", "w", "b", "y"}, [&](In<f32> x, In<f32, 1> w, In<f32, 1> b, Out<f32> y) {
         spmd("layer_norm", {ceildiv(x.dim(0), M)}, {}, [&](Index block) {
           Index i = block * M, n = x.dim(1);
-          Tile sum = loop(0, n, N, zeros<f32>(M, 1), [&](Index j, Tile sum) {
-            return sum + reduce_sum(load(x, {i, j}, {M, N}), 1);
-          });
-          Tile mean = sum / toF32(n);
-          Tile squares = loop(0, n, N, zeros<f32>(M, 1), [&](Index j, Tile sum) {
-            Tile d = mask(load(x, {i, j}, {M, N}) - mean, M, n - j);
-            return sum + reduce_sum(d * d, 1);
-          });
-          Tile scale = rsqrt(squares / toF32(n) + 1e-5);
-          loop(0, n, N, [&](Index j) {
-            Tile t = load(x, {i, j}, {M, N});
-            store((t - mean) * scale * load(w, {j}, {1, N}) + load(b, {j}, {1, N}), y, {i, j});
-          });
+          Tile t = load(x, {i, 0}, {M, N});
+          Tile mean = reduce_sum(t, 1) / toF32(n);
+          Tile d = mask(t - mean, M, n);
+          Tile scale = rsqrt(reduce_sum(d * d, 1) / toF32(n) + 1e-5);
+          store((t - mean) * scale * load(w, {0}, {1, N}) + load(b, {0}, {1, N}), y, {i, 0});
         });
       });
   return p;

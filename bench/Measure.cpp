@@ -36,6 +36,14 @@ std::string Row::textOf(const Target &target) const {
   return "-";
 }
 
+const char *Row::reached() const {
+  if (bar.kind == Target::Kind::None)
+    return "-";
+  if (!reaches(bar))
+    return "no";
+  return goal.kind != Target::Kind::None && reaches(goal) ? "goal" : "bar";
+}
+
 void Report::print() const {
   std::printf("\n%-46s %11s %18s  %-16s %9s %6s  %-8s %-8s %s\n", "what", "kiln", "quartiles",
               "peer", "its time", "ratio", "bar", "goal", "reached");
@@ -43,15 +51,11 @@ void Report::print() const {
     std::string value = format("%.1f ", row.kiln.median) + row.unit;
     std::string spread = format("%.1f", row.kiln.low) + " .. " + format("%.1f", row.kiln.high);
     bool hasPeer = !row.peer.empty();
-    const char *reached = row.bar.kind == Target::Kind::None ? "-"
-                          : row.reaches(row.goal)            ? "goal"
-                          : row.reaches(row.bar)             ? "bar"
-                                                             : "no";
     std::printf("%-46s %11s %18s  %-16s %9s %6s  %-8s %-8s %s\n", row.name.c_str(), value.c_str(),
                 spread.c_str(), hasPeer ? row.peer.c_str() : "-",
                 hasPeer ? format("%.1f", row.peerValue).c_str() : "-",
                 hasPeer ? format("%.2fx", row.ratio()).c_str() : "-", row.textOf(row.bar).c_str(),
-                row.textOf(row.goal).c_str(), reached);
+                row.textOf(row.goal).c_str(), row.reached());
   }
 }
 
@@ -66,6 +70,7 @@ static nlohmann::ordered_json toJson(const Row &row) {
   entry["ratio"] = hasPeer ? nlohmann::ordered_json(row.ratio()) : nullptr;
   entry["bar"] = row.textOf(row.bar);
   entry["goal"] = row.textOf(row.goal);
+  entry["reached"] = row.reached();
   entry["spread"] = {row.kiln.low, row.kiln.high};
   return entry;
 }

@@ -100,6 +100,8 @@ struct Row {
   /// Above 1: Kiln is better. All units here are times.
   double ratio() const { return peer.empty() ? 0 : peerValue / kiln.median; }
   bool reaches(const Target &target) const;
+  /// "goal", "bar", "no", or "-" where there is no bar.
+  const char *reached() const;
   std::string textOf(const Target &target) const;
 };
 

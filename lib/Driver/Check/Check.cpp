@@ -1,6 +1,7 @@
 //===- Check.cpp - `kiln check`: proof, simulation, verdict -----------------------------===//
 #include "Aims.h"
 #include "CheckRanks.h"
+#include "CheckVerdict.h"
 #include "Record.h"
 #include "Terminal.h"
 #include "VerifyEach.h"

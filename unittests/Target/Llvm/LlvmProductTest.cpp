@@ -216,6 +216,30 @@ INSTANTIATE_TEST_SUITE_P(Cpus, LlvmProductOn, testing::ValuesIn(kCpus),
                            return name;
                          });
 
+/// How many workers share a launch, and so how its blocks are cut into ranges, changes no bit.
+TEST(LlvmProduct, IsTheSameForAnyNumberOfWorkers) {
+  const Shape shapes[] = {{300, 330, 700, 64, 64, 64}, {40, 1300, 900, 16, 64, 64}};
+  for (const Shape &s : shapes) {
+    bool isTurned = s.bm == 16; // few rows, which stream
+    Program program(productText(s, {DType::BF16, DType::F32}, isTurned));
+    std::vector<double> x = randomElements(s.m * s.k, 1), y = randomElements(s.n * s.k, 2), first;
+    for (unsigned workers : {1, 2, 3}) {
+      Tensor c = poisoned(DType::F32, {s.m, s.n});
+      std::vector<Argument> args{
+          tensorOf(DType::BF16, {s.m, s.k}, x),
+          isTurned ? tensorOf(DType::BF16, {s.n, s.k}, y) : tensorOf(DType::BF16, {s.k, s.n}, y),
+          tensorOf(DType::F32, {s.n}, randomElements(s.n, 3)), c, test::index(s.k)};
+      CpuRunOptions options;
+      options.workers = workers;
+      Status bad = compileAndRun(program.function("main"), args, options);
+      ASSERT_TRUE(bad.isOk()) << bad.str();
+      if (first.empty())
+        first = elementsOf(c);
+      EXPECT_EQ(elementsOf(c), first) << workers << " workers";
+    }
+  }
+}
+
 /// Two sums in one loop that share their left side, whose expression is computed, in batches.
 TEST(LlvmProduct, SharesALeftSideAndKeepsBatchesApart) {
   Program program(R"mlir(

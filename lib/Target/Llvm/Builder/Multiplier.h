@@ -23,8 +23,9 @@ struct Multiplier {
   bool shiftsLeft() const { return element == DType::I8; }
   /// Words are as wide as sums, and have a register's width of them: vectors are never narrower.
   bool wantsWholeVectors() const { return group > 1; }
-  /// How many words of k an iteration takes, of so many in all. Products of i16 are added by another
-  /// instruction: more of them would be made before they are added, and leave the registers.
+  /// How many words of k an iteration takes, of so many in all. Products of i16 are added by
+  /// another instruction: more of them would be made before they are added, and leave the
+  /// registers.
   int64_t unrolled(int64_t words) const { return words % 4 == 0 && element != DType::I16 ? 4 : 1; }
 };
 

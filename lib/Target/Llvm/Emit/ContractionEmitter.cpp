@@ -108,13 +108,14 @@ private:
       overCols([&](V *col) {
         b.branch(b.CreateICmpEQ(round, b.index(0)), [&] { startSums(col); });
         setCol(col); // what was emitted in a branch is not known behind it
-        if (C.streamsRight) {
-          b.branch(b.CreateICmpSGT(steps, b.index(0)), [&] { stream(col, steps, setStep); });
-        } else {
+        // A loop that never runs reads nothing, not even where it would begin.
+        b.branch(b.CreateICmpSGT(steps, b.index(0)), [&] {
+          if (C.streamsRight)
+            return stream(col, steps, setStep);
           overSteps([&](V *step) { packRight(step); });
           setStep(b.index(0));
           multiply(col, b.mul(steps, C.words()));
-        }
+        });
         b.branch(b.CreateICmpEQ(round, b.CreateSub(rounds, b.index(1))), [&] { goOn(col); });
       });
     });
@@ -284,6 +285,8 @@ private:
       V *whole = b.CreateSelect(last.isWhole, steps, beforeLast);
       V *plain = b.CreateSelect(isPlain, whole, none);
       streamRows(number, col, first.origin, b.CreateSDiv(first.rowStride, group), none, plain);
+      if (plain == steps) // no right side is ever cut
+        continue;
       b.loop(plain, steps, 1, [&](V *step) {
         Matrix tile = e.matrix(load.getResult());
         e.loadInto(load, windowAt(step), tile);

@@ -406,9 +406,15 @@ llvm::Value *KernelEmitter::eval(Value value, const Cursor &at) {
     inner = {b.add(at.row, box[0]), b.add(at.col, box[1]), at.width,
              from.getRows(),        from.getCols(),        at.down};
   }
-  for (Value operand : op->getOperands())
-    operands.push_back(isa<tile::TileType>(operand.getType()) ? eval(operand, inner)
-                                                              : b.splat(at.width, scalar(operand)));
+  for (auto [number, operand] : llvm::enumerate(op->getOperands())) {
+    auto same = llvm::find(op->getOperands().take_front(number), operand);
+    if (size_t known = std::distance(op->getOperands().begin(), same); known < number)
+      operands.push_back(operands[known]);
+    else if (isa<tile::TileType>(operand.getType()))
+      operands.push_back(eval(operand, inner));
+    else
+      operands.push_back(b.splat(at.width, scalar(operand)));
+  }
   llvm::DebugLoc users = b.getCurrentDebugLocation();
   locate(op);
   llvm::Value *made = compute(*this, op, operands, at);
@@ -434,9 +440,11 @@ void KernelEmitter::overElements(int64_t rows, int64_t cols, bool isFlat,
 }
 
 void KernelEmitter::collectDeferred(Value tile, SmallVectorImpl<tile::LoadOp> &loads) {
-  if (Plan.isDeferred(tile))
-    loads.push_back(tile.getDefiningOp<tile::LoadOp>());
-  else if (isComputed(tile))
+  if (Plan.isDeferred(tile)) {
+    auto load = tile.getDefiningOp<tile::LoadOp>();
+    if (!llvm::is_contained(loads, load))
+      loads.push_back(load);
+  } else if (isComputed(tile))
     for (Value operand : tile.getDefiningOp()->getOperands())
       collectDeferred(operand, loads);
 }
@@ -452,7 +460,7 @@ static std::pair<llvm::Value *, llvm::Value *> bytesOf(Builder &b, const Window 
 }
 
 void KernelEmitter::withLoads(Value tile, llvm::function_ref<void(bool)> body, llvm::Value *also,
-                              const Window *writes) {
+                              const Window *writes, Operation *reader) {
   SmallVector<tile::LoadOp> loads;
   collectDeferred(tile, loads);
   if (loads.empty())
@@ -464,6 +472,8 @@ void KernelEmitter::withLoads(Value tile, llvm::function_ref<void(bool)> body, l
   auto written = cast<tile::TileType>(tile.getType());
   for (tile::LoadOp load : loads) {
     Window window = windowOf(load);
+    if (reader && !Plan.isLastReader(load, reader))
+      window.ahead = nullptr;
     auto type = load.getResult().getType();
     bool isDown = type.getCols() == 1 && type.getRows() > 1;
     conditions.push_back(window.isWhole);
@@ -492,33 +502,49 @@ void KernelEmitter::withLoads(Value tile, llvm::function_ref<void(bool)> body, l
       [&] {
         for (auto [load, window] : llvm::zip_equal(loads, windows))
           loadInto(load, window, matrix(load.getResult()));
-        body(false);
+        auto *known = llvm::dyn_cast_or_null<llvm::ConstantInt>(also);
+        body(known && known->isOne()); // what holds anyway does so here, too
       });
 }
 
 void KernelEmitter::materialize(Value tile) {
   Root = tile;
-  evalInto(tile, matrix(tile));
+  if (tile::ReduceOp reduction = Plan.reductionWith(tile))
+    withLoads(
+        tile, [&](bool) { emitRowsWithReduction(*this, tile, reduction); }, nullptr, nullptr,
+        tile.getDefiningOp());
+  else
+    evalInto(tile, matrix(tile));
   Root = {};
+}
+
+llvm::Value *KernelEmitter::evalStored(Value value, const Cursor &at) {
+  Value computed = std::exchange(Root, Value());
+  llvm::Value *made = eval(value, at);
+  Root = computed;
+  return made;
 }
 
 void KernelEmitter::evalInto(Value tile, Matrix to) {
   auto type = cast<tile::TileType>(tile.getType());
   DType element = elementTypeOf(type);
   llvm::Type *memory = memoryType(b, element);
-  withLoads(tile, [&](bool) {
-    bool flat = to.rowStride == type.getCols() && isFlat(tile);
-    overElements(type.getRows(), type.getCols(), flat, [&](const Cursor &at) {
-      llvm::Value *number = flat ? at.col : b.add(b.mul(at.row, to.rowStride), at.col);
-      llvm::Value *target = b.offset(memory, to.data, number);
-      llvm::Value *value = eval(tile, at);
-      if (!at.down || to.rowStride == 1)
-        return storeElements(b, value, target, element);
-      for (unsigned lane = 0; lane < at.width; ++lane)
-        storeElements(b, b.splat(1, b.CreateExtractElement(value, lane)),
-                      b.offset(memory, target, b.index(lane * to.rowStride)), element);
-    });
-  });
+  withLoads(
+      tile,
+      [&](bool) {
+        bool flat = to.rowStride == type.getCols() && isFlat(tile);
+        overElements(type.getRows(), type.getCols(), flat, [&](const Cursor &at) {
+          llvm::Value *number = flat ? at.col : b.add(b.mul(at.row, to.rowStride), at.col);
+          llvm::Value *target = b.offset(memory, to.data, number);
+          llvm::Value *value = eval(tile, at);
+          if (!at.down || to.rowStride == 1)
+            return storeElements(b, value, target, element);
+          for (unsigned lane = 0; lane < at.width; ++lane)
+            storeElements(b, b.splat(1, b.CreateExtractElement(value, lane)),
+                          b.offset(memory, target, b.index(lane * to.rowStride)), element);
+        });
+      },
+      nullptr, nullptr, tile.getDefiningOp());
 }
 
 //===----------------------------------------------------------------------===//

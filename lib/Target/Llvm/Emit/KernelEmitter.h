@@ -110,9 +110,11 @@ public:
   bool isFlat(mlir::Value tile);
   /// Runs `body`, which computes `tile`, twice: once for when its deferred loads can be read where
   /// they are and `also` holds, and once (`isFast` false) for when not. `writes` is what the body
-  /// writes, if that is global memory: it must not overlap what is still to be read.
+  /// writes, if that is global memory: it must not overlap what is still to be read. `reader` is
+  /// the op that is being computed: the last that reads a tile fetches the next one.
   void withLoads(mlir::Value tile, llvm::function_ref<void(bool isFast)> body,
-                 llvm::Value *also = nullptr, const Window *writes = nullptr);
+                 llvm::Value *also = nullptr, const Window *writes = nullptr,
+                 mlir::Operation *reader = nullptr);
   /// The elements under the cursor of a tile in a tensor, with padding.
   llvm::Value *loadMasked(const Window &window, const Cursor &at, DType type, llvm::Value *pad);
   void storeMasked(llvm::Value *value, const Window &window, const Cursor &at, DType type);
@@ -124,6 +126,8 @@ public:
   Window windowOf(tile::LoadOp op);
   /// Computes a pointwise op's tile into its own buffer.
   void materialize(mlir::Value tile);
+  /// The elements of an expression of the tile that is being computed, which has been stored there.
+  llvm::Value *evalStored(mlir::Value value, const Cursor &at);
 
   /// Where a tile of this shape at these indices lies; fails the kernel where it misses its tensor.
   Window window(mlir::Operation *op, mlir::Value tensor, llvm::ArrayRef<llvm::Value *> indices,
@@ -216,6 +220,9 @@ struct Trips {
 };
 /// Fails the kernel if the step is not positive.
 Trips tripsOf(KernelEmitter &e, mlir::scf::ForOp loop);
+
+/// Rows of a tile that is computed into its buffer, each with its reduction.
+void emitRowsWithReduction(KernelEmitter &e, mlir::Value tile, tile::ReduceOp reduction);
 
 /// All blocks of the range, in place of a walk over each.
 void emitContraction(KernelEmitter &e, const Contraction &contraction);

@@ -4,6 +4,7 @@
 
 #include "kiln/Program/PadValue.h"
 
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/IR/Intrinsics.h"
 
 using namespace mlir;
@@ -111,12 +112,31 @@ template <typename Op> static Window windowFor(KernelEmitter &e, Op op, tile::Ti
                   type.getRows(), type.getCols(), known);
 }
 
+/// How far an index moves from one block of a launch to the next: it is the number of a block, or
+/// so many times that; 0 if it stays, nothing if that is not plain to see.
+static std::optional<int64_t> stepOfBlocks(Value index) {
+  Operation *op = index.getDefiningOp();
+  if (!op || getConstantIntValue(index))
+    return 0;
+  if (isa<tile::BlockIdxOp>(op))
+    return 1;
+  auto product = dyn_cast<arith::MulIOp>(op);
+  if (!product)
+    return std::nullopt;
+  for (auto [x, y] : {std::pair(product.getLhs(), product.getRhs()),
+                      std::pair(product.getRhs(), product.getLhs())})
+    if (std::optional<int64_t> times = getConstantIntValue(y);
+        times && x.getDefiningOp<tile::BlockIdxOp>())
+      return times;
+  return std::nullopt;
+}
+
 /// How many elements of its tensor further on the same load will read in the next iteration of the
-/// loop around it; null if it is in none, or that is not plain to see.
+/// loop around it, or in the next block of the launch; null if that is not plain to see.
 static llvm::Value *distanceToNext(KernelEmitter &e, tile::LoadOp op) {
   Builder &b = e.b;
   auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
-  if (!loop || !loop.isDefinedOutsideOfLoop(op.getTensor()))
+  if (loop ? !loop.isDefinedOutsideOfLoop(op.getTensor()) : !isa<ir::FuncOp>(op->getParentOp()))
     return nullptr;
   llvm::Value *distance = nullptr;
   const TensorView &tensor = e.tensor(op.getTensor());
@@ -125,12 +145,20 @@ static llvm::Value *distanceToNext(KernelEmitter &e, tile::LoadOp op) {
     if (!ShapedType::isDynamic(index))
       continue;
     Value value = *next++;
-    if (value == loop.getInductionVar()) {
-      llvm::Value *along = b.mul(e.scalar(loop.getStep()), tensor.strides[axis]);
-      distance = distance ? b.add(distance, along) : along;
+    llvm::Value *along = nullptr;
+    if (!loop) {
+      std::optional<int64_t> step = stepOfBlocks(value);
+      if (!step)
+        return nullptr;
+      if (*step)
+        along = b.mul(tensor.strides[axis], *step);
+    } else if (value == loop.getInductionVar()) {
+      along = b.mul(e.scalar(loop.getStep()), tensor.strides[axis]);
     } else if (!loop.isDefinedOutsideOfLoop(value)) {
       return nullptr;
     }
+    if (along)
+      distance = distance ? b.add(distance, along) : along;
   }
   return distance;
 }
@@ -355,7 +383,7 @@ void store(KernelEmitter &e, tile::StoreOp op) {
           e.storeMasked(e.eval(op.getTile(), at), w, at, element);
         });
       },
-      isPlain, &w);
+      isPlain, &w, op);
 }
 
 void prefetch(KernelEmitter &, tile::PrefetchOp) {} // the hardware prefetcher sees it coming

@@ -158,8 +158,14 @@ V *mask(KernelEmitter &e, Operation *op, Operands x, const Cursor &at) {
   auto masked = cast<tile::MaskOp>(op);
   Values valid = e.indices(masked.getStaticValid(), masked.getValid());
   V *pad = b.splat(at.width, constant(b, padValue(masked.getPadAttr(), resultType(op))));
-  V *isValid = b.CreateAnd(b.CreateICmpSLT(coordinates(e, at, 0), b.splat(at.width, valid[0])),
-                           b.CreateICmpSLT(coordinates(e, at, 1), b.splat(at.width, valid[1])));
+  // How many of the lanes are valid is a number; lanes are compared with it as the 32 bits they
+  // fit.
+  unsigned along = at.down ? 0 : 1;
+  V *first = at.down ? at.row : at.col, *line = at.down ? at.col : at.row;
+  V *count = b.max(b.index(0), b.min(b.CreateSub(valid[along], first), b.index(at.width)));
+  count = b.CreateSelect(b.CreateICmpSLT(line, valid[1 - along]), count, b.index(0));
+  V *numbers = b.CreateTrunc(b.lanes(at.width), B::vectorOf(b.getInt32Ty(), at.width));
+  V *isValid = b.CreateICmpSLT(numbers, b.splat(at.width, b.CreateTrunc(count, b.getInt32Ty())));
   return b.CreateSelect(isValid, x[0], pad);
 }
 

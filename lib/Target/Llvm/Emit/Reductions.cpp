@@ -10,6 +10,7 @@ namespace kiln::llvmir {
 namespace {
 
 using V = llvm::Value;
+using B = Builder;
 using Kind = tile::ReduceKind;
 
 V *combine(Builder &b, Kind kind, V *x, V *y) {
@@ -42,36 +43,76 @@ V *horizontal(Builder &b, Kind kind, V *vector) {
   return odd ? combine(b, kind, rest, odd) : rest;
 }
 
-/// One row, or one column taken as a row of its own.
-V *reduceRow(KernelEmitter &e, tile::ReduceOp op, V *row, tile::TileType type) {
+/// One row, or one column taken as a row of its own; `at` makes some of its elements.
+V *reduceRow(KernelEmitter &e, tile::ReduceOp op, llvm::function_ref<V *(V *, unsigned)> at) {
   Builder &b = e.b;
+  tile::TileType type = op.getOperand().getType();
   Kind kind = op.getKind();
   int64_t cols = type.getCols(), width = std::min<int64_t>(kChunk, cols);
   // Several sums at a time, because one has to wait for the addition before it.
   int64_t count = std::min<int64_t>(2, cols / width), stride = count * width;
-  auto at = [&](V *col, unsigned lanes) {
-    return e.eval(op.getOperand(), {row, col, lanes, type.getRows(), cols});
+  // The larger of two floats by one instruction, which forgets a NaN; whether there was one is
+  // remembered besides.
+  bool isExtreme = isFloat(elementTypeOf(type)) && (kind == Kind::Max || kind == Kind::Min);
+  auto join = [&](V *x, V *y) {
+    if (!isExtreme)
+      return combine(b, kind, x, y);
+    V *isBetter = kind == Kind::Max ? b.CreateFCmpOGT(x, y) : b.CreateFCmpOLT(x, y);
+    return b.CreateSelect(isBetter, x, y);
   };
   Values sums;
   for (int64_t i = 0; i < count; ++i)
     sums.push_back(at(b.index(i * width), width));
+  auto addNaNs = [&](V *found, ArrayRef<V *> made) {
+    for (size_t i = 0; i < made.size(); i += 2) // one comparison tells of two vectors
+      found = b.CreateOr(found, b.CreateFCmpUNO(made[i], made[std::min(i + 1, made.size() - 1)]));
+    return found;
+  };
+  if (isExtreme)
+    sums.push_back(addNaNs(llvm::Constant::getNullValue(B::vectorOf(b.getInt1Ty(), width)), sums));
   int64_t whole = cols / stride * stride;
   sums = b.loop(b.index(stride), b.index(whole), stride, sums, [&](V *col, ArrayRef<V *> old) {
-    Values next;
-    for (int64_t i = 0; i < count; ++i)
-      next.push_back(combine(b, kind, old[i], at(b.add(col, i * width), width)));
+    Values made, next;
+    for (int64_t i = 0; i < count; ++i) {
+      made.push_back(at(b.add(col, i * width), width));
+      next.push_back(join(old[i], made[i]));
+    }
+    if (isExtreme)
+      next.push_back(addNaNs(old[count], made));
     return next;
   });
-  for (int64_t col = whole; col + width <= cols; col += width)
-    sums[0] = combine(b, kind, sums[0], at(b.index(col), width));
+  V *hasNaN = isExtreme ? sums.pop_back_val() : nullptr;
+  for (int64_t col = whole; col + width <= cols; col += width) {
+    V *more = at(b.index(col), width);
+    sums[0] = join(sums[0], more);
+    hasNaN = hasNaN ? addNaNs(hasNaN, {more}) : nullptr;
+  }
   while (sums.size() > 1) {
     V *last = sums.pop_back_val();
-    sums.back() = combine(b, kind, sums.back(), last);
+    sums.back() = join(sums.back(), last);
   }
   V *total = horizontal(b, kind, sums[0]);
+  if (hasNaN)
+    total =
+        b.CreateSelect(b.CreateOrReduce(hasNaN), llvm::ConstantFP::getNaN(total->getType()), total);
   if (int64_t tail = cols % width)
     total = combine(b, kind, total, horizontal(b, kind, at(b.index(cols - tail), tail)));
   return total;
+}
+
+/// Reduces every row of a tile whose elements `at` makes.
+void reduceRows(KernelEmitter &e, tile::ReduceOp op, llvm::function_ref<V *(const Cursor &at)> at) {
+  Builder &b = e.b;
+  tile::TileType type = op.getOperand().getType();
+  DType element = elementTypeOf(type);
+  V *to = e.address(op.getResult());
+  b.loop(0, type.getRows(), 1, [&](V *row) {
+    V *total = reduceRow(e, op, [&](V *col, unsigned width) {
+      return at({row, col, width, type.getRows(), type.getCols()});
+    });
+    storeElements(b, b.splat(1, round(b, total, element)),
+                  b.offset(memoryType(b, element), to, row), element);
+  });
 }
 
 /// Starts and goes on along an axis of a tile: the element at `i`, or a vector of them side by
@@ -127,14 +168,13 @@ void reduce(KernelEmitter &e, tile::ReduceOp op) {
   tile::TileType type = op.getOperand().getType();
   DType element = elementTypeOf(type);
   V *to = e.address(op.getResult());
-  e.withLoads(op.getOperand(), [&](bool) {
+  if (e.plan().isComputedWithTile(op))
+    return;
+  auto body = [&](bool) {
     if (op.getKind() == Kind::ArgMax || op.getKind() == Kind::ArgMin)
       return argReduce(e, op, type, to);
     if (op.getAxis() == 1 && type.getCols() > 1)
-      return b.loop(0, type.getRows(), 1, [&](V *row) {
-        V *total = round(b, reduceRow(e, op, row, type), element);
-        storeElements(b, b.splat(1, total), b.offset(memoryType(b, element), to, row), element);
-      });
+      return reduceRows(e, op, [&](const Cursor &at) { return e.eval(op.getOperand(), at); });
     overAxis(e, op.getOperand(), op.getAxis(),
              [&](V *place, unsigned, llvm::function_ref<V *(V *)> at) {
                Values total = b.loop(b.index(1), b.index(type.getExtent(op.getAxis())), 1,
@@ -144,7 +184,8 @@ void reduce(KernelEmitter &e, tile::ReduceOp op) {
                storeElements(b, round(b, total[0], element),
                              b.offset(memoryType(b, element), to, place), element);
              });
-  });
+  };
+  e.withLoads(op.getOperand(), body, nullptr, nullptr, op);
 }
 
 /// A scan: along an axis one after the other, several lines at a time where they lie side by side.
@@ -178,6 +219,17 @@ void scan(KernelEmitter &e, tile::ScanOp op) {
 }
 
 } // namespace
+
+void emitRowsWithReduction(KernelEmitter &e, Value tile, tile::ReduceOp op) {
+  Builder &b = e.b;
+  Matrix to = e.matrix(tile);
+  DType element = elementTypeOf(tile.getType());
+  reduceRows(e, op, [&](const Cursor &at) {
+    V *made = e.eval(tile, at), *place = b.add(b.mul(at.row, to.rowStride), at.col);
+    storeElements(b, made, b.offset(memoryType(b, element), to.data, place), element);
+    return op.getOperand() == tile ? made : e.evalStored(op.getOperand(), at);
+  });
+}
 
 void addReductions(OpTable &table) {
   table.add<tile::ReduceOp, reduce>();

@@ -15,6 +15,16 @@ bool isSameTile(Operation *op) {
   return facts && (facts.getView() == tile::View::Whole || facts.getView() == tile::View::Moved);
 }
 
+Operation *soleUser(Operation *op) {
+  Operation *sole = nullptr;
+  for (Operation *user : op->getUsers()) {
+    if (sole && user != sole)
+      return nullptr;
+    sole = user;
+  }
+  return sole;
+}
+
 static std::pair<int64_t, int64_t> shapeOf(Value tile) {
   auto type = cast<tile::TileType>(tile.getType());
   return {type.getRows(), type.getCols()};
@@ -65,6 +75,7 @@ TilePlan::TilePlan(ir::FuncOp func, const MachineTraits &machine)
   for (Operation *op : llvm::reverse(ops))
     classify(op);
   func.getBody().walk([&](scf::ForOp loop) { shareCarried(loop); });
+  func.getBody().walk([&](tile::ReduceOp op) { joinReduction(op); });
   for (auto [tile, base] : Aliases)
     Sharing[baseOf(tile)].push_back(tile);
   func.getBody().walk([&](Operation *op) {
@@ -100,8 +111,8 @@ Value TilePlan::baseOf(Value tile) const {
 
 Operation *TilePlan::rootOf(Operation *op) const {
   while (op->getNumResults() == 1 && isTile(op->getResult(0)) &&
-         (isInline(op->getResult(0)) || isDeferred(op->getResult(0))) && op->hasOneUse())
-    op = *op->user_begin();
+         (isInline(op->getResult(0)) || isDeferred(op->getResult(0))) && soleUser(op))
+    op = soleUser(op);
   return op;
 }
 
@@ -125,10 +136,14 @@ bool TilePlan::canBeInline(Operation *op) const {
     return true; // never computed
   if (isFree(op))
     return llvm::all_of(op->getUses(), [&](OpOperand &use) { return computesOperand(use); });
-  if (!op->hasOneUse() || (*op->user_begin())->getBlock() != op->getBlock() ||
-      !computesOperand(*op->use_begin()))
+  Operation *user = soleUser(op);
+  if (!user || user->getBlock() != op->getBlock() ||
+      !llvm::all_of(op->getUses(), [&](OpOperand &use) { return computesOperand(use); }))
     return false;
-  Operation *root = rootOf(*op->user_begin());
+  // An op of another kind would compute it once for each operand.
+  if (!op->hasOneUse() && !isPointwise(user))
+    return false;
+  Operation *root = rootOf(user);
   for (Operation *next = op->getNextNode(); next && next != root; next = next->getNextNode())
     if (freesSlots(next))
       return false;
@@ -136,19 +151,66 @@ bool TilePlan::canBeInline(Operation *op) const {
 }
 
 bool TilePlan::canBeDeferred(tile::LoadOp load) const {
-  if (!load->hasOneUse() || (*load->user_begin())->getBlock() != load->getBlock() ||
-      !computesOperand(*load->use_begin()))
-    return false;
-  Operation *root = rootOf(*load->user_begin());
-  for (Operation *op = *load->user_begin(); op != root; op = *op->user_begin())
-    if (isa<tile::ExtractOp>(op))
+  return !load->use_empty() && llvm::all_of(load->getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (user->getBlock() != load->getBlock() || !computesOperand(use))
       return false;
-  if (isa<tile::ExtractOp>(root))
-    return false;
-  for (Operation *op = load->getNextNode(); op != root; op = op->getNextNode())
-    if (!op || writesMemory(op))
+    Operation *root = rootOf(user);
+    // Several passes over the same tile pay where each is one over memory that is near by then.
+    if (!load->hasOneUse() && !isPointwise(root) && !isa<tile::ReduceOp, tile::StoreOp>(root))
       return false;
-  return true;
+    for (Operation *op = user; op != root; op = *op->user_begin())
+      if (isa<tile::ExtractOp>(op))
+        return false;
+    if (isa<tile::ExtractOp>(root))
+      return false;
+    for (Operation *op = load->getNextNode(); op != root; op = op->getNextNode())
+      if (!op || writesMemory(op))
+        return false;
+    return true;
+  });
+}
+
+bool TilePlan::isLastReader(tile::LoadOp load, Operation *op) const {
+  return llvm::none_of(load->getUsers(), [&](Operation *user) {
+    Operation *root = rootOf(user);
+    return root->getBlock() == op->getBlock() && op->isBeforeInBlock(root);
+  });
+}
+
+/// Whether a value is known while a tile with a buffer is computed, but for inline expressions of
+/// it.
+bool TilePlan::isInPass(Value value, Value tile) const {
+  Operation *op = value.getDefiningOp();
+  if (value == tile || !op || op->getBlock() != tile.getDefiningOp()->getBlock())
+    return true;
+  if (isInline(value))
+    return llvm::all_of(op->getOperands(), [&](Value operand) { return isInPass(operand, tile); });
+  return !isDeferred(value) && op->isBeforeInBlock(tile.getDefiningOp());
+}
+
+/// A reduction of rows whose operand is, or is computed from, a tile that was computed just before
+/// need not read it again.
+void TilePlan::joinReduction(tile::ReduceOp op) {
+  if (op.getAxis() != 1 || op.getOperand().getType().getCols() == 1 ||
+      op.getKind() == tile::ReduceKind::ArgMax || op.getKind() == tile::ReduceKind::ArgMin)
+    return;
+  Value tile;
+  std::function<void(Value)> findTile = [&](Value value) {
+    if (isInline(value))
+      llvm::for_each(value.getDefiningOp()->getOperands(), findTile);
+    else if (Operation *def = value.getDefiningOp();
+             def && isPointwise(def) && def->getBlock() == op->getBlock() &&
+             shapeOf(value) == shapeOf(op.getOperand()) &&
+             (!tile || tile.getDefiningOp()->isBeforeInBlock(def)))
+      tile = value;
+  };
+  findTile(op.getOperand());
+  if (!tile || Reductions.contains(tile) || Aliases.contains(tile) ||
+      !isInPass(op.getOperand(), tile))
+    return;
+  Reductions[tile] = op;
+  Early[op] = tile.getDefiningOp();
 }
 
 void TilePlan::classify(Operation *op) {
@@ -242,7 +304,9 @@ void TilePlan::addBuffer(Value tile) {
   Operation *home = tile.getDefiningOp();
   if (!home)
     home = tile.getParentBlock()->getParentOp();
-  unsigned start = Positions.lookup(home).first, end = lastUse(tile, tile);
+  Operation *computedWith = Early.lookup(home);
+  unsigned start = Positions.lookup(computedWith ? computedWith : home).first,
+           end = lastUse(tile, tile);
   for (Value other : Sharing.lookup(tile))
     end = std::max(end, lastUse(tile, other));
   Lives.push_back({bytesOf(cast<tile::TileType>(tile.getType())), start, end, &Offsets[tile]});

@@ -27,6 +27,9 @@ bool isPointwise(mlir::Operation *op);
 /// Whether an operation's result is its operand: on this machine all tiles are in one memory.
 bool isSameTile(mlir::Operation *op);
 
+/// The op that uses a result, as one operand or several; null if there is none, or more than one.
+mlir::Operation *soleUser(mlir::Operation *op);
+
 /// Whether a popped tile has memory of its own instead of being used in its slot: the pop says so,
 /// or the tile is a part of the columns of its message, so that its rows lie apart.
 bool isCopied(tile::PopOp pop, unsigned number);
@@ -51,6 +54,12 @@ public:
   bool hasExtra(mlir::Operation *op, unsigned number = 0) const {
     return Extras.contains({op, number});
   }
+  /// The reduction of rows that is computed in the same pass as a tile with a buffer; null if there
+  /// is none.
+  tile::ReduceOp reductionWith(mlir::Value tile) const { return Reductions.lookup(tile); }
+  bool isComputedWithTile(tile::ReduceOp op) const { return Early.contains(op); }
+  /// Whether an op is the last that does a deferred load itself.
+  bool isLastReader(tile::LoadOp load, mlir::Operation *op) const;
   /// The op that computes an inline tile: the first user up the chain that is not inline itself.
   mlir::Operation *rootOf(mlir::Operation *op) const;
   /// The loop that is computed for several blocks at once, if the kernel has one.
@@ -69,6 +78,8 @@ private:
   void classify(mlir::Operation *op);
   bool canBeInline(mlir::Operation *op) const;
   bool canBeDeferred(tile::LoadOp load) const;
+  bool isInPass(mlir::Value value, mlir::Value tile) const;
+  void joinReduction(tile::ReduceOp op);
   void shareCarried(mlir::scf::ForOp loop);
   bool canReplace(mlir::BlockArgument carried, mlir::Value next) const;
   unsigned lastUse(mlir::Value base, mlir::Value tile) const;
@@ -83,6 +94,8 @@ private:
   std::optional<Contraction> Raised;
   llvm::DenseMap<mlir::Operation *, std::pair<unsigned, unsigned>> Positions; ///< First and last.
   llvm::DenseSet<mlir::Value> Inline, Deferred;
+  llvm::DenseMap<mlir::Value, tile::ReduceOp> Reductions;
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> Early; ///< To the op they are computed with.
   llvm::DenseMap<mlir::Value, mlir::Value> Aliases; ///< To the tile whose buffer it shares.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> Sharing; ///< The inverse.
   std::map<mlir::Value, uint64_t, bool (*)(mlir::Value, mlir::Value)> Offsets;
