@@ -3,6 +3,8 @@
 
 #include "native/EnginePool.h"
 
+#include "kiln/runtime/workers.h"
+
 #include <barrier>
 #include <filesystem>
 #include <thread>
