@@ -212,6 +212,7 @@ int parseOptions(CommandLine &line, const std::string &program,
                    "program, such as mpirun");
     app.add_option("--data-seed", dataSeed, "Seed of the random inputs")->capture_default_str();
     app.add_option("--out", run.out, "Where files are written")->capture_default_str();
+    app.add_option("--save", run.save, "Write each output to this folder as NAME.npy");
     app.add_option("--dump-args", dump,
                    "Dump kernel arguments: 0 off, 1 what the program marked, 2 everything (the "
                    "default without a number), 3 metadata of everything and payload of what is "

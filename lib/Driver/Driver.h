@@ -139,6 +139,7 @@ struct RunSettings : CompileSettings {
   uint64_t timeout =
       defaultTimeout;           ///< Seconds of a run, of the formula, of the reference; 0: any.
   uint64_t verifyMemory = 1024; ///< MiB it may take to remember what tasks read and wrote.
+  std::string save;             ///< The folder for what the program wrote; empty: none.
   bool nan = false;             ///< Also report where NaN is born.
   /// Of each simulation; see SimulatorOptions::maxSteps.
   uint64_t steps = UINT64_MAX;

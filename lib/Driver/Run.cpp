@@ -5,12 +5,14 @@
 #include "VerifyEach.h"
 
 #include "kiln/Program/Signature.h"
+#include "kiln/runtime/npy.h"
 
 #include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 using namespace mlir;
@@ -316,6 +318,7 @@ public:
   int prepare();
   int evaluateFormula();
   int execute();
+  int saveOutputs();
   int findUnwritten();
   int compareWithFormula();
   int compareWithReference();
@@ -425,6 +428,29 @@ int ProgramRun::execute() {
   return kWrong;
 }
 
+int ProgramRun::saveOutputs() {
+  if (Options.save.empty())
+    return kGood;
+  std::error_code error;
+  std::filesystem::create_directories(Options.save, error);
+  if (error)
+    return badInput("cannot make " + Options.save + ": " + error.message());
+  std::vector<std::string> names = parameterNames(AsWritten->entry);
+  for (auto [index, arg] : llvm::enumerate(Args)) {
+    auto *tensor = std::get_if<Tensor>(&arg);
+    if (!tensor || AsWritten->entry.getArgDirection(index) == ir::Direction::In)
+      continue;
+    if (names[index].find('/') != std::string::npos)
+      return badInput("the output '" + names[index] +
+                      "' has a path for a name, and --save makes "
+                      "file names of names; give the parameter a name without '/'");
+    if (Status failed = writeNpy(Options.save + "/" + names[index] + ".npy", *tensor);
+        !failed.isOk())
+      return badInput(failed.message());
+  }
+  return kGood;
+}
+
 int ProgramRun::findUnwritten() {
   RunSettings silent = Options;
   silent.dumpLevel = 0;
@@ -505,8 +531,8 @@ int runCommand(const Source &source, const RunSettings &options) {
       return status;
   ProgramRun run(source, options);
   for (auto step : {&ProgramRun::prepare, &ProgramRun::evaluateFormula, &ProgramRun::execute,
-                    &ProgramRun::findUnwritten, &ProgramRun::compareWithFormula,
-                    &ProgramRun::compareWithReference})
+                    &ProgramRun::saveOutputs, &ProgramRun::findUnwritten,
+                    &ProgramRun::compareWithFormula, &ProgramRun::compareWithReference})
     if (int status = (run.*step)())
       return run.record(status);
   return run.record(run.finish());

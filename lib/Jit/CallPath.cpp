@@ -5,6 +5,8 @@
 #include "ReadTensor.h"
 #include "engine/Region.h"
 
+#include "kiln/runtime/interrupt.h"
+
 #include <alloca.h>
 #include <cstdlib>
 
@@ -275,7 +277,7 @@ constexpr kiln_context kOneBlock = {.abi_version = KILN_ABI_VERSION,
                                     .scratch = nullptr,
                                     .scratch_bytes = 0,
                                     .pipes = nullptr,
-                                    .user = nullptr,
+                                    .user = &detail::isInterrupted, // as NativeProgram has it
                                     .report = takeReport,
                                     .runtime = nullptr,
                                     .pipe_functions = nullptr,
@@ -319,6 +321,8 @@ KILN_INLINE Status Compiled::Impl::run(const CallState &state, const Block &bloc
   int32_t code = state.entry(&args, &range, &context);
   if (code == KILN_OK && report.isOk()) [[likely]]
     return Status::ok();
+  if (isInterrupted())
+    return interruption();
   return kernelError(Source->signature(), code, report.message(), report.location());
 }
 

@@ -4,6 +4,8 @@
 #include "CallRecorder.h"
 #include "abi/Environment.h"
 
+#include "kiln/runtime/workers.h"
+
 #include <cstdio>
 
 namespace kiln {
@@ -32,7 +34,11 @@ Jit::Jit(JitOptions options)
                          std::move(options.record),
                          [cache = Cache](const std::string &line) { cache->log(line); })
                    : nullptr),
-      Check(options.check), Environment(std::move(options.environment)) {}
+      Check(options.check), Environment(std::move(options.environment)) {
+  if (options.workers != 0)
+    if (Status bad = setWorkerLimit(options.workers); !bad.isOk() && Environment.isOk())
+      Environment = std::move(bad);
+}
 
 Compiled Jit::compile(std::shared_ptr<const JitSource> source) {
   return Compiled(

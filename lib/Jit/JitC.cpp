@@ -133,6 +133,12 @@ kiln_jit *kiln_jit_create_with(const kiln_jit_options *given) {
       options.record.timeline = options.record.timeline || given->timeline != 0;
       if (given->out)
         options.record.out = given->out;
+      if (given->workers < 0) {
+        rememberError(Status(StatusCode::InvalidArgument,
+                             "a call cannot have " + std::to_string(given->workers) + " threads"));
+        return nullptr;
+      }
+      options.workers = unsigned(given->workers);
     }
     if (given->log)
       options.log = [log = given->log, data = given->log_data](const std::string &line) {

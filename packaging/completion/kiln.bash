@@ -10,6 +10,14 @@ _kiln() {
       words=$("$tool" machines --json 2>/dev/null | sed -n 's/.*"name": *"\([^"]*\)".*/\1/p')
       COMPREPLY=($(compgen -W "$words" -- "$current"))
       return ;;
+    --target)
+      words=$("$tool" emit --help 2>/dev/null | sed -n 's/^ *--target TEXT[^ ]* *//p' | sed 's/ or / /; s/,//g')
+      COMPREPLY=($(compgen -W "$words" -- "$current"))
+      return ;;
+    cache)
+      words=$("$tool" cache --help 2>/dev/null | sed -n '/^Subcommands:/,$s/^  \([a-z]*\) .*/\1/p')
+      COMPREPLY=($(compgen -W "$words --json --help" -- "$current"))
+      return ;;
   esac
   if [ "$COMP_CWORD" -eq 1 ] && [ "${tool##*/}" = kiln ]; then
     words=$("$tool" --help 2>/dev/null | sed -n 's/^  kiln \([a-z]*\) .*/\1/p')
@@ -17,6 +25,7 @@ _kiln() {
   elif [[ $current == -* ]]; then
     words=("$tool")
     [ "${tool##*/}" != kiln ] || words+=("${COMP_WORDS[1]}")
+    [ "${COMP_WORDS[1]}" != cache ] || [ "$COMP_CWORD" -lt 3 ] || words+=("${COMP_WORDS[2]}")
     words=$("${words[@]}" --help 2>/dev/null | grep -oE '^ +(-[a-z],)?--[a-z-]+' | grep -oE -- '--[a-z-]+')
     COMPREPLY=($(compgen -W "$words" -- "$current"))
   else

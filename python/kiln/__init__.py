@@ -12,8 +12,10 @@
 
     add(a, b, c)  # tensors of torch or numpy
 """
+from typing import Any
+
 from ._errors import KilnError
-from ._jit import counters
+from ._jit import counters, set_workers
 from ._program import Program, Report, program
 from ._tensors import from_dlpack, reinterpret
 from .dtypes import DType, bf16, f8E4M3FN, f8E5M2, f16, f32, i1, i8, i16, i32, i64
@@ -21,5 +23,13 @@ from . import cache, language
 
 __all__ = [
     "DType", "KilnError", "Program", "Report", "bf16", "cache", "counters", "f16", "f32", "f8E4M3FN", "f8E5M2", "from_dlpack", "i1",
-    "i16", "i32", "i64", "i8", "language", "program", "reinterpret",
+    "i16", "i32", "i64", "i8", "language", "program", "reinterpret", "set_workers",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":  # asked for rarely, and importing kiln loads no library
+        from ._library import load
+
+        return load().kiln_version().decode()
+    raise AttributeError(f"module 'kiln' has no attribute '{name}'")

@@ -194,15 +194,45 @@ def _decoded(bits: Any, dtype: DType) -> Any:
     return bits.view(f"{dtype.name[0]}{dtype.size}")
 
 
+def read_values(view: View, file: str) -> None:
+    """Writes what a file of numpy has into a tensor of the caller's."""
+    numpy = _numpy()
+    values = numpy.load(file).reshape(view.shape)
+    if values.size:
+        _strided(view)[...] = _encoded(values, view.dtype)
+
+
+def _encoded(values: Any, dtype: DType) -> Any:
+    """Values, each of which the type has, as its patterns."""
+    numpy = _numpy()
+    if dtype in (dtypes.f8E4M3FN, dtypes.f8E5M2):
+        known = _decoded(numpy.arange(256, dtype="u1"), dtype).view("u4") & 0xFFFFFFFF
+        patterns = {int(bits): pattern for pattern, bits in reversed(list(enumerate(known)))}
+        nan = 0x7F
+        flat = values.astype("f4").view("u4").ravel()
+        return numpy.array([patterns.get(int(each), nan) for each in flat], "u1").reshape(values.shape)
+    if dtype is dtypes.bf16:
+        return (values.astype("f4").view("u4") >> 16).astype("u2")
+    if dtype is dtypes.i1:
+        return values.astype("u1")
+    return numpy.ascontiguousarray(values).view(f"u{dtype.size}")
+
+
+def _strided(view: View) -> Any:
+    """The patterns of a tensor that has elements, where they are."""
+    numpy = _numpy()
+    elements = 1 + sum((extent - 1) * stride for extent, stride in zip(view.shape, view.strides))
+    memory = _bits((ctypes.c_char * (elements * view.dtype.size)).from_address(view.data), view.dtype)
+    strides = [stride * view.dtype.size for stride in view.strides]
+    return numpy.lib.stride_tricks.as_strided(memory, view.shape, strides)
+
+
 def write_values(view: View, file: str) -> str:
     """Writes a tensor of the caller's to a file of numpy, and gives its name."""
     numpy = _numpy()
     if 0 in view.shape:
         bits = numpy.zeros(view.shape, f"u{view.dtype.size}")
     else:
-        elements = 1 + sum((extent - 1) * stride for extent, stride in zip(view.shape, view.strides))
-        memory = _bits((ctypes.c_char * (elements * view.dtype.size)).from_address(view.data), view.dtype)
-        strides = [stride * view.dtype.size for stride in view.strides]
-        bits = numpy.lib.stride_tricks.as_strided(memory, view.shape, strides)
+        bits = _strided(view)
     numpy.save(file, _decoded(numpy.ascontiguousarray(bits), view.dtype))
     return file

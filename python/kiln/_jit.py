@@ -17,16 +17,19 @@ from ._tensors import Arguments, destroy_with, last_error
 
 
 def _find_extension() -> Optional[ModuleType]:
-    """The extension: the file that KILN_CALL names, as in a source tree ("": none), or the one of the package."""
+    """The extension: the file that KILN_CALL names ("": none), the one of the package, or in a source tree the one of the build."""
     file = os.environ.get("KILN_CALL")
     if file == "":
         return None
     if file is None:
         try:
             from . import _call
+
+            return _call
         except ImportError:
+            file = _library.built_extension()
+        if file is None:
             return None
-        return _call
     name = __package__ + "._call"
     loader = importlib.machinery.ExtensionFileLoader(name, file)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
@@ -105,7 +108,9 @@ class Compiled:
         source = text.encode()
         self.handle = self._library.kiln_jit_compile(jit(records), source, len(source), platform.encode(), b"main")
         if not self.handle:
-            raise call_error(last_error())
+            said = last_error()
+            is_no_jit = "the JIT compiles for" in said
+            raise call_error(said + ("; program.run(..., platform=...) runs it on a simulator or on torch" if is_no_jit else ""))
         destroy_with(self, self._library.kiln_compiled_destroy, self.handle)
 
     def call(self, arguments: Arguments) -> None:
@@ -133,6 +138,21 @@ def call_error(text: str) -> KilnError:
     if found:
         return KilnError(found["message"], Place(found["file"], int(found["line"]), int(found["column"] or 0)))
     return mistake(_ERROR.sub("", text, count=1) if _ERROR.match(text) else text)
+
+
+def set_workers(count: int) -> None:
+    """Sets how many threads calls of programs may run on, the caller's among them. It holds for the whole process.
+
+    Without it that is what KILN_WORKERS says, or as many as there are cores.
+    """
+    if isinstance(count, bool) or not hasattr(type(count), "__index__") or not 1 <= count.__index__() < 2**31:
+        raise mistake(f"set_workers({count!r}): a call runs on one thread or more")
+    library = _library.load()
+    options = JitOptions(size=ctypes.sizeof(JitOptions), workers=count.__index__())
+    made = library.kiln_jit_create_with(ctypes.byref(options))
+    if not made:
+        raise mistake(last_error())
+    library.kiln_jit_destroy(made)
 
 
 def counters() -> Dict[str, int]:

@@ -5,7 +5,7 @@ import ctypes
 import functools
 import os
 import pathlib
-from typing import Any, Iterator, Tuple
+from typing import Any, Iterator, Optional, Tuple
 
 _PACKAGE = pathlib.Path(__file__).resolve().parent
 _NAME = "libkiln.so.0"  # the version of the C interface that this package speaks
@@ -80,7 +80,7 @@ class JitOptions(ctypes.Structure):
         ("log_data", ctypes.c_void_p),
         ("out", ctypes.c_char_p),
         ("timeline", ctypes.c_int32),
-        ("reserved", ctypes.c_int32),
+        ("workers", ctypes.c_int32),
     ]
 
 
@@ -106,6 +106,7 @@ _SIGNATURES: Tuple[Tuple[str, Any, Tuple[Any, ...]], ...] = (
     ("kiln_recorder_error", _Text, (_Pointer, ctypes.c_uint32, ctypes.POINTER(Where))),
     ("kiln_recorder_text", _Text, (_Pointer, _Int)),
     ("kiln_recorder_operations", _Text, ()),
+    ("kiln_version", _Text, ()),
     ("kiln_jit_platform", _Text, (_Int,)),
     ("kiln_jit_create", _Pointer, ()),
     ("kiln_jit_create_with", _Pointer, (ctypes.POINTER(JitOptions),)),
@@ -131,6 +132,15 @@ def _places() -> Iterator[pathlib.Path]:
     for above in _PACKAGE.parents:
         yield above / "lib" / _NAME
         yield above / "build" / "lib" / _NAME
+
+
+def built_extension() -> Optional[str]:
+    """The extension `_call` that belongs to the library of a source tree, if it is built."""
+    try:
+        file = path().parent.parent / "python" / "kiln" / "_call.abi3.so"
+    except ImportError:
+        return None
+    return str(file) if file.is_file() else None
 
 
 @functools.lru_cache(maxsize=None)

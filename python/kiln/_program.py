@@ -13,7 +13,7 @@ from ._errors import KilnError, Place, endless, entry, error_of, mistake
 from ._params import Param
 from ._record import Recorder, recording, refuse_nesting
 from ._signature import FunctionBegin, TensorType, parameters_of
-from ._tensors import Arguments, last_error, view_of
+from ._tensors import Arguments, View, last_error, view_of
 
 if TYPE_CHECKING:
     import subprocess
@@ -235,6 +235,41 @@ class Program(_jit.Callable):
         return re.sub(
             r"^  replay: kiln check \S+ (.*)$", rf'  replay: {self.__name__}.check(options="\1".split())', report, flags=re.MULTILINE
         )
+
+    @entry
+    def run(self, *arguments: Any, platform: str, options: Sequence[str] = (), **values: Any) -> str:
+        """Runs the program on a platform that is no machine of this process, and gives what the tool said.
+
+        `matmul.run(a, b, c, platform="a2a3sim")` simulates it; "a5sim" and "torch" are others, and so are "cpu" and "h200".
+        The arguments are copied there and back: tensors that the program writes have its values afterwards.
+
+        options: more options of `kiln run`, such as "--seed", "3".
+        """
+        import tempfile
+
+        from ._inspect import read_values
+
+        arguments, values = self._in_order(arguments, values)
+        with tempfile.TemporaryDirectory(prefix="kiln-") as folder:
+            given = self._flags(arguments, folder)
+            views = self._written(arguments)
+            flags = ["--no-reference", "--no-formula", "--save", folder, "-p", platform]
+            done = self._run_tool("run", [*flags, *given, *options], values)
+            if done.returncode != 0:
+                raise _error_of(done)
+            for name, view in views.items():
+                read_values(view, os.path.join(folder, name + ".npy"))
+        return done.stderr + done.stdout
+
+    def _written(self, arguments: Sequence[Any]) -> Dict[str, View]:
+        """The tensors that the program writes, which lie in the host's memory."""
+        views = {}
+        for (name, annotation), value in zip(self.parameters.items(), arguments):
+            if isinstance(annotation, TensorType) and annotation.access != "in":
+                views[name] = view_of(name, value)
+                if views[name].gpu >= 0:
+                    raise mistake(f"argument '{name}' is on GPU {views[name].gpu}; run() writes to the host's memory alone")
+        return views
 
     @entry
     def dump(

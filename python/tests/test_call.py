@@ -61,6 +61,50 @@ def work(x: kl.InOut[f32], rounds: kl.Scalar[kl.i32]):
         step(x)
 
 
+@kiln.program
+def spin(n: kl.Index, y: kl.Out[i32, (1,)]):
+    @kl.spmd(1)
+    def spin(i):
+        count = 0
+        while count < n:
+            count = count + 1
+        kl.write(kl.cast(count, i32), y, 0)
+
+
+@kiln.program
+def long_loop(n: kl.Index, y: kl.Out[f32, (32, 32)]):
+    @kl.spmd(1)
+    def long_loop(i):
+        t = kl.zeros(f32, 32, 32)
+        for j in kl.range(n):
+            t = kl.sin(t) + 1
+        kl.store(t, y, (0, 0))
+
+
+@kiln.program
+def hand_over(n: kl.Index, x: kl.In[f32, (32, 32)], y: kl.Out[f32, (32, 32)]):
+    @kl.group
+    def hand_over(n: kl.Index, x: kl.In[f32, (32, 32)], y: kl.Out[f32, (32, 32)]):
+        up = kl.pipe("up", kl.aiv, kl.aic, f32, (32, 32))
+        down = kl.pipe("down", kl.aic, kl.aiv, f32, (32, 32))
+
+        @kl.role(kl.aiv)
+        def vector():
+            t = kl.load(x, (0, 0), (32, 32))
+            for i in kl.range(n):
+                kl.push(up, t)
+                t = kl.pop(down)
+            kl.store(t, y, (0, 0))
+
+        @kl.role(kl.aic)
+        def matrix():
+            for i in kl.range(n):
+                t = kl.pop(up)
+                kl.push(down, t @ t)
+
+    hand_over(n, x, y)
+
+
 class OnlyDLPack:
     """A tensor of a library that nobody knows."""
 
@@ -434,6 +478,34 @@ class Interrupts(unittest.TestCase):
             program(x, 2)  # and the next works
             self.assertFalse(numpy.array_equal(x, y))
 
+    def test_ends_loops_inside_a_kernel(self) -> None:
+        """A `while` that never ends, a `for` over tiles, and roles that hand tiles to each other."""
+        y, n = numpy.zeros((32, 32), "f4"), numpy.zeros(1, "i4")
+        few, many = 3, 10**10
+        for _ in range(2):
+            for run in (lambda k: spin(k, n), lambda k: long_loop(k, y), lambda k: hand_over(k, y.copy(), y)):
+                run(few)
+                self.assertLess(self.interrupted(lambda: run(many)), 1)
+                run(few)
+            self.assertEqual(n[0], few)
+
+    def test_ends_calls_of_other_threads(self) -> None:
+        y, said, has_ended = numpy.zeros((32, 32), "f4"), [], threading.Event()
+
+        def call() -> None:
+            try:
+                long_loop(10**10, y)
+            except KilnError as error:
+                said.append(str(error))
+            has_ended.set()
+
+        long_loop(1, y)
+        threading.Thread(target=call).start()
+        self.assertLess(self.interrupted(has_ended.wait), 1)
+        self.assertTrue(has_ended.wait(2))
+        self.assertIn("interrupted", said[0])
+        long_loop(1, y)
+
     def test_after_another_handler(self) -> None:
         """Notebooks set the handler of Python again before each cell."""
         x = random(64, 64)
@@ -505,6 +577,25 @@ def run_python(code: str, *arguments: str, **environment: str) -> str:
 
 
 class Processes(unittest.TestCase):
+    def test_worker_limit(self) -> None:
+        code = """
+import os, numpy, kiln
+from tests.test_call import work, random
+kiln.set_workers(int(__import__("sys").argv[1]))
+x = random(512, 512)
+work(x, 3)
+print(len(os.listdir("/proc/self/task")))"""
+        one, five = (int(run_python(code, count, OPENBLAS_NUM_THREADS="1")) for count in ("1", "5"))
+        self.assertEqual(five, one + 4)
+        for wrong in (0, -1, True, "2", 10**6):
+            with self.assertRaisesRegex(KilnError, "a call runs on one thread or more|at most 1024"):
+                kiln.set_workers(wrong)
+
+    def test_version_and_tool(self) -> None:
+        self.assertRegex(kiln.__version__, r"^\d+\.\d+\.\d+$")
+        done = subprocess.run([sys.executable, "-m", "kiln", "--version"], capture_output=True, text=True)
+        self.assertIn(f"kiln {kiln.__version__}", done.stdout)
+
     @needs_numpy
     def test_fork(self) -> None:
         self.assertEqual(run_python(FORKS), "forked\n")

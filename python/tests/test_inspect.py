@@ -130,5 +130,36 @@ class Inspect(unittest.TestCase):
             vector_dag.timeline(self.a)
 
 
+@unittest.skipUnless(numpy, "numpy is not installed")
+class Platforms(unittest.TestCase):
+    def test_outputs_are_written(self) -> None:
+        """A run on a simulator has the bits of a run here, whatever the layout."""
+
+        @kiln.program
+        def halve(x: kl.In[f32], s: kl.Scalar[f32], y: kl.Out[kiln.bf16], z: kl.InOut[f32], w: kl.Out[kiln.f8E4M3FN]):
+            @kl.spmd(kl.ceildiv(x.shape[0], 16), kl.ceildiv(x.shape[1], 16))
+            def halve(bi, bj):
+                at = (bi * 16, bj * 16)
+                t = kl.load(x, at, (16, 16)) * s
+                kl.store(kl.cast(t, kiln.bf16), y, at)
+                kl.store(kl.cast(t, kiln.f8E4M3FN), w, at)
+                kl.store(kl.load(z, at, (16, 16)) + t, z, at)
+
+        random = numpy.random.default_rng(3)
+        x = random.standard_normal((20, 40), "f4")[:, ::2]
+
+        def call(run):
+            y, w, z = numpy.zeros((20, 20), "i2"), numpy.zeros((20, 20), "i1"), numpy.ones((20, 20), "f4").T
+            run(x, 0.5, kiln.reinterpret(y, kiln.bf16), z, kiln.reinterpret(w, kiln.f8E4M3FN))
+            return y, z, w
+
+        here = call(halve)
+        for platform in ("a2a3sim", "cpu"):
+            for one, other in zip(here, call(lambda *given: halve.run(*given, platform=platform))):
+                numpy.testing.assert_array_equal(one, other)
+        with self.assertRaisesRegex(kiln.KilnError, "tpu"):
+            call(lambda *given: halve.run(*given, platform="tpu"))
+
+
 if __name__ == "__main__":
     unittest.main()

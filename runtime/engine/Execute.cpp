@@ -134,8 +134,11 @@ bool Scheduler::call(Worker &worker, const Node &node, const kiln_blocks &blocks
   }
   if (code == KILN_OK && !report.isReported)
     return true;
-  latchFailure(node, StatusCode::KernelFailed,
-               describeFailure(node, {node.index, Run.id}, code, report));
+  if (isInterrupted()) // its loops have seen that, too
+    latchInterruption(node);
+  else
+    latchFailure(node, StatusCode::KernelFailed,
+                 describeFailure(node, {node.index, Run.id}, code, report));
   report.isReported = false;
   return false;
 }
@@ -167,7 +170,10 @@ bool Scheduler::callGroup(Worker &worker, const Node &node, const kiln_blocks &b
   if (!failed)
     return true;
   StatusCode status = failed->status;
-  latchFailure(node, status, describeFailure(node, {node.index, Run.id}, std::move(*failed)));
+  if (isInterrupted())
+    latchInterruption(node);
+  else
+    latchFailure(node, status, describeFailure(node, {node.index, Run.id}, std::move(*failed)));
   return false;
 }
 

@@ -1,5 +1,7 @@
 #include "native/EnginePool.h"
 
+#include "kiln/runtime/workers.h"
+
 #include <algorithm>
 #include <pthread.h>
 
@@ -19,13 +21,29 @@ EnginePool &EnginePool::get() {
   return *pool;
 }
 
+static std::atomic<unsigned> workerLimit{0}; ///< 0: none.
+
+Status kiln::setWorkerLimit(unsigned limit) {
+  if (limit > maxWorkers)
+    return Status(StatusCode::InvalidArgument, "a call has at most " + std::to_string(maxWorkers) +
+                                                   " threads, not " + std::to_string(limit));
+  workerLimit.store(limit, std::memory_order_relaxed);
+  return Status::ok();
+}
+
+/// The threads of a run beside `others`, of which one alone has `alone`.
+static unsigned shareOf(unsigned alone, size_t others) {
+  return std::max(1u, unsigned(alone / (others + 1)));
+}
+
 /// An engine for a run beside `others`.
 static Expected<std::unique_ptr<Engine>> makeEngine(const KernelRegistry &registry, size_t others) {
-  Expected<unsigned> alone = defaultWorkers();
+  unsigned limit = workerLimit.load(std::memory_order_relaxed);
+  Expected<unsigned> alone = limit ? Expected<unsigned>(limit) : defaultWorkers();
   if (!alone)
     return alone.status();
   EngineOptions options;
-  options.workers = std::max(1u, unsigned(*alone / (others + 1)));
+  options.workers = shareOf(*alone, others);
   options.recordTrace = false;
   options.arenaBytes = 0; // whatever the program needs
   return Engine::create(registry, options);
@@ -38,6 +56,9 @@ Expected<EnginePool::Lease> EnginePool::take(const KernelRegistry &registry) {
         slot.isTaken.exchange(true, std::memory_order_acquire))
       continue;
     Lease lease(&slot);
+    unsigned limit = workerLimit.load(std::memory_order_relaxed);
+    if (limit && slot.engine && slot.engine->workers() != shareOf(limit, number)) [[unlikely]]
+      slot.engine.reset(); // made before the limit was set
     if (slot.engine) {
       if (Status bad = slot.engine->rebind(registry); !bad.isOk())
         return bad;

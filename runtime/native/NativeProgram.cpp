@@ -1,6 +1,7 @@
 #include "kiln/runtime/native_program.h"
 
 #include "kiln/runtime/compiled_orchestration.h"
+#include "kiln/runtime/interrupt.h"
 
 #include "native/EnginePool.h"
 
@@ -43,12 +44,17 @@ Status NativeProgram::addKernel(const NativeKernel &kernel) {
   record.group = kernel.group;
   record.members = kernel.members;
   Status found;
-  if (!record.group)
+  // The user pointer of compiled code is a byte that its loops look at: not 0, and they end.
+  if (!record.group) {
+    record.user = &detail::isInterrupted;
     found = findKernel(*Code, kernel.symbol, kernel.name, record.function);
-  else
-    for (RoleSpec &role : record.group->roles)
+  } else {
+    for (RoleSpec &role : record.group->roles) {
+      role.user = &detail::isInterrupted;
       if (found.isOk())
         found = findKernel(*Code, kernel.symbol + "." + role.name, role.name, role.function);
+    }
+  }
   if (!found.isOk())
     return found;
   Expected<int32_t> id = Registry.add(std::move(record));

@@ -3,6 +3,8 @@
 
 #include "native/EnginePool.h"
 
+#include "kiln/runtime/workers.h"
+
 #include <barrier>
 #include <filesystem>
 #include <thread>
@@ -148,6 +150,24 @@ TEST(Threads, RunsAtTheSameTimeShareTheCores) {
   }
   leases.clear();
   EXPECT_EQ(take(EnginePool::get().take(registry))->workers(), alone);
+}
+
+TEST(Threads, AnApplicationLimitsThem) {
+  KernelRegistry registry;
+  EXPECT_GE(take(EnginePool::get().take(registry))->workers(),
+            1u); // an engine that is there already
+  for (unsigned limit : {3u, 1u, 2u}) {
+    JitOptions options;
+    options.workers = limit;
+    EXPECT_OK(Jit(options).environment());
+    EnginePool::Lease first = take(EnginePool::get().take(registry));
+    EXPECT_EQ(first->workers(), limit);
+    EXPECT_EQ(take(EnginePool::get().take(registry))->workers(), std::max(1u, limit / 2));
+  }
+  EXPECT_OK(setWorkerLimit(0));
+  JitOptions tooMany;
+  tooMany.workers = maxWorkers + 1;
+  expectError(Jit(tooMany).environment(), StatusCode::InvalidArgument, {"at most", "1025"});
 }
 
 /// Kernels that are called directly and orchestrations, compiled while others run.

@@ -54,6 +54,10 @@ struct JitOptions {
   /// Each call writes what is asked for into a folder of its own: OUT/PROGRAM-1, OUT/PROGRAM-2, ...
   /// A record that cannot be written costs a line in the log and stops no call.
   RecordOptions record;
+  /// Most threads that a call may run on, the caller's among them; 0: as KILN_WORKERS says, or as
+  /// there are cores. Holds for the whole process, whose programs share one pool of threads: what
+  /// was said last counts.
+  unsigned workers = 0;
   /// What is wrong with the variables of the environment, if something is.
   Status environment;
   /// One line about each thing that did not go as it should but stops nothing: an entry that is not

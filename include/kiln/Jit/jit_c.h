@@ -103,7 +103,9 @@ typedef struct kiln_jit_options {
    * KILN_OUT says. */
   const char *out;
   int32_t timeline; /* not 0: each call leaves a timeline, as KILN_TIMELINE=1 says */
-  int32_t reserved;
+  /* Most threads that a call may run on, the caller's among them, as KILN_WORKERS says. Programs
+   * share one pool of threads, so this holds for the whole process; what was said last counts. */
+  int32_t workers;
 } kiln_jit_options;
 
 /* The cache is where KILN_CACHE_DIR, XDG_CACHE_HOME and KILN_CACHE say. */

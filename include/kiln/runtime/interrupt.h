@@ -2,8 +2,8 @@
 //
 // What: how a tool ends before its work is done: by a signal (Ctrl-C, SIGTERM) or because a limit
 //   of time has passed. First everything is asked to stop: engines start no more tasks, waiting for
-//   Python ends, the dump is completed, and the tool returns as it does after any error. What has
-//   not ended half a second later, a kernel that never returns say, is not waited for: each
+//   Python ends, long loops of compiled kernels end, the dump is completed, and the tool returns as
+//   it does after any error. What has not ended half a second later is not waited for: each
 //   OnInterrupt saves what can be saved, and the process ends.
 //
 // Who: only tools call handleSignals(); a library never changes what signals do. Without it, and
@@ -28,7 +28,8 @@ namespace kiln {
 void handleSignals();
 
 namespace detail {
-extern std::atomic<bool> isInterrupted;
+extern std::atomic<bool> isInterrupted; ///< Loops of compiled kernels read it, too, as one byte.
+static_assert(sizeof isInterrupted == 1);
 } // namespace detail
 
 /// Whether everything is to stop. Whoever works for long asks now and then.

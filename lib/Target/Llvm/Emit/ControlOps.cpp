@@ -42,6 +42,20 @@ void addIncoming(ArrayRef<llvm::Value *> phis, ArrayRef<llvm::Value *> values,
     cast<llvm::PHINode>(phi)->addIncoming(value, from);
 }
 
+/// Whether a loop may take so long that somebody wants to end it. One over scalars alone makes a
+/// billion iterations a second, and is left to be vectorized.
+bool mayTakeLong(scf::ForOp op) {
+  if (std::optional<llvm::APInt> trips = op.getStaticTripCount(); trips && trips->ule(64))
+    return false;
+  auto works = [&](Operation *inner) {
+    bool isWork = llvm::any_of(inner->getResults(), isTile) ||
+                  llvm::any_of(inner->getOperands(), isTile) ||
+                  (inner != op && isa<LoopLikeOpInterface>(inner));
+    return isWork ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  return op.walk(works).wasInterrupted();
+}
+
 void emitFor(KernelEmitter &e, scf::ForOp op) {
   Builder &b = e.b;
   auto [lower, step, runs, most] = tripsOf(e, op);
@@ -54,6 +68,8 @@ void emitFor(KernelEmitter &e, scf::ForOp op) {
   Values carried = makePhis(b, initial, before);
   e.setScalar(op.getInductionVar(), control[0]);
   setScalars(e, op.getRegionIterArgs(), carried);
+  if (mayTakeLong(op))
+    e.checkInterruption(op);
   e.emitBlock(*op.getBody());
   Values next = scalarsOf(e, op.getYieldedValues());
   llvm::BasicBlock *end = b.GetInsertBlock();
@@ -97,6 +113,7 @@ void emitWhile(KernelEmitter &e, scf::WhileOp op) {
   b.CreateCondBr(e.scalar(condition.getCondition()), after, done);
   b.SetInsertPoint(after);
   setScalars(e, op.getAfterArguments(), passed);
+  e.checkInterruption(op);
   e.emitBlock(*op.getAfterBody());
   addIncoming(carried, scalarsOf(e, op.getYieldOp().getOperands()), b.GetInsertBlock());
   b.CreateBr(before);

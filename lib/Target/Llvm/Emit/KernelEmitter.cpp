@@ -98,6 +98,11 @@ void KernelEmitter::emitArguments() {
         fromSlot(b, loadAt(b, b.getInt64Ty(), scalars, 8 * number), type);
   }
   Scratch = context(offsetof(kiln_context, scratch), b.getPtrTy());
+  // Whoever calls a kernel without the runtime's loader may have nothing there.
+  llvm::Value *given = context(offsetof(kiln_context, user), b.getPtrTy());
+  auto *never = new llvm::GlobalVariable(Module, b.getInt8Ty(), true,
+                                         llvm::GlobalValue::PrivateLinkage, b.getInt8(0), "never");
+  Stop = b.CreateSelect(b.CreateIsNull(given), never, given);
 }
 
 std::pair<llvm::Value *, llvm::Value *> KernelEmitter::blockRange(unsigned dim) {
@@ -208,6 +213,14 @@ void KernelEmitter::checkAll(ArrayRef<llvm::Value *> conditions, Operation *op,
 
 void KernelEmitter::check(llvm::Value *holds, Operation *op, const Message &message) {
   checkAll(holds, op, message);
+}
+
+void KernelEmitter::checkInterruption(Operation *op) {
+  if (!Stop)
+    return;
+  // Volatile: it is read each time, and hinders the optimizer less than an atomic load.
+  llvm::Value *stop = b.CreateLoad(b.getInt8Ty(), Stop, true);
+  check(b.CreateICmpEQ(stop, b.getInt8(0)), op, "the run was interrupted");
 }
 
 Message &KernelEmitter::describe(Message &message, Value tensor) {

@@ -139,6 +139,9 @@ public:
   /// The same for several conditions with one message, of which one may be false for sure.
   void checkAll(llvm::ArrayRef<llvm::Value *> conditions, mlir::Operation *op,
                 const Message &message);
+  /// Fails the kernel if somebody wants the run to end. For loops: an orchestration asks nobody, it
+  /// learns of it when it launches.
+  void checkInterruption(mlir::Operation *op);
   /// "'x' (f32[4, 8])", at the end of a message.
   Message &describe(Message &message, mlir::Value tensor);
   /// Fails the kernel unless a box lies inside a tile.
@@ -201,6 +204,7 @@ private:
   TilePlan Plan;
   DebugInfo *Debug;
   llvm::Value *Args = nullptr, *Range = nullptr, *Context = nullptr, *Scratch = nullptr;
+  llvm::Value *Stop = nullptr; ///< The address of a byte; see NativeProgram::addKernel.
   llvm::Value *BlockIndex[3] = {};
   llvm::DenseMap<mlir::Value, llvm::Value *> Scalars, Addresses;
   llvm::DenseMap<mlir::Value, TensorView> Tensors;
