@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 // The runtime does not set the register that get_subblockid() reads; the lane is in the arguments.
 #if !defined(__CPU_SIM) && !defined(__COSTMODEL)
@@ -250,7 +251,7 @@ KILN_INLINE void fill(Mat<T, R, C> &, uint32_t address, T value) {
 template <PadValue P, typename T> KILN_INLINE T padValue() {
   if constexpr (P == PadValue::Zero)
     return T(0);
-  else if constexpr (sizeof(T) == 4 && T(0.5f) != T(0)) // floats
+  else if constexpr (!std::is_integral_v<T>)
     return T(P == PadValue::Min ? -__builtin_inff() : __builtin_inff());
   else
     return P == PadValue::Min ? T(T(1) << (sizeof(T) * 8 - 1)) : T(~(T(1) << (sizeof(T) * 8 - 1)));

@@ -17,8 +17,7 @@ constexpr TileBlocks kAscendBlocks[] = {{"vec", 1, 32, /*columnsLieAsRows=*/true
                                         {"bias", 1, 64}};
 
 constexpr Hardware kHardware[] = {
-    {"dav-c220", 8, kAscendBlocks, /*popCopies=*/true, /*freesInBatches=*/true, "a2a3"},
-    {"dav-c310", 8, kAscendBlocks, /*popCopies=*/false, /*freesInBatches=*/true, "a5"},
+    {"dav-c220", 8, kAscendBlocks, /*freesInBatches=*/true},
 };
 
 int64_t alignTo(int64_t value, int64_t block) { return (value + block - 1) / block * block; }

@@ -41,12 +41,8 @@ struct Hardware {
   /// Events that one unit can signal to another at the same time.
   int64_t events;
   std::span<const TileBlocks> blocks;
-  /// Whether a pop copies the tile out of its slot, which is free at once.
-  bool popCopies;
   /// Consumers tell of free slots in batches: of half the slots, or of all if there are two.
   bool freesInBatches;
-  /// What the target's headers call the machine.
-  std::string_view architecture;
 
   const TileBlocks *blocksOf(std::string_view memory) const;
   /// The bytes that a tile takes: all its blocks.

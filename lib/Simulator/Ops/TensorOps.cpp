@@ -108,8 +108,8 @@ Status store(Interpreter &in, tile::StoreOp op) {
 /// A hint: nothing to do, and nothing to check.
 Status prefetch(Interpreter &, tile::PrefetchOp) { return Status::ok(); }
 
-/// Operations run one after the other here; that flags and barriers keep the units of a real core in
-/// this order, tile-verify-sync has proved before.
+/// Operations run one after the other here; that flags and barriers keep the units of a real core
+/// in this order, tile-verify-sync has proved before.
 Status order(Interpreter &, mlir::Operation *) { return Status::ok(); }
 
 } // namespace

@@ -251,6 +251,15 @@ void FunctionEmitter::emitPop(tile::PopOp op) {
 // Computing
 //===----------------------------------------------------------------------===//
 
+static bool computesWith(Type element) {
+  return element.isF32() || element.isInteger(32) || element.isInteger(16);
+}
+
+/// Masks have a bit for each element of a row in memory, so rows have no gaps.
+static bool hasWholeRows(TileType type) {
+  return type.getCols() * type.getElementType().getIntOrFloatBitWidth() % 256 == 0;
+}
+
 void FunctionEmitter::emitProduct(tile::ProductInterface op) {
   Value result = op->getResult(0);
   OpOperand *from = op.getAccumulator();
@@ -268,7 +277,7 @@ void FunctionEmitter::emitReduce(tile::ReduceOp op) {
   static constexpr StringLiteral kinds[] = {"SUM", "MAX", "MIN", "PROD"};
   auto kind = unsigned(op.getKind());
   TileType from = op.getOperand().getType();
-  if (kind >= std::size(kinds) || isColumn(from))
+  if (kind >= std::size(kinds) || isColumn(from) || !computesWith(from.getElementType()))
     return unsupported(op, "only sums, products and extreme values of rows and columns are "
                            "made, of tiles with several columns");
   declare(op);
@@ -307,8 +316,9 @@ void FunctionEmitter::emitCast(tile::CastOp op) {
 
 void FunctionEmitter::emitCompare(tile::CmpOp op) {
   auto lhs = dyn_cast<TileType>(op.getLhs().getType());
-  if (!lhs || lhs.getCols() == 1)
-    return unsupported(op, "a comparison is of a tile with several columns");
+  if (!lhs || !hasWholeRows(lhs) || !computesWith(lhs.getElementType()))
+    return unsupported(op, "a comparison is of a tile of f32, i32 or i16 whose rows are multiples "
+                           "of 32 bytes");
   declare(op);
   std::string mode = ", CmpMode::" + tile::stringifyCmpKind(op.getKind()).upper() + ");";
   bool isScalar = !isa<TileType>(op.getRhs().getType());
@@ -317,8 +327,8 @@ void FunctionEmitter::emitCompare(tile::CmpOp op) {
 }
 
 void FunctionEmitter::emitSelect(tile::SelectOp op) {
-  if (isColumn(op.getType()))
-    return unsupported(op, "a select is of tiles with several columns");
+  if (!hasWholeRows(op.getType()))
+    return unsupported(op, "a select is of tiles whose rows are multiples of 32 bytes");
   declare(op);
   std::string tmp = scratchText(op, tileType(op.getType()));
   line("TSEL(" + text(op) + ", " + text(op.getCondition()) + ", " + text(op.getLhs()) + ", " +
@@ -352,6 +362,8 @@ bool FunctionEmitter::emitBinary(Operation *op) {
   auto type = cast<TileType>(result.getType());
   if (isa<tile::DivOp>(op) && !isa<FloatType>(type.getElementType()))
     return unsupported(op, "integers are not divided"), true;
+  if (!computesWith(type.getElementType()))
+    return unsupported(op, "vectors compute with elements of f32, i32 and i16"), true;
   auto isWhole = [&](Value value) { return value.getType() == result.getType(); };
   if (!isWhole(lhs) && !isa<tile::SubOp, tile::DivOp>(op))
     std::swap(lhs, rhs);
@@ -381,6 +393,8 @@ bool FunctionEmitter::emitUnary(Operation *op) {
                        .Default(StringRef());
   if (name.empty())
     return false;
+  if (!cast<TileType>(op->getResult(0).getType()).getElementType().isF32())
+    return unsupported(op, "it is computed of f32 only"), true;
   declare(op->getResult(0));
   line(name + "(" + flat(op->getResult(0)) + ", " + flat(op->getOperand(0)) + ");");
   return true;

@@ -158,7 +158,8 @@ private:
         continue;
       }
       auto parameter = dyn_cast<BlockArgument>(passed);
-      if (!parameter || cppType(elementOf(argument.getType())).empty())
+      if (!parameter || cppType(elementOf(argument.getType())).empty() ||
+          (argument.getType().isIntOrFloat() && argument.getType().getIntOrFloatBitWidth() < 32))
         return refuse(role, "its parameter '" + own[number] + "' is nothing a task carries");
       std::string name = names.unique(own[number]);
       given[argument] = name;

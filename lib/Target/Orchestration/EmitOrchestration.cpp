@@ -166,13 +166,28 @@ Status FileEmitter::checkForSimpler() {
                           " cannot be written for the runtime of this platform: " + why,
                       sourceLocOf(op->getLoc()));
   };
-  for (Operation *orchestration : Orchestrations)
-    orchestration->walk([&](ir::SubmitOp submit) {
-      if (submit.getPredicate())
+  // What kiln_orchestration.h has: arithmetic on indices and truth values.
+  auto isKnown = [](Operation *op) {
+    Type type = op->getResult(0).getType();
+    bool isIndex = type.isIndex() &&
+                   isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::DivSIOp, arith::RemSIOp,
+                       arith::FloorDivSIOp, arith::CeilDivSIOp, arith::MinSIOp, arith::MaxSIOp>(op);
+    bool isTruth = type.isInteger(1) && isa<arith::AndIOp, arith::OrIOp, arith::CmpIOp>(op);
+    return isIndex || isTruth || isa<arith::ConstantOp, arith::SelectOp>(op);
+  };
+  for (Operation *orchestration : Orchestrations) {
+    if (cast<ir::FuncOp>(orchestration).getKind() != ir::FuncKind::Orchestration)
+      continue; // a kernel by itself
+    orchestration->walk([&](Operation *op) {
+      if (isa_and_nonnull<arith::ArithDialect>(op->getDialect()) && !isKnown(op))
+        refuse(op, "it computes with indices and truth values only");
+      auto submit = dyn_cast<ir::SubmitOp>(op);
+      if (submit && submit.getPredicate())
         refuse(submit, "a launch under a predicate is not passed on yet");
-      if (submit.getSyncStart())
+      if (submit && submit.getSyncStart())
         refuse(submit, "a launch whose blocks all run at once is not passed on yet");
     });
+  }
   return status;
 }
 
