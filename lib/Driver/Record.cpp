@@ -182,6 +182,7 @@ RunRecord::RunRecord(const Source &source, const RunSettings &options) : Options
     Json["machine"] = machine->name;
   Json["seed"] = options.seed;
   Json["data_seed"] = options.dataSeed;
+  Json["dump_level"] = options.dumpLevel;
   Json["config"] = nlohmann::ordered_json::object();
   if (source.config)
     for (const kiln_config::Declared &param : source.config->declared)

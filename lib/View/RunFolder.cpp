@@ -93,7 +93,15 @@ Expected<RunFolder> RunFolder::open(const std::string &path) {
       tell(source.file, json.status());
   }
   std::string manifest = dumpDirectory(path);
-  if (std::filesystem::exists(manifest, error)) {
+  bool hasDump = std::filesystem::exists(manifest, error);
+  if (auto run = folder.data.find("run"); hasDump && run != folder.data.end() &&
+                                          run->contains("dump_level") &&
+                                          (*run)["dump_level"] == 0) {
+    tell("tensor_dump",
+         Status(StatusCode::InvalidArgument, "it is of an earlier run; this one was not dumped"));
+    hasDump = false;
+  }
+  if (hasDump) {
     hasSome = true;
     Expected<DumpFile> dump = DumpFile::open(path);
     if (dump)

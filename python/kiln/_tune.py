@@ -267,7 +267,7 @@ class Tuner:
                 if self.is_late(1.1):
                     break
             left.sort(key=lambda each: each.seconds)
-            if (len(left) <= 2 and rounds >= 12) or self.is_late(1):
+            if (len(left) <= 3 and rounds >= 12) or rounds >= 96 or self.is_late(1):
                 break
             left = left[: (len(left) + 1) // 2]
             left += [usual] if usual not in left else []

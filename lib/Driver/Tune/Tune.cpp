@@ -378,10 +378,12 @@ void Tuner::playOff() {
         measure(*candidate, 0.01);
       }
     std::ranges::stable_sort(left, {}, [](Candidate *each) { return each->median(); });
-    constexpr unsigned enough = 12;
-    if ((left.size() <= 2 && rounds >= enough) || isTimeUp() || isInterrupted())
+    constexpr unsigned enough = 12, most = 96;
+    size_t next = (left.size() + 1) / 2;
+    bool isDecided = left.size() <= 3; // the default, and one or two others
+    if ((isDecided && rounds >= enough) || rounds >= most || isTimeUp() || isInterrupted())
       break;
-    left.resize((left.size() + 1) / 2);
+    left.resize(next);
     if (!llvm::is_contained(left, &usual()))
       left.push_back(&usual());
   }

@@ -24,7 +24,7 @@ panels.push({
   },
 });
 
-const argumentColumns = '40px minmax(76px, 1.1fr) minmax(64px, .8fr) 46px minmax(104px, 1.2fr) 78px 78px 58px';
+const argumentColumns = '34px minmax(56px, 1.1fr) minmax(52px, .8fr) 44px minmax(92px, 1.1fr) 70px 70px 64px';
 
 class ArgumentsPanel {
   constructor(container) {
@@ -134,7 +134,7 @@ class ArgumentsPanel {
         el('td', { class: 'number' }, valueText(each.here)), el('td', { class: 'number' }, valueText(each.there))))) : null;
     return [numbers, difference ? el('p', { class: difference.explained ? 'dim' : 'bad' }, `${plural(difference.different, 'element')} differ; ${difference.explained ? 'rounding explains it' : 'more than rounding explains'}`) : null, worst,
       maps, under, histogram(contents), el('p', { class: 'hint' }, contents.preview && !contents.preview.exact && !data.served
-        ? 'Each cell is the mean of the elements behind it. kiln view --serve shows every element.' : 'wheel: zoom · drag: move · 0: all')].filter(Boolean);
+        ? 'Each cell is the mean of the elements behind it. kiln view --serve shows every element.' : 'wheel: zoom · drag: move · 0: all', contents.nan || contents.inf ? ' · magenta: NaN · orange, light blue: infinite' : '')].filter(Boolean);
   }
 }
 

@@ -28,7 +28,7 @@ class GraphPanel {
   }
 
   build(container) {
-    const modes = el('select', { id: 'graph-mode', 'aria-label': 'What is one box', on: { change: () => { this.mode = modes.value; this.opened.clear(); this.layOut(); this.fit(); } } },
+    const modes = el('select', { id: 'graph-mode', 'aria-label': 'What is one box', on: { change: () => { this.mode = modes.value; this.opened.clear(); this.selected = null; this.layOut(); this.fit(true); } } },
       el('option', { value: 'tasks' }, 'every task'), el('option', { value: 'kernel' }, 'by kernel and layer'),
       this.hasScopes ? el('option', { value: 'scope' }, 'by scope') : null);
     modes.value = this.mode;

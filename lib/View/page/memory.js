@@ -50,7 +50,7 @@ function rectangleChart(title, note, rectangles, xRange, yRange, axis, height, t
       const at = Math.round(toY(value)) + .5;
       context.beginPath(); context.moveTo(left, at); context.lineTo(width, at); context.stroke();
       context.textAlign = 'right';
-      context.fillText(axis.y(value), left - 8, at);
+      context.fillText(axis.y(value), left - 8, Math.max(at, 8));
     }
     context.textAlign = 'left';
     for (const value of ticks(x.from, x.to, width / 120)) context.fillText(axis.x(value), toX(value) + 2, high - bottom / 2);

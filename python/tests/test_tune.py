@@ -1,0 +1,77 @@
+"""`tune` and `tuned`: values that were found are right, kept and used."""
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+from unittest import mock
+
+import kiln
+import kiln.language as kl
+from kiln import KilnError, f32
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+
+@kiln.program
+def doubled(x: kl.In[f32], y: kl.Out[f32], *, BM=kl.param(16, [8, 16, 32]), factor=kl.param(2, [2, 3]), word=kl.choice("a", ["a", "b"])):
+    kl.require_same_shape(x, y, "y has the shape of x")
+
+    @kl.spmd(kl.ceildiv(x.shape[0], BM))
+    def double(block):
+        kl.store(kl.load(x, (block * BM, 0), (BM, 64)) * float(factor), y, (block * BM, 0))
+
+
+@unittest.skipIf(numpy is None, "numpy is not installed")
+class Tune(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        patch = mock.patch.dict(os.environ, {"KILN_CACHE_DIR": folder.name, "KILN_CACHE": "1"})
+        patch.start()
+        self.addCleanup(patch.stop)
+        self.x = numpy.random.default_rng(1).standard_normal((100, 64), "f4")
+        self.y = numpy.full_like(self.x, 7)
+
+    def test_the_winner_is_right_kept_and_used(self) -> None:
+        tuning = doubled.tune(self.x, self.y, seconds=2)
+        self.assertEqual(tuning.values["factor"], 2, "another result is no choice")
+        self.assertTrue(any("not what the defaults compute" in each.refused for each in tuning.tried))
+        self.assertIn("<- winner", str(tuning))
+        self.assertNotIn("word", tuning.values)
+        self.assertTrue((self.y == 7).all(), "tuning runs on copies")
+        found = json.loads(pathlib.Path(tuning.file).read_text())
+        self.assertEqual(found["values"], tuning.values)
+        self.assertEqual(doubled.tuned(self.x, self.y).params["BM"], tuning.values["BM"])
+        doubled(self.x, self.y)
+        numpy.testing.assert_array_equal(self.y, self.x * 2)
+
+    def test_what_does_not_fit_is_not_used(self) -> None:
+        tuning = doubled.tune(self.x, self.y, seconds=1)
+        file = pathlib.Path(tuning.file)
+        kept = json.loads(file.read_text())
+        for text in ("[", json.dumps({**kept, "values": {"BM": 7}}), json.dumps({**kept, "values": {"nothing": 1}}), json.dumps({**kept, "key": "other"}), "3"):
+            file.write_text(text)
+            self.assertEqual(doubled.tuned(self.x, self.y).params, doubled.params)
+        file.write_text(json.dumps({**kept, "values": {"BM": 32}}))
+        self.assertEqual(doubled.tuned(self.x, self.y).params["BM"], 32)
+        self.assertEqual(doubled.with_(BM=8).tuned(self.x, self.y).params["BM"], 8, "what the user says wins")
+        with mock.patch.dict(os.environ, {"KILN_UNTUNED": "1"}):
+            self.assertEqual(doubled.tuned(self.x, self.y).params, doubled.params)
+        file.chmod(0o666)
+        self.assertEqual(doubled.tuned(self.x, self.y).params, doubled.params, "others can write it")
+        other = numpy.zeros((999, 64), "f4")
+        self.assertEqual(doubled.tuned(other, other.copy()).params, doubled.params)
+
+    def test_mistakes(self) -> None:
+        with self.assertRaisesRegex(KilnError, "there is nothing to tune"):
+            doubled.with_(BM=8, factor=2).tune(self.x, self.y)
+        with self.assertRaisesRegex(KilnError, "has no keyword parameter 'nothing'"):
+            doubled.tune(self.x, self.y, vary=["nothing"])
+
+
+if __name__ == "__main__":
+    unittest.main()
