@@ -1,12 +1,12 @@
 module @ring_matmul {
-  kiln.func @copy(%from: !kiln.tensor<?x?xf32> in, %to: !kiln.tensor<?x?xf32> out) incore {
+  kiln.func @copy(%source: !kiln.tensor<?x?xf32> in, %to: !kiln.tensor<?x?xf32> out) incore {
     %c32 = arith.constant 32 : index
     %c64 = arith.constant 64 : index
     %block = tile.block_idx 0
     %0 = arith.muli %block, %c32 : index
     %block_0 = tile.block_idx 1
     %1 = arith.muli %block_0, %c64 : index
-    %2 = tile.load %from[%0, %1] : !tile.tile<32x64xf32>
+    %2 = tile.load %source[%0, %1] : !tile.tile<32x64xf32>
     tile.store %2, %to[%0, %1]
   }
   kiln.func @multiply(%a: !kiln.tensor<?x?xf32> in, %b: !kiln.tensor<?x?xf32> in, %c: !kiln.tensor<?x?xf32> out) incore {
