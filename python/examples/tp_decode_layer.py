@@ -136,3 +136,45 @@ def tp_decode_layer(x: kl.In[bf16], positions: kl.In[i32, 1], cosine: kl.In[f32]
     project("gate_up", hn, gate, act, lambda t, i, j: kl.cast(kl.silu(t) * product(hn, up, i, j), bf16))
     project("down_proj", act, down, of_columns, plain)
     add_up("residual_2", h1, of_columns, y, lambda t: kl.cast(t, bf16))
+
+
+def reference(x, positions, cosine, sine, norm1, q_proj, k_proj, v_proj, q_norm, k_norm, k_cache, v_cache, out_proj, norm2, gate,
+              up, down):
+    """What the layer gives, in torch and float64."""
+    import torch
+
+    batch, kv, length, D = k_cache.shape
+    narrow = lambda t: t.bfloat16().double()
+    norm = lambda t, w: t * torch.rsqrt((t * t).mean(-1, keepdim=True) + EPS) * w
+
+    def rotate(t):
+        low, high = t.chunk(2, -1)
+        c, s = cosine[positions][:, None], sine[positions][:, None]
+        return torch.cat([low * c - high * s, high * c + low * s], -1)
+
+    xn, each = narrow(norm(x, norm1)), torch.arange(batch)
+    rows = lambda w: (xn @ w.reshape(-1, w.shape[-1]).T).view(batch, -1, D)
+    k_cache[each, :, positions] = narrow(rotate(norm(rows(k_proj), k_norm)))
+    v_cache[each, :, positions] = narrow(rows(v_proj))
+    q = narrow(rotate(norm(rows(q_proj), q_norm))).view(batch, kv, -1, D)
+    scores = (q @ k_cache.transpose(2, 3)) / math.sqrt(D)
+    scores = scores.masked_fill(torch.arange(length) > positions[:, None, None, None], -math.inf)
+    mixed = narrow(torch.softmax(scores, -1) @ v_cache).reshape(batch, -1)
+    h = x + mixed @ out_proj.reshape(-1, x.shape[1])
+    hn = narrow(norm(h, norm2))
+    return h + narrow(torch.nn.functional.silu(hn @ gate.T) * (hn @ up.T)) @ down.T
+
+
+if __name__ == "__main__":
+    import torch
+
+    normal = lambda *shape: torch.randn(*shape).bfloat16()
+    weight = lambda *shape: (torch.randn(*shape) / 8).bfloat16()
+    x, positions = normal(3, 64), torch.tensor([0, 7, 39], dtype=torch.int32)
+    inputs = [x, positions, torch.rand(40, 8), torch.rand(40, 8), normal(64), weight(3, 32, 64), weight(3, 16, 64),
+              weight(3, 16, 64), normal(16), normal(16), normal(3, 3, 40, 16), normal(3, 3, 40, 16), weight(3, 32, 64), normal(64),
+              weight(96, 64), weight(96, 64), weight(64, 96)]
+    wanted = reference(*(t.long() if t is positions else t.double() for t in inputs))
+    y = torch.empty(3, 64, dtype=torch.bfloat16)
+    tp_decode_layer(*inputs, y)
+    print("max |error| / max", float((y - wanted).abs().max() / wanted.abs().max()))
