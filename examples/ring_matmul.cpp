@@ -9,9 +9,9 @@ Program ringMatmul(const Config &cfg) {
   int64_t BM = cfg.param("BM", {16, 32, 64, 128}, 32), BN = cfg.param("BN", {32, 64, 128}, 64),
           BK = cfg.param("BK", {32, 64, 128}, 64);
   Program p("ring_matmul");
-  Kernel copy = p.kernel("copy", {"from", "to"}, [&](In<f32> from, Out<f32> to) {
+  Kernel copy = p.kernel("copy", {"source", "to"}, [&](In<f32> source, Out<f32> to) {
     Index i = blockIdx(0) * BM, j = blockIdx(1) * BK;
-    store(load(from, {i, j}, {BM, BK}), to, {i, j});
+    store(load(source, {i, j}, {BM, BK}), to, {i, j});
   });
   Kernel multiply = p.kernel("multiply", {"a", "b", "c"}, [&](In<f32> a, In<f32> b, Out<f32> c) {
     Index i = blockIdx(0) * BM, j = blockIdx(1) * BN;

@@ -80,7 +80,7 @@ if not can_open("libcuda.so.1"):
 mpirun = lit.util.which("mpirun")
 if mpirun and os.path.exists(os.path.join(config.kiln_build_root, "lib", "libkiln_mpi.so")) and not config.kiln_sanitize:
     config.available_features.add("mpi")
-mpirun = f"timeout 60 {mpirun} --oversubscribe" + (" --allow-run-as-root" if os.geteuid() == 0 else "")
+mpirun = f"timeout 120 {mpirun} --oversubscribe" + (" --allow-run-as-root" if os.geteuid() == 0 else "")
 
 find_python = subprocess.run(
     [os.path.join(config.kiln_source_root, "scripts", "find-python")], capture_output=True, text=True, check=False

@@ -10,9 +10,9 @@ def all_reduce(x: kl.In[f32], y: kl.Out[f32], *, BM=kl.param(16, [8, 16, 32]), B
 
     @kl.spmd(kl.ceildiv(x.shape[1], BN))
     def add_rows(block):
-        j = block * BN
+        j, rows = block * BN, x.shape[0]
         sum = kl.zeros(f32, 1, BN)
-        for i in kl.range(0, x.shape[0], BM):
+        for i in kl.range(0, rows, BM):
             sum = sum + kl.reduce_sum(kl.load(x, (i, j), (BM, BN)), 0)
         kl.store(sum, y, (0, j))
 

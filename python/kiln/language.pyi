@@ -1,7 +1,10 @@
 """Made by make_stub.py from language.py and the operations of the recorder; do not edit."""
 from typing import Any, Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ._launch import Kernel as Kernel, group as group, kernel as kernel, role as role, scope as scope, spmd as spmd, submit as submit
+from ._launch import (
+    Group as Group, Kernel as Kernel, Mesh as Mesh, group as group, kernel as kernel, mesh as mesh, role as role, scope as scope,
+    spmd as spmd, submit as submit,
+)
 from ._params import choice as choice, param as param, split as split
 from ._signature import In as In, InOut as InOut, Out as Out, dyn as dyn, extents as extents
 from ._values import (
@@ -495,4 +498,44 @@ def pop(pipe: Pipe) -> Tile:
 
 def free(pipe: Pipe) -> None:
     """Releases the oldest popped slot; with none the compiler places them."""
+    ...
+
+def rank(along: Optional[Group] = None) -> Index:
+    """Which rank this is, from 0; with a group, its place in that."""
+    ...
+
+def ranks(along: Optional[Group] = None) -> Index:
+    """How many ranks there are; with a group, in that."""
+    ...
+
+def all_reduce(tensor: Tensor, how: str = 'sum', fixed_order: bool = False, along: Optional[Group] = None, deps: Union[Task, Sequence[Task]] = ()) -> Task:
+    """Combines the tensors of all ranks and gives the result to each."""
+    ...
+
+def all_gather(source: Tensor, target: Tensor, along: Optional[Group] = None, deps: Union[Task, Sequence[Task]] = ()) -> Task:
+    """Gives each rank the tensors of all, joined along the first axis."""
+    ...
+
+def reduce_scatter(source: Tensor, target: Tensor, how: str = 'sum', fixed_order: bool = False, along: Optional[Group] = None, deps: Union[Task, Sequence[Task]] = ()) -> Task:
+    """Combines the tensors of all ranks and gives each its part along the first axis."""
+    ...
+
+def broadcast(tensor: Tensor, root: AnyIndex, along: Optional[Group] = None, deps: Union[Task, Sequence[Task]] = ()) -> Task:
+    """Gives each rank the tensor of one."""
+    ...
+
+def all_to_all(source: Tensor, target: Tensor, along: Optional[Group] = None, deps: Union[Task, Sequence[Task]] = ()) -> Task:
+    """Gives part i of the source, along the first axis, to rank i."""
+    ...
+
+def send(tensor: Tensor, to: AnyIndex, along: Optional[Group] = None, deps: Union[Task, Sequence[Task]] = ()) -> Task:
+    """Gives a tensor to another rank; ends when that has it."""
+    ...
+
+def recv(tensor: Tensor, sender: AnyIndex, along: Optional[Group] = None, deps: Union[Task, Sequence[Task]] = ()) -> Task:
+    """Takes a tensor from another rank."""
+    ...
+
+def rank_barrier(along: Optional[Group] = None, deps: Union[Task, Sequence[Task]] = ()) -> Task:
+    """Waits until every rank has come here, with all it launched before."""
     ...

@@ -14,7 +14,7 @@ except ImportError:
 
 # Results in bf16 have eight bits.
 BOUNDS = {name: 2e-2 for name in ("paged_attention", "swiglu_ffn", "matmul_fp8", "block_scaled_gemm", "moe_gemm",
-                                  "qwen3_decode_layer")}
+                                  "qwen3_decode_layer", "tp_decode_layer", "tp_ffn")}
 
 
 @unittest.skipUnless(torch, "torch is not installed")

@@ -179,25 +179,31 @@ template <typename T> static T smaller(T a, T b) {
 /// Integers wrap, so they are combined without a sign.
 template <typename T> using Wrapping = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
 
-template <typename T> static void accumulate(Reduction how, T *into, const T *next, int64_t count) {
+/// Two parts, of which `into` may be one: no element is read after it was written.
+template <typename T>
+static void combineTwo(Reduction how, const T *a, const T *b, T *into, int64_t count) {
   switch (how) {
   case Reduction::Sum:
     for (int64_t i = 0; i < count; ++i)
-      into[i] = static_cast<T>(Wrapping<T>(into[i]) + Wrapping<T>(next[i]));
+      into[i] = static_cast<T>(Wrapping<T>(a[i]) + Wrapping<T>(b[i]));
     return;
   case Reduction::Prod:
     for (int64_t i = 0; i < count; ++i)
-      into[i] = static_cast<T>(Wrapping<T>(into[i]) * Wrapping<T>(next[i]));
+      into[i] = static_cast<T>(Wrapping<T>(a[i]) * Wrapping<T>(b[i]));
     return;
   case Reduction::Max:
     for (int64_t i = 0; i < count; ++i)
-      into[i] = larger(into[i], next[i]);
+      into[i] = larger(a[i], b[i]);
     return;
   case Reduction::Min:
     for (int64_t i = 0; i < count; ++i)
-      into[i] = smaller(into[i], next[i]);
+      into[i] = smaller(a[i], b[i]);
     return;
   }
+}
+
+template <typename T> static void accumulate(Reduction how, T *into, const T *next, int64_t count) {
+  combineTwo(how, into, next, into, count);
 }
 
 /// So many elements stay in the cache while all parts are gone through.
@@ -205,6 +211,9 @@ static constexpr int64_t blockElements = 4096;
 
 template <typename T>
 static void combineAs(Reduction how, std::span<const void *const> parts, T *into, int64_t count) {
+  if (parts.size() == 2)
+    return combineTwo(how, static_cast<const T *>(parts[0]), static_cast<const T *>(parts[1]), into,
+                      count);
   for (int64_t at = 0; at < count; at += blockElements) {
     int64_t size = std::min(blockElements, count - at);
     std::array<T, blockElements> sum;

@@ -29,7 +29,8 @@ struct MpiTransport::Operation {
   Stage next = nullptr; ///< Null: it has ended.
   Status status;
   /// Sent and received here where a tensor has gaps or there is no other place.
-  std::vector<std::byte> source, target, parts, headers, mine;
+  std::vector<std::byte> source, target, headers, mine;
+  Memory parts;
   bool hasHeader = false;
 
   const std::byte *input() const {
@@ -165,7 +166,9 @@ void MpiTransport::start(const Collective &collective, Done done) {
       progress(ended);
     }
   }
-  HasWork.notify_one();
+  // A small one has ended before the thread is awake; it looks by itself soon enough.
+  if (bytesOf(collective.shaped()) > smallBytes)
+    HasWork.notify_one();
   for (auto &[call, status] : ended)
     call(status);
 }
@@ -204,6 +207,8 @@ void MpiTransport::progress(std::vector<std::pair<Done, Status>> &ended) {
     if (!it->status.isOk() && Failure.isOk())
       Failure = it->status;
     ended.emplace_back(std::move(it->done), it->status);
+    if (it->status.isOk() && it->parts.bytes > Spare.bytes)
+      Spare = std::move(it->parts);
     // MPI may still write what has failed: its memory stays until the process ends.
     if (it->status.isOk())
       it = Running.erase(it);
@@ -235,7 +240,8 @@ void MpiTransport::work() {
     std::vector<std::pair<Done, Status>> ended;
     {
       std::unique_lock lock(Mutex);
-      HasWork.wait(lock, [&] { return IsStopping || !Running.empty(); });
+      HasWork.wait_for(lock, std::chrono::milliseconds(1),
+                       [&] { return IsStopping || !Running.empty(); });
       if (IsStopping)
         return;
       if (Waiting.load() == 0)
@@ -408,6 +414,17 @@ void MpiTransport::finishSmall(Operation &op) {
   }
 }
 
+MpiTransport::Memory MpiTransport::takeMemory(uint64_t bytes) {
+  if (Spare.bytes >= bytes)
+    return std::exchange(Spare, {});
+  return {std::unique_ptr<std::byte[]>(new std::byte[bytes]), bytes};
+}
+
+/// Where what another rank sends is kept: there is no place for this rank's own.
+std::byte *MpiTransport::partOf(Operation &op, int32_t place, uint64_t bytes) {
+  return op.parts.data.get() + static_cast<uint64_t>(place - (place > op.me)) * bytes;
+}
+
 /// The elements that a rank combines: [first, last).
 static std::pair<int64_t, int64_t> shareOf(int64_t elements, int32_t place, int32_t count) {
   return {elements * place / count, elements * (place + 1) / count};
@@ -425,10 +442,10 @@ void MpiTransport::exchange(Operation &op) {
                                 static_cast<int>(what.how), op.line, &op.requests.emplace_back()));
   auto [first, last] = shareOf(elements, op.me, op.count());
   auto mine = static_cast<uint64_t>((last - first) * width);
-  op.parts.resize(mine * static_cast<uint64_t>(op.count()));
+  op.parts = takeMemory(mine * static_cast<uint64_t>(op.count() - 1));
   for (int32_t step = 1; step < op.count(); ++step) {
     int32_t to = (op.me + step) % op.count(), other = (op.me - step + op.count()) % op.count();
-    receive(op, op.parts.data() + static_cast<uint64_t>(other) * mine, mine, other);
+    receive(op, partOf(op, other, mine), mine, other);
     auto [begin, end] = shareOf(elements, to, op.count());
     send(op, op.input() + begin * width, static_cast<uint64_t>((end - begin) * width), to);
   }
@@ -444,9 +461,8 @@ void MpiTransport::combineMine(Operation &op) {
   auto mine = static_cast<uint64_t>((last - first) * width);
   std::vector<const void *> parts(static_cast<size_t>(op.count()));
   for (int32_t place = 0; place < op.count(); ++place)
-    parts[static_cast<size_t>(place)] = place == op.me
-                                            ? op.input() + first * width
-                                            : op.parts.data() + static_cast<uint64_t>(place) * mine;
+    parts[static_cast<size_t>(place)] =
+        place == op.me ? op.input() + first * width : partOf(op, place, mine);
   std::byte *into = op.output() + (scatters ? 0 : first * width);
   combine(op.type(), what.how, parts, into, last - first);
   if (!scatters)

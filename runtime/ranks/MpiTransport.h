@@ -42,6 +42,12 @@ private:
   struct Operation;
   using Stage = void (MpiTransport::*)(Operation &);
 
+  /// Memory for what others send, contents unspecified.
+  struct Memory {
+    std::unique_ptr<std::byte[]> data;
+    uint64_t bytes = 0;
+  };
+
   explicit MpiTransport(const kiln_mpi_functions *functions) : Mpi(*functions) {}
 
   // All of these with the lock held.
@@ -54,6 +60,8 @@ private:
   void exchange(Operation &op);
   void combineMine(Operation &op);
   void spreadResult(Operation &op);
+  Memory takeMemory(uint64_t bytes);
+  static std::byte *partOf(Operation &op, int32_t place, uint64_t bytes);
   void gatherAll(Operation &op);
   void exchangeParts(Operation &op);
   void message(Operation &op);
@@ -72,6 +80,7 @@ private:
   std::mutex Mutex;
   std::map<RankLine, kiln_mpi_line *> Lines;
   std::list<Operation> Running;
+  Memory Spare; ///< Of the last large one: fresh pages cost more than the sum.
   Status Failure;
   bool IsStopping = false;
   std::atomic<int> Waiting{0}; ///< Somebody drives in wait().

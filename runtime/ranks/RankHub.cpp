@@ -34,6 +34,7 @@ struct RankHub::State {
   struct OfRank {
     Doing doing = Doing::Runs;
     const std::function<bool()> *isOver = nullptr; ///< While it waits.
+    std::condition_variable changed; ///< Each has its own: of a thousand ranks one is woken.
     bool canGoOn() const { return doing == Doing::Runs || (doing == Doing::Waits && (*isOver)()); }
   };
 
@@ -57,7 +58,6 @@ struct RankHub::State {
 
   const Options About;
   mutable std::mutex Mutex;
-  std::condition_variable Changed;
   std::vector<OfRank> Ranks;
   std::map<Place, std::vector<Arrival>> Meetings;
   int32_t Turn = 0;
@@ -116,12 +116,14 @@ void RankHub::State::start(int32_t rank, const Collective &collective, Transport
   for (const Arrival &each : all)
     each.done(status);
   lock.lock();
-  Changed.notify_all();
+  for (const Arrival &each : all)
+    if (each.rank != rank && !About.takesTurns) // else they wait for their turn as well
+      Ranks[static_cast<size_t>(each.rank)].changed.notify_one();
 }
 
 void RankHub::State::awaitTurn(std::unique_lock<std::mutex> &lock, int32_t rank,
                                const std::function<bool()> *isOver) {
-  Changed.wait(lock, [&] {
+  Ranks[static_cast<size_t>(rank)].changed.wait(lock, [&] {
     return (!isOver || (*isOver)()) && (!About.takesTurns || Turn == rank || !Failure.isOk());
   });
 }
@@ -142,7 +144,7 @@ void RankHub::State::passTurn(int32_t from) {
   if (!About.takesTurns)
     return;
   std::vector<int32_t> able;
-  for (int32_t i = 1; i <= About.ranks; ++i) {
+  for (int32_t i = 1; i <= About.ranks && (About.seed != 0 || able.empty()); ++i) {
     int32_t rank = (from + i) % About.ranks;
     if (Ranks[static_cast<size_t>(rank)].canGoOn())
       able.push_back(rank);
@@ -150,7 +152,7 @@ void RankHub::State::passTurn(int32_t from) {
   if (able.empty())
     return;
   Turn = About.seed == 0 ? able.front() : able[Choices() % able.size()];
-  Changed.notify_all();
+  Ranks[static_cast<size_t>(Turn)].changed.notify_one();
 }
 
 std::string RankHub::State::describeWaiting() const {
@@ -203,7 +205,8 @@ void RankHub::State::failAll(std::unique_lock<std::mutex> &lock, int32_t rank, c
   for (auto &[done, status] : calls)
     done(status);
   lock.lock();
-  Changed.notify_all();
+  for (OfRank &each : Ranks)
+    each.changed.notify_one();
 }
 
 void RankHub::State::fail(int32_t rank, const Status &why) {
