@@ -403,6 +403,17 @@ kiln.func @all(%x: !kiln.tensor<?x8xf32> inout, %f: !kiln.tensor<4xi32> in) orch
   %key = arith.constant 1 : i64
   %t = kiln.submit @every(%alloc, %f, %n, %key) grid(%n, 2) sync_start predicate(%f[0] > 1)
   %d = kiln.submit deps(%t)
+  %me = kiln.rank
+  %count = kiln.ranks along <all of all = ?>
+  %other = kiln.alloc(%n) : !kiln.tensor<?x8xf32>
+  %reduced = kiln.all_reduce %alloc, sum
+  %gathered = kiln.all_gather %alloc to %other
+  %scattered = kiln.reduce_scatter %other to %alloc, max
+  %cast = kiln.broadcast %alloc from %me
+  %exchanged = kiln.all_to_all %alloc to %other
+  %sent = kiln.send %alloc to %count
+  %received = kiln.recv %other from %count
+  %met = kiln.rank_barrier
 }
 )mlir");
   ASSERT_TRUE(bool(module.Op));
