@@ -126,23 +126,23 @@ static nlohmann::ordered_json json(const Finding &finding, const std::string &re
   return entry;
 }
 
-const char *toString(ScheduleStep::Kind kind) {
+const char *toString(FindingStep::Kind kind) {
   switch (kind) {
-  case ScheduleStep::Kind::Start:
+  case FindingStep::Kind::Start:
     return "start";
-  case ScheduleStep::Kind::Read:
+  case FindingStep::Kind::Read:
     return "read";
-  case ScheduleStep::Kind::Write:
+  case FindingStep::Kind::Write:
     return "write";
-  case ScheduleStep::Kind::AtomicAdd:
+  case FindingStep::Kind::AtomicAdd:
     return "add";
-  case ScheduleStep::Kind::Push:
+  case FindingStep::Kind::Push:
     return "push";
-  case ScheduleStep::Kind::Pop:
+  case FindingStep::Kind::Pop:
     return "pop";
-  case ScheduleStep::Kind::Free:
+  case FindingStep::Kind::Free:
     return "free";
-  case ScheduleStep::Kind::Blocked:
+  case FindingStep::Kind::Blocked:
     return "blocked";
   }
   return "unknown";
@@ -151,7 +151,7 @@ const char *toString(ScheduleStep::Kind kind) {
 std::string scheduleJson(const Finding &finding) {
   nlohmann::ordered_json lanes = nlohmann::ordered_json::array(), steps = lanes;
   std::vector<std::tuple<uint64_t, std::array<int64_t, 3>, std::string>> known;
-  for (const ScheduleStep &step : finding.schedule) {
+  for (const FindingStep &step : finding.schedule) {
     std::tuple who(step.task, step.block, step.instance);
     auto lane = std::find(known.begin(), known.end(), who);
     if (lane == known.end()) {

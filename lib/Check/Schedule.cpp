@@ -8,8 +8,8 @@
 
 namespace kiln::simulator {
 
-static ScheduleStep stepOf(const Agent &agent, ScheduleStep::Kind kind) {
-  ScheduleStep step;
+static FindingStep stepOf(const Agent &agent, FindingStep::Kind kind) {
+  FindingStep step;
   step.kind = kind;
   step.task = agent.task;
   step.block = agent.block;
@@ -18,7 +18,7 @@ static ScheduleStep stepOf(const Agent &agent, ScheduleStep::Kind kind) {
 }
 
 void Schedule::add(const Agent &agent, Kind kind, mlir::Operation *op, std::string what) {
-  ScheduleStep words = stepOf(agent, kind);
+  FindingStep words = stepOf(agent, kind);
   words.what = std::move(what);
   Steps.push_back({agent.number, kind, op, std::move(words)});
   if (Steps.size() > most)
@@ -56,8 +56,8 @@ void Schedule::addPipe(const Agent &agent, mlir::Operation *op, const std::strin
           (slots == 1 ? " slot" : " slots") + " in use)");
 }
 
-std::vector<ScheduleStep> Schedule::steps(const Agent *other, mlir::Operation *otherOp) const {
-  std::vector<ScheduleStep> list;
+std::vector<FindingStep> Schedule::steps(const Agent *other, mlir::Operation *otherOp) const {
+  std::vector<FindingStep> list;
   bool hasOther = !other;
   for (const Step &step : Steps) {
     hasOther |= other && step.agent == other->number && step.op == otherOp;
@@ -67,7 +67,7 @@ std::vector<ScheduleStep> Schedule::steps(const Agent *other, mlir::Operation *o
   }
   if (hasOther)
     return list;
-  ScheduleStep first = stepOf(*other, Kind::Write);
+  FindingStep first = stepOf(*other, Kind::Write);
   first.what = "accesses the same element, more than " + std::to_string(most) + " steps before";
   first.location = sourceLocOf(otherOp->getLoc());
   list.insert(list.begin(), std::move(first));

@@ -19,7 +19,7 @@ namespace kiln::simulator {
 
 class Schedule {
 public:
-  using Kind = ScheduleStep::Kind;
+  using Kind = FindingStep::Kind;
 
   void add(const Agent &agent, Kind kind, mlir::Operation *op, std::string what = "");
   void addAccess(const Access &access, const Footprint &at, AccessKind kind);
@@ -28,15 +28,15 @@ public:
 
   /// The steps that are still known, the last one last. If the last one that `other` did at
   /// `otherOp` is not among them, it comes first.
-  std::vector<ScheduleStep> steps(const Agent *other = nullptr,
-                                  mlir::Operation *otherOp = nullptr) const;
+  std::vector<FindingStep> steps(const Agent *other = nullptr,
+                                 mlir::Operation *otherOp = nullptr) const;
 
 private:
   struct Step {
     uint32_t agent;
     Kind kind;
     mlir::Operation *op;
-    ScheduleStep words; ///< Without location.
+    FindingStep words; ///< Without location.
   };
   static constexpr size_t most = 400;
   std::deque<Step> Steps;

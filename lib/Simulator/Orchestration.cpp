@@ -103,8 +103,8 @@ Status OrchestrationHost::get(Interpreter &in, ir::GetOp op) {
   return Status::ok();
 }
 
-static RankGroup groupOf(ir::AlongAttr along) {
-  RankGroup group;
+static MeshAxis groupOf(ir::AlongAttr along) {
+  MeshAxis group;
   if (!along)
     return group;
   group.axis = along.getAxis();

@@ -79,7 +79,7 @@ protected:
   }
 
 private:
-  static RankGroup groupOf(const kiln_rank_group &group) {
+  static MeshAxis groupOf(const kiln_rank_group &group) {
     return {group.axis, {group.extents, group.extents + group.rank}};
   }
 

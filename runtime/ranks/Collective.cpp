@@ -19,7 +19,7 @@ const char *kiln::toString(Reduction how) {
   return names[static_cast<uint8_t>(how)];
 }
 
-Expected<RankLine> RankGroup::lineOf(int64_t rank, int64_t ranks) const {
+Expected<RankLine> MeshAxis::lineOf(int64_t rank, int64_t ranks) const {
   auto wrong = [&](const std::string &why) {
     return Status(StatusCode::InvalidArgument, "a mesh of " + kiln::toString(Dims(extents)) + why +
                                                    "; there are " + std::to_string(ranks) +

@@ -37,7 +37,7 @@ enum class FindingKind : uint8_t {
 const char *toString(FindingKind kind);
 
 /// One thing that somebody did in a simulation, for people who follow it.
-struct ScheduleStep {
+struct FindingStep {
   enum class Kind : uint8_t { Start, Read, Write, AtomicAdd, Push, Pop, Free, Blocked };
   Kind kind = Kind::Start;
   uint64_t task = 0;
@@ -47,7 +47,7 @@ struct ScheduleStep {
   SourceLoc location;
 };
 /// "start", "read", ...
-const char *toString(ScheduleStep::Kind kind);
+const char *toString(FindingStep::Kind kind);
 
 /// What is wrong, where, and how to see it again.
 struct Finding {
@@ -67,7 +67,7 @@ struct Finding {
   uint64_t count = 1;   ///< How often, in all seeds: other elements, blocks or iterations.
   /// The last steps up to it, if they were asked for; before those, where it is a race, the other
   /// side.
-  std::vector<ScheduleStep> schedule = {};
+  std::vector<FindingStep> schedule = {};
 
   /// What is not shown to be wrong is said, but is no error: nobody promised otherwise.
   bool isError() const {

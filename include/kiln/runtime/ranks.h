@@ -66,7 +66,7 @@ struct RankLine {
 };
 
 /// The ranks that differ from this one along one axis of a mesh; without extents: all of them.
-struct RankGroup {
+struct MeshAxis {
   uint32_t axis = 0;
   std::vector<int64_t> extents; ///< One may be dynamicExtent: as many as there are ranks for.
 
@@ -79,7 +79,7 @@ struct CollectiveTask {
   CollectiveKind kind = CollectiveKind::RankBarrier;
   Reduction how = Reduction::Sum;
   bool fixedOrder = false;
-  RankGroup group;
+  MeshAxis group;
   int64_t peer = -1; ///< The root, the receiver or the sender, by its place in the group.
   Tensor source, target;
   bool isMarked = false; ///< The program asks for its tensors in the dump.

@@ -205,18 +205,18 @@ TEST_P(Ranks, BarrierWaitsForAll) {
 INSTANTIATE_TEST_SUITE_P(OfAllSizes, Ranks,
                          testing::Combine(testing::Values(1, 2, 3, 4, 7), testing::Bool()));
 
-TEST(RankGroup, LinesOfAMesh) {
-  RankGroup tensor{1, {2, 4}}, data{0, {2, 4}}, rest{0, {dynamicExtent, 4}};
+TEST(MeshAxis, LinesOfAMesh) {
+  MeshAxis tensor{1, {2, 4}}, data{0, {2, 4}}, rest{0, {dynamicExtent, 4}};
   EXPECT_EQ(*tensor.lineOf(6, 8), (RankLine{4, 1, 4}));
   EXPECT_EQ(*data.lineOf(6, 8), (RankLine{2, 4, 2}));
   EXPECT_EQ(*rest.lineOf(6, 12), (RankLine{2, 4, 3}));
-  EXPECT_EQ(RankGroup().lineOf(3, 5)->count, 5);
+  EXPECT_EQ(MeshAxis().lineOf(3, 5)->count, 5);
   EXPECT_EQ(data.lineOf(0, 6).status().code(), StatusCode::InvalidArgument);
   EXPECT_EQ(rest.lineOf(0, 6).status().code(), StatusCode::InvalidArgument);
-  EXPECT_EQ((RankGroup{5, {2}}).lineOf(0, 2).status().code(), StatusCode::InvalidArgument);
+  EXPECT_EQ((MeshAxis{5, {2}}).lineOf(0, 2).status().code(), StatusCode::InvalidArgument);
 }
 
-TEST(RankGroup, MeshOfSubgroups) {
+TEST(MeshAxis, MeshOfSubgroups) {
   Status done = runRanks(6, false, [&](Engine &engine, int32_t rank) -> Status {
     Tensor x = filled({1}, float(rank));
     CollectiveTask task = taskOf(CollectiveKind::AllReduce, {}, x);
