@@ -400,7 +400,11 @@ llvm::Value *KernelEmitter::eval(Value value, const Cursor &at) {
     return b.splat(at.width, scalar(value));
   if (auto direct = Direct.find(value); direct != Direct.end()) {
     DType element = elementTypeOf(type);
-    return decode(b, loadDirect(direct->second, at, element), element);
+    llvm::DebugLoc users = b.getCurrentDebugLocation();
+    locate(value.getDefiningOp());
+    llvm::Value *loaded = decode(b, loadDirect(direct->second, at, element), element);
+    b.SetCurrentDebugLocation(users);
+    return loaded;
   }
   if (!isComputed(value))
     return loadFromBuffer(value, at);
@@ -484,7 +488,10 @@ void KernelEmitter::withLoads(Value tile, llvm::function_ref<void(bool)> body, l
     conditions.push_back(also);
   auto written = cast<tile::TileType>(tile.getType());
   for (tile::LoadOp load : loads) {
+    llvm::DebugLoc users = b.getCurrentDebugLocation();
+    locate(load);
     Window window = windowOf(load);
+    b.SetCurrentDebugLocation(users);
     if (reader && !Plan.isLastReader(load, reader))
       window.ahead = nullptr;
     auto type = load.getResult().getType();
