@@ -79,6 +79,8 @@ def paged(q, cache, table, lengths):
 
 
 # Shapes. An empty line is what the program has as its default.
+RANKS = [f"--ranks {count}" for count in (1, 2, 3, 4)]
+
 CASES = {
     "hello_add": [""] + same("a b c", "1x1", "0x64", "64x0", "63x65", "64x64", "65x129", "1x1000"),
     "elementwise": [f"--op {op}" for op in ("gelu", "silu", "relu", "tanh", "clamp")] + same("x y", "1x1", "65x33"),
@@ -120,6 +122,12 @@ CASES = {
     "block_scaled_gemm": ["", scaled(1, 1, 1), scaled(33, 129, 257), scaled(5, 65, 0), scaled(0, 5, 7),
                           "--BM 16 --BN 128 " + scaled(17, 130, 128)],
     "qwen3_decode_layer": ["", decode(17, 65, "3,0,32,31,64"), decode(1, 1, "0")],
+    # On several ranks: the arguments of the examples are ragged for 3 and 4 of them.
+    "all_reduce": pairs(RANKS, ["", args(x="1x7@0", y="1x7")]),
+    "ring_matmul": pairs(RANKS, ["", args(a="5x3@0", b="3x65@1", c="5x65@1")]),
+    "tp_ffn": RANKS,
+    "tp_decode_layer": RANKS,
+    "ep_moe": RANKS,
 }
 
 # Nasty values. What the formulas compute in double overflows elsewhere, so only the reference is asked.

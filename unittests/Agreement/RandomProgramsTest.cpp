@@ -125,7 +125,7 @@ bool runOnMachine(mlir::ModuleOp program, const Platform &platform, uint64_t see
   // like data: these programs mean what they compute.
   if (report)
     for (const Finding &finding : report->findings)
-      if (finding.kind != FindingKind::UnwrittenRead &&
+      if (finding.isError() && finding.kind != FindingKind::UnwrittenRead &&
           finding.kind != FindingKind::UnwrittenOutput &&
           finding.kind != FindingKind::PaddedReduction)
         status = Status(StatusCode::KernelFailed, finding.message, finding.location);

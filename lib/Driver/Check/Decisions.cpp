@@ -51,7 +51,7 @@ namespace {
 /// What a value depends on, blocks and iterations included.
 struct Dependence {
   std::set<Leaf> leaves;
-  bool usesMemory = false;
+  bool usesMemory = false, usesRanks = false;
 };
 } // namespace
 
@@ -137,6 +137,8 @@ static void addLeaves(const ArgumentWalk &walk, At at, Dependence &to,
   }
   if (isa<tile::ElementOp>(op))
     to.usesMemory = true;
+  if (isa<ir::RankIdOp, ir::RankCountOp>(op))
+    to.usesRanks = true;
   llvm::for_each(op->getOperands(), follow);
   for (Region &region : op->getRegions())
     for (Block &block : region)
@@ -166,7 +168,8 @@ void Decisions::collect(ir::FuncOp func) {
           found.usesMemory |= dependsOnArguments(walk, At{submit.getPredicate(), goal.depth}, seen);
       }
     }
-    if (!found.leaves.empty() || found.usesMemory)
+    // What ranks decide is for the simulation of several of them: the plan is that of one.
+    if (!found.usesRanks && (!found.leaves.empty() || found.usesMemory))
       All.push_back({op, std::move(found.leaves), found.usesMemory});
   });
 }
