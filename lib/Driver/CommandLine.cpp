@@ -259,6 +259,9 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_option("--ranks", ranks,
                    "Check with so many ranks; 1, 2, 3 and 4 where a program has ranks and this is "
                    "not given");
+    app.add_option(
+        "--workers", workers,
+        "As for run; a check simulates on one thread, so that its report is always the same");
     app.add_flag("--as-given", run.asGiven,
                  "Try the given arguments alone, and no other extents or numbers");
     app.add_flag("--allow-incomplete", run.allowIncomplete,

@@ -337,6 +337,12 @@ static std::pair<Tile, Tile> topk_rows(const Tile &x, int64_t k) {
 // Shapes and types
 //===----------------------------------------------------------------------===//
 
+/// A tile that is part of the expression that `x` was made in.
+static Tile madeOf(const Tile &result, const TileArg &x) {
+  Tracer *tracer = Tracer::inKernel("a function of tiles");
+  return tracer ? tracer->fromOperands(result, {x}) : result;
+}
+
 static Tile transpose(const TileArg &x) {
   return unary<tile::TransposeOp>("transpose", x, x.dtype(), x.cols(), x.rows());
 }
@@ -478,6 +484,9 @@ static void addReductions(std::vector<RecordedOp> &list) {
 }
 
 static void addRearranging(std::vector<RecordedOp> &list) {
+  list.push_back(operation("tile.made_of",
+                           "Says that a tile was made of another, in one expression.",
+                           {"result", "x"}, madeOf));
   list.push_back(operation("mask", "Replaces the elements outside the first rows and columns.",
                            {"x", "rows", "cols", "pad?"}, mask));
   list.push_back(

@@ -1,6 +1,8 @@
 //===- LanguageLanesTest.cpp - lanes, their parts of tiles, and the order of pops --------===//
 #include "LanguageTesting.h"
 
+#include <functional>
+
 using namespace kiln;
 using namespace kiln::testing;
 
@@ -183,6 +185,23 @@ TEST(LanguageLanes, ErrorTwoPopsOfOnePipeInOneExpression) {
     where(pop(up) > 0, pop(up), 0);
   });
   expectUnordered(chosen, line);
+  auto add = [](Tile a, Tile b) { return a + b; };
+  std::vector<std::function<void(Pipe)>> composed = {
+      [&](Pipe up) { line = __LINE__, clamp(pop(up), -1, 1) - pop(up); },
+      [&](Pipe up) { line = __LINE__, silu(pop(up)) - pop(up); },
+      [&](Pipe up) { line = __LINE__, gelu(pop(up)) - pop(up); },
+      [&](Pipe up) { line = __LINE__, softmax(pop(up)) - pop(up); },
+      [&](Pipe up) { line = __LINE__, reduce(pop(up), 1, 0, add) - pop(up); },
+      [&](Pipe up) { line = __LINE__, scan(pop(up), 1, 0, add) - pop(up); }};
+  for (const auto &make : composed) {
+    Program p = popper([&](Pipe up, Pipe) { make(up); });
+    expectUnordered(p, line);
+  }
+  Program once = popper([&](Pipe up, Pipe) {
+    Tile first = silu(pop(up)), second = softmax(pop(up));
+    first - second - reduce(pop(up), 1, 0, add);
+  });
+  EXPECT_TRUE(once.errors().empty());
   Program compared = popper([&](Pipe up, Pipe) {
     line = __LINE__ + 1;
     maximum(pop(up) < pop(up), false);

@@ -80,11 +80,25 @@ C reduce(const C &tiles, int axis, detail::StartsOf<C> start, Body body,
   return detail::combineBy(tiles, axis, start, body, nullptr, where);
 }
 
+template <typename Body>
+Tile reduce(Tile &&tile, int axis, TileOperand start, Body body, Where where = Where::current()) {
+  const Tile &x = tile;
+  return detail::madeOf(detail::combineBy(x, axis, start, body, nullptr, where), std::move(tile),
+                        where);
+}
+
 /// Keeps every step: each element becomes what `start` and the elements up to it combine to.
 template <typename C, typename Body>
 C scan(const C &tiles, int axis, detail::StartsOf<C> start, Body body, ScanOptions options = {},
        Where where = Where::current()) {
   return detail::combineBy(tiles, axis, start, body, &options, where);
+}
+template <typename Body>
+Tile scan(Tile &&tile, int axis, TileOperand start, Body body, ScanOptions options = {},
+          Where where = Where::current()) {
+  const Tile &x = tile;
+  return detail::madeOf(detail::combineBy(x, axis, start, body, &options, where), std::move(tile),
+                        where);
 }
 
 } // namespace kiln

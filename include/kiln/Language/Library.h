@@ -33,56 +33,61 @@ inline void require_same_shape(const TensorRef &a, const TensorRef &b, const std
 
 /// x between low and high: minimum(maximum(x, low), high). NaN stays NaN; where low is above high,
 /// high.
-inline Tile clamp(const Tile &x, TileOperand low, TileOperand high,
-                  Where where = Where::current()) {
-  return minimum(TileOperand(maximum(TileOperand(x, where), low), where), high);
+inline Tile clamp(TileArg x, TileOperand low, TileOperand high, Where where = Where::current()) {
+  return detail::madeOf(minimum(TileOperand(maximum(TileOperand(x.tile, where), low), where), high),
+                        x, where);
 }
 
 /// x * sigmoid(x)
-inline Tile silu(const Tile &x, Where where = Where::current()) {
-  return TileOperand(x, where) * sigmoid(x, where);
+inline Tile silu(TileArg x, Where where = Where::current()) {
+  return detail::madeOf(TileOperand(x.tile, where) * sigmoid(x.tile, where), x, where);
 }
 
 /// x / 2 * (1 + erf(x / sqrt(2)))
-inline Tile gelu(const Tile &x, Where where = Where::current()) {
-  Tile inner = erf(TileOperand(x, where) * 0.70710678118654752, where);
-  return TileOperand(x, where) * 0.5 * (TileOperand(inner, where) + 1);
+inline Tile gelu(TileArg x, Where where = Where::current()) {
+  Tile inner = erf(TileOperand(x.tile, where) * 0.70710678118654752, where);
+  return detail::madeOf(TileOperand(x.tile, where) * 0.5 * (TileOperand(inner, where) + 1), x,
+                        where);
 }
 
 /// exp(x - max) / sum, row by row.
-inline Tile softmax(const Tile &x, Where where = Where::current()) {
-  Tile e = exp(TileOperand(x, where) - reduce_max(x, 1, where), where);
-  return TileOperand(e, where) / reduce_sum(e, 1, where);
+inline Tile softmax(TileArg x, Where where = Where::current()) {
+  Tile e = exp(TileOperand(x.tile, where) - reduce_max(x.tile, 1, where), where);
+  return detail::madeOf(TileOperand(e, where) / reduce_sum(e, 1, where), x, where);
 }
 
 /// x / sqrt(mean(x^2) + eps) * weight, row by row; `count` is the number of columns that count.
-inline Tile rms_norm(const Tile &x, const Tile &weight, TileOperand count, double eps,
+inline Tile rms_norm(TileArg x, const Tile &weight, TileOperand count, double eps,
                      Where where = Where::current()) {
-  Tile mean = TileOperand(reduce_sum(TileOperand(x, where) * x, 1, where), where) / count;
-  return TileOperand(x, where) * rsqrt(TileOperand(mean, where) + eps, where) * weight;
+  Tile mean = TileOperand(reduce_sum(TileOperand(x.tile, where) * x.tile, 1, where), where) / count;
+  return detail::madeOf(
+      TileOperand(x.tile, where) * rsqrt(TileOperand(mean, where) + eps, where) * weight, x, where);
 }
 
 /// (x - mean) / sqrt(variance + eps) * weight + bias, row by row, of tiles without padding.
-inline Tile layer_norm(const Tile &x, const Tile &weight, const Tile &bias, double eps,
+inline Tile layer_norm(TileArg x, const Tile &weight, const Tile &bias, double eps,
                        Where where = Where::current()) {
   double scale = 1.0 / double(x.cols());
-  Tile centred = TileOperand(x, where) - TileOperand(reduce_sum(x, 1, where), where) * scale;
+  Tile centred =
+      TileOperand(x.tile, where) - TileOperand(reduce_sum(x.tile, 1, where), where) * scale;
   Tile variance =
       TileOperand(reduce_sum(TileOperand(centred, where) * centred, 1, where), where) * scale;
-  return TileOperand(centred, where) * rsqrt(TileOperand(variance, where) + eps, where) * weight +
-         bias;
+  return detail::madeOf(TileOperand(centred, where) *
+                                rsqrt(TileOperand(variance, where) + eps, where) * weight +
+                            bias,
+                        x, where);
 }
 
 /// Rotary position embedding: turns each pair (x[i], x[i + D/2]) by the angle of column i. `cosine`
 /// and `sine` have half as many columns as x.
-inline Tile rope(const Tile &x, const Tile &cosine, const Tile &sine,
-                 Where where = Where::current()) {
+inline Tile rope(TileArg x, const Tile &cosine, const Tile &sine, Where where = Where::current()) {
   int64_t half = x.cols() / 2;
-  Tile low = extract(x, 0, 0, {x.rows(), half}, where);
-  Tile high = extract(x, 0, half, {x.rows(), half}, where);
-  return concat({TileOperand(low, where) * cosine - TileOperand(high, where) * sine,
-                 TileOperand(high, where) * cosine + TileOperand(low, where) * sine},
-                1, where);
+  Tile low = extract(x.tile, 0, 0, {x.rows(), half}, where);
+  Tile high = extract(x.tile, 0, half, {x.rows(), half}, where);
+  return detail::madeOf(concat({TileOperand(low, where) * cosine - TileOperand(high, where) * sine,
+                                TileOperand(high, where) * cosine + TileOperand(low, where) * sine},
+                               1, where),
+                        x, where);
 }
 
 /// softmax(scores) * values, a block of keys at a time, so that the scores are never stored: the

@@ -354,6 +354,14 @@ enum MatmulFlags { no_trans = 0, trans_a = 1, trans_b = 2 };
 constexpr MatmulFlags operator|(MatmulFlags a, MatmulFlags b) {
   return static_cast<MatmulFlags>(int(a) | int(b));
 }
+namespace detail {
+/// What a function composed of ops made of its argument. If that has no name, the result is part of
+/// the same expression, so that two pops in it are still found.
+inline Tile madeOf(Tile result, const TileArg &x, Where where) {
+  return x.isTemporary ? recordTile("tile.made_of", {TileArg(result), x}, where) : result;
+}
+} // namespace detail
+
 inline Tile matmul(TileArg a, TileArg b, MatmulFlags flags = no_trans,
                    Where where = Where::current()) {
   return detail::recordTile("matmul", {a, b, (flags & trans_a) != 0, (flags & trans_b) != 0},
