@@ -5,6 +5,7 @@
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Machine/Machine.h"
+#include "kiln/Program/Launched.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Text/Names.h"
 
@@ -224,22 +225,8 @@ private:
 } // namespace ascend
 
 Expected<std::vector<AscendKernel>> emitAscend(ModuleOp compiled, const Machine &machine) {
-  // What a group calls runs in the group; what no orchestration launches does not run.
-  llvm::DenseSet<Operation *> members, launched;
-  bool hasOrchestration = false;
-  compiled.walk([&](Operation *op) {
-    if (auto call = dyn_cast<ir::CallOp>(op))
-      members.insert(compiled.lookupSymbol<ir::FuncOp>(call.getCallee()));
-    else if (auto submit = dyn_cast<ir::SubmitOp>(op); submit && submit.getCallee())
-      launched.insert(compiled.lookupSymbol<ir::FuncOp>(*submit.getCallee()));
-    else if (auto func = dyn_cast<ir::FuncOp>(op))
-      hasOrchestration |= func.getKind() == ir::FuncKind::Orchestration;
-  });
   std::vector<AscendKernel> kernels;
-  for (auto func : compiled.getOps<ir::FuncOp>()) {
-    bool isLaunched = hasOrchestration ? launched.contains(func) : !members.contains(func);
-    if (func.getKind() == ir::FuncKind::Orchestration || !isLaunched)
-      continue;
+  for (ir::FuncOp func : launchedFunctions(compiled)) {
     if (Status failed = ascend::TaskEmitter(func, machine, kernels).emit(); !failed.isOk())
       return failed;
   }

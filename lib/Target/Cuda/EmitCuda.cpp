@@ -4,6 +4,7 @@
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Machine/Machine.h"
+#include "kiln/Program/Launched.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Cuda/Cuda.h"
 #include "kiln/Target/Text/Names.h"
@@ -391,23 +392,9 @@ std::string cudaSource(const std::vector<CudaUnit> &units) {
 }
 
 Expected<std::vector<CudaUnit>> emitCuda(ModuleOp compiled, const Machine &machine) {
-  // What a group calls runs in the group; what no orchestration launches does not run.
-  llvm::DenseSet<Operation *> members, launched;
-  bool hasOrchestration = false;
-  compiled.walk([&](Operation *op) {
-    if (auto call = dyn_cast<ir::CallOp>(op))
-      members.insert(compiled.lookupSymbol<ir::FuncOp>(call.getCallee()));
-    else if (auto submit = dyn_cast<ir::SubmitOp>(op); submit && submit.getCallee())
-      launched.insert(compiled.lookupSymbol<ir::FuncOp>(*submit.getCallee()));
-    else if (auto func = dyn_cast<ir::FuncOp>(op))
-      hasOrchestration |= func.getKind() == ir::FuncKind::Orchestration;
-  });
   std::vector<CudaUnit> units;
   text::NameScope names(cuda::nameRules());
-  for (auto func : compiled.getOps<ir::FuncOp>()) {
-    bool isLaunched = hasOrchestration ? launched.contains(func) : !members.contains(func);
-    if (func.getKind() == ir::FuncKind::Orchestration || !isLaunched)
-      continue;
+  for (ir::FuncOp func : launchedFunctions(compiled)) {
     std::string name = names.unique(func.getSymName());
     Expected<CudaUnit> unit = cuda::KernelEmitter(func, name, machine, false).emit();
     if (!unit)
