@@ -235,7 +235,7 @@ static Operation *holderOfRole(const std::string &name, CoreRole role) {
   if (!tracer)
     return nullptr;
   if (!tracer->isIn({ir::FuncKind::Group})) {
-    tracer->error("role '" + name + "' (" + role.name + ") belongs to a group");
+    tracer->error("role '" + name + "' (" + std::string(role.name) + ") belongs to a group");
     return nullptr;
   }
   OpBuilder &builder = tracer->builder;

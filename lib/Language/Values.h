@@ -19,6 +19,7 @@
 #include <concepts>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kiln::record {
@@ -47,7 +48,7 @@ struct RankGroup {
 
 /// A role of a core group.
 struct CoreRole {
-  const char *name;
+  std::string_view name;
 };
 
 /// Rows and columns of a tile.

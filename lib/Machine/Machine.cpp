@@ -51,7 +51,7 @@ constexpr Path kHopperPaths[] = {{"gm", "mat"},   {"mat", "gm"},  {"gm", "vec"},
 constexpr Machine kMachines[] = {
     {"cpu", "cpu", 0, kCpuRoles, kCpu, {}, PipeStorage::Heap, 2},
     {"hopper", "h200", 132, kHopperRoles, kHopper, kHopperPaths, PipeStorage::SharedMemory, 2,
-     /*slotsFillMemory=*/true, /*matrixRows=*/64},
+     /*slotsFillMemory=*/true, /*matrixRows=*/64, /*spreadsTiles=*/true},
     {"ascend910b", "a2a3sim", 24, kAscendRoles, kAscend910b, kAscend910bPaths,
      PipeStorage::GlobalMemory, 2},
     {"ascend950", "a5sim", 36, kAscendRoles, kAscend950, kAscend950Paths,

@@ -65,9 +65,7 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
   if (hasRoles)
     addFor(KilnPartitionRolesOptions(), [](auto given) { return createKilnPartitionRoles(given); });
   // Threads that hold parts of a tile combine along lines by themselves.
-  bool combinesLines =
-      hasRoles && options.machine->findMemory("vec")->inside == std::string_view("registers");
-  if (options.machine && !combinesLines)
+  if (options.machine && !options.machine->spreadsTiles)
     add(createTileExpandBodies());
   add(createTilePlaceFrees());
   if (options.machine && !hasRoles && options.mergeGroups)

@@ -55,6 +55,10 @@ struct Machine {
   bool slotsFillMemory = false;
   /// Rows of a product that one matrix instruction makes; a lane with fewer wastes the rest.
   int64_t matrixRows = 1;
+  /// Many threads execute a role together, and a tile in `vec` is spread over their registers: each
+  /// thread has a part. They combine along rows and columns by themselves, and an element is moved
+  /// to another place through memory that all of them see.
+  bool spreadsTiles = false;
 
   const Role *findRole(std::string_view role) const;
   const Memory *findMemory(std::string_view memory) const;

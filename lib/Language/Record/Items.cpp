@@ -1,6 +1,8 @@
 //===- Items.cpp - arguments and results of the recorder --------------------------------===//
 #include "Items.h"
 
+#include "kiln/Machine/Machine.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 namespace kiln::record {
@@ -144,8 +146,10 @@ DType Item<DType>::from(Recorder &recorder, const kiln_item &item) {
 }
 
 CoreRole Item<CoreRole>::from(Recorder &recorder, const kiln_item &item) {
-  static constexpr const char *words[] = {"aic", "aiv", "dma", "compute"};
-  return {words[wordOf(recorder, item, words)]};
+  std::string name = textOf(recorder, item, "a role");
+  if (const Role *known = findRole(name))
+    return {known->name};
+  refuse(recorder, item, ("a role: " + roleNames()).c_str());
 }
 
 static Tile tileOf(const Held &held) { return {held.value, held.rows, held.cols, held.type}; }

@@ -37,7 +37,7 @@ struct Frame {
   Kind kind;
   mlir::Operation *op = nullptr;
   std::string name = {}; ///< Of a role.
-  CoreRole role{nullptr};
+  CoreRole role{};
   Wires carried = {};  ///< By a loop, inside it; what a body has combined so far.
   Wires results = {};  ///< Of the first side of a branch.
   Wires poisoned = {}; ///< What a body without an operation results in.

@@ -36,7 +36,7 @@ public:
   LogicalResult run() {
     if (failed(checkWork()))
       return failure();
-    if (areTilesInRegisters())
+    if (Target.spreadsTiles)
       widenProducts();
     assign();
     WalkResult walked = Func.walk([&](Operation *op) {
@@ -98,12 +98,6 @@ private:
   static bool isPart(Operation *op) {
     auto facts = dyn_cast<tile::TileOpInterface>(op);
     return facts && facts.getView() == tile::View::Part;
-  }
-
-  /// Whether tiles are in the registers of many threads, each of which has a part.
-  bool areTilesInRegisters() const {
-    const Memory *vec = Target.findMemory("vec");
-    return vec && vec->inside == "registers";
   }
 
   /// Whether a box of a tile is a view: the matrix unit reads its operands where they are. Of a
@@ -201,7 +195,7 @@ private:
       return loadedTo(Role, Target);
     if (isa<tile::PopOp>(op))
       return poppedTo(Role, Target);
-    if (isView(op) || (areTilesInRegisters() && placesElements(op)))
+    if (isView(op) || (Target.spreadsTiles && placesElements(op)))
       return Space::Mat;
     // Only the matrix unit writes accumulators, so that is where it can make a tile.
     bool isMatrixOnly = !(Role.executes & VectorWork);
@@ -230,7 +224,7 @@ private:
         return;
       hasDecided = true;
       // What goes from one iteration to the next does not stay in a slot, nor at one address.
-      bool isHeld = areTilesInRegisters() && spaceOf(source) == Space::Mat;
+      bool isHeld = Target.spreadsTiles && spaceOf(source) == Space::Mat;
       set(value, isHeld ? Space::Vec : spaceOf(source));
     };
     for (bool atLast = false; hasDecided || !atLast; atLast = true) {
@@ -277,7 +271,7 @@ private:
   //===-- Where each tile is needed ---------------------------------------------------===//
 
   Space leftOf(tile::ProductInterface product) const {
-    return areTilesInRegisters() && !takesLeftFromRegisters(product) ? Space::Mat : Space::Left;
+    return Target.spreadsTiles && !takesLeftFromRegisters(product) ? Space::Mat : Space::Left;
   }
 
   /// The memory in which an operation wants an operand; Unassigned: wherever it is.
@@ -302,7 +296,7 @@ private:
       return carried(op->getParentOp()->getResult(operand.getOperandNumber()));
     }
     auto facts = dyn_cast<tile::TileOpInterface>(op);
-    if (areTilesInRegisters() && facts && facts.readsElsewhere(operand))
+    if (Target.spreadsTiles && facts && facts.readsElsewhere(operand))
       return Space::Mat;
     if (isPart(op))
       return spaceOf(op->getResult(0));
