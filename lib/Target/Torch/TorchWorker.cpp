@@ -51,6 +51,12 @@ struct Message {
 };
 } // namespace
 
+/// Ends a Python and whatever it started: each is the leader of a process group of its own.
+static void killGroup(pid_t leader) {
+  if (leader > 0)
+    ::kill(-leader, SIGKILL);
+}
+
 /// A Python process that runs the worker script, and the socket to talk to it.
 class TorchWorker::Process {
 public:
@@ -72,8 +78,7 @@ private:
   Process(std::string interpreter, pid_t pid, int socket, int errors)
       : Interpreter(std::move(interpreter)), Pid(pid), Socket(socket), Errors(errors),
         Rescue([this](const Status &) {
-          if (pid_t running = Pid; running > 0)
-            ::kill(running, SIGKILL);
+          killGroup(Pid);
           return "";
         }) {}
 
@@ -112,8 +117,13 @@ TorchWorker::Process::spawn(const std::string &interpreter) {
   posix_spawn_file_actions_adddup2(&actions, errors[1], STDERR_FILENO);
   const char *argv[] = {interpreter.c_str(), "-c", torch::kWorkerScript, nullptr};
   pid_t pid = 0;
-  int failure = posix_spawnp(&pid, interpreter.c_str(), &actions, nullptr,
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0); // a group of its own
+  int failure = posix_spawnp(&pid, interpreter.c_str(), &actions, &attributes,
                              const_cast<char **>(argv), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(link[1]), close(errors[1]);
   if (failure != 0) {
@@ -136,21 +146,20 @@ int TorchWorker::Process::awaitEnd() {
   int state = 0;
   if (Pid <= 0)
     return state;
-  for (int attempt = 0; attempt < 200 && !isInterrupted(); ++attempt) {
-    if (waitpid(Pid, &state, WNOHANG) != 0) {
-      Pid = 0;
-      return state;
-    }
+  auto hasEnded = [&] {
+    siginfo_t info = {};
+    return waitid(P_PID, Pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid != 0;
+  };
+  for (int attempt = 0; attempt < 200 && !isInterrupted() && !hasEnded(); ++attempt)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  ::kill(Pid, SIGKILL);
+  killGroup(Pid); // before it is waited for: until then nobody else can get its number
   waitpid(Pid, &state, 0);
   Pid = 0;
   return state;
 }
 
 Status TorchWorker::Process::kill(Status why) {
-  ::kill(Pid, SIGKILL);
+  killGroup(Pid);
   close(Socket);
   Socket = -1;
   awaitEnd();
