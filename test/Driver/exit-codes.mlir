@@ -3,6 +3,8 @@
 // RUN: sh -c '%kiln run %s -p cpu --arg x=4x4 --arg n=9223372036854775807 --arg r=0 2>&1; test $? = 1' | FileCheck %s --check-prefix=GRID
 // RUN: sh -c '%kiln run %s -p a2a3sim --arg x=4x4 --arg n=9223372036854775807 --arg r=0 2>&1; test $? = 1' | FileCheck %s --check-prefix=GRID
 // RUN: sh -c '%kiln run %s -p cpu --arg x=4x4 --arg n=-1 --arg r=0 2>&1; test $? = 1' | FileCheck %s --check-prefix=NEGATIVE
+// RUN: sh -c '%kiln run %s -p torch --arg x=4x4 --arg n=-1 --arg r=0 2>&1; test $? = 1' | FileCheck %s --check-prefix=NEGATIVE
+// RUN: sh -c '%kiln run %s -p torch --arg x=4x4 --arg n=9223372036854775807 --arg r=0 2>&1; test $? = 1' | FileCheck %s --check-prefix=GRID
 // RUN: sh -c '%kiln run %s -p a2a3sim --arg x=4x4 --arg n=-1 --arg r=0 2>&1; test $? = 1' | FileCheck %s --check-prefix=NEGATIVE
 // RUN: sh -c '%kiln run %s -p cpu --arg x=4x4 --arg n=1 --arg r=3 2>&1; test $? = 1' | FileCheck %s --check-prefix=SLICE
 // RUN: sh -c '%kiln run %s -p a2a3sim --arg x=4x4 --arg n=1 --arg r=3 2>&1; test $? = 1' | FileCheck %s --check-prefix=SLICE
@@ -12,9 +14,9 @@
 // RUN: sh -c '%kiln exec %t.bundle --arg x=4x4 --arg n=9223372036854775807 --arg r=0 2>&1; test $? = 1' | FileCheck %s --check-prefix=GRID
 // RUN: sh -c '%kiln exec %t.bundle --arg x=4x5 --arg n=1 --arg r=0 2>&1; test $? = 2' | FileCheck %s --check-prefix=SHAPE
 
-// GRID: exit-codes.mlir:28:{{.*}} grid [9223372036854775807] has too many blocks: a launch has at most 1099511627776
-// NEGATIVE: exit-codes.mlir:28:{{.*}} grid [-1] has a negative dimension
-// SLICE: exit-codes.mlir:27:{{.*}}slice
+// GRID: exit-codes.mlir:30:{{.*}} grid [9223372036854775807] has too many blocks: a launch has at most 1099511627776
+// NEGATIVE: exit-codes.mlir:30:{{.*}} grid [-1] has a negative dimension
+// SLICE: exit-codes.mlir:29:{{.*}}slice
 // SHAPE: 'x'
 
 kiln.func @touch(%x: !kiln.tensor<2x4xf32>) incore {

@@ -14,11 +14,15 @@
 // Nor is a Python waited for that never answers, or that only hangs up.
 // RUN: printf '#!/bin/sh\nexec sleep 100\n' > %t.never && chmod +x %t.never
 // RUN: env KILN_PYTHON=%t.never sh -c '%kiln run %s -p torch --arg x=4x4 --timeout 1 2>&1; test $? = 2' | FileCheck %s --check-prefix=NEVER
+// RUN: printf '#!/bin/sh\nsleep 100 &\necho $! > %t.child\nwait\n' > %t.parent && chmod +x %t.parent
+// RUN: env KILN_PYTHON=%t.parent sh -c '%kiln run %s -p torch --arg x=4x4 --timeout 1 2>&1; test $? = 2' | FileCheck %s --check-prefix=PARENT
+// RUN: sh -c 'sleep 0.2; ! grep "^State:[^Z]*$" /proc/$(cat %t.child)/status'
 // RUN: printf '#!/bin/sh\nexec 0<&-\nexec sleep 100\n' > %t.hangsup && chmod +x %t.hangsup
 // RUN: env KILN_PYTHON=%t.hangsup sh -c '%kiln run %s -p torch --arg x=4x4 2>&1; test $? = 2' | FileCheck %s --check-prefix=HANGSUP
 // RUN: sh -c '%kiln run %s -p torch --arg x=4x4 --timeout 3 2>&1; test $? = 1' | FileCheck %s --check-prefix=REFERENCE
 
 // NEVER: KILN_PYTHON does not name a Python with torch: {{.*}}never' did not answer within 1 s
+// PARENT: parent' did not answer within 1 s
 // HANGSUP: KILN_PYTHON does not name a Python with torch: {{.*}} was killed
 // REFERENCE: did not answer within 3 s (--timeout SECONDS allows more): is there a loop that never ends?
 // CHECK: error: the run took longer than 1 s; --timeout SECONDS allows more

@@ -8,6 +8,8 @@
 // RUN: %kiln dump %t --print | FileCheck %s --check-prefix=VALUES
 // RUN: not %kiln run %s --entry strict --arg i=9 --no-reference -p cpu 2>&1 | FileCheck %s --check-prefix=FAULT
 // RUN: not %kiln run %s --entry strict --arg i=9 --no-reference -p a2a3sim 2>&1 | FileCheck %s --check-prefix=FAULT
+// RUN: not %kiln run %s --entry strict --arg i=9 -p torch 2>&1 | FileCheck %s --check-prefix=REFERENCE
+// RUN: %kiln run %s --entry window --arg i=9 -p torch
 // RUN: %kiln check %s --entry window --arg i=9 | FileCheck %s --check-prefix=CLEAN
 // RUN: not %kiln check %s --entry strict --arg i=9 2>&1 | FileCheck %s --check-prefix=FAULT
 // RUN: %kiln emit %s --target cuda -p h200 --entry window | FileCheck %s --check-prefix=CUDA
@@ -16,6 +18,7 @@
 // PASS: PASS
 // VALUES: -inf
 // FAULT: tile.load: a tile of 8x8 at [9, 0] lies wholly outside 'x' (f32[8, 8])
+// REFERENCE: outside.mlir:[[@LINE+15]]:8: error: {{.*}}a tile of 8x8 at [9, 0] lies wholly outside a tensor of [8, 8]
 // CLEAN: CLEAN
 // CUDA: load<Reg<float, 4, 8>>(window<float, 4, 8>(args.x, {n{{[0-9]+}}, 0}, n{{[0-9]+}}, 8), least<float>())
 // CUDA: load<Reg<float, 4, 8>>(window<float, 4, 8>(args.x, {n{{[0-9]+}}, 0}), convert<float>(0))

@@ -14,16 +14,28 @@ Expected<std::unique_ptr<TorchWorker>> &torchWorker() {
   return worker;
 }
 
+/// Where in the program the innermost of some lines of its text comes from.
+static SourceLoc placeOf(ArrayRef<int64_t> lines, ArrayRef<SourceLoc> places) {
+  for (int64_t line : lines)
+    if (line >= 1 && size_t(line) <= places.size() && places[line - 1].isKnown())
+      return places[line - 1];
+  return {};
+}
+
 static Status runReference(ModuleOp module, const TorchOptions &torchOptions,
                            std::span<const Argument> args) {
-  Expected<std::string> text = emitTorch(module, torchOptions);
+  std::vector<SourceLoc> places;
+  Expected<std::string> text = emitTorch(module, torchOptions, &places);
   if (!text)
     return text.status();
   Expected<std::string> function = torchEntryName(module, torchOptions);
   if (!function)
     return function.status();
   Expected<std::unique_ptr<TorchWorker>> &worker = torchWorker();
-  return worker ? (*worker)->run(*text, *function, args) : worker.status();
+  if (!worker)
+    return worker.status();
+  Status done = (*worker)->run(*text, *function, args);
+  return done.isOk() ? done : done.withLocation(placeOf((*worker)->failedLines(), places));
 }
 
 Status runReference(ModuleOp module, ir::FuncOp entry, const EmitOptions &options,

@@ -23,10 +23,13 @@ constexpr ir::FuncKind kOrder[] = {ir::FuncKind::Role, ir::FuncKind::Incore, ir:
 
 class ProgramEmitter {
 public:
-  ProgramEmitter(ModuleOp module, const TorchOptions &options) : Prog(module, options) {}
+  ProgramEmitter(ModuleOp module, const TorchOptions &options, PlaceMarks *marks = nullptr)
+      : Prog(module, options) {
+    Prog.marks = marks;
+  }
 
   Status plan();
-  Expected<std::string> emit();
+  Expected<std::string> emit(std::vector<SourceLoc> *places);
   const std::string &entryName() const { return EntryName; }
   const std::string &ranksName() const { return RanksName; }
 
@@ -171,7 +174,7 @@ std::string ProgramEmitter::taskTable() {
   return text + "}\n";
 }
 
-Expected<std::string> ProgramEmitter::emit() {
+Expected<std::string> ProgramEmitter::emit(std::vector<SourceLoc> *places) {
   std::string body;
   for (ir::FuncOp func : Functions) {
     Expected<std::string> text = FunctionEmitter(func, Prog).emit();
@@ -185,16 +188,26 @@ Expected<std::string> ProgramEmitter::emit() {
     body += ranksFunction();
   if (Prog.options.namedTasks)
     body += taskTable();
-  return header() + "\n" + preludeFor(body) + body;
+  std::vector<SourceLoc> ofBody;
+  if (places)
+    ofBody = Prog.marks->take(body);
+  std::string before = header() + "\n" + preludeFor(body);
+  if (places) {
+    places->assign(llvm::count(before, '\n'), {});
+    llvm::append_range(*places, ofBody);
+  }
+  return before + body;
 }
 
 } // namespace
 
-Expected<std::string> emitTorch(ModuleOp module, const TorchOptions &options) {
-  ProgramEmitter emitter(module, options);
+Expected<std::string> emitTorch(ModuleOp module, const TorchOptions &options,
+                                std::vector<SourceLoc> *places) {
+  PlaceMarks marks;
+  ProgramEmitter emitter(module, options, places ? &marks : nullptr);
   if (Status status = emitter.plan(); !status.isOk())
     return status;
-  return emitter.emit();
+  return emitter.emit(places);
 }
 
 Expected<std::string> torchEntryName(ModuleOp module, const TorchOptions &options) {

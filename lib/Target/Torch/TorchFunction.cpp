@@ -9,6 +9,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include "llvm/Support/ScopedPrinter.h"
 
 using namespace mlir;
@@ -17,7 +18,7 @@ namespace kiln::torch {
 
 const text::NameRules &nameRules() {
   // The modules that the file imports.
-  static const text::NameRules rules = text::NameRules::python("collections itertools torch");
+  static const text::NameRules rules = text::NameRules::python("collections math torch");
   return rules;
 }
 
@@ -128,7 +129,13 @@ void FunctionEmitter::emitBlock(Block &block) {
       emitOp(&op);
 }
 
+void FunctionEmitter::line(const Twine &text) {
+  bool isMarked = Prog.marks && Current;
+  Out.line(isMarked ? Twine(Prog.marks->mark(text, Current->getLoc())) : text);
+}
+
 void FunctionEmitter::emitOp(Operation *op) {
+  llvm::SaveAndRestore current(Current, op);
   emitSettle(op);
   auto alloc = dyn_cast<ir::AllocOp>(op);
   if (isOpTriviallyDead(op) || (alloc && ir::isInternal(alloc)) || emitStatement(op))

@@ -9,6 +9,7 @@
 #ifndef KILN_LIB_TARGET_TORCH_TORCHFUNCTION_H
 #define KILN_LIB_TARGET_TORCH_TORCHFUNCTION_H
 
+#include "PlaceMarks.h"
 #include "TorchPython.h"
 
 #include "kiln/Dialect/Kiln/Collective.h"
@@ -44,6 +45,8 @@ struct Program {
   llvm::SmallPtrSet<mlir::Operation *, 8> launched; ///< Functions that some submit names.
 
   bool receives = false; ///< Some rank receives from another.
+
+  PlaceMarks *marks = nullptr; ///< Null: nobody asks where the lines come from.
 
   ir::FuncOp lookup(mlir::FlatSymbolRefAttr name) const {
     return mlir::cast<ir::FuncOp>(mlir::SymbolTable::lookupSymbolIn(module, name));
@@ -103,7 +106,7 @@ private:
   void initialise(llvm::ArrayRef<std::string> targets, mlir::ValueRange values);
   llvm::SmallVector<std::string> nameAll(mlir::ValueRange values, mlir::ValueRange hints,
                                          mlir::ValueRange otherHints);
-  void line(const llvm::Twine &text) { Out.line(text); }
+  void line(const llvm::Twine &text);
   void check(mlir::Value value, llvm::StringRef name);
 
   // Expressions (TorchOps.cpp).
@@ -131,7 +134,7 @@ private:
   template <typename Op> std::string placeOf(Op op);
   template <typename Op> std::string rowsOf(Op op);
   template <typename Op> std::string validOf(Op op);
-  template <typename Op> Expr paddedRead(Op op, std::string call);
+  template <typename Op> Expr paddedRead(Op op, std::string call, llvm::StringRef last = "");
 
   // Variables (TorchHints.cpp).
   /// What a variable for a value should be called; empty if there is nothing to say.
@@ -169,8 +172,9 @@ private:
   /// The variables of this function in an expression.
   void collectLocals(llvm::StringRef text, llvm::SmallVectorImpl<std::string> &locals) const;
 
-  text::Lines Out{4}; ///< The function.
-  std::string Parts;  ///< What had to become functions of their own.
+  mlir::Operation *Current = nullptr; ///< What is being written.
+  text::Lines Out{4};                 ///< The function.
+  std::string Parts;                  ///< What had to become functions of their own.
   unsigned LoopDepth = 0;
   bool Yields = false; ///< Something written into Out yields.
   Status Error;

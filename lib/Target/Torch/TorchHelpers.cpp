@@ -2,6 +2,7 @@
 #include "TorchHelpers.h"
 
 #include "kiln/Target/Text/Names.h"
+#include "kiln/runtime/task.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -14,7 +15,7 @@ namespace kiln::torch {
 
 static constexpr Helper kImports[] = {
     {"collections", "import collections\n"},
-    {"itertools", "import itertools\n"},
+    {"math", "import math\n"},
 };
 
 static constexpr Helper kState[] = {
@@ -264,15 +265,27 @@ def _write(value, x, index):
     _check_box(x, index, (1,) * len(index))
     x[index] = value
 )py"},
+    {"_check_touches", R"py(
+def _check_touches(x, index, shape):
+    """Some of a tile at index lies in x; in an empty x it begins where x does."""
+    for i, extent, size in zip(index, x.shape, (*(1,) * (x.dim() - 2), *shape)):
+        if i == extent == 0:
+            return
+        if not -size < i < extent:
+            raise IndexError(f'a tile of {shape[0]}x{shape[1]} at {[*index]} lies wholly outside '
+                             f'a tensor of {[*x.shape]}')
+)py"},
     {"_window", R"py(
-def _window(x, index, shape, valid):
+def _window(x, index, shape, valid, outside=False):
     """What a tile at index covers of x: that part of x, and the box of the tile it fills."""
     if x.dim() == 1:
         x, index = (x[None, :], (0, *index)) if shape[0] == 1 else (x[:, None], (*index, 0))
+    rows, cols = shape if valid is None else map(min, shape, valid)
+    if rows > 0 and cols > 0 and not outside:
+        _check_touches(x, index, shape)
     *lead, row, col = index
     inside = all(0 <= i < extent for i, extent in zip(lead, x.shape))
     x = x[tuple(lead)] if inside else x.new_empty((0, 0))
-    rows, cols = shape if valid is None else map(min, shape, valid)
     top, left = max(-row, 0), max(-col, 0)
     bottom = max(top, min(rows, x.shape[0] - row))
     right = max(left, min(cols, x.shape[1] - col))
@@ -280,9 +293,9 @@ def _window(x, index, shape, valid):
     return part, (slice(top, bottom), slice(left, right))
 )py"},
     {"_load", R"py(
-def _load(x, index, shape, pad=0, valid=None):
+def _load(x, index, shape, pad=0, valid=None, outside=False):
     """A tile of x. Elements outside x, or outside the valid extents, read as pad."""
-    part, box = _window(x, index, shape, valid)
+    part, box = _window(x, index, shape, valid, outside)
     tile = torch.full(shape, pad, dtype=torch.float32 if x.is_floating_point() else x.dtype)
     tile[box] = part.to(tile.dtype)
     return tile
@@ -306,7 +319,7 @@ def _gather_rows(x, index, shape, rows, row_index, pad=0, valid=None):
     tile = torch.full(shape, pad, dtype=torch.float32 if x.is_floating_point() else x.dtype)
     cols = None if valid is None else (1, valid[1])
     for r, number in enumerate(_row_numbers(rows, row_index, shape[0], valid)):
-        if number >= 0:
+        if number >= 0 and 0 <= row + number < x.shape[-2]:
             tile[r] = _load(x, (*lead, row + number, col), (1, shape[1]), pad, cols)[0]
     return tile
 )py"},
@@ -323,7 +336,8 @@ def _scatter_rows(tile, x, index, rows, row_index, valid=None, add=None):
             raise ValueError(f'row number {number} occurs twice')
         written.add(number)
         part, place = tile[r:r + 1], (*lead, row + number, col)
-        _store(add(_load(x, place, part.shape), part) if add else part, x, place, cols)
+        old = _load(x, place, part.shape, valid=cols) if add else None
+        _store(add(old, part) if add else part, x, place, cols)
 )py"},
 };
 
@@ -331,14 +345,18 @@ def _scatter_rows(tile, x, index, rows, row_index, valid=None, add=None):
 // Launches
 //===----------------------------------------------------------------------===//
 
+static_assert(maxBlocks == int64_t{1} << 40, "_blocks says the same");
+
 static constexpr Helper kLaunchHelpers[] = {
     {"_blocks", R"py(
 def _blocks(grid):
     """The blocks of a grid, the last dimension fastest; while they run _grid says how many."""
-    if any(extent < 0 for extent in grid):
-        raise ValueError(f'the grid {grid} has a negative extent')
-    _grid[:] = (*grid, 1, 1)[:3]
-    return itertools.product(*map(range, _grid))
+    if min(grid) < 0:
+        raise ValueError(f'grid {[*grid]} has a negative dimension')
+    if math.prod(grid) > 2**40:
+        raise ValueError(f'grid {[*grid]} has too many blocks: a launch has at most {2**40}')
+    _grid[:] = rows, cols, depth = (*grid, 1, 1)[:3]
+    return ((i, j, k) for i in range(rows) for j in range(cols) for k in range(depth))
 )py"},
     {"_launch", R"py(
 def _launch(kernel, grid, *args):

@@ -29,18 +29,19 @@ template <typename Op> std::string FunctionEmitter::validOf(Op op) {
   return op.getStaticValid() ? ", valid=" + mixedTuple(*op.getStaticValid(), op.getValid()) : "";
 }
 
-/// Completes a call that reads a tile, of which padding and valid extents are missing.
-template <typename Op> Expr FunctionEmitter::paddedRead(Op op, std::string call) {
+/// Completes a call that reads a tile, of which padding, valid extents and `last` are missing.
+template <typename Op> Expr FunctionEmitter::paddedRead(Op op, std::string call, StringRef last) {
   Type element = op.getResult().getType().getElementType();
   std::string pad = padText(op.getPadAttr(), element, isFloat8(element));
   if (pad != padText({}, element, isFloat8(element)))
     call += ", pad=" + pad;
-  call += validOf(op) + ")";
+  call += validOf(op) + last.str() + ")";
   return {isFloat8(element) ? "_from_f8(" + call + ", " + float8Kind(element).str() + ")" : call};
 }
 
 Expr FunctionEmitter::loadExpression(tile::LoadOp load) {
-  return paddedRead(load, "_load(" + placeOf(load) + ", " + shapeText(load.getResult().getType()));
+  return paddedRead(load, "_load(" + placeOf(load) + ", " + shapeText(load.getResult().getType()),
+                    load.getOutside() ? ", outside=True" : "");
 }
 
 Expr FunctionEmitter::gatherRowsExpression(tile::GatherRowsOp gather) {
@@ -54,7 +55,7 @@ void FunctionEmitter::emitStore(tile::StoreOp store) {
   std::string place = placeOf(store), value = text(store.getTile()),
               kind = float8Kind(element).str();
   if (store.getAtomic()) {
-    std::string old = "_load(" + place + ", " + shapeText(type) + ")";
+    std::string old = "_load(" + place + ", " + shapeText(type) + validOf(store) + ")";
     if (isFloat8(element))
       old = "_from_f8(" + old + ", " + kind + ")";
     value = old + (element.isInteger(1) ? " ^ " : " + ") + text(store.getTile(), Prec::Product);

@@ -420,11 +420,15 @@ static json::Object describe(const ScalarBits &scalar) {
 }
 
 /// The Python exception an answer tells of, if any.
-static Status errorOf(const json::Object &header, std::string &traceback) {
+static Status errorOf(const json::Object &header, std::string &traceback,
+                      std::vector<int64_t> &failedLines) {
   std::optional<llvm::StringRef> error = header.getString("error");
   if (!error)
     return Status::ok();
   traceback = header.getString("traceback").value_or("").str();
+  if (const json::Array *lines = header.getArray("lines"))
+    for (const json::Value &line : *lines)
+      failedLines.push_back(line.getAsInteger().value_or(0));
   bool isDeadlock = error->starts_with("RuntimeError: Cross-core simulation deadlock");
   return Status(isDeadlock ? StatusCode::Deadlock : StatusCode::KernelFailed, error->str());
 }
@@ -447,6 +451,7 @@ Expected<std::optional<size_t>> TorchWorker::execute(const std::string &source,
                                                      std::span<const TorchArgument> args,
                                                      std::optional<uint64_t> limit) {
   Traceback.clear();
+  FailedLines.clear();
   llvm::SmallVector<Region> regions = regionsOf(args);
   json::Array specs;
   for (const TorchArgument &arg : args) {
@@ -467,7 +472,7 @@ Expected<std::optional<size_t>> TorchWorker::execute(const std::string &source,
       std::move(request), llvm::to_vector(llvm::map_range(regions, std::mem_fn(&Region::bytes))));
   if (!answer)
     return answer.status();
-  if (Status error = errorOf(answer->header, Traceback); !error.isOk())
+  if (Status error = errorOf(answer->header, Traceback, FailedLines); !error.isOk())
     return error;
   llvm::StringRef bytes = answer->payload;
   for (const Region &region : regions) {
@@ -490,6 +495,7 @@ Expected<std::optional<size_t>> TorchWorker::execute(const std::string &source,
 Expected<TorchRerun> TorchWorker::rerun(const std::string &source,
                                         std::span<const std::string> kernels, size_t first) {
   Traceback.clear();
+  FailedLines.clear();
   json::Array names;
   for (const std::string &kernel : kernels)
     names.push_back(json::fixUTF8(kernel));
@@ -500,7 +506,7 @@ Expected<TorchRerun> TorchWorker::rerun(const std::string &source,
   if (!answer)
     return answer.status();
   const json::Object &header = answer->header;
-  Status error = errorOf(header, Traceback);
+  Status error = errorOf(header, Traceback, FailedLines);
   if (!error.isOk() && !header.getInteger("task"))
     return error; // not that of a task
   TorchRerun result;

@@ -180,7 +180,9 @@ def rerun(request):
 
 def failure(error):
     message = ''.join(traceback.format_exception_only(type(error), error)).strip()
-    return {'error': message, 'traceback': traceback.format_exc()}
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in reversed(frames) if frame.filename == '<kiln reference>']
+    return {'error': message, 'traceback': traceback.format_exc(), 'lines': lines}
 
 
 spec = importlib.util.find_spec('torch')

@@ -11,6 +11,7 @@
 #include "kiln/runtime/status.h"
 
 #include <string>
+#include <vector>
 
 namespace kiln {
 
@@ -30,8 +31,10 @@ struct TorchOptions {
   bool ranks = false;
 };
 
-/// Emits the program, at any stage of its compilation. The module is not changed.
-Expected<std::string> emitTorch(mlir::ModuleOp module, const TorchOptions &options = {});
+/// Emits the program, at any stage of its compilation. The module is not changed. `places`, if it
+/// is given, gets the user's line behind each line of the text; unknown where there is none.
+Expected<std::string> emitTorch(mlir::ModuleOp module, const TorchOptions &options = {},
+                                std::vector<SourceLoc> *places = nullptr);
 
 /// The Python function of the emitted file that runs the program: `run`, or the entry itself where
 /// there is no wrapper. Its parameters are those of the entry, in order.

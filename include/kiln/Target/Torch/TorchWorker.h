@@ -82,6 +82,10 @@ public:
   /// Python's traceback of the last run; empty if it succeeded.
   const std::string &traceback() const;
 
+  /// The lines of its source, from 1, that were being executed when the last run failed: where it
+  /// failed, who called that, and so on.
+  const std::vector<int64_t> &failedLines() const { return FailedLines; }
+
   /// Whether it can run something: not after it died or was killed.
   bool isAlive() const;
 
@@ -97,6 +101,7 @@ private:
 
   std::unique_ptr<Process> Python;
   std::string Traceback;
+  std::vector<int64_t> FailedLines;
 };
 
 } // namespace kiln
