@@ -115,6 +115,8 @@ void Checker::orchestrationReads(const Access &access, const Trace &trace) {
   Happens.orchestrationReads(*access.tensor.slice(access.indices, ones), trace);
   if (!Shadow.isWritten(addressOf(access)))
     tellUnwritten(access);
+  scalarIsTaken(access.op, nullptr, Padded.originAt(addressOf(access)),
+                "element " + toString(Dims(access.indices)) + " of a tensor");
 }
 
 //===----------------------------------------------------------------------===//
@@ -134,6 +136,9 @@ std::vector<int64_t> indicesOf(const Access &access, const Footprint &at, int64_
 void Checker::memoryIsAccessed(const Access &access, const Footprint &at, AccessKind kind) {
   if (kind != AccessKind::Read)
     Padded.forget(at);
+  else if (isa<ir::ReadOp>(access.op))
+    scalarIsTaken(access.op, access.agent, Padded.originAt(at.origin),
+                  "element " + toString(Dims(access.indices)) + " of a tensor");
   if (!access.agent)
     return;
   if (Steps)
@@ -199,16 +204,21 @@ void Checker::tileIsStored(const Access &access, const Footprint &at, AccessKind
 
 void Checker::elementIsTaken(Interpreter &in, Operation *op, const Tile &tile,
                              llvm::ArrayRef<int64_t> place) {
-  Origin origin = tile.originAt(size_t(place[0] * tile.cols + place[1]));
+  scalarIsTaken(op, in.place().agent, tile.originAt(size_t(place[0] * tile.cols + place[1])),
+                "element " + toString(Dims(place)) + " out of a tile");
+}
+
+void Checker::scalarIsTaken(Operation *op, const Agent *agent, Origin origin,
+                            const std::string &what) {
   if (!origin.isPadding())
     return;
   Finding *finding = Found.add(FindingKind::PaddingTaken, op);
   if (!finding)
     return;
-  if (in.place().agent)
-    setPlace(*finding, *in.place().agent);
-  finding->message = "takes element " + toString(Dims(place)) +
-                     " out of a tile, which is padding; "
+  if (agent)
+    setPlace(*finding, *agent);
+  finding->message = "takes " + what +
+                     ", which is padding; "
                      "whether what becomes of it is right is not followed";
   finding->notes.push_back({"filled up here", sourceLocOf(origin.filler()->getLoc())});
   finding->notes.push_back(

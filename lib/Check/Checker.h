@@ -95,6 +95,9 @@ private:
   void tellUndeclaredSum(const Access &element);
   void tellBrokenBox(const Access &access, const std::string &promise);
   void tellPadding(const Agent &agent, mlir::Operation *op, const Harm &harm, const Tile &tile);
+  /// A scalar is taken out of a tile or of memory; where it is padding, nobody follows it.
+  void scalarIsTaken(mlir::Operation *op, const Agent *agent, Origin origin,
+                     const std::string &what);
   void tellNotAssociative(Interpreter &in, mlir::Operation *op, const std::string &example);
   /// Unless an operand has NaN already.
   void tellNan(Interpreter &in, mlir::Operation *op, std::array<int64_t, 2> element);

@@ -28,15 +28,20 @@ void PaddedMemory::remember(const Footprint &at, const Tile &tile) {
   });
 }
 
+Origin PaddedMemory::originAt(const std::byte *address) const {
+  auto known = Origins.find(address);
+  return known == Origins.end() ? Origin() : known->second;
+}
+
 void PaddedMemory::mark(const Footprint &at, Tile &tile) const {
   if (Origins.empty())
     return;
   forEachElement(at, tile, [&](const std::byte *address, size_t place) {
-    auto known = Origins.find(address);
-    if (known == Origins.end())
+    Origin origin = originAt(address);
+    if (!origin.isPadding())
       return;
     tile.origins.resize(size_t(tile.rows * tile.cols));
-    tile.origins[place] = known->second;
+    tile.origins[place] = origin;
   });
 }
 

@@ -35,6 +35,8 @@ public:
   void forget(const Footprint &at);
   /// The padding of a tile that was stored.
   void remember(const Footprint &at, const Tile &tile);
+  /// What an element is.
+  Origin originAt(const std::byte *address) const;
   /// Marks in a tile that was loaded what is padding.
   void mark(const Footprint &at, Tile &tile) const;
 

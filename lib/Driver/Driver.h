@@ -143,6 +143,7 @@ struct RunSettings : CompileSettings {
   bool nan = false;             ///< Also report where NaN is born.
   /// Of each simulation; see SimulatorOptions::maxSteps.
   uint64_t steps = UINT64_MAX;
+  bool isOneOfSeveral = false;  ///< Entries to check; reports name them.
   bool asGiven = false;         ///< Check with the given arguments alone.
   bool allowIncomplete = false; ///< A check that did not decide everything is good enough.
   bool strict = false;          ///< A warning is a finding.

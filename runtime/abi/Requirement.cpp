@@ -176,10 +176,10 @@ static bool fits(int64_t value, uint8_t bits) {
   return bits == 1 || bits == 64 || high == 0 || high == -1;
 }
 
-/// Whether it holds; nothing if a part of it is no number, which `at` then is.
-static std::optional<bool> evaluate(const Requirement &requirement, const ArgumentValues &given,
-                                    size_t &at) {
-  std::array<int64_t, Requirement::maxNodes> values;
+/// The number of nodes that have a value.
+static size_t evaluate(const Requirement &requirement, const ArgumentValues &given,
+                       std::array<int64_t, Requirement::maxNodes> &values) {
+  size_t at = 0;
   for (at = 0; at < requirement.nodes.size(); ++at) {
     const Node &node = requirement.nodes[at];
     auto a = static_cast<size_t>(node.a), b = static_cast<size_t>(node.b);
@@ -191,9 +191,15 @@ static std::optional<bool> evaluate(const Requirement &requirement, const Argume
     else if (node.op == Op::Scalar)
       value = node.bits == 1 ? given.scalar(a) & 1 : given.scalar(a);
     else if (!apply(node.op, values[a], values[b], value) || !fits(value, node.bits))
-      return std::nullopt;
+      break;
   }
-  return values[requirement.nodes.size() - 1] != 0;
+  return at;
+}
+
+std::vector<int64_t> Requirement::values(const ArgumentValues &given) const {
+  std::array<int64_t, maxNodes> values;
+  size_t count = evaluate(*this, given, values);
+  return {values.begin(), values.begin() + static_cast<ptrdiff_t>(count)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -284,15 +290,16 @@ static std::string givenText(const Requirement &requirement, const Signature &si
 }
 
 Status Requirement::check(const Signature &signature, const ArgumentValues &values) const {
-  size_t at = 0;
-  std::optional<bool> holds = evaluate(*this, values, at);
-  if (holds && *holds)
+  std::array<int64_t, maxNodes> found;
+  size_t at = evaluate(*this, values, found);
+  bool hasValue = at == nodes.size();
+  if (hasValue && found[at - 1] != 0)
     return Status::ok();
   std::string given = givenText(*this, signature, values);
   std::string text = "'" + signature.name + "' requires " + str(signature);
   if (!given.empty())
     text += ", but " + given;
-  if (!holds)
+  if (!hasValue)
     text +=
         (given.empty() ? ", but " : ", so ") + wordsOf(nodes, signature)[at].text +
         (isQuotient(nodes[at].op) ? " has no value"

@@ -81,6 +81,9 @@ struct Requirement {
   Status verify(const Signature &signature) const;
   /// Ok if the arguments satisfy it; else who requires what, what was given, and the message.
   Status check(const Signature &signature, const ArgumentValues &values) const;
+  /// What each node is; shorter than `nodes` if the next one has no value, or one that does not
+  /// fit.
+  std::vector<int64_t> values(const ArgumentValues &values) const;
   /// "x.dim(1) % 64 == 0"
   std::string str(const Signature &signature) const;
 

@@ -172,9 +172,10 @@ static std::optional<bool> decide(arith::CmpIPredicate predicate, const NumberRa
   if (isUnsigned && (a.least < 0 || b.least < 0))
     return std::nullopt;
   auto less = [&](const NumberRange &low, const NumberRange &high) -> std::optional<bool> {
-    if (low.most < high.least)
+    if (low.most < high.least || low.isBelow(high))
       return true;
-    return low.least >= high.most || areSame ? std::optional(false) : std::nullopt;
+    return low.least >= high.most || areSame || high.isBelow(low) ? std::optional(false)
+                                                                  : std::nullopt;
   };
   auto inverse = [](std::optional<bool> holds) {
     return holds ? std::optional(!*holds) : std::nullopt;
@@ -213,16 +214,29 @@ static NumberRange rangeOf(Operation *op, const NumberRange &a, const NumberRang
   } else if (isa<arith::SubIOp>(op)) {
     result =
         NumberRange::of(clamped(__int128(a.least) - b.most), clamped(__int128(a.most) - b.least));
+    if (b.isBelow(a))
+      result.least = std::max<int64_t>(result.least, 1);
   } else if (isa<arith::MulIOp>(op)) {
     if (a.least >= 0 && b.least >= 0)
       result =
           NumberRange::of(clamped(__int128(a.least) * b.least), clamped(__int128(a.most) * b.most));
+    // The first element of a part, counted in elements or in smaller parts.
+    auto scale = [&](const NumberRange &index, const NumberRange &factor) {
+      bool fits = index.below && factor.least == factor.most && factor.least > 0 &&
+                  index.below->divisor % factor.least == 0;
+      if (fits)
+        result.below = {index.below->leaf, index.below->divisor / factor.least};
+    };
+    scale(a, b);
+    scale(b, a);
   } else if (isa<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>(op)) {
     if (isPositive)
       result = NumberRange::of(a.least / b.least, a.most / b.least);
   } else if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp>(op)) {
     if (isPositive)
       result = NumberRange::of((a.least + b.least - 1) / b.least, (a.most + b.least - 1) / b.least);
+    if (isPositive && a.leaf)
+      result.parts = {*a.leaf, b.least};
   } else if (isa<arith::RemSIOp, arith::RemUIOp>(op)) {
     if (isPositive)
       result = NumberRange::of(0, a.divisor % b.least == 0 ? 0 : std::min(a.most, b.least - 1));
@@ -259,8 +273,7 @@ NumberRange ArgumentWalk::range(At at, LeafRanges leaves, unsigned nesting) cons
   if (auto parameter = dyn_cast<BlockArgument>(at.value)) {
     Operation *owner = parameter.getOwner()->getParentOp();
     if (auto loop = dyn_cast<scf::ForOp>(owner); loop && parameter == loop.getInductionVar())
-      return NumberRange::of(follow(loop.getLowerBound()).least,
-                             follow(loop.getUpperBound()).most - 1);
+      return NumberRange::upTo(follow(loop.getLowerBound()).least, follow(loop.getUpperBound()));
     if (!isa<ir::FuncOp>(owner))
       return any;
     if (std::optional<At> passed = argument(parameter, at.depth))
@@ -285,7 +298,7 @@ NumberRange ArgumentWalk::range(At at, LeafRanges leaves, unsigned nesting) cons
     return made ? range(*made, leaves, nesting + 1) : NumberRange::of(0, NumberRange::kMost);
   }
   if (auto block = dyn_cast<tile::BlockIdxOp>(op))
-    return NumberRange::of(0, rangeOfGrid(at.depth, block.getDim(), leaves, nesting).most - 1);
+    return NumberRange::upTo(0, rangeOfGrid(at.depth, block.getDim(), leaves, nesting));
   if (auto count = dyn_cast<tile::BlockCountOp>(op))
     return rangeOfGrid(at.depth, count.getDim(), leaves, nesting);
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) {

@@ -36,6 +36,25 @@ struct NumberRange {
   int64_t least = -kMost, most = kMost;
   int64_t divisor = 1;           ///< Divides it.
   std::optional<Leaf> leaf = {}; ///< It is this, and so are others that must be equal to it.
+  /// The least number of parts of `divisor` that have room for a leaf.
+  struct Parts {
+    Leaf leaf;
+    int64_t divisor;
+  };
+  std::optional<Parts> parts = {}; ///< It is that.
+  std::optional<Parts> below = {}; ///< It is less than that.
+
+  /// Whether it is less than a leaf that `other` is: a number of parts that is less than what a
+  /// leaf needs is less than the leaf.
+  bool isBelow(const NumberRange &other) const {
+    return below && other.leaf && below->leaf == *other.leaf && (least >= 0 || below->divisor == 1);
+  }
+  /// An index that runs up to, but not including, `end`.
+  static NumberRange upTo(int64_t least, const NumberRange &end) {
+    NumberRange index{least, end.most - 1};
+    index.below = end.leaf ? Parts{*end.leaf, 1} : end.parts;
+    return index;
+  }
 
   static NumberRange of(int64_t least, int64_t most) { return {least, most}; }
 };

@@ -309,10 +309,9 @@ std::vector<GroupProof> proveGroups(ModuleOp module, int64_t defaultSlots) {
 
 } // namespace
 
-int checkCommand(const Source &source, const RunSettings &options) {
-  if (options.verifyEach)
-    if (int status = verifyEachPass(source, options))
-      return status;
+/// Checks one entry. Good, or the exit code of a program that cannot be checked.
+static int checkEntry(const Source &source, const RunSettings &options, CodeRecord &code,
+                      CheckVerdict &verdict) {
   CompileSettings settings = options;
   settings.prove = false;       // it is done below, with a report
   settings.mergeGroups = false; // then nobody would race any more
@@ -323,24 +322,57 @@ int checkCommand(const Source &source, const RunSettings &options) {
   Expected<CheckPlan> plan = makePlan(source, asWritten->entry, options);
   if (!plan)
     return badInput(plan.status());
-  CodeRecord code;
-  if (options.record)
-    code.addStage("as written", source.module);
   std::optional<CompiledProgram> compiled =
       compile(source, settings, status, options.record ? code.instrumentation() : nullptr);
   if (!compiled)
     return status;
-  CheckVerdict verdict;
-  verdict.groups = proveGroups(*compiled->module, compiled->machine->defaultSlots);
-  verdict.addGapsOfProofs();
-  verdict.warnings = options.strict ? compiled->warnings : 0;
+  verdict.addProofs(proveGroups(*compiled->module, compiled->machine->defaultSlots));
+  verdict.warnings += options.strict ? compiled->warnings : 0;
   if (Status bad = Checking(source, options, *asWritten, *compiled, verdict).run(*plan);
       !bad.isOk())
     return badInput(bad);
   if (Status bad = checkRanksOf(source, options, *asWritten, *compiled, verdict); !bad.isOk())
     return badInput(bad);
+  return kGood;
+}
+
+/// What a program can start with, if nobody says with what. Arguments that are given belong to one
+/// of them; then the others are named as not checked.
+static std::vector<std::string> entriesToCheck(const Source &source, const RunSettings &options,
+                                               CheckVerdict &verdict) {
+  SmallVector<ir::FuncOp> candidates;
+  if (!options.entry.empty() || !findEntry(source.module, "", &candidates) || candidates.size() < 2)
+    return {options.entry};
+  std::vector<std::string> names;
+  for (ir::FuncOp candidate : candidates)
+    names.push_back(candidate.getSymName().str());
+  bool areGiven = !options.args.empty() || (source.example && !source.example->args.empty());
+  if (!areGiven)
+    return names;
+  for (ir::FuncOp other : ArrayRef(candidates).drop_front())
+    verdict.add({"@" + other.getSymName().str() + " can be started with, too, and was not checked",
+                 sourceLocOf(other.getLoc()), "check it with --entry " + other.getSymName().str()});
+  return {names.front()};
+}
+
+int checkCommand(const Source &source, const RunSettings &options) {
+  if (options.verifyEach)
+    if (int status = verifyEachPass(source, options))
+      return status;
+  CodeRecord code;
+  if (options.record)
+    code.addStage("as written", source.module);
+  CheckVerdict verdict;
+  std::vector<std::string> entries = entriesToCheck(source, options, verdict);
+  for (const std::string &entry : entries) {
+    RunSettings one = options;
+    one.entry = entry;
+    one.isOneOfSeveral = entries.size() > 1;
+    if (int status = checkEntry(source, one, code, verdict))
+      return status;
+  }
   (options.json ? printJson : printText)(verdict, source, options);
-  status = verdict.exitCode(options.allowIncomplete);
+  int status = verdict.exitCode(options.allowIncomplete);
   if (!options.record)
     return status;
   if (Status bad = recordCheck(verdict, source, options, code); !bad.isOk()) {

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace kiln {
 
 std::string CheckCase::flags() const {
-  std::string text;
+  std::string text = entry.empty() ? "" : "--entry " + entry;
   for (const auto &[name, spec] : specs)
     if (!spec.empty())
       text += (text.empty() ? "--arg " : " --arg ") + name + "=" + spec;
@@ -112,24 +112,43 @@ Status Planner::addScalar(const std::string &name, Type type, const std::string 
   return Status::ok();
 }
 
-/// Nothing, one, a tile less one, a tile, a tile and one more, something odd and a prime.
-std::vector<int64_t> Planner::valuesFor(const ExtentClass &extents) const {
-  std::set<int64_t> values{0, 1, 3};
-  bool isCount = llvm::all_of(
-      extents, [&](Axis axis) { return isLeading({Numbers[axis.first], axis.second}); });
-  if (isCount)
-    return {values.begin(), values.end()};
-  values.insert(13);
-  // Of many different tiles the least and the greatest are the ones that edges depend on.
+bool Planner::isCount(const ExtentClass &extents) const {
+  return llvm::all_of(extents,
+                      [&](Axis axis) { return isLeading({Numbers[axis.first], axis.second}); });
+}
+
+/// Of many different tiles the least and the greatest are the ones that edges depend on.
+std::set<int64_t> Planner::edgeTiles() const {
   std::set<int64_t> tiles;
   for (int64_t extent : TileExtents)
     if (extent > 1 && extent <= kMostTileExtent)
       tiles.insert(extent);
   if (tiles.size() > 2)
     tiles = {*tiles.begin(), *tiles.rbegin()};
-  for (int64_t tile : tiles)
-    values.insert({tile - 1, tile, tile + 1, 2 * tile});
-  values.erase(Tensors[extents.front().first].extents[extents.front().second]);
+  return tiles;
+}
+
+/// Nothing, one, a tile less one, a tile, a tile and one more, several of them, something odd and a
+/// prime. Where the program requires a least extent or a divisor, what is next to allow.
+std::vector<int64_t> Planner::valuesFor(const ExtentClass &extents) const {
+  std::set<int64_t> values{0, 1, 3};
+  auto [tensor, axis] = extents.front();
+  int64_t first = Tensors[tensor].extents[axis];
+  if (isCount(extents)) {
+    values.insert(kManyLeading);
+    values.erase(first);
+    return {values.begin(), values.end()};
+  }
+  values.insert(13);
+  for (int64_t tile : edgeTiles()) {
+    values.insert({tile - 1, tile, tile + 1, 2 * tile, 2 * tile + 1});
+  }
+  NumberRange allowed = range(Leaf{Numbers[tensor], int(axis)});
+  if (allowed.least > 1 || allowed.divisor > 1)
+    for (int64_t tile : edgeTiles())
+      for (int64_t more : {allowed.divisor, tile, 2 * tile})
+        values.insert(first + llvm::divideCeil(more, allowed.divisor) * allowed.divisor);
+  values.erase(first);
   dropUnused(extents, values);
   return {values.begin(), values.end()};
 }
@@ -148,20 +167,23 @@ void Planner::dropUnused(const ExtentClass &extents, std::set<int64_t> &values) 
     }
 }
 
-/// One more than tiles that are too large to be tried like the others.
+/// One more than tiles that are too large to be tried like the others, and many of those.
 std::vector<int64_t> Planner::largeValuesFor(const ExtentClass &extents) const {
-  bool isCount = llvm::all_of(
-      extents, [&](Axis axis) { return isLeading({Numbers[axis.first], axis.second}); });
   std::set<int64_t> values;
+  if (isCount(extents))
+    return {};
   for (int64_t extent : TileExtents)
-    if (extent > kMostTileExtent && !isCount)
+    if (extent > kMostTileExtent)
       values.insert(extent + 1);
+  for (int64_t tile : edgeTiles())
+    values.insert(5 * tile);
   dropUnused(extents, values);
   return {values.begin(), values.end()};
 }
 
 CheckCase Planner::firstCase() const {
   CheckCase first;
+  first.entry = Options.isOneOfSeveral ? Options.entry : "";
   for (const TensorSlot &slot : Tensors)
     first.specs[slot.name] = slot.spec();
   for (const auto &[name, value] : Scalars)
@@ -174,10 +196,14 @@ CheckCase Planner::firstCase() const {
 
 CheckCase Planner::withExtents(ArrayRef<std::pair<const ExtentClass *, int64_t>> changes) const {
   CheckCase changed = firstCase();
-  std::vector<TensorSlot> slots = Tensors;
+  Arguments args{Tensors, Scalars};
+  std::vector<TensorSlot> &slots = args.tensors;
+  Chosen chosen;
   for (auto [members, extent] : changes) {
-    for (auto [tensor, axis] : *members)
+    for (auto [tensor, axis] : *members) {
       slots[tensor].extents[axis] = extent;
+      chosen.axes.emplace(tensor, axis);
+    }
     auto [tensor, axis] = members->front();
     std::string dim = slots[tensor].name + ".dim(" + std::to_string(axis) + ")";
     auto tile = llvm::find_if(
@@ -189,11 +215,25 @@ CheckCase Planner::withExtents(ArrayRef<std::pair<const ExtentClass *, int64_t>>
                              ? "require(" + dim + " % " + std::to_string(*tile) + " == 0)"
                              : "require(" + dim + " != " + std::to_string(extent) + ")";
   }
+  settle(args, chosen);
   for (const TensorSlot &slot : slots)
     changed.specs[slot.name] = slot.spec();
+  for (const auto &[name, value] : args.scalars)
+    changed.specs[name] = value;
   changed.isInvented = true;
   changed.tie = tieOf(slots);
   return changed;
+}
+
+bool Planner::areRelated(size_t one, size_t other) const {
+  return llvm::any_of(Contract.requirements, [&](const Requirement &requirement) {
+    auto mentions = [&](size_t tensor) {
+      return llvm::any_of(requirement.nodes, [&](const Requirement::Node &node) {
+        return node.op == Requirement::Op::Extent && size_t(node.a) == tensor;
+      });
+    };
+    return mentions(one) && mentions(other);
+  });
 }
 
 /// Once a program requires something, only what it ties varies together.
@@ -202,7 +242,8 @@ std::string Planner::tieOf(ArrayRef<TensorSlot> slots) const {
     return "";
   for (size_t i = 0; i < slots.size(); ++i)
     for (size_t j = i + 1; j < slots.size(); ++j)
-      if (Tensors[i].extents == Tensors[j].extents && slots[i].extents != slots[j].extents)
+      if (Tensors[i].extents == Tensors[j].extents && slots[i].extents != slots[j].extents &&
+          !areRelated(i, j))
         return "'" + slots[i].name + "' and '" + slots[j].name +
                "' have different shapes here, and nothing in the program forbids it; if they must "
                "be equal, say require_same_shape(" +
@@ -241,6 +282,11 @@ void Planner::addShapes(CheckPlan &plan) const {
       for (int64_t value : {int64_t(1), beyond})
         if (has(valuesFor(classes[i]), value) && has(valuesFor(classes[j]), value))
           add(withExtents({{&classes[i], value}, {&classes[j], value}}));
+  // Of two things that are counted one may be many times the other: heads, and heads of keys.
+  for (const ExtentClass &one : classes)
+    for (const ExtentClass &other : classes)
+      if (&one != &other && isCount(one) && isCount(other))
+        add(withExtents({{&one, kManyLeading}, {&other, 1}}));
   // Blocks that start at once must fit the machine: some extent gives more than there are cores.
   const Machine *machine = Options.platform->machine();
   bool startsAtOnce = false;

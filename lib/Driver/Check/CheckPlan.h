@@ -16,7 +16,8 @@ namespace kiln {
 
 /// One set of arguments to try.
 struct CheckCase {
-  ArgSpecs specs; ///< As `--arg` says them.
+  std::string entry = {}; ///< Where the program has several: which of them this is for.
+  ArgSpecs specs;         ///< As `--arg` says them.
   /// Extents or scalars that neither the command line nor the example gives.
   bool isInvented = false;
   bool hasInventedScalars = false;
@@ -25,7 +26,7 @@ struct CheckCase {
   /// A `require` that would tie extents which are equal in the first case and differ here.
   std::string tie = {};
 
-  /// "--arg n=3 --arg x=9x16"
+  /// "--arg n=3 --arg x=9x16", after "--entry NAME" if there are several.
   std::string flags() const;
 };
 

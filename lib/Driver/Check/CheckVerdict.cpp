@@ -38,8 +38,11 @@ void CheckVerdict::add(Gap gap) {
     Gaps.push_back(std::move(gap));
 }
 
-void CheckVerdict::addGapsOfProofs() {
-  for (const auto &[name, proof] : groups) {
+void CheckVerdict::addProofs(std::vector<GroupProof> proofs) {
+  for (GroupProof &group : proofs) {
+    const auto &[name, proof] = group;
+    if (llvm::any_of(groups, [&](const GroupProof &known) { return known.name == name; }))
+      continue; // another entry launches it, too
     if (proof.verdict == PipeProof::Verdict::Undecided) {
       Gap gap{"the pipes of @" + name + " are neither proved nor refuted", {}, ""};
       if (!proof.reasons.empty()) {
@@ -56,6 +59,7 @@ void CheckVerdict::addGapsOfProofs() {
            {},
            "say require(" + condition + ", \"...\") if nothing else is allowed"});
     }
+    groups.push_back(std::move(group));
   }
 }
 

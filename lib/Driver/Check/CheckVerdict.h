@@ -50,8 +50,8 @@ public:
   /// What one place did wrong is told once, with the first case that showed it.
   void add(const Finding &finding, const std::string &arguments);
   void add(Gap gap);
-  /// What the pipe proof leaves open.
-  void addGapsOfProofs();
+  /// What the pipe proof says of groups, each of which is told once; what it leaves open is a gap.
+  void addProofs(std::vector<GroupProof> proofs);
 
   const std::vector<CaseFinding> &findings() const { return Findings; }
   const std::vector<Gap> &gaps() const { return Gaps; }

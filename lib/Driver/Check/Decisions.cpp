@@ -281,7 +281,8 @@ bool Decisions::canTake(Operation *op, unsigned side, LeafRanges ranges) const {
       NumberRange less = range(goal.less, goal.depth), greater = range(goal.greater, goal.depth);
       int64_t distance = goal.distance ? range(goal.distance, goal.depth).least : 0;
       bool areSame = less.leaf && less.leaf == greater.leaf;
-      return !areSame && less.least + std::max<int64_t>(distance, 0) < greater.most;
+      return !areSame && !greater.isBelow(less) &&
+             less.least + std::max<int64_t>(distance, 0) < greater.most;
     });
   });
 }
@@ -311,6 +312,12 @@ std::vector<Choice> Decisions::choicesForLimits(LeafValues values) const {
             if (std::optional<int64_t> constant = getConstantIntValue(op->getOperand(number)))
               for (int64_t distance : {-1, 0, 1})
                 wish(op->getOperand(1 - number), *constant + distance);
+        // Where parts take turns, such as slots of a workspace, the first is used again.
+        if (isa<arith::RemSIOp, arith::RemUIOp, arith::DivSIOp, arith::DivUIOp,
+                arith::FloorDivSIOp>(op))
+          if (std::optional<int64_t> parts = getConstantIntValue(op->getOperand(1));
+              parts && *parts > 1)
+            wish(op->getOperand(0), *parts);
         auto type = op->getNumResults() == 1 ? dyn_cast<IntegerType>(op->getResult(0).getType())
                                              : IntegerType();
         if (type && type.getWidth() > 1 && type.getWidth() <= 16 &&

@@ -25,12 +25,15 @@ std::vector<int64_t> Planner::numbersIn(const std::map<std::string, std::string>
 bool Planner::searchAllowed(ArrayRef<ExtentClass> classes, size_t next, uint64_t &tries) {
   if (next == classes.size() + InventedScalars.size())
     return isAllowed();
-  std::set<int64_t> values{1, 2, 4, 8, 16, 32, 64, 128, baseExtent()};
+  std::set<int64_t> values{1, 2, 4, 8, 16, 32, 64, 128};
   for (const Requirement &requirement : Contract.requirements)
     for (const Requirement::Node &node : requirement.nodes)
       if (node.op == Requirement::Op::Constant && node.a > 0 && node.a <= kMostExtent)
         values.insert({node.a - 1, node.a, node.a + 1, 2 * node.a});
-  for (int64_t value : values) {
+  values.erase(baseExtent());
+  std::vector<int64_t> inOrder{baseExtent()}; // what tiles cover without an edge is tried first
+  inOrder.insert(inOrder.end(), values.begin(), values.end());
+  for (int64_t value : inOrder) {
     if (++tries > 100000)
       return false;
     if (next < classes.size())
@@ -89,6 +92,13 @@ bool Planner::improveAllowed(ArrayRef<ExtentClass> classes) {
 bool Planner::searchAllowed() {
   if (!Invents || isAllowed())
     return true;
+  Arguments settled{Tensors, Scalars};
+  settle(settled, {});
+  if (isAllowed(settled.tensors, settled.scalars)) {
+    Tensors = std::move(settled.tensors);
+    Scalars = std::move(settled.scalars);
+    return true;
+  }
   std::vector<TensorSlot> tensors = Tensors;
   std::map<std::string, std::string> scalars = Scalars;
   std::vector<ExtentClass> classes = findClasses();
@@ -100,6 +110,54 @@ bool Planner::searchAllowed() {
   return improveAllowed(classes);
 }
 
+void Planner::settle(Arguments &args, const Chosen &chosen) const {
+  constexpr unsigned kMostRounds = 8; // one may depend on the other
+  for (unsigned round = 0; round < kMostRounds; ++round) {
+    bool hasChanged = false;
+    for (const Requirement &requirement : Contract.requirements)
+      hasChanged |= settle(requirement, args, chosen);
+    if (!hasChanged)
+      return;
+  }
+}
+
+bool Planner::settle(const Requirement &requirement, Arguments &args, const Chosen &chosen) const {
+  using Op = Requirement::Op;
+  std::vector<int64_t> values =
+      requirement.values(CaseValues(args.tensors, numbersIn(args.scalars)));
+  if (values.size() < requirement.nodes.size())
+    return false;
+  auto set = [&](const Requirement::Node &node, int64_t value) {
+    if (node.op == Op::Extent) {
+      Axis axis{unsigned(node.a), unsigned(node.b)};
+      bool isFree = llvm::is_contained(Open, axis) && args.tensors[node.a].file.empty() &&
+                    !chosen.axes.count(axis);
+      if (!isFree || value < 0 || value > kMostExtent)
+        return false;
+      args.tensors[node.a].extents[node.b] = value;
+      return true;
+    }
+    if (node.op != Op::Scalar || chosen.scalars.count(ScalarNames[node.a]))
+      return false;
+    args.scalars[ScalarNames[node.a]] = std::to_string(value);
+    return true;
+  };
+  std::vector<size_t> parts{requirement.nodes.size() - 1};
+  while (!parts.empty()) {
+    const Requirement::Node &node = requirement.nodes[parts.back()];
+    bool holds = values[parts.back()] != 0;
+    parts.pop_back();
+    if (node.op == Op::And)
+      parts.insert(parts.end(), {size_t(node.a), size_t(node.b)});
+    if (node.op != Op::Eq || holds)
+      continue;
+    if (set(requirement.nodes[node.a], values[node.b]) ||
+        set(requirement.nodes[node.b], values[node.a]))
+      return true; // the other values may be others now
+  }
+  return false;
+}
+
 std::optional<unsigned> Planner::tensorOf(unsigned parameter) const {
   auto at = llvm::find(Numbers, parameter);
   return at == Numbers.end() ? std::nullopt : std::optional<unsigned>(at - Numbers.begin());
@@ -107,12 +165,14 @@ std::optional<unsigned> Planner::tensorOf(unsigned parameter) const {
 
 std::optional<Planner::Arguments> Planner::with(const Choice &choice) const {
   Arguments chosen{Tensors, Scalars};
-  std::set<Axis> changed;
+  Chosen kept;
+  std::set<Axis> &changed = kept.axes;
   for (auto [leaf, value] : choice) {
     if (leaf.axis == Leaf::kNumber) {
       if (!Scalars.count(Names[leaf.parameter]))
         return std::nullopt; // not one of the caller's
       chosen.scalars[Names[leaf.parameter]] = std::to_string(value);
+      kept.scalars.insert(Names[leaf.parameter]);
       continue;
     }
     std::optional<unsigned> tensor = tensorOf(leaf.parameter);
@@ -144,6 +204,8 @@ std::optional<Planner::Arguments> Planner::with(const Choice &choice) const {
       extent = value;
     }
   }
+  if (!dependsOnShape())
+    settle(chosen, kept);
   for (const TensorSlot &slot : chosen.tensors) {
     int64_t elements = 1;
     for (int64_t extent : slot.extents)

@@ -20,7 +20,7 @@ namespace kiln {
 /// What a scalar is if nobody says.
 inline constexpr int64_t kBaseScalar = 2;
 /// What the extent of an axis is that only counts things, such as heads.
-inline constexpr int64_t kLeadingExtent = 2;
+inline constexpr int64_t kLeadingExtent = 2, kManyLeading = 8;
 /// Greater tiles are not followed by greater tensors: a simulation takes long enough.
 inline constexpr int64_t kMostTileExtent = 128;
 /// Greater extents are not made up, nor tensors with more elements.
@@ -93,6 +93,15 @@ private:
     std::vector<TensorSlot> tensors;
     std::map<std::string, std::string> scalars;
   };
+  /// What was chosen in a case, and has to stay.
+  struct Chosen {
+    std::set<Axis> axes; ///< By tensor.
+    std::set<std::string> scalars;
+  };
+  /// Makes equal what the program requires to be equal to something else that has changed, such as
+  /// `y.dim(0) == x.dim(0) - 2`.
+  void settle(Arguments &args, const Chosen &chosen) const;
+  bool settle(const Requirement &requirement, Arguments &args, const Chosen &chosen) const;
   /// The first case with a choice; none if that cannot be chosen.
   std::optional<Arguments> with(const Choice &choice) const;
   /// The same, of which the last is kept: it is asked for again and again.
@@ -127,7 +136,12 @@ private:
   bool searchAllowed(llvm::ArrayRef<ExtentClass> classes, size_t next, uint64_t &tries);
   std::vector<int64_t> valuesFor(const ExtentClass &extents) const;
   std::vector<int64_t> largeValuesFor(const ExtentClass &extents) const;
+  bool isCount(const ExtentClass &extents) const;
+  /// The least and the greatest tile of those that are tried like the others.
+  std::set<int64_t> edgeTiles() const;
   void dropUnused(const ExtentClass &extents, std::set<int64_t> &values) const;
+  /// Whether some requirement is about both of two tensors.
+  bool areRelated(size_t one, size_t other) const;
   CheckCase firstCase() const;
   /// The first case with other extents for some classes.
   CheckCase withExtents(llvm::ArrayRef<std::pair<const ExtentClass *, int64_t>> changes) const;

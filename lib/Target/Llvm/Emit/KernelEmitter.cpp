@@ -355,7 +355,7 @@ bool KernelEmitter::isFlat(Value value, int64_t rows, int64_t cols) {
     return true;
   if (isa<tile::IotaOp, tile::MaskOp, tile::MaskDiagOp, tile::ExtractOp>(op))
     return false;
-  return llvm::all_of(op->getOperands(),
+  return llvm::all_of(distinctOperands(op),
                       [&](Value operand) { return isFlat(operand, rows, cols); });
 }
 
@@ -462,7 +462,7 @@ void KernelEmitter::collectDeferred(Value tile, SmallVectorImpl<tile::LoadOp> &l
     if (!llvm::is_contained(loads, load))
       loads.push_back(load);
   } else if (isComputed(tile))
-    for (Value operand : tile.getDefiningOp()->getOperands())
+    for (Value operand : distinctOperands(tile.getDefiningOp()))
       collectDeferred(operand, loads);
 }
 

@@ -131,6 +131,25 @@ static bool freesSlots(Operation *op) {
   return op->walk([](tile::FreeOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
+/// An expression that is longer is computed in parts: its evaluation is recursive, and what LLVM
+/// does with a block takes longer than the block is long.
+static constexpr unsigned kDeepest = 128;
+
+unsigned TilePlan::depthOf(Operation *op) const {
+  unsigned depth = 0;
+  for (; op->getNumResults() == 1 && isInline(op->getResult(0)) && soleUser(op); op = soleUser(op))
+    ++depth;
+  return depth;
+}
+
+SmallVector<Value, 3> distinctOperands(Operation *op) {
+  SmallVector<Value, 3> distinct;
+  for (Value operand : op->getOperands())
+    if (!llvm::is_contained(distinct, operand))
+      distinct.push_back(operand);
+  return distinct;
+}
+
 bool TilePlan::canBeInline(Operation *op) const {
   if (op->use_empty())
     return true; // never computed
@@ -139,6 +158,8 @@ bool TilePlan::canBeInline(Operation *op) const {
   Operation *user = soleUser(op);
   if (!user || user->getBlock() != op->getBlock() ||
       !llvm::all_of(op->getUses(), [&](OpOperand &use) { return computesOperand(use); }))
+    return false;
+  if (depthOf(user) >= kDeepest)
     return false;
   // An op of another kind would compute it once for each operand.
   if (!op->hasOneUse() && !isPointwise(user))
@@ -185,7 +206,8 @@ bool TilePlan::isInPass(Value value, Value tile) const {
   if (value == tile || !op || op->getBlock() != tile.getDefiningOp()->getBlock())
     return true;
   if (isInline(value))
-    return llvm::all_of(op->getOperands(), [&](Value operand) { return isInPass(operand, tile); });
+    return llvm::all_of(distinctOperands(op),
+                        [&](Value operand) { return isInPass(operand, tile); });
   return !isDeferred(value) && op->isBeforeInBlock(tile.getDefiningOp());
 }
 
@@ -198,7 +220,7 @@ void TilePlan::joinReduction(tile::ReduceOp op) {
   Value tile;
   std::function<void(Value)> findTile = [&](Value value) {
     if (isInline(value))
-      llvm::for_each(value.getDefiningOp()->getOperands(), findTile);
+      llvm::for_each(distinctOperands(value.getDefiningOp()), findTile);
     else if (Operation *def = value.getDefiningOp();
              def && isPointwise(def) && def->getBlock() == op->getBlock() &&
              shapeOf(value) == shapeOf(op.getOperand()) &&

@@ -34,6 +34,10 @@ mlir::Operation *soleUser(mlir::Operation *op);
 /// or the tile is a part of the columns of its message, so that its rows lie apart.
 bool isCopied(tile::PopOp pop, unsigned number);
 
+/// The operands of an op, each of them once. An inline expression may use another twice; who walks
+/// expressions and went both ways would take twice as long with each level.
+llvm::SmallVector<mlir::Value, 3> distinctOperands(mlir::Operation *op);
+
 class TilePlan {
 public:
   TilePlan(ir::FuncOp func, const MachineTraits &machine);
@@ -77,6 +81,8 @@ private:
   void number(mlir::Region &region);
   void classify(mlir::Operation *op);
   bool canBeInline(mlir::Operation *op) const;
+  /// How many inline expressions an op is inside of, itself included.
+  unsigned depthOf(mlir::Operation *op) const;
   bool canBeDeferred(tile::LoadOp load) const;
   bool isInPass(mlir::Value value, mlir::Value tile) const;
   void joinReduction(tile::ReduceOp op);
