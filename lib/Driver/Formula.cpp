@@ -65,7 +65,7 @@ def evaluate(accumulates, given, *tensors):
         raise RuntimeError(f'the formula says nothing of an output; it must assign to {wanted}')
     count = scope['accumulates']
     if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count < 2 ** 53:
-        raise RuntimeError(f'accumulates in the formula is {count!r}; it is an integer of at least 0')
+        raise RuntimeError(f'accumulates in the formula is {count!r}; it is an integer from 0 to 2**53 - 1')
     accumulates.fill_(count)
 )py";
 

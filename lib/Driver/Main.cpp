@@ -189,8 +189,11 @@ static int runExample(const std::string &command, const std::vector<std::string>
   };
   Source source = sourceOf(config);
   bool usesTuned = !line.untuned && (line.command == "run" || line.command == "build");
-  std::optional<ConfigValues> values =
+  Expected<std::optional<ConfigValues>> kept =
       usesTuned ? tunedValues(source, line.run) : std::optional<ConfigValues>();
+  if (!kept)
+    return badInput(kept.status());
+  std::optional<ConfigValues> &values = *kept;
   if (!values)
     return dispatch(line, source);
   // What the user says wins; what does not fit any more is as if it were not there.

@@ -94,7 +94,10 @@ def _file(key: str) -> Optional[pathlib.Path]:
 def kept(program: "Program", arguments: Sequence[Any], platform: str) -> Values:
     """The values that tuning found for such arguments; those that do not fit any more are left out."""
     folder = _folder()
-    if os.environ.get("KILN_UNTUNED") == "1" or not program._keywords or folder is None or not folder.is_dir():
+    untuned = os.environ.get("KILN_UNTUNED", "")
+    if untuned not in ("", "0", "1"):
+        raise KilnError(f"KILN_UNTUNED={untuned!r}: expected 0 or 1")
+    if untuned == "1" or not program._keywords or folder is None or not folder.is_dir():
         return {}
     key = _key(program, arguments, platform)
     file = _file(key)

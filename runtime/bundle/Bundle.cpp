@@ -110,6 +110,14 @@ static Status verifyFile(const std::string &directory, const std::string &name, 
   return Status::ok();
 }
 
+/// What is printed must not steer a terminal, nor fill it.
+static bool isPrintable(const std::string &text) {
+  constexpr size_t longest = 4096;
+  return text.size() <= longest && std::ranges::none_of(text, [](char c) {
+           return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+         });
+}
+
 static Expected<BundleManifest> readManifest(const Json &json, const std::string &path) {
   BundleManifest manifest;
   auto text = [&](const char *name) {
@@ -120,7 +128,13 @@ static Expected<BundleManifest> readManifest(const Json &json, const std::string
   manifest.entry = text("entry");
   manifest.arch = text("arch");
   manifest.toolchain = text("toolchain");
-  auto isName = [](const Json &name) { return name.is_string() && !name.empty(); };
+  for (const std::string *word : {&manifest.program, &manifest.platform, &manifest.entry,
+                                  &manifest.arch, &manifest.toolchain})
+    if (!isPrintable(*word))
+      return damaged(path, "has names with control characters, or of more than 4096 bytes");
+  auto isName = [](const Json &name) {
+    return name.is_string() && !name.get_ref<const std::string &>().empty();
+  };
   if (!json.contains("kernels") || !json["kernels"].is_array() ||
       !std::ranges::all_of(json["kernels"], isName))
     return damaged(path, "does not list the kernels");

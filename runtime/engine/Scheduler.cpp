@@ -140,9 +140,12 @@ bool Scheduler::runOne() {
 std::string Scheduler::running() const {
   std::string text;
   for (const Worker &worker : Workers)
-    if (const KernelRecord *kernel = worker.running.load(std::memory_order_relaxed))
-      text += (text.empty() ? "kernel '" : ", kernel '") + kernel->name + "' (task " +
-              std::to_string(worker.runningTask.load(std::memory_order_relaxed)) + ")";
+    if (const KernelRecord *kernel = worker.running.load(std::memory_order_relaxed)) {
+      std::string what = "kernel '" + kernel->name + "' (task " +
+                         std::to_string(worker.runningTask.load(std::memory_order_relaxed)) + ")";
+      if (text.find(what) == std::string::npos) // several workers may run blocks of one task
+        text += (text.empty() ? "" : ", ") + what;
+    }
   return text;
 }
 

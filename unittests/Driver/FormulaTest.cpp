@@ -62,7 +62,7 @@ TEST_F(Formula, ToleranceGrowsWithAccumulates) {
   for (std::string wrong : {"0.5", "-1", "True", "18446744073709551616"})
     EXPECT_EQ(runScaled(close + "accumulates = " + wrong).err,
               "kiln: error: accumulates in the formula is " + wrong +
-                  "; it is an integer of at least 0\n");
+                  "; it is an integer from 0 to 2**53 - 1\n");
 }
 
 TEST_F(Formula, NanIsRightOnlyWhereTheFormulaHasIt) {

@@ -90,13 +90,18 @@ bool TuneStore::isEmpty() const {
   return !isEnabled() || !std::filesystem::exists(Folder, error);
 }
 
-std::optional<ConfigValues> tunedValues(const Source &source, const RunSettings &options) {
-  const char *untuned = std::getenv("KILN_UNTUNED");
-  if (untuned && std::string_view(untuned) == "1")
-    return std::nullopt;
+Expected<std::optional<ConfigValues>> tunedValues(const Source &source,
+                                                  const RunSettings &options) {
+  const char *variable = std::getenv("KILN_UNTUNED");
+  std::string_view untuned = variable ? variable : "";
+  if (!untuned.empty() && untuned != "0" && untuned != "1")
+    return Status(StatusCode::InvalidArgument,
+                  "KILN_UNTUNED='" + std::string(untuned) + "': expected 0 or 1");
+  if (untuned == "1")
+    return std::optional<ConfigValues>();
   Expected<TuneStore> store = TuneStore::fromEnvironment();
   if (!store || store->isEmpty() || !source.config || source.config->declared.empty())
-    return std::nullopt;
+    return std::optional<ConfigValues>();
   std::optional<std::string> key = tuneKey(source, options);
   return key ? store->find(*key) : std::nullopt;
 }

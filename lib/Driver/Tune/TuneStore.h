@@ -25,7 +25,7 @@ using ConfigValues = std::map<std::string, std::string>;
 std::optional<std::string> tuneKey(const Source &source, const RunSettings &options);
 
 /// What tuning found for a program, arguments and machine like these; none if there is nothing.
-std::optional<ConfigValues> tunedValues(const Source &source, const RunSettings &options);
+Expected<std::optional<ConfigValues>> tunedValues(const Source &source, const RunSettings &options);
 
 class TuneStore {
 public:

@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"
 
 #include <atomic>
@@ -55,6 +56,21 @@ struct Message {
 static void killGroup(pid_t leader) {
   if (leader > 0)
     ::kill(-leader, SIGKILL);
+}
+
+/// What a Python wrote, as it may be printed: not too long, and nothing that steers a terminal.
+static std::string printable(llvm::StringRef text) {
+  constexpr size_t longest = 4096;
+  std::string shown;
+  llvm::raw_string_ostream os(shown);
+  for (char c : text.take_front(longest))
+    if (llvm::isPrint(c) || c == '\n' || static_cast<unsigned char>(c) >= 0x80)
+      os << c;
+    else
+      os << (c == '\t' ? " " : "?");
+  if (text.size() > longest)
+    os << "... (" << text.size() - longest << " bytes more)";
+  return shown;
 }
 
 /// A Python process that runs the worker script, and the socket to talk to it.
@@ -190,7 +206,7 @@ Status TorchWorker::Process::died() {
                         : "ended with exit code " + std::to_string(WEXITSTATUS(state));
   llvm::StringRef last = llvm::StringRef(ErrorText).trim();
   Death = Status(StatusCode::IoError, "the Python worker (" + Interpreter + ") " + how +
-                                          (last.empty() ? "" : "; it wrote:\n" + last.str()));
+                                          (last.empty() ? "" : "; it wrote:\n" + printable(last)));
   return Death;
 }
 
@@ -430,7 +446,7 @@ static Status errorOf(const json::Object &header, std::string &traceback,
     for (const json::Value &line : *lines)
       failedLines.push_back(line.getAsInteger().value_or(0));
   bool isDeadlock = error->starts_with("RuntimeError: Cross-core simulation deadlock");
-  return Status(isDeadlock ? StatusCode::Deadlock : StatusCode::KernelFailed, error->str());
+  return Status(isDeadlock ? StatusCode::Deadlock : StatusCode::KernelFailed, printable(*error));
 }
 
 Status TorchWorker::run(const std::string &source, const std::string &entry,

@@ -76,8 +76,9 @@ private:
 
   /// Where tiles come in from global memory.
   static Space loadedTo(const kiln::Role &role, const Machine &machine) {
-    bool direct = llvm::any_of(
-        machine.paths, [](const Path &path) { return path.from == kGlobal && path.to == "vec"; });
+    bool direct = llvm::any_of(machine.paths, [](const Path &path) {
+      return path.from == kGlobal && tile::symbolizeSpace(path.to) == Space::Vec;
+    });
     return (role.executes & VectorWork) && direct ? Space::Vec : Space::Mat;
   }
 
@@ -362,7 +363,7 @@ private:
     for (const Path &path : Target.paths)
       if (path.from == std::string_view(from))
         reachable.push_back(path.to == kGlobal ? "global memory" : std::string(path.to));
-    if (to == "acc")
+    if (tile::symbolizeSpace(to) == Space::Acc)
       diag << "; an accumulator starts as tile.full or as a product: multiply without it and let "
               "the vector role add";
     else if (!reachable.empty())
