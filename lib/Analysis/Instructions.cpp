@@ -76,7 +76,9 @@ static Unit unitOfPush(Value tile) {
 
 static std::optional<Unit> unitOf(Operation *op) {
   return TypeSwitch<Operation *, std::optional<Unit>>(op)
-      .Case<tile::LoadOp, tile::GatherRowsOp, tile::PopOp>([](auto) { return Unit::MTE2; })
+      // Where a pop copies, the slot is free when the copy is made.
+      .Case<tile::LoadOp, tile::GatherRowsOp, tile::PopOp, tile::FreeOp>(
+          [](auto) { return Unit::MTE2; })
       .Case<tile::StoreOp, tile::ScatterRowsOp>([](auto op) { return unitOfPush(op.getTile()); })
       .Case<tile::PushOp>([](tile::PushOp push) -> std::optional<Unit> {
         if (push.getTiles().empty())
@@ -89,8 +91,7 @@ static std::optional<Unit> unitOf(Operation *op) {
       })
       .Case<tile::ProductInterface>([](auto) { return Unit::M; })
       .Case<tile::ElementOp, ir::ReadOp, ir::WriteOp>([](auto) { return Unit::S; })
-      .Case<tile::ReshapeOp, tile::FreeOp, tile::PrefetchOp, tile::YieldOp>(
-          [](auto) { return std::nullopt; })
+      .Case<tile::ReshapeOp, tile::PrefetchOp, tile::YieldOp>([](auto) { return std::nullopt; })
       .Default([](Operation *op) -> std::optional<Unit> {
         auto facts = dyn_cast<tile::TileOpInterface>(op);
         bool computes = facts && facts.getWork() == VectorWork && op->getNumResults() > 0;
@@ -138,27 +139,37 @@ std::optional<Instruction> instructionOf(Operation *op, const Machine &machine) 
   return result;
 }
 
-static bool overlap(const Touch &a, const Touch &b) {
-  if (a.global != b.global)
-    return false;
-  if (a.global)
-    return !a.box || !b.box || !areDisjoint(*a.box, *b.box);
-  return a.space == b.space && a.from < b.to && b.from < a.to;
+/// Whether some two touches of two instructions, one of them a write, are of the same bytes.
+static bool touchTheSame(const Instruction &first, const Instruction &second,
+                         function_ref<bool(const Touch &, const Touch &)> overlap) {
+  return llvm::any_of(first.touches, [&](const Touch &a) {
+    return llvm::any_of(second.touches,
+                        [&](const Touch &b) { return (a.writes || b.writes) && overlap(a, b); });
+  });
+}
+
+bool collideInCore(const Instruction &first, const Instruction &second) {
+  return touchTheSame(first, second, [&](const Touch &a, const Touch &b) {
+    if (second.accumulates && first.unit == second.unit && a.space == Space::Acc)
+      return false;
+    return !a.global && !b.global && a.space == b.space && a.from < b.to && b.from < a.to;
+  });
 }
 
 bool mustWait(const Instruction &first, const Instruction &second) {
-  for (const Touch &a : first.touches)
-    for (const Touch &b : second.touches) {
-      if (!(a.writes || b.writes) || !overlap(a, b))
-        continue;
-      // What one unit writes to global memory, and reads from there, it does in order.
-      if (a.global && first.unit == second.unit)
-        continue;
-      if (second.accumulates && first.unit == second.unit && a.space == Space::Acc)
-        continue;
-      return true;
-    }
-  return false;
+  if (collideInCore(first, second))
+    return true;
+  // What one unit writes to global memory, and reads from there, it does in order.
+  return first.unit != second.unit &&
+         touchTheSame(first, second, [](const Touch &a, const Touch &b) {
+           return a.global && a.global == b.global &&
+                  (!a.box || !b.box || !areDisjoint(*a.box, *b.box));
+         });
+}
+
+std::string outOfOrderText(Unit unit, Unit earlier) {
+  return "(unit " + std::string(toString(unit)) + ") may begin before an operation of unit " +
+         std::string(toString(earlier)) + " that touches the same memory has finished";
 }
 
 } // namespace kiln

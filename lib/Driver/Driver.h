@@ -59,7 +59,7 @@ struct CompileSettings {
   std::string memoryMap = {};  ///< A file for the memory plan, where the platform has one.
   std::vector<Status> *errors = nullptr; ///< Also gets the errors that are printed.
   bool remarks = false;                  ///< Print what passes did and why not more.
-  bool prove = true;                     ///< Fail where the pipes of a group are refuted.
+  bool prove = true;                     ///< Fail where pipes, or flags between units, are refuted.
   bool mergeGroups = true; ///< One function for a group, where its machine has one role.
   bool needsEntry = true;  ///< Refuse a program that has no function to start with.
 };

@@ -46,8 +46,17 @@ int64_t scratchBytes(mlir::Operation *op, const Machine &machine);
 /// The instruction that an operation is; nothing if no unit executes it.
 std::optional<Instruction> instructionOf(mlir::Operation *op, const Machine &machine);
 
-/// Whether the second of two instructions has to wait until the first has finished.
+/// Whether the second of two instructions has to wait until the first has finished: because of what
+/// they touch in the core's own memories, or because of that or of global memory.
+bool collideInCore(const Instruction &first, const Instruction &second);
 bool mustWait(const Instruction &first, const Instruction &second);
+
+// What is wrong with flags and barriers, in the words of the proof and of the simulator.
+std::string outOfOrderText(Unit unit, Unit earlier);
+inline constexpr const char *kFlagIsSetAlready = "sets a flag that is set already";
+inline constexpr const char *kFlagIsNotSet = "waits for a flag that nobody has set";
+inline constexpr const char *kFlagIsNotWaitedFor = "sets a flag that nobody waits for";
+inline constexpr const char *kMayNotHaveFinished = "may not have finished when the role ends";
 
 } // namespace kiln
 
