@@ -31,14 +31,20 @@ struct Instruction {
   /// Adds to the accumulator that it writes. The matrix unit forwards accumulators, so it may
   /// follow at once the instruction of this unit that wrote it last.
   bool accumulates = false;
+  /// Waits for another core, or tells it something, and does nothing itself: a pop or a free of a
+  /// tile that stays in its slot. Its unit comes to it in order.
+  bool signals = false;
 };
 
-/// Where a tile lies; nothing if it has no address.
+/// Where a tile lies; nothing if it has no address. Of one in a slot, the whole ring.
 struct TilePlace {
   tile::Space space;
   int64_t from, to;
 };
 std::optional<TilePlace> placeOf(mlir::Value tile, const Machine &machine);
+
+/// The pop of a tile that lies in the slot of a pipe, or in a view of one; null of any other.
+tile::PopOp slotOf(mlir::Value tile);
 
 /// The bytes of `vec` that an operation needs for itself while it works.
 int64_t scratchBytes(mlir::Operation *op, const Machine &machine);

@@ -69,11 +69,13 @@ private:
   void emitConcat(tile::ConcatOp op);
   void emitPush(tile::PushOp op);
   void emitPop(tile::PopOp op);
+  void emitPopOfSlot(tile::PopOp op, const PipeUse &pipe);
   bool emitBinary(mlir::Operation *op);
   bool emitUnary(mlir::Operation *op);
   /// Declares a variable for a tile at its address.
   void declare(mlir::Value tile);
   std::string declareAt(llvm::StringRef name, const std::string &type, int64_t address);
+  std::string declareAt(llvm::StringRef name, const std::string &type, mlir::Value tile);
   int64_t addressOf(mlir::Value tile);
   bool checkTile(mlir::Operation *op, tile::TileType type);
   /// `window<64, 64>(a, {n0, n1}, rows, cols)`
