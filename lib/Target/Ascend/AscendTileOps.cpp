@@ -102,15 +102,16 @@ void FunctionEmitter::declare(Value tile) {
   auto type = cast<TileType>(tile.getType());
   if (Operation *op = tile.getDefiningOp(); op && !checkTile(op, type))
     return;
-  std::string name = freshName("t");
+  std::string name = nameFor(tile, "tile");
   declareAt(name, isForMatrix(tile) ? "VecNz" + shapeText(type) : tileType(type), tile);
   Values[tile] = name;
   if (isColumn(type))
-    declareAt(name + "r", rowType(type), tile);
+    Rows[tile] = declareAt(freshName(name + "_row"), rowType(type), tile);
 }
 
 std::string FunctionEmitter::flat(Value tile) {
-  return text(tile) + (isColumn(cast<TileType>(tile.getType())) ? "r" : "");
+  auto row = Rows.find(tile);
+  return row == Rows.end() ? text(tile) : row->second;
 }
 
 std::string FunctionEmitter::scratchText(Operation *op, const std::string &type) {
@@ -217,8 +218,9 @@ void FunctionEmitter::emitMove(tile::MoveOp op) {
     TileType seen = turn ? to.withShape(to.getCols(), to.getRows()) : to;
     std::string given = text(op.getOperand());
     if (turn)
-      given = declareAt(freshName("t"), "Transposed" + shapeText(seen), op.getOperand());
-    std::string name = freshName("t");
+      given = declareAt(freshName(given + "_transposed"), "Transposed" + shapeText(seen),
+                        op.getOperand());
+    std::string name = nameFor(op, "tile");
     Values[op] = name;
     declareAt(name, tileType(seen), op.getResult());
     return line("TMOV(" + name + ", " + given + ");");
@@ -259,7 +261,7 @@ void FunctionEmitter::emitPop(tile::PopOp op) {
   int64_t block = Target.findRole(*Func.getRole())->executes & MatrixWork ? 16 : 1;
   if (type.getRows() % block != 0) { // whole blocks of rows; the last ones are not looked at
     TileType padded = type.withShape((type.getRows() + block - 1) / block * block, type.getCols());
-    into = declareAt(freshName("t"), tileType(padded), addressOf(tile));
+    into = declareAt(freshName(into + "_blocks"), tileType(padded), addressOf(tile));
   }
   line("pop<" + pipe->second.split + ">(" + pipe->second.name + ", " + into + ", " +
        Twine(addressOf(tile)) + ");");
@@ -271,13 +273,15 @@ void FunctionEmitter::emitPopOfSlot(tile::PopOp op, const PipeUse &pipe) {
   auto type = cast<TileType>(tile.getType());
   if (!checkTile(op, type))
     return;
-  std::string name = freshName("t"), into = isColumn(type) ? name + "r" : name;
+  std::string name = nameFor(tile, "tile"), into = isColumn(type) ? freshName(name + "_row") : name;
   line((isColumn(type) ? rowType(type) : tileType(type)) + " " + into + ";");
   line(pipe.isOwn ? pipe.name + ".pop(" + into + ");"
                   : "pop<" + pipe.split + ">(" + pipe.name + ", " + into + ");");
-  if (isColumn(type))
-    line(tileType(type) + " " + name + "; bind(" + name + ", " + into + ");");
   Values[tile] = name;
+  if (!isColumn(type))
+    return;
+  line(tileType(type) + " " + name + "; bind(" + name + ", " + into + ");");
+  Rows[tile] = into;
 }
 
 //===----------------------------------------------------------------------===//
@@ -318,7 +322,8 @@ void FunctionEmitter::emitReduce(tile::ReduceOp op) {
   std::string type = isByRows ? "Reduced" + shapeText(from) : tileType(from);
   std::string tmp = scratchText(op, type);
   if (isByRows) {
-    std::string given = declareAt(freshName("t"), type, op.getOperand());
+    std::string given =
+        declareAt(freshName(text(op.getOperand()) + "_rows"), type, op.getOperand());
     return line("TROW" + kinds[kind] + "(" + text(op) + ", " + given + ", " + tmp + ");");
   }
   line("TCOL" + kinds[kind] + "(" + text(op) + ", " + text(op.getOperand()) +

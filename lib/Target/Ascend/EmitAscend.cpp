@@ -25,7 +25,8 @@ constexpr size_t kMostTensors = 32, kMostScalars = 16 - 3;
 
 const text::NameRules &nameRules() {
   static const text::NameRules rules = text::NameRules::cpp(
-      "args block lane isShadow rings element tensor scalar window load store fill mask count bind push pop "
+      "args block lane isShadow rings allRings element tensor scalar window load store fill mask "
+      "count bind push pop "
       "clip larger smaller floorDiv ceilDiv half pto kiln Tensor Block Window Vec Mat Left Right "
       "Acc Column Mask",
       "v_");
@@ -100,7 +101,6 @@ private:
       return refuse(pipe, "a group has at most " + Twine(kMostPipes) + " pipes");
     int64_t lanes = Func.getNumLanes();
     tile::TileType payload = type.getPayload().front();
-    use.name = nameRules().spell(pipeName(pipe));
     use.isOwn = type.getFrom() == type.getTo();
     use.split = type.getSplit() == tile::Split::UpDown      ? "TileSplitAxis::TILE_UP_DOWN"
                 : type.getSplit() == tile::Split::LeftRight ? "TileSplitAxis::TILE_LEFT_RIGHT"
@@ -182,6 +182,7 @@ private:
       unsigned number = argument.getArgNumber();
       Value passed = call ? call.getArgs()[number] : Value(argument);
       if (auto pipe = passed.getDefiningOp<tile::PipeOp>()) {
+        pipes[argument].name = names.unique(pipeName(pipe));
         if (Status failed = usePipe(pipe, pipes[argument], pipeTexts); !failed.isOk())
           return failed;
         pipes[argument].hasShadow = hasShadow;
@@ -198,7 +199,8 @@ private:
       prologue += parameterText(parameter.getArgNumber(), name);
     }
     Expected<std::string> body =
-        FunctionEmitter(role, Target, std::move(given), std::move(pipes), hasShadow).emitBody();
+        FunctionEmitter(role, Target, std::move(given), std::move(pipes), hasShadow, names)
+            .emitBody();
     if (!body)
       return body.status();
     size_t grid = Order.tensors.size() + Order.scalars.size();
