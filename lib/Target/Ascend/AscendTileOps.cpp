@@ -344,7 +344,8 @@ void FunctionEmitter::emitMask(tile::MaskOp op) {
 void FunctionEmitter::emitCast(tile::CastOp op) {
   Type from = op.getOperand().getType().getElementType(), to = op.getType().getElementType();
   if (from.isInteger(1) || to.isInteger(1))
-    return unsupported(op, "masks are not converted");
+    return unsupported(op,
+                       "masks are converted to numbers of 16 bits and more, and nothing to masks");
   declare(op);
   bool truncates = isa<FloatType>(from) && !isa<FloatType>(to);
   line("TCVT(" + flat(op) + ", " + flat(op.getOperand()) +

@@ -390,6 +390,7 @@ private:
     if (auto mask = dyn_cast<tile::MaskDiagOp>(op))
       return expandDiagonal(mask);
     Value by = TypeSwitch<Operation *, Value>(op)
+                   .Case<tile::CastOp>([&](auto cast) { return choice(cast); })
                    .Case<tile::IotaOp>([&](auto iota) { return indices(iota); })
                    .Case<tile::RecipOp>([&](auto) { return divide(number(1), x); })
                    .Case<tile::SigmoidOp>([&](auto) { return sigmoid(x); })
@@ -401,6 +402,21 @@ private:
     if (by)
       replace(op, by);
     return success();
+  }
+
+  /// Truth values as numbers: a choice between one and zero; null if the cast is of numbers.
+  Value choice(tile::CastOp cast) {
+    TileType type = cast.getType();
+    Type element = type.getElementType();
+    bool isSmall = element.isInteger() && element.getIntOrFloatBitWidth() < 16;
+    if (!cast.getOperand().getType().getElementType().isInteger(1) || isSmall)
+      return {};
+    auto filled = [&](int64_t value) {
+      TypedAttr number = isa<FloatType>(element) ? TypedAttr(B.getFloatAttr(element, double(value)))
+                                                 : B.getIntegerAttr(element, value);
+      return tile::FullOp::create(B, *Loc, type, arith::ConstantOp::create(B, *Loc, number));
+    };
+    return tile::SelectOp::create(B, *Loc, type, cast.getOperand(), filled(1), filled(0));
   }
 
   /// Indices are counted along one line, by the scalar unit; null if they are that already.

@@ -1,4 +1,4 @@
-// Whole numbers near a number, indices along both axes, and triangles.
+// Whole numbers near a number, truth values as numbers, indices along both axes, and triangles.
 kiln.func @count(%x: !kiln.tensor<?x64xf32> in, %y: !kiln.tensor<?x64xf32> out, %i: !kiln.tensor<?x64xi32> out) incore {
   %c16 = arith.constant 16 : index
   %c-2 = arith.constant -2 : index
@@ -19,7 +19,10 @@ kiln.func @count(%x: !kiln.tensor<?x64xf32> in, %y: !kiln.tensor<?x64xf32> out, 
   %s4 = tile.sub %s3, %line : !tile.tile<16x64xf32>
   %upper = tile.mask_diag %s4 offset(%c-2) pad(zero) : !tile.tile<16x64xf32>
   %s5 = tile.add %s4, %upper : !tile.tile<16x64xf32>
-  tile.store %s5, %y[%row, 0]
+  %rounded = tile.cmp lt %near, %a : !tile.tile<16x64xi1>
+  %down_by = tile.cast %rounded : !tile.tile<16x64xf32>
+  %s6 = tile.sub %s5, %down_by : !tile.tile<16x64xf32>
+  tile.store %s6, %y[%row, 0]
   %columns = tile.iota axis(1) : !tile.tile<16x64xi32>
   tile.store %columns, %i[%row, 0]
 }
