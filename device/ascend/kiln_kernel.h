@@ -183,44 +183,51 @@ using AccPart = Tile<TileType::Acc, T, alignTo(R, 16), alignTo(C, 16), BLayout::
                      SLayout::RowMajor, 1024>;
 template <typename T, int R, int C> using Acc = AccPart<T, R, C>;
 
+/// A Vec in the blocks of the matrix unit: what is pushed straight into that one's memory.
+template <typename T, int R, int C>
+using VecNz = Tile<TileType::Vec, T, R, C, BLayout::ColMajor, R, C, SLayout::RowMajor, 512>;
+
+/// Makes `view` another view of the bytes of a tile.
+template <typename View, typename Of> KILN_INLINE void bind(View &view, Of &tile) {
+  view.data() = (typename View::TileDType)tile.data();
+}
+
 //===----------------------------------------------------------------------===//
 // To and from global memory
 //===----------------------------------------------------------------------===//
 
 /// What is outside the tensor stays as it was; mask() fills it.
-template <typename T, int R, int C>
-KILN_INLINE void load(Vec<T, R, C> &, uint32_t address, Window<T> from) {
+template <typename T, int R, int C> KILN_INLINE void load(Vec<T, R, C> &tile, Window<T> from) {
   if (from.isEmpty())
     return; // no instruction may have nothing to do
   VecPart<T, R, C, -1, -1> part(from.rows, from.cols);
-  TASSIGN(part, address);
+  bind(part, tile);
   GlobalRows<T> rows = from.rowsOf();
   TLOAD(part, rows);
 }
 
 /// What is outside the tensor becomes zero.
-template <typename T, int R, int C>
-KILN_INLINE void load(Mat<T, R, C> &, uint32_t address, Window<T> from) {
+template <typename T, int R, int C> KILN_INLINE void load(Mat<T, R, C> &tile, Window<T> from) {
   if (from.rows < R || from.cols < C) {
     MatPart<T, alignTo(R, matrixBlock<T>), alignTo(C, matrixBlock<T>)> all;
-    TASSIGN(all, address);
+    bind(all, tile);
     TEXPANDS(all, T(0));
     pipe_barrier(PIPE_MTE2);
   }
   if (from.isEmpty())
     return;
   MatPart<T, R, C, -1, -1> part(from.rows, from.cols);
-  TASSIGN(part, address);
+  bind(part, tile);
   GlobalRows<T> rows = from.rowsOf();
   TLOAD(part, rows);
 }
 
-template <AtomicType How, typename Part, typename T>
-KILN_INLINE void storePart(uint32_t address, Window<T> to) {
+template <AtomicType How, typename Part, typename Tile, typename T>
+KILN_INLINE void storePart(Tile &tile, Window<T> to) {
   if (to.isEmpty())
     return;
   Part part(to.rows, to.cols);
-  TASSIGN(part, address);
+  bind(part, tile);
   GlobalRows<T> rows = to.rowsOf();
   if constexpr (How == AtomicType::AtomicNone)
     TSTORE(rows, part);
@@ -228,19 +235,18 @@ KILN_INLINE void storePart(uint32_t address, Window<T> to) {
     TSTORE<Part, GlobalRows<T>, How>(rows, part);
 }
 template <AtomicType How = AtomicType::AtomicNone, typename T, int R, int C>
-KILN_INLINE void store(Vec<T, R, C> &, uint32_t address, Window<T> to) {
-  storePart<How, VecPart<T, R, C, -1, -1>>(address, to);
+KILN_INLINE void store(Vec<T, R, C> &tile, Window<T> to) {
+  storePart<How, VecPart<T, R, C, -1, -1>>(tile, to);
 }
 template <AtomicType How = AtomicType::AtomicNone, typename T, int R, int C>
-KILN_INLINE void store(Acc<T, R, C> &, uint32_t address, Window<T> to) {
-  storePart<How, AccPart<T, R, C, -1, -1>>(address, to);
+KILN_INLINE void store(Acc<T, R, C> &tile, Window<T> to) {
+  storePart<How, AccPart<T, R, C, -1, -1>>(tile, to);
 }
 
 /// All of a tile for the matrix unit, with what fills its blocks.
-template <typename T, int R, int C>
-KILN_INLINE void fill(Mat<T, R, C> &, uint32_t address, T value) {
+template <typename T, int R, int C> KILN_INLINE void fill(Mat<T, R, C> &tile, T value) {
   MatPart<T, alignTo(R, matrixBlock<T>), alignTo(C, matrixBlock<T>)> all;
-  TASSIGN(all, address);
+  bind(all, tile);
   TEXPANDS(all, value);
 }
 
@@ -257,14 +263,25 @@ template <PadValue P, typename T> KILN_INLINE T padValue() {
     return P == PadValue::Min ? T(T(1) << (sizeof(T) * 8 - 1)) : T(~(T(1) << (sizeof(T) * 8 - 1)));
 }
 
-/// Beyond so many rows and columns, the value `P`.
+/// 0, 1, 2, ... along a row, or a column that lies as one, written by the scalar unit.
+template <typename T, int C> KILN_INLINE void count(Vec<T, 1, C> &tile) {
+  for (int i = 0; i < C; ++i)
+    tile.SetValue(i, T(i));
+  // What it writes is on its way when it goes on. Nobody else uses these flags.
+  set_flag(PIPE_S, PIPE_V, EVENT_ID0);
+  set_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
+  wait_flag(PIPE_S, PIPE_V, EVENT_ID0);
+  wait_flag(PIPE_S, PIPE_MTE3, EVENT_ID0);
+}
+
+/// `from`, and beyond so many rows and columns the value `P`; the two may be one.
 template <PadValue P, typename T, int R, int C>
-KILN_INLINE void mask(Vec<T, R, C> &, uint32_t to, uint32_t from, int64_t rows, int64_t cols) {
+KILN_INLINE void mask(Vec<T, R, C> &to, Vec<T, R, C> &from, int64_t rows, int64_t cols) {
   VecPart<T, R, C, R, C, P> all;
-  TASSIGN(all, to);
-  if (to != from) {
+  bind(all, to);
+  if (to.data() != from.data()) {
     VecPart<T, R, C, R, C, P> source;
-    TASSIGN(source, from);
+    bind(source, from);
     TMOV(all, source);
     pipe_barrier(PIPE_V);
   }
@@ -275,7 +292,7 @@ KILN_INLINE void mask(Vec<T, R, C> &, uint32_t to, uint32_t from, int64_t rows, 
     return;
   }
   VecPart<T, R, C, -1, -1, P> part(clip(rows, R), clip(cols, C));
-  TASSIGN(part, to);
+  bind(part, to);
   TFILLPAD_INPLACE(all, part);
 }
 
@@ -306,6 +323,26 @@ KILN_INLINE void pop(Pipe &pipe, Tile &tile, uint32_t address) {
   pipe.fifo.V2C_CONSUMER_BUF = address;
   TPOP<Pipe, Tile, Split>(pipe, tile);
 }
+
+/// The tile stays where it is, in its slot.
+template <TileSplitAxis Split, typename Pipe, typename Tile>
+KILN_INLINE void pop(Pipe &pipe, Tile &tile) {
+  TPOP<Pipe, Tile, Split>(pipe, tile);
+}
+
+/// A ring of a core for itself, in its own memory: a push copies, and a popped tile is the slot.
+template <int Slots, int Stride> struct OwnSlots {
+  uint32_t ring;
+  int pushed = 0, popped = 0;
+  template <typename Tile> __aicore__ void push(Tile &tile) {
+    Tile slot;
+    TASSIGN(slot, ring + pushed++ % Slots * Stride);
+    TMOV(slot, tile);
+  }
+  template <typename Tile> __aicore__ void pop(Tile &tile) {
+    TASSIGN(tile, ring + popped++ % Slots * Stride);
+  }
+};
 
 /// A ring of a core for itself, in global memory: `lane` has its share of each slot.
 template <typename T, int R, int C, int Slots, int Stride> struct OwnPipe {

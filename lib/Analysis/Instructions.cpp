@@ -29,10 +29,27 @@ static Value ownerOf(Value tile) {
   }
 }
 
+tile::PopOp slotOf(Value tile) {
+  auto pop = ownerOf(tile).getDefiningOp<tile::PopOp>();
+  return pop && pop->hasAttr(tile::kLocalRingAttr) ? pop : tile::PopOp();
+}
+
+/// The ring that an operation of its consumer has to do with, where it is in that one's memory:
+/// address and bytes.
+static std::optional<TilePlace> ringOf(Operation *op) {
+  auto ring = op->getAttrOfType<DenseI64ArrayAttr>(tile::kLocalRingAttr);
+  if (!ring)
+    return std::nullopt;
+  bool isMatrix = findRole(*op->getParentOfType<ir::FuncOp>().getRole())->executes & MatrixWork;
+  return TilePlace{isMatrix ? Space::Mat : Space::Vec, ring[0], ring[0] + ring[1] * ring[2]};
+}
+
 std::optional<TilePlace> placeOf(Value tile, const Machine &machine) {
   auto owner = dyn_cast<OpResult>(ownerOf(tile));
   if (!owner)
     return std::nullopt;
+  if (std::optional<TilePlace> ring = ringOf(owner.getOwner()))
+    return ring;
   auto addresses = owner.getOwner()->getAttrOfType<DenseI64ArrayAttr>(tile::kAddressAttr);
   int64_t number =
       llvm::count_if(owner.getOwner()->getResults().take_front(owner.getResultNumber()),
@@ -75,8 +92,12 @@ static Unit unitOfPush(Value tile) {
 }
 
 static std::optional<Unit> unitOf(Operation *op) {
+  if (std::optional<TilePlace> ring = ringOf(op)) // its consumer's unit reads the slots itself
+    return ring->space == Space::Mat ? Unit::MTE1 : Unit::V;
   return TypeSwitch<Operation *, std::optional<Unit>>(op)
-      .Case<tile::LoadOp, tile::GatherRowsOp, tile::PopOp>([](auto) { return Unit::MTE2; })
+      // Where a pop copies, the slot is free when the copy is made.
+      .Case<tile::LoadOp, tile::GatherRowsOp, tile::PopOp, tile::FreeOp>(
+          [](auto) { return Unit::MTE2; })
       .Case<tile::StoreOp, tile::ScatterRowsOp>([](auto op) { return unitOfPush(op.getTile()); })
       .Case<tile::PushOp>([](tile::PushOp push) -> std::optional<Unit> {
         if (push.getTiles().empty())
@@ -88,9 +109,8 @@ static std::optional<Unit> unitOf(Operation *op) {
         return full.getType().getSpace() == Space::Vec ? Unit::V : Unit::MTE2;
       })
       .Case<tile::ProductInterface>([](auto) { return Unit::M; })
-      .Case<tile::ElementOp, ir::ReadOp, ir::WriteOp>([](auto) { return Unit::S; })
-      .Case<tile::ReshapeOp, tile::FreeOp, tile::PrefetchOp, tile::YieldOp>(
-          [](auto) { return std::nullopt; })
+      .Case<tile::ElementOp, tile::IotaOp, ir::ReadOp, ir::WriteOp>([](auto) { return Unit::S; })
+      .Case<tile::ReshapeOp, tile::PrefetchOp, tile::YieldOp>([](auto) { return std::nullopt; })
       .Default([](Operation *op) -> std::optional<Unit> {
         auto facts = dyn_cast<tile::TileOpInterface>(op);
         bool computes = facts && facts.getWork() == VectorWork && op->getNumResults() > 0;
@@ -130,6 +150,13 @@ std::optional<Instruction> instructionOf(Operation *op, const Machine &machine) 
       result.touches.push_back(
           {true, Space::Unassigned, 0, 0, ir::rootOf(access.tensor), boxOf(access)});
   }
+  if (std::optional<TilePlace> ring = ringOf(op)) {
+    result.signals = !isa<tile::PushOp>(op);
+    result.touches = {{true, ring->space, ring->from, ring->to}};
+    if (auto push = dyn_cast<tile::PushOp>(op)) // a pipe of the core to itself: a copy
+      touch(push.getTiles().front(), false);
+    return result;
+  }
   if (auto push = dyn_cast<tile::PushOp>(op); push && isToItself(push.getPipe()))
     result.touches.push_back({true, Space::Unassigned, 0, 0, push.getPipe(), std::nullopt});
   if (auto pop = dyn_cast<tile::PopOp>(op); pop && isToItself(pop.getPipe()))
@@ -138,27 +165,39 @@ std::optional<Instruction> instructionOf(Operation *op, const Machine &machine) 
   return result;
 }
 
-static bool overlap(const Touch &a, const Touch &b) {
-  if (a.global != b.global)
+/// Whether some two touches of two instructions, one of them a write, are of the same bytes.
+static bool touchTheSame(const Instruction &first, const Instruction &second,
+                         function_ref<bool(const Touch &, const Touch &)> overlap) {
+  return llvm::any_of(first.touches, [&](const Touch &a) {
+    return llvm::any_of(second.touches,
+                        [&](const Touch &b) { return (a.writes || b.writes) && overlap(a, b); });
+  });
+}
+
+bool collideInCore(const Instruction &first, const Instruction &second) {
+  if (first.unit == second.unit && (first.signals || second.signals))
     return false;
-  if (a.global)
-    return !a.box || !b.box || !areDisjoint(*a.box, *b.box);
-  return a.space == b.space && a.from < b.to && b.from < a.to;
+  return touchTheSame(first, second, [&](const Touch &a, const Touch &b) {
+    if (second.accumulates && first.unit == second.unit && a.space == Space::Acc)
+      return false;
+    return !a.global && !b.global && a.space == b.space && a.from < b.to && b.from < a.to;
+  });
 }
 
 bool mustWait(const Instruction &first, const Instruction &second) {
-  for (const Touch &a : first.touches)
-    for (const Touch &b : second.touches) {
-      if (!(a.writes || b.writes) || !overlap(a, b))
-        continue;
-      // What one unit writes to global memory, and reads from there, it does in order.
-      if (a.global && first.unit == second.unit)
-        continue;
-      if (second.accumulates && first.unit == second.unit && a.space == Space::Acc)
-        continue;
-      return true;
-    }
-  return false;
+  if (collideInCore(first, second))
+    return true;
+  // What one unit writes to global memory, and reads from there, it does in order.
+  return first.unit != second.unit &&
+         touchTheSame(first, second, [](const Touch &a, const Touch &b) {
+           return a.global && a.global == b.global &&
+                  (!a.box || !b.box || !areDisjoint(*a.box, *b.box));
+         });
+}
+
+std::string outOfOrderText(Unit unit, Unit earlier) {
+  return "(unit " + std::string(toString(unit)) + ") may begin before an operation of unit " +
+         std::string(toString(earlier)) + " that touches the same memory has finished";
 }
 
 } // namespace kiln

@@ -126,13 +126,13 @@ private:
     token.clock[unit] = std::max(token.clock[unit], state.issued[unit]);
     auto [flag, isNew] = state.flags.try_emplace(keyOf(set), token);
     if (!isNew)
-      report(set, "sets a flag that is set already", flag->second.setter);
+      report(set, kFlagIsSetAlready, flag->second.setter);
   }
 
   void waitForFlag(sync::WaitOp wait, Execution &state) {
     auto flag = state.flags.find(keyOf(wait));
     if (flag == state.flags.end())
-      return report(wait, "waits for a flag that nobody has set");
+      return report(wait, kFlagIsNotSet);
     Matches.unionSets(wait.getOperation(), flag->second.setter);
     // The scalar unit hands out all instructions, so what it waits for all others wait for.
     for (unsigned unit = 0; unit < numUnits; ++unit)
@@ -157,11 +157,7 @@ private:
     for (const Issued &earlier : state.log) {
       auto of = unsigned(earlier.instruction->unit);
       if (state.known[unit][of] < earlier.number && mustWait(*earlier.instruction, instruction))
-        return report(instruction.op,
-                      "(unit " + Twine(toString(instruction.unit)) +
-                          ") may begin before an operation of unit " +
-                          Twine(toString(earlier.instruction->unit)) +
-                          " that touches the same memory has finished",
+        return report(instruction.op, outOfOrderText(instruction.unit, earlier.instruction->unit),
                       earlier.instruction->op);
     }
     int64_t number = ++state.issued[unit];
@@ -175,11 +171,11 @@ private:
 
   void finish(const Execution &end) {
     for (const auto &[key, token] : end.flags)
-      report(token.setter, "sets a flag that nobody waits for");
+      report(token.setter, kFlagIsNotWaitedFor);
     for (const Issued &issued : end.log)
       for (const Clock &clock : end.known)
         if (clock[unsigned(issued.instruction->unit)] < issued.number)
-          report(issued.instruction->op, "may not have finished when the role ends");
+          report(issued.instruction->op, kMayNotHaveFinished);
   }
 
   static constexpr size_t kMost = 4096;
@@ -199,8 +195,7 @@ std::optional<SyncFault> findSyncFault(ir::FuncOp func, const Machine &machine,
   return Replay(func, machine, without).run();
 }
 
-std::vector<Operation *> findRedundantSync(ir::FuncOp func, const Machine &machine,
-                                           unsigned &tried) {
+std::vector<llvm::DenseSet<Operation *>> syncMutants(ir::FuncOp func, const Machine &machine) {
   llvm::DenseSet<Operation *> nothing;
   Replay whole(func, machine, nothing);
   whole.run();
@@ -218,12 +213,7 @@ std::vector<Operation *> findRedundantSync(ir::FuncOp func, const Machine &machi
       mutants[at->second].insert(op);
     }
   });
-  std::vector<Operation *> redundant;
-  for (const llvm::DenseSet<Operation *> &mutant : mutants)
-    if (!findSyncFault(func, machine, mutant))
-      redundant.push_back(*mutant.begin());
-  tried = mutants.size();
-  return redundant;
+  return mutants;
 }
 
 } // namespace kiln

@@ -146,7 +146,7 @@ void Checker::memoryIsAccessed(const Access &access, const Footprint &at, Access
   if (std::optional<std::string> promise = Boxes.findBroken(at, access.agent->block))
     tellBrokenBox(access, *promise);
   checkIterations(access, at, kind, OfTasks[access.agent->task]);
-  if (auto running = OfAgents.find(access.agent->number); running != OfAgents.end())
+  if (auto running = OfAgents.find(access.agent->core); running != OfAgents.end())
     checkIterations(access, at, kind, running->second);
   for (const ShadowMemory::Problem &problem : Shadow.access(at, kind, *access.agent, access.op)) {
     Access element{
@@ -239,6 +239,10 @@ static std::string describeBlock(const Agent &agent) {
   return "block " + toString(Dims(std::span(agent.block)));
 }
 
+static constexpr const char *kOrderUnits =
+    "the units of a core work at the same time: order the two with a flag (sync.set behind the "
+    "first, sync.wait before the second), or with sync.barrier";
+
 namespace {
 /// Two agents by what tells them apart, and what would order them.
 struct Rivals {
@@ -257,6 +261,8 @@ static Rivals describe(const Agent &one, const Agent &other) {
     return {describeBlock(one), describeBlock(other) + " of the same launch",
             "the blocks of a launch run in any order: let each have elements of its own, or add "
             "with tile.store ... atomic(add)"};
+  if (one.core == other.core)
+    return {one.name, other.name, kOrderUnits};
   return {one.name, other.name,
           "the instances of a group run side by side: let each have elements of its own "
           "(tile.lane), or order them with a pipe"};
@@ -362,6 +368,20 @@ void Checker::freedSlotIsUsed(const Agent &agent, Operation *op, tile::PopOp pop
   finding->notes.push_back({"freed here; free after the last use, or write no tile.free of this "
                             "pipe and have them placed",
                             sourceLocOf(free->getLoc())});
+}
+
+void Checker::unitsAreOutOfOrder(const Agent &agent, Operation *op, const std::string &what,
+                                 Operation *other) {
+  Finding *finding = Found.add(FindingKind::Race, op, other);
+  if (!finding)
+    return;
+  setPlace(*finding, agent);
+  finding->message = "race: " + op->getName().getStringRef().str() + " " + what;
+  if (other)
+    finding->notes.push_back({other->getName().getStringRef().str() + " is here (in " +
+                                  Happens.agent(agent.core).name + ")",
+                              sourceLocOf(other->getLoc())});
+  finding->notes.push_back({kOrderUnits, {}});
 }
 
 void Checker::tellPadding(const Agent &agent, Operation *op, const Harm &harm, const Tile &tile) {

@@ -67,6 +67,8 @@ public:
     if (Steps)
       Steps->addPipe(agent, op, pipe, used, slots);
   }
+  void unitsAreOutOfOrder(const Agent &agent, mlir::Operation *op, const std::string &what,
+                          mlir::Operation *other) override;
   void agentIsBlocked(const Agent &agent, mlir::Operation *op, const std::string &why) override {
     if (Steps)
       Steps->add(agent, Schedule::Kind::Blocked, op, why);

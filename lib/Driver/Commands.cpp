@@ -61,7 +61,7 @@ int emitCommand(const Source &source, const std::string &target, const RunSettin
   if (options.json && !isOrchestration)
     return badInput("--json is for --target orchestration; the other targets are text");
   bool needsEntry = isOrchestration;
-  const Platform *emitter = emitterOf(target, needsEntry);
+  const Platform *emitter = emitterOf(target, options.platform, needsEntry);
   bool asWritten = isIr && options.lastPass.empty() && !options.platform;
   std::optional<CompiledProgram> compiled;
   if (!asWritten) {

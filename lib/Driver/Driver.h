@@ -59,7 +59,7 @@ struct CompileSettings {
   std::string memoryMap = {};  ///< A file for the memory plan, where the platform has one.
   std::vector<Status> *errors = nullptr; ///< Also gets the errors that are printed.
   bool remarks = false;                  ///< Print what passes did and why not more.
-  bool prove = true;                     ///< Fail where the pipes of a group are refuted.
+  bool prove = true;                     ///< Fail where pipes, or flags between units, are refuted.
   bool mergeGroups = true; ///< One function for a group, where its machine has one role.
   bool needsEntry = true;  ///< Refuse a program that has no function to start with.
 };
@@ -162,8 +162,9 @@ Expected<const Platform *> choosePlatform(const std::string &command, const std:
 inline constexpr const char *kIrTarget = "ir", *kOrchestrationTarget = "orchestration";
 /// What `kiln emit --target` takes.
 std::vector<std::string> targetNames();
-/// The platform that emits a target; null for those that need none, or if there is no such target.
-const Platform *emitterOf(const std::string &target, bool &needsEntry);
+/// The platform that emits a target, `wanted` where several do; null for those that need none, or if
+/// there is no such target.
+const Platform *emitterOf(const std::string &target, const Platform *wanted, bool &needsEntry);
 /// What the command line says of arguments, and where it says nothing, the example.
 ArgSpecs specsOf(const Source &source, const RunSettings &options);
 /// The arguments of `entry` that they ask for.

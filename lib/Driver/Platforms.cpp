@@ -71,14 +71,15 @@ std::vector<std::string> targetNames() {
   return names;
 }
 
-const Platform *emitterOf(const std::string &target, bool &needsEntry) {
+const Platform *emitterOf(const std::string &target, const Platform *wanted, bool &needsEntry) {
+  const Platform *found = nullptr;
   for (const auto &platform : platforms())
     for (const Platform::Text &text : platform->texts())
-      if (text.name == target) {
+      if (text.name == target && (!found || platform.get() == wanted)) {
         needsEntry = text.needsEntry;
-        return platform.get();
+        found = platform.get();
       }
-  return nullptr;
+  return found;
 }
 
 //===----------------------------------------------------------------------===//

@@ -18,6 +18,7 @@ constexpr TileBlocks kAscendBlocks[] = {{"vec", 1, 32, /*columnsLieAsRows=*/true
 
 constexpr Hardware kHardware[] = {
     {"dav-c220", 8, kAscendBlocks, /*freesInBatches=*/true},
+    {"dav-c310", 8, kAscendBlocks, /*freesInBatches=*/true},
 };
 
 int64_t alignTo(int64_t value, int64_t block) { return (value + block - 1) / block * block; }

@@ -56,8 +56,10 @@ constexpr Machine kMachines[] = {
      PipeStorage::GlobalMemory, 2},
     {"ascend950", "a5sim", 36, kAscendRoles, kAscend950, kAscend950Paths,
      PipeStorage::ConsumerMemory, 2},
-    // The first of these two, as its instructions see it (Hardware.h).
+    // These two, as their instructions see them (Hardware.h).
     {"dav-c220", "a2a3", 24, kAscendRoles, kAscend910b, kAscend910bPaths, PipeStorage::GlobalMemory,
+     2},
+    {"dav-c310", "a5", 36, kAscendRoles, kAscend950, kAscend950Paths, PipeStorage::ConsumerMemory,
      2},
 };
 

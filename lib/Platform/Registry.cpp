@@ -16,6 +16,7 @@ std::vector<std::unique_ptr<const Platform>> &registered() {
     all->push_back(makeTorchPlatform());
     all->push_back(makeH200Platform());
     all->push_back(makeAscendPlatform("a2a3", *findMachine("dav-c220")));
+    all->push_back(makeAscendPlatform("a5", *findMachine("dav-c310")));
     return all;
   }();
   return *platforms;

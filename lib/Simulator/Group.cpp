@@ -1,6 +1,7 @@
 #include "Group.h"
 
 #include "Barrier.h"
+#include "Units.h"
 #include "Watcher.h"
 
 #include "kiln/Machine/Machine.h"
@@ -75,6 +76,8 @@ void GroupBlock::addInstances(ir::FuncOp func, const std::vector<Value> &args, i
                  Interpreter(func, args, place, Kernels, Context.memory), meetsOthers}));
     if (Context.machine)
       Instances.back()->interpreter.limitMemory(*Context.machine);
+    if (place.agent && Context.machine && hardwareOf(*Context.machine) && hasSync(func))
+      Instances.back()->interpreter.separateUnits(*Context.machine);
     if (meetsOthers)
       Context.barrier->addMember();
   }

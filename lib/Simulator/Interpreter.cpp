@@ -2,6 +2,7 @@
 
 #include "Barrier.h"
 #include "Pipe.h"
+#include "Units.h"
 #include "Watcher.h"
 
 #include "kiln/Program/Signature.h"
@@ -18,6 +19,10 @@ Interpreter::Interpreter(ir::FuncOp func, std::vector<Value> args, Place place, 
                          GlobalMemory &memory)
     : Where(place), Surroundings(host), Memory(memory) {
   enterFunction(func, std::move(args), nullptr);
+}
+
+void Interpreter::separateUnits(const Machine &machine) {
+  Core = std::make_shared<Units>(machine, *Where.agent, *Memory.watcher());
 }
 
 static bool isPipeOp(Operation *op) { return isa<tile::PushOp, tile::PopOp, tile::FreeOp>(op); }
@@ -101,6 +106,8 @@ Status Interpreter::resume() {
     if (Waiting)
       return Status::ok();
   }
+  if (Core)
+    Core->finish();
   return Status::ok();
 }
 
@@ -118,8 +125,13 @@ Status Interpreter::execute(Operation *op) {
     if (std::optional<tile::TileMemory::Fault> found = Local->use(op))
       return explain(*found, op);
   OpTable::Handler run = OpTable::get().find(op->getName());
-  if (Status bad = (run ? run : unknownOp)(*this, op); !bad.isOk())
-    return explain(bad, op);
+  Agent *agent = Where.agent;
+  if (Core)
+    Where.agent = &Core->begin(op);
+  Status status = (run ? run : unknownOp)(*this, op);
+  Where.agent = agent;
+  if (!status.isOk())
+    return explain(status, op);
   if (Local)
     if (std::optional<tile::TileMemory::Fault> found = Local->make(op))
       return explain(*found, op);
@@ -371,6 +383,7 @@ OpTable::OpTable() {
   addRandomOps(*this);
   addPipeOps(*this);
   addRankOps(*this);
+  addUnitOps(*this);
 }
 
 const OpTable &OpTable::get() {

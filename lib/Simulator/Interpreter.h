@@ -27,6 +27,7 @@ namespace kiln::simulator {
 class Barrier;
 class Interpreter;
 class Pipe;
+class Units;
 
 /// What an SSA value stands for while the program runs.
 using Value = std::variant<std::monostate, ScalarBits, TilePtr, Tensor, Pipe *, TaskId>;
@@ -99,6 +100,11 @@ public:
   /// From now on a tile with an address must fit the machine's memory, and be there when it is
   /// used.
   void limitMemory(const Machine &machine) { Local.emplace(machine); }
+
+  /// From now on the units of the core are told apart, for the watcher, which there is.
+  void separateUnits(const Machine &machine);
+  /// Null: what runs is one after the other.
+  Units *units() const { return Core.get(); }
 
   bool isDone() const { return Frames.empty(); }
   /// The pipe operation the instance stands in front of; null if it stands elsewhere or is done.
@@ -190,6 +196,7 @@ private:
   std::vector<Activation> Activations;
   std::optional<Visit> Waiting;
   std::optional<tile::TileMemory> Local; ///< None: memory is not limited.
+  std::shared_ptr<Units> Core;
   llvm::DenseMap<mlir::Value, Slot> Slots;
 };
 
@@ -225,6 +232,7 @@ void addGatherOps(OpTable &table);  // GatherOps.cpp
 void addRandomOps(OpTable &table);  // RandomOps.cpp
 void addPipeOps(OpTable &table);    // Pipe.cpp
 void addRankOps(OpTable &table);    // RankOps.cpp
+void addUnitOps(OpTable &table);    // Units.cpp
 
 } // namespace kiln::simulator
 

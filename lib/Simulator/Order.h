@@ -47,6 +47,9 @@ struct Agent {
   uint64_t blockRun; ///< The block, counted over all launches of the simulation.
   std::array<int64_t, 3> block;
   std::string name; ///< The function, with `#lane` where the role has lanes.
+  /// The number of the agent that runs the function: this one, unless it is a unit of that core
+  /// which works beside it (Units.h).
+  uint32_t core = number;
   Clock clock = {}; ///< Its own entry starts at 1 and counts what it released to others.
   std::vector<Clock> arrivals = {}; ///< What it knew when it came to each barrier.
 

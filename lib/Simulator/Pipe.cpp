@@ -68,7 +68,7 @@ Expected<Pipe::Place> Pipe::placeInRing(uint64_t message, size_t which, int64_t 
 Status Pipe::push(int64_t lane, std::vector<TilePtr> tiles, Operation *op, Agent *agent,
                   GlobalMemory &memory) {
   Producer &producer = Producers[lane];
-  if (agent) {
+  if (agent && ordersAgents()) {
     size_t slot = producer.pushed % Slots;
     for (int64_t consumer : consumersOf(lane))
       if (const auto &frees = Consumers[consumer].frees; slot < frees.size())
@@ -91,7 +91,7 @@ Expected<std::vector<TilePtr>> Pipe::pop(int64_t lane, Operation *op, Agent *age
                                          GlobalMemory &memory) {
   uint64_t number = Consumers[lane].popped++;
   Lanes producers = producersOf(lane);
-  if (agent)
+  if (agent && ordersAgents())
     for (int64_t producer : producers)
       agent->acquire(Producers[producer].part(number).pushed);
   bool isSplit = Type.getSplit() != tile::Split::None;

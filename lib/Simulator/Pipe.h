@@ -100,6 +100,8 @@ private:
     std::vector<Free> frees;
   };
   std::string describe(uint64_t pushed, const Consumer &consumer) const;
+  /// A role that talks to itself hands nothing to others: nobody tells its units of each other.
+  bool ordersAgents() const { return Type.getFrom() != Type.getTo(); }
   using Lanes = llvm::iota_range<int64_t>;
 
   /// The lanes that see what `lane` pushes, and those whose parts make up what `lane` pops.

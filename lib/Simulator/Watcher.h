@@ -89,6 +89,11 @@ public:
   virtual void freedSlotIsUsed(const Agent &agent, mlir::Operation *op, tile::PopOp pop,
                                mlir::Operation *free, const std::string &pipe) = 0;
 
+  /// An instruction, a flag or a barrier of a core whose units work at the same time: what is wrong
+  /// with their order, and the other operation that it is wrong with, if there is one.
+  virtual void unitsAreOutOfOrder(const Agent &agent, mlir::Operation *op, const std::string &what,
+                                  mlir::Operation *other) = 0;
+
   //===-- What must hold in the end ---------------------------------------------------===//
   /// The run has ended well: what it left of a tensor of the entry for results.
   virtual void outputIsDone(ir::FuncOp entry, unsigned number, const Tensor &tensor) = 0;

@@ -90,7 +90,8 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     if (hasInstructions) {
       addFor(TileMakeCopiesOptions(), [](auto given) { return createTileMakeCopies(given); });
       addFor(TileInsertSyncOptions(), [](auto given) { return createTileInsertSync(given); });
-      addFor(TileVerifySyncOptions(), [](auto given) { return createTileVerifySync(given); });
+      if (options.prove || options.lastPass == "tile-verify-sync")
+        addFor(TileVerifySyncOptions(), [](auto given) { return createTileVerifySync(given); });
     }
   }
   return found;

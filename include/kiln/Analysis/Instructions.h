@@ -31,14 +31,20 @@ struct Instruction {
   /// Adds to the accumulator that it writes. The matrix unit forwards accumulators, so it may
   /// follow at once the instruction of this unit that wrote it last.
   bool accumulates = false;
+  /// Waits for another core, or tells it something, and does nothing itself: a pop or a free of a
+  /// tile that stays in its slot. Its unit comes to it in order.
+  bool signals = false;
 };
 
-/// Where a tile lies; nothing if it has no address.
+/// Where a tile lies; nothing if it has no address. Of one in a slot, the whole ring.
 struct TilePlace {
   tile::Space space;
   int64_t from, to;
 };
 std::optional<TilePlace> placeOf(mlir::Value tile, const Machine &machine);
+
+/// The pop of a tile that lies in the slot of a pipe, or in a view of one; null of any other.
+tile::PopOp slotOf(mlir::Value tile);
 
 /// The bytes of `vec` that an operation needs for itself while it works.
 int64_t scratchBytes(mlir::Operation *op, const Machine &machine);
@@ -46,8 +52,17 @@ int64_t scratchBytes(mlir::Operation *op, const Machine &machine);
 /// The instruction that an operation is; nothing if no unit executes it.
 std::optional<Instruction> instructionOf(mlir::Operation *op, const Machine &machine);
 
-/// Whether the second of two instructions has to wait until the first has finished.
+/// Whether the second of two instructions has to wait until the first has finished: because of what
+/// they touch in the core's own memories, or because of that or of global memory.
+bool collideInCore(const Instruction &first, const Instruction &second);
 bool mustWait(const Instruction &first, const Instruction &second);
+
+// What is wrong with flags and barriers, in the words of the proof and of the simulator.
+std::string outOfOrderText(Unit unit, Unit earlier);
+inline constexpr const char *kFlagIsSetAlready = "sets a flag that is set already";
+inline constexpr const char *kFlagIsNotSet = "waits for a flag that nobody has set";
+inline constexpr const char *kFlagIsNotWaitedFor = "sets a flag that nobody waits for";
+inline constexpr const char *kMayNotHaveFinished = "may not have finished when the role ends";
 
 } // namespace kiln
 

@@ -30,11 +30,9 @@ struct SyncFault {
 std::optional<SyncFault> findSyncFault(ir::FuncOp func, const Machine &machine,
                                        const llvm::DenseSet<mlir::Operation *> &without = {});
 
-/// The flags and barriers of a role that can be left out: each barrier by itself, and each flag
-/// with everything that sets it and waits for it. All of them are needed where it is empty. `tried`
-/// gets how many there are.
-std::vector<mlir::Operation *> findRedundantSync(ir::FuncOp func, const Machine &machine,
-                                                 unsigned &tried);
+/// What can be left out of a role, each by itself: a barrier, one end of a flag, or a flag with
+/// everything that sets it and waits for it.
+std::vector<llvm::DenseSet<mlir::Operation *>> syncMutants(ir::FuncOp func, const Machine &machine);
 
 } // namespace kiln
 

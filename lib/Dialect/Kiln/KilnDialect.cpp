@@ -86,6 +86,8 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attribute.getName() == tile::kScratchAttr && isa<IntegerAttr>(attribute.getValue()) &&
       isa<tile::TileOpInterface>(op))
     return success();
+  if (attribute.getName() == tile::kLocalRingAttr)
+    return tile::verifyLocalRing(op, attribute.getValue());
   if (attribute.getName() == tile::kRingAttr)
     return tile::verifyRing(op, attribute.getValue());
   if (attribute.getName() == tile::kSharedRingAttr && isa<UnitAttr>(attribute.getValue()))

@@ -23,6 +23,18 @@ LogicalResult verifyAddresses(Operation *op, Attribute addresses) {
   return success();
 }
 
+LogicalResult verifyLocalRing(Operation *op, Attribute ring) {
+  auto numbers = dyn_cast<DenseI64ArrayAttr>(ring);
+  bool isGood =
+      numbers && numbers.size() == 3 &&
+      llvm::all_of(numbers.asArrayRef(), [](int64_t at) { return at >= 0 && at <= INT32_MAX; });
+  if (!isa<PipeOp, PushOp, PopOp, FreeOp>(op) || !isGood)
+    return op->emitOpError("cannot have this ")
+           << kLocalRingAttr << ": a pipe, and what is done with it, has the address of its ring, "
+           << "the bytes of a slot and the slots";
+  return success();
+}
+
 /// The value that stands for what lies at an address: a view is what it is a view of, and a loop
 /// keeps what it carries where its result will be.
 static Value ownerOf(Value tile) {

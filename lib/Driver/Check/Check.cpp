@@ -6,6 +6,7 @@
 #include "Terminal.h"
 #include "VerifyEach.h"
 
+#include "kiln/Analysis/SyncProof.h"
 #include "kiln/Dialect/Kiln/Contracts.h"
 #include "kiln/Program/Signature.h"
 
@@ -307,6 +308,23 @@ std::vector<GroupProof> proveGroups(ModuleOp module, int64_t defaultSlots) {
   return groups;
 }
 
+std::vector<RoleProof> proveRoles(ModuleOp module, const Machine &machine) {
+  std::vector<RoleProof> roles;
+  for (auto func : module.getOps<ir::FuncOp>())
+    if (hardwareOf(machine) && func.getKind() == ir::FuncKind::Role) {
+      RoleProof &role = roles.emplace_back(RoleProof{func.getSymName().str(), {}});
+      if (std::optional<SyncFault> fault = findSyncFault(func, machine)) {
+        auto nameOf = [](Operation *op) { return op->getName().getStringRef().str(); };
+        PipeFinding finding{{fault->at->getLoc(), nameOf(fault->at) + " " + fault->message}};
+        if (fault->other)
+          finding.notes.push_back(
+              {fault->other->getLoc(), "this one (" + nameOf(fault->other) + ")"});
+        role.findings.push_back(std::move(finding));
+      }
+    }
+  return roles;
+}
+
 } // namespace
 
 /// Checks one entry. Good, or the exit code of a program that cannot be checked.
@@ -326,7 +344,8 @@ static int checkEntry(const Source &source, const RunSettings &options, CodeReco
       compile(source, settings, status, options.record ? code.instrumentation() : nullptr);
   if (!compiled)
     return status;
-  verdict.addProofs(proveGroups(*compiled->module, compiled->machine->defaultSlots));
+  verdict.addProofs(proveGroups(*compiled->module, compiled->machine->defaultSlots),
+                    proveRoles(*compiled->module, *compiled->machine));
   verdict.warnings += options.strict ? compiled->warnings : 0;
   if (Status bad = Checking(source, options, *asWritten, *compiled, verdict).run(*plan);
       !bad.isOk())

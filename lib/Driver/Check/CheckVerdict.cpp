@@ -38,11 +38,17 @@ void CheckVerdict::add(Gap gap) {
     Gaps.push_back(std::move(gap));
 }
 
-void CheckVerdict::addProofs(std::vector<GroupProof> proofs) {
+void CheckVerdict::addProofs(std::vector<GroupProof> proofs, std::vector<RoleProof> ofRoles) {
+  auto isKnown = [](const auto &all, const std::string &name) {
+    return llvm::any_of(all, [&](const auto &known) { return known.name == name; });
+  };
+  for (RoleProof &role : ofRoles)
+    if (!isKnown(roles, role.name))
+      roles.push_back(std::move(role));
   for (GroupProof &group : proofs) {
     const auto &[name, proof] = group;
-    if (llvm::any_of(groups, [&](const GroupProof &known) { return known.name == name; }))
-      continue; // another entry launches it, too
+    if (isKnown(groups, name))
+      continue;
     if (proof.verdict == PipeProof::Verdict::Undecided) {
       Gap gap{"the pipes of @" + name + " are neither proved nor refuted", {}, ""};
       if (!proof.reasons.empty()) {
@@ -63,10 +69,17 @@ void CheckVerdict::addProofs(std::vector<GroupProof> proofs) {
   }
 }
 
+std::vector<PipeFinding> CheckVerdict::refuted() const {
+  std::vector<PipeFinding> all;
+  for (const GroupProof &group : groups)
+    llvm::append_range(all, group.proof.findings);
+  for (const RoleProof &role : roles)
+    llvm::append_range(all, role.findings);
+  return all;
+}
+
 bool CheckVerdict::hasFindings() const {
-  return !Findings.empty() || warnings > 0 || llvm::any_of(groups, [](const GroupProof &group) {
-    return !group.proof.findings.empty();
-  });
+  return !Findings.empty() || warnings > 0 || !refuted().empty();
 }
 
 const char *CheckVerdict::word() const {
@@ -120,17 +133,31 @@ static Json toJson(const std::vector<PipeMessage> &messages) {
   return list;
 }
 
+static void addFindings(const std::vector<PipeFinding> &findings, Json &entry) {
+  for (const PipeFinding &finding : findings) {
+    Json item = toJson(finding.what);
+    item["notes"] = toJson(finding.notes);
+    entry["findings"].push_back(item);
+  }
+}
+
 static Json toJson(const GroupProof &group) {
   Json entry{{"name", group.name}, {"verdict", toString(group.proof.verdict)}};
   if (!group.proof.condition.empty())
     entry["condition"] = group.proof.condition;
   if (!group.proof.reasons.empty())
     entry["reasons"] = toJson(group.proof.reasons);
-  for (const PipeFinding &finding : group.proof.findings) {
-    Json item = toJson(finding.what);
-    item["notes"] = toJson(finding.notes);
-    entry["findings"].push_back(item);
-  }
+  addFindings(group.proof.findings, entry);
+  return entry;
+}
+
+static const char *wordOf(const RoleProof &role) {
+  return toString(role.findings.empty() ? PipeProof::Verdict::Proved : PipeProof::Verdict::Refuted);
+}
+
+static Json toJson(const RoleProof &role) {
+  Json entry{{"name", role.name}, {"verdict", wordOf(role)}};
+  addFindings(role.findings, entry);
   return entry;
 }
 
@@ -143,6 +170,8 @@ static Json toJson(const CheckVerdict &verdict, const Source &source, const RunS
   json["groups"] = Json::array();
   for (const GroupProof &group : verdict.groups)
     json["groups"].push_back(toJson(group));
+  for (const RoleProof &role : verdict.roles)
+    json["roles"].push_back(toJson(role));
   json["plan"] = {{"cases", verdict.cases},
                   {"refused", verdict.refused},
                   {"compared_with_formula", verdict.compared},
@@ -176,17 +205,16 @@ Status recordCheck(const CheckVerdict &verdict, const Source &source, const RunS
   for (size_t i = 0; i < verdict.findings().size(); ++i)
     addDetails(json["findings"][i], verdict.findings()[i].finding);
   // What the proof refutes is a finding like any other; it needs no schedule.
-  for (const GroupProof &group : verdict.groups)
-    for (const PipeFinding &finding : group.proof.findings) {
-      Json entry{{"kind", "proof"},
-                 {"message", finding.what.text},
-                 {"location", placeJson(sourceLocOf(finding.what.loc))},
-                 {"notes", Json::array()}};
-      for (const PipeMessage &note : finding.notes)
-        entry["notes"].push_back(
-            {{"message", note.text}, {"location", placeJson(sourceLocOf(note.loc))}});
-      json["findings"].push_back(std::move(entry));
-    }
+  for (const PipeFinding &finding : verdict.refuted()) {
+    Json entry{{"kind", "proof"},
+               {"message", finding.what.text},
+               {"location", placeJson(sourceLocOf(finding.what.loc))},
+               {"notes", Json::array()}};
+    for (const PipeMessage &note : finding.notes)
+      entry["notes"].push_back(
+          {{"message", note.text}, {"location", placeJson(sourceLocOf(note.loc))}});
+    json["findings"].push_back(std::move(entry));
+  }
   if (Status bad = writeRecordFile(options.out, "check.json", json); !bad.isOk())
     return bad;
   return code.write(options.out);
@@ -220,19 +248,20 @@ static void printPlan(const CheckVerdict &verdict, const RunSettings &options) {
 }
 
 void printText(const CheckVerdict &verdict, const Source &source, const RunSettings &options) {
-  for (const GroupProof &group : verdict.groups)
-    for (const PipeFinding &finding : group.proof.findings) {
-      printErrors(
-          {Status(StatusCode::KernelFailed, finding.what.text, sourceLocOf(finding.what.loc))},
-          stdout);
-      printNotes(finding.notes);
-    }
+  for (const PipeFinding &finding : verdict.refuted()) {
+    printErrors(
+        {Status(StatusCode::KernelFailed, finding.what.text, sourceLocOf(finding.what.loc))},
+        stdout);
+    printNotes(finding.notes);
+  }
   for (const CaseFinding &found : verdict.findings())
     std::fputs(highlighted(stdout, toText(reportOf(found), replayOf(found, options))).c_str(),
                stdout);
   std::printf("%s\n", source.name.c_str());
   for (const GroupProof &group : verdict.groups)
     printGroup(group);
+  for (const RoleProof &role : verdict.roles)
+    std::printf("  flags of @%s: %s\n", role.name.c_str(), wordOf(role));
   for (const std::string &shown : verdict.ranks)
     std::printf("  %s\n", shown.c_str());
   printPlan(verdict, options);

@@ -24,6 +24,12 @@ struct GroupProof {
   PipeProof proof;
 };
 
+/// What was proved of the flags and barriers of a role.
+struct RoleProof {
+  std::string name;
+  std::vector<PipeFinding> findings; ///< None: they keep the units of a core in order.
+};
+
 /// Something that was not decided or not tried.
 struct Gap {
   std::string what;
@@ -40,6 +46,7 @@ struct CaseFinding {
 class CheckVerdict {
 public:
   std::vector<GroupProof> groups;
+  std::vector<RoleProof> roles;      ///< Of machines whose units work at the same time.
   uint64_t firstSeed = 0, seeds = 0; ///< Of the first case; the others have one schedule each.
   uint64_t cases = 0;                ///< That were tried.
   uint64_t refused = 0;              ///< Shapes that the program does not admit.
@@ -50,11 +57,14 @@ public:
   /// What one place did wrong is told once, with the first case that showed it.
   void add(const Finding &finding, const std::string &arguments);
   void add(Gap gap);
-  /// What the pipe proof says of groups, each of which is told once; what it leaves open is a gap.
-  void addProofs(std::vector<GroupProof> proofs);
+  /// What is proved of pipes and flags, each function once, however many entries launch it; what the
+  /// proof of pipes leaves open is a gap.
+  void addProofs(std::vector<GroupProof> proofs, std::vector<RoleProof> ofRoles);
 
   const std::vector<CaseFinding> &findings() const { return Findings; }
   const std::vector<Gap> &gaps() const { return Gaps; }
+  /// What the proofs refute, of groups and of roles.
+  std::vector<PipeFinding> refuted() const;
   bool hasFindings() const;
   /// "CLEAN", "FINDINGS" or "INCOMPLETE".
   const char *word() const;

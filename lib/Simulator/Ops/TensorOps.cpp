@@ -2,7 +2,6 @@
 #include "Simulator/Interpreter.h"
 #include "Simulator/Watcher.h"
 
-#include "kiln/Dialect/Sync/SyncDialect.h"
 #include "kiln/Program/Signature.h"
 
 using namespace mlir;
@@ -108,10 +107,6 @@ Status store(Interpreter &in, tile::StoreOp op) {
 /// A hint: nothing to do, and nothing to check.
 Status prefetch(Interpreter &, tile::PrefetchOp) { return Status::ok(); }
 
-/// Operations run one after the other here; that flags and barriers keep the units of a real core
-/// in this order, tile-verify-sync has proved before.
-Status order(Interpreter &, mlir::Operation *) { return Status::ok(); }
-
 } // namespace
 
 void addTensorOps(OpTable &table) {
@@ -125,9 +120,6 @@ void addTensorOps(OpTable &table) {
   table.add<tile::LoadOp, load>();
   table.add<tile::StoreOp, store>();
   table.add<tile::PrefetchOp, prefetch>();
-  table.add<sync::SetOp, order>();
-  table.add<sync::WaitOp, order>();
-  table.add<sync::BarrierOp, order>();
 }
 
 } // namespace kiln::simulator

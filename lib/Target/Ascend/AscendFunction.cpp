@@ -63,7 +63,7 @@ std::string FunctionEmitter::list(ArrayRef<int64_t> constants, ValueRange values
 }
 
 void FunctionEmitter::define(Value value, const std::string &expression) {
-  std::string name = freshName("n");
+  std::string name = nameFor(value, "n");
   line("const " + cppType(value.getType()) + " " + name + " = " + expression + ";");
   Values[value] = name;
 }
@@ -116,7 +116,7 @@ void FunctionEmitter::assign(ArrayRef<std::pair<std::string, Value>> moves) {
   for (auto &[name, value] : moves) {
     std::string given = text(value);
     if (moves.size() > 1 && given != name) {
-      kept.push_back(freshName("s"));
+      kept.push_back(freshName("next"));
       line("const auto " + kept.back() + " = " + given + ";");
     } else {
       kept.push_back(given);
@@ -135,19 +135,22 @@ void FunctionEmitter::emitFor(scf::ForOp loop) {
     if (isa<tile::TileType>(result.getType())) {
       declare(result);
       Values[argument] = text(result);
+      if (auto row = Rows.find(result); row != Rows.end())
+        Rows[argument] = std::string(row->second);
       continue;
     }
     std::string type = cppType(result.getType());
     if (type.empty())
       return unsupported(loop, "it carries a value of a type that kernels do not have");
-    std::string name = freshName("c");
+    std::string name = nameFor(result, "carried");
     line(type + " " + name + " = " + text(loop.getInits()[number]) + ";");
     Values[result] = Values[argument] = name;
     carried.emplace_back(name, loop.getYieldedValues()[number]);
   }
   if (loop.getUnsignedCmp())
     return unsupported(loop, "it counts without signs");
-  std::string index = freshName("i"), type = cppType(loop.getInductionVar().getType());
+  std::string index = nameFor(loop.getInductionVar(), "i"),
+              type = cppType(loop.getInductionVar().getType());
   Values[loop.getInductionVar()] = index;
   line("for (" + type + " " + index + " = " + text(loop.getLowerBound()) + "; " + index + " < " +
        text(loop.getUpperBound()) + "; " + index + " += " + text(loop.getStep()) + ") {");
@@ -168,7 +171,7 @@ void FunctionEmitter::emitIf(scf::IfOp branch) {
     std::string type = cppType(result.getType());
     if (type.empty())
       return unsupported(branch, "it gives a value of a type that kernels do not have");
-    Values[result] = freshName("b");
+    Values[result] = nameFor(result, "chosen");
     line(type + " " + text(result) + " = 0;");
     scalars.push_back(number);
   }

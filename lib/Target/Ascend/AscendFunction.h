@@ -1,7 +1,7 @@
 //===- AscendFunction.h - a role as statements over PTO-ISA ---------------------------------===//
 //
 // Walks a role once and writes a statement for each operation. AscendFunction.cpp has control flow,
-// scalars and flags, AscendTileOps.cpp the operations on tiles.
+// scalars and flags, AscendTileOps.cpp the operations on tiles, AscendNames.cpp the names.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LIB_TARGET_ASCEND_ASCENDFUNCTION_H
@@ -9,6 +9,7 @@
 
 #include "kiln/Analysis/Instructions.h"
 #include "kiln/Target/Text/Lines.h"
+#include "kiln/Target/Text/Names.h"
 #include "kiln/runtime/status.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -34,12 +35,14 @@ struct PipeUse {
 
 class FunctionEmitter {
 public:
-  /// `given` are the texts of the parameters; pipes are in `pipes` instead.
+  /// `given` are the texts of the parameters; pipes are in `pipes` instead. All have names of
+  /// `names`.
   FunctionEmitter(ir::FuncOp func, const Machine &machine,
                   llvm::DenseMap<mlir::Value, std::string> given,
-                  llvm::DenseMap<mlir::Value, PipeUse> pipes, bool hasShadow)
+                  llvm::DenseMap<mlir::Value, PipeUse> pipes, bool hasShadow,
+                  text::NameScope &names)
       : Func(func), Target(machine), Values(std::move(given)), Pipes(std::move(pipes)),
-        HasShadow(hasShadow) {}
+        HasShadow(hasShadow), Names(names) {}
 
   /// The statements of the body, indented.
   Expected<std::string> emitBody();
@@ -69,11 +72,13 @@ private:
   void emitConcat(tile::ConcatOp op);
   void emitPush(tile::PushOp op);
   void emitPop(tile::PopOp op);
+  void emitPopOfSlot(tile::PopOp op, const PipeUse &pipe);
   bool emitBinary(mlir::Operation *op);
   bool emitUnary(mlir::Operation *op);
   /// Declares a variable for a tile at its address.
   void declare(mlir::Value tile);
   std::string declareAt(llvm::StringRef name, const std::string &type, int64_t address);
+  std::string declareAt(llvm::StringRef name, const std::string &type, mlir::Value tile);
   int64_t addressOf(mlir::Value tile);
   bool checkTile(mlir::Operation *op, tile::TileType type);
   /// `window<64, 64>(a, {n0, n1}, rows, cols)`
@@ -89,9 +94,9 @@ private:
   std::string list(llvm::ArrayRef<int64_t> constants, mlir::ValueRange values,
                    const char *separator = ", ");
   void define(mlir::Value value, const std::string &expression);
-  std::string freshName(llvm::StringRef prefix) {
-    return prefix.str() + std::to_string(NextName++);
-  }
+  std::string freshName(llvm::StringRef hint) { return Names.unique(hint); }
+  /// A name for a value after what it comes from, or else this one (AscendNames.cpp).
+  std::string nameFor(mlir::Value value, llvm::StringRef otherwise);
   void line(const llvm::Twine &statement) { Out.line(statement); }
   /// The first failure counts.
   void unsupported(mlir::Operation *op, const llvm::Twine &why);
@@ -99,11 +104,12 @@ private:
   ir::FuncOp Func;
   const Machine &Target;
   llvm::DenseMap<mlir::Value, std::string> Values;
+  llvm::DenseMap<mlir::Value, std::string> Rows; ///< Of columns: the same bytes as a row.
   llvm::DenseMap<mlir::Value, PipeUse> Pipes;
   bool HasShadow;
   text::Lines Out{2, 1};
   std::string LastPlace;
-  unsigned NextName = 0;
+  text::NameScope &Names;
   std::optional<Status> Failure;
 };
 

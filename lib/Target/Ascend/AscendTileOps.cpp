@@ -80,20 +80,38 @@ std::string FunctionEmitter::declareAt(StringRef name, const std::string &type, 
   return name.str();
 }
 
+/// A variable for the bytes of a tile: at its address, or where its slot is found to be.
+std::string FunctionEmitter::declareAt(StringRef name, const std::string &type, Value tile) {
+  tile::PopOp pop = slotOf(tile);
+  if (!pop)
+    return declareAt(name, type, addressOf(tile));
+  line(type + " " + name + "; bind(" + name + ", " + text(pop.getTiles().front()) + ");");
+  return name.str();
+}
+
+/// A tile that is brought into the blocks of the matrix unit before it is pushed.
+static bool isForMatrix(Value tile) {
+  auto move = tile.getDefiningOp<tile::MoveOp>();
+  if (!move || move.getType().getSpace() != Space::Vec || !move->hasOneUse())
+    return false;
+  auto push = dyn_cast<tile::PushOp>(*move->user_begin());
+  return push && (findRole(push.getPipe().getType().getTo())->executes & MatrixWork);
+}
+
 void FunctionEmitter::declare(Value tile) {
   auto type = cast<TileType>(tile.getType());
   if (Operation *op = tile.getDefiningOp(); op && !checkTile(op, type))
     return;
-  std::string name = freshName("t");
+  std::string name = nameFor(tile, "tile");
+  declareAt(name, isForMatrix(tile) ? "VecNz" + shapeText(type) : tileType(type), tile);
   Values[tile] = name;
-  int64_t address = addressOf(tile);
-  declareAt(name, tileType(type), address);
   if (isColumn(type))
-    declareAt(name + "r", rowType(type), address);
+    Rows[tile] = declareAt(freshName(name + "_row"), rowType(type), tile);
 }
 
 std::string FunctionEmitter::flat(Value tile) {
-  return text(tile) + (isColumn(cast<TileType>(tile.getType())) ? "r" : "");
+  auto row = Rows.find(tile);
+  return row == Rows.end() ? text(tile) : row->second;
 }
 
 std::string FunctionEmitter::scratchText(Operation *op, const std::string &type) {
@@ -141,7 +159,7 @@ void FunctionEmitter::emitLoad(tile::LoadOp op) {
   if (isStridedColumn(op.getType(), op.getTensor()))
     return unsupported(op, "a column of a matrix is not loaded; load a row of the transposed one");
   declare(op);
-  line("load(" + flat(op) + ", " + Twine(addressOf(op)) + ", " +
+  line("load(" + flat(op) + ", " +
        windowText(op.getType(), op.getTensor(), op.getStaticIndices(), op.getIndices(),
                   op.getStaticValid(), op.getValid()) +
        ");");
@@ -157,7 +175,6 @@ void FunctionEmitter::emitStore(tile::StoreOp op) {
   if (HasShadow) // one of two vector cores writes
     line("if (!isShadow)");
   line((HasShadow ? "  store" : "store") + how + "(" + flat(op.getTile()) + ", " +
-       Twine(addressOf(op.getTile())) + ", " +
        windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(), op.getStaticValid(),
                   op.getValid()) +
        ");");
@@ -201,10 +218,11 @@ void FunctionEmitter::emitMove(tile::MoveOp op) {
     TileType seen = turn ? to.withShape(to.getCols(), to.getRows()) : to;
     std::string given = text(op.getOperand());
     if (turn)
-      given = declareAt(freshName("t"), "Transposed" + shapeText(seen), addressOf(op.getOperand()));
-    std::string name = freshName("t");
+      given = declareAt(freshName(given + "_transposed"), "Transposed" + shapeText(seen),
+                        op.getOperand());
+    std::string name = nameFor(op, "tile");
     Values[op] = name;
-    declareAt(name, tileType(seen), addressOf(op));
+    declareAt(name, tileType(seen), op.getResult());
     return line("TMOV(" + name + ", " + given + ");");
   }
   if (source == Space::Acc && target == Space::Mat) {
@@ -232,6 +250,8 @@ void FunctionEmitter::emitPop(tile::PopOp op) {
     return unsupported(op, "a pipe carries one tile at a time");
   Value tile = op.getTiles().front();
   auto type = cast<TileType>(tile.getType());
+  if (slotOf(tile))
+    return emitPopOfSlot(op, pipe->second);
   declare(tile);
   if (Failure)
     return;
@@ -241,10 +261,27 @@ void FunctionEmitter::emitPop(tile::PopOp op) {
   int64_t block = Target.findRole(*Func.getRole())->executes & MatrixWork ? 16 : 1;
   if (type.getRows() % block != 0) { // whole blocks of rows; the last ones are not looked at
     TileType padded = type.withShape((type.getRows() + block - 1) / block * block, type.getCols());
-    into = declareAt(freshName("t"), tileType(padded), addressOf(tile));
+    into = declareAt(freshName(into + "_blocks"), tileType(padded), addressOf(tile));
   }
   line("pop<" + pipe->second.split + ">(" + pipe->second.name + ", " + into + ", " +
        Twine(addressOf(tile)) + ");");
+}
+
+/// The tile is found where its slot is.
+void FunctionEmitter::emitPopOfSlot(tile::PopOp op, const PipeUse &pipe) {
+  Value tile = op.getTiles().front();
+  auto type = cast<TileType>(tile.getType());
+  if (!checkTile(op, type))
+    return;
+  std::string name = nameFor(tile, "tile"), into = isColumn(type) ? freshName(name + "_row") : name;
+  line((isColumn(type) ? rowType(type) : tileType(type)) + " " + into + ";");
+  line(pipe.isOwn ? pipe.name + ".pop(" + into + ");"
+                  : "pop<" + pipe.split + ">(" + pipe.name + ", " + into + ");");
+  Values[tile] = name;
+  if (!isColumn(type))
+    return;
+  line(tileType(type) + " " + name + "; bind(" + name + ", " + into + ");");
+  Rows[tile] = into;
 }
 
 //===----------------------------------------------------------------------===//
@@ -285,7 +322,8 @@ void FunctionEmitter::emitReduce(tile::ReduceOp op) {
   std::string type = isByRows ? "Reduced" + shapeText(from) : tileType(from);
   std::string tmp = scratchText(op, type);
   if (isByRows) {
-    std::string given = declareAt(freshName("t"), type, addressOf(op.getOperand()));
+    std::string given =
+        declareAt(freshName(text(op.getOperand()) + "_rows"), type, op.getOperand());
     return line("TROW" + kinds[kind] + "(" + text(op) + ", " + given + ", " + tmp + ");");
   }
   line("TCOL" + kinds[kind] + "(" + text(op) + ", " + text(op.getOperand()) +
@@ -299,15 +337,15 @@ void FunctionEmitter::emitMask(tile::MaskOp op) {
   declare(op);
   SmallVector<std::string> valid =
       text::mixedList(op.getStaticValid(), op.getValid(), [&](Value value) { return text(value); });
-  line("mask<" + padText(op.getPadAttr()) + ">(" + flat(op) + ", " + Twine(addressOf(op)) + ", " +
-       Twine(addressOf(op.getOperand())) + ", " + valid[isColumn(type)] + ", " +
-       valid[!isColumn(type)] + ");");
+  line("mask<" + padText(op.getPadAttr()) + ">(" + flat(op) + ", " + flat(op.getOperand()) + ", " +
+       valid[isColumn(type)] + ", " + valid[!isColumn(type)] + ");");
 }
 
 void FunctionEmitter::emitCast(tile::CastOp op) {
   Type from = op.getOperand().getType().getElementType(), to = op.getType().getElementType();
   if (from.isInteger(1) || to.isInteger(1))
-    return unsupported(op, "masks are not converted");
+    return unsupported(op,
+                       "masks are converted to numbers of 16 bits and more, and nothing to masks");
   declare(op);
   bool truncates = isa<FloatType>(from) && !isa<FloatType>(to);
   line("TCVT(" + flat(op) + ", " + flat(op.getOperand()) +
@@ -390,13 +428,19 @@ bool FunctionEmitter::emitUnary(Operation *op) {
                        .Case<tile::RsqrtOp>([](auto) { return "TRSQRT"; })
                        .Case<tile::NegOp>([](auto) { return "TNEG"; })
                        .Case<tile::AbsOp>([](auto) { return "TABS"; })
+                       .Case<tile::FloorOp>([](auto) { return "CAST_FLOOR"; })
+                       .Case<tile::CeilOp>([](auto) { return "CAST_CEIL"; })
+                       .Case<tile::TruncOp>([](auto) { return "CAST_TRUNC"; })
+                       .Case<tile::RoundOp>([](auto) { return "CAST_RINT"; })
                        .Default(StringRef());
   if (name.empty())
     return false;
   if (!cast<TileType>(op->getResult(0).getType()).getElementType().isF32())
     return unsupported(op, "it is computed of f32 only"), true;
   declare(op->getResult(0));
-  line(name + "(" + flat(op->getResult(0)) + ", " + flat(op->getOperand(0)) + ");");
+  std::string operands = "(" + flat(op->getResult(0)) + ", " + flat(op->getOperand(0));
+  line(name.starts_with("CAST") ? "TCVT" + operands + ", RoundMode::" + name + ");"
+                                : name + operands + ");");
   return true;
 }
 
@@ -434,11 +478,14 @@ bool FunctionEmitter::emitTile(Operation *op) {
       .Case<tile::FullOp>([&](tile::FullOp full) {
         declare(full);
         if (full.getType().getSpace() == Space::Mat)
-          line("fill(" + text(full) + ", " + Twine(addressOf(full)) + ", " + text(full.getValue()) +
-               ");");
+          line("fill(" + text(full) + ", " + text(full.getValue()) + ");");
         else
           line("TEXPANDS(" + flat(full) + ", " + text(full.getValue()) + ");");
         return true;
+      })
+      .Case<tile::IotaOp>([&](tile::IotaOp iota) {
+        declare(iota);
+        return line("count(" + flat(iota) + ");"), true;
       })
       .Case<tile::ReshapeOp>([&](tile::ReshapeOp view) {
         if (!isDense(view.getOperand().getType(), Target) || !isDense(view.getType(), Target))

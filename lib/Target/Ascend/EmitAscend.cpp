@@ -4,6 +4,7 @@
 #include "AscendFunction.h"
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
+#include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Machine/Machine.h"
 #include "kiln/Program/Launched.h"
 #include "kiln/Program/Signature.h"
@@ -24,7 +25,8 @@ constexpr size_t kMostTensors = 32, kMostScalars = 16 - 3;
 
 const text::NameRules &nameRules() {
   static const text::NameRules rules = text::NameRules::cpp(
-      "args block lane isShadow rings element tensor scalar window load store fill mask push pop "
+      "args block lane isShadow rings allRings element tensor scalar window load store fill mask "
+      "count bind push pop "
       "clip larger smaller floorDiv ceilDiv half pto kiln Tensor Block Window Vec Mat Left Right "
       "Acc Column Mask",
       "v_");
@@ -85,9 +87,10 @@ private:
   /// A pipe of the group as a variable of the role.
   Status usePipe(tile::PipeOp pipe, PipeUse &use, std::string &text) {
     tile::PipeType type = pipe.getPipe().getType();
+    auto local = pipe->getAttrOfType<DenseI64ArrayAttr>(tile::kLocalRingAttr);
     std::optional<tile::GlobalRing> ring = tile::ringOf(pipe);
-    if (type.getPayload().size() != 1 || !ring)
-      return refuse(pipe, "a pipe carries one tile at a time, through global memory");
+    if (type.getPayload().size() != 1 || !(ring || local))
+      return refuse(pipe, "a pipe carries one tile at a time");
     unsigned number = 0;
     for (auto other : Func.getBody().getOps<tile::PipeOp>()) {
       if (other == pipe)
@@ -98,7 +101,6 @@ private:
       return refuse(pipe, "a group has at most " + Twine(kMostPipes) + " pipes");
     int64_t lanes = Func.getNumLanes();
     tile::TileType payload = type.getPayload().front();
-    use.name = nameRules().spell(pipeName(pipe));
     use.isOwn = type.getFrom() == type.getTo();
     use.split = type.getSplit() == tile::Split::UpDown      ? "TileSplitAxis::TILE_UP_DOWN"
                 : type.getSplit() == tile::Split::LeftRight ? "TileSplitAxis::TILE_LEFT_RIGHT"
@@ -106,6 +108,8 @@ private:
     bool isSplit = type.getSplit() != tile::Split::None;
     if (isSplit != (lanes == 2))
       return refuse(pipe, "lanes share the tiles of a pipe, or there is one lane");
+    if (local)
+      return useLocalPipe(pipe, use, text, number, local);
     std::string place = "rings + " + std::to_string(ring->tiles.front()),
                 slots = std::to_string(*pipe.getSlots()), stride = std::to_string(ring->stride);
     if (use.isOwn) {
@@ -130,6 +134,31 @@ private:
     return Status::ok();
   }
 
+  /// The same of a pipe whose ring is in its consumer's memory.
+  Status useLocalPipe(tile::PipeOp pipe, const PipeUse &use, std::string &text, unsigned number,
+                      ArrayRef<int64_t> ring) {
+    tile::PipeType type = pipe.getPipe().getType();
+    tile::TileType payload = type.getPayload().front();
+    std::string address = std::to_string(ring[0]), stride = std::to_string(ring[1]),
+                slots = std::to_string(*pipe.getSlots());
+    if (use.isOwn) {
+      text += "  OwnSlots<" + slots + ", " + stride + "> " + use.name + "{" + address + "};\n";
+      return Status::ok();
+    }
+    bool isDown = type.getFrom() == StringRef("aic");
+    if (isDown && payload.getElementType().getIntOrFloatBitWidth() != 32)
+      return refuse(pipe, "what leaves an accumulator for a vector core has elements of 32 bits");
+    if (isDown && type.getSplit() == tile::Split::LeftRight && payload.getCols() % 32 != 0)
+      return refuse(pipe,
+                    "the columns of a tile that is split left and right are a multiple of 32");
+    bool isSplit = type.getSplit() != tile::Split::None;
+    text += "  TPipe<" + std::to_string(2 * number) +
+            ", Direction::" + (isDown ? "DIR_C2V" : "DIR_V2C") + ", " + stride + ", " + slots +
+            ", " + slots + (isSplit ? "> " : ", true> ") + use.name + "(nullptr, " + address +
+            ", " + address + ");\n";
+    return Status::ok();
+  }
+
   Status emitRole(ir::FuncOp role, ir::CallOp call) {
     AscendKernel kernel;
     kernel.name = role.getSymName().str();
@@ -137,7 +166,8 @@ private:
     kernel.role = role.getRole()->str();
     kernel.file = "kernels/" + kernel.role + "/" + text::cppIdentifier(kernel.name) + ".cpp";
     bool hasShadow = call && isVector(role) && Func.getNumLanes() == 1 &&
-                     Target.findRole("aiv")->maxLanes == 2 && pairsWithMatrix();
+                     Target.findRole("aiv")->maxLanes == 2 && pairsWithMatrix() &&
+                     Target.pipeStorage == PipeStorage::GlobalMemory;
     kernel.vectorCores = !isVector(role)                                  ? 0
                          : call && (hasShadow || Func.getNumLanes() == 2) ? 2
                                                                           : 1;
@@ -152,10 +182,12 @@ private:
       unsigned number = argument.getArgNumber();
       Value passed = call ? call.getArgs()[number] : Value(argument);
       if (auto pipe = passed.getDefiningOp<tile::PipeOp>()) {
+        pipes[argument].name = names.unique(pipeName(pipe));
         if (Status failed = usePipe(pipe, pipes[argument], pipeTexts); !failed.isOk())
           return failed;
         pipes[argument].hasShadow = hasShadow;
-        ringTensor = Func.getNumArguments() - 1;
+        if (tile::ringOf(pipe))
+          ringTensor = Func.getNumArguments() - 1;
         continue;
       }
       auto parameter = dyn_cast<BlockArgument>(passed);
@@ -167,7 +199,8 @@ private:
       prologue += parameterText(parameter.getArgNumber(), name);
     }
     Expected<std::string> body =
-        FunctionEmitter(role, Target, std::move(given), std::move(pipes), hasShadow).emitBody();
+        FunctionEmitter(role, Target, std::move(given), std::move(pipes), hasShadow, names)
+            .emitBody();
     if (!body)
       return body.status();
     size_t grid = Order.tensors.size() + Order.scalars.size();

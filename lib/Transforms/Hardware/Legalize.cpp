@@ -3,6 +3,7 @@
 #include "kiln/Transforms/Passes.h"
 
 #include "kiln/Analysis/IndexFacts.h"
+#include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Machine/Hardware.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -90,7 +91,8 @@ public:
         failed(forEach([&](Operation *op) { return startAccumulator(op); })) ||
         failed(forEach([&](Operation *op) { return widen(op); })) ||
         failed(forEach([&](Operation *op) { return expand(op); })) ||
-        failed(forEach([&](Operation *op) { return spread(op); })))
+        failed(forEach([&](Operation *op) { return spread(op); })) ||
+        failed(forEach([&](Operation *op) { return turnForMatrix(op); })))
       return failure();
     // What the rewritten operations were the only ones to use.
     SmallVector<Operation *> ops;
@@ -253,6 +255,29 @@ private:
     return success();
   }
 
+  //===-- Pipes -----------------------------------------------------------------------===//
+
+  /// What is pushed straight into the memory of the matrix unit is brought into that one's blocks
+  /// before: a copy in this core's own memory.
+  LogicalResult turnForMatrix(Operation *op) {
+    auto push = dyn_cast<tile::PushOp>(op);
+    if (!push || Target.pipeStorage != PipeStorage::ConsumerMemory)
+      return success();
+    const Role *reader = Target.findRole(push.getPipe().getType().getTo());
+    if (!reader || !(reader->executes & MatrixWork))
+      return success();
+    for (OpOperand &tile : push.getTilesMutable()) {
+      auto type = cast<TileType>(tile.get().getType());
+      auto made = tile.get().getDefiningOp<tile::MoveOp>();
+      if (type.getSpace() != Space::Vec || (made && made.getOperand().getType() == type))
+        continue; // it is one already
+      if (type.getRows() % 16 != 0)
+        return refuse(op, "the rows of a tile for the matrix unit are a multiple of 16");
+      tile.set(tile::MoveOp::create(B, *Loc, type, tile.get()));
+    }
+    return success();
+  }
+
   //===-- Arithmetic ------------------------------------------------------------------===//
 
   static bool isSmallFloat(Type type) { return type.isBF16() || type.isF16(); }
@@ -362,7 +387,11 @@ private:
       replace(op, divide(quotient.getLhs(), quotient.getRhs()));
       return success();
     }
+    if (auto mask = dyn_cast<tile::MaskDiagOp>(op))
+      return expandDiagonal(mask);
     Value by = TypeSwitch<Operation *, Value>(op)
+                   .Case<tile::CastOp>([&](auto cast) { return choice(cast); })
+                   .Case<tile::IotaOp>([&](auto iota) { return indices(iota); })
                    .Case<tile::RecipOp>([&](auto) { return divide(number(1), x); })
                    .Case<tile::SigmoidOp>([&](auto) { return sigmoid(x); })
                    .Case<tile::ErfOp>([&](auto) { return erf(x); })
@@ -373,6 +402,64 @@ private:
     if (by)
       replace(op, by);
     return success();
+  }
+
+  /// Truth values as numbers: a choice between one and zero; null if the cast is of numbers.
+  Value choice(tile::CastOp cast) {
+    TileType type = cast.getType();
+    Type element = type.getElementType();
+    bool isSmall = element.isInteger() && element.getIntOrFloatBitWidth() < 16;
+    if (!cast.getOperand().getType().getElementType().isInteger(1) || isSmall)
+      return {};
+    auto filled = [&](int64_t value) {
+      TypedAttr number = isa<FloatType>(element) ? TypedAttr(B.getFloatAttr(element, double(value)))
+                                                 : B.getIntegerAttr(element, value);
+      return tile::FullOp::create(B, *Loc, type, arith::ConstantOp::create(B, *Loc, number));
+    };
+    return tile::SelectOp::create(B, *Loc, type, cast.getOperand(), filled(1), filled(0));
+  }
+
+  /// Indices are counted along one line, by the scalar unit; null if they are that already.
+  Value indices(tile::IotaOp iota) {
+    TileType type = iota.getType();
+    int64_t axis = iota.getAxis();
+    if (type.getExtent(1 - axis) == 1)
+      return {};
+    TileType line =
+        axis == 0 ? type.withShape(type.getRows(), 1) : type.withShape(1, type.getCols());
+    return repeated(tile::IotaOp::create(B, *Loc, line, axis), type);
+  }
+
+  /// A select by column <= row + offset. All three are small whole numbers, which f32 has.
+  LogicalResult expandDiagonal(tile::MaskDiagOp mask) {
+    TileType type = mask.getType();
+    if (!type.getElementType().isF32())
+      return refuse(mask, "the triangle of a tile is masked in f32");
+    auto line = [&](int64_t rows, int64_t cols, int64_t axis) -> Value {
+      return tile::IotaOp::create(B, *Loc, type.withShape(rows, cols), axis);
+    };
+    // Beyond these offsets nothing changes any more.
+    Value offset = arith::MinSIOp::create(B, *Loc, mask.getOffset(), index(type.getCols()));
+    offset = arith::MaxSIOp::create(B, *Loc, offset, index(-type.getRows()));
+    Value whole = arith::IndexCastOp::create(B, *Loc, B.getI64Type(), offset);
+    Value limits =
+        add(line(type.getRows(), 1, 0), arith::SIToFPOp::create(B, *Loc, B.getF32Type(), whole));
+    Value keeps =
+        tile::CmpOp::create(B, *Loc, type.withElement(B.getI1Type()), tile::CmpKind::Le,
+                            repeated(line(1, type.getCols(), 1), type), repeated(limits, type));
+    Value pad = tile::FullOp::create(B, *Loc, type, number(padOf(mask.getPadAttr())));
+    replace(mask, tile::SelectOp::create(B, *Loc, type, keeps, mask.getOperand(), pad));
+    return success();
+  }
+
+  static double padOf(Attribute pad) {
+    if (auto value = dyn_cast_or_null<FloatAttr>(pad))
+      return value.getValueAsDouble();
+    auto kind = dyn_cast_or_null<tile::PadKindAttr>(pad);
+    double infinity = std::numeric_limits<double>::infinity();
+    if (!kind || kind.getValue() == tile::PadKind::Zero)
+      return 0;
+    return kind.getValue() == tile::PadKind::Min ? -infinity : infinity;
   }
 
   //===-- Broadcasts ------------------------------------------------------------------===//
@@ -466,12 +553,22 @@ private:
 struct Legalize : impl::TileLegalizeBase<Legalize> {
   using TileLegalizeBase::TileLegalizeBase;
 
+  /// As many slots as guarantee what was proved; rings in global memory have them already.
+  void setSlots(const Machine &target) {
+    getOperation().walk([&](tile::PipeOp pipe) {
+      if (!pipe->hasAttr(tile::kLocalRingAttr))
+        pipe.setSlots(hardwareOf(target)->slotsFor(pipe.getSlots().value_or(target.defaultSlots)));
+    });
+  }
+
   void runOnOperation() override {
     const Machine *target = machineOf(getOperation(), machine);
     if (!target)
       return signalPassFailure();
     if (!hardwareOf(*target))
       return;
+    if (target->pipeStorage == PipeStorage::ConsumerMemory)
+      setSlots(*target);
     for (auto func : getOperation().getOps<ir::FuncOp>())
       if (func.getKind() == ir::FuncKind::Role && failed(Legalizer(func, *target).run()))
         return signalPassFailure();

@@ -30,6 +30,9 @@ struct MakeCopies : impl::TileMakeCopiesBase<MakeCopies> {
              << tile::stringifySpace(type.getSpace())
              << " to another place, and no instruction copies within "
              << tile::stringifySpace(type.getSpace());
+    if (slotOf(operand.get())) // which may be free by then
+      return at->emitOpError("cannot be compiled for ")
+             << target.platform << ": it carries on a tile that lies in the slot of a pipe";
     OpBuilder builder(at);
     auto copy = tile::MoveOp::create(builder, at->getLoc(), type, operand.get());
     copy->setAttr(tile::kAddressAttr, builder.getDenseI64ArrayAttr({to->from}));

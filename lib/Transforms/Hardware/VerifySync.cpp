@@ -23,13 +23,15 @@ struct VerifySync : impl::TileVerifySyncBase<VerifySync> {
     }
     if (!mutants)
       return success();
-    unsigned tried = 0;
-    std::vector<Operation *> redundant = findRedundantSync(func, target, tried);
-    for (Operation *op : redundant)
-      op->emitOpError("can be left out: everything stays in order without it");
-    if (!redundant.empty())
+    std::vector<llvm::DenseSet<Operation *>> all = syncMutants(func, target);
+    LogicalResult result = success();
+    for (const llvm::DenseSet<Operation *> &without : all)
+      if (!findSyncFault(func, target, without))
+        result = (*without.begin())
+                     ->emitOpError("can be left out: everything stays in order without it");
+    if (failed(result))
       return failure();
-    func.emitRemark("@") << func.getSymName() << ": " << tried
+    func.emitRemark("@") << func.getSymName() << ": " << all.size()
                          << " flags, barriers and parts of flags were left out in turn, and each "
                             "was missed";
     return success();

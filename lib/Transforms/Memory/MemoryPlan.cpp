@@ -1,6 +1,7 @@
 #include "MemoryPlan.h"
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
+#include "kiln/Dialect/Tile/TileMemory.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -81,9 +82,13 @@ std::vector<PlacedRing> findRings(ir::FuncOp func, const Machine &machine) {
       int64_t parts =
           machine.pipeStorage == PipeStorage::SharedMemory ? 1 : group.getLanesOf(type.getTo());
       int64_t slotBytes = 0;
-      for (tile::TileType full : type.getPayload())
-        slotBytes += llvm::alignTo(tile::bytesOf(tile::laneShare(full, type.getSplit(), parts)),
-                                   memory->alignment);
+      for (tile::TileType full : type.getPayload()) {
+        tile::TileType share = tile::laneShare(full, type.getSplit(), parts);
+        auto there = tile::TileType::get(share.getContext(), share.getRows(), share.getCols(),
+                                         share.getElementType(),
+                                         *tile::symbolizeSpace(llvm::StringRef(memory->name)));
+        slotBytes += llvm::alignTo(tile::bytesOn(machine, there), memory->alignment);
+      }
       PlacedRing ring{pipe, memory,
                       static_cast<int64_t>(pipe.getSlots().value_or(machine.defaultSlots)),
                       slotBytes};
@@ -91,10 +96,15 @@ std::vector<PlacedRing> findRings(ir::FuncOp func, const Machine &machine) {
         ring.unsized = largest->unsized;
       if (!pipe.getSlots())
         ring.unsized.push_back(pipe);
-      if (largest && largest->bytes() >= ring.bytes())
+      ring.pipes = largest ? largest->pipes : ring.pipes;
+      ring.pipes.push_back(pipe);
+      if (largest && largest->bytes() >= ring.bytes()) {
         largest->unsized = ring.unsized;
-      else
+        largest->pipes = ring.pipes;
+      } else {
         largest = ring;
+      }
+      largest->parameter = parameter;
     });
     if (largest)
       rings.push_back(*largest);

@@ -32,6 +32,8 @@ struct PlacedRing {
   int64_t slots, slotBytes;
   llvm::SmallVector<tile::PipeOp, 1> unsized = {}; ///< Of its pipes, those that do not say `slots`.
   int64_t address = 0;
+  llvm::SmallVector<tile::PipeOp, 1> pipes = {}; ///< All that are given for the parameter.
+  mlir::BlockArgument parameter = {};
 
   int64_t bytes() const { return slots * slotBytes; }
 };

@@ -4,6 +4,7 @@
 #include "kiln/Transforms/Passes.h"
 
 #include "kiln/Dialect/Tile/TileMemory.h"
+#include "kiln/Machine/Hardware.h"
 #include "kiln/Program/Signature.h"
 
 #include "llvm/Support/FileSystem.h"
@@ -136,6 +137,18 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
       }
   }
 
+  /// Where rings are, at the pipes and at what their consumer does with them.
+  void writeRings(const FunctionPlan &plan) {
+    for (const PlacedRing &ring : plan.rings) {
+      auto where =
+          DenseI64ArrayAttr::get(&getContext(), {ring.address, ring.slotBytes, ring.slots});
+      for (tile::PipeOp pipe : ring.pipes)
+        pipe->setAttr(tile::kLocalRingAttr, where);
+      for (Operation *user : ring.parameter.getUsers())
+        user->setAttr(tile::kLocalRingAttr, where);
+    }
+  }
+
   static llvm::json::Object toJson(const PlacedBuffer &placed) {
     llvm::json::Array tiles;
     for (Value tile : placed.buffer.tiles)
@@ -254,6 +267,8 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
       }
       writeAddresses(plan);
       writeSlots(plan);
+      if (hardwareOf(*target))
+        writeRings(plan);
       if (failed(tile::verifyMemoryPlan(func, *target)))
         return signalPassFailure();
       if (report)

@@ -6,6 +6,11 @@
 // RUN: not %kiln emit %t/column.mlir --target ascend 2>&1 | FileCheck %t/column.mlir
 // RUN: not %kiln emit %t/wide.mlir --target ascend 2>&1 | FileCheck %t/wide.mlir
 // RUN: not %kiln emit %t/predicate.mlir --target ascend 2>&1 | FileCheck %t/predicate.mlir
+// RUN: not %kiln emit %t/narrow.mlir --target ascend -p a5 2>&1 | FileCheck %t/narrow.mlir
+// RUN: not %kiln emit %t/rows.mlir --target ascend -p a5 2>&1 | FileCheck %t/rows.mlir
+// RUN: not %kiln emit %t/carried.mlir --target ascend -p a5 2>&1 | FileCheck %t/carried.mlir
+// RUN: not %kiln emit %t/token.mlir --target ascend 2>&1 | FileCheck %t/token.mlir
+// RUN: not %kiln emit %t/pair.mlir --target ascend 2>&1 | FileCheck %t/pair.mlir
 // RUN: rm -rf %t.out && not %kiln build %t/sort.mlir -p a2a3 -o %t.out && not ls %t.out
 
 //--- sort.mlir
@@ -57,4 +62,107 @@ kiln.func @copy(%x: !kiln.tensor<8x64xf32>, %y: !kiln.tensor<8x64xf32> out) inco
 kiln.func @main(%x: !kiln.tensor<8x64xf32>, %y: !kiln.tensor<8x64xf32> out, %p: !kiln.tensor<1xi32>) orchestration {
   %c = arith.constant 0 : index
   %t = kiln.submit @copy(%x, %y) predicate(%p[0] > 0)
+}
+
+//--- narrow.mlir
+// CHECK: narrow.mlir:[[@LINE+12]]:{{.*}}@fused cannot be compiled for a5: the columns of a tile that is split left and right are a multiple of 32
+kiln.func @cube(%x: !kiln.tensor<64x16xf32>, %down: !tile.pipe<aic -> aiv, 16x16xf32, left_right>) role(aic) {
+  %a = tile.load %x[0, 0] : !tile.tile<16x16xf32>
+  %c = tile.matmul %a, %a : !tile.tile<16x16xf32>
+  tile.push %c, %down
+}
+kiln.func @vec(%down: !tile.pipe<aic -> aiv, 16x16xf32, left_right>, %y: !kiln.tensor<64x16xf32>) role(aiv) {
+  %lane = tile.lane
+  %a = tile.pop %down : !tile.tile<16x8xf32>
+  tile.store %a, %y[%lane, 0]
+}
+kiln.func @fused(%x: !kiln.tensor<64x16xf32> in, %y: !kiln.tensor<64x16xf32> inout) group lanes(2) {
+  %down = tile.pipe : !tile.pipe<aic -> aiv, 16x16xf32, left_right>
+  kiln.call @cube(%x, %down)
+  kiln.call @vec(%down, %y)
+}
+
+//--- rows.mlir
+// CHECK: rows.mlir:[[@LINE+9]]:{{.*}}'tile.push' op cannot be compiled for a5: the rows of a tile for the matrix unit are a multiple of 16
+kiln.func @cube(%up: !tile.pipe<aiv -> aic, 8x16xf32>, %x: !kiln.tensor<16x16xf32>, %y: !kiln.tensor<8x16xf32>) role(aic) {
+  %a = tile.pop %up : !tile.tile<8x16xf32>
+  %b = tile.load %x[0, 0] : !tile.tile<16x16xf32>
+  %c = tile.matmul %a, %b : !tile.tile<8x16xf32>
+  tile.store %c, %y[0, 0]
+}
+kiln.func @vec(%x: !kiln.tensor<16x16xf32>, %up: !tile.pipe<aiv -> aic, 8x16xf32>) role(aiv) {
+  %a = tile.load %x[0, 0] : !tile.tile<8x16xf32>
+  tile.push %a, %up
+}
+kiln.func @fused(%x: !kiln.tensor<16x16xf32> in, %y: !kiln.tensor<8x16xf32> out) group {
+  %up = tile.pipe : !tile.pipe<aiv -> aic, 8x16xf32>
+  kiln.call @cube(%up, %x, %y)
+  kiln.call @vec(%x, %up)
+}
+
+//--- carried.mlir
+// CHECK: carried.mlir:{{[0-9]+}}:{{.*}}cannot be compiled for a5: it carries on a tile that lies in the slot of a pipe
+kiln.func @cube(%x: !kiln.tensor<16x32xf32>, %down: !tile.pipe<aic -> aiv, 16x32xf32>, %n: index) role(aic) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = tile.load %x[0, 0] : !tile.tile<16x16xf32>
+  %b = tile.load %x[0, 0] : !tile.tile<16x32xf32>
+  %first = tile.matmul %a, %b : !tile.tile<16x32xf32>
+  tile.push %first, %down
+  scf.for %i = %c0 to %n step %c1 {
+    %c = tile.matmul %a, %b : !tile.tile<16x32xf32>
+    tile.push %c, %down
+  }
+}
+kiln.func @vec(%down: !tile.pipe<aic -> aiv, 16x32xf32>, %y: !kiln.tensor<16x32xf32>, %n: index) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %first = tile.pop %down : !tile.tile<16x32xf32>
+  tile.free %down
+  %last = scf.for %i = %c0 to %n step %c1 iter_args(%was = %first) -> (!tile.tile<16x32xf32>) {
+    %new = tile.pop %down : !tile.tile<16x32xf32>
+    tile.free %down
+    scf.yield %new : !tile.tile<16x32xf32>
+  }
+  tile.store %last, %y[0, 0]
+}
+kiln.func @fused(%x: !kiln.tensor<16x32xf32> in, %y: !kiln.tensor<16x32xf32> out, %n: index) group {
+  %down = tile.pipe : !tile.pipe<aic -> aiv, 16x32xf32>
+  kiln.call @cube(%x, %down, %n)
+  kiln.call @vec(%down, %y, %n)
+}
+
+//--- token.mlir
+// CHECK: token.mlir:[[@LINE+10]]:{{.*}}@fused cannot be compiled for a2a3: a pipe carries one tile at a time
+kiln.func @cube(%done: !tile.pipe<aic -> aiv, token>) role(aic) {
+  tile.push %done
+}
+kiln.func @vec(%done: !tile.pipe<aic -> aiv, token>, %x: !kiln.tensor<16x32xf32>, %y: !kiln.tensor<16x32xf32>) role(aiv) {
+  tile.pop %done
+  %a = tile.load %x[0, 0] : !tile.tile<16x32xf32>
+  tile.store %a, %y[0, 0]
+}
+kiln.func @fused(%x: !kiln.tensor<16x32xf32> in, %y: !kiln.tensor<16x32xf32> out) group {
+  %done = tile.pipe : !tile.pipe<aic -> aiv, token>
+  kiln.call @cube(%done)
+  kiln.call @vec(%done, %x, %y)
+}
+
+//--- pair.mlir
+// CHECK: pair.mlir:[[@LINE+13]]:{{.*}}@fused cannot be compiled for a2a3: a pipe carries one tile at a time
+kiln.func @cube(%x: !kiln.tensor<16x32xf32>, %down: !tile.pipe<aic -> aiv, (16x32xf32, 16x32xf32)>) role(aic) {
+  %a = tile.load %x[0, 0] : !tile.tile<16x16xf32>
+  %b = tile.load %x[0, 0] : !tile.tile<16x32xf32>
+  %c = tile.matmul %a, %b : !tile.tile<16x32xf32>
+  tile.push %c, %c, %down
+}
+kiln.func @vec(%down: !tile.pipe<aic -> aiv, (16x32xf32, 16x32xf32)>, %y: !kiln.tensor<16x32xf32>) role(aiv) {
+  %a, %b = tile.pop %down : !tile.tile<16x32xf32>, !tile.tile<16x32xf32>
+  %c = tile.add %a, %b : !tile.tile<16x32xf32>
+  tile.store %c, %y[0, 0]
+}
+kiln.func @fused(%x: !kiln.tensor<16x32xf32> in, %y: !kiln.tensor<16x32xf32> out) group {
+  %down = tile.pipe : !tile.pipe<aic -> aiv, (16x32xf32, 16x32xf32)>
+  kiln.call @cube(%x, %down)
+  kiln.call @vec(%down, %y)
 }

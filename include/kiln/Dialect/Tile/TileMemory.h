@@ -28,11 +28,19 @@ inline constexpr llvm::StringLiteral kAddressAttr = "kiln.address";
 /// attribute `kiln.scratch`, on machines whose instructions need any.
 inline constexpr llvm::StringLiteral kScratchAttr = "kiln.scratch";
 
+/// Where the ring of a pipe lies in its consumer's memory, the bytes of a slot and the slots; the
+/// attribute `kiln.local_ring`, of the pipe and of what the consumer does with it, on machines
+/// whose instructions are written.
+inline constexpr llvm::StringLiteral kLocalRingAttr = "kiln.local_ring";
+
 /// The bytes of a tile in the memory of its type: all its blocks, where the machine has blocks.
 int64_t bytesOn(const Machine &machine, TileType type);
 
 /// That there is one address for each tile among the results.
 mlir::LogicalResult verifyAddresses(mlir::Operation *op, mlir::Attribute addresses);
+
+/// That it is of a pipe or its user, and three numbers that a memory could have.
+mlir::LogicalResult verifyLocalRing(mlir::Operation *op, mlir::Attribute ring);
 
 class TileMemory {
 public:
