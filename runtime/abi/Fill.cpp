@@ -1,5 +1,6 @@
 #include "Fill.h"
 
+#include "Parallel.h"
 #include "ParseNumber.h"
 
 #include <algorithm>
@@ -9,7 +10,6 @@
 #include <numbers>
 #include <numeric>
 #include <optional>
-#include <thread>
 #include <vector>
 
 using namespace kiln;
@@ -24,21 +24,14 @@ using FillRange = std::function<void(int64_t begin, int64_t end)>;
 } // namespace
 
 /// Below this many elements a thread costs more than it saves.
-static constexpr int64_t elementsPerThread = 1 << 18;
+static constexpr int64_t elementsPerPiece = 1 << 18;
 
 static void fillInParallel(int64_t count, const FillRange &fill) {
-  int64_t threads = std::clamp<int64_t>(count / elementsPerThread, 1,
-                                        std::max(1U, std::thread::hardware_concurrency()));
-  int64_t share = (count + threads - 1) / threads;
-  std::vector<std::jthread> others;
-  int64_t begin = 0;
-  try {
-    for (; begin + share < count; begin += share)
-      others.emplace_back(fill, begin, begin + share);
-  } catch (const std::system_error &) {
-    // No thread is to be had: this one fills what is left.
-  }
-  fill(begin, count);
+  auto pieces = size_t((count + elementsPerPiece - 1) / elementsPerPiece);
+  parallelFor(pieces, 0, [&](size_t piece) {
+    int64_t begin = int64_t(piece) * elementsPerPiece;
+    fill(begin, std::min(count, begin + elementsPerPiece));
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,10 +2,8 @@
 #include "CudaCode.h"
 
 #include "../Cpu/NativeBundle.h"
+#include "abi/Parallel.h"
 #include "kiln/Target/Cuda/Cuda.h"
-
-#include <atomic>
-#include <thread>
 
 using namespace mlir;
 
@@ -53,21 +51,9 @@ static Expected<std::vector<const CudaUnit *>> inOrder(const std::vector<CudaUni
   return order;
 }
 
-/// Each by one thread, as many at once as there are cores.
 static std::vector<Expected<std::string>> compileAll(const std::vector<const CudaUnit *> &units) {
   std::vector<Expected<std::string>> cubins(units.size(), std::string());
-  std::atomic<size_t> next = 0;
-  auto work = [&] {
-    for (size_t i; (i = next.fetch_add(1)) < units.size();)
-      cubins[i] = compileCuda(*units[i]);
-  };
-  size_t helpers =
-      std::min<size_t>(units.size(), std::max(1u, std::thread::hardware_concurrency()));
-  std::vector<std::jthread> threads;
-  for (size_t i = 1; i < helpers; ++i)
-    threads.emplace_back(work);
-  work();
-  threads.clear();
+  parallelFor(units.size(), 0, [&](size_t i) { cubins[i] = compileCuda(*units[i]); });
   return cubins;
 }
 

@@ -1,6 +1,6 @@
-// Shared objects for bundles and caches: LLVM's linker, in this process, on one object. No linker
-// has to be installed where programs are compiled. What only runs here is linked by ORC, without
-// it.
+// Shared objects for bundles and caches: LLVM's linker, in this process, on all objects of a
+// program. No linker has to be installed where programs are compiled. What only runs here is linked
+// by ORC, without it.
 #include "kiln/Target/Llvm/Llvm.h"
 
 #include "abi/FileIo.h"
@@ -42,19 +42,19 @@ static Status runLinker(const std::vector<std::string> &words) {
   return Status(StatusCode::Internal, "the linker failed: " + StringRef(said).trim().str());
 }
 
-kiln::Expected<std::string> linkSharedObject(const std::string &object,
+kiln::Expected<std::string> linkSharedObject(const std::string &archive,
                                              ArrayRef<LinkedSymbol> symbols) {
   // A folder, not files, because the linker makes temporary files of its own beside its output.
   kiln::Expected<std::unique_ptr<TemporaryFolder>> folder = TemporaryFolder::create("kiln-link");
   if (!folder)
     return folder.status();
-  std::string input = (*folder)->path() + "/kernels.o", output = (*folder)->path() + "/kernels.so";
-  if (Status failed = writeFileAtomically(input, object); !failed.isOk())
+  std::string input = (*folder)->path() + "/kernels.a", output = (*folder)->path() + "/kernels.so";
+  if (Status failed = writeFileAtomically(input, archive); !failed.isOk())
     return failed;
   // No build id and no name: equal objects make equal bytes. One thread: there is little to do.
-  std::vector<std::string> words = {"ld.lld", "-shared",     "--threads=1", "--build-id=none",
-                                    "-z",     "noexecstack", "-z",          "relro",
-                                    "-o",     output,        input};
+  std::vector<std::string> words = {
+      "ld.lld", "-shared", "--threads=1", "--build-id=none", "-z", "noexecstack", "-z",
+      "relro",  "-o",      output,        "--whole-archive", input};
   for (const LinkedSymbol &symbol : symbols)
     words.push_back("--defsym=" + symbol.name + "=0x" + utohexstr(symbol.value));
   if (Status failed = runLinker(words); !failed.isOk())

@@ -1,4 +1,6 @@
-// From a prepared program to native kernels: emit, optimise, generate code, link.
+// From a prepared program to native kernels: emit, optimise, generate code. Every function is an
+// LLVM module of its own, so that all cores generate code at once; what comes out is the same
+// whatever their number.
 #include "kiln/Target/Llvm/Llvm.h"
 
 #include "Builder/DebugInfo.h"
@@ -8,47 +10,52 @@
 #include "Plan/FuseContractions.h"
 #include "Plan/InlineCalls.h"
 #include "Plan/Pipes.h"
-#include "abi/Environment.h"
+#include "abi/Parallel.h"
 
 #include "kiln/Machine/Machine.h"
 #include "kiln/Program/Signature.h"
 
 #include "mlir/IR/OwningOpRef.h"
-#include "llvm/ExecutionEngine/JITEventListener.h"
-#include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/ExecutionEngine/Orc/RTDyldObjectLinkingLayer.h"
-#include "llvm/ExecutionEngine/SectionMemoryManager.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Support/MemoryBuffer.h"
+
+#include <numeric>
 
 using namespace mlir;
 
 namespace kiln {
 namespace {
 
-/// The program as LLVM IR, with what the runtime needs to know about it.
-struct Emitted {
+/// What LLVM compiles as one, with nobody else's memory.
+struct Unit {
+  std::string name;
   std::unique_ptr<llvm::LLVMContext> context;
   std::unique_ptr<llvm::Module> module;
+  std::unique_ptr<llvmir::DebugInfo> debug; ///< Null if nobody wants it.
+};
+
+/// The program as LLVM IR, with what the runtime needs to know about it.
+struct Emitted {
+  std::vector<Unit> units;
   CpuContents contents;
 };
 
-/// Writes the functions of a program into one LLVM module.
+enum class Split { ByFunction, No };
+
+/// Writes the functions of a program as LLVM IR.
 class ProgramEmitter {
 public:
-  ProgramEmitter(ModuleOp program, const CpuOptions &options, llvm::TargetMachine &machine)
+  ProgramEmitter(ModuleOp program, const CpuOptions &options, const llvm::TargetMachine &machine,
+                 Split split)
       : Program(program), Target(options.machine), Elsewhere(options.kernelsElsewhere),
-        Traits(llvmir::traitsOf(machine)) {
-    Result.context = std::make_unique<llvm::LLVMContext>();
-    Result.module = std::make_unique<llvm::Module>("kiln", *Result.context);
-    Result.module->setDataLayout(machine.createDataLayout());
-    if (options.debugInfo)
-      Debug.emplace(*Result.module);
-  }
+        Traits(llvmir::traitsOf(machine)), Layout(machine.createDataLayout()),
+        WantsDebugInfo(options.debugInfo), How(split) {}
 
   Expected<Emitted> emit();
 
 private:
+  Unit &unitFor(const std::string &symbol);
   Status emitFunction(ir::FuncOp kernel, const std::string &symbol, uint64_t &workspaceBytes);
   Status emitKernel(ir::FuncOp func);
   Status emitGroup(ir::FuncOp group);
@@ -60,9 +67,25 @@ private:
   const Machine *Target; ///< May be null.
   std::optional<std::vector<std::string>> Elsewhere;
   llvmir::MachineTraits Traits;
+  llvm::DataLayout Layout;
+  bool WantsDebugInfo;
+  Split How;
   Emitted Result;
-  std::optional<llvmir::DebugInfo> Debug;
 };
+
+/// Where the function of this name is written.
+Unit &ProgramEmitter::unitFor(const std::string &symbol) {
+  if (How == Split::No && !Result.units.empty())
+    return Result.units.front();
+  Unit &unit = Result.units.emplace_back();
+  unit.name = How == Split::No ? "kiln" : symbol;
+  unit.context = std::make_unique<llvm::LLVMContext>();
+  unit.module = std::make_unique<llvm::Module>(unit.name, *unit.context);
+  unit.module->setDataLayout(Layout);
+  if (WantsDebugInfo)
+    unit.debug = std::make_unique<llvmir::DebugInfo>(*unit.module);
+  return unit;
+}
 
 /// A kernel may be called like a function of libm; a dot keeps the names apart.
 std::string symbolOf(ir::FuncOp func) {
@@ -85,7 +108,8 @@ Status ProgramEmitter::emitFunction(ir::FuncOp kernel, const std::string &symbol
                                     uint64_t &workspaceBytes) {
   llvmir::inlineCalls(kernel);
   llvmir::fuseContractions(kernel);
-  llvmir::KernelEmitter emitter(kernel, *Result.module, symbol, Debug ? &*Debug : nullptr, Traits);
+  Unit &unit = unitFor(symbol);
+  llvmir::KernelEmitter emitter(kernel, *unit.module, symbol, unit.debug.get(), Traits);
   workspaceBytes = emitter.plan().bytes();
   return emitter.emit();
 }
@@ -170,8 +194,9 @@ Status ProgramEmitter::emitOrchestration(ir::FuncOp func) {
   for (const CpuKernel &kernel : Result.contents.kernels)
     names.push_back(kernel.name);
   llvmir::inlineCalls(func);
-  llvmir::OrchestrationEmitter emitter(func, *Result.module, symbolOf(func),
-                                       Debug ? &*Debug : nullptr, names, Traits);
+  Unit &unit = unitFor(symbolOf(func));
+  llvmir::OrchestrationEmitter emitter(func, *unit.module, symbolOf(func), unit.debug.get(), names,
+                                       Traits);
   Result.contents.orchestrations.push_back({func.getSymName().str(), symbolOf(func), nullptr});
   return emitter.emit();
 }
@@ -209,125 +234,91 @@ Expected<Emitted> ProgramEmitter::emit() {
     if (func.getKind() == ir::FuncKind::Orchestration)
       if (Status bad = emitOrchestration(func); !bad.isOk())
         return bad;
-  if (Debug)
-    Debug->finish();
+  for (Unit &unit : Result.units)
+    if (unit.debug)
+      unit.debug->finish();
   return std::move(Result);
 }
 
-Expected<Emitted> emitModule(ModuleOp prepared, const CpuOptions &options,
-                             llvm::TargetMachine &machine) {
+Expected<Emitted> emitProgram(ModuleOp prepared, const CpuOptions &options,
+                              const llvm::TargetMachine &machine, Split split) {
   OwningOpRef<ModuleOp> copy = prepared.clone();
-  Expected<Emitted> emitted = ProgramEmitter(*copy, options, machine).emit();
-  if (!emitted)
-    return emitted;
-  llvmir::prepareFor(machine, *emitted->module);
+  return ProgramEmitter(*copy, options, machine, split).emit();
+}
+
+/// The last step before the optimiser, which takes anything for valid.
+Status prepareUnit(llvm::TargetMachine &machine, Unit &unit) {
+  llvmir::prepareFor(machine, *unit.module);
   std::string wrong;
   llvm::raw_string_ostream stream(wrong);
-  if (llvm::verifyModule(*emitted->module, &stream))
+  if (llvm::verifyModule(*unit.module, &stream))
     return Status(StatusCode::Internal, "the cpu backend made invalid LLVM IR: " + wrong);
-  return emitted;
+  return Status::ok();
 }
 
-std::string textOf(llvm::Error error) { return llvm::toString(std::move(error)); }
+/// On a thread of its own. So the machine is one too: generating code changes its settings.
+Expected<std::string> compileUnit(const CpuOptions &options, Unit unit) {
+  Expected<std::unique_ptr<llvm::TargetMachine>> machine = llvmir::targetMachineFor(options);
+  if (!machine)
+    return machine.status();
+  if (Status bad = prepareUnit(**machine, unit); !bad.isOk())
+    return bad;
+  llvmir::optimize(**machine, *unit.module);
+  return llvmir::emitObjectFile(**machine, *unit.module);
+}
+
+/// The longest first, so that no thread begins a long one when the others have nothing left.
+std::vector<size_t> longestFirst(ArrayRef<Unit> units) {
+  std::vector<size_t> order(units.size());
+  std::iota(order.begin(), order.end(), 0);
+  llvm::stable_sort(order, [&](size_t one, size_t other) {
+    return units[one].module->getInstructionCount() > units[other].module->getInstructionCount();
+  });
+  return order;
+}
+
+/// The objects as members of an archive.
+Expected<std::string> packObjects(ArrayRef<std::string> names, ArrayRef<std::string> objects) {
+  std::vector<llvm::NewArchiveMember> members;
+  for (auto [name, object] : llvm::zip_equal(names, objects))
+    members.emplace_back(llvm::MemoryBufferRef(object, name));
+  llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>> archive = llvm::writeArchiveToBuffer(
+      members, llvm::SymtabWritingMode::NoSymtab, llvm::object::Archive::K_GNU,
+      /*Deterministic=*/true, /*Thin=*/false);
+  if (!archive)
+    return Status(StatusCode::Internal,
+                  "objects cannot be packed: " + llvm::toString(archive.takeError()));
+  return (*archive)->getBuffer().str();
+}
 
 } // namespace
-
-struct CpuModule::Code final : CodeImage {
-  std::unique_ptr<llvm::orc::LLJIT> jit;
-
-  void *find(const std::string &symbol) const override {
-    llvm::Expected<llvm::orc::ExecutorAddr> address = jit->lookupLinkerMangled(symbol);
-    if (address)
-      return address->toPtr<void *>();
-    llvm::consumeError(address.takeError());
-    return nullptr;
-  }
-};
-
-CpuModule::CpuModule() = default;
-CpuModule::~CpuModule() = default;
-CpuModule::CpuModule(CpuModule &&) noexcept = default;
-CpuModule &CpuModule::operator=(CpuModule &&) noexcept = default;
-
-const CpuKernel *CpuModule::lookup(llvm::StringRef name) const {
-  for (const CpuKernel &kernel : Contents.kernels)
-    if (kernel.name == name)
-      return &kernel;
-  return nullptr;
-}
-
-std::shared_ptr<const CodeImage> CpuModule::image() const { return Linked; }
-
-/// Links objects into this process and tells debuggers and profilers about them.
-static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> makeLinker(bool isProfiled) {
-  llvmir::initializeTarget();
-  return llvm::orc::LLJITBuilder()
-      .setPlatformSetUp(llvm::orc::setUpInactivePlatform) // kernels have no constructors
-      .setObjectLinkingLayerCreator([=](llvm::orc::ExecutionSession &session) {
-        auto layer = std::make_unique<llvm::orc::RTDyldObjectLinkingLayer>(
-            session, [](const llvm::MemoryBuffer &) {
-              // In one piece: code refers to its constants by 32-bit distances, and pieces that the
-              // system chose one by one may lie further apart.
-              return std::make_unique<llvm::SectionMemoryManager>(nullptr, /*ReserveAlloc=*/true);
-            });
-        if (auto *gdb = llvm::JITEventListener::createGDBRegistrationListener())
-          layer->registerJITEventListener(*gdb);
-        // Only who profiles wants files in the home directory; null if LLVM was built without.
-        if (isProfiled)
-          if (auto *perf = llvm::JITEventListener::createPerfJITEventListener())
-            layer->registerJITEventListener(*perf);
-        return llvm::Expected<std::unique_ptr<llvm::orc::ObjectLayer>>(std::move(layer));
-      })
-      .create();
-}
-
-Expected<CpuModule> loadCpuObject(CpuObject object) {
-  Expected<bool> isProfiled = flagFromEnvironment("KILN_PERF", false);
-  if (!isProfiled)
-    return isProfiled.status();
-  llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> jit = makeLinker(*isProfiled);
-  if (!jit)
-    return Status(StatusCode::Internal, "cannot link in this process: " + textOf(jit.takeError()));
-  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(object.bytes, "kiln");
-  if (llvm::Error error = (*jit)->addObjectFile(std::move(buffer)))
-    return Status(StatusCode::InvalidArgument, "not an object: " + textOf(std::move(error)));
-  Status failed;
-  auto find = [&](const std::string &symbol, auto &function) {
-    llvm::Expected<llvm::orc::ExecutorAddr> address = (*jit)->lookupLinkerMangled(symbol);
-    if (address)
-      function = address->toPtr<std::remove_reference_t<decltype(function)>>();
-    else
-      failed = Status(StatusCode::NotFound,
-                      symbol + " cannot be linked: " + textOf(address.takeError()));
-  };
-  for (CpuKernel &kernel : object.kernels) {
-    if (!kernel.group)
-      find(kernel.symbol, kernel.function);
-    else
-      for (RoleSpec &role : kernel.group->roles)
-        find(kernel.symbol + "." + role.name, role.function);
-  }
-  for (CpuOrchestration &orchestration : object.orchestrations)
-    find(orchestration.symbol, orchestration.function);
-  if (!failed.isOk())
-    return failed;
-  CpuModule module;
-  module.Contents = std::move(static_cast<CpuContents &>(object));
-  auto code = std::make_shared<CpuModule::Code>();
-  code->jit = std::move(*jit);
-  module.Linked = std::move(code);
-  return module;
-}
 
 Expected<CpuObject> emitCpuObject(ModuleOp prepared, const CpuOptions &options) {
   Expected<std::unique_ptr<llvm::TargetMachine>> machine = llvmir::targetMachineFor(options);
   if (!machine)
     return machine.status();
-  Expected<Emitted> emitted = emitModule(prepared, options, **machine);
+  Expected<Emitted> emitted = emitProgram(prepared, options, **machine, Split::ByFunction);
   if (!emitted)
     return emitted.status();
-  llvmir::optimize(**machine, *emitted->module);
-  Expected<std::string> bytes = llvmir::emitObjectFile(**machine, *emitted->module);
+  std::vector<Unit> &units = emitted->units;
+  std::vector<size_t> order = longestFirst(units);
+  std::vector<std::string> names;
+  for (const Unit &unit : units)
+    names.push_back(unit.name);
+  std::vector<Status> failures(units.size());
+  std::vector<std::string> objects(units.size());
+  parallelFor(units.size(), options.threads, [&](size_t i) {
+    size_t number = order[i];
+    Expected<std::string> object = compileUnit(options, std::move(units[number]));
+    if (object)
+      objects[number] = std::move(*object);
+    else
+      failures[number] = object.status();
+  });
+  for (const Status &failure : failures)
+    if (!failure.isOk())
+      return failure;
+  Expected<std::string> bytes = packObjects(names, objects);
   if (!bytes)
     return bytes.status();
   return CpuObject{std::move(emitted->contents), std::move(*bytes)};
@@ -344,14 +335,18 @@ Expected<std::string> emitLlvmIr(ModuleOp prepared, const CpuOptions &options, b
   Expected<std::unique_ptr<llvm::TargetMachine>> machine = llvmir::targetMachineFor(options);
   if (!machine)
     return machine.status();
-  Expected<Emitted> emitted = emitModule(prepared, options, **machine);
+  Expected<Emitted> emitted = emitProgram(prepared, options, **machine, Split::No);
   if (!emitted)
     return emitted.status();
-  if (optimized)
-    llvmir::optimize(**machine, *emitted->module);
   std::string text;
   llvm::raw_string_ostream stream(text);
-  emitted->module->print(stream, nullptr);
+  for (Unit &unit : emitted->units) {
+    if (Status bad = prepareUnit(**machine, unit); !bad.isOk())
+      return bad;
+    if (optimized)
+      llvmir::optimize(**machine, *unit.module);
+    unit.module->print(stream, nullptr);
+  }
   return text;
 }
 

@@ -1,7 +1,6 @@
 // What debuggers and profilers see of native kernels: names, and the user's file and lines.
+#include "LlvmTesting.h"
 #include "Simulator/SimulatorTesting.h"
-
-#include "kiln/Target/Llvm/Llvm.h"
 
 #include "llvm/DebugInfo/DWARF/DWARFContext.h"
 #include "llvm/Object/ObjectFile.h"
@@ -28,12 +27,13 @@ kiln.func @main(%x: !kiln.tensor<?x?xf32> in, %y: !kiln.tensor<?x?xf32> out) orc
 }
 )mlir";
 
-/// The user's lines that the line table of an object has for each function, as "file:line".
-std::map<std::string, std::set<std::string>> linesByFunction(const std::string &bytes) {
-  std::map<std::string, std::set<std::string>> lines;
+using LinesByFunction = std::map<std::string, std::set<std::string>>;
+
+/// Adds the user's lines that the line table of an object has for each function, as "file:line".
+void addLines(const std::string &bytes, LinesByFunction &lines) {
   auto object = llvm::object::ObjectFile::createObjectFile(
       llvm::MemoryBufferRef(llvm::StringRef(bytes), "object"));
-  EXPECT_TRUE(bool(object)) << llvm::toString(object.takeError());
+  ASSERT_TRUE(bool(object)) << llvm::toString(object.takeError());
   auto dwarf = llvm::DWARFContext::create(**object);
   for (auto [symbol, size] : llvm::object::computeSymbolSizes(**object)) {
     if (llvm::cantFail(symbol.getType()) != llvm::object::SymbolRef::ST_Function || size == 0)
@@ -47,6 +47,12 @@ std::map<std::string, std::set<std::string>> linesByFunction(const std::string &
       lines[llvm::cantFail(symbol.getName()).str()].insert(info.FileName + ":" +
                                                            std::to_string(info.Line));
   }
+}
+
+LinesByFunction linesByFunction(const CpuObject &code) {
+  LinesByFunction lines;
+  for (const std::string &object : objectsIn(code))
+    addLines(object, lines);
   return lines;
 }
 
@@ -55,7 +61,7 @@ TEST(LlvmDebug, EveryOperationThatMakesCodeHasItsLine) {
   Expected<CpuObject> object =
       emitCpuObject(program.function("main")->getParentOfType<mlir::ModuleOp>());
   ASSERT_TRUE(object) << object.status().str();
-  auto lines = linesByFunction(object->bytes);
+  auto lines = linesByFunction(*object);
   for (const char *op : {"tile.load", "tile.reduce", "tile.exp", "tile.div", "tile.store"})
     EXPECT_TRUE(lines["kiln.scale"].contains(program.lineOf(op))) << op;
   EXPECT_TRUE(lines["kiln.orchestration.main"].contains(program.lineOf("kiln.submit")));
@@ -68,7 +74,7 @@ TEST(LlvmDebug, WhoDoesNotWantItPaysNothing) {
   Expected<CpuObject> object =
       emitCpuObject(program.function("main")->getParentOfType<mlir::ModuleOp>(), options);
   ASSERT_TRUE(object) << object.status().str();
-  for (const auto &[function, lines] : linesByFunction(object->bytes))
+  for (const auto &[function, lines] : linesByFunction(*object))
     EXPECT_TRUE(lines.empty() || *lines.begin() == "<invalid>:0") << function << *lines.begin();
 }
 

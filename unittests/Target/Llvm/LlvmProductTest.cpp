@@ -306,9 +306,9 @@ struct Instruction {
   std::string text;
 };
 
-std::vector<Instruction> disassemble(const std::string &object) {
+/// Adds the instructions of an object, with addresses after those that are there.
+void disassemble(const std::string &object, std::vector<Instruction> &all) {
   llvm::InitializeNativeTargetDisassembler();
-  std::vector<Instruction> all;
   auto buffer = llvm::MemoryBuffer::getMemBuffer(object, "", false);
   auto file = llvm::cantFail(llvm::object::ObjectFile::createObjectFile(buffer->getMemBufferRef()));
   LLVMDisasmContextRef context =
@@ -317,18 +317,18 @@ std::vector<Instruction> disassemble(const std::string &object) {
     if (!section.isText())
       continue;
     llvm::StringRef bytes = llvm::cantFail(section.getContents());
+    uint64_t base = all.empty() ? 0 : all.back().end;
     for (uint64_t at = 0; at < bytes.size();) {
       char text[256];
       auto *code = const_cast<uint8_t *>(bytes.bytes_begin()) + at;
       size_t size = LLVMDisasmInstruction(context, code, bytes.size() - at, at, text, sizeof text);
       if (size == 0)
         break;
-      all.push_back({at, at + size, text});
+      all.push_back({base + at, base + at + size, text});
       at += size;
     }
   }
   LLVMDisasmDispose(context);
-  return all;
 }
 
 struct InnerLoop {
@@ -352,7 +352,9 @@ std::vector<InnerLoop> innerLoops(const std::string &text, const std::string &cp
   std::vector<InnerLoop> loops;
   if (!object)
     return loops;
-  std::vector<Instruction> code = disassemble(object->bytes);
+  std::vector<Instruction> code;
+  for (const std::string &function : objectsIn(*object))
+    disassemble(function, code);
   size_t lastEnd = 0; // of the innermost loop before: what jumps back over it is not innermost
   for (size_t end = 0; end < code.size(); ++end) {
     llvm::StringRef text = llvm::StringRef(code[end].text).trim();

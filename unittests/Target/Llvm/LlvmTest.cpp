@@ -10,6 +10,9 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringSet.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <bit>
 #include <cstring>
 #include <random>
@@ -167,6 +170,50 @@ TEST(Llvm, AnObjectIsLinkedWithoutCompiling) {
 TEST(Llvm, TheSameProgramMakesTheSameObject) {
   auto one = prepared(kAdd), other = prepared(kAdd);
   EXPECT_EQ(emitCpuObject(*one)->bytes, emitCpuObject(*other)->bytes);
+}
+
+/// As many kernels, of different lengths.
+std::string manyKernels(int count) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  for (int kernel = 0; kernel < count; ++kernel) {
+    stream << "kiln.func @k" << kernel << "(%x: !kiln.tensor<?x?xf32> inout) incore {\n"
+           << "  %t0 = tile.load %x[0, 0] : !tile.tile<4x8xf32>\n";
+    int length = kernel * 7 % count;
+    for (int op = 0; op < length; ++op)
+      stream << "  %t" << op + 1 << " = tile.exp %t" << op << " : !tile.tile<4x8xf32>\n";
+    stream << "  tile.store %t" << length << ", %x[0, 0]\n}\n";
+  }
+  return text;
+}
+
+TEST(Llvm, CodeDoesNotDependOnHowManyThreadsGenerateIt) {
+  auto module = prepared(manyKernels(12));
+  CpuOptions options;
+  options.threads = 1;
+  Expected<CpuObject> alone = emitCpuObject(*module, options);
+  ASSERT_TRUE(alone) << alone.status().str();
+  EXPECT_EQ(objectsIn(*alone).size(), 12u);
+  for (unsigned threads : {0u, 2u, 5u, 100u}) {
+    options.threads = threads;
+    Expected<CpuObject> together = emitCpuObject(*module, options);
+    ASSERT_TRUE(together) << together.status().str();
+    EXPECT_EQ(together->bytes, alone->bytes) << threads;
+  }
+}
+
+TEST(Llvm, CodeIsGeneratedInAForkToo) {
+  auto module = prepared(manyKernels(6));
+  std::string want = emitCpuObject(*module)->bytes;
+  pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    Expected<CpuObject> code = emitCpuObject(*module);
+    _exit(code && code->bytes == want ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,4 +1,4 @@
-//===- CpuTesting.h - running textual IR as native code in tests -------------------------===//
+//===- LlvmTesting.h - running textual IR as native code in tests -------------------------===//
 #ifndef KILN_UNITTESTS_TARGET_LLVM_LLVMTESTING_H
 #define KILN_UNITTESTS_TARGET_LLVM_LLVMTESTING_H
 
@@ -6,6 +6,7 @@
 #include "kiln/Transforms/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Object/Archive.h"
 
 namespace kiln::test {
 
@@ -20,6 +21,18 @@ inline Status compileAndRun(ir::FuncOp entry, std::span<const Argument> args,
   Expected<CpuModule> code = compileForCpu(*module, target);
   entry = module->lookupSymbol<ir::FuncOp>(entry.getSymName());
   return code ? runOnCpu(*code, entry, args, options) : code.status();
+}
+
+/// The object files of a compiled program, one for each function.
+inline std::vector<std::string> objectsIn(const CpuObject &code) {
+  std::vector<std::string> objects;
+  auto archive =
+      llvm::cantFail(llvm::object::Archive::create(llvm::MemoryBufferRef(code.bytes, "kiln")));
+  llvm::Error wrong = llvm::Error::success();
+  for (const llvm::object::Archive::Child &child : archive->children(wrong))
+    objects.push_back(llvm::cantFail(child.getBuffer()).str());
+  llvm::cantFail(std::move(wrong));
+  return objects;
 }
 
 } // namespace kiln::test

@@ -1,15 +1,16 @@
 //===- Llvm.h - kernels as native code of this machine -------------------------------===//
 //
 // Compiles the kernels and orchestrations of a prepared program (see buildPreparePipeline) to the
-// ABIs of kiln/abi.h and kiln/orchestration_abi.h: in this process, as a relocatable object, or as
+// ABIs of kiln/abi.h and kiln/orchestration_abi.h: in this process, as relocatable objects, or as
 // LLVM IR to read. What is in the code is described as a NativeInfo, and runs as a NativeProgram,
 // whichever way it takes. See docs/cpu-backend.md.
 //
 // Ownership: a CpuModule owns the code it points at; kernels must not run after it is gone. It
 // keeps nothing of the MLIR module.
 //
-// Threads: compiling reads the MLIR module from one thread; different modules may be compiled at
-// once. What is compiled may be called from anywhere.
+// Threads: compiling reads the MLIR module from one thread, then generates code on several that are
+// gone when it returns; different modules may be compiled at once. What is compiled may be called
+// from anywhere.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_TARGET_LLVM_LLVM_H
@@ -39,6 +40,8 @@ struct CpuOptions {
   /// Kernels that are compiled by somebody else: if it is given, only orchestrations are compiled,
   /// and launches refer to kernels by their place in this list.
   std::optional<std::vector<std::string>> kernelsElsewhere = {};
+  /// That generate code at once; 0: one for each core. The code does not depend on it.
+  unsigned threads = 0;
 };
 
 /// What the runtime needs to know to call a kernel. Functions are null in what was only emitted.
@@ -86,9 +89,9 @@ private:
   std::shared_ptr<const Code> Linked;
 };
 
-/// An object file, position independent; what it calls outside itself is named by symbol.
+/// Object files, position independent; what they call outside themselves is named by symbol.
 struct CpuObject : CpuContents {
-  std::string bytes;
+  std::string bytes; ///< An archive, of one object for each function.
 };
 
 /// What is in code that was made of a prepared program, for who starts it with `entry`.
@@ -101,12 +104,12 @@ Expected<CpuObject> emitCpuObject(mlir::ModuleOp prepared, const CpuOptions &opt
 /// LLVM IR as it goes to the optimiser, or as it leaves it.
 Expected<std::string> emitLlvmIr(mlir::ModuleOp prepared, const CpuOptions &options = {},
                                  bool optimized = true);
-/// Links an object made by emitCpuObject into this process; no compiling.
+/// Links what emitCpuObject made into this process; no compiling.
 Expected<CpuModule> loadCpuObject(CpuObject object);
 
-/// A shared object made of an object, by the system's linker; NotFound if there is none. `symbols`
-/// become symbols of it besides.
-Expected<std::string> linkSharedObject(const std::string &object,
+/// A shared object made of an archive of objects, by LLVM's linker. `symbols` become symbols of it
+/// besides.
+Expected<std::string> linkSharedObject(const std::string &archive,
                                        llvm::ArrayRef<LinkedSymbol> symbols = {});
 
 struct CpuRunOptions {
