@@ -9,6 +9,7 @@
 #include "Plan/InlineCalls.h"
 #include "Plan/Pipes.h"
 #include "abi/Environment.h"
+#include "abi/TileRegisters.h"
 
 #include "kiln/Machine/Machine.h"
 #include "kiln/Program/Signature.h"
@@ -282,6 +283,7 @@ static llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> makeLinker(bool isProfi
 }
 
 Expected<CpuModule> loadCpuObject(CpuObject object) {
+  mayUseTileRegisters(); // asks for them: code for a CPU that was named may use them
   Expected<bool> isProfiled = flagFromEnvironment("KILN_PERF", false);
   if (!isProfiled)
     return isProfiled.status();
