@@ -2,6 +2,7 @@
 
 #include "ManifestText.h"
 #include "abi/FileIo.h"
+#include "abi/TileRegisters.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -307,6 +308,8 @@ std::optional<std::string> kiln::missingCpuFeature(const std::string &features) 
       isRelevant |= word.compare(1, std::string(prefix).size(), prefix) == 0;
     if (isRelevant && flags.find(" " + plain(word) + " ") == std::string::npos)
       return word.substr(1);
+    if (word.starts_with("+amx") && !mayUseTileRegisters())
+      return word.substr(1) + " (the system does not allow tile registers)";
   }
   return std::nullopt;
 }

@@ -1,6 +1,7 @@
 // Code that runs in this process: ORC links it and tells debuggers and profilers of it.
 #include "Optimize.h"
 #include "abi/Environment.h"
+#include "abi/TileRegisters.h"
 
 #include "llvm/ExecutionEngine/JITEventListener.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -82,6 +83,7 @@ static llvm::Error addObjects(llvm::orc::LLJIT &jit, llvm::StringRef bytes) {
 }
 
 Expected<CpuModule> loadCpuObject(CpuObject object) {
+  mayUseTileRegisters(); // asks for them: code for a CPU that was named may use them
   Expected<bool> isProfiled = flagFromEnvironment("KILN_PERF", false);
   if (!isProfiled)
     return isProfiled.status();

@@ -1,5 +1,7 @@
 #include "Optimize.h"
 
+#include "abi/TileRegisters.h"
+
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -27,8 +29,9 @@ std::string hostCpu() { return sys::getHostCPUName().str(); }
 
 std::string hostCpuFeatures() {
   SubtargetFeatures features;
+  bool hasTiles = mayUseTileRegisters();
   for (const auto &[name, isOn] : sys::getHostCPUFeatures())
-    features.AddFeature(name, isOn);
+    features.AddFeature(name, isOn && (hasTiles || !name.starts_with("amx")));
   std::vector<std::string> sorted = features.getFeatures();
   llvm::sort(sorted); // the order of a hash map is no fact about the machine
   return join(sorted, ",");
@@ -87,6 +90,8 @@ MachineTraits traitsOf(const TargetMachine &machine) {
   traits.bf16DotLanes = has("+avx512bf16") ? 16 : 0;
   traits.byteDotLanes = has("+avx512vnni") ? 16 : has("+avxvnni") ? 8 : 0;
   traits.shortDotLanes = has("+avx512bw") ? 16 : hasAvx2 ? 8 : 0;
+  traits.hasBf16Tiles = has("+amx-tile,+amx-bf16");
+  traits.hasByteTiles = has("+amx-tile,+amx-int8");
   return traits;
 }
 

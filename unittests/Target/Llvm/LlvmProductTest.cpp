@@ -58,7 +58,8 @@ struct Types {
 };
 
 /// The CPUs that code is made for, each with another way to multiply small types; "" is this one.
-const char *const kCpus[] = {"", "x86-64-v4", "x86-64-v3", "x86-64"};
+const char *const kCpus[] = {"",          "sapphirerapids", "cooperlake",
+                             "x86-64-v4", "x86-64-v3",      "x86-64"};
 
 CpuOptions optionsFor(const std::string &cpu) {
   CpuOptions options;
@@ -133,9 +134,15 @@ TEST(LlvmProduct, IsRightForAllShapes) {
 /// Whether this machine runs code for a CPU.
 bool isHere(const std::string &cpu) {
 #ifdef __x86_64__
-  return cpu.empty() || (cpu == "x86-64-v4"   ? __builtin_cpu_supports("x86-64-v4") != 0
-                         : cpu == "x86-64-v3" ? __builtin_cpu_supports("x86-64-v3") != 0
-                                              : true);
+  auto has = [](const char *feature) {
+    return ("," + hostCpuFeatures() + ",").find(std::string(",+") + feature + ",") !=
+           std::string::npos;
+  };
+  return cpu.empty() || (cpu == "sapphirerapids" ? has("amx-bf16") && has("avx512fp16")
+                         : cpu == "cooperlake"   ? has("avx512bf16")
+                         : cpu == "x86-64-v4"    ? __builtin_cpu_supports("x86-64-v4") != 0
+                         : cpu == "x86-64-v3"    ? __builtin_cpu_supports("x86-64-v3") != 0
+                                                 : true);
 #else
   return cpu.empty();
 #endif

@@ -356,6 +356,8 @@ def Tile_LogOp : Tile_FloatMath<"log", "the natural logarithm"> {
 }
 
 def Tile_Log1pOp : Tile_FloatMath<"log1p", "log(1 + x), exact where x is near 0"> {
+  // In float32 some versions of torch say infinity for numbers near the greatest.
+  let torch = [Torch<"Float", "torch.log1p(@0.double()).float()", "Atom", 1>];
   let floats = "std::log1p(x)";
   let bounds = "a.least >= 0 ? positive : all";
   let cpuFloats = "emitLog1p";

@@ -9,8 +9,12 @@ using namespace llvm;
 
 namespace kiln::llvmir {
 
-Multiplier multiplierFor(const MachineTraits &machine, DType side, int64_t depth) {
+Multiplier multiplierFor(const MachineTraits &machine, DType side, int64_t depth,
+                         bool isLeftTurned) {
+  auto fitsTiles = [&](int64_t group) { return !isLeftTurned && depth % (group * kTile) == 0; };
   if (side == DType::I8) {
+    if (machine.hasByteTiles && fitsTiles(4))
+      return {DType::I8, DType::I32, 4, true};
     if (machine.byteDotLanes && depth % 4 == 0)
       return {DType::I8, DType::I32, 4};
     if (machine.shortDotLanes && depth % 2 == 0)
@@ -19,6 +23,8 @@ Multiplier multiplierFor(const MachineTraits &machine, DType side, int64_t depth
   }
   // Every 8-bit float is a bf16.
   bool isShort = side != DType::F32 && side != DType::F16;
+  if (isShort && machine.hasBf16Tiles && fitsTiles(2))
+    return {DType::BF16, DType::F32, 2, true};
   if (isShort && machine.bf16DotLanes && depth % 2 == 0)
     return {DType::BF16, DType::F32, 2};
   return {};

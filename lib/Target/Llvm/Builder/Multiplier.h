@@ -13,14 +13,20 @@
 
 namespace kiln::llvmir {
 
+/// Rows of a tile register, and words in each.
+inline constexpr int64_t kTile = 16;
+
 struct Multiplier {
   DType element = DType::F32; ///< In the words.
   DType sum = DType::F32;     ///< f32 or i32.
   int64_t group = 1;
+  /// By registers that hold 16 x 16 words of a side or of the sums: whole products of tiles are
+  /// added by one instruction. The depth is a multiple of kTile words.
+  bool byTiles = false;
 
   /// The left side's bytes are packed with 128 added to each, because the instruction takes them
   /// without a sign. Every sum is then too large by 128 times the sum of its right side.
-  bool shiftsLeft() const { return element == DType::I8; }
+  bool shiftsLeft() const { return element == DType::I8 && !byTiles; }
   /// Words are as wide as sums, and have a register's width of them: vectors are never narrower.
   bool wantsWholeVectors() const { return group > 1; }
   /// How many words of k an iteration takes, of so many in all. Products of i16 are added by
@@ -29,8 +35,10 @@ struct Multiplier {
   int64_t unrolled(int64_t words) const { return words % 4 == 0 && element != DType::I16 ? 4 : 1; }
 };
 
-/// The fastest way to multiply elements of a type, so many of which are summed at a time.
-Multiplier multiplierFor(const MachineTraits &machine, DType side, int64_t depth);
+/// The fastest way to multiply elements of a type, so many of which are summed at a time. Tiles
+/// want rows of the left side with k along them: not one that is stored turned.
+Multiplier multiplierFor(const MachineTraits &machine, DType side, int64_t depth,
+                         bool isLeftTurned);
 
 llvm::Type *wordType(Builder &b, const Multiplier &how);
 

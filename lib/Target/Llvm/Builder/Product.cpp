@@ -1,5 +1,7 @@
 #include "Product.h"
 
+#include "TileProduct.h"
+
 #include "llvm/IR/Intrinsics.h"
 
 using namespace llvm;
@@ -11,7 +13,10 @@ namespace kiln::llvmir {
 static int64_t panelVectors(const MachineTraits &machine) {
   return machine.accumulators >= 16 ? 4 : 1;
 }
-int64_t panelWidth(const MachineTraits &machine) { return panelVectors(machine) * kWidth; }
+int64_t panelWidth(const MachineTraits &machine, const Multiplier &how) {
+  return how.byTiles ? kTileBlock : panelVectors(machine) * kWidth;
+}
+int64_t streamedRowsFor(const Multiplier &how) { return how.byTiles ? kTileBlock : 8; }
 
 /// The first lanes of a vector; those beyond its own have no value.
 static Value *resized(Builder &b, Value *vector, unsigned width) {
@@ -33,7 +38,7 @@ public:
 
   void emit() {
     // Columns outside: their part of the right side stays in the nearest cache for all rows.
-    int64_t wide = panelWidth(Machine), whole = P.cols / wide * wide;
+    int64_t wide = panelVectors(Machine) * kWidth, whole = P.cols / wide * wide;
     b.loop(0, whole, wide, [&](Value *col) {
       emitRows(col, SmallVector<unsigned>(panelVectors(Machine), kWidth));
     });
@@ -175,6 +180,8 @@ void emitExcess(Builder &b, const Product &p, Value *to) {
 }
 
 void emitProduct(Builder &b, const MachineTraits &machine, const Product &product) {
+  if (product.how.byTiles)
+    return emitTileProduct(b, product);
   ProductEmitter(b, machine, product).emit();
 }
 

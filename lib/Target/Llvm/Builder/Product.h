@@ -43,7 +43,9 @@ struct Product {
 };
 
 /// How many columns a block of registers has.
-int64_t panelWidth(const MachineTraits &machine);
+int64_t panelWidth(const MachineTraits &machine, const Multiplier &how);
+/// How many rows of a left side that is read from far away are worth multiplying at a time.
+int64_t streamedRowsFor(const Multiplier &how);
 
 void emitProduct(Builder &b, const MachineTraits &machine, const Product &product);
 

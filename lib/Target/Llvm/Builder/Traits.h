@@ -24,6 +24,9 @@ struct MachineTraits {
   /// How many sums of 32 bits an instruction adds products of small elements to: pairs of bf16,
   /// four bytes of which the first have no sign, pairs of i16. 0: there is no such instruction.
   unsigned bf16DotLanes = 0, byteDotLanes = 0, shortDotLanes = 0;
+  /// Whether there are registers of 16 x 16 words, and instructions that multiply such tiles of
+  /// pairs of bf16, or of four bytes with signs (AMX).
+  bool hasBf16Tiles = false, hasByteTiles = false;
 };
 
 MachineTraits traitsOf(const llvm::TargetMachine &machine);

@@ -17,7 +17,7 @@ class ContractionEmitter {
 public:
   ContractionEmitter(KernelEmitter &emitter, const Contraction &contraction)
       : e(emitter), b(emitter.b), C(contraction), Sum(memoryType(b, C.how.sum)),
-        Word(wordType(b, C.how)), Width(panelWidth(e.machine())) {}
+        Word(wordType(b, C.how)), Width(panelWidth(e.machine(), C.how)) {}
 
   void emit() { overGrid(0); }
 
@@ -299,7 +299,7 @@ private:
   /// Some iterations of all rows of a right side, a few rows at a time: they are multiplied by
   /// every block's left side while they are near.
   void streamRows(unsigned number, V *col, V *from, V *pitch, V *step, V *steps) {
-    constexpr unsigned atATime = 8;
+    int64_t atATime = streamedRowsFor(C.how);
     Product product;
     product.how = C.how;
     product.streamedRows = atATime;
@@ -308,7 +308,7 @@ private:
     product.unroll = C.words() % 16 == 0 ? 16 : C.how.unrolled(C.words());
     product.aRow = pitch;
     product.aStep = 1;
-    b.chunks(C.cols(), atATime, [&](V *n, unsigned rows) {
+    b.chunks(C.cols(), unsigned(atATime), [&](V *n, unsigned rows) {
       product.rows = rows;
       product.a = b.offset(Word, from, b.mul(n, pitch));
       b.loop(b.index(0), C.rowDim < 0 ? b.index(1) : NumRows, 1, [&](V *row) {

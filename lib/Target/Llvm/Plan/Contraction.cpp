@@ -165,7 +165,8 @@ std::optional<Contraction> findContraction(ir::FuncOp kernel, const MachineTrait
   c.rowDim = innermost(left.dims() & ~right.dims() & ~bounds.dims());
   c.colDim = innermost(right.dims() & ~left.dims() & ~bounds.dims());
   auto share = [](int64_t target, int64_t of) { return std::max<int64_t>(1, target / of); };
-  c.how = multiplierFor(machine, elementTypeOf(c.product(0).getLhs().getType()), c.depth());
+  c.how = multiplierFor(machine, elementTypeOf(c.product(0).getLhs().getType()), c.depth(),
+                        c.product(0).getTransA());
   c.streamsRight = c.rows() <= kFewRows && llvm::all_of(c.products, [&](tile::MatmulAccOp product) {
                      return isStreamed(product, c);
                    });
@@ -186,7 +187,7 @@ ProductSides sidesOf(tile::ProductInterface product, const MachineTraits &machin
   int64_t cols = right.getExtent(1 - product.getSummedAxis(1));
   DType type = elementTypeOf(left);
   ProductSides sides;
-  sides.how = multiplierFor(machine, type, depth);
+  sides.how = multiplierFor(machine, type, depth, product.getSummedAxis(0) == 0);
   const Multiplier &how = sides.how;
   bool isWords = type == how.element;
   sides.depth = depth / how.group;
