@@ -99,12 +99,12 @@ TEST_F(CheckVerdict, NanThatTheFormulaHasIsRight) {
 
 TEST_F(CheckVerdict, ListedCasesAreTried) {
   Example example = kTwice;
-  example.formula = "y = 2 * x\nif x.shape[0] == 40:\n  y = y + 1";
+  example.formula = "y = 2 * x\nif x.shape[0] == 42:\n  y = y + 1";
   EXPECT_EQ(run(twice, example, {"check"}).code, 0);
-  example.cases = {{{"x", "40x24"}, {"y", "40x24"}}};
+  example.cases = {{{"x", "42x24"}, {"y", "42x24"}}};
   Ran ran = run(twice, example, {"check"});
   EXPECT_EQ(ran.code, 1);
-  EXPECT_TRUE(has(ran.out, "--arg x=40x24")) << ran.out;
+  EXPECT_TRUE(has(ran.out, "--arg x=42x24")) << ran.out;
 }
 
 TEST_F(CheckVerdict, TwoChecksGiveOneReport) {
