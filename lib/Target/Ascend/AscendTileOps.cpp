@@ -428,19 +428,13 @@ bool FunctionEmitter::emitUnary(Operation *op) {
                        .Case<tile::RsqrtOp>([](auto) { return "TRSQRT"; })
                        .Case<tile::NegOp>([](auto) { return "TNEG"; })
                        .Case<tile::AbsOp>([](auto) { return "TABS"; })
-                       .Case<tile::FloorOp>([](auto) { return "CAST_FLOOR"; })
-                       .Case<tile::CeilOp>([](auto) { return "CAST_CEIL"; })
-                       .Case<tile::TruncOp>([](auto) { return "CAST_TRUNC"; })
-                       .Case<tile::RoundOp>([](auto) { return "CAST_RINT"; })
                        .Default(StringRef());
   if (name.empty())
     return false;
   if (!cast<TileType>(op->getResult(0).getType()).getElementType().isF32())
     return unsupported(op, "it is computed of f32 only"), true;
   declare(op->getResult(0));
-  std::string operands = "(" + flat(op->getResult(0)) + ", " + flat(op->getOperand(0));
-  line(name.starts_with("CAST") ? "TCVT" + operands + ", RoundMode::" + name + ");"
-                                : name + operands + ");");
+  line(name + "(" + flat(op->getResult(0)) + ", " + flat(op->getOperand(0)) + ");");
   return true;
 }
 
