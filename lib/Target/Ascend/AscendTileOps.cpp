@@ -267,12 +267,25 @@ void FunctionEmitter::emitPop(tile::PopOp op) {
        Twine(addressOf(tile)) + ");");
 }
 
+/// Whether a slot is free again before the next one of its pipe is popped.
+static bool isFreedFirst(tile::PopOp pop) {
+  for (Operation *op = pop->getNextNode(); op; op = op->getNextNode())
+    if (llvm::is_contained(op->getOperands(), pop.getPipe()))
+      return isa<tile::FreeOp>(op);
+  return false;
+}
+
 /// The tile is found where its slot is.
 void FunctionEmitter::emitPopOfSlot(tile::PopOp op, const PipeUse &pipe) {
   Value tile = op.getTiles().front();
   auto type = cast<TileType>(tile.getType());
   if (!checkTile(op, type))
     return;
+  // Where frees are told in batches, each is counted as that of the tile that was popped last.
+  int64_t slots = op->getAttrOfType<DenseI64ArrayAttr>(tile::kLocalRingAttr)[2];
+  if (!pipe.isOwn && hardwareOf(Target)->batchOf(slots) > 1 && !isFreedFirst(op))
+    return unsupported(op, "its slot is not freed before the next one is popped, and of " +
+                               Twine(slots) + " slots several are freed at once; use fewer");
   std::string name = nameFor(tile, "tile"), into = isColumn(type) ? freshName(name + "_row") : name;
   line((isColumn(type) ? rowType(type) : tileType(type)) + " " + into + ";");
   line(pipe.isOwn ? pipe.name + ".pop(" + into + ");"
