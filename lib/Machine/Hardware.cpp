@@ -53,14 +53,16 @@ int64_t Hardware::bytesOf(std::string_view memory, int64_t rows, int64_t cols,
   return alignTo(rows, block->rows) * rowBytes;
 }
 
+int64_t Hardware::batchOf(int64_t slots) const {
+  return !freesInBatches ? 1 : slots <= 2 ? slots : slots / 2;
+}
+
 int64_t Hardware::slotsFor(int64_t ahead) const {
   if (!freesInBatches)
     return ahead;
-  for (int64_t slots = ahead;; ++slots) {
-    int64_t batch = slots <= 2 ? slots : slots / 2;
-    if (slots - batch + 1 >= ahead)
+  for (int64_t slots = ahead;; ++slots)
+    if (slots - batchOf(slots) + 1 >= ahead)
       return slots;
-  }
 }
 
 const Hardware *hardwareOf(const Machine &machine) {

@@ -47,6 +47,8 @@ struct Hardware {
   const TileBlocks *blocksOf(std::string_view memory) const;
   /// The bytes that a tile takes: all its blocks.
   int64_t bytesOf(std::string_view memory, int64_t rows, int64_t cols, int64_t elementBits) const;
+  /// How many slots a consumer tells of at once.
+  int64_t batchOf(int64_t slots) const;
   /// The slots a ring needs so that the producer can always be this many tiles ahead.
   int64_t slotsFor(int64_t ahead) const;
 };

@@ -267,12 +267,25 @@ void FunctionEmitter::emitPop(tile::PopOp op) {
        Twine(addressOf(tile)) + ");");
 }
 
+/// Whether a slot is free again before the next one of its pipe is popped.
+static bool isFreedFirst(tile::PopOp pop) {
+  for (Operation *op = pop->getNextNode(); op; op = op->getNextNode())
+    if (llvm::is_contained(op->getOperands(), pop.getPipe()))
+      return isa<tile::FreeOp>(op);
+  return false;
+}
+
 /// The tile is found where its slot is.
 void FunctionEmitter::emitPopOfSlot(tile::PopOp op, const PipeUse &pipe) {
   Value tile = op.getTiles().front();
   auto type = cast<TileType>(tile.getType());
   if (!checkTile(op, type))
     return;
+  // Where frees are told in batches, each is counted as that of the tile that was popped last.
+  int64_t slots = op->getAttrOfType<DenseI64ArrayAttr>(tile::kLocalRingAttr)[2];
+  if (!pipe.isOwn && hardwareOf(Target)->batchOf(slots) > 1 && !isFreedFirst(op))
+    return unsupported(op, "its slot is not freed before the next one is popped, and of " +
+                               Twine(slots) + " slots several are freed at once; use fewer");
   std::string name = nameFor(tile, "tile"), into = isColumn(type) ? freshName(name + "_row") : name;
   line((isColumn(type) ? rowType(type) : tileType(type)) + " " + into + ";");
   line(pipe.isOwn ? pipe.name + ".pop(" + into + ");"
@@ -428,19 +441,13 @@ bool FunctionEmitter::emitUnary(Operation *op) {
                        .Case<tile::RsqrtOp>([](auto) { return "TRSQRT"; })
                        .Case<tile::NegOp>([](auto) { return "TNEG"; })
                        .Case<tile::AbsOp>([](auto) { return "TABS"; })
-                       .Case<tile::FloorOp>([](auto) { return "CAST_FLOOR"; })
-                       .Case<tile::CeilOp>([](auto) { return "CAST_CEIL"; })
-                       .Case<tile::TruncOp>([](auto) { return "CAST_TRUNC"; })
-                       .Case<tile::RoundOp>([](auto) { return "CAST_RINT"; })
                        .Default(StringRef());
   if (name.empty())
     return false;
   if (!cast<TileType>(op->getResult(0).getType()).getElementType().isF32())
     return unsupported(op, "it is computed of f32 only"), true;
   declare(op->getResult(0));
-  std::string operands = "(" + flat(op->getResult(0)) + ", " + flat(op->getOperand(0));
-  line(name.starts_with("CAST") ? "TCVT" + operands + ", RoundMode::" + name + ");"
-                                : name + operands + ");");
+  line(name + "(" + flat(op->getResult(0)) + ", " + flat(op->getOperand(0)) + ");");
   return true;
 }
 

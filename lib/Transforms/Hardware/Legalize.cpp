@@ -389,19 +389,52 @@ private:
     }
     if (auto mask = dyn_cast<tile::MaskDiagOp>(op))
       return expandDiagonal(mask);
-    Value by = TypeSwitch<Operation *, Value>(op)
-                   .Case<tile::CastOp>([&](auto cast) { return choice(cast); })
-                   .Case<tile::IotaOp>([&](auto iota) { return indices(iota); })
-                   .Case<tile::RecipOp>([&](auto) { return divide(number(1), x); })
-                   .Case<tile::SigmoidOp>([&](auto) { return sigmoid(x); })
-                   .Case<tile::ErfOp>([&](auto) { return erf(x); })
-                   .Case<tile::TanhOp>([&](auto) { return tanh(x); })
-                   .Case<tile::Exp2Op>(
-                       [&](auto) { return make<tile::ExpOp>(mul(x, number(0.6931471805599453))); })
-                   .Default(Value());
+    Value by =
+        TypeSwitch<Operation *, Value>(op)
+            .Case<tile::CastOp>([&](auto cast) { return choice(cast); })
+            .Case<tile::RoundOp>([&](auto) { return nearest(x); })
+            .Case<tile::FloorOp>([&](auto) { return wholeBeside(x, /*isAbove=*/false); })
+            .Case<tile::CeilOp>([&](auto) { return wholeBeside(x, /*isAbove=*/true); })
+            .Case<tile::TruncOp>([&](auto) {
+              return select(compare(tile::CmpKind::Lt, x, number(0)),
+                            wholeBeside(x, /*isAbove=*/true), wholeBeside(x, /*isAbove=*/false));
+            })
+            .Case<tile::IotaOp>([&](auto iota) { return indices(iota); })
+            .Case<tile::RecipOp>([&](auto) { return divide(number(1), x); })
+            .Case<tile::SigmoidOp>([&](auto) { return sigmoid(x); })
+            .Case<tile::ErfOp>([&](auto) { return erf(x); })
+            .Case<tile::TanhOp>([&](auto) { return tanh(x); })
+            .Case<tile::Exp2Op>(
+                [&](auto) { return make<tile::ExpOp>(mul(x, number(0.6931471805599453))); })
+            .Default(Value());
     if (by)
       replace(op, by);
     return success();
+  }
+
+  Value compare(tile::CmpKind kind, Value a, Value b) {
+    auto type = cast<TileType>(a.getType());
+    return tile::CmpOp::create(B, *Loc, type.withElement(B.getI1Type()), kind, a, b);
+  }
+  Value select(Value condition, Value a, Value b) {
+    return tile::SelectOp::create(B, *Loc, isa<TileType>(a.getType()) ? a.getType() : b.getType(),
+                                  condition, a, b);
+  }
+
+  /// From 2^23 on numbers are whole, and a sum of 2^23 and less is rounded to one; of two that are
+  /// as near to the even one. There is an instruction, but not in the public simulator.
+  Value nearest(Value x) {
+    Value size = make<tile::AbsOp>(x), limit = number(0x1p23);
+    Value rounded = sub(add(size, limit), limit);
+    Value whole =
+        select(compare(tile::CmpKind::Lt, x, number(0)), make<tile::NegOp>(rounded), rounded);
+    return select(compare(tile::CmpKind::Lt, size, limit), whole, x);
+  }
+  /// The smallest whole number that is not smaller, or the largest that is not larger.
+  Value wholeBeside(Value x, bool isAbove) {
+    Value near = nearest(x);
+    Value missed = compare(isAbove ? tile::CmpKind::Lt : tile::CmpKind::Gt, near, x);
+    return select(missed, add(near, number(isAbove ? 1 : -1)), near);
   }
 
   /// Truth values as numbers: a choice between one and zero; null if the cast is of numbers.
@@ -444,11 +477,10 @@ private:
     Value whole = arith::IndexCastOp::create(B, *Loc, B.getI64Type(), offset);
     Value limits =
         add(line(type.getRows(), 1, 0), arith::SIToFPOp::create(B, *Loc, B.getF32Type(), whole));
-    Value keeps =
-        tile::CmpOp::create(B, *Loc, type.withElement(B.getI1Type()), tile::CmpKind::Le,
-                            repeated(line(1, type.getCols(), 1), type), repeated(limits, type));
+    Value keeps = compare(tile::CmpKind::Le, repeated(line(1, type.getCols(), 1), type),
+                          repeated(limits, type));
     Value pad = tile::FullOp::create(B, *Loc, type, number(padOf(mask.getPadAttr())));
-    replace(mask, tile::SelectOp::create(B, *Loc, type, keeps, mask.getOperand(), pad));
+    replace(mask, select(keeps, mask.getOperand(), pad));
     return success();
   }
 

@@ -9,6 +9,7 @@
 // RUN: not %kiln emit %t/narrow.mlir --target ascend -p a5 2>&1 | FileCheck %t/narrow.mlir
 // RUN: not %kiln emit %t/rows.mlir --target ascend -p a5 2>&1 | FileCheck %t/rows.mlir
 // RUN: not %kiln emit %t/carried.mlir --target ascend -p a5 2>&1 | FileCheck %t/carried.mlir
+// RUN: not %kiln emit %t/held.mlir --target ascend -p a5 2>&1 | FileCheck %t/held.mlir
 // RUN: not %kiln emit %t/token.mlir --target ascend 2>&1 | FileCheck %t/token.mlir
 // RUN: not %kiln emit %t/pair.mlir --target ascend 2>&1 | FileCheck %t/pair.mlir
 // RUN: rm -rf %t.out && not %kiln build %t/sort.mlir -p a2a3 -o %t.out && not ls %t.out
@@ -163,6 +164,27 @@ kiln.func @vec(%down: !tile.pipe<aic -> aiv, (16x32xf32, 16x32xf32)>, %y: !kiln.
 }
 kiln.func @fused(%x: !kiln.tensor<16x32xf32> in, %y: !kiln.tensor<16x32xf32> out) group {
   %down = tile.pipe : !tile.pipe<aic -> aiv, (16x32xf32, 16x32xf32)>
+  kiln.call @cube(%x, %down)
+  kiln.call @vec(%down, %y)
+}
+
+//--- held.mlir
+// CHECK: held.mlir:[[@LINE+9]]:{{.*}}'tile.pop' cannot be compiled for a5: its slot is not freed before the next one is popped, and of 5 slots several are freed at once; use fewer
+kiln.func @cube(%x: !kiln.tensor<16x32xf32>, %down: !tile.pipe<aic -> aiv, 16x32xf32>) role(aic) {
+  %a = tile.load %x[0, 0] : !tile.tile<16x16xf32>
+  %b = tile.load %x[0, 0] : !tile.tile<16x32xf32>
+  %c = tile.matmul %a, %b : !tile.tile<16x32xf32>
+  tile.push %c, %down
+  tile.push %c, %down
+}
+kiln.func @vec(%down: !tile.pipe<aic -> aiv, 16x32xf32>, %y: !kiln.tensor<16x32xf32>) role(aiv) {
+  %a = tile.pop %down : !tile.tile<16x32xf32>
+  %b = tile.pop %down : !tile.tile<16x32xf32>
+  %c = tile.add %a, %b : !tile.tile<16x32xf32>
+  tile.store %c, %y[0, 0]
+}
+kiln.func @fused(%x: !kiln.tensor<16x32xf32> in, %y: !kiln.tensor<16x32xf32> out) group {
+  %down = tile.pipe slots(4) : !tile.pipe<aic -> aiv, 16x32xf32>
   kiln.call @cube(%x, %down)
   kiln.call @vec(%down, %y)
 }
