@@ -156,6 +156,22 @@ protected:
   }
 };
 
+/// Where tile registers are, every way in which a block may be cut: rows and columns that are part
+/// of a tile, sums that do not start at zero or whose loop never runs, more than one round.
+TEST_P(LlvmProductOn, MultipliesWholeAndPartialTiles) {
+  const Types bf16{DType::BF16, DType::F32}, i8{DType::I8, DType::I32};
+  for (Types types : {bf16, i8}) {
+    expectProduct({64, 64, 128, 64, 64, 64}, types, false, GetParam());
+    expectProduct({77, 75, 192, 17, 15, 64}, types, false, GetParam());
+    expectProduct({77, 75, 130, 33, 49, 64}, types, true, GetParam());
+    expectProduct({31, 100, 200, 1, 5, 64}, types, false, GetParam());
+    expectProduct({600, 40, 64, 64, 32, 64}, types, false, GetParam()); // more rows than at once
+    expectProduct({20, 40, 4200, 16, 32, 64}, types, false, GetParam());
+    expectProduct({20, 40, 0, 32, 32, 64}, types, false, GetParam());
+    expectProduct({20, 70, 200, 20, 40, 64}, types, true, GetParam()); // few rows, which stream
+  }
+}
+
 TEST_P(LlvmProductOn, MultipliesSmallTypes) {
   const Types bf16{DType::BF16, DType::F32}, i8{DType::I8, DType::I32};
   const Shape ragged{70, 90, 100, 32, 64, 32};
@@ -340,7 +356,8 @@ std::vector<Instruction> disassemble(const std::string &object) {
 
 struct InnerLoop {
   int products = 0, onStack = 0;
-  int stores = 0; ///< Of vectors.
+  int stores = 0;    ///< Of vectors.
+  int tileLoads = 0; ///< Of tile registers.
 };
 
 /// Whether an instruction writes a register of vectors to memory.
@@ -375,6 +392,7 @@ std::vector<InnerLoop> innerLoops(const std::string &text, const std::string &cp
       loop.products += llvm::StringRef(code[i].text).contains(multiplies);
       loop.onStack += llvm::StringRef(code[i].text).contains("%rsp");
       loop.stores += isVectorStore(code[i].text);
+      loop.tileLoads += llvm::StringRef(code[i].text).contains("tileload");
     }
     bool isInnermost = lastEnd == 0 || code[lastEnd].address < target;
     if (isInnermost)
@@ -439,6 +457,46 @@ TEST(LlvmProduct, FewRowsAreMultipliedFromMemory) {
       EXPECT_EQ(loop.products, 16 * 8);
       EXPECT_EQ(loop.stores, 0);
     }
+  }
+}
+
+/// Products by tile registers: while k runs, sums stay in them, and each part of a side is loaded
+/// once for all products with it.
+TEST(LlvmProduct, TileRegistersAreLoadedOnceForAllProducts) {
+#ifndef __x86_64__
+  GTEST_SKIP() << "reads code for x86-64";
+#endif
+  struct Case {
+    Types types;
+    Shape shape;
+    bool isTurned;
+    size_t loops;
+    int products, loads; // in an iteration
+  };
+  Types bf16{DType::BF16, DType::F32}, i8{DType::I8, DType::I32}, f8{DType::F8E5M2, DType::F32};
+  const Case cases[] = {
+      {bf16, {0, 0, 0, 64, 64, 64}, false, 1, 4, 4},  // 2 x 2 tiles
+      {i8, {0, 0, 0, 64, 64, 64}, false, 1, 4, 4},    //
+      {f8, {0, 0, 0, 64, 64, 64}, false, 1, 4, 4},    //
+      {bf16, {0, 0, 0, 48, 64, 64}, false, 2, 2, 3},  // a row of tiles left over
+      {bf16, {0, 0, 0, 16, 128, 128}, true, 2, 2, 3}, // few rows: inside the tensor, and at its
+                                                      // edges
+      {i8, {0, 0, 0, 16, 128, 128}, true, 2, 2, 3},   //
+  };
+  for (const Case &c : cases) {
+    std::string text = productText(c.shape, c.types, c.isTurned);
+    SCOPED_TRACE(std::string(toString(c.types.side)) + " by " + std::to_string(c.shape.bm) +
+                 " rows");
+    std::vector<InnerLoop> loops = innerLoops(text, "sapphirerapids", "tdpb");
+    EXPECT_EQ(loops.size(), c.loops);
+    for (const InnerLoop &loop : loops) {
+      EXPECT_GE(loop.products, c.products);
+      EXPECT_LE(loop.tileLoads * c.products, loop.products * c.loads);
+      EXPECT_EQ(loop.onStack, 0);
+      EXPECT_EQ(loop.stores, 0);
+    }
+    EXPECT_TRUE(innerLoops(text, "sapphirerapids", "vpdpbusd").empty());
+    EXPECT_TRUE(innerLoops(text, "sapphirerapids", "vdpbf16ps").empty());
   }
 }
 

@@ -34,6 +34,10 @@ struct Product {
   int64_t bStep;     ///< From k to k of the right side, whose columns are contiguous.
   int64_t cRow;
   bool accumulates = true; ///< Otherwise c = a b.
+  /// By tiles: whether c counts as zero, known when the code runs; null: it does not.
+  llvm::Value *startsAtZero = nullptr;
+  /// By tiles: the registers have the shapes of this product's blocks (shapeTiles), and keep them.
+  bool areTilesShaped = false;
   /// What to subtract from each column's sums; null: nothing.
   llvm::Value *excess = nullptr;
   Fetch fetch;
