@@ -42,7 +42,8 @@ struct Product {
   llvm::Value *excess = nullptr;
   Fetch fetch;
   /// The left side is read from far away, as many rows at a time: the ones behind them, which lie
-  /// where it goes on, are fetched ahead. 0: it is near, and as many rows as registers hold are.
+  /// where it goes on, are fetched ahead where that helps. 0: it is near, and as many rows as
+  /// registers hold are.
   int64_t streamedRows = 0;
 };
 

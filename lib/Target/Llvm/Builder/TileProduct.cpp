@@ -96,11 +96,7 @@ private:
           });
         });
     Value *left = b.offset(Word, P.a, b.mul(row, P.aRow)), *right = b.offset(Word, P.b, col);
-    b.loop(b.index(0), P.depth, kTile, [&](Value *k) {
-      if (P.streamedRows)
-        fetchRowsBehind(left, k, rows);
-      emitStep(left, right, k, down, across);
-    });
+    b.loop(b.index(0), P.depth, kTile, [&](Value *k) { emitStep(left, right, k, down, across); });
     overSums([&](unsigned tile, Value *at) {
       call(Intrinsic::x86_tilestored64, {number(tile), at, sumPitch});
     });
@@ -122,11 +118,6 @@ private:
 
   Value *rowOf(Value *left, int64_t row, Value *k) {
     return b.offset(Word, b.offset(Word, left, b.mul(P.aRow, row)), k);
-  }
-
-  void fetchRowsBehind(Value *left, Value *k, int64_t rows) {
-    for (int64_t row = rows; row < 2 * rows; ++row)
-      emitPrefetch(b, rowOf(left, row, k));
   }
 
   Builder &b;
