@@ -104,7 +104,7 @@ void kiln::bench::readBytes(Read how, const void *from, int64_t bytes) {
     for (int64_t i = 0; i < each; i += 64)
       for (int64_t place = 0; place < places; ++place) {
         const char *line = start + place * each + i;
-        if (how != Read::Plain)
+        if (how == Read::FetchingAhead || how == Read::FourPlaces)
           _mm_prefetch(line + 2048, _MM_HINT_NTA);
         for (int j = 0; j < 64; j += 16)
           sum = _mm_xor_si128(sum, _mm_loadu_si128(reinterpret_cast<const __m128i *>(line + j)));

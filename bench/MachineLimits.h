@@ -16,7 +16,7 @@ namespace kiln::bench {
 enum class Copy { Memcpy, NonTemporal, NonTemporalFetchingAhead };
 void copyFloats(Copy how, const float *from, float *to, int64_t count);
 
-/// Ways to read memory.
+/// Ways to read memory: some ask for what comes next, others leave that to the machine.
 enum class Read { Plain, FetchingAhead, FourPlaces, SixteenPlaces };
 void readBytes(Read how, const void *from, int64_t bytes);
 
