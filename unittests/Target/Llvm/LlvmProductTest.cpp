@@ -190,6 +190,61 @@ TEST_P(LlvmProductOn, MultipliesSmallTypes) {
   }
 }
 
+/// A product of two tiles by itself, added to a third, with either side turned.
+TEST_P(LlvmProductOn, MultipliesTilesWhereTheyStand) {
+  const char *const text = R"mlir(
+kiln.func @main(%a: !kiln.tensor<?x?xTA> in, %b: !kiln.tensor<?x?xTA> in,
+                %d: !kiln.tensor<?x?xTC> in, %c: !kiln.tensor<?x?xTC> out) incore {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %a[%c0, %c0] : !tile.tile<LEFTxTA>
+  %y = tile.load %b[%c0, %c0] : !tile.tile<RIGHTxTA>
+  %z = tile.load %d[%c0, %c0] : !tile.tile<MxNxTC>
+  %p = tile.matmul %x, %y TRANS : !tile.tile<MxNxTC>
+  %q = tile.matmul_acc %z, %x, %y TRANS : !tile.tile<MxNxTC>
+  %r = tile.add %p, %q : !tile.tile<MxNxTC>
+  tile.store %r, %c[%c0, %c0]
+})mlir";
+  auto extents = [](int64_t i, int64_t j) { return std::to_string(i) + "x" + std::to_string(j); };
+  auto expect = [&](Types types, int64_t m, int64_t n, int64_t k, bool turnsA, bool turnsB) {
+    SCOPED_TRACE(extents(m, n) + " deep " + std::to_string(k) + " of " + toString(types.side) +
+                 (turnsA ? " trans_a" : "") + (turnsB ? " trans_b" : ""));
+    int64_t aRows = turnsA ? k : m, aCols = turnsA ? m : k, bRows = turnsB ? n : k,
+            bCols = turnsB ? k : n;
+    Program program(
+        fill(text, {{"LEFT", extents(aRows, aCols)},
+                    {"RIGHT", extents(bRows, bCols)},
+                    {"TRANS", std::string(turnsA ? "trans_a " : "") + (turnsB ? "trans_b" : "")},
+                    {"TA", toString(types.side)},
+                    {"TC", toString(types.sum)},
+                    {"MxN", extents(m, n)}}));
+    auto made = [&](DType type, int64_t rows, int64_t cols, unsigned seed) {
+      std::vector<double> values = randomElements(rows * cols, seed);
+      for (double &value : values)
+        value = isFloat(type) ? value : std::round(value * 100);
+      return tensorOf(type, {rows, cols}, values);
+    };
+    Tensor a = made(types.side, aRows, aCols, 1), b = made(types.side, bRows, bCols, 2),
+           d = made(types.sum, m, n, 3), c = poisoned(types.sum, {m, n});
+    std::vector<Argument> args{a, b, d, c};
+    Status bad = compileAndRun(program.function("main"), args, {}, optionsFor(GetParam()));
+    ASSERT_TRUE(bad.isOk()) << bad.str();
+    std::vector<double> x = elementsOf(a), y = elementsOf(b), want = elementsOf(d);
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j)
+        for (int64_t l = 0; l < k; ++l)
+          want[i * n + j] +=
+              2 * x[turnsA ? l * m + i : i * k + l] * y[turnsB ? j * k + l : l * n + j];
+    expectNear(elementsOf(c), want, isFloat(types.sum) ? 1e-5 * double(k) : 0);
+  };
+  const Types bf16{DType::BF16, DType::F32}, i8{DType::I8, DType::I32};
+  for (Types types : {bf16, i8}) {
+    expect(types, 64, 64, 64, false, false);
+    for (bool turnsA : {false, true})
+      for (bool turnsB : {false, true})
+        expect(types, 33, 21, 128, turnsA, turnsB);
+  }
+}
+
 /// Bytes from -128 to 127: where they are multiplied without a sign, all must come out right.
 TEST_P(LlvmProductOn, MultipliesTheLargestBytes) {
   Shape s{16, 16, 64, 16, 16, 32};
