@@ -1,5 +1,9 @@
 #include "KernelPeers.h"
 
+#include "TileLeaf.h"
+
+#include <cstdio>
+#include <optional>
 #include <stdexcept>
 #include <unordered_map>
 #ifdef KILN_BENCH_OPENBLAS
@@ -66,6 +70,12 @@ struct OneDnnProduct::Impl {
 OneDnnProduct::OneDnnProduct(Element element, const void *a, const void *b, void *c, int64_t m,
                              int64_t n, int64_t k, bool isTurned)
     : P(std::make_unique<Impl>()) {
+  // It asks the CPU about tile registers whenever it makes code.
+  std::optional<ShownTileLeaf> leaf;
+  if (isTileLeafHidden() && !leaf.emplace().isShown()) {
+    std::fprintf(stderr, "CPUID hides the tile registers: oneDNN runs without them\n");
+    dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx512_core_bf16);
+  }
   using Type = dnnl::memory::data_type;
   using Tag = dnnl::memory::format_tag;
   Type side = element == Element::F32    ? Type::f32

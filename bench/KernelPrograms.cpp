@@ -29,13 +29,13 @@ Program kiln::bench::gemmProgram(DType type) {
                                : productProgram<i8, i32>();
 }
 
-template <typename T> static Program fewRowsOf() {
+template <typename T, typename Sum> static Program fewRowsOf() {
   constexpr int64_t M = 16, N = 128, K = 128;
   Program p("few_rows");
-  p.orchestration("main", {"a", "w", "c"}, [&](In<T> a, In<T> w, Out<f32> c) {
+  p.orchestration("main", {"a", "w", "c"}, [&](In<T> a, In<T> w, Out<Sum> c) {
     spmd("few_rows", {ceildiv(c.dim(0), M), ceildiv(c.dim(1), N)}, {}, [&](Index bi, Index bj) {
       Index i = bi * M, j = bj * N;
-      Tile acc = loop(0, a.dim(1), K, zeros<f32>(M, N), [&](Index k, Tile acc) {
+      Tile acc = loop(0, a.dim(1), K, zeros<Sum>(M, N), [&](Index k, Tile acc) {
         return matmul_acc(acc, load(a, {i, k}, {M, K}), load(w, {j, k}, {N, K}), trans_b);
       });
       store(acc, c, {i, j});
@@ -44,7 +44,9 @@ template <typename T> static Program fewRowsOf() {
   return p;
 }
 Program kiln::bench::fewRowsProgram(DType type) {
-  return type == DType::F32 ? fewRowsOf<f32>() : fewRowsOf<bf16>();
+  return type == DType::F32    ? fewRowsOf<f32, f32>()
+         : type == DType::BF16 ? fewRowsOf<bf16, f32>()
+                               : fewRowsOf<i8, i32>();
 }
 
 Program kiln::bench::attentionProgram() {

@@ -1,5 +1,7 @@
 #include "MachineLimits.h"
 
+#include "abi/TileRegisters.h"
+
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -93,14 +95,16 @@ void kiln::bench::readBytes(Read how, const void *from, int64_t bytes) {
   onBoth([&](int part) {
     auto [first, count] = halfOf(bytes, part);
     const char *start = static_cast<const char *>(from) + first;
-    [[maybe_unused]] int64_t places = how == Read::FourPlaces ? 4 : 1,
+    [[maybe_unused]] int64_t places = how == Read::FourPlaces      ? 4
+                                      : how == Read::SixteenPlaces ? 16
+                                                                   : 1,
                              each = count / places / 64 * 64;
 #ifdef __SSE2__
     __m128i sum = _mm_setzero_si128();
     for (int64_t i = 0; i < each; i += 64)
       for (int64_t place = 0; place < places; ++place) {
         const char *line = start + place * each + i;
-        if (how != Read::Plain)
+        if (how == Read::FetchingAhead || how == Read::FourPlaces)
           _mm_prefetch(line + 2048, _MM_HINT_NTA);
         for (int j = 0; j < 64; j += 16)
           sum = _mm_xor_si128(sum, _mm_loadu_si128(reinterpret_cast<const __m128i *>(line + j)));
@@ -148,13 +152,70 @@ __attribute__((target("avx512f,avx512bf16"))) static void multiplyPairs() {
     keep(&sum);
 }
 
+__attribute__((target("avx512f,avx512vnni"))) static void multiplyBytes() {
+  __m512i sums[kSums], x = _mm512_set1_epi8(1);
+  for (auto &sum : sums)
+    sum = _mm512_setzero_si512();
+  for (int64_t i = 0; i < kRounds; ++i) {
+    asm volatile("" : "+v"(x));
+    for (auto &sum : sums)
+      sum = _mm512_dpbusd_epi32(sum, x, x);
+  }
+  for (auto &sum : sums)
+    keep(&sum);
+}
+
+constexpr int64_t kTileRounds = kRounds / 16;
+
+__attribute__((target("amx-tile"))) static void shapeTiles() {
+  alignas(64) unsigned char shapes[64] = {1};
+  for (int tile = 0; tile < 8; ++tile)
+    shapes[16 + 2 * tile] = 64, shapes[48 + tile] = 16;
+  _tile_loadconfig(shapes);
+}
+
+__attribute__((target("amx-tile,amx-bf16"))) static void multiplyPairTiles() {
+  shapeTiles();
+  for (int64_t i = 0; i < kTileRounds; ++i) {
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+  _tile_release();
+}
+
+__attribute__((target("amx-tile,amx-int8"))) static void multiplyByteTiles() {
+  shapeTiles();
+  for (int64_t i = 0; i < kTileRounds; ++i) {
+    _tile_dpbssd(0, 4, 6);
+    _tile_dpbssd(1, 4, 7);
+    _tile_dpbssd(2, 5, 6);
+    _tile_dpbssd(3, 5, 7);
+  }
+  _tile_release();
+}
+
 double kiln::bench::multiplyInRegisters(Multiply how) {
-  bool isThere = how == Multiply::F32 ? __builtin_cpu_supports("avx512f")
-                                      : __builtin_cpu_supports("avx512bf16");
+  bool hasTiles = how == Multiply::Bf16 ? __builtin_cpu_supports("amx-bf16")
+                  : how == Multiply::I8 ? __builtin_cpu_supports("amx-int8")
+                                        : false;
+  int64_t perWord = how == Multiply::F32 ? 1 : how == Multiply::Bf16 ? 2 : 4;
+  if (hasTiles && mayUseTileRegisters()) {
+    onBoth([&](int) { how == Multiply::Bf16 ? multiplyPairTiles() : multiplyByteTiles(); });
+    return 2.0 * 2 * 16 * 16 * 16 * double(perWord) * 4 * kTileRounds;
+  }
+  bool isThere = how == Multiply::F32    ? __builtin_cpu_supports("avx512f")
+                 : how == Multiply::Bf16 ? __builtin_cpu_supports("avx512bf16")
+                                         : __builtin_cpu_supports("avx512vnni");
   if (!isThere)
     return 0;
-  onBoth([&](int) { how == Multiply::F32 ? multiplyFloats() : multiplyPairs(); });
-  return 2.0 * 2 * 16 * (how == Multiply::F32 ? 1 : 2) * kSums * kRounds;
+  onBoth([&](int) {
+    how == Multiply::F32    ? multiplyFloats()
+    : how == Multiply::Bf16 ? multiplyPairs()
+                            : multiplyBytes();
+  });
+  return 2.0 * 2 * 16 * double(perWord) * kSums * kRounds;
 }
 #else
 double kiln::bench::multiplyInRegisters(Multiply) { return 0; }

@@ -16,13 +16,14 @@ namespace kiln::bench {
 enum class Copy { Memcpy, NonTemporal, NonTemporalFetchingAhead };
 void copyFloats(Copy how, const float *from, float *to, int64_t count);
 
-/// Ways to read memory.
-enum class Read { Plain, FetchingAhead, FourPlaces };
+/// Ways to read memory: some ask for what comes next, others leave that to the machine.
+enum class Read { Plain, FetchingAhead, FourPlaces, SixteenPlaces };
 void readBytes(Read how, const void *from, int64_t bytes);
 
-/// Multiplies and adds in registers alone: products of f32, or of pairs of bf16. The number of
-/// operations (a product and an addition are two); 0 where the machine has no such instruction.
-enum class Multiply { F32, Bf16 };
+/// Multiplies and adds in registers alone: products of f32, or of bf16 or i8 by the fastest
+/// instruction there is. The number of operations (a product and an addition are two); 0 where the
+/// machine has no such instruction.
+enum class Multiply { F32, Bf16, I8 };
 double multiplyInRegisters(Multiply how);
 
 } // namespace kiln::bench

@@ -181,7 +181,7 @@ bool Scheduler::callGroup(Worker &worker, const Node &node, const kiln_blocks &b
 // Grids
 //===----------------------------------------------------------------------===//
 
-void Scheduler::cutGrid(GridLaunch &grid) const {
+void Scheduler::cutGrid(GridLaunch &grid, const KernelRecord &kernel) const {
   const auto &extent = grid.extent;
   // Cut along the outermost axis that gives every worker its pieces; the inner ones stay whole, so
   // that a kernel can reuse what it has packed.
@@ -191,7 +191,11 @@ void Scheduler::cutGrid(GridLaunch &grid) const {
   while (grid.axis < 2 && lines * extent[grid.axis] < wanted)
     lines *= extent[grid.axis++];
   int64_t perLine = std::max<int64_t>(1, std::min(extent[grid.axis], wanted / lines));
-  grid.chunk = (extent[grid.axis] + perLine - 1) / perLine;
+  // Larger where blocks share work, as long as there are two for each worker: with one, all would
+  // wait for who comes last.
+  int64_t fewest = (2 * numWorkers() + lines - 1) / lines;
+  int64_t shared = std::min(kernel.blocksPerCall[size_t(grid.axis)], extent[grid.axis] / fewest);
+  grid.chunk = std::max((extent[grid.axis] + perLine - 1) / perLine, shared);
   grid.piecesPerLine = (extent[grid.axis] + grid.chunk - 1) / grid.chunk;
   grid.numPieces = lines * grid.piecesPerLine;
 }
@@ -349,7 +353,7 @@ bool Scheduler::executeGrid(Worker &worker, Node &node) {
     if (!grid.isStarted) { // before anybody else was invited
       if (!mayRun(node))
         return true;
-      cutGrid(grid);
+      cutGrid(grid, *node.kernel);
       grid.isStarted = true;
       if (Run.dump)
         Run.dump->beforeDispatch(worker.number, dumpTask(node));

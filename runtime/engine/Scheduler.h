@@ -159,7 +159,7 @@ private:
   /// Runs blocks that meet, until others run the last of them or all have ended.
   void runTogether(Worker &worker, Node &node);
   void finishTogether(Worker &worker, Node &node);
-  void cutGrid(GridLaunch &grid) const;
+  void cutGrid(GridLaunch &grid, const KernelRecord &kernel) const;
   /// call() for the one block of a task, timed if that is wanted.
   bool callOnce(Worker &worker, Node &node);
   /// Calls the kernel for some blocks; false when it failed, which is latched then.

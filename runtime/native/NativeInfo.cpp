@@ -39,6 +39,9 @@ Status NativeInfo::verify() const {
       return bad("a kernel without a name or symbol");
     if (kernel->workspaceBytes > uint64_t(1) << 40)
       return bad("'" + kernel->name + "' wants more scratch than any machine has");
+    for (int64_t blocks : kernel->blocksPerCall)
+      if (blocks < 1 || blocks > int64_t(1) << 32)
+        return bad("'" + kernel->name + "' wants a number of blocks in a call that there is not");
     if (kernel->signature)
       if (Status wrong = kernel->signature->verify(); !wrong.isOk())
         return wrong;
@@ -122,6 +125,8 @@ static Json kernelJson(const NativeKernel &kernel) {
     json["group"] = groupJson(*kernel.group);
   if (!kernel.members.empty())
     json["members"] = kernel.members;
+  if (kernel.blocksPerCall != NativeKernel().blocksPerCall)
+    json["blocks_per_call"] = kernel.blocksPerCall;
   return json;
 }
 
@@ -327,6 +332,10 @@ NativeKernel readKernel(const Json &json, bool &good) {
       good &= member.is_string();
       kernel.members.push_back(member.is_string() ? member.get<std::string>() : "");
     }
+  if (const Json *blocks = fields.find("blocks_per_call")) {
+    std::vector<int64_t> numbers = readNumbers(*blocks, KILN_MAX_GRID_DIMS, good);
+    std::copy(numbers.begin(), numbers.end(), kernel.blocksPerCall.begin());
+  }
   return kernel;
 }
 

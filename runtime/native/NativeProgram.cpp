@@ -43,6 +43,7 @@ Status NativeProgram::addKernel(const NativeKernel &kernel) {
   record.workspaceBytes = kernel.workspaceBytes;
   record.group = kernel.group;
   record.members = kernel.members;
+  record.blocksPerCall = kernel.blocksPerCall;
   Status found;
   // The user pointer of compiled code is a byte that its loops look at: not 0, and they end.
   if (!record.group) {

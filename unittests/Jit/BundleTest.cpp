@@ -312,11 +312,16 @@ TEST(NativeInfo, DescriptionSurvivesText) {
   info.entry = {"main", "kiln.main", 0, signature};
   info.parameters = {{false, 0}, {true, 0}, {false, 1}};
   info.kernels = {{"k", "kiln.k", 4096, signature}, {"bare", "kiln.bare", 0, std::nullopt}};
+  info.kernels[1].blocksPerCall = {1, 8, 1};
   NativeInfo back = take(parseNativeInfo(toJson(info)));
   EXPECT_EQ(toJson(back), toJson(info));
   EXPECT_EQ(back.parameters, info.parameters);
   EXPECT_EQ(back.kernels[0].signature->tensors[0].extents, signature.tensors[0].extents);
   EXPECT_EQ(back.kernels[0].signature->tensors[0].box, signature.tensors[0].box);
+  EXPECT_EQ(back.kernels[0].blocksPerCall, info.kernels[0].blocksPerCall);
+  EXPECT_EQ(back.kernels[1].blocksPerCall, info.kernels[1].blocksPerCall);
+  info.kernels[1].blocksPerCall = {1, 0, 1};
+  EXPECT_FALSE(parseNativeInfo(toJson(info)));
 }
 
 TEST(NativeInfo, DamagedDescriptionsAreRefusedOrHarmless) {

@@ -30,6 +30,8 @@ struct NativeKernel {
   std::optional<GroupSpec> group = std::nullopt;
   /// What a kernel without `group` runs, if it was one (KernelRecord::members).
   std::vector<std::string> members = {};
+  /// The same as in KernelRecord.
+  std::array<int64_t, KILN_MAX_GRID_DIMS> blocksPerCall{1, 1, 1};
 };
 
 /// A parameter of the entry, by its place in the signature.

@@ -153,6 +153,9 @@ struct KernelRecord {
   std::optional<GroupSpec> group = std::nullopt;
   /// Of no registry: what several ranks do together (kiln/runtime/ranks.h), by the run's transport.
   bool isCollective = false;
+  /// How many blocks along each grid dimension share work if one call computes them. A launch is
+  /// cut into pieces as large as that, as long as every worker gets one.
+  std::array<int64_t, KILN_MAX_GRID_DIMS> blocksPerCall{1, 1, 1};
 };
 
 class KernelRegistry {

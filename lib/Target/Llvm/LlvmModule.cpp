@@ -56,7 +56,8 @@ public:
 
 private:
   Unit &unitFor(const std::string &symbol);
-  Status emitFunction(ir::FuncOp kernel, const std::string &symbol, uint64_t &workspaceBytes);
+  Status emitFunction(ir::FuncOp kernel, const std::string &symbol, uint64_t &workspaceBytes,
+                      std::array<int64_t, KILN_MAX_GRID_DIMS> *blocksPerCall = nullptr);
   Status emitKernel(ir::FuncOp func);
   Status emitGroup(ir::FuncOp group);
   Status emitOrchestration(ir::FuncOp func);
@@ -105,12 +106,16 @@ bool needsGroup(ir::FuncOp kernel) {
 }
 
 Status ProgramEmitter::emitFunction(ir::FuncOp kernel, const std::string &symbol,
-                                    uint64_t &workspaceBytes) {
+                                    uint64_t &workspaceBytes,
+                                    std::array<int64_t, KILN_MAX_GRID_DIMS> *blocksPerCall) {
   llvmir::inlineCalls(kernel);
   llvmir::fuseContractions(kernel);
   Unit &unit = unitFor(symbol);
   llvmir::KernelEmitter emitter(kernel, *unit.module, symbol, unit.debug.get(), Traits);
   workspaceBytes = emitter.plan().bytes();
+  if (const llvmir::Contraction *product = emitter.plan().contraction();
+      product && blocksPerCall && product->rowDim >= 0)
+    (*blocksPerCall)[product->rowDim] = product->maxRows; // which share their right sides
   return emitter.emit();
 }
 
@@ -125,7 +130,7 @@ Status ProgramEmitter::emitKernel(ir::FuncOp func) {
     bad = emitFunction(func, kernel.symbol + "." + role.name, role.workspaceBytes);
     kernel.group = GroupSpec{{std::move(role)}, {}};
   } else {
-    bad = emitFunction(func, kernel.symbol, kernel.workspaceBytes);
+    bad = emitFunction(func, kernel.symbol, kernel.workspaceBytes, &kernel.blocksPerCall);
   }
   Result.contents.kernels.push_back(std::move(kernel));
   return bad;

@@ -18,6 +18,7 @@ static Expected<NativeKernel> describeKernel(ModuleOp module, const CpuKernel &k
     return signature.status().withLocation(sourceLocOf(func.getLoc()));
   NativeKernel native{kernel.name, kernel.symbol, kernel.workspaceBytes, std::move(*signature),
                       kernel.group};
+  native.blocksPerCall = kernel.blocksPerCall;
   // The roles of a group that is compiled elsewhere are nothing that this code runs.
   if (!native.group && func.getKind() != ir::FuncKind::Group)
     native.members = ir::membersOf(func);

@@ -90,6 +90,7 @@ MachineTraits traitsOf(const TargetMachine &machine) {
   traits.bf16DotLanes = has("+avx512bf16") ? 16 : 0;
   traits.byteDotLanes = has("+avx512vnni") ? 16 : has("+avxvnni") ? 8 : 0;
   traits.shortDotLanes = has("+avx512bw") ? 16 : hasAvx2 ? 8 : 0;
+  traits.wantsFarRowsFetched = has("+sse4a"); // AMD's, which alone have it
   traits.hasBf16Tiles = has("+amx-tile,+amx-bf16");
   traits.hasByteTiles = has("+amx-tile,+amx-int8");
   return traits;

@@ -124,6 +124,37 @@ TEST_F(EngineConcurrentTest, EveryBlockRunsExactlyOnceWhateverTheGrid) {
     EXPECT_EQ(valuesOf(tensor), std::vector<double>(static_cast<size_t>(tensor.extent(0)), 2.0));
 }
 
+/// Blocks that share work come together, as long as there are two pieces for each worker.
+TEST_F(EngineConcurrentTest, BlocksThatShareWorkComeInLargerPieces) {
+  static std::atomic<int> calls, blocksSeen;
+  auto addKernel = [&](const char *name, int64_t blocksPerCall) {
+    KernelRecord record;
+    record.name = name;
+    record.blocksPerCall = {blocksPerCall, 1, 1};
+    record.function = [](const kiln_args *, const kiln_blocks *blocks, kiln_context *) -> int32_t {
+      ++calls;
+      blocksSeen += int(blocks->end[0] - blocks->begin[0]);
+      return 0;
+    };
+    take(registry.add(record));
+  };
+  addKernel("alone", 1);
+  addKernel("sharing", 8);
+  auto callsOf = [&](const char *name, int64_t blocks) {
+    calls = blocksSeen = 0;
+    auto engine = makeEngine(2);
+    take(engine->submit(Task(name).grid({blocks})));
+    EXPECT_OK(engine->wait());
+    EXPECT_EQ(blocksSeen, blocks);
+    return calls.load();
+  };
+  EXPECT_EQ(callsOf("alone", 32), 8);   // 4 at a time
+  EXPECT_EQ(callsOf("sharing", 32), 4); // 8
+  EXPECT_EQ(callsOf("sharing", 16), 4); // 4: one for each worker would be too few
+  EXPECT_EQ(callsOf("sharing", 3), 3);
+  EXPECT_EQ(callsOf("sharing", 800), 8); // more than it asks for
+}
+
 TEST_F(EngineConcurrentTest, AThrowingBlockFailsItsTaskAndTheEngineLivesOn) {
   auto engine = makeEngine(3);
   for (int round = 0; round < 20; ++round) {

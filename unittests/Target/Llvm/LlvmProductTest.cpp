@@ -156,6 +156,22 @@ protected:
   }
 };
 
+/// Where tile registers are, every way in which a block may be cut: rows and columns that are part
+/// of a tile, sums that do not start at zero or whose loop never runs, more than one round.
+TEST_P(LlvmProductOn, MultipliesWholeAndPartialTiles) {
+  const Types bf16{DType::BF16, DType::F32}, i8{DType::I8, DType::I32};
+  for (Types types : {bf16, i8}) {
+    expectProduct({64, 64, 128, 64, 64, 64}, types, false, GetParam());
+    expectProduct({77, 75, 192, 17, 15, 64}, types, false, GetParam());
+    expectProduct({77, 75, 130, 33, 49, 64}, types, true, GetParam());
+    expectProduct({31, 100, 200, 1, 5, 64}, types, false, GetParam());
+    expectProduct({600, 40, 64, 64, 32, 64}, types, false, GetParam()); // more rows than at once
+    expectProduct({20, 40, 4200, 16, 32, 64}, types, false, GetParam());
+    expectProduct({20, 40, 0, 32, 32, 64}, types, false, GetParam());
+    expectProduct({20, 70, 200, 20, 40, 64}, types, true, GetParam()); // few rows, which stream
+  }
+}
+
 TEST_P(LlvmProductOn, MultipliesSmallTypes) {
   const Types bf16{DType::BF16, DType::F32}, i8{DType::I8, DType::I32};
   const Shape ragged{70, 90, 100, 32, 64, 32};
@@ -171,6 +187,61 @@ TEST_P(LlvmProductOn, MultipliesSmallTypes) {
     expectProduct({33, 70, 2100, 32, 64, 60}, types, false, GetParam());
     expectProduct({40, 70, 150, 16, 48, 32}, types, true, GetParam()); // few rows, which stream
     expectProduct({16, 50, 75, 16, 48, 32}, types, true, GetParam());  // an odd distance of rows
+  }
+}
+
+/// A product of two tiles by itself, added to a third, with either side turned.
+TEST_P(LlvmProductOn, MultipliesTilesWhereTheyStand) {
+  const char *const text = R"mlir(
+kiln.func @main(%a: !kiln.tensor<?x?xTA> in, %b: !kiln.tensor<?x?xTA> in,
+                %d: !kiln.tensor<?x?xTC> in, %c: !kiln.tensor<?x?xTC> out) incore {
+  %c0 = arith.constant 0 : index
+  %x = tile.load %a[%c0, %c0] : !tile.tile<LEFTxTA>
+  %y = tile.load %b[%c0, %c0] : !tile.tile<RIGHTxTA>
+  %z = tile.load %d[%c0, %c0] : !tile.tile<MxNxTC>
+  %p = tile.matmul %x, %y TRANS : !tile.tile<MxNxTC>
+  %q = tile.matmul_acc %z, %x, %y TRANS : !tile.tile<MxNxTC>
+  %r = tile.add %p, %q : !tile.tile<MxNxTC>
+  tile.store %r, %c[%c0, %c0]
+})mlir";
+  auto extents = [](int64_t i, int64_t j) { return std::to_string(i) + "x" + std::to_string(j); };
+  auto expect = [&](Types types, int64_t m, int64_t n, int64_t k, bool turnsA, bool turnsB) {
+    SCOPED_TRACE(extents(m, n) + " deep " + std::to_string(k) + " of " + toString(types.side) +
+                 (turnsA ? " trans_a" : "") + (turnsB ? " trans_b" : ""));
+    int64_t aRows = turnsA ? k : m, aCols = turnsA ? m : k, bRows = turnsB ? n : k,
+            bCols = turnsB ? k : n;
+    Program program(
+        fill(text, {{"LEFT", extents(aRows, aCols)},
+                    {"RIGHT", extents(bRows, bCols)},
+                    {"TRANS", std::string(turnsA ? "trans_a " : "") + (turnsB ? "trans_b" : "")},
+                    {"TA", toString(types.side)},
+                    {"TC", toString(types.sum)},
+                    {"MxN", extents(m, n)}}));
+    auto made = [&](DType type, int64_t rows, int64_t cols, unsigned seed) {
+      std::vector<double> values = randomElements(rows * cols, seed);
+      for (double &value : values)
+        value = isFloat(type) ? value : std::round(value * 100);
+      return tensorOf(type, {rows, cols}, values);
+    };
+    Tensor a = made(types.side, aRows, aCols, 1), b = made(types.side, bRows, bCols, 2),
+           d = made(types.sum, m, n, 3), c = poisoned(types.sum, {m, n});
+    std::vector<Argument> args{a, b, d, c};
+    Status bad = compileAndRun(program.function("main"), args, {}, optionsFor(GetParam()));
+    ASSERT_TRUE(bad.isOk()) << bad.str();
+    std::vector<double> x = elementsOf(a), y = elementsOf(b), want = elementsOf(d);
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j)
+        for (int64_t l = 0; l < k; ++l)
+          want[i * n + j] +=
+              2 * x[turnsA ? l * m + i : i * k + l] * y[turnsB ? j * k + l : l * n + j];
+    expectNear(elementsOf(c), want, isFloat(types.sum) ? 1e-5 * double(k) : 0);
+  };
+  const Types bf16{DType::BF16, DType::F32}, i8{DType::I8, DType::I32};
+  for (Types types : {bf16, i8}) {
+    expect(types, 64, 64, 64, false, false);
+    for (bool turnsA : {false, true})
+      for (bool turnsB : {false, true})
+        expect(types, 33, 21, 128, turnsA, turnsB);
   }
 }
 
@@ -340,7 +411,8 @@ void disassemble(const std::string &object, std::vector<Instruction> &all) {
 
 struct InnerLoop {
   int products = 0, onStack = 0;
-  int stores = 0; ///< Of vectors.
+  int stores = 0;    ///< Of vectors.
+  int tileLoads = 0; ///< Of tile registers.
 };
 
 /// Whether an instruction writes a register of vectors to memory.
@@ -377,6 +449,7 @@ std::vector<InnerLoop> innerLoops(const std::string &text, const std::string &cp
       loop.products += llvm::StringRef(code[i].text).contains(multiplies);
       loop.onStack += llvm::StringRef(code[i].text).contains("%rsp");
       loop.stores += isVectorStore(code[i].text);
+      loop.tileLoads += llvm::StringRef(code[i].text).contains("tileload");
     }
     bool isInnermost = lastEnd == 0 || code[lastEnd].address < target;
     if (isInnermost)
@@ -441,6 +514,46 @@ TEST(LlvmProduct, FewRowsAreMultipliedFromMemory) {
       EXPECT_EQ(loop.products, 16 * 8);
       EXPECT_EQ(loop.stores, 0);
     }
+  }
+}
+
+/// Products by tile registers: while k runs, sums stay in them, and each part of a side is loaded
+/// once for all products with it.
+TEST(LlvmProduct, TileRegistersAreLoadedOnceForAllProducts) {
+#ifndef __x86_64__
+  GTEST_SKIP() << "reads code for x86-64";
+#endif
+  struct Case {
+    Types types;
+    Shape shape;
+    bool isTurned;
+    size_t loops;
+    int products, loads; // in an iteration
+  };
+  Types bf16{DType::BF16, DType::F32}, i8{DType::I8, DType::I32}, f8{DType::F8E5M2, DType::F32};
+  const Case cases[] = {
+      {bf16, {0, 0, 0, 64, 64, 64}, false, 1, 4, 4},  // 2 x 2 tiles
+      {i8, {0, 0, 0, 64, 64, 64}, false, 1, 4, 4},    //
+      {f8, {0, 0, 0, 64, 64, 64}, false, 1, 4, 4},    //
+      {bf16, {0, 0, 0, 48, 64, 64}, false, 2, 2, 3},  // a row of tiles left over
+      {bf16, {0, 0, 0, 16, 128, 128}, true, 2, 2, 3}, // few rows: inside the tensor, and at its
+                                                      // edges
+      {i8, {0, 0, 0, 16, 128, 128}, true, 2, 2, 3},   //
+  };
+  for (const Case &c : cases) {
+    std::string text = productText(c.shape, c.types, c.isTurned);
+    SCOPED_TRACE(std::string(toString(c.types.side)) + " by " + std::to_string(c.shape.bm) +
+                 " rows");
+    std::vector<InnerLoop> loops = innerLoops(text, "sapphirerapids", "tdpb");
+    EXPECT_EQ(loops.size(), c.loops);
+    for (const InnerLoop &loop : loops) {
+      EXPECT_GE(loop.products, c.products);
+      EXPECT_LE(loop.tileLoads * c.products, loop.products * c.loads);
+      EXPECT_EQ(loop.onStack, 0);
+      EXPECT_EQ(loop.stores, 0);
+    }
+    EXPECT_TRUE(innerLoops(text, "sapphirerapids", "vpdpbusd").empty());
+    EXPECT_TRUE(innerLoops(text, "sapphirerapids", "vdpbf16ps").empty());
   }
 }
 

@@ -51,6 +51,8 @@ struct CpuKernel {
   uint64_t workspaceBytes = 0;
   kiln_kernel_fn function = nullptr;
   std::optional<GroupSpec> group; ///< Of a group, which has neither function nor workspace.
+  /// The same as in KernelRecord.
+  std::array<int64_t, KILN_MAX_GRID_DIMS> blocksPerCall{1, 1, 1};
 };
 
 /// An orchestration; launches refer to kernels by their place in the list of kernels.

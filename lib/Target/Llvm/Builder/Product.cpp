@@ -110,7 +110,7 @@ private:
                                  b.mul(b.mul(k, P.how.group), P.fetch.rowStride)));
       Values next(old);
       for (int64_t step = 0; step < P.unroll; ++step) {
-        if (P.streamedRows)
+        if (P.streamedRows && Machine.wantsFarRowsFetched)
           fetchRowsBehind(left, k, step, rows);
         next = emitStep(left, right, b.add(k, step), rows, widths, next);
       }

@@ -34,11 +34,16 @@ struct Product {
   int64_t bStep;     ///< From k to k of the right side, whose columns are contiguous.
   int64_t cRow;
   bool accumulates = true; ///< Otherwise c = a b.
+  /// By tiles: whether c counts as zero, known when the code runs; null: it does not.
+  llvm::Value *startsAtZero = nullptr;
+  /// By tiles: the registers have the shapes of this product's blocks (shapeTiles), and keep them.
+  bool areTilesShaped = false;
   /// What to subtract from each column's sums; null: nothing.
   llvm::Value *excess = nullptr;
   Fetch fetch;
   /// The left side is read from far away, as many rows at a time: the ones behind them, which lie
-  /// where it goes on, are fetched ahead. 0: it is near, and as many rows as registers hold are.
+  /// where it goes on, are fetched ahead where that helps. 0: it is near, and as many rows as
+  /// registers hold are.
   int64_t streamedRows = 0;
 };
 

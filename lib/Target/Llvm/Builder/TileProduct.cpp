@@ -11,6 +11,40 @@ namespace {
 constexpr unsigned kSums = 0, kLeft = 4, kRight = 6;
 constexpr int64_t kWordBytes = 4;
 
+void callOf(Builder &b, Intrinsic::ID id, ArrayRef<Value *> operands) {
+  b.CreateIntrinsic(b.getVoidTy(), id, operands);
+}
+
+int64_t tilesOf(int64_t extent) { return divideCeil(extent, kTile); }
+/// Of the tile with this number along an extent.
+int64_t extentOf(int64_t tile, int64_t extent) { return std::min(kTile, extent - tile * kTile); }
+
+/// As the instruction reads them.
+struct TileShapes {
+  uint8_t palette = 1, start = 0, reserved[14] = {};
+  uint16_t rowBytes[16] = {};
+  uint8_t rows[16] = {};
+
+  void set(int64_t tile, int64_t height, int64_t width) {
+    rows[tile] = uint8_t(height);
+    rowBytes[tile] = uint16_t(width * kWordBytes);
+  }
+};
+static_assert(sizeof(TileShapes) == 64);
+
+/// Of a block of so many rows and columns.
+TileShapes shapesOf(int64_t rows, int64_t cols) {
+  TileShapes shapes;
+  for (int64_t i = 0; i < tilesOf(rows); ++i) {
+    shapes.set(kLeft + i, extentOf(i, rows), kTile);
+    for (int64_t j = 0; j < tilesOf(cols); ++j)
+      shapes.set(kSums + 2 * i + j, extentOf(i, rows), extentOf(j, cols));
+  }
+  for (int64_t j = 0; j < tilesOf(cols); ++j)
+    shapes.set(kRight + j, kTile, extentOf(j, cols));
+  return shapes;
+}
+
 class TileProductEmitter {
 public:
   TileProductEmitter(Builder &builder, const Product &product)
@@ -22,60 +56,22 @@ public:
     // Columns outside: their part of the right side stays in the nearest cache for all rows.
     b.chunks(P.cols, kTileBlock, [&](Value *col, unsigned cols) {
       int64_t whole = P.rows / kTileBlock * kTileBlock, rest = P.rows - whole;
-      if (whole)
-        configure(kTileBlock, cols);
+      if (whole && !P.areTilesShaped)
+        shapeTiles(b, kTileBlock, cols);
       b.loop(0, whole, kTileBlock, [&](Value *row) { emitBlock(row, kTileBlock, col, cols); });
       if (rest) {
-        configure(rest, cols);
+        if (!P.areTilesShaped)
+          shapeTiles(b, rest, cols);
         emitBlock(b.index(whole), rest, col, cols);
       }
     });
-    call(Intrinsic::x86_tilerelease, {}); // or every switch of threads saves them
+    if (!P.areTilesShaped)
+      releaseTiles(b);
   }
 
 private:
-  void call(Intrinsic::ID id, ArrayRef<Value *> operands) {
-    b.CreateIntrinsic(b.getVoidTy(), id, operands);
-  }
+  void call(Intrinsic::ID id, ArrayRef<Value *> operands) { callOf(b, id, operands); }
   Value *number(unsigned value) { return b.getInt8(value); }
-
-  static int64_t tilesOf(int64_t extent) { return divideCeil(extent, kTile); }
-  /// Of the tile with this number along an extent.
-  static int64_t extentOf(int64_t tile, int64_t extent) {
-    return std::min(kTile, extent - tile * kTile);
-  }
-
-  /// Sets the shapes of the registers for blocks of so many rows and columns.
-  void configure(int64_t rows, int64_t cols) {
-    struct {
-      uint8_t palette = 1, start = 0, reserved[14] = {};
-      uint16_t rowBytes[16] = {};
-      uint8_t rows[16] = {};
-    } shapes;
-    static_assert(sizeof shapes == 64);
-    auto shape = [&](unsigned tile, int64_t height, int64_t width) {
-      shapes.rows[tile] = uint8_t(height);
-      shapes.rowBytes[tile] = uint16_t(width * kWordBytes);
-    };
-    for (int64_t i = 0; i < tilesOf(rows); ++i) {
-      shape(kLeft + i, extentOf(i, rows), kTile);
-      for (int64_t j = 0; j < tilesOf(cols); ++j)
-        shape(kSums + 2 * i + j, extentOf(i, rows), extentOf(j, cols));
-    }
-    for (int64_t j = 0; j < tilesOf(cols); ++j)
-      shape(kRight + j, kTile, extentOf(j, cols));
-    std::string name = "kiln.tiles." + std::to_string(rows) + "x" + std::to_string(cols);
-    Module &module = *b.GetInsertBlock()->getModule();
-    GlobalVariable *global = module.getNamedGlobal(name);
-    if (!global) {
-      Constant *bytes = ConstantDataArray::getString(
-          b.getContext(), StringRef(reinterpret_cast<const char *>(&shapes), sizeof shapes), false);
-      global = new GlobalVariable(module, bytes->getType(), /*isConstant=*/true,
-                                  GlobalValue::PrivateLinkage, bytes, name);
-      global->setAlignment(Align(64));
-    }
-    call(Intrinsic::x86_ldtilecfg, {global});
-  }
 
   /// The part of the result from (row, col) on.
   void emitBlock(Value *row, int64_t rows, Value *col, int64_t cols) {
@@ -88,23 +84,19 @@ private:
                b.offset(Word, P.c,
                         b.add(b.mul(b.add(row, i * kTile), P.cRow), b.add(col, j * kTile))));
     };
-    overSums([&](unsigned tile, Value *at) {
-      if (P.accumulates)
-        call(Intrinsic::x86_tileloadd64, {number(tile), at, sumPitch});
-      else
-        call(Intrinsic::x86_tilezero, {number(tile)});
-    });
+    Value *isZero = !P.accumulates ? b.getTrue() : P.startsAtZero ? P.startsAtZero : b.getFalse();
+    b.branch(
+        isZero,
+        [&] {
+          overSums([&](unsigned tile, Value *) { call(Intrinsic::x86_tilezero, {number(tile)}); });
+        },
+        [&] {
+          overSums([&](unsigned tile, Value *at) {
+            call(Intrinsic::x86_tileloadd64, {number(tile), at, sumPitch});
+          });
+        });
     Value *left = b.offset(Word, P.a, b.mul(row, P.aRow)), *right = b.offset(Word, P.b, col);
-    Value *block = b.CreateUDiv(row, b.index(kTileBlock));
-    if (P.fetch.from)
-      block = b.add(block, b.mul(P.fetch.part, divideCeil(P.rows, kTileBlock)));
-    b.loop(b.index(0), P.depth, kTile, [&](Value *k) {
-      if (P.fetch.from)
-        fetchNext(k, block);
-      if (P.streamedRows)
-        fetchRowsBehind(left, k, rows);
-      emitStep(left, right, k, down, across);
-    });
+    b.loop(b.index(0), P.depth, kTile, [&](Value *k) { emitStep(left, right, k, down, across); });
     overSums([&](unsigned tile, Value *at) {
       call(Intrinsic::x86_tilestored64, {number(tile), at, sumPitch});
     });
@@ -128,28 +120,35 @@ private:
     return b.offset(Word, b.offset(Word, left, b.mul(P.aRow, row)), k);
   }
 
-  /// Blocks of rows divide what is fetched among themselves: each asks for a few rows of a step's.
-  void fetchNext(Value *k, Value *block) {
-    constexpr int64_t shares = 8;
-    int64_t each = kTile * P.how.group / shares;
-    Type *element = memoryType(b, P.fetch.element);
-    Value *first = b.add(b.mul(k, P.how.group), b.mul(b.CreateURem(block, b.index(shares)), each));
-    Value *at = b.offset(element, P.fetch.from, b.mul(first, P.fetch.rowStride));
-    for (int64_t row = 0; row < each; ++row)
-      emitPrefetch(b, b.offset(element, at, b.mul(P.fetch.rowStride, row)));
-  }
-
-  void fetchRowsBehind(Value *left, Value *k, int64_t rows) {
-    for (int64_t row = rows; row < 2 * rows; ++row)
-      emitPrefetch(b, rowOf(left, row, k));
-  }
-
   Builder &b;
   const Product &P;
   Type *Word;
 };
 
 } // namespace
+
+bool areTileBlocksAlike(int64_t rows, int64_t cols) {
+  auto isAlike = [](int64_t extent) { return extent <= kTileBlock || extent % kTileBlock == 0; };
+  return isAlike(rows) && isAlike(cols);
+}
+
+void shapeTiles(Builder &b, int64_t rows, int64_t cols) {
+  rows = std::min(rows, kTileBlock), cols = std::min(cols, kTileBlock);
+  std::string name = "kiln.tiles." + std::to_string(rows) + "x" + std::to_string(cols);
+  Module &module = *b.GetInsertBlock()->getModule();
+  GlobalVariable *shapes = module.getNamedGlobal(name);
+  if (!shapes) {
+    TileShapes made = shapesOf(rows, cols);
+    Constant *bytes = ConstantDataArray::getString(
+        b.getContext(), StringRef(reinterpret_cast<const char *>(&made), sizeof made), false);
+    shapes = new GlobalVariable(module, bytes->getType(), /*isConstant=*/true,
+                                GlobalValue::PrivateLinkage, bytes, name);
+    shapes->setAlignment(Align(64));
+  }
+  callOf(b, Intrinsic::x86_ldtilecfg, {shapes});
+}
+
+void releaseTiles(Builder &b) { callOf(b, Intrinsic::x86_tilerelease, {}); }
 
 void emitTileProduct(Builder &b, const Product &product) { TileProductEmitter(b, product).emit(); }
 

@@ -14,6 +14,14 @@ namespace kiln::llvmir {
 /// Rows and columns of a block: of eight registers four hold its sums, two a part of each side.
 inline constexpr int64_t kTileBlock = 2 * kTile;
 
+/// Whether blocks of a product of so many rows and columns are all alike, so that the registers can
+/// be shaped once for several products.
+bool areTileBlocksAlike(int64_t rows, int64_t cols);
+/// Gives the registers the shapes of the largest block of such a product: some 200 cycles.
+void shapeTiles(Builder &b, int64_t rows, int64_t cols);
+/// Gives the registers back: otherwise every switch of threads would save them.
+void releaseTiles(Builder &b);
+
 /// A product whose `how` is by tiles. Its left side has contiguous words along k.
 void emitTileProduct(Builder &b, const Product &product);
 

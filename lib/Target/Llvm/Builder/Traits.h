@@ -27,6 +27,9 @@ struct MachineTraits {
   /// Whether there are registers of 16 x 16 words, and instructions that multiply such tiles of
   /// pairs of bf16, or of four bytes with signs (AMX).
   bool hasBf16Tiles = false, hasByteTiles = false;
+  /// Whether rows that are read from far away come sooner if they are asked for. Otherwise the
+  /// machine looks ahead further by itself than its nearest cache can keep track of.
+  bool wantsFarRowsFetched = false;
 };
 
 MachineTraits traitsOf(const llvm::TargetMachine &machine);

@@ -2,7 +2,7 @@
 // time; of those, a few iterations of the loop at a time: their left and right sides are packed
 // into the scratch once, as the registers will want them, and multiplied for all blocks. Sums lie
 // in the scratch until the loop is over; then each block goes on with them.
-#include "Builder/Product.h"
+#include "Builder/TileProduct.h"
 #include "Builder/Transpose.h"
 #include "KernelEmitter.h"
 
@@ -92,6 +92,7 @@ private:
     };
     V *rounds = b.max(divideUp(count, b.index(C.maxSteps)), b.index(1));
     V *perRound = divideUp(count, rounds);
+    IsOneRound = b.CreateICmpEQ(rounds, b.index(1));
     b.loop(b.index(0), rounds, 1, [&](V *round) {
       V *done = b.mul(round, perRound);
       V *steps = b.min(perRound, b.CreateSub(count, done));
@@ -106,12 +107,15 @@ private:
       overSteps([&](V *step) { overRows([&](V *row) { packLeft(row, step); }); });
       setFirstBlock();
       overCols([&](V *col) {
-        b.branch(b.CreateICmpEQ(round, b.index(0)), [&] { startSums(col); });
+        IsFirstRound = b.CreateICmpEQ(round, b.index(0));
+        V *runs = b.CreateICmpSGT(steps, b.index(0));
+        V *isStarted = startsAtZero() ? runs : b.getFalse(); // by the products
+        b.branch(b.CreateAnd(IsFirstRound, b.CreateNot(isStarted)), [&] { startSums(col); });
         setCol(col); // what was emitted in a branch is not known behind it
         // A loop that never runs reads nothing, not even where it would begin.
-        b.branch(b.CreateICmpSGT(steps, b.index(0)), [&] {
+        b.branch(runs, [&] {
           if (C.streamsRight)
-            return stream(col, steps, setStep);
+            return withTiles(C.cols(), C.rows(), [&] { stream(col, steps, setStep); });
           overSteps([&](V *step) { packRight(step); });
           setStep(b.index(0));
           multiply(col, b.mul(steps, C.words()));
@@ -119,6 +123,16 @@ private:
         b.branch(b.CreateICmpEQ(round, b.CreateSub(rounds, b.index(1))), [&] { goOn(col); });
       });
     });
+  }
+
+  /// Whether products start the sums themselves, because all start at zero.
+  bool startsAtZero() {
+    auto isZero = [](Value init) {
+      auto full = init.getDefiningOp<tile::FullOp>();
+      return full && (matchPattern(full.getValue(), m_PosZeroFloat()) ||
+                      matchPattern(full.getValue(), m_Zero()));
+    };
+    return C.how.byTiles && !C.streamsRight && llvm::all_of(C.loop.getInitArgs(), isZero);
   }
 
   void startSums(V *col) {
@@ -200,21 +214,35 @@ private:
     });
   }
 
+  /// Products of one shape, for which tile registers are shaped once if their blocks are alike.
+  void withTiles(int64_t rows, int64_t cols, llvm::function_ref<void()> products) {
+    AreTilesShaped = C.how.byTiles && areTileBlocksAlike(rows, cols);
+    if (AreTilesShaped)
+      shapeTiles(b, rows, cols);
+    products();
+    if (AreTilesShaped)
+      releaseTiles(b);
+  }
+
   /// Each panel of columns for all rows, while it is in the nearest cache.
   void multiply(V *col, V *depth) {
-    for (unsigned number = 0; number < C.products.size(); ++number) {
-      Fetch next = fetchNext(number, col);
-      int64_t whole = C.cols() / Width;
-      b.loop(0, whole, 1, [&](V *panel) { multiplyPanel(number, col, panel, Width, depth, next); });
-      if (int64_t rest = C.cols() % Width)
-        multiplyPanel(number, col, b.index(whole), rest, depth, next);
-    }
+    withTiles(C.rows(), C.cols(), [&] {
+      for (unsigned number = 0; number < C.products.size(); ++number) {
+        Fetch next = fetchNext(number, col);
+        int64_t whole = C.cols() / Width;
+        b.loop(0, whole, 1,
+               [&](V *panel) { multiplyPanel(number, col, panel, Width, depth, next); });
+        if (int64_t rest = C.cols() % Width)
+          multiplyPanel(number, col, b.index(whole), rest, depth, next);
+      }
+    });
   }
 
   /// The right side that will be packed next, if it is plain memory: that of the next columns.
+  /// Tile registers are loaded from the second cache so fast that fetches would be in the way.
   Fetch fetchNext(unsigned number, V *col) {
     auto load = C.product(number).getRhs().getDefiningOp<tile::LoadOp>();
-    if (C.colDim < 0 || !load || C.product(number).getTransB())
+    if (C.how.byTiles || C.colDim < 0 || !load || C.product(number).getTransB())
       return {};
     V *next = b.min(b.add(col, 1), b.CreateSub(NumCols, b.index(1)));
     e.setBlockIndex(C.colDim, b.add(FirstCol, next));
@@ -238,6 +266,8 @@ private:
     product.bStep = Width;
     product.cRow = C.cols();
     product.fetch = next;
+    product.areTilesShaped = AreTilesShaped;
+    product.startsAtZero = startsAtZero() ? IsFirstRound : nullptr;
     if (C.how.shiftsLeft()) {
       product.excess = buffer(number, Contraction::Excess, b.mul(panel, Width));
       emitExcess(b, product, product.excess);
@@ -303,6 +333,7 @@ private:
     Product product;
     product.how = C.how;
     product.streamedRows = atATime;
+    product.areTilesShaped = AreTilesShaped;
     product.cols = product.bStep = product.cRow = C.rows();
     product.depth = b.mul(steps, C.words());
     product.unroll = C.words() % 16 == 0 ? 16 : C.how.unrolled(C.words());
@@ -332,7 +363,8 @@ private:
   V *rightPanel(unsigned product) { return buffer(product, Contraction::Right, b.index(0)); }
   /// The sums of a block: its tile, contiguous.
   V *sums(unsigned product, V *row, V *col) {
-    V *number = b.add(b.mul(row, C.maxCols), col);
+    // If they are finished in one round, all columns use the same place, which stays near.
+    V *number = b.add(b.mul(row, C.maxCols), b.CreateSelect(IsOneRound, b.index(0), col));
     return buffer(product, Contraction::Sums, b.mul(number, C.sumElements()));
   }
   V *buffer(unsigned product, Contraction::Buffer which, V *offset) {
@@ -346,6 +378,9 @@ private:
   llvm::Type *Sum, *Word;
   int64_t Width; ///< Columns of the right side that are multiplied at a time.
   V *FirstRow = nullptr, *NumRows = nullptr, *FirstCol = nullptr, *NumCols = nullptr;
+  bool AreTilesShaped = false;
+  V *IsFirstRound = nullptr;
+  V *IsOneRound = nullptr; ///< Whether sums are started and finished in the same round.
 };
 
 } // namespace

@@ -10,9 +10,10 @@ namespace kiln::llvmir {
 
 // The left sides (256 x 256 floats) stay in the second cache while every right side passes. The
 // sums are touched once in 256 steps and may lie further away. Where a word of k holds several
-// elements a sum is finished sooner, so that twice as many words pay.
+// elements a sum is finished sooner, so that twice as many words pay. Tile registers multiply so
+// fast that packing a right side pays only for twice as many rows.
 static constexpr int64_t kRowTarget = 256, kColTarget = 2048, kDepthTarget = 256,
-                         kDenseDepthTarget = 512;
+                         kDenseDepthTarget = 512, kTiledRowTarget = 512;
 // With so few rows of the left side, all of k of them stays in the second cache while the right
 // side passes once.
 static constexpr int64_t kFewRows = 32, kStreamedRowTarget = 64, kStreamedDepthTarget = 5120;
@@ -170,7 +171,9 @@ std::optional<Contraction> findContraction(ir::FuncOp kernel, const MachineTrait
   c.streamsRight = c.rows() <= kFewRows && llvm::all_of(c.products, [&](tile::MatmulAccOp product) {
                      return isStreamed(product, c);
                    });
-  int64_t rowTarget = c.streamsRight ? kStreamedRowTarget : kRowTarget;
+  int64_t rowTarget = c.streamsRight  ? kStreamedRowTarget
+                      : c.how.byTiles ? kTiledRowTarget
+                                      : kRowTarget;
   int64_t depthTarget = c.streamsRight     ? kStreamedDepthTarget
                         : c.how.group == 1 ? kDepthTarget
                                            : kDenseDepthTarget;
