@@ -163,7 +163,7 @@ int buildCommand(const Source &source, const RunSettings &options) {
   if (Status failed = writeBundle(out, manifest, files); !failed.isOk())
     return badInput(failed.message());
   std::printf("%s for %s: %s (%zu kernel%s)\n", source.name.c_str(), platform.name().c_str(),
-              out.c_str(), config.kernels.size(), config.kernels.size() == 1 ? "" : "s");
+              out.c_str(), manifest.kernels.size(), manifest.kernels.size() == 1 ? "" : "s");
   return kGood;
 }
 
