@@ -186,6 +186,9 @@ std::optional<int> runOnRanks(const Source &source, const RunSettings &options);
 int runCommand(const Source &source, const RunSettings &options);
 /// Proof of the pipes, then simulations with options.seeds seeds from options.seed on.
 int checkCommand(const Source &source, const RunSettings &options);
+/// Checks each program by itself, with the same options, and prints the reports in this order. The
+/// worst of their exit codes.
+int checkSeveral(llvm::ArrayRef<std::string> programs, llvm::ArrayRef<std::string> options);
 /// Prints the program for a target: as written, or where the settings name a pass or platform,
 /// compiled so far.
 int emitCommand(const Source &source, const std::string &target, const RunSettings &options);

@@ -245,7 +245,7 @@ static const char kUsage[] =
     "\n"
     "  kiln run PROG [-p PLATFORM] [--arg NAME=SPEC]...   compile, run, compare with the "
     "reference, report\n"
-    "  kiln check PROG [--seeds N] [--arg NAME=SPEC]...   prove the pipes, simulate many "
+    "  kiln check PROG... [--seeds N] [--arg NAME=SPEC]...  prove the pipes, simulate many "
     "schedules\n"
     "  kiln emit PROG [--target T] [--after PASS]         print the program at a stage; T is %s\n"
     "  kiln build PROG [-p PLATFORM] -o DIR               compile to a bundle\n"
@@ -294,6 +294,11 @@ static int runTool(int argc, char **argv) {
   }
   if (args.size() < 2 || StringRef(args[1]).starts_with("-"))
     return badInput("usage: kiln " + command + " PROG ...; PROG comes first");
+  ArrayRef<std::string> words = ArrayRef(args).drop_front();
+  ArrayRef<std::string> programs =
+      words.take_until([](StringRef word) { return word.starts_with("-"); });
+  if (command == "check" && programs.size() > 1)
+    return checkSeveral(programs, words.drop_front(programs.size()));
   std::string path = args[1];
   std::error_code error;
   if (std::filesystem::is_directory(path, error))

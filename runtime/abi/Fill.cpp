@@ -4,6 +4,7 @@
 #include "ParseNumber.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -80,30 +81,37 @@ static double lowerNormalQuantile(double p) {
   return x;
 }
 
+/// How many equal parts probabilities are cut into.
+static constexpr int64_t parts = 1 << 16;
+
+/// The same for a probability of so many half parts; the tails end a quarter of a part before the
+/// ends. Remembered, because small tensors ask for few of them, but again and again.
+static double normalQuantile(int64_t halfParts) {
+  static std::atomic<double> known[2 * parts + 1]; // 0: not yet, or the median, which is quick
+  double found = known[halfParts].load(std::memory_order_relaxed);
+  if (found != 0)
+    return found;
+  double p = std::clamp(double(halfParts) / (2 * parts), 0.25 / parts, 1 - 0.25 / parts);
+  found = p <= 0.5 ? lowerNormalQuantile(p) : -lowerNormalQuantile(1 - p);
+  known[halfParts].store(found, std::memory_order_relaxed);
+  return found;
+}
+
 /// A distribution as the function from probabilities to numbers, which is all that filling needs of
 /// it.
 namespace {
 class Distribution {
 public:
-  /// How many equal parts the probabilities are cut into.
-  static constexpr int64_t parts = 1 << 16;
-
   Distribution(bool isNormal, double factor) : isNormal(isNormal), factor(factor) {}
 
   /// The number in the middle of a part.
-  double middle(int64_t part) const { return factor * quantile((double(part) + 0.5) / parts); }
-  /// The number where a part begins, or where the last one ends. The tails of the normal
-  /// distribution end here.
-  double edge(int64_t part) const {
-    double p = double(part) / parts;
-    return factor * (isNormal ? quantile(std::clamp(p, 0.25 / parts, 1 - 0.25 / parts)) : p);
-  }
+  double middle(int64_t part) const { return factor * quantile(2 * part + 1); }
+  /// The number where a part begins, or where the last one ends.
+  double edge(int64_t part) const { return factor * quantile(2 * part); }
 
 private:
-  double quantile(double p) const {
-    if (!isNormal)
-      return p;
-    return p <= 0.5 ? lowerNormalQuantile(p) : -lowerNormalQuantile(1 - p);
+  double quantile(int64_t halfParts) const {
+    return isNormal ? normalQuantile(halfParts) : double(halfParts) / (2 * parts);
   }
 
   bool isNormal;
@@ -135,8 +143,7 @@ private:
 /// rare.
 static void fillF32(const Tensor &tensor, const RandomBits &random, const Distribution &numbers) {
   int64_t count = tensor.numElements();
-  PartTable<double> edges(Distribution::parts + 1, count,
-                          [&](int64_t part) { return numbers.edge(part); });
+  PartTable<double> edges(parts + 1, count, [&](int64_t part) { return numbers.edge(part); });
   auto *data = static_cast<float *>(tensor.data());
   fillInParallel(count, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -153,7 +160,7 @@ template <typename Bits>
 static void fillSmallFloats(const Tensor &tensor, const RandomBits &random,
                             const Distribution &numbers) {
   int64_t count = tensor.numElements();
-  PartTable<Bits> encoded(Distribution::parts, count, [&](int64_t part) {
+  PartTable<Bits> encoded(parts, count, [&](int64_t part) {
     Bits bits = 0;
     storeElement(tensor.dtype(), &bits, numbers.middle(part));
     return bits;

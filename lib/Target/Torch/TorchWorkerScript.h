@@ -6,11 +6,17 @@ namespace kiln::torch {
 
 // Messages go both ways over one socket, which is fd 0: eight bytes with the length of a JSON
 // header, the header, and as many raw bytes as its "bytes" says. The first message is the worker's:
-// whether there is torch.
+// whether there is torch, and its number.
+//
+// Where `forks` is true, which a line before it says, it is another process: what comes over fd 0 are pairs of a socket and a
+// pipe, and for each pair a fork, which has torch already, is the worker on that socket with that
+// pipe for what it prints.
 inline constexpr const char *kWorkerScript = R"py(
-import ctypes, importlib.util, json, linecache, os, socket, sys, traceback
+import ctypes, importlib.util, json, linecache, os, signal, socket, sys, traceback
 
 sys.path = [entry for entry in sys.path if entry]  # not the current folder: it may hold a torch
+# Threads of OpenBLAS that have nothing to do sleep at once, instead of taking a core from others.
+os.environ.setdefault('OPENBLAS_THREAD_TIMEOUT', '4')
 link = socket.socket(fileno=os.dup(0))
 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 os.dup2(2, 1)  # what a program prints is not part of the protocol
@@ -30,7 +36,7 @@ def receive(count):
     while view:
         got = link.recv_into(view)
         if got == 0:
-            sys.exit(0)  # the other side is gone
+            os._exit(0)  # the other side is gone, and with it whoever would read what is left
         view = view[got:]
     return data
 
@@ -185,8 +191,32 @@ def failure(error):
     return {'error': message, 'traceback': traceback.format_exc(), 'lines': lines}
 
 
+def await_pair(requests):
+    """Returns in a fork, with its pair."""
+    import gc, torch
+    gc.freeze()  # collecting would touch, so copy, every object that forks share
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for forks
+    while True:
+        data, pair, _, _ = socket.recv_fds(requests, 1, 2)
+        if not data:
+            os._exit(0)
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            os.setpgid(0, 0)
+            requests.close()
+            return pair
+        for fd in pair:
+            os.close(fd)
+
+
+if forks:
+    fd, output = await_pair(link)
+    link = socket.socket(fileno=fd)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    os.close(output)
 spec = importlib.util.find_spec('torch')
-send({'torch': bool(spec and spec.origin)})
+send({'torch': bool(spec and spec.origin), 'pid': os.getpid()})
 while True:
     request = json.loads(receive(int.from_bytes(receive(8), 'little')))
     regions = [receive(size) for size in request['regions']]

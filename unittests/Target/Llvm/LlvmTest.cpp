@@ -220,6 +220,59 @@ TEST(Llvm, CodeIsGeneratedInAForkToo) {
 // Errors
 //===----------------------------------------------------------------------===//
 
+/// What a kernel is given as its user's pointer: the byte that ends it, and what it said.
+struct Stoppable {
+  uint8_t stop = 0;
+  std::string message;
+};
+
+TEST(Llvm, ALoopOverScalarsAloneEndsEarly) {
+  auto module = prepared(R"mlir(
+kiln.func @spin(%n: index, %y: !kiln.tensor<1x1xi64> out) incore {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0 : i64
+  %all = scf.for %i = %c0 to %n step %c1 iter_args(%s = %zero) -> (i64) {
+    %number = arith.index_cast %i : index to i64
+    %next = arith.xori %s, %number : i64
+    scf.yield %next : i64
+  }
+  %t = tile.full %all : !tile.tile<1x1xi64>
+  tile.store %t, %y[0, 0]
+}
+)mlir");
+  Expected<CpuModule> code = compileForCpu(*module);
+  ASSERT_TRUE(code) << code.status().str();
+  auto spin = [&](uint64_t iterations, Stoppable &how) {
+    Tensor y = poisoned(DType::I64, {1, 1});
+    kiln_tensor view = y.toAbi();
+    kiln_args args{&view, &iterations, 1, 1};
+    kiln_blocks range{{0, 0, 0}, {1, 1, 1}};
+    alignas(64) std::byte scratch[4096];
+    kiln_context context{};
+    context.abi_version = KILN_ABI_VERSION;
+    context.lanes = 1;
+    std::fill(std::begin(context.grid), std::end(context.grid), 1);
+    context.scratch = scratch;
+    context.scratch_bytes = sizeof scratch;
+    context.user = &how;
+    context.report = [](kiln_context *ctx, const char *message, const char *, int) {
+      static_cast<Stoppable *>(ctx->user)->message = message;
+    };
+    EXPECT_LE(code->lookup("spin")->workspaceBytes, sizeof scratch);
+    return code->lookup("spin")->function(&args, &range, &context) == 0 ? elementsOf(y)
+                                                                        : std::vector<double>();
+  };
+  Stoppable goesOn, stopped{1, ""};
+  uint64_t want = 0;
+  for (uint64_t i = 0; i < 200000; ++i)
+    want ^= i;
+  EXPECT_EQ(spin(200000, goesOn), std::vector<double>{double(want)});
+  EXPECT_EQ(goesOn.message, "");
+  EXPECT_EQ(spin(uint64_t{1} << 50, stopped), std::vector<double>()) << "would take days";
+  EXPECT_EQ(stopped.message, "scf.for: the run was interrupted");
+}
+
 TEST(Llvm, AFailureNamesItsLineAndHarmsNobody) {
   struct Case {
     const char *body, *message;

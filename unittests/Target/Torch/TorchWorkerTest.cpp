@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <unistd.h>
 
 using namespace kiln;
 using namespace kiln::test;
@@ -107,6 +108,57 @@ struct Residual {
   int64_t Blocks;
   Tensor A, B, R, Out;
 };
+
+//===----------------------------------------------------------------------===//
+// Forks
+//===----------------------------------------------------------------------===//
+
+/// The process that a worker is a child of.
+int64_t parentOf(TorchWorker &worker) {
+  Tensor parent = tensor(DType::I64, {1});
+  Status status = worker.run("import os\ndef f(x):\n    x.fill_(os.getppid())\n", "f", {{parent}});
+  EXPECT_TRUE(status.isOk()) << status.str();
+  return *parent.dataAs<int64_t>();
+}
+
+TEST(TorchForks, WorkersAreForksAsLongAsItLives) {
+  std::unique_ptr<TorchForks> forks = TorchForks::start();
+  if (!forks)
+    GTEST_SKIP() << "no Python has torch";
+  auto one = TorchWorker::start(), other = TorchWorker::start();
+  ASSERT_TRUE(one && other);
+  EXPECT_EQ(parentOf(**one), parentOf(**other));
+  EXPECT_NE(parentOf(**one), getpid());
+  int64_t parent = parentOf(**one);
+  forks.reset();
+  EXPECT_EQ((*one)->run("def f():\n    pass\n", "f", {}).str(), Status::ok().str()) << "lives on";
+  auto later = TorchWorker::start();
+  ASSERT_TRUE(later);
+  EXPECT_NE(parentOf(**later), parent);
+}
+
+TEST(TorchForks, AForkThatDiesIsToldOfAsAnyWorker) {
+  const char *dies = "import os\ndef f():\n    os.write(2, b'last words')\n    os._exit(7)\n";
+  auto alone = TorchWorker::start();
+  std::unique_ptr<TorchForks> forks = TorchForks::start();
+  if (!alone || !forks)
+    GTEST_SKIP() << "no Python has torch";
+  auto fork = TorchWorker::start();
+  ASSERT_TRUE(fork);
+  EXPECT_EQ((*fork)->run(dies, "f", {}).str(), (*alone)->run(dies, "f", {}).str());
+}
+
+TEST(TorchForks, WithoutAnAnswerAWorkerIsStarted) {
+  for (const char *nonsense :
+       {"", "1000 python3", "0 python3", "-1", "x", "99999999999999999999"}) {
+    setenv("KILN_TORCH_FORKS", nonsense, 1);
+    auto worker = TorchWorker::start();
+    unsetenv("KILN_TORCH_FORKS");
+    if (!worker)
+      GTEST_SKIP() << worker.status().str();
+    EXPECT_TRUE((*worker)->run("def f():\n    pass\n", "f", {}).isOk()) << nonsense;
+  }
+}
 
 } // namespace
 

@@ -44,10 +44,30 @@ struct TorchRerun {
   std::vector<Changed> changed;
 };
 
+/// A Python that has imported torch. While one of these lives, the workers of the processes that
+/// this one starts are forks of it: they need not import torch again. Only such processes have the
+/// socket over which a fork is asked for.
+class TorchForks {
+public:
+  /// Returns before torch is imported. Null where no Python has torch: then workers say so.
+  static std::unique_ptr<TorchForks> start();
+  ~TorchForks();
+  TorchForks(const TorchForks &) = delete;
+  TorchForks &operator=(const TorchForks &) = delete;
+
+  /// What a process has to inherit besides, under the same number.
+  int socket() const { return Socket; }
+
+private:
+  TorchForks(int pid, int socket) : Pid(pid), Socket(socket) {}
+  int Pid, Socket;
+};
+
 class TorchWorker {
 public:
-  /// Starts a Python that has torch: $KILN_PYTHON if it is set, else `python3` on PATH, else
-  /// /usr/bin/python3. NotFound if there is none; the message says what was tried and what to do.
+  /// Starts a Python that has torch: a fork if there is a TorchForks for this process, else
+  /// $KILN_PYTHON if it is set, else `python3` on PATH, else /usr/bin/python3. NotFound if there is
+  /// none; the message says what was tried and what to do.
   static Expected<std::unique_ptr<TorchWorker>> start();
 
   /// How many seconds each later run of any worker may take; 0: any time. Whoever takes longer is
@@ -92,11 +112,13 @@ public:
   /// The interpreter that runs, as it was called.
   const std::string &interpreter() const;
 
+  class Process; ///< Python; nobody else's business.
+
 private:
-  class Process;
   Expected<std::optional<size_t>> execute(const std::string &source, const std::string &entry,
                                           std::span<const TorchArgument> args,
                                           std::optional<uint64_t> limit);
+  static Expected<std::unique_ptr<TorchWorker>> startOwn();
   explicit TorchWorker(std::unique_ptr<Process> process);
 
   std::unique_ptr<Process> Python;

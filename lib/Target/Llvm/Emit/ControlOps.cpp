@@ -42,18 +42,35 @@ void addIncoming(ArrayRef<llvm::Value *> phis, ArrayRef<llvm::Value *> values,
     cast<llvm::PHINode>(phi)->addIncoming(value, from);
 }
 
-/// Whether a loop may take so long that somebody wants to end it. One over scalars alone makes a
-/// billion iterations a second, and is left to be vectorized.
-bool mayTakeLong(scf::ForOp op) {
-  if (std::optional<llvm::APInt> trips = op.getStaticTripCount(); trips && trips->ule(64))
-    return false;
+/// After how many iterations somebody may want to end a loop; a power of two. One over scalars
+/// alone makes a billion a second.
+uint64_t patienceWith(scf::ForOp op) {
   auto works = [&](Operation *inner) {
     bool isWork = llvm::any_of(inner->getResults(), isTile) ||
                   llvm::any_of(inner->getOperands(), isTile) ||
                   (inner != op && isa<LoopLikeOpInterface>(inner));
     return isWork ? WalkResult::interrupt() : WalkResult::advance();
   };
-  return op.walk(works).wasInterrupted();
+  return op.walk(works).wasInterrupted() ? 1 : 1 << 16;
+}
+
+/// Lets a loop that may take long end early; `left` iterations follow this one.
+void checkInterruption(KernelEmitter &e, scf::ForOp op, llvm::Value *left) {
+  uint64_t patience = patienceWith(op);
+  std::optional<llvm::APInt> trips = op.getStaticTripCount();
+  if (trips && trips->ule(std::max<uint64_t>(64, patience)))
+    return;
+  if (patience == 1)
+    return e.checkInterruption(op);
+  Builder &b = e.b;
+  llvm::Value *rest = b.CreateAnd(left, b.bits(left, patience - 1));
+  b.choose(
+      b.CreateICmpEQ(rest, b.bits(left, 0)),
+      [&] {
+        e.checkInterruption(op);
+        return Values();
+      },
+      [] { return Values(); });
 }
 
 void emitFor(KernelEmitter &e, scf::ForOp op) {
@@ -68,8 +85,7 @@ void emitFor(KernelEmitter &e, scf::ForOp op) {
   Values carried = makePhis(b, initial, before);
   e.setScalar(op.getInductionVar(), control[0]);
   setScalars(e, op.getRegionIterArgs(), carried);
-  if (mayTakeLong(op))
-    e.checkInterruption(op);
+  checkInterruption(e, op, control[1]);
   e.emitBlock(*op.getBody());
   Values next = scalarsOf(e, op.getYieldedValues());
   llvm::BasicBlock *end = b.GetInsertBlock();
