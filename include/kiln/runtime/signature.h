@@ -154,7 +154,7 @@ struct KernelRecord {
   /// Of no registry: what several ranks do together (kiln/runtime/ranks.h), by the run's transport.
   bool isCollective = false;
   /// How many blocks along each grid dimension share work if one call computes them. A launch is
-  /// cut into pieces as large as that, as long as every worker gets one.
+  /// cut into pieces as large as that, as long as there are two for each worker.
   std::array<int64_t, KILN_MAX_GRID_DIMS> blocksPerCall{1, 1, 1};
 };
 
