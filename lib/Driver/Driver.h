@@ -162,8 +162,8 @@ Expected<const Platform *> choosePlatform(const std::string &command, const std:
 inline constexpr const char *kIrTarget = "ir", *kOrchestrationTarget = "orchestration";
 /// What `kiln emit --target` takes.
 std::vector<std::string> targetNames();
-/// The platform that emits a target, `wanted` where several do; null for those that need none, or if
-/// there is no such target.
+/// The platform that emits a target, `wanted` where several do; null for those that need none, or
+/// if there is no such target.
 const Platform *emitterOf(const std::string &target, const Platform *wanted, bool &needsEntry);
 /// What the command line says of arguments, and where it says nothing, the example.
 ArgSpecs specsOf(const Source &source, const RunSettings &options);

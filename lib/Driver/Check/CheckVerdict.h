@@ -57,8 +57,8 @@ public:
   /// What one place did wrong is told once, with the first case that showed it.
   void add(const Finding &finding, const std::string &arguments);
   void add(Gap gap);
-  /// What is proved of pipes and flags, each function once, however many entries launch it; what the
-  /// proof of pipes leaves open is a gap.
+  /// What is proved of pipes and flags, each function once, however many entries launch it; what
+  /// the proof of pipes leaves open is a gap.
   void addProofs(std::vector<GroupProof> proofs, std::vector<RoleProof> ofRoles);
 
   const std::vector<CaseFinding> &findings() const { return Findings; }

@@ -8,9 +8,9 @@ namespace kiln::torch {
 // header, the header, and as many raw bytes as its "bytes" says. The first message is the worker's:
 // whether there is torch, and its number.
 //
-// Where `forks` is true, which a line before it says, it is another process: what comes over fd 0 are pairs of a socket and a
-// pipe, and for each pair a fork, which has torch already, is the worker on that socket with that
-// pipe for what it prints.
+// Where `forks` is true, which a line before it says, it is another process: what comes over fd 0
+// are pairs of a socket and a pipe, and for each pair a fork, which has torch already, is the
+// worker on that socket with that pipe for what it prints.
 inline constexpr const char *kWorkerScript = R"py(
 import ctypes, importlib.util, json, linecache, os, signal, socket, sys, traceback
 
