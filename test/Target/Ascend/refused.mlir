@@ -6,6 +6,7 @@
 // RUN: not %kiln emit %t/column.mlir --target ascend 2>&1 | FileCheck %t/column.mlir
 // RUN: not %kiln emit %t/wide.mlir --target ascend 2>&1 | FileCheck %t/wide.mlir
 // RUN: not %kiln emit %t/predicate.mlir --target ascend 2>&1 | FileCheck %t/predicate.mlir
+// RUN: not %kiln emit %t/at-once.mlir --target ascend 2>&1 | FileCheck %t/at-once.mlir
 // RUN: not %kiln emit %t/narrow.mlir --target ascend -p a5 2>&1 | FileCheck %t/narrow.mlir
 // RUN: not %kiln emit %t/rows.mlir --target ascend -p a5 2>&1 | FileCheck %t/rows.mlir
 // RUN: not %kiln emit %t/carried.mlir --target ascend -p a5 2>&1 | FileCheck %t/carried.mlir
@@ -63,6 +64,16 @@ kiln.func @copy(%x: !kiln.tensor<8x64xf32>, %y: !kiln.tensor<8x64xf32> out) inco
 kiln.func @main(%x: !kiln.tensor<8x64xf32>, %y: !kiln.tensor<8x64xf32> out, %p: !kiln.tensor<1xi32>) orchestration {
   %c = arith.constant 0 : index
   %t = kiln.submit @copy(%x, %y) predicate(%p[0] > 0)
+}
+
+//--- at-once.mlir
+// CHECK: at-once.mlir:[[@LINE+6]]:{{.*}}kiln.submit cannot be written for the runtime of this platform: a launch whose blocks all run at once is not passed on yet
+kiln.func @copy(%x: !kiln.tensor<8x64xf32>, %y: !kiln.tensor<8x64xf32> out) incore {
+  %a = tile.load %x[0, 0] : !tile.tile<8x64xf32>
+  tile.store %a, %y[0, 0]
+}
+kiln.func @main(%x: !kiln.tensor<8x64xf32>, %y: !kiln.tensor<8x64xf32> out) orchestration {
+  %t = kiln.submit @copy(%x, %y) grid(4) sync_start
 }
 
 //--- narrow.mlir

@@ -29,6 +29,12 @@ def binary(name, element="f32"):
     return kernel(f"%r = tile.{name} %a, %a : !tile.tile<8x64x{element}>", element)
 
 
+def rows(lines):
+    """A kernel with row numbers and scalars, whose third line is the first of `lines`."""
+    return ("kiln.func @k(%x: !kiln.tensor<8x64xf32>, %i: !kiln.tensor<8xi32>, %n: i64, %c: index, %y: !kiln.tensor<8x64xf32> out) incore {\n"
+            f"  %a = tile.load %x[0, 0] : !tile.tile<8x64xf32>\n  {lines}\n}}\n")
+
+
 UNKNOWN = "the backend does not have this operation yet"
 # By the name that is refused: a kernel whose third line it is, and why.
 OPERATIONS = [
@@ -45,6 +51,15 @@ OPERATIONS = [
     ("tile.load", kernel("%r = tile.load %x[0, 0] outside : !tile.tile<8x64xf32>"), "a load may miss its tensor"),
     ("kiln.write", "kiln.func @k(%y: !kiln.tensor<8xf32> out) incore {\n  %c = arith.constant 1.0 : f32\n"
                    "  kiln.write %c, %y[0]\n}\n", UNKNOWN),
+    ("tile.gather_rows", rows("%r = tile.gather_rows %x[0, 0] rows(%i[0]) : !tile.tile<8x64xf32>\n  tile.store %r, %y[0, 0]"), UNKNOWN),
+    ("tile.scatter_rows", rows("tile.scatter_rows %a, %y[0, 0] rows(%i[0])"), UNKNOWN),
+    ("tile.barrier", rows("tile.barrier\n  tile.store %a, %y[0, 0]"), UNKNOWN),
+    ("tile.random", rows("%r = tile.random key(%n) counter(%c) : !tile.tile<8x64xf32>\n  tile.store %r, %y[0, 0]"), UNKNOWN),
+    ("kiln.slice", rows("%s = kiln.slice %x[%c, 0] [4, 64] : !kiln.tensor<4x64xf32>\n"
+                        "  %b = tile.load %s[0, 0] : !tile.tile<4x64xf32>\n  tile.store %b, %y[0, 0]"), UNKNOWN),
+    ("scf.while", rows("%e = scf.while (%j = %c) : (index) -> index {\n    %on = arith.cmpi slt, %j, %c : index\n"
+                       "    scf.condition(%on) %j : index\n  } do {\n  ^bb0(%j: index):\n    tile.store %a, %y[0, 0]\n"
+                       "    scf.yield %j : index\n  }"), "its units can be kept in order in for loops and branches only"),
 ]
 # Programs with such an operation somewhere.
 PROGRAMS = ["row_statistics", "recurrence", "running_sum", "top_k", "matmul_fp8", "block_scaled_gemm", "moe_gate", "moe_gemm"]
