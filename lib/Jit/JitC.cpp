@@ -29,7 +29,7 @@ template <typename Body> static int32_t guardedCode(Body body) noexcept {
 template <typename Make> static kiln_adaptor *newAdaptor(Make make) noexcept {
   return guarded<kiln_adaptor *>(nullptr, [&]() -> kiln_adaptor * {
     Expected<TensorAdaptor> made = make();
-    if (made)
+    if (made) // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): `guarded` handles it
       return new kiln_adaptor{std::move(*made)};
     rememberError(made.status());
     return nullptr;

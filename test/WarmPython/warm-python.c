@@ -6,7 +6,7 @@
  * it. Anything else, and everything where no server runs, is left to the interpreter itself.
  *
  *===------------------------------------------------------------------------===*/
-#define _GNU_SOURCE
+#define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): that is its name */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>

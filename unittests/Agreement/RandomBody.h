@@ -115,7 +115,7 @@ public:
   std::string indexBelow(int64_t count);
   std::string constant(DType type, const std::string &value);
 
-  void line(const std::string &text) { Text += std::string(2 * Depth, ' ') + text + "\n"; }
+  void line(const std::string &text) { Text += std::string(size_t(2) * Depth, ' ') + text + "\n"; }
   /// `%name = operation : type`; the name is new.
   RandomTile define(const std::string &operation, int64_t rows, int64_t cols, DType type,
                     Accuracy accuracy);

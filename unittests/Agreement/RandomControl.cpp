@@ -84,7 +84,8 @@ bool RandomBody::addFor() {
   std::optional<RandomTile> found = find([](const RandomTile &tile) { return tile.isExact(); });
   if (!found || Depth > 2)
     return false;
-  RandomTile first = *found, second = like(first);
+  const RandomTile &first = *found;
+  RandomTile second = like(first);
   std::string type = tileType(first.rows, first.cols, first.type);
   std::string from = constant(DType::Index, std::to_string(Pick.below(3)));
   std::string limit = constant(DType::Index, "6");
@@ -117,7 +118,8 @@ bool RandomBody::addWhile() {
   std::optional<RandomTile> found = find([](const RandomTile &tile) { return tile.isExact(); });
   if (!found || Depth > 2)
     return false;
-  RandomTile first = *found, carried = first;
+  const RandomTile &first = *found;
+  RandomTile carried = first;
   std::string type = tileType(first.rows, first.cols, first.type);
   std::string zero = constant(DType::Index, "0"), one = constant(DType::Index, "1");
   std::string limit = constant(DType::Index, std::to_string(Pick.below(4)));

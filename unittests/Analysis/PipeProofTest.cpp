@@ -4,6 +4,7 @@
 #include "PipePrograms.h"
 #include "RandomGroup.h"
 
+#include <climits>
 #include <cstdlib>
 
 using namespace kiln;
@@ -39,8 +40,8 @@ struct Verdicts {
 /// How many groups of each kind; KILN_RANDOM_GROUPS says how many instead.
 int numGroups() {
   const char *text = std::getenv("KILN_RANDOM_GROUPS");
-  int number = text ? std::atoi(text) : 0;
-  return number > 0 ? number : 150;
+  long number = text ? std::strtol(text, nullptr, 10) : 0;
+  return number > 0 && number <= INT_MAX ? int(number) : 150;
 }
 
 Verdicts compareWithReplay(bool isRich) {

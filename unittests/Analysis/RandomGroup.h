@@ -140,7 +140,7 @@ private:
       if (where[at].kind == Piece::Kind::Loop)
         where[at].control = tripCount(/*inLoop=*/false);
       break;
-    case 3: // one round before the loop
+    default: // one round before the loop
       if (where[at].kind == Piece::Kind::Loop && where[at].control == "%n" && isPlain(where[at])) {
         std::vector<Piece> first = where[at].body;
         where[at].control = "%less";

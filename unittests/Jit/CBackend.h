@@ -62,10 +62,10 @@ class CBackend : public JitSource {
 public:
   explicit CBackend(CKernel kernel, std::string identity = "program test\nplatform c\n")
       : Kernel(std::move(kernel)), Identity(std::move(identity)) {
-    for (uint16_t i = 0; i < Kernel.signature.tensors.size(); ++i)
-      Order.push_back({true, i});
-    for (uint16_t i = 0; i < Kernel.signature.scalars.size(); ++i)
-      Order.push_back({false, i});
+    for (size_t i = 0; i < Kernel.signature.tensors.size(); ++i)
+      Order.push_back({true, static_cast<uint16_t>(i)});
+    for (size_t i = 0; i < Kernel.signature.scalars.size(); ++i)
+      Order.push_back({false, static_cast<uint16_t>(i)});
   }
 
   const std::string &program() const override { return Kernel.signature.name; }

@@ -93,7 +93,7 @@ Program fused(const Split &split, int64_t slots, int64_t ahead) {
 
 TEST(SimulatorPipes, FusedMatmulInEverySplitSlotCountAndSchedule) {
   int64_t rows = kTiles * 64;
-  std::vector<double> a = randomElements(rows * 64, 1), b = randomElements(64 * 64, 2),
+  std::vector<double> a = randomElements(rows * 64, 1), b = randomElements(int64_t(64) * 64, 2),
                       r = randomElements(rows * 64, 3);
   std::vector<double> want = r;
   for (int64_t i = 0; i < rows; ++i)
@@ -400,7 +400,7 @@ kiln.func @group(%x: !kiln.tensor<24x8xf32> in, %y: !kiln.tensor<24x8xf32> out) 
   kiln.call @scan(%x, %y, %line)
 })mlir";
   Program program(text);
-  std::vector<double> x(24 * 8), want;
+  std::vector<double> x(size_t(24) * 8), want;
   for (size_t i = 0; i < x.size(); ++i)
     x[i] = static_cast<double>(i % 13) - 6;
   want = x;

@@ -83,8 +83,9 @@ C reduce(const C &tiles, int axis, detail::StartsOf<C> start, Body body,
 template <typename Body>
 Tile reduce(Tile &&tile, int axis, TileOperand start, Body body, Where where = Where::current()) {
   const Tile &x = tile;
-  return detail::madeOf(detail::combineBy(x, axis, start, body, nullptr, where), std::move(tile),
-                        where);
+  Tile made = detail::combineBy(x, axis, start, body, nullptr, where);
+  // NOLINTNEXTLINE(performance-move-const-arg): says that nobody else has the tile
+  return detail::madeOf(made, std::move(tile), where);
 }
 
 /// Keeps every step: each element becomes what `start` and the elements up to it combine to.
@@ -97,8 +98,9 @@ template <typename Body>
 Tile scan(Tile &&tile, int axis, TileOperand start, Body body, ScanOptions options = {},
           Where where = Where::current()) {
   const Tile &x = tile;
-  return detail::madeOf(detail::combineBy(x, axis, start, body, &options, where), std::move(tile),
-                        where);
+  Tile made = detail::combineBy(x, axis, start, body, &options, where);
+  // NOLINTNEXTLINE(performance-move-const-arg): says that nobody else has the tile
+  return detail::madeOf(made, std::move(tile), where);
 }
 
 } // namespace kiln

@@ -181,7 +181,10 @@ Expected<std::string> compileByNvcc(const std::string &nvcc, const std::string &
   llvm::SmallString<128> folder;
   if (llvm::sys::fs::createUniqueDirectory("kiln-cuda", folder))
     return Status(StatusCode::IoError, "cannot make a temporary folder for nvcc");
-  llvm::scope_exit remove([&] { (void)llvm::sys::fs::remove_directories(folder); });
+  llvm::scope_exit remove([&] {
+    // What stays behind in a temporary folder harms nobody.
+    [[maybe_unused]] std::error_code ignored = llvm::sys::fs::remove_directories(folder);
+  });
   bool written = writeText(folder + "/kernel.cu", source);
   for (const DeviceHeader &header : deviceHeaders())
     written &= writeText(folder + "/" + header.name, header.text);

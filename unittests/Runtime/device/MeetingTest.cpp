@@ -105,8 +105,7 @@ struct MeetingTest : ::testing::Test {
   std::unique_ptr<Engine> engineOf(unsigned workers, std::optional<uint64_t> seed = std::nullopt) {
     EngineOptions options;
     options.workers = workers;
-    if (seed)
-      options.seed = *seed;
+    options.seed = seed;
     return take(Engine::create(registry, options));
   }
   /// Numbers 0 to n - 1, and room for as many.

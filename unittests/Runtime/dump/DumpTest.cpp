@@ -375,7 +375,7 @@ TEST_F(DumpTest, AFullDiskStopsTheDumpNotTheRunAndLeavesNothingHalfWritten) {
   Status waited = engine->wait(), finished = engine->finish();
   setrlimit(RLIMIT_FSIZE, &old);
   std::signal(SIGXFSZ, oldHandler);
-  EXPECT_OK(waited);
+  EXPECT_OK(std::move(waited));
   EXPECT_EQ(valuesOf(y)[99999], 3);
   expectError(finished, StatusCode::IoError, {"tensor dump stopped", "tensor_dump.bin"});
   EXPECT_EQ(filesInDump(), 0u);

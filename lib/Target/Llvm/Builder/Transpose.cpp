@@ -15,7 +15,7 @@ static void transposeBlock(Builder &b, SmallVectorImpl<Value *> &rows) {
   }
   for (unsigned round = 1; round < n; round *= 2) {
     SmallVector<Value *> next(n);
-    for (unsigned i = 0; i < n / 2; ++i) {
+    for (size_t i = 0; i < n / 2; ++i) {
       next[2 * i] = b.CreateShuffleVector(rows[i], rows[i + n / 2], low);
       next[2 * i + 1] = b.CreateShuffleVector(rows[i], rows[i + n / 2], high);
     }
