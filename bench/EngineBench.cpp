@@ -175,7 +175,7 @@ private:
   void compareTasks(const TaskRow &row, const std::vector<TaskPeer> &peers) {
     constexpr int64_t count = 16384;
     int64_t numRegions = row.numRegions;
-    auto expected = static_cast<float>(count / numRegions);
+    auto expected = static_cast<float>(count) / static_cast<float>(numRegions);
     Tensor vector = take(Tensor::empty(DType::F32, {numRegions * 16}));
     must(vector.fillZero());
     std::vector<Tensor> views;
@@ -365,7 +365,8 @@ private:
     };
     runAll(2);
     check(*tensors[32].dataAs<float>() == 1, "tasks of 10 us");
-    check(take(DumpFile::open(directory)).entries().size() == 2 * count, "records of the dump");
+    check(take(DumpFile::open(directory)).entries().size() == size_t(2) * count,
+          "records of the dump");
     std::vector<Sample> samples = measureInTurns(
         Rounds, 3, [&] { return runAll(0); }, [&] { return runAll(0); }, [&] { return runAll(2); });
     double plain = samples[0].median;
@@ -398,7 +399,7 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc)
       json = argv[++i];
-    else if ((rounds = std::atoi(argv[i])) < 1)
+    else if ((rounds = countFrom(argv[i])) == 0)
       return usage();
   }
   std::printf("compiler %s; peers: %s, %s; 2 threads\n", __VERSION__,

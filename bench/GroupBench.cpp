@@ -280,7 +280,7 @@ void measureAttention(Report &report, int rounds) {
 void measureMeeting(Report &report, int rounds) {
   Module source = parse(kMeeting);
   Form form(*source, true);
-  std::vector<int64_t> shape{2, 64 * 64, 64};
+  std::vector<int64_t> shape{2, int64_t(64) * 64, 64};
   Tensor one = randomTensor(shape), all = take(Tensor::empty(DType::F32, shape));
   std::memcpy(all.data(), one.data(), one.numElements() * sizeof(float));
   std::vector<Argument> oneArgs{one}, allArgs{all};
@@ -301,7 +301,7 @@ int main(int argc, char **argv) {
     if (std::string_view(argv[i]) == "--json" && i + 1 < argc)
       json = argv[++i];
     else
-      rounds = std::max(1, std::atoi(argv[i]));
+      rounds = std::max(1, countFrom(argv[i]));
   Report report;
   Module stream = parse(kStream), residual = parse(kResidual);
   measure(report, "512 times 2x + 1, 256 x 512, tiles of 4 x 64", *stream, {},

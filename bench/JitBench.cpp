@@ -244,7 +244,7 @@ int main(int argc, char **argv) {
     if (std::string_view(argv[i]) == "--json" && i + 1 < argc)
       json = argv[++i];
     else
-      rounds = std::atoi(argv[i]);
+      rounds = countFrom(argv[i]);
   if (rounds < 1) {
     std::fprintf(stderr, "usage: kiln_bench_jit [--json FILE] [rounds]\n");
     return 2;

@@ -10,10 +10,12 @@
 #include "kiln/runtime/status.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kiln::bench {
@@ -38,6 +40,13 @@ inline double now() {
 inline void spin(double seconds) {
   for (double end = now() + seconds; now() < end;) {
   }
+}
+
+/// A whole number of at least 1 that a command line gives, or 0 where it gives something else.
+inline int countFrom(std::string_view text) {
+  int count = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  return error == std::errc() && end == text.data() + text.size() && count > 0 ? count : 0;
 }
 
 /// The quartiles are the spread.

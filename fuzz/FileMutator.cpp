@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------------===//
 #include <algorithm>
-#include <cstring>
 #include <random>
 #include <string>
 
@@ -101,6 +100,6 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max
   std::string text(reinterpret_cast<const char *>(data), size);
   std::string mutant = Mutator(seed).mutate(text.empty() ? "{}" : text);
   mutant.resize(std::min(mutant.size(), maxSize));
-  std::memcpy(data, mutant.data(), mutant.size());
+  std::copy(mutant.begin(), mutant.end(), data);
   return mutant.size();
 }

@@ -15,12 +15,12 @@ struct kiln_mpi_line {
 
 static MPI_Request get(const kiln_mpi_request *request) {
   MPI_Request handle;
-  memcpy(&handle, &request->bits, sizeof handle);
+  memcpy((void *)&handle, &request->bits, sizeof(MPI_Request));
   return handle;
 }
 
 static int put(int error, MPI_Request handle, kiln_mpi_request *request) {
-  memcpy(&request->bits, &handle, sizeof handle);
+  memcpy(&request->bits, (const void *)&handle, sizeof(MPI_Request));
   return error;
 }
 

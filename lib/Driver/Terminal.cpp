@@ -1,5 +1,6 @@
 #include "Terminal.h"
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <sys/ioctl.h>
@@ -24,7 +25,7 @@ size_t widthOf(std::FILE *to) {
 }
 
 std::string clockText(double seconds) {
-  auto whole = static_cast<uint64_t>(seconds + 0.5);
+  auto whole = static_cast<uint64_t>(std::llround(seconds));
   char text[48];
   std::snprintf(text, sizeof text, "%llu:%02llu", (unsigned long long)(whole / 60),
                 (unsigned long long)(whole % 60));

@@ -49,15 +49,15 @@ Compiled::Impl::Impl(std::shared_ptr<const JitSource> source, std::shared_ptr<Ar
   Params.assign(Source->parameters().begin(), Source->parameters().end());
   TensorPositions.resize(NumTensors);
   ScalarPositions.resize(NumScalars);
-  for (uint16_t i = 0; i < Params.size(); ++i)
-    (Params[i].isTensor ? TensorPositions : ScalarPositions).at(Params[i].index) = i;
-  for (uint16_t i = 0; i < NumTensors; ++i) {
+  for (size_t i = 0; i < Params.size(); ++i)
+    (Params[i].isTensor ? TensorPositions : ScalarPositions).at(Params[i].index) = uint16_t(i);
+  for (uint32_t i = 0; i < NumTensors; ++i) {
     const TensorParam &param = signature.tensors[i];
-    for (uint16_t axis = 0; axis < param.rank(); ++axis)
-      if (param.extents[axis] != dynamicExtent)
-        FixedExtents.push_back({i, axis, param.extents[axis]});
+    for (int axis = 0; axis < param.rank(); ++axis)
+      if (int64_t extent = param.extents[size_t(axis)]; extent != dynamicExtent)
+        FixedExtents.push_back({uint16_t(i), uint16_t(axis), extent});
     if (writes(param.direction))
-      Outputs.push_back(i);
+      Outputs.push_back(uint16_t(i));
   }
 }
 
@@ -135,7 +135,7 @@ KILN_INLINE bool Compiled::Impl::outputsMayOverlap(const Block &block) const {
   bool anyMeets = false;
   for (uint16_t output : Outputs) {
     ByteRange range = block.ranges[output];
-    for (uint16_t other = 0; other < NumTensors; ++other)
+    for (uint32_t other = 0; other < NumTensors; ++other)
       anyMeets |= (other != output) & range.meets(block.ranges[other]);
   }
   return anyMeets;
@@ -179,7 +179,7 @@ Status Compiled::Impl::checkOutput(const Block &block, uint16_t output) const {
                          "is written, but its elements overlap each other: strides " +
                              toString(tensor->strides()) + " of " + tensor->str());
   Region region = Region::of(*tensor);
-  for (uint16_t other = 0; other < NumTensors; ++other) {
+  for (uint32_t other = 0; other < NumTensors; ++other) {
     bool isWritten = writes(signature.tensors[other].direction);
     if (other == output || (isWritten && other > output)) // each pair once
       continue;

@@ -147,7 +147,7 @@ Json statisticsOf(const std::vector<double> &values) {
 
 int64_t cellsFor(size_t tensors) {
   // Two million cells are what a page takes without a wait; one tensor gets 128 x 128 at the most.
-  constexpr int64_t all = 2'000'000, most = 128 * 128, least = 36;
+  constexpr int64_t all = 2'000'000, most = int64_t(128) * 128, least = 36;
   return std::clamp(all / std::max<int64_t>(static_cast<int64_t>(tensors), 1), least, most);
 }
 

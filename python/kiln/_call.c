@@ -471,7 +471,7 @@ static enum outcome call_fast(callable *self, PyObject *arguments) {
   call_state state;
   state.gpu = -1;
   state.exchange = NULL;
-  memset(state.held, 0, (size_t)count * sizeof *state.held);
+  memset((void *)state.held, 0, (size_t)count * sizeof *state.held);
   enum outcome outcome = SUCCEEDED;
   for (Py_ssize_t at = 0; at < count && outcome == SUCCEEDED; ++at)
     if (!read_argument(&state, at, PyTuple_GetItem(arguments, at)))

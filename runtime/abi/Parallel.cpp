@@ -18,7 +18,7 @@ void kiln::parallelFor(size_t count, unsigned threads, const std::function<void(
   try {
     for (size_t i = 1; i < std::min<size_t>(threads, count); ++i)
       others.emplace_back(takeAll);
-  } catch (const std::exception &) {
+  } catch (const std::exception &) { // NOLINT(bugprone-empty-catch)
     // No thread, or no memory for one, is to be had: those that are there do everything.
   }
   takeAll();

@@ -193,7 +193,7 @@ void Scheduler::cutGrid(GridLaunch &grid, const KernelRecord &kernel) const {
   int64_t perLine = std::max<int64_t>(1, std::min(extent[grid.axis], wanted / lines));
   // Larger where blocks share work, as long as there are two for each worker: with one, all would
   // wait for who comes last.
-  int64_t fewest = (2 * numWorkers() + lines - 1) / lines;
+  int64_t fewest = (int64_t(2) * numWorkers() + lines - 1) / lines;
   int64_t shared = std::min(kernel.blocksPerCall[size_t(grid.axis)], extent[grid.axis] / fewest);
   grid.chunk = std::max((extent[grid.axis] + perLine - 1) / perLine, shared);
   grid.piecesPerLine = (extent[grid.axis] + grid.chunk - 1) / grid.chunk;

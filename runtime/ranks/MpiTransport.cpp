@@ -1,5 +1,6 @@
 #include "ranks/MpiTransport.h"
 
+#include "abi/ParseNumber.h"
 #include "kiln/runtime/interrupt.h"
 
 #include <algorithm>
@@ -523,7 +524,7 @@ void MpiTransport::message(Operation &op) {
 std::optional<int32_t> kiln::launchedRanks() {
   for (const char *name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"})
     if (const char *text = std::getenv(name))
-      if (int number = std::atoi(text); number > 0)
+      if (int32_t number = 0; parseAll(text, number) && number > 0)
         return number;
   return std::nullopt;
 }

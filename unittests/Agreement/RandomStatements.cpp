@@ -131,7 +131,7 @@ bool RandomBody::addBits() {
   std::optional<RandomTile> found = find([](const RandomTile &tile) { return !tile.hasFloats(); });
   if (!found)
     return false;
-  RandomTile x = *found;
+  const RandomTile &x = *found;
   if (Pick.oneIn(4)) {
     unary("tile.not", x, {});
     return true;
@@ -198,7 +198,8 @@ bool RandomBody::addComparison() {
   std::optional<RandomTile> found = find([](const RandomTile &tile) { return tile.isExact(); });
   if (!found)
     return false;
-  RandomTile a = *found, b = partnerOf(a, true);
+  const RandomTile &a = *found;
+  RandomTile b = partnerOf(a, true);
   define(std::string("tile.cmp ") + Pick.from({"eq", "ne", "lt", "le", "gt", "ge"}) + " " + a.name +
              ", " + b.name,
          std::max(a.rows, b.rows), std::max(a.cols, b.cols), DType::I1, {});
@@ -424,7 +425,7 @@ bool RandomBody::addBox() {
   std::optional<RandomTile> found = find([&](const RandomTile &tile) {
     return tile.type == x.type && tile.rows <= x.rows && tile.cols <= x.cols;
   });
-  RandomTile part = *found; // x itself fits
+  const RandomTile &part = *found; // x itself fits
   Accuracy accuracy{std::max(x.accuracy.bound, part.accuracy.bound),
                     std::max(x.accuracy.error, part.accuracy.error)};
   define("tile.insert " + part.name + ", " + x.name + "[" + indexBelow(x.rows - part.rows + 1) +
@@ -462,7 +463,7 @@ bool RandomBody::addConcat() {
   std::optional<RandomTile> found = find([&](const RandomTile &tile) {
     return tile.type == a.type && (axis == 0 ? tile.cols == a.cols : tile.rows == a.rows);
   });
-  RandomTile b = *found; // a itself fits
+  const RandomTile &b = *found; // a itself fits
   Accuracy accuracy{std::max(a.accuracy.bound, b.accuracy.bound),
                     std::max(a.accuracy.error, b.accuracy.error)};
   define("tile.concat " + a.name + ", " + b.name + " axis(" + std::to_string(axis) + ")",

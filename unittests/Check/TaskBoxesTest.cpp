@@ -55,7 +55,7 @@ struct Task {
 };
 
 TEST(TaskBoxes, AccessesInsideAreAsPromised) {
-  for (auto strides : {std::vector<int64_t>{8, 1}, {20, 1}, {1, 16}, {1, 100}, {30, 3}}) {
+  for (const auto &strides : {std::vector<int64_t>{8, 1}, {20, 1}, {1, 16}, {1, 100}, {30, 3}}) {
     Task task({16, 8}, strides);
     EXPECT_FALSE(task.broken(task.at(0, 0, 2, 8), 0));
     EXPECT_FALSE(task.broken(task.at(6, 3, 1, 1), 3));
@@ -64,7 +64,7 @@ TEST(TaskBoxes, AccessesInsideAreAsPromised) {
 }
 
 TEST(TaskBoxes, AccessesOutsideNameTensorAndBox) {
-  for (auto strides : {std::vector<int64_t>{8, 1}, {20, 1}, {1, 16}, {1, 100}, {30, 3}}) {
+  for (const auto &strides : {std::vector<int64_t>{8, 1}, {20, 1}, {1, 16}, {1, 100}, {30, 3}}) {
     Task task({16, 8}, strides);
     EXPECT_EQ(task.broken(task.at(0, 0, 3, 8), 0),
               "'x', of which a block touches only [2*b0 + n : 2*b0 + n + 2, :]");
@@ -80,9 +80,11 @@ TEST(TaskBoxes, AccessesOutsideNameTensorAndBox) {
 TEST(TaskBoxes, OtherMemoryIsNobodysBusiness) {
   Task task({16, 8}, {20, 1});
   auto *memory = reinterpret_cast<const std::byte *>(task.memory.data());
-  EXPECT_FALSE(task.broken({memory + 4 * (5 * 20 + 11), 1, 1, 0, 0, 4}, 0)) << "between two rows";
-  EXPECT_FALSE(task.broken({memory + 4 * 1500, 1, 1, 0, 0, 4}, 0)) << "not an argument";
-  EXPECT_FALSE(task.broken({memory + 4 * 2050, 2, 2, 16, 4, 4}, 9)) << "an argument without a box";
+  EXPECT_FALSE(task.broken({memory + ptrdiff_t(4) * (5 * 20 + 11), 1, 1, 0, 0, 4}, 0))
+      << "between two rows";
+  EXPECT_FALSE(task.broken({memory + ptrdiff_t(4) * 1500, 1, 1, 0, 0, 4}, 0)) << "not an argument";
+  EXPECT_FALSE(task.broken({memory + ptrdiff_t(4) * 2050, 2, 2, 16, 4, 4}, 9))
+      << "an argument without a box";
   task.tensors[1] = Task::describe(task.memory.data(), {320, 1}, {1, 1});
   EXPECT_FALSE(task.broken(task.at(15, 7, 1, 1), 0))
       << "the same memory as an argument without a box";

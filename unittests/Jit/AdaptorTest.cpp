@@ -384,14 +384,10 @@ TEST(Marks, FromC) { EXPECT_EQ(jitFromC(), 0) << "the line of JitC.c"; }
 struct Managed {
   int64_t shape[2] = {8, 16}, strides[2] = {16, 1};
   int deleted = 0;
-  DLManagedTensor tensor{};
-  Managed() {
-    tensor.dl_tensor = {memory, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, shape, strides, 0};
-    tensor.manager_ctx = this;
-    tensor.deleter = [](DLManagedTensor *self) {
-      ++static_cast<Managed *>(self->manager_ctx)->deleted;
-    };
-  }
+  DLManagedTensor tensor = {
+      {memory, {kDLCPU, 0}, 2, {kDLFloat, 32, 1}, shape, strides, 0},
+      this,
+      [](DLManagedTensor *self) { ++static_cast<Managed *>(self->manager_ctx)->deleted; }};
 };
 
 TEST(DLPack, DeleterRunsExactlyOnce) {

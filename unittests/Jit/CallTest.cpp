@@ -275,11 +275,12 @@ TEST(Call, OutputsThatOverlapInputsAfterAGoodCall) {
   TestJit test;
   Compiled f = test.jit.compile(std::make_shared<CBackend>(matmulKernel()));
   Tensor a = randomTensor({64, 64}, 1), b = randomTensor({64, 32}, 2);
-  std::vector<float> memory(3 * 64 * 32);
+  constexpr size_t size = size_t(64) * 32;
+  std::vector<float> memory(3 * size);
   auto at = [&](size_t first) { return RawTensor(memory.data() + first, DType::F32, {64, 32}); };
-  EXPECT_OK(f(a, at(0), at(64 * 32)));
-  EXPECT_OK(f(a, at(64 * 32), at(0)));
-  for (size_t distance : {size_t(0), size_t(1), size_t(64 * 32 - 1)}) {
+  EXPECT_OK(f(a, at(0), at(size)));
+  EXPECT_OK(f(a, at(size), at(0)));
+  for (size_t distance : {size_t(0), size_t(1), size - 1}) {
     expectError(f(a, at(distance), at(0)), StatusCode::InvalidArgument, {"'c'", "overlaps 'b'"});
     expectError(f(a, at(0), at(distance)), StatusCode::InvalidArgument, {"'c'", "overlaps 'b'"});
   }
@@ -340,7 +341,7 @@ TEST(Call, NativeProgramsCheckArgumentsByTheirSignature) {
   EXPECT_OK(program->run({&y, 1}, wide));
   EXPECT_OK(program->runRecorded({&y, 1}, wide, {}));
   Tensor constant = y.asReadOnly();
-  for (Status bad :
+  for (const Status &bad :
        {program->run({&constant, 1}, wide), program->runRecorded({&constant, 1}, wide, {})})
     expectError(bad, StatusCode::InvalidArgument, {"'y'", "read-only"});
 }

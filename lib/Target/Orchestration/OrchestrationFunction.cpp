@@ -34,7 +34,7 @@ const text::NameRules &nameRules() {
   return rules;
 }
 
-std::string callText(const std::string &function, ArrayRef<std::string> args, unsigned indent) {
+std::string callText(const std::string &function, ArrayRef<std::string> args, size_t indent) {
   std::string text = function + "(" + llvm::join(args, ", ") + ")";
   if (2 * indent + text.size() < kColumns - 2)
     return text;

@@ -35,8 +35,7 @@ std::string cppType(mlir::Type type);
 /// The text of a `kiln::DType`.
 std::string dtypeText(mlir::Type type);
 /// `f` with its arguments, broken into lines where it would be too long.
-std::string callText(const std::string &function, llvm::ArrayRef<std::string> args,
-                     unsigned indent);
+std::string callText(const std::string &function, llvm::ArrayRef<std::string> args, size_t indent);
 
 class FunctionEmitter {
 public:

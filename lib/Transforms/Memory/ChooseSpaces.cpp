@@ -158,7 +158,7 @@ private:
     for (tile::ProductInterface product : products) {
       auto right = cast<TileType>(product.getRhs().getType());
       bool isFloat = mlir::isa<FloatType>(right.getElementType());
-      constexpr int64_t mostSums = (int64_t(1) << 24) / (128 * 128);
+      constexpr int64_t mostSums = (int64_t(1) << 24) / (int64_t(128) * 128);
       if (right.getElementType().getIntOrFloatBitWidth() != 8 || !hasShapeForUnit(product) ||
           (!isFloat && right.getExtent(product.getSummedAxis(1)) > mostSums))
         continue;

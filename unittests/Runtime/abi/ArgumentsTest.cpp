@@ -58,8 +58,8 @@ TEST(Arguments, NormalNumbersAreDistributedNormally) {
 
 TEST(Arguments, UniformNumbersAreBetweenZeroAndTheFactor) {
   std::vector<double> numbers = numbersOf(DType::F32, "300000:uniform*2");
-  for (double tenth = 0; tenth <= 10; ++tenth)
-    EXPECT_NEAR(probabilityBelow(numbers, tenth / 5), tenth / 10, 0.004);
+  for (int tenth = 0; tenth <= 10; ++tenth)
+    EXPECT_NEAR(probabilityBelow(numbers, tenth / 5.0), tenth / 10.0, 0.004);
   EXPECT_GE(*std::min_element(numbers.begin(), numbers.end()), 0);
   EXPECT_LT(*std::max_element(numbers.begin(), numbers.end()), 2);
 }

@@ -101,7 +101,7 @@ TEST(CudaLaunch, ArgumentBlockIsLaidOutAsDescribed) {
   EXPECT_EQ(recorded.shared, 1000u);
   EXPECT_EQ(recorded.bytes, 128u + 2 * 96 + 8 + 24);
   uint64_t words[4];
-  std::memcpy(words, recorded.arguments.data() + 128 + 2 * 96, sizeof words);
+  std::memcpy(words, &recorded.arguments[128 + 2 * 96], sizeof words);
   EXPECT_EQ(words[0], 7u);
   EXPECT_EQ(words[1], 3u);
   EXPECT_EQ(words[2], 5u);

@@ -285,7 +285,7 @@ TEST_F(GroupTest, LanesDivideAndJoinTilesByRowsAndByColumns) {
        pipe("down", 1, 0, 1, tileBytes, PipeSplit::LeftRight)});
   auto matrix = [](int seed) {
     Tensor t = zeros(DType::F32, {side, side});
-    for (int64_t i = 0; i < side * side; ++i)
+    for (int64_t i = 0; i < int64_t(side) * side; ++i)
       t.dataAs<float>()[i] = static_cast<float>((i * 7 + seed * 13) % 11) - 5;
     return t;
   };

@@ -95,7 +95,7 @@ TEST_P(Ranks, ExchangesParts) {
       EXPECT_EQ(*all.get({2 * from + 1, 2}), 100.0 * double(from) + 5);
       EXPECT_EQ(*swapped.get({2 * from + 1, 2}), 100.0 * rank + 5);
     }
-    EXPECT_EQ(*sum.get({0, 0}), 100.0 * double(n * (n - 1) / 2));
+    EXPECT_EQ(*sum.get({0, 0}), 50.0 * double(n * (n - 1)));
     EXPECT_EQ(*own.get({0}), double(n - 1));
     return Status::ok();
   });

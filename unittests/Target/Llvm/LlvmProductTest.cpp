@@ -250,14 +250,14 @@ TEST_P(LlvmProductOn, MultipliesTheLargestBytes) {
   Shape s{16, 16, 64, 16, 16, 32};
   Program program(productText(s, {DType::I8, DType::I32}, false));
   for (auto [x, y] : {std::pair(-128, -128), std::pair(-128, 127), std::pair(127, 127)}) {
-    std::vector<double> left(16 * 64, x), right(64 * 16, y), bias(16, 0);
+    std::vector<double> left(size_t(16) * 64, x), right(size_t(64) * 16, y), bias(16, 0);
     Tensor c = poisoned(DType::I32, {16, 16});
     std::vector<Argument> args{tensorOf(DType::I8, {16, 64}, left),
                                tensorOf(DType::I8, {64, 16}, right),
                                tensorOf(DType::I32, {16}, bias), c, test::index(64)};
     Status bad = compileAndRun(program.function("main"), args, {}, optionsFor(GetParam()));
     ASSERT_TRUE(bad.isOk()) << bad.str();
-    expectNear(elementsOf(c), std::vector<double>(16 * 16, 64.0 * x * y), 0);
+    expectNear(elementsOf(c), std::vector<double>(size_t(16) * 16, 64.0 * x * y), 0);
   }
 }
 
@@ -267,7 +267,7 @@ TEST_P(LlvmProductOn, Bf16AtTheEndsOfItsRange) {
   Shape s{16, 16, 32, 16, 16, 32};
   Program program(productText(s, {DType::BF16, DType::F32}, false));
   auto run = [&](double first, double second) {
-    std::vector<double> left(16 * 32, 0), right(32 * 16, 1), bias(16, 0);
+    std::vector<double> left(size_t(16) * 32, 0), right(size_t(32) * 16, 1), bias(16, 0);
     left[0] = first, left[1] = second;
     Tensor c = poisoned(DType::F32, {16, 16});
     std::vector<Argument> args{tensorOf(DType::BF16, {16, 32}, left),

@@ -108,7 +108,7 @@ TEST(Llvm, RunsTheRangeOfBlocksItIsGivenAndNoOther) {
   auto module = prepared(kAdd);
   Expected<CpuModule> code = compileForCpu(*module);
   ASSERT_TRUE(code) << code.status().str();
-  std::vector<double> values = randomElements(10 * 19, 1);
+  std::vector<double> values = randomElements(int64_t(10) * 19, 1);
   Tensor x = tensorOf(DType::F32, {10, 19}, values), y = poisoned(DType::F32, {10, 19});
   std::vector<double> before = elementsOf(y);
   uint64_t half = ScalarBits::fromDouble(DType::F32, 0.5).bits;

@@ -20,7 +20,7 @@ namespace {
 Tensor numbers(Dims extents, unsigned seed) {
   Tensor made = tensor(DType::F32, extents);
   for (int64_t i = 0; i < made.numElements(); ++i)
-    made.dataAs<float>()[i] = float(int((i * 7919 + seed * 104729) % 17) - 8);
+    made.dataAs<float>()[i] = float(int((i * 7919 + int64_t(seed) * 104729) % 17) - 8);
   return made;
 }
 

@@ -14,7 +14,8 @@ DIFile *DebugInfo::file(const std::string &path) {
   if (path.empty())
     return Builder.createFile("<unknown>", "");
   SmallString<128> whole(path);
-  (void)sys::fs::make_absolute(whole); // debuggers run elsewhere
+  if (sys::fs::make_absolute(whole)) // debuggers run elsewhere
+    whole = path;
   return Builder.createFile(sys::path::filename(whole), sys::path::parent_path(whole));
 }
 

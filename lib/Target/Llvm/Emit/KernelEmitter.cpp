@@ -106,7 +106,9 @@ void KernelEmitter::emitArguments() {
 }
 
 std::pair<llvm::Value *, llvm::Value *> KernelEmitter::blockRange(unsigned dim) {
-  auto bound = [&](uint64_t field) { return loadAt(b, b.getInt64Ty(), Range, field + 8 * dim); };
+  auto bound = [&](uint64_t field) {
+    return loadAt(b, b.getInt64Ty(), Range, field + uint64_t(8) * dim);
+  };
   return {bound(offsetof(kiln_blocks, begin)), bound(offsetof(kiln_blocks, end))};
 }
 

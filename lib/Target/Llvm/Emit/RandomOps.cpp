@@ -55,8 +55,9 @@ void random(KernelEmitter &e, tile::RandomOp op) {
     V *place = b.mul(at, 4);
     // Only the last chunk, whose place is a constant, can run over the end.
     auto *known = dyn_cast<llvm::ConstantInt>(place);
-    int64_t left = known ? count - known->getSExtValue() : 4 * width;
-    if (left < 4 * width) {
+    const int64_t whole = int64_t(4) * width;
+    int64_t left = known ? count - known->getSExtValue() : whole;
+    if (left < whole) {
       SmallVector<int> lanes;
       for (int lane = 0; lane < left; ++lane)
         lanes.push_back(lane);
