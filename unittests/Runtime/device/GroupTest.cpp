@@ -286,7 +286,7 @@ TEST_F(GroupTest, LanesDivideAndJoinTilesByRowsAndByColumns) {
   auto matrix = [](int seed) {
     Tensor t = zeros(DType::F32, {side, side});
     for (int64_t i = 0; i < int64_t(side) * side; ++i)
-      t.dataAs<float>()[i] = static_cast<float>((i * 7 + seed * 13) % 11) - 5;
+      t.dataAs<float>()[i] = static_cast<float>((i * 7 + int64_t(seed) * 13) % 11) - 5;
     return t;
   };
   Tensor a = matrix(1), b = matrix(2), r = matrix(3), y = zeros(DType::F32, {side, side});

@@ -58,7 +58,8 @@ TEST(LlvmBarrier, ABlockThatNeverComesIsNamedWithThoseThatWait) {
 
 TEST(LlvmBarrier, LanesOfGroupsMeet) {
   Native program(fill(kGroup, {{"VEC", "tile.barrier"}, {"CUBE", ""}}));
-  std::vector<double> values = randomElements(3 * 32, 5), want(values.begin() + 32, values.end());
+  std::vector<double> values = randomElements(int64_t(3) * 32, 5),
+                      want(values.begin() + 32, values.end());
   want.insert(want.end(), values.begin(), values.begin() + 32);
   Tensor x = tensorOf(DType::F32, {24, 4}, values), m = poisoned(DType::F32, {24, 4}),
          y = poisoned(DType::F32, {24, 4});
