@@ -45,6 +45,14 @@
 // REDEFINE: %{prefix} = SUM
 // REDEFINE: %{i} = 9223372036854775807
 // RUN: %{both}
+// REDEFINE: %{entry} = get
+// REDEFINE: %{prefix} = GET
+// REDEFINE: %{i} = 4 --arg n=5:zeros
+// RUN: %{both}
+// REDEFINE: %{entry} = part
+// REDEFINE: %{prefix} = PART
+// REDEFINE: %{i} = 3 --arg y=5x8
+// RUN: %{both}
 // REDEFINE: %{entry} = launch
 // REDEFINE: %{prefix} = LAUNCH
 // REDEFINE: %{i} = 4611686018427387904
@@ -115,4 +123,16 @@ kiln.func @launch(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<4x8xf32>, %i: inde
   // LAUNCH: cpu-faults.mlir:[[#@LINE+1]]:{{.*}}arith.muli: the result for 4611686018427387904 and 4611686018427387904 does not fit the 64 bits of an index
   %n = arith.muli %i, %i : index
   kiln.submit @sum(%x, %y, %n)
+}
+kiln.func @get(%x: !kiln.tensor<4x8xf32>, %n: !kiln.tensor<?xi64>, %i: index) orchestration {
+  %t = kiln.slice %n[1] [3] : !kiln.tensor<3xi64>
+  // GET: cpu-faults.mlir:[[#@LINE+1]]:{{.*}}kiln.get: element [4] is outside a view of 'n' (i64[3])
+  %v = kiln.get %t[%i] : i64
+  %k = arith.index_cast %v : i64 to index
+  kiln.submit @sum(%x, %x, %k)
+}
+kiln.func @part(%x: !kiln.tensor<4x8xf32>, %y: !kiln.tensor<?x8xf32>, %i: index) orchestration {
+  // PART: cpu-faults.mlir:[[#@LINE+1]]:{{.*}}kiln.slice: slice [3, +4) of axis 0 is outside its extent 5; the tensor is 'y' (f32[5, 8])
+  %s = kiln.slice %y[%i, 0] [4, 8] : !kiln.tensor<4x8xf32>
+  kiln.submit @sum(%x, %s, %i)
 }

@@ -226,8 +226,8 @@ void KernelEmitter::checkInterruption(Operation *op) {
 }
 
 Message &KernelEmitter::describe(Message &message, Value tensor) {
-  const TensorView &view = this->tensor(tensor);
-  return message << describeTensor(tensor) + " (" + toString(view.type) << ArrayRef(view.extents)
+  DType type = elementTypeOf(cast<ir::TensorType>(tensor.getType()));
+  return message << describeTensor(tensor) + " (" + toString(type) << ArrayRef(extentsOf(tensor))
                  << std::string(")");
 }
 

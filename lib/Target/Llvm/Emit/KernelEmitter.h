@@ -144,6 +144,7 @@ public:
   void checkInterruption(mlir::Operation *op);
   /// "'x' (f32[4, 8])", at the end of a message.
   Message &describe(Message &message, mlir::Value tensor);
+  virtual Values extentsOf(mlir::Value tensor) { return this->tensor(tensor).extents; }
   /// Fails the kernel unless a box lies inside a tile.
   void checkBox(mlir::Operation *op, llvm::ArrayRef<llvm::Value *> at, tile::TileType box,
                 tile::TileType around);
@@ -224,6 +225,13 @@ struct Trips {
 };
 /// Fails the kernel if the step is not positive.
 Trips tripsOf(KernelEmitter &e, mlir::scf::ForOp loop);
+
+/// Fails the kernel, or the orchestration, unless there is such an element.
+void checkElement(KernelEmitter &e, mlir::Operation *op, mlir::Value tensor,
+                  llvm::ArrayRef<llvm::Value *> at);
+/// The same, unless a view lies inside its tensor.
+void checkSlice(KernelEmitter &e, ir::SliceOp op, llvm::ArrayRef<llvm::Value *> offsets,
+                llvm::ArrayRef<llvm::Value *> sizes);
 
 /// Rows of a tile that is computed into its buffer, each with its reduction.
 void emitRowsWithReduction(KernelEmitter &e, mlir::Value tile, tile::ReduceOp reduction);

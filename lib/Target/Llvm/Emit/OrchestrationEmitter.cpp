@@ -51,6 +51,18 @@ V *OrchestrationEmitter::source(Operation *op) {
                                   llvm::GlobalValue::PrivateLinkage, value, "source");
 }
 
+V *OrchestrationEmitter::extentOf(Value tensor, int64_t axis) {
+  return callTable(offsetof(Functions, dim), b.getInt64Ty(), {scalar(tensor), b.getInt32(axis)});
+}
+
+Values OrchestrationEmitter::extentsOf(Value tensor) {
+  auto type = cast<ir::TensorType>(tensor.getType());
+  Values extents;
+  for (auto [axis, extent] : llvm::enumerate(type.getShape()))
+    extents.push_back(ShapedType::isDynamic(extent) ? extentOf(tensor, axis) : b.index(extent));
+  return extents;
+}
+
 V *OrchestrationEmitter::slot(llvm::Type *type, uint64_t count) {
   // In the entry block, so that a loop does not grow the frame.
   llvm::IRBuilder<>::InsertPointGuard guard(b);
@@ -103,9 +115,11 @@ void slice(KernelEmitter &base, ir::SliceOp op) {
   uint32_t dropped = 0;
   for (int64_t axis : op.getDropped())
     dropped |= 1u << axis;
+  Values offsets = e.indices(op.getStaticOffsets(), op.getOffsets());
+  Values sizes = e.indices(op.getStaticSizes(), op.getSizes());
+  checkSlice(e, op, offsets, sizes);
   makeTensor(e, op, offsetof(Functions, slice),
-             {e.scalar(op.getTensor()), e.array(e.indices(op.getStaticOffsets(), op.getOffsets())),
-              e.array(e.indices(op.getStaticSizes(), op.getSizes())), e.b.getInt32(dropped)});
+             {e.scalar(op.getTensor()), e.array(offsets), e.array(sizes), e.b.getInt32(dropped)});
 }
 
 void transpose(KernelEmitter &base, ir::TransposeOp op) {
@@ -123,16 +137,16 @@ void reshape(KernelEmitter &base, ir::ReshapeOp op) {
 
 void dim(KernelEmitter &base, ir::DimOp op) {
   OrchestrationEmitter &e = of(base);
-  e.setScalar(op.getResult(), e.callTable(offsetof(Functions, dim), e.b.getInt64Ty(),
-                                          {e.scalar(op.getTensor()), e.b.getInt32(op.getDim())}));
+  e.setScalar(op.getResult(), e.extentOf(op.getTensor(), op.getDim()));
 }
 
 void get(KernelEmitter &base, ir::GetOp op) {
   OrchestrationEmitter &e = of(base);
   V *bits = e.slot(e.b.getInt64Ty());
+  Values at = e.indices(op.getStaticIndices(), op.getIndices());
+  checkElement(e, op, op.getTensor(), at);
   e.callChecked(offsetof(Functions, get),
-                {e.source(op), e.scalar(op.getTensor()),
-                 e.array(e.indices(op.getStaticIndices(), op.getIndices())), bits});
+                {e.source(op), e.scalar(op.getTensor()), e.array(at), bits});
   e.setScalar(op.getResult(),
               fromSlot(e.b, e.b.CreateLoad(e.b.getInt64Ty(), bits), elementTypeOf(op.getType())));
 }

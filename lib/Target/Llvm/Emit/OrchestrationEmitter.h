@@ -19,6 +19,7 @@ public:
                        const MachineTraits &machine);
 
   void emitBlock(mlir::Block &block) override;
+  Values extentsOf(mlir::Value tensor) override;
 
   // For the lowerings.
   /// Calls a function of the run's table, given by its offset, on the run and `args`.
@@ -27,6 +28,7 @@ public:
   void callChecked(size_t function, llvm::ArrayRef<llvm::Value *> args);
   /// Where the user's source has the op.
   llvm::Value *source(mlir::Operation *op);
+  llvm::Value *extentOf(mlir::Value tensor, int64_t axis);
   /// Memory of the function's frame.
   llvm::Value *slot(llvm::Type *type, uint64_t count = 1);
   /// Values of 64 bits, one after the other.

@@ -12,23 +12,12 @@ void slice(KernelEmitter &e, ir::SliceOp op) {
   Values offsets = e.indices(op.getStaticOffsets(), op.getOffsets());
   Values sizes = e.indices(op.getStaticSizes(), op.getSizes());
   to.type = from.type;
-  llvm::Value *start = b.index(0), *zero = b.index(0);
+  checkSlice(e, op, offsets, sizes);
+  llvm::Value *start = b.index(0);
   for (unsigned axis = 0; axis < offsets.size(); ++axis) {
-    llvm::Value *rest = b.CreateSub(from.extents[axis], offsets[axis]);
-    Message message("slice [");
-    message << offsets[axis] << std::string(", +") << sizes[axis]
-            << ") of axis " + std::to_string(axis) + " is outside its extent " << from.extents[axis]
-            << std::string("; the tensor is ");
-    e.check(b.allOf({b.CreateICmpSGE(offsets[axis], zero), b.CreateICmpSGE(sizes[axis], zero),
-                     b.CreateICmpSLE(offsets[axis], from.extents[axis]),
-                     b.CreateICmpSLE(sizes[axis], rest)}),
-            op, e.describe(message, op.getTensor()));
     start = b.add(start, b.mul(offsets[axis], from.strides[axis]));
-    if (llvm::is_contained(op.getDropped(), axis)) {
-      e.check(b.CreateICmpEQ(sizes[axis], b.index(1)), op,
-              "axis " + std::to_string(axis) + " is dropped but its size is not 1");
+    if (llvm::is_contained(op.getDropped(), axis))
       continue;
-    }
     to.extents.push_back(sizes[axis]);
     to.strides.push_back(from.strides[axis]);
   }
@@ -122,16 +111,10 @@ template <typename Op> llvm::Value *elementAddress(KernelEmitter &e, Op op) {
   Builder &b = e.b;
   const TensorView &tensor = e.tensor(op.getTensor());
   Values at = e.indices(op.getStaticIndices(), op.getIndices());
+  checkElement(e, op, op.getTensor(), at);
   llvm::Value *offset = b.index(0);
-  Values inside;
-  for (unsigned axis = 0; axis < at.size(); ++axis) {
-    // Negative as unsigned is beyond every extent.
-    inside.push_back(b.CreateICmpULT(at[axis], tensor.extents[axis]));
+  for (unsigned axis = 0; axis < at.size(); ++axis)
     offset = b.add(offset, b.mul(at[axis], tensor.strides[axis]));
-  }
-  Message message("element ");
-  message << at << std::string(" is outside ");
-  e.checkAll(inside, op, e.describe(message, op.getTensor()));
   return b.offset(memoryType(b, tensor.type), tensor.data, offset);
 }
 
@@ -173,6 +156,35 @@ void lane(KernelEmitter &e, tile::LaneOp op) {
 }
 
 } // namespace
+
+void checkElement(KernelEmitter &e, Operation *op, Value tensor, ArrayRef<llvm::Value *> at) {
+  Values inside;
+  for (auto [index, extent] : llvm::zip_equal(at, e.extentsOf(tensor)))
+    inside.push_back(e.b.CreateICmpULT(index, extent)); // negative as unsigned is beyond them all
+  Message message("element ");
+  message << at << std::string(" is outside ");
+  e.checkAll(inside, op, e.describe(message, tensor));
+}
+
+void checkSlice(KernelEmitter &e, ir::SliceOp op, ArrayRef<llvm::Value *> offsets,
+                ArrayRef<llvm::Value *> sizes) {
+  Builder &b = e.b;
+  llvm::Value *zero = b.index(0);
+  for (auto [axis, extent] : llvm::enumerate(e.extentsOf(op.getTensor()))) {
+    llvm::Value *offset = offsets[axis], *size = sizes[axis];
+    Message message("slice [");
+    message << offset << std::string(", +") << size
+            << ") of axis " + std::to_string(axis) + " is outside its extent " << extent
+            << std::string("; the tensor is ");
+    e.check(b.allOf({b.CreateICmpSGE(offset, zero), b.CreateICmpSGE(size, zero),
+                     b.CreateICmpSLE(offset, extent),
+                     b.CreateICmpSLE(size, b.CreateSub(extent, offset))}),
+            op, e.describe(message, op.getTensor()));
+    if (llvm::is_contained(op.getDropped(), axis))
+      e.check(b.CreateICmpEQ(size, b.index(1)), op,
+              "axis " + std::to_string(axis) + " is dropped but its size is not 1");
+  }
+}
 
 void addTensorOps(OpTable &table) {
   table.add<ir::SliceOp, slice>();
