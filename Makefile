@@ -101,7 +101,7 @@ tsan: ## build and test the runtime under ThreadSanitizer (build-tsan/)
 
 fuzz: ## fuzz the readers of files, then the parser, the verifiers and the passes (build-fuzz/)
 	$(SETUP) --fuzz
-	for target in entry bundle dump npy arguments parse; do JOBS=$(JOBS) fuzz/run build-fuzz --target=$$target \
+	for target in entry bundle dump npy arguments view parse; do JOBS=$(JOBS) fuzz/run build-fuzz --target=$$target \
 		-runs=$(FUZZ_RUNS) -max_total_time=$(FUZZ_SECONDS); done
 
 format: ## format the C++ sources in place
