@@ -273,6 +273,14 @@ bool Facts::startCounting(Atom counter, int64_t first, const Expr &rounds) {
   return assume(count - first) && assume(last);
 }
 
+void Facts::forgetComputed(const Facts &before) {
+  auto isComputed = [&](const auto &term) { return !Scalars->info(term.first).operands.empty(); };
+  std::erase_if(AtLeastZero, [&](const auto &entry) {
+    return llvm::any_of(entry.first.terms(), isComputed) &&
+           !before.AtLeastZero.contains(entry.first);
+  });
+}
+
 bool Facts::advance(Atom counter, const Expr &rounds) {
   Expr last = rounds - 1 - Expr::of(counter);
   std::vector<Expr> facts = inequalities();

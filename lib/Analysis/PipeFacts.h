@@ -49,6 +49,10 @@ public:
   /// Forgets how a condition was decided.
   void forget(const Expr &condition) { Decided.erase(condition); }
 
+  /// Forgets the inequalities about what is computed (a minimum, a quotient), but for those about
+  /// the same as some of `before`.
+  void forgetComputed(const Facts &before);
+
   /// Each is at least 0.
   std::vector<Expr> inequalities() const;
   const std::map<Expr, bool> &decisions() const { return Decided; }

@@ -52,7 +52,8 @@ struct JointLoop {
   };
   std::vector<Share> shares;
   Expr rounds;
-  Expr round; ///< The current one: a constant, or the loop's counter.
+  Expr round;                 ///< The current one: a constant, or the loop's counter.
+  std::optional<Facts> known; ///< When the round began; nothing if all that is learnt is kept.
 };
 
 /// A point on one path of the search.
@@ -67,8 +68,10 @@ struct State {
 
 class Search {
 public:
-  /// Gives up when so many steps have been spent.
-  Search(GroupModel &model, int64_t limit) : Scalars(model.scalars), Limit(limit) {}
+  /// Gives up when so many steps have been spent. `forgets` what a round of a loop taught about
+  /// what it computed: less is known then, and states that differ in nothing else are one.
+  Search(GroupModel &model, int64_t limit, bool forgets)
+      : Scalars(model.scalars), Limit(limit), Forgets(forgets) {}
 
   /// Each of these follows every path from a state; true if all of them end well.
   bool prove(State state);
@@ -101,6 +104,7 @@ private:
   std::vector<std::string> Order; ///< Of entering Seen.
   int StatesLeft = kMaxStates;
   int64_t Limit;
+  bool Forgets;
 };
 
 //===----------------------------------------------------------------------===//
@@ -188,6 +192,8 @@ std::vector<State> Search::splitAt(const State &state, const Expr &condition) {
 /// Forgets what was decided about the round that ended: nobody in the loop comes back to it, and
 /// states that differ in nothing else would be followed one by one.
 void Search::forgetRound(State &state) {
+  if (const std::optional<Facts> &known = state.joint.back().known)
+    state.facts.forgetComputed(*known);
   for (const JointLoop::Share &share : state.joint.back().shares)
     std::erase_if(state.passing, [&](const auto &entry) {
       bool isOver = llvm::is_contained(entry.second, state.run.top(share.member).loop->index);
@@ -351,6 +357,8 @@ std::optional<JointLoop> Search::formJointLoop(State &state, ArrayRef<unsigned> 
 
 void Search::beginRound(State &state) {
   JointLoop &loop = state.joint.back();
+  if (Forgets)
+    loop.known = state.facts;
   for (const JointLoop::Share &share : loop.shares) {
     Frame &frame = state.run.top(share.member);
     Expr iterations = loop.round * share.stride;
@@ -479,7 +487,9 @@ static bool holdsWith(GroupModel &model, const std::vector<int64_t> &slots,
       return true;
   State start{Execution(model, slots, kUnrolled, kMaxSteps), std::move(facts)};
   start.run.env() = values;
-  return Search(model, limit).prove(std::move(start));
+  int64_t half = (limit - model.scalars.spent()) / 2;
+  return Search(model, limit - half, /*forgets=*/false).prove(start) ||
+         Search(model, limit, /*forgets=*/true).prove(std::move(start));
 }
 
 /// By which small constants the numbers that decide trip counts are to be divided: because the
