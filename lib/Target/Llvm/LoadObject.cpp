@@ -74,6 +74,9 @@ static llvm::Error addObjects(llvm::orc::LLJIT &jit, llvm::StringRef bytes) {
     llvm::Expected<llvm::MemoryBufferRef> member = child.getMemoryBufferRef();
     if (!member)
       return llvm::joinErrors(std::move(wrong), member.takeError());
+    if (member->getBufferEnd() > bytes.end()) // which LLVM does not look at
+      return llvm::joinErrors(std::move(wrong),
+                              llvm::createStringError("the archive ends within a member"));
     auto copy =
         llvm::MemoryBuffer::getMemBufferCopy(member->getBuffer(), member->getBufferIdentifier());
     if (llvm::Error error = jit.addObjectFile(std::move(copy)))
