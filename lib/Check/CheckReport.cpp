@@ -60,6 +60,8 @@ std::string quoteLine(const SourceLoc &location) {
   std::string line;
   for (int32_t number = 1; std::getline(file, line); ++number)
     if (number == location.line) {
+      if (line.ends_with('\r'))
+        line.pop_back();
       char prefix[24];
       std::snprintf(prefix, sizeof prefix, "  %5d | ", number);
       return prefix + partAround(line, location.col) + "\n";
@@ -163,7 +165,7 @@ std::string scheduleJson(const Finding &finding) {
                      {"what", step.what},
                      {"location", json(step.location)}});
   }
-  return nlohmann::ordered_json{{"lanes", lanes}, {"steps", steps}}.dump();
+  return nlohmann::ordered_json{{"lanes", lanes}, {"steps", steps}}.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string toJson(const CheckReport &report, const std::string &replay) {
@@ -175,7 +177,7 @@ std::string toJson(const CheckReport &report, const std::string &replay) {
   all["findings"] = nlohmann::ordered_json::array();
   for (const Finding &finding : report.findings)
     all["findings"].push_back(json(finding, replay));
-  return all.dump(2);
+  return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 } // namespace kiln

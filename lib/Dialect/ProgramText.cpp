@@ -31,6 +31,7 @@ private:
   bool isComparison() const;
   void scanAlias();
   void scanWord();
+  void scanNumber();
   void noteDepth(size_t at, size_t depth);
   void endDefinition();
   bool beginsOperation() const;
@@ -137,12 +138,28 @@ void TextScan::scanWord() {
   while (At < Text.size() && isWordPart(peek()))
     ++At;
   StringRef word = Text.slice(start, At), rest = Text.substr(At).ltrim(" \t\r\n");
+  if (StringRef bits = word.substr(word.rfind('x') + 1); // behind a shape; npos + 1 is 0
+      bits.consume_front("i") || bits.consume_front("si") || bits.consume_front("ui"))
+    if (unsigned width = 0; !bits.empty() && llvm::all_of(bits, llvm::isDigit) &&
+                            (bits.getAsInteger(10, width) || width > kMaxBits))
+      refuse(start, "an integer type has at most " + Twine(kMaxBits) + " bits");
   if (!rest.consume_front("<"))
     return;
   if (word == "affine_map" || word == "affine_set")
     refuse(start, "'" + word + "' is no part of a Kiln program");
   else if (word == "array" && rest.ltrim(" \t\r\n").starts_with("index"))
     refuse(start, "an array attribute has no elements of type index; use i64");
+}
+
+void TextScan::scanNumber() {
+  size_t start = At;
+  if (Text.substr(At).starts_with("0x"))
+    At += 2;
+  while (At < Text.size() && llvm::isHexDigit(peek()))
+    ++At;
+  if (At - start > kMaxDigits)
+    refuse(start, "this number has " + Twine(At - start) + " digits; a number has at most " +
+                      Twine(kMaxDigits));
 }
 
 void TextScan::checkLines() {
@@ -181,6 +198,9 @@ std::optional<TextProblem> TextScan::run() {
         ++At;
     } else if (llvm::isAlpha(c)) {
       scanWord();
+      --At;
+    } else if (llvm::isDigit(c)) {
+      scanNumber();
       --At;
     }
   }

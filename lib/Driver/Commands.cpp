@@ -31,8 +31,7 @@ void printErrors(const std::vector<Status> &errors, std::FILE *to) {
   std::fflush(stdout);
   for (const Status &error : errors) {
     std::string line = (error.location().isKnown() ? "" : "kiln: ") + error.str() + "\n";
-    std::fputs(highlighted(to, line).c_str(), to);
-    std::fputs(quoteLine(error.location()).c_str(), to);
+    std::fputs(highlighted(to, line + quoteLine(error.location())).c_str(), to);
   }
 }
 

@@ -123,10 +123,12 @@ Expected<FormulaResult> evaluateFormula(const std::string &formula, const kiln_c
   llvm::append_range(all, results);
 
   // Strings, integers, lists and objects are written alike in JSON and in Python.
-  std::string source =
-      "formula = " + nlohmann::json(formula).dump() + "\nconfig = " + configValues(config).dump() +
-      "\nranks = " + std::to_string(ranks) + "\nnames = " + nlohmann::json(names).dump() +
-      "\noutputs = " + nlohmann::json(outputs).dump() + "\n" + kEvaluate;
+  auto text = [](const nlohmann::json &json) {
+    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  };
+  std::string source = "formula = " + text(formula) + "\nconfig = " + text(configValues(config)) +
+                       "\nranks = " + std::to_string(ranks) + "\nnames = " + text(names) +
+                       "\noutputs = " + text(outputs) + "\n" + kEvaluate;
   if (Status failed = worker.run(source, "evaluate", all); !failed.isOk()) {
     StringRef message = failed.message();
     message.consume_front("RuntimeError: ");

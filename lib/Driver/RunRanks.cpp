@@ -245,7 +245,7 @@ int RankedRun::finish() {
                                                   ? nlohmann::json(check.difference.largest)
                                                   : nlohmann::json(nullptr)}});
     json["skipped"] = Skipped;
-    text = json.dump(2) + "\n";
+    text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   } else {
     add("%s on %s, %s%d ranks: %.3f s\n", From.name.c_str(), Options.platform->name().c_str(),
         Process ? ("rank " + std::to_string(Process->rank()) + " of ").c_str() : "", Ranks,

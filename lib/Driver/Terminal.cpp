@@ -1,5 +1,7 @@
 #include "Terminal.h"
 
+#include "kiln/runtime/shown.h"
+
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -43,7 +45,8 @@ std::string verdict(std::FILE *to, const std::string &word, bool isGood) {
   return hasColours(to) ? (isGood ? kGreen : kRed) + word + kPlain : word;
 }
 
-std::string highlighted(std::FILE *to, const std::string &lines) {
+std::string highlighted(std::FILE *to, const std::string &text) {
+  std::string lines = shown(text);
   if (!hasColours(to))
     return lines;
   constexpr std::pair<const char *, const char *> words[] = {

@@ -22,8 +22,9 @@ bool hasColours(std::FILE *to);
 
 /// A word that ends a report: green if it is good, red if it is not.
 std::string verdict(std::FILE *to, const std::string &word, bool isGood);
-/// The lines of diagnostics, with `error:`, `warning:` and `note:` in colours.
-std::string highlighted(std::FILE *to, const std::string &lines);
+/// The lines of diagnostics, with `error:`, `warning:` and `note:` in colours, and nothing in them
+/// that would steer the terminal.
+std::string highlighted(std::FILE *to, const std::string &text);
 
 /// One line that says what goes on, how far it is and how long it still takes. It appears when the
 /// work has taken half a second, changes ten times a second at the most, and is gone when the work

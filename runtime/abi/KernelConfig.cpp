@@ -151,7 +151,7 @@ static Json contents(const KernelConfig &config) {
 Expected<std::string> kiln::renderKernelConfigJson(const KernelConfig &config) {
   if (Status bad = config.verify(); !bad.isOk())
     return bad;
-  return contents(config).dump(2) + "\n";
+  return contents(config).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 static std::string pythonString(const std::string &text) {

@@ -1,5 +1,9 @@
 #include "kiln/runtime/status.h"
 
+#include "kiln/runtime/shown.h"
+
+#include <cstdio>
+
 using namespace kiln;
 
 const char *kiln::toString(StatusCode code) {
@@ -61,7 +65,22 @@ std::string Status::str() const {
   if (isOk())
     return "ok";
   std::string where = Rep->Loc.str();
-  return (where.empty() ? "" : where + ": ") + "error: " + Rep->Message;
+  return shown((where.empty() ? "" : where + ": ") + "error: " + Rep->Message);
+}
+
+std::string kiln::shown(std::string_view text) {
+  std::string result;
+  for (char c : text) {
+    auto byte = static_cast<unsigned char>(c);
+    if ((byte >= 0x20 && byte != 0x7f) || c == '\n' || c == '\t') {
+      result += c;
+      continue;
+    }
+    char escaped[5];
+    std::snprintf(escaped, sizeof escaped, "\\x%02x", byte);
+    result += escaped;
+  }
+  return result;
 }
 
 Status Status::withPrefix(const std::string &prefix) const {

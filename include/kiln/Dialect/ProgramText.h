@@ -1,7 +1,8 @@
 //===- ProgramText.h - text before MLIR's parser sees it ------------------------------===//
 //
-// MLIR's parser recurses with the nesting of the text and echoes whole lines, so a hostile or
-// broken file could overflow its stack or flood a terminal. Every tool that reads programs looks at
+// MLIR's parser recurses with the nesting of the text, echoes whole lines and computes with numbers
+// of any length, so a hostile or broken file could overflow its stack, flood a terminal or keep it
+// busy for ever. Every tool that reads programs looks at
 // the text here first: one pass over the characters, which refuses by name what the parser cannot
 // take.
 //
@@ -21,6 +22,10 @@ namespace kiln {
 inline constexpr unsigned kMaxNesting = 256;
 /// The longest line, in bytes.
 inline constexpr size_t kMaxLineLength = 1 << 14;
+/// The longest number, in digits: to read one takes time that grows with the square of its length.
+inline constexpr size_t kMaxDigits = 512;
+/// The widest integer type, in bits. None of a program has more than 64, which verifiers say.
+inline constexpr unsigned kMaxBits = 1024;
 /// How many aliases one alias may stand for, those behind its aliases included.
 inline constexpr unsigned kMaxAliasSize = 1 << 12;
 

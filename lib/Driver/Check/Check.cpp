@@ -259,7 +259,7 @@ void Checking::judge(const Finding &finding, const Prepared &next) {
 /// NaN that is made of finite numbers and reaches an output is wrong unless the formula has it
 /// there. Without a formula it depends on the data.
 void Checking::judgeNan(const CheckReport &report, const Prepared &next, bool isWrong) {
-  bool isEmpty = llvm::any_of(next.args, [](const Argument &arg) {
+  bool isEmpty = next.what.isInvented && llvm::any_of(next.args, [](const Argument &arg) {
     auto *tensor = std::get_if<Tensor>(&arg);
     return tensor && tensor->numElements() == 0; // a mean over nothing is NaN in PyTorch, too
   });
@@ -296,6 +296,11 @@ bool Checking::compare(ir::FuncOp entry, const Prepared &next, std::span<const A
     finding.seed = Options.seed;
     Verdict.add(finding, next.what.flags());
   }
+  for (size_t index = 0; index < args.size(); ++index)
+    if (entry.getArgDirection(index) == ir::Direction::Out &&
+        llvm::none_of(next.formula->outputs, [&](const auto &out) { return out.first == index; }))
+      Verdict.add({"'" + names[index] + "' was compared with nothing: the formula does not say it",
+                   sourceLocOf(entry.getLoc()), "assign " + names[index] + " in the formula"});
   ++Verdict.compared;
   return ok;
 }

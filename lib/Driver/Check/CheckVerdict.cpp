@@ -4,6 +4,7 @@
 #include "Terminal.h"
 
 #include "kiln/Program/Signature.h"
+#include "kiln/runtime/shown.h"
 
 #include <nlohmann/json.hpp>
 
@@ -195,7 +196,7 @@ static Json toJson(const CheckVerdict &verdict, const Source &source, const RunS
 }
 
 void printJson(const CheckVerdict &verdict, const Source &source, const RunSettings &options) {
-  std::printf("%s\n", toJson(verdict, source, options).dump(2).c_str());
+  std::printf("%s\n", toJson(verdict, source, options).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
 Status recordCheck(const CheckVerdict &verdict, const Source &source, const RunSettings &options,
@@ -269,9 +270,9 @@ void printText(const CheckVerdict &verdict, const Source &source, const RunSetti
     std::printf("  --strict: %s of the compiler\n", count(verdict.warnings, "warning").c_str());
   for (const Gap &gap : verdict.gaps()) {
     std::string where = gap.location.isKnown() ? gap.location.str() + ": " : "";
-    std::printf("  incomplete: %s%s\n", where.c_str(), gap.what.c_str());
+    std::printf("  incomplete: %s\n", shown(where + gap.what).c_str());
     if (!gap.remedy.empty())
-      std::printf("              %s\n", gap.remedy.c_str());
+      std::printf("              %s\n", shown(gap.remedy).c_str());
   }
   std::printf("%s\n", kiln::verdict(stdout, verdict.word(),
                                     !verdict.hasFindings() && verdict.gaps().empty())
