@@ -119,6 +119,17 @@ static bool isPrintable(const std::string &text) {
          });
 }
 
+/// The name of a CPU and, behind a space, its features: "generic +sse2,-avx".
+static bool isArch(const std::string &text) {
+  size_t space = std::min(text.find(' '), text.size());
+  bool isGood = space > 0;
+  std::istringstream features(space < text.size() ? text.substr(space + 1) : "");
+  for (std::string word; std::getline(features, word, ',');)
+    isGood &= word.size() > 1 && (word[0] == '+' || word[0] == '-') &&
+              word.find_first_of(" +", 1) == std::string::npos;
+  return isGood;
+}
+
 static Expected<BundleManifest> readManifest(const Json &json, const std::string &path) {
   BundleManifest manifest;
   auto text = [&](const char *name) {
@@ -133,6 +144,8 @@ static Expected<BundleManifest> readManifest(const Json &json, const std::string
                                   &manifest.arch, &manifest.toolchain})
     if (!isPrintable(*word))
       return damaged(path, "has names with control characters, or of more than 4096 bytes");
+  if (manifest.platform.empty() || (json.contains("native") && !isArch(manifest.arch)))
+    return damaged(path, "does not say which platform and which CPU it was built for");
   auto isName = [](const Json &name) {
     return name.is_string() && !name.get_ref<const std::string &>().empty();
   };

@@ -53,6 +53,27 @@ TEST_F(CheckVerdict, AWrongFormulaIsAFinding) {
   EXPECT_TRUE(has(ran.out, "FINDINGS")) << ran.out;
 }
 
+TEST_F(CheckVerdict, AnOutputThatTheFormulaLeavesOutIsSaid) {
+  auto both = [](const Config &) {
+    Program p("both");
+    p.orchestration("main", {"x", "y", "z"}, [&](In<f32> x, Out<f32> y, Out<f32> z) {
+      spmd("both", {1}, {}, [&](Index) {
+        Tile t = load(x, {0, 0}, {8, 8});
+        store(t, y, {0, 0});
+        store(t, z, {0, 0});
+      });
+    });
+    return p;
+  };
+  Example example{.args = {{"x", "8x8"}, {"y", "8x8"}, {"z", "8x8"}}, .formula = "y = x"};
+  Ran ran = run(both, example, {"check", "--as-given"});
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_TRUE(has(ran.out, "'z' was compared with nothing: the formula does not say it"))
+      << ran.out;
+  example.formula = "y = x\nz = x";
+  EXPECT_EQ(run(both, example, {"check", "--as-given"}).code, 0);
+}
+
 TEST_F(CheckVerdict, AFormulaThatFailsAtOneShapeOnlyIsFoundThere) {
   std::string formula = "y = 2 * x\nif x.shape[0] == 7:\n  y = y + 1";
   Ran ran = run(twice, {.args = kTwice.args, .formula = formula}, {"check"});

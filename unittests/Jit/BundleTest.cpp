@@ -165,6 +165,19 @@ TEST_F(BundleTest, ForgedDescriptions) {
     refuse(root);
     root[name] = kept;
   }
+  for (const char *name : {"platform", "arch"})
+    for (const nlohmann::ordered_json &other : {nlohmann::ordered_json(""), {}, {5}}) {
+      nlohmann::ordered_json kept = root[name];
+      root[name] = other;
+      refuse(root);
+      root[name] = kept;
+    }
+  for (const char *arch : {" +avx2", "generic avx2", "generic +avx2 +fma", "generic +"}) {
+    nlohmann::ordered_json kept = root["arch"];
+    root["arch"] = arch;
+    refuse(root);
+    root["arch"] = kept;
+  }
   EXPECT_GT(forged, 300);
   writeText(path, good);
   EXPECT_TRUE(take(Bundle::open(dir / "b")).load());

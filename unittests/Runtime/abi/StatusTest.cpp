@@ -19,6 +19,11 @@ TEST(Status, ErrorPrintsLocationAsCompilersDo) {
   EXPECT_EQ(error.withPrefix("p").code(), StatusCode::InvalidArgument);
 }
 
+TEST(Status, NothingSteersATerminal) {
+  Status bad(StatusCode::InvalidArgument, std::string("a\x1b[31m\0b\x7f\tc\n\xc3\xa9", 14));
+  EXPECT_EQ(bad.str(), "error: a\\x1b[31m\\x00b\\x7f\tc\n\xc3\xa9");
+}
+
 TEST(Status, FirstLocationWins) {
   Status error(StatusCode::InvalidArgument, "m");
   EXPECT_EQ(error.withLocation({"a", 1, 0}).withLocation({"b", 2, 0}).str(), "a:1: error: m");
