@@ -165,7 +165,8 @@ std::string scheduleJson(const Finding &finding) {
                      {"what", step.what},
                      {"location", json(step.location)}});
   }
-  return nlohmann::ordered_json{{"lanes", lanes}, {"steps", steps}}.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return nlohmann::ordered_json{{"lanes", lanes}, {"steps", steps}}.dump(
+      -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string toJson(const CheckReport &report, const std::string &replay) {

@@ -251,7 +251,9 @@ void reportText(const Source &source, const RunSettings &options, const Outcome 
 
 void report(const Source &source, const RunSettings &options, const Outcome &outcome) {
   if (options.json)
-    std::printf("%s\n", toJson(source, options, outcome).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+    std::printf("%s\n", toJson(source, options, outcome)
+                            .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
+                            .c_str());
   else
     reportText(source, options, outcome);
 }

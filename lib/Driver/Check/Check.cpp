@@ -259,10 +259,11 @@ void Checking::judge(const Finding &finding, const Prepared &next) {
 /// NaN that is made of finite numbers and reaches an output is wrong unless the formula has it
 /// there. Without a formula it depends on the data.
 void Checking::judgeNan(const CheckReport &report, const Prepared &next, bool isWrong) {
-  bool isEmpty = next.what.isInvented && llvm::any_of(next.args, [](const Argument &arg) {
-    auto *tensor = std::get_if<Tensor>(&arg);
-    return tensor && tensor->numElements() == 0; // a mean over nothing is NaN in PyTorch, too
-  });
+  bool isEmpty =
+      next.what.isInvented && llvm::any_of(next.args, [](const Argument &arg) {
+        auto *tensor = std::get_if<Tensor>(&arg);
+        return tensor && tensor->numElements() == 0; // a mean over nothing is NaN in PyTorch, too
+      });
   for (const Finding &birth : report.findings) {
     if (birth.kind != FindingKind::NanBirth)
       continue;

@@ -196,7 +196,9 @@ static Json toJson(const CheckVerdict &verdict, const Source &source, const RunS
 }
 
 void printJson(const CheckVerdict &verdict, const Source &source, const RunSettings &options) {
-  std::printf("%s\n", toJson(verdict, source, options).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  std::printf(
+      "%s\n",
+      toJson(verdict, source, options).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
 Status recordCheck(const CheckVerdict &verdict, const Source &source, const RunSettings &options,

@@ -429,7 +429,8 @@ int Tuner::report() {
     json.update(about);
     if (store->isEnabled() && kept.isOk())
       json["file"] = store->pathOf(Key);
-    std::printf("%s\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+    std::printf("%s\n",
+                json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
   } else {
     std::printf("%s on %s: %zu of %llu choices tried in %.1f s\n", Name.c_str(),
                 Options.platform->name().c_str(), Tried.size(), (unsigned long long)numChoices(),
