@@ -35,6 +35,7 @@ public:
   void wait(const std::function<bool()> &isOver) override;
   void fail(const Status &why) override;
   Status prepare(const RankLine &line) override;
+  bool isAmongProcesses() const override { return true; }
   /// Ends MPI; after a failure all processes.
   void close(bool failed);
 
