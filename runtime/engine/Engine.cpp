@@ -103,6 +103,8 @@ Status Engine::Impl::startRun(RunOptions options) {
   CatchUp = {};
   Sched.startRun();
   Run.ranks = &ranks();
+  if (RunAs.ranks)
+    RunAs.ranks->watch([this] { return Sched.isIdle(); });
   Lines.clear();
   Messages.clear();
   Scopes.assign(1, Scope());
@@ -190,6 +192,8 @@ Timeline Engine::Impl::takeTimeline() {
 }
 
 Status Engine::Impl::closeRun() {
+  if (RunAs.ranks)
+    RunAs.ranks->watch({});
   RunOpen = false;
   Witness.reset();
   Recorded = takeTimeline();

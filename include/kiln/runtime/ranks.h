@@ -127,6 +127,9 @@ public:
   virtual void fail(const Status &why) = 0;
   /// Before the first collective of a line is submitted; on every rank of it in the same order.
   virtual Status prepare(const RankLine &) { return Status::ok(); }
+  /// At the start of a run: how any thread can tell that this rank does nothing until something in
+  /// flight ends; null at its end. Who can tell otherwise does not ask.
+  virtual void watch(std::function<bool()> /*isIdle*/) {}
   /// Each rank is a process, so that it may have a GPU of its own.
   virtual bool isAmongProcesses() const { return false; }
 };
