@@ -98,6 +98,8 @@ Status Engine::Impl::startRun(RunOptions options) {
   Run.nextTicket.store(0, std::memory_order_relaxed);
   RunOpen = true;
   RunAs = std::move(options);
+  if (!RunAs.ranks)
+    RunAs.ranks = currentRanks();
   Window.reset();
   Settled.below = Waited = 0;
   CatchUp = {};

@@ -139,6 +139,23 @@ Transport &aloneTransport();
 /// Starts it and waits for it: for what the host has to say, while no run is going on.
 Status perform(Transport &transport, const Collective &collective);
 
+/// What a run is a part of whose options name no ranks: those of the thread, else those of the
+/// process; null if there are none.
+Transport *currentRanks();
+/// Those of the process, until it ends.
+void setProcessRanks(Transport *ranks);
+/// As long as it lives, those of the thread.
+class RankScope {
+public:
+  explicit RankScope(Transport &ranks);
+  ~RankScope();
+  RankScope(const RankScope &) = delete;
+  RankScope &operator=(const RankScope &) = delete;
+
+private:
+  Transport *Before;
+};
+
 /// What a collective does among ranks whose memory this process sees; `all` are the collectives of
 /// the line in the order of its ranks, or a send and its recv. They agree with one another.
 Status performTogether(std::span<const Collective *const> all);
