@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------------===//
 #pragma once
 
+#include "combine.cuh"
 #include "elementwise.cuh"
 #include "exchange.cuh"
 #include "pipe.cuh"

@@ -79,6 +79,8 @@ static int sendSynchronous(const void *data, uint64_t bytes, int to, int tag, ki
 static int receive(void *data, uint64_t bytes, int from, int tag, kiln_mpi_line *line,
                    kiln_mpi_request *request) {
   MPI_Request handle;
+  if (from == KILN_MPI_ANY_RANK)
+    from = MPI_ANY_SOURCE;
   return put(MPI_Irecv(data, (int)bytes, MPI_BYTE, from, tag, line->comm, &handle), handle,
              request);
 }

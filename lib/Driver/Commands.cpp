@@ -2,7 +2,6 @@
 #include "Driver.h"
 #include "Terminal.h"
 
-#include "kiln/Dialect/Kiln/Collective.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Orchestration/Orchestration.h"
 #include "kiln/runtime/kernel_config.h"
@@ -117,9 +116,7 @@ int buildCommand(const Source &source, const RunSettings &options) {
     return status;
   ir::FuncOp entry = compiled->entry;
   Expected<OrchestrationResult> orchestration = emitOrchestration(
-      *compiled->module, {.program = source.name,
-                          .entry = entry.getSymName().str(),
-                          .withoutCode = ir::findRanks(source.module) != nullptr});
+      *compiled->module, {.program = source.name, .entry = entry.getSymName().str()});
   if (!orchestration) {
     printErrors({orchestration.status()});
     return kBadInput;

@@ -17,13 +17,14 @@ from typing import Any
 from ._errors import KilnError
 from ._jit import counters, set_workers
 from ._program import Program, Report, program
+from ._ranks import join_ranks, run_ranks
 from ._tensors import from_dlpack, reinterpret
 from .dtypes import DType, bf16, f8E4M3FN, f8E5M2, f16, f32, i1, i8, i16, i32, i64
 from . import cache, language
 
 __all__ = [
     "DType", "KilnError", "Program", "Report", "bf16", "cache", "counters", "f16", "f32", "f8E4M3FN", "f8E5M2", "from_dlpack", "i1",
-    "i16", "i32", "i64", "i8", "language", "program", "reinterpret", "set_workers",
+    "i16", "i32", "i64", "i8", "join_ranks", "language", "program", "reinterpret", "run_ranks", "set_workers",
 ]  # fmt: skip
 
 

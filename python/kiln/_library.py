@@ -93,6 +93,8 @@ class JitCounters(ctypes.Structure):
     ]
 
 
+RankBody = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32, ctypes.c_void_p)
+
 _Pointer, _Text, _Int = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int32
 _SIGNATURES: Tuple[Tuple[str, Any, Tuple[Any, ...]], ...] = (
     ("kiln_recorder_create", _Pointer, (_Text, ctypes.c_uint32, Where)),
@@ -122,7 +124,12 @@ _SIGNATURES: Tuple[Tuple[str, Any, Tuple[Any, ...]], ...] = (
     ("kiln_adaptor_mark_layout_dynamic", _Int, (_Pointer, _Int, ctypes.c_int64)),
     ("kiln_adaptor_mark_static", _Int, (_Pointer, ctypes.c_uint32, ctypes.POINTER(ctypes.c_int32))),
     ("kiln_adaptor_arg", CallArg, (_Pointer,)),
-    ("kiln_set_interrupted", None, (_Int,)),  # of libkiln_runtime.so, which libkiln.so needs
+    # Of libkiln_runtime.so, which libkiln.so needs.
+    ("kiln_set_interrupted", None, (_Int,)),
+    ("kiln_last_error", _Text, ()),
+    ("kiln_ranks_run", _Int, (_Int, RankBody, _Pointer)),
+    ("kiln_ranks_join", _Int, (ctypes.POINTER(_Int), ctypes.POINTER(_Int))),
+    ("kiln_ranks_leave", None, (_Int,)),
 )
 
 

@@ -8,7 +8,7 @@ import re
 import threading
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
-from . import _jit, _library, _rewrite
+from . import _jit, _library, _ranks, _rewrite
 from ._errors import KilnError, Place, endless, entry, error_of, mistake
 from ._params import Param
 from ._record import Recorder, recording, refuse_nesting
@@ -407,6 +407,7 @@ class Program(_jit.Callable):
         key = (platform, os.getpid())
         compiled = recorded.compiled.get(key)
         if compiled is None:
+            _ranks.join_for(recorded.text)
             compiled = recorded.compiled.setdefault(key, _jit.Compiled(recorded.text_with_locations, platform, self._records))
         return compiled
 

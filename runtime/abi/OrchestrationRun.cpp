@@ -123,6 +123,24 @@ Expected<uint64_t> OrchestrationRun::collect(const kiln_collective &) {
   return Status(StatusCode::Unsupported, "several ranks do not run on this platform yet");
 }
 
+CollectiveTask OrchestrationRun::taskOf(const kiln_collective &given, uint64_t run) const {
+  CollectiveTask task;
+  task.kind = static_cast<CollectiveKind>(given.kind);
+  task.how = static_cast<Reduction>(given.how);
+  task.fixedOrder = given.fixed_order != 0;
+  task.group = groupOf(*given.group);
+  task.peer = given.peer;
+  if (given.source != KILN_NO_TENSOR)
+    task.source = tensor(given.source);
+  if (given.target != KILN_NO_TENSOR)
+    task.target = tensor(given.target);
+  for (uint64_t dep : std::span(given.deps, given.num_deps))
+    task.deps.push_back({dep, run});
+  if (given.source_loc && given.source_loc->file)
+    task.loc = {given.source_loc->file, given.source_loc->line, given.source_loc->col};
+  return task;
+}
+
 Expected<int64_t> OrchestrationRun::rank(const kiln_rank_group &, bool wantsCount) {
   return int64_t{wantsCount}; // rank 0 of 1
 }

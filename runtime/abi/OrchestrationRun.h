@@ -12,6 +12,7 @@
 #define KILN_RUNTIME_ABI_ORCHESTRATIONRUN_H
 
 #include "kiln/orchestration_abi.h"
+#include "kiln/runtime/ranks.h"
 #include "kiln/runtime/tensor.h"
 
 namespace kiln {
@@ -46,6 +47,11 @@ protected:
   virtual Status endScope() { return Status::ok(); }
 
   const Tensor &tensor(kiln_handle handle) const { return Tensors[handle]; }
+  static MeshAxis groupOf(const kiln_rank_group &group) {
+    return {group.axis, {group.extents, group.extents + group.rank}};
+  }
+  /// What `collect` is given, for run number `run`.
+  CollectiveTask taskOf(const kiln_collective &given, uint64_t run) const;
   Dims perAxis(kiln_handle handle, const int64_t *values) const {
     return Dims(values, static_cast<size_t>(Tensors[handle].rank()));
   }

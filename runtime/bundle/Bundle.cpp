@@ -267,7 +267,7 @@ Expected<std::shared_ptr<const NativeProgram>> Bundle::load() const {
 }
 
 Expected<std::shared_ptr<const CudaProgram>> Bundle::loadCuda() const {
-  if (Manifest.cuda.empty() || !Manifest.native)
+  if (!Manifest.isForGpu() || !Manifest.native)
     return Status(StatusCode::Unsupported, "the bundle in " + Directory + " is for " +
                                                Manifest.platform +
                                                " and has no code for a GPU; build it with -p h200");

@@ -37,7 +37,7 @@ public:
       return program.status();
     if (options.run.dump.level > 0 || options.run.recordTimeline)
       return (*program)->runRecorded(tensors, scalars, options, report);
-    return (*program)->run(tensors, scalars, &seconds);
+    return (*program)->run(tensors, scalars, &seconds, options.run.ranks);
   }
 
 private:
@@ -47,7 +47,7 @@ private:
 } // namespace
 
 Expected<std::unique_ptr<const BundleProgram>> kiln::loadProgram(const Bundle &bundle) {
-  if (!bundle.manifest().cuda.empty())
+  if (bundle.manifest().isForGpu())
     return std::unique_ptr<const BundleProgram>(std::make_unique<CudaBundleProgram>(bundle));
   Expected<std::shared_ptr<const NativeProgram>> program = bundle.load();
   if (!program)

@@ -94,61 +94,19 @@ static Collective collectiveOf(const Node &node) {
 // Submission
 //===----------------------------------------------------------------------===//
 
-static Status wrong(const CollectiveTask &task, const std::string &why) {
-  return Status(StatusCode::InvalidArgument, std::string(toString(task.kind)) + ": " + why,
-                task.loc);
-}
-
-/// What this rank alone can judge: the parts of source and target, one for each rank.
-static Status verifyTensors(const CollectiveTask &task, int64_t count) {
-  bool hasBoth = !task.source.isNull() && !task.target.isNull();
-  if (!hasBoth)
-    return Status::ok();
-  if (task.source.dtype() != task.target.dtype() || task.source.rank() != task.target.rank())
-    return wrong(task, "the source is " + task.source.str() + ", the target " + task.target.str());
-  if (mayOverlap(Region::of(task.source), Region::of(task.target)) &&
-      task.source.buffer() == task.target.buffer())
-    return wrong(task, "source and target overlap in memory");
-  bool gathers = task.kind == CollectiveKind::AllGather;
-  const Tensor &small = gathers ? task.source : task.target;
-  const Tensor &large = gathers ? task.target : task.source;
-  bool fits = task.kind == CollectiveKind::AllToAll
-                  ? small.extent(0) == large.extent(0) && small.extent(0) % count == 0
-                  : small.extent(0) * count == large.extent(0);
-  for (int axis = 1; axis < small.rank(); ++axis)
-    fits &= small.extent(axis) == large.extent(axis);
-  return fits ? Status::ok()
-              : wrong(task, "the source is " + task.source.str() + " and the target " +
-                                task.target.str() + ", which do not hold a part for each of " +
-                                std::to_string(count) + " ranks along the first axis");
-}
-
-static Status verifyPeer(const CollectiveTask &task, int64_t me, int64_t count) {
-  bool hasPeer = isBetweenTwo(task.kind) || task.kind == CollectiveKind::Broadcast;
-  if (!hasPeer)
-    return Status::ok();
-  const char *what = task.kind == CollectiveKind::Broadcast ? "the root"
-                     : task.kind == CollectiveKind::Send    ? "the receiver"
-                                                            : "the sender";
-  if (task.peer < 0 || task.peer >= count)
-    return wrong(task, std::string(what) + " is rank " + std::to_string(task.peer) +
-                           ", but there are ranks 0 to " + std::to_string(count - 1));
-  if (isBetweenTwo(task.kind) && task.peer == me)
-    return wrong(task, std::string(what) + " is rank " + std::to_string(me) + " itself");
-  return Status::ok();
-}
-
 Transport &Engine::Impl::ranks() const { return RunAs.ranks ? *RunAs.ranks : aloneTransport(); }
 
 Expected<RankLine> Engine::Impl::lineOf(const CollectiveTask &task) {
   Transport &all = ranks();
-  Expected<RankLine> line = task.group.lineOf(all.rank(), all.ranks());
+  Expected<RankLine> line = resolve(task, all.rank(), all.ranks());
   if (!line)
-    return wrong(task, line.status().message());
-  if (Status bad = verifyPeer(task, line->placeOf(all.rank()), line->count); !bad.isOk())
-    return bad;
-  if (Status bad = verifyTensors(task, line->count); !bad.isOk())
-    return bad;
+    return line;
+  if (!task.source.isNull() && !task.target.isNull() &&
+      task.source.buffer() == task.target.buffer() &&
+      mayOverlap(Region::of(task.source), Region::of(task.target)))
+    return Status(StatusCode::InvalidArgument,
+                  std::string(toString(task.kind)) + ": source and target overlap in memory",
+                  task.loc);
   if (Lines.count(*line) == 0)
     if (Status bad = line->count > 1 ? all.prepare(*line) : Status::ok(); !bad.isOk())
       return bad.withLocation(task.loc);

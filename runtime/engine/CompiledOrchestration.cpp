@@ -35,22 +35,9 @@ protected:
   }
 
   Expected<uint64_t> collect(const kiln_collective &given) override {
-    CollectiveTask task;
-    task.kind = static_cast<CollectiveKind>(given.kind);
-    task.how = static_cast<Reduction>(given.how);
-    task.fixedOrder = given.fixed_order != 0;
-    task.group = groupOf(*given.group);
-    task.peer = given.peer;
-    if (given.source != KILN_NO_TENSOR)
-      task.source = tensor(given.source);
-    if (given.target != KILN_NO_TENSOR)
-      task.target = tensor(given.target);
+    CollectiveTask task = OrchestrationRun::taskOf(given, Number);
     task.isMarked = (!task.source.isNull() && Marked.contains(task.source)) ||
                     (!task.target.isNull() && Marked.contains(task.target));
-    for (uint64_t dep : std::span(given.deps, given.num_deps))
-      task.deps.push_back({dep, Number});
-    if (given.source_loc && given.source_loc->file)
-      task.loc = {given.source_loc->file, given.source_loc->line, given.source_loc->col};
     Expected<TaskId> id = Tasks.submit(task);
     if (!id)
       return id.status();
@@ -79,10 +66,6 @@ protected:
   }
 
 private:
-  static MeshAxis groupOf(const kiln_rank_group &group) {
-    return {group.axis, {group.extents, group.extents + group.rank}};
-  }
-
   Task taskOf(const kiln_launch &launch) const {
     Task task = launch.kernel < 0 ? Task() : Task(*Kernels[launch.kernel]);
     for (const kiln_launch_tensor &arg : std::span(launch.tensors, launch.num_tensors)) {

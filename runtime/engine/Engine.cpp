@@ -98,11 +98,15 @@ Status Engine::Impl::startRun(RunOptions options) {
   Run.nextTicket.store(0, std::memory_order_relaxed);
   RunOpen = true;
   RunAs = std::move(options);
+  if (!RunAs.ranks)
+    RunAs.ranks = currentRanks();
   Window.reset();
   Settled.below = Waited = 0;
   CatchUp = {};
   Sched.startRun();
   Run.ranks = &ranks();
+  if (RunAs.ranks)
+    RunAs.ranks->watch([this] { return Sched.isIdle(); });
   Lines.clear();
   Messages.clear();
   Scopes.assign(1, Scope());
@@ -190,6 +194,8 @@ Timeline Engine::Impl::takeTimeline() {
 }
 
 Status Engine::Impl::closeRun() {
+  if (RunAs.ranks)
+    RunAs.ranks->watch({});
   RunOpen = false;
   Witness.reset();
   Recorded = takeTimeline();

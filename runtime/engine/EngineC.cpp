@@ -4,6 +4,7 @@
 
 #include "abi/CBoundary.h"
 #include "kiln/runtime/engine.h"
+#include "kiln/runtime/ranks.h"
 
 using namespace kiln;
 
@@ -61,6 +62,44 @@ struct kiln_engine {
     return note(status);
   }
 };
+
+int32_t kiln_ranks_run(int32_t count, int32_t (*body)(int32_t, void *), void *data) {
+  return guarded(internalError, [&] {
+    if (!body || count < 1 || count > 1024)
+      return note(invalid("ranks of one process need something to run, and are 1 to 1024"));
+    RankHub hub({count});
+    return note(hub.runAll([&](int32_t rank, Transport &ranks) {
+      RankScope scope(ranks);
+      return body(rank, data) == 0 ? Status::ok()
+                                   : Status(StatusCode::KernelFailed, "it has failed");
+    }));
+  });
+}
+
+int32_t kiln_ranks_join(int32_t *rank, int32_t *count) {
+  return guarded(internalError, [&] {
+    if (!rank || !count)
+      return note(invalid("a null pointer was given"));
+    *rank = *count = 0;
+    if (!launchedRanks())
+      return 0;
+    Expected<Transport *> opened = openMpi();
+    if (!opened)
+      return note(opened.status());
+    setProcessRanks(*opened);
+    *rank = (*opened)->rank();
+    *count = (*opened)->ranks();
+    return 0;
+  });
+}
+
+void kiln_ranks_leave(int32_t failed) {
+  guarded(0, [&] {
+    setProcessRanks(nullptr);
+    closeMpi(failed != 0);
+    return 0;
+  });
+}
 
 const char *kiln_last_error(void) { return lastError().c_str(); }
 

@@ -32,6 +32,18 @@ void Engine::Impl::retireOldest() {
   Settled.below = Window.begin();
 }
 
+namespace {
+
+/// As long as it lives the submitter waits.
+struct Waiting {
+  explicit Waiting(Scheduler &scheduler) : of(scheduler) { of.noteWaiting(true); }
+  ~Waiting() { of.noteWaiting(false); }
+  Waiting(const Waiting &) = delete;
+  Scheduler &of;
+};
+
+} // namespace
+
 bool Engine::Impl::workOnce(uint64_t awaited, unsigned &idleRounds) {
   if (Sched.runOne()) {
     idleRounds = 0;
@@ -44,6 +56,7 @@ bool Engine::Impl::workOnce(uint64_t awaited, unsigned &idleRounds) {
 }
 
 bool Engine::Impl::await(uint64_t index) {
+  Waiting waiting(Sched);
   for (unsigned idleRounds = 0; !hasFinished(index);)
     if (!workOnce(index, idleRounds))
       return false;
@@ -55,6 +68,7 @@ bool Engine::Impl::awaitAll() {
   if (!Window.isEmpty() && !await(Window.end() - 1))
     return false;
   retire();
+  Waiting waiting(Sched);
   for (unsigned idleRounds = 0; !Window.isEmpty(); retire())
     if (!workOnce(Window.begin(), idleRounds))
       return false;

@@ -78,6 +78,15 @@ bool Scheduler::hasWork() const {
   return false;
 }
 
+bool Scheduler::isIdle() const {
+  if (!SubmitterWaits.load(std::memory_order_relaxed) || Order || hasWork())
+    return false;
+  for (const Worker &worker : Workers)
+    if (worker.running.load(std::memory_order_relaxed))
+      return false;
+  return InFlight.load(std::memory_order_relaxed) != 0;
+}
+
 Node *Scheduler::findWork(Worker &worker) {
   Node *taken[maxBatch];
   if (worker.ready.take(taken, 1, 1))

@@ -129,6 +129,11 @@ public:
   void rest(const Node &node, unsigned idleRounds);
   /// "kernel 'a' (task 3), kernel 'b' (task 5)": what runs at the moment, as any thread may ask.
   std::string running() const;
+  /// Whether nothing happens until a collective in flight ends, as any thread may ask. What is seen
+  /// for a moment may be wrong: a task between two queues is in none.
+  bool isIdle() const;
+  /// The submitter does nothing but wait, and what it runs meanwhile.
+  void noteWaiting(bool on) { SubmitterWaits.store(on, std::memory_order_relaxed); }
   /// Tasks finished in this run; with one worker only.
   uint64_t numFinished() const { return NumFinished; }
 
@@ -192,6 +197,7 @@ private:
   std::mutex EndedMutex;
   std::deque<EndedCollective> Ended;
   std::atomic<uint32_t> NumEnded{0}, InFlight{0};
+  std::atomic<bool> SubmitterWaits{false};
 };
 
 /// The arguments of a task as the dump sees them.

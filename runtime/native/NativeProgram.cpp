@@ -2,6 +2,7 @@
 
 #include "kiln/runtime/compiled_orchestration.h"
 #include "kiln/runtime/interrupt.h"
+#include "kiln/runtime/ranks.h"
 
 #include "native/EnginePool.h"
 
@@ -95,6 +96,9 @@ Task NativeProgram::taskOf(std::span<const Tensor> tensors,
 
 Status NativeProgram::run(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
                           const RunOptions &options) const {
+  // Ranks that are threads have a core each, and are known to wait where they run no other task.
+  if (Transport *ranks = currentRanks(); ranks && !ranks->isAmongProcesses())
+    return runRecorded(tensors, scalars, {options, {}, /*workers=*/1, {}}, nullptr);
   if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
     return bad;
   Expected<EnginePool::Lease> engine = EnginePool::get().take(Registry);

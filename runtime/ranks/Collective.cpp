@@ -2,6 +2,7 @@
 #include "kiln/runtime/ranks.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 
@@ -50,6 +51,63 @@ Expected<RankLine> MeshAxis::lineOf(int64_t rank, int64_t ranks) const {
   int64_t place = rank / stride % known[axis];
   return RankLine{static_cast<int32_t>(rank - place * stride), static_cast<int32_t>(stride),
                   static_cast<int32_t>(known[axis])};
+}
+
+//===----------------------------------------------------------------------===//
+// What one rank can judge
+//===----------------------------------------------------------------------===//
+
+static Status wrong(const CollectiveTask &task, const std::string &why) {
+  return Status(StatusCode::InvalidArgument, std::string(toString(task.kind)) + ": " + why,
+                task.loc);
+}
+
+/// The parts of source and target, one for each rank.
+static Status verifyTensors(const CollectiveTask &task, int64_t count) {
+  bool hasBoth = !task.source.isNull() && !task.target.isNull();
+  if (!hasBoth)
+    return Status::ok();
+  if (task.source.dtype() != task.target.dtype() || task.source.rank() != task.target.rank())
+    return wrong(task, "the source is " + task.source.str() + ", the target " + task.target.str());
+  bool gathers = task.kind == CollectiveKind::AllGather;
+  const Tensor &small = gathers ? task.source : task.target;
+  const Tensor &large = gathers ? task.target : task.source;
+  bool fits = task.kind == CollectiveKind::AllToAll
+                  ? small.extent(0) == large.extent(0) && small.extent(0) % count == 0
+                  : small.extent(0) * count == large.extent(0);
+  for (int axis = 1; axis < small.rank(); ++axis)
+    fits &= small.extent(axis) == large.extent(axis);
+  return fits ? Status::ok()
+              : wrong(task, "the source is " + task.source.str() + " and the target " +
+                                task.target.str() + ", which do not hold a part for each of " +
+                                std::to_string(count) + " ranks along the first axis");
+}
+
+static Status verifyPeer(const CollectiveTask &task, int64_t me, int64_t count) {
+  bool hasPeer = isBetweenTwo(task.kind) || task.kind == CollectiveKind::Broadcast;
+  if (!hasPeer)
+    return Status::ok();
+  const char *what = task.kind == CollectiveKind::Broadcast ? "the root"
+                     : task.kind == CollectiveKind::Send    ? "the receiver"
+                                                            : "the sender";
+  if (task.peer < 0 || task.peer >= count)
+    return wrong(task, std::string(what) + " is rank " + std::to_string(task.peer) +
+                           ", but there are ranks 0 to " + std::to_string(count - 1));
+  if (isBetweenTwo(task.kind) && task.peer == me)
+    return wrong(task, std::string(what) + " is rank " + std::to_string(me) + " itself");
+  return Status::ok();
+}
+
+Expected<RankLine> kiln::resolve(const CollectiveTask &task, int64_t rank, int64_t ranks) {
+  Expected<RankLine> line = task.group.lineOf(rank, ranks);
+  if (!line)
+    return wrong(task, line.status().message());
+  if (Status bad = verifyPeer(task, line->placeOf(static_cast<int32_t>(rank)), line->count);
+      !bad.isOk())
+    return bad;
+  if (Status bad = verifyTensors(task, line->count); !bad.isOk())
+    return bad;
+  return line;
 }
 
 //===----------------------------------------------------------------------===//
@@ -117,8 +175,8 @@ bool kiln::isPacked(const kiln_tensor &tensor) {
   return tensor.rank == 0 || tensor.flags & KILN_TENSOR_CONTIGUOUS;
 }
 
-/// Calls `visit` with the address of each run of elements that are next to each other.
-template <typename Visit> static void forEachRun(const kiln_tensor &tensor, Visit visit) {
+void kiln::forEachRun(const kiln_tensor &tensor,
+                      const std::function<void(std::byte *, size_t)> &visit) {
   int64_t size = sizeOf(static_cast<DType>(tensor.dtype));
   if (bytesOf(tensor) == 0)
     return;
@@ -374,6 +432,18 @@ Status kiln::performTogether(std::span<const Collective *const> all) {
     break;
   }
   return Status::ok();
+}
+
+Status kiln::perform(Transport &transport, const Collective &collective) {
+  std::atomic<bool> hasEnded{false};
+  Status result;
+  transport.start(collective, [&](Status status) {
+    result = std::move(status);
+    hasEnded.store(true);
+  });
+  if (!hasEnded.load())
+    transport.wait([&] { return hasEnded.load(); });
+  return result;
 }
 
 namespace {

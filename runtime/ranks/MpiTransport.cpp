@@ -1,4 +1,4 @@
-#include "ranks/MpiTransport.h"
+#include "ranks/MpiOperation.h"
 
 #include "abi/ParseNumber.h"
 #include "kiln/runtime/interrupt.h"
@@ -19,31 +19,6 @@ static constexpr uint64_t smallBytes = 2048;
 static constexpr int32_t directRanks = 8;
 /// One message of MPI; its counts have 31 bits.
 static constexpr uint64_t messageBytes = uint64_t{1} << 30;
-
-/// Something in flight: requests, and what to do when all of them have ended.
-struct MpiTransport::Operation {
-  Collective collective;
-  Done done;
-  kiln_mpi_line *line = nullptr;
-  int32_t me = 0;
-  std::vector<kiln_mpi_request> requests;
-  Stage next = nullptr; ///< Null: it has ended.
-  Status status;
-  /// Sent and received here where a tensor has gaps or there is no other place.
-  std::vector<std::byte> source, target, headers, mine;
-  Memory parts;
-  bool hasHeader = false;
-
-  const std::byte *input() const {
-    const kiln_tensor &from = collective.source.rank ? collective.source : collective.target;
-    return source.empty() ? static_cast<const std::byte *>(from.data) : source.data();
-  }
-  std::byte *output() {
-    return target.empty() ? static_cast<std::byte *>(collective.target.data) : target.data();
-  }
-  int32_t count() const { return collective.line.count; }
-  DType type() const { return static_cast<DType>(collective.shaped().dtype); }
-};
 
 //===----------------------------------------------------------------------===//
 // Opening and closing
@@ -100,6 +75,8 @@ Expected<std::unique_ptr<MpiTransport>> MpiTransport::open() {
     return made->errorOf(error, {});
   if (Status bad = made->prepare({0, 1, made->Ranks}); !bad.isOk())
     return bad;
+  if (Status bad = made->openWatch(); !bad.isOk())
+    return bad;
   made->Worker = std::thread([transport = made.get()] { transport->work(); });
   return made;
 }
@@ -117,7 +94,9 @@ MpiTransport::~MpiTransport() {
 void MpiTransport::close(bool failed) {
   if (failed)
     Mpi.abort(1);
+  awaitOthers();
   std::lock_guard lock(Mutex);
+  IsStopping = true; // the thread asks MPI nothing any more
   (void)Mpi.close();
 }
 
@@ -163,6 +142,7 @@ void MpiTransport::start(const Collective &collective, Done done) {
       op.done = std::move(done);
       op.line = Lines[collective.line];
       op.me = collective.line.placeOf(Rank);
+      noteStarted(op);
       begin(op);
       progress(ended);
     }
@@ -207,6 +187,7 @@ void MpiTransport::progress(std::vector<std::pair<Done, Status>> &ended) {
       unpack(it->target.data(), it->collective.target);
     if (!it->status.isOk() && Failure.isOk())
       Failure = it->status;
+    ++Events;
     ended.emplace_back(std::move(it->done), it->status);
     if (it->status.isOk() && it->parts.bytes > Spare.bytes)
       Spare = std::move(it->parts);
@@ -245,7 +226,8 @@ void MpiTransport::work() {
                        [&] { return IsStopping || !Running.empty(); });
       if (IsStopping)
         return;
-      if (Waiting.load() == 0)
+      lookAround();
+      if (Waiting.load() == 0 || !Failure.isOk())
         progress(ended);
     }
     for (auto &[call, status] : ended)

@@ -14,8 +14,10 @@
 #define KILN_RUNTIME_RANKS_MPITRANSPORT_H
 
 #include "kiln/runtime/ranks.h"
+#include "ranks/RankWatch.h"
 #include "ranks/kiln_mpi.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <list>
 #include <map>
@@ -35,6 +37,8 @@ public:
   void wait(const std::function<bool()> &isOver) override;
   void fail(const Status &why) override;
   Status prepare(const RankLine &line) override;
+  bool isAmongProcesses() const override { return true; }
+  void watch(std::function<bool()> isIdle) override;
   /// Ends MPI; after a failure all processes.
   void close(bool failed);
 
@@ -73,6 +77,16 @@ private:
   int32_t tagOf(const Operation &op) const;
   Status errorOf(int error, const Collective &collective) const;
 
+  // Whether all processes wait for ever (MpiWatch.cpp); with the lock held but for the first.
+  Status openWatch();
+  Status listen();
+  void noteStarted(Operation &op);
+  RankReport reportNow(bool hasLeft);
+  void tell(RankReport report);
+  void lookAround();
+  void findDeadlock();
+  void awaitOthers();
+
   void work();
 
   const kiln_mpi_functions &Mpi;
@@ -83,7 +97,17 @@ private:
   Memory Spare; ///< Of the last large one: fresh pages cost more than the sum.
   Status Failure;
   bool IsStopping = false;
-  std::atomic<int> Waiting{0}; ///< Somebody drives in wait().
+  std::atomic<int> Waiting{0};      ///< Somebody drives in wait().
+  kiln_mpi_line *Control = nullptr; ///< Carries reports, and nothing else.
+  std::function<bool()> IsIdle;
+  RankReport State;                               ///< What of a report is kept up to date.
+  std::vector<std::optional<RankReport>> Reports; ///< Of all ranks, on the first one.
+  std::vector<char> Heard;                        ///< Where the next one comes.
+  kiln_mpi_request Hearing{};
+  std::list<std::pair<std::string, kiln_mpi_request>> Told;
+  uint64_t Events = 0, EventsSeen = 0; ///< What has started or ended.
+  std::chrono::steady_clock::time_point IdleSince{};
+  bool HasTold = false;
   std::condition_variable HasWork;
   std::thread Worker;
 };

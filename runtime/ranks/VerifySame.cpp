@@ -1,7 +1,6 @@
 // Whether the processes of a run were started with the same arguments.
 #include "kiln/runtime/ranks.h"
 
-#include <atomic>
 #include <cstring>
 
 using namespace kiln;
@@ -34,16 +33,8 @@ Status kiln::verifySame(Transport &transport, const std::string &mine) {
   gather.line = {0, 1, transport.ranks()};
   gather.source = source->toAbi();
   gather.target = target->toAbi();
-  std::atomic<bool> hasEnded{false};
-  Status result;
-  transport.start(gather, [&](Status status) {
-    result = std::move(status);
-    hasEnded.store(true);
-  });
-  if (!hasEnded.load())
-    transport.wait([&] { return hasEnded.load(); });
-  if (!result.isOk())
-    return result;
+  if (Status bad = perform(transport, gather); !bad.isOk())
+    return bad;
   for (int32_t rank = 0; rank < transport.ranks(); ++rank) {
     const char *theirs = all.data() + rank * textBytes;
     if (std::strcmp(theirs, text.data()) == 0)

@@ -18,7 +18,8 @@
 extern "C" {
 #endif
 
-#define KILN_MPI_VERSION 1u
+#define KILN_MPI_VERSION 2u
+#define KILN_MPI_ANY_RANK (-1)
 
 typedef struct kiln_mpi_request {
   uint64_t bits; /* room for a handle of any MPI */
@@ -38,6 +39,7 @@ typedef struct kiln_mpi_functions {
   /* Ends when the receiver has begun to receive. */
   int (*send_synchronous)(const void *data, uint64_t bytes, int to, int tag, kiln_mpi_line *line,
                           kiln_mpi_request *request);
+  /* `from` may be KILN_MPI_ANY_RANK. */
   int (*receive)(void *data, uint64_t bytes, int from, int tag, kiln_mpi_line *line,
                  kiln_mpi_request *request);
   int (*gather)(const void *mine, void *all, uint64_t bytes, kiln_mpi_line *line,

@@ -39,6 +39,8 @@ struct BundleManifest {
   std::optional<NativeInfo> native;
   /// Only on a GPU.
   std::vector<CudaKernel> cuda = {};
+  /// Also where nothing but ranks work together, so that there are no kernels.
+  bool isForGpu() const { return !cuda.empty() || arch.starts_with("sm_"); }
 };
 
 /// Writes the files, then bundle.json. A folder that has one already is replaced file by file;

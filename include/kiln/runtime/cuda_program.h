@@ -57,8 +57,9 @@ public:
                 void *stream) const;
   /// With tensors in the host's memory: copies them to the first GPU and back, and waits. `seconds`
   /// is what the GPU took, copies left out.
+  /// With a transport whose ranks are processes, NCCL carries bytes between their GPUs.
   Status run(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-             double *seconds = nullptr) const;
+             double *seconds = nullptr, Transport *ranks = nullptr) const;
   Status call(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars) const override {
     return run(tensors, scalars);
   }
@@ -67,7 +68,8 @@ public:
   /// Runs it so that it writes down what was asked for, on the GPU of the first tensor if that is
   /// in a GPU's memory, else on the first one; the tensors are copied there and back. The task
   /// engine launches one kernel after the other and waits for each, so that the dump shows what
-  /// each left and the timeline how long the GPU took for it.
+  /// each left and the timeline how long the GPU took for it. Ranks then exchange what they have in
+  /// memory that the host sees too, over the transport alone; so they do where ranks are threads.
   Status runRecorded(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
                      const NativeRunOptions &options,
                      NativeRunReport *report = nullptr) const override;
@@ -78,8 +80,9 @@ private:
   struct Devices;   ///< What is loaded where.
   struct Recording; ///< What there is for the length of a recorded run.
   explicit CudaProgram(NativeInfo info);
+  struct Place; ///< The stream of a run, and its ranks.
   /// The GPU is the current one.
-  Status launchLoaded(const Loaded &loaded, const kiln_args &args, void *stream) const;
+  Status launchLoaded(const Loaded &loaded, const kiln_args &args, const Place &place) const;
 
   Status runOnEngine(Recording &recording, std::span<const Tensor> tensors,
                      std::span<const ScalarBits> scalars, const NativeRunOptions &options,

@@ -37,6 +37,20 @@ const char *kiln_last_error(void);
 void kiln_set_interrupted(int32_t is_set);
 
 /*===------------------------------------------------------------------------===
+ * Ranks
+ *===------------------------------------------------------------------------===*/
+
+/* Calls body(rank, data) for ranks 0 to count - 1, each on a thread of its own in which every run
+ * is that rank's, and waits for all. What a body returns is 0, or not 0 where it has failed, which
+ * ends the runs of the others. */
+int32_t kiln_ranks_run(int32_t count, int32_t (*body)(int32_t rank, void *data), void *data);
+/* From now on every run of this process is that of its rank among the processes that mpirun
+ * started; *rank and *count say which. *count is 0, and nothing changes, where it did not. */
+int32_t kiln_ranks_join(int32_t *rank, int32_t *count);
+/* At the end of a process that has joined; `failed`: and with it all others. */
+void kiln_ranks_leave(int32_t failed);
+
+/*===------------------------------------------------------------------------===
  * Kernels
  *===------------------------------------------------------------------------===*/
 

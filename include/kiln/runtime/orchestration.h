@@ -21,6 +21,7 @@
 #include "kiln/runtime/dump_marks.h"
 #include "kiln/runtime/engine.h"
 #include "kiln/runtime/orchestration_scalars.h"
+#include "kiln/runtime/ranks.h"
 
 #include <initializer_list>
 #include <span>
@@ -84,6 +85,32 @@ private:
   Task Building;
 };
 
+/// What several ranks do together, as one task.
+class CollectiveArgs {
+public:
+  explicit CollectiveArgs(CollectiveKind kind) { Building.kind = kind; }
+
+  void source(const Tensor &tensor) { Building.source = tensor; }
+  void target(const Tensor &tensor) { Building.target = tensor; }
+  void combine(Reduction how, bool fixedOrder = false) {
+    Building.how = how;
+    Building.fixedOrder = fixedOrder;
+  }
+  /// The root, the receiver or the sender, by its place in the group.
+  void peer(Index place) { Building.peer = place.value(); }
+  /// The ranks along one axis of a mesh instead of all.
+  void along(const Indices &mesh, uint32_t axis) {
+    Dims extents = mesh;
+    Building.group = {axis, {extents.begin(), extents.end()}};
+  }
+  void after(TaskId task) { Building.deps.push_back(task); }
+  void at(const char *file, int line, int col) { Building.loc = {file, line, col}; }
+
+private:
+  friend class Orchestrator;
+  CollectiveTask Building;
+};
+
 class Orchestrator {
 public:
   explicit Orchestrator(Engine &engine) : Run(engine) {}
@@ -100,6 +127,21 @@ public:
     if (!Marked.isEmpty())
       task.Building.markWhere([this](const Tensor &tensor) { return Marked.contains(tensor); });
     return check(Run.submit(task.Building));
+  }
+
+  /// Launches what several ranks do together; returns at once, but for a barrier.
+  TaskId submit(CollectiveArgs &task) const {
+    for (const Tensor *tensor : {&task.Building.source, &task.Building.target})
+      task.Building.isMarked |= !tensor->isNull() && Marked.contains(*tensor);
+    return check(Run.submit(task.Building));
+  }
+
+  /// This rank's place among all ranks, or along an axis of a mesh; and how many there are.
+  Index rank(const Indices &mesh = {}, uint32_t axis = 0) const {
+    return lineOf(mesh, axis).placeOf(Run.ranks().rank());
+  }
+  Index ranks(const Indices &mesh = {}, uint32_t axis = 0) const {
+    return lineOf(mesh, axis).count;
   }
 
   /// Waits for the tasks that write this element and reads it.
@@ -123,6 +165,12 @@ public:
 
 private:
   friend class Scope;
+
+  RankLine lineOf(const Indices &mesh, uint32_t axis) const {
+    Dims extents = mesh;
+    return check(MeshAxis{axis, {extents.begin(), extents.end()}}.lineOf(Run.ranks().rank(),
+                                                                         Run.ranks().ranks()));
+  }
 
   Engine &Run;
   DumpMarks Marked;
@@ -199,7 +247,9 @@ Status orchestrate(Engine &engine, const Arguments &args, const Signature &signa
     Orchestrator rt(engine);
     body(rt, args);
   } catch (const Failure &failure) {
-    return failure.status.asFaultOfProgram();
+    Status why = failure.status.asFaultOfProgram();
+    engine.ranks().fail(why); // nobody is to wait for what this rank will not come to
+    return why;
   }
   return Status::ok();
 }

@@ -105,6 +105,10 @@ struct Collective {
   std::string str() const;
 };
 
+/// The ranks of `task` as rank `rank` of `ranks` sees them. InvalidArgument, with its line, where
+/// this rank alone can tell that it cannot be: the mesh, the other rank, the parts of its tensors.
+Expected<RankLine> resolve(const CollectiveTask &task, int64_t rank, int64_t ranks);
+
 class Transport {
 public:
   using Done = std::function<void(Status)>;
@@ -123,10 +127,34 @@ public:
   virtual void fail(const Status &why) = 0;
   /// Before the first collective of a line is submitted; on every rank of it in the same order.
   virtual Status prepare(const RankLine &) { return Status::ok(); }
+  /// At the start of a run: how any thread can tell that this rank does nothing until something in
+  /// flight ends; null at its end. Who can tell otherwise does not ask.
+  virtual void watch(std::function<bool()> /*isIdle*/) {}
+  /// Each rank is a process, so that it may have a GPU of its own.
+  virtual bool isAmongProcesses() const { return false; }
 };
 
 /// The only rank there is.
 Transport &aloneTransport();
+/// Starts it and waits for it: for what the host has to say, while no run is going on.
+Status perform(Transport &transport, const Collective &collective);
+
+/// What a run is a part of whose options name no ranks: those of the thread, else those of the
+/// process; null if there are none.
+Transport *currentRanks();
+/// Those of the process, until it ends.
+void setProcessRanks(Transport *ranks);
+/// As long as it lives, those of the thread.
+class RankScope {
+public:
+  explicit RankScope(Transport &ranks);
+  ~RankScope();
+  RankScope(const RankScope &) = delete;
+  RankScope &operator=(const RankScope &) = delete;
+
+private:
+  Transport *Before;
+};
 
 /// What a collective does among ranks whose memory this process sees; `all` are the collectives of
 /// the line in the order of its ranks, or a send and its recv. They agree with one another.
@@ -136,6 +164,9 @@ Status verifyAgree(const Collective &mine, int32_t me, const Collective &other, 
 /// Combines `parts` in their order, element by element; 16- and 8-bit floats in f32, rounded once.
 void combine(DType type, Reduction how, std::span<const void *const> parts, void *into,
              int64_t count);
+/// Calls `visit` for each run of elements that are next to each other, in their order.
+void forEachRun(const kiln_tensor &tensor,
+                const std::function<void(std::byte *data, size_t bytes)> &visit);
 /// The elements of a strided view, without gaps, and back.
 std::vector<std::byte> pack(const kiln_tensor &tensor);
 void unpack(const void *from, const kiln_tensor &tensor);

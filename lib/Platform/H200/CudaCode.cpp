@@ -70,6 +70,9 @@ Expected<CudaCode> compileCudaCode(ModuleOp compiled, const std::string &entry,
   Expected<std::vector<const CudaUnit *>> order = inOrder(*units, code.info);
   if (!order)
     return order.status();
+  std::vector<CudaUnit> ofRanks = emitRankKernels(compiled);
+  for (const CudaUnit &unit : ofRanks)
+    order->push_back(&unit);
   std::vector<Expected<std::string>> cubins = compileAll(*order);
   for (auto [unit, cubin] : llvm::zip_equal(*order, cubins)) {
     if (!cubin)

@@ -88,6 +88,7 @@ public:
     Expected<std::vector<CudaUnit>> units = emitCuda(module, *machine());
     if (!units)
       return units.status();
+    llvm::append_range(*units, emitRankKernels(module));
     return cudaSource(*units);
   }
 
@@ -112,7 +113,7 @@ std::unique_ptr<Platform> makeH200Platform() {
   Platform::Description about;
   about.name = "h200";
   about.machine = findMachine("hopper");
-  about.can = {Run, Check, Build, Jit, Dump, Timeline, Large};
+  about.can = {Run, Check, Build, Jit, Dump, Timeline, Large, Ranks};
   about.texts = {{"cuda"}};
   about.memory = TensorMemory::Gpu;
   return std::make_unique<H200Platform>(std::move(about));

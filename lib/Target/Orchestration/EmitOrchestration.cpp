@@ -18,8 +18,8 @@ using namespace orchestration;
 
 class FileEmitter {
 public:
-  FileEmitter(ModuleOp module, ir::FuncOp entry, std::string program, bool withoutCode)
-      : Module(module), Start(entry), Program(std::move(program)), WithoutCode(withoutCode) {}
+  FileEmitter(ModuleOp module, ir::FuncOp entry, std::string program)
+      : Module(module), Start(entry), Program(std::move(program)) {}
 
   Expected<OrchestrationResult> emit(const std::optional<std::vector<SimplerTask>> &simpler);
 
@@ -39,7 +39,6 @@ private:
   ModuleOp Module;
   ir::FuncOp Start;
   std::string Program;
-  const bool WithoutCode;
   llvm::SetVector<Operation *> Orchestrations, Kernels, Launched;
 };
 
@@ -181,6 +180,8 @@ Status FileEmitter::checkForSimpler() {
     orchestration->walk([&](Operation *op) {
       if (isa_and_nonnull<arith::ArithDialect>(op->getDialect()) && !isKnown(op))
         refuse(op, "it computes with indices and truth values only");
+      if (isa<ir::RankIdOp, ir::RankCountOp>(op) || ir::collectiveOf(op))
+        refuse(op, "it runs on one rank");
       auto submit = dyn_cast<ir::SubmitOp>(op);
       if (submit && submit.getPredicate())
         refuse(submit, "a launch under a predicate is not passed on yet");
@@ -234,11 +235,6 @@ FileEmitter::emit(const std::optional<std::vector<SimplerTask>> &simpler) {
       return bad;
   std::string space = text::cppIdentifier(Program);
   result.entrySymbol = "orchestrate_" + space + "_" + text::cppIdentifier(Start.getSymName());
-  if (WithoutCode) {
-    result.code =
-        "// Orchestrations of several ranks are not written as C++; program.mlir has it.\n";
-    return result;
-  }
   text::NameScope names(nameRules());
   llvm::DenseMap<Operation *, std::string> functions;
   for (Operation *op : Orchestrations)
@@ -271,7 +267,7 @@ Expected<OrchestrationResult> emitOrchestration(ModuleOp module,
   std::string program = options.program;
   if (program.empty())
     program = module.getSymName().value_or("program").str();
-  return FileEmitter(module, *entry, program, options.withoutCode).emit(options.simpler);
+  return FileEmitter(module, *entry, program).emit(options.simpler);
 }
 
 } // namespace kiln

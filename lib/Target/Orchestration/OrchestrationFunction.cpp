@@ -19,7 +19,7 @@ constexpr size_t kColumns = 100;
 static constexpr const char *kReserved = R"(
 assert errno stdin stdout stderr linux unix main std NULL EOF INFINITY NAN INT64_MIN
 
-Arguments Compare DType Dims Direction Engine Entry Failure Index Indices Mark Orchestrator Range
+Arguments CollectiveArgs CollectiveKind Compare DType Dims Direction Engine Entry Failure Index Indices Mark Orchestrator Range Reduction
 Scope ScalarBits ScalarParam Signature Status Task TaskArgs TaskId Tensor TensorParam kiln orch
 any args as_signed as_unsigned bit_and bit_or bit_xor cast cast_unsigned ceil_div ceil_div_unsigned
 check dim div_unsigned dtypeOf engine fail floor_div inout input is_unordered kernels max
@@ -131,7 +131,8 @@ Expected<std::string> FunctionEmitter::emitEntry() {
 
 /// Arithmetic that nobody needs. Its users come later, so they are decided first.
 static bool isDead(Operation *op) {
-  return (isa<ir::DimOp>(op) || isa_and_nonnull<arith::ArithDialect>(op->getDialect())) &&
+  return (isa<ir::DimOp, ir::RankIdOp, ir::RankCountOp>(op) ||
+          isa_and_nonnull<arith::ArithDialect>(op->getDialect())) &&
          llvm::all_of(op->getUsers(), isDead);
 }
 
@@ -170,6 +171,8 @@ bool FunctionEmitter::emitLaunching(Operation *op) {
     emitCall(call);
   } else if (auto scope = dyn_cast<ir::ScopeOp>(op)) {
     emitScope(scope);
+  } else if (std::optional<ir::Collective> collective = ir::collectiveOf(op)) {
+    emitCollective(*collective);
   } else if (auto dump = dyn_cast<ir::DumpOp>(op)) {
     line("rt.dump(" + text(dump.getTensor()) + ");");
   } else if (auto require = dyn_cast<ir::RequireOp>(op)) {

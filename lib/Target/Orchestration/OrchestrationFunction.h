@@ -2,12 +2,14 @@
 //
 // The emitter walks a function once and writes a statement for each op that does something; scalar
 // arithmetic that is used once becomes part of the statement that uses it.
-// OrchestrationFunction.cpp has the statements, OrchestrationScalars.cpp the expressions.
+// OrchestrationFunction.cpp has the statements, OrchestrationScalars.cpp the expressions,
+// OrchestrationRanks.cpp what several ranks do together.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LIB_TARGET_ORCHESTRATION_ORCHESTRATIONFUNCTION_H
 #define KILN_LIB_TARGET_ORCHESTRATION_ORCHESTRATIONFUNCTION_H
 
+#include "kiln/Dialect/Kiln/Collective.h"
 #include "kiln/Dialect/Tile/TileDialect.h"
 #include "kiln/Target/Text/Lines.h"
 #include "kiln/Target/Text/Names.h"
@@ -61,6 +63,9 @@ private:
   void emitCall(ir::CallOp call);
   void emitSubmit(ir::SubmitOp submit);
   void emitPredicate(ir::SubmitOp submit);
+  // What several ranks do (OrchestrationRanks.cpp).
+  void emitCollective(const ir::Collective &collective);
+  Expr rankExpression(mlir::Operation *op);
   /// The block of a task that runs `kernel`, or none; `rest` writes what follows the arguments.
   void emitTask(ir::FuncOp kernel, mlir::ValueRange args, mlir::Location loc,
                 const std::string &result, llvm::function_ref<void()> rest);

@@ -234,6 +234,8 @@ Expr FunctionEmitter::expressionOf(Operation *op) {
     return literal(constant.getValue());
   if (auto dim = dyn_cast<ir::DimOp>(op))
     return {"dim(" + text(dim.getTensor()) + ", " + std::to_string(dim.getDim()) + ")"};
+  if (isa<ir::RankIdOp, ir::RankCountOp>(op))
+    return rankExpression(op);
   if (auto cmp = dyn_cast<arith::CmpIOp>(op))
     return compareInts(cmp);
   if (auto cmp = dyn_cast<arith::CmpFOp>(op))
@@ -275,8 +277,8 @@ std::string FunctionEmitter::hintFor(Value value) {
 }
 
 bool FunctionEmitter::isInlined(Operation *op, const Expr &expr) {
-  if (isa<arith::ConstantOp, ir::DimOp>(op))
-    return true; // neither ever changes
+  if (isa<arith::ConstantOp, ir::DimOp, ir::RankIdOp, ir::RankCountOp>(op))
+    return true; // none ever changes
   Value result = op->getResult(0);
   return result.hasOneUse() && result.user_begin()->getBlock() == op->getBlock() &&
          expr.text.size() <= 60;

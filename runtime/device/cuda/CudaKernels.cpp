@@ -1,5 +1,6 @@
 // What a bundle says of its CUDA kernels, as JSON. Reading trusts nothing.
 #include "kiln/runtime/cuda_program.h"
+#include "kiln/runtime/cuda_ranks.h"
 
 #include <nlohmann/json.hpp>
 
@@ -20,9 +21,14 @@ Status kiln::verifyCudaKernels(const std::vector<CudaKernel> &kernels, const Nat
     wanted.push_back(&kernel);
   if (!launches)
     wanted.push_back(&info.entry);
-  if (kernels.size() != wanted.size())
+  if (kernels.size() < wanted.size())
     return bad("there are not as many as the program launches");
-  for (size_t i = 0; i < kernels.size(); ++i) {
+  for (size_t i = wanted.size(); i < kernels.size(); ++i)
+    if (!isRankKernel(kernels[i].name) || kernels[i].numTensors != 2 ||
+        kernels[i].numScalars != 0 || !kernels[i].maps.empty() || kernels[i].hasBarrier ||
+        kernels[i].threads == 0 || kernels[i].threads > 1024 || kernels[i].sharedBytes != 0)
+      return bad("'" + kernels[i].name + "' is launched by nobody");
+  for (size_t i = 0; i < wanted.size(); ++i) {
     const CudaKernel &kernel = kernels[i];
     const std::optional<Signature> &signature = wanted[i]->signature;
     if (kernel.name != wanted[i]->name || kernel.symbol.empty() || kernel.file.empty())

@@ -154,17 +154,18 @@ static Expected<std::vector<Tensor>> tensorsOf(const kiln_args &args) {
   return tensors;
 }
 
-Status CudaProgram::launchLoaded(const Loaded &loaded, const kiln_args &args, void *stream) const {
+Status CudaProgram::launchLoaded(const Loaded &loaded, const kiln_args &args,
+                                 const Place &place) const {
   if (Orchestration) {
     Expected<std::vector<Tensor>> tensors = tensorsOf(args);
     if (!tensors)
       return tensors.status();
     return orchestrate(loaded, Info.kernels, Orchestration, *tensors,
-                       {args.scalars, args.num_scalars}, static_cast<Stream>(stream));
+                       {args.scalars, args.num_scalars}, place.stream, place.ranks);
   }
   const int64_t one[3] = {1, 1, 1};
   return launchKernel(*loaded.gpu, loaded.kernels.front(), {args.tensors, args.num_tensors},
-                      {args.scalars, args.num_scalars}, one, static_cast<Stream>(stream));
+                      {args.scalars, args.num_scalars}, one, place.stream);
 }
 
 Status CudaProgram::launchOn(const kiln_args &args, const GpuPlace &place) const {
@@ -177,7 +178,7 @@ Status CudaProgram::launchOn(const kiln_args &args, const GpuPlace &place) const
   Expected<const Loaded *> loaded = On->on(**gpu);
   if (!loaded)
     return loaded.status();
-  return launchLoaded(**loaded, args, place.stream);
+  return launchLoaded(**loaded, args, {static_cast<Stream>(place.stream)});
 }
 
 namespace {
@@ -278,11 +279,11 @@ struct TimedStream {
 } // namespace
 
 Status CudaProgram::run(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-                        double *seconds) const {
+                        double *seconds, Transport *ranks) const {
   if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
     return bad;
   const Driver &cuda = *On->driver;
-  Expected<const Gpu *> gpu = cuda.gpu(0);
+  Expected<const Gpu *> gpu = gpuOfRank(cuda, ranks, /*mayShare=*/false);
   if (!gpu)
     return gpu.status();
   CurrentGpu current(**gpu);
@@ -291,6 +292,13 @@ Status CudaProgram::run(std::span<const Tensor> tensors, std::span<const ScalarB
   Expected<const Loaded *> loaded = On->on(**gpu);
   if (!loaded)
     return loaded.status();
+  RankPlace among;
+  if (ranks)
+    among.transport = ranks;
+  Expected<NcclRanks *> nccl = NcclRanks::ofProcess(**gpu, *among.transport);
+  if (!nccl)
+    return nccl.status();
+  among.nccl = *nccl;
   TimedStream timed(cuda);
   if (Status failed = timed.create(); !failed.isOk())
     return failed;
@@ -305,9 +313,13 @@ Status CudaProgram::run(std::span<const Tensor> tensors, std::span<const ScalarB
       there.push_back(std::move(*copied));
     }
     cuda.eventRecord(timed.begin, timed.stream);
-    done = launchLoaded(**loaded, AbiArguments(there, scalars).get(), timed.stream);
+    done = launchLoaded(**loaded, AbiArguments(there, scalars).get(), {timed.stream, among});
     cuda.eventRecord(timed.end, timed.stream);
-    // What a kernel did wrong shows here.
+    // Here show what a kernel did wrong and that another rank has failed, after which nothing
+    // waits.
+    if (Status failed = among.nccl ? among.nccl->synchronize(timed.stream) : Status::ok();
+        !failed.isOk() && done.isOk())
+      done = failed;
     if (Status failed = cuda.check(cuda.streamSynchronize(timed.stream), "the kernels failed");
         !failed.isOk() && done.isOk())
       done = failed;

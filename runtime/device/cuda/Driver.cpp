@@ -52,6 +52,7 @@ static Status findAll(void *library, Driver &driver) {
   find(driver.copy, "cuMemcpy");
   find(driver.copyToDevice, "cuMemcpyHtoDAsync_v2");
   find(driver.copyToHost, "cuMemcpyDtoHAsync_v2");
+  find(driver.copyOnDevice, "cuMemcpyDtoDAsync_v2");
   find(driver.fillBytes, "cuMemsetD8Async");
   find(driver.streamCreate, "cuStreamCreate");
   find(driver.streamDestroy, "cuStreamDestroy_v2");

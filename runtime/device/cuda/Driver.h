@@ -71,6 +71,7 @@ struct Driver {
   Result (*copy)(DevicePointer, DevicePointer, size_t); // between any two memories; waits
   Result (*copyToDevice)(DevicePointer, const void *, size_t, Stream);
   Result (*copyToHost)(void *, DevicePointer, size_t, Stream);
+  Result (*copyOnDevice)(DevicePointer, DevicePointer, size_t, Stream);
   Result (*fillBytes)(DevicePointer, unsigned char, size_t, Stream);
   Result (*streamCreate)(Stream *, unsigned);
   Result (*streamDestroy)(Stream);

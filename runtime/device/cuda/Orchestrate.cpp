@@ -28,9 +28,13 @@ namespace {
 class StreamRun final : public OrchestrationRun {
 public:
   StreamRun(const CudaProgram::Loaded &program, std::span<const NativeKernel> kernels,
-            std::span<const Tensor> given, Stream stream)
+            std::span<const Tensor> given, Stream stream, const RankPlace &ranks)
       : OrchestrationRun(given), Program(program), Kernels(kernels), Cuda(*program.gpu->driver),
-        On(stream) {}
+        On(stream),
+        Ranks(*program.gpu, ranks, std::span(program.kernels).subspan(kernels.size()), stream) {}
+
+  /// What is still to be done after the last task was launched.
+  Status finish(const Status &ended) { return Ranks.finish(ended); }
 
 protected:
   Expected<Tensor> alloc(DType dtype, Dims extents) override {
@@ -77,12 +81,28 @@ protected:
         .bits;
   }
 
+  Expected<uint64_t> collect(const kiln_collective &collective) override {
+    uint64_t number = Submitted++;
+    Status started = Ranks.start(taskOf(collective, 0), number);
+    return started.isOk() ? Expected<uint64_t>(number) : started;
+  }
+
+  Expected<int64_t> rank(const kiln_rank_group &group, bool wantsCount) override {
+    Expected<RankLine> line = groupOf(group).lineOf(Ranks.rank(), Ranks.ranks());
+    if (!line)
+      return line.status();
+    return int64_t{wantsCount ? line->count : line->placeOf(Ranks.rank())};
+  }
+
 private:
   /// One element, once everything launched before is done.
   Status read(kiln_handle handle, const int64_t *indices, std::byte (&bytes)[8]) {
     Expected<void *> address = tensor(handle).elementAddress(perAxis(handle, indices));
     if (!address)
       return address.status();
+    // First, so that nothing is copied any more where another rank has failed.
+    if (Status failed = Ranks.synchronize(); !failed.isOk())
+      return failed;
     size_t size = static_cast<size_t>(sizeOf(tensor(handle).dtype()));
     if (Status failed =
             Cuda.check(Cuda.copyToHost(bytes, addressOf(*address), size, On), "cuMemcpyDtoHAsync");
@@ -105,10 +125,16 @@ private:
   }
 
   Status start(const kiln_launch &launch) {
-    InplaceVector<kiln_tensor, 12> tensors;
+    InplaceVector<kiln_tensor, 12> tensors, read, written;
     InplaceVector<uint64_t, 12> scalars;
-    for (const kiln_launch_tensor &arg : std::span(launch.tensors, launch.num_tensors))
-      tensors.push_back(tensor(arg.tensor).toAbi());
+    for (const kiln_launch_tensor &arg : std::span(launch.tensors, launch.num_tensors)) {
+      kiln_tensor given = tensor(arg.tensor).toAbi();
+      bool isRead = static_cast<Direction>(arg.direction) == Direction::In;
+      (isRead ? read : written).push_back(given);
+      tensors.push_back(given);
+    }
+    if (Status bad = Ranks.before(read, written, {launch.deps, launch.num_deps}); !bad.isOk())
+      return bad;
     for (const kiln_launch_scalar &arg : std::span(launch.scalars, launch.num_scalars))
       scalars.push_back(arg.bits);
     int64_t blocks[3] = {1, 1, 1};
@@ -129,6 +155,7 @@ private:
   std::span<const NativeKernel> Kernels;
   const Driver &Cuda;
   Stream On;
+  StreamCollectives Ranks;
   uint64_t Submitted = 0;
 };
 
@@ -137,6 +164,7 @@ private:
 Status kiln::cuda::orchestrate(const CudaProgram::Loaded &program,
                                std::span<const NativeKernel> kernels, kiln_orchestration_fn entry,
                                std::span<const Tensor> tensors, std::span<const uint64_t> scalars,
-                               Stream stream) {
-  return StreamRun(program, kernels, tensors, stream).call(entry, scalars);
+                               Stream stream, const RankPlace &ranks) {
+  StreamRun run(program, kernels, tensors, stream, ranks);
+  return run.finish(run.call(entry, scalars));
 }

@@ -9,6 +9,7 @@
 #define KILN_RUNTIME_DEVICE_CUDA_ORCHESTRATE_H
 
 #include "Launch.h"
+#include "StreamCollectives.h"
 
 #include "kiln/runtime/cuda_program.h"
 
@@ -21,6 +22,11 @@ struct CudaProgram::Loaded {
   const cuda::Gpu *gpu = nullptr;
   std::vector<cuda::Module> modules;
   std::vector<cuda::LoadedKernel> kernels; ///< By the number that launches refer to.
+};
+
+struct CudaProgram::Place {
+  cuda::Stream stream = nullptr;
+  cuda::RankPlace ranks = {};
 };
 
 /// Kernels are loaded once on each GPU, and found without a lock from then on.
@@ -47,7 +53,7 @@ Expected<std::shared_ptr<Buffer>> allocateOn(const Driver &driver, Stream stream
 /// `kernels` describes what is launched, by number. The GPU is the current one.
 Status orchestrate(const CudaProgram::Loaded &program, std::span<const NativeKernel> kernels,
                    kiln_orchestration_fn entry, std::span<const Tensor> tensors,
-                   std::span<const uint64_t> scalars, Stream stream);
+                   std::span<const uint64_t> scalars, Stream stream, const RankPlace &ranks = {});
 
 } // namespace cuda
 } // namespace kiln

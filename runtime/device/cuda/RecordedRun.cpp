@@ -130,7 +130,9 @@ struct CudaProgram::Recording {
       return cuda.check(result, "cuStreamCreate");
     launched.reserve(loaded.kernels.size());
     bool isKernel = info.kind == NativeInfo::Kind::Kernel;
-    for (size_t number = 0; number < loaded.kernels.size(); ++number)
+    // What comes behind combines what ranks exchange on the GPU; here they do so on the host.
+    size_t count = isKernel ? 1 : info.kernels.size();
+    for (size_t number = 0; number < count; ++number)
       if (Status bad = add(isKernel ? info.entry : info.kernels[number], loaded.kernels[number]);
           !bad.isOk())
         return bad;
@@ -206,11 +208,13 @@ Status CudaProgram::runOnEngine(Recording &recording, std::span<const Tensor> te
 Status CudaProgram::runRecorded(std::span<const Tensor> tensors,
                                 std::span<const ScalarBits> scalars,
                                 const NativeRunOptions &options, NativeRunReport *report) const {
-  if (options.run.dump.level == 0 && !options.run.recordTimeline)
-    return run(tensors, scalars);
+  Transport *ranks = options.run.ranks;
+  bool areThreads = ranks && !ranks->isAmongProcesses() && ranks->ranks() > 1;
+  if (options.run.dump.level == 0 && !options.run.recordTimeline && !areThreads)
+    return run(tensors, scalars, nullptr, ranks);
   if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
     return bad;
-  Expected<const Gpu *> gpu = On->driver->gpu(0);
+  Expected<const Gpu *> gpu = gpuOfRank(*On->driver, ranks, /*mayShare=*/true);
   if (!tensors.empty())
     if (Expected<const Gpu *> theirs = On->driver->gpuOf(tensors.front().data()))
       gpu = theirs;

@@ -2,6 +2,7 @@
 // agree.
 #include "kiln/runtime/ranks.h"
 #include "kiln/runtime/engine.h"
+#include "kiln/runtime/orchestration.h"
 
 #include <gtest/gtest.h>
 
@@ -100,6 +101,44 @@ TEST_P(Ranks, ExchangesParts) {
     return Status::ok();
   });
   EXPECT_TRUE(done.isOk()) << done.str();
+}
+
+TEST_P(Ranks, OrchestrationsOfPeopleAskForCollectives) {
+  Status done = run([&](Engine &engine, int32_t rank) -> Status {
+    Tensor x = filled({4}, float(rank)), all = filled({4 * count()}, -1);
+    Signature signature{"main", "orchestration", {}, {}};
+    return orch::orchestrate(engine, {}, signature, {},
+                             [&](orch::Orchestrator &rt, const orch::Arguments &) {
+                               EXPECT_EQ(rt.rank().value(), rank);
+                               EXPECT_EQ(rt.ranks().value(), count());
+                               EXPECT_EQ(rt.ranks({1, orch::any}, 0).value(), 1);
+                               orch::CollectiveArgs sum(CollectiveKind::AllReduce);
+                               sum.target(x);
+                               sum.combine(Reduction::Max, /*fixedOrder=*/true);
+                               TaskId summed = rt.submit(sum);
+                               orch::CollectiveArgs gather(CollectiveKind::AllGather);
+                               gather.source(x);
+                               gather.target(all);
+                               gather.along({orch::any, 1}, 0);
+                               gather.after(summed);
+                               rt.submit(gather);
+                               EXPECT_EQ(rt.get<float>(all, {4 * count() - 1}), float(count() + 2));
+                             });
+  });
+  EXPECT_TRUE(done.isOk()) << done.str();
+}
+
+TEST(RanksAlone, AnOrchestrationThatThrowsEndsTheOthers) {
+  Status done = runRanks(2, false, [&](Engine &engine, int32_t rank) -> Status {
+    Signature signature{"main", "orchestration", {}, {}};
+    return orch::orchestrate(engine, {}, signature, {},
+                             [&](orch::Orchestrator &rt, const orch::Arguments &) {
+                               rt.require(rank == 0, "only the first", {"x.cpp", 3, 1});
+                               orch::CollectiveArgs barrier(CollectiveKind::RankBarrier);
+                               rt.submit(barrier);
+                             });
+  });
+  EXPECT_NE(done.str().find("only the first"), std::string::npos) << done.str();
 }
 
 TEST_P(Ranks, ViewsWithGapsTravel) {

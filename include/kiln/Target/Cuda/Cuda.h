@@ -47,6 +47,8 @@ struct CudaUnit {
 /// Emits what the passes of `machine` have made of a program. Unsupported, with the operation and
 /// the user's line, for what this backend cannot lower.
 Expected<std::vector<CudaUnit>> emitCuda(mlir::ModuleOp compiled, const Machine &machine);
+/// The kernels that combine what ranks exchange, of what a program asks for and NCCL does not do.
+std::vector<CudaUnit> emitRankKernels(mlir::ModuleOp compiled);
 /// All of it as one file to read.
 std::string cudaSource(const std::vector<CudaUnit> &units);
 

@@ -34,8 +34,6 @@ struct OrchestrationOptions {
   /// Write for the `simpler` runtime, on device/ascend/kiln_orchestration.h, instead of Kiln's own:
   /// the tasks that may be launched.
   std::optional<std::vector<SimplerTask>> simpler = {};
-  /// Only what the program launches: for what cannot be written as C++, as ranks cannot.
-  bool withoutCode = false;
 };
 
 /// An emitted orchestration.

@@ -21,9 +21,7 @@ def run(*command):
     return done.stdout
 
 
-# What several ranks do together is not written as C++.
-of_ranks = {"all_reduce", "ring_matmul", "tp_ffn", "tp_decode_layer", "ep_moe"}
-programs = sorted(p for p in examples.iterdir() if os.access(p, os.X_OK) and p.is_file() and p.name not in of_ranks)
+programs = sorted(p for p in examples.iterdir() if os.access(p, os.X_OK) and p.is_file())
 assert len(programs) >= 21, programs
 
 # One compilation for all: the files share nothing but their header.
