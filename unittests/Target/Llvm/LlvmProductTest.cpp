@@ -1,12 +1,7 @@
 // Loops of products that the cpu backend computes for many blocks at once: they must compute what
 // each block would by itself, for every shape, and their inner loop must stay in registers.
-#include "LlvmTesting.h"
+#include "LlvmDisassembly.h"
 #include "Simulator/TileOpTesting.h"
-
-#include "llvm-c/Disassembler.h"
-#include "llvm/Object/ObjectFile.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/TargetSelect.h"
 
 using namespace kiln;
 using namespace kiln::test;
@@ -60,12 +55,6 @@ struct Types {
 /// The CPUs that code is made for, each with another way to multiply small types; "" is this one.
 const char *const kCpus[] = {"",          "sapphirerapids", "cooperlake",
                              "x86-64-v4", "x86-64-v3",      "x86-64"};
-
-CpuOptions optionsFor(const std::string &cpu) {
-  CpuOptions options;
-  options.cpu = cpu;
-  return options;
-}
 
 /// `isTurned`: the right side is stored as n x k.
 std::string productText(const Shape &s, Types types, bool isTurned) {
@@ -379,36 +368,6 @@ kiln.func @main(%a: !kiln.tensor<3x?x?xf32> in, %g: !kiln.tensor<3x?x?xf32> in,
 // The inner loop
 //===----------------------------------------------------------------------===//
 
-struct Instruction {
-  uint64_t address, end;
-  std::string text;
-};
-
-/// Adds the instructions of an object, with addresses after those that are there.
-void disassemble(const std::string &object, std::vector<Instruction> &all) {
-  llvm::InitializeNativeTargetDisassembler();
-  auto buffer = llvm::MemoryBuffer::getMemBuffer(object, "", false);
-  auto file = llvm::cantFail(llvm::object::ObjectFile::createObjectFile(buffer->getMemBufferRef()));
-  LLVMDisasmContextRef context =
-      LLVMCreateDisasmCPU("x86_64-linux-gnu", "sapphirerapids", nullptr, 0, nullptr, nullptr);
-  for (const llvm::object::SectionRef &section : file->sections()) {
-    if (!section.isText())
-      continue;
-    llvm::StringRef bytes = llvm::cantFail(section.getContents());
-    uint64_t base = all.empty() ? 0 : all.back().end;
-    for (uint64_t at = 0; at < bytes.size();) {
-      char text[256];
-      auto *code = const_cast<uint8_t *>(bytes.bytes_begin()) + at;
-      size_t size = LLVMDisasmInstruction(context, code, bytes.size() - at, at, text, sizeof text);
-      if (size == 0)
-        break;
-      all.push_back({base + at, base + at + size, text});
-      at += size;
-    }
-  }
-  LLVMDisasmDispose(context);
-}
-
 struct InnerLoop {
   int products = 0, onStack = 0;
   int stores = 0;    ///< Of vectors.
@@ -425,36 +384,17 @@ bool isVectorStore(llvm::StringRef text) {
 std::vector<InnerLoop> innerLoops(const std::string &text, const std::string &cpu,
                                   llvm::StringRef multiplies) {
   Program program(text);
-  Expected<CpuObject> object =
-      emitCpuObject(program.function("main")->getParentOfType<mlir::ModuleOp>(), optionsFor(cpu));
-  EXPECT_TRUE(object) << object.status().str();
   std::vector<InnerLoop> loops;
-  if (!object)
-    return loops;
-  std::vector<Instruction> code;
-  for (const std::string &function : objectsIn(*object))
-    disassemble(function, code);
-  size_t lastEnd = 0; // of the innermost loop before: what jumps back over it is not innermost
-  for (size_t end = 0; end < code.size(); ++end) {
-    llvm::StringRef text = llvm::StringRef(code[end].text).trim();
-    int64_t distance;
-    if (!text.consume_front("j") || text.split('\t').second.getAsInteger(0, distance) ||
-        distance >= 0)
-      continue;
-    uint64_t target = code[end].end + uint64_t(distance);
+  for (const std::vector<std::string> &code : innermostLoopsOf(
+           program.function("main")->getParentOfType<mlir::ModuleOp>(), optionsFor(cpu))) {
     InnerLoop loop;
-    for (size_t i = lastEnd; i < end; ++i) {
-      if (code[i].address < target)
-        continue;
-      loop.products += llvm::StringRef(code[i].text).contains(multiplies);
-      loop.onStack += llvm::StringRef(code[i].text).contains("%rsp");
-      loop.stores += isVectorStore(code[i].text);
-      loop.tileLoads += llvm::StringRef(code[i].text).contains("tileload");
+    for (llvm::StringRef line : code) {
+      loop.products += line.contains(multiplies);
+      loop.onStack += line.contains("%rsp");
+      loop.stores += isVectorStore(line);
+      loop.tileLoads += line.contains("tileload");
     }
-    bool isInnermost = lastEnd == 0 || code[lastEnd].address < target;
-    if (isInnermost)
-      lastEnd = end;
-    if (isInnermost && loop.products > 0)
+    if (loop.products > 0)
       loops.push_back(loop);
   }
   return loops;

@@ -23,6 +23,13 @@ inline Status compileAndRun(ir::FuncOp entry, std::span<const Argument> args,
   return code ? runOnCpu(*code, entry, args, options) : code.status();
 }
 
+/// For a CPU by name; empty: this one.
+inline CpuOptions optionsFor(const std::string &cpu) {
+  CpuOptions options;
+  options.cpu = cpu;
+  return options;
+}
+
 /// The object files of a compiled program, one for each function.
 inline std::vector<std::string> objectsIn(const CpuObject &code) {
   std::vector<std::string> objects;

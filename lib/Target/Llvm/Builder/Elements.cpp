@@ -200,14 +200,22 @@ Value *loadElements(Builder &b, Value *address, DType type, unsigned width) {
   return decode(b, stored, type);
 }
 
-void emitPrefetch(Builder &b, Value *address) {
-  constexpr int32_t reads = 0, intoL2 = 2, isData = 1;
-  b.CreateIntrinsic(Intrinsic::prefetch, {b.getPtrTy()},
-                    {address, b.getInt32(reads), b.getInt32(intoL2), b.getInt32(isData)});
+void emitPrefetch(Builder &b, Value *address, bool intoNearest) {
+  constexpr int32_t reads = 0, intoL1 = 3, intoL2 = 2, isData = 1;
+  b.CreateIntrinsic(
+      Intrinsic::prefetch, {b.getPtrTy()},
+      {address, b.getInt32(reads), b.getInt32(intoNearest ? intoL1 : intoL2), b.getInt32(isData)});
 }
 
 void storeElements(Builder &b, Value *value, Value *address, DType type) {
   b.CreateAlignedStore(encode(b, value, type), address, Align(sizeOf(type)));
+}
+
+void streamElements(Builder &b, Value *value, Value *address, DType type) {
+  auto *one = ConstantAsMetadata::get(b.getInt32(1));
+  StoreInst *store =
+      b.CreateAlignedStore(encode(b, value, type), address, Align(sizeOf(type) * kWidth));
+  store->setMetadata(LLVMContext::MD_nontemporal, MDNode::get(b.getContext(), one));
 }
 
 } // namespace kiln::llvmir

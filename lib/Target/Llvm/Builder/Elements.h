@@ -40,9 +40,11 @@ llvm::Value *fromSlot(Builder &b, llvm::Value *slot, DType type);
 /// `width` elements at `address`, one after the other.
 llvm::Value *loadElements(Builder &b, llvm::Value *address, DType type, unsigned width);
 /// Asks for the memory at an address, which need not be one of the program's, to be in the second
-/// cache soon.
-void emitPrefetch(Builder &b, llvm::Value *address);
+/// cache, or in the nearest, soon.
+void emitPrefetch(Builder &b, llvm::Value *address, bool intoNearest = false);
 void storeElements(Builder &b, llvm::Value *value, llvm::Value *address, DType type);
+/// The same past the caches; the address is a multiple of kWidth elements.
+void streamElements(Builder &b, llvm::Value *value, llvm::Value *address, DType type);
 
 } // namespace kiln::llvmir
 

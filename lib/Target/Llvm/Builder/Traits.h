@@ -30,6 +30,7 @@ struct MachineTraits {
   /// Whether rows that are read from far away come sooner if they are asked for. Otherwise the
   /// machine looks ahead further by itself than its nearest cache can keep track of.
   bool wantsFarRowsFetched = false;
+  int64_t nearestCacheBytes = int64_t(32) << 10;
 };
 
 MachineTraits traitsOf(const llvm::TargetMachine &machine);

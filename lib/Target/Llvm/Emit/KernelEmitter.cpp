@@ -124,7 +124,10 @@ void KernelEmitter::emitBlocks() {
       dimension(dim + 1);
     });
   };
+  if (Plan.delayedStore())
+    delayStore(llvm::ConstantPointerNull::get(b.getPtrTy())); // none is due yet
   dimension(0);
+  flushDelayed();
 }
 
 void KernelEmitter::locate(Operation *op) {
@@ -533,18 +536,16 @@ void KernelEmitter::materialize(Value tile) {
   Root = tile;
   if (tile::ReduceOp reduction = Plan.reductionWith(tile))
     withLoads(
-        tile, [&](bool) { emitRowsWithReduction(*this, tile, reduction); }, nullptr, nullptr,
-        tile.getDefiningOp());
+        tile,
+        [&](bool isFast) {
+          withDelayed(tile, isFast, [&](llvm::Value *due) {
+            emitRowsWithReduction(*this, tile, reduction, due);
+          });
+        },
+        nullptr, nullptr, tile.getDefiningOp());
   else
     evalInto(tile, matrix(tile));
   Root = {};
-}
-
-llvm::Value *KernelEmitter::evalStored(Value value, const Cursor &at) {
-  Value computed = std::exchange(Root, Value());
-  llvm::Value *made = eval(value, at);
-  Root = computed;
-  return made;
 }
 
 void KernelEmitter::evalInto(Value tile, Matrix to) {

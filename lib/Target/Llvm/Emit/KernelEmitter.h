@@ -66,6 +66,7 @@ struct Window {
   /// How many elements further on the next iteration of the loop around will read; null if there is
   /// none, or that is not plain to see.
   llvm::Value *ahead = nullptr;
+  bool isFetchedNear = false; ///< Whether what is ahead has room in the nearest cache.
 };
 
 class DebugInfo;
@@ -159,6 +160,20 @@ public:
   void locate(mlir::Operation *op);
   /// Stores past the caches are being emitted: they must be over when the kernel returns.
   void setStreams() { Streams = true; }
+
+  // The store that comes with the next block (TilePlan::delayedStore). Which one is due is in the
+  // scratch: where it begins, null if there is none.
+  /// What is stored at the end of a block will be due in the next.
+  void delayStore(llvm::Value *to);
+  /// What is due, which no longer is.
+  llvm::Value *takeDelayed();
+  /// Some elements of what is due: of tiles as they are before the next block's replace them.
+  void storeDelayed(llvm::Value *to, const Cursor &at);
+  /// All of it, if something is due.
+  void flushDelayed();
+  /// `body`, which computes a tile, with what is due with it, to be stored on the way; null if
+  /// nothing is. What is due is stored before a tile that is not computed the fast way.
+  void withDelayed(mlir::Value tile, bool isFast, llvm::function_ref<void(llvm::Value *due)> body);
   /// Copies what a terminator passes on into the buffers of those that take it.
   void passTiles(mlir::Operation *op, mlir::ValueRange from, mlir::ValueRange to);
 
@@ -234,7 +249,8 @@ void checkSlice(KernelEmitter &e, ir::SliceOp op, llvm::ArrayRef<llvm::Value *> 
                 llvm::ArrayRef<llvm::Value *> sizes);
 
 /// Rows of a tile that is computed into its buffer, each with its reduction.
-void emitRowsWithReduction(KernelEmitter &e, mlir::Value tile, tile::ReduceOp reduction);
+void emitRowsWithReduction(KernelEmitter &e, mlir::Value tile, tile::ReduceOp reduction,
+                           llvm::Value *due);
 
 /// All blocks of the range, in place of a walk over each.
 void emitContraction(KernelEmitter &e, const Contraction &contraction);

@@ -166,6 +166,7 @@ static llvm::Value *distanceToNext(KernelEmitter &e, tile::LoadOp op) {
 Window KernelEmitter::windowOf(tile::LoadOp op) {
   Window window = windowFor(*this, op, op.getResult().getType());
   window.ahead = distanceToNext(*this, op);
+  window.isFetchedNear = Plan.fitsNearest(op);
   return window;
 }
 
@@ -178,7 +179,8 @@ llvm::Value *KernelEmitter::loadDirect(const Window &w, const Cursor &at, DType 
   int64_t bytes = int64_t(at.width) * sizeOf(type);
   if (w.ahead && !at.down && bytes % line == 0)
     for (int64_t offset = 0; offset < bytes; offset += line)
-      emitPrefetch(b, b.offset(memory, source, b.add(w.ahead, offset / sizeOf(type))));
+      emitPrefetch(b, b.offset(memory, source, b.add(w.ahead, offset / sizeOf(type))),
+                   w.isFetchedNear);
   return b.CreateAlignedLoad(Builder::vectorOf(memory, at.width), source,
                              llvm::Align(sizeOf(type)));
 }
@@ -348,15 +350,13 @@ void storeWhole(KernelEmitter &e, tile::StoreOp op, const Window &w) {
   tile::TileType type = op.getTile().getType();
   DType element = elementTypeOf(type);
   auto storeAll = [&](bool streams) {
-    llvm::Align align(sizeOf(element) * (streams ? kWidth : 1));
-    auto *one = llvm::ConstantAsMetadata::get(b.getInt32(1));
+    if (streams && op == e.plan().delayedStore())
+      return e.delayStore(w.origin);
     e.overElements(type.getRows(), type.getCols(), false, [&](const Cursor &at) {
       llvm::Value *offset = at.down ? at.row : b.add(b.mul(at.row, w.rowStride), at.col);
       llvm::Value *to = b.offset(memoryType(b, element), w.origin, offset);
-      auto *store = b.CreateAlignedStore(encode(b, e.eval(op.getTile(), at), element), to, align);
-      if (streams)
-        store->setMetadata(llvm::LLVMContext::MD_nontemporal,
-                           llvm::MDNode::get(b.getContext(), one));
+      llvm::Value *value = e.eval(op.getTile(), at);
+      streams ? streamElements(b, value, to, element) : storeElements(b, value, to, element);
     });
     if (streams)
       e.setStreams();

@@ -220,11 +220,13 @@ void scan(KernelEmitter &e, tile::ScanOp op) {
 
 } // namespace
 
-void emitRowsWithReduction(KernelEmitter &e, Value tile, tile::ReduceOp op) {
+void emitRowsWithReduction(KernelEmitter &e, Value tile, tile::ReduceOp op, V *due) {
   Builder &b = e.b;
   Matrix to = e.matrix(tile);
   DType element = elementTypeOf(tile.getType());
   reduceRows(e, op, [&](const Cursor &at) {
+    if (due)
+      e.storeDelayed(due, at);
     V *made = e.eval(tile, at), *place = b.add(b.mul(at.row, to.rowStride), at.col);
     storeElements(b, made, b.offset(memoryType(b, element), to.data, place), element);
     return op.getOperand() == tile ? made : e.evalStored(op.getOperand(), at);

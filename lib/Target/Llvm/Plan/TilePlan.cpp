@@ -25,6 +25,15 @@ Operation *soleUser(Operation *op) {
   return sole;
 }
 
+/// Each op that uses a result once, however often it does.
+static SmallVector<Operation *, 2> distinctUsers(Operation *op) {
+  SmallVector<Operation *, 2> distinct;
+  for (Operation *user : op->getUsers())
+    if (!llvm::is_contained(distinct, user))
+      distinct.push_back(user);
+  return distinct;
+}
+
 static std::pair<int64_t, int64_t> shapeOf(Value tile) {
   auto type = cast<tile::TileType>(tile.getType());
   return {type.getRows(), type.getCols()};
@@ -76,6 +85,8 @@ TilePlan::TilePlan(ir::FuncOp func, const MachineTraits &machine)
     classify(op);
   func.getBody().walk([&](scf::ForOp loop) { shareCarried(loop); });
   func.getBody().walk([&](tile::ReduceOp op) { joinReduction(op); });
+  if (func.isKernel() && !Raised)
+    delayStore(func);
   for (auto [tile, base] : Aliases)
     Sharing[baseOf(tile)].push_back(tile);
   func.getBody().walk([&](Operation *op) {
@@ -109,11 +120,22 @@ Value TilePlan::baseOf(Value tile) const {
   return tile;
 }
 
-Operation *TilePlan::rootOf(Operation *op) const {
-  while (op->getNumResults() == 1 && isTile(op->getResult(0)) &&
-         (isInline(op->getResult(0)) || isDeferred(op->getResult(0))) && soleUser(op))
-    op = soleUser(op);
-  return op;
+void TilePlan::addRoots(Operation *op, SmallVectorImpl<Operation *> &roots) const {
+  bool isUsedInPlace = op->getNumResults() == 1 && isTile(op->getResult(0)) && !op->use_empty() &&
+                       (isInline(op->getResult(0)) || isDeferred(op->getResult(0)));
+  if (!isUsedInPlace) {
+    if (!llvm::is_contained(roots, op))
+      roots.push_back(op);
+    return;
+  }
+  for (Operation *user : distinctUsers(op))
+    addRoots(user, roots);
+}
+
+SmallVector<Operation *, 2> TilePlan::rootsOf(Operation *op) const {
+  SmallVector<Operation *, 2> roots;
+  addRoots(op, roots);
+  return roots;
 }
 
 //===----------------------------------------------------------------------===//
@@ -150,40 +172,69 @@ SmallVector<Value, 3> distinctOperands(Operation *op) {
   return distinct;
 }
 
+/// Whether computing a tile again takes no longer than reading it from a buffer: one operation on a
+/// tile that is loaded, which each pass may do where it lies, and on numbers of rows.
+static bool isCheaperThanABuffer(Operation *op) {
+  if (!isa<tile::AddOp, tile::SubOp, tile::MulOp, tile::NegOp>(op))
+    return false;
+  unsigned loads = 0;
+  for (Value operand : op->getOperands())
+    if (isTile(operand) && shapeOf(operand) == shapeOf(op->getResult(0))) {
+      if (!operand.getDefiningOp<tile::LoadOp>())
+        return false;
+      ++loads;
+    }
+  return loads == 1 && cast<tile::TileType>(op->getResult(0).getType()).getCols() > 1;
+}
+
 bool TilePlan::canBeInline(Operation *op) const {
   if (op->use_empty())
     return true; // never computed
+  if (!llvm::all_of(op->getUses(), [&](OpOperand &use) { return computesOperand(use); }))
+    return false;
   if (isFree(op))
-    return llvm::all_of(op->getUses(), [&](OpOperand &use) { return computesOperand(use); });
-  Operation *user = soleUser(op);
-  if (!user || user->getBlock() != op->getBlock() ||
-      !llvm::all_of(op->getUses(), [&](OpOperand &use) { return computesOperand(use); }))
+    return true;
+  if (!soleUser(op) && !isCheaperThanABuffer(op))
     return false;
-  if (depthOf(user) >= kDeepest)
-    return false;
-  // An op of another kind would compute it once for each operand.
-  if (!op->hasOneUse() && !isPointwise(user))
-    return false;
-  Operation *root = rootOf(user);
-  for (Operation *next = op->getNextNode(); next && next != root; next = next->getNextNode())
-    if (freesSlots(next))
+  SmallVector<Operation *> roots;
+  for (Operation *user : distinctUsers(op)) {
+    if (user->getBlock() != op->getBlock() || depthOf(user) >= kDeepest)
       return false;
-  return true;
+    // An op of another kind would compute it once for each operand.
+    if (llvm::count(op->getUsers(), user) > 1 && !isPointwise(user))
+      return false;
+    addRoots(user, roots);
+  }
+  return llvm::all_of(roots, [&](Operation *root) {
+    for (Operation *next = op->getNextNode(); next && next != root; next = next->getNextNode())
+      if (freesSlots(next))
+        return false;
+    return true;
+  });
+}
+
+/// Whether only a part of what an op makes is used by whoever computes it.
+bool TilePlan::isExtracted(Operation *op) const {
+  if (isa<tile::ExtractOp>(op))
+    return true;
+  return op->getNumResults() == 1 && isInline(op->getResult(0)) &&
+         llvm::any_of(distinctUsers(op), [&](Operation *user) { return isExtracted(user); });
 }
 
 bool TilePlan::canBeDeferred(tile::LoadOp load) const {
-  return !load->use_empty() && llvm::all_of(load->getUses(), [&](OpOperand &use) {
+  if (load->use_empty())
+    return false;
+  SmallVector<Operation *> roots;
+  for (OpOperand &use : load->getUses()) {
     Operation *user = use.getOwner();
-    if (user->getBlock() != load->getBlock() || !computesOperand(use))
+    if (user->getBlock() != load->getBlock() || !computesOperand(use) || isExtracted(user))
       return false;
-    Operation *root = rootOf(user);
+    addRoots(user, roots);
+  }
+  bool isOnce = load->hasOneUse() && roots.size() == 1;
+  return llvm::all_of(roots, [&](Operation *root) {
     // Several passes over the same tile pay where each is one over memory that is near by then.
-    if (!load->hasOneUse() && !isPointwise(root) && !isa<tile::ReduceOp, tile::StoreOp>(root))
-      return false;
-    for (Operation *op = user; op != root; op = *op->user_begin())
-      if (isa<tile::ExtractOp>(op))
-        return false;
-    if (isa<tile::ExtractOp>(root))
+    if (!isOnce && !isPointwise(root) && !isa<tile::ReduceOp, tile::StoreOp>(root))
       return false;
     for (Operation *op = load->getNextNode(); op != root; op = op->getNextNode())
       if (!op || writesMemory(op))
@@ -194,8 +245,9 @@ bool TilePlan::canBeDeferred(tile::LoadOp load) const {
 
 bool TilePlan::isLastReader(tile::LoadOp load, Operation *op) const {
   return llvm::none_of(load->getUsers(), [&](Operation *user) {
-    Operation *root = rootOf(user);
-    return root->getBlock() == op->getBlock() && op->isBeforeInBlock(root);
+    return llvm::any_of(rootsOf(user), [&](Operation *root) {
+      return root->getBlock() == op->getBlock() && op->isBeforeInBlock(root);
+    });
   });
 }
 
@@ -277,8 +329,10 @@ bool TilePlan::canReplace(BlockArgument carried, Value next) const {
     Operation *user = use.getOwner();
     if (Aliases.contains(user->getNumResults() == 1 ? Value(user->getResult(0)) : Value()))
       return false; // a view of it may be used later
-    Operation *root = rootOf(user);
-    Operation *inBody = body->findAncestorOpInBlock(*root);
+    SmallVector<Operation *, 2> roots = rootsOf(user);
+    if (roots.size() != 1)
+      return false;
+    Operation *inBody = body->findAncestorOpInBlock(*roots[0]);
     if (inBody == def) {
       bool isAccumulator = isa<tile::MatmulAccOp>(def) && use.getOperandNumber() == 0;
       bool isDirect = user == def && (isAccumulator || !isa<tile::MatmulAccOp>(def));
@@ -310,8 +364,10 @@ unsigned TilePlan::lastUse(Value base, Value tile) const {
   unsigned last = Positions.lookup(home).first;
   if (isa<BlockArgument>(base))
     last = Positions.lookup(home).second;
-  for (Operation *user : tile.getUsers()) {
-    Operation *root = rootOf(user);
+  SmallVector<Operation *> roots;
+  for (Operation *user : tile.getUsers())
+    addRoots(user, roots);
+  for (Operation *root : roots) {
     last = std::max(last, Positions.lookup(root).first);
     for (Operation *op = root->getParentOp(); op && !op->isAncestor(home); op = op->getParentOp())
       if (isa<scf::ForOp, scf::WhileOp>(op)) // needed again in the next iteration
@@ -323,6 +379,11 @@ unsigned TilePlan::lastUse(Value base, Value tile) const {
 void TilePlan::addBuffer(Value tile) {
   if (!isTile(tile) || isInline(tile) || Aliases.contains(tile))
     return;
+  auto type = cast<tile::TileType>(tile.getType());
+  if (type.getCols() > 1)
+    TouchedBytes += bytesOf(type);
+  if (Kept.contains(tile))
+    return Lives.push_back({bytesOf(type), 0, ~0u, &Offsets[tile]});
   Operation *home = tile.getDefiningOp();
   if (!home)
     home = tile.getParentBlock()->getParentOp();
@@ -331,10 +392,11 @@ void TilePlan::addBuffer(Value tile) {
            end = lastUse(tile, tile);
   for (Value other : Sharing.lookup(tile))
     end = std::max(end, lastUse(tile, other));
-  Lives.push_back({bytesOf(cast<tile::TileType>(tile.getType())), start, end, &Offsets[tile]});
+  Lives.push_back({bytesOf(type), start, end, &Offsets[tile]});
 }
 
 void TilePlan::addExtra(Operation *op, unsigned number, uint64_t bytes, unsigned end) {
+  TouchedBytes += bytes;
   Lives.push_back({bytes, Positions.lookup(op).first, end, &Extras[{op, number}]});
 }
 
@@ -357,6 +419,8 @@ void TilePlan::addPanels() {
 
 void TilePlan::addExtras(Operation *op) {
   unsigned here = Positions.lookup(op).first;
+  if (op == Delayed)
+    Lives.push_back({sizeof(void *), 0, ~0u, &Extras[{op, 0}]}); // where it begins
   if (Raised && llvm::is_contained(Raised->products, op))
     return;
   if (auto product = dyn_cast<tile::ProductInterface>(op)) {

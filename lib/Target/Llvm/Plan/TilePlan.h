@@ -64,8 +64,18 @@ public:
   bool isComputedWithTile(tile::ReduceOp op) const { return Early.contains(op); }
   /// Whether an op is the last that does a deferred load itself.
   bool isLastReader(tile::LoadOp load, mlir::Operation *op) const;
-  /// The op that computes an inline tile: the first user up the chain that is not inline itself.
-  mlir::Operation *rootOf(mlir::Operation *op) const;
+  /// The ops that compute an inline tile: the first users up each chain that are not inline
+  /// themselves.
+  llvm::SmallVector<mlir::Operation *, 2> rootsOf(mlir::Operation *op) const;
+  /// Whether a block can work in the nearest cache while the next block's tile of this load comes
+  /// into it.
+  bool fitsNearest(tile::LoadOp load) const;
+  /// The store at the end of a block that is done when the next block computes a tile with much
+  /// arithmetic: memory is busy with the one while the registers are with the other. Null if there
+  /// is none. All tiles it reads keep their memory from block to block, and nothing of them is
+  /// replaced before that tile is, at the same place.
+  tile::StoreOp delayedStore() const { return Delayed; }
+  mlir::Value delayedInto() const { return DelayedInto; }
   /// The loop that is computed for several blocks at once, if the kernel has one.
   const Contraction *contraction() const { return Raised ? &*Raised : nullptr; }
   /// Scratch of the whole kernel.
@@ -83,9 +93,15 @@ private:
   bool canBeInline(mlir::Operation *op) const;
   /// How many inline expressions an op is inside of, itself included.
   unsigned depthOf(mlir::Operation *op) const;
+  void addRoots(mlir::Operation *op, llvm::SmallVectorImpl<mlir::Operation *> &roots) const;
+  bool isExtracted(mlir::Operation *op) const;
   bool canBeDeferred(tile::LoadOp load) const;
   bool isInPass(mlir::Value value, mlir::Value tile) const;
   void joinReduction(tile::ReduceOp op);
+  void delayStore(ir::FuncOp func);
+  bool canBeDelayed(mlir::Value value, mlir::Value into,
+                    llvm::SmallVectorImpl<mlir::Value> &read) const;
+  mlir::Value arithmeticTileOf(mlir::Value value) const;
   void shareCarried(mlir::scf::ForOp loop);
   bool canReplace(mlir::BlockArgument carried, mlir::Value next) const;
   unsigned lastUse(mlir::Value base, mlir::Value tile) const;
@@ -102,6 +118,10 @@ private:
   llvm::DenseSet<mlir::Value> Inline, Deferred;
   llvm::DenseMap<mlir::Value, tile::ReduceOp> Reductions;
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> Early; ///< To the op they are computed with.
+  tile::StoreOp Delayed;
+  mlir::Value DelayedInto;
+  llvm::DenseSet<mlir::Value> Kept;                 ///< What a delayed store reads.
+  uint64_t TouchedBytes = 0;                        ///< By one block, but for numbers of rows.
   llvm::DenseMap<mlir::Value, mlir::Value> Aliases; ///< To the tile whose buffer it shares.
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> Sharing; ///< The inverse.
   std::map<mlir::Value, uint64_t, bool (*)(mlir::Value, mlir::Value)> Offsets;
