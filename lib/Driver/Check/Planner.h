@@ -128,6 +128,8 @@ private:
   std::vector<ExtentClass> classesByContract() const;
   /// Classes of equal extents taken apart where blocks and iterations keep rows and columns apart.
   std::vector<ExtentClass> classesByIndex() const;
+  /// Parts of the classes that may be equal only by chance, where arguments are given.
+  std::vector<ExtentClass> partsByChance() const;
   bool isAllowed() const;
   bool isAllowed(llvm::ArrayRef<TensorSlot> tensors,
                  const std::map<std::string, std::string> &scalars) const;
@@ -148,6 +150,8 @@ private:
   /// A require that would keep shapes equal which are in the first case.
   std::string tieOf(llvm::ArrayRef<TensorSlot> slots) const;
   void addShapes(CheckPlan &plan) const;
+  /// The first case with another extent for a part of a class; none if nothing else is allowed.
+  std::optional<CheckCase> withPart(const ExtentClass &part) const;
   void addScalars(CheckPlan &plan) const;
   bool dependsOnShape() const;
   Gap unsatisfied() const;
