@@ -39,7 +39,8 @@ Status Planner::readGiven() {
     bool isRead = Entry.getArgDirection(number) != ir::Direction::Out;
     bool isFilled = spec.find(':') != std::string::npos;
     HasInventedData |= tensor && isRead && !isFilled;
-    HasInventedIntegers |= tensor && isRead && !isFilled && tensor.getElementType().isInteger();
+    if (tensor && isRead && !isFilled && tensor.getElementType().isInteger())
+      InventedIntegers.push_back(name);
     if (tensor)
       Numbers.push_back(number);
     Status bad = tensor ? addTensor(name, tensor, spec) : addScalar(name, type, spec);
@@ -208,12 +209,12 @@ CheckCase Planner::withExtents(ArrayRef<std::pair<const ExtentClass *, int64_t>>
     std::string dim = slots[tensor].name + ".dim(" + std::to_string(axis) + ")";
     auto tile = llvm::find_if(
         TileExtents, [&, value = extent](int64_t tile) { return tile > 1 && value % tile != 0; });
+    if (extent > 0 && tile == TileExtents.end())
+      continue; // nothing about the number itself
     if (!changed.exclusion.empty())
       changed.exclusion += " or ";
     changed.exclusion += extent == 0 ? "require(" + dim + " > 0)"
-                         : tile != TileExtents.end()
-                             ? "require(" + dim + " % " + std::to_string(*tile) + " == 0)"
-                             : "require(" + dim + " != " + std::to_string(extent) + ")";
+                                     : "require(" + dim + " % " + std::to_string(*tile) + " == 0)";
   }
   settle(args, chosen);
   for (const TensorSlot &slot : slots)
@@ -391,7 +392,7 @@ Expected<CheckPlan> Planner::make() {
   }
   Classes = findClasses();
   plan.hasInventedData = HasInventedData;
-  plan.hasInventedIntegers = HasInventedIntegers;
+  plan.inventedIntegers = InventedIntegers;
   plan.cases.push_back(firstCase());
   if (Options.asGiven)
     return plan;

@@ -54,8 +54,8 @@ struct CheckPlan {
   std::shared_ptr<const PlanArguments> arguments; ///< Null if only those given are to be tried.
   /// Whether some input was filled with numbers that nobody chose.
   bool hasInventedData = false;
-  /// Whether that was one of integers, which may be indices.
-  bool hasInventedIntegers = false;
+  /// Those of them that hold integers, which may be indices.
+  std::vector<std::string> inventedIntegers = {};
 };
 
 /// The plan for `entry`, a function as the program wrote it. An error if arguments are missing that

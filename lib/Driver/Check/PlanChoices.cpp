@@ -350,7 +350,7 @@ CheckCase Planner::caseWith(const Choice &choice) const {
   made.isInvented = true;
   for (auto [leaf, value] : choice) {
     made.hasInventedScalars |= leaf.axis == Leaf::kNumber;
-    if (leaf.axis != Leaf::kData)
+    if (leaf.axis == Leaf::kNumber)
       made.exclusion += (made.exclusion.empty() ? "require(" : " or require(") + name(leaf) +
                         " != " + std::to_string(value) + ")";
   }

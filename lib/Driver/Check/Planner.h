@@ -195,9 +195,10 @@ private:
   std::set<std::string> SignedScalars;      ///< Those of them that may well be negative.
   std::vector<std::string> InventedFlags;   ///< Truth values.
   llvm::BitVector Undeclared;               ///< Parameters whose direction the program leaves open.
-  bool HasInventedData = false, HasInventedIntegers = false;
-  std::set<int64_t> TileExtents;       ///< Of loads and stores.
-  std::set<int64_t> ComparedConstants; ///< And numbers of slots.
+  bool HasInventedData = false;
+  std::vector<std::string> InventedIntegers; ///< Tensors of them, filled with what nobody chose.
+  std::set<int64_t> TileExtents;             ///< Of loads and stores.
+  std::set<int64_t> ComparedConstants;       ///< And numbers of slots.
   mutable std::optional<Choice> LastChoice;
   mutable std::optional<Arguments> LastArguments;
 };
