@@ -85,7 +85,7 @@ public:
   NumberRange range(Leaf leaf) const override;
   CheckCase caseWith(const Choice &choice) const override;
   std::string name(Leaf leaf) const override;
-  std::string flag(Leaf leaf) const override;
+  std::string flags(const std::set<Leaf> &leaves) const override;
 
 private:
   /// The arguments of a case.
@@ -97,11 +97,14 @@ private:
   struct Chosen {
     std::set<Axis> axes; ///< By tensor.
     std::set<std::string> scalars;
+    bool movesBounds = false; ///< Whether what is to be at least or at most something follows, too.
   };
   /// Makes equal what the program requires to be equal to something else that has changed, such as
   /// `y.dim(0) == x.dim(0) - 2`.
-  void settle(Arguments &args, const Chosen &chosen) const;
-  bool settle(const Requirement &requirement, Arguments &args, const Chosen &chosen) const;
+  void settle(Arguments &args, Chosen chosen) const;
+  bool settle(const Requirement &requirement, Arguments &args, Chosen &chosen) const;
+  /// Whether a parameter varies together with one of the leaves, or some requirement is about both.
+  bool isTied(unsigned parameter, const std::set<Leaf> &leaves) const;
   /// The first case with a choice; none if that cannot be chosen.
   std::optional<Arguments> with(const Choice &choice) const;
   /// The same, of which the last is kept: it is asked for again and again.
