@@ -418,9 +418,10 @@ static int checkEntry(const Source &source, const RunSettings &options, CodeReco
   verdict.addProofs(proveGroups(*compiled->module, compiled->machine->defaultSlots),
                     proveRoles(*compiled->module, *compiled->machine));
   verdict.warnings += options.strict ? compiled->warnings : 0;
-  if (Status bad = Checking(source, options, *asWritten, *compiled, verdict).run(*plan);
-      !bad.isOk())
-    return badInput(bad);
+  if (!runsOnRanksAlone(source, options))
+    if (Status bad = Checking(source, options, *asWritten, *compiled, verdict).run(*plan);
+        !bad.isOk())
+      return badInput(bad);
   if (Status bad = checkRanksOf(source, options, *asWritten, *compiled, verdict); !bad.isOk())
     return badInput(bad);
   return kGood;

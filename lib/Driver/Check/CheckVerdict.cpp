@@ -250,6 +250,8 @@ static std::string count(uint64_t number, const std::string &what) {
 }
 
 static void printPlan(const CheckVerdict &verdict, const RunSettings &options) {
+  if (verdict.cases == 0 && !verdict.ranks.empty())
+    return; // what ranks did has been told
   size_t found = verdict.findings().size();
   std::printf("  simulation on %s: %s, %s of the first, findings: %zu\n",
               options.platform->name().c_str(), count(verdict.cases, "case").c_str(),
