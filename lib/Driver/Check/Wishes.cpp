@@ -142,6 +142,11 @@ std::vector<Choice> Wishes::operands(Operation *op, int64_t wanted, unsigned dep
     append(all, wish(0, wanted));
     if (right)
       append(all, wish(0, wanted + *right));
+  } else if (isa<arith::XOrIOp>(op)) {
+    if (right)
+      append(all, wish(0, wanted ^ *right));
+    if (left)
+      append(all, wish(1, wanted ^ *left));
   }
   return all;
 }
