@@ -250,7 +250,7 @@ struct Rivals {
 };
 } // namespace
 
-static Rivals describe(const Agent &one, const Agent &other) {
+static Rivals describe(const Agent &one, const Agent &other, bool hasBarrier) {
   auto task = [](const Agent &agent) {
     return "task " + std::to_string(agent.task) + " (" + agent.name + ")";
   };
@@ -258,9 +258,11 @@ static Rivals describe(const Agent &one, const Agent &other) {
     return {task(one), task(other),
             "give the later submit deps(...) on the earlier, or take both out of the manual scope"};
   if (one.blockRun != other.blockRun)
-    return {describeBlock(one), describeBlock(other) + " of the same launch",
-            "the blocks of a launch run in any order: let each have elements of its own, or add "
-            "with tile.store ... atomic(add)"};
+    return {
+        describeBlock(one), describeBlock(other) + " of the same launch",
+        std::string("the blocks of a launch run in any order") +
+            (hasBarrier ? " between two barriers: put a tile.barrier between the two, " : ": ") +
+            "let each have elements of its own, or add with tile.store ... atomic(add)"};
   if (one.core == other.core)
     return {one.name, other.name, kOrderUnits};
   return {one.name, other.name,
@@ -301,7 +303,10 @@ void Checker::tellRace(const Access &element, AccessKind kind, const ShadowMemor
   const Agent &rival = Happens.agent(other.moment.agent);
   if (Steps)
     finding->schedule = Steps->steps(&rival, other.op);
-  auto [one, two, remedy] = describe(agent, rival);
+  bool hasBarrier = element.op->getParentOfType<ir::FuncOp>()
+                        .walk([](tile::BarrierOp) { return WalkResult::interrupt(); })
+                        .wasInterrupted();
+  auto [one, two, remedy] = describe(agent, rival, hasBarrier);
   finding->message = "race: " + one + " " + verb(kind) + " " + describeElement(element) +
                      ", which " + two + " " + verb(other.kind) +
                      ", and nothing orders the two; it holds " + valueAt(element);

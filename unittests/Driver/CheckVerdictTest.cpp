@@ -14,7 +14,7 @@ namespace {
 
 /// y = 2 * x, in tiles of 8 x 8. `--bug` says what is wrong with it.
 Program twice(const Config &cfg) {
-  std::string bug = cfg.choice("bug", {"none", "floor", "require", "nan"}, "none");
+  std::string bug = cfg.choice("bug", {"none", "floor", "require", "nan", "swapped"}, "none");
   Program p("twice");
   p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
     if (bug == "require") {
@@ -25,6 +25,8 @@ Program twice(const Config &cfg) {
     bool isFloor = bug == "floor" || bug == "require";
     Index rows = isFloor ? y.dim(0) / 8 : ceildiv(y.dim(0), 8);
     Index cols = isFloor ? y.dim(1) / 8 : ceildiv(y.dim(1), 8);
+    if (bug == "swapped")
+      std::swap(rows, cols);
     spmd("twice", {rows, cols}, {}, [&](Index i, Index j) {
       Tile t = load(x, {i * 8, j * 8}, {8, 8});
       if (bug == "nan")
@@ -93,6 +95,18 @@ TEST_F(CheckVerdict, AnOutputLeftOpenAtARaggedShapeIsAFinding) {
   Ran ran = run(twice, kTwice, {"check", "--bug", "floor"});
   EXPECT_EQ(ran.code, 1);
   EXPECT_TRUE(has(ran.out, "nobody writes elements")) << ran.out;
+}
+
+TEST_F(CheckVerdict, RowsAndColumnsOfASquareAreTakenApart) {
+  Example square{.args = {{"x", "24x24"}, {"y", "24x24"}}, .formula = "y = 2 * x"};
+  Ran right = run(twice, square, {"check"});
+  EXPECT_EQ(right.code, 0) << right.out << right.err;
+  Ran wrong = run(twice, square, {"check", "--bug", "swapped"});
+  EXPECT_EQ(wrong.code, 1) << wrong.out << wrong.err;
+  EXPECT_TRUE(has(wrong.out, "lies wholly outside")) << wrong.out;
+  // What has to be square is not taken apart: the formula refuses it.
+  square.formula = "assert x.shape[0] == x.shape[1]\ny = 2 * x";
+  EXPECT_EQ(run(twice, square, {"check", "--bug", "swapped"}).code, 0);
 }
 
 TEST_F(CheckVerdict, ARequireExcludesShapesWithAndWithoutAFormula) {

@@ -108,19 +108,16 @@ std::vector<Gap> Aims::untaken(const TakenSides &taken) const {
         continue;
       if (!Made.canTake(decision.op, side, [&](Leaf leaf) { return Arguments.range(leaf); }))
         continue;
-      std::vector<std::string> names, flags;
-      for (Leaf leaf : decision.leaves) {
+      std::vector<std::string> names;
+      for (Leaf leaf : decision.leaves)
         names.push_back(Arguments.name(leaf));
-        if (std::string flag = Arguments.flag(leaf); !llvm::is_contained(flags, flag))
-          flags.push_back(flag);
-      }
       if (decision.usesMemory)
         names.push_back("what tasks have computed");
-      std::string remedy =
-          "it depends on " + llvm::join(names, " and ") + "; " +
-          (flags.empty() ? ""
-                         : "give " + llvm::join(flags, " ") + " with which it is otherwise, or ") +
-          "exclude the other side with a require, or leave it out";
+      std::string remedy = "it depends on " + llvm::join(names, " and ") + "; " +
+                           (decision.leaves.empty() ? ""
+                                                    : "give " + Arguments.flags(decision.leaves) +
+                                                          " with which it is otherwise, or ") +
+                           "exclude the other side with a require, or leave it out";
       gaps.push_back({Decisions::describeUntaken(decision.op, side),
                       sourceLocOf(decision.op->getLoc()), remedy, "untaken"});
     }

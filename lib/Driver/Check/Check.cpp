@@ -43,7 +43,16 @@ private:
   Status runMore(const std::vector<CheckCase> &cases);
   Status runCase(const Prepared &next, uint64_t seeds);
   Status simulate(const CompiledProgram &program, const Prepared &next, uint64_t seeds);
-  void judge(const Finding &finding, const Prepared &next);
+  CheckOptions optionsFor(uint64_t seeds) const;
+  void judge(const Finding &finding, const Prepared &next, const CompiledProgram &program);
+  /// A case with other integers where Kiln made them up: "shuffled", "0".
+  CheckCase withIntegers(const CheckCase &what, const std::string &fill) const;
+  /// What a case shows with those.
+  enum class Again { Shown, NotShown, Unknown };
+  Again showAgain(const Finding &finding, const CheckCase &what, const CompiledProgram &program);
+  /// Whether a finding depends on the integers that Kiln made up; then how it goes away, if known.
+  std::optional<std::string> integersBehind(const Finding &finding, const CheckCase &what,
+                                            const CompiledProgram &program);
   void judgeNan(const CheckReport &report, const Prepared &next, bool isWrong);
   /// Whether the outputs are what the formula says.
   bool compare(ir::FuncOp entry, const Prepared &next, std::span<const Argument> args);
@@ -61,11 +70,12 @@ private:
   const CompiledProgram &AsWritten, &Compiled;
   CheckVerdict &Verdict;
   llvm::BitVector Undeclared;
-  bool HasInventedData = false, HasInventedIntegers = false, OutOfSteps = false;
-  std::set<std::string> Tried; ///< Arguments.
-  TakenSides Taken;            ///< By the program as written.
-  uint64_t StepsLeft = 0;      ///< Of cases beyond the plan's.
-  bool CountsSteps = false;    ///< While those run.
+  bool HasInventedData = false, OutOfSteps = false;
+  std::vector<std::string> InventedIntegers; ///< Tensors of them.
+  std::set<std::string> Tried;               ///< Arguments.
+  TakenSides Taken;                          ///< By the program as written.
+  uint64_t StepsLeft = 0;                    ///< Of cases beyond the plan's.
+  bool CountsSteps = false;                  ///< While those run.
 };
 
 Checking::Checking(const Source &source, const RunSettings &options,
@@ -76,7 +86,7 @@ Checking::Checking(const Source &source, const RunSettings &options,
 
 Status Checking::run(const CheckPlan &plan) {
   HasInventedData = plan.hasInventedData;
-  HasInventedIntegers = plan.hasInventedIntegers;
+  InventedIntegers = plan.inventedIntegers;
   Verdict.firstSeed = Options.seed;
   Verdict.seeds = Options.seeds;
   Progress progress("checking cases", plan.cases.size());
@@ -192,21 +202,26 @@ Status Checking::runCase(const Prepared &next, uint64_t seeds) {
   return OutOfSteps ? Status::ok() : simulate(Compiled, next, seeds);
 }
 
-Status Checking::simulate(const CompiledProgram &program, const Prepared &next, uint64_t seeds) {
-  Expected<std::vector<Argument>> args = copyArguments(next.args);
-  if (!args)
-    return args.status();
+CheckOptions Checking::optionsFor(uint64_t seeds) const {
   CheckOptions check;
   check.firstSeed = Options.seed;
   check.seeds = seeds;
   check.nan = true;
   check.maxSteps = CountsSteps ? std::min(Options.steps, StepsLeft) : Options.steps;
-  check.schedules = Options.record;
-  if (&program == &AsWritten)
-    check.sides = &Taken;
   check.undeclared = Undeclared;
   check.machine = Compiled.machine;
   check.platform = Options.platform->name();
+  return check;
+}
+
+Status Checking::simulate(const CompiledProgram &program, const Prepared &next, uint64_t seeds) {
+  Expected<std::vector<Argument>> args = copyArguments(next.args);
+  if (!args)
+    return args.status();
+  CheckOptions check = optionsFor(seeds);
+  check.schedules = Options.record;
+  if (&program == &AsWritten)
+    check.sides = &Taken;
   Expected<CheckReport> report = checkProgram(*program.module, program.entry, *args, check);
   if (!report)
     return report.status();
@@ -219,7 +234,7 @@ Status Checking::simulate(const CompiledProgram &program, const Prepared &next, 
                                                           : next.what.flags())});
   for (const Finding &finding : report->findings)
     if (finding.kind != FindingKind::NanBirth)
-      judge(finding, next);
+      judge(finding, next, program);
   bool hasStopped =
       OutOfSteps || llvm::any_of(report->findings, [](const Finding &finding) {
         return finding.kind == FindingKind::Deadlock || finding.kind == FindingKind::Fault;
@@ -229,16 +244,72 @@ Status Checking::simulate(const CompiledProgram &program, const Prepared &next, 
   return Status::ok();
 }
 
+CheckCase Checking::withIntegers(const CheckCase &what, const std::string &fill) const {
+  CheckCase other = what;
+  for (const std::string &name : InventedIntegers) {
+    std::string &spec = other.specs[name];
+    spec = spec.substr(0, spec.find(':')) + ":" + fill;
+  }
+  return other;
+}
+
+Checking::Again Checking::showAgain(const Finding &finding, const CheckCase &what,
+                                    const CompiledProgram &program) {
+  Expected<std::vector<Argument>> args =
+      makeArguments(AsWritten.entry, what.specs, Options.dataSeed);
+  if (!args)
+    return Again::Unknown;
+  CheckOptions check = optionsFor(1);
+  check.firstSeed = finding.seed;
+  Expected<CheckReport> report = checkProgram(*program.module, program.entry, *args, check);
+  if (!report || report->outOfSteps)
+    return Again::Unknown;
+  Again again = Again::NotShown;
+  for (const Finding &other : report->findings) {
+    if (other.kind == finding.kind && other.location == finding.location)
+      return Again::Shown;
+    if (other.kind == FindingKind::Deadlock || other.kind == FindingKind::Fault)
+      again = Again::Unknown; // it may have been stopped before
+  }
+  return again;
+}
+
+/// A race between blocks that scatter goes away where no number occurs twice. A fault is none of
+/// the program's only if some numbers avoid it: with 0 and 1, too, it is.
+std::optional<std::string> Checking::integersBehind(const Finding &finding, const CheckCase &what,
+                                                    const CompiledProgram &program) {
+  bool isFault = finding.kind == FindingKind::Fault;
+  if (InventedIntegers.empty() || hasFormula() || !(isFault || finding.kind == FindingKind::Race))
+    return std::nullopt;
+  bool isAlways = true;
+  for (const char *fill : {"shuffled", "0", "1"}) {
+    CheckCase other = withIntegers(what, fill);
+    Again again = showAgain(finding, other, program);
+    if (again == Again::NotShown)
+      return "; with " + other.flags() + " it does not happen";
+    isAlways &= again == Again::Shown;
+    if (!isFault) // with fewer different numbers a loop may not run at all
+      return std::nullopt;
+  }
+  return isAlways ? std::nullopt : std::optional<std::string>("");
+}
+
 /// What is shown wrong is a finding. But where the program does not say which arguments it allows,
 /// what stops a run that Kiln made up may only mean that its author did not mean those; and so may
 /// an output that is left open under numbers that Kiln made up. What integers in memory may be,
 /// nothing says but a formula.
-void Checking::judge(const Finding &finding, const Prepared &next) {
+void Checking::judge(const Finding &finding, const Prepared &next, const CompiledProgram &program) {
+  if (std::optional<std::string> way = integersBehind(finding, next.what, program))
+    return Verdict.add(Gap{finding.message, finding.location,
+                           "shown by " + next.what.flags() + ", where Kiln made up what '" +
+                               llvm::join(InventedIntegers, "' and '") + "' holds" + *way +
+                               "; give what is meant with --arg " + InventedIntegers.front() +
+                               "=SHAPE:NUMBERS",
+                           toString(finding.kind)});
   bool isFault = finding.kind == FindingKind::Fault;
   bool mayBeUnmeant =
-      (isFault && HasInventedIntegers && !hasFormula()) ||
-      (next.what.isInvented && !hasContract() &&
-       (isFault || (finding.kind == FindingKind::UnwrittenOutput && next.what.hasInventedScalars)));
+      next.what.isInvented && !hasContract() &&
+      (isFault || (finding.kind == FindingKind::UnwrittenOutput && next.what.hasInventedScalars));
   if (finding.isError() && !mayBeUnmeant) {
     Finding told = finding;
     if (!next.what.tie.empty())
@@ -353,9 +424,10 @@ static int checkEntry(const Source &source, const RunSettings &options, CodeReco
   verdict.addProofs(proveGroups(*compiled->module, compiled->machine->defaultSlots),
                     proveRoles(*compiled->module, *compiled->machine));
   verdict.warnings += options.strict ? compiled->warnings : 0;
-  if (Status bad = Checking(source, options, *asWritten, *compiled, verdict).run(*plan);
-      !bad.isOk())
-    return badInput(bad);
+  if (!runsOnRanksAlone(source, options))
+    if (Status bad = Checking(source, options, *asWritten, *compiled, verdict).run(*plan);
+        !bad.isOk())
+      return badInput(bad);
   if (Status bad = checkRanksOf(source, options, *asWritten, *compiled, verdict); !bad.isOk())
     return badInput(bad);
   return kGood;

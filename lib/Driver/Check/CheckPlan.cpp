@@ -39,7 +39,8 @@ Status Planner::readGiven() {
     bool isRead = Entry.getArgDirection(number) != ir::Direction::Out;
     bool isFilled = spec.find(':') != std::string::npos;
     HasInventedData |= tensor && isRead && !isFilled;
-    HasInventedIntegers |= tensor && isRead && !isFilled && tensor.getElementType().isInteger();
+    if (tensor && isRead && !isFilled && tensor.getElementType().isInteger())
+      InventedIntegers.push_back(name);
     if (tensor)
       Numbers.push_back(number);
     Status bad = tensor ? addTensor(name, tensor, spec) : addScalar(name, type, spec);
@@ -208,12 +209,12 @@ CheckCase Planner::withExtents(ArrayRef<std::pair<const ExtentClass *, int64_t>>
     std::string dim = slots[tensor].name + ".dim(" + std::to_string(axis) + ")";
     auto tile = llvm::find_if(
         TileExtents, [&, value = extent](int64_t tile) { return tile > 1 && value % tile != 0; });
+    if (extent > 0 && tile == TileExtents.end())
+      continue; // nothing about the number itself
     if (!changed.exclusion.empty())
       changed.exclusion += " or ";
     changed.exclusion += extent == 0 ? "require(" + dim + " > 0)"
-                         : tile != TileExtents.end()
-                             ? "require(" + dim + " % " + std::to_string(*tile) + " == 0)"
-                             : "require(" + dim + " != " + std::to_string(extent) + ")";
+                                     : "require(" + dim + " % " + std::to_string(*tile) + " == 0)";
   }
   settle(args, chosen);
   for (const TensorSlot &slot : slots)
@@ -260,6 +261,34 @@ bool Planner::dependsOnShape() const {
   });
 }
 
+/// Where blocks run along an axis, their number has to change, or nothing else does.
+std::optional<CheckCase> Planner::withPart(const ExtentClass &part) const {
+  auto [tensor, axis] = part.front();
+  int64_t first = Tensors[tensor].extents[axis];
+  std::vector<int64_t> values = valuesFor(part);
+  std::set<int64_t> tiles = edgeTiles();
+  auto rank = [&](int64_t value) {
+    bool isShort = value < 2 || (!tiles.empty() && value <= *tiles.begin());
+    bool hasAsMany = llvm::any_of(tiles, [&](int64_t tile) {
+      return llvm::divideCeil(value, tile) == llvm::divideCeil(first, tile);
+    });
+    return std::tuple(value == 0, hasAsMany, isShort, value);
+  };
+  llvm::sort(values, [&](int64_t one, int64_t other) { return rank(one) < rank(other); });
+  for (int64_t value : values) {
+    Arguments args{Tensors, Scalars};
+    Chosen chosen;
+    for (auto [member, at] : part) {
+      args.tensors[member].extents[at] = value;
+      chosen.axes.emplace(member, at);
+    }
+    settle(args, chosen);
+    if (isAllowed(args.tensors, args.scalars))
+      return withExtents({{&part, value}});
+  }
+  return std::nullopt;
+}
+
 void Planner::addShapes(CheckPlan &plan) const {
   const std::vector<ExtentClass> &classes = Classes;
   std::set<std::string> known{plan.cases.front().flags()};
@@ -282,6 +311,10 @@ void Planner::addShapes(CheckPlan &plan) const {
       for (int64_t value : {int64_t(1), beyond})
         if (has(valuesFor(classes[i]), value) && has(valuesFor(classes[j]), value))
           add(withExtents({{&classes[i], value}, {&classes[j], value}}));
+  if (!Invents)
+    for (const ExtentClass &part : partsByChance())
+      if (std::optional<CheckCase> next = withPart(part))
+        add(std::move(*next));
   // Of two things that are counted one may be many times the other: heads, and heads of keys.
   for (const ExtentClass &one : classes)
     for (const ExtentClass &other : classes)
@@ -359,7 +392,7 @@ Expected<CheckPlan> Planner::make() {
   }
   Classes = findClasses();
   plan.hasInventedData = HasInventedData;
-  plan.hasInventedIntegers = HasInventedIntegers;
+  plan.inventedIntegers = InventedIntegers;
   plan.cases.push_back(firstCase());
   if (Options.asGiven)
     return plan;

@@ -43,8 +43,9 @@ public:
   virtual CheckCase caseWith(const Choice &choice) const = 0;
   /// "x.dim(0)", "n", "the numbers in 'table'"
   virtual std::string name(Leaf leaf) const = 0;
-  /// An argument that changes a leaf: "--arg x=SHAPE", "--arg n=VALUE".
-  virtual std::string flag(Leaf leaf) const = 0;
+  /// All arguments that have to be given to change leaves: "--arg x=SHAPE --arg n=VALUE", and with
+  /// them what a requirement ties to them, and where nothing is given, everything else.
+  virtual std::string flags(const std::set<Leaf> &leaves) const = 0;
 };
 
 struct CheckPlan {
@@ -54,8 +55,8 @@ struct CheckPlan {
   std::shared_ptr<const PlanArguments> arguments; ///< Null if only those given are to be tried.
   /// Whether some input was filled with numbers that nobody chose.
   bool hasInventedData = false;
-  /// Whether that was one of integers, which may be indices.
-  bool hasInventedIntegers = false;
+  /// Those of them that hold integers, which may be indices.
+  std::vector<std::string> inventedIntegers = {};
 };
 
 /// The plan for `entry`, a function as the program wrote it. An error if arguments are missing that

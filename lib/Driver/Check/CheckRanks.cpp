@@ -92,10 +92,15 @@ static Status simulate(const Source &source, const RunSettings &options,
       checkRanks(*program.module, program.entry, args->ofRank, check, runsKernels);
   if (!report)
     return report.status();
-  std::string flags = "--ranks " + std::to_string(ranks);
+  std::string flags = options.isOneOfSeveral ? "--entry " + options.entry : "";
+  if (options.ranks == 0) // else the command has it already
+    flags += (flags.empty() ? "--ranks " : " --ranks ") + std::to_string(ranks);
+  for (const auto &[name, spec] : options.args)
+    flags += (flags.empty() ? "--arg " : " --arg ") + name + "=" + spec;
   if (report->outOfSteps)
-    verdict.add({report->outOfSteps->message(), report->outOfSteps->location(),
-                 "shown by " + flags + "; --steps N allows more"});
+    verdict.add(
+        {report->outOfSteps->message(), report->outOfSteps->location(),
+         "shown by " + count(static_cast<uint64_t>(ranks), "rank") + "; --steps N allows more"});
   for (const Finding &finding : report->findings)
     if (finding.isError())
       verdict.add(finding, flags);
@@ -108,6 +113,10 @@ static Status simulate(const Source &source, const RunSettings &options,
                           (runsKernels ? "" : " that did not run") + ", the longest chain has " +
                           std::to_string(report->length));
   return runsKernels ? compare(source, program.entry, *args, ranks, flags, verdict) : Status::ok();
+}
+
+bool runsOnRanksAlone(const Source &source, const RunSettings &options) {
+  return options.ranks > 0 && options.ranks <= mostWithKernels && ir::findRanks(source.module);
 }
 
 Status checkRanksOf(const Source &source, const RunSettings &options,

@@ -20,14 +20,27 @@ namespace kiln {
 // Collecting
 //===----------------------------------------------------------------------===//
 
-void CheckVerdict::add(const Finding &finding, const std::string &arguments) {
-  // The program as written and the compiled one do the same wrong at the same lines.
-  std::string key = std::string(toString(finding.kind)) + " " + finding.location.str();
+/// What two findings have in common that are told once. The program as written and the compiled one
+/// do the same wrong at the same lines; which side of a race comes second, and who is the last to
+/// write a tensor that is not written whole, depend on the schedule.
+static std::string keyOf(const Finding &finding) {
+  std::string key = toString(finding.kind);
+  if (finding.kind == FindingKind::UnwrittenOutput && finding.notes.size() >= 2) // of an entry: 'y'
+    return key + " " + finding.notes[1].location.str() + " " +
+           StringRef(finding.message).split('\'').second.split('\'').first.str();
+  std::multiset<std::string> places{finding.location.str()};
+  for (const Finding::Note &note : finding.notes)
+    if (note.location.isKnown())
+      places.insert(note.location.str());
   if (!finding.location.isKnown())
     key += finding.message;
-  for (const Finding::Note &note : finding.notes)
-    key += " " + note.location.str();
-  auto [known, isNew] = Told.try_emplace(key, Findings.size());
+  for (const std::string &place : places)
+    key += " " + place;
+  return key;
+}
+
+void CheckVerdict::add(const Finding &finding, const std::string &arguments) {
+  auto [known, isNew] = Told.try_emplace(keyOf(finding), Findings.size());
   if (isNew)
     Findings.push_back({finding, arguments});
   else
@@ -240,6 +253,8 @@ static std::string count(uint64_t number, const std::string &what) {
 }
 
 static void printPlan(const CheckVerdict &verdict, const RunSettings &options) {
+  if (verdict.cases == 0 && !verdict.ranks.empty())
+    return; // what ranks did has been told
   size_t found = verdict.findings().size();
   std::printf("  simulation on %s: %s, %s of the first, findings: %zu\n",
               options.platform->name().c_str(), count(verdict.cases, "case").c_str(),

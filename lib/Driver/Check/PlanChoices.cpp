@@ -1,6 +1,8 @@
 // Arguments that the program allows, and the first case with other ones.
 #include "Planner.h"
 
+#include "kiln/Dialect/Tile/GlobalRing.h"
+
 using namespace mlir;
 
 namespace kiln {
@@ -110,7 +112,7 @@ bool Planner::searchAllowed() {
   return improveAllowed(classes);
 }
 
-void Planner::settle(Arguments &args, const Chosen &chosen) const {
+void Planner::settle(Arguments &args, Chosen chosen) const {
   constexpr unsigned kMostRounds = 8; // one may depend on the other
   for (unsigned round = 0; round < kMostRounds; ++round) {
     bool hasChanged = false;
@@ -121,13 +123,29 @@ void Planner::settle(Arguments &args, const Chosen &chosen) const {
   }
 }
 
-bool Planner::settle(const Requirement &requirement, Arguments &args, const Chosen &chosen) const {
+/// How far the left side of a comparison has to be above the right one, so that it just holds.
+static std::optional<int64_t> distanceIn(Requirement::Op op) {
+  switch (op) {
+  case Requirement::Op::Eq:
+  case Requirement::Op::Le:
+  case Requirement::Op::Ge:
+    return 0;
+  case Requirement::Op::Lt:
+    return -1;
+  case Requirement::Op::Gt:
+    return 1;
+  default:
+    return std::nullopt;
+  }
+}
+
+bool Planner::settle(const Requirement &requirement, Arguments &args, Chosen &chosen) const {
   using Op = Requirement::Op;
   std::vector<int64_t> values =
       requirement.values(CaseValues(args.tensors, numbersIn(args.scalars)));
   if (values.size() < requirement.nodes.size())
     return false;
-  auto set = [&](const Requirement::Node &node, int64_t value) {
+  auto set = [&](const Requirement::Node &node, int64_t value, bool isBound) {
     if (node.op == Op::Extent) {
       Axis axis{unsigned(node.a), unsigned(node.b)};
       bool isFree = llvm::is_contained(Open, axis) && args.tensors[node.a].file.empty() &&
@@ -135,11 +153,15 @@ bool Planner::settle(const Requirement &requirement, Arguments &args, const Chos
       if (!isFree || value < 0 || value > kMostExtent)
         return false;
       args.tensors[node.a].extents[node.b] = value;
+      if (isBound) // what must be equal to it follows, and not the other way round
+        chosen.axes.insert(axis);
       return true;
     }
     if (node.op != Op::Scalar || chosen.scalars.count(ScalarNames[node.a]))
       return false;
     args.scalars[ScalarNames[node.a]] = std::to_string(value);
+    if (isBound)
+      chosen.scalars.insert(ScalarNames[node.a]);
     return true;
   };
   std::vector<size_t> parts{requirement.nodes.size() - 1};
@@ -149,10 +171,12 @@ bool Planner::settle(const Requirement &requirement, Arguments &args, const Chos
     parts.pop_back();
     if (node.op == Op::And)
       parts.insert(parts.end(), {size_t(node.a), size_t(node.b)});
-    if (node.op != Op::Eq || holds)
+    std::optional<int64_t> above = distanceIn(node.op);
+    bool isBound = node.op != Op::Eq;
+    if (!above || holds || (isBound && !chosen.movesBounds))
       continue;
-    if (set(requirement.nodes[node.a], values[node.b]) ||
-        set(requirement.nodes[node.b], values[node.a]))
+    if (set(requirement.nodes[node.a], values[node.b] + *above, isBound) ||
+        set(requirement.nodes[node.b], values[node.a] - *above, isBound))
       return true; // the other values may be others now
   }
   return false;
@@ -166,6 +190,7 @@ std::optional<unsigned> Planner::tensorOf(unsigned parameter) const {
 std::optional<Planner::Arguments> Planner::with(const Choice &choice) const {
   Arguments chosen{Tensors, Scalars};
   Chosen kept;
+  kept.movesBounds = true;
   std::set<Axis> &changed = kept.axes;
   for (auto [leaf, value] : choice) {
     if (leaf.axis == Leaf::kNumber) {
@@ -332,12 +357,42 @@ std::string Planner::name(Leaf leaf) const {
                                     : name + ".dim(" + std::to_string(leaf.axis) + ")";
 }
 
-std::string Planner::flag(Leaf leaf) const {
-  std::string name = Names[leaf.parameter];
-  return "--arg " + name +
-         (leaf.axis == Leaf::kNumber ? "=VALUE"
-          : leaf.axis == Leaf::kData ? "=SHAPE:NUMBERS"
-                                     : "=SHAPE");
+bool Planner::isTied(unsigned parameter, const std::set<Leaf> &leaves) const {
+  for (const ExtentClass &one : Classes)
+    if (llvm::any_of(one, [&](Axis axis) { return Numbers[axis.first] == parameter; }) &&
+        llvm::any_of(one, [&](Axis axis) {
+          return leaves.count({Numbers[axis.first], int(axis.second)}) > 0;
+        }))
+      return true;
+  return llvm::any_of(Contract.requirements, [&](const Requirement &requirement) {
+    auto mentions = [&](unsigned number) {
+      return llvm::any_of(requirement.nodes, [&](const Requirement::Node &node) {
+        return (node.op == Requirement::Op::Extent && Numbers[node.a] == number) ||
+               (node.op == Requirement::Op::Scalar && ScalarNames[node.a] == Names[number]);
+      });
+    };
+    return mentions(parameter) &&
+           llvm::any_of(leaves, [&](Leaf leaf) { return mentions(leaf.parameter); });
+  });
+}
+
+std::string Planner::flags(const std::set<Leaf> &leaves) const {
+  std::string text;
+  for (unsigned number = 0; number < ir::numUserParameters(ir::FuncOp(Entry)); ++number) {
+    auto isThis = [&](Leaf leaf) { return leaf.parameter == number; };
+    bool hasNumbers = llvm::is_contained(leaves, Leaf{number, Leaf::kData});
+    std::optional<unsigned> tensor = tensorOf(number);
+    bool isOpen = !tensor || llvm::any_of(Open, [&](Axis axis) { return axis.first == *tensor; });
+    bool isOther = hasNumbers || llvm::any_of(leaves, isThis) || (isOpen && isTied(number, leaves));
+    if (!isOther && !(Invents && isOpen))
+      continue;
+    text += (text.empty() ? "--arg " : " --arg ") + Names[number] + "=";
+    if (isOther)
+      text += tensor ? hasNumbers ? "SHAPE:NUMBERS" : "SHAPE" : "VALUE";
+    else
+      text += tensor ? Tensors[*tensor].spec() : Scalars.at(Names[number]);
+  }
+  return text;
 }
 
 CheckCase Planner::caseWith(const Choice &choice) const {
@@ -350,7 +405,7 @@ CheckCase Planner::caseWith(const Choice &choice) const {
   made.isInvented = true;
   for (auto [leaf, value] : choice) {
     made.hasInventedScalars |= leaf.axis == Leaf::kNumber;
-    if (leaf.axis != Leaf::kData)
+    if (leaf.axis == Leaf::kNumber)
       made.exclusion += (made.exclusion.empty() ? "require(" : " or require(") + name(leaf) +
                         " != " + std::to_string(value) + ")";
   }

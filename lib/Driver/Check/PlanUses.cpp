@@ -127,6 +127,10 @@ std::vector<ExtentClass> Planner::classesByIndex() const {
   for (const auto &[common, axes] : Ties)
     for (const Axis &axis : axes)
       tied.unionSets(axes.front(), axis);
+  for (const ExtentClass &required : classesByContract())
+    for (auto [tensor, axis] : required)
+      tied.unionSets({Numbers[required.front().first], required.front().second},
+                     {Numbers[tensor], axis});
   std::vector<ExtentClass> classes;
   for (const ExtentClass &equal : classesByExtent()) {
     std::vector<ExtentClass> parts;
@@ -179,6 +183,35 @@ std::vector<ExtentClass> Planner::classesByContract() const {
       known->push_back(axis);
   }
   return classes;
+}
+
+/// Extents may be equal in the arguments by chance. Where rows and columns of a tensor are, nothing
+/// that varies both together tells one from the other. What blocks and iterations keep apart is one
+/// guess of what belongs together. A formula tells right guesses from wrong ones, so with it axes
+/// of one number are another guess, counted from the first as in x and a sum of each of its rows,
+/// and from the last as in x and a bias.
+std::vector<ExtentClass> Planner::partsByChance() const {
+  std::vector<ExtentClass> parts = classesByIndex();
+  if (Program.example && !Program.example->formula.empty() && !Options.noFormula) {
+    std::vector<ExtentClass> required = classesByContract();
+    auto first = [&](Axis axis) {
+      return llvm::find_if(required,
+                           [&](const ExtentClass &one) { return llvm::is_contained(one, axis); })
+          ->front();
+    };
+    for (const ExtentClass &equal : Classes)
+      for (bool isFromLast : {false, true}) {
+        std::map<size_t, ExtentClass> byNumber;
+        for (Axis axis : equal) {
+          auto [tensor, number] = first(axis);
+          byNumber[isFromLast ? Tensors[tensor].extents.size() - number : number].push_back(axis);
+        }
+        for (auto &[number, part] : byNumber)
+          parts.push_back(std::move(part));
+      }
+  }
+  llvm::erase_if(parts, [&](const ExtentClass &part) { return llvm::is_contained(Classes, part); });
+  return parts;
 }
 
 std::vector<ExtentClass> Planner::classesByExtent() const {

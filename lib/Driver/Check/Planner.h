@@ -85,7 +85,7 @@ public:
   NumberRange range(Leaf leaf) const override;
   CheckCase caseWith(const Choice &choice) const override;
   std::string name(Leaf leaf) const override;
-  std::string flag(Leaf leaf) const override;
+  std::string flags(const std::set<Leaf> &leaves) const override;
 
 private:
   /// The arguments of a case.
@@ -97,11 +97,14 @@ private:
   struct Chosen {
     std::set<Axis> axes; ///< By tensor.
     std::set<std::string> scalars;
+    bool movesBounds = false; ///< Whether what is to be at least or at most something follows, too.
   };
   /// Makes equal what the program requires to be equal to something else that has changed, such as
   /// `y.dim(0) == x.dim(0) - 2`.
-  void settle(Arguments &args, const Chosen &chosen) const;
-  bool settle(const Requirement &requirement, Arguments &args, const Chosen &chosen) const;
+  void settle(Arguments &args, Chosen chosen) const;
+  bool settle(const Requirement &requirement, Arguments &args, Chosen &chosen) const;
+  /// Whether a parameter varies together with one of the leaves, or some requirement is about both.
+  bool isTied(unsigned parameter, const std::set<Leaf> &leaves) const;
   /// The first case with a choice; none if that cannot be chosen.
   std::optional<Arguments> with(const Choice &choice) const;
   /// The same, of which the last is kept: it is asked for again and again.
@@ -128,6 +131,8 @@ private:
   std::vector<ExtentClass> classesByContract() const;
   /// Classes of equal extents taken apart where blocks and iterations keep rows and columns apart.
   std::vector<ExtentClass> classesByIndex() const;
+  /// Parts of the classes that may be equal only by chance, where arguments are given.
+  std::vector<ExtentClass> partsByChance() const;
   bool isAllowed() const;
   bool isAllowed(llvm::ArrayRef<TensorSlot> tensors,
                  const std::map<std::string, std::string> &scalars) const;
@@ -148,6 +153,8 @@ private:
   /// A require that would keep shapes equal which are in the first case.
   std::string tieOf(llvm::ArrayRef<TensorSlot> slots) const;
   void addShapes(CheckPlan &plan) const;
+  /// The first case with another extent for a part of a class; none if nothing else is allowed.
+  std::optional<CheckCase> withPart(const ExtentClass &part) const;
   void addScalars(CheckPlan &plan) const;
   bool dependsOnShape() const;
   Gap unsatisfied() const;
@@ -191,9 +198,10 @@ private:
   std::set<std::string> SignedScalars;      ///< Those of them that may well be negative.
   std::vector<std::string> InventedFlags;   ///< Truth values.
   llvm::BitVector Undeclared;               ///< Parameters whose direction the program leaves open.
-  bool HasInventedData = false, HasInventedIntegers = false;
-  std::set<int64_t> TileExtents;       ///< Of loads and stores.
-  std::set<int64_t> ComparedConstants; ///< And numbers of slots.
+  bool HasInventedData = false;
+  std::vector<std::string> InventedIntegers; ///< Tensors of them, filled with what nobody chose.
+  std::set<int64_t> TileExtents;             ///< Of loads and stores.
+  std::set<int64_t> ComparedConstants;       ///< And numbers of slots.
   mutable std::optional<Choice> LastChoice;
   mutable std::optional<Arguments> LastArguments;
 };

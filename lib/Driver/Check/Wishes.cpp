@@ -118,8 +118,7 @@ std::vector<Choice> Wishes::operands(Operation *op, int64_t wanted, unsigned dep
       append(all, wish(1, wanted));
     }
   } else if (isa<arith::SubIOp>(op)) {
-    if (right)
-      append(all, wish(0, wanted + *right));
+    append(all, wish(0, wanted + right.value_or(0))); // blocks and iterations begin at 0
     if (left)
       append(all, wish(1, *left - wanted));
   } else if (isa<arith::MulIOp>(op)) {
@@ -143,6 +142,11 @@ std::vector<Choice> Wishes::operands(Operation *op, int64_t wanted, unsigned dep
     append(all, wish(0, wanted));
     if (right)
       append(all, wish(0, wanted + *right));
+  } else if (isa<arith::XOrIOp>(op)) {
+    if (right)
+      append(all, wish(0, wanted ^ *right));
+    if (left)
+      append(all, wish(1, wanted ^ *left));
   }
   return all;
 }

@@ -20,7 +20,7 @@ kiln.func @main(%x: !kiln.tensor<?x16xf32> in, %y: !kiln.tensor<?x16xf32> out) o
   %down = arith.divsi %n, %c8 : index
   %many = arith.cmpi sgt, %n, %most : index
   // CHECK: incomplete: {{.*}}open.mlir:[[#@LINE+2]]:{{[0-9]+}}: the condition was false in every case that was tried
-  // CHECK-NEXT: it depends on x.dim(0); give --arg x=SHAPE with which it is otherwise, or exclude the other side with a require, or leave it out
+  // CHECK-NEXT: it depends on x.dim(0); give --arg x=SHAPE --arg y=SHAPE with which it is otherwise, or exclude the other side with a require, or leave it out
   %g = arith.select %many, %down, %up : index
   %t = kiln.submit @rows(%x, %y) grid(%g)
 }
