@@ -229,11 +229,28 @@ Status Checking::simulate(const CompiledProgram &program, const Prepared &next, 
   return Status::ok();
 }
 
+/// Whether an argument has no elements: a mean over nothing is NaN in PyTorch, too, and a sum over
+/// nothing is 0.
+static bool isEmpty(std::span<const Argument> args) {
+  return llvm::any_of(args, [](const Argument &arg) {
+    auto *tensor = std::get_if<Tensor>(&arg);
+    return tensor && tensor->numElements() == 0;
+  });
+}
+
+/// Whether it is about padding that an output holds. What was made of padding may be meant; then a
+/// formula says it.
+static bool isAboutPadding(const Finding &finding) {
+  return finding.kind == FindingKind::MissingData || finding.kind == FindingKind::PaddingStored;
+}
+
 /// What is shown wrong is a finding. But where the program does not say which arguments it allows,
 /// what stops a run that Kiln made up may only mean that its author did not mean those; and so may
 /// an output that is left open under numbers that Kiln made up. What integers in memory may be,
 /// nothing says but a formula.
 void Checking::judge(const Finding &finding, const Prepared &next) {
+  if (isAboutPadding(finding) && (isEmpty(next.args) || (next.formula && !finding.isError())))
+    return;
   bool isFault = finding.kind == FindingKind::Fault;
   bool mayBeUnmeant =
       (isFault && HasInventedIntegers && !hasFormula()) ||
@@ -246,7 +263,10 @@ void Checking::judge(const Finding &finding, const Prepared &next) {
     return Verdict.add(told, next.what.flags());
   }
   Gap gap{finding.message, finding.location, "", toString(finding.kind)};
-  if (!finding.isError())
+  if (finding.kind == FindingKind::PaddingStored)
+    gap.remedy = (next.what.tie.empty() ? finding.notes.back().message : next.what.tie) +
+                 "; shown by " + next.what.flags();
+  else if (!finding.isError())
     gap.remedy = finding.notes.empty() ? "" : finding.notes.back().message;
   else
     gap.remedy =
@@ -259,14 +279,10 @@ void Checking::judge(const Finding &finding, const Prepared &next) {
 /// NaN that is made of finite numbers and reaches an output is wrong unless the formula has it
 /// there. Without a formula it depends on the data.
 void Checking::judgeNan(const CheckReport &report, const Prepared &next, bool isWrong) {
-  bool isEmpty = llvm::any_of(next.args, [](const Argument &arg) {
-    auto *tensor = std::get_if<Tensor>(&arg);
-    return tensor && tensor->numElements() == 0; // a mean over nothing is NaN in PyTorch, too
-  });
   for (const Finding &birth : report.findings) {
     if (birth.kind != FindingKind::NanBirth)
       continue;
-    bool isInOutput = report.hasNanInOutput && (next.formula ? isWrong : !isEmpty);
+    bool isInOutput = report.hasNanInOutput && (next.formula ? isWrong : !isEmpty(next.args));
     if (Options.nan || (isInOutput && (next.formula || !HasInventedData)))
       Verdict.add(birth, next.what.flags());
     else if (isInOutput)
