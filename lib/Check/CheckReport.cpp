@@ -26,6 +26,10 @@ const char *toString(FindingKind kind) {
     return "undeclared-output";
   case FindingKind::PaddingTaken:
     return "padding-taken";
+  case FindingKind::MissingData:
+    return "missing-data";
+  case FindingKind::PaddingStored:
+    return "padding-stored";
   case FindingKind::BrokenPromise:
     return "broken-promise";
   case FindingKind::WrongResult:

@@ -167,14 +167,14 @@ void Checker::memoryIsAccessed(const Access &access, const Footprint &at, Access
 
 /// Whether an element comes from outside a tensor, where NaN harms nobody. What the program masks
 /// itself lies inside.
-static bool isFromOutside(Origin origin) {
+static bool mayBeNan(Origin origin) {
   return origin.isPadding() && cast<tile::TileOpInterface>(origin.filler()).getWork() == CopyWork;
 }
 
 /// The first NaN among the elements that count.
 static std::optional<std::array<int64_t, 2>> findNan(const Tile &tile) {
   for (auto [at, value] : llvm::enumerate(tile.floats))
-    if (std::isnan(value) && !isFromOutside(tile.originAt(at)))
+    if (std::isnan(value) && !mayBeNan(tile.originAt(at)))
       return {{static_cast<int64_t>(at) / tile.cols, static_cast<int64_t>(at) % tile.cols}};
   return std::nullopt;
 }
@@ -192,10 +192,27 @@ void Checker::tileIsComputed(Interpreter &in, Operation *op, Tile &result) {
       tellNan(in, op, *nan);
 }
 
+/// Whether data of a tile are not stored because they lie outside the tensor. Where padding is
+/// stored at the same time, the tile may lie the wrong way round.
+static bool losesData(const Access &access, const Footprint &at, const Tile &tile) {
+  if (!tile.hasPadding())
+    return false;
+  int64_t rows = access.valid.empty() ? tile.rows : std::min(access.valid[0], tile.rows);
+  int64_t cols = access.valid.empty() ? tile.cols : std::min(access.valid[1], tile.cols);
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t col = 0; col < cols; ++col) {
+      bool isInside =
+          row >= at.top && row < at.top + at.rows && col >= at.left && col < at.left + at.cols;
+      if (!isInside && tile.originAt(size_t(row * tile.cols + col)).isData())
+        return true;
+    }
+  return false;
+}
+
 void Checker::tileIsStored(const Access &access, const Footprint &at, AccessKind kind,
                            const Tile &tile) {
   if (kind == AccessKind::Write)
-    return Padded.remember(at, tile);
+    return Padded.remember(at, tile, losesData(access, at, tile) ? access.op : nullptr);
   if (!access.agent)
     return;
   if (std::optional<Harm> harm = findHarmInSum(access.op, at, tile))

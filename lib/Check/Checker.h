@@ -90,6 +90,12 @@ private:
                        const Iterations &iterations);
   void tellUnwrittenOutput(ir::FuncOp entry, unsigned number, const Tensor &tensor,
                            const ShadowMemory::Unwritten &unwritten);
+  /// Padding that an output holds: as it was filled up, or what somebody made of it.
+  void judgePaddingIn(ir::FuncOp entry, unsigned number, const Tensor &tensor);
+  void tellMissingData(Origin origin, unsigned number, const std::string &element,
+                       const std::string &value);
+  void tellStoredPadding(Origin origin, unsigned number, const std::string &element,
+                         const std::string &value);
   /// The launch or operation that writes a parameter of the entry, for a report.
   mlir::Operation *writerOf(ir::FuncOp entry, unsigned number, const Tensor &tensor);
   void tellRace(const Access &element, AccessKind kind, const ShadowMemory::Record &other);

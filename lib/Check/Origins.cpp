@@ -17,7 +17,16 @@ std::optional<tile::ReduceKind> combinationOf(Operation *op) {
       .Default(std::nullopt);
 }
 
+bool isFromOutside(Origin origin) {
+  return origin.isPadding() && !origin.isChosen() && isa<tile::LoadOp>(origin.source());
+}
+
 namespace {
+
+/// What `op` makes of padding, where nobody judges that before an output has it.
+Origin madeBy(Operation *op, Origin padding) {
+  return isFromOutside(padding) ? padding.madeBy(op) : padding;
+}
 
 /// An operand, a scalar too, read as if it had the extents of the result.
 class Operand {
@@ -60,11 +69,23 @@ Origin combined(Operation *op, unsigned paddingNumber, Origin padding, double va
   std::optional<tile::ReduceKind> kind = combinationOf(op);
   bool isMinuend = paddingNumber == 0 && isa<tile::SubOp, tile::DivOp>(op);
   if (!kind || isMinuend || decidesAlone(op, value))
-    return padding;
-  return isNeutral(*kind, value, other.tile().bounds, datum) ? Origin() : Origin::padding(op);
+    return madeBy(op, padding);
+  return isNeutral(*kind, value, other.tile().bounds, datum) ? Origin() : padding.combinedBy(op);
 }
 
-Origin ofArithmetic(Operation *op, ArrayRef<Operand> operands, int64_t r, int64_t c) {
+/// Of padding that an operation combines with no datum of its own. Zeros, and what comes out as it
+/// went in, fill up what they did before; a comparison gives no value yet.
+Origin ofPaddingAlone(Operation *op, Origin padding, ArrayRef<Operand> operands, const Tile &result,
+                      int64_t r, int64_t c) {
+  double made = result.valueAt(r * result.cols + c);
+  bool isSame = llvm::any_of(operands, [&](const Operand &operand) {
+    return operand.origin(r, c).isPadding() && operand.value(r, c) == made;
+  });
+  return isSame || made == 0 || result.dtype == DType::I1 ? padding : madeBy(op, padding);
+}
+
+Origin ofArithmetic(Operation *op, ArrayRef<Operand> operands, const Tile &result, int64_t r,
+                    int64_t c) {
   Origin made = Origin::constant();
   for (const Operand &operand : operands)
     made = join(made, operand.origin(r, c));
@@ -72,19 +93,23 @@ Origin ofArithmetic(Operation *op, ArrayRef<Operand> operands, int64_t r, int64_
     for (unsigned number : {0, 1})
       if (const Operand &other = operands[1 - number]; other.hasDatum(r, c))
         return combined(op, number, made, operands[number].value(r, c), other, other.value(r, c));
-  return made;
+  return made.isPadding() ? ofPaddingAlone(op, made, operands, result, r, c) : made;
 }
 
 /// A datum that is chosen is one. A constant that is chosen in place of padding, or because of it,
-/// is padding with another value.
-Origin ofSelect(ArrayRef<Operand> operands, int64_t r, int64_t c) {
+/// is padding with another value, which the program has chosen, unless data were compared with
+/// padding to choose it.
+Origin ofSelect(Operation *op, ArrayRef<Operand> operands, int64_t r, int64_t c) {
   const Operand &condition = operands[0];
   bool isFirst = condition.value(r, c) != 0;
   const Operand &chosen = operands[isFirst ? 1 : 2], &other = operands[isFirst ? 2 : 1];
   if (chosen.hasDatum(r, c))
     return Origin();
   Origin made = join(chosen.origin(r, c), condition.origin(r, c));
-  return other.origin(r, c).isPadding() ? join(made, other.origin(r, c)) : made;
+  if (other.origin(r, c).isPadding())
+    made = join(made, other.origin(r, c));
+  bool isOpen = chosen.origin(r, c).isPadding() || condition.origin(r, c).maker();
+  return made.isPadding() && !isOpen ? made.chosenBy(op) : made;
 }
 
 void traceElementwise(Interpreter &in, Operation *op, Tile &result) {
@@ -105,7 +130,7 @@ void traceElementwise(Interpreter &in, Operation *op, Tile &result) {
   for (int64_t r = 0; r < result.rows; ++r)
     for (int64_t c = 0; c < result.cols; ++c)
       result.origins[r * result.cols + c] =
-          isSelect ? ofSelect(operands, r, c) : ofArithmetic(op, operands, r, c);
+          isSelect ? ofSelect(op, operands, r, c) : ofArithmetic(op, operands, result, r, c);
   // A datum that met neutral padding is what it was.
   if (hasPadding && combinationOf(op))
     result.bounds = around(result.bounds, around(bounds.front(), bounds.back()));
@@ -117,7 +142,7 @@ void traceCombined(Interpreter &in, Operation *op, int64_t axis, Tile &result) {
   if (tile->origins.empty())
     return;
   for (int64_t number = 0; number < result.rows * result.cols; ++number)
-    result.origins.push_back(originOf(*tile, Line(*tile, axis, number)));
+    result.origins.push_back(madeBy(op, originOf(*tile, Line(*tile, axis, number))));
 }
 
 /// What stands at padding is padding; elsewhere it is data as soon as one element up to it is.
@@ -135,8 +160,20 @@ void traceRunning(Interpreter &in, Operation *op, tile::Padding rule, Tile &resu
     for (int64_t i = 0; i < line.count; ++i) {
       Origin own = tile->originAt(line.at(i));
       hasData |= own.isData();
-      result.origins[line.at(i)] = own.isPadding() || !hasData ? own : Origin();
+      result.origins[line.at(i)] = own.isPadding() || !hasData ? madeBy(op, own) : Origin();
     }
+  }
+}
+
+/// Where a line has fewer data than come out of it, what comes out then is padding.
+void traceOrdered(Interpreter &in, Operation *op, Tile &result) {
+  TilePtr tile = in.tile(op->getOperand(0));
+  for (size_t at = 0; at < result.origins.size(); ++at) {
+    Origin &origin = result.origins[at];
+    if (!origin.isPadding())
+      continue;
+    bool hasData = originOf(*tile, Line(*tile, 1, int64_t(at) / result.cols)).isData();
+    origin = hasData ? origin.missedBy(op) : madeBy(op, origin);
   }
 }
 
@@ -158,7 +195,7 @@ std::vector<Origin> ofProduct(Interpreter &in, tile::ProductInterface op, const 
                       cols = ofFactors(op, 1, rhs, result.cols);
   for (Origin row : rows)
     for (Origin col : cols)
-      product.push_back(join(row, col));
+      product.push_back(madeBy(op, join(row, col)));
   return product;
 }
 
@@ -179,7 +216,8 @@ void traceProduct(Interpreter &in, tile::ProductInterface op, Tile &result) {
     bool meetsData =
         (before.isData() && added.isPadding()) || (before.isPadding() && added.isData());
     bool isSame = before.isData() ? result.valueAt(at) == acc->valueAt(at) : acc->valueAt(at) == 0;
-    result.origins[at] = !meetsData ? join(before, added) : isSame ? Origin() : Origin::padding(op);
+    Origin joined = join(before, added);
+    result.origins[at] = !meetsData ? joined : isSame ? Origin() : joined.combinedBy(op);
   }
 }
 
@@ -203,9 +241,11 @@ void traceOrigins(Interpreter &in, Operation *op, Tile &result) {
   case tile::Padding::Constant:
     result.origins.assign(result.rows * result.cols, Origin::constant());
     break;
+  case tile::Padding::Ordered:
+    traceOrdered(in, op, result);
+    break;
   case tile::Padding::Kept:
-  case tile::Padding::Filled:
-  case tile::Padding::Ordered: // who makes the tile has said it
+  case tile::Padding::Filled: // who makes the tile has said it
     break;
   }
   if (llvm::all_of(result.origins, [](Origin origin) { return origin.isData(); }))

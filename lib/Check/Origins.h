@@ -8,6 +8,9 @@
 // changes nothing there leaves a datum: so a sum over tiles, the last of them ragged, is data. And
 // what is reduced from a line that has data is data.
 //
+// Padding that came from outside a tensor is followed further: it may reach an output as it was
+// filled up, but not what an operation made of it, unless a mask or a select has chosen its value.
+//
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LIB_CHECK_ORIGINS_H
 #define KILN_LIB_CHECK_ORIGINS_H
@@ -18,6 +21,10 @@ namespace kiln::simulator {
 
 /// Sets the origins and the bounds of what `op` made.
 void traceOrigins(Interpreter &in, mlir::Operation *op, Tile &result);
+
+/// Whether a load filled it up and nobody has chosen its value since. Rows that a gather does not
+/// find are missing because numbers in memory say so.
+bool isFromOutside(Origin origin);
 
 /// How an operation combines its operands element by element, if padding could be neutral in it.
 std::optional<tile::ReduceKind> combinationOf(mlir::Operation *op);

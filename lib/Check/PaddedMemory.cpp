@@ -1,5 +1,7 @@
 #include "PaddedMemory.h"
 
+#include "Origins.h"
+
 namespace kiln::simulator {
 
 void PaddedMemory::forget(const std::byte *begin, const std::byte *end) {
@@ -19,12 +21,17 @@ void PaddedMemory::forget(const Footprint &at) {
       Origins.erase(at.origin + row * at.rowStride + col * at.colStride);
 }
 
-void PaddedMemory::remember(const Footprint &at, const Tile &tile) {
+bool PaddedMemory::isAmong(const std::byte *begin, const std::byte *end) const {
+  return llvm::any_of(Origins,
+                      [&](const auto &known) { return known.first >= begin && known.first < end; });
+}
+
+void PaddedMemory::remember(const Footprint &at, const Tile &tile, mlir::Operation *loser) {
   if (!tile.hasPadding())
     return;
   forEachElement(at, tile, [&](const std::byte *address, size_t place) {
     if (Origin origin = tile.originAt(place); origin.isPadding())
-      Origins[address] = origin;
+      Origins[address] = loser && isFromOutside(origin) ? origin.madeBy(loser) : origin;
   });
 }
 

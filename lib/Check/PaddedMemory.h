@@ -33,8 +33,10 @@ public:
   void forget(const std::byte *begin, const std::byte *end);
   /// Something is written there, or added: it is data unless `remember` says otherwise.
   void forget(const Footprint &at);
-  /// The padding of a tile that was stored.
-  void remember(const Footprint &at, const Tile &tile);
+  /// The padding of a tile that was stored; `loser` is the store if it left data out.
+  void remember(const Footprint &at, const Tile &tile, mlir::Operation *loser);
+  /// Whether there is padding between two addresses.
+  bool isAmong(const std::byte *begin, const std::byte *end) const;
   /// What an element is.
   Origin originAt(const std::byte *address) const;
   /// Marks in a tile that was loaded what is padding.

@@ -174,7 +174,8 @@ std::optional<Harm> findInAccumulation(Interpreter &in, Operation *op, const Til
     if (tile->rows != result.rows || tile->cols != result.cols || !tile->hasPadding())
       continue;
     for (size_t at = 0; at < result.origins.size(); ++at)
-      if (result.origins[at] == Origin::padding(op) && tile->originAt(at).isPadding())
+      if (result.origins[at].isPadding() && result.origins[at].filler() == op &&
+          tile->originAt(at).isPadding())
         return harmAt(*tile, operand, int64_t(at) / tile->cols, int64_t(at) % tile->cols, *kind);
   }
   return std::nullopt;

@@ -151,9 +151,10 @@ void Checker::tellUnwrittenOutput(ir::FuncOp entry, unsigned number, const Tenso
 void Checker::outputIsDone(ir::FuncOp entry, unsigned number, const Tensor &tensor) {
   if (std::optional<ShadowMemory::Unwritten> unwritten = Shadow.findUnwritten(tensor))
     tellUnwrittenOutput(entry, number, tensor, *unwritten);
+  judgePaddingIn(entry, number, tensor);
   if (!isFloat(tensor.dtype()) || Found.hasNanInOutput)
     return;
-  Shadow.forEachWritten(tensor, [&](const std::byte *element) {
+  Shadow.forEachWritten(tensor, [&](ArrayRef<int64_t>, const std::byte *element) {
     Found.hasNanInOutput |= std::isnan(loadElement(tensor.dtype(), element));
   });
 }

@@ -126,11 +126,12 @@ std::optional<ShadowMemory::Unwritten> ShadowMemory::findUnwritten(const Tensor 
   return found.count > 0 ? std::optional(found) : std::nullopt;
 }
 
-void ShadowMemory::forEachWritten(const Tensor &tensor,
-                                  llvm::function_ref<void(const std::byte *)> visit) {
-  forEachCell(tensor, [&](llvm::ArrayRef<int64_t>, const std::byte *at, const Cell &cell) {
+void ShadowMemory::forEachWritten(
+    const Tensor &tensor,
+    llvm::function_ref<void(llvm::ArrayRef<int64_t>, const std::byte *)> visit) {
+  forEachCell(tensor, [&](llvm::ArrayRef<int64_t> indices, const std::byte *at, const Cell &cell) {
     if (isWritten(cell))
-      visit(at);
+      visit(indices, at);
   });
 }
 

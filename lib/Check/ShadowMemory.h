@@ -58,8 +58,9 @@ public:
     std::vector<int64_t> begin, end; ///< The smallest box that has them all.
   };
   std::optional<Unwritten> findUnwritten(const Tensor &tensor);
-  /// Calls `visit` with the address of every element that somebody wrote.
-  void forEachWritten(const Tensor &tensor, llvm::function_ref<void(const std::byte *)> visit);
+  /// Calls `visit` with the indices and the address of every element that somebody wrote.
+  void forEachWritten(const Tensor &tensor,
+                      llvm::function_ref<void(llvm::ArrayRef<int64_t>, const std::byte *)> visit);
   /// The last access that wrote an element of a tensor, if one did.
   std::optional<Record> lastWriteTo(const Tensor &tensor);
 

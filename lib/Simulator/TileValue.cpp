@@ -20,6 +20,8 @@ void Tile::fillUp(size_t at, mlir::Operation *filler) {
   origins.resize(rows * cols);
   if (origins[at].isData())
     origins[at] = Origin::padding(filler);
+  else if (origins[at].isPadding())
+    origins[at] = origins[at].chosenBy(filler);
 }
 
 float canonical(DType dtype, float value) {

@@ -13,6 +13,7 @@
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/PointerIntPair.h"
 
 #include <memory>
 #include <string>
@@ -20,33 +21,69 @@
 
 namespace kiln::simulator {
 
-/// Where an element of a tile comes from.
+/// Where an element of a tile comes from. Padding also knows what has become of it: an output may
+/// hold padding as it was filled up, but not what somebody made of it.
 class Origin {
 public:
   /// Data: computed from what the program was given.
   Origin() = default;
   /// Computed from nothing but scalars and positions, so it is no datum of its own.
-  static Origin constant() { return Origin(1); }
+  static Origin constant() { return Origin({nullptr, Constant}); }
   /// What fills up a tile where there are no data, or was computed from that.
-  static Origin padding(mlir::Operation *filler) {
-    return Origin(reinterpret_cast<uintptr_t>(filler));
-  }
+  static Origin padding(mlir::Operation *source) { return Origin({source, Padding}); }
 
-  bool isData() const { return Bits == 0; }
-  bool isConstant() const { return Bits == 1; }
-  bool isPadding() const { return Bits > 1; }
+  bool isData() const { return Source.getInt() == Data; }
+  bool isConstant() const { return Source.getInt() == Constant; }
+  bool isPadding() const { return Source.getInt() >= Padding; }
+  /// Of padding: whether the program itself has chosen its value since, by a mask or a select.
+  bool isChosen() const { return Source.getInt() == Chosen; }
   /// Of padding: the operation that put it there.
-  mlir::Operation *filler() const { return reinterpret_cast<mlir::Operation *>(Bits); }
+  mlir::Operation *source() const { return Source.getPointer(); }
+  /// Of padding: the operation that made of it what it is now; null: it is as it was filled up.
+  mlir::Operation *maker() const { return Maker.getPointer(); }
+  /// Of padding: what has to change if it is wrong. That is who combined it with data, else who put
+  /// it there.
+  mlir::Operation *filler() const { return Maker.getInt() == Combined ? maker() : source(); }
+  /// Of padding: whether it stands where somebody asked for more data than there are.
+  bool isMissing() const { return Maker.getInt() == Missing; }
+
+  /// Of padding of which `op` made something else; the first that did is remembered.
+  Origin madeBy(mlir::Operation *op) const { return maker() ? *this : with({op, Computed}); }
+  /// Of padding that `op` combined with a datum that it changes.
+  Origin combinedBy(mlir::Operation *op) const { return with({op, Combined}); }
+  /// Of padding that `op` took for want of data.
+  Origin missedBy(mlir::Operation *op) const { return with({op, Missing}); }
+  /// Of padding whose value `op` replaced because the program says so.
+  Origin chosenBy(mlir::Operation *op) const {
+    Origin chosen = with({op, Computed});
+    chosen.Source.setInt(Chosen);
+    return chosen;
+  }
 
   bool operator==(const Origin &) const = default;
 
 private:
-  explicit Origin(uintptr_t bits) : Bits(bits) {}
-  uintptr_t Bits = 0;
+  enum Kind : uint8_t { Data, Constant, Padding, Chosen };
+  enum Step : uint8_t { Computed, Combined, Missing };
+  using SourceAndKind = llvm::PointerIntPair<mlir::Operation *, 2, Kind>;
+  using MakerAndStep = llvm::PointerIntPair<mlir::Operation *, 2, Step>;
+
+  explicit Origin(SourceAndKind source) : Source(source) {}
+  Origin with(MakerAndStep maker) const {
+    Origin made = *this;
+    made.Maker = maker;
+    return made;
+  }
+
+  SourceAndKind Source{nullptr, Data};
+  MakerAndStep Maker{nullptr, Computed};
 };
 
-/// Of what is made of both: padding if one is padding, else data if one is data.
+/// Of what is made of both: padding if one is padding, and what somebody made of padding before
+/// padding as it was filled up; else data if one is data.
 inline Origin join(Origin one, Origin other) {
+  if (one.isPadding() && other.isPadding())
+    return one.maker() || !other.maker() ? one : other;
   return one.isPadding() || (one.isData() && !other.isPadding()) ? one : other;
 }
 
@@ -82,8 +119,8 @@ struct Tile {
   }
   Origin originAt(size_t at) const { return origins.empty() ? Origin() : origins[at]; }
   bool hasPadding() const;
-  /// Makes padding of a datum. Padding stays what it is, and a constant too: a triangle of ones and
-  /// zeros is made by masking.
+  /// Makes padding of a datum. Padding stays padding, with a value that was chosen for it, and a
+  /// constant stays what it is: a triangle of ones and zeros is made by masking.
   void fillUp(size_t at, mlir::Operation *filler);
 };
 

@@ -77,6 +77,23 @@ TEST(Origins, FillingUpMakesPaddingOfDataAlone) {
   EXPECT_EQ(originsOf(tile), "pc");
 }
 
+TEST(Origins, PaddingKnowsWhatHasBecomeOfIt) {
+  Origin padding = Origin::padding(filler());
+  EXPECT_EQ(padding.maker(), nullptr);
+  Origin made = padding.madeBy(filler()), missing = padding.missedBy(filler());
+  EXPECT_EQ(join(padding, made).maker(), filler());
+  EXPECT_EQ(join(made, padding).maker(), filler());
+  EXPECT_TRUE(missing.isMissing());
+  EXPECT_TRUE(missing.madeBy(filler()).isMissing());
+  EXPECT_FALSE(made.isMissing());
+  Tile tile = marked(1, 1, "p");
+  tile.origins[0] = missing;
+  tile.fillUp(0, filler());
+  EXPECT_TRUE(tile.originAt(0).isPadding());
+  EXPECT_TRUE(tile.originAt(0).isChosen());
+  EXPECT_FALSE(tile.originAt(0).isMissing());
+}
+
 TEST(Origins, ALineWithOneDatumIsData) {
   Tile tile = marked(3, 3,
                      "cpd"

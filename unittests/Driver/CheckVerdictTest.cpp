@@ -132,6 +132,30 @@ TEST_F(CheckVerdict, NanThatTheFormulaHasIsRight) {
   EXPECT_EQ(right.code, 0) << right.out;
 }
 
+/// y[i] is the greater of x[i - 1] and x[i], with 0 before the first.
+Program greaterOfTwo(const Config &) {
+  Program p("greater_of_two");
+  p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
+    require(x.dim(0) == y.dim(0), "x and y have one shape");
+    spmd("greater", {ceildiv(y.dim(0), 8)}, {}, [&](Index i) {
+      store(maximum(load(x, {i * 8 - 1}, {1, 8}), load(x, {i * 8}, {1, 8})), y, {i * 8});
+    });
+  });
+  return p;
+}
+
+TEST_F(CheckVerdict, WhatIsMadeOfPaddingIsRightIfTheFormulaSaysSo) {
+  std::vector<std::pair<std::string, std::string>> args{{"x", "20"}, {"y", "20"}};
+  std::string formula = "y = torch.maximum(x, torch.cat([torch.zeros(1), x[:-1]]))";
+  Ran compared = run(greaterOfTwo, {.args = args, .formula = formula}, {"check"});
+  EXPECT_EQ(compared.code, 0) << compared.out << compared.err;
+  Ran alone = run(greaterOfTwo, {.args = args}, {"check"});
+  EXPECT_EQ(alone.code, 3) << alone.out << alone.err;
+  EXPECT_TRUE(has(alone.out, "tile.max makes element [0] of 'y' (f32[20]) of padding"))
+      << alone.out;
+  EXPECT_TRUE(has(alone.out, "compare with a formula")) << alone.out;
+}
+
 TEST_F(CheckVerdict, ListedCasesAreTried) {
   Example example = kTwice;
   example.formula = "y = 2 * x\nif x.shape[0] == 42:\n  y = y + 1";

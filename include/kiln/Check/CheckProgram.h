@@ -28,8 +28,10 @@ enum class FindingKind : uint8_t {
   UnwrittenOutput,  ///< Elements of an `out` of the entry that nobody wrote.
   UndeclaredOutput, ///< As above, or added to, of a tensor whose direction the entry leaves open.
   PaddingTaken,     ///< Padding that becomes a scalar, which is not followed further.
-  BrokenPromise,    ///< Of a parallel loop, of a launch that starts all blocks at once, of a body.
-  WrongResult,      ///< Other numbers than the formula gives.
+  MissingData,      ///< An output holds padding that was taken for want of data, or its index.
+  PaddingStored, ///< An output holds what was made of padding, and nothing says that it is meant.
+  BrokenPromise, ///< Of a parallel loop, of a launch that starts all blocks at once, of a body.
+  WrongResult,   ///< Other numbers than the formula gives.
   Deadlock,
   Fault ///< Anything else that stops a simulation.
 };
@@ -71,7 +73,8 @@ struct Finding {
 
   /// What is not shown to be wrong is said, but is no error: nobody promised otherwise.
   bool isError() const {
-    return kind != FindingKind::UndeclaredOutput && kind != FindingKind::PaddingTaken;
+    return kind != FindingKind::UndeclaredOutput && kind != FindingKind::PaddingTaken &&
+           kind != FindingKind::PaddingStored;
   }
 };
 

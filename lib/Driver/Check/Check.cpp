@@ -294,11 +294,29 @@ std::optional<std::string> Checking::integersBehind(const Finding &finding, cons
   return isAlways ? std::nullopt : std::optional<std::string>("");
 }
 
+/// Whether Kiln made up an argument without elements: a mean over nothing is NaN in PyTorch, too,
+/// and a sum over nothing is 0.
+static bool isEmpty(const CheckCase &what, std::span<const Argument> args) {
+  return what.isInvented && llvm::any_of(args, [](const Argument &arg) {
+           auto *tensor = std::get_if<Tensor>(&arg);
+           return tensor && tensor->numElements() == 0;
+         });
+}
+
+/// Whether it is about padding that an output holds. What was made of padding may be meant; then a
+/// formula says it.
+static bool isAboutPadding(const Finding &finding) {
+  return finding.kind == FindingKind::MissingData || finding.kind == FindingKind::PaddingStored;
+}
+
 /// What is shown wrong is a finding. But where the program does not say which arguments it allows,
 /// what stops a run that Kiln made up may only mean that its author did not mean those; and so may
 /// an output that is left open under numbers that Kiln made up. What integers in memory may be,
 /// nothing says but a formula.
 void Checking::judge(const Finding &finding, const Prepared &next, const CompiledProgram &program) {
+  if (isAboutPadding(finding) &&
+      (isEmpty(next.what, next.args) || (next.formula && !finding.isError())))
+    return;
   if (std::optional<std::string> way = integersBehind(finding, next.what, program))
     return Verdict.add(Gap{finding.message, finding.location,
                            "shown by " + next.what.flags() + ", where Kiln made up what '" +
@@ -317,7 +335,10 @@ void Checking::judge(const Finding &finding, const Prepared &next, const Compile
     return Verdict.add(told, next.what.flags());
   }
   Gap gap{finding.message, finding.location, "", toString(finding.kind)};
-  if (!finding.isError())
+  if (finding.kind == FindingKind::PaddingStored)
+    gap.remedy = (next.what.tie.empty() ? finding.notes.back().message : next.what.tie) +
+                 "; shown by " + next.what.flags();
+  else if (!finding.isError())
     gap.remedy = finding.notes.empty() ? "" : finding.notes.back().message;
   else
     gap.remedy =
@@ -330,15 +351,11 @@ void Checking::judge(const Finding &finding, const Prepared &next, const Compile
 /// NaN that is made of finite numbers and reaches an output is wrong unless the formula has it
 /// there. Without a formula it depends on the data.
 void Checking::judgeNan(const CheckReport &report, const Prepared &next, bool isWrong) {
-  bool isEmpty =
-      next.what.isInvented && llvm::any_of(next.args, [](const Argument &arg) {
-        auto *tensor = std::get_if<Tensor>(&arg);
-        return tensor && tensor->numElements() == 0; // a mean over nothing is NaN in PyTorch, too
-      });
   for (const Finding &birth : report.findings) {
     if (birth.kind != FindingKind::NanBirth)
       continue;
-    bool isInOutput = report.hasNanInOutput && (next.formula ? isWrong : !isEmpty);
+    bool isInOutput =
+        report.hasNanInOutput && (next.formula ? isWrong : !isEmpty(next.what, next.args));
     if (Options.nan || (isInOutput && (next.formula || !HasInventedData)))
       Verdict.add(birth, next.what.flags());
     else if (isInOutput)

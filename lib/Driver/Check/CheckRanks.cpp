@@ -104,7 +104,9 @@ static Status simulate(const Source &source, const RunSettings &options,
   for (const Finding &finding : report->findings)
     if (finding.isError())
       verdict.add(finding, flags);
-  bool isStopped = report->outOfSteps || !report->findings.empty();
+  bool isStopped = report->outOfSteps || llvm::any_of(report->findings, [](const Finding &finding) {
+                     return finding.isError();
+                   });
   if (isStopped)
     return Status::ok();
   verdict.ranks.push_back(count(static_cast<uint64_t>(ranks), "rank") + ": " +
