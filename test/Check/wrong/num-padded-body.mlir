@@ -3,7 +3,7 @@
 // RUN: not %kiln check %t/wrong.mlir --as-given --seeds 2 --arg x=16x6 --arg y=16x1 2>&1 | FileCheck %s
 // RUN: not %kiln check %t/scan.mlir --as-given --seeds 2 --arg x=16x6 --arg y=16x8 2>&1 | FileCheck %s --check-prefix=SCAN
 // RUN: %kiln check %t/right.mlir --as-given --seeds 2 --arg x=16x6 --arg y=16x1 2>&1 | FileCheck %s --check-prefix=RIGHT
-// RUN: %kiln check %t/right-behind.mlir --as-given --seeds 2 --arg x=16x6 --arg y=16x8 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: %kiln check %t/right-behind.mlir --as-given --seeds 2 --arg x=16x6 --arg y=16x6 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RIGHT: CLEAN
 
 //--- wrong.mlir

@@ -2,7 +2,7 @@
 // RUN: split-file --leading-lines %s %t
 // RUN: not %kiln check %t/wrong.mlir | FileCheck %s
 // RUN: %kiln check %t/right.mlir | FileCheck %s --check-prefix=RIGHT
-// RUN: %kiln check %t/right-neighbours.mlir | FileCheck %s --check-prefix=RIGHT
+// RUN: not %kiln check %t/neighbours.mlir | FileCheck %s --check-prefix=OPEN
 // RIGHT: {{^}}CLEAN
 
 //--- wrong.mlir
@@ -42,8 +42,10 @@ kiln.func @k(%x: !kiln.tensor<?x16xf32> in, %y: !kiln.tensor<8x16xf32> out) inco
   tile.store %sum, %y[0, 0]
 }
 
-// Zeros beyond the edge may be what the program means where no loop adds them up.
-//--- right-neighbours.mlir
+// Zeros beyond the edge may be what the program means where no loop adds them up; only a formula could say it.
+// OPEN: findings: 0
+// OPEN: incomplete: {{.*}}: tile.max makes element [0, 0] of 'y' (f32[16, 16]) of padding
+//--- neighbours.mlir
 kiln.func @k(%x: !kiln.tensor<16x16xf32> in, %y: !kiln.tensor<16x16xf32> out) incore {
   %a = tile.load %x[0, 0] : !tile.tile<16x16xf32>
   %b = tile.load %x[-1, 0] : !tile.tile<16x16xf32>
