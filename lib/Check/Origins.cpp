@@ -18,7 +18,8 @@ std::optional<tile::ReduceKind> combinationOf(Operation *op) {
 }
 
 bool isFromOutside(Origin origin) {
-  return origin.isPadding() && !origin.isChosen() && isa<tile::LoadOp>(origin.source());
+  auto load = dyn_cast_or_null<tile::LoadOp>(origin.isPadding() ? origin.source() : nullptr);
+  return load && !origin.isChosen() && !load.getOutside(); // which says that padding is meant
 }
 
 namespace {

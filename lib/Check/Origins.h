@@ -22,8 +22,8 @@ namespace kiln::simulator {
 /// Sets the origins and the bounds of what `op` made.
 void traceOrigins(Interpreter &in, mlir::Operation *op, Tile &result);
 
-/// Whether a load filled it up and nobody has chosen its value since. Rows that a gather does not
-/// find are missing because numbers in memory say so.
+/// Whether a load filled it up, without saying that this is meant, and nobody has chosen its value
+/// since. Rows that a gather does not find are missing because numbers in memory say so.
 bool isFromOutside(Origin origin);
 
 /// How an operation combines its operands element by element, if padding could be neutral in it.

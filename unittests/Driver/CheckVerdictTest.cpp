@@ -135,7 +135,7 @@ TEST_F(CheckVerdict, NanThatTheFormulaHasIsRight) {
 /// y[i] is the greater of x[i - 1] and x[i], with 0 before the first.
 Program greaterOfTwo(const Config &) {
   Program p("greater_of_two");
-  p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
+  p.orchestration("main", {"x", "y"}, [&](In<f32, 1> x, Out<f32, 1> y) {
     require(x.dim(0) == y.dim(0), "x and y have one shape");
     spmd("greater", {ceildiv(y.dim(0), 8)}, {}, [&](Index i) {
       store(maximum(load(x, {i * 8 - 1}, {1, 8}), load(x, {i * 8}, {1, 8})), y, {i * 8});
