@@ -1,10 +1,10 @@
 // Running sums across padding between data; behind the data it harms nobody.
 // RUN: split-file --leading-lines %s %t
-// RUN: not %kiln run %t/wrong.mlir --seeds 2 --arg x=16x6 --arg y=16x16 --no-reference 2>&1 | FileCheck %s
-// RUN: %kiln run %t/right.mlir --seeds 2 --arg x=16x6 --arg y=16x16 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: not %kiln run %t/wrong.mlir --seeds 2 --arg x=16x6 --arg y=16x6 --no-reference 2>&1 | FileCheck %s
+// RUN: %kiln run %t/right.mlir --seeds 2 --arg x=16x6 --arg y=16x6 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RUN: %kiln run %t/right-behind.mlir --seeds 2 --arg x=16x6 --arg y=16x6 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
-// RUN: not %kiln run %t/reverse.mlir --seeds 2 --arg x=16x6 --arg y=16x8 --no-reference 2>&1 | FileCheck %s --check-prefix=REVERSE
-// RUN: %kiln run %t/right-reverse.mlir --seeds 2 --arg x=16x6 --arg y=16x8 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: not %kiln run %t/reverse.mlir --seeds 2 --arg x=16x6 --arg y=16x6 --no-reference 2>&1 | FileCheck %s --check-prefix=REVERSE
+// RUN: %kiln run %t/right-reverse.mlir --seeds 2 --arg x=16x6 --arg y=16x6 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RIGHT: checked {{.*}}: 0 findings
 
 //--- wrong.mlir

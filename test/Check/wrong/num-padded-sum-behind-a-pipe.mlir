@@ -1,7 +1,7 @@
 // What padding has become goes through pipes.
 // RUN: split-file --leading-lines %s %t
-// RUN: not %kiln run %t/wrong.mlir --seeds 2 --arg x=10x5 --arg y=16x8 --no-reference 2>&1 | FileCheck %s
-// RUN: %kiln run %t/right.mlir --seeds 2 --arg x=10x5 --arg y=16x8 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
+// RUN: not %kiln run %t/wrong.mlir --seeds 2 --arg x=10x5 --arg y=10x8 --no-reference 2>&1 | FileCheck %s
+// RUN: %kiln run %t/right.mlir --seeds 2 --arg x=10x5 --arg y=10x8 --no-reference 2>&1 | FileCheck %s --check-prefix=RIGHT
 // RIGHT: checked {{.*}}: 0 findings
 
 //--- wrong.mlir
