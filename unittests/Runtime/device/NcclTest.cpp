@@ -33,9 +33,8 @@ void combineOnHost(const std::byte *arguments) {
   ++combined;
 }
 
-const Gpu &fakeGpu() {
-  static Driver driver{};
-  static const Gpu gpu{&driver, 0, nullptr, 132};
+Driver makeDriver() {
+  Driver driver{};
   driver.deviceGetCount = [](int *count) { return *count = 1, 0; };
   driver.allocate = [](DevicePointer *memory, size_t bytes, Stream) {
     return *memory = reinterpret_cast<DevicePointer>(std::malloc(bytes)), 0;
@@ -58,6 +57,12 @@ const Gpu &fakeGpu() {
                            unsigned, Stream, void **parameters, void **) {
     return combineOnHost(static_cast<const std::byte *>(parameters[0])), 0;
   };
+  return driver;
+}
+
+const Gpu &fakeGpu() {
+  static Driver driver = makeDriver(); // once, whichever rank comes first
+  static const Gpu gpu{&driver, 0, nullptr, 132};
   return gpu;
 }
 
