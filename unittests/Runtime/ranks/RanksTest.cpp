@@ -105,7 +105,7 @@ TEST_P(Ranks, ExchangesParts) {
 
 TEST_P(Ranks, OrchestrationsOfPeopleAskForCollectives) {
   Status done = run([&](Engine &engine, int32_t rank) -> Status {
-    Tensor x = filled({4}, float(rank)), all = filled({4 * count()}, -1);
+    Tensor x = filled({4}, float(rank)), all = filled({int64_t{4} * count()}, -1);
     Signature signature{"main", "orchestration", {}, {}};
     return orch::orchestrate(engine, {}, signature, {},
                              [&](orch::Orchestrator &rt, const orch::Arguments &) {
