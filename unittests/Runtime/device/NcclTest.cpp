@@ -1,5 +1,6 @@
 // Ranks on GPUs, without any: a driver whose memory is the host's, and an NCCL whose ranks are
 // threads. What is asked of NCCL, what comes out, and what becomes of errors.
+#include "RankTestSupport.h"
 #include "device/cuda/NcclRanks.h"
 #include "device/cuda/StreamCollectives.h"
 #include "kiln/runtime/cuda_program.h"
@@ -13,6 +14,8 @@
 #include <dlfcn.h>
 
 using namespace kiln;
+using kiln::test::filled;
+using kiln::test::taskOf;
 using namespace kiln::cuda;
 
 namespace {
@@ -114,24 +117,6 @@ Status runRanks(int32_t ranks, const std::function<Status(StreamCollectives &, i
     Status ended = (*nccl)->synchronize(nullptr);
     return done.isOk() ? ended : done;
   });
-}
-
-Tensor filled(std::vector<int64_t> extents, double first, DType type = DType::F32) {
-  Tensor tensor = *Tensor::empty(type, extents);
-  for (int64_t i = 0; i < tensor.numElements(); ++i)
-    storeElement(type, static_cast<std::byte *>(tensor.data()) + i * sizeOf(type),
-                 first + double(i));
-  return tensor;
-}
-
-CollectiveTask taskOf(CollectiveKind kind, Tensor source, Tensor target, int64_t peer = -1) {
-  CollectiveTask task;
-  task.kind = kind;
-  task.source = std::move(source);
-  task.target = std::move(target);
-  task.peer = peer;
-  task.loc = {"ranks.mlir", 10 + static_cast<int>(kind), 1};
-  return task;
 }
 
 class NcclOfRanks : public testing::TestWithParam<int32_t> {};

@@ -1,6 +1,7 @@
 // Ranks as threads of one process: what collectives do, and what happens to ranks that do not
 // agree.
 #include "kiln/runtime/ranks.h"
+#include "RankTestSupport.h"
 #include "kiln/runtime/engine.h"
 #include "kiln/runtime/orchestration.h"
 
@@ -9,6 +10,8 @@
 #include <cmath>
 
 using namespace kiln;
+using kiln::test::filled;
+using kiln::test::taskOf;
 
 namespace {
 
@@ -33,24 +36,6 @@ Status runRanks(int32_t ranks, bool takesTurns,
     Status finished = (*engine)->finish();
     return done.isOk() ? finished : done;
   });
-}
-
-Tensor filled(std::vector<int64_t> extents, float first, DType type = DType::F32) {
-  Tensor tensor = *Tensor::empty(type, extents);
-  for (int64_t i = 0; i < tensor.numElements(); ++i)
-    storeElement(type, static_cast<std::byte *>(tensor.data()) + i * sizeOf(type),
-                 double(first) + double(i));
-  return tensor;
-}
-
-CollectiveTask taskOf(CollectiveKind kind, Tensor source, Tensor target, int64_t peer = -1) {
-  CollectiveTask task;
-  task.kind = kind;
-  task.source = std::move(source);
-  task.target = std::move(target);
-  task.peer = peer;
-  task.loc = {"ranks.mlir", 10 + static_cast<int>(kind), 1};
-  return task;
 }
 
 class Ranks : public testing::TestWithParam<std::tuple<int32_t, bool>> {
