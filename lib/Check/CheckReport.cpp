@@ -1,7 +1,7 @@
 // A report as text and as JSON.
 #include "kiln/Check/CheckProgram.h"
 
-#include <nlohmann/json.hpp>
+#include "abi/Json.h"
 
 #include <algorithm>
 #include <fstream>
@@ -106,23 +106,23 @@ std::string toText(const CheckReport &report, const std::string &replay) {
   return text;
 }
 
-static nlohmann::ordered_json json(const SourceLoc &location) {
+static Json json(const SourceLoc &location) {
   if (!location.isKnown())
     return nullptr;
   return {{"file", location.file}, {"line", location.line}, {"column", location.col}};
 }
 
-static nlohmann::ordered_json json(const Finding &finding, const std::string &replay) {
-  nlohmann::ordered_json entry{{"kind", toString(finding.kind)},
-                               {"severity", "error"},
-                               {"message", finding.message},
-                               {"location", json(finding.location)}};
+static Json json(const Finding &finding, const std::string &replay) {
+  Json entry{{"kind", toString(finding.kind)},
+             {"severity", "error"},
+             {"message", finding.message},
+             {"location", json(finding.location)}};
   if (finding.task) {
     entry["task"] = *finding.task;
     entry["block"] = finding.block;
     entry["instance"] = finding.instance;
   }
-  entry["notes"] = nlohmann::ordered_json::array();
+  entry["notes"] = Json::array();
   for (const Finding::Note &note : finding.notes)
     entry["notes"].push_back({{"message", note.message}, {"location", json(note.location)}});
   entry["seed"] = finding.seed;
@@ -155,7 +155,7 @@ const char *toString(FindingStep::Kind kind) {
 }
 
 std::string scheduleJson(const Finding &finding) {
-  nlohmann::ordered_json lanes = nlohmann::ordered_json::array(), steps = lanes;
+  Json lanes = Json::array(), steps = lanes;
   std::vector<std::tuple<uint64_t, std::array<int64_t, 3>, std::string>> known;
   for (const FindingStep &step : finding.schedule) {
     std::tuple who(step.task, step.block, step.instance);
@@ -169,20 +169,19 @@ std::string scheduleJson(const Finding &finding) {
                      {"what", step.what},
                      {"location", json(step.location)}});
   }
-  return nlohmann::ordered_json{{"lanes", lanes}, {"steps", steps}}.dump(
-      -1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return jsonText({{"lanes", lanes}, {"steps", steps}}, onOneLine);
 }
 
 std::string toJson(const CheckReport &report, const std::string &replay) {
-  nlohmann::ordered_json all{{"first_seed", report.firstSeed},
-                             {"seeds", report.seeds},
-                             {"blocks", report.blocks},
-                             {"operations", report.operations},
-                             {"ok", !report.hasErrors()}};
-  all["findings"] = nlohmann::ordered_json::array();
+  Json all{{"first_seed", report.firstSeed},
+           {"seeds", report.seeds},
+           {"blocks", report.blocks},
+           {"operations", report.operations},
+           {"ok", !report.hasErrors()}};
+  all["findings"] = Json::array();
   for (const Finding &finding : report.findings)
     all["findings"].push_back(json(finding, replay));
-  return all.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return jsonText(all);
 }
 
 } // namespace kiln

@@ -1,10 +1,9 @@
 //===- Formula.cpp - what an example says its outputs are -----------------------------===//
 #include "Driver.h"
 
+#include "abi/Json.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Torch/TorchWorker.h"
-
-#include <nlohmann/json.hpp>
 
 using namespace mlir;
 
@@ -74,8 +73,8 @@ static DType wideType(DType type) {
   return isFloat(type) ? DType::F32 : type == DType::I1 ? DType::I1 : DType::I64;
 }
 
-static nlohmann::json configValues(const kiln_config *config) {
-  nlohmann::json values = nlohmann::json::object();
+static Json configValues(const kiln_config *config) {
+  Json values = Json::object();
   if (!config)
     return values;
   for (const kiln_config::Declared &param : config->declared) {
@@ -123,9 +122,7 @@ Expected<FormulaResult> evaluateFormula(const std::string &formula, const kiln_c
   llvm::append_range(all, results);
 
   // Strings, integers, lists and objects are written alike in JSON and in Python.
-  auto text = [](const nlohmann::json &json) {
-    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  };
+  auto text = [](const Json &json) { return jsonText(json, onOneLine); };
   std::string source = "formula = " + text(formula) + "\nconfig = " + text(configValues(config)) +
                        "\nranks = " + std::to_string(ranks) + "\nnames = " + text(names) +
                        "\noutputs = " + text(outputs) + "\n" + kEvaluate;

@@ -1,7 +1,7 @@
 //===- Platforms.cpp - choosing a platform; `kiln platforms`, `kiln machines` -----------===//
 #include "Driver.h"
 
-#include <nlohmann/json.hpp>
+#include "abi/Json.h"
 
 #include <cstdio>
 
@@ -108,9 +108,8 @@ static std::vector<std::string> defaultOf(const Platform &platform) {
   return commands;
 }
 
-static nlohmann::ordered_json toJson(const Platform &platform) {
-  nlohmann::ordered_json texts = nlohmann::ordered_json::array(), machine = nullptr,
-                         missing = nullptr;
+static Json toJson(const Platform &platform) {
+  Json texts = Json::array(), machine = nullptr, missing = nullptr;
   for (const Platform::Text &text : platform.texts())
     texts.push_back(text.name);
   if (platform.machine())
@@ -136,7 +135,7 @@ static void print(const Platform &platform) {
 
 /// Prints each of a list as text, or all of them as one list of JSON.
 template <typename List> static int printAll(const List &list, bool json) {
-  nlohmann::ordered_json array = nlohmann::ordered_json::array();
+  Json array = Json::array();
   for (const auto &item : list) {
     if (json)
       array.push_back(toJson(*item));
@@ -144,7 +143,7 @@ template <typename List> static int printAll(const List &list, bool json) {
       print(*item);
   }
   if (json)
-    std::printf("%s\n", array.dump(2).c_str());
+    std::printf("%s\n", jsonText(array).c_str());
   return kGood;
 }
 
@@ -154,8 +153,8 @@ int platformsCommand(bool json) { return printAll(platforms(), json); }
 // Machines
 //===----------------------------------------------------------------------===//
 
-static nlohmann::ordered_json toJson(const Machine &machine) {
-  nlohmann::ordered_json roles, memories, paths = nlohmann::ordered_json::array();
+static Json toJson(const Machine &machine) {
+  Json roles, memories, paths = Json::array();
   for (const Role &role : machine.roles)
     roles.push_back({{"name", role.name},
                      {"max_lanes", role.maxLanes},

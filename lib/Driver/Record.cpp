@@ -13,7 +13,6 @@
 #include <fstream>
 
 using namespace mlir;
-using Json = nlohmann::ordered_json;
 
 namespace kiln {
 namespace {
@@ -50,7 +49,7 @@ Status writeRecordFile(const std::string &folder, const std::string &name, const
   // Through a temporary file: whoever looks finds the old one or the new one.
   std::string path = folder + "/" + name, temporary = path + ".tmp";
   std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file << json.dump(indent, ' ', false, Json::error_handler_t::replace) << "\n";
+  file << jsonText(json, indent) << "\n";
   file.close();
   if (!file.fail())
     std::filesystem::rename(temporary, path, error);
@@ -80,7 +79,7 @@ void addDetails(Json &entry, const Finding &finding) {
   entry["location"] = placeJson(finding.location);
   for (size_t i = 0; i < finding.notes.size(); ++i)
     entry["notes"][i]["location"] = placeJson(finding.notes[i].location);
-  entry["schedule"] = Json::parse(scheduleJson(finding));
+  entry["schedule"] = parseJson(scheduleJson(finding));
 }
 
 //===----------------------------------------------------------------------===//
@@ -168,25 +167,25 @@ Status CodeRecord::write(const std::string &folder) const {
 //===----------------------------------------------------------------------===//
 
 RunRecord::RunRecord(const Source &source, const RunSettings &options) : Options(options) {
-  Json = {{"format", "kiln-run"},
-          {"version", 1},
-          {"program", source.name},
-          {"platform", options.platform->name()},
-          {"outcome", "unfinished"},
-          {"command", options.command},
-          {"started", now()},
-          {"kiln", KILN_VERSION},
-          {"llvm", LLVM_VERSION_STRING},
-          {"host", llvm::sys::getHostCPUName().str()}};
+  Document = {{"format", "kiln-run"},
+              {"version", 1},
+              {"program", source.name},
+              {"platform", options.platform->name()},
+              {"outcome", "unfinished"},
+              {"command", options.command},
+              {"started", now()},
+              {"kiln", KILN_VERSION},
+              {"llvm", LLVM_VERSION_STRING},
+              {"host", llvm::sys::getHostCPUName().str()}};
   if (const Machine *machine = options.platform->machine())
-    Json["machine"] = machine->name;
-  Json["seed"] = options.seed;
-  Json["data_seed"] = options.dataSeed;
-  Json["dump_level"] = options.dumpLevel;
-  Json["config"] = nlohmann::ordered_json::object();
+    Document["machine"] = machine->name;
+  Document["seed"] = options.seed;
+  Document["data_seed"] = options.dataSeed;
+  Document["dump_level"] = options.dumpLevel;
+  Document["config"] = Json::object();
   if (source.config)
     for (const kiln_config::Declared &param : source.config->declared)
-      Json["config"][param.name] = param.value;
+      Document["config"][param.name] = param.value;
 }
 
 Status RunRecord::begin() {
@@ -203,12 +202,12 @@ Status RunRecord::begin() {
 
 void RunRecord::setArguments(ir::FuncOp entry, std::span<const Argument> args,
                              const ArgSpecs &specs) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  Json list = Json::array();
   std::vector<std::string> names = parameterNames(entry);
   for (auto [number, arg] : llvm::enumerate(args)) {
     auto spec = specs.find(names[number]);
     auto *tensor = std::get_if<Tensor>(&arg);
-    nlohmann::ordered_json json{{"name", names[number]}};
+    Json json{{"name", names[number]}};
     if (tensor) {
       json["type"] = tensor->str();
       json["direction"] = toString(
@@ -222,28 +221,27 @@ void RunRecord::setArguments(ir::FuncOp entry, std::span<const Argument> args,
       json["given"] = spec->second;
     list.push_back(std::move(json));
   }
-  Json["arguments"] = std::move(list);
+  Document["arguments"] = std::move(list);
 }
 
-void RunRecord::setReport(const nlohmann::ordered_json &report) { Json["report"] = report; }
+void RunRecord::setReport(const Json &report) { Document["report"] = report; }
 
 void RunRecord::setFindings(const CheckReport &report) {
-  nlohmann::ordered_json findings =
-      nlohmann::ordered_json::parse(toJson(report, Options.command))["findings"];
+  Json findings = parseJson(toJson(report, Options.command))["findings"];
   for (size_t i = 0; i < report.findings.size(); ++i)
     addDetails(findings[i], report.findings[i]);
-  Json["findings"] = std::move(findings);
+  Document["findings"] = std::move(findings);
 }
 
 Status RunRecord::finish(const std::string &outcome, const std::vector<Status> &errors) {
-  Json["outcome"] = outcome;
-  Json["errors"] = nlohmann::ordered_json::array();
+  Document["outcome"] = outcome;
+  Document["errors"] = Json::array();
   for (const Status &error : errors)
-    Json["errors"].push_back(
+    Document["errors"].push_back(
         {{"message", error.message()}, {"location", placeJson(error.location())}});
   return write();
 }
 
-Status RunRecord::write() const { return writeRecordFile(Options.out, kRunFile, Json); }
+Status RunRecord::write() const { return writeRecordFile(Options.out, kRunFile, Document); }
 
 } // namespace kiln

@@ -11,21 +11,21 @@
 
 #include "Driver.h"
 
-#include "mlir/Pass/PassInstrumentation.h"
+#include "abi/Json.h"
 
-#include <nlohmann/json.hpp>
+#include "mlir/Pass/PassInstrumentation.h"
 
 namespace kiln {
 
 /// {"file", "line", "column", "excerpt": {"first": 10, "lines": [...]}}; null if it is not known.
-nlohmann::ordered_json placeJson(const SourceLoc &location);
+Json placeJson(const SourceLoc &location);
 
 /// What is shown of a finding beyond what is printed: the lines around it, and its schedule.
-void addDetails(nlohmann::ordered_json &entry, const Finding &finding);
+void addDetails(Json &entry, const Finding &finding);
 
 /// Writes a file of the record, whose folder is made if it is not there.
-Status writeRecordFile(const std::string &folder, const std::string &name,
-                       const nlohmann::ordered_json &json, int indent = 2);
+Status writeRecordFile(const std::string &folder, const std::string &name, const Json &json,
+                       int indent = 2);
 
 /// The program from its source to the code that runs.
 class CodeRecord {
@@ -43,7 +43,7 @@ public:
 private:
   size_t fileNumber(const std::string &path);
 
-  nlohmann::ordered_json Files = nlohmann::ordered_json::array(), Stages = Files, Emitted = Files;
+  Json Files = Json::array(), Stages = Files, Emitted = Files;
   std::map<std::string, size_t> FileNumbers;
   std::string LastText;
 };
@@ -59,7 +59,7 @@ public:
   Status begin();
   void setArguments(ir::FuncOp entry, std::span<const Argument> args, const ArgSpecs &specs);
   /// The report of the run, as `--json` prints it.
-  void setReport(const nlohmann::ordered_json &report);
+  void setReport(const Json &report);
   /// What the checks of a run found, with schedules.
   void setFindings(const CheckReport &report);
   /// "pass", "fail", "ran" or "error".
@@ -69,7 +69,7 @@ private:
   Status write() const;
 
   const RunSettings &Options;
-  nlohmann::ordered_json Json;
+  Json Document;
 };
 
 } // namespace kiln

@@ -4,10 +4,9 @@
 #include "Unwritten.h"
 #include "VerifyEach.h"
 
+#include "abi/Json.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/runtime/npy.h"
-
-#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <cmath>
@@ -154,9 +153,8 @@ void reportFindings(const CheckReport &report, const RunSettings &options) {
               (unsigned long long)report.firstSeed, number, number == 1 ? "" : "s");
 }
 
-nlohmann::ordered_json toJson(const Check &check) {
-  nlohmann::ordered_json json{
-      {"output", check.output}, {"against", check.against}, {"ok", check.difference.ok}};
+Json toJson(const Check &check) {
+  Json json{{"output", check.output}, {"against", check.against}, {"ok", check.difference.ok}};
   if (std::isfinite(check.difference.largest))
     json["max_error"] = check.difference.largest;
   else
@@ -168,20 +166,19 @@ nlohmann::ordered_json toJson(const Check &check) {
   return json;
 }
 
-nlohmann::ordered_json toJson(const Source &source, const RunSettings &options,
-                              const Outcome &outcome) {
-  nlohmann::ordered_json json{{"program", source.name},
-                              {"platform", options.platform->name()},
-                              {"seed", options.seed},
-                              {"seconds", outcome.seconds},
-                              {"ok", outcome.ok()}};
+Json toJson(const Source &source, const RunSettings &options, const Outcome &outcome) {
+  Json json{{"program", source.name},
+            {"platform", options.platform->name()},
+            {"seed", options.seed},
+            {"seconds", outcome.seconds},
+            {"ok", outcome.ok()}};
   if (outcome.compileSeconds > 0) {
     json["compile_seconds"] = outcome.compileSeconds;
     json["from_cache"] = outcome.isFromCache;
   }
   if (!options.tuned.empty())
     json["tuned"] = options.tuned;
-  json["checks"] = nlohmann::ordered_json::array();
+  json["checks"] = Json::array();
   for (const Check &check : outcome.checks)
     json["checks"].push_back(toJson(check));
   for (const UnwrittenElements &left : outcome.unwritten)
@@ -191,7 +188,7 @@ nlohmann::ordered_json toJson(const Source &source, const RunSettings &options,
                                  {"first", left.first}});
   json["skipped"] = outcome.skipped;
   if (outcome.findings)
-    json["check"] = nlohmann::ordered_json::parse(toJson(*outcome.findings, options.command));
+    json["check"] = parseJson(toJson(*outcome.findings, options.command));
   if (outcome.dump)
     json["dump"] = options.out + "/tensor_dump";
   if (outcome.timeline)
@@ -251,9 +248,7 @@ void reportText(const Source &source, const RunSettings &options, const Outcome 
 
 void report(const Source &source, const RunSettings &options, const Outcome &outcome) {
   if (options.json)
-    std::printf("%s\n", toJson(source, options, outcome)
-                            .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
-                            .c_str());
+    std::printf("%s\n", jsonText(toJson(source, options, outcome)).c_str());
   else
     reportText(source, options, outcome);
 }

@@ -7,14 +7,13 @@
 //===----------------------------------------------------------------------------===//
 #include "Driver.h"
 
+#include "abi/Json.h"
 #include "kiln/Dialect/Kiln/Collective.h"
 #include "kiln/Platform/Reference.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/runtime/arguments.h"
 #include "kiln/runtime/compare.h"
 #include "kiln/runtime/ranks.h"
-
-#include <nlohmann/json.hpp>
 
 #include <chrono>
 #include <cmath>
@@ -228,24 +227,24 @@ int RankedRun::finish() {
     text += line;
   };
   if (Options.json) {
-    nlohmann::ordered_json json{{"program", From.name},
-                                {"platform", Options.platform->name()},
-                                {"ranks", Ranks},
-                                {"seconds", Seconds},
-                                {"ok", ok}};
+    Json json{{"program", From.name},
+              {"platform", Options.platform->name()},
+              {"ranks", Ranks},
+              {"seconds", Seconds},
+              {"ok", ok}};
     if (Process)
       json["rank"] = Process->rank();
-    json["checks"] = nlohmann::ordered_json::array();
+    json["checks"] = Json::array();
     for (const RankCheck &check : Checks)
-      json["checks"].push_back({{"rank", check.rank},
-                                {"output", check.output},
-                                {"against", check.against},
-                                {"ok", check.difference.ok},
-                                {"max_error", std::isfinite(check.difference.largest)
-                                                  ? nlohmann::json(check.difference.largest)
-                                                  : nlohmann::json(nullptr)}});
+      json["checks"].push_back(
+          {{"rank", check.rank},
+           {"output", check.output},
+           {"against", check.against},
+           {"ok", check.difference.ok},
+           {"max_error", std::isfinite(check.difference.largest) ? Json(check.difference.largest)
+                                                                 : Json(nullptr)}});
     json["skipped"] = Skipped;
-    text = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    text = jsonText(json) + "\n";
   } else {
     add("%s on %s, %s%d ranks: %.3f s\n", From.name.c_str(), Options.platform->name().c_str(),
         Process ? ("rank " + std::to_string(Process->rank()) + " of ").c_str() : "", Ranks,

@@ -1,8 +1,9 @@
 //===- CacheCommand.cpp - `kiln cache ls|stat|clear|verify` ------------------------------===//
 #include "kiln/Jit/Jit.h"
 
+#include "abi/Json.h"
+
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 #include <ctime>
 #include <iostream>
@@ -11,8 +12,6 @@
 namespace kiln {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr int exitGood = 0, exitDamaged = 1, exitBadInput = 2;
 
@@ -40,9 +39,7 @@ std::string lineOf(const std::string &key, const std::string &field) {
   return "-";
 }
 
-void print(const Json &json) {
-  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
-}
+void print(const Json &json) { std::cout << jsonText(json) << "\n"; }
 
 int list(const DiskCache &cache, bool json, bool showKeys) {
   Json all = Json::array();
@@ -97,7 +94,7 @@ int stat(const DiskCache &cache, bool json) {
   }
   for (const auto &[name, value] : all.items())
     std::printf("%-10s %s\n", name.c_str(),
-                value.is_string() ? value.get<std::string>().c_str() : value.dump().c_str());
+                value.is_string() ? value.get<std::string>().c_str() : jsonText(value).c_str());
   return exitGood;
 }
 

@@ -62,7 +62,7 @@ public:
     std::string grid;
     if (auto list = task.find("grid"); list != task.end() && list->is_array())
       for (const Json &extent : *list)
-        grid += (grid.empty() ? "" : "x") + extent.dump();
+        grid += (grid.empty() ? "" : "x") + jsonText(extent, onOneLine);
     Tasks.push_back({{"kernel", Names(text(task, "kernel"))},
                      {"state", text(task, "state")},
                      {"grid", Names(grid)},
@@ -100,7 +100,7 @@ private:
       auto value = argument.find("value");
       result["value"] = value == argument.end() ? ""
                         : value->is_string()    ? value->get<std::string>()
-                        : value->is_primitive() ? value->dump()
+                        : value->is_primitive() ? jsonText(*value, onOneLine)
                                                 : "?";
       return result;
     }

@@ -23,7 +23,7 @@ std::string hashOf(const std::string &text) {
 
 /// JSON that may stand in a page: no text of it can end the element that it is in.
 std::string embedded(const Json &data) {
-  std::string text = data.dump(-1, ' ', false, Json::error_handler_t::replace), safe;
+  std::string text = jsonText(data, onOneLine), safe;
   safe.reserve(text.size());
   for (char c : text)
     if (c == '<')

@@ -33,7 +33,7 @@ Expected<Json> readJson(const std::string &path, uint64_t maxBytes) {
   if (depthOf(*text) > deepest)
     return Status(StatusCode::InvalidArgument,
                   "nested more than " + std::to_string(deepest) + " levels deep");
-  Json json = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  Json json = parseJson(*text);
   if (json.is_discarded())
     return Status(StatusCode::InvalidArgument, "not valid JSON: truncated, or of something else");
   return json;

@@ -10,15 +10,12 @@
 #ifndef KILN_LIB_VIEW_RUNFOLDER_H
 #define KILN_LIB_VIEW_RUNFOLDER_H
 
+#include "abi/Json.h"
 #include "kiln/runtime/dump.h"
-
-#include <nlohmann/json.hpp>
 
 #include <optional>
 
 namespace kiln::view {
-
-using Json = nlohmann::ordered_json;
 
 /// The files besides the dump that the page is made from.
 inline constexpr const char *kRunFile = "run.json", *kCheckFile = "check.json",

@@ -2,7 +2,7 @@
 #ifndef KILN_LIB_VIEW_STRINGS_H
 #define KILN_LIB_VIEW_STRINGS_H
 
-#include <nlohmann/json.hpp>
+#include "abi/Json.h"
 
 #include <string>
 #include <unordered_map>
@@ -21,11 +21,11 @@ public:
       List.push_back(known->first);
     return known->second;
   }
-  const nlohmann::ordered_json &list() const { return List; }
+  const Json &list() const { return List; }
 
 private:
   std::unordered_map<std::string, size_t> Numbers;
-  nlohmann::ordered_json List = nlohmann::ordered_json::array();
+  Json List = Json::array();
 };
 
 } // namespace kiln::view

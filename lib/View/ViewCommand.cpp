@@ -58,7 +58,7 @@ int serve(const Request &request, const RunFolder &folder) {
   if (!server)
     return complain(server.status());
   if (request.json)
-    std::printf("%s\n", Json{{"address", server->address()}}.dump().c_str());
+    std::printf("%s\n", jsonText({{"address", server->address()}}, onOneLine).c_str());
   else
     std::printf("%s\nOpen it in a browser on this machine; Ctrl-C ends it.\n",
                 server->address().c_str());
@@ -75,7 +75,7 @@ int write(const Request &request, const RunFolder &folder) {
   const Json &problems = folder.data["problems"];
   if (request.json) {
     Json json{{"page", path}, {"bytes", page.size()}, {"problems", problems}};
-    std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+    std::printf("%s\n", jsonText(json).c_str());
     return kGood;
   }
   std::printf("%s (%.1f MB; open it in a browser)\n", path.c_str(),

@@ -1,13 +1,11 @@
 #include "kiln/runtime/kernel_config.h"
 
 #include "FileIo.h"
+#include "Json.h"
 
-#include <nlohmann/json.hpp>
 #include <set>
 
 using namespace kiln;
-// Ordered, so that both files list keys the way people expect to read them.
-using Json = nlohmann::ordered_json;
 
 static Status invalid(std::string message) {
   return Status(StatusCode::InvalidArgument, std::move(message));
@@ -151,7 +149,7 @@ static Json contents(const KernelConfig &config) {
 Expected<std::string> kiln::renderKernelConfigJson(const KernelConfig &config) {
   if (Status bad = config.verify(); !bad.isOk())
     return bad;
-  return contents(config).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return jsonText(contents(config)) + "\n";
 }
 
 static std::string pythonString(const std::string &text) {
@@ -202,7 +200,7 @@ static void renderPython(const Json &value, const std::string &indent, bool dire
     }
     out += value.empty() ? "}" : "\n" + indent + "}";
   } else {
-    out += value.dump();
+    out += jsonText(value, onOneLine);
   }
 }
 

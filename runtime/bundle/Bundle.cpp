@@ -13,7 +13,6 @@
 #include <sstream>
 
 using namespace kiln;
-using Json = nlohmann::ordered_json;
 
 static constexpr const char *kManifestName = "bundle.json";
 /// No file of a bundle is larger; what claims to be is damaged.
@@ -29,9 +28,9 @@ static std::string checksumOf(std::string_view bytes) {
 
 std::string kiln::manifestText(Json json) {
   json.erase("checksum");
-  std::string body = json.dump(2, ' ', false, Json::error_handler_t::replace);
+  std::string body = jsonText(json);
   json["checksum"] = checksumOf(body);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return jsonText(json) + "\n";
 }
 
 //===----------------------------------------------------------------------===//
@@ -63,9 +62,9 @@ Status kiln::writeBundle(const std::string &directory, const BundleManifest &man
             {"entry", manifest.entry},         {"kernels", manifest.kernels},
             {"arguments", manifest.arguments}, {"files", list}};
   if (manifest.native)
-    json["native"] = Json::parse(toJson(*manifest.native));
+    json["native"] = parseJson(toJson(*manifest.native));
   if (!manifest.cuda.empty())
-    json["cuda"] = Json::parse(toJson(manifest.cuda));
+    json["cuda"] = parseJson(toJson(manifest.cuda));
   return writeFileAtomically(manifestPath, manifestText(json));
 }
 
@@ -165,7 +164,7 @@ static Expected<BundleManifest> readManifest(const Json &json, const std::string
       manifest.arguments[name] = spec.get<std::string>();
   }
   if (json.contains("native")) {
-    Expected<NativeInfo> native = parseNativeInfo(json["native"].dump());
+    Expected<NativeInfo> native = parseNativeInfo(jsonText(json["native"], onOneLine));
     if (!native)
       return native.status().withPrefix(path);
     manifest.native = std::move(*native);
@@ -174,7 +173,7 @@ static Expected<BundleManifest> readManifest(const Json &json, const std::string
                                manifest.native->entry.name + "'");
   }
   if (json.contains("cuda")) {
-    Expected<std::vector<CudaKernel>> cuda = parseCudaKernels(json["cuda"].dump());
+    Expected<std::vector<CudaKernel>> cuda = parseCudaKernels(jsonText(json["cuda"], onOneLine));
     if (!cuda)
       return cuda.status().withPrefix(path);
     manifest.cuda = std::move(*cuda);
@@ -195,14 +194,13 @@ Expected<Bundle> Bundle::open(const std::string &directory) {
                ? Status(StatusCode::NotFound,
                         path + " is missing: not a bundle (make one with kiln build)")
                : text.status();
-  // What is nested deeper than any manifest is left out: walking it would use up the stack.
-  auto isShallow = [](int depth, Json::parse_event_t, Json &) { return depth < 32; };
-  Json json = Json::parse(*text, isShallow, /*allow_exceptions=*/false);
+  constexpr int deepest = 32; // deeper than any manifest
+  Json json = parseJson(*text, deepest);
   if (!json.is_object() || !json.contains("format") || !json["format"].is_number_integer())
     return damaged(path, "is damaged: it is no manifest of a bundle");
   if (json["format"].get<int64_t>() != bundleFormat)
-    return damaged(path, "has format " + json["format"].dump() + "; this build reads format " +
-                             std::to_string(bundleFormat));
+    return damaged(path, "has format " + jsonText(json["format"], onOneLine) +
+                             "; this build reads format " + std::to_string(bundleFormat));
   if (manifestText(json) != *text)
     return damaged(path, "was altered after the bundle was built: its checksum does not match");
   if (!json.contains("abi_version") || json["abi_version"] != KILN_ABI_VERSION)

@@ -1,5 +1,6 @@
 //===- ExecCommand.cpp - `kiln exec`, and all of `kiln-exec` -------------------------===//
 #include "abi/FileIo.h"
+#include "abi/Json.h"
 #include "bundle/BundleProgram.h"
 #include "bundle/CrashReport.h"
 #include "kiln/runtime/arguments.h"
@@ -11,7 +12,6 @@
 #include "kiln/runtime/timeline.h"
 
 #include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,6 @@
 #include <iostream>
 
 using namespace kiln;
-using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -216,7 +215,7 @@ void report(const Request &request, const BundleManifest &manifest, double secon
               {"outputs", outputs}};
     if (hasDump)
       json["dump"] = dump;
-    std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    std::cout << jsonText(json) << "\n";
     return;
   }
   if (request.ranks)

@@ -13,7 +13,6 @@
 #include <iostream>
 
 using namespace kiln;
-using Json = nlohmann::ordered_json;
 
 static constexpr int exitGood = 0, exitDiffer = 1, exitBadInput = 2;
 /// `--print` shows this many rows and columns; what lies between the first and last is left out.
@@ -273,7 +272,7 @@ static int diff(const DumpFile &file, const Request &request) {
     return complain("nothing to compare: no output that both dumps have comes with its payload; "
                     "level 1 records only what the program marked, level 2 everything");
   if (request.json)
-    std::cout << toJson(*comparison).dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    std::cout << jsonText(toJson(*comparison)) << "\n";
   else if (comparison->difference)
     printDifference(*comparison->difference, request);
   else
@@ -314,7 +313,7 @@ static int run(const Request &request) {
     for (const DumpEntry *entry : selection)
       root["entries"].push_back(dumpformat::toJson(*entry));
     root["exported"] = paths;
-    std::cout << root.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    std::cout << jsonText(root) << "\n";
   } else if (request.exportAs.empty()) {
     printTable(*file, selection);
     if (request.print)

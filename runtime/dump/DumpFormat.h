@@ -8,9 +8,8 @@
 #ifndef KILN_RUNTIME_DUMP_DUMPFORMAT_H
 #define KILN_RUNTIME_DUMP_DUMPFORMAT_H
 
+#include "abi/Json.h"
 #include "kiln/runtime/dump.h"
-
-#include <nlohmann/json.hpp>
 
 namespace kiln::dumpformat {
 
@@ -23,14 +22,14 @@ inline constexpr const char *payloadFile = "tensor_dump.bin";
 /// Levels that depend on marks; see DumpOptions.
 inline constexpr int onlyMarked = 1, payloadOfMarked = 3;
 
-nlohmann::ordered_json toJson(const DumpEntry &entry);
+Json toJson(const DumpEntry &entry);
 
 /// The value as its own JSON type. JSON has no NaN and no infinities: those are strings.
-nlohmann::ordered_json scalarValue(const ScalarBits &scalar);
+Json scalarValue(const ScalarBits &scalar);
 
 /// One line of JSON. Names that are not UTF-8 are repaired rather than refused: a dump must not
 /// fail over them.
-std::string toText(const nlohmann::ordered_json &json);
+std::string toText(const Json &json);
 
 } // namespace kiln::dumpformat
 

@@ -6,7 +6,6 @@
 #include <charconv>
 
 using namespace kiln;
-using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -174,7 +173,7 @@ std::string DumpWriter::renderManifest(const Status &failure, uint64_t tasks) co
   root["unsigned_tasks"] = UnsignedTasks;
 
   // The head is for people, so indented; an entry a line, so that grep works.
-  std::string text = root.dump(2, ' ', false, Json::error_handler_t::replace);
+  std::string text = jsonText(root);
   text.erase(text.rfind("\n}"));
   text += ",\n  \"entries\": [";
   std::unordered_map<uint32_t, KernelText> kernels;

@@ -5,7 +5,6 @@
 #include <cmath>
 
 using namespace kiln;
-using Json = nlohmann::ordered_json;
 
 Expected<int> kiln::parseDumpLevel(std::string_view text, const std::string &source) {
   if (text.size() == 1 && text[0] >= '0' && text[0] <= '3')
@@ -71,6 +70,4 @@ Json dumpformat::toJson(const DumpEntry &entry) {
   return json;
 }
 
-std::string dumpformat::toText(const Json &json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string dumpformat::toText(const Json &json) { return jsonText(json, onOneLine); }

@@ -6,7 +6,6 @@
 #include <filesystem>
 
 using namespace kiln;
-using Json = nlohmann::json;
 
 // An entry takes about 500 bytes, so this is two million of them.
 static constexpr uint64_t maxManifestBytes = uint64_t{1} << 30;
@@ -285,7 +284,7 @@ Expected<DumpFile> DumpFile::open(const std::string &directory) {
   Expected<std::string> text = readFile(*path, maxManifestBytes);
   if (!text)
     return text.status();
-  Json root = Json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  Json root = parseJson(*text);
   if (root.is_discarded())
     return bad("'" + *path + "' is not valid JSON: truncated, or not a manifest");
   DumpFile file;

@@ -2,12 +2,12 @@
 // come from disk.
 #include "kiln/runtime/native_program.h"
 
+#include "abi/Json.h"
+
 #define XXH_INLINE_ALL
-#include <nlohmann/json.hpp>
 #include <xxhash.h>
 
 using namespace kiln;
-using Json = nlohmann::ordered_json;
 
 static Status bad(const std::string &message) {
   return Status(StatusCode::InvalidArgument, "the description of the program: " + message);
@@ -143,7 +143,7 @@ std::string kiln::toJson(const NativeInfo &info) {
             {"kernels", kernels}};
   if (!info.marked.empty())
     json["marked"] = info.marked;
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return jsonText(json);
 }
 
 LinkedSymbol kiln::descriptionSymbol(const NativeInfo &info) {
@@ -342,7 +342,7 @@ NativeKernel readKernel(const Json &json, bool &good) {
 } // namespace
 
 Expected<NativeInfo> kiln::parseNativeInfo(std::string_view text) {
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json json = parseJson(text);
   bool good = true;
   Fields fields(json, good);
   if (!good)

@@ -3,7 +3,6 @@
 #include "timeline/Analysis.h"
 
 using namespace kiln;
-using Json = nlohmann::ordered_json;
 
 static double microseconds(int64_t ns) { return static_cast<double>(ns) / 1000; }
 
@@ -54,7 +53,7 @@ std::string kiln::renderGraphJson(const std::string &title, const Timeline &time
   Json root{{"format", "kiln-task-graph"}, {"version", 1}, {"title", title}};
   root["critical_path"] = {{"tasks", analysis.criticalPath},
                            {"duration_us", microseconds(analysis.criticalLength)}};
-  std::string text = root.dump(2, ' ', false, Json::error_handler_t::replace);
+  std::string text = jsonText(root);
   text.erase(text.rfind("\n}"));
   // A task or an edge a line, so that grep works.
   auto addList = [&](const char *name, const auto &items, auto render) {

@@ -10,7 +10,6 @@
 #include <tuple>
 
 using namespace kiln;
-using Json = nlohmann::ordered_json;
 using Kind = TimelineEvent::Kind;
 
 namespace {

@@ -3,16 +3,14 @@
 #include "Record.h"
 #include "Terminal.h"
 
+#include "abi/Json.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/runtime/shown.h"
-
-#include <nlohmann/json.hpp>
 
 #include <cstdio>
 #include <regex>
 
 using namespace mlir;
-using Json = nlohmann::ordered_json;
 
 namespace kiln {
 
@@ -195,7 +193,7 @@ static Json toJson(const CheckVerdict &verdict, const Source &source, const RunS
     json["ranks"] = verdict.ranks;
   json["findings"] = Json::array();
   for (const CaseFinding &found : verdict.findings()) {
-    Json entry = Json::parse(toJson(reportOf(found), replayOf(found, options)))["findings"][0];
+    Json entry = parseJson(toJson(reportOf(found), replayOf(found, options)))["findings"][0];
     entry["arguments"] = found.arguments;
     json["findings"].push_back(entry);
   }
@@ -209,9 +207,7 @@ static Json toJson(const CheckVerdict &verdict, const Source &source, const RunS
 }
 
 void printJson(const CheckVerdict &verdict, const Source &source, const RunSettings &options) {
-  std::printf(
-      "%s\n",
-      toJson(verdict, source, options).dump(2, ' ', false, Json::error_handler_t::replace).c_str());
+  std::printf("%s\n", jsonText(toJson(verdict, source, options)).c_str());
 }
 
 Status recordCheck(const CheckVerdict &verdict, const Source &source, const RunSettings &options,

@@ -15,7 +15,6 @@ namespace kiln {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-using Json = nlohmann::ordered_json;
 
 double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -429,8 +428,7 @@ int Tuner::report() {
     json.update(about);
     if (store->isEnabled() && kept.isOk())
       json["file"] = store->pathOf(Key);
-    std::printf("%s\n",
-                json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
+    std::printf("%s\n", jsonText(json).c_str());
   } else {
     std::printf("%s on %s: %zu of %llu choices tried in %.1f s\n", Name.c_str(),
                 Options.platform->name().c_str(), Tried.size(), (unsigned long long)numChoices(),

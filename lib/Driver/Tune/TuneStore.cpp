@@ -2,6 +2,7 @@
 
 #include "Record.h"
 
+#include "abi/FileIo.h"
 #include "kiln/Jit/Compiler/ProgramSource.h"
 #include "kiln/Jit/DiskCache.h"
 #include "kiln/Program/Signature.h"
@@ -10,7 +11,6 @@
 
 #include <bit>
 #include <filesystem>
-#include <fstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -119,8 +119,10 @@ std::optional<ConfigValues> TuneStore::find(const std::string &key) const {
   if (!isEnabled() || ::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) ||
       info.st_uid != ::geteuid() || (info.st_mode & (S_IWGRP | S_IWOTH)) || info.st_size > 1 << 24)
     return std::nullopt;
-  std::ifstream file(path);
-  auto json = nlohmann::ordered_json::parse(file, nullptr, /*allow_exceptions=*/false);
+  Expected<std::string> text = readFile(path, 1 << 24);
+  if (!text)
+    return std::nullopt;
+  Json json = parseJson(*text);
   if (!json.is_object() || !json.contains("key") || json["key"] != key ||
       !json.contains("values") || !json["values"].is_object())
     return std::nullopt;
@@ -131,15 +133,13 @@ std::optional<ConfigValues> TuneStore::find(const std::string &key) const {
   return values;
 }
 
-Status TuneStore::put(const std::string &key, const ConfigValues &values,
-                      const nlohmann::ordered_json &about) const {
+Status TuneStore::put(const std::string &key, const ConfigValues &values, const Json &about) const {
   std::error_code error;
   std::filesystem::create_directories(Folder, error);
   std::filesystem::permissions(Folder, std::filesystem::perms::owner_all, error);
   std::string path = pathOf(key);
   size_t slash = path.rfind('/');
-  nlohmann::ordered_json json{
-      {"format", "kiln-tuned"}, {"version", 1}, {"key", key}, {"values", values}};
+  Json json{{"format", "kiln-tuned"}, {"version", 1}, {"key", key}, {"values", values}};
   json.update(about);
   if (Status bad = writeRecordFile(path.substr(0, slash), path.substr(slash + 1), json);
       !bad.isOk())

@@ -14,7 +14,7 @@
 
 #include "Driver.h"
 
-#include <nlohmann/json.hpp>
+#include "abi/Json.h"
 
 namespace kiln {
 
@@ -37,8 +37,7 @@ public:
   bool isEmpty() const;
   std::optional<ConfigValues> find(const std::string &key) const;
   /// `about` is for people: what was tried, and how long it took.
-  Status put(const std::string &key, const ConfigValues &values,
-             const nlohmann::ordered_json &about) const;
+  Status put(const std::string &key, const ConfigValues &values, const Json &about) const;
   std::string pathOf(const std::string &key) const;
 
 private:

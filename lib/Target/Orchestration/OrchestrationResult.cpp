@@ -1,10 +1,8 @@
 #include "kiln/Target/Orchestration/Orchestration.h"
 
-#include <nlohmann/json.hpp>
+#include "abi/Json.h"
 
 namespace kiln {
-
-using Json = nlohmann::ordered_json;
 
 static const char *directionName(Direction direction) {
   return direction == Direction::In ? "IN" : direction == Direction::Out ? "OUT" : "INOUT";
@@ -48,7 +46,7 @@ std::string OrchestrationResult::json() const {
                {"func_name_to_core_type", std::move(coreTypes)},
                {"func_name_to_signature", std::move(signatures)},
                {"orchestration_signature", describe(orchestrationSignature)}};
-  return root.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return jsonText(root) + "\n";
 }
 
 KernelConfig OrchestrationResult::kernelConfig(const std::string &platform,

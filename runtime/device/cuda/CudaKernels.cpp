@@ -1,14 +1,13 @@
 // What a bundle says of its CUDA kernels, as JSON. Reading trusts nothing.
 #include "kiln/runtime/cuda_program.h"
-#include "kiln/runtime/cuda_ranks.h"
 
-#include <nlohmann/json.hpp>
+#include "abi/Json.h"
+#include "kiln/runtime/cuda_ranks.h"
 
 #include <cstring>
 #include <optional>
 
 using namespace kiln;
-using Json = nlohmann::ordered_json;
 
 static Status bad(const std::string &message) {
   return Status(StatusCode::InvalidArgument, "the description of the CUDA kernels: " + message);
@@ -63,11 +62,11 @@ std::string kiln::toJson(const std::vector<CudaKernel> &kernels) {
                     {"maps", maps},
                     {"barrier", kernel.hasBarrier}});
   }
-  return list.dump(2, ' ', false, Json::error_handler_t::replace);
+  return jsonText(list);
 }
 
 Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) {
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json json = parseJson(text);
   bool good = json.is_array();
   auto number = [&](const Json &object, const char *name) -> uint32_t {
     bool isThere = object.is_object() && object.contains(name) &&

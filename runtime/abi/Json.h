@@ -1,0 +1,31 @@
+//===- Json.h - JSON as text: made and read in one place -----------------------------------===//
+//
+// Names, messages and paths come from users, so their bytes need not be UTF-8; what is written is
+// JSON all the same. What is read comes from files that anybody may have written.
+//
+//===----------------------------------------------------------------------===//
+#ifndef KILN_RUNTIME_ABI_JSON_H
+#define KILN_RUNTIME_ABI_JSON_H
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace kiln {
+
+/// Objects keep the order in which their members were written.
+using Json = nlohmann::ordered_json;
+
+/// Bytes that are no UTF-8 are replaced. An `indent` of `onOneLine` is for machines alone.
+inline constexpr int onOneLine = -1;
+std::string jsonText(const Json &json, int indent = 2);
+
+/// `is_discarded()` if the text is no JSON. What is nested deeper than `deepest` is left out:
+/// whoever walks it uses the stack.
+inline constexpr int anyDepth = -1;
+Json parseJson(std::string_view text, int deepest = anyDepth);
+
+} // namespace kiln
+
+#endif // KILN_RUNTIME_ABI_JSON_H
