@@ -119,6 +119,9 @@ struct FormulaResult {
 Expected<FormulaResult> evaluateFormula(const std::string &formula, const kiln_config *config,
                                         ir::FuncOp entry, std::span<const Argument> args,
                                         TorchWorker &worker, int64_t ranks = 1);
+/// Whether a formula that failed has said so: by an assertion, or because its outputs have other
+/// shapes.
+bool isRefusal(const Status &ofFormula);
 
 //===----------------------------------------------------------------------===//
 // Commands

@@ -140,4 +140,10 @@ Expected<FormulaResult> evaluateFormula(const std::string &formula, const kiln_c
   return result;
 }
 
+bool isRefusal(const Status &ofFormula) {
+  StringRef message = ofFormula.message();
+  return message.starts_with("the arguments do not fit together") ||
+         message.contains("AssertionError");
+}
+
 } // namespace kiln

@@ -91,6 +91,193 @@ TEST_F(CheckVerdict, ShapesThatTheFormulaRefusesAreNotTried) {
   EXPECT_TRUE(has(ran.out, "not allowed by the program: ")) << ran.out;
 }
 
+/// Every other row in the place of its neighbour. Of an odd number the last has none.
+Program swapped(const Config &cfg) {
+  bool isRequired = cfg.choice("rows", {"any", "even"}, "any") == "even";
+  Program p("swapped");
+  p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
+    require_same_shape(x, y, "one shape");
+    if (isRequired)
+      require(x.dim(0) % 2 == 0, "an even number of rows");
+    spmd("swap", {x.dim(0) / 2, ceildiv(x.dim(1), 8)}, {}, [&](Index b, Index bj) {
+      Tile t = load(x, {b * 2, bj * 8}, {1, 8}), u = load(x, {b * 2 + 1, bj * 8}, {1, 8});
+      store(u, y, {b * 2, bj * 8});
+      store(t, y, {b * 2 + 1, bj * 8});
+    });
+  });
+  return p;
+}
+
+TEST_F(CheckVerdict, WhatAFormulaFailsAtIsTriedWithoutIt) {
+  Example example{.args = {{"x", "8x10"}, {"y", "8x10"}},
+                  .formula = "y = x.view(x.shape[0] // 2, 2, -1).flip(1).reshape(x.shape)"};
+  Ran ran = run(swapped, example, {"check"});
+  EXPECT_EQ(ran.code, 3) << ran.out << ran.err;
+  EXPECT_TRUE(has(ran.out, "incomplete: ")) << ran.out;
+  EXPECT_TRUE(has(ran.out, "the formula fails with --arg x=")) << ran.out;
+  EXPECT_TRUE(has(ran.out, "say with a require which arguments the program allows")) << ran.out;
+  EXPECT_EQ(run(swapped, example, {"check", "--rows", "even"}).code, 0);
+}
+
+/// y = factor * x or something like it.
+Program scaled(const Config &cfg) {
+  std::string how = cfg.choice("how", {"times", "over", "even"}, "times");
+  Program p("scaled");
+  p.orchestration(
+      "main", {"x", "y", "factor", "n"}, [&](In<f32> x, Out<f32> y, Scalar<f32> factor, Index n) {
+        require_same_shape(x, y, "one shape");
+        spmd("scale", {ceildiv(x.dim(0), 8), ceildiv(x.dim(1), 8)}, {}, [&](Index i, Index j) {
+          Tile t = load(x, {i * 8, j * 8}, {8, 8});
+          t = how == "over" ? t / factor : t * factor;
+          store(t * toF32(how == "even" ? n / 2 * 2 : n), y, {i * 8, j * 8});
+        });
+      });
+  return p;
+}
+
+TEST_F(CheckVerdict, NumbersAreVariedWhereAFormulaSaysWhatTheyDo) {
+  Example example{.formula = "y = factor * n * x"};
+  Ran right = run(scaled, example, {"check"});
+  EXPECT_EQ(right.code, 0) << right.out << right.err;
+  Ran over = run(scaled, example, {"check", "--how", "over"});
+  EXPECT_EQ(over.code, 1) << over.out << over.err;
+  example.args = {{"x", "9x9"}, {"y", "9x9"}, {"factor", "1"}, {"n", "8"}};
+  EXPECT_EQ(run(scaled, example, {"check"}).code, 0);
+  Ran even = run(scaled, example, {"check", "--how", "even"});
+  EXPECT_EQ(even.code, 1) << even.out << even.err;
+  EXPECT_TRUE(has(even.out, "--arg n=7") || has(even.out, "--arg n=9")) << even.out;
+}
+
+/// softmax without taking the greatest number off.
+Program naiveSoftmax(const Config &) {
+  Program p("naive_softmax");
+  p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
+    require(x.dim(0) == y.dim(0) && x.dim(1) == 8 && y.dim(1) == 8, "rows of 8");
+    spmd("softmax", {ceildiv(x.dim(0), 8)}, {}, [&](Index i) {
+      Tile t = exp(load(x, {i * 8, 0}, {8, 8}));
+      store(t / reduce_sum(t, 1), y, {i * 8, 0});
+    });
+  });
+  return p;
+}
+
+/// The number of the greatest column, of equal ones the last.
+Program lastGreatest(const Config &cfg) {
+  bool isLast = cfg.choice("of", {"first", "last"}, "first") == "last";
+  Program p("last_greatest");
+  p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<i32> y) {
+    require(x.dim(0) == y.dim(0) && x.dim(1) == 16 && y.dim(1) == 1, "rows of 16");
+    spmd("greatest", {ceildiv(x.dim(0), 8)}, {}, [&](Index i) {
+      Tile a = load(x, {i * 8, 0}, {8, 8}), b = load(x, {i * 8, 8}, {8, 8});
+      Tile top = reduce_max(a, 1), other = reduce_max(b, 1);
+      Tile isOther = isLast ? other >= top : other > top;
+      store(where(isOther, argmax(b, 1) + 8, argmax(a, 1)), y, {i * 8, 0});
+    });
+  });
+  return p;
+}
+
+TEST_F(CheckVerdict, DataAreAlsoEqualAndLarge) {
+  Ran large = run(naiveSoftmax, {.formula = "y = torch.softmax(x, 1)"}, {"check"});
+  EXPECT_EQ(large.code, 1) << large.out << large.err;
+  EXPECT_TRUE(has(large.out, ":normal*100")) << large.out;
+  Example greatest{.formula = "y = x.argmax(1, keepdim=True)"};
+  EXPECT_EQ(run(lastGreatest, greatest, {"check"}).code, 0);
+  Ran last = run(lastGreatest, greatest, {"check", "--of", "last"});
+  EXPECT_EQ(last.code, 1) << last.out << last.err;
+  EXPECT_TRUE(has(last.out, ":ones")) << last.out;
+}
+
+/// c = a + b, without repeating anything.
+Program added(const Config &cfg) {
+  bool isRequired = cfg.choice("shapes", {"any", "one"}, "any") == "one";
+  Program p("added");
+  p.orchestration("main", {"a", "b", "c"}, [&](In<f32> a, In<f32> b, Out<f32> c) {
+    require_same_shape(a, c, "c has the shape of a");
+    if (isRequired)
+      require_same_shape(a, b, "so has b");
+    spmd("add", {ceildiv(c.dim(0), 8), ceildiv(c.dim(1), 8)}, {}, [&](Index i, Index j) {
+      store(load(a, {i * 8, j * 8}, {8, 8}) + load(b, {i * 8, j * 8}, {8, 8}), c, {i * 8, j * 8});
+    });
+  });
+  return p;
+}
+
+TEST_F(CheckVerdict, WhatAFormulaRepeatsTheProgramMustRepeat) {
+  Example example{.args = {{"a", "7x6"}, {"b", "7x6"}, {"c", "7x6"}}, .formula = "c = a + b"};
+  Ran ran = run(added, example, {"check"});
+  EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+  EXPECT_TRUE(has(ran.out, "--arg b=1x6") || has(ran.out, "--arg b=7x1")) << ran.out;
+  EXPECT_EQ(run(added, example, {"check", "--shapes", "one"}).code, 0);
+}
+
+/// y += x, of whole tiles only if `--bug floor`.
+Program summed(const Config &cfg) {
+  bool isFloor = cfg.choice("bug", {"none", "floor"}, "none") == "floor";
+  Program p("summed");
+  p.orchestration("main", {"x", "y"}, [&](In<f32> x, InOut<f32> y) {
+    require_same_shape(x, y, "one shape");
+    Index rows = isFloor ? x.dim(0) / 8 : ceildiv(x.dim(0), 8);
+    spmd("add", {rows, ceildiv(x.dim(1), 8)}, {}, [&](Index i, Index j) {
+      store(load(x, {i * 8, j * 8}, {8, 8}) + load(y, {i * 8, j * 8}, {8, 8}), y, {i * 8, j * 8});
+    });
+  });
+  return p;
+}
+
+TEST_F(CheckVerdict, ARepeatedFloatDoesNotFixTheShapes) {
+  Example example{.args = {{"x", "16x9"}, {"y", "16x9:0"}}, .formula = "y = x + y"};
+  EXPECT_EQ(run(summed, example, {"check"}).code, 0);
+  Ran ran = run(summed, example, {"check", "--bug", "floor"});
+  EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+}
+
+TEST_F(CheckVerdict, AnInoutThatTheFormulaLeavesOutIsSaid) {
+  auto kept = [](const Config &) {
+    Program p("kept");
+    p.orchestration("main", {"x", "cache", "y"}, [&](In<f32> x, InOut<f32> cache, Out<f32> y) {
+      spmd("keep", {1}, {}, [&](Index) {
+        Tile t = load(x, {0, 0}, {8, 8});
+        store(t * 3, cache, {0, 0});
+        store(t, y, {0, 0});
+      });
+    });
+    return p;
+  };
+  Example example{.args = {{"x", "8x8"}, {"cache", "8x8"}, {"y", "8x8"}}, .formula = "y = x"};
+  Ran ran = run(kept, example, {"check", "--as-given"});
+  EXPECT_EQ(ran.code, 3) << ran.out << ran.err;
+  EXPECT_TRUE(has(ran.out, "'cache' was compared with nothing")) << ran.out;
+  example.formula = "y = x\ncache = 3 * x";
+  EXPECT_EQ(run(kept, example, {"check", "--as-given"}).code, 0);
+}
+
+TEST_F(CheckVerdict, RanksThatAnArgumentIsDividedAmongAreTried) {
+  auto sum = [](const Config &cfg) {
+    bool isWhole = cfg.choice("reduce", {"no", "yes"}, "no") == "yes";
+    Program p("sum");
+    p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
+      require(y.dim(0) == 1 && y.dim(1) == x.dim(1), "y is one row of the width of x");
+      spmd("add_rows", {ceildiv(x.dim(1), 8)}, [&](Index block) {
+        Tile all = loop(0, x.dim(0), 8, zeros<f32>(1, 8), [&](Index i, Tile sum) {
+          return sum + reduce_sum(load(x, {i, block * 8}, {8, 8}), 0);
+        });
+        store(all, y, {0, block * 8});
+      });
+      if (isWhole)
+        all_reduce(y);
+    });
+    return p;
+  };
+  Example example{.args = {{"x", "20x12@0"}, {"y", "1x12"}},
+                  .formula = "y = x.sum(0, keepdim=True)\naccumulates = len(x)"};
+  Ran ran = run(sum, example, {"check"});
+  EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+  EXPECT_TRUE(has(ran.out, "of rank 0 is not what the formula says")) << ran.out;
+  Ran right = run(sum, example, {"check", "--reduce", "yes"});
+  EXPECT_EQ(right.code, 0) << right.out << right.err;
+}
+
 TEST_F(CheckVerdict, AnOutputLeftOpenAtARaggedShapeIsAFinding) {
   Ran ran = run(twice, kTwice, {"check", "--bug", "floor"});
   EXPECT_EQ(ran.code, 1);

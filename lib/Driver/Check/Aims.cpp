@@ -14,7 +14,7 @@ constexpr int64_t kMostScanned = 4096, kMostScannedOfTwo = 64;
 /// For all decisions together.
 constexpr uint64_t kMostTries = 100000;
 /// Cases for one side of a decision, and at limits.
-constexpr size_t kMostForSide = 3, kMostAtLimits = 24;
+constexpr size_t kMostForSide = 3, kMostAtLimits = 40;
 
 } // namespace
 

@@ -33,6 +33,7 @@ private:
     const CheckCase &what;
     std::vector<Argument> args;
     std::optional<FormulaResult> formula;
+    bool isUnsaid = false; ///< The formula fails, and nothing forbids it.
   };
   /// None if the program does not allow these arguments.
   Expected<std::optional<Prepared>> prepare(const CheckCase &next, bool isFirst);
@@ -45,6 +46,7 @@ private:
   Status simulate(const CompiledProgram &program, const Prepared &next, uint64_t seeds);
   CheckOptions optionsFor(uint64_t seeds) const;
   void judge(const Finding &finding, const Prepared &next, const CompiledProgram &program);
+  void judgeUnsaid(const Finding &finding, const Prepared &next);
   /// A case with other integers where Kiln made them up: "shuffled", "0".
   CheckCase withIntegers(const CheckCase &what, const std::string &fill) const;
   /// What a case shows with those.
@@ -115,8 +117,12 @@ Status Checking::tryCase(const CheckCase &next, bool isFirst) {
     ++Verdict.refused;
     return Status::ok();
   }
-  ++Verdict.cases;
   Tried.insert(next.flags());
+  if ((*ready)->isUnsaid) {
+    ++Verdict.refused;
+    return simulate(AsWritten, **ready, 1);
+  }
+  ++Verdict.cases;
   return runCase(**ready, isFirst ? Options.seeds : 1);
 }
 
@@ -168,8 +174,11 @@ Expected<std::optional<Checking::Prepared>> Checking::prepare(const CheckCase &n
   Expected<std::optional<FormulaResult>> formula = evaluate(*args, isFirst);
   if (!formula && isFirst)
     return formula.status();
-  if (!formula) // it does not allow these shapes
-    return std::optional<Prepared>();
+  if (!formula) { // it does not allow these shapes, or cannot work with them
+    bool hasFailed = torchWorker() && !isRefusal(formula.status());
+    return hasFailed ? std::optional(Prepared{next, std::move(*args), std::nullopt, true})
+                     : std::optional<Prepared>();
+  }
   return std::optional(Prepared{next, std::move(*args), std::move(*formula)});
 }
 
@@ -239,6 +248,8 @@ Status Checking::simulate(const CompiledProgram &program, const Prepared &next, 
       OutOfSteps || llvm::any_of(report->findings, [](const Finding &finding) {
         return finding.kind == FindingKind::Deadlock || finding.kind == FindingKind::Fault;
       });
+  if (next.isUnsaid)
+    return Status::ok();
   bool isWrong = !hasStopped && !compare(program.entry, next, *args);
   judgeNan(*report, next, isWrong);
   return Status::ok();
@@ -309,11 +320,26 @@ static bool isAboutPadding(const Finding &finding) {
   return finding.kind == FindingKind::MissingData || finding.kind == FindingKind::PaddingStored;
 }
 
+/// Callers have no formula. Where it fails, and does not say why not, they get what the program
+/// computes; if that is silently wrong, a require is missing. What stops a run is told when it
+/// happens.
+void Checking::judgeUnsaid(const Finding &finding, const Prepared &next) {
+  bool isSilent = finding.isError() && finding.kind != FindingKind::Fault &&
+                  finding.kind != FindingKind::Deadlock && !isEmpty(next.what, next.args);
+  if (isSilent)
+    Verdict.add({"the formula fails with " + next.what.flags() + ", nothing forbids it, and " +
+                     finding.message,
+                 finding.location, "say with a require which arguments the program allows",
+                 "unsaid"});
+}
+
 /// What is shown wrong is a finding. But where the program does not say which arguments it allows,
 /// what stops a run that Kiln made up may only mean that its author did not mean those; and so may
 /// an output that is left open under numbers that Kiln made up. What integers in memory may be,
 /// nothing says but a formula.
 void Checking::judge(const Finding &finding, const Prepared &next, const CompiledProgram &program) {
+  if (next.isUnsaid)
+    return judgeUnsaid(finding, next);
   if (isAboutPadding(finding) &&
       (isEmpty(next.what, next.args) || (next.formula && !finding.isError())))
     return;
@@ -386,7 +412,8 @@ bool Checking::compare(ir::FuncOp entry, const Prepared &next, std::span<const A
     Verdict.add(finding, next.what.flags());
   }
   for (size_t index = 0; index < args.size(); ++index)
-    if (entry.getArgDirection(index) == ir::Direction::Out &&
+    if (entry.getArgDirection(index) != ir::Direction::In &&
+        std::holds_alternative<Tensor>(args[index]) &&
         llvm::none_of(next.formula->outputs, [&](const auto &out) { return out.first == index; }))
       Verdict.add({"'" + names[index] + "' was compared with nothing: the formula does not say it",
                    sourceLocOf(entry.getLoc()), "assign " + names[index] + " in the formula"});

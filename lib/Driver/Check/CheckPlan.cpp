@@ -100,7 +100,7 @@ Status Planner::addScalar(const std::string &name, Type type, const std::string 
     return Status(StatusCode::InvalidArgument,
                   "argument '" + name + "': is a scalar; give it with --arg " + name + "=VALUE");
   if (spec.empty()) {
-    value = isa<FloatType>(type) ? "1" : std::to_string(type.isInteger(1) ? 1 : kBaseScalar);
+    value = isa<FloatType>(type) ? kBaseFloat : std::to_string(type.isInteger(1) ? 1 : kBaseScalar);
     if (type.isInteger(1))
       InventedFlags.push_back(name);
     else if (type.isIndex() || type.isInteger())
@@ -108,6 +108,11 @@ Status Planner::addScalar(const std::string &name, Type type, const std::string 
     if (type.isInteger() && !type.isInteger(1))
       SignedScalars.insert(name);
   }
+  int64_t number = 0;
+  if (isa<FloatType>(type))
+    Floats.push_back(name);
+  else if (!spec.empty() && !type.isInteger(1) && !StringRef(spec).getAsInteger(10, number))
+    GivenNumbers[name] = number;
   Scalars[name] = value;
   ScalarNames.push_back(name);
   return Status::ok();
@@ -168,14 +173,15 @@ void Planner::dropUnused(const ExtentClass &extents, std::set<int64_t> &values) 
     }
 }
 
-/// One more than tiles that are too large to be tried like the others, and many of those.
+/// One more than one or two tiles that are too large to be tried like the others, and many of
+/// those.
 std::vector<int64_t> Planner::largeValuesFor(const ExtentClass &extents) const {
   std::set<int64_t> values;
   if (isCount(extents))
     return {};
   for (int64_t extent : TileExtents)
     if (extent > kMostTileExtent)
-      values.insert(extent + 1);
+      values.insert({extent + 1, 2 * extent + 1});
   for (int64_t tile : edgeTiles())
     values.insert(5 * tile);
   dropUnused(extents, values);
@@ -252,12 +258,16 @@ std::string Planner::tieOf(ArrayRef<TensorSlot> slots) const {
   return "";
 }
 
-/// Whether the numbers in an input say something about extents: a table, positions, a file.
+/// Whether the numbers in an input say something about extents: a table, positions, a file. A float
+/// that is repeated does not.
 bool Planner::dependsOnShape() const {
-  return llvm::any_of(Tensors, [](const TensorSlot &slot) {
+  return llvm::any_of(llvm::zip(Tensors, Numbers), [&](auto both) {
+    const auto &[slot, number] = both;
+    auto type = cast<ir::TensorType>(ir::FuncOp(Entry).getArgumentTypes()[number]);
     StringRef fill = StringRef(slot.fill).drop_front(std::min<size_t>(slot.fill.size(), 1));
+    bool isRepeated = isa<FloatType>(type.getElementType()) && !fill.contains(',');
     return !slot.file.empty() || fill == "iota" || fill == "shuffled" ||
-           (!fill.empty() && (llvm::isDigit(fill[0]) || fill[0] == '-'));
+           (!fill.empty() && !isRepeated && (llvm::isDigit(fill[0]) || fill[0] == '-'));
   });
 }
 
@@ -309,8 +319,10 @@ void Planner::addShapes(CheckPlan &plan) const {
   for (size_t i = 0; i < classes.size(); ++i)
     for (size_t j = i + 1; j < classes.size(); ++j)
       for (int64_t value : {int64_t(1), beyond})
-        if (has(valuesFor(classes[i]), value) && has(valuesFor(classes[j]), value))
-          add(withExtents({{&classes[i], value}, {&classes[j], value}}));
+        for (int64_t other : {value, 1 + beyond - value})
+          if (has(valuesFor(classes[i]), value) && has(valuesFor(classes[j]), other))
+            add(withExtents({{&classes[i], value}, {&classes[j], other}}));
+  addBroadcasts(add);
   if (!Invents)
     for (const ExtentClass &part : partsByChance())
       if (std::optional<CheckCase> next = withPart(part))
@@ -332,6 +344,66 @@ void Planner::addShapes(CheckPlan &plan) const {
     for (const ExtentClass &one : classes)
       for (int64_t extent : TileExtents)
         add(withExtents({{&one, (machine->coreGroups + 1) * extent}}));
+}
+
+/// A formula may repeat the only row or column of an input, and the program not.
+void Planner::addBroadcasts(llvm::function_ref<void(CheckCase)> add) const {
+  if (!hasFormula())
+    return;
+  for (Axis axis : Open)
+    if (ir::FuncOp(Entry).getArgDirection(Numbers[axis.first]) == ir::Direction::In &&
+        !isLeading({Numbers[axis.first], axis.second})) {
+      ExtentClass alone{axis};
+      add(withExtents({{&alone, 1}}));
+    }
+}
+
+/// What else data may be that Kiln makes up, for a formula to compare: equal numbers, and, unless
+/// products of them cancel each other, large ones.
+void Planner::addData(CheckPlan &plan) const {
+  bool hasProducts = false;
+  ModuleOp(Program.module).walk([&](Operation *op) {
+    hasProducts |= isa<tile::MatmulOp, tile::MatmulAccOp>(op);
+  });
+  std::vector<std::string> fills{":ones"};
+  if (!hasProducts)
+    fills.push_back(":normal*100");
+  for (const std::string &fill : hasFormula() ? fills : std::vector<std::string>()) {
+    CheckCase changed = firstCase();
+    bool isOther = false;
+    for (auto [slot, number] : llvm::zip(Tensors, Numbers)) {
+      auto type = cast<ir::TensorType>(ir::FuncOp(Entry).getArgumentTypes()[number]);
+      bool isFree = slot.fill.empty() && slot.file.empty() &&
+                    isa<FloatType>(type.getElementType()) &&
+                    ir::FuncOp(Entry).getArgDirection(number) == ir::Direction::In;
+      if (isFree)
+        changed.specs[slot.name] = slot.spec() + fill;
+      isOther |= isFree;
+    }
+    if (isOther)
+      plan.cases.push_back(std::move(changed));
+  }
+}
+
+/// Other numbers than those that were given or made up, where a formula says what they do.
+void Planner::addNumbers(CheckPlan &plan) const {
+  auto add = [&](const std::string &name, const std::string &value) {
+    CheckCase changed = firstCase();
+    changed.isInvented = true;
+    changed.specs[name] = value;
+    plan.cases.push_back(std::move(changed));
+  };
+  if (!hasFormula())
+    return;
+  for (const std::string &name : Floats)
+    for (const char *value : {"0", "-2.5"})
+      if (Scalars.at(name) == kBaseFloat)
+        add(name, value);
+  if (!dependsOnShape())
+    for (const auto &[name, number] : GivenNumbers)
+      for (int64_t value : {number - 1, number + 1})
+        if (value >= 0)
+          add(name, std::to_string(value));
 }
 
 void Planner::addScalars(CheckPlan &plan) const {
@@ -399,6 +471,8 @@ Expected<CheckPlan> Planner::make() {
   if (!dependsOnShape())
     addShapes(plan);
   addScalars(plan);
+  addNumbers(plan);
+  addData(plan);
   if (Program.example)
     for (const auto &listed : Program.example->cases) {
       CheckCase more = firstCase();

@@ -117,6 +117,16 @@ static Status simulate(const Source &source, const RunSettings &options,
   return runsKernels ? compare(source, program.entry, *args, ranks, flags, verdict) : Status::ok();
 }
 
+/// Whether ranks get parts of an argument: "x=64x64@0".
+static bool isDivided(const Source &source, const RunSettings &options) {
+  auto hasAxis = [](const auto &arg) {
+    std::string spec = arg.second;
+    return takeAxis(spec).has_value();
+  };
+  return llvm::any_of(options.args, hasAxis) ||
+         (source.example && llvm::any_of(source.example->args, hasAxis));
+}
+
 bool runsOnRanksAlone(const Source &source, const RunSettings &options) {
   return options.ranks > 0 && options.ranks <= mostWithKernels && ir::findRanks(source.module);
 }
@@ -124,12 +134,14 @@ bool runsOnRanksAlone(const Source &source, const RunSettings &options) {
 Status checkRanksOf(const Source &source, const RunSettings &options,
                     const CompiledProgram &asWritten, const CompiledProgram &compiled,
                     CheckVerdict &verdict) {
-  if (!ir::findRanks(source.module))
+  bool hasRanks = static_cast<bool>(ir::findRanks(source.module));
+  if (!hasRanks && !isDivided(source, options))
     return options.ranks == 0
                ? Status::ok()
                : Status(StatusCode::InvalidArgument, "--ranks: the program has no ranks");
-  addProof(asWritten, verdict);
-  std::vector<int32_t> counts{2, 3, 4};
+  if (hasRanks)
+    addProof(asWritten, verdict);
+  std::vector<int32_t> counts{2, 3, 4, 5};
   if (options.ranks > 0)
     counts = {static_cast<int32_t>(options.ranks)};
   for (int32_t ranks : counts)

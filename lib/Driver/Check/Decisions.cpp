@@ -287,43 +287,133 @@ bool Decisions::canTake(Operation *op, unsigned side, LeafRanges ranges) const {
   });
 }
 
+namespace {
+
+/// Collects arguments with which values of one function are what they are seldom.
+class LimitWishes {
+public:
+  LimitWishes(const ArgumentWalk &walk, unsigned depth, std::vector<Choice> &all)
+      : Walk(walk), Depth(depth), Reach(walk), All(all) {}
+
+  void visit(Operation *op);
+
+private:
+  void wish(At at, int64_t wanted) {
+    for (Choice &choice : Reach.equal(at, wanted))
+      add(std::move(choice));
+  }
+  void wish(Value value, int64_t wanted) { wish(At{value, Depth}, wanted); }
+  void add(Choice choice) {
+    if (!choice.empty() && !llvm::is_contained(All, choice))
+      All.push_back(std::move(choice));
+  }
+  void visitLaunch(ir::SubmitOp submit);
+  void visitAccess(const tile::TensorAccess &access);
+  void shareAmongBlocks(Value index, int64_t places);
+  void goBeyond(Leaf extent, const tile::TensorAccess &access, Value index);
+
+  const ArgumentWalk &Walk;
+  unsigned Depth;
+  Wishes Reach;
+  std::vector<Choice> &All;
+};
+
+} // namespace
+
+/// Blocks beside the first, and one between two others.
+void LimitWishes::visitLaunch(ir::SubmitOp submit) {
+  for (Value extent : submit.getGrid())
+    for (int64_t blocks : {2, 3})
+      if (Walk.number({extent, Depth}).value_or(0) < blocks)
+        wish(extent, blocks);
+}
+
+/// Finds the blocks that a value is made of.
+static void findBlocks(Value value, llvm::SmallSetVector<tile::BlockIdxOp, 2> &blocks,
+                       llvm::SmallPtrSetImpl<void *> &seen) {
+  if (!seen.insert(value.getAsOpaquePointer()).second)
+    return;
+  Operation *op = value.getDefiningOp();
+  if (!op) {
+    auto loop = dyn_cast<scf::ForOp>(value.getParentBlock()->getParentOp());
+    op = loop && value == loop.getInductionVar() ? loop.getOperation() : nullptr;
+  }
+  if (auto block = dyn_cast_or_null<tile::BlockIdxOp>(op))
+    blocks.insert(block);
+  for (Value operand : op ? ValueRange(op->getOperands()) : ValueRange())
+    findBlocks(operand, blocks, seen);
+}
+
+/// Where more blocks than places choose one each, two of them have the same, whatever the
+/// arithmetic is.
+void LimitWishes::shareAmongBlocks(Value index, int64_t places) {
+  constexpr int64_t mostPlaces = 64;
+  llvm::SmallSetVector<tile::BlockIdxOp, 2> blocks;
+  llvm::SmallPtrSet<void *, 16> seen;
+  if (places <= mostPlaces)
+    findBlocks(index, blocks, seen);
+  for (tile::BlockIdxOp block : blocks)
+    if (auto grid = Walk.grid(Depth, block.getDim()); auto *made = std::get_if<At>(&grid))
+      wish(*made, places + 1);
+}
+
+/// An index that constants bound, such as those of a grid or a loop, does not reach all of an axis
+/// that is longer.
+void LimitWishes::goBeyond(Leaf extent, const tile::TensorAccess &access, Value index) {
+  NumberRange range = Walk.range({index, Depth}, [](Leaf) { return NumberRange(); });
+  constexpr int64_t mostReached = 1 << 14;
+  if (range.most <= 0 || range.least == range.most || range.most > mostReached)
+    return;
+  auto type = access.tile ? cast<tile::TileType>(access.tile.getType()) : tile::TileType();
+  int64_t tile = type ? std::max(type.getRows(), type.getCols()) : 1;
+  add({{extent, range.most + tile + 1}});
+}
+
+void LimitWishes::visitAccess(const tile::TensorAccess &access) {
+  for (auto [axis, index] : llvm::enumerate(access.indices)) {
+    auto value = dyn_cast<Value>(index);
+    if (!value)
+      continue;
+    auto extent = Walk.extent({access.tensor, Depth}, axis);
+    if (auto *fixed = std::get_if<int64_t>(&extent)) {
+      wish(value, *fixed);
+      shareAmongBlocks(value, *fixed);
+    } else if (auto *leaf = std::get_if<Leaf>(&extent)) {
+      goBeyond(*leaf, access, value);
+    }
+  }
+}
+
+void LimitWishes::visit(Operation *op) {
+  if (auto submit = dyn_cast<ir::SubmitOp>(op))
+    visitLaunch(submit);
+  for (const tile::TensorAccess &access : tile::tensorAccesses(op))
+    visitAccess(access);
+  if (isa<arith::CmpIOp>(op) || isMinOrMax(op))
+    for (unsigned number : {0u, 1u})
+      if (std::optional<int64_t> constant = getConstantIntValue(op->getOperand(number)))
+        for (int64_t distance : {-1, 0, 1})
+          wish(op->getOperand(1 - number), *constant + distance);
+  // Where parts take turns, such as slots of a workspace, the first is used again; and a quotient
+  // of so many parts is the same for all that round to it.
+  if (isa<arith::RemSIOp, arith::RemUIOp, arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp,
+          arith::CeilDivSIOp, arith::CeilDivUIOp>(op))
+    if (std::optional<int64_t> parts = getConstantIntValue(op->getOperand(1)); parts && *parts > 1)
+      wish(op->getOperand(0), *parts);
+  auto type =
+      op->getNumResults() == 1 ? dyn_cast<IntegerType>(op->getResult(0).getType()) : IntegerType();
+  if (type && type.getWidth() > 1 && type.getWidth() <= 16 &&
+      isa<arith::AddIOp, arith::MulIOp, arith::IndexCastOp, arith::TruncIOp>(op))
+    wish(op->getResult(0), int64_t(1) << (type.getWidth() - 1));
+}
+
 std::vector<Choice> Decisions::choicesForLimits(LeafValues values) const {
   std::vector<Choice> all;
   for (ir::FuncOp func : Reached)
     for (const CallPath &path : Paths.find(func)->second) {
       ArgumentWalk walk(path, values);
-      Wishes wishes(walk);
-      unsigned depth = path.size();
-      auto wish = [&](Value value, int64_t wanted) {
-        for (Choice &choice : wishes.equal({value, depth}, wanted))
-          if (!choice.empty() && !llvm::is_contained(all, choice))
-            all.push_back(std::move(choice));
-      };
-      func.walk([&](Operation *op) {
-        for (const tile::TensorAccess &access : tile::tensorAccesses(op))
-          for (auto [axis, index] : llvm::enumerate(access.indices)) {
-            auto extent = walk.extent({access.tensor, depth}, axis);
-            auto *fixed = std::get_if<int64_t>(&extent);
-            if (auto value = dyn_cast<Value>(index); value && fixed)
-              wish(value, *fixed);
-          }
-        if (isa<arith::CmpIOp>(op) || isMinOrMax(op))
-          for (unsigned number : {0u, 1u})
-            if (std::optional<int64_t> constant = getConstantIntValue(op->getOperand(number)))
-              for (int64_t distance : {-1, 0, 1})
-                wish(op->getOperand(1 - number), *constant + distance);
-        // Where parts take turns, such as slots of a workspace, the first is used again.
-        if (isa<arith::RemSIOp, arith::RemUIOp, arith::DivSIOp, arith::DivUIOp,
-                arith::FloorDivSIOp>(op))
-          if (std::optional<int64_t> parts = getConstantIntValue(op->getOperand(1));
-              parts && *parts > 1)
-            wish(op->getOperand(0), *parts);
-        auto type = op->getNumResults() == 1 ? dyn_cast<IntegerType>(op->getResult(0).getType())
-                                             : IntegerType();
-        if (type && type.getWidth() > 1 && type.getWidth() <= 16 &&
-            isa<arith::AddIOp, arith::MulIOp, arith::IndexCastOp, arith::TruncIOp>(op))
-          wish(op->getResult(0), int64_t(1) << (type.getWidth() - 1));
-      });
+      LimitWishes wishes(walk, path.size(), all);
+      func.walk([&](Operation *op) { wishes.visit(op); });
     }
   return all;
 }

@@ -40,8 +40,10 @@ public:
   bool mayTake(mlir::Operation *op, unsigned side, LeafValues values) const;
   /// Whether any arguments within these ranges take a side, as far as that can be told.
   bool canTake(mlir::Operation *op, unsigned side, LeafRanges ranges) const;
-  /// Arguments with which an access might begin behind the end of a tensor whose extent is fixed, a
-  /// narrow integer might overflow, or something is compared with a constant that it is close to.
+  /// Arguments with which an access might begin behind the end of a tensor whose extent is fixed,
+  /// blocks might share a place of it, or a tensor have more than a fixed number of blocks or
+  /// iterations reach; with which a launch has several blocks, a narrow integer might overflow, or
+  /// something is compared with a constant that it is close to.
   std::vector<Choice> choicesForLimits(LeafValues values) const;
 
   /// "the condition was true in every case that was tried"

@@ -19,6 +19,8 @@ namespace kiln {
 
 /// What a scalar is if nobody says.
 inline constexpr int64_t kBaseScalar = 2;
+/// And a float: multiplying by it, dividing by it and leaving it out are different things.
+inline constexpr const char *kBaseFloat = "1.375";
 /// What the extent of an axis is that only counts things, such as heads.
 inline constexpr int64_t kLeadingExtent = 2, kManyLeading = 8;
 /// Greater tiles are not followed by greater tensors: a simulation takes long enough.
@@ -155,7 +157,13 @@ private:
   void addShapes(CheckPlan &plan) const;
   /// The first case with another extent for a part of a class; none if nothing else is allowed.
   std::optional<CheckCase> withPart(const ExtentClass &part) const;
+  void addBroadcasts(llvm::function_ref<void(CheckCase)> add) const;
   void addScalars(CheckPlan &plan) const;
+  void addNumbers(CheckPlan &plan) const;
+  void addData(CheckPlan &plan) const;
+  bool hasFormula() const {
+    return Program.example && !Program.example->formula.empty() && !Options.noFormula;
+  }
   bool dependsOnShape() const;
   Gap unsatisfied() const;
   /// What an extent is if nobody says: what is accessed of it, or that of the greatest tile, which
@@ -197,7 +205,9 @@ private:
   std::vector<std::string> InventedScalars; ///< Integers among them.
   std::set<std::string> SignedScalars;      ///< Those of them that may well be negative.
   std::vector<std::string> InventedFlags;   ///< Truth values.
-  llvm::BitVector Undeclared;               ///< Parameters whose direction the program leaves open.
+  std::vector<std::string> Floats;
+  std::map<std::string, int64_t> GivenNumbers; ///< Integers.
+  llvm::BitVector Undeclared; ///< Parameters whose direction the program leaves open.
   bool HasInventedData = false;
   std::vector<std::string> InventedIntegers; ///< Tensors of them, filled with what nobody chose.
   std::set<int64_t> TileExtents;             ///< Of loads and stores.

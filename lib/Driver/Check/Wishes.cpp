@@ -96,8 +96,14 @@ std::vector<Choice> Wishes::operands(Operation *op, int64_t wanted, unsigned dep
           arith::TruncIOp>(op))
     return wish(0, wanted);
   if (isMinOrMax(op)) {
-    append(all, wish(0, wanted));
-    append(all, wish(1, wanted));
+    bool isMin = isa<arith::MinSIOp, arith::MinUIOp>(op);
+    for (unsigned number : {0u, 1u}) {
+      Choices one = wish(number, wanted);
+      if (isMin) // which the other must allow
+        append(all,
+               product(one, atLeast({op->getOperand(1 - number), depth}, wanted, nesting + 1)));
+      append(all, std::move(one));
+    }
     return all;
   }
   if (isa<arith::SelectOp>(op)) {
