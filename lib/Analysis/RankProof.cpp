@@ -1,6 +1,7 @@
 #include "kiln/Analysis/RankProof.h"
 
 #include "kiln/Dialect/Kiln/Collective.h"
+#include "kiln/Dialect/Kiln/Contracts.h"
 #include "kiln/Program/Signature.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -27,10 +28,10 @@ using Residue = std::map<void *, int64_t>;
 
 class Proof {
 public:
-  explicit Proof(ir::FuncOp entry) : Module(entry->getParentOfType<ModuleOp>()) {}
+  explicit Proof(ir::FuncOp entry) : Entry(entry), Module(entry->getParentOfType<ModuleOp>()) {}
 
-  RankProof run(ir::FuncOp entry) {
-    walk(entry.getBody().front(), {});
+  RankProof run() {
+    walk(Entry.getBody().front(), {});
     matchMessages();
     return std::move(Result);
   }
@@ -46,13 +47,21 @@ private:
   void check(const ir::Collective &what, Difference control);
   void matchMessages();
   bool belongTogether(const ir::Collective &send, const ir::Collective &recv);
-  /// Whether two tensors of the same rank share no memory when there are two ranks or more.
-  bool areApart(Value a, Value b);
+  /// Whether what is sent and what is received into, on the same rank, share no memory when there
+  /// are two ranks or more.
+  bool areApart(Value sent, Value received);
+  /// Whether two tensors have the same extents.
+  bool haveSameExtents(Value a, Value b);
+  bool isParameter(Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && argument.getOwner() == &Entry.getBody().front();
+  }
   std::optional<Residue> residueOf(Value value);
   /// The dividend, if a value is something modulo the number of ranks.
   Value dividendOf(Value value, ir::AlongAttr along);
   void doubt(Location loc, const std::string &text) { Result.reasons.push_back({loc, text}); }
 
+  ir::FuncOp Entry;
   ModuleOp Module;
   RankProof Result;
   llvm::DenseMap<Value, Difference> Known;
@@ -248,13 +257,46 @@ std::optional<Residue> Proof::residueOf(Value value) {
   return Residue{{value.getAsOpaquePointer(), 1}};
 }
 
-bool Proof::areApart(Value a, Value b) {
-  Value one = ir::rootOf(a), other = ir::rootOf(b);
-  auto isAlloc = [](Value value) { return bool(value.getDefiningOp<ir::AllocOp>()); };
-  if (one != other)
-    return isAlloc(one) || isAlloc(other); // parameters may share memory
-  // Slices of rows*(x mod ranks) and rows*((x +- 1) mod ranks), each of so many rows.
+/// Whether a condition says that two tensors have as many elements along an axis.
+static bool saysEqual(Value condition, Value a, Value b, uint64_t axis) {
+  if (auto both = condition.getDefiningOp<arith::AndIOp>())
+    return saysEqual(both.getLhs(), a, b, axis) || saysEqual(both.getRhs(), a, b, axis);
+  auto compare = condition.getDefiningOp<arith::CmpIOp>();
+  if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq)
+    return false;
+  auto left = compare.getLhs().getDefiningOp<ir::DimOp>(),
+       right = compare.getRhs().getDefiningOp<ir::DimOp>();
+  if (!left || !right || left.getDim() != axis || right.getDim() != axis)
+    return false;
+  return (left.getTensor() == a && right.getTensor() == b) ||
+         (left.getTensor() == b && right.getTensor() == a);
+}
+
+bool Proof::haveSameExtents(Value a, Value b) {
+  auto type = cast<ir::TensorType>(a.getType());
+  if (type != b.getType())
+    return false;
   auto left = a.getDefiningOp<ir::SliceOp>(), right = b.getDefiningOp<ir::SliceOp>();
+  if (left && right && llvm::equal(left.getSizes(), right.getSizes()) &&
+      left.getStaticSizes() == right.getStaticSizes())
+    return true;
+  return llvm::all_of(llvm::enumerate(type.getShape()), [&](auto axis) {
+    return !ShapedType::isDynamic(axis.value()) ||
+           llvm::any_of(ir::requirementsIn(Entry), [&](ir::RequireOp require) {
+             return saysEqual(require.getCondition(), a, b, axis.index());
+           });
+  });
+}
+
+bool Proof::areApart(Value sent, Value received) {
+  Value one = ir::rootOf(sent), other = ir::rootOf(received);
+  auto isAlloc = [](Value value) { return bool(value.getDefiningOp<ir::AllocOp>()); };
+  // What is received into is stored to, and no parameter shares memory with one that is: a call
+  // where it does is refused.
+  if (one != other)
+    return isAlloc(one) || isAlloc(other) || (isParameter(one) && isParameter(other));
+  // Slices of rows*(x mod ranks) and rows*((x +- 1) mod ranks), each of so many rows.
+  auto left = sent.getDefiningOp<ir::SliceOp>(), right = received.getDefiningOp<ir::SliceOp>();
   if (!left || !right || left.getTensor() != right.getTensor() || left.getOffsets().empty() ||
       right.getOffsets().empty() || left.getSizes().empty() || right.getSizes().empty() ||
       !ShapedType::isDynamic(left.getStaticOffsets()[0]) ||
@@ -283,7 +325,7 @@ bool Proof::areApart(Value a, Value b) {
 
 bool Proof::belongTogether(const ir::Collective &send, const ir::Collective &recv) {
   if (send.op->getBlock() != recv.op->getBlock() || send.along != recv.along ||
-      send.source.getType() != recv.target.getType() || !send.deps.empty() || !recv.deps.empty())
+      !send.deps.empty() || !recv.deps.empty())
     return false;
   // To the rank that is so much further, from the rank that is so much before.
   if (!dividendOf(send.peer, send.along) || !dividendOf(recv.peer, recv.along))
@@ -294,12 +336,7 @@ bool Proof::belongTogether(const ir::Collective &send, const ir::Collective &rec
   add(*to, *from, 1);
   if (*to != Residue{{nullptr, 2}})
     return false;
-  auto source = send.source.getDefiningOp<ir::SliceOp>(),
-       target = recv.target.getDefiningOp<ir::SliceOp>();
-  bool sameExtents = cast<ir::TensorType>(send.source.getType()).hasStaticShape() ||
-                     (source && target && llvm::equal(source.getSizes(), target.getSizes()) &&
-                      source.getStaticSizes() == target.getStaticSizes());
-  return sameExtents && areApart(send.source, recv.target);
+  return haveSameExtents(send.source, recv.target) && areApart(send.source, recv.target);
 }
 
 /// Each send needs a recv at the same place of the program that it belongs to and that does not
@@ -324,6 +361,6 @@ void Proof::matchMessages() {
 
 } // namespace
 
-RankProof proveRanks(ir::FuncOp entry) { return Proof(entry).run(entry); }
+RankProof proveRanks(ir::FuncOp entry) { return Proof(entry).run(); }
 
 } // namespace kiln

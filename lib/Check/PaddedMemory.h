@@ -16,6 +16,9 @@
 
 #include "llvm/ADT/DenseMap.h"
 
+#include <array>
+#include <memory>
+
 namespace kiln::simulator {
 
 /// Calls `visit` with the address of each element of a footprint and its place in the tile that it
@@ -43,7 +46,37 @@ public:
   void mark(const Footprint &at, Tile &tile) const;
 
 private:
-  llvm::DenseMap<const std::byte *, Origin> Origins;
+  /// What the elements are that begin in a few consecutive bytes.
+  static constexpr uintptr_t pageBytes = 256;
+  using Page = std::array<Origin, pageBytes>;
+  static uintptr_t numberOf(const std::byte *address) {
+    return reinterpret_cast<uintptr_t>(address) / pageBytes;
+  }
+  static Origin &in(Page &page, const std::byte *address) {
+    return page[reinterpret_cast<uintptr_t>(address) % pageBytes];
+  }
+
+  /// Finds the pages of addresses of which most lie close to the one before.
+  class Pages {
+  public:
+    explicit Pages(const PaddedMemory &of) : Of(of) {}
+    /// Null: there is no padding.
+    Page *find(const std::byte *address) {
+      if (uintptr_t number = numberOf(address); number != Number) {
+        Number = number;
+        auto known = Of.Known.find(number);
+        Last = known == Of.Known.end() ? nullptr : known->second.get();
+      }
+      return Last;
+    }
+
+  private:
+    const PaddedMemory &Of;
+    uintptr_t Number = 0; ///< Nothing lies there.
+    Page *Last = nullptr;
+  };
+
+  llvm::DenseMap<uintptr_t, std::unique_ptr<Page>> Known; ///< Those that have had padding.
 };
 
 } // namespace kiln::simulator

@@ -69,11 +69,11 @@ private:
 /// Newton's method on the logarithm of the probability, which is concave, so that it converges from
 /// any start.
 static double lowerNormalQuantile(double p) {
-  double x = 0;
+  double x = 0, wanted = std::log(p);
   for (int step = 0; step < 30; ++step) {
     double below = 0.5 * std::erfc(-x / std::numbers::sqrt2);
     double density = std::exp(-x * x / 2) * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
-    double change = (std::log(p) - std::log(below)) * below / density;
+    double change = (wanted - std::log(below)) * below / density;
     x += change;
     if (std::abs(change) < 1e-14)
       break;

@@ -3,6 +3,7 @@
 #include "abi/Json.h"
 #include "bundle/BundleProgram.h"
 #include "bundle/CrashReport.h"
+#include "bundle/ExecRecord.h"
 #include "kiln/runtime/arguments.h"
 #include "kiln/runtime/compare.h"
 #include "kiln/runtime/interrupt.h"
@@ -25,13 +26,14 @@ namespace {
 constexpr int exitGood = 0, exitWrong = 1, exitBadInput = 2;
 
 struct Request {
+  std::string command; ///< All of it.
   std::string directory, save, expected, out = "kiln-out", dump;
   std::vector<std::string> args;
   uint64_t dataSeed = 1, timeout = defaultTimeout;
   std::string workers;
   int64_t accumulates = 0;
   bool verifyOnly = false, json = false, dumpTensor = false, dumpGiven = false, timeline = false,
-       workersGiven = false;
+       record = false, workersGiven = false;
   RecordOptions variables;
   Transport *ranks = nullptr; ///< This process is one of several.
 };
@@ -39,6 +41,7 @@ struct Request {
 struct Arguments {
   std::vector<Tensor> tensors;
   std::vector<ScalarBits> scalars;
+  std::map<std::string, std::string> given; ///< What was said of them, by name.
 };
 
 int complain(const Status &status) {
@@ -135,6 +138,7 @@ Expected<Arguments> makeArguments(const Request &request, const BundleManifest &
   }
   if (Status bad = signature.checkRequirements(args.tensors, args.scalars); !bad.isOk())
     return bad;
+  args.given = std::move(*specs);
   return args;
 }
 
@@ -205,18 +209,19 @@ Expected<Json> collectOutputs(const Request &request, const Signature &signature
   return outputs;
 }
 
-void report(const Request &request, const BundleManifest &manifest, double seconds,
+/// What `--json` prints, and what is printed in its place for people.
+Json report(const Request &request, const BundleManifest &manifest, double seconds,
             const Json &outputs, bool hasDump) {
   std::string dump = hasDump ? dumpDirectory(request.out) : "";
+  Json json{{"program", manifest.program},
+            {"platform", manifest.platform},
+            {"seconds", seconds},
+            {"outputs", outputs}};
+  if (hasDump)
+    json["dump"] = dump;
   if (request.json) {
-    Json json{{"program", manifest.program},
-              {"platform", manifest.platform},
-              {"seconds", seconds},
-              {"outputs", outputs}};
-    if (hasDump)
-      json["dump"] = dump;
     std::cout << jsonText(json) << "\n";
-    return;
+    return json;
   }
   if (request.ranks)
     std::printf("rank %d of %d: ", request.ranks->rank(), request.ranks->ranks());
@@ -231,7 +236,11 @@ void report(const Request &request, const BundleManifest &manifest, double secon
   if (hasDump)
     std::printf("  dump: %s (look into it with: kiln dump %s)\n", dump.c_str(),
                 request.out.c_str());
+  if (request.record)
+    std::printf("  record: %s (look at it with: kiln view %s)\n", request.out.c_str(),
+                request.out.c_str());
   std::printf("RAN\n");
+  return json;
 }
 
 /// Runs the program and records what was asked for. A record that could not be written does not
@@ -291,6 +300,59 @@ Expected<bool> compareOutputs(const Request &request, const Signature &signature
   return same;
 }
 
+/// How a run ended: what run.json says of it, and the exit code.
+struct Ending {
+  std::string outcome = "error";
+  int code = exitWrong;
+  Status error;
+  Json report;
+};
+
+Ending endWith(const Status &error) { return {"error", complain(error), error, nullptr}; }
+
+/// Runs the program, prints what came out and compares it if that was asked for.
+Ending carryOut(const Request &request, const BundleManifest &manifest,
+                const BundleProgram &program, const Arguments &args, int dumpLevel,
+                unsigned workers, Status &recorded) {
+  const Signature &signature = *manifest.native->entry.signature;
+  double seconds = 0;
+  Status failed = execute(request, manifest, program, args, dumpLevel, workers, seconds, recorded);
+  if (!failed.isOk()) {
+    if (dumpLevel > 0 && recorded.isOk())
+      std::cerr << "kiln: the dump of what ran is in " << dumpDirectory(request.out) << "\n";
+    return endWith(request.ranks
+                       ? failed.withPrefix("rank " + std::to_string(request.ranks->rank()))
+                       : failed);
+  }
+  Expected<Json> outputs = collectOutputs(request, signature, args);
+  if (!outputs)
+    return endWith(outputs.status());
+  Json told = report(request, manifest, seconds, *outputs, dumpLevel > 0 && recorded.isOk());
+  if (request.expected.empty())
+    return {"ran", exitGood, Status::ok(), std::move(told)};
+  std::fflush(stdout);
+  Expected<bool> same = compareOutputs(request, signature, args);
+  if (!same)
+    return endWith(same.status());
+  return {*same ? "pass" : "fail", *same ? exitGood : exitWrong, Status::ok(), std::move(told)};
+}
+
+/// Says in the folder of the record that the run has begun.
+Status beginRecord(const Request &request, const Bundle &bundle, const Arguments &args,
+                   ExecRecord &about) {
+  const Signature &signature = *bundle.manifest().native->entry.signature;
+  auto given = [&](const std::string &name) {
+    auto said = args.given.find(name);
+    return said == args.given.end() ? "" : said->second;
+  };
+  for (size_t i = 0; i < args.tensors.size(); ++i)
+    about.addTensor(signature.tensors[i], args.tensors[i], given(signature.tensors[i].name));
+  for (size_t i = 0; i < args.scalars.size(); ++i)
+    about.addScalar(signature.scalars[i], args.scalars[i], given(signature.scalars[i].name));
+  Status begun = about.begin();
+  return begun.isOk() && request.record ? about.writeCode(bundle) : begun;
+}
+
 int run(const Request &request) {
   Expected<Bundle> bundle = Bundle::open(request.directory);
   if (!bundle)
@@ -317,6 +379,8 @@ int run(const Request &request) {
   if (!workers)
     return refuse(workers.status());
   int dumpLevel = request.dumpTensor || (request.dumpGiven && request.dump.empty()) ? 2 : *level;
+  if (request.record && !request.dumpGiven && dumpLevel == 0)
+    dumpLevel = 2;
   const Signature &signature = *manifest.native->entry.signature;
   if (Status bad = verifyOutputNames(request, signature); !bad.isOk())
     return refuse(bad);
@@ -326,30 +390,18 @@ int run(const Request &request) {
   if (request.ranks)
     if (Status bad = verifySame(*request.ranks, describe(manifest, signature, *args)); !bad.isOk())
       return refuse(bad);
-  double seconds = 0;
+  ExecRecord about(*bundle, request.out, request.command, request.dataSeed, dumpLevel);
+  bool isRecorded = request.timeline || dumpLevel > 0;
+  Status begun = isRecorded ? beginRecord(request, *bundle, *args, about) : Status::ok();
   Status recorded = Status::ok();
-  Status failed =
-      execute(request, manifest, **program, *args, dumpLevel, *workers, seconds, recorded);
-  if (!failed.isOk()) {
-    if (dumpLevel > 0 && recorded.isOk())
-      std::cerr << "kiln: the dump of what ran is in " << dumpDirectory(request.out) << "\n";
-    return complain(request.ranks
-                        ? failed.withPrefix("rank " + std::to_string(request.ranks->rank()))
-                        : failed);
-  }
-  Expected<Json> outputs = collectOutputs(request, signature, *args);
-  if (!outputs)
-    return complain(outputs.status());
-  report(request, manifest, seconds, *outputs, dumpLevel > 0 && recorded.isOk());
-  if (!recorded.isOk())
-    return complain(recorded.withPrefix("the run is complete but the record of it is not"));
-  if (request.expected.empty())
-    return exitGood;
-  std::fflush(stdout);
-  Expected<bool> same = compareOutputs(request, signature, *args);
-  if (!same)
-    return complain(same.status());
-  return *same ? exitGood : exitWrong;
+  Ending ending = carryOut(request, manifest, **program, *args, dumpLevel, *workers, recorded);
+  if (isRecorded && begun.isOk())
+    begun = about.finish(ending.outcome, ending.error, ending.report);
+  if (recorded.isOk())
+    recorded = begun;
+  if (ending.outcome == "error" || recorded.isOk())
+    return ending.code;
+  return complain(recorded.withPrefix("the run is complete but the record of it is not"));
 }
 
 /// A process that mpirun started: its files go to folders of its own.
@@ -391,6 +443,8 @@ int kiln::execCommand(int argc, const char *const *argv) {
     dump->expected(0, 1);
     app.add_flag("--dump-tensor", request.dumpTensor, "The same as --dump-args=2");
     app.add_flag("--timeline", request.timeline, "Write timeline.json and graph.json");
+    app.add_flag("--record", request.record,
+                 "Leave in --out everything that kiln view shows: code, arguments, timeline");
     app.add_option("--timeout", request.timeout,
                    "Seconds the run may take, after which it is stopped with exit code 1; 0: any")
         ->capture_default_str();
@@ -405,7 +459,8 @@ int kiln::execCommand(int argc, const char *const *argv) {
                "Examples:\n"
                "  kiln-exec bundle\n"
                "  kiln-exec bundle --arg a=128x64 --save outputs\n"
-               "  kiln-exec bundle --arg a=file:a.npy --expect outputs");
+               "  kiln-exec bundle --arg a=file:a.npy --expect outputs\n"
+               "  kiln-exec bundle --record --out out && kiln view out");
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {
@@ -418,7 +473,10 @@ int kiln::execCommand(int argc, const char *const *argv) {
     if (!variables)
       return refuse(variables.status());
     request.variables = *variables;
-    request.timeline |= variables->timeline;
+    request.timeline |= variables->timeline || request.record;
+    request.command = "kiln exec";
+    for (int i = 1; i < argc; ++i)
+      request.command += std::string(" ") + argv[i];
     if (app.count("--out") == 0)
       request.out = variables->out;
     request.dumpGiven = dump->count() > 0;

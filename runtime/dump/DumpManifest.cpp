@@ -1,5 +1,6 @@
 // The manifest's text. Entries are rendered directly: a run has tens of thousands, and building a
 // JSON value for each takes longer than the run. A test holds the lines against toJson().
+#include "abi/Parallel.h"
 #include "dump/DumpFormat.h"
 #include "dump/DumpWriter.h"
 
@@ -135,6 +136,9 @@ private:
 
 } // namespace
 
+/// Entries that one thread renders at a time: fewer would not be worth a thread.
+static constexpr size_t recordsPerPiece = 2048;
+
 /// "ok", "failed" or "interrupted".
 static const char *statusWord(const Status &failure) {
   if (failure.isOk())
@@ -142,7 +146,21 @@ static const char *statusWord(const Status &failure) {
   return failure.code() == StatusCode::Interrupted ? "interrupted" : "failed";
 }
 
-std::string DumpWriter::renderManifest(const Status &failure, uint64_t tasks) const {
+std::string DumpWriter::renderEntries(std::span<const DumpRecord> records) const {
+  std::string text;
+  text.reserve(records.size() * 400); // about what an entry takes
+  std::unordered_map<uint32_t, KernelText> kernels;
+  for (const auto &[id, kernel] : Kernels)
+    kernels.emplace(id, KernelText(*kernel));
+  EntryRenderer entries(text);
+  for (const DumpRecord &record : records) {
+    text += &record == Records.data() ? "\n    " : ",\n    ";
+    entries.render(record, kernels.at(record.kernel));
+  }
+  return text;
+}
+
+std::vector<std::string> DumpWriter::renderManifest(const Status &failure, uint64_t tasks) const {
   uint64_t scalars = 0, before = 0, truncated = 0;
   for (const DumpRecord &record : Records) {
     scalars += (record.flags & DumpRecord::Scalar) != 0;
@@ -176,13 +194,13 @@ std::string DumpWriter::renderManifest(const Status &failure, uint64_t tasks) co
   std::string text = jsonText(root);
   text.erase(text.rfind("\n}"));
   text += ",\n  \"entries\": [";
-  std::unordered_map<uint32_t, KernelText> kernels;
-  for (const auto &[id, kernel] : Kernels)
-    kernels.emplace(id, KernelText(*kernel));
-  EntryRenderer entries(text);
-  for (const DumpRecord &record : Records) {
-    text += &record == Records.data() ? "\n    " : ",\n    ";
-    entries.render(record, kernels.at(record.kernel));
-  }
-  return text + (Records.empty() ? "]\n}\n" : "\n  ]\n}\n");
+  size_t pieces = (Records.size() + recordsPerPiece - 1) / recordsPerPiece;
+  std::vector<std::string> parts(pieces + 2);
+  parts.front() = std::move(text);
+  parallelFor(pieces, 0, [&](size_t piece) {
+    std::span<const DumpRecord> rest = std::span(Records).subspan(piece * recordsPerPiece);
+    parts[piece + 1] = renderEntries(rest.first(std::min(rest.size(), recordsPerPiece)));
+  });
+  parts.back() = Records.empty() ? "]\n}\n" : "\n  ]\n}\n";
+  return parts;
 }

@@ -321,7 +321,9 @@ Status DumpWriter::writeFiles(const Status &failure, uint64_t tasks) {
   // The payload first: a manifest never refers to a file that is not complete.
   if (Status bad = Payload->commit(); !bad.isOk())
     return ioError(bad.message());
-  if (Status bad = writeFileAtomically(ManifestPath, renderManifest(failure, tasks)); !bad.isOk()) {
+  std::vector<std::string> manifest = renderManifest(failure, tasks);
+  std::vector<std::string_view> parts(manifest.begin(), manifest.end());
+  if (Status bad = writeFileAtomically(ManifestPath, parts); !bad.isOk()) {
     std::remove(PayloadPath.c_str());
     return ioError(bad.message());
   }

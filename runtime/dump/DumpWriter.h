@@ -117,7 +117,9 @@ private:
   /// Everything the workers left, in the order of capture.
   void gather();
   Status writeFiles(const Status &failure, uint64_t tasks);
-  std::string renderManifest(const Status &failure, uint64_t tasks) const;
+  /// The parts of the manifest, one after the other.
+  std::vector<std::string> renderManifest(const Status &failure, uint64_t tasks) const;
+  std::string renderEntries(std::span<const DumpRecord> records) const;
   /// Of all that was captured.
   uint64_t lastTask() const;
 

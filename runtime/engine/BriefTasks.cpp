@@ -48,23 +48,43 @@ bool Engine::Impl::catchUp(const Task &task) {
 }
 
 TaskId Engine::Impl::runHere(const Task &task, const KernelRecord &kernel, KernelTimes::Slot slot) {
-  Producers.clear();
-  IsDoomed = false;
-  Node &node = makeNode(task, &kernel);
-  fillArguments(node, task);
-  node.timesSlot = Times.wantsTime(slot);
-  TaskId id{node.index, Run.id};
-  Sched.runHere(node);
-  if (node.timesSlot)
-    Times.note(slot, &kernel, node.nanoseconds);
-  if (node.isBad()) { // to whoever comes later it is as if a worker had run it
-    node.successors.store(Node::sealed(), std::memory_order_relaxed);
-    holdBuffers(node, task, nullptr);
-    findProducers(task);
-    recordAccesses();
+  // Nobody else sees the node, so only what calling the kernel needs is there: no detail but the
+  // place to blame.
+  auto numTensors = static_cast<uint8_t>(task.tensors().size());
+  auto numScalars = static_cast<uint8_t>(task.scalars().size());
+  auto *node = new (Window.draft(NodeLayout::bound(numTensors, numScalars))) Node;
+  NodeDetail detail;
+  const SourceLoc &loc = task.location();
+  detail.loc = {loc.isKnown() ? loc.file.c_str() : nullptr, loc.line, loc.col};
+  node->numTensors = numTensors;
+  node->numScalars = numScalars;
+  node->index = Window.end();
+  node->kernel = &kernel;
+  node->scalars = reinterpret_cast<uint64_t *>(node->tensors() + numTensors);
+  node->detail = &detail;
+  node->isPlain = true;
+  node->timesSlot = Times.wantsTime(slot);
+  fillArguments(*node, task);
+  TaskId id{node->index, Run.id};
+  Sched.runHere(*node);
+  if (node->timesSlot)
+    Times.note(slot, &kernel, node->nanoseconds);
+  if (node->isBad()) {
+    recordFailed(task, kernel);
     return id;
   }
-  Window.settleLast();
+  Window.pushSettled();
   Settled.below = Window.begin();
   return id;
+}
+
+void Engine::Impl::recordFailed(const Task &task, const KernelRecord &kernel) {
+  noteAccesses(task);
+  findProducers(task);
+  Node &node = makeNode(task, &kernel);
+  holdBuffers(node, task, nullptr);
+  node.timesSlot = 0;
+  node.state = TaskState::Failed;
+  node.successors.store(Node::sealed(), std::memory_order_relaxed);
+  recordAccesses();
 }

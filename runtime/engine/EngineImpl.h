@@ -53,14 +53,18 @@ struct Engine::Impl {
   Status verifyDeps(const Task &task) const;
   /// Waits until the window has room for it. False when it never will: a bug.
   bool makeRoom(const Task &task);
-  /// Fills Accesses and Producers.
+  /// Fills accesses(), but for their live regions, which are only fetched: they may be far away.
+  void noteAccesses(const Task &task);
+  void noteAccess(const Tensor &tensor, Direction direction, int32_t arg);
+  /// Finds the live regions of the accesses and fills Producers.
   void findProducers(const Task &task);
-  void addAccess(const Tensor &tensor, const Region &region, Direction direction, int32_t arg);
-  void addConflicts(LiveRegion &region, Direction direction, int32_t arg, uint64_t bufferId);
   /// `node` is the task's, if it has not retired.
   void addProducer(uint64_t task, Node *node, EdgeKind kind, uint64_t bufferId, int32_t arg);
   Node &makeNode(const Task &task, const KernelRecord *kernel);
+  /// What the kernel sees.
   static void fillArguments(Node &node, const Task &task);
+  /// What only dumps and predicates need.
+  static void fillDetail(Node &node, const Task &task);
   /// From now on the node keeps the memory of its tensors.
   static void holdBuffers(Node &node, const Task &task, Task *expendable);
   void recordAccesses();
@@ -76,6 +80,9 @@ struct Engine::Impl {
   /// Gives the workers a few microseconds to finish what the task waits for, if that may help.
   bool catchUp(const Task &task);
   TaskId runHere(const Task &task, const KernelRecord &kernel, KernelTimes::Slot slot);
+  /// Task end() has failed where it was submitted: to whoever comes later it is as if a worker had
+  /// run it.
+  void recordFailed(const Task &task, const KernelRecord &kernel);
 
   // Retire.cpp
   /// Retires finished tasks from the oldest on.
@@ -163,10 +170,16 @@ struct Engine::Impl {
 
   // The submission in progress.
   struct PendingAccess {
-    LiveRegion *region;
-    bool reads, writes;
+    Region region;
+    uint32_t hash; // of the region
+    Direction direction;
+    int32_t arg; // -1: the predicate
+    LiveRegion *live;
   };
-  std::vector<PendingAccess> Accesses;
+  void addConflicts(const PendingAccess &access, uint64_t bufferId);
+  std::vector<PendingAccess> Noted; // grows to the most a task has had, and stays as it is
+  size_t NumNoted = 0;              // of this one
+  std::span<PendingAccess> accesses() { return {Noted.data(), NumNoted}; }
   std::vector<Node *> Producers; // not known to have finished
   bool IsDoomed = false;         // one of them had failed
   struct Conflict {

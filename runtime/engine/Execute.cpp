@@ -343,6 +343,12 @@ bool Scheduler::execute(Worker &worker, Node &node) {
   return true;
 }
 
+void Scheduler::runHere(Node &node) {
+  if (Run.onTaskStart)
+    Run.onTaskStart({node.index, Run.id});
+  node.state = callOnce(Workers.front(), node) ? TaskState::Done : TaskState::Failed;
+}
+
 static bool meets(const Node &node) { return node.kernel->group && node.kernel->group->meets(); }
 
 bool Scheduler::executeGrid(Worker &worker, Node &node) {

@@ -30,8 +30,12 @@ public:
 
   Slot slotOf(const KernelRecord &kernel, std::span<const TaskTensor> tensors) {
     uint64_t elements = 0;
-    for (const TaskTensor &arg : tensors)
-      elements += static_cast<uint64_t>(arg.tensor.numElements());
+    for (const TaskTensor &arg : tensors) {
+      uint64_t product = 1; // what does not fit is some size, too
+      for (int i = 0; i < arg.tensor.rank(); ++i)
+        product *= static_cast<uint64_t>(arg.tensor.extent(i));
+      elements += product;
+    }
     auto size = static_cast<uint8_t>(std::bit_width(elements));
     uint64_t hash = reinterpret_cast<uintptr_t>(&kernel) / sizeof(kernel) * 64 + size;
     auto slot = static_cast<Slot>(1 + (hash * 0x9e3779b97f4a7c15u >> (64 - slotBits)));

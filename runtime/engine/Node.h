@@ -105,9 +105,11 @@ struct alignas(64) Node {
   kiln_tensor *tensors() { return reinterpret_cast<kiln_tensor *>(this + 1); }
   const kiln_tensor *tensors() const { return reinterpret_cast<const kiln_tensor *>(this + 1); }
 
+  /// The header, to write to it.
+  void prefetchHeader() const { __builtin_prefetch(this, 1); }
   /// What running it reads first: the header, which finishing it writes, and the first tensor.
   void prefetch() const {
-    __builtin_prefetch(this, 1);
+    prefetchHeader();
     __builtin_prefetch(this + 1);
     __builtin_prefetch(this + 2);
   }

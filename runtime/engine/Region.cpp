@@ -72,40 +72,39 @@ private:
 
 } // namespace
 
-Region Region::strided(const Tensor &tensor) {
-  Region region;
-  region.begin = region.end = reinterpret_cast<uintptr_t>(tensor.data());
+void Region::setStrided(const Tensor &tensor) {
+  begin = end = reinterpret_cast<uintptr_t>(tensor.data());
+  numAxes = 0;
   int64_t size = sizeOf(tensor.dtype()), span = size;
-  std::array<Axis, KILN_MAX_RANK + 1> axes;
+  std::array<Axis, KILN_MAX_RANK + 1> steps;
   int count = 0;
   for (int i = 0; i < tensor.rank(); ++i) {
     int64_t extent = tensor.extent(i), stride = tensor.stride(i) * size;
     if (extent == 0)
-      return region;
+      return;
     if (extent == 1 || stride == 0)
       continue;
-    axes[count++] = {extent, stride};
+    steps[count++] = {extent, stride};
     span += (extent - 1) * stride;
   }
-  axes[count++] = {size, 1};
-  region.end += static_cast<uint64_t>(span);
-  sortByStride(axes.data(), count);
+  steps[count++] = {size, 1};
+  end += static_cast<uint64_t>(span);
+  sortByStride(steps.data(), count);
 
   // From the innermost out: merge what continues the run so far.
   std::array<Axis, KILN_MAX_RANK + 1> merged;
   int numMerged = 0;
   for (int i = count; i-- > 0;) {
     Axis *inner = numMerged ? &merged[numMerged - 1] : nullptr;
-    if (inner && axes[i].stride == inner->stride) // i*s + j*s covers the multiples up to the sum
-      inner->extent += axes[i].extent - 1;
-    else if (inner && axes[i].stride == inner->stride * inner->extent)
-      inner->extent *= axes[i].extent;
+    if (inner && steps[i].stride == inner->stride) // i*s + j*s covers the multiples up to the sum
+      inner->extent += steps[i].extent - 1;
+    else if (inner && steps[i].stride == inner->stride * inner->extent)
+      inner->extent *= steps[i].extent;
     else
-      merged[numMerged++] = axes[i];
+      merged[numMerged++] = steps[i];
   }
-  region.numAxes = numMerged;
-  std::reverse_copy(merged.begin(), merged.begin() + numMerged, region.axes.begin());
-  return region;
+  numAxes = numMerged;
+  std::reverse_copy(merged.begin(), merged.begin() + numMerged, axes.begin());
 }
 
 bool kiln::mayOverlap(const Region &a, const Region &b) {

@@ -35,25 +35,33 @@ struct Region {
   std::array<Axis, KILN_MAX_RANK + 1> axes; // the first numAxes
 
   static Region of(const Tensor &tensor) {
-    return tensor.isContiguous() ? run(tensor.data(), tensor.numBytes()) : strided(tensor);
+    Region region;
+    region.set(tensor);
+    return region;
+  }
+  /// Becomes of(tensor), without copying the axes there are none of.
+  void set(const Tensor &tensor) {
+    if (tensor.isContiguous())
+      setRun(tensor.data(), tensor.numBytes());
+    else
+      setStrided(tensor);
   }
   bool isEmpty() const { return begin == end; }
 
   friend bool operator==(const Region &a, const Region &b) {
     return a.begin == b.begin && a.end == b.end && a.numAxes == b.numAxes &&
-           std::equal(a.axes.begin(), a.axes.begin() + a.numAxes, b.axes.begin());
+           (a.numAxes <= 1 || // a run of bytes
+            std::equal(a.axes.begin(), a.axes.begin() + a.numAxes, b.axes.begin()));
   }
 
 private:
-  static Region run(void *data, uint64_t bytes) {
-    Region region;
-    region.begin = reinterpret_cast<uintptr_t>(data);
-    region.end = region.begin + bytes;
-    region.numAxes = bytes ? 1 : 0;
-    region.axes[0] = {static_cast<int64_t>(bytes), 1};
-    return region;
+  void setRun(void *data, uint64_t bytes) {
+    begin = reinterpret_cast<uintptr_t>(data);
+    end = begin + bytes;
+    numAxes = bytes ? 1 : 0;
+    axes[0] = {static_cast<int64_t>(bytes), 1};
   }
-  static Region strided(const Tensor &tensor);
+  void setStrided(const Tensor &tensor);
 };
 
 /// False only when the two provably share no byte.

@@ -118,8 +118,9 @@ public:
   void holdBack(bool on) { IsHeldBack = on; }
   /// The task has nothing left to wait for.
   void publish(Node &node);
-  /// Runs a task that has nothing to wait for and that nobody else knows of.
-  void runHere(Node &node) { execute(Workers.front(), node); }
+  /// Runs a plain task that has nothing to wait for, that nobody else knows of, and of which no
+  /// dump and no timeline is to tell.
+  void runHere(Node &node);
   /// About a hundred nanoseconds.
   static void pauseABit();
   /// Runs a ready task on the calling thread; false when there is none.

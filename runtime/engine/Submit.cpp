@@ -66,6 +66,10 @@ static bool isPlain(const Task &task, const KernelRecord *kernel) {
 }
 
 Expected<TaskId> Engine::Impl::submit(const Task &task, Task *expendable) {
+  // What the map knows of the tensors may be far away: it is fetched while the task is verified.
+  bool isAlone = Window.isEmpty(); // then it may not be needed
+  if (!isAlone)
+    noteAccesses(task);
   const KernelRecord *kernel = kernelOf(task);
   Status bad = verifyTask(task, kernel);
   if (bad.isOk() && !task.deps().empty())
@@ -88,20 +92,21 @@ Expected<TaskId> Engine::Impl::submit(const Task &task, Task *expendable) {
   if (isWatched && Times.isBrief(slot) && (hasNothingToWaitFor(task) || catchUp(task)))
     return runHere(task, *kernel, slot);
   TimelineSpan span(Run.timeline, /*worker=*/0, TimelineEvent::Kind::Submit, Window.end());
+  if (isAlone)
+    noteAccesses(task);
   findProducers(task);
   Node &node = makeNode(task, kernel);
   if (Options.recordTrace)
     History.tasks.push_back(describe(node, task, CurrentScope));
-  fillArguments(node, task);
   holdBuffers(node, task, expendable);
   node.timesSlot = isWatched ? Times.wantsTime(slot) : 0;
   recordAccesses();
   TaskId id{node.index, Run.id};
   linkAndPublish(node);
   // Only now: an epoch this task waits for must not become another one before it is linked.
-  for (const PendingAccess &access : Accesses)
-    if (!Options.recordTrace && access.region->readers.size() > maxSingleReaders)
-      joinReaders(*access.region);
+  for (const PendingAccess &access : accesses())
+    if (!Options.recordTrace && access.live->readers.size() > maxSingleReaders)
+      joinReaders(*access.live);
   return id;
 }
 
@@ -122,47 +127,59 @@ static std::optional<EdgeKind> hazard(const Use &earlier, bool reads, bool write
   return std::nullopt;
 }
 
-void Engine::Impl::findProducers(const Task &task) {
-  Accesses.clear();
-  Producers.clear();
-  IsDoomed = false;
+void Engine::Impl::noteAccess(const Tensor &tensor, Direction direction, int32_t arg) {
+  if (Noted.size() == NumNoted)
+    Noted.emplace_back();
+  PendingAccess &access = Noted[NumNoted];
+  access.region.set(tensor);
+  if (access.region.isEmpty())
+    return;
+  ++NumNoted;
+  access.hash = TensorMap::hashOf(access.region);
+  Map.prefetch(access.hash);
+  access.direction = direction;
+  access.arg = arg;
+}
+
+void Engine::Impl::noteAccesses(const Task &task) {
+  NumNoted = 0;
   std::span<const TaskTensor> args = task.tensors();
   for (size_t i = 0; i < args.size(); ++i)
-    addAccess(args[i].tensor, Region::of(args[i].tensor), args[i].direction,
-              static_cast<int32_t>(i));
+    noteAccess(args[i].tensor, args[i].direction, static_cast<int32_t>(i));
   if (const auto &predicate = task.predicate()) {
     std::vector<int64_t> ones(predicate->indices.size(), 1);
     if (Expected<Tensor> element = predicate->tensor.slice(predicate->indices, ones))
-      addAccess(*element, Region::of(*element), Direction::In, -1);
+      noteAccess(*element, Direction::In, -1);
+  }
+}
+
+void Engine::Impl::findProducers(const Task &task) {
+  Producers.clear();
+  IsDoomed = false;
+  for (PendingAccess &access : accesses()) {
+    const Tensor &tensor = access.arg < 0 ? task.predicate()->tensor
+                                          : task.tensors()[static_cast<size_t>(access.arg)].tensor;
+    access.live = &Map.acquire(tensor.buffer(), access.region, access.hash);
+    addConflicts(access, tensor.buffer()->id());
   }
   for (TaskId dep : task.deps())
     addProducer(dep.index, dep.index < Window.begin() ? nullptr : &Window[dep.index],
                 EdgeKind::Explicit, 0, -1);
 }
 
-void Engine::Impl::addAccess(const Tensor &tensor, const Region &region, Direction direction,
-                             int32_t arg) {
-  if (region.isEmpty())
-    return;
-  LiveRegion &live = Map.acquire(tensor.buffer(), region);
-  Accesses.push_back({&live, reads(direction), writes(direction)});
-  addConflicts(live, direction, arg, tensor.buffer()->id());
-}
-
-void Engine::Impl::addConflicts(LiveRegion &region, Direction direction, int32_t arg,
-                                uint64_t bufferId) {
+void Engine::Impl::addConflicts(const PendingAccess &access, uint64_t bufferId) {
   Conflicts.clear();
-  Map.forEachUse(region, writes(direction), [&](const Use &earlier) {
+  bool doesRead = reads(access.direction), doesWrite = writes(access.direction);
+  Map.forEachUse(*access.live, doesWrite, [&](const Use &earlier) {
     if (isManualBetween(earlier.scope, CurrentScope))
       return;
-    std::optional<EdgeKind> kind =
-        hazard(earlier, reads(direction), writes(direction), Options.testOnly);
+    std::optional<EdgeKind> kind = hazard(earlier, doesRead, doesWrite, Options.testOnly);
     if (!kind)
       return;
     if (Options.recordTrace)
       Conflicts.push_back({earlier.task, earlier.node, *kind});
     else
-      addProducer(earlier.task, earlier.node, *kind, bufferId, arg);
+      addProducer(earlier.task, earlier.node, *kind, bufferId, access.arg);
   });
   if (Conflicts.empty())
     return;
@@ -170,7 +187,19 @@ void Engine::Impl::addConflicts(LiveRegion &region, Direction direction, int32_t
   std::stable_sort(Conflicts.begin(), Conflicts.end(),
                    [](const Conflict &a, const Conflict &b) { return a.task < b.task; });
   for (const Conflict &conflict : Conflicts)
-    addProducer(conflict.task, conflict.node, conflict.kind, bufferId, arg);
+    addProducer(conflict.task, conflict.node, conflict.kind, bufferId, access.arg);
+}
+
+/// Several reasons make one edge. A few producers are compared with each other, which leaves the
+/// new one's block alone until it is linked: it may have to be fetched from far away.
+static bool isAmong(std::vector<Node *> &producers, Node &node, uint64_t self) {
+  constexpr size_t few = NodeLayout::maxInlineEdges;
+  if (producers.size() < few)
+    return std::find(producers.begin(), producers.end(), &node) != producers.end();
+  if (producers.size() == few)
+    for (Node *producer : producers)
+      producer->lastSuccessor = self;
+  return std::exchange(node.lastSuccessor, self) == self;
 }
 
 void Engine::Impl::addProducer(uint64_t task, Node *node, EdgeKind kind, uint64_t bufferId,
@@ -187,8 +216,10 @@ void Engine::Impl::addProducer(uint64_t task, Node *node, EdgeKind kind, uint64_
     IsDoomed |= task >= Waited && Settled.bad.count(task) != 0;
     return;
   }
-  if (std::exchange(node->lastSuccessor, self) != self) // several reasons make one edge
-    Producers.push_back(node);
+  if (isAmong(Producers, *node, self))
+    return;
+  node->prefetchHeader();
+  Producers.push_back(node);
 }
 
 void Engine::Impl::recordAccesses() {
@@ -197,12 +228,13 @@ void Engine::Impl::recordAccesses() {
   // A later task of an enclosing manual scope would be ordered after the old one but not after this
   // one, so inside manual scopes nothing is forgotten.
   bool mayForget = !Scopes[CurrentScope].isInsideManual;
-  for (const PendingAccess &access : Accesses)
-    Map.record(*access.region, {self, node, CurrentScope, access.reads, access.writes},
-               [&](const Use &old) {
-                 return mayForget &&
-                        hazard(old, access.reads, access.writes, Options.testOnly).has_value();
-               });
+  for (const PendingAccess &access : accesses()) {
+    bool doesRead = reads(access.direction), doesWrite = writes(access.direction);
+    auto isSuperseded = [&](const Use &old) {
+      return mayForget && hazard(old, doesRead, doesWrite, Options.testOnly).has_value();
+    };
+    Map.record(*access.live, {self, node, CurrentScope, doesRead, doesWrite}, isSuperseded);
+  }
 }
 
 void Engine::Impl::joinReaders(LiveRegion &region) {
@@ -240,6 +272,8 @@ void Engine::Impl::joinReaders(LiveRegion &region) {
 //===----------------------------------------------------------------------===//
 
 bool Engine::Impl::makeRoom(const Task &task) {
+  if (Window.isEmpty())
+    return true;
   uint32_t bytes = NodeLayout::bound(static_cast<uint32_t>(task.tensors().size()),
                                      static_cast<uint32_t>(task.scalars().size()));
   auto hasRoom = [&] { return numPending() < Options.maxPending && Window.hasRoom(bytes); };
@@ -277,19 +311,26 @@ static GridLaunch *fillGrid(std::byte *memory, const Task &task) {
 }
 
 void Engine::Impl::fillArguments(Node &node, const Task &task) {
+  kiln_tensor *tensor = node.tensors();
+  for (const TaskTensor &arg : task.tensors()) {
+    *tensor = arg.tensor.toAbi();
+    if (arg.direction == Direction::In)
+      tensor->flags |= KILN_TENSOR_READ_ONLY;
+    ++tensor;
+  }
+  uint64_t *bits = node.scalars;
+  for (const ScalarBits &scalar : task.scalars())
+    *bits++ = scalar.bits;
+}
+
+void Engine::Impl::fillDetail(Node &node, const Task &task) {
   NodeDetail &detail = *node.detail;
   for (size_t i = 0; i < task.tensors().size(); ++i) {
-    const TaskTensor &arg = task.tensors()[i];
-    kiln_tensor &abi = node.tensors()[i] = arg.tensor.toAbi();
-    if (arg.direction == Direction::In)
-      abi.flags |= KILN_TENSOR_READ_ONLY;
-    detail.directions[i] = arg.direction;
-    detail.marks[i] = arg.marked;
+    detail.directions[i] = task.tensors()[i].direction;
+    detail.marks[i] = task.tensors()[i].marked;
   }
-  for (size_t i = 0; i < task.scalars().size(); ++i) {
-    node.scalars[i] = task.scalars()[i].bits;
+  for (size_t i = 0; i < task.scalars().size(); ++i)
     detail.scalarTypes[i] = task.scalars()[i].type;
-  }
   if (const auto &predicate = task.predicate()) {
     Expected<void *> element = predicate->tensor.elementAddress(predicate->indices);
     *detail.predicate = {element ? *element : nullptr, predicate->constant,
@@ -340,6 +381,8 @@ Node &Engine::Impl::makeNode(const Task &task, const KernelRecord *kernel) {
   detail->hasHeapEdges = numEdges > NodeLayout::maxInlineEdges;
   detail->edges =
       detail->hasHeapEdges ? new Edge[numEdges] : reinterpret_cast<Edge *>(bytes + layout.edges);
+  fillArguments(*node, task);
+  fillDetail(*node, task);
   return *node;
 }
 

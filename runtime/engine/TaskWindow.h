@@ -54,22 +54,25 @@ public:
     return Last - First < Slots.size() && Head + padding(bytes) + bytes - Tail <= Capacity;
   }
 
-  /// The block of task end(), which exists from now on. Requires hasRoom(bytes).
+  /// Memory for the block of task end(), which does not exist yet. Requires hasRoom(bytes).
+  Node *draft(uint32_t bytes) const {
+    return reinterpret_cast<Node *>(Bytes.get() + ((Head + padding(bytes)) & (Capacity - 1)));
+  }
+
+  /// The same, and the task exists from now on.
   Node *push(uint32_t bytes) {
-    LastHead = Head;
-    Head += padding(bytes);
-    auto *node = reinterpret_cast<Node *>(Bytes.get() + (Head & (Capacity - 1)));
-    Head += bytes;
+    Node *node = draft(bytes);
+    Head += padding(bytes) + bytes;
     slot(Last++) = {node, Head};
     return node;
   }
 
-  /// The newest task has finished and nobody knows of its block, which is taken back.
-  void settleLast() {
-    Head = LastHead;
-    slot(Last - 1) = {&Settled, Head};
-    if (Last - First == 1)
-      pop();
+  /// Task end() exists from now on, has finished and has no block.
+  void pushSettled() {
+    if (isEmpty())
+      First = ++Last;
+    else
+      slot(Last++) = {&Settled, Head};
   }
 
   /// Takes back the block of task begin().
@@ -101,8 +104,7 @@ private:
   std::vector<Slot> Slots;
   uint64_t First = 0, Last = 0;
   uint64_t Capacity, Head = 0, Tail = 0; // byte positions only ever grow
-  uint64_t LastHead = 0;                 // where the head was before the newest task
-  SettledNode Settled;                   // of all tasks settled by settleLast()
+  SettledNode Settled;                   // of all tasks of pushSettled()
   std::unique_ptr<std::byte, Free> Bytes;
 };
 

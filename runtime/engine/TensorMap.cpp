@@ -18,11 +18,9 @@ uint32_t TensorMap::hashOf(const Region &region) {
 }
 
 LiveRegion *TensorMap::lookup(uint32_t hash, const Region &region) const {
-  for (LiveRegion *at = Table[hash & (Table.size() - 1)]; at; at = at->nextInTable) {
-    __builtin_prefetch(&at->readers); // another line than the hash
+  for (LiveRegion *at = Table[hash & (Table.size() - 1)]; at; at = at->nextInTable)
     if (at->hash == hash && at->region == region)
       return at;
-  }
   return nullptr;
 }
 
@@ -37,8 +35,8 @@ void TensorMap::growTable() {
     }
 }
 
-LiveRegion &TensorMap::acquire(const std::shared_ptr<Buffer> &buffer, const Region &region) {
-  uint32_t hash = hashOf(region);
+LiveRegion &TensorMap::acquire(const std::shared_ptr<Buffer> &buffer, const Region &region,
+                               uint32_t hash) {
   LiveRegion *found = lookup(hash, region);
   if (found && found->allocation->lastBuffer != buffer->id()) {
     // Another buffer over these bytes may be larger, or the old one may be long gone.

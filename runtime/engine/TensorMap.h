@@ -49,8 +49,14 @@ public:
   TensorMap(SettledTasks &settled, bool keepsSettled)
       : Settled(settled), KeepsSettled(keepsSettled), Table(64) {}
 
+  static uint32_t hashOf(const Region &region);
+  /// Fetches what acquire() will look at.
+  void prefetch(uint32_t hash) const {
+    if (const LiveRegion *first = Table[hash & (Table.size() - 1)])
+      first->prefetch();
+  }
   /// The entry of a region of `buffer`, which stays valid until its record(). Not for empty ones.
-  LiveRegion &acquire(const std::shared_ptr<Buffer> &buffer, const Region &region);
+  LiveRegion &acquire(const std::shared_ptr<Buffer> &buffer, const Region &region, uint32_t hash);
 
   /// Appends the entries that may share bytes with a region, without making one for it.
   void find(const std::shared_ptr<Buffer> &buffer, const Region &region,
@@ -151,7 +157,6 @@ private:
     visitUses(region, false, [](const Use &) {});
   }
 
-  static uint32_t hashOf(const Region &region);
   LiveRegion *lookup(uint32_t hash, const Region &region) const;
   LiveRegion &create(Allocation &allocation, uint32_t hash, const Region &region);
   void connect(LiveRegion &region);

@@ -60,7 +60,7 @@ static Fault faultOf(const TaskTensor &arg, const TensorParam *param) {
   if (writes(arg.direction)) {
     if (tensor.isReadOnly())
       return tensor.isBroadcast() ? Fault::ZeroStride : Fault::ReadOnly;
-    if (!isNested(tensor) && overlapsItself(tensor))
+    if (!tensor.isContiguous() && !isNested(tensor) && overlapsItself(tensor))
       return Fault::OverlapsItself;
   }
   if (!param)

@@ -9,3 +9,9 @@ static thread_local RoleTimeline *CurrentCall = nullptr;
 RoleTimeline *RoleTimeline::current() { return CurrentCall; }
 
 void TimelineSpan::enter(RoleTimeline *timeline) { CurrentCall = timeline; }
+
+void TimelineSpan::end() {
+  if (Kind == TimelineEvent::Kind::Call)
+    enter(nullptr);
+  Recorder->record(Worker, {Kind, Task, Begin, Recorder->now(), Blocks ? *Blocks : kiln_blocks{}});
+}

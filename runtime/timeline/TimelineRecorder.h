@@ -87,12 +87,8 @@ public:
       enter(this);
   }
   ~TimelineSpan() override {
-    if (!Recorder)
-      return;
-    if (Kind == TimelineEvent::Kind::Call)
-      enter(nullptr);
-    Recorder->record(Worker,
-                     {Kind, Task, Begin, Recorder->now(), Blocks ? *Blocks : kiln_blocks{}});
+    if (Recorder)
+      end();
   }
   TimelineSpan(const TimelineSpan &) = delete;
   TimelineSpan &operator=(const TimelineSpan &) = delete;
@@ -106,6 +102,7 @@ private:
   void add(TimelinePipeLevel level) override { Recorder->recordLevel(Worker, std::move(level)); }
   /// Makes it what RoleTimeline::current() returns on this thread.
   static void enter(RoleTimeline *timeline);
+  void end();
 
   TimelineRecorder *const Recorder;
   const unsigned Worker;

@@ -48,10 +48,12 @@ public:
   const T &operator[](size_t i) const { return Elements[i]; }
   operator std::span<const T>() const { return {Elements, Size}; }
 
-  void push_back(T value) {
+  void push_back(T value) { emplace_back(std::move(value)); }
+  /// Made of these in its place. None of them may be an element.
+  template <typename... Parts> void emplace_back(Parts &&...parts) {
     if (Size == Capacity)
       grow();
-    new (Elements + Size) T(std::move(value));
+    new (Elements + Size) T{std::forward<Parts>(parts)...};
     ++Size;
   }
   void clear() {

@@ -74,11 +74,15 @@ public:
 
   // Tensors come first in the argument list and scalars after, each in order of addition, however
   // the calls are mixed.
-  Task &addInput(Tensor tensor) { return addTensor(std::move(tensor), Direction::In); }
-  Task &addOutput(Tensor tensor) { return addTensor(std::move(tensor), Direction::Out); }
-  Task &addInout(Tensor tensor) { return addTensor(std::move(tensor), Direction::InOut); }
-  Task &addTensor(Tensor tensor, Direction direction, bool marked = false) {
-    Tensors.push_back({std::move(tensor), direction, marked});
+  Task &addInput(const Tensor &tensor) { return addTensor(tensor, Direction::In); }
+  Task &addOutput(const Tensor &tensor) { return addTensor(tensor, Direction::Out); }
+  Task &addInout(const Tensor &tensor) { return addTensor(tensor, Direction::InOut); }
+  Task &addTensor(const Tensor &tensor, Direction direction, bool marked = false) {
+    Tensors.emplace_back(tensor, direction, marked);
+    return *this;
+  }
+  Task &addTensor(Tensor &&tensor, Direction direction, bool marked = false) {
+    Tensors.emplace_back(std::move(tensor), direction, marked);
     return *this;
   }
   Task &addScalar(uint64_t bits, DType type) { return addScalar(ScalarBits{bits, type}); }

@@ -365,11 +365,15 @@ void Planner::addData(CheckPlan &plan) const {
   ModuleOp(Program.module).walk([&](Operation *op) {
     hasProducts |= isa<tile::MatmulOp, tile::MatmulAccOp>(op);
   });
-  std::vector<std::string> fills{":ones"};
+  // Sums of squares of numbers a hundred times as large are ten thousand times as large.
+  std::vector<std::pair<std::string, int64_t>> fills{{":ones", 1}};
   if (!hasProducts)
-    fills.push_back(":normal*100");
-  for (const std::string &fill : hasFormula() ? fills : std::vector<std::string>()) {
+    fills.emplace_back(":normal*100", 10000);
+  if (!hasFormula())
+    fills.clear();
+  for (const auto &[fill, slack] : fills) {
     CheckCase changed = firstCase();
+    changed.slack = slack;
     bool isOther = false;
     for (auto [slot, number] : llvm::zip(Tensors, Numbers)) {
       auto type = cast<ir::TensorType>(ir::FuncOp(Entry).getArgumentTypes()[number]);

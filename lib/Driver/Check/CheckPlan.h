@@ -25,6 +25,8 @@ struct CheckCase {
   std::string exclusion = {};
   /// A `require` that would tie extents which are equal in the first case and differ here.
   std::string tie = {};
+  /// By how much differences from the formula may be greater than usual, because the data are.
+  int64_t slack = 1;
 
   /// "--arg n=3 --arg x=9x16", after "--entry NAME" if there are several.
   std::string flags() const;

@@ -45,6 +45,21 @@ int32_t throwInTheMiddle(const kiln_args *, const kiln_blocks *blocks, kiln_cont
   return 0;
 }
 
+/// x = 1, a little later.
+int32_t lateOneKernel(const kiln_args *args, const kiln_blocks *, kiln_context *) {
+  std::this_thread::sleep_for(std::chrono::microseconds(300));
+  elementAt(args->tensors[0], 0) = 1;
+  return 0;
+}
+
+/// Fails where a tensor does not begin with 1.
+int32_t expectOnesKernel(const kiln_args *args, const kiln_blocks *, kiln_context *) {
+  for (uint32_t i = 0; i < args->num_tensors; ++i)
+    if (elementAt(args->tensors[i], 0) != 1)
+      return KILN_FAIL_ARG(i);
+  return 0;
+}
+
 int32_t refuseKernel(const kiln_args *, const kiln_blocks *, kiln_context *) { return KILN_FAIL; }
 
 struct EngineConcurrentTest : ::testing::Test {
@@ -57,6 +72,11 @@ struct EngineConcurrentTest : ::testing::Test {
     take(registry.add(meet));
     addKernel(registry, "count", countBlocksKernel, {param("counts", Direction::InOut, 1)});
     addKernel(registry, "throw", throwInTheMiddle, {param("x", Direction::InOut, 1)});
+    addKernel(registry, "late_one", lateOneKernel, {param("x", Direction::Out, 1)});
+    KernelRecord expectOnes;
+    expectOnes.name = "expect_ones";
+    expectOnes.function = expectOnesKernel;
+    take(registry.add(expectOnes));
     addKernel(registry, "refuse", refuseKernel, {param("x", Direction::In)});
   }
   std::unique_ptr<Engine> makeEngine(unsigned workers, EngineOptions options = {}) {
@@ -243,6 +263,21 @@ TEST_F(EngineConcurrentTest, AnEngineDroppedEarlyStopsCleanly) {
 //===----------------------------------------------------------------------===//
 // Many readers
 //===----------------------------------------------------------------------===//
+
+TEST_F(EngineConcurrentTest, ATaskWaitsForEachOfManyProducersHoweverManyReasonsItHas) {
+  auto engine = withoutTrace(4);
+  for (int64_t count : {1, 7, 8, 9, 20}) {
+    Tensor all = zeros(DType::F32, {count * 4});
+    Task consumer("expect_ones");
+    for (int64_t i = 0; i < count; ++i) {
+      Tensor part = take(all.slice({i * 4}, {4}));
+      TaskId producer = take(engine->submit(Task("late_one").addOutput(part)));
+      consumer.addInput(part).addInput(take(part.slice({0}, {2}))).after(producer);
+    }
+    take(engine->submit(std::move(consumer)));
+    EXPECT_OK(engine->wait());
+  }
+}
 
 TEST_F(EngineConcurrentTest, WritersOfPartsWaitForEveryOneOfManyReaders) {
   constexpr int64_t numReaders = 100, numRows = 50;
