@@ -61,16 +61,21 @@ std::string softmaxText(int64_t rows) {
   return text;
 }
 
-/// How many innermost loops have all of these instructions.
+/// How many innermost loops have all of these instructions, the first ones in this order.
 int loopsWith(const std::string &text, const std::string &cpu,
               llvm::ArrayRef<llvm::StringRef> instructions) {
   Program program(text);
   int count = 0;
   for (const auto &loop : innermostLoopsOf(
-           program.function("main")->getParentOfType<mlir::ModuleOp>(), optionsFor(cpu)))
-    count += llvm::all_of(instructions, [&](llvm::StringRef name) {
-      return llvm::any_of(loop, [&](llvm::StringRef line) { return line.contains(name); });
-    });
+           program.function("main")->getParentOfType<mlir::ModuleOp>(), optionsFor(cpu))) {
+    auto first = [&](llvm::StringRef name) {
+      return llvm::find_if(loop, [&](llvm::StringRef line) { return line.contains(name); });
+    };
+    count += first(instructions.back()) != loop.end() &&
+             llvm::is_sorted(instructions, [&](llvm::StringRef a, llvm::StringRef b) {
+               return first(a) < first(b);
+             });
+  }
   return count;
 }
 
