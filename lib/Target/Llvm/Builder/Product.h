@@ -34,11 +34,12 @@ struct Product {
   int64_t bStep;     ///< From k to k of the right side, whose columns are contiguous.
   int64_t cRow;
   bool accumulates = true; ///< Otherwise c = a b.
-  /// By tiles: whether c counts as zero, known when the code runs; null: it does not.
+  /// Whether c counts as zero, known when the code runs; null: it does not.
   llvm::Value *startsAtZero = nullptr;
   /// By tiles: the registers have the shapes of this product's blocks (shapeTiles), and keep them.
   bool areTilesShaped = false;
-  /// What to subtract from each column's sums; null: nothing.
+  /// What to subtract from each column's sums; null: nothing. Of a left side that is read from far
+  /// away, it is found while k runs.
   llvm::Value *excess = nullptr;
   Fetch fetch;
   /// The left side is read from far away, as many rows at a time: the ones behind them, which lie
@@ -51,6 +52,11 @@ struct Product {
 int64_t panelWidth(const MachineTraits &machine, const Multiplier &how);
 /// How many rows of a left side that is read from far away are worth multiplying at a time.
 int64_t streamedRowsFor(const Multiplier &how);
+/// How many of its words of k are multiplied in one iteration, of so many in all.
+int64_t streamedWords(const Multiplier &how, int64_t words);
+/// Whether a left side can be read from far away. What was added to the right side's bytes is found
+/// again by whole vectors of the left side's.
+bool canStream(const MachineTraits &machine, const Multiplier &how, int64_t words);
 
 void emitProduct(Builder &b, const MachineTraits &machine, const Product &product);
 
