@@ -49,13 +49,13 @@ Program kiln::bench::fewRowsProgram(DType type) {
                                : fewRowsOf<i8, i32>();
 }
 
-Program kiln::bench::attentionProgram() {
+template <typename T> static Program attentionOf() {
   constexpr int64_t M = 64, N = 64, D = 64;
   std::vector<int64_t> shape{dyn, dyn, D};
   Program p("attention");
   p.orchestration(
       "main", {{"q", shape}, {"k", shape}, {"v", shape}, {"o", shape}},
-      [&](In<f32, 3> q, In<f32, 3> k, In<f32, 3> v, Out<f32, 3> o) {
+      [&](In<T, 3> q, In<T, 3> k, In<T, 3> v, Out<f32, 3> o) {
         spmd("attention", {q.dim(0), ceildiv(q.dim(1), M)}, {}, [&](Index head, Index block) {
           Index i = block * M, keys = k.dim(1);
           Tile qt = load(q, {head, i, 0}, {M, D}) * 0.125;
@@ -69,6 +69,9 @@ Program kiln::bench::attentionProgram() {
         });
       });
   return p;
+}
+Program kiln::bench::attentionProgram(DType type) {
+  return type == DType::F32 ? attentionOf<f32>() : attentionOf<bf16>();
 }
 
 // Whole rows in a tile, as many elements of them as there are or fewer.

@@ -15,7 +15,8 @@ namespace kiln::bench {
 Program gemmProgram(DType type);
 /// c = a w^T in f32, with the 16 rows of a that a step of decoding has; f32 or bf16.
 Program fewRowsProgram(DType type);
-Program attentionProgram();
+/// Of heads with 64 columns; f32 or bf16, with a result in f32.
+Program attentionProgram(DType type);
 Program softmaxProgram();
 Program rmsNormProgram();
 Program layerNormProgram();
