@@ -166,9 +166,10 @@ public:
     if (isWanted("i8"))
       benchSmallGemms(DType::I8, 0.9, 1.0);
     if (isWanted("decode")) {
-      benchFewRows(DType::F32);
-      benchFewRows(DType::BF16);
-      benchFewRows(DType::I8);
+      for (DType type : {DType::F32, DType::BF16, DType::I8}) {
+        benchFewRows(type);
+        benchFewRowsAsTheyLie(type);
+      }
     }
     if (isWanted("attention"))
       for (DType type : {DType::F32, DType::BF16})
@@ -206,6 +207,17 @@ private:
         {name, kiln, unit, "size before", before / share, Target::ratio(0.9), Target::ratio(1.0)});
   }
 
+  /// A peer's threads take long to wake, so that small work is done sooner by one of them; large
+  /// work is not tried.
+  template <typename Work> double onOneThread(const Repeated &repeated, Work work) {
+    if (repeated.times == 1)
+      return HUGE_VAL;
+    setPeerThreads(1);
+    double time = repeated.measure(work);
+    setPeerThreads(int(Threads));
+    return time;
+  }
+
   void benchGemms() {
     benchGemm(64, {}, {});
     benchGemm(128, {}, {});
@@ -236,10 +248,13 @@ private:
     std::vector<Sample> best = measureInTurns(
         Rounds, repeats, [&] { return repeated.measure([&] { must(f(a, b, c)); }); },
         [&] { return repeated.measure([&] { openBlasGemm(pa, pb, pd, n, n, n); }); },
-        [&] { return repeated.measure([&] { oneDnnGemm(pa, pb, pd, n, n, n); }); });
+        [&] { return repeated.measure([&] { oneDnnGemm(pa, pb, pd, n, n, n); }); },
+        [&] { return onOneThread(repeated, [&] { openBlasGemm(pa, pb, pd, n, n, n); }); },
+        [&] { return onOneThread(repeated, [&] { oneDnnGemm(pa, pb, pd, n, n, n); }); });
     addFaster("f32 GEMM " + std::to_string(n) + " cubed", best[0],
-              {{openBlasName(), best[1].median}, {oneDnnName(), best[2].median}}, bar, goal,
-              repeated.unit);
+              {{openBlasName(), std::min(best[1].median, best[3].median)},
+               {oneDnnName(), std::min(best[2].median, best[4].median)}},
+              bar, goal, repeated.unit);
     for (size_t peer : {1, 2})
       if (n >= 1024 && best[peer].median > 0)
         SgemmRate = std::max(SgemmRate, flops / best[peer].median);
@@ -270,11 +285,12 @@ private:
     Repeated repeated(2.0 * double(n) * double(n) * double(n));
     std::vector<Sample> best = measureInTurns(
         Rounds, repeats, [&] { return repeated.measure([&] { must(f(a, b, c)); }); },
-        [&] { return repeated.measure([&] { peer.run(); }); });
+        [&] { return repeated.measure([&] { peer.run(); }); },
+        [&] { return onOneThread(repeated, [&] { peer.run(); }); });
     if (!oneDnnName().empty())
       checkGemm(a, b, d, (name + " of oneDNN").c_str());
-    addFaster(name + " " + std::to_string(n) + " cubed", best[0], {{oneDnnName(), best[1].median}},
-              bar, goal, repeated.unit);
+    addFaster(name + " " + std::to_string(n) + " cubed", best[0],
+              {{oneDnnName(), std::min(best[1].median, best[2].median)}}, bar, goal, repeated.unit);
   }
 
   /// Beside reading the weights, and beside multiplying as fast as registers can: what takes longer
@@ -283,7 +299,7 @@ private:
     constexpr int64_t m = 16, n = 17408, k = 5120;
     std::string name = std::string(toString(type)) + " 16 x 5120 x 17408";
     DType sum = type == DType::I8 ? DType::I32 : DType::F32;
-    Compiled f = compile(fewRowsProgram(type));
+    Compiled f = compile(fewRowsProgram(type, true));
     Tensor a = randomTensor(type, {m, k}, 1), w = randomTensor(type, {n, k}, 2),
            c = poisonedTensor({m, n}, sum), d = poisonedTensor({m, n}, sum);
     must(f(a, w, c));
@@ -326,6 +342,26 @@ private:
       checkGemm(a, w, d, (name + " of oneDNN").c_str(), true);
       addFaster(name, best[0], {{oneDnnName(), best[6].median}}, Target::ratio(1.0), {});
     }
+  }
+
+  /// Weights as k x n, which have to be packed.
+  void benchFewRowsAsTheyLie(DType type) {
+    constexpr int64_t m = 16, n = 17408, k = 5120;
+    if (oneDnnName().empty())
+      return;
+    std::string name = std::string(toString(type)) + " 16 x 5120 x 17408, weights k x n";
+    DType sum = type == DType::I8 ? DType::I32 : DType::F32;
+    Compiled f = compile(fewRowsProgram(type, false));
+    Tensor a = randomTensor(type, {m, k}, 1), w = randomTensor(type, {k, n}, 2),
+           c = poisonedTensor({m, n}, sum), d = poisonedTensor({m, n}, sum);
+    must(f(a, w, c));
+    checkGemm(a, w, c, name.c_str());
+    OneDnnProduct peer(elementOf(type), a.data(), w.data(), d.data(), m, n, k, false);
+    std::vector<Sample> best = measureInTurns(
+        Rounds, repeats, [&] { return milliseconds([&] { must(f(a, w, c)); }); },
+        [&] { return milliseconds([&] { peer.run(); }); });
+    checkGemm(a, w, d, (name + " of oneDNN").c_str());
+    addFaster(name, best[0], {{oneDnnName(), best[1].median}}, Target::ratio(1.0), {});
   }
 
   void checkAttention(const Tensor &q, const Tensor &k, const Tensor &v, const Tensor &o) {

@@ -300,16 +300,20 @@ INSTANTIATE_TEST_SUITE_P(Cpus, LlvmProductOn, testing::ValuesIn(kCpus),
 
 /// How many workers share a launch, and so how its blocks are cut into ranges, changes no bit.
 TEST(LlvmProduct, IsTheSameForAnyNumberOfWorkers) {
-  const Shape shapes[] = {{300, 330, 700, 64, 64, 64}, {40, 1300, 900, 16, 64, 64}};
+  const Shape shapes[] = {{300, 330, 700, 64, 64, 64},
+                          {40, 1300, 900, 16, 64, 64},
+                          {300, 330, 1100, 64, 64, 32},
+                          {40, 1300, 900, 16, 64, 32}};
   for (const Shape &s : shapes) {
     bool isTurned = s.bm == 16; // few rows, which stream
-    Program program(productText(s, {DType::BF16, DType::F32}, isTurned));
+    DType type = s.bk == 64 ? DType::BF16 : DType::F32;
+    Program program(productText(s, {type, DType::F32}, isTurned));
     std::vector<double> x = randomElements(s.m * s.k, 1), y = randomElements(s.n * s.k, 2), first;
     for (unsigned workers : {1, 2, 3}) {
       Tensor c = poisoned(DType::F32, {s.m, s.n});
       std::vector<Argument> args{
-          tensorOf(DType::BF16, {s.m, s.k}, x),
-          isTurned ? tensorOf(DType::BF16, {s.n, s.k}, y) : tensorOf(DType::BF16, {s.k, s.n}, y),
+          tensorOf(type, {s.m, s.k}, x),
+          isTurned ? tensorOf(type, {s.n, s.k}, y) : tensorOf(type, {s.k, s.n}, y),
           tensorOf(DType::F32, {s.n}, randomElements(s.n, 3)), c, test::index(s.k)};
       CpuRunOptions options;
       options.workers = workers;
@@ -385,7 +389,8 @@ kiln.func @main(%a: !kiln.tensor<3x?x?xf32> in, %g: !kiln.tensor<3x?x?xf32> in,
 
 struct InnerLoop {
   int products = 0, onStack = 0;
-  int stores = 0;    ///< Of vectors.
+  int stores = 0; ///< Of vectors.
+  int fetches = 0;
   int tileLoads = 0; ///< Of tile registers.
 };
 
@@ -407,6 +412,7 @@ std::vector<InnerLoop> innerLoops(const std::string &text, const std::string &cp
       loop.products += line.contains(multiplies);
       loop.onStack += line.contains("%rsp");
       loop.stores += isVectorStore(line);
+      loop.fetches += line.contains("prefetch");
       loop.tileLoads += line.contains("tileload");
     }
     if (loop.products > 0)
@@ -476,6 +482,20 @@ TEST(LlvmProduct, FewRowsAreMultipliedFromMemory) {
       EXPECT_EQ(loop.products, 16 * 8 + c.besides);
       EXPECT_EQ(loop.stores, 0);
     }
+  }
+}
+
+/// The columns that come next are fetched while k runs, all of them: 16 lines for four words of k,
+/// divided among as many blocks of rows as there are.
+TEST(LlvmProduct, NextColumnsAreFetchedByHoweverFewRows) {
+#ifndef __x86_64__
+  GTEST_SKIP() << "reads code for x86-64";
+#endif
+  for (auto [rows, fetches] : {std::pair(16, 6), std::pair(64, 1)}) { // 3 blocks, and 11
+    Shape shape{0, 0, 0, rows, 128, 128};
+    for (const InnerLoop &loop :
+         innerLoops(productText(shape, {DType::F32, DType::F32}, false), "cooperlake", "vfmadd"))
+      EXPECT_EQ(loop.fetches, fetches) << rows << " rows";
   }
 }
 

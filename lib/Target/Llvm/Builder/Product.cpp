@@ -3,6 +3,7 @@
 #include "TileProduct.h"
 
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
 
@@ -66,26 +67,32 @@ private:
       most = std::min(most, P.streamedRows);
     int64_t count = (P.rows + most - 1) / most, fewer = P.rows / count, larger = P.rows % count;
     int64_t split = larger * (fewer + 1);
-    Value *before = P.fetch.from ? b.mul(P.fetch.part, count) : nullptr;
     auto block = [&](Value *row, int64_t rows) {
-      Value *line = P.fetch.from ? firstLine(b.add(before, b.CreateUDiv(row, b.index(rows))),
-                                             int64_t(widths.size()))
-                                 : nullptr;
-      emitBlock(row, rows, col, widths, line);
+      Values lines;
+      if (P.fetch.from)
+        lines = firstLines(b.add(b.mul(P.fetch.part, count), b.CreateUDiv(row, b.index(rows))),
+                           P.fetch.parts * count, int64_t(widths.size()));
+      emitBlock(row, rows, col, widths, lines);
     };
     b.loop(0, split, fewer + 1, [&](Value *row) { block(row, fewer + 1); });
     b.loop(split, P.rows, fewer, [&](Value *row) { block(row, fewer); });
   }
 
-  /// Where block `number` begins to fetch: one line of every row that an iteration does not pass.
-  Value *firstLine(Value *number, int64_t vectors) {
+  /// Where block `number` of so many begins to fetch: some lines of the rows that an iteration
+  /// passes, so that all blocks together fetch each of them.
+  Values firstLines(Value *number, int64_t blocks, int64_t vectors) {
     int64_t perLine = 64 / sizeOf(P.fetch.element);
-    int64_t lines = std::max<int64_t>(1, vectors * kWidth / perLine);
-    Value *line = b.CreateURem(number, b.index(lines));
-    Value *row =
-        b.CreateURem(b.CreateUDiv(number, b.index(lines)), b.index(P.unroll * P.how.group));
-    return b.offset(memoryType(b, P.fetch.element), P.fetch.from,
-                    b.add(b.mul(row, P.fetch.rowStride), b.mul(line, perLine)));
+    int64_t across = std::max<int64_t>(1, vectors * kWidth / perLine);
+    int64_t down = P.unroll * P.how.group, each = divideCeil(across * down, blocks);
+    Values lines;
+    for (int64_t i = 0; i < each; ++i) {
+      Value *place = b.add(b.mul(number, each), i);
+      Value *line = b.CreateURem(place, b.index(across));
+      Value *row = b.CreateURem(b.CreateUDiv(place, b.index(across)), b.index(down));
+      lines.push_back(b.offset(memoryType(b, P.fetch.element), P.fetch.from,
+                               b.add(b.mul(row, P.fetch.rowStride), b.mul(line, perLine))));
+    }
+    return lines;
   }
 
   /// How many words of the right side are loaded for so many columns.
@@ -121,7 +128,8 @@ private:
   }
 
   /// The part of the result from (row, col) on: `rows` rows of vectors of these widths.
-  void emitBlock(Value *row, int64_t rows, Value *col, ArrayRef<unsigned> widths, Value *line) {
+  void emitBlock(Value *row, int64_t rows, Value *col, ArrayRef<unsigned> widths,
+                 ArrayRef<Value *> lines) {
     SmallVector<Value *> targets;
     for (int64_t i = 0; i < rows; ++i) {
       Value *start = b.mul(b.add(row, i), P.cRow), *at = col;
@@ -138,7 +146,7 @@ private:
     if (hasAddedColumns())
       sums.append(rows, Constant::getNullValue(Builder::vectorOf(Word, kWidth)));
     sums = b.loop(b.index(0), P.depth, P.unroll, sums, [&](Value *k, ArrayRef<Value *> old) {
-      if (line)
+      for (Value *line : lines)
         emitPrefetch(b, b.offset(memoryType(b, P.fetch.element), line,
                                  b.mul(b.mul(k, P.how.group), P.fetch.rowStride)));
       Values next(old.take_front(products));

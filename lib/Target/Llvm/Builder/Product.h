@@ -12,13 +12,14 @@ namespace kiln::llvmir {
 
 /// Memory to ask for while k runs, because it is needed next: a row for each element of k, as wide
 /// as the product.
-/// Asked for a line in each iteration, by calls that divide it among themselves, it costs nothing;
-/// all at once it would take every miss that the machine can keep track of.
+/// Asked for a line or a few in each iteration, by calls that divide it among themselves, it costs
+/// nothing; all at once it would take every miss that the machine can keep track of.
 struct Fetch {
   llvm::Value *from = nullptr; ///< Null: nothing.
   DType element = DType::F32;
   llvm::Value *rowStride = nullptr; ///< Elements.
   llvm::Value *part = nullptr;      ///< The number of this call.
+  int64_t parts = 1;                ///< How many calls there are, usually.
 };
 
 /// Strides in words of the sides and elements of the result. A right side that wants whole vectors

@@ -276,6 +276,7 @@ private:
       product.a = leftPanel(C.leftOf(number), row);
       product.c = b.offset(Sum, sums(number, row, col), b.mul(panel, Width));
       product.fetch.part = row;
+      product.fetch.parts = C.usualRows();
       emitProduct(b, e.machine(), product);
     });
   }

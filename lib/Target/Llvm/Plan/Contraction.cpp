@@ -16,8 +16,10 @@ namespace kiln::llvmir {
 static constexpr int64_t kRowTarget = 256, kColTarget = 2048, kDepthTarget = 512,
                          kTiledRowTarget = 512;
 // With so few rows of the left side, all of k of them stays in the second cache while the right
-// side passes once.
-static constexpr int64_t kFewRows = 32, kStreamedRowTarget = 64, kStreamedDepthTarget = 5120;
+// side passes once. Where it is packed, the columns that come next are fetched in the time of few
+// products: half as many words leave them room.
+static constexpr int64_t kFewRows = 32, kStreamedRowTarget = 64, kStreamedDepthTarget = 5120,
+                         kFewRowsDepthTarget = 256;
 
 int64_t Contraction::rows() const { return product(0).getResult().getType().getRows(); }
 int64_t Contraction::cols() const { return product(0).getResult().getType().getCols(); }
@@ -25,6 +27,8 @@ int64_t Contraction::depth() const {
   tile::TileType left = product(0).getLhs().getType();
   return product(0).getTransA() ? left.getRows() : left.getCols();
 }
+
+int64_t Contraction::usualRows() const { return rows() <= kFewRows ? 1 : maxRows; }
 
 bool Contraction::isLeftTurned() const { return streamsRight || product(0).getTransA(); }
 
@@ -175,7 +179,9 @@ std::optional<Contraction> findContraction(ir::FuncOp kernel, const MachineTrait
   int64_t rowTarget = c.streamsRight  ? kStreamedRowTarget
                       : c.how.byTiles ? kTiledRowTarget
                                       : kRowTarget;
-  int64_t depthTarget = c.streamsRight ? kStreamedDepthTarget : kDepthTarget;
+  int64_t depthTarget = c.streamsRight         ? kStreamedDepthTarget
+                        : c.rows() <= kFewRows ? kFewRowsDepthTarget
+                                               : kDepthTarget;
   c.maxRows = c.rowDim < 0 ? 1 : share(rowTarget, c.rows());
   c.maxCols = c.colDim < 0 ? 1 : share(kColTarget, c.cols() * int64_t(c.products.size()));
   c.maxSteps = share(depthTarget, c.words());
