@@ -99,6 +99,15 @@ TEST(LlvmRows, TheNextTileComesAsNearAsThereIsRoom) {
   EXPECT_EQ(loopsWith(softmaxText(5), "icelake-server", {"prefetcht0"}), 0);
 }
 
+TEST(LlvmRows, EveryPassAsksForTheNextTileWhereFetchesAreLost) {
+#ifndef __x86_64__
+  GTEST_SKIP() << "reads code for x86-64";
+#endif
+  int onlyLast = loopsWith(kCentered, "icelake-server", {"prefetcht0"});
+  EXPECT_GT(onlyLast, 0);
+  EXPECT_GE(loopsWith(kCentered, "znver4", {"prefetcht0"}), onlyLast + 2); // two reductions before
+}
+
 TEST(LlvmRows, ADifferenceIsComputedAgainInsteadOfStored) {
 #ifndef __x86_64__
   GTEST_SKIP() << "reads code for x86-64";
