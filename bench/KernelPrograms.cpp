@@ -29,33 +29,35 @@ Program kiln::bench::gemmProgram(DType type) {
                                : productProgram<i8, i32>();
 }
 
-template <typename T, typename Sum> static Program fewRowsOf() {
+template <typename T, typename Sum> static Program fewRowsOf(bool isTurned) {
   constexpr int64_t M = 16, N = 128, K = 128;
   Program p("few_rows");
   p.orchestration("main", {"a", "w", "c"}, [&](In<T> a, In<T> w, Out<Sum> c) {
     spmd("few_rows", {ceildiv(c.dim(0), M), ceildiv(c.dim(1), N)}, {}, [&](Index bi, Index bj) {
       Index i = bi * M, j = bj * N;
       Tile acc = loop(0, a.dim(1), K, zeros<Sum>(M, N), [&](Index k, Tile acc) {
-        return matmul_acc(acc, load(a, {i, k}, {M, K}), load(w, {j, k}, {N, K}), trans_b);
+        Tile left = load(a, {i, k}, {M, K});
+        return isTurned ? matmul_acc(acc, left, load(w, {j, k}, {N, K}), trans_b)
+                        : matmul_acc(acc, left, load(w, {k, j}, {K, N}));
       });
       store(acc, c, {i, j});
     });
   });
   return p;
 }
-Program kiln::bench::fewRowsProgram(DType type) {
-  return type == DType::F32    ? fewRowsOf<f32, f32>()
-         : type == DType::BF16 ? fewRowsOf<bf16, f32>()
-                               : fewRowsOf<i8, i32>();
+Program kiln::bench::fewRowsProgram(DType type, bool isTurned) {
+  return type == DType::F32    ? fewRowsOf<f32, f32>(isTurned)
+         : type == DType::BF16 ? fewRowsOf<bf16, f32>(isTurned)
+                               : fewRowsOf<i8, i32>(isTurned);
 }
 
-Program kiln::bench::attentionProgram() {
+template <typename T> static Program attentionOf() {
   constexpr int64_t M = 64, N = 64, D = 64;
   std::vector<int64_t> shape{dyn, dyn, D};
   Program p("attention");
   p.orchestration(
       "main", {{"q", shape}, {"k", shape}, {"v", shape}, {"o", shape}},
-      [&](In<f32, 3> q, In<f32, 3> k, In<f32, 3> v, Out<f32, 3> o) {
+      [&](In<T, 3> q, In<T, 3> k, In<T, 3> v, Out<f32, 3> o) {
         spmd("attention", {q.dim(0), ceildiv(q.dim(1), M)}, {}, [&](Index head, Index block) {
           Index i = block * M, keys = k.dim(1);
           Tile qt = load(q, {head, i, 0}, {M, D}) * 0.125;
@@ -69,6 +71,9 @@ Program kiln::bench::attentionProgram() {
         });
       });
   return p;
+}
+Program kiln::bench::attentionProgram(DType type) {
+  return type == DType::F32 ? attentionOf<f32>() : attentionOf<bf16>();
 }
 
 // Whole rows in a tile, as many elements of them as there are or fewer.

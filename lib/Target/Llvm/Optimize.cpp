@@ -90,8 +90,9 @@ MachineTraits traitsOf(const TargetMachine &machine) {
   traits.bf16DotLanes = has("+avx512bf16") ? 16 : 0;
   traits.byteDotLanes = has("+avx512vnni") ? 16 : has("+avxvnni") ? 8 : 0;
   traits.shortDotLanes = has("+avx512bw") ? 16 : hasAvx2 ? 8 : 0;
-  traits.wantsFarRowsFetched = has("+sse4a"); // AMD's, which alone have it
-  if (has("+avx512vbmi2") && !has("+sse4a"))  // Intel's, since Ice Lake
+  bool isAmd = has("+sse4a"); // which alone has it
+  traits.wantsFarRowsFetched = traits.losesFetches = isAmd;
+  if (has("+avx512vbmi2") && !isAmd) // Intel's, since Ice Lake
     traits.nearestCacheBytes = int64_t(48) << 10;
   traits.hasBf16Tiles = has("+amx-tile,+amx-bf16");
   traits.hasByteTiles = has("+amx-tile,+amx-int8");

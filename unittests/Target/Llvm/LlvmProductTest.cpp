@@ -56,15 +56,15 @@ struct Types {
 const char *const kCpus[] = {"",          "sapphirerapids", "cooperlake",
                              "x86-64-v4", "x86-64-v3",      "x86-64"};
 
-/// `isTurned`: the right side is stored as n x k.
-std::string productText(const Shape &s, Types types, bool isTurned) {
+/// `isTurned`: the right side is stored as n x k; `start`: what sums start with.
+std::string productText(const Shape &s, Types types, bool isTurned, int start = 0) {
   std::string left = "%x = tile.load %a[%i, %k] : !tile.tile<BMxBKxTA>";
   std::string right = isTurned ? "%y = tile.load %b[%j, %k] : !tile.tile<BNxBKxTA>"
                                : "%y = tile.load %b[%k, %j] : !tile.tile<BKxBNxTA>";
   return fill(kProduct, {{"LEFT", left},
                          {"RIGHT", right},
                          {"TRANS", isTurned ? "trans_b" : ""},
-                         {"ZERO", isFloat(types.sum) ? "0.0" : "0"},
+                         {"ZERO", std::to_string(start) + (isFloat(types.sum) ? ".0" : "")},
                          {"TA", toString(types.side)},
                          {"TC", toString(types.sum)},
                          {"BM", std::to_string(s.bm)},
@@ -72,12 +72,13 @@ std::string productText(const Shape &s, Types types, bool isTurned) {
                          {"BK", std::to_string(s.bk)}});
 }
 
-void expectProduct(const Shape &s, Types types, bool isTurned, const std::string &cpu = "") {
+void expectProduct(const Shape &s, Types types, bool isTurned, const std::string &cpu = "",
+                   int start = 0) {
   SCOPED_TRACE(std::to_string(s.m) + "x" + std::to_string(s.n) + "x" + std::to_string(s.k) +
                " by tiles of " + std::to_string(s.bm) + "x" + std::to_string(s.bn) + "x" +
                std::to_string(s.bk) + (isTurned ? ", turned" : "") + ", " + toString(types.side) +
                ", for " + cpu);
-  Program program(productText(s, types, isTurned));
+  Program program(productText(s, types, isTurned, start));
   auto made = [&](int64_t count, unsigned seed) {
     std::vector<double> values = randomElements(count, seed);
     for (double &value : values)
@@ -95,12 +96,12 @@ void expectProduct(const Shape &s, Types types, bool isTurned, const std::string
                       bias = elementsOf(d);
   for (int64_t i = 0; i < s.m; ++i)
     for (int64_t j = 0; j < s.n; ++j) {
-      double sum = bias[j];
+      double sum = bias[j] + start;
       for (int64_t k = 0; k < s.k; ++k)
         sum += x[i * s.k + k] * (isTurned ? y[j * s.k + k] : y[k * s.n + j]);
       want[i * s.n + j] = sum;
     }
-  expectNear(elementsOf(c), want, isFloat(types.sum) ? 1e-5 * double(s.k) : 0);
+  expectNear(elementsOf(c), want, isFloat(types.sum) ? 1e-5 * double(s.k + 1) : 0);
 }
 
 TEST(LlvmProduct, IsRightForAllShapes) {
@@ -118,6 +119,16 @@ TEST(LlvmProduct, IsRightForAllShapes) {
   for (const Shape &shape : shapes)
     for (bool isTurned : {false, true})
       expectProduct(shape, {DType::F32, DType::F32}, isTurned);
+}
+
+/// Zeros are made in registers, anything else is stored first: either way over one round of
+/// packing, over several, and where the loop never runs.
+TEST(LlvmProduct, SumsMayStartAnywhere) {
+  for (Types types : {Types{DType::F32, DType::F32}, Types{DType::I8, DType::I32}})
+    for (bool isTurned : {false, true})
+      for (int64_t k : {0, 100, 2500})
+        for (int start : {0, 3})
+          expectProduct({20, 70, k, 16, 64, 64}, types, isTurned, "", start);
 }
 
 /// Whether this machine runs code for a CPU.
@@ -236,17 +247,21 @@ kiln.func @main(%a: !kiln.tensor<?x?xTA> in, %b: !kiln.tensor<?x?xTA> in,
 
 /// Bytes from -128 to 127: where they are multiplied without a sign, all must come out right.
 TEST_P(LlvmProductOn, MultipliesTheLargestBytes) {
-  Shape s{16, 16, 64, 16, 16, 32};
-  Program program(productText(s, {DType::I8, DType::I32}, false));
-  for (auto [x, y] : {std::pair(-128, -128), std::pair(-128, 127), std::pair(127, 127)}) {
-    std::vector<double> left(size_t(16) * 64, x), right(size_t(64) * 16, y), bias(16, 0);
-    Tensor c = poisoned(DType::I32, {16, 16});
-    std::vector<Argument> args{tensorOf(DType::I8, {16, 64}, left),
-                               tensorOf(DType::I8, {64, 16}, right),
-                               tensorOf(DType::I32, {16}, bias), c, test::index(64)};
-    Status bad = compileAndRun(program.function("main"), args, {}, optionsFor(GetParam()));
-    ASSERT_TRUE(bad.isOk()) << bad.str();
-    expectNear(elementsOf(c), std::vector<double>(size_t(16) * 16, 64.0 * x * y), 0);
+  Shape s{16, 16, 64, 16, 16, 64};
+  for (bool isTurned : {false, true}) { // packed, and streamed
+    Program program(productText(s, {DType::I8, DType::I32}, isTurned));
+    for (auto [x, y] :
+         {std::pair(-128, -128), std::pair(-128, 127), std::pair(127, -128), std::pair(127, 127)}) {
+      std::vector<double> left(size_t(16) * 64, x), right(size_t(64) * 16, y), bias(16, 0);
+      Tensor c = poisoned(DType::I32, {16, 16});
+      Dims extents = isTurned ? Dims{16, 64} : Dims{64, 16};
+      std::vector<Argument> args{tensorOf(DType::I8, {16, 64}, left),
+                                 tensorOf(DType::I8, extents, right),
+                                 tensorOf(DType::I32, {16}, bias), c, test::index(64)};
+      Status bad = compileAndRun(program.function("main"), args, {}, optionsFor(GetParam()));
+      ASSERT_TRUE(bad.isOk()) << bad.str();
+      expectNear(elementsOf(c), std::vector<double>(size_t(16) * 16, 64.0 * x * y), 0);
+    }
   }
 }
 
@@ -285,16 +300,20 @@ INSTANTIATE_TEST_SUITE_P(Cpus, LlvmProductOn, testing::ValuesIn(kCpus),
 
 /// How many workers share a launch, and so how its blocks are cut into ranges, changes no bit.
 TEST(LlvmProduct, IsTheSameForAnyNumberOfWorkers) {
-  const Shape shapes[] = {{300, 330, 700, 64, 64, 64}, {40, 1300, 900, 16, 64, 64}};
+  const Shape shapes[] = {{300, 330, 700, 64, 64, 64},
+                          {40, 1300, 900, 16, 64, 64},
+                          {300, 330, 1100, 64, 64, 32},
+                          {40, 1300, 900, 16, 64, 32}};
   for (const Shape &s : shapes) {
     bool isTurned = s.bm == 16; // few rows, which stream
-    Program program(productText(s, {DType::BF16, DType::F32}, isTurned));
+    DType type = s.bk == 64 ? DType::BF16 : DType::F32;
+    Program program(productText(s, {type, DType::F32}, isTurned));
     std::vector<double> x = randomElements(s.m * s.k, 1), y = randomElements(s.n * s.k, 2), first;
     for (unsigned workers : {1, 2, 3}) {
       Tensor c = poisoned(DType::F32, {s.m, s.n});
       std::vector<Argument> args{
-          tensorOf(DType::BF16, {s.m, s.k}, x),
-          isTurned ? tensorOf(DType::BF16, {s.n, s.k}, y) : tensorOf(DType::BF16, {s.k, s.n}, y),
+          tensorOf(type, {s.m, s.k}, x),
+          isTurned ? tensorOf(type, {s.n, s.k}, y) : tensorOf(type, {s.k, s.n}, y),
           tensorOf(DType::F32, {s.n}, randomElements(s.n, 3)), c, test::index(s.k)};
       CpuRunOptions options;
       options.workers = workers;
@@ -370,7 +389,8 @@ kiln.func @main(%a: !kiln.tensor<3x?x?xf32> in, %g: !kiln.tensor<3x?x?xf32> in,
 
 struct InnerLoop {
   int products = 0, onStack = 0;
-  int stores = 0;    ///< Of vectors.
+  int stores = 0; ///< Of vectors.
+  int fetches = 0;
   int tileLoads = 0; ///< Of tile registers.
 };
 
@@ -392,6 +412,7 @@ std::vector<InnerLoop> innerLoops(const std::string &text, const std::string &cp
       loop.products += line.contains(multiplies);
       loop.onStack += line.contains("%rsp");
       loop.stores += isVectorStore(line);
+      loop.fetches += line.contains("prefetch");
       loop.tileLoads += line.contains("tileload");
     }
     if (loop.products > 0)
@@ -444,16 +465,37 @@ TEST(LlvmProduct, FewRowsAreMultipliedFromMemory) {
 #ifndef __x86_64__
   GTEST_SKIP() << "reads code for x86-64";
 #endif
-  const std::pair<Types, const char *> cases[] = {{{DType::BF16, DType::F32}, "vdpbf16ps"},
-                                                  {{DType::F32, DType::F32}, "vfmadd"}};
-  for (auto [types, multiplies] : cases) {
+  struct Case {
+    Types types;
+    const char *multiplies;
+    int besides; // the sums of each row's bytes
+  };
+  const Case cases[] = {{{DType::BF16, DType::F32}, "vdpbf16ps", 0},
+                        {{DType::F32, DType::F32}, "vfmadd", 0},
+                        {{DType::I8, DType::I32}, "vpdpbusd", 8}};
+  for (const Case &c : cases) {
+    SCOPED_TRACE(toString(c.types.side));
     std::vector<InnerLoop> loops =
-        innerLoops(productText({0, 0, 0, 16, 128, 128}, types, true), "cooperlake", multiplies);
+        innerLoops(productText({0, 0, 0, 16, 128, 128}, c.types, true), "cooperlake", c.multiplies);
     EXPECT_EQ(loops.size(), 2U) << "wholly inside the tensor, and at its edges";
     for (const InnerLoop &loop : loops) {
-      EXPECT_EQ(loop.products, 16 * 8);
+      EXPECT_EQ(loop.products, 16 * 8 + c.besides);
       EXPECT_EQ(loop.stores, 0);
     }
+  }
+}
+
+/// The columns that come next are fetched while k runs, all of them: 16 lines for four words of k,
+/// divided among as many blocks of rows as there are.
+TEST(LlvmProduct, NextColumnsAreFetchedByHoweverFewRows) {
+#ifndef __x86_64__
+  GTEST_SKIP() << "reads code for x86-64";
+#endif
+  for (auto [rows, fetches] : {std::pair(16, 6), std::pair(64, 1)}) { // 3 blocks, and 11
+    Shape shape{0, 0, 0, rows, 128, 128};
+    for (const InnerLoop &loop :
+         innerLoops(productText(shape, {DType::F32, DType::F32}, false), "cooperlake", "vfmadd"))
+      EXPECT_EQ(loop.fetches, fetches) << rows << " rows";
   }
 }
 

@@ -12,13 +12,14 @@ namespace kiln::llvmir {
 
 /// Memory to ask for while k runs, because it is needed next: a row for each element of k, as wide
 /// as the product.
-/// Asked for a line in each iteration, by calls that divide it among themselves, it costs nothing;
-/// all at once it would take every miss that the machine can keep track of.
+/// Asked for a line or a few in each iteration, by calls that divide it among themselves, it costs
+/// nothing; all at once it would take every miss that the machine can keep track of.
 struct Fetch {
   llvm::Value *from = nullptr; ///< Null: nothing.
   DType element = DType::F32;
   llvm::Value *rowStride = nullptr; ///< Elements.
   llvm::Value *part = nullptr;      ///< The number of this call.
+  int64_t parts = 1;                ///< How many calls there are, usually.
 };
 
 /// Strides in words of the sides and elements of the result. A right side that wants whole vectors
@@ -34,11 +35,12 @@ struct Product {
   int64_t bStep;     ///< From k to k of the right side, whose columns are contiguous.
   int64_t cRow;
   bool accumulates = true; ///< Otherwise c = a b.
-  /// By tiles: whether c counts as zero, known when the code runs; null: it does not.
+  /// Whether c counts as zero, known when the code runs; null: it does not.
   llvm::Value *startsAtZero = nullptr;
   /// By tiles: the registers have the shapes of this product's blocks (shapeTiles), and keep them.
   bool areTilesShaped = false;
-  /// What to subtract from each column's sums; null: nothing.
+  /// What to subtract from each column's sums; null: nothing. Of a left side that is read from far
+  /// away, it is found while k runs.
   llvm::Value *excess = nullptr;
   Fetch fetch;
   /// The left side is read from far away, as many rows at a time: the ones behind them, which lie
@@ -51,6 +53,11 @@ struct Product {
 int64_t panelWidth(const MachineTraits &machine, const Multiplier &how);
 /// How many rows of a left side that is read from far away are worth multiplying at a time.
 int64_t streamedRowsFor(const Multiplier &how);
+/// How many of its words of k are multiplied in one iteration, of so many in all.
+int64_t streamedWords(const Multiplier &how, int64_t words);
+/// Whether a left side can be read from far away. What was added to the right side's bytes is found
+/// again by whole vectors of the left side's.
+bool canStream(const MachineTraits &machine, const Multiplier &how, int64_t words);
 
 void emitProduct(Builder &b, const MachineTraits &machine, const Product &product);
 

@@ -30,6 +30,9 @@ struct MachineTraits {
   /// Whether rows that are read from far away come sooner if they are asked for. Otherwise the
   /// machine looks ahead further by itself than its nearest cache can keep track of.
   bool wantsFarRowsFetched = false;
+  /// Whether fetches are lost where much is on its way, so that every pass over a tile asks for the
+  /// next one, and not only the last.
+  bool losesFetches = false;
   int64_t nearestCacheBytes = int64_t(32) << 10;
 };
 

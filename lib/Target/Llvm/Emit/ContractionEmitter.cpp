@@ -125,14 +125,14 @@ private:
     });
   }
 
-  /// Whether products start the sums themselves, because all start at zero.
+  /// Whether products start the sums themselves, in registers, because all start at zero.
   bool startsAtZero() {
     auto isZero = [](Value init) {
       auto full = init.getDefiningOp<tile::FullOp>();
       return full && (matchPattern(full.getValue(), m_PosZeroFloat()) ||
                       matchPattern(full.getValue(), m_Zero()));
     };
-    return C.how.byTiles && !C.streamsRight && llvm::all_of(C.loop.getInitArgs(), isZero);
+    return llvm::all_of(C.loop.getInitArgs(), isZero);
   }
 
   void startSums(V *col) {
@@ -276,6 +276,7 @@ private:
       product.a = leftPanel(C.leftOf(number), row);
       product.c = b.offset(Sum, sums(number, row, col), b.mul(panel, Width));
       product.fetch.part = row;
+      product.fetch.parts = C.usualRows();
       emitProduct(b, e.machine(), product);
     });
   }
@@ -314,21 +315,23 @@ private:
                             b.CreateICmpEQ(b.CreateSRem(first.rowStride, group), none)});
       V *whole = b.CreateSelect(last.isWhole, steps, beforeLast);
       V *plain = b.CreateSelect(isPlain, whole, none);
-      streamRows(number, col, first.origin, b.CreateSDiv(first.rowStride, group), none, plain);
+      V *startsSums = startsAtZero() ? IsFirstRound : nullptr;
+      streamRows(number, col, first.origin, b.CreateSDiv(first.rowStride, group), none, plain,
+                 startsSums);
       if (plain == steps) // no right side is ever cut
         continue;
       b.loop(plain, steps, 1, [&](V *step) {
         Matrix tile = e.matrix(load.getResult());
         e.loadInto(load, windowAt(step), tile);
         V *pitch = b.index(tile.rowStride / C.how.group);
-        streamRows(number, col, tile.data, pitch, step, b.index(1));
+        streamRows(number, col, tile.data, pitch, step, b.index(1), nullptr);
       });
     }
   }
 
   /// Some iterations of all rows of a right side, a few rows at a time: they are multiplied by
   /// every block's left side while they are near.
-  void streamRows(unsigned number, V *col, V *from, V *pitch, V *step, V *steps) {
+  void streamRows(unsigned number, V *col, V *from, V *pitch, V *step, V *steps, V *startsSums) {
     int64_t atATime = streamedRowsFor(C.how);
     Product product;
     product.how = C.how;
@@ -336,7 +339,8 @@ private:
     product.areTilesShaped = AreTilesShaped;
     product.cols = product.bStep = product.cRow = C.rows();
     product.depth = b.mul(steps, C.words());
-    product.unroll = C.words() % 16 == 0 ? 16 : C.how.unrolled(C.words());
+    product.unroll = streamedWords(C.how, C.words());
+    product.startsAtZero = startsSums;
     product.aRow = pitch;
     product.aStep = 1;
     b.chunks(C.cols(), unsigned(atATime), [&](V *n, unsigned rows) {

@@ -112,7 +112,8 @@ public:
   /// Runs `body`, which computes `tile`, twice: once for when its deferred loads can be read where
   /// they are and `also` holds, and once (`isFast` false) for when not. `writes` is what the body
   /// writes, if that is global memory: it must not overlap what is still to be read. `reader` is
-  /// the op that is being computed: the last that reads a tile fetches the next one.
+  /// the op that is being computed: the last that reads a tile fetches the next one, or every one
+  /// does (MachineTraits::losesFetches).
   void withLoads(mlir::Value tile, llvm::function_ref<void(bool isFast)> body,
                  llvm::Value *also = nullptr, const Window *writes = nullptr,
                  mlir::Operation *reader = nullptr);

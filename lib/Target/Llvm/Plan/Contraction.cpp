@@ -1,5 +1,7 @@
 #include "Contraction.h"
 
+#include "Builder/Product.h"
+
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -8,15 +10,16 @@ using namespace mlir;
 
 namespace kiln::llvmir {
 
-// The left sides (256 x 256 floats) stay in the second cache while every right side passes. The
-// sums are touched once in 256 steps and may lie further away. Where a word of k holds several
-// elements a sum is finished sooner, so that twice as many words pay. Tile registers multiply so
-// fast that packing a right side pays only for twice as many rows.
-static constexpr int64_t kRowTarget = 256, kColTarget = 2048, kDepthTarget = 256,
-                         kDenseDepthTarget = 512, kTiledRowTarget = 512;
+// The left sides (256 x 512 words) stay in the second cache while every right side passes. The
+// sums are touched once in 512 steps and may lie further away. Tile registers multiply so fast that
+// packing a right side pays only for twice as many rows.
+static constexpr int64_t kRowTarget = 256, kColTarget = 2048, kDepthTarget = 512,
+                         kTiledRowTarget = 512;
 // With so few rows of the left side, all of k of them stays in the second cache while the right
-// side passes once.
-static constexpr int64_t kFewRows = 32, kStreamedRowTarget = 64, kStreamedDepthTarget = 5120;
+// side passes once. Where it is packed, the columns that come next are fetched in the time of few
+// products: half as many words leave them room.
+static constexpr int64_t kFewRows = 32, kStreamedRowTarget = 64, kStreamedDepthTarget = 5120,
+                         kFewRowsDepthTarget = 256;
 
 int64_t Contraction::rows() const { return product(0).getResult().getType().getRows(); }
 int64_t Contraction::cols() const { return product(0).getResult().getType().getCols(); }
@@ -24,6 +27,8 @@ int64_t Contraction::depth() const {
   tile::TileType left = product(0).getLhs().getType();
   return product(0).getTransA() ? left.getRows() : left.getCols();
 }
+
+int64_t Contraction::usualRows() const { return rows() <= kFewRows ? 1 : maxRows; }
 
 bool Contraction::isLeftTurned() const { return streamsRight || product(0).getTransA(); }
 
@@ -117,11 +122,11 @@ private:
 
 /// Whether the words of a product's right side lie one after the other along k, over all
 /// iterations: it is loaded, turned, and moves on by its own width.
-bool isStreamed(tile::MatmulAccOp product, const Contraction &c) {
+bool isStreamed(tile::MatmulAccOp product, const Contraction &c, const MachineTraits &machine) {
   auto load = product.getRhs().getDefiningOp<tile::LoadOp>();
   scf::ForOp loop = c.loop;
   if (!load || !load->hasOneUse() || load->getBlock() != loop.getBody() || !product.getTransB() ||
-      load.getOutside() || load.getStaticValid() || c.how.shiftsLeft() ||
+      load.getOutside() || load.getStaticValid() || !canStream(machine, c.how, c.words()) ||
       elementTypeOf(load.getResult().getType()) != c.how.element ||
       getConstantIntValue(loop.getStep()) != c.depth() || load.getStaticIndices().size() < 2 ||
       !loop.isDefinedOutsideOfLoop(load.getTensor()))
@@ -169,14 +174,14 @@ std::optional<Contraction> findContraction(ir::FuncOp kernel, const MachineTrait
   c.how = multiplierFor(machine, elementTypeOf(c.product(0).getLhs().getType()), c.depth(),
                         c.product(0).getTransA());
   c.streamsRight = c.rows() <= kFewRows && llvm::all_of(c.products, [&](tile::MatmulAccOp product) {
-                     return isStreamed(product, c);
+                     return isStreamed(product, c, machine);
                    });
   int64_t rowTarget = c.streamsRight  ? kStreamedRowTarget
                       : c.how.byTiles ? kTiledRowTarget
                                       : kRowTarget;
-  int64_t depthTarget = c.streamsRight     ? kStreamedDepthTarget
-                        : c.how.group == 1 ? kDepthTarget
-                                           : kDenseDepthTarget;
+  int64_t depthTarget = c.streamsRight         ? kStreamedDepthTarget
+                        : c.rows() <= kFewRows ? kFewRowsDepthTarget
+                                               : kDepthTarget;
   c.maxRows = c.rowDim < 0 ? 1 : share(rowTarget, c.rows());
   c.maxCols = c.colDim < 0 ? 1 : share(kColTarget, c.cols() * int64_t(c.products.size()));
   c.maxSteps = share(depthTarget, c.words());

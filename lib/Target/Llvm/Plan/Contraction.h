@@ -41,6 +41,9 @@ struct Contraction {
   // How much is worked on at a time: blocks of the launch down and across, and iterations.
   int64_t maxRows, maxCols, maxSteps;
 
+  /// How many blocks down are there, usually: where one has few rows, there is one.
+  int64_t usualRows() const;
+
   tile::MatmulAccOp product(unsigned number) const { return products[number]; }
   /// Extents of the products' tiles, which are the same for all.
   int64_t rows() const;
