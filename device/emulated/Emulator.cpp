@@ -262,6 +262,7 @@ void Block::multiply(Thread &thread) {
       check(memory.beginProduct({reader.index, reader.clock}, piece, 16));
     warp.products.push_back(std::move(pending));
     ++warp.multiplied;
+    warp.isCommitted = false;
   }
   meet(thread, warp.meeting, warp.live, false);
 }
@@ -283,7 +284,7 @@ void Block::makeOne() {
   for (unsigned piece : product.reads)
     memory.finishProduct({reader.index, reader.clock}, piece, 16);
   launch.noteChange();
-  if (!warp.products.empty() && warp.products.front().isCommitted)
+  if (!warp.products.empty())
     return;
   for (Thread *thread : warp.waiting)
     wake(*thread);
@@ -293,13 +294,13 @@ void Block::makeOne() {
 void Block::awaitProducts(Thread &thread) {
   Warp &warp = warpOf(thread);
   meet(thread, warp.meeting, warp.live, true);
-  while (!warp.products.empty() && warp.products.front().isCommitted) {
+  if (!warp.isCommitted)
+    fail("a product was not committed");
+  while (!warp.products.empty()) {
     warp.waiting.push_back(&thread);
     thread.isWaiting = true;
     suspend(thread);
   }
-  if (!warp.products.empty())
-    fail("a product was not committed");
   for (auto &[low, accumulator] : thread.inFlight) {
     std::copy(accumulator.lowValues.begin(), accumulator.lowValues.end(), low);
     std::copy(accumulator.highValues.begin(), accumulator.highValues.end(), accumulator.high);

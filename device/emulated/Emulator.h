@@ -105,7 +105,6 @@ struct PendingProduct {
   std::vector<Part> parts;     ///< Of each thread.
   std::vector<unsigned> reads; ///< Pieces of 16 bytes.
   unsigned reader;             ///< The thread that is said to read them.
-  bool isCommitted = false;
 };
 
 struct Warp {
@@ -114,6 +113,7 @@ struct Warp {
   std::deque<PendingProduct> products;
   std::vector<Thread *> waiting; ///< For products.
   uint64_t multiplied = 0;
+  bool isCommitted = true; ///< All of what it multiplied.
 };
 
 struct PendingCopy {

@@ -133,8 +133,7 @@ void emulated::wgmmaFence() {
 void emulated::wgmmaCommit() {
   syncWarp("wgmma.commit_group");
   Thread &thread = runningThread("wgmma.commit_group");
-  for (PendingProduct &product : thread.block.warpOf(thread).products)
-    product.isCommitted = true;
+  thread.block.warpOf(thread).isCommitted = true;
 }
 
 void emulated::wgmmaWait() {
