@@ -6,8 +6,11 @@
 #include "Emulator.h"
 #include "Memory.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
 #include <functional>

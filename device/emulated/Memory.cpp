@@ -2,7 +2,10 @@
 
 #include "Emulator.h"
 
+#include <algorithm>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <sys/mman.h>
 #include <unistd.h>
 

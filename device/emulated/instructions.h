@@ -8,10 +8,7 @@
 //===----------------------------------------------------------------------------===//
 #pragma once
 
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
+#include <stdint.h>
 
 //===-- Words -----------------------------------------------------------------------------===//
 
@@ -32,6 +29,17 @@ struct alignas(16) uint4 {
   unsigned x, y, z, w;
 };
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+
+// Mathematics comes without a header, as in CUDA; those of C++ take longer to read than a kernel.
+extern "C" {
+float fabsf(float) noexcept, floorf(float) noexcept, ceilf(float) noexcept, truncf(float) noexcept;
+float rintf(float) noexcept, sqrtf(float) noexcept, cbrtf(float) noexcept, erff(float) noexcept;
+float expf(float) noexcept, exp2f(float) noexcept, expm1f(float) noexcept, logf(float) noexcept;
+float log1pf(float) noexcept, tanhf(float) noexcept, fmodf(float, float) noexcept;
+float powf(float, float) noexcept, fmaf(float, float, float) noexcept;
+float frexpf(float, int *) noexcept, ldexpf(float, int) noexcept;
+double ldexp(double, int) noexcept, rint(double) noexcept;
+}
 
 namespace kiln::emulated {
 
@@ -95,9 +103,9 @@ static auto &blockIdx = kiln::emulated::block;
 static auto &blockDim = kiln::emulated::threads;
 static auto &gridDim = kiln::emulated::blocks;
 
-inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
-inline float __int_as_float(int bits) { return std::bit_cast<float>(bits); }
-inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
+inline float __uint_as_float(unsigned bits) { return __builtin_bit_cast(float, bits); }
+inline float __int_as_float(int bits) { return __builtin_bit_cast(float, bits); }
+inline unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
 inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned count) {
   return unsigned(((uint64_t(high) << 32 | low) << (count & 31)) >> 32);
 }
@@ -113,9 +121,9 @@ inline void __nanosleep(unsigned) { kiln::emulated::sleep(); }
 
 template <typename T> T __shfl_sync(unsigned, T value, int from) {
   uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof value);
+  __builtin_memcpy(&bits, &value, sizeof value);
   bits = kiln::emulated::shuffle(bits, from);
-  std::memcpy(&value, &bits, sizeof value);
+  __builtin_memcpy(&value, &bits, sizeof value);
   return value;
 }
 template <typename T> T __shfl_xor_sync(unsigned mask, T value, int distance) {
@@ -154,27 +162,27 @@ namespace ptx {
 /// one. What is too large becomes `greatest`.
 inline unsigned narrowed(float x, int exponentBits, int mantissaBits, unsigned greatest,
                          unsigned nan) {
-  unsigned sign = std::signbit(x) ? 1u << (exponentBits + mantissaBits) : 0;
+  unsigned sign = __builtin_signbit(x) ? 1u << (exponentBits + mantissaBits) : 0;
   if (x != x)
     return nan;
   int bias = (1 << (exponentBits - 1)) - 1, exponent = 0;
-  float size = std::fabs(x);
-  std::frexp(size, &exponent);
+  float size = fabsf(x);
+  frexpf(size, &exponent);
   int least = 1 - bias, power = size == 0 || exponent - 1 < least ? least : exponent - 1;
-  if (std::isinf(size) || power > bias + 1)
+  if (size > 0x1.fffffep127f || power > bias + 1)
     return sign | greatest;
   // In units of the last place, exactly; a carry runs into the exponent.
-  auto units = unsigned(std::nearbyint(std::ldexp(double(size), mantissaBits - power)));
+  auto units = unsigned(rint(ldexp(double(size), mantissaBits - power)));
   unsigned bits = units + (unsigned(power - least) << mantissaBits);
   return sign | (bits > greatest ? greatest : bits);
 }
 
-inline float f32FromF16(unsigned short bits) { return float(std::bit_cast<_Float16>(bits)); }
+inline float f32FromF16(unsigned short bits) { return float(__builtin_bit_cast(_Float16, bits)); }
 inline unsigned short f16FromF32(float x) {
-  return x != x ? 0x7fff : std::bit_cast<unsigned short>(_Float16(x));
+  return x != x ? 0x7fff : __builtin_bit_cast(unsigned short, _Float16(x));
 }
 inline unsigned short bf16FromF32(float x) {
-  unsigned bits = std::bit_cast<unsigned>(x);
+  unsigned bits = __builtin_bit_cast(unsigned, x);
   return x != x ? 0x7fff : static_cast<unsigned short>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 inline unsigned short e4m3PairFromF32(float x) {
@@ -189,8 +197,8 @@ inline void unpack(unsigned pair, unsigned short &low, unsigned short &high) {
 }
 inline unsigned short f16FromE4m3(unsigned char x) {
   unsigned mantissa = x & 7, exponent = x >> 3 & 15;
-  float size = exponent == 0 ? std::ldexp(float(mantissa), -9)
-                             : std::ldexp(float(8 + mantissa), int(exponent) - 10);
+  float size =
+      exponent == 0 ? ldexpf(float(mantissa), -9) : ldexpf(float(8 + mantissa), int(exponent) - 10);
   return (x & 0x7f) == 0x7f ? 0x7fff : f16FromF32(x & 0x80 ? -size : size);
 }
 inline unsigned f16PairFromE4m3(unsigned short pair) {
@@ -212,10 +220,14 @@ inline long long s64FromF32(float x) {
     return INT64_MIN; // NaN, too
   return x >= 0x1p63f ? INT64_MAX : static_cast<long long>(x);
 }
-inline float maxNan(float a, float b) { return a != a || b != b ? NAN : std::fmax(a, b); }
-inline float minNan(float a, float b) { return a != a || b != b ? NAN : std::fmin(a, b); }
+inline float maxNan(float a, float b) {
+  return a != a || b != b ? __builtin_nanf("") : __builtin_fmaxf(a, b);
+}
+inline float minNan(float a, float b) {
+  return a != a || b != b ? __builtin_nanf("") : __builtin_fminf(a, b);
+}
 inline float exp2Approx(float x) {
-  float result = std::exp2(std::fabs(x) < 0x1p-126f ? 0.0f : x);
+  float result = exp2f(fabsf(x) < 0x1p-126f ? 0.0f : x);
   return result < 0x1p-126f ? 0.0f : result;
 }
 
