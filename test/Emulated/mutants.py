@@ -25,6 +25,7 @@ ADD = "examples/hello_add.mlir a=70x67 b=70x67 c=70x67"
 SOFTMAX = "examples/softmax.mlir x=17x200 y=17x200"
 TOP_K = "examples/top_k.mlir x=33x129 values=33x8 columns=33x8"
 RIGHT = "test/Emulated/Inputs/right-operand.mlir x=64x64 y=64x64"
+IN_PLACE = "test/Emulated/Inputs/in-place.mlir a=64x64"
 ONE_ROW = "test/Emulated/Inputs/one-row.mlir x=9x1024 y=9x1"
 
 # What is said of them.
@@ -57,6 +58,7 @@ MUTANTS = [
     ("wgmma.cuh", "rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3", "rowBytes == 128 ? 2 : rowBytes == 64 ? 1 : 3", GEMM,
      WRONG + "|in the middle of the pattern|" + RACE),
     ("barrier.cuh", "  ptx::fenceMbarrierInit();\n", "", MATMUL, "has not been made visible to the copy engine"),
+    ("barrier.cuh", "ptx::barSync<kWarpgroup>(number);", "", IN_PLACE, WRONG),
     ("register.cuh", "distance < L::threadsPerRow &&", "distance < L::threadsPerRow / 2 &&", SOFTMAX, WRONG),
     ("register.cuh", "  barrier::meet(1 + lane);\n  value = parts", "  value = parts", ONE_ROW, WRONG),
     ("global.cuh", "clamp(smaller(colExtent - colIndex, cols), result.colBegin, C)", "C", ADD,
