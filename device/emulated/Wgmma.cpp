@@ -62,8 +62,7 @@ struct Descriptor {
 };
 
 float widened(uint16_t bits, bool isBf16) {
-  return isBf16 ? std::bit_cast<float>(uint32_t(bits) << 16)
-                : static_cast<float>(std::bit_cast<_Float16>(bits));
+  return isBf16 ? std::bit_cast<float>(uint32_t(bits) << 16) : ptx::f32FromF16(bits);
 }
 
 /// `count` rows or columns, each with 16 steps of K.

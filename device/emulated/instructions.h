@@ -177,9 +177,15 @@ inline unsigned narrowed(float x, int exponentBits, int mantissaBits, unsigned g
   return sign | (bits > greatest ? greatest : bits);
 }
 
-inline float f32FromF16(unsigned short bits) { return float(__builtin_bit_cast(_Float16, bits)); }
 inline unsigned short f16FromF32(float x) {
-  return x != x ? 0x7fff : __builtin_bit_cast(unsigned short, _Float16(x));
+  return static_cast<unsigned short>(narrowed(x, 5, 10, 0x7c00, 0x7fff));
+}
+inline float f32FromF16(unsigned short bits) {
+  unsigned mantissa = bits & 0x3ff, exponent = bits >> 10 & 31;
+  float size = exponent == 0    ? ldexpf(float(mantissa), -24)
+               : exponent == 31 ? __builtin_bit_cast(float, 0x7f800000u | mantissa << 13)
+                                : ldexpf(float(1024 + mantissa), int(exponent) - 25);
+  return bits & 0x8000 ? -size : size;
 }
 inline unsigned short bf16FromF32(float x) {
   unsigned bits = __builtin_bit_cast(unsigned, x);

@@ -376,6 +376,12 @@ TEST(Emulated, NarrowFloatsAreRoundedToTheNearest) {
     if ((code & 0x7f) < 0x7c)
       EXPECT_EQ(e5m2(ptx::f32FromF16(ptx::f16PairFromE5m2(twice))), code);
   }
+  for (unsigned code = 0; code < 65536; ++code)
+    if ((code & 0x7fff) <= 0x7c00)
+      ASSERT_EQ(ptx::f16FromF32(ptx::f32FromF16(code)), code);
+  EXPECT_EQ(ptx::f16FromF32(65519), 0x7bff); // less than halfway to the next
+  EXPECT_EQ(ptx::f16FromF32(-65520), 0xfc00);
+  EXPECT_EQ(ptx::f16FromF32(0x1.8p-25f), 1);
   EXPECT_EQ(e4m3(17), 0x58);    // between 16 and 18: the even one
   EXPECT_EQ(e4m3(19), 0x5a);    // between 18 and 20
   EXPECT_EQ(e4m3(1000), 0x7e);  // saturates
