@@ -51,7 +51,6 @@ std::string whoRuns();
 
 class Block;
 class Launch;
-struct Thread;
 
 /// Threads that have come to a place where they meet.
 struct Meeting {
