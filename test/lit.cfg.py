@@ -7,6 +7,7 @@
 #   %pages       the folder of the programs that pages of the documentation are made into
 #   %cxx         the C++ compiler of this build, to check a file that includes kiln's headers
 #   %compile     the same, to compile C++ that uses them; such a test says `REQUIRES: orchestration-compiler`
+#   %emulate     runs a command with the emulated GPU in place of one; such a test says `REQUIRES: emulated-gpu`
 #   %python      a Python that has torch; such a test says `REQUIRES: torch`
 #   %any_python  a Python 3 of which nothing more is known
 # Features: `cuda-compiler` when NVRTC or nvcc is there, `no-gpu` without a CUDA driver,
@@ -76,6 +77,11 @@ if any(map(can_open, cuda_libraries)) or lit.util.which("nvcc") or os.access("/u
 if not can_open("libcuda.so.1"):
     config.available_features.add("no-gpu")
 
+# A GPU of the host's (device/emulated), which compiles emitted kernels by itself.
+emulate = os.path.join(config.kiln_build_root, "device", "emulated", "emulate")
+if os.path.exists(os.path.join(os.path.dirname(emulate), "libcuda.so.1")) and not config.kiln_sanitize:
+    config.available_features.add("emulated-gpu")
+
 # Ranks that are processes; as root, Open MPI wants to be told that it is meant.
 mpirun = lit.util.which("mpirun")
 if mpirun and os.path.exists(os.path.join(config.kiln_build_root, "lib", "libkiln_mpi.so")) and not config.kiln_sanitize:
@@ -93,6 +99,7 @@ python = find_python.stdout.strip() or "no-python-with-torch"
 includes = f"-I{config.kiln_source_root}/include -I{config.kiln_build_root}/include"
 config.substitutions += [
     ("%kiln", os.path.join(tools, "kiln")),
+    ("%emulate", emulate),
     ("%mpirun", mpirun),
     ("%toy", os.path.join(config.kiln_build_root, "test", "Platform", "Toy", "bin", "kiln")),
     ("%examples", os.path.join(config.kiln_build_root, "examples")),

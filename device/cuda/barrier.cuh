@@ -10,9 +10,6 @@
 
 namespace kiln {
 
-/// Addresses in shared memory are 32 bits wide, as the instructions want them.
-using SharedAddress = unsigned;
-
 inline __device__ SharedAddress sharedAddress(const void *pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
@@ -20,55 +17,34 @@ inline __device__ SharedAddress sharedAddress(const void *pointer) {
 namespace barrier {
 
 inline __device__ void init(SharedAddress barrier, int arrivals) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+  ptx::mbarrierInit(barrier, arrivals);
 }
 
 /// Makes fresh barriers visible to the copy engine; every thread synchronises afterwards.
 inline __device__ void publishInit() {
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-  asm volatile("fence.proxy.async;" ::: "memory");
+  ptx::fenceMbarrierInit();
+  ptx::fenceProxyAsync();
 }
 
-inline __device__ void arrive(SharedAddress barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
+inline __device__ void arrive(SharedAddress barrier) { ptx::mbarrierArrive(barrier); }
 
 /// Arrives, and makes the phase wait for so many bytes of the copy engine.
 inline __device__ void arriveExpecting(SharedAddress barrier, unsigned bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
-               : "memory");
+  ptx::mbarrierArriveExpecting(barrier, bytes);
 }
 
 /// Whether the phase with this parity has ended; takes a while to say no.
 inline __device__ bool hasEnded(SharedAddress barrier, unsigned parity) {
-  unsigned ended;
-  asm volatile("{\n"
-               ".reg .pred done;\n"
-               "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n"
-               "selp.u32 %0, 1, 0, done;\n"
-               "}\n"
-               : "=r"(ended)
-               : "r"(barrier), "r"(parity)
-               : "memory");
-  return ended != 0;
+  return ptx::mbarrierTryWait(barrier, parity);
 }
 
 /// Waits for the end of the phase with this parity.
 inline __device__ void wait(SharedAddress barrier, unsigned parity) {
-  asm volatile("{\n"
-               ".reg .pred done;\n"
-               "again:\n"
-               "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
-               "@!done bra again;\n"
-               "}\n" ::"r"(barrier),
-               "r"(parity)
-               : "memory");
+  ptx::mbarrierWait(barrier, parity);
 }
 
 /// All threads of a warpgroup; one number for each of them.
-inline __device__ void meet(int number) {
-  asm volatile("bar.sync %0, 128;" ::"r"(number) : "memory");
-}
+inline __device__ void meet(int number) { ptx::barSync<kWarpgroup>(number); }
 
 } // namespace barrier
 
@@ -115,18 +91,13 @@ inline __device__ void giveUp(Waits waits, const char *pipe, int slot) {
     *const_cast<volatile unsigned *>(&kilnHang->isTaken) = 2;
     __threadfence_system();
   }
-  asm volatile("exit;");
+  ptx::exitThread();
 }
 
 struct Deadline {
-  u64 began = now();
+  u64 began = ptx::globalTimer();
 
-  static __device__ u64 now() {
-    u64 time;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
-    return time;
-  }
-  __device__ bool isOver() const { return now() - began > KILN_BOUND_WAITS; }
+  __device__ bool isOver() const { return ptx::globalTimer() - began > KILN_BOUND_WAITS; }
 };
 #endif
 
@@ -147,20 +118,18 @@ inline __device__ void wait(SharedAddress barrier, unsigned parity, [[maybe_unus
 } // namespace barrier
 
 /// What threads wrote to shared memory becomes visible to the matrix unit and the copy engine.
-inline __device__ void publishToAsyncUnits() {
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
+inline __device__ void publishToAsyncUnits() { ptx::fenceProxyAsyncShared(); }
 
 /// Registers of each thread of this warpgroup from here on.
 template <int count> __device__ __forceinline__ void giveBackRegisters() {
   static_assert(count >= 24 && count <= 256 && count % 8 == 0,
                 "a warpgroup has between 24 and 256 registers, a multiple of 8");
-  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+  ptx::decreaseRegisters<count>();
 }
 template <int count> __device__ __forceinline__ void takeRegisters() {
   static_assert(count >= 24 && count <= 256 && count % 8 == 0,
                 "a warpgroup has between 24 and 256 registers, a multiple of 8");
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
+  ptx::increaseRegisters<count>();
 }
 
 } // namespace kiln

@@ -282,8 +282,9 @@ namespace tile {
   }
 KILN_ALONG_LINES(sum, T(0), kiln::add<T>(x, y))
 KILN_ALONG_LINES(prod, T(1), kiln::times<T>(x, y))
-KILN_ALONG_LINES(max, least<T>(), kiln::eitherLarger<T>(x, y))
-KILN_ALONG_LINES(min, greatest<T>(), kiln::eitherSmaller<T>(x, y))
+// An exclusive scan begins with the least of the elements' type, which need not be an infinity.
+KILN_ALONG_LINES(max, widen(least<typename From::Element>()), kiln::eitherLarger<T>(x, y))
+KILN_ALONG_LINES(min, widen(greatest<typename From::Element>()), kiln::eitherSmaller<T>(x, y))
 #undef KILN_ALONG_LINES
 
 } // namespace tile

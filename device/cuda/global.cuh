@@ -42,7 +42,7 @@ template <typename T, int R, int C> struct Window {
   /// before the loop around it and keep them, in more registers than there are.
   __device__ Window opaque() const {
     Window copy = *this;
-    asm volatile("" : "+l"(copy.rowStride), "+l"(copy.colStride));
+    ptx::forgetValues(copy.rowStride, copy.colStride);
     return copy;
   }
   /// Whether `bytes` beside one another can be read at once, wherever a multiple of them begins.
@@ -171,13 +171,20 @@ template <int rank> __device__ Tensor reshaped(const Tensor &tensor, const i64 (
 
 //===-- Several elements at once --------------------------------------------------------===//
 
-template <int bytes> struct BitsOf;
-template <> struct BitsOf<1> {
+template <int bytes> struct BitsOfSize;
+template <> struct BitsOfSize<1> {
   using Type = unsigned char;
 };
-template <> struct BitsOf<2> {
+template <> struct BitsOfSize<2> {
   using Type = unsigned short;
 };
+template <> struct BitsOfSize<4> {
+  using Type = unsigned;
+};
+template <> struct BitsOfSize<8> {
+  using Type = u64;
+};
+template <int bytes> using BitsOf = typename BitsOfSize<bytes>::Type;
 
 template <int bytes> struct WordsOf;
 template <> struct WordsOf<16> {
@@ -248,7 +255,7 @@ __device__ __forceinline__ To load(const Window<typename To::Element, R, C> &win
     for (int j = 0; j < L::colRegs; j += L::width) {
       int row = L::row(i), col = L::col(j);
       if constexpr (canBeWide<T, L>) {
-        asm volatile("" : "+r"(isWide));
+        ptx::forgetValue(isWide);
         if (isWide && To::hasRow(i)) {
           readWide<L::width>(window.at(row, col), &result.at[i][j]);
           continue;
@@ -365,7 +372,7 @@ template <typename T> __device__ __forceinline__ void addTo(T *to, T value) {
     unsigned seen = *const_cast<volatile unsigned *>(word), expected;
     do {
       expected = seen;
-      using Bits = typename BitsOf<sizeof(T)>::Type;
+      using Bits = BitsOf<sizeof(T)>;
       Bits old = static_cast<Bits>((expected & mask) >> shift);
       T sum = convert<T>(kiln::add(widen(reinterpret_cast<T &>(old)), widen(value)));
       unsigned changed = (expected & ~mask) | unsigned(reinterpret_cast<Bits &>(sum)) << shift;

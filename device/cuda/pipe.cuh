@@ -170,7 +170,7 @@ struct GridBarrier {
     if (threadInWarp() == 0)
       wait();
     __syncwarp();
-    asm volatile("fence.proxy.async;" ::: "memory"); // the copy engine sees it too
+    ptx::fenceProxyAsync(); // the copy engine sees it too
   }
 
 private:

@@ -15,54 +15,13 @@
 namespace kiln {
 
 template <typename T> __device__ __forceinline__ T readShared(SharedAddress from) {
-  if constexpr (sizeof(T) == 8) {
-    u64 bits;
-    asm volatile("ld.shared.b64 %0, [%1];" : "=l"(bits) : "r"(from) : "memory");
-    return reinterpret_cast<T &>(bits);
-  } else if constexpr (sizeof(T) == 4) {
-    unsigned bits;
-    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(bits) : "r"(from) : "memory");
-    return reinterpret_cast<T &>(bits);
-  } else if constexpr (sizeof(T) == 2) {
-    unsigned short bits;
-    asm volatile("ld.shared.b16 %0, [%1];" : "=h"(bits) : "r"(from) : "memory");
-    return reinterpret_cast<T &>(bits);
-  } else {
-    unsigned short bits;
-    asm volatile("ld.shared.u8 %0, [%1];" : "=h"(bits) : "r"(from) : "memory");
-    unsigned char byte = static_cast<unsigned char>(bits);
-    return reinterpret_cast<T &>(byte);
-  }
+  BitsOf<sizeof(T)> bits;
+  ptx::loadShared(from, bits);
+  return reinterpret_cast<T &>(bits);
 }
 
 template <typename T> __device__ __forceinline__ void writeShared(SharedAddress to, T value) {
-  if constexpr (sizeof(T) == 8)
-    asm volatile("st.shared.b64 [%0], %1;" ::"r"(to), "l"(reinterpret_cast<u64 &>(value))
-                 : "memory");
-  else if constexpr (sizeof(T) == 4)
-    asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(reinterpret_cast<unsigned &>(value))
-                 : "memory");
-  else if constexpr (sizeof(T) == 2)
-    asm volatile("st.shared.b16 [%0], %1;" ::"r"(to), "h"(reinterpret_cast<unsigned short &>(value))
-                 : "memory");
-  else
-    asm volatile("st.shared.u8 [%0], %1;" ::"r"(to),
-                 "h"(static_cast<unsigned short>(reinterpret_cast<unsigned char &>(value)))
-                 : "memory");
-}
-
-/// Several neighbours of 32 bits at once, from a multiple of as many on.
-__device__ __forceinline__ void readShared(SharedAddress from, float (&to)[2]) {
-  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
-               : "=f"(to[0]), "=f"(to[1])
-               : "r"(from)
-               : "memory");
-}
-__device__ __forceinline__ void readShared(SharedAddress from, float (&to)[4]) {
-  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-               : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
-               : "r"(from)
-               : "memory");
+  ptx::storeShared(to, reinterpret_cast<BitsOf<sizeof(T)> &>(value));
 }
 
 /// `panelRows` is that of the tile it is part of: rows of a tile are a tile.
@@ -130,13 +89,8 @@ template <typename From> __device__ auto copied(const From &tile, SharedAddress 
     // Both begin where the pattern of swizzling does.
     for (unsigned at = threadInGroup() * 16; at < Shared<T, R, C>::bytes; at += kWarpgroup * 16) {
       unsigned piece[4];
-      asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(piece[0]), "=r"(piece[1]), "=r"(piece[2]), "=r"(piece[3])
-                   : "r"(tile.base + at)
-                   : "memory");
-      asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to + at), "r"(piece[0]),
-                   "r"(piece[1]), "r"(piece[2]), "r"(piece[3])
-                   : "memory");
+      ptx::loadShared(tile.base + at, piece);
+      ptx::storeShared(to + at, piece);
     }
   } else {
     for (int k = threadInGroup(); k < R * C; k += kWarpgroup)
@@ -176,41 +130,6 @@ __device__ Shared<T, L::rows, L::cols> toShared(const Tile<T, L> &tile, SharedAd
 
 //===-- The copy engine -----------------------------------------------------------------===//
 
-/// What the driver's cuTensorMapEncodeTiled makes of a tensor and a box.
-struct alignas(64) TensorMap {
-  u64 opaque[16];
-};
-
-inline __device__ void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map,
-                               const int (&at)[2]) {
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-               " [%0], [%1, {%3, %4}], [%2];" ::"r"(to),
-               "l"(&map), "r"(barrier), "r"(at[1]), "r"(at[0])
-               : "memory");
-}
-inline __device__ void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map,
-                               const int (&at)[3]) {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
-               " [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to),
-               "l"(&map), "r"(barrier), "r"(at[2]), "r"(at[1]), "r"(at[0])
-               : "memory");
-}
-inline __device__ void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map,
-                               const int (&at)[4]) {
-  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes"
-               " [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(to),
-               "l"(&map), "r"(barrier), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
-               : "memory");
-}
-
-inline __device__ void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map,
-                               const int (&at)[5]) {
-  asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes"
-               " [%0], [%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(to),
-               "l"(&map), "r"(barrier), "r"(at[4]), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
-               : "memory");
-}
-
 /// Fills a tile with what `from` has: by all threads of a warp. Elements that it does not have
 /// become `pad`.
 template <typename T, int R, int C, typename From>
@@ -229,9 +148,8 @@ __device__ void fillByPieces(const Shared<T, R, C> &to, const Window<T, R, C> &f
 #pragma unroll 1
   for (int k = threadInWarp() * each; k < R * C; k += kWarp * each) {
     uint4 piece = *reinterpret_cast<const uint4 *>(from.at(k / C, k % C));
-    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to.address(k / C, k % C)),
-                 "r"(piece.x), "r"(piece.y), "r"(piece.z), "r"(piece.w)
-                 : "memory");
+    const unsigned words[4] = {piece.x, piece.y, piece.z, piece.w};
+    ptx::storeShared(to.address(k / C, k % C), words);
   }
 }
 
@@ -291,7 +209,7 @@ template <typename T, int R, int C, int rank> struct Request {
       at[axis] = clamp(index[axis], -far, far);
 #pragma unroll
     for (int panel = 0; panel < C / Tile::panelCols; ++panel) {
-      copyBox(to.base + panel * Tile::panelBytes, barrier, map, at);
+      ptx::copyBox(to.base + panel * Tile::panelBytes, barrier, map, at);
       at[rank - 1] += Tile::panelCols;
     }
   }

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------------===//
 #pragma once
 
+#include "instructions.cuh"
+
 namespace kiln {
 
 using i8 = signed char;
@@ -58,16 +60,14 @@ template <typename T> __device__ __forceinline__ Compute<T> widen(T x) {
   if constexpr (isSame<T, bf16>) {
     return __uint_as_float(unsigned(x.bits) << 16);
   } else if constexpr (isSame<T, f16>) {
-    float wide;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(x.bits));
-    return wide;
+    return ptx::f32FromF16(x.bits);
   } else if constexpr (isF8<T>) {
     unsigned pair; // the same number twice, as halves
     unsigned short twice = x.bits * 0x0101u;
     if constexpr (isSame<T, f8e4m3>)
-      asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(twice));
+      pair = ptx::f16PairFromE4m3(twice);
     else
-      asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(pair) : "h"(twice));
+      pair = ptx::f16PairFromE5m2(twice);
     return widen(f16{static_cast<unsigned short>(pair)});
   } else {
     return x;
@@ -80,10 +80,10 @@ template <typename To> __device__ __forceinline__ To toF8(float x) {
   unsigned short pair;
   bool isBeyond;
   if constexpr (isSame<To, f8e4m3>) {
-    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %1;" : "=h"(pair) : "f"(x));
+    pair = ptx::e4m3PairFromF32(x);
     isBeyond = fabsf(x) > 464.0f;
   } else {
-    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %1;" : "=h"(pair) : "f"(x));
+    pair = ptx::e5m2PairFromF32(x);
     isBeyond = fabsf(x) >= 61440.0f;
   }
   unsigned char narrow = static_cast<unsigned char>(pair);
@@ -92,9 +92,7 @@ template <typename To> __device__ __forceinline__ To toF8(float x) {
 
 /// A float as an integer: toward zero, saturating, NaN as 0.
 template <typename To> __device__ __forceinline__ To toInteger(float x) {
-  i64 wide;
-  asm("cvt.rzi.s64.f32 %0, %1;" : "=l"(wide) : "f"(x)); // saturates, but NaN is not 0
-  wide = x != x ? 0 : wide;
+  i64 wide = x != x ? 0 : ptx::s64FromF32(x);
   if constexpr (sizeof(To) < 8) {
     constexpr i64 high = (i64(1) << (8 * sizeof(To) - 1)) - 1;
     wide = wide > high ? high : wide < -high - 1 ? -high - 1 : wide;
@@ -108,13 +106,9 @@ template <typename To, typename From> __device__ __forceinline__ To convert(From
   } else if constexpr (isSame<To, bool>) {
     return widen(given) != 0;
   } else if constexpr (isSame<To, bf16>) {
-    bf16 narrow;
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(narrow.bits) : "f"(float(widen(given))));
-    return narrow;
+    return {ptx::bf16FromF32(float(widen(given)))};
   } else if constexpr (isSame<To, f16>) {
-    f16 narrow;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(narrow.bits) : "f"(float(widen(given))));
-    return narrow;
+    return {ptx::f16FromF32(float(widen(given)))};
   } else if constexpr (isF8<To>) {
     return toF8<To>(float(widen(given)));
   } else if constexpr (isFloating<From> && !isSame<To, float>) {
@@ -127,30 +121,22 @@ template <typename To, typename From> __device__ __forceinline__ To convert(From
 /// Two floats as two 16-bit floats in one register, the first in the low half.
 template <typename T> __device__ __forceinline__ unsigned convertPair(float low, float high) {
   static_assert(isHalf<T>, "only 16-bit floats are made in pairs");
-  unsigned pair;
   if constexpr (isSame<T, bf16>)
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return ptx::bf16PairFromF32(low, high);
   else
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-  return pair;
+    return ptx::f16PairFromF32(low, high);
 }
 
 template <typename T> __device__ __forceinline__ unsigned pack(T low, T high) {
   static_assert(sizeof(T) == 2, "a register holds two elements of 16 bits");
-  unsigned pair;
-  asm("mov.b32 %0, {%1, %2};"
-      : "=r"(pair)
-      : "h"(reinterpret_cast<unsigned short &>(low)),
-        "h"(reinterpret_cast<unsigned short &>(high)));
-  return pair;
+  return ptx::pack(reinterpret_cast<unsigned short &>(low),
+                   reinterpret_cast<unsigned short &>(high));
 }
 
 template <typename T> __device__ __forceinline__ void unpack(unsigned pair, T &low, T &high) {
   static_assert(sizeof(T) == 2, "a register holds two elements of 16 bits");
-  asm("mov.b32 {%0, %1}, %2;"
-      : "=h"(reinterpret_cast<unsigned short &>(low)),
-        "=h"(reinterpret_cast<unsigned short &>(high))
-      : "r"(pair));
+  ptx::unpack(pair, reinterpret_cast<unsigned short &>(low),
+              reinterpret_cast<unsigned short &>(high));
 }
 
 //===-- Scalars -----------------------------------------------------------------------===//
@@ -182,22 +168,16 @@ template <typename T> __device__ __forceinline__ T smaller(T a, T b) {
 /// The same in one instruction, which does not say which zero it gives: for many, whose order
 /// nobody says either.
 template <typename T> __device__ __forceinline__ T eitherLarger(T a, T b) {
-  if constexpr (isSame<T, float>) {
-    float result;
-    asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
-    return result;
-  } else {
+  if constexpr (isSame<T, float>)
+    return ptx::maxNan(a, b);
+  else
     return larger(a, b);
-  }
 }
 template <typename T> __device__ __forceinline__ T eitherSmaller(T a, T b) {
-  if constexpr (isSame<T, float>) {
-    float result;
-    asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
-    return result;
-  } else {
+  if constexpr (isSame<T, float>)
+    return ptx::minNan(a, b);
+  else
     return smaller(a, b);
-  }
 }
 
 /// The low end of 64 bits.
@@ -354,11 +334,7 @@ inline __device__ float sine(float x) { return sineOf(x, 0); }
 inline __device__ float cosine(float x) { return sineOf(x, 1); }
 
 /// To 2 ulp; what is smaller than any normal number is 0.
-inline __device__ float powerOfTwo(float x) {
-  float result;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
-  return result;
-}
+inline __device__ float powerOfTwo(float x) { return ptx::exp2Approx(x); }
 
 /// The least and the greatest of a type.
 template <typename T> __device__ __forceinline__ T least() {

@@ -9,15 +9,10 @@
 #pragma once
 
 #include "shared.cuh"
-#include "wgmma_shapes.cuh"
 
 namespace kiln {
 
 namespace wgmma {
-
-inline __device__ void fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-inline __device__ void commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-inline __device__ void wait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
 
 /// How the matrix unit finds a tile: where, how far rows of eights (`stride`) and panels
 /// (`leading`) are apart, and how it is swizzled.
@@ -58,7 +53,7 @@ inline __host__ __device__ constexpr int widthOf(int cols, int unit) {
 
 /// Registers that the matrix unit writes stay where they are until it is done.
 template <typename L> __device__ __forceinline__ void pin(Tile<float, L> &tile) {
-  forEach<L>([&](int i, int j) { asm volatile("" : "+f"(tile.at[i][j])::"memory"); });
+  forEach<L>([&](int i, int j) { ptx::pin(tile.at[i][j]); });
 }
 
 /// A left operand in registers, as the instructions take it: for each 64 rows and each 16 columns
@@ -76,7 +71,7 @@ template <int blocks, int K> struct LeftOperand {
           const T *pair = &a.at[2 * block + word % 2][k / 4 + word / 2 * 2];
           unsigned &packed = words[block][k / 16][word];
           packed = pack(pair[0], pair[1]);
-          asm volatile("" : "+r"(packed)::"memory");
+          ptx::pin(packed);
         }
   }
 };
@@ -123,6 +118,7 @@ template <int col, bool transposeB, int K, typename L, typename A, typename B>
 __device__ __forceinline__ void columns(Tile<float, L> &acc, const A &a, const B &b) {
   using T = typename B::Element;
   constexpr int width = widthOf(L::cols - col, transposeB ? 8 : B::panelCols);
+  using Step = ptx::Wgmma<width, isSame<T, bf16>>;
   static_assert(L::rowRegs >= 2, "an instruction makes two rows of each thread");
   static_assert(width > 0, "a product has a multiple of 8 columns; of a right operand that is not "
                            "transposed, whole panels");
@@ -133,10 +129,9 @@ __device__ __forceinline__ void columns(Tile<float, L> &acc, const A &a, const B
       float *low = &acc.at[2 * block][col / 4], *high = &acc.at[2 * block + 1][col / 4];
       u64 right = operandB<col, transposeB>(b, k);
       if constexpr (requires { a.base; }) {
-        Wgmma<width, T>::template run<0, !transposeB>(low, high, alongRows(a, 64 * block, k), right,
-                                                      1);
+        Step::template run<0, !transposeB>(low, high, alongRows(a, 64 * block, k), right, 1);
       } else {
-        Wgmma<width, T>::template run<!transposeB>(low, high, a.words[block][k / 16], right, 1);
+        Step::template run<!transposeB>(low, high, a.words[block][k / 16], right, 1);
       }
     }
   if constexpr (col + width < L::cols)
@@ -207,12 +202,12 @@ __device__ __forceinline__ Tile<float, L> multiplyByFours(Tile<float, L> acc, co
     float left[L::rowRegs][4];
 #pragma unroll
     for (int i = 0; i < L::rowRegs; ++i)
-      readShared(a.address(acc.hasRow(i) ? L::row(i) : 0, k), left[i]);
+      ptx::loadShared(a.address(acc.hasRow(i) ? L::row(i) : 0, k), left[i]);
     if constexpr (transposeB) {
 #pragma unroll
       for (int j = 0; j < L::colRegs; ++j) {
         float right[4];
-        readShared(b.address(acc.hasCol(j) ? L::col(j) : 0, k), right);
+        ptx::loadShared(b.address(acc.hasCol(j) ? L::col(j) : 0, k), right);
 #pragma unroll
         for (int i = 0; i < L::rowRegs; ++i)
 #pragma unroll
@@ -225,7 +220,7 @@ __device__ __forceinline__ Tile<float, L> multiplyByFours(Tile<float, L> acc, co
 #pragma unroll
         for (int j = 0; j < L::colRegs; j += 2) { // a thread has pairs of neighbours
           float right[2];
-          readShared(b.address(k + step, acc.hasCol(j) ? L::col(j) : 0), right);
+          ptx::loadShared(b.address(k + step, acc.hasCol(j) ? L::col(j) : 0), right);
 #pragma unroll
           for (int i = 0; i < L::rowRegs; ++i)
 #pragma unroll
@@ -254,10 +249,10 @@ __device__ __forceinline__ Tile<T, L> multiply(Tile<T, L> acc, const A &a, const
   } else {
     auto left = wgmma::leftOperand<transposeA, L::rows, K>(a);
     wgmma::pin(acc);
-    wgmma::fence();
+    ptx::wgmmaFence();
     wgmma::columns<0, transposeB, K>(acc, left, b);
-    wgmma::commit();
-    wgmma::wait();
+    ptx::wgmmaCommit();
+    ptx::wgmmaWait();
     wgmma::pin(acc);
     return acc;
   }

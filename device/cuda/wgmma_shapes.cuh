@@ -7,21 +7,20 @@
 //===----------------------------------------------------------------------------===//
 #pragma once
 
-#include "types.cuh"
+namespace kiln::ptx {
 
-namespace kiln {
-
-template <int N, typename T> struct Wgmma;
+/// Of bf16 or of f16.
+template <int N, bool isBf16> struct Wgmma;
 
 #define KILN_PAIR(j) "+f"(low[j]), "+f"(low[j + 1]), "+f"(high[j]), "+f"(high[j + 1])
 #define KILN_PAIRS4(j) KILN_PAIR(j), KILN_PAIR(j + 2), KILN_PAIR(j + 4), KILN_PAIR(j + 6)
 #define KILN_PAIRS16(j) KILN_PAIRS4(j), KILN_PAIRS4(j + 8), KILN_PAIRS4(j + 16), KILN_PAIRS4(j + 24)
 
-#define KILN_WGMMA(N, T, NAME, PAIRS, REGISTERS, O0, O1, O2, O3, O4, O5, O6)                       \
-  template <> struct Wgmma<N, T> {                                                                 \
+#define KILN_WGMMA(N, IS_BF16, NAME, PAIRS, REGISTERS, O0, O1, O2, O3, O4, O5, O6)                 \
+  template <> struct Wgmma<N, IS_BF16> {                                                           \
     template <int transposeA, int transposeB>                                                      \
-    static __device__ __forceinline__ void run(float *low, float *high, u64 a, u64 b,              \
-                                               int accumulate) {                                   \
+    static __device__ __forceinline__ void run(float *low, float *high, unsigned long long a,      \
+                                               unsigned long long b, int accumulate) {             \
       asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" O2 ", 0;\n"                                \
                    "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME " {" REGISTERS  \
                    "}, %" O0 ", %" O1 ", p, 1, 1, %" O3 ", %" O4 ";\n}\n"                          \
@@ -30,7 +29,7 @@ template <int N, typename T> struct Wgmma;
     }                                                                                              \
     template <int transposeB>                                                                      \
     static __device__ __forceinline__ void run(float *low, float *high, const unsigned (&a)[4],    \
-                                               u64 b, int accumulate) {                            \
+                                               unsigned long long b, int accumulate) {             \
       asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" O5 ", 0;\n"                                \
                    "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME " {" REGISTERS  \
                    "}, {%" O0 ", %" O1 ", %" O2 ", %" O3 "}, %" O4 ", p, 1, 1, %" O6 ";\n}\n"      \
@@ -83,24 +82,24 @@ template <int N, typename T> struct Wgmma;
   "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, " \
   "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
   "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-KILN_WGMMA(8, bf16, "bf16", KILN_PAIRS_OF_8, KILN_REGISTERS_OF_8, "4", "5", "6", "7", "8", "9", "10")
-KILN_WGMMA(8, f16, "f16", KILN_PAIRS_OF_8, KILN_REGISTERS_OF_8, "4", "5", "6", "7", "8", "9", "10")
-KILN_WGMMA(16, bf16, "bf16", KILN_PAIRS_OF_16, KILN_REGISTERS_OF_16, "8", "9", "10", "11", "12", "13", "14")
-KILN_WGMMA(16, f16, "f16", KILN_PAIRS_OF_16, KILN_REGISTERS_OF_16, "8", "9", "10", "11", "12", "13", "14")
-KILN_WGMMA(32, bf16, "bf16", KILN_PAIRS_OF_32, KILN_REGISTERS_OF_32, "16", "17", "18", "19", "20", "21", "22")
-KILN_WGMMA(32, f16, "f16", KILN_PAIRS_OF_32, KILN_REGISTERS_OF_32, "16", "17", "18", "19", "20", "21", "22")
-KILN_WGMMA(64, bf16, "bf16", KILN_PAIRS_OF_64, KILN_REGISTERS_OF_64, "32", "33", "34", "35", "36", "37", "38")
-KILN_WGMMA(64, f16, "f16", KILN_PAIRS_OF_64, KILN_REGISTERS_OF_64, "32", "33", "34", "35", "36", "37", "38")
-KILN_WGMMA(96, bf16, "bf16", KILN_PAIRS_OF_96, KILN_REGISTERS_OF_96, "48", "49", "50", "51", "52", "53", "54")
-KILN_WGMMA(96, f16, "f16", KILN_PAIRS_OF_96, KILN_REGISTERS_OF_96, "48", "49", "50", "51", "52", "53", "54")
-KILN_WGMMA(128, bf16, "bf16", KILN_PAIRS_OF_128, KILN_REGISTERS_OF_128, "64", "65", "66", "67", "68", "69", "70")
-KILN_WGMMA(128, f16, "f16", KILN_PAIRS_OF_128, KILN_REGISTERS_OF_128, "64", "65", "66", "67", "68", "69", "70")
-KILN_WGMMA(192, bf16, "bf16", KILN_PAIRS_OF_192, KILN_REGISTERS_OF_192, "96", "97", "98", "99", "100", "101", "102")
-KILN_WGMMA(192, f16, "f16", KILN_PAIRS_OF_192, KILN_REGISTERS_OF_192, "96", "97", "98", "99", "100", "101", "102")
-KILN_WGMMA(256, bf16, "bf16", KILN_PAIRS_OF_256, KILN_REGISTERS_OF_256, "128", "129", "130", "131", "132", "133", "134")
-KILN_WGMMA(256, f16, "f16", KILN_PAIRS_OF_256, KILN_REGISTERS_OF_256, "128", "129", "130", "131", "132", "133", "134")
+KILN_WGMMA(8, true, "bf16", KILN_PAIRS_OF_8, KILN_REGISTERS_OF_8, "4", "5", "6", "7", "8", "9", "10")
+KILN_WGMMA(8, false, "f16", KILN_PAIRS_OF_8, KILN_REGISTERS_OF_8, "4", "5", "6", "7", "8", "9", "10")
+KILN_WGMMA(16, true, "bf16", KILN_PAIRS_OF_16, KILN_REGISTERS_OF_16, "8", "9", "10", "11", "12", "13", "14")
+KILN_WGMMA(16, false, "f16", KILN_PAIRS_OF_16, KILN_REGISTERS_OF_16, "8", "9", "10", "11", "12", "13", "14")
+KILN_WGMMA(32, true, "bf16", KILN_PAIRS_OF_32, KILN_REGISTERS_OF_32, "16", "17", "18", "19", "20", "21", "22")
+KILN_WGMMA(32, false, "f16", KILN_PAIRS_OF_32, KILN_REGISTERS_OF_32, "16", "17", "18", "19", "20", "21", "22")
+KILN_WGMMA(64, true, "bf16", KILN_PAIRS_OF_64, KILN_REGISTERS_OF_64, "32", "33", "34", "35", "36", "37", "38")
+KILN_WGMMA(64, false, "f16", KILN_PAIRS_OF_64, KILN_REGISTERS_OF_64, "32", "33", "34", "35", "36", "37", "38")
+KILN_WGMMA(96, true, "bf16", KILN_PAIRS_OF_96, KILN_REGISTERS_OF_96, "48", "49", "50", "51", "52", "53", "54")
+KILN_WGMMA(96, false, "f16", KILN_PAIRS_OF_96, KILN_REGISTERS_OF_96, "48", "49", "50", "51", "52", "53", "54")
+KILN_WGMMA(128, true, "bf16", KILN_PAIRS_OF_128, KILN_REGISTERS_OF_128, "64", "65", "66", "67", "68", "69", "70")
+KILN_WGMMA(128, false, "f16", KILN_PAIRS_OF_128, KILN_REGISTERS_OF_128, "64", "65", "66", "67", "68", "69", "70")
+KILN_WGMMA(192, true, "bf16", KILN_PAIRS_OF_192, KILN_REGISTERS_OF_192, "96", "97", "98", "99", "100", "101", "102")
+KILN_WGMMA(192, false, "f16", KILN_PAIRS_OF_192, KILN_REGISTERS_OF_192, "96", "97", "98", "99", "100", "101", "102")
+KILN_WGMMA(256, true, "bf16", KILN_PAIRS_OF_256, KILN_REGISTERS_OF_256, "128", "129", "130", "131", "132", "133", "134")
+KILN_WGMMA(256, false, "f16", KILN_PAIRS_OF_256, KILN_REGISTERS_OF_256, "128", "129", "130", "131", "132", "133", "134")
 // clang-format on
 
 #undef KILN_WGMMA
 
-} // namespace kiln
+} // namespace kiln::ptx

@@ -1,10 +1,12 @@
 //===- AgreementTest.cpp - simulator, native code and the reference compute the same -----===//
 //
 // Generated programs, one per op and element type, on values chosen to be nasty. All run the same
-// IR; the results agree bit by bit, except where a function is not exact.
+// IR; the results agree bit by bit, except where a function is not exact. So does a GPU where there
+// is one, or one is emulated.
 //
 //===----------------------------------------------------------------------------===//
 #include "ElementwiseTable.h"
+#include "HopperRun.h"
 #include "Simulator/TileOpTesting.h"
 #include "Target/Llvm/LlvmTesting.h"
 #include "Target/Torch/TorchTesting.h"
@@ -86,6 +88,17 @@ kiln.func @k(%ta: !kiln.tensor<INPUT> in, %tb: !kiln.tensor<INPUT> in, %out: !ki
     ASSERT_TRUE(status.isOk()) << status.str() << Worker->traceback();
     expectAgree("the simulator", simulated, reference, tolerance);
     expectAgree("native code", native, reference, tolerance);
+    compareOnGpu(text, pairs, reference, tolerance);
+  }
+
+  void compareOnGpu(const std::string &text, const Pairs &pairs, const Tensor &reference,
+                    double tolerance) {
+    if (!hopperHere())
+      return;
+    Tensor computed = poisoned(reference.dtype(), reference.extents());
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, mlir::ParserConfig(&context()));
+    EXPECT_OK(runOnHopper(*module, "k", std::vector<Argument>{pairs.a, pairs.b, computed}));
+    expectAgree("h200", computed, reference, tolerance);
   }
 
   void expectAgree(const std::string &who, const Tensor &computed, const Tensor &reference,

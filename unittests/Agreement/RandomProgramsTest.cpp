@@ -1,7 +1,8 @@
 //===- RandomProgramsTest.cpp - random programs on all platforms against the reference ----===//
 //
-// The same program in the plain simulator, compiled for every simulated machine and run there, and
-// as native code; each must agree with the reference.
+// The same program in the plain simulator, compiled for every simulated machine and run there, as
+// native code, and on a GPU where there is one, or one is emulated; each must agree with the
+// reference.
 //
 // Runs KILN_RANDOM_PROGRAMS programs (500) from seed KILN_RANDOM_SEED (1) on. A failure prints the
 // seed and the program; to run that one alone:
@@ -9,6 +10,7 @@
 //   --gtest_filter=RandomPrograms.*
 //
 //===----------------------------------------------------------------------------===//
+#include "HopperRun.h"
 #include "RandomProgram.h"
 #include "Simulator/SimulatorTesting.h"
 #include "Target/Llvm/LlvmTesting.h"
@@ -147,13 +149,14 @@ std::string check(const RandomProgram &program, uint64_t seed, TorchWorker &work
     return "it cannot be prepared";
 
   Choice pick(seed);
-  std::vector<Argument> interpreted, native;
+  std::vector<Argument> interpreted, native, onGpu;
   std::vector<std::vector<Argument>> onMachine(simulated().size());
   std::vector<TorchArgument> expected;
   for (const RandomParameter &parameter : program.parameters) {
     Tensor tensor = filled(parameter, pick);
     interpreted.push_back(tensor);
     native.push_back(copyOf(tensor));
+    onGpu.push_back(copyOf(tensor));
     expected.push_back(copyOf(tensor));
     for (std::vector<Argument> &args : onMachine)
       args.push_back(copyOf(tensor));
@@ -191,7 +194,12 @@ std::string check(const RandomProgram &program, uint64_t seed, TorchWorker &work
       return wrong;
     ++ranOn[number];
   }
-  return "";
+  if (!hopperHere())
+    return "";
+  if (Status ran = runOnHopper(*asWritten, "main", onGpu); !ran.isOk())
+    return ran.code() == StatusCode::Unsupported ? "" : "h200: " + ran.str();
+  ++ranOn.back();
+  return compare("h200", onGpu);
 }
 
 uint64_t setting(const char *name, uint64_t otherwise) {
@@ -204,7 +212,7 @@ TEST(RandomPrograms, AllPlatformsAgreeWithTheReference) {
   if (!worker)
     GTEST_SKIP() << worker.status().message();
   uint64_t first = setting("KILN_RANDOM_SEED", 1), count = setting("KILN_RANDOM_PROGRAMS", 500);
-  std::vector<uint64_t> ranOn(simulated().size());
+  std::vector<uint64_t> ranOn(simulated().size() + 1);
   for (uint64_t seed = first; seed < first + count; ++seed) {
     RandomProgram program = makeRandomProgram(seed);
     std::string wrong = check(program, seed, **worker, ranOn);
@@ -216,6 +224,10 @@ TEST(RandomPrograms, AllPlatformsAgreeWithTheReference) {
     if (count >= 100) {
       EXPECT_GT(ranOn[number], count / 2) << platform->name() << " takes too few to mean anything";
     }
+  }
+  if (hopperHere()) {
+    std::printf("  h200 could take %llu\n", (unsigned long long)ranOn.back());
+    EXPECT_GT(ranOn.back(), count / 2);
   }
 }
 

@@ -1,9 +1,9 @@
 //===- ProgramTest.cpp - real programs through the JIT ------------------------------------===//
 #include "kiln/Language/Program.h"
 #include "JitTestSupport.h"
+#include "MatmulProgram.h"
 #include "kiln/Dialect/Kiln/ParameterFacts.h"
 #include "kiln/Jit/Compiler/ProgramSource.h"
-#include "kiln/Language/Library.h"
 #include "kiln/Language/ProgramAccess.h"
 #include "kiln/Platform/Platform.h"
 
@@ -18,24 +18,6 @@ using namespace kiln;
 using namespace kiln::test;
 
 namespace {
-
-/// c = a @ b; one block for each tile of c.
-Program matmulProgram(int64_t block = 32) {
-  Program p("matmul");
-  p.orchestration("main", {"a", "b", "c"}, [&](In<f32> a, In<f32> b, Out<f32> c) {
-    spmd("matmul", {ceildiv(c.dim(0), block), ceildiv(c.dim(1), block)}, {},
-         [&](Index bi, Index bj) {
-           Index i = bi * block, j = bj * block;
-           Tile acc = zeros<f32>(block, block);
-           acc = loop(0, a.dim(1), block, acc, [&](Index k, Tile acc) {
-             return matmul_acc(acc, load(a, {i, k}, {block, block}),
-                               load(b, {k, j}, {block, block}));
-           });
-           store(acc, c, {i, j});
-         });
-  });
-  return p;
-}
 
 /// One row of x: x[i, 0:16] = s. A kernel, so calls of it run inline.
 Program fillRowProgram() {

@@ -177,7 +177,8 @@ void FunctionEmitter::emitFor(scf::ForOp loop) {
     set(argument, name);
     set(result, name);
   }
-  std::string index = freshName("i");
+  // Not i: there would be an i8 and an i64, which are types.
+  std::string index = freshName("at");
   set(loop.getInductionVar(), index);
   std::string type = cppType(loop.getInductionVar().getType());
   if (auto kind = loop->getAttrOfType<ir::LoopAttr>(ir::kLoopAttr);

@@ -179,7 +179,13 @@ void FunctionEmitter::emitScatterRows(tile::ScatterRowsOp op) {
 //===----------------------------------------------------------------------===//
 
 void FunctionEmitter::emitMove(tile::MoveOp op) {
-  TileType from = op.getOperand().getType();
+  // What the matrix unit reads, as a left or right operand, is still where it was.
+  Value held = op.getOperand();
+  for (auto move = held.getDefiningOp<tile::MoveOp>();
+       move && !isInRegisters(move.getType()) && move.getType().getSpace() != Space::Mat;
+       move = held.getDefiningOp<tile::MoveOp>())
+    held = move.getOperand();
+  auto from = cast<TileType>(held.getType());
   Space to = op.getType().getSpace();
   if (from.getSpace() == Space::Mat && (to == Space::Vec || to == Space::Acc))
     return define(op,

@@ -18,7 +18,7 @@
 // CHECK-NEXT:   i64 grid[3];
 
 // CHECK-LABEL: void proj_dma(
-// CHECK:       for (i64 [[K:i[0-9]+]] = 0; [[K]] < args.a.extents[1]; [[K]] += 64) {
+// CHECK:       for (i64 [[K:at[0-9]+]] = 0; [[K]] < args.a.extents[1]; [[K]] += 64) {
 // CHECK-NEXT:    auto [[A:t[0-9]+]] = request<bf16, 128, 64>(args.a, args.maps[0], {{.*}}, [[K]]});
 // CHECK-NEXT:    auto [[B:t[0-9]+]] = request<bf16, 64, 256>(args.b, args.maps[1], {[[K]],
 // CHECK-NEXT:    to_compute.push([[A]], [[B]]);

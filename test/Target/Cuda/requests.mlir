@@ -5,7 +5,7 @@
 // threads: parts of tiles, other padding, rows of other lengths, views, rows from anywhere. Tensors have up to five axes.
 
 // CHECK-LABEL: void k_dma(
-// CHECK:       auto [[FIVE:t[0-9]+]] = request<bf16, 16, 64>(args.five, args.maps[0], {0, 0, 0, [[I:i[0-9]+]], 0});
+// CHECK:       auto [[FIVE:t[0-9]+]] = request<bf16, 16, 64>(args.five, args.maps[0], {0, 0, 0, [[I:at[0-9]+]], 0});
 // CHECK:       = copyRequest(window<bf16, 16, 64>(args.x, {[[I]], 0}, 3, 64), convert<bf16>(0));
 // CHECK:       = copyRequest(window<bf16, 16, 64>(args.x, {[[I]], 0}), least<bf16>());
 // CHECK:       = copyRequest(window<bf16, 16, 48>(args.x, {[[I]], 0}), convert<bf16>(0));

@@ -10,7 +10,7 @@
 // CHECK:       = signedOf([[BIT]]) < signedOf({{n[0-9]+}});
 // CHECK:       = shiftRight<int>(
 // CHECK:       = divideUnsigned<int>(
-// CHECK:       for (i64 [[I:i[0-9]+]] = 0; bitsOf([[I]]) < bitsOf(
+// CHECK:       for (i64 [[I:at[0-9]+]] = 0; bitsOf([[I]]) < bitsOf(
 // CHECK:       while (true) {
 // CHECK:         if (!({{n[0-9]+}}))
 // CHECK-NEXT:      break;

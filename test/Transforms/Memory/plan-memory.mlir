@@ -199,3 +199,27 @@ kiln.func @whole(%x: !kiln.tensor<8x8xf32>) incore {
   %a = tile.load %x[0, 0] : !tile.tile<8x8xf32>
   tile.store %a, %x[0, 0]
 }
+
+// A tile that only the condition of a loop looks at is a result of the loop as others are, so it has a place as they do.
+// CHECK-LABEL: kiln.func @watched
+// CHECK: %[[N:.*]]:2 = scf.while (%[[T:.*]] = %{{.*}}, %[[I:.*]] = %{{.*}})
+// CHECK: scf.condition(%{{.*}}) %[[T]], %[[I]] : !tile.tile<8x8xf32, vec>, index
+// CHECK: kiln.address = array<i64: 0>
+kiln.func @watched(%x: !kiln.tensor<8x8xf32>) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %a = tile.load %x[0, 0] : !tile.tile<8x8xf32, vec>
+  %n = scf.while (%t = %a, %i = %c0) : (!tile.tile<8x8xf32, vec>, index) -> index {
+    %e = tile.element %t[0, 0] : f32
+    %more = arith.cmpf ogt, %e, %zero : f32
+    scf.condition(%more) %i : index
+  } do {
+  ^bb0(%i: index):
+    %next = arith.addi %i, %c1 : index
+    %b = tile.load %x[0, %next] : !tile.tile<8x8xf32, vec>
+    scf.yield %b, %next : !tile.tile<8x8xf32, vec>, index
+  }
+  %c = tile.load %x[0, %n] : !tile.tile<8x8xf32, vec>
+  tile.store %c, %x[0, 0]
+}

@@ -1,0 +1,282 @@
+//===- instructions.cuh - the instructions that C++ has no words for -----------------------===//
+//
+// One function for each, named after it; all inline assembler of the device library is here and in
+// wgmma_shapes.cuh. What is written on top of them is plain CUDA C++, so a header that stands for
+// this one (KILN_INSTRUCTIONS names it) makes emitted kernels run elsewhere: see device/emulated.
+//
+//===----------------------------------------------------------------------------===//
+#pragma once
+
+#ifdef KILN_INSTRUCTIONS
+#include KILN_INSTRUCTIONS
+#else
+
+namespace kiln {
+
+/// Addresses in shared memory are 32 bits wide, as the instructions want them.
+using SharedAddress = unsigned;
+
+/// What the driver's cuTensorMapEncodeTiled makes of a tensor and a box.
+struct alignas(64) TensorMap {
+  unsigned long long opaque[16];
+};
+
+namespace ptx {
+
+#define KILN_INSTRUCTION __device__ __forceinline__
+
+//===-- Numbers -------------------------------------------------------------------------===//
+
+KILN_INSTRUCTION float f32FromF16(unsigned short bits) {
+  float wide;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(bits));
+  return wide;
+}
+KILN_INSTRUCTION unsigned f16PairFromE4m3(unsigned short pair) {
+  unsigned wide;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(wide) : "h"(pair));
+  return wide;
+}
+KILN_INSTRUCTION unsigned f16PairFromE5m2(unsigned short pair) {
+  unsigned wide;
+  asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(wide) : "h"(pair));
+  return wide;
+}
+KILN_INSTRUCTION unsigned short e4m3PairFromF32(float x) {
+  unsigned short pair;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %1;" : "=h"(pair) : "f"(x));
+  return pair;
+}
+KILN_INSTRUCTION unsigned short e5m2PairFromF32(float x) {
+  unsigned short pair;
+  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %1;" : "=h"(pair) : "f"(x));
+  return pair;
+}
+KILN_INSTRUCTION unsigned short bf16FromF32(float x) {
+  unsigned short bits;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+KILN_INSTRUCTION unsigned short f16FromF32(float x) {
+  unsigned short bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
+  return bits;
+}
+KILN_INSTRUCTION unsigned bf16PairFromF32(float low, float high) {
+  unsigned pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+KILN_INSTRUCTION unsigned f16PairFromF32(float low, float high) {
+  unsigned pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+/// Toward zero; saturates, but NaN is not 0.
+KILN_INSTRUCTION long long s64FromF32(float x) {
+  long long wide;
+  asm("cvt.rzi.s64.f32 %0, %1;" : "=l"(wide) : "f"(x));
+  return wide;
+}
+KILN_INSTRUCTION unsigned pack(unsigned short low, unsigned short high) {
+  unsigned pair;
+  asm("mov.b32 %0, {%1, %2};" : "=r"(pair) : "h"(low), "h"(high));
+  return pair;
+}
+KILN_INSTRUCTION void unpack(unsigned pair, unsigned short &low, unsigned short &high) {
+  asm("mov.b32 {%0, %1}, %2;" : "=h"(low), "=h"(high) : "r"(pair));
+}
+KILN_INSTRUCTION float maxNan(float a, float b) {
+  float result;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+KILN_INSTRUCTION float minNan(float a, float b) {
+  float result;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+KILN_INSTRUCTION float exp2Approx(float x) {
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+
+//===-- What the compiler is not to know ------------------------------------------------===//
+
+KILN_INSTRUCTION void forgetValue(int &x) { asm volatile("" : "+r"(x)); }
+KILN_INSTRUCTION void forgetValues(long long &x, long long &y) {
+  asm volatile("" : "+l"(x), "+l"(y));
+}
+/// It stays in its register, and is made before whatever comes next.
+KILN_INSTRUCTION void pin(float &x) { asm volatile("" : "+f"(x)::"memory"); }
+KILN_INSTRUCTION void pin(unsigned &x) { asm volatile("" : "+r"(x)::"memory"); }
+
+//===-- Threads -------------------------------------------------------------------------===//
+
+template <int threads> KILN_INSTRUCTION void barSync(int number) {
+  asm volatile("bar.sync %0, %1;" ::"r"(number), "n"(threads) : "memory");
+}
+KILN_INSTRUCTION void exitThread() { asm volatile("exit;"); }
+/// Nanoseconds.
+KILN_INSTRUCTION unsigned long long globalTimer() {
+  unsigned long long time;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+  return time;
+}
+template <int count> KILN_INSTRUCTION void decreaseRegisters() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+}
+template <int count> KILN_INSTRUCTION void increaseRegisters() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
+}
+
+//===-- mbarrier ------------------------------------------------------------------------===//
+
+KILN_INSTRUCTION void mbarrierInit(SharedAddress barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+KILN_INSTRUCTION void mbarrierArrive(SharedAddress barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+KILN_INSTRUCTION void mbarrierArriveExpecting(SharedAddress barrier, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
+KILN_INSTRUCTION bool mbarrierTryWait(SharedAddress barrier, unsigned parity) {
+  unsigned ended;
+  asm volatile("{\n"
+               ".reg .pred done;\n"
+               "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+               "selp.u32 %0, 1, 0, done;\n"
+               "}\n"
+               : "=r"(ended)
+               : "r"(barrier), "r"(parity)
+               : "memory");
+  return ended != 0;
+}
+/// The same, again and again.
+KILN_INSTRUCTION void mbarrierWait(SharedAddress barrier, unsigned parity) {
+  asm volatile("{\n"
+               ".reg .pred done;\n"
+               "again:\n"
+               "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+               "@!done bra again;\n"
+               "}\n" ::"r"(barrier),
+               "r"(parity)
+               : "memory");
+}
+
+//===-- Fences --------------------------------------------------------------------------===//
+
+KILN_INSTRUCTION void fenceMbarrierInit() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+/// Between what threads and what asynchronous units do, in all memory and in shared memory.
+KILN_INSTRUCTION void fenceProxyAsync() { asm volatile("fence.proxy.async;" ::: "memory"); }
+KILN_INSTRUCTION void fenceProxyAsyncShared() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+//===-- Shared memory -------------------------------------------------------------------===//
+
+KILN_INSTRUCTION void loadShared(SharedAddress from, unsigned long long &to) {
+  asm volatile("ld.shared.b64 %0, [%1];" : "=l"(to) : "r"(from) : "memory");
+}
+KILN_INSTRUCTION void loadShared(SharedAddress from, unsigned &to) {
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(to) : "r"(from) : "memory");
+}
+KILN_INSTRUCTION void loadShared(SharedAddress from, unsigned short &to) {
+  asm volatile("ld.shared.b16 %0, [%1];" : "=h"(to) : "r"(from) : "memory");
+}
+KILN_INSTRUCTION void loadShared(SharedAddress from, unsigned char &to) {
+  unsigned short wide;
+  asm volatile("ld.shared.u8 %0, [%1];" : "=h"(wide) : "r"(from) : "memory");
+  to = static_cast<unsigned char>(wide);
+}
+KILN_INSTRUCTION void loadShared(SharedAddress from, float (&to)[2]) {
+  asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
+               : "=f"(to[0]), "=f"(to[1])
+               : "r"(from)
+               : "memory");
+}
+KILN_INSTRUCTION void loadShared(SharedAddress from, float (&to)[4]) {
+  asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3])
+               : "r"(from)
+               : "memory");
+}
+KILN_INSTRUCTION void loadShared(SharedAddress from, unsigned (&to)[4]) {
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(from)
+               : "memory");
+}
+KILN_INSTRUCTION void storeShared(SharedAddress to, unsigned long long value) {
+  asm volatile("st.shared.b64 [%0], %1;" ::"r"(to), "l"(value) : "memory");
+}
+KILN_INSTRUCTION void storeShared(SharedAddress to, unsigned value) {
+  asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(value) : "memory");
+}
+KILN_INSTRUCTION void storeShared(SharedAddress to, unsigned short value) {
+  asm volatile("st.shared.b16 [%0], %1;" ::"r"(to), "h"(value) : "memory");
+}
+KILN_INSTRUCTION void storeShared(SharedAddress to, unsigned char value) {
+  asm volatile("st.shared.u8 [%0], %1;" ::"r"(to), "h"(static_cast<unsigned short>(value))
+               : "memory");
+}
+KILN_INSTRUCTION void storeShared(SharedAddress to, const unsigned (&value)[4]) {
+  asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(value[0]), "r"(value[1]),
+               "r"(value[2]), "r"(value[3])
+               : "memory");
+}
+
+//===-- The copy engine -----------------------------------------------------------------===//
+
+/// A box whose first element is at `at`, outermost axis first, to shared memory.
+KILN_INSTRUCTION void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map,
+                              const int (&at)[2]) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+               " [%0], [%1, {%3, %4}], [%2];" ::"r"(to),
+               "l"(&map), "r"(barrier), "r"(at[1]), "r"(at[0])
+               : "memory");
+}
+KILN_INSTRUCTION void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map,
+                              const int (&at)[3]) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+               " [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to),
+               "l"(&map), "r"(barrier), "r"(at[2]), "r"(at[1]), "r"(at[0])
+               : "memory");
+}
+KILN_INSTRUCTION void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map,
+                              const int (&at)[4]) {
+  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes"
+               " [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(to),
+               "l"(&map), "r"(barrier), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
+               : "memory");
+}
+KILN_INSTRUCTION void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map,
+                              const int (&at)[5]) {
+  asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes"
+               " [%0], [%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(to),
+               "l"(&map), "r"(barrier), "r"(at[4]), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
+               : "memory");
+}
+
+//===-- The matrix unit: see also wgmma_shapes.cuh --------------------------------------===//
+
+KILN_INSTRUCTION void wgmmaFence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+KILN_INSTRUCTION void wgmmaCommit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+/// For all groups.
+KILN_INSTRUCTION void wgmmaWait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
+
+#undef KILN_INSTRUCTION
+
+} // namespace ptx
+} // namespace kiln
+
+#include "wgmma_shapes.cuh"
+
+#endif // KILN_INSTRUCTIONS

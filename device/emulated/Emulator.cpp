@@ -1,0 +1,488 @@
+#include "Emulator.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <thread>
+
+using namespace kiln;
+using namespace kiln::emulated;
+
+Index emulated::thread, emulated::block, emulated::threads, emulated::blocks;
+
+static Block *running = nullptr; ///< The block that has the baton.
+
+static std::string nameOf(const Block &block, const Thread &thread) {
+  return "block " + std::to_string(block.index) + ", thread " + std::to_string(thread.index) +
+         " (warp " + std::to_string(thread.index / kWarp) + ")";
+}
+
+Thread &emulated::runningThread(const char *instruction) {
+  running->current->instruction = instruction;
+  return *running->current;
+}
+
+std::string emulated::whoRuns() {
+  return running && running->current ? nameOf(*running, *running->current) : "";
+}
+
+static std::string hex(unsigned address) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%x", address);
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+static void enter(void *argument) {
+  Thread &self = *static_cast<Thread *>(argument);
+  self.block.launch.request.kernel(self.block.launch.request.args);
+  self.block.end(self);
+}
+
+Thread::Thread(Block &block, unsigned index, unsigned threads)
+    : block(block), index(index), clock(threads + 1), fiber(enter, this) {
+  clock.advance(index);
+}
+
+void Block::suspend(Thread &thread) { thread.fiber.switchTo(Scheduler); }
+
+/// Somebody else may go on first.
+void Block::mayYield(Thread &thread) {
+  if (draw(4) != 0)
+    return;
+  Ready.push_back(&thread);
+  suspend(thread);
+}
+
+void Block::wake(Thread &thread) {
+  thread.isWaiting = thread.isTimed = false;
+  Ready.push_back(&thread);
+}
+
+void Block::fail(const std::string &what) {
+  launch.fail(nameOf(*this, *current) + ", " + current->instruction + ": " + what);
+  for (;;)
+    suspend(*current);
+}
+
+void Block::stop(const std::string &what) {
+  launch.fail("block " + std::to_string(index) + ": " + what);
+}
+
+void Block::end(Thread &thread) {
+  thread.isDone = true;
+  --Live;
+  launch.noteChange();
+  Warp &warp = warpOf(thread);
+  if (--warp.live > 0 && warp.meeting.here.size() == warp.live)
+    finish(warp.meeting, true);
+  for (;;)
+    suspend(thread);
+}
+
+/// Waits until so many have come. `synchronizes`: each then knows what all others did before.
+void Block::meet(Thread &thread, Meeting &meeting, unsigned expected, bool synchronizes) {
+  if (meeting.here.empty()) {
+    meeting.instruction = thread.instruction;
+    meeting.expected = expected;
+  }
+  if (std::strcmp(meeting.instruction, thread.instruction) != 0 || meeting.expected != expected)
+    fail("thread " + std::to_string(meeting.here.front()->index) + " is at " + meeting.instruction +
+         " of " + std::to_string(meeting.expected) + " threads: they have diverged");
+  meeting.here.push_back(&thread);
+  if (meeting.here.size() == expected) {
+    finish(meeting, synchronizes);
+  } else {
+    thread.isWaiting = true;
+    suspend(thread);
+  }
+}
+
+void Block::finish(Meeting &meeting, bool synchronizes) {
+  std::vector<Thread *> all;
+  all.swap(meeting.here);
+  if (synchronizes) {
+    Clock known;
+    for (Thread *thread : all)
+      known.join(thread->clock);
+    for (Thread *thread : all) {
+      thread->clock.join(known);
+      thread->clock.advance(thread->index);
+    }
+  }
+  for (Thread *thread : all) {
+    unsigned first = thread->index / kWarp * kWarp;
+    thread->taken = Threads[first + thread->source % kWarp].given;
+    if (thread->isWaiting)
+      wake(*thread);
+  }
+  launch.noteChange();
+}
+
+//===----------------------------------------------------------------------===//
+// Barriers in shared memory, the copy engine
+//===----------------------------------------------------------------------===//
+
+Mbarrier &Block::mbarrierAt(unsigned address) {
+  auto found = mbarriers.find(address);
+  if (found == mbarriers.end())
+    fail("there is no barrier at " + hex(address));
+  return found->second;
+}
+
+void Block::endPhase(Mbarrier &barrier) {
+  launch.noteChange();
+  if (barrier.pending != 0 || barrier.bytes != 0)
+    return;
+  barrier.parity ^= 1;
+  barrier.pending = barrier.expected;
+  barrier.ended = barrier.next;
+  for (Thread *thread : barrier.waiting)
+    if (thread->isWaiting)
+      wake(*thread);
+  barrier.waiting.clear();
+}
+
+void Block::arrive(Thread &thread, unsigned address, unsigned bytes) {
+  Mbarrier &barrier = mbarrierAt(address);
+  if (barrier.pending == 0)
+    fail("all " + std::to_string(barrier.expected) + " arrivals of this phase of the barrier at " +
+         hex(address) + " have come already");
+  barrier.next.join(thread.clock);
+  thread.clock.advance(thread.index);
+  barrier.bytes += bytes;
+  --barrier.pending;
+  endPhase(barrier);
+}
+
+bool Block::await(Thread &thread, unsigned address, unsigned parity, bool mayGiveUp) {
+  Mbarrier &barrier = mbarrierAt(address);
+  while (barrier.parity == parity) {
+    if (std::find(barrier.waiting.begin(), barrier.waiting.end(), &thread) == barrier.waiting.end())
+      barrier.waiting.push_back(&thread);
+    thread.isWaiting = true;
+    thread.isTimed = mayGiveUp;
+    thread.barrier = address;
+    suspend(thread);
+    if (mayGiveUp)
+      break;
+  }
+  if (barrier.parity == parity)
+    return false;
+  thread.clock.join(barrier.ended);
+  return true;
+}
+
+void Block::copy(Thread &thread, const PendingCopy &copy) {
+  const TensorMapBits &map = copy.map;
+  if (map.magic != TensorMapBits::kMagic)
+    fail("the tensor map is none");
+  if (map.swizzleBytes != map.rowBytes())
+    fail("rows of " + std::to_string(map.rowBytes()) + " bytes with a swizzle of " +
+         std::to_string(map.swizzleBytes) + " are not emulated");
+  if (copy.to % 128 != 0)
+    fail("the copy engine writes to multiples of 128 bytes, not to " + hex(copy.to));
+  if (!mbarrierAt(copy.barrier).isPublished)
+    fail("the barrier at " + hex(copy.barrier) + " has not been made visible to the copy engine");
+  for (unsigned at = 0; at < map.bytes(); at += 16)
+    check(
+        memory.beginCopy({thread.index, thread.clock}, swizzled(copy.to + at, map.rowBytes()), 16));
+  Copies.push_back(copy);
+}
+
+/// A copy in flight is done.
+void Block::landOne() {
+  unsigned which = draw(Copies.size());
+  PendingCopy copy = Copies[which];
+  Copies.erase(Copies.begin() + which);
+  unsigned bytes = copy.map.bytes();
+  std::vector<unsigned char> box(bytes);
+  readBox(copy.map, copy.at, box.data());
+  ++Landed;
+  for (unsigned at = 0; at < bytes; at += 16)
+    memory.finishCopy(swizzled(copy.to + at, copy.map.rowBytes()), &box[at], 16, Landed);
+  Mbarrier &barrier = mbarriers.find(copy.barrier)->second;
+  barrier.next.join(Clock(Threads.size() + 1));
+  barrier.next.set(static_cast<unsigned>(Threads.size()), Landed);
+  barrier.bytes -= bytes;
+  if (barrier.bytes < 0)
+    return stop("the copy engine has brought " + std::to_string(-barrier.bytes) +
+                " bytes more than the barrier at " + hex(copy.barrier) + " expects");
+  endPhase(barrier);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+bool Block::hasProducts() const {
+  return std::any_of(Warps.begin(), Warps.end(),
+                     [](const Warp &warp) { return !warp.products.empty(); });
+}
+
+static void takeRegisters(Thread &thread) {
+  const Product &product = thread.product;
+  auto [entry, isNew] = thread.inFlight.try_emplace(product.low);
+  if (!isNew)
+    return;
+  int count = product.columns / 4;
+  Accumulator &accumulator = entry->second;
+  accumulator.high = product.high;
+  accumulator.lowValues.assign(product.low, product.low + count);
+  accumulator.highValues.assign(product.high, product.high + count);
+  // Nobody is to look at them before the product is done.
+  std::fill_n(product.low, count, std::numeric_limits<float>::quiet_NaN());
+  std::fill_n(product.high, count, std::numeric_limits<float>::quiet_NaN());
+}
+
+/// When all threads of a warp have asked for it, the product is in flight.
+void Block::multiply(Thread &thread) {
+  if (!thread.mayMultiply)
+    fail("no wgmma.fence came before it");
+  Warp &warp = warpOf(thread);
+  takeRegisters(thread);
+  if (warp.meeting.here.size() + 1 == warp.live) {
+    unsigned first = thread.index / kWarp * kWarp, number = thread.index % kWarpgroup / kWarp;
+    PendingProduct pending;
+    for (unsigned lane = 0; lane < kWarp; ++lane) {
+      Thread &other = Threads[first + lane];
+      pending.parts.push_back({other.product, {}});
+      std::copy_n(other.left, 4, pending.parts.back().left);
+      if (other.product.right != thread.product.right || other.product.left != thread.product.left)
+        fail("the threads of the warp describe different operands");
+    }
+    check(findPieces(thread.product, number, pending.reads));
+    pending.reader = first + draw(kWarp);
+    const Thread &reader = Threads[pending.reader];
+    for (unsigned piece : pending.reads)
+      check(memory.beginProduct({reader.index, reader.clock}, piece, 16));
+    warp.products.push_back(std::move(pending));
+    ++warp.multiplied;
+    warp.isCommitted = false;
+  }
+  meet(thread, warp.meeting, warp.live, false);
+}
+
+/// The oldest product of some warp is made.
+void Block::makeOne() {
+  unsigned number = draw(Warps.size());
+  while (Warps[number].products.empty())
+    number = (number + 1) % Warps.size();
+  Warp &warp = Warps[number];
+  PendingProduct product = std::move(warp.products.front());
+  warp.products.pop_front();
+  Accumulator *accumulators[kWarp];
+  for (unsigned lane = 0; lane < kWarp; ++lane)
+    accumulators[lane] =
+        &Threads[number * kWarp + lane].inFlight.at(product.parts[lane].product.low);
+  makeProduct(memory, product, number % (kWarpgroup / kWarp), accumulators);
+  const Thread &reader = Threads[product.reader];
+  for (unsigned piece : product.reads)
+    memory.finishProduct({reader.index, reader.clock}, piece, 16);
+  launch.noteChange();
+  if (!warp.products.empty())
+    return;
+  for (Thread *thread : warp.waiting)
+    wake(*thread);
+  warp.waiting.clear();
+}
+
+void Block::awaitProducts(Thread &thread) {
+  Warp &warp = warpOf(thread);
+  meet(thread, warp.meeting, warp.live, true);
+  if (!warp.isCommitted)
+    fail("a product was not committed");
+  while (!warp.products.empty()) {
+    warp.waiting.push_back(&thread);
+    thread.isWaiting = true;
+    suspend(thread);
+  }
+  for (auto &[low, accumulator] : thread.inFlight) {
+    std::copy(accumulator.lowValues.begin(), accumulator.lowValues.end(), low);
+    std::copy(accumulator.highValues.begin(), accumulator.highValues.end(), accumulator.high);
+  }
+  thread.inFlight.clear();
+  thread.mayMultiply = false;
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+Block::Block(Launch &launch, unsigned index)
+    : launch(launch), index(index), memory(launch.request.sharedBytes, launch.request.threads),
+      Random(launch.request.seed * 1000003 + index), Warps(launch.request.threads / kWarp),
+      Live(launch.request.threads) {
+  for (unsigned k = 0; k < launch.request.threads; ++k) {
+    Threads.emplace_back(*this, k, launch.request.threads);
+    if (!Threads.back().fiber.isUsable())
+      stop("there is no memory for its threads");
+    Ready.push_back(&Threads.back());
+  }
+}
+
+void Block::resume(Thread &thread) {
+  running = this;
+  current = &thread;
+  emulated::thread = {thread.index, 0, 0};
+  emulated::block = {index, 0, 0};
+  emulated::threads = {launch.request.threads, 1, 1};
+  emulated::blocks = {launch.request.blocks, 1, 1};
+  Scheduler.switchTo(thread.fiber);
+  current = nullptr;
+}
+
+void Block::step() {
+  bool hasThings = !Copies.empty() || hasProducts();
+  if (hasThings && (Ready.empty() || draw(16) == 0)) {
+    if (!Copies.empty() && (!hasProducts() || draw(2) == 0))
+      landOne();
+    else
+      makeOne();
+  } else if (!Ready.empty()) {
+    unsigned which = draw(Ready.size());
+    Thread *thread = Ready[which];
+    Ready[which] = Ready.back();
+    Ready.pop_back();
+    resume(*thread);
+  } else {
+    rest();
+  }
+}
+
+bool Block::hasTimed() const {
+  return std::any_of(Threads.begin(), Threads.end(),
+                     [](const Thread &thread) { return thread.isWaiting && thread.isTimed; });
+}
+
+bool Block::wakeTimed() {
+  bool found = false;
+  for (Thread &thread : Threads)
+    if (thread.isWaiting && thread.isTimed) {
+      wake(thread);
+      found = true;
+    }
+  return found;
+}
+
+/// Nobody here can go on. Who waits for a time looks again where something has changed.
+void Block::rest() {
+  if (seen != launch.changes) {
+    seen = launch.changes;
+    if (wakeTimed())
+      return;
+  }
+  launch.idle(*this);
+}
+
+std::string Block::stuck() const {
+  std::map<std::string, std::vector<unsigned>> waits;
+  for (const Thread &thread : Threads) {
+    if (thread.isDone)
+      continue;
+    std::string what = thread.instruction;
+    if (auto found = mbarriers.find(thread.barrier);
+        found != mbarriers.end() && what.starts_with("mbarrier"))
+      what += " of the barrier at " + hex(thread.barrier) + ", to which " +
+              std::to_string(found->second.pending) + " arrivals and " +
+              std::to_string(found->second.bytes) + " bytes have not come";
+    waits[what].push_back(thread.index);
+  }
+  std::string text = "nobody can go on:";
+  for (const auto &[what, all] : waits)
+    text += std::string(&what == &waits.begin()->first ? " " : "; ") + std::to_string(all.size()) +
+            " threads from " + std::to_string(all.front()) + " on wait at " + what;
+  return text;
+}
+
+void Block::checkEnd() {
+  if (launch.isOver || launch.hasExited)
+    return;
+  if (!Copies.empty())
+    stop("it has ended while the copy engine writes to its memory");
+  for (size_t k = 0; k < Warps.size(); ++k) {
+    if (!Warps[k].products.empty())
+      stop("it has ended while the matrix unit multiplies");
+    if (Warps[k].multiplied != Warps[k / 4 * 4].multiplied)
+      stop("the warps of a warpgroup have not executed the same wgmma instructions");
+  }
+}
+
+void Block::run() {
+  baton.acquire();
+  while (Live > 0 && !launch.isOver) {
+    if (draw(256) == 0)
+      launch.passBaton(*this);
+    else
+      step();
+  }
+  checkEnd();
+  launch.leave(*this);
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+/// Nanoseconds after which nobody waits any longer.
+static constexpr uint64_t kPatience = 20'000'000'000;
+
+void Launch::passBaton(Block &from) {
+  Block &to = *Live[Random() % Live.size()];
+  if (&to == &from)
+    return;
+  to.baton.release();
+  from.baton.acquire();
+}
+
+void Launch::leave(Block &block) {
+  std::erase(Live, &block);
+  noteChange();
+  if (!Live.empty())
+    Live[Random() % Live.size()]->baton.release();
+}
+
+void Launch::idle(Block &block) {
+  for (Block *other : Live)
+    if (other != &block && (other->seen != changes || other->hasWork())) {
+      other->baton.release();
+      block.baton.acquire();
+      return;
+    }
+  // Nothing can happen anywhere before some time has passed.
+  bool isTimed =
+      std::any_of(Live.begin(), Live.end(), [](const Block *other) { return other->hasTimed(); });
+  if (isTimed && time - ChangedAt < kPatience) {
+    time += kPatience / 200;
+    ++changes;
+  } else if (hasExited) {
+    isOver = true; // those who are left wait for those who gave up
+  } else {
+    block.stop(block.stuck());
+  }
+}
+
+std::string Launch::run() {
+  for (unsigned k = 0; k < request.blocks; ++k) {
+    Blocks.push_back(std::make_unique<Block>(*this, k));
+    Live.push_back(Blocks.back().get());
+  }
+  std::vector<std::thread> hosts;
+  for (auto &block : Blocks)
+    hosts.emplace_back([&block] { block->run(); });
+  Blocks.front()->baton.release();
+  for (std::thread &host : hosts)
+    host.join();
+  running = nullptr;
+  return Failure;
+}
+
+std::string emulated::run(const LaunchRequest &request) {
+  if (request.threads % kWarp != 0 || request.threads == 0 || request.threads > 1024)
+    return "blocks of " + std::to_string(request.threads) + " threads are not emulated";
+  return Launch(request).run();
+}

@@ -1,0 +1,142 @@
+// The instructions that instructions.h does not carry out by itself. Each names itself, so that
+// what goes wrong is told with it.
+#include "Emulator.h"
+
+using namespace kiln;
+using namespace kiln::emulated;
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+uint64_t emulated::shuffle(uint64_t value, unsigned from) {
+  Thread &thread = runningThread("shfl.sync");
+  thread.given = value;
+  thread.source = from;
+  Warp &warp = thread.block.warpOf(thread);
+  thread.block.meet(thread, warp.meeting, warp.live, true);
+  return thread.taken;
+}
+
+void emulated::syncWarp(const char *instruction) {
+  Thread &thread = runningThread(instruction);
+  Warp &warp = thread.block.warpOf(thread);
+  thread.block.meet(thread, warp.meeting, warp.live, true);
+}
+
+void emulated::barSync(int number, int count) {
+  Thread &thread = runningThread("bar.sync");
+  if (number < 0 || number > 15)
+    thread.block.fail("there is no barrier " + std::to_string(number));
+  thread.block.meet(thread, thread.block.named(number), static_cast<unsigned>(count), true);
+}
+
+void emulated::syncThreads() {
+  Thread &thread = runningThread("bar.sync");
+  thread.block.meet(thread, thread.block.named(0), thread.block.live(), true);
+}
+
+void emulated::exitThread() {
+  Thread &thread = runningThread("exit");
+  thread.block.launch.hasExited = true;
+  thread.block.end(thread);
+}
+
+uint64_t emulated::now() { return runningThread("mov %globaltimer").block.launch.time; }
+
+void emulated::sleep() {
+  Thread &thread = runningThread("nanosleep");
+  thread.isWaiting = thread.isTimed = true;
+  thread.block.suspend(thread);
+}
+
+void emulated::noteChange() { runningThread("atom").block.launch.noteChange(); }
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+/// Of dynamic shared memory only the address counts, and it is the first.
+unsigned emulated::offsetInShared(const void *) { return SharedMemory::kBegin; }
+
+void emulated::load(unsigned from, void *to, unsigned bytes) {
+  Thread &thread = runningThread("ld.shared");
+  thread.block.check(thread.block.memory.read({thread.index, thread.clock}, from, to, bytes));
+}
+
+void emulated::store(unsigned to, const void *from, unsigned bytes) {
+  Thread &thread = runningThread("st.shared");
+  thread.block.check(thread.block.memory.write({thread.index, thread.clock}, to, from, bytes));
+}
+
+//===----------------------------------------------------------------------===//
+// mbarrier, the copy engine
+//===----------------------------------------------------------------------===//
+
+void emulated::mbarrierInit(unsigned barrier, int arrivals) {
+  Thread &thread = runningThread("mbarrier.init");
+  thread.block.check(thread.block.memory.markBarrier({thread.index, thread.clock}, barrier));
+  Mbarrier &fresh = thread.block.mbarriers[barrier] = Mbarrier();
+  fresh.expected = fresh.pending = arrivals;
+}
+
+void emulated::mbarrierArrive(unsigned barrier, unsigned bytes, const char *instruction) {
+  Thread &thread = runningThread(instruction);
+  thread.block.arrive(thread, barrier, bytes);
+  thread.block.mayYield(thread);
+}
+
+bool emulated::mbarrierTryWait(unsigned barrier, unsigned parity, bool mayGiveUp) {
+  Thread &thread = runningThread("mbarrier.try_wait");
+  return thread.block.await(thread, barrier, parity, mayGiveUp);
+}
+
+void emulated::fenceMbarrierInit() {
+  for (auto &[address, barrier] : runningThread("fence.mbarrier_init").block.mbarriers)
+    barrier.isPublished = true;
+}
+
+void emulated::fenceProxyAsync() {
+  Thread &thread = runningThread("fence.proxy.async");
+  thread.block.memory.noteFence(thread.index);
+  thread.block.mayYield(thread);
+}
+
+void emulated::copyBox(unsigned to, unsigned barrier, const void *map, const int *at, int rank) {
+  Thread &thread = runningThread("cp.async.bulk.tensor");
+  PendingCopy copy{to, barrier, *static_cast<const TensorMapBits *>(map), {}};
+  if (copy.map.rank != rank)
+    thread.block.fail("the tensor map has " + std::to_string(copy.map.rank) + " axes, not " +
+                      std::to_string(rank));
+  std::copy_n(at, rank, copy.at);
+  thread.block.copy(thread, copy);
+  thread.block.mayYield(thread);
+}
+
+//===----------------------------------------------------------------------===//
+// The matrix unit
+//===----------------------------------------------------------------------===//
+
+void emulated::wgmma(const Product &product) {
+  Thread &thread = runningThread("wgmma.mma_async");
+  thread.product = product;
+  if (product.leftRegisters)
+    std::copy_n(product.leftRegisters, 4, thread.left);
+  thread.block.multiply(thread);
+}
+
+void emulated::wgmmaFence() {
+  syncWarp("wgmma.fence");
+  runningThread("wgmma.fence").mayMultiply = true;
+}
+
+void emulated::wgmmaCommit() {
+  syncWarp("wgmma.commit_group");
+  Thread &thread = runningThread("wgmma.commit_group");
+  thread.block.warpOf(thread).isCommitted = true;
+}
+
+void emulated::wgmmaWait() {
+  Thread &thread = runningThread("wgmma.wait_group");
+  thread.block.awaitProducts(thread);
+}

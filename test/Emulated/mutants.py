@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Mistakes in the device library are found when programs run on the emulated GPU.
+
+Usage: mutants.py BUILD
+
+Each row of MUTANTS changes one place of device/cuda and runs a program: its results must be wrong, or the emulator must
+say what is. So a program that passes there means something.
+"""
+import os
+import re
+import stat
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+# Programs, and how they are run.
+GEMM = "bench/h200/gemm.mlir a=200x136 b=136x264 c=200x264"
+UNALIGNED_GEMM = "bench/h200/gemm.mlir a=130x137 b=137x131 c=130x131"
+MATMUL = "examples/matmul.mlir a=70x200 b=200x72 c=70x72"
+LONG_MATMUL = "examples/matmul.mlir a=64x1600 b=1600x64 c=64x64"
+ADD = "examples/hello_add.mlir a=70x67 b=70x67 c=70x67"
+SOFTMAX = "examples/softmax.mlir x=17x200 y=17x200"
+TOP_K = "examples/top_k.mlir x=33x129 values=33x8 columns=33x8"
+RIGHT = "test/Emulated/Inputs/right-operand.mlir x=64x64 y=64x64"
+IN_PLACE = "test/Emulated/Inputs/in-place.mlir a=64x64"
+ONE_ROW = "test/Emulated/Inputs/one-row.mlir x=9x1024 y=9x1"
+
+# What is said of them.
+WRONG = r"\bFAIL\b"
+STUCK = "the kernel hangs: |nobody can go on"
+RACE = "nothing orders that|in flight|nobody has written there"
+
+# A file of device/cuda, what is there, what is there instead, a program, what is said.
+MUTANTS = [
+    ("shared.cuh", "  publishToAsyncUnits();\n  barrier::meet(1 + int(lane));", "  barrier::meet(1 + int(lane));", RIGHT,
+     "without fence.proxy.async"),
+    ("shared.cuh", "  publishToAsyncUnits();\n  barrier::meet(1 + int(lane));", "  publishToAsyncUnits();", TOP_K, RACE),
+    ("shared.cuh", "beginFilling(i64 lane) { barrier::meet(1 + int(lane)); }", "beginFilling(i64 lane) {}", TOP_K, RACE),
+    ("shared.cuh", "return at ^ (at >> 3 & (rowBytes - 16));", "return at;", MATMUL, WRONG),
+    ("pipe.cuh", "bytes += Tile::bytes;", "bytes += Tile::bytes / 2;", MATMUL,
+     "bytes more than the barrier|" + RACE),
+    ("pipe.cuh", "bytes += Tile::bytes;", "bytes += 2 * Tile::bytes;", MATMUL, STUCK),
+    ("pipe.cuh", "pushed.parity ^ 1,", "pushed.parity,", MATMUL, STUCK),
+    ("pipe.cuh", "    barrier::wait(full(popped.slot), popped.parity, Waits::ForTiles, name, popped.slot);\n", "", MATMUL,
+     RACE),
+    ("pipe.cuh", "    barrier::wait(empty(pushed.slot), pushed.parity ^ 1, Waits::ForSpace, name, pushed.slot);\n", "",
+     LONG_MATMUL, RACE + "|have come already"),
+    ("pipe.cuh", "    if (isCopied)\n      publishToAsyncUnits();\n", "", UNALIGNED_GEMM, "without fence.proxy.async"),
+    ("pipe.cuh", "lanes * kWarpgroup / (everyThreadArrives", "2 * lanes * kWarpgroup / (everyThreadArrives", LONG_MATMUL,
+     STUCK),
+    ("wgmma.cuh", "    ptx::wgmmaWait();\n", "", GEMM, WRONG + "|matrix unit multiplies|" + RACE),
+    ("wgmma.cuh", "    ptx::wgmmaFence();\n", "", GEMM, "no wgmma.fence came before it"),
+    ("wgmma.cuh", "    ptx::wgmmaCommit();\n", "", GEMM, "a product was not committed"),
+    ("wgmma.cuh", "return descriptor(at, Tile::panelBytes,", "return descriptor(at, 16,", GEMM, WRONG),
+    ("wgmma.cuh", "rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3", "rowBytes == 128 ? 2 : rowBytes == 64 ? 1 : 3", GEMM,
+     WRONG + "|in the middle of the pattern|" + RACE),
+    ("barrier.cuh", "  ptx::fenceMbarrierInit();\n", "", MATMUL, "has not been made visible to the copy engine"),
+    ("barrier.cuh", "ptx::barSync<kWarpgroup>(number);", "", IN_PLACE, WRONG),
+    ("register.cuh", "distance < L::threadsPerRow &&", "distance < L::threadsPerRow / 2 &&", SOFTMAX, WRONG),
+    ("register.cuh", "  barrier::meet(1 + lane);\n  value = parts", "  value = parts", ONE_ROW, WRONG),
+    ("global.cuh", "clamp(smaller(colExtent - colIndex, cols), result.colBegin, C)", "C", ADD,
+     WRONG + "|that it does not have"),
+]
+
+
+def compiler_of(folder, mutant, nvcc):
+    """An nvcc that changes the device library before it compiles; says where it is."""
+    file, old, new = mutant[:3]
+    path = os.path.join(folder, "nvcc")
+    with open(path, "w", encoding="utf-8") as script:
+        script.write(f"""#!/usr/bin/env python3
+import os, sys
+file = os.path.join(next(arg[2:] for arg in sys.argv if arg.startswith("-I")), {file!r})
+text = open(file).read()
+open(file, "w").write(text.replace({old!r}, {new!r}))
+os.execv({nvcc!r}, [{nvcc!r}, *sys.argv[1:]])
+""")
+    os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
+    return path
+
+
+def survives(build, mutant):
+    """What is wrong with a mutant: nothing, if it is found."""
+    file, old, new, program, said = mutant
+    with open(os.path.join(ROOT, "device", "cuda", file), encoding="utf-8") as library:
+        if library.read().count(old) != 1:
+            return "its place is not in the file, or not once"
+    source, *args = program.split()
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "KILN_NVRTC": "", "KILN_CACHE": "0",
+                       "KILN_NVCC": compiler_of(folder, mutant, os.path.join(build, "device", "emulated", "nvcc")),
+                       "LD_LIBRARY_PATH": os.path.join(build, "device", "emulated")}
+        command = [os.path.join(build, "bin", "kiln"), "run", os.path.join(ROOT, source), "-p", "h200"]
+        done = subprocess.run([*command, *(part for arg in args for part in ("--arg", arg))], env=environment,
+                              capture_output=True, text=True, timeout=300)
+    text = done.stdout + done.stderr
+    return "" if done.returncode != 0 and re.search(said, text) else f"exit code {done.returncode}: {text[-600:]}"
+
+
+def main():
+    build = os.path.abspath(sys.argv[1])
+    failures = 0
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for mutant, wrong in zip(MUTANTS, pool.map(lambda mutant: survives(build, mutant), MUTANTS)):
+            if wrong:
+                failures += 1
+                print(f"{mutant[0]}: {mutant[1]!r} as {mutant[2]!r}\n  in {mutant[3]}\n  {wrong}")
+    print(f"{len(MUTANTS)} mistakes, {failures} not found as expected")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
