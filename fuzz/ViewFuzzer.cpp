@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   // What files say is text: it neither ends the element it stands in nor begins another.
   static const size_t tags = [] {
-    std::string empty = view::renderPage(view::Json::object(), false);
+    std::string empty = view::renderPage(Json::object(), false);
     return size_t(std::count(empty.begin(), empty.end(), '<'));
   }();
   std::string page = view::renderPage(run->data, false);

@@ -286,9 +286,12 @@ bool RandomBody::addScan() {
   return true;
 }
 
-/// The best element of a line and where it is; a body that nobody may reorder shows it.
+/// The best element of a line and where it is; a body that nobody may reorder shows it. With NaN,
+/// which is neither less nor greater, it would not be associative, as bodies must be.
 bool RandomBody::addCombining() {
-  std::optional<RandomTile> found = find([](const RandomTile &tile) { return tile.isExact(); });
+  std::optional<RandomTile> found = find([](const RandomTile &tile) {
+    return tile.isExact() && !(tile.hasFloats() && tile.accuracy.bound == kInfinity);
+  });
   if (!found)
     return false;
   const RandomTile &x = *found;

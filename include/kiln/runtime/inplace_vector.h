@@ -49,11 +49,15 @@ public:
   operator std::span<const T>() const { return {Elements, Size}; }
 
   void push_back(T value) { emplace_back(std::move(value)); }
-  /// Made of these in its place. None of them may be an element.
+  /// Made of these in its place. They may be parts of an element.
   template <typename... Parts> void emplace_back(Parts &&...parts) {
-    if (Size == Capacity)
+    if (Size < Capacity) {
+      new (Elements + Size) T{std::forward<Parts>(parts)...};
+    } else {
+      T value{std::forward<Parts>(parts)...};
       grow();
-    new (Elements + Size) T{std::forward<Parts>(parts)...};
+      new (Elements + Size) T(std::move(value));
+    }
     ++Size;
   }
   void clear() {

@@ -150,6 +150,7 @@ bool Planner::settle(const Requirement &requirement, Arguments &args, Chosen &ch
       Axis axis{unsigned(node.a), unsigned(node.b)};
       bool isFree = llvm::is_contained(Open, axis) && args.tensors[node.a].file.empty() &&
                     !chosen.axes.count(axis);
+      value += isBound ? chosen.room : 0;
       if (!isFree || value < 0 || value > kMostExtent)
         return false;
       args.tensors[node.a].extents[node.b] = value;
@@ -229,8 +230,16 @@ std::optional<Planner::Arguments> Planner::with(const Choice &choice) const {
       extent = value;
     }
   }
-  if (!dependsOnShape())
+  if (!dependsOnShape()) { // with room behind what is bounded, if that is allowed
+    Arguments exact = chosen;
+    kept.room = 3;
     settle(chosen, kept);
+    kept.room = 0;
+    if (!isAllowed(chosen.tensors, chosen.scalars)) {
+      chosen = std::move(exact);
+      settle(chosen, kept);
+    }
+  }
   for (const TensorSlot &slot : chosen.tensors) {
     int64_t elements = 1;
     for (int64_t extent : slot.extents)

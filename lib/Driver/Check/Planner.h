@@ -100,6 +100,7 @@ private:
     std::set<Axis> axes; ///< By tensor.
     std::set<std::string> scalars;
     bool movesBounds = false; ///< Whether what is to be at least or at most something follows, too.
+    int64_t room = 0;         ///< What extents are more than they must be at least.
   };
   /// Makes equal what the program requires to be equal to something else that has changed, such as
   /// `y.dim(0) == x.dim(0) - 2`.

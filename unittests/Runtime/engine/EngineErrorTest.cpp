@@ -69,6 +69,18 @@ Task bad(const char *kernel, const Tensor &acc) {
 
 } // namespace
 
+TEST_F(EngineErrorTest, ATaskMayBeGivenATensorThatItHas) {
+  Tensor x = zeros(DType::F32, {2, 4});
+  Task task("copy");
+  task.addInput(x);
+  for (int i = 0; i < 40; ++i) // it moves when there are many
+    task.addInput(task.tensors()[0].tensor);
+  for (const TaskTensor &arg : task.tensors()) {
+    EXPECT_EQ(arg.tensor.data(), x.data());
+    EXPECT_EQ(arg.tensor.str(), x.str());
+  }
+}
+
 TEST_F(EngineErrorTest, AGoodSubmissionIsGood) { EXPECT_OK(submit(typed())); }
 
 TEST_F(EngineErrorTest, SignatureMismatchesNameKernelAndArgument) {
