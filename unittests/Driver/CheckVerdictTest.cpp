@@ -110,7 +110,7 @@ Program swapped(const Config &cfg) {
 
 TEST_F(CheckVerdict, WhatAFormulaFailsAtIsTriedWithoutIt) {
   Example example{.args = {{"x", "8x10"}, {"y", "8x10"}},
-                  .formula = "y = x.view(x.shape[0] // 2, 2, -1).flip(1).reshape(x.shape)"};
+                  .formula = "y = x.view(x.shape[0] // 2, 2, x.shape[1]).flip(1).view(x.shape)"};
   Ran ran = run(swapped, example, {"check"});
   EXPECT_EQ(ran.code, 3) << ran.out << ran.err;
   EXPECT_TRUE(has(ran.out, "incomplete: ")) << ran.out;

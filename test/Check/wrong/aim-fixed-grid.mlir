@@ -32,13 +32,13 @@ module @fixed_grid {
 //--- right.mlir
 module @fixed_grid {
   kiln.func @main(%x: !kiln.tensor<?x64xf32> in, %y: !kiln.tensor<?x64xf32> out) orchestration {
-    %c32 = arith.constant 32 : index
+    %each = arith.constant 32 : index
     %m = kiln.dim %x, 0
     %n = kiln.dim %y, 0
     %same = arith.cmpi eq, %m, %n : index
     kiln.require %same, "one shape"
-    %c24 = arith.ceildivsi %m, %c32 : index
-    %t = kiln.incore "twice" grid(%c24) {
+    %blocks = arith.ceildivsi %m, %each : index
+    %t = kiln.incore "twice" grid(%blocks) {
       %c32 = arith.constant 32 : index
       %c0 = arith.constant 0 : index
       %b = tile.block_idx 0

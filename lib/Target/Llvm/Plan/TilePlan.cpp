@@ -369,6 +369,8 @@ unsigned TilePlan::lastUse(Value base, Value tile) const {
     addRoots(user, roots);
   for (Operation *root : roots) {
     last = std::max(last, Positions.lookup(root).first);
+    if (Raised && llvm::is_contained(Raised->products, root)) // all sides are made, then packed
+      last = std::max(last, Positions.lookup(Raised->loop).second);
     for (Operation *op = root->getParentOp(); op && !op->isAncestor(home); op = op->getParentOp())
       if (isa<scf::ForOp, scf::WhileOp>(op)) // needed again in the next iteration
         last = std::max(last, Positions.lookup(op).second);
