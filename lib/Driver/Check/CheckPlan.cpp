@@ -363,7 +363,7 @@ void Planner::addBroadcasts(llvm::function_ref<void(CheckCase)> add) const {
 void Planner::addData(CheckPlan &plan) const {
   bool hasProducts = false;
   ModuleOp(Program.module).walk([&](Operation *op) {
-    hasProducts |= isa<tile::MatmulOp, tile::MatmulAccOp>(op);
+    hasProducts |= isa<tile::ProductInterface>(op);
   });
   // Sums of squares of numbers a hundred times as large are ten thousand times as large.
   std::vector<std::pair<std::string, int64_t>> fills{{":ones", 1}};
