@@ -34,6 +34,7 @@ struct CudaKernel {
   uint32_t numTensors = 0, numScalars = 0;
   std::vector<CudaTensorMap> maps;
   bool hasBarrier = false; ///< Its blocks wait for one another, so all of them run at once.
+  bool isChecked = false;  ///< A wait that takes too long ends it with a report.
 };
 
 inline constexpr uint64_t cudaTensorMapBytes = 128;

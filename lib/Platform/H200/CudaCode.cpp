@@ -63,7 +63,7 @@ Expected<CudaCode> compileCudaCode(ModuleOp compiled, const std::string &entry,
   if (!units)
     return units.status();
   for (CudaUnit &unit : *units)
-    unit.isChecked = isChecked;
+    unit.kernel.isChecked = isChecked;
   CudaCode code;
   if (Status failed = addOrchestration(compiled, entry, *units, code); !failed.isOk())
     return failed;

@@ -295,8 +295,8 @@ static std::vector<Choice> plainChoicesFor(const CudaUnit &unit) {
 static std::vector<Choice> choicesFor(const CudaUnit &unit) {
   std::vector<Choice> choices = plainChoicesFor(unit);
   for (Choice &choice : choices)
-    choice.isChecked = unit.isChecked;
-  choices.back().mayBeSlow = unit.isChecked;
+    choice.isChecked = unit.kernel.isChecked;
+  choices.back().mayBeSlow = unit.kernel.isChecked; // they may be slow
   return choices;
 }
 

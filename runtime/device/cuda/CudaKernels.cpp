@@ -60,7 +60,8 @@ std::string kiln::toJson(const std::vector<CudaKernel> &kernels) {
                     {"tensors", kernel.numTensors},
                     {"scalars", kernel.numScalars},
                     {"maps", maps},
-                    {"barrier", kernel.hasBarrier}});
+                    {"barrier", kernel.hasBarrier},
+                    {"checked", kernel.isChecked}});
   }
   return jsonText(list);
 }
@@ -73,6 +74,11 @@ Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) 
                    object[name].is_number_unsigned() && object[name].get<uint64_t>() <= UINT32_MAX;
     good &= isThere;
     return isThere ? object[name].get<uint32_t>() : 0;
+  };
+  auto flag = [&](const Json &object, const char *name) {
+    bool isThere = object.is_object() && object.contains(name) && object[name].is_boolean();
+    good &= isThere;
+    return isThere && object[name].get<bool>();
   };
   auto word = [&](const Json &object, const char *name) -> std::string {
     bool isThere = object.is_object() && object.contains(name) && object[name].is_string();
@@ -90,9 +96,8 @@ Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) 
     kernel.numTensors = number(item, "tensors");
     kernel.numScalars = number(item, "scalars");
     good &= item.is_object() && item.contains("maps") && item["maps"].is_array();
-    bool saysBarrier = item.is_object() && item.contains("barrier") && item["barrier"].is_boolean();
-    good &= saysBarrier;
-    kernel.hasBarrier = saysBarrier && item["barrier"].get<bool>();
+    kernel.hasBarrier = flag(item, "barrier");
+    kernel.isChecked = flag(item, "checked");
     for (const Json &map : good ? item["maps"] : Json::array())
       kernel.maps.push_back({number(map, "tensor"), number(map, "rows"), number(map, "cols")});
     kernels.push_back(std::move(kernel));

@@ -33,9 +33,6 @@ struct CudaUnit {
   /// A role that copies gives registers to those that compute; how many, whoever compiles may say.
   bool movesRegisters = false;
 
-  /// Compiled so that a wait that takes too long ends the kernel, with a report. Such code may be
-  /// slow.
-  bool isChecked = false;
   /// The same with fewer values alive at once, each computed where it is used; empty if there is
   /// nothing to win. For kernels that would spill otherwise.
   std::string frugalText;
