@@ -5,11 +5,12 @@ The extension `_call` reads the common ones faster, and leaves the rest to this.
 from __future__ import annotations
 
 import ctypes
+import re
 import weakref
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import _library, dtypes
-from ._errors import mistake
+from ._errors import KilnError, mistake, public
 from ._library import CallArg
 from ._signature import Annotation, ScalarType, TensorType
 from .dtypes import DType
@@ -64,11 +65,13 @@ class Reinterpreted:
         self.__kiln_argument__ = bytes(self._argument.value)  # for the extension
 
 
+@public
 def reinterpret(tensor: Any, dtype: DType) -> Reinterpreted:
     """The same memory as elements of another type, for types that numpy or torch do not have: bytes as f8E4M3FN."""
     return Reinterpreted(tensor, dtype)
 
 
+@public
 class Adaptor:
     """A tensor with marks that say what the compiler may rely on; made by kiln.from_dlpack."""
 
@@ -102,6 +105,7 @@ class Adaptor:
         return bytes(_library.load().kiln_adaptor_arg(self._handle))
 
 
+@public
 def from_dlpack(tensor: Any) -> Adaptor:
     """Any tensor with DLPack, to be marked: `kiln.from_dlpack(t).mark_layout_dynamic(1, 16)`."""
     library = _library.load()
@@ -118,7 +122,7 @@ def from_dlpack(tensor: Any) -> Adaptor:
         raise mistake(f"{type(tensor).__name__} offers no tensor through DLPack") from None
     handle = library.kiln_adaptor_from_dlpack(managed)
     if not handle:
-        raise mistake(last_error())
+        raise mistake_of(last_error())
     python.PyCapsule_SetName(capsule, _USED)
     return Adaptor(handle)
 
@@ -130,9 +134,17 @@ def last_error() -> str:
     return _library.load().kiln_jit_error().decode()
 
 
+_ERROR = re.compile(r"(?:kiln: )?error: ")
+
+
+def mistake_of(text: str) -> KilnError:
+    """What the library says of a failure, at the user's line, without the word that begins it."""
+    return mistake(_ERROR.sub("", text, count=1) if _ERROR.match(text) else text)
+
+
 def _check(status: int) -> None:
     if status != 0:
-        raise mistake(last_error())
+        raise mistake_of(last_error())
 
 
 def view_of(name: str, tensor: Any, dtype: Optional[DType] = None) -> View:

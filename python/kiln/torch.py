@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-from ._errors import mistake
+from ._errors import mistake, public
 from ._program import Program
 from ._signature import Annotation, ScalarType, TensorType
 from .dtypes import DType
@@ -110,6 +110,7 @@ def _library_of(namespace: str) -> Any:
     return _libraries[namespace]
 
 
+@public
 def register(name: str, program: Program, shape: Optional[Shape] = None) -> Any:
     """Makes an operator of torch that runs a program, and gives it: `torch.ops.lib.name`.
 

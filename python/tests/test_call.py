@@ -591,6 +591,24 @@ print(len(os.listdir("/proc/self/task")))"""
             with self.assertRaisesRegex(KilnError, "a call runs on one thread or more|at most 1024"):
                 kiln.set_workers(wrong)
 
+    def test_wrong_variables(self) -> None:
+        """The place stands first and once, and no word such as `error:` behind it."""
+        code = """
+import kiln
+try:
+    kiln.counters()
+except kiln.KilnError as error:
+    print(error)
+try:
+    kiln.set_workers(10**6)
+except kiln.KilnError as error:
+    print(error)"""
+        for name in ("KILN_CACHE_BYTES", "KILN_DUMP"):
+            said = run_python(code, **{name: "nonsense"})
+            self.assertRegex(said, rf"(?m)^<string>:4:?\d*: .*{name}")
+            self.assertNotIn("error:", said)
+        self.assertRegex(run_python(code), r"(?m)^<string>:8:?\d*: [^:]*1024")
+
     def test_version_and_tool(self) -> None:
         self.assertRegex(kiln.__version__, r"^\d+\.\d+\.\d+$")
         done = subprocess.run([sys.executable, "-m", "kiln", "--version"], capture_output=True, text=True)
