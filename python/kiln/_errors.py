@@ -79,6 +79,20 @@ def is_own(file: str) -> bool:
     return file.startswith(_PACKAGE)
 
 
+_callers: List[str] = []  # folders of packages that call programs for the user
+
+
+def add_caller(folder: str) -> None:
+    """Says that code of a package is not where a user's mistake is: torch calls its operators for whoever calls torch."""
+    if folder not in _callers:
+        _callers.append(folder)
+
+
+def _is_users(frame: types.FrameType) -> bool:
+    file = frame.f_code.co_filename
+    return not (is_own(file) or _IS_ENTRY in frame.f_globals or any(file.startswith(each) for each in _callers))
+
+
 def place_of(frame: types.FrameType) -> Place:
     """Where a frame is."""
     code = frame.f_code
@@ -97,7 +111,7 @@ def place_of(frame: types.FrameType) -> Place:
 def here() -> Place:
     """The user's place: the innermost frame that is not Kiln's."""
     frame: Optional[types.FrameType] = sys._getframe(1)
-    while frame is not None and (is_own(frame.f_code.co_filename) or _IS_ENTRY in frame.f_globals):
+    while frame is not None and not _is_users(frame):
         frame = frame.f_back
     return place_of(frame) if frame is not None else NOWHERE
 
