@@ -226,6 +226,24 @@ class Arguments(unittest.TestCase):
             numpy.testing.assert_array_equal(c, a + b)
             add(OnlyDLPack(a), b, torch.from_numpy(c))
 
+    def test_read_only_input_with_marks(self) -> None:
+        a, c = random(9, 9), random(9, 9)
+        a.flags.writeable = False
+        for _ in range(2):
+            marked = from_dlpack(a).mark_layout_dynamic(1).mark_static(1)
+            add(marked, a, c)
+            numpy.testing.assert_array_equal(c, a + a)
+            with self.assertRaisesRegex(KilnError, "'c' is read-only, but the program writes it"):
+                add(c, c, marked)
+        del marked
+        before = sys.getrefcount(a)
+        marked = from_dlpack(a)
+        self.assertGreater(sys.getrefcount(a), before)  # it lives as long as what is made of it
+        del marked
+        self.assertEqual(sys.getrefcount(a), before)
+        with self.assertRaisesRegex(KilnError, r"'tensor' has a negative stride \(9, -1\); pass a copy of it"):
+            from_dlpack(a[:, ::-1])
+
     def test_strides(self) -> None:
         for _ in range(2):
             a, b, c = random(30, 40)[::2, ::3], random(14, 15).T, numpy.zeros((15, 14), "f4", order="F")

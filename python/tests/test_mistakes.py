@@ -299,6 +299,19 @@ class OtherMistakes(Case):
         self.assertMistake(lambda: kiln.run_ranks(1, lambda rank: kl.exp(1)), "kl.exp stands outside", "kl.exp(1)")
 
     @needs_numpy
+    def test_what_only_looks_like_a_tensor(self) -> None:
+        class HasInterface:
+            __array_interface__ = numpy.zeros((8, 8), "f4").__array_interface__
+
+        a, like = numpy.zeros((8, 8), "f4"), HasInterface()
+        for _ in range(2):
+            self.assertMistake(lambda: add(a, like, a), "'b' is HasInterface; it has to be a tensor of", "add(a, like, a)")
+            self.assertMistake(lambda: add(a, numpy.ndarray, a), "'b' is the class ndarray; it has to be", "add(a, numpy.ndarray, a)")
+            self.assertMistake(lambda: add(a, HasInterface, a), "'b' is the class HasInterface; it has", "add(a, HasInterface, a)")
+        self.assertMistake(lambda: kiln.from_dlpack(like), "HasInterface offers no tensor", "from_dlpack(like)")
+        self.assertMistake(lambda: kiln.from_dlpack(numpy.ndarray), "class ndarray", "from_dlpack(numpy.ndarray)")
+
+    @needs_numpy
     def test_marks(self) -> None:
         a = kiln.from_dlpack(numpy.zeros((8, 8), "f4"))
         self.assertMistake(lambda: a.mark_static(5), ": the tensor has no dimension 5", "a.mark_static(5)")
