@@ -93,7 +93,8 @@ def _fill_foreign(item: Item, argument: Any, keep: List[Any]) -> None:
         if isinstance(number, (bool, int, float)):
             _fill(item, number, keep)
             return
-    raise mistake(f"{describe(argument)} is no value of the program")
+    advice = "; tensors are arguments of the whole program" if getattr(argument, "shape", None) is not None else ""
+    raise mistake(f"{describe(argument)} is no value of the program{advice}")
 
 
 def describe(argument: Any) -> str:
@@ -101,10 +102,7 @@ def describe(argument: Any) -> str:
     shape = getattr(argument, "shape", None)
     module = type(argument).__module__.partition(".")[0]
     if module in ("numpy", "torch") and shape is not None:
-        return (
-            f"{'an array' if module == 'numpy' else 'a tensor'} of {module} (of shape {tuple(shape)}); "
-            "tensors are arguments of the whole program, which"
-        )
+        return f"{'an array' if module == 'numpy' else 'a tensor'} of {module} (of shape {tuple(shape)})"
     if argument is None:
         return "None"
     text = repr(argument)

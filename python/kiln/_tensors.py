@@ -226,7 +226,8 @@ def _torch_view(name: str, tensor: Any, dtype: Optional[DType]) -> View:
     if tensor.requires_grad:
         raise _needs_gradient(name)
     if tensor.device.type not in ("cpu", "cuda") or (tensor.device.index or 0) > _MAX_GPU:
-        raise mistake(f"argument '{name}' lies on {tensor.device}; a program runs on the cpu or on a CUDA GPU; pass {name}.cpu()")
+        advice = "it has a shape, but no elements" if tensor.device.type == "meta" else f"pass {name}.cpu()"
+        raise mistake(f"argument '{name}' lies on {tensor.device}; a program runs on the cpu or on a CUDA GPU; {advice}")
     gpu = -1 if tensor.device.type == "cpu" else tensor.device.index or 0
     if str(tensor.layout) != "torch.strided":
         raise mistake(f"argument '{name}' has the layout {tensor.layout}; pass {name}.to_dense()")

@@ -236,6 +236,17 @@ class OtherMistakes(Case):
             kl.laod
         self.assertEqual((caught.exception.name, caught.exception.obj), ("laod", kl))  # from which Python suggests `load`
 
+    @needs_numpy
+    def test_arrays_in_a_program(self) -> None:
+        a, words = numpy.zeros((8, 8), "f4"), r": an array of numpy \(of shape \(8, 8\)\) is no value of the program; tensors are arguments"
+        self.assertBodyMistake(lambda t, y: kl.load(a, (0, 0), (8, 8)), words, "kl.load(a, (0, 0)")
+        self.assertBodyMistake(lambda t, y: kl.store(t, a, (0, 0)), words, "kl.store(t, a")
+
+    @needs_torch
+    def test_meta_tensor(self) -> None:
+        a = torch.zeros(8, 8, device="meta")
+        self.assertMistake(lambda: add(a, a, a), "'a' lies on meta; .*; it has a shape, but no elements", "add(a, a, a)")
+
     def test_tensor_arithmetic(self) -> None:
         self.assertBodyMistake(lambda t, y: y + 1, "a tensor lies in global memory", "y + 1")
 
