@@ -242,6 +242,9 @@ inline void forgetValues(long long &, long long &) {}
 inline void pin(float &) {}
 inline void pin(unsigned &) {}
 
+inline uint4 loadStreaming(const uint4 *from) { return *from; }
+inline void storeStreaming(uint4 *to, uint4 value) { *to = value; }
+
 template <int threads> void barSync(int number) { emulated::barSync(number, threads); }
 inline void exitThread() { emulated::exitThread(); }
 inline unsigned long long globalTimer() { return emulated::now(); }

@@ -13,6 +13,10 @@ bool mergesForeignGroups(const Machine &machine) {
   });
 }
 
+std::vector<std::string> passesToLeaveOut() {
+  return {"tile-single-trips", "tile-peel-masks", "kiln-skew-pipeline", "tile-mark-streams"};
+}
+
 bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
                    std::vector<std::string> *names) {
   bool found = options.lastPass.empty(), done = false;
@@ -20,7 +24,7 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     std::string name = pass->getArgument().str();
     if (names && !llvm::is_contained(*names, name))
       names->push_back(name);
-    if (!done)
+    if (!done && !llvm::is_contained(options.without, name))
       pm.addPass(std::move(pass));
     if (name == options.lastPass)
       found = done = true;
@@ -57,6 +61,8 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
   };
   if (hasRoles && mergesForeignGroups(*options.machine))
     addMerge(); // groups of other machines' roles become kernels, to be split anew
+  if (hasRoles && options.machine->spreadsTiles)
+    add(createTileSingleTrips({options.report}));
   if (options.machine) {
     TilePeelMasksOptions peeling;
     peeling.report = options.report;
@@ -81,6 +87,8 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     addFor(KilnInjectGmPipeOptions(), [](auto given) { return createKilnInjectGmPipe(given); });
     addCleanup(); // what would be merged later must be merged before it has addresses
     addProof();
+    if (options.machine->spreadsTiles)
+      add(createTileMarkStreams());
     bool hasInstructions = hardwareOf(*options.machine);
     if (hasInstructions) // what is equal is no longer merged: accumulators start one by one
       addFor(TileLegalizeOptions(), [](auto given) { return createTileLegalize(given); });

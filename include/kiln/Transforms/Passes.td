@@ -86,6 +86,22 @@ def KilnSpreadRequires : Pass<"kiln-spread-requires", "::mlir::ModuleOp"> {
   }];
 }
 
+def TileSingleTrips : Pass<"tile-single-trips", "::mlir::ModuleOp"> {
+  let summary = "give kernels that look at a row several times a version for rows of one tile";
+  let description = [{
+    A kernel whose loops run over the same indices, and load the same tiles, walks along a row once for each look. Where
+    a row is no longer than a tile, each of these loops has one iteration. From the first of them on the kernel becomes
+    two: a version for that case, in which the bodies stand one after another, and the kernel as it was. In the first
+    a tile that is loaded again, and was not written in between, is the one that was loaded before (`cse`): the row
+    stays in registers. Which of the two runs is decided at run time, by the bounds of the loops.
+
+    Only kernels in which nobody copies: loops that are marked `pipeline`, and kernels with products, stay as they are.
+    Run it before masks are peeled.
+  }];
+  let options = [Option<"report", "report", "bool", "false", "Say which kernels have such a version, as remarks">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def TilePeelMasks : Pass<"tile-peel-masks", "::mlir::ModuleOp"> {
   let summary = "split loops so that masks cost nothing before the edge";
   let description = [{
@@ -239,6 +255,16 @@ def KilnInjectGmPipe : Pass<"kiln-inject-gm-pipe", "::mlir::ModuleOp"> {
     Option<"shard", "shard", "bool", "true", "For tests only: false lets all blocks use one row, which is a race">,
     Option<"report", "report", "bool", "false", "Say how many bytes each pipe takes, as remarks">
   ];
+}
+
+def TileMarkStreams : Pass<"tile-mark-streams", "::mlir::ModuleOp"> {
+  let summary = "mark loads and stores of what is not touched again";
+  let description = [{
+    `kiln.streams` on a load or store says that its box is this block's alone, and that the block does not touch the
+    tensor afterwards: it need not stay in a cache. The box is a block's alone if where it begins depends on every index of the block that
+    the kernel asks for, and on the index of every loop around. It is a hint: nothing computes anything else because of
+    it. Only in kernels in which nobody copies, where threads read and write global memory themselves.
+  }];
 }
 
 def TilePlanMemory : Pass<"tile-plan-memory", "::mlir::ModuleOp"> {

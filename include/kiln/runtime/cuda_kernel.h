@@ -33,6 +33,9 @@ struct CudaKernel {
   uint32_t sharedBytes = 0; ///< Dynamic.
   uint32_t numTensors = 0, numScalars = 0;
   std::vector<CudaTensorMap> maps;
+  /// Whether no more blocks are launched than run at once, which walk the blocks of the grid; else
+  /// there is one for each.
+  bool isPersistent = true;
   bool hasBarrier = false; ///< Its blocks wait for one another, so all of them run at once.
 };
 

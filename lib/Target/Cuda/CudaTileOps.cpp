@@ -98,11 +98,17 @@ std::string FunctionEmitter::placeText(Value tile) {
 // Global memory
 //===----------------------------------------------------------------------===//
 
+/// What a load or store says of how often its memory is touched.
+static std::string touchedText(Operation *op, StringRef before) {
+  return op->hasAttr(tile::kStreamsAttr) ? before.str() + "Touched::Once" : "";
+}
+
 void FunctionEmitter::emitLoad(tile::LoadOp op) {
   TileType type = op.getType();
   if (type.getSpace() == Space::Mat)
     return emitRequest(op);
-  define(op, (isMadeLater(op) ? "loadLater<" : "load<") + resultText(op) + ">(" +
+  define(op, (isMadeLater(op) ? "loadLater<" : "load<") + resultText(op) +
+                 (isMadeLater(op) ? "" : touchedText(op, ", ")) + ">(" +
                  windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(),
                             op.getStaticValid(), op.getValid()) +
                  ", " + padText(op.getPadAttr(), type.getElementType()) + ")");
@@ -162,7 +168,11 @@ std::string FunctionEmitter::inRegisters(Value tile) {
 
 void FunctionEmitter::emitStore(tile::StoreOp op) {
   TileType type = op.getTile().getType();
-  line((op.getAtomic() ? "storeAdding(" : "store(") + inRegisters(op.getTile()) + ", " +
+  std::string touched = touchedText(op, "");
+  line((op.getAtomic()    ? "storeAdding("
+        : touched.empty() ? "store("
+                          : "store<" + touched + ">(") +
+       inRegisters(op.getTile()) + ", " +
        windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(), op.getStaticValid(),
                   op.getValid()) +
        ");");

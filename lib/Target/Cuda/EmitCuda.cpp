@@ -248,7 +248,16 @@ private:
     return text + "  i64 grid[3];\n" + (Kernel.hasBarrier ? "  u64 *arrivals;\n" : "") + "};\n\n";
   }
 
-  /// Each role walks all blocks of this multiprocessor; the copying one runs ahead, into the next.
+  /// The walk. Where a role copies, each role walks all blocks of this multiprocessor by itself:
+  /// the copying one runs ahead, into the next. So it is where blocks wait for one another, and all
+  /// run at once. In all other kernels the launch has as many blocks as the grid, each of which is
+  /// done after one: nothing is left from one to the next, and while some wait for memory others
+  /// compute.
+  bool isPersistent() const {
+    return Kernel.hasBarrier ||
+           llvm::any_of(Roles, [](const RoleCall &role) { return role.copies; });
+  }
+
   std::string roleLoop(const RoleCall &role, StringRef lane, StringRef indent) const {
     std::string arguments;
     for (const PipeText &pipe : Pipes)
@@ -309,7 +318,8 @@ private:
       text += "    barrier::publishInit();\n  }\n  __syncthreads();\n";
     }
     text += "  i64 blocks = args.grid[0] * args.grid[1] * args.grid[2];\n"
-            "  int lane = warpgroupIndex();\n";
+            "  int lane = " +
+            std::string(copies || Lanes > 1 ? "warpgroupIndex()" : "0") + ";\n";
     if (Kernel.hasBarrier)
       text +=
           "  GridBarrier allBlocks{args.arrivals, blocks * " + std::to_string(waiters()) + "};\n";
@@ -350,6 +360,7 @@ private:
     unit.kernel.numTensors = Order.tensors.size();
     unit.kernel.numScalars = Order.scalars.size();
     unit.kernel.maps = Kernel.maps;
+    unit.kernel.isPersistent = isPersistent();
     unit.kernel.hasBarrier = Kernel.hasBarrier;
     unit.isMemoryBound = !copies;
     unit.movesRegisters = copies && kShares[Lanes].dma;

@@ -60,6 +60,7 @@ std::string kiln::toJson(const std::vector<CudaKernel> &kernels) {
                     {"tensors", kernel.numTensors},
                     {"scalars", kernel.numScalars},
                     {"maps", maps},
+                    {"persistent", kernel.isPersistent},
                     {"barrier", kernel.hasBarrier}});
   }
   return jsonText(list);
@@ -79,6 +80,11 @@ Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) 
     good &= isThere;
     return isThere ? object[name].get<std::string>() : "";
   };
+  auto flag = [&](const Json &object, const char *name) {
+    bool isThere = object.is_object() && object.contains(name) && object[name].is_boolean();
+    good &= isThere;
+    return isThere && object[name].get<bool>();
+  };
   std::vector<CudaKernel> kernels;
   for (const Json &item : good ? json : Json::array()) {
     CudaKernel kernel;
@@ -90,9 +96,8 @@ Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) 
     kernel.numTensors = number(item, "tensors");
     kernel.numScalars = number(item, "scalars");
     good &= item.is_object() && item.contains("maps") && item["maps"].is_array();
-    bool saysBarrier = item.is_object() && item.contains("barrier") && item["barrier"].is_boolean();
-    good &= saysBarrier;
-    kernel.hasBarrier = saysBarrier && item["barrier"].get<bool>();
+    kernel.isPersistent = flag(item, "persistent");
+    kernel.hasBarrier = flag(item, "barrier");
     for (const Json &map : good ? item["maps"] : Json::array())
       kernel.maps.push_back({number(map, "tensor"), number(map, "rows"), number(map, "cols")});
     kernels.push_back(std::move(kernel));

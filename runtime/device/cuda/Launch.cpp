@@ -107,7 +107,9 @@ Status kiln::cuda::launchKernel(const Gpu &gpu, const LoadedKernel &kernel,
   }
   std::copy(scalars.begin(), scalars.end(), block.add<uint64_t>(scalars.size()));
   std::copy(blocks.begin(), blocks.end(), block.add<int64_t>(3));
-  int64_t atOnce = int64_t(gpu.multiprocessors) * kernel.blocksPerMultiprocessor;
+  int64_t atOnce = description.isPersistent
+                       ? int64_t(gpu.multiprocessors) * kernel.blocksPerMultiprocessor
+                       : std::numeric_limits<int>::max(); // what a launch can have
   DevicePointer arrivals = 0;
   if (description.hasBarrier) {
     if (count > atOnce)

@@ -24,6 +24,8 @@ struct Machine;
 namespace kiln::tile {
 
 inline constexpr llvm::StringLiteral kAddressAttr = "kiln.address";
+/// On a load or store of what no block touches again; the unit attribute `kiln.streams`.
+inline constexpr llvm::StringLiteral kStreamsAttr = "kiln.streams";
 /// The address, in `vec`, of the bytes that an operation needs for itself while it works; the
 /// attribute `kiln.scratch`, on machines whose instructions need any.
 inline constexpr llvm::StringLiteral kScratchAttr = "kiln.scratch";
