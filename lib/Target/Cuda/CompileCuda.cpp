@@ -80,14 +80,18 @@ const Nvrtc *nvrtc() {
   return opened.get();
 }
 
-/// The headers that emitted code includes: the device library, and what its elementwise functions
-/// come from.
+/// The headers that emitted code includes: the device library, what its elementwise functions come
+/// from, and the matrix unit's instructions.
 const std::vector<DeviceHeader> &deviceHeaders() {
   static const std::vector<DeviceHeader> headers = [] {
     std::vector<DeviceHeader> all(std::begin(kDeviceLibrary), std::end(kDeviceLibrary));
     all.push_back({
         "elementwise_table.cuh",
 #include "kiln/Dialect/Tile/Elementwise/Device.inc"
+    });
+    all.push_back({
+        "wgmma_shapes.cuh",
+#include "WgmmaShapes.inc"
     });
     return all;
   }();
