@@ -411,12 +411,23 @@ __device__ __forceinline__ void store(const Tile<T, L> &tile, const Window<T, R,
       return;
     }
   }
+  // Pointers that move, and one comparison for each element: products for each would be most of the
+  // kernel's code, and of the time that compiling it takes.
   Window<T, R, C> to = window.opaque();
-  forEach<L>([&](int i, int j) {
-    int row = L::row(i), col = L::col(j);
-    if (to.has(row, col))
-      *to.at(row, col) = tile.at[i][j];
-  });
+#pragma unroll
+  for (int i = 0; i < L::rowRegs; ++i) {
+    int row = L::row(i);
+    T *at = to.at(row, L::col(0));
+    unsigned first = L::col(0) - to.colBegin,
+             count = row >= to.rowBegin && row < to.rowEnd ? to.colEnd - to.colBegin : 0;
+#pragma unroll
+    for (int j = 0; j < L::colRegs;
+         j += L::width, first += L::colStep, at += L::colStep * to.colStride)
+#pragma unroll
+      for (int k = 0; k < L::width; ++k)
+        if (first + k < count)
+          at[k * to.colStride] = tile.at[i][j + k];
+  }
 }
 
 /// Element by element, each computed when it is stored.

@@ -20,6 +20,7 @@ struct Fragments {
   template <int R, int C> struct Of {
     static constexpr int rows = R, cols = C;
     static constexpr int width = C == 1 ? 1 : 2; ///< Neighbours a thread holds, at least.
+    static constexpr int colStep = 8;            ///< From neighbours to the next ones.
     static constexpr int rowRegs = R == 1 ? 1 : 2 * ceilDivConstant(R, 64);
     static constexpr int colRegs = C == 1 ? 1 : 2 * ceilDivConstant(C, 8);
     static constexpr bool allRows = R == 1 || R % 64 == 0, allCols = C == 1 || C % 8 == 0;
@@ -47,6 +48,7 @@ template <int group, int neighbours> struct Coalesced {
   template <int R, int C> struct Of {
     static constexpr int rows = R, cols = C;
     static constexpr int width = C == 1 ? 1 : neighbours;
+    static constexpr int colStep = group * neighbours;
     static constexpr int step = kWarpgroup / group; ///< Rows that are held side by side.
     static constexpr int rowRegs = R == 1 ? 1 : ceilDivConstant(R, step);
     static constexpr int colRegs = C == 1 ? 1 : ceilDivConstant(C, group *neighbours) * neighbours;

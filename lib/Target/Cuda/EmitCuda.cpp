@@ -1,6 +1,7 @@
 // Kernels: the argument block, the pipes, and the function that runs the roles over the blocks.
 #include "CudaFunction.h"
 
+#include "kiln/Analysis/TileLifetimes.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Machine/Machine.h"
@@ -196,6 +197,30 @@ private:
       });
   }
 
+  /// How many registers of a computing thread hold tiles at once, at most. Elementwise operations
+  /// work in place; what the compiler needs beside tiles, or saves by another order, is not known.
+  int64_t registersForTiles() {
+    int64_t most = 0;
+    for (RoleCall &role : Roles) {
+      if (role.copies)
+        continue;
+      std::vector<TileBuffer> buffers =
+          findBuffers(role.func, Target, [](Operation *op) { return isa<tile::PopOp>(op); });
+      llvm::erase_if(buffers, [](const TileBuffer &buffer) {
+        return buffer.space != tile::Space::Vec && buffer.space != tile::Space::Acc;
+      });
+      for (const TileBuffer &first : buffers)
+        for (LifeSpan span : first.spans) {
+          int64_t bytes = 0;
+          for (const TileBuffer &other : buffers)
+            if (other.isAliveAt(span.from))
+              bytes += other.bytes;
+          most = std::max(most, bytes);
+        }
+    }
+    return most / (4 * kWarpgroup);
+  }
+
   /// What a role is given for one operand of its call, and which parameter of the kernel that is.
   std::pair<std::string, int> given(Value value) {
     if (auto argument = dyn_cast<BlockArgument>(value))
@@ -364,6 +389,7 @@ private:
     unit.kernel.hasBarrier = Kernel.hasBarrier;
     unit.isMemoryBound = !copies;
     unit.movesRegisters = copies && kShares[Lanes].dma;
+    unit.registersForTiles = registersForTiles();
     std::string text = "// @" + unit.kernel.name + "\nnamespace kernel_" + name + " {\n\n";
     text += "template <typename T, int R, int C> using Reg = Tile<T, " + Layout + ">;\n";
     for (const PipeText &pipe : Pipes)
