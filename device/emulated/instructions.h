@@ -81,7 +81,7 @@ struct Product {
 void wgmma(const Product &product);
 void wgmmaFence();
 void wgmmaCommit();
-void wgmmaWait();
+void wgmmaWait(unsigned pending);
 
 /// A kernel has one parameter, its argument block.
 template <typename Args> void call(void (*kernel)(Args), const void *args) {
@@ -295,7 +295,7 @@ template <int N, bool isBf16> struct Wgmma {
 };
 inline void wgmmaFence() { emulated::wgmmaFence(); }
 inline void wgmmaCommit() { emulated::wgmmaCommit(); }
-inline void wgmmaWait() { emulated::wgmmaWait(); }
+template <int pending = 0> void wgmmaWait() { emulated::wgmmaWait(pending); }
 
 } // namespace ptx
 } // namespace kiln

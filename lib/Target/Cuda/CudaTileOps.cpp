@@ -190,6 +190,8 @@ void FunctionEmitter::emitMove(tile::MoveOp op) {
   if (from.getSpace() == Space::Mat && (to == Space::Vec || to == Space::Acc))
     return define(op,
                   "toRegisters<" + registerType(op.getType()) + ">(" + text(op.getOperand()) + ")");
+  if (isInRegisters(from) && to == Space::Left && from.getRows() > 1)
+    return define(op, "packed(" + text(op.getOperand()) + ")");
   if (isInRegisters(from) && to == Space::Mat)
     return define(op, "toShared(" + text(op.getOperand()) + ", " + placeText(op) + ", lane)");
   set(op, text(op.getOperand())); // the matrix unit reads where the tile is
@@ -217,6 +219,8 @@ void FunctionEmitter::emitPop(tile::PopOp op) {
 //===----------------------------------------------------------------------===//
 
 void FunctionEmitter::emitMultiply(tile::ProductInterface op) {
+  if (auto start = dyn_cast<tile::MatmulStartOp>(op.getOperation()))
+    return emitStart(start);
   auto result = cast<TileType>(op->getResult(0).getType());
   std::string zero = result.getElementType().isF32() ? "0.0f" : "0";
   std::string from = op.getAccumulator() ? text(op.getAccumulator()->get())
@@ -225,6 +229,32 @@ void FunctionEmitter::emitMultiply(tile::ProductInterface op) {
       std::string(op.getTransB() ? "true" : "false") + (op.getTransA() ? ", true" : "");
   define(op->getResult(0), "multiply<" + transposed + ">(" + from + ", " + text(op.getLhs()) +
                                ", " + text(op.getRhs()) + ")");
+}
+
+/// The variable that the matrix unit changes, up to the await.
+void FunctionEmitter::emitStart(tile::MatmulStartOp op) {
+  auto isGiven = [](bool is) { return is ? "true" : "false"; };
+  OpOperand *acc = op.getAccumulator();
+  std::string name = freshName("t");
+  line(acc ? "auto " + name + " = " + text(acc->get()) + ";"
+           : registerType(op.getType()) + " " + name + ";");
+  std::string flags = isGiven(op.getTransB());
+  if (op.getTransA() || !acc)
+    flags += std::string(", ") + isGiven(op.getTransA());
+  line("start<" + flags + (acc ? "" : ", true") + ">(" + name + ", " + text(op.getLhs()) + ", " +
+       text(op.getRhs()) + ");");
+  set(op, name);
+}
+
+/// Products are made in the order in which they were begun, so all that were begun before this one
+/// are awaited with it. What was begun in other blocks has been awaited there.
+void FunctionEmitter::emitAwait(tile::AwaitOp op) {
+  int64_t later = 0;
+  for (Operation *next = op.getOperand().getDefiningOp()->getNextNode(); next != op;
+       next = next->getNextNode())
+    later += isa<tile::MatmulStartOp>(next);
+  line("await<" + std::to_string(later) + ">(" + text(op.getOperand()) + ");");
+  set(op, text(op.getOperand()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -301,6 +331,7 @@ bool FunctionEmitter::emitTile(Operation *op) {
       .Case<tile::FreeOp>(
           [&](tile::FreeOp free) { return line(text(free.getPipe()) + ".free();"), true; })
       .Case<tile::ProductInterface>([&](auto product) { return emitMultiply(product), true; })
+      .Case<tile::AwaitOp>([&](auto await) { return emitAwait(await), true; })
       .Case<tile::FullOp>([&](tile::FullOp full) {
         return define(full,
                       "full<" + registerText(full.getType()) + ">(" + text(full.getValue()) + ")"),

@@ -133,7 +133,7 @@ private:
     int64_t rows = 1, cols = 1, bits = 32;
     for (RoleCall &role : Roles)
       role.func.walk([&](Operation *op) {
-        multiplies |= isa<tile::MatmulOp, tile::MatmulAccOp>(op);
+        multiplies |= isa<tile::ProductInterface>(op);
         for (Type type : op->getResultTypes())
           if (auto tile = dyn_cast<tile::TileType>(type)) {
             rows = std::max(rows, tile.getRows());
