@@ -161,6 +161,21 @@ int64_t place(std::vector<PlacedRing> &rings, std::vector<PlacedBuffer> &buffers
   return ringsEnd + (used - ringsEnd) * lanes;
 }
 
+/// Where memory is short, a pipe whose only tiles come once a block does with one slot: nobody has
+/// to push a second time before the first is popped.
+void narrowRings(FunctionPlan &plan, MemoryUse &use) {
+  for (PlacedRing &ring : plan.rings) {
+    int64_t pops = 0;
+    for (Operation *user : ring.parameter.getUsers())
+      if (isa<tile::PopOp>(user))
+        pops +=
+            user->getParentOfType<scf::ForOp>() || user->getParentOfType<scf::WhileOp>() ? 2 : 1;
+    if (ring.memory == use.memory && !ring.unsized.empty() && pops == 1)
+      ring.slots = 1;
+  }
+  use.bytes = place(plan.rings, plan.buffers, use.memory);
+}
+
 /// Gives rings the slots that their memory has room for. More than a few hide no more latency, and
 /// each costs its barriers, for which there is little room beside the memory.
 void deepenRings(FunctionPlan &plan, MemoryUse &use) {
@@ -267,7 +282,9 @@ FunctionPlan planFunction(ir::FuncOp func, const Machine &machine) {
       if (!use.overflows())
         break;
     }
-    if (machine.slotsFillMemory && !use.overflows())
+    if (machine.slotsFillMemory && use.overflows())
+      narrowRings(plan, use);
+    else if (machine.slotsFillMemory)
       deepenRings(plan, use);
     plan.uses.push_back(use);
   }
