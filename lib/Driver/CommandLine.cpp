@@ -319,6 +319,9 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_flag("--fibers{false}", run.mergeGroups,
                  "With -p " + platformNames(Capability::Fibers) +
                      ": roles of groups always run on fibers, never merged into one function");
+  app.add_option("--without", run.without,
+                 "Leave out a pass that only makes code faster (kiln emit --after PASS says which)")
+      ->allow_extra_args(false);
   app.add_flag("--remarks", run.remarks, "Say what the passes did, and why not more");
   app.footer([&] { return help() + examplesOf(line.command, isTool ? "" : program); });
   std::vector<std::string> reversed(args.rbegin(), args.rend());

@@ -25,6 +25,7 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     if (name == options.lastPass)
       found = done = true;
   };
+  auto isLeftOut = [&](StringRef name) { return llvm::is_contained(options.without, name); };
   // A pass with the options `machine` and `report`.
   auto addFor = [&](auto passOptions, auto create) {
     passOptions.machine = options.machine->name;
@@ -40,6 +41,8 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     add(createCSEPass());
   };
 
+  bool overlaps =
+      options.machine && options.machine->startsProducts && !isLeftOut("tile-overlap-products");
   if (options.machine) {
     add(createKilnInline({options.entry}));
     add(createKilnExactIndices()); // before anything is simplified
@@ -64,6 +67,7 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
   }
   if (hasRoles)
     addFor(KilnPartitionRolesOptions(), [](auto given) { return createKilnPartitionRoles(given); });
+    peeling.keepsLoops = overlaps;
   // Threads that hold parts of a tile combine along lines by themselves.
   if (options.machine && !options.machine->spreadsTiles)
     add(createTileExpandBodies());
@@ -82,6 +86,9 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     addCleanup(); // what would be merged later must be merged before it has addresses
     addProof();
     bool hasInstructions = hardwareOf(*options.machine);
+    if (overlaps)
+      addFor(TileOverlapProductsOptions(),
+             [](auto given) { return createTileOverlapProducts(given); });
     if (hasInstructions) // what is equal is no longer merged: accumulators start one by one
       addFor(TileLegalizeOptions(), [](auto given) { return createTileLegalize(given); });
     TilePlanMemoryOptions plan;

@@ -28,7 +28,8 @@ struct PipelineOptions {
   bool prove = true;                ///< Fail where the pipes of a group are refuted.
   bool mergeGroups = true; ///< On a machine with one role: one function for a group, if possible.
   std::string entry = {};  ///< The function that a run starts with, if it is known.
-  std::string memoryMap = {}; ///< Where the memory plan is written, if there is one.
+  std::string memoryMap = {};            ///< Where the memory plan is written, if there is one.
+  std::vector<std::string> without = {}; ///< Passes that only make code faster, to be left out.
 };
 
 /// The passes in their order (docs/compiler.md), for all tools. Without a machine: those after

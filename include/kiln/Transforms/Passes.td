@@ -99,13 +99,20 @@ def TilePeelMasks : Pass<"tile-peel-masks", "::mlir::ModuleOp"> {
     Loops with pipe operations stay whole: the other role would have one loop where this one has two. So run it before
     kernels are split over roles.
   }];
-  let options = [Option<"report", "report", "bool", "false", "Say which loops were split, and why not, as remarks">];
+  let options = [
+    Option<"keepsLoops", "keeps-loops", "bool", "false",
+           "Branch around masks in loops of several products, which run into one another, instead of splitting these">,
+    Option<"report", "report", "bool", "false", "Say which loops were split, and why not, as remarks">
+  ];
 }
 
 def KilnPartitionRoles : Pass<"kiln-partition-roles", "::mlir::ModuleOp"> {
   let summary = "split kernels over the roles of a machine";
   let description = [{
     A kernel with work for several roles becomes a group of the same name and parameters, so its launches stay as they
+    With `keeps-loops` a loop of several products stays whole, and its masks become branches: where the products of
+    one iteration are made beside those of the next, the end of a loop is where the matrix unit waits.
+
     are, and one function `NAME_ROLE` for each role. Matrix products are the matrix role's, everything else that computes
     is the vector role's; loads are made by whoever uses the tile, stores by whoever makes it; scalars and control flow
     are repeated in each role that needs them. A value of one role that another uses goes through a pipe, a scalar as a
@@ -233,6 +240,27 @@ def KilnInjectGmPipe : Pass<"kiln-inject-gm-pipe", "::mlir::ModuleOp"> {
     its slots lie (`kiln.ring`). Right before each launch the orchestration allocates as many rows as the grid has
     blocks, so a loop of launches gets new memory each time and launches are not ordered by it. Block b uses row b,
     whether or not the kernel asks for its index. Pipes of tokens have no bytes. See docs/memory.md.
+}
+
+def TileOverlapProducts : Pass<"tile-overlap-products", "::mlir::ModuleOp"> {
+  let summary = "make the last product of an iteration while the next one computes";
+  let description = [{
+    For machines whose matrix unit works beside the threads that ask it. In a loop with two products of which the second
+    adds to what the loop carries, the second product of an iteration is begun in the next one, right behind that one's
+    first product (`tile.matmul_start`), and awaited (`tile.await`) where its result is needed: what is between the two
+    products of an iteration is computed while the unit works. The first iteration up to its second product comes before
+    the loop, the last second product after it. An operand in a slot of a pipe is popped and freed one iteration
+    later; one in registers is carried by the loop.
+
+    A loop is left alone where the result of its last product is used for more than the accumulator of the next one, where
+    that product reads what is made in shared memory, or shares its pipe with others. Works on roles whose tiles have
+    memories.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"hopper\"", "Machine or platform whose matrix unit is meant">,
+    Option<"report", "report", "bool", "false", "Say which loops have such products, and why not, as remarks">
+  ];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
   }];
   let options = [
     Option<"machine", "machine", "std::string", "\"ascend910b\"", "Machine or platform; does nothing unless it keeps pipes in global memory">,
