@@ -60,14 +60,18 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
   };
   if (hasRoles && mergesForeignGroups(*options.machine))
     addMerge(); // groups of other machines' roles become kernels, to be split anew
+  if (options.machine && options.machine->spreadsTiles && !isLeftOut("tile-fold-exponentials")) {
+    add(createTileFoldExponentials());
+    addCleanup();
+  }
   if (options.machine) {
     TilePeelMasksOptions peeling;
     peeling.report = options.report;
+    peeling.keepsLoops = overlaps;
     add(createTilePeelMasks(peeling)); // before the split: each role gets both loops
   }
   if (hasRoles)
     addFor(KilnPartitionRolesOptions(), [](auto given) { return createKilnPartitionRoles(given); });
-    peeling.keepsLoops = overlaps;
   // Threads that hold parts of a tile combine along lines by themselves.
   if (options.machine && !options.machine->spreadsTiles)
     add(createTileExpandBodies());
@@ -82,13 +86,13 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     TileChooseSpacesOptions spaces;
     spaces.asWritten = !options.prove; // a simulator runs what the machine cannot
     addFor(spaces, [](auto given) { return createTileChooseSpaces(given); });
+    if (overlaps)
+      addFor(TileOverlapProductsOptions(),
+             [](auto given) { return createTileOverlapProducts(given); });
     addFor(KilnInjectGmPipeOptions(), [](auto given) { return createKilnInjectGmPipe(given); });
     addCleanup(); // what would be merged later must be merged before it has addresses
     addProof();
     bool hasInstructions = hardwareOf(*options.machine);
-    if (overlaps)
-      addFor(TileOverlapProductsOptions(),
-             [](auto given) { return createTileOverlapProducts(given); });
     if (hasInstructions) // what is equal is no longer merged: accumulators start one by one
       addFor(TileLegalizeOptions(), [](auto given) { return createTileLegalize(given); });
     TilePlanMemoryOptions plan;

@@ -86,6 +86,16 @@ def KilnSpreadRequires : Pass<"kiln-spread-requires", "::mlir::ModuleOp"> {
   }];
 }
 
+def TileFoldExponentials : Pass<"tile-fold-exponentials", "::mlir::ModuleOp"> {
+  let summary = "make powers of e of a difference powers of two of a fused multiply-add";
+  let description = [{
+    For machines whose threads have an instruction for powers of two. e to the (a * c - b), where b is the same along an
+    axis, becomes 2 to the (a * c' - b'), both factors multiplied by the logarithm: b' is computed once for all that
+    share it. The result differs in the last bits. What is left without a use is removed afterwards.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
+}
+
 def TilePeelMasks : Pass<"tile-peel-masks", "::mlir::ModuleOp"> {
   let summary = "split loops so that masks cost nothing before the edge";
   let description = [{
@@ -95,6 +105,9 @@ def TilePeelMasks : Pass<"tile-peel-masks", "::mlir::ModuleOp"> {
     a multiple of it. Both the ragged end and the causal diagonal are of this form. Where the edge lies is computed at
     run time; either part may be empty. Masks that cut off nothing because the function requires its extents to be
     multiples of a tile disappear, in loops of all kinds.
+
+    With `keeps-loops` a loop of several products stays whole, and its masks become branches: where the products of
+    one iteration are made beside those of the next, the end of a loop is where the matrix unit waits.
 
     Loops with pipe operations stay whole: the other role would have one loop where this one has two. So run it before
     kernels are split over roles.
@@ -110,9 +123,6 @@ def KilnPartitionRoles : Pass<"kiln-partition-roles", "::mlir::ModuleOp"> {
   let summary = "split kernels over the roles of a machine";
   let description = [{
     A kernel with work for several roles becomes a group of the same name and parameters, so its launches stay as they
-    With `keeps-loops` a loop of several products stays whole, and its masks become branches: where the products of
-    one iteration are made beside those of the next, the end of a loop is where the matrix unit waits.
-
     are, and one function `NAME_ROLE` for each role. Matrix products are the matrix role's, everything else that computes
     is the vector role's; loads are made by whoever uses the tile, stores by whoever makes it; scalars and control flow
     are repeated in each role that needs them. A value of one role that another uses goes through a pipe, a scalar as a
@@ -232,16 +242,6 @@ def TileChooseSpaces : Pass<"tile-choose-spaces", "::mlir::ModuleOp"> {
   ];
 }
 
-def KilnInjectGmPipe : Pass<"kiln-inject-gm-pipe", "::mlir::ModuleOp"> {
-  let summary = "give pipes their storage in global memory";
-  let description = [{
-    On a machine that keeps pipes in global memory each group gets one more parameter, `__gm_pipe`: its last tensor,
-    inout, marked `kiln.internal`, with one row of bytes for each block of the launch. Each pipe notes where in a row
-    its slots lie (`kiln.ring`). Right before each launch the orchestration allocates as many rows as the grid has
-    blocks, so a loop of launches gets new memory each time and launches are not ordered by it. Block b uses row b,
-    whether or not the kernel asks for its index. Pipes of tokens have no bytes. See docs/memory.md.
-}
-
 def TileOverlapProducts : Pass<"tile-overlap-products", "::mlir::ModuleOp"> {
   let summary = "make the last product of an iteration while the next one computes";
   let description = [{
@@ -261,6 +261,16 @@ def TileOverlapProducts : Pass<"tile-overlap-products", "::mlir::ModuleOp"> {
     Option<"report", "report", "bool", "false", "Say which loops have such products, and why not, as remarks">
   ];
   let dependentDialects = ["::kiln::tile::TileDialect"];
+}
+
+def KilnInjectGmPipe : Pass<"kiln-inject-gm-pipe", "::mlir::ModuleOp"> {
+  let summary = "give pipes their storage in global memory";
+  let description = [{
+    On a machine that keeps pipes in global memory each group gets one more parameter, `__gm_pipe`: its last tensor,
+    inout, marked `kiln.internal`, with one row of bytes for each block of the launch. Each pipe notes where in a row
+    its slots lie (`kiln.ring`). Right before each launch the orchestration allocates as many rows as the grid has
+    blocks, so a loop of launches gets new memory each time and launches are not ordered by it. Block b uses row b,
+    whether or not the kernel asks for its index. Pipes of tokens have no bytes. See docs/memory.md.
   }];
   let options = [
     Option<"machine", "machine", "std::string", "\"ascend910b\"", "Machine or platform; does nothing unless it keeps pipes in global memory">,
