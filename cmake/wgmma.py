@@ -60,9 +60,11 @@ def function(width, name, in_registers):
     given = "const unsigned (&a)[4]" if in_registers else "unsigned long long a"
     operands = ['"r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3])' if in_registers else '"l"(a)', '"l"(b)', '"r"(accumulate)']
     operands += [f'"n"({name})' for name in (["transposeB"] if in_registers else ["transposeA", "transposeB"])]
+    # How many rows of a described left operand count, which only an emulated matrix unit asks.
+    rows = "" if in_registers else ", int"
     return f"""\
   template <{template}>
-  static __device__ __forceinline__ void run(float *low, float *high, {given}, unsigned long long b, int accumulate) {{
+  static __device__ __forceinline__ void run(float *low, float *high, {given}, unsigned long long b, int accumulate{rows}) {{
     asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, {accumulate}, 0;\\n"
                  "wgmma.mma_async.sync.aligned.m64n{width}k16.f32.{name}.{name} {{{registers}}}, {left}, {b}, p, 1, 1, "
                  "{", ".join(transposed)};\\n}}\\n"

@@ -411,6 +411,15 @@ __device__ __forceinline__ void store(const Tile<T, L> &tile, const Window<T, R,
       return;
     }
   }
+  if constexpr (L::colStep == 0) {
+    Window<T, R, C> to = window.opaque();
+    forEach<L>([&](int i, int j) {
+      int row = L::row(i), col = L::col(j);
+      if (to.has(row, col))
+        *to.at(row, col) = tile.at[i][j];
+    });
+    return;
+  }
   // Pointers that move, and one comparison for each element: products for each would be most of the
   // kernel's code, and of the time that compiling it takes.
   Window<T, R, C> to = window.opaque();

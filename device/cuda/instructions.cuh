@@ -285,8 +285,10 @@ KILN_INSTRUCTION void wgmmaFence() { asm volatile("wgmma.fence.sync.aligned;" ::
 KILN_INSTRUCTION void wgmmaCommit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-/// For all groups.
-KILN_INSTRUCTION void wgmmaWait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
+/// For all groups but the last `pending`.
+template <int pending = 0> KILN_INSTRUCTION void wgmmaWait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
 
 #undef KILN_INSTRUCTION
 

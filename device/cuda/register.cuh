@@ -40,6 +40,24 @@ struct Fragments {
   };
 };
 
+/// The same with rows and columns exchanged: the columns of a tile lie where the instructions have
+/// their rows.
+struct Exchanged {
+  template <int R, int C> struct Of {
+    using Turned = Fragments::Of<C, R>;
+    static constexpr int rows = R, cols = C;
+    static constexpr int width = 1;
+    static constexpr int colStep = 0; ///< Columns are not evenly spaced.
+    static constexpr int rowRegs = Turned::colRegs, colRegs = Turned::rowRegs;
+    static constexpr bool allRows = Turned::allCols, allCols = Turned::allRows;
+    static constexpr bool isFragment = false;
+
+    static __device__ int row(int i) { return Turned::col(i); }
+    static __device__ int col(int j) { return Turned::row(j); }
+    static __device__ bool isOwner() { return Turned::isOwner(); }
+  };
+};
+
 /// `group` threads share a row, each with `neighbours` elements beside one another, so that a warp
 /// reads and writes memory in one piece.
 template <int group, int neighbours> struct Coalesced {

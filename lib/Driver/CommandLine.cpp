@@ -320,12 +320,12 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_flag("--fibers{false}", run.mergeGroups,
                  "With -p " + platformNames(Capability::Fibers) +
                      ": roles of groups always run on fibers, never merged into one function");
-  if (line.command == "build" || line.command == "emit")
-    app.add_option("--without", run.without,
-                   "Leave out this pass, to see what it is worth: " +
-                       inWords(passesToLeaveOut(), "or"))
-        ->delimiter(',')
-        ->check(CLI::IsMember(passesToLeaveOut()));
+  app.add_option("--without", run.without,
+                 "Leave out this pass, to see what it is worth: " +
+                     inWords(passesToLeaveOut(), "or"))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(passesToLeaveOut()));
   app.add_flag("--remarks", run.remarks, "Say what the passes did, and why not more");
   app.footer([&] { return help() + examplesOf(line.command, isTool ? "" : program); });
   std::vector<std::string> reversed(args.rbegin(), args.rend());

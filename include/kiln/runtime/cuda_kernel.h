@@ -22,6 +22,7 @@ namespace kiln {
 struct CudaTensorMap {
   uint32_t tensor; ///< Which, in task order.
   uint32_t rows, cols;
+  bool streams = false; ///< Nobody reads the box again.
   friend bool operator==(const CudaTensorMap &, const CudaTensorMap &) = default;
 };
 

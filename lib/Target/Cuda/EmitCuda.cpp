@@ -130,11 +130,13 @@ private:
 
   /// One family for all tiles of a kernel, so that rows and columns lie where whole tiles do.
   void chooseLayout() {
-    bool multiplies = false;
+    bool multiplies = false, isExchanged = false;
     int64_t rows = 1, cols = 1, bits = 32;
     for (RoleCall &role : Roles)
       role.func.walk([&](Operation *op) {
-        multiplies |= isa<tile::MatmulOp, tile::MatmulAccOp>(op);
+        multiplies |= isa<tile::ProductInterface>(op);
+        isExchanged |= op->hasAttr(tile::kExchangedAttr);
+        BytesBehind = std::max(BytesBehind, tile::bytesReadBehind(op));
         for (Type type : op->getResultTypes())
           if (auto tile = dyn_cast<tile::TileType>(type)) {
             rows = std::max(rows, tile.getRows());
@@ -144,7 +146,7 @@ private:
           }
       });
     if (multiplies) {
-      Layout = "Fragments::Of<R, C>";
+      Layout = isExchanged ? "Exchanged::Of<R, C>" : "Fragments::Of<R, C>";
       return;
     }
     int64_t neighbours = 128 / bits; // 16 bytes of the narrowest
@@ -373,7 +375,7 @@ private:
                               " bytes of shared memory and " + Twine(BarrierBytes) +
                               " of barriers; there are " + Twine(available) + " and " +
                               Twine(kBarrierBytes) + ": use smaller tiles or fewer slots");
-    int64_t shared = tileBytes() + BarrierBytes;
+    int64_t shared = tileBytes() + std::max(BarrierBytes, BytesBehind);
     const std::string &name = Name;
     CudaUnit unit;
     unit.location = sourceLocOf(Func.getLoc());
@@ -403,7 +405,7 @@ private:
   ir::FuncOp Func;
   std::string Name;
   const Machine &Target;
-  int64_t Lanes = 1, BarrierBytes = 0;
+  int64_t Lanes = 1, BarrierBytes = 0, BytesBehind = 0;
   SmallVector<RoleCall> Roles;
   SmallVector<PipeText> Pipes;
   ParameterOrder Order;

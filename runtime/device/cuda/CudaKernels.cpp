@@ -51,7 +51,10 @@ std::string kiln::toJson(const std::vector<CudaKernel> &kernels) {
   for (const CudaKernel &kernel : kernels) {
     Json maps = Json::array();
     for (const CudaTensorMap &map : kernel.maps)
-      maps.push_back({{"tensor", map.tensor}, {"rows", map.rows}, {"cols", map.cols}});
+      maps.push_back({{"tensor", map.tensor},
+                      {"rows", map.rows},
+                      {"cols", map.cols},
+                      {"streams", map.streams}});
     list.push_back({{"name", kernel.name},
                     {"symbol", kernel.symbol},
                     {"file", kernel.file},
@@ -99,7 +102,8 @@ Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) 
     kernel.isPersistent = flag(item, "persistent");
     kernel.hasBarrier = flag(item, "barrier");
     for (const Json &map : good ? item["maps"] : Json::array())
-      kernel.maps.push_back({number(map, "tensor"), number(map, "rows"), number(map, "cols")});
+      kernel.maps.push_back(
+          {number(map, "tensor"), number(map, "rows"), number(map, "cols"), flag(map, "streams")});
     kernels.push_back(std::move(kernel));
   }
   if (!good)

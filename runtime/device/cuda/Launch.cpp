@@ -41,7 +41,8 @@ static bool encode(const Driver &driver, const CudaTensorMap &box, const kiln_te
   int swizzle = rowBytes == 128 ? kSwizzle128 : rowBytes == 64 ? kSwizzle64 : kSwizzle32;
   return driver.encodeTensorMap(&map, bytes == 2 ? kMapUint16 : kMapUint32,
                                 static_cast<uint32_t>(rank), tensor.data, extents, strides, boxes,
-                                steps, kNoInterleave, swizzle, kPromote256, kFillZero) == 0;
+                                steps, kNoInterleave, swizzle,
+                                box.streams ? kPromote128 : kPromote256, kFillZero) == 0;
 }
 
 namespace {
