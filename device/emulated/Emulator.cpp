@@ -227,6 +227,7 @@ bool Block::hasProducts() const {
 static void takeRegisters(Thread &thread) {
   const Product &product = thread.product;
   auto [entry, isNew] = thread.inFlight.try_emplace(product.low);
+  entry->second.group = thread.groups;
   if (!isNew)
     return;
   int count = product.columns / 4;
@@ -257,6 +258,7 @@ void Block::multiply(Thread &thread) {
     }
     check(findPieces(thread.product, number, pending.reads));
     pending.reader = first + draw(kWarp);
+    pending.group = thread.groups;
     const Thread &reader = Threads[pending.reader];
     for (unsigned piece : pending.reads)
       check(memory.beginProduct({reader.index, reader.clock}, piece, 16));
@@ -284,28 +286,30 @@ void Block::makeOne() {
   for (unsigned piece : product.reads)
     memory.finishProduct({reader.index, reader.clock}, piece, 16);
   launch.noteChange();
-  if (!warp.products.empty())
-    return;
   for (Thread *thread : warp.waiting)
     wake(*thread);
   warp.waiting.clear();
 }
 
-void Block::awaitProducts(Thread &thread) {
+void Block::awaitProducts(Thread &thread, unsigned pending) {
   Warp &warp = warpOf(thread);
   meet(thread, warp.meeting, warp.live, true);
   if (!warp.isCommitted)
     fail("a product was not committed");
-  while (!warp.products.empty()) {
+  auto isAwaited = [&](uint64_t group) { return group + pending < thread.groups; };
+  while (!warp.products.empty() && isAwaited(warp.products.front().group)) {
     warp.waiting.push_back(&thread);
     thread.isWaiting = true;
     suspend(thread);
   }
-  for (auto &[low, accumulator] : thread.inFlight) {
+  std::erase_if(thread.inFlight, [&](auto &entry) {
+    auto &[low, accumulator] = entry;
+    if (!isAwaited(accumulator.group))
+      return false;
     std::copy(accumulator.lowValues.begin(), accumulator.lowValues.end(), low);
     std::copy(accumulator.highValues.begin(), accumulator.highValues.end(), accumulator.high);
-  }
-  thread.inFlight.clear();
+    return true;
+  });
   thread.mayMultiply = false;
 }
 

@@ -134,9 +134,10 @@ void emulated::wgmmaCommit() {
   syncWarp("wgmma.commit_group");
   Thread &thread = runningThread("wgmma.commit_group");
   thread.block.warpOf(thread).isCommitted = true;
+  ++thread.groups;
 }
 
-void emulated::wgmmaWait() {
+void emulated::wgmmaWait(unsigned pending) {
   Thread &thread = runningThread("wgmma.wait_group");
-  thread.block.awaitProducts(thread);
+  thread.block.awaitProducts(thread, pending);
 }

@@ -87,6 +87,8 @@ private:
   void emitMove(tile::MoveOp op);
   void emitPop(tile::PopOp op);
   void emitMultiply(tile::ProductInterface op);
+  void emitStart(tile::MatmulStartOp op);
+  void emitAwait(tile::AwaitOp op);
   /// `window<T, R, C>(tensor, {i, j}, rows, cols)`
   std::string windowText(tile::TileType type, mlir::Value tensor, llvm::ArrayRef<int64_t> indices,
                          mlir::ValueRange dynamic, std::optional<llvm::ArrayRef<int64_t>> valid,
