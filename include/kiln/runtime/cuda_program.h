@@ -64,6 +64,7 @@ public:
     return run(tensors, scalars);
   }
   Status launchOn(const kiln_args &args, const GpuPlace &place) const override;
+  GraphCounts graphCounts() const override;
 
   /// Runs it so that it writes down what was asked for, on the GPU of the first tensor if that is
   /// in a GPU's memory, else on the first one; the tensors are copied there and back. The task

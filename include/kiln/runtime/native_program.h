@@ -124,6 +124,11 @@ struct GpuPlace {
   void *stream = nullptr; ///< A CUstream of it; null: the default one.
 };
 
+/// CUDA graphs that launches of a program were made into, and how often one was launched.
+struct GraphCounts {
+  uint64_t graphs = 0, launches = 0;
+};
+
 /// A compiled program in this process, wherever it runs.
 class LoadedProgram {
 public:
@@ -144,6 +149,7 @@ public:
                              NativeRunReport *report = nullptr) const = 0;
   /// Launches a program of a GPU on tensors in that GPU's memory. The arguments have been verified.
   virtual Status launchOn(const kiln_args &args, const GpuPlace &place) const;
+  virtual GraphCounts graphCounts() const { return {}; }
 
 protected:
   explicit LoadedProgram(NativeInfo info) : Info(std::move(info)) {}

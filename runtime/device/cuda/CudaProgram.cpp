@@ -3,8 +3,8 @@
 #include "Hang.h"
 #include "Launch.h"
 #include "Orchestrate.h"
-
-#include "kiln/runtime/inplace_vector.h"
+#include "StreamArguments.h"
+#include "abi/Environment.h"
 
 #include <algorithm>
 
@@ -18,19 +18,17 @@ Status CudaProgram::usableHere() {
   return driver ? (*driver)->gpu(0).status() : driver.status();
 }
 
-static void unload(const CudaProgram::Loaded *loaded) {
-  if (!loaded)
-    return;
-  CurrentGpu current(*loaded->gpu);
-  for (Module module : loaded->modules)
-    loaded->gpu->driver->moduleUnload(module);
-  delete loaded;
+CudaProgram::Loaded::~Loaded() {
+  cuda::CurrentGpu current(*gpu);
+  replays.reset(); // graphs refer to kernels
+  for (Module module : modules)
+    gpu->driver->moduleUnload(module);
 }
 
 CudaProgram::~CudaProgram() {
   if (On)
     for (const std::atomic<const Loaded *> &loaded : On->loaded)
-      unload(loaded.load(std::memory_order_acquire));
+      delete loaded.load(std::memory_order_acquire);
 }
 
 //===----------------------------------------------------------------------===//
@@ -78,13 +76,12 @@ Expected<const CudaProgram::Loaded *> CudaProgram::Devices::on(const Gpu &gpu) {
   std::lock_guard lock(loading);
   if (const Loaded *there = slot.load(std::memory_order_acquire))
     return there;
-  auto fresh = std::make_unique<Loaded>();
-  fresh->gpu = &gpu;
+  auto fresh = std::make_unique<Loaded>(gpu);
   for (const CudaKernel &kernel : kernels)
-    if (Status failed = loadKernel(gpu, kernel, cubins, *fresh); !failed.isOk()) {
-      unload(fresh.release());
+    if (Status failed = loadKernel(gpu, kernel, cubins, *fresh); !failed.isOk())
       return failed;
-    }
+  fresh->replays =
+      std::make_unique<Replays>(PlannedProgram{gpu, fresh->kernels, launched, entry}, mayGraph);
   slot.store(fresh.get(), std::memory_order_release);
   return static_cast<const Loaded *>(fresh.release());
 }
@@ -96,6 +93,9 @@ CudaProgram::load(NativeInfo info, std::vector<CudaKernel> kernels,
     return wrong;
   if (Status wrong = verifyCudaKernels(kernels, info); !wrong.isOk())
     return wrong;
+  Expected<bool> mayGraph = flagFromEnvironment("KILN_GRAPHS", true);
+  if (!mayGraph)
+    return mayGraph.status();
   Expected<const Driver *> driver = Driver::open();
   if (!driver)
     return driver.status();
@@ -105,6 +105,8 @@ CudaProgram::load(NativeInfo info, std::vector<CudaKernel> kernels,
   program->On->driver = *driver;
   program->On->kernels = std::move(kernels);
   program->On->cubins = std::move(cubins);
+  program->On->launched = program->Info.kernels;
+  program->On->mayGraph = *mayGraph;
   if (program->Info.kind == NativeInfo::Kind::Orchestration) {
     const std::string &symbol = program->Info.entry.symbol;
     if (program->Object)
@@ -113,6 +115,7 @@ CudaProgram::load(NativeInfo info, std::vector<CudaKernel> kernels,
     if (!program->Orchestration)
       return Status(StatusCode::NotFound, "the code has no symbol '" + symbol + "' for '" +
                                               program->Info.entry.name + "'");
+    program->On->entry = program->Orchestration;
   }
   return std::shared_ptr<const CudaProgram>(std::move(program));
 }
@@ -139,23 +142,11 @@ CudaProgram::loadPacked(NativeInfo info, std::string_view packed,
 // Running
 //===----------------------------------------------------------------------===//
 
-/// An orchestration cuts tensors up, so it gets them as tensors.
-static Expected<std::vector<Tensor>> tensorsOf(const kiln_args &args) {
-  std::vector<Tensor> tensors;
-  tensors.reserve(args.num_tensors);
-  for (const kiln_tensor &given : std::span(args.tensors, args.num_tensors)) {
-    Expected<Tensor> tensor =
-        Tensor::view(given.data, static_cast<DType>(given.dtype), Dims(given.extents, given.rank),
-                     Dims(given.strides, given.rank));
-    if (!tensor)
-      return tensor.status();
-    tensors.push_back(std::move(*tensor));
-  }
-  return tensors;
-}
-
 Status CudaProgram::launchLoaded(const Loaded &loaded, const kiln_args &args,
                                  const Place &place) const {
+  if (!place.ranks.nccl)
+    if (std::optional<Status> done = loaded.replays->launch(args, place.stream))
+      return *done;
   if (Orchestration) {
     Expected<std::vector<Tensor>> tensors = tensorsOf(args);
     if (!tensors)
@@ -166,6 +157,17 @@ Status CudaProgram::launchLoaded(const Loaded &loaded, const kiln_args &args,
   const int64_t one[3] = {1, 1, 1};
   return launchKernel(*loaded.gpu, loaded.kernels.front(), {args.tensors, args.num_tensors},
                       {args.scalars, args.num_scalars}, one, place.stream);
+}
+
+GraphCounts CudaProgram::graphCounts() const {
+  GraphCounts sum;
+  for (const std::atomic<const Loaded *> &slot : On->loaded)
+    if (const Loaded *loaded = slot.load(std::memory_order_acquire)) {
+      const ReplayCounts &counts = loaded->replays->counts();
+      sum.graphs += counts.graphs.load(std::memory_order_relaxed);
+      sum.launches += counts.graphLaunches.load(std::memory_order_relaxed);
+    }
+  return sum;
 }
 
 Status CudaProgram::launchOn(const kiln_args &args, const GpuPlace &place) const {

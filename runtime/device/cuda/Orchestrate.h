@@ -9,6 +9,7 @@
 #define KILN_RUNTIME_DEVICE_CUDA_ORCHESTRATE_H
 
 #include "Launch.h"
+#include "Replay.h"
 #include "StreamCollectives.h"
 
 #include "kiln/runtime/cuda_program.h"
@@ -19,9 +20,15 @@
 namespace kiln {
 
 struct CudaProgram::Loaded {
-  const cuda::Gpu *gpu = nullptr;
+  explicit Loaded(const cuda::Gpu &on) : gpu(&on) {}
+  ~Loaded();
+  Loaded(const Loaded &) = delete;
+  Loaded &operator=(const Loaded &) = delete;
+
+  const cuda::Gpu *gpu;
   std::vector<cuda::Module> modules;
   std::vector<cuda::LoadedKernel> kernels; ///< By the number that launches refer to.
+  std::unique_ptr<cuda::Replays> replays;
 };
 
 struct CudaProgram::Place {
@@ -34,6 +41,9 @@ struct CudaProgram::Devices {
   const cuda::Driver *driver = nullptr;
   std::vector<CudaKernel> kernels;
   std::map<std::string, std::string> cubins;
+  std::span<const NativeKernel> launched; ///< What an orchestration launches, by number.
+  kiln_orchestration_fn entry = nullptr;
+  bool mayGraph = true;
   std::mutex loading;
   std::atomic<const Loaded *> loaded[cuda::kMaxGpus] = {};
 
