@@ -401,6 +401,11 @@ Result cuStreamIsCapturing(Stream *, int *status) {
   *status = 0;
   return kOk;
 }
+Result cuThreadExchangeStreamCaptureMode(int *mode) {
+  static thread_local int current = 0;
+  std::swap(current, *mode);
+  return kOk;
+}
 Result cuEventCreate(Event **event, unsigned) {
   *event = new Event;
   return kOk;
@@ -424,7 +429,9 @@ Result cuEventRecord(Event *event, Stream *stream) {
   return kOk;
 }
 Result cuEventQuery(Event *event) {
-  KILN_LOCKED;
+  std::unique_lock guard(lock, std::try_to_lock);
+  if (!guard)
+    return kNotReady; // a kernel runs
   if (event->stream)
     flush(*event->stream);
   return event->isRecorded ? kOk : kNotReady;

@@ -53,13 +53,15 @@ public:
   /// one). The tensors are in the memory of one GPU. Returns when everything is launched, unless
   /// the program reads what tasks make. The current context of the thread is afterwards what it
   /// was.
-  Status launch(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-                void *stream) const;
+  /// `program` is its name, for reports.
+  Status launch(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars, void *stream,
+                std::string_view program = {}) const;
   /// With tensors in the host's memory: copies them to the first GPU and back, and waits. `seconds`
   /// is what the GPU took, copies left out.
   /// With a transport whose ranks are processes, NCCL carries bytes between their GPUs.
   Status run(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-             double *seconds = nullptr, Transport *ranks = nullptr) const;
+             double *seconds = nullptr, Transport *ranks = nullptr,
+             std::string_view program = {}) const;
   Status call(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars) const override {
     return run(tensors, scalars);
   }

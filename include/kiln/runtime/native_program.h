@@ -120,8 +120,9 @@ struct NativeRunReport {
 
 /// Where a program that runs on a GPU is launched.
 struct GpuPlace {
-  int number = 0;         ///< Of the GPU.
-  void *stream = nullptr; ///< A CUstream of it; null: the default one.
+  int number = 0;                ///< Of the GPU.
+  void *stream = nullptr;        ///< A CUstream of it; null: the default one.
+  std::string_view program = {}; ///< Its name, for reports.
 };
 
 /// CUDA graphs that launches of a program were made into, and how often one was launched.

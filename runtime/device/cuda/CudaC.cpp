@@ -7,6 +7,7 @@ using namespace kiln;
 
 struct kiln_cuda_program {
   std::shared_ptr<const CudaProgram> program;
+  std::string name;
 };
 
 static thread_local std::string lastError;
@@ -34,7 +35,7 @@ static Status launch(const kiln_cuda_program *handle, const kiln_args *args, voi
   std::vector<ScalarBits> scalars;
   for (size_t i = 0; i < args->num_scalars; ++i)
     scalars.push_back({args->scalars[i], signature.scalars[i].type});
-  return handle->program->launch(tensors, scalars, stream);
+  return handle->program->launch(tensors, scalars, stream, handle->name);
 }
 
 static int32_t note(const Status &status) {
@@ -43,17 +44,20 @@ static int32_t note(const Status &status) {
   return static_cast<int32_t>(status.code());
 }
 
-static Expected<std::shared_ptr<const CudaProgram>> open(const char *bundle) {
+static Expected<kiln_cuda_program> open(const char *bundle) {
   Expected<Bundle> opened = Bundle::open(bundle ? bundle : "");
   if (!opened)
     return opened.status();
-  return opened->loadCuda();
+  Expected<std::shared_ptr<const CudaProgram>> program = opened->loadCuda();
+  if (!program)
+    return program.status();
+  return kiln_cuda_program{std::move(*program), opened->manifest().program};
 }
 
 extern "C" kiln_cuda_program *kiln_cuda_open(const char *bundle) {
   auto body = [&]() -> kiln_cuda_program * {
-    Expected<std::shared_ptr<const CudaProgram>> program = open(bundle);
-    return note(program.status()) == 0 ? new kiln_cuda_program{std::move(*program)} : nullptr;
+    Expected<kiln_cuda_program> program = open(bundle);
+    return note(program.status()) == 0 ? new kiln_cuda_program(std::move(*program)) : nullptr;
   };
   return withoutThrowing<kiln_cuda_program *>(nullptr, body, note);
 }

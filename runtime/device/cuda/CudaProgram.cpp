@@ -96,6 +96,9 @@ CudaProgram::load(NativeInfo info, std::vector<CudaKernel> kernels,
   Expected<bool> mayGraph = flagFromEnvironment("KILN_GRAPHS", true);
   if (!mayGraph)
     return mayGraph.status();
+  Expected<std::optional<uint64_t>> timeout = numberFromEnvironment("KILN_GPU_TIMEOUT");
+  if (!timeout)
+    return timeout.status();
   Expected<const Driver *> driver = Driver::open();
   if (!driver)
     return driver.status();
@@ -107,6 +110,7 @@ CudaProgram::load(NativeInfo info, std::vector<CudaKernel> kernels,
   program->On->cubins = std::move(cubins);
   program->On->launched = program->Info.kernels;
   program->On->mayGraph = *mayGraph;
+  program->On->timeout = timeout->value_or(0);
   if (program->Info.kind == NativeInfo::Kind::Orchestration) {
     const std::string &symbol = program->Info.entry.symbol;
     if (program->Object)
@@ -145,18 +149,18 @@ CudaProgram::loadPacked(NativeInfo info, std::string_view packed,
 Status CudaProgram::launchLoaded(const Loaded &loaded, const kiln_args &args,
                                  const Place &place) const {
   if (!place.ranks.nccl)
-    if (std::optional<Status> done = loaded.replays->launch(args, place.stream))
+    if (std::optional<Status> done = loaded.replays->launch(args, place.on))
       return *done;
   if (Orchestration) {
     Expected<std::vector<Tensor>> tensors = tensorsOf(args);
     if (!tensors)
       return tensors.status();
     return orchestrate(loaded, Info.kernels, Orchestration, *tensors,
-                       {args.scalars, args.num_scalars}, place.stream, place.ranks);
+                       {args.scalars, args.num_scalars}, place.on, place.ranks);
   }
   const int64_t one[3] = {1, 1, 1};
   return launchKernel(*loaded.gpu, loaded.kernels.front(), {args.tensors, args.num_tensors},
-                      {args.scalars, args.num_scalars}, one, place.stream);
+                      {args.scalars, args.num_scalars}, one, place.on);
 }
 
 GraphCounts CudaProgram::graphCounts() const {
@@ -180,7 +184,12 @@ Status CudaProgram::launchOn(const kiln_args &args, const GpuPlace &place) const
   Expected<const Loaded *> loaded = On->on(**gpu);
   if (!loaded)
     return loaded.status();
-  return launchLoaded(**loaded, args, {static_cast<Stream>(place.stream)});
+  LaunchPlace where{static_cast<Stream>(place.stream)};
+  if (On->timeout == 0) [[likely]]
+    return launchLoaded(**loaded, args, {where});
+  WatchedCall watched(**gpu, Info, place.program, where.stream, On->timeout);
+  where.watched = &watched;
+  return launchLoaded(**loaded, args, {where});
 }
 
 namespace {
@@ -204,7 +213,7 @@ struct AbiArguments {
 } // namespace
 
 Status CudaProgram::launch(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-                           void *stream) const {
+                           void *stream, std::string_view program) const {
   if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
     return bad;
   // A tensor without elements may be nowhere.
@@ -213,7 +222,7 @@ Status CudaProgram::launch(std::span<const Tensor> tensors, std::span<const Scal
       placed == tensors.end() ? On->driver->gpu(0) : On->driver->gpuOf(placed->data());
   if (!gpu)
     return gpu.status();
-  return launchOn(AbiArguments(tensors, scalars).get(), {(*gpu)->number, stream});
+  return launchOn(AbiArguments(tensors, scalars).get(), {(*gpu)->number, stream, program});
 }
 
 namespace {
@@ -281,7 +290,7 @@ struct TimedStream {
 } // namespace
 
 Status CudaProgram::run(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-                        double *seconds, Transport *ranks) const {
+                        double *seconds, Transport *ranks, std::string_view program) const {
   if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
     return bad;
   const Driver &cuda = *On->driver;
@@ -315,7 +324,9 @@ Status CudaProgram::run(std::span<const Tensor> tensors, std::span<const ScalarB
       there.push_back(std::move(*copied));
     }
     cuda.eventRecord(timed.begin, timed.stream);
-    done = launchLoaded(**loaded, AbiArguments(there, scalars).get(), {timed.stream, among});
+    WatchedRun watched(**gpu, Info, program, timed.stream, On->timeout);
+    done = launchLoaded(**loaded, AbiArguments(there, scalars).get(),
+                        {{timed.stream, watched.call()}, among});
     cuda.eventRecord(timed.end, timed.stream);
     // Here show what a kernel did wrong and that another rank has failed, after which nothing
     // waits.

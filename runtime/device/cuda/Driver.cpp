@@ -58,6 +58,7 @@ static Status findAll(void *library, Driver &driver) {
   find(driver.streamDestroy, "cuStreamDestroy_v2");
   find(driver.streamSynchronize, "cuStreamSynchronize");
   find(driver.streamIsCapturing, "cuStreamIsCapturing");
+  find(driver.exchangeCaptureMode, "cuThreadExchangeStreamCaptureMode");
   find(driver.eventCreate, "cuEventCreate");
   find(driver.eventDestroy, "cuEventDestroy_v2");
   find(driver.eventRecord, "cuEventRecord");

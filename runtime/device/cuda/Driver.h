@@ -42,12 +42,14 @@ struct KernelNodeParams { // CUDA_KERNEL_NODE_PARAMS_v2
 
 // Values of the driver's enumerations.
 inline constexpr int kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16;
-inline constexpr int kPointerDevice = 9;     // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-inline constexpr unsigned kHostMapped = 2;   // CU_MEMHOSTALLOC_DEVICEMAP
-inline constexpr unsigned kAttachGlobal = 1; // CU_MEM_ATTACH_GLOBAL
-inline constexpr Result kNotReady = 600;     // CUDA_ERROR_NOT_READY
-inline constexpr int kNotCapturing = 0;      // CU_STREAM_CAPTURE_STATUS_NONE
-inline constexpr int kMaxDynamicShared = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+inline constexpr int kPointerDevice = 9;         // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+inline constexpr unsigned kHostMapped = 2;       // CU_MEMHOSTALLOC_DEVICEMAP
+inline constexpr unsigned kAttachGlobal = 1;     // CU_MEM_ATTACH_GLOBAL
+inline constexpr Result kNotReady = 600;         // CUDA_ERROR_NOT_READY
+inline constexpr int kNotCapturing = 0;          // CU_STREAM_CAPTURE_STATUS_NONE
+inline constexpr int kCaptureRelaxed = 2;        // CU_STREAM_CAPTURE_MODE_RELAXED
+inline constexpr unsigned kEventWithoutTime = 2; // CU_EVENT_DISABLE_TIMING
+inline constexpr int kMaxDynamicShared = 8;      // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 inline constexpr int kMapUint16 = 1,
                      kMapUint32 = 2; // the copy engine moves bits, whatever they mean
 inline constexpr int kNoInterleave = 0, kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3;
@@ -89,6 +91,7 @@ struct Driver {
   Result (*streamDestroy)(Stream);
   Result (*streamSynchronize)(Stream);
   Result (*streamIsCapturing)(Stream, int *);
+  Result (*exchangeCaptureMode)(int *); // of this thread
   Result (*eventCreate)(Event *, unsigned);
   Result (*eventDestroy)(Event);
   Result (*eventRecord)(Event, Stream);

@@ -1,5 +1,7 @@
 #include "Launch.h"
 
+#include "Watch.h"
+
 #include "kiln/runtime/task.h"
 
 #include <algorithm>
@@ -54,9 +56,9 @@ ArgumentBlock::ArgumentBlock(const CudaKernel &kernel, std::span<const kiln_tens
   Maps = reinterpret_cast<TensorMap *>(Begin);
   Tensors = reinterpret_cast<kiln_tensor *>(Maps + kernel.maps.size());
   std::ranges::copy(tensors, Tensors);
-  auto *words = reinterpret_cast<uint64_t *>(Tensors + tensors.size());
-  words = std::ranges::copy(scalars, words).out;
-  Arrivals = std::ranges::copy(blocks, words).out;
+  Scalars = reinterpret_cast<uint64_t *>(Tensors + tensors.size());
+  Grid = reinterpret_cast<int64_t *>(std::ranges::copy(scalars, Scalars).out);
+  Arrivals = reinterpret_cast<DevicePointer *>(std::ranges::copy(blocks, Grid).out);
 }
 
 void ArgumentBlock::setData(const Driver &driver, size_t tensor, void *data) {
@@ -97,16 +99,20 @@ Expected<unsigned> kiln::cuda::blocksToStart(const Gpu &gpu, const LoadedKernel 
 }
 
 Result kiln::cuda::startKernel(const Driver &driver, const LoadedKernel &kernel, unsigned blocks,
-                               ArgumentBlock &arguments, Stream stream) {
+                               ArgumentBlock &arguments, const LaunchPlace &place) {
   void *parameters[] = {arguments.begin()};
-  return driver.launchKernel(kernel.function, blocks, 1, 1, kernel.description.threads, 1, 1,
-                             kernel.description.sharedBytes, stream, parameters, nullptr);
+  Result result =
+      driver.launchKernel(kernel.function, blocks, 1, 1, kernel.description.threads, 1, 1,
+                          kernel.description.sharedBytes, place.stream, parameters, nullptr);
+  if (place.watched && result == 0) [[unlikely]]
+    place.watched->launched(kernel, blocks, arguments);
+  return result;
 }
 
 Status kiln::cuda::launchKernel(const Gpu &gpu, const LoadedKernel &kernel,
                                 std::span<const kiln_tensor> tensors,
                                 std::span<const uint64_t> scalars,
-                                std::span<const int64_t, 3> blocks, Stream stream) {
+                                std::span<const int64_t, 3> blocks, const LaunchPlace &place) {
   const Driver &driver = *gpu.driver;
   if (Status bad = verifyCounts(kernel.description, tensors.size(), scalars.size()); !bad.isOk())
     return bad;
@@ -118,14 +124,14 @@ Status kiln::cuda::launchKernel(const Gpu &gpu, const LoadedKernel &kernel,
     block.setData(driver, i, tensors[i].data);
   DevicePointer arrivals = 0;
   if (kernel.description.hasBarrier) {
-    Result result = driver.allocate(&arrivals, sizeof(uint64_t), stream);
-    result = result ? result : driver.fillBytes(arrivals, 0, sizeof(uint64_t), stream);
+    Result result = driver.allocate(&arrivals, sizeof(uint64_t), place.stream);
+    result = result ? result : driver.fillBytes(arrivals, 0, sizeof(uint64_t), place.stream);
     if (Status failed = driver.check(result, "cuMemAllocAsync"); !failed.isOk())
       return failed;
     block.setArrivals(arrivals);
   }
-  Result launched = startKernel(driver, kernel, *started, block, stream);
+  Result launched = startKernel(driver, kernel, *started, block, place);
   if (arrivals)
-    driver.free(arrivals, stream);
+    driver.free(arrivals, place.stream);
   return driver.check(launched, "cuLaunchKernel");
 }

@@ -30,7 +30,10 @@ public:
 
   /// Element [0, ..., 0] of a tensor; its boxes are described to the copy engine anew.
   void setData(const Driver &driver, size_t tensor, void *data);
-  void *data(size_t tensor) const { return Tensors[tensor].data; }
+  const kiln_tensor &tensor(size_t number) const { return Tensors[number]; }
+  uint64_t scalar(size_t number) const { return Scalars[number]; }
+  /// The blocks of the launch, along three axes.
+  std::span<const int64_t> grid() const { return {Grid, 3}; }
   /// The word in which blocks count that meet at a barrier, if they do.
   void setArrivals(DevicePointer word) { *Arrivals = word; }
 
@@ -46,6 +49,8 @@ private:
   std::byte *Begin = Small;
   TensorMap *Maps;
   kiln_tensor *Tensors;
+  uint64_t *Scalars;
+  int64_t *Grid;
   DevicePointer *Arrivals;
 };
 
@@ -54,18 +59,25 @@ private:
 Expected<unsigned> blocksToStart(const Gpu &gpu, const LoadedKernel &kernel,
                                  std::span<const int64_t, 3> blocks);
 
+class WatchedCall;
+
+/// Where a kernel is launched: a stream of the GPU that is the current one.
+struct LaunchPlace {
+  Stream stream = nullptr;
+  WatchedCall *watched = nullptr; ///< Null: nobody watches.
+};
+
 /// Has the driver start them.
 Result startKernel(const Driver &driver, const LoadedKernel &kernel, unsigned blocks,
-                   ArgumentBlock &arguments, Stream stream);
+                   ArgumentBlock &arguments, const LaunchPlace &place);
 
 /// Refuses another number of arguments than the kernel takes.
 Status verifyCounts(const CudaKernel &kernel, size_t tensors, size_t scalars);
 
-/// Launches `blocks` (three extents; none may be negative) on `stream`, a stream of this GPU, which
-/// is the current one.
+/// Launches `blocks`: three extents, none of which may be negative.
 Status launchKernel(const Gpu &gpu, const LoadedKernel &kernel,
                     std::span<const kiln_tensor> tensors, std::span<const uint64_t> scalars,
-                    std::span<const int64_t, 3> blocks, Stream stream);
+                    std::span<const int64_t, 3> blocks, const LaunchPlace &place);
 
 } // namespace kiln::cuda
 

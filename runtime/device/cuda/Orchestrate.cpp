@@ -26,10 +26,11 @@ namespace {
 class StreamRun final : public OrchestrationRun {
 public:
   StreamRun(const CudaProgram::Loaded &program, std::span<const NativeKernel> kernels,
-            std::span<const Tensor> given, Stream stream, const RankPlace &ranks)
+            std::span<const Tensor> given, const LaunchPlace &place, const RankPlace &ranks)
       : OrchestrationRun(given), Program(program), Kernels(kernels), Cuda(*program.gpu->driver),
-        On(stream),
-        Ranks(*program.gpu, ranks, std::span(program.kernels).subspan(kernels.size()), stream) {}
+        On(place.stream), Watched(place.watched),
+        Ranks(*program.gpu, ranks, std::span(program.kernels).subspan(kernels.size()),
+              place.stream) {}
 
   /// What is still to be done after the last task was launched.
   Status finish(const Status &ended) { return Ranks.finish(ended); }
@@ -128,13 +129,14 @@ private:
     if (Status bad = given.verify(Kernels[number]); !bad.isOk())
       return bad;
     return launchKernel(*Program.gpu, Program.kernels[number], given.tensors, given.scalars,
-                        given.blocks, On);
+                        given.blocks, {On, Watched});
   }
 
   const CudaProgram::Loaded &Program;
   std::span<const NativeKernel> Kernels;
   const Driver &Cuda;
   Stream On;
+  WatchedCall *Watched;
   StreamCollectives Ranks;
   uint64_t Submitted = 0;
 };
@@ -144,7 +146,7 @@ private:
 Status kiln::cuda::orchestrate(const CudaProgram::Loaded &program,
                                std::span<const NativeKernel> kernels, kiln_orchestration_fn entry,
                                std::span<const Tensor> tensors, std::span<const uint64_t> scalars,
-                               Stream stream, const RankPlace &ranks) {
-  StreamRun run(program, kernels, tensors, stream, ranks);
+                               const LaunchPlace &place, const RankPlace &ranks) {
+  StreamRun run(program, kernels, tensors, place, ranks);
   return run.finish(run.call(entry, scalars));
 }

@@ -11,6 +11,7 @@
 #include "Launch.h"
 #include "Replay.h"
 #include "StreamCollectives.h"
+#include "Watch.h"
 
 #include "kiln/runtime/cuda_program.h"
 
@@ -32,7 +33,7 @@ struct CudaProgram::Loaded {
 };
 
 struct CudaProgram::Place {
-  cuda::Stream stream = nullptr;
+  cuda::LaunchPlace on;
   cuda::RankPlace ranks = {};
 };
 
@@ -44,6 +45,7 @@ struct CudaProgram::Devices {
   std::span<const NativeKernel> launched; ///< What an orchestration launches, by number.
   kiln_orchestration_fn entry = nullptr;
   bool mayGraph = true;
+  uint64_t timeout = 0; ///< Seconds that a kernel may run; 0: any.
   std::mutex loading;
   std::atomic<const Loaded *> loaded[cuda::kMaxGpus] = {};
 
@@ -63,7 +65,8 @@ Expected<std::shared_ptr<Buffer>> allocateOn(const Driver &driver, Stream stream
 /// `kernels` describes what is launched, by number. The GPU is the current one.
 Status orchestrate(const CudaProgram::Loaded &program, std::span<const NativeKernel> kernels,
                    kiln_orchestration_fn entry, std::span<const Tensor> tensors,
-                   std::span<const uint64_t> scalars, Stream stream, const RankPlace &ranks = {});
+                   std::span<const uint64_t> scalars, const LaunchPlace &place,
+                   const RankPlace &ranks = {});
 
 } // namespace cuda
 } // namespace kiln

@@ -22,8 +22,9 @@ void Replay::dropGraph() {
   Nodes.clear();
 }
 
-Status Replay::launch(const kiln_args &args, Stream stream) {
+Status Replay::launch(const kiln_args &args, const LaunchPlace &where) {
   const Driver &cuda = *On.driver;
+  Stream stream = where.stream;
   DevicePointer workspace = 0;
   if (What->workspaceBytes > 0) {
     Result result = cuda.allocate(&workspace, What->workspaceBytes, stream);
@@ -33,7 +34,7 @@ Status Replay::launch(const kiln_args &args, Stream stream) {
       return failed;
   }
   place(args, workspace);
-  Result launched = hasGraph(stream) ? launchGraph(stream) : start(stream);
+  Result launched = hasGraph(where) ? launchGraph(stream) : start(where);
   WasLaunched = true;
   if (workspace)
     cuda.free(workspace, stream);
@@ -50,7 +51,7 @@ void Replay::place(const kiln_args &args, DevicePointer workspace) {
       auto begin = base < args.num_tensors ? reinterpret_cast<uintptr_t>(args.tensors[base].data)
                                            : uintptr_t(workspace);
       auto *data = reinterpret_cast<void *>(begin + offset);
-      if (IsPlaced && launch.arguments.data(i) == data) [[likely]]
+      if (IsPlaced && launch.arguments.tensor(i).data == data) [[likely]]
         continue;
       launch.arguments.setData(*On.driver, i, data);
       hasMoved = true;
@@ -67,20 +68,21 @@ void Replay::place(const kiln_args &args, DevicePointer workspace) {
   IsPlaced = true;
 }
 
-Result Replay::start(Stream stream) {
+Result Replay::start(const LaunchPlace &where) {
   for (Plan::Launch &launch : What->launches)
     if (Result failed =
-            startKernel(*On.driver, launch.kernel, launch.blocks, launch.arguments, stream))
+            startKernel(*On.driver, launch.kernel, launch.blocks, launch.arguments, where))
       return failed;
   return 0;
 }
 
-bool Replay::hasGraph(Stream stream) {
-  if (!MayGraph || !WasLaunched || What->launches.size() < 2)
+bool Replay::hasGraph(const LaunchPlace &where) {
+  // Who watches wants to know which kernel it is.
+  if (!MayGraph || !WasLaunched || What->launches.size() < 2 || where.watched)
     return false;
   // What is being captured becomes part of the caller's graph, kernel by kernel.
   int status = kNotCapturing;
-  if (On.driver->streamIsCapturing(stream, &status) != 0 || status != kNotCapturing)
+  if (On.driver->streamIsCapturing(where.stream, &status) != 0 || status != kNotCapturing)
     return false;
   if (Ready || makeGraph() == 0)
     return true;
@@ -200,8 +202,8 @@ Status Replays::plan(Slot &slot, const Key &key, uint64_t hash, const kiln_args 
   return Status::ok();
 }
 
-std::optional<Status> Replays::launch(const kiln_args &args, Stream stream) {
-  Key key = keyOf(args, stream);
+std::optional<Status> Replays::launch(const kiln_args &args, const LaunchPlace &where) {
+  Key key = keyOf(args, where.stream);
   uint64_t hash = 0;
   for (uint64_t word : key)
     hash = (std::rotl(hash, 5) ^ word) * 0x9e3779b97f4a7c15;
@@ -215,5 +217,5 @@ std::optional<Status> Replays::launch(const kiln_args &args, Stream stream) {
   Status planned = isKnown ? Status::ok() : plan(*slot, key, hash, args);
   if (!planned.isOk())
     return planned;
-  return slot->replay ? std::optional(slot->replay->launch(args, stream)) : std::nullopt;
+  return slot->replay ? std::optional(slot->replay->launch(args, where)) : std::nullopt;
 }

@@ -36,14 +36,14 @@ public:
   Replay(const Replay &) = delete;
   Replay &operator=(const Replay &) = delete;
 
-  Status launch(const kiln_args &args, Stream stream);
+  Status launch(const kiln_args &args, const LaunchPlace &where);
 
 private:
   /// Brings the argument blocks to where the tensors are now; what had to be changed is marked.
   void place(const kiln_args &args, DevicePointer workspace);
-  Result start(Stream stream);
+  Result start(const LaunchPlace &where);
   /// Whether there is a graph for this launch, made now if it is time.
-  bool hasGraph(Stream stream);
+  bool hasGraph(const LaunchPlace &where);
   Result makeGraph();
   Result launchGraph(Stream stream);
   void dropGraph();
@@ -70,7 +70,7 @@ public:
 
   /// Launches the program as planned. Nothing if it has no plan for this call, or every place for
   /// one is taken: then it is to be launched in another way.
-  std::optional<Status> launch(const kiln_args &args, Stream stream);
+  std::optional<Status> launch(const kiln_args &args, const LaunchPlace &where);
   const ReplayCounts &counts() const { return Counts; }
 
 private:

@@ -198,7 +198,7 @@ struct CudaReplay : ::testing::Test {
                     KILN_F32,
                     2,
                     0};
-    return replays.launch({tensors, &number, 2, 1}, reinterpret_cast<Stream>(stream));
+    return replays.launch({tensors, &number, 2, 1}, {reinterpret_cast<Stream>(stream)});
   }
 
   static std::vector<Ran> expected(uintptr_t x, uintptr_t y, uintptr_t memory,
