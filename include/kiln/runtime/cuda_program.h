@@ -56,6 +56,8 @@ public:
   /// `program` is its name, for reports.
   Status launch(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars, void *stream,
                 std::string_view program = {}) const;
+  /// The same with arguments that have been verified.
+  Status launchWhereTheyAre(const kiln_args &args, void *stream, std::string_view program) const;
   /// With tensors in the host's memory: copies them to the first GPU and back, and waits. `seconds`
   /// is what the GPU took, copies left out.
   /// With a transport whose ranks are processes, NCCL carries bytes between their GPUs.

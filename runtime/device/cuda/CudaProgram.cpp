@@ -216,13 +216,21 @@ Status CudaProgram::launch(std::span<const Tensor> tensors, std::span<const Scal
                            void *stream, std::string_view program) const {
   if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
     return bad;
+  return launchWhereTheyAre(AbiArguments(tensors, scalars).get(), stream, program);
+}
+
+Status CudaProgram::launchWhereTheyAre(const kiln_args &args, void *stream,
+                                       std::string_view program) const {
   // A tensor without elements may be nowhere.
-  auto placed = std::ranges::find_if(tensors, [](const Tensor &t) { return t.numElements() > 0; });
+  std::span<const kiln_tensor> tensors(args.tensors, args.num_tensors);
+  auto placed = std::ranges::find_if(tensors, [](const kiln_tensor &tensor) {
+    return std::ranges::count(tensor.extents, tensor.extents + tensor.rank, 0) == 0;
+  });
   Expected<const Gpu *> gpu =
-      placed == tensors.end() ? On->driver->gpu(0) : On->driver->gpuOf(placed->data());
+      placed == tensors.end() ? On->driver->gpu(0) : On->driver->gpuOf(placed->data);
   if (!gpu)
     return gpu.status();
-  return launchOn(AbiArguments(tensors, scalars).get(), {(*gpu)->number, stream, program});
+  return launchOn(args, {(*gpu)->number, stream, program});
 }
 
 namespace {
