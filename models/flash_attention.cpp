@@ -24,7 +24,9 @@ template <typename T> Program attentionOf(const Config &cfg) {
         if (causal)
           require(q.dim(1) == k.dim(1), "with --causal yes there are as many queries as keys");
         spmd("attention", {q.dim(0), ceildiv(q.dim(1), BM)}, {}, [&](Index head, Index block) {
-          Index i = block * BM, keys = k.dim(1);
+          // The blocks with the most keys come first: those that are done early take the short
+          // ones.
+          Index i = (causal ? ceildiv(q.dim(1), BM) - 1 - block : block) * BM, keys = k.dim(1);
           Tile qt = load(q, {head, i, 0}, {BM, D});
           Index end = causal ? min(keys, i + BM) : keys;
           auto [top, sum, acc] =

@@ -45,7 +45,7 @@ __device__ u64 alongCols(const Shared<T, R, C, panelRows> &tile, int outer, int 
 /// The widest instruction for `cols` columns, of which each begins where a panel does if the panels
 /// are of `unit` columns.
 inline __host__ __device__ constexpr int widthOf(int cols, int unit) {
-  constexpr int widths[] = {256, 192, 128, 96, 64, 32, 16, 8};
+  constexpr int widths[] = {256, 192, 176, 128, 96, 64, 32, 16, 8};
   for (int width : widths)
     if (width <= cols && (width == cols || width % unit == 0))
       return width;

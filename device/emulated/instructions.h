@@ -55,6 +55,7 @@ void store(unsigned to, const void *from, unsigned bytes);
 uint64_t shuffle(uint64_t value, unsigned from);
 void syncWarp(const char *instruction);
 void barSync(int number, int count);
+void barArrive(int number, int count);
 void syncThreads();
 void exitThread();
 uint64_t now();
@@ -243,6 +244,7 @@ inline void pin(float &) {}
 inline void pin(unsigned &) {}
 
 template <int threads> void barSync(int number) { emulated::barSync(number, threads); }
+template <int threads> void barArrive(int number) { emulated::barArrive(number, threads); }
 inline void exitThread() { emulated::exitThread(); }
 inline unsigned long long globalTimer() { return emulated::now(); }
 template <int count> void decreaseRegisters() { emulated::syncWarp("setmaxnreg.dec"); }

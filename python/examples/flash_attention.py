@@ -26,7 +26,9 @@ def flash_attention(q: kl.In[f32, SHAPE], k: kl.In[f32, SHAPE], v: kl.In[f32, SH
 
     @kl.spmd(q.shape[0], kl.ceildiv(q.shape[1], BM))
     def attention(head, block):
-        i, keys = block * BM, k.shape[1]
+        # The blocks with the most keys come first: those that are done early take the short ones.
+        i = (kl.ceildiv(q.shape[1], BM) - 1 - block if causal == "yes" else block) * BM
+        keys = k.shape[1]
         qt = kl.load(q, (head, i, 0), (BM, D))
         end = kl.min(keys, i + BM) if causal == "yes" else keys
         top, total, acc = kl.attention_start(BM, D)
