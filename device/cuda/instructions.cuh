@@ -133,6 +133,10 @@ KILN_INSTRUCTION void storeStreaming(uint4 *to, uint4 value) {
 template <int threads> KILN_INSTRUCTION void barSync(int number) {
   asm volatile("bar.sync %0, %1;" ::"r"(number), "n"(threads) : "memory");
 }
+/// The same for those who need not wait.
+template <int threads> KILN_INSTRUCTION void barArrive(int number) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(number), "n"(threads) : "memory");
+}
 KILN_INSTRUCTION void exitThread() { asm volatile("exit;"); }
 /// Nanoseconds.
 KILN_INSTRUCTION unsigned long long globalTimer() {

@@ -41,6 +41,8 @@ struct KernelText {
   int64_t lanes = 1;
   /// Whether elementwise tiles that are used once are computed where they are used.
   bool computesLater = false;
+  /// Whether its lanes take turns at the matrix unit.
+  bool takesTurns = false;
   /// Whether its blocks wait for one another.
   bool hasBarrier = false;
   /// The user's lines that statements are of.

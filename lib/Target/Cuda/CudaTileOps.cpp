@@ -3,6 +3,7 @@
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
+#include "kiln/Dialect/Tile/Turns.h"
 #include "kiln/Program/Signature.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -258,8 +259,15 @@ void FunctionEmitter::emitStart(tile::MatmulStartOp op) {
   std::string flags = isGiven(op.getTransB());
   if (op.getTransA() || !acc)
     flags += std::string(", ") + isGiven(op.getTransA());
+  bool alternates = Kernel.lanes > 1;
+  if (alternates && op->hasAttr(tile::kTakesTurnAttr)) {
+    line("takeTurn(lane);");
+    Kernel.takesTurns = true;
+  }
   line("start<" + flags + (acc ? "" : ", true") + ">(" + name + ", " + text(op.getLhs()) + ", " +
        text(op.getRhs()) + ");");
+  if (alternates && op->hasAttr(tile::kPassesTurnAttr))
+    line("passTurn<" + std::to_string(Kernel.lanes) + ">(lane);");
   set(op, name);
 }
 

@@ -363,6 +363,9 @@ private:
     if (shares.compute)
       text += "    takeRegisters<" + std::to_string(shares.compute) +
               " - 8 * KILN_REGISTERS_MOVED>();\n";
+    if (Kernel.takesTurns)
+      text += "    if (lane == " + std::to_string(Lanes - 1) + ") // the first lane comes first\n" +
+              "      passTurn<" + std::to_string(Lanes) + ">(lane);\n";
     return text + roleLoop(*computes, "lane", "    ") + "  }\n}\n";
   }
 
