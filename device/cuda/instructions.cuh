@@ -112,10 +112,30 @@ KILN_INSTRUCTION void forgetValues(long long &x, long long &y) {
 KILN_INSTRUCTION void pin(float &x) { asm volatile("" : "+f"(x)::"memory"); }
 KILN_INSTRUCTION void pin(unsigned &x) { asm volatile("" : "+r"(x)::"memory"); }
 
+//===-- Global memory -------------------------------------------------------------------===//
+
+/// What comes is the first to leave the caches again.
+KILN_INSTRUCTION uint4 loadStreaming(const uint4 *from) {
+  uint4 read;
+  asm("ld.global.cs.v4.u32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(read.x), "=r"(read.y), "=r"(read.z), "=r"(read.w)
+      : "l"(from));
+  return read;
+}
+KILN_INSTRUCTION void storeStreaming(uint4 *to, uint4 value) {
+  asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(value.x), "r"(value.y),
+               "r"(value.z), "r"(value.w)
+               : "memory");
+}
+
 //===-- Threads -------------------------------------------------------------------------===//
 
 template <int threads> KILN_INSTRUCTION void barSync(int number) {
   asm volatile("bar.sync %0, %1;" ::"r"(number), "n"(threads) : "memory");
+}
+/// The same for those who need not wait.
+template <int threads> KILN_INSTRUCTION void barArrive(int number) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(number), "n"(threads) : "memory");
 }
 KILN_INSTRUCTION void exitThread() { asm volatile("exit;"); }
 /// Nanoseconds.
@@ -269,8 +289,10 @@ KILN_INSTRUCTION void wgmmaFence() { asm volatile("wgmma.fence.sync.aligned;" ::
 KILN_INSTRUCTION void wgmmaCommit() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-/// For all groups.
-KILN_INSTRUCTION void wgmmaWait() { asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory"); }
+/// For all groups but the last `pending`.
+template <int pending = 0> KILN_INSTRUCTION void wgmmaWait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
 
 #undef KILN_INSTRUCTION
 

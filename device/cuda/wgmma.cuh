@@ -1,9 +1,10 @@
 //===- wgmma.cuh - one step of a matrix product -------------------------------------------===//
 //
-// `multiply` issues the instructions for one pair of tiles and waits for them; the accumulator is
-// in registers (Fragments), the right operand in shared memory, the left one in either. What the
-// matrix unit does not take (other types, other extents) the threads multiply themselves, exactly:
-// then both operands are in shared memory. Loops over K are the program's.
+// `multiply` issues the instructions for one pair of tiles and waits for them, `start` and `await`
+// do so one after the other; the accumulator is in registers (Fragments), the right operand in
+// shared memory, the left one in either. What the matrix unit does not take (other types, other
+// extents) the threads multiply themselves, exactly: then both operands are in shared memory. Loops
+// over K are the program's.
 //
 //===----------------------------------------------------------------------------===//
 #pragma once
@@ -44,9 +45,8 @@ __device__ u64 alongCols(const Shared<T, R, C, panelRows> &tile, int outer, int 
 /// The widest instruction for `cols` columns, of which each begins where a panel does if the panels
 /// are of `unit` columns.
 inline __host__ __device__ constexpr int widthOf(int cols, int unit) {
-  constexpr int widths[] = {256, 192, 128, 96, 64, 32, 16, 8};
-  for (int width : widths)
-    if (width <= cols && (width == cols || width % unit == 0))
+  for (int width = cols < 256 ? cols : 256; width >= 8; width -= 8)
+    if (width == cols || width % unit == 0)
       return width;
   return 0;
 }
@@ -98,7 +98,7 @@ __device__ Tile<typename A::Element, Fragments::Of<M, K>> rowsOf(const A &a) {
 
 /// One in shared memory stays there if it can.
 template <bool transposeA, int M, int K, typename A> __device__ auto leftOperand(const A &a) {
-  if constexpr (isReadInPlace<transposeA, A>)
+  if constexpr (isReadInPlace<transposeA, A> || requires { a.words; })
     return a;
   else if constexpr (requires { a.get(0, 0); })
     return LeftOperand<ceilDivConstant(M, 64), K>(rowsOf<transposeA, M, K>(a));
@@ -113,8 +113,8 @@ template <int col, bool transposeB, typename B> __device__ u64 operandB(const B 
     return alongCols(b, col, k);
 }
 
-/// The columns from `col` on: all of K for all rows.
-template <int col, bool transposeB, int K, typename L, typename A, typename B>
+/// The columns from `col` on: all of K for all rows. `fromZero`: whatever the accumulator holds.
+template <int col, bool transposeB, int K, bool fromZero, typename L, typename A, typename B>
 __device__ __forceinline__ void columns(Tile<float, L> &acc, const A &a, const B &b) {
   using T = typename B::Element;
   constexpr int width = widthOf(L::cols - col, transposeB ? 8 : B::panelCols);
@@ -128,14 +128,16 @@ __device__ __forceinline__ void columns(Tile<float, L> &acc, const A &a, const B
     for (int k = 0; k < K; k += 16) {
       float *low = &acc.at[2 * block][col / 4], *high = &acc.at[2 * block + 1][col / 4];
       u64 right = operandB<col, transposeB>(b, k);
+      int accumulate = !fromZero || k > 0;
       if constexpr (requires { a.base; }) {
-        Step::template run<0, !transposeB>(low, high, alongRows(a, 64 * block, k), right, 1);
+        Step::template run<0, !transposeB>(low, high, alongRows(a, 64 * block, k), right,
+                                           accumulate, A::rows - 64 * block);
       } else {
-        Step::template run<!transposeB>(low, high, a.words[block][k / 16], right, 1);
+        Step::template run<!transposeB>(low, high, a.words[block][k / 16], right, accumulate);
       }
     }
   if constexpr (col + width < L::cols)
-    columns<col + width, transposeB, K>(acc, a, b);
+    columns<col + width, transposeB, K, fromZero>(acc, a, b);
 }
 
 /// The only row of a tile in registers as each of the 64 rows that an instruction takes: every
@@ -152,6 +154,14 @@ template <bool transposeA, int K, typename A> __device__ __forceinline__ auto on
     return rowsOf<transposeA, 1, K>(a);
   else
     return a;
+}
+
+/// The same registers, as those of the transposed tile.
+template <typename To, typename T, typename L>
+__device__ __forceinline__ Tile<T, To> turned(const Tile<T, L> &tile) {
+  Tile<T, To> result;
+  forEach<To>([&](int i, int j) { result.at[i][j] = tile.at[j][i]; });
+  return result;
 }
 
 /// Whether the matrix unit can make a product with this right operand.
@@ -232,12 +242,63 @@ __device__ __forceinline__ Tile<float, L> multiplyByFours(Tile<float, L> acc, co
   return acc;
 }
 
+/// A tile in registers as the instructions take a left operand.
+template <typename T, typename L> __device__ __forceinline__ auto packed(const Tile<T, L> &tile) {
+  return wgmma::LeftOperand<ceilDivConstant(L::rows, 64), L::cols>(tile);
+}
+
+/// Whether the matrix unit makes this product by itself, beside the threads.
+template <bool transposeB, typename T, typename L, typename B>
+inline constexpr bool isMadeByUnit = wgmma::isForUnit<transposeB, T, L::cols, B> && L::rows > 1;
+
 /// acc + a b; of b transposed if it is given as N x K, of a if as K x M.
 template <bool transposeB, bool transposeA = false, typename T, typename L, typename A, typename B>
+__device__ __forceinline__ Tile<T, L> multiply(Tile<T, L> acc, const A &a, const B &b);
+
+/// Begins the same in place; of the accumulator only its registers are taken if it is `fromZero`.
+/// It and the operands stay as they are until it is awaited.
+template <bool transposeB, bool transposeA = false, bool fromZero = false, typename T, typename L,
+          typename A, typename B>
+__device__ __forceinline__ void start(Tile<T, L> &acc, const A &a, const B &b) {
+  if constexpr (isMadeByUnit<transposeB, T, L, B>) {
+    constexpr int K = transposeB ? B::cols : B::rows;
+    auto left = wgmma::leftOperand<transposeA, L::rows, K>(a);
+    wgmma::pin(acc);
+    ptx::wgmmaFence();
+    wgmma::columns<0, transposeB, K, fromZero>(acc, left, b);
+    ptx::wgmmaCommit();
+  } else { // nothing is left to await
+    acc = multiply<transposeB, transposeA>(fromZero ? full<Tile<T, L>>(T(0)) : acc, a, b);
+    ptx::wgmmaCommit();
+  }
+}
+
+/// Waits for it, and for all that was begun before the last `pending` products.
+template <int pending, typename T, typename L>
+__device__ __forceinline__ void await(Tile<T, L> &acc) {
+  ptx::wgmmaWait<pending>();
+  if constexpr (isSame<T, float>)
+    wgmma::pin(acc);
+}
+
+template <bool transposeB, bool transposeA, typename T, typename L, typename A, typename B>
 __device__ __forceinline__ Tile<T, L> multiply(Tile<T, L> acc, const A &a, const B &b) {
   constexpr int K = transposeB ? B::cols : B::rows;
-  if constexpr (isSame<T, float> && !transposeA && hasRowsOfFours<A> && hasRowsOfFours<B> &&
-                L::cols > 1) {
+  if constexpr (requires { typename L::Turned; }) {
+    // c^T = b^T a^T. Behind the rows of b whatever lies there is multiplied, for nobody.
+    static_assert(transposeB && !transposeA && wgmma::isForUnit<true, T, L::rows, A> &&
+                      B::hasAlignedPanels,
+                  "both sides lie along K, where the matrix unit reads them");
+    auto sum = wgmma::turned<typename L::Turned>(acc);
+    wgmma::pin(sum);
+    ptx::wgmmaFence();
+    wgmma::columns<0, true, K, false>(sum, b, a);
+    ptx::wgmmaCommit();
+    ptx::wgmmaWait();
+    wgmma::pin(sum);
+    return wgmma::turned<L>(sum);
+  } else if constexpr (isSame<T, float> && !transposeA && hasRowsOfFours<A> && hasRowsOfFours<B> &&
+                       L::cols > 1) {
     return multiplyByFours<transposeB>(acc, a, b);
   } else if constexpr (!wgmma::isForUnit<transposeB, T, L::cols, B>) {
     return multiplyByThreads<transposeB, transposeA>(acc, a, b);
@@ -247,11 +308,7 @@ __device__ __forceinline__ Tile<T, L> multiply(Tile<T, L> acc, const A &a, const
     forEach<L>([&](int i, int j) { acc.at[i][j] += all.at[i][j]; });
     return acc;
   } else {
-    auto left = wgmma::leftOperand<transposeA, L::rows, K>(a);
-    wgmma::pin(acc);
-    ptx::wgmmaFence();
-    wgmma::columns<0, transposeB, K>(acc, left, b);
-    ptx::wgmmaCommit();
+    start<transposeB, transposeA>(acc, a, b);
     ptx::wgmmaWait();
     wgmma::pin(acc);
     return acc;

@@ -85,16 +85,32 @@ void Block::end(Thread &thread) {
 }
 
 /// Waits until so many have come. `synchronizes`: each then knows what all others did before.
+void Block::arrive(Thread &thread, Meeting &meeting, unsigned expected) {
+  if (meeting.here.empty() && meeting.arrived == 0) {
+    meeting.instruction = "bar.sync";
+    meeting.expected = expected;
+  }
+  if (meeting.expected != expected)
+    fail("others wait there for " + std::to_string(meeting.expected) + " threads");
+  ++meeting.arrived;
+  meeting.told.join(thread.clock);
+  thread.clock.advance(thread.index);
+  if (meeting.here.size() + meeting.arrived == expected)
+    finish(meeting, true);
+}
+
 void Block::meet(Thread &thread, Meeting &meeting, unsigned expected, bool synchronizes) {
-  if (meeting.here.empty()) {
+  if (meeting.here.empty() && meeting.arrived == 0) {
     meeting.instruction = thread.instruction;
     meeting.expected = expected;
   }
   if (std::strcmp(meeting.instruction, thread.instruction) != 0 || meeting.expected != expected)
-    fail("thread " + std::to_string(meeting.here.front()->index) + " is at " + meeting.instruction +
-         " of " + std::to_string(meeting.expected) + " threads: they have diverged");
+    fail("thread " +
+         std::to_string((meeting.here.empty() ? &thread : meeting.here.front())->index) +
+         " is at " + meeting.instruction + " of " + std::to_string(meeting.expected) +
+         " threads: they have diverged");
   meeting.here.push_back(&thread);
-  if (meeting.here.size() == expected) {
+  if (meeting.here.size() + meeting.arrived == expected) {
     finish(meeting, synchronizes);
   } else {
     thread.isWaiting = true;
@@ -107,6 +123,7 @@ void Block::finish(Meeting &meeting, bool synchronizes) {
   all.swap(meeting.here);
   if (synchronizes) {
     Clock known;
+    known.join(meeting.told);
     for (Thread *thread : all)
       known.join(thread->clock);
     for (Thread *thread : all) {
@@ -114,6 +131,8 @@ void Block::finish(Meeting &meeting, bool synchronizes) {
       thread->clock.advance(thread->index);
     }
   }
+  meeting.arrived = 0;
+  meeting.told = Clock();
   for (Thread *thread : all) {
     unsigned first = thread->index / kWarp * kWarp;
     thread->taken = Threads[first + thread->source % kWarp].given;
@@ -227,6 +246,7 @@ bool Block::hasProducts() const {
 static void takeRegisters(Thread &thread) {
   const Product &product = thread.product;
   auto [entry, isNew] = thread.inFlight.try_emplace(product.low);
+  entry->second.group = thread.groups;
   if (!isNew)
     return;
   int count = product.columns / 4;
@@ -257,6 +277,7 @@ void Block::multiply(Thread &thread) {
     }
     check(findPieces(thread.product, number, pending.reads));
     pending.reader = first + draw(kWarp);
+    pending.group = thread.groups;
     const Thread &reader = Threads[pending.reader];
     for (unsigned piece : pending.reads)
       check(memory.beginProduct({reader.index, reader.clock}, piece, 16));
@@ -284,28 +305,30 @@ void Block::makeOne() {
   for (unsigned piece : product.reads)
     memory.finishProduct({reader.index, reader.clock}, piece, 16);
   launch.noteChange();
-  if (!warp.products.empty())
-    return;
   for (Thread *thread : warp.waiting)
     wake(*thread);
   warp.waiting.clear();
 }
 
-void Block::awaitProducts(Thread &thread) {
+void Block::awaitProducts(Thread &thread, unsigned pending) {
   Warp &warp = warpOf(thread);
   meet(thread, warp.meeting, warp.live, true);
   if (!warp.isCommitted)
     fail("a product was not committed");
-  while (!warp.products.empty()) {
+  auto isAwaited = [&](uint64_t group) { return group + pending < thread.groups; };
+  while (!warp.products.empty() && isAwaited(warp.products.front().group)) {
     warp.waiting.push_back(&thread);
     thread.isWaiting = true;
     suspend(thread);
   }
-  for (auto &[low, accumulator] : thread.inFlight) {
+  std::erase_if(thread.inFlight, [&](auto &entry) {
+    auto &[low, accumulator] = entry;
+    if (!isAwaited(accumulator.group))
+      return false;
     std::copy(accumulator.lowValues.begin(), accumulator.lowValues.end(), low);
     std::copy(accumulator.highValues.begin(), accumulator.highValues.end(), accumulator.high);
-  }
-  thread.inFlight.clear();
+    return true;
+  });
   thread.mayMultiply = false;
 }
 

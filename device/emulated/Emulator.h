@@ -57,6 +57,8 @@ struct Meeting {
   const char *instruction = nullptr;
   unsigned expected = 0;
   std::vector<Thread *> here;
+  unsigned arrived = 0; ///< Who have been here and need not wait.
+  Clock told;           ///< What they knew.
 };
 
 /// A barrier in shared memory: a phase ends when as many threads have arrived, and as many bytes,
@@ -74,6 +76,7 @@ struct Mbarrier {
 struct Accumulator {
   float *high;
   std::vector<float> lowValues, highValues;
+  uint64_t group; ///< Of the last product that changes them.
 };
 
 struct Thread {
@@ -93,6 +96,7 @@ struct Thread {
   unsigned left[4];
   bool mayMultiply = false; ///< A fence came before.
   std::map<float *, Accumulator> inFlight;
+  uint64_t groups = 0; ///< Of products, that were committed.
 };
 
 /// What all threads of a warp asked the matrix unit for.
@@ -104,6 +108,7 @@ struct PendingProduct {
   std::vector<Part> parts;     ///< Of each thread.
   std::vector<unsigned> reads; ///< Pieces of 16 bytes.
   unsigned reader;             ///< The thread that is said to read them.
+  uint64_t group;
 };
 
 struct Warp {
@@ -142,6 +147,8 @@ public:
       fail(wrong);
   }
   void meet(Thread &thread, Meeting &meeting, unsigned expected, bool synchronizes);
+  /// The same without waiting.
+  void arrive(Thread &thread, Meeting &meeting, unsigned expected);
   void suspend(Thread &thread);
   void mayYield(Thread &thread);
   [[noreturn]] void end(Thread &thread);
@@ -150,7 +157,8 @@ public:
   bool await(Thread &thread, unsigned address, unsigned parity, bool mayGiveUp);
   void copy(Thread &thread, const PendingCopy &copy);
   void multiply(Thread &thread);
-  void awaitProducts(Thread &thread);
+  /// All groups but the last `pending`.
+  void awaitProducts(Thread &thread, unsigned pending);
   Warp &warpOf(const Thread &thread) { return Warps[thread.index / kWarp]; }
   Meeting &named(int number) { return Named[number]; }
   unsigned live() const { return Live; }

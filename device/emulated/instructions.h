@@ -55,6 +55,7 @@ void store(unsigned to, const void *from, unsigned bytes);
 uint64_t shuffle(uint64_t value, unsigned from);
 void syncWarp(const char *instruction);
 void barSync(int number, int count);
+void barArrive(int number, int count);
 void syncThreads();
 void exitThread();
 uint64_t now();
@@ -77,11 +78,12 @@ struct Product {
   const unsigned *leftRegisters; ///< Or null: `left` describes it.
   uint64_t left, right;
   bool transposesLeft, transposesRight;
+  int rows = 64; ///< Of the left operand that count; the others are not looked at, and make NaN.
 };
 void wgmma(const Product &product);
 void wgmmaFence();
 void wgmmaCommit();
-void wgmmaWait();
+void wgmmaWait(unsigned pending);
 
 /// A kernel has one parameter, its argument block.
 template <typename Args> void call(void (*kernel)(Args), const void *args) {
@@ -242,7 +244,11 @@ inline void forgetValues(long long &, long long &) {}
 inline void pin(float &) {}
 inline void pin(unsigned &) {}
 
+inline uint4 loadStreaming(const uint4 *from) { return *from; }
+inline void storeStreaming(uint4 *to, uint4 value) { *to = value; }
+
 template <int threads> void barSync(int number) { emulated::barSync(number, threads); }
+template <int threads> void barArrive(int number) { emulated::barArrive(number, threads); }
 inline void exitThread() { emulated::exitThread(); }
 inline unsigned long long globalTimer() { return emulated::now(); }
 template <int count> void decreaseRegisters() { emulated::syncWarp("setmaxnreg.dec"); }
@@ -283,9 +289,9 @@ void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map, cons
 template <int N, bool isBf16> struct Wgmma {
   template <int transposeA, int transposeB>
   static void run(float *low, float *high, unsigned long long a, unsigned long long b,
-                  int accumulate) {
-    emulated::wgmma(
-        {low, high, N, isBf16, accumulate != 0, nullptr, a, b, transposeA != 0, transposeB != 0});
+                  int accumulate, int rows) {
+    emulated::wgmma({low, high, N, isBf16, accumulate != 0, nullptr, a, b, transposeA != 0,
+                     transposeB != 0, rows});
   }
   template <int transposeB>
   static void run(float *low, float *high, const unsigned (&a)[4], unsigned long long b,
@@ -295,7 +301,7 @@ template <int N, bool isBf16> struct Wgmma {
 };
 inline void wgmmaFence() { emulated::wgmmaFence(); }
 inline void wgmmaCommit() { emulated::wgmmaCommit(); }
-inline void wgmmaWait() { emulated::wgmmaWait(); }
+template <int pending = 0> void wgmmaWait() { emulated::wgmmaWait(pending); }
 
 } // namespace ptx
 } // namespace kiln

@@ -88,8 +88,12 @@ private:
 
   LifeSpan spanOf(Value value, int64_t from) const {
     LifeSpan span{from, from};
-    for (Operation *user : value.getUsers())
+    for (Operation *user : value.getUsers()) {
       span.to = std::max(span.to, momentOf(user, value.getParentBlock()));
+      if (auto facts = dyn_cast<tile::TileOpInterface>(user); facts && facts.readsUntilUsed())
+        for (Operation *later : user->getResult(0).getUsers())
+          span.to = std::max(span.to, momentOf(later, value.getParentBlock()));
+    }
     return span;
   }
 

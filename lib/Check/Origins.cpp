@@ -13,7 +13,7 @@ namespace kiln::simulator {
 std::optional<tile::ReduceKind> combinationOf(Operation *op) {
   return llvm::TypeSwitch<Operation *, std::optional<tile::ReduceKind>>(op)
 #include "kiln/Dialect/Tile/Elementwise/Combinations.inc"
-      .Case([](tile::MatmulAccOp) { return tile::ReduceKind::Sum; })
+      .Case<tile::MatmulAccOp, tile::MatmulStartOp>([](auto) { return tile::ReduceKind::Sum; })
       .Default(std::nullopt);
 }
 

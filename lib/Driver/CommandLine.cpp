@@ -1,6 +1,7 @@
 //===- CommandLine.cpp - the options of every command ------------------------------------===//
 #include "CommandLine.h"
 
+#include "kiln/Transforms/Passes.h"
 #include "kiln/runtime/record.h"
 
 #include <CLI/CLI.hpp>
@@ -319,6 +320,12 @@ int parseOptions(CommandLine &line, const std::string &program,
     app.add_flag("--fibers{false}", run.mergeGroups,
                  "With -p " + platformNames(Capability::Fibers) +
                      ": roles of groups always run on fibers, never merged into one function");
+  app.add_option("--without", run.without,
+                 "Leave out this pass, to see what it is worth: " +
+                     inWords(passesToLeaveOut(), "or"))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(passesToLeaveOut()));
   app.add_flag("--remarks", run.remarks, "Say what the passes did, and why not more");
   app.footer([&] { return help() + examplesOf(line.command, isTool ? "" : program); });
   std::vector<std::string> reversed(args.rbegin(), args.rend());

@@ -128,9 +128,9 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
   MLIRContext *context = compiled.module->getContext();
   PassManager passes(context);
   std::vector<std::string> names;
-  PipelineOptions pipeline{machine,          options.lastPass,    options.remarks,
-                           options.prove,    options.mergeGroups, entryName,
-                           options.memoryMap};
+  PipelineOptions pipeline{machine,           options.lastPass,    options.remarks,
+                           options.prove,     options.mergeGroups, entryName,
+                           options.memoryMap, options.without};
   if (!buildPipeline(passes, pipeline, &names))
     return refuse("there is no pass '" + options.lastPass + "'" +
                   (options.platform ? " for " + options.platform->name() : "") +

@@ -62,6 +62,7 @@ struct CompileSettings {
   bool prove = true;                     ///< Fail where pipes, or flags between units, are refuted.
   bool mergeGroups = true; ///< One function for a group, where its machine has one role.
   bool needsEntry = true;  ///< Refuse a program that has no function to start with.
+  std::vector<std::string> without = {}; ///< Passes to leave out; see passesToLeaveOut().
 };
 
 /// A program compiled for a platform, and the function a run starts with.
@@ -102,8 +103,6 @@ struct RankArguments {
   std::vector<std::optional<int>> axes;
   std::vector<std::vector<Argument>> ofRank;
 };
-/// Deep copies.
-Expected<std::vector<Argument>> copyArguments(std::span<const Argument> args);
 
 //===----------------------------------------------------------------------===//
 // Formula

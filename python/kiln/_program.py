@@ -212,7 +212,7 @@ class Program(_jit.Callable):
 
     @entry
     def emit(self, target: str = "ir", *options: str, **values: Any) -> str:
-        """The program in another form: "ir", "torch", "llvm", "cuda" or "orchestration"."""
+        """The program in another form: "ir", "torch", "llvm", "cuda", "ascend" or "orchestration"."""
         if target == "ir" and not options:
             return self._record(values).text
         done = self._run_tool("emit", ["--target", target, *options], values)

@@ -365,8 +365,11 @@ bool RandomBody::addProduct() {
   }
   RandomTile start = tamed(*acc);
   accuracy = {accuracy.bound + start.accuracy.bound, accuracy.error + start.accuracy.error};
-  define("tile.matmul_acc " + start.name + ", " + operands, rows, cols, type,
-         rounded(type, accuracy));
+  std::string product = "tile.matmul_acc " + start.name + ", " + operands;
+  if (Pick.oneIn(3))
+    product = "tile.await " + define("tile.matmul_start " + operands + " onto " + start.name +
+                                     " : " + tileType(rows, cols, type));
+  define(product, rows, cols, type, rounded(type, accuracy));
   return true;
 }
 

@@ -329,6 +329,10 @@ TEST(SimulatorOps, MatrixProductsInAllTranspositions) {
   expectNear(
       tileOp("%y = tile.matmul_acc %c, %a, %b trans_b : RESULT", {plainA, transB, result}, result),
       want, 1e-6);
+  expectNear(tileOp("%b1 = tile.matmul_start %a, %b trans_b onto %c : RESULT\n"
+                    "%y = tile.await %b1 : RESULT",
+                    {plainA, transB, result}, result),
+             want, 1e-6);
   expectSame(tileOp("%y = tile.matmul %a, %b : RESULT",
                     {row(DType::I8, {-128, 127}), {DType::I8, 2, 1, {-128, 127}}},
                     {DType::I32, 1, 1, {}}),

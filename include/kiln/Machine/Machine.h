@@ -59,6 +59,8 @@ struct Machine {
   /// thread has a part. They combine along rows and columns by themselves, and an element is moved
   /// to another place through memory that all of them see.
   bool spreadsTiles = false;
+  /// The matrix unit makes products while those who asked for them compute.
+  bool startsProducts = false;
 
   const Role *findRole(std::string_view role) const;
   const Memory *findMemory(std::string_view memory) const;

@@ -86,6 +86,33 @@ def KilnSpreadRequires : Pass<"kiln-spread-requires", "::mlir::ModuleOp"> {
   }];
 }
 
+def TileSingleTrips : Pass<"tile-single-trips", "::mlir::ModuleOp"> {
+  let summary = "give kernels that look at a row several times a version for rows of one tile";
+  let description = [{
+    A kernel whose loops run over the same indices, and load the same tiles, walks along a row once for each look. Where
+    a row is no longer than a tile, each of these loops has one iteration. From the first of them on the kernel becomes
+    two: a version for that case, in which the bodies stand one after another, and the kernel as it was. In the first
+    a tile that is loaded again, and was not written in between, is the one that was loaded before (`cse`): the row
+    stays in registers. Which of the two runs is decided at run time, by the bounds of the loops.
+
+    Only kernels in which nobody copies: loops that are marked `pipeline`, and kernels with products, stay as they are.
+    Run it before masks are peeled.
+  }];
+  let options = [Option<"report", "report", "bool", "false", "Say which kernels have such a version, as remarks">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def TileFoldExponentials : Pass<"tile-fold-exponentials", "::mlir::ModuleOp"> {
+  let summary = "make powers of e of a difference powers of two of a fused multiply-add";
+  let description = [{
+    For machines whose threads have an instruction for powers of two. e to a difference becomes a power of two. Of
+    a * c - b, where b is the same along an axis, the exponent is a * c' - b', both multiplied by the logarithm: b' is
+    computed once for all that share it. The result differs in the last bits. What is left without a use is removed
+    afterwards.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
+}
+
 def TilePeelMasks : Pass<"tile-peel-masks", "::mlir::ModuleOp"> {
   let summary = "split loops so that masks cost nothing before the edge";
   let description = [{
@@ -96,10 +123,32 @@ def TilePeelMasks : Pass<"tile-peel-masks", "::mlir::ModuleOp"> {
     run time; either part may be empty. Masks that cut off nothing because the function requires its extents to be
     multiples of a tile disappear, in loops of all kinds.
 
+    With `keeps-loops` a loop of several products stays whole, and its masks become branches: where the products of
+    one iteration are made beside those of the next, the end of a loop is where the matrix unit waits.
+
     Loops with pipe operations stay whole: the other role would have one loop where this one has two. So run it before
     kernels are split over roles.
   }];
-  let options = [Option<"report", "report", "bool", "false", "Say which loops were split, and why not, as remarks">];
+  let options = [
+    Option<"keepsLoops", "keeps-loops", "bool", "false",
+           "Branch around masks in loops of several products, which run into one another, instead of splitting these">,
+    Option<"report", "report", "bool", "false", "Say which loops were split, and why not, as remarks">
+  ];
+}
+
+def TileExchangeSides : Pass<"tile-exchange-sides", "::mlir::ModuleOp"> {
+  let summary = "let the right side of a product with few rows be the left one of the instructions";
+  let description = [{
+    Matrix instructions make 64 rows. Of a product with at most 32 rows, such as that of a few tokens with a matrix of weights,
+    most of them would be of no use; but its columns are as many as the weights have rows, and c^T = b^T a^T. `kiln.exchanged`
+    on a product says that its columns are the rows of the instructions: threads then hold all tiles of the kernel with
+    rows and columns exchanged. The weights may have any number of rows: the matrix unit also reads what lies behind the
+    last of them, and what it makes of that is in no register that counts. They are loaded once (`kiln.streams`).
+
+    A kernel is changed if all its products are of this kind, their operands are loads of 16-bit floats in pipelined loops, the right one
+    transposed, and nothing else in it moves elements between threads.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
 }
 
 def KilnPartitionRoles : Pass<"kiln-partition-roles", "::mlir::ModuleOp"> {
@@ -225,6 +274,37 @@ def TileChooseSpaces : Pass<"tile-choose-spaces", "::mlir::ModuleOp"> {
   ];
 }
 
+def TileOverlapProducts : Pass<"tile-overlap-products", "::mlir::ModuleOp"> {
+  let summary = "make the last product of an iteration while the next one computes";
+  let description = [{
+    For machines whose matrix unit works beside the threads that ask it. In a loop with two products of which the second
+    adds to what the loop carries, the second product of an iteration is begun in the next one, right behind that one's
+    first product (`tile.matmul_start`), and awaited (`tile.await`) where its result is needed: what is between the two
+    products of an iteration is computed while the unit works. The first iteration up to its second product comes before
+    the loop, the last second product after it. An operand in a slot of a pipe is popped and freed one iteration
+    later; one in registers is carried by the loop.
+
+    A loop is left alone where the result of its last product is used for more than the accumulator of the next one, where
+    that product reads what is made in shared memory, or shares its pipe with others. Works on roles whose tiles have
+    memories.
+  }];
+  let options = [
+    Option<"machine", "machine", "std::string", "\"hopper\"", "Machine or platform whose matrix unit is meant">,
+    Option<"report", "report", "bool", "false", "Say which loops have such products, and why not, as remarks">
+  ];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
+}
+
+def TileTakeTurns : Pass<"tile-take-turns", "::mlir::ModuleOp"> {
+  let summary = "let the lanes of a role alternate at the matrix unit";
+  let description = [{
+    Where an iteration begins several products before it awaits one, the lanes begin theirs one after the other: while
+    the products of one lane are made, another computes. A lane takes its turn before the first of them and passes it on
+    behind the last. All lanes run equally many iterations, so turns come round; a lane that has its turn waits for
+    nobody who waits for a turn, because what it pops was pushed for all lanes, and those before it have passed that place.
+  }];
+}
+
 def KilnInjectGmPipe : Pass<"kiln-inject-gm-pipe", "::mlir::ModuleOp"> {
   let summary = "give pipes their storage in global memory";
   let description = [{
@@ -239,6 +319,16 @@ def KilnInjectGmPipe : Pass<"kiln-inject-gm-pipe", "::mlir::ModuleOp"> {
     Option<"shard", "shard", "bool", "true", "For tests only: false lets all blocks use one row, which is a race">,
     Option<"report", "report", "bool", "false", "Say how many bytes each pipe takes, as remarks">
   ];
+}
+
+def TileMarkStreams : Pass<"tile-mark-streams", "::mlir::ModuleOp"> {
+  let summary = "mark loads and stores of what is not touched again";
+  let description = [{
+    `kiln.streams` on a load or store says that its box is this block's alone, and that the block does not touch the
+    tensor afterwards: it need not stay in a cache. The box is a block's alone if where it begins depends on every index of the block that
+    the kernel asks for, and on the index of every loop around. It is a hint: nothing computes anything else because of
+    it. Only in kernels in which nobody copies, where threads read and write global memory themselves.
+  }];
 }
 
 def TilePlanMemory : Pass<"tile-plan-memory", "::mlir::ModuleOp"> {

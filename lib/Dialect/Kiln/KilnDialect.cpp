@@ -6,6 +6,7 @@
 #include "kiln/Dialect/Kiln/ParameterFacts.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
+#include "kiln/Dialect/Tile/Turns.h"
 
 using namespace mlir;
 using namespace kiln::assembly;
@@ -81,10 +82,20 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attribute.getName() == kPeeledAttr && isa<scf::ForOp>(op) &&
       isa<UnitAttr>(attribute.getValue()))
     return success();
+  if (attribute.getName() == tile::kStreamsAttr && isa<tile::LoadOp, tile::StoreOp>(op) &&
+      isa<UnitAttr>(attribute.getValue()))
+    return success();
+  if (attribute.getName() == tile::kExchangedAttr && isa<tile::ProductInterface>(op) &&
+      isa<UnitAttr>(attribute.getValue()))
+    return success();
   if (attribute.getName() == tile::kAddressAttr)
     return tile::verifyAddresses(op, attribute.getValue());
   if (attribute.getName() == tile::kScratchAttr && isa<IntegerAttr>(attribute.getValue()) &&
       isa<tile::TileOpInterface>(op))
+    return success();
+  if ((attribute.getName() == tile::kTakesTurnAttr ||
+       attribute.getName() == tile::kPassesTurnAttr) &&
+      isa<tile::MatmulStartOp>(op) && isa<UnitAttr>(attribute.getValue()))
     return success();
   if (attribute.getName() == tile::kLocalRingAttr)
     return tile::verifyLocalRing(op, attribute.getValue());

@@ -325,6 +325,27 @@ LogicalResult MatmulAccOp::verify() {
                        getResult().getType());
 }
 
+LogicalResult MatmulStartOp::verify() {
+  if (getAcc().size() > 1)
+    return emitOpError("has one accumulator at most");
+  if (OpOperand *acc = getAccumulator(); acc && acc->get().getType() != getResult().getType())
+    return emitOpError("the accumulator is ")
+           << acc->get().getType() << ", the result " << getResult().getType();
+  Operation *user = getResult().hasOneUse() ? *getResult().user_begin() : nullptr;
+  if (!isa_and_nonnull<AwaitOp>(user) || user->getBlock() != (*this)->getBlock())
+    return emitOpError("what was begun is awaited once, in the same block, and not used otherwise");
+  return verifyProduct(*this, getLhs().getType(), getRhs().getType(), getTransA(), getTransB(),
+                       getResult().getType());
+}
+
+LogicalResult AwaitOp::verify() {
+  if (!getOperand().getDefiningOp<MatmulStartOp>())
+    return emitOpError("awaits a product that was begun by tile.matmul_start");
+  if (getOperand().getType() != getResult().getType())
+    return emitOpError("keeps the type of its operand");
+  return success();
+}
+
 LogicalResult MaskOp::verify() {
   if (getOperand().getType() != getResult().getType())
     return emitOpError("keeps the type of its operand");

@@ -353,6 +353,11 @@ Status matmul(Interpreter &in, tile::MatmulOp op) {
 Status matmulAcc(Interpreter &in, tile::MatmulAccOp op) {
   return multiply(in, op, std::make_shared<Tile>(*in.tile(op.getAcc())));
 }
+Status matmulStart(Interpreter &in, tile::MatmulStartOp op) {
+  OpOperand *acc = op.getAccumulator();
+  return multiply(in, op,
+                  acc ? std::make_shared<Tile>(*in.tile(acc->get())) : makeTile(op->getResult(0)));
+}
 
 /// Keeps the elements for which `keep(row, col)` holds; the others become the pad value.
 template <typename Op, typename F> Status maskWith(Interpreter &in, Op op, F keep) {
@@ -406,6 +411,7 @@ void addTileOps(OpTable &table) {
   table.add<tile::FullOp, full>();
   table.add<tile::IotaOp, iota>();
   table.add<tile::MoveOp, reshape>();
+  table.add<tile::AwaitOp, reshape>();
   table.add<tile::ReshapeOp, reshape>();
   table.add<tile::TransposeOp, transpose>();
   table.add<tile::CastOp, castTo>();
@@ -422,6 +428,7 @@ void addTileOps(OpTable &table) {
   table.add<tile::ScanOp, scan>();
   table.add<tile::MatmulOp, matmul>();
   table.add<tile::MatmulAccOp, matmulAcc>();
+  table.add<tile::MatmulStartOp, matmulStart>();
   table.add<tile::MaskOp, mask>();
   table.add<tile::MaskDiagOp, maskDiag>();
 

@@ -3,6 +3,7 @@
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
+#include "kiln/Dialect/Tile/Turns.h"
 #include "kiln/Program/Signature.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -98,11 +99,17 @@ std::string FunctionEmitter::placeText(Value tile) {
 // Global memory
 //===----------------------------------------------------------------------===//
 
+/// What a load or store says of how often its memory is touched.
+static std::string touchedText(Operation *op, StringRef before) {
+  return op->hasAttr(tile::kStreamsAttr) ? before.str() + "Touched::Once" : "";
+}
+
 void FunctionEmitter::emitLoad(tile::LoadOp op) {
   TileType type = op.getType();
   if (type.getSpace() == Space::Mat)
     return emitRequest(op);
-  define(op, (isMadeLater(op) ? "loadLater<" : "load<") + resultText(op) + ">(" +
+  define(op, (isMadeLater(op) ? "loadLater<" : "load<") + resultText(op) +
+                 (isMadeLater(op) ? "" : touchedText(op, ", ")) + ">(" +
                  windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(),
                             op.getStaticValid(), op.getValid()) +
                  ", " + padText(op.getPadAttr(), type.getElementType()) + ")");
@@ -135,7 +142,8 @@ void FunctionEmitter::emitRequest(tile::LoadOp op) {
                           ", " + padText(op.getPadAttr(), type.getElementType()) + ")");
   int64_t elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8;
   CudaTensorMap map{Kernel.tensorIndex[origin->second], uint32_t(type.getRows()),
-                    uint32_t(std::min<int64_t>(type.getCols(), 128 / elementBytes))};
+                    uint32_t(std::min<int64_t>(type.getCols(), 128 / elementBytes)),
+                    op->hasAttr(tile::kStreamsAttr)};
   auto found = llvm::find(Kernel.maps, map);
   size_t number = found - Kernel.maps.begin();
   if (found == Kernel.maps.end())
@@ -162,7 +170,11 @@ std::string FunctionEmitter::inRegisters(Value tile) {
 
 void FunctionEmitter::emitStore(tile::StoreOp op) {
   TileType type = op.getTile().getType();
-  line((op.getAtomic() ? "storeAdding(" : "store(") + inRegisters(op.getTile()) + ", " +
+  std::string touched = touchedText(op, "");
+  line((op.getAtomic()    ? "storeAdding("
+        : touched.empty() ? "store("
+                          : "store<" + touched + ">(") +
+       inRegisters(op.getTile()) + ", " +
        windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(), op.getStaticValid(),
                   op.getValid()) +
        ");");
@@ -190,16 +202,24 @@ void FunctionEmitter::emitMove(tile::MoveOp op) {
   if (from.getSpace() == Space::Mat && (to == Space::Vec || to == Space::Acc))
     return define(op,
                   "toRegisters<" + registerType(op.getType()) + ">(" + text(op.getOperand()) + ")");
+  if (isInRegisters(from) && to == Space::Left && from.getRows() > 1)
+    return define(op, "packed(" + text(op.getOperand()) + ")");
   if (isInRegisters(from) && to == Space::Mat)
     return define(op, "toShared(" + text(op.getOperand()) + ", " + placeText(op) + ", lane)");
   set(op, text(op.getOperand())); // the matrix unit reads where the tile is
+  if (Owned.contains(op.getOperand()) && op.getOperand().hasOneUse())
+    Owned.insert(op);
 }
 
 /// The tiles of the oldest slot: a lane's part of each, where lanes share them.
 void FunctionEmitter::emitPop(tile::PopOp op) {
-  std::string slot = freshName("slot");
   tile::PipeType pipe = op.getPipe().getType();
-  line("auto " + slot + " = " + text(op.getPipe()) + ".pop();");
+  std::string slot = text(op.getPipe()) + ".pop()";
+  if (op.getTiles().size() > 1) {
+    std::string name = freshName("slot");
+    line("auto " + name + " = " + slot + ";");
+    slot = name;
+  }
   for (auto [k, tile] : llvm::enumerate(op.getTiles())) {
     std::string inSlot = "get<" + std::to_string(k) + ">(" + slot + ")";
     auto type = cast<TileType>(tile.getType());
@@ -217,6 +237,8 @@ void FunctionEmitter::emitPop(tile::PopOp op) {
 //===----------------------------------------------------------------------===//
 
 void FunctionEmitter::emitMultiply(tile::ProductInterface op) {
+  if (auto start = dyn_cast<tile::MatmulStartOp>(op.getOperation()))
+    return emitStart(start);
   auto result = cast<TileType>(op->getResult(0).getType());
   std::string zero = result.getElementType().isF32() ? "0.0f" : "0";
   std::string from = op.getAccumulator() ? text(op.getAccumulator()->get())
@@ -225,6 +247,39 @@ void FunctionEmitter::emitMultiply(tile::ProductInterface op) {
       std::string(op.getTransB() ? "true" : "false") + (op.getTransA() ? ", true" : "");
   define(op->getResult(0), "multiply<" + transposed + ">(" + from + ", " + text(op.getLhs()) +
                                ", " + text(op.getRhs()) + ")");
+}
+
+/// The variable that the matrix unit changes, up to the await.
+void FunctionEmitter::emitStart(tile::MatmulStartOp op) {
+  auto isGiven = [](bool is) { return is ? "true" : "false"; };
+  OpOperand *acc = op.getAccumulator();
+  std::string name = freshName("t");
+  line(acc ? "auto " + name + " = " + text(acc->get()) + ";"
+           : registerType(op.getType()) + " " + name + ";");
+  std::string flags = isGiven(op.getTransB());
+  if (op.getTransA() || !acc)
+    flags += std::string(", ") + isGiven(op.getTransA());
+  bool alternates = Kernel.lanes > 1;
+  if (alternates && op->hasAttr(tile::kTakesTurnAttr)) {
+    line("takeTurn(lane);");
+    Kernel.takesTurns = true;
+  }
+  line("start<" + flags + (acc ? "" : ", true") + ">(" + name + ", " + text(op.getLhs()) + ", " +
+       text(op.getRhs()) + ");");
+  if (alternates && op->hasAttr(tile::kPassesTurnAttr))
+    line("passTurn<" + std::to_string(Kernel.lanes) + ">(lane);");
+  set(op, name);
+}
+
+/// Products are made in the order in which they were begun, so all that were begun before this one
+/// are awaited with it. What was begun in other blocks has been awaited there.
+void FunctionEmitter::emitAwait(tile::AwaitOp op) {
+  int64_t later = 0;
+  for (Operation *next = op.getOperand().getDefiningOp()->getNextNode(); next != op;
+       next = next->getNextNode())
+    later += isa<tile::MatmulStartOp>(next);
+  line("await<" + std::to_string(later) + ">(" + text(op.getOperand()) + ");");
+  set(op, text(op.getOperand()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -273,7 +328,7 @@ bool FunctionEmitter::emitElementwise(Operation *op) {
     return false;
   SmallVector<std::string> operands;
   for (Value operand : op->getOperands())
-    operands.push_back(text(operand));
+    operands.push_back(argument(operand));
   define(op->getResult(0),
          "tile::" + name.str() + "<" + resultText(op) + ">(" + llvm::join(operands, ", ") + ")");
   return true;
@@ -301,9 +356,10 @@ bool FunctionEmitter::emitTile(Operation *op) {
       .Case<tile::FreeOp>(
           [&](tile::FreeOp free) { return line(text(free.getPipe()) + ".free();"), true; })
       .Case<tile::ProductInterface>([&](auto product) { return emitMultiply(product), true; })
+      .Case<tile::AwaitOp>([&](auto await) { return emitAwait(await), true; })
       .Case<tile::FullOp>([&](tile::FullOp full) {
-        return define(full,
-                      "full<" + registerText(full.getType()) + ">(" + text(full.getValue()) + ")"),
+        return define(full, "full<" + registerText(full.getType()) + ">(" +
+                                argument(full.getValue()) + ")"),
                true;
       })
       .Case<tile::IotaOp>([&](tile::IotaOp iota) {
@@ -326,7 +382,7 @@ bool FunctionEmitter::emitTile(Operation *op) {
       })
       .Case<tile::MaskDiagOp>([&](tile::MaskDiagOp mask) {
         return define(mask, "maskDiagonal(" + text(mask.getOperand()) + ", " +
-                                text(mask.getOffset()) + ", " +
+                                argument(mask.getOffset()) + ", " +
                                 padText(mask.getPadAttr(), mask.getType().getElementType()) + ")"),
                true;
       })

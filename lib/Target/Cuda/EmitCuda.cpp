@@ -1,16 +1,19 @@
 // Kernels: the argument block, the pipes, and the function that runs the roles over the blocks.
 #include "CudaFunction.h"
 
+#include "kiln/Analysis/TileLifetimes.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Machine/Machine.h"
 #include "kiln/Program/Launched.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Cuda/Cuda.h"
+#include "kiln/Target/Text/Literals.h"
 #include "kiln/Target/Text/Names.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 
@@ -129,11 +132,13 @@ private:
 
   /// One family for all tiles of a kernel, so that rows and columns lie where whole tiles do.
   void chooseLayout() {
-    bool multiplies = false;
+    bool multiplies = false, isExchanged = false;
     int64_t rows = 1, cols = 1, bits = 32;
     for (RoleCall &role : Roles)
       role.func.walk([&](Operation *op) {
-        multiplies |= isa<tile::MatmulOp, tile::MatmulAccOp>(op);
+        multiplies |= isa<tile::ProductInterface>(op);
+        isExchanged |= op->hasAttr(tile::kExchangedAttr);
+        BytesBehind = std::max(BytesBehind, tile::bytesReadBehind(op));
         for (Type type : op->getResultTypes())
           if (auto tile = dyn_cast<tile::TileType>(type)) {
             rows = std::max(rows, tile.getRows());
@@ -143,7 +148,7 @@ private:
           }
       });
     if (multiplies) {
-      Layout = "Fragments::Of<R, C>";
+      Layout = isExchanged ? "Exchanged::Of<R, C>" : "Fragments::Of<R, C>";
       return;
     }
     int64_t neighbours = 128 / bits; // 16 bytes of the narrowest
@@ -194,6 +199,30 @@ private:
                   address - Kernel.ringBytes + llvm::alignTo(tile::bytesOf(tile), kTileAlignment));
           }
       });
+  }
+
+  /// How many registers of a computing thread hold tiles at once, at most. Elementwise operations
+  /// work in place; what the compiler needs beside tiles, or saves by another order, is not known.
+  int64_t registersForTiles() {
+    int64_t most = 0;
+    for (RoleCall &role : Roles) {
+      if (role.copies)
+        continue;
+      std::vector<TileBuffer> buffers =
+          findBuffers(role.func, Target, [](Operation *op) { return isa<tile::PopOp>(op); });
+      llvm::erase_if(buffers, [](const TileBuffer &buffer) {
+        return buffer.space != tile::Space::Vec && buffer.space != tile::Space::Acc;
+      });
+      for (const TileBuffer &first : buffers)
+        for (LifeSpan span : first.spans) {
+          int64_t bytes = 0;
+          for (const TileBuffer &other : buffers)
+            if (other.isAliveAt(span.from))
+              bytes += other.bytes;
+          most = std::max(most, bytes);
+        }
+    }
+    return most / (4 * kWarpgroup);
   }
 
   /// What a role is given for one operand of its call, and which parameter of the kernel that is.
@@ -248,7 +277,16 @@ private:
     return text + "  i64 grid[3];\n" + (Kernel.hasBarrier ? "  u64 *arrivals;\n" : "") + "};\n\n";
   }
 
-  /// Each role walks all blocks of this multiprocessor; the copying one runs ahead, into the next.
+  /// The walk. Where a role copies, each role walks all blocks of this multiprocessor by itself:
+  /// the copying one runs ahead, into the next. So it is where blocks wait for one another, and all
+  /// run at once. In all other kernels the launch has as many blocks as the grid, each of which is
+  /// done after one: nothing is left from one to the next, and while some wait for memory others
+  /// compute.
+  bool isPersistent() const {
+    return Kernel.hasBarrier ||
+           llvm::any_of(Roles, [](const RoleCall &role) { return role.copies; });
+  }
+
   std::string roleLoop(const RoleCall &role, StringRef lane, StringRef indent) const {
     std::string arguments;
     for (const PipeText &pipe : Pipes)
@@ -309,7 +347,8 @@ private:
       text += "    barrier::publishInit();\n  }\n  __syncthreads();\n";
     }
     text += "  i64 blocks = args.grid[0] * args.grid[1] * args.grid[2];\n"
-            "  int lane = warpgroupIndex();\n";
+            "  int lane = " +
+            std::string(copies || Lanes > 1 ? "warpgroupIndex()" : "0") + ";\n";
     if (Kernel.hasBarrier)
       text +=
           "  GridBarrier allBlocks{args.arrivals, blocks * " + std::to_string(waiters()) + "};\n";
@@ -324,6 +363,9 @@ private:
     if (shares.compute)
       text += "    takeRegisters<" + std::to_string(shares.compute) +
               " - 8 * KILN_REGISTERS_MOVED>();\n";
+    if (Kernel.takesTurns)
+      text += "    if (lane == " + std::to_string(Lanes - 1) + ") // the first lane comes first\n" +
+              "      passTurn<" + std::to_string(Lanes) + ">(lane);\n";
     return text + roleLoop(*computes, "lane", "    ") + "  }\n}\n";
   }
 
@@ -338,7 +380,7 @@ private:
                               " bytes of shared memory and " + Twine(BarrierBytes) +
                               " of barriers; there are " + Twine(available) + " and " +
                               Twine(kBarrierBytes) + ": use smaller tiles or fewer slots");
-    int64_t shared = tileBytes() + BarrierBytes;
+    int64_t shared = tileBytes() + std::max(BarrierBytes, BytesBehind);
     const std::string &name = Name;
     CudaUnit unit;
     unit.location = sourceLocOf(Func.getLoc());
@@ -350,23 +392,25 @@ private:
     unit.kernel.numTensors = Order.tensors.size();
     unit.kernel.numScalars = Order.scalars.size();
     unit.kernel.maps = Kernel.maps;
+    unit.kernel.isPersistent = isPersistent();
     unit.kernel.hasBarrier = Kernel.hasBarrier;
     unit.isMemoryBound = !copies;
     unit.movesRegisters = copies && kShares[Lanes].dma;
+    unit.registersForTiles = registersForTiles();
     std::string text = "// @" + unit.kernel.name + "\nnamespace kernel_" + name + " {\n\n";
     text += "template <typename T, int R, int C> using Reg = Tile<T, " + Layout + ">;\n";
     for (const PipeText &pipe : Pipes)
       text += "using " + pipe.type + " = " + pipe.spelled + ";\n";
     text += "\n" + argumentBlock() + Functions;
     text += entryFunction(unit.kernel.symbol, unit.kernel.threads);
-    unit.text = text + "\n} // namespace kernel_" + name + "\n";
+    unit.text = Kernel.withLines(text + "\n} // namespace kernel_" + name + "\n");
     return unit;
   }
 
   ir::FuncOp Func;
   std::string Name;
   const Machine &Target;
-  int64_t Lanes = 1, BarrierBytes = 0;
+  int64_t Lanes = 1, BarrierBytes = 0, BytesBehind = 0;
   SmallVector<RoleCall> Roles;
   SmallVector<PipeText> Pipes;
   ParameterOrder Order;
@@ -378,16 +422,50 @@ private:
 } // namespace
 } // namespace cuda
 
-static constexpr const char *kHeader = "#include \"kiln.cuh\"\n\nusing namespace kiln;\n\n";
+template <typename F> static void forEachLine(const CudaText &text, F f) {
+  SmallVector<StringRef> lines;
+  StringRef(text.text).split(lines, '\n');
+  if (lines.back().empty())
+    lines.pop_back();
+  for (auto [number, line] : llvm::enumerate(lines))
+    f(number, line, number < text.lines.size() ? text.lines[number] : SourceLoc());
+}
 
-std::string CudaUnit::source(bool isFrugal) const {
-  return kHeader + (isFrugal ? frugalText : text);
+std::string CudaText::commented() const {
+  std::string result;
+  SourceLoc last;
+  forEachLine(*this, [&](size_t, StringRef line, const SourceLoc &of) {
+    result += line;
+    StringRef statement = line.ltrim();
+    if (of.isKnown() && (of.file != last.file || of.line != last.line) &&
+        !statement.starts_with("#") && !statement.starts_with("}")) {
+      result += " // " + llvm::sys::path::filename(of.file).str() + ":" + std::to_string(of.line);
+      last = of;
+    }
+    result += "\n";
+  });
+  return result;
+}
+
+std::string CudaText::directed(const std::string &file) const {
+  std::string result;
+  SourceLoc next; // as the compiler counts
+  int32_t before = StringRef(kCudaHeader).count('\n');
+  forEachLine(*this, [&](size_t number, StringRef line, SourceLoc of) {
+    if (!of.isKnown())
+      of = {file, before + int32_t(number) + 1};
+    if (of.file != next.file || of.line != next.line)
+      result += "#line " + std::to_string(of.line) + " " + text::cppString(of.file) + "\n";
+    result += line.str() + "\n";
+    next = {of.file, of.line + 1};
+  });
+  return result;
 }
 
 std::string cudaSource(const std::vector<CudaUnit> &units) {
-  std::string text = kHeader;
+  std::string text = kCudaHeader;
   for (const CudaUnit &unit : units)
-    text += (&unit == &units.front() ? "" : "\n") + unit.text;
+    text += (&unit == &units.front() ? "" : "\n") + unit.text.commented();
   return text;
 }
 
@@ -400,7 +478,7 @@ Expected<std::vector<CudaUnit>> emitCuda(ModuleOp compiled, const Machine &machi
     if (!unit)
       return unit.status();
     Expected<CudaUnit> frugal = cuda::KernelEmitter(func, name, machine, true).emit();
-    if (frugal && frugal->text != unit->text)
+    if (frugal && frugal->text.text != unit->text.text)
       unit->frugalText = frugal->text;
     units.push_back(std::move(*unit));
   }

@@ -58,7 +58,7 @@ std::string FunctionEmitter::hintFor(Value value) {
       .Case<tile::LoadOp, tile::GatherRowsOp>(
           [&](auto load) { return hintFor(load.getTensor()) + "_tile"; })
       .Case<tile::PopOp>([&](auto pop) { return hintFor(pop.getPipe()) + "_tile"; })
-      .Case<tile::MatmulOp, tile::MatmulAccOp>([](auto) { return "acc"; })
+      .Case<tile::ProductInterface>([](auto) { return "acc"; })
       .Case<tile::SortRowsOp, tile::TopkRowsOp>(
           [&](auto) { return number == 0 ? "values" : "columns"; })
       .Case<tile::GatherOp>([](auto) { return "taken"; })

@@ -56,6 +56,7 @@ constexpr Row kRows[] = {
 #include "kiln/Dialect/Tile/Elementwise/Torch.inc"
     {"tile.select", Any, "torch.where($0, @1, @2)", Prec::Atom, Exact, "chosen"},
     {"tile.move", Any, "$0", Prec::Atom, Exact, "moved"},
+    {"tile.await", Any, "$0", Prec::Atom, Exact, "acc"},
     {"tile.transpose", Any, "$0.T", Prec::Atom, Exact, "transposed"},
     {"tile.lane", Any, "_current_sb[0]", Prec::Atom, Exact, "lane"},
     // Scalars.
@@ -324,14 +325,11 @@ Expr FunctionEmitter::mathExpression(Operation *op) {
       })
       .Case<tile::ReduceOp>([&](auto reduce) { return reduceExpression(reduce); })
       .Case<tile::ScanOp>([&](auto scan) { return scanExpression(scan); })
-      .Case<tile::MatmulOp>([&](tile::MatmulOp product) {
-        return productExpression(product.getLhs(), product.getRhs(), product.getTransA(),
-                                 product.getTransB());
-      })
-      .Case<tile::MatmulAccOp>([&](tile::MatmulAccOp product) {
-        Expr added = productExpression(product.getLhs(), product.getRhs(), product.getTransA(),
-                                       product.getTransB());
-        return expandPattern("$0 + $1", Prec::Sum, {valueOf(product.getAcc()), added});
+      .Case<tile::ProductInterface>([&](tile::ProductInterface product) {
+        Expr made = productExpression(product.getLhs(), product.getRhs(), product.getTransA(),
+                                      product.getTransB());
+        OpOperand *acc = product.getAccumulator();
+        return acc ? expandPattern("$0 + $1", Prec::Sum, {valueOf(acc->get()), made}) : made;
       })
       .Case<tile::MaskOp>([&](tile::MaskOp mask) {
         return call("_mask(" + text(mask.getOperand()) + ", " +

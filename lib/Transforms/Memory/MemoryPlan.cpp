@@ -161,10 +161,33 @@ int64_t place(std::vector<PlacedRing> &rings, std::vector<PlacedBuffer> &buffers
   return ringsEnd + (used - ringsEnd) * lanes;
 }
 
+/// Where memory is short, a pipe whose only tiles come once a block does with one slot: nobody has
+/// to push a second time before the first is popped.
+void narrowRings(FunctionPlan &plan, MemoryUse &use) {
+  for (PlacedRing &ring : plan.rings) {
+    int64_t pops = 0;
+    for (Operation *user : ring.parameter.getUsers())
+      if (isa<tile::PopOp>(user))
+        pops +=
+            user->getParentOfType<scf::ForOp>() || user->getParentOfType<scf::WhileOp>() ? 2 : 1;
+    if (ring.memory == use.memory && !ring.unsized.empty() && pops == 1)
+      ring.slots = 1;
+  }
+  use.bytes = place(plan.rings, plan.buffers, use.memory);
+}
+
 /// Gives rings the slots that their memory has room for. More than a few hide no more latency, and
-/// each costs its barriers, for which there is little room beside the memory.
+/// each costs its barriers, for which there is little room beside the memory. What streams through
+/// small slots has as many as there are barriers for: all that is under way is in them.
 void deepenRings(FunctionPlan &plan, MemoryUse &use) {
-  constexpr int64_t mostSlots = 16, mostInAll = 32;
+  constexpr int64_t mostInAll = 32;
+  bool isStream = plan.func
+                      .walk([](tile::ProductInterface product) {
+                        return product->hasAttr(tile::kExchangedAttr) ? WalkResult::interrupt()
+                                                                      : WalkResult::advance();
+                      })
+                      .wasInterrupted();
+  int64_t mostSlots = isStream ? mostInAll : 16;
   SmallVector<PlacedRing *> rings;
   for (PlacedRing &ring : plan.rings)
     if (ring.memory == use.memory && !ring.unsized.empty() && ring.slotBytes > 0)
@@ -259,6 +282,9 @@ FunctionPlan planFunction(ir::FuncOp func, const Machine &machine) {
       if (isHere(placed))
         copies = std::max(copies, placed.buffer.copies);
     MemoryUse use{&memory};
+    if (machine.pipeStorage == PipeStorage::SharedMemory)
+      func.walk(
+          [&](Operation *op) { use.behind = std::max(use.behind, tile::bytesReadBehind(op)); });
     for (; copies >= 1; --copies) {
       for (PlacedBuffer &placed : plan.buffers)
         if (isHere(placed))
@@ -267,7 +293,9 @@ FunctionPlan planFunction(ir::FuncOp func, const Machine &machine) {
       if (!use.overflows())
         break;
     }
-    if (machine.slotsFillMemory && !use.overflows())
+    if (machine.slotsFillMemory && use.overflows())
+      narrowRings(plan, use);
+    else if (machine.slotsFillMemory)
       deepenRings(plan, use);
     plan.uses.push_back(use);
   }
@@ -286,7 +314,7 @@ bool FunctionPlan::wouldFit(const MemoryUse &use, const Supposition &what) const
   }
   for (PlacedBuffer &placed : otherBuffers)
     placed.each = scale(placed.each);
-  return place(otherRings, otherBuffers, use.memory) <= use.memory->bytes;
+  return place(otherRings, otherBuffers, use.memory) + use.behind <= use.memory->bytes;
 }
 
 llvm::SmallVector<const PlacedBuffer *> FunctionPlan::aliveAt(const MemoryUse &use,

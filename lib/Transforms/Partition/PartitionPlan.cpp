@@ -270,6 +270,20 @@ static bool isInPipelinedLoop(Operation *op) {
   return false;
 }
 
+/// Whether what is loaded before a pipelined loop is an operand of products in it alone, which the
+/// matrix unit reads where it was copied to: in registers it would be prepared for each of them.
+static bool isForProductsInLoop(Operation *op, const Machine &machine) {
+  auto load = dyn_cast<tile::LoadOp>(op);
+  if (!load || load->use_empty() || isInPipelinedLoop(load))
+    return false;
+  tile::TileType type = load.getType();
+  return type.getElementType().getIntOrFloatBitWidth() == 16 &&
+         type.getRows() % machine.matrixRows == 0 &&
+         llvm::all_of(load->getUsers(), [](Operation *user) {
+           return isa<tile::ProductInterface>(user) && isInPipelinedLoop(user);
+         });
+}
+
 /// Whether a scalar is computed from a tile, so that only who has the tile knows it.
 static bool comesFromTile(Value scalar) {
   SmallVector<Value> work{scalar};
@@ -287,9 +301,9 @@ static bool comesFromTile(Value scalar) {
   return false;
 }
 
-/// Finds the loads that run ahead of what uses them: those in pipelined loops, of tensors that the
-/// kernel does not write.
-void PartitionPlan::findCopies() {
+/// Finds the loads that run ahead of what uses them: those in pipelined loops, and operands of
+/// products there, of tensors that the kernel does not write.
+void PartitionPlan::findCopies(const Machine &machine) {
   llvm::SmallPtrSet<Value, 4> written;
   Kernel.walk([&](Operation *op) {
     for (const tile::TensorAccess &access : tile::tensorAccesses(op))
@@ -299,7 +313,7 @@ void PartitionPlan::findCopies() {
   Kernel.walk([&](Operation *op) {
     auto facts = dyn_cast<tile::TileOpInterface>(op);
     bool loads = facts && facts.getWork() == CopyWork && op->getNumResults() > 0;
-    if (!loads || !isInPipelinedLoop(op))
+    if (!loads || (!isInPipelinedLoop(op) && !isForProductsInLoop(op, machine)))
       return;
     bool isFixed = llvm::none_of(tile::tensorAccesses(op), [&](const tile::TensorAccess &access) {
       return written.contains(ir::rootOf(access.tensor));
@@ -373,7 +387,7 @@ PartitionPlan::PartitionPlan(ir::FuncOp kernel, const Machine &machine)
   if (const Role *copy = roleFor(machine, CopyWork); copy != Matrix && copy != Vector)
     Copy = copy;
   if (Copy)
-    findCopies();
+    findCopies(machine);
   SmallVector<Operation *> barriers;
   kernel.walk([&](Operation *op) {
     if (isa<tile::BarrierOp>(op))

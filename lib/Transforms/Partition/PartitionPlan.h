@@ -89,7 +89,7 @@ private:
   void run(mlir::Operation *op, const Role *role);
   void runAround(mlir::Operation *op, const Role *role);
 
-  void findCopies();
+  void findCopies(const Machine &machine);
   void shareSlots();
   void orderMemory();
   void order(const tile::TensorAccess &first, const Role *firstRole,

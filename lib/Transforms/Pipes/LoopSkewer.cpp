@@ -1,5 +1,7 @@
 #include "LoopSkewer.h"
 
+#include "LoopGuard.h"
+
 #include "kiln/Dialect/Tile/TileDialect.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -205,11 +207,8 @@ scf::ForOp LoopSkewer::build(OpBuilder &builder, Value trips, SmallVector<Value>
       });
   steady->setDiscardableAttrs(Loop->getDiscardableAttrDictionary());
 
-  // The index of the last iteration: lower + trips * step - step.
-  Value offset = builder.createOrFold<arith::MulIOp>(loc, trips, step);
-  Value end = builder.createOrFold<arith::AddIOp>(loc, lower, offset);
   IRMapping rest;
-  rest.map(Loop.getInductionVar(), builder.createOrFold<arith::SubIOp>(loc, end, step));
+  rest.map(Loop.getInductionVar(), lastIndexOf(Loop, builder, trips));
   rest.map(Loop.getRegionIterArgs(), steady.getResults().take_front(numCarried));
   rest.map(Handed.getArrayRef(), steady.getResults().drop_front(numCarried));
   cloneRest(builder, rest);
@@ -219,32 +218,12 @@ scf::ForOp LoopSkewer::build(OpBuilder &builder, Value trips, SmallVector<Value>
 }
 
 scf::ForOp LoopSkewer::skew() {
-  OpBuilder builder(Loop);
-  Location loc = Loop.getLoc();
   scf::ForOp steady;
-  SmallVector<Value> results;
-  Value span = builder.createOrFold<arith::SubIOp>(loc, Loop.getUpperBound(), Loop.getLowerBound());
-  Value trips = builder.createOrFold<arith::CeilDivSIOp>(loc, span, Loop.getStep());
-  if (std::optional<int64_t> number = getConstantIntValue(trips); number && *number > 0) {
+  replaceLoop(Loop, [&](OpBuilder &builder, Value trips) {
+    SmallVector<Value> results;
     steady = build(builder, trips, results);
-  } else {
-    // Said of the number of trips, which the proof compares.
-    Value none = arith::ConstantIndexOp::create(builder, loc, 0);
-    Value runs = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, trips, none);
-    bool hasResults = Loop.getNumResults() > 0;
-    auto guard = scf::IfOp::create(builder, loc, Loop.getResultTypes(), runs, hasResults);
-    OpBuilder inside = hasResults ? guard.getThenBodyBuilder() : OpBuilder(guard.thenYield());
-    SmallVector<Value> yielded;
-    steady = build(inside, trips, yielded);
-    if (hasResults) {
-      scf::YieldOp::create(inside, loc, yielded);
-      OpBuilder otherwise = guard.getElseBodyBuilder();
-      scf::YieldOp::create(otherwise, loc, Loop.getInitArgs());
-    }
-    llvm::append_range(results, guard.getResults());
-  }
-  Loop.replaceAllUsesWith(results);
-  Loop.erase();
+    return results;
+  });
   return steady;
 }
 

@@ -40,7 +40,7 @@ SlotUse findUse(tile::PopOp pop) {
       use.isHandedOn |=
           isa<scf::ForOp, scf::WhileOp>(user) || user->hasTrait<OpTrait::IsTerminator>();
       if (auto facts = dyn_cast<tile::TileOpInterface>(user);
-          facts && facts.getView() != tile::View::None)
+          facts && (facts.getView() != tile::View::None || facts.readsUntilUsed()))
         work.push_back(user->getResult(0));
     }
   return use;

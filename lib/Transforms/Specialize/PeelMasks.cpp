@@ -198,12 +198,45 @@ private:
   OpBuilder Builder;
 };
 
+/// Lets masks of a loop be skipped where they cut off nothing; how many.
+unsigned branchAroundMasks(scf::ForOp loop) {
+  unsigned count = 0;
+  for (Operation &op : llvm::make_early_inc_range(loop.getBody()->without_terminator())) {
+    std::optional<SmallVector<Condition>> conditions = conditionsOf(&op);
+    if (!isa<tile::MaskOp, tile::MaskDiagOp>(op) || !conditions)
+      continue;
+    OpBuilder builder(&op);
+    Location loc = op.getLoc();
+    Value cuts;
+    for (const Condition &condition : *conditions) {
+      Value least = arith::ConstantIndexOp::create(builder, loc, condition.least);
+      Value one =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, condition.value, least);
+      cuts = cuts ? Value(arith::OrIOp::create(builder, loc, cuts, one)) : one;
+    }
+    auto branch = scf::IfOp::create(builder, loc, op.getResultTypes(), cuts, true);
+    op.replaceAllUsesWith(branch);
+    OpBuilder otherwise = branch.getElseBodyBuilder();
+    scf::YieldOp::create(otherwise, loc, op.getOperand(0));
+    OpBuilder inside = branch.getThenBodyBuilder();
+    auto yield = scf::YieldOp::create(inside, loc, op.getResults());
+    op.moveBefore(yield);
+    ++count;
+  }
+  return count;
+}
+
 struct PeelMasks : impl::TilePeelMasksBase<PeelMasks> {
   using TilePeelMasksBase::TilePeelMasksBase;
 
   static bool hasMask(scf::ForOp loop) {
     return llvm::any_of(loop.getBody()->without_terminator(),
                         [](Operation &op) { return conditionsOf(&op).has_value(); });
+  }
+
+  static bool hasSeveralProducts(scf::ForOp loop) {
+    auto products = loop.getBody()->getOps<tile::ProductInterface>();
+    return std::distance(products.begin(), products.end()) > 1;
   }
 
   /// Why a loop with masks is left alone; empty if it is not.
@@ -246,6 +279,13 @@ struct PeelMasks : impl::TilePeelMasksBase<PeelMasks> {
         loops.push_back(loop);
     });
     for (scf::ForOp loop : loops) {
+      if (keepsLoops && hasSeveralProducts(loop)) {
+        unsigned masks = branchAroundMasks(loop);
+        if (report)
+          loop.emitRemark("masks of this loop that are skipped where they cut off nothing: ")
+              << masks;
+        continue;
+      }
       StringRef reason = reasonAgainst(loop);
       unsigned masks = reason.empty() ? Peeler(loop).run() : 0;
       if (masks == 0 && reason.empty())

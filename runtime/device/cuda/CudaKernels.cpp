@@ -51,7 +51,10 @@ std::string kiln::toJson(const std::vector<CudaKernel> &kernels) {
   for (const CudaKernel &kernel : kernels) {
     Json maps = Json::array();
     for (const CudaTensorMap &map : kernel.maps)
-      maps.push_back({{"tensor", map.tensor}, {"rows", map.rows}, {"cols", map.cols}});
+      maps.push_back({{"tensor", map.tensor},
+                      {"rows", map.rows},
+                      {"cols", map.cols},
+                      {"streams", map.streams}});
     list.push_back({{"name", kernel.name},
                     {"symbol", kernel.symbol},
                     {"file", kernel.file},
@@ -60,6 +63,7 @@ std::string kiln::toJson(const std::vector<CudaKernel> &kernels) {
                     {"tensors", kernel.numTensors},
                     {"scalars", kernel.numScalars},
                     {"maps", maps},
+                    {"persistent", kernel.isPersistent},
                     {"barrier", kernel.hasBarrier},
                     {"checked", kernel.isChecked}});
   }
@@ -96,10 +100,12 @@ Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) 
     kernel.numTensors = number(item, "tensors");
     kernel.numScalars = number(item, "scalars");
     good &= item.is_object() && item.contains("maps") && item["maps"].is_array();
+    kernel.isPersistent = flag(item, "persistent");
     kernel.hasBarrier = flag(item, "barrier");
     kernel.isChecked = flag(item, "checked");
     for (const Json &map : good ? item["maps"] : Json::array())
-      kernel.maps.push_back({number(map, "tensor"), number(map, "rows"), number(map, "cols")});
+      kernel.maps.push_back(
+          {number(map, "tensor"), number(map, "rows"), number(map, "cols"), flag(map, "streams")});
     kernels.push_back(std::move(kernel));
   }
   if (!good)

@@ -198,6 +198,19 @@ kiln.func @matmul(%s: bf16, %i: i8) incore {
   %jj = tile.matmul %j, %j : !tile.tile<8x8xi32>
 }
 
+// CHECK-LABEL: kiln.func @begun(
+// CHECK:         %[[P:.*]] = tile.matmul_start %[[A:.*]], %[[A]] trans_b : !tile.tile<8x8xf32>
+// CHECK-NEXT:    %[[Q:.*]] = tile.await %[[P]] : !tile.tile<8x8xf32>
+// CHECK-NEXT:    %[[R:.*]] = tile.matmul_start %[[A]], %[[A]] trans_b onto %[[Q]] : !tile.tile<8x8xf32>
+// CHECK-NEXT:    tile.await %[[R]] : !tile.tile<8x8xf32>
+kiln.func @begun(%s: bf16) incore {
+  %a = tile.full %s : !tile.tile<8x4xbf16>
+  %p = tile.matmul_start %a, %a trans_b : !tile.tile<8x8xf32>
+  %q = tile.await %p : !tile.tile<8x8xf32>
+  %r = tile.matmul_start %a, %a trans_b onto %q : !tile.tile<8x8xf32>
+  %t = tile.await %r : !tile.tile<8x8xf32>
+}
+
 // CHECK-LABEL: kiln.func @mask(
 // CHECK:         tile.mask %[[X:.*]] valid(%i, 3) : !tile.tile<8x4xf32>
 // CHECK-NEXT:    tile.mask %[[X]] valid(0, %i) pad(zero) : !tile.tile<8x4xf32>

@@ -579,3 +579,31 @@ kiln.func @f(%x: f32, %n: i32) incore {
   // expected-error @below {{'tile.fmod' op mixes 'i32' with 'f32'; cast one of them}}
   %u = tile.fmod %t, %n : !tile.tile<8x8xf32>
 }
+
+// -----
+
+kiln.func @f(%x: bf16) incore {
+  %t = tile.full %x : !tile.tile<8x8xbf16>
+  // expected-error @below {{'tile.matmul_start' op what was begun is awaited once, in the same block, and not used otherwise}}
+  %p = tile.matmul_start %t, %t : !tile.tile<8x8xf32>
+  %q = tile.await %p : !tile.tile<8x8xf32>
+  %r = tile.add %p, %q : !tile.tile<8x8xf32>
+}
+
+// -----
+
+kiln.func @f(%x: bf16, %y: f32) incore {
+  %t = tile.full %x : !tile.tile<8x8xbf16>
+  %a = tile.full %y : !tile.tile<8x4xf32>
+  // expected-error @below {{'tile.matmul_start' op the accumulator is '!tile.tile<8x4xf32>', the result '!tile.tile<8x8xf32>'}}
+  %p = tile.matmul_start %t, %t onto %a : !tile.tile<8x8xf32>
+  %q = tile.await %p : !tile.tile<8x8xf32>
+}
+
+// -----
+
+kiln.func @f(%y: f32) incore {
+  %a = tile.full %y : !tile.tile<8x8xf32>
+  // expected-error @below {{'tile.await' op awaits a product that was begun by tile.matmul_start}}
+  %q = tile.await %a : !tile.tile<8x8xf32>
+}

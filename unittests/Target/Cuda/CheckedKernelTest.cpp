@@ -66,9 +66,9 @@ TEST(CudaChecked, WaitsAreBoundedWhereAKernelIsCheckedAndNowhereElse) {
   CudaUnit unit = units->front();
   for (bool isChecked : {false, true}) {
     unit.kernel.isChecked = isChecked;
-    Expected<std::string> cubin = compileCuda(unit);
-    ASSERT_TRUE(bool(cubin)) << cubin.status().str();
-    EXPECT_EQ(cubin->find("kilnHang") != std::string::npos, isChecked);
+    Expected<CompiledCuda> compiled = compileCuda(unit);
+    ASSERT_TRUE(bool(compiled)) << compiled.status().str();
+    EXPECT_EQ(compiled->cubin.find("kilnHang") != std::string::npos, isChecked);
   }
 }
 

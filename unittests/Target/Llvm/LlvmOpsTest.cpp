@@ -57,6 +57,11 @@ std::vector<OpCase> opCases() {
       {"%z = arith.constant 2 : i32\n%acc = tile.full %z : RESULT\n"
        "%y = tile.matmul_acc %acc, %a, %b : RESULT",
        "i32"},
+      {"%begun = tile.matmul_start %a, %b trans_b : RESULT\n%y = tile.await %begun : RESULT", "f32",
+       6, 6, false},
+      {"%z = arith.constant 2 : i32\n%acc = tile.full %z : RESULT\n"
+       "%begun = tile.matmul_start %a, %b onto %acc : RESULT\n%y = tile.await %begun : RESULT",
+       "i32"},
       {"%e = tile.element %a[%n, 1] : TYPE\n%y = tile.full %e : RESULT"},
       {"%e = kiln.read %ta[%n, 1] : TYPE\n%y = tile.full %e : RESULT"},
       {"kiln.write %s, %scratch[0, %n]\n%y = tile.load %scratch[0, 0] : RESULT", "TYPE", 1, 6},

@@ -374,6 +374,9 @@ kiln.func @every(%x: !kiln.tensor<?x8xf32> inout, %f: !kiln.tensor<4xi32> in, %n
   tile.store %largest, %x[0, 0]
   %product = tile.matmul %back, %full : !tile.tile<8x8xf32>
   %acc = tile.matmul_acc %product, %full, %back trans_b : !tile.tile<8x8xf32>
+  %begun = tile.matmul_start %full, %back onto %acc : !tile.tile<8x8xf32>
+  %awaited = tile.await %begun : !tile.tile<8x8xf32>
+  tile.store %awaited, %x[0, 0]
   %mask = tile.mask %acc valid(%n, 3) pad(max) : !tile.tile<8x8xf32>
   %diag = tile.mask_diag %mask offset(%n) : !tile.tile<8x8xf32>
   %block = tile.block_idx 0

@@ -44,6 +44,8 @@ def Tile_TileOpInterface : OpInterface<"TileOpInterface"> {
         Whether it computes the places of the elements of its results. Such results are made in memory that the threads
         of a lane share, where tiles are in registers otherwise.
       }], "bool", "placesElements", (ins), "", "return false;">,
+    InterfaceMethod<"Whether it goes on reading its operands until its result is used.",
+      "bool", "readsUntilUsed", (ins), "", "return false;">,
   ];
 }
 

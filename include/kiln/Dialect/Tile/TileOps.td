@@ -379,6 +379,42 @@ def Tile_MatmulAccOp : Tile_Plain<"matmul_acc", [Pure, Tile_ProductInterface]> {
   let hasVerifier = 1;
 }
 
+def Tile_MatmulStartOp : Tile_Plain<"matmul_start", [Pure, Tile_ProductInterface]> {
+  let summary = "begins a matrix product; the tile is there when it has been awaited";
+  let description = [{
+    On a machine whose matrix unit works beside those who ask it. The only use of the result is a `tile.await` that comes
+    later in the same block; up to there the operands are read. Everywhere else it is a product.
+
+    ```mlir
+    %begun = tile.matmul_start %weights, %values onto %acc : !tile.tile<64x128xf32>
+    %sum = tile.await %begun : !tile.tile<64x128xf32>
+    ```
+  }];
+  let work = "MatrixWork";
+  let padding = "Multiplied";
+  let facts = [{
+    ::mlir::OpOperand *getAccumulator() { return getAcc().empty() ? nullptr : &getOperation()->getOpOperand(2); }
+    bool mayReplace(::mlir::OpOperand &operand) { return &operand == getAccumulator(); }
+    bool readsUntilUsed() { return true; }
+    ::std::optional<unsigned> getDividedAxis(::mlir::OpOperand &operand, unsigned axis) {
+      return dividedAxisOf(*this, operand, axis);
+    }
+  }];
+  let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, Variadic<Tile_Tile>:$acc, UnitAttr:$trans_a, UnitAttr:$trans_b);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    custom<Typed>($lhs, type($lhs)) `,` custom<Typed>($rhs, type($rhs)) (`trans_a` $trans_a^)? (`trans_b` $trans_b^)?
+    (`onto` custom<Typed>($acc, type($acc))^)? attr-dict `:` qualified(type($result))
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_AwaitOp : Tile_Unary<"await", "what a product that was begun has made"> {
+  let work = "MatrixWork";
+  let facts = "View getView() { return View::Whole; }";
+  let hasVerifier = 1;
+}
+
 def Tile_MaskOp : Tile_Vector<"mask", [Pure]> {
   let summary = "replaces the elements outside the valid extents by the pad value";
   let padding = "Filled";

@@ -62,18 +62,27 @@ template <typename Op> void multiply(KernelEmitter &e, Op op, bool accumulates) 
 
 void matmul(KernelEmitter &e, tile::MatmulOp op) { multiply(e, op, false); }
 
-void matmulAcc(KernelEmitter &e, tile::MatmulAccOp op) {
-  if (!e.plan().isInline(op.getAcc()) && e.plan().isSameBuffer(op.getAcc(), op.getResult()))
-    return multiply(e, op, true);
-  e.evalInto(op.getAcc(), e.matrix(op.getResult()));
+template <typename Op> void matmulAcc(KernelEmitter &e, Op op) {
+  Value acc = op.getAccumulator()->get();
+  if (e.plan().isInline(acc) || !e.plan().isSameBuffer(acc, op.getResult()))
+    e.evalInto(acc, e.matrix(op.getResult()));
   multiply(e, op, true);
+}
+
+/// Nothing works beside the core: the product is made at once.
+void matmulStart(KernelEmitter &e, tile::MatmulStartOp op) {
+  if (op.getAccumulator())
+    matmulAcc(e, op);
+  else
+    multiply(e, op, false);
 }
 
 } // namespace
 
 void addMatmuls(OpTable &table) {
   table.add<tile::MatmulOp, matmul>();
-  table.add<tile::MatmulAccOp, matmulAcc>();
+  table.add<tile::MatmulAccOp, matmulAcc<tile::MatmulAccOp>>();
+  table.add<tile::MatmulStartOp, matmulStart>();
 }
 
 } // namespace kiln::llvmir

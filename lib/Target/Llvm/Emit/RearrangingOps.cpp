@@ -59,6 +59,7 @@ void concat(KernelEmitter &e, tile::ConcatOp op) {
 void addRearrangingOps(OpTable &table) {
   table.add<tile::ReshapeOp, alias>();
   table.add<tile::MoveOp, alias>();
+  table.add<tile::AwaitOp, alias>();
   table.add<tile::TransposeOp, transpose>();
   table.add<tile::InsertOp, insert>();
   table.add<tile::ConcatOp, concat>();
