@@ -6,6 +6,7 @@
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <numeric>
 
@@ -88,6 +89,7 @@ void IndexFacts::join(const Leaf &a, const Leaf &b) {
   known.leaves.append(other.leaves);
   known.divisor = commonMultiple(known.divisor, other.divisor);
   known.least = std::max(known.least, other.least);
+  known.most = std::min(known.most, other.most);
 }
 
 void IndexFacts::addEquality(Value a, Value b) {
@@ -99,6 +101,7 @@ void IndexFacts::addEquality(Value a, Value b) {
     Known &known = knownOf(*leaf);
     known.divisor = commonMultiple(known.divisor, *constant);
     known.least = std::max(known.least, *constant);
+    known.most = std::min(known.most, *constant);
   }
   auto rest = withoutCasts(a).getDefiningOp<arith::RemSIOp>();
   if (!rest || constant != 0)
@@ -120,6 +123,15 @@ void IndexFacts::addBound(Value value, Value bound, int64_t distance) {
   known.least = std::max(known.least, *constant + distance);
 }
 
+void IndexFacts::addUpperBound(Value value, Value bound, int64_t distance) {
+  std::optional<Leaf> leaf = leafOf(value);
+  std::optional<int64_t> constant = getConstantIntValue(bound);
+  if (!leaf || !constant || *constant == INT64_MIN)
+    return;
+  Known &known = knownOf(*leaf);
+  known.most = std::min(known.most, *constant - distance);
+}
+
 void IndexFacts::addComparison(arith::CmpIOp compare) {
   Value a = compare.getLhs(), b = compare.getRhs();
   using P = arith::CmpIPredicate;
@@ -127,13 +139,13 @@ void IndexFacts::addComparison(arith::CmpIOp compare) {
   case P::eq:
     return getConstantIntValue(a) ? addEquality(b, a) : addEquality(a, b);
   case P::sgt:
-    return addBound(a, b, 1);
+    return addBound(a, b, 1), addUpperBound(b, a, 1);
   case P::sge:
-    return addBound(a, b, 0);
+    return addBound(a, b, 0), addUpperBound(b, a, 0);
   case P::slt:
-    return addBound(b, a, 1);
+    return addBound(b, a, 1), addUpperBound(a, b, 1);
   case P::sle:
-    return addBound(b, a, 0);
+    return addBound(b, a, 0), addUpperBound(a, b, 0);
   default:
     return;
   }
@@ -222,6 +234,85 @@ int64_t IndexFacts::divisorOf(Value value, unsigned depth) const {
       .Case<arith::MinSIOp, arith::MaxSIOp>(
           [&](auto chosen) { return std::gcd(operand(chosen.getLhs()), operand(chosen.getRhs())); })
       .Default([](Operation *) { return 1; });
+}
+
+//===----------------------------------------------------------------------===//
+// Ranges
+//===----------------------------------------------------------------------===//
+
+/// Of a sum, difference or product; everything, if it may leave 64 bits.
+static IndexRange combined(Operation *op, IndexRange a, IndexRange b) {
+  SmallVector<int64_t, 4> ends;
+  for (int64_t x : {a.least, a.most})
+    for (int64_t y : {b.least, b.most}) {
+      int64_t end = 0;
+      bool wraps = isa<arith::AddIOp>(op)   ? llvm::AddOverflow(x, y, end)
+                   : isa<arith::SubIOp>(op) ? llvm::SubOverflow(x, y, end)
+                                            : llvm::MulOverflow(x, y, end);
+      if (wraps)
+        return {};
+      ends.push_back(end);
+    }
+  return {*llvm::min_element(ends), *llvm::max_element(ends)};
+}
+
+IndexRange IndexFacts::rangeOfResult(Operation *op, unsigned depth) const {
+  auto operand = [&](unsigned number) { return rangeOf(op->getOperand(number), depth + 1); };
+  if (auto dim = dyn_cast<ir::DimOp>(op)) {
+    auto type = cast<ir::TensorType>(dim.getTensor().getType());
+    int64_t extent = type.getShape()[dim.getDim()];
+    if (!type.isDynamicDim(dim.getDim()))
+      return {extent, extent};
+    return {0, INT64_MAX};
+  }
+  if (isa<tile::BlockIdxOp, tile::BlockCountOp, tile::LaneOp>(op))
+    return {0, INT64_MAX};
+  if (isa<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
+    return combined(op, operand(0), operand(1));
+  if (isa<arith::MinSIOp, arith::MaxSIOp>(op)) {
+    IndexRange a = operand(0), b = operand(1);
+    return isa<arith::MinSIOp>(op)
+               ? IndexRange{std::min(a.least, b.least), std::min(a.most, b.most)}
+               : IndexRange{std::max(a.least, b.least), std::max(a.most, b.most)};
+  }
+  if (isa<arith::SelectOp>(op)) {
+    IndexRange a = operand(1), b = operand(2);
+    return {std::min(a.least, b.least), std::max(a.most, b.most)};
+  }
+  // A quotient by a positive number is no farther from zero.
+  if (isa<arith::FloorDivSIOp, arith::CeilDivSIOp, arith::DivSIOp>(op) &&
+      getConstantIntValue(op->getOperand(1)).value_or(0) > 0) {
+    IndexRange a = operand(0);
+    return {std::min<int64_t>(a.least, 0), std::max<int64_t>(a.most, 0)};
+  }
+  return {};
+}
+
+IndexRange IndexFacts::rangeOf(Value value, unsigned depth) const {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return {*constant, *constant};
+  if (depth >= kMaxDepth)
+    return {};
+  value = withoutCasts(value);
+  if (value.getType().isInteger() && !value.getType().isInteger(64)) {
+    unsigned bits = value.getType().getIntOrFloatBitWidth();
+    return {-(int64_t(1) << (bits - 1)), (int64_t(1) << (bits - 1)) - 1};
+  }
+  IndexRange range;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (loop && argument == loop.getInductionVar() && !loop.getUnsignedCmp()) {
+      range = {rangeOf(loop.getLowerBound(), depth + 1).least,
+               rangeOf(loop.getUpperBound(), depth + 1).most};
+      range.most -= range.most != INT64_MAX && range.most != INT64_MIN; // the bound is outside
+    }
+  } else {
+    range = rangeOfResult(value.getDefiningOp(), depth);
+  }
+  if (std::optional<Leaf> leaf = leafOf(value))
+    if (const Known *known = find(*leaf))
+      range = {std::max(range.least, known->least), std::min(range.most, known->most)};
+  return range;
 }
 
 bool IndexFacts::areEqual(Value a, Value b) const {

@@ -16,6 +16,13 @@
 
 namespace kiln {
 
+/// Both ends belong to it.
+struct IndexRange {
+  int64_t least = INT64_MIN, most = INT64_MAX;
+  /// Whether all of it is numbers of 32 bits.
+  bool isNarrow() const { return least >= INT32_MIN && most <= INT32_MAX; }
+};
+
 class IndexFacts {
 public:
   explicit IndexFacts(ir::FuncOp func);
@@ -27,6 +34,8 @@ public:
   }
   /// Whether a value is at least `least` wherever it is computed.
   bool isAtLeast(mlir::Value value, int64_t least) const;
+  /// Between what a value is wherever it is computed.
+  IndexRange rangeOf(mlir::Value value) const { return rangeOf(value, 0); }
   /// Whether an axis of a tensor that `user` works on has elements when it runs.
   bool isNeverEmpty(mlir::Value tensor, unsigned axis, mlir::Operation *user) const;
 
@@ -41,7 +50,7 @@ private:
   struct Known {
     llvm::SmallVector<Leaf, 2> leaves;
     int64_t divisor = 1;
-    int64_t least = INT64_MIN;
+    int64_t least = INT64_MIN, most = INT64_MAX;
   };
 
   static std::optional<Leaf> leafOf(mlir::Value value);
@@ -52,8 +61,11 @@ private:
   void addComparison(mlir::arith::CmpIOp compare);
   void addEquality(mlir::Value a, mlir::Value b);
   void addBound(mlir::Value value, mlir::Value bound, int64_t distance);
+  void addUpperBound(mlir::Value value, mlir::Value bound, int64_t distance);
   int64_t divisorOf(mlir::Value value, unsigned depth) const;
   int64_t divisorOfExtent(mlir::Value tensor, unsigned axis, unsigned depth) const;
+  IndexRange rangeOf(mlir::Value value, unsigned depth) const;
+  IndexRange rangeOfResult(mlir::Operation *op, unsigned depth) const;
 
   std::vector<Known> All;
 };

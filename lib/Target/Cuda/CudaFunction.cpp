@@ -45,7 +45,7 @@ std::string cppType(Type type) {
 
 FunctionEmitter::FunctionEmitter(ir::FuncOp func, KernelText &kernel, ArrayRef<std::string> given,
                                  ArrayRef<int> origin)
-    : Func(func), Kernel(kernel) {
+    : Func(func), Kernel(kernel), Facts(func) {
   for (auto [argument, name, number] :
        llvm::zip_equal(func.getBody().getArguments(), given, origin)) {
     set(argument, name);
@@ -142,15 +142,16 @@ std::string FunctionEmitter::list(ArrayRef<int64_t> constants, ValueRange values
   return "{" + commas(constants, values) + "}";
 }
 
-void FunctionEmitter::define(Value value, const std::string &expression) {
+void FunctionEmitter::define(Value value, const std::string &expression, bool isInt) {
   bool isTile = isa<tile::TileType>(value.getType());
   if (std::string into = Into.lookup(value); !into.empty()) {
     line(into + " = " + expression + ";");
     return set(value, into);
   }
   std::string name = freshName(isTile ? "t" : "n");
-  line((isTile ? "auto" : cppType(value.getType())) + " " + name + " = " + expression + ";");
-  set(value, name);
+  std::string type = isTile ? "auto" : isInt ? "int" : cppType(value.getType());
+  line(type + " " + name + " = " + expression + ";");
+  set(value, name, Binding::Primary, isInt);
   Owned.insert(value);
 }
 
@@ -189,7 +190,8 @@ SmallVector<std::string> FunctionEmitter::carry(Operation *loop, ValueRange valu
   SmallVector<std::string> names;
   for (Value value : values) {
     // A variable that nobody else reads goes on as what is carried.
-    if (Owned.contains(value) && value.hasOneUse() && value.getParentBlock() == loop->getBlock()) {
+    if (Owned.contains(value) && !Values[value].isInt && value.hasOneUse() &&
+        value.getParentBlock() == loop->getBlock()) {
       names.push_back(text(value));
       continue;
     }
@@ -272,8 +274,16 @@ void FunctionEmitter::emitFor(scf::ForOp loop) {
   updateInPlace(*loop.getBody(), loop.getRegionIterArgs(), loop.getYieldedValues(), carried);
   // Not i: there would be an i8 and an i64, which are types.
   std::string index = freshName("at");
-  set(loop.getInductionVar(), index);
   std::string type = cppType(loop.getInductionVar().getType());
+  // With the step that leads out of the loop.
+  int64_t step = getConstantIntValue(loop.getStep()).value_or(INT32_MAX);
+  bool isInt = type == "i64" && loop.getInductionVar().getType().isIndex() &&
+               !loop.getUnsignedCmp() && Facts.rangeOf(loop.getInductionVar()).isNarrow() &&
+               Facts.rangeOf(loop.getLowerBound()).isNarrow() &&
+               Facts.rangeOf(loop.getInductionVar()).most <= INT32_MAX - step;
+  if (isInt)
+    type = "int";
+  set(loop.getInductionVar(), index, Binding::Primary, isInt);
   if (auto kind = loop->getAttrOfType<ir::LoopAttr>(ir::kLoopAttr);
       kind && kind.getKind() == ir::LoopKind::Unroll)
     line("#pragma unroll");

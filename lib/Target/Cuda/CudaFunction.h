@@ -10,6 +10,7 @@
 #ifndef KILN_LIB_TARGET_CUDA_CUDAFUNCTION_H
 #define KILN_LIB_TARGET_CUDA_CUDAFUNCTION_H
 
+#include "kiln/Analysis/IndexFacts.h"
 #include "kiln/Dialect/Tile/TileDialect.h"
 #include "kiln/Target/Cuda/Cuda.h"
 #include "kiln/Target/Text/Lines.h"
@@ -72,6 +73,7 @@ enum class Binding {
 struct Expression {
   std::string text;
   Binding binds = Binding::Primary;
+  bool isInt = false; ///< An index that is known to have 32 bits, and is computed in them.
 };
 
 class FunctionEmitter {
@@ -153,13 +155,14 @@ private:
   std::string text(mlir::Value value) { return operand(value, Binding::Primary); }
   /// `{a, 64, b}`
   std::string list(llvm::ArrayRef<int64_t> constants, mlir::ValueRange values);
-  void set(mlir::Value value, std::string text, Binding binds = Binding::Primary) {
-    Values[value] = {std::move(text), binds};
+  void set(mlir::Value value, std::string text, Binding binds = Binding::Primary,
+           bool isInt = false) {
+    Values[value] = {std::move(text), binds, isInt};
   }
   /// `{a, 64, b}` without the braces.
   std::string commas(llvm::ArrayRef<int64_t> constants, mlir::ValueRange values);
   /// `auto t3 = expression;`, or without the type where there is a variable for it.
-  void define(mlir::Value value, const std::string &expression);
+  void define(mlir::Value value, const std::string &expression, bool isInt = false);
   std::string freshName(llvm::StringRef prefix) {
     return prefix.str() + std::to_string(NextName++);
   }
@@ -169,6 +172,7 @@ private:
 
   ir::FuncOp Func;
   KernelText &Kernel;
+  IndexFacts Facts;
   llvm::DenseMap<mlir::Value, Expression> Values;
   llvm::DenseMap<mlir::Value, std::string> Into; ///< The variables that values are made in.
   llvm::DenseSet<mlir::Value> Owned;             ///< Values that have a variable of their own.

@@ -37,12 +37,20 @@ static std::string literal(Attribute attribute) {
 Expression FunctionEmitter::infix(Operation *op, StringRef sign, Binding binds) {
   Value right = op->getOperand(1);
   // What follows binds tighter: a - (b - c).
-  std::string second = operand(right, Binding(int(binds) + 1));
+  std::string first = operand(op->getOperand(0), binds),
+              second = operand(right, Binding(int(binds) + 1));
+  bool isInt = false;
+  if (op->getResult(0).getType().isIndex() && Values[op->getOperand(0)].isInt &&
+      Values[right].isInt) {
+    isInt = Facts.rangeOf(op->getResult(0)).isNarrow();
+    if (!isInt) // C++ would compute it in 32 bits
+      first = "i64(" + argument(op->getOperand(0)) + ")";
+  }
   IntegerAttr constant;
   if (sign == "+" && matchPattern(right, m_Constant(&constant)) &&
       constant.getValue().isNegative() && !constant.getValue().isMinSignedValue())
-    return {operand(op->getOperand(0), binds) + " - " + second.substr(1), binds};
-  return {operand(op->getOperand(0), binds) + " " + sign.str() + " " + second, binds};
+    return {first + " - " + second.substr(1), binds, isInt};
+  return {first + " " + sign.str() + " " + second, binds, isInt};
 }
 
 Expression FunctionEmitter::compareText(arith::CmpIOp op) {
@@ -189,15 +197,17 @@ bool FunctionEmitter::emitScalar(Operation *op) {
     auto integer = dyn_cast<IntegerAttr>(constant.getValue());
     std::string number = integer && constant.getType().isIndex() ? std::to_string(integer.getInt())
                                                                  : literal(constant.getValue());
-    set(constant, number, number.front() == '-' ? Binding::Unary : Binding::Primary);
+    set(constant, number, number.front() == '-' ? Binding::Unary : Binding::Primary,
+        constant.getType().isIndex() && Facts.rangeOf(constant).isNarrow());
     return true;
   }
   if (auto dim = dyn_cast<ir::DimOp>(op)) {
     auto type = cast<ir::TensorType>(dim.getTensor().getType());
     int64_t axis = dim.getDim();
-    set(dim, type.isDynamicDim(axis)
-                 ? text(dim.getTensor()) + ".extents[" + std::to_string(axis) + "]"
-                 : std::to_string(type.getShape()[axis]));
+    set(dim,
+        type.isDynamicDim(axis) ? text(dim.getTensor()) + ".extents[" + std::to_string(axis) + "]"
+                                : std::to_string(type.getShape()[axis]),
+        Binding::Primary, !type.isDynamicDim(axis) && Facts.rangeOf(dim).isNarrow());
     return true;
   }
   if (auto block = dyn_cast<tile::BlockIdxOp>(op)) {
@@ -231,9 +241,9 @@ bool FunctionEmitter::emitScalar(Operation *op) {
   if (expression.text.empty())
     return false;
   if (standsWhereUsed(op->getResult(0), expression))
-    set(op->getResult(0), expression.text, expression.binds);
+    set(op->getResult(0), expression.text, expression.binds, expression.isInt);
   else
-    define(op->getResult(0), expression.text);
+    define(op->getResult(0), expression.text, expression.isInt);
   return true;
 }
 

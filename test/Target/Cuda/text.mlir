@@ -38,7 +38,21 @@
 // CHECK-NEXT:  } else {
 // CHECK-NEXT:    [[R]] = [[X:t[0-9]+]];
 
-kiln.func @main(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) orchestration {
+// Indices of 32 bits where they are known to fit, with all that is computed on the way, the step out of a loop too.
+// CHECK-LABEL: void narrow(
+// CHECK:       for (int [[I:at[0-9]+]] = 0; [[I]] < 70000; ++[[I]]) {
+// CHECK-NEXT:    int [[ROW:n[0-9]+]] = [[I]] * 16;
+// CHECK-NEXT:    {{.*}} {[[ROW]] + 3, [[ROW]] + 2}
+// CHECK-NEXT:    {{.*}} {i64([[I]]) * 70000, i64([[I]]) * 280000}
+// CHECK:       for (i64 {{at[0-9]+}} = 0; {{at[0-9]+}} < 2147483600; {{at[0-9]+}} += 100) {
+// CHECK:       for (int {{at[0-9]+}} = 0; {{at[0-9]+}} < 2147483500; {{at[0-9]+}} += 100) {
+// CHECK:       for (i64 {{at[0-9]+}} = 0; {{at[0-9]+}} < args.x.extents[0]; ++{{at[0-9]+}}) {
+// A variable that later holds more than fits is not narrow because its start is.
+// CHECK:       i64 [[C:c[0-9]+]] = 
+// CHECK:       for (int
+// CHECK:         [[C]] = [[C]] * 3;
+
+kiln.func @main(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>, %z: !kiln.tensor<70000x70000xf32>) orchestration {
   kiln.incore "numbers" grid(2, 2) split(none) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -65,9 +79,9 @@ kiln.func @main(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) orchestrat
       %far = arith.addi %k, %count : index
       %row = arith.muli %far, %c16 : index
       %w = tile.load %x[%row, 0] : !tile.tile<16x64xf32>
-      %z = tile.load %x[%where, %where] : !tile.tile<16x64xf32>
+      %zz = tile.load %x[%where, %where] : !tile.tile<16x64xf32>
       %t = tile.add %s, %w : !tile.tile<16x64xf32>
-      %u = tile.add %t, %z : !tile.tile<16x64xf32>
+      %u = tile.add %t, %zz : !tile.tile<16x64xf32>
       scf.yield %u : !tile.tile<16x64xf32>
     }
     tile.store %sum, %y[0, 0]
@@ -100,5 +114,50 @@ kiln.func @main(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) orchestrat
       scf.yield %v : !tile.tile<16x64xf32>
     }
     tile.store %r, %y[0, 0]
+  }
+  kiln.incore "narrow" split(none) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c3 = arith.constant 3 : index
+    %c4 = arith.constant 4 : index
+    %c16 = arith.constant 16 : index
+    %c100 = arith.constant 100 : index
+    %most = arith.constant 2147483600 : index
+    %less = arith.constant 2147483500 : index
+    %rows = kiln.dim %z, 0
+    %n = kiln.dim %x, 0
+    scf.for %i = %c0 to %rows step %c1 {
+      %s = arith.muli %i, %c16 : index
+      %row = arith.addi %s, %c3 : index
+      %left = arith.subi %row, %c1 : index
+      %v = tile.load %z[%row, %left] : !tile.tile<16x64xf32>
+      %far = arith.muli %i, %rows : index
+      %again = arith.muli %i, %rows : index
+      %four = arith.muli %again, %c4 : index
+      %w = tile.load %z[%far, %four] : !tile.tile<16x64xf32>
+      %t = tile.add %v, %w : !tile.tile<16x64xf32>
+      tile.store %t, %y[0, 0]
+    }
+    scf.for %i = %c0 to %most step %c100 {
+      %v = tile.load %z[%i, 0] : !tile.tile<16x64xf32>
+      tile.store %v, %y[0, 0]
+    }
+    scf.for %i = %c0 to %less step %c100 {
+      %v = tile.load %z[%i, 0] : !tile.tile<16x64xf32>
+      tile.store %v, %y[0, 0]
+    }
+    scf.for %i = %c0 to %n step %c1 {
+      %v = tile.load %z[%i, 0] : !tile.tile<16x64xf32>
+      tile.store %v, %y[0, 0]
+    }
+    scf.for %i = %c1 to %rows step %c1 {
+      %start = arith.muli %i, %c3 : index
+      %end = scf.for %k = %c0 to %c16 step %c1 iter_args(%c = %start) -> (index) {
+        %more = arith.muli %c, %c3 : index
+        scf.yield %more : index
+      }
+      %v = tile.load %z[%end, 0] : !tile.tile<16x64xf32>
+      tile.store %v, %y[0, 0]
+    }
   }
 }
