@@ -190,6 +190,28 @@ void FunctionEmitter::emitScatterRows(tile::ScatterRowsOp op) {
 // Between memories
 //===----------------------------------------------------------------------===//
 
+/// Whether nobody reads a tile but products, also after loops and branches have handed it on.
+static bool isOnlyMultiplied(Value tile, llvm::SmallPtrSetImpl<void *> &seen) {
+  if (!seen.insert(tile.getAsOpaquePointer()).second)
+    return true;
+  return llvm::all_of(tile.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    unsigned number = use.getOperandNumber();
+    if (isa<tile::ProductInterface>(user))
+      return true;
+    if (auto loop = dyn_cast<scf::ForOp>(user))
+      return isOnlyMultiplied(loop.getTiedLoopRegionIterArg(&use), seen) &&
+             isOnlyMultiplied(loop.getTiedLoopResult(&use), seen);
+    if (!isa<scf::YieldOp>(user))
+      return false;
+    if (auto loop = dyn_cast<scf::ForOp>(user->getParentOp()))
+      return isOnlyMultiplied(loop.getRegionIterArg(number), seen) &&
+             isOnlyMultiplied(loop.getResult(number), seen);
+    auto branch = dyn_cast<scf::IfOp>(user->getParentOp());
+    return branch && isOnlyMultiplied(branch.getResult(number), seen);
+  });
+}
+
 void FunctionEmitter::emitMove(tile::MoveOp op) {
   // What the matrix unit reads, as a left or right operand, is still where it was.
   Value held = op.getOperand();
@@ -202,7 +224,9 @@ void FunctionEmitter::emitMove(tile::MoveOp op) {
   if (from.getSpace() == Space::Mat && (to == Space::Vec || to == Space::Acc))
     return define(op,
                   "toRegisters<" + registerType(op.getType()) + ">(" + text(op.getOperand()) + ")");
-  if (isInRegisters(from) && to == Space::Left && from.getRows() > 1)
+  llvm::SmallPtrSet<void *, 8> seen;
+  if (isInRegisters(from) && to == Space::Left && from.getRows() > 1 &&
+      from.getElementType().getIntOrFloatBitWidth() == 16 && isOnlyMultiplied(op, seen))
     return define(op, "packed(" + text(op.getOperand()) + ")");
   if (isInRegisters(from) && to == Space::Mat)
     return define(op, "toShared(" + text(op.getOperand()) + ", " + placeText(op) + ", lane)");
