@@ -2,7 +2,8 @@
 # before must not be taken from a cache.
 #   cmake -DROOT=<source folder> -DHEADER=<file> -P CompilerId.cmake
 file(GLOB_RECURSE sources LIST_DIRECTORIES false
-  ${ROOT}/lib/*.cpp ${ROOT}/lib/*.h ${ROOT}/device/cuda/*.cuh ${ROOT}/include/kiln/*.h ${ROOT}/include/kiln/*.td)
+  ${ROOT}/lib/*.cpp ${ROOT}/lib/*.h ${ROOT}/device/cuda/*.cuh ${ROOT}/include/kiln/*.h ${ROOT}/include/kiln/*.td
+  ${ROOT}/cmake/*.py)
 list(SORT sources)
 set(hashes "")
 foreach(source IN LISTS sources)

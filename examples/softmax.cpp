@@ -1,31 +1,38 @@
 // y = softmax of each row of x, for rows of any length: one pass keeps the running maximum and sum,
-// a second one writes. What lies outside a row loads as -inf, so it adds nothing.
+// a second one writes. What lies outside a row loads as -inf, so it adds nothing. `--type bf16` is
+// how rows are stored; what is computed is f32.
 #include <kiln/kiln.h>
 
 #include <cmath>
 
 using namespace kiln;
 
-Program softmaxProgram(const Config &cfg) {
-  int64_t BM = cfg.param("BM", {8, 16, 32}, 16), BN = cfg.param("BN", {64, 128, 256}, 128);
-  Program p("softmax");
-  p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
+template <typename T> void softmax(Program &p, int64_t BM, int64_t BN) {
+  p.orchestration("main", {"x", "y"}, [&](In<T> x, Out<T> y) {
     require_same_shape(x, y, "y has the shape of x");
     spmd("softmax", {ceildiv(x.dim(0), BM)}, [&](Index b) {
       Index i = b * BM, n = x.dim(1);
+      auto piece = [&](Index j) { return cast<f32>(load(x, {i, j}, {BM, BN}, {.pad = Pad::Min})); };
       auto start = std::tuple(full(DType::F32, {BM, 1}, -INFINITY), zeros<f32>(BM, 1));
       auto [top, sum] = loop(0, n, BN, start, {}, [&](Index j, Tile top, Tile sum) {
-        Tile t = load(x, {i, j}, {BM, BN}, {.pad = Pad::Min});
-        Tile next = maximum(top, reduce_max(t, 1));
+        Tile t = piece(j), next = maximum(top, reduce_max(t, 1));
         Tile part = reduce_sum(exp(t - next), 1);
         return std::tuple(next, sum * exp(top - next) + part);
       });
-      loop(0, n, BN, [&](Index j) {
-        Tile t = load(x, {i, j}, {BM, BN});
-        store(exp(t - top) / sum, y, {i, j});
-      });
+      Tile scale = recip(sum);
+      loop(0, n, BN, [&](Index j) { store(cast<T>(exp(piece(j) - top) * scale), y, {i, j}); });
     });
   });
+}
+
+Program softmaxProgram(const Config &cfg) {
+  int64_t BM = cfg.param("BM", {1, 8, 16, 32}, 16);
+  int64_t BN = cfg.param("BN", {64, 128, 256, 1024, 8192}, 128);
+  Program p("softmax");
+  if (cfg.choice("type", {"f32", "bf16"}, "f32") == "bf16")
+    softmax<bf16>(p, BM, BN);
+  else
+    softmax<f32>(p, BM, BN);
   return p;
 }
 

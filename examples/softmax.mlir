@@ -23,24 +23,25 @@ module @softmax {
       %12 = tile.full %cst : !tile.tile<16x1xf32>
       %13 = tile.full %cst_1 : !tile.tile<16x1xf32>
       %14:2 = scf.for %arg0 = %c0 to %11 step %c128 iter_args(%arg1 = %12, %arg2 = %13) -> (!tile.tile<16x1xf32>, !tile.tile<16x1xf32>) {
-        %15 = tile.load %x[%10, %arg0] pad(min) : !tile.tile<16x128xf32>
-        %16 = tile.reduce max %15 axis(1) : !tile.tile<16x1xf32>
-        %17 = tile.max %arg1, %16 : !tile.tile<16x1xf32>
-        %18 = tile.sub %15, %17 : !tile.tile<16x128xf32>
-        %19 = tile.exp %18 : !tile.tile<16x128xf32>
-        %20 = tile.reduce sum %19 axis(1) : !tile.tile<16x1xf32>
-        %21 = tile.sub %arg1, %17 : !tile.tile<16x1xf32>
-        %22 = tile.exp %21 : !tile.tile<16x1xf32>
-        %23 = tile.mul %arg2, %22 : !tile.tile<16x1xf32>
-        %24 = tile.add %23, %20 : !tile.tile<16x1xf32>
-        scf.yield %17, %24 : !tile.tile<16x1xf32>, !tile.tile<16x1xf32>
+        %16 = tile.load %x[%10, %arg0] pad(min) : !tile.tile<16x128xf32>
+        %17 = tile.reduce max %16 axis(1) : !tile.tile<16x1xf32>
+        %18 = tile.max %arg1, %17 : !tile.tile<16x1xf32>
+        %19 = tile.sub %16, %18 : !tile.tile<16x128xf32>
+        %20 = tile.exp %19 : !tile.tile<16x128xf32>
+        %21 = tile.reduce sum %20 axis(1) : !tile.tile<16x1xf32>
+        %22 = tile.sub %arg1, %18 : !tile.tile<16x1xf32>
+        %23 = tile.exp %22 : !tile.tile<16x1xf32>
+        %24 = tile.mul %arg2, %23 : !tile.tile<16x1xf32>
+        %25 = tile.add %24, %21 : !tile.tile<16x1xf32>
+        scf.yield %18, %25 : !tile.tile<16x1xf32>, !tile.tile<16x1xf32>
       }
+      %15 = tile.recip %14#1 : !tile.tile<16x1xf32>
       scf.for %arg0 = %c0 to %11 step %c128 {
-        %15 = tile.load %x[%10, %arg0] : !tile.tile<16x128xf32>
-        %16 = tile.sub %15, %14#0 : !tile.tile<16x128xf32>
-        %17 = tile.exp %16 : !tile.tile<16x128xf32>
-        %18 = tile.div %17, %14#1 : !tile.tile<16x128xf32>
-        tile.store %18, %y[%10, %arg0]
+        %16 = tile.load %x[%10, %arg0] pad(min) : !tile.tile<16x128xf32>
+        %17 = tile.sub %16, %14#0 : !tile.tile<16x128xf32>
+        %18 = tile.exp %17 : !tile.tile<16x128xf32>
+        %19 = tile.mul %18, %15 : !tile.tile<16x128xf32>
+        tile.store %19, %y[%10, %arg0]
       }
     }
   }

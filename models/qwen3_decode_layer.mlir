@@ -236,26 +236,23 @@ module @qwen3_decode_layer {
       %42 = tile.full %cst : !tile.tile<16x1xf32>
       %43 = scf.for %arg0 = %c0 to %c64 step %c32 iter_args(%arg1 = %42) -> (!tile.tile<16x1xf32>) {
         %47 = tile.load %h1[%41, %arg0] : !tile.tile<16x32xf32>
-        %48 = tile.cast %47 : !tile.tile<16x32xf32>
-        %49 = tile.load %h1[%41, %arg0] : !tile.tile<16x32xf32>
-        %50 = tile.cast %49 : !tile.tile<16x32xf32>
-        %51 = tile.mul %48, %50 : !tile.tile<16x32xf32>
-        %52 = tile.reduce sum %51 axis(1) : !tile.tile<16x1xf32>
-        %53 = tile.add %arg1, %52 : !tile.tile<16x1xf32>
-        scf.yield %53 : !tile.tile<16x1xf32>
+        %48 = tile.load %h1[%41, %arg0] : !tile.tile<16x32xf32>
+        %49 = tile.mul %47, %48 : !tile.tile<16x32xf32>
+        %50 = tile.reduce sum %49 axis(1) : !tile.tile<16x1xf32>
+        %51 = tile.add %arg1, %50 : !tile.tile<16x1xf32>
+        scf.yield %51 : !tile.tile<16x1xf32>
       }
       %44 = tile.mul %43, %cst_1 : !tile.tile<16x1xf32>
       %45 = tile.add %44, %cst_2 : !tile.tile<16x1xf32>
       %46 = tile.rsqrt %45 : !tile.tile<16x1xf32>
       scf.for %arg0 = %c0 to %c64 step %c32 {
         %47 = tile.load %h1[%41, %arg0] : !tile.tile<16x32xf32>
-        %48 = tile.cast %47 : !tile.tile<16x32xf32>
-        %49 = tile.mul %48, %46 : !tile.tile<16x32xf32>
-        %50 = tile.load %norm2[%arg0] : !tile.tile<1x32xbf16>
-        %51 = tile.cast %50 : !tile.tile<1x32xf32>
-        %52 = tile.mul %49, %51 : !tile.tile<16x32xf32>
-        %53 = tile.cast %52 : !tile.tile<16x32xbf16>
-        tile.store %53, %hn[%41, %arg0]
+        %48 = tile.mul %47, %46 : !tile.tile<16x32xf32>
+        %49 = tile.load %norm2[%arg0] : !tile.tile<1x32xbf16>
+        %50 = tile.cast %49 : !tile.tile<1x32xf32>
+        %51 = tile.mul %48, %50 : !tile.tile<16x32xf32>
+        %52 = tile.cast %51 : !tile.tile<16x32xbf16>
+        tile.store %52, %hn[%41, %arg0]
       }
     }
     %35 = kiln.dim %hn, 0
@@ -304,16 +301,15 @@ module @qwen3_decode_layer {
       %42 = arith.muli %block_1, %c32 : index
       %43 = tile.full %cst : !tile.tile<16x32xf32>
       %44 = scf.for %arg0 = %c0 to %c96 step %c32 iter_args(%arg1 = %43) -> (!tile.tile<16x32xf32>) {
-        %49 = tile.load %act[%41, %arg0] : !tile.tile<16x32xbf16>
-        %50 = tile.load %down[%42, %arg0] : !tile.tile<32x32xbf16>
-        %51 = tile.matmul_acc %arg1, %49, %50 trans_b : !tile.tile<16x32xf32>
-        scf.yield %51 : !tile.tile<16x32xf32>
+        %48 = tile.load %act[%41, %arg0] : !tile.tile<16x32xbf16>
+        %49 = tile.load %down[%42, %arg0] : !tile.tile<32x32xbf16>
+        %50 = tile.matmul_acc %arg1, %48, %49 trans_b : !tile.tile<16x32xf32>
+        scf.yield %50 : !tile.tile<16x32xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 3>}
       %45 = tile.load %h1[%41, %42] : !tile.tile<16x32xf32>
-      %46 = tile.cast %45 : !tile.tile<16x32xf32>
-      %47 = tile.add %44, %46 : !tile.tile<16x32xf32>
-      %48 = tile.cast %47 : !tile.tile<16x32xbf16>
-      tile.store %48, %y[%41, %42]
+      %46 = tile.add %44, %45 : !tile.tile<16x32xf32>
+      %47 = tile.cast %46 : !tile.tile<16x32xbf16>
+      tile.store %47, %y[%41, %42]
     }
   }
 }

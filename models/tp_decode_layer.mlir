@@ -343,26 +343,23 @@ module @tp_decode_layer {
       %104 = tile.full %cst : !tile.tile<16x1xf32>
       %105 = scf.for %arg0 = %c0 to %c64 step %c32_1 iter_args(%arg1 = %104) -> (!tile.tile<16x1xf32>) {
         %109 = tile.load %h1[%103, %arg0] : !tile.tile<16x32xf32>
-        %110 = tile.cast %109 : !tile.tile<16x32xf32>
-        %111 = tile.load %h1[%103, %arg0] : !tile.tile<16x32xf32>
-        %112 = tile.cast %111 : !tile.tile<16x32xf32>
-        %113 = tile.mul %110, %112 : !tile.tile<16x32xf32>
-        %114 = tile.reduce sum %113 axis(1) : !tile.tile<16x1xf32>
-        %115 = tile.add %arg1, %114 : !tile.tile<16x1xf32>
-        scf.yield %115 : !tile.tile<16x1xf32>
+        %110 = tile.load %h1[%103, %arg0] : !tile.tile<16x32xf32>
+        %111 = tile.mul %109, %110 : !tile.tile<16x32xf32>
+        %112 = tile.reduce sum %111 axis(1) : !tile.tile<16x1xf32>
+        %113 = tile.add %arg1, %112 : !tile.tile<16x1xf32>
+        scf.yield %113 : !tile.tile<16x1xf32>
       }
       %106 = tile.mul %105, %cst_2 : !tile.tile<16x1xf32>
       %107 = tile.add %106, %cst_3 : !tile.tile<16x1xf32>
       %108 = tile.rsqrt %107 : !tile.tile<16x1xf32>
       scf.for %arg0 = %c0 to %c64 step %c32_1 {
         %109 = tile.load %h1[%103, %arg0] : !tile.tile<16x32xf32>
-        %110 = tile.cast %109 : !tile.tile<16x32xf32>
-        %111 = tile.mul %110, %108 : !tile.tile<16x32xf32>
-        %112 = tile.load %norm2[%arg0] : !tile.tile<1x32xbf16>
-        %113 = tile.cast %112 : !tile.tile<1x32xf32>
-        %114 = tile.mul %111, %113 : !tile.tile<16x32xf32>
-        %115 = tile.cast %114 : !tile.tile<16x32xbf16>
-        tile.store %115, %hn[%103, %arg0]
+        %110 = tile.mul %109, %108 : !tile.tile<16x32xf32>
+        %111 = tile.load %norm2[%arg0] : !tile.tile<1x32xbf16>
+        %112 = tile.cast %111 : !tile.tile<1x32xf32>
+        %113 = tile.mul %110, %112 : !tile.tile<16x32xf32>
+        %114 = tile.cast %113 : !tile.tile<16x32xbf16>
+        tile.store %114, %hn[%103, %arg0]
       }
     }
     %91 = kiln.dim %hn, 0
@@ -431,11 +428,10 @@ module @tp_decode_layer {
       %103 = arith.muli %block, %c16_0 : index
       %104 = arith.muli %block_2, %c32_1 : index
       %105 = tile.load %h1[%103, %104] : !tile.tile<16x32xf32>
-      %106 = tile.cast %105 : !tile.tile<16x32xf32>
-      %107 = tile.load %of_columns[%103, %104] : !tile.tile<16x32xf32>
-      %108 = tile.add %106, %107 : !tile.tile<16x32xf32>
-      %109 = tile.cast %108 : !tile.tile<16x32xbf16>
-      tile.store %109, %y[%103, %104]
+      %106 = tile.load %of_columns[%103, %104] : !tile.tile<16x32xf32>
+      %107 = tile.add %105, %106 : !tile.tile<16x32xf32>
+      %108 = tile.cast %107 : !tile.tile<16x32xbf16>
+      tile.store %108, %y[%103, %104]
     }
   }
 }

@@ -78,6 +78,9 @@ def paged(q, cache, table, lengths):
     return args(q=q, k=cache, v=cache, table=table + ":shuffled", lengths=lengths, o=q)
 
 
+# A row is one tile, of 16 bits.
+ROWS = "--type bf16 --BM 1 --BN 1024"
+
 # Shapes. An empty line is what the program has as its default.
 RANKS = [f"--ranks {count}" for count in (1, 2, 3, 4)]
 
@@ -85,13 +88,14 @@ CASES = {
     "hello_add": [""] + same("a b c", "1x1", "0x64", "64x0", "63x65", "64x64", "65x129", "1x1000"),
     "elementwise": [f"--op {op}" for op in ("gelu", "silu", "relu", "tanh", "clamp")] + same("x y", "1x1", "65x33"),
     "vector_dag": [""] + same("a b out", "1x1", "1x300", "63x65", "0x5"),
-    "softmax": [""] + same("x y", "1x1", "3x1", "15x129", "17x1001", "0x40"),
+    "softmax": [""] + same("x y", "1x1", "3x1", "15x129", "17x1001", "0x40") + pairs([ROWS], same("x y", "5x1000", "3x1100")),
     "running_sum": [""] + same("x y", "1x1", "3x1", "15x65", "17x1001", "0x40"),
     "recurrence": [""] + same("a b h", "1x1", "3x1", "65x15", "129x33", "0x40", "40x0"),
     "row_statistics": ["", statistics("1x1"), statistics("3x1"), statistics("15x65"), statistics("17x1001"),
                        statistics("9x40:0,3,1,3,-2")],
-    "rms_norm": ["", rows("1x1", w="1"), rows("17x127", w="127")],
-    "layer_norm": ["", rows("1x7", w="7", b="7"), rows("33x129", w="129", b="129")],
+    "rms_norm": ["", rows("1x1", w="1"), rows("17x127", w="127"), ROWS + " " + rows("3x1024", w="1024")],
+    "layer_norm": ["", rows("1x7", w="7", b="7"), rows("33x129", w="129", b="129"),
+                   ROWS + " " + rows("3x1000", w="1000", b="1000")],
     "matmul": [""] + products("a=mk b=kn c=mn", (1, 1, 1), (63, 65, 127), (65, 3, 0), (0, 5, 7), (129, 1, 64)) +
               ["--BM 128 " + args(a="1x1", b="1x129", c="1x129")],
     "down_proj_residual": ["--grid static --BM 64", "--grid computed"] +

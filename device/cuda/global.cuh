@@ -203,36 +203,67 @@ template <typename T, int count> __host__ __device__ constexpr int pieceBytes() 
   return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : 0;
 }
 
-template <int count, typename T> __device__ __forceinline__ void readWide(const T *from, T *to) {
+/// How often a kernel touches what it loads or stores. What it touches once need not stay in a
+/// cache, where it would take the place of what others touch again.
+enum class Touched { Often, Once };
+
+/// The words of `count` elements beside one another.
+template <Touched touched, int count, typename T>
+__device__ __forceinline__ void readWords(const T *from, unsigned *to) {
   constexpr int bytes = pieceBytes<T, count>(), words = bytes / 4, each = bytes / sizeof(T);
+  using Piece = typename WordsOf<bytes>::Type;
 #pragma unroll
   for (int piece = 0; piece < count / each; ++piece) {
-    typename WordsOf<bytes>::Type read =
-        *reinterpret_cast<const typename WordsOf<bytes>::Type *>(from + piece * each);
+    const auto *at = reinterpret_cast<const Piece *>(from + piece * each);
+    Piece read;
+    if constexpr (touched == Touched::Once && bytes == 16)
+      read = ptx::loadStreaming(at);
+    else
+      read = *at;
     const unsigned *word = reinterpret_cast<const unsigned *>(&read);
 #pragma unroll
     for (int k = 0; k < words; ++k)
-      if constexpr (sizeof(T) == 2)
-        unpack(word[k], to[piece * each + 2 * k], to[piece * each + 2 * k + 1]);
-      else if constexpr (sizeof(T) == 4)
-        to[piece * each + k] = reinterpret_cast<const T &>(word[k]);
+      to[piece * words + k] = word[k];
   }
 }
 
-template <int count, typename T> __device__ __forceinline__ void writeWide(T *to, const T *from) {
+template <Touched touched, int count, typename T>
+__device__ __forceinline__ void writeWords(T *to, const unsigned *from) {
   constexpr int bytes = pieceBytes<T, count>(), words = bytes / 4, each = bytes / sizeof(T);
+  using Piece = typename WordsOf<bytes>::Type;
 #pragma unroll
   for (int piece = 0; piece < count / each; ++piece) {
-    typename WordsOf<bytes>::Type written;
+    Piece written;
     unsigned *word = reinterpret_cast<unsigned *>(&written);
 #pragma unroll
     for (int k = 0; k < words; ++k)
-      if constexpr (sizeof(T) == 2)
-        word[k] = pack(from[piece * each + 2 * k], from[piece * each + 2 * k + 1]);
-      else if constexpr (sizeof(T) == 4)
-        word[k] = reinterpret_cast<const unsigned &>(from[piece * each + k]);
-    *reinterpret_cast<typename WordsOf<bytes>::Type *>(to + piece * each) = written;
+      word[k] = from[piece * words + k];
+    auto *at = reinterpret_cast<Piece *>(to + piece * each);
+    if constexpr (touched == Touched::Once && bytes == 16)
+      ptx::storeStreaming(at, written);
+    else
+      *at = written;
   }
+}
+
+/// Elements as words, and back: two of 16 bits share one.
+template <typename T, int count>
+__device__ __forceinline__ void toWords(const T (&from)[count], unsigned *to) {
+#pragma unroll
+  for (int k = 0; k < count * int(sizeof(T)) / 4; ++k)
+    if constexpr (sizeof(T) == 2)
+      to[k] = pack(from[2 * k], from[2 * k + 1]);
+    else
+      to[k] = reinterpret_cast<const unsigned &>(from[k]);
+}
+template <typename T, int count>
+__device__ __forceinline__ void fromWords(const unsigned *from, T *to) {
+#pragma unroll
+  for (int k = 0; k < count * int(sizeof(T)) / 4; ++k)
+    if constexpr (sizeof(T) == 2)
+      unpack(from[k], to[2 * k], to[2 * k + 1]);
+    else
+      to[k] = reinterpret_cast<const T &>(from[k]);
 }
 
 template <typename T, typename L>
@@ -241,34 +272,72 @@ inline constexpr bool canBeWide = (sizeof(T) == 2 || sizeof(T) == 4) && L::width
 
 //===-- Load, store ---------------------------------------------------------------------===//
 
-template <typename To, int R, int C>
+/// `L::width` neighbours from register [i][j] on, each if it is there.
+template <typename L, typename T, int R, int C, int width = L::width>
+__device__ __forceinline__ void loadSingly(const Window<T, R, C> &window, T pad, int i, int j,
+                                           T (&to)[width]) {
+  Window<T, R, C> from = window.opaque();
+  int row = L::row(i), col = L::col(j);
+  const T *at = from.at(row, col);
+  bool hasRow = row >= from.rowBegin && row < from.rowEnd;
+  unsigned first = col - from.colBegin, count = hasRow ? from.colEnd - from.colBegin : 0;
+#pragma unroll
+  for (int k = 0; k < width; ++k, at += from.colStride)
+    to[k] = first + k < count ? *at : pad;
+}
+
+template <typename To, Touched touched = Touched::Often, int R, int C>
 __device__ __forceinline__ To load(const Window<typename To::Element, R, C> &window,
                                    typename To::Element pad) {
   using T = typename To::Element;
   using L = typename To::Layout;
+  constexpr int width = L::width;
   To result;
-  // Piece by piece, each either way: whole tiles either way would need registers for both.
-  int isWide = canBeWide<T, L> && window.isWhole() && window.isAligned(pieceBytes<T, L::width>());
+  if constexpr (canBeWide<T, L>) {
+    // One branch for all of the tile. What comes out of it are words: elements of 16 bits would
+    // need a register each.
+    constexpr int words = width * int(sizeof(T)) / 4;
+    unsigned word[L::rowRegs][L::colRegs / width * words];
+    if (window.isWhole() && window.isAligned(pieceBytes<T, width>())) {
 #pragma unroll
-  for (int i = 0; i < L::rowRegs; ++i)
+      for (int i = 0; i < L::rowRegs; ++i)
 #pragma unroll
-    for (int j = 0; j < L::colRegs; j += L::width) {
-      int row = L::row(i), col = L::col(j);
-      if constexpr (canBeWide<T, L>) {
-        ptx::forgetValue(isWide);
-        if (isWide && To::hasRow(i)) {
-          readWide<L::width>(window.at(row, col), &result.at[i][j]);
-          continue;
+        for (int j = 0; j < L::colRegs; j += width) {
+          T none[width];
+#pragma unroll
+          for (int k = 0; k < width; ++k)
+            none[k] = pad;
+          toWords(none, &word[i][j / width * words]);
+          if (To::hasRow(i))
+            readWords<touched, width>(window.at(L::row(i), L::col(j)), &word[i][j / width * words]);
         }
-      }
-      Window<T, R, C> from = window.opaque();
-      const T *at = from.at(row, col);
-      bool hasRow = row >= from.rowBegin && row < from.rowEnd;
-      unsigned first = col - from.colBegin, count = hasRow ? from.colEnd - from.colBegin : 0;
+    } else {
 #pragma unroll
-      for (int k = 0; k < L::width; ++k, at += from.colStride)
-        result.at[i][j + k] = first + k < count ? *at : pad;
+      for (int i = 0; i < L::rowRegs; ++i)
+#pragma unroll
+        for (int j = 0; j < L::colRegs; j += width) {
+          T piece[width];
+          loadSingly<L>(window, pad, i, j, piece);
+          toWords(piece, &word[i][j / width * words]);
+        }
     }
+#pragma unroll
+    for (int i = 0; i < L::rowRegs; ++i)
+#pragma unroll
+      for (int j = 0; j < L::colRegs; j += width)
+        fromWords<T, width>(&word[i][j / width * words], &result.at[i][j]);
+  } else {
+#pragma unroll
+    for (int i = 0; i < L::rowRegs; ++i)
+#pragma unroll
+      for (int j = 0; j < L::colRegs; j += width) {
+        T piece[width];
+        loadSingly<L>(window, pad, i, j, piece);
+#pragma unroll
+        for (int k = 0; k < width; ++k)
+          result.at[i][j + k] = piece[k];
+      }
+  }
   return result;
 }
 
@@ -316,7 +385,7 @@ __device__ __forceinline__ void storeTraded(const Tile<T, L> &tile, const Window
     }
 }
 
-template <typename T, typename L, int R, int C>
+template <Touched touched = Touched::Often, typename T, typename L, int R, int C>
 __device__ __forceinline__ void store(const Tile<T, L> &tile, const Window<T, R, C> &window) {
   if constexpr (L::isFragment && sizeof(T) == 2 && R > 1 && C % 32 == 0) {
     if (window.isWhole() && window.isAligned(16))
@@ -330,21 +399,48 @@ __device__ __forceinline__ void store(const Tile<T, L> &tile, const Window<T, R,
       for (int i = 0; i < L::rowRegs; ++i)
 #pragma unroll
         for (int j = 0; j < L::colRegs; j += L::width)
-          if (tile.hasRow(i))
-            writeWide<L::width>(window.at(L::row(i), L::col(j)), &tile.at[i][j]);
+          if (tile.hasRow(i)) {
+            T piece[L::width];
+#pragma unroll
+            for (int k = 0; k < L::width; ++k)
+              piece[k] = tile.at[i][j + k];
+            unsigned word[L::width * int(sizeof(T)) / 4];
+            toWords(piece, word);
+            writeWords<touched, L::width>(window.at(L::row(i), L::col(j)), word);
+          }
       return;
     }
   }
+  if constexpr (L::colStep == 0) {
+    Window<T, R, C> to = window.opaque();
+    forEach<L>([&](int i, int j) {
+      int row = L::row(i), col = L::col(j);
+      if (to.has(row, col))
+        *to.at(row, col) = tile.at[i][j];
+    });
+    return;
+  }
+  // Pointers that move, and one comparison for each element: products for each would be most of the
+  // kernel's code, and of the time that compiling it takes.
   Window<T, R, C> to = window.opaque();
-  forEach<L>([&](int i, int j) {
-    int row = L::row(i), col = L::col(j);
-    if (to.has(row, col))
-      *to.at(row, col) = tile.at[i][j];
-  });
+#pragma unroll
+  for (int i = 0; i < L::rowRegs; ++i) {
+    int row = L::row(i);
+    T *at = to.at(row, L::col(0));
+    unsigned first = L::col(0) - to.colBegin,
+             count = row >= to.rowBegin && row < to.rowEnd ? to.colEnd - to.colBegin : 0;
+#pragma unroll
+    for (int j = 0; j < L::colRegs;
+         j += L::width, first += L::colStep, at += L::colStep * to.colStride)
+#pragma unroll
+      for (int k = 0; k < L::width; ++k)
+        if (first + k < count)
+          at[k * to.colStride] = tile.at[i][j + k];
+  }
 }
 
 /// Element by element, each computed when it is stored.
-template <typename T, typename L, typename F, int R, int C>
+template <Touched touched = Touched::Often, typename T, typename L, typename F, int R, int C>
 __device__ __forceinline__ void store(const LazyTile<T, L, F> &tile,
                                       const Window<T, R, C> &window) {
   if (!L::isOwner())

@@ -112,6 +112,22 @@ KILN_INSTRUCTION void forgetValues(long long &x, long long &y) {
 KILN_INSTRUCTION void pin(float &x) { asm volatile("" : "+f"(x)::"memory"); }
 KILN_INSTRUCTION void pin(unsigned &x) { asm volatile("" : "+r"(x)::"memory"); }
 
+//===-- Global memory -------------------------------------------------------------------===//
+
+/// What comes is the first to leave the caches again.
+KILN_INSTRUCTION uint4 loadStreaming(const uint4 *from) {
+  uint4 read;
+  asm("ld.global.cs.v4.u32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(read.x), "=r"(read.y), "=r"(read.z), "=r"(read.w)
+      : "l"(from));
+  return read;
+}
+KILN_INSTRUCTION void storeStreaming(uint4 *to, uint4 value) {
+  asm volatile("st.global.cs.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(value.x), "r"(value.y),
+               "r"(value.z), "r"(value.w)
+               : "memory");
+}
+
 //===-- Threads -------------------------------------------------------------------------===//
 
 template <int threads> KILN_INSTRUCTION void barSync(int number) {

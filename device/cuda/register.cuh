@@ -20,6 +20,7 @@ struct Fragments {
   template <int R, int C> struct Of {
     static constexpr int rows = R, cols = C;
     static constexpr int width = C == 1 ? 1 : 2; ///< Neighbours a thread holds, at least.
+    static constexpr int colStep = 8;            ///< From neighbours to the next ones.
     static constexpr int rowRegs = R == 1 ? 1 : 2 * ceilDivConstant(R, 64);
     static constexpr int colRegs = C == 1 ? 1 : 2 * ceilDivConstant(C, 8);
     static constexpr bool allRows = R == 1 || R % 64 == 0, allCols = C == 1 || C % 8 == 0;
@@ -39,6 +40,24 @@ struct Fragments {
   };
 };
 
+/// The same with rows and columns exchanged: the columns of a tile lie where the instructions have
+/// their rows.
+struct Exchanged {
+  template <int R, int C> struct Of {
+    using Turned = Fragments::Of<C, R>;
+    static constexpr int rows = R, cols = C;
+    static constexpr int width = 1;
+    static constexpr int colStep = 0; ///< Columns are not evenly spaced.
+    static constexpr int rowRegs = Turned::colRegs, colRegs = Turned::rowRegs;
+    static constexpr bool allRows = Turned::allCols, allCols = Turned::allRows;
+    static constexpr bool isFragment = false;
+
+    static __device__ int row(int i) { return Turned::col(i); }
+    static __device__ int col(int j) { return Turned::row(j); }
+    static __device__ bool isOwner() { return Turned::isOwner(); }
+  };
+};
+
 /// `group` threads share a row, each with `neighbours` elements beside one another, so that a warp
 /// reads and writes memory in one piece.
 template <int group, int neighbours> struct Coalesced {
@@ -47,6 +66,7 @@ template <int group, int neighbours> struct Coalesced {
   template <int R, int C> struct Of {
     static constexpr int rows = R, cols = C;
     static constexpr int width = C == 1 ? 1 : neighbours;
+    static constexpr int colStep = group * neighbours;
     static constexpr int step = kWarpgroup / group; ///< Rows that are held side by side.
     static constexpr int rowRegs = R == 1 ? 1 : ceilDivConstant(R, step);
     static constexpr int colRegs = C == 1 ? 1 : ceilDivConstant(C, group *neighbours) * neighbours;

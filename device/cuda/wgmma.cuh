@@ -45,9 +45,8 @@ __device__ u64 alongCols(const Shared<T, R, C, panelRows> &tile, int outer, int 
 /// The widest instruction for `cols` columns, of which each begins where a panel does if the panels
 /// are of `unit` columns.
 inline __host__ __device__ constexpr int widthOf(int cols, int unit) {
-  constexpr int widths[] = {256, 192, 176, 128, 96, 64, 32, 16, 8};
-  for (int width : widths)
-    if (width <= cols && (width == cols || width % unit == 0))
+  for (int width = cols < 256 ? cols : 256; width >= 8; width -= 8)
+    if (width == cols || width % unit == 0)
       return width;
   return 0;
 }
@@ -132,7 +131,7 @@ __device__ __forceinline__ void columns(Tile<float, L> &acc, const A &a, const B
       int accumulate = !fromZero || k > 0;
       if constexpr (requires { a.base; }) {
         Step::template run<0, !transposeB>(low, high, alongRows(a, 64 * block, k), right,
-                                           accumulate);
+                                           accumulate, A::rows - 64 * block);
       } else {
         Step::template run<!transposeB>(low, high, a.words[block][k / 16], right, accumulate);
       }
@@ -155,6 +154,14 @@ template <bool transposeA, int K, typename A> __device__ __forceinline__ auto on
     return rowsOf<transposeA, 1, K>(a);
   else
     return a;
+}
+
+/// The same registers, as those of the transposed tile.
+template <typename To, typename T, typename L>
+__device__ __forceinline__ Tile<T, To> turned(const Tile<T, L> &tile) {
+  Tile<T, To> result;
+  forEach<To>([&](int i, int j) { result.at[i][j] = tile.at[j][i]; });
+  return result;
 }
 
 /// Whether the matrix unit can make a product with this right operand.
@@ -277,8 +284,21 @@ __device__ __forceinline__ void await(Tile<T, L> &acc) {
 template <bool transposeB, bool transposeA, typename T, typename L, typename A, typename B>
 __device__ __forceinline__ Tile<T, L> multiply(Tile<T, L> acc, const A &a, const B &b) {
   constexpr int K = transposeB ? B::cols : B::rows;
-  if constexpr (isSame<T, float> && !transposeA && hasRowsOfFours<A> && hasRowsOfFours<B> &&
-                L::cols > 1) {
+  if constexpr (requires { typename L::Turned; }) {
+    // c^T = b^T a^T. Behind the rows of b whatever lies there is multiplied, for nobody.
+    static_assert(transposeB && !transposeA && wgmma::isForUnit<true, T, L::rows, A> &&
+                      B::hasAlignedPanels,
+                  "both sides lie along K, where the matrix unit reads them");
+    auto sum = wgmma::turned<typename L::Turned>(acc);
+    wgmma::pin(sum);
+    ptx::wgmmaFence();
+    wgmma::columns<0, true, K, false>(sum, b, a);
+    ptx::wgmmaCommit();
+    ptx::wgmmaWait();
+    wgmma::pin(sum);
+    return wgmma::turned<L>(sum);
+  } else if constexpr (isSame<T, float> && !transposeA && hasRowsOfFours<A> && hasRowsOfFours<B> &&
+                       L::cols > 1) {
     return multiplyByFours<transposeB>(acc, a, b);
   } else if constexpr (!wgmma::isForUnit<transposeB, T, L::cols, B>) {
     return multiplyByThreads<transposeB, transposeA>(acc, a, b);

@@ -2,8 +2,10 @@
 // 64-bit descriptors in the manual of PTX, and not from what the device library makes of that.
 #include "Emulator.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 using namespace kiln;
 using namespace kiln::emulated;
@@ -96,6 +98,12 @@ std::vector<float> leftOf(const PendingProduct &product, bool isBf16) {
 
 } // namespace
 
+/// How many of a warp's 16 rows of the left operand count.
+static unsigned rowsThatCount(const Product &product, unsigned warpInGroup) {
+  return static_cast<unsigned>(
+      std::clamp(product.rows - 16 * static_cast<int>(warpInGroup), 0, 16));
+}
+
 std::string emulated::findPieces(const Product &product, unsigned warpInGroup,
                                  std::vector<unsigned> &pieces) {
   auto add = [&](unsigned, unsigned, unsigned address) { pieces.push_back(address); };
@@ -108,17 +116,20 @@ std::string emulated::findPieces(const Product &product, unsigned warpInGroup,
   Descriptor left(product.left);
   if (std::string bad = left.verify(product.transposesLeft); !bad.empty())
     return bad;
-  left.forEachPiece(product.transposesLeft, 16 * warpInGroup, 16, add);
+  left.forEachPiece(product.transposesLeft, 16 * warpInGroup, rowsThatCount(product, warpInGroup),
+                    add);
   return "";
 }
 
 void emulated::makeProduct(const SharedMemory &memory, const PendingProduct &pending,
                            unsigned warpInGroup, Accumulator *const (&accumulators)[kWarp]) {
   const Product &product = pending.parts.front().product;
-  std::vector<float> left = product.leftRegisters
-                                ? leftOf(pending, product.isBf16)
-                                : operandOf(memory, product.left, product.transposesLeft,
-                                            16 * warpInGroup, 16, product.isBf16);
+  std::vector<float> left =
+      product.leftRegisters
+          ? leftOf(pending, product.isBf16)
+          : operandOf(memory, product.left, product.transposesLeft, 16 * warpInGroup,
+                      rowsThatCount(product, warpInGroup), product.isBf16);
+  left.resize(16 * kSteps, std::numeric_limits<float>::quiet_NaN());
   auto columns = static_cast<unsigned>(product.columns);
   std::vector<float> right =
       operandOf(memory, product.right, product.transposesRight, 0, columns, product.isBf16);

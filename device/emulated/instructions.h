@@ -78,6 +78,7 @@ struct Product {
   const unsigned *leftRegisters; ///< Or null: `left` describes it.
   uint64_t left, right;
   bool transposesLeft, transposesRight;
+  int rows = 64; ///< Of the left operand that count; the others are not looked at, and make NaN.
 };
 void wgmma(const Product &product);
 void wgmmaFence();
@@ -243,6 +244,9 @@ inline void forgetValues(long long &, long long &) {}
 inline void pin(float &) {}
 inline void pin(unsigned &) {}
 
+inline uint4 loadStreaming(const uint4 *from) { return *from; }
+inline void storeStreaming(uint4 *to, uint4 value) { *to = value; }
+
 template <int threads> void barSync(int number) { emulated::barSync(number, threads); }
 template <int threads> void barArrive(int number) { emulated::barArrive(number, threads); }
 inline void exitThread() { emulated::exitThread(); }
@@ -285,9 +289,9 @@ void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map, cons
 template <int N, bool isBf16> struct Wgmma {
   template <int transposeA, int transposeB>
   static void run(float *low, float *high, unsigned long long a, unsigned long long b,
-                  int accumulate) {
-    emulated::wgmma(
-        {low, high, N, isBf16, accumulate != 0, nullptr, a, b, transposeA != 0, transposeB != 0});
+                  int accumulate, int rows) {
+    emulated::wgmma({low, high, N, isBf16, accumulate != 0, nullptr, a, b, transposeA != 0,
+                     transposeB != 0, rows});
   }
   template <int transposeB>
   static void run(float *low, float *high, const unsigned (&a)[4], unsigned long long b,

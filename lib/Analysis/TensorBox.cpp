@@ -1,6 +1,7 @@
 #include "kiln/Analysis/TensorBox.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <numeric>
@@ -142,6 +143,22 @@ bool areSameOrApart(const TensorBox &a, const TensorBox &b, unsigned axis) {
   Distances distance = distances(a.start[axis], b.start[axis]);
   return areApart(a, b, axis) || (a.extent[axis] == b.extent[axis] && distance.first == 0 &&
                                   (distance.stride == 0 || distance.stride >= a.extent[axis]));
+}
+
+//===----------------------------------------------------------------------===//
+// Order
+//===----------------------------------------------------------------------===//
+
+bool shareLoop(Operation *a, Operation *b) {
+  for (Operation *around = a->getParentOp(); around && !isa<ir::FuncOp>(around);
+       around = around->getParentOp())
+    if (isa<scf::ForOp, scf::WhileOp>(around) && around->isAncestor(b))
+      return true;
+  return false;
+}
+
+bool areAlternatives(Operation *a, Operation *b) {
+  return !shareLoop(a, b) && insideMutuallyExclusiveRegions(a, b);
 }
 
 } // namespace kiln

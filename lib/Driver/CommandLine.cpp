@@ -1,6 +1,7 @@
 //===- CommandLine.cpp - the options of every command ------------------------------------===//
 #include "CommandLine.h"
 
+#include "kiln/Transforms/Passes.h"
 #include "kiln/runtime/record.h"
 
 #include <CLI/CLI.hpp>
@@ -320,8 +321,11 @@ int parseOptions(CommandLine &line, const std::string &program,
                  "With -p " + platformNames(Capability::Fibers) +
                      ": roles of groups always run on fibers, never merged into one function");
   app.add_option("--without", run.without,
-                 "Leave out a pass that only makes code faster (kiln emit --after PASS says which)")
-      ->allow_extra_args(false);
+                 "Leave out this pass, to see what it is worth: " +
+                     inWords(passesToLeaveOut(), "or"))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(passesToLeaveOut()));
   app.add_flag("--remarks", run.remarks, "Say what the passes did, and why not more");
   app.footer([&] { return help() + examplesOf(line.command, isTool ? "" : program); });
   std::vector<std::string> reversed(args.rbegin(), args.rend());

@@ -61,8 +61,8 @@ struct CompileSettings {
   bool remarks = false;                  ///< Print what passes did and why not more.
   bool prove = true;                     ///< Fail where pipes, or flags between units, are refuted.
   bool mergeGroups = true; ///< One function for a group, where its machine has one role.
-  std::vector<std::string> without = {}; ///< Passes to leave out that only make code faster.
-  bool needsEntry = true;                ///< Refuse a program that has no function to start with.
+  bool needsEntry = true;  ///< Refuse a program that has no function to start with.
+  std::vector<std::string> without = {}; ///< Passes to leave out; see passesToLeaveOut().
 };
 
 /// A program compiled for a platform, and the function a run starts with.
@@ -103,8 +103,6 @@ struct RankArguments {
   std::vector<std::optional<int>> axes;
   std::vector<std::vector<Argument>> ofRank;
 };
-/// Deep copies.
-Expected<std::vector<Argument>> copyArguments(std::span<const Argument> args);
 
 //===----------------------------------------------------------------------===//
 // Formula

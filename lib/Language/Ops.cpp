@@ -420,6 +420,8 @@ static Scalar element(const Tile &tile, Index row, Index col, std::optional<DTyp
 }
 
 static Tile convert(const TileArg &x, DType type) {
+  if (x.dtype() == type)
+    return x; // as it is: a program of any type need not ask whether it is this one
   return unary<tile::CastOp>("cast", x, type, x.rows(), x.cols());
 }
 

@@ -13,19 +13,24 @@ bool mergesForeignGroups(const Machine &machine) {
   });
 }
 
+std::vector<std::string> passesToLeaveOut() {
+  return {"tile-single-trips",   "tile-fold-exponentials", "tile-peel-masks",  "kiln-skew-pipeline",
+          "tile-exchange-sides", "tile-overlap-products",  "tile-mark-streams"};
+}
+
 bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
                    std::vector<std::string> *names) {
   bool found = options.lastPass.empty(), done = false;
+  auto isLeftOut = [&](StringRef name) { return llvm::is_contained(options.without, name); };
   auto add = [&](std::unique_ptr<Pass> pass) {
     std::string name = pass->getArgument().str();
     if (names && !llvm::is_contained(*names, name))
       names->push_back(name);
-    if (!done)
+    if (!done && !isLeftOut(name))
       pm.addPass(std::move(pass));
     if (name == options.lastPass)
       found = done = true;
   };
-  auto isLeftOut = [&](StringRef name) { return llvm::is_contained(options.without, name); };
   // A pass with the options `machine` and `report`.
   auto addFor = [&](auto passOptions, auto create) {
     passOptions.machine = options.machine->name;
@@ -60,7 +65,9 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
   };
   if (hasRoles && mergesForeignGroups(*options.machine))
     addMerge(); // groups of other machines' roles become kernels, to be split anew
-  if (options.machine && options.machine->spreadsTiles && !isLeftOut("tile-fold-exponentials")) {
+  if (hasRoles && options.machine->spreadsTiles)
+    add(createTileSingleTrips({options.report}));
+  if (options.machine && options.machine->spreadsTiles) {
     add(createTileFoldExponentials());
     addCleanup();
   }
@@ -70,6 +77,8 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     peeling.keepsLoops = overlaps;
     add(createTilePeelMasks(peeling)); // before the split: each role gets both loops
   }
+  if (hasRoles && options.machine->spreadsTiles)
+    add(createTileExchangeSides());
   if (hasRoles)
     addFor(KilnPartitionRolesOptions(), [](auto given) { return createKilnPartitionRoles(given); });
   // Threads that hold parts of a tile combine along lines by themselves.
@@ -94,6 +103,8 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     addFor(KilnInjectGmPipeOptions(), [](auto given) { return createKilnInjectGmPipe(given); });
     addCleanup(); // what would be merged later must be merged before it has addresses
     addProof();
+    if (options.machine->spreadsTiles)
+      add(createTileMarkStreams());
     bool hasInstructions = hardwareOf(*options.machine);
     if (hasInstructions) // what is equal is no longer merged: accumulators start one by one
       addFor(TileLegalizeOptions(), [](auto given) { return createTileLegalize(given); });

@@ -11,7 +11,7 @@ from kiln import f32
 
 
 @kiln.program
-def softmax(x: kl.In[f32], y: kl.Out[f32], *, BM=kl.param(16, [8, 16, 32]), BN=kl.param(128, [64, 128, 256])):
+def softmax(x: kl.In[f32], y: kl.Out[f32], *, BM=kl.param(16, [1, 8, 16, 32]), BN=kl.param(128, [64, 128, 256, 1024, 8192])):
     kl.require_same_shape(x, y, "y has the shape of x")
 
     @kl.spmd(kl.ceildiv(x.shape[0], BM))
@@ -24,9 +24,10 @@ def softmax(x: kl.In[f32], y: kl.Out[f32], *, BM=kl.param(16, [8, 16, 32]), BN=k
             part = kl.reduce_sum(kl.exp(t - following), 1)
             total = total * kl.exp(top - following) + part
             top = following
+        scale = kl.recip(total)
         for j in kl.range(0, n, BN):
-            t = kl.load(x, (i, j), (BM, BN))
-            kl.store(kl.exp(t - top) / total, y, (i, j))
+            t = kl.load(x, (i, j), (BM, BN), pad="min")
+            kl.store(kl.exp(t - top) * scale, y, (i, j))
 
 
 if __name__ == "__main__":

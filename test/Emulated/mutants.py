@@ -63,6 +63,8 @@ MUTANTS = [
     ("register.cuh", "  barrier::meet(1 + lane);\n  value = parts", "  value = parts", ONE_ROW, WRONG),
     ("global.cuh", "clamp(smaller(colExtent - colIndex, cols), result.colBegin, C)", "C", ADD,
      WRONG + "|that it does not have"),
+    ("global.cuh", "first += L::colStep, at +=", "at +=", UNALIGNED_GEMM,
+     WRONG + "|that it does not have"),
 ]
 
 

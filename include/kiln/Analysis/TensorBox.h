@@ -30,6 +30,12 @@ bool areDisjoint(const TensorBox &a, const TensorBox &b);
 /// Whether along an axis the boxes are always the same, or have nothing in common.
 bool areSameOrApart(const TensorBox &a, const TensorBox &b, unsigned axis);
 
+/// Whether a loop executes both operations again and again.
+bool shareLoop(mlir::Operation *a, mlir::Operation *b);
+/// Whether a block that executes one of two operations never executes the other: they stand in
+/// different branches of one condition, which is met once.
+bool areAlternatives(mlir::Operation *a, mlir::Operation *b);
+
 } // namespace kiln
 
 #endif // KILN_ANALYSIS_TENSORBOX_H

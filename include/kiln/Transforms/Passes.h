@@ -29,8 +29,11 @@ struct PipelineOptions {
   bool mergeGroups = true; ///< On a machine with one role: one function for a group, if possible.
   std::string entry = {};  ///< The function that a run starts with, if it is known.
   std::string memoryMap = {};            ///< Where the memory plan is written, if there is one.
-  std::vector<std::string> without = {}; ///< Passes that only make code faster, to be left out.
+  std::vector<std::string> without = {}; ///< Passes to leave out; see passesToLeaveOut().
 };
+
+/// The passes that only make programs faster, so that one can measure what each is worth.
+std::vector<std::string> passesToLeaveOut();
 
 /// The passes in their order (docs/compiler.md), for all tools. Without a machine: those after
 /// which every backend can execute a program as it was written. Idempotent, so it may be applied at

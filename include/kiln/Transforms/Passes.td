@@ -86,6 +86,22 @@ def KilnSpreadRequires : Pass<"kiln-spread-requires", "::mlir::ModuleOp"> {
   }];
 }
 
+def TileSingleTrips : Pass<"tile-single-trips", "::mlir::ModuleOp"> {
+  let summary = "give kernels that look at a row several times a version for rows of one tile";
+  let description = [{
+    A kernel whose loops run over the same indices, and load the same tiles, walks along a row once for each look. Where
+    a row is no longer than a tile, each of these loops has one iteration. From the first of them on the kernel becomes
+    two: a version for that case, in which the bodies stand one after another, and the kernel as it was. In the first
+    a tile that is loaded again, and was not written in between, is the one that was loaded before (`cse`): the row
+    stays in registers. Which of the two runs is decided at run time, by the bounds of the loops.
+
+    Only kernels in which nobody copies: loops that are marked `pipeline`, and kernels with products, stay as they are.
+    Run it before masks are peeled.
+  }];
+  let options = [Option<"report", "report", "bool", "false", "Say which kernels have such a version, as remarks">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def TileFoldExponentials : Pass<"tile-fold-exponentials", "::mlir::ModuleOp"> {
   let summary = "make powers of e of a difference powers of two of a fused multiply-add";
   let description = [{
@@ -118,6 +134,21 @@ def TilePeelMasks : Pass<"tile-peel-masks", "::mlir::ModuleOp"> {
            "Branch around masks in loops of several products, which run into one another, instead of splitting these">,
     Option<"report", "report", "bool", "false", "Say which loops were split, and why not, as remarks">
   ];
+}
+
+def TileExchangeSides : Pass<"tile-exchange-sides", "::mlir::ModuleOp"> {
+  let summary = "let the right side of a product with few rows be the left one of the instructions";
+  let description = [{
+    Matrix instructions make 64 rows. Of a product with at most 32 rows, such as that of a few tokens with a matrix of weights,
+    most of them would be of no use; but its columns are as many as the weights have rows, and c^T = b^T a^T. `kiln.exchanged`
+    on a product says that its columns are the rows of the instructions: threads then hold all tiles of the kernel with
+    rows and columns exchanged. The weights may have any number of rows: the matrix unit also reads what lies behind the
+    last of them, and what it makes of that is in no register that counts. They are loaded once (`kiln.streams`).
+
+    A kernel is changed if all its products are of this kind, their operands are loads of 16-bit floats in pipelined loops, the right one
+    transposed, and nothing else in it moves elements between threads.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
 }
 
 def KilnPartitionRoles : Pass<"kiln-partition-roles", "::mlir::ModuleOp"> {
@@ -288,6 +319,16 @@ def KilnInjectGmPipe : Pass<"kiln-inject-gm-pipe", "::mlir::ModuleOp"> {
     Option<"shard", "shard", "bool", "true", "For tests only: false lets all blocks use one row, which is a race">,
     Option<"report", "report", "bool", "false", "Say how many bytes each pipe takes, as remarks">
   ];
+}
+
+def TileMarkStreams : Pass<"tile-mark-streams", "::mlir::ModuleOp"> {
+  let summary = "mark loads and stores of what is not touched again";
+  let description = [{
+    `kiln.streams` on a load or store says that its box is this block's alone, and that the block does not touch the
+    tensor afterwards: it need not stay in a cache. The box is a block's alone if where it begins depends on every index of the block that
+    the kernel asks for, and on the index of every loop around. It is a hint: nothing computes anything else because of
+    it. Only in kernels in which nobody copies, where threads read and write global memory themselves.
+  }];
 }
 
 def TilePlanMemory : Pass<"tile-plan-memory", "::mlir::ModuleOp"> {

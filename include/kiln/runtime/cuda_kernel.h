@@ -22,6 +22,7 @@ namespace kiln {
 struct CudaTensorMap {
   uint32_t tensor; ///< Which, in task order.
   uint32_t rows, cols;
+  bool streams = false; ///< Nobody reads the box again.
   friend bool operator==(const CudaTensorMap &, const CudaTensorMap &) = default;
 };
 
@@ -33,7 +34,11 @@ struct CudaKernel {
   uint32_t sharedBytes = 0; ///< Dynamic.
   uint32_t numTensors = 0, numScalars = 0;
   std::vector<CudaTensorMap> maps;
+  /// Whether no more blocks are launched than run at once, which walk the blocks of the grid; else
+  /// there is one for each.
+  bool isPersistent = true;
   bool hasBarrier = false; ///< Its blocks wait for one another, so all of them run at once.
+  bool isChecked = false;  ///< A wait that takes too long ends it with a report.
 };
 
 inline constexpr uint64_t cudaTensorMapBytes = 128;

@@ -82,6 +82,12 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attribute.getName() == kPeeledAttr && isa<scf::ForOp>(op) &&
       isa<UnitAttr>(attribute.getValue()))
     return success();
+  if (attribute.getName() == tile::kStreamsAttr && isa<tile::LoadOp, tile::StoreOp>(op) &&
+      isa<UnitAttr>(attribute.getValue()))
+    return success();
+  if (attribute.getName() == tile::kExchangedAttr && isa<tile::ProductInterface>(op) &&
+      isa<UnitAttr>(attribute.getValue()))
+    return success();
   if (attribute.getName() == tile::kAddressAttr)
     return tile::verifyAddresses(op, attribute.getValue());
   if (attribute.getName() == tile::kScratchAttr && isa<IntegerAttr>(attribute.getValue()) &&

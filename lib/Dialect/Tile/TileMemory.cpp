@@ -14,6 +14,16 @@ int64_t bytesOn(const Machine &machine, TileType type) {
                   : bytesOf(type);
 }
 
+int64_t bytesReadBehind(Operation *op) {
+  auto product = dyn_cast<ProductInterface>(op);
+  if (!product || !op->hasAttr(kExchangedAttr))
+    return 0;
+  auto right = cast<TileType>(product.getRhs().getType());
+  int64_t rowBytes = right.getCols() * right.getElementType().getIntOrFloatBitWidth() / 8;
+  int64_t rows = llvm::alignTo(right.getRows(), 64) - right.getRows();
+  return rows * std::min<int64_t>(rowBytes, 128);
+}
+
 LogicalResult verifyAddresses(Operation *op, Attribute addresses) {
   auto list = dyn_cast<DenseI64ArrayAttr>(addresses);
   int64_t tiles = llvm::count_if(op->getResultTypes(), llvm::IsaPred<TileType>);

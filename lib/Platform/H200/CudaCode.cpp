@@ -51,10 +51,10 @@ static Expected<std::vector<const CudaUnit *>> inOrder(const std::vector<CudaUni
   return order;
 }
 
-static std::vector<Expected<std::string>> compileAll(const std::vector<const CudaUnit *> &units) {
-  std::vector<Expected<std::string>> cubins(units.size(), std::string());
-  parallelFor(units.size(), 0, [&](size_t i) { cubins[i] = compileCuda(*units[i]); });
-  return cubins;
+static std::vector<Expected<CompiledCuda>> compileAll(const std::vector<const CudaUnit *> &units) {
+  std::vector<Expected<CompiledCuda>> compiled(units.size(), CompiledCuda());
+  parallelFor(units.size(), 0, [&](size_t i) { compiled[i] = compileCuda(*units[i]); });
+  return compiled;
 }
 
 Expected<CudaCode> compileCudaCode(ModuleOp compiled, const std::string &entry,
@@ -63,7 +63,7 @@ Expected<CudaCode> compileCudaCode(ModuleOp compiled, const std::string &entry,
   if (!units)
     return units.status();
   for (CudaUnit &unit : *units)
-    unit.isChecked = isChecked;
+    unit.kernel.isChecked = isChecked;
   CudaCode code;
   if (Status failed = addOrchestration(compiled, entry, *units, code); !failed.isOk())
     return failed;
@@ -73,13 +73,14 @@ Expected<CudaCode> compileCudaCode(ModuleOp compiled, const std::string &entry,
   std::vector<CudaUnit> ofRanks = emitRankKernels(compiled);
   for (const CudaUnit &unit : ofRanks)
     order->push_back(&unit);
-  std::vector<Expected<std::string>> cubins = compileAll(*order);
-  for (auto [unit, cubin] : llvm::zip_equal(*order, cubins)) {
-    if (!cubin)
-      return cubin.status();
-    code.files[unit->kernel.file] = std::move(*cubin);
+  std::vector<Expected<CompiledCuda>> all = compileAll(*order);
+  for (auto [unit, made] : llvm::zip_equal(*order, all)) {
+    if (!made)
+      return made.status();
+    code.files[unit->kernel.file] = std::move(made->cubin);
     std::string source = unit->kernel.file;
-    code.files[source.replace(source.rfind(".cubin"), std::string::npos, ".cu")] = unit->source();
+    code.files[source.replace(source.rfind(".cubin"), std::string::npos, ".cu")] =
+        std::move(made->source);
     code.kernels.push_back(unit->kernel);
   }
   return code;

@@ -16,7 +16,7 @@ struct CudaCode {
   BundleFiles files;
 };
 
-/// Compiles a program that the passes of the machine have been over; `isChecked` as in CudaUnit.
+/// Compiles a program that the passes of the machine have been over; `isChecked` as in CudaKernel.
 Expected<CudaCode> compileCudaCode(mlir::ModuleOp compiled, const std::string &entry,
                                    const Machine &machine, bool isChecked);
 

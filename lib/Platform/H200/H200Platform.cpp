@@ -1,6 +1,7 @@
 #include "../CachedCode.h"
 #include "../Platforms.h"
 #include "CudaCode.h"
+#include "GpuArguments.h"
 
 #include "kiln/Target/Cuda/Cuda.h"
 
@@ -90,6 +91,10 @@ public:
       return units.status();
     llvm::append_range(*units, emitRankKernels(module));
     return cudaSource(*units);
+  }
+
+  Expected<std::unique_ptr<PlacedArguments>> place(std::span<const Argument> args) const override {
+    return placeOnGpu(args);
   }
 
   std::unique_ptr<JitBackend> makeJitBackend(const std::string &,

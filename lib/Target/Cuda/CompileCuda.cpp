@@ -80,14 +80,18 @@ const Nvrtc *nvrtc() {
   return opened.get();
 }
 
-/// The headers that emitted code includes: the device library, and what its elementwise functions
-/// come from.
+/// The headers that emitted code includes: the device library, what its elementwise functions come
+/// from, and the matrix unit's instructions.
 const std::vector<DeviceHeader> &deviceHeaders() {
   static const std::vector<DeviceHeader> headers = [] {
     std::vector<DeviceHeader> all(std::begin(kDeviceLibrary), std::end(kDeviceLibrary));
     all.push_back({
         "elementwise_table.cuh",
 #include "kiln/Dialect/Tile/Elementwise/Device.inc"
+    });
+    all.push_back({
+        "wgmma_shapes.cuh",
+#include "WgmmaShapes.inc"
     });
     return all;
   }();
@@ -99,16 +103,17 @@ struct Choice {
   unsigned blocks = 1;   ///< On a multiprocessor at once.
   unsigned moved = 0;    ///< Steps of registers that the copying role keeps.
   bool isFrugal = false; ///< With the text that needs fewer.
-
   bool isChecked = false;
-  bool mayBeSlow = false; ///< Spills are no error.
 
-  /// A second is longer than any tile takes to come.
-  std::string waits() const {
-    return isChecked ? "-DKILN_BOUND_WAITS=1000000000ull" : "-DKILN_UNBOUNDED_WAITS";
+  /// As the compiler is told. A second is longer than any tile takes to come.
+  std::vector<std::string> definitions() const {
+    return {"-DKILN_BLOCKS_AT_ONCE=" + std::to_string(blocks),
+            "-DKILN_REGISTERS_MOVED=" + std::to_string(moved),
+            isChecked ? "-DKILN_BOUND_WAITS=1000000000ull" : "-DKILN_UNBOUNDED_WAITS"};
   }
-  std::string atOnce() const { return "-DKILN_BLOCKS_AT_ONCE=" + std::to_string(blocks); }
-  std::string registers() const { return "-DKILN_REGISTERS_MOVED=" + std::to_string(moved); }
+  std::string inWords() const {
+    return llvm::join(definitions(), " ") + (isFrugal ? ", elements computed where used" : "");
+  }
 };
 
 Expected<std::string> compileByNvrtc(const Nvrtc &library, const std::string &source,
@@ -126,15 +131,12 @@ Expected<std::string> compileByNvrtc(const Nvrtc &library, const std::string &so
                                         texts.data(), names.data()))
     return failed(error);
   llvm::scope_exit destroy([&] { library.destroyProgram(&program); });
-  std::string atOnce = choice.atOnce(), registers = choice.registers(), waits = choice.waits();
-  const char *options[] = {"--gpu-architecture=sm_90a",
-                           "--std=c++20",
-                           "--ptxas-options=-v",
-                           "--device-as-default-execution-space",
-                           atOnce.c_str(),
-                           registers.c_str(),
-                           waits.c_str()};
-  int error = library.compileProgram(program, std::size(options), options);
+  std::vector<const char *> options = {"--gpu-architecture=sm_90a", "--std=c++20",
+                                       "--ptxas-options=-v", "--device-as-default-execution-space"};
+  std::vector<std::string> definitions = choice.definitions();
+  for (const std::string &definition : definitions)
+    options.push_back(definition.c_str());
+  int error = library.compileProgram(program, int(options.size()), options.data());
   size_t size = 0;
   if (library.getLogSize(program, &size) == 0 && size > 1) {
     log.resize(size - 1);
@@ -192,12 +194,13 @@ Expected<std::string> compileByNvcc(const std::string &nvcc, const std::string &
     return Status(StatusCode::IoError, "cannot write to " + folder.str().str());
   std::string input = (folder + "/kernel.cu").str(), output = (folder + "/kernel.cubin").str(),
               said = (folder + "/log").str(), include = ("-I" + folder).str();
-  std::string atOnce = choice.atOnce(), registers = choice.registers(), waits = choice.waits();
-  StringRef args[] = {nvcc,     "-std=c++20", "-gencode=arch=compute_90a,code=sm_90a",
-                      "-cubin", "-Xptxas",    "-v",
-                      include,  atOnce,       registers,
-                      waits,    "-o",         output,
-                      input};
+  llvm::SmallVector<StringRef> args = {
+      nvcc,     "-std=c++20", "-gencode=arch=compute_90a,code=sm_90a",
+      "-cubin", "-Xptxas",    "-v",
+      include,  "-o",         output,
+      input};
+  std::vector<std::string> definitions = choice.definitions();
+  args.append(definitions.begin(), definitions.end());
   std::string why;
   int code =
       llvm::sys::ExecuteAndWait(nvcc, args, std::nullopt, {StringRef(""), said, said}, 0, 0, &why);
@@ -223,24 +226,89 @@ uint64_t countBefore(StringRef line, StringRef what) {
   return number.getAsInteger(10, count) ? 0 : count;
 }
 
-Status checkResources(StringRef log) {
-  llvm::SmallVector<StringRef> lines;
-  log.split(lines, '\n');
-  for (StringRef line : lines) {
-    if (line.contains_insensitive("serialized") || line.contains("C7508") ||
-        line.contains_insensitive("setmaxnreg ignored"))
-      return Status(StatusCode::Unsupported,
-                    "the assembler cannot overlap it: " + line.trim().str());
-    if (uint64_t bytes = countBefore(line, "bytes spill stores"))
-      return Status(StatusCode::Unsupported, "it needs more registers than a thread has (" +
-                                                 std::to_string(bytes) +
-                                                 " bytes spilled); use smaller tiles");
-    if (uint64_t bytes = countBefore(line, "bytes stack frame"))
-      return Status(StatusCode::Unsupported,
-                    "it keeps " + std::to_string(bytes) +
-                        " bytes of each thread in memory; use smaller tiles");
+struct Resources {
+  uint64_t registers = 0, spilled = 0, stack = 0; ///< Of a thread; the last two in bytes.
+  std::string serialized; ///< What the assembler says of instructions that it cannot overlap.
+
+  explicit Resources(StringRef log) {
+    llvm::SmallVector<StringRef> lines;
+    log.split(lines, '\n');
+    for (StringRef line : lines) {
+      registers = std::max(registers, countBefore(line, "registers"));
+      spilled = std::max(spilled, countBefore(line, "bytes spill stores"));
+      stack = std::max(stack, countBefore(line, "bytes stack frame"));
+      if (line.contains_insensitive("serialized") || line.contains("C7508") ||
+          line.contains_insensitive("setmaxnreg ignored"))
+        serialized = line.trim();
+    }
   }
-  return Status::ok();
+
+  std::string problem() const {
+    if (!serialized.empty())
+      return "the assembler cannot overlap it: " + serialized;
+    if (spilled)
+      return "it needs more registers than a thread has (" + std::to_string(spilled) +
+             " bytes spilled); use smaller tiles";
+    if (stack)
+      return "it keeps " + std::to_string(stack) +
+             " bytes of each thread in memory; use smaller tiles";
+    return "";
+  }
+  std::string inWords() const {
+    return std::to_string(registers) + " registers, " + std::to_string(spilled) +
+           " bytes spilled, " + std::to_string(stack) + " bytes of stack" +
+           (serialized.empty() ? "" : ", " + serialized);
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// How the registers are given out
+//===----------------------------------------------------------------------===//
+
+/// The most that a thread can have.
+constexpr uint64_t kMostRegisters = 255;
+/// Steps of registers that a copying role gets beyond the least, at most.
+constexpr unsigned kMostMoved = 4;
+/// What a computing thread needs beside its tiles, about.
+constexpr int64_t kBesideTiles = 32;
+
+uint64_t registersOf(const CudaUnit &unit, unsigned blocks) {
+  return std::min<uint64_t>(kMostRegisters, 65536 / (unit.kernel.threads * blocks) / 8 * 8);
+}
+
+/// The fastest: a kernel that waits for memory has several blocks at once, unless its tiles are far
+/// too many for that, and a role that copies as few registers as it can.
+Choice firstChoice(const CudaUnit &unit) {
+  Choice choice;
+  choice.isChecked = unit.kernel.isChecked;
+  if (unit.isMemoryBound && unit.registersForTiles <= 2 * int64_t(registersOf(unit, 3)))
+    choice.blocks = 3;
+  return choice;
+}
+
+/// What to try when `last` did not do, by how many bytes had no register: as many fewer blocks as
+/// give that many registers; if the tiles of the computing lanes leave room, that many more for the
+/// role that copies; else the frugal text with all registers. Nothing: that was all.
+std::optional<Choice> nextChoice(const CudaUnit &unit, const Choice &last, const Resources &found) {
+  Choice next = last;
+  uint64_t missing = (found.spilled + found.stack + 3) / 4;
+  if (last.blocks > 1) {
+    uint64_t needed = registersOf(unit, last.blocks) + missing;
+    do
+      --next.blocks;
+    while (next.blocks > 1 && registersOf(unit, next.blocks) < needed);
+    return next;
+  }
+  bool hasRoom = unit.registersForTiles + kBesideTiles <= 240 - 8 * int64_t(kMostMoved);
+  if (unit.movesRegisters && last.moved == 0 && (hasRoom || last.isFrugal)) {
+    uint64_t step = 8 * (unit.kernel.threads / 128 - 1); // of each lane
+    next.moved = hasRoom ? std::clamp<uint64_t>((missing + step - 1) / step, 1, kMostMoved) : 1;
+    return next;
+  }
+  if (last.isFrugal || unit.frugalText.empty())
+    return std::nullopt;
+  next.isFrugal = true;
+  return next;
 }
 
 } // namespace
@@ -262,60 +330,36 @@ Expected<std::string> cudaCompiler() {
                 "nor nvcc (PATH, or KILN_NVCC)");
 }
 
-/// Compiles, and checks what the assembler says.
-static Expected<std::string> compileOnce(const CudaUnit &unit, const Choice &choice,
-                                         std::string &log) {
-  const Nvrtc *library = nvrtc();
-  std::string source = unit.source(choice.isFrugal);
-  Expected<std::string> cubin = library ? compileByNvrtc(*library, source, choice, log)
-                                        : compileByNvcc(findNvcc(), source, choice, log);
-  if (!cubin) // an error in emitted code is a defect of the emitter: show what it is
-    return Status(cubin.status().code(), cubin.status().message() + "\n" + log);
-  if (Status bad = checkResources(log); !bad.isOk() && !choice.mayBeSlow)
-    return bad;
-  return cubin;
-}
-
-/// What to try, the fastest first: several blocks at once, or all registers for one; few registers
-/// for the role that copies, or more of them; each value once, or where it is used.
-static std::vector<Choice> plainChoicesFor(const CudaUnit &unit) {
-  std::vector<Choice> choices = {{}};
-  if (unit.isMemoryBound)
-    choices = {{.blocks = 3}, {.blocks = 2}, {.blocks = 1}};
-  else if (unit.movesRegisters)
-    choices = {{.moved = 0}, {.moved = 1}, {.moved = 2}, {.moved = 4}};
-  if (!unit.frugalText.empty()) {
-    choices.push_back({.isFrugal = true});
-    if (unit.movesRegisters)
-      choices.push_back({.moved = 1, .isFrugal = true});
-  }
-  return choices;
-}
-
-static std::vector<Choice> choicesFor(const CudaUnit &unit) {
-  std::vector<Choice> choices = plainChoicesFor(unit);
-  for (Choice &choice : choices)
-    choice.isChecked = unit.isChecked;
-  choices.back().mayBeSlow = unit.isChecked;
-  return choices;
-}
-
-Expected<std::string> compileCuda(const CudaUnit &unit, std::string *log) {
-  std::string said;
-  if (Expected<std::string> compiler = cudaCompiler(); !compiler)
+Expected<CompiledCuda> compileCuda(const CudaUnit &unit) {
+  Expected<std::string> compiler = cudaCompiler();
+  if (!compiler)
     return compiler.status();
-  Expected<std::string> cubin = Status(StatusCode::Internal, "nothing was tried");
-  for (const Choice &choice : choicesFor(unit)) {
-    cubin = compileOnce(unit, choice, said);
-    if (cubin || cubin.status().code() != StatusCode::Unsupported)
-      break;
+  const Nvrtc *library = nvrtc();
+  auto failed = [&](StatusCode code, const std::string &why) {
+    return Status(code, "@" + unit.kernel.name + ": " + why, unit.location);
+  };
+  std::string before; // what was tried, and did not do
+  std::optional<Choice> choice = firstChoice(unit);
+  while (true) {
+    std::string log, source = unit.source(choice->isFrugal);
+    Expected<std::string> cubin = library ? compileByNvrtc(*library, source, *choice, log)
+                                          : compileByNvcc(findNvcc(), source, *choice, log);
+    if (!cubin) // an error in emitted code is a defect of the emitter: show what it is
+      return failed(cubin.status().code(), cubin.status().message() + "\n" + log);
+    Resources found(log);
+    std::string problem = found.problem(), tried = choice->inWords() + ": " + found.inWords();
+    std::optional<Choice> next = problem.empty() ? std::nullopt : nextChoice(unit, *choice, found);
+    if (next) {
+      before += "// Tried before: " + tried + "\n";
+      choice = next;
+      continue;
+    }
+    // A run is there to find out whether the program is right: then code may be slow.
+    if (!problem.empty() && !unit.kernel.isChecked)
+      return failed(StatusCode::Unsupported, problem);
+    return CompiledCuda{std::move(*cubin),
+                        "// " + *compiler + " " + tried + "\n" + before + source};
   }
-  if (log)
-    *log = said;
-  if (!cubin)
-    return Status(cubin.status().code(), "@" + unit.kernel.name + ": " + cubin.status().message(),
-                  unit.location);
-  return cubin;
 }
 
 } // namespace kiln

@@ -67,6 +67,8 @@ void FunctionEmitter::findMeetings() {
   };
   auto areApart = [&](const tile::TensorAccess &a, const tile::TensorAccess &b) {
     std::optional<TensorBox> one = boxOf(a), other = boxOf(b);
+    if (areAlternatives(a.op, b.op))
+      return true;
     if (a.op != b.op)
       return one && other && areDisjoint(*one, *other);
     if (!isInLoop(a.op))

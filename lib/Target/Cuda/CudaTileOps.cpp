@@ -99,11 +99,17 @@ std::string FunctionEmitter::placeText(Value tile) {
 // Global memory
 //===----------------------------------------------------------------------===//
 
+/// What a load or store says of how often its memory is touched.
+static std::string touchedText(Operation *op, StringRef before) {
+  return op->hasAttr(tile::kStreamsAttr) ? before.str() + "Touched::Once" : "";
+}
+
 void FunctionEmitter::emitLoad(tile::LoadOp op) {
   TileType type = op.getType();
   if (type.getSpace() == Space::Mat)
     return emitRequest(op);
-  define(op, (isMadeLater(op) ? "loadLater<" : "load<") + resultText(op) + ">(" +
+  define(op, (isMadeLater(op) ? "loadLater<" : "load<") + resultText(op) +
+                 (isMadeLater(op) ? "" : touchedText(op, ", ")) + ">(" +
                  windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(),
                             op.getStaticValid(), op.getValid()) +
                  ", " + padText(op.getPadAttr(), type.getElementType()) + ")");
@@ -136,7 +142,8 @@ void FunctionEmitter::emitRequest(tile::LoadOp op) {
                           ", " + padText(op.getPadAttr(), type.getElementType()) + ")");
   int64_t elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8;
   CudaTensorMap map{Kernel.tensorIndex[origin->second], uint32_t(type.getRows()),
-                    uint32_t(std::min<int64_t>(type.getCols(), 128 / elementBytes))};
+                    uint32_t(std::min<int64_t>(type.getCols(), 128 / elementBytes)),
+                    op->hasAttr(tile::kStreamsAttr)};
   auto found = llvm::find(Kernel.maps, map);
   size_t number = found - Kernel.maps.begin();
   if (found == Kernel.maps.end())
@@ -163,7 +170,11 @@ std::string FunctionEmitter::inRegisters(Value tile) {
 
 void FunctionEmitter::emitStore(tile::StoreOp op) {
   TileType type = op.getTile().getType();
-  line((op.getAtomic() ? "storeAdding(" : "store(") + inRegisters(op.getTile()) + ", " +
+  std::string touched = touchedText(op, "");
+  line((op.getAtomic()    ? "storeAdding("
+        : touched.empty() ? "store("
+                          : "store<" + touched + ">(") +
+       inRegisters(op.getTile()) + ", " +
        windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(), op.getStaticValid(),
                   op.getValid()) +
        ");");

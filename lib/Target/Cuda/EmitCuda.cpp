@@ -1,6 +1,7 @@
 // Kernels: the argument block, the pipes, and the function that runs the roles over the blocks.
 #include "CudaFunction.h"
 
+#include "kiln/Analysis/TileLifetimes.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Machine/Machine.h"
@@ -129,11 +130,13 @@ private:
 
   /// One family for all tiles of a kernel, so that rows and columns lie where whole tiles do.
   void chooseLayout() {
-    bool multiplies = false;
+    bool multiplies = false, isExchanged = false;
     int64_t rows = 1, cols = 1, bits = 32;
     for (RoleCall &role : Roles)
       role.func.walk([&](Operation *op) {
         multiplies |= isa<tile::ProductInterface>(op);
+        isExchanged |= op->hasAttr(tile::kExchangedAttr);
+        BytesBehind = std::max(BytesBehind, tile::bytesReadBehind(op));
         for (Type type : op->getResultTypes())
           if (auto tile = dyn_cast<tile::TileType>(type)) {
             rows = std::max(rows, tile.getRows());
@@ -143,7 +146,7 @@ private:
           }
       });
     if (multiplies) {
-      Layout = "Fragments::Of<R, C>";
+      Layout = isExchanged ? "Exchanged::Of<R, C>" : "Fragments::Of<R, C>";
       return;
     }
     int64_t neighbours = 128 / bits; // 16 bytes of the narrowest
@@ -194,6 +197,30 @@ private:
                   address - Kernel.ringBytes + llvm::alignTo(tile::bytesOf(tile), kTileAlignment));
           }
       });
+  }
+
+  /// How many registers of a computing thread hold tiles at once, at most. Elementwise operations
+  /// work in place; what the compiler needs beside tiles, or saves by another order, is not known.
+  int64_t registersForTiles() {
+    int64_t most = 0;
+    for (RoleCall &role : Roles) {
+      if (role.copies)
+        continue;
+      std::vector<TileBuffer> buffers =
+          findBuffers(role.func, Target, [](Operation *op) { return isa<tile::PopOp>(op); });
+      llvm::erase_if(buffers, [](const TileBuffer &buffer) {
+        return buffer.space != tile::Space::Vec && buffer.space != tile::Space::Acc;
+      });
+      for (const TileBuffer &first : buffers)
+        for (LifeSpan span : first.spans) {
+          int64_t bytes = 0;
+          for (const TileBuffer &other : buffers)
+            if (other.isAliveAt(span.from))
+              bytes += other.bytes;
+          most = std::max(most, bytes);
+        }
+    }
+    return most / (4 * kWarpgroup);
   }
 
   /// What a role is given for one operand of its call, and which parameter of the kernel that is.
@@ -248,7 +275,16 @@ private:
     return text + "  i64 grid[3];\n" + (Kernel.hasBarrier ? "  u64 *arrivals;\n" : "") + "};\n\n";
   }
 
-  /// Each role walks all blocks of this multiprocessor; the copying one runs ahead, into the next.
+  /// The walk. Where a role copies, each role walks all blocks of this multiprocessor by itself:
+  /// the copying one runs ahead, into the next. So it is where blocks wait for one another, and all
+  /// run at once. In all other kernels the launch has as many blocks as the grid, each of which is
+  /// done after one: nothing is left from one to the next, and while some wait for memory others
+  /// compute.
+  bool isPersistent() const {
+    return Kernel.hasBarrier ||
+           llvm::any_of(Roles, [](const RoleCall &role) { return role.copies; });
+  }
+
   std::string roleLoop(const RoleCall &role, StringRef lane, StringRef indent) const {
     std::string arguments;
     for (const PipeText &pipe : Pipes)
@@ -309,7 +345,8 @@ private:
       text += "    barrier::publishInit();\n  }\n  __syncthreads();\n";
     }
     text += "  i64 blocks = args.grid[0] * args.grid[1] * args.grid[2];\n"
-            "  int lane = warpgroupIndex();\n";
+            "  int lane = " +
+            std::string(copies || Lanes > 1 ? "warpgroupIndex()" : "0") + ";\n";
     if (Kernel.hasBarrier)
       text +=
           "  GridBarrier allBlocks{args.arrivals, blocks * " + std::to_string(waiters()) + "};\n";
@@ -341,7 +378,7 @@ private:
                               " bytes of shared memory and " + Twine(BarrierBytes) +
                               " of barriers; there are " + Twine(available) + " and " +
                               Twine(kBarrierBytes) + ": use smaller tiles or fewer slots");
-    int64_t shared = tileBytes() + BarrierBytes;
+    int64_t shared = tileBytes() + std::max(BarrierBytes, BytesBehind);
     const std::string &name = Name;
     CudaUnit unit;
     unit.location = sourceLocOf(Func.getLoc());
@@ -353,9 +390,11 @@ private:
     unit.kernel.numTensors = Order.tensors.size();
     unit.kernel.numScalars = Order.scalars.size();
     unit.kernel.maps = Kernel.maps;
+    unit.kernel.isPersistent = isPersistent();
     unit.kernel.hasBarrier = Kernel.hasBarrier;
     unit.isMemoryBound = !copies;
     unit.movesRegisters = copies && kShares[Lanes].dma;
+    unit.registersForTiles = registersForTiles();
     std::string text = "// @" + unit.kernel.name + "\nnamespace kernel_" + name + " {\n\n";
     text += "template <typename T, int R, int C> using Reg = Tile<T, " + Layout + ">;\n";
     for (const PipeText &pipe : Pipes)
@@ -369,7 +408,7 @@ private:
   ir::FuncOp Func;
   std::string Name;
   const Machine &Target;
-  int64_t Lanes = 1, BarrierBytes = 0;
+  int64_t Lanes = 1, BarrierBytes = 0, BytesBehind = 0;
   SmallVector<RoleCall> Roles;
   SmallVector<PipeText> Pipes;
   ParameterOrder Order;

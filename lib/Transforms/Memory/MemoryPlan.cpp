@@ -177,9 +177,17 @@ void narrowRings(FunctionPlan &plan, MemoryUse &use) {
 }
 
 /// Gives rings the slots that their memory has room for. More than a few hide no more latency, and
-/// each costs its barriers, for which there is little room beside the memory.
+/// each costs its barriers, for which there is little room beside the memory. What streams through
+/// small slots has as many as there are barriers for: all that is under way is in them.
 void deepenRings(FunctionPlan &plan, MemoryUse &use) {
-  constexpr int64_t mostSlots = 16, mostInAll = 32;
+  constexpr int64_t mostInAll = 32;
+  bool isStream = plan.func
+                      .walk([](tile::ProductInterface product) {
+                        return product->hasAttr(tile::kExchangedAttr) ? WalkResult::interrupt()
+                                                                      : WalkResult::advance();
+                      })
+                      .wasInterrupted();
+  int64_t mostSlots = isStream ? mostInAll : 16;
   SmallVector<PlacedRing *> rings;
   for (PlacedRing &ring : plan.rings)
     if (ring.memory == use.memory && !ring.unsized.empty() && ring.slotBytes > 0)
@@ -274,6 +282,9 @@ FunctionPlan planFunction(ir::FuncOp func, const Machine &machine) {
       if (isHere(placed))
         copies = std::max(copies, placed.buffer.copies);
     MemoryUse use{&memory};
+    if (machine.pipeStorage == PipeStorage::SharedMemory)
+      func.walk(
+          [&](Operation *op) { use.behind = std::max(use.behind, tile::bytesReadBehind(op)); });
     for (; copies >= 1; --copies) {
       for (PlacedBuffer &placed : plan.buffers)
         if (isHere(placed))
@@ -303,7 +314,7 @@ bool FunctionPlan::wouldFit(const MemoryUse &use, const Supposition &what) const
   }
   for (PlacedBuffer &placed : otherBuffers)
     placed.each = scale(placed.each);
-  return place(otherRings, otherBuffers, use.memory) <= use.memory->bytes;
+  return place(otherRings, otherBuffers, use.memory) + use.behind <= use.memory->bytes;
 }
 
 llvm::SmallVector<const PlacedBuffer *> FunctionPlan::aliveAt(const MemoryUse &use,

@@ -40,9 +40,10 @@ struct PlacedRing {
 
 struct MemoryUse {
   const Memory *memory;
-  int64_t bytes = 0; ///< Up to the highest address in use.
+  int64_t bytes = 0;  ///< Up to the highest address in use.
+  int64_t behind = 0; ///< That the matrix unit reads behind a tile, which may be the last.
 
-  bool overflows() const { return bytes > memory->bytes; }
+  bool overflows() const { return bytes + behind > memory->bytes; }
 };
 
 /// What to change about a function to see whether it would fit then.

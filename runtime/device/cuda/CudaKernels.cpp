@@ -51,7 +51,10 @@ std::string kiln::toJson(const std::vector<CudaKernel> &kernels) {
   for (const CudaKernel &kernel : kernels) {
     Json maps = Json::array();
     for (const CudaTensorMap &map : kernel.maps)
-      maps.push_back({{"tensor", map.tensor}, {"rows", map.rows}, {"cols", map.cols}});
+      maps.push_back({{"tensor", map.tensor},
+                      {"rows", map.rows},
+                      {"cols", map.cols},
+                      {"streams", map.streams}});
     list.push_back({{"name", kernel.name},
                     {"symbol", kernel.symbol},
                     {"file", kernel.file},
@@ -60,7 +63,9 @@ std::string kiln::toJson(const std::vector<CudaKernel> &kernels) {
                     {"tensors", kernel.numTensors},
                     {"scalars", kernel.numScalars},
                     {"maps", maps},
-                    {"barrier", kernel.hasBarrier}});
+                    {"persistent", kernel.isPersistent},
+                    {"barrier", kernel.hasBarrier},
+                    {"checked", kernel.isChecked}});
   }
   return jsonText(list);
 }
@@ -73,6 +78,11 @@ Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) 
                    object[name].is_number_unsigned() && object[name].get<uint64_t>() <= UINT32_MAX;
     good &= isThere;
     return isThere ? object[name].get<uint32_t>() : 0;
+  };
+  auto flag = [&](const Json &object, const char *name) {
+    bool isThere = object.is_object() && object.contains(name) && object[name].is_boolean();
+    good &= isThere;
+    return isThere && object[name].get<bool>();
   };
   auto word = [&](const Json &object, const char *name) -> std::string {
     bool isThere = object.is_object() && object.contains(name) && object[name].is_string();
@@ -90,11 +100,12 @@ Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) 
     kernel.numTensors = number(item, "tensors");
     kernel.numScalars = number(item, "scalars");
     good &= item.is_object() && item.contains("maps") && item["maps"].is_array();
-    bool saysBarrier = item.is_object() && item.contains("barrier") && item["barrier"].is_boolean();
-    good &= saysBarrier;
-    kernel.hasBarrier = saysBarrier && item["barrier"].get<bool>();
+    kernel.isPersistent = flag(item, "persistent");
+    kernel.hasBarrier = flag(item, "barrier");
+    kernel.isChecked = flag(item, "checked");
     for (const Json &map : good ? item["maps"] : Json::array())
-      kernel.maps.push_back({number(map, "tensor"), number(map, "rows"), number(map, "cols")});
+      kernel.maps.push_back(
+          {number(map, "tensor"), number(map, "rows"), number(map, "cols"), flag(map, "streams")});
     kernels.push_back(std::move(kernel));
   }
   if (!good)

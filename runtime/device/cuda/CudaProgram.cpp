@@ -52,8 +52,9 @@ static Status loadKernel(const Gpu &gpu, const CudaKernel &description,
   if (Result result = driver.moduleLoadData(&module, cubin->second.data()))
     return failed(result, "cuModuleLoadData");
   loaded.modules.push_back(module);
-  if (Status unwatched = watchModule(gpu, module); !unwatched.isOk())
-    return unwatched.withPrefix(description.file);
+  if (description.isChecked)
+    if (Status unwatched = watchModule(gpu, module); !unwatched.isOk())
+      return unwatched.withPrefix(description.file);
   if (Result result =
           driver.moduleGetFunction(&kernel.function, module, description.symbol.c_str()))
     return failed(result, "cuModuleGetFunction");

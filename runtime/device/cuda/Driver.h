@@ -39,7 +39,7 @@ inline constexpr int kMaxDynamicShared = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SH
 inline constexpr int kMapUint16 = 1,
                      kMapUint32 = 2; // the copy engine moves bits, whatever they mean
 inline constexpr int kNoInterleave = 0, kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3;
-inline constexpr int kPromote256 = 3, kFillZero = 0;
+inline constexpr int kPromote128 = 2, kPromote256 = 3, kFillZero = 0;
 
 struct Gpu;
 

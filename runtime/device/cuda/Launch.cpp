@@ -41,7 +41,8 @@ static bool encode(const Driver &driver, const CudaTensorMap &box, const kiln_te
   int swizzle = rowBytes == 128 ? kSwizzle128 : rowBytes == 64 ? kSwizzle64 : kSwizzle32;
   return driver.encodeTensorMap(&map, bytes == 2 ? kMapUint16 : kMapUint32,
                                 static_cast<uint32_t>(rank), tensor.data, extents, strides, boxes,
-                                steps, kNoInterleave, swizzle, kPromote256, kFillZero) == 0;
+                                steps, kNoInterleave, swizzle,
+                                box.streams ? kPromote128 : kPromote256, kFillZero) == 0;
 }
 
 namespace {
@@ -107,7 +108,9 @@ Status kiln::cuda::launchKernel(const Gpu &gpu, const LoadedKernel &kernel,
   }
   std::copy(scalars.begin(), scalars.end(), block.add<uint64_t>(scalars.size()));
   std::copy(blocks.begin(), blocks.end(), block.add<int64_t>(3));
-  int64_t atOnce = int64_t(gpu.multiprocessors) * kernel.blocksPerMultiprocessor;
+  int64_t atOnce = description.isPersistent
+                       ? int64_t(gpu.multiprocessors) * kernel.blocksPerMultiprocessor
+                       : std::numeric_limits<int>::max(); // what a launch can have
   DevicePointer arrivals = 0;
   if (description.hasBarrier) {
     if (count > atOnce)

@@ -2,7 +2,12 @@
 // RUN: %kiln emit %s --target cuda | FileCheck %s
 
 // Without products tiles are coalesced: 8 neighbours (16 bytes of bf16) a thread, a warp a row. No
-// role copies, so there is no shared memory and no barrier.
+// role copies, so there is no shared memory and no barrier; what nobody touches again is marked.
+// Without that pass the same is loaded and stored as everything else.
+// RUN: %kiln emit %s --target cuda --without tile-mark-streams | FileCheck %s --check-prefix=PLAIN
+// RUN: not %kiln emit %s --target cuda --without kiln-outline 2>&1 | FileCheck %s --check-prefix=WITHOUT
+// PLAIN-NOT: Touched
+// WITHOUT: --without: kiln-outline not in {tile-single-trips,
 
 // CHECK:      using Reg = Tile<T, typename Coalesced<32, 8>::Of<R, C>>;
 // CHECK-NOT:  __shared__
@@ -10,12 +15,12 @@
 // CHECK:       auto [[ZERO:t[0-9]+]] = full<Reg<float, 8, 1>>(0.0f);
 // CHECK-NEXT:  auto [[SUM:c[0-9]+]] = [[ZERO]];
 // CHECK:       for (i64
-// CHECK:         auto [[RAW:t[0-9]+]] = load<Reg<bf16, 8, 512>>(window<bf16, 8, 512>(args.x, {{.*}}), least<bf16>());
+// CHECK:         auto [[RAW:t[0-9]+]] = load<Reg<bf16, 8, 512>, Touched::Once>(window<bf16, 8, 512>(args.x, {{.*}}), least<bf16>());
 // CHECK-NEXT:    auto [[X:t[0-9]+]] = cast<Reg<float, 8, 512>>([[RAW]]);
 // CHECK-NEXT:    auto [[PART:t[0-9]+]] = tile::max_columns<Reg<float, 8, 1>>([[X]]);
 // CHECK-NEXT:    auto [[BOTH:t[0-9]+]] = tile::max<Reg<float, 8, 1>>([[SUM]], [[PART]]);
 // CHECK-NEXT:    [[SUM]] = [[BOTH]];
-// CHECK:       store([[SUM]], window<float, 8, 1>(args.y,
+// CHECK:       store<Touched::Once>([[SUM]], window<float, 8, 1>(args.y,
 // CHECK-LABEL: void __launch_bounds__(256, KILN_BLOCKS_AT_ONCE)
 // CHECK:         norm_compute(args, blockAt<1>(number, args.grid), lane);
 

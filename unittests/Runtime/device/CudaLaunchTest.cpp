@@ -188,20 +188,22 @@ TEST(CudaLaunch, AWrongNumberOfArgumentsIsAnError) {
 
 TEST(CudaKernels, DescriptionComesBackFromJson) {
   std::vector<CudaKernel> kernels = {kernelWithMap().description};
+  kernels.front().isChecked = true;
   Expected<std::vector<CudaKernel>> read = parseCudaKernels(toJson(kernels));
   ASSERT_TRUE(read);
   ASSERT_EQ(read->size(), 1u);
   EXPECT_EQ(toJson(*read), toJson(kernels));
   EXPECT_EQ(read->front().maps, kernels.front().maps);
+  EXPECT_TRUE(read->front().isChecked);
 }
 
 TEST(CudaKernels, BadDescriptionsAreErrors) {
   for (
       const char *text :
       {"", "{}", "[3]", "[{}]", R"([{"name":"k"}])",
-       R"([{"name":"k","symbol":"s","file":"f","threads":-1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[],"barrier":false}])",
-       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":{},"barrier":false}])",
-       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[7],"barrier":false}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":-1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[],"barrier":false,"checked":false}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":{},"barrier":false,"checked":false}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[7],"barrier":false,"checked":false}])",
        R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[]}])"})
     EXPECT_FALSE(parseCudaKernels(text)) << text;
 }

@@ -24,6 +24,14 @@ struct Machine;
 namespace kiln::tile {
 
 inline constexpr llvm::StringLiteral kAddressAttr = "kiln.address";
+/// On a load or store of what no block touches again; the unit attribute `kiln.streams`.
+inline constexpr llvm::StringLiteral kStreamsAttr = "kiln.streams";
+/// On a product whose columns are the rows of the matrix instructions; the unit attribute
+/// `kiln.exchanged`.
+inline constexpr llvm::StringLiteral kExchangedAttr = "kiln.exchanged";
+/// How many bytes behind a right operand's the matrix unit reads for an exchanged product: it
+/// always reads 64 rows.
+int64_t bytesReadBehind(mlir::Operation *op);
 /// The address, in `vec`, of the bytes that an operation needs for itself while it works; the
 /// attribute `kiln.scratch`, on machines whose instructions need any.
 inline constexpr llvm::StringLiteral kScratchAttr = "kiln.scratch";

@@ -32,10 +32,9 @@ struct CudaUnit {
   bool isMemoryBound = false;
   /// A role that copies gives registers to those that compute; how many, whoever compiles may say.
   bool movesRegisters = false;
+  /// How many registers of a computing thread hold tiles at once, about.
+  int64_t registersForTiles = 0;
 
-  /// Compiled so that a wait that takes too long ends the kernel, with a report. Such code may be
-  /// slow.
-  bool isChecked = false;
   /// The same with fewer values alive at once, each computed where it is used; empty if there is
   /// nothing to win. For kernels that would spill otherwise.
   std::string frugalText;
@@ -52,11 +51,16 @@ std::vector<CudaUnit> emitRankKernels(mlir::ModuleOp compiled);
 /// All of it as one file to read.
 std::string cudaSource(const std::vector<CudaUnit> &units);
 
-/// A cubin for sm_90a, by NVRTC if the process can open it, else by nvcc; NotFound if there is
+struct CompiledCuda {
+  std::string cubin;
+  std::string source; ///< What was compiled; before it, as comments, how, and what was tried.
+};
+
+/// Compiles for sm_90a, by NVRTC if the process can open it, else by nvcc; NotFound if there is
 /// neither. Code that spills registers, keeps a stack frame or has its matrix instructions
-/// serialized is an error: it would run at a fraction of the speed. `log` gets what the compiler
-/// said.
-Expected<std::string> compileCuda(const CudaUnit &unit, std::string *log = nullptr);
+/// serialized is an error: it would run at a fraction of the speed. Before, what the assembler says
+/// decides how else the registers are given out.
+Expected<CompiledCuda> compileCuda(const CudaUnit &unit);
 
 /// The compiler that compileCuda uses, with its version: "nvrtc 13.0". NotFound if there is none.
 Expected<std::string> cudaCompiler();
