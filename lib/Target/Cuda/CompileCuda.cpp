@@ -104,6 +104,7 @@ struct Choice {
   unsigned moved = 0;    ///< Steps of registers that the copying role keeps.
   bool isFrugal = false; ///< With the text that needs fewer.
   bool isChecked = false;
+  bool hasLines = false;
 
   /// As the compiler is told. A second is longer than any tile takes to come.
   std::vector<std::string> definitions() const {
@@ -136,6 +137,8 @@ Expected<std::string> compileByNvrtc(const Nvrtc &library, const std::string &so
   std::vector<std::string> definitions = choice.definitions();
   for (const std::string &definition : definitions)
     options.push_back(definition.c_str());
+  if (choice.hasLines)
+    options.push_back("-lineinfo");
   int error = library.compileProgram(program, int(options.size()), options.data());
   size_t size = 0;
   if (library.getLogSize(program, &size) == 0 && size > 1) {
@@ -201,6 +204,8 @@ Expected<std::string> compileByNvcc(const std::string &nvcc, const std::string &
       input};
   std::vector<std::string> definitions = choice.definitions();
   args.append(definitions.begin(), definitions.end());
+  if (choice.hasLines)
+    args.push_back("-lineinfo");
   std::string why;
   int code =
       llvm::sys::ExecuteAndWait(nvcc, args, std::nullopt, {StringRef(""), said, said}, 0, 0, &why);
@@ -281,6 +286,7 @@ uint64_t registersOf(const CudaUnit &unit, unsigned blocks) {
 Choice firstChoice(const CudaUnit &unit) {
   Choice choice;
   choice.isChecked = unit.kernel.isChecked;
+  choice.hasLines = unit.hasLines;
   if (unit.isMemoryBound && unit.registersForTiles <= 2 * int64_t(registersOf(unit, 3)))
     choice.blocks = 3;
   return choice;
@@ -305,7 +311,7 @@ std::optional<Choice> nextChoice(const CudaUnit &unit, const Choice &last, const
     next.moved = hasRoom ? std::clamp<uint64_t>((missing + step - 1) / step, 1, kMostMoved) : 1;
     return next;
   }
-  if (last.isFrugal || unit.frugalText.empty())
+  if (last.isFrugal || unit.frugalText.text.empty())
     return std::nullopt;
   next.isFrugal = true;
   return next;
@@ -341,7 +347,10 @@ Expected<CompiledCuda> compileCuda(const CudaUnit &unit) {
   std::string before; // what was tried, and did not do
   std::optional<Choice> choice = firstChoice(unit);
   while (true) {
-    std::string log, source = unit.source(choice->isFrugal);
+    std::string log;
+    const CudaText &text = choice->isFrugal ? unit.frugalText : unit.text;
+    std::string file = unit.kernel.file.substr(0, unit.kernel.file.rfind('.')) + ".cu";
+    std::string source = kCudaHeader + text.directed(file);
     Expected<std::string> cubin = library ? compileByNvrtc(*library, source, *choice, log)
                                           : compileByNvcc(findNvcc(), source, *choice, log);
     if (!cubin) // an error in emitted code is a defect of the emitter: show what it is
@@ -357,8 +366,8 @@ Expected<CompiledCuda> compileCuda(const CudaUnit &unit) {
     // A run is there to find out whether the program is right: then code may be slow.
     if (!problem.empty() && !unit.kernel.isChecked)
       return failed(StatusCode::Unsupported, problem);
-    return CompiledCuda{std::move(*cubin),
-                        "// " + *compiler + " " + tried + "\n" + before + source};
+    return CompiledCuda{std::move(*cubin), "// " + *compiler + " " + tried + "\n" + before +
+                                               kCudaHeader + text.commented()};
   }
 }
 

@@ -207,13 +207,19 @@ void FunctionEmitter::emitMove(tile::MoveOp op) {
   if (isInRegisters(from) && to == Space::Mat)
     return define(op, "toShared(" + text(op.getOperand()) + ", " + placeText(op) + ", lane)");
   set(op, text(op.getOperand())); // the matrix unit reads where the tile is
+  if (Owned.contains(op.getOperand()) && op.getOperand().hasOneUse())
+    Owned.insert(op);
 }
 
 /// The tiles of the oldest slot: a lane's part of each, where lanes share them.
 void FunctionEmitter::emitPop(tile::PopOp op) {
-  std::string slot = freshName("slot");
   tile::PipeType pipe = op.getPipe().getType();
-  line("auto " + slot + " = " + text(op.getPipe()) + ".pop();");
+  std::string slot = text(op.getPipe()) + ".pop()";
+  if (op.getTiles().size() > 1) {
+    std::string name = freshName("slot");
+    line("auto " + name + " = " + slot + ";");
+    slot = name;
+  }
   for (auto [k, tile] : llvm::enumerate(op.getTiles())) {
     std::string inSlot = "get<" + std::to_string(k) + ">(" + slot + ")";
     auto type = cast<TileType>(tile.getType());
@@ -322,7 +328,7 @@ bool FunctionEmitter::emitElementwise(Operation *op) {
     return false;
   SmallVector<std::string> operands;
   for (Value operand : op->getOperands())
-    operands.push_back(text(operand));
+    operands.push_back(argument(operand));
   define(op->getResult(0),
          "tile::" + name.str() + "<" + resultText(op) + ">(" + llvm::join(operands, ", ") + ")");
   return true;
@@ -352,8 +358,8 @@ bool FunctionEmitter::emitTile(Operation *op) {
       .Case<tile::ProductInterface>([&](auto product) { return emitMultiply(product), true; })
       .Case<tile::AwaitOp>([&](auto await) { return emitAwait(await), true; })
       .Case<tile::FullOp>([&](tile::FullOp full) {
-        return define(full,
-                      "full<" + registerText(full.getType()) + ">(" + text(full.getValue()) + ")"),
+        return define(full, "full<" + registerText(full.getType()) + ">(" +
+                                argument(full.getValue()) + ")"),
                true;
       })
       .Case<tile::IotaOp>([&](tile::IotaOp iota) {
@@ -376,7 +382,7 @@ bool FunctionEmitter::emitTile(Operation *op) {
       })
       .Case<tile::MaskDiagOp>([&](tile::MaskDiagOp mask) {
         return define(mask, "maskDiagonal(" + text(mask.getOperand()) + ", " +
-                                text(mask.getOffset()) + ", " +
+                                argument(mask.getOffset()) + ", " +
                                 padText(mask.getPadAttr(), mask.getType().getElementType()) + ")"),
                true;
       })
