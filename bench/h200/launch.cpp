@@ -2,8 +2,8 @@
 // the driver, with as large an argument block, and calls of Kiln's JIT and of a bundle, in turns in
 // one process.
 //
-//   c++ -std=c++20 -O2 -IPREFIX/include launch.cpp -LPREFIX/lib -lkiln -lkiln_runtime -ldl -o launch
-//   kiln build add4.mlir -p h200 -o add4
+//   c++ -std=c++20 -O2 -IPREFIX/include launch.cpp -LPREFIX/lib -lkiln -lkiln_runtime -ldl -o
+//   launch kiln build add4.mlir -p h200 -o add4
 //   ./launch add4
 //
 // Prints microseconds of the calling thread; the GPU works meanwhile. Each is the least of many

@@ -8,7 +8,7 @@ import threading
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import _library
-from ._errors import NOWHERE, KilnError, Place, here, mistake
+from ._errors import NOWHERE, KilnError, Place, called, here, mistake
 from ._library import Item, Result, Where
 
 # enum kiln_item_kind
@@ -199,7 +199,7 @@ _active = _Active()
 def active(what: str) -> Recorder:
     """The program that is being recorded on this thread."""
     if _active.recorder is None:
-        raise mistake(f"{what} stands outside any program; call it in a function that is decorated with @kiln.program")
+        raise mistake(f"{called() or what} stands outside any program; call it in a function that is decorated with @kiln.program")
     return _active.recorder
 
 

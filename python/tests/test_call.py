@@ -226,6 +226,24 @@ class Arguments(unittest.TestCase):
             numpy.testing.assert_array_equal(c, a + b)
             add(OnlyDLPack(a), b, torch.from_numpy(c))
 
+    def test_read_only_input_with_marks(self) -> None:
+        a, c = random(9, 9), random(9, 9)
+        a.flags.writeable = False
+        for _ in range(2):
+            marked = from_dlpack(a).mark_layout_dynamic(1).mark_static(1)
+            add(marked, a, c)
+            numpy.testing.assert_array_equal(c, a + a)
+            with self.assertRaisesRegex(KilnError, "'c' is read-only, but the program writes it"):
+                add(c, c, marked)
+        del marked
+        before = sys.getrefcount(a)
+        marked = from_dlpack(a)
+        self.assertGreater(sys.getrefcount(a), before)  # it lives as long as what is made of it
+        del marked
+        self.assertEqual(sys.getrefcount(a), before)
+        with self.assertRaisesRegex(KilnError, r"'tensor' has a negative stride \(9, -1\); pass a copy of it"):
+            from_dlpack(a[:, ::-1])
+
     def test_strides(self) -> None:
         for _ in range(2):
             a, b, c = random(30, 40)[::2, ::3], random(14, 15).T, numpy.zeros((15, 14), "f4", order="F")
@@ -590,6 +608,24 @@ print(len(os.listdir("/proc/self/task")))"""
         for wrong in (0, -1, True, "2", 10**6):
             with self.assertRaisesRegex(KilnError, "a call runs on one thread or more|at most 1024"):
                 kiln.set_workers(wrong)
+
+    def test_wrong_variables(self) -> None:
+        """The place stands first and once, and no word such as `error:` behind it."""
+        code = """
+import kiln
+try:
+    kiln.counters()
+except kiln.KilnError as error:
+    print(error)
+try:
+    kiln.set_workers(10**6)
+except kiln.KilnError as error:
+    print(error)"""
+        for name in ("KILN_CACHE_BYTES", "KILN_DUMP"):
+            said = run_python(code, **{name: "nonsense"})
+            self.assertRegex(said, rf"(?m)^<string>:4:?\d*: .*{name}")
+            self.assertNotIn("error:", said)
+        self.assertRegex(run_python(code), r"(?m)^<string>:8:?\d*: [^:]*1024")
 
     def test_version_and_tool(self) -> None:
         self.assertRegex(kiln.__version__, r"^\d+\.\d+\.\d+$")
