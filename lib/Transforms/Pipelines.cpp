@@ -14,9 +14,9 @@ bool mergesForeignGroups(const Machine &machine) {
 }
 
 std::vector<std::string> passesToLeaveOut() {
-  return {"tile-single-trips",   "tile-fold-exponentials", "tile-peel-masks", "kiln-skew-pipeline",
-          "tile-exchange-sides", "tile-overlap-products",  "tile-take-turns", "tile-skip-ones",
-          "tile-mark-streams"};
+  return {"tile-single-trips",  "tile-fold-exponentials", "tile-peel-masks",
+          "kiln-skew-pipeline", "tile-exchange-sides",    "tile-overlap-products",
+          "tile-take-turns",    "tile-skip-ones",         "tile-mark-streams"};
 }
 
 bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,

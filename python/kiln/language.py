@@ -469,16 +469,11 @@ def attention_start(rows: int, cols: int) -> AttentionState:
     return full(f32, (rows, 1), -1e38), full(f32, (rows, 1), 0), full(f32, (rows, cols), 0)
 
 
-<<<<<<< HEAD
+@public
 def attention_step(
     top: Tile, sum: Tile, acc: Tile, scores: Tile, values: Tile, scale: float = 1  # noqa: A002
 ) -> AttentionState:
     """softmax(scale * scores) * values, one block of keys more, so that the scores are never stored.
-=======
-@public
-def attention_step(top: Tile, sum: Tile, acc: Tile, scores: Tile, values: Tile) -> AttentionState:  # noqa: A002
-    """softmax(scores) * values, one block of keys more, so that the scores are never stored.
->>>>>>> from-hp
 
     Divide the output by the sum at the end. `scores` is rows x keys in f32, `values` keys x columns. Weights are at most
     e^5.5: what scores are compared with changes only where that would be exceeded.

@@ -37,7 +37,7 @@
 // CHECK:           tile.free %to_compute_2
 
 // CUDA:       start<true, false, true>([[S:t[0-9]+]],
-// CUDA:       start<false>([[O:t[0-9]+]], c
+// CUDA:       start<false>([[O:t[0-9]+]], {{[ct][0-9]+,}}
 // CUDA-NEXT:  await<1>([[S]]);
 // CUDA:       await<0>([[O]]);
 // CUDA:       packed(
