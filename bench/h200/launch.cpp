@@ -134,6 +134,16 @@ Compiled compile(Jit &jit, int times) {
   return *compiled;
 }
 
+/// Each beside as many bare launches.
+void print(const std::vector<Row> &rows) {
+  std::printf("| what | us | over the bare launch |\n|---|---|---|\n");
+  for (size_t i = 0; i < rows.size(); ++i) {
+    double bare = rows[rows[i].what.find("five") == std::string::npos ? 0 : rows.size() - 2].least;
+    std::printf("| %s | %.2f | %+.2f |\n", rows[i].what.c_str(), rows[i].least,
+                rows[i].least - bare);
+  }
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -189,12 +199,7 @@ int main(int argc, char **argv) {
   rows.push_back({"Kiln, call of the JIT, five kernels (a graph)",
                   [&] { check(chain.on(stream, t[0], t[1], t[2], t[3], t[4])); }});
   measure(rows, driver, stream);
-  std::printf("| what | us | over the bare launch |\n|---|---|---|\n");
-  for (size_t i = 0; i < rows.size(); ++i) {
-    double bare = rows[rows[i].what.find("five") == std::string::npos ? 0 : rows.size() - 2].least;
-    std::printf("| %s | %.2f | %+.2f |\n", rows[i].what.c_str(), rows[i].least,
-                rows[i].least - bare);
-  }
+  print(rows);
   JitCounters counters = jit.counters();
   std::printf("graphs made: %llu, launched: %llu\n", (unsigned long long)counters.graphs,
               (unsigned long long)counters.graphLaunches);
