@@ -92,9 +92,9 @@ inline Tile rope(TileArg x, const Tile &cosine, const Tile &sine, Where where = 
 
 /// softmax(scores) * values, a block of keys at a time, so that the scores are never stored: the
 /// number that the scores of a row are compared with, their sum and the output so far, which shrink
-/// as much larger scores turn up. Begin with attention_start, add blocks with attention_step, divide
-/// by the sum at the end. The first number is finite, and less than any score: a row that has
-/// nothing but padding so far is 0.
+/// as much larger scores turn up. Begin with attention_start, add blocks with attention_step,
+/// divide by the sum at the end. The first number is finite, and less than any score: a row that
+/// has nothing but padding so far is 0.
 using AttentionState = std::tuple<Tile, Tile, Tile>;
 
 inline AttentionState attention_start(int64_t rows, int64_t cols, Where where = Where::current()) {
