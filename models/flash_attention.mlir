@@ -30,13 +30,14 @@ module @flash_attention {
     %21 = arith.ceildivsi %20, %c64 : index
     %22 = kiln.incore "attention" grid(%19, %21) {
       %c64_0 = arith.constant 64 : index
-      %cst = arith.constant 0xFF800000 : f32
+      %cst = arith.constant -9.99999968E+37 : f32
       %cst_1 = arith.constant 0.000000e+00 : f32
       %c0_2 = arith.constant 0 : index
       %cst_3 = arith.constant 1.250000e-01 : f32
+      %cst_4 = arith.constant 5.500000e+00 : f32
       %block = tile.block_idx 0
-      %block_4 = tile.block_idx 1
-      %23 = arith.muli %block_4, %c64_0 : index
+      %block_5 = tile.block_idx 1
+      %23 = arith.muli %block_5, %c64_0 : index
       %24 = kiln.dim %k, 1
       %25 = tile.load %q[%block, %23, 0] : !tile.tile<64x64xf32>
       %26 = tile.full %cst : !tile.tile<64x1xf32>
@@ -50,18 +51,20 @@ module @flash_attention {
         %35 = tile.mask %33 valid(64, %34) pad(min) : !tile.tile<64x64xf32>
         %36 = tile.reduce max %35 axis(1) : !tile.tile<64x1xf32>
         %37 = tile.mul %36, %cst_3 : !tile.tile<64x1xf32>
-        %38 = tile.max %arg1, %37 : !tile.tile<64x1xf32>
-        %39 = tile.mul %35, %cst_3 : !tile.tile<64x64xf32>
-        %40 = tile.sub %39, %38 : !tile.tile<64x64xf32>
-        %41 = tile.exp %40 : !tile.tile<64x64xf32>
-        %42 = tile.sub %arg1, %38 : !tile.tile<64x1xf32>
-        %43 = tile.exp %42 : !tile.tile<64x1xf32>
-        %44 = tile.mul %arg2, %43 : !tile.tile<64x1xf32>
-        %45 = tile.reduce sum %41 axis(1) : !tile.tile<64x1xf32>
-        %46 = tile.add %44, %45 : !tile.tile<64x1xf32>
-        %47 = tile.mul %arg3, %43 : !tile.tile<64x64xf32>
-        %48 = tile.matmul_acc %47, %41, %32 : !tile.tile<64x64xf32>
-        scf.yield %38, %46, %48 : !tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>
+        %38 = tile.add %arg1, %cst_4 : !tile.tile<64x1xf32>
+        %39 = tile.cmp gt %37, %38 : !tile.tile<64x1xi1>
+        %40 = tile.select %39, %37, %arg1 : !tile.tile<64x1xf32>
+        %41 = tile.mul %35, %cst_3 : !tile.tile<64x64xf32>
+        %42 = tile.sub %41, %40 : !tile.tile<64x64xf32>
+        %43 = tile.exp %42 : !tile.tile<64x64xf32>
+        %44 = tile.sub %arg1, %40 : !tile.tile<64x1xf32>
+        %45 = tile.exp %44 : !tile.tile<64x1xf32>
+        %46 = tile.mul %arg2, %45 : !tile.tile<64x1xf32>
+        %47 = tile.reduce sum %43 axis(1) : !tile.tile<64x1xf32>
+        %48 = tile.add %46, %47 : !tile.tile<64x1xf32>
+        %49 = tile.mul %arg3, %45 : !tile.tile<64x64xf32>
+        %50 = tile.matmul_acc %49, %43, %32 : !tile.tile<64x64xf32>
+        scf.yield %40, %48, %50 : !tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 2>}
       %30 = tile.div %29#2, %29#1 : !tile.tile<64x64xf32>
       tile.store %30, %o[%block, %23, 0]

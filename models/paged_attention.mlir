@@ -19,16 +19,17 @@ module @paged_attention {
     %13 = kiln.dim %q, 0
     %14 = kiln.incore "attention" grid(%13, 16) {
       %c64 = arith.constant 64 : index
-      %cst = arith.constant 0xFF800000 : f32
+      %cst = arith.constant -9.99999968E+37 : f32
       %cst_0 = arith.constant 0.000000e+00 : f32
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
       %cst_1 = arith.constant 0.0883883461 : f32
+      %cst_2 = arith.constant 5.500000e+00 : f32
       %block = tile.block_idx 0
-      %block_2 = tile.block_idx 1
+      %block_3 = tile.block_idx 1
       %15 = kiln.read %lengths[%block] : i32
       %16 = arith.index_cast %15 : i32 to index
-      %17 = tile.load %q[%block, %block_2, 0, 0] : !tile.tile<1x128xbf16>
+      %17 = tile.load %q[%block, %block_3, 0, 0] : !tile.tile<1x128xbf16>
       %18 = arith.ceildivsi %16, %c64 : index
       %19 = tile.full %cst : !tile.tile<1x1xf32>
       %20 = tile.full %cst_0 : !tile.tile<1x1xf32>
@@ -36,32 +37,34 @@ module @paged_attention {
       %22:3 = scf.for %arg0 = %c0 to %18 step %c1 iter_args(%arg1 = %19, %arg2 = %20, %arg3 = %21) -> (!tile.tile<1x1xf32>, !tile.tile<1x1xf32>, !tile.tile<1x128xf32>) {
         %27 = kiln.read %table[%block, %arg0] : i32
         %28 = arith.index_cast %27 : i32 to index
-        %29 = tile.load %k[%28, %block_2, 0, 0] : !tile.tile<64x128xbf16>
-        %30 = tile.load %v[%28, %block_2, 0, 0] : !tile.tile<64x128xbf16>
+        %29 = tile.load %k[%28, %block_3, 0, 0] : !tile.tile<64x128xbf16>
+        %30 = tile.load %v[%28, %block_3, 0, 0] : !tile.tile<64x128xbf16>
         %31 = tile.matmul %17, %29 trans_b : !tile.tile<1x64xf32>
         %32 = tile.mul %31, %cst_1 : !tile.tile<1x64xf32>
         %33 = arith.muli %arg0, %c64 : index
         %34 = arith.subi %16, %33 : index
         %35 = tile.mask %32 valid(1, %34) pad(min) : !tile.tile<1x64xf32>
         %36 = tile.reduce max %35 axis(1) : !tile.tile<1x1xf32>
-        %37 = tile.max %arg1, %36 : !tile.tile<1x1xf32>
-        %38 = tile.sub %35, %37 : !tile.tile<1x64xf32>
-        %39 = tile.exp %38 : !tile.tile<1x64xf32>
-        %40 = tile.sub %arg1, %37 : !tile.tile<1x1xf32>
-        %41 = tile.exp %40 : !tile.tile<1x1xf32>
-        %42 = tile.cast %39 : !tile.tile<1x64xbf16>
-        %43 = tile.mul %arg2, %41 : !tile.tile<1x1xf32>
-        %44 = tile.reduce sum %39 axis(1) : !tile.tile<1x1xf32>
-        %45 = tile.add %43, %44 : !tile.tile<1x1xf32>
-        %46 = tile.mul %arg3, %41 : !tile.tile<1x128xf32>
-        %47 = tile.matmul_acc %46, %42, %30 : !tile.tile<1x128xf32>
-        scf.yield %37, %45, %47 : !tile.tile<1x1xf32>, !tile.tile<1x1xf32>, !tile.tile<1x128xf32>
+        %37 = tile.add %arg1, %cst_2 : !tile.tile<1x1xf32>
+        %38 = tile.cmp gt %36, %37 : !tile.tile<1x1xi1>
+        %39 = tile.select %38, %36, %arg1 : !tile.tile<1x1xf32>
+        %40 = tile.sub %35, %39 : !tile.tile<1x64xf32>
+        %41 = tile.exp %40 : !tile.tile<1x64xf32>
+        %42 = tile.sub %arg1, %39 : !tile.tile<1x1xf32>
+        %43 = tile.exp %42 : !tile.tile<1x1xf32>
+        %44 = tile.cast %41 : !tile.tile<1x64xbf16>
+        %45 = tile.mul %arg2, %43 : !tile.tile<1x1xf32>
+        %46 = tile.reduce sum %41 axis(1) : !tile.tile<1x1xf32>
+        %47 = tile.add %45, %46 : !tile.tile<1x1xf32>
+        %48 = tile.mul %arg3, %43 : !tile.tile<1x128xf32>
+        %49 = tile.matmul_acc %48, %44, %30 : !tile.tile<1x128xf32>
+        scf.yield %39, %47, %49 : !tile.tile<1x1xf32>, !tile.tile<1x1xf32>, !tile.tile<1x128xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 2>}
       %23 = tile.cmp gt %22#1, %cst_0 : !tile.tile<1x1xi1>
       %24 = tile.div %22#2, %22#1 : !tile.tile<1x128xf32>
       %25 = tile.select %23, %24, %cst_0 : !tile.tile<1x128xf32>
       %26 = tile.cast %25 : !tile.tile<1x128xbf16>
-      tile.store %26, %o[%block, %block_2, 0, 0]
+      tile.store %26, %o[%block, %block_3, 0, 0]
     }
   }
 }

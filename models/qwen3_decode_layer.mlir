@@ -151,46 +151,49 @@ module @qwen3_decode_layer {
     %27 = kiln.incore "attention" grid(%0, 2) {
       %c1 = arith.constant 1 : index
       %c2 = arith.constant 2 : index
-      %cst = arith.constant 0xFF800000 : f32
+      %cst = arith.constant -9.99999968E+37 : f32
       %cst_0 = arith.constant 0.000000e+00 : f32
       %c0 = arith.constant 0 : index
       %c32 = arith.constant 32 : index
       %cst_1 = arith.constant 2.500000e-01 : f32
+      %cst_2 = arith.constant 5.500000e+00 : f32
       %block = tile.block_idx 0
-      %block_2 = tile.block_idx 1
+      %block_3 = tile.block_idx 1
       %41 = kiln.read %positions[%block] : i32
       %42 = arith.index_cast %41 : i32 to index
       %43 = arith.addi %42, %c1 : index
-      %44 = arith.muli %block_2, %c2 : index
+      %44 = arith.muli %block_3, %c2 : index
       %45 = tile.load %q[%block, %44, 0] : !tile.tile<2x16xbf16>
       %46 = tile.full %cst : !tile.tile<2x1xf32>
       %47 = tile.full %cst_0 : !tile.tile<2x1xf32>
       %48 = tile.full %cst_0 : !tile.tile<2x16xf32>
       %49:3 = scf.for %arg0 = %c0 to %43 step %c32 iter_args(%arg1 = %46, %arg2 = %47, %arg3 = %48) -> (!tile.tile<2x1xf32>, !tile.tile<2x1xf32>, !tile.tile<2x16xf32>) {
         %53 = arith.subi %43, %arg0 : index
-        %54 = tile.load %k_cache[%block, %block_2, %arg0, 0] valid(%53, 16) : !tile.tile<32x16xbf16>
-        %55 = tile.load %v_cache[%block, %block_2, %arg0, 0] valid(%53, 16) : !tile.tile<32x16xbf16>
+        %54 = tile.load %k_cache[%block, %block_3, %arg0, 0] valid(%53, 16) : !tile.tile<32x16xbf16>
+        %55 = tile.load %v_cache[%block, %block_3, %arg0, 0] valid(%53, 16) : !tile.tile<32x16xbf16>
         %56 = tile.matmul %45, %54 trans_b : !tile.tile<2x32xf32>
         %57 = tile.mul %56, %cst_1 : !tile.tile<2x32xf32>
         %58 = arith.subi %43, %arg0 : index
         %59 = tile.mask %57 valid(2, %58) pad(min) : !tile.tile<2x32xf32>
         %60 = tile.reduce max %59 axis(1) : !tile.tile<2x1xf32>
-        %61 = tile.max %arg1, %60 : !tile.tile<2x1xf32>
-        %62 = tile.sub %59, %61 : !tile.tile<2x32xf32>
-        %63 = tile.exp %62 : !tile.tile<2x32xf32>
-        %64 = tile.sub %arg1, %61 : !tile.tile<2x1xf32>
-        %65 = tile.exp %64 : !tile.tile<2x1xf32>
-        %66 = tile.cast %63 : !tile.tile<2x32xbf16>
-        %67 = tile.mul %arg2, %65 : !tile.tile<2x1xf32>
-        %68 = tile.reduce sum %63 axis(1) : !tile.tile<2x1xf32>
-        %69 = tile.add %67, %68 : !tile.tile<2x1xf32>
-        %70 = tile.mul %arg3, %65 : !tile.tile<2x16xf32>
-        %71 = tile.matmul_acc %70, %66, %55 : !tile.tile<2x16xf32>
-        scf.yield %61, %69, %71 : !tile.tile<2x1xf32>, !tile.tile<2x1xf32>, !tile.tile<2x16xf32>
+        %61 = tile.add %arg1, %cst_2 : !tile.tile<2x1xf32>
+        %62 = tile.cmp gt %60, %61 : !tile.tile<2x1xi1>
+        %63 = tile.select %62, %60, %arg1 : !tile.tile<2x1xf32>
+        %64 = tile.sub %59, %63 : !tile.tile<2x32xf32>
+        %65 = tile.exp %64 : !tile.tile<2x32xf32>
+        %66 = tile.sub %arg1, %63 : !tile.tile<2x1xf32>
+        %67 = tile.exp %66 : !tile.tile<2x1xf32>
+        %68 = tile.cast %65 : !tile.tile<2x32xbf16>
+        %69 = tile.mul %arg2, %67 : !tile.tile<2x1xf32>
+        %70 = tile.reduce sum %65 axis(1) : !tile.tile<2x1xf32>
+        %71 = tile.add %69, %70 : !tile.tile<2x1xf32>
+        %72 = tile.mul %arg3, %67 : !tile.tile<2x16xf32>
+        %73 = tile.matmul_acc %72, %68, %55 : !tile.tile<2x16xf32>
+        scf.yield %63, %71, %73 : !tile.tile<2x1xf32>, !tile.tile<2x1xf32>, !tile.tile<2x16xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 2>}
       %50 = tile.div %49#2, %49#1 : !tile.tile<2x16xf32>
       %51 = tile.cast %50 : !tile.tile<2x16xbf16>
-      %52 = arith.muli %block_2, %c2 : index
+      %52 = arith.muli %block_3, %c2 : index
       tile.store %51, %mixed[%block, %52, 0]
     }
     %h1 = kiln.alloc(%0) : !kiln.tensor<?x64xf32>

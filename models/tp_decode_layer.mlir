@@ -241,46 +241,49 @@ module @tp_decode_layer {
     %77 = kiln.incore "attention" grid(%0, %1) {
       %c1_0 = arith.constant 1 : index
       %c2_1 = arith.constant 2 : index
-      %cst = arith.constant 0xFF800000 : f32
+      %cst = arith.constant -9.99999968E+37 : f32
       %cst_2 = arith.constant 0.000000e+00 : f32
       %c0 = arith.constant 0 : index
       %c32_3 = arith.constant 32 : index
       %cst_4 = arith.constant 2.500000e-01 : f32
+      %cst_5 = arith.constant 5.500000e+00 : f32
       %block = tile.block_idx 0
-      %block_5 = tile.block_idx 1
+      %block_6 = tile.block_idx 1
       %103 = kiln.read %positions[%block] : i32
       %104 = arith.index_cast %103 : i32 to index
       %105 = arith.addi %104, %c1_0 : index
-      %106 = arith.muli %block_5, %c2_1 : index
+      %106 = arith.muli %block_6, %c2_1 : index
       %107 = tile.load %q[%block, %106, 0] : !tile.tile<2x16xbf16>
       %108 = tile.full %cst : !tile.tile<2x1xf32>
       %109 = tile.full %cst_2 : !tile.tile<2x1xf32>
       %110 = tile.full %cst_2 : !tile.tile<2x16xf32>
       %111:3 = scf.for %arg0 = %c0 to %105 step %c32_3 iter_args(%arg1 = %108, %arg2 = %109, %arg3 = %110) -> (!tile.tile<2x1xf32>, !tile.tile<2x1xf32>, !tile.tile<2x16xf32>) {
         %115 = arith.subi %105, %arg0 : index
-        %116 = tile.load %k_cache[%block, %block_5, %arg0, 0] valid(%115, 16) : !tile.tile<32x16xbf16>
-        %117 = tile.load %v_cache[%block, %block_5, %arg0, 0] valid(%115, 16) : !tile.tile<32x16xbf16>
+        %116 = tile.load %k_cache[%block, %block_6, %arg0, 0] valid(%115, 16) : !tile.tile<32x16xbf16>
+        %117 = tile.load %v_cache[%block, %block_6, %arg0, 0] valid(%115, 16) : !tile.tile<32x16xbf16>
         %118 = tile.matmul %107, %116 trans_b : !tile.tile<2x32xf32>
         %119 = tile.mul %118, %cst_4 : !tile.tile<2x32xf32>
         %120 = arith.subi %105, %arg0 : index
         %121 = tile.mask %119 valid(2, %120) pad(min) : !tile.tile<2x32xf32>
         %122 = tile.reduce max %121 axis(1) : !tile.tile<2x1xf32>
-        %123 = tile.max %arg1, %122 : !tile.tile<2x1xf32>
-        %124 = tile.sub %121, %123 : !tile.tile<2x32xf32>
-        %125 = tile.exp %124 : !tile.tile<2x32xf32>
-        %126 = tile.sub %arg1, %123 : !tile.tile<2x1xf32>
-        %127 = tile.exp %126 : !tile.tile<2x1xf32>
-        %128 = tile.cast %125 : !tile.tile<2x32xbf16>
-        %129 = tile.mul %arg2, %127 : !tile.tile<2x1xf32>
-        %130 = tile.reduce sum %125 axis(1) : !tile.tile<2x1xf32>
-        %131 = tile.add %129, %130 : !tile.tile<2x1xf32>
-        %132 = tile.mul %arg3, %127 : !tile.tile<2x16xf32>
-        %133 = tile.matmul_acc %132, %128, %117 : !tile.tile<2x16xf32>
-        scf.yield %123, %131, %133 : !tile.tile<2x1xf32>, !tile.tile<2x1xf32>, !tile.tile<2x16xf32>
+        %123 = tile.add %arg1, %cst_5 : !tile.tile<2x1xf32>
+        %124 = tile.cmp gt %122, %123 : !tile.tile<2x1xi1>
+        %125 = tile.select %124, %122, %arg1 : !tile.tile<2x1xf32>
+        %126 = tile.sub %121, %125 : !tile.tile<2x32xf32>
+        %127 = tile.exp %126 : !tile.tile<2x32xf32>
+        %128 = tile.sub %arg1, %125 : !tile.tile<2x1xf32>
+        %129 = tile.exp %128 : !tile.tile<2x1xf32>
+        %130 = tile.cast %127 : !tile.tile<2x32xbf16>
+        %131 = tile.mul %arg2, %129 : !tile.tile<2x1xf32>
+        %132 = tile.reduce sum %127 axis(1) : !tile.tile<2x1xf32>
+        %133 = tile.add %131, %132 : !tile.tile<2x1xf32>
+        %134 = tile.mul %arg3, %129 : !tile.tile<2x16xf32>
+        %135 = tile.matmul_acc %134, %130, %117 : !tile.tile<2x16xf32>
+        scf.yield %125, %133, %135 : !tile.tile<2x1xf32>, !tile.tile<2x1xf32>, !tile.tile<2x16xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 2>}
       %112 = tile.div %111#2, %111#1 : !tile.tile<2x16xf32>
       %113 = tile.cast %112 : !tile.tile<2x16xbf16>
-      %114 = arith.muli %block_5, %c2_1 : index
+      %114 = arith.muli %block_6, %c2_1 : index
       tile.store %113, %mixed[%block, %114, 0]
     }
     %of_heads = kiln.alloc(%0) : !kiln.tensor<?x64xf32>

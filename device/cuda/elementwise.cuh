@@ -47,6 +47,17 @@ __device__ __forceinline__ auto select(const C &condition, const A &a, const B &
   return map<To>([](bool c, T x, T y) { return c ? x : y; }, condition, a, b);
 }
 
+/// x times a factor for each row. Most are 1: a warp with no others leaves x as it is.
+template <typename To, typename A, typename B>
+__device__ __forceinline__ To mulUnlessOnes(const A &x, const B &factors) {
+  bool areOnes = true;
+  forEach<typename B::Layout>([&](int i, int j) { areOnes = areOnes && factors.at[i][j] == 1; });
+  To result = x;
+  if (!__all_sync(0xffffffffu, areOnes))
+    result = mul<To>(x, factors);
+  return result;
+}
+
 #define KILN_REDUCTION(name, identity, expression)                                                 \
   template <typename To, typename A> __device__ __forceinline__ To name(const A &a) {              \
     using T = Compute<typename A::Element>;                                                        \

@@ -132,6 +132,13 @@ template <typename T> T __shfl_xor_sync(unsigned mask, T value, int distance) {
   return __shfl_sync(mask, value, int(threadIdx.x % 32) ^ distance);
 }
 
+inline int __all_sync(unsigned mask, int value) {
+  int all = value != 0;
+  for (int distance = 1; distance < 32; distance *= 2)
+    all &= __shfl_xor_sync(mask, all, distance);
+  return all;
+}
+
 template <typename T> T atomicAdd(T *to, T value) {
   T old = *to;
   *to = old + value;

@@ -14,8 +14,9 @@ bool mergesForeignGroups(const Machine &machine) {
 }
 
 std::vector<std::string> passesToLeaveOut() {
-  return {"tile-single-trips",   "tile-fold-exponentials", "tile-peel-masks",  "kiln-skew-pipeline",
-          "tile-exchange-sides", "tile-overlap-products",  "tile-mark-streams"};
+  return {"tile-single-trips",  "tile-fold-exponentials", "tile-peel-masks",
+          "kiln-skew-pipeline", "tile-exchange-sides",    "tile-overlap-products",
+          "tile-take-turns",    "tile-skip-ones",         "tile-mark-streams"};
 }
 
 bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
@@ -98,13 +99,15 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     if (overlaps)
       addFor(TileOverlapProductsOptions(),
              [](auto given) { return createTileOverlapProducts(given); });
-    if (overlaps && !isLeftOut("tile-take-turns"))
+    if (overlaps)
       add(createTileTakeTurns());
     addFor(KilnInjectGmPipeOptions(), [](auto given) { return createKilnInjectGmPipe(given); });
     addCleanup(); // what would be merged later must be merged before it has addresses
     addProof();
-    if (options.machine->spreadsTiles)
+    if (options.machine->spreadsTiles) {
+      add(createTileSkipOnes());
       add(createTileMarkStreams());
+    }
     bool hasInstructions = hardwareOf(*options.machine);
     if (hasInstructions) // what is equal is no longer merged: accumulators start one by one
       addFor(TileLegalizeOptions(), [](auto given) { return createTileLegalize(given); });

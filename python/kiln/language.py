@@ -464,9 +464,9 @@ AttentionState = Tuple[Tile, Tile, Tile]
 
 @public
 def attention_start(rows: int, cols: int) -> AttentionState:
-    """What attention_step begins with: the maximum and the sum of each row, and the output so far."""
+    """What attention_step begins with: what the scores of each row are compared with, their sum, the output so far."""
     full = _op("full")
-    return full(f32, (rows, 1), -math.inf), full(f32, (rows, 1), 0), full(f32, (rows, cols), 0)
+    return full(f32, (rows, 1), -1e38), full(f32, (rows, 1), 0), full(f32, (rows, cols), 0)
 
 
 @public
@@ -475,13 +475,15 @@ def attention_step(
 ) -> AttentionState:
     """softmax(scale * scores) * values, one block of keys more, so that the scores are never stored.
 
-    Divide the output by the sum at the end. `scores` is rows x keys in f32, `values` keys x columns.
+    Divide the output by the sum at the end. `scores` is rows x keys in f32, `values` keys x columns. Weights are at most
+    e^5.5: what scores are compared with changes only where that would be exceeded.
     """
 
     def scaled(x: Tile) -> Tile:
         return x if scale == 1 else x * scale
 
-    following = maximum(top, scaled(_op("reduce_max")(scores, 1)))
+    greatest = scaled(_op("reduce_max")(scores, 1))
+    following = _op("where")(greatest > top + 5.5, greatest, top)
     weights = _op("exp")(scaled(scores) - following)
     fade = _op("exp")(top - following)
     shares = weights if values.dtype is f32 else cast(weights, values.dtype)

@@ -210,13 +210,14 @@ def rope(x: Tile, cosine: Tile, sine: Tile) -> Tile:
 AttentionState = Tuple[Tile, Tile, Tile]
 
 def attention_start(rows: int, cols: int) -> AttentionState:
-    """What attention_step begins with: the maximum and the sum of each row, and the output so far."""
+    """What attention_step begins with: what the scores of each row are compared with, their sum, the output so far."""
     ...
 
 def attention_step(top: Tile, sum: Tile, acc: Tile, scores: Tile, values: Tile, scale: float=1) -> AttentionState:
     """softmax(scale * scores) * values, one block of keys more, so that the scores are never stored.
 
-    Divide the output by the sum at the end. `scores` is rows x keys in f32, `values` keys x columns.
+    Divide the output by the sum at the end. `scores` is rows x keys in f32, `values` keys x columns. Weights are at most
+    e^5.5: what scores are compared with changes only where that would be exceeded.
     """
     ...
 

@@ -91,22 +91,28 @@ inline Tile rope(TileArg x, const Tile &cosine, const Tile &sine, Where where = 
 }
 
 /// softmax(scores) * values, a block of keys at a time, so that the scores are never stored: the
-/// running maximum and sum of each row, and the output so far, which shrinks as larger scores turn
-/// up. Begin with attention_start, add blocks with attention_step, divide by the sum at the end.
+/// number that the scores of a row are compared with, their sum and the output so far, which shrink
+/// as much larger scores turn up. Begin with attention_start, add blocks with attention_step,
+/// divide by the sum at the end. The first number is finite, and less than any score: a row that
+/// has nothing but padding so far is 0.
 using AttentionState = std::tuple<Tile, Tile, Tile>;
 
 inline AttentionState attention_start(int64_t rows, int64_t cols, Where where = Where::current()) {
-  return {full(DType::F32, {rows, 1}, -INFINITY, where), full(DType::F32, {rows, 1}, 0, where),
+  return {full(DType::F32, {rows, 1}, -1e38, where), full(DType::F32, {rows, 1}, 0, where),
           full(DType::F32, {rows, cols}, 0, where)};
 }
 
 /// `scores` is rows x keys in f32, and multiplied by `scale`; `values` keys x cols. Weights are
-/// rounded to the type of the values.
+/// rounded to the type of the values. They are at most e^5.5, not 1: a row changes what its scores
+/// are compared with only where that would be exceeded. So nearly all factors of what there was
+/// before are 1.
 inline AttentionState attention_step(const Tile &top, const Tile &sum, const Tile &acc,
                                      const Tile &scores, const Tile &values, double scale = 1,
                                      Where where = Where::current()) {
   auto scaled = [&](const Tile &x) { return scale == 1 ? x : TileOperand(x, where) * scale; };
-  Tile next = maximum(TileOperand(top, where), scaled(reduce_max(scores, 1, where)));
+  Tile greatest = scaled(reduce_max(scores, 1, where));
+  Tile exceeds = TileOperand(greatest, where) > TileOperand(top, where) + 5.5;
+  Tile next = kiln::where(exceeds, {greatest, where}, top);
   Tile weights = exp(TileOperand(scaled(scores), where) - next, where);
   Tile fade = exp(TileOperand(top, where) - next, where);
   Tile shares = values.dtype() == DType::F32 ? weights : cast(weights, values.dtype(), where);

@@ -302,6 +302,7 @@ def TileTakeTurns : Pass<"tile-take-turns", "::mlir::ModuleOp"> {
     the products of one lane are made, another computes. A lane takes its turn before the first of them and passes it on
     behind the last. All lanes run equally many iterations, so turns come round; a lane that has its turn waits for
     nobody who waits for a turn, because what it pops was pushed for all lanes, and those before it have passed that place.
+    Two lanes find their order by themselves: only kernels of three take the turns that are marked.
   }];
 }
 
@@ -319,6 +320,16 @@ def KilnInjectGmPipe : Pass<"kiln-inject-gm-pipe", "::mlir::ModuleOp"> {
     Option<"shard", "shard", "bool", "true", "For tests only: false lets all blocks use one row, which is a race">,
     Option<"report", "report", "bool", "false", "Say how many bytes each pipe takes, as remarks">
   ];
+}
+
+def TileSkipOnes : Pass<"tile-skip-ones", "::mlir::ModuleOp"> {
+  let summary = "mark products by a factor that is 1 almost everywhere";
+  let description = [{
+    A factor exp(a - select(c, b, a)) for each row is 1 wherever the select leaves a as it was, as the factors of what
+    attention summed before a larger score turned up. `kiln.mostly_ones` on a product of a large tile by such factors
+    says so: a warp whose factors are all 1 leaves its elements as they are. That is the same for all values, and a hint
+    besides: nothing computes anything else because of it.
+  }];
 }
 
 def TileMarkStreams : Pass<"tile-mark-streams", "::mlir::ModuleOp"> {

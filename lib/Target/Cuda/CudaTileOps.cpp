@@ -2,6 +2,7 @@
 #include "CudaFunction.h"
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
+#include "kiln/Dialect/Tile/MostlyOnes.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Dialect/Tile/Turns.h"
 #include "kiln/Program/Signature.h"
@@ -283,7 +284,8 @@ void FunctionEmitter::emitStart(tile::MatmulStartOp op) {
   std::string flags = isGiven(op.getTransB());
   if (op.getTransA() || !acc)
     flags += std::string(", ") + isGiven(op.getTransA());
-  bool alternates = Kernel.lanes > 1;
+  // Two lanes are as fast without, and do not wait for each other.
+  bool alternates = Kernel.lanes > 2;
   if (alternates && op->hasAttr(tile::kTakesTurnAttr)) {
     line("takeTurn(lane);");
     Kernel.takesTurns = true;
@@ -318,14 +320,15 @@ static bool isElementwise(Operation *op) {
 /// Whether a tile is used once, at its own places, by an operation that can compute or read its
 /// elements one by one. A load moves to where it is used only if nobody writes what it reads.
 bool FunctionEmitter::isMadeLater(Operation *op) {
-  if (!Kernel.computesLater || IsInBody || op->getNumResults() != 1 || !op->hasOneUse())
+  if (!Kernel.computesLater || IsInBody || op->getNumResults() != 1 || !op->hasOneUse() ||
+      op->hasAttr(tile::kMostlyOnesAttr))
     return false;
   auto type = dyn_cast<TileType>(op->getResult(0).getType());
   auto load = dyn_cast<tile::LoadOp>(op);
   if (!type || !isInRegisters(type) || (!isElementwise(op) && (!load || Meetings.contains(op))))
     return false;
   Operation *user = *op->user_begin();
-  if (user->getBlock() != op->getBlock())
+  if (user->getBlock() != op->getBlock() || user->hasAttr(tile::kMostlyOnesAttr))
     return false;
   if (auto store = dyn_cast<tile::StoreOp>(user))
     return !store.getAtomic();
@@ -350,6 +353,8 @@ bool FunctionEmitter::emitElementwise(Operation *op) {
                            : functions.lookup(op->getName().getStringRef());
   if (name.empty())
     return false;
+  if (op->hasAttr(tile::kMostlyOnesAttr))
+    name = "mulUnlessOnes";
   SmallVector<std::string> operands;
   for (Value operand : op->getOperands())
     operands.push_back(argument(operand));
