@@ -133,6 +133,10 @@ KILN_INSTRUCTION void storeStreaming(uint4 *to, uint4 value) {
 template <int threads> KILN_INSTRUCTION void barSync(int number) {
   asm volatile("bar.sync %0, %1;" ::"r"(number), "n"(threads) : "memory");
 }
+/// The compiler may rely on a block having so many threads.
+template <int threads> KILN_INSTRUCTION void assumeThreads() {
+  __builtin_assume(threadIdx.x < threads);
+}
 KILN_INSTRUCTION void exitThread() { asm volatile("exit;"); }
 /// Nanoseconds.
 KILN_INSTRUCTION unsigned long long globalTimer() {

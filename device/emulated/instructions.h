@@ -247,6 +247,7 @@ inline uint4 loadStreaming(const uint4 *from) { return *from; }
 inline void storeStreaming(uint4 *to, uint4 value) { *to = value; }
 
 template <int threads> void barSync(int number) { emulated::barSync(number, threads); }
+template <int threads> void assumeThreads() {}
 inline void exitThread() { emulated::exitThread(); }
 inline unsigned long long globalTimer() { return emulated::now(); }
 template <int count> void decreaseRegisters() { emulated::syncWarp("setmaxnreg.dec"); }

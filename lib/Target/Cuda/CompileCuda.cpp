@@ -276,13 +276,17 @@ uint64_t registersOf(const CudaUnit &unit, unsigned blocks) {
   return std::min<uint64_t>(kMostRegisters, 65536 / (unit.kernel.threads * blocks) / 8 * 8);
 }
 
+/// Blocks at once of a kernel that waits for memory: of several lanes, and of one. More of the
+/// latter are tried first, and as many as the former at least.
+constexpr unsigned kManyBlocks = 3, kManySmallBlocks = 5;
+
 /// The fastest: a kernel that waits for memory has several blocks at once, unless its tiles are far
 /// too many for that, and a role that copies as few registers as it can.
 Choice firstChoice(const CudaUnit &unit) {
   Choice choice;
   choice.isChecked = unit.isChecked;
-  if (unit.isMemoryBound && unit.registersForTiles <= 2 * int64_t(registersOf(unit, 3)))
-    choice.blocks = 3;
+  if (unit.isMemoryBound && unit.registersForTiles <= 2 * int64_t(registersOf(unit, kManyBlocks)))
+    choice.blocks = unit.kernel.threads <= 128 ? kManySmallBlocks : kManyBlocks;
   return choice;
 }
 
@@ -293,10 +297,13 @@ std::optional<Choice> nextChoice(const CudaUnit &unit, const Choice &last, const
   Choice next = last;
   uint64_t missing = (found.spilled + found.stack + 3) / 4;
   if (last.blocks > 1) {
-    uint64_t needed = registersOf(unit, last.blocks) + missing;
+    // With fewer registers more is spilled than is missing: a small step is tried first.
+    bool isMany = last.blocks > kManyBlocks;
+    uint64_t needed = registersOf(unit, last.blocks) + (isMany ? found.spilled / 4 : missing);
+    unsigned least = isMany ? kManyBlocks : 1;
     do
       --next.blocks;
-    while (next.blocks > 1 && registersOf(unit, next.blocks) < needed);
+    while (next.blocks > least && registersOf(unit, next.blocks) < needed);
     return next;
   }
   bool hasRoom = unit.registersForTiles + kBesideTiles <= 240 - 8 * int64_t(kMostMoved);

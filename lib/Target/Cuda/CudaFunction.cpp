@@ -1,6 +1,7 @@
 #include "CudaFunction.h"
 
 #include "kiln/Analysis/TensorBox.h"
+#include "kiln/Dialect/Kiln/LoopAttributes.h"
 #include "kiln/Program/ScalarText.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Text/Literals.h"
@@ -246,7 +247,8 @@ void FunctionEmitter::emitIf(scf::IfOp branch) {
         line(name + " = " + text(value) + ";");
     });
   };
-  line("if (" + text(branch.getCondition()) + ") {");
+  std::string whole = branch->hasAttr(ir::kOneTileAttr) ? wholeText(branch) : "";
+  line("if (" + text(branch.getCondition()) + whole + ") {");
   emitSide(branch.getThenRegion());
   if (!branch.getElseRegion().empty()) {
     line("} else {");

@@ -62,6 +62,7 @@ private:
   void emitOp(mlir::Operation *op);
   void emitFor(mlir::scf::ForOp loop);
   void emitIf(mlir::scf::IfOp branch);
+  std::string wholeText(mlir::scf::IfOp branch);
   void emitWhile(mlir::scf::WhileOp loop);
   /// Declares a variable for each value, with what it starts as.
   llvm::SmallVector<std::string> carry(mlir::ValueRange values);
@@ -134,6 +135,9 @@ private:
   text::Lines Out{2, 1};
   bool IsInBody = false; ///< Of a reduction or scan: what are tiles there are single elements.
   llvm::DenseSet<mlir::Operation *> Meetings; ///< Accesses that all threads of a lane meet before.
+  /// Windows of loads and stores that are known to be whole, by name.
+  llvm::DenseMap<mlir::Operation *, std::string> Whole;
+  mlir::Block *WholeBlock = nullptr; ///< Where they are.
   unsigned NextName = 0;
   std::optional<Status> Failure;
 };

@@ -103,10 +103,43 @@ static std::string touchedText(Operation *op, StringRef before) {
   return op->hasAttr(tile::kStreamsAttr) ? before.str() + "Touched::Once" : "";
 }
 
+/// Declares the windows of what a branch loads and stores, and asks of all whether they are whole:
+/// in such a branch nothing asks again, so loads move to where there are registers for them.
+std::string FunctionEmitter::wholeText(scf::IfOp branch) {
+  std::string condition;
+  if (Kernel.computesLater)
+    return condition;
+  WholeBlock = branch.thenBlock();
+  auto isInside = [&](Value value) { return value.getParentBlock() == branch.thenBlock(); };
+  auto add = [&](auto op, TileType type) {
+    if (!isInRegisters(type) || isMadeLater(op) ||
+        llvm::any_of(op->getOperands(), [&](Value value) {
+          return !isa<TileType>(value.getType()) && isInside(value);
+        }))
+      return;
+    std::string name = Whole[op] = freshName("w");
+    line("auto " + name + " = " +
+         windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(),
+                    op.getStaticValid(), op.getValid()) +
+         ";");
+    condition += " && isWhole<" + registerType(type) + ">(" + name + ")";
+  };
+  for (Operation &op : *branch.thenBlock()) {
+    if (auto load = dyn_cast<tile::LoadOp>(op))
+      add(load, load.getType());
+    else if (auto store = dyn_cast<tile::StoreOp>(op); store && !store.getAtomic())
+      add(store, store.getTile().getType());
+  }
+  return condition;
+}
+
 void FunctionEmitter::emitLoad(tile::LoadOp op) {
   TileType type = op.getType();
   if (type.getSpace() == Space::Mat)
     return emitRequest(op);
+  if (auto whole = Whole.find(op); whole != Whole.end())
+    return define(op, "loadWhole<" + resultText(op) + touchedText(op, ", ") + ">(" + whole->second +
+                          ", " + padText(op.getPadAttr(), type.getElementType()) + ")");
   define(op, (isMadeLater(op) ? "loadLater<" : "load<") + resultText(op) +
                  (isMadeLater(op) ? "" : touchedText(op, ", ")) + ">(" +
                  windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(),
@@ -170,6 +203,9 @@ std::string FunctionEmitter::inRegisters(Value tile) {
 void FunctionEmitter::emitStore(tile::StoreOp op) {
   TileType type = op.getTile().getType();
   std::string touched = touchedText(op, "");
+  if (auto whole = Whole.find(op); whole != Whole.end())
+    return line("storeWhole" + (touched.empty() ? "" : "<" + touched + ">") + "(" +
+                inRegisters(op.getTile()) + ", " + whole->second + ");");
   line((op.getAtomic()    ? "storeAdding("
         : touched.empty() ? "store("
                           : "store<" + touched + ">(") +
@@ -280,11 +316,16 @@ static bool isElementwise(Operation *op) {
 /// Whether a tile is used once, at its own places, by an operation that can compute or read its
 /// elements one by one. A load moves to where it is used only if nobody writes what it reads.
 bool FunctionEmitter::isMadeLater(Operation *op) {
-  if (!Kernel.computesLater || IsInBody || op->getNumResults() != 1 || !op->hasOneUse())
+  // Where tiles are known to be whole they are computed piece by piece as they are stored: what was
+  // loaded stays as short as it came.
+  bool isWhole = WholeBlock && op->getBlock() == WholeBlock;
+  if ((!Kernel.computesLater && !isWhole) || IsInBody || op->getNumResults() != 1 ||
+      !op->hasOneUse())
     return false;
   auto type = dyn_cast<TileType>(op->getResult(0).getType());
   auto load = dyn_cast<tile::LoadOp>(op);
-  if (!type || !isInRegisters(type) || (!isElementwise(op) && (!load || Meetings.contains(op))))
+  if (!type || !isInRegisters(type) ||
+      (!isElementwise(op) && (!load || isWhole || Meetings.contains(op))))
     return false;
   Operation *user = *op->user_begin();
   if (user->getBlock() != op->getBlock())
