@@ -41,9 +41,12 @@ help: ## list these commands
 	@echo "           PREFIX=$(PREFIX)  DESTDIR=$(DESTDIR)"
 	@echo "           FUZZ_RUNS=$(FUZZ_RUNS)  FUZZ_SECONDS=$(FUZZ_SECONDS)  SETUP=true to install nothing"
 
-demo: configure ## build what the showcase program needs, then run it
-	ninja -C build -j $(JOBS) kiln kiln-exec flash_attention
-	scripts/demo
+# A folder of its own, because a compiler for daily work is optimised and this one is not.
+demo: ## build what the showcase program needs, quickly, then run it (build-demo/)
+	$(SETUP)
+	$(call configure,build-demo,-DCMAKE_BUILD_TYPE=Quick $(fast-compiler))
+	ninja -C build-demo -j $(JOBS) kiln kiln-exec flash_attention
+	scripts/demo build-demo
 
 test: build ## build, then run every test
 	$(call run-tests,build)
@@ -118,4 +121,4 @@ lint: build format-check ## the same, then run clang-tidy
 	run-clang-tidy-22 -quiet -p build -j $(JOBS) '^$(CURDIR)/(?!build)'
 
 clean: ## remove every build folder
-	rm -rf build build-asan build-tsan build-fuzz
+	rm -rf build build-demo build-asan build-tsan build-fuzz

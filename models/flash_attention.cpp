@@ -7,16 +7,16 @@
 
 using namespace kiln;
 
-constexpr int64_t D = 64;
-
-Program flashAttention(const Config &cfg) {
-  int64_t BM = cfg.param("BM", {16, 32, 64, 128}, 64), BN = cfg.param("BN", {16, 32, 64, 128}, 64);
+template <typename T> Program attentionOf(const Config &cfg) {
+  int64_t D = cfg.param("D", {64, 128}, 64);
+  int64_t BM = cfg.param("BM", {16, 32, 64, 128, 192}, 64);
+  int64_t BN = cfg.param("BN", {16, 32, 64, 128, 176}, 64);
   bool causal = cfg.choice("causal", {"yes", "no"}, "no") == "yes";
   std::vector<int64_t> shape{dyn, dyn, D};
   Program p("flash_attention");
   p.orchestration(
       "main", {{"q", shape}, {"k", shape}, {"v", shape}, {"o", shape}},
-      [&](In<f32, 3> q, In<f32, 3> k, In<f32, 3> v, Out<f32, 3> o) {
+      [&](In<T, 3> q, In<T, 3> k, In<T, 3> v, Out<T, 3> o) {
         require_same_shape(k, v, "k and v have one shape");
         require_same_shape(q, o, "q and o have one shape");
         require(q.dim(0) == k.dim(0), "q and k have equally many heads");
@@ -24,8 +24,10 @@ Program flashAttention(const Config &cfg) {
         if (causal)
           require(q.dim(1) == k.dim(1), "with --causal yes there are as many queries as keys");
         spmd("attention", {q.dim(0), ceildiv(q.dim(1), BM)}, {}, [&](Index head, Index block) {
-          Index i = block * BM, keys = k.dim(1);
-          Tile qt = load(q, {head, i, 0}, {BM, D}) * (1 / std::sqrt(double(D)));
+          // The blocks with the most keys come first: those that are done early take the short
+          // ones.
+          Index i = (causal ? ceildiv(q.dim(1), BM) - 1 - block : block) * BM, keys = k.dim(1);
+          Tile qt = load(q, {head, i, 0}, {BM, D});
           Index end = causal ? min(keys, i + BM) : keys;
           auto [top, sum, acc] =
               loop(0, end, BN, attention_start(BM, D), {.stages = 2},
@@ -34,12 +36,18 @@ Program flashAttention(const Config &cfg) {
                      Tile scores = mask(matmul(qt, kt, trans_b), BM, keys - j, Pad::Min);
                      if (causal)
                        scores = mask_diag(scores, i - j, Pad::Min);
-                     return attention_step(top, sum, acc, scores, vt);
+                     return attention_step(top, sum, acc, scores, vt, 1 / std::sqrt(double(D)));
                    });
-          store(acc / sum, o, {head, i, 0});
+          Tile result = acc / sum;
+          store(result.dtype() == o.dtype() ? result : cast(result, o.dtype()), o, {head, i, 0});
         });
       });
   return p;
+}
+
+Program flashAttention(const Config &cfg) {
+  bool isHalf = cfg.choice("type", {"f32", "bf16"}, "f32") == "bf16";
+  return isHalf ? attentionOf<bf16>(cfg) : attentionOf<f32>(cfg);
 }
 
 int main(int argc, char **argv) {
@@ -47,7 +55,7 @@ int main(int argc, char **argv) {
       argc, argv, flashAttention,
       {.args = {{"q", "2x100x64"}, {"k", "2x100x64"}, {"v", "2x100x64"}, {"o", "2x100x64"}},
        .formula = R"(
-    scores = q @ k.transpose(-1, -2) / 8
+    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
     if causal == "yes":
         scores += torch.full_like(scores, -math.inf).triu(1)
     o = torch.softmax(scores, -1) @ v

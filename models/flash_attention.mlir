@@ -30,40 +30,41 @@ module @flash_attention {
     %21 = arith.ceildivsi %20, %c64 : index
     %22 = kiln.incore "attention" grid(%19, %21) {
       %c64_0 = arith.constant 64 : index
-      %cst = arith.constant 1.250000e-01 : f32
-      %cst_1 = arith.constant 0xFF800000 : f32
-      %cst_2 = arith.constant 0.000000e+00 : f32
-      %c0_3 = arith.constant 0 : index
+      %cst = arith.constant 0xFF800000 : f32
+      %cst_1 = arith.constant 0.000000e+00 : f32
+      %c0_2 = arith.constant 0 : index
+      %cst_3 = arith.constant 1.250000e-01 : f32
       %block = tile.block_idx 0
       %block_4 = tile.block_idx 1
       %23 = arith.muli %block_4, %c64_0 : index
       %24 = kiln.dim %k, 1
       %25 = tile.load %q[%block, %23, 0] : !tile.tile<64x64xf32>
-      %26 = tile.mul %25, %cst : !tile.tile<64x64xf32>
+      %26 = tile.full %cst : !tile.tile<64x1xf32>
       %27 = tile.full %cst_1 : !tile.tile<64x1xf32>
-      %28 = tile.full %cst_2 : !tile.tile<64x1xf32>
-      %29 = tile.full %cst_2 : !tile.tile<64x64xf32>
-      %30:3 = scf.for %arg0 = %c0_3 to %24 step %c64_0 iter_args(%arg1 = %27, %arg2 = %28, %arg3 = %29) -> (!tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>) {
-        %32 = tile.load %k[%block, %arg0, 0] : !tile.tile<64x64xf32>
-        %33 = tile.load %v[%block, %arg0, 0] : !tile.tile<64x64xf32>
-        %34 = tile.matmul %26, %32 trans_b : !tile.tile<64x64xf32>
-        %35 = arith.subi %24, %arg0 : index
-        %36 = tile.mask %34 valid(64, %35) pad(min) : !tile.tile<64x64xf32>
-        %37 = tile.reduce max %36 axis(1) : !tile.tile<64x1xf32>
+      %28 = tile.full %cst_1 : !tile.tile<64x64xf32>
+      %29:3 = scf.for %arg0 = %c0_2 to %24 step %c64_0 iter_args(%arg1 = %26, %arg2 = %27, %arg3 = %28) -> (!tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>) {
+        %31 = tile.load %k[%block, %arg0, 0] : !tile.tile<64x64xf32>
+        %32 = tile.load %v[%block, %arg0, 0] : !tile.tile<64x64xf32>
+        %33 = tile.matmul %25, %31 trans_b : !tile.tile<64x64xf32>
+        %34 = arith.subi %24, %arg0 : index
+        %35 = tile.mask %33 valid(64, %34) pad(min) : !tile.tile<64x64xf32>
+        %36 = tile.reduce max %35 axis(1) : !tile.tile<64x1xf32>
+        %37 = tile.mul %36, %cst_3 : !tile.tile<64x1xf32>
         %38 = tile.max %arg1, %37 : !tile.tile<64x1xf32>
-        %39 = tile.sub %36, %38 : !tile.tile<64x64xf32>
-        %40 = tile.exp %39 : !tile.tile<64x64xf32>
-        %41 = tile.sub %arg1, %38 : !tile.tile<64x1xf32>
-        %42 = tile.exp %41 : !tile.tile<64x1xf32>
-        %43 = tile.mul %arg2, %42 : !tile.tile<64x1xf32>
-        %44 = tile.reduce sum %40 axis(1) : !tile.tile<64x1xf32>
-        %45 = tile.add %43, %44 : !tile.tile<64x1xf32>
-        %46 = tile.mul %arg3, %42 : !tile.tile<64x64xf32>
-        %47 = tile.matmul_acc %46, %40, %33 : !tile.tile<64x64xf32>
-        scf.yield %38, %45, %47 : !tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>
+        %39 = tile.mul %35, %cst_3 : !tile.tile<64x64xf32>
+        %40 = tile.sub %39, %38 : !tile.tile<64x64xf32>
+        %41 = tile.exp %40 : !tile.tile<64x64xf32>
+        %42 = tile.sub %arg1, %38 : !tile.tile<64x1xf32>
+        %43 = tile.exp %42 : !tile.tile<64x1xf32>
+        %44 = tile.mul %arg2, %43 : !tile.tile<64x1xf32>
+        %45 = tile.reduce sum %41 axis(1) : !tile.tile<64x1xf32>
+        %46 = tile.add %44, %45 : !tile.tile<64x1xf32>
+        %47 = tile.mul %arg3, %43 : !tile.tile<64x64xf32>
+        %48 = tile.matmul_acc %47, %41, %32 : !tile.tile<64x64xf32>
+        scf.yield %38, %46, %48 : !tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 2>}
-      %31 = tile.div %30#2, %30#1 : !tile.tile<64x64xf32>
-      tile.store %31, %o[%block, %23, 0]
+      %30 = tile.div %29#2, %29#1 : !tile.tile<64x64xf32>
+      tile.store %30, %o[%block, %23, 0]
     }
   }
 }

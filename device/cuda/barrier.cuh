@@ -48,6 +48,14 @@ inline __device__ void meet(int number) { ptx::barSync<kWarpgroup>(number); }
 
 } // namespace barrier
 
+/// Lanes take turns in asking the matrix unit: while one computes, another multiplies. The last
+/// lane passes the turn on before the first takes it.
+constexpr int kFirstTurn = 4; ///< Numbers before it are for the meetings of each lane.
+inline __device__ void takeTurn(i64 lane) { ptx::barSync<2 * kWarpgroup>(kFirstTurn + int(lane)); }
+template <int lanes> __device__ __forceinline__ void passTurn(i64 lane) {
+  ptx::barArrive<2 * kWarpgroup>(kFirstTurn + (int(lane) + 1 == lanes ? 0 : int(lane) + 1));
+}
+
 //===-- Waits that give up -----------------------------------------------------------------===//
 //
 // In checked builds (KILN_BOUND_WAITS: nanoseconds) a thread that waits for too long writes down

@@ -230,6 +230,22 @@ __device__ __forceinline__ To cast(const Tile<T, L> &tile) {
   return result;
 }
 
+/// The same tile, as what nothing is known of: what is computed of it is not kept from before.
+template <typename T, typename L>
+__device__ __forceinline__ Tile<T, L> again(Tile<T, L> tile) {
+  if constexpr (isHalf<T> && L::colRegs % 2 == 0) {
+#pragma unroll
+    for (int i = 0; i < L::rowRegs; ++i)
+#pragma unroll
+      for (int j = 0; j < L::colRegs; j += 2) {
+        unsigned word = pack(tile.at[i][j], tile.at[i][j + 1]);
+        ptx::forgetValue(word);
+        unpack(word, tile.at[i][j], tile.at[i][j + 1]);
+      }
+  }
+  return tile;
+}
+
 //===-- Masks -------------------------------------------------------------------------===//
 
 /// `tile`, with `pad` outside the first rows and columns.

@@ -16,6 +16,7 @@
 #include <functional>
 #include <link.h>
 #include <mutex>
+#include <span>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -41,6 +42,25 @@ struct Module {
 };
 struct Stream {
   std::vector<std::function<void()>> asked;
+};
+struct KernelNodeParams { // CUDA_KERNEL_NODE_PARAMS_v2
+  Kernel *kernel;
+  unsigned blocks[3], threads[3], shared;
+  void **parameters, **extra;
+};
+/// A launch, with a copy of its arguments: the caller may use its memory for something else.
+struct Node {
+  Kernel *kernel;
+  unsigned blocks, threads, shared;
+  struct alignas(64) Line {
+    unsigned char bytes[64];
+  };
+  std::shared_ptr<std::vector<Line>> args;
+  std::vector<size_t> after; ///< Of a graph: the numbers of the nodes that it comes after.
+};
+struct Graph {
+  std::vector<std::unique_ptr<size_t>> handles; ///< A node is the address of its number.
+  std::vector<Node> nodes;
 };
 struct Event {
   std::chrono::steady_clock::time_point time;
@@ -80,6 +100,42 @@ Result takeFailure() {
   lastFailure = "emulated GPU: " + failure;
   failure.clear();
   return kLaunchFailed;
+}
+
+Node nodeOf(Kernel *kernel, unsigned blocks, unsigned threads, unsigned shared, void **parameters) {
+  auto args = std::make_shared<std::vector<Node::Line>>(kernel->bytes / sizeof(Node::Line) + 1);
+  std::memcpy(args->data(), parameters[0], kernel->bytes);
+  return {kernel, blocks, threads, shared, std::move(args), {}};
+}
+
+Result describe(const KernelNodeParams &params, Node &node) {
+  if (params.blocks[0] == 0 || params.blocks[1] != 1 || params.blocks[2] != 1 || params.extra)
+    return kInvalidValue;
+  std::vector<size_t> after = std::move(node.after);
+  node =
+      nodeOf(params.kernel, params.blocks[0], params.threads[0], params.shared, params.parameters);
+  node.after = std::move(after);
+  return kOk;
+}
+
+void runNode(const Node &node) {
+  if (failure.empty())
+    failure = run(
+        {node.kernel->entry, node.args->data(), node.blocks, node.threads, node.shared, seed()});
+}
+
+/// Any order that the edges allow: the seed says which.
+void runGraph(const std::vector<Node> &nodes) {
+  std::vector<bool> hasRun(nodes.size());
+  for (size_t done = 0; done < nodes.size(); ++done) {
+    std::vector<size_t> ready;
+    for (size_t i = 0; i < nodes.size(); ++i)
+      if (!hasRun[i] && std::ranges::all_of(nodes[i].after, [&](size_t k) { return hasRun[k]; }))
+        ready.push_back(i);
+    size_t next = ready[(seed() + done) % ready.size()];
+    runNode(nodes[next]);
+    hasRun[next] = true;
+  }
 }
 
 void *bytes(uint64_t address) { return reinterpret_cast<void *>(address); }
@@ -197,8 +253,11 @@ Result cuModuleGetGlobal_v2(uint64_t *address, size_t *size, Module *module, con
   ElfW(Sym) *symbol = nullptr;
   void *found = dlsym(module->library, name);
   if (!found || !dladdr1(found, &info, reinterpret_cast<void **>(&symbol), RTLD_DL_SYMENT) ||
-      !symbol)
-    return kNotFound;
+      !symbol) {
+    // compute-sanitizer calls that an error of the program, whatever the program makes of it.
+    std::fprintf(stderr, "emulated GPU: a module is asked for '%s', which it does not have\n", name);
+    std::abort();
+  }
   *address = reinterpret_cast<uint64_t>(found);
   *size = symbol->st_size;
   return kOk;
@@ -218,16 +277,51 @@ Result cuLaunchKernel(Kernel *kernel, unsigned blocks, unsigned y, unsigned z, u
   KILN_LOCKED;
   if (blocks == 0 || y != 1 || z != 1)
     return kInvalidValue;
-  // Copied now: the caller may use its memory for something else.
-  struct alignas(64) Line {
-    unsigned char bytes[64];
-  };
-  auto args = std::make_shared<std::vector<Line>>(kernel->bytes / sizeof(Line) + 1);
-  std::memcpy(args->data(), parameters[0], kernel->bytes);
-  streamOf(stream).asked.emplace_back([=] {
-    if (failure.empty())
-      failure = run({kernel->entry, args->data(), blocks, threads, shared, seed()});
-  });
+  streamOf(stream).asked.emplace_back(
+      [node = nodeOf(kernel, blocks, threads, shared, parameters)] { runNode(node); });
+  return kOk;
+}
+
+//===-- Graphs ------------------------------------------------------------------------------===//
+
+Result cuGraphCreate(Graph **graph, unsigned) {
+  *graph = new Graph;
+  return kOk;
+}
+Result cuGraphDestroy(Graph *graph) {
+  delete graph;
+  return kOk;
+}
+Result cuGraphAddKernelNode_v2(size_t **handle, Graph *graph, size_t *const *after, size_t count,
+                               const KernelNodeParams *params) {
+  KILN_LOCKED;
+  Node node{};
+  for (size_t *before : std::span(after, count))
+    node.after.push_back(*before);
+  if (Result bad = describe(*params, node))
+    return bad;
+  *handle = graph->handles.emplace_back(std::make_unique<size_t>(graph->nodes.size())).get();
+  graph->nodes.push_back(std::move(node));
+  return kOk;
+}
+Result cuGraphInstantiateWithFlags(std::vector<Node> **ready, Graph *graph, unsigned long long) {
+  KILN_LOCKED;
+  *ready = new std::vector<Node>(graph->nodes);
+  return kOk;
+}
+Result cuGraphExecDestroy(std::vector<Node> *ready) {
+  KILN_LOCKED;
+  delete ready;
+  return kOk;
+}
+Result cuGraphExecKernelNodeSetParams_v2(std::vector<Node> *ready, const size_t *handle,
+                                         const KernelNodeParams *params) {
+  KILN_LOCKED;
+  return describe(*params, ready->at(*handle));
+}
+Result cuGraphLaunch(const std::vector<Node> *ready, Stream *stream) {
+  KILN_LOCKED;
+  streamOf(stream).asked.emplace_back([nodes = *ready] { runGraph(nodes); });
   return kOk;
 }
 
@@ -306,6 +400,15 @@ Result cuStreamSynchronize(Stream *stream) {
   flush(streamOf(stream));
   return takeFailure();
 }
+Result cuStreamIsCapturing(Stream *, int *status) {
+  *status = 0;
+  return kOk;
+}
+Result cuThreadExchangeStreamCaptureMode(int *mode) {
+  static thread_local int current = 0;
+  std::swap(current, *mode);
+  return kOk;
+}
 Result cuEventCreate(Event **event, unsigned) {
   *event = new Event;
   return kOk;
@@ -329,7 +432,9 @@ Result cuEventRecord(Event *event, Stream *stream) {
   return kOk;
 }
 Result cuEventQuery(Event *event) {
-  KILN_LOCKED;
+  std::unique_lock guard(lock, std::try_to_lock);
+  if (!guard)
+    return kNotReady; // a kernel runs
   if (event->stream)
     flush(*event->stream);
   return event->isRecorded ? kOk : kNotReady;

@@ -85,16 +85,32 @@ void Block::end(Thread &thread) {
 }
 
 /// Waits until so many have come. `synchronizes`: each then knows what all others did before.
+void Block::arrive(Thread &thread, Meeting &meeting, unsigned expected) {
+  if (meeting.here.empty() && meeting.arrived == 0) {
+    meeting.instruction = "bar.sync";
+    meeting.expected = expected;
+  }
+  if (meeting.expected != expected)
+    fail("others wait there for " + std::to_string(meeting.expected) + " threads");
+  ++meeting.arrived;
+  meeting.told.join(thread.clock);
+  thread.clock.advance(thread.index);
+  if (meeting.here.size() + meeting.arrived == expected)
+    finish(meeting, true);
+}
+
 void Block::meet(Thread &thread, Meeting &meeting, unsigned expected, bool synchronizes) {
-  if (meeting.here.empty()) {
+  if (meeting.here.empty() && meeting.arrived == 0) {
     meeting.instruction = thread.instruction;
     meeting.expected = expected;
   }
   if (std::strcmp(meeting.instruction, thread.instruction) != 0 || meeting.expected != expected)
-    fail("thread " + std::to_string(meeting.here.front()->index) + " is at " + meeting.instruction +
-         " of " + std::to_string(meeting.expected) + " threads: they have diverged");
+    fail("thread " +
+         std::to_string((meeting.here.empty() ? &thread : meeting.here.front())->index) +
+         " is at " + meeting.instruction + " of " + std::to_string(meeting.expected) +
+         " threads: they have diverged");
   meeting.here.push_back(&thread);
-  if (meeting.here.size() == expected) {
+  if (meeting.here.size() + meeting.arrived == expected) {
     finish(meeting, synchronizes);
   } else {
     thread.isWaiting = true;
@@ -107,6 +123,7 @@ void Block::finish(Meeting &meeting, bool synchronizes) {
   all.swap(meeting.here);
   if (synchronizes) {
     Clock known;
+    known.join(meeting.told);
     for (Thread *thread : all)
       known.join(thread->clock);
     for (Thread *thread : all) {
@@ -114,6 +131,8 @@ void Block::finish(Meeting &meeting, bool synchronizes) {
       thread->clock.advance(thread->index);
     }
   }
+  meeting.arrived = 0;
+  meeting.told = Clock();
   for (Thread *thread : all) {
     unsigned first = thread->index / kWarp * kWarp;
     thread->taken = Threads[first + thread->source % kWarp].given;

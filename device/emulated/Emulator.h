@@ -57,6 +57,8 @@ struct Meeting {
   const char *instruction = nullptr;
   unsigned expected = 0;
   std::vector<Thread *> here;
+  unsigned arrived = 0; ///< Who have been here and need not wait.
+  Clock told;           ///< What they knew.
 };
 
 /// A barrier in shared memory: a phase ends when as many threads have arrived, and as many bytes,
@@ -145,6 +147,8 @@ public:
       fail(wrong);
   }
   void meet(Thread &thread, Meeting &meeting, unsigned expected, bool synchronizes);
+  /// The same without waiting.
+  void arrive(Thread &thread, Meeting &meeting, unsigned expected);
   void suspend(Thread &thread);
   void mayYield(Thread &thread);
   [[noreturn]] void end(Thread &thread);

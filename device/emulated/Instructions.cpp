@@ -24,11 +24,20 @@ void emulated::syncWarp(const char *instruction) {
   thread.block.meet(thread, warp.meeting, warp.live, true);
 }
 
-void emulated::barSync(int number, int count) {
-  Thread &thread = runningThread("bar.sync");
+static Meeting &namedBarrier(Thread &thread, int number) {
   if (number < 0 || number > 15)
     thread.block.fail("there is no barrier " + std::to_string(number));
-  thread.block.meet(thread, thread.block.named(number), static_cast<unsigned>(count), true);
+  return thread.block.named(number);
+}
+
+void emulated::barSync(int number, int count) {
+  Thread &thread = runningThread("bar.sync");
+  thread.block.meet(thread, namedBarrier(thread, number), static_cast<unsigned>(count), true);
+}
+
+void emulated::barArrive(int number, int count) {
+  Thread &thread = runningThread("bar.arrive");
+  thread.block.arrive(thread, namedBarrier(thread, number), static_cast<unsigned>(count));
 }
 
 void emulated::syncThreads() {

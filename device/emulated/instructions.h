@@ -55,6 +55,7 @@ void store(unsigned to, const void *from, unsigned bytes);
 uint64_t shuffle(uint64_t value, unsigned from);
 void syncWarp(const char *instruction);
 void barSync(int number, int count);
+void barArrive(int number, int count);
 void syncThreads();
 void exitThread();
 uint64_t now();
@@ -239,6 +240,7 @@ inline float exp2Approx(float x) {
 }
 
 inline void forgetValue(int &) {}
+inline void forgetValue(unsigned &) {}
 inline void forgetValues(long long &, long long &) {}
 inline void pin(float &) {}
 inline void pin(unsigned &) {}
@@ -247,6 +249,7 @@ inline uint4 loadStreaming(const uint4 *from) { return *from; }
 inline void storeStreaming(uint4 *to, uint4 value) { *to = value; }
 
 template <int threads> void barSync(int number) { emulated::barSync(number, threads); }
+template <int threads> void barArrive(int number) { emulated::barArrive(number, threads); }
 template <int threads> void assumeThreads() {}
 inline void exitThread() { emulated::exitThread(); }
 inline unsigned long long globalTimer() { return emulated::now(); }

@@ -70,25 +70,4 @@ Expected<WholeArguments> makeWholeArguments(ir::FuncOp entry, const ArgSpecs &sp
   return made;
 }
 
-Expected<std::vector<Argument>> copyArguments(std::span<const Argument> args) {
-  std::vector<Argument> copies;
-  for (const Argument &arg : args) {
-    auto *tensor = std::get_if<Tensor>(&arg);
-    if (!tensor) {
-      copies.push_back(arg);
-      continue;
-    }
-    Expected<Tensor> copy = Tensor::empty(tensor->dtype(), tensor->extents());
-    if (!copy)
-      return copy.status();
-    Expected<std::vector<std::byte>> bytes = tensor->gatherBytes();
-    if (!bytes)
-      return bytes.status();
-    if (Status status = copy->scatterBytes(*bytes); !status.isOk())
-      return status;
-    copies.push_back(*copy);
-  }
-  return copies;
-}
-
 } // namespace kiln

@@ -103,8 +103,6 @@ struct RankArguments {
   std::vector<std::optional<int>> axes;
   std::vector<std::vector<Argument>> ofRank;
 };
-/// Deep copies.
-Expected<std::vector<Argument>> copyArguments(std::span<const Argument> args);
 
 //===----------------------------------------------------------------------===//
 // Formula

@@ -98,7 +98,15 @@ void ArtifactCache::log(const std::string &line) {
 }
 
 JitCounters ArtifactCache::counters() const {
-  return {MemoryHits, DiskHits, Misses, Compiles, CallStates, Evictions, Bytes};
+  JitCounters now{MemoryHits, DiskHits, Misses, Compiles, CallStates, Evictions, Bytes};
+  std::lock_guard lock(Mutex);
+  for (const auto &[key, slot] : Slots)
+    if (slot->isDone && slot->code) {
+      GraphCounts graphs = (*slot->code)->graphCounts();
+      now.graphs += graphs.graphs;
+      now.graphLaunches += graphs.launches;
+    }
+  return now;
 }
 
 } // namespace kiln

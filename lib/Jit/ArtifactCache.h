@@ -55,7 +55,7 @@ private:
   std::function<void(const std::string &)> Log;
   std::mutex LogMutex;
   std::set<std::string> Logged;
-  std::mutex Mutex;
+  mutable std::mutex Mutex;
   std::condition_variable Done;
   std::unordered_map<std::string, std::shared_ptr<Slot>> Slots; ///< By full key.
   std::atomic<uint64_t> MemoryHits{0}, DiskHits{0}, Misses{0}, Compiles{0}, CallStates{0},

@@ -387,7 +387,7 @@ Status Compiled::callOn(void *stream, std::span<const CallArg> args) const {
   Impl::Block block = KILN_BLOCK_ON_STACK(*P);
   Status error;
   const CallState *state = P->prepare({plain, args.size()}, block, error);
-  return state ? P->launch(*state, block, {*gpu, stream}) : error;
+  return state ? P->launch(*state, block, {*gpu, stream, P->Source->program()}) : error;
 }
 
 Status Compiled::call(std::span<const CallArg> args) const {

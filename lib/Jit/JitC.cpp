@@ -221,8 +221,8 @@ void kiln_jit_get_counters(const kiln_jit *jit, kiln_jit_counters *counters) {
   if (!counters)
     return;
   JitCounters now = jit ? jit->jit.counters() : JitCounters(); // reads numbers, throws nothing
-  *counters = {now.memoryHits, now.diskHits,  now.misses, now.compiles,
-               now.callStates, now.evictions, now.bytes};
+  *counters = {now.memoryHits, now.diskHits, now.misses, now.compiles,     now.callStates,
+               now.evictions,  now.bytes,    now.graphs, now.graphLaunches};
 }
 
 } // extern "C"

@@ -40,6 +40,10 @@ Expected<std::string> Platform::emit(const std::string &text, mlir::ModuleOp,
   return cannot(*this, "emit " + text);
 }
 
+Expected<std::unique_ptr<PlacedArguments>> Platform::place(std::span<const Argument> args) const {
+  return placeInHost(args);
+}
+
 std::unique_ptr<JitBackend> Platform::makeJitBackend(const std::string &,
                                                      const std::string &) const {
   return nullptr;

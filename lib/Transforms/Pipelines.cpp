@@ -98,6 +98,8 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     if (overlaps)
       addFor(TileOverlapProductsOptions(),
              [](auto given) { return createTileOverlapProducts(given); });
+    if (overlaps && !isLeftOut("tile-take-turns"))
+      add(createTileTakeTurns());
     addFor(KilnInjectGmPipeOptions(), [](auto given) { return createKilnInjectGmPipe(given); });
     addCleanup(); // what would be merged later must be merged before it has addresses
     addProof();

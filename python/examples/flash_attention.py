@@ -15,7 +15,7 @@ SHAPE = (kl.dyn, kl.dyn, D)
 
 @kiln.program
 def flash_attention(q: kl.In[f32, SHAPE], k: kl.In[f32, SHAPE], v: kl.In[f32, SHAPE], o: kl.Out[f32, SHAPE], *,
-                    BM=kl.param(64, [16, 32, 64, 128]), BN=kl.param(64, [16, 32, 64, 128]),
+                    BM=kl.param(64, [16, 32, 64, 128, 192]), BN=kl.param(64, [16, 32, 64, 128, 176]),
                     causal=kl.choice("no", ["yes", "no"])):
     kl.require_same_shape(k, v, "k and v have one shape")
     kl.require_same_shape(q, o, "q and o have one shape")
@@ -26,8 +26,10 @@ def flash_attention(q: kl.In[f32, SHAPE], k: kl.In[f32, SHAPE], v: kl.In[f32, SH
 
     @kl.spmd(q.shape[0], kl.ceildiv(q.shape[1], BM))
     def attention(head, block):
-        i, keys = block * BM, k.shape[1]
-        qt = kl.load(q, (head, i, 0), (BM, D)) * (1 / math.sqrt(D))
+        # The blocks with the most keys come first: those that are done early take the short ones.
+        i = (kl.ceildiv(q.shape[1], BM) - 1 - block if causal == "yes" else block) * BM
+        keys = k.shape[1]
+        qt = kl.load(q, (head, i, 0), (BM, D))
         end = kl.min(keys, i + BM) if causal == "yes" else keys
         top, total, acc = kl.attention_start(BM, D)
         for j in kl.range(0, end, BN, stages=2):
@@ -35,7 +37,7 @@ def flash_attention(q: kl.In[f32, SHAPE], k: kl.In[f32, SHAPE], v: kl.In[f32, SH
             scores = kl.mask(kl.matmul(qt, kt, trans_b=True), BM, keys - j, "min")
             if causal == "yes":
                 scores = kl.mask_diag(scores, i - j, "min")
-            top, total, acc = kl.attention_step(top, total, acc, scores, vt)
+            top, total, acc = kl.attention_step(top, total, acc, scores, vt, 1 / math.sqrt(D))
         kl.store(acc / total, o, (head, i, 0))
 
 

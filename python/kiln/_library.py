@@ -89,7 +89,7 @@ class JitCounters(ctypes.Structure):
 
     _fields_ = [
         (name, ctypes.c_uint64)
-        for name in ("memory_hits", "disk_hits", "misses", "compiles", "call_states", "evictions", "bytes")
+        for name in ("memory_hits", "disk_hits", "misses", "compiles", "call_states", "evictions", "bytes", "graphs", "graph_launches")
     ]
 
 

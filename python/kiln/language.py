@@ -436,13 +436,19 @@ def attention_start(rows: int, cols: int) -> AttentionState:
     return full(f32, (rows, 1), -math.inf), full(f32, (rows, 1), 0), full(f32, (rows, cols), 0)
 
 
-def attention_step(top: Tile, sum: Tile, acc: Tile, scores: Tile, values: Tile) -> AttentionState:  # noqa: A002
-    """softmax(scores) * values, one block of keys more, so that the scores are never stored.
+def attention_step(
+    top: Tile, sum: Tile, acc: Tile, scores: Tile, values: Tile, scale: float = 1  # noqa: A002
+) -> AttentionState:
+    """softmax(scale * scores) * values, one block of keys more, so that the scores are never stored.
 
     Divide the output by the sum at the end. `scores` is rows x keys in f32, `values` keys x columns.
     """
-    following = maximum(top, _op("reduce_max")(scores, 1))
-    weights = _op("exp")(scores - following)
+
+    def scaled(x: Tile) -> Tile:
+        return x if scale == 1 else x * scale
+
+    following = maximum(top, scaled(_op("reduce_max")(scores, 1)))
+    weights = _op("exp")(scaled(scores) - following)
     fade = _op("exp")(top - following)
     shares = weights if values.dtype is f32 else cast(weights, values.dtype)
     sums = sum * fade + _op("reduce_sum")(weights, 1)

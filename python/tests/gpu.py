@@ -91,6 +91,31 @@ class Gpu(unittest.TestCase):
         total = a + b
         close(out, (total + 1) * (total + 2) + total, 1e-4)
 
+    def test_graph_of_its_own(self) -> None:
+        before = kiln.counters()
+        a = random(83, 90)
+        for _ in range(5):  # each time other tensors, as a rule at other places
+            b, out = random(83, 90), poisoned(83, 90)
+            vector_dag(a, b, out)
+            total = a + b
+            close(out, (total + 1) * (total + 2) + total, 1e-4)
+        after = kiln.counters()
+        self.assertEqual(after["graphs"] - before["graphs"], 1)
+        self.assertEqual(after["graph_launches"] - before["graph_launches"], 4)
+
+    def test_graph_of_several_kernels(self) -> None:
+        a, b, out = random(70, 90), random(70, 90), poisoned(70, 90)
+        vector_dag(a, b, out)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            vector_dag(a, b, out)
+        a.normal_()
+        out.zero_()
+        graph.replay()
+        torch.cuda.synchronize()
+        total = a + b
+        close(out, (total + 1) * (total + 2) + total, 1e-4)
+
     def test_current_stream(self) -> None:
         x, y = random(4096, 4096), poisoned(4096, 4096)
         torch.cuda.synchronize()

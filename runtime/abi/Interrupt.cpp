@@ -197,6 +197,8 @@ Status kiln::interruption() {
   return Watcher::isThere() ? Watcher::get().why() : Status::ok();
 }
 
+bool kiln::mayBeInterrupted() { return Watcher::isThere(); }
+
 void kiln_set_interrupted(int32_t isSet) {
   isStoppedByCaller.store(isSet != 0);
   detail::isInterrupted.store(isSet != 0);

@@ -37,7 +37,7 @@ public:
       return program.status();
     if (options.run.dump.level > 0 || options.run.recordTimeline)
       return (*program)->runRecorded(tensors, scalars, options, report);
-    return (*program)->run(tensors, scalars, &seconds, options.run.ranks);
+    return (*program)->run(tensors, scalars, &seconds, options.run.ranks, options.run.program);
   }
 
 private:

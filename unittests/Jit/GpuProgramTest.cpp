@@ -52,4 +52,76 @@ TEST(GpuProgram, IsLaunchedOnTheCallersStreamForAllShapesWithOneArtifact) {
   (*driver)->streamDestroy(stream);
 }
 
+/// out = (a + 1) + ((a + 1) + 2), by three kernels with two intermediates, one of which lives on.
+Program chainProgram() {
+  Program p("chain");
+  Kernel addScalar =
+      p.kernel("add_scalar", {"x", "s", "z"}, [&](In<f32> x, Scalar<f32> s, Out<f32> z) {
+        std::vector<Index> here{blockIdx(0) * 32, 0};
+        store(load(x, here, {32, 64}) + s, z, here);
+      });
+  Kernel add = p.kernel("add", {"x", "y", "z"}, [&](In<f32> x, In<f32> y, Out<f32> z) {
+    std::vector<Index> here{blockIdx(0) * 32, 0};
+    Tile xt = load(x, here, {32, 64}), yt = load(y, here, {32, 64});
+    store(xt + yt, z, here);
+  });
+  p.orchestration("main", {"a", "out"}, [&](In<f32> a, Out<f32> out) {
+    SubmitOptions grid{.grid = {ceildiv(a.dim(0), 32)}};
+    TensorRef plus1 = alloc<f32>("plus1", {a.dim(0), a.dim(1)});
+    TensorRef plus3 = alloc<f32>("plus3", {a.dim(0), a.dim(1)});
+    submit(addScalar, {a, 1.0, plus1}, grid);
+    submit(addScalar, {plus1, 2.0, plus3}, grid);
+    submit(add, {plus1, plus3, out}, grid);
+  });
+  return p;
+}
+
+/// Calls the chain eight times, with two shapes in turns; how often a graph was made and launched.
+void callChain(const cuda::Driver &driver, GraphCounts expected) {
+  cuda::CurrentGpu current(*take(driver.gpu(0)));
+  cuda::Stream stream = nullptr;
+  ASSERT_EQ(driver.streamCreate(&stream, 1), 0);
+  TestJit test;
+  Program program = chainProgram();
+  Compiled chain = take(test.jit.compile(program, "h200"));
+  for (int round = 0; round < 4; ++round)
+    for (int64_t rows : {40, 64}) {
+      Tensor a = randomTensor({rows, 64}, unsigned(round + 1)), out = randomTensor({rows, 64}, 9);
+      OnGpu in(driver, stream, a), made(driver, stream, out);
+      EXPECT_OK(chain.on(stream, in.raw(), made.raw()));
+      made.copyBack();
+      ASSERT_EQ(driver.streamSynchronize(stream), 0);
+      for (int64_t i = 0; i < a.numElements(); ++i)
+        ASSERT_EQ(out.dataAs<float>()[i], 2 * a.dataAs<float>()[i] + 4) << rows << ", " << i;
+    }
+  JitCounters counters = test.jit.counters();
+  EXPECT_EQ(counters.graphs, expected.graphs);
+  EXPECT_EQ(counters.graphLaunches, expected.launches);
+  driver.streamDestroy(stream);
+}
+
+TEST(GpuProgram, SeveralKernelsAreAGraphFromTheSecondCallOn) {
+  Expected<const cuda::Driver *> driver = cuda::Driver::open();
+  if (!driver)
+    GTEST_SKIP() << driver.status().message();
+  callChain(**driver, {2, 6});
+}
+
+TEST(GpuProgram, AVariableSwitchesGraphsOff) {
+  Expected<const cuda::Driver *> driver = cuda::Driver::open();
+  if (!driver)
+    GTEST_SKIP() << driver.status().message();
+  setenv("KILN_GRAPHS", "0", 1);
+  callChain(**driver, {0, 0});
+  setenv("KILN_GRAPHS", "sometimes", 1);
+  TestJit test;
+  Program program = chainProgram();
+  Compiled chain = take(test.jit.compile(program, "h200"));
+  RawTensor nowhere = RawTensor(reinterpret_cast<void *>(64), DType::F32, {1, 64}).onGpu(0);
+  RawTensor there = RawTensor(reinterpret_cast<void *>(4096), DType::F32, {1, 64}).onGpu(0);
+  expectError(chain(nowhere, there), StatusCode::InvalidArgument,
+              {"KILN_GRAPHS='sometimes'", "0 or 1"});
+  unsetenv("KILN_GRAPHS");
+}
+
 } // namespace

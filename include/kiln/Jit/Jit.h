@@ -73,6 +73,8 @@ struct JitCounters {
   /// compiled.
   uint64_t memoryHits = 0, diskHits = 0, misses = 0, compiles = 0, callStates = 0, evictions = 0;
   uint64_t bytes = 0; ///< Of code loaded or compiled.
+  /// CUDA graphs that were made of what programs launch, and how often one was launched.
+  uint64_t graphs = 0, graphLaunches = 0;
 };
 
 /// A program that can be called.

@@ -142,7 +142,8 @@ int32_t kiln_compiled_parameter(const kiln_compiled *compiled, uint32_t index,
                                 kiln_parameter *parameter);
 
 typedef struct kiln_jit_counters {
-  uint64_t memory_hits, disk_hits, misses, compiles, call_states, evictions, bytes;
+  uint64_t memory_hits, disk_hits, misses, compiles, call_states, evictions, bytes, graphs,
+      graph_launches;
 } kiln_jit_counters;
 void kiln_jit_get_counters(const kiln_jit *jit, kiln_jit_counters *counters);
 

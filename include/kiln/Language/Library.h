@@ -100,13 +100,14 @@ inline AttentionState attention_start(int64_t rows, int64_t cols, Where where = 
           full(DType::F32, {rows, cols}, 0, where)};
 }
 
-/// `scores` is rows x keys in f32; `values` keys x cols. Weights are rounded to the type of the
-/// values.
+/// `scores` is rows x keys in f32, and multiplied by `scale`; `values` keys x cols. Weights are
+/// rounded to the type of the values.
 inline AttentionState attention_step(const Tile &top, const Tile &sum, const Tile &acc,
-                                     const Tile &scores, const Tile &values,
+                                     const Tile &scores, const Tile &values, double scale = 1,
                                      Where where = Where::current()) {
-  Tile next = maximum(TileOperand(top, where), reduce_max(scores, 1, where));
-  Tile weights = exp(TileOperand(scores, where) - next, where);
+  auto scaled = [&](const Tile &x) { return scale == 1 ? x : TileOperand(x, where) * scale; };
+  Tile next = maximum(TileOperand(top, where), scaled(reduce_max(scores, 1, where)));
+  Tile weights = exp(TileOperand(scaled(scores), where) - next, where);
   Tile fade = exp(TileOperand(top, where) - next, where);
   Tile shares = values.dtype() == DType::F32 ? weights : cast(weights, values.dtype(), where);
   return {next, TileOperand(sum, where) * fade + reduce_sum(weights, 1, where),

@@ -16,7 +16,7 @@
 
 #include "kiln/Jit/Backend.h"
 #include "kiln/Machine/Machine.h"
-#include "kiln/Program/Arguments.h"
+#include "kiln/Platform/PlacedArguments.h"
 #include "kiln/runtime/bundle.h"
 #include "kiln/runtime/dump.h"
 #include "kiln/runtime/engine.h"
@@ -150,6 +150,8 @@ public:
   /// Emits one of the texts.
   virtual Expected<std::string> emit(const std::string &text, mlir::ModuleOp module,
                                      const EmitOptions &options) const;
+  /// Copies of arguments that are in the host's memory, where callers of the JIT have theirs.
+  virtual Expected<std::unique_ptr<PlacedArguments>> place(std::span<const Argument> args) const;
   /// A backend for a CPU in LLVM's spelling; empty: this one. Null without Capability::Jit.
   virtual std::unique_ptr<JitBackend> makeJitBackend(const std::string &cpu,
                                                      const std::string &features) const;

@@ -28,6 +28,9 @@ TaskArguments inTaskOrder(ir::FuncOp entry, std::span<const Argument> args);
 /// The parameters in the order in which the function declares them, each by its place in a task.
 std::vector<ParamRef> parametersOf(ir::FuncOp func);
 
+/// Deep copies.
+Expected<std::vector<Argument>> copyArguments(std::span<const Argument> args);
+
 /// Whether `entry` can be run with these arguments; InvalidArgument, with the parameter's name, or
 /// with what is required, if not.
 Status checkArguments(ir::FuncOp entry, std::span<const Argument> args);

@@ -106,9 +106,10 @@ def TileSingleTrips : Pass<"tile-single-trips", "::mlir::ModuleOp"> {
 def TileFoldExponentials : Pass<"tile-fold-exponentials", "::mlir::ModuleOp"> {
   let summary = "make powers of e of a difference powers of two of a fused multiply-add";
   let description = [{
-    For machines whose threads have an instruction for powers of two. e to the (a * c - b), where b is the same along an
-    axis, becomes 2 to the (a * c' - b'), both factors multiplied by the logarithm: b' is computed once for all that
-    share it. The result differs in the last bits. What is left without a use is removed afterwards.
+    For machines whose threads have an instruction for powers of two. e to a difference becomes a power of two. Of
+    a * c - b, where b is the same along an axis, the exponent is a * c' - b', both multiplied by the logarithm: b' is
+    computed once for all that share it. The result differs in the last bits. What is left without a use is removed
+    afterwards.
   }];
   let dependentDialects = ["::kiln::tile::TileDialect"];
 }
@@ -293,6 +294,16 @@ def TileOverlapProducts : Pass<"tile-overlap-products", "::mlir::ModuleOp"> {
     Option<"report", "report", "bool", "false", "Say which loops have such products, and why not, as remarks">
   ];
   let dependentDialects = ["::kiln::tile::TileDialect"];
+}
+
+def TileTakeTurns : Pass<"tile-take-turns", "::mlir::ModuleOp"> {
+  let summary = "let the lanes of a role alternate at the matrix unit";
+  let description = [{
+    Where an iteration begins several products before it awaits one, the lanes begin theirs one after the other: while
+    the products of one lane are made, another computes. A lane takes its turn before the first of them and passes it on
+    behind the last. All lanes run equally many iterations, so turns come round; a lane that has its turn waits for
+    nobody who waits for a turn, because what it pops was pushed for all lanes, and those before it have passed that place.
+  }];
 }
 
 def KilnInjectGmPipe : Pass<"kiln-inject-gm-pipe", "::mlir::ModuleOp"> {

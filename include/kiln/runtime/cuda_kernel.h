@@ -38,6 +38,7 @@ struct CudaKernel {
   /// there is one for each.
   bool isPersistent = true;
   bool hasBarrier = false; ///< Its blocks wait for one another, so all of them run at once.
+  bool isChecked = false;  ///< A wait that takes too long ends it with a report.
 };
 
 inline constexpr uint64_t cudaTensorMapBytes = 128;

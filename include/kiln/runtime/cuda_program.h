@@ -53,17 +53,22 @@ public:
   /// one). The tensors are in the memory of one GPU. Returns when everything is launched, unless
   /// the program reads what tasks make. The current context of the thread is afterwards what it
   /// was.
-  Status launch(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-                void *stream) const;
+  /// `program` is its name, for reports.
+  Status launch(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars, void *stream,
+                std::string_view program = {}) const;
+  /// The same with arguments that have been verified.
+  Status launchWhereTheyAre(const kiln_args &args, void *stream, std::string_view program) const;
   /// With tensors in the host's memory: copies them to the first GPU and back, and waits. `seconds`
   /// is what the GPU took, copies left out.
   /// With a transport whose ranks are processes, NCCL carries bytes between their GPUs.
   Status run(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-             double *seconds = nullptr, Transport *ranks = nullptr) const;
+             double *seconds = nullptr, Transport *ranks = nullptr,
+             std::string_view program = {}) const;
   Status call(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars) const override {
     return run(tensors, scalars);
   }
   Status launchOn(const kiln_args &args, const GpuPlace &place) const override;
+  GraphCounts graphCounts() const override;
 
   /// Runs it so that it writes down what was asked for, on the GPU of the first tensor if that is
   /// in a GPU's memory, else on the first one; the tensors are copied there and back. The task

@@ -37,6 +37,9 @@ inline bool isInterrupted() { return detail::isInterrupted.load(std::memory_orde
 /// Why: Interrupted, or Ok where nothing is to stop.
 Status interruption();
 
+/// Whether a signal or a limit of time could interrupt at all: only in tools.
+bool mayBeInterrupted();
+
 /// The exit code of a tool: `code`, or 128 plus the number of the signal that came.
 int exitCodeAfterSignals(int code);
 

@@ -120,8 +120,14 @@ struct NativeRunReport {
 
 /// Where a program that runs on a GPU is launched.
 struct GpuPlace {
-  int number = 0;         ///< Of the GPU.
-  void *stream = nullptr; ///< A CUstream of it; null: the default one.
+  int number = 0;                ///< Of the GPU.
+  void *stream = nullptr;        ///< A CUstream of it; null: the default one.
+  std::string_view program = {}; ///< Its name, for reports.
+};
+
+/// CUDA graphs that launches of a program were made into, and how often one was launched.
+struct GraphCounts {
+  uint64_t graphs = 0, launches = 0;
 };
 
 /// A compiled program in this process, wherever it runs.
@@ -144,6 +150,7 @@ public:
                              NativeRunReport *report = nullptr) const = 0;
   /// Launches a program of a GPU on tensors in that GPU's memory. The arguments have been verified.
   virtual Status launchOn(const kiln_args &args, const GpuPlace &place) const;
+  virtual GraphCounts graphCounts() const { return {}; }
 
 protected:
   explicit LoadedProgram(NativeInfo info) : Info(std::move(info)) {}

@@ -6,6 +6,7 @@
 #include "kiln/Dialect/Kiln/ParameterFacts.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
+#include "kiln/Dialect/Tile/Turns.h"
 
 using namespace mlir;
 using namespace kiln::assembly;
@@ -94,6 +95,10 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return tile::verifyAddresses(op, attribute.getValue());
   if (attribute.getName() == tile::kScratchAttr && isa<IntegerAttr>(attribute.getValue()) &&
       isa<tile::TileOpInterface>(op))
+    return success();
+  if ((attribute.getName() == tile::kTakesTurnAttr ||
+       attribute.getName() == tile::kPassesTurnAttr) &&
+      isa<tile::MatmulStartOp>(op) && isa<UnitAttr>(attribute.getValue()))
     return success();
   if (attribute.getName() == tile::kLocalRingAttr)
     return tile::verifyLocalRing(op, attribute.getValue());

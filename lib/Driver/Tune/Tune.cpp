@@ -39,7 +39,7 @@ struct Candidate {
   bool isFinalist = false;   ///< Measured in turns with others, not only once.
   // For as long as it is measured.
   std::shared_ptr<Compiled> compiled;
-  std::vector<Argument> args;
+  std::unique_ptr<PlacedArguments> args;
 
   double best() const { return *std::min_element(times.begin(), times.end()); }
   double median() const {
@@ -49,19 +49,6 @@ struct Candidate {
   }
   bool isMeasured() const { return refusal.empty() && !times.empty(); }
 };
-
-/// Copies are changed by runs, scalars are not.
-std::vector<CallArg> callArgs(std::span<const Argument> args) {
-  std::vector<CallArg> call;
-  for (const Argument &arg : args)
-    if (auto *tensor = std::get_if<Tensor>(&arg))
-      call.emplace_back(*tensor);
-    else if (auto scalar = std::get<ScalarBits>(arg); isFloat(scalar.type))
-      call.emplace_back(scalar.asDouble());
-    else
-      call.emplace_back(scalar.asInt());
-  return call;
-}
 
 class Tuner {
 public:
@@ -208,14 +195,16 @@ int Tuner::prepare() {
   return kGood;
 }
 
-/// Calls for at least so long; one more time of a call, in seconds.
+/// Calls for at least so long; one more time of a call, in seconds. Where calls only launch, it
+/// waits after each of the first and then after more and more, so that waiting does not count.
 void Tuner::measure(Candidate &candidate, double seconds) const {
-  std::vector<CallArg> args = callArgs(candidate.args);
+  std::vector<CallArg> args = candidate.args->forCalls();
   Clock::time_point start = Clock::now();
   unsigned calls = 0;
   do {
-    (void)candidate.compiled->call(args);
-    ++calls;
+    for (unsigned more = std::clamp(calls, 1u, 64u); more > 0; --more, ++calls)
+      (void)candidate.compiled->call(args);
+    (void)candidate.args->wait();
   } while (secondsSince(start) < seconds);
   candidate.times.push_back(secondsSince(start) / calls);
 }
@@ -253,19 +242,22 @@ std::string Tuner::tryOut(Candidate &candidate) {
   Expected<Compiled> compiled = Calls.compile(program->get(), Options.platform->name());
   if (!compiled)
     return compiled.status().message();
-  Expected<std::vector<Argument>> args = copyArguments(Inputs);
+  Expected<std::unique_ptr<PlacedArguments>> args = Options.platform->place(Inputs);
   if (!args)
     return args.status().message();
   candidate.args = std::move(*args);
-  if (Status bad = compiled->compileOnly(callArgs(candidate.args)); !bad.isOk())
+  if (Status bad = compiled->compileOnly(candidate.args->forCalls()); !bad.isOk())
     return bad.message();
   candidate.compileSeconds = secondsSince(start);
-  if (Status bad = compiled->call(callArgs(candidate.args)); !bad.isOk())
+  if (Status bad = compiled->call(candidate.args->forCalls()); !bad.isOk())
     return bad.message();
-  if (std::string wrong = findDifference(candidate.args); !wrong.empty())
+  Expected<std::vector<Argument>> made = candidate.args->read();
+  if (!made)
+    return made.status().message();
+  if (std::string wrong = findDifference(*made); !wrong.empty())
     return wrong;
   if (Results.empty()) { // before more calls add to it
-    Expected<std::vector<Argument>> results = copyArguments(candidate.args);
+    Expected<std::vector<Argument>> results = copyArguments(*made);
     if (!results)
       return results.status().message();
     Results = std::move(*results);
@@ -458,9 +450,8 @@ int Tuner::report() {
 }
 
 int Tuner::run() {
-  if (Options.platform->memory() != TensorMemory::Host)
-    return badInput("kiln tune measures where tensors are in the host's memory so far, not on " +
-                    Options.platform->name());
+  if (Status missing = Options.platform->usableHere(); !missing.isOk())
+    return badInput(missing);
   if (int status = prepare())
     return status;
   Choice choice;

@@ -58,12 +58,14 @@ static std::vector<Expected<CompiledCuda>> compileAll(const std::vector<const Cu
 }
 
 Expected<CudaCode> compileCudaCode(ModuleOp compiled, const std::string &entry,
-                                   const Machine &machine, bool isChecked) {
+                                   const Machine &machine, CudaCodeOptions options) {
   Expected<std::vector<CudaUnit>> units = emitCuda(compiled, machine);
   if (!units)
     return units.status();
-  for (CudaUnit &unit : *units)
-    unit.isChecked = isChecked;
+  for (CudaUnit &unit : *units) {
+    unit.kernel.isChecked = options.isChecked;
+    unit.hasLines = options.hasLines;
+  }
   CudaCode code;
   if (Status failed = addOrchestration(compiled, entry, *units, code); !failed.isOk())
     return failed;

@@ -16,9 +16,14 @@ struct CudaCode {
   BundleFiles files;
 };
 
-/// Compiles a program that the passes of the machine have been over; `isChecked` as in CudaUnit.
+/// As in CudaKernel and CudaUnit.
+struct CudaCodeOptions {
+  bool isChecked = false, hasLines = false;
+};
+
+/// Compiles a program that the passes of the machine have been over.
 Expected<CudaCode> compileCudaCode(mlir::ModuleOp compiled, const std::string &entry,
-                                   const Machine &machine, bool isChecked);
+                                   const Machine &machine, CudaCodeOptions options);
 
 } // namespace kiln
 

@@ -1,6 +1,7 @@
 #include "../CachedCode.h"
 #include "../Platforms.h"
 #include "CudaCode.h"
+#include "GpuArguments.h"
 
 #include "kiln/Target/Cuda/Cuda.h"
 
@@ -12,8 +13,8 @@ namespace {
 constexpr const char *kArch = "sm_90a";
 
 Expected<Artifact> compileArtifact(ModuleOp compiled, const std::string &entry,
-                                   const Machine &machine, bool isChecked) {
-  Expected<CudaCode> code = compileCudaCode(compiled, entry, machine, isChecked);
+                                   const Machine &machine, CudaCodeOptions options) {
+  Expected<CudaCode> code = compileCudaCode(compiled, entry, machine, options);
   if (!code)
     return code.status();
   return Artifact{std::move(code->info), packCuda(code->kernels, code->files)};
@@ -36,7 +37,8 @@ public:
   /// Extents, strides and tensor maps are arguments of each launch: one artifact serves all.
   FactSet reads() const override { return {Fact::Static, Fact::Divisible}; }
   Expected<Artifact> compile(ModuleOp compiled, const std::string &entry) const override {
-    return compileArtifact(compiled, entry, Target, /*isChecked=*/false);
+    // The same program elsewhere in a file has the same artifact: it knows no lines.
+    return compileArtifact(compiled, entry, Target, {});
   }
   Expected<std::shared_ptr<const LoadedProgram>> load(const NativeInfo &info,
                                                       std::string_view object) const override {
@@ -63,7 +65,7 @@ public:
     CodeMaker maker{name(), arch() + " checked",
                     [&](const std::string &entry) {
                       return compileArtifact(request.module, entry, *machine(),
-                                             /*isChecked=*/true);
+                                             {.isChecked = true, .hasLines = true});
                     },
                     loadArtifact};
     return runCompiled(request, maker, report);
@@ -72,7 +74,7 @@ public:
   Status addCode(ModuleOp compiled, const std::string &, BundleManifest &manifest,
                  BundleFiles &files) const override {
     Expected<CudaCode> code =
-        compileCudaCode(compiled, manifest.entry, *machine(), /*isChecked=*/false);
+        compileCudaCode(compiled, manifest.entry, *machine(), {.hasLines = true});
     if (!code)
       return code.status();
     files.merge(code->files);
@@ -90,6 +92,10 @@ public:
       return units.status();
     llvm::append_range(*units, emitRankKernels(module));
     return cudaSource(*units);
+  }
+
+  Expected<std::unique_ptr<PlacedArguments>> place(std::span<const Argument> args) const override {
+    return placeOnGpu(args);
   }
 
   std::unique_ptr<JitBackend> makeJitBackend(const std::string &,

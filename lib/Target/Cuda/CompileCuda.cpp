@@ -104,6 +104,7 @@ struct Choice {
   unsigned moved = 0;    ///< Steps of registers that the copying role keeps.
   bool isFrugal = false; ///< With the text that needs fewer.
   bool isChecked = false;
+  bool hasLines = false;
 
   /// As the compiler is told. A second is longer than any tile takes to come.
   std::vector<std::string> definitions() const {
@@ -136,6 +137,8 @@ Expected<std::string> compileByNvrtc(const Nvrtc &library, const std::string &so
   std::vector<std::string> definitions = choice.definitions();
   for (const std::string &definition : definitions)
     options.push_back(definition.c_str());
+  if (choice.hasLines)
+    options.push_back("-lineinfo");
   int error = library.compileProgram(program, int(options.size()), options.data());
   size_t size = 0;
   if (library.getLogSize(program, &size) == 0 && size > 1) {
@@ -201,6 +204,8 @@ Expected<std::string> compileByNvcc(const std::string &nvcc, const std::string &
       input};
   std::vector<std::string> definitions = choice.definitions();
   args.append(definitions.begin(), definitions.end());
+  if (choice.hasLines)
+    args.push_back("-lineinfo");
   std::string why;
   int code =
       llvm::sys::ExecuteAndWait(nvcc, args, std::nullopt, {StringRef(""), said, said}, 0, 0, &why);
@@ -284,7 +289,8 @@ constexpr unsigned kManyBlocks = 3, kManySmallBlocks = 5;
 /// too many for that, and a role that copies as few registers as it can.
 Choice firstChoice(const CudaUnit &unit) {
   Choice choice;
-  choice.isChecked = unit.isChecked;
+  choice.isChecked = unit.kernel.isChecked;
+  choice.hasLines = unit.hasLines;
   if (unit.isMemoryBound && unit.registersForTiles <= 2 * int64_t(registersOf(unit, kManyBlocks)))
     choice.blocks = unit.kernel.threads <= 128 ? kManySmallBlocks : kManyBlocks;
   return choice;
@@ -297,13 +303,11 @@ std::optional<Choice> nextChoice(const CudaUnit &unit, const Choice &last, const
   Choice next = last;
   uint64_t missing = (found.spilled + found.stack + 3) / 4;
   if (last.blocks > 1) {
-    // With fewer registers more is spilled than is missing: a small step is tried first.
-    bool isMany = last.blocks > kManyBlocks;
-    uint64_t needed = registersOf(unit, last.blocks) + (isMany ? found.spilled / 4 : missing);
-    unsigned least = isMany ? kManyBlocks : 1;
+    // Of many blocks one fewer is tried: with fewer registers more is spilled than is missing.
+    uint64_t needed = last.blocks > kManyBlocks ? 0 : registersOf(unit, last.blocks) + missing;
     do
       --next.blocks;
-    while (next.blocks > least && registersOf(unit, next.blocks) < needed);
+    while (next.blocks > 1 && registersOf(unit, next.blocks) < needed);
     return next;
   }
   bool hasRoom = unit.registersForTiles + kBesideTiles <= 240 - 8 * int64_t(kMostMoved);
@@ -312,7 +316,7 @@ std::optional<Choice> nextChoice(const CudaUnit &unit, const Choice &last, const
     next.moved = hasRoom ? std::clamp<uint64_t>((missing + step - 1) / step, 1, kMostMoved) : 1;
     return next;
   }
-  if (last.isFrugal || unit.frugalText.empty())
+  if (last.isFrugal || unit.frugalText.text.empty())
     return std::nullopt;
   next.isFrugal = true;
   return next;
@@ -348,7 +352,10 @@ Expected<CompiledCuda> compileCuda(const CudaUnit &unit) {
   std::string before; // what was tried, and did not do
   std::optional<Choice> choice = firstChoice(unit);
   while (true) {
-    std::string log, source = unit.source(choice->isFrugal);
+    std::string log;
+    const CudaText &text = choice->isFrugal ? unit.frugalText : unit.text;
+    std::string file = unit.kernel.file.substr(0, unit.kernel.file.rfind('.')) + ".cu";
+    std::string source = kCudaHeader + text.directed(file);
     Expected<std::string> cubin = library ? compileByNvrtc(*library, source, *choice, log)
                                           : compileByNvcc(findNvcc(), source, *choice, log);
     if (!cubin) // an error in emitted code is a defect of the emitter: show what it is
@@ -362,10 +369,10 @@ Expected<CompiledCuda> compileCuda(const CudaUnit &unit) {
       continue;
     }
     // A run is there to find out whether the program is right: then code may be slow.
-    if (!problem.empty() && !unit.isChecked)
+    if (!problem.empty() && !unit.kernel.isChecked)
       return failed(StatusCode::Unsupported, problem);
-    return CompiledCuda{std::move(*cubin),
-                        "// " + *compiler + " " + tried + "\n" + before + source};
+    return CompiledCuda{std::move(*cubin), "// " + *compiler + " " + tried + "\n" + before +
+                                               kCudaHeader + text.commented()};
   }
 }
 

@@ -1,6 +1,8 @@
 // Operations whose results take elements of a tile from other places: the tile is in shared memory.
 #include "CudaFunction.h"
 
+#include "kiln/Target/Text/Literals.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -65,8 +67,8 @@ bool FunctionEmitter::emitExchange(Operation *op) {
         return true;
       })
       .Case<tile::RandomOp>([&](tile::RandomOp random) {
-        define(random, "kiln::random<" + to() + ">(" + text(random.getKey()) + ", " +
-                           text(random.getCounter()) + ")");
+        define(random, "kiln::random<" + to() + ">(" + argument(random.getKey()) + ", " +
+                           argument(random.getCounter()) + ")");
         return true;
       })
       .Default(false);
@@ -74,11 +76,13 @@ bool FunctionEmitter::emitExchange(Operation *op) {
 
 /// A view of rows in shared memory, or a box that threads take out of it.
 void FunctionEmitter::emitExtract(tile::ExtractOp op) {
-  std::string at = commas(op.getStaticIndices(), op.getIndices());
+  auto at = text::mixedList(op.getStaticIndices(), op.getIndices(),
+                            [&](Value value) { return argument(value); });
   if (op.getType().getSpace() == Space::Mat)
     return define(op, "rowsFrom<" + std::to_string(op.getType().getRows()) + ">(" +
-                          text(op.getTile()) + ", " + StringRef(at).split(", ").first.str() + ")");
-  define(op, "boxFrom<" + registerType(op.getType()) + ">(" + text(op.getTile()) + ", " + at + ")");
+                          text(op.getTile()) + ", " + at.front() + ")");
+  define(op, "boxFrom<" + registerType(op.getType()) + ">(" + text(op.getTile()) + ", " +
+                 llvm::join(at, ", ") + ")");
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,14 +2,12 @@
 
 #include "kiln/Analysis/TensorBox.h"
 #include "kiln/Dialect/Kiln/LoopAttributes.h"
-#include "kiln/Program/ScalarText.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Text/Literals.h"
+#include "kiln/Target/Text/Names.h"
 
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/TypeSwitch.h"
-
-#include <cmath>
 
 using namespace mlir;
 
@@ -102,11 +100,43 @@ void FunctionEmitter::unsupported(Operation *op, const Twine &why) {
                      sourceLocOf(op->getLoc()));
 }
 
-const std::string &FunctionEmitter::text(Value value) { return Values[value]; }
+// A character that no text has stands before a statement and behind its number.
+static constexpr char kMark = 1;
+
+std::string KernelText::marked(const Twine &statement, size_t number) {
+  return kMark + std::to_string(number) + kMark + statement.str();
+}
+
+CudaText KernelText::withLines(StringRef markedText) const {
+  CudaText result;
+  SmallVector<StringRef> all;
+  markedText.split(all, '\n');
+  for (StringRef line : ArrayRef(all).drop_back()) {
+    auto [indent, rest] = line.split(kMark);
+    auto [number, statement] = rest.split(kMark);
+    size_t at = 0;
+    bool isMarked = !number.getAsInteger(10, at);
+    result.lines.push_back(isMarked ? lines[at] : SourceLoc());
+    result.text += (isMarked ? indent + statement : Twine(line)).str() + "\n";
+  }
+  return result;
+}
+
+void FunctionEmitter::line(const Twine &statement) {
+  SourceLoc of = Here ? sourceLocOf(Here->getLoc()) : SourceLoc();
+  if (Kernel.lines.empty() || !(Kernel.lines.back() == of))
+    Kernel.lines.push_back(of);
+  Out.line(KernelText::marked(statement, Kernel.lines.size() - 1));
+}
+
+std::string FunctionEmitter::operand(Value value, Binding least) {
+  const Expression &expression = Values[value];
+  return expression.binds < least ? "(" + expression.text + ")" : expression.text;
+}
 
 std::string FunctionEmitter::commas(ArrayRef<int64_t> constants, ValueRange values) {
-  return llvm::join(text::mixedList(constants, values, [&](Value value) { return text(value); }),
-                    ", ");
+  return llvm::join(
+      text::mixedList(constants, values, [&](Value value) { return argument(value); }), ", ");
 }
 
 std::string FunctionEmitter::list(ArrayRef<int64_t> constants, ValueRange values) {
@@ -115,17 +145,25 @@ std::string FunctionEmitter::list(ArrayRef<int64_t> constants, ValueRange values
 
 void FunctionEmitter::define(Value value, const std::string &expression) {
   bool isTile = isa<tile::TileType>(value.getType());
+  if (std::string into = Into.lookup(value); !into.empty()) {
+    line(into + " = " + expression + ";");
+    return set(value, into);
+  }
   std::string name = freshName(isTile ? "t" : "n");
   line((isTile ? "auto" : cppType(value.getType())) + " " + name + " = " + expression + ";");
   set(value, name);
+  Owned.insert(value);
 }
 
 void FunctionEmitter::emitBlock(Block &block) {
+  Operation *around = Here;
   for (Operation &op : block) {
     if (Failure)
       return;
+    Here = &op;
     emitOp(&op);
   }
+  Here = around;
 }
 
 void FunctionEmitter::emitOp(Operation *op) {
@@ -138,6 +176,7 @@ void FunctionEmitter::emitOp(Operation *op) {
   if (isa<ir::ReturnOp, ir::RequireOp, scf::YieldOp, scf::ConditionOp, ir::DumpOp, tile::PrefetchOp,
           tile::YieldOp>(op))
     return;
+  widenAgain(op);
   if (Meetings.contains(op))
     line("barrier::meet(1 + int(lane)); // others of the lane are done with the same memory");
   if (!emitScalar(op) && !emitTensor(op) && !emitTile(op))
@@ -148,38 +187,91 @@ void FunctionEmitter::emitOp(Operation *op) {
 // Control flow
 //===----------------------------------------------------------------------===//
 
-SmallVector<std::string> FunctionEmitter::carry(ValueRange values) {
+SmallVector<std::string> FunctionEmitter::carry(Operation *loop, ValueRange values) {
   SmallVector<std::string> names;
   for (Value value : values) {
+    // A variable that nobody else reads goes on as what is carried.
+    if (Owned.contains(value) && value.hasOneUse() && value.getParentBlock() == loop->getBlock()) {
+      names.push_back(text(value));
+      continue;
+    }
     names.push_back(freshName("c"));
     std::string type = isa<tile::TileType>(value.getType()) ? "auto" : cppType(value.getType());
-    line(type + " " + names.back() + " = " + text(value) + ";");
+    line(type + " " + names.back() + " = " + argument(value) + ";");
   }
   return names;
+}
+
+/// The last operation of a block that reads a tile, or what is the same tile by another name.
+static Operation *lastReader(Value tile, Block &block) {
+  Operation *last = nullptr;
+  for (Operation *user : tile.getUsers()) {
+    Operation *reader = block.findAncestorOpInBlock(*user);
+    if (isa<tile::MoveOp>(user))
+      if (Operation *later = lastReader(user->getResult(0), block))
+        reader = later;
+    if (reader && (!last || last->isBeforeInBlock(reader)))
+      last = reader;
+  }
+  return last;
+}
+
+/// A tile that a loop yields is made in the variable that carries it, if nobody reads what is there
+/// any more.
+void FunctionEmitter::updateInPlace(Block &body, ValueRange carried, ValueRange yielded,
+                                    ArrayRef<std::string> names) {
+  for (auto [argument, value, name] : llvm::zip_equal(carried, yielded, names)) {
+    Operation *maker = value.getDefiningOp();
+    if (!isa<tile::TileType>(value.getType()) || !maker || maker->getBlock() != &body ||
+        !value.hasOneUse() || maker->getNumRegions() > 0)
+      continue;
+    Operation *last = lastReader(argument, body);
+    if (!last || last == maker || last->isBeforeInBlock(maker))
+      Into[value] = name;
+  }
+}
+
+/// Whether a name stands in a text, not as part of another.
+static bool mentions(StringRef text, StringRef name) {
+  for (size_t at = text.find(name); at != StringRef::npos; at = text.find(name, at + 1)) {
+    auto isPart = [&](size_t place) {
+      return place < text.size() && text::isNamePart(text[place]);
+    };
+    if (!isPart(at + name.size()) && (at == 0 || !isPart(at - 1)))
+      return true;
+  }
+  return false;
 }
 
 void FunctionEmitter::assign(ArrayRef<std::string> names, ValueRange values) {
   SmallVector<std::string> given;
   for (Value value : values)
-    given.push_back(text(value));
-  for (auto [k, value] : llvm::enumerate(given))
-    if (value != names[k] && llvm::is_contained(names, value)) {
+    given.push_back(argument(value));
+  for (auto [k, value] : llvm::enumerate(given)) {
+    auto isAssignedBefore = [&](size_t other) {
+      return names[other] != given[other] && mentions(value, names[other]);
+    };
+    if (llvm::any_of(llvm::seq<size_t>(0, k), isAssignedBefore)) {
       std::string saved = freshName("s");
       line("auto " + saved + " = " + value + ";");
       value = saved;
     }
+  }
   for (auto [name, value] : llvm::zip_equal(names, given))
     if (name != value)
       line(name + " = " + value + ";");
 }
 
 void FunctionEmitter::emitFor(scf::ForOp loop) {
-  SmallVector<std::string> carried = carry(loop.getInits());
+  SmallVector<std::string> carried = carry(loop, loop.getInits());
   for (auto [name, argument, result] :
        llvm::zip_equal(carried, loop.getRegionIterArgs(), loop.getResults())) {
     set(argument, name);
     set(result, name);
+    Owned.insert(argument);
+    Owned.insert(result);
   }
+  updateInPlace(*loop.getBody(), loop.getRegionIterArgs(), loop.getYieldedValues(), carried);
   // Not i: there would be an i8 and an i64, which are types.
   std::string index = freshName("at");
   set(loop.getInductionVar(), index);
@@ -189,12 +281,14 @@ void FunctionEmitter::emitFor(scf::ForOp loop) {
     line("#pragma unroll");
   else
     line("#pragma unroll 1");
-  auto bound = [&](const std::string &value) {
-    return loop.getUnsignedCmp() ? "bitsOf(" + value + ")" : value;
+  auto bound = [&](Value value) {
+    return loop.getUnsignedCmp() ? "bitsOf<" + type + ">(" + argument(value) + ")"
+                                 : operand(value, Binding::Sum);
   };
-  line("for (" + type + " " + index + " = " + text(loop.getLowerBound()) + "; " + bound(index) +
-       " < " + bound(text(loop.getUpperBound())) + "; " + index + " += " + text(loop.getStep()) +
-       ") {");
+  bool isByOne = matchPattern(loop.getStep(), m_One());
+  line("for (" + type + " " + index + " = " + argument(loop.getLowerBound()) + "; " +
+       bound(loop.getInductionVar()) + " < " + bound(loop.getUpperBound()) + "; " +
+       (isByOne ? "++" + index : index + " += " + argument(loop.getStep())) + ") {");
   Out.indented([&] {
     emitBlock(*loop.getBody());
     assign(carried, loop.getYieldedValues());
@@ -205,7 +299,7 @@ void FunctionEmitter::emitFor(scf::ForOp loop) {
 /// What is carried is a variable; what the condition hands on is another, for it may be something
 /// else.
 void FunctionEmitter::emitWhile(scf::WhileOp loop) {
-  SmallVector<std::string> carried = carry(loop.getInits()), handed;
+  SmallVector<std::string> carried = carry(loop, loop.getInits()), handed;
   for (auto [name, argument] : llvm::zip_equal(carried, loop.getBeforeArguments()))
     set(argument, name);
   for (auto [argument, result] : llvm::zip_equal(loop.getAfterArguments(), loop.getResults())) {
@@ -222,7 +316,7 @@ void FunctionEmitter::emitWhile(scf::WhileOp loop) {
     if (Failure)
       return;
     assign(handed, condition.getArgs());
-    line("if (!(" + text(condition.getCondition()) + "))");
+    line("if (!(" + argument(condition.getCondition()) + "))");
     line("  break;");
     emitBlock(*loop.getAfterBody());
     assign(carried, loop.getYieldOp().getResults());
@@ -241,209 +335,25 @@ void FunctionEmitter::emitIf(scf::IfOp branch) {
     set(result, results.back());
   }
   auto emitSide = [&](Region &region) {
+    ValueRange yielded = region.front().getTerminator()->getOperands();
+    for (auto [name, value] : llvm::zip_equal(results, yielded))
+      if (value.hasOneUse() && value.getParentBlock() == &region.front())
+        Into[value] = name;
     Out.indented([&] {
       emitBlock(region.front());
-      for (auto [name, value] : llvm::zip(results, region.front().getTerminator()->getOperands()))
-        line(name + " = " + text(value) + ";");
+      for (auto [name, value] : llvm::zip_equal(results, yielded))
+        if (text(value) != name)
+          line(name + " = " + argument(value) + ";");
     });
   };
   std::string whole = branch->hasAttr(ir::kOneTileAttr) ? wholeText(branch) : "";
-  line("if (" + text(branch.getCondition()) + whole + ") {");
+  line("if (" + argument(branch.getCondition()) + whole + ") {");
   emitSide(branch.getThenRegion());
   if (!branch.getElseRegion().empty()) {
     line("} else {");
     emitSide(branch.getElseRegion());
   }
   line("}");
-}
-
-//===----------------------------------------------------------------------===//
-// Scalars
-//===----------------------------------------------------------------------===//
-
-static std::string literal(Attribute attribute) {
-  if (auto integer = dyn_cast<IntegerAttr>(attribute)) {
-    if (integer.getType().isInteger(1))
-      return integer.getValue().isZero() ? "false" : "true";
-    int64_t value = integer.getValue().getSExtValue();
-    std::string type = cppType(integer.getType());
-    if (value == INT64_MIN)
-      return "least<i64>()";
-    return type == "int" ? std::to_string(value) : type + "(" + std::to_string(value) + ")";
-  }
-  auto floating = cast<FloatAttr>(attribute);
-  float value = static_cast<float>(floating.getValueAsDouble());
-  std::string number = std::isnan(value)   ? "notANumber()"
-                       : std::isinf(value) ? value < 0 ? "-infinity()" : "infinity()"
-                                           : text::cppFloat(value);
-  return floating.getType().isF32()
-             ? number
-             : "convert<" + cppType(floating.getType()) + ">(" + number + ")";
-}
-
-std::string FunctionEmitter::compareText(arith::CmpIOp op) {
-  std::string sign = signOf(op.getPredicate()).str();
-  // The one bit of an i1 is its sign.
-  bool isBit = op.getLhs().getType().isInteger(1);
-  std::string cast = isUnsigned(op.getPredicate()) ? "bitsOf" : isBit ? "signedOf" : "";
-  return cast + "(" + text(op.getLhs()) + ") " + sign + " " + cast + "(" + text(op.getRhs()) + ")";
-}
-
-std::string FunctionEmitter::compareText(arith::CmpFOp op) {
-  using P = arith::CmpFPredicate;
-  std::string a = "widen(" + text(op.getLhs()) + ")", b = "widen(" + text(op.getRhs()) + ")";
-  auto ordered = [&](StringRef sign) { return a + " " + sign.str() + " " + b; };
-  auto either = [&](StringRef opposite) { return "!(" + ordered(opposite) + ")"; };
-  std::string isOrdered = "(" + a + " == " + a + " && " + b + " == " + b + ")";
-  switch (op.getPredicate()) {
-  case P::AlwaysFalse:
-    return "false";
-  case P::OEQ:
-    return ordered("==");
-  case P::OGT:
-    return ordered(">");
-  case P::OGE:
-    return ordered(">=");
-  case P::OLT:
-    return ordered("<");
-  case P::OLE:
-    return ordered("<=");
-  case P::ONE:
-    return isOrdered + " && " + ordered("!=");
-  case P::ORD:
-    return isOrdered;
-  case P::UEQ:
-    return "!" + isOrdered + " || " + ordered("==");
-  case P::UGT:
-    return either("<=");
-  case P::UGE:
-    return either("<");
-  case P::ULT:
-    return either(">=");
-  case P::ULE:
-    return either(">");
-  case P::UNE:
-    return ordered("!=");
-  case P::UNO:
-    return "!" + isOrdered;
-  case P::AlwaysTrue:
-    return "true";
-  }
-  llvm_unreachable("all predicates are above");
-}
-
-/// From one type of numbers to another.
-std::string FunctionEmitter::convertText(Operation *op) {
-  Value from = op->getOperand(0);
-  std::string to = cppType(op->getResult(0).getType()), given = text(from);
-  bool isBit = from.getType().isInteger(1);
-  if (isa<arith::ExtUIOp, arith::IndexCastUIOp>(op))
-    return "wrapped<" + to + ">(bitsOf(" + given + "))";
-  if (isa<arith::IndexCastOp, arith::ExtSIOp, arith::TruncIOp>(op)) {
-    if (op->getResult(0).getType().isInteger(1))
-      return "wrapped<bool>(u64(" + given + "))";
-    return "static_cast<" + to + ">(" + (isBit ? "signedOf(" + given + ")" : given) + ")";
-  }
-  if (isa<arith::UIToFPOp>(op))
-    return "convert<" + to + ">(float(bitsOf(" + given + ")))";
-  if (isa<arith::SIToFPOp>(op) && isBit)
-    return "convert<" + to + ">(signedOf(" + given + "))";
-  if (isa<arith::FPToSIOp>(op) && to == "bool")
-    return "";
-  return "convert<" + to + ">(" + given + ")";
-}
-
-std::string FunctionEmitter::scalarText(Operation *op) {
-  Type type = op->getResult(0).getType();
-  std::string to = cppType(type);
-  auto operand = [&](unsigned k) { return text(op->getOperand(k)); };
-  auto infix = [&](StringRef sign) { return operand(0) + " " + sign.str() + " " + operand(1); };
-  if (type.isIndex()) { // no index comes near the end of 64 bits: plain arithmetic is meant
-    if (isa<arith::AddIOp>(op))
-      return infix("+");
-    if (isa<arith::SubIOp>(op))
-      return infix("-");
-    if (isa<arith::MulIOp>(op))
-      return infix("*");
-  }
-  if (const ScalarFunctions *functions = scalarFunctions(op);
-      functions && !functions->cuda.empty()) {
-    std::string compute = isa<FloatType>(type) ? "float" : to;
-    std::string call =
-        functions->cuda.str() + "<" + compute + ">(" +
-        (isa<FloatType>(type) ? "widen(" + operand(0) + "), widen(" + operand(1) + ")"
-                              : operand(0) + ", " + operand(1)) +
-        ")";
-    return compute == to ? call : "convert<" + to + ">(" + call + ")";
-  }
-  return TypeSwitch<Operation *, std::string>(op)
-      .Case<arith::FloorDivSIOp>(
-          [&](auto) { return to + "(floorDiv(" + operand(0) + ", " + operand(1) + "))"; })
-      .Case<arith::CeilDivSIOp>(
-          [&](auto) { return to + "(ceilDiv(" + operand(0) + ", " + operand(1) + "))"; })
-      .Case<arith::AndIOp>([&](auto) { return to + "(" + infix("&") + ")"; })
-      .Case<arith::OrIOp>([&](auto) { return to + "(" + infix("|") + ")"; })
-      .Case<arith::XOrIOp>([&](auto) { return to + "(" + infix("^") + ")"; })
-      .Case<arith::NegFOp>([&](auto) { return "convert<" + to + ">(-widen(" + operand(0) + "))"; })
-      .Case<arith::SelectOp>(
-          [&](auto) { return operand(0) + " ? " + operand(1) + " : " + operand(2); })
-      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp,
-            arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp, arith::FPToSIOp, arith::ExtFOp,
-            arith::TruncFOp>([&](auto) { return convertText(op); })
-      .Case<arith::CmpIOp, arith::CmpFOp>([&](auto compare) { return compareText(compare); })
-      .Default(std::string());
-}
-
-bool FunctionEmitter::emitScalar(Operation *op) {
-  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
-    if (cppType(constant.getType()).empty())
-      return false;
-    // A number of type index reads best as such.
-    auto integer = dyn_cast<IntegerAttr>(constant.getValue());
-    set(constant, integer && constant.getType().isIndex() ? std::to_string(integer.getInt())
-                                                          : literal(constant.getValue()));
-    return true;
-  }
-  if (auto dim = dyn_cast<ir::DimOp>(op)) {
-    auto type = cast<ir::TensorType>(dim.getTensor().getType());
-    int64_t axis = dim.getDim();
-    set(dim, type.isDynamicDim(axis)
-                 ? text(dim.getTensor()) + ".extents[" + std::to_string(axis) + "]"
-                 : std::to_string(type.getShape()[axis]));
-    return true;
-  }
-  if (auto block = dyn_cast<tile::BlockIdxOp>(op)) {
-    set(block, "block.index[" + std::to_string(block.getDim()) + "]");
-    return true;
-  }
-  if (auto count = dyn_cast<tile::BlockCountOp>(op)) {
-    set(count, "args.grid[" + std::to_string(count.getDim()) + "]");
-    return true;
-  }
-  if (isa<tile::BarrierOp>(op)) {
-    Kernel.hasBarrier = true;
-    line(isCopying() ? "allBlocks.meetByWarp();" : "allBlocks.meet(lane);");
-    return true;
-  }
-  if (auto lane = dyn_cast<tile::LaneOp>(op)) {
-    set(lane, "lane");
-    return true;
-  }
-  if (auto read = dyn_cast<ir::ReadOp>(op)) {
-    std::string type = cppType(read.getType());
-    if (type.empty())
-      return false;
-    define(read, "*elementOf<" + type + ">(" + text(read.getTensor()) + ", " +
-                     list(read.getStaticIndices(), read.getIndices()) + ")");
-    return true;
-  }
-  if (!isa_and_nonnull<arith::ArithDialect>(op->getDialect()) || op->getNumResults() != 1)
-    return false;
-  std::string expression = scalarText(op);
-  if (expression.empty())
-    return false;
-  define(op->getResult(0), expression);
-  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -488,7 +398,7 @@ void FunctionEmitter::emitWrite(ir::WriteOp op) {
   std::string type = cppType(op.getValue().getType());
   line("if (threadInGroup() == 0)");
   line("  *elementOf<" + type + ">(" + text(op.getTensor()) + ", " +
-       list(op.getStaticIndices(), op.getIndices()) + ") = " + text(op.getValue()) + ";");
+       list(op.getStaticIndices(), op.getIndices()) + ") = " + argument(op.getValue()) + ";");
 }
 
 } // namespace kiln::cuda

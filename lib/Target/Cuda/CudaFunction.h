@@ -3,13 +3,15 @@
 // Walks a role function once and writes a statement for each operation. A lowering looks only at
 // its own operation: what an operand is (a tile in registers, one in shared memory, a transfer yet
 // to be made) is in its C++ type, and the device library's overloads choose.
-// CudaFunction.cpp has control flow and scalars, CudaTileOps.cpp the operations on tiles.
+// CudaFunction.cpp has control flow and tensors, CudaScalars.cpp numbers, CudaTileOps.cpp and
+// CudaExchange.cpp the operations on tiles.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LIB_TARGET_CUDA_CUDAFUNCTION_H
 #define KILN_LIB_TARGET_CUDA_CUDAFUNCTION_H
 
 #include "kiln/Dialect/Tile/TileDialect.h"
+#include "kiln/Target/Cuda/Cuda.h"
 #include "kiln/Target/Text/Lines.h"
 #include "kiln/runtime/cuda_kernel.h"
 #include "kiln/runtime/status.h"
@@ -39,10 +41,37 @@ struct KernelText {
   int64_t lanes = 1;
   /// Whether elementwise tiles that are used once are computed where they are used.
   bool computesLater = false;
+  /// Whether its lanes take turns at the matrix unit.
+  bool takesTurns = false;
   /// Whether its blocks wait for one another.
   bool hasBarrier = false;
+  /// The user's lines that statements are of.
+  std::vector<SourceLoc> lines;
+  /// A line of text as one of the statements of `lines[number]`, and how the two come apart.
+  static std::string marked(const llvm::Twine &statement, size_t number);
+  CudaText withLines(llvm::StringRef markedText) const;
   /// Where rings end in shared memory; behind them each lane has so many bytes for its tiles.
   int64_t ringBytes = 0, laneBytes = 0;
+};
+
+/// How tightly the outermost operator of an expression binds, the loosest first.
+enum class Binding {
+  Conditional,
+  Or,
+  And,
+  BitOr,
+  BitXor,
+  BitAnd,
+  Comparison,
+  Sum,
+  Product,
+  Unary,
+  Primary
+};
+
+struct Expression {
+  std::string text;
+  Binding binds = Binding::Primary;
 };
 
 class FunctionEmitter {
@@ -62,19 +91,23 @@ private:
   void emitOp(mlir::Operation *op);
   void emitFor(mlir::scf::ForOp loop);
   void emitIf(mlir::scf::IfOp branch);
-  std::string wholeText(mlir::scf::IfOp branch);
   void emitWhile(mlir::scf::WhileOp loop);
   /// Declares a variable for each value, with what it starts as.
-  llvm::SmallVector<std::string> carry(mlir::ValueRange values);
+  llvm::SmallVector<std::string> carry(mlir::Operation *loop, mlir::ValueRange values);
+  void updateInPlace(mlir::Block &body, mlir::ValueRange carried, mlir::ValueRange yielded,
+                     llvm::ArrayRef<std::string> names);
   /// Assigns all at once: what is assigned may be what another variable holds.
   void assign(llvm::ArrayRef<std::string> names, mlir::ValueRange values);
   bool emitTensor(mlir::Operation *op);
   void emitWrite(ir::WriteOp op);
-  std::string convertText(mlir::Operation *op);
+
+  // CudaScalars.cpp
   bool emitScalar(mlir::Operation *op);
-  std::string scalarText(mlir::Operation *op);
-  std::string compareText(mlir::arith::CmpIOp op);
-  std::string compareText(mlir::arith::CmpFOp op);
+  Expression scalarText(mlir::Operation *op);
+  Expression infix(mlir::Operation *op, llvm::StringRef sign, Binding binds);
+  std::string convertText(mlir::Operation *op);
+  Expression compareText(mlir::arith::CmpIOp op);
+  Expression compareText(mlir::arith::CmpFOp op);
 
   // CudaTileOps.cpp
   bool emitTile(mlir::Operation *op);
@@ -100,6 +133,11 @@ private:
   /// Where in shared memory a result of `op` lies, as it was planned: `memory + 4096`.
   std::string placeText(mlir::Value tile);
 
+  // CudaWhole.cpp
+  std::string wholeText(mlir::scf::IfOp branch);
+  void widenAgain(mlir::Operation *user);
+  void computeAgain(mlir::Value tile, mlir::Operation *user);
+
   // CudaExchange.cpp
   bool emitExchange(mlir::Operation *op);
   void emitExtract(tile::ExtractOp op);
@@ -113,35 +151,47 @@ private:
   std::string resultText(mlir::Operation *op);
   bool isMadeLater(mlir::Operation *op);
 
-  const std::string &text(mlir::Value value);
+  /// A value where nothing looser than `least` may stand.
+  std::string operand(mlir::Value value, Binding least);
+  /// Where anything may stand, and where nothing with an operator may.
+  std::string argument(mlir::Value value) { return operand(value, Binding::Conditional); }
+  std::string text(mlir::Value value) { return operand(value, Binding::Primary); }
   /// `{a, 64, b}`
   std::string list(llvm::ArrayRef<int64_t> constants, mlir::ValueRange values);
-  void set(mlir::Value value, std::string text) { Values[value] = std::move(text); }
+  void set(mlir::Value value, std::string text, Binding binds = Binding::Primary) {
+    Values[value] = {std::move(text), binds};
+  }
   /// `{a, 64, b}` without the braces.
   std::string commas(llvm::ArrayRef<int64_t> constants, mlir::ValueRange values);
-  /// `auto t3 = expression;`
+  /// `auto t3 = expression;`, or without the type where there is a variable for it.
   void define(mlir::Value value, const std::string &expression);
   std::string freshName(llvm::StringRef prefix) {
     return prefix.str() + std::to_string(NextName++);
   }
-  void line(const llvm::Twine &statement) { Out.line(statement); }
+  void line(const llvm::Twine &statement);
   /// The first failure counts.
   void unsupported(mlir::Operation *op, const llvm::Twine &why);
 
   ir::FuncOp Func;
   KernelText &Kernel;
-  llvm::DenseMap<mlir::Value, std::string> Values;
-  llvm::DenseMap<mlir::Value, int> Origin; ///< Of tensor parameters.
+  llvm::DenseMap<mlir::Value, Expression> Values;
+  llvm::DenseMap<mlir::Value, std::string> Into; ///< The variables that values are made in.
+  llvm::DenseSet<mlir::Value> Owned;             ///< Values that have a variable of their own.
+  llvm::DenseMap<mlir::Value, int> Origin;       ///< Of tensor parameters.
   text::Lines Out{2, 1};
   bool IsInBody = false; ///< Of a reduction or scan: what are tiles there are single elements.
   llvm::DenseSet<mlir::Operation *> Meetings; ///< Accesses that all threads of a lane meet before.
   /// Windows of loads and stores that are known to be whole, by name.
   llvm::DenseMap<mlir::Operation *, std::string> Whole;
   mlir::Block *WholeBlock = nullptr; ///< Where they are.
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> Again; ///< Computed again, and for whom.
   unsigned NextName = 0;
+  mlir::Operation *Here = nullptr; ///< What statements are written for.
   std::optional<Status> Failure;
 };
 
+/// Whether threads hold a tile, rather than shared memory.
+bool isInRegisters(tile::TileType type);
 /// `Reg<float, 64, 128>`: the kernel's layout for a tile in registers.
 std::string registerType(tile::TileType type);
 /// `Shared<bf16, 64, 128>`

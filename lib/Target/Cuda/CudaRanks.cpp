@@ -32,10 +32,11 @@ static CudaUnit unitOf(Type element, DType type, Reduction how, Operation *asks)
   unit.location = sourceLocOf(asks->getLoc());
   // A bool is a byte in memory, and added up as one.
   std::string cpp = type == DType::I1 ? "unsigned char" : cuda::cppType(element);
-  unit.text = "// " + unit.kernel.name + ": what the ranks exchanged, combined in their order\n" +
-              "extern \"C\" __global__ void __launch_bounds__(256)\n" + unit.kernel.symbol +
-              "(const __grid_constant__ CombineArgs args) {\n  combineRanks<" + cpp + ", Combine" +
-              way + ">(args);\n}\n";
+  unit.text.text = "// " + unit.kernel.name +
+                   ": what the ranks exchanged, combined in their order\n" +
+                   "extern \"C\" __global__ void __launch_bounds__(256)\n" + unit.kernel.symbol +
+                   "(const __grid_constant__ CombineArgs args) {\n  combineRanks<" + cpp +
+                   ", Combine" + way + ">(args);\n}\n";
   return unit;
 }
 

@@ -3,6 +3,7 @@
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
+#include "kiln/Dialect/Tile/Turns.h"
 #include "kiln/Program/Signature.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -23,7 +24,7 @@ static std::string shapeText(TileType type) {
 std::string registerType(TileType type) { return "Reg" + shapeText(type); }
 std::string sharedType(TileType type) { return "Shared" + shapeText(type); }
 
-static bool isInRegisters(TileType type) {
+bool isInRegisters(TileType type) {
   return type.getSpace() == Space::Vec || type.getSpace() == Space::Acc;
 }
 
@@ -101,36 +102,6 @@ std::string FunctionEmitter::placeText(Value tile) {
 /// What a load or store says of how often its memory is touched.
 static std::string touchedText(Operation *op, StringRef before) {
   return op->hasAttr(tile::kStreamsAttr) ? before.str() + "Touched::Once" : "";
-}
-
-/// Declares the windows of what a branch loads and stores, and asks of all whether they are whole:
-/// in such a branch nothing asks again, so loads move to where there are registers for them.
-std::string FunctionEmitter::wholeText(scf::IfOp branch) {
-  std::string condition;
-  if (Kernel.computesLater)
-    return condition;
-  WholeBlock = branch.thenBlock();
-  auto isInside = [&](Value value) { return value.getParentBlock() == branch.thenBlock(); };
-  auto add = [&](auto op, TileType type) {
-    if (!isInRegisters(type) || isMadeLater(op) ||
-        llvm::any_of(op->getOperands(), [&](Value value) {
-          return !isa<TileType>(value.getType()) && isInside(value);
-        }))
-      return;
-    std::string name = Whole[op] = freshName("w");
-    line("auto " + name + " = " +
-         windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(),
-                    op.getStaticValid(), op.getValid()) +
-         ";");
-    condition += " && isWhole<" + registerType(type) + ">(" + name + ")";
-  };
-  for (Operation &op : *branch.thenBlock()) {
-    if (auto load = dyn_cast<tile::LoadOp>(op))
-      add(load, load.getType());
-    else if (auto store = dyn_cast<tile::StoreOp>(op); store && !store.getAtomic())
-      add(store, store.getTile().getType());
-  }
-  return condition;
 }
 
 void FunctionEmitter::emitLoad(tile::LoadOp op) {
@@ -242,13 +213,19 @@ void FunctionEmitter::emitMove(tile::MoveOp op) {
   if (isInRegisters(from) && to == Space::Mat)
     return define(op, "toShared(" + text(op.getOperand()) + ", " + placeText(op) + ", lane)");
   set(op, text(op.getOperand())); // the matrix unit reads where the tile is
+  if (Owned.contains(op.getOperand()) && op.getOperand().hasOneUse())
+    Owned.insert(op);
 }
 
 /// The tiles of the oldest slot: a lane's part of each, where lanes share them.
 void FunctionEmitter::emitPop(tile::PopOp op) {
-  std::string slot = freshName("slot");
   tile::PipeType pipe = op.getPipe().getType();
-  line("auto " + slot + " = " + text(op.getPipe()) + ".pop();");
+  std::string slot = text(op.getPipe()) + ".pop()";
+  if (op.getTiles().size() > 1) {
+    std::string name = freshName("slot");
+    line("auto " + name + " = " + slot + ";");
+    slot = name;
+  }
   for (auto [k, tile] : llvm::enumerate(op.getTiles())) {
     std::string inSlot = "get<" + std::to_string(k) + ">(" + slot + ")";
     auto type = cast<TileType>(tile.getType());
@@ -288,8 +265,15 @@ void FunctionEmitter::emitStart(tile::MatmulStartOp op) {
   std::string flags = isGiven(op.getTransB());
   if (op.getTransA() || !acc)
     flags += std::string(", ") + isGiven(op.getTransA());
+  bool alternates = Kernel.lanes > 1;
+  if (alternates && op->hasAttr(tile::kTakesTurnAttr)) {
+    line("takeTurn(lane);");
+    Kernel.takesTurns = true;
+  }
   line("start<" + flags + (acc ? "" : ", true") + ">(" + name + ", " + text(op.getLhs()) + ", " +
        text(op.getRhs()) + ");");
+  if (alternates && op->hasAttr(tile::kPassesTurnAttr))
+    line("passTurn<" + std::to_string(Kernel.lanes) + ">(lane);");
   set(op, name);
 }
 
@@ -319,15 +303,17 @@ bool FunctionEmitter::isMadeLater(Operation *op) {
   // Where tiles are known to be whole they are computed piece by piece as they are stored: what was
   // loaded stays as short as it came.
   bool isWhole = WholeBlock && op->getBlock() == WholeBlock;
+  Operation *user = Again.lookup(op);
   if ((!Kernel.computesLater && !isWhole) || IsInBody || op->getNumResults() != 1 ||
-      !op->hasOneUse())
+      (!user && !op->hasOneUse()))
     return false;
   auto type = dyn_cast<TileType>(op->getResult(0).getType());
   auto load = dyn_cast<tile::LoadOp>(op);
   if (!type || !isInRegisters(type) ||
       (!isElementwise(op) && (!load || isWhole || Meetings.contains(op))))
     return false;
-  Operation *user = *op->user_begin();
+  if (!user)
+    user = *op->user_begin();
   if (user->getBlock() != op->getBlock())
     return false;
   if (auto store = dyn_cast<tile::StoreOp>(user))
@@ -355,7 +341,7 @@ bool FunctionEmitter::emitElementwise(Operation *op) {
     return false;
   SmallVector<std::string> operands;
   for (Value operand : op->getOperands())
-    operands.push_back(text(operand));
+    operands.push_back(argument(operand));
   define(op->getResult(0),
          "tile::" + name.str() + "<" + resultText(op) + ">(" + llvm::join(operands, ", ") + ")");
   return true;
@@ -385,8 +371,8 @@ bool FunctionEmitter::emitTile(Operation *op) {
       .Case<tile::ProductInterface>([&](auto product) { return emitMultiply(product), true; })
       .Case<tile::AwaitOp>([&](auto await) { return emitAwait(await), true; })
       .Case<tile::FullOp>([&](tile::FullOp full) {
-        return define(full,
-                      "full<" + registerText(full.getType()) + ">(" + text(full.getValue()) + ")"),
+        return define(full, "full<" + registerText(full.getType()) + ">(" +
+                                argument(full.getValue()) + ")"),
                true;
       })
       .Case<tile::IotaOp>([&](tile::IotaOp iota) {
@@ -397,8 +383,11 @@ bool FunctionEmitter::emitTile(Operation *op) {
       .Case<tile::CastOp>([&](tile::CastOp cast) {
         Operation *from = cast.getOperand().getDefiningOp();
         bool isLater = isMadeLater(cast) || (from && isMadeLater(from));
-        return define(cast, (isLater ? "castLater<" : "cast<") + resultText(cast) + ">(" +
-                                text(cast.getOperand()) + ")"),
+        std::string given = text(cast.getOperand());
+        if (Again.contains(cast))
+          given = "again(" + given + ")";
+        return define(cast, (isLater ? "castLater<" : "cast<") + resultText(cast) + ">(" + given +
+                                ")"),
                true;
       })
       .Case<tile::MaskOp>([&](tile::MaskOp mask) {
@@ -409,7 +398,7 @@ bool FunctionEmitter::emitTile(Operation *op) {
       })
       .Case<tile::MaskDiagOp>([&](tile::MaskDiagOp mask) {
         return define(mask, "maskDiagonal(" + text(mask.getOperand()) + ", " +
-                                text(mask.getOffset()) + ", " +
+                                argument(mask.getOffset()) + ", " +
                                 padText(mask.getPadAttr(), mask.getType().getElementType()) + ")"),
                true;
       })

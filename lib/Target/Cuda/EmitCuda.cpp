@@ -8,10 +8,12 @@
 #include "kiln/Program/Launched.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Cuda/Cuda.h"
+#include "kiln/Target/Text/Literals.h"
 #include "kiln/Target/Text/Names.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 
@@ -363,6 +365,9 @@ private:
     if (shares.compute)
       text += "    takeRegisters<" + std::to_string(shares.compute) +
               " - 8 * KILN_REGISTERS_MOVED>();\n";
+    if (Kernel.takesTurns)
+      text += "    if (lane == " + std::to_string(Lanes - 1) + ") // the first lane comes first\n" +
+              "      passTurn<" + std::to_string(Lanes) + ">(lane);\n";
     return text + roleLoop(*computes, "lane", "    ") + "  }\n}\n";
   }
 
@@ -400,7 +405,7 @@ private:
       text += "using " + pipe.type + " = " + pipe.spelled + ";\n";
     text += "\n" + argumentBlock() + Functions;
     text += entryFunction(unit.kernel.symbol, unit.kernel.threads);
-    unit.text = text + "\n} // namespace kernel_" + name + "\n";
+    unit.text = Kernel.withLines(text + "\n} // namespace kernel_" + name + "\n");
     return unit;
   }
 
@@ -419,16 +424,50 @@ private:
 } // namespace
 } // namespace cuda
 
-static constexpr const char *kHeader = "#include \"kiln.cuh\"\n\nusing namespace kiln;\n\n";
+template <typename F> static void forEachLine(const CudaText &text, F f) {
+  SmallVector<StringRef> lines;
+  StringRef(text.text).split(lines, '\n');
+  if (lines.back().empty())
+    lines.pop_back();
+  for (auto [number, line] : llvm::enumerate(lines))
+    f(number, line, number < text.lines.size() ? text.lines[number] : SourceLoc());
+}
 
-std::string CudaUnit::source(bool isFrugal) const {
-  return kHeader + (isFrugal ? frugalText : text);
+std::string CudaText::commented() const {
+  std::string result;
+  SourceLoc last;
+  forEachLine(*this, [&](size_t, StringRef line, const SourceLoc &of) {
+    result += line;
+    StringRef statement = line.ltrim();
+    if (of.isKnown() && (of.file != last.file || of.line != last.line) &&
+        !statement.starts_with("#") && !statement.starts_with("}")) {
+      result += " // " + llvm::sys::path::filename(of.file).str() + ":" + std::to_string(of.line);
+      last = of;
+    }
+    result += "\n";
+  });
+  return result;
+}
+
+std::string CudaText::directed(const std::string &file) const {
+  std::string result;
+  SourceLoc next; // as the compiler counts
+  int32_t before = StringRef(kCudaHeader).count('\n');
+  forEachLine(*this, [&](size_t number, StringRef line, SourceLoc of) {
+    if (!of.isKnown())
+      of = {file, before + int32_t(number) + 1};
+    if (of.file != next.file || of.line != next.line)
+      result += "#line " + std::to_string(of.line) + " " + text::cppString(of.file) + "\n";
+    result += line.str() + "\n";
+    next = {of.file, of.line + 1};
+  });
+  return result;
 }
 
 std::string cudaSource(const std::vector<CudaUnit> &units) {
-  std::string text = kHeader;
+  std::string text = kCudaHeader;
   for (const CudaUnit &unit : units)
-    text += (&unit == &units.front() ? "" : "\n") + unit.text;
+    text += (&unit == &units.front() ? "" : "\n") + unit.text.commented();
   return text;
 }
 
@@ -441,7 +480,7 @@ Expected<std::vector<CudaUnit>> emitCuda(ModuleOp compiled, const Machine &machi
     if (!unit)
       return unit.status();
     Expected<CudaUnit> frugal = cuda::KernelEmitter(func, name, machine, true).emit();
-    if (frugal && frugal->text != unit->text)
+    if (frugal && frugal->text.text != unit->text.text)
       unit->frugalText = frugal->text;
     units.push_back(std::move(*unit));
   }

@@ -103,8 +103,13 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
         isChosen ? tile::Split::UpDown : kernel.getSplit().value_or(tile::Split::None);
     int64_t number =
         kernel.getLanes() ? kernel.getNumLanes() : std::min<int64_t>(lanes, role->maxLanes);
-    if (isChosen && !kernel.getLanes())
-      number = std::min(number, lanesWorthwhile(body, model));
+    if (isChosen && !kernel.getLanes()) {
+      // Where each lane of a product has the rows of one instruction, there are as many lanes.
+      int64_t worthwhile = lanesWorthwhile(body, model);
+      bool isExact =
+          worthwhile <= role->maxLanes && productRows(body) == worthwhile * model.matrixRows;
+      number = isExact ? worthwhile : std::min(number, worthwhile);
+    }
     if (number < 2 || !llvm::is_contained(plan.roles(), role))
       return success();
     if (split == tile::Split::None)
@@ -129,16 +134,24 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
   /// How many lanes find rows to work on: each of a product as many as an instruction makes, of
   /// other tiles one.
   static int64_t lanesWorthwhile(ir::FuncOp body, const Machine &model) {
-    int64_t productRows = 0, rows = 1;
+    if (int64_t rows = productRows(body))
+      return std::max<int64_t>(rows / model.matrixRows, 1);
+    int64_t rows = 1;
     body.walk([&](Operation *op) {
       for (Type type : op->getResultTypes())
-        if (auto tile = dyn_cast<tile::TileType>(type)) {
+        if (auto tile = dyn_cast<tile::TileType>(type))
           rows = std::max(rows, tile.getRows());
-          if (isa<tile::ProductInterface>(op))
-            productRows = std::max(productRows, tile.getRows());
-        }
     });
-    return std::max<int64_t>(productRows ? productRows / model.matrixRows : rows, 1);
+    return rows;
+  }
+
+  /// The most rows of a product; 0 if there is none.
+  static int64_t productRows(ir::FuncOp body) {
+    int64_t rows = 0;
+    body.walk([&](tile::ProductInterface product) {
+      rows = std::max(rows, cast<tile::TileType>(product->getResult(0).getType()).getRows());
+    });
+    return rows;
   }
 
   LogicalResult refuseLanesWithoutSplit(ir::FuncOp kernel, ir::FuncOp body, PartitionPlan &plan) {

@@ -24,8 +24,9 @@ std::optional<double> numberOf(Value value) {
   return number.getValueAsDouble();
 }
 
-/// e to the (a * c - b), where b is the same along an axis: 2 to the (a * c' - b'), of which b' is
-/// computed once for all that share it, and the rest is one fused multiply-add.
+/// e to a difference as a power of two. Of a * c - b, where b is the same along an axis, it is
+/// a * c' - b', of which b' is computed once for all that share it, and the rest is one fused
+/// multiply-add.
 void fold(tile::ExpOp op) {
   auto difference = op.getOperand().getDefiningOp<tile::SubOp>();
   TileType type = op.getType();
@@ -33,9 +34,9 @@ void fold(tile::ExpOp op) {
     auto tile = dyn_cast<TileType>(value.getType());
     return !tile || tile.getNumElements() < type.getNumElements();
   };
-  if (!type.getElementType().isF32() || !difference || !isSmall(difference.getRhs()) ||
-      isSmall(difference.getLhs()))
+  if (!type.getElementType().isF32() || !difference)
     return;
+  bool isShared = isSmall(difference.getRhs()) && !isSmall(difference.getLhs());
   OpBuilder builder(op);
   Location loc = op.getLoc();
   auto times = [&](Type result, Value value, double factor) -> Value {
@@ -45,6 +46,12 @@ void fold(tile::ExpOp op) {
       return arith::MulFOp::create(builder, loc, value, number);
     return tile::MulOp::create(builder, loc, result, value, number);
   };
+  auto finish = [&](Value exponent) {
+    op.replaceAllUsesWith(tile::Exp2Op::create(builder, loc, type, exponent).getResult());
+    op.erase();
+  };
+  if (!isShared)
+    return finish(times(type, difference, std::numbers::log2e));
   Value base = difference.getLhs();
   double factor = std::numbers::log2e;
   if (auto product = base.getDefiningOp<tile::MulOp>())
@@ -57,9 +64,7 @@ void fold(tile::ExpOp op) {
       }
   Value scaled = times(type, base, factor);
   Value shift = times(difference.getRhs().getType(), difference.getRhs(), std::numbers::log2e);
-  Value exponent = tile::SubOp::create(builder, loc, type, scaled, shift);
-  op.replaceAllUsesWith(tile::Exp2Op::create(builder, loc, type, exponent).getResult());
-  op.erase();
+  finish(tile::SubOp::create(builder, loc, type, scaled, shift));
 }
 
 struct FoldExponentials : impl::TileFoldExponentialsBase<FoldExponentials> {

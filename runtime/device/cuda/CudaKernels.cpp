@@ -64,7 +64,8 @@ std::string kiln::toJson(const std::vector<CudaKernel> &kernels) {
                     {"scalars", kernel.numScalars},
                     {"maps", maps},
                     {"persistent", kernel.isPersistent},
-                    {"barrier", kernel.hasBarrier}});
+                    {"barrier", kernel.hasBarrier},
+                    {"checked", kernel.isChecked}});
   }
   return jsonText(list);
 }
@@ -78,15 +79,15 @@ Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) 
     good &= isThere;
     return isThere ? object[name].get<uint32_t>() : 0;
   };
-  auto word = [&](const Json &object, const char *name) -> std::string {
-    bool isThere = object.is_object() && object.contains(name) && object[name].is_string();
-    good &= isThere;
-    return isThere ? object[name].get<std::string>() : "";
-  };
   auto flag = [&](const Json &object, const char *name) {
     bool isThere = object.is_object() && object.contains(name) && object[name].is_boolean();
     good &= isThere;
     return isThere && object[name].get<bool>();
+  };
+  auto word = [&](const Json &object, const char *name) -> std::string {
+    bool isThere = object.is_object() && object.contains(name) && object[name].is_string();
+    good &= isThere;
+    return isThere ? object[name].get<std::string>() : "";
   };
   std::vector<CudaKernel> kernels;
   for (const Json &item : good ? json : Json::array()) {
@@ -101,6 +102,7 @@ Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) 
     good &= item.is_object() && item.contains("maps") && item["maps"].is_array();
     kernel.isPersistent = flag(item, "persistent");
     kernel.hasBarrier = flag(item, "barrier");
+    kernel.isChecked = flag(item, "checked");
     for (const Json &map : good ? item["maps"] : Json::array())
       kernel.maps.push_back(
           {number(map, "tensor"), number(map, "rows"), number(map, "cols"), flag(map, "streams")});

@@ -3,8 +3,8 @@
 #include "Hang.h"
 #include "Launch.h"
 #include "Orchestrate.h"
-
-#include "kiln/runtime/inplace_vector.h"
+#include "StreamArguments.h"
+#include "abi/Environment.h"
 
 #include <algorithm>
 
@@ -18,19 +18,17 @@ Status CudaProgram::usableHere() {
   return driver ? (*driver)->gpu(0).status() : driver.status();
 }
 
-static void unload(const CudaProgram::Loaded *loaded) {
-  if (!loaded)
-    return;
-  CurrentGpu current(*loaded->gpu);
-  for (Module module : loaded->modules)
-    loaded->gpu->driver->moduleUnload(module);
-  delete loaded;
+CudaProgram::Loaded::~Loaded() {
+  cuda::CurrentGpu current(*gpu);
+  replays.reset(); // graphs refer to kernels
+  for (Module module : modules)
+    gpu->driver->moduleUnload(module);
 }
 
 CudaProgram::~CudaProgram() {
   if (On)
     for (const std::atomic<const Loaded *> &loaded : On->loaded)
-      unload(loaded.load(std::memory_order_acquire));
+      delete loaded.load(std::memory_order_acquire);
 }
 
 //===----------------------------------------------------------------------===//
@@ -52,8 +50,9 @@ static Status loadKernel(const Gpu &gpu, const CudaKernel &description,
   if (Result result = driver.moduleLoadData(&module, cubin->second.data()))
     return failed(result, "cuModuleLoadData");
   loaded.modules.push_back(module);
-  if (Status unwatched = watchModule(gpu, module); !unwatched.isOk())
-    return unwatched.withPrefix(description.file);
+  if (description.isChecked)
+    if (Status unwatched = watchModule(gpu, module); !unwatched.isOk())
+      return unwatched.withPrefix(description.file);
   if (Result result =
           driver.moduleGetFunction(&kernel.function, module, description.symbol.c_str()))
     return failed(result, "cuModuleGetFunction");
@@ -78,13 +77,12 @@ Expected<const CudaProgram::Loaded *> CudaProgram::Devices::on(const Gpu &gpu) {
   std::lock_guard lock(loading);
   if (const Loaded *there = slot.load(std::memory_order_acquire))
     return there;
-  auto fresh = std::make_unique<Loaded>();
-  fresh->gpu = &gpu;
+  auto fresh = std::make_unique<Loaded>(gpu);
   for (const CudaKernel &kernel : kernels)
-    if (Status failed = loadKernel(gpu, kernel, cubins, *fresh); !failed.isOk()) {
-      unload(fresh.release());
+    if (Status failed = loadKernel(gpu, kernel, cubins, *fresh); !failed.isOk())
       return failed;
-    }
+  fresh->replays =
+      std::make_unique<Replays>(PlannedProgram{gpu, fresh->kernels, launched, entry}, mayGraph);
   slot.store(fresh.get(), std::memory_order_release);
   return static_cast<const Loaded *>(fresh.release());
 }
@@ -96,6 +94,12 @@ CudaProgram::load(NativeInfo info, std::vector<CudaKernel> kernels,
     return wrong;
   if (Status wrong = verifyCudaKernels(kernels, info); !wrong.isOk())
     return wrong;
+  Expected<bool> mayGraph = flagFromEnvironment("KILN_GRAPHS", true);
+  if (!mayGraph)
+    return mayGraph.status();
+  Expected<std::optional<uint64_t>> timeout = numberFromEnvironment("KILN_GPU_TIMEOUT");
+  if (!timeout)
+    return timeout.status();
   Expected<const Driver *> driver = Driver::open();
   if (!driver)
     return driver.status();
@@ -105,6 +109,9 @@ CudaProgram::load(NativeInfo info, std::vector<CudaKernel> kernels,
   program->On->driver = *driver;
   program->On->kernels = std::move(kernels);
   program->On->cubins = std::move(cubins);
+  program->On->launched = program->Info.kernels;
+  program->On->mayGraph = *mayGraph;
+  program->On->timeout = timeout->value_or(0);
   if (program->Info.kind == NativeInfo::Kind::Orchestration) {
     const std::string &symbol = program->Info.entry.symbol;
     if (program->Object)
@@ -113,6 +120,7 @@ CudaProgram::load(NativeInfo info, std::vector<CudaKernel> kernels,
     if (!program->Orchestration)
       return Status(StatusCode::NotFound, "the code has no symbol '" + symbol + "' for '" +
                                               program->Info.entry.name + "'");
+    program->On->entry = program->Orchestration;
   }
   return std::shared_ptr<const CudaProgram>(std::move(program));
 }
@@ -139,33 +147,32 @@ CudaProgram::loadPacked(NativeInfo info, std::string_view packed,
 // Running
 //===----------------------------------------------------------------------===//
 
-/// An orchestration cuts tensors up, so it gets them as tensors.
-static Expected<std::vector<Tensor>> tensorsOf(const kiln_args &args) {
-  std::vector<Tensor> tensors;
-  tensors.reserve(args.num_tensors);
-  for (const kiln_tensor &given : std::span(args.tensors, args.num_tensors)) {
-    Expected<Tensor> tensor =
-        Tensor::view(given.data, static_cast<DType>(given.dtype), Dims(given.extents, given.rank),
-                     Dims(given.strides, given.rank));
-    if (!tensor)
-      return tensor.status();
-    tensors.push_back(std::move(*tensor));
-  }
-  return tensors;
-}
-
 Status CudaProgram::launchLoaded(const Loaded &loaded, const kiln_args &args,
                                  const Place &place) const {
+  if (!place.ranks.nccl)
+    if (std::optional<Status> done = loaded.replays->launch(args, place.on))
+      return *done;
   if (Orchestration) {
     Expected<std::vector<Tensor>> tensors = tensorsOf(args);
     if (!tensors)
       return tensors.status();
     return orchestrate(loaded, Info.kernels, Orchestration, *tensors,
-                       {args.scalars, args.num_scalars}, place.stream, place.ranks);
+                       {args.scalars, args.num_scalars}, place.on, place.ranks);
   }
   const int64_t one[3] = {1, 1, 1};
   return launchKernel(*loaded.gpu, loaded.kernels.front(), {args.tensors, args.num_tensors},
-                      {args.scalars, args.num_scalars}, one, place.stream);
+                      {args.scalars, args.num_scalars}, one, place.on);
+}
+
+GraphCounts CudaProgram::graphCounts() const {
+  GraphCounts sum;
+  for (const std::atomic<const Loaded *> &slot : On->loaded)
+    if (const Loaded *loaded = slot.load(std::memory_order_acquire)) {
+      const ReplayCounts &counts = loaded->replays->counts();
+      sum.graphs += counts.graphs.load(std::memory_order_relaxed);
+      sum.launches += counts.graphLaunches.load(std::memory_order_relaxed);
+    }
+  return sum;
 }
 
 Status CudaProgram::launchOn(const kiln_args &args, const GpuPlace &place) const {
@@ -178,7 +185,12 @@ Status CudaProgram::launchOn(const kiln_args &args, const GpuPlace &place) const
   Expected<const Loaded *> loaded = On->on(**gpu);
   if (!loaded)
     return loaded.status();
-  return launchLoaded(**loaded, args, {static_cast<Stream>(place.stream)});
+  LaunchPlace where{static_cast<Stream>(place.stream)};
+  if (On->timeout == 0) [[likely]]
+    return launchLoaded(**loaded, args, {where});
+  WatchedCall watched(**gpu, Info, place.program, where.stream, On->timeout);
+  where.watched = &watched;
+  return launchLoaded(**loaded, args, {where});
 }
 
 namespace {
@@ -202,16 +214,24 @@ struct AbiArguments {
 } // namespace
 
 Status CudaProgram::launch(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-                           void *stream) const {
+                           void *stream, std::string_view program) const {
   if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
     return bad;
+  return launchWhereTheyAre(AbiArguments(tensors, scalars).get(), stream, program);
+}
+
+Status CudaProgram::launchWhereTheyAre(const kiln_args &args, void *stream,
+                                       std::string_view program) const {
   // A tensor without elements may be nowhere.
-  auto placed = std::ranges::find_if(tensors, [](const Tensor &t) { return t.numElements() > 0; });
+  std::span<const kiln_tensor> tensors(args.tensors, args.num_tensors);
+  auto placed = std::ranges::find_if(tensors, [](const kiln_tensor &tensor) {
+    return std::ranges::count(tensor.extents, tensor.extents + tensor.rank, 0) == 0;
+  });
   Expected<const Gpu *> gpu =
-      placed == tensors.end() ? On->driver->gpu(0) : On->driver->gpuOf(placed->data());
+      placed == tensors.end() ? On->driver->gpu(0) : On->driver->gpuOf(placed->data);
   if (!gpu)
     return gpu.status();
-  return launchOn(AbiArguments(tensors, scalars).get(), {(*gpu)->number, stream});
+  return launchOn(args, {(*gpu)->number, stream, program});
 }
 
 namespace {
@@ -279,7 +299,7 @@ struct TimedStream {
 } // namespace
 
 Status CudaProgram::run(std::span<const Tensor> tensors, std::span<const ScalarBits> scalars,
-                        double *seconds, Transport *ranks) const {
+                        double *seconds, Transport *ranks, std::string_view program) const {
   if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
     return bad;
   const Driver &cuda = *On->driver;
@@ -313,7 +333,9 @@ Status CudaProgram::run(std::span<const Tensor> tensors, std::span<const ScalarB
       there.push_back(std::move(*copied));
     }
     cuda.eventRecord(timed.begin, timed.stream);
-    done = launchLoaded(**loaded, AbiArguments(there, scalars).get(), {timed.stream, among});
+    WatchedRun watched(**gpu, Info, program, timed.stream, On->timeout);
+    done = launchLoaded(**loaded, AbiArguments(there, scalars).get(),
+                        {{timed.stream, watched.call()}, among});
     cuda.eventRecord(timed.end, timed.stream);
     // Here show what a kernel did wrong and that another rank has failed, after which nothing
     // waits.

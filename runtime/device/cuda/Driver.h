@@ -24,18 +24,32 @@ using Module = struct CUmod_st *;
 using Function = struct CUfunc_st *;
 using Stream = struct CUstream_st *;
 using Event = struct CUevent_st *;
+using Graph = struct CUgraph_st *;
+using GraphNode = struct CUgraphNode_st *;
+using GraphExec = struct CUgraphExec_st *;
 
 struct alignas(64) TensorMap { // CUtensorMap
   uint64_t opaque[16];
 };
 
+struct KernelNodeParams { // CUDA_KERNEL_NODE_PARAMS_v2
+  Function function;
+  unsigned blocks[3], threads[3];
+  unsigned sharedBytes;
+  void **parameters, **extra;
+  void *kernel, *context;
+};
+
 // Values of the driver's enumerations.
 inline constexpr int kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16;
-inline constexpr int kPointerDevice = 9;     // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
-inline constexpr unsigned kHostMapped = 2;   // CU_MEMHOSTALLOC_DEVICEMAP
-inline constexpr unsigned kAttachGlobal = 1; // CU_MEM_ATTACH_GLOBAL
-inline constexpr Result kNotReady = 600;     // CUDA_ERROR_NOT_READY
-inline constexpr int kMaxDynamicShared = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+inline constexpr int kPointerDevice = 9;         // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+inline constexpr unsigned kHostMapped = 2;       // CU_MEMHOSTALLOC_DEVICEMAP
+inline constexpr unsigned kAttachGlobal = 1;     // CU_MEM_ATTACH_GLOBAL
+inline constexpr Result kNotReady = 600;         // CUDA_ERROR_NOT_READY
+inline constexpr int kNotCapturing = 0;          // CU_STREAM_CAPTURE_STATUS_NONE
+inline constexpr int kCaptureRelaxed = 2;        // CU_STREAM_CAPTURE_MODE_RELAXED
+inline constexpr unsigned kEventWithoutTime = 2; // CU_EVENT_DISABLE_TIMING
+inline constexpr int kMaxDynamicShared = 8;      // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 inline constexpr int kMapUint16 = 1,
                      kMapUint32 = 2; // the copy engine moves bits, whatever they mean
 inline constexpr int kNoInterleave = 0, kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3;
@@ -76,11 +90,20 @@ struct Driver {
   Result (*streamCreate)(Stream *, unsigned);
   Result (*streamDestroy)(Stream);
   Result (*streamSynchronize)(Stream);
+  Result (*streamIsCapturing)(Stream, int *);
+  Result (*exchangeCaptureMode)(int *); // of this thread
   Result (*eventCreate)(Event *, unsigned);
   Result (*eventDestroy)(Event);
   Result (*eventRecord)(Event, Stream);
   Result (*eventQuery)(Event);
   Result (*eventElapsed)(float *, Event, Event);
+  Result (*graphCreate)(Graph *, unsigned);
+  Result (*graphDestroy)(Graph);
+  Result (*graphAddKernel)(GraphNode *, Graph, const GraphNode *, size_t, const KernelNodeParams *);
+  Result (*graphInstantiate)(GraphExec *, Graph, unsigned long long);
+  Result (*graphExecDestroy)(GraphExec);
+  Result (*graphSetKernel)(GraphExec, GraphNode, const KernelNodeParams *);
+  Result (*graphLaunch)(GraphExec, Stream);
   Result (*encodeTensorMap)(TensorMap *, int, uint32_t, void *, const uint64_t *, const uint64_t *,
                             const uint32_t *, const uint32_t *, int, int, int, int);
   Result (*errorName)(Result, const char **);

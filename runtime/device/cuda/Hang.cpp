@@ -27,8 +27,12 @@ Status kiln::cuda::watchModule(const Gpu &gpu, Module module) {
   const Driver &cuda = *gpu.driver;
   DevicePointer variable = 0;
   size_t bytes = 0;
-  if (cuda.moduleGetGlobal(&variable, &bytes, module, "kilnHang") != 0 || bytes != sizeof(void *))
-    return Status::ok(); // not a checked build
+  if (Status missing = cuda.check(cuda.moduleGetGlobal(&variable, &bytes, module, "kilnHang"),
+                                  "cuModuleGetGlobal");
+      !missing.isOk())
+    return missing;
+  if (bytes != sizeof(void *))
+    return Status(StatusCode::InvalidArgument, "it is not code of a checked build");
   std::lock_guard lock(making);
   Hang *record = records[gpu.number].load();
   if (!record) {

@@ -15,7 +15,7 @@
 
 namespace kiln::cuda {
 
-/// Tells a module where to write, if it is one of a checked build. The GPU is the current one.
+/// Tells a module of a checked build where to write. The GPU is the current one.
 Status watchModule(const Gpu &gpu, Module module);
 /// What a kernel that has ended wrote since the last look; Ok if nothing.
 Status takeHang(const Gpu &gpu);

@@ -1,10 +1,10 @@
 #include "Launch.h"
 
-#include "kiln/runtime/inplace_vector.h"
+#include "Watch.h"
+
 #include "kiln/runtime/task.h"
 
 #include <algorithm>
-#include <cstring>
 
 using namespace kiln;
 using namespace kiln::cuda;
@@ -45,90 +45,96 @@ static bool encode(const Driver &driver, const CudaTensorMap &box, const kiln_te
                                 box.streams ? kPromote128 : kPromote256, kFillZero) == 0;
 }
 
-namespace {
-
-/// The argument block, put together on the stack where it is not unusually large.
-class ArgumentBlock {
-public:
-  explicit ArgumentBlock(const CudaKernel &kernel) {
-    // Rounded up: the driver reads as much as the kernel's parameter has with its alignment.
-    uint64_t bytes = (argumentBytes(kernel) + 63) / 64 * 64;
-    if (bytes > sizeof Small) {
-      Large.reset(new (std::align_val_t(64)) std::byte[bytes]);
-      Begin = Large.get();
-    }
-    Next = Begin;
+ArgumentBlock::ArgumentBlock(const CudaKernel &kernel, std::span<const kiln_tensor> tensors,
+                             std::span<const uint64_t> scalars, std::span<const int64_t, 3> blocks)
+    : Kernel(kernel) {
+  // Rounded up: the driver reads as much as the kernel's parameter has with its alignment.
+  uint64_t bytes = (argumentBytes(kernel) + 63) / 64 * 64;
+  if (bytes > sizeof Small) {
+    Large.reset(new (std::align_val_t(64)) std::byte[bytes]);
+    Begin = Large.get();
   }
+  Maps = reinterpret_cast<TensorMap *>(Begin);
+  Tensors = reinterpret_cast<kiln_tensor *>(Maps + kernel.maps.size());
+  std::ranges::copy(tensors, Tensors);
+  Scalars = reinterpret_cast<uint64_t *>(Tensors + tensors.size());
+  Grid = reinterpret_cast<int64_t *>(std::ranges::copy(scalars, Scalars).out);
+  Arrivals = reinterpret_cast<DevicePointer *>(std::ranges::copy(blocks, Grid).out);
+}
 
-  template <typename T> T *add(uint64_t count = 1) {
-    T *at = reinterpret_cast<T *>(Next);
-    Next += count * sizeof(T);
-    return at;
-  }
-  void *data() { return Begin; }
+void ArgumentBlock::setData(const Driver &driver, size_t tensor, void *data) {
+  kiln_tensor &given = Tensors[tensor];
+  given.data = data;
+  bool isReadByEngine = true;
+  for (size_t i = 0; i < Kernel.maps.size(); ++i)
+    if (Kernel.maps[i].tensor == tensor)
+      isReadByEngine &= encode(driver, Kernel.maps[i], given, Maps[i]);
+  given.flags = static_cast<uint16_t>(isReadByEngine ? given.flags | cudaHasTensorMap
+                                                     : given.flags & ~cudaHasTensorMap);
+}
 
-private:
-  struct Delete {
-    void operator()(std::byte *bytes) const { operator delete[](bytes, std::align_val_t(64)); }
-  };
-  alignas(64) std::byte Small[2048];
-  std::unique_ptr<std::byte[], Delete> Large;
-  std::byte *Begin = Small, *Next;
-};
+Status kiln::cuda::verifyCounts(const CudaKernel &kernel, size_t tensors, size_t scalars) {
+  if (tensors == kernel.numTensors && scalars == kernel.numScalars)
+    return Status::ok();
+  return Status(StatusCode::InvalidArgument,
+                "'" + kernel.name + "' takes " + std::to_string(kernel.numTensors) +
+                    " tensors and " + std::to_string(kernel.numScalars) + " numbers; given are " +
+                    std::to_string(tensors) + " and " + std::to_string(scalars));
+}
 
-} // namespace
+Expected<unsigned> kiln::cuda::blocksToStart(const Gpu &gpu, const LoadedKernel &kernel,
+                                             std::span<const int64_t, 3> blocks) {
+  const CudaKernel &description = kernel.description;
+  if (Status bad = verifyBlocks(blocks); !bad.isOk())
+    return bad.withPrefix("kernel '" + description.name + "'");
+  if (std::ranges::count(blocks, 0) != 0)
+    return 0u;
+  int64_t count = blocks[0] * blocks[1] * blocks[2];
+  int64_t atOnce = description.isPersistent
+                       ? int64_t(gpu.multiprocessors) * kernel.blocksPerMultiprocessor
+                       : std::numeric_limits<int>::max(); // what a launch can have
+  if (description.hasBarrier && count > atOnce)
+    return Status(StatusCode::InvalidArgument,
+                  "the blocks of '" + description.name + "' meet at a barrier, so all " +
+                      std::to_string(count) + " must run at once; this GPU runs " +
+                      std::to_string(atOnce));
+  return static_cast<unsigned>(std::min(count, atOnce));
+}
+
+Result kiln::cuda::startKernel(const Driver &driver, const LoadedKernel &kernel, unsigned blocks,
+                               ArgumentBlock &arguments, const LaunchPlace &place) {
+  void *parameters[] = {arguments.begin()};
+  Result result =
+      driver.launchKernel(kernel.function, blocks, 1, 1, kernel.description.threads, 1, 1,
+                          kernel.description.sharedBytes, place.stream, parameters, nullptr);
+  if (place.watched && result == 0) [[unlikely]]
+    place.watched->launched(kernel, blocks, arguments);
+  return result;
+}
 
 Status kiln::cuda::launchKernel(const Gpu &gpu, const LoadedKernel &kernel,
                                 std::span<const kiln_tensor> tensors,
                                 std::span<const uint64_t> scalars,
-                                std::span<const int64_t, 3> blocks, Stream stream) {
-  const CudaKernel &description = kernel.description;
+                                std::span<const int64_t, 3> blocks, const LaunchPlace &place) {
   const Driver &driver = *gpu.driver;
-  if (tensors.size() != description.numTensors || scalars.size() != description.numScalars)
-    return Status(StatusCode::InvalidArgument,
-                  "'" + description.name + "' takes " + std::to_string(description.numTensors) +
-                      " tensors and " + std::to_string(description.numScalars) +
-                      " numbers; given are " + std::to_string(tensors.size()) + " and " +
-                      std::to_string(scalars.size()));
-  if (Status bad = verifyBlocks(blocks); !bad.isOk())
-    return bad.withPrefix("kernel '" + description.name + "'");
-  if (std::ranges::count(blocks, 0) != 0)
-    return Status::ok();
-  int64_t count = blocks[0] * blocks[1] * blocks[2];
-  ArgumentBlock block(description);
-  auto *maps = block.add<TensorMap>(description.maps.size());
-  auto *given = block.add<kiln_tensor>(tensors.size());
-  std::copy(tensors.begin(), tensors.end(), given);
+  if (Status bad = verifyCounts(kernel.description, tensors.size(), scalars.size()); !bad.isOk())
+    return bad;
+  Expected<unsigned> started = blocksToStart(gpu, kernel, blocks);
+  if (!started || *started == 0)
+    return started.status();
+  ArgumentBlock block(kernel.description, tensors, scalars, blocks);
   for (size_t i = 0; i < tensors.size(); ++i)
-    given[i].flags |= cudaHasTensorMap;
-  for (size_t i = 0; i < description.maps.size(); ++i) {
-    kiln_tensor &tensor = given[description.maps[i].tensor];
-    if (!encode(driver, description.maps[i], tensor, maps[i]))
-      tensor.flags &= static_cast<uint16_t>(~cudaHasTensorMap);
-  }
-  std::copy(scalars.begin(), scalars.end(), block.add<uint64_t>(scalars.size()));
-  std::copy(blocks.begin(), blocks.end(), block.add<int64_t>(3));
-  int64_t atOnce = description.isPersistent
-                       ? int64_t(gpu.multiprocessors) * kernel.blocksPerMultiprocessor
-                       : std::numeric_limits<int>::max(); // what a launch can have
+    block.setData(driver, i, tensors[i].data);
   DevicePointer arrivals = 0;
-  if (description.hasBarrier) {
-    if (count > atOnce)
-      return Status(StatusCode::InvalidArgument,
-                    "the blocks of '" + description.name + "' meet at a barrier, so all " +
-                        std::to_string(count) + " must run at once; this GPU runs " +
-                        std::to_string(atOnce));
-    Result result = driver.allocate(&arrivals, sizeof(uint64_t), stream);
-    result = result ? result : driver.fillBytes(arrivals, 0, sizeof(uint64_t), stream);
+  if (kernel.description.hasBarrier) {
+    Result result = driver.allocate(&arrivals, sizeof(uint64_t), place.stream);
+    result = result ? result : driver.fillBytes(arrivals, 0, sizeof(uint64_t), place.stream);
     if (Status failed = driver.check(result, "cuMemAllocAsync"); !failed.isOk())
       return failed;
-    *block.add<DevicePointer>() = arrivals;
+    block.setArrivals(arrivals);
   }
-  void *parameters[] = {block.data()};
-  Result launched = driver.launchKernel(
-      kernel.function, static_cast<unsigned>(std::min(count, atOnce)), 1, 1, description.threads, 1,
-      1, description.sharedBytes, stream, parameters, nullptr);
+  Result launched = startKernel(driver, kernel, *started, block, place);
   if (arrivals)
-    driver.free(arrivals, stream);
+    driver.free(arrivals, place.stream);
   return driver.check(launched, "cuLaunchKernel");
 }

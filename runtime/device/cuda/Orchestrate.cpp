@@ -1,11 +1,9 @@
 #include "Orchestrate.h"
 
 #include "Hang.h"
+#include "StreamArguments.h"
 
 #include "kiln/runtime/task.h"
-
-#include "abi/OrchestrationRun.h"
-#include "kiln/runtime/inplace_vector.h"
 
 using namespace kiln;
 using namespace kiln::cuda;
@@ -28,32 +26,24 @@ namespace {
 class StreamRun final : public OrchestrationRun {
 public:
   StreamRun(const CudaProgram::Loaded &program, std::span<const NativeKernel> kernels,
-            std::span<const Tensor> given, Stream stream, const RankPlace &ranks)
+            std::span<const Tensor> given, const LaunchPlace &place, const RankPlace &ranks)
       : OrchestrationRun(given), Program(program), Kernels(kernels), Cuda(*program.gpu->driver),
-        On(stream),
-        Ranks(*program.gpu, ranks, std::span(program.kernels).subspan(kernels.size()), stream) {}
+        On(place.stream), Watched(place.watched),
+        Ranks(*program.gpu, ranks, std::span(program.kernels).subspan(kernels.size()),
+              place.stream) {}
 
   /// What is still to be done after the last task was launched.
   Status finish(const Status &ended) { return Ranks.finish(ended); }
 
 protected:
   Expected<Tensor> alloc(DType dtype, Dims extents) override {
-    int64_t bytes = sizeOf(dtype);
-    std::vector<int64_t> strides(extents.size());
-    int64_t elements = 1;
-    for (size_t axis = extents.size(); axis-- > 0;) {
-      strides[axis] = elements;
-      if (extents[axis] < 0 || __builtin_mul_overflow(elements, extents[axis], &elements))
-        return Status(StatusCode::InvalidArgument,
-                      "a tensor " + toString(extents) + " cannot be allocated");
-    }
-    if (__builtin_mul_overflow(elements, bytes, &bytes))
-      return Status(StatusCode::OutOfMemory,
-                    "a tensor " + toString(extents) + " is larger than any memory");
-    Expected<std::shared_ptr<Buffer>> memory = allocateOn(Cuda, On, static_cast<uint64_t>(bytes));
+    Expected<RowMajor> layout = RowMajor::of(dtype, extents);
+    if (!layout)
+      return layout.status();
+    Expected<std::shared_ptr<Buffer>> memory = allocateOn(Cuda, On, layout->bytes);
     if (!memory)
       return memory.status();
-    return Tensor::view(*memory, 0, dtype, extents, Dims(strides));
+    return Tensor::view(*memory, 0, dtype, extents, Dims(layout->strides.data(), extents.size()));
   }
 
   Expected<uint64_t> submit(const kiln_launch &launch) override {
@@ -125,36 +115,28 @@ private:
   }
 
   Status start(const kiln_launch &launch) {
-    InplaceVector<kiln_tensor, 12> tensors, read, written;
-    InplaceVector<uint64_t, 12> scalars;
+    StreamArguments given(launch);
+    InplaceVector<kiln_tensor, 12> read, written;
     for (const kiln_launch_tensor &arg : std::span(launch.tensors, launch.num_tensors)) {
-      kiln_tensor given = tensor(arg.tensor).toAbi();
+      const kiln_tensor &handed = tensor(arg.tensor).toAbi();
       bool isRead = static_cast<Direction>(arg.direction) == Direction::In;
-      (isRead ? read : written).push_back(given);
-      tensors.push_back(given);
+      (isRead ? read : written).push_back(handed);
+      given.tensors.push_back(handed);
     }
     if (Status bad = Ranks.before(read, written, {launch.deps, launch.num_deps}); !bad.isOk())
       return bad;
-    for (const kiln_launch_scalar &arg : std::span(launch.scalars, launch.num_scalars))
-      scalars.push_back(arg.bits);
-    int64_t blocks[3] = {1, 1, 1};
-    for (uint32_t axis = 0; axis < launch.grid_rank; ++axis)
-      blocks[axis] = launch.grid[axis];
     auto number = static_cast<size_t>(launch.kernel);
-    std::span<const kiln_tensor> given(tensors);
-    std::span<const uint64_t> slots(scalars);
-    if (const std::optional<Signature> &signature = Kernels[number].signature)
-      if (Status bad = signature->checkRequirements(
-              kiln_args{given.data(), slots.data(), launch.num_tensors, launch.num_scalars});
-          !bad.isOk())
-        return bad;
-    return launchKernel(*Program.gpu, Program.kernels[number], given, slots, blocks, On);
+    if (Status bad = given.verify(Kernels[number]); !bad.isOk())
+      return bad;
+    return launchKernel(*Program.gpu, Program.kernels[number], given.tensors, given.scalars,
+                        given.blocks, {On, Watched});
   }
 
   const CudaProgram::Loaded &Program;
   std::span<const NativeKernel> Kernels;
   const Driver &Cuda;
   Stream On;
+  WatchedCall *Watched;
   StreamCollectives Ranks;
   uint64_t Submitted = 0;
 };
@@ -164,7 +146,7 @@ private:
 Status kiln::cuda::orchestrate(const CudaProgram::Loaded &program,
                                std::span<const NativeKernel> kernels, kiln_orchestration_fn entry,
                                std::span<const Tensor> tensors, std::span<const uint64_t> scalars,
-                               Stream stream, const RankPlace &ranks) {
-  StreamRun run(program, kernels, tensors, stream, ranks);
+                               const LaunchPlace &place, const RankPlace &ranks) {
+  StreamRun run(program, kernels, tensors, place, ranks);
   return run.finish(run.call(entry, scalars));
 }

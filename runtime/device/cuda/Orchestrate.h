@@ -9,7 +9,9 @@
 #define KILN_RUNTIME_DEVICE_CUDA_ORCHESTRATE_H
 
 #include "Launch.h"
+#include "Replay.h"
 #include "StreamCollectives.h"
+#include "Watch.h"
 
 #include "kiln/runtime/cuda_program.h"
 
@@ -19,13 +21,19 @@
 namespace kiln {
 
 struct CudaProgram::Loaded {
-  const cuda::Gpu *gpu = nullptr;
+  explicit Loaded(const cuda::Gpu &on) : gpu(&on) {}
+  ~Loaded();
+  Loaded(const Loaded &) = delete;
+  Loaded &operator=(const Loaded &) = delete;
+
+  const cuda::Gpu *gpu;
   std::vector<cuda::Module> modules;
   std::vector<cuda::LoadedKernel> kernels; ///< By the number that launches refer to.
+  std::unique_ptr<cuda::Replays> replays;
 };
 
 struct CudaProgram::Place {
-  cuda::Stream stream = nullptr;
+  cuda::LaunchPlace on;
   cuda::RankPlace ranks = {};
 };
 
@@ -34,6 +42,10 @@ struct CudaProgram::Devices {
   const cuda::Driver *driver = nullptr;
   std::vector<CudaKernel> kernels;
   std::map<std::string, std::string> cubins;
+  std::span<const NativeKernel> launched; ///< What an orchestration launches, by number.
+  kiln_orchestration_fn entry = nullptr;
+  bool mayGraph = true;
+  uint64_t timeout = 0; ///< Seconds that a kernel may run; 0: any.
   std::mutex loading;
   std::atomic<const Loaded *> loaded[cuda::kMaxGpus] = {};
 
@@ -53,7 +65,8 @@ Expected<std::shared_ptr<Buffer>> allocateOn(const Driver &driver, Stream stream
 /// `kernels` describes what is launched, by number. The GPU is the current one.
 Status orchestrate(const CudaProgram::Loaded &program, std::span<const NativeKernel> kernels,
                    kiln_orchestration_fn entry, std::span<const Tensor> tensors,
-                   std::span<const uint64_t> scalars, Stream stream, const RankPlace &ranks = {});
+                   std::span<const uint64_t> scalars, const LaunchPlace &place,
+                   const RankPlace &ranks = {});
 
 } // namespace cuda
 } // namespace kiln

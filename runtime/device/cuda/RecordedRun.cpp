@@ -65,13 +65,14 @@ struct LaunchedKernel {
   const LoadedKernel *kernel;
   Stream stream;
   Event begin, end;
+  WatchedCall *watched;
 
   Status launch(const kiln_args &args, const kiln_context &context) const {
     const Driver &cuda = *gpu->driver;
     cuda.eventRecord(begin, stream);
-    if (Status failed = launchKernel(*gpu, *kernel, {args.tensors, args.num_tensors},
-                                     {args.scalars, args.num_scalars},
-                                     std::span<const int64_t, 3>(context.grid, 3), stream);
+    if (Status failed = launchKernel(
+            *gpu, *kernel, {args.tensors, args.num_tensors}, {args.scalars, args.num_scalars},
+            std::span<const int64_t, 3>(context.grid, 3), {stream, watched});
         !failed.isOk())
       return failed;
     cuda.eventRecord(end, stream);
@@ -121,13 +122,15 @@ struct CudaProgram::Recording {
       on.driver->streamDestroy(stream);
   }
 
-  Status create(const NativeInfo &info, const Loaded &loaded) {
+  Status create(const NativeInfo &info, const Loaded &loaded, std::string_view program,
+                uint64_t seconds) {
     const Driver &cuda = *on.driver;
     Result result = cuda.streamCreate(&stream, 1); // does not wait for the default stream
     result = result ? result : cuda.eventCreate(&begin, 0);
     result = result ? result : cuda.eventCreate(&end, 0);
     if (result)
       return cuda.check(result, "cuStreamCreate");
+    watched.emplace(on, info, program, stream, seconds);
     launched.reserve(loaded.kernels.size());
     bool isKernel = info.kind == NativeInfo::Kind::Kernel;
     // What comes behind combines what ranks exchange on the GPU; here they do so on the host.
@@ -140,7 +143,7 @@ struct CudaProgram::Recording {
   }
 
   Status add(const NativeKernel &native, const LoadedKernel &kernel) {
-    launched.push_back({&on, &kernel, stream, begin, end});
+    launched.push_back({&on, &kernel, stream, begin, end, watched->call()});
     KernelRecord record;
     record.name = native.name;
     record.function = callOnGpu;
@@ -157,6 +160,7 @@ struct CudaProgram::Recording {
   const Gpu &on;
   Stream stream = nullptr;
   Event begin = nullptr, end = nullptr;
+  std::optional<WatchedRun> watched;
   std::vector<LaunchedKernel> launched; ///< Does not grow: kernels refer to its elements.
   KernelRegistry registry;
   std::vector<const KernelRecord *> kernels;
@@ -211,7 +215,7 @@ Status CudaProgram::runRecorded(std::span<const Tensor> tensors,
   Transport *ranks = options.run.ranks;
   bool areThreads = ranks && !ranks->isAmongProcesses() && ranks->ranks() > 1;
   if (options.run.dump.level == 0 && !options.run.recordTimeline && !areThreads)
-    return run(tensors, scalars, nullptr, ranks);
+    return run(tensors, scalars, nullptr, ranks, options.run.program);
   if (Status bad = Info.entry.signature->verifyArguments(tensors, scalars); !bad.isOk())
     return bad;
   Expected<const Gpu *> gpu = gpuOfRank(*On->driver, ranks, /*mayShare=*/true);
@@ -227,7 +231,8 @@ Status CudaProgram::runRecorded(std::span<const Tensor> tensors,
   if (!loaded)
     return loaded.status();
   Recording recording(**gpu);
-  if (Status failed = recording.create(Info, **loaded); !failed.isOk())
+  if (Status failed = recording.create(Info, **loaded, options.run.program, On->timeout);
+      !failed.isOk())
     return failed;
   SharedCopies copies(*On->driver);
   std::vector<Tensor> there;

@@ -331,7 +331,7 @@ Status StreamCollectives::combine(const CollectiveTask &task, std::byte *parts, 
       {into, {count, 1, 1, 1, 1}, {1, 0, 0, 0, 0}, abiType, 1, 0}};
   constexpr int64_t elementsOfBlock = 1024;
   const int64_t blocks[3] = {(count + elementsOfBlock - 1) / elementsOfBlock, 1, 1};
-  return launchKernel(On, *kernel, tensors, {}, blocks, To);
+  return launchKernel(On, *kernel, tensors, {}, blocks, {To});
 }
 
 //===----------------------------------------------------------------------===//

@@ -24,14 +24,15 @@
 // CHECK-NEXT:    to_compute.push([[A]], [[B]]);
 
 // CHECK-LABEL: void proj_compute(
+// CHECK:       auto [[ACC:t[0-9]+]] = full<Reg<float, 64, 256>>(0.0f);
 // CHECK:       for (i64
 // CHECK:         auto [[SLOT:slot[0-9]+]] = to_compute.pop();
 // CHECK-NEXT:    auto [[A:t[0-9]+]] = get<0>([[SLOT]]);
 // CHECK-NEXT:    auto [[B:t[0-9]+]] = get<1>([[SLOT]]);
-// CHECK-NEXT:    auto [[ROWS:t[0-9]+]] = rowsFrom<64>([[A]],
-// CHECK-NEXT:    auto [[NEXT:t[0-9]+]] = multiply<false>([[ACC:c[0-9]+]], [[ROWS]], [[B]]);
+// CHECK-NEXT:    auto [[ROWS:t[0-9]+]] = rowsFrom<64>([[A]], lane * 64);
+// CHECK-NEXT:    [[ACC]] = multiply<false>([[ACC]], [[ROWS]], [[B]]);
 // CHECK-NEXT:    to_compute.free();
-// CHECK-NEXT:    [[ACC]] = [[NEXT]];
+// CHECK-NEXT:  }
 // CHECK:       load<Reg<float, 1, 256>>(window<float, 1, 256>(args.bias,
 // CHECK:       tile::mul<Reg<float, 64, 256>>({{.*}}, scalarOf<float>(args.s));
 // CHECK:       cast<Reg<bf16, 64, 256>>

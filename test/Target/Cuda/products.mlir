@@ -14,7 +14,7 @@
 
 // Of 8 bits, in shapes that the matrix unit takes, they become products of halves.
 // CHECK-LABEL: void halves(
-// CHECK:       auto [[WIDE:t[0-9]+]] = cast<Reg<f16, 16, 32>>
+// CHECK:       auto [[WIDE:t[0-9]+]] = packed(
 // CHECK:       auto [[RIGHT:t[0-9]+]] = toShared({{.*}}, lane);
 // CHECK:       auto [[P:t[0-9]+]] = multiply<false>(full<Reg<float, 16, 32>>(0.0f), [[WIDE]], [[RIGHT]]);
 // CHECK-NEXT:  = cast<Reg<int, 16, 32>>([[P]]);

@@ -16,9 +16,9 @@
 
 // Lanes that share a tile take their rows or columns of it out of the slot.
 // CHECK-LABEL: void rows_compute(
-// CHECK:       = rowsFrom<4>(get<0>({{slot[0-9]+}}), lane * 4);
+// CHECK:       = rowsFrom<4>(get<0>(to_compute.pop()), lane * 4);
 // CHECK-LABEL: void columns_compute(
-// CHECK:       = colsFrom<32>(get<0>({{slot[0-9]+}}), lane * 32);
+// CHECK:       = colsFrom<32>(get<0>(to_compute.pop()), lane * 32);
 
 kiln.func @main(%x: !kiln.tensor<?x64xbf16>, %one: !kiln.tensor<?xbf16>, %five: !kiln.tensor<2x2x2x?x64xbf16>, %rows: !kiln.tensor<?xi32>, %y: !kiln.tensor<?x64xbf16>, %z: !kiln.tensor<?x48xbf16>, %w: !kiln.tensor<?x16xbf16>, %rowwise: !kiln.tensor<?x64xbf16>, %columnwise: !kiln.tensor<?x64xbf16>) orchestration {
   kiln.incore "k" split(none) {

@@ -12,14 +12,12 @@
 // CHECK:      using Reg = Tile<T, typename Coalesced<32, 8>::Of<R, C>>;
 // CHECK-NOT:  __shared__
 // CHECK-LABEL: void norm_compute(
-// CHECK:       auto [[ZERO:t[0-9]+]] = full<Reg<float, 8, 1>>(0.0f);
-// CHECK-NEXT:  auto [[SUM:c[0-9]+]] = [[ZERO]];
+// CHECK:       auto [[SUM:t[0-9]+]] = full<Reg<float, 8, 1>>(0.0f);
 // CHECK:       for (i64
 // CHECK:         auto [[RAW:t[0-9]+]] = load<Reg<bf16, 8, 512>, Touched::Once>(window<bf16, 8, 512>(args.x, {{.*}}), least<bf16>());
 // CHECK-NEXT:    auto [[X:t[0-9]+]] = cast<Reg<float, 8, 512>>([[RAW]]);
 // CHECK-NEXT:    auto [[PART:t[0-9]+]] = tile::max_columns<Reg<float, 8, 1>>([[X]]);
-// CHECK-NEXT:    auto [[BOTH:t[0-9]+]] = tile::max<Reg<float, 8, 1>>([[SUM]], [[PART]]);
-// CHECK-NEXT:    [[SUM]] = [[BOTH]];
+// CHECK-NEXT:    [[SUM]] = tile::max<Reg<float, 8, 1>>([[SUM]], [[PART]]);
 // CHECK:       store<Touched::Once>([[SUM]], window<float, 8, 1>(args.y,
 // CHECK-LABEL: void __launch_bounds__(256, KILN_BLOCKS_AT_ONCE)
 // CHECK:         norm_compute(args, blockAt<1>(number, args.grid), lane);

@@ -6,13 +6,11 @@
 
 // CHECK-LABEL: void k(
 // CHECK:       bool [[BIT:n[0-9]+]] = wrapped<bool>(u64({{n[0-9]+}}));
-// CHECK:       = static_cast<int>(signedOf([[BIT]]));
-// CHECK:       = signedOf([[BIT]]) < signedOf({{n[0-9]+}});
-// CHECK:       = shiftRight<int>(
-// CHECK:       = divideUnsigned<int>(
-// CHECK:       for (i64 [[I:at[0-9]+]] = 0; bitsOf([[I]]) < bitsOf(
+// CHECK:       = signedOf<bool>([[BIT]]) < signedOf<bool>(wrapped<bool>(u64({{n[0-9]+}}))) ? int(shiftRight<int>(n0, n1)) : int(divideUnsigned<int>(
+// CHECK:       = add<int>({{n[0-9]+}}, static_cast<int>(signedOf([[BIT]])));
+// CHECK:       for (i64 [[I:at[0-9]+]] = 0; bitsOf<i64>([[I]]) < bitsOf<i64>(
 // CHECK:       while (true) {
-// CHECK:         if (!({{n[0-9]+}}))
+// CHECK:         if (!({{c[0-9]+}} > 10))
 // CHECK-NEXT:      break;
 // CHECK:       if (threadInGroup() == 0)
 // CHECK-NEXT:    *elementOf<int>(args.y, {0}) = {{.*}};

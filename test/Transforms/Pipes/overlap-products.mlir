@@ -36,12 +36,16 @@
 // CHECK:           tile.matmul_acc
 // CHECK:           tile.free %to_compute_2
 
-// CUDA:       start<true, false, true>([[S:t[0-9]+]],
+// CUDA:       takeTurn(lane);
+// CUDA-NEXT:  start<true, false, true>([[S:t[0-9]+]],
 // CUDA:       start<false>([[O:t[0-9]+]], c
+// CUDA-NEXT:  passTurn<2>(lane);
 // CUDA-NEXT:  await<1>([[S]]);
 // CUDA:       await<0>([[O]]);
 // CUDA:       packed(
-// WITHOUT-NOT: start<
+// CUDA:       if (lane == 1) // the first lane comes first
+// CUDA-NEXT:    passTurn<2>(lane);
+// WITHOUT-NOT: {{start<|Turn}}
 kiln.func @attention(%q: !kiln.tensor<?x64xbf16>, %k: !kiln.tensor<?x64xbf16>, %v: !kiln.tensor<?x64xbf16>,
                      %o: !kiln.tensor<?x64xf32>) incore {
   %c0 = arith.constant 0 : index

@@ -21,10 +21,13 @@ kiln.func @folds(%x: !kiln.tensor<8x8xf32>) incore {
   tile.store %e, %x[0, 0]
 }
 
-// What is subtracted is as large, or nothing is: nothing would be saved.
-// CHECK-LABEL: kiln.func @stays
-// CHECK-COUNT-2: tile.exp %
-kiln.func @stays(%x: !kiln.tensor<8x8xf32>, %y: !kiln.tensor<8x8xf32>) incore {
+// CHECK-LABEL: kiln.func @mixed
+// CHECK:         %[[D:.*]] = tile.sub
+// CHECK:         %[[S:.*]] = tile.mul %[[D]], %{{.*}} : !tile.tile<8x8xf32>
+// CHECK:         tile.exp2 %[[S]]
+// Where nothing is subtracted, large exponents would lose digits.
+// CHECK:         tile.exp %
+kiln.func @mixed(%x: !kiln.tensor<8x8xf32>, %y: !kiln.tensor<8x8xf32>) incore {
   %t = tile.load %x[0, 0] : !tile.tile<8x8xf32>
   %u = tile.load %y[0, 0] : !tile.tile<8x8xf32>
   %d = tile.sub %t, %u : !tile.tile<8x8xf32>

@@ -88,7 +88,7 @@ kiln_tensor launchWith(const kiln_tensor &tensor) {
   const kiln_tensor tensors[] = {bf16Tensor(4096, 8, 8, 8), tensor};
   const uint64_t scalars[] = {7};
   const int64_t grid[] = {3, 5, 1};
-  EXPECT_TRUE(launchKernel(fakeGpu(), kernel, tensors, scalars, grid, nullptr).isOk());
+  EXPECT_TRUE(launchKernel(fakeGpu(), kernel, tensors, scalars, grid, {}).isOk());
   kiln_tensor found;
   std::memcpy(&found, recorded.arguments.data() + 128 + 96, sizeof found);
   return found;
@@ -140,7 +140,7 @@ TEST(CudaLaunch, GridsAreWalkedByAsManyBlocksAsRunAtOnce) {
   auto launch = [&](int64_t x, int64_t y, int64_t z) {
     recorded = {};
     const int64_t grid[] = {x, y, z};
-    return launchKernel(fakeGpu(), kernel, tensors, scalars, grid, nullptr);
+    return launchKernel(fakeGpu(), kernel, tensors, scalars, grid, {});
   };
   EXPECT_TRUE(launch(1000, 1000, 1).isOk());
   EXPECT_EQ(recorded.blocks, 264u);
@@ -160,7 +160,7 @@ TEST(CudaLaunch, BlocksThatMeetAllRunAtOnceAndCountInAWordOfTheirOwn) {
     recorded = {};
     recorded.bytes = argumentBytes(kernel.description);
     const int64_t grid[] = {blocks, 1, 1};
-    return launchKernel(fakeGpu(), kernel, tensors, scalars, grid, nullptr);
+    return launchKernel(fakeGpu(), kernel, tensors, scalars, grid, {});
   };
   EXPECT_TRUE(launch(264).isOk());
   EXPECT_EQ(recorded.bytes, 128u + 2 * 96 + 8 + 24 + 8);
@@ -181,27 +181,29 @@ TEST(CudaLaunch, AWrongNumberOfArgumentsIsAnError) {
   const uint64_t scalars[] = {7};
   const int64_t grid[] = {1, 1, 1};
   recorded = {};
-  Status status = launchKernel(fakeGpu(), kernelWithMap(), one, scalars, grid, nullptr);
+  Status status = launchKernel(fakeGpu(), kernelWithMap(), one, scalars, grid, {});
   EXPECT_NE(status.message().find("'k' takes 2 tensors and 1 numbers"), std::string::npos);
   EXPECT_EQ(recorded.launches, 0);
 }
 
 TEST(CudaKernels, DescriptionComesBackFromJson) {
   std::vector<CudaKernel> kernels = {kernelWithMap().description};
+  kernels.front().isChecked = true;
   Expected<std::vector<CudaKernel>> read = parseCudaKernels(toJson(kernels));
   ASSERT_TRUE(read);
   ASSERT_EQ(read->size(), 1u);
   EXPECT_EQ(toJson(*read), toJson(kernels));
   EXPECT_EQ(read->front().maps, kernels.front().maps);
+  EXPECT_TRUE(read->front().isChecked);
 }
 
 TEST(CudaKernels, BadDescriptionsAreErrors) {
   for (
       const char *text :
       {"", "{}", "[3]", "[{}]", R"([{"name":"k"}])",
-       R"([{"name":"k","symbol":"s","file":"f","threads":-1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[],"barrier":false}])",
-       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":{},"barrier":false}])",
-       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[7],"barrier":false}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":-1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[],"persistent":true,"barrier":false,"checked":false}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":{},"persistent":true,"barrier":false,"checked":false}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[7],"persistent":true,"barrier":false,"checked":false}])",
        R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[]}])"})
     EXPECT_FALSE(parseCudaKernels(text)) << text;
 }

@@ -65,7 +65,7 @@ TEST(CudaChecked, WaitsAreBoundedWhereAKernelIsCheckedAndNowhereElse) {
   ASSERT_EQ(units->size(), 1u);
   CudaUnit unit = units->front();
   for (bool isChecked : {false, true}) {
-    unit.isChecked = isChecked;
+    unit.kernel.isChecked = isChecked;
     Expected<CompiledCuda> compiled = compileCuda(unit);
     ASSERT_TRUE(bool(compiled)) << compiled.status().str();
     EXPECT_EQ(compiled->cubin.find("kilnHang") != std::string::npos, isChecked);

@@ -23,10 +23,23 @@ namespace kiln {
 
 struct Machine;
 
+/// Emitted code, without the include, and for each of its lines the user's line that it is of;
+/// unknown where it is of none.
+struct CudaText {
+  std::string text;
+  std::vector<SourceLoc> lines;
+
+  /// To read: behind the first line of each of the user's, a comment says which that is.
+  std::string commented() const;
+  /// To compile: with `#line`, so that errors, debuggers and profilers name the user's lines, and
+  /// `file` where there are none.
+  std::string directed(const std::string &file) const;
+};
+
 /// A kernel or group of the program as a unit of its own.
 struct CudaUnit {
   CudaKernel kernel;
-  std::string text; ///< Of the kernel, without the include.
+  CudaText text;
   SourceLoc location;
   /// It waits for memory more than it computes: several blocks at once are worth fewer registers.
   bool isMemoryBound = false;
@@ -35,16 +48,15 @@ struct CudaUnit {
   /// How many registers of a computing thread hold tiles at once, about.
   int64_t registersForTiles = 0;
 
-  /// Compiled so that a wait that takes too long ends the kernel, with a report. Such code may be
-  /// slow.
-  bool isChecked = false;
+  /// Compiled so that debuggers and profilers know the user's lines.
+  bool hasLines = false;
   /// The same with fewer values alive at once, each computed where it is used; empty if there is
   /// nothing to win. For kernels that would spill otherwise.
-  std::string frugalText;
-
-  /// A file that compiles.
-  std::string source(bool isFrugal = false) const;
+  CudaText frugalText;
 };
+
+/// What a file with kernels begins with.
+inline constexpr const char *kCudaHeader = "#include \"kiln.cuh\"\n\nusing namespace kiln;\n\n";
 
 /// Emits what the passes of `machine` have made of a program. Unsupported, with the operation and
 /// the user's line, for what this backend cannot lower.
@@ -56,7 +68,7 @@ std::string cudaSource(const std::vector<CudaUnit> &units);
 
 struct CompiledCuda {
   std::string cubin;
-  std::string source; ///< What was compiled; before it, as comments, how, and what was tried.
+  std::string source; ///< To read; before it, as comments, how, and what was tried.
 };
 
 /// Compiles for sm_90a, by NVRTC if the process can open it, else by nvcc; NotFound if there is

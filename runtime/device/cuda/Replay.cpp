@@ -1,0 +1,221 @@
+#include "Replay.h"
+
+#include <algorithm>
+#include <bit>
+
+using namespace kiln;
+using namespace kiln::cuda;
+
+//===----------------------------------------------------------------------===//
+// One plan
+//===----------------------------------------------------------------------===//
+
+Replay::~Replay() { dropGraph(); }
+
+void Replay::dropGraph() {
+  if (Ready)
+    On.driver->graphExecDestroy(Ready); // one that runs is destroyed when it has ended
+  if (Made)
+    On.driver->graphDestroy(Made);
+  Ready = nullptr;
+  Made = nullptr;
+  Nodes.clear();
+}
+
+Status Replay::launch(const kiln_args &args, const LaunchPlace &where) {
+  const Driver &cuda = *On.driver;
+  Stream stream = where.stream;
+  DevicePointer workspace = 0;
+  if (What->workspaceBytes > 0) {
+    Result result = cuda.allocate(&workspace, What->workspaceBytes, stream);
+    if (result == 0 && What->arrivalBytes > 0)
+      result = cuda.fillBytes(workspace, 0, What->arrivalBytes, stream);
+    if (Status failed = cuda.check(result, "cuMemAllocAsync"); !failed.isOk())
+      return failed;
+  }
+  place(args, workspace);
+  Result launched = hasGraph(where) ? launchGraph(stream) : start(where);
+  WasLaunched = true;
+  if (workspace)
+    cuda.free(workspace, stream);
+  return cuda.check(launched, "cuLaunchKernel");
+}
+
+void Replay::place(const kiln_args &args, DevicePointer workspace) {
+  HasMoved.resize(What->launches.size());
+  size_t number = 0;
+  for (Plan::Launch &launch : What->launches) {
+    bool hasMoved = !IsPlaced;
+    for (size_t i = 0; i < launch.places.size(); ++i) {
+      auto [base, offset] = launch.places[i];
+      auto begin = base < args.num_tensors ? reinterpret_cast<uintptr_t>(args.tensors[base].data)
+                                           : uintptr_t(workspace);
+      auto *data = reinterpret_cast<void *>(begin + offset);
+      if (IsPlaced && launch.arguments.tensor(i).data == data) [[likely]]
+        continue;
+      launch.arguments.setData(*On.driver, i, data);
+      hasMoved = true;
+    }
+    if (launch.kernel.description.hasBarrier && (!IsPlaced || workspace != Workspace)) {
+      launch.arguments.setArrivals(workspace + launch.arrivals);
+      hasMoved = true;
+    }
+    if (hasMoved)
+      HasMoved[number] = true;
+    ++number;
+  }
+  Workspace = workspace;
+  IsPlaced = true;
+}
+
+Result Replay::start(const LaunchPlace &where) {
+  for (Plan::Launch &launch : What->launches)
+    if (Result failed =
+            startKernel(*On.driver, launch.kernel, launch.blocks, launch.arguments, where))
+      return failed;
+  return 0;
+}
+
+bool Replay::hasGraph(const LaunchPlace &where) {
+  // Who watches wants to know which kernel it is.
+  if (!MayGraph || !WasLaunched || What->launches.size() < 2 || where.watched)
+    return false;
+  // What is being captured becomes part of the caller's graph, kernel by kernel.
+  int status = kNotCapturing;
+  if (On.driver->streamIsCapturing(where.stream, &status) != 0 || status != kNotCapturing)
+    return false;
+  if (Ready || makeGraph() == 0)
+    return true;
+  dropGraph();
+  MayGraph = false; // it would fail again, and launching kernel by kernel does not
+  return false;
+}
+
+/// As the driver wants a node described; refers to `parameters`, which refers to the block.
+static KernelNodeParams describe(Plan::Launch &launch, void *(&parameters)[1]) {
+  parameters[0] = launch.arguments.begin();
+  const CudaKernel &kernel = launch.kernel.description;
+  KernelNodeParams params{};
+  params.function = launch.kernel.function;
+  std::ranges::copy(std::array{launch.blocks, 1u, 1u}, params.blocks);
+  std::ranges::copy(std::array{kernel.threads, 1u, 1u}, params.threads);
+  params.sharedBytes = kernel.sharedBytes;
+  params.parameters = parameters;
+  return params;
+}
+
+/// One kernel after the other, as on a stream.
+Result Replay::makeGraph() {
+  const Driver &cuda = *On.driver;
+  Result result = cuda.graphCreate(&Made, 0);
+  for (Plan::Launch &launch : What->launches) {
+    if (result != 0)
+      return result;
+    void *parameters[1];
+    KernelNodeParams params = describe(launch, parameters);
+    GraphNode node = nullptr;
+    result = cuda.graphAddKernel(&node, Made, Nodes.empty() ? nullptr : &Nodes.back(),
+                                 Nodes.empty() ? 0 : 1, &params);
+    Nodes.push_back(node);
+  }
+  result = result ? result : cuda.graphInstantiate(&Ready, Made, 0);
+  if (result == 0) {
+    HasMoved.assign(Nodes.size(), false);
+    Counts.graphs.fetch_add(1, std::memory_order_relaxed);
+  }
+  return result;
+}
+
+Result Replay::launchGraph(Stream stream) {
+  size_t number = 0;
+  for (Plan::Launch &launch : What->launches) {
+    if (HasMoved[number]) {
+      void *parameters[1];
+      KernelNodeParams params = describe(launch, parameters);
+      if (Result failed = On.driver->graphSetKernel(Ready, Nodes[number], &params))
+        return failed;
+      HasMoved[number] = false;
+    }
+    ++number;
+  }
+  Counts.graphLaunches.fetch_add(1, std::memory_order_relaxed);
+  return On.driver->graphLaunch(Ready, stream);
+}
+
+//===----------------------------------------------------------------------===//
+// All plans of a program
+//===----------------------------------------------------------------------===//
+
+Replays::Key Replays::keyOf(const kiln_args &args, Stream stream) {
+  Key key;
+  key.push_back(reinterpret_cast<uintptr_t>(stream));
+  for (const kiln_tensor &tensor : std::span(args.tensors, args.num_tensors))
+    for (int axis = 0; axis < tensor.rank; ++axis) {
+      key.push_back(static_cast<uint64_t>(tensor.extents[axis]));
+      key.push_back(static_cast<uint64_t>(tensor.strides[axis]));
+    }
+  for (uint64_t bits : std::span(args.scalars, args.num_scalars))
+    key.push_back(bits);
+  return key;
+}
+
+Replays::Slot *Replays::take(const Key &key, uint64_t hash, bool &isKnown) {
+  std::span<Slot> set(&Slots[(hash >> 60) % numSets * numWays], numWays);
+  auto tryTake = [](Slot &slot) {
+    return !slot.isTaken.load(std::memory_order_relaxed) &&
+           !slot.isTaken.exchange(true, std::memory_order_acquire);
+  };
+  isKnown = true;
+  for (Slot &slot : set)
+    if (slot.hash.load(std::memory_order_relaxed) == hash && tryTake(slot)) {
+      if (std::ranges::equal(slot.key, key))
+        return &slot;
+      slot.isTaken.store(false, std::memory_order_release);
+    }
+  isKnown = false;
+  std::array<Slot *, numWays> oldestFirst;
+  std::ranges::transform(set, oldestFirst.begin(), [](Slot &slot) { return &slot; });
+  std::array<uint64_t, numWays> uses;
+  for (size_t i = 0; i < numWays; ++i)
+    uses[i] = set[i].lastUse.load(std::memory_order_relaxed);
+  std::ranges::sort(oldestFirst,
+                    [&](Slot *a, Slot *b) { return uses[a - set.data()] < uses[b - set.data()]; });
+  for (Slot *slot : oldestFirst)
+    if (tryTake(*slot))
+      return slot;
+  return nullptr;
+}
+
+Status Replays::plan(Slot &slot, const Key &key, uint64_t hash, const kiln_args &args) {
+  slot.key.assign(key.begin(), key.end());
+  slot.hash.store(hash, std::memory_order_relaxed);
+  slot.replay.reset();
+  Expected<std::unique_ptr<Plan>> planned = Plan::make(Of, args);
+  if (!planned) {
+    slot.key.clear(); // a key is never empty: nobody finds it
+    return planned.status();
+  }
+  if (*planned) {
+    slot.replay = std::make_unique<Replay>(Of.gpu, std::move(*planned), MayGraph, Counts);
+    Counts.plans.fetch_add(1, std::memory_order_relaxed);
+  }
+  return Status::ok();
+}
+
+std::optional<Status> Replays::launch(const kiln_args &args, const LaunchPlace &where) {
+  Key key = keyOf(args, where.stream);
+  uint64_t hash = 0;
+  for (uint64_t word : key)
+    hash = (std::rotl(hash, 5) ^ word) * 0x9e3779b97f4a7c15;
+  bool isKnown = false;
+  Slot *slot = take(key, hash, isKnown);
+  if (!slot)
+    return std::nullopt;
+  std::unique_ptr<Slot, void (*)(Slot *)> taken(
+      slot, [](Slot *held) { held->isTaken.store(false, std::memory_order_release); });
+  slot->lastUse.store(Clock.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  Status planned = isKnown ? Status::ok() : plan(*slot, key, hash, args);
+  if (!planned.isOk())
+    return planned;
+  return slot->replay ? std::optional(slot->replay->launch(args, where)) : std::nullopt;
+}

@@ -1,0 +1,100 @@
+//===- Replay.h - launching again what was launched before -----------------------------------===//
+//
+// A plan (Plan.h) kept together with what its last launch left: argument blocks that are filled,
+// and from the second launch on a CUDA graph. Another launch changes what has moved, as a rule
+// nothing, and asks the driver once.
+//
+// Plans are kept by key: the extents and strides of the tensors, the numbers, the stream. A table
+// has a fixed number of places; the least recently used of a set goes.
+//
+// Threads: any. Nobody waits: a plan that another thread is launching is not found, and the call
+// gets a plan of its own, or is launched as if there was none.
+//
+//===----------------------------------------------------------------------------===//
+#ifndef KILN_RUNTIME_DEVICE_CUDA_REPLAY_H
+#define KILN_RUNTIME_DEVICE_CUDA_REPLAY_H
+
+#include "Plan.h"
+
+#include <array>
+#include <atomic>
+#include <optional>
+
+namespace kiln::cuda {
+
+/// What was done in place of launching kernel by kernel.
+struct ReplayCounts {
+  std::atomic<uint64_t> plans{0}, graphs{0}, graphLaunches{0};
+};
+
+class Replay {
+public:
+  /// `mayGraph`: several kernels may become a graph. The GPU is the current one of every call.
+  Replay(const Gpu &gpu, std::unique_ptr<Plan> plan, bool mayGraph, ReplayCounts &counts)
+      : On(gpu), What(std::move(plan)), MayGraph(mayGraph), Counts(counts) {}
+  ~Replay();
+  Replay(const Replay &) = delete;
+  Replay &operator=(const Replay &) = delete;
+
+  Status launch(const kiln_args &args, const LaunchPlace &where);
+
+private:
+  /// Brings the argument blocks to where the tensors are now; what had to be changed is marked.
+  void place(const kiln_args &args, DevicePointer workspace);
+  Result start(const LaunchPlace &where);
+  /// Whether there is a graph for this launch, made now if it is time.
+  bool hasGraph(const LaunchPlace &where);
+  Result makeGraph();
+  Result launchGraph(Stream stream);
+  void dropGraph();
+
+  const Gpu &On;
+  std::unique_ptr<Plan> What;
+  bool MayGraph;
+  ReplayCounts &Counts;
+  bool IsPlaced = false;       ///< The argument blocks are those of a launch.
+  bool WasLaunched = false;    ///< A graph pays from the second launch on.
+  DevicePointer Workspace = 0; ///< Of the last launch.
+  Graph Made = nullptr;        ///< Names the nodes as long as `Ready` lives.
+  GraphExec Ready = nullptr;
+  std::vector<GraphNode> Nodes; ///< One for each launch of the plan.
+  std::vector<bool> HasMoved;   ///< The node does not have the argument block as it is now.
+};
+
+/// The plans of one program on one GPU.
+class Replays {
+public:
+  Replays(PlannedProgram program, bool mayGraph) : Of(program), MayGraph(mayGraph) {}
+  Replays(const Replays &) = delete;
+  Replays &operator=(const Replays &) = delete;
+
+  /// Launches the program as planned. Nothing if it has no plan for this call, or every place for
+  /// one is taken: then it is to be launched in another way.
+  std::optional<Status> launch(const kiln_args &args, const LaunchPlace &where);
+  const ReplayCounts &counts() const { return Counts; }
+
+private:
+  using Key = InplaceVector<uint64_t, 64>;
+  struct Slot {
+    std::atomic<bool> isTaken{false};
+    std::atomic<uint64_t> hash{0}, lastUse{0}; ///< Changed by who has taken it.
+    std::vector<uint64_t> key;                 ///< These belong to who has taken it.
+    std::unique_ptr<Replay> replay;            ///< Null: the call cannot be planned.
+  };
+  static constexpr size_t numSets = 16, numWays = 4;
+
+  static Key keyOf(const kiln_args &args, Stream stream);
+  /// The place of this key, or the one that may be used for it; taken. Null if all are.
+  Slot *take(const Key &key, uint64_t hash, bool &isKnown);
+  Status plan(Slot &slot, const Key &key, uint64_t hash, const kiln_args &args);
+
+  const PlannedProgram Of;
+  const bool MayGraph;
+  ReplayCounts Counts;
+  std::atomic<uint64_t> Clock{0};
+  std::array<Slot, numSets * numWays> Slots;
+};
+
+} // namespace kiln::cuda
+
+#endif // KILN_RUNTIME_DEVICE_CUDA_REPLAY_H
