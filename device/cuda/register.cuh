@@ -231,8 +231,7 @@ __device__ __forceinline__ To cast(const Tile<T, L> &tile) {
 }
 
 /// The same tile, as what nothing is known of: what is computed of it is not kept from before.
-template <typename T, typename L>
-__device__ __forceinline__ Tile<T, L> again(Tile<T, L> tile) {
+template <typename T, typename L> __device__ __forceinline__ Tile<T, L> again(Tile<T, L> tile) {
   if constexpr (isHalf<T> && L::colRegs % 2 == 0) {
 #pragma unroll
     for (int i = 0; i < L::rowRegs; ++i)

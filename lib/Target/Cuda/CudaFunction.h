@@ -183,7 +183,7 @@ private:
   llvm::DenseSet<mlir::Operation *> Meetings; ///< Accesses that all threads of a lane meet before.
   /// Windows of loads and stores that are known to be whole, by name.
   llvm::DenseMap<mlir::Operation *, std::string> Whole;
-  mlir::Block *WholeBlock = nullptr; ///< Where they are.
+  mlir::Block *WholeBlock = nullptr;                          ///< Where they are.
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> Again; ///< Computed again, and for whom.
   unsigned NextName = 0;
   mlir::Operation *Here = nullptr; ///< What statements are written for.

@@ -386,8 +386,8 @@ bool FunctionEmitter::emitTile(Operation *op) {
         std::string given = text(cast.getOperand());
         if (Again.contains(cast))
           given = "again(" + given + ")";
-        return define(cast, (isLater ? "castLater<" : "cast<") + resultText(cast) + ">(" + given +
-                                ")"),
+        return define(cast,
+                      (isLater ? "castLater<" : "cast<") + resultText(cast) + ">(" + given + ")"),
                true;
       })
       .Case<tile::MaskOp>([&](tile::MaskOp mask) {

@@ -38,7 +38,8 @@ std::string FunctionEmitter::wholeText(scf::IfOp branch) {
   return condition;
 }
 
-/// Whether a tile is widened from one that was loaded, by operations that cost less than keeping it.
+/// Whether a tile is widened from one that was loaded, by operations that cost less than keeping
+/// it.
 static bool isWidened(Value tile) {
   Operation *op = tile.getDefiningOp();
   auto type = dyn_cast<TileType>(tile.getType());
@@ -67,8 +68,8 @@ static bool isReducedBetween(Operation *from, Operation *to) {
   return false;
 }
 
-/// What an operation reads of a row on the other side of a reduction is computed for it again: up to
-/// there only the narrow elements wait, in half the registers.
+/// What an operation reads of a row on the other side of a reduction is computed for it again: up
+/// to there only the narrow elements wait, in half the registers.
 void FunctionEmitter::widenAgain(Operation *user) {
   if (user->getBlock() != WholeBlock)
     return;

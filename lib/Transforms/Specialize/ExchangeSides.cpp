@@ -49,8 +49,8 @@ bool canExchange(tile::ProductInterface product) {
   Type element = b.getElementType();
   if (a.getElementType() != element || !(element.isF16() || element.isBF16()))
     return false;
-  return tile::hasPanelsInPlace(b) && a.getRows() % 8 == 0 && a.getRows() <= kMostRows && b.getRows() >= 64 / 2 &&
-         b.getRows() <= 256;
+  return tile::hasPanelsInPlace(b) && a.getRows() % 8 == 0 && a.getRows() <= kMostRows &&
+         b.getRows() >= 64 / 2 && b.getRows() <= 256;
 }
 
 struct ExchangeSides : impl::TileExchangeSidesBase<ExchangeSides> {
