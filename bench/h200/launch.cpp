@@ -2,8 +2,8 @@
 // the driver, with as large an argument block, and calls of Kiln's JIT and of a bundle, in turns in
 // one process.
 //
-//   c++ -std=c++20 -O2 -IPREFIX/include launch.cpp -LPREFIX/lib -lkiln -lkiln_runtime -ldl -o launch
-//   kiln build add4.mlir -p h200 -o add4
+//   c++ -std=c++20 -O2 -IPREFIX/include launch.cpp -LPREFIX/lib -lkiln -lkiln_runtime -ldl -o
+//   launch kiln build add4.mlir -p h200 -o add4
 //   ./launch add4
 //
 // Prints microseconds of the calling thread; the GPU works meanwhile. Each is the least of many
@@ -134,6 +134,16 @@ Compiled compile(Jit &jit, int times) {
   return *compiled;
 }
 
+/// Each beside as many bare launches.
+void print(const std::vector<Row> &rows) {
+  std::printf("| what | us | over the bare launch |\n|---|---|---|\n");
+  for (size_t i = 0; i < rows.size(); ++i) {
+    double bare = rows[rows[i].what.find("five") == std::string::npos ? 0 : rows.size() - 2].least;
+    std::printf("| %s | %.2f | %+.2f |\n", rows[i].what.c_str(), rows[i].least,
+                rows[i].least - bare);
+  }
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -189,12 +199,7 @@ int main(int argc, char **argv) {
   rows.push_back({"Kiln, call of the JIT, five kernels (a graph)",
                   [&] { check(chain.on(stream, t[0], t[1], t[2], t[3], t[4])); }});
   measure(rows, driver, stream);
-  std::printf("| what | us | over the bare launch |\n|---|---|---|\n");
-  for (size_t i = 0; i < rows.size(); ++i) {
-    double bare = rows[rows[i].what.find("five") == std::string::npos ? 0 : rows.size() - 2].least;
-    std::printf("| %s | %.2f | %+.2f |\n", rows[i].what.c_str(), rows[i].least,
-                rows[i].least - bare);
-  }
+  print(rows);
   JitCounters counters = jit.counters();
   std::printf("graphs made: %llu, launched: %llu\n", (unsigned long long)counters.graphs,
               (unsigned long long)counters.graphLaunches);

@@ -12,6 +12,8 @@
 #include "PipeFacts.h"
 #include "PipeSearch.h"
 
+#include "kiln/Program/Signature.h"
+
 #include "llvm/Support/MathExtras.h"
 
 #include <numeric>
@@ -471,8 +473,26 @@ int64_t countSteps(const ScheduleSteps &steps) {
 } // namespace
 } // namespace pipes
 
-std::optional<ScheduleSteps> schedulePipes(ir::FuncOp group, int64_t defaultSlots,
-                                           std::string &reason) {
+/// The parameters that decide how often something runs and are taken for counts, as the proof
+/// takes them.
+static SmallVector<BlockArgument> findCounts(pipes::GroupModel &model, ir::FuncOp group) {
+  SmallVector<std::string> names;
+  auto visit = [&](const pipes::Expr &expr) {
+    model.scalars.forEachAtom(expr, [&](pipes::Atom atom) {
+      if (model.scalars.info(atom).isCount)
+        names.push_back(model.scalars.str(atom));
+    });
+  };
+  pipes::forEachControl(model, visit);
+  SmallVector<BlockArgument> counts;
+  for (auto [argument, name] : llvm::zip_equal(group.getArguments(), parameterNames(group)))
+    if (llvm::is_contained(names, name))
+      counts.push_back(argument);
+  return counts;
+}
+
+std::optional<PipeSchedule> schedulePipes(ir::FuncOp group, int64_t defaultSlots,
+                                          std::string &reason) {
   pipes::GroupModel model = pipes::modelGroup(group, defaultSlots);
   if (!model.findings.empty() || !model.unknowns.empty()) {
     reason =
@@ -489,23 +509,39 @@ std::optional<ScheduleSteps> schedulePipes(ir::FuncOp group, int64_t defaultSlot
     reason = "pipe operations in scf.while are not merged";
     return std::nullopt;
   }
-  pipes::State start{{}, {}, {}, pipes::knownBounds(model, {})};
-  start.pipes.resize(model.pipes.size());
-  for (const pipes::Member &member : model.members)
-    start.members.push_back({{.sequence = &member.body}});
-  ScheduleSteps steps;
-  pipes::Planner planner(model);
-  if (!planner.plan(std::move(start), {}, steps)) {
-    reason = planner.isExhausted() ? "there are too many cases to tell apart"
-                                   : "no order of its members was found that is the same for all "
-                                     "trip counts";
-    return std::nullopt;
+  // Most orders hold whatever the parameters are; others need what is assumed or required of them.
+  PipeSchedule schedule;
+  bool isExhausted = false;
+  auto plan = [&](ArrayRef<BlockArgument> counts, ArrayRef<pipes::Expr> required) {
+    pipes::State start{{}, {}, {}, pipes::knownBounds(model, {}, required)};
+    for (BlockArgument count : counts)
+      (void)start.facts.assume(
+          model.scalars.index(parameterNames(group)[count.getArgNumber()], true));
+    for (const pipes::Expr &condition : required)
+      (void)start.facts.assumeHolds(condition);
+    start.pipes.resize(model.pipes.size());
+    for (const pipes::Member &member : model.members)
+      start.members.push_back({{.sequence = &member.body}});
+    pipes::Planner planner(model);
+    schedule.steps.clear();
+    bool isFound = planner.plan(std::move(start), {}, schedule.steps);
+    isExhausted |= planner.isExhausted();
+    return isFound;
+  };
+  if (!plan({}, {}) && (model.required.empty() || !plan({}, model.required))) {
+    schedule.counts = findCounts(model, group);
+    if (schedule.counts.empty() || !plan(schedule.counts, model.required)) {
+      reason = isExhausted ? "there are too many cases to tell apart"
+                           : "no order of its members was found that is the same for all trip "
+                             "counts";
+      return std::nullopt;
+    }
   }
-  if (pipes::countSteps(steps) > pipes::kMaxSteps) {
+  if (pipes::countSteps(schedule.steps) > pipes::kMaxSteps) {
     reason = "its code would be too long";
     return std::nullopt;
   }
-  return steps;
+  return schedule;
 }
 
 } // namespace kiln

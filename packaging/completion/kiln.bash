@@ -15,7 +15,7 @@ _kiln() {
       COMPREPLY=($(compgen -W "$words" -- "$current"))
       return ;;
     cache)
-      words=$("$tool" cache --help 2>/dev/null | sed -n '/^Subcommands:/,$s/^  \([a-z]*\) .*/\1/p')
+      words=$("$tool" cache --help 2>/dev/null | sed -n '/^Subcommands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
       COMPREPLY=($(compgen -W "$words --json --help" -- "$current"))
       return ;;
   esac

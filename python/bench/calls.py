@@ -3,7 +3,8 @@
 
 Usage: calls.py [--repeat N]
 
-Prints a table. "added by Python" is everything but the call that C++ would make too: reading the tensors, and giving the
+Runs on the kiln that is installed (a wheel, or PREFIX/lib/python3/dist-packages on PYTHONPATH), else on that beside this folder. Prints a
+table, with the bars and goals that there are. "added by Python" is everything but the call that C++ would make too: reading the tensors, and giving the
 interpreter free. It is measured with a function of the library that does nothing in the place of the call. Rows of torch,
 numpy and Triton are there if these are installed; Triton's needs a GPU.
 """
@@ -19,7 +20,7 @@ import timeit
 from typing import Any, Callable, Iterator, List, Optional, Tuple
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(FOLDER))
+sys.path.append(str(FOLDER))  # behind what is installed
 
 import kiln  # noqa: E402
 import kiln.language as kl  # noqa: E402
@@ -91,7 +92,7 @@ def warm_calls(tensors: List[Any], repeat: int) -> Tuple[float, float, float]:
 
 FIRST = """
 import sys, time
-sys.path.insert(0, sys.argv[1])
+sys.path.append(sys.argv[1])
 from examples.matmul import matmul
 try:
     import torch
@@ -170,7 +171,17 @@ def gpu_launch(repeat: int) -> float:
     return min(found)
 
 
-def rows(repeat: int) -> Iterator[Tuple[str, str]]:
+# Microseconds, or milliseconds of first calls: what it has to be, and what it should be.
+BARS = {
+    "torch": "1.13: 3, goal 2; 2.11: 3, goal 1",
+    "numpy": "1, goal 0.6",
+    "cold": "200, goal 100",
+    "warm": "15, goal 5",
+    "ratio": "3",
+}
+
+
+def rows(repeat: int) -> Iterator[Tuple[str, str, str]]:
     for name in ("torch", "numpy"):
         try:
             library = __import__(name)
@@ -179,21 +190,29 @@ def rows(repeat: int) -> Iterator[Tuple[str, str]]:
         tensors = [library.ones((8, 8), dtype=library.float32) for _ in range(5)]
         whole, added, plain = warm_calls(tensors, repeat)
         what = f"5 tensors of {name} {library.__version__}"
-        yield f"call, {what}: added by Python", f"{added:.2f} us"
-        yield f"call, {what}: the call that C++ makes", f"{plain:.2f} us"
-        yield f"call, {what}: whole", f"{whole:.2f} us"
+        yield f"call, {what}: added by Python", f"{added:.2f} us", BARS[name]
+        yield f"call, {what}: the call that C++ makes", f"{plain:.2f} us", ""
+        yield f"call, {what}: whole", f"{whole:.2f} us", ""
     try:
         import torch
-        import triton
 
-        if torch.cuda.is_available():
-            yield f"launch of Triton {triton.__version__}, 5 tensors of torch", f"{triton_launch(repeat):.2f} us"
-            yield "launch of Kiln on the GPU, 5 tensors of torch", f"{gpu_launch(repeat):.2f} us"
+        has_gpu = torch.cuda.is_available()
     except ImportError:
-        pass
+        has_gpu = False
+    if has_gpu:
+        ours = gpu_launch(repeat)
+        yield "launch of Kiln on the GPU, 5 tensors of torch", f"{ours:.2f} us", ""
+        try:
+            import triton
+
+            theirs = triton_launch(repeat)
+            yield f"launch of Triton {triton.__version__}, 5 tensors of torch", f"{theirs:.2f} us", ""
+            yield "launch of Triton / launch of Kiln", f"{theirs / ours:.2f}", BARS["ratio"]
+        except ImportError:
+            pass
     cold, warm = first_calls(max(1, repeat // 6))
-    yield "first call of a GEMM, nothing in the cache", f"{cold:.1f} ms"
-    yield "first call of a GEMM, all on disk", f"{warm:.1f} ms"
+    yield "first call of a GEMM, nothing in the cache", f"{cold:.1f} ms", BARS["cold"]
+    yield "first call of a GEMM, all on disk", f"{warm:.1f} ms", BARS["warm"]
 
 
 def main() -> None:
@@ -202,9 +221,10 @@ def main() -> None:
     repeat = parser.parse_args().repeat
     if _jit._extension is None:
         print("The extension is not there, so calls go through ctypes.")
-    print("| what | time |\n|---|---|")
-    for what, time in rows(repeat):
-        print(f"| {what} | {time} |", flush=True)
+    print(f"kiln of {pathlib.Path(kiln.__file__).parent}")
+    print("| what | time | bar |\n|---|---|---|")
+    for what, time, bar in rows(repeat):
+        print(f"| {what} | {time} | {bar} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -388,18 +388,33 @@ static int current_stream(const call_state *state, void **stream) {
 
 //===----------------------------------------------------------------------===//
 // Interrupting. Python's handler only notes that Ctrl-C was pressed; a call that runs has to be
-// told.
+// told. Where the handler is Python's own, which raises KeyboardInterrupt, the call ends at once. Any
+// other may return, after which a call goes on (PEP 475), and can only run when the call has ended:
+// so such a call goes on, and ends if Ctrl-C is pressed again.
 //===----------------------------------------------------------------------===//
 
-static volatile sig_atomic_t calls_running, was_interrupted;
+static volatile sig_atomic_t calls_running, was_interrupted, handler_raises, num_left_to_handler;
 static struct sigaction python_handler;
 
 static void on_interrupt(int signal_number) {
-  if (calls_running > 0) {
+  if (calls_running > 0 && (handler_raises || num_left_to_handler++ > 0)) {
     set_interrupted(1);
     was_interrupted = 1;
   }
   python_handler.sa_handler(signal_number);
+}
+
+/// Whether the handler in Python is the one that raises KeyboardInterrupt.
+static int has_default_handler(void) {
+  PyObject *signals = PyImport_ImportModule("_signal");
+  PyObject *now = signals ? PyObject_CallMethod(signals, "getsignal", "i", SIGINT) : NULL;
+  PyObject *usual = now ? PyObject_GetAttrString(signals, "default_int_handler") : NULL;
+  int is = usual && now == usual;
+  Py_XDECREF(usual);
+  Py_XDECREF(now);
+  Py_XDECREF(signals);
+  PyErr_Clear();
+  return is;
 }
 
 /// Hears of Ctrl-C from now on, where Python does. Looked at again every few milliseconds, because
@@ -416,6 +431,7 @@ static void watch_interrupts(void) {
   if (sigaction(SIGINT, NULL, &now) != 0 || now.sa_handler == on_interrupt ||
       now.sa_handler == SIG_IGN || now.sa_handler == SIG_DFL || (now.sa_flags & SA_SIGINFO))
     return;
+  handler_raises = has_default_handler();
   python_handler = now;
   now.sa_handler = on_interrupt;
   sigaction(SIGINT, &now, NULL);
@@ -446,6 +462,8 @@ static int32_t run(kiln_compiled *compiled, const kiln_call_arg *args, Py_ssize_
                    void *stream) {
   watch_interrupts();
   end_interruption();
+  if (calls_running == 0)
+    num_left_to_handler = 0;
   ++calls_running;
   int32_t code;
   Py_BEGIN_ALLOW_THREADS code = call_compiled(compiled, args, (uint32_t)count, stream);

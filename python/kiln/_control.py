@@ -8,13 +8,14 @@ from __future__ import annotations
 import operator
 from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional, Sequence, Tuple
 
-from ._errors import Place, here, mistake
+from ._errors import Place, here, mistake, public
 from ._record import active
 from ._values import Condition, Index, Scalar, Task, Tile, Value, values_of
 
 _MISSING = object()
 
 
+@public
 class Range:
     """`kl.range(...)`: a loop of the program. See language.range."""
 
@@ -30,6 +31,7 @@ class Range:
         )
 
 
+@public
 class Escaped:
     """Stands for a name whose value belongs to a loop or branch that has ended. Whoever uses it is told so."""
 

@@ -7,6 +7,7 @@ import functools
 import linecache
 import os
 import sys
+import threading
 import types
 from typing import Any, Callable, List, NamedTuple, Optional, Tuple, TypeVar
 
@@ -78,6 +79,20 @@ def is_own(file: str) -> bool:
     return file.startswith(_PACKAGE)
 
 
+_callers: List[str] = []  # folders of packages that call programs for the user
+
+
+def add_caller(folder: str) -> None:
+    """Says that code of a package is not where a user's mistake is: torch calls its operators for whoever calls torch."""
+    if folder not in _callers:
+        _callers.append(folder)
+
+
+def _is_users(frame: types.FrameType) -> bool:
+    file = frame.f_code.co_filename
+    return not (is_own(file) or _IS_ENTRY in frame.f_globals or any(file.startswith(each) for each in _callers))
+
+
 def place_of(frame: types.FrameType) -> Place:
     """Where a frame is."""
     code = frame.f_code
@@ -96,7 +111,7 @@ def place_of(frame: types.FrameType) -> Place:
 def here() -> Place:
     """The user's place: the innermost frame that is not Kiln's."""
     frame: Optional[types.FrameType] = sys._getframe(1)
-    while frame is not None and (is_own(frame.f_code.co_filename) or _IS_ENTRY in frame.f_globals):
+    while frame is not None and not _is_users(frame):
         frame = frame.f_back
     return place_of(frame) if frame is not None else NOWHERE
 
@@ -147,14 +162,33 @@ def entry(*arguments, **options):
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class _Guarding(threading.local):
+    depth = 0  # of the guarded methods that run on this thread
+    outermost = ""  # what the user called
+
+
+_guarding = _Guarding()
+
+
+def called() -> str:
+    """What the user called, if that was a function of the language outside of any program."""
+    return _guarding.outermost
+
+
 def _guarded(method: Callable[..., Any]) -> Callable[..., Tuple[Any, Optional[BaseException]]]:
     def run(*arguments: Any, **options: Any) -> Tuple[Any, Optional[BaseException]]:
+        if _guarding.depth == 0:
+            is_of_language = getattr(method, "__module__", "").endswith(".language")
+            _guarding.outermost = f"kl.{method.__name__}" if is_of_language else ""
+        _guarding.depth += 1
         try:
             return method(*arguments, **options), None
         except BaseException as error:
             if isinstance(error, KilnError):
                 error.__cause__, error.__suppress_context__ = None, True
             return None, error.with_traceback(without_own_frames(error.__traceback__))
+        finally:
+            _guarding.depth -= 1
 
     return run
 
@@ -164,22 +198,23 @@ def error_of(method: Callable[..., Any], *arguments: Any) -> Optional[BaseExcept
     return _guarded(method)(*arguments)[1]
 
 
-def entry_at(place: Place, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method as a function that stands at the user's place."""
+@functools.lru_cache(maxsize=4096)
+def _entry_code(file: str, line: int, name: str) -> types.CodeType:
+    """What an entry at a line of the user's consists of."""
     tree = copy.deepcopy(_ENTRY)
-    source = linecache.getline(place.file, place.line).rstrip()
+    source = linecache.getline(file, line).rstrip()
     columns = {"col_offset": len(source) - len(source.lstrip()), "end_col_offset": len(source)}
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
-            vars(node).update(columns, lineno=max(1, place.line), end_lineno=max(1, place.line))
-    scope = {"run": _guarded(method), _IS_ENTRY: True}
-    exec(compile(tree, place.file or "<program>", "exec"), scope)
-    made = scope["entry"]
-    if sys.version_info >= (3, 11):
-        made.__code__ = made.__code__.replace(co_name=name, co_qualname=name)
-    else:
-        made.__code__ = made.__code__.replace(co_name=name)
-    return made
+            vars(node).update(columns, lineno=max(1, line), end_lineno=max(1, line))
+    module = compile(tree, file or "<program>", "exec")
+    code = next(each for each in module.co_consts if isinstance(each, types.CodeType))
+    return code.replace(co_name=name, **({"co_qualname": name} if sys.version_info >= (3, 11) else {}))
+
+
+def entry_at(place: Place, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method as a function that stands at the user's place."""
+    return types.FunctionType(_entry_code(place.file, place.line, name), {"run": _guarded(method), _IS_ENTRY: True}, name)
 
 
 class _Entry:
@@ -204,3 +239,47 @@ class _Entry:
 def entry(method: F) -> F:
     """Decorates a method whose mistakes are shown without Kiln's own frames. The object has a `place` and a `__name__`."""
     return _Entry(method)  # type: ignore[return-value]
+
+
+class _Call:
+    """How a public function is called: where an outer one does not take Kiln's frames away, through an entry at the caller's line.
+
+    Python asks for the method before it calls it, so that nothing of this is left when the method raises.
+    """
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        return owner._at_caller(owner.function)
+
+
+class _Public:
+    """A function or method that users call; see `public`."""
+
+    __call__ = _Call()
+
+    def __init__(self, function: Callable[..., Any], name: str) -> None:
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.name = name
+
+    def __repr__(self) -> str:
+        return repr(self.function)
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        return self if owner is None else self._at_caller(self.function.__get__(owner))
+
+    def _at_caller(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return function if _guarding.depth else entry_at(here(), self.name, function)
+
+
+def public(what: F) -> F:
+    """Decorates a function that users call, or a class with such methods: its mistakes are shown without Kiln's own frames."""
+    if not isinstance(what, type):
+        return _Public(what, what.__name__)  # type: ignore[return-value]
+    for name, member in list(vars(what).items()):
+        if name.startswith("_") and not name.startswith("__"):
+            continue
+        if isinstance(member, types.FunctionType):
+            setattr(what, name, _Public(member, name))
+        elif isinstance(member, property):
+            setattr(what, name, property(_Public(member.fget, name), doc=member.__doc__))
+    return what

@@ -11,9 +11,9 @@ from types import ModuleType
 from typing import Any, Dict, NamedTuple, Optional
 
 from . import _library
-from ._errors import KilnError, Place, entry, mistake
+from ._errors import KilnError, Place, entry, mistake, public
 from ._library import JitCounters, JitOptions
-from ._tensors import Arguments, destroy_with, last_error
+from ._tensors import Arguments, destroy_with, last_error, mistake_of
 
 
 def _find_extension() -> Optional[ModuleType]:
@@ -86,7 +86,7 @@ def _jit_of(process: int, records: Optional[Records]) -> int:
         options.out = os.fsencode(records.out) if records.out else None
         made = _library.load().kiln_jit_create_with(ctypes.byref(options))
     if not made:
-        raise mistake(last_error())
+        raise mistake_of(last_error())
     return made
 
 
@@ -129,7 +129,6 @@ class Compiled:
 
 
 _AT_A_LINE = re.compile(r"(?:kiln: )?(?P<file>[^\n:]+?):(?P<line>\d+)(?::(?P<column>\d+))?: error: (?P<message>.*)", re.DOTALL)
-_ERROR = re.compile(r"(?:kiln: )?error: ")
 
 
 def call_error(text: str) -> KilnError:
@@ -137,9 +136,10 @@ def call_error(text: str) -> KilnError:
     found = _AT_A_LINE.fullmatch(text)
     if found:
         return KilnError(found["message"], Place(found["file"], int(found["line"]), int(found["column"] or 0)))
-    return mistake(_ERROR.sub("", text, count=1) if _ERROR.match(text) else text)
+    return mistake_of(text)
 
 
+@public
 def set_workers(count: int) -> None:
     """Sets how many threads calls of programs may run on, the caller's among them. It holds for the whole process.
 
@@ -151,10 +151,11 @@ def set_workers(count: int) -> None:
     options = JitOptions(size=ctypes.sizeof(JitOptions), workers=count.__index__())
     made = library.kiln_jit_create_with(ctypes.byref(options))
     if not made:
-        raise mistake(last_error())
+        raise mistake_of(last_error())
     library.kiln_jit_destroy(made)
 
 
+@public
 def counters() -> Dict[str, int]:
     """What the JIT has done: hits and misses of its caches, compilations, bytes."""
     found = JitCounters()

@@ -9,7 +9,7 @@ import inspect
 import types
 from typing import Any, Callable, Optional, Sequence, Tuple
 
-from ._errors import KilnError, Place, here, mistake
+from ._errors import KilnError, Place, here, mistake, public
 from ._record import active
 from ._signature import FunctionBegin, parameters_of
 from ._values import Task, apply, values_of
@@ -17,6 +17,7 @@ from ._values import Task, apply, values_of
 Body = Callable[..., Any]
 
 
+@public
 class Kernel:
     """A kernel or a group. Calling it launches it, with tensors, indices, scalars and numbers in the order of its parameters."""
 
@@ -55,6 +56,7 @@ class Group:
         return f"<the ranks along {self.names[self.axis]} of {dict(zip(self.names, self.extents))}>"
 
 
+@public
 class Mesh:
     """All ranks, counted row-major, as a box of so many axes."""
 
@@ -70,11 +72,13 @@ class Mesh:
         return Group(self.names.index(axis), self.extents, self.names)
 
 
+@public
 def mesh(extents: Sequence[int], names: Sequence[str]) -> Mesh:
     """All ranks as a box: `kl.mesh((2, 4), ("data", "tensor"))`. One extent may be -1: as many as there are ranks for."""
     return Mesh(extents, names)
 
 
+@public
 def submit(
     kernel: Kernel,
     arguments: Sequence[Any],
@@ -154,9 +158,10 @@ def _record_function(kind: str, body: Body, options: Sequence[Any]) -> Kernel:
 
 def _decorator(record: Callable[[Body], Any], body: Optional[Body]) -> Any:
     """For decorators that are written with or without parentheses."""
-    return record if body is None else record(body)
+    return public(record) if body is None else record(body)
 
 
+@public
 def kernel(
     body: Optional[Body] = None,
     *,
@@ -175,6 +180,7 @@ def kernel(
     return _decorator(lambda given: _record_function("incore", given, (split, lanes, slots, stages)), body)
 
 
+@public
 def group(body: Optional[Body] = None, *, lanes: int = 0) -> Any:
     """The roles that run together on one core group: `@kl.group` or `@kl.group(lanes=2)`. Makes pipes and roles in its body.
 
@@ -183,9 +189,11 @@ def group(body: Optional[Body] = None, *, lanes: int = 0) -> Any:
     return _decorator(lambda given: _record_function("group", given, (None, lanes)), body)
 
 
+@public
 def role(name: str) -> Callable[[Body], None]:
     """What one role of a group does: `@kl.role(kl.aic)`. Sees the tensors and pipes of the group."""
 
+    @public
     def record(body: Body) -> None:
         place = _place_of(body)
         _refuse_itself(body)
@@ -199,6 +207,7 @@ def role(name: str) -> Callable[[Body], None]:
     return record
 
 
+@public
 def spmd(
     *grid: Any,
     name: Optional[str] = None,
@@ -222,6 +231,7 @@ def spmd(
         raise mistake("spmd takes the extents of a grid: @kl.spmd(n) or @kl.spmd(m, n)")
     place = here()
 
+    @public
     def record(body: Body) -> Task:
         _refuse_itself(body)
         count = len(inspect.signature(body).parameters)
@@ -239,6 +249,7 @@ def spmd(
     return record
 
 
+@public
 class scope:
     """A block, in a `with` statement: what is allocated in it ends with it.
 
@@ -249,6 +260,7 @@ class scope:
         self.manual = manual
 
     def __enter__(self) -> None:
+        active("kl.scope")
         apply("scope.begin", self.manual)
 
     def __exit__(self, kind: Any, *_: Any) -> None:

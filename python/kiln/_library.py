@@ -119,6 +119,7 @@ _SIGNATURES: Tuple[Tuple[str, Any, Tuple[Any, ...]], ...] = (
     ("kiln_compiled_call_on", _Int, (_Pointer, ctypes.POINTER(CallArg), ctypes.c_uint32, _Pointer)),
     ("kiln_compiled_compile_only", _Int, (_Pointer, ctypes.POINTER(CallArg), ctypes.c_uint32)),
     ("kiln_jit_get_counters", None, (_Pointer, ctypes.POINTER(JitCounters))),
+    ("kiln_adaptor_create", _Pointer, (_Pointer, _Int, ctypes.c_uint32, ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_int64))),
     ("kiln_adaptor_from_dlpack", _Pointer, (_Pointer,)),
     ("kiln_adaptor_destroy", None, (_Pointer,)),
     ("kiln_adaptor_mark_layout_dynamic", _Int, (_Pointer, _Int, ctypes.c_int64)),

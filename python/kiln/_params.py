@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any, Optional, Sequence, Tuple
 
-from ._errors import mistake
+from ._errors import mistake, public
 
 
 class Param:
@@ -33,6 +33,7 @@ class Param:
         return f"<{self.default!r}, {self.described()}>"
 
 
+@public
 def param(default: int, choices: Sequence[int] = (), *, at_least: int = 1) -> Any:
     """An integer: `BM=kl.param(64, [32, 64, 128])`, `n=kl.param(2, range(0, 9))`, or without choices any of at least 1."""
     made = Param(default, choices or None, at_least)
@@ -40,6 +41,7 @@ def param(default: int, choices: Sequence[int] = (), *, at_least: int = 1) -> An
     return made
 
 
+@public
 def choice(default: str, choices: Sequence[str]) -> Any:
     """A word. `form=kl.choice("atomic", ["atomic", "deterministic"])`."""
     made = Param(default, choices)
@@ -50,6 +52,7 @@ def choice(default: str, choices: Sequence[str]) -> Any:
 SPLITS: Tuple[str, ...] = ("none", "up_down", "left_right")
 
 
+@public
 def split(default: str = "none") -> Any:
     """How lanes share work: "none", "up_down" or "left_right"."""
     return choice(default, SPLITS)

@@ -9,7 +9,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import _jit, _library, _ranks, _rewrite
-from ._errors import KilnError, Place, endless, entry, error_of, mistake
+from ._errors import KilnError, Place, endless, entry, error_of, mistake, public
 from ._params import Param
 from ._record import Recorder, recording, refuse_nesting
 from ._signature import FunctionBegin, TensorType, parameters_of
@@ -82,6 +82,7 @@ class Program(_jit.Callable):
         self._keywords = _keyword_parameters(body, self.place)
 
     @property
+    @public
     def parameters(self) -> Dict[str, Any]:
         """The parameters that are given in a call, with their types."""
         if self._parameters is None:
@@ -211,7 +212,7 @@ class Program(_jit.Callable):
 
     @entry
     def emit(self, target: str = "ir", *options: str, **values: Any) -> str:
-        """The program in another form: "ir", "torch", "llvm", "cuda" or "orchestration"."""
+        """The program in another form: "ir", "torch", "llvm", "cuda", "ascend" or "orchestration"."""
         if target == "ir" and not options:
             return self._record(values).text
         done = self._run_tool("emit", ["--target", target, *options], values)
@@ -412,7 +413,8 @@ class Program(_jit.Callable):
         return compiled
 
     def __repr__(self) -> str:
-        return f"<kiln.program {self.__name__}({', '.join(self.parameters)})>"
+        names = [name for name in inspect.signature(self._body).parameters if name not in self._keywords]
+        return f"<kiln.program {self.__name__}({', '.join(names)})>"
 
 
 def _line_of(body: Callable[..., Any]) -> int:
@@ -438,6 +440,7 @@ def _keyword_parameters(body: Callable[..., Any], place: Place) -> Dict[str, Par
     return found
 
 
+@public
 def program(body: Optional[Callable[..., Any]] = None, *, platform: Optional[str] = None) -> Any:
     """Makes a program of a function. Nothing is recorded before the program is used.
 
@@ -448,8 +451,11 @@ def program(body: Optional[Callable[..., Any]] = None, *, platform: Optional[str
 
     platform: where it runs; without it, where the tensors of a call are: on the CPU, or on their GPU.
     """
-    if body is None:
-        return lambda given: Program(given, platform)
-    if not hasattr(body, "__code__"):
-        raise mistake("@kiln.program decorates a function")
-    return Program(body, platform)
+
+    @public
+    def decorate(given: Callable[..., Any]) -> Program:
+        if not hasattr(given, "__code__"):
+            raise mistake("@kiln.program decorates a function")
+        return Program(given, platform)
+
+    return decorate if body is None else decorate(body)

@@ -9,7 +9,8 @@ import threading
 from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar
 
 from . import _library
-from ._errors import mistake
+from ._errors import mistake, public
+from ._tensors import mistake_of
 
 T = TypeVar("T")
 
@@ -37,6 +38,7 @@ def _note_failures() -> None:
     sys.excepthook = hook
 
 
+@public
 def join_ranks() -> Tuple[int, int]:
     """Makes this process one rank of those that mpirun started, and gives its number and how many there are.
 
@@ -49,7 +51,7 @@ def join_ranks() -> Tuple[int, int]:
             rank, count = ctypes.c_int32(), ctypes.c_int32()
             library = _library.load()
             if library.kiln_ranks_join(ctypes.byref(rank), ctypes.byref(count)) != 0:
-                raise mistake(library.kiln_last_error().decode())
+                raise mistake_of(library.kiln_last_error().decode())
             if count.value > 0:
                 atexit.register(_leave)
                 _note_failures()
@@ -63,6 +65,7 @@ def join_for(text: str) -> None:
         join_ranks()
 
 
+@public
 def run_ranks(count: int, body: Callable[[int], T]) -> List[T]:
     """Calls `body(rank)` for ranks 0 to count - 1, each on a thread of its own, and gives what they return.
 

@@ -8,7 +8,7 @@ import threading
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import _library
-from ._errors import NOWHERE, KilnError, Place, here, mistake
+from ._errors import NOWHERE, KilnError, Place, called, here, mistake
 from ._library import Item, Result, Where
 
 # enum kiln_item_kind
@@ -93,7 +93,8 @@ def _fill_foreign(item: Item, argument: Any, keep: List[Any]) -> None:
         if isinstance(number, (bool, int, float)):
             _fill(item, number, keep)
             return
-    raise mistake(f"{describe(argument)} is no value of the program")
+    advice = "; tensors are arguments of the whole program" if getattr(argument, "shape", None) is not None else ""
+    raise mistake(f"{describe(argument)} is no value of the program{advice}")
 
 
 def describe(argument: Any) -> str:
@@ -101,10 +102,7 @@ def describe(argument: Any) -> str:
     shape = getattr(argument, "shape", None)
     module = type(argument).__module__.partition(".")[0]
     if module in ("numpy", "torch") and shape is not None:
-        return (
-            f"{'an array' if module == 'numpy' else 'a tensor'} of {module} (of shape {tuple(shape)}); "
-            "tensors are arguments of the whole program, which"
-        )
+        return f"{'an array' if module == 'numpy' else 'a tensor'} of {module} (of shape {tuple(shape)})"
     if argument is None:
         return "None"
     text = repr(argument)
@@ -199,7 +197,7 @@ _active = _Active()
 def active(what: str) -> Recorder:
     """The program that is being recorded on this thread."""
     if _active.recorder is None:
-        raise mistake(f"{what} stands outside any program; call it in a function that is decorated with @kiln.program")
+        raise mistake(f"{called() or what} stands outside any program; call it in a function that is decorated with @kiln.program")
     return _active.recorder
 
 

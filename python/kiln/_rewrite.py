@@ -22,7 +22,7 @@ import types
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Set, Union
 
 from . import _control, _liveness
-from ._errors import KilnError, Place
+from ._errors import KilnError, Place, mistake
 from ._liveness import FUNCTIONS, Function, bound, children, live_before, live_in_loop, read, walk
 
 # Names of the rewritten code that cannot be the user's.
@@ -353,7 +353,7 @@ def source_of(function: types.FunctionType) -> Source:
 def _parse(function: types.FunctionType, source: Source) -> Function:
     """The tree of a function, with the lines and columns of its file."""
     if source.problem:
-        raise KilnError(source.problem)
+        raise mistake(source.problem)
     is_indented = source.text[:1].isspace()
     try:
         tree = ast.parse("if True:\n" + source.text if is_indented else source.text)
@@ -425,7 +425,7 @@ def is_rewritten(function: Callable[..., Any]) -> bool:
 def rewrite(function: Callable[..., Any], source: Optional[Source] = None) -> Callable[..., Any]:
     """The function with the loops and branches of a program."""
     if not isinstance(function, types.FunctionType):
-        raise KilnError(f"{function!r} is no function of `def`, which Kiln could rewrite")
+        raise mistake(f"{function!r} is no function of `def`, which Kiln could rewrite")
     tree = _parse(function, source or source_of(function))
     if isinstance(tree, ast.AsyncFunctionDef) or inspect.isgeneratorfunction(function):
         raise KilnError(

@@ -5,7 +5,7 @@ import inspect
 from typing import Any, Callable, Dict, List, Sequence, Tuple, Union
 
 from . import dtypes
-from ._errors import Place, here, mistake
+from ._errors import Place, here, mistake, public
 from ._params import Param
 from ._record import Recorder
 from ._values import Index, Scalar, Tensor, Value
@@ -197,6 +197,7 @@ class FunctionBegin:
         return (name, "index", dtypes.index, 0, ())
 
 
+@public
 def extents(tensor: Tensor, *shape: int) -> None:
     """States the extents of a parameter, `dyn` for one that is known at run time only. Stands first in the body."""
     begin = tensor._begin if isinstance(tensor, Tensor) else None

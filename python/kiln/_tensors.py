@@ -5,11 +5,12 @@ The extension `_call` reads the common ones faster, and leaves the rest to this.
 from __future__ import annotations
 
 import ctypes
+import re
 import weakref
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from . import _library, dtypes
-from ._errors import mistake
+from ._errors import KilnError, mistake, public
 from ._library import CallArg
 from ._signature import Annotation, ScalarType, TensorType
 from .dtypes import DType
@@ -64,16 +65,20 @@ class Reinterpreted:
         self.__kiln_argument__ = bytes(self._argument.value)  # for the extension
 
 
+@public
 def reinterpret(tensor: Any, dtype: DType) -> Reinterpreted:
     """The same memory as elements of another type, for types that numpy or torch do not have: bytes as f8E4M3FN."""
     return Reinterpreted(tensor, dtype)
 
 
+@public
 class Adaptor:
     """A tensor with marks that say what the compiler may rely on; made by kiln.from_dlpack."""
 
-    def __init__(self, handle: int) -> None:
+    def __init__(self, handle: int, owner: Any = None, read_only: bool = False) -> None:
         self._handle = handle
+        self._owner = owner
+        self._flags = _READ_ONLY if read_only else 0
         destroy_with(self, _library.load().kiln_adaptor_destroy, handle)
 
     def mark_layout_dynamic(self, leading_dim: int = -1, divisibility: int = 1) -> Adaptor:
@@ -90,7 +95,7 @@ class Adaptor:
     @property
     def view(self) -> View:
         """What is passed to a program."""
-        arg = _library.load().kiln_adaptor_arg(self._handle)
+        arg = self._argument()
         shape = tuple(arg.extents[: arg.rank])
         strides = tuple(arg.strides[: arg.rank]) if arg.strides else _row_major(shape)
         return View(arg.data, shape, strides, dtypes.BY_CODE[arg.dtype], bool(arg.flags & _READ_ONLY), self, arg.marks,
@@ -99,15 +104,30 @@ class Adaptor:
     @property
     def __kiln_argument__(self) -> bytes:
         """The same for the extension; lives as long as the adaptor."""
-        return bytes(_library.load().kiln_adaptor_arg(self._handle))
+        return bytes(self._argument())
+
+    def _argument(self) -> CallArg:
+        arg = _library.load().kiln_adaptor_arg(self._handle)
+        arg.flags |= self._flags
+        return arg
 
 
+@public
 def from_dlpack(tensor: Any) -> Adaptor:
-    """Any tensor with DLPack, to be marked: `kiln.from_dlpack(t).mark_layout_dynamic(1, 16)`."""
+    """Any tensor with DLPack, to be marked: `kiln.from_dlpack(t).mark_layout_dynamic(1, 16)`.
+
+    An array of numpy may be read-only, for parameters that are kl.In.
+    """
     library = _library.load()
+    _refuse_class("tensor", tensor)
     if getattr(tensor, "requires_grad", False):
         raise _needs_gradient("tensor")
-    capsule = tensor.__dlpack__() if hasattr(tensor, "__dlpack__") else tensor
+    if _is_array(tensor):  # not by DLPack, in which numpy cannot say that an array is read-only
+        return _adaptor_of_array(tensor)
+    try:
+        capsule = tensor.__dlpack__() if hasattr(tensor, "__dlpack__") else tensor
+    except Exception as error:
+        raise mistake(f"{type(tensor).__name__} offers no tensor through DLPack: {error}") from None
     python = ctypes.pythonapi
     python.PyCapsule_GetPointer.restype = ctypes.c_void_p
     python.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
@@ -118,9 +138,19 @@ def from_dlpack(tensor: Any) -> Adaptor:
         raise mistake(f"{type(tensor).__name__} offers no tensor through DLPack") from None
     handle = library.kiln_adaptor_from_dlpack(managed)
     if not handle:
-        raise mistake(last_error())
+        raise mistake_of(last_error())
     python.PyCapsule_SetName(capsule, _USED)
     return Adaptor(handle)
+
+
+def _adaptor_of_array(tensor: Any) -> Adaptor:
+    view = view_of("tensor", tensor)
+    rank = len(view.shape)
+    numbers = ctypes.c_int64 * max(1, rank)
+    handle = _library.load().kiln_adaptor_create(view.data, view.dtype.code, rank, numbers(*view.shape), numbers(*view.strides))
+    if not handle:
+        raise mistake_of(last_error())
+    return Adaptor(handle, tensor, view.read_only)
 
 
 _USED = b"used_dltensor"  # lives as long as the capsules it names
@@ -130,25 +160,46 @@ def last_error() -> str:
     return _library.load().kiln_jit_error().decode()
 
 
+_ERROR = re.compile(r"(?:kiln: )?error: ")
+
+
+def mistake_of(text: str) -> KilnError:
+    """What the library says of a failure, at the user's line, without the word that begins it."""
+    return mistake(_ERROR.sub("", text, count=1) if _ERROR.match(text) else text)
+
+
 def _check(status: int) -> None:
     if status != 0:
-        raise mistake(last_error())
+        raise mistake_of(last_error())
+
+
+_WANTED = "it has to be a tensor of torch, of numpy or with __dlpack__"
+
+
+def _refuse_class(name: str, tensor: Any) -> None:
+    """A class has all the attributes of its objects."""
+    if isinstance(tensor, type):
+        raise mistake(f"argument '{name}' is the class {tensor.__qualname__}; {_WANTED}")
+
+
+def _is_array(tensor: Any) -> bool:
+    """Whether it is read as an array of numpy: it says where its elements are, and what."""
+    return hasattr(tensor, "__array_interface__") and hasattr(getattr(tensor, "dtype", None), "itemsize")
 
 
 def view_of(name: str, tensor: Any, dtype: Optional[DType] = None) -> View:
     """Reads a tensor of torch, of numpy, of kiln's own or with DLPack, whose elements may be taken for another type."""
+    _refuse_class(name, tensor)
     if hasattr(tensor, "data_ptr"):
         view = _torch_view(name, tensor, dtype)
-    elif hasattr(tensor, "__array_interface__"):
+    elif _is_array(tensor):
         view = _numpy_view(name, tensor, dtype)
     elif isinstance(tensor, (Adaptor, Reinterpreted)):
         view = tensor.view
     elif hasattr(tensor, "__dlpack__"):
         view = from_dlpack(tensor).view
     else:
-        raise mistake(
-            f"argument '{name}' is {type(tensor).__name__}; it has to be a tensor of torch, of numpy or with __dlpack__"
-        )
+        raise mistake(f"argument '{name}' is {type(tensor).__name__}; {_WANTED}")
     if any(stride < 0 for stride in view.strides):
         raise mistake(f"argument '{name}' has a negative stride {view.strides}; pass a copy of it")
     if dtype is not None and view.dtype is not dtype:
@@ -175,7 +226,8 @@ def _torch_view(name: str, tensor: Any, dtype: Optional[DType]) -> View:
     if tensor.requires_grad:
         raise _needs_gradient(name)
     if tensor.device.type not in ("cpu", "cuda") or (tensor.device.index or 0) > _MAX_GPU:
-        raise mistake(f"argument '{name}' lies on {tensor.device}; a program runs on the cpu or on a CUDA GPU; pass {name}.cpu()")
+        advice = "it has a shape, but no elements" if tensor.device.type == "meta" else f"pass {name}.cpu()"
+        raise mistake(f"argument '{name}' lies on {tensor.device}; a program runs on the cpu or on a CUDA GPU; {advice}")
     gpu = -1 if tensor.device.type == "cpu" else tensor.device.index or 0
     if str(tensor.layout) != "torch.strided":
         raise mistake(f"argument '{name}' has the layout {tensor.layout}; pass {name}.to_dense()")

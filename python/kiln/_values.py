@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any, Callable, Iterator, List, NoReturn, Optional, Sequence, Tuple, Union
 
 from . import dtypes
-from ._errors import KilnError, here, mistake
+from ._errors import KilnError, here, mistake, public
 from ._library import Result
 from ._record import Recorder, ValueNumber, active
 from .dtypes import DType
@@ -17,6 +17,7 @@ __all__ = ["Value", "Index", "Condition", "Scalar", "Tile", "Tensor", "Element",
 Number = Union[int, float]
 
 
+@public
 class Value:
     """A value of the program that is being recorded."""
 
@@ -183,6 +184,7 @@ def _not_an_operand(name: str, value: Value, other: Any) -> str:
     return f"{sign} of {value!r} and {type(other).__name__}: there is no such operation"
 
 
+@public
 class _Comparable(Value):
     __slots__ = ()
     __lt__ = _binary("lt")
@@ -194,6 +196,7 @@ class _Comparable(Value):
     __hash__ = Value.__hash__
 
 
+@public
 class _Arithmetic(_Comparable):
     __slots__ = ()
     __add__, __radd__ = _binary("add"), _binary("add", swapped=True)
@@ -202,6 +205,7 @@ class _Arithmetic(_Comparable):
     __hash__ = Value.__hash__
 
 
+@public
 class Index(_Arithmetic):
     """An integer for indices and extents that is known when the program runs.
 
@@ -241,6 +245,7 @@ class Index(_Arithmetic):
         return apply("index." + name, lhs, rhs)
 
 
+@public
 class Condition(Value):
     """Whether something holds, known when the program runs: for `if`, `while`, `and`, `or`, `not` and kl.require."""
 
@@ -269,6 +274,7 @@ class Condition(Value):
     __hash__ = Value.__hash__
 
 
+@public
 class Scalar(_Arithmetic):
     """A number of an element type: a parameter, or an element of a tensor or tile.
 
@@ -301,6 +307,7 @@ class Scalar(_Arithmetic):
         return apply("scalar." + name, lhs, rhs)
 
 
+@public
 class Tile(_Arithmetic):
     """A two-dimensional value of static shape, on a core."""
 
@@ -383,6 +390,7 @@ class Tile(_Arithmetic):
         return apply(name, lhs, rhs)
 
 
+@public
 class Shape(Sequence[Any]):
     """The extents of a tensor. Each is an integer where the program fixes it, else an index, recorded where it is asked for."""
 
@@ -420,6 +428,7 @@ class Shape(Sequence[Any]):
         return f"<the shape of {self._tensor._describe()}>"
 
 
+@public
 class Tensor(Value):
     """A tensor in global memory: a parameter, what kl.alloc makes, or a view of one."""
 
@@ -458,6 +467,7 @@ class Tensor(Value):
         raise mistake("a kernel writes an element of a tensor with kl.write(value, y, row, col), and a tile with kl.store(t, y, at)")
 
 
+@public
 class Element:
     """An element of a tensor, named but not read."""
 
@@ -486,6 +496,7 @@ class Element:
     __int__ = __float__ = __index__ = __bool__ = __str__ = __iter__ = __kiln_item__ = _refuse
 
 
+@public
 class Predicate:
     """What decides, when its turn comes, whether a task runs: an element of a tensor against a constant."""
 

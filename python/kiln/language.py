@@ -12,7 +12,7 @@ import sys
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _control, _rewrite
-from ._errors import here, mistake
+from ._errors import here, mistake, public
 from ._launch import Group, Kernel, Mesh, as_list, group, kernel, mesh, role, scope, spmd, submit
 from ._params import choice, param, split
 from ._record import Operation, operations
@@ -64,7 +64,7 @@ def _function_of(operation: Operation) -> Callable[..., Any]:
             for each in operation.parameters
         ]
     )
-    return record
+    return public(record)
 
 
 def _bind(operation: Operation, arguments: List[Any], options: Dict[str, Any]) -> List[Any]:
@@ -106,6 +106,7 @@ def _op(name: str) -> Any:
 # Control
 
 
+@public
 def range(*bounds: Any, stages: int = 0, parallel: bool = False, unroll: bool = False) -> Any:  # noqa: A001
     """A loop of the program: `for k in kl.range(lower, upper, step)`, with the bounds of Python's range.
 
@@ -125,6 +126,7 @@ def range(*bounds: Any, stages: int = 0, parallel: bool = False, unroll: bool = 
     return _control.Range((lower, upper, step), stages, parallel, unroll, here())
 
 
+@public
 def function(body: Callable[..., Any]) -> Callable[..., Any]:
     """A function that a program calls, whose loops and branches can be the program's."""
     return body if _rewrite.is_rewritten(body) else _rewrite.rewrite(body)
@@ -133,6 +135,7 @@ def function(body: Callable[..., Any]) -> Callable[..., Any]:
 # Requirements, indices and scalars
 
 
+@public
 def require(condition: Union[bool, Condition], message: str) -> None:
     """What must hold of the arguments: `kl.require(x.shape[1] % 64 == 0, "columns come in tiles of 64")`.
 
@@ -149,6 +152,7 @@ def _is_now(*numbers: Any) -> bool:
     return all(isinstance(each, int) for each in numbers)
 
 
+@public
 def ceildiv(a: Union[int, Index], b: Union[int, Index]) -> Any:
     """a / b, rounded up."""
     if _is_now(a, b) and a >= 0 and b > 0:
@@ -156,11 +160,13 @@ def ceildiv(a: Union[int, Index], b: Union[int, Index]) -> Any:
     return apply("index.ceildiv", a, b)
 
 
+@public
 def min(a: Any, b: Any) -> Any:  # noqa: A001
     """The smaller of two indices, or of two tiles element by element."""
     return _extreme("min", a, b)
 
 
+@public
 def max(a: Any, b: Any) -> Any:  # noqa: A001
     """The larger of two indices, or of two tiles element by element."""
     return _extreme("max", a, b)
@@ -174,16 +180,19 @@ def _extreme(name: str, a: Any, b: Any) -> Any:
     return apply("index." + name, a, b)
 
 
+@public
 def minimum(a: Any, b: Any) -> Tile:
     """The smaller, element by element; NaN if either is NaN."""
     return apply("min", a, b)
 
 
+@public
 def maximum(a: Any, b: Any) -> Tile:
     """The larger, element by element; NaN if either is NaN."""
     return apply("max", a, b)
 
 
+@public
 def cast(x: Any, dtype: DType) -> Any:
     """A tile, a scalar, or an index as an element type."""
     if isinstance(x, (Index, int)):
@@ -191,6 +200,7 @@ def cast(x: Any, dtype: DType) -> Any:
     return apply("scalar.cast" if isinstance(x, Scalar) else "tile.cast", x, dtype)
 
 
+@public
 def to_index(scalar: Scalar) -> Index:
     """An integer scalar as an index."""
     return apply("scalar.index", scalar)
@@ -199,6 +209,7 @@ def to_index(scalar: Scalar) -> Index:
 # Tiles and tensors
 
 
+@public
 def zeros(dtype: DType, *shape: Any) -> Tile:
     """A tile of zeros: `kl.zeros(f32, rows, cols)` or `kl.zeros(f32, (rows, cols))`."""
     return apply("full", dtype, shape[0] if len(shape) == 1 else shape, 0)
@@ -216,6 +227,7 @@ class Part(NamedTuple):
         return (*self.shape, self.row, self.col, *self.whole)
 
 
+@public
 def part(of: Any, split: str = "none") -> Part:
     """What this lane has of a tile of a shape, by a split; or what it pushes into a pipe or pops from it."""
     if isinstance(of, Pipe):
@@ -225,6 +237,7 @@ def part(of: Any, split: str = "none") -> Part:
     return Part((rows, cols), row, col, (of[0], of[1]))
 
 
+@public
 def load(tensor: Tensor, at: Any, shape: Any, pad: str = "zero", valid: Any = (), outside: bool = False) -> Tile:
     """Reads a tile at these indices, one per axis; the tile covers the trailing two.
 
@@ -237,6 +250,7 @@ def load(tensor: Tensor, at: Any, shape: Any, pad: str = "zero", valid: Any = ()
     return apply(name, tensor, as_list(at), shape, pad, as_list(valid), outside)
 
 
+@public
 def store(tile: Tile, tensor: Tensor, at: Any, part: Optional[Part] = None, *, valid: Any = (), atomic_add: bool = False) -> None:
     """Writes the elements of a tile that lie inside the tensor.
 
@@ -250,11 +264,13 @@ def store(tile: Tile, tensor: Tensor, at: Any, part: Optional[Part] = None, *, v
         apply("store_part", tile, tensor, as_list(at), part, as_list(valid), atomic_add)
 
 
+@public
 def prefetch(tensor: Tensor, at: Any, shape: Tuple[int, int]) -> None:
     """A hint that this tile will be loaded soon."""
     apply("prefetch", tensor, as_list(at), shape)
 
 
+@public
 def transpose(x: Any, permutation: Optional[Sequence[int]] = None) -> Any:
     """A tile whose rows become columns; or a tensor whose axes come in another order, by reference."""
     if isinstance(x, Tensor):
@@ -263,6 +279,7 @@ def transpose(x: Any, permutation: Optional[Sequence[int]] = None) -> Any:
     return apply("tile.transpose", x)
 
 
+@public
 def reshape(x: Any, shape: Any) -> Any:
     """The same elements in another shape: of a tile row by row, or of a contiguous tensor, by reference."""
     return apply("tensor.reshape" if isinstance(x, Tensor) else "tile.reshape", x, as_list(shape))
@@ -275,11 +292,13 @@ class Sorted(NamedTuple):
     columns: Tile
 
 
+@public
 def sort_rows(x: Tile, order: str = "ascending") -> Sorted:
     """Rows in order, "ascending" or "descending", and the column each element had. Stable; NaN comes last."""
     return Sorted(*apply_all("sort_rows", x, order))
 
 
+@public
 def topk_rows(x: Tile, k: int) -> Sorted:
     """The k largest elements of each row, the largest first, and their columns."""
     return Sorted(*apply_all("topk_rows", x, k))
@@ -290,6 +309,7 @@ def topk_rows(x: Tile, k: int) -> Sorted:
 Combine = Callable[..., Any]
 
 
+@public
 def reduce(x: Any, axis: int, by: Combine, start: Any) -> Any:
     """Combines the elements along axis 0 (rows become one) or 1 (columns become one): `start` with the first, and so on.
 
@@ -303,6 +323,7 @@ def reduce(x: Any, axis: int, by: Combine, start: Any) -> Any:
     return _by_function("reduce.begin", x, axis, by, start)
 
 
+@public
 def scan(
     x: Any, axis: int, by: Union[str, Combine] = "sum", start: Any = None, *, exclusive: bool = False, reverse: bool = False
 ) -> Any:
@@ -332,6 +353,7 @@ def _by_function(operation: str, x: Any, axis: int, by: Combine, start: Any, *op
 # Groups
 
 
+@public
 def pipe(
     name: str,
     source: str,
@@ -355,11 +377,13 @@ def pipe(
     return apply("pipe", name, source, target, ((dtype, shape),) if dtype is not None else tuple(payload), split, slots)
 
 
+@public
 def push(pipe: Pipe, *tiles: Tile) -> None:
     """Puts tiles into a pipe; waits for a free slot. With a split, a lane pushes its own part."""
     apply("push", pipe, tiles)
 
 
+@public
 def pop_all(pipe: Pipe) -> Tuple[Tile, ...]:
     """Takes out of a pipe the tiles that travelled together; waits for a full slot."""
     return apply_all("pop_all", pipe)
@@ -368,6 +392,7 @@ def pop_all(pipe: Pipe) -> Tuple[Tile, ...]:
 # Functions composed of others; see kiln/Language/Library.h
 
 
+@public
 def require_same_shape(a: Tensor, b: Tensor, message: str) -> None:
     """Requires two tensors to have equal extents."""
     if a.rank != b.rank:
@@ -383,34 +408,40 @@ def require_same_shape(a: Tensor, b: Tensor, message: str) -> None:
         apply("require", same, message)
 
 
+@public
 def clamp(x: Tile, low: Any, high: Any) -> Tile:
     """x between low and high. NaN stays NaN; where low is above high, high."""
     return minimum(maximum(x, low), high)
 
 
+@public
 def silu(x: Tile) -> Tile:
     """x * sigmoid(x)"""
     return x * _op("sigmoid")(x)
 
 
+@public
 def gelu(x: Tile) -> Tile:
     """x / 2 * (1 + erf(x / sqrt(2)))"""
     inner = _op("erf")(x * 0.70710678118654752)
     return x * 0.5 * (inner + 1)
 
 
+@public
 def softmax(x: Tile) -> Tile:
     """exp(x - max) / sum, row by row, of tiles that hold whole rows."""
     e = _op("exp")(x - _op("reduce_max")(x, 1))
     return e / _op("reduce_sum")(e, 1)
 
 
+@public
 def rms_norm(x: Tile, weight: Tile, count: Any, eps: float) -> Tile:
     """x / sqrt(mean(x^2) + eps) * weight, row by row; `count` is the number of columns that count."""
     mean = _op("reduce_sum")(x * x, 1) / count
     return x * _op("rsqrt")(mean + eps) * weight
 
 
+@public
 def layer_norm(x: Tile, weight: Tile, bias: Tile, eps: float) -> Tile:
     """(x - mean) / sqrt(variance + eps) * weight + bias, row by row, of tiles without padding."""
     scale = 1.0 / x.cols
@@ -419,6 +450,7 @@ def layer_norm(x: Tile, weight: Tile, bias: Tile, eps: float) -> Tile:
     return centred * _op("rsqrt")(variance + eps) * weight + bias
 
 
+@public
 def rope(x: Tile, cosine: Tile, sine: Tile) -> Tile:
     """Rotary position embedding: turns each pair (x[i], x[i + D/2]) by the angle of column i."""
     half = x.cols // 2
@@ -430,12 +462,14 @@ def rope(x: Tile, cosine: Tile, sine: Tile) -> Tile:
 AttentionState = Tuple[Tile, Tile, Tile]
 
 
+@public
 def attention_start(rows: int, cols: int) -> AttentionState:
     """What attention_step begins with: the maximum and the sum of each row, and the output so far."""
     full = _op("full")
     return full(f32, (rows, 1), -math.inf), full(f32, (rows, 1), 0), full(f32, (rows, cols), 0)
 
 
+@public
 def attention_step(
     top: Tile, sum: Tile, acc: Tile, scores: Tile, values: Tile, scale: float = 1  # noqa: A002
 ) -> AttentionState:
@@ -459,7 +493,7 @@ __all__ = [
     name
     for name, value in list(globals().items())
     if not name.startswith("_")
-    and name not in {"annotations", "builtins", "inspect", "math", "sys", "here", "mistake", "operations", "is_function", "LISTS"}
+    and name not in {"annotations", "builtins", "inspect", "math", "sys", "here", "mistake", "public", "operations", "is_function", "LISTS"}
     and name not in {"Operation", "apply", "apply_all", "as_list", "Value"}
     and getattr(value, "__module__", "") != "typing"
     and name != "Combine"

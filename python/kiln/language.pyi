@@ -213,8 +213,8 @@ def attention_start(rows: int, cols: int) -> AttentionState:
     """What attention_step begins with: the maximum and the sum of each row, and the output so far."""
     ...
 
-def attention_step(top: Tile, sum: Tile, acc: Tile, scores: Tile, values: Tile) -> AttentionState:
-    """softmax(scores) * values, one block of keys more, so that the scores are never stored.
+def attention_step(top: Tile, sum: Tile, acc: Tile, scores: Tile, values: Tile, scale: float=1) -> AttentionState:
+    """softmax(scale * scores) * values, one block of keys more, so that the scores are never stored.
 
     Divide the output by the sum at the end. `scores` is rows x keys in f32, `values` keys x columns.
     """

@@ -9,10 +9,12 @@ It needs torch 1.13 or newer; torch.compile came with torch 2.0.
 """
 from __future__ import annotations
 
+import inspect
+import os
 import re
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-from ._errors import mistake
+from ._errors import add_caller, entry_at, here, mistake, public
 from ._program import Program
 from ._signature import Annotation, ScalarType, TensorType
 from .dtypes import DType
@@ -22,6 +24,8 @@ try:
     import torch.library
 except ImportError:
     raise ImportError("kiln.torch needs torch, 1.13 or newer, which is not installed") from None
+
+add_caller(os.path.dirname(os.path.abspath(torch.__file__)) + os.sep)
 
 Shape = Callable[..., Sequence[Any]]
 
@@ -46,6 +50,20 @@ class _Operator:
         self.arguments = [name for name in self.parameters if name not in self.results]
         if shape and not self.results:
             raise mistake(f"{program.__name__} has no parameter that is kl.Out, so it has no results whose shape could be said")
+        if shape:
+            self._check_parameters(shape)
+
+    def _check_parameters(self, shape: Shape) -> None:
+        """The shape function takes what the operator takes."""
+        try:
+            inspect.signature(shape).bind(*self.arguments)
+        except TypeError as error:
+            raise mistake(
+                f"the shape function of {self.program.__name__} is called with the operator's {len(self.arguments)} arguments "
+                f"({', '.join(self.arguments)}), which it does not take: {error}"
+            ) from None
+        except ValueError:
+            pass  # a function of C, which does not say what it takes
 
     def schema(self, name: str) -> str:
         """The operator's type in torch's words: `matmul(Tensor a, Tensor b) -> Tensor`."""
@@ -69,7 +87,11 @@ class _Operator:
         if self.shape is None:
             return []
         said = self.shape(*given)
-        shapes = [said] if len(self.results) == 1 else list(said)
+        try:
+            shapes = [tuple(each) for each in ([said] if len(self.results) == 1 else said)]
+        except TypeError:
+            wanted = "a shape" if len(self.results) == 1 else f"{len(self.results)} shapes"
+            raise mistake(f"the shape function of {self.program.__name__} gives {said!r}, but has to give {wanted}") from None
         if len(shapes) != len(self.results):
             raise mistake(
                 f"the shape function of {self.program.__name__} says {len(shapes)} shapes, but there are {len(self.results)} "
@@ -77,7 +99,7 @@ class _Operator:
             )
         device = next((each.device for each in given if isinstance(each, torch.Tensor)), None)
         return [
-            torch.empty(tuple(each), dtype=_torch_dtype(self.parameters[name].dtype), device=device)  # type: ignore[union-attr]
+            torch.empty(each, dtype=_torch_dtype(self.parameters[name].dtype), device=device)  # type: ignore[union-attr]
             for name, each in zip(self.results, shapes)
         ]
 
@@ -110,6 +132,7 @@ def _library_of(namespace: str) -> Any:
     return _libraries[namespace]
 
 
+@public
 def register(name: str, program: Program, shape: Optional[Shape] = None) -> Any:
     """Makes an operator of torch that runs a program, and gives it: `torch.ops.lib.name`.
 
@@ -131,10 +154,12 @@ def register(name: str, program: Program, shape: Optional[Shape] = None) -> Any:
         library.define(operator.schema(short))
     except RuntimeError as error:
         raise mistake(f"torch does not take the operator {name}: {str(error).splitlines()[0]}") from None
-    library.impl(short, operator.run, "CompositeExplicitAutograd")
+    # Functions at the line of the user's that registers them, so that torch's calls show no frames of Kiln's.
+    run, shapes_only = (entry_at(here(), short, each) for each in (operator.run, operator.shapes_only))
+    library.impl(short, run, "CompositeExplicitAutograd")
     if hasattr(torch.library, "register_fake"):
-        torch.library.register_fake(name, operator.shapes_only, lib=library)
+        torch.library.register_fake(name, shapes_only, lib=library)
     else:
         for key in ("Meta", "AutogradMeta") if _IS_OLD else ("Meta",):
-            library.impl(short, operator.shapes_only, key)
+            library.impl(short, shapes_only, key)
     return getattr(getattr(torch.ops, namespace), short)

@@ -1,5 +1,7 @@
 """Ten mistakes that a Python user makes, and some more: each is told at the user's line, without Kiln's own frames."""
+import inspect
 import os
+import pydoc
 import re
 import threading
 import traceback
@@ -234,6 +236,17 @@ class OtherMistakes(Case):
             kl.laod
         self.assertEqual((caught.exception.name, caught.exception.obj), ("laod", kl))  # from which Python suggests `load`
 
+    @needs_numpy
+    def test_arrays_in_a_program(self) -> None:
+        a, words = numpy.zeros((8, 8), "f4"), r": an array of numpy \(of shape \(8, 8\)\) is no value of the program; tensors are arguments"
+        self.assertBodyMistake(lambda t, y: kl.load(a, (0, 0), (8, 8)), words, "kl.load(a, (0, 0)")
+        self.assertBodyMistake(lambda t, y: kl.store(t, a, (0, 0)), words, "kl.store(t, a")
+
+    @needs_torch
+    def test_meta_tensor(self) -> None:
+        a = torch.zeros(8, 8, device="meta")
+        self.assertMistake(lambda: add(a, a, a), "'a' lies on meta; .*; it has a shape, but no elements", "add(a, a, a)")
+
     def test_tensor_arithmetic(self) -> None:
         self.assertBodyMistake(lambda t, y: y + 1, "a tensor lies in global memory", "y + 1")
 
@@ -243,8 +256,94 @@ class OtherMistakes(Case):
         self.assertBodyMistake(lambda t, y: range(kl.block_idx(0)), "kl.range", "range(kl.block_idx(0))")
 
     def test_outside_a_program(self) -> None:
-        with self.assertRaisesRegex(KilnError, "stands outside any program"):
-            kl.zeros(f32, 8, 8)
+        """Each is told by the name that the user has written."""
+        for run, words, source in (
+            (lambda: kl.zeros(f32, 8, 8), "kl.zeros stands outside any program", "kl.zeros(f32, 8, 8)"),
+            (lambda: kl.exp(1), "kl.exp stands outside any program", "kl.exp(1)"),
+            (lambda: kl.pipe("a", kl.aic, kl.aiv), "kl.pipe stands outside any program", 'kl.pipe("a"'),
+            (lambda: kl.spmd(1)(lambda i: None), "@kl.spmd stands outside any program", "kl.spmd(1)"),
+            (lambda: kl.kernel(stages=2)(lambda: None), "@kl.kernel stands outside any program", "kl.kernel(stages=2)"),
+            (lambda: kl.role(kl.aic)(lambda: None), "@kl.role stands outside any program", "kl.role(kl.aic)"),
+            (lambda: kl.scope().__enter__(), "kl.scope stands outside any program", "kl.scope()"),
+            (lambda: [1 for _ in kl.range(3)], "is a `for` statement", "kl.range(3)"),
+            (lambda: kl.range(), "kl.range takes an upper bound", "kl.range()"),
+        ):  # fmt: skip
+            with self.subTest(source):
+                self.assertMistake(run, words, source)
+
+    def test_wrong_keyword_parameters(self) -> None:
+        self.assertMistake(lambda: kl.param(64, [32, 128]), "the default=64 does not fit; it is one of 32, 128", "kl.param(64")
+        self.assertMistake(lambda: kl.choice("c", ["a"]), "does not fit", 'kl.choice("c"')
+        self.assertMistake(lambda: kl.split("diagonal"), "none, up_down, left_right", 'kl.split("diagonal")')
+
+    def test_escaped_values(self) -> None:
+        """A tile that is kept after its program has been recorded."""
+        kept = []
+        self.assertBodyMistake(lambda t, y: kept.extend([t, y]) or y + 1, "global memory", "y + 1")
+        t, y = kept
+        self.assertEqual((repr(t), t.shape), ("<a tile of 8x8 f32>", (8, 8)))
+        self.assertMistake(lambda: t + 1, "stands outside any program", "t + 1")
+        self.assertMistake(lambda: 1 - t, "stands outside any program", "1 - t")
+        self.assertMistake(lambda: t.T, "stands outside any program", "t.T")
+        self.assertMistake(lambda: y.shape[0], "stands outside any program", "y.shape[0]")
+        self.assertMistake(lambda: y[0] + 1, "names an element", "y[0] + 1")
+        self.assertMistake(lambda: str(t), "a tile has no text", "str(t)")
+        self.assertMistake(lambda: bool(t), "is no condition", "bool(t)")
+        self.assertMistake(lambda: t.sum(), "has no 'sum'", "t.sum()")
+
+    def test_functions_of_the_package(self) -> None:
+        self.assertMistake(lambda: kiln.set_workers(0), "one thread or more", "kiln.set_workers(0)")
+        self.assertMistake(lambda: kiln.run_ranks(0, print), "from 1 to 1024", "kiln.run_ranks(0, print)")
+        self.assertMistake(lambda: kiln.program(print), "decorates a function", "kiln.program(print)")
+        self.assertMistake(lambda: kiln.program()(print), "decorates a function", "kiln.program()(print)")
+        self.assertMistake(lambda: kl.function(lambda: 0), "no function of `def`", "kl.function(lambda: 0)")
+        self.assertMistake(lambda: kl.function(print), "no function of `def`", "kl.function(print)")
+        self.assertMistake(lambda: kiln.from_dlpack([1]), "list offers no tensor through DLPack", "kiln.from_dlpack([1])")
+        self.assertMistake(lambda: kiln.reinterpret([1], f32), "it has to be a tensor", "kiln.reinterpret([1], f32)")
+
+    def test_error_of_a_rank(self) -> None:
+        def body(rank):
+            return 1 / rank
+
+        with self.assertRaises(ZeroDivisionError):
+            self.assertMistake(lambda: kiln.run_ranks(2, body), "", "")
+        self.assertMistake(lambda: kiln.run_ranks(1, lambda rank: kl.exp(1)), "kl.exp stands outside", "kl.exp(1)")
+
+    @needs_numpy
+    def test_what_only_looks_like_a_tensor(self) -> None:
+        class HasInterface:
+            __array_interface__ = numpy.zeros((8, 8), "f4").__array_interface__
+
+        a, like = numpy.zeros((8, 8), "f4"), HasInterface()
+        for _ in range(2):
+            self.assertMistake(lambda: add(a, like, a), "'b' is HasInterface; it has to be a tensor of", "add(a, like, a)")
+            self.assertMistake(lambda: add(a, numpy.ndarray, a), "'b' is the class ndarray; it has to be", "add(a, numpy.ndarray, a)")
+            self.assertMistake(lambda: add(a, HasInterface, a), "'b' is the class HasInterface; it has", "add(a, HasInterface, a)")
+        self.assertMistake(lambda: kiln.from_dlpack(like), "HasInterface offers no tensor", "from_dlpack(like)")
+        self.assertMistake(lambda: kiln.from_dlpack(numpy.ndarray), "class ndarray", "from_dlpack(numpy.ndarray)")
+
+    @needs_numpy
+    def test_marks(self) -> None:
+        a = kiln.from_dlpack(numpy.zeros((8, 8), "f4"))
+        self.assertMistake(lambda: a.mark_static(5), ": the tensor has no dimension 5", "a.mark_static(5)")
+        self.assertMistake(lambda: a.mark_layout_dynamic(0, 1), ": the stride of", "a.mark_layout_dynamic(0, 1)")
+
+    def test_method(self) -> None:
+        class Model:
+            @kiln.program
+            def forward(self, x: kl.In[f32]):
+                pass
+
+        self.assertEqual(repr(Model.forward), "<kiln.program forward(self, x)>")
+        self.assertMistake(lambda: Model.forward.text(), "parameter 'self' of forward has no type", "@kiln.program")
+        self.assertMistake(lambda: Model().forward.parameters, "parameter 'self' of forward has no type", "@kiln.program")
+
+    def test_functions_know_themselves(self) -> None:
+        """What editors and `help` show."""
+        for function in (kl.zeros, kl.exp, kl.spmd, kiln.from_dlpack):
+            shown = pydoc.render_doc(function, renderer=pydoc.plaintext)
+            self.assertIn(f"{function.__name__}{inspect.signature(function)}", shown)
+            self.assertIn(function.__doc__.splitlines()[0], shown)
 
     def test_value_of_another_program(self) -> None:
         kept = []

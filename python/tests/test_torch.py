@@ -1,10 +1,13 @@
 """Programs as operators of torch."""
+import re
+import traceback
 import unittest
 
 import kiln
 import kiln.language as kl
 from examples.matmul import matmul
 from kiln import KilnError, f32
+from kiln._errors import is_own
 
 try:
     import torch
@@ -69,6 +72,38 @@ class Register(unittest.TestCase):
         wrong = kiln_torch.register("kiln_test::wrong", halves, lambda x, *_: [(4, 8)])
         with self.assertRaisesRegex((KilnError, RuntimeError), r"says 1 shapes, but there are 2 results \(low, high\)"):
             wrong(torch.randn(8, 8), 1.0, 1, torch.zeros(4, 8))
+
+    def check_mistake(self, run, kind, words: str, source: str) -> None:
+        """The error is told at the line that calls torch, and its traceback has no frame of Kiln's."""
+        with self.assertRaisesRegex(kind, words) as caught:
+            run()
+        if kind is KilnError:
+            self.assertRegex(str(caught.exception), rf"^{re.escape(__file__)}:\d+:")
+            self.assertIn(source, str(caught.exception))
+        for frame in traceback.extract_tb(caught.exception.__traceback__):
+            self.assertFalse(is_own(frame.filename), f"a frame of Kiln's: {frame}")
+
+    def test_errors_are_at_the_users_line(self) -> None:
+        a = torch.zeros(8, 8)
+        ops = torch.ops.kiln_test
+        self.check_mistake(lambda: ops.matmul(a.double(), a), KilnError, "'a' has elements of float64", "ops.matmul(a.double(), a)")
+        self.check_mistake(lambda: ops.matmul_into(a, a, a.half()), KilnError, "'c' is f32", "ops.matmul_into(a, a, a.half())")
+        if not has_compile:  # newer ones look at the gradient before
+            grad = a.clone().requires_grad_()
+            self.check_mistake(lambda: ops.matmul(grad, a), KilnError, "requires_grad", "ops.matmul(grad, a)")
+
+    def test_wrong_shape_functions(self) -> None:
+        a = torch.zeros(8, 8)
+        raises = kiln_torch.register("kiln_test::raises", matmul, lambda a, b: 1 / 0)
+        self.check_mistake(lambda: raises(a, a), ZeroDivisionError, "division by zero", "")
+        nothing = kiln_torch.register("kiln_test::nothing", matmul, lambda a, b: None)
+        self.check_mistake(lambda: nothing(a, a), KilnError, "of matmul gives None, but has to give a shape", "nothing(a, a)")
+        one = kiln_torch.register("kiln_test::one", halves, lambda x, *_: (4, 8))
+        self.check_mistake(lambda: one(a, 1.0, 1, a), KilnError, r"gives \(4, 8\), but has to give 2 shapes", "one(a, 1.0, 1, a)")
+        self.check_mistake(
+            lambda: kiln_torch.register("kiln_test::arity", matmul, lambda a: (1, 1)), KilnError,
+            r"called with the operator's 2 arguments \(a, b\), which it does not take", "kiln_torch.register("
+        )  # fmt: skip
 
     @unittest.skipUnless(has_compile, "this torch has no torch.compile")
     def test_compile(self) -> None:

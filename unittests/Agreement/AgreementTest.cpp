@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------------===//
 #include "ElementwiseTable.h"
 #include "HopperRun.h"
+#include "SavedCases.h"
 #include "Simulator/TileOpTesting.h"
 #include "Target/Llvm/LlvmTesting.h"
 #include "Target/Torch/TorchTesting.h"
@@ -89,6 +90,10 @@ kiln.func @k(%ta: !kiln.tensor<INPUT> in, %tb: !kiln.tensor<INPUT> in, %out: !ki
     expectAgree("the simulator", simulated, reference, tolerance);
     expectAgree("native code", native, reference, tolerance);
     compareOnGpu(text, pairs, reference, tolerance);
+    saveCase(body + " on " + toString(type), text, "k",
+             {{pairs.a, pairs.a},
+              {pairs.b, pairs.b},
+              {poisoned(resultType, {rows, cols}), reference, 0, tolerance}});
   }
 
   void compareOnGpu(const std::string &text, const Pairs &pairs, const Tensor &reference,

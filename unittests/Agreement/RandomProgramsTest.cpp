@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------------===//
 #include "HopperRun.h"
 #include "RandomProgram.h"
+#include "SavedCases.h"
 #include "Simulator/SimulatorTesting.h"
 #include "Target/Llvm/LlvmTesting.h"
 
@@ -194,6 +195,11 @@ std::string check(const RandomProgram &program, uint64_t seed, TorchWorker &work
       return wrong;
     ++ranOn[number];
   }
+  std::vector<SavedTensor> saved;
+  for (auto [parameter, before, after] : llvm::zip_equal(program.parameters, onGpu, expected))
+    saved.push_back(
+        {std::get<Tensor>(before), std::get<Tensor>(after), parameter.tensor.accuracy.error});
+  saveCase("random program " + std::to_string(seed), program.text, "main", saved);
   if (!hopperHere())
     return "";
   if (Status ran = runOnHopper(*asWritten, "main", onGpu); !ran.isOk())

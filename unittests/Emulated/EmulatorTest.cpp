@@ -335,7 +335,7 @@ template <int mistake> void multiplyWrongly(const void *) {
   if (mistake != 1)
     ptx::wgmmaFence();
   u64 left = wgmma::alongRows(tile, mistake == 2 ? 4 : 0, 0), right = wgmma::alongCols(tile, 0, 0);
-  ptx::Wgmma<64, true>::run<0, 1>(low, high, left, right, 1);
+  ptx::Wgmma<64, true>::run<0, 1>(low, high, left, right, 1, 64);
   if (mistake == 3)
     tile.set(threadIdx.x / 2, 0, narrow<bf16>(2));
   if (mistake != 4)

@@ -56,10 +56,16 @@ struct ScheduleStep {
   std::vector<ScheduleSteps> parts = {};
 };
 
-/// The schedule of a group whose pipes are proved; members are numbered as the group calls them.
-/// Nothing if none was found; `reason` then says why.
-std::optional<ScheduleSteps> schedulePipes(ir::FuncOp group, int64_t defaultSlots,
-                                           std::string &reason);
+struct PipeSchedule {
+  ScheduleSteps steps;
+  /// Index parameters of the group that have to be counts: the order holds if none is negative.
+  llvm::SmallVector<mlir::BlockArgument> counts = {};
+};
+
+/// The schedule of a group whose pipes are proved, given what it requires; members are numbered as
+/// the group calls them. Nothing if none was found; `reason` then says why.
+std::optional<PipeSchedule> schedulePipes(ir::FuncOp group, int64_t defaultSlots,
+                                          std::string &reason);
 
 } // namespace kiln
 

@@ -68,9 +68,12 @@ struct MergeGroups : impl::KilnMergeGroupsBase<MergeGroups> {
 
   void refuse(ir::FuncOp group, const Machine &model, const std::string &reason) {
     ir::FuncOp member = findForeignMember(group, model);
-    member.emitError("role ") << *member.getRole() << " of @" << member.getSymName()
-                              << " does not exist on " << model.platform << ", and the members of @"
-                              << group.getSymName() << " cannot be one kernel: " << reason;
+    InFlightDiagnostic diagnostic = member.emitError("role ")
+                                    << *member.getRole() << " of @" << member.getSymName()
+                                    << " does not exist on " << model.platform
+                                    << ", and the members of @" << group.getSymName()
+                                    << " cannot be one kernel: " << reason;
+    noteProof(diagnostic, group, defaultSlotsOf(&model));
     signalPassFailure();
   }
 
@@ -88,7 +91,7 @@ struct MergeGroups : impl::KilnMergeGroupsBase<MergeGroups> {
   std::string merge(ir::FuncOp group, int64_t defaultSlots,
                     llvm::SmallSetVector<Operation *, 4> &members) {
     std::string reason = findObstacle(group);
-    std::optional<ScheduleSteps> schedule;
+    std::optional<PipeSchedule> schedule;
     for (auto call : group.getBody().getOps<ir::CallOp>())
       placeFrees(SymbolTable::lookupNearestSymbolFrom<ir::FuncOp>(group, call.getCalleeAttr()));
     if (reason.empty())
@@ -101,8 +104,20 @@ struct MergeGroups : impl::KilnMergeGroupsBase<MergeGroups> {
       emitRemark(group.getLoc()) << "members of @" << group.getSymName() << " are one function";
     for (auto call : group.getBody().getOps<ir::CallOp>())
       members.insert(SymbolTable::lookupNearestSymbolFrom(group, call.getCalleeAttr()));
-    mergeGroup(group, *schedule);
+    mergeGroup(group, schedule->steps);
+    requireCounts(group, schedule->counts);
     return "";
+  }
+
+  /// The order holds only for counts, so a launch with something else does not begin.
+  void requireCounts(ir::FuncOp group, ArrayRef<BlockArgument> counts) {
+    OpBuilder builder(group.getBody());
+    Location loc = group.getLoc();
+    for (BlockArgument count : counts) {
+      Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+      Value isCount = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, count, zero);
+      ir::RequireOp::create(builder, loc, isCount, "its roles would wait for each other for ever");
+    }
   }
 
   void sayWhyNot(ir::FuncOp group, int64_t defaultSlots, const std::string &reason) {
@@ -111,6 +126,11 @@ struct MergeGroups : impl::KilnMergeGroupsBase<MergeGroups> {
     InFlightDiagnostic diagnostic = emitRemark(group.getLoc())
                                     << "members of @" << group.getSymName()
                                     << " stay functions of their own: " << reason;
+    noteProof(diagnostic, group, defaultSlots);
+  }
+
+  /// What the proof says of the pipes: what a program would have to require, or repair.
+  static void noteProof(InFlightDiagnostic &diagnostic, ir::FuncOp group, int64_t defaultSlots) {
     PipeProof proof = provePipes(group, defaultSlots);
     if (!proof.condition.empty())
       diagnostic.attachNote() << "its pipes are proved only if " << proof.condition;

@@ -2,6 +2,7 @@
 
 #include "mlir/IR/Matchers.h"
 
+#include <cmath>
 #include <numbers>
 
 using namespace mlir;
@@ -26,7 +27,8 @@ std::optional<double> numberOf(Value value) {
 
 /// e to a difference as a power of two. Of a * c - b, where b is the same along an axis, it is
 /// a * c' - b', of which b' is computed once for all that share it, and the rest is one fused
-/// multiply-add.
+/// multiply-add. That is only done where c' is at most 1: else a * c' could be infinite though
+/// a * c - b is a small number.
 void fold(tile::ExpOp op) {
   auto difference = op.getOperand().getDefiningOp<tile::SubOp>();
   TileType type = op.getType();
@@ -50,8 +52,6 @@ void fold(tile::ExpOp op) {
     op.replaceAllUsesWith(tile::Exp2Op::create(builder, loc, type, exponent).getResult());
     op.erase();
   };
-  if (!isShared)
-    return finish(times(type, difference, std::numbers::log2e));
   Value base = difference.getLhs();
   double factor = std::numbers::log2e;
   if (auto product = base.getDefiningOp<tile::MulOp>())
@@ -62,6 +62,8 @@ void fold(tile::ExpOp op) {
         factor *= *number;
         break;
       }
+  if (!isShared || !(std::abs(factor) <= 1))
+    return finish(times(type, difference, std::numbers::log2e));
   Value scaled = times(type, base, factor);
   Value shift = times(difference.getRhs().getType(), difference.getRhs(), std::numbers::log2e);
   finish(tile::SubOp::create(builder, loc, type, scaled, shift));

@@ -161,6 +161,80 @@ kiln.func @consume(%n: index, %p: !p) role(aiv) {
 !t = !tile.tile<16x64xf32>
 !p = !tile.pipe<aic -> aiv, 16x64xf32>
 
+// The same, where the program requires that it does not happen.
+// CHECK-LABEL: kiln.func @required
+// CHECK-SAME: incore
+// CHECK-COUNT-1: kiln.require
+// CHECK-NOT: kiln.require
+// CHECK-NOT: tile.pop
+// SAY: remark: members of @required are one function
+kiln.func @required(%n: index) group {
+  %c1 = arith.constant 1 : index
+  %some = arith.cmpi sge, %n, %c1 : index
+  kiln.require %some, "there is something to do"
+  %p = tile.pipe slots(2) : !p
+  kiln.call @produce(%n, %p)
+  kiln.call @consume(%n, %p)
+}
+kiln.func @produce(%n: index, %p: !p) role(aic) {
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %t = tile.full %zero : !t
+  tile.push %t, %p
+  scf.for %i = %c1 to %n step %c1 {
+    tile.push %t, %p
+  }
+}
+kiln.func @consume(%n: index, %p: !p) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %t = tile.pop %p : !t
+  }
+}
+
+// -----
+
+!t = !tile.tile<16x64xf32>
+!p = !tile.pipe<aic -> aiv, 16x64xf32>
+
+// An index parameter is a count, or the kernel is not launched: with n = -1 it would wait for ever.
+// CHECK-LABEL: kiln.func @one_more
+// CHECK-SAME: (%[[N:.*]]: index) incore
+// CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : index
+// CHECK: %[[COUNT:.*]] = arith.cmpi sge, %[[N]], %[[ZERO]]
+// CHECK: kiln.require %[[COUNT]], "its roles would wait for each other for ever"
+// CHECK-NOT: tile.pop
+// SAY: remark: members of @one_more are one function
+kiln.func @one_more(%n: index) group {
+  %p = tile.pipe slots(2) : !p
+  kiln.call @produce(%n, %p)
+  kiln.call @consume(%n, %p)
+}
+kiln.func @produce(%n: index, %p: !p) role(aic) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %t = tile.full %zero : !t
+  %more = arith.addi %n, %c1 : index
+  scf.for %i = %c0 to %more step %c1 {
+    tile.push %t, %p
+  }
+}
+kiln.func @consume(%n: index, %p: !p) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %first = tile.pop %p : !t
+  scf.for %i = %c0 to %n step %c1 {
+    %t = tile.pop %p : !t
+  }
+}
+
+// -----
+
+!t = !tile.tile<16x64xf32>
+!p = !tile.pipe<aic -> aiv, 16x64xf32>
+
 // How often it pushes is in a tile.
 // CHECK-LABEL: kiln.func @as_data_says
 // CHECK-SAME: group

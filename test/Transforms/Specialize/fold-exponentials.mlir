@@ -36,3 +36,16 @@ kiln.func @mixed(%x: !kiln.tensor<8x8xf32>, %y: !kiln.tensor<8x8xf32>) incore {
   tile.store %e, %x[0, 0]
   tile.store %f, %y[0, 0]
 }
+
+// A factor above 1 would make a large number infinite, though the difference is small.
+// CHECK-LABEL: kiln.func @large
+// CHECK:         %[[D:.*]] = tile.sub
+// CHECK-NEXT:    %[[S:.*]] = tile.mul %[[D]], %{{.*}} : !tile.tile<8x8xf32>
+// CHECK-NEXT:    tile.exp2 %[[S]]
+kiln.func @large(%x: !kiln.tensor<8x8xf32>) incore {
+  %t = tile.load %x[0, 0] : !tile.tile<8x8xf32>
+  %top = tile.reduce max %t axis(1) : !tile.tile<8x1xf32>
+  %d = tile.sub %t, %top : !tile.tile<8x8xf32>
+  %e = tile.exp %d : !tile.tile<8x8xf32>
+  tile.store %e, %x[0, 0]
+}
