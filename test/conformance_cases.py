@@ -78,6 +78,9 @@ def paged(q, cache, table, lengths):
     return args(q=q, k=cache, v=cache, table=table + ":shuffled", lengths=lengths, o=q)
 
 
+# Few rows, times weights of which no number of rows is too odd.
+FEW = "--type bf16 --order n_k --BM 16 --BN 132"
+FEW_IN_PANELS = "--type bf16 --order n_k --BM 16 --BN 39 --BK 128"
 # A row is one tile, of 16 bits.
 ROWS = "--type bf16 --BM 1 --BN 1024"
 
@@ -95,9 +98,11 @@ CASES = {
                        statistics("9x40:0,3,1,3,-2")],
     "rms_norm": ["", rows("1x1", w="1"), rows("17x127", w="127"), ROWS + " " + rows("3x1024", w="1024")],
     "layer_norm": ["", rows("1x7", w="7", b="7"), rows("33x129", w="129", b="129"),
-                   ROWS + " " + rows("3x1000", w="1000", b="1000")],
+                   ROWS + " " + rows("3x1000", w="1000", b="1000"), ROWS + " " + rows("3x1024", w="1024", b="1024")],
     "matmul": [""] + products("a=mk b=kn c=mn", (1, 1, 1), (63, 65, 127), (65, 3, 0), (0, 5, 7), (129, 1, 64)) +
-              ["--BM 128 " + args(a="1x1", b="1x129", c="1x129")],
+              ["--BM 128 " + args(a="1x1", b="1x129", c="1x129")] +
+              pairs([FEW, FEW_IN_PANELS],
+                    products("a=mk b=nk c=mn", (1, 133, 64), (16, 264, 200), (17, 5, 131), (3, 40, 0))),
     "down_proj_residual": ["--grid static --BM 64", "--grid computed"] +
                           pairs(["--split none", "--split up_down", "--split left_right"],
                                 products("x=mk w=nk r=mn y=mn", (70, 45, 33))) +

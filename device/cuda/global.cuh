@@ -286,59 +286,99 @@ __device__ __forceinline__ void loadSingly(const Window<T, R, C> &window, T pad,
     to[k] = first + k < count ? *at : pad;
 }
 
+/// Whether all of a tile can be moved in pieces; so it is where it is never moved so.
+template <typename Tile, typename T, int R, int C>
+__device__ __forceinline__ bool isWhole(const Window<T, R, C> &window) {
+  using L = typename Tile::Layout;
+  if constexpr (canBeWide<T, L>)
+    return window.isWhole() && window.isAligned(pieceBytes<T, L::width>());
+  else
+    return true;
+}
+
+/// The elements of a tile that a thread holds, as words: of 16 bits each would need a register.
+template <typename L, typename T> struct WordsOfTile {
+  static constexpr int each = L::width * int(sizeof(T)) / 4; ///< Of neighbours.
+  unsigned word[L::rowRegs][L::colRegs / L::width * each];
+
+  __device__ unsigned *at(int i, int j) { return &word[i][j / L::width * each]; }
+
+  template <Touched touched, int R, int C>
+  __device__ __forceinline__ void readPieces(const Window<T, R, C> &window, T pad) {
+    T none[L::width];
+#pragma unroll
+    for (int k = 0; k < L::width; ++k)
+      none[k] = pad;
+#pragma unroll
+    for (int i = 0; i < L::rowRegs; ++i)
+#pragma unroll
+      for (int j = 0; j < L::colRegs; j += L::width)
+        if (L::allRows || L::row(i) < L::rows)
+          readWords<touched, L::width>(window.at(L::row(i), L::col(j)), at(i, j));
+        else
+          toWords(none, at(i, j));
+  }
+
+  __device__ __forceinline__ Tile<T, L> elements() {
+    Tile<T, L> tile;
+#pragma unroll
+    for (int i = 0; i < L::rowRegs; ++i)
+#pragma unroll
+      for (int j = 0; j < L::colRegs; j += L::width)
+        fromWords<T, L::width>(at(i, j), &tile.at[i][j]);
+    return tile;
+  }
+};
+
 template <typename To, Touched touched = Touched::Often, int R, int C>
 __device__ __forceinline__ To load(const Window<typename To::Element, R, C> &window,
                                    typename To::Element pad) {
   using T = typename To::Element;
   using L = typename To::Layout;
-  constexpr int width = L::width;
-  To result;
   if constexpr (canBeWide<T, L>) {
-    // One branch for all of the tile. What comes out of it are words: elements of 16 bits would
-    // need a register each.
-    constexpr int words = width * int(sizeof(T)) / 4;
-    unsigned word[L::rowRegs][L::colRegs / width * words];
-    if (window.isWhole() && window.isAligned(pieceBytes<T, width>())) {
-#pragma unroll
-      for (int i = 0; i < L::rowRegs; ++i)
-#pragma unroll
-        for (int j = 0; j < L::colRegs; j += width) {
-          T none[width];
-#pragma unroll
-          for (int k = 0; k < width; ++k)
-            none[k] = pad;
-          toWords(none, &word[i][j / width * words]);
-          if (To::hasRow(i))
-            readWords<touched, width>(window.at(L::row(i), L::col(j)), &word[i][j / width * words]);
-        }
+    WordsOfTile<L, T> words; // one branch for all of the tile
+    if (isWhole<To>(window)) {
+      words.template readPieces<touched>(window, pad);
     } else {
 #pragma unroll
       for (int i = 0; i < L::rowRegs; ++i)
 #pragma unroll
-        for (int j = 0; j < L::colRegs; j += width) {
-          T piece[width];
+        for (int j = 0; j < L::colRegs; j += L::width) {
+          T piece[L::width];
           loadSingly<L>(window, pad, i, j, piece);
-          toWords(piece, &word[i][j / width * words]);
+          toWords(piece, words.at(i, j));
         }
     }
-#pragma unroll
-    for (int i = 0; i < L::rowRegs; ++i)
-#pragma unroll
-      for (int j = 0; j < L::colRegs; j += width)
-        fromWords<T, width>(&word[i][j / width * words], &result.at[i][j]);
+    return words.elements();
   } else {
+    To result;
 #pragma unroll
     for (int i = 0; i < L::rowRegs; ++i)
 #pragma unroll
-      for (int j = 0; j < L::colRegs; j += width) {
-        T piece[width];
+      for (int j = 0; j < L::colRegs; j += L::width) {
+        T piece[L::width];
         loadSingly<L>(window, pad, i, j, piece);
 #pragma unroll
-        for (int k = 0; k < width; ++k)
+        for (int k = 0; k < L::width; ++k)
           result.at[i][j + k] = piece[k];
       }
+    return result;
   }
-  return result;
+}
+
+/// The same of a window that `isWhole`.
+template <typename To, Touched touched = Touched::Often, int R, int C>
+__device__ __forceinline__ To loadWhole(const Window<typename To::Element, R, C> &window,
+                                        typename To::Element pad) {
+  using T = typename To::Element;
+  using L = typename To::Layout;
+  if constexpr (canBeWide<T, L>) {
+    WordsOfTile<L, T> words;
+    words.template readPieces<touched>(window, pad);
+    return words.elements();
+  } else {
+    return load<To, touched>(window, pad);
+  }
 }
 
 /// Element by element, where each is used.
@@ -385,6 +425,24 @@ __device__ __forceinline__ void storeTraded(const Tile<T, L> &tile, const Window
     }
 }
 
+/// To a window that `isWhole`.
+template <Touched touched = Touched::Often, typename T, typename L, int R, int C>
+__device__ __forceinline__ void storePieces(const Tile<T, L> &tile, const Window<T, R, C> &window) {
+#pragma unroll
+  for (int i = 0; i < L::rowRegs; ++i)
+#pragma unroll
+    for (int j = 0; j < L::colRegs; j += L::width)
+      if (tile.hasRow(i)) {
+        T piece[L::width];
+#pragma unroll
+        for (int k = 0; k < L::width; ++k)
+          piece[k] = tile.at[i][j + k];
+        unsigned word[L::width * int(sizeof(T)) / 4];
+        toWords(piece, word);
+        writeWords<touched, L::width>(window.at(L::row(i), L::col(j)), word);
+      }
+}
+
 template <Touched touched = Touched::Often, typename T, typename L, int R, int C>
 __device__ __forceinline__ void store(const Tile<T, L> &tile, const Window<T, R, C> &window) {
   if constexpr (L::isFragment && sizeof(T) == 2 && R > 1 && C % 32 == 0) {
@@ -394,22 +452,8 @@ __device__ __forceinline__ void store(const Tile<T, L> &tile, const Window<T, R,
   if (!L::isOwner())
     return;
   if constexpr (canBeWide<T, L>) {
-    if (window.isWhole() && window.isAligned(pieceBytes<T, L::width>())) {
-#pragma unroll
-      for (int i = 0; i < L::rowRegs; ++i)
-#pragma unroll
-        for (int j = 0; j < L::colRegs; j += L::width)
-          if (tile.hasRow(i)) {
-            T piece[L::width];
-#pragma unroll
-            for (int k = 0; k < L::width; ++k)
-              piece[k] = tile.at[i][j + k];
-            unsigned word[L::width * int(sizeof(T)) / 4];
-            toWords(piece, word);
-            writeWords<touched, L::width>(window.at(L::row(i), L::col(j)), word);
-          }
-      return;
-    }
+    if (isWhole<Tile<T, L>>(window))
+      return storePieces<touched>(tile, window);
   }
   if constexpr (L::colStep == 0) {
     Window<T, R, C> to = window.opaque();
@@ -436,6 +480,47 @@ __device__ __forceinline__ void store(const Tile<T, L> &tile, const Window<T, R,
       for (int k = 0; k < L::width; ++k)
         if (first + k < count)
           at[k * to.colStride] = tile.at[i][j + k];
+  }
+}
+
+template <Touched touched = Touched::Often, typename T, typename L, int R, int C>
+__device__ __forceinline__ void storeWhole(const Tile<T, L> &tile, const Window<T, R, C> &window) {
+  if constexpr (canBeWide<T, L>) {
+    if (L::isOwner())
+      storePieces<touched>(tile, window);
+  } else {
+    store<touched>(tile, window);
+  }
+}
+
+/// Piece by piece, each computed when it is stored.
+template <Touched touched = Touched::Often, typename T, typename L, typename F, int R, int C>
+__device__ __forceinline__ void storeWhole(const LazyTile<T, L, F> &tile,
+                                           const Window<T, R, C> &window) {
+  if constexpr (canBeWide<T, L>) {
+    if (!L::isOwner())
+      return;
+#pragma unroll
+    for (int i = 0; i < L::rowRegs; ++i)
+#pragma unroll
+      for (int j = 0; j < L::colRegs; j += L::width) {
+        unsigned word[L::width * int(sizeof(T)) / 4];
+        if constexpr (requires { tile.f.pair(0, 0); }) {
+#pragma unroll
+          for (int k = 0; k < L::width / 2; ++k)
+            word[k] = tile.f.pair(i, j + 2 * k);
+        } else {
+          T piece[L::width];
+#pragma unroll
+          for (int k = 0; k < L::width; ++k)
+            piece[k] = tile.f(i, j + k);
+          toWords(piece, word);
+        }
+        if (L::allRows || L::row(i) < L::rows)
+          writeWords<touched, L::width>(window.at(L::row(i), L::col(j)), word);
+      }
+  } else {
+    store<touched>(tile, window);
   }
 }
 

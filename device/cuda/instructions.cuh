@@ -105,6 +105,7 @@ KILN_INSTRUCTION float exp2Approx(float x) {
 //===-- What the compiler is not to know ------------------------------------------------===//
 
 KILN_INSTRUCTION void forgetValue(int &x) { asm volatile("" : "+r"(x)); }
+KILN_INSTRUCTION void forgetValue(unsigned &x) { asm volatile("" : "+r"(x)); }
 KILN_INSTRUCTION void forgetValues(long long &x, long long &y) {
   asm volatile("" : "+l"(x), "+l"(y));
 }
@@ -136,6 +137,10 @@ template <int threads> KILN_INSTRUCTION void barSync(int number) {
 /// The same for those who need not wait.
 template <int threads> KILN_INSTRUCTION void barArrive(int number) {
   asm volatile("bar.arrive %0, %1;" ::"r"(number), "n"(threads) : "memory");
+}
+/// The compiler may rely on a block having so many threads.
+template <int threads> KILN_INSTRUCTION void assumeThreads() {
+  __builtin_assume(threadIdx.x < threads);
 }
 KILN_INSTRUCTION void exitThread() { asm volatile("exit;"); }
 /// Nanoseconds.

@@ -192,14 +192,26 @@ __device__ __forceinline__ auto map(F f, const A &a, const B &b, const D &d) {
   });
 }
 
+/// Elements of another type, one by one or, of 16 bits, two in a register.
+template <typename T, typename From> struct CastOf {
+  From from;
+  __device__ __forceinline__ auto given(int i, int j) const {
+    if constexpr (requires { from.at; })
+      return from.at[i][j];
+    else
+      return from.f(i, j);
+  }
+  __device__ __forceinline__ T operator()(int i, int j) const { return convert<T>(given(i, j)); }
+  __device__ __forceinline__ unsigned pair(int i, int j) const
+    requires isHalf<T>
+  {
+    return convertPair<T>(widen(given(i, j)), widen(given(i, j + 1)));
+  }
+};
+
 /// Where either is later, element by element.
 template <typename To, typename From> __device__ __forceinline__ auto castLater(const From &tile) {
-  return make<To>([=](int i, int j) {
-    if constexpr (requires { tile.at; })
-      return convert<typename To::Element>(tile.at[i][j]);
-    else
-      return convert<typename To::Element>(tile.f(i, j));
-  });
+  return make<To>(CastOf<typename To::Element, From>{tile});
 }
 template <typename To, typename T, typename L>
 __device__ __forceinline__ To cast(const Tile<T, L> &tile) {
@@ -216,6 +228,21 @@ __device__ __forceinline__ To cast(const Tile<T, L> &tile) {
     forEach<L>([&](int i, int j) { result.at[i][j] = convert<Element>(tile.at[i][j]); });
   }
   return result;
+}
+
+/// The same tile, as what nothing is known of: what is computed of it is not kept from before.
+template <typename T, typename L> __device__ __forceinline__ Tile<T, L> again(Tile<T, L> tile) {
+  if constexpr (isHalf<T> && L::colRegs % 2 == 0) {
+#pragma unroll
+    for (int i = 0; i < L::rowRegs; ++i)
+#pragma unroll
+      for (int j = 0; j < L::colRegs; j += 2) {
+        unsigned word = pack(tile.at[i][j], tile.at[i][j + 1]);
+        ptx::forgetValue(word);
+        unpack(word, tile.at[i][j], tile.at[i][j + 1]);
+      }
+  }
+  return tile;
 }
 
 //===-- Masks -------------------------------------------------------------------------===//
@@ -260,7 +287,8 @@ template <int threadsPerRow, typename F, typename T>
 __device__ __forceinline__ T acrossWarps(F f, T value) {
   constexpr int warps = threadsPerRow / kWarp;
   __shared__ T parts[3][4]; // of a lane, of a warp
-  int lane = warpgroupIndex(), first = warpInGroup() / warps * warps;
+  // Not asked of the warp: so the compiler sees that a kernel of one lane needs one barrier.
+  int lane = int(threadIdx.x) / kWarpgroup, first = warpInGroup() / warps * warps;
   barrier::meet(1 + lane); // what was there before has been read
   if (threadInWarp() == 0)
     parts[lane][warpInGroup()] = value;

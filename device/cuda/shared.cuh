@@ -24,8 +24,17 @@ template <typename T> __device__ __forceinline__ void writeShared(SharedAddress 
   ptx::storeShared(to, reinterpret_cast<BitsOf<sizeof(T)> &>(value));
 }
 
+/// The rows that each panel has room for: a multiple of 8, where the pattern of swizzling begins
+/// again, if what a tile leaves of its last KB is enough for that.
+constexpr int panelRowsFor(int rows, int bytesOfRow) {
+  int whole = (rows + 7) / 8 * 8;
+  bool isEnough = whole * bytesOfRow <= (rows * bytesOfRow + 1023) / 1024 * 1024;
+  return bytesOfRow > 128 && bytesOfRow % 128 == 0 && isEnough ? whole : rows;
+}
+
 /// `panelRows` is that of the tile it is part of: rows of a tile are a tile.
-template <typename T, int R, int C, int panelRows = R> struct Shared {
+template <typename T, int R, int C, int panelRows = panelRowsFor(R, C *int(sizeof(T)))>
+struct Shared {
   using Element = T;
   static constexpr int rows = R, cols = C;
   static constexpr int bytes = R * C * int(sizeof(T));
@@ -35,6 +44,7 @@ template <typename T, int R, int C, int panelRows = R> struct Shared {
   static constexpr int rowBytes = isSwizzled && C * int(sizeof(T)) > 128 ? 128 : C *int(sizeof(T));
   static constexpr int panelCols = rowBytes / int(sizeof(T));
   static constexpr int panelBytes = panelRows * rowBytes;
+  static constexpr int bytesWithGaps = panelBytes * (C / panelCols); ///< Between panels.
   /// Whether each panel begins where the pattern of swizzling does.
   static constexpr bool hasAlignedPanels = isSwizzled && (C == panelCols || panelBytes % 1024 == 0);
 
@@ -85,9 +95,10 @@ template <typename From> __device__ auto copied(const From &tile, SharedAddress 
   constexpr int R = From::rows, C = From::cols;
   Shared<T, R, C> copy{to};
   beginFilling(lane);
-  if constexpr (isSame<From, Shared<T, R, C>> && Shared<T, R, C>::bytes % 16 == 0) {
+  constexpr int bytes = Shared<T, R, C>::bytesWithGaps;
+  if constexpr (isSame<From, Shared<T, R, C>> && bytes % 16 == 0) {
     // Both begin where the pattern of swizzling does.
-    for (unsigned at = threadInGroup() * 16; at < Shared<T, R, C>::bytes; at += kWarpgroup * 16) {
+    for (unsigned at = threadInGroup() * 16; at < bytes; at += kWarpgroup * 16) {
       unsigned piece[4];
       ptx::loadShared(tile.base + at, piece);
       ptx::storeShared(to + at, piece);

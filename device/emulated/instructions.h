@@ -247,6 +247,7 @@ inline float exp2Approx(float x) {
 }
 
 inline void forgetValue(int &) {}
+inline void forgetValue(unsigned &) {}
 inline void forgetValues(long long &, long long &) {}
 inline void pin(float &) {}
 inline void pin(unsigned &) {}
@@ -256,6 +257,7 @@ inline void storeStreaming(uint4 *to, uint4 value) { *to = value; }
 
 template <int threads> void barSync(int number) { emulated::barSync(number, threads); }
 template <int threads> void barArrive(int number) { emulated::barArrive(number, threads); }
+template <int threads> void assumeThreads() {}
 inline void exitThread() { emulated::exitThread(); }
 inline unsigned long long globalTimer() { return emulated::now(); }
 template <int count> void decreaseRegisters() { emulated::syncWarp("setmaxnreg.dec"); }

@@ -93,7 +93,8 @@ def TileSingleTrips : Pass<"tile-single-trips", "::mlir::ModuleOp"> {
     a row is no longer than a tile, each of these loops has one iteration. From the first of them on the kernel becomes
     two: a version for that case, in which the bodies stand one after another, and the kernel as it was. In the first
     a tile that is loaded again, and was not written in between, is the one that was loaded before (`cse`): the row
-    stays in registers. Which of the two runs is decided at run time, by the bounds of the loops.
+    stays in registers. Which of the two runs is decided at run time, by the bounds of the loops; the kernel as it was is
+    always right, so a backend may ask for more before the other (`kiln.one_tile`).
 
     Only kernels in which nobody copies: loops that are marked `pipeline`, and kernels with products, stay as they are.
     Run it before masks are peeled.

@@ -86,6 +86,9 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attribute.getName() == tile::kStreamsAttr && isa<tile::LoadOp, tile::StoreOp>(op) &&
       isa<UnitAttr>(attribute.getValue()))
     return success();
+  if (attribute.getName() == kOneTileAttr && isa<scf::IfOp>(op) &&
+      isa<UnitAttr>(attribute.getValue()))
+    return success();
   if (attribute.getName() == tile::kExchangedAttr && isa<tile::ProductInterface>(op) &&
       isa<UnitAttr>(attribute.getValue()))
     return success();

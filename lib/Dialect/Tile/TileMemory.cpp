@@ -24,6 +24,14 @@ int64_t bytesReadBehind(Operation *op) {
   return rows * std::min<int64_t>(rowBytes, 128);
 }
 
+bool hasPanelsInPlace(TileType type) {
+  int64_t rowBytes = type.getCols() * type.getElementType().getIntOrFloatBitWidth() / 8;
+  if (rowBytes <= 128)
+    return rowBytes == 32 || rowBytes == 64 || rowBytes == 128;
+  int64_t whole = llvm::alignTo(type.getRows(), 8);
+  return rowBytes % 128 == 0 && whole * rowBytes <= int64_t(llvm::alignTo(bytesOf(type), 1024));
+}
+
 LogicalResult verifyAddresses(Operation *op, Attribute addresses) {
   auto list = dyn_cast<DenseI64ArrayAttr>(addresses);
   int64_t tiles = llvm::count_if(op->getResultTypes(), llvm::IsaPred<TileType>);

@@ -281,14 +281,18 @@ uint64_t registersOf(const CudaUnit &unit, unsigned blocks) {
   return std::min<uint64_t>(kMostRegisters, 65536 / (unit.kernel.threads * blocks) / 8 * 8);
 }
 
+/// Blocks at once of a kernel that waits for memory: of several lanes, and of one. More of the
+/// latter are tried first, and as many as the former at least.
+constexpr unsigned kManyBlocks = 3, kManySmallBlocks = 5;
+
 /// The fastest: a kernel that waits for memory has several blocks at once, unless its tiles are far
 /// too many for that, and a role that copies as few registers as it can.
 Choice firstChoice(const CudaUnit &unit) {
   Choice choice;
   choice.isChecked = unit.kernel.isChecked;
   choice.hasLines = unit.hasLines;
-  if (unit.isMemoryBound && unit.registersForTiles <= 2 * int64_t(registersOf(unit, 3)))
-    choice.blocks = 3;
+  if (unit.isMemoryBound && unit.registersForTiles <= 2 * int64_t(registersOf(unit, kManyBlocks)))
+    choice.blocks = unit.kernel.threads <= 128 ? kManySmallBlocks : kManyBlocks;
   return choice;
 }
 
@@ -299,7 +303,8 @@ std::optional<Choice> nextChoice(const CudaUnit &unit, const Choice &last, const
   Choice next = last;
   uint64_t missing = (found.spilled + found.stack + 3) / 4;
   if (last.blocks > 1) {
-    uint64_t needed = registersOf(unit, last.blocks) + missing;
+    // Of many blocks one fewer is tried: with fewer registers more is spilled than is missing.
+    uint64_t needed = last.blocks > kManyBlocks ? 0 : registersOf(unit, last.blocks) + missing;
     do
       --next.blocks;
     while (next.blocks > 1 && registersOf(unit, next.blocks) < needed);

@@ -1,6 +1,7 @@
 #include "CudaFunction.h"
 
 #include "kiln/Analysis/TensorBox.h"
+#include "kiln/Dialect/Kiln/LoopAttributes.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Text/Literals.h"
 #include "kiln/Target/Text/Names.h"
@@ -176,6 +177,7 @@ void FunctionEmitter::emitOp(Operation *op) {
   if (isa<ir::ReturnOp, ir::RequireOp, scf::YieldOp, scf::ConditionOp, ir::DumpOp, tile::PrefetchOp,
           tile::YieldOp>(op))
     return;
+  widenAgain(op);
   if (Meetings.contains(op))
     line("barrier::meet(1 + int(lane)); // others of the lane are done with the same memory");
   if (!emitScalar(op) && !emitTensor(op) && !emitTile(op))
@@ -354,7 +356,8 @@ void FunctionEmitter::emitIf(scf::IfOp branch) {
           line(name + " = " + argument(value) + ";");
     });
   };
-  line("if (" + argument(branch.getCondition()) + ") {");
+  std::string whole = branch->hasAttr(ir::kOneTileAttr) ? wholeText(branch) : "";
+  line("if (" + argument(branch.getCondition()) + whole + ") {");
   emitSide(branch.getThenRegion());
   if (!branch.getElseRegion().empty()) {
     line("} else {");

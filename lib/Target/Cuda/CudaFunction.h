@@ -135,6 +135,11 @@ private:
   /// Where in shared memory a result of `op` lies, as it was planned: `memory + 4096`.
   std::string placeText(mlir::Value tile);
 
+  // CudaWhole.cpp
+  std::string wholeText(mlir::scf::IfOp branch);
+  void widenAgain(mlir::Operation *user);
+  void computeAgain(mlir::Value tile, mlir::Operation *user);
+
   // CudaExchange.cpp
   bool emitExchange(mlir::Operation *op);
   void emitExtract(tile::ExtractOp op);
@@ -180,11 +185,17 @@ private:
   text::Lines Out{2, 1};
   bool IsInBody = false; ///< Of a reduction or scan: what are tiles there are single elements.
   llvm::DenseSet<mlir::Operation *> Meetings; ///< Accesses that all threads of a lane meet before.
+  /// Windows of loads and stores that are known to be whole, by name.
+  llvm::DenseMap<mlir::Operation *, std::string> Whole;
+  mlir::Block *WholeBlock = nullptr;                          ///< Where they are.
+  llvm::DenseMap<mlir::Operation *, mlir::Operation *> Again; ///< Computed again, and for whom.
   unsigned NextName = 0;
   mlir::Operation *Here = nullptr; ///< What statements are written for.
   std::optional<Status> Failure;
 };
 
+/// Whether threads hold a tile, rather than shared memory.
+bool isInRegisters(tile::TileType type);
 /// `Reg<float, 64, 128>`: the kernel's layout for a tile in registers.
 std::string registerType(tile::TileType type);
 /// `Shared<bf16, 64, 128>`

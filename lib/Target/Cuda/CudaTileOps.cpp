@@ -25,7 +25,7 @@ static std::string shapeText(TileType type) {
 std::string registerType(TileType type) { return "Reg" + shapeText(type); }
 std::string sharedType(TileType type) { return "Shared" + shapeText(type); }
 
-static bool isInRegisters(TileType type) {
+bool isInRegisters(TileType type) {
   return type.getSpace() == Space::Vec || type.getSpace() == Space::Acc;
 }
 
@@ -109,6 +109,9 @@ void FunctionEmitter::emitLoad(tile::LoadOp op) {
   TileType type = op.getType();
   if (type.getSpace() == Space::Mat)
     return emitRequest(op);
+  if (auto whole = Whole.find(op); whole != Whole.end())
+    return define(op, "loadWhole<" + resultText(op) + touchedText(op, ", ") + ">(" + whole->second +
+                          ", " + padText(op.getPadAttr(), type.getElementType()) + ")");
   define(op, (isMadeLater(op) ? "loadLater<" : "load<") + resultText(op) +
                  (isMadeLater(op) ? "" : touchedText(op, ", ")) + ">(" +
                  windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(),
@@ -172,6 +175,9 @@ std::string FunctionEmitter::inRegisters(Value tile) {
 void FunctionEmitter::emitStore(tile::StoreOp op) {
   TileType type = op.getTile().getType();
   std::string touched = touchedText(op, "");
+  if (auto whole = Whole.find(op); whole != Whole.end())
+    return line("storeWhole" + (touched.empty() ? "" : "<" + touched + ">") + "(" +
+                inRegisters(op.getTile()) + ", " + whole->second + ");");
   line((op.getAtomic()    ? "storeAdding("
         : touched.empty() ? "store("
                           : "store<" + touched + ">(") +
@@ -320,14 +326,20 @@ static bool isElementwise(Operation *op) {
 /// Whether a tile is used once, at its own places, by an operation that can compute or read its
 /// elements one by one. A load moves to where it is used only if nobody writes what it reads.
 bool FunctionEmitter::isMadeLater(Operation *op) {
-  if (!Kernel.computesLater || IsInBody || op->getNumResults() != 1 || !op->hasOneUse() ||
-      op->hasAttr(tile::kMostlyOnesAttr))
+  // Where tiles are known to be whole they are computed piece by piece as they are stored: what was
+  // loaded stays as short as it came.
+  bool isWhole = WholeBlock && op->getBlock() == WholeBlock;
+  Operation *user = Again.lookup(op);
+  if ((!Kernel.computesLater && !isWhole) || IsInBody || op->getNumResults() != 1 ||
+      (!user && !op->hasOneUse()) || op->hasAttr(tile::kMostlyOnesAttr))
     return false;
   auto type = dyn_cast<TileType>(op->getResult(0).getType());
   auto load = dyn_cast<tile::LoadOp>(op);
-  if (!type || !isInRegisters(type) || (!isElementwise(op) && (!load || Meetings.contains(op))))
+  if (!type || !isInRegisters(type) ||
+      (!isElementwise(op) && (!load || isWhole || Meetings.contains(op))))
     return false;
-  Operation *user = *op->user_begin();
+  if (!user)
+    user = *op->user_begin();
   if (user->getBlock() != op->getBlock() || user->hasAttr(tile::kMostlyOnesAttr))
     return false;
   if (auto store = dyn_cast<tile::StoreOp>(user))
@@ -399,8 +411,11 @@ bool FunctionEmitter::emitTile(Operation *op) {
       .Case<tile::CastOp>([&](tile::CastOp cast) {
         Operation *from = cast.getOperand().getDefiningOp();
         bool isLater = isMadeLater(cast) || (from && isMadeLater(from));
-        return define(cast, (isLater ? "castLater<" : "cast<") + resultText(cast) + ">(" +
-                                text(cast.getOperand()) + ")"),
+        std::string given = text(cast.getOperand());
+        if (Again.contains(cast))
+          given = "again(" + given + ")";
+        return define(cast,
+                      (isLater ? "castLater<" : "cast<") + resultText(cast) + ">(" + given + ")"),
                true;
       })
       .Case<tile::MaskOp>([&](tile::MaskOp mask) {

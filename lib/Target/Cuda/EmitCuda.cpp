@@ -327,6 +327,8 @@ private:
     std::string text = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
                        (copies ? ", 1)\n" : ", KILN_BLOCKS_AT_ONCE)\n") + symbol.str() +
                        "(const __grid_constant__ Args args) {\n";
+    if (threads == kWarpgroup)
+      text += "  ptx::assumeThreads<" + std::to_string(threads) + ">();\n";
     if (tileBytes() > 0)
       text += "  extern __shared__ __align__(1024) unsigned char shared[];\n";
     if (Kernel.laneBytes > 0)

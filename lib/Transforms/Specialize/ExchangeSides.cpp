@@ -49,12 +49,8 @@ bool canExchange(tile::ProductInterface product) {
   Type element = b.getElementType();
   if (a.getElementType() != element || !(element.isF16() || element.isBF16()))
     return false;
-  int64_t rowBytes = 2 * b.getCols();
-  // Panels of 128 bytes begin where the pattern of swizzling does.
-  bool isWhole = rowBytes == 32 || rowBytes == 64 || rowBytes == 128 ||
-                 (rowBytes % 128 == 0 && b.getRows() % 8 == 0);
-  return isWhole && a.getRows() % 8 == 0 && a.getRows() <= kMostRows && b.getRows() >= 64 / 2 &&
-         b.getRows() <= 256;
+  return tile::hasPanelsInPlace(b) && a.getRows() % 8 == 0 && a.getRows() <= kMostRows &&
+         b.getRows() >= 64 / 2 && b.getRows() <= 256;
 }
 
 struct ExchangeSides : impl::TileExchangeSidesBase<ExchangeSides> {

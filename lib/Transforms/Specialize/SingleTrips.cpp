@@ -1,5 +1,6 @@
 #include "kiln/Transforms/Passes.h"
 
+#include "kiln/Dialect/Kiln/LoopAttributes.h"
 #include "kiln/Dialect/Tile/TileDialect.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -84,6 +85,7 @@ void addVersion(ArrayRef<scf::ForOp> loops) {
   Value ends = arith::CmpIOp::create(builder, loc, P::sle, upper, end);
   Value isShort = arith::AndIOp::create(builder, loc, begins, ends);
   auto either = scf::IfOp::create(builder, loc, isShort, /*withElseRegion=*/true);
+  either->setAttr(ir::kOneTileAttr, builder.getUnitAttr());
   SmallVector<Operation *> rest;
   for (Operation *op = either->getNextNode(); !op->hasTrait<OpTrait::IsTerminator>();
        op = op->getNextNode())

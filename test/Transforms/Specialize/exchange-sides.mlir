@@ -23,6 +23,24 @@ kiln.func @few(%a: !kiln.tensor<?x?xbf16> in, %w: !kiln.tensor<?x?xbf16> in, %c:
   tile.store %sum, %c[0, %j]
 }
 
+// Panels of 39 rows have room for 40, in the KB that the tile takes anyway.
+// CHECK-LABEL: kiln.func @gaps
+// CHECK:         tile.matmul_acc {{.*}} trans_b {kiln.exchanged}
+kiln.func @gaps(%a: !kiln.tensor<?x?xbf16> in, %w: !kiln.tensor<?x?xbf16> in, %c: !kiln.tensor<?x?xf32> out) incore {
+  %c0 = arith.constant 0 : index
+  %c128 = arith.constant 128 : index
+  %zero = arith.constant 0.0 : f32
+  %k = kiln.dim %a, 1
+  %start = tile.full %zero : !tile.tile<16x39xf32>
+  %sum = scf.for %at = %c0 to %k step %c128 iter_args(%acc = %start) -> (!tile.tile<16x39xf32>) {
+    %x = tile.load %a[0, %at] : !tile.tile<16x128xbf16>
+    %y = tile.load %w[0, %at] : !tile.tile<39x128xbf16>
+    %next = tile.matmul_acc %acc, %x, %y trans_b : !tile.tile<16x39xf32>
+    scf.yield %next : !tile.tile<16x39xf32>
+  } {kiln.loop = #kiln.loop<pipeline, stages = 3>}
+  tile.store %sum, %c[0, 0]
+}
+
 // Many rows; panels that begin anywhere; weights the other way round; no pipeline; a reduction beside it.
 // CHECK-NOT: kiln.exchanged
 kiln.func @many(%a: !kiln.tensor<?x?xbf16> in, %w: !kiln.tensor<?x?xbf16> in, %c: !kiln.tensor<?x?xf32> out) incore {

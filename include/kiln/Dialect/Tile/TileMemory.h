@@ -32,6 +32,10 @@ inline constexpr llvm::StringLiteral kExchangedAttr = "kiln.exchanged";
 /// How many bytes behind a right operand's the matrix unit reads for an exchanged product: it
 /// always reads 64 rows.
 int64_t bytesReadBehind(mlir::Operation *op);
+/// Whether the matrix unit finds rows of a tile in place: in panels of 128 bytes, each of which
+/// begins where the pattern of swizzling does. What is left of the tile's last KB may be between
+/// them.
+bool hasPanelsInPlace(TileType type);
 /// The address, in `vec`, of the bytes that an operation needs for itself while it works; the
 /// attribute `kiln.scratch`, on machines whose instructions need any.
 inline constexpr llvm::StringLiteral kScratchAttr = "kiln.scratch";
