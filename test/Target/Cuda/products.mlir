@@ -6,7 +6,7 @@
 
 // CHECK-LABEL: void floats_compute(
 // CHECK:       auto [[LEFT:t[0-9]+]] = rowsFrom<64>(
-// CHECK-NEXT:  = multiply<false>({{c[0-9]+}}, [[LEFT]], {{t[0-9]+}});
+// CHECK-NEXT:  = multiply<false>({{[ct][0-9]+}}, [[LEFT]], {{t[0-9]+}});
 // CHECK-LABEL: void bytes(
 // CHECK:       auto [[A:t[0-9]+]] = load<Reg<i8, 16, 32>>
 // CHECK:       auto [[SA:t[0-9]+]] = toShared([[A]], memory + {{[0-9]+}}, lane);

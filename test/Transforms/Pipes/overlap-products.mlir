@@ -38,7 +38,7 @@
 
 // CUDA:       takeTurn(lane);
 // CUDA-NEXT:  start<true, false, true>([[S:t[0-9]+]],
-// CUDA:       start<false>([[O:t[0-9]+]], c
+// CUDA:       start<false>([[O:t[0-9]+]], {{[ct][0-9]+}}
 // CUDA-NEXT:  passTurn<2>(lane);
 // CUDA-NEXT:  await<1>([[S]]);
 // CUDA:       await<0>([[O]]);
