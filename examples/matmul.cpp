@@ -8,7 +8,7 @@ using namespace kiln;
 template <typename T> void matmul(Program &p, const Config &cfg) {
   int64_t BM = cfg.param("BM", {16, 32, 64, 128}, 64);
   int64_t BN = cfg.param("BN", {32, 39, 64, 128, 132, 256}, 64),
-          BK = cfg.param("BK", {32, 64, 128}, 64);
+          BK = cfg.param("BK", {32, 64, 128, 256}, 64);
   bool isTransposed = cfg.choice("order", {"k_n", "n_k"}, "k_n") == "n_k";
   p.orchestration("main", {"a", "b", "c"}, [&](In<T> a, In<T> b, Out<T> c) {
     int k = isTransposed ? 1 : 0, n = 1 - k;

@@ -255,7 +255,8 @@ Result cuModuleGetGlobal_v2(uint64_t *address, size_t *size, Module *module, con
   if (!found || !dladdr1(found, &info, reinterpret_cast<void **>(&symbol), RTLD_DL_SYMENT) ||
       !symbol) {
     // compute-sanitizer calls that an error of the program, whatever the program makes of it.
-    std::fprintf(stderr, "emulated GPU: a module is asked for '%s', which it does not have\n", name);
+    std::fprintf(stderr, "emulated GPU: a module is asked for '%s', which it does not have\n",
+                 name);
     std::abort();
   }
   *address = reinterpret_cast<uint64_t>(found);
