@@ -547,6 +547,8 @@ private:
   /// The mask, and both sides, are as large as the result.
   LogicalResult spreadSelect(tile::SelectOp select) {
     TileType type = select.getType();
+    if (type.getCols() == 1)
+      return selectColumn(select);
     auto condition = cast<TileType>(select.getCondition().getType());
     if (condition.getRows() != type.getRows() || condition.getCols() != type.getCols()) {
       auto compare = select.getCondition().getDefiningOp<tile::CmpOp>();
@@ -564,6 +566,25 @@ private:
         side->set(isa<TileType>(side->get().getType())
                       ? repeatedOrNumber(side->get(), type)
                       : Value(tile::FullOp::create(B, *Loc, type, side->get())));
+    return success();
+  }
+
+  /// Rows of masks are 32 bytes of numbers, so a column is chosen from in a tile that repeats it.
+  LogicalResult selectColumn(tile::SelectOp select) {
+    TileType type = select.getType();
+    auto compare = select.getCondition().getDefiningOp<tile::CmpOp>();
+    if (!compare)
+      return refuse(select, "its condition is a column and no comparison");
+    TileType wide =
+        type.withShape(type.getRows(), 256 / type.getElementType().getIntOrFloatBitWidth());
+    auto whole = [&](Value side) -> Value {
+      return isa<TileType>(side.getType()) ? repeatedOrNumber(side, wide)
+                                           : tile::FullOp::create(B, *Loc, wide, side);
+    };
+    Value condition =
+        this->compare(compare.getKind(), whole(compare.getLhs()), whole(compare.getRhs()));
+    Value chosen = this->select(condition, whole(select.getLhs()), whole(select.getRhs()));
+    replace(select, tile::ReduceOp::create(B, *Loc, type, tile::ReduceKind::Max, chosen, 1));
     return success();
   }
 
