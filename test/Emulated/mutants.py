@@ -26,6 +26,9 @@ SOFTMAX = "examples/softmax.mlir x=17x200 y=17x200"
 TOP_K = "examples/top_k.mlir x=33x129 values=33x8 columns=33x8"
 RIGHT = "test/Emulated/Inputs/right-operand.mlir x=64x64 y=64x64"
 IN_PLACE = "test/Emulated/Inputs/in-place.mlir a=64x64"
+BEGUN = "test/Emulated/Inputs/begun.mlir q=1x200x64 k=1x200x64 v=1x200x64 o=1x200x64"
+STEEP = BEGUN.replace("q=1x200x64", "q=1x200x64:normal*30")  # maxima grow
+FEW_ROWS = "test/Emulated/Inputs/few-rows.mlir a=16x300 b=90x300 c=16x90"
 ONE_ROW = "test/Emulated/Inputs/one-row.mlir x=9x1024 y=9x1"
 
 # What is said of them.
@@ -51,9 +54,18 @@ MUTANTS = [
     ("pipe.cuh", "    if (isCopied)\n      publishToAsyncUnits();\n", "", UNALIGNED_GEMM, "without fence.proxy.async"),
     ("pipe.cuh", "lanes * kWarpgroup / (everyThreadArrives", "2 * lanes * kWarpgroup / (everyThreadArrives", LONG_MATMUL,
      STUCK),
-    ("wgmma.cuh", "    ptx::wgmmaWait();\n", "", GEMM, WRONG + "|matrix unit multiplies|" + RACE),
-    ("wgmma.cuh", "    ptx::wgmmaFence();\n", "", GEMM, "no wgmma.fence came before it"),
-    ("wgmma.cuh", "    ptx::wgmmaCommit();\n", "", GEMM, "a product was not committed"),
+    ("wgmma.cuh", "    ptx::wgmmaWait();\n    wgmma::pin(acc);", "    wgmma::pin(acc);", GEMM,
+     WRONG + "|matrix unit multiplies|" + RACE),
+    ("wgmma.cuh", "    wgmma::pin(acc);\n    ptx::wgmmaFence();\n", "    wgmma::pin(acc);\n", GEMM,
+     "no wgmma.fence came before it"),
+    ("wgmma.cuh", "(acc, left, b);\n    ptx::wgmmaCommit();\n", "(acc, left, b);\n", GEMM, "a product was not committed"),
+    ("wgmma.cuh", "  ptx::wgmmaWait<pending>();\n", "", BEGUN, WRONG + "|matrix unit multiplies|" + RACE),
+    ("wgmma.cuh", "wgmmaWait<pending>()", "wgmmaWait<pending + 1>()", BEGUN, WRONG + "|matrix unit multiplies|" + RACE),
+    ("elementwise.cuh", "if (!__all_sync(0xffffffffu, areOnes))", "if (__all_sync(0xffffffffu, areOnes))", STEEP, WRONG),
+    ("wgmma.cuh", "    ptx::wgmmaWait();\n    wgmma::pin(sum);", "    wgmma::pin(sum);", FEW_ROWS,
+     WRONG + "|matrix unit multiplies|" + RACE),
+    ("wgmma.cuh", "    wgmma::pin(sum);\n    ptx::wgmmaFence();\n", "    wgmma::pin(sum);\n", FEW_ROWS,
+     "no wgmma.fence came before it"),
     ("wgmma.cuh", "return descriptor(at, Tile::panelBytes,", "return descriptor(at, 16,", GEMM, WRONG),
     ("wgmma.cuh", "rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3", "rowBytes == 128 ? 2 : rowBytes == 64 ? 1 : 3", GEMM,
      WRONG + "|in the middle of the pattern|" + RACE),

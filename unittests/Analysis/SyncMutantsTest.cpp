@@ -151,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(
         Subject{"examples/matmul_residual_pipes", {same({"a", "b", "r", "out"}, "64x64")}, 0, "a5"},
         Subject{"examples/two_groups", {same({"a", "b", "c", "out"}, "64x64")}, 0, "a5"},
         Subject{"examples/feedback", {same({"x", "y"}, "5x64")}, 0, "a5"},
-        Subject{"models/flash_attention", {attention(200)}, 1, "a5"}),
+        Subject{"models/flash_attention", {attention(200)}, 0, "a5"}),
     [](const auto &test) {
       std::string name = test.param.program;
       return name.substr(name.find('/') + 1) + "_" + test.param.platform;
