@@ -174,12 +174,11 @@ bool Scheduler::startCollective(Worker &worker, Node &node) {
     Run.dump->beforeDispatch(worker.number, dumpTask(node));
   int64_t begin = Run.timeline ? Run.timeline->now() : 0;
   InFlight.fetch_add(1, std::memory_order_relaxed);
+  // Called by any thread. Whoever finishes the task may let the engine go: that takes the lock.
   auto done = [this, &node, begin](Status status) {
-    {
-      std::lock_guard lock(EndedMutex);
-      Ended.push_back({&node, std::move(status), begin, Run.timeline ? Run.timeline->now() : 0});
-      NumEnded.fetch_add(1, std::memory_order_seq_cst);
-    }
+    std::lock_guard lock(EndedMutex);
+    Ended.push_back({&node, std::move(status), begin, Run.timeline ? Run.timeline->now() : 0});
+    NumEnded.fetch_add(1, std::memory_order_seq_cst);
     if (!Order)
       Beds.notifyWork();
   };

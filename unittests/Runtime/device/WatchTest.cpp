@@ -17,9 +17,8 @@ std::atomic<intptr_t> over{0}; ///< Events up to this one are.
 std::atomic<bool> isCapturing{false};
 std::atomic<int> captureMode{0};
 
-const Gpu &fakeGpu() {
-  static Driver driver{};
-  static const Gpu gpu{&driver, 0, nullptr, 132};
+Driver fakeDriver() {
+  Driver driver{};
   driver.contextGetCurrent = [](Context *context) {
     *context = nullptr; // that of the GPU
     return 0;
@@ -47,6 +46,13 @@ const Gpu &fakeGpu() {
     *mode = captureMode.exchange(*mode);
     return 0;
   };
+  return driver;
+}
+
+/// Made once: the watchdog looks at it at any time.
+const Gpu &fakeGpu() {
+  static const Driver driver = fakeDriver();
+  static const Gpu gpu{&driver, 0, nullptr, 132};
   return gpu;
 }
 
