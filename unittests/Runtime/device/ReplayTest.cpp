@@ -83,6 +83,7 @@ void fakeGraphs(Driver &driver) {
     return 0;
   };
   driver.graphInstantiate = [](GraphExec *exec, Graph graph, unsigned long long) {
+    std::lock_guard guard(lock);
     ++asked.graphs;
     *exec = reinterpret_cast<GraphExec>(new FakeGraph(*reinterpret_cast<FakeGraph *>(graph)));
     return 0;
