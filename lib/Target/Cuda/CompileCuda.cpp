@@ -278,7 +278,8 @@ constexpr unsigned kMostMoved = 4;
 constexpr int64_t kBesideTiles = 32;
 
 uint64_t registersOf(const CudaUnit &unit, unsigned blocks) {
-  return std::min<uint64_t>(kMostRegisters, 65536 / (unit.kernel.threads * blocks) / 8 * 8);
+  return std::min<uint64_t>(kMostRegisters,
+                            65536 / (uint64_t(unit.kernel.threads) * blocks) / 8 * 8);
 }
 
 /// Blocks at once of a kernel that waits for memory: of several lanes, and of one. More of the
@@ -312,7 +313,7 @@ std::optional<Choice> nextChoice(const CudaUnit &unit, const Choice &last, const
   }
   bool hasRoom = unit.registersForTiles + kBesideTiles <= 240 - 8 * int64_t(kMostMoved);
   if (unit.movesRegisters && last.moved == 0 && (hasRoom || last.isFrugal)) {
-    uint64_t step = 8 * (unit.kernel.threads / 128 - 1); // of each lane
+    uint64_t step = 8 * (uint64_t(unit.kernel.threads) / 128 - 1); // of each lane
     next.moved = hasRoom ? std::clamp<uint64_t>((missing + step - 1) / step, 1, kMostMoved) : 1;
     return next;
   }
