@@ -76,7 +76,7 @@ struct LaunchConfig { // CUlaunchConfig
   unsigned numAttributes;
 };
 
-constexpr size_t kArgumentBytes = (5 * sizeof(kiln_tensor) + 3 * 8 + 63) / 64 * 64;
+constexpr size_t kArgumentBytes = (5 * sizeof(kiln_tensor) + size_t(3) * 8 + 63) / 64 * 64;
 
 /// e = a + b + c + d, one tile; `times` in a row.
 Program addProgram(int times) {

@@ -78,7 +78,8 @@ void Block::end(Thread &thread) {
   --Live;
   launch.noteChange();
   Warp &warp = warpOf(thread);
-  if (--warp.live > 0 && warp.meeting.here.size() == warp.live)
+  --warp.live;
+  if (warp.live > 0 && warp.meeting.here.size() == warp.live)
     finish(warp.meeting, true);
   for (;;)
     suspend(thread);

@@ -85,7 +85,7 @@ std::vector<float> operandOf(const SharedMemory &memory, uint64_t bits, bool isT
 
 /// Of the registers of a warp: each thread has two rows, 8 apart, and two pairs of columns.
 std::vector<float> leftOf(const PendingProduct &product, bool isBf16) {
-  std::vector<float> all(16 * kSteps);
+  std::vector<float> all(size_t{16} * kSteps);
   for (unsigned lane = 0; lane < kWarp; ++lane)
     for (unsigned word = 0; word < 4; ++word)
       for (unsigned half = 0; half < 2; ++half) {
@@ -129,7 +129,7 @@ void emulated::makeProduct(const SharedMemory &memory, const PendingProduct &pen
           ? leftOf(pending, product.isBf16)
           : operandOf(memory, product.left, product.transposesLeft, 16 * warpInGroup,
                       rowsThatCount(product, warpInGroup), product.isBf16);
-  left.resize(16 * kSteps, std::numeric_limits<float>::quiet_NaN());
+  left.resize(size_t{16} * kSteps, std::numeric_limits<float>::quiet_NaN());
   auto columns = static_cast<unsigned>(product.columns);
   std::vector<float> right =
       operandOf(memory, product.right, product.transposesRight, 0, columns, product.isBf16);

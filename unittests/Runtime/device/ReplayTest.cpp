@@ -261,7 +261,7 @@ TEST_F(CudaReplay, ExtentsNumbersAndStreamsHavePlansOfTheirOwn) {
   EXPECT_EQ(replays->counts().graphs.load(), 4u);
   EXPECT_EQ(replays->counts().graphLaunches.load(), 8u);
   Asked all = takeAsked();
-  EXPECT_EQ(all.ran[2 * 3].scalar, 10u);
+  EXPECT_EQ(all.ran[6].scalar, 10u);
 }
 
 TEST_F(CudaReplay, WhatIsCapturedIsLaunchedKernelByKernel) {
@@ -300,7 +300,7 @@ TEST_F(CudaReplay, WithoutGraphsKernelsAreLaunchedOneByOne) {
 TEST_F(CudaReplay, OneKernelNeedsNoGraph) {
   auto replays = replaysOf(nullptr); // the first kernel itself
   for (int i = 0; i < 3; ++i)
-    EXPECT_OK(*call(*replays, 0x1000, uintptr_t(0x2000) + 16 * i));
+    EXPECT_OK(*call(*replays, 0x1000, 0x2000 + uintptr_t(16) * i));
   Asked all = takeAsked();
   EXPECT_EQ(all.launches, 3);
   EXPECT_EQ(all.graphs, 0);
