@@ -1,5 +1,7 @@
 #include "kiln/cuda_c.h"
 
+#include "StreamArguments.h"
+
 #include "abi/CBoundary.h"
 #include "kiln/runtime/bundle.h"
 
@@ -36,21 +38,16 @@ static bool isPlain(const kiln_tensor &given, const TensorParam &param) {
 static Status launchCarefully(const kiln_cuda_program &handle, const kiln_args &args,
                               void *stream) {
   const Signature &signature = *handle.program->info().entry.signature;
-  std::vector<Tensor> tensors;
-  for (const kiln_tensor &given : std::span(args.tensors, args.num_tensors)) {
+  for (const kiln_tensor &given : std::span(args.tensors, args.num_tensors))
     if (!isValidDType(given.dtype) || given.rank < 1 || given.rank > KILN_MAX_RANK)
       return Status(StatusCode::InvalidArgument, "a tensor of no type or rank was given");
-    Expected<Tensor> tensor =
-        Tensor::view(given.data, static_cast<DType>(given.dtype), Dims(given.extents, given.rank),
-                     Dims(given.strides, given.rank));
-    if (!tensor)
-      return tensor.status();
-    tensors.push_back(std::move(*tensor));
-  }
+  Expected<std::vector<Tensor>> tensors = cuda::tensorsOf(args);
+  if (!tensors)
+    return tensors.status();
   std::vector<ScalarBits> scalars;
   for (size_t i = 0; i < args.num_scalars; ++i)
     scalars.push_back({args.scalars[i], signature.scalars[i].type});
-  return handle.program->launch(tensors, scalars, stream, handle.name);
+  return handle.program->launch(*tensors, scalars, stream, handle.name);
 }
 
 static Status launch(const kiln_cuda_program *handle, const kiln_args *args, void *stream) {

@@ -1,6 +1,7 @@
 #include "kiln/runtime/gpu_tensors.h"
 
 #include "Orchestrate.h"
+#include "StreamArguments.h"
 
 using namespace kiln;
 using namespace kiln::cuda;
@@ -36,11 +37,11 @@ static Expected<Tensor> copyTo(const Gpu &gpu, const Tensor &tensor) {
   result = result ? result : cuda.streamSynchronize(nullptr);
   if (Status failed = cuda.check(result, "cuMemcpyHtoDAsync"); !failed.isOk())
     return failed;
-  std::vector<int64_t> strides(tensor.rank());
-  int64_t stride = 1;
-  for (size_t axis = strides.size(); axis-- > 0; stride *= tensor.extents()[axis])
-    strides[axis] = stride;
-  return Tensor::view(*there, 0, tensor.dtype(), tensor.extents(), Dims(strides));
+  Expected<RowMajor> layout = RowMajor::of(tensor.dtype(), tensor.extents());
+  if (!layout)
+    return layout.status();
+  return Tensor::view(*there, 0, tensor.dtype(), tensor.extents(),
+                      Dims(layout->strides.data(), tensor.extents().size()));
 }
 
 Expected<std::unique_ptr<GpuTensors>> GpuTensors::copy(std::span<const Tensor> tensors) {
