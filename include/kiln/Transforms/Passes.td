@@ -108,8 +108,9 @@ def TileFoldExponentials : Pass<"tile-fold-exponentials", "::mlir::ModuleOp"> {
   let description = [{
     For machines whose threads have an instruction for powers of two. e to a difference becomes a power of two. Of
     a * c - b, where b is the same along an axis, the exponent is a * c' - b', both multiplied by the logarithm: b' is
-    computed once for all that share it. The result differs in the last bits. What is left without a use is removed
-    afterwards.
+    computed once for all that share it. That is done where c' is a constant of at most 1, so that nothing becomes
+    infinite that was not; elsewhere the difference is multiplied. The result differs in the last bits. What is left
+    without a use is removed afterwards.
   }];
   let dependentDialects = ["::kiln::tile::TileDialect"];
 }
