@@ -1,6 +1,6 @@
 // c = a * b, where each rank has some rows of a, some columns of b and the same columns of c. The
 // blocks of a travel around the ring of ranks; while one is on its way, the one before it is
-// multiplied.
+// multiplied. A rank's own block is sent and multiplied where it is.
 #include <kiln/kiln.h>
 
 using namespace kiln;
@@ -9,10 +9,6 @@ Program ringMatmul(const Config &cfg) {
   int64_t BM = cfg.param("BM", {16, 32, 64, 128}, 32), BN = cfg.param("BN", {32, 64, 128}, 64),
           BK = cfg.param("BK", {32, 64, 128}, 64);
   Program p("ring_matmul");
-  Kernel copy = p.kernel("copy", {"source", "to"}, [&](In<f32> source, Out<f32> to) {
-    Index i = blockIdx(0) * BM, j = blockIdx(1) * BK;
-    store(load(source, {i, j}, {BM, BK}), to, {i, j});
-  });
   Kernel multiply = p.kernel("multiply", {"a", "b", "c"}, [&](In<f32> a, In<f32> b, Out<f32> c) {
     Index i = blockIdx(0) * BM, j = blockIdx(1) * BN;
     Tile acc = loop(0, a.dim(1), BK, zeros<f32>(BM, BN), {.stages = 2}, [&](Index k, Tile acc) {
@@ -26,20 +22,27 @@ Program ringMatmul(const Config &cfg) {
     require(inner == b.dim(0), "a has as many columns as b has rows");
     require(columns == c.dim(1), "b has as many columns as c");
     Index count = ranks(), me = rank();
-    // The blocks of all ranks, this one's in its place.
-    TensorRef blocks = alloc<f32>("blocks", {count * rows, inner});
-    auto block = [&](Index owner) { return slice(blocks, {owner * rows, 0}, {rows, inner}); };
-    submit(copy, {a, block(me)}, {.grid = {ceildiv(rows, BM), ceildiv(inner, BK)}});
-    loop(0, count, 1, [&](Index step) {
-      Index owner = (me - step + count) % count;
-      when(step + 1 < count, [&] {
-        send(block(owner), (me + 1) % count);
-        recv(block((owner - 1 + count) % count), (me - 1 + count) % count);
-      });
-      // The last block may reach beyond the end of c, or begin there.
-      Index first = min(owner * rows, all), here = min(rows, all - first);
-      submit(multiply, {block(owner), b, slice(c, {first, 0}, {here, columns})},
+    Index next = (me + 1) % count, last = (me - 1 + count) % count;
+    // The blocks of the other ranks, in the order in which they come by.
+    TensorRef blocks = alloc<f32>("blocks", {(count - 1) * rows, inner});
+    auto block = [&](Index step) { return slice(blocks, {(step - 1) * rows, 0}, {rows, inner}); };
+    auto submitProduct = [&](Index step, TensorRef part) {
+      // The last rank's block may reach beyond the end of c, or begin there.
+      Index first = min((me - step + count) % count * rows, all), here = min(rows, all - first);
+      submit(multiply, {part, b, slice(c, {first, 0}, {here, columns})},
              {.grid = {ceildiv(here, BM), ceildiv(columns, BN)}});
+    };
+    when(count > 1, [&] {
+      send(a, next);
+      recv(block(1), last);
+    });
+    submitProduct(0, a);
+    loop(1, count, 1, [&](Index step) {
+      when(step + 1 < count, [&] {
+        send(block(step), next);
+        recv(block(step + 1), last);
+      });
+      submitProduct(step, block(step));
     });
   });
   return p;

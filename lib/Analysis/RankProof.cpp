@@ -2,6 +2,7 @@
 
 #include "kiln/Dialect/Kiln/Collective.h"
 #include "kiln/Dialect/Kiln/Contracts.h"
+#include "kiln/Program/IndexForm.h"
 #include "kiln/Program/Signature.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -272,6 +273,17 @@ static bool saysEqual(Value condition, Value a, Value b, uint64_t axis) {
          (left.getTensor() == b && right.getTensor() == a);
 }
 
+/// Whether a tensor is a slice that was given another tensor's extent along an axis as its own.
+static bool hasExtentOf(Value tensor, Value other, uint64_t axis) {
+  auto slice = tensor.getDefiningOp<ir::SliceOp>();
+  if (!slice || !slice.getDropped().empty())
+    return false;
+  auto size = dyn_cast<Value>(
+      getMixedValues(slice.getStaticSizes(), slice.getSizes(), slice.getContext())[axis]);
+  auto dim = size ? size.getDefiningOp<ir::DimOp>() : ir::DimOp();
+  return dim && dim.getTensor() == other && dim.getDim() == axis;
+}
+
 bool Proof::haveSameExtents(Value a, Value b) {
   auto type = cast<ir::TensorType>(a.getType());
   if (type != b.getType())
@@ -281,11 +293,27 @@ bool Proof::haveSameExtents(Value a, Value b) {
       left.getStaticSizes() == right.getStaticSizes())
     return true;
   return llvm::all_of(llvm::enumerate(type.getShape()), [&](auto axis) {
-    return !ShapedType::isDynamic(axis.value()) ||
+    return !ShapedType::isDynamic(axis.value()) || hasExtentOf(a, b, axis.index()) ||
+           hasExtentOf(b, a, axis.index()) ||
            llvm::any_of(ir::requirementsIn(Entry), [&](ir::RequireOp require) {
              return saysEqual(require.getCondition(), a, b, axis.index());
            });
   });
+}
+
+/// The factor, if a slice begins at a multiple of its rows; null if that is not seen.
+static Value multipleOfRows(ir::SliceOp slice) {
+  if (slice.getOffsets().empty() || slice.getSizes().empty() ||
+      !ShapedType::isDynamic(slice.getStaticOffsets()[0]) ||
+      !ShapedType::isDynamic(slice.getStaticSizes()[0]))
+    return {};
+  Value rows = slice.getSizes()[0];
+  auto product = slice.getOffsets()[0].getDefiningOp<arith::MulIOp>();
+  if (!product)
+    return {};
+  if (product.getRhs() == rows)
+    return product.getLhs();
+  return product.getLhs() == rows ? product.getRhs() : Value();
 }
 
 bool Proof::areApart(Value sent, Value received) {
@@ -295,26 +323,20 @@ bool Proof::areApart(Value sent, Value received) {
   // where it does is refused.
   if (one != other)
     return isAlloc(one) || isAlloc(other) || (isParameter(one) && isParameter(other));
-  // Slices of rows*(x mod ranks) and rows*((x +- 1) mod ranks), each of so many rows.
   auto left = sent.getDefiningOp<ir::SliceOp>(), right = received.getDefiningOp<ir::SliceOp>();
-  if (!left || !right || left.getTensor() != right.getTensor() || left.getOffsets().empty() ||
-      right.getOffsets().empty() || left.getSizes().empty() || right.getSizes().empty() ||
-      !ShapedType::isDynamic(left.getStaticOffsets()[0]) ||
-      !ShapedType::isDynamic(right.getStaticOffsets()[0]) ||
-      !ShapedType::isDynamic(left.getStaticSizes()[0]) ||
-      !ShapedType::isDynamic(right.getStaticSizes()[0]))
+  if (!left || !right || left.getTensor() != right.getTensor())
     return false;
-  Value rows = left.getSizes()[0];
-  auto placeOf = [&](ir::SliceOp slice) -> Value {
-    auto product = slice.getOffsets()[0].getDefiningOp<arith::MulIOp>();
-    if (!product || slice.getSizes()[0] != rows)
-      return {};
-    if (product.getRhs() == rows)
-      return product.getLhs();
-    return product.getLhs() == rows ? product.getRhs() : Value();
-  };
-  Value first = placeOf(left), second = placeOf(right);
-  if (!first || !second || !dividendOf(first, {}) || !dividendOf(second, {}))
+  // Slices of rows*x and rows*y, each of so many rows.
+  Value first = multipleOfRows(left), second = multipleOfRows(right);
+  if (!first || !second || left.getSizes()[0] != right.getSizes()[0])
+    return false;
+  // y is x and something.
+  auto isIndexOfLoop = [](Value value) { return isa<BlockArgument>(value); };
+  IndexForm between = formOf(second, isIndexOfLoop) - formOf(first, isIndexOfLoop);
+  if (between.stride == 0 && between.sum.isConstant() && between.sum.constant() != 0)
+    return true;
+  // x is something modulo the number of ranks, and y its neighbour.
+  if (!dividendOf(first, {}) || !dividendOf(second, {}))
     return false;
   std::optional<Residue> x = residueOf(first), y = residueOf(second);
   if (!x || !y)
