@@ -1,19 +1,81 @@
 #include "kiln/runtime/compare.h"
 
+#include "Parallel.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 using namespace kiln;
 
-static Expected<std::vector<double>> elementsOf(const Tensor &tensor) {
-  Expected<std::vector<std::byte>> bytes = tensor.gatherBytes();
-  if (!bytes)
-    return bytes.status();
-  std::vector<double> elements(size_t(tensor.numElements()));
-  for (size_t i = 0; i < elements.size(); ++i)
-    elements[i] = loadElement(tensor.dtype(), bytes->data() + i * size_t(sizeOf(tensor.dtype())));
-  return elements;
+namespace {
+
+/// The elements of a tensor in row-major order: where they are, or gathered.
+class Elements {
+public:
+  static Expected<Elements> of(const Tensor &tensor) {
+    Elements elements(tensor);
+    if (tensor.isContiguous()) {
+      elements.First = tensor.dataAs<std::byte>();
+      return elements;
+    }
+    Expected<std::vector<std::byte>> bytes = tensor.gatherBytes();
+    if (!bytes)
+      return bytes.status();
+    elements.Gathered = std::move(*bytes);
+    elements.First = elements.Gathered.data();
+    return elements;
+  }
+
+  size_t size() const { return Size; }
+  double number(size_t i) const { return loadElement(Type, First + i * Bytes); }
+  int64_t integer(size_t i) const { return loadElementInt(Type, First + i * Bytes); }
+
+private:
+  explicit Elements(const Tensor &tensor)
+      : Type(tensor.dtype()), Bytes(size_t(sizeOf(tensor.dtype()))),
+        Size(size_t(tensor.numElements())) {}
+
+  DType Type;
+  size_t Bytes, Size;
+  std::vector<std::byte> Gathered;
+  const std::byte *First = nullptr;
+};
+
+/// What was found of elements beside one another.
+struct Found {
+  double largest = 0; ///< Difference; NaN if one is.
+  int64_t nanInBoth = 0;
+  double excess = 0; ///< By which the worst element is out of tolerance; 0: none is.
+  size_t worst = 0;  ///< The first such element.
+
+  void differ(double difference, double by, size_t i) {
+    if (difference > largest || std::isnan(difference))
+      largest = difference;
+    if (by > excess) {
+      excess = by;
+      worst = i;
+    }
+  }
+  void join(const Found &later) {
+    nanInBoth += later.nanInBoth;
+    differ(later.largest, later.excess, later.worst);
+  }
+};
+
+} // namespace
+
+/// Looks at all elements on all cores, piece by piece; what comes of the pieces is put together in
+/// their order, so the answer is always the same. `look(begin, end, result)` must not throw.
+template <typename Result, typename Look>
+static Result inPieces(size_t count, Result nothing, const Look &look) {
+  constexpr size_t piece = size_t{1} << 16;
+  std::vector<Result> results((count + piece - 1) / piece, nothing);
+  parallelFor(results.size(), 0,
+              [&](size_t i) { look(i * piece, std::min(count, (i + 1) * piece), results[i]); });
+  for (const Result &result : results)
+    nothing.join(result);
+  return nothing;
 }
 
 static Difference notComparable() {
@@ -39,65 +101,61 @@ static std::string indexText(size_t element, Dims extents) {
   return "[" + text + "]";
 }
 
-Difference kiln::compareFloats(const Tensor &have, const Tensor &want, double rtol, double atol,
-                               bool nanIsEqual) {
-  Expected<std::vector<double>> haves = elementsOf(have), wants = elementsOf(want);
-  if (!haves || !wants)
-    return notComparable();
-  const std::vector<double> &xs = *haves, &ys = *wants;
+/// What is said of it; `textAt` gives an element as text.
+template <typename TextAt>
+static Difference describe(const Found &found, const Tensor &have, const Elements &haves,
+                           const Elements &wants, const TextAt &textAt) {
   Difference result;
-  size_t worst = 0;
-  double worstExcess = 0;
-  for (size_t i = 0; i < xs.size(); ++i) {
-    double x = xs[i], y = ys[i];
-    if (x == y)
-      continue;
-    if (nanIsEqual && std::isnan(x) && std::isnan(y)) {
-      ++result.nanInBoth;
-      continue;
-    }
-    double difference = std::fabs(x - y);
-    // Whatever is not finite and not equal is as wrong as can be, whatever the tolerance.
-    double excess =
-        std::isfinite(x) && std::isfinite(y) ? difference - (atol + rtol * std::fabs(y)) : INFINITY;
-    if (!(difference <= result.largest))
-      result.largest = difference;
-    if (excess > worstExcess) {
-      worstExcess = excess;
-      worst = i;
-      result.ok = false;
-    }
-  }
+  result.largest = found.largest;
+  result.nanInBoth = found.nanInBoth;
+  result.ok = found.excess == 0;
   if (!result.ok) {
-    result.element = indexText(worst, have.extents());
-    result.have = textOf(xs[worst]);
-    result.want = textOf(ys[worst]);
+    result.element = indexText(found.worst, have.extents());
+    result.have = textAt(haves, found.worst);
+    result.want = textAt(wants, found.worst);
   }
   return result;
 }
 
+Difference kiln::compareFloats(const Tensor &have, const Tensor &want, double rtol, double atol,
+                               bool nanIsEqual) {
+  Expected<Elements> haves = Elements::of(have), wants = Elements::of(want);
+  if (!haves || !wants)
+    return notComparable();
+  auto look = [&](size_t begin, size_t end, Found &found) {
+    for (size_t i = begin; i < end; ++i) {
+      double x = haves->number(i), y = wants->number(i);
+      if (x == y)
+        continue;
+      if (nanIsEqual && std::isnan(x) && std::isnan(y)) {
+        ++found.nanInBoth;
+        continue;
+      }
+      double difference = std::fabs(x - y);
+      // Whatever is not finite and not equal is as wrong as can be, whatever the tolerance.
+      double excess = std::isfinite(x) && std::isfinite(y)
+                          ? difference - (atol + rtol * std::fabs(y))
+                          : INFINITY;
+      found.differ(difference, excess, i);
+    }
+  };
+  return describe(inPieces(haves->size(), Found(), look), have, *haves, *wants,
+                  [](const Elements &elements, size_t i) { return textOf(elements.number(i)); });
+}
+
 /// Integers are equal or they are not.
 static Difference compareExactly(const Tensor &have, const Tensor &want) {
-  Expected<std::vector<std::byte>> a = have.gatherBytes(), b = want.gatherBytes();
-  if (!a || !b)
+  Expected<Elements> haves = Elements::of(have), wants = Elements::of(want);
+  if (!haves || !wants)
     return notComparable();
-  Difference result;
-  auto element = [](const Tensor &tensor, const std::vector<std::byte> &bytes, size_t i) {
-    return loadElementInt(tensor.dtype(), bytes.data() + i * size_t(sizeOf(tensor.dtype())));
+  auto look = [&](size_t begin, size_t end, Found &found) {
+    for (size_t i = begin; i < end; ++i)
+      if (int64_t x = haves->integer(i), y = wants->integer(i); x != y)
+        found.differ(std::fabs(double(x) - double(y)), INFINITY, i);
   };
-  for (size_t i = 0; i < size_t(have.numElements()); ++i) {
-    int64_t x = element(have, *a, i), y = element(want, *b, i);
-    if (x == y)
-      continue;
-    if (result.ok) {
-      result.element = indexText(i, have.extents());
-      result.have = std::to_string(x);
-      result.want = std::to_string(y);
-    }
-    result.ok = false;
-    result.largest = std::max(result.largest, std::fabs(double(x) - double(y)));
-  }
-  return result;
+  return describe(
+      inPieces(haves->size(), Found(), look), have, *haves, *wants,
+      [](const Elements &elements, size_t i) { return std::to_string(elements.integer(i)); });
 }
 
 /// The relative difference that the rounding of a float type explains.
@@ -120,14 +178,24 @@ static double tolerance(DType type) {
 
 /// The root mean square of the finite elements.
 static double sizeOfElements(const Tensor &tensor) {
-  double squares = 0, count = 0;
-  Expected<std::vector<double>> elements = elementsOf(tensor);
-  for (double value : elements ? *elements : std::vector<double>())
-    if (std::isfinite(value)) {
-      squares += value * value;
-      ++count;
+  struct Sum {
+    double squares = 0, count = 0;
+    void join(const Sum &later) {
+      squares += later.squares;
+      count += later.count;
     }
-  return count > 0 ? std::sqrt(squares / count) : 0;
+  };
+  Expected<Elements> elements = Elements::of(tensor);
+  if (!elements)
+    return 0;
+  Sum all = inPieces(elements->size(), Sum(), [&](size_t begin, size_t end, Sum &sum) {
+    for (size_t i = begin; i < end; ++i)
+      if (double value = elements->number(i); std::isfinite(value)) {
+        sum.squares += value * value;
+        ++sum.count;
+      }
+  });
+  return all.count > 0 ? std::sqrt(all.squares / all.count) : 0;
 }
 
 Difference kiln::compareWithReference(const Tensor &have, const Tensor &want) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 using namespace kiln;
 
@@ -56,6 +57,29 @@ TEST(Compare, WorstElementIsNamed) {
 /// A tensor of two elements, against another.
 bool agrees(DType type, double have, double want) {
   return compareWithReference(pair(type, 1, have), pair(type, 1, want)).ok;
+}
+
+/// Large tensors are compared piece by piece, on several threads, and a view is gathered first.
+TEST(Compare, WorstElementOfALargeTensorIsNamedWhereverItIs) {
+  constexpr int64_t rows = 700, columns = 500;
+  Tensor whole = *Tensor::empty(DType::F32, {rows, columns}),
+         want = *Tensor::empty(DType::F32, {columns, rows});
+  ASSERT_TRUE(whole.fillZero().isOk() && want.fillZero().isOk());
+  Tensor have = *whole.transpose({1, 0});
+  EXPECT_TRUE(compareFloats(have, want, 0, 0.5, false).ok);
+  for (auto [row, column, value] : {std::tuple(0, 3, 2.0), std::tuple(250, 1, -7.0),
+                                    std::tuple(499, 698, 7.0), std::tuple(499, 699, 6.0)})
+    ASSERT_TRUE(have.set({row, column}, value).isOk());
+  Difference difference = compareFloats(have, want, 0, 0.5, false);
+  EXPECT_EQ(difference.element, "[250, 1]"); // the first of two that are as wrong
+  EXPECT_EQ(difference.have, "-7");
+  EXPECT_EQ(difference.largest, 7);
+  ASSERT_TRUE(have.set({3, 3}, NAN).isOk() && want.set({499, 0}, NAN).isOk() &&
+              have.set({499, 0}, NAN).isOk());
+  difference = compareFloats(have, want, 0, 0.5, true);
+  EXPECT_EQ(difference.element, "[3, 3]");
+  EXPECT_TRUE(std::isnan(difference.largest));
+  EXPECT_EQ(difference.nanInBoth, 1);
 }
 
 TEST(Compare, ReferenceIntegersAreExact) {
