@@ -1,6 +1,7 @@
 #include "Tune/Tune.h"
 
 #include "Terminal.h"
+#include "abi/Parallel.h"
 
 #include "kiln/Jit/Jit.h"
 #include "kiln/Program/Signature.h"
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <thread>
 
 using namespace mlir;
 
@@ -65,9 +67,15 @@ private:
 
   ConfigValues valuesOf(const Choice &choice) const;
   std::string words(const Choice &choice) const;
-  /// Records, compiles, checks and measures once; the candidate, measured or refused.
-  Candidate &add(const Choice &choice);
-  std::string tryOut(Candidate &candidate);
+  /// Those that have not been tried, compiled at the same time; each is checked and measured once,
+  /// or refused. The others wait meanwhile.
+  void add(ArrayRef<Choice> choices);
+  struct Attempt;
+  std::string record(Attempt &attempt);
+  std::string build(Attempt &attempt);
+  std::string tryOut(Attempt &attempt);
+  /// All these choices, as many at a time as there are cores, until `isEnough` says so.
+  void addInTurn(ArrayRef<Choice> choices, StringRef what, function_ref<bool()> isEnough);
   std::string findDifference(std::span<const Argument> args) const;
   void measure(Candidate &candidate, double seconds) const;
 
@@ -228,8 +236,15 @@ std::string Tuner::findDifference(std::span<const Argument> args) const {
   return "";
 }
 
-std::string Tuner::tryOut(Candidate &candidate) {
-  ConfigValues values = valuesOf(candidate.choice);
+/// A candidate on its way to being measured.
+struct Tuner::Attempt {
+  Candidate *candidate;
+  std::optional<WrittenProgram::Recorded> program;
+  std::optional<Compiled> compiled;
+};
+
+std::string Tuner::record(Attempt &attempt) {
+  ConfigValues values = valuesOf(attempt.candidate->choice);
   values.insert(Given.begin(), Given.end());
   kiln_config config{.values = values};
   Expected<WrittenProgram::Recorded> program = Written.record(config);
@@ -239,18 +254,29 @@ std::string Tuner::tryOut(Candidate &candidate) {
     return program.status().message();
   if (const std::vector<Status> &errors = errorsOf(program->get()); !errors.empty())
     return errors.front().message();
-  Clock::time_point start = Clock::now();
-  Expected<Compiled> compiled = Calls.compile(program->get(), Options.platform->name());
-  if (!compiled)
-    return compiled.status().message();
+  attempt.program = std::move(*program);
   Expected<std::unique_ptr<PlacedArguments>> args = Options.platform->place(Inputs);
   if (!args)
     return args.status().message();
-  candidate.args = std::move(*args);
-  if (Status bad = compiled->compileOnly(candidate.args->forCalls()); !bad.isOk())
+  attempt.candidate->args = std::move(*args);
+  return "";
+}
+
+std::string Tuner::build(Attempt &attempt) {
+  Clock::time_point start = Clock::now();
+  Expected<Compiled> compiled = Calls.compile(attempt.program->get(), Options.platform->name());
+  if (!compiled)
+    return compiled.status().message();
+  if (Status bad = compiled->compileOnly(attempt.candidate->args->forCalls()); !bad.isOk())
     return bad.message();
-  candidate.compileSeconds = secondsSince(start);
-  if (Status bad = compiled->call(candidate.args->forCalls()); !bad.isOk())
+  attempt.candidate->compileSeconds = secondsSince(start);
+  attempt.compiled = std::move(*compiled);
+  return "";
+}
+
+std::string Tuner::tryOut(Attempt &attempt) {
+  Candidate &candidate = *attempt.candidate;
+  if (Status bad = attempt.compiled->call(candidate.args->forCalls()); !bad.isOk())
     return bad.message();
   Expected<std::vector<Argument>> made = candidate.args->read();
   if (!made)
@@ -263,20 +289,38 @@ std::string Tuner::tryOut(Candidate &candidate) {
       return results.status().message();
     Results = std::move(*results);
   }
-  candidate.compiled = std::make_shared<Compiled>(*compiled);
+  candidate.compiled = std::make_shared<Compiled>(std::move(*attempt.compiled));
   for (int look = 0; look < 3; ++look) // one of them may be disturbed
     measure(candidate, 0.002);
   return "";
 }
 
-Candidate &Tuner::add(const Choice &choice) {
-  for (std::unique_ptr<Candidate> &known : Tried)
-    if (known->choice == choice)
-      return *known;
-  Candidate &candidate = *Tried.emplace_back(std::make_unique<Candidate>());
-  candidate.choice = choice;
-  candidate.refusal = tryOut(candidate);
-  return candidate;
+void Tuner::add(ArrayRef<Choice> choices) {
+  std::vector<Attempt> attempts;
+  for (const Choice &choice : choices) {
+    if (llvm::any_of(Tried, [&](const auto &known) { return known->choice == choice; }))
+      continue;
+    Candidate &candidate = *Tried.emplace_back(std::make_unique<Candidate>());
+    candidate.choice = choice;
+    candidate.refusal = record(attempts.emplace_back(Attempt{&candidate, {}, {}}));
+  }
+  auto canGoOn = [](const Attempt &attempt) { return attempt.candidate->refusal.empty(); };
+  parallelFor(attempts.size(), 0, [&](size_t i) {
+    if (canGoOn(attempts[i]))
+      attempts[i].candidate->refusal = build(attempts[i]);
+  });
+  for (Attempt &attempt : attempts)
+    if (canGoOn(attempt))
+      attempt.candidate->refusal = tryOut(attempt);
+}
+
+void Tuner::addInTurn(ArrayRef<Choice> choices, StringRef what, function_ref<bool()> isEnough) {
+  size_t atATime = std::max(1U, std::thread::hardware_concurrency());
+  Progress progress(what.str(), choices.size());
+  for (size_t done = 0; done < choices.size() && !isEnough() && !isInterrupted(); done += atATime) {
+    progress.show(done, words(choices[done]));
+    add(choices.slice(done, std::min(atATime, choices.size() - done)));
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -285,19 +329,14 @@ Candidate &Tuner::add(const Choice &choice) {
 
 /// The usual choice with one parameter changed, for each value of each: what the model is made of.
 void Tuner::tryNeighbours() {
-  uint64_t number = 1, all = 1;
-  for (const Axis &axis : Axes)
-    all += axis.choices.size() - 1;
-  Progress progress("trying one change at a time", all);
+  std::vector<Choice> neighbours;
   for (size_t axis = 0; axis < Axes.size(); ++axis)
-    for (size_t which = 0; which < Axes[axis].choices.size(); ++which) {
-      if (isTimeUp(0.4) || isInterrupted())
-        return;
-      Choice choice = usual().choice;
-      choice[axis] = which;
-      progress.show(number++, words(choice));
-      add(choice);
-    }
+    for (size_t which = 0; which < Axes[axis].choices.size(); ++which)
+      if (which != Axes[axis].usual) {
+        Choice &choice = neighbours.emplace_back(usual().choice);
+        choice[axis] = which;
+      }
+  addInTurn(neighbours, "trying one change at a time", [&] { return isTimeUp(0.4); });
 }
 
 /// The model: each parameter makes the program slower or faster by a factor of its own. It ranks
@@ -327,15 +366,12 @@ void Tuner::tryPredicted() {
     rest.emplace_back(predicted, std::move(choice));
   }
   std::ranges::stable_sort(rest, {}, [](const auto &each) { return each.first; });
-  Progress progress("trying the best by the model", rest.size());
   constexpr double slower = 0.7; // twice as slow; the model is no better than that
-  for (auto [number, each] : llvm::enumerate(rest)) {
-    bool isHopeless = !(each.first < rest.front().first + slower);
-    if (isInterrupted() || (!Settings.isExhaustive && (isTimeUp(0.7) || isHopeless)))
-      return;
-    progress.show(number, words(each.second));
-    add(each.second);
-  }
+  std::vector<Choice> promising;
+  for (const auto &[predicted, choice] : rest)
+    if (Settings.isExhaustive || predicted < rest.front().first + slower)
+      promising.push_back(choice);
+  addInTurn(promising, "trying the best by the model", [&] { return isTimeUp(0.7); });
 }
 
 std::vector<Candidate *> Tuner::ranking() {
@@ -458,8 +494,9 @@ int Tuner::run() {
   Choice choice;
   for (const Axis &axis : Axes)
     choice.push_back(axis.usual);
-  if (Candidate &first = add(choice); !first.isMeasured())
-    return badInput("the program does not run with its own defaults: " + first.refusal);
+  add(choice);
+  if (!usual().isMeasured())
+    return badInput("the program does not run with its own defaults: " + usual().refusal);
   tryNeighbours();
   tryPredicted();
   if (!isInterrupted())
