@@ -254,7 +254,8 @@ TEST_P(LlvmProductOn, MultipliesTheLargestBytes) {
          {std::pair(-128, -128), std::pair(-128, 127), std::pair(127, -128), std::pair(127, 127)}) {
       std::vector<double> left(size_t(16) * 64, x), right(size_t(64) * 16, y), bias(16, 0);
       Tensor c = poisoned(DType::I32, {16, 16});
-      Dims extents = isTurned ? Dims{16, 64} : Dims{64, 16};
+      std::vector<int64_t> extents =
+          isTurned ? std::vector<int64_t>{16, 64} : std::vector<int64_t>{64, 16};
       std::vector<Argument> args{tensorOf(DType::I8, {16, 64}, left),
                                  tensorOf(DType::I8, extents, right),
                                  tensorOf(DType::I32, {16}, bias), c, test::index(64)};
