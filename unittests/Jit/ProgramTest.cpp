@@ -7,6 +7,7 @@
 #include "kiln/Language/ProgramAccess.h"
 #include "kiln/Platform/Platform.h"
 
+#include <csignal>
 #include <fstream>
 #include <random>
 #include <sys/mman.h>
@@ -277,6 +278,35 @@ TEST(JitProgram, ManyCallersOfSeveralPrograms) {
     thread.join();
   EXPECT_EQ(wrong, 0);
   test.expectCounts(3, 3);
+}
+
+/// The linker inside removes its files when a signal comes, with handlers that must not outlast it.
+TEST(JitProgram, SignalsAreHandledAsBefore) {
+  TempDir dir; // what is kept on disk is linked
+  auto handlers = [] {
+    std::vector<void (*)(int)> list;
+    for (int signal : {SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGUSR1, SIGSEGV,
+                       SIGUSR2, SIGTERM}) {
+      struct sigaction action{};
+      EXPECT_EQ(sigaction(signal, nullptr, &action), 0);
+      list.push_back(action.sa_handler);
+    }
+    return list;
+  };
+  auto before = handlers();
+  std::thread([&] {
+    stack_t mine{}, after{};
+    EXPECT_EQ(sigaltstack(nullptr, &mine), 0);
+    TestJit test(dir.str());
+    Program program = matmulProgram(16);
+    Operands o(40);
+    EXPECT_OK(take(test.jit.compile(program))(o.a, o.b, o.c));
+    EXPECT_EQ(test.jit.counters().compiles, 1u);
+    EXPECT_EQ(sigaltstack(nullptr, &after), 0);
+    EXPECT_EQ(after.ss_sp, mine.ss_sp);
+    EXPECT_EQ(after.ss_flags, mine.ss_flags);
+  }).join();
+  EXPECT_EQ(handlers(), before);
 }
 
 /// A kernel is called through an engine where calls are recorded; what it marked is known there.

@@ -9,6 +9,8 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CrashRecoveryContext.h"
 
+#include <array>
+#include <csignal>
 #include <mutex>
 
 LLD_HAS_DRIVER(elf)
@@ -16,6 +18,34 @@ LLD_HAS_DRIVER(elf)
 using namespace llvm;
 
 namespace kiln {
+
+namespace {
+
+/// How signals are handled belongs to whoever called. LLVM gives its temporary files handlers that
+/// remove them, and the thread that is the first to make one a stack for these; neither is taken
+/// back by itself.
+class SignalsOfCaller {
+public:
+  SignalsOfCaller() {
+    for (int signal = 1; signal < int(Actions.size()); ++signal)
+      (void)sigaction(signal, nullptr, &Actions[size_t(signal)]);
+    (void)sigaltstack(nullptr, &Stack);
+  }
+  ~SignalsOfCaller() {
+    for (int signal = 1; signal < int(Actions.size()); ++signal)
+      if (signal != SIGKILL && signal != SIGSTOP)
+        (void)sigaction(signal, &Actions[size_t(signal)], nullptr);
+    (void)sigaltstack(&Stack, nullptr);
+  }
+  SignalsOfCaller(const SignalsOfCaller &) = delete;
+  SignalsOfCaller &operator=(const SignalsOfCaller &) = delete;
+
+private:
+  std::array<struct sigaction, 32> Actions{}; // those of real time are nobody's here
+  stack_t Stack{};
+};
+
+} // namespace
 
 /// No program is larger.
 static constexpr uint64_t maxLinkedBytes = uint64_t{4} << 30;
@@ -33,6 +63,7 @@ static Status runLinker(const std::vector<std::string> &words) {
     args.push_back(word.c_str());
   std::string said;
   raw_string_ostream messages(said);
+  SignalsOfCaller restored;
   CrashRecoveryContext::Enable();
   lld::Result result = lld::lldMain(args, messages, messages, {{lld::Gnu, &lld::elf::link}});
   CrashRecoveryContext::Disable();
