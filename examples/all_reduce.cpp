@@ -11,8 +11,8 @@ Program allReduce(const Config &cfg) {
     require(y.dim(0) == 1 && y.dim(1) == x.dim(1), "y is one row of the width of x");
     spmd("add_rows", {ceildiv(x.dim(1), BN)}, [&](Index block) {
       Index j = block * BN;
-      Tile sum = loop(0, x.dim(0), BM, zeros<f32>(1, BN), [&](Index i, Tile sum) {
-        return sum + reduce_sum(load(x, {i, j}, {BM, BN}), 0);
+      Tile sum = loop(0, x.dim(0), BM, zeros<f32>(1, BN), [&](Index i, Tile acc) {
+        return acc + reduce_sum(load(x, {i, j}, {BM, BN}), 0);
       });
       store(sum, y, {0, j});
     });

@@ -17,11 +17,11 @@ template <typename T> void layerNorm(Program &p, int64_t BM, int64_t BN) {
       Scalar<f32> count = toF32(n);
       auto piece = [&](Index j) { return cast<f32>(load(x, {i, j}, {BM, BN})); };
       Tile sum = loop(0, n, BN, zeros<f32>(BM, 1),
-                      [&](Index j, Tile sum) { return sum + reduce_sum(piece(j), 1); });
+                      [&](Index j, Tile acc) { return acc + reduce_sum(piece(j), 1); });
       Tile mean = sum / count;
-      Tile squares = loop(0, n, BN, zeros<f32>(BM, 1), [&](Index j, Tile sum) {
+      Tile squares = loop(0, n, BN, zeros<f32>(BM, 1), [&](Index j, Tile acc) {
         Tile d = mask(piece(j) - mean, BM, n - j);
-        return sum + reduce_sum(d * d, 1);
+        return acc + reduce_sum(d * d, 1);
       });
       Tile scale = rsqrt(squares / count + eps);
       loop(0, n, BN, [&](Index j) {

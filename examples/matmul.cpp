@@ -11,20 +11,19 @@ template <typename T> void matmul(Program &p, const Config &cfg) {
           BK = cfg.param("BK", {32, 64, 128, 256}, 64);
   bool isTransposed = cfg.choice("order", {"k_n", "n_k"}, "k_n") == "n_k";
   p.orchestration("main", {"a", "b", "c"}, [&](In<T> a, In<T> b, Out<T> c) {
-    int k = isTransposed ? 1 : 0, n = 1 - k;
-    require(a.dim(1) == b.dim(k), "a has as many columns as b has rows");
+    int inner = isTransposed ? 1 : 0, n = 1 - inner;
+    require(a.dim(1) == b.dim(inner), "a has as many columns as b has rows");
     require(c.dim(0) == a.dim(0) && c.dim(1) == b.dim(n),
             "c has the rows of a and the columns of b");
     spmd("matmul", {ceildiv(c.dim(0), BM), ceildiv(c.dim(1), BN)}, [&](Index bi, Index bj) {
       Index i = bi * BM, j = bj * BN;
-      Tile acc = zeros<f32>(BM, BN);
-      acc = loop(0, a.dim(1), BK, acc, {.stages = 3}, [&](Index k, Tile acc) {
+      Tile sum = loop(0, a.dim(1), BK, zeros<f32>(BM, BN), {.stages = 3}, [&](Index k, Tile acc) {
         Tile at = load(a, {i, k}, {BM, BK});
         if (isTransposed)
           return matmul_acc(acc, at, load(b, {j, k}, {BN, BK}), trans_b);
         return matmul_acc(acc, at, load(b, {k, j}, {BK, BN}));
       });
-      store(cast<T>(acc), c, {i, j});
+      store(cast<T>(sum), c, {i, j});
     });
   });
 }

@@ -17,12 +17,12 @@ Program matmulBias(const Config &cfg) {
         spmd("matmul_bias", {ceildiv(y.dim(0), BM), ceildiv(y.dim(1), BN)}, {.split = split},
              [&](Index bi, Index bj) {
                Index i = bi * BM, j = bj * BN;
-               Tile acc =
+               Tile sum =
                    loop(0, x.dim(1), BK, zeros<f32>(BM, BN), {.stages = 3}, [&](Index k, Tile acc) {
                      Tile xt = load(x, {i, k}, {BM, BK}), wt = load(w, {k, j}, {BK, BN});
                      return matmul_acc(acc, xt, wt);
                    });
-               store(maximum(acc + load(b, {j}, {1, BN}), 0), y, {i, j});
+               store(maximum(sum + load(b, {j}, {1, BN}), 0), y, {i, j});
              });
       });
   return p;

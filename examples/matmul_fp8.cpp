@@ -18,11 +18,11 @@ Program matmulFp8(const Config &cfg) {
                 "there is a scale for each row of a and column of b");
         spmd("matmul", {ceildiv(c.dim(0), BM), ceildiv(c.dim(1), BN)}, [&](Index bi, Index bj) {
           Index i = bi * BM, j = bj * BN;
-          Tile acc =
+          Tile sum =
               loop(0, a.dim(1), BK, zeros<f32>(BM, BN), {.stages = 2}, [&](Index k, Tile acc) {
                 return matmul_acc(acc, load(a, {i, k}, {BM, BK}), load(b, {k, j}, {BK, BN}));
               });
-          Tile scaled = acc * load(sa, {i}, {BM, 1}) * load(sb, {j}, {1, BN});
+          Tile scaled = sum * load(sa, {i}, {BM, 1}) * load(sb, {j}, {1, BN});
           store(cast<bf16>(scaled), c, {i, j});
         });
       });

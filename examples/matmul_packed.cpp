@@ -15,12 +15,12 @@ Program matmulPacked(const Config &cfg) {
                     require(a.dim(0) == c.dim(0), "c has the rows of a");
                     spmd("matmul", {ceildiv(a.dim(0), BM), N / BN}, [&](Index bi, Index bj) {
                       Index i = bi * BM;
-                      Tile acc = loop(0, K / BK, 1, zeros<f32>(BM, BN), {.stages = 2},
+                      Tile sum = loop(0, K / BK, 1, zeros<f32>(BM, BN), {.stages = 2},
                                       [&](Index k, Tile acc) {
                                         return matmul_acc(acc, load(a, {i, k * BK}, {BM, BK}),
                                                           load(packed, {bj, k, 0, 0}, {BK, BN}));
                                       });
-                      store(acc, c, {i, bj * BN});
+                      store(sum, c, {i, bj * BN});
                     });
                   });
   return p;

@@ -11,10 +11,10 @@ Program ringMatmul(const Config &cfg) {
   Program p("ring_matmul");
   Kernel multiply = p.kernel("multiply", {"a", "b", "c"}, [&](In<f32> a, In<f32> b, Out<f32> c) {
     Index i = blockIdx(0) * BM, j = blockIdx(1) * BN;
-    Tile acc = loop(0, a.dim(1), BK, zeros<f32>(BM, BN), {.stages = 2}, [&](Index k, Tile acc) {
+    Tile sum = loop(0, a.dim(1), BK, zeros<f32>(BM, BN), {.stages = 2}, [&](Index k, Tile acc) {
       return matmul_acc(acc, load(a, {i, k}, {BM, BK}), load(b, {k, j}, {BK, BN}));
     });
-    store(acc, c, {i, j});
+    store(sum, c, {i, j});
   });
 
   p.orchestration("main", {"a", "b", "c"}, [&](In<f32> a, In<f32> b, Out<f32> c) {

@@ -39,7 +39,7 @@ Program rowStatistics(const Config &cfg) {
                     spmd("row_statistics", {ceildiv(x.dim(0), BM)}, {}, [&](Index b) {
                       Index i = b * BM;
                       Tile none = zeros<f32>(BM, 1), lowest = full(DType::F32, {BM, 1}, -1e30);
-                      auto [top, at, n, middle, squares, high, sum] = loop(
+                      auto found = loop(
                           0, x.dim(1), BN,
                           std::tuple(lowest, zeros<i32>(BM, 1), none, none, none, lowest, none), {},
                           [&](Index j, Tile top, Tile at, Tile n, Tile middle, Tile squares,
@@ -57,6 +57,7 @@ Program rowStatistics(const Config &cfg) {
                                 reduce(std::tuple(t, ones), 1, {high, sum}, exponentials);
                             return std::tuple(top, at, n, middle, squares, high, sum);
                           });
+                      auto [top, at, n, middle, squares, high, sum] = found;
                       store(top, best, {i, 0});
                       store(at, column, {i, 0});
                       store(middle, mean, {i, 0});

@@ -14,10 +14,10 @@ template <typename T> void softmax(Program &p, int64_t BM, int64_t BN) {
       Index i = b * BM, n = x.dim(1);
       auto piece = [&](Index j) { return cast<f32>(load(x, {i, j}, {BM, BN}, {.pad = Pad::Min})); };
       auto start = std::tuple(full(DType::F32, {BM, 1}, -INFINITY), zeros<f32>(BM, 1));
-      auto [top, sum] = loop(0, n, BN, start, {}, [&](Index j, Tile top, Tile sum) {
-        Tile t = piece(j), next = maximum(top, reduce_max(t, 1));
+      auto [top, sum] = loop(0, n, BN, start, {}, [&](Index j, Tile topSoFar, Tile sumSoFar) {
+        Tile t = piece(j), next = maximum(topSoFar, reduce_max(t, 1));
         Tile part = reduce_sum(exp(t - next), 1);
-        return std::tuple(next, sum * exp(top - next) + part);
+        return std::tuple(next, sumSoFar * exp(topSoFar - next) + part);
       });
       Tile scale = recip(sum);
       loop(0, n, BN, [&](Index j) { store(cast<T>(exp(piece(j) - top) * scale), y, {i, j}); });

@@ -44,8 +44,8 @@ Program splitK(const Config &cfg) {
     });
     spmd("add_parts", {rows, cols}, [&](Index bi, Index bj) {
       Index i = bi * B, j = bj * B;
-      Tile sum = loop(0, parts, 1, zeros<f32>(B, B), [&](Index part, Tile sum) {
-        return sum + load(partial, {part, i, j}, {B, B});
+      Tile sum = loop(0, parts, 1, zeros<f32>(B, B), [&](Index part, Tile acc) {
+        return acc + load(partial, {part, i, j}, {B, B});
       });
       store(sum, c, {i, j});
     });

@@ -25,11 +25,11 @@ Program blockScaledGemm(const Config &cfg) {
                // BN divides 128, so the columns of a tile lie in one block of scales.
                Index i = bi * BM, j = bj * BN;
                Tile start = zeros<f32>(BM, BN);
-               Tile sum = loop(0, blocks, 1, start, {.stages = 2}, [&](Index k, Tile sum) {
+               Tile sum = loop(0, blocks, 1, start, {.stages = 2}, [&](Index k, Tile acc) {
                  Tile at = load(a, {i, k * block}, {BM, block});
                  Tile bt = load(b, {j, k * block}, {BN, block});
                  Tile scale = load(sa, {i, k}, {BM, 1}) * read<f32>(sb, {j / block, k});
-                 return sum + matmul(at, bt, trans_b) * scale;
+                 return acc + matmul(at, bt, trans_b) * scale;
                });
                store(cast<bf16>(sum), c, {i, j});
              });

@@ -45,12 +45,12 @@ Program epMoe(const Config &cfg) {
              [&](Index bi, Index bj) {
                Index i = bi * BM, j = bj * BN;
                Tile which = load(asked, {i, 0}, {BM, 1});
-               Tile sum = loop(0, experts, 1, zeros<f32>(BM, BN), [&](Index e, Tile sum) {
+               Tile sum = loop(0, experts, 1, zeros<f32>(BM, BN), [&](Index e, Tile acc) {
                  Tile zero = zeros<f32>(BM, 1);
                  Tile isMine = where(which == toI32(e), zero + 1, zero);
-                 return loop(0, inner, BK, sum, [&](Index k, Tile sum) {
+                 return loop(0, inner, BK, acc, [&](Index k, Tile part) {
                    Tile rows = load(incoming, {i, k}, {BM, BK}) * isMine;
-                   return matmul_acc(sum, rows, load(w, {e, k, j}, {BK, BN}));
+                   return matmul_acc(part, rows, load(w, {e, k, j}, {BK, BN}));
                  });
                });
                store(sum, results, {i, j});
@@ -60,8 +60,8 @@ Program epMoe(const Config &cfg) {
         // Of the parts that came back one has the token's result, and the others have zeros.
         spmd("combine", {ceildiv(tokens, BM), ceildiv(columns, BN)}, {}, [&](Index bi, Index bj) {
           Index i = bi * BM, j = bj * BN;
-          Tile sum = loop(0, count, 1, zeros<f32>(BM, BN), [&](Index d, Tile sum) {
-            return sum + load(returned, {d * tokens + i, j}, {BM, BN});
+          Tile sum = loop(0, count, 1, zeros<f32>(BM, BN), [&](Index d, Tile acc) {
+            return acc + load(returned, {d * tokens + i, j}, {BM, BN});
           });
           store(sum, y, {i, j});
         });

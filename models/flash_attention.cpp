@@ -31,12 +31,13 @@ template <typename T> Program attentionOf(const Config &cfg) {
           Index end = causal ? min(keys, i + BM) : keys;
           auto [top, sum, acc] =
               loop(0, end, BN, attention_start(BM, D), {.stages = 2},
-                   [&](Index j, Tile top, Tile sum, Tile acc) {
+                   [&](Index j, Tile topSoFar, Tile sumSoFar, Tile accSoFar) {
                      Tile kt = load(k, {head, j, 0}, {BN, D}), vt = load(v, {head, j, 0}, {BN, D});
                      Tile scores = mask(matmul(qt, kt, trans_b), BM, keys - j, Pad::Min);
                      if (causal)
                        scores = mask_diag(scores, i - j, Pad::Min);
-                     return attention_step(top, sum, acc, scores, vt, 1 / std::sqrt(double(D)));
+                     return attention_step(topSoFar, sumSoFar, accSoFar, scores, vt,
+                                           1 / std::sqrt(double(D)));
                    });
           Tile result = acc / sum;
           store(result.dtype() == o.dtype() ? result : cast(result, o.dtype()), o, {head, i, 0});

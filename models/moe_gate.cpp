@@ -49,8 +49,8 @@ Program moeGate(const Config &cfg) {
         });
         // One block counts the tokens of each expert, then gives each token its place.
         spmd("route", {1}, {}, [&](Index) {
-          Tile counts = loop(0, tokens, BT, zeros<f32>(1, E), [&](Index t, Tile counts) {
-            return counts + reduce_sum(chosenByAny(experts, t), 0);
+          Tile counts = loop(0, tokens, BT, zeros<f32>(1, E), [&](Index t, Tile acc) {
+            return acc + reduce_sum(chosenByAny(experts, t), 0);
           });
           // The first place of each expert: the tokens of all before it.
           Tile before = transpose(mask_diag(full(DType::F32, {E, E}, 1), -1));

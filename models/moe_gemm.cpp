@@ -21,12 +21,12 @@ Program moeGemm(const Config &cfg) {
         spmd("experts", {experts, ceildiv(columns, BN)}, {}, [&](Index e, Index bj) {
           Index j = bj * BN, end = toIndex(read<i32>(offsets, {e + 1}));
           loop(toIndex(read<i32>(offsets, {e})), end, BM, [&](Index i) {
-            Tile acc =
+            Tile sum =
                 loop(0, inner, BK, zeros<f32>(BM, BN), {.stages = 2}, [&](Index k, Tile acc) {
                   Tile xt = load(x, {i, k}, {BM, BK}), wt = load(w, {e, k, j}, {BK, BN});
                   return matmul_acc(acc, xt, wt);
                 });
-            store(cast<bf16>(acc), y, {i, j}, {.valid = {min(end - i, BM), BN}});
+            store(cast<bf16>(sum), y, {i, j}, {.valid = {min(end - i, BM), BN}});
           });
         });
       });

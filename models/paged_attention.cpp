@@ -23,16 +23,16 @@ Program pagedAttention(const Config &cfg) {
         spmd("attention", {q.dim(0), heads}, {}, [&](Index b, Index head) {
           Index tokens = toIndex(read<i32>(lengths, {b}));
           Tile qt = load(q, {b, head, 0, 0}, {shared, D});
-          auto [top, sum, acc] = loop(0, ceildiv(tokens, block), 1, attention_start(shared, D),
-                                      {.stages = 2}, [&](Index j, Tile top, Tile sum, Tile acc) {
-                                        Index page = toIndex(read<i32>(table, {b, j}));
-                                        Tile kt = load(k, {page, head, 0, 0}, {block, D});
-                                        Tile vt = load(v, {page, head, 0, 0}, {block, D});
-                                        Tile scores =
-                                            matmul(qt, kt, trans_b) * (1 / std::sqrt(double(D)));
-                                        scores = mask(scores, shared, tokens - j * block, Pad::Min);
-                                        return attention_step(top, sum, acc, scores, vt);
-                                      });
+          auto [top, sum, acc] =
+              loop(0, ceildiv(tokens, block), 1, attention_start(shared, D), {.stages = 2},
+                   [&](Index j, Tile topSoFar, Tile sumSoFar, Tile accSoFar) {
+                     Index page = toIndex(read<i32>(table, {b, j}));
+                     Tile kt = load(k, {page, head, 0, 0}, {block, D});
+                     Tile vt = load(v, {page, head, 0, 0}, {block, D});
+                     Tile scores = matmul(qt, kt, trans_b) * (1 / std::sqrt(double(D)));
+                     scores = mask(scores, shared, tokens - j * block, Pad::Min);
+                     return attention_step(topSoFar, sumSoFar, accSoFar, scores, vt);
+                   });
           store(cast<bf16>(where(sum > 0, acc / sum, 0)), o, {b, head, 0, 0});
         });
       });

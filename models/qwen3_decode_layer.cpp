@@ -112,12 +112,13 @@ Program qwen3DecodeLayer(const Config &cfg) {
           Tile qt = load(q, {b, h * group, 0}, {group, D});
           auto [top, sum, acc] = loop(
               0, tokens, s.keys, attention_start(group, D), {.stages = 2},
-              [&](Index j, Tile top, Tile sum, Tile acc) {
+              [&](Index j, Tile topSoFar, Tile sumSoFar, Tile accSoFar) {
                 LoadOptions seen{.valid = {tokens - j, D}}; // the cache beyond has not been written
                 Tile kt = load(k_cache, {b, h, j, 0}, {s.keys, D}, seen);
                 Tile vt = load(v_cache, {b, h, j, 0}, {s.keys, D}, seen);
                 Tile scores = matmul(qt, kt, trans_b) * (1 / std::sqrt(double(D)));
-                return attention_step(top, sum, acc, mask(scores, group, tokens - j, Pad::Min), vt);
+                return attention_step(topSoFar, sumSoFar, accSoFar,
+                                      mask(scores, group, tokens - j, Pad::Min), vt);
               });
           store(cast<bf16>(acc / sum), mixed, {b, h * group, 0});
         });

@@ -26,13 +26,13 @@ Program swigluFfn(const Config &cfg) {
         spmd(
             "gate_up", {ceildiv(h.dim(0), BM), ceildiv(h.dim(1), BN)}, {}, [&](Index bi, Index bj) {
               Index i = bi * BM, j = bj * BN;
-              auto [g, u] =
-                  loop(0, x.dim(1), BK, std::tuple(zeros<f32>(BM, BN), zeros<f32>(BM, BN)),
-                       {.stages = 2}, [&](Index k, Tile g, Tile u) {
-                         Tile xt = load(x, {i, k}, {BM, BK});
-                         return std::tuple(matmul_acc(g, xt, load(gate, {j, k}, {BN, BK}), trans_b),
-                                           matmul_acc(u, xt, load(up, {j, k}, {BN, BK}), trans_b));
-                       });
+              auto [g, u] = loop(
+                  0, x.dim(1), BK, std::tuple(zeros<f32>(BM, BN), zeros<f32>(BM, BN)),
+                  {.stages = 2}, [&](Index k, Tile gSoFar, Tile uSoFar) {
+                    Tile xt = load(x, {i, k}, {BM, BK});
+                    return std::tuple(matmul_acc(gSoFar, xt, load(gate, {j, k}, {BN, BK}), trans_b),
+                                      matmul_acc(uSoFar, xt, load(up, {j, k}, {BN, BK}), trans_b));
+                  });
               store(cast<bf16>(silu(g) * u), h, {i, j});
             });
         spmd("down", {ceildiv(y.dim(0), BM), ceildiv(y.dim(1), BN)}, {}, [&](Index bi, Index bj) {

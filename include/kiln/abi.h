@@ -30,7 +30,7 @@ extern "C" {
 
 /* Raised whenever a struct, an enum value or the meaning of a field changes. Bundles and cache
  * entries record it; the runtime puts it into every context so that a kernel can refuse to run. */
-#define KILN_ABI_VERSION 4u
+#define KILN_ABI_VERSION 5u
 
 #define KILN_MAX_RANK 5
 #define KILN_MAX_GRID_DIMS 3
@@ -95,10 +95,16 @@ typedef struct kiln_blocks {
 
 typedef struct kiln_context kiln_context;
 
-/* Says why the kernel is about to fail. `message` is copied; `file` may be NULL and `line` 0 when
- * unknown. The first report of a task counts. A call that reported is failed whatever it returns.
- */
-typedef void (*kiln_report_fn)(kiln_context *ctx, const char *message, const char *file, int line);
+/* Where in the user's source. Lines and columns count from 1; `file` may be NULL, and what is not
+ * known is 0. */
+typedef struct kiln_source {
+  const char *file; /* lives as long as the code */
+  int32_t line, col;
+} kiln_source;
+
+/* Says why the kernel is about to fail. `message` is copied; `where` may be NULL. The first report
+ * of a task counts. A call that reported is failed whatever it returns. */
+typedef void (*kiln_report_fn)(kiln_context *ctx, const char *message, const kiln_source *where);
 
 /*===------------------------------------------------------------------------===
  * Pipes of a group
@@ -136,14 +142,13 @@ typedef struct kiln_pipe kiln_pipe; /* the runtime's own */
 
 typedef struct kiln_pipe_functions {
   /* Waits for a free slot; where to write the message, or this lane's part of it. Its bytes are
-   * whatever was there before. `file` and `line` say where for reports; `file` may be NULL. NULL:
-   * return. */
-  void *(*begin_push)(kiln_context *ctx, kiln_pipe *pipe, const char *file, int32_t line);
+   * whatever was there before. `where` is for reports and may be NULL. NULL: return. */
+  void *(*begin_push)(kiln_context *ctx, kiln_pipe *pipe, const kiln_source *where);
   /* The message begun is complete. One may be begun at a time per pipe. Not 0: return. */
   int32_t (*end_push)(kiln_context *ctx, kiln_pipe *pipe);
   /* Waits for the next message. It may be read, and changed where no other lane pops it, until it
-   * is freed. For a token the address means nothing. `file` and `line` as above. NULL: return. */
-  void *(*pop)(kiln_context *ctx, kiln_pipe *pipe, const char *file, int32_t line);
+   * is freed. For a token the address means nothing. `where` as above. NULL: return. */
+  void *(*pop)(kiln_context *ctx, kiln_pipe *pipe, const kiln_source *where);
   /* Releases the oldest message this instance has popped and not freed. Not 0: return. */
   int32_t (*free)(kiln_context *ctx, kiln_pipe *pipe);
 } kiln_pipe_functions;
@@ -156,9 +161,8 @@ typedef struct kiln_pipe_functions {
  *===------------------------------------------------------------------------===*/
 typedef struct kiln_block_functions {
   /* Waits until every instance of every role with KILN_ROLE_MEETS, in all blocks of the launch, has
-   * come here as often. `file` and `line` say where for reports; `file` may be NULL. Not 0: return.
-   */
-  int32_t (*meet)(kiln_context *ctx, const char *file, int32_t line);
+   * come here as often. `where` is for reports and may be NULL. Not 0: return. */
+  int32_t (*meet)(kiln_context *ctx, const kiln_source *where);
   /* Memory of this instance, 64-byte aligned, not cleared, until it is released. NULL: there is no
    * memory for it; report that and return. */
   void *(*allocate)(kiln_context *ctx, uint64_t bytes);
@@ -254,6 +258,8 @@ KILN_STATIC_ASSERT(offsetof(kiln_context, report) == 72, "kiln_context.report mo
 KILN_STATIC_ASSERT(offsetof(kiln_context, runtime) == 80, "kiln_context.runtime moved");
 KILN_STATIC_ASSERT(offsetof(kiln_context, pipe_functions) == 88, "kiln_context.pipe_functions moved");
 KILN_STATIC_ASSERT(offsetof(kiln_context, block_functions) == 96, "kiln_context.block_functions moved");
+KILN_STATIC_ASSERT(sizeof(kiln_source) == 16, "kiln_source is addressed by byte offset: 16 bytes");
+KILN_STATIC_ASSERT(offsetof(kiln_source, line) == 8, "kiln_source.line moved");
 KILN_STATIC_ASSERT(sizeof(kiln_block_functions) == 24, "kiln_block_functions is three pointers");
 KILN_STATIC_ASSERT(offsetof(kiln_block_functions, meet) == 0, "kiln_block_functions.meet moved");
 KILN_STATIC_ASSERT(offsetof(kiln_block_functions, allocate) == 8, "kiln_block_functions.allocate moved");

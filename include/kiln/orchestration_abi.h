@@ -25,12 +25,6 @@ extern "C" {
 
 typedef uint32_t kiln_handle;
 
-/* Where in the user's source. `file` may be NULL. Constants of the generated code. */
-typedef struct kiln_source {
-  const char *file;
-  int32_t line, col;
-} kiln_source;
-
 typedef struct kiln_launch_tensor {
   kiln_handle tensor;
   uint16_t direction; /* enum kiln_direction */
@@ -148,8 +142,6 @@ struct kiln_orchestration {
 typedef int32_t (*kiln_orchestration_fn)(kiln_orchestration *run, const uint64_t *scalars);
 
 /* clang-format off */
-KILN_STATIC_ASSERT(sizeof(kiln_source) == 16, "kiln_source is addressed by byte offset: 16 bytes");
-KILN_STATIC_ASSERT(offsetof(kiln_source, line) == 8, "kiln_source.line moved");
 KILN_STATIC_ASSERT(sizeof(kiln_launch_tensor) == 8, "kiln_launch_tensor is addressed by offset: 8 bytes");
 KILN_STATIC_ASSERT(offsetof(kiln_launch_tensor, direction) == 4, "kiln_launch_tensor.direction moved");
 KILN_STATIC_ASSERT(sizeof(kiln_launch_scalar) == 16, "kiln_launch_scalar is addressed by offset: 16 bytes");

@@ -29,7 +29,7 @@ typedef struct kiln_text_pair {
 
 /* What a program is run with and should result in; see Example in kiln/Driver/Main.h. */
 typedef struct kiln_example {
-  uint64_t size; /* sizeof(kiln_example), so that later versions can have more */
+  uint64_t size; /* sizeof(kiln_example), so that later versions can have more; see jit_c.h */
   const char *formula;
   const kiln_text_pair *args; /* behind them, those that each case replaces */
   uint32_t num_args, num_cases;

@@ -1,6 +1,7 @@
 //===- Main.cpp - the command line of `kiln` and of every example ---------------------===//
 #include "CommandLine.h"
 #include "Terminal.h"
+#include "abi/CBoundary.h"
 
 #include "kiln/Dialect/ProgramText.h"
 #include "kiln/Jit/Jit.h"
@@ -225,8 +226,12 @@ static Intent intentOf(const kiln_example &example) {
 
 static int runProgram(int argc, char **argv, kiln_program_maker maker, void *context,
                       const kiln_example *example) {
+  Expected<kiln_example> known =
+      example ? knownPart(example, sizeof(kiln_example), "kiln_example") : kiln_example();
+  if (!known)
+    return badInput(known.status());
   handleSignals();
-  WrittenProgram written{argv[0], maker, context, example ? intentOf(*example) : Intent()};
+  WrittenProgram written{argv[0], maker, context, intentOf(*known)};
   std::string command = "run";
   std::vector<std::string> args(argv + 1, argv + argc);
   if (!args.empty() && llvm::is_contained(kCommands, args[0])) {

@@ -3,6 +3,7 @@
 #include "CallErrors.h"
 #include "CallRecorder.h"
 #include "ReadTensor.h"
+#include "abi/CBoundary.h"
 #include "engine/Region.h"
 
 #include "kiln/runtime/interrupt.h"
@@ -262,11 +263,10 @@ private:
 thread_local Scratch threadScratch;
 
 /// Keeps what a kernel first says before it fails.
-void takeReport(kiln_context *ctx, const char *message, const char *file, int line) {
+void takeReport(kiln_context *ctx, const char *message, const kiln_source *where) {
   auto *report = static_cast<Status *>(ctx->runtime);
   if (report->isOk())
-    *report = Status(StatusCode::KernelFailed, message ? message : "",
-                     SourceLoc{file ? file : "", line, 0});
+    *report = Status(StatusCode::KernelFailed, message ? message : "", placeOf(where));
 }
 
 constexpr kiln_context kOneBlock = {.abi_version = KILN_ABI_VERSION,

@@ -36,6 +36,32 @@ template <typename Make> static kiln_adaptor *newAdaptor(Make make) noexcept {
   });
 }
 
+static Expected<JitOptions> readOptions(const kiln_jit_options &given) {
+  if (given.dump < 0 || given.dump > 3)
+    return Status(StatusCode::InvalidArgument,
+                  "there is no dump level " + std::to_string(given.dump));
+  if (given.workers < 0)
+    return Status(StatusCode::InvalidArgument,
+                  "a call cannot have " + std::to_string(given.workers) + " threads");
+  JitOptions options;
+  if (given.cache_dir)
+    options.cache.directory = given.cache_dir;
+  if (given.cache_bytes != 0)
+    options.cache.maxBytes = given.cache_bytes;
+  options.check = options.check || given.check != 0;
+  if (given.dump != 0)
+    options.record.dumpLevel = given.dump;
+  options.record.timeline = options.record.timeline || given.timeline != 0;
+  if (given.out)
+    options.record.out = given.out;
+  options.workers = unsigned(given.workers);
+  if (given.log)
+    options.log = [log = given.log, data = given.log_data](const std::string &line) {
+      log(data, line.c_str());
+    };
+  return options;
+}
+
 extern "C" {
 
 const char *kiln_jit_error(void) { return lastError.c_str(); }
@@ -110,41 +136,14 @@ kiln_jit *kiln_jit_create(void) {
 
 kiln_jit *kiln_jit_create_with(const kiln_jit_options *given) {
   return guarded<kiln_jit *>(nullptr, [&]() -> kiln_jit * {
-    // Callers that were compiled with an older header have a smaller struct.
-    if (!given || given->size < offsetof(kiln_jit_options, out)) {
-      rememberError(Status(StatusCode::InvalidArgument,
-                           "the options are NULL, or their size is not that of kiln_jit_options"));
+    Expected<kiln_jit_options> known =
+        knownPart(given, offsetof(kiln_jit_options, out), "kiln_jit_options");
+    Expected<JitOptions> options = known ? readOptions(*known) : known.status();
+    if (!options) {
+      rememberError(options.status());
       return nullptr;
     }
-    JitOptions options;
-    if (given->cache_dir)
-      options.cache.directory = given->cache_dir;
-    if (given->cache_bytes != 0)
-      options.cache.maxBytes = given->cache_bytes;
-    options.check = options.check || given->check != 0;
-    if (given->dump < 0 || given->dump > 3) {
-      rememberError(Status(StatusCode::InvalidArgument,
-                           "there is no dump level " + std::to_string(given->dump)));
-      return nullptr;
-    }
-    if (given->dump != 0)
-      options.record.dumpLevel = given->dump;
-    if (given->size >= sizeof(kiln_jit_options)) {
-      options.record.timeline = options.record.timeline || given->timeline != 0;
-      if (given->out)
-        options.record.out = given->out;
-      if (given->workers < 0) {
-        rememberError(Status(StatusCode::InvalidArgument,
-                             "a call cannot have " + std::to_string(given->workers) + " threads"));
-        return nullptr;
-      }
-      options.workers = unsigned(given->workers);
-    }
-    if (given->log)
-      options.log = [log = given->log, data = given->log_data](const std::string &line) {
-        log(data, line.c_str());
-      };
-    auto jit = std::make_unique<kiln_jit>(Jit(std::move(options)));
+    auto jit = std::make_unique<kiln_jit>(Jit(std::move(*options)));
     if (rememberError(jit->jit.environment()) != 0)
       return nullptr;
     return jit.release();

@@ -123,10 +123,13 @@ Value Tracer::use(ValuePtr handle, const char *what) {
   if (value.getParentRegion()->isAncestor(here))
     return value;
   SourceLoc made = sourceLocOf(value.getLoc());
-  error(std::string("this ") + what +
-        " cannot be used here: it belongs to the loop, kernel or role that made it" +
+  bool isOfScope = isa<ir::ScopeOp>(value.getParentRegion()->getParentOp());
+  error(std::string("this ") + what + " cannot be used here: it belongs to the " +
+        (isOfScope ? "scope" : "loop, kernel or role") + " that made it" +
         (made.isKnown() ? " (" + made.str() + ")" : "") +
-        "; return it from the loop or branch, or pass it as an argument");
+        (isOfScope ? "; use it inside the scope. What comes after a scope is ordered by the "
+                     "tensors that it reads and writes"
+                   : "; return it from the loop or branch, or pass it as an argument"));
   return {};
 }
 

@@ -263,7 +263,8 @@ int32_t Simulation::runKernel(const kiln_args *args, const kiln_blocks *range, k
     return KILN_OK;
   kernel->simulation->fail(status);
   const SourceLoc &loc = status.location();
-  ctx->report(ctx, status.message().c_str(), loc.isKnown() ? loc.file.c_str() : nullptr, loc.line);
+  kiln_source where{loc.file.c_str(), loc.line, loc.col};
+  ctx->report(ctx, status.message().c_str(), loc.isKnown() ? &where : nullptr);
   return KILN_FAIL;
 }
 

@@ -3,6 +3,7 @@ import inspect
 import os
 import pydoc
 import re
+import sys
 import threading
 import traceback
 import types
@@ -290,6 +291,35 @@ class OtherMistakes(Case):
         self.assertMistake(lambda: str(t), "a tile has no text", "str(t)")
         self.assertMistake(lambda: bool(t), "is no condition", "bool(t)")
         self.assertMistake(lambda: t.sum(), "has no 'sum'", "t.sum()")
+
+    def test_task_behind_its_scope(self) -> None:
+        @kiln.program
+        def wrong(x: kl.InOut[f32]):
+            @kl.kernel
+            def clear(x: kl.InOut[f32]):
+                kl.store(kl.zeros(f32, 8, 8), x, (0, 0))
+
+            with kl.scope():
+                first = clear(x)
+            clear(x, deps=[first])
+
+        self.assertMistake(wrong.text, "task .* belongs to the scope that made it .* ordered by the tensors", "clear(x, deps=[first])")
+
+    @needs_numpy
+    def test_fault_of_a_run(self) -> None:
+        """What shows when a kernel runs has a column, too."""
+
+        @kiln.program
+        def far(x: kl.In[f32], n: kl.Index, y: kl.Out[f32]):
+            @kl.spmd(1)
+            def far(i):
+                kl.store(kl.load(x, (n, 0), (8, 8)), y, (0, 0))
+
+        x, y = numpy.zeros((8, 8), "f4"), numpy.zeros((8, 8), "f4")
+        text = self.assertMistake(lambda: far(x, 64, y), "lies wholly outside 'x'", "kl.load(x, (n, 0), (8, 8))")
+        place, line, caret = text.splitlines()
+        if sys.version_info >= (3, 11):  # which knows columns
+            self.assertEqual(line[caret.index("^") :].find("kl.load("), 0, text)
 
     def test_functions_of_the_package(self) -> None:
         self.assertMistake(lambda: kiln.set_workers(0), "one thread or more", "kiln.set_workers(0)")

@@ -1,5 +1,7 @@
 #include "abi/OrchestrationRun.h"
 
+#include "abi/CBoundary.h"
+
 #include "kiln/runtime/inplace_vector.h"
 
 using namespace kiln;
@@ -136,8 +138,7 @@ CollectiveTask OrchestrationRun::taskOf(const kiln_collective &given, uint64_t r
     task.target = tensor(given.target);
   for (uint64_t dep : std::span(given.deps, given.num_deps))
     task.deps.push_back({dep, run});
-  if (given.source_loc && given.source_loc->file)
-    task.loc = {given.source_loc->file, given.source_loc->line, given.source_loc->col};
+  task.loc = placeOf(given.source_loc);
   return task;
 }
 
@@ -146,10 +147,7 @@ Expected<int64_t> OrchestrationRun::rank(const kiln_rank_group &, bool wantsCoun
 }
 
 int32_t OrchestrationRun::fail(const Status &status, const kiln_source *source) {
-  SourceLoc loc;
-  if (source && source->file)
-    loc = {source->file, source->line, source->col};
-  Failure = status.asFaultOfProgram().withLocation(loc);
+  Failure = status.asFaultOfProgram().withLocation(placeOf(source));
   return static_cast<int32_t>(Failure.code());
 }
 

@@ -362,13 +362,14 @@ TEST(Call, CheckIsAskedForByTheEnvironment) {
 TEST(Call, FailingKernels) {
   CKernel kernel = matmulKernel();
   kernel.body = R"(
-    ctx->report(ctx, "the sky fell", "user.cpp", 12);
+    const kiln_source where = {"user.cpp", 12, 9};
+    ctx->report(ctx, "the sky fell", &where);
     return KILN_FAIL;)";
   TestJit test;
   Operands o(4);
   Status failed = test.jit.compile(std::make_shared<CBackend>(kernel))(o.a, o.b, o.c);
   expectError(failed, StatusCode::KernelFailed, {"'matmul' failed", "the sky fell"});
-  EXPECT_EQ(failed.location().str(), "user.cpp:12");
+  EXPECT_EQ(failed.location().str(), "user.cpp:12:9");
   kernel.body = "return KILN_FAIL_ARG(1);";
   expectError(test.jit.compile(std::make_shared<CBackend>(kernel, "other"))(o.a, o.b, o.c),
               StatusCode::KernelFailed, {"argument 'b'"});

@@ -138,4 +138,21 @@ TEST_F(Record, FromC) {
   EXPECT_FALSE(isMade(options));
 }
 
+/// A caller that was compiled with the header of a later version.
+TEST_F(Record, FromCWithOptionsOfALaterVersion) {
+  struct {
+    kiln_jit_options known{};
+    uint64_t later[2] = {0, 0};
+  } given;
+  given.known.size = sizeof given;
+  kiln_jit *jit = kiln_jit_create_with(&given.known);
+  EXPECT_NE(jit, nullptr) << kiln_jit_error();
+  kiln_jit_destroy(jit);
+  given.later[1] = 1;
+  EXPECT_EQ(kiln_jit_create_with(&given.known), nullptr);
+  EXPECT_TRUE(contains(kiln_jit_error(), "this version of Kiln does not know")) << kiln_jit_error();
+  given.known.size = UINT64_MAX; // nobody reads so far
+  EXPECT_EQ(kiln_jit_create_with(&given.known), nullptr);
+}
+
 } // namespace

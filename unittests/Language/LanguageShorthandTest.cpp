@@ -73,6 +73,20 @@ TEST(LanguageShorthand, ErrorAssignmentToAnIndexOfAnotherLoop) {
   expectError(p, line, "this index cannot be used here: it belongs to the loop");
 }
 
+TEST(LanguageShorthand, ErrorTaskBehindItsScope) {
+  uint32_t line = 0;
+  Program p("test");
+  Kernel k = p.kernel("k", {"x"}, [](InOut<f32> x) { store(zeros<f32>(8, 8), x, {0, 0}); });
+  p.orchestration("main", {"x"}, [&](InOut<f32> x) {
+    TaskRef first = join({});
+    scope([&] { first = submit(k, {x}); });
+    line = __LINE__ + 1;
+    submit(k, {x}, {.deps = {first}});
+  });
+  expectError(p, line, "this task cannot be used here: it belongs to the scope that made it");
+  expectError(p, line, "ordered by the tensors that it reads and writes");
+}
+
 TEST(LanguageShorthand, IndicesThatAreKnownNeedNoProgram) {
   Index blocks = ceildiv(100, 64) * 3 + 1;
   ASSERT_TRUE(blocks.isConstant());

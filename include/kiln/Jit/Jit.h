@@ -34,6 +34,7 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 
 struct kiln_recorder;
@@ -111,6 +112,15 @@ private:
   std::shared_ptr<Impl> P;
 };
 
+/// Values of a program's parameters, by name, as text.
+using ParameterValues = std::map<std::string, std::string>;
+
+/// How a program is compiled with the values that tuning found.
+struct TunedOptions {
+  ParameterValues values = {}; ///< Of parameters that the caller chooses.
+  std::string platform = {};   ///< Empty: the default one.
+};
+
 class Jit {
 public:
   explicit Jit(JitOptions options = {});
@@ -126,12 +136,47 @@ public:
   }
   Compiled compile(std::shared_ptr<const JitSource> source);
 
+  /// A program as a function of its parameters, `Program matmul(const Config &)`: compiled with the
+  /// values that `kiln tune` found for arguments like these, or else with its defaults.
+  template <typename Build, typename... Args>
+  Expected<Compiled> compileTuned(const Build &build, const TunedOptions &options,
+                                  const Args &...like) {
+    std::array<CallArg, sizeof...(Args)> args{CallArg(like)...};
+    return compileTunedOf(std::function(build), options, args);
+  }
+  /// What compileTuned() uses besides the caller's own values; none if nothing was found.
+  /// `program` was recorded with these. (In the compiler's library.)
+  Expected<ParameterValues> tunedValues(kiln_recorder *program, std::span<const CallArg> like,
+                                        const std::string &platform = {}) const;
+
   JitCounters counters() const;
   const DiskCache &diskCache() const;
   /// What is wrong with the variables of the environment; everything else fails with it.
   const Status &environment() const { return Environment; }
 
 private:
+  template <typename Program, typename Config>
+  Expected<Compiled> compileTunedOf(const std::function<Program(const Config &)> &build,
+                                    const TunedOptions &options, std::span<const CallArg> like) {
+    Config usual(options.values);
+    Program program = build(usual);
+    if (std::vector<std::string> wrong = usual.errors(); !wrong.empty())
+      return Status(StatusCode::InvalidArgument, wrong.front());
+    Expected<ParameterValues> found = tunedValues(program.recorder(), like, options.platform);
+    if (!found)
+      return found.status();
+    if (!found->empty()) { // what does not fit any more is as if it were not there
+      ParameterValues values = options.values;
+      values.merge(*found);
+      Config tuned(values);
+      Program fast = build(tuned);
+      Expected<Compiled> compiled = compile(fast, options.platform);
+      if (compiled && tuned.errors().empty())
+        return compiled;
+    }
+    return compile(program, options.platform);
+  }
+
   std::shared_ptr<ArtifactCache> Cache;
   std::shared_ptr<CallRecorder> Recorder; ///< Null: nothing is recorded.
   bool Check;

@@ -90,7 +90,9 @@ const char *kiln_jit_platform(int32_t on_gpu);
 
 /* What is zero is as the environment says. */
 typedef struct kiln_jit_options {
-  uint64_t size;         /* sizeof(kiln_jit_options), so that later versions can have more */
+  /* sizeof(kiln_jit_options), so that later versions can have more. What this version does not
+   * know has to be zero. */
+  uint64_t size;
   const char *cache_dir; /* "": no cache on disk */
   uint64_t cache_bytes;
   int32_t check; /* not 0: validate on each call also what costs time, as KILN_CHECK=1 does */

@@ -87,10 +87,10 @@ struct Item : kiln_item {
     item.is.value = value;
     return item;
   }
-  static Item ofList(const Item *first, size_t count) {
+  static Item ofList(const Item *first, size_t length) {
     Item item;
     item.kind = KILN_ITEM_LIST;
-    item.count = static_cast<uint32_t>(count);
+    item.count = static_cast<uint32_t>(length);
     item.is.list = first;
     return item;
   }

@@ -185,7 +185,7 @@ int Tuner::prepare() {
   if (!args)
     return badInput(args.status());
   Inputs = std::move(*args);
-  std::optional<std::string> key = tuneKey(source, Options);
+  std::optional<std::string> key = tuneKey(tuneSubjectOf(source, Options));
   if (!key)
     return badInput("the sizes of the arguments are not known before the run; give them with --arg "
                     "NAME=SHAPE");

@@ -7,10 +7,17 @@
 #ifndef KILN_LIB_DRIVER_TUNE_TUNE_H
 #define KILN_LIB_DRIVER_TUNE_TUNE_H
 
-#include "Tune/TuneStore.h"
 #include "WrittenProgram.h"
 
+#include "kiln/Jit/Compiler/TuneStore.h"
+
 namespace kiln {
+
+/// What tuning found for a program and arguments that the command line, or else the example, says;
+/// none if there is nothing.
+Expected<std::optional<ConfigValues>> tunedValues(const Source &source, const RunSettings &options);
+/// What that depends on. `source` is recorded with the values that the user chose.
+TuneSubject tuneSubjectOf(const Source &source, const RunSettings &options);
 
 struct TuneSettings {
   double seconds = 30;           ///< After which nothing more is tried.

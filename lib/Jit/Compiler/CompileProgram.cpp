@@ -2,6 +2,7 @@
 #include "JitC.h"
 #include "kiln/Dialect/ProgramText.h"
 #include "kiln/Jit/Compiler/ProgramSource.h"
+#include "kiln/Jit/Compiler/TuneStore.h"
 #include "kiln/Language/ProgramAccess.h"
 #include "kiln/Platform/Platform.h"
 
@@ -22,6 +23,23 @@ Expected<Compiled> Jit::compile(kiln_recorder *program, const std::string &platf
   if (!source)
     return source.status();
   return compile(std::move(*source));
+}
+
+Expected<ParameterValues> Jit::tunedValues(kiln_recorder *program, std::span<const CallArg> like,
+                                           const std::string &platform) const {
+  // What is wrong with the program, compile() says.
+  if (!program || !errorsOf(program).empty())
+    return ParameterValues();
+  TuneSubject subject{moduleOf(program)};
+  subject.platform = platform.empty() ? &defaultPlatform(Capability::Jit) : findPlatform(platform);
+  for (const CallArg &arg : like) {
+    bool isTensor = arg.kind == KILN_ARG_TENSOR;
+    subject.extents.emplace_back(arg.extents, arg.extents + (isTensor ? arg.rank : 0));
+  }
+  Expected<std::optional<ConfigValues>> found = TuneStore(diskCache().options()).valuesFor(subject);
+  if (!found)
+    return found.status();
+  return found->value_or(ParameterValues());
 }
 
 /// A program as text. The first error, with its line.

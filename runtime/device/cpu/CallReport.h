@@ -24,7 +24,7 @@ struct CallReport {
 };
 
 /// kiln_context::report of every call.
-void reportFromKernel(kiln_context *ctx, const char *message, const char *file, int line);
+void reportFromKernel(kiln_context *ctx, const char *message, const kiln_source *where);
 
 /// Exceptions end here: a kernel may be anybody's code. Its error code, or KILN_FAIL.
 int32_t callKernel(kiln_kernel_fn function, const kiln_args &args, const kiln_blocks &blocks,

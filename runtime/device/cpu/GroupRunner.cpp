@@ -1,5 +1,6 @@
 #include "device/cpu/GroupRunner.h"
 
+#include "abi/CBoundary.h"
 #include "abi/CheckedMath.h"
 
 using namespace kiln;
@@ -333,7 +334,7 @@ GroupRunner::Instance *GroupRunner::callerAt(kiln_context *ctx, const kiln_pipe 
   return nullptr;
 }
 
-void *GroupRunner::beginPush(kiln_context *ctx, kiln_pipe *pipe, const char *file, int32_t line) {
+void *GroupRunner::beginPush(kiln_context *ctx, kiln_pipe *pipe, const kiln_source *where) {
   Instance *self = callerAt(ctx, *pipe, true);
   if (!self)
     return nullptr;
@@ -341,7 +342,7 @@ void *GroupRunner::beginPush(kiln_context *ctx, kiln_pipe *pipe, const char *fil
     self->runner.failMisuse(*self, *pipe, "begins a push before it has ended the last");
     return nullptr;
   }
-  self->setPlace(file, line);
+  self->setPlace(where);
   return self->runner.await(*self, *pipe, Awaits::Push) ? pipe->beginPush(ctx->lane) : nullptr;
 }
 
@@ -358,10 +359,10 @@ int32_t GroupRunner::endPush(kiln_context *ctx, kiln_pipe *pipe) {
   return KILN_OK;
 }
 
-void *GroupRunner::pop(kiln_context *ctx, kiln_pipe *pipe, const char *file, int32_t line) {
+void *GroupRunner::pop(kiln_context *ctx, kiln_pipe *pipe, const kiln_source *where) {
   Instance *self = callerAt(ctx, *pipe, false);
   if (self)
-    self->setPlace(file, line);
+    self->setPlace(where);
   return self && self->runner.await(*self, *pipe, Awaits::Pop) ? pipe->pop(ctx->lane) : nullptr;
 }
 
@@ -378,7 +379,7 @@ int32_t GroupRunner::free(kiln_context *ctx, kiln_pipe *pipe) {
   return KILN_OK;
 }
 
-int32_t GroupRunner::meet(kiln_context *ctx, const char *file, int32_t line) {
+int32_t GroupRunner::meet(kiln_context *ctx, const kiln_source *where) {
   Instance &self = caller(ctx);
   GroupRunner &runner = self.runner;
   if (runner.IsEnding.load(std::memory_order_relaxed))
@@ -394,7 +395,7 @@ int32_t GroupRunner::meet(kiln_context *ctx, const char *file, int32_t line) {
   }
   ++self.crew->numArrived;
   self.round = runner.Round;
-  self.setPlace(file, line);
+  self.setPlace(where);
   self.awaits = Awaits::Others;
   return runner.yield(self) ? KILN_OK : KILN_FAIL;
 }
@@ -432,7 +433,7 @@ void GroupRunner::failMisuse(const Instance &instance, const kiln_pipe &pipe, co
 }
 
 std::string GroupRunner::describeWait(const Instance &instance) {
-  std::string place = instance.waitsAt().str();
+  std::string place = placeOf(&instance.waitsAt).str();
   if (!place.empty())
     place = " at " + place;
   if (instance.awaits == Awaits::Others)
@@ -465,7 +466,7 @@ void GroupRunner::failDeadlock() {
     }
     add(waiting, numWaiting, name + describeWait(instance));
     if (numWaiting == 1)
-      first = instance.waitsAt();
+      first = placeOf(&instance.waitsAt);
   }
   auto finish = [](std::string &list, unsigned count) {
     if (count > most)

@@ -105,14 +105,9 @@ private:
     Awaits awaits = Awaits::Nothing;
     const kiln_pipe *pipe = nullptr; // to push into or to pop from
     uint64_t round = 0;              // of the barrier
-    const char *waitFile = nullptr;  // where it waits, or waited last
-    int32_t waitLine = 0;
+    kiln_source waitsAt{};           // or waited last
 
-    void setPlace(const char *file, int32_t line) {
-      waitFile = file;
-      waitLine = line;
-    }
-    SourceLoc waitsAt() const { return waitFile ? SourceLoc{waitFile, waitLine, 0} : SourceLoc(); }
+    void setPlace(const kiln_source *where) { waitsAt = where ? *where : kiln_source{}; }
     int64_t sliceBegin = 0; // when it began to do what it does now; only with a timeline
   };
 
@@ -155,16 +150,16 @@ private:
   void checkPipesEmpty();
 
   // Behind kiln_pipe_functions.
-  static void *beginPush(kiln_context *ctx, kiln_pipe *pipe, const char *file, int32_t line);
+  static void *beginPush(kiln_context *ctx, kiln_pipe *pipe, const kiln_source *where);
   static int32_t endPush(kiln_context *ctx, kiln_pipe *pipe);
-  static void *pop(kiln_context *ctx, kiln_pipe *pipe, const char *file, int32_t line);
+  static void *pop(kiln_context *ctx, kiln_pipe *pipe, const kiln_source *where);
   static int32_t free(kiln_context *ctx, kiln_pipe *pipe);
   static Instance &caller(kiln_context *ctx);
   /// The caller, if it may use this end of the pipe; else the group ends.
   static Instance *callerAt(kiln_context *ctx, const kiln_pipe &pipe, bool isProducer);
   static const kiln_pipe_functions PipeFunctions;
   // Behind kiln_block_functions.
-  static int32_t meet(kiln_context *ctx, const char *file, int32_t line);
+  static int32_t meet(kiln_context *ctx, const kiln_source *where);
   static void *allocate(kiln_context *ctx, uint64_t bytes);
   static void release(kiln_context *ctx);
   static const kiln_block_functions BlockFunctions;

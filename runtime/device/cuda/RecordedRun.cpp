@@ -104,7 +104,7 @@ int32_t callOnGpu(const kiln_args *args, const kiln_blocks *, kiln_context *cont
     kernel.note();
     return KILN_OK;
   }
-  context->report(context, done.message().c_str(), nullptr, 0);
+  context->report(context, done.message().c_str(), nullptr);
   return KILN_FAIL;
 }
 

@@ -21,13 +21,13 @@ constexpr uint64_t tileBytes = side * side * sizeof(float);
   } while (false)
 
 float *beginPush(kiln_context *ctx, int pipe) {
-  return static_cast<float *>(ctx->pipe_functions->begin_push(ctx, ctx->pipes[pipe], nullptr, 0));
+  return static_cast<float *>(ctx->pipe_functions->begin_push(ctx, ctx->pipes[pipe], nullptr));
 }
 int32_t endPush(kiln_context *ctx, int pipe) {
   return ctx->pipe_functions->end_push(ctx, ctx->pipes[pipe]);
 }
 float *pop(kiln_context *ctx, int pipe) {
-  return static_cast<float *>(ctx->pipe_functions->pop(ctx, ctx->pipes[pipe], nullptr, 0));
+  return static_cast<float *>(ctx->pipe_functions->pop(ctx, ctx->pipes[pipe], nullptr));
 }
 int32_t release(kiln_context *ctx, int pipe) {
   return ctx->pipe_functions->free(ctx, ctx->pipes[pipe]);
@@ -114,7 +114,8 @@ int32_t throwing(const kiln_args *, const kiln_blocks *, kiln_context *ctx) {
   throw std::runtime_error("no more");
 }
 int32_t reporting(const kiln_args *, const kiln_blocks *, kiln_context *ctx) {
-  ctx->report(ctx, "cannot go on", "user.cpp", 7);
+  const kiln_source where{"user.cpp", 7, 0};
+  ctx->report(ctx, "cannot go on", &where);
   return KILN_OK;
 }
 int32_t blaming(const kiln_args *, const kiln_blocks *, kiln_context *) { return KILN_FAIL_ARG(1); }

@@ -11,6 +11,8 @@ using namespace kiln::test;
 
 namespace {
 
+constexpr kiln_source kHere{"here.c", 7, 3};
+
 float *valuesOf(const kiln_args *args) { return static_cast<float *>(args->tensors[0].data); }
 
 /// In each round a block takes its neighbour's number, from one half of the tensor to the other: a
@@ -20,7 +22,7 @@ int32_t rotate(const kiln_args *args, const kiln_blocks *blocks, kiln_context *c
   float *from = valuesOf(args), *to = from + n;
   for (int64_t round = 0; round < rounds; ++round) {
     to[me] = from[(me + 1) % n];
-    if (ctx->block_functions->meet(ctx, "here.c", 7))
+    if (ctx->block_functions->meet(ctx, &kHere))
       return KILN_FAIL;
     std::swap(from, to);
   }
@@ -33,7 +35,7 @@ int32_t failsLate(const kiln_args *args, const kiln_blocks *blocks, kiln_context
   for (int64_t round = 0;; ++round) {
     if (round == 3 && blocks->begin[0] == failing)
       throw std::runtime_error("enough");
-    if (ctx->block_functions->meet(ctx, nullptr, 0))
+    if (ctx->block_functions->meet(ctx, nullptr))
       return KILN_FAIL;
   }
 }
@@ -41,7 +43,7 @@ int32_t failsLate(const kiln_args *args, const kiln_blocks *blocks, kiln_context
 /// Block 1 never comes to the second barrier.
 int32_t oneLeaves(const kiln_args *, const kiln_blocks *blocks, kiln_context *ctx) {
   for (int round = 0; round < (blocks->begin[0] == 1 ? 1 : 2); ++round)
-    if (ctx->block_functions->meet(ctx, "here.c", 7))
+    if (ctx->block_functions->meet(ctx, &kHere))
       return KILN_FAIL;
   return KILN_OK;
 }
@@ -61,7 +63,7 @@ int32_t witnessed(const kiln_args *, const kiln_blocks *blocks, kiln_context *ct
       witness.threads.insert(std::this_thread::get_id());
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    if (ctx->block_functions->meet(ctx, nullptr, 0))
+    if (ctx->block_functions->meet(ctx, nullptr))
       return KILN_FAIL;
   }
   return KILN_OK;
@@ -70,19 +72,19 @@ int32_t witnessed(const kiln_args *, const kiln_blocks *blocks, kiln_context *ct
 /// One role pushes its number of the round, the other pops and leaves it for the next block.
 int32_t pushAndMeet(const kiln_args *args, const kiln_blocks *blocks, kiln_context *ctx) {
   for (int64_t round = 0; round < args->tensors[1].extents[0]; ++round) {
-    void *slot = ctx->pipe_functions->begin_push(ctx, ctx->pipes[0], nullptr, 0);
+    void *slot = ctx->pipe_functions->begin_push(ctx, ctx->pipes[0], nullptr);
     if (!slot)
       return KILN_FAIL;
     *static_cast<float *>(slot) = valuesOf(args)[(blocks->begin[0] + round) % ctx->grid[0]];
     if (ctx->pipe_functions->end_push(ctx, ctx->pipes[0]) ||
-        ctx->block_functions->meet(ctx, nullptr, 0))
+        ctx->block_functions->meet(ctx, nullptr))
       return KILN_FAIL;
   }
   return KILN_OK;
 }
 int32_t popAndAdd(const kiln_args *args, const kiln_blocks *blocks, kiln_context *ctx) {
   for (int64_t round = 0; round < args->tensors[1].extents[0]; ++round) {
-    auto *slot = static_cast<float *>(ctx->pipe_functions->pop(ctx, ctx->pipes[0], nullptr, 0));
+    auto *slot = static_cast<float *>(ctx->pipe_functions->pop(ctx, ctx->pipes[0], nullptr));
     if (!slot)
       return KILN_FAIL;
     valuesOf(args)[ctx->grid[0] + blocks->begin[0]] += *slot;
@@ -245,7 +247,7 @@ TEST_F(MeetingTest, ADeadlockReadsTheSameOnAnyNumberOfWorkers) {
   ASSERT_EQ(messages.size(), 1u);
   EXPECT_TRUE(contains(*messages.begin(),
                        "deadlock of the blocks: leaves (block [0, 0, 0]) waits at the barrier at "
-                       "here.c:7, leaves (block [2, 0, 0]) waits"))
+                       "here.c:7:3, leaves (block [2, 0, 0]) waits"))
       << *messages.begin();
   EXPECT_TRUE(contains(*messages.begin(), "; ended: leaves (block [1, 0, 0])"));
 }

@@ -13,7 +13,7 @@ using Json = nlohmann::json;
 namespace {
 
 int32_t failKernel(const kiln_args *, const kiln_blocks *, kiln_context *ctx) {
-  ctx->report(ctx, "no luck", nullptr, 0);
+  ctx->report(ctx, "no luck", nullptr);
   return KILN_FAIL;
 }
 /// y = x * s; touches its internal tensor

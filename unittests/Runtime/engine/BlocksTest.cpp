@@ -11,26 +11,28 @@ using namespace kiln::test;
 
 namespace {
 
+constexpr kiln_source kHere{"here.c", 7, 3};
+
 /// Adds up what all blocks wrote, waits, and writes the sum where its own number was.
 int32_t sumAll(const kiln_args *args, const kiln_blocks *blocks, kiln_context *ctx) {
   auto *values = static_cast<float *>(args->tensors[0].data);
   int64_t n = ctx->grid[0] * ctx->grid[1];
   float sum = std::accumulate(values, values + n, 0.0f);
-  if (ctx->block_functions->meet(ctx, "here.c", 7))
+  if (ctx->block_functions->meet(ctx, &kHere))
     return KILN_FAIL;
   values[blocks->begin[0] * ctx->grid[1] + blocks->begin[1]] = sum;
-  return ctx->block_functions->meet(ctx, nullptr, 0);
+  return ctx->block_functions->meet(ctx, nullptr);
 }
 
 /// Every block but block 2 comes to the barrier.
 int32_t mostCome(const kiln_args *, const kiln_blocks *blocks, kiln_context *ctx) {
-  return blocks->begin[0] == 2 ? KILN_OK : ctx->block_functions->meet(ctx, "here.c", 7);
+  return blocks->begin[0] == 2 ? KILN_OK : ctx->block_functions->meet(ctx, &kHere);
 }
 
 int32_t throwsInBlock3(const kiln_args *, const kiln_blocks *blocks, kiln_context *ctx) {
   if (blocks->begin[0] == 3)
     throw std::runtime_error("no");
-  return ctx->block_functions->meet(ctx, nullptr, 0);
+  return ctx->block_functions->meet(ctx, nullptr);
 }
 
 /// Memory of two sizes, one within the other, and the outer one again.
@@ -86,7 +88,7 @@ TEST_F(BlocksTest, ABlockThatNeverComesIsADeadlock) {
   add("most", mostCome, true);
   Status status = run(meeting("most", {4}));
   EXPECT_EQ(status.code(), StatusCode::Deadlock);
-  EXPECT_NE(status.message().find("most (block [0, 0, 0]) waits at the barrier at here.c:7, "),
+  EXPECT_NE(status.message().find("most (block [0, 0, 0]) waits at the barrier at here.c:7:3, "),
             std::string::npos)
       << status.message();
   EXPECT_NE(status.message().find("; ended: most (block [2, 0, 0])"), std::string::npos)

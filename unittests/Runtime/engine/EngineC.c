@@ -31,7 +31,8 @@ static int32_t copy(const kiln_args *args, const kiln_blocks *blocks, kiln_conte
 static int32_t fail(const kiln_args *args, const kiln_blocks *blocks, kiln_context *ctx) {
   (void)args;
   (void)blocks;
-  ctx->report(ctx, "on purpose", "kernel.c", 3);
+  kiln_source where = {"kernel.c", 3, 7};
+  ctx->report(ctx, "on purpose", &where);
   return KILN_FAIL;
 }
 
@@ -39,7 +40,7 @@ static int32_t fail(const kiln_args *args, const kiln_blocks *blocks, kiln_conte
 static int32_t produce(const kiln_args *args, const kiln_blocks *blocks, kiln_context *ctx) {
   (void)blocks;
   for (int i = 0; i < count; ++i) {
-    float *slot = (float *)ctx->pipe_functions->begin_push(ctx, ctx->pipes[0], NULL, 0);
+    float *slot = (float *)ctx->pipe_functions->begin_push(ctx, ctx->pipes[0], NULL);
     if (!slot)
       return KILN_FAIL;
     *slot = ((const float *)args->tensors[0].data)[i];
@@ -51,7 +52,7 @@ static int32_t produce(const kiln_args *args, const kiln_blocks *blocks, kiln_co
 static int32_t negate(const kiln_args *args, const kiln_blocks *blocks, kiln_context *ctx) {
   (void)blocks;
   for (int i = 0; i < count; ++i) {
-    const float *slot = (const float *)ctx->pipe_functions->pop(ctx, ctx->pipes[0], NULL, 0);
+    const float *slot = (const float *)ctx->pipe_functions->pop(ctx, ctx->pipes[0], NULL);
     if (!slot)
       return KILN_FAIL;
     ((float *)args->tensors[1].data)[i] = -*slot;
@@ -215,7 +216,7 @@ static int test_errors(state *s) {
   EXPECT(strstr(kiln_engine_error(s->engine), "kernel 'fail'"));
   EXPECT(kiln_engine_failure(s->engine, &failure) == 0);
   EXPECT(!strcmp(failure.kernel, "fail") && !strcmp(failure.message, "on purpose"));
-  EXPECT(!strcmp(failure.file, "kernel.c") && failure.line == 3);
+  EXPECT(!strcmp(failure.file, "kernel.c") && failure.line == 3 && failure.col == 7);
   EXPECT(kiln_engine_wait(s->engine) == 0); /* it lives on */
   EXPECT(kiln_engine_failure(s->engine, &failure) == 1);
   kiln_task_tensor args[2];

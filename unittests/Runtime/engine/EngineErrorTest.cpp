@@ -11,8 +11,9 @@ using namespace kiln::test;
 namespace {
 
 int32_t failKernel(const kiln_args *, const kiln_blocks *, kiln_context *ctx) {
-  ctx->report(ctx, "row 3 is empty", "kernel.cpp", 17);
-  ctx->report(ctx, "a later message", "other.cpp", 1);
+  const kiln_source where{"kernel.cpp", 17, 5}, other{"other.cpp", 1, 0};
+  ctx->report(ctx, "row 3 is empty", &where);
+  ctx->report(ctx, "a later message", &other);
   return KILN_FAIL;
 }
 int32_t throwKernel(const kiln_args *, const kiln_blocks *, kiln_context *) {
@@ -24,7 +25,7 @@ int32_t blameKernel(const kiln_args *, const kiln_blocks *, kiln_context *) {
   return KILN_FAIL_ARG(1);
 }
 int32_t reportOnlyKernel(const kiln_args *, const kiln_blocks *, kiln_context *ctx) {
-  ctx->report(ctx, nullptr, nullptr, 0);
+  ctx->report(ctx, nullptr, nullptr);
   return KILN_OK;
 }
 
@@ -239,7 +240,7 @@ TEST_F(EngineErrorTest, FailuresSayWhoWhyAndWhere) {
     const char *kernel, *message, *location;
   } cases[] = {
       {"fail", "kernel 'fail' (task 0): row 3 is empty (launched at prog.mlir:9:5)",
-       "kernel.cpp:17"},
+       "kernel.cpp:17:5"},
       {"throw", "kernel 'throw' (task 0): threw an exception: boom", "prog.mlir:9:5"},
       {"throw_int", "kernel 'throw_int' (task 0): threw an exception of unknown type",
        "prog.mlir:9:5"},

@@ -50,8 +50,7 @@ int32_t totalKernel(const kiln_args *args, const kiln_blocks *, kiln_context *) 
 int32_t pushRows(const kiln_args *args, const kiln_blocks *, kiln_context *ctx) {
   const kiln_tensor &in = args->tensors[0];
   for (int64_t i = 0; i < in.extents[0]; ++i) {
-    auto *row =
-        static_cast<float *>(ctx->pipe_functions->begin_push(ctx, ctx->pipes[0], nullptr, 0));
+    auto *row = static_cast<float *>(ctx->pipe_functions->begin_push(ctx, ctx->pipes[0], nullptr));
     if (!row)
       return KILN_FAIL;
     for (int64_t j = 0; j < in.extents[1]; ++j)
@@ -64,8 +63,7 @@ int32_t pushRows(const kiln_args *args, const kiln_blocks *, kiln_context *ctx) 
 int32_t addRows(const kiln_args *args, const kiln_blocks *, kiln_context *ctx) {
   const kiln_tensor &out = args->tensors[1];
   for (int64_t i = 0; i < out.extents[0]; ++i) {
-    auto *row =
-        static_cast<const float *>(ctx->pipe_functions->pop(ctx, ctx->pipes[0], nullptr, 0));
+    auto *row = static_cast<const float *>(ctx->pipe_functions->pop(ctx, ctx->pipes[0], nullptr));
     if (!row)
       return KILN_FAIL;
     for (int64_t j = 0; j < out.extents[1]; ++j)

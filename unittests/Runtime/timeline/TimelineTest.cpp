@@ -213,14 +213,14 @@ namespace {
 // waits for the last answer, which comes after all numbers have been added.
 int32_t sendNumbers(const kiln_args *, const kiln_blocks *, kiln_context *ctx) {
   for (int i = 0; i < 3; ++i) {
-    void *slot = ctx->pipe_functions->begin_push(ctx, ctx->pipes[0], nullptr, 0);
+    void *slot = ctx->pipe_functions->begin_push(ctx, ctx->pipes[0], nullptr);
     if (!slot)
       return KILN_FAIL;
     *static_cast<float *>(slot) = 1;
     if (ctx->pipe_functions->end_push(ctx, ctx->pipes[0]))
       return KILN_FAIL;
   }
-  if (!ctx->pipe_functions->pop(ctx, ctx->pipes[1], nullptr, 0))
+  if (!ctx->pipe_functions->pop(ctx, ctx->pipes[1], nullptr))
     return KILN_FAIL;
   return ctx->pipe_functions->free(ctx, ctx->pipes[1]);
 }
@@ -228,10 +228,10 @@ int32_t sendNumbers(const kiln_args *, const kiln_blocks *, kiln_context *ctx) {
 /// Pops as many numbers as scalar 0 says.
 int32_t addNumbers(const kiln_args *args, const kiln_blocks *, kiln_context *ctx) {
   for (uint64_t i = 0; i < args->scalars[0]; ++i)
-    if (!ctx->pipe_functions->pop(ctx, ctx->pipes[0], nullptr, 0) ||
+    if (!ctx->pipe_functions->pop(ctx, ctx->pipes[0], nullptr) ||
         ctx->pipe_functions->free(ctx, ctx->pipes[0]))
       return KILN_FAIL;
-  if (!ctx->pipe_functions->begin_push(ctx, ctx->pipes[1], nullptr, 0))
+  if (!ctx->pipe_functions->begin_push(ctx, ctx->pipes[1], nullptr))
     return KILN_FAIL;
   return ctx->pipe_functions->end_push(ctx, ctx->pipes[1]);
 }

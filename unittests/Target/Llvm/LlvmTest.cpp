@@ -35,7 +35,7 @@ mlir::OwningOpRef<mlir::ModuleOp> prepared(const std::string &text) {
 /// What a kernel said before it failed.
 struct Report {
   std::string message, file;
-  int line = 0;
+  int line = 0, col = 0;
 };
 
 /// Calls a kernel by its ABI over a range of blocks, as a worker would.
@@ -55,9 +55,9 @@ int32_t call(const CpuKernel &kernel, const std::vector<Tensor> &tensors,
   context.scratch = reinterpret_cast<void *>(start);
   context.scratch_bytes = kernel.workspaceBytes;
   context.user = report;
-  context.report = [](kiln_context *ctx, const char *message, const char *file, int line) {
+  context.report = [](kiln_context *ctx, const char *message, const kiln_source *where) {
     if (auto *report = static_cast<Report *>(ctx->user))
-      *report = {message, file ? file : "", line};
+      *report = {message, where->file ? where->file : "", where->line, where->col};
   };
   return kernel.function(&args, &range, &context);
 }
@@ -256,7 +256,7 @@ kiln.func @spin(%n: index, %y: !kiln.tensor<1x1xi64> out) incore {
     context.scratch = scratch;
     context.scratch_bytes = sizeof scratch;
     context.user = &how;
-    context.report = [](kiln_context *ctx, const char *message, const char *, int) {
+    context.report = [](kiln_context *ctx, const char *message, const kiln_source *) {
       static_cast<Stoppable *>(ctx->user)->message = message;
     };
     EXPECT_LE(code->lookup("spin")->workspaceBytes, sizeof scratch);
@@ -318,6 +318,7 @@ kiln.func @k(%t: !kiln.tensor<4xi32> inout, %i: index) incore {
     EXPECT_NE(status, 0);
     EXPECT_NE(report.message.find(test.message), std::string::npos) << report.message;
     EXPECT_EQ(report.file, "test.mlir");
+    EXPECT_GT(report.col, 0);
     std::string first = std::string(test.body).substr(0, std::string(test.body).find('\n'));
     EXPECT_GE("test.mlir:" + std::to_string(report.line), program.lineOf(first));
   }

@@ -234,11 +234,19 @@ Message &KernelEmitter::describe(Message &message, Value tensor) {
                  << std::string(")");
 }
 
-std::pair<llvm::Value *, int32_t> KernelEmitter::sourceOf(Operation *op) {
+llvm::Constant *KernelEmitter::source(Operation *op) {
+  llvm::Constant *&known = Sources[op->getLoc()];
+  if (known)
+    return known;
   SourceLoc loc = sourceLocOf(op->getLoc());
-  if (loc.isKnown())
-    return {text(loc.file), loc.line};
-  return {llvm::ConstantPointerNull::get(b.getPtrTy()), 0};
+  auto *type =
+      llvm::StructType::get(b.getContext(), {b.getPtrTy(), b.getInt32Ty(), b.getInt32Ty()});
+  llvm::Constant *file =
+      loc.isKnown() ? text(loc.file) : llvm::ConstantPointerNull::get(b.getPtrTy());
+  auto *value = llvm::ConstantStruct::get(type, {file, b.getInt32(loc.line), b.getInt32(loc.col)});
+  known = new llvm::GlobalVariable(Module, type, /*isConstant=*/true,
+                                   llvm::GlobalValue::PrivateLinkage, value, "source");
+  return known;
 }
 
 llvm::Value *KernelEmitter::callBlockFunction(size_t entry, llvm::Type *result,
@@ -262,13 +270,12 @@ llvm::Value *KernelEmitter::allocate(Operation *op, llvm::Value *bytes) {
 }
 
 void KernelEmitter::emitFailure(Operation *op, const Message &message) {
-  auto [file, line] = sourceOf(op);
   llvm::Value *text =
       (Message(op->getName().getStringRef().str() + ": ") << message).emit(b, Module);
   llvm::Value *report = context(offsetof(kiln_context, report), b.getPtrTy());
-  auto *type = llvm::FunctionType::get(
-      b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getPtrTy(), b.getInt32Ty()}, false);
-  b.CreateCall(type, report, {Context, text, file, b.getInt32(line)});
+  auto *type =
+      llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), b.getPtrTy()}, false);
+  b.CreateCall(type, report, {Context, text, source(op)});
   b.CreateRet(b.getInt32(KILN_FAIL));
 }
 

@@ -186,8 +186,8 @@ public:
   llvm::Value *contextPointer() { return Context; }
   /// A string that the code can point at.
   llvm::Constant *text(llvm::StringRef string);
-  /// The user's file, null if it is unknown, and line of an op, for the code to report.
-  std::pair<llvm::Value *, int32_t> sourceOf(mlir::Operation *op);
+  /// A constant kiln_source: the user's place of an op, for the code to report.
+  llvm::Constant *source(mlir::Operation *op);
   /// Calls an entry of kiln_block_functions; such a kernel must be run as a group.
   llvm::Value *callBlockFunction(size_t entry, llvm::Type *result,
                                  llvm::ArrayRef<llvm::Value *> args);
@@ -230,6 +230,7 @@ private:
   bool Streams = false;
   unsigned NumAllocated = 0; ///< By allocate(), in the blocks being emitted.
   llvm::StringMap<llvm::Constant *> Texts;
+  llvm::DenseMap<mlir::Location, llvm::Constant *> Sources;
   Status Failure;
 };
 

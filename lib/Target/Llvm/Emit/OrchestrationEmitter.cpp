@@ -40,17 +40,6 @@ void OrchestrationEmitter::callChecked(size_t function, ArrayRef<V *> args) {
   b.SetInsertPoint(next);
 }
 
-V *OrchestrationEmitter::source(Operation *op) {
-  SourceLoc loc = sourceLocOf(op->getLoc());
-  auto *type =
-      llvm::StructType::get(b.getContext(), {b.getPtrTy(), b.getInt32Ty(), b.getInt32Ty()});
-  llvm::Constant *file =
-      loc.isKnown() ? text(loc.file) : llvm::ConstantPointerNull::get(b.getPtrTy());
-  auto *value = llvm::ConstantStruct::get(type, {file, b.getInt32(loc.line), b.getInt32(loc.col)});
-  return new llvm::GlobalVariable(Module, type, /*isConstant=*/true,
-                                  llvm::GlobalValue::PrivateLinkage, value, "source");
-}
-
 V *OrchestrationEmitter::extentOf(Value tensor, int64_t axis) {
   return callTable(offsetof(Functions, dim), b.getInt64Ty(), {scalar(tensor), b.getInt32(axis)});
 }

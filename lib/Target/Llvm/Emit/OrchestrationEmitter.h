@@ -26,8 +26,6 @@ public:
   llvm::Value *callTable(size_t function, llvm::Type *result, llvm::ArrayRef<llvm::Value *> args);
   /// The same for one that can fail; returns from the orchestration if it does.
   void callChecked(size_t function, llvm::ArrayRef<llvm::Value *> args);
-  /// Where the user's source has the op.
-  llvm::Value *source(mlir::Operation *op);
   llvm::Value *extentOf(mlir::Value tensor, int64_t axis);
   /// Memory of the function's frame.
   llvm::Value *slot(llvm::Type *type, uint64_t count = 1);

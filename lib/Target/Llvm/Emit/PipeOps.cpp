@@ -30,10 +30,8 @@ V *callPipe(KernelEmitter &e, size_t function, llvm::Type *result, Value pipe,
   V *table = e.context(offsetof(kiln_context, pipe_functions), b.getPtrTy());
   V *callee = b.CreateLoad(b.getPtrTy(), b.CreateConstGEP1_64(b.getInt8Ty(), table, function));
   SmallVector<V *> arguments{e.contextPointer(), e.scalar(pipe)};
-  if (waiting) {
-    auto [file, line] = e.sourceOf(waiting);
-    arguments.append({file, b.getInt32(line)});
-  }
+  if (waiting)
+    arguments.push_back(e.source(waiting));
   SmallVector<llvm::Type *> types;
   for (V *argument : arguments)
     types.push_back(argument->getType());
@@ -117,9 +115,8 @@ void free(KernelEmitter &e, tile::FreeOp op) {
 
 void barrier(KernelEmitter &e, tile::BarrierOp op) {
   Builder &b = e.b;
-  auto [file, line] = e.sourceOf(op);
-  V *status = e.callBlockFunction(offsetof(kiln_block_functions, meet), b.getInt32Ty(),
-                                  {file, b.getInt32(line)});
+  V *status =
+      e.callBlockFunction(offsetof(kiln_block_functions, meet), b.getInt32Ty(), {e.source(op)});
   returnUnless(e, b.CreateICmpEQ(status, b.getInt32(0)));
 }
 

@@ -1,10 +1,8 @@
-#include "TuneStore.h"
+#include "kiln/Jit/Compiler/TuneStore.h"
 
-#include "Record.h"
-
+#include "abi/Environment.h"
 #include "abi/FileIo.h"
 #include "kiln/Jit/Compiler/ProgramSource.h"
-#include "kiln/Jit/DiskCache.h"
 #include "kiln/Program/Signature.h"
 
 #include "llvm/Support/SHA256.h"
@@ -17,22 +15,9 @@
 using namespace mlir;
 
 namespace kiln {
-namespace {
-
-/// Extents of an argument as `--arg` says them; empty if it does not.
-SmallVector<int64_t> extentsIn(StringRef spec) {
-  SmallVector<int64_t> extents;
-  SmallVector<StringRef> parts;
-  spec.split(':').first.split(parts, 'x');
-  for (StringRef part : parts)
-    if (part.getAsInteger(10, extents.emplace_back()))
-      return {};
-  return extents;
-}
 
 /// "f32[256, <=1024]": what the program fixes as it is, the rest up to a power of two.
-std::optional<std::string> classOf(ir::TensorType type, const std::string &spec) {
-  SmallVector<int64_t> given = extentsIn(spec);
+static std::optional<std::string> classOf(ir::TensorType type, ArrayRef<int64_t> given) {
   std::string text = toString(*dtypeOf(type.getElementType())) + std::string("[");
   for (auto [axis, extent] : llvm::enumerate(type.getShape())) {
     text += axis ? ", " : "";
@@ -47,42 +32,42 @@ std::optional<std::string> classOf(ir::TensorType type, const std::string &spec)
   return text + "]";
 }
 
-} // namespace
-
-std::optional<std::string> tuneKey(const Source &source, const RunSettings &options) {
-  if (!options.platform || !options.platform->can(Capability::Jit))
+std::optional<std::string> tuneKey(const TuneSubject &subject) {
+  if (!subject.platform || !subject.platform->can(Capability::Jit))
     return std::nullopt;
-  Expected<ir::FuncOp> entry = findEntry(source.module, options.entry);
+  Expected<ir::FuncOp> entry = findEntry(subject.module, subject.entry);
   if (!entry)
     return std::nullopt;
-  ArgSpecs specs = specsOf(source, options);
   std::vector<std::string> names = parameterNames(*entry);
   std::string arguments;
   for (auto [number, type] : llvm::enumerate(entry->getArgumentTypes())) {
     auto tensor = dyn_cast<ir::TensorType>(type);
     if (!tensor)
       continue; // a number is no size
-    std::optional<std::string> shape = classOf(tensor, specs[names[number]]);
+    bool isGiven = number < subject.extents.size();
+    std::optional<std::string> shape =
+        classOf(tensor, isGiven ? ArrayRef(subject.extents[number]) : ArrayRef<int64_t>());
     if (!shape)
       return std::nullopt;
     arguments += "argument " + names[number] + " " + *shape + "\n";
   }
-  std::unique_ptr<JitBackend> backend = options.platform->makeJitBackend(options.cpu, "");
+  std::unique_ptr<JitBackend> backend = subject.platform->makeJitBackend(subject.cpu, "");
   if (!backend)
     return std::nullopt;
-  return "kiln-tune-key 1\nprogram " + source.name + "\nhash " + programHash(source.module) +
-         "\nentry " + entry->getSymName().str() + "\nplatform " + options.platform->name() +
-         "\narch " + backend->arch() + "\n" + arguments;
+  ModuleOp module = subject.module;
+  return "kiln-tune-key 1\nprogram " + module.getSymName().value_or("").str() + "\nhash " +
+         programHash(subject.module) + "\nentry " + entry->getSymName().str() + "\nplatform " +
+         subject.platform->name() + "\narch " + backend->arch() + "\n" + arguments;
+}
+
+TuneStore::TuneStore(const DiskCacheOptions &cache) {
+  if (!cache.directory.empty())
+    Folder = cache.directory + "/tuned";
 }
 
 Expected<TuneStore> TuneStore::fromEnvironment() {
   Expected<DiskCacheOptions> cache = DiskCacheOptions::fromEnvironment();
-  if (!cache)
-    return cache.status();
-  TuneStore store;
-  if (!cache->directory.empty())
-    store.Folder = cache->directory + "/tuned";
-  return store;
+  return cache ? Expected(TuneStore(*cache)) : cache.status();
 }
 
 bool TuneStore::isEmpty() const {
@@ -90,20 +75,14 @@ bool TuneStore::isEmpty() const {
   return !isEnabled() || !std::filesystem::exists(Folder, error);
 }
 
-Expected<std::optional<ConfigValues>> tunedValues(const Source &source,
-                                                  const RunSettings &options) {
-  const char *variable = std::getenv("KILN_UNTUNED");
-  std::string_view untuned = variable ? variable : "";
-  if (!untuned.empty() && untuned != "0" && untuned != "1")
-    return Status(StatusCode::InvalidArgument,
-                  "KILN_UNTUNED='" + std::string(untuned) + "': expected 0 or 1");
-  if (untuned == "1")
+Expected<std::optional<ConfigValues>> TuneStore::valuesFor(const TuneSubject &subject) const {
+  Expected<bool> isUnwanted = flagFromEnvironment("KILN_UNTUNED", false);
+  if (!isUnwanted)
+    return isUnwanted.status();
+  if (*isUnwanted || isEmpty())
     return std::optional<ConfigValues>();
-  Expected<TuneStore> store = TuneStore::fromEnvironment();
-  if (!store || store->isEmpty() || !source.config || source.config->declared.empty())
-    return std::optional<ConfigValues>();
-  std::optional<std::string> key = tuneKey(source, options);
-  return key ? store->find(*key) : std::nullopt;
+  std::optional<std::string> key = tuneKey(subject);
+  return key ? find(*key) : std::nullopt;
 }
 
 std::string TuneStore::pathOf(const std::string &key) const {
@@ -137,16 +116,14 @@ Status TuneStore::put(const std::string &key, const ConfigValues &values, const 
   std::error_code error;
   std::filesystem::create_directories(Folder, error);
   std::filesystem::permissions(Folder, std::filesystem::perms::owner_all, error);
-  std::string path = pathOf(key);
-  size_t slash = path.rfind('/');
   Json json{{"format", "kiln-tuned"}, {"version", 1}, {"key", key}, {"values", values}};
   json.update(about);
-  if (Status bad = writeRecordFile(path.substr(0, slash), path.substr(slash + 1), json);
-      !bad.isOk())
-    return bad;
-  std::filesystem::permissions(
-      path, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write, error);
-  return Status::ok();
+  Expected<std::unique_ptr<TemporaryFile>> file =
+      TemporaryFile::create(pathOf(key), AT_FDCWD, S_IRUSR | S_IWUSR);
+  if (!file)
+    return file.status();
+  Status written = (*file)->write(jsonText(json) + "\n");
+  return written.isOk() ? (*file)->commit() : written;
 }
 
 } // namespace kiln

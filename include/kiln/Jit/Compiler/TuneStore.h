@@ -9,33 +9,44 @@
 // changed can make a program slower, never wrong.
 //
 //===----------------------------------------------------------------------------===//
-#ifndef KILN_LIB_DRIVER_TUNE_TUNESTORE_H
-#define KILN_LIB_DRIVER_TUNE_TUNESTORE_H
-
-#include "Driver.h"
+#ifndef KILN_JIT_COMPILER_TUNESTORE_H
+#define KILN_JIT_COMPILER_TUNESTORE_H
 
 #include "abi/Json.h"
+#include "kiln/Jit/Jit.h"
+#include "kiln/Platform/Platform.h"
+
+#include "mlir/IR/BuiltinOps.h"
 
 namespace kiln {
 
-using ConfigValues = std::map<std::string, std::string>;
+using ConfigValues = ParameterValues;
+
+/// What the best values depend on.
+struct TuneSubject {
+  mlir::ModuleOp module = {}; ///< Recorded with the values that the user chose.
+  const Platform *platform = nullptr;
+  std::string entry = {}, cpu = {}; ///< Empty: the program's, this machine's.
+  /// Of each parameter of the entry; empty where nothing is known of it.
+  std::vector<std::vector<int64_t>> extents = {};
+};
 
 /// The key as lines of text. None where nothing can be tuned: the platform measures nothing, or the
-/// sizes of arguments are not known. `source` is recorded with the values that the user chose.
-std::optional<std::string> tuneKey(const Source &source, const RunSettings &options);
-
-/// What tuning found for a program, arguments and machine like these; none if there is nothing.
-Expected<std::optional<ConfigValues>> tunedValues(const Source &source, const RunSettings &options);
+/// sizes of arguments are not known.
+std::optional<std::string> tuneKey(const TuneSubject &subject);
 
 class TuneStore {
 public:
-  /// Beside the cache of code; without that there is none.
+  /// Beside a cache of code; without that there is none.
+  explicit TuneStore(const DiskCacheOptions &cache);
   static Expected<TuneStore> fromEnvironment();
 
   bool isEnabled() const { return !Folder.empty(); }
   /// Whether anything was ever kept: asking that is quick.
   bool isEmpty() const;
   std::optional<ConfigValues> find(const std::string &key) const;
+  /// The same of a subject, unless KILN_UNTUNED=1 says that nothing is to be used.
+  Expected<std::optional<ConfigValues>> valuesFor(const TuneSubject &subject) const;
   /// `about` is for people: what was tried, and how long it took.
   Status put(const std::string &key, const ConfigValues &values, const Json &about) const;
   std::string pathOf(const std::string &key) const;
@@ -46,4 +57,4 @@ private:
 
 } // namespace kiln
 
-#endif // KILN_LIB_DRIVER_TUNE_TUNESTORE_H
+#endif // KILN_JIT_COMPILER_TUNESTORE_H
