@@ -153,6 +153,16 @@ def TileExchangeSides : Pass<"tile-exchange-sides", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::tile::TileDialect"];
 }
 
+def TileCoarseSums : Pass<"tile-coarse-sums", "::mlir::ModuleOp"> {
+  let summary = "mark products of 8-bit floats of which no more than 16 bits are wanted";
+  let description = [{
+    A matrix unit that multiplies 8-bit floats as they are keeps fewer bits of their sums than an f32 has. `kiln.coarse`
+    on a product says that this is enough: its sums go through loops, branches, other products' accumulators and elementwise operations
+    to nothing but casts to floats of at most 16 bits. All other such products are made of wider numbers
+    (`tile-choose-spaces`), exactly.
+  }];
+}
+
 def KilnPartitionRoles : Pass<"kiln-partition-roles", "::mlir::ModuleOp"> {
   let summary = "split kernels over the roles of a machine";
   let description = [{

@@ -119,8 +119,8 @@ void FunctionEmitter::emitLoad(tile::LoadOp op) {
                  ", " + padText(op.getPadAttr(), type.getElementType()) + ")");
 }
 
-/// Whether the copy engine can be told of a load: whole tiles of a parameter, padded with zeros,
-/// that lie in shared memory as the engine writes them.
+/// Whether the copy engine can be told of a load: tiles of a parameter, padded with zeros, that lie
+/// in shared memory as the engine writes them. Of which less than a tile counts, threads copy.
 static bool isForEngine(tile::LoadOp op, bool isParameter) {
   TileType type = op.getType();
   int64_t rank = op.getTensor().getType().getRank();
@@ -128,8 +128,8 @@ static bool isForEngine(tile::LoadOp op, bool isParameter) {
           rowBytes = type.getCols() * bits / 8;
   auto pad = dyn_cast_or_null<tile::PadKindAttr>(op.getPadAttr());
   bool padsZeros = !op.getPadAttr() || (pad && pad.getValue() == tile::PadKind::Zero);
-  return isParameter && !op.getStaticValid() && padsZeros && rank >= 2 && rank <= 5 &&
-         (bits == 16 || bits == 32) && type.getRows() <= 256 &&
+  return isParameter && padsZeros && rank >= 2 && rank <= 5 &&
+         (bits == 8 || bits == 16 || bits == 32) && type.getRows() <= 256 &&
          (rowBytes == 32 || rowBytes == 64 || rowBytes % 128 == 0);
 }
 
@@ -152,9 +152,10 @@ void FunctionEmitter::emitRequest(tile::LoadOp op) {
   size_t number = found - Kernel.maps.begin();
   if (found == Kernel.maps.end())
     Kernel.maps.push_back(map);
-  define(op, "request" + shapeText(type) + "(" + text(op.getTensor()) + ", args.maps[" +
-                 std::to_string(number) + "], " + list(op.getStaticIndices(), op.getIndices()) +
-                 ")");
+  std::string valid = op.getStaticValid() ? ", " + commas(*op.getStaticValid(), op.getValid()) : "";
+  define(op, (valid.empty() ? "request" : "validRequest") + shapeText(type) + "(" +
+                 text(op.getTensor()) + ", args.maps[" + std::to_string(number) + "], " +
+                 list(op.getStaticIndices(), op.getIndices()) + valid + ")");
 }
 
 void FunctionEmitter::emitGatherRows(tile::GatherRowsOp op) {

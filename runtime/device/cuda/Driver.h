@@ -50,7 +50,7 @@ inline constexpr int kNotCapturing = 0;          // CU_STREAM_CAPTURE_STATUS_NON
 inline constexpr int kCaptureRelaxed = 2;        // CU_STREAM_CAPTURE_MODE_RELAXED
 inline constexpr unsigned kEventWithoutTime = 2; // CU_EVENT_DISABLE_TIMING
 inline constexpr int kMaxDynamicShared = 8;      // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-inline constexpr int kMapUint16 = 1,
+inline constexpr int kMapUint8 = 0, kMapUint16 = 1,
                      kMapUint32 = 2; // the copy engine moves bits, whatever they mean
 inline constexpr int kNoInterleave = 0, kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3;
 inline constexpr int kPromote128 = 2, kPromote256 = 3, kFillZero = 0;
