@@ -55,6 +55,7 @@ OTHERS = [
     ("moe_gate", {"K": 1}),
     ("paged_attention", {"heads": 2, "shared": 4, "D": 16}),
     ("qwen3_decode_layer", {"config": "14b"}),
+    ("qwen3_decode_layer", {"config": "14b", "tiles": "even"}),
 ]
 COMPILED = _library.path().parent.parent / "examples"
 
