@@ -5,7 +5,7 @@
 using namespace kiln;
 
 Program matmulFp8(const Config &cfg) {
-  int64_t BM = cfg.param("BM", {16, 32, 64, 128, 256}, 32);
+  int64_t BM = cfg.param("BM", {16, 32, 64, 128, 192, 256}, 32);
   int64_t BN = cfg.param("BN", {16, 32, 64, 128, 192, 256}, 32),
           BK = cfg.param("BK", {32, 64, 128, 256}, 64);
   bool isTransposed = cfg.choice("order", {"k_n", "n_k"}, "k_n") == "n_k";

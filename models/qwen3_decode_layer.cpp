@@ -20,6 +20,7 @@ struct WeightTile {
 };
 struct Tiles {
   int64_t BM, normRows, normCols, keys;
+  int64_t queries; // rows of a tile, of which those that share keys count
   WeightTile qkv, out, gateUp, down;
 };
 
@@ -29,10 +30,10 @@ Sizes sizesOf(const std::string &config) {
 
 Tiles tilesOf(const std::string &config, const std::string &tiles) {
   if (config == "tiny")
-    return {16, 16, 32, 32, {32, 32}, {32, 32}, {32, 32}, {32, 32}};
+    return {16, 16, 32, 32, 2, {32, 32}, {32, 32}, {32, 32}, {32, 32}};
   if (tiles == "square")
-    return {16, 16, 128, 128, {128, 128}, {128, 128}, {128, 128}, {128, 128}};
-  return {16, 1, 5120, 128, {55, 256}, {39, 256}, {132, 64}, {39, 256}};
+    return {16, 16, 128, 128, 5, {128, 128}, {128, 128}, {128, 128}, {128, 128}};
+  return {16, 1, 5120, 128, 64, {55, 256}, {39, 256}, {132, 64}, {39, 256}};
 }
 
 constexpr double kEps = 1e-6;
@@ -116,29 +117,33 @@ Program qwen3DecodeLayer(const Config &cfg) {
         spmd("rotate", {batch, s.kvHeads}, {}, [&](Index b, Index h) {
           Index at = toIndex(read<i32>(positions, {b}));
           Tile c = load(cosine, {at, 0}, {1, D / 2}), sn = load(sine, {at, 0}, {1, D / 2});
-          auto turned = [&](Index row, int64_t count, TensorRef weight) {
-            Tile head = rms_norm(load(rows, {b, row, 0}, {count, D}),
-                                 cast<f32>(load(weight, {0}, {1, D})), D, kEps);
-            return cast<bf16>(rope(head, c, sn));
+          // All that is read is asked for before anything is waited for.
+          Tile queries = load(rows, {b, h * group, 0}, {group, D}),
+               key = load(rows, {b, s.heads + h, 0}, {1, D}),
+               value = load(rows, {b, s.heads + s.kvHeads + h, 0}, {1, D}),
+               weightOfQueries = cast<f32>(load(q_norm, {0}, {1, D})),
+               weightOfKey = cast<f32>(load(k_norm, {0}, {1, D}));
+          auto turned = [&](const Tile &heads, const Tile &weight) {
+            return cast<bf16>(rope(rms_norm(heads, weight, D, kEps), c, sn));
           };
-          store(turned(h * group, group, q_norm), q, {b, h * group, 0});
-          store(turned(s.heads + h, 1, k_norm), k_cache, {b, h, at, 0});
-          store(cast<bf16>(load(rows, {b, s.heads + s.kvHeads + h, 0}, {1, D})), v_cache,
-                {b, h, at, 0});
+          store(turned(queries, weightOfQueries), q, {b, h * group, 0});
+          store(turned(key, weightOfKey), k_cache, {b, h, at, 0});
+          store(cast<bf16>(value), v_cache, {b, h, at, 0});
         });
         spmd("attention", {batch, s.kvHeads}, {}, [&](Index b, Index h) {
           Index tokens = toIndex(read<i32>(positions, {b})) + 1;
-          Tile qt = load(q, {b, h * group, 0}, {group, D});
+          LoadOptions shares{.valid = {group, D}};
+          Tile qt = load(q, {b, h * group, 0}, {t.queries, D}, shares);
           auto [top, sum, acc] = loop(
-              0, tokens, t.keys, attention_start(group, D), {.stages = 2},
+              0, tokens, t.keys, attention_start(t.queries, D), {.stages = 2},
               [&](Index j, Tile top, Tile sum, Tile acc) {
                 LoadOptions seen{.valid = {tokens - j, D}}; // the cache beyond has not been written
                 Tile kt = load(k_cache, {b, h, j, 0}, {t.keys, D}, seen);
                 Tile vt = load(v_cache, {b, h, j, 0}, {t.keys, D}, seen);
-                Tile scores = matmul(qt, kt, trans_b) * (1 / std::sqrt(double(D)));
-                return attention_step(top, sum, acc, mask(scores, group, tokens - j, Pad::Min), vt);
+                Tile scores = mask(matmul(qt, kt, trans_b), t.queries, tokens - j, Pad::Min);
+                return attention_step(top, sum, acc, scores, vt, 1 / std::sqrt(double(D)));
               });
-          store(cast<bf16>(acc / sum), mixed, {b, h * group, 0});
+          store(cast<bf16>(acc / sum), mixed, {b, h * group, 0}, {.valid = {group, D}});
         });
 
         TensorRef h1 = alloc<f32>("h1", {batch, s.hidden}),

@@ -194,7 +194,7 @@ template <typename T, int R, int C, typename From> struct CopyRequest {
   using Tile = Shared<T, R, C>;
   From from;
   T pad;
-  static constexpr bool isForEngine = false;
+  static constexpr bool isForEngine = false, isUnwritten = false;
   __device__ bool usesEngine() const { return false; }
   __device__ void copy(Tile to) const { fill(to, from, pad); }
 };
@@ -214,7 +214,7 @@ template <typename T, int R, int C, int rank> struct Request {
   static_assert(R <= 256, "the copy engine moves at most 256 rows at once");
   static_assert(Shared<T, R, C>::isSwizzled, "the copy engine writes rows of 32 or 64 bytes, or "
                                              "panels of 128");
-  static constexpr bool isForEngine = true;
+  static constexpr bool isForEngine = true, isUnwritten = false;
   using Tile = Shared<T, R, C>;
   const Tensor &tensor;
   const TensorMap &map;
@@ -262,6 +262,14 @@ __device__ Request<T, R, C, rank> request(const Tensor &tensor, const TensorMap 
   for (int axis = 0; axis < rank; ++axis)
     result.index[axis] = index[axis];
   return result;
+}
+
+/// A request of what no kernel of the program writes.
+template <typename Request> struct Unwritten : Request {
+  static constexpr bool isUnwritten = true;
+};
+template <typename Request> __device__ Unwritten<Request> unwritten(const Request &request) {
+  return {request};
 }
 
 template <typename T, int R, int C, int rank>

@@ -60,10 +60,12 @@ void syncThreads();
 void exitThread();
 uint64_t now();
 void sleep();
+void awaitPrerequisites();
 /// Something that others may wait for has changed.
 void noteChange();
 
 void mbarrierInit(unsigned barrier, int arrivals);
+void mbarrierExpect(unsigned barrier, unsigned bytes);
 void mbarrierArrive(unsigned barrier, unsigned bytes, const char *instruction);
 bool mbarrierTryWait(unsigned barrier, unsigned parity, bool mayGiveUp);
 void fenceMbarrierInit();
@@ -268,6 +270,12 @@ template <int count> void increaseRegisters() { emulated::syncWarp("setmaxnreg.i
 
 inline void mbarrierInit(SharedAddress barrier, int arrivals) {
   emulated::mbarrierInit(barrier, arrivals);
+}
+inline void launchDependents() {}
+inline void awaitPrerequisites() { emulated::awaitPrerequisites(); }
+
+inline void mbarrierExpect(SharedAddress barrier, unsigned bytes) {
+  emulated::mbarrierExpect(barrier, bytes);
 }
 inline void mbarrierArrive(SharedAddress barrier) {
   emulated::mbarrierArrive(barrier, 0, "mbarrier.arrive");

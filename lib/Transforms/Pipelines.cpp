@@ -17,7 +17,7 @@ std::vector<std::string> passesToLeaveOut() {
   return {"tile-single-trips",     "tile-fold-exponentials", "tile-peel-masks",
           "kiln-skew-pipeline",    "tile-exchange-sides",    "tile-coarse-sums",
           "tile-overlap-products", "tile-take-turns",        "tile-skip-ones",
-          "tile-mark-streams"};
+          "tile-mark-streams",     "tile-mark-unwritten"};
 }
 
 bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
@@ -110,6 +110,7 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     if (options.machine->spreadsTiles) {
       add(createTileSkipOnes());
       add(createTileMarkStreams());
+      add(createTileMarkUnwritten());
     }
     bool hasInstructions = hardwareOf(*options.machine);
     if (hasInstructions) // what is equal is no longer merged: accumulators start one by one

@@ -23,11 +23,15 @@ class Sizes(NamedTuple):
 
 
 class Tiles(NamedTuple):
-    """Of weights: their rows, which are columns of a product, and their columns."""
+    """Of weights: their rows, which are columns of a product, and their columns.
+
+    `queries` are rows of a tile, of which those that share keys count.
+    """
 
     BM: int
     norm: tuple[int, int]
     keys: int
+    queries: int
     qkv: tuple[int, int]
     out: tuple[int, int]
     gate_up: tuple[int, int]
@@ -35,10 +39,10 @@ class Tiles(NamedTuple):
 
 
 SIZES = {"14b": Sizes(5120, 40, 8, 128, 17408), "tiny": Sizes(64, 4, 2, 16, 96)}
-TINY = Tiles(16, (16, 32), 32, *[(32, 32)] * 4)
-SQUARE = Tiles(16, (16, 128), 128, *[(128, 128)] * 4)
+TINY = Tiles(16, (16, 32), 32, 2, *[(32, 32)] * 4)
+SQUARE = Tiles(16, (16, 128), 128, 5, *[(128, 128)] * 4)
 # For 132 cores that share the weights evenly; a row of activations is one tile.
-EVEN = Tiles(16, (1, 5120), 128, (55, 256), (39, 256), (132, 64), (39, 256))
+EVEN = Tiles(16, (1, 5120), 128, 64, (55, 256), (39, 256), (132, 64), (39, 256))
 EPS = 1e-6
 
 
@@ -114,26 +118,31 @@ def qwen3_decode_layer(x: kl.In[bf16], positions: kl.In[i32, 1], cosine: kl.In[f
         at = kl.to_index(kl.read(positions, b))
         c, sn = kl.load(cosine, (at, 0), (1, D // 2)), kl.load(sine, (at, 0), (1, D // 2))
 
-        def turned(row, count, weight):
-            head = kl.load(rows, (b, row, 0), (count, D))
-            return kl.cast(kl.rope(kl.rms_norm(head, kl.cast(kl.load(weight, 0, (1, D)), f32), D, EPS), c, sn), bf16)
+        # All that is read is asked for before anything is waited for.
+        queries, key = kl.load(rows, (b, h * group, 0), (group, D)), kl.load(rows, (b, s.heads + h, 0), (1, D))
+        value = kl.load(rows, (b, s.heads + s.kv_heads + h, 0), (1, D))
+        weight_of_queries = kl.cast(kl.load(q_norm, 0, (1, D)), f32)
+        weight_of_key = kl.cast(kl.load(k_norm, 0, (1, D)), f32)
 
-        kl.store(turned(h * group, group, q_norm), q, (b, h * group, 0))
-        kl.store(turned(s.heads + h, 1, k_norm), k_cache, (b, h, at, 0))
-        kl.store(kl.cast(kl.load(rows, (b, s.heads + s.kv_heads + h, 0), (1, D)), bf16), v_cache, (b, h, at, 0))
+        def turned(heads, weight):
+            return kl.cast(kl.rope(kl.rms_norm(heads, weight, D, EPS), c, sn), bf16)
+
+        kl.store(turned(queries, weight_of_queries), q, (b, h * group, 0))
+        kl.store(turned(key, weight_of_key), k_cache, (b, h, at, 0))
+        kl.store(kl.cast(value, bf16), v_cache, (b, h, at, 0))
 
     @kl.spmd(batch, s.kv_heads)
     def attention(b, h):
         tokens = kl.to_index(kl.read(positions, b)) + 1
-        qt = kl.load(q, (b, h * group, 0), (group, D))
-        top, total, acc = kl.attention_start(group, D)
+        qt = kl.load(q, (b, h * group, 0), (t.queries, D), valid=(group, D))
+        top, total, acc = kl.attention_start(t.queries, D)
         for j in kl.range(0, tokens, t.keys, stages=2):
             seen = (tokens - j, D)  # the cache beyond has not been written
             kt = kl.load(k_cache, (b, h, j, 0), (t.keys, D), valid=seen)
             vt = kl.load(v_cache, (b, h, j, 0), (t.keys, D), valid=seen)
-            scores = kl.matmul(qt, kt, trans_b=True) * (1 / math.sqrt(D))
-            top, total, acc = kl.attention_step(top, total, acc, kl.mask(scores, group, tokens - j, "min"), vt)
-        kl.store(kl.cast(acc / total, bf16), mixed, (b, h * group, 0))
+            scores = kl.mask(kl.matmul(qt, kt, trans_b=True), t.queries, tokens - j, "min")
+            top, total, acc = kl.attention_step(top, total, acc, scores, vt, 1 / math.sqrt(D))
+        kl.store(kl.cast(acc / total, bf16), mixed, (b, h * group, 0), valid=(group, D))
 
     h1, hn = kl.alloc("h1", f32, (batch, s.hidden)), kl.alloc("hn", bf16, (batch, s.hidden))
     act = kl.alloc("act", bf16, (batch, s.inter))

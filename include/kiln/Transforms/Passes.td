@@ -354,6 +354,15 @@ def TileMarkStreams : Pass<"tile-mark-streams", "::mlir::ModuleOp"> {
   }];
 }
 
+def TileMarkUnwritten : Pass<"tile-mark-unwritten", "::mlir::ModuleOp"> {
+  let summary = "mark loads of what no kernel of the program writes";
+  let description = [{
+    `kiln.unwritten` on a load that a role sends through a pipe says that its tensor is an `in` argument of the program, for
+    every launch and call of the function. Such loads may be made while the kernels before this one still run: weights are
+    on their way before there is anything to multiply them with. Of kernels that no other can come before nothing is said.
+  }];
+}
+
 def TilePlanMemory : Pass<"tile-plan-memory", "::mlir::ModuleOp"> {
   let summary = "give every tile an address, or say what does not fit";
   let description = [{

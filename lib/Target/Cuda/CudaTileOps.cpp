@@ -5,6 +5,7 @@
 #include "kiln/Dialect/Tile/MostlyOnes.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Dialect/Tile/Turns.h"
+#include "kiln/Dialect/Tile/Unwritten.h"
 #include "kiln/Program/Signature.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -147,15 +148,17 @@ void FunctionEmitter::emitRequest(tile::LoadOp op) {
   int64_t elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8;
   CudaTensorMap map{Kernel.tensorIndex[origin->second], uint32_t(type.getRows()),
                     uint32_t(std::min<int64_t>(type.getCols(), 128 / elementBytes)),
-                    op->hasAttr(tile::kStreamsAttr)};
+                    op->hasAttr(tile::kStreamsAttr),
+                    op->hasAttr(tile::kUnwrittenAttr) && canRunAhead(Func)};
   auto found = llvm::find(Kernel.maps, map);
   size_t number = found - Kernel.maps.begin();
   if (found == Kernel.maps.end())
     Kernel.maps.push_back(map);
   std::string valid = op.getStaticValid() ? ", " + commas(*op.getStaticValid(), op.getValid()) : "";
-  define(op, (valid.empty() ? "request" : "validRequest") + shapeText(type) + "(" +
-                 text(op.getTensor()) + ", args.maps[" + std::to_string(number) + "], " +
-                 list(op.getStaticIndices(), op.getIndices()) + valid + ")");
+  std::string request = (valid.empty() ? "request" : "validRequest") + shapeText(type) + "(" +
+                        text(op.getTensor()) + ", args.maps[" + std::to_string(number) + "], " +
+                        list(op.getStaticIndices(), op.getIndices()) + valid + ")";
+  define(op, map.isAhead ? "unwritten(" + request + ")" : request);
 }
 
 void FunctionEmitter::emitGatherRows(tile::GatherRowsOp op) {
@@ -393,7 +396,9 @@ bool FunctionEmitter::emitTile(Operation *op) {
         SmallVector<std::string> tiles;
         for (Value tile : push.getTiles())
           tiles.push_back(text(tile));
-        return line(text(push.getPipe()) + ".push(" + llvm::join(tiles, ", ") + ");"), true;
+        return line(text(push.getPipe()) + (IsAhead ? ".runAhead(" : ".push(") +
+                    llvm::join(tiles, ", ") + ");"),
+               true;
       })
       .Case<tile::FreeOp>(
           [&](tile::FreeOp free) { return line(text(free.getPipe()) + ".free();"), true; })

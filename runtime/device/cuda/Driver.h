@@ -40,7 +40,25 @@ struct KernelNodeParams { // CUDA_KERNEL_NODE_PARAMS_v2
   void *kernel, *context;
 };
 
+struct LaunchAttribute { // CUlaunchAttribute
+  int what;
+  alignas(8) int value[16];
+};
+struct LaunchConfig { // CUlaunchConfig
+  unsigned blocks[3], threads[3];
+  unsigned sharedBytes;
+  Stream stream;
+  LaunchAttribute *attributes;
+  unsigned numAttributes;
+};
+struct GraphEdge { // CUgraphEdgeData
+  unsigned char fromPort, toPort, type, reserved[5];
+};
+
 // Values of the driver's enumerations.
+// A kernel may begin when all blocks of the one before it have said so (PROGRAMMATIC_..).
+inline constexpr int kBeginsEarly = 6; // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+inline constexpr GraphEdge kEarlyEdge{1, 0, 1, {}}; // CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC
 inline constexpr int kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16;
 inline constexpr int kPointerDevice = 9;         // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 inline constexpr unsigned kHostMapped = 2;       // CU_MEMHOSTALLOC_DEVICEMAP
@@ -76,6 +94,7 @@ struct Driver {
   Result (*occupancy)(int *, Function, int, size_t);
   Result (*launchKernel)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                          unsigned, Stream, void **, void **);
+  Result (*launchKernelEx)(const LaunchConfig *, Function, void **, void **);
   Result (*allocate)(DevicePointer *, size_t, Stream);
   Result (*free)(DevicePointer, Stream);
   Result (*allocateManaged)(DevicePointer *, size_t, unsigned);
@@ -100,6 +119,7 @@ struct Driver {
   Result (*graphCreate)(Graph *, unsigned);
   Result (*graphDestroy)(Graph);
   Result (*graphAddKernel)(GraphNode *, Graph, const GraphNode *, size_t, const KernelNodeParams *);
+  Result (*graphAddEdges)(Graph, const GraphNode *, const GraphNode *, const GraphEdge *, size_t);
   Result (*graphInstantiate)(GraphExec *, Graph, unsigned long long);
   Result (*graphExecDestroy)(GraphExec);
   Result (*graphSetKernel)(GraphExec, GraphNode, const KernelNodeParams *);

@@ -104,9 +104,19 @@ Expected<unsigned> kiln::cuda::blocksToStart(const Gpu &gpu, const LoadedKernel 
 Result kiln::cuda::startKernel(const Driver &driver, const LoadedKernel &kernel, unsigned blocks,
                                ArgumentBlock &arguments, const LaunchPlace &place) {
   void *parameters[] = {arguments.begin()};
-  Result result =
-      driver.launchKernel(kernel.function, blocks, 1, 1, kernel.description.threads, 1, 1,
-                          kernel.description.sharedBytes, place.stream, parameters, nullptr);
+  const CudaKernel &description = kernel.description;
+  if (place.beginsEarly && !place.watched) {
+    LaunchAttribute early{kBeginsEarly, {1}};
+    LaunchConfig config{{blocks, 1, 1},
+                        {description.threads, 1, 1},
+                        description.sharedBytes,
+                        place.stream,
+                        &early,
+                        1};
+    return driver.launchKernelEx(&config, kernel.function, parameters, nullptr);
+  }
+  Result result = driver.launchKernel(kernel.function, blocks, 1, 1, description.threads, 1, 1,
+                                      description.sharedBytes, place.stream, parameters, nullptr);
   if (place.watched && result == 0) [[unlikely]]
     place.watched->launched(kernel, blocks, arguments);
   return result;
