@@ -10,23 +10,27 @@ import sys
 
 # The widths that an instruction has: every multiple of 8 columns.
 WIDTHS = range(8, 257, 8)
-# Of the elements: their name, and the argument of the struct that chooses them.
-TYPES = [("bf16", "true"), ("f16", "false")]
+# What sums of 8-bit elements are added to is in other registers, so there are no more than these columns at once.
+NARROW_WIDTHS = range(8, 129, 8)
+# Of the elements: their name, and what chooses them. Those of 8 bits lie along K, and are described in shared memory.
+HALVES = [("bf16", "Element::Bf16"), ("f16", "Element::F16")]
+EIGHTS = [("e4m3", "Element::E4m3"), ("e5m2", "Element::E5m2")]
 
 HEADER = """\
 //===- wgmma_shapes.cuh - the matrix instructions, one struct for each width -----------------===//
 //
-// Made by cmake/wgmma.py. 64 x N += 64 x 16 times 16 x N, for the warpgroup. Of the accumulator a
-// thread has two rows, `low` and `high`: of every 8 columns a pair. A is described in shared memory,
-// or four registers of pairs.
+// Made by cmake/wgmma.py. 64 x N += 64 x K times K x N, for the warpgroup, where K is 32 bytes. Of
+// the accumulator a thread has two rows, `low` and `high`: of every 8 columns a pair. A is described
+// in shared memory, or four registers of pairs.
 //
 //===----------------------------------------------------------------------------===//
 #pragma once
 
 namespace kiln::ptx {
 
-/// Of bf16 or of f16.
-template <int N, bool isBf16> struct Wgmma;
+/// Of both operands.
+enum class Element { F16, Bf16, E4m3, E5m2 };
+template <int N, Element element> struct Wgmma;
 
 // The registers that an instruction changes: of two columns, of 8, of 32.
 #define KILN_ROWS(j) "+f"(low[j]), "+f"(low[j + 1]), "+f"(high[j]), "+f"(high[j + 1])
@@ -74,13 +78,29 @@ def function(width, name, in_registers):
 """
 
 
-def struct(width, name, chosen):
-    functions = "".join(function(width, name, in_registers) for in_registers in (False, True))
-    return f"\ntemplate <> struct Wgmma<{width}, {chosen}> {{\n{functions}}};\n"
+def narrow(width, name):
+    """Of 8 bits, which are never transposed."""
+    count = width // 2
+    registers = ", ".join(f"%{k}" for k in range(count))
+    return f"""\
+  template <int, int>
+  static __device__ __forceinline__ void run(float *low, float *high, unsigned long long a, unsigned long long b, int accumulate, int) {{
+    asm volatile("{{\\n.reg .pred p;\\nsetp.ne.b32 p, %{count + 2}, 0;\\n"
+                 "wgmma.mma_async.sync.aligned.m64n{width}k32.f32.{name}.{name} {{{registers}}}, %{count}, %{count + 1}, p, 1, 1;\\n}}\\n"
+                 : {accumulator(width)}
+                 : "l"(a), "l"(b), "r"(accumulate));
+  }}
+"""
+
+
+def struct(width, chosen, functions):
+    return f"\ntemplate <> struct Wgmma<{width}, {chosen}> {{\n{''.join(functions)}}};\n"
 
 
 def main(path):
-    structs = "".join(struct(width, name, chosen) for width in WIDTHS for name, chosen in TYPES)
+    structs = "".join(struct(width, chosen, [function(width, name, in_registers) for in_registers in (False, True)])
+                      for width in WIDTHS for name, chosen in HALVES)
+    structs += "".join(struct(width, chosen, [narrow(width, name)]) for width in NARROW_WIDTHS for name, chosen in EIGHTS)
     text = f'R"KILN({HEADER}{structs}{FOOTER})KILN"\n'
     if os.path.exists(path):
         with open(path) as file:

@@ -29,36 +29,37 @@ module @paged_attention {
       %block_3 = tile.block_idx 1
       %15 = kiln.read %lengths[%block] : i32
       %16 = arith.index_cast %15 : i32 to index
-      %17 = tile.load %q[%block, %block_3, 0, 0] : !tile.tile<1x128xbf16>
-      %18 = arith.ceildivsi %16, %c64 : index
+      %17 = arith.ceildivsi %16, %c64 : index
+      %18 = tile.load %q[%block, %block_3, 0, 0] : !tile.tile<1x128xbf16>
       %19 = tile.full %cst : !tile.tile<1x1xf32>
       %20 = tile.full %cst_0 : !tile.tile<1x1xf32>
       %21 = tile.full %cst_0 : !tile.tile<1x128xf32>
-      %22:3 = scf.for %arg0 = %c0 to %18 step %c1 iter_args(%arg1 = %19, %arg2 = %20, %arg3 = %21) -> (!tile.tile<1x1xf32>, !tile.tile<1x1xf32>, !tile.tile<1x128xf32>) {
+      %22:3 = scf.for %arg0 = %c0 to %17 step %c1 iter_args(%arg1 = %19, %arg2 = %20, %arg3 = %21) -> (!tile.tile<1x1xf32>, !tile.tile<1x1xf32>, !tile.tile<1x128xf32>) {
         %27 = kiln.read %table[%block, %arg0] : i32
         %28 = arith.index_cast %27 : i32 to index
         %29 = tile.load %k[%28, %block_3, 0, 0] : !tile.tile<64x128xbf16>
         %30 = tile.load %v[%28, %block_3, 0, 0] : !tile.tile<64x128xbf16>
-        %31 = tile.matmul %17, %29 trans_b : !tile.tile<1x64xf32>
-        %32 = tile.mul %31, %cst_1 : !tile.tile<1x64xf32>
-        %33 = arith.muli %arg0, %c64 : index
-        %34 = arith.subi %16, %33 : index
-        %35 = tile.mask %32 valid(1, %34) pad(min) : !tile.tile<1x64xf32>
-        %36 = tile.reduce max %35 axis(1) : !tile.tile<1x1xf32>
+        %31 = tile.matmul %18, %29 trans_b : !tile.tile<1x64xf32>
+        %32 = arith.muli %arg0, %c64 : index
+        %33 = arith.subi %16, %32 : index
+        %34 = tile.mask %31 valid(1, %33) pad(min) : !tile.tile<1x64xf32>
+        %35 = tile.reduce max %34 axis(1) : !tile.tile<1x1xf32>
+        %36 = tile.mul %35, %cst_1 : !tile.tile<1x1xf32>
         %37 = tile.add %arg1, %cst_2 : !tile.tile<1x1xf32>
         %38 = tile.cmp gt %36, %37 : !tile.tile<1x1xi1>
         %39 = tile.select %38, %36, %arg1 : !tile.tile<1x1xf32>
-        %40 = tile.sub %35, %39 : !tile.tile<1x64xf32>
-        %41 = tile.exp %40 : !tile.tile<1x64xf32>
-        %42 = tile.sub %arg1, %39 : !tile.tile<1x1xf32>
-        %43 = tile.exp %42 : !tile.tile<1x1xf32>
-        %44 = tile.cast %41 : !tile.tile<1x64xbf16>
-        %45 = tile.mul %arg2, %43 : !tile.tile<1x1xf32>
-        %46 = tile.reduce sum %41 axis(1) : !tile.tile<1x1xf32>
-        %47 = tile.add %45, %46 : !tile.tile<1x1xf32>
-        %48 = tile.mul %arg3, %43 : !tile.tile<1x128xf32>
-        %49 = tile.matmul_acc %48, %44, %30 : !tile.tile<1x128xf32>
-        scf.yield %39, %47, %49 : !tile.tile<1x1xf32>, !tile.tile<1x1xf32>, !tile.tile<1x128xf32>
+        %40 = tile.mul %34, %cst_1 : !tile.tile<1x64xf32>
+        %41 = tile.sub %40, %39 : !tile.tile<1x64xf32>
+        %42 = tile.exp %41 : !tile.tile<1x64xf32>
+        %43 = tile.sub %arg1, %39 : !tile.tile<1x1xf32>
+        %44 = tile.exp %43 : !tile.tile<1x1xf32>
+        %45 = tile.cast %42 : !tile.tile<1x64xbf16>
+        %46 = tile.mul %arg2, %44 : !tile.tile<1x1xf32>
+        %47 = tile.reduce sum %42 axis(1) : !tile.tile<1x1xf32>
+        %48 = tile.add %46, %47 : !tile.tile<1x1xf32>
+        %49 = tile.mul %arg3, %44 : !tile.tile<1x128xf32>
+        %50 = tile.matmul_acc %49, %45, %30 : !tile.tile<1x128xf32>
+        scf.yield %39, %48, %50 : !tile.tile<1x1xf32>, !tile.tile<1x1xf32>, !tile.tile<1x128xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 2>}
       %23 = tile.cmp gt %22#1, %cst_0 : !tile.tile<1x1xi1>
       %24 = tile.div %22#2, %22#1 : !tile.tile<1x128xf32>

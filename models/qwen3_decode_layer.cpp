@@ -1,6 +1,7 @@
 // One decoder layer of Qwen3 for one new token per sequence: norm, projections, norms of the heads,
 // rotary embedding, cache update, grouped-query attention over the cache, output projection, norm
 // and gated feed-forward, each half with its residual. bf16 storage, f32 arithmetic.
+// --tiles even: for 132 cores that share the weights evenly; a row of activations is one tile.
 #include <kiln/kiln.h>
 
 #include <cmath>
@@ -12,50 +13,69 @@ namespace {
 /// The extents of a model.
 struct Sizes {
   int64_t hidden, heads, kvHeads, headDim, inter;
-  int64_t BM, BN, BK, keys; // of tiles
+};
+/// Of weights: their rows, which are columns of a product, and their columns.
+struct WeightTile {
+  int64_t BN, BK;
+};
+struct Tiles {
+  int64_t BM, normRows, normCols, keys;
+  int64_t queries; // rows of a tile, of which those that share keys count
+  WeightTile qkv, out, gateUp, down;
 };
 
 Sizes sizesOf(const std::string &config) {
-  return config == "14b" ? Sizes{5120, 40, 8, 128, 17408, 16, 128, 128, 128}
-                         : Sizes{64, 4, 2, 16, 96, 16, 32, 32, 32};
+  return config == "14b" ? Sizes{5120, 40, 8, 128, 17408} : Sizes{64, 4, 2, 16, 96};
+}
+
+Tiles tilesOf(const std::string &config, const std::string &tiles) {
+  if (config == "tiny")
+    return {16, 16, 32, 32, 2, {32, 32}, {32, 32}, {32, 32}, {32, 32}};
+  if (tiles == "square")
+    return {16, 16, 128, 128, 5, {128, 128}, {128, 128}, {128, 128}, {128, 128}};
+  return {16, 1, 5120, 128, 64, {55, 256}, {39, 256}, {132, 64}, {39, 256}};
 }
 
 constexpr double kEps = 1e-6;
 
 Program qwen3DecodeLayer(const Config &cfg) {
-  Sizes s = sizesOf(cfg.choice("config", {"tiny", "14b"}, "tiny"));
+  std::string config = cfg.choice("config", {"tiny", "14b"}, "tiny");
+  Sizes s = sizesOf(config);
+  Tiles t = tilesOf(config, cfg.choice("tiles", {"square", "even"}, "square"));
   int64_t D = s.headDim, group = s.heads / s.kvHeads, all = s.heads + 2 * s.kvHeads;
   Program p("qwen3_decode_layer");
 
   // xn = x / rms(x) * w for whole rows, which are too long for one tile.
   auto norm = [&](const char *name, TensorRef x, TensorRef w, TensorRef xn) {
-    spmd(name, {ceildiv(x.dim(0), s.BM)}, {}, [&](Index block) {
-      Index i = block * s.BM;
-      auto part = [&](Index k) { return cast<f32>(load(x, {i, k}, {s.BM, s.BK})); };
-      Tile squares = loop(0, s.hidden, s.BK, zeros<f32>(s.BM, 1), [&](Index k, Tile sum) {
-        return sum + reduce_sum(part(k) * part(k), 1);
-      });
+    spmd(name, {ceildiv(x.dim(0), t.normRows)}, {}, [&](Index block) {
+      Index i = block * t.normRows;
+      auto part = [&](Index k) { return cast<f32>(load(x, {i, k}, {t.normRows, t.normCols})); };
+      Tile squares =
+          loop(0, s.hidden, t.normCols, zeros<f32>(t.normRows, 1),
+               [&](Index k, Tile sum) { return sum + reduce_sum(part(k) * part(k), 1); });
       Tile scale = rsqrt(squares * (1.0 / double(s.hidden)) + kEps);
-      loop(0, s.hidden, s.BK, [&](Index k) {
-        store(cast<bf16>(part(k) * scale * cast<f32>(load(w, {k}, {1, s.BK}))), xn, {i, k});
+      loop(0, s.hidden, t.normCols, [&](Index k) {
+        store(cast<bf16>(part(k) * scale * cast<f32>(load(w, {k}, {1, t.normCols}))), xn, {i, k});
       });
     });
   };
   // A tile of a * w^T.
-  auto product = [&](TensorRef a, TensorRef w, Index i, Index j) {
-    return loop(0, a.dim(1), s.BK, zeros<f32>(s.BM, s.BN), {.stages = 3}, [&](Index k, Tile acc) {
-      return matmul_acc(acc, load(a, {i, k}, {s.BM, s.BK}), load(w, {j, k}, {s.BN, s.BK}), trans_b);
+  auto product = [&](TensorRef a, TensorRef w, WeightTile of, Index i, Index j) {
+    return loop(0, a.dim(1), of.BK, zeros<f32>(t.BM, of.BN), {.stages = 3}, [&](Index k, Tile acc) {
+      return matmul_acc(acc, load(a, {i, k}, {t.BM, of.BK}), load(w, {j, k}, {of.BN, of.BK}),
+                        trans_b);
     });
   };
   // out = epilogue(a * w^T), tile by tile.
-  auto project = [&](const char *name, TensorRef a, TensorRef w, TensorRef out, auto epilogue) {
-    spmd(name, {ceildiv(a.dim(0), s.BM), ceildiv(w.dim(0), s.BN)}, {}, [&](Index bi, Index bj) {
-      Index i = bi * s.BM, j = bj * s.BN;
-      store(epilogue(product(a, w, i, j), i, j), out, {i, j});
+  auto project = [&](const char *name, TensorRef a, TensorRef w, WeightTile of, TensorRef out,
+                     auto epilogue) {
+    spmd(name, {ceildiv(a.dim(0), t.BM), ceildiv(w.dim(0), of.BN)}, {}, [&](Index bi, Index bj) {
+      Index i = bi * t.BM, j = bj * of.BN;
+      store(epilogue(product(a, w, of, i, j), i, j), out, {i, j});
     });
   };
-  auto tileOf = [&](TensorRef t, Index i, Index j) {
-    return cast<f32>(load(t, {i, j}, {s.BM, s.BN}));
+  auto tileOf = [&](TensorRef from, WeightTile of, Index i, Index j) {
+    return cast<f32>(load(from, {i, j}, {t.BM, of.BN}));
   };
 
   p.orchestration(
@@ -88,7 +108,7 @@ Program qwen3DecodeLayer(const Config &cfg) {
         TensorRef xn = alloc<bf16>("xn", {batch, s.hidden}),
                   projected = alloc<f32>("projected", {batch, all * D});
         norm("norm_1", x, norm1, xn);
-        project("qkv_proj", xn, qkv, projected, [](Tile t, Index, Index) { return t; });
+        project("qkv_proj", xn, qkv, t.qkv, projected, [](Tile sum, Index, Index) { return sum; });
 
         // The heads of a sequence are rows: first the queries, then keys, then values.
         TensorRef rows = reshape(projected, {batch, all, D});
@@ -97,43 +117,48 @@ Program qwen3DecodeLayer(const Config &cfg) {
         spmd("rotate", {batch, s.kvHeads}, {}, [&](Index b, Index h) {
           Index at = toIndex(read<i32>(positions, {b}));
           Tile c = load(cosine, {at, 0}, {1, D / 2}), sn = load(sine, {at, 0}, {1, D / 2});
-          auto turned = [&](Index row, int64_t count, TensorRef weight) {
-            Tile t = rms_norm(load(rows, {b, row, 0}, {count, D}),
-                              cast<f32>(load(weight, {0}, {1, D})), D, kEps);
-            return cast<bf16>(rope(t, c, sn));
+          // All that is read is asked for before anything is waited for.
+          Tile queries = load(rows, {b, h * group, 0}, {group, D}),
+               key = load(rows, {b, s.heads + h, 0}, {1, D}),
+               value = load(rows, {b, s.heads + s.kvHeads + h, 0}, {1, D}),
+               weightOfQueries = cast<f32>(load(q_norm, {0}, {1, D})),
+               weightOfKey = cast<f32>(load(k_norm, {0}, {1, D}));
+          auto turned = [&](const Tile &heads, const Tile &weight) {
+            return cast<bf16>(rope(rms_norm(heads, weight, D, kEps), c, sn));
           };
-          store(turned(h * group, group, q_norm), q, {b, h * group, 0});
-          store(turned(s.heads + h, 1, k_norm), k_cache, {b, h, at, 0});
-          store(cast<bf16>(load(rows, {b, s.heads + s.kvHeads + h, 0}, {1, D})), v_cache,
-                {b, h, at, 0});
+          store(turned(queries, weightOfQueries), q, {b, h * group, 0});
+          store(turned(key, weightOfKey), k_cache, {b, h, at, 0});
+          store(cast<bf16>(value), v_cache, {b, h, at, 0});
         });
         spmd("attention", {batch, s.kvHeads}, {}, [&](Index b, Index h) {
           Index tokens = toIndex(read<i32>(positions, {b})) + 1;
-          Tile qt = load(q, {b, h * group, 0}, {group, D});
+          LoadOptions shares{.valid = {group, D}};
+          Tile qt = load(q, {b, h * group, 0}, {t.queries, D}, shares);
           auto [top, sum, acc] = loop(
-              0, tokens, s.keys, attention_start(group, D), {.stages = 2},
+              0, tokens, t.keys, attention_start(t.queries, D), {.stages = 2},
               [&](Index j, Tile topSoFar, Tile sumSoFar, Tile accSoFar) {
                 LoadOptions seen{.valid = {tokens - j, D}}; // the cache beyond has not been written
-                Tile kt = load(k_cache, {b, h, j, 0}, {s.keys, D}, seen);
-                Tile vt = load(v_cache, {b, h, j, 0}, {s.keys, D}, seen);
-                Tile scores = matmul(qt, kt, trans_b) * (1 / std::sqrt(double(D)));
-                return attention_step(topSoFar, sumSoFar, accSoFar,
-                                      mask(scores, group, tokens - j, Pad::Min), vt);
+                Tile kt = load(k_cache, {b, h, j, 0}, {t.keys, D}, seen);
+                Tile vt = load(v_cache, {b, h, j, 0}, {t.keys, D}, seen);
+                Tile scores = mask(matmul(qt, kt, trans_b), t.queries, tokens - j, Pad::Min);
+                return attention_step(topSoFar, sumSoFar, accSoFar, scores, vt,
+                                      1 / std::sqrt(double(D)));
               });
-          store(cast<bf16>(acc / sum), mixed, {b, h * group, 0});
+          store(cast<bf16>(acc / sum), mixed, {b, h * group, 0}, {.valid = {group, D}});
         });
 
         TensorRef h1 = alloc<f32>("h1", {batch, s.hidden}),
                   hn = alloc<bf16>("hn", {batch, s.hidden}),
                   act = alloc<bf16>("act", {batch, s.inter});
-        project("out_proj", reshape(mixed, {batch, s.heads * D}), out_proj, h1,
-                [&](Tile t, Index i, Index j) { return t + tileOf(x, i, j); });
+        project("out_proj", reshape(mixed, {batch, s.heads * D}), out_proj, t.out, h1,
+                [&](Tile sum, Index i, Index j) { return sum + tileOf(x, t.out, i, j); });
         norm("norm_2", h1, norm2, hn);
-        project("gate_up", hn, gate, act, [&](Tile t, Index i, Index j) {
-          return cast<bf16>(silu(t) * product(hn, up, i, j));
+        project("gate_up", hn, gate, t.gateUp, act, [&](Tile sum, Index i, Index j) {
+          return cast<bf16>(silu(sum) * product(hn, up, t.gateUp, i, j));
         });
-        project("down_proj", act, down, y,
-                [&](Tile t, Index i, Index j) { return cast<bf16>(t + tileOf(h1, i, j)); });
+        project("down_proj", act, down, t.down, y, [&](Tile sum, Index i, Index j) {
+          return cast<bf16>(sum + tileOf(h1, t.down, i, j));
+        });
       });
   return p;
 }

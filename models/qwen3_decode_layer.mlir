@@ -88,10 +88,10 @@ module @qwen3_decode_layer {
     %mixed = kiln.alloc(%0) : !kiln.tensor<?x4x16xbf16>
     %26 = kiln.incore "rotate" grid(%0, 2) {
       %c2 = arith.constant 2 : index
-      %cst = arith.constant 1.600000e+01 : f32
-      %cst_0 = arith.constant 9.99999997E-7 : f32
       %c4 = arith.constant 4 : index
       %c6 = arith.constant 6 : index
+      %cst = arith.constant 1.600000e+01 : f32
+      %cst_0 = arith.constant 9.99999997E-7 : f32
       %block = tile.block_idx 0
       %block_1 = tile.block_idx 1
       %41 = kiln.read %positions[%block] : i32
@@ -100,52 +100,52 @@ module @qwen3_decode_layer {
       %44 = tile.load %sine[%42, 0] : !tile.tile<1x8xf32>
       %45 = arith.muli %block_1, %c2 : index
       %46 = tile.load %25[%block, %45, 0] : !tile.tile<2x16xf32>
-      %47 = tile.load %q_norm[0] : !tile.tile<1x16xbf16>
-      %48 = tile.cast %47 : !tile.tile<1x16xf32>
-      %49 = tile.mul %46, %46 : !tile.tile<2x16xf32>
-      %50 = tile.reduce sum %49 axis(1) : !tile.tile<2x1xf32>
-      %51 = tile.div %50, %cst : !tile.tile<2x1xf32>
-      %52 = tile.add %51, %cst_0 : !tile.tile<2x1xf32>
-      %53 = tile.rsqrt %52 : !tile.tile<2x1xf32>
-      %54 = tile.mul %46, %53 : !tile.tile<2x16xf32>
-      %55 = tile.mul %54, %48 : !tile.tile<2x16xf32>
-      %56 = tile.extract %55[0, 0] : !tile.tile<2x8xf32>
-      %57 = tile.extract %55[0, 8] : !tile.tile<2x8xf32>
-      %58 = tile.mul %56, %43 : !tile.tile<2x8xf32>
-      %59 = tile.mul %57, %44 : !tile.tile<2x8xf32>
-      %60 = tile.sub %58, %59 : !tile.tile<2x8xf32>
-      %61 = tile.mul %57, %43 : !tile.tile<2x8xf32>
-      %62 = tile.mul %56, %44 : !tile.tile<2x8xf32>
-      %63 = tile.add %61, %62 : !tile.tile<2x8xf32>
-      %64 = tile.concat %60, %63 axis(1) : !tile.tile<2x16xf32>
-      %65 = tile.cast %64 : !tile.tile<2x16xbf16>
-      %66 = arith.muli %block_1, %c2 : index
-      tile.store %65, %q[%block, %66, 0]
-      %67 = arith.addi %c4, %block_1 : index
-      %68 = tile.load %25[%block, %67, 0] : !tile.tile<1x16xf32>
-      %69 = tile.load %k_norm[0] : !tile.tile<1x16xbf16>
-      %70 = tile.cast %69 : !tile.tile<1x16xf32>
-      %71 = tile.mul %68, %68 : !tile.tile<1x16xf32>
-      %72 = tile.reduce sum %71 axis(1) : !tile.tile<1x1xf32>
-      %73 = tile.div %72, %cst : !tile.tile<1x1xf32>
-      %74 = tile.add %73, %cst_0 : !tile.tile<1x1xf32>
-      %75 = tile.rsqrt %74 : !tile.tile<1x1xf32>
-      %76 = tile.mul %68, %75 : !tile.tile<1x16xf32>
-      %77 = tile.mul %76, %70 : !tile.tile<1x16xf32>
-      %78 = tile.extract %77[0, 0] : !tile.tile<1x8xf32>
-      %79 = tile.extract %77[0, 8] : !tile.tile<1x8xf32>
-      %80 = tile.mul %78, %43 : !tile.tile<1x8xf32>
-      %81 = tile.mul %79, %44 : !tile.tile<1x8xf32>
-      %82 = tile.sub %80, %81 : !tile.tile<1x8xf32>
-      %83 = tile.mul %79, %43 : !tile.tile<1x8xf32>
-      %84 = tile.mul %78, %44 : !tile.tile<1x8xf32>
-      %85 = tile.add %83, %84 : !tile.tile<1x8xf32>
-      %86 = tile.concat %82, %85 axis(1) : !tile.tile<1x16xf32>
-      %87 = tile.cast %86 : !tile.tile<1x16xbf16>
-      tile.store %87, %k_cache[%block, %block_1, %42, 0]
-      %88 = arith.addi %c6, %block_1 : index
-      %89 = tile.load %25[%block, %88, 0] : !tile.tile<1x16xf32>
-      %90 = tile.cast %89 : !tile.tile<1x16xbf16>
+      %47 = arith.addi %c4, %block_1 : index
+      %48 = tile.load %25[%block, %47, 0] : !tile.tile<1x16xf32>
+      %49 = arith.addi %c6, %block_1 : index
+      %50 = tile.load %25[%block, %49, 0] : !tile.tile<1x16xf32>
+      %51 = tile.load %q_norm[0] : !tile.tile<1x16xbf16>
+      %52 = tile.cast %51 : !tile.tile<1x16xf32>
+      %53 = tile.load %k_norm[0] : !tile.tile<1x16xbf16>
+      %54 = tile.cast %53 : !tile.tile<1x16xf32>
+      %55 = tile.mul %46, %46 : !tile.tile<2x16xf32>
+      %56 = tile.reduce sum %55 axis(1) : !tile.tile<2x1xf32>
+      %57 = tile.div %56, %cst : !tile.tile<2x1xf32>
+      %58 = tile.add %57, %cst_0 : !tile.tile<2x1xf32>
+      %59 = tile.rsqrt %58 : !tile.tile<2x1xf32>
+      %60 = tile.mul %46, %59 : !tile.tile<2x16xf32>
+      %61 = tile.mul %60, %52 : !tile.tile<2x16xf32>
+      %62 = tile.extract %61[0, 0] : !tile.tile<2x8xf32>
+      %63 = tile.extract %61[0, 8] : !tile.tile<2x8xf32>
+      %64 = tile.mul %62, %43 : !tile.tile<2x8xf32>
+      %65 = tile.mul %63, %44 : !tile.tile<2x8xf32>
+      %66 = tile.sub %64, %65 : !tile.tile<2x8xf32>
+      %67 = tile.mul %63, %43 : !tile.tile<2x8xf32>
+      %68 = tile.mul %62, %44 : !tile.tile<2x8xf32>
+      %69 = tile.add %67, %68 : !tile.tile<2x8xf32>
+      %70 = tile.concat %66, %69 axis(1) : !tile.tile<2x16xf32>
+      %71 = tile.cast %70 : !tile.tile<2x16xbf16>
+      %72 = arith.muli %block_1, %c2 : index
+      tile.store %71, %q[%block, %72, 0]
+      %73 = tile.mul %48, %48 : !tile.tile<1x16xf32>
+      %74 = tile.reduce sum %73 axis(1) : !tile.tile<1x1xf32>
+      %75 = tile.div %74, %cst : !tile.tile<1x1xf32>
+      %76 = tile.add %75, %cst_0 : !tile.tile<1x1xf32>
+      %77 = tile.rsqrt %76 : !tile.tile<1x1xf32>
+      %78 = tile.mul %48, %77 : !tile.tile<1x16xf32>
+      %79 = tile.mul %78, %54 : !tile.tile<1x16xf32>
+      %80 = tile.extract %79[0, 0] : !tile.tile<1x8xf32>
+      %81 = tile.extract %79[0, 8] : !tile.tile<1x8xf32>
+      %82 = tile.mul %80, %43 : !tile.tile<1x8xf32>
+      %83 = tile.mul %81, %44 : !tile.tile<1x8xf32>
+      %84 = tile.sub %82, %83 : !tile.tile<1x8xf32>
+      %85 = tile.mul %81, %43 : !tile.tile<1x8xf32>
+      %86 = tile.mul %80, %44 : !tile.tile<1x8xf32>
+      %87 = tile.add %85, %86 : !tile.tile<1x8xf32>
+      %88 = tile.concat %84, %87 axis(1) : !tile.tile<1x16xf32>
+      %89 = tile.cast %88 : !tile.tile<1x16xbf16>
+      tile.store %89, %k_cache[%block, %block_1, %42, 0]
+      %90 = tile.cast %50 : !tile.tile<1x16xbf16>
       tile.store %90, %v_cache[%block, %block_1, %42, 0]
     }
     %27 = kiln.incore "attention" grid(%0, 2) {
@@ -163,7 +163,7 @@ module @qwen3_decode_layer {
       %42 = arith.index_cast %41 : i32 to index
       %43 = arith.addi %42, %c1 : index
       %44 = arith.muli %block_3, %c2 : index
-      %45 = tile.load %q[%block, %44, 0] : !tile.tile<2x16xbf16>
+      %45 = tile.load %q[%block, %44, 0] valid(2, 16) : !tile.tile<2x16xbf16>
       %46 = tile.full %cst : !tile.tile<2x1xf32>
       %47 = tile.full %cst_0 : !tile.tile<2x1xf32>
       %48 = tile.full %cst_0 : !tile.tile<2x16xf32>
@@ -172,29 +172,30 @@ module @qwen3_decode_layer {
         %54 = tile.load %k_cache[%block, %block_3, %arg0, 0] valid(%53, 16) : !tile.tile<32x16xbf16>
         %55 = tile.load %v_cache[%block, %block_3, %arg0, 0] valid(%53, 16) : !tile.tile<32x16xbf16>
         %56 = tile.matmul %45, %54 trans_b : !tile.tile<2x32xf32>
-        %57 = tile.mul %56, %cst_1 : !tile.tile<2x32xf32>
-        %58 = arith.subi %43, %arg0 : index
-        %59 = tile.mask %57 valid(2, %58) pad(min) : !tile.tile<2x32xf32>
-        %60 = tile.reduce max %59 axis(1) : !tile.tile<2x1xf32>
+        %57 = arith.subi %43, %arg0 : index
+        %58 = tile.mask %56 valid(2, %57) pad(min) : !tile.tile<2x32xf32>
+        %59 = tile.reduce max %58 axis(1) : !tile.tile<2x1xf32>
+        %60 = tile.mul %59, %cst_1 : !tile.tile<2x1xf32>
         %61 = tile.add %arg1, %cst_2 : !tile.tile<2x1xf32>
         %62 = tile.cmp gt %60, %61 : !tile.tile<2x1xi1>
         %63 = tile.select %62, %60, %arg1 : !tile.tile<2x1xf32>
-        %64 = tile.sub %59, %63 : !tile.tile<2x32xf32>
-        %65 = tile.exp %64 : !tile.tile<2x32xf32>
-        %66 = tile.sub %arg1, %63 : !tile.tile<2x1xf32>
-        %67 = tile.exp %66 : !tile.tile<2x1xf32>
-        %68 = tile.cast %65 : !tile.tile<2x32xbf16>
-        %69 = tile.mul %arg2, %67 : !tile.tile<2x1xf32>
-        %70 = tile.reduce sum %65 axis(1) : !tile.tile<2x1xf32>
-        %71 = tile.add %69, %70 : !tile.tile<2x1xf32>
-        %72 = tile.mul %arg3, %67 : !tile.tile<2x16xf32>
-        %73 = tile.matmul_acc %72, %68, %55 : !tile.tile<2x16xf32>
-        scf.yield %63, %71, %73 : !tile.tile<2x1xf32>, !tile.tile<2x1xf32>, !tile.tile<2x16xf32>
+        %64 = tile.mul %58, %cst_1 : !tile.tile<2x32xf32>
+        %65 = tile.sub %64, %63 : !tile.tile<2x32xf32>
+        %66 = tile.exp %65 : !tile.tile<2x32xf32>
+        %67 = tile.sub %arg1, %63 : !tile.tile<2x1xf32>
+        %68 = tile.exp %67 : !tile.tile<2x1xf32>
+        %69 = tile.cast %66 : !tile.tile<2x32xbf16>
+        %70 = tile.mul %arg2, %68 : !tile.tile<2x1xf32>
+        %71 = tile.reduce sum %66 axis(1) : !tile.tile<2x1xf32>
+        %72 = tile.add %70, %71 : !tile.tile<2x1xf32>
+        %73 = tile.mul %arg3, %68 : !tile.tile<2x16xf32>
+        %74 = tile.matmul_acc %73, %69, %55 : !tile.tile<2x16xf32>
+        scf.yield %63, %72, %74 : !tile.tile<2x1xf32>, !tile.tile<2x1xf32>, !tile.tile<2x16xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 2>}
       %50 = tile.div %49#2, %49#1 : !tile.tile<2x16xf32>
       %51 = tile.cast %50 : !tile.tile<2x16xbf16>
       %52 = arith.muli %block_3, %c2 : index
-      tile.store %51, %mixed[%block, %52, 0]
+      tile.store %51, %mixed[%block, %52, 0] valid(2, 16)
     }
     %h1 = kiln.alloc(%0) : !kiln.tensor<?x64xf32>
     %hn = kiln.alloc(%0) : !kiln.tensor<?x64xbf16>

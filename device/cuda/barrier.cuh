@@ -28,6 +28,11 @@ inline __device__ void publishInit() {
 
 inline __device__ void arrive(SharedAddress barrier) { ptx::mbarrierArrive(barrier); }
 
+/// Makes the phase wait for so many bytes of the copy engine.
+inline __device__ void expect(SharedAddress barrier, unsigned bytes) {
+  ptx::mbarrierExpect(barrier, bytes);
+}
+
 /// Arrives, and makes the phase wait for so many bytes of the copy engine.
 inline __device__ void arriveExpecting(SharedAddress barrier, unsigned bytes) {
   ptx::mbarrierArriveExpecting(barrier, bytes);

@@ -34,6 +34,7 @@ template <typename T, int R, int C> struct Window {
   __device__ bool isWhole() const {
     return rowBegin == 0 && rowEnd == R && colBegin == 0 && colEnd == C;
   }
+  __device__ bool hasAllCols() const { return colBegin == 0 && colEnd == C; }
   __device__ bool has(int row, int col) const {
     return row >= rowBegin && row < rowEnd && col >= colBegin && col < colEnd;
   }

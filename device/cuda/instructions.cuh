@@ -156,6 +156,13 @@ template <int count> KILN_INSTRUCTION void increaseRegisters() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
 }
 
+//===-- Kernels -------------------------------------------------------------------------===//
+
+/// The next kernel may begin where there is room, if it was launched so.
+KILN_INSTRUCTION void launchDependents() { asm volatile("griddepcontrol.launch_dependents;"); }
+/// All that the kernels before this one did is done, and can be seen.
+KILN_INSTRUCTION void awaitPrerequisites() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+
 //===-- mbarrier ------------------------------------------------------------------------===//
 
 KILN_INSTRUCTION void mbarrierInit(SharedAddress barrier, int arrivals) {
@@ -163,6 +170,10 @@ KILN_INSTRUCTION void mbarrierInit(SharedAddress barrier, int arrivals) {
 }
 KILN_INSTRUCTION void mbarrierArrive(SharedAddress barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+KILN_INSTRUCTION void mbarrierExpect(SharedAddress barrier, unsigned bytes) {
+  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
 }
 KILN_INSTRUCTION void mbarrierArriveExpecting(SharedAddress barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)

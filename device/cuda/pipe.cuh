@@ -58,6 +58,7 @@ template <int slots, int lanes, typename... T> struct Pipe {
   SharedAddress ring, barriers;
   const char *name; ///< For reports.
   Cursor<slots> pushed, popped, freed;
+  int ahead = 0; ///< Slots whose unwritten tiles were begun before they are pushed.
 
   __device__ Pipe(SharedAddress ring, SharedAddress barriers, const char *name)
       : ring(ring), barriers(barriers), name(name) {}
@@ -72,18 +73,45 @@ template <int slots, int lanes, typename... T> struct Pipe {
     }
   }
 
+  __device__ bool hasRoom() const { return ahead < slots; }
+  /// By a whole warp, while the kernels before this one may still run: begins what they do not
+  /// write of the next push. The phase of the slot does not end before that.
+  template <typename... R> __device__ void runAhead(const R &...requests) {
+    if (!hasRoom())
+      return;
+    if (threadInWarp() == 0) {
+      SharedAddress at = ring + ahead * slotBytes, done = full(ahead);
+      auto start = [&](const auto &request) {
+        using Request = Plain<decltype(request)>;
+        using Tile = typename Request::Tile;
+        if constexpr (Request::isUnwritten)
+          if (request.usesEngine()) {
+            barrier::expect(done, Tile::bytes);
+            request.start(Tile{at}, done);
+          }
+        at += alignedTo1024(Tile::bytes);
+      };
+      (start(requests), ...);
+    }
+    ++ahead;
+  }
+
   /// By a whole warp: waits for a free slot and starts the transfers that fill it.
   template <typename... R> __device__ void push(const R &...requests) {
     static_assert((isSame<typename R::Tile, T> && ...), "what is pushed is what the pipe carries");
     barrier::wait(empty(pushed.slot), pushed.parity ^ 1, Waits::ForSpace, name, pushed.slot);
+    bool wasBegun = ahead > 0; // the first slots, in their order
+    ahead -= wasBegun;
     SharedAddress to = ring + pushed.slot * slotBytes, done = full(pushed.slot);
     bool isCopied = false;
     unsigned bytes = 0;
     SharedAddress at = to;
     auto copy = [&](const auto &request) {
-      using Tile = typename Plain<decltype(request)>::Tile;
+      using Request = Plain<decltype(request)>;
+      using Tile = typename Request::Tile;
       if (request.usesEngine()) {
-        bytes += Tile::bytes;
+        if (!Request::isUnwritten || !wasBegun)
+          bytes += Tile::bytes;
       } else {
         request.copy(Tile{at});
         isCopied = true;
@@ -103,7 +131,7 @@ template <int slots, int lanes, typename... T> struct Pipe {
         using Request = Plain<decltype(request)>;
         using Tile = typename Request::Tile;
         if constexpr (Request::isForEngine)
-          if (request.usesEngine())
+          if (request.usesEngine() && (!Request::isUnwritten || !wasBegun))
             request.start(Tile{at}, done);
         at += alignedTo1024(Tile::bytes);
       };

@@ -152,23 +152,36 @@ __device__ void fillByWarp(const Shared<T, R, C> &to, const From &from, T pad) {
   }
 }
 
-/// The same, of which whole rows are there and pieces of 16 bytes can be read at once.
-template <typename T, int R, int C>
+/// The same, where whole rows are there or not and pieces of 16 bytes can be read at once, `many`
+/// of them before the first is needed. Rows that are not there become zeros.
+template <int many, typename T, int R, int C>
 __device__ void fillByPieces(const Shared<T, R, C> &to, const Window<T, R, C> &from) {
-  constexpr int each = 16 / int(sizeof(T));
+  constexpr int each = 16 / int(sizeof(T)), step = kWarp * each;
 #pragma unroll 1
-  for (int k = threadInWarp() * each; k < R * C; k += kWarp * each) {
-    uint4 piece = *reinterpret_cast<const uint4 *>(from.at(k / C, k % C));
-    const unsigned words[4] = {piece.x, piece.y, piece.z, piece.w};
-    ptx::storeShared(to.address(k / C, k % C), words);
+  for (int first = threadInWarp() * each; first < R * C; first += many * step) {
+    uint4 piece[many];
+#pragma unroll
+    for (int i = 0; i < many; ++i) {
+      int k = first + i * step, row = k / C;
+      piece[i] = row >= from.rowBegin && row < from.rowEnd
+                     ? *reinterpret_cast<const uint4 *>(from.at(row, k % C))
+                     : make_uint4(0, 0, 0, 0);
+    }
+#pragma unroll
+    for (int i = 0; i < many; ++i) {
+      int k = first + i * step;
+      const unsigned words[4] = {piece[i].x, piece[i].y, piece[i].z, piece[i].w};
+      if (k < R * C)
+        ptx::storeShared(to.address(k / C, k % C), words);
+    }
   }
 }
 
-template <typename T, int R, int C>
+template <int many = 1, typename T, int R, int C>
 __device__ void fill(const Shared<T, R, C> &to, const Window<T, R, C> &from, T pad) {
   if constexpr (C * sizeof(T) % 16 == 0)
-    if (from.isWhole() && from.isAligned(16))
-      return fillByPieces(to, from);
+    if ((many > 1 ? from.hasAllCols() : from.isWhole()) && from.isAligned(16))
+      return fillByPieces<many>(to, from);
   fillByWarp(to, from, pad);
 }
 template <typename T, int R, int C, typename I>
@@ -181,7 +194,7 @@ template <typename T, int R, int C, typename From> struct CopyRequest {
   using Tile = Shared<T, R, C>;
   From from;
   T pad;
-  static constexpr bool isForEngine = false;
+  static constexpr bool isForEngine = false, isUnwritten = false;
   __device__ bool usesEngine() const { return false; }
   __device__ void copy(Tile to) const { fill(to, from, pad); }
 };
@@ -201,7 +214,7 @@ template <typename T, int R, int C, int rank> struct Request {
   static_assert(R <= 256, "the copy engine moves at most 256 rows at once");
   static_assert(Shared<T, R, C>::isSwizzled, "the copy engine writes rows of 32 or 64 bytes, or "
                                              "panels of 128");
-  static constexpr bool isForEngine = true;
+  static constexpr bool isForEngine = true, isUnwritten = false;
   using Tile = Shared<T, R, C>;
   const Tensor &tensor;
   const TensorMap &map;
@@ -229,6 +242,19 @@ template <typename T, int R, int C, int rank> struct Request {
   __device__ void copy(Tile to) const { fill(to, window<T, R, C>(tensor, index), T{}); }
 };
 
+/// The same, of which only the first `rows` and `cols` count. The engine moves whole tiles; the
+/// last one, of which less is wanted, is worth being waited for by a whole warp with few trips.
+template <typename T, int R, int C, int rank> struct ValidRequest : Request<T, R, C, rank> {
+  using Tile = Shared<T, R, C>;
+  i64 rows, cols;
+  __device__ bool usesEngine() const {
+    return rows >= R && cols >= C && Request<T, R, C, rank>::usesEngine();
+  }
+  __device__ void copy(Tile to) const {
+    fill<4>(to, window<T, R, C>(this->tensor, this->index, rows, cols), T{});
+  }
+};
+
 template <typename T, int R, int C, int rank>
 __device__ Request<T, R, C, rank> request(const Tensor &tensor, const TensorMap &map,
                                           const i64 (&index)[rank]) {
@@ -236,6 +262,20 @@ __device__ Request<T, R, C, rank> request(const Tensor &tensor, const TensorMap 
   for (int axis = 0; axis < rank; ++axis)
     result.index[axis] = index[axis];
   return result;
+}
+
+/// A request of what no kernel of the program writes.
+template <typename Request> struct Unwritten : Request {
+  static constexpr bool isUnwritten = true;
+};
+template <typename Request> __device__ Unwritten<Request> unwritten(const Request &request) {
+  return {request};
+}
+
+template <typename T, int R, int C, int rank>
+__device__ ValidRequest<T, R, C, rank> validRequest(const Tensor &tensor, const TensorMap &map,
+                                                    const i64 (&index)[rank], i64 rows, i64 cols) {
+  return {request<T, R, C>(tensor, map, index), rows, cols};
 }
 
 } // namespace kiln

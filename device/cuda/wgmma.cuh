@@ -2,9 +2,9 @@
 //
 // `multiply` issues the instructions for one pair of tiles and waits for them, `start` and `await`
 // do so one after the other; the accumulator is in registers (Fragments), the right operand in
-// shared memory, the left one in either. What the matrix unit does not take (other types, other
-// extents) the threads multiply themselves, exactly: then both operands are in shared memory. Loops
-// over K are the program's.
+// shared memory, the left one in either. Of 8-bit floats it takes rows that lie along K in shared
+// memory. What it does not take (other types, other extents) the threads multiply themselves,
+// exactly: then both operands are in shared memory. Loops over K are the program's.
 //
 //===----------------------------------------------------------------------------===//
 #pragma once
@@ -15,6 +15,15 @@ namespace kiln {
 
 namespace wgmma {
 
+/// How many columns of K one instruction sums.
+template <typename T> inline constexpr int depthOf = 32 / int(sizeof(T));
+
+template <typename T>
+inline constexpr ptx::Element elementOf = isSame<T, bf16>     ? ptx::Element::Bf16
+                                          : isSame<T, f16>    ? ptx::Element::F16
+                                          : isSame<T, f8e4m3> ? ptx::Element::E4m3
+                                                              : ptx::Element::E5m2;
+
 /// How the matrix unit finds a tile: where, how far rows of eights (`stride`) and panels
 /// (`leading`) are apart, and how it is swizzled.
 inline __device__ u64 descriptor(SharedAddress at, unsigned leading, unsigned stride,
@@ -24,8 +33,8 @@ inline __device__ u64 descriptor(SharedAddress at, unsigned leading, unsigned st
          swizzle << 62;
 }
 
-/// Whose rows are those of the product, or its columns, and whose columns are summed over: 16 of
-/// them from `k` on. `outer`: the first row.
+/// Whose rows are those of the product, or its columns, and whose columns are summed over, from `k`
+/// on. `outer`: the first row.
 template <typename T, int R, int C, int panelRows>
 __device__ u64 alongRows(const Shared<T, R, C, panelRows> &tile, int outer, int k) {
   using Tile = Shared<T, R, C, panelRows>;
@@ -118,7 +127,7 @@ template <int col, bool transposeB, int K, bool fromZero, typename L, typename A
 __device__ __forceinline__ void columns(Tile<float, L> &acc, const A &a, const B &b) {
   using T = typename B::Element;
   constexpr int width = widthOf(L::cols - col, transposeB ? 8 : B::panelCols);
-  using Step = ptx::Wgmma<width, isSame<T, bf16>>;
+  using Step = ptx::Wgmma<width, elementOf<T>>;
   static_assert(L::rowRegs >= 2, "an instruction makes two rows of each thread");
   static_assert(width > 0, "a product has a multiple of 8 columns; of a right operand that is not "
                            "transposed, whole panels");
@@ -168,6 +177,44 @@ __device__ __forceinline__ Tile<T, To> turned(const Tile<T, L> &tile) {
 template <bool transposeB, typename T, int N, typename B>
 inline constexpr bool isForUnit = isSame<T, float> && isHalf<typename B::Element> && N % 8 == 0 &&
                                   (transposeB ? B::cols : B::rows) % 16 == 0 && B::hasAlignedPanels;
+
+/// Whether the unit takes 8-bit floats as they are: rows along K on both sides, 64 on the left.
+template <bool transposeB, bool transposeA, typename T, int N, typename A, typename B>
+inline constexpr bool isOfEights = false;
+template <typename T, int N, typename F, int M, int K, int rowsA, int R, int rowsB>
+inline constexpr bool
+    isOfEights<true, false, T, N, Shared<F, M, K, rowsA>, Shared<F, R, K, rowsB>> =
+        isSame<T, float> && isF8<F> && N % 8 == 0 && K % depthOf<F> == 0 &&
+        isReadInPlace<false, Shared<F, M, K, rowsA>> && Shared<F, R, K, rowsB>::hasAlignedPanels;
+
+/// Products of 8-bit floats, for the columns from `col` on. The unit keeps fewer bits of their sums
+/// than an f32 has. So it sums no more than `depth` columns of K, in registers of their own, and
+/// the threads add that to the accumulator; meanwhile the unit works for another lane.
+template <int col, typename L, typename A, typename B>
+__device__ __forceinline__ void columnsOfEights(Tile<float, L> &acc, const A &a, const B &b) {
+  using T = typename B::Element;
+  constexpr int depth = 128, most = 128, rest = L::cols - col, width = rest < most ? rest : most;
+  using Part = Fragments::Of<64, width>;
+  using Step = ptx::Wgmma<width, elementOf<T>>;
+#pragma unroll
+  for (int block = 0; block < L::rowRegs / 2; ++block)
+#pragma unroll
+    for (int first = 0; first < B::cols; first += depth) {
+      Tile<float, Part> part;
+      pin(part);
+      ptx::wgmmaFence();
+#pragma unroll
+      for (int k = first; k < B::cols && k < first + depth; k += depthOf<T>)
+        Step::template run<0, 0>(part.at[0], part.at[1], alongRows(a, 64 * block, k),
+                                 alongRows(b, col, k), k > first, A::rows - 64 * block);
+      ptx::wgmmaCommit();
+      ptx::wgmmaWait();
+      pin(part);
+      forEach<Part>([&](int i, int j) { acc.at[2 * block + i][col / 4 + j] += part.at[i][j]; });
+    }
+  if constexpr (rest > most)
+    columnsOfEights<col + width>(acc, a, b);
+}
 
 } // namespace wgmma
 
@@ -300,6 +347,9 @@ __device__ __forceinline__ Tile<T, L> multiply(Tile<T, L> acc, const A &a, const
   } else if constexpr (isSame<T, float> && !transposeA && hasRowsOfFours<A> && hasRowsOfFours<B> &&
                        L::cols > 1) {
     return multiplyByFours<transposeB>(acc, a, b);
+  } else if constexpr (wgmma::isOfEights<transposeB, transposeA, T, L::cols, A, B>) {
+    wgmma::columnsOfEights<0>(acc, a, b);
+    return acc;
   } else if constexpr (!wgmma::isForUnit<transposeB, T, L::cols, B>) {
     return multiplyByThreads<transposeB, transposeA>(acc, a, b);
   } else if constexpr (L::rows == 1) {

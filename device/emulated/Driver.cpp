@@ -57,6 +57,7 @@ struct Node {
   };
   std::shared_ptr<std::vector<Line>> args;
   std::vector<size_t> after; ///< Of a graph: the numbers of the nodes that it comes after.
+  bool isEarly = false;      ///< It may begin before the one that it comes after has ended.
 };
 struct Graph {
   std::vector<std::unique_ptr<size_t>> handles; ///< A node is the address of its number.
@@ -105,35 +106,53 @@ Result takeFailure() {
 Node nodeOf(Kernel *kernel, unsigned blocks, unsigned threads, unsigned shared, void **parameters) {
   auto args = std::make_shared<std::vector<Node::Line>>(kernel->bytes / sizeof(Node::Line) + 1);
   std::memcpy(args->data(), parameters[0], kernel->bytes);
-  return {kernel, blocks, threads, shared, std::move(args), {}};
+  return {kernel, blocks, threads, shared, std::move(args), {}, false};
 }
 
 Result describe(const KernelNodeParams &params, Node &node) {
   if (params.blocks[0] == 0 || params.blocks[1] != 1 || params.blocks[2] != 1 || params.extra)
     return kInvalidValue;
-  std::vector<size_t> after = std::move(node.after);
-  node =
+  Node made =
       nodeOf(params.kernel, params.blocks[0], params.threads[0], params.shared, params.parameters);
-  node.after = std::move(after);
+  made.after = std::move(node.after);
+  made.isEarly = node.isEarly;
+  node = std::move(made);
   return kOk;
 }
 
-void runNode(const Node &node) {
+/// `before`: the kernel before it, if this one may begin earlier.
+void runNode(const Node &node, std::function<void()> before = nullptr) {
+  std::string wrong;
   if (failure.empty())
-    failure = run(
-        {node.kernel->entry, node.args->data(), node.blocks, node.threads, node.shared, seed()});
+    wrong = run({node.kernel->entry, node.args->data(), node.blocks, node.threads, node.shared,
+                 seed(), std::move(before)});
+  if (failure.empty())
+    failure = wrong;
+}
+
+/// With those that come before it, which run when it waits for them.
+void runEarly(const std::vector<Node> &nodes, size_t number) {
+  const Node &node = nodes[number];
+  if (node.isEarly)
+    runNode(node, [&nodes, before = node.after.front()] { runEarly(nodes, before); });
+  else
+    runNode(node);
 }
 
 /// Any order that the edges allow: the seed says which.
 void runGraph(const std::vector<Node> &nodes) {
-  std::vector<bool> hasRun(nodes.size());
+  std::vector<bool> hasRun(nodes.size()), isBegunLater(nodes.size());
+  for (const Node &node : nodes)
+    if (node.isEarly)
+      isBegunLater[node.after.front()] = true;
   for (size_t done = 0; done < nodes.size(); ++done) {
     std::vector<size_t> ready;
     for (size_t i = 0; i < nodes.size(); ++i)
       if (!hasRun[i] && std::ranges::all_of(nodes[i].after, [&](size_t k) { return hasRun[k]; }))
         ready.push_back(i);
     size_t next = ready[(seed() + done) % ready.size()];
-    runNode(nodes[next]);
+    if (!isBegunLater[next])
+      runEarly(nodes, next);
     hasRun[next] = true;
   }
 }
@@ -283,6 +302,28 @@ Result cuLaunchKernel(Kernel *kernel, unsigned blocks, unsigned y, unsigned z, u
   return kOk;
 }
 
+struct LaunchAttribute {
+  int what;
+  alignas(8) int value[16];
+};
+struct LaunchConfig { // CUlaunchConfig
+  unsigned blocks[3], threads[3], shared;
+  Stream *stream;
+  LaunchAttribute *attributes;
+  unsigned numAttributes;
+};
+/// One that may begin early takes what was asked for last, its kernel as a rule, along.
+Result cuLaunchKernelEx(const LaunchConfig *config, Kernel *kernel, void **parameters, void **) {
+  KILN_LOCKED;
+  auto &asked = streamOf(config->stream).asked;
+  if (config->blocks[0] == 0 || config->numAttributes != 1 || config->attributes->what != 6 ||
+      asked.empty())
+    return kInvalidValue;
+  Node node = nodeOf(kernel, config->blocks[0], config->threads[0], config->shared, parameters);
+  asked.back() = [node, before = std::move(asked.back())] { runNode(node, before); };
+  return kOk;
+}
+
 //===-- Graphs ------------------------------------------------------------------------------===//
 
 Result cuGraphCreate(Graph **graph, unsigned) {
@@ -303,6 +344,19 @@ Result cuGraphAddKernelNode_v2(size_t **handle, Graph *graph, size_t *const *aft
     return bad;
   *handle = graph->handles.emplace_back(std::make_unique<size_t>(graph->nodes.size())).get();
   graph->nodes.push_back(std::move(node));
+  return kOk;
+}
+struct GraphEdge {
+  unsigned char fromPort, toPort, type, reserved[5];
+};
+Result cuGraphAddDependencies_v2(Graph *graph, size_t *const *from, size_t *const *to,
+                                 const GraphEdge *edge, size_t count) {
+  KILN_LOCKED;
+  if (count != 1 || edge->fromPort != 1 || edge->toPort != 0 || edge->type != 1)
+    return kInvalidValue;
+  Node &node = graph->nodes.at(**to);
+  node.after.assign(1, **from);
+  node.isEarly = true;
   return kOk;
 }
 Result cuGraphInstantiateWithFlags(std::vector<Node> **ready, Graph *graph, unsigned long long) {

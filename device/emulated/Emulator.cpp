@@ -1,10 +1,13 @@
 #include "Emulator.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstring>
 #include <limits>
 #include <thread>
+#include <tuple>
+#include <utility>
 
 using namespace kiln;
 using namespace kiln::emulated;
@@ -490,6 +493,17 @@ void Launch::idle(Block &block) {
   }
 }
 
+void Launch::runPrerequisites() {
+  if (!std::exchange(HasPrerequisites, false) || !request.prerequisites)
+    return;
+  Block *before = running;
+  std::array places = {emulated::thread, emulated::block, emulated::threads, emulated::blocks};
+  request.prerequisites();
+  running = before;
+  std::tie(emulated::thread, emulated::block, emulated::threads, emulated::blocks) =
+      std::tuple_cat(places);
+}
+
 std::string Launch::run() {
   for (unsigned k = 0; k < request.blocks; ++k) {
     Blocks.push_back(std::make_unique<Block>(*this, k));
@@ -501,6 +515,7 @@ std::string Launch::run() {
   Blocks.front()->baton.release();
   for (std::thread &host : hosts)
     host.join();
+  runPrerequisites();
   running = nullptr;
   return Failure;
 }

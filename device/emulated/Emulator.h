@@ -21,6 +21,7 @@
 #include "instructions.h"
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <random>
@@ -37,6 +38,8 @@ struct LaunchRequest {
   const void *args;
   unsigned blocks, threads, sharedBytes;
   uint64_t seed;
+  /// Runs the kernel before this one, if this one may begin early.
+  std::function<void()> prerequisites = nullptr;
 };
 
 /// Empty, or what the kernel did wrong.
@@ -206,6 +209,8 @@ public:
   void leave(Block &block);
   /// A block has nothing to do: another goes on, or time passes.
   void idle(Block &block);
+  /// When somebody waits for it first, or at the end.
+  void runPrerequisites();
   void noteChange() {
     ++changes;
     ChangedAt = time;
@@ -228,6 +233,7 @@ private:
   std::vector<Block *> Live;
   std::mt19937_64 Random;
   uint64_t ChangedAt = 0;
+  bool HasPrerequisites = true; ///< They have not run.
   std::string Failure;
 };
 

@@ -100,6 +100,11 @@ bool emulated::mbarrierTryWait(unsigned barrier, unsigned parity, bool mayGiveUp
   return thread.block.await(thread, barrier, parity, mayGiveUp);
 }
 
+void emulated::mbarrierExpect(unsigned barrier, unsigned bytes) {
+  Thread &thread = runningThread("mbarrier.expect_tx");
+  thread.block.mbarrierAt(barrier).bytes += bytes;
+}
+
 void emulated::fenceMbarrierInit() {
   for (auto &[address, barrier] : runningThread("fence.mbarrier_init").block.mbarriers)
     barrier.isPublished = true;
@@ -120,6 +125,16 @@ void emulated::copyBox(unsigned to, unsigned barrier, const void *map, const int
   std::copy_n(at, rank, copy.at);
   thread.block.copy(thread, copy);
   thread.block.mayYield(thread);
+}
+
+//===----------------------------------------------------------------------===//
+// The kernels before this one
+//===----------------------------------------------------------------------===//
+
+/// They run now, which is as late as they can: whoever has looked at what they make was too early.
+void emulated::awaitPrerequisites() {
+  Thread &thread = runningThread("griddepcontrol.wait");
+  thread.block.launch.runPrerequisites();
 }
 
 //===----------------------------------------------------------------------===//

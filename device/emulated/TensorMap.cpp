@@ -15,14 +15,14 @@ bool kiln::emulated::encode(TensorMapBits &map, int type, uint32_t rank, const v
                             const uint64_t *extents, const uint64_t *strides, const uint32_t *box,
                             const uint32_t *steps, int interleave, int swizzle) {
   static constexpr uint8_t swizzles[] = {0, 32, 64, 128};
-  if ((type != 1 && type != 2) || rank < 1 || rank > 5 || reinterpret_cast<uintptr_t>(data) % 16 ||
+  if (type < 0 || type > 2 || rank < 1 || rank > 5 || reinterpret_cast<uintptr_t>(data) % 16 ||
       interleave != 0 || swizzle < 0 || swizzle > 3)
     return false;
   map = {};
   map.magic = TensorMapBits::kMagic;
   map.data = static_cast<const char *>(data);
   map.rank = static_cast<uint8_t>(rank);
-  map.elementBytes = type == 1 ? 2 : 4;
+  map.elementBytes = static_cast<uint8_t>(1 << type);
   map.swizzleBytes = swizzles[swizzle];
   map.strides[0] = map.elementBytes;
   for (uint32_t axis = 0; axis < rank; ++axis) {

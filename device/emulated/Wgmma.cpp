@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -12,17 +13,23 @@ using namespace kiln::emulated;
 
 namespace {
 
-constexpr int kSteps = 16; ///< Of K, in one instruction.
+unsigned bytesOf(Element element) {
+  return element == Element::E4m3 || element == Element::E5m2 ? 1 : 2;
+}
+/// Of K, in one instruction.
+unsigned stepsOf(Element element) { return 32 / bytesOf(element); }
 
 struct Descriptor {
-  explicit Descriptor(uint64_t bits)
-      : start(static_cast<unsigned>(bits & 0x3fff) << 4),
+  Descriptor(uint64_t bits, Element element)
+      : bytes(bytesOf(element)), steps(stepsOf(element)),
+        start(static_cast<unsigned>(bits & 0x3fff) << 4),
         leading(static_cast<unsigned>(bits >> 16 & 0x3fff) << 4),
         stride(static_cast<unsigned>(bits >> 32 & 0x3fff) << 4),
         baseOffset(static_cast<unsigned>(bits >> 49 & 7)), rowBytes(bits >> 62 == 1   ? 128
                                                                     : bits >> 62 == 2 ? 64
                                                                     : bits >> 62 == 3 ? 32
                                                                                       : 0) {}
+  unsigned bytes, steps; ///< Of an element; of K.
   unsigned start, leading, stride, baseOffset, rowBytes;
 
   std::string verify(bool isTransposed) const {
@@ -30,8 +37,10 @@ struct Descriptor {
       return "an operand without swizzle is not emulated";
     if (baseOffset != 0 || start % (8 * rowBytes) >= rowBytes)
       return "an operand begins in the middle of the pattern of swizzling";
-    if (!isTransposed && start % rowBytes + 2 * kSteps > rowBytes)
-      return "the 16 columns of an operand are not in one row of the pattern";
+    if (isTransposed && bytes == 1)
+      return "an operand of 8 bits cannot be transposed";
+    if (!isTransposed && start % rowBytes + bytes * steps > rowBytes)
+      return "the columns of an operand are not in one row of the pattern";
     if (isTransposed && start % rowBytes != 0)
       return "a transposed operand begins within a row of the pattern";
     return "";
@@ -41,10 +50,10 @@ struct Descriptor {
   /// K, eight of them `stride` apart; or, if it is transposed, along the other axis, and what does
   /// not fit a row is `leading` apart.
   unsigned address(bool isTransposed, unsigned outer, unsigned k) const {
-    unsigned each = rowBytes / 2;
+    unsigned each = rowBytes / bytes;
     unsigned at = isTransposed ? start + outer / each * leading + k / 8 * stride +
-                                     k % 8 * rowBytes + outer % each * 2
-                               : start + outer / 8 * stride + outer % 8 * rowBytes + 2 * k;
+                                     k % 8 * rowBytes + outer % each * bytes
+                               : start + outer / 8 * stride + outer % 8 * rowBytes + bytes * k;
     return swizzled(at, rowBytes);
   }
 
@@ -52,48 +61,83 @@ struct Descriptor {
   template <typename F>
   void forEachPiece(bool isTransposed, unsigned first, unsigned count, F f) const {
     if (isTransposed) {
-      for (unsigned k = 0; k < kSteps; ++k)
+      for (unsigned k = 0; k < steps; ++k)
         for (unsigned outer = first; outer < first + count; outer += 8)
           f(outer, k, address(true, outer, k));
     } else {
       for (unsigned outer = first; outer < first + count; ++outer)
-        for (unsigned k = 0; k < kSteps; k += 8)
+        for (unsigned k = 0; k < steps; k += 16 / bytes)
           f(outer, k, address(false, outer, k));
     }
   }
 };
 
-float widened(uint16_t bits, bool isBf16) {
-  return isBf16 ? std::bit_cast<float>(uint32_t(bits) << 16) : ptx::f32FromF16(bits);
+float widened(unsigned bits, Element element) {
+  auto narrow = static_cast<unsigned short>(bits);
+  switch (element) {
+  case Element::Bf16:
+    return std::bit_cast<float>(bits << 16);
+  case Element::F16:
+    return ptx::f32FromF16(narrow);
+  case Element::E4m3:
+    return ptx::f32FromF16(static_cast<unsigned short>(ptx::f16PairFromE4m3(narrow)));
+  case Element::E5m2:
+    return ptx::f32FromF16(static_cast<unsigned short>(ptx::f16PairFromE5m2(narrow)));
+  }
+  return 0;
 }
 
-/// `count` rows or columns, each with 16 steps of K.
+/// `count` rows or columns, each with the steps of K.
 std::vector<float> operandOf(const SharedMemory &memory, uint64_t bits, bool isTransposed,
-                             unsigned first, unsigned count, bool isBf16) {
-  std::vector<float> all(size_t(count) * kSteps);
-  Descriptor(bits).forEachPiece(
-      isTransposed, first, count, [&](unsigned outer, unsigned k, unsigned address) {
-        uint16_t piece[8];
-        std::memcpy(piece, memory.at(address), sizeof piece);
-        for (unsigned i = 0; i < 8; ++i) {
+                             unsigned first, unsigned count, Element element) {
+  unsigned bytes = bytesOf(element), steps = stepsOf(element);
+  std::vector<float> all(size_t(count) * steps);
+  Descriptor(bits, element)
+      .forEachPiece(isTransposed, first, count, [&](unsigned outer, unsigned k, unsigned address) {
+        const unsigned char *piece = memory.at(address);
+        for (unsigned i = 0; i < 16 / bytes; ++i) {
           unsigned row = outer - first + (isTransposed ? i : 0), step = k + (isTransposed ? 0 : i);
-          all[row * kSteps + step] = widened(piece[i], isBf16);
+          unsigned narrow = 0;
+          std::memcpy(&narrow, piece + i * bytes, bytes);
+          all[row * steps + step] = widened(narrow, element);
         }
       });
   return all;
 }
 
 /// Of the registers of a warp: each thread has two rows, 8 apart, and two pairs of columns.
-std::vector<float> leftOf(const PendingProduct &product, bool isBf16) {
-  std::vector<float> all(size_t{16} * kSteps);
+std::vector<float> leftOf(const PendingProduct &product, Element element) {
+  unsigned steps = stepsOf(element);
+  std::vector<float> all(size_t{16} * steps);
   for (unsigned lane = 0; lane < kWarp; ++lane)
     for (unsigned word = 0; word < 4; ++word)
       for (unsigned half = 0; half < 2; ++half) {
         unsigned row = lane / 4 + 8 * (word % 2), k = lane % 4 * 2 + 8 * (word / 2) + half;
         auto bits = static_cast<uint16_t>(product.parts[lane].left[word] >> (16 * half));
-        all[row * kSteps + k] = widened(bits, isBf16);
+        all[row * steps + k] = widened(bits, element);
       }
   return all;
+}
+
+/// What an accumulator becomes. Products of 8-bit floats are added to it as multiples of what is 13
+/// bits below the largest of all of them; the rest is cut off.
+float summed(float before, const float *left, const float *right, Element element) {
+  unsigned steps = stepsOf(element);
+  float all = 0, largest = std::fabs(before);
+  for (unsigned k = 0; k < steps; ++k) {
+    float product = left[k] * right[k];
+    all += product;
+    largest = std::max(largest, std::fabs(product));
+  }
+  if (bytesOf(element) > 1 || !std::isfinite(all + before) || largest == 0)
+    return before + all;
+  constexpr int kept = 13;
+  int exponent = std::ilogb(largest) - kept;
+  auto units = [&](float x) { return std::trunc(std::ldexp(double(x), -exponent)); };
+  double sum = units(before);
+  for (unsigned k = 0; k < steps; ++k)
+    sum += units(left[k] * right[k]);
+  return static_cast<float>(std::ldexp(sum, exponent));
 }
 
 } // namespace
@@ -107,13 +151,13 @@ static unsigned rowsThatCount(const Product &product, unsigned warpInGroup) {
 std::string emulated::findPieces(const Product &product, unsigned warpInGroup,
                                  std::vector<unsigned> &pieces) {
   auto add = [&](unsigned, unsigned, unsigned address) { pieces.push_back(address); };
-  Descriptor right(product.right);
+  Descriptor right(product.right, product.element);
   if (std::string bad = right.verify(product.transposesRight); !bad.empty())
     return bad;
   right.forEachPiece(product.transposesRight, 0, static_cast<unsigned>(product.columns), add);
   if (product.leftRegisters)
     return "";
-  Descriptor left(product.left);
+  Descriptor left(product.left, product.element);
   if (std::string bad = left.verify(product.transposesLeft); !bad.empty())
     return bad;
   left.forEachPiece(product.transposesLeft, 16 * warpInGroup, rowsThatCount(product, warpInGroup),
@@ -124,26 +168,25 @@ std::string emulated::findPieces(const Product &product, unsigned warpInGroup,
 void emulated::makeProduct(const SharedMemory &memory, const PendingProduct &pending,
                            unsigned warpInGroup, Accumulator *const (&accumulators)[kWarp]) {
   const Product &product = pending.parts.front().product;
+  unsigned steps = stepsOf(product.element);
   std::vector<float> left =
       product.leftRegisters
-          ? leftOf(pending, product.isBf16)
+          ? leftOf(pending, product.element)
           : operandOf(memory, product.left, product.transposesLeft, 16 * warpInGroup,
-                      rowsThatCount(product, warpInGroup), product.isBf16);
-  left.resize(size_t{16} * kSteps, std::numeric_limits<float>::quiet_NaN());
+                      rowsThatCount(product, warpInGroup), product.element);
+  left.resize(size_t{16} * steps, std::numeric_limits<float>::quiet_NaN());
   auto columns = static_cast<unsigned>(product.columns);
   std::vector<float> right =
-      operandOf(memory, product.right, product.transposesRight, 0, columns, product.isBf16);
-  auto sum = [&](unsigned row, unsigned col) {
-    float all = 0;
-    for (unsigned k = 0; k < kSteps; ++k)
-      all += left[row * kSteps + k] * right[col * kSteps + k];
-    return all;
+      operandOf(memory, product.right, product.transposesRight, 0, columns, product.element);
+  auto change = [&](float &sum, unsigned row, unsigned col) {
+    sum = summed(product.accumulates ? sum : 0.0f, &left[row * steps], &right[col * steps],
+                 product.element);
   };
   for (unsigned lane = 0; lane < kWarp; ++lane)
     for (unsigned j = 0; j < columns / 4; ++j) {
       unsigned row = lane / 4, col = 8 * (j / 2) + lane % 4 * 2 + j % 2;
       float &low = accumulators[lane]->lowValues[j], &high = accumulators[lane]->highValues[j];
-      low = (product.accumulates ? low : 0.0f) + sum(row, col);
-      high = (product.accumulates ? high : 0.0f) + sum(row + 8, col);
+      change(low, row, col);
+      change(high, row + 8, col);
     }
 }

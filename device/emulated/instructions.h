@@ -60,21 +60,26 @@ void syncThreads();
 void exitThread();
 uint64_t now();
 void sleep();
+void awaitPrerequisites();
 /// Something that others may wait for has changed.
 void noteChange();
 
 void mbarrierInit(unsigned barrier, int arrivals);
+void mbarrierExpect(unsigned barrier, unsigned bytes);
 void mbarrierArrive(unsigned barrier, unsigned bytes, const char *instruction);
 bool mbarrierTryWait(unsigned barrier, unsigned parity, bool mayGiveUp);
 void fenceMbarrierInit();
 void fenceProxyAsync();
 void copyBox(unsigned to, unsigned barrier, const void *map, const int *at, int rank);
 
+enum class Element { F16, Bf16, E4m3, E5m2 };
+
 /// 16 rows of this warp, `columns` columns: what one instruction of the matrix unit adds to them.
 struct Product {
   float *low, *high;
   int columns;
-  bool isBf16, accumulates;
+  Element element; ///< Of both operands.
+  bool accumulates;
   const unsigned *leftRegisters; ///< Or null: `left` describes it.
   uint64_t left, right;
   bool transposesLeft, transposesRight;
@@ -266,6 +271,12 @@ template <int count> void increaseRegisters() { emulated::syncWarp("setmaxnreg.i
 inline void mbarrierInit(SharedAddress barrier, int arrivals) {
   emulated::mbarrierInit(barrier, arrivals);
 }
+inline void launchDependents() {}
+inline void awaitPrerequisites() { emulated::awaitPrerequisites(); }
+
+inline void mbarrierExpect(SharedAddress barrier, unsigned bytes) {
+  emulated::mbarrierExpect(barrier, bytes);
+}
 inline void mbarrierArrive(SharedAddress barrier) {
   emulated::mbarrierArrive(barrier, 0, "mbarrier.arrive");
 }
@@ -295,17 +306,18 @@ void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map, cons
   emulated::copyBox(to, barrier, &map, at, rank);
 }
 
-template <int N, bool isBf16> struct Wgmma {
+using emulated::Element;
+template <int N, Element element> struct Wgmma {
   template <int transposeA, int transposeB>
   static void run(float *low, float *high, unsigned long long a, unsigned long long b,
                   int accumulate, int rows) {
-    emulated::wgmma({low, high, N, isBf16, accumulate != 0, nullptr, a, b, transposeA != 0,
+    emulated::wgmma({low, high, N, element, accumulate != 0, nullptr, a, b, transposeA != 0,
                      transposeB != 0, rows});
   }
   template <int transposeB>
   static void run(float *low, float *high, const unsigned (&a)[4], unsigned long long b,
                   int accumulate) {
-    emulated::wgmma({low, high, N, isBf16, accumulate != 0, a, 0, b, false, transposeB != 0});
+    emulated::wgmma({low, high, N, element, accumulate != 0, a, 0, b, false, transposeB != 0});
   }
 };
 inline void wgmmaFence() { emulated::wgmmaFence(); }

@@ -14,9 +14,10 @@ bool mergesForeignGroups(const Machine &machine) {
 }
 
 std::vector<std::string> passesToLeaveOut() {
-  return {"tile-single-trips",  "tile-fold-exponentials", "tile-peel-masks",
-          "kiln-skew-pipeline", "tile-exchange-sides",    "tile-overlap-products",
-          "tile-take-turns",    "tile-skip-ones",         "tile-mark-streams"};
+  return {"tile-single-trips",     "tile-fold-exponentials", "tile-peel-masks",
+          "kiln-skew-pipeline",    "tile-exchange-sides",    "tile-coarse-sums",
+          "tile-overlap-products", "tile-take-turns",        "tile-skip-ones",
+          "tile-mark-streams",     "tile-mark-unwritten"};
 }
 
 bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
@@ -78,8 +79,10 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     peeling.keepsLoops = overlaps;
     add(createTilePeelMasks(peeling)); // before the split: each role gets both loops
   }
-  if (hasRoles && options.machine->spreadsTiles)
+  if (hasRoles && options.machine->spreadsTiles) {
     add(createTileExchangeSides());
+    add(createTileCoarseSums());
+  }
   if (hasRoles)
     addFor(KilnPartitionRolesOptions(), [](auto given) { return createKilnPartitionRoles(given); });
   // Threads that hold parts of a tile combine along lines by themselves.
@@ -107,6 +110,7 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     if (options.machine->spreadsTiles) {
       add(createTileSkipOnes());
       add(createTileMarkStreams());
+      add(createTileMarkUnwritten());
     }
     bool hasInstructions = hardwareOf(*options.machine);
     if (hasInstructions) // what is equal is no longer merged: accumulators start one by one

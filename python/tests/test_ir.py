@@ -54,7 +54,9 @@ OTHERS = [
     ("moe_gate", {"E": 8, "K": 4, "D": 32}),
     ("moe_gate", {"K": 1}),
     ("paged_attention", {"heads": 2, "shared": 4, "D": 16}),
+    ("paged_attention", {"shared": 5, "rows": 64, "parts": 3}),
     ("qwen3_decode_layer", {"config": "14b"}),
+    ("qwen3_decode_layer", {"config": "14b", "tiles": "even"}),
 ]
 COMPILED = _library.path().parent.parent / "examples"
 

@@ -29,6 +29,7 @@ IN_PLACE = "test/Emulated/Inputs/in-place.mlir a=64x64"
 BEGUN = "test/Emulated/Inputs/begun.mlir q=1x200x64 k=1x200x64 v=1x200x64 o=1x200x64"
 STEEP = BEGUN.replace("q=1x200x64", "q=1x200x64:normal*30")  # maxima grow
 FEW_ROWS = "test/Emulated/Inputs/few-rows.mlir a=16x300 b=90x300 c=16x90"
+EIGHTS = "test/Emulated/eights.mlir a=128x4096:uniform b=72x4096:uniform c=128x72"
 ONE_ROW = "test/Emulated/Inputs/one-row.mlir x=9x1024 y=9x1"
 
 # What is said of them.
@@ -69,6 +70,9 @@ MUTANTS = [
     ("wgmma.cuh", "return descriptor(at, Tile::panelBytes,", "return descriptor(at, 16,", GEMM, WRONG),
     ("wgmma.cuh", "rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3", "rowBytes == 128 ? 2 : rowBytes == 64 ? 1 : 3", GEMM,
      WRONG + "|in the middle of the pattern|" + RACE),
+    ("wgmma.cuh", "[col / 4 + j] += part", "[col / 4 + j] = part", EIGHTS, WRONG),
+    ("wgmma.cuh", "      ptx::wgmmaWait();\n      pin(part);", "      pin(part);", EIGHTS, WRONG + "|matrix unit multiplies|" + RACE),
+    ("wgmma.cuh", "      pin(part);\n      ptx::wgmmaFence();\n", "      pin(part);\n", EIGHTS, "no wgmma.fence came before it"),
     ("barrier.cuh", "  ptx::fenceMbarrierInit();\n", "", MATMUL, "has not been made visible to the copy engine"),
     ("barrier.cuh", "ptx::barSync<kWarpgroup>(number);", "", IN_PLACE, WRONG),
     ("register.cuh", "distance < L::threadsPerRow &&", "distance < L::threadsPerRow / 2 &&", SOFTMAX, WRONG),

@@ -321,6 +321,39 @@ TEST(Emulated, TheMatrixUnitFindsItsOperands) {
   expectProduct<f16, 96, 64, true, false>();
   expectProduct<bf16, 192, 16, false, false>();
   expectProduct<bf16, 32, 32, false, true>();
+  expectProduct<f8e4m3, 160, 128, true, false>();
+  expectProduct<f8e4m3, 72, 256, true, false>();
+  expectProduct<f8e5m2, 24, 32, true, false>();
+}
+
+/// 2^8 + 1.5 * 2^-col - 2^8, `apart` columns of K apart.
+template <int apart> void addLittle(const void *) {
+  Shared<f8e4m3, 64, 128> left{kBase};
+  Shared<f8e4m3, 8, 128> right{kBase + 8 * 1024};
+  beginFilling(0);
+  for (int k = threadIdx.x; k < 64 * 128; k += 128) {
+    int row = k / 128, col = k % 128, place = col % apart ? 3 : col / apart;
+    float all[] = {16, 1.5, -16, 0}, other[] = {16, ldexpf(1, -row), 16, 0};
+    left.set(row, col, narrow<f8e4m3>(all[place < 3 ? place : 3]));
+    if (row < 8)
+      right.set(row, col, narrow<f8e4m3>(other[place < 3 ? place : 3]));
+  }
+  finishFilling(0);
+  using Sum = Reg<float, 64, 8>;
+  Sum sum = multiply<true>(full<Sum>(0.0f), left, right);
+  forEach<Sum::Layout>(
+      [&](int i, int j) { products[Sum::Layout::row(i)][Sum::Layout::col(j)] = sum.at[i][j]; });
+}
+
+// As an H200 did.
+TEST(Emulated, SumsOfEightBitsKeepThirteenBitsBelowTheLargest) {
+  for (auto kernel : {addLittle<1>, addLittle<32>}) {
+    ASSERT_EQ(launch(kernel, 128, 64), "");
+    for (int col = 0; col < 5; ++col)
+      EXPECT_EQ(products[0][col], ldexpf(1.5, -col));
+    EXPECT_EQ(products[0][5], ldexpf(1, -5)); // cut off, not rounded
+    EXPECT_EQ(products[0][6], 0);
+  }
 }
 
 /// What is wrong with a product is told; what is right with it is above.
@@ -335,7 +368,7 @@ template <int mistake> void multiplyWrongly(const void *) {
   if (mistake != 1)
     ptx::wgmmaFence();
   u64 left = wgmma::alongRows(tile, mistake == 2 ? 4 : 0, 0), right = wgmma::alongCols(tile, 0, 0);
-  ptx::Wgmma<64, true>::run<0, 1>(low, high, left, right, 1, 64);
+  ptx::Wgmma<64, ptx::Element::Bf16>::run<0, 1>(low, high, left, right, 1, 64);
   if (mistake == 3)
     tile.set(threadIdx.x / 2, 0, narrow<bf16>(2));
   if (mistake != 4)

@@ -153,6 +153,16 @@ def TileExchangeSides : Pass<"tile-exchange-sides", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::tile::TileDialect"];
 }
 
+def TileCoarseSums : Pass<"tile-coarse-sums", "::mlir::ModuleOp"> {
+  let summary = "mark products of 8-bit floats of which no more than 16 bits are wanted";
+  let description = [{
+    A matrix unit that multiplies 8-bit floats as they are keeps fewer bits of their sums than an f32 has. `kiln.coarse`
+    on a product says that this is enough: its sums go through loops, branches, other products' accumulators and elementwise operations
+    to nothing but casts to floats of at most 16 bits. All other such products are made of wider numbers
+    (`tile-choose-spaces`), exactly.
+  }];
+}
+
 def KilnPartitionRoles : Pass<"kiln-partition-roles", "::mlir::ModuleOp"> {
   let summary = "split kernels over the roles of a machine";
   let description = [{
@@ -341,6 +351,15 @@ def TileMarkStreams : Pass<"tile-mark-streams", "::mlir::ModuleOp"> {
     tensor afterwards: it need not stay in a cache. The box is a block's alone if where it begins depends on every index of the block that
     the kernel asks for, and on the index of every loop around. It is a hint: nothing computes anything else because of
     it. Only in kernels in which nobody copies, where threads read and write global memory themselves.
+  }];
+}
+
+def TileMarkUnwritten : Pass<"tile-mark-unwritten", "::mlir::ModuleOp"> {
+  let summary = "mark loads of what no kernel of the program writes";
+  let description = [{
+    `kiln.unwritten` on a load that a role sends through a pipe says that its tensor is an `in` argument of the program, for
+    every launch and call of the function. Such loads may be made while the kernels before this one still run: weights are
+    on their way before there is anything to multiply them with. Of kernels that no other can come before nothing is said.
   }];
 }
 

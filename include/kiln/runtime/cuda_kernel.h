@@ -23,6 +23,7 @@ struct CudaTensorMap {
   uint32_t tensor; ///< Which, in task order.
   uint32_t rows, cols;
   bool streams = false; ///< Nobody reads the box again.
+  bool isAhead = false; ///< Boxes may be read before the kernels that come first have ended.
   friend bool operator==(const CudaTensorMap &, const CudaTensorMap &) = default;
 };
 

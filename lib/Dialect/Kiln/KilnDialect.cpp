@@ -4,10 +4,12 @@
 #include "kiln/Dialect/Kiln/LoopAttributes.h"
 #include "kiln/Dialect/Kiln/Members.h"
 #include "kiln/Dialect/Kiln/ParameterFacts.h"
+#include "kiln/Dialect/Tile/CoarseSums.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/MostlyOnes.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Dialect/Tile/Turns.h"
+#include "kiln/Dialect/Tile/Unwritten.h"
 
 using namespace mlir;
 using namespace kiln::assembly;
@@ -90,6 +92,12 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       isa<UnitAttr>(attribute.getValue()))
     return success();
   if (attribute.getName() == tile::kExchangedAttr && isa<tile::ProductInterface>(op) &&
+      isa<UnitAttr>(attribute.getValue()))
+    return success();
+  if (attribute.getName() == tile::kUnwrittenAttr && isa<tile::LoadOp>(op) &&
+      isa<UnitAttr>(attribute.getValue()))
+    return success();
+  if (attribute.getName() == tile::kCoarseAttr && isa<tile::ProductInterface>(op) &&
       isa<UnitAttr>(attribute.getValue()))
     return success();
   if (attribute.getName() == tile::kMostlyOnesAttr && isa<tile::MulOp>(op) &&

@@ -2,11 +2,13 @@
 
 #include "kiln/Analysis/TensorBox.h"
 #include "kiln/Dialect/Kiln/LoopAttributes.h"
+#include "kiln/Dialect/Tile/Unwritten.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Text/Literals.h"
 #include "kiln/Target/Text/Names.h"
 
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -45,8 +47,8 @@ std::string cppType(Type type) {
 }
 
 FunctionEmitter::FunctionEmitter(ir::FuncOp func, KernelText &kernel, ArrayRef<std::string> given,
-                                 ArrayRef<int> origin)
-    : Func(func), Kernel(kernel), Facts(func) {
+                                 ArrayRef<int> origin, bool isAhead)
+    : Func(func), Kernel(kernel), Facts(func), IsAhead(isAhead) {
   for (auto [argument, name, number] :
        llvm::zip_equal(func.getBody().getArguments(), given, origin)) {
     set(argument, name);
@@ -83,6 +85,18 @@ void FunctionEmitter::findMeetings() {
       if ((a.writes || b.writes) && !(a.isAtomic() && b.isAtomic()) &&
           ir::rootOf(a.tensor) == ir::rootOf(b.tensor) && !areApart(a, b))
         Meetings.insert(b.op);
+}
+
+bool canRunAhead(ir::FuncOp role) {
+  bool sendsUnwritten = false, knowsWhere = true;
+  role.walk([&](Operation *op) {
+    sendsUnwritten |= op->hasAttr(tile::kUnwrittenAttr);
+    knowsWhere &= isa<ir::FuncOp, ir::ReturnOp, ir::RequireOp, ir::DimOp, ir::SliceOp,
+                      ir::TransposeOp, ir::ReshapeOp, scf::ForOp, scf::IfOp, scf::YieldOp,
+                      tile::BlockIdxOp, tile::LaneOp, tile::LoadOp, tile::PushOp>(op) ||
+                  isa<arith::ArithDialect>(op->getDialect());
+  });
+  return sendsUnwritten && knowsWhere;
 }
 
 Expected<std::string> FunctionEmitter::emitBody() {
@@ -264,6 +278,19 @@ void FunctionEmitter::assign(ArrayRef<std::string> names, ValueRange values) {
       line(name + " = " + value + ";");
 }
 
+/// Of a loop that runs ahead: what more is asked before each iteration.
+std::string FunctionEmitter::roomFor(scf::ForOp loop) {
+  llvm::SetVector<Value> pipes;
+  loop.walk([&](tile::PushOp push) { pipes.insert(push.getPipe()); });
+  if (!IsAhead || pipes.empty())
+    return "";
+  SmallVector<std::string> rooms;
+  for (Value pipe : pipes)
+    rooms.push_back(text(pipe) + ".hasRoom()");
+  std::string any = llvm::join(rooms, " || ");
+  return " && " + (rooms.size() > 1 ? "(" + any + ")" : any);
+}
+
 void FunctionEmitter::emitFor(scf::ForOp loop) {
   SmallVector<std::string> carried = carry(loop, loop.getInits());
   for (auto [name, argument, result] :
@@ -297,7 +324,7 @@ void FunctionEmitter::emitFor(scf::ForOp loop) {
   };
   bool isByOne = matchPattern(loop.getStep(), m_One());
   line("for (" + type + " " + index + " = " + argument(loop.getLowerBound()) + "; " +
-       bound(loop.getInductionVar()) + " < " + bound(loop.getUpperBound()) + "; " +
+       bound(loop.getInductionVar()) + " < " + bound(loop.getUpperBound()) + roomFor(loop) + "; " +
        (isByOne ? "++" + index : index + " += " + argument(loop.getStep())) + ") {");
   Out.indented([&] {
     emitBlock(*loop.getBody());

@@ -79,8 +79,10 @@ struct Expression {
 class FunctionEmitter {
 public:
   /// `given` are the texts of the parameters; `origin` says which parameter of the kernel each is.
+  /// `isAhead`: not the role itself, but what of its pushes can begin before kernels that come
+  /// first have ended (see `canRunAhead`).
   FunctionEmitter(ir::FuncOp func, KernelText &kernel, llvm::ArrayRef<std::string> given,
-                  llvm::ArrayRef<int> origin);
+                  llvm::ArrayRef<int> origin, bool isAhead = false);
 
   /// The statements of the body, indented.
   Expected<std::string> emitBody();
@@ -92,6 +94,7 @@ private:
   void emitBlock(mlir::Block &block);
   void emitOp(mlir::Operation *op);
   void emitFor(mlir::scf::ForOp loop);
+  std::string roomFor(mlir::scf::ForOp loop);
   void emitIf(mlir::scf::IfOp branch);
   void emitWhile(mlir::scf::WhileOp loop);
   /// Declares a variable for each value, with what it starts as.
@@ -183,6 +186,7 @@ private:
   llvm::DenseSet<mlir::Value> Owned;             ///< Values that have a variable of their own.
   llvm::DenseMap<mlir::Value, int> Origin;       ///< Of tensor parameters.
   text::Lines Out{2, 1};
+  bool IsAhead;
   bool IsInBody = false; ///< Of a reduction or scan: what are tiles there are single elements.
   llvm::DenseSet<mlir::Operation *> Meetings; ///< Accesses that all threads of a lane meet before.
   /// Windows of loads and stores that are known to be whole, by name.
@@ -194,6 +198,9 @@ private:
   std::optional<Status> Failure;
 };
 
+/// Whether a role that copies has something to send that no kernel of the program writes, and knows
+/// where that is without reading any memory.
+bool canRunAhead(ir::FuncOp role);
 /// Whether threads hold a tile, rather than shared memory.
 bool isInRegisters(tile::TileType type);
 /// `Reg<float, 64, 128>`: the kernel's layout for a tile in registers.

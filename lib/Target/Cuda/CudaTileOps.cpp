@@ -5,6 +5,7 @@
 #include "kiln/Dialect/Tile/MostlyOnes.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Dialect/Tile/Turns.h"
+#include "kiln/Dialect/Tile/Unwritten.h"
 #include "kiln/Program/Signature.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -119,8 +120,8 @@ void FunctionEmitter::emitLoad(tile::LoadOp op) {
                  ", " + padText(op.getPadAttr(), type.getElementType()) + ")");
 }
 
-/// Whether the copy engine can be told of a load: whole tiles of a parameter, padded with zeros,
-/// that lie in shared memory as the engine writes them.
+/// Whether the copy engine can be told of a load: tiles of a parameter, padded with zeros, that lie
+/// in shared memory as the engine writes them. Of which less than a tile counts, threads copy.
 static bool isForEngine(tile::LoadOp op, bool isParameter) {
   TileType type = op.getType();
   int64_t rank = op.getTensor().getType().getRank();
@@ -128,8 +129,8 @@ static bool isForEngine(tile::LoadOp op, bool isParameter) {
           rowBytes = type.getCols() * bits / 8;
   auto pad = dyn_cast_or_null<tile::PadKindAttr>(op.getPadAttr());
   bool padsZeros = !op.getPadAttr() || (pad && pad.getValue() == tile::PadKind::Zero);
-  return isParameter && !op.getStaticValid() && padsZeros && rank >= 2 && rank <= 5 &&
-         (bits == 16 || bits == 32) && type.getRows() <= 256 &&
+  return isParameter && padsZeros && rank >= 2 && rank <= 5 &&
+         (bits == 8 || bits == 16 || bits == 32) && type.getRows() <= 256 &&
          (rowBytes == 32 || rowBytes == 64 || rowBytes % 128 == 0);
 }
 
@@ -147,14 +148,17 @@ void FunctionEmitter::emitRequest(tile::LoadOp op) {
   int64_t elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8;
   CudaTensorMap map{Kernel.tensorIndex[origin->second], uint32_t(type.getRows()),
                     uint32_t(std::min<int64_t>(type.getCols(), 128 / elementBytes)),
-                    op->hasAttr(tile::kStreamsAttr)};
+                    op->hasAttr(tile::kStreamsAttr),
+                    op->hasAttr(tile::kUnwrittenAttr) && canRunAhead(Func)};
   auto found = llvm::find(Kernel.maps, map);
   size_t number = found - Kernel.maps.begin();
   if (found == Kernel.maps.end())
     Kernel.maps.push_back(map);
-  define(op, "request" + shapeText(type) + "(" + text(op.getTensor()) + ", args.maps[" +
-                 std::to_string(number) + "], " + list(op.getStaticIndices(), op.getIndices()) +
-                 ")");
+  std::string valid = op.getStaticValid() ? ", " + commas(*op.getStaticValid(), op.getValid()) : "";
+  std::string request = (valid.empty() ? "request" : "validRequest") + shapeText(type) + "(" +
+                        text(op.getTensor()) + ", args.maps[" + std::to_string(number) + "], " +
+                        list(op.getStaticIndices(), op.getIndices()) + valid + ")";
+  define(op, map.isAhead ? "unwritten(" + request + ")" : request);
 }
 
 void FunctionEmitter::emitGatherRows(tile::GatherRowsOp op) {
@@ -392,7 +396,9 @@ bool FunctionEmitter::emitTile(Operation *op) {
         SmallVector<std::string> tiles;
         for (Value tile : push.getTiles())
           tiles.push_back(text(tile));
-        return line(text(push.getPipe()) + ".push(" + llvm::join(tiles, ", ") + ");"), true;
+        return line(text(push.getPipe()) + (IsAhead ? ".runAhead(" : ".push(") +
+                    llvm::join(tiles, ", ") + ");"),
+               true;
       })
       .Case<tile::FreeOp>(
           [&](tile::FreeOp free) { return line(text(free.getPipe()) + ".free();"), true; })

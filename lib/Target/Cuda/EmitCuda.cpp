@@ -68,6 +68,7 @@ private:
     ir::CallOp call; ///< Null: the kernel itself.
     std::string name;
     bool copies;
+    bool runsAhead = false;  ///< It begins before the kernels that come first have ended.
     bool usesMemory = false; ///< It has tiles in shared memory outside rings.
   };
   struct PipeText {
@@ -256,14 +257,26 @@ private:
     Expected<std::string> body = FunctionEmitter(role.func, Kernel, names, origin).emitBody();
     if (!body)
       return body.status();
+    if (role.runsAhead = role.copies && canRunAhead(role.func); role.runsAhead) {
+      Expected<std::string> ahead =
+          FunctionEmitter(role.func, Kernel, names, origin, /*isAhead=*/true).emitBody();
+      if (!ahead)
+        return ahead.status();
+      Functions += functionText(role.name + "_ahead", parameters, *ahead);
+    }
     if (role.usesMemory = Kernel.laneBytes > 0 && !role.copies; role.usesMemory)
       parameters += ", SharedAddress memory";
     if (ir::findBarrier(role.func))
       parameters += ", GridBarrier &allBlocks";
-    Functions += "__device__ __forceinline__ void " + role.name +
-                 "(const Args &args, const Block &block, i64 lane" + parameters + ") {\n" + *body +
-                 "}\n\n";
+    Functions += functionText(role.name, parameters, *body);
     return Status::ok();
+  }
+
+  static std::string functionText(const std::string &name, const std::string &parameters,
+                                  const std::string &body) {
+    return "__device__ __forceinline__ void " + name +
+           "(const Args &args, const Block &block, i64 lane" + parameters + ") {\n" + body +
+           "}\n\n";
   }
 
   std::string argumentBlock() const {
@@ -291,16 +304,23 @@ private:
     std::string arguments;
     for (const PipeText &pipe : Pipes)
       arguments += ", " + pipe.name;
+    std::string rest;
     if (role.usesMemory)
-      arguments += ", memory";
+      rest += ", memory";
     if (ir::findBarrier(role.func))
-      arguments += ", allBlocks";
+      rest += ", allBlocks";
     // Where what is copied differs along both axes of the grid, blocks that run at once share most
     // of it if they are near each other along both.
-    return indent.str() + "for (i64 number = blockIdx.x; number < blocks; number += gridDim.x)\n" +
-           indent.str() + "  " + role.name + "(args, blockAt<" +
-           (copiesAlongBothAxes() ? "16" : "1") + ">(number, args.grid), " + lane.str() +
-           arguments + ");\n";
+    std::string blockAt = std::string("blockAt<") + (copiesAlongBothAxes() ? "16" : "1") + ">(",
+                result;
+    if (role.runsAhead)
+      result = indent.str() + "if (blockIdx.x < blocks)\n" + indent.str() + "  " + role.name +
+               "_ahead(args, " + blockAt + "blockIdx.x, args.grid), " + lane.str() + arguments +
+               ");\n";
+    return result + indent.str() + "ptx::awaitPrerequisites();\n" + indent.str() +
+           "for (i64 number = blockIdx.x; number < blocks; number += gridDim.x)\n" + indent.str() +
+           "  " + role.name + "(args, " + blockAt + "number, args.grid), " + lane.str() +
+           arguments + rest + ");\n";
   }
 
   bool copiesAlongBothAxes() const {
@@ -354,14 +374,16 @@ private:
     if (Kernel.hasBarrier)
       text +=
           "  GridBarrier allBlocks{args.arrivals, blocks * " + std::to_string(waiters()) + "};\n";
-    if (!copies)
-      return text + roleLoop(*computes, "lane", "  ") + "}\n";
+    if (!copies) // it is short: the next kernel's weights may come beside it
+      return text + "  ptx::launchDependents();\n" + roleLoop(*computes, "lane", "  ") + "}\n";
     RegisterShares shares = kShares[Lanes];
     text += "  if (lane == " + std::to_string(Lanes) + ") {\n";
     if (shares.dma)
       text += "    giveBackRegisters<" + std::to_string(shares.dma) + " + " +
               std::to_string(8 * Lanes) + " * KILN_REGISTERS_MOVED>();\n";
-    text += "    if (warpInGroup() == 0)\n" + roleLoop(*copies, "0", "      ") + "  } else {\n";
+    // The next kernel does not compete for memory before all of this one's has been asked for.
+    text += "    if (warpInGroup() == 0) {\n" + roleLoop(*copies, "0", "      ") +
+            "      ptx::launchDependents();\n    }\n  } else {\n";
     if (shares.compute)
       text += "    takeRegisters<" + std::to_string(shares.compute) +
               " - 8 * KILN_REGISTERS_MOVED>();\n";

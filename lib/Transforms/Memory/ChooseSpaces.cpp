@@ -1,6 +1,9 @@
 #include "PassMachine.h"
 #include "kiln/Transforms/Passes.h"
 
+#include "kiln/Dialect/Tile/CoarseSums.h"
+#include "kiln/Dialect/Tile/TileMemory.h"
+
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -150,6 +153,16 @@ private:
            hasShapeForUnit(product);
   }
 
+  /// Whether the matrix unit makes a product of 8-bit floats as they are, and need not be more
+  /// exact: rows along K on both sides, where it finds them, 64 on the left.
+  static bool isMadeAsItIs(tile::ProductInterface product) {
+    auto left = cast<TileType>(product.getLhs().getType()),
+         right = cast<TileType>(product.getRhs().getType());
+    return product->hasAttr(tile::kCoarseAttr) && product.getTransB() && !product.getTransA() &&
+           left.getElementType() == right.getElementType() && left.getRows() % 64 == 0 &&
+           tile::hasPanelsInPlace(left) && tile::hasPanelsInPlace(right);
+  }
+
   /// Products of 8 bits, as products of halves, which hold all such numbers: f16 for floats, and
   /// for integers too as long as no sum of products leaves the whole numbers of an f32.
   void widenProducts() {
@@ -160,6 +173,7 @@ private:
       bool isFloat = mlir::isa<FloatType>(right.getElementType());
       constexpr int64_t mostSums = (int64_t(1) << 24) / (int64_t(128) * 128);
       if (right.getElementType().getIntOrFloatBitWidth() != 8 || !hasShapeForUnit(product) ||
+          isMadeAsItIs(product) ||
           (!isFloat && right.getExtent(product.getSummedAxis(1)) > mostSums))
         continue;
       OpBuilder builder(product);

@@ -161,24 +161,28 @@ int64_t place(std::vector<PlacedRing> &rings, std::vector<PlacedBuffer> &buffers
   return ringsEnd + (used - ringsEnd) * lanes;
 }
 
+/// Whether the only tiles of a ring come once a block.
+bool comesOnce(const PlacedRing &ring) {
+  int64_t pops = 0;
+  for (Operation *user : ring.parameter.getUsers())
+    if (isa<tile::PopOp>(user))
+      pops += user->getParentOfType<scf::ForOp>() || user->getParentOfType<scf::WhileOp>() ? 2 : 1;
+  return pops == 1;
+}
+
 /// Where memory is short, a pipe whose only tiles come once a block does with one slot: nobody has
 /// to push a second time before the first is popped.
 void narrowRings(FunctionPlan &plan, MemoryUse &use) {
-  for (PlacedRing &ring : plan.rings) {
-    int64_t pops = 0;
-    for (Operation *user : ring.parameter.getUsers())
-      if (isa<tile::PopOp>(user))
-        pops +=
-            user->getParentOfType<scf::ForOp>() || user->getParentOfType<scf::WhileOp>() ? 2 : 1;
-    if (ring.memory == use.memory && !ring.unsized.empty() && pops == 1)
+  for (PlacedRing &ring : plan.rings)
+    if (ring.memory == use.memory && !ring.unsized.empty() && comesOnce(ring))
       ring.slots = 1;
-  }
   use.bytes = place(plan.rings, plan.buffers, use.memory);
 }
 
 /// Gives rings the slots that their memory has room for. More than a few hide no more latency, and
 /// each costs its barriers, for which there is little room beside the memory. What streams through
-/// small slots has as many as there are barriers for: all that is under way is in them.
+/// small slots has as many as there are barriers for: all that is under way is in them. What comes
+/// once a block is there in time with those it has.
 void deepenRings(FunctionPlan &plan, MemoryUse &use) {
   constexpr int64_t mostInAll = 32;
   bool isStream = plan.func
@@ -190,7 +194,8 @@ void deepenRings(FunctionPlan &plan, MemoryUse &use) {
   int64_t mostSlots = isStream ? mostInAll : 16;
   SmallVector<PlacedRing *> rings;
   for (PlacedRing &ring : plan.rings)
-    if (ring.memory == use.memory && !ring.unsized.empty() && ring.slotBytes > 0)
+    if (ring.memory == use.memory && !ring.unsized.empty() && ring.slotBytes > 0 &&
+        !comesOnce(ring))
       rings.push_back(&ring);
   auto addSlots = [&](int64_t number) {
     for (PlacedRing *ring : rings)

@@ -54,7 +54,8 @@ std::string kiln::toJson(const std::vector<CudaKernel> &kernels) {
       maps.push_back({{"tensor", map.tensor},
                       {"rows", map.rows},
                       {"cols", map.cols},
-                      {"streams", map.streams}});
+                      {"streams", map.streams},
+                      {"ahead", map.isAhead}});
     list.push_back({{"name", kernel.name},
                     {"symbol", kernel.symbol},
                     {"file", kernel.file},
@@ -104,8 +105,8 @@ Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) 
     kernel.hasBarrier = flag(item, "barrier");
     kernel.isChecked = flag(item, "checked");
     for (const Json &map : good ? item["maps"] : Json::array())
-      kernel.maps.push_back(
-          {number(map, "tensor"), number(map, "rows"), number(map, "cols"), flag(map, "streams")});
+      kernel.maps.push_back({number(map, "tensor"), number(map, "rows"), number(map, "cols"),
+                             flag(map, "streams"), flag(map, "ahead")});
     kernels.push_back(std::move(kernel));
   }
   if (!good)

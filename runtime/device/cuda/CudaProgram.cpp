@@ -82,7 +82,7 @@ Expected<const CudaProgram::Loaded *> CudaProgram::Devices::on(const Gpu &gpu) {
     if (Status failed = loadKernel(gpu, kernel, cubins, *fresh); !failed.isOk())
       return failed;
   fresh->replays =
-      std::make_unique<Replays>(PlannedProgram{gpu, fresh->kernels, launched, entry}, mayGraph);
+      std::make_unique<Replays>(PlannedProgram{gpu, fresh->kernels, launched, entry}, may);
   slot.store(fresh.get(), std::memory_order_release);
   return static_cast<const Loaded *>(fresh.release());
 }
@@ -94,9 +94,11 @@ CudaProgram::load(NativeInfo info, std::vector<CudaKernel> kernels,
     return wrong;
   if (Status wrong = verifyCudaKernels(kernels, info); !wrong.isOk())
     return wrong;
-  Expected<bool> mayGraph = flagFromEnvironment("KILN_GRAPHS", true);
-  if (!mayGraph)
-    return mayGraph.status();
+  Expected<bool> mayGraph = flagFromEnvironment("KILN_GRAPHS", true),
+                 mayBeginEarly = flagFromEnvironment("KILN_EARLY", true);
+  for (const Expected<bool> *given : {&mayGraph, &mayBeginEarly})
+    if (!*given)
+      return given->status();
   Expected<std::optional<uint64_t>> timeout = numberFromEnvironment("KILN_GPU_TIMEOUT");
   if (!timeout)
     return timeout.status();
@@ -110,7 +112,7 @@ CudaProgram::load(NativeInfo info, std::vector<CudaKernel> kernels,
   program->On->kernels = std::move(kernels);
   program->On->cubins = std::move(cubins);
   program->On->launched = program->Info.kernels;
-  program->On->mayGraph = *mayGraph;
+  program->On->may = {*mayGraph, *mayBeginEarly};
   program->On->timeout = timeout->value_or(0);
   if (program->Info.kind == NativeInfo::Kind::Orchestration) {
     const std::string &symbol = program->Info.entry.symbol;

@@ -43,6 +43,7 @@ static Status findAll(void *library, Driver &driver) {
   find(driver.functionSetAttribute, "cuFuncSetAttribute");
   find(driver.occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   find(driver.launchKernel, "cuLaunchKernel");
+  find(driver.launchKernelEx, "cuLaunchKernelEx");
   find(driver.allocate, "cuMemAllocAsync");
   find(driver.free, "cuMemFreeAsync");
   find(driver.allocateManaged, "cuMemAllocManaged");
@@ -67,6 +68,7 @@ static Status findAll(void *library, Driver &driver) {
   find(driver.graphCreate, "cuGraphCreate");
   find(driver.graphDestroy, "cuGraphDestroy");
   find(driver.graphAddKernel, "cuGraphAddKernelNode_v2");
+  find(driver.graphAddEdges, "cuGraphAddDependencies_v2");
   find(driver.graphInstantiate, "cuGraphInstantiateWithFlags");
   find(driver.graphExecDestroy, "cuGraphExecDestroy");
   find(driver.graphSetKernel, "cuGraphExecKernelNodeSetParams_v2");

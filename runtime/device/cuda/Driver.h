@@ -40,7 +40,25 @@ struct KernelNodeParams { // CUDA_KERNEL_NODE_PARAMS_v2
   void *kernel, *context;
 };
 
+struct LaunchAttribute { // CUlaunchAttribute
+  int what;
+  alignas(8) int value[16];
+};
+struct LaunchConfig { // CUlaunchConfig
+  unsigned blocks[3], threads[3];
+  unsigned sharedBytes;
+  Stream stream;
+  LaunchAttribute *attributes;
+  unsigned numAttributes;
+};
+struct GraphEdge { // CUgraphEdgeData
+  unsigned char fromPort, toPort, type, reserved[5];
+};
+
 // Values of the driver's enumerations.
+// A kernel may begin when all blocks of the one before it have said so (PROGRAMMATIC_..).
+inline constexpr int kBeginsEarly = 6; // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+inline constexpr GraphEdge kEarlyEdge{1, 0, 1, {}}; // CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC
 inline constexpr int kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16;
 inline constexpr int kPointerDevice = 9;         // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 inline constexpr unsigned kHostMapped = 2;       // CU_MEMHOSTALLOC_DEVICEMAP
@@ -50,7 +68,7 @@ inline constexpr int kNotCapturing = 0;          // CU_STREAM_CAPTURE_STATUS_NON
 inline constexpr int kCaptureRelaxed = 2;        // CU_STREAM_CAPTURE_MODE_RELAXED
 inline constexpr unsigned kEventWithoutTime = 2; // CU_EVENT_DISABLE_TIMING
 inline constexpr int kMaxDynamicShared = 8;      // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-inline constexpr int kMapUint16 = 1,
+inline constexpr int kMapUint8 = 0, kMapUint16 = 1,
                      kMapUint32 = 2; // the copy engine moves bits, whatever they mean
 inline constexpr int kNoInterleave = 0, kSwizzle32 = 1, kSwizzle64 = 2, kSwizzle128 = 3;
 inline constexpr int kPromote128 = 2, kPromote256 = 3, kFillZero = 0;
@@ -76,6 +94,7 @@ struct Driver {
   Result (*occupancy)(int *, Function, int, size_t);
   Result (*launchKernel)(Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                          unsigned, Stream, void **, void **);
+  Result (*launchKernelEx)(const LaunchConfig *, Function, void **, void **);
   Result (*allocate)(DevicePointer *, size_t, Stream);
   Result (*free)(DevicePointer, Stream);
   Result (*allocateManaged)(DevicePointer *, size_t, unsigned);
@@ -100,6 +119,7 @@ struct Driver {
   Result (*graphCreate)(Graph *, unsigned);
   Result (*graphDestroy)(Graph);
   Result (*graphAddKernel)(GraphNode *, Graph, const GraphNode *, size_t, const KernelNodeParams *);
+  Result (*graphAddEdges)(Graph, const GraphNode *, const GraphNode *, const GraphEdge *, size_t);
   Result (*graphInstantiate)(GraphExec *, Graph, unsigned long long);
   Result (*graphExecDestroy)(GraphExec);
   Result (*graphSetKernel)(GraphExec, GraphNode, const KernelNodeParams *);

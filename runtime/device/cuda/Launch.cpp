@@ -17,7 +17,7 @@ static bool encode(const Driver &driver, const CudaTensorMap &box, const kiln_te
   uint64_t bytes = static_cast<uint64_t>(sizeOf(static_cast<DType>(tensor.dtype)));
   int rank = tensor.rank;
   if (rank < 2 || reinterpret_cast<uintptr_t>(tensor.data) % 16 != 0 ||
-      (tensor.strides[rank - 1] != 1 && tensor.extents[rank - 1] > 1) || (bytes != 2 && bytes != 4))
+      (tensor.strides[rank - 1] != 1 && tensor.extents[rank - 1] > 1) || bytes > 4)
     return false;
   // The engine counts axes from the innermost, and knows that one's stride.
   uint64_t extents[KILN_MAX_RANK], strides[KILN_MAX_RANK];
@@ -39,9 +39,9 @@ static bool encode(const Driver &driver, const CudaTensorMap &box, const kiln_te
   }
   uint64_t rowBytes = box.cols * bytes;
   int swizzle = rowBytes == 128 ? kSwizzle128 : rowBytes == 64 ? kSwizzle64 : kSwizzle32;
-  return driver.encodeTensorMap(&map, bytes == 2 ? kMapUint16 : kMapUint32,
-                                static_cast<uint32_t>(rank), tensor.data, extents, strides, boxes,
-                                steps, kNoInterleave, swizzle,
+  int type = bytes == 1 ? kMapUint8 : bytes == 2 ? kMapUint16 : kMapUint32;
+  return driver.encodeTensorMap(&map, type, static_cast<uint32_t>(rank), tensor.data, extents,
+                                strides, boxes, steps, kNoInterleave, swizzle,
                                 box.streams ? kPromote128 : kPromote256, kFillZero) == 0;
 }
 
@@ -104,9 +104,19 @@ Expected<unsigned> kiln::cuda::blocksToStart(const Gpu &gpu, const LoadedKernel 
 Result kiln::cuda::startKernel(const Driver &driver, const LoadedKernel &kernel, unsigned blocks,
                                ArgumentBlock &arguments, const LaunchPlace &place) {
   void *parameters[] = {arguments.begin()};
-  Result result =
-      driver.launchKernel(kernel.function, blocks, 1, 1, kernel.description.threads, 1, 1,
-                          kernel.description.sharedBytes, place.stream, parameters, nullptr);
+  const CudaKernel &description = kernel.description;
+  if (place.beginsEarly && !place.watched) {
+    LaunchAttribute early{kBeginsEarly, {1}};
+    LaunchConfig config{{blocks, 1, 1},
+                        {description.threads, 1, 1},
+                        description.sharedBytes,
+                        place.stream,
+                        &early,
+                        1};
+    return driver.launchKernelEx(&config, kernel.function, parameters, nullptr);
+  }
+  Result result = driver.launchKernel(kernel.function, blocks, 1, 1, description.threads, 1, 1,
+                                      description.sharedBytes, place.stream, parameters, nullptr);
   if (place.watched && result == 0) [[unlikely]]
     place.watched->launched(kernel, blocks, arguments);
   return result;

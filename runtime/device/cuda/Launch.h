@@ -65,6 +65,8 @@ class WatchedCall;
 struct LaunchPlace {
   Stream stream = nullptr;
   WatchedCall *watched = nullptr; ///< Null: nobody watches.
+  /// It may begin before the kernel before it in the stream has ended, where it waits for that.
+  bool beginsEarly = false;
 };
 
 /// Has the driver start them.

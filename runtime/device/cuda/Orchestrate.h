@@ -44,7 +44,7 @@ struct CudaProgram::Devices {
   std::map<std::string, std::string> cubins;
   std::span<const NativeKernel> launched; ///< What an orchestration launches, by number.
   kiln_orchestration_fn entry = nullptr;
-  bool mayGraph = true;
+  cuda::ReplayOptions may;
   uint64_t timeout = 0; ///< Seconds that a kernel may run; 0: any.
   std::mutex loading;
   std::atomic<const Loaded *> loaded[cuda::kMaxGpus] = {};

@@ -100,6 +100,12 @@ private:
       return started.status();
     Plan::Launch &added =
         Result.launches.emplace_back(kernel, given.tensors, given.scalars, given.blocks, *started);
+    for (size_t i = 0; i < places.size(); ++i)
+      if (places[i].base < Arguments.size() && launch.tensors[i].direction != KILN_IN)
+        Result.isWritten[places[i].base] = true;
+    for (const CudaTensorMap &map : kernel.description.maps)
+      if (map.isAhead && places[map.tensor].base < Arguments.size())
+        Result.isReadAhead[places[map.tensor].base] = true;
     added.places = std::move(places);
     return Status::ok();
   }
@@ -146,6 +152,8 @@ void placeArrivals(Plan &plan, size_t arguments) {
 
 Expected<std::unique_ptr<Plan>> Plan::make(const PlannedProgram &program, const kiln_args &args) {
   auto plan = std::make_unique<Plan>();
+  plan->isWritten.resize(args.num_tensors);
+  plan->isReadAhead.resize(args.num_tensors);
   if (!program.entry) {
     if (Status bad = planKernel(program, args, *plan); !bad.isOk())
       return bad;

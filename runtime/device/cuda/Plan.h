@@ -52,6 +52,9 @@ public:
   static Expected<std::unique_ptr<Plan>> make(const PlannedProgram &program, const kiln_args &args);
 
   std::deque<Launch> launches;
+  /// The arguments that some kernel writes, and those that some kernel begins to read before the
+  /// kernels that come first have ended.
+  std::vector<bool> isWritten, isReadAhead;
   /// At its beginning are the words in which blocks count; they are 0 when the first kernel starts.
   uint64_t workspaceBytes = 0, arrivalBytes = 0;
 };

@@ -41,9 +41,36 @@ Status Replay::launch(const kiln_args &args, const LaunchPlace &where) {
   return cuda.check(launched, "cuLaunchKernel");
 }
 
+/// The bytes of a tensor, from the first to behind the last.
+static std::pair<uintptr_t, uintptr_t> bytesOf(const kiln_tensor &tensor) {
+  auto begin = reinterpret_cast<uintptr_t>(tensor.data), end = begin;
+  auto bytes = static_cast<int64_t>(sizeOf(static_cast<DType>(tensor.dtype)));
+  for (int axis = 0; axis < tensor.rank; ++axis) {
+    if (tensor.extents[axis] == 0)
+      return {begin, begin};
+    int64_t reach = (tensor.extents[axis] - 1) * tensor.strides[axis] * bytes;
+    (reach < 0 ? begin : end) += static_cast<uintptr_t>(reach);
+  }
+  return {begin, end + static_cast<uintptr_t>(bytes)};
+}
+
+bool Replay::isReadAheadApart(const kiln_args &args) const {
+  for (size_t read = 0; read < args.num_tensors; ++read)
+    for (size_t written = 0; written < args.num_tensors; ++written) {
+      if (!What->isReadAhead[read] || !What->isWritten[written])
+        continue;
+      auto [begin, end] = bytesOf(args.tensors[read]);
+      auto [first, last] = bytesOf(args.tensors[written]);
+      if (begin < last && first < end)
+        return false;
+    }
+  return true;
+}
+
 void Replay::place(const kiln_args &args, DevicePointer workspace) {
   HasMoved.resize(What->launches.size());
   size_t number = 0;
+  bool hasAnyMoved = false;
   for (Plan::Launch &launch : What->launches) {
     bool hasMoved = !IsPlaced;
     for (size_t i = 0; i < launch.places.size(); ++i) {
@@ -62,23 +89,32 @@ void Replay::place(const kiln_args &args, DevicePointer workspace) {
     }
     if (hasMoved)
       HasMoved[number] = true;
+    hasAnyMoved |= hasMoved;
     ++number;
   }
   Workspace = workspace;
   IsPlaced = true;
+  if (!hasAnyMoved || !May.mayBeginEarly)
+    return;
+  if (bool early = isReadAheadApart(args); std::exchange(BeginsEarly, early) != early)
+    dropGraph();
 }
 
 Result Replay::start(const LaunchPlace &where) {
-  for (Plan::Launch &launch : What->launches)
+  LaunchPlace place = where;
+  size_t number = 0;
+  for (Plan::Launch &launch : What->launches) {
+    place.beginsEarly = beginsEarly(number++);
     if (Result failed =
-            startKernel(*On.driver, launch.kernel, launch.blocks, launch.arguments, where))
+            startKernel(*On.driver, launch.kernel, launch.blocks, launch.arguments, place))
       return failed;
+  }
   return 0;
 }
 
 bool Replay::hasGraph(const LaunchPlace &where) {
   // Who watches wants to know which kernel it is.
-  if (!MayGraph || !WasLaunched || What->launches.size() < 2 || where.watched)
+  if (!May.mayGraph || !WasLaunched || What->launches.size() < 2 || where.watched)
     return false;
   // What is being captured becomes part of the caller's graph, kernel by kernel.
   int status = kNotCapturing;
@@ -87,7 +123,7 @@ bool Replay::hasGraph(const LaunchPlace &where) {
   if (Ready || makeGraph() == 0)
     return true;
   dropGraph();
-  MayGraph = false; // it would fail again, and launching kernel by kernel does not
+  May.mayGraph = false; // it would fail again, and launching kernel by kernel does not
   return false;
 }
 
@@ -114,8 +150,10 @@ Result Replay::makeGraph() {
     void *parameters[1];
     KernelNodeParams params = describe(launch, parameters);
     GraphNode node = nullptr;
-    result = cuda.graphAddKernel(&node, Made, Nodes.empty() ? nullptr : &Nodes.back(),
-                                 Nodes.empty() ? 0 : 1, &params);
+    bool isEarly = beginsEarly(Nodes.size()), isAfter = !Nodes.empty() && !isEarly;
+    result = cuda.graphAddKernel(&node, Made, isAfter ? &Nodes.back() : nullptr, isAfter, &params);
+    if (result == 0 && isEarly)
+      result = cuda.graphAddEdges(Made, &Nodes.back(), &node, &kEarlyEdge, 1);
     Nodes.push_back(node);
   }
   result = result ? result : cuda.graphInstantiate(&Ready, Made, 0);
@@ -196,7 +234,7 @@ Status Replays::plan(Slot &slot, const Key &key, uint64_t hash, const kiln_args 
     return planned.status();
   }
   if (*planned) {
-    slot.replay = std::make_unique<Replay>(Of.gpu, std::move(*planned), MayGraph, Counts);
+    slot.replay = std::make_unique<Replay>(Of.gpu, std::move(*planned), May, Counts);
     Counts.plans.fetch_add(1, std::memory_order_relaxed);
   }
   return Status::ok();

@@ -16,6 +16,7 @@
 
 #include "Plan.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <optional>
@@ -27,11 +28,17 @@ struct ReplayCounts {
   std::atomic<uint64_t> plans{0}, graphs{0}, graphLaunches{0};
 };
 
+/// What may be done, for who wants to know what it is worth.
+struct ReplayOptions {
+  bool mayGraph = true;      ///< Several kernels may become a graph.
+  bool mayBeginEarly = true; ///< Kernels may begin before those before them have ended.
+};
+
 class Replay {
 public:
-  /// `mayGraph`: several kernels may become a graph. The GPU is the current one of every call.
-  Replay(const Gpu &gpu, std::unique_ptr<Plan> plan, bool mayGraph, ReplayCounts &counts)
-      : On(gpu), What(std::move(plan)), MayGraph(mayGraph), Counts(counts) {}
+  /// The GPU is the current one of every call.
+  Replay(const Gpu &gpu, std::unique_ptr<Plan> plan, ReplayOptions options, ReplayCounts &counts)
+      : On(gpu), What(std::move(plan)), May(options), Counts(counts) {}
   ~Replay();
   Replay(const Replay &) = delete;
   Replay &operator=(const Replay &) = delete;
@@ -41,6 +48,15 @@ public:
 private:
   /// Brings the argument blocks to where the tensors are now; what had to be changed is marked.
   void place(const kiln_args &args, DevicePointer workspace);
+  /// Whether what kernels read early is apart from what kernels write, for these arguments.
+  bool isReadAheadApart(const kiln_args &args) const;
+  /// Whether the launch with this number begins early: if its kernel has something to read ahead,
+  /// for the others only wait longer; and not the first, for who knows what comes before that.
+  bool beginsEarly(size_t number) const {
+    return number > 0 && BeginsEarly &&
+           std::ranges::any_of(What->launches[number].kernel.description.maps,
+                               &CudaTensorMap::isAhead);
+  }
   Result start(const LaunchPlace &where);
   /// Whether there is a graph for this launch, made now if it is time.
   bool hasGraph(const LaunchPlace &where);
@@ -50,8 +66,9 @@ private:
 
   const Gpu &On;
   std::unique_ptr<Plan> What;
-  bool MayGraph;
+  ReplayOptions May;
   ReplayCounts &Counts;
+  bool BeginsEarly = false;
   bool IsPlaced = false;       ///< The argument blocks are those of a launch.
   bool WasLaunched = false;    ///< A graph pays from the second launch on.
   DevicePointer Workspace = 0; ///< Of the last launch.
@@ -64,7 +81,7 @@ private:
 /// The plans of one program on one GPU.
 class Replays {
 public:
-  Replays(PlannedProgram program, bool mayGraph) : Of(program), MayGraph(mayGraph) {}
+  Replays(PlannedProgram program, ReplayOptions options) : Of(program), May(options) {}
   Replays(const Replays &) = delete;
   Replays &operator=(const Replays &) = delete;
 
@@ -89,7 +106,7 @@ private:
   Status plan(Slot &slot, const Key &key, uint64_t hash, const kiln_args &args);
 
   const PlannedProgram Of;
-  const bool MayGraph;
+  const ReplayOptions May;
   ReplayCounts Counts;
   std::atomic<uint64_t> Clock{0};
   std::array<Slot, numSets * numWays> Slots;

@@ -1,12 +1,13 @@
 // REQUIRES: kiln
 // RUN: %kiln emit %s --target cuda | FileCheck %s
 
-// The copy engine is told of whole tiles of parameters. Other loads of the copying role go to the same slots, copied by its
-// threads: parts of tiles, other padding, rows of other lengths, views, rows from anywhere. Tensors have up to five axes.
+// The copy engine is told of tiles of parameters; where less than a whole one counts, which a run decides, threads copy.
+// Other loads of the copying role go to the same slots, copied by its threads: other padding, rows of other lengths, views,
+// rows from anywhere. Tensors have up to five axes.
 
 // CHECK-LABEL: void k_dma(
 // CHECK:       auto [[FIVE:t[0-9]+]] = request<bf16, 16, 64>(args.five, args.maps[0], {0, 0, 0, [[I:at[0-9]+]], 0});
-// CHECK:       = copyRequest(window<bf16, 16, 64>(args.x, {[[I]], 0}, 3, 64), convert<bf16>(0));
+// CHECK:       = validRequest<bf16, 16, 64>(args.x, args.maps[1], {[[I]], 0}, 3, 64);
 // CHECK:       = copyRequest(window<bf16, 16, 64>(args.x, {[[I]], 0}), least<bf16>());
 // CHECK:       = copyRequest(window<bf16, 16, 48>(args.x, {[[I]], 0}), convert<bf16>(0));
 // CHECK:       Tensor [[V:v[0-9]+]] = slice<3>(args.x, {16, 0}, {64, 64}, 2);

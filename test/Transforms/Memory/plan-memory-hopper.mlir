@@ -48,19 +48,45 @@ kiln.func @group(%x: !kiln.tensor<?x128xf32>, %y: !kiln.tensor<?x128xf32>, %n: i
   kiln.call @receive(%y, %n, %p, %q)
 }
 
-// Small tiles: no more than sixteen slots.
-// CHECK-LABEL: kiln.func @few
-// CHECK: tile.pipe slots(16)
+// Small tiles: no more than sixteen slots. What comes once needs no more than it has.
 !s = !tile.pipe<dma -> compute, 8x128xf32>
 kiln.func @send_few(%x: !kiln.tensor<?x128xf32>, %s: !s) role(dma) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  scf.for %i = %c0 to %c9 step %c1 {
+    %a = tile.load %x[%i, 0] : !tile.tile<8x128xf32, mat>
+    tile.push %a, %s
+  }
+}
+kiln.func @receive_few(%x: !kiln.tensor<?x128xf32>, %s: !s) role(compute) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  scf.for %i = %c0 to %c9 step %c1 {
+    %a = tile.pop %s : !tile.tile<8x128xf32, mat>
+    tile.store %a, %x[8, 0]
+    tile.free %s
+  }
+}
+kiln.func @send_once(%x: !kiln.tensor<?x128xf32>, %s: !s) role(dma) {
   %a = tile.load %x[0, 0] : !tile.tile<8x128xf32, mat>
   tile.push %a, %s
 }
-kiln.func @receive_few(%x: !kiln.tensor<?x128xf32>, %s: !s) role(compute) {
+kiln.func @receive_once(%x: !kiln.tensor<?x128xf32>, %s: !s) role(compute) {
   %a = tile.pop %s : !tile.tile<8x128xf32, mat>
   tile.store %a, %x[8, 0]
   tile.free %s
 }
+// CHECK-LABEL: kiln.func @once
+// CHECK: tile.pipe : !tile.pipe
+kiln.func @once(%x: !kiln.tensor<?x128xf32>) group {
+  %s = tile.pipe : !s
+  kiln.call @send_once(%x, %s)
+  kiln.call @receive_once(%x, %s)
+}
+// CHECK-LABEL: kiln.func @few
+// CHECK: tile.pipe slots(16)
 kiln.func @few(%x: !kiln.tensor<?x128xf32>) group {
   %s = tile.pipe : !s
   kiln.call @send_few(%x, %s)
