@@ -14,9 +14,9 @@ bool mergesForeignGroups(const Machine &machine) {
 }
 
 std::vector<std::string> passesToLeaveOut() {
-  return {"tile-single-trips",  "tile-fold-exponentials", "tile-peel-masks",
-          "kiln-skew-pipeline", "tile-exchange-sides",    "tile-overlap-products",
-          "tile-take-turns",    "tile-skip-ones",         "tile-mark-streams"};
+  return {"tile-single-trips",   "tile-fold-exponentials", "tile-peel-masks", "kiln-skew-pipeline",
+          "tile-exchange-sides", "tile-overlap-products",  "tile-take-turns", "tile-skip-ones",
+          "tile-mark-streams",   "tile-hand-out-blocks"};
 }
 
 bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
@@ -107,6 +107,7 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     if (options.machine->spreadsTiles) {
       add(createTileSkipOnes());
       add(createTileMarkStreams());
+      add(createTileHandOutBlocks());
     }
     bool hasInstructions = hardwareOf(*options.machine);
     if (hasInstructions) // what is equal is no longer merged: accumulators start one by one

@@ -344,6 +344,17 @@ def TileMarkStreams : Pass<"tile-mark-streams", "::mlir::ModuleOp"> {
   }];
 }
 
+def TileHandOutBlocks : Pass<"tile-hand-out-blocks", "::mlir::ModuleOp"> {
+  let summary = "mark kernels whose blocks take unequally long";
+  let description = [{
+    `kiln.hands_out_blocks` on a group says that one of its roles sends unequally much in different blocks: a push in a
+    loop whose bounds depend on the index of the block, as in causal attention, or on what was read at that index. Who is
+    done with a block then takes the next one that nobody has, instead of every so many-th; the grid's order is kept, so
+    a program that puts its longest blocks first ends evenly. Groups with a barrier are left alone: all their blocks run
+    at once. It means nothing but who executes a block when.
+  }];
+}
+
 def TilePlanMemory : Pass<"tile-plan-memory", "::mlir::ModuleOp"> {
   let summary = "give every tile an address, or say what does not fit";
   let description = [{
