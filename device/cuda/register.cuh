@@ -250,8 +250,13 @@ template <typename T, typename L> __device__ __forceinline__ Tile<T, L> again(Ti
 /// `tile`, with `pad` outside the first rows and columns.
 template <typename T, typename L>
 __device__ __forceinline__ Tile<T, L> mask(Tile<T, L> tile, i64 rows, i64 cols, T pad) {
+  if (rows >= L::rows && cols >= L::cols)
+    return tile;
+  // Narrower numbers.
+  int rowEnd = rows > L::rows ? L::rows : rows < 0 ? 0 : int(rows);
+  int colEnd = cols > L::cols ? L::cols : cols < 0 ? 0 : int(cols);
   forEach<L>([&](int i, int j) {
-    if (L::row(i) >= rows || L::col(j) >= cols)
+    if (L::row(i) >= rowEnd || L::col(j) >= colEnd)
       tile.at[i][j] = pad;
   });
   return tile;
@@ -260,6 +265,8 @@ __device__ __forceinline__ Tile<T, L> mask(Tile<T, L> tile, i64 rows, i64 cols, 
 /// `tile`, with `pad` where column > row + offset.
 template <typename T, typename L>
 __device__ __forceinline__ Tile<T, L> maskDiagonal(Tile<T, L> tile, i64 offset, T pad) {
+  if (offset >= L::cols - 1)
+    return tile;
   // A narrower number: rows and columns of a tile are far from its ends.
   int bound = offset > L::cols ? L::cols : offset < -L::rows ? -L::rows : int(offset);
   forEach<L>([&](int i, int j) {

@@ -104,6 +104,13 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     addFor(KilnInjectGmPipeOptions(), [](auto given) { return createKilnInjectGmPipe(given); });
     addCleanup(); // what would be merged later must be merged before it has addresses
     addProof();
+    if (overlaps) { // now that pipes are proved
+      TilePeelMasksOptions peeling;
+      peeling.report = options.report;
+      peeling.splitsPipes = true;
+      add(createTilePeelMasks(peeling));
+      addCleanup();
+    }
     if (options.machine->spreadsTiles) {
       add(createTileSkipOnes());
       add(createTileMarkStreams());

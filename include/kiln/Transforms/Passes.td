@@ -125,15 +125,16 @@ def TilePeelMasks : Pass<"tile-peel-masks", "::mlir::ModuleOp"> {
     run time; either part may be empty. Masks that cut off nothing because the function requires its extents to be
     multiples of a tile disappear, in loops of all kinds.
 
-    With `keeps-loops` a loop of several products stays whole, and its masks become branches: where the products of
-    one iteration are made beside those of the next, the end of a loop is where the matrix unit waits.
-
-    Loops with pipe operations stay whole: the other role would have one loop where this one has two. So run it before
-    kernels are split over roles.
+    Loops with pipe operations stay whole: the other role would have one loop where this one has two, which nobody
+    could prove to be the same. So run it before kernels are split over roles. With `keeps-loops` loops of several products
+    stay whole until later: where the products of one iteration are made beside those of the next, the end of a
+    loop is where the matrix unit waits. Once that is so, and pipes are proved, they are split with `splits-pipes`: what
+    has been begun goes on from the first part into the second.
   }];
   let options = [
     Option<"keepsLoops", "keeps-loops", "bool", "false",
-           "Branch around masks in loops of several products, which run into one another, instead of splitting these">,
+           "Leave loops of several products, which are to run into one another, for later">,
+    Option<"splitsPipes", "splits-pipes", "bool", "false", "Split loops with pipe operations, too">,
     Option<"report", "report", "bool", "false", "Say which loops were split, and why not, as remarks">
   ];
 }
