@@ -38,7 +38,7 @@ template <typename T> Program attentionOf(const Config &cfg) {
                        scores = mask_diag(scores, i - j, Pad::Min);
                      return attention_step(top, sum, acc, scores, vt, 1 / std::sqrt(double(D)));
                    });
-          Tile result = acc / sum;
+          Tile result = acc * recip(sum); // one division for each row
           store(result.dtype() == o.dtype() ? result : cast(result, o.dtype()), o, {head, i, 0});
         });
       });

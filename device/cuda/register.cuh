@@ -312,13 +312,22 @@ template <typename To, typename F, typename T, typename L>
 __device__ __forceinline__ To reduceCols(F f, Compute<T> identity, const Tile<T, L> &tile) {
   static_assert(To::Layout::rowRegs == L::rowRegs, "a row's result lies where the row does");
   To result;
+  // A number waits for the one before it: so several rows, or parts of a row, at once.
+  constexpr int parts = L::rowRegs > 2 || L::colRegs % 4 != 0 || L::colRegs < 16 ? 1 : 4 / L::rowRegs;
 #pragma unroll
   for (int i = 0; i < L::rowRegs; ++i) {
-    Compute<T> total = identity;
+    Compute<T> part[parts];
+#pragma unroll
+    for (int k = 0; k < parts; ++k)
+      part[k] = identity;
 #pragma unroll
     for (int j = 0; j < L::colRegs; ++j)
       if (tile.hasCol(j))
-        total = f(total, widen(tile.at[i][j]));
+        part[j % parts] = f(part[j % parts], widen(tile.at[i][j]));
+    Compute<T> total = part[0];
+#pragma unroll
+    for (int k = 1; k < parts; ++k)
+      total = f(total, part[k]);
     if constexpr (L::cols > 1) {
 #pragma unroll
       for (int distance = 1; distance < L::threadsPerRow && distance < kWarp; distance *= 2)
