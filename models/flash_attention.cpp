@@ -39,7 +39,7 @@ template <typename T> Program attentionOf(const Config &cfg) {
                      return attention_step(topSoFar, sumSoFar, accSoFar, scores, vt,
                                            1 / std::sqrt(double(D)));
                    });
-          Tile result = acc / sum;
+          Tile result = acc * recip(sum); // one division for each row
           store(result.dtype() == o.dtype() ? result : cast(result, o.dtype()), o, {head, i, 0});
         });
       });

@@ -44,30 +44,31 @@ module @flash_attention {
       %27 = tile.full %cst_1 : !tile.tile<64x1xf32>
       %28 = tile.full %cst_1 : !tile.tile<64x64xf32>
       %29:3 = scf.for %arg0 = %c0_2 to %24 step %c64_0 iter_args(%arg1 = %26, %arg2 = %27, %arg3 = %28) -> (!tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>) {
-        %31 = tile.load %k[%block, %arg0, 0] : !tile.tile<64x64xf32>
-        %32 = tile.load %v[%block, %arg0, 0] : !tile.tile<64x64xf32>
-        %33 = tile.matmul %25, %31 trans_b : !tile.tile<64x64xf32>
-        %34 = arith.subi %24, %arg0 : index
-        %35 = tile.mask %33 valid(64, %34) pad(min) : !tile.tile<64x64xf32>
-        %36 = tile.reduce max %35 axis(1) : !tile.tile<64x1xf32>
-        %37 = tile.mul %36, %cst_3 : !tile.tile<64x1xf32>
-        %38 = tile.add %arg1, %cst_4 : !tile.tile<64x1xf32>
-        %39 = tile.cmp gt %37, %38 : !tile.tile<64x1xi1>
-        %40 = tile.select %39, %37, %arg1 : !tile.tile<64x1xf32>
-        %41 = tile.mul %35, %cst_3 : !tile.tile<64x64xf32>
-        %42 = tile.sub %41, %40 : !tile.tile<64x64xf32>
-        %43 = tile.exp %42 : !tile.tile<64x64xf32>
-        %44 = tile.sub %arg1, %40 : !tile.tile<64x1xf32>
-        %45 = tile.exp %44 : !tile.tile<64x1xf32>
-        %46 = tile.mul %arg2, %45 : !tile.tile<64x1xf32>
-        %47 = tile.reduce sum %43 axis(1) : !tile.tile<64x1xf32>
-        %48 = tile.add %46, %47 : !tile.tile<64x1xf32>
-        %49 = tile.mul %arg3, %45 : !tile.tile<64x64xf32>
-        %50 = tile.matmul_acc %49, %43, %32 : !tile.tile<64x64xf32>
-        scf.yield %40, %48, %50 : !tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>
+        %32 = tile.load %k[%block, %arg0, 0] : !tile.tile<64x64xf32>
+        %33 = tile.load %v[%block, %arg0, 0] : !tile.tile<64x64xf32>
+        %34 = tile.matmul %25, %32 trans_b : !tile.tile<64x64xf32>
+        %35 = arith.subi %24, %arg0 : index
+        %36 = tile.mask %34 valid(64, %35) pad(min) : !tile.tile<64x64xf32>
+        %37 = tile.reduce max %36 axis(1) : !tile.tile<64x1xf32>
+        %38 = tile.mul %37, %cst_3 : !tile.tile<64x1xf32>
+        %39 = tile.add %arg1, %cst_4 : !tile.tile<64x1xf32>
+        %40 = tile.cmp gt %38, %39 : !tile.tile<64x1xi1>
+        %41 = tile.select %40, %38, %arg1 : !tile.tile<64x1xf32>
+        %42 = tile.mul %36, %cst_3 : !tile.tile<64x64xf32>
+        %43 = tile.sub %42, %41 : !tile.tile<64x64xf32>
+        %44 = tile.exp %43 : !tile.tile<64x64xf32>
+        %45 = tile.sub %arg1, %41 : !tile.tile<64x1xf32>
+        %46 = tile.exp %45 : !tile.tile<64x1xf32>
+        %47 = tile.mul %arg2, %46 : !tile.tile<64x1xf32>
+        %48 = tile.reduce sum %44 axis(1) : !tile.tile<64x1xf32>
+        %49 = tile.add %47, %48 : !tile.tile<64x1xf32>
+        %50 = tile.mul %arg3, %46 : !tile.tile<64x64xf32>
+        %51 = tile.matmul_acc %50, %44, %33 : !tile.tile<64x64xf32>
+        scf.yield %41, %49, %51 : !tile.tile<64x1xf32>, !tile.tile<64x1xf32>, !tile.tile<64x64xf32>
       } {kiln.loop = #kiln.loop<pipeline, stages = 2>}
-      %30 = tile.div %29#2, %29#1 : !tile.tile<64x64xf32>
-      tile.store %30, %o[%block, %23, 0]
+      %30 = tile.recip %29#1 : !tile.tile<64x1xf32>
+      %31 = tile.mul %29#2, %30 : !tile.tile<64x64xf32>
+      tile.store %31, %o[%block, %23, 0]
     }
   }
 }

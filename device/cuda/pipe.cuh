@@ -25,17 +25,14 @@ template <int k, typename... T> __device__ auto get(const Tiles<T...> &tiles) {
     return get<k - 1>(tiles.rest);
 }
 
-/// Which slot comes next, and the parity of its phase.
+/// Which slot comes next, and the parity of its phase: in one register, which rounds of twice as
+/// many slots go through.
 template <int slots> struct Cursor {
-  int slot = 0;
-  unsigned parity = 0;
+  int at = 0;
 
-  __device__ void advance() {
-    if (++slot == slots) {
-      slot = 0;
-      parity ^= 1;
-    }
-  }
+  __device__ int slot() const { return at < slots ? at : at - slots; }
+  __device__ unsigned parity() const { return at >= slots; }
+  __device__ void advance() { at = at + 1 == 2 * slots ? 0 : at + 1; }
 };
 
 inline __host__ __device__ constexpr int alignedTo1024(int bytes) {
@@ -99,10 +96,10 @@ template <int slots, int lanes, typename... T> struct Pipe {
   /// By a whole warp: waits for a free slot and starts the transfers that fill it.
   template <typename... R> __device__ void push(const R &...requests) {
     static_assert((isSame<typename R::Tile, T> && ...), "what is pushed is what the pipe carries");
-    barrier::wait(empty(pushed.slot), pushed.parity ^ 1, Waits::ForSpace, name, pushed.slot);
+    barrier::wait(empty(pushed.slot()), pushed.parity() ^ 1, Waits::ForSpace, name, pushed.slot());
     bool wasBegun = ahead > 0; // the first slots, in their order
     ahead -= wasBegun;
-    SharedAddress to = ring + pushed.slot * slotBytes, done = full(pushed.slot);
+    SharedAddress to = ring + pushed.slot() * slotBytes, done = full(pushed.slot());
     bool isCopied = false;
     unsigned bytes = 0;
     SharedAddress at = to;
@@ -142,8 +139,8 @@ template <int slots, int lanes, typename... T> struct Pipe {
 
   /// By a whole lane: waits for the next tiles, which stay until they are freed.
   __device__ Tiles<T...> pop() {
-    barrier::wait(full(popped.slot), popped.parity, Waits::ForTiles, name, popped.slot);
-    SharedAddress at = ring + popped.slot * slotBytes;
+    barrier::wait(full(popped.slot()), popped.parity(), Waits::ForTiles, name, popped.slot());
+    SharedAddress at = ring + popped.slot() * slotBytes;
     popped.advance();
     return tilesAt<T...>(at);
   }
@@ -152,7 +149,7 @@ template <int slots, int lanes, typename... T> struct Pipe {
   __device__ void free() {
     __syncwarp();
     if (everyThreadArrives || threadInWarp() == 0)
-      barrier::arrive(empty(freed.slot));
+      barrier::arrive(empty(freed.slot()));
     freed.advance();
   }
 
@@ -216,6 +213,69 @@ private:
 #endif
     }
     __threadfence();
+  }
+};
+
+//===-- Blocks that are handed out ------------------------------------------------------===//
+
+/// Where blocks take unequally long, who is done takes the next one. The copying role does, as soon
+/// as it has asked for all of the block before, and tells the lanes: a ring of numbers.
+template <int lanes> struct Handout {
+  static constexpr int slots = 2;
+  static constexpr unsigned none = ~0u; ///< No launch has so many blocks.
+
+  SharedAddress barriers;
+  u64 *taken;         ///< How many beyond those that the launch started with; 0 at first.
+  unsigned blocks;    ///< Of the launch.
+  Cursor<slots> said; ///< Told or heard so far.
+
+  __device__ Handout(SharedAddress barriers, u64 *taken, i64 blocks)
+      : barriers(barriers), taken(taken), blocks(unsigned(blocks)) {}
+  __device__ SharedAddress full(int slot) const { return barriers + 8 * slot; }
+  __device__ SharedAddress empty(int slot) const { return barriers + 8 * (slots + slot); }
+  __device__ SharedAddress number(int slot) const { return barriers + 16 * slots + 4 * slot; }
+
+  /// By one thread, before anybody uses it.
+  __device__ void init() const {
+    for (int slot = 0; slot < slots; ++slot) {
+      barrier::init(full(slot), 1);
+      barrier::init(empty(slot), lanes * kWarpgroup / kWarp);
+    }
+  }
+
+  /// By the copying warp: the block that the launch gave it, and one that nobody has. From `blocks`
+  /// on there is none.
+  __device__ unsigned first() { return tell(blockIdx.x); }
+  __device__ unsigned next() {
+    unsigned before = 0;
+    if (threadInWarp() == 0 && gridDim.x < blocks) // else each was started
+      before = unsigned(atomicAdd(taken, u64(1)));
+    return tell(gridDim.x + __shfl_sync(0xffffffffu, before, 0));
+  }
+  /// By a whole lane: the block that the copying role told it, if there is one.
+  __device__ bool hear(unsigned &next) {
+    barrier::wait(full(said.slot()), said.parity(), Waits::ForTiles, "(blocks)", said.slot());
+    __syncwarp(); // nobody misses the phase
+    next = none;
+    if (threadInWarp() == 0) {
+      ptx::loadShared(number(said.slot()), next);
+      barrier::arrive(empty(said.slot()));
+    }
+    next = __shfl_sync(0xffffffffu, next, 0);
+    said.advance();
+    return next != none;
+  }
+
+private:
+  __device__ unsigned tell(unsigned next) {
+    barrier::wait(empty(said.slot()), said.parity() ^ 1, Waits::ForSpace, "(blocks)", said.slot());
+    __syncwarp();
+    if (threadInWarp() == 0) {
+      ptx::storeShared(number(said.slot()), next < blocks ? next : none);
+      barrier::arrive(full(said.slot()));
+    }
+    said.advance();
+    return next;
   }
 };
 

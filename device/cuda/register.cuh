@@ -250,8 +250,13 @@ template <typename T, typename L> __device__ __forceinline__ Tile<T, L> again(Ti
 /// `tile`, with `pad` outside the first rows and columns.
 template <typename T, typename L>
 __device__ __forceinline__ Tile<T, L> mask(Tile<T, L> tile, i64 rows, i64 cols, T pad) {
+  if (rows >= L::rows && cols >= L::cols)
+    return tile;
+  // Narrower numbers.
+  int rowEnd = rows > L::rows ? L::rows : rows < 0 ? 0 : int(rows);
+  int colEnd = cols > L::cols ? L::cols : cols < 0 ? 0 : int(cols);
   forEach<L>([&](int i, int j) {
-    if (L::row(i) >= rows || L::col(j) >= cols)
+    if (L::row(i) >= rowEnd || L::col(j) >= colEnd)
       tile.at[i][j] = pad;
   });
   return tile;
@@ -260,6 +265,8 @@ __device__ __forceinline__ Tile<T, L> mask(Tile<T, L> tile, i64 rows, i64 cols, 
 /// `tile`, with `pad` where column > row + offset.
 template <typename T, typename L>
 __device__ __forceinline__ Tile<T, L> maskDiagonal(Tile<T, L> tile, i64 offset, T pad) {
+  if (offset >= L::cols - 1)
+    return tile;
   // A narrower number: rows and columns of a tile are far from its ends.
   int bound = offset > L::cols ? L::cols : offset < -L::rows ? -L::rows : int(offset);
   forEach<L>([&](int i, int j) {
@@ -305,13 +312,22 @@ template <typename To, typename F, typename T, typename L>
 __device__ __forceinline__ To reduceCols(F f, Compute<T> identity, const Tile<T, L> &tile) {
   static_assert(To::Layout::rowRegs == L::rowRegs, "a row's result lies where the row does");
   To result;
+  // A number waits for the one before it: so several rows, or parts of a row, at once.
+  constexpr int parts = L::rowRegs > 2 || L::colRegs % 4 != 0 || L::colRegs < 16 ? 1 : 4 / L::rowRegs;
 #pragma unroll
   for (int i = 0; i < L::rowRegs; ++i) {
-    Compute<T> total = identity;
+    Compute<T> part[parts];
+#pragma unroll
+    for (int k = 0; k < parts; ++k)
+      part[k] = identity;
 #pragma unroll
     for (int j = 0; j < L::colRegs; ++j)
       if (tile.hasCol(j))
-        total = f(total, widen(tile.at[i][j]));
+        part[j % parts] = f(part[j % parts], widen(tile.at[i][j]));
+    Compute<T> total = part[0];
+#pragma unroll
+    for (int k = 1; k < parts; ++k)
+      total = f(total, part[k]);
     if constexpr (L::cols > 1) {
 #pragma unroll
       for (int distance = 1; distance < L::threadsPerRow && distance < kWarp; distance *= 2)

@@ -17,7 +17,7 @@ std::vector<std::string> passesToLeaveOut() {
   return {"tile-single-trips",     "tile-fold-exponentials", "tile-peel-masks",
           "kiln-skew-pipeline",    "tile-exchange-sides",    "tile-coarse-sums",
           "tile-overlap-products", "tile-take-turns",        "tile-skip-ones",
-          "tile-mark-streams",     "tile-mark-unwritten"};
+          "tile-mark-streams",     "tile-mark-unwritten",    "tile-hand-out-blocks"};
 }
 
 bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
@@ -107,10 +107,18 @@ bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
     addFor(KilnInjectGmPipeOptions(), [](auto given) { return createKilnInjectGmPipe(given); });
     addCleanup(); // what would be merged later must be merged before it has addresses
     addProof();
+    if (overlaps) { // now that pipes are proved
+      TilePeelMasksOptions peeling;
+      peeling.report = options.report;
+      peeling.splitsPipes = true;
+      add(createTilePeelMasks(peeling));
+      addCleanup();
+    }
     if (options.machine->spreadsTiles) {
       add(createTileSkipOnes());
       add(createTileMarkStreams());
       add(createTileMarkUnwritten());
+      add(createTileHandOutBlocks());
     }
     bool hasInstructions = hardwareOf(*options.machine);
     if (hasInstructions) // what is equal is no longer merged: accumulators start one by one

@@ -38,7 +38,7 @@ def flash_attention(q: kl.In[f32, SHAPE], k: kl.In[f32, SHAPE], v: kl.In[f32, SH
             if causal == "yes":
                 scores = kl.mask_diag(scores, i - j, "min")
             top, total, acc = kl.attention_step(top, total, acc, scores, vt, 1 / math.sqrt(D))
-        kl.store(acc / total, o, (head, i, 0))
+        kl.store(acc * kl.recip(total), o, (head, i, 0))  # one division for each row
 
 
 if __name__ == "__main__":

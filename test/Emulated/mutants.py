@@ -27,6 +27,7 @@ TOP_K = "examples/top_k.mlir x=33x129 values=33x8 columns=33x8"
 RIGHT = "test/Emulated/Inputs/right-operand.mlir x=64x64 y=64x64"
 IN_PLACE = "test/Emulated/Inputs/in-place.mlir a=64x64"
 BEGUN = "test/Emulated/Inputs/begun.mlir q=1x200x64 k=1x200x64 v=1x200x64 o=1x200x64"
+HANDED_OUT = BEGUN.replace("=1x200", "=3x400")  # more blocks than run at once
 STEEP = BEGUN.replace("q=1x200x64", "q=1x200x64:normal*30")  # maxima grow
 FEW_ROWS = "test/Emulated/Inputs/few-rows.mlir a=16x300 b=90x300 c=16x90"
 EIGHTS = "test/Emulated/eights.mlir a=128x4096:uniform b=72x4096:uniform c=128x72"
@@ -47,14 +48,16 @@ MUTANTS = [
     ("pipe.cuh", "bytes += Tile::bytes;", "bytes += Tile::bytes / 2;", MATMUL,
      "bytes more than the barrier|" + RACE),
     ("pipe.cuh", "bytes += Tile::bytes;", "bytes += 2 * Tile::bytes;", MATMUL, STUCK),
-    ("pipe.cuh", "pushed.parity ^ 1,", "pushed.parity,", MATMUL, STUCK),
-    ("pipe.cuh", "    barrier::wait(full(popped.slot), popped.parity, Waits::ForTiles, name, popped.slot);\n", "", MATMUL,
+    ("pipe.cuh", "pushed.parity() ^ 1,", "pushed.parity(),", MATMUL, STUCK),
+    ("pipe.cuh", "    barrier::wait(full(popped.slot()), popped.parity(), Waits::ForTiles, name, popped.slot());\n", "", MATMUL,
      RACE),
-    ("pipe.cuh", "    barrier::wait(empty(pushed.slot), pushed.parity ^ 1, Waits::ForSpace, name, pushed.slot);\n", "",
+    ("pipe.cuh", "    barrier::wait(empty(pushed.slot()), pushed.parity() ^ 1, Waits::ForSpace, name, pushed.slot());\n", "",
      LONG_MATMUL, RACE + "|have come already"),
     ("pipe.cuh", "    if (isCopied)\n      publishToAsyncUnits();\n", "", UNALIGNED_GEMM, "without fence.proxy.async"),
     ("pipe.cuh", "lanes * kWarpgroup / (everyThreadArrives", "2 * lanes * kWarpgroup / (everyThreadArrives", LONG_MATMUL,
      STUCK),
+    ("pipe.cuh", "said.parity() ^ 1,", "said.parity(),", HANDED_OUT, STUCK),
+    ("pipe.cuh", "next < blocks ? next : none", "next", HANDED_OUT, STUCK),
     ("wgmma.cuh", "    ptx::wgmmaWait();\n    wgmma::pin(acc);", "    wgmma::pin(acc);", GEMM,
      WRONG + "|matrix unit multiplies|" + RACE),
     ("wgmma.cuh", "    wgmma::pin(acc);\n    ptx::wgmmaFence();\n", "    wgmma::pin(acc);\n", GEMM,

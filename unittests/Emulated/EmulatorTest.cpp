@@ -69,6 +69,40 @@ TEST(Emulated, BlocksMeetInGlobalMemory) {
   }
 }
 
+TEST(Emulated, BlocksAreHandedOutOnceToAllLanes) {
+  static u64 taken;
+  static int done[2][40];
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    taken = 0;
+    std::fill(&done[0][0], &done[2][0], 0);
+    std::string said = launch(
+        [](const void *) {
+          constexpr i64 blocks = 40;
+          Handout<2> handout(kBase, &taken, blocks);
+          if (threadIdx.x == 0) {
+            handout.init();
+            barrier::publishInit();
+          }
+          __syncthreads();
+          if (threadIdx.x >= 2 * kWarpgroup) { // one warp copies, now faster and now slower
+            for (unsigned number = handout.first(); number < blocks; number = handout.next())
+              if (number % 3 == 0)
+                __nanosleep(100);
+          } else {
+            for (unsigned number; handout.hear(number);)
+              if (threadIdx.x % kWarpgroup == 0)
+                ++done[threadIdx.x / kWarpgroup][number];
+          }
+        },
+        2 * kWarpgroup + kWarp, seed, nullptr, 3);
+    EXPECT_EQ(said, "");
+    for (const auto &lane : done)
+      for (int times : lane)
+        EXPECT_EQ(times, 1);
+    EXPECT_EQ(taken, 40u) << "37 beyond the first three, and the end for each";
+  }
+}
+
 TEST(Emulated, AWarpThatHasDivergedIsFound) {
   expectMistake(
       [](const void *) {

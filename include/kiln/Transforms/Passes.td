@@ -125,15 +125,16 @@ def TilePeelMasks : Pass<"tile-peel-masks", "::mlir::ModuleOp"> {
     run time; either part may be empty. Masks that cut off nothing because the function requires its extents to be
     multiples of a tile disappear, in loops of all kinds.
 
-    With `keeps-loops` a loop of several products stays whole, and its masks become branches: where the products of
-    one iteration are made beside those of the next, the end of a loop is where the matrix unit waits.
-
-    Loops with pipe operations stay whole: the other role would have one loop where this one has two. So run it before
-    kernels are split over roles.
+    Loops with pipe operations stay whole: the other role would have one loop where this one has two, which nobody
+    could prove to be the same. So run it before kernels are split over roles. With `keeps-loops` loops of several products
+    stay whole until later: where the products of one iteration are made beside those of the next, the end of a
+    loop is where the matrix unit waits. Once that is so, and pipes are proved, they are split with `splits-pipes`: what
+    has been begun goes on from the first part into the second.
   }];
   let options = [
     Option<"keepsLoops", "keeps-loops", "bool", "false",
-           "Branch around masks in loops of several products, which run into one another, instead of splitting these">,
+           "Leave loops of several products, which are to run into one another, for later">,
+    Option<"splitsPipes", "splits-pipes", "bool", "false", "Split loops with pipe operations, too">,
     Option<"report", "report", "bool", "false", "Say which loops were split, and why not, as remarks">
   ];
 }
@@ -360,6 +361,17 @@ def TileMarkUnwritten : Pass<"tile-mark-unwritten", "::mlir::ModuleOp"> {
     `kiln.unwritten` on a load that a role sends through a pipe says that its tensor is an `in` argument of the program, for
     every launch and call of the function. Such loads may be made while the kernels before this one still run: weights are
     on their way before there is anything to multiply them with. Of kernels that no other can come before nothing is said.
+  }];
+}
+
+def TileHandOutBlocks : Pass<"tile-hand-out-blocks", "::mlir::ModuleOp"> {
+  let summary = "mark kernels whose blocks take unequally long";
+  let description = [{
+    `kiln.hands_out_blocks` on a group says that one of its roles sends unequally much in different blocks: a push in a
+    loop whose bounds depend on the index of the block, as in causal attention, or on what was read at that index. Who is
+    done with a block then takes the next one that nobody has, instead of every so many-th; the grid's order is kept, so
+    a program that puts its longest blocks first ends evenly. Groups with a barrier are left alone: all their blocks run
+    at once. It means nothing but who executes a block when.
   }];
 }
 

@@ -3,8 +3,8 @@
 // What: the description of a compiled CUDA kernel that a bundle carries beside its cubin. The
 //   kernel takes one parameter, its argument block: the tensor maps (128 bytes each, the block is
 //   aligned to 64), then the tensors as kiln_tensor, then one word for each scalar, then the three
-//   extents of the grid and, where blocks meet at a barrier, the address of a word that is 0. All
-//   of it is filled in for each launch.
+//   extents of the grid and, where blocks count (at a barrier, or because they are handed out), the
+//   address of a word that is 0. All of it is filled in for each launch.
 //
 // Ownership and threads: a value.
 //
@@ -39,7 +39,13 @@ struct CudaKernel {
   /// there is one for each.
   bool isPersistent = true;
   bool hasBarrier = false; ///< Its blocks wait for one another, so all of them run at once.
-  bool isChecked = false;  ///< A wait that takes too long ends it with a report.
+  /// Who is done with a block takes the next one that nobody has: of a persistent kernel without a
+  /// barrier.
+  bool handsOutBlocks = false;
+  bool isChecked = false; ///< A wait that takes too long ends it with a report.
+
+  /// Whether its argument block ends with the address of a word in which blocks count.
+  bool counts() const { return hasBarrier || handsOutBlocks; }
 };
 
 inline constexpr uint64_t cudaTensorMapBytes = 128;
@@ -48,7 +54,7 @@ inline constexpr uint16_t cudaHasTensorMap = 0x8000;
 
 inline uint64_t argumentBytes(const CudaKernel &kernel) {
   return kernel.maps.size() * cudaTensorMapBytes + kernel.numTensors * uint64_t(96) +
-         kernel.numScalars * uint64_t(8) + (kernel.hasBarrier ? 4 : 3) * uint64_t(8);
+         kernel.numScalars * uint64_t(8) + (kernel.counts() ? 4 : 3) * uint64_t(8);
 }
 
 } // namespace kiln

@@ -10,6 +10,7 @@
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Dialect/Tile/Turns.h"
 #include "kiln/Dialect/Tile/Unwritten.h"
+#include "kiln/Dialect/Tile/Walk.h"
 
 using namespace mlir;
 using namespace kiln::assembly;
@@ -117,6 +118,9 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attribute.getName() == tile::kRingAttr)
     return tile::verifyRing(op, attribute.getValue());
   if (attribute.getName() == tile::kSharedRingAttr && isa<UnitAttr>(attribute.getValue()))
+    if (auto func = dyn_cast<FuncOp>(op); func && func.getKind() == FuncKind::Group)
+      return success();
+  if (attribute.getName() == tile::kHandsOutBlocksAttr && isa<UnitAttr>(attribute.getValue()))
     if (auto func = dyn_cast<FuncOp>(op); func && func.getKind() == FuncKind::Group)
       return success();
   if (attribute.getName() == kReadsAttr && isa<ModuleOp>(op))

@@ -4,6 +4,7 @@
 #include "kiln/Analysis/TileLifetimes.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
+#include "kiln/Dialect/Tile/Walk.h"
 #include "kiln/Machine/Machine.h"
 #include "kiln/Program/Launched.h"
 #include "kiln/Program/Signature.h"
@@ -23,9 +24,9 @@ namespace {
 
 constexpr int64_t kWarpgroup = 128;
 
-/// Shared memory for barriers: half of what the machine model leaves. The other half is for what
-/// the warps of a row tell each other.
-constexpr int64_t kBarrierBytes = 512;
+/// Shared memory for the barriers of pipes: half of what the machine model leaves. The other half
+/// is for what warps tell each other: those of a row, and the copying one which block comes next.
+constexpr int64_t kBarrierBytes = 512, kHandoutBytes = 48;
 
 /// Registers of a copying and of a computing thread, by the number of lanes: together no more than
 /// a multiprocessor has. One lane needs no redistribution.
@@ -117,6 +118,7 @@ private:
     fields.reserve("maps");
     fields.reserve("grid");
     fields.reserve("arrivals");
+    fields.reserve("taken");
     Kernel.parameters.resize(names.size());
     Kernel.tensorIndex.resize(names.size());
     for (auto [place, parameter] : llvm::enumerate(Order.tensors)) {
@@ -287,7 +289,12 @@ private:
       text += "  Tensor " + name + ";\n";
     for (const std::string &name : ScalarFields)
       text += "  u64 " + name + ";\n";
-    return text + "  i64 grid[3];\n" + (Kernel.hasBarrier ? "  u64 *arrivals;\n" : "") + "};\n\n";
+    text += "  i64 grid[3];\n";
+    if (Kernel.hasBarrier)
+      text += "  u64 *arrivals;\n";
+    if (handsOutBlocks())
+      text += "  u64 *taken;\n";
+    return text + "};\n\n";
   }
 
   /// The walk. Where a role copies, each role walks all blocks of this multiprocessor by itself:
@@ -298,6 +305,22 @@ private:
   bool isPersistent() const {
     return Kernel.hasBarrier ||
            llvm::any_of(Roles, [](const RoleCall &role) { return role.copies; });
+  }
+
+  /// Whether the copying role takes a number when it has asked for all of the block before. Where
+  /// blocks wait for one another each is started.
+  bool handsOutBlocks() const {
+    return Func->hasAttr(tile::kHandsOutBlocksAttr) && !Kernel.hasBarrier &&
+           llvm::any_of(Roles, [](const RoleCall &role) { return role.copies; });
+  }
+
+  /// The head of the loop over the blocks of a multiprocessor.
+  std::string walkText(const RoleCall &role) const {
+    if (!handsOutBlocks())
+      return "for (i64 number = blockIdx.x; number < blocks; number += gridDim.x)\n";
+    return role.copies ? "for (unsigned number = handout.first(); number < blocks; number = "
+                         "handout.next())\n"
+                       : "for (unsigned number; handout.hear(number);)\n";
   }
 
   std::string roleLoop(const RoleCall &role, StringRef lane, StringRef indent) const {
@@ -317,10 +340,9 @@ private:
       result = indent.str() + "if (blockIdx.x < blocks)\n" + indent.str() + "  " + role.name +
                "_ahead(args, " + blockAt + "blockIdx.x, args.grid), " + lane.str() + arguments +
                ");\n";
-    return result + indent.str() + "ptx::awaitPrerequisites();\n" + indent.str() +
-           "for (i64 number = blockIdx.x; number < blocks; number += gridDim.x)\n" + indent.str() +
-           "  " + role.name + "(args, " + blockAt + "number, args.grid), " + lane.str() +
-           arguments + rest + ");\n";
+    return result + indent.str() + "ptx::awaitPrerequisites();\n" + indent.str() + walkText(role) +
+           indent.str() + "  " + role.name + "(args, " + blockAt + "number, args.grid), " +
+           lane.str() + arguments + rest + ");\n";
   }
 
   bool copiesAlongBothAxes() const {
@@ -353,6 +375,7 @@ private:
       text += "  extern __shared__ __align__(1024) unsigned char shared[];\n";
     if (Kernel.laneBytes > 0)
       text += "  SharedAddress memory = sharedAddress(shared);\n";
+    text += "  i64 blocks = args.grid[0] * args.grid[1] * args.grid[2];\n";
     if (!Pipes.empty()) {
       text += "  SharedAddress ring = sharedAddress(shared), barriers = ring + " +
               std::to_string(tileBytes()) + ";\n";
@@ -363,14 +386,17 @@ private:
           text += "  ring += " + Pipes[k].type + "::ringBytes, barriers += " + Pipes[k].type +
                   "::barrierBytes;\n";
       }
+      if (handsOutBlocks())
+        text += "  Handout<" + std::to_string(Lanes) + "> handout(barriers + " + Pipes.back().type +
+                "::barrierBytes, args.taken, blocks);\n";
       text += "  if (threadIdx.x == 0) {\n";
       for (const PipeText &pipe : Pipes)
         text += "    " + pipe.name + ".init();\n";
+      if (handsOutBlocks())
+        text += "    handout.init();\n";
       text += "    barrier::publishInit();\n  }\n  __syncthreads();\n";
     }
-    text += "  i64 blocks = args.grid[0] * args.grid[1] * args.grid[2];\n"
-            "  int lane = " +
-            std::string(copies || Lanes > 1 ? "warpgroupIndex()" : "0") + ";\n";
+    text += "  int lane = " + std::string(copies || Lanes > 1 ? "warpgroupIndex()" : "0") + ";\n";
     if (Kernel.hasBarrier)
       text +=
           "  GridBarrier allBlocks{args.arrivals, blocks * " + std::to_string(waiters()) + "};\n";
@@ -404,6 +430,8 @@ private:
                               " bytes of shared memory and " + Twine(BarrierBytes) +
                               " of barriers; there are " + Twine(available) + " and " +
                               Twine(kBarrierBytes) + ": use smaller tiles or fewer slots");
+    if (handsOutBlocks())
+      BarrierBytes += kHandoutBytes;
     int64_t shared = tileBytes() + std::max(BarrierBytes, BytesBehind);
     const std::string &name = Name;
     CudaUnit unit;
@@ -418,6 +446,7 @@ private:
     unit.kernel.maps = Kernel.maps;
     unit.kernel.isPersistent = isPersistent();
     unit.kernel.hasBarrier = Kernel.hasBarrier;
+    unit.kernel.handsOutBlocks = handsOutBlocks();
     unit.isMemoryBound = !copies;
     unit.movesRegisters = copies && kShares[Lanes].dma;
     unit.registersForTiles = registersForTiles();

@@ -313,8 +313,12 @@ SmallVector<Value> LaneDivider::divide(OpBuilder &builder, Operation *op, Operat
     auto share = cast<tile::MaskOp>(clone);
     OpFoldResult valid =
         getMixedValues(share.getStaticValid(), share.getValid(), op->getContext())[Lanes.axis()];
+    // Where no line of the whole is cut off, none of a share is.
+    int64_t lines = Lanes.shareOf(mask.getType()).getExtent(Lanes.axis());
+    bool cuts = getConstantIntValue(valid).value_or(0) < mask.getType().getExtent(Lanes.axis());
+    OpFoldResult start = startOf(before, loc, mask.getType());
     divideValid(before, share, mask.getType(),
-                compute<arith::SubIOp>(before, loc, valid, startOf(before, loc, mask.getType())));
+                cuts ? compute<arith::SubIOp>(before, loc, valid, start) : constant(before, lines));
   } else if (auto mask = dyn_cast<tile::MaskDiagOp>(op); mask && !isWhole(mask.getResult())) {
     auto share = cast<tile::MaskDiagOp>(clone);
     OpFoldResult start = startOf(before, loc, mask.getType()), offset = share.getOffset();

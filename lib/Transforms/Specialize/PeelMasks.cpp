@@ -198,34 +198,6 @@ private:
   OpBuilder Builder;
 };
 
-/// Lets masks of a loop be skipped where they cut off nothing; how many.
-unsigned branchAroundMasks(scf::ForOp loop) {
-  unsigned count = 0;
-  for (Operation &op : llvm::make_early_inc_range(loop.getBody()->without_terminator())) {
-    std::optional<SmallVector<Condition>> conditions = conditionsOf(&op);
-    if (!isa<tile::MaskOp, tile::MaskDiagOp>(op) || !conditions)
-      continue;
-    OpBuilder builder(&op);
-    Location loc = op.getLoc();
-    Value cuts;
-    for (const Condition &condition : *conditions) {
-      Value least = arith::ConstantIndexOp::create(builder, loc, condition.least);
-      Value one =
-          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, condition.value, least);
-      cuts = cuts ? Value(arith::OrIOp::create(builder, loc, cuts, one)) : one;
-    }
-    auto branch = scf::IfOp::create(builder, loc, op.getResultTypes(), cuts, true);
-    op.replaceAllUsesWith(branch);
-    OpBuilder otherwise = branch.getElseBodyBuilder();
-    scf::YieldOp::create(otherwise, loc, op.getOperand(0));
-    OpBuilder inside = branch.getThenBodyBuilder();
-    auto yield = scf::YieldOp::create(inside, loc, op.getResults());
-    op.moveBefore(yield);
-    ++count;
-  }
-  return count;
-}
-
 struct PeelMasks : impl::TilePeelMasksBase<PeelMasks> {
   using TilePeelMasksBase::TilePeelMasksBase;
 
@@ -240,7 +212,7 @@ struct PeelMasks : impl::TilePeelMasksBase<PeelMasks> {
   }
 
   /// Why a loop with masks is left alone; empty if it is not.
-  static StringRef reasonAgainst(scf::ForOp loop) {
+  StringRef reasonAgainst(scf::ForOp loop) {
     std::optional<int64_t> step = getConstantIntValue(loop.getStep());
     if (!loop.getInductionVar().getType().isIndex() || loop.getUnsignedCmp())
       return "its index is not a signed index";
@@ -253,7 +225,7 @@ struct PeelMasks : impl::TilePeelMasksBase<PeelMasks> {
                          })
                          .wasInterrupted();
     // The other role would keep one loop where this one has two.
-    return hasPipeOp ? "it pushes or pops" : "";
+    return hasPipeOp && !splitsPipes ? "it pushes or pops" : "";
   }
 
   /// Removes masks that never cut anything off, by what the function requires of its arguments.
@@ -279,13 +251,8 @@ struct PeelMasks : impl::TilePeelMasksBase<PeelMasks> {
         loops.push_back(loop);
     });
     for (scf::ForOp loop : loops) {
-      if (keepsLoops && hasSeveralProducts(loop)) {
-        unsigned masks = branchAroundMasks(loop);
-        if (report)
-          loop.emitRemark("masks of this loop that are skipped where they cut off nothing: ")
-              << masks;
+      if (keepsLoops && hasSeveralProducts(loop))
         continue;
-      }
       StringRef reason = reasonAgainst(loop);
       unsigned masks = reason.empty() ? Peeler(loop).run() : 0;
       if (masks == 0 && reason.empty())

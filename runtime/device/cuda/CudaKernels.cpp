@@ -24,7 +24,7 @@ Status kiln::verifyCudaKernels(const std::vector<CudaKernel> &kernels, const Nat
     return bad("there are not as many as the program launches");
   for (size_t i = wanted.size(); i < kernels.size(); ++i)
     if (!isRankKernel(kernels[i].name) || kernels[i].numTensors != 2 ||
-        kernels[i].numScalars != 0 || !kernels[i].maps.empty() || kernels[i].hasBarrier ||
+        kernels[i].numScalars != 0 || !kernels[i].maps.empty() || kernels[i].counts() ||
         kernels[i].threads == 0 || kernels[i].threads > 1024 || kernels[i].sharedBytes != 0)
       return bad("'" + kernels[i].name + "' is launched by nobody");
   for (size_t i = 0; i < wanted.size(); ++i) {
@@ -36,6 +36,8 @@ Status kiln::verifyCudaKernels(const std::vector<CudaKernel> &kernels, const Nat
     if (!signature || kernel.numTensors != signature->tensors.size() ||
         kernel.numScalars != signature->scalars.size())
       return bad("'" + kernel.name + "' has not as many parameters as its signature");
+    if (kernel.handsOutBlocks && (kernel.hasBarrier || !kernel.isPersistent))
+      return bad("'" + kernel.name + "' hands out blocks that it starts");
     if (kernel.threads == 0 || kernel.threads > 1024 || kernel.sharedBytes > 227 * 1024)
       return bad("'" + kernel.name + "' asks for what no multiprocessor has");
     for (const CudaTensorMap &map : kernel.maps)
@@ -66,6 +68,7 @@ std::string kiln::toJson(const std::vector<CudaKernel> &kernels) {
                     {"maps", maps},
                     {"persistent", kernel.isPersistent},
                     {"barrier", kernel.hasBarrier},
+                    {"hands_out", kernel.handsOutBlocks},
                     {"checked", kernel.isChecked}});
   }
   return jsonText(list);
@@ -103,6 +106,7 @@ Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) 
     good &= item.is_object() && item.contains("maps") && item["maps"].is_array();
     kernel.isPersistent = flag(item, "persistent");
     kernel.hasBarrier = flag(item, "barrier");
+    kernel.handsOutBlocks = flag(item, "hands_out");
     kernel.isChecked = flag(item, "checked");
     for (const Json &map : good ? item["maps"] : Json::array())
       kernel.maps.push_back({number(map, "tensor"), number(map, "rows"), number(map, "cols"),

@@ -60,6 +60,8 @@ ArgumentBlock::ArgumentBlock(const CudaKernel &kernel, std::span<const kiln_tens
   Scalars = reinterpret_cast<uint64_t *>(Tensors + tensors.size());
   Grid = reinterpret_cast<int64_t *>(std::ranges::copy(scalars, Scalars).out);
   Arrivals = reinterpret_cast<DevicePointer *>(std::ranges::copy(blocks, Grid).out);
+  if (kernel.counts())
+    setArrivals(0);
 }
 
 void ArgumentBlock::setData(const Driver &driver, size_t tensor, void *data) {
@@ -98,7 +100,17 @@ Expected<unsigned> kiln::cuda::blocksToStart(const Gpu &gpu, const LoadedKernel 
                   "the blocks of '" + description.name + "' meet at a barrier, so all " +
                       std::to_string(count) + " must run at once; this GPU runs " +
                       std::to_string(atOnce));
+  if (description.handsOutBlocks && count > std::numeric_limits<int>::max())
+    return Status(StatusCode::InvalidArgument,
+                  "'" + description.name + "' hands out its blocks by numbers of 32 bits; it has " +
+                      std::to_string(count));
   return static_cast<unsigned>(std::min(count, atOnce));
+}
+
+bool kiln::cuda::needsCounter(const CudaKernel &kernel, std::span<const int64_t, 3> blocks,
+                              unsigned started) {
+  return kernel.hasBarrier ||
+         (kernel.handsOutBlocks && blocks[0] * blocks[1] * blocks[2] > int64_t(started));
 }
 
 Result kiln::cuda::startKernel(const Driver &driver, const LoadedKernel &kernel, unsigned blocks,
@@ -136,7 +148,7 @@ Status kiln::cuda::launchKernel(const Gpu &gpu, const LoadedKernel &kernel,
   for (size_t i = 0; i < tensors.size(); ++i)
     block.setData(driver, i, tensors[i].data);
   DevicePointer arrivals = 0;
-  if (kernel.description.hasBarrier) {
+  if (needsCounter(kernel.description, blocks, *started)) {
     Result result = driver.allocate(&arrivals, sizeof(uint64_t), place.stream);
     result = result ? result : driver.fillBytes(arrivals, 0, sizeof(uint64_t), place.stream);
     if (Status failed = driver.check(result, "cuMemAllocAsync"); !failed.isOk())

@@ -34,7 +34,7 @@ public:
   uint64_t scalar(size_t number) const { return Scalars[number]; }
   /// The blocks of the launch, along three axes.
   std::span<const int64_t> grid() const { return {Grid, 3}; }
-  /// The word in which blocks count that meet at a barrier, if they do.
+  /// The word in which blocks count, if they do.
   void setArrivals(DevicePointer word) { *Arrivals = word; }
 
   void *begin() { return Begin; }
@@ -58,6 +58,10 @@ private:
 /// no more are started than run at once. 0: there is nothing to launch.
 Expected<unsigned> blocksToStart(const Gpu &gpu, const LoadedKernel &kernel,
                                  std::span<const int64_t, 3> blocks);
+
+/// Whether the blocks of a launch count in a word that is 0 when it starts: those that meet at a
+/// barrier, and those that are handed out, unless each is started.
+bool needsCounter(const CudaKernel &kernel, std::span<const int64_t, 3> blocks, unsigned started);
 
 class WatchedCall;
 

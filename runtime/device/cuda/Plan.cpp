@@ -133,10 +133,10 @@ Status planKernel(const PlannedProgram &program, const kiln_args &args, Plan &pl
   return Status::ok();
 }
 
-/// Gives each kernel whose blocks meet a word at the beginning of the workspace.
+/// Gives each kernel whose blocks count a word at the beginning of the workspace.
 void placeArrivals(Plan &plan, size_t arguments) {
   for (Plan::Launch &launch : plan.launches)
-    if (launch.kernel.description.hasBarrier) {
+    if (launch.counts) {
       launch.arrivals = plan.arrivalBytes;
       plan.arrivalBytes += sizeof(uint64_t);
     }

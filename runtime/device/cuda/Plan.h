@@ -39,12 +39,14 @@ public:
   struct Launch {
     Launch(const LoadedKernel &kernel, std::span<const kiln_tensor> tensors,
            std::span<const uint64_t> scalars, std::span<const int64_t, 3> grid, unsigned started)
-        : kernel(kernel), blocks(started), arguments(kernel.description, tensors, scalars, grid) {}
+        : kernel(kernel), blocks(started), counts(needsCounter(kernel.description, grid, started)),
+          arguments(kernel.description, tensors, scalars, grid) {}
     const LoadedKernel &kernel;
     unsigned blocks; ///< To be started.
+    bool counts;     ///< They count in a word of the workspace.
     ArgumentBlock arguments;
     std::vector<Place> places; ///< Of the tensors.
-    uint64_t arrivals = 0;     ///< In the workspace, if blocks meet at a barrier.
+    uint64_t arrivals = 0;     ///< Where that word is.
   };
 
   /// Null where the program waits for data or works with other ranks: what it launches is not

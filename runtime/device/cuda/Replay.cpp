@@ -83,7 +83,7 @@ void Replay::place(const kiln_args &args, DevicePointer workspace) {
       launch.arguments.setData(*On.driver, i, data);
       hasMoved = true;
     }
-    if (launch.kernel.description.hasBarrier && (!IsPlaced || workspace != Workspace)) {
+    if (launch.counts && (!IsPlaced || workspace != Workspace)) {
       launch.arguments.setArrivals(workspace + launch.arrivals);
       hasMoved = true;
     }

@@ -186,24 +186,50 @@ TEST(CudaLaunch, AWrongNumberOfArgumentsIsAnError) {
   EXPECT_EQ(recorded.launches, 0);
 }
 
+TEST(CudaLaunch, BlocksThatAreHandedOutCountUnlessEachIsStarted) {
+  LoadedKernel kernel = kernelWithMap();
+  kernel.description.handsOutBlocks = true;
+  const kiln_tensor tensors[] = {bf16Tensor(4096, 8, 8, 8), bf16Tensor(8192, 8, 8, 8)};
+  const uint64_t scalars[] = {7};
+  auto wordOf = [&](int64_t blocks) {
+    recorded = {};
+    recorded.bytes = argumentBytes(kernel.description);
+    const int64_t grid[] = {blocks, 1, 1};
+    EXPECT_TRUE(launchKernel(fakeGpu(), kernel, tensors, scalars, grid, {}).isOk());
+    uint64_t word;
+    std::memcpy(&word, recorded.arguments.data() + recorded.bytes - 8, sizeof word);
+    return word;
+  };
+  EXPECT_EQ(wordOf(265), 0x5000u);
+  EXPECT_EQ(recorded.blocks, 264u);
+  EXPECT_EQ(recorded.cleared, 8u);
+  EXPECT_EQ(wordOf(264), 0u);
+  EXPECT_EQ(recorded.allocated, 0u);
+  const int64_t tooMany[] = {int64_t(1) << 31, 1, 1};
+  EXPECT_NE(
+      launchKernel(fakeGpu(), kernel, tensors, scalars, tooMany, {}).message().find("32 bits"),
+      std::string::npos);
+}
+
 TEST(CudaKernels, DescriptionComesBackFromJson) {
   std::vector<CudaKernel> kernels = {kernelWithMap().description};
-  kernels.front().isChecked = true;
+  kernels.front().isChecked = kernels.front().handsOutBlocks = true;
   Expected<std::vector<CudaKernel>> read = parseCudaKernels(toJson(kernels));
   ASSERT_TRUE(read);
   ASSERT_EQ(read->size(), 1u);
   EXPECT_EQ(toJson(*read), toJson(kernels));
   EXPECT_EQ(read->front().maps, kernels.front().maps);
   EXPECT_TRUE(read->front().isChecked);
+  EXPECT_TRUE(read->front().handsOutBlocks);
 }
 
 TEST(CudaKernels, BadDescriptionsAreErrors) {
   for (
       const char *text :
       {"", "{}", "[3]", "[{}]", R"([{"name":"k"}])",
-       R"([{"name":"k","symbol":"s","file":"f","threads":-1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[],"persistent":true,"barrier":false,"checked":false}])",
-       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":{},"persistent":true,"barrier":false,"checked":false}])",
-       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[7],"persistent":true,"barrier":false,"checked":false}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":-1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[],"persistent":true,"barrier":false,"hands_out":false,"checked":false}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":{},"persistent":true,"barrier":false,"hands_out":false,"checked":false}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[7],"persistent":true,"barrier":false,"hands_out":false,"checked":false}])",
        R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[]}])"})
     EXPECT_FALSE(parseCudaKernels(text)) << text;
 }
