@@ -116,9 +116,9 @@ format-check: ## check the format, who includes whom, code that targets repeat, 
 	scripts/check-duplicates
 	scripts/check-docs
 
-lint: build format-check ## the same, then run clang-tidy
+lint: build format-check ## the same, then run clang-tidy on what it has not seen clean
 	$(SETUP) --lint
-	run-clang-tidy-22 -quiet -p build -j $(JOBS) '^$(CURDIR)/(?!build)'
+	scripts/tidy -j $(JOBS) build
 
 clean: ## remove every build folder
 	rm -rf build build-demo build-asan build-tsan build-fuzz

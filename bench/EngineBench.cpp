@@ -42,14 +42,14 @@ int32_t tenMicroseconds(const kiln_args *args, const kiln_blocks *, kiln_context
 
 // Roles that hand over as many numbers as scalar 0 says.
 int32_t push(kiln_context *ctx, int pipe, float value) {
-  void *slot = ctx->pipe_functions->begin_push(ctx, ctx->pipes[pipe], nullptr, 0);
+  void *slot = ctx->pipe_functions->begin_push(ctx, ctx->pipes[pipe], nullptr);
   if (!slot)
     return KILN_FAIL;
   *static_cast<float *>(slot) = value;
   return ctx->pipe_functions->end_push(ctx, ctx->pipes[pipe]);
 }
 int32_t pop(kiln_context *ctx, int pipe, float &value) {
-  const void *slot = ctx->pipe_functions->pop(ctx, ctx->pipes[pipe], nullptr, 0);
+  const void *slot = ctx->pipe_functions->pop(ctx, ctx->pipes[pipe], nullptr);
   if (!slot)
     return KILN_FAIL;
   value = *static_cast<const float *>(slot);
