@@ -24,12 +24,13 @@ Program downProjResidual(const Config &cfg) {
                     spmd("proj", {ceildiv(y.dim(0), BM), ceildiv(y.dim(1), BN)}, {.split = split},
                          [&](Index bi, Index bj) {
                            Index i = bi * BM, j = bj * BN;
-                           Tile sum = loop(0, x.dim(1), BK, zeros<f32>(BM, BN), {.stages = 3},
-                                           [&](Index k, Tile acc) {
-                                             Tile xt = load(x, {i, k}, {BM, BK}),
-                                                  wt = load(w, {j, k}, {BN, BK});
-                                             return matmul_acc(acc, xt, wt, trans_b);
-                                           });
+                           Tile zero = zeros<f32>(BM, BN);
+                           Tile sum =
+                               loop(0, x.dim(1), BK, zero, {.stages = 3}, [&](Index k, Tile acc) {
+                                 Tile xt = load(x, {i, k}, {BM, BK}),
+                                      wt = load(w, {j, k}, {BN, BK});
+                                 return matmul_acc(acc, xt, wt, trans_b);
+                               });
                            store(sum + load(r, {i, j}, {BM, BN}), y, {i, j});
                          });
                   });

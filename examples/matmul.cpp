@@ -17,7 +17,8 @@ template <typename T> void matmul(Program &p, const Config &cfg) {
             "c has the rows of a and the columns of b");
     spmd("matmul", {ceildiv(c.dim(0), BM), ceildiv(c.dim(1), BN)}, [&](Index bi, Index bj) {
       Index i = bi * BM, j = bj * BN;
-      Tile sum = loop(0, a.dim(1), BK, zeros<f32>(BM, BN), {.stages = 3}, [&](Index k, Tile acc) {
+      Tile zero = zeros<f32>(BM, BN);
+      Tile sum = loop(0, a.dim(1), BK, zero, {.stages = 3}, [&](Index k, Tile acc) {
         Tile at = load(a, {i, k}, {BM, BK});
         if (isTransposed)
           return matmul_acc(acc, at, load(b, {j, k}, {BN, BK}), trans_b);

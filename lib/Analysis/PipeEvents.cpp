@@ -240,8 +240,10 @@ public:
       Reader.bind(func, call);
       Model.members.push_back({func, func.getSymName().str(), {}});
     }
-    for (Member &member : Model.members)
+    for (Member &member : Model.members) {
       member.body = readBlock(member.func.getBody().front());
+      forEachStep(member.body, [&](const Step &step) { checkControl(step); });
+    }
     std::vector<Expr> conditions;
     for (Value condition : required)
       conditions.push_back(Reader.read(condition));
@@ -290,20 +292,21 @@ private:
   }
 
   void readRegions(Operation *op, Sequence &sequence) {
-    Operation *inside = pipeOpInside(op);
-    if (!inside)
+    if (!pipeOpInside(op))
       return;
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      sequence.push_back(readLoop(loop, inside));
+      Loop read = readLoop(loop);
+      Loop *before = sequence.empty() ? nullptr : std::get_if<Loop>(&sequence.back());
+      if (!before || !goesOn(*before, read))
+        sequence.push_back(std::move(read));
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
       Expr condition = Reader.read(branch.getCondition());
-      check(condition, "condition", op, inside);
       Sequence then = readBlock(*branch.thenBlock()), otherwise;
       if (branch.elseBlock())
         otherwise = readBlock(*branch.elseBlock());
       sequence.push_back(Branch{op, condition, std::move(then), std::move(otherwise)});
     } else if (auto loop = dyn_cast<scf::WhileOp>(op); loop && !pipeOpIn(loop.getBefore())) {
-      sequence.push_back(readWhile(loop, inside));
+      sequence.push_back(readWhile(loop));
     } else {
       Model.unknowns.push_back({op->getLoc(), "how often the pipe operations in " +
                                                   op->getName().getStringRef().str() +
@@ -311,25 +314,76 @@ private:
     }
   }
 
-  Loop readLoop(scf::ForOp loop, Operation *inside) {
+  Loop readLoop(scf::ForOp loop) {
     Expr lower = Reader.read(loop.getLowerBound()), upper = Reader.read(loop.getUpperBound()),
          step = Reader.read(loop.getStep());
     Expr trips = Model.scalars.ceilDiv(upper - lower, step);
     Atom index = Model.scalars.makeIndex(lower);
     Reader.define(loop.getInductionVar(), Expr::of(index));
-    check(trips, "trip count", loop, inside);
     if (step.isConstant() ? step.constant() <= 0 : true)
       Model.unknowns.push_back({loop.getLoc(), "the step of the loop is not a positive constant"});
     if (loop.getUnsignedCmp())
       Model.unknowns.push_back({loop.getLoc(), "the bounds of the loop are unsigned"});
-    return {loop, index, lower, step, trips, readBlock(*loop.getBody())};
+    return {loop, index, lower, upper, step, trips, readBlock(*loop.getBody())};
+  }
+
+  /// Makes one loop of two that do in turn what one would do, as a pass leaves them that splits a
+  /// loop: the first runs from `lower` to the least of `middle` and `upper`, the second from
+  /// `middle` to `upper`, where `middle` is some whole steps from `lower`. False: they are not
+  /// such.
+  bool goesOn(Loop &first, const Loop &second) {
+    if (!isa<scf::ForOp>(first.op) || !first.step.isConstant() || first.step != second.step)
+      return false;
+    ScalarTable &scalars = Model.scalars;
+    int64_t step = first.step.constant();
+    Expr distance = second.lower - first.lower;
+    auto isWhole = [&](int64_t number) { return number % step == 0; };
+    if (step <= 0 || !isWhole(distance.constant()) ||
+        !llvm::all_of(distance.terms(), [&](const auto &term) { return isWhole(term.second); }) ||
+        !scalars.isNeverNegative(distance))
+      return false;
+    std::optional<Atom> least = first.upper.asSymbol();
+    if (!least || !isa_and_nonnull<arith::MinSIOp>(scalars.info(*least).op) ||
+        !llvm::is_contained(scalars.info(*least).operands, second.lower) ||
+        !llvm::is_contained(scalars.info(*least).operands, second.upper))
+      return false;
+    if (!areEqual(first.body, second.body, {{second.index, Expr::of(first.index)}}))
+      return false;
+    first.upper = second.upper;
+    first.trips = scalars.ceilDiv(first.upper - first.lower, first.step);
+    return true;
+  }
+
+  /// Whether two sequences are the same events, where `indices` says what the indices of the second
+  /// are in the first.
+  bool areEqual(const Sequence &a, const Sequence &b, const Env &indices) {
+    auto isEqual = [&](const Expr &one, const Expr &other) {
+      return one == Model.scalars.substitute(other, indices);
+    };
+    return llvm::equal(a, b, [&](const Step &one, const Step &other) {
+      if (one.index() != other.index())
+        return false;
+      if (auto *event = std::get_if<Event>(&one))
+        return event->kind == std::get<Event>(other).kind &&
+               event->pipe == std::get<Event>(other).pipe;
+      if (auto *branch = std::get_if<Branch>(&one)) {
+        const auto &twin = std::get<Branch>(other);
+        return isEqual(branch->condition, twin.condition) &&
+               areEqual(branch->then, twin.then, indices) &&
+               areEqual(branch->otherwise, twin.otherwise, indices);
+      }
+      const auto &loop = std::get<Loop>(one), &twin = std::get<Loop>(other);
+      Env inner = indices;
+      inner[twin.index] = Expr::of(loop.index);
+      return isEqual(loop.lower, twin.lower) && isEqual(loop.step, twin.step) &&
+             isEqual(loop.trips, twin.trips) && areEqual(loop.body, twin.body, inner);
+    });
   }
 
   /// A loop that counts its iterations from 0.
-  Loop readWhile(scf::WhileOp loop, Operation *inside) {
+  Loop readWhile(scf::WhileOp loop) {
     Recurrence carried = Reader.readRecurrence(loop);
     Expr trips = countRounds(carried);
-    check(trips, "condition", loop, inside);
     Atom index = Model.scalars.makeIndex(0);
     for (auto [which, argument] : llvm::enumerate(loop.getBeforeArguments())) {
       Expr step = carried.nexts[which] - Model.scalars.carried(which);
@@ -338,7 +392,7 @@ private:
                                   : Model.scalars.whileValue(carried, which, Expr::of(index)));
     }
     Reader.defineBody(loop);
-    return {loop, index, 0, 1, trips, readBlock(*loop.getAfterBody())};
+    return {loop, index, 0, trips, 1, trips, readBlock(*loop.getAfterBody())};
   }
 
   /// How often a `while` loop runs: as an expression where it counts up to a bound.
@@ -363,6 +417,14 @@ private:
 
   Event event(Event::Kind kind, Value pipe, Operation *op) {
     return {kind, PipeNumbers.lookup(Reader.resolve(pipe)), op};
+  }
+
+  void checkControl(const Step &step) {
+    if (auto *loop = std::get_if<Loop>(&step))
+      check(loop->trips, isa<scf::ForOp>(loop->op) ? "trip count" : "condition", loop->op,
+            pipeOpInside(loop->op));
+    if (auto *branch = std::get_if<Branch>(&step))
+      check(branch->condition, "condition", branch->op, pipeOpInside(branch->op));
   }
 
   /// Rejects what differs between lanes, and notes what is not known.

@@ -31,11 +31,12 @@ struct Branch;
 using Step = std::variant<Event, Loop, Branch>;
 using Sequence = std::vector<Step>;
 
-/// Runs `body` `trips` times, never if that is negative, with index = lower, lower + step, ...
+/// Runs `body` `trips` times, never if that is negative, with index = lower, lower + step, ... that
+/// is less than `upper`. `op` is the first of the loops that a loop was split into.
 struct Loop {
   mlir::Operation *op;
   Atom index;
-  Expr lower, step, trips;
+  Expr lower, upper, step, trips;
   Sequence body;
 };
 

@@ -229,7 +229,11 @@ Expr ScalarTable::apply(Operation *op, ArrayRef<Expr> in) {
   SmallVector<Expr> operands(in);
   if (op->hasTrait<OpTrait::IsCommutative>())
     llvm::sort(operands);
-  return operation(AtomInfo::Kind::Operation, key, op, operands);
+  Expr result = operation(AtomInfo::Kind::Operation, key, op, operands);
+  if (isa<arith::MaxSIOp>(op) &&
+      llvm::any_of(in, [&](const Expr &operand) { return isNeverNegative(operand); }))
+    Atoms[*result.asSymbol()].least = 0;
+  return result;
 }
 
 static Recurrence recurrenceOf(ArrayRef<Expr> operands);

@@ -100,6 +100,9 @@ public:
   /// `then` where `condition` holds, else `otherwise`.
   Expr select(const Expr &condition, const Expr &then, const Expr &otherwise);
 
+  /// Whether that follows from the least values of its atoms.
+  bool isNeverNegative(const Expr &expr) const;
+
   /// Everything that is computed here and with what is known costs steps: a measure of effort that
   /// does not depend on the machine.
   void spend(int64_t steps) { Spent += steps; }
@@ -121,8 +124,6 @@ public:
 
 private:
   Atom intern(const std::string &key, AtomInfo info);
-  /// Whether that follows from the least values of its atoms.
-  bool isNeverNegative(const Expr &expr) const;
   Expr operation(AtomInfo::Kind kind, const std::string &key, mlir::Operation *op,
                  llvm::ArrayRef<Expr> operands);
   /// The operation of an atom, on other operands.

@@ -6,7 +6,7 @@ kiln.func @vec(%x: !kiln.tensor<8x8xf32> in, %p: !p) role(aiv) {
   %t = tile.load %x[0, 0] : !t
   tile.push %t, %p
   tile.push %t, %p
-  // CHECK: cpu-deadlock-place.mlir:[[#@LINE+2]]: error: kernel 'pair' (task 0): deadlock in the group: vec waits to push into 'to_aic' (2 of 2 slots popped and not freed) at {{.*}}cpu-deadlock-place.mlir:[[#@LINE+2]], cube waits to pop from 'to_aic' (2 of 2 slots popped and not freed) at {{.*}}cpu-deadlock-place.mlir:[[#@LINE+7]]
+  // CHECK: cpu-deadlock-place.mlir:[[#@LINE+2]]:3: error: kernel 'pair' (task 0): deadlock in the group: vec waits to push into 'to_aic' (2 of 2 slots popped and not freed) at {{.*}}cpu-deadlock-place.mlir:[[#@LINE+2]]:3, cube waits to pop from 'to_aic' (2 of 2 slots popped and not freed) at {{.*}}cpu-deadlock-place.mlir:[[#@LINE+7]]:8
   // CHECK-NEXT: tile.push %t, %p
   tile.push %t, %p
 }
