@@ -227,7 +227,8 @@ private:
 
 class ModelBuilder {
 public:
-  ModelBuilder(GroupModel &model, ir::FuncOp group) : Model(model), Reader(model.scalars, group) {}
+  ModelBuilder(GroupModel &model, ir::FuncOp group, bool joinsLoops)
+      : Model(model), Reader(model.scalars, group), JoinsLoops(joinsLoops) {}
 
   void build(ir::FuncOp group, int64_t defaultSlots, ValueRange required) {
     for (auto pipe : group.getBody().getOps<tile::PipeOp>()) {
@@ -296,7 +297,8 @@ private:
       return;
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       Loop read = readLoop(loop);
-      Loop *before = sequence.empty() ? nullptr : std::get_if<Loop>(&sequence.back());
+      Loop *before =
+          JoinsLoops && !sequence.empty() ? std::get_if<Loop>(&sequence.back()) : nullptr;
       if (!before || !goesOn(*before, read))
         sequence.push_back(std::move(read));
     } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
@@ -476,14 +478,16 @@ private:
 
   GroupModel &Model;
   ScalarReader Reader;
+  bool JoinsLoops;
   DenseMap<Value, unsigned> PipeNumbers;
 };
 
 } // namespace
 
-GroupModel modelGroup(ir::FuncOp group, int64_t defaultSlots, ValueRange required) {
+GroupModel modelGroup(ir::FuncOp group, int64_t defaultSlots, ValueRange required,
+                      bool joinsLoops) {
   GroupModel model;
-  ModelBuilder(model, group).build(group, defaultSlots, required);
+  ModelBuilder(model, group, joinsLoops).build(group, defaultSlots, required);
   return model;
 }
 

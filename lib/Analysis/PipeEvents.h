@@ -74,8 +74,11 @@ struct GroupModel {
   std::optional<unsigned> memberOf(llvm::StringRef role) const;
 };
 
-/// `required` are conditions, computed in the group, that hold whenever it runs.
-GroupModel modelGroup(ir::FuncOp group, int64_t defaultSlots, mlir::ValueRange required = {});
+/// `required` are conditions, computed in the group, that hold whenever it runs. `joinsLoops`:
+/// loops that are the parts of one are read as that one; who writes code for each loop wants them
+/// apart.
+GroupModel modelGroup(ir::FuncOp group, int64_t defaultSlots, mlir::ValueRange required,
+                      bool joinsLoops);
 
 /// Calls `visit` for every expression that decides which events run.
 void forEachControl(const GroupModel &model, llvm::function_ref<void(const Expr &)> visit);

@@ -191,7 +191,7 @@ private:
 } // namespace pipes
 
 PipeProof provePipes(ir::FuncOp group, int64_t defaultSlots, ValueRange required) {
-  pipes::GroupModel model = pipes::modelGroup(group, defaultSlots, required);
+  pipes::GroupModel model = pipes::modelGroup(group, defaultSlots, required, /*joinsLoops=*/true);
   if (!model.findings.empty())
     return {.verdict = PipeProof::Verdict::Refuted, .findings = std::move(model.findings)};
   if (!model.unknowns.empty())

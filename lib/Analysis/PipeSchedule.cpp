@@ -493,7 +493,7 @@ static SmallVector<BlockArgument> findCounts(pipes::GroupModel &model, ir::FuncO
 
 std::optional<PipeSchedule> schedulePipes(ir::FuncOp group, int64_t defaultSlots,
                                           std::string &reason) {
-  pipes::GroupModel model = pipes::modelGroup(group, defaultSlots);
+  pipes::GroupModel model = pipes::modelGroup(group, defaultSlots, {}, /*joinsLoops=*/false);
   if (!model.findings.empty() || !model.unknowns.empty()) {
     reason =
         model.findings.empty() ? model.unknowns.front().text : model.findings.front().what.text;
