@@ -252,7 +252,7 @@ template <typename T, typename L>
 __device__ __forceinline__ Tile<T, L> mask(Tile<T, L> tile, i64 rows, i64 cols, T pad) {
   if (rows >= L::rows && cols >= L::cols)
     return tile;
-  // Narrower numbers.
+  // Compared in 32 bits: a tile is small.
   int rowEnd = rows > L::rows ? L::rows : rows < 0 ? 0 : int(rows);
   int colEnd = cols > L::cols ? L::cols : cols < 0 ? 0 : int(cols);
   forEach<L>([&](int i, int j) {
@@ -313,7 +313,8 @@ __device__ __forceinline__ To reduceCols(F f, Compute<T> identity, const Tile<T,
   static_assert(To::Layout::rowRegs == L::rowRegs, "a row's result lies where the row does");
   To result;
   // A number waits for the one before it: so several rows, or parts of a row, at once.
-  constexpr int parts = L::rowRegs > 2 || L::colRegs % 4 != 0 || L::colRegs < 16 ? 1 : 4 / L::rowRegs;
+  constexpr int parts =
+      L::rowRegs > 2 || L::colRegs % 4 != 0 || L::colRegs < 16 ? 1 : 4 / L::rowRegs;
 #pragma unroll
   for (int i = 0; i < L::rowRegs; ++i) {
     Compute<T> part[parts];
