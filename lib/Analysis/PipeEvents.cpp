@@ -1,6 +1,7 @@
 #include "PipeEvents.h"
 
 #include "kiln/Dialect/Kiln/Contracts.h"
+#include "kiln/Dialect/Tile/TilePipes.h"
 #include "kiln/Program/Signature.h"
 
 #include "mlir/IR/Matchers.h"
@@ -290,7 +291,7 @@ private:
   }
 
   void readRegions(Operation *op, Sequence &sequence) {
-    Operation *inside = pipeOpInside(op);
+    Operation *inside = pipeUseInside(op);
     if (!inside)
       return;
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
@@ -302,7 +303,8 @@ private:
       if (branch.elseBlock())
         otherwise = readBlock(*branch.elseBlock());
       sequence.push_back(Branch{op, condition, std::move(then), std::move(otherwise)});
-    } else if (auto loop = dyn_cast<scf::WhileOp>(op); loop && !pipeOpIn(loop.getBefore())) {
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op);
+               loop && !tile::findPipeUse(loop.getBefore())) {
       sequence.push_back(readWhile(loop, inside));
     } else {
       Model.unknowns.push_back({op->getLoc(), "how often the pipe operations in " +
@@ -397,17 +399,9 @@ private:
     return found;
   }
 
-  static Operation *pipeOpIn(Region &region) {
-    Operation *found = nullptr;
-    region.walk([&](Operation *inner) {
-      if (!found && isa<tile::PushOp, tile::PopOp, tile::FreeOp>(inner))
-        found = inner;
-    });
-    return found;
-  }
-  static Operation *pipeOpInside(Operation *op) {
+  static Operation *pipeUseInside(Operation *op) {
     for (Region &region : op->getRegions())
-      if (Operation *found = pipeOpIn(region))
+      if (Operation *found = tile::findPipeUse(region))
         return found;
     return nullptr;
   }
