@@ -291,7 +291,7 @@ private:
   }
 
   void readRegions(Operation *op, Sequence &sequence) {
-    Operation *inside = pipeUseInside(op);
+    Operation *inside = pipeOpInside(op);
     if (!inside)
       return;
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
@@ -303,8 +303,7 @@ private:
       if (branch.elseBlock())
         otherwise = readBlock(*branch.elseBlock());
       sequence.push_back(Branch{op, condition, std::move(then), std::move(otherwise)});
-    } else if (auto loop = dyn_cast<scf::WhileOp>(op);
-               loop && !tile::findPipeUse(loop.getBefore())) {
+    } else if (auto loop = dyn_cast<scf::WhileOp>(op); loop && !pipeOpIn(loop.getBefore())) {
       sequence.push_back(readWhile(loop, inside));
     } else {
       Model.unknowns.push_back({op->getLoc(), "how often the pipe operations in " +
@@ -399,9 +398,10 @@ private:
     return found;
   }
 
-  static Operation *pipeUseInside(Operation *op) {
+  static Operation *pipeOpIn(Region &region) { return tile::findPipeUse(region); }
+  static Operation *pipeOpInside(Operation *op) {
     for (Region &region : op->getRegions())
-      if (Operation *found = tile::findPipeUse(region))
+      if (Operation *found = pipeOpIn(region))
         return found;
     return nullptr;
   }
