@@ -10,7 +10,7 @@ using namespace kiln::test;
 namespace {
 
 constexpr const char *kBothWays = R"mlir(
-kiln.func @both(%x: TENSOR, %y: TENSOR, %xy: TENSOR, %yx: TENSOR) incore {
+kiln.func @both(%x: TENSOR in, %y: TENSOR in, %xy: TENSOR out, %yx: TENSOR out) incore {
   %a = tile.load %x[0, 0] : !tile.tile<1x8xTYPE>
   %b = tile.load %y[0, 0] : !tile.tile<1x8xTYPE>
   %ab = tile.NAME %a, %b : !tile.tile<1x8xTYPE>

@@ -16,8 +16,7 @@ using tile::Space;
 using tile::TileType;
 
 static std::string shapeText(TileType type) {
-  return "<" + cppType(type.getElementType()) + ", " + std::to_string(type.getRows()) + ", " +
-         std::to_string(type.getCols()) + ">";
+  return text::cppShape(cppType(type.getElementType()), type.getRows(), type.getCols());
 }
 
 /// A column lies in memory as a row does.

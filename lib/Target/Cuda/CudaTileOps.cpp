@@ -8,6 +8,7 @@
 #include "kiln/Dialect/Tile/Turns.h"
 #include "kiln/Dialect/Tile/Unwritten.h"
 #include "kiln/Program/Signature.h"
+#include "kiln/Target/Text/Literals.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -21,8 +22,7 @@ using tile::Space;
 using tile::TileType;
 
 static std::string shapeText(TileType type) {
-  return "<" + cppType(type.getElementType()) + ", " + std::to_string(type.getRows()) + ", " +
-         std::to_string(type.getCols()) + ">";
+  return text::cppShape(cppType(type.getElementType()), type.getRows(), type.getCols());
 }
 std::string registerType(TileType type) { return "Reg" + shapeText(type); }
 std::string sharedType(TileType type) { return "Shared" + shapeText(type); }
