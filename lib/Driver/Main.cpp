@@ -175,15 +175,10 @@ static int runExample(const std::string &command, const std::vector<std::string>
   if (line.command == "tune")
     return tuneCommand(written, line.config, line.run, line.tune);
   kiln_config config{.values = line.config};
-  Expected<WrittenProgram::Recorded> program = written.record(config);
-  if (std::vector<std::string> wrong = config.errors(); !wrong.empty())
-    return badInput(llvm::join(wrong, "\nkiln: error: "));
+  int exitCode = kGood;
+  std::optional<WrittenProgram::Recorded> program = written.recordOrPrint(config, exitCode);
   if (!program)
-    return badInput(program.status().message());
-  if (const std::vector<Status> &errors = errorsOf(program->get()); !errors.empty()) {
-    printErrors(errors);
-    return kBadInput;
-  }
+    return exitCode;
   auto sourceOf = [&](kiln_config &used) {
     ModuleOp module = moduleOf(program->get());
     return Source{module.getSymName().value_or("").str(), module, &written.intent, &used};
@@ -206,7 +201,7 @@ static int runExample(const std::string &command, const std::vector<std::string>
     line.run.tuned.clear();
     return dispatch(line, source);
   }
-  program = std::move(again);
+  program = std::move(*again);
   return dispatch(line, sourceOf(tuned));
 }
 

@@ -158,16 +158,10 @@ std::string Tuner::words(const Choice &choice) const {
 
 int Tuner::prepare() {
   kiln_config config{.values = Given};
-  Expected<WrittenProgram::Recorded> program = Written.record(config);
-  if (std::vector<std::string> wrong = config.errors(); !wrong.empty())
-    return badInput(llvm::join(wrong, "\nkiln: error: "));
-  if (!program)
-    return badInput(program.status().message());
-  if (const std::vector<Status> &errors = errorsOf(program->get()); !errors.empty()) {
-    printErrors(errors);
-    return kBadInput;
-  }
-  Program = std::move(*program);
+  int exitCode = kGood;
+  Program = Written.recordOrPrint(config, exitCode);
+  if (!Program)
+    return exitCode;
   ModuleOp module = moduleOf(Program->get());
   Source source{module.getSymName().value_or("").str(), module, &Written.intent, &config};
   Name = source.name;
