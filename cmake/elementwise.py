@@ -3,12 +3,13 @@
 Usage: elementwise.py RECORDS OUT DOCS
 
 RECORDS is what `llvm-tblgen -dump-json` makes of TileOps.td. OUT receives one file for each part that
-includes one; DOCS the page of the documentation. A file that would not change is left alone, so that
-nothing is compiled again for it.
+includes one; DOCS the page of the documentation.
 """
 import json
 import os
 import sys
+
+from write_if_changed import write
 
 
 class Row:
@@ -102,6 +103,18 @@ def combinations(row):
     return f".Case([]({row.op}) {{ return tile::ReduceKind::{row.combines}; }})" if row.combines else None
 
 
+def commutative(row):
+    return f".Case([]({row.op}) {{ return true; }})" if row.commutes else None
+
+
+def long_functions(row):
+    return f".Case([]({row.op}) {{ return true; }})" if row.takesLong else None
+
+
+def ascend(row):
+    return f'.Case([]({row.op}) {{ return "{row.ascend}"; }})' if row.ascend else None
+
+
 def cpu(row):
     return f"table.addPointwise<{row.op}>(elementwise<{row.cpuFloats or 'nullptr'}, {row.cpuInts or 'nullptr'}>);"
 
@@ -156,21 +169,15 @@ FILES = {
     "Simulator.inc": simulator,
     "Bounds.inc": bounds,
     "Combinations.inc": combinations,
+    "Commutative.inc": commutative,
     "Cpu.inc": cpu,
+    "LongFunctions.inc": long_functions,
     "Cuda.inc": cuda,
+    "Ascend.inc": ascend,
     "Device.inc": device,
     "Random.inc": random_functions,
     "Tests.inc": tests,
 }
-
-
-def write(path, text):
-    if os.path.exists(path):
-        with open(path) as file:
-            if file.read() == text:
-                return
-    with open(path, "w") as file:
-        file.write(text)
 
 
 def main(records_path, out, docs):

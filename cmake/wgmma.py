@@ -2,11 +2,11 @@
 
 Usage: wgmma.py OUT
 
-OUT becomes a C++ string literal with the text of wgmma_shapes.cuh. A file that would not change is left alone, so that
-nothing is compiled again for it.
+OUT becomes a C++ string literal with the text of wgmma_shapes.cuh.
 """
-import os
 import sys
+
+from write_if_changed import write
 
 # The widths that an instruction has: every multiple of 8 columns.
 WIDTHS = range(8, 257, 8)
@@ -101,13 +101,7 @@ def main(path):
     structs = "".join(struct(width, chosen, [function(width, name, in_registers) for in_registers in (False, True)])
                       for width in WIDTHS for name, chosen in HALVES)
     structs += "".join(struct(width, chosen, [narrow(width, name)]) for width in NARROW_WIDTHS for name, chosen in EIGHTS)
-    text = f'R"KILN({HEADER}{structs}{FOOTER})KILN"\n'
-    if os.path.exists(path):
-        with open(path) as file:
-            if file.read() == text:
-                return
-    with open(path, "w") as file:
-        file.write(text)
+    write(path, f'R"KILN({HEADER}{structs}{FOOTER})KILN"\n')
 
 
 if __name__ == "__main__":

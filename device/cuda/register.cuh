@@ -252,7 +252,7 @@ template <typename T, typename L>
 __device__ __forceinline__ Tile<T, L> mask(Tile<T, L> tile, i64 rows, i64 cols, T pad) {
   if (rows >= L::rows && cols >= L::cols)
     return tile;
-  // Narrower numbers.
+  // Compared in 32 bits: a tile is small.
   int rowEnd = rows > L::rows ? L::rows : rows < 0 ? 0 : int(rows);
   int colEnd = cols > L::cols ? L::cols : cols < 0 ? 0 : int(cols);
   forEach<L>([&](int i, int j) {

@@ -1,6 +1,7 @@
 #include "PipeEvents.h"
 
 #include "kiln/Dialect/Kiln/Contracts.h"
+#include "kiln/Dialect/Tile/TilePipes.h"
 #include "kiln/Program/Signature.h"
 
 #include "mlir/IR/Matchers.h"
@@ -461,14 +462,7 @@ private:
     return found;
   }
 
-  static Operation *pipeOpIn(Region &region) {
-    Operation *found = nullptr;
-    region.walk([&](Operation *inner) {
-      if (!found && isa<tile::PushOp, tile::PopOp, tile::FreeOp>(inner))
-        found = inner;
-    });
-    return found;
-  }
+  static Operation *pipeOpIn(Region &region) { return tile::findPipeUse(region); }
   static Operation *pipeOpInside(Operation *op) {
     for (Region &region : op->getRegions())
       if (Operation *found = pipeOpIn(region))

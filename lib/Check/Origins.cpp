@@ -3,6 +3,8 @@
 #include "Bounds.h"
 #include "Padding.h"
 
+#include "kiln/Dialect/Tile/TileElementwise.h"
+
 #include <cmath>
 #include <optional>
 
@@ -68,7 +70,7 @@ bool decidesAlone(Operation *op, double value) {
 Origin combined(Operation *op, unsigned paddingNumber, Origin padding, double value,
                 const Operand &other, double datum) {
   std::optional<tile::ReduceKind> kind = combinationOf(op);
-  bool isMinuend = paddingNumber == 0 && isa<tile::SubOp, tile::DivOp>(op);
+  bool isMinuend = paddingNumber == 0 && !tile::isCommutative(op); // or a dividend
   if (!kind || isMinuend || decidesAlone(op, value))
     return madeBy(op, padding);
   return isNeutral(*kind, value, other.tile().bounds, datum) ? Origin() : padding.combinedBy(op);

@@ -88,6 +88,40 @@ Status writeFile(const std::string &path, const std::string &text) {
   return file.fail() ? Status(StatusCode::IoError, "cannot write " + path) : Status::ok();
 }
 
+/// What a program uses that a platform does not have.
+std::optional<Status> findObstacle(ModuleOp module, const Platform &platform) {
+  const Machine *machine = platform.machine();
+  if (machine && !mergesForeignGroups(*machine)) // else a pass makes kernels of them
+    if (std::optional<Status> foreign = findForeignRole(module, *machine))
+      return foreign;
+  Operation *op = platform.can(Capability::Ranks) ? nullptr : ir::findRanks(module);
+  if (!op)
+    return std::nullopt;
+  return Status(StatusCode::Unsupported,
+                op->getName().getStringRef().str() + ": the " + platform.name() +
+                    " platform does not run programs of several ranks; use " +
+                    platformNames(Capability::Ranks),
+                sourceLocOf(op->getLoc()));
+}
+
+/// Has the program written down after each pass, where the settings say so. `failed` becomes what
+/// is wrong with the folder.
+void addDumps(PassManager &passes, const CompileSettings &options, CompiledProgram &compiled,
+              Status &failed) {
+  if (!options.dumpPasses.empty()) {
+    failed = makeFolder(options.dumpPasses);
+    passes.addInstrumentation(
+        std::make_unique<PassDump>([&](const std::string &name, const std::string &text) {
+          if (failed.isOk())
+            failed = writeFile(options.dumpPasses + "/" + name, text);
+        }));
+  }
+  if (options.keepPasses)
+    passes.addInstrumentation(std::make_unique<PassDump>([&](std::string name, std::string text) {
+      compiled.passes.emplace_back(std::move(name), std::move(text));
+    }));
+}
+
 } // namespace
 
 std::optional<CompiledProgram> compile(const Source &source, const CompileSettings &options,
@@ -109,20 +143,9 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
   if (!entry && (options.needsEntry || !options.entry.empty()))
     return refuse(entry.status().message());
   std::string entryName = entry ? entry->getSymName().str() : "";
-  if (machine && !mergesForeignGroups(*machine)) // else a pass makes kernels of them
-    if (std::optional<Status> foreign = findForeignRole(source.module, *machine))
-      return tell({*foreign});
-
-  if (Operation *op = options.platform && !options.platform->can(Capability::Ranks)
-                          ? ir::findRanks(source.module)
-                          : nullptr) {
-    printErrors({Status(StatusCode::Unsupported,
-                        op->getName().getStringRef().str() + ": the " + options.platform->name() +
-                            " platform does not run programs of several ranks; use " +
-                            platformNames(Capability::Ranks),
-                        sourceLocOf(op->getLoc()))});
-    return std::nullopt;
-  }
+  if (options.platform)
+    if (std::optional<Status> obstacle = findObstacle(source.module, *options.platform))
+      return tell({*obstacle});
 
   CompiledProgram compiled{ModuleOp(source.module).clone(), nullptr, machine};
   MLIRContext *context = compiled.module->getContext();
@@ -136,18 +159,7 @@ std::optional<CompiledProgram> compile(const Source &source, const CompileSettin
                   (options.platform ? " for " + options.platform->name() : "") +
                   "; its passes are, in order: " + llvm::join(names, ", "));
   Status dumpFailed = Status::ok();
-  if (!options.dumpPasses.empty()) {
-    dumpFailed = makeFolder(options.dumpPasses);
-    passes.addInstrumentation(
-        std::make_unique<PassDump>([&](const std::string &name, const std::string &text) {
-          if (dumpFailed.isOk())
-            dumpFailed = writeFile(options.dumpPasses + "/" + name, text);
-        }));
-  }
-  if (options.keepPasses)
-    passes.addInstrumentation(std::make_unique<PassDump>([&](std::string name, std::string text) {
-      compiled.passes.emplace_back(std::move(name), std::move(text));
-    }));
+  addDumps(passes, options, compiled, dumpFailed);
   if (instrumentation)
     passes.addInstrumentation(std::move(instrumentation));
 

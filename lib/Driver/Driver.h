@@ -156,6 +156,8 @@ struct RunSettings : CompileSettings {
        unboundedSlots = false;
 
   EmitOptions textOptions() const { return {entry, unboundedSlots, checkShapes}; }
+  /// What is asked of the platform; the arguments are still to be said.
+  RunRequest requestOf(mlir::ModuleOp module, ir::FuncOp entry, const std::string &program) const;
 };
 
 /// The platform with this name, if the command can use it; else why not, and which it can use.

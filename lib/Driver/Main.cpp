@@ -175,15 +175,10 @@ static int runExample(const std::string &command, const std::vector<std::string>
   if (line.command == "tune")
     return tuneCommand(written, line.config, line.run, line.tune);
   kiln_config config{.values = line.config};
-  Expected<WrittenProgram::Recorded> program = written.record(config);
-  if (std::vector<std::string> wrong = config.errors(); !wrong.empty())
-    return badInput(llvm::join(wrong, "\nkiln: error: "));
+  int exitCode = kGood;
+  std::optional<WrittenProgram::Recorded> program = written.recordOrPrint(config, exitCode);
   if (!program)
-    return badInput(program.status().message());
-  if (const std::vector<Status> &errors = errorsOf(program->get()); !errors.empty()) {
-    printErrors(errors);
-    return kBadInput;
-  }
+    return exitCode;
   auto sourceOf = [&](kiln_config &used) {
     ModuleOp module = moduleOf(program->get());
     return Source{module.getSymName().value_or("").str(), module, &written.intent, &used};
@@ -206,7 +201,7 @@ static int runExample(const std::string &command, const std::vector<std::string>
     line.run.tuned.clear();
     return dispatch(line, source);
   }
-  program = std::move(again);
+  program = std::move(*again);
   return dispatch(line, sourceOf(tuned));
 }
 
@@ -265,6 +260,43 @@ static const char kUsage[] =
     "\n"
     "PROG is a .mlir file or a compiled example. kiln COMMAND --help says more.\n";
 
+/// A compiled example has the same command line, and takes it from here.
+static int becomeExample(const std::string &path, const std::string &command,
+                         ArrayRef<std::string> options) {
+  std::vector<std::string> words{path, command};
+  words.insert(words.end(), options.begin(), options.end());
+  std::vector<char *> pointers;
+  for (std::string &word : words)
+    pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  execv(path.c_str(), pointers.data());
+  return badInput("cannot run " + path);
+}
+
+/// A command on a program, which the words begin with.
+static int runOnProgram(const std::string &command, ArrayRef<std::string> words) {
+  ArrayRef<std::string> programs =
+      words.take_until([](StringRef word) { return word.starts_with("-"); });
+  if (command == "check" && programs.size() > 1)
+    return checkSeveral(programs, words.drop_front(programs.size()));
+  const std::string &path = words.front();
+  ArrayRef<std::string> options = words.drop_front();
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    return badInput(path + " is a folder; a program is a .mlir file or a compiled example");
+  if (!std::filesystem::exists(path, error))
+    return badInput("there is no program " + path);
+  if (StringRef(path).ends_with(".mlir")) {
+    auto runOnce = [&](const std::vector<std::string> &all) {
+      return textMain(command, path, all);
+    };
+    return command == "run" ? runBatch(options, runOnce) : runOnce(options);
+  }
+  if (!isCompiledExample(path))
+    return badInput(path + " is neither a .mlir file nor a compiled example");
+  return becomeExample(path, command, options);
+}
+
 static int runTool(int argc, char **argv) {
   std::vector<std::string> args(argv + 1, argv + argc);
   if (args.empty() || args[0] == "--help" || args[0] == "-h") {
@@ -299,35 +331,7 @@ static int runTool(int argc, char **argv) {
   }
   if (args.size() < 2 || StringRef(args[1]).starts_with("-"))
     return badInput("usage: kiln " + command + " PROG ...; PROG comes first");
-  ArrayRef<std::string> words = ArrayRef(args).drop_front();
-  ArrayRef<std::string> programs =
-      words.take_until([](StringRef word) { return word.starts_with("-"); });
-  if (command == "check" && programs.size() > 1)
-    return checkSeveral(programs, words.drop_front(programs.size()));
-  std::string path = args[1];
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    return badInput(path + " is a folder; a program is a .mlir file or a compiled example");
-  if (!std::filesystem::exists(path, error))
-    return badInput("there is no program " + path);
-  if (StringRef(path).ends_with(".mlir")) {
-    auto runOnce = [&](const std::vector<std::string> &all) {
-      return textMain(command, path, all);
-    };
-    args.erase(args.begin(), args.begin() + 2);
-    return command == "run" ? runBatch(args, runOnce) : runOnce(args);
-  }
-  if (!isCompiledExample(path))
-    return badInput(path + " is neither a .mlir file nor a compiled example");
-  // A compiled example has the same command line.
-  args[0] = path;
-  args[1] = command;
-  std::vector<char *> pointers;
-  for (std::string &arg : args)
-    pointers.push_back(arg.data());
-  pointers.push_back(nullptr);
-  execv(path.c_str(), pointers.data());
-  return badInput("cannot run " + path);
+  return runOnProgram(command, ArrayRef(args).drop_front());
 }
 
 } // namespace kiln

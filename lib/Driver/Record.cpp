@@ -1,5 +1,8 @@
 #include "Record.h"
 
+#include "abi/FileIo.h"
+#include "abi/RunFiles.h"
+
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Orchestration/Orchestration.h"
 
@@ -8,54 +11,16 @@
 #include "llvm/Config/llvm-config.h"
 #include "llvm/TargetParser/Host.h"
 
-#include <chrono>
-#include <filesystem>
-#include <fstream>
+#include <sstream>
 
 using namespace mlir;
 
 namespace kiln {
-namespace {
 
-constexpr const char *kRunFile = "run.json", *kCodeFile = "code.json";
-/// A source that is longer is not a program that somebody reads.
-constexpr uint64_t kMostSourceBytes = 4 << 20;
-
-/// The text of a file of moderate size; empty if it is none.
-std::string readText(const std::string &path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error) ||
-      std::filesystem::file_size(path, error) > kMostSourceBytes)
-    return "";
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-std::string now() {
-  std::time_t time = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  char text[32];
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
-  return text;
-}
-
-} // namespace
-
-Status writeRecordFile(const std::string &folder, const std::string &name, const Json &json,
-                       int indent) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  // Through a temporary file: whoever looks finds the old one or the new one.
-  std::string path = folder + "/" + name, temporary = path + ".tmp";
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file << jsonText(json, indent) << "\n";
-  file.close();
-  if (!file.fail())
-    std::filesystem::rename(temporary, path, error);
-  if (file.fail() || error)
-    return Status(StatusCode::IoError, "cannot write " + path);
-  return Status::ok();
+/// The text of a source; empty if it cannot be read, or is too long.
+static std::string readSource(const std::string &path) {
+  Expected<std::string> text = readFile(path, maxShownTextBytes);
+  return text ? *text : "";
 }
 
 Json placeJson(const SourceLoc &location) {
@@ -64,7 +29,7 @@ Json placeJson(const SourceLoc &location) {
   Json json{{"file", location.file}, {"line", location.line}, {"column", location.col}};
   constexpr int32_t around = 3;
   Json lines = Json::array();
-  std::istringstream text(readText(location.file));
+  std::istringstream text(readSource(location.file));
   std::string line;
   int32_t first = std::max(1, location.line - around);
   for (int32_t number = 1; number <= location.line + around && std::getline(text, line); ++number)
@@ -89,7 +54,7 @@ void addDetails(Json &entry, const Finding &finding) {
 size_t CodeRecord::fileNumber(const std::string &path) {
   auto [known, isNew] = FileNumbers.try_emplace(path, Files.size());
   if (isNew)
-    Files.push_back({{"name", path}, {"text", readText(path)}});
+    Files.push_back({{"name", path}, {"text", readSource(path)}});
   return known->second;
 }
 
@@ -153,13 +118,13 @@ void CodeRecord::addEmitted(const CompiledProgram &compiled, const Source &sourc
 }
 
 Status CodeRecord::write(const std::string &folder) const {
-  return writeRecordFile(folder, kCodeFile,
-                         {{"format", "kiln-code"},
-                          {"version", 1},
-                          {"files", Files},
-                          {"stages", Stages},
-                          {"emitted", Emitted}},
-                         -1);
+  return writeRunFile(folder, "code.json",
+                      {{"format", "kiln-code"},
+                       {"version", 1},
+                       {"files", Files},
+                       {"stages", Stages},
+                       {"emitted", Emitted}},
+                      onOneLine);
 }
 
 //===----------------------------------------------------------------------===//
@@ -167,16 +132,11 @@ Status CodeRecord::write(const std::string &folder) const {
 //===----------------------------------------------------------------------===//
 
 RunRecord::RunRecord(const Source &source, const RunSettings &options) : Options(options) {
-  Document = {{"format", "kiln-run"},
-              {"version", 1},
-              {"program", source.name},
-              {"platform", options.platform->name()},
-              {"outcome", "unfinished"},
-              {"command", options.command},
-              {"started", now()},
-              {"kiln", KILN_VERSION},
-              {"llvm", LLVM_VERSION_STRING},
-              {"host", llvm::sys::getHostCPUName().str()}};
+  Document = {{"format", "kiln-run"},        {"version", 1},
+              {"program", source.name},      {"platform", options.platform->name()},
+              {"outcome", "unfinished"},     {"command", options.command},
+              {"started", startTime()},      {"kiln", KILN_VERSION},
+              {"llvm", LLVM_VERSION_STRING}, {"host", llvm::sys::getHostCPUName().str()}};
   if (const Machine *machine = options.platform->machine())
     Document["machine"] = machine->name;
   Document["seed"] = options.seed;
@@ -189,15 +149,8 @@ RunRecord::RunRecord(const Source &source, const RunSettings &options) : Options
 }
 
 Status RunRecord::begin() {
-  std::error_code error;
-  std::filesystem::create_directories(Options.out, error);
-  if (error)
-    return Status(StatusCode::IoError,
-                  "cannot make the folder " + Options.out + ": " + error.message());
-  for (const char *stale :
-       {kRunFile, kCodeFile, "memory.json", "timeline.json", "graph.json", "graph.dot"})
-    std::filesystem::remove(Options.out + "/" + stale, error);
-  return write();
+  Status begun = beginRunFolder(Options.out);
+  return begun.isOk() ? write() : begun;
 }
 
 void RunRecord::setArguments(ir::FuncOp entry, std::span<const Argument> args,
@@ -242,6 +195,6 @@ Status RunRecord::finish(const std::string &outcome, const std::vector<Status> &
   return write();
 }
 
-Status RunRecord::write() const { return writeRecordFile(Options.out, kRunFile, Document); }
+Status RunRecord::write() const { return writeRunFile(Options.out, "run.json", Document); }
 
 } // namespace kiln

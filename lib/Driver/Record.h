@@ -23,10 +23,6 @@ Json placeJson(const SourceLoc &location);
 /// What is shown of a finding beyond what is printed: the lines around it, and its schedule.
 void addDetails(Json &entry, const Finding &finding);
 
-/// Writes a file of the record, whose folder is made if it is not there.
-Status writeRecordFile(const std::string &folder, const std::string &name, const Json &json,
-                       int indent = 2);
-
 /// The program from its source to the code that runs.
 class CodeRecord {
 public:

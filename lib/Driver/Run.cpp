@@ -17,6 +17,20 @@
 using namespace mlir;
 
 namespace kiln {
+
+RunRequest RunSettings::requestOf(ModuleOp module, ir::FuncOp entryFunction,
+                                  const std::string &program) const {
+  RunRequest request{module, entryFunction, {}, program};
+  request.seed = seed;
+  request.workers = workers;
+  request.maxSteps = steps;
+  request.timeout = timeout;
+  request.dump = {dumpLevel, out};
+  request.timeline = timeline;
+  request.text = textOptions();
+  return request;
+}
+
 namespace {
 
 /// One comparison of one output.
@@ -101,14 +115,8 @@ Status execute(ModuleOp module, ir::FuncOp entry, const Source &source, const Ru
                std::span<const Argument> args, Outcome &outcome) {
   if (options.seeds > 0)
     return checkSchedules(module, entry, source, options, args, outcome.findings);
-  RunRequest request{module, entry, args, source.name};
-  request.seed = options.seed;
-  request.workers = options.workers;
-  request.maxSteps = options.steps;
-  request.timeout = options.timeout;
-  request.dump = {options.dumpLevel, options.out};
-  request.timeline = options.timeline;
-  request.text = options.textOptions();
+  RunRequest request = options.requestOf(module, entry, source.name);
+  request.args = args;
   if (!options.orchestration.empty()) {
     Expected<Orchestrate> loaded =
         loadOrchestration(options.orchestration, module, entry, source, *options.platform);

@@ -150,14 +150,7 @@ std::string RankedRun::describeArguments() const {
 }
 
 int RankedRun::execute() {
-  RunRequest request{*Compiled->module, Compiled->entry, {}, From.name};
-  request.seed = Options.seed;
-  request.workers = Options.workers;
-  request.maxSteps = Options.steps;
-  request.timeout = Options.timeout;
-  request.dump = {Options.dumpLevel, Options.out};
-  request.timeline = Options.timeline;
-  request.text = Options.textOptions();
+  RunRequest request = Options.requestOf(*Compiled->module, Compiled->entry, From.name);
   if (Process) {
     request.args = Args.ofRank[static_cast<size_t>(Process->rank())];
     request.transport = Process;

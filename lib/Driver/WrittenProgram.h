@@ -25,6 +25,8 @@ struct WrittenProgram {
                             : "the program threw what is no std::exception while it was built");
     return program;
   }
+  /// The same, where mistakes are printed: then there is no program, and `exitCode` is set.
+  std::optional<Recorded> recordOrPrint(kiln_config &config, int &exitCode) const;
 };
 
 } // namespace kiln

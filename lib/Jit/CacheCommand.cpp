@@ -1,11 +1,10 @@
 //===- CacheCommand.cpp - `kiln cache ls|stat|clear|verify` ------------------------------===//
 #include "kiln/Jit/Jit.h"
 
-#include "abi/Json.h"
+#include "abi/RunFiles.h"
 
 #include <CLI/CLI.hpp>
 
-#include <ctime>
 #include <iostream>
 #include <sstream>
 
@@ -19,15 +18,6 @@ int complain(const std::string &message) {
   std::cout.flush();
   std::cerr << "kiln: error: " << message << "\n";
   return exitBadInput;
-}
-
-std::string timeText(int64_t nanoseconds) {
-  std::time_t seconds = nanoseconds / 1'000'000'000;
-  std::tm parts{};
-  char text[32] = "?";
-  if (gmtime_r(&seconds, &parts))
-    std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &parts);
-  return text;
 }
 
 /// What a key says in the line that begins with `field`.
@@ -48,7 +38,7 @@ int list(const DiskCache &cache, bool json, bool showKeys) {
     Status good = cache.verify(file, &key);
     Json item{{"name", file.name},
               {"bytes", file.bytes},
-              {"last_use", timeText(file.lastUse)},
+              {"last_use", utcText(file.lastUse / 1'000'000'000)},
               {"program", lineOf(key, "program")},
               {"platform", lineOf(key, "platform")},
               {"good", good.isOk()}};

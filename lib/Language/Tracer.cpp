@@ -3,6 +3,7 @@
 
 #include "kiln/Dialect/ProgramText.h"
 #include "kiln/Dialect/Sync/SyncDialect.h"
+#include "kiln/Dialect/Tile/TilePipes.h"
 #include "kiln/Machine/Machine.h"
 #include "kiln/Program/OutlineRegion.h"
 #include "kiln/Program/Signature.h"
@@ -354,7 +355,7 @@ void Tracer::resume() {
 /// Pipe operations that some lanes would not meet. The roles are complete only now.
 static void reportLaneDependence(ModuleOp module) {
   module.walk([](Operation *op) {
-    if (!isa<tile::PushOp, tile::PopOp, tile::FreeOp>(op))
+    if (!tile::isPipeUse(op))
       return;
     Operation *control = tile::findLaneDependentControl(op);
     if (!control)

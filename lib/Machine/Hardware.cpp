@@ -27,13 +27,6 @@ int64_t alignTo(int64_t value, int64_t block) { return (value + block - 1) / blo
 
 std::string_view toString(Unit unit) { return kUnits[static_cast<size_t>(unit)]; }
 
-std::optional<Unit> unitNamed(std::string_view name) {
-  for (unsigned i = 0; i < numUnits; ++i)
-    if (kUnits[i] == name)
-      return static_cast<Unit>(i);
-  return std::nullopt;
-}
-
 const TileBlocks *Hardware::blocksOf(std::string_view memory) const {
   for (const TileBlocks &candidate : blocks)
     if (candidate.memory == memory)

@@ -5,6 +5,7 @@
 #include "Units.h"
 #include "Watcher.h"
 
+#include "kiln/Dialect/Tile/TilePipes.h"
 #include "kiln/Program/Signature.h"
 
 using namespace mlir;
@@ -25,13 +26,11 @@ void Interpreter::separateUnits(const Machine &machine) {
   Core = std::make_shared<Units>(machine, *Where.agent, *Memory.watcher());
 }
 
-static bool isPipeOp(Operation *op) { return isa<tile::PushOp, tile::PopOp, tile::FreeOp>(op); }
-
 Operation *Interpreter::pendingPipeOp() const {
   if (isDone() || Frames.back().next == Frames.back().block->end())
     return nullptr;
   Operation *op = &*Frames.back().next;
-  return isPipeOp(op) ? op : nullptr;
+  return tile::isPipeUse(op) ? op : nullptr;
 }
 
 Operation *Interpreter::pendingBarrier() const {
@@ -98,7 +97,7 @@ Status Interpreter::resume() {
       continue;
     }
     Operation *op = &*frame.next;
-    if (moved && isPipeOp(op))
+    if (moved && tile::isPipeUse(op))
       return Status::ok();
     ++frame.next;
     if (Status bad = execute(op); !bad.isOk())

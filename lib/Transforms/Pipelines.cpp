@@ -20,120 +20,169 @@ std::vector<std::string> passesToLeaveOut() {
           "tile-mark-streams",     "tile-mark-unwritten",    "tile-hand-out-blocks"};
 }
 
-bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
-                   std::vector<std::string> *names) {
-  bool found = options.lastPass.empty(), done = false;
-  auto isLeftOut = [&](StringRef name) { return llvm::is_contained(options.without, name); };
-  auto add = [&](std::unique_ptr<Pass> pass) {
+namespace {
+
+/// The one list of passes, stage by stage.
+class PipelineBuilder {
+public:
+  PipelineBuilder(OpPassManager &pm, const PipelineOptions &options,
+                  std::vector<std::string> *names)
+      : Manager(pm), Options(options), Names(names), Target(options.machine),
+        IsFound(options.lastPass.empty()) {}
+
+  /// False if there is no pass `lastPass`.
+  bool build() {
+    addPreparation();
+    if (Target)
+      addSpecialization();
+    if (hasRoles())
+      addFor(KilnPartitionRolesOptions(), createKilnPartitionRoles);
+    // Threads that hold parts of a tile combine along lines by themselves.
+    if (Target && !Target->spreadsTiles)
+      add(createTileExpandBodies());
+    add(createTilePlaceFrees());
+    if (Target && !hasRoles() && Options.mergeGroups)
+      addMerge();
+    if (hasRoles()) {
+      addPipes();
+      addMarks();
+      addMemory();
+    }
+    return IsFound;
+  }
+
+private:
+  bool isLeftOut(StringRef name) const { return llvm::is_contained(Options.without, name); }
+  /// One role executes everything: there is nothing to split and nothing to tell each other.
+  bool hasRoles() const { return Target && Target->roles.size() > 1; }
+  bool overlaps() const {
+    return Target && Target->startsProducts && !isLeftOut("tile-overlap-products");
+  }
+
+  void add(std::unique_ptr<Pass> pass) {
     std::string name = pass->getArgument().str();
-    if (names && !llvm::is_contained(*names, name))
-      names->push_back(name);
-    if (!done && !isLeftOut(name))
-      pm.addPass(std::move(pass));
-    if (name == options.lastPass)
-      found = done = true;
-  };
-  // A pass with the options `machine` and `report`.
-  auto addFor = [&](auto passOptions, auto create) {
-    passOptions.machine = options.machine->name;
-    passOptions.report = options.report;
-    add(create(passOptions));
-  };
-  auto addProof = [&] {
-    if (options.prove || options.lastPass == "kiln-check-pipes")
-      addFor(KilnCheckPipesOptions(), [](auto given) { return createKilnCheckPipes(given); });
-  };
-  auto addCleanup = [&] {
+    if (Names && !llvm::is_contained(*Names, name))
+      Names->push_back(name);
+    if (!IsDone && !isLeftOut(name))
+      Manager.addPass(std::move(pass));
+    if (name == Options.lastPass)
+      IsFound = IsDone = true;
+  }
+  /// A pass with the options `machine` and `report`.
+  template <typename PassOptions>
+  void addFor(PassOptions options, std::unique_ptr<Pass> (*create)(PassOptions)) {
+    options.machine = Target->name;
+    options.report = Options.report;
+    add(create(std::move(options)));
+  }
+  void addCleanup() {
     add(createCanonicalizerPass());
     add(createCSEPass());
-  };
+  }
+  void addProof() {
+    if (Options.prove || Options.lastPass == "kiln-check-pipes")
+      addFor(KilnCheckPipesOptions(), createKilnCheckPipes);
+  }
+  void addMerge() {
+    addFor(KilnMergeGroupsOptions(), createKilnMergeGroups);
+    addCleanup();
+  }
 
-  bool overlaps =
-      options.machine && options.machine->startsProducts && !isLeftOut("tile-overlap-products");
-  if (options.machine) {
-    add(createKilnInline({options.entry}));
-    add(createKilnExactIndices()); // before anything is simplified
-    addCleanup();
+  void addPreparation() {
+    if (Target) {
+      add(createKilnInline({Options.entry}));
+      add(createKilnExactIndices()); // before anything is simplified
+      addCleanup();
+    }
+    add(createKilnOutline());
+    add(createKilnResultsToOutParams());
+    add(createKilnInferDirections());
+    add(createKilnSpreadRequires());
   }
-  add(createKilnOutline());
-  add(createKilnResultsToOutParams());
-  add(createKilnInferDirections());
-  add(createKilnSpreadRequires());
-  // One role executes everything: there is nothing to split and nothing to tell each other.
-  bool hasRoles = options.machine && options.machine->roles.size() > 1;
-  auto addMerge = [&] {
-    addFor(KilnMergeGroupsOptions(), [](auto given) { return createKilnMergeGroups(given); });
-    addCleanup();
-  };
-  if (hasRoles && mergesForeignGroups(*options.machine))
-    addMerge(); // groups of other machines' roles become kernels, to be split anew
-  if (hasRoles && options.machine->spreadsTiles)
-    add(createTileSingleTrips({options.report}));
-  if (options.machine && options.machine->spreadsTiles) {
-    add(createTileFoldExponentials());
-    addCleanup();
-  }
-  if (options.machine) {
+
+  /// Versions of kernels, and of their loops, for what is known of them.
+  void addSpecialization() {
+    if (hasRoles() && mergesForeignGroups(*Target))
+      addMerge(); // groups of other machines' roles become kernels, to be split anew
+    if (hasRoles() && Target->spreadsTiles)
+      add(createTileSingleTrips({Options.report}));
+    if (Target->spreadsTiles) {
+      add(createTileFoldExponentials());
+      addCleanup();
+    }
     TilePeelMasksOptions peeling;
-    peeling.report = options.report;
-    peeling.keepsLoops = overlaps;
+    peeling.report = Options.report;
+    peeling.keepsLoops = overlaps();
     add(createTilePeelMasks(peeling)); // before the split: each role gets both loops
+    if (hasRoles() && Target->spreadsTiles) {
+      add(createTileExchangeSides());
+      add(createTileCoarseSums());
+    }
   }
-  if (hasRoles && options.machine->spreadsTiles) {
-    add(createTileExchangeSides());
-    add(createTileCoarseSums());
-  }
-  if (hasRoles)
-    addFor(KilnPartitionRolesOptions(), [](auto given) { return createKilnPartitionRoles(given); });
-  // Threads that hold parts of a tile combine along lines by themselves.
-  if (options.machine && !options.machine->spreadsTiles)
-    add(createTileExpandBodies());
-  add(createTilePlaceFrees());
-  if (options.machine && !hasRoles && options.mergeGroups)
-    addMerge();
-  if (hasRoles) {
+
+  /// What roles send each other, in which memory, and when.
+  void addPipes() {
     addProof();
-    addFor(KilnSkewPipelineOptions(), [](auto given) { return createKilnSkewPipeline(given); });
+    addFor(KilnSkewPipelineOptions(), createKilnSkewPipeline);
     addCleanup();
     addProof();
     TileChooseSpacesOptions spaces;
-    spaces.asWritten = !options.prove; // a simulator runs what the machine cannot
-    addFor(spaces, [](auto given) { return createTileChooseSpaces(given); });
-    if (overlaps)
-      addFor(TileOverlapProductsOptions(),
-             [](auto given) { return createTileOverlapProducts(given); });
-    if (overlaps)
+    spaces.asWritten = !Options.prove; // a simulator runs what the machine cannot
+    addFor(spaces, createTileChooseSpaces);
+    if (overlaps()) {
+      addFor(TileOverlapProductsOptions(), createTileOverlapProducts);
       add(createTileTakeTurns());
-    addFor(KilnInjectGmPipeOptions(), [](auto given) { return createKilnInjectGmPipe(given); });
+    }
+    addFor(KilnInjectGmPipeOptions(), createKilnInjectGmPipe);
     addCleanup(); // what would be merged later must be merged before it has addresses
     addProof();
-    if (overlaps) { // now that pipes are proved
+    if (overlaps()) { // now that pipes are proved
       TilePeelMasksOptions peeling;
-      peeling.report = options.report;
+      peeling.report = Options.report;
       peeling.splitsPipes = true;
       add(createTilePeelMasks(peeling));
       addCleanup();
     }
-    if (options.machine->spreadsTiles) {
-      add(createTileSkipOnes());
-      add(createTileMarkStreams());
-      add(createTileMarkUnwritten());
-      add(createTileHandOutBlocks());
-    }
-    bool hasInstructions = hardwareOf(*options.machine);
-    if (hasInstructions) // what is equal is no longer merged: accumulators start one by one
-      addFor(TileLegalizeOptions(), [](auto given) { return createTileLegalize(given); });
-    TilePlanMemoryOptions plan;
-    plan.map = options.memoryMap;
-    addFor(plan, [](auto given) { return createTilePlanMemory(given); });
-    if (hasInstructions) {
-      addFor(TileMakeCopiesOptions(), [](auto given) { return createTileMakeCopies(given); });
-      addFor(TileInsertSyncOptions(), [](auto given) { return createTileInsertSync(given); });
-      if (options.prove || options.lastPass == "tile-verify-sync")
-        addFor(TileVerifySyncOptions(), [](auto given) { return createTileVerifySync(given); });
-    }
   }
-  return found;
+
+  /// What code generators may make use of.
+  void addMarks() {
+    if (!Target->spreadsTiles)
+      return;
+    add(createTileSkipOnes());
+    add(createTileMarkStreams());
+    add(createTileMarkUnwritten());
+    add(createTileHandOutBlocks());
+  }
+
+  /// Addresses and, where Kiln writes the instructions, these and their order.
+  void addMemory() {
+    bool hasInstructions = hardwareOf(*Target);
+    if (hasInstructions) // what is equal is no longer merged: accumulators start one by one
+      addFor(TileLegalizeOptions(), createTileLegalize);
+    TilePlanMemoryOptions plan;
+    plan.map = Options.memoryMap;
+    addFor(plan, createTilePlanMemory);
+    if (!hasInstructions)
+      return;
+    addFor(TileMakeCopiesOptions(), createTileMakeCopies);
+    addFor(TileInsertSyncOptions(), createTileInsertSync);
+    if (Options.prove || Options.lastPass == "tile-verify-sync")
+      addFor(TileVerifySyncOptions(), createTileVerifySync);
+  }
+
+  OpPassManager &Manager;
+  const PipelineOptions &Options;
+  std::vector<std::string> *Names; ///< Null: nobody asks.
+  const Machine *Target;           ///< Null: programs are only prepared.
+  bool IsFound, IsDone = false;    ///< The last pass that was asked for.
+};
+
+} // namespace
+
+bool buildPipeline(OpPassManager &pm, const PipelineOptions &options,
+                   std::vector<std::string> *names) {
+  return PipelineBuilder(pm, options, names).build();
 }
 
 void buildPreparePipeline(OpPassManager &pm) { buildPipeline(pm, {}); }

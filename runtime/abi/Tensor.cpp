@@ -114,13 +114,18 @@ Expected<Tensor> Tensor::view(void *data, DType dtype, Dims extents) {
   return view(data, dtype, extents, Dims(strides.data(), extents.size()));
 }
 
-Expected<Tensor> Tensor::view(void *data, DType dtype, Dims extents, Dims strides) {
+/// The bytes of a view, from its first to its last; an error if there is no such view.
+static Expected<int64_t> checkView(DType dtype, Dims extents, Dims strides) {
   if (Status bad = checkShape(dtype, extents); !bad.isOk())
     return bad;
   if (strides.size() != extents.size())
     return invalid(std::to_string(strides.size()) + " strides given for rank " +
                    std::to_string(extents.size()));
-  Expected<int64_t> bytes = checkSpan(dtype, extents, strides);
+  return checkSpan(dtype, extents, strides);
+}
+
+Expected<Tensor> Tensor::view(void *data, DType dtype, Dims extents, Dims strides) {
+  Expected<int64_t> bytes = checkView(dtype, extents, strides);
   if (!bytes)
     return bytes.status();
   if (!data && *bytes != 0)
@@ -136,12 +141,7 @@ Expected<Tensor> Tensor::view(std::shared_ptr<Buffer> buffer, uint64_t byteOffse
                               Dims extents, Dims strides) {
   if (!buffer)
     return invalid("null buffer");
-  if (Status bad = checkShape(dtype, extents); !bad.isOk())
-    return bad;
-  if (strides.size() != extents.size())
-    return invalid(std::to_string(strides.size()) + " strides given for rank " +
-                   std::to_string(extents.size()));
-  Expected<int64_t> bytes = checkSpan(dtype, extents, strides);
+  Expected<int64_t> bytes = checkView(dtype, extents, strides);
   if (!bytes)
     return bytes.status();
   if (byteOffset > buffer->bytes() || static_cast<uint64_t>(*bytes) > buffer->bytes() - byteOffset)

@@ -417,6 +417,46 @@ int runAsRank(Request &request) {
   return code;
 }
 
+/// Declares the options, which fill in the request.
+void addOptions(CLI::App &app, Request &request) {
+  app.add_option("DIR", request.directory, "The bundle")->required();
+  app.add_option("--arg", request.args,
+                 "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
+  app.add_option("--data-seed", request.dataSeed, "Seed of the random inputs")
+      ->capture_default_str();
+  app.add_option("--save", request.save, "Write each output to this folder as NAME.npy");
+  app.add_option("--expect", request.expected,
+                 "Compare each output with NAME.npy in this folder; exit 1 if one differs");
+  app.add_option("--accumulates", request.accumulates,
+                 "With --expect: how many products an element is a sum of")
+      ->check(CLI::NonNegativeNumber);
+  app.add_option("--out", request.out, "Where dump and timeline are written")
+      ->capture_default_str();
+  app.add_option("--dump-args", request.dump,
+                 "Dump kernel arguments: 0 off, 1 what the program marked, 2 "
+                 "everything (without a number), 3 metadata of everything")
+      ->expected(0, 1);
+  app.add_flag("--dump-tensor", request.dumpTensor, "The same as --dump-args=2");
+  app.add_flag("--timeline", request.timeline, "Write timeline.json and graph.json");
+  app.add_flag("--record", request.record,
+               "Leave in --out everything that kiln view shows: code, arguments, timeline");
+  app.add_option("--timeout", request.timeout,
+                 "Seconds the run may take, after which it is stopped with exit code 1; 0: any")
+      ->capture_default_str();
+  app.add_option("--workers", request.workers,
+                 "Threads that run a bundle for the CPU; as many as there are cores unless this or "
+                 "KILN_WORKERS says otherwise");
+  app.add_flag("--verify-only", request.verifyOnly, "Run nothing");
+  app.add_flag("--json", request.json, "Machine-readable output");
+  app.footer("Arguments that are not given are those of the example that the bundle was built "
+             "from, if it has some.\n"
+             "Examples:\n"
+             "  kiln-exec bundle\n"
+             "  kiln-exec bundle --arg a=128x64 --save outputs\n"
+             "  kiln-exec bundle --arg a=file:a.npy --expect outputs\n"
+             "  kiln-exec bundle --record --out out && kiln view out");
+}
+
 } // namespace
 
 int kiln::execCommand(int argc, const char *const *argv) {
@@ -424,43 +464,7 @@ int kiln::execCommand(int argc, const char *const *argv) {
   try {
     Request request;
     CLI::App app("Verifies a bundle and runs it, without the compiler.", "kiln exec");
-    app.add_option("DIR", request.directory, "The bundle")->required();
-    app.add_option("--arg", request.args,
-                   "name=SHAPE[:FILL], name=file:PATH.npy or name=VALUE for an argument");
-    app.add_option("--data-seed", request.dataSeed, "Seed of the random inputs")
-        ->capture_default_str();
-    app.add_option("--save", request.save, "Write each output to this folder as NAME.npy");
-    app.add_option("--expect", request.expected,
-                   "Compare each output with NAME.npy in this folder; exit 1 if one differs");
-    app.add_option("--accumulates", request.accumulates,
-                   "With --expect: how many products an element is a sum of")
-        ->check(CLI::NonNegativeNumber);
-    app.add_option("--out", request.out, "Where dump and timeline are written")
-        ->capture_default_str();
-    auto *dump = app.add_option("--dump-args", request.dump,
-                                "Dump kernel arguments: 0 off, 1 what the program marked, 2 "
-                                "everything (without a number), 3 metadata of everything");
-    dump->expected(0, 1);
-    app.add_flag("--dump-tensor", request.dumpTensor, "The same as --dump-args=2");
-    app.add_flag("--timeline", request.timeline, "Write timeline.json and graph.json");
-    app.add_flag("--record", request.record,
-                 "Leave in --out everything that kiln view shows: code, arguments, timeline");
-    app.add_option("--timeout", request.timeout,
-                   "Seconds the run may take, after which it is stopped with exit code 1; 0: any")
-        ->capture_default_str();
-    auto *workers = app.add_option(
-        "--workers", request.workers,
-        "Threads that run a bundle for the CPU; as many as there are cores unless this or "
-        "KILN_WORKERS says otherwise");
-    app.add_flag("--verify-only", request.verifyOnly, "Run nothing");
-    app.add_flag("--json", request.json, "Machine-readable output");
-    app.footer("Arguments that are not given are those of the example that the bundle was built "
-               "from, if it has some.\n"
-               "Examples:\n"
-               "  kiln-exec bundle\n"
-               "  kiln-exec bundle --arg a=128x64 --save outputs\n"
-               "  kiln-exec bundle --arg a=file:a.npy --expect outputs\n"
-               "  kiln-exec bundle --record --out out && kiln view out");
+    addOptions(app, request);
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {
@@ -479,8 +483,8 @@ int kiln::execCommand(int argc, const char *const *argv) {
       request.command += std::string(" ") + argv[i];
     if (app.count("--out") == 0)
       request.out = variables->out;
-    request.dumpGiven = dump->count() > 0;
-    request.workersGiven = workers->count() > 0;
+    request.dumpGiven = app.count("--dump-args") > 0;
+    request.workersGiven = app.count("--workers") > 0;
     return launchedRanks() ? runAsRank(request) : run(request);
   } catch (const std::exception &error) {
     return complain(Status(StatusCode::Internal, error.what()));

@@ -1,25 +1,12 @@
 #include "bundle/ExecRecord.h"
 
 #include "abi/FileIo.h"
+#include "abi/RunFiles.h"
 
-#include <chrono>
-#include <ctime>
 #include <filesystem>
 #include <set>
 
 using namespace kiln;
-
-/// A text that is longer is not one that somebody reads.
-static constexpr uint64_t maxTextBytes = 4 << 20;
-
-static std::string startTime() {
-  std::time_t time = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  char text[32];
-  std::tm utc{};
-  gmtime_r(&time, &utc);
-  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S UTC", &utc);
-  return text;
-}
 
 /// The files of a folder that people read.
 static std::set<std::string> textsIn(const std::string &folder) {
@@ -62,19 +49,14 @@ void ExecRecord::addScalar(const ScalarParam &param, const ScalarBits &scalar,
 }
 
 Status ExecRecord::begin() {
-  std::error_code error;
-  std::filesystem::create_directories(Folder, error);
-  if (error)
-    return Status(StatusCode::IoError, "cannot make the folder " + Folder + ": " + error.message());
-  for (const char *stale : {"code.json", "memory.json", "timeline.json", "graph.json", "graph.dot"})
-    std::filesystem::remove(Folder + "/" + stale, error);
-  return write();
+  Status begun = beginRunFolder(Folder);
+  return begun.isOk() ? write() : begun;
 }
 
 Status ExecRecord::writeCode(const Bundle &bundle) const {
   Json stages = Json::array(), emitted = Json::array();
   auto add = [](Json &list, const std::string &name, const std::string &path) {
-    if (Expected<std::string> text = readFile(path, maxTextBytes))
+    if (Expected<std::string> text = readFile(path, maxShownTextBytes))
       list.push_back({{"name", name}, {"text", *text}, {"lines", Json::array()}});
   };
   add(stages, "as built", bundle.directory() + "/program.mlir");
@@ -86,7 +68,7 @@ Status ExecRecord::writeCode(const Bundle &bundle) const {
             {"files", Json::array()},
             {"stages", std::move(stages)},
             {"emitted", std::move(emitted)}};
-  return writeFileAtomically(Folder + "/code.json", jsonText(code, onOneLine) + "\n");
+  return writeRunFile(Folder, "code.json", code, onOneLine);
 }
 
 Status ExecRecord::finish(const std::string &outcome, const Status &error, const Json &report) {
@@ -104,6 +86,4 @@ Status ExecRecord::finish(const std::string &outcome, const Status &error, const
   return write();
 }
 
-Status ExecRecord::write() const {
-  return writeFileAtomically(Folder + "/run.json", jsonText(Run) + "\n");
-}
+Status ExecRecord::write() const { return writeRunFile(Folder, "run.json", Run); }

@@ -1,9 +1,8 @@
 //===- ExecRecord.h - what a run of a bundle leaves about itself ----------===//
 //
 // What: run.json and code.json for `kiln view`, beside the dump and the timeline: what was run,
-// with
-//   which arguments, how it ended, and what the bundle holds of the program as text. The fields are
-//   described in docs/view.md.
+//   with which arguments, how it ended, and what the bundle holds of the program as text. The
+//   fields are described in docs/view.md.
 //
 // Ownership and threads: a value of whoever runs the bundle. Internal to the runtime.
 //

@@ -11,8 +11,6 @@
 
 #include "kiln/Machine/Machine.h"
 
-#include <optional>
-
 namespace kiln {
 
 /// The units of a core that work at the same time. Instructions of one unit start in their order;
@@ -23,7 +21,6 @@ inline constexpr unsigned numUnits = 7;
 
 /// "mte2"
 std::string_view toString(Unit unit);
-std::optional<Unit> unitNamed(std::string_view name);
 
 /// In which blocks the tiles of a memory lie: rows and the bytes of a row are whole multiples.
 struct TileBlocks {

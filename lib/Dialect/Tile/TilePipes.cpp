@@ -1,4 +1,6 @@
 //===- TilePipes.cpp - verifiers of pipes and their ends ------------------------------===//
+#include "kiln/Dialect/Tile/TilePipes.h"
+
 #include "TileRules.h"
 
 #include "kiln/Machine/Machine.h"
@@ -102,6 +104,19 @@ bool dependsOnLane(Value value) {
           llvm::append_range(work, block.getTerminator()->getOperands());
   }
   return false;
+}
+
+bool isPipeUse(Operation *op) { return isa<PushOp, PopOp, FreeOp>(op); }
+
+Operation *findPipeUse(Region &region) {
+  Operation *found = nullptr;
+  region.walk([&](Operation *op) {
+    if (!isPipeUse(op))
+      return WalkResult::advance();
+    found = op;
+    return WalkResult::interrupt();
+  });
+  return found;
 }
 
 Operation *findLaneDependentControl(Operation *op) {

@@ -3,7 +3,7 @@
 #include "Record.h"
 #include "Terminal.h"
 
-#include "abi/Json.h"
+#include "abi/RunFiles.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/runtime/shown.h"
 
@@ -227,7 +227,7 @@ Status recordCheck(const CheckVerdict &verdict, const Source &source, const RunS
           {{"message", note.text}, {"location", placeJson(sourceLocOf(note.loc))}});
     json["findings"].push_back(std::move(entry));
   }
-  if (Status bad = writeRecordFile(options.out, "check.json", json); !bad.isOk())
+  if (Status bad = writeRunFile(options.out, "check.json", json); !bad.isOk())
     return bad;
   return code.write(options.out);
 }

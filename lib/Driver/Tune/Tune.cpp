@@ -89,6 +89,9 @@ private:
   Candidate &usual() { return *Tried.front(); }
   /// Those that can be used, the fastest first.
   std::vector<Candidate *> ranking();
+  /// What was tried, in this order, for who reads the file and for who reads the screen.
+  Json describe(ArrayRef<Candidate *> list);
+  void print(ArrayRef<Candidate *> list);
   int report();
 
   const WrittenProgram &Written;
@@ -155,16 +158,10 @@ std::string Tuner::words(const Choice &choice) const {
 
 int Tuner::prepare() {
   kiln_config config{.values = Given};
-  Expected<WrittenProgram::Recorded> program = Written.record(config);
-  if (std::vector<std::string> wrong = config.errors(); !wrong.empty())
-    return badInput(llvm::join(wrong, "\nkiln: error: "));
-  if (!program)
-    return badInput(program.status().message());
-  if (const std::vector<Status> &errors = errorsOf(program->get()); !errors.empty()) {
-    printErrors(errors);
-    return kBadInput;
-  }
-  Program = std::move(*program);
+  int exitCode = kGood;
+  Program = Written.recordOrPrint(config, exitCode);
+  if (!Program)
+    return exitCode;
   ModuleOp module = moduleOf(Program->get());
   Source source{module.getSymName().value_or("").str(), module, &Written.intent, &config};
   Name = source.name;
@@ -423,15 +420,8 @@ void Tuner::playOff() {
 // Reporting
 //===----------------------------------------------------------------------===//
 
-int Tuner::report() {
-  Expected<TuneStore> store = TuneStore::fromEnvironment();
-  if (!store)
-    return badInput(store.status().message());
+Json Tuner::describe(ArrayRef<Candidate *> list) {
   Json tried = Json::array();
-  std::vector<Candidate *> list = ranking();
-  for (std::unique_ptr<Candidate> &candidate : Tried)
-    if (!candidate->isMeasured())
-      list.push_back(candidate.get());
   for (Candidate *candidate : list) {
     Json row{{"values", valuesOf(candidate->choice)}};
     if (candidate->isMeasured()) {
@@ -443,42 +433,58 @@ int Tuner::report() {
     }
     tried.push_back(std::move(row));
   }
+  return {{"program", Name},
+          {"platform", Options.platform->name()},
+          {"default_seconds", usual().median()},
+          {"seconds", Winner->median()},
+          {"tuned_in_seconds", secondsSince(Start)},
+          {"choices", numChoices()},
+          {"tried", std::move(tried)}};
+}
+
+void Tuner::print(ArrayRef<Candidate *> list) {
+  std::printf("%s on %s: %zu of %llu choices tried in %.1f s\n", Name.c_str(),
+              Options.platform->name().c_str(), Tried.size(), (unsigned long long)numChoices(),
+              secondsSince(Start));
+  for (Candidate *candidate : list) {
+    if (!candidate->isMeasured()) {
+      std::printf("  %-32s  refused: %s\n", words(candidate->choice).c_str(),
+                  candidate->refusal.c_str());
+      continue;
+    }
+    const char *remark = candidate == Winner      ? "  <- winner"
+                         : candidate == &usual()  ? "  (default)"
+                         : !candidate->isFinalist ? "  (first look)"
+                                                  : "";
+    std::printf("  %-32s  %10.3f ms  %5.2f x the default's speed%s\n",
+                words(candidate->choice).c_str(), candidate->median() * 1e3,
+                usual().median() / candidate->median(), remark);
+  }
+}
+
+int Tuner::report() {
+  Expected<TuneStore> store = TuneStore::fromEnvironment();
+  if (!store)
+    return badInput(store.status().message());
+  std::vector<Candidate *> list = ranking();
+  for (std::unique_ptr<Candidate> &candidate : Tried)
+    if (!candidate->isMeasured())
+      list.push_back(candidate.get());
   ConfigValues values = valuesOf(Winner->choice);
-  Json about{{"program", Name},
-             {"platform", Options.platform->name()},
-             {"default_seconds", usual().median()},
-             {"seconds", Winner->median()},
-             {"tuned_in_seconds", secondsSince(Start)},
-             {"choices", numChoices()},
-             {"tried", std::move(tried)}};
+  Json about = describe(list);
   Status kept = store->isEnabled() ? store->put(Key, values, about) : Status::ok();
+  bool isKept = store->isEnabled() && kept.isOk();
   if (Options.json) {
     Json json{{"winner", values}};
     json.update(about);
-    if (store->isEnabled() && kept.isOk())
+    if (isKept)
       json["file"] = store->pathOf(Key);
     std::printf("%s\n", jsonText(json).c_str());
   } else {
-    std::printf("%s on %s: %zu of %llu choices tried in %.1f s\n", Name.c_str(),
-                Options.platform->name().c_str(), Tried.size(), (unsigned long long)numChoices(),
-                secondsSince(Start));
-    for (Candidate *candidate : list) {
-      if (!candidate->isMeasured()) {
-        std::printf("  %-32s  refused: %s\n", words(candidate->choice).c_str(),
-                    candidate->refusal.c_str());
-        continue;
-      }
-      const char *remark = candidate == Winner      ? "  <- winner"
-                           : candidate == &usual()  ? "  (default)"
-                           : !candidate->isFinalist ? "  (first look)"
-                                                    : "";
-      std::printf("  %-32s  %10.3f ms  %5.2f x the default's speed%s\n",
-                  words(candidate->choice).c_str(), candidate->median() * 1e3,
-                  usual().median() / candidate->median(), remark);
-    }
+    print(list);
     if (!store->isEnabled())
       std::printf("not kept: there is no cache (KILN_CACHE, KILN_CACHE_DIR)\n");
-    else if (kept.isOk())
+    else if (isKept)
       std::printf("kept in %s\n", store->pathOf(Key).c_str());
   }
   if (!kept.isOk())

@@ -8,8 +8,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-#include <cmath>
-
 using namespace mlir;
 
 namespace kiln::ascend {
@@ -46,14 +44,6 @@ Expected<std::string> FunctionEmitter::emitBody() {
   if (Failure)
     return *Failure;
   return Out.take();
-}
-
-void FunctionEmitter::unsupported(Operation *op, const Twine &why) {
-  if (!Failure)
-    Failure = Status(StatusCode::Unsupported,
-                     "'" + op->getName().getStringRef().str() + "' cannot be compiled for " +
-                         std::string(Target.platform) + ": " + why.str(),
-                     sourceLocOf(op->getLoc()));
 }
 
 std::string FunctionEmitter::list(ArrayRef<int64_t> constants, ValueRange values,
@@ -219,23 +209,12 @@ bool FunctionEmitter::emitSync(Operation *op) {
 // Scalars
 //===----------------------------------------------------------------------===//
 
-static std::string literal(Attribute attribute) {
-  if (auto integer = dyn_cast<IntegerAttr>(attribute)) {
-    if (integer.getType().isInteger(1))
-      return integer.getValue().isZero() ? "false" : "true";
-    int64_t value = integer.getValue().getSExtValue();
-    if (value == INT64_MIN)
-      return "INT64_MIN";
-    return integer.getType().isIndex() || integer.getType().isInteger(32)
-               ? std::to_string(value)
-               : cppType(integer.getType()) + "(" + std::to_string(value) + ")";
-  }
-  auto floating = cast<FloatAttr>(attribute);
-  auto value = static_cast<float>(floating.getValueAsDouble());
-  std::string number = std::isnan(value)   ? "__builtin_nanf(\"\")"
-                       : std::isinf(value) ? value < 0 ? "-__builtin_inff()" : "__builtin_inff()"
-                                           : text::cppFloat(value);
-  return floating.getType().isF32() ? number : cppType(floating.getType()) + "(" + number + ")";
+static std::string literal(TypedAttr constant) {
+  std::string number =
+      text::cppNumber(constant, {"INT64_MIN", "__builtin_nanf(\"\")", "__builtin_inff()"});
+  Type type = constant.getType();
+  bool isPlain = type.isInteger(1) || type.isInteger(32) || type.isIndex() || type.isF32();
+  return isPlain || number == "INT64_MIN" ? number : cppType(type) + "(" + number + ")";
 }
 
 std::string FunctionEmitter::scalarText(Operation *op) {

@@ -8,6 +8,7 @@
 #define KILN_LIB_TARGET_ASCEND_ASCENDFUNCTION_H
 
 #include "kiln/Analysis/Instructions.h"
+#include "kiln/Program/Unsupported.h"
 #include "kiln/Target/Text/Lines.h"
 #include "kiln/Target/Text/Names.h"
 #include "kiln/runtime/status.h"
@@ -99,7 +100,10 @@ private:
   std::string nameFor(mlir::Value value, llvm::StringRef otherwise);
   void line(const llvm::Twine &statement) { Out.line(statement); }
   /// The first failure counts.
-  void unsupported(mlir::Operation *op, const llvm::Twine &why);
+  void unsupported(mlir::Operation *op, const llvm::Twine &why) {
+    if (!Failure)
+      Failure = cannotBeCompiled(op, Target.platform, why);
+  }
 
   ir::FuncOp Func;
   const Machine &Target;

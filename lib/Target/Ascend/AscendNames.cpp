@@ -1,6 +1,8 @@
 // What variables are called: by the tensors, pipes and operations that their values come from.
 #include "AscendFunction.h"
 
+#include "kiln/Program/ValueHints.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -14,27 +16,6 @@ static StringRef withoutNumber(StringRef name) {
   return base.ends_with("_") && base.size() < name.size() ? base.drop_back() : name;
 }
 
-/// What an index is used for: it begins rows or columns of what is loaded or stored.
-static StringRef useOf(Value index) {
-  auto axisOf = [&](ArrayRef<int64_t> constants, ValueRange values) -> std::optional<size_t> {
-    size_t next = 0;
-    for (auto [axis, constant] : llvm::enumerate(constants))
-      if (ShapedType::isDynamic(constant) && values[next++] == index)
-        return constants.size() - 1 - axis;
-    return std::nullopt;
-  };
-  for (Operation *user : index.getUsers()) {
-    std::optional<size_t> fromEnd;
-    if (auto load = dyn_cast<tile::LoadOp>(user))
-      fromEnd = axisOf(load.getStaticIndices(), load.getIndices());
-    else if (auto store = dyn_cast<tile::StoreOp>(user))
-      fromEnd = axisOf(store.getStaticIndices(), store.getIndices());
-    if (fromEnd && *fromEnd < 2)
-      return *fromEnd == 0 ? "col" : "row";
-  }
-  return "";
-}
-
 /// A tile that a loop carries is called as what the loop makes of it.
 static std::string hintFor(Value value, function_ref<std::string(Value)> nameOf,
                            unsigned depth = 0) {
@@ -45,14 +26,10 @@ static std::string hintFor(Value value, function_ref<std::string(Value)> nameOf,
   };
   Operation *op = value.getDefiningOp();
   if (!op || depth > 4)
-    return useOf(value).str();
-  unsigned number = cast<OpResult>(value).getResultNumber();
+    return useOfIndex(value).str();
+  if (Value yielded = yieldedAs(value))
+    return hintFor(yielded, nameOf, depth + 1);
   return TypeSwitch<Operation *, std::string>(op)
-      .Case<scf::ForOp>(
-          [&](auto loop) { return hintFor(loop.getYieldedValues()[number], nameOf, depth + 1); })
-      .Case<scf::IfOp>([&](auto branch) {
-        return hintFor(branch.thenYield().getResults()[number], nameOf, depth + 1);
-      })
       .Case<tile::LoadOp>([&](auto load) { return like(load.getTensor(), "_tile"); })
       .Case<tile::PopOp>([&](auto pop) { return like(pop.getPipe(), "_tile"); })
       .Case<ir::ReadOp>([&](auto read) { return like(read.getTensor(), "_value"); })
@@ -73,7 +50,7 @@ static std::string hintFor(Value value, function_ref<std::string(Value)> nameOf,
       })
       .Case<tile::CmpOp>([](auto) { return "condition"; })
       .Default([&](Operation *op) {
-        StringRef use = value.getType().isIndex() ? useOf(value) : "";
+        StringRef use = value.getType().isIndex() ? useOfIndex(value) : "";
         if (!use.empty() || !isa_and_nonnull<tile::TileDialect>(op->getDialect()))
           return use.str();
         return op->getName().stripDialect().str();

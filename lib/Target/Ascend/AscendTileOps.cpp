@@ -1,6 +1,7 @@
 // Operations on tiles, as instructions of PTO-ISA and calls of the device library.
 #include "AscendFunction.h"
 
+#include "kiln/Dialect/Tile/TileElementwise.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Target/Text/Literals.h"
 
@@ -15,8 +16,7 @@ using tile::Space;
 using tile::TileType;
 
 static std::string shapeText(TileType type) {
-  return "<" + cppType(type.getElementType()) + ", " + std::to_string(type.getRows()) + ", " +
-         std::to_string(type.getCols()) + ">";
+  return text::cppShape(cppType(type.getElementType()), type.getRows(), type.getCols());
 }
 
 /// A column lies in memory as a row does.
@@ -394,20 +394,16 @@ void FunctionEmitter::emitConcat(tile::ConcatOp op) {
        ");");
 }
 
-static StringRef binaryName(Operation *op) {
+/// What PTO-ISA calls an elementwise operation; empty if it has none.
+static StringRef instructionName(Operation *op) {
   return TypeSwitch<Operation *, StringRef>(op)
-      .Case<tile::AddOp>([](auto) { return "ADD"; })
-      .Case<tile::SubOp>([](auto) { return "SUB"; })
-      .Case<tile::MulOp>([](auto) { return "MUL"; })
-      .Case<tile::DivOp>([](auto) { return "DIV"; })
-      .Case<tile::MaxOp>([](auto) { return "MAX"; })
-      .Case<tile::MinOp>([](auto) { return "MIN"; })
+#include "kiln/Dialect/Tile/Elementwise/Ascend.inc"
       .Default(StringRef());
 }
 
 bool FunctionEmitter::emitBinary(Operation *op) {
-  StringRef name = binaryName(op);
-  if (name.empty())
+  StringRef name = instructionName(op);
+  if (name.empty() || op->getNumOperands() != 2)
     return false;
   Value result = op->getResult(0), lhs = op->getOperand(0), rhs = op->getOperand(1);
   auto type = cast<TileType>(result.getType());
@@ -416,7 +412,7 @@ bool FunctionEmitter::emitBinary(Operation *op) {
   if (!computesWith(type.getElementType()))
     return unsupported(op, "vectors compute with elements of f32, i32 and i16"), true;
   auto isWhole = [&](Value value) { return value.getType() == result.getType(); };
-  if (!isWhole(lhs) && !isa<tile::SubOp, tile::DivOp>(op))
+  if (!isWhole(lhs) && tile::isCommutative(op))
     std::swap(lhs, rhs);
   declare(result);
   if (Failure)
@@ -434,20 +430,13 @@ bool FunctionEmitter::emitBinary(Operation *op) {
 }
 
 bool FunctionEmitter::emitUnary(Operation *op) {
-  StringRef name = TypeSwitch<Operation *, StringRef>(op)
-                       .Case<tile::ExpOp>([](auto) { return "TEXP"; })
-                       .Case<tile::LogOp>([](auto) { return "TLOG"; })
-                       .Case<tile::SqrtOp>([](auto) { return "TSQRT"; })
-                       .Case<tile::RsqrtOp>([](auto) { return "TRSQRT"; })
-                       .Case<tile::NegOp>([](auto) { return "TNEG"; })
-                       .Case<tile::AbsOp>([](auto) { return "TABS"; })
-                       .Default(StringRef());
-  if (name.empty())
+  StringRef name = instructionName(op);
+  if (name.empty() || op->getNumOperands() != 1)
     return false;
   if (!cast<TileType>(op->getResult(0).getType()).getElementType().isF32())
     return unsupported(op, "it is computed of f32 only"), true;
   declare(op->getResult(0));
-  line(name + "(" + flat(op->getResult(0)) + ", " + flat(op->getOperand(0)) + ");");
+  line("T" + name + "(" + flat(op->getResult(0)) + ", " + flat(op->getOperand(0)) + ");");
   return true;
 }
 

@@ -4,6 +4,7 @@
 #include "kiln/Dialect/Kiln/LoopAttributes.h"
 #include "kiln/Dialect/Tile/Unwritten.h"
 #include "kiln/Program/Signature.h"
+#include "kiln/Program/Unsupported.h"
 #include "kiln/Target/Text/Literals.h"
 #include "kiln/Target/Text/Names.h"
 
@@ -108,10 +109,7 @@ Expected<std::string> FunctionEmitter::emitBody() {
 
 void FunctionEmitter::unsupported(Operation *op, const Twine &why) {
   if (!Failure)
-    Failure = Status(StatusCode::Unsupported,
-                     "'" + op->getName().getStringRef().str() +
-                         "' cannot be compiled for h200: " + why.str(),
-                     sourceLocOf(op->getLoc()));
+    Failure = cannotBeCompiled(op, "h200", why);
 }
 
 // A character that no text has stands before a statement and behind its number.

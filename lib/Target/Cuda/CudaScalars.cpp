@@ -8,30 +8,18 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-#include <cmath>
-
 using namespace mlir;
 
 namespace kiln::cuda {
 
-static std::string literal(Attribute attribute) {
-  if (auto integer = dyn_cast<IntegerAttr>(attribute)) {
-    if (integer.getType().isInteger(1))
-      return integer.getValue().isZero() ? "false" : "true";
-    int64_t value = integer.getValue().getSExtValue();
-    std::string type = cppType(integer.getType());
-    if (value == INT64_MIN)
-      return "least<i64>()";
-    return type == "int" ? std::to_string(value) : type + "(" + std::to_string(value) + ")";
-  }
-  auto floating = cast<FloatAttr>(attribute);
-  float value = static_cast<float>(floating.getValueAsDouble());
-  std::string number = std::isnan(value)   ? "notANumber()"
-                       : std::isinf(value) ? value < 0 ? "-infinity()" : "infinity()"
-                                           : text::cppFloat(value);
-  return floating.getType().isF32()
-             ? number
-             : "convert<" + cppType(floating.getType()) + ">(" + number + ")";
+static std::string literal(TypedAttr constant) {
+  const text::CppNumbers numbers{"least<i64>()", "notANumber()", "infinity()"};
+  std::string number = text::cppNumber(constant, numbers);
+  Type type = constant.getType();
+  if (type.isInteger(1) || type.isInteger(32) || type.isF32() || number == numbers.leastInteger)
+    return number;
+  std::string convert = isa<FloatType>(type) ? "convert<" + cppType(type) + ">" : cppType(type);
+  return convert + "(" + number + ")";
 }
 
 Expression FunctionEmitter::infix(Operation *op, StringRef sign, Binding binds) {

@@ -3,10 +3,12 @@
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/MostlyOnes.h"
+#include "kiln/Dialect/Tile/TileElementwise.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Dialect/Tile/Turns.h"
 #include "kiln/Dialect/Tile/Unwritten.h"
 #include "kiln/Program/Signature.h"
+#include "kiln/Target/Text/Literals.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -20,8 +22,7 @@ using tile::Space;
 using tile::TileType;
 
 static std::string shapeText(TileType type) {
-  return "<" + cppType(type.getElementType()) + ", " + std::to_string(type.getRows()) + ", " +
-         std::to_string(type.getCols()) + ">";
+  return text::cppShape(cppType(type.getElementType()), type.getRows(), type.getCols());
 }
 std::string registerType(TileType type) { return "Reg" + shapeText(type); }
 std::string sharedType(TileType type) { return "Shared" + shapeText(type); }
@@ -322,11 +323,6 @@ void FunctionEmitter::emitAwait(tile::AwaitOp op) {
 // Elementwise
 //===----------------------------------------------------------------------===//
 
-static bool isElementwise(Operation *op) {
-  auto facts = dyn_cast<tile::TileOpInterface>(op);
-  return facts && (isa<tile::CastOp>(op) || facts.getPadding().kind == tile::Padding::Elementwise);
-}
-
 /// Whether a tile is used once, at its own places, by an operation that can compute or read its
 /// elements one by one. A load moves to where it is used only if nobody writes what it reads.
 bool FunctionEmitter::isMadeLater(Operation *op) {
@@ -340,7 +336,7 @@ bool FunctionEmitter::isMadeLater(Operation *op) {
   auto type = dyn_cast<TileType>(op->getResult(0).getType());
   auto load = dyn_cast<tile::LoadOp>(op);
   if (!type || !isInRegisters(type) ||
-      (!isElementwise(op) && (!load || isWhole || Meetings.contains(op))))
+      (!tile::isElementwise(op) && (!load || isWhole || Meetings.contains(op))))
     return false;
   if (!user)
     user = *op->user_begin();
@@ -348,7 +344,7 @@ bool FunctionEmitter::isMadeLater(Operation *op) {
     return false;
   if (auto store = dyn_cast<tile::StoreOp>(user))
     return !store.getAtomic();
-  return isElementwise(user) &&
+  return tile::isElementwise(user) &&
          type.getRows() == cast<TileType>(user->getResult(0).getType()).getRows() &&
          type.getCols() == cast<TileType>(user->getResult(0).getType()).getCols();
 }

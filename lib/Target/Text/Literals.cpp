@@ -1,10 +1,12 @@
 #include "kiln/Target/Text/Literals.h"
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 
@@ -38,6 +40,25 @@ std::string cppFloat(float value) {
   char digits[32];
   std::snprintf(digits, sizeof digits, "%.9g", static_cast<double>(value));
   return withPoint(digits) + "f";
+}
+
+std::string cppNumber(mlir::Attribute constant, const CppNumbers &numbers) {
+  if (auto integer = llvm::dyn_cast<mlir::IntegerAttr>(constant)) {
+    if (integer.getType().isInteger(1))
+      return integer.getValue().isZero() ? "false" : "true";
+    int64_t value = integer.getValue().getSExtValue();
+    return value == INT64_MIN ? numbers.leastInteger : std::to_string(value);
+  }
+  auto value = static_cast<float>(llvm::cast<mlir::FloatAttr>(constant).getValueAsDouble());
+  if (std::isnan(value))
+    return numbers.notANumber;
+  if (std::isinf(value))
+    return value < 0 ? "-" + numbers.infinity : numbers.infinity;
+  return cppFloat(value);
+}
+
+std::string cppShape(llvm::StringRef element, int64_t rows, int64_t cols) {
+  return "<" + element.str() + ", " + std::to_string(rows) + ", " + std::to_string(cols) + ">";
 }
 
 std::string shortestFloat(double value, bool isShort) {

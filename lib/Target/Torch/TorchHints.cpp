@@ -1,6 +1,8 @@
 //===- TorchHints.cpp - what variables are called, and which values need none --------===//
 #include "TorchFunction.h"
 
+#include "kiln/Program/ValueHints.h"
+
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -9,30 +11,6 @@
 using namespace mlir;
 
 namespace kiln::torch {
-
-/// What an index is used for, if that gives it a better name than how it is computed.
-static StringRef hintFromUse(Value value) {
-  auto axisOf = [&](ArrayRef<int64_t> constants, ValueRange values) -> std::optional<size_t> {
-    size_t next = 0;
-    for (auto [axis, constant] : llvm::enumerate(constants))
-      if (ShapedType::isDynamic(constant) && values[next++] == value)
-        return constants.size() - 1 - axis;
-    return std::nullopt;
-  };
-  for (Operation *user : value.getUsers()) {
-    std::optional<size_t> fromEnd;
-    if (auto load = dyn_cast<tile::LoadOp>(user))
-      fromEnd = axisOf(load.getStaticIndices(), load.getIndices());
-    else if (auto store = dyn_cast<tile::StoreOp>(user))
-      fromEnd = axisOf(store.getStaticIndices(), store.getIndices());
-    else if (auto submit = dyn_cast<ir::SubmitOp>(user);
-             submit && axisOf(submit.getStaticGrid(), submit.getGrid()))
-      return "blocks";
-    if (fromEnd && *fromEnd < 2)
-      return *fromEnd == 0 ? "col" : "row";
-  }
-  return "";
-}
 
 std::string FunctionEmitter::hintFor(Value value) {
   Operation *op = value.getDefiningOp();
@@ -48,13 +26,10 @@ std::string FunctionEmitter::hintFor(Value value) {
     return "";
   if (auto loc = dyn_cast<NameLoc>(op->getLoc()))
     return loc.getName().str();
+  if (Value yielded = yieldedAs(value))
+    return hintFor(yielded);
   unsigned number = cast<OpResult>(value).getResultNumber();
   return TypeSwitch<Operation *, std::string>(op)
-      .Case<scf::ForOp>([&](auto loop) { return hintFor(loop.getYieldedValues()[number]); })
-      .Case<scf::WhileOp>(
-          [&](auto loop) { return hintFor(loop.getConditionOp().getArgs()[number]); })
-      .Case<scf::IfOp>(
-          [&](auto branch) { return hintFor(branch.thenYield().getResults()[number]); })
       .Case<tile::LoadOp, tile::GatherRowsOp>(
           [&](auto load) { return hintFor(load.getTensor()) + "_tile"; })
       .Case<tile::PopOp>([&](auto pop) { return hintFor(pop.getPipe()) + "_tile"; })
@@ -92,7 +67,7 @@ std::string FunctionEmitter::hintFor(Value value) {
           [&](auto view) { return hintFor(view.getTensor()) + "_view"; })
       .Case<ir::ReadOp, ir::GetOp>([&](auto read) { return hintFor(read.getTensor()) + "_value"; })
       .Default([&](Operation *op) -> std::string {
-        StringRef use = value.getType().isIndex() ? hintFromUse(value) : "";
+        StringRef use = value.getType().isIndex() ? useOfIndex(value) : "";
         return (use.empty() ? tableHint(op) : use).str();
       });
 }

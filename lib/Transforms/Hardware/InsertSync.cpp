@@ -27,23 +27,21 @@ struct InsertSync : impl::TileInsertSyncBase<InsertSync> {
   }
 
   void runOnOperation() override {
-    const Machine *target = machineOf(getOperation(), machine);
-    if (!target)
-      return signalPassFailure();
-    if (!hardwareOf(*target))
-      return;
-    for (auto func : getOperation().getOps<ir::FuncOp>()) {
-      if (func.getKind() != ir::FuncKind::Role || hasSync(func))
-        continue;
-      SyncPlan plan(func, *target);
+    auto insert = [this](ir::FuncOp func, const Machine &target) -> LogicalResult {
+      if (hasSync(func))
+        return success();
+      SyncPlan plan(func, target);
       if (failed(plan.make()))
-        return signalPassFailure();
+        return failure();
       plan.write();
       if (report)
         func.emitRemark("@") << func.getSymName() << " has " << plan.numFlags() << " flags and "
                              << plan.numBarriers() << " barriers for " << plan.numInstructions()
                              << " instructions";
-    }
+      return success();
+    };
+    if (failed(forRolesWithInstructions(getOperation(), machine, insert)))
+      signalPassFailure();
   }
 };
 

@@ -3,6 +3,7 @@
 #include "kiln/Transforms/Passes.h"
 
 #include "kiln/Analysis/IndexFacts.h"
+#include "kiln/Dialect/Tile/TileElementwise.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Machine/Hardware.h"
 
@@ -523,7 +524,7 @@ private:
     if (auto select = dyn_cast<tile::SelectOp>(op))
       return spreadSelect(select);
     bool isBig = type.getRows() > 1 && type.getCols() > 1;
-    bool hasWhole = false, mayComeFirst = !isa<tile::SubOp, tile::DivOp, tile::PowOp>(op);
+    bool hasWhole = false, mayComeFirst = tile::isCommutative(op);
     for (OpOperand &operand : op->getOpOperands()) {
       if (isTile(operand.get(), 1, 1) && type.getNumElements() > 1)
         operand.set(tile::ElementOp::create(

@@ -69,14 +69,9 @@ struct MakeCopies : impl::TileMakeCopiesBase<MakeCopies> {
   }
 
   void runOnOperation() override {
-    const Machine *target = machineOf(getOperation(), machine);
-    if (!target)
-      return signalPassFailure();
-    if (!hardwareOf(*target))
-      return;
-    for (auto func : getOperation().getOps<ir::FuncOp>())
-      if (func.getKind() == ir::FuncKind::Role && failed(makeCopies(func, *target)))
-        return signalPassFailure();
+    auto copy = [this](ir::FuncOp func, const Machine &target) { return makeCopies(func, target); };
+    if (failed(forRolesWithInstructions(getOperation(), machine, copy)))
+      signalPassFailure();
   }
 };
 

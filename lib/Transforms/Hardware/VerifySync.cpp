@@ -38,14 +38,9 @@ struct VerifySync : impl::TileVerifySyncBase<VerifySync> {
   }
 
   void runOnOperation() override {
-    const Machine *target = machineOf(getOperation(), machine);
-    if (!target)
-      return signalPassFailure();
-    if (!hardwareOf(*target))
-      return;
-    for (auto func : getOperation().getOps<ir::FuncOp>())
-      if (func.getKind() == ir::FuncKind::Role && failed(verify(func, *target)))
-        return signalPassFailure();
+    auto check = [this](ir::FuncOp func, const Machine &target) { return verify(func, target); };
+    if (failed(forRolesWithInstructions(getOperation(), machine, check)))
+      signalPassFailure();
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include "kiln/Dialect/Tile/CoarseSums.h"
 #include "kiln/Dialect/Tile/TileDialect.h"
+#include "kiln/Dialect/Tile/TileElementwise.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -42,12 +43,9 @@ bool keepsOrRounds(OpOperand &use, llvm::SetVector<Value> &values) {
     addHolders(use, values);
     return true;
   }
-  auto facts = dyn_cast<tile::TileOpInterface>(user);
   auto product = dyn_cast<tile::ProductInterface>(user);
   bool isAdded = product && product.getAccumulator() == &use;
-  bool isOfElements =
-      isa<tile::CastOp>(user) || (facts && facts.getPadding().kind == tile::Padding::Elementwise);
-  if ((!isAdded && !isOfElements) || user->getNumResults() != 1)
+  if ((!isAdded && !tile::isElementwise(user)) || user->getNumResults() != 1)
     return false;
   Value result = user->getResult(0);
   if (isa<tile::CastOp>(user) && isFloatOf(result, 8, 16))

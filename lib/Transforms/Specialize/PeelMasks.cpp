@@ -2,6 +2,7 @@
 
 #include "kiln/Analysis/IndexFacts.h"
 #include "kiln/Dialect/Kiln/LoopAttributes.h"
+#include "kiln/Dialect/Tile/TilePipes.h"
 #include "kiln/Program/IndexForm.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -218,14 +219,8 @@ struct PeelMasks : impl::TilePeelMasksBase<PeelMasks> {
       return "its index is not a signed index";
     if (!step || *step < 1)
       return "its step is not a positive constant";
-    bool hasPipeOp = loop.walk([](Operation *op) {
-                           return isa<tile::PushOp, tile::PopOp, tile::FreeOp>(op)
-                                      ? WalkResult::interrupt()
-                                      : WalkResult::advance();
-                         })
-                         .wasInterrupted();
     // The other role would keep one loop where this one has two.
-    return hasPipeOp && !splitsPipes ? "it pushes or pops" : "";
+    return !splitsPipes && tile::findPipeUse(loop.getRegion()) ? "it pushes or pops" : "";
   }
 
   /// Removes masks that never cut anything off, by what the function requires of its arguments.

@@ -1,6 +1,6 @@
 #include "Driver.h"
 
-#include <dlfcn.h>
+#include "FindFunctions.h"
 
 #include <mutex>
 #include <string>
@@ -20,12 +20,7 @@ Status Driver::check(Result result, const char *what) const {
 }
 
 static Status findAll(void *library, Driver &driver) {
-  std::string missing;
-  auto find = [&](auto &function, const char *name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    if (!function)
-      missing += std::string(missing.empty() ? "" : ", ") + name;
-  };
+  FindFunctions find(library);
   find(driver.init, "cuInit");
   find(driver.deviceGet, "cuDeviceGet");
   find(driver.deviceGetCount, "cuDeviceGetCount");
@@ -76,8 +71,9 @@ static Status findAll(void *library, Driver &driver) {
   find(driver.encodeTensorMap, "cuTensorMapEncodeTiled");
   find(driver.errorName, "cuGetErrorName");
   find(driver.errorText, "cuGetErrorString");
-  if (!missing.empty())
-    return Status(StatusCode::Unsupported, "the CUDA driver is too old: it has no " + missing);
+  if (!find.missing().empty())
+    return Status(StatusCode::Unsupported,
+                  "the CUDA driver is too old: it has no " + find.missing());
   return Status::ok();
 }
 

@@ -1,8 +1,7 @@
 #include "Nccl.h"
 
+#include "FindFunctions.h"
 #include "abi/Environment.h"
-
-#include <dlfcn.h>
 
 using namespace kiln;
 using namespace kiln::cuda;
@@ -27,12 +26,7 @@ Status Nccl::load(const std::string &path, Nccl &nccl) {
                   "ranks on GPUs that are processes need NCCL, which cannot be opened (" +
                       std::string(why ? why : path.c_str()) + ")" + howToInstall);
   }
-  std::string missing;
-  auto find = [&](auto &function, const char *name, bool isNeeded = true) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    if (!function && isNeeded)
-      missing += std::string(missing.empty() ? "" : ", ") + name;
-  };
+  FindFunctions find(library);
   find(nccl.getVersion, "ncclGetVersion");
   find(nccl.getUniqueId, "ncclGetUniqueId");
   find(nccl.commInitRank, "ncclCommInitRank");
@@ -48,15 +42,15 @@ Status Nccl::load(const std::string &path, Nccl &nccl) {
   find(nccl.recv, "ncclRecv");
   find(nccl.groupStart, "ncclGroupStart");
   find(nccl.groupEnd, "ncclGroupEnd");
-  find(nccl.getLastError, "ncclGetLastError", /*isNeeded=*/false);
+  find.ifThere(nccl.getLastError, "ncclGetLastError");
   int version = 0;
   if (nccl.getVersion && nccl.getVersion(&version) == 0 && version < kNcclOldest)
     return Status(StatusCode::Unsupported, path + " is NCCL " + textOfVersion(version) +
                                                ", which is too old" + howToInstall);
-  if (!missing.empty() || version == 0)
-    return Status(StatusCode::Unsupported, path + " is no NCCL that Kiln can use: it has no " +
-                                               (missing.empty() ? "version" : missing) +
-                                               howToInstall);
+  if (!find.missing().empty() || version == 0)
+    return Status(StatusCode::Unsupported,
+                  path + " is no NCCL that Kiln can use: it has no " +
+                      (find.missing().empty() ? "version" : find.missing()) + howToInstall);
   return Status::ok();
 }
 

@@ -3,7 +3,10 @@
 #include "kiln/Target/Text/Literals.h"
 #include "kiln/Target/Text/Names.h"
 
+#include "mlir/IR/Builders.h"
 #include "gtest/gtest.h"
+
+#include <cmath>
 
 namespace kiln::text {
 namespace {
@@ -55,6 +58,19 @@ TEST(TextLiterals, FloatsLookLikeFloats) {
   EXPECT_EQ(shortestFloat(2, false), "2.0");
   EXPECT_EQ(shortestFloat(double(0.1f), true), "0.1");
   EXPECT_EQ(shortestFloat(double(0.1f), false), "0.10000000149011612");
+}
+
+TEST(TextLiterals, ConstantsWithoutALiteralAreSpelledByTheLibrary) {
+  mlir::MLIRContext context;
+  mlir::Builder b(&context);
+  CppNumbers numbers{"LEAST", "NAN", "INF"};
+  EXPECT_EQ(cppNumber(b.getBoolAttr(true), numbers), "true");
+  EXPECT_EQ(cppNumber(b.getI64IntegerAttr(-5), numbers), "-5");
+  EXPECT_EQ(cppNumber(b.getI64IntegerAttr(INT64_MIN), numbers), "LEAST");
+  EXPECT_EQ(cppNumber(b.getF32FloatAttr(0.5), numbers), "0.5f");
+  EXPECT_EQ(cppNumber(b.getF32FloatAttr(NAN), numbers), "NAN");
+  EXPECT_EQ(cppNumber(b.getFloatAttr(b.getBF16Type(), -INFINITY), numbers), "-INF");
+  EXPECT_EQ(cppShape("float", 8, 64), "<float, 8, 64>");
 }
 
 TEST(TextLines, LevelsStandDeeper) {

@@ -57,11 +57,14 @@ class Tile_Row<string mnemonic> {
   string floats = "";     // The simulator's formula: C++.
   string ints = "";
   bit divides = 0;        // Of integers: a divisor of 0 is an error.
+  bit commutes = 0;       // Whether `x` and `y` can change places.
   string bounds = "all";  // The simulator's bounds of a result: of operands within `a` and `b`, in C++.
   string combines = "";   // How padding meets data: Sum, Prod, Max or Min (lib/Check/Origins.cpp).
   string cpuFloats = "";  // Native code: a function of lib/Target/Llvm/Emit/PointwiseOps.cpp or Builder/VectorMath.h.
   string cpuInts = "";
+  bit takesLong = 0;      // Native code: computing a line takes longer than writing one to memory.
   string cuda = "";       // CUDA C++, in type `T`; empty: the backend refuses the operation by name.
+  string ascend = "";     // The instruction of PTO-ISA, less its `T`; empty: as for `cuda`.
   Range random = OwnStatement;
 }
 
@@ -129,11 +132,13 @@ def Tile_AddOp : Tile_Arith<"add", "lhs + rhs"> {
   let hint = "total";
   let floats = "x + y";
   let ints = "int64_t(uint64_t(x) + uint64_t(y))";
+  let commutes = 1;
   let bounds = "Bounds{a.least + b.least, a.greatest + b.greatest}";
   let combines = "Sum";
   let cpuFloats = "binary<I::FAdd>";
   let cpuInts = "binary<I::Add>";
   let cuda = "kiln::add<T>(x, y)";
+  let ascend = "ADD";
 }
 
 def Tile_SubOp : Tile_Arith<"sub", "lhs - rhs"> {
@@ -147,6 +152,7 @@ def Tile_SubOp : Tile_Arith<"sub", "lhs - rhs"> {
   let cpuFloats = "binary<I::FSub>";
   let cpuInts = "binary<I::Sub>";
   let cuda = "kiln::subtract<T>(x, y)";
+  let ascend = "SUB";
 }
 
 def Tile_MulOp : Tile_Arith<"mul", "lhs * rhs"> {
@@ -155,11 +161,13 @@ def Tile_MulOp : Tile_Arith<"mul", "lhs * rhs"> {
   let hint = "product";
   let floats = "x * y";
   let ints = "int64_t(uint64_t(x) * uint64_t(y))";
+  let commutes = 1;
   let bounds = "ofProduct(op, a, b)";
   let combines = "Prod";
   let cpuFloats = "binary<I::FMul>";
   let cpuInts = "binary<I::Mul>";
   let cuda = "kiln::times<T>(x, y)";
+  let ascend = "MUL";
 }
 
 def Tile_DivOp : Tile_Arith<"div", "lhs / rhs; integers round toward zero"> {
@@ -176,6 +184,7 @@ def Tile_DivOp : Tile_Arith<"div", "lhs / rhs; integers round toward zero"> {
   let cpuFloats = "emitQuotient";
   let cpuInts = "intDivide<true>";
   let cuda = "kiln::divide<T>(x, y)";
+  let ascend = "DIV";
 }
 
 def Tile_FmodOp : Tile_Arith<"fmod", "the remainder of lhs / rhs, with the sign of lhs"> {
@@ -198,11 +207,13 @@ def Tile_MaxOp : Tile_Arith<"max", "the larger; NaN if either is NaN"> {
   let hint = "larger";
   let floats = "std::isnan(x) || x > y ? x : y"; // y if that is NaN
   let ints = "std::max(x, y)";
+  let commutes = 1;
   let bounds = "Bounds{std::max(a.least, b.least), std::max(a.greatest, b.greatest)}";
   let combines = "Max";
   let cpuFloats = "floatExtreme<true>";
   let cpuInts = "intExtreme<true>";
   let cuda = "kiln::larger<T>(x, y)";
+  let ascend = "MAX";
 }
 
 def Tile_MinOp : Tile_Arith<"min", "the smaller; NaN if either is NaN"> {
@@ -211,11 +222,13 @@ def Tile_MinOp : Tile_Arith<"min", "the smaller; NaN if either is NaN"> {
   let hint = "smaller";
   let floats = "std::isnan(x) || x < y ? x : y";
   let ints = "std::min(x, y)";
+  let commutes = 1;
   let bounds = "Bounds{std::min(a.least, b.least), std::min(a.greatest, b.greatest)}";
   let combines = "Min";
   let cpuFloats = "floatExtreme<false>";
   let cpuInts = "intExtreme<false>";
   let cuda = "kiln::smaller<T>(x, y)";
+  let ascend = "MIN";
 }
 
 def Tile_PowOp : Tile_Arith<"pow", "lhs to the power of rhs; floats only", [Tile_OfFloats]> {
@@ -231,6 +244,7 @@ def Tile_AndOp : Tile_Bits<"and", "the bits set in both"> {
   let cpp = "operator&";
   let torch = [Torch<"Bits", "$0 & $1", "BitAnd">];
   let ints = "x & y";
+  let commutes = 1;
   let cpuInts = "binary<I::And>";
   let cuda = "T(x & y)";
 }
@@ -239,6 +253,7 @@ def Tile_OrOp : Tile_Bits<"or", "the bits set in one or both"> {
   let cpp = "operator|";
   let torch = [Torch<"Bits", "$0 | $1", "BitOr">];
   let ints = "x | y";
+  let commutes = 1;
   let combines = "Sum";
   let cpuInts = "binary<I::Or>";
   let cuda = "T(x | y)";
@@ -248,6 +263,7 @@ def Tile_XorOp : Tile_Bits<"xor", "the bits set in exactly one"> {
   let cpp = "operator^";
   let torch = [Torch<"Bits", "$0 ^ $1", "BitXor">];
   let ints = "x ^ y";
+  let commutes = 1;
   let combines = "Sum";
   let cpuInts = "binary<I::Xor>";
   let cuda = "T(x ^ y)";
@@ -288,6 +304,7 @@ def Tile_NegOp : Tile_Math<"neg", "-x"> {
   let cpuFloats = "negate";
   let cpuInts = "negateInt";
   let cuda = "kiln::subtract<T>(T(isSame<T, float> ? -0.0f : 0), x)";
+  let ascend = "NEG";
 }
 
 def Tile_AbsOp : Tile_Math<"abs", "the absolute value"> {
@@ -299,6 +316,7 @@ def Tile_AbsOp : Tile_Math<"abs", "the absolute value"> {
   let cpuFloats = "intrinsic<N::fabs>";
   let cpuInts = "intAbs";
   let cuda = "kiln::magnitude<T>(x)";
+  let ascend = "ABS";
 }
 
 /// A function to whole numbers. What a float type holds becomes a number that it holds, so nothing is
@@ -326,7 +344,9 @@ def Tile_ExpOp : Tile_FloatMath<"exp", "e to the x"> {
   let floats = "std::exp(x)";
   let bounds = "positive";
   let cpuFloats = "emitExp";
+  let takesLong = 1;
   let cuda = "expf(x)";
+  let ascend = "EXP";
   let random = Range<"-4", "4", "55", "55">;
 }
 
@@ -335,6 +355,7 @@ def Tile_Exp2Op : Tile_FloatMath<"exp2", "2 to the x"> {
   let floats = "std::exp2(x)";
   let bounds = "positive";
   let cpuFloats = "emitExp2";
+  let takesLong = 1;
   let cuda = "kiln::powerOfTwo(x)";
   let random = Range<"-6", "6", "64", "45">;
 }
@@ -351,7 +372,9 @@ def Tile_LogOp : Tile_FloatMath<"log", "the natural logarithm"> {
   let hint = "logarithm";
   let floats = "std::log(x)";
   let cpuFloats = "emitLog";
+  let takesLong = 1;
   let cuda = "logf(x)";
+  let ascend = "LOG";
   let random = Range<"0.25", "64", "4.2", "4">;
 }
 
@@ -371,6 +394,7 @@ def Tile_SqrtOp : Tile_FloatMath<"sqrt", "the square root"> {
   let bounds = "positive";
   let cpuFloats = "intrinsic<N::sqrt>";
   let cuda = "sqrtf(x)";
+  let ascend = "SQRT";
   let random = Range<"0.25", "64", "8", "1">;
 }
 
@@ -379,6 +403,7 @@ def Tile_RsqrtOp : Tile_FloatMath<"rsqrt", "1 / sqrt(x)"> {
   let bounds = "positive";
   let cpuFloats = "inverseRoot";
   let cuda = "1.0f / sqrtf(x)";
+  let ascend = "RSQRT";
   let random = Range<"0.25", "64", "2", "4">;
 }
 
@@ -405,6 +430,7 @@ def Tile_TanhOp : Tile_FloatMath<"tanh", "the hyperbolic tangent"> {
   let floats = "std::tanh(x)";
   let bounds = "ofSigmoidal(a)";
   let cpuFloats = "emitTanh";
+  let takesLong = 1;
   let cuda = "tanhf(x)";
   let random = Range<"-8", "8", "1", "1">;
 }
@@ -413,6 +439,7 @@ def Tile_SigmoidOp : Tile_FloatMath<"sigmoid", "1 / (1 + exp(-x))"> {
   let floats = "1 / (1 + std::exp(-x))";
   let bounds = "Bounds{0, 1}";
   let cpuFloats = "sigmoid";
+  let takesLong = 1;
   let cuda = "1.0f / (1.0f + expf(-x))";
   let random = Range<"-8", "8", "1", "0.25">;
 }
@@ -421,6 +448,7 @@ def Tile_ErfOp : Tile_FloatMath<"erf", "the error function"> {
   let floats = "std::erf(x)";
   let bounds = "ofSigmoidal(a)";
   let cpuFloats = "emitErf";
+  let takesLong = 1;
   let cuda = "erff(x)";
   let random = Range<"-4", "4", "1", "1.2">;
 }

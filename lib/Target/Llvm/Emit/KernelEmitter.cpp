@@ -3,6 +3,7 @@
 #include "Builder/AliasScopes.h"
 #include "Builder/DebugInfo.h"
 
+#include "kiln/Dialect/Tile/TileElementwise.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Program/TensorName.h"
 
@@ -365,9 +366,9 @@ bool KernelEmitter::isFlat(Value value, int64_t rows, int64_t cols) {
   Operation *op = value.getDefiningOp();
   if (isa<tile::FullOp>(op))
     return true;
-  if (isa<tile::IotaOp, tile::MaskOp, tile::MaskDiagOp, tile::ExtractOp>(op))
-    return false;
-  return llvm::all_of(distinctOperands(op),
+  // What is not elementwise may look at coordinates.
+  return (tile::isElementwise(op) || isa<arith::SelectOp>(op)) &&
+         llvm::all_of(distinctOperands(op),
                       [&](Value operand) { return isFlat(operand, rows, cols); });
 }
 

@@ -51,7 +51,7 @@ bool onlyReads(Operation &op) {
 }
 
 bool isRepeatable(Operation &op) {
-  return onlyReads(op) && !isa<scf::ForOp, scf::WhileOp, tile::MatmulOp, tile::MatmulAccOp>(op);
+  return onlyReads(op) && !isa<scf::ForOp, scf::WhileOp, tile::ProductInterface>(op);
 }
 
 bool areAlike(tile::MatmulAccOp a, tile::MatmulAccOp b) {

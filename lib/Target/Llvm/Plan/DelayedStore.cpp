@@ -3,6 +3,8 @@
 
 #include "kiln/Dialect/Tile/TileInterfaces.h"
 
+#include "llvm/ADT/TypeSwitch.h"
+
 using namespace mlir;
 
 namespace kiln::llvmir {
@@ -10,8 +12,9 @@ namespace kiln::llvmir {
 /// Functions of many operations, which keep the registers busy for longer than a line takes to be
 /// written.
 static bool isLongFunction(Operation *op) {
-  return isa<tile::ExpOp, tile::Exp2Op, tile::LogOp, tile::TanhOp, tile::SigmoidOp, tile::ErfOp>(
-      op);
+  return llvm::TypeSwitch<Operation *, bool>(op)
+#include "kiln/Dialect/Tile/Elementwise/LongFunctions.inc"
+      .Default(false);
 }
 
 /// The tile with a buffer, computed together with a reduction and by such a function, that a value

@@ -48,7 +48,6 @@ public:
   bool isDeferred(mlir::Value tile) const { return Deferred.contains(tile); }
   /// The byte offset in the scratch of a tile's buffer.
   uint64_t offsetOf(mlir::Value tile) const { return Offsets.at(baseOf(tile)); }
-  bool hasBuffer(mlir::Value tile) const { return Offsets.contains(baseOf(tile)); }
   /// Whether two tiles are the same memory.
   bool isSameBuffer(mlir::Value a, mlir::Value b) const { return baseOf(a) == baseOf(b); }
   /// Scratch that an op needs besides the buffers of its tiles.
