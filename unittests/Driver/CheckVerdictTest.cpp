@@ -55,6 +55,44 @@ TEST_F(CheckVerdict, AWrongFormulaIsAFinding) {
   EXPECT_TRUE(has(ran.out, "FINDINGS")) << ran.out;
 }
 
+/// "CheckVerdictTest.cpp:12:" of a line of this file.
+std::string placeOf(uint32_t line) { return "CheckVerdictTest.cpp:" + std::to_string(line) + ":"; }
+
+TEST_F(CheckVerdict, AWrongNumberIsToldWhereItWasWritten) {
+  uint32_t stored = 0, added = 0;
+  auto build = [&](const Config &cfg) {
+    bool adds = cfg.choice("adds", {"no", "yes"}, "no") == "yes";
+    Program p("halves");
+    p.orchestration("main", {{"x", {8, 16}}, {"y", {8, 16}}}, [&](In<f32> x, Out<f32> y) {
+      spmd("left", {1}, {}, [&](Index) {
+        Tile t = load(x, {0, 0}, {8, 8});
+        store(t, y, {0, 0});
+        store(t, y, {0, 8});
+      });
+      spmd("right", {1}, {}, [&](Index) {
+        Tile t = load(x, {0, 8}, {8, 8});
+        stored = __LINE__ + 1;
+        store(t, y, {0, 8});
+      });
+      if (adds)
+        spmd("add", {1}, {}, [&](Index) {
+          Tile t = zeros<f32>(8, 8);
+          added = __LINE__ + 1;
+          store(t, y, {0, 8}, {.atomicAdd = true});
+        });
+    });
+    return p;
+  };
+  Example example{.formula = "y = torch.cat([x[:, :8], 2 * x[:, 8:]], 1)"};
+  Ran ran = run(build, example, {"check"});
+  EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+  EXPECT_TRUE(has(ran.out, placeOf(stored) + "9: error: 'y' is not what the formula says: ["))
+      << ran.out;
+  EXPECT_TRUE(has(ran.out, "in right, block [0, 0, 0] of task 1")) << ran.out;
+  Ran atomic = run(build, example, {"check", "--adds", "yes"});
+  EXPECT_TRUE(has(atomic.out, placeOf(added))) << atomic.out;
+}
+
 TEST_F(CheckVerdict, AnOutputThatTheFormulaLeavesOutIsSaid) {
   auto both = [](const Config &) {
     Program p("both");

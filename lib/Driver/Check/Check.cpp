@@ -56,8 +56,11 @@ private:
   std::optional<std::string> integersBehind(const Finding &finding, const CheckCase &what,
                                             const CompiledProgram &program);
   void judgeNan(const CheckReport &report, const Prepared &next, bool isWrong);
-  /// Whether the outputs are what the formula says.
-  bool compare(ir::FuncOp entry, const Prepared &next, std::span<const Argument> args);
+  /// What of an output is not as the formula says.
+  static std::optional<WrongElement> findWrong(const Prepared &next, std::span<const Argument> args,
+                                               unsigned number, const std::string &name);
+  /// Outputs that the formula leaves out were compared with nothing.
+  void noteCompared(ir::FuncOp entry, const Prepared &next, std::span<const Argument> args);
 
   bool hasFormula() const {
     return Program.example && !Program.example->formula.empty() && !Options.noFormula;
@@ -233,6 +236,11 @@ Status Checking::simulate(const CompiledProgram &program, const Prepared &next, 
     check.sides = &Taken;
   Expected<CheckReport> report = checkProgram(*program.module, program.entry, *args, check);
   if (!report)
+  std::vector<std::string> names = parameterNames(program.entry);
+  if (next.formula)
+    check.findWrong = [&](unsigned number) {
+      return findWrong(next, *args, number, names[number]);
+    };
     return report.status();
   OutOfSteps = report->outOfSteps.has_value();
   if (CountsSteps)
@@ -250,8 +258,11 @@ Status Checking::simulate(const CompiledProgram &program, const Prepared &next, 
       });
   if (next.isUnsaid)
     return Status::ok();
-  bool isWrong = !hasStopped && !compare(program.entry, next, *args);
-  judgeNan(*report, next, isWrong);
+  if (next.formula && !hasStopped)
+    noteCompared(program.entry, next, *args);
+  judgeNan(*report, next, llvm::any_of(report->findings, [](const Finding &finding) {
+    return finding.kind == FindingKind::WrongResult;
+  }));
   return Status::ok();
 }
 
@@ -393,32 +404,31 @@ void Checking::judgeNan(const CheckReport &report, const Prepared &next, bool is
   }
 }
 
-bool Checking::compare(ir::FuncOp entry, const Prepared &next, std::span<const Argument> args) {
-  if (!next.formula)
-    return true;
-  bool ok = true;
-  std::vector<std::string> names = parameterNames(entry);
+std::optional<WrongElement> Checking::findWrong(const Prepared &next,
+                                                std::span<const Argument> args, unsigned number,
+                                                const std::string &name) {
   for (const auto &[index, want] : next.formula->outputs) {
     Difference difference = compareWithFormula(std::get<Tensor>(args[index]), want,
                                                next.what.slack * next.formula->accumulates);
-    if (difference.ok)
+    if (index != number)
       continue;
-    ok = false;
-    Finding finding;
-    finding.kind = FindingKind::WrongResult;
-    finding.location = sourceLocOf(entry.getLoc());
-    finding.message = "'" + names[index] + "' is not what the formula says: " + difference.where();
-    finding.seed = Options.seed;
-    Verdict.add(finding, next.what.flags());
+    if (!difference.ok)
+      return WrongElement{difference.at,
+                          "'" + name + "' is not what the formula says: " + difference.where()};
   }
   for (size_t index = 0; index < args.size(); ++index)
     if (entry.getArgDirection(index) != ir::Direction::In &&
+  return std::nullopt;
+}
+
+void Checking::noteCompared(ir::FuncOp entry, const Prepared &next,
+                            std::span<const Argument> args) {
+  std::vector<std::string> names = parameterNames(entry);
         std::holds_alternative<Tensor>(args[index]) &&
         llvm::none_of(next.formula->outputs, [&](const auto &out) { return out.first == index; }))
       Verdict.add({"'" + names[index] + "' was compared with nothing: the formula does not say it",
                    sourceLocOf(entry.getLoc()), "assign " + names[index] + " in the formula"});
   ++Verdict.compared;
-  return ok;
 }
 
 std::vector<GroupProof> proveGroups(ModuleOp module, int64_t defaultSlots) {
