@@ -482,7 +482,8 @@ static int checkEntry(const Source &source, const RunSettings &options, CodeReco
     if (Status bad = Checking(source, options, *asWritten, *compiled, verdict).run(*plan);
         !bad.isOk())
       return badInput(bad);
-  if (Status bad = checkRanksOf(source, options, *asWritten, *compiled, verdict); !bad.isOk())
+  if (Status bad = checkRanksOf(source, options, *plan, *asWritten, *compiled, verdict);
+      !bad.isOk())
     return badInput(bad);
   return kGood;
 }
