@@ -142,6 +142,8 @@ Status Checking::runAims(const CheckPlan &plan) {
     return bad;
   if (Status bad = runMore(aims.next(Taken)); !bad.isOk())
     return bad;
+  if (Status bad = runMore(aims.together()); !bad.isOk())
+    return bad;
   if (Verdict.hasFindings()) // what they stopped was not reached
     return Status::ok();
   for (Gap &gap : aims.untaken(Taken))
@@ -234,13 +236,13 @@ Status Checking::simulate(const CompiledProgram &program, const Prepared &next, 
   check.schedules = Options.record;
   if (&program == &AsWritten)
     check.sides = &Taken;
-  Expected<CheckReport> report = checkProgram(*program.module, program.entry, *args, check);
-  if (!report)
   std::vector<std::string> names = parameterNames(program.entry);
   if (next.formula)
     check.findWrong = [&](unsigned number) {
       return findWrong(next, *args, number, names[number]);
     };
+  Expected<CheckReport> report = checkProgram(*program.module, program.entry, *args, check);
+  if (!report)
     return report.status();
   OutOfSteps = report->outOfSteps.has_value();
   if (CountsSteps)
@@ -408,22 +410,22 @@ std::optional<WrongElement> Checking::findWrong(const Prepared &next,
                                                 std::span<const Argument> args, unsigned number,
                                                 const std::string &name) {
   for (const auto &[index, want] : next.formula->outputs) {
-    Difference difference = compareWithFormula(std::get<Tensor>(args[index]), want,
-                                               next.what.slack * next.formula->accumulates);
     if (index != number)
       continue;
+    Difference difference = compareWithFormula(std::get<Tensor>(args[index]), want,
+                                               next.what.slack * next.formula->accumulates);
     if (!difference.ok)
       return WrongElement{difference.at,
                           "'" + name + "' is not what the formula says: " + difference.where()};
   }
-  for (size_t index = 0; index < args.size(); ++index)
-    if (entry.getArgDirection(index) != ir::Direction::In &&
   return std::nullopt;
 }
 
 void Checking::noteCompared(ir::FuncOp entry, const Prepared &next,
                             std::span<const Argument> args) {
   std::vector<std::string> names = parameterNames(entry);
+  for (size_t index = 0; index < args.size(); ++index)
+    if (entry.getArgDirection(index) != ir::Direction::In &&
         std::holds_alternative<Tensor>(args[index]) &&
         llvm::none_of(next.formula->outputs, [&](const auto &out) { return out.first == index; }))
       Verdict.add({"'" + names[index] + "' was compared with nothing: the formula does not say it",
