@@ -72,6 +72,7 @@ Expected<CheckReport> checkProgram(mlir::ModuleOp prepared, ir::FuncOp entry,
     SimulationReport run;
     simulator::Schedule steps;
     findings.schedule = options.schedules ? &steps : nullptr;
+    findings.findWrong = report.seeds == 0 && options.findWrong ? &options.findWrong : nullptr;
     simulator::Checker checker(findings, options.schedules ? &steps : nullptr);
     Status status = simulator::simulate(prepared, entry, args, simulator, &run, &checker);
     if (run.isOutOfSteps)

@@ -90,6 +90,9 @@ private:
                        const Iterations &iterations);
   void tellUnwrittenOutput(ir::FuncOp entry, unsigned number, const Tensor &tensor,
                            const ShadowMemory::Unwritten &unwritten);
+  /// What wrote an element of an output wrote something else than it should.
+  void tellWrongResult(ir::FuncOp entry, unsigned number, const Tensor &tensor,
+                       const WrongElement &wrong);
   /// Padding that an output holds: as it was filled up, or what somebody made of it.
   void judgePaddingIn(ir::FuncOp entry, unsigned number, const Tensor &tensor);
   void tellMissingData(Origin origin, unsigned number, const std::string &element,

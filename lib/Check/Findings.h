@@ -32,6 +32,8 @@ public:
   const Schedule *schedule = nullptr;
   /// Which sides of its decisions the program took; null if nobody asks.
   TakenSides *sides = nullptr;
+  /// See CheckOptions; null if nobody asks of the simulation that runs now.
+  const std::function<std::optional<WrongElement>(unsigned)> *findWrong = nullptr;
 
   /// A finding at `op`, to be filled in; null if it has been told already. `other` is the other
   /// side of a race; `number` tells apart what one operation may do wrong more than once.

@@ -148,7 +148,28 @@ void Checker::tellUnwrittenOutput(ir::FuncOp entry, unsigned number, const Tenso
        sourceLocOf(entry.getLoc())});
 }
 
+void Checker::tellWrongResult(ir::FuncOp entry, unsigned number, const Tensor &tensor,
+                              const WrongElement &wrong) {
+  std::vector<int64_t> one(wrong.at.size(), 1);
+  Expected<Tensor> element = tensor.slice(wrong.at, one);
+  std::optional<ShadowMemory::Record> last =
+      element ? Shadow.lastWriteTo(*element) : std::optional<ShadowMemory::Record>();
+  Finding *finding = Found.add(FindingKind::WrongResult, last ? last->op : entry, entry, number);
+  if (!finding)
+    return;
+  finding->message = wrong.message;
+  if (!last)
+    return;
+  setPlace(*finding, Happens.agent(last->moment.agent));
+  finding->notes.push_back({"this is what wrote the element last; follow back from there what it "
+                            "was made of",
+                            {}});
+}
+
 void Checker::outputIsDone(ir::FuncOp entry, unsigned number, const Tensor &tensor) {
+  if (Found.findWrong)
+    if (std::optional<WrongElement> wrong = (*Found.findWrong)(number))
+      tellWrongResult(entry, number, tensor, *wrong);
   if (std::optional<ShadowMemory::Unwritten> unwritten = Shadow.findUnwritten(tensor))
     tellUnwrittenOutput(entry, number, tensor, *unwritten);
   judgePaddingIn(entry, number, tensor);

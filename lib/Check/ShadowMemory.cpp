@@ -138,7 +138,8 @@ void ShadowMemory::forEachWritten(
 std::optional<ShadowMemory::Record> ShadowMemory::lastWriteTo(const Tensor &tensor) {
   RecordId last = kBeforeTheRun;
   forEachCell(tensor, [&](llvm::ArrayRef<int64_t>, const std::byte *, const Cell &cell) {
-    last = std::max(last, cell.write);
+    ListId update = firstUpdate(cell.since);
+    last = std::max({last, cell.write, update != 0 ? Lists[update].access : kNobody});
   });
   return last > kBeforeTheRun ? std::optional(Records[last]) : std::nullopt;
 }

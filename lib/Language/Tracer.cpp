@@ -433,6 +433,10 @@ Type Tracer::parameterType(const ParamSpec &param, std::string &mistake) {
     shape.assign(param.rank, -1);
   if (shape.size() > size_t(ir::kMaxRank))
     mistake = what + " has rank " + std::to_string(shape.size()) + "; the highest is 5";
+  else if (param.rank > 0 && shape.size() != size_t(param.rank))
+    mistake = what + " has " + std::to_string(shape.size()) + " extents, but its type says rank " +
+              std::to_string(param.rank) + "; write the rank in the type, as in In<f32, " +
+              std::to_string(shape.size()) + ">";
   for (int64_t &extent : shape) {
     if (extent < -1 && mistake.empty())
       mistake = what + " has the negative extent " + std::to_string(extent);

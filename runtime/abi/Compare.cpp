@@ -93,12 +93,12 @@ static std::string textOf(double value) {
   return text;
 }
 
-/// "[3, 4]" of an element counted in row-major order.
-static std::string indexText(size_t element, Dims extents) {
-  std::string text;
+/// Where an element is that is counted in row-major order.
+static std::vector<int64_t> indicesOf(size_t element, Dims extents) {
+  std::vector<int64_t> indices(extents.size());
   for (size_t axis = extents.size(); axis-- > 0; element /= size_t(extents[axis]))
-    text = std::to_string(element % size_t(extents[axis])) + (text.empty() ? "" : ", " + text);
-  return "[" + text + "]";
+    indices[axis] = int64_t(element % size_t(extents[axis]));
+  return indices;
 }
 
 /// What is said of it; `textAt` gives an element as text.
@@ -110,7 +110,8 @@ static Difference describe(const Found &found, const Tensor &have, const Element
   result.nanInBoth = found.nanInBoth;
   result.ok = found.excess == 0;
   if (!result.ok) {
-    result.element = indexText(found.worst, have.extents());
+    result.at = indicesOf(found.worst, have.extents());
+    result.element = toString(Dims(result.at));
     result.have = textAt(haves, found.worst);
     result.want = textAt(wants, found.worst);
   }

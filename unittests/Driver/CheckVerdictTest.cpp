@@ -55,6 +55,167 @@ TEST_F(CheckVerdict, AWrongFormulaIsAFinding) {
   EXPECT_TRUE(has(ran.out, "FINDINGS")) << ran.out;
 }
 
+/// "CheckVerdictTest.cpp:12:" of a line of this file.
+std::string placeOf(uint32_t line) { return "CheckVerdictTest.cpp:" + std::to_string(line) + ":"; }
+
+TEST_F(CheckVerdict, AWrongNumberIsToldWhereItWasWritten) {
+  uint32_t stored = 0, added = 0;
+  auto build = [&](const Config &cfg) {
+    bool adds = cfg.choice("adds", {"no", "yes"}, "no") == "yes";
+    Program p("halves");
+    p.orchestration("main", {{"x", {8, 16}}, {"y", {8, 16}}}, [&](In<f32> x, Out<f32> y) {
+      spmd("left", {1}, {}, [&](Index) {
+        Tile t = load(x, {0, 0}, {8, 8});
+        store(t, y, {0, 0});
+        store(t, y, {0, 8});
+      });
+      spmd("right", {1}, {}, [&](Index) {
+        Tile t = load(x, {0, 8}, {8, 8});
+        stored = __LINE__ + 1;
+        store(t, y, {0, 8});
+      });
+      if (adds)
+        spmd("add", {1}, {}, [&](Index) {
+          Tile t = zeros<f32>(8, 8);
+          added = __LINE__ + 1;
+          store(t, y, {0, 8}, {.atomicAdd = true});
+        });
+    });
+    return p;
+  };
+  Example example{.formula = "y = torch.cat([x[:, :8], 2 * x[:, 8:]], 1)"};
+  Ran ran = run(build, example, {"check"});
+  EXPECT_EQ(ran.code, 1) << ran.out << ran.err;
+  EXPECT_TRUE(has(ran.out, placeOf(stored) + "9: error: 'y' is not what the formula says: ["))
+      << ran.out;
+  EXPECT_TRUE(has(ran.out, "in right, block [0, 0, 0] of task 1")) << ran.out;
+  Ran atomic = run(build, example, {"check", "--adds", "yes"});
+  EXPECT_TRUE(has(atomic.out, placeOf(added))) << atomic.out;
+}
+
+TEST_F(CheckVerdict, DataThatAreZeroAreTried) {
+  auto build = [](const Config &cfg) {
+    bool isSafe = cfg.choice("safe", {"no", "yes"}, "no") == "yes";
+    Program p("share");
+    p.orchestration("main", {{"x", {8, 16}}, {"y", {8, 16}}}, [&](In<f32> x, Out<f32> y) {
+      spmd("share", {1}, {}, [&](Index) {
+        Tile t = load(x, {0, 0}, {8, 16}), sum = reduce_sum(t * t, 1);
+        store(t / (isSafe ? maximum(sum, 1e-6) : sum), y, {0, 0});
+      });
+    });
+    return p;
+  };
+  Example example{.formula = "y = x / (x * x).sum(1, keepdim=True).clamp(min=1e-6)"};
+  Ran wrong = run(build, example, {"check"});
+  EXPECT_EQ(wrong.code, 1) << wrong.out << wrong.err;
+  EXPECT_TRUE(has(wrong.out, "--arg x=8x16:zeros")) << wrong.out;
+  Ran right = run(build, example, {"check", "--safe", "yes"});
+  EXPECT_EQ(right.code, 0) << right.out << right.err;
+}
+
+/// A program that reduces each row of x, of `X`, to one number in y, of `Y`, its body given a block
+/// of rows; `--wrong yes` says that it is to do it wrong.
+template <typename X, typename Y, typename Body> ProgramBuilder reducingRows(Body body) {
+  return [body](const Config &cfg) {
+    bool isWrong = cfg.choice("wrong", {"no", "yes"}, "no") == "yes";
+    Program p("rows");
+    p.orchestration("main", {"x", "y"}, [&](In<X> x, Out<Y> y) {
+      require(y.dim(0) == x.dim(0) && y.dim(1) == 1 && x.dim(1) >= 1, "y is one column");
+      spmd("rows", {ceildiv(x.dim(0), 8)}, {},
+           [&](Index block) { store(body(x, block * 8, isWrong), y, {block * 8, 0}); });
+    });
+    return p;
+  };
+}
+
+TEST_F(CheckVerdict, DataFarBelowZeroAreTried) {
+  auto logOfSum = [](In<f32> x, Index i, bool isWrong) {
+    auto piece = [&](Index j) { return load(x, {i, j}, {8, 16}, {.pad = Pad::Min}); };
+    Tile top = loop(0, x.dim(1), 16, full(DType::F32, {8, 1}, isWrong ? 0 : -INFINITY),
+                    [&](Index j, Tile most) { return maximum(most, reduce_max(piece(j), 1)); });
+    Tile sum = loop(0, x.dim(1), 16, zeros<f32>(8, 1),
+                    [&](Index j, Tile all) { return all + reduce_sum(exp(piece(j) - top), 1); });
+    return log(sum) + top;
+  };
+  ProgramBuilder build = reducingRows<f32, f32>(logOfSum);
+  Example example{.args = {{"x", "9x40"}, {"y", "9x1"}},
+                  .formula = "y = torch.logsumexp(x, 1, keepdim=True)"};
+  Ran wrong = run(build, example, {"check", "--wrong", "yes"});
+  EXPECT_EQ(wrong.code, 1) << wrong.out << wrong.err;
+  EXPECT_TRUE(has(wrong.out, "--arg x=9x40:-1000")) << wrong.out;
+  Ran right = run(build, example, {"check"});
+  EXPECT_EQ(right.code, 0) << right.out << right.err;
+}
+
+TEST_F(CheckVerdict, NarrowIntegersAreTriedAtTheEndsOfTheirTypes) {
+  ProgramBuilder build = reducingRows<i8, i32>([](In<i8> x, Index i, bool isWrong) {
+    return loop(0, x.dim(1), 16, zeros<i32>(8, 1), [&](Index j, Tile all) {
+      Tile t = load(x, {i, j}, {8, 16});
+      return all + (isWrong ? cast<i32>(reduce_sum(t, 1)) : reduce_sum(cast<i32>(t), 1));
+    });
+  });
+  Example example{.args = {{"x", "9x40"}, {"y", "9x1"}}, .formula = "y = x.sum(1, keepdim=True)"};
+  Ran wrong = run(build, example, {"check", "--wrong", "yes"});
+  EXPECT_EQ(wrong.code, 1) << wrong.out << wrong.err;
+  Ran right = run(build, example, {"check"});
+  EXPECT_EQ(right.code, 0) << right.out << right.err;
+}
+
+TEST_F(CheckVerdict, WhatSmallTypesCannotCountIsTried) {
+  ProgramBuilder build = reducingRows<f32, i32>([](In<f32> x, Index i, bool isWrong) {
+    DType type = isWrong ? DType::I8 : DType::I32;
+    Tile count = loop(0, x.dim(1), 16, full(type, {8, 1}, 0), [&](Index j, Tile all) {
+      Tile isData = load(x, {i, j}, {8, 16}, {.pad = Pad::Min}) > -1e30;
+      return all + reduce_sum(cast(isData, type), 1);
+    });
+    return cast<i32>(count);
+  });
+  Example example{.args = {{"x", "9x20"}, {"y", "9x1"}},
+                  .formula = "y = (x > -1e30).sum(1, keepdim=True)"};
+  Ran wrong = run(build, example, {"check", "--wrong", "yes"});
+  EXPECT_EQ(wrong.code, 1) << wrong.out << wrong.err;
+  Ran right = run(build, example, {"check"});
+  EXPECT_EQ(right.code, 0) << right.out << right.err;
+}
+
+TEST_F(CheckVerdict, AFormulaSaysWhatLiesBehindThePartThatIsRead) {
+  auto build = [](const Config &cfg) {
+    bool isSafe = cfg.choice("safe", {"no", "yes"}, "no") == "yes";
+    Program p("rows");
+    p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
+      require(y.dim(0) == x.dim(0) && y.dim(1) == 1, "y is one column");
+      if (isSafe)
+        require(x.dim(1) <= 16, "a row fits into a tile");
+      spmd("rows", {ceildiv(x.dim(0), 8)}, {},
+           [&](Index i) { store(reduce_sum(load(x, {i * 8, 0}, {8, 16}), 1), y, {i * 8, 0}); });
+    });
+    return p;
+  };
+  Example example{.args = {{"x", "9x12"}, {"y", "9x1"}}, .formula = "y = x.sum(1, keepdim=True)"};
+  EXPECT_EQ(run(build, example, {"check"}).code, 1);
+  Ran right = run(build, example, {"check", "--safe", "yes"});
+  EXPECT_EQ(right.code, 0) << right.out << right.err;
+}
+
+TEST_F(CheckVerdict, ExtentsThatAreEqualByChanceAreTakenApartWhereTheProgramBoundsOne) {
+  auto build = [](const Config &cfg) {
+    bool isWrong = cfg.choice("wrong", {"no", "yes"}, "no") == "yes";
+    Program p("rows");
+    p.orchestration("main", {"x", "y"}, [&](In<f32> x, Out<f32> y) {
+      require_same_shape(x, y, "y has the shape of x");
+      require(x.dim(1) <= 16, "a row fits into a tile");
+      spmd("rows", {x.dim(0)}, {}, [&](Index i) {
+        store(load(x, {i, 0}, {1, 16}) * 2, y, {isWrong ? i - i / 100 : i, 0});
+      });
+    });
+    return p;
+  };
+  Example example{.args = {{"x", "16x16"}, {"y", "16x16"}}, .formula = "y = 2 * x"};
+  EXPECT_EQ(run(build, example, {"check", "--wrong", "yes"}).code, 1);
+  Ran right = run(build, example, {"check"});
+  EXPECT_EQ(right.code, 0) << right.out << right.err;
+}
+
 TEST_F(CheckVerdict, AnOutputThatTheFormulaLeavesOutIsSaid) {
   auto both = [](const Config &) {
     Program p("both");

@@ -368,6 +368,13 @@ TEST(LanguageErrors, PredicatesReadIntegers) {
   expectError(p, line, "a predicate compares one element of an integer tensor");
 }
 
+TEST(LanguageErrors, ExtentsAreAsManyAsTheTypeSays) {
+  Program p("test");
+  uint32_t line = __LINE__ + 1;
+  p.orchestration("main", {{"cache", {dyn, 2, dyn, 64}}}, [&](In<bf16, 3>) {});
+  expectError(p, line, "parameter 'cache' has 4 extents, but its type says rank 3");
+}
+
 TEST(LanguageErrors, BarrierNeedsSyncStart) {
   uint32_t line = 0;
   Program p("test");

@@ -17,6 +17,8 @@
 
 #include "llvm/ADT/BitVector.h"
 
+#include <functional>
+
 namespace kiln {
 
 enum class FindingKind : uint8_t {
@@ -84,6 +86,12 @@ struct Finding {
 /// reached and did not run; and sums of these.
 using TakenSides = llvm::DenseMap<mlir::Operation *, uint8_t>;
 
+/// An element of an output that is wrong, and why, in words.
+struct WrongElement {
+  std::vector<int64_t> at;
+  std::string message;
+};
+
 struct CheckOptions {
   uint64_t firstSeed = 0;
   uint64_t seeds = 8;     ///< firstSeed, firstSeed + 1, ...
@@ -95,6 +103,9 @@ struct CheckOptions {
   llvm::BitVector undeclared = {};
   /// If given: what every run took is added to it.
   TakenSides *sides = nullptr;
+  /// If given: asked of each output when the run of the first seed has ended well. What it answers
+  /// is a finding at what wrote the element.
+  std::function<std::optional<WrongElement>(unsigned parameter)> findWrong = {};
   /// As in SimulatorOptions; the dump is of the first seed.
   const Machine *machine = nullptr;
   DumpOptions dump;

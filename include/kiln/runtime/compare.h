@@ -19,6 +19,7 @@ struct Difference {
   bool ok = true;
   double largest = 0;              ///< |x - y|; NaN if one is.
   std::string element, have, want; ///< The worst element, when not ok: "[3, 4]", and its values.
+  std::vector<int64_t> at;         ///< Where that element is.
   size_t nanInBoth = 0;            ///< Elements that are NaN on both sides, where that is allowed.
 
   /// "[3, 4] is 1, expected 2"

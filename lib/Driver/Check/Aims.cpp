@@ -13,8 +13,10 @@ constexpr int64_t kMostDistance = 512;
 constexpr int64_t kMostScanned = 4096, kMostScannedOfTwo = 64;
 /// For all decisions together.
 constexpr uint64_t kMostTries = 100000;
-/// Cases for one side of a decision, and at limits.
-constexpr size_t kMostForSide = 3, kMostAtLimits = 40;
+/// Cases for one side of a decision, at limits, and in which two things come together.
+constexpr size_t kMostForSide = 3, kMostAtLimits = 40, kMostTogether = 60;
+/// Sides of decisions that are brought together.
+constexpr size_t kMostWays = 64;
 
 } // namespace
 
@@ -95,6 +97,50 @@ std::vector<CheckCase> Aims::next(const TakenSides &taken) {
       if (!(taken.lookup(decision.op) & side))
         for (const Choice &choice : search(decision, side))
           add(choice, cases);
+  return cases;
+}
+
+std::vector<Aims::Way> Aims::findWays() const {
+  std::vector<Way> ways;
+  for (const Decisions::Decision &decision : Made.all()) {
+    if (!Decisions::isBranch(decision.op) || decision.leaves.empty() || ways.size() >= kMostWays)
+      continue;
+    // Where the value of a float or of memory decides it, nothing tells which way it goes now.
+    bool isKnown = llvm::all_of(decision.leaves,
+                                [&](Leaf leaf) { return Arguments.value(leaf, {}).has_value(); });
+    for (unsigned side : {1u, 2u}) {
+      if (isKnown && isGood(decision, side, {})) {
+        ways.push_back({decision, side, {}});
+        continue;
+      }
+      std::vector<Choice> found = search(decision, side);
+      if (!found.empty())
+        ways.push_back({decision, side, found.front()});
+    }
+  }
+  return ways;
+}
+
+void Aims::addBoth(const Way &way, const Choice &other, std::vector<CheckCase> &cases) {
+  std::optional<Choice> both = join(way.choice, other);
+  if (both && !both->empty() && cases.size() < kMostTogether &&
+      isGood(way.decision, way.side, *both))
+    add(*both, cases);
+}
+
+std::vector<CheckCase> Aims::together() {
+  std::vector<CheckCase> cases;
+  std::vector<Way> ways = findWays();
+  std::vector<Choice> ragged = Arguments.raggedChoices();
+  for (const Way &way : ways)
+    for (const Choice &extents : ragged)
+      addBoth(way, extents, cases);
+  for (size_t i = 0; i < ways.size(); ++i)
+    for (size_t j = i + 1; j < ways.size(); ++j)
+      if (&ways[i].decision != &ways[j].decision)
+        if (std::optional<Choice> both = join(ways[i].choice, ways[j].choice);
+            both && !both->empty() && isGood(ways[j].decision, ways[j].side, *both))
+          addBoth(ways[i], *both, cases);
   return cases;
 }
 

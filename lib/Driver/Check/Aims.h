@@ -23,6 +23,9 @@ public:
   std::vector<CheckCase> limits();
   /// Cases for sides that were not taken; each is made once.
   std::vector<CheckCase> next(const TakenSides &taken);
+  /// Cases in which two decisions are taken each way at once, and each way meets extents that are
+  /// no multiples of tiles: what each shows alone is known by then.
+  std::vector<CheckCase> together();
   /// What was not taken in the end.
   std::vector<Gap> untaken(const TakenSides &taken) const;
 
@@ -35,6 +38,15 @@ private:
   std::optional<Choice> scan(const Decisions::Decision &decision, unsigned side) const;
   bool isGood(const Decisions::Decision &decision, unsigned side, const Choice &choice) const;
   void add(const Choice &choice, std::vector<CheckCase> &cases);
+  /// A side of a decision, and arguments that take it.
+  struct Way {
+    const Decisions::Decision &decision;
+    unsigned side;
+    Choice choice;
+  };
+  std::vector<Way> findWays() const;
+  /// Adds what takes a way and has something else besides.
+  void addBoth(const Way &way, const Choice &other, std::vector<CheckCase> &cases);
 
   const Decisions &Made;
   const PlanArguments &Arguments;

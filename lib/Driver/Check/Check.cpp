@@ -56,8 +56,11 @@ private:
   std::optional<std::string> integersBehind(const Finding &finding, const CheckCase &what,
                                             const CompiledProgram &program);
   void judgeNan(const CheckReport &report, const Prepared &next, bool isWrong);
-  /// Whether the outputs are what the formula says.
-  bool compare(ir::FuncOp entry, const Prepared &next, std::span<const Argument> args);
+  /// What of an output is not as the formula says.
+  static std::optional<WrongElement> findWrong(const Prepared &next, std::span<const Argument> args,
+                                               unsigned number, const std::string &name);
+  /// Outputs that the formula leaves out were compared with nothing.
+  void noteCompared(ir::FuncOp entry, const Prepared &next, std::span<const Argument> args);
 
   bool hasFormula() const {
     return Program.example && !Program.example->formula.empty() && !Options.noFormula;
@@ -138,6 +141,8 @@ Status Checking::runAims(const CheckPlan &plan) {
   if (Status bad = runMore(aims.limits()); !bad.isOk())
     return bad;
   if (Status bad = runMore(aims.next(Taken)); !bad.isOk())
+    return bad;
+  if (Status bad = runMore(aims.together()); !bad.isOk())
     return bad;
   if (Verdict.hasFindings()) // what they stopped was not reached
     return Status::ok();
@@ -231,6 +236,11 @@ Status Checking::simulate(const CompiledProgram &program, const Prepared &next, 
   check.schedules = Options.record;
   if (&program == &AsWritten)
     check.sides = &Taken;
+  std::vector<std::string> names = parameterNames(program.entry);
+  if (next.formula)
+    check.findWrong = [&](unsigned number) {
+      return findWrong(next, *args, number, names[number]);
+    };
   Expected<CheckReport> report = checkProgram(*program.module, program.entry, *args, check);
   if (!report)
     return report.status();
@@ -250,8 +260,11 @@ Status Checking::simulate(const CompiledProgram &program, const Prepared &next, 
       });
   if (next.isUnsaid)
     return Status::ok();
-  bool isWrong = !hasStopped && !compare(program.entry, next, *args);
-  judgeNan(*report, next, isWrong);
+  if (next.formula && !hasStopped)
+    noteCompared(program.entry, next, *args);
+  judgeNan(*report, next, llvm::any_of(report->findings, [](const Finding &finding) {
+    return finding.kind == FindingKind::WrongResult;
+  }));
   return Status::ok();
 }
 
@@ -393,24 +406,24 @@ void Checking::judgeNan(const CheckReport &report, const Prepared &next, bool is
   }
 }
 
-bool Checking::compare(ir::FuncOp entry, const Prepared &next, std::span<const Argument> args) {
-  if (!next.formula)
-    return true;
-  bool ok = true;
-  std::vector<std::string> names = parameterNames(entry);
+std::optional<WrongElement> Checking::findWrong(const Prepared &next,
+                                                std::span<const Argument> args, unsigned number,
+                                                const std::string &name) {
   for (const auto &[index, want] : next.formula->outputs) {
+    if (index != number)
+      continue;
     Difference difference = compareWithFormula(std::get<Tensor>(args[index]), want,
                                                next.what.slack * next.formula->accumulates);
-    if (difference.ok)
-      continue;
-    ok = false;
-    Finding finding;
-    finding.kind = FindingKind::WrongResult;
-    finding.location = sourceLocOf(entry.getLoc());
-    finding.message = "'" + names[index] + "' is not what the formula says: " + difference.where();
-    finding.seed = Options.seed;
-    Verdict.add(finding, next.what.flags());
+    if (!difference.ok)
+      return WrongElement{difference.at,
+                          "'" + name + "' is not what the formula says: " + difference.where()};
   }
+  return std::nullopt;
+}
+
+void Checking::noteCompared(ir::FuncOp entry, const Prepared &next,
+                            std::span<const Argument> args) {
+  std::vector<std::string> names = parameterNames(entry);
   for (size_t index = 0; index < args.size(); ++index)
     if (entry.getArgDirection(index) != ir::Direction::In &&
         std::holds_alternative<Tensor>(args[index]) &&
@@ -418,7 +431,6 @@ bool Checking::compare(ir::FuncOp entry, const Prepared &next, std::span<const A
       Verdict.add({"'" + names[index] + "' was compared with nothing: the formula does not say it",
                    sourceLocOf(entry.getLoc()), "assign " + names[index] + " in the formula"});
   ++Verdict.compared;
-  return ok;
 }
 
 std::vector<GroupProof> proveGroups(ModuleOp module, int64_t defaultSlots) {
@@ -472,7 +484,8 @@ static int checkEntry(const Source &source, const RunSettings &options, CodeReco
     if (Status bad = Checking(source, options, *asWritten, *compiled, verdict).run(*plan);
         !bad.isOk())
       return badInput(bad);
-  if (Status bad = checkRanksOf(source, options, *asWritten, *compiled, verdict); !bad.isOk())
+  if (Status bad = checkRanksOf(source, options, *plan, *asWritten, *compiled, verdict);
+      !bad.isOk())
     return badInput(bad);
   return kGood;
 }

@@ -160,10 +160,11 @@ std::vector<int64_t> Planner::valuesFor(const ExtentClass &extents) const {
 }
 
 /// Where a program works on a fixed part of a tensor, it needs that much, and does not say what
-/// lies beyond; only who declares an output promises to write all of it.
+/// lies beyond; only a formula does, and who declares an output promises to write all of it.
 void Planner::dropUnused(const ExtentClass &extents, std::set<int64_t> &values) const {
-  bool isPromised =
-      llvm::any_of(extents, [&](Axis axis) { return isDeclaredOut(Numbers[axis.first]); });
+  bool isPromised = hasFormula() || llvm::any_of(extents, [&](Axis axis) {
+                      return isDeclaredOut(Numbers[axis.first]);
+                    });
   for (auto [tensor, axis] : extents)
     if (const AxisUse *use = fixedUse({Numbers[tensor], axis})) {
       if (use->last > 0 && Invents)
@@ -184,6 +185,7 @@ std::vector<int64_t> Planner::largeValuesFor(const ExtentClass &extents) const {
       values.insert({extent + 1, 2 * extent + 1});
   for (int64_t tile : edgeTiles())
     values.insert(5 * tile);
+  values.insert(BeyondCounting.begin(), BeyondCounting.end());
   dropUnused(extents, values);
   return {values.begin(), values.end()};
 }
@@ -358,35 +360,59 @@ void Planner::addBroadcasts(llvm::function_ref<void(CheckCase)> add) const {
     }
 }
 
-/// What else data may be that Kiln makes up, for a formula to compare: equal numbers, and, unless
-/// products of them cancel each other, large ones.
+/// Data that an input may hold besides random ones, and by how much differences may be greater
+/// then: sums of squares of numbers a hundred times as large are ten thousand times as large.
+struct Planner::Fill {
+  const char *text;
+  int64_t slack;
+};
+
+/// What else data may be that Kiln makes up, for a formula to compare: equal numbers, zeros, and,
+/// unless products of them cancel each other, large ones, random or all far below zero.
 void Planner::addData(CheckPlan &plan) const {
+  if (!hasFormula())
+    return;
   bool hasProducts = false;
   ModuleOp(Program.module).walk([&](Operation *op) {
     hasProducts |= isa<tile::ProductInterface>(op);
   });
-  // Sums of squares of numbers a hundred times as large are ten thousand times as large.
-  std::vector<std::pair<std::string, int64_t>> fills{{":ones", 1}};
-  if (!hasProducts)
-    fills.emplace_back(":normal*100", 10000);
-  if (!hasFormula())
-    fills.clear();
-  for (const auto &[fill, slack] : fills) {
-    CheckCase changed = firstCase();
-    changed.slack = slack;
-    bool isOther = false;
-    for (auto [slot, number] : llvm::zip(Tensors, Numbers)) {
-      auto type = cast<ir::TensorType>(ir::FuncOp(Entry).getArgumentTypes()[number]);
-      bool isFree = slot.fill.empty() && slot.file.empty() &&
-                    isa<FloatType>(type.getElementType()) &&
-                    ir::FuncOp(Entry).getArgDirection(number) == ir::Direction::In;
-      if (isFree)
-        changed.specs[slot.name] = slot.spec() + fill;
-      isOther |= isFree;
-    }
-    if (isOther)
-      plan.cases.push_back(std::move(changed));
+  auto isFloat = [](Type type) { return isa<FloatType>(type); };
+  addFill(plan, {":ones", 1}, isFloat);
+  addFill(plan, {":zeros", 1}, isFloat);
+  if (!hasProducts) {
+    addFill(plan, {":normal*100", 10000}, isFloat);
+    addFill(plan, {":-1000", 1000000}, isFloat);
   }
+  // Sums and products of these leave their type. A result of such a type may be meant to wrap.
+  auto isNarrow = [](Type type) { return type.isInteger(8) || type.isInteger(16); };
+  bool givesNarrow = llvm::any_of(Numbers, [&](unsigned number) {
+    auto type = cast<ir::TensorType>(ir::FuncOp(Entry).getArgumentTypes()[number]);
+    return ir::FuncOp(Entry).getArgDirection(number) != ir::Direction::In &&
+           isNarrow(type.getElementType());
+  });
+  if (!givesNarrow)
+    for (unsigned width : {8u, 16u})
+      addFill(plan,
+              width == 8 ? Fill{":127,-128,100", 1 << 14} : Fill{":32767,-32768,300", 1 << 30},
+              [&](Type type) { return type.isInteger(width); });
+}
+
+/// The first case with other data in all inputs of a type that nobody has filled.
+void Planner::addFill(CheckPlan &plan, const Fill &fill,
+                      llvm::function_ref<bool(Type)> isOfType) const {
+  CheckCase changed = firstCase();
+  changed.slack = fill.slack;
+  bool isOther = false;
+  for (auto [slot, number] : llvm::zip(Tensors, Numbers)) {
+    auto type = cast<ir::TensorType>(ir::FuncOp(Entry).getArgumentTypes()[number]);
+    bool isFree = slot.fill.empty() && slot.file.empty() && isOfType(type.getElementType()) &&
+                  ir::FuncOp(Entry).getArgDirection(number) == ir::Direction::In;
+    if (isFree)
+      changed.specs[slot.name] = slot.spec() + fill.text;
+    isOther |= isFree;
+  }
+  if (isOther)
+    plan.cases.push_back(std::move(changed));
 }
 
 /// Other numbers than those that were given or made up, where a formula says what they do.
@@ -467,6 +493,7 @@ Expected<CheckPlan> Planner::make() {
     return plan;
   }
   Classes = findClasses();
+  Required = classesByContract();
   plan.hasInventedData = HasInventedData;
   plan.inventedIntegers = InventedIntegers;
   plan.cases.push_back(firstCase());

@@ -43,6 +43,9 @@ public:
   /// What a leaf may be, as the program requires.
   virtual NumberRange range(Leaf leaf) const = 0;
   virtual CheckCase caseWith(const Choice &choice) const = 0;
+  /// Extents that are no multiples of tiles, where those of the first case are: of all axes, or
+  /// where that is not allowed, of some.
+  virtual std::vector<Choice> raggedChoices() const = 0;
   /// "x.dim(0)", "n", "the numbers in 'table'"
   virtual std::string name(Leaf leaf) const = 0;
   /// All arguments that have to be given to change leaves: "--arg x=SHAPE --arg n=VALUE", and with

@@ -3,6 +3,7 @@
 
 #include "kiln/Analysis/RankProof.h"
 #include "kiln/Dialect/Kiln/Collective.h"
+#include "kiln/Dialect/Kiln/Contracts.h"
 #include "kiln/Platform/Reference.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/runtime/arguments.h"
@@ -46,9 +47,16 @@ static void addProof(const CompiledProgram &program, CheckVerdict &verdict) {
 /// Compares what each rank has with what the formula says.
 static Status compare(const Source &source, ir::FuncOp entry, const RankArguments &args,
                       int32_t ranks, const std::string &flags, CheckVerdict &verdict) {
-  Expected<std::unique_ptr<TorchWorker>> &worker = torchWorker();
-  if (!source.example || source.example->formula.empty() || !worker)
+  if (!source.example || source.example->formula.empty())
     return Status::ok();
+  Expected<std::unique_ptr<TorchWorker>> &worker = torchWorker();
+  if (!worker) {
+    verdict.add({"what the ranks have in the end was not compared with the formula: " +
+                     worker.status().message(),
+                 {},
+                 "KILN_PYTHON names a Python that has torch"});
+    return Status::ok();
+  }
   Expected<FormulaResult> formula =
       evaluateFormula(source.example->formula, source.config, entry, args.whole, **worker, ranks);
   if (!formula)
@@ -75,7 +83,25 @@ static Status compare(const Source &source, ir::FuncOp entry, const RankArgument
   return Status::ok();
 }
 
-static Status simulate(const Source &source, const RunSettings &options,
+/// What a run of several ranks found, judged as Checking::judge judges a run of one.
+static void judge(const Finding &finding, const Source &source, const CompiledProgram &program,
+                  bool areInvented, const std::string &flags, CheckVerdict &verdict) {
+  bool hasFormula = source.example && !source.example->formula.empty();
+  bool mayBeUnmeant = areInvented && finding.kind == FindingKind::Fault && !hasFormula &&
+                      ir::requirementsIn(ir::FuncOp(program.entry)).empty();
+  if (finding.isError() && !mayBeUnmeant)
+    return verdict.add(finding, flags);
+  if (finding.kind == FindingKind::PaddingStored && hasFormula)
+    return; // which decides it
+  std::string remedy = finding.notes.empty() ? "" : finding.notes.back().message;
+  if (mayBeUnmeant)
+    remedy = "shown by " + flags +
+             ", which Kiln made up; give arguments with --arg, or say with a "
+             "require which are allowed";
+  verdict.add(Gap{finding.message, finding.location, remedy, toString(finding.kind)});
+}
+
+static Status simulate(const Source &source, const RunSettings &options, bool areInvented,
                        const CompiledProgram &program, int32_t ranks, CheckVerdict &verdict) {
   Expected<RankArguments> args = rankArgumentsOf(source, program.entry, options, ranks);
   if (!args)
@@ -102,8 +128,7 @@ static Status simulate(const Source &source, const RunSettings &options,
         {report->outOfSteps->message(), report->outOfSteps->location(),
          "shown by " + count(static_cast<uint64_t>(ranks), "rank") + "; --steps N allows more"});
   for (const Finding &finding : report->findings)
-    if (finding.isError())
-      verdict.add(finding, flags);
+    judge(finding, source, program, areInvented, flags, verdict);
   bool isStopped = report->outOfSteps || llvm::any_of(report->findings, [](const Finding &finding) {
                      return finding.isError();
                    });
@@ -131,7 +156,7 @@ bool runsOnRanksAlone(const Source &source, const RunSettings &options) {
   return options.ranks > 0 && options.ranks <= mostWithKernels && ir::findRanks(source.module);
 }
 
-Status checkRanksOf(const Source &source, const RunSettings &options,
+Status checkRanksOf(const Source &source, const RunSettings &options, const CheckPlan &plan,
                     const CompiledProgram &asWritten, const CompiledProgram &compiled,
                     CheckVerdict &verdict) {
   bool hasRanks = static_cast<bool>(ir::findRanks(source.module));
@@ -144,8 +169,14 @@ Status checkRanksOf(const Source &source, const RunSettings &options,
   std::vector<int32_t> counts{2, 3, 4, 5};
   if (options.ranks > 0)
     counts = {static_cast<int32_t>(options.ranks)};
+  if (plan.cases.empty())
+    return Status::ok(); // no arguments are allowed, which the plan says
+  bool areInvented = plan.cases.front().isInvented;
+  RunSettings settings = options;
+  if (areInvented) // each rank has all of what the plan made up
+    settings.args = plan.cases.front().specs;
   for (int32_t ranks : counts)
-    if (Status bad = simulate(source, options, compiled, ranks, verdict); !bad.isOk())
+    if (Status bad = simulate(source, settings, areInvented, compiled, ranks, verdict); !bad.isOk())
       return bad;
   return Status::ok();
 }

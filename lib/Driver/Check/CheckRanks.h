@@ -2,7 +2,7 @@
 #ifndef KILN_LIB_DRIVER_CHECK_CHECKRANKS_H
 #define KILN_LIB_DRIVER_CHECK_CHECKRANKS_H
 
-#include "CheckVerdict.h"
+#include "CheckPlan.h"
 
 namespace kiln {
 
@@ -10,9 +10,10 @@ namespace kiln {
 /// not asked. With very many ranks kernels do not run, and are looked at in a run of one.
 bool runsOnRanksAlone(const Source &source, const RunSettings &options);
 
-/// Proves that the ranks of a program do the same together, and simulates it with two, three and
-/// four of them, or with as many as the options say. Nothing for a program without ranks.
-Status checkRanksOf(const Source &source, const RunSettings &options,
+/// Proves that the ranks of a program do the same together, and simulates it with two to
+/// five of them, or with as many as the options say; where no arguments are given, with those of
+/// the plan's first case. Nothing for a program without ranks.
+Status checkRanksOf(const Source &source, const RunSettings &options, const CheckPlan &plan,
                     const CompiledProgram &asWritten, const CompiledProgram &compiled,
                     CheckVerdict &verdict);
 

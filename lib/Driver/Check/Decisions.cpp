@@ -11,10 +11,13 @@ namespace kiln {
 /// A function that is called from very many places is looked at in the first of them.
 static constexpr size_t kMostPaths = 8;
 
-static bool isDecision(Operation *op) {
+bool Decisions::isBranch(Operation *op) {
   auto submit = dyn_cast<ir::SubmitOp>(op);
-  return isa<scf::IfOp, arith::SelectOp, scf::ForOp>(op) || isMinOrMax(op) ||
-         (submit && submit.getPredicate());
+  return isa<scf::IfOp, arith::SelectOp>(op) || (submit && submit.getPredicate());
+}
+
+static bool isDecision(Operation *op) {
+  return Decisions::isBranch(op) || isa<scf::ForOp>(op) || isMinOrMax(op);
 }
 
 Decisions::Decisions(ir::FuncOp entry) {
@@ -400,6 +403,11 @@ void LimitWishes::visit(Operation *op) {
           arith::CeilDivSIOp, arith::CeilDivUIOp>(op))
     if (std::optional<int64_t> parts = getConstantIntValue(op->getOperand(1)); parts && *parts > 1)
       wish(op->getOperand(0), *parts);
+  // Beyond what a float of 16 or 8 bits counts exactly, two numbers are one.
+  if (isa<arith::SIToFPOp, arith::UIToFPOp>(op))
+    if (auto type = cast<FloatType>(op->getResult(0).getType()); type.getWidth() <= 16)
+      wish(op->getOperand(0),
+           (int64_t(1) << llvm::APFloat::semanticsPrecision(type.getFloatSemantics())) + 1);
   auto type =
       op->getNumResults() == 1 ? dyn_cast<IntegerType>(op->getResult(0).getType()) : IntegerType();
   if (type && type.getWidth() > 1 && type.getWidth() <= 16 &&

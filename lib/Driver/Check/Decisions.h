@@ -48,6 +48,8 @@ public:
 
   /// "the condition was true in every case that was tried"
   static std::string describeUntaken(mlir::Operation *op, unsigned side);
+  /// Whether it chooses between two things to do, or two numbers, and is no loop or bound.
+  static bool isBranch(mlir::Operation *op);
   /// Whether a side that was never taken is a gap.
   static bool mustTake(mlir::Operation *op, unsigned side);
 

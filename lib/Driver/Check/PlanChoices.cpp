@@ -189,6 +189,15 @@ std::optional<unsigned> Planner::tensorOf(unsigned parameter) const {
 }
 
 std::optional<Planner::Arguments> Planner::with(const Choice &choice) const {
+  std::optional<Arguments> chosen = with(choice, Classes);
+  if (Invents || (chosen && isAllowed(chosen->tensors, chosen->scalars)))
+    return chosen;
+  std::optional<Arguments> apart = with(choice, Required);
+  return apart && isAllowed(apart->tensors, apart->scalars) ? apart : chosen;
+}
+
+std::optional<Planner::Arguments> Planner::with(const Choice &choice,
+                                                ArrayRef<ExtentClass> classes) const {
   Arguments chosen{Tensors, Scalars};
   Chosen kept;
   kept.movesBounds = true;
@@ -216,12 +225,13 @@ std::optional<Planner::Arguments> Planner::with(const Choice &choice) const {
       return std::nullopt;
     Axis axis{number, unsigned(leaf.axis)};
     auto members = llvm::find_if(
-        Classes, [&](const ExtentClass &one) { return llvm::is_contained(one, axis); });
-    if (members == Classes.end())
+        classes, [&](const ExtentClass &one) { return llvm::is_contained(one, axis); });
+    if (members == classes.end())
       return std::nullopt;
     for (auto [tensor, at] : *members) {
       const AxisUse *use = fixedUse({Numbers[tensor], at});
-      bool needsNoMore = use && value > use->covered && !isDeclaredOut(Numbers[tensor]);
+      bool needsNoMore =
+          use && value > use->covered && !isDeclaredOut(Numbers[tensor]) && !hasFormula();
       if (needsNoMore && Axis{tensor, at} != axis)
         continue;
       int64_t &extent = chosen.tensors[tensor].extents[at];
@@ -419,6 +429,24 @@ CheckCase Planner::caseWith(const Choice &choice) const {
                         " != " + std::to_string(value) + ")";
   }
   return made;
+}
+
+std::vector<Choice> Planner::raggedChoices() const {
+  Choice all;
+  std::vector<Choice> alone;
+  for (const ExtentClass &one : Classes) {
+    auto [tensor, axis] = one.front();
+    int64_t extent = Tensors[tensor].extents[axis];
+    if (llvm::any_of(edgeTiles(), [&](int64_t tile) { return extent % tile != 0; }))
+      continue;
+    Leaf leaf{Numbers[tensor], int(axis)};
+    all[leaf] = extent + 1;
+    alone.push_back({{leaf, extent + 1}});
+  }
+  if (!all.empty() && isAllowed(all))
+    return {all};
+  llvm::erase_if(alone, [&](const Choice &choice) { return !isAllowed(choice); });
+  return alone;
 }
 
 Gap Planner::unsatisfied() const {

@@ -10,6 +10,23 @@ using namespace mlir;
 
 namespace kiln {
 
+/// Up to which number the result of a cast can count, where it is a small type that integers
+/// become.
+static std::optional<int64_t> countingLimit(tile::CastOp cast) {
+  auto elementOf = [](Value tile) {
+    return llvm::cast<tile::TileType>(tile.getType()).getElementType();
+  };
+  Type from = elementOf(cast.getOperand()), to = elementOf(cast.getResult());
+  if (!from.isInteger())
+    return std::nullopt;
+  if (to.isInteger(8))
+    return INT8_MAX;
+  auto type = dyn_cast<FloatType>(to);
+  if (!type || type.getWidth() > 16)
+    return std::nullopt;
+  return int64_t(1) << llvm::APFloat::semanticsPrecision(type.getFloatSemantics());
+}
+
 void Planner::collectConstants() {
   auto note = [&](Value value) {
     APInt constant;
@@ -26,6 +43,9 @@ void Planner::collectConstants() {
     for (const tile::TensorAccess &access : tile::tensorAccesses(op))
       if (access.tile)
         noteTile(access.tile);
+    if (auto cast = dyn_cast<tile::CastOp>(op))
+      if (std::optional<int64_t> limit = countingLimit(cast))
+        BeyondCounting.insert(3 * *limit); // so that a good part of them is beyond
     if (auto pipe = dyn_cast<tile::PipeOp>(op))
       ComparedConstants.insert(
           pipe.getSlots().value_or(defaultSlotsOf(Options.platform->machine())));

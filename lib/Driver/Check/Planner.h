@@ -86,6 +86,7 @@ public:
   bool isAllowed(const Choice &choice) const override;
   NumberRange range(Leaf leaf) const override;
   CheckCase caseWith(const Choice &choice) const override;
+  std::vector<Choice> raggedChoices() const override;
   std::string name(Leaf leaf) const override;
   std::string flags(const std::set<Leaf> &leaves) const override;
 
@@ -108,8 +109,10 @@ private:
   bool settle(const Requirement &requirement, Arguments &args, Chosen &chosen) const;
   /// Whether a parameter varies together with one of the leaves, or some requirement is about both.
   bool isTied(unsigned parameter, const std::set<Leaf> &leaves) const;
-  /// The first case with a choice; none if that cannot be chosen.
+  /// The first case with a choice; none if that cannot be chosen. What is equal by chance need not
+  /// vary together where the program does not allow that.
   std::optional<Arguments> with(const Choice &choice) const;
+  std::optional<Arguments> with(const Choice &choice, llvm::ArrayRef<ExtentClass> classes) const;
   /// The same, of which the last is kept: it is asked for again and again.
   const std::optional<Arguments> &cached(const Choice &choice) const;
   /// Which of the tensors a parameter is.
@@ -162,6 +165,9 @@ private:
   void addScalars(CheckPlan &plan) const;
   void addNumbers(CheckPlan &plan) const;
   void addData(CheckPlan &plan) const;
+  struct Fill;
+  void addFill(CheckPlan &plan, const Fill &fill,
+               llvm::function_ref<bool(mlir::Type)> isOfType) const;
   bool hasFormula() const {
     return Program.example && !Program.example->formula.empty() && !Options.noFormula;
   }
@@ -192,10 +198,11 @@ private:
   const RunSettings &Options;
   bool Invents = false; ///< Nothing was given: everything is made up.
   std::vector<TensorSlot> Tensors;
-  std::vector<Axis> Open;           ///< Extents that the program leaves open; by tensor.
-  std::vector<unsigned> Numbers;    ///< Of the parameters that are tensors.
-  std::vector<ExtentClass> Classes; ///< Extents that vary together, when the first case is made.
-  std::map<Axis, AxisUse> Uses;     ///< By parameter.
+  std::vector<Axis> Open;            ///< Extents that the program leaves open; by tensor.
+  std::vector<unsigned> Numbers;     ///< Of the parameters that are tensors.
+  std::vector<ExtentClass> Classes;  ///< Extents that vary together, when the first case is made.
+  std::vector<ExtentClass> Required; ///< Those that the program requires to be equal.
+  std::map<Axis, AxisUse> Uses;      ///< By parameter.
   /// Axes that are accessed at the same block or iteration, or with tiles of one extent at constant
   /// places; by function, and by what they have in common.
   std::map<std::tuple<void *, const void *, int64_t>, std::vector<Axis>> Ties;
@@ -212,7 +219,8 @@ private:
   bool HasInventedData = false;
   std::vector<std::string> InventedIntegers; ///< Tensors of them, filled with what nobody chose.
   std::set<int64_t> TileExtents;             ///< Of loads and stores.
-  std::set<int64_t> ComparedConstants;       ///< And numbers of slots.
+  std::set<int64_t> BeyondCounting;    ///< What small types that integers are cast to cannot count.
+  std::set<int64_t> ComparedConstants; ///< And numbers of slots.
   mutable std::optional<Choice> LastChoice;
   mutable std::optional<Arguments> LastArguments;
 };
