@@ -4,7 +4,9 @@ import copy
 import ctypes
 import enum
 import os
+import pathlib
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +17,7 @@ import unittest
 
 import kiln
 import kiln.language as kl
-from kiln import KilnError, _jit, f32, i8, i32, i64
+from kiln import KilnError, _jit, _library, f32, i8, i32, i64
 from kiln._tensors import from_dlpack
 
 try:
@@ -684,6 +686,21 @@ except kiln.KilnError as error:
             self.assertRegex(said, rf"(?m)^<string>:4:?\d*: .*{name}")
             self.assertNotIn("error:", said)
         self.assertRegex(run_python(code), r"(?m)^<string>:8:?\d*: [^:]*1024")
+
+    def test_where_the_library_lies(self) -> None:
+        """In a prefix, in the folders that distributions have for libraries; and the tool beside it."""
+        package, library = pathlib.Path(kiln.__file__).parent, _library.path()
+        for folder in ("lib", "lib64", f"lib/{os.uname().machine}-linux-gnu"):
+            with self.subTest(folder), tempfile.TemporaryDirectory() as prefix:
+                packages, libraries = pathlib.Path(prefix, "lib/python3/dist-packages"), pathlib.Path(prefix, folder)
+                shutil.copytree(package, packages / "kiln", ignore=shutil.ignore_patterns("lib", "bin", "__pycache__"))
+                libraries.mkdir(exist_ok=True)
+                (libraries / _library._NAME).symlink_to(library)
+                pathlib.Path(prefix, "bin").mkdir()
+                pathlib.Path(prefix, "bin/kiln").symlink_to(_library.tool("kiln"))
+                code = "import sys; sys.path.pop(0); import kiln; print(kiln._library.path(), kiln._library.tool('kiln'))"
+                said = run_python(code, PYTHONPATH=str(packages), KILN_LIBRARY="")
+                self.assertEqual(said.split(), [f"{libraries}/{_library._NAME}", f"{prefix}/bin/kiln"])
 
     def test_version_and_tool(self) -> None:
         self.assertRegex(kiln.__version__, r"^\d+\.\d+\.\d+$")
