@@ -6,10 +6,6 @@ _kiln() {
       words=$("$tool" platforms --json 2>/dev/null | sed -n 's/.*"name": *"\([^"]*\)".*/\1/p')
       COMPREPLY=($(compgen -W "$words" -- "$current"))
       return ;;
-    --machine)
-      words=$("$tool" machines --json 2>/dev/null | sed -n 's/.*"name": *"\([^"]*\)".*/\1/p')
-      COMPREPLY=($(compgen -W "$words" -- "$current"))
-      return ;;
     --target)
       words=$("$tool" emit --help 2>/dev/null | sed -n 's/^ *--target TEXT[^ ]* *//p' | sed 's/ or / /; s/,//g')
       COMPREPLY=($(compgen -W "$words" -- "$current"))
@@ -29,7 +25,7 @@ _kiln() {
     words=$("${words[@]}" --help 2>/dev/null | grep -oE '^ +(-[a-z],)?--[a-z-]+' | grep -oE -- '--[a-z-]+')
     COMPREPLY=($(compgen -W "$words" -- "$current"))
   else
-    COMPREPLY=($(compgen -f -- "$current"))
+    mapfile -t COMPREPLY < <(compgen -f -- "$current")
   fi
 }
 complete -o filenames -F _kiln kiln kiln-exec

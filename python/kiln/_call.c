@@ -88,7 +88,7 @@ static int num_readers;
 
 static PyObject *name_exchange, *name_struct, *name_dlpack, *name_shape, *name_stride,
     *name_data_ptr, *name_dtype, *name_is_cpu, *name_requires_grad, *name_kiln_argument,
-    *name_run_in_python, *name_explain;
+    *name_run_in_python, *name_explain, *name_mask;
 
 static struct {
   PyObject *dtype;
@@ -321,6 +321,8 @@ static type_reader reader_of(PyObject *object) {
     made.how = READ_EXCHANGE;
   else if (has(object, name_data_ptr))
     made.how = READ_TORCH;
+  else if (has(object, name_mask))
+    made.how = READ_NOTHING; // a masked array, which is refused
   else if (has(object, name_struct))
     made.how = READ_ARRAY;
   else if (has(object, name_dlpack))
@@ -452,6 +454,9 @@ static void end_interruption(void) {
 /// after it.
 static unsigned generation;
 
+/// Whether this thread records a program, of which calls are no part.
+static _Thread_local int is_recording;
+
 static void after_fork_in_child(void) {
   ++generation;
   calls_running = 0;
@@ -484,7 +489,7 @@ enum outcome { SUCCEEDED, FAILED, NOT_RUN };
 static enum outcome call_fast(callable *self, PyObject *arguments) {
   Py_ssize_t count = PyTuple_Size(arguments);
   if ((!self->compiled[0] && !self->compiled[1]) || self->generation != generation ||
-      count > MAX_ARGUMENTS)
+      count > MAX_ARGUMENTS || is_recording)
     return NOT_RUN;
   call_state state;
   state.gpu = -1;
@@ -590,11 +595,20 @@ static PyObject *bind(PyObject *self, PyObject *args) {
   Py_RETURN_NONE;
 }
 
+static PyObject *set_recording(PyObject *self, PyObject *args) {
+  (void)self;
+  if (!PyArg_ParseTuple(args, "p", &is_recording))
+    return NULL;
+  Py_RETURN_NONE;
+}
+
 static PyMethodDef methods[] = {
     {"bind", bind, METH_VARARGS,
      "bind(call, interrupt): the addresses of kiln_compiled_call_on and kiln_set_interrupted."},
     {"run", run_from_python, METH_VARARGS,
      "run(compiled, arguments, count, stream): kiln_compiled_call_on, which Ctrl-C ends."},
+    {"set_recording", set_recording, METH_VARARGS,
+     "set_recording(is): whether this thread records a program; calls are left to Python then."},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef module = {
@@ -615,7 +629,8 @@ PyMODINIT_FUNC PyInit__call(void) {
                {&name_requires_grad, "requires_grad"},
                {&name_kiln_argument, "__kiln_argument__"},
                {&name_run_in_python, "_run_in_python"},
-               {&name_explain, "_explain"}};
+               {&name_explain, "_explain"},
+               {&name_mask, "mask"}};
   for (size_t at = 0; at < sizeof names / sizeof *names; ++at)
     if (!(*names[at].to = PyUnicode_InternFromString(names[at].name)))
       return NULL;

@@ -197,7 +197,7 @@ class _Loop(_Construct):
         message = f"'{name}' is {_words(before)} when the loop begins and {_words(now)} at the end of its body. "
         if isinstance(before, float):
             return message + f"Begin with a value of the program, such as kl.full(f32, shape, {before}) or kl.cast(0, f32)"
-        return message + "The body is recorded once: what changes must be a tile, an index, a scalar or a task before"
+        return message + "The body is recorded once: what changes must be a tile, an index, a scalar or a task before, or a tuple of them"
 
     def _after(self, made: Sequence[Any]) -> Tuple[Any, ...]:
         """The values of the names after the loop."""
@@ -254,9 +254,16 @@ class For(_Loop):
 class While(_Loop):
     """`while`: a loop of the program if its condition is made of the program's values; else Python's."""
 
-    def __init__(self, known: Dict[str, Any], condition: Sequence[str], names: Sequence[str] = ()) -> None:
+    def __init__(
+        self, known: Dict[str, Any], condition: Sequence[str], names: Sequence[str] = (), in_test: Sequence[str] = ()
+    ) -> None:
         involved = [known.get(name) for name in condition]
         super().__init__(any(isinstance(each, Value) for each in involved), names, known)
+        if self.recording and in_test:
+            raise mistake(
+                f"the condition of this `while` gives '{in_test[0]}' a value with `:=`, which the loop would not carry; give it its "
+                "value before the loop and at the end of the body"
+            )
         if self.recording:
             self.carried = self._inside(self._record("while.begin", self._initial()))
 
@@ -308,6 +315,14 @@ class If(_Construct):
         self.entry = {name: known.get(name, _MISSING) for name in names}
         self.first: Optional[Dict[str, Any]] = None
         self._record("if.begin", test)
+
+    def fail(self) -> None:
+        """Before a `raise` on one of the sides: both are recorded, so it would always come."""
+        if self.recording:
+            raise mistake(
+                f"`raise` stands in a branch of the program ({_line(self.place)}), both sides of which are recorded; "
+                "kl.require(condition, message) states what must hold of the arguments, and is checked before each run"
+            )
 
     def turn(self, known: Dict[str, Any]) -> Tuple[Any, ...]:
         """Between the two sides: ends the first one. Gives the names the values they had before."""

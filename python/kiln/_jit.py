@@ -1,6 +1,7 @@
 """Compiling and calling: the JIT of this process, and the extension `_call` where it is installed."""
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import importlib.machinery
@@ -8,7 +9,7 @@ import importlib.util
 import os
 import re
 from types import ModuleType
-from typing import Any, Dict, NamedTuple, Optional
+from typing import Any, Dict, Iterator, NamedTuple, Optional
 
 from . import _library
 from ._errors import KilnError, Place, entry, mistake, public
@@ -51,6 +52,19 @@ class _CallableInPython:
 
     def _remember(self, compiled: int, on_gpu: bool) -> None:
         pass
+
+
+@contextlib.contextmanager
+def without_calls() -> Iterator[None]:
+    """A block in which calls on this thread go to Python, which refuses them: while a program is recorded."""
+    if _extension is None:
+        yield
+        return
+    _extension.set_recording(True)
+    try:
+        yield
+    finally:
+        _extension.set_recording(False)
 
 
 # A call goes to _run_in_python, and to _explain if it failed; with the extension only if it must.
@@ -105,6 +119,7 @@ class Compiled:
     def __init__(self, text: str, platform: str, records: Optional[Records] = None) -> None:
         self._library = _library.load()
         self._extension = _bound_extension()
+        self._text = text
         source = text.encode()
         self.handle = self._library.kiln_jit_compile(jit(records), source, len(source), platform.encode(), b"main")
         if not self.handle:
@@ -120,7 +135,7 @@ class Compiled:
         else:
             code = self._library.kiln_compiled_call_on(self.handle, arguments.array, arguments.count, arguments.stream)
         if code != 0:
-            raise call_error(last_error())
+            raise call_error(last_error(), self._text)
 
     def compile_only(self, arguments: Arguments) -> None:
         """Fills the cache without running."""
@@ -131,12 +146,27 @@ class Compiled:
 _AT_A_LINE = re.compile(r"(?:kiln: )?(?P<file>[^\n:]+?):(?P<line>\d+)(?::(?P<column>\d+))?: error: (?P<message>.*)", re.DOTALL)
 
 
-def call_error(text: str) -> KilnError:
-    """What went wrong in a call: at a line of the program, or with the arguments."""
+def call_error(text: str, program: str = "") -> KilnError:
+    """What went wrong in a call: at a line of the program, or with the arguments.
+
+    program: its text with locations. Code in the cache can be that of an equal program which stood elsewhere.
+    """
     found = _AT_A_LINE.fullmatch(text)
-    if found:
-        return KilnError(found["message"], Place(found["file"], int(found["line"]), int(found["column"] or 0)))
-    return mistake_of(text)
+    if not found:
+        return mistake_of(text)
+    place = Place(found["file"], int(found["line"]), int(found["column"] or 0))
+    if program and not _stands_in(program, place):
+        return mistake(
+            f"{found['message']} (the code in the cache is that of an equal program, in which this was {place.file}:{place.line}; "
+            "kiln.cache.clear() has it compiled anew)"
+        )
+    return KilnError(found["message"], place)
+
+
+def _stands_in(program: str, place: Place) -> bool:
+    """Whether something in the text of a program has this place. Names of files that it writes otherwise count as equal."""
+    name = place.file if place.file.isascii() and place.file.isprintable() and not set(place.file) & set('"\\') else ""
+    return f'{name}":{place.line}:{place.column}' in program
 
 
 @public

@@ -144,6 +144,14 @@ def _first_line_with(code: types.CodeType, name: str) -> int:
     return min(filter(None, found), default=0)
 
 
+def _run(body: Body, *arguments: Any) -> None:
+    """Records what the function does."""
+    if body(*arguments) is not None:
+        raise KilnError(
+            f"{body.__name__} returns a value, but a kernel has no results: it stores tiles into tensors with kl.store", _place_of(body)
+        )
+
+
 def _record_function(kind: str, body: Body, options: Sequence[Any]) -> Kernel:
     place = _place_of(body)
     _refuse_itself(body)
@@ -151,7 +159,7 @@ def _record_function(kind: str, body: Body, options: Sequence[Any]) -> Kernel:
     parameters = parameters_of(body, place)
     begin = FunctionBegin(recorder, kind, body.__name__, parameters, options, place)
     recorder.begin_later(begin.begin)
-    body(*begin.arguments)
+    _run(body, *begin.arguments)
     recorder.record("function.end", (), place)
     return Kernel(body.__name__, tuple(parameters))
 
@@ -199,7 +207,7 @@ def role(name: str) -> Callable[[Body], None]:
         _refuse_itself(body)
         recorder = active("@kl.role")
         recorder.record("role.begin", (body.__name__, name), place)
-        body()
+        _run(body)
         recorder.record("role.end", (), place)
 
     if callable(name):
@@ -227,6 +235,8 @@ def spmd(
     The function takes one block index for each dimension; its name becomes the task. The options are those of kl.kernel and
     kl.submit; `name` is for a name that is computed.
     """
+    if len(grid) == 1:
+        grid = as_list(grid[0])
     if any(callable(each) for each in grid) or not grid:
         raise mistake("spmd takes the extents of a grid: @kl.spmd(n) or @kl.spmd(m, n)")
     place = here()
@@ -234,15 +244,18 @@ def spmd(
     @public
     def record(body: Body) -> Task:
         _refuse_itself(body)
-        count = len(inspect.signature(body).parameters)
-        if count != len(grid):
+        signature = inspect.signature(body)
+        try:
+            signature.bind(*grid)
+        except TypeError:
             raise KilnError(
-                f"{body.__name__} takes {count} block indices, but its grid has {len(grid)} dimensions", _place_of(body)
-            )
+                f"{body.__name__} takes {len(signature.parameters)} block indices, but its grid has {len(grid)} dimensions",
+                _place_of(body),
+            ) from None
         recorder = active("@kl.spmd")
         options = (split, lanes, slots, stages, as_list(deps), sync_start, predicate)
         made = values_of(recorder, recorder.record("spmd.begin", (name or body.__name__, grid, *options), place))
-        body(*made[: len(grid)])
+        _run(body, *made[: len(grid)])
         recorder.record("spmd.end", (), place)
         return made[len(grid)]
 

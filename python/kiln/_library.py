@@ -140,6 +140,9 @@ def _places() -> Iterator[pathlib.Path]:
     for above in _PACKAGE.parents:
         yield above / "lib" / _NAME
         yield above / "build" / "lib" / _NAME
+    for above in _PACKAGE.parents:  # distributions have folders of their own for libraries
+        yield above / "lib64" / _NAME
+        yield above / "lib" / f"{os.uname().machine}-linux-gnu" / _NAME
 
 
 def built_extension() -> Optional[str]:
@@ -186,7 +189,7 @@ def load() -> ctypes.CDLL:
 
 def tool(name: str) -> pathlib.Path:
     """A command-line tool of Kiln, which lies beside the library."""
-    for folder in (path().parent / "bin", path().parent.parent / "bin"):
-        if (folder / name).is_file():
-            return folder / name
+    for above in list(path().parents)[:3]:
+        if (above / "bin" / name).is_file():
+            return above / "bin" / name
     raise FileNotFoundError(f"kiln: the tool {name} is not beside {path()}")

@@ -1,6 +1,7 @@
 """The parameters that a program is a function of: tile sizes, words and splits, as keyword parameters of it."""
 from __future__ import annotations
 
+import numbers
 from typing import Any, Optional, Sequence, Tuple
 
 from ._errors import mistake, public
@@ -15,10 +16,18 @@ class Param:
         self.low = low
 
     def check(self, name: str, value: Any) -> Any:
-        """The value, if it fits."""
+        """The value, if it fits; a number of numpy's or a word of an enumeration as a plain one."""
+        value = self._plain(value)
         fits = type(value) is type(self.default)
         if not fits or not (value >= self.low if self.choices is None else value in self.choices):
             raise mistake(f"{name}={value!r} does not fit; it is {self.described()}")
+        return value
+
+    def _plain(self, value: Any) -> Any:
+        if type(self.default) is str and isinstance(value, str):
+            return str.__str__(value)
+        if type(self.default) is int and isinstance(value, numbers.Integral) and not isinstance(value, bool):
+            return int(value)
         return value
 
     def described(self) -> str:

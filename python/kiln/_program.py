@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import os
 import re
@@ -97,8 +98,7 @@ class Program(_jit.Callable):
     @entry
     def with_(self, *, platform: Optional[str] = None, **values: Any) -> Program:
         """The program with other values of its keyword parameters, or for another platform: `matmul.with_(BM=128)`."""
-        self._check_values(values)
-        return Program(self._body, platform or self.platform, {**self._values, **values}, self._source, self._records)
+        return Program(self._body, platform or self.platform, {**self._values, **self._checked(values)}, self._source, self._records)
 
     @entry
     def recorded(self, *, dump: int = 0, timeline: bool = False, out: str = "") -> Program:
@@ -147,7 +147,7 @@ class Program(_jit.Callable):
 
     def _fail(self, text: str, arguments: Sequence[Any]) -> None:
         self._arguments(arguments)  # has its own words for most mistakes
-        raise _jit.call_error(text)
+        raise _jit.call_error(text, "".join(each.text_with_locations for each in self._recorded.values()))
 
     def _in_order(self, arguments: Sequence[Any], values: Dict[str, Any]) -> Tuple[Sequence[Any], Dict[str, Any]]:
         """The arguments in the order of the parameters, those that are given by name too; and the keyword parameters."""
@@ -366,16 +366,15 @@ class Program(_jit.Callable):
             run = [str(_library.tool("kiln")), command, file, *options]
             return subprocess.run(run, capture_output=True, text=True)
 
-    def _check_values(self, values: Dict[str, Any]) -> None:
-        for name, value in values.items():
+    def _checked(self, values: Dict[str, Any]) -> Dict[str, Any]:
+        for name in values:
             if name not in self._keywords:
                 known = ", ".join(self._keywords) or "none"
                 raise mistake(f"{self.__name__} has no keyword parameter '{name}'; it has {known}")
-            self._keywords[name].check(name, value)
+        return {name: self._keywords[name].check(name, value) for name, value in values.items()}
 
     def _record(self, values: Dict[str, Any]) -> _Recorded:
-        self._check_values(values)
-        chosen = {**self.params, **values}
+        chosen = {**self.params, **self._checked(values)}
         key = tuple(chosen.values())
         with _lock:
             if key not in self._recorded:
@@ -386,7 +385,7 @@ class Program(_jit.Callable):
         if self._rewritten is None:
             self._rewritten = _rewrite.rewrite(self._body, self._source)
         recorder = Recorder(self.__name__, self.place)
-        with recording(recorder):
+        with recording(recorder), _jit.without_calls():
             begin = FunctionBegin(recorder, "orchestration", "main", self.parameters, (), self.place)
             recorder.begin_later(begin.begin)
             try:
@@ -412,9 +411,47 @@ class Program(_jit.Callable):
             compiled = recorded.compiled.setdefault(key, _jit.Compiled(recorded.text_with_locations, platform, self._records))
         return compiled
 
+    # Programs do not change. Copies are the program itself, as with functions, and other processes find it by its name.
+
+    def __copy__(self) -> Program:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Program:
+        return self
+
+    @entry
+    def __reduce__(self) -> Tuple[Any, ...]:
+        found = _find(self.__module__, self.__qualname__)
+        if not isinstance(found, Program) or found._body is not self._body:
+            raise mistake(
+                f"{self.__name__} cannot be pickled: it is not what other processes find as {self.__module__}.{self.__qualname__}; "
+                "make it at the level of a module, under the name of its function"
+            )
+        return _found, (self.__module__, self.__qualname__, self.platform, self._values, self._records)
+
     def __repr__(self) -> str:
         names = [name for name in inspect.signature(self._body).parameters if name not in self._keywords]
         return f"<kiln.program {self.__name__}({', '.join(names)})>"
+
+
+def _find(module: str, name: str) -> Any:
+    """What has this name in a module; None: nothing."""
+    found: Any = importlib.import_module(module)
+    for each in name.split("."):
+        found = getattr(found, each, None)
+    return found
+
+
+def _found(
+    module: str, name: str, platform: Optional[str], values: Dict[str, Any], records: Optional[_jit.Records]
+) -> Program:
+    """A program that was pickled."""
+    found = _find(module, name)
+    if not isinstance(found, Program):
+        raise mistake(f"there is no program {module}.{name} in this process")
+    if (platform, values, records) == (found.platform, found._values, found._records):
+        return found
+    return Program(found._body, platform, values, found._source, records)
 
 
 def _line_of(body: Callable[..., Any]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import json
+import re
 import threading
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -49,6 +50,9 @@ def operations() -> Dict[str, Operation]:
         )
         for each in listed
     }
+
+
+_NEEDS = re.compile(r" needs '\w+'$")
 
 
 class ValueNumber(int):
@@ -176,6 +180,8 @@ class Recorder:
     def _mistake(self, place: Place) -> KilnError:
         at = Where()
         message = self._library.kiln_recorder_error(self._handle, 0, ctypes.byref(at)).decode()
+        if _NEEDS.search(message):  # what is left out, Python has told
+            message += ", but is given None; did the function that made it end without `return`?"
         file = (at.file or b"").decode()
         if not file or (file, at.line) == place[:2]:
             return KilnError(message, place)

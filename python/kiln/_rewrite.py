@@ -130,6 +130,7 @@ class _Scope:
         self.captured = _liveness.captured_later(function)
         self.shared = _liveness.changed_by_inner(function)
         self.constructs: List[str] = []  # the loops and branches around the statement at hand
+        self.branches: List[str] = []  # the branches among them
         self.inner: List[Set[str]] = []  # the names that each of them binds
         self.loops: List[int] = []  # which of them are Python's loops
         self.count = 0
@@ -149,6 +150,7 @@ class _Scope:
             return [*self.changes(node), *rewrite(node, after)]
         if isinstance(node, (ast.Return, ast.Break, ast.Continue)):
             return self.leave(node)
+        failing = [ast.Expr(_call(self.branches[-1], "fail"))] if isinstance(node, ast.Raise) and self.branches else []
         for field, value in ast.iter_fields(node):
             if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
                 # What an exception leads to is not followed: everything counts as read.
@@ -158,7 +160,7 @@ class _Scope:
                 setattr(node, field, [self.part(each, after, node) for each in value])
             elif isinstance(value, ast.AST):
                 setattr(node, field, self.part(value, after, node))
-        return [*self.changes(node), node]
+        return [*self.changes(node), *failing, node]
 
     def changes(self, node: ast.stmt) -> List[ast.stmt]:
         """Before changes of objects and global variables: refused where a recorded loop or branch changes what is outside."""
@@ -198,9 +200,13 @@ class _Scope:
         self.inner.append(set(bound(statements)))
         if is_loop:
             self.loops.append(len(self.constructs) - 1)
+        else:
+            self.branches.append(name)
         made = self.block(statements, after)
         if is_loop:
             self.loops.pop()
+        else:
+            self.branches.pop()
         self.inner.pop()
         self.constructs.pop()
         return made
@@ -245,7 +251,8 @@ class _Scope:
         loop = self.temporary()
         head = live_in_loop(node, after) | self.captured
         names = self.in_order(self.changed(*node.body) & head)
-        begin = _call(_RUNTIME, "While", _locals(), _names(sorted(_decisive(node.test))), _names(names))
+        in_test = _names(list(bound([node.test])))
+        begin = _call(_RUNTIME, "While", _locals(), _names(sorted(_decisive(node.test))), _names(names), in_test)
         # The condition and the body have values of their own for what is carried.
         carried, again = ([_when(loop, "recording", _store(names, _attribute(loop, "carried")))] for _ in range(2))
         test = ast.UnaryOp(ast.Not(), _at(node.test, _call(loop, "test", _Expressions().visit(node.test))))
@@ -339,6 +346,9 @@ class Source(NamedTuple):
 
 def source_of(function: types.FunctionType) -> Source:
     """Reads the source of a function. Best done when the function is made: the file may change later."""
+    if hasattr(function, "__wrapped__"):
+        return Source("", 0, f"another decorator has wrapped {function.__name__}, and Kiln rewrites what stands in the `def`; put "
+                      "Kiln's decorator right above the `def`, below the others")
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import ctypes
 import re
 import weakref
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Dict, List, NamedTuple, NoReturn, Optional, Sequence, Tuple
 
 from . import _library, dtypes
 from ._errors import KilnError, mistake, public
@@ -91,6 +91,9 @@ class Adaptor:
         numbers = (ctypes.c_int32 * max(1, len(axes)))(*axes)
         _check(_library.load().kiln_adaptor_mark_static(self._handle, len(axes), numbers))
         return self
+
+    def __reduce__(self) -> NoReturn:
+        raise mistake("a tensor with marks cannot be copied or pickled; copy the tensor, and call kiln.from_dlpack again")
 
     @property
     def view(self) -> View:
@@ -239,6 +242,8 @@ def _torch_view(name: str, tensor: Any, dtype: Optional[DType]) -> View:
 
 
 def _numpy_view(name: str, tensor: Any, dtype: Optional[DType]) -> View:
+    if hasattr(tensor, "mask"):
+        raise mistake(f"argument '{name}' is a masked array, but a program reads every element; pass {name}.filled(0) or {name}.data")
     interface = tensor.__array_interface__
     address, read_only = interface["data"]
     shape = tuple(interface["shape"])

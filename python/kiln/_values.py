@@ -38,6 +38,9 @@ class Value:
             self._recorder.flush()
         return ValueNumber(self._number)
 
+    def __deepcopy__(self, memo: Any) -> Value:
+        return self  # it does not change; dataclasses.asdict and others copy what they hold
+
     # What a value has no answer to before the program runs.
 
     def __bool__(self) -> bool:
@@ -264,7 +267,7 @@ class Condition(Value):
     def __bool__(self) -> bool:
         raise mistake(
             "a condition is known only when the program runs, so Python cannot decide by it; `if`, `while`, `and`, `or` and `not` "
-            "can, in a function with @kiln.program or @kl.function. kl.min and kl.max choose between indices"
+            "can, in a function with @kiln.program or @kl.function, but not around `:=`. kl.min and kl.max choose between indices"
         )
 
     def _refuse_comparison(self, other: Any) -> NoReturn:

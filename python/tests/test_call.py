@@ -1,6 +1,12 @@
 """Calling programs: whatever holds the numbers, from many threads, after a fork, interrupted; with and without the extension."""
+import base64
+import copy
 import ctypes
+import enum
 import os
+import pathlib
+import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +17,7 @@ import unittest
 
 import kiln
 import kiln.language as kl
-from kiln import KilnError, _jit, f32, i8, i32, i64
+from kiln import KilnError, _jit, _library, f32, i8, i32, i64
 from kiln._tensors import from_dlpack
 
 try:
@@ -332,6 +338,27 @@ class Arguments(unittest.TestCase):
         for block in (8, 16, 8):
             add(a, a, c, B=block)
             numpy.testing.assert_array_equal(c, a + a)
+
+    def test_plain_keyword_parameters(self) -> None:
+        """An integer of numpy's is as good as one of Python's, and a word of an enumeration as a plain one."""
+
+        class Form(str, enum.Enum):
+            TWICE = "twice"
+
+        @kiln.program
+        def times(x: kl.In[f32], y: kl.Out[f32], *, n=kl.param(1, [1, 2]), form=kl.choice("once", ["once", "twice"])):
+            @kl.spmd(1)
+            def times(i):
+                kl.store(kl.load(x, (0, 0), (8, 8)) * (n * (2 if form == "twice" else 1)), y, (0, 0))
+
+        x, y = random(8, 8), random(8, 8)
+        for n in (numpy.int64(2), numpy.uint8(2)):
+            times(x, y, n=n, form=Form.TWICE)
+            numpy.testing.assert_array_equal(y, x * 4)
+        self.assertEqual(list(map(type, times.with_(n=numpy.int8(2), form=Form.TWICE).params.values())), [int, str])
+        for wrong in (numpy.float32(2), numpy.bool_(True), numpy.ones(2, "i4"), 2.0, "2"):
+            with self.assertRaisesRegex(KilnError, "does not fit; it is one of 1, 2"):
+                times(x, y, n=wrong)
 
     @needs_torch
     def test_negated_later(self) -> None:
@@ -660,10 +687,54 @@ except kiln.KilnError as error:
             self.assertNotIn("error:", said)
         self.assertRegex(run_python(code), r"(?m)^<string>:8:?\d*: [^:]*1024")
 
+    def test_where_the_library_lies(self) -> None:
+        """In a prefix, in the folders that distributions have for libraries; and the tool beside it."""
+        package, library = pathlib.Path(kiln.__file__).parent, _library.path()
+        for folder in ("lib", "lib64", f"lib/{os.uname().machine}-linux-gnu"):
+            with self.subTest(folder), tempfile.TemporaryDirectory() as prefix:
+                packages, libraries = pathlib.Path(prefix, "lib/python3/dist-packages"), pathlib.Path(prefix, folder)
+                shutil.copytree(package, packages / "kiln", ignore=shutil.ignore_patterns("lib", "bin", "__pycache__"))
+                libraries.mkdir(exist_ok=True)
+                (libraries / _library._NAME).symlink_to(library)
+                pathlib.Path(prefix, "bin").mkdir()
+                pathlib.Path(prefix, "bin/kiln").symlink_to(_library.tool("kiln"))
+                code = "import sys; sys.path.pop(0); import kiln; print(kiln._library.path(), kiln._library.tool('kiln'))"
+                said = run_python(code, PYTHONPATH=str(packages), KILN_LIBRARY="")
+                self.assertEqual(said.split(), [f"{libraries}/{_library._NAME}", f"{prefix}/bin/kiln"])
+
     def test_version_and_tool(self) -> None:
         self.assertRegex(kiln.__version__, r"^\d+\.\d+\.\d+$")
         done = subprocess.run([sys.executable, "-m", "kiln", "--version"], capture_output=True, text=True)
         self.assertIn(f"kiln {kiln.__version__}", done.stdout)
+
+    @needs_numpy
+    def test_pickle(self) -> None:
+        """Another process finds a program by its name; a copy is the program itself."""
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            self.assertIs(pickle.loads(pickle.dumps(add, protocol)), add)
+        wide = add.with_(B=16)
+        self.assertIs(copy.deepcopy({"key": wide})["key"], wide)
+        self.assertIs(copy.copy(wide), wide)
+        code = """
+import base64, pickle, sys
+from tests.test_call import numpy, random
+program, a, c = pickle.loads(base64.b64decode(sys.argv[1])), random(20, 20), random(20, 20)
+program(a, a, c)
+numpy.testing.assert_array_equal(c, a + a)
+print(program.params)"""
+        self.assertEqual(run_python(code, base64.b64encode(pickle.dumps(wide)).decode()), "{'B': 16}\n")
+
+        @kiln.program
+        def local(x: kl.In[f32]):
+            pass
+
+        self.assertIs(copy.deepcopy(local), local)
+        with self.assertRaisesRegex(KilnError, "local cannot be pickled.*level of a module"):
+            pickle.dumps(local)
+        marked = from_dlpack(random(8, 8))
+        for run in (copy.copy, copy.deepcopy, pickle.dumps):
+            with self.assertRaisesRegex(KilnError, "call kiln.from_dlpack again"):
+                run(marked)
 
     @needs_numpy
     def test_fork(self) -> None:

@@ -1,4 +1,6 @@
 """What the examples do not use: every part of the language, recorded and, where it computes, run."""
+import copy
+import dataclasses
 import threading
 import unittest
 
@@ -95,6 +97,20 @@ class Tiles(unittest.TestCase):
 
         self.check(body, numpy.ones(SQUARE))
 
+    def test_values_in_objects(self) -> None:
+        """A value of the program that is copied with the object that holds it stays itself."""
+
+        @dataclasses.dataclass
+        class State:
+            first: kl.Tile
+            second: kl.Tile
+
+        def body(a, b):
+            copied = dataclasses.asdict(State(a, b))
+            return copied["first"] + copy.copy(copied["second"])
+
+        self.check(body, self.x + self.y)
+
     def test_scalars(self) -> None:
         def body(a, b):
             s = kl.element(a, 1, 2)
@@ -130,6 +146,26 @@ def _inserted(x, y):
 
 @unittest.skipUnless(numpy, "numpy is not installed")
 class Graphs(unittest.TestCase):
+    def test_block_indices(self) -> None:
+        """A kernel may have parameters of its own with defaults, and take its indices as one tuple."""
+
+        @kiln.program
+        def columns(x: kl.In[f32], y: kl.Out[f32]):
+            for column in range(2):
+
+                @kl.spmd(2)
+                def copy(i, j=column):
+                    at = (i * N, j * N)
+                    kl.store(kl.load(x, at, SQUARE), y, at)
+
+            @kl.spmd((2, 1))
+            def last(*at):
+                kl.store(kl.load(x, (at[0] * N, at[1] + 2 * N), SQUARE), y, (at[0] * N, 2 * N))
+
+        x, y = numpy.random.rand(2 * N, 3 * N).astype("f4"), numpy.zeros((2 * N, 3 * N), "f4")
+        columns(x, y)
+        numpy.testing.assert_array_equal(y, x)
+
     def test_tasks(self) -> None:
         @kiln.program
         def graph(x: kl.In[f32, SQUARE], flags: kl.In[i32, 1], n: kl.Index, s: kl.Scalar[f32], y: kl.InOut[f32, SQUARE]):

@@ -1,4 +1,5 @@
 """Ten mistakes that a Python user makes, and some more: each is told at the user's line, without Kiln's own frames."""
+import functools
 import inspect
 import os
 import pydoc
@@ -206,7 +207,9 @@ class OtherMistakes(Case):
     def test_functions(self) -> None:
         self.assertBodyMistake(lambda t, y: kl.mask(t, 1), "kl.mask needs 'cols'", "kl.mask(t, 1)")
         self.assertBodyMistake(lambda t, y: kl.mask(t, 1, 2, bad=3), "has no parameter 'bad'", "bad=3")
-        self.assertBodyMistake(lambda t, y: kl.exp(None), "takes a tile", "kl.exp(None)")
+        self.assertBodyMistake(lambda t, y: kl.exp(3), "takes a tile", "kl.exp(3)")
+        self.assertBodyMistake(lambda t, y: kl.exp(None), "exp needs 'x', but is given None; did .* `return`", "kl.exp(None)")
+        self.assertBodyMistake(lambda t, y: kl.store(None, y, (0, 0)), "store needs .*, but is given None", "kl.store(None")
         self.assertBodyMistake(lambda t, y: kl.load(y, (0, 0), (8, 8), pad="no"), "zero, min or max", 'pad="no"')
 
     def test_truth_of_a_tile(self) -> None:
@@ -308,18 +311,49 @@ class OtherMistakes(Case):
     @needs_numpy
     def test_fault_of_a_run(self) -> None:
         """What shows when a kernel runs has a column, too."""
+        line = sys._getframe().f_lineno  # in the program, so that no older text of this file has left the same code in the cache
 
         @kiln.program
         def far(x: kl.In[f32], n: kl.Index, y: kl.Out[f32]):
             @kl.spmd(1)
             def far(i):
-                kl.store(kl.load(x, (n, 0), (8, 8)), y, (0, 0))
+                kl.store(kl.load(x, (n, 0), (8, 8)) + line, y, (0, 0))
 
         x, y = numpy.zeros((8, 8), "f4"), numpy.zeros((8, 8), "f4")
         text = self.assertMistake(lambda: far(x, 64, y), "lies wholly outside 'x'", "kl.load(x, (n, 0), (8, 8))")
         place, line, caret = text.splitlines()
         if sys.version_info >= (3, 11):  # which knows columns
             self.assertEqual(line[caret.index("^") :].find("kl.load("), 0, text)
+
+    @needs_numpy
+    def test_fault_of_an_equal_program(self) -> None:
+        """Code in the cache may be that of a program that stood elsewhere; its lines are not told as the user's."""
+        line = sys._getframe().f_lineno
+
+        def far(x, n, y):
+            kl.store(kl.load(x, (n, 0), (8, 8)) + line, y, (0, 0))
+
+        @kiln.program
+        def same(x: kl.In[f32], n: kl.Index, y: kl.Out[f32]):
+            @kl.spmd(1)
+            def kernel(i):
+                far(x, n, y)
+
+        first = same
+
+        @kiln.program
+        def same(x: kl.In[f32], n: kl.Index, y: kl.Out[f32]):
+            @kl.spmd(1)
+            def kernel(i):
+                kl.store(kl.load(x, (n, 0), (8, 8)) + line, y, (0, 0))
+
+        self.assertEqual(first.text(), same.text())
+        x, y = numpy.zeros((8, 8), "f4"), numpy.zeros((8, 8), "f4")
+        for _ in range(2):  # through Python, and through the extension
+            self.assertMistake(lambda: first(x, 64, y), "lies wholly outside 'x'", "kl.load(x, (n, 0), (8, 8))")
+            self.assertMistake(
+                lambda: same(x, 64, y), rf"outside 'x' .*that of an equal program, in which this was .*:{line + 3};", "same(x, 64, y)"
+            )
 
     def test_functions_of_the_package(self) -> None:
         self.assertMistake(lambda: kiln.set_workers(0), "one thread or more", "kiln.set_workers(0)")
@@ -351,6 +385,14 @@ class OtherMistakes(Case):
             self.assertMistake(lambda: add(a, HasInterface, a), "'b' is the class HasInterface; it has", "add(a, HasInterface, a)")
         self.assertMistake(lambda: kiln.from_dlpack(like), "HasInterface offers no tensor", "from_dlpack(like)")
         self.assertMistake(lambda: kiln.from_dlpack(numpy.ndarray), "class ndarray", "from_dlpack(numpy.ndarray)")
+
+    @needs_numpy
+    def test_masked_array(self) -> None:
+        a = numpy.zeros((8, 8), "f4")
+        masked = numpy.ma.masked_array(a, mask=a == 0)
+        for _ in range(2):
+            self.assertMistake(lambda: add(a, masked, a.copy()), r"'b' is a masked array.*b\.filled\(0\) or b\.data", "add(a, masked")
+        self.assertMistake(lambda: kiln.from_dlpack(masked), "masked array", "from_dlpack(masked)")
 
     @needs_numpy
     def test_marks(self) -> None:
@@ -387,6 +429,16 @@ class OtherMistakes(Case):
 
     def test_program_in_a_program(self) -> None:
         self.assertBodyMistake(lambda t, y: add(t, t, t), "is called while wrong is recorded", "add(t, t, t)")
+
+    @needs_numpy
+    def test_call_in_a_program(self) -> None:
+        """Also of a program that has been called before, which the extension would call at once."""
+        a, c = numpy.ones((8, 8), "f4"), numpy.zeros((8, 8), "f4")
+        add(a, a, c.copy())
+        self.assertBodyMistake(lambda t, y: add(a, a, c), "add is called while wrong is recorded", "add(a, a, c)")
+        self.assertFalse(c.any())
+        add(a, a, c)
+        self.assertTrue((c == 2).all())
 
     def test_store_into_an_input(self) -> None:
         @kiln.program
@@ -440,6 +492,73 @@ class OtherMistakes(Case):
             assert y.shape[0] > 3, "large"
 
         self.assertBodyMistake(body, r"`assert` decides while.*kl\.require\(condition, message\)", "y.shape[0] > 3")
+
+    def test_raise_in_a_branch(self) -> None:
+        @kl.function
+        def body(t, y):
+            if y.shape[0] > 3:
+                if t.rows > 8:
+                    raise ValueError("known while recording")
+            else:
+                raise ValueError("small")
+
+        self.assertBodyMistake(body, r"`raise` stands in a branch .*line \d+.*kl\.require\(condition, message\)", 'raise ValueError("small")')
+
+        @kl.function
+        def known(t, y):
+            if y.shape[0] > 3:
+                for j in kl.range(2):
+                    if t.rows == 8:
+                        raise ZeroDivisionError("known while recording")
+
+        with self.assertRaisesRegex(ZeroDivisionError, "known while recording"):
+            self.assertBodyMistake(known, "", "")
+
+    def test_assignment_in_a_condition(self) -> None:
+        @kl.function
+        def body(t, y):
+            k = y.shape[0]
+            while (k := k - 1) > 0:
+                t = t + 1
+
+        self.assertBodyMistake(body, "the condition of this `while` gives 'k' a value with `:=`", "while (k := k - 1) > 0")
+
+    def test_value_of_a_kernel(self) -> None:
+        def generator():
+            yield 1
+
+        for made in (1, generator()):
+
+            @kiln.program
+            def wrong(x: kl.In[f32]):
+                @kl.spmd(1)
+                def kernel(i):
+                    return made
+
+            self.assertMistake(lambda: wrong.text(), "kernel returns a value, but a kernel has no results", "@kl.spmd(1)")
+
+    def test_another_decorator_below(self) -> None:
+        def logged(function):
+            @functools.wraps(function)
+            def inner(*arguments):
+                return function(*arguments)
+
+            return inner
+
+        @kiln.program
+        @logged
+        def wrong(x: kl.In[f32]):
+            pass
+
+        self.assertMistake(lambda: wrong.text(), "another decorator has wrapped wrong", "wrong.text()")
+
+        def body(t, y):
+            @kl.function
+            @logged
+            def helper(t):
+                return t
+
+        self.assertBodyMistake(body, "another decorator has wrapped helper", "@kl.function")
 
     def test_methods_of_arrays(self) -> None:
         self.assertBodyMistake(lambda t, y: t.sum(), r"a tile of 8x8 f32 has no 'sum'; write kl\.reduce_sum\(t, axis\)", "t.sum()")
