@@ -433,6 +433,8 @@ void MpiTransport::exchange(Operation &op) {
   const kiln_tensor &from = what.source.rank ? what.source : what.target;
   int64_t width = sizeOf(op.type()), elements = static_cast<int64_t>(bytesOf(from)) / width;
   bool isNative = width == 4 || (!isFloat(op.type()) && op.type() != DType::I1);
+  // MPI may lose NaN in max and min.
+  isNative &= !isFloat(op.type()) || what.how == Reduction::Sum || what.how == Reduction::Prod;
   if (what.kind == CollectiveKind::AllReduce && !what.fixedOrder && op.count() > directRanks &&
       isNative && elements <= INT32_MAX)
     return check(op, Mpi.reduce(op.output(), static_cast<uint64_t>(elements), from.dtype,
