@@ -70,12 +70,6 @@ static int sendTo(const void *data, uint64_t bytes, int to, int tag, kiln_mpi_li
   return put(MPI_Isend(data, (int)bytes, MPI_BYTE, to, tag, line->comm, &handle), handle, request);
 }
 
-static int sendSynchronous(const void *data, uint64_t bytes, int to, int tag, kiln_mpi_line *line,
-                           kiln_mpi_request *request) {
-  MPI_Request handle;
-  return put(MPI_Issend(data, (int)bytes, MPI_BYTE, to, tag, line->comm, &handle), handle, request);
-}
-
 static int receive(void *data, uint64_t bytes, int from, int tag, kiln_mpi_line *line,
                    kiln_mpi_request *request) {
   MPI_Request handle;
@@ -148,8 +142,8 @@ static int closeMpi(void) {
 }
 
 const kiln_mpi_functions *kiln_mpi(void) {
-  static const kiln_mpi_functions table = {KILN_MPI_VERSION, openMpi, explain,  makeLine,  sendTo,
-                                           sendSynchronous,  receive, gather,   broadcast, reduce,
-                                           barrier,          test,    abortAll, closeMpi};
+  static const kiln_mpi_functions table = {
+      KILN_MPI_VERSION, openMpi, explain, makeLine, sendTo,   receive, gather,
+      broadcast,        reduce,  barrier, test,     abortAll, closeMpi};
   return &table;
 }

@@ -1,12 +1,13 @@
 #include "kiln/Analysis/RankProof.h"
 
+#include "RankDifferences.h"
+
 #include "kiln/Dialect/Kiln/Collective.h"
 #include "kiln/Dialect/Kiln/Contracts.h"
 #include "kiln/Program/IndexForm.h"
 #include "kiln/Program/Signature.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "llvm/ADT/DenseMap.h"
 
 #include <map>
 
@@ -15,39 +16,31 @@ using namespace mlir;
 namespace kiln {
 namespace {
 
-/// What makes a value differ from rank to rank.
-struct Difference {
-  enum Kind { None, ByRank, ByData };
-  Kind kind = None;
-  Operation *from = nullptr; ///< The kiln.rank, or what reads data.
-};
-
-Difference worse(Difference a, Difference b) { return a.kind >= b.kind ? a : b; }
-
 /// A sum of values modulo the number of ranks. The rank itself is the value null.
 using Residue = std::map<void *, int64_t>;
 
 class Proof {
 public:
-  explicit Proof(ir::FuncOp entry) : Entry(entry), Module(entry->getParentOfType<ModuleOp>()) {}
+  explicit Proof(ir::FuncOp entry) : Entry(entry), Differs(entry) {}
 
   RankProof run() {
-    walk(Entry.getBody().front(), {});
-    matchMessages();
+    for (ir::FuncOp func : Differs.orchestrations())
+      walk(func.getBody().front());
     return std::move(Result);
   }
 
 private:
-  /// Whether a value is the same on all ranks.
-  Difference of(Value value);
-  Difference ofCarried(Value value, ValueRange inits, ValueRange yields, unsigned number);
-  Difference ofBranch(scf::IfOp branch, unsigned number);
-  /// The same of the extents of a tensor.
-  Difference ofExtents(Value tensor);
-  void walk(Block &block, Difference control);
-  void check(const ir::Collective &what, Difference control);
-  void matchMessages();
-  bool belongTogether(const ir::Collective &send, const ir::Collective &recv);
+  void walk(Block &block);
+  void check(const ir::Collective &what);
+  void checkRoot(const ir::Collective &what);
+  void matchMessages(ArrayRef<ir::Collective> sends, ArrayRef<ir::Collective> recvs);
+  /// Why a send and a recv are not shown to belong together; empty if they are.
+  std::string reasonAgainst(const ir::Collective &send, const ir::Collective &recv);
+  /// Whether (rank + distance) modulo the number of ranks is another rank wherever there are two.
+  bool namesAnother(Residue distance, ir::AlongAttr along);
+  /// What stands between a message and the one that belongs to it, and may have to wait for it;
+  /// null if there is nothing.
+  Operation *findWaiting(const ir::Collective &first, const ir::Collective &second);
   /// Whether what is sent and what is received into, on the same rank, share no memory when there
   /// are two ranks or more.
   bool areApart(Value sent, Value received);
@@ -57,98 +50,13 @@ private:
     auto argument = dyn_cast<BlockArgument>(value);
     return argument && argument.getOwner() == &Entry.getBody().front();
   }
-  std::optional<Residue> residueOf(Value value);
-  /// The dividend, if a value is something modulo the number of ranks.
-  Value dividendOf(Value value, ir::AlongAttr along);
+  std::optional<Residue> residueOf(Value value, ir::AlongAttr along, unsigned depth = 0);
   void doubt(Location loc, const std::string &text) { Result.reasons.push_back({loc, text}); }
 
   ir::FuncOp Entry;
-  ModuleOp Module;
+  RankDifferences Differs;
   RankProof Result;
-  llvm::DenseMap<Value, Difference> Known;
-  struct Message {
-    ir::Collective what;
-    bool isMatched = false;
-  };
-  std::vector<Message> Messages;
 };
-
-//===----------------------------------------------------------------------===//
-// What is the same on all ranks
-//===----------------------------------------------------------------------===//
-
-Difference Proof::ofCarried(Value value, ValueRange inits, ValueRange yields, unsigned number) {
-  Known[value] = {}; // it is, as long as nothing shows otherwise
-  Difference found = worse(of(inits[number]), of(yields[number]));
-  return Known[value] = found;
-}
-
-Difference Proof::ofBranch(scf::IfOp branch, unsigned number) {
-  Difference found = of(branch.getCondition());
-  for (Region *region : {&branch.getThenRegion(), &branch.getElseRegion()})
-    if (!region->empty())
-      found = worse(found, of(region->front().getTerminator()->getOperand(number)));
-  return found;
-}
-
-Difference Proof::of(Value value) {
-  if (auto known = Known.find(value); known != Known.end())
-    return known->second;
-  if (isa<ir::TensorType>(value.getType()))
-    return ofExtents(value);
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    Operation *parent = argument.getOwner()->getParentOp();
-    auto loop = dyn_cast<scf::ForOp>(parent);
-    if (!loop)
-      return Known[value] =
-                 isa<ir::FuncOp>(parent) ? Difference() : Difference{Difference::ByData, parent};
-    if (argument == loop.getInductionVar())
-      return Known[value] = worse(of(loop.getLowerBound()),
-                                  worse(of(loop.getUpperBound()), of(loop.getStep())));
-    return ofCarried(value, loop.getInits(), loop.getYieldedValues(), argument.getArgNumber() - 1);
-  }
-  Operation *op = value.getDefiningOp();
-  unsigned number = cast<OpResult>(value).getResultNumber();
-  if (isa<ir::RankIdOp>(op))
-    return Known[value] = {Difference::ByRank, op};
-  if (isa<ir::RankCountOp>(op))
-    return Known[value] = {};
-  if (auto branch = dyn_cast<scf::IfOp>(op))
-    return Known[value] = ofBranch(branch, number);
-  if (auto loop = dyn_cast<scf::ForOp>(op))
-    return Known[value] = worse(of(loop.getRegionIterArgs()[number]), of(loop.getUpperBound()));
-  if (auto dim = dyn_cast<ir::DimOp>(op))
-    return Known[value] = ofExtents(dim.getTensor());
-  if (isa<arith::ArithDialect>(op->getDialect())) {
-    Difference found;
-    for (Value operand : op->getOperands())
-      found = worse(found, of(operand));
-    return Known[value] = found;
-  }
-  return Known[value] = {Difference::ByData, op}; // kiln.get, scf.while and what nobody knows
-}
-
-Difference Proof::ofExtents(Value tensor) {
-  if (auto known = Known.find(tensor); known != Known.end())
-    return known->second;
-  Operation *op = tensor.getDefiningOp();
-  Difference found;
-  auto sizes = [&](ValueRange values) {
-    for (Value size : values)
-      found = worse(found, of(size));
-  };
-  if (auto alloc = dyn_cast_if_present<ir::AllocOp>(op))
-    sizes(alloc.getSizes());
-  else if (auto slice = dyn_cast_if_present<ir::SliceOp>(op))
-    sizes(slice.getSizes());
-  else if (auto reshape = dyn_cast_if_present<ir::ReshapeOp>(op))
-    sizes(reshape.getSizes());
-  else if (auto transpose = dyn_cast_if_present<ir::TransposeOp>(op))
-    found = ofExtents(transpose.getTensor());
-  else if (op)
-    found = {Difference::ByData, op};
-  return Known[tensor] = found;
-}
 
 //===----------------------------------------------------------------------===//
 // Collectives
@@ -156,75 +64,104 @@ Difference Proof::ofExtents(Value tensor) {
 
 std::string nameOf(Operation *op) { return op->getName().getStringRef().str(); }
 
+/// " (file:12)", if it is known.
+std::string placeOf(Operation *op) {
+  SourceLoc loc = sourceLocOf(op->getLoc());
+  return loc.isKnown() ? " (" + loc.str() + ")" : "";
+}
+
 /// "depends on the rank (line 12)", and what to do.
 std::string describe(Difference difference) {
-  std::string where;
-  if (SourceLoc loc = sourceLocOf(difference.from->getLoc()); loc.isKnown())
-    where = " (" + loc.str() + ")";
+  std::string where = placeOf(difference.from);
   return difference.kind == Difference::ByRank
              ? "depends on which rank it is" + where
              : "depends on data" + where + ", which nothing shows to be the same on all ranks";
 }
 
-void Proof::check(const ir::Collective &what, Difference control) {
+static bool isRankCount(Value value, ir::AlongAttr along) {
+  auto count = value.getDefiningOp<ir::RankCountOp>();
+  return count && count.getAlongAttr() == along;
+}
+
+/// The dividend, if a value is something modulo the number of ranks.
+static Value dividendOf(Value value, ir::AlongAttr along) {
+  auto remainder = value.getDefiningOp<arith::RemSIOp>();
+  return remainder && isRankCount(remainder.getRhs(), along) ? remainder.getLhs() : Value();
+}
+
+/// The index of a loop, from `first` to ranks() - 1 - `less`.
+struct UpToRanks {
+  int64_t first, less;
+};
+
+static std::optional<UpToRanks> upToRanks(Value value, ir::AlongAttr along) {
+  auto index = dyn_cast<BlockArgument>(value);
+  auto loop = index ? dyn_cast<scf::ForOp>(index.getOwner()->getParentOp()) : scf::ForOp();
+  if (!loop || index != loop.getInductionVar())
+    return std::nullopt;
+  Value end = loop.getUpperBound();
+  int64_t less = 0;
+  if (auto difference = end.getDefiningOp<arith::SubIOp>()) {
+    std::optional<int64_t> constant = getConstantIntValue(difference.getRhs());
+    end = constant ? difference.getLhs() : end;
+    less = constant.value_or(0);
+  }
+  std::optional<int64_t> first = getConstantIntValue(loop.getLowerBound());
+  return first && isRankCount(end, along) ? std::optional<UpToRanks>({*first, less}) : std::nullopt;
+}
+
+/// Whether a rank exists however many there are.
+static bool alwaysExists(Value rank, ir::AlongAttr along) {
+  if (getConstantIntValue(rank) == 0 || dividendOf(rank, along))
+    return true;
+  if (std::optional<UpToRanks> index = upToRanks(rank, along))
+    return index->first >= 0 && index->less >= 0;
+  auto difference = rank.getDefiningOp<arith::SubIOp>();
+  return difference && isRankCount(difference.getLhs(), along) &&
+         getConstantIntValue(difference.getRhs()) == 1;
+}
+
+void Proof::checkRoot(const ir::Collective &what) {
+  if (Difference root = Differs.of(what.peer))
+    doubt(what.op->getLoc(), nameOf(what.op) + " has a root that " + describe(root));
+  else if (!alwaysExists(what.peer, what.along))
+    doubt(what.op->getLoc(),
+          nameOf(what.op) + " has a root that is not shown to exist for every number of ranks; 0, "
+                            "ranks() - 1, what is taken modulo ranks() and the index of a loop to "
+                            "ranks() always do");
+}
+
+void Proof::check(const ir::Collective &what) {
   ++(what.isBetweenTwo() ? Result.messages : Result.collectives);
-  if (control.kind != Difference::None)
+  if (Difference control = Differs.of(what.op->getBlock()))
     doubt(what.op->getLoc(),
           nameOf(what.op) + " stands under a condition or in a loop that " + describe(control));
   for (Value tensor : {what.source, what.target})
-    if (Difference extents = tensor ? ofExtents(tensor) : Difference();
-        extents.kind != Difference::None)
+    if (Difference extents = tensor ? Differs.of(tensor) : Difference())
       doubt(what.op->getLoc(), nameOf(what.op) + " has a tensor whose extent " + describe(extents));
-  if (what.isBetweenTwo())
-    return Messages.push_back({what});
-  if (Difference root = what.peer ? of(what.peer) : Difference(); root.kind != Difference::None)
-    doubt(what.op->getLoc(), nameOf(what.op) + " has a root that " + describe(root));
-  else if (what.peer && getConstantIntValue(what.peer) != 0 && !dividendOf(what.peer, what.along))
-    doubt(what.op->getLoc(),
-          nameOf(what.op) + " has a root that not every number of ranks has; 0 and what is taken "
-                            "modulo ranks() always exist");
+  if (what.peer && !what.isBetweenTwo())
+    checkRoot(what);
 }
 
-void Proof::walk(Block &block, Difference control) {
+void Proof::walk(Block &block) {
+  SmallVector<ir::Collective> sends, recvs;
   for (Operation &op : block) {
     if (std::optional<ir::Collective> what = ir::collectiveOf(&op)) {
-      check(*what, control);
-      continue;
-    }
-    Difference inside = control;
-    if (auto loop = dyn_cast<scf::ForOp>(op))
-      inside = worse(control, worse(of(loop.getLowerBound()),
-                                    worse(of(loop.getUpperBound()), of(loop.getStep()))));
-    else if (auto branch = dyn_cast<scf::IfOp>(op))
-      inside = worse(control, of(branch.getCondition()));
-    else if (isa<scf::WhileOp>(op))
-      inside = worse(control, {Difference::ByData, &op});
-    else if (auto call = dyn_cast<ir::CallOp>(op)) {
-      auto callee = Module.lookupSymbol<ir::FuncOp>(call.getCallee());
-      for (auto [parameter, arg] : llvm::zip(callee.getArguments(), call.getArgs()))
-        Known[parameter] = of(arg);
-      for (Operation &inner : callee.getBody().getOps())
-        for (Value result : inner.getResults())
-          Known.erase(result);
-      walk(callee.getBody().front(), control);
-      continue;
-    }
-    if (!isa<ir::IncoreOp>(op))
+      check(*what);
+      if (what->isBetweenTwo())
+        (what->kind == ir::CollectiveKind::Send ? sends : recvs).push_back(*what);
+    } else if (!isa<ir::IncoreOp>(op)) {
       for (Region &region : op.getRegions())
         for (Block &inner : region)
-          walk(inner, inside);
+          walk(inner);
+    }
   }
+  matchMessages(sends, recvs);
 }
 
 //===----------------------------------------------------------------------===//
 // Messages
 //===----------------------------------------------------------------------===//
-
-Value Proof::dividendOf(Value value, ir::AlongAttr along) {
-  auto remainder = value.getDefiningOp<arith::RemSIOp>();
-  auto count = remainder ? remainder.getRhs().getDefiningOp<ir::RankCountOp>() : ir::RankCountOp();
-  return count && count.getAlongAttr() == along ? remainder.getLhs() : Value();
-}
 
 static void add(Residue &to, const Residue &other, int64_t factor) {
   for (auto [value, count] : other)
@@ -235,33 +172,37 @@ static void add(Residue &to, const Residue &other, int64_t factor) {
 /// Constants are counted under a key that no value has.
 static void *const kOne = reinterpret_cast<void *>(1);
 
-std::optional<Residue> Proof::residueOf(Value value) {
+/// Sums nested deeper than this are not looked into: they may share operands, and double each time.
+static constexpr unsigned kMaxDepth = 12;
+
+std::optional<Residue> Proof::residueOf(Value value, ir::AlongAttr along, unsigned depth) {
   if (std::optional<int64_t> constant = getConstantIntValue(value))
     return *constant == 0 ? Residue() : Residue{{kOne, *constant}};
   Operation *op = value.getDefiningOp();
-  if (isa_and_present<ir::RankIdOp>(op))
+  if (auto me = dyn_cast_if_present<ir::RankIdOp>(op); me && me.getAlongAttr() == along)
     return Residue{{nullptr, 1}};
-  if (isa_and_present<ir::RankCountOp>(op))
+  if (isRankCount(value, along))
     return Residue();
-  if (isa_and_present<arith::AddIOp, arith::SubIOp>(op)) {
-    std::optional<Residue> a = residueOf(op->getOperand(0)), b = residueOf(op->getOperand(1));
+  if (isa_and_present<arith::AddIOp, arith::SubIOp>(op) && depth < kMaxDepth) {
+    std::optional<Residue> a = residueOf(op->getOperand(0), along, depth + 1),
+                           b = residueOf(op->getOperand(1), along, depth + 1);
     if (!a || !b)
       return std::nullopt;
     add(*a, *b, isa<arith::AddIOp>(op) ? 1 : -1);
     return a;
   }
-  if (auto remainder = dyn_cast_if_present<arith::RemSIOp>(op);
-      remainder && remainder.getRhs().getDefiningOp<ir::RankCountOp>())
-    return residueOf(remainder.getLhs());
-  if (of(value).kind != Difference::None)
+  if (Value dividend = dividendOf(value, along); dividend && depth < kMaxDepth)
+    return residueOf(dividend, along, depth + 1);
+  if (Differs.of(value))
     return std::nullopt; // it could be anything on another rank
   return Residue{{value.getAsOpaquePointer(), 1}};
 }
 
 /// Whether a condition says that two tensors have as many elements along an axis.
-static bool saysEqual(Value condition, Value a, Value b, uint64_t axis) {
-  if (auto both = condition.getDefiningOp<arith::AndIOp>())
-    return saysEqual(both.getLhs(), a, b, axis) || saysEqual(both.getRhs(), a, b, axis);
+static bool saysEqual(Value condition, Value a, Value b, uint64_t axis, unsigned depth = 0) {
+  if (auto both = condition.getDefiningOp<arith::AndIOp>(); both && depth < kMaxDepth)
+    return saysEqual(both.getLhs(), a, b, axis, depth + 1) ||
+           saysEqual(both.getRhs(), a, b, axis, depth + 1);
   auto compare = condition.getDefiningOp<arith::CmpIOp>();
   if (!compare || compare.getPredicate() != arith::CmpIPredicate::eq)
     return false;
@@ -338,47 +279,101 @@ bool Proof::areApart(Value sent, Value received) {
   // x is something modulo the number of ranks, and y its neighbour.
   if (!dividendOf(first, {}) || !dividendOf(second, {}))
     return false;
-  std::optional<Residue> x = residueOf(first), y = residueOf(second);
+  std::optional<Residue> x = residueOf(first, {}), y = residueOf(second, {});
   if (!x || !y)
     return false;
   add(*x, *y, -1);
   return x->size() == 1 && x->begin()->first == kOne && std::abs(x->begin()->second) == 1;
 }
 
-bool Proof::belongTogether(const ir::Collective &send, const ir::Collective &recv) {
-  if (send.op->getBlock() != recv.op->getBlock() || send.along != recv.along ||
-      !send.deps.empty() || !recv.deps.empty())
-    return false;
+bool Proof::namesAnother(Residue distance, ir::AlongAttr along) {
+  int64_t constant = distance.count(kOne) ? distance[kOne] : 0;
+  distance.erase(kOne);
+  if (distance.empty())
+    return std::abs(constant) == 1;
+  // The index of a loop from 1 to ranks(), or from 0 to ranks() - 1 and one more.
+  auto [key, factor] = *distance.begin();
+  std::optional<UpToRanks> index = upToRanks(Value::getFromOpaquePointer(key), along);
+  int64_t more = constant * factor;
+  return distance.size() == 1 && std::abs(factor) == 1 && index && index->first + more >= 1 &&
+         more <= index->less;
+}
+
+static Value tensorOf(const ir::Collective &message) {
+  return message.source ? message.source : message.target;
+}
+
+Operation *Proof::findWaiting(const ir::Collective &first, const ir::Collective &second) {
+  for (Operation *op = first.op; op != second.op; op = op->getNextNode()) {
+    if (isMemoryEffectFree(op) || isa<ir::AllocOp>(op))
+      continue;
+    if (std::optional<ir::Collective> other = ir::collectiveOf(op)) {
+      bool onlyRead = other->kind == second.kind && second.kind == ir::CollectiveKind::Send;
+      if (!other->isBetweenTwo() || (!onlyRead && !areApart(tensorOf(*other), tensorOf(second))))
+        return op;
+      continue;
+    }
+    bool isKernel = isa<ir::SubmitOp, ir::IncoreOp>(op);
+    auto isFree = [&](Value operand) {
+      return !isa<ir::TensorType>(operand.getType()) ||
+             (areApart(operand, tensorOf(first)) && areApart(operand, tensorOf(second)));
+    };
+    bool isShared = op->walk([&](Operation *inner) {
+                        return llvm::all_of(inner->getOperands(), isFree) ? WalkResult::advance()
+                                                                          : WalkResult::interrupt();
+                      }).wasInterrupted();
+    if (!isKernel || isShared)
+      return op;
+  }
+  return nullptr;
+}
+
+std::string Proof::reasonAgainst(const ir::Collective &send, const ir::Collective &recv) {
+  const char *notShown = " is not shown to belong to one at the same place of the other rank that "
+                         "can go on without it; what is shown is an exchange along a ring, (rank + "
+                         "c) % ranks and (rank - c) % ranks, of memory that is apart";
+  if (send.along != recv.along || !send.deps.empty() || !recv.deps.empty())
+    return notShown;
   // To the rank that is so much further, from the rank that is so much before.
   if (!dividendOf(send.peer, send.along) || !dividendOf(recv.peer, recv.along))
-    return false;
-  std::optional<Residue> to = residueOf(send.peer), from = residueOf(recv.peer);
-  if (!to || !from || (*to)[nullptr] != 1 || (*from)[nullptr] != 1)
-    return false;
+    return notShown;
+  std::optional<Residue> to = residueOf(send.peer, send.along),
+                         from = residueOf(recv.peer, recv.along);
+  if (!to || !from)
+    return notShown;
+  Residue distance = *to;
   add(*to, *from, 1);
-  if (*to != Residue{{nullptr, 2}})
-    return false;
-  return haveSameExtents(send.source, recv.target) && areApart(send.source, recv.target);
+  add(distance, {{nullptr, 1}}, -1);
+  if (*to != Residue{{nullptr, 2}} || distance.count(nullptr) ||
+      !haveSameExtents(send.source, recv.target) || !areApart(send.source, recv.target))
+    return notShown;
+  if (!namesAnother(distance, send.along))
+    return " may name this rank itself, where the number of ranks divides what is added to the "
+           "rank; what is shown is 1, -1 and the index of a loop from 1 to ranks()";
+  bool sendsFirst = send.op->isBeforeInBlock(recv.op);
+  if (Operation *waiting = findWaiting(sendsFirst ? send : recv, sendsFirst ? recv : send))
+    return " and what belongs to it have " + nameOf(waiting) + placeOf(waiting) +
+           " between them, which may wait for one and hold up the other; put them next to each "
+           "other";
+  return "";
 }
 
 /// Each send needs a recv at the same place of the program that it belongs to and that does not
-/// wait for it: then, place by place, what all ranks have come to ends on all of them.
-void Proof::matchMessages() {
-  for (Message &send : Messages) {
-    if (send.what.kind != ir::CollectiveKind::Send)
-      continue;
-    for (Message &recv : Messages)
-      if (!send.isMatched && !recv.isMatched && recv.what.kind == ir::CollectiveKind::Recv &&
-          belongTogether(send.what, recv.what))
-        send.isMatched = recv.isMatched = true;
+/// wait for it: then, place by place, what all ranks have come to ends on all of them. They belong
+/// together in their order, so that they do where both neighbours are one rank.
+void Proof::matchMessages(ArrayRef<ir::Collective> sends, ArrayRef<ir::Collective> recvs) {
+  for (size_t i = 0; i < std::max(sends.size(), recvs.size()); ++i) {
+    std::string why;
+    if (i >= sends.size() || i >= recvs.size())
+      why = " has no counterpart beside it; a send and its recv stand in the same block, for every "
+            "rank "
+            "comes to both";
+    else
+      why = reasonAgainst(sends[i], recvs[i]);
+    for (ArrayRef<ir::Collective> messages : {sends, recvs})
+      if (!why.empty() && i < messages.size())
+        doubt(messages[i].op->getLoc(), nameOf(messages[i].op) + why);
   }
-  for (const Message &message : Messages)
-    if (!message.isMatched)
-      doubt(message.what.op->getLoc(),
-            nameOf(message.what.op) +
-                " is not shown to belong to one at the same place of the other rank that can go on "
-                "without it; what is shown is an exchange along a ring, (rank + c) % ranks and "
-                "(rank - c) % ranks, of memory that is apart");
 }
 
 } // namespace

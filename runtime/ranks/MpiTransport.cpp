@@ -13,8 +13,10 @@ using namespace kiln;
 
 /// What a rank says it does, for the others to compare.
 static constexpr size_t headerBytes = 192;
-/// Collectives up to this size travel together with the header, in one operation of MPI.
-static constexpr uint64_t smallBytes = 2048;
+/// Collectives up to this size travel together with the header. All headers leave room for that:
+/// ranks that do different things must not disagree about how long they are.
+static constexpr uint64_t smallBytes = 320;
+static constexpr uint64_t firstBytes = headerBytes + smallBytes;
 /// So many ranks exchange parts with each other directly; with more, MPI's trees are better.
 static constexpr int32_t directRanks = 8;
 /// One message of MPI; its counts have 31 bits.
@@ -254,14 +256,13 @@ void MpiTransport::fail(const Status &why) {
 
 int32_t MpiTransport::tagOf(const Operation &op) const {
   // Every MPI has tags up to 32767.
-  return static_cast<int32_t>(op.collective.number % 16384) * 2 + isBetweenTwo(op.collective.kind);
+  return static_cast<int32_t>(op.collective.number % 8192) * 4 + isBetweenTwo(op.collective.kind);
 }
 
 void MpiTransport::send(Operation &op, const void *data, uint64_t bytes, int32_t to) {
   const auto *from = static_cast<const std::byte *>(data);
-  auto function = isBetweenTwo(op.collective.kind) ? Mpi.send_synchronous : Mpi.send;
   for (uint64_t at = 0; at < bytes || at == 0; at += messageBytes)
-    check(op, function(from + at, std::min(bytes - at, messageBytes), to, tagOf(op), op.line,
+    check(op, Mpi.send(from + at, std::min(bytes - at, messageBytes), to, tagOf(op), op.line,
                        &op.requests.emplace_back()));
 }
 
@@ -286,10 +287,11 @@ static void writeHeader(const Collective &collective, std::byte *to) {
 
 void MpiTransport::compareHeaders(Operation &op) {
   op.hasHeader = false;
-  size_t stride = op.headers.size() / static_cast<size_t>(op.count());
+  if (isBetweenTwo(op.collective.kind))
+    return compareMessage(op);
   auto textOf = [&](int32_t place) {
-    return std::string(
-        reinterpret_cast<const char *>(op.headers.data() + static_cast<size_t>(place) * stride));
+    return std::string(reinterpret_cast<const char *>(op.headers.data() +
+                                                      static_cast<size_t>(place) * firstBytes));
   };
   // Ranks may be at different lines of the program; what they do must be the same.
   auto what = [](const std::string &text) { return text.substr(0, text.find(" at ")); };
@@ -304,6 +306,25 @@ void MpiTransport::compareHeaders(Operation &op) {
           op.collective.loc);
       return;
     }
+}
+
+/// What a header says of a tensor: "f32[8, 8]".
+static std::string tensorIn(const std::string &text) {
+  size_t from = text.find(" of "), to = text.find("]", from);
+  return from == std::string::npos ? "" : text.substr(from + 4, to - from - 3);
+}
+
+void MpiTransport::compareMessage(Operation &op) {
+  std::string mine(reinterpret_cast<const char *>(op.mine.data())),
+      other(reinterpret_cast<const char *>(op.headers.data()));
+  if (tensorIn(mine) == tensorIn(other))
+    return;
+  std::string me = std::to_string(Rank), them = std::to_string(op.watched.peer);
+  op.status = Status(StatusCode::KernelFailed,
+                     "ranks " + me + " and " + them +
+                         " send and receive different types or extents: rank " + me + " is at " +
+                         mine + ", rank " + them + " at " + other,
+                     op.collective.loc);
 }
 
 //===----------------------------------------------------------------------===//
@@ -322,17 +343,25 @@ void MpiTransport::begin(Operation &op) {
       op.source = op.target;
   }
   if (isBetweenTwo(what.kind))
-    return message(op);
-  uint64_t bytes = bytesOf(what.source.rank ? what.source : what.target);
-  if (bytes <= smallBytes)
-    return beginSmall(op);
-  auto count = static_cast<size_t>(op.count());
-  op.mine.resize(headerBytes);
-  op.headers.resize(headerBytes * count);
+    return beginMessage(op);
+  op.mine.resize(firstBytes);
+  op.headers.resize(firstBytes * static_cast<uint64_t>(op.count()));
   writeHeader(what, op.mine.data());
   op.hasHeader = true;
-  check(op, Mpi.gather(op.mine.data(), op.headers.data(), headerBytes, op.line,
+  // A small one takes everything to everybody, and each does for itself what is to be done. What is
+  // larger has to wait: where it is longer than wanted, Open MPI writes it beyond its end.
+  uint64_t bytes = bytesOf(what.source.rank ? what.source : what.target);
+  if (bytes > 0 && bytes <= smallBytes)
+    std::memcpy(op.mine.data() + headerBytes, op.input(), bytes);
+  op.next = bytes <= smallBytes ? &MpiTransport::finishSmall : &MpiTransport::carry;
+  check(op, Mpi.gather(op.mine.data(), op.headers.data(), firstBytes, op.line,
                        &op.requests.emplace_back()));
+}
+
+/// All ranks agree.
+void MpiTransport::carry(Operation &op) {
+  const Collective &what = op.collective;
+  uint64_t bytes = bytesOf(what.source.rank ? what.source : what.target);
   switch (what.kind) {
   case CollectiveKind::AllReduce:
   case CollectiveKind::ReduceScatter:
@@ -351,27 +380,12 @@ void MpiTransport::begin(Operation &op) {
   }
 }
 
-/// Everybody tells everybody everything, and each does for itself what is to be done.
-void MpiTransport::beginSmall(Operation &op) {
-  const Collective &what = op.collective;
-  uint64_t bytes = bytesOf(what.source.rank ? what.source : what.target);
-  uint64_t stride = headerBytes + (bytes + 7) / 8 * 8;
-  op.mine.resize(stride);
-  op.headers.resize(stride * static_cast<uint64_t>(op.count()));
-  writeHeader(what, op.mine.data());
-  if (bytes > 0)
-    std::memcpy(op.mine.data() + headerBytes, op.input(), bytes);
-  op.hasHeader = true;
-  op.next = &MpiTransport::finishSmall;
-  check(op, Mpi.gather(op.mine.data(), op.headers.data(), stride, op.line,
-                       &op.requests.emplace_back()));
-}
-
 void MpiTransport::finishSmall(Operation &op) {
   const Collective &what = op.collective;
   auto count = static_cast<uint64_t>(op.count()), me = static_cast<uint64_t>(op.me);
-  uint64_t stride = op.headers.size() / count;
-  auto partOf = [&](uint64_t place) { return op.headers.data() + place * stride + headerBytes; };
+  auto partOf = [&](uint64_t place) {
+    return op.headers.data() + place * firstBytes + headerBytes;
+  };
   uint64_t bytes = bytesOf(what.target);
   std::vector<const void *> parts(count);
   switch (what.kind) {
@@ -419,6 +433,8 @@ void MpiTransport::exchange(Operation &op) {
   const kiln_tensor &from = what.source.rank ? what.source : what.target;
   int64_t width = sizeOf(op.type()), elements = static_cast<int64_t>(bytesOf(from)) / width;
   bool isNative = width == 4 || (!isFloat(op.type()) && op.type() != DType::I1);
+  // MPI may lose NaN in max and min.
+  isNative &= !isFloat(op.type()) || what.how == Reduction::Sum || what.how == Reduction::Prod;
   if (what.kind == CollectiveKind::AllReduce && !what.fixedOrder && op.count() > directRanks &&
       isNative && elements <= INT32_MAX)
     return check(op, Mpi.reduce(op.output(), static_cast<uint64_t>(elements), from.dtype,
@@ -488,10 +504,26 @@ void MpiTransport::exchangeParts(Operation &op) {
   std::memcpy(op.output() + mine, op.input() + mine, bytes);
 }
 
-void MpiTransport::message(Operation &op) {
+void MpiTransport::beginMessage(Operation &op) {
   const Collective &what = op.collective;
   // Messages are counted from one rank to another, whatever the group; so the line is the world's.
   op.line = Lines[RankLine{0, 1, Ranks}];
+  op.mine.resize(headerBytes);
+  op.headers.resize(headerBytes);
+  writeHeader(what, op.mine.data());
+  op.hasHeader = true;
+  op.next = &MpiTransport::carryMessage;
+  int32_t peer = what.line.at(what.peer), ofSender = tagOf(op) + 1, ofReceiver = ofSender + 1;
+  bool sends = what.kind == CollectiveKind::Send;
+  check(op, Mpi.receive(op.headers.data(), headerBytes, peer, sends ? ofReceiver : ofSender,
+                        op.line, &op.requests.emplace_back()));
+  check(op, Mpi.send(op.mine.data(), headerBytes, peer, sends ? ofSender : ofReceiver, op.line,
+                     &op.requests.emplace_back()));
+}
+
+/// The other rank is there, so a send ends when that receives.
+void MpiTransport::carryMessage(Operation &op) {
+  const Collective &what = op.collective;
   int32_t peer = what.line.at(what.peer);
   if (what.kind == CollectiveKind::Send)
     send(op, op.input(), bytesOf(what.source), peer);

@@ -4,8 +4,9 @@
 //   comes after them; whoever waits drives all of them, and a thread does so while everybody
 //   computes. Tensors without gaps are sent and received where they lie.
 //
-// Agreement: with each collective every rank sends the others a line of text that says what it
-//   does. Ranks that do different things fail with both lines instead of exchanging nonsense.
+// Agreement: before each collective every rank sends the others a line of text that says what it
+//   does, and so do both ranks of a message. Ranks that do different things fail with both lines
+//   instead of exchanging nonsense; small tensors travel with the line.
 //
 // Ownership: the process's; lives until it ends. Threads: as Transport; one lock.
 //
@@ -59,7 +60,7 @@ private:
   void progress(std::vector<std::pair<Done, Status>> &ended);
   bool advance(Operation &op);
   void begin(Operation &op);
-  void beginSmall(Operation &op);
+  void carry(Operation &op);
   void finishSmall(Operation &op);
   void exchange(Operation &op);
   void combineMine(Operation &op);
@@ -68,12 +69,15 @@ private:
   static std::byte *partOf(Operation &op, int32_t place, uint64_t bytes);
   void gatherAll(Operation &op);
   void exchangeParts(Operation &op);
-  void message(Operation &op);
+  void beginMessage(Operation &op);
+  void carryMessage(Operation &op);
   void check(Operation &op, int error);
   void send(Operation &op, const void *data, uint64_t bytes, int32_t to);
   void receive(Operation &op, void *data, uint64_t bytes, int32_t from);
   /// Whether all ranks say that they do the same.
   void compareHeaders(Operation &op);
+  /// Whether the other rank sends what this one receives, or the other way round.
+  void compareMessage(Operation &op);
   int32_t tagOf(const Operation &op) const;
   Status errorOf(int error, const Collective &collective) const;
 

@@ -68,6 +68,8 @@ void MpiTransport::tell(RankReport report) {
 }
 
 void MpiTransport::lookAround() {
+  if (!Failure.isOk())
+    return; // whoever drives MPI now lets it write what has failed, whose memory may be gone
   int hasEnded = 0;
   uint64_t bytes = 0;
   if (!Told.empty() && Mpi.test(&Told.front().second, &hasEnded, &bytes) == 0 && hasEnded)

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-#define KILN_MPI_VERSION 2u
+#define KILN_MPI_VERSION 3u
 #define KILN_MPI_ANY_RANK (-1)
 
 typedef struct kiln_mpi_request {
@@ -36,9 +36,6 @@ typedef struct kiln_mpi_functions {
   int (*make_line)(int first, int stride, int count, kiln_mpi_line **line);
   int (*send)(const void *data, uint64_t bytes, int to, int tag, kiln_mpi_line *line,
               kiln_mpi_request *request);
-  /* Ends when the receiver has begun to receive. */
-  int (*send_synchronous)(const void *data, uint64_t bytes, int to, int tag, kiln_mpi_line *line,
-                          kiln_mpi_request *request);
   /* `from` may be KILN_MPI_ANY_RANK. */
   int (*receive)(void *data, uint64_t bytes, int from, int tag, kiln_mpi_line *line,
                  kiln_mpi_request *request);
