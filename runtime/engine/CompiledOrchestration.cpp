@@ -1,6 +1,7 @@
 #include "kiln/runtime/compiled_orchestration.h"
 
 #include "kiln/runtime/dump_marks.h"
+#include "kiln/runtime/native_program.h"
 #include "kiln/runtime/ranks.h"
 
 #include "abi/OrchestrationRun.h"
@@ -110,6 +111,16 @@ Status runOrchestration(Engine &engine, kiln_orchestration_fn entry,
   if (!ended.isOk()) // nobody is to wait for what this rank will not come to
     engine.ranks().fail(ended);
   return ended;
+}
+
+Status finishRun(Engine &engine, Status started, NativeRunReport *report) {
+  Status finished = engine.finish();
+  if (report) {
+    report->trace = engine.trace();
+    report->timeline = engine.timeline();
+    report->failure = engine.lastFailure();
+  }
+  return started.isOk() ? finished : started;
 }
 
 } // namespace kiln

@@ -134,12 +134,5 @@ Status NativeProgram::runRecorded(std::span<const Tensor> tensors,
   Status started = Orchestration
                        ? runOrchestration(**engine, Orchestration, Kernels, tensors, scalars)
                        : (*engine)->submit(taskOf(tensors, scalars).at(options.location)).status();
-  // Also after a failure: what was submitted drains, the dump is written.
-  Status finished = (*engine)->finish();
-  if (report) {
-    report->trace = (*engine)->trace();
-    report->timeline = (*engine)->timeline();
-    report->failure = (*engine)->lastFailure();
-  }
-  return started.isOk() ? finished : started;
+  return finishRun(**engine, started, report);
 }

@@ -199,14 +199,7 @@ Status CudaProgram::runOnEngine(Recording &recording, std::span<const Tensor> te
             ->submit(
                 taskOf(*recording.kernels.front(), Info, tensors, scalars).at(options.location))
             .status();
-  // Also after a failure: what was submitted drains, the dump is written.
-  Status finished = (*engine)->finish();
-  if (report) {
-    report->trace = (*engine)->trace();
-    report->timeline = (*engine)->timeline();
-    report->failure = (*engine)->lastFailure();
-  }
-  return started.isOk() ? finished : started;
+  return finishRun(**engine, started, report);
 }
 
 Status CudaProgram::runRecorded(std::span<const Tensor> tensors,
