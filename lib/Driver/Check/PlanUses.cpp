@@ -43,9 +43,10 @@ void Planner::collectConstants() {
     for (const tile::TensorAccess &access : tile::tensorAccesses(op))
       if (access.tile)
         noteTile(access.tile);
+    // A good part of so many is beyond the limit, and one is left over.
     if (auto cast = dyn_cast<tile::CastOp>(op))
       if (std::optional<int64_t> limit = countingLimit(cast))
-        BeyondCounting.insert(3 * *limit); // so that a good part of them is beyond
+        BeyondCounting.insert(3 * *limit + 1);
     if (auto pipe = dyn_cast<tile::PipeOp>(op))
       ComparedConstants.insert(
           pipe.getSlots().value_or(defaultSlotsOf(Options.platform->machine())));
