@@ -7,7 +7,7 @@ from __future__ import annotations
 import dis
 import inspect
 import types
-from typing import Any, Callable, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
 from ._errors import KilnError, Place, here, mistake, public
 from ._record import active
@@ -32,9 +32,21 @@ class Kernel:
         deps: Sequence[Task] = (),
         sync_start: bool = False,
         predicate: Any = None,
+        **named: Any,
     ) -> Task:
-        """Launches it; see kl.submit."""
-        return submit(self, arguments, grid, deps, sync_start, predicate)
+        """Launches it; see kl.submit. Arguments may be given by name, too."""
+        return submit(self, self._in_order(arguments, named) if named else arguments, grid, deps, sync_start, predicate)
+
+    def _in_order(self, arguments: Sequence[Any], named: Dict[str, Any]) -> Sequence[Any]:
+        for name in named:
+            if name not in self.parameters:
+                raise mistake(f"{self.name} has no parameter '{name}'; it has {', '.join(self.parameters)}")
+            if name in self.parameters[: len(arguments)]:
+                raise mistake(f"{self.name} is given '{name}' twice: in its place, and by name")
+        missing = [name for name in self.parameters[len(arguments) :] if name not in named]
+        if missing:
+            raise mistake(f"{self.name} is given no '{missing[0]}'")
+        return [*arguments, *(named[name] for name in self.parameters[len(arguments) :])]
 
     def __kiln_item__(self) -> str:
         return self.name
@@ -146,7 +158,12 @@ def _first_line_with(code: types.CodeType, name: str) -> int:
 
 def _run(body: Body, *arguments: Any) -> None:
     """Records what the function does."""
-    if body(*arguments) is not None:
+    try:
+        returned = body(*arguments)
+    except BaseException:
+        active(body.__name__).leave(body.__name__)
+        raise
+    if returned is not None:
         raise KilnError(
             f"{body.__name__} returns a value, but a kernel has no results: it stores tiles into tensors with kl.store", _place_of(body)
         )
@@ -279,3 +296,5 @@ class scope:
     def __exit__(self, kind: Any, *_: Any) -> None:
         if kind is None:
             apply("scope.end")
+        else:
+            active("kl.scope").leave("a scope")

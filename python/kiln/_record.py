@@ -55,6 +55,9 @@ def operations() -> Dict[str, Operation]:
 _NEEDS = re.compile(r" needs '\w+'$")
 
 
+_LEFT = "an exception left {} while it was recorded, and was caught; nothing can be recorded behind that. Catch it inside"
+
+
 class ValueNumber(int):
     """The number of a value of the program, as opposed to an integer."""
 
@@ -135,6 +138,7 @@ class Recorder:
             name.encode(), _NESTS_FUNCTIONS, _where(place)
         )
         self._pending: List[Callable[[], None]] = []  # functions whose first operation has not come yet
+        self._left = ""  # what an exception left before its end
 
     def __del__(self) -> None:
         if getattr(self, "_handle", None):
@@ -146,6 +150,10 @@ class Recorder:
         self.flush()
         self._pending.append(begin)
 
+    def leave(self, what: str) -> None:
+        """Notes that an exception has left a part of the program: if somebody catches it, the part has no end."""
+        self._left = self._left or what
+
     def flush(self) -> None:
         """Begins what is to be begun."""
         while self._pending:
@@ -153,6 +161,8 @@ class Recorder:
 
     def record(self, operation: str, arguments: Sequence[Any] = (), place: Optional[Place] = None) -> List[Result]:
         """Records an operation; gives what it made."""
+        if self._left:
+            raise mistake(_LEFT.format(self._left), place)
         self.flush()
         place = place or here()
         keep: List[Any] = []
@@ -180,6 +190,8 @@ class Recorder:
     def _mistake(self, place: Place) -> KilnError:
         at = Where()
         message = self._library.kiln_recorder_error(self._handle, 0, ctypes.byref(at)).decode()
+        if message.endswith("not what was begun last"):
+            message = _LEFT.format("a loop, a branch or a part of a kernel")
         if _NEEDS.search(message):  # what is left out, Python has told
             message += ", but is given None; did the function that made it end without `return`?"
         file = (at.file or b"").decode()

@@ -376,7 +376,22 @@ def _parse(function: types.FunctionType, source: Source) -> Function:
             Place(function.__code__.co_filename, source.line),
         )
     ast.increment_lineno(tree, source.line - (2 if is_indented else 1))
+    _name_private(body[0], function.__qualname__.split("."))
     return body[0]
+
+
+def _name_private(tree: Function, path: List[str]) -> None:
+    """Names `__x` in a class C mean `_C__x`, but what is rewritten is compiled outside of the class."""
+    classes = [each for each, following in zip(path, path[1:]) if "<locals>" not in (each, following)]
+    owner = classes[-1].lstrip("_") if classes else ""
+    pending: List[ast.AST] = [tree] if owner else []
+    while pending:
+        node = pending.pop()
+        for field in ("id", "attr", "arg"):
+            name = getattr(node, field, None)
+            if isinstance(name, str) and name.startswith("__") and not name.endswith("__"):
+                setattr(node, field, f"_{owner}{name}")
+        pending += [each for each in children(node) if not isinstance(each, ast.ClassDef)]
 
 
 def _strip(tree: Function) -> None:

@@ -523,6 +523,59 @@ class OtherMistakes(Case):
 
         self.assertBodyMistake(body, "the condition of this `while` gives 'k' a value with `:=`", "while (k := k - 1) > 0")
 
+    def test_exception_that_is_caught(self) -> None:
+        """What an exception left has no end, so nothing can follow it."""
+
+        def scope(x):
+            with kl.scope():
+                1 / 0
+
+        @kl.function
+        def branch(x):
+            if x.shape[0] > 3:
+                1 / 0
+
+        def kernel(x):
+            @kl.spmd(1)
+            def kernel(i):
+                1 / 0
+
+        for body, left in ((scope, "a scope"), (branch, "a loop, a branch"), (kernel, "kernel")):
+
+            @kiln.program
+            def wrong(x: kl.InOut[f32]):
+                try:
+                    body(x)
+                except ZeroDivisionError:
+                    pass
+
+                kl.alloc("t", f32, (8, 8))
+
+            with self.subTest(left):
+                self.assertMistake(wrong.text, f"an exception left {left}.* and was caught.*Catch it inside", "")
+
+    def test_arguments_of_a_kernel_by_name(self) -> None:
+        launches = {
+            "step(x, z=y)": "step has no parameter 'z'; it has x, y", "step(x, y, x=x)": "step is given 'x' twice",
+            "step(y=y)": "step is given no 'x'", "step(x, y, y)": r"step has 2 parameters \(x, y\), but 3",
+        }  # fmt: skip
+        for launch, words in [*launches.items(), ("step(y=y, x=x)", "")]:
+
+            @kiln.program
+            def wrong(x: kl.In[f32], y: kl.Out[f32]):
+                @kl.kernel
+                def step(x: kl.In[f32], y: kl.Out[f32]):
+                    kl.store(kl.load(x, (0, 0), (8, 8)), y, (0, 0))
+
+                eval(launch)
+
+            with self.subTest(launch):
+                if not words:
+                    self.assertIn("(%x, %y)", wrong.text())
+                    continue
+                with self.assertRaisesRegex(KilnError, words):
+                    wrong.text()
+
     def test_value_of_a_kernel(self) -> None:
         def generator():
             yield 1

@@ -178,6 +178,23 @@ class PythonStaysPython(Case):
         offset = 20
         self.assertEqual(made(1)[0], 22)
 
+    def test_private_names(self) -> None:
+        class _Owner:
+            __factor = 3
+
+            def scaled(self, __x):
+                __twice = lambda: 2 * __x if __x else 0
+                return self.__factor * __twice() if self.__factor else None
+
+            def inside(self):
+                def inner(__x):
+                    return self.__factor + __x if __x else __x
+
+                return rewrite(inner)
+
+        self.assertEqual(rewrite(_Owner.scaled)(_Owner(), 5), 30)
+        self.assertEqual(_Owner().inside()(4), 7)
+
     def test_lines_survive(self) -> None:
         def fails(x):
             for i in range(3):
