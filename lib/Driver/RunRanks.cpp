@@ -158,8 +158,9 @@ int RankedRun::execute() {
   } else {
     request.rankArgs = Args.ofRank;
   }
-  if (Status bad = Process ? verifySame(*Process, describeArguments()) : Status::ok(); !bad.isOk())
-    return fail(bad);
+  if (Process)
+    if (Status bad = verifySame(*Process, describeArguments(), Options.timeout); !bad.isOk())
+      return fail(bad);
   RunReport report;
   auto start = std::chrono::steady_clock::now();
   Status ran = Options.platform->run(request, report);

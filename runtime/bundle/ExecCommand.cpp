@@ -388,7 +388,9 @@ int run(const Request &request) {
   if (!args)
     return refuse(args.status());
   if (request.ranks)
-    if (Status bad = verifySame(*request.ranks, describe(manifest, signature, *args)); !bad.isOk())
+    if (Status bad =
+            verifySame(*request.ranks, describe(manifest, signature, *args), request.timeout);
+        !bad.isOk())
       return refuse(bad);
   ExecRecord about(*bundle, request.out, request.command, request.dataSeed, dumpLevel);
   bool isRecorded = request.timeline || dumpLevel > 0;

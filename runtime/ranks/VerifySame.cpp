@@ -1,4 +1,5 @@
 // Whether the processes of a run were started with the same arguments.
+#include "kiln/runtime/interrupt.h"
 #include "kiln/runtime/ranks.h"
 
 #include <cstring>
@@ -21,7 +22,8 @@ static std::pair<std::string, std::string> firstDifference(const std::string &a,
   return {lineOf(a), lineOf(b)};
 }
 
-Status kiln::verifySame(Transport &transport, const std::string &mine) {
+Status kiln::verifySame(Transport &transport, const std::string &mine, uint64_t timeout) {
+  TimeLimit limit(timeout, "waiting for the other ranks");
   std::vector<char> text(textBytes, 0), all(static_cast<size_t>(textBytes * transport.ranks()));
   std::memcpy(text.data(), mine.data(), std::min(mine.size(), text.size() - 1));
   Expected<Tensor> source = Tensor::view(text.data(), DType::I8, {textBytes});

@@ -208,8 +208,8 @@ std::optional<int32_t> launchedRanks();
 Expected<Transport *> openMpi();
 /// Whether all processes say the same, for which `mine` is a text in lines of `name: what it is`,
 /// such as arguments and their extents. InvalidArgument, with the first line that differs and whose
-/// it is, if not. Before any collective.
-Status verifySame(Transport &transport, const std::string &mine);
+/// it is, if not. Before any collective. It waits no longer than so many seconds (0: for ever).
+Status verifySame(Transport &transport, const std::string &mine, uint64_t timeout);
 /// Ends MPI, if it was opened, at the end of main(); `failed`: and with it all other processes.
 void closeMpi(bool failed);
 
