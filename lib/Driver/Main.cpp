@@ -303,7 +303,7 @@ static int runTool(int argc, char **argv) {
     std::fprintf(args.empty() ? stderr : stdout, kUsage, inWords(targetNames(), "or").c_str());
     return args.empty() ? kBadInput : kGood;
   }
-  std::string command = args[0];
+  const std::string &command = args[0];
   if (command == "--version") {
     std::printf("kiln %s (ABI %d, LLVM %s)\n", KILN_VERSION, KILN_ABI_VERSION, LLVM_VERSION_STRING);
     return kGood;

@@ -9,7 +9,7 @@
 
 namespace mlir {
 class Operation;
-}
+} // namespace mlir
 
 namespace kiln::tile {
 
