@@ -81,40 +81,49 @@ kiln_config *kiln_config_create(const kiln_config *like) {
 }
 void kiln_config_destroy(kiln_config *config) { delete config; }
 void kiln_config_set(kiln_config *config, const char *name, const char *value) {
-  config->values[textOf(name)] = textOf(value);
+  if (config)
+    config->values[textOf(name)] = textOf(value);
 }
 
 int64_t kiln_config_param(kiln_config *config, const char *name, const int64_t *choices,
                           uint32_t num_choices, int64_t fallback) {
-  return config->param(textOf(name), std::vector(choices, choices + num_choices), fallback);
+  if (!config)
+    return fallback;
+  std::vector<int64_t> all;
+  if (choices)
+    all.assign(choices, choices + num_choices);
+  return config->param(textOf(name), all, fallback);
 }
 int64_t kiln_config_range(kiln_config *config, const char *name, int64_t low, int64_t high,
                           int64_t fallback) {
-  return config->param(textOf(name), low, high, fallback);
+  return config ? config->param(textOf(name), low, high, fallback) : fallback;
 }
 const char *kiln_config_choice(kiln_config *config, const char *name, const char *const *choices,
                                uint32_t num_choices, const char *fallback) {
+  if (!config)
+    return fallback ? fallback : "";
   std::vector<std::string> words;
-  for (uint32_t index = 0; index < num_choices; ++index)
+  for (uint32_t index = 0; choices && index < num_choices; ++index)
     words.push_back(textOf(choices[index]));
   config->told = config->choice(textOf(name), words, textOf(fallback));
   return config->told.c_str();
 }
 
 const char *kiln_config_declared(kiln_config *config, uint32_t index, const char **value) {
-  if (index >= config->declared.size())
+  if (!config || index >= config->declared.size())
     return nullptr;
   if (value)
     *value = config->declared[index].value.c_str();
   return config->declared[index].name.c_str();
 }
 const char *kiln_config_declared_choice(kiln_config *config, uint32_t index, uint32_t choice) {
-  if (index >= config->declared.size() || choice >= config->declared[index].choices.size())
+  if (!config || index >= config->declared.size() ||
+      choice >= config->declared[index].choices.size())
     return nullptr;
   return config->declared[index].choices[choice].c_str();
 }
 const char *kiln_config_error(kiln_config *config, uint32_t index) {
-  std::vector<std::string> errors = config->errors();
+  std::vector<std::string> errors = config ? config->errors() : std::vector<std::string>();
   if (index >= errors.size())
     return nullptr;
   config->told = errors[index];

@@ -48,6 +48,15 @@ template <typename Result, typename Body> Result guarded(Result failed, Body bod
 
 std::string textOf(const char *text) { return text ? text : ""; }
 
+/// Notes where a caller gave a null pointer that stands for nothing.
+template <typename... T> bool areGiven(const T *...pointers) {
+  bool given = ((pointers != nullptr) && ...);
+  if (!given)
+    note(invalid("a null pointer was given"));
+  return given;
+}
+constexpr int32_t nullGiven = static_cast<int32_t>(StatusCode::InvalidArgument);
+
 } // namespace
 
 struct kiln_engine {
@@ -78,8 +87,8 @@ int32_t kiln_ranks_run(int32_t count, int32_t (*body)(int32_t, void *), void *da
 
 int32_t kiln_ranks_join(int32_t *rank, int32_t *count) {
   return guarded(internalError, [&] {
-    if (!rank || !count)
-      return note(invalid("a null pointer was given"));
+    if (!areGiven(rank, count))
+      return nullGiven;
     *rank = *count = 0;
     if (!launchedRanks())
       return 0;
@@ -229,9 +238,13 @@ kiln_engine *kiln_engine_create_with(const kiln_registry *registry,
 }
 
 void kiln_engine_destroy(kiln_engine *engine) { delete engine; }
-const char *kiln_engine_error(const kiln_engine *engine) { return engine->error.c_str(); }
+const char *kiln_engine_error(const kiln_engine *engine) {
+  return engine ? engine->error.c_str() : "a null pointer was given";
+}
 
 int32_t kiln_engine_begin(kiln_engine *engine, const kiln_run *run) {
+  if (!areGiven(engine, run))
+    return nullGiven;
   return guarded<int32_t>(internalError, [&]() -> int32_t {
     RunOptions options;
     options.program = textOf(run->program);
@@ -241,15 +254,21 @@ int32_t kiln_engine_begin(kiln_engine *engine, const kiln_run *run) {
   });
 }
 int32_t kiln_engine_wait(kiln_engine *engine) {
+  if (!areGiven(engine))
+    return nullGiven;
   return guarded<int32_t>(internalError,
                           [&]() -> int32_t { return engine->report(engine->engine->wait()); });
 }
 int32_t kiln_engine_finish(kiln_engine *engine) {
+  if (!areGiven(engine))
+    return nullGiven;
   return guarded<int32_t>(internalError,
                           [&]() -> int32_t { return engine->report(engine->engine->finish()); });
 }
 
 int32_t kiln_engine_failure(const kiln_engine *engine, kiln_failure *failure) {
+  if (!areGiven(engine, failure))
+    return 1;
   const std::optional<TaskFailure> &last = engine->engine->lastFailure();
   if (!last)
     return 1;
@@ -260,6 +279,8 @@ int32_t kiln_engine_failure(const kiln_engine *engine, kiln_failure *failure) {
 }
 
 void kiln_engine_usage(const kiln_engine *engine, kiln_usage *usage) {
+  if (!areGiven(engine, usage))
+    return;
   EngineUsage now = engine->engine->usage();
   *usage = {now.tasks, now.regions, now.arenaBytes};
 }
@@ -276,6 +297,8 @@ void kiln_buffer_release(kiln_buffer *buffer) { delete buffer; }
 
 kiln_buffer *kiln_engine_alloc(kiln_engine *engine, int32_t dtype, uint32_t rank,
                                const int64_t *extents, kiln_tensor *view) {
+  if (!areGiven(engine, view) || (rank > 0 && !areGiven(extents)))
+    return nullptr;
   return guarded<kiln_buffer *>(nullptr, [&]() -> kiln_buffer * {
     Expected<Tensor> tensor = engine->engine->alloc(dtypeOf(dtype), Dims(extents, rank));
     if (!tensor) {
@@ -352,6 +375,8 @@ static Expected<Task> convert(const kiln_engine &engine, const kiln_task &from) 
 }
 
 int32_t kiln_engine_submit(kiln_engine *engine, const kiln_task *from, uint64_t *taskId) {
+  if (!areGiven(engine, from))
+    return nullGiven;
   return guarded<int32_t>(internalError, [&]() -> int32_t {
     Expected<Task> task = convert(*engine, *from);
     if (!task)
@@ -367,6 +392,8 @@ int32_t kiln_engine_submit(kiln_engine *engine, const kiln_task *from, uint64_t 
 }
 
 int32_t kiln_engine_run(kiln_engine *engine, const kiln_task *from) {
+  if (!areGiven(engine, from))
+    return nullGiven;
   return guarded<int32_t>(internalError, [&]() -> int32_t {
     Expected<Task> task = convert(*engine, *from);
     return engine->report(task ? engine->engine->run(*task) : task.status());
@@ -374,18 +401,24 @@ int32_t kiln_engine_run(kiln_engine *engine, const kiln_task *from) {
 }
 
 void kiln_engine_begin_scope(kiln_engine *engine, int32_t isManual) {
+  if (!areGiven(engine))
+    return;
   guarded(0, [&] {
     engine->engine->beginScope(isManual != 0);
     return 0;
   });
 }
 int32_t kiln_engine_end_scope(kiln_engine *engine) {
+  if (!areGiven(engine))
+    return nullGiven;
   return guarded<int32_t>(internalError,
                           [&]() -> int32_t { return engine->report(engine->engine->endScope()); });
 }
 
 int32_t kiln_engine_get(kiln_engine *engine, const kiln_tensor *view, kiln_buffer *buffer,
                         const int64_t *indices, kiln_task_scalar *value) {
+  if (!areGiven(engine, view, indices, value))
+    return nullGiven;
   return guarded<int32_t>(internalError, [&]() -> int32_t {
     Expected<Tensor> tensor = convert(*view, buffer);
     if (!tensor)

@@ -308,6 +308,20 @@ TEST(RecordConfig, DrawsAndRefuses) {
   kiln_config_destroy(copy);
 }
 
+TEST(RecordConfig, NullIsNoConfigAndHasNoChoices) {
+  kiln_config_set(nullptr, "BM", "128");
+  EXPECT_EQ(kiln_config_param(nullptr, nullptr, nullptr, 2, 64), 64);
+  EXPECT_EQ(kiln_config_range(nullptr, nullptr, 1, 8, 2), 2);
+  EXPECT_STREQ(kiln_config_choice(nullptr, nullptr, nullptr, 2, nullptr), "");
+  EXPECT_EQ(kiln_config_declared(nullptr, 0, nullptr), nullptr);
+  EXPECT_EQ(kiln_config_declared_choice(nullptr, 0, 0), nullptr);
+  EXPECT_EQ(kiln_config_error(nullptr, 0), nullptr);
+  kiln_config *config = kiln_config_create(nullptr);
+  EXPECT_EQ(kiln_config_param(config, nullptr, nullptr, 2, 64), 64);
+  EXPECT_STREQ(kiln_config_choice(config, "mode", nullptr, 2, "slow"), "slow");
+  kiln_config_destroy(config);
+}
+
 TEST(RecordList, EveryOperationSaysWhatItIs) {
   llvm::Expected<llvm::json::Value> operations = llvm::json::parse(kiln_recorder_operations());
   ASSERT_TRUE(bool(operations));

@@ -1,6 +1,6 @@
-/* The engine from plain C: signatures, intermediates, dependencies, scopes, predicates, get, groups,
- * dumps and errors. Each part returns the line of the first expectation that does not hold, 0 when
- * all do. Called by EngineConcurrentTest.cpp. */
+/* The engine from plain C: signatures, intermediates, dependencies, scopes, predicates, get,
+ * groups, dumps and errors. Each part returns the line of the first expectation that does not hold,
+ * 0 when all do. Called by EngineConcurrentTest.cpp. */
 #include "kiln/runtime/engine_c.h"
 
 #include <string.h>
@@ -253,6 +253,25 @@ static int test_dump(state *s, const char *directory) {
   return 0;
 }
 
+static int test_null(state *s) {
+  kiln_run *no_run = NULL;
+  EXPECT(kiln_engine_begin(NULL, NULL) != 0 && kiln_engine_begin(s->engine, no_run) != 0);
+  EXPECT(strstr(kiln_last_error(), "null pointer"));
+  EXPECT(kiln_engine_submit(NULL, NULL, NULL) != 0);
+  EXPECT(kiln_engine_submit(s->engine, NULL, NULL) != 0);
+  EXPECT(kiln_engine_run(NULL, NULL) != 0 && kiln_engine_run(s->engine, NULL) != 0);
+  EXPECT(kiln_engine_wait(NULL) != 0 && kiln_engine_finish(NULL) != 0);
+  EXPECT(kiln_engine_end_scope(NULL) != 0);
+  EXPECT(kiln_engine_get(s->engine, NULL, NULL, NULL, NULL) != 0);
+  EXPECT(!kiln_engine_alloc(NULL, 0, 0, NULL, NULL));
+  EXPECT(!kiln_engine_alloc(s->engine, 0, 2, NULL, NULL));
+  EXPECT(kiln_engine_failure(NULL, NULL) == 1);
+  EXPECT(strstr(kiln_engine_error(NULL), "null pointer"));
+  kiln_engine_begin_scope(NULL, 0);
+  kiln_engine_usage(s->engine, NULL);
+  return 0;
+}
+
 static int test_all(state *s, const char *directory) {
   int line = 0;
   if ((line = test_registry(s)))
@@ -260,7 +279,8 @@ static int test_all(state *s, const char *directory) {
   s->engine = kiln_engine_create(s->registry, 2);
   EXPECT(s->engine);
   if ((line = test_buffers(s)) || (line = test_order(s)) || (line = test_predicate_and_get(s)) ||
-      (line = test_group(s)) || (line = test_errors(s)) || (line = test_dump(s, directory)))
+      (line = test_group(s)) || (line = test_errors(s)) || (line = test_null(s)) ||
+      (line = test_dump(s, directory)))
     return line;
   kiln_buffer_release(s->middle.buffer);
   kiln_buffer_release(s->result.buffer);
