@@ -152,6 +152,16 @@ class Processes(unittest.TestCase):
         self.assertIn("ValueError: enough", done.stderr)
         self.assertLess(time.monotonic() - start, 30)
 
+    def test_a_rank_that_ends_before_it_calls_anything_is_missed(self):
+        for code in (0, 3):
+            done = self.mpirun(2, self.PROGRAM + f"""
+        if kiln.join_ranks()[0] == 1:
+            sys.exit({code})
+        total(numpy.ones((2, 2), numpy.float32))
+        """)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("rank 1 has ended", done.stderr)
+
     def test_processes_that_wait_for_ever_are_found(self):
         done = self.mpirun(2, self.PROGRAM + """
         two_recvs(numpy.ones((2, 2), numpy.float32))

@@ -105,7 +105,8 @@ static bool canEnd(const RankReport::Pending &pending, const RankReport &of,
       return true; // not understood, so nothing is claimed
     const RankReport &other = *all[static_cast<size_t>(pending.peer)];
     auto started = other.messages.find({of.rank, !pending.sends});
-    return started != other.messages.end() && started->second.has(pending.number);
+    return other.run == of.run && started != other.messages.end() &&
+           started->second.has(pending.number);
   }
   for (int32_t place = 0; place < pending.line.count; ++place) {
     auto rank = static_cast<size_t>(pending.line.at(place));
@@ -131,11 +132,17 @@ static std::string describe(std::span<const std::optional<RankReport>> reports) 
 
 std::optional<std::string> kiln::findDeadlock(std::span<const std::optional<RankReport>> reports) {
   bool isAnyWaiting = false;
+  uint64_t run = 0;
   for (const std::optional<RankReport> &report : reports) {
-    if (!report || report->run != reports.front()->run)
+    if (!report)
       return std::nullopt;
     isAnyWaiting |= !report->hasLeft;
+    run = std::max(run, report->run);
   }
+  // Who has ended may have done so before this run.
+  for (const std::optional<RankReport> &report : reports)
+    if (report->run != run && !report->hasLeft)
+      return std::nullopt;
   if (!isAnyWaiting)
     return std::nullopt;
   for (const std::optional<RankReport> &report : reports)

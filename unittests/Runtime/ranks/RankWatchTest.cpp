@@ -68,6 +68,20 @@ TEST(RankWatch, WhoHasEndedWillNotCome) {
   EXPECT_FALSE(findDeadlock(all));
 }
 
+TEST(RankWatch, WhoEndedBeforeTheRunWillNotComeEither) {
+  auto all = reportsOf(2);
+  all[0]->run = 2;
+  all[0]->pending = {message(1, false, 0)};
+  all[1]->run = 1;
+  all[1]->messages[{0, true}].add(0); // in the run before
+  EXPECT_FALSE(findDeadlock(all));    // it may come to this one
+  all[1]->hasLeft = true;
+  EXPECT_EQ(findDeadlock(all), "rank 0 waits in recv from 1; rank 1 has ended");
+  // It is the other one that has not come to the run yet.
+  all[1]->run = 3;
+  EXPECT_FALSE(findDeadlock(all));
+}
+
 TEST(RankWatch, CollectivesWaitForEveryRankOfTheirLine) {
   RankLine line{0, 2, 2}; // ranks 0 and 2
   auto all = reportsOf(3);
