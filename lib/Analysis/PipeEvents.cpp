@@ -352,6 +352,7 @@ private:
       return false;
     if (!areEqual(first.body, second.body, {{second.index, Expr::of(first.index)}}))
       return false;
+    Model.hasJoined = true;
     first.upper = second.upper;
     first.trips = scalars.ceilDiv(first.upper - first.lower, first.step);
     return true;

@@ -65,6 +65,7 @@ struct GroupModel {
   /// What holds whenever the group runs, as far as trip counts and conditions depend on it:
   /// conditions, each 0 or 1, that always are 1.
   std::vector<Expr> required;
+  bool hasJoined = false; ///< Loops that are the parts of one were read as that one.
   /// Pipe operations that not all lanes run alike.
   std::vector<PipeFinding> findings;
   /// What the proof cannot follow.

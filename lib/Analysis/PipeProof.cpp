@@ -190,8 +190,7 @@ private:
 } // namespace
 } // namespace pipes
 
-PipeProof provePipes(ir::FuncOp group, int64_t defaultSlots, ValueRange required) {
-  pipes::GroupModel model = pipes::modelGroup(group, defaultSlots, required, /*joinsLoops=*/true);
+static PipeProof provePipes(ir::FuncOp group, pipes::GroupModel &model) {
   if (!model.findings.empty())
     return {.verdict = PipeProof::Verdict::Refuted, .findings = std::move(model.findings)};
   if (!model.unknowns.empty())
@@ -207,6 +206,17 @@ PipeProof provePipes(ir::FuncOp group, int64_t defaultSlots, ValueRange required
             .reasons = {{barrier->getLoc(), "when all members come to the barrier is known only "
                                             "when the program runs"}}};
   return proof;
+}
+
+PipeProof provePipes(ir::FuncOp group, int64_t defaultSlots, ValueRange required) {
+  // Roles that have the parts of a loop alike are followed part by part. Where only one has parts
+  // they are one loop again.
+  pipes::GroupModel apart = pipes::modelGroup(group, defaultSlots, required, /*joinsLoops=*/false);
+  PipeProof proof = provePipes(group, apart);
+  if (proof.verdict == PipeProof::Verdict::Proved)
+    return proof;
+  pipes::GroupModel joined = pipes::modelGroup(group, defaultSlots, required, /*joinsLoops=*/true);
+  return joined.hasJoined ? provePipes(group, joined) : proof;
 }
 
 } // namespace kiln
