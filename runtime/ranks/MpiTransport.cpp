@@ -310,7 +310,7 @@ void MpiTransport::compareHeaders(Operation &op) {
 
 /// What a header says of a tensor: "f32[8, 8]".
 static std::string tensorIn(const std::string &text) {
-  size_t from = text.find(" of "), to = text.find("]", from);
+  size_t from = text.find(" of "), to = text.find(']', from);
   return from == std::string::npos ? "" : text.substr(from + 4, to - from - 3);
 }
 
