@@ -62,5 +62,5 @@ static void readRow(const TensorMapBits &map, const int *at, uint32_t number, un
 void kiln::emulated::readBox(const TensorMapBits &map, const int *at, unsigned char *to) {
   uint32_t rows = map.bytes() / map.rowBytes();
   for (uint32_t row = 0; row < rows; ++row)
-    readRow(map, at, row, to + row * map.rowBytes());
+    readRow(map, at, row, to + size_t(row) * map.rowBytes());
 }

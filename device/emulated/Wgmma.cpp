@@ -98,8 +98,8 @@ std::vector<float> operandOf(const SharedMemory &memory, uint64_t bits, bool isT
         for (unsigned i = 0; i < 16 / bytes; ++i) {
           unsigned row = outer - first + (isTransposed ? i : 0), step = k + (isTransposed ? 0 : i);
           unsigned narrow = 0;
-          std::memcpy(&narrow, piece + i * bytes, bytes);
-          all[row * steps + step] = widened(narrow, element);
+          std::memcpy(&narrow, piece + size_t(i) * bytes, bytes);
+          all[size_t(row) * steps + step] = widened(narrow, element);
         }
       });
   return all;
@@ -179,8 +179,8 @@ void emulated::makeProduct(const SharedMemory &memory, const PendingProduct &pen
   std::vector<float> right =
       operandOf(memory, product.right, product.transposesRight, 0, columns, product.element);
   auto change = [&](float &sum, unsigned row, unsigned col) {
-    sum = summed(product.accumulates ? sum : 0.0f, &left[row * steps], &right[col * steps],
-                 product.element);
+    sum = summed(product.accumulates ? sum : 0.0f, &left[size_t(row) * steps],
+                 &right[size_t(col) * steps], product.element);
   };
   for (unsigned lane = 0; lane < kWarp; ++lane)
     for (unsigned j = 0; j < columns / 4; ++j) {
