@@ -21,6 +21,7 @@ Status kiln::beginRunFolder(const std::string &folder) {
   for (const char *stale :
        {"run.json", "code.json", "memory.json", "timeline.json", "graph.json", "graph.dot"})
     std::filesystem::remove(folder + "/" + stale, ignored);
+  sweepTemporaries(folder); // of runs that were killed while they wrote one
   return Status::ok();
 }
 

@@ -20,7 +20,7 @@
 namespace kiln {
 
 /// Makes the folder if it is not there, and removes the files that an earlier run left about
-/// itself.
+/// itself, also those that it was killed over.
 Status beginRunFolder(const std::string &folder);
 
 /// Writes one of the files, whole or not at all. The folder is made if it is not there.

@@ -15,6 +15,8 @@
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace kiln::test {
 
@@ -73,6 +75,15 @@ inline std::string readText(const std::string &path) {
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+/// A process that there was.
+inline pid_t deadProcess() {
+  pid_t child = fork();
+  if (child == 0)
+    _exit(0);
+  waitpid(child, nullptr, 0);
+  return child;
 }
 
 inline Tensor tensorOf(DType dtype, Dims extents, const std::vector<double> &values) {

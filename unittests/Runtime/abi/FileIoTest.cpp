@@ -3,8 +3,6 @@
 #include "abi/CBoundary.h"
 #include "abi/Environment.h"
 
-#include <sys/wait.h>
-
 using namespace kiln;
 using namespace kiln::test;
 
@@ -16,15 +14,6 @@ std::vector<std::string> filesIn(const std::string &folder) {
     names.push_back(item.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
-}
-
-/// A process that there was.
-pid_t deadProcess() {
-  pid_t child = fork();
-  if (child == 0)
-    _exit(0);
-  waitpid(child, nullptr, 0);
-  return child;
 }
 
 TEST(FileIo, AFileAppearsWholeOrNotAtAll) {

@@ -20,6 +20,13 @@ TEST(RunFiles, WhatAnEarlierRunLeftAboutItselfIsRemovedAndNothingElse) {
   EXPECT_EQ(left, std::vector<std::string>{"mine.json"});
 }
 
+TEST(RunFiles, WhatKilledRunsWereWritingIsSwept) {
+  TempDir dir;
+  writeText(dir / ("run.json.0.tmp" + std::to_string(deadProcess())), "{");
+  EXPECT_OK(beginRunFolder(dir.str()));
+  EXPECT_TRUE(std::filesystem::is_empty(dir.str()));
+}
+
 TEST(RunFiles, AFolderThatCannotBeMadeIsNamed) {
   TempDir dir;
   EXPECT_OK(writeRunFile(dir.str(), "file", Json::array()));
