@@ -1,6 +1,7 @@
 #include "kiln/runtime/bundle.h"
 
 #include "ManifestText.h"
+#include "abi/CpuFeatures.h"
 #include "abi/FileIo.h"
 #include "abi/TileRegisters.h"
 
@@ -283,44 +284,17 @@ Expected<std::shared_ptr<const CudaProgram>> Bundle::loadCuda() const {
 // This CPU
 //===----------------------------------------------------------------------===//
 
-/// Lower case without punctuation: "avx512_vnni" and "avx512vnni", "sse4_1" and "sse4.1".
-static std::string plain(std::string_view text) {
-  std::string result;
-  for (char c : text)
-    if (std::isalnum(static_cast<unsigned char>(c)))
-      result += char(std::tolower(static_cast<unsigned char>(c)));
-  return result;
-}
-
 std::optional<std::string> kiln::missingCpuFeature(const std::string &features) {
-  // What vector code needs, by the beginning of its name; the rest every x86-64 has, or no
-  // generated code uses.
-  static const char *const kRelevant[] = {"avx", "fma", "f16c", "bmi", "sse", "ssse", "amx"};
-  std::ifstream file("/proc/cpuinfo");
-  std::string line, flags;
-  while (std::getline(file, line))
-    if (line.starts_with("flags")) {
-      std::istringstream words(line.substr(line.find(':') + 1));
-      for (std::string word; words >> word;)
-        flags += " " + plain(word);
-      break;
-    }
-  if (flags.empty())
-    return std::nullopt; // not an x86, or no /proc: the linker will refuse foreign code
-  flags += " sse3 ";     // which Linux calls pni
-  if (flags.find(" bmi1 ") != std::string::npos)
-    flags += "bmi ";
   std::istringstream wanted(features);
   for (std::string word; std::getline(wanted, word, ',');) {
     if (!word.starts_with('+'))
       continue;
-    bool isRelevant = false;
-    for (const char *prefix : kRelevant)
-      isRelevant |= word.compare(1, std::string(prefix).size(), prefix) == 0;
-    if (isRelevant && flags.find(" " + plain(word) + " ") == std::string::npos)
-      return word.substr(1);
-    if (word.starts_with("+amx") && !mayUseTileRegisters())
-      return word.substr(1) + " (the system does not allow tile registers)";
+    std::string name = word.substr(1);
+    CpuFeature there = cpuFeature(name);
+    if (there == CpuFeature::Missing && name.starts_with("amx") && !mayUseTileRegisters())
+      return name + " (the system does not allow tile registers)";
+    if (there == CpuFeature::Missing || there == CpuFeature::Unknown)
+      return name;
   }
   return std::nullopt;
 }

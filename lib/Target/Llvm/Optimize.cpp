@@ -1,6 +1,6 @@
 #include "Optimize.h"
 
-#include "abi/TileRegisters.h"
+#include "abi/CpuFeatures.h"
 
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -29,9 +29,12 @@ std::string hostCpu() { return sys::getHostCPUName().str(); }
 
 std::string hostCpuFeatures() {
   SubtargetFeatures features;
-  bool hasTiles = mayUseTileRegisters();
-  for (const auto &[name, isOn] : sys::getHostCPUFeatures())
-    features.AddFeature(name, isOn && (hasTiles || !name.starts_with("amx")));
+  // What the runtime cannot ask for, code must not need: a bundle is refused where something is
+  // missing.
+  for (const auto &[name, isOn] : sys::getHostCPUFeatures()) {
+    CpuFeature there = cpuFeature(std::string_view(name.data(), name.size()));
+    features.AddFeature(name, isOn && there != CpuFeature::Missing && there != CpuFeature::Unknown);
+  }
   std::vector<std::string> sorted = features.getFeatures();
   llvm::sort(sorted); // the order of a hash map is no fact about the machine
   return join(sorted, ",");

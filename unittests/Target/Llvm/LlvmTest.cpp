@@ -6,6 +6,7 @@
 #include "Simulator/TileOpTesting.h"
 
 #include "kiln/Transforms/Passes.h"
+#include "kiln/runtime/bundle.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringSet.h"
@@ -65,6 +66,11 @@ int32_t call(const CpuKernel &kernel, const std::vector<Tensor> &tensors,
 //===----------------------------------------------------------------------===//
 // Completeness
 //===----------------------------------------------------------------------===//
+
+/// Code is made for what the runtime can look for: what is built here runs here, whatever this CPU is.
+TEST(LlvmHost, NeedsNothingThatTheRuntimeMisses) {
+  EXPECT_EQ(missingCpuFeature(hostCpuFeatures()), std::nullopt);
+}
 
 TEST(Llvm, EveryOpIsLowered) {
   // What is gone before ops are walked.
