@@ -114,6 +114,7 @@ Expected<RankLine> Engine::Impl::lineOf(const CollectiveTask &task) {
 }
 
 Expected<TaskId> Engine::Impl::submit(const CollectiveTask &collective) {
+  Sched.offerKept();
   if (!RunOpen)
     if (Status failed = startRun({}); !failed.isOk())
       return failed;

@@ -277,10 +277,9 @@ Expected<ScalarBits> Engine::get(const Tensor &tensor, Dims indices) {
   return P->get(tensor, indices);
 }
 Status Engine::run(const Task &task) {
-  // No worker need wake up for what the caller is about to do itself.
-  P->Sched.holdBack(!P->RunOpen || P->Window.isEmpty());
+  P->RunsOne = true; // no worker need wake up for what the caller is about to do itself
   Expected<TaskId> id = P->submit(task, nullptr);
-  P->Sched.holdBack(false);
+  P->RunsOne = false;
   return id ? P->drain() : id.status();
 }
 Status Engine::wait() { return P->drain(); }

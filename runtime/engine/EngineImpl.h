@@ -72,6 +72,7 @@ struct Engine::Impl {
   void joinReaders(LiveRegion &region);
   /// Makes the node wait for its producers; publishes it when none is left.
   void linkAndPublish(Node &node);
+  void publish(Node &node);
   NodeLoc internLoc(const SourceLoc &loc);
 
   // BriefTasks.cpp
@@ -137,6 +138,7 @@ struct Engine::Impl {
   bool RunsBriefTasks =
       false; // on the spot: nobody wants to know about them, and there are workers
   RunOptions RunAs;
+  bool RunsOne = false;               // the task is submitted by who waits for it next
   std::optional<OnInterrupt> Witness; ///< Of an open run: says what did not end.
   std::unique_ptr<DumpWriter> Dump;
   std::unique_ptr<TimelineRecorder> Recorder;

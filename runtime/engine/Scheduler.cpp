@@ -64,9 +64,20 @@ void Scheduler::noteReady(const Worker &worker, const Node &node) {
 
 void Scheduler::publish(Node &node) {
   noteReady(Workers.front(), node);
-  if (!IsHeldBack || Order)
-    return publishFrom(Workers.front(), node);
-  Workers.front().ready.push(&node);
+  publishFrom(Workers.front(), node);
+}
+
+void Scheduler::keep(Node &node) {
+  if (Order)
+    return publish(node);
+  offerKept();
+  noteReady(Workers.front(), node);
+  Kept = &node;
+}
+
+void Scheduler::offerKept() {
+  if (Kept)
+    publishFrom(Workers.front(), *std::exchange(Kept, nullptr));
 }
 
 bool Scheduler::hasWork() const {
@@ -135,7 +146,7 @@ bool Scheduler::runOne() {
   Worker &worker = Workers.front();
   if (finishEnded(worker))
     return true;
-  Node *node = Order ? Order->pop() : findWork(worker);
+  Node *node = Order ? Order->pop() : Kept ? std::exchange(Kept, nullptr) : findWork(worker);
   if (!node && Order && InFlight.load(std::memory_order_relaxed) != 0) {
     Run.ranks->wait([this] { return NumEnded.load(std::memory_order_seq_cst) != 0; });
     return true;

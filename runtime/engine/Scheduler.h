@@ -114,10 +114,13 @@ public:
   unsigned numWorkers() const { return static_cast<unsigned>(Workers.size()); }
   void startRun();
 
-  /// While on, publishing wakes nobody: the submitter is about to work itself.
-  void holdBack(bool on) { IsHeldBack = on; }
   /// The task has nothing left to wait for.
   void publish(Node &node);
+  /// The same of a task that the submitter is to run, because it is about to wait: nobody wakes up
+  /// for it. Until then nobody else can have it, but for `offerKept`.
+  void keep(Node &node);
+  /// What was kept is for anybody: there is more to do than that.
+  void offerKept();
   /// Runs a plain task that has nothing to wait for, that nobody else knows of, and of which no
   /// dump and no timeline is to tell.
   void runHere(Node &node);
@@ -184,7 +187,7 @@ private:
   Parking Beds;
   std::optional<InlineOrder> Order;
   uint64_t NumFinished = 0;
-  bool IsHeldBack = false;    // the submitter's
+  Node *Kept = nullptr;       // the submitter's
   std::deque<Worker> Workers; // [0] is the submitter
   std::vector<std::thread> Threads;
   std::atomic<bool> IsStopping{false};

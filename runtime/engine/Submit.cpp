@@ -66,6 +66,7 @@ static bool isPlain(const Task &task, const KernelRecord *kernel) {
 }
 
 Expected<TaskId> Engine::Impl::submit(const Task &task, Task *expendable) {
+  Sched.offerKept();
   // What the map knows of the tensors may be far away: it is fetched while the task is verified.
   bool isAlone = Window.isEmpty(); // then it may not be needed
   if (!isAlone)
@@ -386,9 +387,16 @@ Node &Engine::Impl::makeNode(const Task &task, const KernelRecord *kernel) {
   return *node;
 }
 
+void Engine::Impl::publish(Node &node) {
+  if (RunsOne || RunAs.keepsLast)
+    Sched.keep(node);
+  else
+    Sched.publish(node);
+}
+
 void Engine::Impl::linkAndPublish(Node &node) {
   if (Producers.empty())
-    return Sched.publish(node);
+    return publish(node);
   auto numProducers = static_cast<uint32_t>(Producers.size());
   // One more than there are, so that it cannot start before all are known.
   node.unmet.store(numProducers + 1, std::memory_order_relaxed);
@@ -404,5 +412,5 @@ void Engine::Impl::linkAndPublish(Node &node) {
       node.isDoomed.store(true, std::memory_order_relaxed);
   }
   if (node.unmet.fetch_sub(met, std::memory_order_acq_rel) == met)
-    Sched.publish(node);
+    publish(node);
 }

@@ -104,7 +104,9 @@ Status NativeProgram::run(std::span<const Tensor> tensors, std::span<const Scala
   Expected<EnginePool::Lease> engine = EnginePool::get().take(Registry);
   if (!engine)
     return engine.status();
-  Status done = (*engine)->begin(options);
+  RunOptions waitsAtOnce = options;
+  waitsAtOnce.keepsLast = true;
+  Status done = (*engine)->begin(std::move(waitsAtOnce));
   if (done.isOk()) {
     done = Orchestration ? runOrchestration(**engine, Orchestration, Kernels, tensors, scalars)
                          : (*engine)->run(taskOf(tensors, scalars));

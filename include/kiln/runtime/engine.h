@@ -90,6 +90,9 @@ struct RunOptions {
   bool recordTimeline = false;
   /// Through which this run, one rank of several, talks to the others. Null: it is the only one.
   Transport *ranks = nullptr;
+  /// For who does nothing between submitting and waiting but to submit more: the task submitted
+  /// last, if it is ready, is left to the wait, which runs it without waking a worker for it.
+  bool keepsLast = false;
 };
 
 /// The latched failure, in parts.

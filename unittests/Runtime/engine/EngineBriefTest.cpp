@@ -183,3 +183,23 @@ TEST_F(EngineBriefTest, ASlowKernelIsHandedOverHoweverOftenItRuns) {
   EXPECT_OK(engine->wait());
   EXPECT_EQ(at(x, 0), 41);
 }
+
+TEST_F(EngineBriefTest, WhatIsSubmittedLastIsLeftToWhoWaits) {
+  Tensor first = zeros(DType::F32, {1}), last = zeros(DType::F32, {1});
+  auto engine = makeEngine(first, 0);
+  RunOptions options;
+  options.keepsLast = true;
+  EXPECT_OK(engine->begin(options));
+  take(engine->submit(Task("gate").addInout(first)));
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_FALSE(gate.isReached); // the worker has nothing to do, and does not get it
+  TaskId slow = take(engine->submit(Task("slow").addInout(last)));
+  while (!gate.isReached) // now it is no longer the last
+    std::this_thread::yield();
+  EXPECT_EQ(take(engine->get(last, {0})).asDouble(),
+            1); // whoever asks for it runs it, while the worker is busy
+  gate.isOpen = true;
+  take(engine->submit(Task("slow").addInout(first).after(slow)));
+  EXPECT_OK(engine->finish());
+  EXPECT_EQ(at(first, 0), 2);
+}

@@ -248,11 +248,17 @@ struct EngineStressTest : ::testing::Test {
     std::unique_ptr<Engine> engines[] = {concurrent(1), concurrent(2), concurrent(3, true),
                                          concurrent(4, false, 64),
                                          concurrent(2, false, 1024, UINT32_MAX)};
+    std::unique_ptr<Engine> keeping = concurrent(2); // leaves what is submitted last to who waits
     for (uint64_t seed = 0; seed < numSeeds; ++seed) {
       EngineOptions sequential;
       sequential.recordTrace = false;
       std::vector<double> expected =
           RandomProgram(*makeEngine(registry, 0, sequential), seed).run(numTasks);
+      RunOptions keepsLast;
+      keepsLast.keepsLast = true;
+      EXPECT_OK(keeping->begin(keepsLast));
+      ASSERT_EQ(RandomProgram(*keeping, seed).run(numTasks), expected) << "seed " << seed;
+      EXPECT_OK(keeping->finish());
       for (auto &engine : engines) {
         ASSERT_EQ(RandomProgram(*engine, seed).run(numTasks), expected)
             << "seed " << seed << ", " << engine->workers() << " workers";
