@@ -307,35 +307,50 @@ __device__ __forceinline__ T acrossWarps(F f, T value) {
   return value;
 }
 
-/// Along the columns: what remains is R x 1, in every thread that has part of the row.
-template <typename To, typename F, typename T, typename L>
-__device__ __forceinline__ To reduceCols(F f, Compute<T> identity, const Tile<T, L> &tile) {
-  static_assert(To::Layout::rowRegs == L::rowRegs, "a row's result lies where the row does");
-  To result;
+/// What `f` makes of what the threads of a row have of it; each of them has all.
+template <typename L, typename F, typename T>
+__device__ __forceinline__ T acrossThreads(F f, T value) {
+#pragma unroll
+  for (int distance = 1; distance < L::threadsPerRow && distance < kWarp; distance *= 2)
+    value = f(value, shuffleXor(value, distance));
+  if constexpr (L::threadsPerRow > kWarp)
+    value = acrossWarps<L::threadsPerRow>(f, value);
+  return value;
+}
+
+/// What `f` makes of all that a thread has of a row.
+template <typename F, typename T, typename L>
+__device__ __forceinline__ Compute<T> partOfRow(F f, Compute<T> identity, const Tile<T, L> &tile,
+                                                int i) {
   // A number waits for the one before it: so several rows, or parts of a row, at once.
   constexpr int parts =
       L::rowRegs > 2 || L::colRegs % 4 != 0 || L::colRegs < 16 ? 1 : 4 / L::rowRegs;
+  Compute<T> part[parts];
+#pragma unroll
+  for (int k = 0; k < parts; ++k)
+    part[k] = identity;
+#pragma unroll
+  for (int j = 0; j < L::colRegs; ++j)
+    if (tile.hasCol(j))
+      part[j % parts] = f(part[j % parts], widen(tile.at[i][j]));
+  Compute<T> total = part[0];
+#pragma unroll
+  for (int k = 1; k < parts; ++k)
+    total = f(total, part[k]);
+  return total;
+}
+
+/// Along the columns: what remains is R x 1, in every thread that has part of the row. `isPart`:
+/// each has its part of the result only.
+template <typename To, bool isPart = false, typename F, typename T, typename L>
+__device__ __forceinline__ To reduceCols(F f, Compute<T> identity, const Tile<T, L> &tile) {
+  static_assert(To::Layout::rowRegs == L::rowRegs, "a row's result lies where the row does");
+  To result;
 #pragma unroll
   for (int i = 0; i < L::rowRegs; ++i) {
-    Compute<T> part[parts];
-#pragma unroll
-    for (int k = 0; k < parts; ++k)
-      part[k] = identity;
-#pragma unroll
-    for (int j = 0; j < L::colRegs; ++j)
-      if (tile.hasCol(j))
-        part[j % parts] = f(part[j % parts], widen(tile.at[i][j]));
-    Compute<T> total = part[0];
-#pragma unroll
-    for (int k = 1; k < parts; ++k)
-      total = f(total, part[k]);
-    if constexpr (L::cols > 1) {
-#pragma unroll
-      for (int distance = 1; distance < L::threadsPerRow && distance < kWarp; distance *= 2)
-        total = f(total, shuffleXor(total, distance));
-      if constexpr (L::threadsPerRow > kWarp)
-        total = acrossWarps<L::threadsPerRow>(f, total);
-    }
+    Compute<T> total = partOfRow(f, identity, tile, i);
+    if constexpr (L::cols > 1 && !isPart)
+      total = acrossThreads<L>(f, total);
     result.at[i][0] = convert<typename To::Element>(total);
   }
   return result;

@@ -115,6 +115,18 @@ def TileFoldExponentials : Pass<"tile-fold-exponentials", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::tile::TileDialect"];
 }
 
+def TileDeferSums : Pass<"tile-defer-sums", "::mlir::ModuleOp"> {
+  let summary = "put sums of rows that a loop adds up together after the loop";
+  let description = [{
+    For machines whose tiles are spread over threads. A loop that carries `sum + s`, or `sum * f + s`, where s sums the
+    columns of a tile in f32 and the first sum is 0, needs no more of s in each iteration than what a thread has of a row:
+    `kiln.part_of_sum`. Behind the loop the threads of a row tell each other what they have, once: a sum of one column with
+    `kiln.sum_of_parts`. That saves the exchange of each iteration, and with it a place where every thread has to have
+    computed its part. Sums are made in another order, so the last bits differ.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
+}
+
 def TilePeelMasks : Pass<"tile-peel-masks", "::mlir::ModuleOp"> {
   let summary = "split loops so that masks cost nothing before the edge";
   let description = [{
