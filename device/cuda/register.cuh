@@ -31,8 +31,10 @@ struct Fragments {
       return R == 1 ? 0 : 64 * (i / 2) + 16 * warpInGroup() + 8 * (i % 2) + threadInWarp() / 4;
     }
     static __device__ int col(int j) {
-      return C == 1 ? 0 : 8 * (j / 2) + 2 * (threadInWarp() % 4) + j % 2;
+      return C == 1 ? 0 : colsFromFirst(j) + 2 * (threadInWarp() % 4);
     }
+    /// The same for all threads.
+    static __device__ int colsFromFirst(int j) { return C == 1 ? 0 : 8 * (j / 2) + j % 2; }
     /// Whether this thread is the one to store what several hold.
     static __device__ bool isOwner() {
       return (C > 1 || threadInWarp() % 4 == 0) && (R > 1 || threadInGroup() < 4);
@@ -54,6 +56,7 @@ struct Exchanged {
 
     static __device__ int row(int i) { return Turned::col(i); }
     static __device__ int col(int j) { return Turned::row(j); }
+    static __device__ int colsFromFirst(int j) { return Turned::row(j) - Turned::row(0); }
     static __device__ bool isOwner() { return Turned::isOwner(); }
   };
 };
@@ -77,9 +80,11 @@ template <int group, int neighbours> struct Coalesced {
 
     static __device__ int row(int i) { return R == 1 ? 0 : i * step + threadInGroup() / group; }
     static __device__ int col(int j) {
-      return C == 1
-                 ? 0
-                 : (j / neighbours * group + threadInGroup() % group) * neighbours + j % neighbours;
+      return C == 1 ? 0 : colsFromFirst(j) + threadInGroup() % group * neighbours;
+    }
+    /// The same for all threads.
+    static __device__ int colsFromFirst(int j) {
+      return C == 1 ? 0 : j / neighbours * group * neighbours + j % neighbours;
     }
     static __device__ bool isOwner() {
       return (C > 1 || threadInGroup() % group == 0) && (R > 1 || threadInGroup() < group);
@@ -252,11 +257,13 @@ template <typename T, typename L>
 __device__ __forceinline__ Tile<T, L> mask(Tile<T, L> tile, i64 rows, i64 cols, T pad) {
   if (rows >= L::rows && cols >= L::cols)
     return tile;
-  // Compared in 32 bits: a tile is small.
+  // Compared in 32 bits: a tile is small. What depends on the thread is the same for all columns:
+  // unsigned, or the compiler puts it on the side where it is different for each of them.
   int rowEnd = rows > L::rows ? L::rows : rows < 0 ? 0 : int(rows);
   int colEnd = cols > L::cols ? L::cols : cols < 0 ? 0 : int(cols);
+  int end = int(unsigned(colEnd) - unsigned(L::col(0)));
   forEach<L>([&](int i, int j) {
-    if (L::row(i) >= rowEnd || L::col(j) >= colEnd)
+    if (L::row(i) >= rowEnd || L::colsFromFirst(j) >= end)
       tile.at[i][j] = pad;
   });
   return tile;
@@ -270,7 +277,8 @@ __device__ __forceinline__ Tile<T, L> maskDiagonal(Tile<T, L> tile, i64 offset, 
   // A narrower number: rows and columns of a tile are far from its ends.
   int bound = offset > L::cols ? L::cols : offset < -L::rows ? -L::rows : int(offset);
   forEach<L>([&](int i, int j) {
-    if (L::col(j) > L::row(i) + bound)
+    int last = int(unsigned(L::row(i)) + unsigned(bound) - unsigned(L::col(0)));
+    if (L::colsFromFirst(j) > last)
       tile.at[i][j] = pad;
   });
   return tile;
