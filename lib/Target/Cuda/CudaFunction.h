@@ -139,7 +139,9 @@ private:
   std::string placeText(mlir::Value tile);
 
   // CudaWhole.cpp
-  std::string wholeText(mlir::scf::IfOp branch);
+  std::string wholeText(mlir::Block &block);
+  bool emitWholeOrNot(mlir::scf::ForOp loop);
+  bool isIdleWhereWhole(tile::MaskOp mask);
   void widenAgain(mlir::Operation *user);
   void computeAgain(mlir::Value tile, mlir::Operation *user);
 
@@ -191,7 +193,8 @@ private:
   llvm::DenseSet<mlir::Operation *> Meetings; ///< Accesses that all threads of a lane meet before.
   /// Windows of loads and stores that are known to be whole, by name.
   llvm::DenseMap<mlir::Operation *, std::string> Whole;
-  mlir::Block *WholeBlock = nullptr;                          ///< Where they are.
+  mlir::Block *WholeBlock = nullptr; ///< Where they are.
+  bool IsBesideWhole = false;        ///< In the other branch, for rows of several tiles.
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> Again; ///< Computed again, and for whom.
   unsigned NextName = 0;
   mlir::Operation *Here = nullptr; ///< What statements are written for.

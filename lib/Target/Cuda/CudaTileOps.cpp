@@ -327,7 +327,8 @@ void FunctionEmitter::emitAwait(tile::AwaitOp op) {
 /// elements one by one. A load moves to where it is used only if nobody writes what it reads.
 bool FunctionEmitter::isMadeLater(Operation *op) {
   // Where tiles are known to be whole they are computed piece by piece as they are stored: what was
-  // loaded stays as short as it came.
+  // loaded stays as short as it came, and what other blocks read too, such as weights, is only read
+  // then.
   bool isWhole = WholeBlock && op->getBlock() == WholeBlock;
   Operation *user = Again.lookup(op);
   if ((!Kernel.computesLater && !isWhole) || IsInBody || op->getNumResults() != 1 ||
@@ -336,7 +337,8 @@ bool FunctionEmitter::isMadeLater(Operation *op) {
   auto type = dyn_cast<TileType>(op->getResult(0).getType());
   auto load = dyn_cast<tile::LoadOp>(op);
   if (!type || !isInRegisters(type) ||
-      (!tile::isElementwise(op) && (!load || isWhole || Meetings.contains(op))))
+      (!tile::isElementwise(op) &&
+       (!load || (isWhole && op->hasAttr(tile::kStreamsAttr)) || Meetings.contains(op))))
     return false;
   if (!user)
     user = *op->user_begin();
@@ -421,6 +423,8 @@ bool FunctionEmitter::emitTile(Operation *op) {
                true;
       })
       .Case<tile::MaskOp>([&](tile::MaskOp mask) {
+        if (isIdleWhereWhole(mask))
+          return set(mask, text(mask.getOperand())), true;
         return define(mask, "mask(" + text(mask.getOperand()) + ", " +
                                 commas(mask.getStaticValid(), mask.getValid()) + ", " +
                                 padText(mask.getPadAttr(), mask.getType().getElementType()) + ")"),
