@@ -357,6 +357,17 @@ def TileSkipOnes : Pass<"tile-skip-ones", "::mlir::ModuleOp"> {
   }];
 }
 
+def TileStageStores : Pass<"tile-stage-stores", "::mlir::ModuleOp"> {
+  let summary = "mark stores that a copy engine can make while the lane goes on";
+  let description = [{
+    `kiln.staged` on the store of what a matrix unit made says that its tile goes through shared memory, from where the
+    copy engine writes it. That is so where a kernel has a role that copies, so that there is a next block; the tile is made of
+    panels of 64 rows of 128 bytes; nobody in the kernel does anything else with the tensor; and no block waits for
+    another. `tile-plan-memory` gives such a store a scratch of two panels for each lane. At run time only whole tiles of tensors that the engine can
+    be told of go that way. It is a hint: nothing computes anything else because of it.
+  }];
+}
+
 def TileMarkStreams : Pass<"tile-mark-streams", "::mlir::ModuleOp"> {
   let summary = "mark loads and stores of what is not touched again";
   let description = [{

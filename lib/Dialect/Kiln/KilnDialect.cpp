@@ -8,6 +8,7 @@
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/MostlyOnes.h"
 #include "kiln/Dialect/Tile/PartialSums.h"
+#include "kiln/Dialect/Tile/Staged.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Dialect/Tile/Turns.h"
 #include "kiln/Dialect/Tile/Unwritten.h"
@@ -88,6 +89,9 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
       isa<UnitAttr>(attribute.getValue()))
     return success();
   if (attribute.getName() == tile::kStreamsAttr && isa<tile::LoadOp, tile::StoreOp>(op) &&
+      isa<UnitAttr>(attribute.getValue()))
+    return success();
+  if (attribute.getName() == tile::kStagedAttr && isa<tile::StoreOp>(op) &&
       isa<UnitAttr>(attribute.getValue()))
     return success();
   if (attribute.getName() == kOneTileAttr && isa<scf::IfOp>(op) &&
