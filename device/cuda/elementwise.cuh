@@ -69,4 +69,16 @@ KILN_REDUCTION(max_columns, least<T>(), kiln::eitherLarger<T>(x, y))
 KILN_REDUCTION(min_columns, greatest<T>(), kiln::eitherSmaller<T>(x, y))
 #undef KILN_REDUCTION
 
+/// What each thread has of the sum of a row; and the sum, of what each has.
+template <typename To, typename A> __device__ __forceinline__ To part_of_sum_columns(const A &a) {
+  return reduceCols<To, /*isPart=*/true>([](float x, float y) { return x + y; }, 0.0f, a);
+}
+template <typename To> __device__ __forceinline__ To sum_of_parts_columns(To parts) {
+  using L = typename To::Layout;
+#pragma unroll
+  for (int i = 0; i < L::rowRegs; ++i)
+    parts.at[i][0] = acrossThreads<L>([](float x, float y) { return x + y; }, parts.at[i][0]);
+  return parts;
+}
+
 } // namespace kiln::tile

@@ -367,21 +367,6 @@ __device__ __forceinline__ To load(const Window<typename To::Element, R, C> &win
   }
 }
 
-/// The same of a window that `isWhole`.
-template <typename To, Touched touched = Touched::Often, int R, int C>
-__device__ __forceinline__ To loadWhole(const Window<typename To::Element, R, C> &window,
-                                        typename To::Element pad) {
-  using T = typename To::Element;
-  using L = typename To::Layout;
-  if constexpr (canBeWide<T, L>) {
-    WordsOfTile<L, T> words;
-    words.template readPieces<touched>(window, pad);
-    return words.elements();
-  } else {
-    return load<To, touched>(window, pad);
-  }
-}
-
 /// Element by element, where each is used.
 template <typename To, typename T, int R, int C>
 __device__ __forceinline__ auto loadLater(const Window<T, R, C> &window, T pad) {
@@ -390,6 +375,33 @@ __device__ __forceinline__ auto loadLater(const Window<T, R, C> &window, T pad) 
     int row = L::row(i), col = L::col(j);
     return window.has(row, col) ? *window.at(row, col) : pad;
   });
+}
+
+/// The same as `load`, of a window that `isWhole`. Later: each piece where its elements are used.
+template <typename To, Touched touched = Touched::Often, int R, int C>
+__device__ __forceinline__ auto loadWhole(const Window<typename To::Element, R, C> &window,
+                                          typename To::Element pad) {
+  using T = typename To::Element;
+  using L = typename To::Layout;
+  if constexpr (isLater<To> && canBeWide<T, L>) {
+    return make<To>([=](int i, int j) {
+      if (!L::allRows && L::row(i) >= L::rows)
+        return pad;
+      unsigned words[L::width * int(sizeof(T)) / 4];
+      readWords<touched, L::width>(window.at(L::row(i), L::col(j / L::width * L::width)), words);
+      T piece[L::width];
+      fromWords<T, L::width>(words, piece);
+      return piece[j % L::width];
+    });
+  } else if constexpr (isLater<To>) {
+    return loadLater<To>(window, pad);
+  } else if constexpr (canBeWide<T, L>) {
+    WordsOfTile<L, T> words;
+    words.template readPieces<touched>(window, pad);
+    return words.elements();
+  } else {
+    return load<To, touched>(window, pad);
+  }
 }
 
 /// Word j of thread t becomes word t of thread j, among each four threads of a warp.

@@ -267,6 +267,14 @@ KILN_INSTRUCTION void storeShared(SharedAddress to, const unsigned (&value)[4]) 
                : "memory");
 }
 
+/// Four matrices of 8 x 8 elements of 16 bits, by a warp: thread t says where row t % 8 of matrix
+/// t / 8 is to lie, and has two neighbours of row t / 4 of each.
+KILN_INSTRUCTION void storeMatrices(SharedAddress row, const unsigned (&words)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row),
+               "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
+               : "memory");
+}
+
 //===-- The copy engine -----------------------------------------------------------------===//
 
 /// A box whose first element is at `at`, outermost axis first, to shared memory.
@@ -297,6 +305,38 @@ KILN_INSTRUCTION void copyBox(SharedAddress to, SharedAddress barrier, const Ten
                " [%0], [%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(to),
                "l"(&map), "r"(barrier), "r"(at[4]), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
                : "memory");
+}
+
+/// A box in shared memory to where its first element is at `at`; a group of its own.
+KILN_INSTRUCTION void storeBox(const TensorMap &map, const int (&at)[2], SharedAddress from) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];\n"
+               "cp.async.bulk.commit_group;" ::"l"(&map),
+               "r"(from), "r"(at[1]), "r"(at[0])
+               : "memory");
+}
+KILN_INSTRUCTION void storeBox(const TensorMap &map, const int (&at)[3], SharedAddress from) {
+  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%2, %3, %4}], [%1];\n"
+               "cp.async.bulk.commit_group;" ::"l"(&map),
+               "r"(from), "r"(at[2]), "r"(at[1]), "r"(at[0])
+               : "memory");
+}
+KILN_INSTRUCTION void storeBox(const TensorMap &map, const int (&at)[4], SharedAddress from) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5}], [%1];\n"
+      "cp.async.bulk.commit_group;" ::"l"(&map),
+      "r"(from), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
+      : "memory");
+}
+KILN_INSTRUCTION void storeBox(const TensorMap &map, const int (&at)[5], SharedAddress from) {
+  asm volatile(
+      "cp.async.bulk.tensor.5d.global.shared::cta.bulk_group [%0, {%2, %3, %4, %5, %6}], [%1];\n"
+      "cp.async.bulk.commit_group;" ::"l"(&map),
+      "r"(from), "r"(at[4]), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
+      : "memory");
+}
+/// Until all but the last `pending` boxes that this thread stored have been read.
+template <int pending> KILN_INSTRUCTION void awaitStoredBoxes() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
 }
 
 //===-- The matrix unit: see also wgmma_shapes.cuh --------------------------------------===//

@@ -10,6 +10,7 @@
 #include "elementwise.cuh"
 #include "exchange.cuh"
 #include "pipe.cuh"
+#include "staged.cuh"
 #include "wgmma.cuh"
 
 /// Of a kernel that waits for memory, on a multiprocessor; whoever compiles it may say.

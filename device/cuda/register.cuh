@@ -31,8 +31,10 @@ struct Fragments {
       return R == 1 ? 0 : 64 * (i / 2) + 16 * warpInGroup() + 8 * (i % 2) + threadInWarp() / 4;
     }
     static __device__ int col(int j) {
-      return C == 1 ? 0 : 8 * (j / 2) + 2 * (threadInWarp() % 4) + j % 2;
+      return C == 1 ? 0 : colsFromFirst(j) + 2 * (threadInWarp() % 4);
     }
+    /// The same for all threads.
+    static __device__ int colsFromFirst(int j) { return C == 1 ? 0 : 8 * (j / 2) + j % 2; }
     /// Whether this thread is the one to store what several hold.
     static __device__ bool isOwner() {
       return (C > 1 || threadInWarp() % 4 == 0) && (R > 1 || threadInGroup() < 4);
@@ -54,6 +56,7 @@ struct Exchanged {
 
     static __device__ int row(int i) { return Turned::col(i); }
     static __device__ int col(int j) { return Turned::row(j); }
+    static __device__ int colsFromFirst(int j) { return Turned::row(j) - Turned::row(0); }
     static __device__ bool isOwner() { return Turned::isOwner(); }
   };
 };
@@ -77,9 +80,11 @@ template <int group, int neighbours> struct Coalesced {
 
     static __device__ int row(int i) { return R == 1 ? 0 : i * step + threadInGroup() / group; }
     static __device__ int col(int j) {
-      return C == 1
-                 ? 0
-                 : (j / neighbours * group + threadInGroup() % group) * neighbours + j % neighbours;
+      return C == 1 ? 0 : colsFromFirst(j) + threadInGroup() % group * neighbours;
+    }
+    /// The same for all threads.
+    static __device__ int colsFromFirst(int j) {
+      return C == 1 ? 0 : j / neighbours * group * neighbours + j % neighbours;
     }
     static __device__ bool isOwner() {
       return (C > 1 || threadInGroup() % group == 0) && (R > 1 || threadInGroup() < group);
@@ -252,11 +257,13 @@ template <typename T, typename L>
 __device__ __forceinline__ Tile<T, L> mask(Tile<T, L> tile, i64 rows, i64 cols, T pad) {
   if (rows >= L::rows && cols >= L::cols)
     return tile;
-  // Compared in 32 bits: a tile is small.
+  // Compared in 32 bits: a tile is small. What depends on the thread is the same for all columns:
+  // unsigned, or the compiler puts it on the side where it is different for each of them.
   int rowEnd = rows > L::rows ? L::rows : rows < 0 ? 0 : int(rows);
   int colEnd = cols > L::cols ? L::cols : cols < 0 ? 0 : int(cols);
+  int end = int(unsigned(colEnd) - unsigned(L::col(0)));
   forEach<L>([&](int i, int j) {
-    if (L::row(i) >= rowEnd || L::col(j) >= colEnd)
+    if (L::row(i) >= rowEnd || L::colsFromFirst(j) >= end)
       tile.at[i][j] = pad;
   });
   return tile;
@@ -270,7 +277,8 @@ __device__ __forceinline__ Tile<T, L> maskDiagonal(Tile<T, L> tile, i64 offset, 
   // A narrower number: rows and columns of a tile are far from its ends.
   int bound = offset > L::cols ? L::cols : offset < -L::rows ? -L::rows : int(offset);
   forEach<L>([&](int i, int j) {
-    if (L::col(j) > L::row(i) + bound)
+    int last = int(unsigned(L::row(i)) + unsigned(bound) - unsigned(L::col(0)));
+    if (L::colsFromFirst(j) > last)
       tile.at[i][j] = pad;
   });
   return tile;
@@ -307,35 +315,50 @@ __device__ __forceinline__ T acrossWarps(F f, T value) {
   return value;
 }
 
-/// Along the columns: what remains is R x 1, in every thread that has part of the row.
-template <typename To, typename F, typename T, typename L>
-__device__ __forceinline__ To reduceCols(F f, Compute<T> identity, const Tile<T, L> &tile) {
-  static_assert(To::Layout::rowRegs == L::rowRegs, "a row's result lies where the row does");
-  To result;
+/// What `f` makes of what the threads of a row have of it; each of them has all.
+template <typename L, typename F, typename T>
+__device__ __forceinline__ T acrossThreads(F f, T value) {
+#pragma unroll
+  for (int distance = 1; distance < L::threadsPerRow && distance < kWarp; distance *= 2)
+    value = f(value, shuffleXor(value, distance));
+  if constexpr (L::threadsPerRow > kWarp)
+    value = acrossWarps<L::threadsPerRow>(f, value);
+  return value;
+}
+
+/// What `f` makes of all that a thread has of a row.
+template <typename F, typename T, typename L>
+__device__ __forceinline__ Compute<T> partOfRow(F f, Compute<T> identity, const Tile<T, L> &tile,
+                                                int i) {
   // A number waits for the one before it: so several rows, or parts of a row, at once.
   constexpr int parts =
       L::rowRegs > 2 || L::colRegs % 4 != 0 || L::colRegs < 16 ? 1 : 4 / L::rowRegs;
+  Compute<T> part[parts];
+#pragma unroll
+  for (int k = 0; k < parts; ++k)
+    part[k] = identity;
+#pragma unroll
+  for (int j = 0; j < L::colRegs; ++j)
+    if (tile.hasCol(j))
+      part[j % parts] = f(part[j % parts], widen(tile.at[i][j]));
+  Compute<T> total = part[0];
+#pragma unroll
+  for (int k = 1; k < parts; ++k)
+    total = f(total, part[k]);
+  return total;
+}
+
+/// Along the columns: what remains is R x 1, in every thread that has part of the row. `isPart`:
+/// each has its part of the result only.
+template <typename To, bool isPart = false, typename F, typename T, typename L>
+__device__ __forceinline__ To reduceCols(F f, Compute<T> identity, const Tile<T, L> &tile) {
+  static_assert(To::Layout::rowRegs == L::rowRegs, "a row's result lies where the row does");
+  To result;
 #pragma unroll
   for (int i = 0; i < L::rowRegs; ++i) {
-    Compute<T> part[parts];
-#pragma unroll
-    for (int k = 0; k < parts; ++k)
-      part[k] = identity;
-#pragma unroll
-    for (int j = 0; j < L::colRegs; ++j)
-      if (tile.hasCol(j))
-        part[j % parts] = f(part[j % parts], widen(tile.at[i][j]));
-    Compute<T> total = part[0];
-#pragma unroll
-    for (int k = 1; k < parts; ++k)
-      total = f(total, part[k]);
-    if constexpr (L::cols > 1) {
-#pragma unroll
-      for (int distance = 1; distance < L::threadsPerRow && distance < kWarp; distance *= 2)
-        total = f(total, shuffleXor(total, distance));
-      if constexpr (L::threadsPerRow > kWarp)
-        total = acrossWarps<L::threadsPerRow>(f, total);
-    }
+    Compute<T> total = partOfRow(f, identity, tile, i);
+    if constexpr (L::cols > 1 && !isPart)
+      total = acrossThreads<L>(f, total);
     result.at[i][0] = convert<typename To::Element>(total);
   }
   return result;

@@ -24,13 +24,16 @@ inline constexpr ptx::Element elementOf = isSame<T, bf16>     ? ptx::Element::Bf
                                           : isSame<T, f8e4m3> ? ptx::Element::E4m3
                                                               : ptx::Element::E5m2;
 
-/// How the matrix unit finds a tile: where, how far rows of eights (`stride`) and panels
-/// (`leading`) are apart, and how it is swizzled.
-inline __device__ u64 descriptor(SharedAddress at, unsigned leading, unsigned stride,
+/// How the matrix unit finds what lies `offset` bytes behind the beginning of a tile: where, how
+/// far rows of eights (`stride`) and panels (`leading`) are apart, and how it is swizzled. The
+/// address is shifted before the offset, which most callers know, is added: so a tile's descriptors
+/// differ by one addition, in the low half, which never carries into what is beside it.
+inline __device__ u64 descriptor(SharedAddress tile, int offset, unsigned leading, unsigned stride,
                                  int rowBytes) {
-  u64 swizzle = rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3;
-  return u64((at & 0x3ffff) >> 4) | u64(leading >> 4) << 16 | u64(stride >> 4) << 32 |
-         swizzle << 62;
+  unsigned swizzle = rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3;
+  unsigned low = ((tile & 0x3ffff) >> 4 | (leading >> 4) << 16) + unsigned(offset >> 4);
+  unsigned high = stride >> 4 | swizzle << 30;
+  return u64(high) << 32 | low;
 }
 
 /// Whose rows are those of the product, or its columns, and whose columns are summed over, from `k`
@@ -38,17 +41,17 @@ inline __device__ u64 descriptor(SharedAddress at, unsigned leading, unsigned st
 template <typename T, int R, int C, int panelRows>
 __device__ u64 alongRows(const Shared<T, R, C, panelRows> &tile, int outer, int k) {
   using Tile = Shared<T, R, C, panelRows>;
-  SharedAddress at = tile.base + k / Tile::panelCols * Tile::panelBytes + outer * Tile::rowBytes +
-                     k % Tile::panelCols * int(sizeof(T));
-  return descriptor(at, 16, 8 * Tile::rowBytes, Tile::rowBytes);
+  int offset = k / Tile::panelCols * Tile::panelBytes + outer * Tile::rowBytes +
+               k % Tile::panelCols * int(sizeof(T));
+  return descriptor(tile.base, offset, 16, 8 * Tile::rowBytes, Tile::rowBytes);
 }
 
 /// The other way round: its rows are summed over. `outer`: the first column, that of a panel.
 template <typename T, int R, int C, int panelRows>
 __device__ u64 alongCols(const Shared<T, R, C, panelRows> &tile, int outer, int k) {
   using Tile = Shared<T, R, C, panelRows>;
-  SharedAddress at = tile.base + outer / Tile::panelCols * Tile::panelBytes + k * Tile::rowBytes;
-  return descriptor(at, Tile::panelBytes, 8 * Tile::rowBytes, Tile::rowBytes);
+  int offset = outer / Tile::panelCols * Tile::panelBytes + k * Tile::rowBytes;
+  return descriptor(tile.base, offset, Tile::panelBytes, 8 * Tile::rowBytes, Tile::rowBytes);
 }
 
 /// The widest instruction for `cols` columns, of which each begins where a panel does if the panels

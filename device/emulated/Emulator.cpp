@@ -200,21 +200,67 @@ bool Block::await(Thread &thread, unsigned address, unsigned parity, bool mayGiv
   return true;
 }
 
+/// What the copy engine does not take, of what lies in shared memory at `address`.
+static std::string wrongBox(const TensorMapBits &map, unsigned address) {
+  if (map.magic != TensorMapBits::kMagic)
+    return "the tensor map is none";
+  if (map.swizzleBytes != map.rowBytes())
+    return "rows of " + std::to_string(map.rowBytes()) + " bytes with a swizzle of " +
+           std::to_string(map.swizzleBytes) + " are not emulated";
+  return address % 128 == 0 ? ""
+                            : "the copy engine takes multiples of 128 bytes, not " + hex(address);
+}
+
 void Block::copy(Thread &thread, const PendingCopy &copy) {
   const TensorMapBits &map = copy.map;
-  if (map.magic != TensorMapBits::kMagic)
-    fail("the tensor map is none");
-  if (map.swizzleBytes != map.rowBytes())
-    fail("rows of " + std::to_string(map.rowBytes()) + " bytes with a swizzle of " +
-         std::to_string(map.swizzleBytes) + " are not emulated");
-  if (copy.to % 128 != 0)
-    fail("the copy engine writes to multiples of 128 bytes, not to " + hex(copy.to));
+  check(wrongBox(map, copy.to));
   if (!mbarrierAt(copy.barrier).isPublished)
     fail("the barrier at " + hex(copy.barrier) + " has not been made visible to the copy engine");
   for (unsigned at = 0; at < map.bytes(); at += 16)
     check(
         memory.beginCopy({thread.index, thread.clock}, swizzled(copy.to + at, map.rowBytes()), 16));
   Copies.push_back(copy);
+}
+
+/// Until it is done the engine reads the box.
+void Block::store(Thread &thread, PendingStore store) {
+  const TensorMapBits &map = store.map;
+  check(wrongBox(map, store.from));
+  for (unsigned at = 0; at < map.bytes(); at += 16)
+    check(memory.beginReading({thread.index, thread.clock},
+                              swizzled(store.from + at, map.rowBytes()), 16, "the copy engine"));
+  store.group = ++thread.stores;
+  Stores.push_back(store);
+}
+
+/// A box in flight is in global memory.
+void Block::storeOne() {
+  unsigned which = draw(Stores.size());
+  PendingStore store = Stores[which];
+  Stores.erase(Stores.begin() + which);
+  std::vector<unsigned char> box(store.map.bytes());
+  const Thread &reader = Threads[store.thread];
+  for (unsigned at = 0; at < box.size(); at += 16) {
+    unsigned piece = swizzled(store.from + at, store.map.rowBytes());
+    std::copy_n(memory.at(piece), 16, &box[at]);
+    memory.finishReading({reader.index, reader.clock}, piece, 16);
+  }
+  writeBox(store.map, store.at, box.data());
+  launch.noteChange();
+  for (Thread *thread : Storing)
+    wake(*thread);
+  Storing.clear();
+}
+
+void Block::awaitStores(Thread &thread, unsigned pending) {
+  auto isAwaited = [&](const PendingStore &store) {
+    return store.thread == thread.index && store.group + pending <= thread.stores;
+  };
+  while (std::any_of(Stores.begin(), Stores.end(), isAwaited)) {
+    Storing.push_back(&thread);
+    thread.isWaiting = true;
+    suspend(thread);
+  }
 }
 
 /// A copy in flight is done.
@@ -284,7 +330,7 @@ void Block::multiply(Thread &thread) {
     pending.group = thread.groups;
     const Thread &reader = Threads[pending.reader];
     for (unsigned piece : pending.reads)
-      check(memory.beginProduct({reader.index, reader.clock}, piece, 16));
+      check(memory.beginReading({reader.index, reader.clock}, piece, 16, "the product"));
     warp.products.push_back(std::move(pending));
     ++warp.multiplied;
     warp.isCommitted = false;
@@ -307,7 +353,7 @@ void Block::makeOne() {
   makeProduct(memory, product, number % (kWarpgroup / kWarp), accumulators);
   const Thread &reader = Threads[product.reader];
   for (unsigned piece : product.reads)
-    memory.finishProduct({reader.index, reader.clock}, piece, 16);
+    memory.finishReading({reader.index, reader.clock}, piece, 16);
   launch.noteChange();
   for (Thread *thread : warp.waiting)
     wake(*thread);
@@ -365,7 +411,10 @@ void Block::resume(Thread &thread) {
 
 void Block::step() {
   bool hasThings = !Copies.empty() || hasProducts();
-  if (hasThings && (Ready.empty() || draw(16) == 0)) {
+  // What is stored is read late: it is found who has not waited for that.
+  if (!Stores.empty() && ((Ready.empty() && !hasThings) || draw(4096) == 0)) {
+    storeOne();
+  } else if (hasThings && (Ready.empty() || draw(16) == 0)) {
     if (!Copies.empty() && (!hasProducts() || draw(2) == 0))
       landOne();
     else
@@ -431,6 +480,8 @@ void Block::checkEnd() {
     return;
   if (!Copies.empty())
     stop("it has ended while the copy engine writes to its memory");
+  if (!Stores.empty())
+    stop("it has ended while the copy engine reads its memory");
   for (size_t k = 0; k < Warps.size(); ++k) {
     if (!Warps[k].products.empty())
       stop("it has ended while the matrix unit multiplies");

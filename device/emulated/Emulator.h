@@ -100,6 +100,7 @@ struct Thread {
   bool mayMultiply = false; ///< A fence came before.
   std::map<float *, Accumulator> inFlight;
   uint64_t groups = 0; ///< Of products, that were committed.
+  uint64_t stores = 0; ///< Boxes that it stored.
 };
 
 /// What all threads of a warp asked the matrix unit for.
@@ -129,6 +130,15 @@ struct PendingCopy {
   int at[5];
 };
 
+/// From shared memory to a tensor.
+struct PendingStore {
+  unsigned from;
+  TensorMapBits map;
+  int at[5];
+  unsigned thread; ///< That asked for it.
+  uint64_t group;  ///< Of its.
+};
+
 /// One thread block.
 class Block {
 public:
@@ -136,7 +146,9 @@ public:
 
   /// On its own thread of the host, from when it gets the baton to its end.
   void run();
-  bool hasWork() const { return !Ready.empty() || !Copies.empty() || hasProducts(); }
+  bool hasWork() const {
+    return !Ready.empty() || !Copies.empty() || !Stores.empty() || hasProducts();
+  }
 
   bool hasTimed() const;
   /// Who waits for what.
@@ -159,6 +171,9 @@ public:
   void arrive(Thread &thread, unsigned address, unsigned bytes);
   bool await(Thread &thread, unsigned address, unsigned parity, bool mayGiveUp);
   void copy(Thread &thread, const PendingCopy &copy);
+  void store(Thread &thread, PendingStore store);
+  /// All that it stored but the last `pending`.
+  void awaitStores(Thread &thread, unsigned pending);
   void multiply(Thread &thread);
   /// All groups but the last `pending`.
   void awaitProducts(Thread &thread, unsigned pending);
@@ -183,6 +198,7 @@ private:
   bool hasProducts() const;
   void finish(Meeting &meeting, bool synchronizes);
   void landOne();
+  void storeOne();
   void makeOne();
   void endPhase(Mbarrier &barrier);
   void checkEnd();
@@ -194,6 +210,8 @@ private:
   std::map<int, Meeting> Named;
   std::vector<Thread *> Ready;
   std::vector<PendingCopy> Copies;
+  std::vector<PendingStore> Stores;
+  std::vector<Thread *> Storing; ///< Who wait for them.
   unsigned Live = 0;
   uint32_t Landed = 0;
   Fiber Scheduler;

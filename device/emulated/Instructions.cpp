@@ -127,6 +127,22 @@ void emulated::copyBox(unsigned to, unsigned barrier, const void *map, const int
   thread.block.mayYield(thread);
 }
 
+void emulated::storeBox(const void *map, const int *at, int rank, unsigned from) {
+  Thread &thread = runningThread("cp.async.bulk.tensor to global memory");
+  PendingStore store{from, *static_cast<const TensorMapBits *>(map), {}, thread.index, 0};
+  if (store.map.rank != rank)
+    thread.block.fail("the tensor map has " + std::to_string(store.map.rank) + " axes, not " +
+                      std::to_string(rank));
+  std::copy_n(at, rank, store.at);
+  thread.block.store(thread, store);
+  thread.block.mayYield(thread);
+}
+
+void emulated::awaitStoredBoxes(unsigned pending) {
+  Thread &thread = runningThread("cp.async.bulk.wait_group");
+  thread.block.awaitStores(thread, pending);
+}
+
 //===----------------------------------------------------------------------===//
 // The kernels before this one
 //===----------------------------------------------------------------------===//

@@ -30,7 +30,7 @@ std::string SharedMemory::inUse(const Cell &cell, bool writes) const {
   if (cell.isCopied)
     return "a copy in flight writes there";
   if (writes && cell.products)
-    return "a product in flight reads there";
+    return "a product or a store in flight reads there";
   return "";
 }
 
@@ -116,12 +116,13 @@ void SharedMemory::finishCopy(unsigned address, const unsigned char *from, unsig
   }
 }
 
-std::string SharedMemory::beginProduct(const Accessor &by, unsigned address, unsigned bytes) {
+std::string SharedMemory::beginReading(const Accessor &by, unsigned address, unsigned bytes,
+                                       const char *what) {
   if (!has(address, bytes))
     return outside(address, bytes);
   for (Cell *cell = &Cells[address], *end = cell + bytes; cell != end; ++cell) {
     std::string bad = inUse(*cell, false);
-    bad = bad.empty() ? raceWithWriter(by, *cell, "the product") : bad;
+    bad = bad.empty() ? raceWithWriter(by, *cell, what) : bad;
     bad = bad.empty() ? unfenced(*cell) : bad;
     if (!bad.empty())
       return bad;
@@ -130,7 +131,7 @@ std::string SharedMemory::beginProduct(const Accessor &by, unsigned address, uns
   return "";
 }
 
-void SharedMemory::finishProduct(const Accessor &by, unsigned address, unsigned bytes) {
+void SharedMemory::finishReading(const Accessor &by, unsigned address, unsigned bytes) {
   for (Cell *cell = &Cells[address], *end = cell + bytes; cell != end; ++cell) {
     --cell->products;
     cell->reader = static_cast<uint16_t>(by.thread);

@@ -35,11 +35,12 @@ public:
   std::string read(const Accessor &by, unsigned address, void *to, unsigned bytes);
   std::string write(const Accessor &by, unsigned address, const void *from, unsigned bytes);
   std::string beginCopy(const Accessor &by, unsigned address, unsigned bytes);
-  std::string beginProduct(const Accessor &by, unsigned address, unsigned bytes);
+  /// By a unit, up to `finishReading`.
+  std::string beginReading(const Accessor &by, unsigned address, unsigned bytes, const char *what);
   std::string markBarrier(const Accessor &by, unsigned address);
 
   void finishCopy(unsigned address, const unsigned char *from, unsigned bytes, uint32_t epoch);
-  void finishProduct(const Accessor &by, unsigned address, unsigned bytes);
+  void finishReading(const Accessor &by, unsigned address, unsigned bytes);
 
   const unsigned char *at(unsigned address) const { return Bytes.data() + address; }
   bool has(unsigned address, unsigned bytes) const {

@@ -20,7 +20,7 @@ bool kiln::emulated::encode(TensorMapBits &map, int type, uint32_t rank, const v
     return false;
   map = {};
   map.magic = TensorMapBits::kMagic;
-  map.data = static_cast<const char *>(data);
+  map.data = static_cast<char *>(const_cast<void *>(data));
   map.rank = static_cast<uint8_t>(rank);
   map.elementBytes = static_cast<uint8_t>(1 << type);
   map.swizzleBytes = swizzles[swizzle];
@@ -40,27 +40,40 @@ bool kiln::emulated::encode(TensorMapBits &map, int type, uint32_t rank, const v
   return map.rowBytes() % 16 == 0 && (map.swizzleBytes == 0 || map.rowBytes() <= map.swizzleBytes);
 }
 
-/// The row of a box with this number, along all axes but the innermost.
-static void readRow(const TensorMapBits &map, const int *at, uint32_t number, unsigned char *to) {
-  const char *from = map.data;
-  bool isInside = true;
-  for (int axis = 1; axis < map.rank; ++axis) {
-    int64_t index = int64_t(at[map.rank - 1 - axis]) + number % map.box[axis];
-    number /= map.box[axis];
-    isInside &= index >= 0 && index < map.extents[axis];
-    from += index * static_cast<int64_t>(map.strides[axis]);
-  }
-  for (int element = 0; element < map.box[0]; ++element, to += map.elementBytes) {
-    int64_t index = int64_t(at[map.rank - 1]) + element;
-    if (isInside && index >= 0 && index < map.extents[0])
-      std::memcpy(to, from + index * map.elementBytes, map.elementBytes);
-    else
-      std::memset(to, 0, map.elementBytes);
+/// For each element of a box, where it is in the tensor, and in the box; null outside.
+template <typename F> static void forEachElement(const TensorMapBits &map, const int *at, F f) {
+  uint32_t rows = map.bytes() / map.rowBytes();
+  for (uint32_t row = 0; row < rows; ++row) {
+    char *in = map.data;
+    bool isInside = true;
+    uint32_t number = row;
+    for (int axis = 1; axis < map.rank; ++axis) {
+      int64_t index = int64_t(at[map.rank - 1 - axis]) + number % map.box[axis];
+      number /= map.box[axis];
+      isInside &= index >= 0 && index < map.extents[axis];
+      in += index * static_cast<int64_t>(map.strides[axis]);
+    }
+    for (uint32_t element = 0; element < map.box[0]; ++element) {
+      int64_t index = int64_t(at[map.rank - 1]) + element;
+      bool has = isInside && index >= 0 && index < map.extents[0];
+      f(has ? in + index * map.elementBytes : nullptr,
+        size_t(row) * map.rowBytes() + size_t(element) * map.elementBytes);
+    }
   }
 }
 
 void kiln::emulated::readBox(const TensorMapBits &map, const int *at, unsigned char *to) {
-  uint32_t rows = map.bytes() / map.rowBytes();
-  for (uint32_t row = 0; row < rows; ++row)
-    readRow(map, at, row, to + size_t(row) * map.rowBytes());
+  forEachElement(map, at, [&](const char *in, size_t place) {
+    if (in)
+      std::memcpy(to + place, in, map.elementBytes);
+    else
+      std::memset(to + place, 0, map.elementBytes);
+  });
+}
+
+void kiln::emulated::writeBox(const TensorMapBits &map, const int *at, const unsigned char *from) {
+  forEachElement(map, at, [&](char *in, size_t place) {
+    if (in)
+      std::memcpy(in, from + place, map.elementBytes);
+  });
 }

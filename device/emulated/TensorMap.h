@@ -15,7 +15,7 @@ namespace kiln::emulated {
 
 struct alignas(64) TensorMapBits {
   uint64_t magic;
-  const char *data;
+  char *data;
   uint64_t strides[5]; ///< In bytes, of the innermost axis first, as everything here.
   uint32_t extents[5];
   uint16_t box[5];
@@ -35,6 +35,9 @@ bool encode(TensorMapBits &map, int type, uint32_t rank, const void *data, const
 /// The bytes of a box whose first element is at `at`, outermost axis first, one row after the other
 /// as if nothing were swizzled; zeros outside the tensor.
 void readBox(const TensorMapBits &map, const int *at, unsigned char *to);
+
+/// The same to the tensor; what is outside is left out.
+void writeBox(const TensorMapBits &map, const int *at, const unsigned char *from);
 
 /// Where a byte of shared memory lies if rows of `rowBytes` are swizzled: bits 4 to 6 are those of
 /// the piece, bits 7 to 9 those of the row.

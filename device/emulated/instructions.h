@@ -71,6 +71,8 @@ bool mbarrierTryWait(unsigned barrier, unsigned parity, bool mayGiveUp);
 void fenceMbarrierInit();
 void fenceProxyAsync();
 void copyBox(unsigned to, unsigned barrier, const void *map, const int *at, int rank);
+void storeBox(const void *map, const int *at, int rank, unsigned from);
+void awaitStoredBoxes(unsigned pending);
 
 enum class Element { F16, Bf16, E4m3, E5m2 };
 
@@ -304,6 +306,20 @@ template <typename T> void storeShared(SharedAddress to, const T &value) {
 template <int rank>
 void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map, const int (&at)[rank]) {
   emulated::copyBox(to, barrier, &map, at, rank);
+}
+
+template <int rank> void storeBox(const TensorMap &map, const int (&at)[rank], SharedAddress from) {
+  emulated::storeBox(&map, at, rank, from);
+}
+template <int pending> void awaitStoredBoxes() { emulated::awaitStoredBoxes(pending); }
+
+/// Each thread writes what it has of each matrix.
+inline void storeMatrices(SharedAddress row, const unsigned (&words)[4]) {
+  unsigned lane = emulated::thread.x % 32;
+  for (unsigned matrix = 0; matrix < 4; ++matrix) {
+    auto at = static_cast<unsigned>(emulated::shuffle(row, 8 * matrix + lane / 4));
+    emulated::store(at + 4 * (lane % 4), &words[matrix], 4);
+  }
 }
 
 using emulated::Element;

@@ -1,6 +1,7 @@
 #include "kiln/Analysis/TileLifetimes.h"
 
 #include "kiln/Analysis/Instructions.h"
+#include "kiln/Dialect/Tile/Staged.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 
 using namespace mlir;
@@ -31,6 +32,8 @@ public:
     func.walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (int64_t bytes = scratchBytes(op, machine))
         addScratch(op, bytes);
+      if (op->hasAttr(tile::kStagedAttr) && machine.spreadsTiles)
+        addStaged(op);
       if (liesInSlot(op))
         return;
       for (Value result : op->getResults())
@@ -101,6 +104,13 @@ private:
 
   void addScratch(Operation *op, int64_t bytes) {
     TileBuffer buffer{tile::Space::Vec, bytes, {}, op, {{Begin.lookup(op), Begin.lookup(op)}}};
+    Parent.push_back(Buffers.size());
+    Buffers.push_back(std::move(buffer));
+  }
+
+  /// The copy engine reads it while the function goes on, and when it is called again.
+  void addStaged(Operation *op) {
+    TileBuffer buffer{tile::Space::Mat, tile::kStagedBytes, {}, op, {{0, Next}}};
     Parent.push_back(Buffers.size());
     Buffers.push_back(std::move(buffer));
   }

@@ -14,10 +14,11 @@ bool mergesForeignGroups(const Machine &machine) {
 }
 
 std::vector<std::string> passesToLeaveOut() {
-  return {"tile-single-trips",     "tile-fold-exponentials", "tile-peel-masks",
-          "kiln-skew-pipeline",    "tile-exchange-sides",    "tile-coarse-sums",
-          "tile-overlap-products", "tile-take-turns",        "tile-skip-ones",
-          "tile-mark-streams",     "tile-mark-unwritten",    "tile-hand-out-blocks"};
+  return {"tile-single-trips",    "tile-fold-exponentials", "tile-defer-sums",
+          "tile-peel-masks",      "kiln-skew-pipeline",     "tile-exchange-sides",
+          "tile-coarse-sums",     "tile-overlap-products",  "tile-take-turns",
+          "tile-skip-ones",       "tile-mark-streams",      "tile-mark-unwritten",
+          "tile-hand-out-blocks", "tile-stage-stores"};
 }
 
 namespace {
@@ -108,6 +109,7 @@ private:
       add(createTileSingleTrips({Options.report}));
     if (Target->spreadsTiles) {
       add(createTileFoldExponentials());
+      add(createTileDeferSums());
       addCleanup();
     }
     TilePeelMasksOptions peeling;
@@ -151,6 +153,7 @@ private:
       return;
     add(createTileSkipOnes());
     add(createTileMarkStreams());
+    add(createTileStageStores());
     add(createTileMarkUnwritten());
     add(createTileHandOutBlocks());
   }

@@ -31,6 +31,8 @@ HANDED_OUT = BEGUN.replace("=1x200", "=3x400")  # more blocks than run at once
 STEEP = BEGUN.replace("q=1x200x64", "q=1x200x64:normal*30")  # maxima grow
 FEW_ROWS = "test/Emulated/Inputs/few-rows.mlir a=16x300 b=90x300 c=16x90"
 EIGHTS = "test/Emulated/eights.mlir a=128x4096:uniform b=72x4096:uniform c=128x72"
+STAGED = "bench/h200/gemm.mlir a=640x136 b=136x1024 c=640x1024"  # several whole tiles of each lane
+LAYER_NORM = "examples/layer_norm.mlir x=3x200 w=200 b=200 y=3x200"
 ONE_ROW = "test/Emulated/Inputs/one-row.mlir x=9x1024 y=9x1"
 
 # What is said of them.
@@ -70,12 +72,22 @@ MUTANTS = [
      WRONG + "|matrix unit multiplies|" + RACE),
     ("wgmma.cuh", "    wgmma::pin(sum);\n    ptx::wgmmaFence();\n", "    wgmma::pin(sum);\n", FEW_ROWS,
      "no wgmma.fence came before it"),
-    ("wgmma.cuh", "return descriptor(at, Tile::panelBytes,", "return descriptor(at, 16,", GEMM, WRONG),
+    ("wgmma.cuh", "return descriptor(tile.base, offset, Tile::panelBytes,", "return descriptor(tile.base, offset, 16,", GEMM, WRONG),
+    ("wgmma.cuh", "+ unsigned(offset >> 4)", "+ unsigned(offset >> 5)", GEMM, WRONG + "|begins in the middle"),
+    ("elementwise.cuh", "acrossThreads<L>([](float x, float y) { return x + y; }, parts.at[i][0])", "parts.at[i][0]", BEGUN, WRONG),
+    ("register.cuh", "L::colsFromFirst(j) >= end", "L::colsFromFirst(j) > end", LAYER_NORM, WRONG),
     ("wgmma.cuh", "rowBytes == 128 ? 1 : rowBytes == 64 ? 2 : 3", "rowBytes == 128 ? 2 : rowBytes == 64 ? 1 : 3", GEMM,
      WRONG + "|in the middle of the pattern|" + RACE),
     ("wgmma.cuh", "[col / 4 + j] += part", "[col / 4 + j] = part", EIGHTS, WRONG),
     ("wgmma.cuh", "      ptx::wgmmaWait();\n      pin(part);", "      pin(part);", EIGHTS, WRONG + "|matrix unit multiplies|" + RACE),
     ("wgmma.cuh", "      pin(part);\n      ptx::wgmmaFence();\n", "      pin(part);\n", EIGHTS, "no wgmma.fence came before it"),
+    ("staged.cuh", "      finishFilling(lane);\n", "      barrier::meet(1 + int(lane));\n", STAGED, "without fence.proxy.async"),
+    ("staged.cuh", "      finishFilling(lane);\n", "      publishToAsyncUnits();\n", STAGED,
+     RACE + "|without fence.proxy.async"),
+    ("staged.cuh", "      beginFilling(lane);\n", "", STAGED, RACE),
+    ("staged.cuh", "awaitStoredBoxes<1>()", "awaitStoredBoxes<2>()", STAGED, RACE),
+    ("staged.cuh", "    ptx::awaitStoredBoxes<0>();\n}", "    ;\n}", STAGED, "ended while the copy engine reads"),
+    ("staged.cuh", "piece ^ within % 8", "piece", STAGED, WRONG),
     ("barrier.cuh", "  ptx::fenceMbarrierInit();\n", "", MATMUL, "has not been made visible to the copy engine"),
     ("barrier.cuh", "ptx::barSync<kWarpgroup>(number);", "", IN_PLACE, WRONG),
     ("register.cuh", "distance < L::threadsPerRow &&", "distance < L::threadsPerRow / 2 &&", SOFTMAX, WRONG),

@@ -230,6 +230,38 @@ TEST(Emulated, TheCopyEngineSwizzlesAndFillsWithZeros) {
   }
 }
 
+/// Writes a box of 16 x 64 numbers to (32, 0) of a tensor of 40 x 36.
+template <bool waits> void fillAndStore(const void *args) {
+  Shared<unsigned short, 16, 64> tile{kBase};
+  for (int k = threadIdx.x; k < 16 * 64; k += 128)
+    tile.set(k / 64, k % 64, static_cast<unsigned short>(1 + k));
+  publishToAsyncUnits();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    ptx::storeBox(static_cast<const Copied *>(args)->map, {32, 0}, kBase);
+    if (waits)
+      ptx::awaitStoredBoxes<0>();
+  }
+  __syncthreads();
+  if (waits)
+    tile.set(threadIdx.x / 64, threadIdx.x % 64, 0); // the engine is done with it
+}
+
+TEST(Emulated, TheCopyEngineStoresWhatIsInside) {
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    std::vector<unsigned short> data(40 * 40 + 8);
+    Copied stored = copiesOf(data, 64, 3, 0);
+    EXPECT_EQ(launch(fillAndStore<true>, 128, seed, &stored), "");
+    for (int row = 0; row < 40; ++row)
+      for (int col = 0; col < 40; ++col)
+        EXPECT_EQ(data[row * 40 + col], row >= 32 && col < 36 ? 1 + (row - 32) * 64 + col : 0);
+  }
+  std::vector<unsigned short> data(40 * 40 + 8);
+  Copied stored = copiesOf(data, 64, 3, 0);
+  expectMistake(fillAndStore<false>, "it has ended while the copy engine reads its memory", 128,
+                &stored);
+}
+
 TEST(Emulated, BytesAreCounted) {
   std::vector<unsigned short> data = numbered();
   Copied few = copiesOf(data, 64, 3, 16), many = copiesOf(data, 64, 3, 4096);
@@ -417,9 +449,10 @@ TEST(Emulated, WhatTheMatrixUnitMayNotBeAskedIsFound) {
                                     "fence.proxy.async since");
   expectMistake(multiplyWrongly<1>, "wgmma.mma_async: no wgmma.fence came before it");
   expectMistake(multiplyWrongly<2>, "in the middle of the pattern of swizzling");
-  expectMistake(multiplyWrongly<3>,
-                "st.shared: (a product in flight reads there|thread \\d+ read what was there)|"
-                "wrote there, and nothing orders that before the product");
+  expectMistake(
+      multiplyWrongly<3>,
+      "st.shared: (a product or a store in flight reads there|thread \\d+ read what was there)|"
+      "wrote there, and nothing orders that before the product");
   expectMistake(multiplyWrongly<4>, "wgmma.wait_group: a product was not committed");
 }
 

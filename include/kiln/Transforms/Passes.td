@@ -115,6 +115,18 @@ def TileFoldExponentials : Pass<"tile-fold-exponentials", "::mlir::ModuleOp"> {
   let dependentDialects = ["::kiln::tile::TileDialect"];
 }
 
+def TileDeferSums : Pass<"tile-defer-sums", "::mlir::ModuleOp"> {
+  let summary = "put sums of rows that a loop adds up together after the loop";
+  let description = [{
+    For machines whose tiles are spread over threads. A loop that carries `sum + s`, or `sum * f + s`, where s sums the
+    columns of a tile in f32 and the first sum is 0, needs no more of s in each iteration than what a thread has of a row:
+    `kiln.part_of_sum`. Behind the loop the threads of a row tell each other what they have, once: a sum of one column with
+    `kiln.sum_of_parts`. That saves the exchange of each iteration, and with it a place where every thread has to have
+    computed its part. Sums are made in another order, so the last bits differ.
+  }];
+  let dependentDialects = ["::kiln::tile::TileDialect"];
+}
+
 def TilePeelMasks : Pass<"tile-peel-masks", "::mlir::ModuleOp"> {
   let summary = "split loops so that masks cost nothing before the edge";
   let description = [{
@@ -342,6 +354,17 @@ def TileSkipOnes : Pass<"tile-skip-ones", "::mlir::ModuleOp"> {
     attention summed before a larger score turned up. `kiln.mostly_ones` on a product of a large tile by such factors
     says so: a warp whose factors are all 1 leaves its elements as they are. That is the same for all values, and a hint
     besides: nothing computes anything else because of it.
+  }];
+}
+
+def TileStageStores : Pass<"tile-stage-stores", "::mlir::ModuleOp"> {
+  let summary = "mark stores that a copy engine can make while the lane goes on";
+  let description = [{
+    `kiln.staged` on the store of what a matrix unit made says that its tile goes through shared memory, from where the
+    copy engine writes it. That is so where a kernel has a role that copies, so that there is a next block; the tile is made of
+    panels of 64 rows of 128 bytes; nobody in the kernel does anything else with the tensor; and no block waits for
+    another. `tile-plan-memory` gives such a store a scratch of two panels for each lane. At run time only whole tiles of tensors that the engine can
+    be told of go that way. It is a hint: nothing computes anything else because of it.
   }];
 }
 

@@ -7,6 +7,8 @@
 #include "kiln/Dialect/Tile/CoarseSums.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/MostlyOnes.h"
+#include "kiln/Dialect/Tile/PartialSums.h"
+#include "kiln/Dialect/Tile/Staged.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Dialect/Tile/Turns.h"
 #include "kiln/Dialect/Tile/Unwritten.h"
@@ -89,6 +91,9 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attribute.getName() == tile::kStreamsAttr && isa<tile::LoadOp, tile::StoreOp>(op) &&
       isa<UnitAttr>(attribute.getValue()))
     return success();
+  if (attribute.getName() == tile::kStagedAttr && isa<tile::StoreOp>(op) &&
+      isa<UnitAttr>(attribute.getValue()))
+    return success();
   if (attribute.getName() == kOneTileAttr && isa<scf::IfOp>(op) &&
       isa<UnitAttr>(attribute.getValue()))
     return success();
@@ -104,6 +109,8 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attribute.getName() == tile::kMostlyOnesAttr && isa<tile::MulOp>(op) &&
       isa<UnitAttr>(attribute.getValue()))
     return success();
+  if (llvm::is_contained({tile::kPartOfSumAttr, tile::kSumOfPartsAttr}, attribute.getName()))
+    return tile::verifyPartialSum(op, attribute.getName(), attribute.getValue());
   if (attribute.getName() == tile::kAddressAttr)
     return tile::verifyAddresses(op, attribute.getValue());
   if (attribute.getName() == tile::kScratchAttr && isa<IntegerAttr>(attribute.getValue()) &&

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------------===//
 #include "TileRules.h"
+#include "kiln/Dialect/Tile/PartialSums.h"
 
 using namespace mlir;
 
@@ -56,11 +57,12 @@ OpFoldResult SelectOp::fold(FoldAdaptor) {
                                                                  : OpFoldResult();
 }
 
-/// Of a single element every reduction that keeps the type is that element.
+/// Of a single element every reduction that keeps the type is that element, unless threads have
+/// parts of it.
 OpFoldResult ReduceOp::fold(FoldAdaptor) {
   bool keepsValues = getKind() != ReduceKind::ArgMax && getKind() != ReduceKind::ArgMin;
-  return keepsValues && getOperand().getType() == getType() ? OpFoldResult(getOperand())
-                                                            : OpFoldResult();
+  bool isOneElement = getOperand().getType() == getType() && !(*this)->hasAttr(kSumOfPartsAttr);
+  return keepsValues && isOneElement ? OpFoldResult(getOperand()) : OpFoldResult();
 }
 
 /// The first sum is the first element, if that counts.

@@ -284,7 +284,7 @@ uint64_t registersOf(const CudaUnit &unit, unsigned blocks) {
 
 /// Blocks at once of a kernel that waits for memory: of several lanes, and of one. More of the
 /// latter are tried first, and as many as the former at least.
-constexpr unsigned kManyBlocks = 3, kManySmallBlocks = 5;
+constexpr unsigned kManyBlocks = 3, kManySmallBlocks = 6;
 
 /// The fastest: a kernel that waits for memory has several blocks at once, unless its tiles are far
 /// too many for that, and a role that copies as few registers as it can.

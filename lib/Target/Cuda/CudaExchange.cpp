@@ -1,6 +1,7 @@
 // Operations whose results take elements of a tile from other places: the tile is in shared memory.
 #include "CudaFunction.h"
 
+#include "kiln/Dialect/Tile/PartialSums.h"
 #include "kiln/Target/Text/Literals.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -97,6 +98,10 @@ void FunctionEmitter::emitReduce(tile::ReduceOp op) {
   if (isLeast || op.getKind() == tile::ReduceKind::ArgMax)
     return define(op, "findExtreme<" + to + ", " + axis + ", " + flag(!isLeast) + ">" + from);
   std::string name = "tile::" + tile::stringifyReduceKind(op.getKind()).str();
+  if (op->hasAttr(tile::kPartOfSumAttr))
+    name = "tile::part_of_sum";
+  else if (op->hasAttr(tile::kSumOfPartsAttr))
+    name = "tile::sum_of_parts";
   define(op, op.getAxis() == 1 ? name + "_columns<" + to + ">" + from
                                : name + "_lines<" + to + ", " + axis + ">" + from);
 }

@@ -11,6 +11,7 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -325,6 +326,8 @@ void FunctionEmitter::emitFor(scf::ForOp loop) {
        bound(loop.getInductionVar()) + " < " + bound(loop.getUpperBound()) + roomFor(loop) + "; " +
        (isByOne ? "++" + index : index + " += " + argument(loop.getStep())) + ") {");
   Out.indented([&] {
+    if (emitWholeOrNot(loop))
+      return;
     emitBlock(*loop.getBody());
     assign(carried, loop.getYieldedValues());
   });
@@ -381,10 +384,12 @@ void FunctionEmitter::emitIf(scf::IfOp branch) {
           line(name + " = " + argument(value) + ";");
     });
   };
-  std::string whole = branch->hasAttr(ir::kOneTileAttr) ? wholeText(branch) : "";
-  line("if (" + argument(branch.getCondition()) + whole + ") {");
+  bool isOneTile = branch->hasAttr(ir::kOneTileAttr);
+  std::string whole = isOneTile ? wholeText(*branch.thenBlock()) : "";
+  line("if (" + argument(branch.getCondition()) + (whole.empty() ? "" : " && " + whole) + ") {");
   emitSide(branch.getThenRegion());
   if (!branch.getElseRegion().empty()) {
+    llvm::SaveAndRestore beside(IsBesideWhole, IsBesideWhole || isOneTile);
     line("} else {");
     emitSide(branch.getElseRegion());
   }

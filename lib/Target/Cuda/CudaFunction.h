@@ -46,6 +46,8 @@ struct KernelText {
   bool takesTurns = false;
   /// Whether its blocks wait for one another.
   bool hasBarrier = false;
+  /// Whether the copy engine writes what its lanes store.
+  bool stagesStores = false;
   /// The user's lines that statements are of.
   std::vector<SourceLoc> lines;
   /// A line of text as one of the statements of `lines[number]`, and how the two come apart.
@@ -122,6 +124,9 @@ private:
   void emitGatherRows(tile::GatherRowsOp op);
   std::string inRegisters(mlir::Value tile);
   void emitStore(tile::StoreOp op);
+  void emitStaged(tile::StoreOp op, int64_t scratch);
+  /// The number of a tensor map among those of the kernel, which gets it if it has none such.
+  size_t mapNumber(const CudaTensorMap &map);
   void emitScatterRows(tile::ScatterRowsOp op);
   void emitMove(tile::MoveOp op);
   void emitPop(tile::PopOp op);
@@ -137,9 +142,12 @@ private:
   bool checkTile(mlir::Operation *op, tile::TileType type);
   /// Where in shared memory a result of `op` lies, as it was planned: `memory + 4096`.
   std::string placeText(mlir::Value tile);
+  std::string placeText(int64_t address);
 
   // CudaWhole.cpp
-  std::string wholeText(mlir::scf::IfOp branch);
+  std::string wholeText(mlir::Block &block);
+  bool emitWholeOrNot(mlir::scf::ForOp loop);
+  bool isIdleWhereWhole(tile::MaskOp mask);
   void widenAgain(mlir::Operation *user);
   void computeAgain(mlir::Value tile, mlir::Operation *user);
 
@@ -191,7 +199,8 @@ private:
   llvm::DenseSet<mlir::Operation *> Meetings; ///< Accesses that all threads of a lane meet before.
   /// Windows of loads and stores that are known to be whole, by name.
   llvm::DenseMap<mlir::Operation *, std::string> Whole;
-  mlir::Block *WholeBlock = nullptr;                          ///< Where they are.
+  mlir::Block *WholeBlock = nullptr; ///< Where they are.
+  bool IsBesideWhole = false;        ///< In the other branch, for rows of several tiles.
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> Again; ///< Computed again, and for whom.
   unsigned NextName = 0;
   mlir::Operation *Here = nullptr; ///< What statements are written for.

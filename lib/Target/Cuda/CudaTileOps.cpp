@@ -3,6 +3,7 @@
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/MostlyOnes.h"
+#include "kiln/Dialect/Tile/Staged.h"
 #include "kiln/Dialect/Tile/TileElementwise.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Dialect/Tile/Turns.h"
@@ -94,7 +95,11 @@ std::string FunctionEmitter::placeText(Value tile) {
     unsupported(result.getOwner(), "its result has no place in shared memory");
     return "";
   }
-  return "memory + " + std::to_string(addresses[number]) +
+  return placeText(addresses[number]);
+}
+
+std::string FunctionEmitter::placeText(int64_t address) {
+  return "memory + " + std::to_string(address) +
          (Kernel.lanes > 1 ? " + int(lane) * " + std::to_string(Kernel.laneBytes) : "");
 }
 
@@ -151,10 +156,7 @@ void FunctionEmitter::emitRequest(tile::LoadOp op) {
                     uint32_t(std::min<int64_t>(type.getCols(), 128 / elementBytes)),
                     op->hasAttr(tile::kStreamsAttr),
                     op->hasAttr(tile::kUnwrittenAttr) && canRunAhead(Func)};
-  auto found = llvm::find(Kernel.maps, map);
-  size_t number = found - Kernel.maps.begin();
-  if (found == Kernel.maps.end())
-    Kernel.maps.push_back(map);
+  size_t number = mapNumber(map);
   std::string valid = op.getStaticValid() ? ", " + commas(*op.getStaticValid(), op.getValid()) : "";
   std::string request = (valid.empty() ? "request" : "validRequest") + shapeText(type) + "(" +
                         text(op.getTensor()) + ", args.maps[" + std::to_string(number) + "], " +
@@ -177,8 +179,33 @@ std::string FunctionEmitter::inRegisters(Value tile) {
                              : "toRegisters<" + registerType(type) + ">(" + text(tile) + ")";
 }
 
+size_t FunctionEmitter::mapNumber(const CudaTensorMap &map) {
+  auto found = llvm::find(Kernel.maps, map);
+  size_t number = found - Kernel.maps.begin();
+  if (found == Kernel.maps.end())
+    Kernel.maps.push_back(map);
+  return number;
+}
+
+/// Through a scratch in shared memory.
+void FunctionEmitter::emitStaged(tile::StoreOp op, int64_t scratch) {
+  TileType type = op.getTile().getType();
+  int64_t elementBytes = type.getElementType().getIntOrFloatBitWidth() / 8;
+  CudaTensorMap map{Kernel.tensorIndex[Origin.lookup(op.getTensor())], uint32_t(tile::kStagedRows),
+                    uint32_t(tile::kStagedRowBytes / elementBytes)};
+  Kernel.stagesStores = true;
+  line("storeStaged(" + inRegisters(op.getTile()) + ", " +
+       windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(), op.getStaticValid(),
+                  op.getValid()) +
+       ", " + text(op.getTensor()) + ", args.maps[" + std::to_string(mapNumber(map)) + "], " +
+       list(op.getStaticIndices(), op.getIndices()) + ", " + placeText(scratch) + ", lane);");
+}
+
 void FunctionEmitter::emitStore(tile::StoreOp op) {
   TileType type = op.getTile().getType();
+  if (auto scratch = op->getAttrOfType<IntegerAttr>(tile::kScratchAttr);
+      scratch && Origin.contains(op.getTensor()))
+    return emitStaged(op, scratch.getInt());
   std::string touched = touchedText(op, "");
   if (auto whole = Whole.find(op); whole != Whole.end())
     return line("storeWhole" + (touched.empty() ? "" : "<" + touched + ">") + "(" +
@@ -327,7 +354,8 @@ void FunctionEmitter::emitAwait(tile::AwaitOp op) {
 /// elements one by one. A load moves to where it is used only if nobody writes what it reads.
 bool FunctionEmitter::isMadeLater(Operation *op) {
   // Where tiles are known to be whole they are computed piece by piece as they are stored: what was
-  // loaded stays as short as it came.
+  // loaded stays as short as it came, and what other blocks read too, such as weights, is only read
+  // then.
   bool isWhole = WholeBlock && op->getBlock() == WholeBlock;
   Operation *user = Again.lookup(op);
   if ((!Kernel.computesLater && !isWhole) || IsInBody || op->getNumResults() != 1 ||
@@ -336,7 +364,8 @@ bool FunctionEmitter::isMadeLater(Operation *op) {
   auto type = dyn_cast<TileType>(op->getResult(0).getType());
   auto load = dyn_cast<tile::LoadOp>(op);
   if (!type || !isInRegisters(type) ||
-      (!tile::isElementwise(op) && (!load || isWhole || Meetings.contains(op))))
+      (!tile::isElementwise(op) &&
+       (!load || (isWhole && op->hasAttr(tile::kStreamsAttr)) || Meetings.contains(op))))
     return false;
   if (!user)
     user = *op->user_begin();
@@ -421,6 +450,8 @@ bool FunctionEmitter::emitTile(Operation *op) {
                true;
       })
       .Case<tile::MaskOp>([&](tile::MaskOp mask) {
+        if (isIdleWhereWhole(mask))
+          return set(mask, text(mask.getOperand())), true;
         return define(mask, "mask(" + text(mask.getOperand()) + ", " +
                                 commas(mask.getStaticValid(), mask.getValid()) + ", " +
                                 padText(mask.getPadAttr(), mask.getType().getElementType()) + ")"),

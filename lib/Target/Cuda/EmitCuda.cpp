@@ -3,6 +3,7 @@
 
 #include "kiln/Analysis/TileLifetimes.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
+#include "kiln/Dialect/Tile/Staged.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Dialect/Tile/Walk.h"
 #include "kiln/Machine/Machine.h"
@@ -191,6 +192,9 @@ private:
   void measureTiles() {
     for (RoleCall &role : Roles)
       role.func.walk([&](Operation *op) {
+        if (auto scratch = op->getAttrOfType<IntegerAttr>(tile::kScratchAttr))
+          Kernel.laneBytes =
+              std::max(Kernel.laneBytes, scratch.getInt() - Kernel.ringBytes + tile::kStagedBytes);
         auto addresses = op->getAttrOfType<DenseI64ArrayAttr>(tile::kAddressAttr);
         size_t number = 0;
         for (Type type : op->getResultTypes())
@@ -416,7 +420,10 @@ private:
     if (Kernel.takesTurns)
       text += "    if (lane == " + std::to_string(Lanes - 1) + ") // the first lane comes first\n" +
               "      passTurn<" + std::to_string(Lanes) + ">(lane);\n";
-    return text + roleLoop(*computes, "lane", "    ") + "  }\n}\n";
+    text += roleLoop(*computes, "lane", "    ");
+    if (Kernel.stagesStores)
+      text += "    awaitStaged();\n";
+    return text + "  }\n}\n";
   }
 
   /// Rings, and the tiles behind them.

@@ -39,6 +39,15 @@ bool loadsIntoSlot(Operation *op, const Machine &machine) {
          llvm::all_of(load->getUsers(), llvm::IsaPred<tile::PushOp>);
 }
 
+/// Whether an operation takes rows of what was popped: threads that hold tiles in registers, and
+/// the matrix unit, read them where they are.
+bool takesRowsOfSlot(Operation *op, const Machine &machine) {
+  auto extract = dyn_cast<tile::ExtractOp>(op);
+  auto pop = extract ? extract.getTile().getDefiningOp<tile::PopOp>() : nullptr;
+  return machine.spreadsTiles && pop && !pop.getCopy() &&
+         extract.getType().getSpace() == tile::Space::Mat;
+}
+
 /// The lanes of a role that share one memory: what each of them has takes as many places.
 int64_t lanesInMemory(ir::FuncOp func, const Machine &machine) {
   int64_t lanes = 1;
@@ -265,7 +274,8 @@ FunctionPlan planFunction(ir::FuncOp func, const Machine &machine) {
     plan.rings = findRings(func, machine);
   auto liesInSlot = [&](Operation *op) {
     auto pop = dyn_cast<tile::PopOp>(op);
-    return ringsAreHere && (pop ? !pop.getCopy() : loadsIntoSlot(op, machine));
+    return ringsAreHere &&
+           (pop ? !pop.getCopy() : loadsIntoSlot(op, machine) || takesRowsOfSlot(op, machine));
   };
   int64_t lanes = lanesInMemory(func, machine);
   for (TileBuffer &buffer : findBuffers(func, machine, liesInSlot)) {
