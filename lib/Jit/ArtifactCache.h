@@ -29,9 +29,10 @@ public:
   ArtifactCache(DiskCacheOptions disk, std::function<void(const std::string &)> log)
       : Disk(std::move(disk)), Log(std::move(log)) {}
 
-  /// The code for a key. `compile` runs if nobody has it; its failure is everybody's who waited,
-  /// and is not remembered.
-  Expected<Code> get(const std::string &key, const Compile &compile, const Load &load);
+  /// The code for a key, loaded to report at `places`. `compile` runs if nobody has it; its failure
+  /// is everybody's who waited with the same places, and is not remembered.
+  Expected<Code> get(const std::string &key, std::span<const SourceLoc> places,
+                     const Compile &compile, const Load &load);
 
   /// Each line once: a directory that cannot be used would be told of at every compile.
   void log(const std::string &line);
@@ -40,16 +41,31 @@ public:
   const DiskCache &disk() const { return Disk; }
 
 private:
+  /// Code as it was loaded for one program.
+  struct Loaded {
+    std::vector<SourceLoc> places;
+    Code code;
+  };
   /// A key that somebody is getting, or has got.
   struct Slot {
     bool isDone = false;
-    Expected<Code> code = Status(StatusCode::Internal, "not got yet");
+    std::vector<SourceLoc> places; ///< Of whoever is getting it.
+    Status failure;
+    Artifact artifact;
+    std::mutex loading;
+    std::vector<Loaded> loaded; ///< One for each program that differs in where it stands.
+  };
+  struct Fetched {
+    Artifact artifact;
+    Code code;
   };
 
-  Expected<Code> fetch(const std::string &key, const Compile &compile, const Load &load);
-  Expected<Code> compileAndStore(const std::string &key, const Compile &compile, const Load &load);
+  static Expected<Code> codeOf(Slot &slot, std::span<const SourceLoc> places, const Load &load);
+  Expected<Fetched> fetch(const std::string &key, const Compile &compile, const Load &load);
+  Expected<Fetched> compileAndStore(const std::string &key, const Compile &compile,
+                                    const Load &load);
   /// The code on disk, if it is there and good. Only the first look complains.
-  Code loadFromDisk(const std::string &key, const Load &load, bool isFirstLook);
+  std::optional<Fetched> loadFromDisk(const std::string &key, const Load &load, bool isFirstLook);
 
   DiskCache Disk;
   std::function<void(const std::string &)> Log;

@@ -218,7 +218,7 @@ Expected<const CallState *> Compiled::Impl::makeState(const Block &block) {
   for (TensorFacts &known : facts)
     known = known.only(Source->reads());
   Expected<ArtifactCache::Code> code = Cache->get(
-      jitKey(Source->identity(), facts), [&] { return Source->compile(facts); },
+      jitKey(Source->identity(), facts), Source->places(), [&] { return Source->compile(facts); },
       [&](const NativeInfo &info, std::string_view object) { return Source->load(info, object); });
   if (!code)
     return code.status();

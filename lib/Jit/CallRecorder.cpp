@@ -32,6 +32,7 @@ Status CallRecorder::run(const JitSource &source, const LoadedProgram &program,
   NativeRunOptions options;
   options.run = {
       source.program(), source.platform(), {Options.dumpLevel, *folder}, Options.timeline};
+  options.location = source.location();
   NativeRunReport report;
   Status done =
       program.runRecorded(tensors, scalars, options, Options.timeline ? &report : nullptr);

@@ -33,7 +33,7 @@ codeFor(const RunRequest &request, const CodeMaker &maker, RunReport &report) {
   CodeIdentity identity{request.program, hashOf(request.module), entry, maker.platform, maker.arch};
   Expected<std::shared_ptr<const LoadedProgram>> code = cache.get(
       "kiln-run-key 1\nabi " + std::to_string(KILN_ABI_VERSION) + "\n" + identity.str(),
-      [&] { return maker.compile(entry); }, maker.load);
+      /*places=*/{}, [&] { return maker.compile(entry); }, maker.load);
   report.isFromCache = cache.counters().diskHits > 0;
   report.compileSeconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -1,5 +1,7 @@
 #include "kiln/Program/Requirements.h"
 
+#include "kiln/Program/Places.h"
+
 #include "kiln/Dialect/Kiln/Contracts.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -125,7 +127,9 @@ Expected<std::vector<Requirement>> requirementsOf(ir::FuncOp func, const Paramet
                     "a requirement of @" + func.getSymName().str() + " has more than " +
                         std::to_string(Requirement::maxNodes) + " parts; write several",
                     loc);
-    requirements.push_back({std::move(nodes), require.getMessage().str(), loc});
+    std::optional<uint32_t> place = placeNumberOf(require.getLoc());
+    requirements.push_back(
+        {std::move(nodes), require.getMessage().str(), loc, place ? int64_t(*place) : -1});
   }
   return requirements;
 }

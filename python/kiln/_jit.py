@@ -119,7 +119,6 @@ class Compiled:
     def __init__(self, text: str, platform: str, records: Optional[Records] = None) -> None:
         self._library = _library.load()
         self._extension = _bound_extension()
-        self._text = text
         source = text.encode()
         self.handle = self._library.kiln_jit_compile(jit(records), source, len(source), platform.encode(), b"main")
         if not self.handle:
@@ -135,7 +134,7 @@ class Compiled:
         else:
             code = self._library.kiln_compiled_call_on(self.handle, arguments.array, arguments.count, arguments.stream)
         if code != 0:
-            raise call_error(last_error(), self._text)
+            raise call_error(last_error())
 
     def compile_only(self, arguments: Arguments) -> None:
         """Fills the cache without running."""
@@ -146,27 +145,12 @@ class Compiled:
 _AT_A_LINE = re.compile(r"(?:kiln: )?(?P<file>[^\n:]+?):(?P<line>\d+)(?::(?P<column>\d+))?: error: (?P<message>.*)", re.DOTALL)
 
 
-def call_error(text: str, program: str = "") -> KilnError:
-    """What went wrong in a call: at a line of the program, or with the arguments.
-
-    program: its text with locations. Code in the cache can be that of an equal program which stood elsewhere.
-    """
+def call_error(text: str) -> KilnError:
+    """What went wrong in a call: at a line of the program, or with the arguments."""
     found = _AT_A_LINE.fullmatch(text)
     if not found:
         return mistake_of(text)
-    place = Place(found["file"], int(found["line"]), int(found["column"] or 0))
-    if program and not _stands_in(program, place):
-        return mistake(
-            f"{found['message']} (the code in the cache is that of an equal program, in which this was {place.file}:{place.line}; "
-            "kiln.cache.clear() has it compiled anew)"
-        )
-    return KilnError(found["message"], place)
-
-
-def _stands_in(program: str, place: Place) -> bool:
-    """Whether something in the text of a program has this place. Names of files that it writes otherwise count as equal."""
-    name = place.file if place.file.isascii() and place.file.isprintable() and not set(place.file) & set('"\\') else ""
-    return f'{name}":{place.line}:{place.column}' in program
+    return KilnError(found["message"], Place(found["file"], int(found["line"]), int(found["column"] or 0)))
 
 
 @public

@@ -147,7 +147,7 @@ class Program(_jit.Callable):
 
     def _fail(self, text: str, arguments: Sequence[Any]) -> None:
         self._arguments(arguments)  # has its own words for most mistakes
-        raise _jit.call_error(text, "".join(each.text_with_locations for each in self._recorded.values()))
+        raise _jit.call_error(text)
 
     def _in_order(self, arguments: Sequence[Any], values: Dict[str, Any]) -> Tuple[Sequence[Any], Dict[str, Any]]:
         """The arguments in the order of the parameters, those that are given by name too; and the keyword parameters."""

@@ -311,13 +311,12 @@ class OtherMistakes(Case):
     @needs_numpy
     def test_fault_of_a_run(self) -> None:
         """What shows when a kernel runs has a column, too."""
-        line = sys._getframe().f_lineno  # in the program, so that no older text of this file has left the same code in the cache
 
         @kiln.program
         def far(x: kl.In[f32], n: kl.Index, y: kl.Out[f32]):
             @kl.spmd(1)
             def far(i):
-                kl.store(kl.load(x, (n, 0), (8, 8)) + line, y, (0, 0))
+                kl.store(kl.load(x, (n, 0), (8, 8)), y, (0, 0))
 
         x, y = numpy.zeros((8, 8), "f4"), numpy.zeros((8, 8), "f4")
         text = self.assertMistake(lambda: far(x, 64, y), "lies wholly outside 'x'", "kl.load(x, (n, 0), (8, 8))")
@@ -327,17 +326,16 @@ class OtherMistakes(Case):
 
     @needs_numpy
     def test_fault_of_an_equal_program(self) -> None:
-        """Code in the cache may be that of a program that stood elsewhere; its lines are not told as the user's."""
-        line = sys._getframe().f_lineno
+        """Equal programs share code; each tells its own lines, also those of a helper."""
 
-        def far(x, n, y):
-            kl.store(kl.load(x, (n, 0), (8, 8)) + line, y, (0, 0))
+        def load_far(x, n):
+            return kl.load(x, (n, 0), (8, 8))  # of the helper
 
         @kiln.program
         def same(x: kl.In[f32], n: kl.Index, y: kl.Out[f32]):
             @kl.spmd(1)
             def kernel(i):
-                far(x, n, y)
+                kl.store(load_far(x, n), y, (0, 0))
 
         first = same
 
@@ -345,15 +343,13 @@ class OtherMistakes(Case):
         def same(x: kl.In[f32], n: kl.Index, y: kl.Out[f32]):
             @kl.spmd(1)
             def kernel(i):
-                kl.store(kl.load(x, (n, 0), (8, 8)) + line, y, (0, 0))
+                kl.store(kl.load(x, (n, 0), (8, 8)), y, (0, 0))  # of the second
 
         self.assertEqual(first.text(), same.text())
         x, y = numpy.zeros((8, 8), "f4"), numpy.zeros((8, 8), "f4")
         for _ in range(2):  # through Python, and through the extension
-            self.assertMistake(lambda: first(x, 64, y), "lies wholly outside 'x'", "kl.load(x, (n, 0), (8, 8))")
-            self.assertMistake(
-                lambda: same(x, 64, y), rf"outside 'x' .*that of an equal program, in which this was .*:{line + 3};", "same(x, 64, y)"
-            )
+            self.assertMistake(lambda: first(x, 64, y), "lies wholly outside 'x'", "# of the helper")
+            self.assertMistake(lambda: same(x, 64, y), "lies wholly outside 'x'", "# of the second")
 
     def test_functions_of_the_package(self) -> None:
         self.assertMistake(lambda: kiln.set_workers(0), "one thread or more", "kiln.set_workers(0)")

@@ -49,6 +49,19 @@ Status NativeInfo::verify() const {
   return Status::ok();
 }
 
+void kiln::setPlaces(NativeInfo &info, std::span<const SourceLoc> places) {
+  auto set = [&](NativeKernel &kernel) {
+    if (!kernel.signature)
+      return;
+    for (Requirement &requirement : kernel.signature->requirements)
+      if (uint64_t(requirement.place) < places.size())
+        requirement.loc = places[size_t(requirement.place)];
+  };
+  set(info.entry);
+  for (NativeKernel &kernel : info.kernels)
+    set(kernel);
+}
+
 //===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//
@@ -69,9 +82,12 @@ static Json requirementJson(const Requirement &requirement, const Signature &sig
   Json parts = Json::array();
   for (const Requirement::Node &node : requirement.nodes)
     parts.push_back({toString(node.op), node.bits, node.a, node.b});
-  return {{"text", requirement.str(signature)}, {"parts", parts},
-          {"message", requirement.message},     {"file", requirement.loc.file},
-          {"line", requirement.loc.line},       {"col", requirement.loc.col}};
+  Json json{{"text", requirement.str(signature)}, {"parts", parts},
+            {"message", requirement.message},     {"file", requirement.loc.file},
+            {"line", requirement.loc.line},       {"col", requirement.loc.col}};
+  if (requirement.place >= 0)
+    json["place"] = requirement.place;
+  return json;
 }
 
 static Json signatureJson(const Signature &signature) {
@@ -256,6 +272,8 @@ Requirement readRequirement(const Json &json, bool &good) {
   requirement.message = fields.text("message");
   requirement.loc = {fields.text("file"), static_cast<int32_t>(fields.small("line")),
                      static_cast<int32_t>(fields.small("col"))};
+  if (fields.find("place"))
+    requirement.place = fields.small("place");
   return requirement;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,7 +16,8 @@ static Status linkerError(const std::string &what) {
 }
 
 Expected<std::shared_ptr<SharedObject>> SharedObject::fromBytes(std::string_view bytes,
-                                                                const std::string &name) {
+                                                                const std::string &name,
+                                                                std::span<const SourceLoc> places) {
   std::shared_ptr<SharedObject> object(new SharedObject);
   object->Fd = memfd_create(("kiln-" + name.substr(0, 200)).c_str(), MFD_CLOEXEC);
   if (object->Fd < 0)
@@ -33,7 +35,24 @@ Expected<std::shared_ptr<SharedObject>> SharedObject::fromBytes(std::string_view
   object->Handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!object->Handle)
     return linkerError("the code of " + name);
+  if (Status bad = object->fillPlaces(places); !bad.isOk())
+    return bad.withPrefix("the code of " + name);
   return object;
+}
+
+Status SharedObject::fillPlaces(std::span<const SourceLoc> places) {
+  auto *table = places.empty() ? nullptr : static_cast<kiln_source *>(find(placesSymbol));
+  if (!table)
+    return Status::ok(); // it was not compiled to be shared, or cannot fail
+  Dl_info about{};
+  ElfW(Sym) *symbol = nullptr;
+  if (!dladdr1(table, &about, reinterpret_cast<void **>(&symbol), RTLD_DL_SYMENT) || !symbol ||
+      symbol->st_size != places.size_bytes() / sizeof(SourceLoc) * sizeof(kiln_source))
+    return Status(StatusCode::InvalidArgument, "it was compiled for a program of another size");
+  for (size_t i = 0; i < places.size(); ++i)
+    if (const SourceLoc &at = places[i]; at.isKnown())
+      table[i] = {Files.insert(at.file).first->c_str(), at.line, at.col};
+  return Status::ok();
 }
 
 SharedObject::~SharedObject() {

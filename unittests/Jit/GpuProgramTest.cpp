@@ -2,6 +2,9 @@
 #include "JitTestSupport.h"
 #include "MatmulProgram.h"
 #include "device/cuda/Driver.h"
+#include "kiln/Dialect/ProgramText.h"
+#include "kiln/Jit/Compiler/ProgramSource.h"
+#include "kiln/Language/ProgramAccess.h"
 
 using namespace kiln;
 using namespace kiln::test;
@@ -122,6 +125,43 @@ TEST(GpuProgram, AVariableSwitchesGraphsOff) {
   expectError(chain(nowhere, there), StatusCode::InvalidArgument,
               {"KILN_GRAPHS='sometimes'", "0 or 1"});
   unsetenv("KILN_GRAPHS");
+}
+
+/// What launches kernels is shared by programs that stand elsewhere, and tells the lines of each.
+TEST(GpuProgram, FaultsAreAtTheLinesOfTheProgramThatIsCalled) {
+  Expected<const cuda::Driver *> driver = cuda::Driver::open();
+  if (!driver)
+    GTEST_SKIP() << driver.status().message();
+  cuda::CurrentGpu current(*take((*driver)->gpu(0)));
+  const std::string text = R"(
+kiln.func @clear(%y: !kiln.tensor<?x?xf32> out) incore {
+  %zero = arith.constant 0.0 : f32
+  %t = tile.full %zero : !tile.tile<8x8xf32>
+  tile.store %t, %y[0, 0]
+}
+kiln.func @main(%n: index, %y: !kiln.tensor<?x?xf32> out) orchestration {
+  %c8 = arith.constant 8 : index
+  %blocks = arith.divsi %c8, %n : index
+  kiln.submit @clear(%y) grid(%blocks)
+})";
+  TestJit test;
+  Tensor y = randomTensor({8, 8}, 1);
+  OnGpu there(**driver, nullptr, y);
+  for (int32_t above : {0, 3, 0}) {
+    mlir::DialectRegistry registry;
+    registerKilnDialects(registry);
+    mlir::MLIRContext context(registry);
+    mlir::OwningOpRef<mlir::ModuleOp> module =
+        parseProgram(std::string(size_t(above), '\n') + text, "clear.mlir", &context);
+    ASSERT_TRUE(module);
+    ProgramSourceOptions options;
+    options.platform = "h200";
+    Compiled clear = test.jit.compile(take(makeProgramSource(*module, options)));
+    Status wrong = clear(0, there.raw());
+    EXPECT_TRUE(contains(wrong.message(), "division of 8 by zero")) << wrong.str();
+    EXPECT_EQ(wrong.location(), (SourceLoc{"clear.mlir", 9 + above, 13})) << wrong.str();
+  }
+  EXPECT_EQ(test.jit.counters().compiles, 1u);
 }
 
 } // namespace

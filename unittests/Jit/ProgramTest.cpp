@@ -3,6 +3,7 @@
 #include "JitTestSupport.h"
 #include "MatmulProgram.h"
 #include "kiln/Dialect/Kiln/ParameterFacts.h"
+#include "kiln/Dialect/ProgramText.h"
 #include "kiln/Jit/Compiler/ProgramSource.h"
 #include "kiln/Language/ProgramAccess.h"
 #include "kiln/Platform/Platform.h"
@@ -165,10 +166,11 @@ struct OtherFacts final : JitBackend {
   OtherFacts(FactSet facts, llvm::StringRef fact) : declared(facts), alsoRead(fact) {}
   const std::string &arch() const override { return real->arch(); }
   FactSet reads() const override { return declared; }
-  Expected<Artifact> compile(mlir::ModuleOp compiled, const std::string &entry) const override {
+  Expected<Artifact> compile(mlir::ModuleOp compiled, const std::string &entry,
+                             size_t places) const override {
     if (!alsoRead.empty())
       (void)ir::readFact(compiled.lookupSymbol<ir::FuncOp>(entry), 0, alsoRead);
-    return real->compile(compiled, entry);
+    return real->compile(compiled, entry, places);
   }
 };
 
@@ -343,6 +345,72 @@ TEST(JitProgram, ErrorsOfPrograms) {
   EXPECT_GT(wrong.location().line, 0);
   Program good = fillRowProgram();
   EXPECT_EQ(test.jit.compile(good, "a2a3sim").status().code(), StatusCode::Unsupported);
+}
+
+/// What a program says of a call that fails, where the program begins `above` lines further down.
+struct Fault {
+  explicit Fault(TestJit &jit) : test(jit) {}
+
+  Status of(const char *text, unsigned above, const char *entry = "") {
+    mlir::DialectRegistry registry;
+    registerKilnDialects(registry);
+    mlir::MLIRContext context(registry);
+    mlir::OwningOpRef<mlir::ModuleOp> module =
+        parseProgram(std::string(above, '\n') + text, "far.mlir", &context);
+    ProgramSourceOptions options;
+    options.entry = entry;
+    Compiled far = test.jit.compile(take(makeProgramSource(*module, options)));
+    return far(x, 64, y);
+  }
+
+  TestJit &test;
+  Tensor x = randomTensor({8, 8}, 1), y = take(Tensor::empty(DType::F32, {8, 8}));
+};
+
+/// A kernel that can be called by itself, and an orchestration that launches it.
+constexpr const char *kFar = R"(
+kiln.func @far(%x: !kiln.tensor<?x?xf32> in, %n: index, %y: !kiln.tensor<?x?xf32> out) incore {
+  %c0 = arith.constant 0 : index
+  %t = tile.load %x[%n, %c0] : !tile.tile<8x8xf32>
+  tile.store %t, %y[%c0, %c0]
+}
+kiln.func @main(%x: !kiln.tensor<?x?xf32> in, %n: index, %y: !kiln.tensor<?x?xf32> out) orchestration {
+  kiln.submit @far(%x, %n, %y)
+})";
+
+TEST(JitProgram, FaultsAreAtTheLinesOfTheProgramThatIsCalled) {
+  TempDir dir;
+  TestJit first(dir / "cache");
+  Fault fault(first);
+  for (const char *entry : {"main", "far"})
+    for (unsigned above : {0, 5, 0}) {
+      Status wrong = fault.of(kFar, above, entry);
+      EXPECT_TRUE(contains(wrong.message(), "outside")) << wrong.str();
+      EXPECT_EQ(wrong.location(), (SourceLoc{"far.mlir", int32_t(4 + above), 8})) << wrong.str();
+    }
+  first.expectCounts(2, 6);
+  TestJit second(dir / "cache"); // as another process
+  EXPECT_EQ(Fault(second).of(kFar, 2, "main").location().line, 6);
+  EXPECT_EQ(second.jit.counters().compiles, 0u);
+  EXPECT_EQ(second.jit.counters().diskHits, 1u);
+}
+
+/// Recorded calls name the launches of the text that was recorded now.
+TEST(JitProgram, RecordsAreAtTheLinesOfTheProgramThatIsCalled) {
+  TempDir dir;
+  RecordOptions record;
+  record.out = dir / "out";
+  record.dumpLevel = 1;
+  record.timeline = true;
+  TestJit test("", false, record);
+  Fault fault(test);
+  for (unsigned above : {0, 7})
+    EXPECT_FALSE(fault.of(kFar, above, "main").isOk());
+  test.expectCounts(1, 2);
+  for (auto [call, line] : {std::pair{"main-1", 8}, {"main-2", 15}}) {
+    std::string graph = readText(record.out + "/" + call + "/graph.json");
+    EXPECT_TRUE(contains(graph, "far.mlir:" + std::to_string(line))) << graph;
+  }
 }
 
 TEST(JitProgram, TensorsOfTheHostAreNotGivenToAGpu) {

@@ -29,9 +29,10 @@ struct Artifact {
 /// Where the tensors of a call are.
 enum class TensorMemory : uint8_t { Host, Gpu };
 
-/// Maps a shared object that an artifact holds.
-Expected<std::shared_ptr<const LoadedProgram>> loadSharedObject(const NativeInfo &info,
-                                                                std::string_view object);
+/// Maps a shared object that an artifact holds. It reports at `places`.
+Expected<std::shared_ptr<const LoadedProgram>>
+loadSharedObject(const NativeInfo &info, std::string_view object,
+                 std::span<const SourceLoc> places = {});
 
 class JitSource {
 public:
@@ -56,12 +57,18 @@ public:
   /// types and ranks; it has facts of the kinds in reads() only.
   virtual Expected<Artifact> compile(std::span<const TensorFacts> facts) const = 0;
 
+  /// Where the operations of the program stand. An artifact is shared between programs that are
+  /// equal but for this; code that is loaded is not.
+  virtual std::span<const SourceLoc> places() const { return {}; }
+  /// Where the entry stands.
+  virtual SourceLoc location() const { return {}; }
+
   /// Where its tensors have to be.
   virtual TensorMemory memory() const { return TensorMemory::Host; }
   /// Brings the bytes of an artifact into this process.
   virtual Expected<std::shared_ptr<const LoadedProgram>> load(const NativeInfo &info,
                                                               std::string_view object) const {
-    return loadSharedObject(info, object);
+    return loadSharedObject(info, object, places());
   }
 };
 

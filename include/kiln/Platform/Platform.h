@@ -101,12 +101,15 @@ public:
   /// The facts of tensors that its passes and its code generation may read. Only these enter the
   /// cache's key; reading another (see ir::readFact) is an internal error.
   virtual FactSet reads() const = 0;
-  /// Compiles a program that the passes of the platform have been over.
-  virtual Expected<Artifact> compile(mlir::ModuleOp compiled, const std::string &entry) const = 0;
-  /// Brings the bytes of an artifact into this process.
-  virtual Expected<std::shared_ptr<const LoadedProgram>> load(const NativeInfo &info,
-                                                              std::string_view object) const {
-    return loadSharedObject(info, object);
+  /// Compiles a program that the passes of the platform have been over. Its code is shared with
+  /// programs that stand elsewhere: it reports by the numbers of its places, of which there are
+  /// `places` (kiln/Program/Places.h).
+  virtual Expected<Artifact> compile(mlir::ModuleOp compiled, const std::string &entry,
+                                     size_t places) const = 0;
+  /// Brings the bytes of an artifact into this process, to report at `places`.
+  virtual Expected<std::shared_ptr<const LoadedProgram>>
+  load(const NativeInfo &info, std::string_view object, std::span<const SourceLoc> places) const {
+    return loadSharedObject(info, object, places);
   }
 };
 

@@ -42,9 +42,10 @@ public:
   static Expected<std::shared_ptr<const CudaProgram>>
   load(NativeInfo info, std::vector<CudaKernel> kernels, std::map<std::string, std::string> cubins,
        std::shared_ptr<SharedObject> object);
-  /// What packCuda() gave; the object is the file at `orchestrationPath`.
+  /// What packCuda() gave; the object is the file at `orchestrationPath`. It reports at `places`.
   static Expected<std::shared_ptr<const CudaProgram>>
-  loadPacked(NativeInfo info, std::string_view packed, const std::string &orchestrationPath);
+  loadPacked(NativeInfo info, std::string_view packed, const std::string &orchestrationPath,
+             std::span<const SourceLoc> places = {});
   /// Whether a driver and a GPU are there; Unsupported, with what is missing, if not.
   static Status usableHere();
   ~CudaProgram() override;

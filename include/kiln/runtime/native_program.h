@@ -18,6 +18,7 @@
 #include "kiln/runtime/engine.h"
 
 #include <memory>
+#include <set>
 
 namespace kiln {
 
@@ -72,6 +73,13 @@ struct LinkedSymbol {
 };
 LinkedSymbol descriptionSymbol(const NativeInfo &info);
 
+/// The table of an object that many programs share: a kiln_source for each place of the program, by
+/// its number, empty until it is loaded for one of them.
+inline constexpr const char *placesSymbol = "kiln.places";
+
+/// The same of what a description says: requirements that have a number get their place.
+void setPlaces(NativeInfo &info, std::span<const SourceLoc> places);
+
 /// Whether these bytes are a shared object that the dynamic linker can read without leaving them,
 /// with nothing that runs when it is loaded. InvalidArgument, and why, if not.
 Status verifyElf(std::string_view bytes);
@@ -87,9 +95,11 @@ public:
 /// A shared object in this process; unmapped with the last handle.
 class SharedObject final : public CodeImage {
 public:
-  /// From memory, under a name for debuggers.
+  /// From memory, under a name for debuggers. What the code reports it reports at `places`, if it
+  /// was compiled to be shared.
   static Expected<std::shared_ptr<SharedObject>> fromBytes(std::string_view bytes,
-                                                           const std::string &name);
+                                                           const std::string &name,
+                                                           std::span<const SourceLoc> places = {});
   ~SharedObject() override;
   SharedObject(const SharedObject &) = delete;
   SharedObject &operator=(const SharedObject &) = delete;
@@ -98,8 +108,10 @@ public:
 
 private:
   SharedObject() = default;
+  Status fillPlaces(std::span<const SourceLoc> places);
   void *Handle = nullptr;
-  int Fd = -1; ///< Of the memory; debuggers read it by its name in /proc.
+  int Fd = -1;                 ///< Of the memory; debuggers read it by its name in /proc.
+  std::set<std::string> Files; ///< That the table of places refers to.
 };
 
 /// A run that somebody wants to look at.

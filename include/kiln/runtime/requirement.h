@@ -76,6 +76,8 @@ struct Requirement {
   std::vector<Node> nodes;
   std::string message;
   SourceLoc loc = {};
+  /// Of code that many programs share: the number of its place in each of them; -1: `loc` it is.
+  int64_t place = -1;
 
   /// Whether it is a condition on arguments of `signature`.
   Status verify(const Signature &signature) const;

@@ -3,7 +3,7 @@
 #include "EntryFile.h"
 #include "kiln/Language/ProgramAccess.h"
 #include "kiln/Platform/Platform.h"
-#include "kiln/Program/Signature.h"
+#include "kiln/Program/Places.h"
 #include "kiln/Transforms/Passes.h"
 
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -49,14 +49,18 @@ public:
   TensorMemory memory() const override { return Target->memory(); }
   Expected<std::shared_ptr<const LoadedProgram>> load(const NativeInfo &info,
                                                       std::string_view object) const override {
-    return Backend->load(info, object);
+    return Backend->load(info, object, Places);
   }
+  std::span<const SourceLoc> places() const override { return Places; }
+  SourceLoc location() const override { return Location; }
 
 private:
   std::string Bytecode, Name, EntryName, Identity;
   const Platform *Target = nullptr;
   std::unique_ptr<JitBackend> Backend;
   Signature Entry;
+  SourceLoc Location;
+  std::vector<SourceLoc> Places;
   std::vector<ParamRef> Parameters;
 };
 
@@ -78,11 +82,13 @@ Status ProgramSource::init(ModuleOp module, const ProgramSourceOptions &options)
   if (!signature)
     return signature.status();
   Entry = std::move(*signature);
+  Location = sourceLocOf(entry->getLoc());
   EntryName = entry->getSymName().str();
   Parameters = parametersOf(*entry);
   Backend = Target->makeJitBackend(options.cpu, options.features);
   // A region of an orchestration is a function only once the program has been prepared.
   ModuleOp start = module.lookupSymbol(EntryName) ? module : *prepared;
+  Places = placesOf(start);
   llvm::raw_string_ostream stream(Bytecode);
   if (failed(writeBytecodeToFile(start, stream)))
     return Status(StatusCode::Internal, "the program cannot be copied");
@@ -102,6 +108,7 @@ Expected<Artifact> ProgramSource::compile(std::span<const TensorFacts> facts) co
       parseSourceString<ModuleOp>(Bytecode, ParserConfig(&context), "program");
   if (!module)
     return Status(StatusCode::Internal, "the copy of the program cannot be read");
+  numberPlaces(*module);
   KilnSpecializeOptions specialize;
   specialize.entry = EntryName;
   for (const TensorFacts &fact : facts)
@@ -118,7 +125,7 @@ Expected<Artifact> ProgramSource::compile(std::span<const TensorFacts> facts) co
     return prepared;
   std::vector<Status> errors;
   DiagnosticCollector collector(&context, errors);
-  Expected<Artifact> artifact = Backend->compile(*module, EntryName);
+  Expected<Artifact> artifact = Backend->compile(*module, EntryName, Places.size());
   return artifact && !errors.empty() ? Expected<Artifact>(errors.front()) : std::move(artifact);
 }
 

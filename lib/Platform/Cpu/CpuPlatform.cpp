@@ -17,8 +17,11 @@ public:
   // Offsets are computed with 64 bits, which costs nothing here.
   FactSet reads() const override { return {Fact::Leading, Fact::Static, Fact::Divisible}; }
 
-  Expected<Artifact> compile(ModuleOp compiled, const std::string &entry) const override {
-    Expected<NativeObject> native = compileNative(compiled, entry, Options);
+  Expected<Artifact> compile(ModuleOp compiled, const std::string &entry,
+                             size_t places) const override {
+    CpuOptions options = Options;
+    options.places = places;
+    Expected<NativeObject> native = compileNative(compiled, entry, options);
     if (!native)
       return native.status();
     Expected<std::string> shared = linkSharedObject(native->object.bytes);

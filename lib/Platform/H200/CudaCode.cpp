@@ -11,8 +11,9 @@ namespace kiln {
 
 /// What the host runs, for any x86-64: it only launches.
 static Status addOrchestration(ModuleOp compiled, const std::string &entry,
-                               const std::vector<CudaUnit> &units, CudaCode &code) {
+                               const std::vector<CudaUnit> &units, size_t places, CudaCode &code) {
   CpuOptions options;
+  options.places = places;
   options.cpu = "x86-64";
   options.features = "+sse2";
   options.kernelsElsewhere.emplace();
@@ -67,7 +68,8 @@ Expected<CudaCode> compileCudaCode(ModuleOp compiled, const std::string &entry,
     unit.hasLines = options.hasLines;
   }
   CudaCode code;
-  if (Status failed = addOrchestration(compiled, entry, *units, code); !failed.isOk())
+  if (Status failed = addOrchestration(compiled, entry, *units, options.places, code);
+      !failed.isOk())
     return failed;
   Expected<std::vector<const CudaUnit *>> order = inOrder(*units, code.info);
   if (!order)

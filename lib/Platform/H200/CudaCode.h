@@ -16,9 +16,10 @@ struct CudaCode {
   BundleFiles files;
 };
 
-/// As in CudaKernel and CudaUnit.
+/// As in CudaKernel, CudaUnit and CpuOptions.
 struct CudaCodeOptions {
   bool isChecked = false, hasLines = false;
+  size_t places = 0;
 };
 
 /// Compiles a program that the passes of the machine have been over.

@@ -20,10 +20,12 @@ Expected<Artifact> compileArtifact(ModuleOp compiled, const std::string &entry,
   return Artifact{std::move(code->info), packCuda(code->kernels, code->files)};
 }
 
-Expected<std::shared_ptr<const LoadedProgram>> loadArtifact(const NativeInfo &info,
-                                                            std::string_view object) {
+Expected<std::shared_ptr<const LoadedProgram>>
+loadArtifact(const NativeInfo &info, std::string_view object, std::span<const SourceLoc> places) {
+  NativeInfo here = info;
+  setPlaces(here, places);
   Expected<std::shared_ptr<const CudaProgram>> program =
-      CudaProgram::loadPacked(info, object, bundleOrchestrationPath);
+      CudaProgram::loadPacked(std::move(here), object, bundleOrchestrationPath, places);
   if (!program)
     return program.status();
   return std::shared_ptr<const LoadedProgram>(std::move(*program));
@@ -36,13 +38,15 @@ public:
   const std::string &arch() const override { return Arch; }
   /// Extents, strides and tensor maps are arguments of each launch: one artifact serves all.
   FactSet reads() const override { return {Fact::Static, Fact::Divisible}; }
-  Expected<Artifact> compile(ModuleOp compiled, const std::string &entry) const override {
-    // The same program elsewhere in a file has the same artifact: it knows no lines.
-    return compileArtifact(compiled, entry, Target, {});
+  Expected<Artifact> compile(ModuleOp compiled, const std::string &entry,
+                             size_t places) const override {
+    // The same program elsewhere in a file has the same artifact: its kernels know no lines.
+    return compileArtifact(compiled, entry, Target, {.places = places});
   }
-  Expected<std::shared_ptr<const LoadedProgram>> load(const NativeInfo &info,
-                                                      std::string_view object) const override {
-    return loadArtifact(info, object);
+  Expected<std::shared_ptr<const LoadedProgram>>
+  load(const NativeInfo &info, std::string_view object,
+       std::span<const SourceLoc> places) const override {
+    return loadArtifact(info, object, places);
   }
 
 private:
@@ -67,7 +71,9 @@ public:
                       return compileArtifact(request.module, entry, *machine(),
                                              {.isChecked = true, .hasLines = true});
                     },
-                    loadArtifact};
+                    [](const NativeInfo &info, std::string_view object) {
+                      return loadArtifact(info, object, {});
+                    }};
     return runCompiled(request, maker, report);
   }
 

@@ -50,7 +50,7 @@ public:
                  Split split)
       : Program(program), Target(options.machine), Elsewhere(options.kernelsElsewhere),
         Traits(llvmir::traitsOf(machine)), Layout(machine.createDataLayout()),
-        WantsDebugInfo(options.debugInfo), How(split) {}
+        WantsDebugInfo(options.debugInfo), Places(options.places), How(split) {}
 
   Expected<Emitted> emit();
 
@@ -70,6 +70,7 @@ private:
   llvmir::MachineTraits Traits;
   llvm::DataLayout Layout;
   bool WantsDebugInfo;
+  size_t Places;
   Split How;
   Emitted Result;
 };
@@ -83,6 +84,8 @@ Unit &ProgramEmitter::unitFor(const std::string &symbol) {
   unit.context = std::make_unique<llvm::LLVMContext>();
   unit.module = std::make_unique<llvm::Module>(unit.name, *unit.context);
   unit.module->setDataLayout(Layout);
+  if (Places > 0)
+    llvmir::addPlaces(*unit.module, Places);
   if (WantsDebugInfo)
     unit.debug = std::make_unique<llvmir::DebugInfo>(*unit.module);
   return unit;

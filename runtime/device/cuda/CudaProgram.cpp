@@ -129,7 +129,7 @@ CudaProgram::load(NativeInfo info, std::vector<CudaKernel> kernels,
 
 Expected<std::shared_ptr<const CudaProgram>>
 CudaProgram::loadPacked(NativeInfo info, std::string_view packed,
-                        const std::string &orchestrationPath) {
+                        const std::string &orchestrationPath, std::span<const SourceLoc> places) {
   std::map<std::string, std::string> files;
   Expected<std::vector<CudaKernel>> kernels = unpackCuda(packed, files);
   if (!kernels)
@@ -137,7 +137,7 @@ CudaProgram::loadPacked(NativeInfo info, std::string_view packed,
   std::shared_ptr<SharedObject> object;
   if (auto host = files.find(orchestrationPath); host != files.end()) {
     Expected<std::shared_ptr<SharedObject>> mapped =
-        SharedObject::fromBytes(host->second, info.entry.name);
+        SharedObject::fromBytes(host->second, info.entry.name, places);
     if (!mapped)
       return mapped.status();
     object = std::move(*mapped);

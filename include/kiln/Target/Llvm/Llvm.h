@@ -40,6 +40,9 @@ struct CpuOptions {
   /// Kernels that are compiled by somebody else: if it is given, only orchestrations are compiled,
   /// and launches refer to kernels by their place in this list.
   std::optional<std::vector<std::string>> kernelsElsewhere = {};
+  /// Code that equal programs share, wherever they stand, reports by the numbers of places: how
+  /// many the program has. 0: it holds the user's lines.
+  size_t places = 0;
   /// That generate code at once; 0: one for each core. The code does not depend on it.
   unsigned threads = 0;
 };

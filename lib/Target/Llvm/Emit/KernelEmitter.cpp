@@ -4,8 +4,9 @@
 #include "Builder/DebugInfo.h"
 
 #include "kiln/Dialect/Tile/TileElementwise.h"
-#include "kiln/Program/Signature.h"
+#include "kiln/Program/Places.h"
 #include "kiln/Program/TensorName.h"
+#include "kiln/runtime/native_program.h"
 
 #include "llvm/IR/IntrinsicsX86.h"
 #include "llvm/IR/MDBuilder.h"
@@ -235,13 +236,34 @@ Message &KernelEmitter::describe(Message &message, Value tensor) {
                  << std::string(")");
 }
 
+/// The type of kiln_source.
+static llvm::StructType *sourceType(llvm::LLVMContext &context) {
+  auto *number = llvm::Type::getInt32Ty(context);
+  return llvm::StructType::get(context, {llvm::PointerType::getUnqual(context), number, number});
+}
+
+void addPlaces(llvm::Module &module, size_t places) {
+  auto *type = llvm::ArrayType::get(sourceType(module.getContext()), places);
+  // Every unit of a program that refers to it has it, and all of them are one. Whoever loads the
+  // code finds it by its name and fills it in, so no code may take it for what it begins as.
+  auto *table = new llvm::GlobalVariable(module, type, /*isConstant=*/false,
+                                         llvm::GlobalValue::LinkOnceAnyLinkage,
+                                         llvm::ConstantAggregateZero::get(type), placesSymbol);
+  table->setComdat(module.getOrInsertComdat(placesSymbol));
+  table->setVisibility(llvm::GlobalValue::ProtectedVisibility);
+}
+
 llvm::Constant *KernelEmitter::source(Operation *op) {
+  auto *type = sourceType(b.getContext());
+  llvm::GlobalVariable *table = Module.getNamedGlobal(placesSymbol);
+  // What a pass made up has no place of its own: it says that none is known.
+  std::optional<uint32_t> number = table ? placeNumberOf(op->getLoc()) : std::nullopt;
+  if (number && *number < table->getValueType()->getArrayNumElements())
+    return llvm::ConstantExpr::getInBoundsGetElementPtr(type, table, b.getInt64(*number));
+  SourceLoc loc = table ? SourceLoc() : sourceLocOf(op->getLoc());
   llvm::Constant *&known = Sources[op->getLoc()];
   if (known)
     return known;
-  SourceLoc loc = sourceLocOf(op->getLoc());
-  auto *type =
-      llvm::StructType::get(b.getContext(), {b.getPtrTy(), b.getInt32Ty(), b.getInt32Ty()});
   llvm::Constant *file =
       loc.isKnown() ? text(loc.file) : llvm::ConstantPointerNull::get(b.getPtrTy());
   auto *value = llvm::ConstantStruct::get(type, {file, b.getInt32(loc.line), b.getInt32(loc.col)});

@@ -25,6 +25,10 @@
 
 namespace kiln::llvmir {
 
+/// Gives a module the table of places, of this many, that code refers to instead of holding the
+/// user's lines.
+void addPlaces(llvm::Module &module, size_t places);
+
 /// A strided view of global memory.
 struct TensorView {
   llvm::Value *data = nullptr;
@@ -186,7 +190,8 @@ public:
   llvm::Value *contextPointer() { return Context; }
   /// A string that the code can point at.
   llvm::Constant *text(llvm::StringRef string);
-  /// A constant kiln_source: the user's place of an op, for the code to report.
+  /// A kiln_source: the user's place of an op, for the code to report. A constant, or an element of
+  /// the table that addPlaces() has made.
   llvm::Constant *source(mlir::Operation *op);
   /// Calls an entry of kiln_block_functions; such a kernel must be run as a group.
   llvm::Value *callBlockFunction(size_t entry, llvm::Type *result,
