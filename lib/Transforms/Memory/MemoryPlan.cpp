@@ -1,6 +1,7 @@
 #include "MemoryPlan.h"
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
+#include "kiln/Dialect/Tile/Staged.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -264,6 +265,19 @@ bool separateMoves(const FunctionPlan &plan) {
     move.erase();
   }
   return !moves.empty();
+}
+
+bool unstageStores(const FunctionPlan &plan) {
+  bool changed = false;
+  for (const PlacedBuffer &placed : plan.buffers) {
+    Operation *store = placed.buffer.scratchOf;
+    bool overflows = llvm::any_of(plan.uses, [&](const MemoryUse &use) {
+      return use.memory == placed.memory && use.overflows();
+    });
+    if (overflows && store && store->removeAttr(tile::kStagedAttr))
+      changed = true;
+  }
+  return changed;
 }
 
 FunctionPlan planFunction(ir::FuncOp func, const Machine &machine) {

@@ -73,6 +73,10 @@ FunctionPlan planFunction(ir::FuncOp func, const Machine &machine);
 /// for all uses: less of it is in use at once. Whether anything changed.
 bool separateMoves(const FunctionPlan &plan);
 
+/// Where a memory overflows, has threads make the stores that would go through it
+/// (kiln/Dialect/Tile/Staged.h): that is only faster. Whether anything changed.
+bool unstageStores(const FunctionPlan &plan);
+
 } // namespace kiln
 
 #endif // KILN_LIB_TRANSFORMS_MEMORY_MEMORYPLAN_H

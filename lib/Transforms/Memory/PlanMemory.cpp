@@ -307,6 +307,8 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
       }
       auto overflows = [](const MemoryUse &use) { return use.overflows(); };
       FunctionPlan plan = planFunction(func, *target);
+      if (unstageStores(plan))
+        plan = planFunction(func, *target);
       if (separateMoves(plan))
         plan = planFunction(func, *target);
       const MemoryUse *tooMuch = llvm::find_if(plan.uses, overflows);

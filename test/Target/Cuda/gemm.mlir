@@ -9,7 +9,7 @@
 // CHECK:      using Reg = Tile<T, Fragments::Of<R, C>>;
 // CHECK-NEXT: using Pipe_to_compute = Pipe<4, 2, Shared<bf16, 128, 64>, Shared<bf16, 64, 256>>;
 // CHECK:      struct Args {
-// CHECK-NEXT:   TensorMap maps[2];
+// CHECK-NEXT:   TensorMap maps[3];
 // CHECK-NEXT:   Tensor a;
 // CHECK-NEXT:   Tensor b;
 // CHECK-NEXT:   Tensor bias;
@@ -36,7 +36,7 @@
 // CHECK:       load<Reg<float, 1, 256>>(window<float, 1, 256>(args.bias,
 // CHECK:       tile::mul<Reg<float, 64, 256>>({{.*}}, scalarOf<float>(args.s));
 // CHECK:       cast<Reg<bf16, 64, 256>>
-// CHECK:       store({{.*}}, window<bf16, 64, 256>(args.c,
+// CHECK:       storeStaged({{.*}}, window<bf16, 64, 256>(args.c, {{.*}}), args.c, args.maps[2], 
 
 // CHECK-LABEL: void __launch_bounds__(384, 1)
 // CHECK:       if (lane == 2) {
