@@ -268,19 +268,6 @@ bool separateMoves(const FunctionPlan &plan) {
   return !moves.empty();
 }
 
-bool unstageStores(const FunctionPlan &plan) {
-  bool changed = false;
-  for (const PlacedBuffer &placed : plan.buffers) {
-    Operation *store = placed.buffer.scratchOf;
-    bool overflows = llvm::any_of(plan.uses, [&](const MemoryUse &use) {
-      return use.memory == placed.memory && use.overflows();
-    });
-    if (overflows && store && store->removeAttr(tile::kStagedAttr))
-      changed = true;
-  }
-  return changed;
-}
-
 FunctionPlan planFunction(ir::FuncOp func, const Machine &machine) {
   FunctionPlan plan{func, &machine, {}, {}, {}};
   bool ringsAreHere = machine.pipeStorage == PipeStorage::ConsumerMemory ||
@@ -330,6 +317,28 @@ FunctionPlan planFunction(ir::FuncOp func, const Machine &machine) {
       deepenRings(plan, use);
     plan.uses.push_back(use);
   }
+  return plan;
+}
+
+FunctionPlan planWithPanels(ir::FuncOp func, const Machine &machine) {
+  FunctionPlan plan = planFunction(func, machine);
+  SmallVector<Operation *> staged;
+  for (const PlacedBuffer &placed : plan.buffers)
+    if (Operation *store = placed.buffer.scratchOf; store && store->hasAttr(tile::kStagedAttr))
+      staged.push_back(store);
+  if (staged.empty())
+    return plan;
+
+  for (Operation *store : staged)
+    store->removeAttr(tile::kStagedAttr);
+  FunctionPlan without = planFunction(func, machine);
+  bool costsSlots = llvm::any_of(llvm::zip_equal(plan.rings, without.rings), [](const auto &pair) {
+    return std::get<0>(pair).slots < std::get<1>(pair).slots;
+  });
+  if (costsSlots || llvm::any_of(plan.uses, [](const MemoryUse &use) { return use.overflows(); }))
+    return without;
+  for (Operation *store : staged)
+    store->setAttr(tile::kStagedAttr, UnitAttr::get(store->getContext()));
   return plan;
 }
 
