@@ -336,7 +336,7 @@ void FunctionEmitter::emitMultiply(tile::ProductInterface op) {
 void FunctionEmitter::emitStart(tile::MatmulStartOp op) {
   auto isGiven = [](bool is) { return is ? "true" : "false"; };
   OpOperand *acc = op.getAccumulator();
-  std::string name = freshName("t");
+  std::string name = nameFor(op.getResult(), "t");
   line(acc ? "auto " + name + " = " + text(acc->get()) + ";"
            : registerType(op.getType()) + " " + name + ";");
   std::string flags = isGiven(op.getTransB());

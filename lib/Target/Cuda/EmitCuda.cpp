@@ -36,11 +36,6 @@ struct RegisterShares {
 };
 constexpr RegisterShares kShares[] = {{0, 0}, {0, 0}, {24, 240}, {32, 160}};
 
-const text::NameRules &nameRules() {
-  static const text::NameRules rules = text::NameRules::cpp("", "v_");
-  return rules;
-}
-
 /// One kernel or group.
 class KernelEmitter {
 public:
@@ -58,6 +53,7 @@ public:
     if (Status failed = emitPipes(); !failed.isOk())
       return failed;
     measureTiles();
+    namePushed();
     for (RoleCall &role : Roles)
       if (Status failed = emitRole(role); !failed.isOk())
         return failed;
@@ -205,6 +201,26 @@ private:
                            ends + tiles + ">"});
     }
     return Status::ok();
+  }
+
+  /// Whatever role loads what it pushes, who pops it calls it by the tensor.
+  void namePushed() {
+    for (RoleCall &role : Roles)
+      role.func.walk([&](tile::PushOp push) {
+        auto pipe = dyn_cast<BlockArgument>(push.getPipe());
+        if (!pipe || !role.call)
+          return;
+        SmallVector<std::string> &names =
+            Kernel.pushed[given(role.call.getArgs()[pipe.getArgNumber()]).first];
+        names.resize(push.getTiles().size());
+        for (auto [name, tile] : llvm::zip_equal(names, push.getTiles()))
+          if (auto load = tile.getDefiningOp<tile::LoadOp>())
+            if (auto tensor = dyn_cast<BlockArgument>(ir::rootOf(load.getTensor()));
+                tensor && tensor.getOwner()->isEntryBlock())
+              name = StringRef(given(role.call.getArgs()[tensor.getArgNumber()]).first)
+                         .drop_front(strlen("args."))
+                         .str();
+      });
   }
 
   /// How much each lane needs for the tiles that were given addresses: behind the rings, or, of
