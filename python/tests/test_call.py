@@ -655,6 +655,19 @@ def run_python(code: str, *arguments: str, **environment: str) -> str:
 
 
 class Processes(unittest.TestCase):
+    def test_one_jit(self) -> None:
+        """Threads that make the first call at once: one of them makes the JIT, which has the cache and the counters."""
+        code = """
+import sys, threading
+from kiln import _jit
+sys.setswitchinterval(1e-5)
+start, found = threading.Barrier(16), set()
+threads = [threading.Thread(target=lambda: (start.wait(), found.add(_jit.jit()))) for _ in range(16)]
+for each in threads: each.start()
+for each in threads: each.join()
+print(len(found))"""
+        self.assertEqual(run_python(code), "1\n")
+
     def test_worker_limit(self) -> None:
         code = """
 import os, numpy, kiln
