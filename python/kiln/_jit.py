@@ -31,6 +31,8 @@ def _find_extension() -> Optional[ModuleType]:
             file = _library.built_extension()
         if file is None:
             return None
+    elif not os.path.isfile(file):
+        raise ImportError(f"kiln: KILN_CALL is {file}, where there is no file")
     name = __package__ + "._call"
     loader = importlib.machinery.ExtensionFileLoader(name, file)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
