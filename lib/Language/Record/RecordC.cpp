@@ -117,6 +117,13 @@ kiln_recorder *kiln_recorder_create(const char *name, uint32_t flags, kiln_where
 
 void kiln_recorder_destroy(kiln_recorder *recorder) { delete recorder; }
 
+/// Whether an item is this part, or a list that it is in.
+static bool holds(const kiln_item &item, const kiln_item *part) {
+  return &item == part || (item.kind == KILN_ITEM_LIST && item.is.list &&
+                           llvm::any_of(std::span(item.is.list, item.count),
+                                        [&](const kiln_item &each) { return holds(each, part); }));
+}
+
 static void recordOperation(Recorder &recorder, const char *name, const kiln_item *arguments,
                             uint32_t num_arguments) {
   if (!name || (num_arguments > 0 && !arguments))
@@ -135,6 +142,12 @@ static void recordOperation(Recorder &recorder, const char *name, const kiln_ite
       throw BadArgument(operation->name + " needs '" + parameter.name + "'");
   try {
     operation->record(recorder, items.data());
+  } catch (const WrongKind &bad) {
+    auto isIn = [&](const kiln_item &item) { return holds(item, bad.item); };
+    size_t at = size_t(llvm::find_if(items, isIn) - items.begin());
+    if (at == items.size())
+      throw BadArgument(operation->name + " " + bad.what());
+    throw BadArgument(operation->name + ": '" + operation->parameters[at].name + "' " + bad.what());
   } catch (const BadArgument &bad) {
     throw BadArgument(operation->name + " " + bad.what());
   }
