@@ -39,6 +39,15 @@ inline __host__ __device__ constexpr int alignedTo1024(int bytes) {
   return (bytes + 1023) / 1024 * 1024;
 }
 
+/// The tiles of a slot, one behind the other.
+template <typename First, typename... Rest>
+__device__ Tiles<First, Rest...> tilesAt(SharedAddress at) {
+  if constexpr (sizeof...(Rest) == 0)
+    return {First{at}, {}};
+  else
+    return {First{at}, tilesAt<Rest...>(at + alignedTo1024(First::bytes))};
+}
+
 /// One thread arrives for its warp, after the warp has met. In checked builds every thread arrives
 /// by itself: racecheck does not follow what the threads of a warp have told each other.
 #ifdef KILN_BOUND_WAITS
@@ -161,14 +170,6 @@ private:
     using Type = X;
   };
   template <typename X> using Plain = typename RemoveConstReference<X>::Type;
-
-  template <typename First, typename... Rest>
-  static __device__ Tiles<First, Rest...> tilesAt(SharedAddress at) {
-    if constexpr (sizeof...(Rest) == 0)
-      return {First{at}, {}};
-    else
-      return {First{at}, tilesAt<Rest...>(at + alignedTo1024(First::bytes))};
-  }
 };
 
 //===-- All blocks ----------------------------------------------------------------------===//
@@ -209,7 +210,7 @@ private:
       __nanosleep(64);
 #ifdef KILN_BOUND_WAITS
       if (deadline.isOver())
-        giveUp(Waits::ForBlocks, "", 0);
+        giveUp(Waits::ForBlocks, "", 0, {"", int(threadIdx.x / 128)});
 #endif
     }
     __threadfence();

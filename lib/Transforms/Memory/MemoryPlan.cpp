@@ -3,6 +3,7 @@
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/Staged.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
+#include "kiln/Machine/Guests.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -35,7 +36,7 @@ bool loadsIntoSlot(Operation *op, const Machine &machine) {
   auto load = dyn_cast<tile::LoadOp>(op);
   if (!load || load->use_empty())
     return false;
-  const Role *role = machine.findRole(*op->getParentOfType<ir::FuncOp>().getRole());
+  const Role *role = findExecutor(machine, *op->getParentOfType<ir::FuncOp>().getRole());
   return role && role->executes == CopyWork &&
          llvm::all_of(load->getUsers(), llvm::IsaPred<tile::PushOp>);
 }
@@ -271,7 +272,8 @@ FunctionPlan planFunction(ir::FuncOp func, const Machine &machine) {
   FunctionPlan plan{func, &machine, {}, {}, {}};
   bool ringsAreHere = machine.pipeStorage == PipeStorage::ConsumerMemory ||
                       machine.pipeStorage == PipeStorage::SharedMemory;
-  if (ringsAreHere)
+  // The rings of guests are the group's: what any of its roles has in shared memory comes behind.
+  if (ringsAreHere && !findGuest(machine, *func.getRole()))
     plan.rings = findRings(func, machine);
   auto liesInSlot = [&](Operation *op) {
     auto pop = dyn_cast<tile::PopOp>(op);
