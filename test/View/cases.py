@@ -107,6 +107,42 @@ def test_vector_dag_is_moved_and_searched(self):
     self.assert_silent()
 
 
+def cut_off(self):
+    """What a list shows only a part of, of what always has room: when, smallest, largest, what is wrong."""
+    return self.browser.execute_script("""
+        return [...document.querySelectorAll('#panel-arguments .item')].flatMap((item) => [3, 5, 6, 7].map((at) => item.children[at]))
+            .filter((cell) => cell.scrollWidth > cell.clientWidth || cell.getBoundingClientRect().right > cell.closest('.list').getBoundingClientRect().right)
+            .map((cell) => cell.textContent);""")
+
+
+def test_windows_of_other_sizes(self):
+    """Narrow and wide, light and dark: nothing is cut off, and what matters is seen without scrolling."""
+    attention = self.record("sizes", "run", example(self, "flash_attention"), "-p", "a2a3sim", "--no-reference", "--no-formula")
+    odd = self.record("sizes-nan", "run", INPUTS / "nan.mlir", "--no-reference")
+    deadlock = self.record("sizes-deadlock", "check", "test/Driver/deadlock.mlir", code=1)
+    pages = [self.page_of(folder) for folder in (attention, odd, deadlock)]
+    try:
+        for width, height in ((700, 900), (1000, 800), (1440, 900), (1920, 1080)):
+            self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+            for scheme in ("light", "dark"):
+                self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+                for page, panel in ((pages[0], "arguments"), (pages[1], "arguments"), (pages[0], "timeline"), (pages[0], "memory"), (pages[0], "code"), (pages[2], "findings")):
+                    self.open(page, panel)
+                    self.assertFalse(self.browser.execute_script("return document.documentElement.scrollWidth > innerWidth"), f"{panel} at {width}")
+                    self.shoot(f"size-{width}-{scheme}-{panel}" + ("-nan" if page == pages[1] else ""))
+                    if panel == "arguments":
+                        self.assertEqual(cut_off(self), [], f"at {width}")
+                    if panel == "findings":  # the finding itself begins in the upper half
+                        self.assertLess(self.find(".findings .card .message").rect["y"], height / 2, f"at {width}")
+                    if panel in ("timeline", "memory"):  # what is beside a drawing leaves it the larger part
+                        drawing, side = self.find(f"#panel-{panel} .split > *").rect, self.find(f"#panel-{panel} .side").rect
+                        self.assertGreater(drawing["width"] * drawing["height"], side["width"] * side["height"], f"{panel} at {width}")
+    finally:
+        self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    self.assert_silent()
+
+
 def test_difference_from_another_run(self):
     program = example(self, "vector_dag")
     folder = self.record("difference", "run", program, "--no-reference", "--no-formula")
