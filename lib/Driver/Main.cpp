@@ -3,6 +3,7 @@
 #include "Terminal.h"
 #include "abi/CBoundary.h"
 
+#include "kiln/Dialect/Kiln/CompilerChoices.h"
 #include "kiln/Dialect/ProgramText.h"
 #include "kiln/Jit/Jit.h"
 #include "kiln/View/View.h"
@@ -108,8 +109,9 @@ int textMain(const std::string &command, const std::string &path,
   line.command = command;
   if (int code = parseOptions(line, path, args, [] { return std::string(); }); code >= 0)
     return code;
-  if (!line.config.empty())
-    return badInput("unknown option --" + line.config.begin()->first);
+  for (const auto &[name, value] : line.config)
+    if (!StringRef(name).starts_with(ir::kCompilerPrefix))
+      return badInput("unknown option --" + name);
   line.run.command = replayCommand(command, {"kiln", command, path}, args);
   DialectRegistry registry;
   registerKilnDialects(registry);
@@ -143,6 +145,8 @@ int textMain(const std::string &command, const std::string &path,
     printErrors(errors);
     return kBadInput;
   }
+  if (std::string bad = chooseForCompiler(*module, line.config); !bad.empty())
+    return badInput(bad);
   Source source{std::filesystem::path(path).stem().string(), *module};
   return dispatch(line, source);
 }
