@@ -9,7 +9,7 @@ import importlib.util
 import os
 import re
 from types import ModuleType
-from typing import Any, Dict, Iterator, NamedTuple, Optional, Tuple
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from . import _library
 from ._errors import KilnError, Place, entry, mistake, public
@@ -120,6 +120,12 @@ def _new_jit(records: Optional[Records]) -> int:
 def default_platform(on_gpu: bool) -> str:
     """The platform that computes where the tensors are."""
     return _library.load().kiln_jit_platform(on_gpu).decode()
+
+
+def compiler_choices(platform: str) -> Dict[str, List[str]]:
+    """What the compiler of a platform can be told to choose, and the values that are worth trying."""
+    lines = _library.load().kiln_jit_compiler_choices(platform.encode()).decode().splitlines()
+    return {words[0]: words[1:] for words in map(str.split, lines)}
 
 
 class Compiled:

@@ -181,6 +181,11 @@ class Recorder:
         assert count <= room, f"{operation} has more results than were expected"
         return list(results)[:count]
 
+    def choose(self, name: str, value: str) -> None:
+        """Chooses for the compiler what its passes would choose by themselves."""
+        if self._library.kiln_recorder_choose(self._handle, name.encode(), value.encode()) != 0:
+            raise self._mistake(NOWHERE)
+
     def verify(self) -> None:
         """Checks the whole program."""
         self.flush()

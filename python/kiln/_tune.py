@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ._errors import KilnError, mistake
+from ._jit import compiler_choices
 from ._signature import TensorType
 from ._tensors import view_of
 
@@ -111,6 +112,9 @@ def kept(program: "Program", arguments: Sequence[Any], platform: str) -> Values:
         return {}
     values = {}
     for name, value in found["values"].items():
+        if isinstance(value, str) and value in compiler_choices(platform).get(name, ()):
+            values[name] = value
+            continue
         try:
             values[name] = program._keywords[name].check(name, value)
         except (KeyError, KilnError):
@@ -190,7 +194,8 @@ class Tuner:
         unknown = set(vary) - set(program._keywords)
         if unknown:
             raise mistake(f"vary: {program.__name__} has no keyword parameter '{sorted(unknown)[0]}'")
-        if not self.axes:
+        self.tellable = {name: values for name, values in compiler_choices(self.platform).items() if name not in program._values}
+        if not self.axes and not self.tellable:
             raise mistake(f"there is nothing to tune: {program.__name__} has no keyword parameter with a list of integers that is not given")
         self.usual = {name: program.params[name] for name in self.axes}
         self.tried: List[_Candidate] = []
@@ -242,6 +247,20 @@ class Tuner:
             self.measure(candidate, 0.002)
         return candidate
 
+    def try_compiler(self) -> None:
+        """What passes choose by themselves, with the best values: each thing alone, and then together what was faster."""
+        best = min((each for each in self.tried if not each.refused), key=lambda each: each.seconds)
+        together = dict(best.values)
+        for name, values in self.tellable.items():
+            fastest = 0.99 * best.seconds
+            for value in values:
+                if self.is_late(0.75):
+                    return
+                told = self.add({**best.values, name: value})
+                if not told.refused and told.seconds < fastest:
+                    fastest, together[name] = told.seconds, value
+        self.add(together)
+
     def run(self) -> Tuning:
         usual = self.add(self.usual)
         if usual.refused:
@@ -255,9 +274,10 @@ class Tuner:
         predicted = sorted((sum(factors.get(each, 0.0) for each in zip(self.axes, choice)), number, choice)
                            for number, choice in enumerate(itertools.islice(itertools.product(*self.axes.values()), 100_000)))
         for cost, _, choice in predicted:
-            if self.is_late(0.7) or cost > predicted[0][0] + 0.7:
+            if self.is_late(0.6 if self.tellable else 0.7) or cost > predicted[0][0] + 0.7:
                 break
             self.add(dict(zip(self.axes, choice)))
+        self.try_compiler()
         left = sorted((each for each in self.tried if not each.refused), key=lambda each: each.seconds)[:8]
         left += [usual] if usual not in left else []
         for each in left:
@@ -275,7 +295,7 @@ class Tuner:
             left = left[: (len(left) + 1) // 2]
             left += [usual] if usual not in left else []
             rounds *= 2
-        winner = left[0] if left[0].seconds < 0.99 * usual.seconds else usual
+        winner = left[0] if left[0].seconds < 0.98 * usual.seconds else usual
         tried = [Tried(each.values, None if each.refused else each.seconds, each.refused) for each in sorted(self.tried, key=lambda each: each.seconds)]
         about = {"default_seconds": usual.seconds, "seconds": winner.seconds, "tried": [each._asdict() for each in tried]}
         file = _keep(_key(self.program, self.arguments, self.platform), winner.values, about)

@@ -162,6 +162,8 @@ private:
     Program program = build(usual);
     if (std::vector<std::string> wrong = usual.errors(); !wrong.empty())
       return Status(StatusCode::InvalidArgument, wrong.front());
+    if (Status wrong = choose(program.recorder(), options.values); !wrong.isOk())
+      return wrong;
     Expected<ParameterValues> found = tunedValues(program.recorder(), like, options.platform);
     if (!found)
       return found.status();
@@ -170,12 +172,16 @@ private:
       values.merge(*found);
       Config tuned(values);
       Program fast = build(tuned);
+      bool fits = choose(fast.recorder(), values).isOk();
       Expected<Compiled> compiled = compile(fast, options.platform);
-      if (compiled && tuned.errors().empty())
+      if (fits && compiled && tuned.errors().empty())
         return compiled;
     }
     return compile(program, options.platform);
   }
+
+  /// Has the compiler choose what values say of its own choices; an error if they do not fit.
+  static Status choose(kiln_recorder *program, const ParameterValues &values);
 
   std::shared_ptr<ArtifactCache> Cache;
   std::shared_ptr<CallRecorder> Recorder; ///< Null: nothing is recorded.

@@ -1,6 +1,7 @@
 //===- RecordC.cpp - kiln/record_c.h -----------------------------------------------------===//
 #include "Recorder.h"
 
+#include "kiln/Dialect/Kiln/CompilerChoices.h"
 #include "kiln/Program/Signature.h"
 
 #include "mlir/IR/AsmState.h"
@@ -197,6 +198,19 @@ const char *kiln_recorder_error(kiln_recorder *handle, uint32_t index, kiln_wher
   if (where)
     *where = {recorder.file.c_str(), uint32_t(at.line), uint32_t(at.col)};
   return recorder.text.c_str();
+}
+
+int32_t kiln_recorder_choose(kiln_recorder *handle, const char *name, const char *value) {
+  if (!handle)
+    return -1;
+  Recorder &recorder = handle->recorder;
+  std::string wrong = name && value
+                          ? ir::chooseForCompiler(recorder.program->module.get(), name, value)
+                          : "the name of a choice for the compiler, or its value, is NULL";
+  if (wrong.empty())
+    return 0;
+  recorder.fail(wrong, {});
+  return -1;
 }
 
 const char *kiln_recorder_text(kiln_recorder *handle, int32_t with_locations) {
