@@ -12,7 +12,8 @@ import sys
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _control, _rewrite
-from ._errors import counted, here, mistake, public
+from ._errors import counted as _counted
+from ._errors import here, mistake, public
 from ._launch import Group, Kernel, Mesh, as_list, group, kernel, mesh, role, scope, spmd, submit
 from ._params import choice, param, split
 from ._record import Operation, operations
@@ -84,7 +85,7 @@ def _bind(operation: Operation, arguments: List[Any], options: Dict[str, Any]) -
     function = f"kl.{operation.name}"
     names = [each.name for each in operation.parameters]
     if len(arguments) > len(names):
-        raise mistake(f"{function} takes {counted(len(names), 'argument')}, not {len(arguments)}")
+        raise mistake(f"{function} takes {_counted(len(names), 'argument')}, not {len(arguments)}")
     given = dict(zip(names, arguments))
     for name, value in options.items():
         if name not in names:

@@ -8,6 +8,7 @@
 #include "kiln/Language/ProgramAccess.h"
 #include "kiln/Platform/Platform.h"
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -425,6 +426,41 @@ TEST(JitProgram, CodeIsLoadedForProgramsThatAreThere) {
       EXPECT_EQ(fault.of(living[size_t(i)]).location().line, 4 + (i < 3 ? i : 4 - i));
   EXPECT_EQ(objectsMapped(), before + 3) << "equal programs in one place share the code";
   EXPECT_EQ(test.jit.counters().compiles, 1u);
+}
+
+/// How a forked process ends that loads a program by itself, if other threads were at it; it has a
+/// minute.
+int endOfForked(const std::string &cache) {
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    TestJit own(cache);
+    _exit(Fault(own).of(kFar, 1000, "far").location().line == 1004 ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(JitProgram, AForkedProcessLoadsCodeWhateverOtherThreadsWereAt) {
+  TempDir dir;
+  TestJit test(dir / "cache");
+  EXPECT_FALSE(Fault(test).of(kFar, 0, "far").isOk());
+  std::atomic<bool> isOver{false};
+  std::vector<std::thread> others;
+  for (unsigned thread = 0; thread < 6; ++thread)
+    others.emplace_back([&, thread] {
+      Fault fault(test);
+      for (unsigned above = thread; !isOver; above += 6)
+        EXPECT_FALSE(fault.of(kFar, above, "far").isOk());
+    });
+  int end = 0;
+  for (int round = 0; round < 60 && end == 0; ++round)
+    end = endOfForked(dir / "cache");
+  EXPECT_EQ(end, 0);
+  isOver = true;
+  for (std::thread &each : others)
+    each.join();
 }
 
 /// Recorded calls name the launches of the text that was recorded now.
