@@ -142,6 +142,29 @@ inline __device__ void wait(SharedAddress barrier, unsigned parity, [[maybe_unus
 
 } // namespace barrier
 
+//===-- Kernels that do not end ------------------------------------------------------------===//
+//
+// Kernels that wait, or loop for as long as data says, count what of them has begun and what has
+// ended, warpgroup by warpgroup. The host looks now and then (runtime/device/cuda/Progress.h).
+
+/// Of this module: how many have begun, and ended.
+extern "C" {
+__device__ unsigned kilnProgress[2];
+}
+
+namespace progress {
+
+inline __device__ void count([[maybe_unused]] int which) {
+#ifndef KILN_BOUND_WAITS // who gives up would never end
+  if (threadIdx.x % 128 == 0)
+    atomicAdd(&kilnProgress[which], 1u);
+#endif
+}
+inline __device__ void begin() { count(0); }
+inline __device__ void end() { count(1); }
+
+} // namespace progress
+
 /// What threads wrote to shared memory becomes visible to the matrix unit and the copy engine.
 inline __device__ void publishToAsyncUnits() { ptx::fenceProxyAsyncShared(); }
 

@@ -395,6 +395,15 @@ private:
     return count;
   }
 
+  /// Whether somebody waits in it, or loops for as long as data says.
+  bool mayHang() const {
+    return !Pipes.empty() || Kernel.hasBarrier || llvm::any_of(Roles, [](const RoleCall &role) {
+      return ir::FuncOp(role.func)
+          .walk([](scf::WhileOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+    });
+  }
+
   std::string entryFunction(StringRef symbol, int64_t threads) {
     const RoleCall *copies = nullptr, *computes = nullptr;
     for (const RoleCall &role : Roles)
@@ -439,10 +448,14 @@ private:
     if (Kernel.hasBarrier)
       text +=
           "  GridBarrier allBlocks{args.arrivals, blocks * " + std::to_string(waiters()) + "};\n";
+    if (mayHang())
+      text += "  progress::begin();\n";
+    std::string end = mayHang() ? "progress::end();\n" : "";
     if (Kernel.hasGuests)
       return text + "  ptx::launchDependents();\n" + guestsText() + "}\n";
     if (!copies) // it is short: the next kernel's weights may come beside it
-      return text + "  ptx::launchDependents();\n" + roleLoop(*computes, "lane", "  ") + "}\n";
+      return text + "  ptx::launchDependents();\n" + roleLoop(*computes, "lane", "  ") +
+             (end.empty() ? "" : "  " + end) + "}\n";
     RegisterShares shares = kShares[Lanes];
     text += "  if (lane == " + std::to_string(Lanes) + ") {\n";
     if (shares.dma)
@@ -450,7 +463,7 @@ private:
               std::to_string(8 * Lanes) + " * KILN_REGISTERS_MOVED>();\n";
     // The next kernel does not compete for memory before all of this one's has been asked for.
     text += "    if (warpInGroup() == 0) {\n" + roleLoop(*copies, "0", "      ") +
-            "      ptx::launchDependents();\n    }\n  } else {\n";
+            "      ptx::launchDependents();\n      " + end + "    }\n  } else {\n";
     if (shares.compute)
       text += "    takeRegisters<" + std::to_string(shares.compute) +
               " - 8 * KILN_REGISTERS_MOVED>();\n";
@@ -460,7 +473,7 @@ private:
     text += roleLoop(*computes, "lane", "    ");
     if (Kernel.stagesStores)
       text += "    awaitStaged();\n";
-    return text + "  }\n}\n";
+    return text + "    " + end + "  }\n}\n";
   }
 
   /// Each role with its warpgroups.
@@ -471,7 +484,8 @@ private:
       std::string lane = "warpgroup" + (role.first ? " - " + std::to_string(role.first) : "");
       text +=
           isLast ? " {\n" : "if (warpgroup < " + std::to_string(role.first + role.lanes) + ") {\n";
-      text += roleLoop(role, lane + ", warpgroup", "    ") + "  }" + (isLast ? "\n" : " else ");
+      text += roleLoop(role, lane + ", warpgroup", "    ") + "    progress::end();\n  }" +
+              (isLast ? "\n" : " else ");
     }
     return "  " + text;
   }
