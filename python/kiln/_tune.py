@@ -119,6 +119,8 @@ def kept(program: "Program", arguments: Sequence[Any], platform: str) -> Values:
             values[name] = program._keywords[name].check(name, value)
         except (KeyError, KilnError):
             return {}
+    if any(program._values.get(name, value) != value for name, value in values.items()):
+        return {}  # what the user says wins, and nobody has measured the other values beside it
     return {name: value for name, value in values.items() if name not in program._values}
 
 
