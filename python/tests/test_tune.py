@@ -59,6 +59,11 @@ class Tune(unittest.TestCase):
         file.write_text(json.dumps({**kept, "values": {"BM": 32}}))
         self.assertEqual(doubled.tuned(self.x, self.y).params["BM"], 32)
         self.assertEqual(doubled.with_(BM=8).tuned(self.x, self.y).params["BM"], 8, "what the user says wins")
+        file.write_text(json.dumps({**kept, "values": {"BM": 32, "compiler.slots": "3"}}))
+        with mock.patch("kiln._tune.compiler_choices", return_value={"compiler.slots": ["2", "3"]}):
+            self.assertIn("slots = 3", doubled.tuned(self.x, self.y).text())
+            self.assertNotIn("slots", doubled.with_(BM=16).tuned(self.x, self.y).text(), "also where it is the default")
+        file.write_text(json.dumps({**kept, "values": {"BM": 32}}))
         with mock.patch.dict(os.environ, {"KILN_UNTUNED": "1"}):
             self.assertEqual(doubled.tuned(self.x, self.y).params, doubled.params)
         file.chmod(0o666)

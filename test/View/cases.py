@@ -337,6 +337,9 @@ def test_names_with_html_in_them(self):
          "buffers": [{"address": 20, "bytes": 20, "copies": 1, "alive": [[0, 3]], "tiles": [{"tile": HOSTILE, "location": HOSTILE}]}]}]}]}))
     self.open(self.page_of(folder))
     self.tour("hostile-names", {"run": [HOSTILE]})
+    self.show("run")
+    self.assertFalse(self.browser.execute_script("return [...document.querySelectorAll('#panel-run .card')].some((card) => card.scrollWidth > card.clientWidth)"),
+                     "a long name leaves its card")
     self.assertNotEqual(self.browser.title, "owned")
     self.assertEqual(self.find_all("main img, main script"), [])
 

@@ -69,6 +69,7 @@ TEST_F(TunedProgram, TakesWhatWasKeptForArgumentsOfThisSize) {
   EXPECT_EQ(compiledWith(1000), 8);
   EXPECT_EQ(compiledWith(100, {.platform = "cpu"}), 32);
   EXPECT_EQ(compiledWith(100, {.values = {{"B", "16"}}}), 16) << "what the caller says wins";
+  EXPECT_EQ(compiledWith(100, {.values = {{"B", "8"}}}), 8) << "also where it is the default";
   ::setenv("KILN_UNTUNED", "1", 1);
   EXPECT_EQ(compiledWith(100), 8);
   ::setenv("KILN_UNTUNED", "2", 1);

@@ -267,18 +267,24 @@ int Tuner::prepare() {
   return kGood;
 }
 
-/// Calls for at least so long; one more time of a call, in seconds. Where calls only launch, it
-/// waits after each of the first and then after more and more, so that waiting does not count.
+/// Calls for at least so long; one more time of a call, in seconds, unless a call fails: then it is
+/// refused, and what an error took is no time. Where calls only launch, it waits after each of the
+/// first and then after more and more, so that waiting does not count.
 void Tuner::measure(Candidate &candidate, double seconds) {
   Spending spending(Seconds.measuring);
   Clock::time_point start = Clock::now();
   unsigned calls = 0;
+  Status state;
   do {
-    for (unsigned more = std::clamp(calls, 1u, 64u); more > 0; --more, ++calls)
-      (void)candidate.compiled->call(Call);
-    (void)Args->wait();
-  } while (secondsSince(start) < seconds);
-  candidate.times.push_back(secondsSince(start) / calls);
+    for (unsigned more = std::clamp(calls, 1u, 64u); more > 0 && state.isOk(); --more, ++calls)
+      state = candidate.compiled->call(Call);
+    if (state.isOk())
+      state = Args->wait();
+  } while (state.isOk() && secondsSince(start) < seconds);
+  if (state.isOk())
+    candidate.times.push_back(secondsSince(start) / calls);
+  else
+    candidate.refusal = state.message();
 }
 
 /// How outputs differ from what they should be; empty if they do not.
@@ -360,9 +366,9 @@ std::string Tuner::tryOut(Attempt &attempt) {
     return wrong;
   Candidate &candidate = *attempt.candidate;
   candidate.compiled = std::make_shared<Compiled>(std::move(*attempt.compiled));
-  for (int look = 0; look < 3; ++look) // one of them may be disturbed
+  for (int look = 0; look < 3 && candidate.refusal.empty(); ++look) // one of them may be disturbed
     measure(candidate, 0.002);
-  return "";
+  return candidate.refusal;
 }
 
 /// Null if it was not tried.
@@ -517,10 +523,14 @@ void Tuner::playOff() {
   uint64_t done = 0;
   for (unsigned rounds = 3;; rounds *= 2) {
     for (unsigned round = 0; round < rounds && !(round > 0 && isTimeUp(1.1)); ++round)
-      for (Candidate *candidate : left) {
-        progress.show(done++, words(candidate->trial));
-        measure(*candidate, 0.01);
-      }
+      for (Candidate *candidate : left)
+        if (candidate->refusal.empty()) {
+          progress.show(done++, words(candidate->trial));
+          measure(*candidate, 0.01);
+        }
+    llvm::erase_if(left, [](Candidate *each) { return !each->isMeasured(); });
+    if (!usual().isMeasured()) // which stands beside all others
+      return;
     std::ranges::stable_sort(left, {}, [](Candidate *each) { return each->median(); });
     constexpr unsigned enough = 12, most = 96;
     size_t next = (left.size() + 1) / 2;
@@ -644,6 +654,9 @@ int Tuner::run() {
   tryCompiler();
   if (!isInterrupted())
     playOff();
+  if (!isInterrupted() && !Winner)
+    return badInput("the program with its own defaults failed while it was measured: " +
+                    usual().refusal);
   return isInterrupted() ? kWrong : report();
 }
 

@@ -25,7 +25,7 @@ panels.push({
 });
 
 const isOdd = (entry) => entry.difference || (entry.contents && (entry.contents.nan || entry.contents.inf));
-const argumentColumns = `34px minmax(56px, 1.1fr) minmax(58px, .8fr) 48px minmax(92px, 1.3fr) 76px 76px ${dumped.entries.some(isOdd) ? '72px' : '0'}`;
+const argumentColumns = `34px minmax(56px, 1.3fr) minmax(58px, .8fr) 48px minmax(92px, 1.2fr) 76px 76px ${dumped.entries.some(isOdd) ? '72px' : '0'}`;
 /** A value in a column: fewer digits than where there is room for all. */
 const shortValue = (value) => (typeof value === 'number' && !Number.isInteger(value) ? String(Number(value.toPrecision(5))) : valueText(value));
 
