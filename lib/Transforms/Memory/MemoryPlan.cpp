@@ -1,5 +1,6 @@
 #include "MemoryPlan.h"
 
+#include "kiln/Dialect/Kiln/CompilerChoices.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/Staged.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
@@ -203,6 +204,8 @@ void deepenRings(FunctionPlan &plan, MemoryUse &use) {
                       })
                       .wasInterrupted();
   int64_t mostSlots = isStream ? mostInAll : 16;
+  if (std::optional<int64_t> told = ir::CompilerChoices::of(plan.func).slots)
+    mostSlots = std::min(mostSlots, *told);
   SmallVector<PlacedRing *> rings;
   for (PlacedRing &ring : plan.rings)
     if (ring.memory == use.memory && !ring.unsized.empty() && ring.slotBytes > 0 &&
