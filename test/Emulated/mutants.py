@@ -17,8 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 # Programs, and how they are run.
-GEMM = "bench/h200/gemm.mlir a=200x136 b=136x264 c=200x264"
-UNALIGNED_GEMM = "bench/h200/gemm.mlir a=130x137 b=137x131 c=130x131"
+GEMM = "test/Target/Cuda/Inputs/gemm.mlir a=200x136 b=136x264 c=200x264"
+UNALIGNED_GEMM = "test/Target/Cuda/Inputs/gemm.mlir a=130x137 b=137x131 c=130x131"
 MATMUL = "examples/matmul.mlir a=70x200 b=200x72 c=70x72"
 LONG_MATMUL = "examples/matmul.mlir a=64x1600 b=1600x64 c=64x64"
 ADD = "examples/hello_add.mlir a=70x67 b=70x67 c=70x67"
@@ -31,7 +31,7 @@ HANDED_OUT = BEGUN.replace("=1x200", "=3x400")  # more blocks than run at once
 STEEP = BEGUN.replace("q=1x200x64", "q=1x200x64:normal*30")  # maxima grow
 FEW_ROWS = "test/Emulated/Inputs/few-rows.mlir a=16x300 b=90x300 c=16x90"
 EIGHTS = "test/Emulated/eights.mlir a=128x4096:uniform b=72x4096:uniform c=128x72"
-STAGED = "bench/h200/gemm.mlir a=640x136 b=136x1024 c=640x1024"  # several whole tiles of each lane
+STAGED = "test/Target/Cuda/Inputs/gemm.mlir a=640x136 b=136x1024 c=640x1024"  # several whole tiles of each lane
 LAYER_NORM = "examples/layer_norm.mlir x=3x200 w=200 b=200 y=3x200"
 ONE_ROW = "test/Emulated/Inputs/one-row.mlir x=9x1024 y=9x1"
 
