@@ -33,7 +33,8 @@ constexpr int kMostBlocks = 2;
 
 struct Kernel {
   void (*entry)(const void *);
-  uint64_t bytes; ///< Of its arguments.
+  uint64_t bytes;   ///< Of its arguments.
+  uint64_t cluster; ///< Blocks of one.
 };
 struct Module {
   void *library;
@@ -125,7 +126,7 @@ void runNode(const Node &node, std::function<void()> before = nullptr) {
   std::string wrong;
   if (failure.empty())
     wrong = run({node.kernel->entry, node.args->data(), node.blocks, node.threads, node.shared,
-                 seed(), std::move(before)});
+                 seed(), static_cast<unsigned>(node.kernel->cluster), std::move(before)});
   if (failure.empty())
     failure = wrong;
 }
@@ -259,10 +260,12 @@ Result cuModuleGetFunction(Kernel **kernel, Module *module, const char *name) {
   KILN_LOCKED;
   void *entry = dlsym(module->library, ("emulated_" + std::string(name)).c_str());
   void *size = dlsym(module->library, ("emulated_bytes_" + std::string(name)).c_str());
-  if (!entry || !size)
+  void *cluster = dlsym(module->library, ("emulated_cluster_" + std::string(name)).c_str());
+  if (!entry || !size || !cluster)
     return kNotFound;
   Kernel &found = module->kernels[name];
-  found = {reinterpret_cast<void (*)(const void *)>(entry), *static_cast<uint64_t *>(size)};
+  found = {reinterpret_cast<void (*)(const void *)>(entry), *static_cast<uint64_t *>(size),
+           *static_cast<uint64_t *>(cluster)};
   *kernel = &found;
   return kOk;
 }

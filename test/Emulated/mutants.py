@@ -32,6 +32,9 @@ STEEP = BEGUN.replace("q=1x200x64", "q=1x200x64:normal*30")  # maxima grow
 FEW_ROWS = "test/Emulated/Inputs/few-rows.mlir a=16x300 b=90x300 c=16x90"
 EIGHTS = "test/Emulated/eights.mlir a=128x4096:uniform b=72x4096:uniform c=128x72"
 STAGED = "test/Target/Cuda/Inputs/gemm.mlir a=640x136 b=136x1024 c=640x1024"  # several whole tiles of each lane
+PAIRED = "test/Target/Cuda/Inputs/gemm.mlir a=640x400 b=400x1024 c=640x1024"  # clusters of two, several blocks of each
+ODD = "test/Target/Cuda/Inputs/gemm.mlir a=300x400 b=400x250 c=300x250"  # the last block has no other
+SHORT = "test/Target/Cuda/Inputs/gemm.mlir a=129x800 b=800x8 c=129x8"  # one of two blocks has next to nothing to store
 LAYER_NORM = "examples/layer_norm.mlir x=3x200 w=200 b=200 y=3x200"
 ONE_ROW = "test/Emulated/Inputs/one-row.mlir x=9x1024 y=9x1"
 
@@ -88,6 +91,17 @@ MUTANTS = [
     ("staged.cuh", "awaitStoredBoxes<1>()", "awaitStoredBoxes<2>()", STAGED, RACE),
     ("staged.cuh", "    ptx::awaitStoredBoxes<0>();\n}", "    ;\n}", STAGED, "ended while the copy engine reads"),
     ("staged.cuh", "piece ^ within % 8", "piece", STAGED, WRONG),
+    ("pipe.cuh", "barrier::init(empty(slot), blocks * lanes", "barrier::init(empty(slot), lanes", PAIRED,
+     "have come already|" + RACE),
+    ("pipe.cuh", "hasOther ? block : blockInPair()", "blockInPair()", PAIRED, RACE),
+    ("pipe.cuh", "hasOther ? block : blockInPair()", "block", ODD, STUCK + "|has ended|come already"),
+    ("pairs.cuh", "(number ^ 1) < blocks", "true", ODD, STUCK + "|has ended"),
+    ("pairs.cuh", "(block.differs & axes) == 0", "true", PAIRED, WRONG),
+    ("pairs.cuh", "(number + slot) % 2 == blockInPair()", "true", PAIRED, RACE + "|bytes more than the barrier"),
+    ("pairs.cuh", "at, 0b11)", "at, 0b01)", PAIRED, STUCK + "|" + RACE + "|bytes more than the barrier"),
+    ("pairs.cuh", "enterPair() { ptx::meetCluster(); }", "enterPair() { __syncthreads(); }", PAIRED,
+     "there is no barrier|has not been made visible"),
+    ("pairs.cuh", "leavePair() { ptx::meetCluster(); }", "leavePair() {}", SHORT, "of its cluster has ended"),
     ("barrier.cuh", "  ptx::fenceMbarrierInit();\n", "", MATMUL, "has not been made visible to the copy engine"),
     ("barrier.cuh", "ptx::barSync<kWarpgroup>(number);", "", IN_PLACE, WRONG),
     ("register.cuh", "distance < L::threadsPerRow &&", "distance < L::threadsPerRow / 2 &&", SOFTMAX, WRONG),

@@ -76,6 +76,7 @@ private:
   struct PipeText {
     tile::PipeOp op;
     std::string name, type, spelled;
+    bool isPaired; ///< Its slots are in two blocks.
   };
 
   Status refuse(Operation *op, const Twine &why) {
@@ -109,6 +110,11 @@ private:
           return failed;
     if (llvm::none_of(Roles, [](RoleCall &role) { return !role.copies; }))
       return refuse(Func, "nobody computes in it");
+    // Blocks that count are not walked in pairs.
+    Kernel.pairsBlocks =
+        Func->hasAttr(tile::kPairsBlocksAttr) && Roles.size() == 2 &&
+        !Func->hasAttr(tile::kHandsOutBlocksAttr) &&
+        llvm::none_of(Roles, [](RoleCall &role) { return ir::findBarrier(role.func) != nullptr; });
     return Status::ok();
   }
 
@@ -181,11 +187,27 @@ private:
       std::string name = nameRules().spell(pipeName(pipe));
       if (llvm::any_of(Pipes, [&](PipeText &other) { return other.name == name; }))
         name += "_" + std::to_string(Pipes.size());
-      Pipes.push_back(
-          {pipe, name, "Pipe_" + name,
-           "Pipe<" + std::to_string(slots) + ", " + std::to_string(Lanes) + tiles + ">"});
+      bool isPaired = Kernel.pairsBlocks && carriesShared(pipe);
+      Pipes.push_back({pipe, name, "Pipe_" + name,
+                       (isPaired ? "PairedPipe<" : "Pipe<") + std::to_string(slots) + ", " +
+                           std::to_string(Lanes) + tiles + ">",
+                       isPaired});
     }
     return Status::ok();
+  }
+
+  /// Whether some of what is pushed into a pipe is what two blocks share.
+  bool carriesShared(tile::PipeOp pipe) {
+    for (RoleCall &role : Roles)
+      for (auto [number, given] : llvm::enumerate(role.call ? role.call.getArgs() : ValueRange()))
+        if (role.copies && given == pipe.getPipe())
+          for (Operation *user : role.func.getArgument(number).getUsers())
+            if (auto push = dyn_cast<tile::PushOp>(user))
+              for (Value tile : push.getTiles())
+                if (Operation *load = tile.getDefiningOp();
+                    load && load->hasAttr(tile::kVariesAlongAttr))
+                  return true;
+    return false;
   }
 
   /// How much each lane needs for the tiles that were given addresses behind the rings.
@@ -278,11 +300,11 @@ private:
     return Status::ok();
   }
 
-  static std::string functionText(const std::string &name, const std::string &parameters,
-                                  const std::string &body) {
-    return "__device__ __forceinline__ void " + name +
-           "(const Args &args, const Block &block, i64 lane" + parameters + ") {\n" + body +
-           "}\n\n";
+  std::string functionText(const std::string &name, const std::string &parameters,
+                           const std::string &body) const {
+    return "__device__ __forceinline__ void " + name + "(const Args &args, const " +
+           (Kernel.pairsBlocks ? "PairedBlock" : "Block") + " &block, i64 lane" + parameters +
+           ") {\n" + body + "}\n\n";
   }
 
   std::string argumentBlock() const {
@@ -338,15 +360,26 @@ private:
       rest += ", allBlocks";
     // Where what is copied differs along both axes of the grid, blocks that run at once share most
     // of it if they are near each other along both.
-    std::string blockAt = std::string("blockAt<") + (copiesAlongBothAxes() ? "16" : "1") + ">(",
-                result;
+    auto blockAt = [&](StringRef number) {
+      return std::string(Kernel.pairsBlocks ? "pairedBlockAt<" : "blockAt<") +
+             (copiesAlongBothAxes() ? "16" : "1") + ">(" + number.str() +
+             (Kernel.pairsBlocks ? ", blocks" : "") + ", args.grid)";
+    };
+    std::string result;
     if (role.runsAhead)
       result = indent.str() + "if (blockIdx.x < blocks)\n" + indent.str() + "  " + role.name +
-               "_ahead(args, " + blockAt + "blockIdx.x, args.grid), " + lane.str() + arguments +
-               ");\n";
-    return result + indent.str() + "ptx::awaitPrerequisites();\n" + indent.str() + walkText(role) +
-           indent.str() + "  " + role.name + "(args, " + blockAt + "number, args.grid), " +
-           lane.str() + arguments + rest + ");\n";
+               "_ahead(args, " + blockAt("blockIdx.x") + ", " + lane.str() + arguments + ");\n";
+    result += indent.str() + "ptx::awaitPrerequisites();\n" + indent.str() + walkText(role);
+    if (!Kernel.pairsBlocks)
+      return result + indent.str() + "  " + role.name + "(args, " + blockAt("number") + ", " +
+             lane.str() + arguments + rest + ");\n";
+    result.insert(result.size() - 1, " {");
+    result += indent.str() + "  PairedBlock block = " + blockAt("number") + ";\n";
+    for (const PipeText &pipe : Pipes)
+      if (pipe.isPaired)
+        result += indent.str() + "  " + pipe.name + ".hasOther = block.hasOther;\n";
+    return result + indent.str() + "  " + role.name + "(args, block, " + lane.str() + arguments +
+           rest + ");\n" + indent.str() + "}\n";
   }
 
   bool copiesAlongBothAxes() const {
@@ -366,11 +399,20 @@ private:
     return count;
   }
 
+  /// The end of a role: the other block may still copy to this one, and free its slots. Behind both
+  /// roles it would take registers that the copying one does not have; warps that have ended are
+  /// not waited for.
+  std::string leavePair(StringRef indent) const {
+    return Kernel.pairsBlocks ? indent.str() + "leavePair();\n" : "";
+  }
+
   std::string entryFunction(StringRef symbol, int64_t threads) {
     const RoleCall *copies = nullptr, *computes = nullptr;
     for (const RoleCall &role : Roles)
       (role.copies ? copies : computes) = &role;
-    std::string text = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
+    std::string text = std::string("extern \"C\" __global__ void ") +
+                       (Kernel.pairsBlocks ? "__cluster_dims__(2, 1, 1) " : "") +
+                       "__launch_bounds__(" + std::to_string(threads) +
                        (copies ? ", 1)\n" : ", KILN_BLOCKS_AT_ONCE)\n") + symbol.str() +
                        "(const __grid_constant__ Args args) {\n";
     if (threads == kWarpgroup)
@@ -394,11 +436,14 @@ private:
         text += "  Handout<" + std::to_string(Lanes) + "> handout(barriers + " + Pipes.back().type +
                 "::barrierBytes, args.taken, blocks);\n";
       text += "  if (threadIdx.x == 0) {\n";
+      if (!Kernel.maps.empty())
+        text += "    prefetch(args.maps);\n";
       for (const PipeText &pipe : Pipes)
         text += "    " + pipe.name + ".init();\n";
       if (handsOutBlocks())
         text += "    handout.init();\n";
-      text += "    barrier::publishInit();\n  }\n  __syncthreads();\n";
+      text += "    barrier::publishInit();\n  }\n";
+      text += Kernel.pairsBlocks ? "  enterPair();\n" : "  __syncthreads();\n";
     }
     text += "  int lane = " + std::string(copies || Lanes > 1 ? "warpgroupIndex()" : "0") + ";\n";
     if (Kernel.hasBarrier)
@@ -413,7 +458,7 @@ private:
               std::to_string(8 * Lanes) + " * KILN_REGISTERS_MOVED>();\n";
     // The next kernel does not compete for memory before all of this one's has been asked for.
     text += "    if (warpInGroup() == 0) {\n" + roleLoop(*copies, "0", "      ") +
-            "      ptx::launchDependents();\n    }\n  } else {\n";
+            "      ptx::launchDependents();\n" + leavePair("      ") + "    }\n  } else {\n";
     if (shares.compute)
       text += "    takeRegisters<" + std::to_string(shares.compute) +
               " - 8 * KILN_REGISTERS_MOVED>();\n";
@@ -423,7 +468,7 @@ private:
     text += roleLoop(*computes, "lane", "    ");
     if (Kernel.stagesStores)
       text += "    awaitStaged();\n";
-    return text + "  }\n}\n";
+    return text + leavePair("    ") + "  }\n}\n";
   }
 
   /// Rings, and the tiles behind them.
@@ -454,6 +499,7 @@ private:
     unit.kernel.isPersistent = isPersistent();
     unit.kernel.hasBarrier = Kernel.hasBarrier;
     unit.kernel.handsOutBlocks = handsOutBlocks();
+    unit.kernel.pairsBlocks = Kernel.pairsBlocks;
     unit.isMemoryBound = !copies;
     unit.movesRegisters = copies && kShares[Lanes].dma;
     unit.registersForTiles = registersForTiles();
