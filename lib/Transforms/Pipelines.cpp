@@ -18,7 +18,7 @@ std::vector<std::string> passesToLeaveOut() {
           "tile-peel-masks",      "kiln-skew-pipeline",     "tile-exchange-sides",
           "tile-coarse-sums",     "tile-overlap-products",  "tile-take-turns",
           "tile-skip-ones",       "tile-mark-streams",      "tile-mark-unwritten",
-          "tile-hand-out-blocks", "tile-pair-blocks",       "tile-stage-stores"};
+          "tile-hand-out-blocks", "tile-stage-stores"};
 }
 
 namespace {
@@ -156,7 +156,6 @@ private:
     add(createTileStageStores());
     add(createTileMarkUnwritten());
     add(createTileHandOutBlocks());
-    add(createTilePairBlocks());
   }
 
   /// Addresses and, where Kiln writes the instructions, these and their order.

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# Programs, and how they are run.
+# Programs, with passes beyond those of the platform, and how they are run.
 GEMM = "test/Target/Cuda/Inputs/gemm.mlir a=200x136 b=136x264 c=200x264"
 UNALIGNED_GEMM = "test/Target/Cuda/Inputs/gemm.mlir a=130x137 b=137x131 c=130x131"
 MATMUL = "examples/matmul.mlir a=70x200 b=200x72 c=70x72"
@@ -32,9 +32,9 @@ STEEP = BEGUN.replace("q=1x200x64", "q=1x200x64:normal*30")  # maxima grow
 FEW_ROWS = "test/Emulated/Inputs/few-rows.mlir a=16x300 b=90x300 c=16x90"
 EIGHTS = "test/Emulated/eights.mlir a=128x4096:uniform b=72x4096:uniform c=128x72"
 STAGED = "test/Target/Cuda/Inputs/gemm.mlir a=640x136 b=136x1024 c=640x1024"  # several whole tiles of each lane
-PAIRED = "test/Target/Cuda/Inputs/gemm.mlir a=640x400 b=400x1024 c=640x1024"  # clusters of two, several blocks of each
-ODD = "test/Target/Cuda/Inputs/gemm.mlir a=300x400 b=400x250 c=300x250"  # the last block has no other
-SHORT = "test/Target/Cuda/Inputs/gemm.mlir a=129x800 b=800x8 c=129x8"  # one of two blocks has next to nothing to store
+PAIRED = "test/Target/Cuda/Inputs/gemm.mlir --tile-pair-blocks a=640x400 b=400x1024 c=640x1024"  # clusters of two, several blocks of each
+ODD = "test/Target/Cuda/Inputs/gemm.mlir --tile-pair-blocks a=300x400 b=400x250 c=300x250"  # the last block has no other
+SHORT = "test/Target/Cuda/Inputs/gemm.mlir --tile-pair-blocks a=129x800 b=800x8 c=129x8"  # one has next to nothing to store
 LAYER_NORM = "examples/layer_norm.mlir x=3x200 w=200 b=200 y=3x200"
 ONE_ROW = "test/Emulated/Inputs/one-row.mlir x=9x1024 y=9x1"
 
@@ -135,12 +135,18 @@ def survives(build, mutant):
     with open(os.path.join(ROOT, "device", "cuda", file), encoding="utf-8") as library:
         if library.read().count(old) != 1:
             return "its place is not in the file, or not once"
-    source, *args = program.split()
+    source, *words = program.split()
+    source, passes = os.path.join(ROOT, source), [word for word in words if word.startswith("--")]
+    args = [word for word in words if word not in passes]
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "KILN_NVRTC": "", "KILN_CACHE": "0",
                        "KILN_NVCC": compiler_of(folder, mutant, os.path.join(build, "device", "emulated", "nvcc")),
                        "LD_LIBRARY_PATH": os.path.join(build, "device", "emulated")}
-        command = [os.path.join(build, "bin", "kiln"), "run", os.path.join(ROOT, source), "-p", "h200"]
+        if passes:
+            subprocess.run([os.path.join(build, "bin", "kiln-opt"), source, "--kiln-pipeline=platform=h200", *passes,
+                            "-o", os.path.join(folder, "program.mlir")], check=True)
+            source = os.path.join(folder, "program.mlir")
+        command = [os.path.join(build, "bin", "kiln"), "run", source, "-p", "h200"]
         done = subprocess.run([*command, *(part for arg in args for part in ("--arg", arg))], env=environment,
                               capture_output=True, text=True, timeout=300)
     text = done.stdout + done.stderr

@@ -1,10 +1,11 @@
 // REQUIRES: kiln, emulated-gpu, torch
 // Blocks in clusters of two: an odd number of them, a last row of tiles that has a neighbour in the next column, one row, tensors
 // that the copy engine cannot read, nothing to sum; on 1 to 5 multiprocessors, in several orders of everything.
-// RUN: %emulate %kiln run %s -p h200 --batch %S/Inputs/pairs.cases | FileCheck %s
-// RUN: env KILN_EMULATE_SEED=1 KILN_EMULATE_MULTIPROCESSORS=1 %emulate %kiln run %s -p h200 --batch %S/Inputs/pairs.cases | FileCheck %s
-// RUN: env KILN_EMULATE_SEED=2 KILN_EMULATE_MULTIPROCESSORS=5 %emulate %kiln run %s -p h200 --batch %S/Inputs/pairs.cases | FileCheck %s
-// RUN: %kiln emit %s -p h200 --target cuda | FileCheck %s --check-prefix=CUDA
+// RUN: kiln-opt %s --kiln-pipeline=platform=h200 --tile-pair-blocks -o %t.mlir
+// RUN: %emulate %kiln run %t.mlir -p h200 --batch %S/Inputs/pairs.cases | FileCheck %s
+// RUN: env KILN_EMULATE_SEED=1 KILN_EMULATE_MULTIPROCESSORS=1 %emulate %kiln run %t.mlir -p h200 --batch %S/Inputs/pairs.cases | FileCheck %s
+// RUN: env KILN_EMULATE_SEED=2 KILN_EMULATE_MULTIPROCESSORS=5 %emulate %kiln run %t.mlir -p h200 --batch %S/Inputs/pairs.cases | FileCheck %s
+// RUN: %kiln emit %t.mlir -p h200 --target cuda | FileCheck %s --check-prefix=CUDA
 
 // CHECK-COUNT-6: PASS
 // The second product's weights are read ahead, in pairs, too.

@@ -1,5 +1,5 @@
 // REQUIRES: kiln
-// RUN: %kiln emit %s --target cuda --without tile-pair-blocks | FileCheck %s
+// RUN: %kiln emit %s --target cuda | FileCheck %s
 
 // A product with an epilogue: the copying role describes transfers and pushes them, each lane
 // multiplies its rows of what it pops, and stores from registers.
