@@ -11,6 +11,7 @@
 #include "exchange.cuh"
 #include "pairs.cuh"
 #include "pipe.cuh"
+#include "rolepipe.cuh"
 #include "staged.cuh"
 #include "wgmma.cuh"
 

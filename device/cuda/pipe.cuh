@@ -42,6 +42,15 @@ inline __host__ __device__ constexpr int alignedTo1024(int bytes) {
   return (bytes + 1023) / 1024 * 1024;
 }
 
+/// The tiles of a slot, one behind the other.
+template <typename First, typename... Rest>
+__device__ Tiles<First, Rest...> tilesAt(SharedAddress at) {
+  if constexpr (sizeof...(Rest) == 0)
+    return {First{at}, {}};
+  else
+    return {First{at}, tilesAt<Rest...>(at + alignedTo1024(First::bytes))};
+}
+
 /// One thread arrives for its warp, after the warp has met. In checked builds every thread arrives
 /// by itself: racecheck does not follow what the threads of a warp have told each other.
 #ifdef KILN_BOUND_WAITS
@@ -185,14 +194,6 @@ private:
     else
       request.start(to, done);
   }
-
-  template <typename First, typename... Rest>
-  static __device__ Tiles<First, Rest...> tilesAt(SharedAddress at) {
-    if constexpr (sizeof...(Rest) == 0)
-      return {First{at}, {}};
-    else
-      return {First{at}, tilesAt<Rest...>(at + alignedTo1024(First::bytes))};
-  }
 };
 
 template <int slots, int lanes, typename... T> using Pipe = PipeOf<1, slots, lanes, T...>;
@@ -237,7 +238,7 @@ private:
       __nanosleep(64);
 #ifdef KILN_BOUND_WAITS
       if (deadline.isOver())
-        giveUp(Waits::ForBlocks, "", 0);
+        giveUp(Waits::ForBlocks, "", 0, {"", int(threadIdx.x / 128)});
 #endif
     }
     __threadfence();

@@ -1,6 +1,7 @@
 #include "kiln/Transforms/Passes.h"
 
 #include "kiln/Analysis/BlockAxes.h"
+#include "kiln/Dialect/Kiln/CompilerChoices.h"
 #include "kiln/Dialect/Tile/TileDialect.h"
 #include "kiln/Dialect/Tile/Walk.h"
 
@@ -36,7 +37,8 @@ struct HandOutBlocks : impl::TileHandOutBlocksBase<HandOutBlocks> {
         isUnequal |= sendsUnequally(role);
         hasBarrier |= bool(ir::findBarrier(role));
       });
-      if (isUnequal && !hasBarrier) // at a barrier each block has been started
+      bool handsOut = ir::CompilerChoices::of(group).handsOutBlocks.value_or(isUnequal);
+      if (handsOut && !hasBarrier) // at a barrier each block has been started
         group->setAttr(tile::kHandsOutBlocksAttr, UnitAttr::get(&getContext()));
     }
   }

@@ -122,15 +122,14 @@ struct CudaProgram::Recording {
       on.driver->streamDestroy(stream);
   }
 
-  Status create(const NativeInfo &info, const Loaded &loaded, std::string_view program,
-                uint64_t seconds) {
+  Status create(const NativeInfo &info, const Loaded &loaded, std::string_view program) {
     const Driver &cuda = *on.driver;
     Result result = cuda.streamCreate(&stream, 1); // does not wait for the default stream
     result = result ? result : cuda.eventCreate(&begin, 0);
     result = result ? result : cuda.eventCreate(&end, 0);
     if (result)
       return cuda.check(result, "cuStreamCreate");
-    watched.emplace(on, info, program, stream, seconds);
+    watched.emplace(on, info, program, stream);
     launched.reserve(loaded.kernels.size());
     bool isKernel = info.kind == NativeInfo::Kind::Kernel;
     // What comes behind combines what ranks exchange on the GPU; here they do so on the host.
@@ -220,12 +219,11 @@ Status CudaProgram::runRecorded(std::span<const Tensor> tensors,
   CurrentGpu current(**gpu);
   if (!current.status().isOk())
     return current.status();
-  Expected<const Loaded *> loaded = On->on(**gpu);
+  Expected<const Loaded *> loaded = On->on(**gpu, options.run.program);
   if (!loaded)
     return loaded.status();
   Recording recording(**gpu);
-  if (Status failed = recording.create(Info, **loaded, options.run.program, On->timeout);
-      !failed.isOk())
+  if (Status failed = recording.create(Info, **loaded, options.run.program); !failed.isOk())
     return failed;
   SharedCopies copies(*On->driver);
   std::vector<Tensor> there;
