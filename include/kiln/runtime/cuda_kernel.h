@@ -42,6 +42,9 @@ struct CudaKernel {
   /// Who is done with a block takes the next one that nobody has: of a persistent kernel without a
   /// barrier.
   bool handsOutBlocks = false;
+  /// Blocks run in clusters of two, which walk neighbouring blocks of the grid: of a persistent
+  /// kernel that does neither.
+  bool pairsBlocks = false;
   bool isChecked = false; ///< A wait that takes too long ends it with a report.
 
   /// Whether its argument block ends with the address of a word in which blocks count.

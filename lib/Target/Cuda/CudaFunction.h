@@ -53,6 +53,8 @@ struct KernelText {
   bool takesTurns = false;
   /// Whether its blocks wait for one another.
   bool hasBarrier = false;
+  /// Whether two blocks run side by side and share what both read.
+  bool pairsBlocks = false;
   /// Whether the copy engine writes what its lanes store.
   bool stagesStores = false;
   /// The user's lines that statements are of.

@@ -53,11 +53,14 @@ private:
   /// Whether what kernels read early is apart from what kernels write, for these arguments.
   bool isReadAheadApart(const kiln_args &args) const;
   /// Whether the launch with this number begins early: if its kernel has something to read ahead,
-  /// for the others only wait longer; and not the first, for who knows what comes before that.
+  /// for the others only wait longer. Who knows what comes before the first: that one begins early
+  /// if it reads nothing before all of that has ended, and sets up its roles and pipes meanwhile.
   bool beginsEarly(size_t number) const {
-    return number > 0 && BeginsEarly &&
-           std::ranges::any_of(What->launches[number].kernel.description.maps,
-                               &CudaTensorMap::isAhead);
+    const CudaKernel &kernel = What->launches[number].kernel.description;
+    bool readsAhead = std::ranges::any_of(kernel.maps, &CudaTensorMap::isAhead);
+    if (number > 0)
+      return BeginsEarly && readsAhead;
+    return May.mayBeginEarly && kernel.isPersistent && !kernel.maps.empty() && !readsAhead;
   }
   Result start(const LaunchPlace &where);
   /// Whether there is a graph for this launch, made now if it is time.
