@@ -171,6 +171,10 @@ KILN_INSTRUCTION void mbarrierInit(SharedAddress barrier, int arrivals) {
 KILN_INSTRUCTION void mbarrierArrive(SharedAddress barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
+KILN_INSTRUCTION void mbarrierArrive(SharedAddress barrier, int times) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(times)
+               : "memory");
+}
 KILN_INSTRUCTION void mbarrierExpect(SharedAddress barrier, unsigned bytes) {
   asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");
@@ -337,6 +341,10 @@ KILN_INSTRUCTION void storeBox(const TensorMap &map, const int (&at)[5], SharedA
 /// Until all but the last `pending` boxes that this thread stored have been read.
 template <int pending> KILN_INSTRUCTION void awaitStoredBoxes() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
+}
+/// Until all boxes that this thread stored are in global memory.
+KILN_INSTRUCTION void awaitWrittenBoxes() {
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
 //===-- The matrix unit: see also wgmma_shapes.cuh --------------------------------------===//

@@ -39,6 +39,23 @@ inline __host__ __device__ constexpr int alignedTo1024(int bytes) {
   return (bytes + 1023) / 1024 * 1024;
 }
 
+/// The tiles of a slot, one behind the other.
+template <typename First, typename... Rest>
+__device__ Tiles<First, Rest...> tilesAt(SharedAddress at) {
+  if constexpr (sizeof...(Rest) == 0)
+    return {First{at}, {}};
+  else
+    return {First{at}, tilesAt<Rest...>(at + alignedTo1024(First::bytes))};
+}
+
+template <typename X> struct RemoveConstReference {
+  using Type = X;
+};
+template <typename X> struct RemoveConstReference<const X &> {
+  using Type = X;
+};
+template <typename X> using Plain = typename RemoveConstReference<X>::Type;
+
 /// One thread arrives for its warp, after the warp has met. In checked builds every thread arrives
 /// by itself: racecheck does not follow what the threads of a warp have told each other.
 #ifdef KILN_BOUND_WAITS
@@ -152,23 +169,6 @@ template <int slots, int lanes, typename... T> struct Pipe {
       barrier::arrive(empty(freed.slot()));
     freed.advance();
   }
-
-private:
-  template <typename X> struct RemoveConstReference {
-    using Type = X;
-  };
-  template <typename X> struct RemoveConstReference<const X &> {
-    using Type = X;
-  };
-  template <typename X> using Plain = typename RemoveConstReference<X>::Type;
-
-  template <typename First, typename... Rest>
-  static __device__ Tiles<First, Rest...> tilesAt(SharedAddress at) {
-    if constexpr (sizeof...(Rest) == 0)
-      return {First{at}, {}};
-    else
-      return {First{at}, tilesAt<Rest...>(at + alignedTo1024(First::bytes))};
-  }
 };
 
 //===-- All blocks ----------------------------------------------------------------------===//
@@ -239,7 +239,7 @@ template <int lanes> struct Handout {
   __device__ void init() const {
     for (int slot = 0; slot < slots; ++slot) {
       barrier::init(full(slot), 1);
-      barrier::init(empty(slot), lanes * kWarpgroup / kWarp);
+      barrier::init(empty(slot), kComers);
     }
   }
 
@@ -259,7 +259,7 @@ template <int lanes> struct Handout {
     next = none;
     if (threadInWarp() == 0) {
       ptx::loadShared(number(said.slot()), next);
-      barrier::arrive(empty(said.slot()));
+      barrier::arrive(empty(said.slot()), kComersOfLane / lanes);
     }
     next = __shfl_sync(0xffffffffu, next, 0);
     said.advance();

@@ -282,6 +282,10 @@ inline void mbarrierExpect(SharedAddress barrier, unsigned bytes) {
 inline void mbarrierArrive(SharedAddress barrier) {
   emulated::mbarrierArrive(barrier, 0, "mbarrier.arrive");
 }
+inline void mbarrierArrive(SharedAddress barrier, int times) {
+  for (int k = 0; k < times; ++k)
+    emulated::mbarrierArrive(barrier, 0, "mbarrier.arrive");
+}
 inline void mbarrierArriveExpecting(SharedAddress barrier, unsigned bytes) {
   emulated::mbarrierArrive(barrier, bytes, "mbarrier.arrive.expect_tx");
 }
@@ -312,6 +316,7 @@ template <int rank> void storeBox(const TensorMap &map, const int (&at)[rank], S
   emulated::storeBox(&map, at, rank, from);
 }
 template <int pending> void awaitStoredBoxes() { emulated::awaitStoredBoxes(pending); }
+inline void awaitWrittenBoxes() { emulated::awaitStoredBoxes(0); }
 
 /// Each thread writes what it has of each matrix.
 inline void storeMatrices(SharedAddress row, const unsigned (&words)[4]) {

@@ -35,6 +35,9 @@ STAGED = "bench/h200/gemm.mlir a=640x136 b=136x1024 c=640x1024"  # several whole
 LAYER_NORM = "examples/layer_norm.mlir x=3x200 w=200 b=200 y=3x200"
 ONE_ROW = "test/Emulated/Inputs/one-row.mlir x=9x1024 y=9x1"
 
+# Its tasks are one kernel, which knows what comes before what.
+CHAIN = "test/Emulated/Inputs/chain.mlir x=192x200 w1=200x136 w2=136x264 w3=192x72 y=264x72 z=192x136 --persistent"
+
 # What is said of them.
 WRONG = r"\bFAIL\b"
 STUCK = "the kernel hangs: |nobody can go on"
@@ -88,6 +91,15 @@ MUTANTS = [
     ("staged.cuh", "awaitStoredBoxes<1>()", "awaitStoredBoxes<2>()", STAGED, RACE),
     ("staged.cuh", "    ptx::awaitStoredBoxes<0>();\n}", "    ;\n}", STAGED, "ended while the copy engine reads"),
     ("staged.cuh", "piece ^ within % 8", "piece", STAGED, WRONG),
+    ("persistent.cuh", "      await(before[k]);", "      ;", CHAIN, WRONG),
+    ("persistent.cuh", "    atomicAdd(tasks.counters + number, u64(1));\n", "", CHAIN, STUCK),
+    ("persistent.cuh", "own == slot || (from < end && begin < to)", "own == slot", CHAIN, RACE),
+    ("persistent.cuh", "own < 2 && placeFrom < end", "own < 0 && placeFrom < end", CHAIN, RACE),
+    ("persistent.cuh", "parityOf(own) ^ 1", "parityOf(own)", CHAIN, STUCK),
+    ("persistent.cuh", "((places >> 1) & 1) ^ 1", "(places >> 1) & 1", CHAIN, STUCK),
+    ("persistent.cuh", "ring.parities = news.parities, ring.next", "ring.next", CHAIN, STUCK + "|" + RACE),
+    ("persistent.cuh", "ring.empty(first + freed), kComersOfLane / lanes", "ring.empty(first + freed), 1", CHAIN, STUCK),
+    ("staged.cuh", "    ptx::awaitWrittenBoxes();", "    ;", STAGED + " --persistent", "ended while the copy engine reads|" + RACE),
     ("barrier.cuh", "  ptx::fenceMbarrierInit();\n", "", MATMUL, "has not been made visible to the copy engine"),
     ("barrier.cuh", "ptx::barSync<kWarpgroup>(number);", "", IN_PLACE, WRONG),
     ("register.cuh", "distance < L::threadsPerRow &&", "distance < L::threadsPerRow / 2 &&", SOFTMAX, WRONG),
@@ -127,7 +139,7 @@ def survives(build, mutant):
                        "KILN_NVCC": compiler_of(folder, mutant, os.path.join(build, "device", "emulated", "nvcc")),
                        "LD_LIBRARY_PATH": os.path.join(build, "device", "emulated")}
         command = [os.path.join(build, "bin", "kiln"), "run", os.path.join(ROOT, source), "-p", "h200"]
-        done = subprocess.run([*command, *(part for arg in args for part in ("--arg", arg))], env=environment,
+        done = subprocess.run([*command, *(part for arg in args for part in ([arg] if arg[0] == "-" else ["--arg", arg]))], env=environment,
                               capture_output=True, text=True, timeout=300)
     text = done.stdout + done.stderr
     return "" if done.returncode != 0 and re.search(said, text) else f"exit code {done.returncode}: {text[-600:]}"

@@ -1,5 +1,6 @@
 // Kernels: the argument block, the pipes, and the function that runs the roles over the blocks.
 #include "CudaFunction.h"
+#include "KernelPart.h"
 
 #include "kiln/Analysis/TileLifetimes.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
@@ -29,13 +30,6 @@ constexpr int64_t kWarpgroup = 128;
 /// is for what warps tell each other: those of a row, and the copying one which block comes next.
 constexpr int64_t kBarrierBytes = 512, kHandoutBytes = 48;
 
-/// Registers of a copying and of a computing thread, by the number of lanes: together no more than
-/// a multiprocessor has. One lane needs no redistribution.
-struct RegisterShares {
-  int dma, compute;
-};
-constexpr RegisterShares kShares[] = {{0, 0}, {0, 0}, {24, 240}, {32, 160}};
-
 const text::NameRules &nameRules() {
   static const text::NameRules rules = text::NameRules::cpp("", "v_");
   return rules;
@@ -45,12 +39,33 @@ const text::NameRules &nameRules() {
 class KernelEmitter {
 public:
   /// `name` is that of the kernel in symbols and files.
-  KernelEmitter(ir::FuncOp func, std::string name, const Machine &target, bool computesLater)
-      : Func(func), Name(std::move(name)), Target(target) {
+  KernelEmitter(ir::FuncOp func, std::string name, const Machine &target, bool computesLater,
+                bool isPart)
+      : Func(func), Name(std::move(name)), Target(target), IsPart(isPart) {
     Kernel.computesLater = computesLater;
   }
 
   Expected<CudaUnit> emit() {
+    if (Status failed = emitRoles(); !failed.isOk())
+      return failed;
+    return assemble();
+  }
+
+  Expected<KernelPart> emitPart() {
+    if (Status failed = emitRoles(); !failed.isOk())
+      return failed;
+    Expected<CudaUnit> unit = assemble();
+    if (!unit)
+      return unit.status();
+    KernelPart part{std::move(*unit), "kernel_" + Name, Lanes, tileBytes(), BytesBehind};
+    part.slots = (BarrierBytes - (handsOutBlocks() ? kHandoutBytes : 0)) / 16;
+    part.copies = copyingRole() != nullptr;
+    part.lendsMemory = Kernel.laneBytes > 0;
+    return part;
+  }
+
+private:
+  Status emitRoles() {
     if (Status failed = findRoles(); !failed.isOk())
       return failed;
     nameParameters();
@@ -61,10 +76,9 @@ public:
     for (RoleCall &role : Roles)
       if (Status failed = emitRole(role); !failed.isOk())
         return failed;
-    return assemble();
+    return Status::ok();
   }
 
-private:
   struct RoleCall {
     ir::FuncOp func;
     ir::CallOp call; ///< Null: the kernel itself.
@@ -76,6 +90,7 @@ private:
   struct PipeText {
     tile::PipeOp op;
     std::string name, type, spelled;
+    int64_t bytes; ///< Of its ring.
   };
 
   Status refuse(Operation *op, const Twine &why) {
@@ -173,17 +188,22 @@ private:
         return refuse(pipe, "pipes carry tiles from dma to compute");
       int64_t slots = pipe.getSlots().value_or(Target.defaultSlots);
       std::string tiles;
+      int64_t begin = Kernel.ringBytes;
       for (tile::TileType payload : type.getPayload()) {
         tiles += ", " + sharedType(payload);
         Kernel.ringBytes += slots * llvm::alignTo(tile::bytesOf(payload), kTileAlignment);
       }
+      std::string shape = std::to_string(slots) + ", " + std::to_string(Lanes) + tiles + ">";
+      if (IsPart)
+        shape = "View<" + std::to_string(begin) + ", " + std::to_string(BarrierBytes / 16) + ", " +
+                shape;
+      else
+        shape = "Pipe<" + shape;
       BarrierBytes += slots * 16;
       std::string name = nameRules().spell(pipeName(pipe));
       if (llvm::any_of(Pipes, [&](PipeText &other) { return other.name == name; }))
         name += "_" + std::to_string(Pipes.size());
-      Pipes.push_back(
-          {pipe, name, "Pipe_" + name,
-           "Pipe<" + std::to_string(slots) + ", " + std::to_string(Lanes) + tiles + ">"});
+      Pipes.push_back({pipe, name, "Pipe_" + name, shape, Kernel.ringBytes - begin});
     }
     return Status::ok();
   }
@@ -306,16 +326,17 @@ private:
   /// run at once. In all other kernels the launch has as many blocks as the grid, each of which is
   /// done after one: nothing is left from one to the next, and while some wait for memory others
   /// compute.
-  bool isPersistent() const {
-    return Kernel.hasBarrier ||
-           llvm::any_of(Roles, [](const RoleCall &role) { return role.copies; });
+  bool isPersistent() const { return IsPart || Kernel.hasBarrier || copyingRole(); }
+
+  const RoleCall *copyingRole() const {
+    const RoleCall *found = llvm::find_if(Roles, [](const RoleCall &role) { return role.copies; });
+    return found == Roles.end() ? nullptr : found;
   }
 
   /// Whether the copying role takes a number when it has asked for all of the block before. Where
   /// blocks wait for one another each is started.
   bool handsOutBlocks() const {
-    return Func->hasAttr(tile::kHandsOutBlocksAttr) && !Kernel.hasBarrier &&
-           llvm::any_of(Roles, [](const RoleCall &role) { return role.copies; });
+    return Func->hasAttr(tile::kHandsOutBlocksAttr) && !Kernel.hasBarrier && copyingRole();
   }
 
   /// The head of the loop over the blocks of a multiprocessor.
@@ -341,12 +362,15 @@ private:
     std::string blockAt = std::string("blockAt<") + (copiesAlongBothAxes() ? "16" : "1") + ">(",
                 result;
     if (role.runsAhead)
-      result = indent.str() + "if (blockIdx.x < blocks)\n" + indent.str() + "  " + role.name +
-               "_ahead(args, " + blockAt + "blockIdx.x, args.grid), " + lane.str() + arguments +
-               ");\n";
-    return result + indent.str() + "ptx::awaitPrerequisites();\n" + indent.str() + walkText(role) +
-           indent.str() + "  " + role.name + "(args, " + blockAt + "number, args.grid), " +
-           lane.str() + arguments + rest + ");\n";
+      result = indent.str() + (IsPart ? "if (task.mayRunAhead)\n" : "if (blockIdx.x < blocks)\n") +
+               indent.str() + "  " + role.name + "_ahead(args, " + blockAt +
+               "blockIdx.x, args.grid), " + lane.str() + arguments + ");\n";
+    if (!IsPart)
+      result += indent.str() + "ptx::awaitPrerequisites();\n";
+    else if (role.copies)
+      result += indent.str() + "tasks.awaitBeforeByWarp(task);\n";
+    return result + indent.str() + walkText(role) + indent.str() + "  " + role.name + "(args, " +
+           blockAt + "number, args.grid), " + lane.str() + arguments + rest + ");\n";
   }
 
   bool copiesAlongBothAxes() const {
@@ -426,11 +450,65 @@ private:
     return text + "  }\n}\n";
   }
 
+  /// What a role does in a task: a function, and in it the walk.
+  std::string partFunction(const RoleCall &role) {
+    std::string text =
+        std::string("__device__ __forceinline__ void ") + (role.copies ? "copies" : "computes") +
+        "(const Tasks &tasks, const Task &task, " + (role.copies ? "" : "int lane, ") +
+        "Ring &ring) {\n  const Args &args = tasks.arguments<Args>(task);\n" +
+        "  i64 blocks = args.grid[0] * args.grid[1] * args.grid[2];\n";
+    if (Kernel.laneBytes > 0)
+      text += role.copies ? "  ring.lend(" + std::to_string(Kernel.ringBytes) + ", " +
+                                std::to_string(tileBytes()) + ");\n"
+                          : "  SharedAddress memory = ring.memory;\n";
+    for (const PipeText &pipe : Pipes)
+      text += "  " + pipe.type + " " + pipe.name + "(ring, \"" + pipe.name + "\");\n";
+    if (handsOutBlocks())
+      text += "  Handout<" + std::to_string(Lanes) +
+              "> handout(ring.barriers + Ring::barrierBytes, args.taken, blocks);\n" +
+              "  handout.said = ring.said;\n";
+    if (ir::findBarrier(role.func))
+      text +=
+          "  GridBarrier allBlocks{args.arrivals, blocks * " + std::to_string(waiters()) + "};\n";
+    bool takesTurns = Kernel.takesTurns && !role.copies;
+    if (takesTurns)
+      text += "  if (lane == " + std::to_string(Lanes - 1) + ") // the first lane comes first\n" +
+              "    passTurn<" + std::to_string(Lanes) + ">(lane);\n";
+    text += roleLoop(role, role.copies ? "0" : "lane", "  ");
+    if (takesTurns)
+      text += "  if (lane == 0) // nobody has the turn any more\n    takeTurn(lane);\n";
+    if (!role.copies && Kernel.stagesStores)
+      text += "  awaitWritten();\n";
+    if (!role.copies && Kernel.laneBytes > 0)
+      text += "  ring.giveBack<" + std::to_string(Lanes) + ">();\n";
+    if (handsOutBlocks())
+      text += "  ring.said = handout.said;\n";
+    if (!Pipes.empty()) {
+      const PipeText &largest = *llvm::max_element(
+          Pipes, [](const PipeText &a, const PipeText &b) { return a.bytes < b.bytes; });
+      text +=
+          "  ring.next = " + largest.name + (role.copies ? ".nextPushed();\n" : ".nextFreed();\n");
+    }
+    return text + "}\n";
+  }
+
+  std::string partFunctions() {
+    std::string text;
+    for (const RoleCall &role : Roles)
+      text += (text.empty() ? "" : "\n") + partFunction(role);
+    if (Kernel.laneBytes > 0 && !copyingRole())
+      text +=
+          "\n__device__ __forceinline__ void copies(const Tasks &, const Task &, Ring &ring) {\n"
+          "  ring.lend(" +
+          std::to_string(Kernel.ringBytes) + ", " + std::to_string(tileBytes()) + ");\n}\n";
+    return text;
+  }
+
   /// Rings, and the tiles behind them.
   int64_t tileBytes() const { return Kernel.ringBytes + Kernel.laneBytes * Lanes; }
 
   Expected<CudaUnit> assemble() {
-    bool copies = llvm::any_of(Roles, [](RoleCall &role) { return role.copies; });
+    bool copies = copyingRole();
     int64_t available = Target.findMemory("mat")->bytes;
     if (tileBytes() > available || BarrierBytes > kBarrierBytes)
       return refuse(Func, "its pipes and tiles take " + Twine(tileBytes()) +
@@ -462,7 +540,7 @@ private:
     for (const PipeText &pipe : Pipes)
       text += "using " + pipe.type + " = " + pipe.spelled + ";\n";
     text += "\n" + argumentBlock() + Functions;
-    text += entryFunction(unit.kernel.symbol, unit.kernel.threads);
+    text += IsPart ? partFunctions() : entryFunction(unit.kernel.symbol, unit.kernel.threads);
     unit.text = Kernel.withLines(text + "\n} // namespace kernel_" + name + "\n");
     return unit;
   }
@@ -470,6 +548,7 @@ private:
   ir::FuncOp Func;
   std::string Name;
   const Machine &Target;
+  bool IsPart; ///< Of a kernel that does all tasks of a program.
   int64_t Lanes = 1, BarrierBytes = 0, BytesBehind = 0;
   SmallVector<RoleCall> Roles;
   SmallVector<PipeText> Pipes;
@@ -480,6 +559,22 @@ private:
 };
 
 } // namespace
+
+Expected<std::vector<KernelPart>> emitParts(ModuleOp compiled, const Machine &machine,
+                                            bool computesLater) {
+  std::vector<KernelPart> parts;
+  text::NameScope names(nameRules());
+  for (ir::FuncOp func : launchedFunctions(compiled)) {
+    std::string name = names.unique(func.getSymName());
+    Expected<KernelPart> part =
+        KernelEmitter(func, name, machine, computesLater, /*isPart=*/true).emitPart();
+    if (!part)
+      return part.status();
+    parts.push_back(std::move(*part));
+  }
+  return parts;
+}
+
 } // namespace cuda
 
 template <typename F> static void forEachLine(const CudaText &text, F f) {
@@ -534,10 +629,10 @@ Expected<std::vector<CudaUnit>> emitCuda(ModuleOp compiled, const Machine &machi
   text::NameScope names(cuda::nameRules());
   for (ir::FuncOp func : launchedFunctions(compiled)) {
     std::string name = names.unique(func.getSymName());
-    Expected<CudaUnit> unit = cuda::KernelEmitter(func, name, machine, false).emit();
+    Expected<CudaUnit> unit = cuda::KernelEmitter(func, name, machine, false, false).emit();
     if (!unit)
       return unit.status();
-    Expected<CudaUnit> frugal = cuda::KernelEmitter(func, name, machine, true).emit();
+    Expected<CudaUnit> frugal = cuda::KernelEmitter(func, name, machine, true, false).emit();
     if (frugal && frugal->text.text != unit->text.text)
       unit->frugalText = frugal->text;
     units.push_back(std::move(*unit));

@@ -46,6 +46,13 @@ static Status loadKernel(const Gpu &gpu, const CudaKernel &description,
   if (cubin == cubins.end())
     return Status(StatusCode::InvalidArgument, description.file + " is not in the bundle");
   LoadedKernel kernel{description};
+  // Parts of one persistent kernel are there when the first is.
+  if (description.isPart() && !loaded.kernels.empty()) {
+    kernel.function = loaded.kernels.front().function;
+    kernel.blocksPerMultiprocessor = loaded.kernels.front().blocksPerMultiprocessor;
+    loaded.kernels.push_back(std::move(kernel));
+    return Status::ok();
+  }
   Module module = nullptr;
   if (Result result = driver.moduleLoadData(&module, cubin->second.data()))
     return failed(result, "cuModuleLoadData");

@@ -70,7 +70,8 @@ Status kiln::cuda::takeHang(const Gpu &gpu) {
                                        : "a role";
   std::string what = found.waits == 0   ? " waits for tiles in " + pipe
                      : found.waits == 1 ? " waits for space in " + pipe
-                                        : " waits for other blocks to come to a barrier";
+                     : found.waits == 2 ? " waits for other blocks to come to a barrier"
+                                        : " waits for task " + std::to_string(found.slot);
   return Status(StatusCode::KernelFailed,
                 "the kernel hangs: " + who + what + "," + place +
                     ", for more than a second; kiln check shows how it comes to that");

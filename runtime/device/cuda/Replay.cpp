@@ -41,26 +41,13 @@ Status Replay::launch(const kiln_args &args, const LaunchPlace &where) {
   return cuda.check(launched, "cuLaunchKernel");
 }
 
-/// The bytes of a tensor, from the first to behind the last.
-static std::pair<uintptr_t, uintptr_t> bytesOf(const kiln_tensor &tensor) {
-  auto begin = reinterpret_cast<uintptr_t>(tensor.data), end = begin;
-  auto bytes = static_cast<int64_t>(sizeOf(static_cast<DType>(tensor.dtype)));
-  for (int axis = 0; axis < tensor.rank; ++axis) {
-    if (tensor.extents[axis] == 0)
-      return {begin, begin};
-    int64_t reach = (tensor.extents[axis] - 1) * tensor.strides[axis] * bytes;
-    (reach < 0 ? begin : end) += static_cast<uintptr_t>(reach);
-  }
-  return {begin, end + static_cast<uintptr_t>(bytes)};
-}
-
 bool Replay::isReadAheadApart(const kiln_args &args) const {
   for (size_t read = 0; read < args.num_tensors; ++read)
     for (size_t written = 0; written < args.num_tensors; ++written) {
       if (!What->isReadAhead[read] || !What->isWritten[written])
         continue;
-      auto [begin, end] = bytesOf(args.tensors[read]);
-      auto [first, last] = bytesOf(args.tensors[written]);
+      auto [begin, end] = rangeOf(args.tensors[read]);
+      auto [first, last] = rangeOf(args.tensors[written]);
       if (begin < last && first < end)
         return false;
     }
@@ -94,13 +81,53 @@ void Replay::place(const kiln_args &args, DevicePointer workspace) {
   }
   Workspace = workspace;
   IsPlaced = true;
-  if (!hasAnyMoved || !May.mayBeginEarly)
+  if (!hasAnyMoved)
     return;
-  if (bool early = isReadAheadApart(args); std::exchange(BeginsEarly, early) != early)
+  if (bool early = May.mayBeginEarly && isReadAheadApart(args);
+      std::exchange(BeginsEarly, early) != early)
     dropGraph();
+  if (What->isPersistent())
+    makeTables(workspace);
+}
+
+void Replay::makeTables(DevicePointer workspace) {
+  Tables.clear();
+  std::deque<Plan::Launch> &launches = What->launches;
+  std::vector<TaskAccesses> accesses;
+  for (const Plan::Launch &launch : launches)
+    accesses.push_back({&launch.arguments, &launch.writes});
+  std::vector<std::vector<uint32_t>> before = findBefore(accesses);
+  size_t first = 0; // of the table
+  for (size_t number = 0; number < launches.size(); ++number) {
+    Plan::Launch &launch = launches[number];
+    // Tables come one after the other, so what is in another one is done.
+    auto entryFrom = [&](size_t begin) {
+      TaskTable::Entry entry{&launch.kernel, launch.blocks, &launch.arguments};
+      for (uint32_t other : before[number])
+        if (other >= begin)
+          entry.before.push_back(other - static_cast<uint32_t>(begin));
+      entry.mayRunAhead = BeginsEarly && launch.kernel.description.runsAhead();
+      return entry;
+    };
+    if (!Tables.empty() && Tables.back().add(entryFrom(first)))
+      continue;
+    first = number;
+    Tables.emplace_back(launch.kernel.description).add(entryFrom(first));
+  }
+  DevicePointer counters = workspace + What->counters;
+  for (TaskTable &table : Tables) {
+    table.write(launches.size() > 1 ? counters : 0);
+    counters += table.size() * sizeof(uint64_t);
+  }
 }
 
 Result Replay::start(const LaunchPlace &where) {
+  if (!Tables.empty() && !where.watched) {
+    for (TaskTable &table : Tables)
+      if (Result failed = startTable(*On.driver, table, where))
+        return failed;
+    return 0;
+  }
   LaunchPlace place = where;
   size_t number = 0;
   for (Plan::Launch &launch : What->launches) {
@@ -114,7 +141,8 @@ Result Replay::start(const LaunchPlace &where) {
 
 bool Replay::hasGraph(const LaunchPlace &where) {
   // Who watches wants to know which kernel it is.
-  if (!May.mayGraph || !WasLaunched || What->launches.size() < 2 || where.watched)
+  if (!May.mayGraph || !WasLaunched || What->launches.size() < 2 || where.watched ||
+      !Tables.empty())
     return false;
   // What is being captured becomes part of the caller's graph, kernel by kernel.
   int status = kNotCapturing;

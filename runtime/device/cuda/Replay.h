@@ -15,6 +15,7 @@
 #define KILN_RUNTIME_DEVICE_CUDA_REPLAY_H
 
 #include "Plan.h"
+#include "TaskTable.h"
 
 #include <algorithm>
 #include <array>
@@ -53,11 +54,11 @@ private:
   /// Whether the launch with this number begins early: if its kernel has something to read ahead,
   /// for the others only wait longer; and not the first, for who knows what comes before that.
   bool beginsEarly(size_t number) const {
-    return number > 0 && BeginsEarly &&
-           std::ranges::any_of(What->launches[number].kernel.description.maps,
-                               &CudaTensorMap::isAhead);
+    return number > 0 && BeginsEarly && What->launches[number].kernel.description.runsAhead();
   }
   Result start(const LaunchPlace &where);
+  /// Divides the launches of a persistent kernel into tables, with what each task waits for.
+  void makeTables(DevicePointer workspace);
   /// Whether there is a graph for this launch, made now if it is time.
   bool hasGraph(const LaunchPlace &where);
   Result makeGraph();
@@ -68,6 +69,7 @@ private:
   std::unique_ptr<Plan> What;
   ReplayOptions May;
   ReplayCounts &Counts;
+  std::vector<TaskTable> Tables; ///< Of a persistent kernel: in place of its launches.
   bool BeginsEarly = false;
   bool IsPlaced = false;       ///< The argument blocks are those of a launch.
   bool WasLaunched = false;    ///< A graph pays from the second launch on.
