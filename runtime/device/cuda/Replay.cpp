@@ -1,5 +1,7 @@
 #include "Replay.h"
 
+#include "Watch.h"
+
 #include <algorithm>
 #include <bit>
 
@@ -117,15 +119,18 @@ void Replay::makeTables(DevicePointer workspace) {
   DevicePointer counters = workspace + What->counters;
   for (TaskTable &table : Tables) {
     table.write(launches.size() > 1 ? counters : 0);
-    counters += table.size() * sizeof(uint64_t);
+    counters += table.entries().size() * sizeof(uint64_t);
   }
 }
 
 Result Replay::start(const LaunchPlace &where) {
-  if (!Tables.empty() && !where.watched) {
-    for (TaskTable &table : Tables)
+  if (!Tables.empty()) {
+    for (TaskTable &table : Tables) {
       if (Result failed = startTable(*On.driver, table, where))
         return failed;
+      if (where.watched) [[unlikely]]
+        where.watched->launched(table);
+    }
     return 0;
   }
   LaunchPlace place = where;

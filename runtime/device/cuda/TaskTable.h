@@ -32,7 +32,7 @@ public:
 
   /// False if there is no room for it.
   bool add(Entry entry);
-  size_t size() const { return Entries.size(); }
+  std::span<const Entry> entries() const { return Entries; }
   const LoadedKernel &kernel() const { return *Entries.front().kernel; }
   /// To be started.
   unsigned blocks() const;

@@ -221,17 +221,33 @@ WatchedCall::~WatchedCall() {
 
 void WatchedCall::launched(const LoadedKernel &kernel, unsigned blocks,
                            const ArgumentBlock &arguments) {
+  note([&] {
+    const NativeKernel *native = &Info.entry;
+    if (Info.kind == NativeInfo::Kind::Orchestration) {
+      auto found = std::ranges::find(Info.kernels, kernel.description.name, &NativeKernel::name);
+      native = found == Info.kernels.end() ? nullptr : &*found;
+    }
+    const Signature *signature = native && native->signature ? &*native->signature : nullptr;
+    return describe(kernel, signature, blocks, arguments);
+  });
+}
+
+void WatchedCall::launched(const TaskTable &table) {
+  note([&] {
+    std::string names;
+    for (const TaskTable::Entry &entry : table.entries())
+      names += (names.empty() ? "" : ", ") + entry.kernel->description.name;
+    return "the persistent kernel, " + std::to_string(table.blocks()) + " blocks, with " +
+           std::to_string(table.entries().size()) + " tasks: " + names;
+  });
+}
+
+void WatchedCall::note(const std::function<std::string()> &describe) {
   const Driver &cuda = *On.driver;
   Event end = nullptr;
   if (!Known || cuda.eventCreate(&end, kEventWithoutTime) != 0 || cuda.eventRecord(end, To) != 0)
     return;
-  const NativeKernel *native = &Info.entry;
-  if (Info.kind == NativeInfo::Kind::Orchestration) {
-    auto found = std::ranges::find(Info.kernels, kernel.description.name, &NativeKernel::name);
-    native = found == Info.kernels.end() ? nullptr : &*found;
-  }
-  const Signature *signature = native && native->signature ? &*native->signature : nullptr;
-  std::string what = describe(kernel, signature, blocks, arguments);
+  std::string what = describe();
   Watchdog::get().change([&] { Known->launched.push_back({end, std::move(what)}); });
 }
 

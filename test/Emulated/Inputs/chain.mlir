@@ -1,6 +1,6 @@
 // Products of one, two and three lanes and kernels that have memory beside their pipes, one after the other, which a persistent
-// kernel has to keep apart: y is the transpose of x w1 w2, times w3; z = x w1 waits for nobody.
-kiln.func @main(%x: !kiln.tensor<?x?xbf16> in, %w1: !kiln.tensor<?x?xbf16> in, %w2: !kiln.tensor<?x?xbf16> in, %w3: !kiln.tensor<?x?xbf16> in, %y: !kiln.tensor<?x?xbf16> out, %z: !kiln.tensor<?x?xbf16> out) orchestration {
+// kernel has to keep apart: y is the transpose of x w1 w2, times w3; z = x w1 waits for nobody, q = z w2.
+kiln.func @main(%x: !kiln.tensor<?x?xbf16> in, %w1: !kiln.tensor<?x?xbf16> in, %w2: !kiln.tensor<?x?xbf16> in, %w3: !kiln.tensor<?x?xbf16> in, %y: !kiln.tensor<?x?xbf16> out, %z: !kiln.tensor<?x?xbf16> out, %q: !kiln.tensor<?x?xbf16> out) orchestration {
   %c32 = arith.constant 32 : index
   %c64 = arith.constant 64 : index
   %c128 = arith.constant 128 : index
@@ -14,6 +14,7 @@ kiln.func @main(%x: !kiln.tensor<?x?xbf16> in, %w1: !kiln.tensor<?x?xbf16> in, %
   %d64 = arith.ceildivsi %depth, %c64 : index
   %w64 = arith.ceildivsi %width, %c64 : index
   %w192 = arith.ceildivsi %width, %c192 : index
+  %w128 = arith.ceildivsi %width, %c128 : index
   %l32 = arith.ceildivsi %last, %c32 : index
   %one = kiln.alloc(%rows, %depth) : !kiln.tensor<?x?xbf16>
   %two = kiln.alloc(%rows, %width) : !kiln.tensor<?x?xbf16>
@@ -111,5 +112,26 @@ kiln.func @main(%x: !kiln.tensor<?x?xbf16> in, %w1: !kiln.tensor<?x?xbf16> in, %
       } {kiln.loop = #kiln.loop<pipeline, stages = 3>}
       %r = tile.cast %s : !tile.tile<64x64xbf16>
       tile.store %r, %z[%i, %j]
+    }
+    kiln.incore "wide" grid(%r64, %w128) {
+      %c0 = arith.constant 0 : index
+      %m = arith.constant 64 : index
+      %n = arith.constant 128 : index
+      %k = arith.constant 64 : index
+      %zero = arith.constant 0.000000e+00 : f32
+      %bi = tile.block_idx 0
+      %bj = tile.block_idx 1
+      %i = arith.muli %bi, %m : index
+      %j = arith.muli %bj, %n : index
+      %none = tile.full %zero : !tile.tile<64x128xf32>
+      %length = kiln.dim %z, 1
+      %s = scf.for %at = %c0 to %length step %k iter_args(%sum = %none) -> (!tile.tile<64x128xf32>) {
+        %l = tile.load %z[%i, %at] : !tile.tile<64x64xbf16>
+        %w = tile.load %w2[%at, %j] : !tile.tile<64x128xbf16>
+        %more = tile.matmul_acc %sum, %l, %w : !tile.tile<64x128xf32>
+        scf.yield %more : !tile.tile<64x128xf32>
+      } {kiln.loop = #kiln.loop<pipeline, stages = 3>}
+      %r = tile.cast %s : !tile.tile<64x128xbf16>
+      tile.store %r, %q[%i, %j]
     }
 }
