@@ -31,6 +31,7 @@ struct Task {
 
 struct Tasks {
   u64 *counters; ///< One for each task, 0 at first. Null: it is one task, and nobody waits.
+  u64 *times;    ///< Of each task, when each block began and ended its share. Null: nobody asks.
   unsigned count, unused;
 
   __device__ const Task &operator[](unsigned number) const {
@@ -44,6 +45,11 @@ struct Tasks {
   }
   template <typename T> __device__ const T &at(unsigned place) const {
     return *reinterpret_cast<const T *>(reinterpret_cast<const unsigned char *>(this) + place);
+  }
+  /// By one thread: writes down the time, of the beginning (0) or the end (1).
+  __device__ void noteTime(unsigned number, int which) const {
+    if (times)
+      times[2 * (number * gridDim.x + blockIdx.x) + which] = ptx::globalTimer();
   }
   /// By one thread: until the tasks before are done.
   __device__ void awaitBefore(const Task &task) const {
@@ -86,13 +92,17 @@ template <int bytes> struct alignas(64) TaskTable : Tasks {
 template <int lanes> __device__ void meetLanes() { ptx::barSync<lanes * kWarpgroup>(8); }
 
 /// By all lanes, before and after their share of a task.
-template <int lanes> __device__ void beginTask(const Tasks &tasks, const Task &task) {
-  if (threadIdx.x == 0)
-    tasks.awaitBefore(task);
+template <int lanes> __device__ void beginTask(const Tasks &tasks, unsigned number) {
+  if (threadIdx.x == 0) {
+    tasks.awaitBefore(tasks[number]);
+    tasks.noteTime(number, 0);
+  }
   meetLanes<lanes>();
 }
 template <int lanes> __device__ void finishTask(const Tasks &tasks, unsigned number) {
   meetLanes<lanes>();
+  if (threadIdx.x == 0)
+    tasks.noteTime(number, 1);
   if (threadIdx.x == 0 && tasks.counters) {
     __threadfence();
     ptx::fenceProxyAsync(); // other blocks' copy engines see it

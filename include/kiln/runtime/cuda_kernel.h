@@ -82,6 +82,7 @@ struct CudaTask {
 /// What a table begins with; the tasks come next.
 struct CudaTaskTable {
   uint64_t counters; ///< Where they are, one word for each task. 0: there is one task.
+  uint64_t times;    ///< Where blocks write when they began and ended what; 0: nowhere.
   uint32_t count, unused;
 };
 inline constexpr uint64_t taskTableHead = sizeof(CudaTaskTable);

@@ -166,7 +166,7 @@ private:
         cases += inner + "  ++ring.places;\n";
       cases += inner + "  break;\n";
     }
-    std::string body = inner + "beginTask<" + lanes + ">(tasks, task);\n" + inner +
+    std::string body = inner + "beginTask<" + lanes + ">(tasks, number);\n" + inner +
                        "switch (task.kernel) {\n" + cases + inner + "}\n";
     if (DifferInLanes)
       body += inner + "tellLanes(ring);\n";

@@ -93,29 +93,10 @@ void Replay::place(const kiln_args &args, DevicePointer workspace) {
 }
 
 void Replay::makeTables(DevicePointer workspace) {
-  Tables.clear();
-  std::deque<Plan::Launch> &launches = What->launches;
-  std::vector<TaskAccesses> accesses;
-  for (const Plan::Launch &launch : launches)
-    accesses.push_back({&launch.arguments, &launch.writes});
-  std::vector<std::vector<uint32_t>> before = findBefore(accesses);
-  size_t first = 0; // of the table
-  for (size_t number = 0; number < launches.size(); ++number) {
-    Plan::Launch &launch = launches[number];
-    // Tables come one after the other, so what is in another one is done.
-    auto entryFrom = [&](size_t begin) {
-      TaskTable::Entry entry{&launch.kernel, launch.blocks, &launch.arguments};
-      for (uint32_t other : before[number])
-        if (other >= begin)
-          entry.before.push_back(other - static_cast<uint32_t>(begin));
-      entry.mayRunAhead = BeginsEarly && launch.kernel.description.runsAhead();
-      return entry;
-    };
-    if (!Tables.empty() && Tables.back().add(entryFrom(first)))
-      continue;
-    first = number;
-    Tables.emplace_back(launch.kernel.description).add(entryFrom(first));
-  }
+  std::vector<PartLaunch> launches;
+  for (Plan::Launch &launch : What->launches)
+    launches.push_back({&launch.kernel, launch.blocks, &launch.arguments, &launch.writes});
+  Tables = tablesOf(launches, BeginsEarly);
   DevicePointer counters = workspace + What->counters;
   for (TaskTable &table : Tables) {
     table.write(launches.size() > 1 ? counters : 0);

@@ -39,9 +39,9 @@ unsigned TaskTable::blocks() const {
   return most;
 }
 
-void TaskTable::write(DevicePointer counters) {
+void TaskTable::write(DevicePointer counters, DevicePointer times) {
   auto *bytes = reinterpret_cast<std::byte *>(Lines.data());
-  const CudaTaskTable head{counters, static_cast<uint32_t>(Entries.size()), 0};
+  const CudaTaskTable head{counters, times, static_cast<uint32_t>(Entries.size()), 0};
   std::memcpy(bytes, &head, sizeof head);
   size_t numbers = 0;
   for (const Entry &entry : Entries)
@@ -94,29 +94,31 @@ std::pair<uintptr_t, uintptr_t> kiln::cuda::rangeOf(const kiln_tensor &tensor) {
   return {begin, end + static_cast<uintptr_t>(bytes)};
 }
 
+static bool haveCommonBytes(const kiln_tensor &one, const kiln_tensor &other) {
+  auto [begin, end] = rangeOf(one);
+  auto [first, last] = rangeOf(other);
+  return begin < last && first < end;
+}
+
 /// Whether one of the two writes what the other reads or writes, as far as the bytes between the
 /// first and the last of a tensor say.
-static bool areInOrder(const TaskAccesses &one, const TaskAccesses &other) {
+static bool areInOrder(const PartLaunch &one, const PartLaunch &other) {
   for (size_t i = 0; i < one.writes->size(); ++i)
-    for (size_t k = 0; k < other.writes->size(); ++k) {
-      if (!(*one.writes)[i] && !(*other.writes)[k])
-        continue;
-      auto [begin, end] = rangeOf(one.arguments->tensor(i));
-      auto [first, last] = rangeOf(other.arguments->tensor(k));
-      if (begin < last && first < end)
+    for (size_t k = 0; k < other.writes->size(); ++k)
+      if (((*one.writes)[i] || (*other.writes)[k]) &&
+          haveCommonBytes(one.arguments->tensor(i), other.arguments->tensor(k)))
         return true;
-    }
   return false;
 }
 
-std::vector<std::vector<uint32_t>> kiln::cuda::findBefore(std::span<const TaskAccesses> tasks) {
-  std::vector<std::vector<uint32_t>> result(tasks.size());
-  std::vector<std::vector<bool>> reached(tasks.size()); // with what each waits for, waits for
-  for (size_t number = 0; number < tasks.size(); ++number) {
+std::vector<std::vector<uint32_t>> kiln::cuda::findBefore(std::span<const PartLaunch> launches) {
+  std::vector<std::vector<uint32_t>> result(launches.size());
+  std::vector<std::vector<bool>> reached(launches.size()); // with what each waits for, waits for
+  for (size_t number = 0; number < launches.size(); ++number) {
     std::vector<bool> &mine = reached[number];
-    mine.resize(tasks.size());
+    mine.resize(launches.size());
     for (size_t other = number; other-- > 0;) {
-      if (mine[other] || !areInOrder(tasks[number], tasks[other]))
+      if (mine[other] || !areInOrder(launches[number], launches[other]))
         continue;
       result[number].push_back(static_cast<uint32_t>(other));
       mine[other] = true;
@@ -126,4 +128,39 @@ std::vector<std::vector<uint32_t>> kiln::cuda::findBefore(std::span<const TaskAc
     }
   }
   return result;
+}
+
+bool kiln::cuda::isReadAheadApart(std::span<const PartLaunch> launches) {
+  for (const PartLaunch &reader : launches)
+    for (const CudaTensorMap &map : reader.kernel->description.maps)
+      for (const PartLaunch &writer : launches)
+        for (size_t i = 0; i < writer.writes->size(); ++i)
+          if (map.isAhead && (*writer.writes)[i] &&
+              haveCommonBytes(reader.arguments->tensor(map.tensor), writer.arguments->tensor(i)))
+            return false;
+  return true;
+}
+
+std::vector<TaskTable> kiln::cuda::tablesOf(std::span<const PartLaunch> launches,
+                                            bool mayRunAhead) {
+  std::vector<TaskTable> tables;
+  std::vector<std::vector<uint32_t>> before = findBefore(launches);
+  size_t first = 0; // of the table
+  for (size_t number = 0; number < launches.size(); ++number) {
+    const PartLaunch &launch = launches[number];
+    // Tables come one after the other, so what is in another one is done.
+    auto entryOf = [&] {
+      TaskTable::Entry entry{launch.kernel, launch.blocks, launch.arguments};
+      for (uint32_t other : before[number])
+        if (other >= first)
+          entry.before.push_back(other - static_cast<uint32_t>(first));
+      entry.mayRunAhead = mayRunAhead && launch.kernel->description.runsAhead();
+      return entry;
+    };
+    if (!tables.empty() && tables.back().add(entryOf()))
+      continue;
+    first = number;
+    tables.emplace_back(launch.kernel->description).add(entryOf());
+  }
+  return tables;
 }

@@ -37,8 +37,8 @@ public:
   /// To be started.
   unsigned blocks() const;
   /// Copies the arguments as they are now. `counters`: one word for each task, which are 0 when the
-  /// kernel starts; 0 for one task alone.
-  void write(DevicePointer counters);
+  /// kernel starts; 0 for one task alone. `times`: two words for each block and task, or 0.
+  void write(DevicePointer counters, DevicePointer times = 0);
   void *begin() { return Lines.data(); }
 
 private:
@@ -49,14 +49,20 @@ private:
   std::vector<Entry> Entries;
 };
 
-/// The tasks of `earlier` that a task with these arguments has to wait for: those that write what
-/// it reads or writes, or read what it writes. Those that others of them wait for are left out.
-/// `writes` says it of each tensor.
-struct TaskAccesses {
-  const ArgumentBlock *arguments;
-  const std::vector<bool> *writes;
+/// A launch of a part.
+struct PartLaunch {
+  const LoadedKernel *kernel;
+  unsigned blocks; ///< To be started, if it was alone.
+  ArgumentBlock *arguments;
+  const std::vector<bool> *writes; ///< Whether it writes the tensor.
 };
-std::vector<std::vector<uint32_t>> findBefore(std::span<const TaskAccesses> tasks);
+/// For each, the numbers of the earlier ones that it has to wait for: those that write what it
+/// reads or writes, or read what it writes. Those that others of them wait for are left out.
+std::vector<std::vector<uint32_t>> findBefore(std::span<const PartLaunch> launches);
+/// Whether what kernels read ahead is apart from what kernels write.
+bool isReadAheadApart(std::span<const PartLaunch> launches);
+/// In tables, each of which has as many as it has room for. They are to be written.
+std::vector<TaskTable> tablesOf(std::span<const PartLaunch> launches, bool mayRunAhead);
 
 /// The bytes of a tensor, from the first to behind the last.
 std::pair<uintptr_t, uintptr_t> rangeOf(const kiln_tensor &tensor);
