@@ -311,6 +311,28 @@ KILN_INSTRUCTION void copyBox(SharedAddress to, SharedAddress barrier, const Ten
                : "memory");
 }
 
+/// Brings a box into the L2 cache, in which all see what anybody writes.
+KILN_INSTRUCTION void prefetchBox(const TensorMap &map, const int (&at)[2]) {
+  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global [%0, {%1, %2}];" ::"l"(&map), "r"(at[1]),
+               "r"(at[0])
+               : "memory");
+}
+KILN_INSTRUCTION void prefetchBox(const TensorMap &map, const int (&at)[3]) {
+  asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global [%0, {%1, %2, %3}];" ::"l"(&map),
+               "r"(at[2]), "r"(at[1]), "r"(at[0])
+               : "memory");
+}
+KILN_INSTRUCTION void prefetchBox(const TensorMap &map, const int (&at)[4]) {
+  asm volatile("cp.async.bulk.prefetch.tensor.4d.L2.global [%0, {%1, %2, %3, %4}];" ::"l"(&map),
+               "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
+               : "memory");
+}
+KILN_INSTRUCTION void prefetchBox(const TensorMap &map, const int (&at)[5]) {
+  asm volatile("cp.async.bulk.prefetch.tensor.5d.L2.global [%0, {%1, %2, %3, %4, %5}];" ::"l"(&map),
+               "r"(at[4]), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
+               : "memory");
+}
+
 /// A box in shared memory to where its first element is at `at`; a group of its own.
 KILN_INSTRUCTION void storeBox(const TensorMap &map, const int (&at)[2], SharedAddress from) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%2, %3}], [%1];\n"

@@ -179,6 +179,9 @@ struct Ring {
   __device__ void turn(int slot) { parities ^= 1u << slot; }
 };
 
+/// How many pushes for each slot the cache is told of before they are made.
+inline constexpr int kLooks = 1;
+
 /// A pipe of a task in the ring: `numSlots` from memory `place` and from slot number `first` on.
 template <int place, int first, int numSlots, int lanes, typename... T> struct View {
   static constexpr int slotBytes = (alignedTo1024(T::bytes) + ... + 0);
@@ -187,7 +190,8 @@ template <int place, int first, int numSlots, int lanes, typename... T> struct V
   Ring &ring;
   const char *name; ///< For reports.
   int pushed, popped, freed;
-  int ahead = 0; ///< Slots whose unwritten tiles were begun before they are pushed.
+  int ahead = 0;  ///< Slots whose unwritten tiles were begun before they are pushed.
+  int looked = 0; ///< Pushes that the cache was told of.
 
   /// It begins where memory becomes free first.
   __device__ View(Ring &ring, const char *name) : ring(ring), name(name) {
@@ -223,6 +227,22 @@ template <int place, int first, int numSlots, int lanes, typename... T> struct V
       (start(requests), ...);
     }
     ++ahead;
+  }
+
+  /// Where nothing can be begun, since tasks before may write all of it: brings into the L2 cache
+  /// what the first pushes will ask for.
+  __device__ bool mayLook() const { return looked < kLooks * numSlots; }
+  template <typename... R> __device__ void lookAhead(const R &...requests) {
+    if (!mayLook())
+      return;
+    ++looked;
+    auto look = [&](const auto &request) {
+      if constexpr (Plain<decltype(request)>::isForEngine)
+        if (request.usesEngine())
+          request.prefetch();
+    };
+    if (threadInWarp() == 0)
+      (look(requests), ...);
   }
 
   /// By a whole warp: waits for a free slot and starts the transfers that fill it.

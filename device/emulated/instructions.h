@@ -312,6 +312,9 @@ void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map, cons
   emulated::copyBox(to, barrier, &map, at, rank);
 }
 
+/// There are no caches.
+template <int rank> void prefetchBox(const TensorMap &, const int (&)[rank]) {}
+
 template <int rank> void storeBox(const TensorMap &map, const int (&at)[rank], SharedAddress from) {
   emulated::storeBox(&map, at, rank, from);
 }

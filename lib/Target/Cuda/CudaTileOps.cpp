@@ -421,7 +421,10 @@ bool FunctionEmitter::emitTile(Operation *op) {
         SmallVector<std::string> tiles;
         for (Value tile : push.getTiles())
           tiles.push_back(text(tile));
-        return line(text(push.getPipe()) + (IsAhead ? ".runAhead(" : ".push(") +
+        return line(text(push.getPipe()) +
+                    (!IsAhead            ? ".push("
+                     : canRunAhead(Func) ? ".runAhead("
+                                         : ".lookAhead(") +
                     llvm::join(tiles, ", ") + ");"),
                true;
       })

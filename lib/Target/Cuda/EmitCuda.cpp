@@ -283,7 +283,8 @@ private:
     Expected<std::string> body = FunctionEmitter(role.func, Kernel, names, origin).emitBody();
     if (!body)
       return body.status();
-    if (role.runsAhead = role.copies && canRunAhead(role.func); role.runsAhead) {
+    role.runsAhead = role.copies && (canRunAhead(role.func) || (IsPart && canLookAhead(role.func)));
+    if (role.runsAhead) {
       Expected<std::string> ahead =
           FunctionEmitter(role.func, Kernel, names, origin, /*isAhead=*/true).emitBody();
       if (!ahead)

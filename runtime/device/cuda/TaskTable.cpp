@@ -141,8 +141,8 @@ bool kiln::cuda::isReadAheadApart(std::span<const PartLaunch> launches) {
   return true;
 }
 
-std::vector<TaskTable> kiln::cuda::tablesOf(std::span<const PartLaunch> launches,
-                                            bool mayRunAhead) {
+std::vector<TaskTable> kiln::cuda::tablesOf(std::span<const PartLaunch> launches, bool mayRunAhead,
+                                            bool mayLookAhead) {
   std::vector<TaskTable> tables;
   std::vector<std::vector<uint32_t>> before = findBefore(launches);
   size_t first = 0; // of the table
@@ -154,7 +154,9 @@ std::vector<TaskTable> kiln::cuda::tablesOf(std::span<const PartLaunch> launches
       for (uint32_t other : before[number])
         if (other >= first)
           entry.before.push_back(other - static_cast<uint32_t>(first));
-      entry.mayRunAhead = mayRunAhead && launch.kernel->description.runsAhead();
+      entry.mayRunAhead = launch.kernel->description.runsAhead()
+                              ? mayRunAhead
+                              : mayLookAhead && !entry.before.empty();
       return entry;
     };
     if (!tables.empty() && tables.back().add(entryOf()))

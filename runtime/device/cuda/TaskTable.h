@@ -24,6 +24,8 @@ public:
     unsigned comers; ///< The blocks that have a share of it.
     ArgumentBlock *arguments;
     std::vector<uint32_t> before = {}; ///< The numbers of those that it waits for.
+    /// It may begin to read what no task writes before these are done, or bring what it will read
+    /// into the cache.
     bool mayRunAhead = false;
   };
 
@@ -61,8 +63,11 @@ struct PartLaunch {
 std::vector<std::vector<uint32_t>> findBefore(std::span<const PartLaunch> launches);
 /// Whether what kernels read ahead is apart from what kernels write.
 bool isReadAheadApart(std::span<const PartLaunch> launches);
-/// In tables, each of which has as many as it has room for. They are to be written.
-std::vector<TaskTable> tablesOf(std::span<const PartLaunch> launches, bool mayRunAhead);
+/// In tables, each of which has as many as it has room for. They are to be written. `mayRunAhead`:
+/// kernels that read ahead what no task writes; `mayLookAhead`: others may look at what they will
+/// read.
+std::vector<TaskTable> tablesOf(std::span<const PartLaunch> launches, bool mayRunAhead,
+                                bool mayLookAhead);
 
 /// The bytes of a tensor, from the first to behind the last.
 std::pair<uintptr_t, uintptr_t> rangeOf(const kiln_tensor &tensor);
