@@ -129,6 +129,17 @@ KILN_INSTRUCTION void storeStreaming(uint4 *to, uint4 value) {
                : "memory");
 }
 
+/// Adds one, after everything that this thread and those it has met did; and looks, before
+/// everything that they do next.
+KILN_INSTRUCTION void addOneReleasing(unsigned long long *to) {
+  asm volatile("fence.acq_rel.gpu;\nred.relaxed.gpu.global.add.u64 [%0], 1;" ::"l"(to) : "memory");
+}
+KILN_INSTRUCTION unsigned long long loadAcquiring(const unsigned long long *from) {
+  unsigned long long value;
+  asm volatile("ld.acquire.gpu.global.b64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+
 //===-- Threads -------------------------------------------------------------------------===//
 
 template <int threads> KILN_INSTRUCTION void barSync(int number) {

@@ -56,7 +56,6 @@ struct Tasks {
     const unsigned *before = &at<unsigned>(task.before);
     for (unsigned k = 0; k < task.numBefore; ++k)
       await(before[k]);
-    __threadfence();
   }
   /// The same by the warp that copies; the copy engine sees what they wrote, too.
   __device__ void awaitBeforeByWarp(const Task &task) const {
@@ -68,12 +67,11 @@ struct Tasks {
 
 private:
   __device__ void await(unsigned number) const {
-    const volatile u64 *counter = counters + number;
     u64 comers = (*this)[number].comers;
 #ifdef KILN_BOUND_WAITS
     Deadline deadline;
 #endif
-    while (*counter < comers) {
+    while (ptx::loadAcquiring(counters + number) < comers) {
       __nanosleep(32);
 #ifdef KILN_BOUND_WAITS
       if (deadline.isOver())
@@ -104,9 +102,8 @@ template <int lanes> __device__ void finishTask(const Tasks &tasks, unsigned num
   if (threadIdx.x == 0)
     tasks.noteTime(number, 1);
   if (threadIdx.x == 0 && tasks.counters) {
-    __threadfence();
     ptx::fenceProxyAsync(); // other blocks' copy engines see it
-    atomicAdd(tasks.counters + number, u64(1));
+    ptx::addOneReleasing(tasks.counters + number);
   }
 }
 

@@ -262,6 +262,9 @@ inline void pin(unsigned &) {}
 inline uint4 loadStreaming(const uint4 *from) { return *from; }
 inline void storeStreaming(uint4 *to, uint4 value) { *to = value; }
 
+inline void addOneReleasing(unsigned long long *to) { atomicAdd(to, 1ull); }
+inline unsigned long long loadAcquiring(const unsigned long long *from) { return *from; }
+
 template <int threads> void barSync(int number) { emulated::barSync(number, threads); }
 template <int threads> void barArrive(int number) { emulated::barArrive(number, threads); }
 template <int threads> void assumeThreads() {}

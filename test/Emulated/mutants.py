@@ -93,7 +93,7 @@ MUTANTS = [
     ("staged.cuh", "    ptx::awaitStoredBoxes<0>();\n}", "    ;\n}", STAGED, "ended while the copy engine reads"),
     ("staged.cuh", "piece ^ within % 8", "piece", STAGED, WRONG),
     ("persistent.cuh", "      await(before[k]);", "      ;", CHAIN, WRONG),
-    ("persistent.cuh", "    atomicAdd(tasks.counters + number, u64(1));\n", "", CHAIN, STUCK),
+    ("persistent.cuh", "    ptx::addOneReleasing(tasks.counters + number);\n", "", CHAIN, STUCK),
     ("persistent.cuh", "own == slot || (from < end && begin < to)", "own == slot", LONG_CHAIN, RACE),
     ("persistent.cuh", "own < 2 && placeFrom < end", "own < 0 && placeFrom < end", CHAIN, RACE),
     ("persistent.cuh", "parityOf(own) ^ 1", "parityOf(own)", CHAIN, STUCK),
