@@ -75,15 +75,21 @@ template <int lanes> __device__ __forceinline__ void passTurn(i64 lane) {
 // what for, in memory that the host reads, and ends. So do all that wait for it, and the kernel
 // ends.
 
-enum class Waits : int { ForTiles, ForSpace, ForBlocks, ForTasks };
+enum class Waits : int { ForTiles, ForSpace, ForBlocks, ForPops, ForTasks };
+
+/// Who waits, where the number of the warpgroup does not say it.
+struct Waiter {
+  const char *role;
+  int lane;
+};
 
 #ifdef KILN_BOUND_WAITS
 /// As the host has it, too (runtime/device/cuda/Hang.h).
 struct Hang {
   unsigned isTaken; ///< 1: somebody writes; 2: it is written.
-  int waits, slot, warpgroup;
+  int waits, slot, lane;
   i64 block[3];
-  char pipe[64];
+  char pipe[64], role[16];
 };
 
 /// Where kernels of this module write; the host sets it.
@@ -97,17 +103,22 @@ inline __device__ i64 (&blockOfWarpgroup())[3] {
   return blocks[threadIdx.x / 128];
 }
 
-inline __device__ void giveUp(Waits waits, const char *pipe, int slot) {
+template <int size> __device__ void note(char (&to)[size], const char *text) {
+  int at = 0;
+  for (; text[at] && at < size - 1; ++at)
+    to[at] = text[at];
+  to[at] = 0;
+}
+
+inline __device__ void giveUp(Waits waits, const char *pipe, int slot, Waiter who) {
   if (kilnHang && atomicCAS_system(&kilnHang->isTaken, 0u, 1u) == 0) {
     kilnHang->waits = int(waits);
     kilnHang->slot = slot;
-    kilnHang->warpgroup = int(threadIdx.x / 128);
+    kilnHang->lane = who.lane;
     for (int axis = 0; axis < 3; ++axis)
       kilnHang->block[axis] = blockOfWarpgroup()[axis];
-    int at = 0;
-    for (; pipe[at] && at < 63; ++at)
-      kilnHang->pipe[at] = pipe[at];
-    kilnHang->pipe[at] = 0;
+    note(kilnHang->pipe, pipe);
+    note(kilnHang->role, who.role);
     __threadfence_system();
     *const_cast<volatile unsigned *>(&kilnHang->isTaken) = 2;
     __threadfence_system();
@@ -126,17 +137,41 @@ namespace barrier {
 
 /// The same, as the wait for a slot of a pipe.
 inline __device__ void wait(SharedAddress barrier, unsigned parity, [[maybe_unused]] Waits waits,
-                            [[maybe_unused]] const char *pipe, [[maybe_unused]] int slot) {
+                            [[maybe_unused]] const char *pipe, [[maybe_unused]] int slot,
+                            [[maybe_unused]] Waiter who = {"", int(threadIdx.x / 128)}) {
 #ifdef KILN_BOUND_WAITS
   for (Deadline deadline; !hasEnded(barrier, parity);)
     if (deadline.isOver())
-      giveUp(waits, pipe, slot);
+      giveUp(waits, pipe, slot, who);
 #else
   wait(barrier, parity);
 #endif
 }
 
 } // namespace barrier
+
+//===-- Kernels that do not end ------------------------------------------------------------===//
+//
+// Kernels that wait, or loop for as long as data says, count what of them has begun and what has
+// ended, warpgroup by warpgroup. The host looks now and then (runtime/device/cuda/Progress.h).
+
+/// Of this module: how many have begun, and ended.
+extern "C" {
+__device__ unsigned kilnProgress[2];
+}
+
+namespace progress {
+
+inline __device__ void count([[maybe_unused]] int which) {
+#ifndef KILN_BOUND_WAITS // who gives up would never end
+  if (threadIdx.x % 128 == 0)
+    atomicAdd(&kilnProgress[which], 1u);
+#endif
+}
+inline __device__ void begin() { count(0); }
+inline __device__ void end() { count(1); }
+
+} // namespace progress
 
 /// What threads wrote to shared memory becomes visible to the matrix unit and the copy engine.
 inline __device__ void publishToAsyncUnits() { ptx::fenceProxyAsyncShared(); }

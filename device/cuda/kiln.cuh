@@ -10,6 +10,7 @@
 #include "elementwise.cuh"
 #include "exchange.cuh"
 #include "pipe.cuh"
+#include "rolepipe.cuh"
 #include "staged.cuh"
 #include "wgmma.cuh"
 

@@ -75,7 +75,7 @@ private:
       __nanosleep(32);
 #ifdef KILN_BOUND_WAITS
       if (deadline.isOver())
-        giveUp(Waits::ForTasks, "", int(number));
+        giveUp(Waits::ForTasks, "", int(number), {"", int(threadIdx.x / 128)});
 #endif
     }
   }

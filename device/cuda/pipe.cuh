@@ -209,7 +209,7 @@ private:
       __nanosleep(64);
 #ifdef KILN_BOUND_WAITS
       if (deadline.isOver())
-        giveUp(Waits::ForBlocks, "", 0);
+        giveUp(Waits::ForBlocks, "", 0, {"", int(threadIdx.x / 128)});
 #endif
     }
     __threadfence();

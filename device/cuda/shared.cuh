@@ -104,8 +104,7 @@ template <typename From> __device__ auto copied(const From &tile, SharedAddress 
       ptx::storeShared(to + at, piece);
     }
   } else {
-    for (int k = threadInGroup(); k < R * C; k += kWarpgroup)
-      copy.set(k / C, k % C, tile.get(k / C, k % C));
+    writeTile(tile, copy, 0, 0);
   }
   finishFilling(lane);
   return copy;
@@ -124,17 +123,29 @@ template <typename To, typename From> __device__ To toRegisters(const From &tile
   return result;
 }
 
+/// What the threads of a warpgroup hold of a tile, into a tile in shared memory, from a place on.
+template <typename T, typename L, typename To>
+__device__ __forceinline__ void writeTile(const Tile<T, L> &tile, const To &to, int row, int col) {
+  if (L::isOwner())
+    forEach<L>([&](int i, int j) {
+      if (tile.hasRow(i) && tile.hasCol(j))
+        to.set(row + L::row(i), col + L::col(j), tile.at[i][j]);
+    });
+}
+/// The same of a tile that lies in shared memory, too.
+template <typename From, typename To>
+__device__ __forceinline__ void writeTile(const From &tile, const To &to, int row, int col) {
+  for (int k = threadInGroup(); k < From::rows * From::cols; k += kWarpgroup)
+    to.set(row + k / From::cols, col + k % From::cols, tile.get(k / From::cols, k % From::cols));
+}
+
 /// A tile in registers, in shared memory: all threads of the lane can read all of it.
 template <typename T, typename L>
 __device__ Shared<T, L::rows, L::cols> toShared(const Tile<T, L> &tile, SharedAddress to,
                                                 i64 lane) {
   Shared<T, L::rows, L::cols> result{to};
   beginFilling(lane);
-  if (L::isOwner())
-    forEach<L>([&](int i, int j) {
-      if (tile.hasRow(i) && tile.hasCol(j))
-        result.set(L::row(i), L::col(j), tile.at[i][j]);
-    });
+  writeTile(tile, result, 0, 0);
   finishFilling(lane);
   return result;
 }

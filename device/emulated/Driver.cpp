@@ -16,6 +16,7 @@
 #include <functional>
 #include <link.h>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -94,6 +95,17 @@ void flush(Stream &stream) {
   asked.swap(stream.asked);
   for (auto &what : asked)
     what();
+}
+
+/// The lock, for what is asked of a stream. None while a kernel runs, if nothing was asked of the
+/// stream before: another stream goes on beside the kernel.
+std::optional<std::unique_lock<std::recursive_mutex>> lockFor(Stream *stream) {
+  std::unique_lock guard(lock, std::try_to_lock);
+  if (!guard && stream && stream->asked.empty())
+    return std::nullopt;
+  if (!guard)
+    guard.lock();
+  return guard;
 }
 
 Result takeFailure() {
@@ -434,8 +446,8 @@ Result cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, Stream *
   return kOk;
 }
 Result cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, Stream *stream) {
-  KILN_LOCKED;
-  flush(streamOf(stream));
+  if (std::optional guard = lockFor(stream))
+    flush(streamOf(stream));
   std::memcpy(to, bytes(from), size);
   return kOk;
 }
@@ -488,7 +500,12 @@ Result cuEventDestroy_v2(Event *event) {
   return kOk;
 }
 Result cuEventRecord(Event *event, Stream *stream) {
-  KILN_LOCKED;
+  std::optional guard = lockFor(stream);
+  if (!guard) {
+    event->time = std::chrono::steady_clock::now();
+    event->isRecorded = true;
+    return kOk;
+  }
   event->isRecorded = false;
   event->stream = &streamOf(stream);
   event->stream->asked.emplace_back([=] {
@@ -500,8 +517,8 @@ Result cuEventRecord(Event *event, Stream *stream) {
 }
 Result cuEventQuery(Event *event) {
   std::unique_lock guard(lock, std::try_to_lock);
-  if (!guard)
-    return kNotReady; // a kernel runs
+  if (!guard) // a kernel runs
+    return event->isRecorded && !event->stream ? kOk : kNotReady;
   if (event->stream)
     flush(*event->stream);
   return event->isRecorded ? kOk : kNotReady;

@@ -108,6 +108,9 @@ int32_t kiln_recorder_verify(kiln_recorder *recorder);
 /* A mistake, of which the first has the index 0; "" behind the last. `where` receives its line,
  * with an empty file if it has none. */
 const char *kiln_recorder_error(kiln_recorder *recorder, uint32_t index, kiln_where *where);
+/* Chooses for the compiler what its passes would choose by themselves: "compiler.lanes",
+ * "compiler.slots" or "compiler.walk". 0; or -1, and a mistake. */
+int32_t kiln_recorder_choose(kiln_recorder *recorder, const char *name, const char *value);
 /* The program as text, with or without the lines of its operations. */
 const char *kiln_recorder_text(kiln_recorder *recorder, int32_t with_locations);
 

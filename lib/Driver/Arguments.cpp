@@ -1,5 +1,6 @@
 //===- Arguments.cpp - from `--arg name=spec` to tensors and scalars -----------------===//
 #include "Driver.h"
+#include "Terminal.h"
 
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Program/Arguments.h"
@@ -50,6 +51,7 @@ Expected<WholeArguments> makeWholeArguments(ir::FuncOp entry, const ArgSpecs &sp
                     "@" + entry.getSymName().str() + " has no argument '" + name + "'; it has " +
                         (names.empty() ? "none" : llvm::join(names, ", ")));
   WholeArguments made;
+  Progress progress("making arguments", names.size());
   for (auto [index, type] : llvm::enumerate(entry.getArgumentTypes().take_front(names.size()))) {
     auto given = specs.find(names[index]);
     std::string text = given == specs.end() ? "" : given->second;
@@ -58,6 +60,7 @@ Expected<WholeArguments> makeWholeArguments(ir::FuncOp entry, const ArgSpecs &sp
     if (axis && *axis >= tensor.getRank())
       return Status(StatusCode::InvalidArgument, "argument '" + names[index] + "': has no axis " +
                                                      std::to_string(*axis) + " to divide");
+    progress.show(index, names[index]);
     Expected<Argument> arg =
         tensor ? makeTensor(names[index], tensor,
                             entry.getArgDirection(index).value_or(ir::Direction::In), text, seed)

@@ -458,7 +458,13 @@ int OptionParser::parse(const std::vector<std::string> &args,
   else
     addBuild();
   addPasses();
-  App.footer([&] { return help() + examplesOf(Line.command, IsTool ? "" : Program); });
+  App.footer([&] {
+    return help() +
+           "What passes choose by themselves can be told them: --compiler.lanes N, "
+           "--compiler.slots N, "
+           "--compiler.walk in_turn|handed_out.\n" +
+           examplesOf(Line.command, IsTool ? "" : Program);
+  });
   std::vector<std::string> reversed(args.rbegin(), args.rend());
   try {
     App.parse(reversed);

@@ -3,6 +3,7 @@
 #include "Terminal.h"
 #include "abi/CBoundary.h"
 
+#include "kiln/Dialect/Kiln/CompilerChoices.h"
 #include "kiln/Dialect/ProgramText.h"
 #include "kiln/Jit/Jit.h"
 #include "kiln/View/View.h"
@@ -108,8 +109,9 @@ int textMain(const std::string &command, const std::string &path,
   line.command = command;
   if (int code = parseOptions(line, path, args, [] { return std::string(); }); code >= 0)
     return code;
-  if (!line.config.empty())
-    return badInput("unknown option --" + line.config.begin()->first);
+  for (const auto &[name, value] : line.config)
+    if (!StringRef(name).starts_with(ir::kCompilerPrefix))
+      return badInput("unknown option --" + name);
   line.run.command = replayCommand(command, {"kiln", command, path}, args);
   DialectRegistry registry;
   registerKilnDialects(registry);
@@ -143,6 +145,8 @@ int textMain(const std::string &command, const std::string &path,
     printErrors(errors);
     return kBadInput;
   }
+  if (std::string bad = chooseForCompiler(*module, line.config); !bad.empty())
+    return badInput(bad);
   Source source{std::filesystem::path(path).stem().string(), *module};
   return dispatch(line, source);
 }
@@ -226,6 +230,7 @@ static int runProgram(int argc, char **argv, kiln_program_maker maker, void *con
   if (!known)
     return badInput(known.status());
   handleSignals();
+  showParallelWork();
   WrittenProgram written{argv[0], maker, context, intentOf(*known)};
   std::string command = "run";
   std::vector<std::string> args(argv + 1, argv + argc);
@@ -258,7 +263,12 @@ static const char kUsage[] =
     "  kiln machines [--json]                             machine models\n"
     "  kiln platforms [--json]                            platforms, and what they can do\n"
     "\n"
-    "PROG is a .mlir file or a compiled example. kiln COMMAND --help says more.\n";
+    "PROG is a .mlir file or a compiled example. kiln COMMAND --help says more.\n"
+    "\n"
+    "Examples:\n"
+    "  kiln run prog.mlir --arg a=128x64 --arg b=64x32\n"
+    "  kiln check prog.mlir --record --out out && kiln view out\n"
+    "  kiln build prog.mlir -o bundle && kiln-exec bundle\n";
 
 /// A compiled example has the same command line, and takes it from here.
 static int becomeExample(const std::string &path, const std::string &command,
@@ -297,6 +307,25 @@ static int runOnProgram(const std::string &command, ArrayRef<std::string> words)
   return becomeExample(path, command, options);
 }
 
+/// `kiln machines` and `kiln platforms`.
+static int listCommand(const std::string &command, ArrayRef<std::string> options) {
+  bool isMachines = command == "machines";
+  std::string usage = "usage: kiln " + command + " [--json]";
+  if (options.size() == 1 && (options[0] == "--help" || options[0] == "-h")) {
+    std::printf("%s\n\nLists %s.\n\n  --json  Machine-readable output\n\nExamples:\n  kiln %s\n"
+                "  kiln %s --json\n",
+                usage.c_str(),
+                isMachines ? "the machine models: roles, memories and the ways between them"
+                           : "the platforms, and what each can do",
+                command.c_str(), command.c_str());
+    return kGood;
+  }
+  bool json = options.size() == 1 && options[0] == "--json";
+  if (!options.empty() && !json)
+    return badInput(usage);
+  return isMachines ? machinesCommand(json) : platformsCommand(json);
+}
+
 static int runTool(int argc, char **argv) {
   std::vector<std::string> args(argv + 1, argv + argc);
   if (args.empty() || args[0] == "--help" || args[0] == "-h") {
@@ -316,12 +345,8 @@ static int runTool(int argc, char **argv) {
     return execCommand(argc - 1, argv + 1);
   if (command == "cache")
     return cacheCommand(argc - 1, argv + 1);
-  if (command == "machines" || command == "platforms") {
-    bool json = args.size() == 2 && args[1] == "--json";
-    if (args.size() != 1 && !json)
-      return badInput("usage: kiln " + command + " [--json]");
-    return command == "machines" ? machinesCommand(json) : platformsCommand(json);
-  }
+  if (command == "machines" || command == "platforms")
+    return listCommand(command, ArrayRef(args).drop_front());
   if (!llvm::is_contained(kCommands, command))
     return badInput("there is no command '" + command + "'; try kiln --help");
   if (args.size() >= 2 && (args[1] == "--help" || args[1] == "-h")) {
@@ -338,6 +363,7 @@ static int runTool(int argc, char **argv) {
 
 int kiln_main(int argc, char **argv) {
   kiln::handleSignals();
+  kiln::showParallelWork();
   return kiln::finishOutput(kiln::runTool(argc, argv));
 }
 

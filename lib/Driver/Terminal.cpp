@@ -1,10 +1,12 @@
 #include "Terminal.h"
 
+#include "abi/Parallel.h"
 #include "kiln/runtime/shown.h"
 
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -89,10 +91,16 @@ std::string progressLine(const std::string &what, uint64_t done, uint64_t total,
   return line;
 }
 
-Progress::Progress(std::string what, uint64_t total)
-    : What(std::move(what)), Total(total), IsWatched(isTerminal(stderr)) {}
+static unsigned numProgresses = 0; ///< Of those that live: the outermost says what the work is.
 
-Progress::~Progress() { hide(); }
+Progress::Progress(std::string what, uint64_t total)
+    : What(std::move(what)), Total(total), IsWatched(numProgresses++ == 0 && isTerminal(stderr)) {}
+
+Progress::~Progress() {
+  --numProgresses;
+  if (IsWatched)
+    hide();
+}
 
 void Progress::show(uint64_t done, const std::string &detail) {
   using namespace std::chrono_literals;
@@ -115,6 +123,18 @@ void Progress::hide() {
   std::fputs("\r\x1b[K", stderr);
   std::fflush(stderr);
   isShown = false;
+}
+
+void showParallelWork() {
+  watchParallelWork([](const char *what, size_t done, size_t count) {
+    static std::optional<Progress> progress;
+    if (done == 0 && numProgresses == 0)
+      progress.emplace(what, count);
+    if (progress)
+      progress->show(done);
+    if (done == count)
+      progress.reset();
+  });
 }
 
 } // namespace kiln

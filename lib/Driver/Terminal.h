@@ -4,7 +4,7 @@
 // has neither, and NO_COLOR switches colours off. Progress goes to standard error, so that what a
 // command prints, `--json` above all, stays what it is.
 //
-// Threads: one.
+// Threads: one; work on several threads tells how far it is while that one waits for it.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_LIB_DRIVER_TERMINAL_H
@@ -49,6 +49,9 @@ private:
   bool IsWatched;
   Clock::time_point Begin = Clock::now(), Last = Begin;
 };
+
+/// From now on shows how far work on several threads is, unless something else is shown.
+void showParallelWork();
 
 /// "checking: 3 of 12, 0:07, about 0:21 left (--arg x=9x16)", cut to the terminal's width.
 std::string progressLine(const std::string &what, uint64_t done, uint64_t total, double seconds,

@@ -23,6 +23,8 @@ struct WrittenProgram {
                     problem ? std::string("the program threw an exception while it was built: ") +
                                   problem
                             : "the program threw what is no std::exception while it was built");
+    if (std::string bad = chooseForCompiler(moduleOf(program.get()), config.values); !bad.empty())
+      config.wrong.push_back(bad);
     return program;
   }
   /// The same, where mistakes are printed: then there is no program, and `exitCode` is set.

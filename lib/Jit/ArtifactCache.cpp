@@ -24,16 +24,24 @@ static bool areEqual(const std::vector<SourceLoc> &one, std::span<const SourceLo
   return std::ranges::equal(one, other);
 }
 
+void ArtifactCache::Slot::add(std::span<const SourceLoc> at, const Code &code) {
+  std::erase_if(loaded, [](const Loaded &known) { return known.code.expired(); });
+  loaded.push_back({{at.begin(), at.end()}, code});
+  if (!code->outlivesCalls())
+    kept.clear();
+  kept.push_back(code);
+}
+
 /// The code of a slot, loaded once for each program that stands elsewhere.
 Expected<ArtifactCache::Code> ArtifactCache::codeOf(Slot &slot, std::span<const SourceLoc> places,
                                                     const Load &load) {
   std::lock_guard lock(slot.loading);
   for (const Loaded &known : slot.loaded)
-    if (areEqual(known.places, places))
-      return known.code;
+    if (Code code = areEqual(known.places, places) ? known.code.lock() : nullptr)
+      return code;
   Expected<Code> code = load(slot.artifact.info, slot.artifact.object);
   if (code)
-    slot.loaded.push_back({{places.begin(), places.end()}, *code});
+    slot.add(places, *code);
   return code;
 }
 
@@ -67,7 +75,7 @@ Expected<ArtifactCache::Code> ArtifactCache::get(const std::string &key,
   slot->isDone = true;
   slot->failure = fetched.status();
   if (fetched) {
-    slot->loaded.push_back({slot->places, fetched->code});
+    slot->add(slot->places, fetched->code);
     if (!places.empty()) // only then another program can ask for it
       slot->artifact = std::move(fetched->artifact);
   } else {
@@ -144,9 +152,11 @@ JitCounters ArtifactCache::counters() const {
       continue;
     std::lock_guard loading(slot->loading);
     for (const Loaded &loaded : slot->loaded) {
-      GraphCounts graphs = loaded.code->graphCounts();
-      now.graphs += graphs.graphs;
-      now.graphLaunches += graphs.launches;
+      if (Code code = loaded.code.lock()) {
+        GraphCounts graphs = code->graphCounts();
+        now.graphs += graphs.graphs;
+        now.graphLaunches += graphs.launches;
+      }
     }
   }
   return now;

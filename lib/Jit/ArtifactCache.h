@@ -41,10 +41,10 @@ public:
   const DiskCache &disk() const { return Disk; }
 
 private:
-  /// Code as it was loaded for one program.
+  /// Code as it was loaded for one program; gone with the last who calls it.
   struct Loaded {
     std::vector<SourceLoc> places;
-    Code code;
+    std::weak_ptr<const LoadedProgram> code;
   };
   /// A key that somebody is getting, or has got.
   struct Slot {
@@ -54,6 +54,11 @@ private:
     Artifact artifact;
     std::mutex loading;
     std::vector<Loaded> loaded; ///< One for each program that differs in where it stands.
+    /// Loaded without anybody who calls it: the latest, for a program that is made anew for every
+    /// call; and all of what may run on when calls are over.
+    std::vector<Code> kept;
+
+    void add(std::span<const SourceLoc> at, const Code &code);
   };
   struct Fetched {
     Artifact artifact;

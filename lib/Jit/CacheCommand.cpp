@@ -104,11 +104,14 @@ int verify(const DiskCache &cache, bool json) {
   return damaged.empty() ? exitGood : exitDamaged;
 }
 
-int clear(const DiskCache &cache) {
+int clear(const DiskCache &cache, bool json) {
   Expected<uint64_t> removed = cache.clear();
   if (!removed)
     return complain(removed.status().message());
-  std::printf("removed %llu entries\n", (unsigned long long)*removed);
+  if (json)
+    print(Json::object({{"removed", *removed}}));
+  else
+    std::printf("removed %llu entries\n", (unsigned long long)*removed);
   return exitGood;
 }
 
@@ -157,7 +160,7 @@ int cacheCommand(int argc, const char *const *argv) {
       return list(cache, json, showKeys);
     if (*statistics)
       return stat(cache, json);
-    return *clearing ? clear(cache) : verify(cache, json);
+    return *clearing ? clear(cache, json) : verify(cache, json);
   } catch (const std::exception &error) {
     return complain(error.what());
   }

@@ -235,7 +235,9 @@ Status DiskCache::store(const std::string &key, const Artifact &artifact, uint64
   std::string trailer = renderTrailer(artifact, key), name = entryName(key);
   if (artifact.object.size() + trailer.size() > Options.maxBytes)
     return Status(StatusCode::OutOfMemory, "an entry of " + std::to_string(artifact.object.size()) +
-                                               " bytes is larger than the whole cache may be");
+                                               " bytes is larger than the whole cache may be, " +
+                                               std::to_string(Options.maxBytes) +
+                                               " bytes; KILN_CACHE_BYTES says how much");
   Expected<std::unique_ptr<TemporaryFile>> file = TemporaryFile::create(name, folder->fd(), 0600);
   Status done = file.status();
   for (std::string_view part : {std::string_view(artifact.object), std::string_view(trailer)})

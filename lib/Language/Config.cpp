@@ -1,4 +1,5 @@
 //===- Config.cpp - the parameters a program is a function of ----------------------------===//
+#include "kiln/Dialect/Kiln/CompilerChoices.h"
 #include "kiln/Language/ProgramAccess.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -59,7 +60,8 @@ std::string kiln_config::choice(const std::string &name, const std::vector<std::
 std::vector<std::string> kiln_config::errors() const {
   std::vector<std::string> errors = wrong;
   for (const auto &[name, value] : values) {
-    if (llvm::any_of(declared, [&](const Declared &each) { return each.name == name; }))
+    if (llvm::any_of(declared, [&](const Declared &each) { return each.name == name; }) ||
+        StringRef(name).starts_with(kiln::ir::kCompilerPrefix)) // which nobody declares
       continue;
     std::vector<std::string> known;
     for (const Declared &each : declared)
@@ -68,6 +70,15 @@ std::vector<std::string> kiln_config::errors() const {
                      (known.empty() ? "" : "; this program also takes " + llvm::join(known, ", ")));
   }
   return errors;
+}
+
+std::string kiln::chooseForCompiler(mlir::ModuleOp module,
+                                    const std::map<std::string, std::string> &values) {
+  for (const auto &[name, value] : values)
+    if (StringRef(name).starts_with(ir::kCompilerPrefix))
+      if (std::string wrong = ir::chooseForCompiler(module, name, value); !wrong.empty())
+        return wrong;
+  return "";
 }
 
 //===----------------------------------------------------------------------===//

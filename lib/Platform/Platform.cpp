@@ -40,8 +40,9 @@ Expected<std::string> Platform::emit(const std::string &text, mlir::ModuleOp,
   return cannot(*this, "emit " + text);
 }
 
-Expected<std::unique_ptr<PlacedArguments>> Platform::place(std::span<const Argument> args) const {
-  return placeInHost(args);
+Expected<std::unique_ptr<PlacedArguments>>
+Platform::place(std::span<const Argument> args, const std::vector<bool> &isWritten) const {
+  return placeInHost(args, isWritten);
 }
 
 std::unique_ptr<JitBackend> Platform::makeJitBackend(const std::string &,

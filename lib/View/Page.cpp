@@ -21,8 +21,14 @@ std::string hashOf(const std::string &text) {
   return "'sha256-" + llvm::encodeBase64(digest) + "'";
 }
 
-/// JSON that may stand in a page: no text of it can end the element that it is in.
-std::string embedded(const Json &data) {
+void replace(std::string &text, const std::string &mark, const std::string &with) {
+  if (size_t at = text.find(mark); at != std::string::npos)
+    text.replace(at, mark.size(), with);
+}
+
+} // namespace
+
+std::string embeddedJson(const Json &data) {
   std::string text = jsonText(data, onOneLine), safe;
   safe.reserve(text.size());
   for (char c : text)
@@ -37,13 +43,6 @@ std::string embedded(const Json &data) {
   return safe;
 }
 
-void replace(std::string &text, const std::string &mark, const std::string &with) {
-  if (size_t at = text.find(mark); at != std::string::npos)
-    text.replace(at, mark.size(), with);
-}
-
-} // namespace
-
 std::string contentPolicy(bool isServed) {
   static const std::string script = hashOf(scriptText()), style = hashOf(kStyle);
   return "default-src 'none'; script-src " + script + "; style-src " + style + "; connect-src " +
@@ -56,7 +55,7 @@ std::string renderPage(const Json &data, bool isServed) {
   replace(page, "@STYLE@", kStyle);
   replace(page, "@SCRIPT@", scriptText());
   // Last: nothing is looked for in what the data hold.
-  replace(page, "@DATA@", embedded(data));
+  replace(page, "@DATA@", embeddedJson(data));
   return page;
 }
 

@@ -10,6 +10,9 @@ namespace kiln::view {
 /// what is in it. A served page may ask the server it came from.
 std::string contentPolicy(bool isServed);
 
+/// Data as they stand in a page: no text of them ends the element that they are in.
+std::string embeddedJson(const Json &data);
+
 /// The whole page. Whatever `data` holds is text in it, never code.
 std::string renderPage(const Json &data, bool isServed);
 

@@ -27,13 +27,15 @@ static int depthOf(const std::string &text) {
 
 Expected<Json> readJson(const std::string &path, uint64_t maxBytes) {
   Expected<std::string> text = readFile(path, maxBytes);
-  if (!text)
-    return text.status();
+  return text ? readJsonText(*text) : text.status();
+}
+
+Expected<Json> readJsonText(const std::string &text) {
   constexpr int deepest = 64;
-  if (depthOf(*text) > deepest)
+  if (depthOf(text) > deepest)
     return Status(StatusCode::InvalidArgument,
                   "nested more than " + std::to_string(deepest) + " levels deep");
-  Json json = parseJson(*text);
+  Json json = parseJson(text);
   if (json.is_discarded())
     return Status(StatusCode::InvalidArgument, "not valid JSON: truncated, or of something else");
   return json;
@@ -64,6 +66,13 @@ constexpr Source kSources[] = {{kRunFile, "run", asIs},
                                {kTimelineFile, "timeline", digestTimeline}};
 
 } // namespace
+
+Expected<Json> digestFile(std::string_view name, const Json &file) {
+  for (const Source &source : kSources)
+    if (name == source.file)
+      return source.digest(file);
+  return Status(StatusCode::InvalidArgument, "the page shows no such file");
+}
 
 Expected<RunFolder> RunFolder::open(const std::string &path) {
   std::error_code error;

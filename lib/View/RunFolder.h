@@ -34,7 +34,11 @@ struct RunFolder {
 /// A file's JSON. Refused: what is larger than `maxBytes`, and nesting that is deeper than any of
 /// these files has.
 Expected<Json> readJson(const std::string &path, uint64_t maxBytes);
+/// The same of what a file holds.
+Expected<Json> readJsonText(const std::string &text);
 
+/// What the page has of a file with one of the names above, whose JSON this is.
+Expected<Json> digestFile(std::string_view name, const Json &file);
 /// Slices by column, tracks, counters (timeline.json).
 Expected<Json> digestTimeline(const Json &file);
 /// Tasks and edges (graph.json).

@@ -9,6 +9,7 @@
 
 #include <arpa/inet.h>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <map>
 #include <netinet/in.h>
@@ -152,17 +153,22 @@ std::string Server::respond(const std::string &head) const {
 // Connections
 //===----------------------------------------------------------------------===//
 
-static bool waitFor(int fd, short what, int milliseconds) {
+using Clock = std::chrono::steady_clock;
+
+static bool waitFor(int fd, short what, Clock::time_point end) {
+  auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - Clock::now()).count();
   pollfd poll{fd, what, 0};
-  return ::poll(&poll, 1, milliseconds) > 0;
+  return left > 0 && ::poll(&poll, 1, static_cast<int>(left)) > 0;
 }
 
 void Server::answer(int connection) const {
+  using namespace std::chrono_literals;
   constexpr size_t most = 8192;
+  Clock::time_point asked = Clock::now() + 1s; // also by who sends a byte now and then
   std::string head;
   char part[2048];
   while (head.find("\r\n\r\n") == std::string::npos) {
-    if (head.size() > most || !waitFor(connection, POLLIN, 1000))
+    if (head.size() > most || !waitFor(connection, POLLIN, asked))
       return;
     ssize_t got = ::recv(connection, part, sizeof part, 0);
     if (got <= 0)
@@ -171,7 +177,7 @@ void Server::answer(int connection) const {
   }
   std::string text = respond(head.substr(0, head.find("\r\n\r\n")));
   for (size_t sent = 0; sent < text.size();) {
-    if (!waitFor(connection, POLLOUT, 5000))
+    if (!waitFor(connection, POLLOUT, Clock::now() + 5s))
       return;
     ssize_t put = ::send(connection, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
     if (put <= 0)
@@ -187,17 +193,16 @@ void Server::run() {
       return;
     if (connection < 0)
       continue;
-    // Browsers open connections that they may never use; nobody waits behind those.
+    // Browsers open connections that they may never use; nobody waits behind those for long.
     constexpr int most = 16;
-    if (NumOpen.fetch_add(1) >= most) {
-      NumOpen.fetch_sub(1);
-      ::close(connection);
-      continue;
-    }
+    for (int open; (open = NumOpen.load()) >= most;)
+      NumOpen.wait(open);
+    NumOpen.fetch_add(1);
     std::thread([this, connection] {
       answer(connection);
       ::close(connection);
       NumOpen.fetch_sub(1);
+      NumOpen.notify_one();
     }).detach();
   }
 }

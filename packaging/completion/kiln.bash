@@ -16,7 +16,7 @@ _kiln() {
       return ;;
   esac
   if [ "$COMP_CWORD" -eq 1 ] && [ "${tool##*/}" = kiln ]; then
-    words=$("$tool" --help 2>/dev/null | sed -n 's/^  kiln \([a-z]*\) .*/\1/p')
+    words=$("$tool" --help 2>/dev/null | sed -n '1,/^Examples:/s/^  kiln \([a-z]*\) .*/\1/p')
     COMPREPLY=($(compgen -W "$words --help --version" -- "$current"))
   elif [[ $current == -* ]]; then
     words=("$tool")

@@ -87,8 +87,8 @@ static type_reader readers[32];
 static int num_readers;
 
 static PyObject *name_exchange, *name_struct, *name_dlpack, *name_shape, *name_stride,
-    *name_data_ptr, *name_dtype, *name_is_cpu, *name_requires_grad, *name_kiln_argument,
-    *name_run_in_python, *name_explain, *name_mask;
+    *name_data_ptr, *name_dtype, *name_is_cpu, *name_is_neg, *name_requires_grad,
+    *name_kiln_argument, *name_run_in_python, *name_explain, *name_mask;
 
 static struct {
   PyObject *dtype;
@@ -134,14 +134,20 @@ static int32_t dtype_of_dlpack(int code, int bits) {
   }
 }
 
-/// Whether elements may be what they seem. torch can have a tensor negated "later", without a trace
-/// in its memory: the imaginary part of a conjugate. Such a view of complex numbers has no stride
-/// of 1.
-static int has_unit_stride(const int64_t *strides, int rank) {
+/// Whether elements are what they seem. torch can have a tensor negated "later", without a trace in
+/// its memory: the imaginary part of a conjugate. Such a view of complex numbers goes from element
+/// to element by even strides; where no stride is odd, the tensor itself is asked. The stride of an
+/// axis with one element says nothing.
+static int is_as_it_seems(PyObject *object, const int64_t *extents, const int64_t *strides,
+                          int rank) {
   for (int at = rank - 1; at >= 0; --at)
-    if (strides[at] == 1)
+    if (extents[at] > 1 && strides[at] % 2 != 0)
       return 1;
-  return 0;
+  PyObject *negated = PyObject_CallMethodObjArgs(object, name_is_neg, NULL);
+  int is = negated ? PyObject_IsTrue(negated) == 0 : PyErr_ExceptionMatches(PyExc_AttributeError);
+  Py_XDECREF(negated);
+  PyErr_Clear();
+  return is;
 }
 
 static int is_rank(int64_t rank) { return rank >= 1 && rank <= KILN_MAX_RANK; }
@@ -164,7 +170,7 @@ static int read_dl_tensor(kiln_call_arg *arg, const dl_tensor *tensor) {
 static int read_exchange(kiln_call_arg *arg, PyObject *object, const dl_exchange *exchange) {
   dl_tensor tensor;
   return exchange->tensor_from_object(object, &tensor) == 0 && read_dl_tensor(arg, &tensor) &&
-         (!arg->strides || has_unit_stride(arg->strides, arg->rank));
+         (!arg->strides || is_as_it_seems(object, arg->extents, arg->strides, arg->rank));
 }
 
 /// Reads a tuple of integers.
@@ -227,7 +233,7 @@ static int read_torch(kiln_call_arg *arg, PyObject *object, int64_t *extents, in
     arg->extents = extents;
     arg->strides = strides;
     arg->dtype = dtype_of_torch(dtype);
-    is_read = arg->dtype >= 0 && has_unit_stride(strides, arg->rank);
+    is_read = arg->dtype >= 0 && is_as_it_seems(object, extents, strides, arg->rank);
   }
   Py_XDECREF(dtype);
   Py_XDECREF(shape);
@@ -624,6 +630,7 @@ PyMODINIT_FUNC PyInit__call(void) {
                {&name_shape, "shape"},
                {&name_stride, "stride"},
                {&name_data_ptr, "data_ptr"},
+               {&name_is_neg, "is_neg"},
                {&name_dtype, "dtype"},
                {&name_is_cpu, "is_cpu"},
                {&name_requires_grad, "requires_grad"},

@@ -432,6 +432,15 @@ def asserted(holds: Any) -> Any:
     return holds
 
 
+def before_else(holds: Any) -> Any:
+    """while holds: ... else: ..."""
+    if isinstance(holds, Condition):
+        raise mistake(
+            "this `while` is one of the program, which has no `else`: no `break` leaves it, so what the `else` does stands behind the loop"
+        )
+    return holds
+
+
 _COMPARISONS: Dict[str, Callable[[Any, Any], Any]] = {
     "Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge, "Eq": operator.eq, "NotEq": operator.ne,
     "Is": operator.is_, "IsNot": operator.is_not, "In": lambda a, b: a in b, "NotIn": lambda a, b: a not in b,

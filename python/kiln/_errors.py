@@ -116,6 +116,11 @@ def here() -> Place:
     return place_of(frame) if frame is not None else NOWHERE
 
 
+def counted(number: int, what: str, many: str = "") -> str:
+    """A number of things, as people say it."""
+    return f"{number} {what if number == 1 else many or what + 's'}"
+
+
 def mistake(message: str, place: Optional[Place] = None) -> KilnError:
     """A mistake at the user's line, to be raised."""
     return KilnError(message, here() if place is None else place)

@@ -38,6 +38,9 @@ class Run:
     def __str__(self) -> str:
         return self.text
 
+    def __repr__(self) -> str:
+        return f"<kiln {type(self).__name__.lower()}: {getattr(self, 'file', self.folder)}>"
+
 
 class Record(NamedTuple):
     """An argument of a task, before or after it ran."""

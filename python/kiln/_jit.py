@@ -9,7 +9,7 @@ import importlib.util
 import os
 import re
 from types import ModuleType
-from typing import Any, Dict, Iterator, NamedTuple, Optional
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 from . import _library
 from ._errors import KilnError, Place, entry, mistake, public
@@ -31,6 +31,8 @@ def _find_extension() -> Optional[ModuleType]:
             file = _library.built_extension()
         if file is None:
             return None
+    elif not os.path.isfile(file):
+        raise ImportError(f"kiln: KILN_CALL is {file}, where there is no file")
     name = __package__ + "._call"
     loader = importlib.machinery.ExtensionFileLoader(name, file)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
@@ -90,9 +92,20 @@ class Records(NamedTuple):
     out: str  # "": as KILN_OUT says
 
 
-@functools.lru_cache(maxsize=None)
-def _jit_of(process: int, records: Optional[Records]) -> int:
+_jits: Dict[Tuple[int, Optional[Records]], int] = {}
+
+
+def jit(records: Optional[Records] = None) -> int:
     """The JIT of this process whose calls are recorded so; a forked one gets its own."""
+    key = (os.getpid(), records)
+    if key not in _jits:
+        made = _new_jit(records)
+        if _jits.setdefault(key, made) != made:  # another thread was first
+            _library.load().kiln_jit_destroy(made)
+    return _jits[key]
+
+
+def _new_jit(records: Optional[Records]) -> int:
     if records is None:
         made = _library.load().kiln_jit_create()
     else:
@@ -109,8 +122,10 @@ def default_platform(on_gpu: bool) -> str:
     return _library.load().kiln_jit_platform(on_gpu).decode()
 
 
-def jit(records: Optional[Records] = None) -> int:
-    return _jit_of(os.getpid(), records)
+def compiler_choices(platform: str) -> Dict[str, List[str]]:
+    """What the compiler of a platform can be told to choose, and the values that are worth trying."""
+    lines = _library.load().kiln_jit_compiler_choices(platform.encode()).decode().splitlines()
+    return {words[0]: words[1:] for words in map(str.split, lines)}
 
 
 class Compiled:

@@ -9,7 +9,7 @@ import inspect
 import types
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple
 
-from ._errors import KilnError, Place, here, mistake, public
+from ._errors import KilnError, Place, counted, here, mistake, public
 from ._record import active
 from ._signature import FunctionBegin, parameters_of
 from ._values import Task, apply, values_of
@@ -110,8 +110,8 @@ def submit(
         raise mistake("submit launches a function with @kl.kernel or @kl.group; an spmd function is launched where it stands")
     if len(arguments) != len(kernel.parameters):
         raise mistake(
-            f"{kernel.name} has {len(kernel.parameters)} parameters ({', '.join(kernel.parameters)}), but "
-            f"{len(arguments)} arguments are given"
+            f"{kernel.name} has {counted(len(kernel.parameters), 'parameter')} ({', '.join(kernel.parameters)}), but "
+            f"{counted(len(arguments), 'argument is', 'arguments are')} given"
         )
     return apply("submit", kernel, tuple(arguments), as_list(grid), as_list(deps), sync_start, predicate)
 
@@ -266,7 +266,8 @@ def spmd(
             signature.bind(*grid)
         except TypeError:
             raise KilnError(
-                f"{body.__name__} takes {len(signature.parameters)} block indices, but its grid has {len(grid)} dimensions",
+                f"{body.__name__} takes {counted(len(signature.parameters), 'block index', 'block indices')}, but its grid has "
+                f"{counted(len(grid), 'dimension')}",
                 _place_of(body),
             ) from None
         recorder = active("@kl.spmd")

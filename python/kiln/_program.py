@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from . import _inspect, _tune
 
 
+FOR_COMPILER = "compiler."  # what the names of its own choices begin with: compiler.lanes
+
 _lock = threading.RLock()  # one program is recorded at a time
 
 
@@ -368,14 +370,14 @@ class Program(_jit.Callable):
 
     def _checked(self, values: Dict[str, Any]) -> Dict[str, Any]:
         for name in values:
-            if name not in self._keywords:
+            if name not in self._keywords and not name.startswith(FOR_COMPILER):
                 known = ", ".join(self._keywords) or "none"
                 raise mistake(f"{self.__name__} has no keyword parameter '{name}'; it has {known}")
-        return {name: self._keywords[name].check(name, value) for name, value in values.items()}
+        return {name: str(value) if name.startswith(FOR_COMPILER) else self._keywords[name].check(name, value) for name, value in values.items()}
 
     def _record(self, values: Dict[str, Any]) -> _Recorded:
-        chosen = {**self.params, **self._checked(values)}
-        key = tuple(chosen.values())
+        chosen = {**self.params, **self._values, **self._checked(values)}
+        key = tuple(sorted(chosen.items()))
         with _lock:
             if key not in self._recorded:
                 self._recorded[key] = self._record_now(chosen)
@@ -389,7 +391,7 @@ class Program(_jit.Callable):
             begin = FunctionBegin(recorder, "orchestration", "main", self.parameters, (), self.place)
             recorder.begin_later(begin.begin)
             try:
-                returned = self._rewritten(*begin.arguments, **chosen)
+                returned = self._rewritten(*begin.arguments, **{name: value for name, value in chosen.items() if not name.startswith(FOR_COMPILER)})
             except RecursionError as error:
                 raise endless(error) from None
             if returned is not None:
@@ -399,6 +401,9 @@ class Program(_jit.Callable):
                     self.place,
                 )
             recorder.record("function.end", (), self.place)
+            for name, value in chosen.items():
+                if name.startswith(FOR_COMPILER):
+                    recorder.choose(name, value)
             recorder.verify()
         return _Recorded(recorder.text(False), recorder.text(True), {})
 

@@ -100,7 +100,11 @@ def _fill_foreign(item: Item, argument: Any, keep: List[Any]) -> None:
         if isinstance(number, (bool, int, float)):
             _fill(item, number, keep)
             return
-    advice = "; tensors are arguments of the whole program" if getattr(argument, "shape", None) is not None else ""
+    advice = ""
+    if getattr(argument, "shape", None) is not None and not isinstance(argument, type):
+        advice = "; tensors are arguments of the whole program"
+    elif isinstance(argument, type) or "dtype" in type(argument).__name__:
+        advice = "; element types are those of Kiln, such as f32"
     raise mistake(f"{describe(argument)} is no value of the program{advice}")
 
 
@@ -176,6 +180,11 @@ class Recorder:
             raise self._mistake(place)
         assert count <= room, f"{operation} has more results than were expected"
         return list(results)[:count]
+
+    def choose(self, name: str, value: str) -> None:
+        """Chooses for the compiler what its passes would choose by themselves."""
+        if self._library.kiln_recorder_choose(self._handle, name.encode(), value.encode()) != 0:
+            raise self._mistake(NOWHERE)
 
     def verify(self) -> None:
         """Checks the whole program."""

@@ -242,7 +242,7 @@ class _Scope:
 
     def rewrite_While(self, node: ast.While, after: Set[str]) -> List[ast.stmt]:
         if node.orelse:  # rare, and Python's alone: a condition of the program refuses to be true or false
-            node.test = _Expressions().visit(node.test)
+            node.test = _at(node.test, _call(_RUNTIME, "before_else", _Expressions().visit(node.test)))
             self.loops.append(len(self.constructs))
             node.body = self.block(node.body, live_in_loop(node, after))
             self.loops.pop()

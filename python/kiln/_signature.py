@@ -25,6 +25,9 @@ class Refused:
         self.place = here()
 
 
+_ACCESS_NAMES = {"in": "In", "out": "Out", "inout": "InOut"}
+
+
 class TensorType:
     """The type of a tensor parameter, such as `kl.In[f32]`."""
 
@@ -37,12 +40,21 @@ class TensorType:
     def rank(self) -> int:
         return len(self.extents)
 
+    def __repr__(self) -> str:
+        of = f", {self.rank}" if self.rank != 2 else ""
+        if any(each != dyn for each in self.extents):
+            of = ", " + repr(self.extents).replace(repr(dyn), "kl.dyn")
+        return f"kl.{_ACCESS_NAMES[self.access]}[{self.dtype}{of}]"
+
 
 class ScalarType:
     """The type of a scalar parameter, such as `kl.Scalar[f32]`."""
 
     def __init__(self, dtype: DType) -> None:
         self.dtype = dtype
+
+    def __repr__(self) -> str:
+        return f"kl.Scalar[{self.dtype}]"
 
 
 def scalar_type(dtype: Any) -> Union[ScalarType, Refused]:
@@ -106,7 +118,13 @@ def parameters_of(function: Callable[..., Any], place: Place) -> Dict[str, Annot
     try:
         annotations = inspect.get_annotations(function, eval_str=True, locals={**cells})
     except Exception as error:
-        raise mistake(f"the types of the parameters of {function.__name__} cannot be read: {error}", place) from None
+        advice = ""
+        if isinstance(error, NameError) and any(isinstance(each, str) for each in function.__annotations__.values()):
+            advice = (
+                "; with `from __future__ import annotations` they are text, for which Python keeps the names of the module and those "
+                "that the body uses: leave the import out, or use the name in the body too"
+            )
+        raise mistake(f"the types of the parameters of {function.__name__} cannot be read: {error}{advice}", place) from None
     found: Dict[str, Annotation] = {}
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is parameter.KEYWORD_ONLY:

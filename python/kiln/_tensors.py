@@ -10,7 +10,7 @@ import weakref
 from typing import Any, Dict, List, NamedTuple, NoReturn, Optional, Sequence, Tuple
 
 from . import _library, dtypes
-from ._errors import KilnError, mistake, public
+from ._errors import KilnError, counted, mistake, public
 from ._library import CallArg
 from ._signature import Annotation, ScalarType, TensorType
 from .dtypes import DType
@@ -79,18 +79,32 @@ class Adaptor:
         self._handle = handle
         self._owner = owner
         self._flags = _READ_ONLY if read_only else 0
+        self._marks: List[Tuple[Any, Tuple[Any, ...]]] = []
         destroy_with(self, _library.load().kiln_adaptor_destroy, handle)
 
     def mark_layout_dynamic(self, leading_dim: int = -1, divisibility: int = 1) -> Adaptor:
         """Strides are known per call only, but that of the leading dimension, which is 1, and multiples of `divisibility`."""
-        _check(_library.load().kiln_adaptor_mark_layout_dynamic(self._handle, leading_dim, divisibility))
-        return self
+        return self._mark(True, _library.load().kiln_adaptor_mark_layout_dynamic, leading_dim, divisibility)
 
     def mark_static(self, *axes: int) -> Adaptor:
         """The extents of these axes, or of all, may be relied on."""
         numbers = (ctypes.c_int32 * max(1, len(axes)))(*axes)
-        _check(_library.load().kiln_adaptor_mark_static(self._handle, len(axes), numbers))
-        return self
+        return self._mark(False, _library.load().kiln_adaptor_mark_static, len(axes), numbers)
+
+    def _mark(self, replaces: bool, mark: Any, *how: Any) -> Adaptor:
+        """Marks it. A mark that is refused changes nothing, where the library would remember the refusal until a call."""
+        if mark(self._handle, *how) == 0:
+            self._marks = [*(() if replaces else self._marks), (mark, how)]
+            return self
+        refusal = last_error()
+        _library.load().kiln_adaptor_mark_layout_dynamic(self._handle, -1, 1)  # forgets everything
+        for known, of in self._marks:
+            known(self._handle, *of)
+        raise mistake_of(refusal)
+
+    def __repr__(self) -> str:
+        view = self.view
+        return f"<kiln adaptor: {view.dtype} of shape {view.shape}, strides {view.strides}{', marked' if view.marks else ''}>"
 
     def __reduce__(self) -> NoReturn:
         raise mistake("a tensor with marks cannot be copied or pickled; copy the tensor, and call kiln.from_dlpack again")
@@ -169,11 +183,6 @@ _ERROR = re.compile(r"(?:kiln: )?error: ")
 def mistake_of(text: str) -> KilnError:
     """What the library says of a failure, at the user's line, without the word that begins it."""
     return mistake(_ERROR.sub("", text, count=1) if _ERROR.match(text) else text)
-
-
-def _check(status: int) -> None:
-    if status != 0:
-        raise mistake_of(last_error())
 
 
 _WANTED = "it has to be a tensor of torch, of numpy or with __dlpack__"
@@ -276,7 +285,8 @@ class Arguments:
     def __init__(self, program: str, parameters: Dict[str, Annotation], given: Sequence[Any]) -> None:
         if len(given) != len(parameters):
             raise mistake(
-                f"{program} takes {len(parameters)} arguments ({', '.join(parameters)}), but {len(given)} are given"
+                f"{program} takes {counted(len(parameters), 'argument')} ({', '.join(parameters)}), "
+                f"but {counted(len(given), 'is', 'are')} given"
             )
         self.count = len(given)
         self.gpu = -1  # the number of the GPU that the tensors are on; less than 0: none

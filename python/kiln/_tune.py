@@ -1,6 +1,7 @@
 """Finding the fastest values of a program's keyword parameters: `program.tune(...)`; docs/tuning.md says how."""
 from __future__ import annotations
 
+import concurrent.futures
 import hashlib
 import itertools
 import json
@@ -11,6 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ._errors import KilnError, mistake
+from ._jit import compiler_choices
 from ._signature import TensorType
 from ._tensors import view_of
 
@@ -111,10 +113,15 @@ def kept(program: "Program", arguments: Sequence[Any], platform: str) -> Values:
         return {}
     values = {}
     for name, value in found["values"].items():
+        if isinstance(value, str) and value in compiler_choices(platform).get(name, ()):
+            values[name] = value
+            continue
         try:
             values[name] = program._keywords[name].check(name, value)
         except (KeyError, KilnError):
             return {}
+    if any(program._values.get(name, value) != value for name, value in values.items()):
+        return {}  # what the user says wins, and nobody has measured the other values beside it
     return {name: value for name, value in values.items() if name not in program._values}
 
 
@@ -140,6 +147,14 @@ def _copy(name: str, value: Any) -> Any:
     raise mistake(f"argument '{name}' cannot be copied, and tuning runs on copies; pass a tensor of torch or numpy")
 
 
+def _restore(there: Any, value: Any) -> None:
+    """Makes a copy what it is a copy of again."""
+    if hasattr(there, "copy_"):
+        there.copy_(value)
+    else:
+        there[...] = value
+
+
 def _waiter(is_on_gpu: bool) -> Callable[[], None]:
     """What waits until calls have run."""
     if not is_on_gpu:
@@ -152,9 +167,17 @@ def _waiter(is_on_gpu: bool) -> Callable[[], None]:
 
 
 def _difference(have: Any, want: Any, dtype: str) -> float:
-    """How far two tensors are apart, relative to the largest element."""
+    """How far two tensors are apart, relative to the largest element; of torch, where they are."""
     if hasattr(have, "detach"):
-        have, want = have.detach().cpu().double().numpy(), want.detach().cpu().double().numpy()
+        import torch
+
+        have, want = have.detach().double(), want.detach().double()
+        if bool((have.isnan() != want.isnan()).any()):
+            return math.inf
+        if not have.numel():
+            return 0.0
+        apart = float(torch.nan_to_num((have - want).abs()).max())
+        return apart / max(float(torch.nan_to_num(want.abs()).max()), 1e-30)
     import numpy
 
     have, want = numpy.asarray(have, "f8"), numpy.asarray(want, "f8")
@@ -169,7 +192,7 @@ class _Candidate:
         self.values = values
         self.times: List[float] = []
         self.refused = ""
-        self.call: Callable[[], None] = lambda: None
+        self.made: Any = None
 
     @property
     def seconds(self) -> float:
@@ -190,11 +213,16 @@ class Tuner:
         unknown = set(vary) - set(program._keywords)
         if unknown:
             raise mistake(f"vary: {program.__name__} has no keyword parameter '{sorted(unknown)[0]}'")
-        if not self.axes:
+        self.tellable = {name: values for name, values in compiler_choices(self.platform).items() if name not in program._values}
+        if not self.axes and not self.tellable:
             raise mistake(f"there is nothing to tune: {program.__name__} has no keyword parameter with a list of integers that is not given")
         self.usual = {name: program.params[name] for name in self.axes}
         self.tried: List[_Candidate] = []
         self.right: List[Any] = []
+        # All are called with the same copies; what they write is made what it was at first before it is looked at.
+        self.copies = [_copy(name, value) if isinstance(annotation, TensorType) else value
+                       for (name, annotation), value in zip(program.parameters.items(), arguments)]
+        self.given = program._arguments(self.copies)
 
     def is_late(self, share: float) -> bool:
         return time.monotonic() - self.begin > self.budget * share
@@ -207,57 +235,97 @@ class Tuner:
     def measure(self, candidate: _Candidate, least: float) -> None:
         begin, calls = time.perf_counter(), 0
         while calls == 0 or time.perf_counter() - begin < least:
-            candidate.call()
+            candidate.made.call(self.given)
             calls += 1
             if calls % 8 == 0:
                 self.wait()
         self.wait()
         candidate.times.append((time.perf_counter() - begin) / calls)
 
-    def add(self, values: Values) -> _Candidate:
-        for known in self.tried:
-            if known.values == values:
-                return known
-        candidate = _Candidate(values)
-        self.tried.append(candidate)
-        copies = [_copy(name, value) if isinstance(annotation, TensorType) else value
-                  for (name, annotation), value in zip(self.program.parameters.items(), self.arguments)]
+    def find(self, values: Values) -> Optional[_Candidate]:
+        return next((known for known in self.tried if known.values == values), None)
+
+    def add(self, choices: Sequence[Values]) -> None:
+        """Those that have not been tried, compiled at the same time; each is then checked and measured, or refused."""
+        fresh: List[_Candidate] = []
+        for values in choices:
+            if self.find(values) is None:
+                fresh.append(_Candidate(values))
+                self.tried.append(fresh[-1])
+
+        def build(candidate: _Candidate) -> None:
+            try:
+                candidate.made.compile_only(self.given)
+            except KilnError as error:
+                candidate.refused = str(error)
+
+        for candidate in fresh:
+            try:
+                candidate.made = self.program._compiled(candidate.values, self.platform)
+            except KilnError as error:
+                candidate.refused = str(error)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            list(pool.map(build, (each for each in fresh if not each.refused)))
+        for candidate in fresh:
+            candidate.refused = candidate.refused or self.check(candidate)
+            for _ in range(0 if candidate.refused else 3):
+                self.measure(candidate, 0.002)
+
+    def check(self, candidate: _Candidate) -> str:
+        """What is wrong with what it computes, or nothing."""
+        for at, _, _ in self._names():
+            _restore(self.copies[at], self.arguments[at])
         try:
-            made = self.program._compiled(values, self.platform)
-            given = self.program._arguments(copies)
-            made.call(given)
+            candidate.made.call(self.given)
             self.wait()
         except KilnError as error:
-            candidate.refused = str(error)
-            return candidate
+            return str(error)
         if not self.right:
-            self.right = [copies[at].clone() if hasattr(copies[at], "clone") else copies[at].copy() for at, _, _ in self._names()]
+            self.right = [_copy(name, self.copies[at]) for at, name, _ in self._names()]
         for (at, name, dtype), want in zip(self._names(), self.right):
-            apart = _difference(copies[at], want, dtype)
+            apart = _difference(self.copies[at], want, dtype)
             if apart > _TOLERANCE.get(dtype, 0.13):
-                candidate.refused = f"{name} is not what the defaults compute: {apart:.3g} of the largest element apart"
-                return candidate
-        candidate.call = lambda: made.call(given)
-        for _ in range(3):
-            self.measure(candidate, 0.002)
-        return candidate
+                return f"{name} is not what the defaults compute: {apart:.3g} of the largest element apart"
+        return ""
+
+    def add_in_turn(self, choices: Sequence[Values], share: float) -> None:
+        """All these, as many at a time as there are cores, until this share of the time is used."""
+        at_a_time = os.cpu_count() or 1
+        for done in range(0, len(choices), at_a_time):
+            if self.is_late(share):
+                return
+            self.add(choices[done : done + at_a_time])
+
+    def try_compiler(self) -> None:
+        """What passes choose by themselves, with the best values: each thing alone, and then together what was faster."""
+        best = min((each for each in self.tried if not each.refused), key=lambda each: each.seconds)
+        self.add_in_turn([{**best.values, name: value} for name, values in self.tellable.items() for value in values], 0.75)
+        together = dict(best.values)
+        for name, values in self.tellable.items():
+            fastest = 0.99 * best.seconds
+            for value in values:
+                told = self.find({**best.values, name: value})
+                if told and not told.refused and told.seconds < fastest:
+                    fastest, together[name] = told.seconds, value
+        self.add_in_turn([together], 0.75)
 
     def run(self) -> Tuning:
-        usual = self.add(self.usual)
+        self.add([self.usual])
+        usual = self.tried[0]
         if usual.refused:
             raise mistake(f"the program does not run with its own defaults: {usual.refused}")
         factors: Dict[Tuple[str, Any], float] = {}
+        self.add_in_turn([{**self.usual, name: choice} for name, choices in self.axes.items() for choice in choices], 0.4)
         for name, choices in self.axes.items():
             for choice in choices:
-                if not self.is_late(0.4):
-                    one = self.add({**self.usual, name: choice})
+                one = self.find({**self.usual, name: choice})
+                if one:
                     factors[name, choice] = math.log(one.seconds / usual.seconds) if not one.refused else math.inf
         predicted = sorted((sum(factors.get(each, 0.0) for each in zip(self.axes, choice)), number, choice)
                            for number, choice in enumerate(itertools.islice(itertools.product(*self.axes.values()), 100_000)))
-        for cost, _, choice in predicted:
-            if self.is_late(0.7) or cost > predicted[0][0] + 0.7:
-                break
-            self.add(dict(zip(self.axes, choice)))
+        promising = [dict(zip(self.axes, choice)) for cost, _, choice in predicted if cost <= predicted[0][0] + 0.7]
+        self.add_in_turn(promising, 0.6 if self.tellable else 0.7)
+        self.try_compiler()
         left = sorted((each for each in self.tried if not each.refused), key=lambda each: each.seconds)[:8]
         left += [usual] if usual not in left else []
         for each in left:
@@ -275,7 +343,7 @@ class Tuner:
             left = left[: (len(left) + 1) // 2]
             left += [usual] if usual not in left else []
             rounds *= 2
-        winner = left[0] if left[0].seconds < 0.99 * usual.seconds else usual
+        winner = left[0] if left[0].seconds < 0.98 * usual.seconds else usual
         tried = [Tried(each.values, None if each.refused else each.seconds, each.refused) for each in sorted(self.tried, key=lambda each: each.seconds)]
         about = {"default_seconds": usual.seconds, "seconds": winner.seconds, "tried": [each._asdict() for each in tried]}
         file = _keep(_key(self.program, self.arguments, self.platform), winner.values, about)

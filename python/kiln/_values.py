@@ -57,8 +57,8 @@ class Value:
 
     def __str__(self) -> str:
         raise mistake(
-            f"{self._what} has no text: its elements are known only when the program runs. repr() says what it is; "
-            "store it into a tensor, or mark a tensor with kl.dump, to see its elements"
+            f"{self._what} has no text: {'its elements are' if isinstance(self, (Tile, Tensor)) else 'it is'} known only when "
+            "the program runs. repr() says what it is; store it into a tensor, or mark a tensor with kl.dump, to see its elements"
         )
 
     def __format__(self, spec: str) -> str:
@@ -108,6 +108,8 @@ def _instead_of(name: str) -> str:
     """What to write instead of a method of numpy's or torch's."""
     from . import language
 
+    if name in ("dim", "size", "rows", "cols"):
+        return "; extents are in .shape"
     for known, written in ((f"reduce_{name}", f"kl.reduce_{name}(t, axis)"), (name, f"kl.{name}(t)")):
         if callable(getattr(language, known, None)):
             return f"; write {written}"
@@ -177,6 +179,8 @@ def combine(name: str, lhs: Any, rhs: Any) -> Any:
 
 def _not_an_operand(name: str, value: Value, other: Any) -> str:
     sign = _SIGNS[name]
+    if isinstance(other, Element):
+        other._refuse()
     if other is None:
         return f"{sign} of {value!r} and None: did the function that made it end without `return`?"
     if type(other).__module__.partition(".")[0] in ("numpy", "torch"):

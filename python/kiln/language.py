@@ -12,6 +12,7 @@ import sys
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _control, _rewrite
+from ._errors import counted as _counted
 from ._errors import here, mistake, public
 from ._launch import Group, Kernel, Mesh, as_list, group, kernel, mesh, role, scope, spmd, submit
 from ._params import choice, param, split
@@ -32,6 +33,18 @@ _WRITTEN_BY_HAND = {
 LISTS = {
     "at", "rows_at", "valid", "offsets", "sizes", "drop", "permutation", "extents", "tiles", "tasks", "deps", "grid",
 }  # fmt: skip
+
+
+# What other languages of kernels and numpy call something that Kiln has.
+_NAMED_ELSEWHERE = {
+    "arange": "kl.iota(shape, axis)",
+    "dot": "kl.matmul(a, b)",
+    "mean": "kl.reduce_sum(t, axis) / n",
+    "prod": "kl.reduce(t, axis, function)",
+    "program_id": "a parameter of the function below @kl.spmd, or kl.block_idx(axis)",
+    "static_range": "Python's range",
+    "sum": "kl.reduce_sum(t, axis)",
+}
 
 
 def is_function(operation: Operation) -> bool:
@@ -72,7 +85,7 @@ def _bind(operation: Operation, arguments: List[Any], options: Dict[str, Any]) -
     function = f"kl.{operation.name}"
     names = [each.name for each in operation.parameters]
     if len(arguments) > len(names):
-        raise mistake(f"{function} takes {len(names)} arguments, not {len(arguments)}")
+        raise mistake(f"{function} takes {_counted(len(names), 'argument')}, not {len(arguments)}")
     given = dict(zip(names, arguments))
     for name, value in options.items():
         if name not in names:
@@ -89,7 +102,8 @@ def _bind(operation: Operation, arguments: List[Any], options: Dict[str, Any]) -
 def __getattr__(name: str) -> Any:
     operation = None if name.startswith("_") else operations().get(name)
     if operation is None or not is_function(operation):
-        raise AttributeError(f"kiln.language has no '{name}'", name=name, obj=sys.modules[__name__])
+        instead = f"; write {_NAMED_ELSEWHERE[name]}" if name in _NAMED_ELSEWHERE else ""
+        raise AttributeError(f"kiln.language has no '{name}'{instead}", name=name, obj=sys.modules[__name__])
     made = globals()[name] = _function_of(operation)
     return made
 
@@ -183,13 +197,19 @@ def _extreme(name: str, a: Any, b: Any) -> Any:
 @public
 def minimum(a: Any, b: Any) -> Tile:
     """The smaller, element by element; NaN if either is NaN."""
-    return apply("min", a, b)
+    return _elementwise("min", a, b)
 
 
 @public
 def maximum(a: Any, b: Any) -> Tile:
     """The larger, element by element; NaN if either is NaN."""
-    return apply("max", a, b)
+    return _elementwise("max", a, b)
+
+
+def _elementwise(name: str, a: Any, b: Any) -> Tile:
+    if isinstance(a, Index) or isinstance(b, Index):
+        raise mistake(f"kl.{name}imum is of tiles and scalars; kl.{name} chooses between indices")
+    return apply(name, a, b)
 
 
 @public
@@ -212,7 +232,10 @@ def to_index(scalar: Scalar) -> Index:
 @public
 def zeros(dtype: DType, *shape: Any) -> Tile:
     """A tile of zeros: `kl.zeros(f32, rows, cols)` or `kl.zeros(f32, (rows, cols))`."""
-    return apply("full", dtype, shape[0] if len(shape) == 1 else shape, 0)
+    extents = shape[0] if len(shape) == 1 else shape
+    if not isinstance(extents, (tuple, list)) or len(extents) != 2:
+        raise mistake("kl.zeros takes an element type, rows and columns: kl.zeros(f32, 8, 64)")
+    return apply("full", dtype, extents, 0)
 
 
 class Part(NamedTuple):

@@ -370,6 +370,17 @@ class Arguments(unittest.TestCase):
                 add(x.conj().imag, x.conj().imag, y)
             add(x.imag, x.real, y)
             self.assertTrue(torch.equal(y, x.imag + x.real))
+        # A column of such a tensor, whose second axis has a stride that says nothing; one element; and what was copied.
+        column, result = x[0, :, None], torch.empty(8, 1)
+        for _ in range(2):
+            add(column.imag, column.real, result)
+            self.assertTrue(torch.equal(result, column.imag + column.real))
+            for negated in (x[0].conj().imag.unsqueeze(-1), x[:1, :1].conj().imag, x.conj().imag.T):
+                with self.assertRaisesRegex(KilnError, r"'a' is to be negated"):
+                    add(negated, negated, torch.empty(negated.shape))
+            copied = x.conj().imag.clone()
+            add(copied, copied, y)
+            self.assertTrue(torch.equal(y, -2 * x.imag))
 
     @needs_torch
     def test_sparse(self) -> None:
@@ -655,6 +666,19 @@ def run_python(code: str, *arguments: str, **environment: str) -> str:
 
 
 class Processes(unittest.TestCase):
+    def test_one_jit(self) -> None:
+        """Threads that make the first call at once: one of them makes the JIT, which has the cache and the counters."""
+        code = """
+import sys, threading
+from kiln import _jit
+sys.setswitchinterval(1e-5)
+start, found = threading.Barrier(16), set()
+threads = [threading.Thread(target=lambda: (start.wait(), found.add(_jit.jit()))) for _ in range(16)]
+for each in threads: each.start()
+for each in threads: each.join()
+print(len(found))"""
+        self.assertEqual(run_python(code), "1\n")
+
     def test_worker_limit(self) -> None:
         code = """
 import os, numpy, kiln
@@ -686,6 +710,11 @@ except kiln.KilnError as error:
             self.assertRegex(said, rf"(?m)^<string>:4:?\d*: .*{name}")
             self.assertNotIn("error:", said)
         self.assertRegex(run_python(code), r"(?m)^<string>:8:?\d*: [^:]*1024")
+
+    def test_variables_that_name_no_file(self) -> None:
+        for name in ("KILN_CALL", "KILN_LIBRARY"):
+            with self.assertRaisesRegex(AssertionError, f"ImportError: kiln: {name} is /nowhere.so, where there is no file"):
+                run_python("import kiln; kiln.counters()", **{name: "/nowhere.so"})
 
     def test_where_the_library_lies(self) -> None:
         """In a prefix, in the folders that distributions have for libraries; and the tool beside it."""

@@ -54,6 +54,18 @@ class Inspect(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             self.assertEqual(vector_dag.view(self.a, self.b, self.out, out=folder).file, pathlib.Path(folder) / "view.html")
 
+    def test_shown_in_a_prompt(self) -> None:
+        """What notebooks show of a value: where the files are, and what a parameter or a marked tensor is."""
+        dump = vector_dag.dump(self.a, self.b, self.out)
+        self.assertEqual(repr(dump), f"<kiln dump: {dump.folder}>")
+        timeline = vector_dag.timeline(self.a, self.b, self.out)
+        self.assertEqual(repr(timeline), f"<kiln timeline: {timeline.file}>")
+        types = [kl.In[f32], kl.Out[bf16, 3], kl.InOut[f32, (kl.dyn, 64)], kl.Scalar[f32], kl.In[f32, (kl.dyn,)]]
+        shown = ["kl.In[f32]", "kl.Out[bf16, 3]", "kl.InOut[f32, (kl.dyn, 64)]", "kl.Scalar[f32]", "kl.In[f32, 1]"]
+        self.assertEqual([repr(each) for each in types], shown)
+        marked = kiln.from_dlpack(self.a).mark_static(1)
+        self.assertEqual(repr(marked), "<kiln adaptor: f32 of shape (70, 90), strides (90, 1), marked>")
+
     def test_timeline(self) -> None:
         timeline = vector_dag.timeline(self.a, self.b, self.out)
         self.assertEqual([each["kernel"] for each in timeline.tasks], ["add", "add_scalar", "add_scalar", "mul", "add"])

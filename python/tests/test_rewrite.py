@@ -439,6 +439,20 @@ class Loops(Case):
         with self.assertRaisesRegex(KilnError, "is made of values of the program, but is bool True"):
             rewrite(body)(self.recorder.tile(), [1, 2])
 
+    def test_else_of_while(self) -> None:
+        """Python's own has one, the program's has not."""
+
+        def body(n, j):
+            while j < n:
+                j = j + 1
+            else:
+                j = j * 10
+            return j
+
+        self.assertEqual(rewrite(body)(3, 0), 30)
+        with self.assertRaisesRegex(KilnError, "has no `else`: .* stands behind the loop"):
+            rewrite(body)(self.recorder.index(), 0)
+
     def test_helper_that_is_not_rewritten(self) -> None:
         def body():
             for j in kl.range(3):

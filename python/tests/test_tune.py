@@ -59,12 +59,36 @@ class Tune(unittest.TestCase):
         file.write_text(json.dumps({**kept, "values": {"BM": 32}}))
         self.assertEqual(doubled.tuned(self.x, self.y).params["BM"], 32)
         self.assertEqual(doubled.with_(BM=8).tuned(self.x, self.y).params["BM"], 8, "what the user says wins")
+        file.write_text(json.dumps({**kept, "values": {"BM": 32, "compiler.slots": "3"}}))
+        with mock.patch("kiln._tune.compiler_choices", return_value={"compiler.slots": ["2", "3"]}):
+            self.assertIn("slots = 3", doubled.tuned(self.x, self.y).text())
+            self.assertNotIn("slots", doubled.with_(BM=16).tuned(self.x, self.y).text(), "also where it is the default")
+        file.write_text(json.dumps({**kept, "values": {"BM": 32}}))
         with mock.patch.dict(os.environ, {"KILN_UNTUNED": "1"}):
             self.assertEqual(doubled.tuned(self.x, self.y).params, doubled.params)
         file.chmod(0o666)
         self.assertEqual(doubled.tuned(self.x, self.y).params, doubled.params, "others can write it")
         other = numpy.zeros((999, 64), "f4")
         self.assertEqual(doubled.tuned(other, other.copy()).params, doubled.params)
+
+    def test_what_the_compiler_is_told(self) -> None:
+        told = doubled.with_(**{"compiler.slots": 3})
+        self.assertIn("kiln.compiler = {slots = 3 : i64}", told.text())
+        self.assertNotIn("kiln.compiler", doubled.text())
+        told(self.x, self.y)
+        numpy.testing.assert_array_equal(self.y, self.x * 2)
+        with self.assertRaisesRegex(KilnError, "--compiler.walk wild does not fit"):
+            doubled.text(**{"compiler.walk": "wild"})
+        with self.assertRaisesRegex(KilnError, "the compiler can be told its lanes, slots and walk"):
+            doubled.with_(**{"compiler.lane": 2}).text()
+        # What was kept for a machine that has such choices.
+        tuning = doubled.with_(factor=2).tune(self.x, self.y, seconds=0.5)
+        file = pathlib.Path(tuning.file)
+        kept = json.loads(file.read_text())
+        file.write_text(json.dumps({**kept, "values": {"BM": 32, "compiler.slots": "3"}}))
+        with mock.patch("kiln._tune.compiler_choices", return_value={"compiler.slots": ["2", "3"]}):
+            self.assertIn("slots = 3", doubled.with_(factor=2).tuned(self.x, self.y).text())
+        self.assertEqual(doubled.with_(factor=2).tuned(self.x, self.y).params["BM"], 16, "the cpu has none")
 
     def test_mistakes(self) -> None:
         with self.assertRaisesRegex(KilnError, "there is nothing to tune"):

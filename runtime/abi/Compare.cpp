@@ -3,12 +3,27 @@
 #include "Parallel.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
+#include <mutex>
 
 using namespace kiln;
 
 namespace {
+
+/// The numbers that the bit patterns of a float type of 16 or 8 bits stand for.
+const std::vector<float> &meaningsOf(DType type) {
+  static std::array<std::vector<float>, KILN_NUM_DTYPES> all;
+  static std::array<std::once_flag, KILN_NUM_DTYPES> made;
+  std::vector<float> &meanings = all[size_t(type)];
+  std::call_once(made[size_t(type)], [&] {
+    for (unsigned bits = 0; bits < 1u << (8 * sizeOf(type)); ++bits)
+      meanings.push_back(float(loadElement(type, &bits))); // little endian: the low bytes
+  });
+  return meanings;
+}
 
 /// The elements of a tensor in row-major order: where they are, or gathered.
 class Elements {
@@ -29,15 +44,38 @@ public:
 
   size_t size() const { return Size; }
   double number(size_t i) const { return loadElement(Type, First + i * Bytes); }
+  /// Those from `begin` to `end`, one after the other.
+  void numbers(size_t begin, size_t end, double *into) const {
+    if (Type == DType::F32)
+      convert<float>(begin, end, into, [](float value) { return value; });
+    else if (Bytes == 2 && Meanings)
+      convert<uint16_t>(begin, end, into, [&](uint16_t bits) { return (*Meanings)[bits]; });
+    else if (Meanings)
+      convert<uint8_t>(begin, end, into, [&](uint8_t bits) { return (*Meanings)[bits]; });
+    else
+      for (size_t i = begin; i < end; ++i)
+        *into++ = number(i);
+  }
   int64_t integer(size_t i) const { return loadElementInt(Type, First + i * Bytes); }
 
 private:
   explicit Elements(const Tensor &tensor)
       : Type(tensor.dtype()), Bytes(size_t(sizeOf(tensor.dtype()))),
-        Size(size_t(tensor.numElements())) {}
+        Size(size_t(tensor.numElements())),
+        Meanings(isFloat(Type) && Bytes <= 2 ? &meaningsOf(Type) : nullptr) {}
+
+  template <typename Stored, typename Meaning>
+  void convert(size_t begin, size_t end, double *into, const Meaning &meaning) const {
+    for (size_t i = begin; i < end; ++i) {
+      Stored stored;
+      std::memcpy(&stored, First + i * sizeof stored, sizeof stored);
+      *into++ = meaning(stored);
+    }
+  }
 
   DType Type;
   size_t Bytes, Size;
+  const std::vector<float> *Meanings; ///< Of a small float type.
   std::vector<std::byte> Gathered;
   const std::byte *First = nullptr;
 };
@@ -77,6 +115,9 @@ static Result inPieces(size_t count, Result nothing, const Look &look) {
     nothing.join(result);
   return nothing;
 }
+
+/// As many numbers as are looked at at a time.
+static constexpr size_t kGroup = 512;
 
 static Difference notComparable() {
   Difference result;
@@ -123,21 +164,37 @@ Difference kiln::compareFloats(const Tensor &have, const Tensor &want, double rt
   Expected<Elements> haves = Elements::of(have), wants = Elements::of(want);
   if (!haves || !wants)
     return notComparable();
-  auto look = [&](size_t begin, size_t end, Found &found) {
-    for (size_t i = begin; i < end; ++i) {
-      double x = haves->number(i), y = wants->number(i);
-      if (x == y)
-        continue;
-      if (nanIsEqual && std::isnan(x) && std::isnan(y)) {
-        ++found.nanInBoth;
-        continue;
+  auto lookAt = [&](double x, double y, size_t i, Found &found) {
+    if (x == y)
+      return;
+    if (nanIsEqual && std::isnan(x) && std::isnan(y)) {
+      ++found.nanInBoth;
+      return;
+    }
+    double difference = std::fabs(x - y);
+    // Whatever is not finite and not equal is as wrong as can be, whatever the tolerance.
+    double excess =
+        std::isfinite(x) && std::isfinite(y) ? difference - (atol + rtol * std::fabs(y)) : INFINITY;
+    found.differ(difference, excess, i);
+  };
+  auto look = [&](size_t first, size_t end, Found &found) {
+    for (double x[kGroup], y[kGroup]; first < end; first += kGroup) {
+      size_t count = std::min(kGroup, end - first);
+      haves->numbers(first, first + count, x);
+      wants->numbers(first, first + count, y);
+      // Almost always all of them are finite and close, which is quickly seen.
+      double largest = 0;
+      bool areClose = true;
+      for (size_t i = 0; i < count; ++i) {
+        double difference = std::fabs(x[i] - y[i]);
+        areClose &= difference <= atol + rtol * std::fabs(y[i]);
+        largest = largest < difference ? difference : largest;
       }
-      double difference = std::fabs(x - y);
-      // Whatever is not finite and not equal is as wrong as can be, whatever the tolerance.
-      double excess = std::isfinite(x) && std::isfinite(y)
-                          ? difference - (atol + rtol * std::fabs(y))
-                          : INFINITY;
-      found.differ(difference, excess, i);
+      if (areClose && std::isfinite(largest))
+        found.differ(largest, 0, first);
+      else
+        for (size_t i = 0; i < count; ++i)
+          lookAt(x[i], y[i], first + i, found);
     }
   };
   return describe(inPieces(haves->size(), Found(), look), have, *haves, *wants,
@@ -190,11 +247,15 @@ static double sizeOfElements(const Tensor &tensor) {
   if (!elements)
     return 0;
   Sum all = inPieces(elements->size(), Sum(), [&](size_t begin, size_t end, Sum &sum) {
-    for (size_t i = begin; i < end; ++i)
-      if (double value = elements->number(i); std::isfinite(value)) {
-        sum.squares += value * value;
-        ++sum.count;
-      }
+    for (double values[kGroup]; begin < end; begin += kGroup) {
+      size_t count = std::min(kGroup, end - begin);
+      elements->numbers(begin, begin + count, values);
+      for (size_t i = 0; i < count; ++i)
+        if (std::isfinite(values[i])) {
+          sum.squares += values[i] * values[i];
+          ++sum.count;
+        }
+    }
   });
   return all.count > 0 ? std::sqrt(all.squares / all.count) : 0;
 }

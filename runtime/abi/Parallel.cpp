@@ -3,14 +3,32 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <mutex>
 #include <thread>
 #include <vector>
 
-void kiln::parallelFor(size_t count, unsigned threads, const std::function<void(size_t)> &work) {
+static std::atomic<kiln::ParallelWatcher> watcher = nullptr;
+
+void kiln::watchParallelWork(ParallelWatcher watch) { watcher = watch; }
+
+void kiln::parallelFor(size_t count, unsigned threads, const std::function<void(size_t)> &work,
+                       const char *what) {
   std::atomic<size_t> next = 0;
+  ParallelWatcher watch = what ? watcher.load() : nullptr;
+  static std::mutex telling;
+  size_t done = 0;
+  if (watch) {
+    std::lock_guard turn(telling);
+    watch(what, 0, count);
+  }
   auto takeAll = [&] {
-    for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;)
+    for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
       work(i);
+      if (watch) {
+        std::lock_guard turn(telling);
+        watch(what, ++done, count);
+      }
+    }
   };
   if (threads == 0)
     threads = std::max(1U, std::thread::hardware_concurrency());

@@ -1,4 +1,5 @@
 #include "abi/FileIo.h"
+#include "abi/Forks.h"
 #include "kiln/runtime/native_program.h"
 
 #include <cerrno>
@@ -8,6 +9,12 @@
 #include <unistd.h>
 
 using namespace kiln;
+
+/// The dynamic linker has locks of its own, which a fork must not cut through.
+template <typename Body> static auto linking(Body body) {
+  Unforked lock;
+  return body();
+}
 
 static Status linkerError(const std::string &what) {
   const char *reason = dlerror();
@@ -32,7 +39,7 @@ Expected<std::shared_ptr<SharedObject>> SharedObject::fromBytes(std::string_view
   }
   // By process id, not "self": a debugger opens this name too.
   std::string path = "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(object->Fd);
-  object->Handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  object->Handle = linking([&] { return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL); });
   if (!object->Handle)
     return linkerError("the code of " + name);
   if (Status bad = object->fillPlaces(places); !bad.isOk())
@@ -46,7 +53,8 @@ Status SharedObject::fillPlaces(std::span<const SourceLoc> places) {
     return Status::ok(); // it was not compiled to be shared, or cannot fail
   Dl_info about{};
   ElfW(Sym) *symbol = nullptr;
-  if (!dladdr1(table, &about, reinterpret_cast<void **>(&symbol), RTLD_DL_SYMENT) || !symbol ||
+  auto **found = reinterpret_cast<void **>(&symbol);
+  if (!linking([&] { return dladdr1(table, &about, found, RTLD_DL_SYMENT); }) || !symbol ||
       symbol->st_size != places.size_bytes() / sizeof(SourceLoc) * sizeof(kiln_source))
     return Status(StatusCode::InvalidArgument, "it was compiled for a program of another size");
   for (size_t i = 0; i < places.size(); ++i)
@@ -57,9 +65,11 @@ Status SharedObject::fillPlaces(std::span<const SourceLoc> places) {
 
 SharedObject::~SharedObject() {
   if (Handle)
-    dlclose(Handle);
+    linking([&] { return dlclose(Handle); });
   if (Fd >= 0)
     ::close(Fd);
 }
 
-void *SharedObject::find(const std::string &symbol) const { return dlsym(Handle, symbol.c_str()); }
+void *SharedObject::find(const std::string &symbol) const {
+  return linking([&] { return dlsym(Handle, symbol.c_str()); });
+}

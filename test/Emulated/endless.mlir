@@ -2,12 +2,18 @@
 // RUN: rm -rf %t
 // RUN: %emulate %kiln build %s -p h200 -o %t
 // RUN: sh -c '%emulate kiln-exec %t --arg x=8x64 --arg y=8x64 --timeout 1 2>&1; test $? = 1' | FileCheck %s
+// RUN: sh -c 'KILN_GPU_TIMEOUT=1 %emulate kiln-exec %t --arg x=8x64 --arg y=8x64 2>&1; test $? = 1' | FileCheck %s --check-prefix=UNLIMITED
 
 // Whoever runs a program whose kernel never ends learns which kernel that is, where a limit of time ends the run.
 
 // CHECK: kiln: error: the run took longer than 1 s
 // CHECK-NEXT: launch 1 of 1 of program 'endless' on GPU 0, launched 1.{{[0-9]}} s ago{{.*}}: kernel 'endless', grid [1, 1, 1] by 1 blocks of {{[0-9]+}} threads; x f32[8, 64], y f32[8, 64]
 // CHECK-NEXT: kiln check PROG
+
+// Without such a limit, and in calls of the JIT, one kernel has so many seconds.
+// UNLIMITED: kiln: error: a kernel has not ended after 1 s
+// UNLIMITED-NEXT: program 'endless': kernel 'endless', grid [1, 1, 1] by 1 blocks of {{[0-9]+}} threads; x f32[8, 64], y f32[8, 64]
+// UNLIMITED-NEXT: 1 of its roles run on GPU 0, and none has begun or ended for 1.{{[0-9]}} s
 
 kiln.func @main(%x: !kiln.tensor<8x64xf32> in, %y: !kiln.tensor<8x64xf32> out) orchestration {
   kiln.incore "endless" split(none) {

@@ -33,6 +33,9 @@ FEW_ROWS = "test/Emulated/Inputs/few-rows.mlir a=16x300 b=90x300 c=16x90"
 EIGHTS = "test/Emulated/eights.mlir a=128x4096:uniform b=72x4096:uniform c=128x72"
 STAGED = "bench/h200/gemm.mlir a=640x136 b=136x1024 c=640x1024"  # several whole tiles of each lane
 LAYER_NORM = "examples/layer_norm.mlir x=3x200 w=200 b=200 y=3x200"
+COUNT_DOWN = "test/Emulated/Inputs/count-down.mlir x=80x16:normal*4 y=80x16"
+ROUNDS = "test/Emulated/Inputs/rounds.mlir w=192x64:ones x=192x64:iota y=192x64"
+RINGS = "test/Emulated/Inputs/lanes-with-rings.mlir n=3x8:iota x=96x32 w=32x48 o=96x48:zeros s=96x48"
 ONE_ROW = "test/Emulated/Inputs/one-row.mlir x=9x1024 y=9x1"
 
 # Its tasks are one kernel, which knows what comes before what.
@@ -64,6 +67,16 @@ MUTANTS = [
      STUCK),
     ("pipe.cuh", "said.parity() ^ 1,", "said.parity(),", HANDED_OUT, STUCK),
     ("pipe.cuh", "next < blocks ? next : none", "next", HANDED_OUT, STUCK),
+    ("rolepipe.cuh", "    publishToAsyncUnits();\n", "", ROUNDS, "without fence.proxy.async"),
+    ("rolepipe.cuh", "pushed.parity() ^ 1,", "pushed.parity(),", COUNT_DOWN, STUCK),
+    ("rolepipe.cuh", "    barrier::wait(empty(lane, slot), pushed.parity() ^ 1, Waits::ForSpace, name, slot,\n                  "
+     "{from, int(lane)});\n", "", COUNT_DOWN, RACE + "|have come already"),
+    ("rolepipe.cuh", "    barrier::wait(full(lane, slot), popped.parity(), Waits::ForTiles, name, slot, {to, int(lane)});\n", "",
+     COUNT_DOWN, RACE),
+    ("rolepipe.cuh", "init(full(lane, slot), pushers / rings * each)", "init(full(lane, slot), each)", ROUNDS,
+     RACE + "|have come already"),
+    ("rolepipe.cuh", "init(empty(lane, slot), poppers / rings * each)", "init(empty(lane, slot), poppers * each)", RINGS, STUCK),
+    ("rolepipe.cuh", "rows == To::rows ? 0 : int(lane) * rows", "0", ROUNDS, WRONG + "|" + RACE),
     ("wgmma.cuh", "    ptx::wgmmaWait();\n    wgmma::pin(acc);", "    wgmma::pin(acc);", GEMM,
      WRONG + "|matrix unit multiplies|" + RACE),
     ("wgmma.cuh", "    wgmma::pin(acc);\n    ptx::wgmmaFence();\n", "    wgmma::pin(acc);\n", GEMM,

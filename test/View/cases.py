@@ -3,9 +3,11 @@ import http.client
 import json
 import pathlib
 import re
+import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 
 INPUTS = pathlib.Path(__file__).resolve().parent / "Inputs"
@@ -80,6 +82,7 @@ def test_vector_dag_is_moved_and_searched(self):
     self.show("graph")
     self.search("add_scalar", enter=True)
     self.assertIn("add_scalar", self.find("#panel-graph .side h2").text)
+    self.assertIn("read after write of x", self.find("#panel-graph .side").text)
     self.shoot("vector-dag-graph-chosen")
     for button in self.find_all("#panel-graph .side .link"):
         if button.text == "Look at their values":
@@ -104,6 +107,42 @@ def test_vector_dag_is_moved_and_searched(self):
     for panel in ("timeline", "graph", "arguments"):
         self.show(panel)
         self.shoot("vector-dag-dark-" + panel)
+    self.assert_silent()
+
+
+def cut_off(self):
+    """What a list shows only a part of, of what always has room: when, smallest, largest, what is wrong."""
+    return self.browser.execute_script("""
+        return [...document.querySelectorAll('#panel-arguments .item')].flatMap((item) => [3, 5, 6, 7].map((at) => item.children[at]))
+            .filter((cell) => cell.scrollWidth > cell.clientWidth || cell.getBoundingClientRect().right > cell.closest('.list').getBoundingClientRect().right)
+            .map((cell) => cell.textContent);""")
+
+
+def test_windows_of_other_sizes(self):
+    """Narrow and wide, light and dark: nothing is cut off, and what matters is seen without scrolling."""
+    attention = self.record("sizes", "run", example(self, "flash_attention"), "-p", "a2a3sim", "--no-reference", "--no-formula")
+    odd = self.record("sizes-nan", "run", INPUTS / "nan.mlir", "--no-reference")
+    deadlock = self.record("sizes-deadlock", "check", "test/Driver/deadlock.mlir", code=1)
+    pages = [self.page_of(folder) for folder in (attention, odd, deadlock)]
+    try:
+        for width, height in ((700, 900), (1000, 800), (1440, 900), (1920, 1080)):
+            self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+            for scheme in ("light", "dark"):
+                self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+                for page, panel in ((pages[0], "arguments"), (pages[1], "arguments"), (pages[0], "timeline"), (pages[0], "memory"), (pages[0], "code"), (pages[2], "findings")):
+                    self.open(page, panel)
+                    self.assertFalse(self.browser.execute_script("return document.documentElement.scrollWidth > innerWidth"), f"{panel} at {width}")
+                    self.shoot(f"size-{width}-{scheme}-{panel}" + ("-nan" if page == pages[1] else ""))
+                    if panel == "arguments":
+                        self.assertEqual(cut_off(self), [], f"at {width}")
+                    if panel == "findings":  # the finding itself begins in the upper half
+                        self.assertLess(self.find(".findings .card .message").rect["y"], height / 2, f"at {width}")
+                    if panel in ("timeline", "memory"):  # what is beside a drawing leaves it the larger part
+                        drawing, side = self.find(f"#panel-{panel} .split > *").rect, self.find(f"#panel-{panel} .side").rect
+                        self.assertGreater(drawing["width"] * drawing["height"], side["width"] * side["height"], f"{panel} at {width}")
+    finally:
+        self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     self.assert_silent()
 
 
@@ -298,6 +337,9 @@ def test_names_with_html_in_them(self):
          "buffers": [{"address": 20, "bytes": 20, "copies": 1, "alive": [[0, 3]], "tiles": [{"tile": HOSTILE, "location": HOSTILE}]}]}]}]}))
     self.open(self.page_of(folder))
     self.tour("hostile-names", {"run": [HOSTILE]})
+    self.show("run")
+    self.assertFalse(self.browser.execute_script("return [...document.querySelectorAll('#panel-run .card')].some((card) => card.scrollWidth > card.clientWidth)"),
+                     "a long name leaves its card")
     self.assertNotEqual(self.browser.title, "owned")
     self.assertEqual(self.find_all("main img, main script"), [])
 
@@ -339,6 +381,22 @@ def test_truncated_files(self):
 # -- Served ------------------------------------------------------------------------------------------------------------
 
 
+def send_quietly(connection, data):
+    try:
+        connection.sendall(data)
+    except OSError:
+        pass
+
+
+def received(connection):
+    """What came over a connection that the other side has ended: None if it was reset."""
+    connection.settimeout(5)
+    try:
+        return connection.recv(100)
+    except ConnectionResetError:
+        return None
+
+
 def test_served_page(self):
     folder = fresh(self, "served")
     dump_of(folder, 2, ["k"], 600, 700)
@@ -363,6 +421,19 @@ def test_served_page(self):
         self.assertEqual(ask(values, host="example.com")[0], 403)
         self.assertEqual(ask(values, host=f"localhost:{port}")[0], 200)
         self.assertEqual(ask(values, method="POST")[0], 405)
+        # Who connects and says nothing, or a byte now and then, keeps nobody out for long.
+        idle = [socket.create_connection(("127.0.0.1", int(port))) for _ in range(20)]
+        for each in idle:
+            each.sendall(b"GET /")
+        drip = threading.Thread(target=lambda: [time.sleep(.3) or send_quietly(each, b"a") for _ in range(20) for each in idle[:1]])
+        drip.start()
+        begin = time.monotonic()
+        self.assertEqual(ask(f"/{token}/")[0], 200)
+        self.assertLess(time.monotonic() - begin, 5)
+        drip.join()
+        for each in idle:
+            self.assertIn(received(each), (b"", None), "an unfinished request is answered, or its connection kept")
+            each.close()
         for path in ("/", "/" + "0" * 32 + "/", f"/{token}", f"/{token}/../etc/passwd", f"/{token}/run.json", "/%2e%2e/", values + "&cols=9" * 0 + "0"):
             self.assertEqual(ask(path)[0], 404, path)
         for query in ("", "entry=1", "entry=x&row=0&col=0&rows=1&cols=1", "entry=1&row=-1&col=0&rows=1&cols=1", "entry=1&row=0&col=0&rows=1&cols=1&more=1"):

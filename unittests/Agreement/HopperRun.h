@@ -21,9 +21,9 @@ inline const Platform *hopperHere() {
 }
 
 /// Compiles a program as it is written and runs it. Unsupported: it cannot be compiled, and the
-/// compiler said why.
+/// compiler said why. The passes `without` are left out.
 inline Status runOnHopper(mlir::ModuleOp program, llvm::StringRef entry,
-                          std::span<const Argument> args) {
+                          std::span<const Argument> args, std::vector<std::string> without = {}) {
   mlir::OwningOpRef<mlir::ModuleOp> compiled = program.clone();
   std::string errors;
   mlir::ScopedDiagnosticHandler quiet(program.getContext(), [&](mlir::Diagnostic &diagnostic) {
@@ -33,6 +33,7 @@ inline Status runOnHopper(mlir::ModuleOp program, llvm::StringRef entry,
   mlir::PassManager passes(program.getContext());
   PipelineOptions pipeline;
   pipeline.machine = hopperHere()->machine();
+  pipeline.without = std::move(without);
   buildPipeline(passes, pipeline);
   if (failed(passes.run(*compiled)))
     return Status(errors.empty() ? StatusCode::Internal : StatusCode::Unsupported, errors);

@@ -2,7 +2,8 @@
 //
 // Half of them are wrong: something was changed in one role. What travels can be traced: each role
 // then keeps a tile of its own in `log`, into which everything it sends and receives goes in order,
-// so that two runs with equal logs have handed over the same tiles in the same order.
+// so that two runs with equal logs have handed over the same tiles in the same order. The numbers
+// that decide how often can come out of a tile, so that only a run knows them.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_UNITTESTS_ANALYSIS_RANDOMGROUP_H
@@ -31,8 +32,9 @@ class RandomGroup {
 public:
   /// `isRich`: trip counts and conditions also have products, quotients, remainders, bits, minima
   /// and `while` loops.
-  explicit RandomGroup(unsigned seed, bool isTraced = false, bool isRich = false)
-      : Generator(seed), IsTraced(isTraced), IsRich(isRich) {}
+  explicit RandomGroup(unsigned seed, bool isTraced = false, bool isRich = false,
+                       bool readsCounts = false)
+      : Generator(seed), IsTraced(isTraced), IsRich(isRich), ReadsCounts(readsCounts) {}
 
   /// Both roles follow one plan; then, often, something is changed in one of them.
   std::string text() {
@@ -45,20 +47,24 @@ public:
 !p = !tile.pipe<aiv -> aic, 4x8xi32>
 !q = !tile.pipe<aic -> aiv, 4x8xi32>
 !log = !kiln.tensor<2x4x8xi32>
-kiln.func @vec(%n: index, %m: index, %flag: i1, %log: !log, %p: !p, %q: !q) role(aiv) {
+kiln.func @vec(PARAMETERS, %log: !log, %p: !p, %q: !q) role(aiv) {
 HEADVEC}
-kiln.func @cube(%n: index, %m: index, %flag: i1, %log: !log, %p: !p, %q: !q) role(aic) {
+kiln.func @cube(PARAMETERS, %log: !log, %p: !p, %q: !q) role(aic) {
 HEADCUBE}
-kiln.func @pair(%n: index, %m: index, %flag: i1, %log: !log) group {
+kiln.func @pair(PARAMETERS, %log: !log) group {
   %p = tile.pipe slots(SLOTS) : !p
   %q = tile.pipe slots(SLOTS) : !q
-  kiln.call @vec(%n, %m, %flag, %log, %p, %q)
-  kiln.call @cube(%n, %m, %flag, %log, %p, %q)
+  kiln.call @vec(GIVEN, %log, %p, %q)
+  kiln.call @cube(GIVEN, %log, %p, %q)
 })mlir",
-                {{"VEC", print(vector, true, {})},
+                {{"PARAMETERS", ReadsCounts ? "%counts: !kiln.tensor<1x8xi32>"
+                                            : "%n: index, %m: index, %flag: i1"},
+                 {"GIVEN", ReadsCounts ? "%counts" : "%n, %m, %flag"},
+                 {"VEC", print(vector, true, {})},
                  {"CUBE", print(matrix, false, {})},
                  {"SLOTS", std::to_string(1 + below(3))},
-                 {"HEAD", R"(  %c0 = arith.constant 0 : index
+                 {"HEAD", (ReadsCounts ? std::string(kReadCounts) : "") +
+                              R"(  %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c2 = arith.constant 2 : index
   %c3 = arith.constant 3 : index
@@ -85,6 +91,16 @@ kiln.func @pair(%n: index, %m: index, %flag: i1, %log: !log) group {
   }
 
 private:
+  static constexpr const char *kReadCounts = R"(
+  %counts_tile = tile.load %counts[0, 0] : !tile.tile<1x8xi32>
+  %n_read = tile.element %counts_tile[0, 0] : i32
+  %m_read = tile.element %counts_tile[0, 1] : i32
+  %flag_read = tile.element %counts_tile[0, 2] : i32
+  %n = arith.index_cast %n_read : i32 to index
+  %m = arith.index_cast %m_read : i32 to index
+  %flag = arith.trunci %flag_read : i32 to i1
+)";
+
   int below(int limit) { return int(Generator() % unsigned(limit)); }
 
   std::vector<Piece> pieces(int depth, bool inLoop) {
@@ -239,7 +255,7 @@ private:
   }
 
   std::mt19937 Generator;
-  bool IsTraced, IsRich;
+  bool IsTraced, IsRich, ReadsCounts;
   int Names = 0;
 };
 

@@ -1,5 +1,6 @@
 //===- TunedProgramTest.cpp - programs of C++ with the values that tuning found -------------===//
 #include "ExampleTesting.h"
+#include "kiln/Jit/Compiler/ProgramSource.h"
 #include "kiln/Jit/Compiler/TuneStore.h"
 #include "kiln/Language/ProgramAccess.h"
 
@@ -68,6 +69,7 @@ TEST_F(TunedProgram, TakesWhatWasKeptForArgumentsOfThisSize) {
   EXPECT_EQ(compiledWith(1000), 8);
   EXPECT_EQ(compiledWith(100, {.platform = "cpu"}), 32);
   EXPECT_EQ(compiledWith(100, {.values = {{"B", "16"}}}), 16) << "what the caller says wins";
+  EXPECT_EQ(compiledWith(100, {.values = {{"B", "8"}}}), 8) << "also where it is the default";
   ::setenv("KILN_UNTUNED", "1", 1);
   EXPECT_EQ(compiledWith(100), 8);
   ::setenv("KILN_UNTUNED", "2", 1);
@@ -82,6 +84,25 @@ TEST_F(TunedProgram, LeavesOutWhatDoesNotFitAnyMore) {
   EXPECT_EQ(compiledWith(100), 8);
   EXPECT_EQ(compiledWith(100, {.values = {{"C", "8"}}}), 0);
   EXPECT_NE(error.find("unknown option --C"), std::string::npos) << error;
+}
+
+TEST_F(TunedProgram, TakesWhatTheCompilerIsToldToo) {
+  keep(100, {{"B", "32"}, {"compiler.slots", "3"}});
+  EXPECT_EQ(compiledWith(100), 32);
+  keep(100, {{"B", "32"}, {"compiler.slots", "0"}});
+  EXPECT_EQ(compiledWith(100), 8) << "it does not fit";
+  EXPECT_EQ(compiledWith(1000, {.values = {{"B", "16"}, {"compiler.walk", "in_turn"}}}), 16);
+  EXPECT_EQ(compiledWith(1000, {.values = {{"compiler.walk", "backwards"}}}), 0);
+  EXPECT_NE(error.find("--compiler.walk backwards does not fit"), std::string::npos) << error;
+}
+
+/// Code for other choices of the compiler is other code.
+TEST_F(TunedProgram, IsAnotherProgramWithOtherChoicesOfTheCompiler) {
+  Config config;
+  Program one = which(config), other = which(config);
+  EXPECT_EQ(programHash(moduleOf(one.recorder())), programHash(moduleOf(other.recorder())));
+  ASSERT_EQ(kiln_recorder_choose(other.recorder(), "compiler.slots", "3"), 0);
+  EXPECT_NE(programHash(moduleOf(one.recorder())), programHash(moduleOf(other.recorder())));
 }
 
 /// The keys of the command line and of calls are the same.

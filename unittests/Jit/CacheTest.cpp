@@ -459,7 +459,8 @@ TEST(Cache, SizeIsBoundedAndTheLeastRecentlyUsedGo) {
   EXPECT_TRUE(cache.load("a")) << "it was used after b";
   EXPECT_FALSE(cache.load("b"));
   Status tooLarge = cache.store("f", fakeArtifact("f", 200'000));
-  expectError(tooLarge, StatusCode::OutOfMemory, {"larger than the whole cache"});
+  expectError(tooLarge, StatusCode::OutOfMemory,
+              {"larger than the whole cache", "KILN_CACHE_BYTES"});
   EXPECT_TRUE(cache.load("e")) << "and nothing was removed for it";
 }
 

@@ -127,6 +127,70 @@ TEST(GpuProgram, AVariableSwitchesGraphsOff) {
   unsetenv("KILN_GRAPHS");
 }
 
+/// Two kernels, of which the second runs on while x[0, 0] is greater than 0.
+constexpr const char *kEndless = R"(
+kiln.func @copy(%x: !kiln.tensor<?x?xf32> in, %y: !kiln.tensor<?x?xf32> out) incore {
+  %t = tile.load %x[0, 0] : !tile.tile<8x8xf32>
+  tile.store %t, %y[0, 0]
+}
+kiln.func @wait(%x: !kiln.tensor<?x?xf32> in, %y: !kiln.tensor<?x?xf32> out) incore {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %last = scf.while (%n = %c0) : (index) -> index {
+    %t = tile.load %x[0, 0] : !tile.tile<8x8xf32>
+    %first = tile.element %t[0, 0] : f32
+    %more = arith.cmpf ogt, %first, %zero : f32
+    scf.condition(%more) %n : index
+  } do {
+  ^bb0(%n: index):
+    %t = tile.load %x[0, 0] : !tile.tile<8x8xf32>
+    tile.store %t, %y[0, 0]
+    %next = arith.xori %n, %c1 : index
+    scf.yield %next : index
+  }
+}
+kiln.func @main(%x: !kiln.tensor<?x?xf32> in, %y: !kiln.tensor<?x?xf32> out) orchestration {
+  kiln.submit @copy(%x, %y)
+  kiln.submit @wait(%x, %y)
+})";
+
+TEST(GpuProgram, AGraphThatDoesNotEndEndsTheProcessWithWhatIsKnown) {
+  Expected<const cuda::Driver *> driver = cuda::Driver::open();
+  if (!driver)
+    GTEST_SKIP() << driver.status().message();
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  auto callThrice = [&] {
+    setenv("KILN_GPU_TIMEOUT", "1", 1);
+    cuda::CurrentGpu current(*take((*driver)->gpu(0)));
+    mlir::DialectRegistry registry;
+    registerKilnDialects(registry);
+    mlir::MLIRContext context(registry);
+    mlir::OwningOpRef<mlir::ModuleOp> module = parseProgram(kEndless, "endless.mlir", &context);
+    ProgramSourceOptions options;
+    options.platform = "h200";
+    TestJit test;
+    Compiled endless = test.jit.compile(take(makeProgramSource(*module, options)));
+    cuda::Stream stream = nullptr;
+    EXPECT_EQ((*driver)->streamCreate(&stream, 1), 0);
+    for (float first : {-1.0F, -1.0F, 1.0F}) {
+      Tensor x = randomTensor({8, 8}, 1), y = randomTensor({8, 8}, 2);
+      x.dataAs<float>()[0] = first;
+      OnGpu in(**driver, stream, x), out(**driver, stream, y);
+      EXPECT_OK(endless.on(stream, in.raw(), out.raw()));
+      if (first > 0 && test.jit.counters().graphLaunches == 2)
+        std::fprintf(stderr, "the last call is a graph\n");
+      EXPECT_EQ((*driver)->streamSynchronize(stream), 0);
+    }
+  };
+  EXPECT_EXIT(callThrice(), testing::ExitedWithCode(1),
+              "the last call is a graph\n"
+              "kiln: error: a kernel has not ended after 1 s\n"
+              "  program '.*': kernel 'wait', grid \\[1, 1, 1\\] by 1 blocks of 128 threads; "
+              "x f32\\[8, 8\\], y f32\\[8, 8\\]\n"
+              "  1 of its roles run on GPU 0");
+}
+
 /// What launches kernels is shared by programs that stand elsewhere, and tells the lines of each.
 TEST(GpuProgram, FaultsAreAtTheLinesOfTheProgramThatIsCalled) {
   Expected<const cuda::Driver *> driver = cuda::Driver::open();

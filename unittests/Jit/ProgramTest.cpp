@@ -8,7 +8,9 @@
 #include "kiln/Language/ProgramAccess.h"
 #include "kiln/Platform/Platform.h"
 
+#include <atomic>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <sys/mman.h>
@@ -351,7 +353,7 @@ TEST(JitProgram, ErrorsOfPrograms) {
 struct Fault {
   explicit Fault(TestJit &jit) : test(jit) {}
 
-  Status of(const char *text, unsigned above, const char *entry = "") {
+  Compiled programOf(const char *text, unsigned above, const char *entry) {
     mlir::DialectRegistry registry;
     registerKilnDialects(registry);
     mlir::MLIRContext context(registry);
@@ -359,8 +361,11 @@ struct Fault {
         parseProgram(std::string(above, '\n') + text, "far.mlir", &context);
     ProgramSourceOptions options;
     options.entry = entry;
-    Compiled far = test.jit.compile(take(makeProgramSource(*module, options)));
-    return far(x, 64, y);
+    return test.jit.compile(take(makeProgramSource(*module, options)));
+  }
+  Status of(Compiled program) { return program(x, 64, y); }
+  Status of(const char *text, unsigned above, const char *entry = "") {
+    return of(programOf(text, above, entry));
   }
 
   TestJit &test;
@@ -393,6 +398,69 @@ TEST(JitProgram, FaultsAreAtTheLinesOfTheProgramThatIsCalled) {
   EXPECT_EQ(Fault(second).of(kFar, 2, "main").location().line, 6);
   EXPECT_EQ(second.jit.counters().compiles, 0u);
   EXPECT_EQ(second.jit.counters().diskHits, 1u);
+}
+
+/// How many objects of code this process has mapped.
+size_t objectsMapped() {
+  size_t found = 0;
+  for (const auto &file : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    found += contains(std::filesystem::read_symlink(file, gone).string(), "memfd:kiln-");
+  }
+  return found;
+}
+
+/// A notebook runs a cell again and again, and each time its program stands elsewhere.
+TEST(JitProgram, CodeIsLoadedForProgramsThatAreThere) {
+  TestJit test;
+  Fault fault(test);
+  size_t before = objectsMapped();
+  for (unsigned above = 0; above < 20; ++above)
+    EXPECT_EQ(fault.of(kFar, above, "main").location().line, int32_t(4 + above));
+  EXPECT_EQ(objectsMapped(), before + 1);
+  std::vector<Compiled> living;
+  for (unsigned above : {0, 1, 2, 1, 0})
+    living.push_back(fault.programOf(kFar, above, "main"));
+  for (int round = 0; round < 2; ++round)
+    for (int32_t i = 0; i < 5; ++i)
+      EXPECT_EQ(fault.of(living[size_t(i)]).location().line, 4 + (i < 3 ? i : 4 - i));
+  EXPECT_EQ(objectsMapped(), before + 3) << "equal programs in one place share the code";
+  EXPECT_EQ(test.jit.counters().compiles, 1u);
+}
+
+/// How a forked process ends that loads a program by itself, if other threads were at it; it has a
+/// minute.
+int endOfForked(const std::string &cache) {
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    TestJit own(cache);
+    _exit(Fault(own).of(kFar, 1000, "far").location().line == 1004 ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+TEST(JitProgram, AForkedProcessLoadsCodeWhateverOtherThreadsWereAt) {
+  TempDir dir;
+  TestJit test(dir / "cache");
+  EXPECT_FALSE(Fault(test).of(kFar, 0, "far").isOk());
+  std::atomic<bool> isOver{false};
+  std::vector<std::thread> others;
+  for (unsigned thread = 0; thread < 6; ++thread)
+    others.emplace_back([&, thread] {
+      Fault fault(test);
+      for (unsigned above = thread; !isOver; above += 6)
+        EXPECT_FALSE(fault.of(kFar, above, "far").isOk());
+    });
+  int end = 0;
+  for (int round = 0; round < 60 && end == 0; ++round)
+    end = endOfForked(dir / "cache");
+  EXPECT_EQ(end, 0);
+  isOver = true;
+  for (std::thread &each : others)
+    each.join();
 }
 
 /// Recorded calls name the launches of the text that was recorded now.

@@ -117,7 +117,7 @@ TEST_F(Record, TellsWhatIsWrongWithArguments) {
   auto tensors = beginMain();
   record("dim", {value(tensors[0].number), value(tensors[1].number)});
   EXPECT_EQ(mistake(),
-            "dim takes an integer that is known while the program is made, not a tensor");
+            "dim: 'axis' takes an integer that is known while the program is made, not a tensor");
 }
 
 TEST_F(Record, RefusesWhatItDoesNotKnow) {
@@ -159,7 +159,7 @@ TEST_F(Record, RefusesArgumentsThatAreNull) {
 
 TEST_F(Record, RefusesATextThatIsNull) {
   record("function.begin", {text("orchestration"), text(nullptr)});
-  EXPECT_EQ(mistake(), "function.begin takes a text, not a text that is NULL");
+  EXPECT_EQ(mistake(), "function.begin: 'name' takes a text, not a text that is NULL");
 }
 
 TEST_F(Record, RefusesAListThatIsNull) {

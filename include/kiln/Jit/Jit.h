@@ -115,6 +115,14 @@ private:
 /// Values of a program's parameters, by name, as text.
 using ParameterValues = std::map<std::string, std::string>;
 
+/// Whether one of them has another value than what was chosen.
+inline bool contradict(const ParameterValues &chosen, const ParameterValues &others) {
+  for (const auto &[name, value] : chosen)
+    if (auto other = others.find(name); other != others.end() && other->second != value)
+      return true;
+  return false;
+}
+
 /// How a program is compiled with the values that tuning found.
 struct TunedOptions {
   ParameterValues values = {}; ///< Of parameters that the caller chooses.
@@ -162,20 +170,28 @@ private:
     Program program = build(usual);
     if (std::vector<std::string> wrong = usual.errors(); !wrong.empty())
       return Status(StatusCode::InvalidArgument, wrong.front());
+    if (Status wrong = choose(program.recorder(), options.values); !wrong.isOk())
+      return wrong;
     Expected<ParameterValues> found = tunedValues(program.recorder(), like, options.platform);
     if (!found)
       return found.status();
-    if (!found->empty()) { // what does not fit any more is as if it were not there
+    // What does not fit any more, or is for other values than the caller's, is as if it were not
+    // there.
+    if (!found->empty() && !contradict(options.values, *found)) {
       ParameterValues values = options.values;
       values.merge(*found);
       Config tuned(values);
       Program fast = build(tuned);
+      bool fits = choose(fast.recorder(), values).isOk();
       Expected<Compiled> compiled = compile(fast, options.platform);
-      if (compiled && tuned.errors().empty())
+      if (fits && compiled && tuned.errors().empty())
         return compiled;
     }
     return compile(program, options.platform);
   }
+
+  /// Has the compiler choose what values say of its own choices; an error if they do not fit.
+  static Status choose(kiln_recorder *program, const ParameterValues &values);
 
   std::shared_ptr<ArtifactCache> Cache;
   std::shared_ptr<CallRecorder> Recorder; ///< Null: nothing is recorded.

@@ -88,6 +88,11 @@ const char *kiln_version(void);
  * a GPU, if `on_gpu` is not 0, else for those in the host's. NULL if there is none. */
 const char *kiln_jit_platform(int32_t on_gpu);
 
+/* What kiln_recorder_choose can choose for the compiler of a platform, one on a line with the
+ * values that are worth trying: "compiler.lanes 1 2 3". Empty if there is nothing, or no such
+ * platform. */
+const char *kiln_jit_compiler_choices(const char *platform);
+
 /* What is zero is as the environment says. */
 typedef struct kiln_jit_options {
   /* sizeof(kiln_jit_options), so that later versions can have more. What this version does not

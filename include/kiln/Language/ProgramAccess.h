@@ -43,6 +43,11 @@ mlir::ModuleOp moduleOf(kiln_recorder *recorder);
 /// is right.
 const std::vector<Status> &errorsOf(kiln_recorder *recorder);
 
+/// Chooses for the compiler what values of parameters say of it; what is wrong with them, or
+/// nothing.
+std::string chooseForCompiler(mlir::ModuleOp module,
+                              const std::map<std::string, std::string> &values);
+
 /// A registry with everything a Kiln program can contain.
 void registerKilnDialects(mlir::DialectRegistry &registry);
 

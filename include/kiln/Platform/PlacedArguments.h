@@ -4,7 +4,8 @@
 // host's memory and wants to call a program again and again, as tuning does, lets the platform
 // place them (`Platform::place`).
 //
-// Ownership: it owns copies of the tensors. Threads: one at a time.
+// Ownership: it owns copies of the tensors that calls may write, and shares the others. Threads:
+// one at a time; several may read forCalls() while nothing is called.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_PLATFORM_PLACEDARGUMENTS_H
@@ -22,15 +23,18 @@ public:
   virtual std::vector<CallArg> forCalls() const = 0;
   /// Waits until all calls have run.
   virtual Status wait() const { return Status::ok(); }
-  /// What they are now, in tensors of the host that may change with later calls.
-  virtual Expected<std::vector<Argument>> read() const = 0;
+  /// Makes what calls may have written what it was when it was placed.
+  virtual Status restore() = 0;
+  /// What they are now, in tensors of the host that may change with later calls and reads.
+  virtual Expected<std::vector<Argument>> read() = 0;
 
 protected:
   static CallArg forCall(const ScalarBits &scalar);
 };
 
-/// In the host's memory, where `args` are.
-Expected<std::unique_ptr<PlacedArguments>> placeInHost(std::span<const Argument> args);
+/// In the host's memory, where `args` are. `isWritten` says of each whether calls may write it.
+Expected<std::unique_ptr<PlacedArguments>> placeInHost(std::span<const Argument> args,
+                                                       const std::vector<bool> &isWritten);
 
 } // namespace kiln
 

@@ -162,8 +162,10 @@ public:
   /// Emits one of the texts.
   virtual Expected<std::string> emit(const std::string &text, mlir::ModuleOp module,
                                      const EmitOptions &options) const;
-  /// Copies of arguments that are in the host's memory, where callers of the JIT have theirs.
-  virtual Expected<std::unique_ptr<PlacedArguments>> place(std::span<const Argument> args) const;
+  /// Arguments that are in the host's memory, where callers of the JIT have theirs; `isWritten`
+  /// says of each whether calls may write it: what they write are copies.
+  virtual Expected<std::unique_ptr<PlacedArguments>>
+  place(std::span<const Argument> args, const std::vector<bool> &isWritten) const;
   /// A backend for a CPU in LLVM's spelling; empty: this one. Null without Capability::Jit.
   virtual std::unique_ptr<JitBackend> makeJitBackend(const std::string &cpu,
                                                      const std::string &features) const;

@@ -394,7 +394,8 @@ def TileHandOutBlocks : Pass<"tile-hand-out-blocks", "::mlir::ModuleOp"> {
     loop whose bounds depend on the index of the block, as in causal attention, or on what was read at that index. Who is
     done with a block then takes the next one that nobody has, instead of every so many-th; the grid's order is kept, so
     a program that puts its longest blocks first ends evenly. Groups with a barrier are left alone: all their blocks run
-    at once. It means nothing but who executes a block when.
+    at once. It means nothing but who executes a block when. Where the module chooses (`kiln.compiler`, `walk`), all groups
+    without a barrier are marked, or none.
   }];
 }
 

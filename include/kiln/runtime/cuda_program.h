@@ -70,6 +70,7 @@ public:
   }
   Status launchOn(const kiln_args &args, const GpuPlace &place) const override;
   GraphCounts graphCounts() const override;
+  bool outlivesCalls() const override { return true; }
 
   /// Runs it so that it writes down what was asked for, on the GPU of the first tensor if that is
   /// in a GPU's memory, else on the first one; the tensors are copied there and back. The task

@@ -20,9 +20,10 @@ namespace kiln {
 
 class GpuTensors {
 public:
-  /// Copies to the first GPU, row after row. Unsupported, with what is missing, where there is
-  /// none.
-  static Expected<std::unique_ptr<GpuTensors>> copy(std::span<const Tensor> tensors);
+  /// Copies to the first GPU, row after row; `isWritten` says of each tensor whether calls may
+  /// write it. Unsupported, with what is missing, where there is none.
+  static Expected<std::unique_ptr<GpuTensors>> copy(std::span<const Tensor> tensors,
+                                                    const std::vector<bool> &isWritten);
   ~GpuTensors();
   GpuTensors(const GpuTensors &) = delete;
   GpuTensors &operator=(const GpuTensors &) = delete;
@@ -31,8 +32,12 @@ public:
   std::span<const Tensor> tensors() const;
   /// Waits for everything on the default stream. Here shows what a kernel did wrong.
   Status wait() const;
-  /// What they hold now, in new tensors of the host.
-  Expected<std::vector<Tensor>> read() const;
+  /// Makes those that calls may write what they were at first; the GPU copies, and calls wait for
+  /// it.
+  Status restore();
+  /// What those that calls may write hold now, in tensors of the host that the next read() writes
+  /// to; the others as they were given.
+  Expected<std::vector<Tensor>> read();
 
 private:
   struct State;

@@ -163,6 +163,8 @@ public:
   /// Launches a program of a GPU on tensors in that GPU's memory. The arguments have been verified.
   virtual Status launchOn(const kiln_args &args, const GpuPlace &place) const;
   virtual GraphCounts graphCounts() const { return {}; }
+  /// Whether what a call launched may run, or be in somebody's graph, when the call is over.
+  virtual bool outlivesCalls() const { return false; }
 
 protected:
   explicit LoadedProgram(NativeInfo info) : Info(std::move(info)) {}

@@ -1,6 +1,7 @@
 //===- KilnDialect.cpp - the kiln dialect and the verifiers of its plain ops ----===//
 #include "../Lists.h"
 #include "kiln/Dialect/Assembly.h"
+#include "kiln/Dialect/Kiln/CompilerChoices.h"
 #include "kiln/Dialect/Kiln/LoopAttributes.h"
 #include "kiln/Dialect/Kiln/Members.h"
 #include "kiln/Dialect/Kiln/ParameterFacts.h"
@@ -134,6 +135,13 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     if (auto names = dyn_cast<ArrayAttr>(attribute.getValue());
         names && llvm::all_of(names, llvm::IsaPred<StringAttr>))
       return success();
+  if (attribute.getName() == kCompilerAttr && isa<ModuleOp>(op)) {
+    if (areCompilerChoices(attribute.getValue()))
+      return success();
+    return op->emitOpError(kCompilerAttr) << " is a dictionary of lanes and slots, integers from 1 "
+                                             "to 1024, and walk, \"in_turn\" or "
+                                             "\"handed_out\"";
+  }
   if (attribute.getName() == kMembersAttr && isMembersAttr(op, attribute.getValue()))
     return success();
   return op->emitOpError("has an unknown attribute ")

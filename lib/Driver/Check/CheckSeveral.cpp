@@ -2,6 +2,7 @@
 // with one Python that imports torch for all of them. What they print comes out program by program.
 #include "Driver.h"
 #include "Terminal.h"
+#include "abi/Json.h"
 
 #include "kiln/Target/Torch/TorchWorker.h"
 #include "kiln/runtime/interrupt.h"
@@ -33,6 +34,10 @@ public:
       close(File);
   }
   int file() const { return File; }
+  bool isEmpty() const {
+    struct stat info = {};
+    return fstat(File, &info) != 0 || info.st_size == 0;
+  }
   void printTo(std::FILE *to) const {
     char bytes[65536];
     off_t at = 0;
@@ -64,8 +69,8 @@ bool isOnePlace() {
 class Checks {
 public:
   Checks(ArrayRef<std::string> programs, ArrayRef<std::string> options)
-      : Options(options), Forks(TorchForks::start()), IsOnePlace(isOnePlace()),
-        Jobs(programs.size()), Rescue([this](const Status &) {
+      : Options(options), Forks(TorchForks::start()), IsJson(llvm::is_contained(options, "--json")),
+        IsOnePlace(!IsJson && isOnePlace()), Jobs(programs.size()), Rescue([this](const Status &) {
           for (Job &job : Jobs)
             if (pid_t pid = job.pid; pid > 0)
               kill(pid, SIGTERM);
@@ -85,7 +90,7 @@ private:
 
   ArrayRef<std::string> Options;
   std::unique_ptr<TorchForks> Forks;
-  bool IsOnePlace;
+  bool IsJson, IsOnePlace;
   std::vector<Job> Jobs;
   std::map<std::string, std::vector<std::string>> Verdicts; ///< The programs of each.
   OnInterrupt Rescue;
@@ -125,11 +130,19 @@ void Checks::awaitOne() {
     }
 }
 
-/// Prints what a check has said; its exit code.
+/// Prints what a check has said; its exit code. The reports of JSON are a list.
 int Checks::finish(const Job &job) {
+  int state = *job.state;
+  if (IsJson)
+    std::printf(&job == &Jobs.front() ? "[" : ", ");
+  if (IsJson && job.output.isEmpty())
+    std::printf(
+        "%s\n",
+        jsonText(Json::object({{"program", job.program}, {"verdict", "refused"}, {"ok", false}}))
+            .c_str());
+  std::fflush(stdout);
   job.output.printTo(stdout);
   job.errors.printTo(stderr);
-  int state = *job.state;
   int code = WIFEXITED(state) ? WEXITSTATUS(state) : -1;
   static const std::map<int, const char *> words = {
       {kGood, "CLEAN"}, {kWrong, "FINDINGS"}, {kBadInput, "refused"}, {kIncomplete, "INCOMPLETE"}};
@@ -157,18 +170,24 @@ int Checks::run() {
   size_t most = std::max(1u, std::thread::hardware_concurrency());
   size_t started = 0, ended = 0, running = 0;
   int worst = kGood;
+  Progress progress("checking programs", Jobs.size());
   while (ended < Jobs.size() && !isInterrupted()) {
     for (; started < Jobs.size() && running < most; ++started, ++running)
       if (Status failed = start(Jobs[started]); !failed.isOk())
         return badInput(failed);
+    progress.show(ended, Jobs[ended].program);
     awaitOne();
-    for (; ended < started && Jobs[ended].state; ++ended)
+    for (; ended < started && Jobs[ended].state; ++ended) {
+      Progress::hide();
       worst = worseOf(worst, finish(Jobs[ended]));
+    }
     running = size_t(llvm::count_if(Jobs, [](const Job &job) { return job.pid > 0; }));
   }
   while (llvm::any_of(Jobs, [](const Job &job) { return job.pid > 0; }))
     awaitOne();
-  if (!isInterrupted() && !llvm::is_contained(Options, "--json"))
+  if (IsJson)
+    std::printf(ended > 0 ? "]\n" : "[]\n");
+  else if (!isInterrupted())
     summarize();
   return worst;
 }

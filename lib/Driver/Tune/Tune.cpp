@@ -3,6 +3,7 @@
 #include "Terminal.h"
 #include "abi/Parallel.h"
 
+#include "kiln/Dialect/Kiln/CompilerChoices.h"
 #include "kiln/Jit/Jit.h"
 #include "kiln/Program/Signature.h"
 
@@ -29,19 +30,21 @@ struct Axis {
   size_t usual = 0; ///< The choice that the program makes by itself.
 };
 
-/// One choice for each axis.
-using Choice = std::vector<size_t>;
+/// What is tried: one choice for each parameter, and what the compiler is told to choose.
+struct Trial {
+  std::vector<size_t> choice; ///< Of each axis.
+  ConfigValues told = {};
+  bool operator==(const Trial &) const = default;
+};
 
-/// The program with one choice, and what is known of it.
+/// The program as a trial has it, and what is known of it.
 struct Candidate {
-  Choice choice;
+  Trial trial;
   double compileSeconds = 0;
   std::string refusal;       ///< Why it cannot be used; empty if it can.
   std::vector<double> times; ///< Of a call, in each round.
   bool isFinalist = false;   ///< Measured in turns with others, not only once.
-  // For as long as it is measured.
   std::shared_ptr<Compiled> compiled;
-  std::unique_ptr<PlacedArguments> args;
 
   double best() const { return *std::min_element(times.begin(), times.end()); }
   double median() const {
@@ -50,6 +53,19 @@ struct Candidate {
     return sorted[sorted.size() / 2];
   }
   bool isMeasured() const { return refusal.empty() && !times.empty(); }
+};
+
+/// Adds the time until its end to a sum of seconds.
+class Spending {
+public:
+  explicit Spending(double &sum) : Sum(sum) {}
+  ~Spending() { Sum += secondsSince(Begin); }
+  Spending(const Spending &) = delete;
+  Spending &operator=(const Spending &) = delete;
+
+private:
+  double &Sum;
+  Clock::time_point Begin = Clock::now();
 };
 
 class Tuner {
@@ -64,23 +80,29 @@ private:
   int prepare();
   void findAxes(const kiln_config &config);
   uint64_t numChoices() const;
+  size_t numTold() const;
 
-  ConfigValues valuesOf(const Choice &choice) const;
-  std::string words(const Choice &choice) const;
+  ConfigValues valuesOf(const Trial &trial) const;
+  std::string words(const Trial &trial) const;
+  std::optional<Trial> trialOf(const ConfigValues &values) const;
+  Candidate *find(const Trial &trial);
   /// Those that have not been tried, compiled at the same time; each is checked and measured once,
   /// or refused. The others wait meanwhile.
-  void add(ArrayRef<Choice> choices);
+  void add(ArrayRef<Trial> trials);
   struct Attempt;
   std::string record(Attempt &attempt);
   std::string build(Attempt &attempt);
+  std::string check(const Compiled &compiled);
   std::string tryOut(Attempt &attempt);
-  /// All these choices, as many at a time as there are cores, until `isEnough` says so.
-  void addInTurn(ArrayRef<Choice> choices, StringRef what, function_ref<bool()> isEnough);
+  /// All these, as many at a time as there are cores, until this share of the time is used.
+  void addInTurn(ArrayRef<Trial> trials, StringRef what, double share);
   std::string findDifference(std::span<const Argument> args) const;
-  void measure(Candidate &candidate, double seconds) const;
+  void measure(Candidate &candidate, double seconds);
 
+  void tryKept();
   void tryNeighbours();
   void tryPredicted();
+  void tryCompiler();
   void playOff();
   bool isTimeUp(double share = 1) const {
     return !Settings.isExhaustive && secondsSince(Start) > Settings.seconds * share;
@@ -101,15 +123,22 @@ private:
   Clock::time_point Start = Clock::now();
   Jit Calls;
   std::string Name, Key;
+  std::optional<TuneStore> Store;
   std::vector<Axis> Axes;
+  std::vector<ir::CompilerChoice> Tellable; ///< What the compiler can be told.
   // Its context outlives what was compiled in it.
   std::optional<WrittenProgram::Recorded> Program; ///< With the usual choice.
   std::optional<CompiledProgram> AsWritten;
   ir::FuncOp Entry;
   std::vector<Argument> Inputs, Results; ///< The second: what the usual choice makes.
   std::optional<FormulaResult> Formula;
+  std::unique_ptr<PlacedArguments> Args; ///< Which all candidates are called with.
+  std::vector<CallArg> Call;
   std::vector<std::unique_ptr<Candidate>> Tried; ///< The first has the usual choice.
   Candidate *Winner = nullptr;
+  struct {
+    double preparing = 0, compiling = 0, checking = 0, measuring = 0;
+  } Seconds;
 };
 
 //===----------------------------------------------------------------------===//
@@ -138,18 +167,40 @@ uint64_t Tuner::numChoices() const {
   return product;
 }
 
-ConfigValues Tuner::valuesOf(const Choice &choice) const {
-  ConfigValues values;
-  for (auto [axis, which] : llvm::zip_equal(Axes, choice))
+ConfigValues Tuner::valuesOf(const Trial &trial) const {
+  ConfigValues values = trial.told;
+  for (auto [axis, which] : llvm::zip_equal(Axes, trial.choice))
     values[axis.name] = axis.choices[which];
   return values;
 }
 
-std::string Tuner::words(const Choice &choice) const {
+std::string Tuner::words(const Trial &trial) const {
   std::string text;
-  for (auto [axis, which] : llvm::zip_equal(Axes, choice))
-    text += (text.empty() ? "" : " ") + axis.name + "=" + axis.choices[which];
+  auto add = [&](const std::string &name, const std::string &value) {
+    text += (text.empty() ? "" : " ") + name + "=" + value;
+  };
+  for (auto [axis, which] : llvm::zip_equal(Axes, trial.choice))
+    add(axis.name, axis.choices[which]);
+  for (const auto &[name, value] : trial.told)
+    add(name, value);
   return text;
+}
+
+/// What has these values, as they were kept; none if they are not of this program any more.
+std::optional<Trial> Tuner::trialOf(const ConfigValues &values) const {
+  Trial trial{std::vector<size_t>(Axes.size())};
+  for (auto [axis, which] : llvm::zip_equal(Axes, trial.choice)) {
+    auto given = values.find(axis.name);
+    auto found =
+        given == values.end() ? axis.choices.end() : llvm::find(axis.choices, given->second);
+    if (found == axis.choices.end())
+      return std::nullopt;
+    which = found - axis.choices.begin();
+  }
+  for (const auto &[name, value] : values)
+    if (StringRef(name).starts_with(ir::kCompilerPrefix))
+      trial.told[name] = value;
+  return trial;
 }
 
 //===----------------------------------------------------------------------===//
@@ -169,7 +220,11 @@ int Tuner::prepare() {
     if (llvm::none_of(config.declared, [&](const auto &param) { return param.name == name; }))
       return badInput("--vary " + name + ": the program has no such parameter");
   findAxes(config);
-  if (Axes.empty())
+  if (const Machine *machine = Options.platform->machine())
+    for (ir::CompilerChoice &choice : ir::compilerChoices(*machine))
+      if (!Given.contains(choice.name))
+        Tellable.push_back(std::move(choice));
+  if (Axes.empty() && Tellable.empty())
     return badInput("there is nothing to tune: " + Name +
                     " declares no list of integers that is not given; --vary NAME also varies "
                     "words, if all of them mean the same result");
@@ -187,6 +242,18 @@ int Tuner::prepare() {
     return badInput("the sizes of the arguments are not known before the run; give them with --arg "
                     "NAME=SHAPE");
   Key = *key;
+  Expected<TuneStore> store = TuneStore::fromEnvironment();
+  if (!store)
+    return badInput(store.status().message());
+  Store = std::move(*store);
+  std::vector<bool> isWritten;
+  for (size_t index = 0; index < Inputs.size(); ++index)
+    isWritten.push_back(Entry.getArgDirection(index) != ir::Direction::In);
+  Expected<std::unique_ptr<PlacedArguments>> placed = Options.platform->place(Inputs, isWritten);
+  if (!placed)
+    return badInput(placed.status());
+  Args = std::move(*placed);
+  Call = Args->forCalls();
   if (Written.intent.formula.empty() || Options.noFormula)
     return kGood;
   Expected<std::unique_ptr<TorchWorker>> &worker = torchWorker();
@@ -200,18 +267,24 @@ int Tuner::prepare() {
   return kGood;
 }
 
-/// Calls for at least so long; one more time of a call, in seconds. Where calls only launch, it
-/// waits after each of the first and then after more and more, so that waiting does not count.
-void Tuner::measure(Candidate &candidate, double seconds) const {
-  std::vector<CallArg> args = candidate.args->forCalls();
+/// Calls for at least so long; one more time of a call, in seconds, unless a call fails: then it is
+/// refused, and what an error took is no time. Where calls only launch, it waits after each of the
+/// first and then after more and more, so that waiting does not count.
+void Tuner::measure(Candidate &candidate, double seconds) {
+  Spending spending(Seconds.measuring);
   Clock::time_point start = Clock::now();
   unsigned calls = 0;
+  Status state;
   do {
-    for (unsigned more = std::clamp(calls, 1u, 64u); more > 0; --more, ++calls)
-      (void)candidate.compiled->call(args);
-    (void)candidate.args->wait();
-  } while (secondsSince(start) < seconds);
-  candidate.times.push_back(secondsSince(start) / calls);
+    for (unsigned more = std::clamp(calls, 1u, 64u); more > 0 && state.isOk(); --more, ++calls)
+      state = candidate.compiled->call(Call);
+    if (state.isOk())
+      state = Args->wait();
+  } while (state.isOk() && secondsSince(start) < seconds);
+  if (state.isOk())
+    candidate.times.push_back(secondsSince(start) / calls);
+  else
+    candidate.refusal = state.message();
 }
 
 /// How outputs differ from what they should be; empty if they do not.
@@ -241,7 +314,7 @@ struct Tuner::Attempt {
 };
 
 std::string Tuner::record(Attempt &attempt) {
-  ConfigValues values = valuesOf(attempt.candidate->choice);
+  ConfigValues values = valuesOf(attempt.candidate->trial);
   values.insert(Given.begin(), Given.end());
   kiln_config config{.values = values};
   Expected<WrittenProgram::Recorded> program = Written.record(config);
@@ -252,10 +325,6 @@ std::string Tuner::record(Attempt &attempt) {
   if (const std::vector<Status> &errors = errorsOf(program->get()); !errors.empty())
     return errors.front().message();
   attempt.program = std::move(*program);
-  Expected<std::unique_ptr<PlacedArguments>> args = Options.platform->place(Inputs);
-  if (!args)
-    return args.status().message();
-  attempt.candidate->args = std::move(*args);
   return "";
 }
 
@@ -264,59 +333,79 @@ std::string Tuner::build(Attempt &attempt) {
   Expected<Compiled> compiled = Calls.compile(attempt.program->get(), Options.platform->name());
   if (!compiled)
     return compiled.status().message();
-  if (Status bad = compiled->compileOnly(attempt.candidate->args->forCalls()); !bad.isOk())
+  if (Status bad = compiled->compileOnly(Call); !bad.isOk())
     return bad.message();
   attempt.candidate->compileSeconds = secondsSince(start);
   attempt.compiled = std::move(*compiled);
   return "";
 }
 
-std::string Tuner::tryOut(Attempt &attempt) {
-  Candidate &candidate = *attempt.candidate;
-  if (Status bad = attempt.compiled->call(candidate.args->forCalls()); !bad.isOk())
+/// Calls it once, with the arguments as they were at first, and looks at all that it wrote.
+std::string Tuner::check(const Compiled &compiled) {
+  Spending spending(Seconds.checking);
+  Status bad = Args->restore();
+  bad = bad.isOk() ? compiled.call(Call) : bad;
+  if (!bad.isOk())
     return bad.message();
-  Expected<std::vector<Argument>> made = candidate.args->read();
+  Expected<std::vector<Argument>> made = Args->read();
   if (!made)
     return made.status().message();
   if (std::string wrong = findDifference(*made); !wrong.empty())
     return wrong;
-  if (Results.empty()) { // before more calls add to it
+  if (Results.empty()) { // which later calls write to
     Expected<std::vector<Argument>> results = copyArguments(*made);
     if (!results)
       return results.status().message();
     Results = std::move(*results);
   }
-  candidate.compiled = std::make_shared<Compiled>(std::move(*attempt.compiled));
-  for (int look = 0; look < 3; ++look) // one of them may be disturbed
-    measure(candidate, 0.002);
   return "";
 }
 
-void Tuner::add(ArrayRef<Choice> choices) {
+std::string Tuner::tryOut(Attempt &attempt) {
+  if (std::string wrong = check(*attempt.compiled); !wrong.empty())
+    return wrong;
+  Candidate &candidate = *attempt.candidate;
+  candidate.compiled = std::make_shared<Compiled>(std::move(*attempt.compiled));
+  for (int look = 0; look < 3 && candidate.refusal.empty(); ++look) // one of them may be disturbed
+    measure(candidate, 0.002);
+  return candidate.refusal;
+}
+
+/// Null if it was not tried.
+Candidate *Tuner::find(const Trial &trial) {
+  auto known = llvm::find_if(Tried, [&](const auto &each) { return each->trial == trial; });
+  return known == Tried.end() ? nullptr : known->get();
+}
+
+void Tuner::add(ArrayRef<Trial> trials) {
   std::vector<Attempt> attempts;
-  for (const Choice &choice : choices) {
-    if (llvm::any_of(Tried, [&](const auto &known) { return known->choice == choice; }))
-      continue;
-    Candidate &candidate = *Tried.emplace_back(std::make_unique<Candidate>());
-    candidate.choice = choice;
-    candidate.refusal = record(attempts.emplace_back(Attempt{&candidate, {}, {}}));
-  }
   auto canGoOn = [](const Attempt &attempt) { return attempt.candidate->refusal.empty(); };
-  parallelFor(attempts.size(), 0, [&](size_t i) {
-    if (canGoOn(attempts[i]))
-      attempts[i].candidate->refusal = build(attempts[i]);
-  });
+  {
+    Spending spending(Seconds.compiling);
+    for (const Trial &trial : trials) {
+      if (find(trial))
+        continue;
+      Candidate &candidate = *Tried.emplace_back(std::make_unique<Candidate>());
+      candidate.trial = trial;
+      candidate.refusal = record(attempts.emplace_back(Attempt{&candidate, {}, {}}));
+    }
+    parallelFor(attempts.size(), 0, [&](size_t i) {
+      if (canGoOn(attempts[i]))
+        attempts[i].candidate->refusal = build(attempts[i]);
+    });
+  }
   for (Attempt &attempt : attempts)
     if (canGoOn(attempt))
       attempt.candidate->refusal = tryOut(attempt);
 }
 
-void Tuner::addInTurn(ArrayRef<Choice> choices, StringRef what, function_ref<bool()> isEnough) {
+void Tuner::addInTurn(ArrayRef<Trial> trials, StringRef what, double share) {
   size_t atATime = std::max(1U, std::thread::hardware_concurrency());
-  Progress progress(what.str(), choices.size());
-  for (size_t done = 0; done < choices.size() && !isEnough() && !isInterrupted(); done += atATime) {
-    progress.show(done, words(choices[done]));
-    add(choices.slice(done, std::min(atATime, choices.size() - done)));
+  Progress progress(what.str(), trials.size());
+  for (size_t done = 0; done < trials.size() && !isTimeUp(share) && !isInterrupted();
+       done += atATime) {
+    progress.show(done, words(trials[done]));
+    add(trials.slice(done, std::min(atATime, trials.size() - done)));
   }
 }
 
@@ -324,16 +413,21 @@ void Tuner::addInTurn(ArrayRef<Choice> choices, StringRef what, function_ref<boo
 // Searching
 //===----------------------------------------------------------------------===//
 
+/// What an earlier search found is not lost where this one has less time.
+void Tuner::tryKept() {
+  if (std::optional<ConfigValues> kept = Store->find(Key))
+    if (std::optional<Trial> trial = trialOf(*kept))
+      add(*trial);
+}
+
 /// The usual choice with one parameter changed, for each value of each: what the model is made of.
 void Tuner::tryNeighbours() {
-  std::vector<Choice> neighbours;
+  std::vector<Trial> neighbours;
   for (size_t axis = 0; axis < Axes.size(); ++axis)
     for (size_t which = 0; which < Axes[axis].choices.size(); ++which)
-      if (which != Axes[axis].usual) {
-        Choice &choice = neighbours.emplace_back(usual().choice);
-        choice[axis] = which;
-      }
-  addInTurn(neighbours, "trying one change at a time", [&] { return isTimeUp(0.4); });
+      if (which != Axes[axis].usual)
+        neighbours.emplace_back(usual().trial).choice[axis] = which;
+  addInTurn(neighbours, "trying one change at a time", 0.4);
 }
 
 /// The model: each parameter makes the program slower or faster by a factor of its own. It ranks
@@ -343,32 +437,60 @@ void Tuner::tryPredicted() {
   for (size_t axis = 0; axis < Axes.size(); ++axis) {
     std::vector<double> &of = factors.emplace_back(Axes[axis].choices.size(), 0.0);
     for (const std::unique_ptr<Candidate> &candidate : Tried) {
-      Choice changed = usual().choice;
-      changed[axis] = candidate->choice[axis];
-      if (changed == candidate->choice) // nothing else is
-        of[changed[axis]] =
+      Trial changed = usual().trial;
+      changed.choice[axis] = candidate->trial.choice[axis];
+      if (changed == candidate->trial) // nothing else is
+        of[changed.choice[axis]] =
             candidate->isMeasured() ? std::log(candidate->best() / usual().best()) : INFINITY;
     }
   }
-  std::vector<std::pair<double, Choice>> rest;
+  std::vector<std::pair<double, Trial>> rest;
   constexpr uint64_t most = 100'000;
   for (uint64_t number = 0; number < std::min(numChoices(), most); ++number) {
-    Choice choice;
+    Trial trial;
     double predicted = 0;
     for (uint64_t left = number; const Axis &axis : Axes) {
-      choice.push_back(left % axis.choices.size());
-      predicted += factors[choice.size() - 1][choice.back()];
+      trial.choice.push_back(left % axis.choices.size());
+      predicted += factors[trial.choice.size() - 1][trial.choice.back()];
       left /= axis.choices.size();
     }
-    rest.emplace_back(predicted, std::move(choice));
+    rest.emplace_back(predicted, std::move(trial));
   }
   std::ranges::stable_sort(rest, {}, [](const auto &each) { return each.first; });
   constexpr double slower = 0.7; // twice as slow; the model is no better than that
-  std::vector<Choice> promising;
-  for (const auto &[predicted, choice] : rest)
+  std::vector<Trial> promising;
+  for (const auto &[predicted, trial] : rest)
     if (Settings.isExhaustive || predicted < rest.front().first + slower)
-      promising.push_back(choice);
-  addInTurn(promising, "trying the best by the model", [&] { return isTimeUp(0.7); });
+      promising.push_back(trial);
+  addInTurn(promising, "trying the best by the model", Tellable.empty() ? 0.7 : 0.6);
+}
+
+/// What passes choose by themselves, with the values of the two best: each thing alone, and then
+/// together what was faster.
+void Tuner::tryCompiler() {
+  constexpr double share = 0.75, noise = 0.99;
+  std::vector<Candidate *> best = ranking();
+  for (Candidate *base : ArrayRef(best).take_front(2)) {
+    std::vector<Trial> alone;
+    for (const ir::CompilerChoice &thing : Tellable)
+      for (const std::string &value : thing.values)
+        alone.emplace_back(base->trial).told[thing.name] = value;
+    addInTurn(alone, "trying other choices of the compiler", share);
+    Trial together = base->trial;
+    for (const ir::CompilerChoice &thing : Tellable) {
+      double fastest = base->best() * noise;
+      for (const std::string &value : thing.values) {
+        Trial told = base->trial;
+        told.told[thing.name] = value;
+        if (Candidate *candidate = find(told);
+            candidate && candidate->isMeasured() && candidate->best() < fastest) {
+          fastest = candidate->best();
+          together.told[thing.name] = value;
+        }
+      }
+    }
+    addInTurn(together, "trying other choices of the compiler", share);
+  }
 }
 
 std::vector<Candidate *> Tuner::ranking() {
@@ -386,8 +508,11 @@ std::vector<Candidate *> Tuner::ranking() {
 /// winner has to be better than it under the same conditions.
 void Tuner::playOff() {
   std::vector<Candidate *> left = ranking();
+  constexpr double hopeless = 1.5; // by so much no first look is wrong
   size_t first = Settings.isExhaustive ? left.size() : 8;
+  double fastest = left.front()->best();
   left.resize(std::min(left.size(), first));
+  llvm::erase_if(left, [&](Candidate *each) { return each->best() > fastest * hopeless; });
   if (!llvm::is_contained(left, &usual()))
     left.push_back(&usual());
   for (Candidate *candidate : left) {
@@ -398,10 +523,14 @@ void Tuner::playOff() {
   uint64_t done = 0;
   for (unsigned rounds = 3;; rounds *= 2) {
     for (unsigned round = 0; round < rounds && !(round > 0 && isTimeUp(1.1)); ++round)
-      for (Candidate *candidate : left) {
-        progress.show(done++, words(candidate->choice));
-        measure(*candidate, 0.01);
-      }
+      for (Candidate *candidate : left)
+        if (candidate->refusal.empty()) {
+          progress.show(done++, words(candidate->trial));
+          measure(*candidate, 0.01);
+        }
+    llvm::erase_if(left, [](Candidate *each) { return !each->isMeasured(); });
+    if (!usual().isMeasured()) // which stands beside all others
+      return;
     std::ranges::stable_sort(left, {}, [](Candidate *each) { return each->median(); });
     constexpr unsigned enough = 12, most = 96;
     size_t next = (left.size() + 1) / 2;
@@ -412,7 +541,7 @@ void Tuner::playOff() {
     if (!llvm::is_contained(left, &usual()))
       left.push_back(&usual());
   }
-  constexpr double noise = 0.99; // less is no gain
+  constexpr double noise = 0.98; // less is no gain
   Winner = left.front()->median() < usual().median() * noise ? left.front() : &usual();
 }
 
@@ -420,14 +549,20 @@ void Tuner::playOff() {
 // Reporting
 //===----------------------------------------------------------------------===//
 
+/// How many were tried that differ from another in what the compiler was told.
+size_t Tuner::numTold() const {
+  return llvm::count_if(Tried, [](const auto &each) { return !each->trial.told.empty(); });
+}
+
 Json Tuner::describe(ArrayRef<Candidate *> list) {
   Json tried = Json::array();
   for (Candidate *candidate : list) {
-    Json row{{"values", valuesOf(candidate->choice)}};
+    Json row{{"values", valuesOf(candidate->trial)}};
     if (candidate->isMeasured()) {
       row["compile_seconds"] = candidate->compileSeconds;
       row["seconds"] = candidate->median();
       row["rounds"] = candidate->times.size();
+      row["in_turns"] = candidate->isFinalist;
     } else {
       row["refused"] = candidate->refusal;
     }
@@ -439,16 +574,26 @@ Json Tuner::describe(ArrayRef<Candidate *> list) {
           {"seconds", Winner->median()},
           {"tuned_in_seconds", secondsSince(Start)},
           {"choices", numChoices()},
+          {"choices_tried", Tried.size() - numTold()},
+          {"spent",
+           {{"preparing", Seconds.preparing},
+            {"compiling", Seconds.compiling},
+            {"checking", Seconds.checking},
+            {"measuring", Seconds.measuring}}},
           {"tried", std::move(tried)}};
 }
 
 void Tuner::print(ArrayRef<Candidate *> list) {
-  std::printf("%s on %s: %zu of %llu choices tried in %.1f s\n", Name.c_str(),
-              Options.platform->name().c_str(), Tried.size(), (unsigned long long)numChoices(),
-              secondsSince(Start));
+  std::printf("%s on %s: %zu of %llu choices", Name.c_str(), Options.platform->name().c_str(),
+              Tried.size() - numTold(), (unsigned long long)numChoices());
+  if (size_t told = numTold())
+    std::printf(" and %zu of the compiler's", told);
+  std::printf(" tried in %.1f s (%.1f preparing, %.1f compiling, %.1f checking, %.1f measuring)\n",
+              secondsSince(Start), Seconds.preparing, Seconds.compiling, Seconds.checking,
+              Seconds.measuring);
   for (Candidate *candidate : list) {
     if (!candidate->isMeasured()) {
-      std::printf("  %-32s  refused: %s\n", words(candidate->choice).c_str(),
+      std::printf("  %-32s  refused: %s\n", words(candidate->trial).c_str(),
                   candidate->refusal.c_str());
       continue;
     }
@@ -457,35 +602,32 @@ void Tuner::print(ArrayRef<Candidate *> list) {
                          : !candidate->isFinalist ? "  (first look)"
                                                   : "";
     std::printf("  %-32s  %10.3f ms  %5.2f x the default's speed%s\n",
-                words(candidate->choice).c_str(), candidate->median() * 1e3,
+                words(candidate->trial).c_str(), candidate->median() * 1e3,
                 usual().median() / candidate->median(), remark);
   }
 }
 
 int Tuner::report() {
-  Expected<TuneStore> store = TuneStore::fromEnvironment();
-  if (!store)
-    return badInput(store.status().message());
   std::vector<Candidate *> list = ranking();
   for (std::unique_ptr<Candidate> &candidate : Tried)
     if (!candidate->isMeasured())
       list.push_back(candidate.get());
-  ConfigValues values = valuesOf(Winner->choice);
+  ConfigValues values = valuesOf(Winner->trial);
   Json about = describe(list);
-  Status kept = store->isEnabled() ? store->put(Key, values, about) : Status::ok();
-  bool isKept = store->isEnabled() && kept.isOk();
+  Status kept = Store->isEnabled() ? Store->put(Key, values, about) : Status::ok();
+  bool isKept = Store->isEnabled() && kept.isOk();
   if (Options.json) {
     Json json{{"winner", values}};
     json.update(about);
     if (isKept)
-      json["file"] = store->pathOf(Key);
+      json["file"] = Store->pathOf(Key);
     std::printf("%s\n", jsonText(json).c_str());
   } else {
     print(list);
-    if (!store->isEnabled())
+    if (!Store->isEnabled())
       std::printf("not kept: there is no cache (KILN_CACHE, KILN_CACHE_DIR)\n");
     else if (isKept)
-      std::printf("kept in %s\n", store->pathOf(Key).c_str());
+      std::printf("kept in %s\n", Store->pathOf(Key).c_str());
   }
   if (!kept.isOk())
     printErrors({kept.withPrefix("the winner could not be kept")});
@@ -495,18 +637,26 @@ int Tuner::report() {
 int Tuner::run() {
   if (Status missing = Options.platform->usableHere(); !missing.isOk())
     return badInput(missing);
-  if (int status = prepare())
-    return status;
-  Choice choice;
+  {
+    Spending spending(Seconds.preparing);
+    if (int status = prepare())
+      return status;
+  }
+  Trial asItIs;
   for (const Axis &axis : Axes)
-    choice.push_back(axis.usual);
-  add(choice);
+    asItIs.choice.push_back(axis.usual);
+  add(asItIs);
   if (!usual().isMeasured())
     return badInput("the program does not run with its own defaults: " + usual().refusal);
+  tryKept();
   tryNeighbours();
   tryPredicted();
+  tryCompiler();
   if (!isInterrupted())
     playOff();
+  if (!isInterrupted() && !Winner)
+    return badInput("the program with its own defaults failed while it was measured: " +
+                    usual().refusal);
   return isInterrupted() ? kWrong : report();
 }
 

@@ -34,7 +34,12 @@ Expected<std::optional<ConfigValues>> tunedValues(const Source &source,
   if (!store)
     return std::optional<ConfigValues>(); // whoever needs the cache says what is wrong with it
   bool hasParameters = source.config && !source.config->declared.empty();
-  return store->valuesFor(hasParameters ? tuneSubjectOf(source, options) : TuneSubject());
+  Expected<std::optional<ConfigValues>> found =
+      store->valuesFor(hasParameters ? tuneSubjectOf(source, options) : TuneSubject());
+  // What the user says wins, and nobody has measured the other values beside it.
+  if (found && *found && contradict(source.config->values, **found))
+    found->reset();
+  return found;
 }
 
 } // namespace kiln

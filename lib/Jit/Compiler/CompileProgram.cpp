@@ -1,5 +1,6 @@
 // The ways from a program to a Compiled that need the compiler.
 #include "JitC.h"
+#include "kiln/Dialect/Kiln/CompilerChoices.h"
 #include "kiln/Dialect/ProgramText.h"
 #include "kiln/Jit/Compiler/ProgramSource.h"
 #include "kiln/Jit/Compiler/TuneStore.h"
@@ -42,6 +43,12 @@ Expected<ParameterValues> Jit::tunedValues(kiln_recorder *program, std::span<con
   return found->value_or(ParameterValues());
 }
 
+Status Jit::choose(kiln_recorder *program, const ParameterValues &values) {
+  // What is wrong with the program, compile() says.
+  std::string wrong = program ? chooseForCompiler(moduleOf(program), values) : "";
+  return wrong.empty() ? Status::ok() : Status(StatusCode::InvalidArgument, wrong);
+}
+
 /// A program as text. The first error, with its line.
 static Expected<std::shared_ptr<const JitSource>> sourceOf(StringRef text,
                                                            const ProgramSourceOptions &options) {
@@ -68,6 +75,16 @@ using namespace kiln;
 extern "C" const char *kiln_jit_platform(int32_t on_gpu) {
   const Platform *platform = jitPlatform(on_gpu ? TensorMemory::Gpu : TensorMemory::Host);
   return platform ? platform->name().c_str() : nullptr;
+}
+
+extern "C" const char *kiln_jit_compiler_choices(const char *name) {
+  static thread_local std::string text;
+  const Platform *platform = name ? findPlatform(name) : nullptr;
+  text.clear();
+  if (platform && platform->machine())
+    for (const ir::CompilerChoice &choice : ir::compilerChoices(*platform->machine()))
+      text += choice.name + " " + llvm::join(choice.values, " ") + "\n";
+  return text.c_str();
 }
 
 extern "C" kiln_compiled *kiln_jit_compile(kiln_jit *jit, const char *text, uint64_t length,

@@ -65,7 +65,7 @@ bool isNotMade(Recorder &recorder, const kiln_item &item) {
 }
 
 void refuse(Recorder &recorder, const kiln_item &item, const char *wanted) {
-  throw BadArgument(std::string("takes ") + wanted + ", not " + describe(recorder, item));
+  throw WrongKind(item, std::string("takes ") + wanted + ", not " + describe(recorder, item));
 }
 
 const Held &valueOf(Recorder &recorder, const kiln_item &item, kiln_value_kind kind,

@@ -1,6 +1,7 @@
 //===- RecordC.cpp - kiln/record_c.h -----------------------------------------------------===//
 #include "Recorder.h"
 
+#include "kiln/Dialect/Kiln/CompilerChoices.h"
 #include "kiln/Program/Signature.h"
 
 #include "mlir/IR/AsmState.h"
@@ -117,6 +118,13 @@ kiln_recorder *kiln_recorder_create(const char *name, uint32_t flags, kiln_where
 
 void kiln_recorder_destroy(kiln_recorder *recorder) { delete recorder; }
 
+/// Whether an item is this part, or a list that it is in.
+static bool holds(const kiln_item &item, const kiln_item *part) {
+  return &item == part || (item.kind == KILN_ITEM_LIST && item.is.list &&
+                           llvm::any_of(std::span(item.is.list, item.count),
+                                        [&](const kiln_item &each) { return holds(each, part); }));
+}
+
 static void recordOperation(Recorder &recorder, const char *name, const kiln_item *arguments,
                             uint32_t num_arguments) {
   if (!name || (num_arguments > 0 && !arguments))
@@ -135,6 +143,12 @@ static void recordOperation(Recorder &recorder, const char *name, const kiln_ite
       throw BadArgument(operation->name + " needs '" + parameter.name + "'");
   try {
     operation->record(recorder, items.data());
+  } catch (const WrongKind &bad) {
+    auto isIn = [&](const kiln_item &item) { return holds(item, bad.item); };
+    size_t at = size_t(llvm::find_if(items, isIn) - items.begin());
+    if (at == items.size())
+      throw BadArgument(operation->name + " " + bad.what());
+    throw BadArgument(operation->name + ": '" + operation->parameters[at].name + "' " + bad.what());
   } catch (const BadArgument &bad) {
     throw BadArgument(operation->name + " " + bad.what());
   }
@@ -184,6 +198,19 @@ const char *kiln_recorder_error(kiln_recorder *handle, uint32_t index, kiln_wher
   if (where)
     *where = {recorder.file.c_str(), uint32_t(at.line), uint32_t(at.col)};
   return recorder.text.c_str();
+}
+
+int32_t kiln_recorder_choose(kiln_recorder *handle, const char *name, const char *value) {
+  if (!handle)
+    return -1;
+  Recorder &recorder = handle->recorder;
+  std::string wrong = name && value
+                          ? ir::chooseForCompiler(recorder.program->module.get(), name, value)
+                          : "the name of a choice for the compiler, or its value, is NULL";
+  if (wrong.empty())
+    return 0;
+  recorder.fail(wrong, {});
+  return -1;
 }
 
 const char *kiln_recorder_text(kiln_recorder *handle, int32_t with_locations) {

@@ -20,6 +20,12 @@ struct BadArgument : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// An argument, or a part of one, that is of another kind than is wanted.
+struct WrongKind : BadArgument {
+  WrongKind(const kiln_item &item, const std::string &what) : BadArgument(what), item(&item) {}
+  const kiln_item *item;
+};
+
 /// A value of the program that was given out.
 struct Held {
   kiln_value_kind kind;

@@ -54,7 +54,9 @@ static Expected<std::vector<const CudaUnit *>> inOrder(const std::vector<CudaUni
 
 static std::vector<Expected<CompiledCuda>> compileAll(const std::vector<const CudaUnit *> &units) {
   std::vector<Expected<CompiledCuda>> compiled(units.size(), CompiledCuda());
-  parallelFor(units.size(), 0, [&](size_t i) { compiled[i] = compileCuda(*units[i]); });
+  parallelFor(
+      units.size(), 0, [&](size_t i) { compiled[i] = compileCuda(*units[i]); },
+      "compiling kernels");
   return compiled;
 }
 

@@ -24,7 +24,8 @@ public:
     return call;
   }
   Status wait() const override { return There->wait(); }
-  Expected<std::vector<Argument>> read() const override {
+  Status restore() override { return There->restore(); }
+  Expected<std::vector<Argument>> read() override {
     Expected<std::vector<Tensor>> tensors = There->read();
     if (!tensors)
       return tensors.status();
@@ -44,12 +45,16 @@ private:
 
 } // namespace
 
-Expected<std::unique_ptr<PlacedArguments>> placeOnGpu(std::span<const Argument> args) {
+Expected<std::unique_ptr<PlacedArguments>> placeOnGpu(std::span<const Argument> args,
+                                                      const std::vector<bool> &isWritten) {
   std::vector<Tensor> tensors;
-  for (const Argument &arg : args)
-    if (auto *tensor = std::get_if<Tensor>(&arg))
+  std::vector<bool> areWritten;
+  for (size_t index = 0; index < args.size(); ++index)
+    if (auto *tensor = std::get_if<Tensor>(&args[index])) {
       tensors.push_back(*tensor);
-  Expected<std::unique_ptr<GpuTensors>> there = GpuTensors::copy(tensors);
+      areWritten.push_back(isWritten[index]);
+    }
+  Expected<std::unique_ptr<GpuTensors>> there = GpuTensors::copy(tensors, areWritten);
   if (!there)
     return there.status();
   return std::unique_ptr<PlacedArguments>(

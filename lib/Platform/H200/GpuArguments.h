@@ -10,8 +10,10 @@
 
 namespace kiln {
 
-/// Copies them to the first GPU. Unsupported, with what is missing, where there is none.
-Expected<std::unique_ptr<PlacedArguments>> placeOnGpu(std::span<const Argument> args);
+/// Copies them to the first GPU; `isWritten` says of each whether calls may write it. Unsupported,
+/// with what is missing, where there is none.
+Expected<std::unique_ptr<PlacedArguments>> placeOnGpu(std::span<const Argument> args,
+                                                      const std::vector<bool> &isWritten);
 
 } // namespace kiln
 

@@ -108,8 +108,9 @@ public:
     return cudaSource(*units);
   }
 
-  Expected<std::unique_ptr<PlacedArguments>> place(std::span<const Argument> args) const override {
-    return placeOnGpu(args);
+  Expected<std::unique_ptr<PlacedArguments>>
+  place(std::span<const Argument> args, const std::vector<bool> &isWritten) const override {
+    return placeOnGpu(args, isWritten);
   }
 
   std::unique_ptr<JitBackend> makeJitBackend(const std::string &,

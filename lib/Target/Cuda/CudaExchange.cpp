@@ -122,7 +122,7 @@ void FunctionEmitter::emitOrder(Value from, Value values, Value columns, bool is
     set(result, name);
   }
   line("orderRows<" + flag(isDescending) + ">(" + text(from) + ", " + text(values) + ", " +
-       text(columns) + ", lane);");
+       text(columns) + ", " + Kernel.warpgroup() + ");");
 }
 
 /// Walks along each line with what has been combined so far, as tiles of one element; the body

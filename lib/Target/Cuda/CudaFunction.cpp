@@ -224,7 +224,8 @@ void FunctionEmitter::emitOp(Operation *op) {
     return;
   widenAgain(op);
   if (Meetings.contains(op))
-    line("barrier::meet(1 + int(lane)); // others of the lane are done with the same memory");
+    line("barrier::meet(1 + int(" + Kernel.warpgroup() +
+         ")); // others of the lane are done with the same memory");
   if (!emitScalar(op) && !emitTensor(op) && !emitTile(op))
     unsupported(op, "the backend does not have this operation yet");
 }

@@ -40,6 +40,9 @@ struct KernelText {
   llvm::SmallVector<unsigned> tensorIndex;
   /// Lanes of the role that computes.
   int64_t lanes = 1;
+  /// Whether its roles are guests (kiln/Machine/Guests.h): all compute, side by side, and threads
+  /// push what others pop.
+  bool hasGuests = false;
   /// Whether elementwise tiles that are used once are computed where they are used.
   bool computesLater = false;
   /// Whether its lanes take turns at the matrix unit.
@@ -53,8 +56,11 @@ struct KernelText {
   /// A line of text as one of the statements of `lines[number]`, and how the two come apart.
   static std::string marked(const llvm::Twine &statement, size_t number);
   CudaText withLines(llvm::StringRef markedText) const;
-  /// Where rings end in shared memory; behind them each lane has so many bytes for its tiles.
+  /// Where rings end in shared memory; behind them each lane has so many bytes for its tiles. Those
+  /// of guests are the current role's.
   int64_t ringBytes = 0, laneBytes = 0;
+  /// The number of a warpgroup in its block, in the text of a role. What is no guest's is a lane's.
+  llvm::StringRef warpgroup() const { return hasGuests ? "warpgroup" : "lane"; }
 };
 
 /// How tightly the outermost operator of an expression binds, the loosest first.
@@ -128,6 +134,9 @@ private:
   /// The number of a tensor map among those of the kernel, which gets it if it has none such.
   size_t mapNumber(const CudaTensorMap &map);
   void emitScatterRows(tile::ScatterRowsOp op);
+  /// `to_compute.pop()`; the ends of guests say which lane they are: `to_aiv.push(lane, t1)`.
+  std::string pipeCall(mlir::Value pipe, llvm::StringRef method,
+                       llvm::ArrayRef<std::string> arguments = {});
   void emitMove(tile::MoveOp op);
   void emitPop(tile::PopOp op);
   void emitMultiply(tile::ProductInterface op);
@@ -213,6 +222,8 @@ bool canRunAhead(ir::FuncOp role);
 /// Whether such a role could say which tiles it will send first, if what other kernels write is not
 /// there yet: it may be told nonsense, and then does nothing worse than name other tiles.
 bool canLookAhead(ir::FuncOp role);
+/// Whether lanes push to lanes: each has a ring of its own then.
+bool hasRingPerLane(tile::PipeType type);
 /// Whether threads hold a tile, rather than shared memory.
 bool isInRegisters(tile::TileType type);
 /// `Reg<float, 64, 128>`: the kernel's layout for a tile in registers.

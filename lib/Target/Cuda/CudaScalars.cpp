@@ -208,7 +208,8 @@ bool FunctionEmitter::emitScalar(Operation *op) {
   }
   if (isa<tile::BarrierOp>(op)) {
     Kernel.hasBarrier = true;
-    line(isCopying() ? "allBlocks.meetByWarp();" : "allBlocks.meet(lane);");
+    line(isCopying() ? "allBlocks.meetByWarp();"
+                     : "allBlocks.meet(" + Kernel.warpgroup().str() + ");");
     return true;
   }
   if (auto lane = dyn_cast<tile::LaneOp>(op)) {

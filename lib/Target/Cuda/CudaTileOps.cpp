@@ -8,6 +8,7 @@
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Dialect/Tile/Turns.h"
 #include "kiln/Dialect/Tile/Unwritten.h"
+#include "kiln/Machine/Machine.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Text/Literals.h"
 
@@ -27,6 +28,10 @@ static std::string shapeText(TileType type) {
 }
 std::string registerType(TileType type) { return "Reg" + shapeText(type); }
 std::string sharedType(TileType type) { return "Shared" + shapeText(type); }
+
+bool hasRingPerLane(tile::PipeType type) {
+  return findRole(type.getFrom())->maxLanes > 1 && findRole(type.getTo())->maxLanes > 1;
+}
 
 bool isInRegisters(TileType type) {
   return type.getSpace() == Space::Vec || type.getSpace() == Space::Acc;
@@ -198,7 +203,8 @@ void FunctionEmitter::emitStaged(tile::StoreOp op, int64_t scratch) {
        windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(), op.getStaticValid(),
                   op.getValid()) +
        ", " + text(op.getTensor()) + ", args.maps[" + std::to_string(mapNumber(map)) + "], " +
-       list(op.getStaticIndices(), op.getIndices()) + ", " + placeText(scratch) + ", lane);");
+       list(op.getStaticIndices(), op.getIndices()) + ", " + placeText(scratch) + ", " +
+       Kernel.warpgroup() + ");");
 }
 
 void FunctionEmitter::emitStore(tile::StoreOp op) {
@@ -268,16 +274,27 @@ void FunctionEmitter::emitMove(tile::MoveOp op) {
       from.getElementType().getIntOrFloatBitWidth() == 16 && isOnlyMultiplied(op, seen))
     return define(op, "packed(" + text(op.getOperand()) + ")");
   if (isInRegisters(from) && to == Space::Mat)
-    return define(op, "toShared(" + text(op.getOperand()) + ", " + placeText(op) + ", lane)");
+    return define(op, "toShared(" + text(op.getOperand()) + ", " + placeText(op) + ", " +
+                          Kernel.warpgroup().str() + ")");
   set(op, text(op.getOperand())); // the matrix unit reads where the tile is
   if (Owned.contains(op.getOperand()) && op.getOperand().hasOneUse())
     Owned.insert(op);
 }
 
+std::string FunctionEmitter::pipeCall(Value pipe, StringRef method,
+                                      ArrayRef<std::string> arguments) {
+  SmallVector<std::string> given(arguments);
+  if (Kernel.hasGuests)
+    given.insert(given.begin(), "lane");
+  return text(pipe) + "." + method.str() + "(" + llvm::join(given, ", ") + ")";
+}
+
 /// The tiles of the oldest slot: a lane's part of each, where lanes share them.
 void FunctionEmitter::emitPop(tile::PopOp op) {
   tile::PipeType pipe = op.getPipe().getType();
-  std::string slot = text(op.getPipe()) + ".pop()";
+  std::string slot = pipeCall(op.getPipe(), "pop");
+  if (op.getTiles().empty())
+    return line(slot + ";");
   if (op.getTiles().size() > 1) {
     std::string name = freshName("slot");
     line("auto " + name + " = " + slot + ";");
@@ -288,10 +305,13 @@ void FunctionEmitter::emitPop(tile::PopOp op) {
     auto type = cast<TileType>(tile.getType());
     TileType whole = pipe.getPayload()[k];
     for (unsigned axis : {0, 1})
-      if (int64_t extent = type.getExtent(axis); extent != whole.getExtent(axis))
+      if (int64_t extent = type.getExtent(axis);
+          extent != whole.getExtent(axis) && !hasRingPerLane(pipe))
         inSlot = (axis == 0 ? "rowsFrom<" : "colsFrom<") + std::to_string(extent) + ">(" + inSlot +
                  ", lane * " + std::to_string(extent) + ")";
-    define(tile, op.getCopy() ? "copied(" + inSlot + ", " + placeText(tile) + ", lane)" : inSlot);
+    define(tile, op.getCopy() ? "copied(" + inSlot + ", " + placeText(tile) + ", " +
+                                    Kernel.warpgroup().str() + ")"
+                              : inSlot);
   }
 }
 
@@ -372,7 +392,7 @@ bool FunctionEmitter::isMadeLater(Operation *op) {
   if (user->getBlock() != op->getBlock() || user->hasAttr(tile::kMostlyOnesAttr))
     return false;
   if (auto store = dyn_cast<tile::StoreOp>(user))
-    return !store.getAtomic();
+    return !store.getAtomic() && !store->hasAttr(tile::kScratchAttr);
   return tile::isElementwise(user) &&
          type.getRows() == cast<TileType>(user->getResult(0).getType()).getRows() &&
          type.getCols() == cast<TileType>(user->getResult(0).getType()).getCols();
@@ -421,15 +441,16 @@ bool FunctionEmitter::emitTile(Operation *op) {
         SmallVector<std::string> tiles;
         for (Value tile : push.getTiles())
           tiles.push_back(text(tile));
-        return line(text(push.getPipe()) +
-                    (!IsAhead            ? ".push("
-                     : canRunAhead(Func) ? ".runAhead("
-                                         : ".lookAhead(") +
-                    llvm::join(tiles, ", ") + ");"),
+        return line(pipeCall(push.getPipe(),
+                             !IsAhead            ? "push"
+                             : canRunAhead(Func) ? "runAhead"
+                                                 : "lookAhead",
+                             tiles) +
+                    ";"),
                true;
       })
       .Case<tile::FreeOp>(
-          [&](tile::FreeOp free) { return line(text(free.getPipe()) + ".free();"), true; })
+          [&](tile::FreeOp free) { return line(pipeCall(free.getPipe(), "free") + ";"), true; })
       .Case<tile::ProductInterface>([&](auto product) { return emitMultiply(product), true; })
       .Case<tile::AwaitOp>([&](auto await) { return emitAwait(await), true; })
       .Case<tile::FullOp>([&](tile::FullOp full) {

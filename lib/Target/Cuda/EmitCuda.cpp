@@ -7,7 +7,7 @@
 #include "kiln/Dialect/Tile/Staged.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Dialect/Tile/Walk.h"
-#include "kiln/Machine/Machine.h"
+#include "kiln/Machine/Guests.h"
 #include "kiln/Program/Launched.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Cuda/Cuda.h"
@@ -60,7 +60,7 @@ public:
     KernelPart part{std::move(*unit), "kernel_" + Name, Lanes, tileBytes(), BytesBehind};
     part.slots = (BarrierBytes - (handsOutBlocks() ? kHandoutBytes : 0)) / 16;
     part.copies = copyingRole() != nullptr;
-    part.lendsMemory = Kernel.laneBytes > 0;
+    part.lendsMemory = LaneBytes > 0;
     return part;
   }
 
@@ -68,6 +68,9 @@ private:
   Status emitRoles() {
     if (Status failed = findRoles(); !failed.isOk())
       return failed;
+    if (IsPart && Kernel.hasGuests)
+      return refuse(Func, "its roles run beside one another, which they cannot in one kernel for "
+                          "all tasks; run the program without --persistent");
     nameParameters();
     chooseLayout();
     if (Status failed = emitPipes(); !failed.isOk())
@@ -84,8 +87,12 @@ private:
     ir::CallOp call; ///< Null: the kernel itself.
     std::string name;
     bool copies;
+    int64_t lanes;
+    int64_t first = 0;       ///< Of its warpgroups.
+    int64_t laneBytes = 0;   ///< Of tiles in shared memory outside rings, for each lane.
+    int64_t memory = 0;      ///< Where these begin, if that is not planned (guests).
     bool runsAhead = false;  ///< It begins before the kernels that come first have ended.
-    bool usesMemory = false; ///< It has tiles in shared memory outside rings.
+    bool usesMemory = false; ///< Whether there are any.
   };
   struct PipeText {
     tile::PipeOp op;
@@ -101,21 +108,28 @@ private:
 
   Status addRole(ir::FuncOp func, ir::CallOp call) {
     StringRef role = func.getRole().value_or("");
+    if (findGuest(Target, role) && call) {
+      Kernel.hasGuests = true;
+      Roles.push_back({func, call, nameRules().spell(func.getSymName()), /*copies=*/false,
+                       Func.getLanesOf(role), Lanes});
+      Lanes += Roles.back().lanes;
+      return Status::ok();
+    }
     if (role != "dma" && role != "compute")
       return refuse(func, "its work could not be given to the roles dma and compute "
                           "(kiln run --remarks says why)");
     if (llvm::any_of(Roles, [&](RoleCall &other) { return other.copies == (role == "dma"); }))
       return refuse(func, "it has two members with role " + role);
-    Roles.push_back({func, call, nameRules().spell(func.getSymName()), role == "dma"});
+    Lanes = Func.getKind() == ir::FuncKind::Group ? Func.getNumLanes() : 1;
+    Kernel.lanes = Lanes;
+    bool copies = role == "dma";
+    Roles.push_back({func, call, nameRules().spell(func.getSymName()), copies, copies ? 1 : Lanes});
     return Status::ok();
   }
 
   Status findRoles() {
-    if (Func.getKind() != ir::FuncKind::Group) {
-      Lanes = 1;
+    if (Func.getKind() != ir::FuncKind::Group)
       return addRole(Func, nullptr);
-    }
-    Lanes = Kernel.lanes = Func.getNumLanes();
     auto module = Func->getParentOfType<ModuleOp>();
     for (Operation &op : Func.getBody().front())
       if (auto call = dyn_cast<ir::CallOp>(op))
@@ -184,48 +198,60 @@ private:
       if (!pipe)
         continue;
       tile::PipeType type = pipe.getPipe().getType();
-      if (type.getFrom() != "dma" || type.getTo() != "compute" || type.getPayload().empty())
+      if (!Kernel.hasGuests &&
+          (type.getFrom() != "dma" || type.getTo() != "compute" || type.getPayload().empty()))
         return refuse(pipe, "pipes carry tiles from dma to compute");
-      int64_t slots = pipe.getSlots().value_or(Target.defaultSlots);
+      int64_t slots = pipe.getSlots().value_or(Target.defaultSlots), rings = 1;
+      if (hasRingPerLane(type))
+        rings = Func.getNumLanes();
       std::string tiles;
       int64_t begin = Kernel.ringBytes;
       for (tile::TileType payload : type.getPayload()) {
+        if (rings > 1)
+          payload = tile::laneShare(payload, type.getSplit(), rings);
         tiles += ", " + sharedType(payload);
-        Kernel.ringBytes += slots * llvm::alignTo(tile::bytesOf(payload), kTileAlignment);
+        Kernel.ringBytes += rings * slots * llvm::alignTo(tile::bytesOf(payload), kTileAlignment);
       }
-      std::string shape = std::to_string(slots) + ", " + std::to_string(Lanes) + tiles + ">";
-      if (IsPart)
-        shape = "View<" + std::to_string(begin) + ", " + std::to_string(BarrierBytes / 16) + ", " +
-                shape;
-      else
-        shape = "Pipe<" + shape;
-      BarrierBytes += slots * 16;
       std::string name = nameRules().spell(pipeName(pipe));
       if (llvm::any_of(Pipes, [&](PipeText &other) { return other.name == name; }))
         name += "_" + std::to_string(Pipes.size());
-      Pipes.push_back({pipe, name, "Pipe_" + name, shape, Kernel.ringBytes - begin});
+      auto lanes = [&](StringRef role) { return std::to_string(Func.getLanesOf(role)); };
+      std::string ends = Kernel.hasGuests ? lanes(type.getFrom()) + ", " + lanes(type.getTo())
+                                          : std::to_string(Lanes);
+      std::string kind = Kernel.hasGuests ? "RolePipe<" : "Pipe<";
+      if (IsPart) // where it lies in the ring
+        kind = "View<" + std::to_string(begin) + ", " + std::to_string(BarrierBytes / 16) + ", ";
+      Pipes.push_back({pipe, name, "Pipe_" + name,
+                       kind + std::to_string(slots) + ", " + ends + tiles + ">",
+                       Kernel.ringBytes - begin});
+      BarrierBytes += rings * slots * 16;
     }
     return Status::ok();
   }
 
-  /// How much each lane needs for the tiles that were given addresses behind the rings.
+  /// How much each lane needs for the tiles that were given addresses: behind the rings, or, of
+  /// guests, from 0 on.
   void measureTiles() {
-    for (RoleCall &role : Roles)
+    int64_t begin = Kernel.hasGuests ? 0 : Kernel.ringBytes;
+    for (RoleCall &role : Roles) {
       role.func.walk([&](Operation *op) {
         if (auto scratch = op->getAttrOfType<IntegerAttr>(tile::kScratchAttr))
-          Kernel.laneBytes =
-              std::max(Kernel.laneBytes, scratch.getInt() - Kernel.ringBytes + tile::kStagedBytes);
+          role.laneBytes = std::max(role.laneBytes, scratch.getInt() - begin + tile::kStagedBytes);
         auto addresses = op->getAttrOfType<DenseI64ArrayAttr>(tile::kAddressAttr);
         size_t number = 0;
         for (Type type : op->getResultTypes())
           if (auto tile = dyn_cast<tile::TileType>(type)) {
             int64_t address = addresses ? addresses[number++] : -1;
             if (address >= 0 && tile.getSpace() == tile::Space::Mat)
-              Kernel.laneBytes = std::max<int64_t>(
-                  Kernel.laneBytes,
-                  address - Kernel.ringBytes + llvm::alignTo(tile::bytesOf(tile), kTileAlignment));
+              role.laneBytes = std::max<int64_t>(
+                  role.laneBytes,
+                  address - begin + llvm::alignTo(tile::bytesOf(tile), kTileAlignment));
           }
       });
+      if (Kernel.hasGuests)
+        role.memory = Kernel.ringBytes + LaneBytes;
+      LaneBytes += role.laneBytes * role.lanes;
+    }
   }
 
   /// How many registers of a computing thread hold tiles at once, at most. Elementwise operations
@@ -280,6 +306,8 @@ private:
     }
     for (PipeText &pipe : Pipes)
       parameters += ", " + pipe.type + " &" + pipe.name;
+    Kernel.lanes = role.lanes;
+    Kernel.laneBytes = role.laneBytes;
     Expected<std::string> body = FunctionEmitter(role.func, Kernel, names, origin).emitBody();
     if (!body)
       return body.status();
@@ -291,19 +319,22 @@ private:
         return ahead.status();
       Functions += functionText(role.name + "_ahead", parameters, *ahead);
     }
-    if (role.usesMemory = Kernel.laneBytes > 0 && !role.copies; role.usesMemory)
+    if (role.usesMemory = role.laneBytes > 0; role.usesMemory)
       parameters += ", SharedAddress memory";
     if (ir::findBarrier(role.func))
       parameters += ", GridBarrier &allBlocks";
+    for (PipeText &pipe : Pipes)
+      if (Kernel.hasGuests && pipe.op.getPipe().getType().getFrom() == *role.func.getRole())
+        *body += "  " + pipe.name + ".end(lane);\n";
     Functions += functionText(role.name, parameters, *body);
     return Status::ok();
   }
 
-  static std::string functionText(const std::string &name, const std::string &parameters,
-                                  const std::string &body) {
+  std::string functionText(const std::string &name, const std::string &parameters,
+                           const std::string &body) const {
     return "__device__ __forceinline__ void " + name +
-           "(const Args &args, const Block &block, i64 lane" + parameters + ") {\n" + body +
-           "}\n\n";
+           "(const Args &args, const Block &block, i64 lane" +
+           (Kernel.hasGuests ? ", i64 warpgroup" : "") + parameters + ") {\n" + body + "}\n\n";
   }
 
   std::string argumentBlock() const {
@@ -355,7 +386,7 @@ private:
       arguments += ", " + pipe.name;
     std::string rest;
     if (role.usesMemory)
-      rest += ", memory";
+      rest += role.memory ? ", memory + " + std::to_string(role.memory) : std::string(", memory");
     if (ir::findBarrier(role.func))
       rest += ", allBlocks";
     // Where what is copied differs along both axes of the grid, blocks that run at once share most
@@ -387,8 +418,17 @@ private:
     int64_t count = 0;
     for (RoleCall &role : Roles)
       if (ir::findBarrier(role.func))
-        count += role.copies ? 1 : Lanes;
+        count += role.lanes;
     return count;
+  }
+
+  /// Whether somebody waits in it, or loops for as long as data says.
+  bool mayHang() const {
+    return !Pipes.empty() || Kernel.hasBarrier || llvm::any_of(Roles, [](const RoleCall &role) {
+      return ir::FuncOp(role.func)
+          .walk([](scf::WhileOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+    });
   }
 
   std::string entryFunction(StringRef symbol, int64_t threads) {
@@ -396,21 +436,26 @@ private:
     for (const RoleCall &role : Roles)
       (role.copies ? copies : computes) = &role;
     std::string text = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
-                       (copies ? ", 1)\n" : ", KILN_BLOCKS_AT_ONCE)\n") + symbol.str() +
-                       "(const __grid_constant__ Args args) {\n";
+                       (copies || Kernel.hasGuests ? ", 1)\n" : ", KILN_BLOCKS_AT_ONCE)\n") +
+                       symbol.str() + "(const __grid_constant__ Args args) {\n";
     if (threads == kWarpgroup)
       text += "  ptx::assumeThreads<" + std::to_string(threads) + ">();\n";
     if (tileBytes() > 0)
       text += "  extern __shared__ __align__(1024) unsigned char shared[];\n";
-    if (Kernel.laneBytes > 0)
+    if (LaneBytes > 0)
       text += "  SharedAddress memory = sharedAddress(shared);\n";
     text += "  i64 blocks = args.grid[0] * args.grid[1] * args.grid[2];\n";
     if (!Pipes.empty()) {
       text += "  SharedAddress ring = sharedAddress(shared), barriers = ring + " +
               std::to_string(tileBytes()) + ";\n";
       for (size_t k = 0; k < Pipes.size(); ++k) {
-        text += "  " + Pipes[k].type + " " + Pipes[k].name + "(ring, barriers, \"" + Pipes[k].name +
-                "\");\n";
+        tile::PipeType ends = Pipes[k].op.getPipe().getType();
+        text +=
+            "  " + Pipes[k].type + " " + Pipes[k].name + "(ring, barriers, \"" + Pipes[k].name +
+            "\"" +
+            (Kernel.hasGuests ? ", \"" + ends.getFrom().str() + "\", \"" + ends.getTo().str() + "\""
+                              : "") +
+            ");\n";
         if (k + 1 < Pipes.size())
           text += "  ring += " + Pipes[k].type + "::ringBytes, barriers += " + Pipes[k].type +
                   "::barrierBytes;\n";
@@ -425,12 +470,19 @@ private:
         text += "    handout.init();\n";
       text += "    barrier::publishInit();\n  }\n  __syncthreads();\n";
     }
-    text += "  int lane = " + std::string(copies || Lanes > 1 ? "warpgroupIndex()" : "0") + ";\n";
+    text += "  int " + Kernel.warpgroup().str() + " = " +
+            (copies || Lanes > 1 ? "warpgroupIndex()" : "0") + ";\n";
     if (Kernel.hasBarrier)
       text +=
           "  GridBarrier allBlocks{args.arrivals, blocks * " + std::to_string(waiters()) + "};\n";
+    if (mayHang())
+      text += "  progress::begin();\n";
+    std::string end = mayHang() ? "progress::end();\n" : "";
+    if (Kernel.hasGuests)
+      return text + "  ptx::launchDependents();\n" + guestsText() + "}\n";
     if (!copies) // it is short: the next kernel's weights may come beside it
-      return text + "  ptx::launchDependents();\n" + roleLoop(*computes, "lane", "  ") + "}\n";
+      return text + "  ptx::launchDependents();\n" + roleLoop(*computes, "lane", "  ") +
+             (end.empty() ? "" : "  " + end) + "}\n";
     RegisterShares shares = kShares[Lanes];
     text += "  if (lane == " + std::to_string(Lanes) + ") {\n";
     if (shares.dma)
@@ -438,7 +490,7 @@ private:
               std::to_string(8 * Lanes) + " * KILN_REGISTERS_MOVED>();\n";
     // The next kernel does not compete for memory before all of this one's has been asked for.
     text += "    if (warpInGroup() == 0) {\n" + roleLoop(*copies, "0", "      ") +
-            "      ptx::launchDependents();\n    }\n  } else {\n";
+            "      ptx::launchDependents();\n      " + end + "    }\n  } else {\n";
     if (shares.compute)
       text += "    takeRegisters<" + std::to_string(shares.compute) +
               " - 8 * KILN_REGISTERS_MOVED>();\n";
@@ -448,7 +500,21 @@ private:
     text += roleLoop(*computes, "lane", "    ");
     if (Kernel.stagesStores)
       text += "    awaitStaged();\n";
-    return text + "  }\n}\n";
+    return text + "    " + end + "  }\n}\n";
+  }
+
+  /// Each role with its warpgroups.
+  std::string guestsText() const {
+    std::string text;
+    for (const RoleCall &role : Roles) {
+      bool isLast = &role == &Roles.back();
+      std::string lane = "warpgroup" + (role.first ? " - " + std::to_string(role.first) : "");
+      text +=
+          isLast ? " {\n" : "if (warpgroup < " + std::to_string(role.first + role.lanes) + ") {\n";
+      text += roleLoop(role, lane + ", warpgroup", "    ") + "    progress::end();\n  }" +
+              (isLast ? "\n" : " else ");
+    }
+    return "  " + text;
   }
 
   /// What a role does in a task: a function, and in it the walk.
@@ -458,7 +524,7 @@ private:
         "(const Tasks &tasks, const Task &task, " + (role.copies ? "" : "int lane, ") +
         "Ring &ring) {\n  const Args &args = tasks.arguments<Args>(task);\n" +
         "  i64 blocks = args.grid[0] * args.grid[1] * args.grid[2];\n";
-    if (Kernel.laneBytes > 0)
+    if (LaneBytes > 0)
       text += role.copies ? "  ring.lend(" + std::to_string(Kernel.ringBytes) + ", " +
                                 std::to_string(tileBytes()) + ");\n"
                           : "  SharedAddress memory = ring.memory;\n";
@@ -480,7 +546,7 @@ private:
       text += "  if (lane == 0) // nobody has the turn any more\n    takeTurn(lane);\n";
     if (!role.copies && Kernel.stagesStores)
       text += "  awaitWritten();\n";
-    if (!role.copies && Kernel.laneBytes > 0)
+    if (!role.copies && LaneBytes > 0)
       text += "  ring.giveBack<" + std::to_string(Lanes) + ">();\n";
     if (handsOutBlocks())
       text += "  ring.said = handout.said;\n";
@@ -497,7 +563,7 @@ private:
     std::string text;
     for (const RoleCall &role : Roles)
       text += (text.empty() ? "" : "\n") + partFunction(role);
-    if (Kernel.laneBytes > 0 && !copyingRole())
+    if (LaneBytes > 0 && !copyingRole())
       text +=
           "\n__device__ __forceinline__ void copies(const Tasks &, const Task &, Ring &ring) {\n"
           "  ring.lend(" +
@@ -506,7 +572,7 @@ private:
   }
 
   /// Rings, and the tiles behind them.
-  int64_t tileBytes() const { return Kernel.ringBytes + Kernel.laneBytes * Lanes; }
+  int64_t tileBytes() const { return Kernel.ringBytes + LaneBytes; }
 
   Expected<CudaUnit> assemble() {
     bool copies = copyingRole();
@@ -533,7 +599,7 @@ private:
     unit.kernel.isPersistent = isPersistent();
     unit.kernel.hasBarrier = Kernel.hasBarrier;
     unit.kernel.handsOutBlocks = handsOutBlocks();
-    unit.isMemoryBound = !copies;
+    unit.isMemoryBound = !copies && !Kernel.hasGuests;
     unit.movesRegisters = copies && kShares[Lanes].dma;
     unit.registersForTiles = registersForTiles();
     std::string text = "// @" + unit.kernel.name + "\nnamespace kernel_" + name + " {\n\n";
@@ -550,7 +616,9 @@ private:
   std::string Name;
   const Machine &Target;
   bool IsPart; ///< Of a kernel that does all tasks of a program.
-  int64_t Lanes = 1, BarrierBytes = 0, BytesBehind = 0;
+  /// Of all roles that compute; and the bytes of their tiles outside rings.
+  int64_t Lanes = 0, LaneBytes = 0;
+  int64_t BarrierBytes = 0, BytesBehind = 0;
   SmallVector<RoleCall> Roles;
   SmallVector<PipeText> Pipes;
   ParameterOrder Order;

@@ -189,18 +189,22 @@ private:
       text += "    Handout<1>(ring.barriers + Ring::barrierBytes, nullptr, 0).init();\n";
     text += "    barrier::publishInit();\n  }\n  __syncthreads();\n  int lane = " +
             std::string(threads() > kWarpgroup ? "warpgroupIndex()" : "0") + ";\n";
+    text += "  progress::begin();\n";
     if (!Copies)
-      return text + computingWalk("  ") + "}\n\n} // namespace kernel_all_tasks\n";
+      return text + computingWalk("  ") +
+             "  progress::end();\n}\n\n} // namespace kernel_all_tasks\n";
     cuda::RegisterShares shares = cuda::kShares[Lanes];
     text += "  if (lane == " + lanes + ") {\n";
     if (shares.dma)
       text += "    giveBackRegisters<" + std::to_string(shares.dma) + " + " +
               std::to_string(8 * Lanes) + " * KILN_REGISTERS_MOVED>();\n";
-    text += "    if (warpInGroup() == 0) {\n" + copyingWalk() + "    }\n  } else {\n";
+    text += "    if (warpInGroup() == 0) {\n" + copyingWalk() +
+            "      progress::end();\n    }\n  } else {\n";
     if (shares.compute)
       text += "    takeRegisters<" + std::to_string(shares.compute) +
               " - 8 * KILN_REGISTERS_MOVED>();\n";
-    return text + computingWalk("    ") + "  }\n}\n\n} // namespace kernel_all_tasks\n";
+    return text + computingWalk("    ") +
+           "    progress::end();\n  }\n}\n\n} // namespace kernel_all_tasks\n";
   }
 
   mutable ModuleOp Module;

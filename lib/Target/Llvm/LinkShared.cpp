@@ -4,6 +4,7 @@
 #include "kiln/Target/Llvm/Llvm.h"
 
 #include "abi/FileIo.h"
+#include "abi/Forks.h"
 
 #include "lld/Common/Driver.h"
 #include "llvm/ADT/StringExtras.h"
@@ -11,7 +12,6 @@
 
 #include <array>
 #include <csignal>
-#include <mutex>
 
 LLD_HAS_DRIVER(elf)
 
@@ -53,9 +53,8 @@ static constexpr uint64_t maxLinkedBytes = uint64_t{4} << 30;
 /// Runs the linker, which keeps its state in globals, so one thread at a time. Where it gives up,
 /// as when the disk is full, it would end the process; that becomes a failure like any other.
 static Status runLinker(const std::vector<std::string> &words) {
-  static std::mutex oneAtATime;
+  Unforked oneAtATime;
   static bool usable = true;
-  std::lock_guard<std::mutex> lock(oneAtATime);
   if (!usable)
     return Status(StatusCode::Internal, "the linker failed before and cannot be used again");
   std::vector<const char *> args;

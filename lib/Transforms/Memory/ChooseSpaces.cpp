@@ -3,6 +3,7 @@
 
 #include "kiln/Dialect/Tile/CoarseSums.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
+#include "kiln/Machine/Guests.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -34,7 +35,8 @@ class SpaceChooser {
 public:
   /// With `onlyWarn` what the machine cannot do is a warning.
   SpaceChooser(ir::FuncOp func, const Machine &machine, bool onlyWarn)
-      : Func(func), Target(machine), Role(*machine.findRole(*func.getRole())), OnlyWarn(onlyWarn) {}
+      : Func(func), Target(machine), Role(*findExecutor(machine, *func.getRole())),
+        OnlyWarn(onlyWarn) {}
 
   LogicalResult run() {
     if (failed(checkWork()))
@@ -325,7 +327,7 @@ private:
     auto push = dyn_cast<tile::PushOp>(op);
     if (!push || Target.pipeStorage == PipeStorage::GlobalMemory)
       return std::string(kGlobal);
-    const kiln::Role *to = Target.findRole(push.getPipe().getType().getTo());
+    const kiln::Role *to = findExecutor(Target, push.getPipe().getType().getTo());
     return nameOf(poppedTo(to ? *to : Role, Target));
   }
 
@@ -420,7 +422,7 @@ struct ChooseSpaces : impl::TileChooseSpacesBase<ChooseSpaces> {
     for (auto func : getOperation().getOps<ir::FuncOp>()) {
       if (target->paths.empty() || !hasTileWithoutSpace(func))
         continue;
-      if (func.getKind() != ir::FuncKind::Role || !target->findRole(*func.getRole())) {
+      if (func.getKind() != ir::FuncKind::Role || !findExecutor(*target, *func.getRole())) {
         if (report && func.getKind() != ir::FuncKind::Orchestration)
           func.emitRemark("@") << func.getSymName() << " belongs to no role of " << target->name
                                << ", so its tiles have no memory";

@@ -1,8 +1,10 @@
 #include "MemoryPlan.h"
 
+#include "kiln/Dialect/Kiln/CompilerChoices.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
 #include "kiln/Dialect/Tile/Staged.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
+#include "kiln/Machine/Guests.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -35,7 +37,7 @@ bool loadsIntoSlot(Operation *op, const Machine &machine) {
   auto load = dyn_cast<tile::LoadOp>(op);
   if (!load || load->use_empty())
     return false;
-  const Role *role = machine.findRole(*op->getParentOfType<ir::FuncOp>().getRole());
+  const Role *role = findExecutor(machine, *op->getParentOfType<ir::FuncOp>().getRole());
   return role && role->executes == CopyWork &&
          llvm::all_of(load->getUsers(), llvm::IsaPred<tile::PushOp>);
 }
@@ -202,6 +204,8 @@ void deepenRings(FunctionPlan &plan, MemoryUse &use) {
                       })
                       .wasInterrupted();
   int64_t mostSlots = isStream ? mostInAll : 16;
+  if (std::optional<int64_t> told = ir::CompilerChoices::of(plan.func).slots)
+    mostSlots = std::min(mostSlots, *told);
   SmallVector<PlacedRing *> rings;
   for (PlacedRing &ring : plan.rings)
     if (ring.memory == use.memory && !ring.unsized.empty() && ring.slotBytes > 0 &&
@@ -267,24 +271,12 @@ bool separateMoves(const FunctionPlan &plan) {
   return !moves.empty();
 }
 
-bool unstageStores(const FunctionPlan &plan) {
-  bool changed = false;
-  for (const PlacedBuffer &placed : plan.buffers) {
-    Operation *store = placed.buffer.scratchOf;
-    bool overflows = llvm::any_of(plan.uses, [&](const MemoryUse &use) {
-      return use.memory == placed.memory && use.overflows();
-    });
-    if (overflows && store && store->removeAttr(tile::kStagedAttr))
-      changed = true;
-  }
-  return changed;
-}
-
 FunctionPlan planFunction(ir::FuncOp func, const Machine &machine) {
   FunctionPlan plan{func, &machine, {}, {}, {}};
   bool ringsAreHere = machine.pipeStorage == PipeStorage::ConsumerMemory ||
                       machine.pipeStorage == PipeStorage::SharedMemory;
-  if (ringsAreHere)
+  // The rings of guests are the group's: what any of its roles has in shared memory comes behind.
+  if (ringsAreHere && !findGuest(machine, *func.getRole()))
     plan.rings = findRings(func, machine);
   auto liesInSlot = [&](Operation *op) {
     auto pop = dyn_cast<tile::PopOp>(op);
@@ -328,6 +320,28 @@ FunctionPlan planFunction(ir::FuncOp func, const Machine &machine) {
       deepenRings(plan, use);
     plan.uses.push_back(use);
   }
+  return plan;
+}
+
+FunctionPlan planWithPanels(ir::FuncOp func, const Machine &machine) {
+  FunctionPlan plan = planFunction(func, machine);
+  SmallVector<Operation *> staged;
+  for (const PlacedBuffer &placed : plan.buffers)
+    if (Operation *store = placed.buffer.scratchOf; store && store->hasAttr(tile::kStagedAttr))
+      staged.push_back(store);
+  if (staged.empty())
+    return plan;
+
+  for (Operation *store : staged)
+    store->removeAttr(tile::kStagedAttr);
+  FunctionPlan without = planFunction(func, machine);
+  bool costsSlots = llvm::any_of(llvm::zip_equal(plan.rings, without.rings), [](const auto &pair) {
+    return std::get<0>(pair).slots < std::get<1>(pair).slots;
+  });
+  if (costsSlots || llvm::any_of(plan.uses, [](const MemoryUse &use) { return use.overflows(); }))
+    return without;
+  for (Operation *store : staged)
+    store->setAttr(tile::kStagedAttr, UnitAttr::get(store->getContext()));
   return plan;
 }
 

@@ -69,13 +69,13 @@ struct FunctionPlan {
 /// Where the machine says so, rings then get the slots that there is still room for.
 FunctionPlan planFunction(ir::FuncOp func, const Machine &machine);
 
+/// The same, and threads make the stores that would go through panels (kiln/Dialect/Tile/Staged.h)
+/// if the panels take what rings would have as slots: a slot under way is worth more.
+FunctionPlan planWithPanels(ir::FuncOp func, const Machine &machine);
+
 /// Where a memory overflows, moves tiles there again for each use, right before it, instead of once
 /// for all uses: less of it is in use at once. Whether anything changed.
 bool separateMoves(const FunctionPlan &plan);
-
-/// Where a memory overflows, has threads make the stores that would go through it
-/// (kiln/Dialect/Tile/Staged.h): that is only faster. Whether anything changed.
-bool unstageStores(const FunctionPlan &plan);
 
 } // namespace kiln
 

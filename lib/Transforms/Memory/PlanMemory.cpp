@@ -306,11 +306,9 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
         continue;
       }
       auto overflows = [](const MemoryUse &use) { return use.overflows(); };
-      FunctionPlan plan = planFunction(func, *target);
-      if (unstageStores(plan))
-        plan = planFunction(func, *target);
+      FunctionPlan plan = planWithPanels(func, *target);
       if (separateMoves(plan))
-        plan = planFunction(func, *target);
+        plan = planWithPanels(func, *target);
       const MemoryUse *tooMuch = llvm::find_if(plan.uses, overflows);
       if (tooMuch != plan.uses.end()) {
         (void)reportOverflow(plan, *tooMuch);

@@ -4,6 +4,7 @@
 #include "kiln/Dialect/Tile/Staged.h"
 #include "kiln/Dialect/Tile/TileDialect.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
+#include "kiln/Machine/Machine.h"
 
 using namespace mlir;
 
@@ -73,13 +74,15 @@ struct StageStores : impl::TileStageStoresBase<StageStores> {
       if (group.getKind() != ir::FuncKind::Group)
         continue;
       SmallVector<ir::FuncOp> roles;
-      bool hasBarrier = false;
+      bool hasBarrier = false, copies = false;
       for (ir::CallOp call : group.getOps<ir::CallOp>()) {
         roles.push_back(getOperation().lookupSymbol<ir::FuncOp>(call.getCallee()));
         hasBarrier |= bool(ir::findBarrier(roles.back()));
+        copies |= findRole(*roles.back().getRole())->executes == CopyWork;
       }
-      // Behind a barrier other blocks read what was written.
-      if (hasBarrier || roles.size() < 2)
+      // Behind a barrier other blocks read what was written. Where no role copies, blocks do not go
+      // on with the next one.
+      if (hasBarrier || !copies)
         continue;
       for (ir::FuncOp role : roles)
         if (hasProducts(role))

@@ -2,6 +2,7 @@
 #include "PartitionLanes.h"
 
 #include "PassMachine.h"
+#include "kiln/Dialect/Kiln/CompilerChoices.h"
 #include "kiln/Transforms/Passes.h"
 
 using namespace mlir;
@@ -108,7 +109,10 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
       int64_t worthwhile = lanesWorthwhile(body, model);
       bool isExact =
           worthwhile <= role->maxLanes && productRows(body) == worthwhile * model.matrixRows;
-      number = isExact ? worthwhile : std::min(number, worthwhile);
+      if (std::optional<int64_t> told = ir::CompilerChoices::of(kernel).lanes)
+        number = std::min({*told, role->maxLanes, worthwhile});
+      else
+        number = isExact ? worthwhile : std::min(number, worthwhile);
     }
     if (number < 2 || !llvm::is_contained(plan.roles(), role))
       return success();

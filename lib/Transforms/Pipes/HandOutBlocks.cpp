@@ -1,5 +1,6 @@
 #include "kiln/Transforms/Passes.h"
 
+#include "kiln/Dialect/Kiln/CompilerChoices.h"
 #include "kiln/Dialect/Tile/TileDialect.h"
 #include "kiln/Dialect/Tile/Walk.h"
 
@@ -56,7 +57,8 @@ struct HandOutBlocks : impl::TileHandOutBlocksBase<HandOutBlocks> {
         isUnequal |= sendsUnequally(role);
         hasBarrier |= bool(ir::findBarrier(role));
       });
-      if (isUnequal && !hasBarrier) // at a barrier each block has been started
+      bool handsOut = ir::CompilerChoices::of(group).handsOutBlocks.value_or(isUnequal);
+      if (handsOut && !hasBarrier) // at a barrier each block has been started
         group->setAttr(tile::kHandsOutBlocksAttr, UnitAttr::get(&getContext()));
     }
   }

@@ -2,6 +2,7 @@
 
 #include "PassMachine.h"
 #include "kiln/Analysis/PipeProof.h"
+#include "kiln/Machine/Guests.h"
 #include "kiln/Transforms/Passes.h"
 #include "kiln/Transforms/PlaceFrees.h"
 
@@ -13,17 +14,20 @@ namespace kiln {
 
 namespace {
 
+ir::FuncOp memberOf(ir::CallOp call) {
+  return SymbolTable::lookupNearestSymbolFrom<ir::FuncOp>(call, call.getCalleeAttr());
+}
+
 /// What one function cannot do for several.
 std::string findObstacle(ir::FuncOp group) {
   if (ir::findBarrier(group))
     return "its blocks meet at a barrier, and each role waits there by itself";
   std::string found;
   for (auto call : group.getBody().getOps<ir::CallOp>())
-    SymbolTable::lookupNearestSymbolFrom<ir::FuncOp>(group, call.getCalleeAttr())
-        .walk([&](scf::ForOp loop) {
-          if (!loop.getInductionVar().getType().isIndex())
-            found = "it has a loop whose index is no index";
-        });
+    memberOf(call).walk([&](scf::ForOp loop) {
+      if (!loop.getInductionVar().getType().isIndex())
+        found = "it has a loop whose index is no index";
+    });
   return found;
 }
 
@@ -34,19 +38,24 @@ struct MergeGroups : impl::KilnMergeGroupsBase<MergeGroups> {
     const Machine *model = nullptr;
     if (!machine.empty() && !(model = machineOf(getOperation(), machine)))
       return signalPassFailure();
-    llvm::SmallSetVector<Operation *, 4> members;
+    llvm::SmallSetVector<Operation *, 4> members, guests;
     for (auto func : getOperation().getOps<ir::FuncOp>()) {
       if (func.getKind() != ir::FuncKind::Group || (model && !hasForeignRole(func, *model)))
         continue;
       std::string reason = merge(func, defaultSlotsOf(model), members);
       bool isSplitAnew = model && model->roles.size() > 1;
-      if (isSplitAnew && !reason.empty())
-        return refuse(func, *model, reason);
+      if (isSplitAnew && !reason.empty()) {
+        if (!canRunSideBySide(func, *model))
+          return refuse(func, *model, reason);
+        for (auto call : func.getBody().getOps<ir::CallOp>())
+          guests.insert(memberOf(call));
+        continue;
+      }
       if (isSplitAnew)
         func->removeAttr(ir::kMembersAttr); // it will have others
     }
     if (model && model->roles.size() > 1)
-      adoptLoneRoles(*model);
+      adoptLoneRoles(*model, guests.getArrayRef());
     SymbolTable symbols(getOperation());
     for (Operation *member : members)
       if (symbols.symbolKnownUseEmpty(member, getOperation()))
@@ -56,7 +65,7 @@ struct MergeGroups : impl::KilnMergeGroupsBase<MergeGroups> {
   /// The first member whose role the machine does not have.
   static ir::FuncOp findForeignMember(ir::FuncOp group, const Machine &model) {
     for (auto call : group.getBody().getOps<ir::CallOp>()) {
-      auto member = SymbolTable::lookupNearestSymbolFrom<ir::FuncOp>(group, call.getCalleeAttr());
+      auto member = memberOf(call);
       if (!model.findRole(member.getRole().value_or("")))
         return member;
     }
@@ -66,22 +75,40 @@ struct MergeGroups : impl::KilnMergeGroupsBase<MergeGroups> {
     return findForeignMember(group, model) != nullptr;
   }
 
+  /// The first member whose role is no guest of the machine.
+  static ir::FuncOp findNoGuest(ir::FuncOp group, const Machine &model) {
+    for (auto call : group.getBody().getOps<ir::CallOp>())
+      if (ir::FuncOp member = memberOf(call); !findGuest(model, member.getRole().value_or("")))
+        return member;
+    return nullptr;
+  }
+
+  /// Whether the machine has all roles of a group as guests, who wait for each other as they run,
+  /// and not for ever.
+  static bool canRunSideBySide(ir::FuncOp group, const Machine &model) {
+    return provePipes(group, defaultSlotsOf(&model)).verdict != PipeProof::Verdict::Refuted &&
+           !findNoGuest(group, model);
+  }
+
   void refuse(ir::FuncOp group, const Machine &model, const std::string &reason) {
-    ir::FuncOp member = findForeignMember(group, model);
+    ir::FuncOp member = findForeignMember(group, model), other = findNoGuest(group, model);
     InFlightDiagnostic diagnostic = member.emitError("role ")
                                     << *member.getRole() << " of @" << member.getSymName()
                                     << " does not exist on " << model.platform
                                     << ", and the members of @" << group.getSymName()
                                     << " cannot be one kernel: " << reason;
+    if (other)
+      diagnostic << "; they cannot run side by side, because role " << *other.getRole() << " of @"
+                 << other.getSymName() << " would have to stand beside it";
     noteProof(diagnostic, group, defaultSlotsOf(&model));
     signalPassFailure();
   }
 
   /// A function of a role that the machine does not have, and that talks to nobody, is a kernel.
-  void adoptLoneRoles(const Machine &model) {
+  void adoptLoneRoles(const Machine &model, ArrayRef<Operation *> guests) {
     for (auto func : getOperation().getOps<ir::FuncOp>())
       if (func.getKind() == ir::FuncKind::Role && !model.findRole(*func.getRole()) &&
-          !func.hasPipeParameter()) {
+          !func.hasPipeParameter() && !llvm::is_contained(guests, func)) {
         func.setKind(ir::FuncKind::Incore);
         func.removeRoleAttr();
       }
@@ -93,7 +120,7 @@ struct MergeGroups : impl::KilnMergeGroupsBase<MergeGroups> {
     std::string reason = findObstacle(group);
     std::optional<PipeSchedule> schedule;
     for (auto call : group.getBody().getOps<ir::CallOp>())
-      placeFrees(SymbolTable::lookupNearestSymbolFrom<ir::FuncOp>(group, call.getCalleeAttr()));
+      placeFrees(memberOf(call));
     if (reason.empty())
       schedule = schedulePipes(group, defaultSlots, reason);
     if (!schedule) {
@@ -103,7 +130,7 @@ struct MergeGroups : impl::KilnMergeGroupsBase<MergeGroups> {
     if (report)
       emitRemark(group.getLoc()) << "members of @" << group.getSymName() << " are one function";
     for (auto call : group.getBody().getOps<ir::CallOp>())
-      members.insert(SymbolTable::lookupNearestSymbolFrom(group, call.getCalleeAttr()));
+      members.insert(memberOf(call));
     mergeGroup(group, schedule->steps);
     requireCounts(group, schedule->counts);
     return "";

@@ -1,6 +1,7 @@
 #include "LoopGuard.h"
 
 #include "PassMachine.h"
+#include "kiln/Machine/Guests.h"
 #include "kiln/Transforms/Passes.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -291,7 +292,9 @@ struct OverlapProducts : impl::TileOverlapProductsBase<OverlapProducts> {
       return;
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) {
-      if (!loop.getBody()->getOps<ProductInterface>().empty())
+      // A guest would keep slots that the role which fills them waits for.
+      StringRef role = loop->getParentOfType<ir::FuncOp>().getRole().value_or("");
+      if (!findGuest(*target, role) && !loop.getBody()->getOps<ProductInterface>().empty())
         loops.push_back(loop);
     });
     for (scf::ForOp loop : loops) {

@@ -24,7 +24,10 @@ panels.push({
   },
 });
 
-const argumentColumns = '34px minmax(56px, 1.1fr) minmax(52px, .8fr) 44px minmax(92px, 1.1fr) 70px 70px 64px';
+const isOdd = (entry) => entry.difference || (entry.contents && (entry.contents.nan || entry.contents.inf));
+const argumentColumns = `34px minmax(56px, 1.3fr) minmax(58px, .8fr) 48px minmax(92px, 1.2fr) 76px 76px ${dumped.entries.some(isOdd) ? '72px' : '0'}`;
+/** A value in a column: fewer digits than where there is room for all. */
+const shortValue = (value) => (typeof value === 'number' && !Number.isInteger(value) ? String(Number(value.toPrecision(5))) : valueText(value));
 
 class ArgumentsPanel {
   constructor(container) {
@@ -43,7 +46,7 @@ class ArgumentsPanel {
       data.difference ? el('span', { class: 'hint' }, `${plural(number(difference.compared), 'tensor')} compared, ${list(difference.found).length} differ, ${number(difference.not_compared)} not in both; the worst first`) : null,
       el('span', { class: 'hint' }, `level ${text(dumped.run.level)}, ${bytesText(number(dumped.run.bytes))}`)),
     el('div', { class: 'args' }, el('div', { class: 'args-left' },
-      el('div', { class: 'args-head', style: { gridTemplateColumns: argumentColumns } }, ...['task', 'kernel', 'argument', 'when', 'type', 'min', 'max', ''].map((head) => el('span', null, head))),
+      el('div', { class: 'args-head', style: { gridTemplateColumns: argumentColumns } }, ...['task', 'kernel', 'argument', 'when', 'type', 'min', 'max', ''].map((head) => el('span', { class: /^m/.test(head) ? 'number' : '' }, head))),
       this.rows.element), this.side));
     this.list();
     this.select(this.shown[0] || dumped.entries[0]);
@@ -85,13 +88,13 @@ class ArgumentsPanel {
   }
   row(entry) {
     const { contents } = entry;
-    const badge = entry.difference ? ['bad', `±${valueText(entry.difference.worst)}`] : contents && contents.nan ? ['bad', `${contents.nan} NaN`] : contents && contents.inf ? ['warn', `${contents.inf} Inf`] : null;
+    const badge = entry.difference ? ['bad', `±${shortValue(entry.difference.worst)}`] : contents && contents.nan ? ['bad', `${contents.nan} NaN`] : contents && contents.inf ? ['warn', `${contents.inf} Inf`] : null;
     return el('div', { class: 'item' + (entry === this.selected ? ' on' : ''), style: { gridTemplateColumns: argumentColumns }, on: { click: () => this.select(entry) } },
       el('span', { class: 'dim' }, String(entry.task)), el('span', null, entry.kernel), el('span', { class: 'mono' }, entry.name),
       el('span', { class: 'dim' }, entry.after ? 'after' : 'before'),
       el('span', { class: 'mono' }, entry.value !== undefined ? entry.type : `${entry.type}[${entry.shape.join('x')}]`),
-      el('span', { class: 'number' }, entry.value !== undefined ? `= ${text(entry.value)}` : contents ? valueText(contents.min) : ''),
-      el('span', { class: 'number' }, contents ? valueText(contents.max) : ''), badge ? el('span', { class: 'badge ' + badge[0] }, badge[1]) : el('span'));
+      el('span', { class: 'number' }, entry.value !== undefined ? `= ${text(entry.value)}` : contents ? shortValue(contents.min) : ''),
+      el('span', { class: 'number' }, contents ? shortValue(contents.max) : ''), badge ? el('span', { class: 'badge ' + badge[0] }, badge[1]) : el('span'));
   }
   select(entry) {
     if (!entry) return;

@@ -119,11 +119,18 @@ function fitText(context, words, x, y, width) {
   let shown = words.length > 200 ? words.slice(0, 200) : words;
   const size = context.measureText(shown).width;
   if (size > width) {
-    const keep = Math.floor(shown.length * width / size) - 1;
+    let keep = Math.floor(shown.length * width / size);
+    const cut = () => shown.slice(0, keep) + '…';
+    while (keep >= 2 && context.measureText(cut()).width > width) --keep;
     if (keep < 2) return;
-    shown = shown.slice(0, keep) + '…';
+    shown = cut();
   }
   context.fillText(shown, x, y);
+}
+
+/** What is written beside a mark of an axis, unless it would leave the drawing. */
+function tickText(context, words, x, y, width) {
+  if (x + context.measureText(words).width <= width) context.fillText(words, x, y);
 }
 
 function hatch(context) {

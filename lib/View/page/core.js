@@ -87,8 +87,9 @@ function hueOf(name) {
 }
 const fillOf = (name) => `hsl(${hueOf(name).toFixed(0)} ${theme.isDark ? '42% 42%' : '62% 74%'})`;
 
-const edgeColours = { raw: 'raw', war: 'war', waw: 'waw', explicit: 'explicit' };
-const edgeWords = { raw: 'read after write', war: 'write after read', waw: 'write after write', explicit: 'explicit' };
+// Without a prototype: a file may name what every object has.
+const edgeColours = Object.assign(Object.create(null), { raw: 'raw', war: 'war', waw: 'waw', explicit: 'explicit' });
+const edgeWords = Object.assign(Object.create(null), { raw: 'read after write', war: 'write after read', waw: 'write after write', explicit: 'explicit' });
 const edgeColour = (kind) => colour(edgeColours[kind] || 'explicit');
 
 // Tooltip ----------------------------------------------------------------------------------------------------------
@@ -225,7 +226,7 @@ function taskDetails(index, here) {
   if (!task) return [el('p', { class: 'dim' }, `Nothing is known of task ${index}.`)];
   const other = (edge, at) => el('tr', null,
     el('td', null, link(`${at}: ${graph.tasks[at].kernel}`, () => go(here, { task: at }))),
-    el('td', { style: { color: edgeColour(edge.kind) }, title: edgeWords[edge.kind] || '' }, edge.kind + (edge.tensor ? ' ' + edge.tensor : '')));
+    el('td', { style: { color: edgeColour(edge.kind) } }, (edgeWords[edge.kind] || edge.kind) + (edge.tensor ? ' of ' + edge.tensor : '')));
   const edgeTable = (title, edges, side) => edges.length === 0 ? null : el('div', null, el('h3', null, `${title} (${edges.length})`),
     el('table', null, ...edges.slice(0, 40).map((edge) => other(edge, edge[side]))));
   const hasDump = list(object(data.arguments).entries).some((entry) => entry.task === index);

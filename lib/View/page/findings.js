@@ -57,9 +57,10 @@ class FindingsPanel {
     const schedule = object(finding.schedule);
     this.right.replaceChildren(
       el('div', { class: 'card' }, el('p', null, el('span', { class: 'badge bad' }, text(finding.kind)),
-        finding.instance ? el('span', { class: 'dim' }, `  in ${text(finding.instance)}, block [${list(finding.block).join(', ')}] of task ${text(finding.task)}`) : null,
-        finding.seed !== undefined ? el('span', { class: 'dim' }, `, schedule ${text(finding.seed)}`) : null,
-        number(finding.count, 1) > 1 ? el('span', { class: 'dim' }, `, found ${finding.count} times`) : null),
+        el('span', { class: 'dim' }, ' ' + [
+          finding.instance ? `in ${text(finding.instance)}, block [${list(finding.block).join(', ')}] of task ${text(finding.task)}` : '',
+          finding.seed !== undefined ? `schedule ${text(finding.seed)}` : '',
+          number(finding.count, 1) > 1 ? `found ${finding.count} times` : ''].filter(Boolean).join(', '))),
       el('p', { class: 'message', style: { fontSize: '15px' } }, text(finding.message)), excerpt(finding.location), el('p', null, placeLink(finding.location))),
       notes.length ? el('div', { class: 'card' }, el('h2', null, 'What belongs to it'), ...notes.map((note) => el('div', { style: { marginBottom: '10px' } }, el('p', { class: 'message' }, text(note.message), note.location ? el('span', { class: 'dim' }, ' ') : null, note.location ? placeLink(note.location) : null), excerpt(note.location, 1)))) : '',
       list(schedule.steps).length ? this.lanes(finding, schedule) : '',

@@ -105,6 +105,7 @@ class GraphPanel {
       arrow.critical = arrow.critical || edge.critical;
       arrow.count += 1;
     }
+    this.arrows.sort((a, b) => a.critical - b.critical); // the critical path is drawn over the rest
     // Boxes in the order of their first task; what leads back from a later box does not count for layers.
     this.boxes.forEach((box, at) => { box.order = at; });
     for (const box of this.boxes)
@@ -261,7 +262,9 @@ class GraphPanel {
       if (isPlain) context.lineTo(x2, y2);
       else {
         const bend = Math.max(30, (x2 - x1) / 2);
-        context.bezierCurveTo(x1 + bend, y1, x2 - bend, y2, x2, y2);
+        // What skips layers in one row would be hidden by the boxes between: it goes round them.
+        const layers = target.layer - source.layer, lift = layers > 1 && Math.abs(y2 - y1) < boxHeight ? boxHeight * Math.min(1.2 + .4 * layers, 4) : 0;
+        context.bezierCurveTo(x1 + bend, y1 - lift, x2 - bend, y2 - lift, x2, y2);
       }
       context.stroke();
       context.setLineDash([]);

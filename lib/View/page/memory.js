@@ -53,7 +53,7 @@ function rectangleChart(title, note, rectangles, xRange, yRange, axis, height, t
       context.fillText(axis.y(value), left - 8, Math.max(at, 8));
     }
     context.textAlign = 'left';
-    for (const value of ticks(x.from, x.to, width / 120)) context.fillText(axis.x(value), toX(value) + 2, high - bottom / 2);
+    for (const value of ticks(x.from, x.to, width / 120)) tickText(context, axis.x(value), toX(value) + 2, high - bottom / 2, width);
     context.save();
     context.beginPath();
     context.rect(left, 0, width - left, high - bottom);

@@ -7,8 +7,9 @@ panels.push({
   make(container) {
     const from = object(data.timeline), slices = object(from.slices), kinds = list(from.kinds), names = list(from.names), tracks = list(from.tracks);
     const waits = new Map();
-    let end = 1;
+    let begin = Infinity, end = 1;
     for (let i = 0; i < list(slices.begin).length; ++i) {
+      begin = Math.min(begin, slices.begin[i]);
       end = Math.max(end, slices.begin[i] + slices.length[i]);
       if (kinds[slices.kind[i]] !== 'wait') continue;
       const key = `${tracks[slices.track[i]]}\n${names[slices.name[i]]}`;
@@ -23,13 +24,13 @@ panels.push({
         `kiln run PROG -p a2a3sim --record --out ${text(data.folder)}`));
       return {};
     }
-    const range = new Range(0, end, 10), charts = [];
+    const range = new Range(Math.min(begin, end - 1), end, 10), charts = [];
     const rows = [...waits.values()].sort((a, b) => b.total - a.total);
     const table = el('table', { id: 'waits' });
     const fill = (words) => table.replaceChildren(
       el('tr', null, el('th', null, 'who'), el('th', null, 'waits'), el('th', { class: 'number' }, 'times'), el('th', { class: 'number' }, 'in all'), el('th', { class: 'number' }, 'longest'), el('th', { class: 'number' }, 'of the run')),
       ...rows.filter((row) => `${row.who} ${row.what}`.toLowerCase().includes(words)).slice(0, 300).map((row) => el('tr', null, el('td', null, row.who), el('td', null, row.what.replace(/^wait /, '')), el('td', { class: 'number' }, row.count.toLocaleString('en')),
-        el('td', { class: 'number' }, timeText(row.total)), el('td', { class: 'number' }, timeText(row.longest)), el('td', { class: 'number' }, `${(100 * row.total / end).toFixed(1)} %`))));
+        el('td', { class: 'number' }, timeText(row.total)), el('td', { class: 'number' }, timeText(row.longest)), el('td', { class: 'number' }, `${(100 * row.total / (range.all[1] - range.all[0])).toFixed(1)} %`))));
     fill('');
     const body = el('div', { class: 'cards' }, el('div', { class: 'card wide' }, el('h2', null, 'Who waited for whom'),
       rows.length ? table : el('p', { class: 'dim' }, 'Nobody waited.')));
@@ -51,7 +52,7 @@ panels.push({
         for (let level = 0; level <= slots && slots <= 16; ++level) { context.beginPath(); context.moveTo(0, yOf(level) + .5); context.lineTo(width, yOf(level) + .5); context.stroke(); }
         drawSteps(context, counter.points, xOf, yOf, height - 18, range, range.length / width);
         context.fillStyle = colour('dim');
-        for (const time of ticks(range.from, range.to, width / 130)) context.fillText(timeText(time), xOf(time) + 2, height - 4);
+        for (const time of ticks(range.from, range.to, width / 130)) tickText(context, timeText(time), xOf(time) + 2, height - 4, width);
       }, {
         drag: (dx) => { range.move(-dx * range.length / surface.width); charts.forEach((chart) => chart.draw()); },
         zoom: (factor, x) => { range.zoom(factor, range.from + x / surface.width * range.length); charts.forEach((chart) => chart.draw()); },

@@ -39,7 +39,7 @@ class TimelinePanel {
     }
     this.tracks = this.tracks.map((track, at) => ({ ...track, at })).filter((track) => track.main.length);
     this.counters = list(from.counters).filter((counter) => counter.points.length);
-    this.range = new Range(Math.min(0, begin), end || 1, 10);
+    this.range = new Range(begin, end, 10);
     this.scroll = 0;
     this.selected = -1;
     this.showsCritical = graph.tasks.some((task) => task.critical);
@@ -229,10 +229,10 @@ class TimelinePanel {
     context.fillStyle = colour('dim');
     context.beginPath();
     context.moveTo(0, axisHeight - .5); context.lineTo(width, axisHeight - .5);
-    for (const time of ticks(this.range.from, this.range.to, this.span() / 110)) {
+    for (const time of ticks(this.range.from, this.range.to, this.span() / 80)) {
       const x = Math.round(this.xOf(time)) + .5;
       context.moveTo(x, axisHeight - 6); context.lineTo(x, axisHeight);
-      context.fillText(timeText(time), x + 4, axisHeight / 2);
+      tickText(context, timeText(time), x + 4, axisHeight / 2, width);
     }
     context.stroke();
   }

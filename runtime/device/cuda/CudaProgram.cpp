@@ -19,6 +19,7 @@ Status CudaProgram::usableHere() {
 }
 
 CudaProgram::Loaded::~Loaded() {
+  watched.clear();
   cuda::CurrentGpu current(*gpu);
   replays.reset(); // graphs refer to kernels
   for (Module module : modules)
@@ -77,19 +78,51 @@ static Status loadKernel(const Gpu &gpu, const CudaKernel &description,
   return Status::ok();
 }
 
-Expected<const CudaProgram::Loaded *> CudaProgram::Devices::on(const Gpu &gpu) {
+static std::string describeParts(std::span<const LoadedKernel> parts) {
+  std::string text = "the persistent kernel of";
+  for (const LoadedKernel &part : parts)
+    text += (&part == &parts.front() ? " " : ", ") + part.description.name;
+  return text;
+}
+
+void CudaProgram::Devices::watch(Loaded &loaded) const {
+  for (size_t number = 0; number < loaded.kernels.size() && timeout > 0; ++number) {
+    const LoadedKernel &kernel = loaded.kernels[number];
+    if (number > 0 && kernel.description.isPart())
+      return; // it is watched as the first part
+    DevicePointer counts = 0;
+    size_t bytes = 0;
+    // Who gives up by itself counts nothing; nor does what a compiler before this one made.
+    if (kernel.description.isChecked ||
+        driver->moduleGetGlobal(&counts, &bytes, loaded.modules[number], "kilnProgress") != 0 ||
+        bytes != sizeof(WatchedKernel::Counts))
+      continue;
+    loaded.watched.push_back(
+        std::make_unique<WatchedKernel>(*loaded.gpu, counts, timeout, [this, &loaded, &kernel] {
+          std::string last = kernel.description.isPart()
+                                 ? describeParts(loaded.kernels)
+                                 : loaded.replays->describeLast(kernel, *info);
+          return "program '" + loaded.program +
+                 "': " + (last.empty() ? "kernel '" + kernel.description.name + "'" : last);
+        }));
+  }
+}
+
+Expected<const CudaProgram::Loaded *> CudaProgram::Devices::on(const Gpu &gpu,
+                                                               std::string_view program) {
   std::atomic<const Loaded *> &slot = loaded[gpu.number];
   if (const Loaded *there = slot.load(std::memory_order_acquire))
     return there;
   std::lock_guard lock(loading);
   if (const Loaded *there = slot.load(std::memory_order_acquire))
     return there;
-  auto fresh = std::make_unique<Loaded>(gpu);
+  auto fresh = std::make_unique<Loaded>(gpu, program.empty() ? info->entry.name : program);
   for (const CudaKernel &kernel : kernels)
     if (Status failed = loadKernel(gpu, kernel, cubins, *fresh); !failed.isOk())
       return failed;
   fresh->replays =
       std::make_unique<Replays>(PlannedProgram{gpu, fresh->kernels, launched, entry}, may);
+  watch(*fresh);
   slot.store(fresh.get(), std::memory_order_release);
   return static_cast<const Loaded *>(fresh.release());
 }
@@ -119,8 +152,9 @@ CudaProgram::load(NativeInfo info, std::vector<CudaKernel> kernels,
   program->On->kernels = std::move(kernels);
   program->On->cubins = std::move(cubins);
   program->On->launched = program->Info.kernels;
+  program->On->info = &program->Info;
   program->On->may = {*mayGraph, *mayBeginEarly};
-  program->On->timeout = timeout->value_or(0);
+  program->On->timeout = timeout->value_or(kGpuTimeout);
   if (program->Info.kind == NativeInfo::Kind::Orchestration) {
     const std::string &symbol = program->Info.entry.symbol;
     if (program->Object)
@@ -191,15 +225,10 @@ Status CudaProgram::launchOn(const kiln_args &args, const GpuPlace &place) const
   CurrentGpu current(**gpu);
   if (!current.status().isOk())
     return current.status();
-  Expected<const Loaded *> loaded = On->on(**gpu);
+  Expected<const Loaded *> loaded = On->on(**gpu, place.program);
   if (!loaded)
     return loaded.status();
-  LaunchPlace where{static_cast<Stream>(place.stream)};
-  if (On->timeout == 0) [[likely]]
-    return launchLoaded(**loaded, args, {where});
-  WatchedCall watched(**gpu, Info, place.program, where.stream, On->timeout);
-  where.watched = &watched;
-  return launchLoaded(**loaded, args, {where});
+  return launchLoaded(**loaded, args, {{static_cast<Stream>(place.stream)}});
 }
 
 namespace {
@@ -318,7 +347,7 @@ Status CudaProgram::run(std::span<const Tensor> tensors, std::span<const ScalarB
   CurrentGpu current(**gpu);
   if (!current.status().isOk())
     return current.status();
-  Expected<const Loaded *> loaded = On->on(**gpu);
+  Expected<const Loaded *> loaded = On->on(**gpu, program);
   if (!loaded)
     return loaded.status();
   RankPlace among;
@@ -342,7 +371,7 @@ Status CudaProgram::run(std::span<const Tensor> tensors, std::span<const ScalarB
       there.push_back(std::move(*copied));
     }
     cuda.eventRecord(timed.begin, timed.stream);
-    WatchedRun watched(**gpu, Info, program, timed.stream, On->timeout);
+    WatchedRun watched(**gpu, Info, program, timed.stream);
     done = launchLoaded(**loaded, AbiArguments(there, scalars).get(),
                         {{timed.stream, watched.call()}, among});
     cuda.eventRecord(timed.end, timed.stream);

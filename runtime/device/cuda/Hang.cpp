@@ -12,9 +12,9 @@ namespace {
 /// As the kernels have it, too.
 struct Hang {
   unsigned isTaken;
-  int waits, slot, warpgroup;
+  int waits, slot, lane;
   int64_t block[3];
-  char pipe[64];
+  char pipe[64], role[16];
 };
 
 /// For each GPU, made when a checked program is first loaded there.
@@ -59,19 +59,22 @@ Status kiln::cuda::takeHang(const Gpu &gpu) {
     return Status::ok();
   Hang found = *record;
   *record = Hang{};
-  found.pipe[sizeof found.pipe - 1] = 0;
+  found.pipe[sizeof found.pipe - 1] = found.role[sizeof found.role - 1] = 0;
   std::string block;
   for (int64_t index : found.block)
     block += (block.empty() ? "" : ", ") + std::to_string(index);
   std::string place = " at block [" + block + "]";
   std::string pipe = std::string("pipe '") + found.pipe + "', slot " + std::to_string(found.slot);
-  std::string who = found.waits == 1   ? "the role that copies"
-                    : found.waits == 0 ? "lane " + std::to_string(found.warpgroup)
+  std::string lane = "lane " + std::to_string(found.lane);
+  std::string who = *found.role        ? lane + " of role " + found.role
+                    : found.waits == 1 ? "the role that copies"
+                    : found.waits == 0 ? lane
                                        : "a role";
   std::string what = found.waits == 0   ? " waits for tiles in " + pipe
                      : found.waits == 1 ? " waits for space in " + pipe
-                     : found.waits == 2 ? " waits for other blocks to come to a barrier"
-                                        : " waits for task " + std::to_string(found.slot);
+                     : found.waits == 3 ? " waits for its last tiles to be popped from " + pipe
+                     : found.waits == 4 ? " waits for task " + std::to_string(found.slot)
+                                        : " waits for other blocks to come to a barrier";
   return Status(StatusCode::KernelFailed,
                 "the kernel hangs: " + who + what + "," + place +
                     ", for more than a second; kiln check shows how it comes to that");

@@ -9,6 +9,7 @@
 #define KILN_RUNTIME_DEVICE_CUDA_ORCHESTRATE_H
 
 #include "Launch.h"
+#include "Progress.h"
 #include "Replay.h"
 #include "StreamCollectives.h"
 #include "Watch.h"
@@ -21,15 +22,17 @@
 namespace kiln {
 
 struct CudaProgram::Loaded {
-  explicit Loaded(const cuda::Gpu &on) : gpu(&on) {}
+  Loaded(const cuda::Gpu &on, std::string_view name) : gpu(&on), program(name) {}
   ~Loaded();
   Loaded(const Loaded &) = delete;
   Loaded &operator=(const Loaded &) = delete;
 
   const cuda::Gpu *gpu;
+  const std::string program; ///< Its name, for reports.
   std::vector<cuda::Module> modules;
   std::vector<cuda::LoadedKernel> kernels; ///< By the number that launches refer to.
   std::unique_ptr<cuda::Replays> replays;
+  std::vector<std::unique_ptr<cuda::WatchedKernel>> watched; ///< Refer to all of the above.
 };
 
 struct CudaProgram::Place {
@@ -44,13 +47,16 @@ struct CudaProgram::Devices {
   std::map<std::string, std::string> cubins;
   std::span<const NativeKernel> launched; ///< What an orchestration launches, by number.
   kiln_orchestration_fn entry = nullptr;
+  const NativeInfo *info = nullptr; ///< Of the program.
   cuda::ReplayOptions may;
   uint64_t timeout = 0; ///< Seconds that a kernel may run; 0: any.
   std::mutex loading;
   std::atomic<const Loaded *> loaded[cuda::kMaxGpus] = {};
 
-  /// The GPU is the current one.
-  Expected<const Loaded *> on(const cuda::Gpu &gpu);
+  /// Has its kernels watched, if they are to end at all.
+  void watch(Loaded &loaded) const;
+  /// The GPU is the current one. A program without a name is called as its entry.
+  Expected<const Loaded *> on(const cuda::Gpu &gpu, std::string_view program);
 };
 
 namespace cuda {

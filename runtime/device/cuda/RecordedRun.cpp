@@ -134,14 +134,14 @@ struct CudaProgram::Recording {
   }
 
   Status create(const NativeInfo &info, const Loaded &loaded, std::string_view program,
-                uint64_t seconds, bool isTogether) {
+                bool isTogether) {
     const Driver &cuda = *on.driver;
     Result result = cuda.streamCreate(&stream, 1); // does not wait for the default stream
     result = result ? result : cuda.eventCreate(&begin, 0);
     result = result ? result : cuda.eventCreate(&end, 0);
     if (result)
       return cuda.check(result, "cuStreamCreate");
-    watched.emplace(on, info, program, stream, seconds);
+    watched.emplace(on, info, program, stream);
     if (isTogether)
       together.emplace(on, LaunchPlace{stream, watched->call()});
     launched.reserve(loaded.kernels.size());
@@ -246,14 +246,13 @@ Status CudaProgram::runRecorded(std::span<const Tensor> tensors,
   CurrentGpu current(**gpu);
   if (!current.status().isOk())
     return current.status();
-  Expected<const Loaded *> loaded = On->on(**gpu);
+  Expected<const Loaded *> loaded = On->on(**gpu, options.run.program);
   if (!loaded)
     return loaded.status();
   Recording recording(**gpu);
   // A dump shows what each task left, so each is launched by itself.
   bool isTogether = options.run.dump.level == 0 && (*loaded)->kernels.front().description.isPart();
-  if (Status failed =
-          recording.create(Info, **loaded, options.run.program, On->timeout, isTogether);
+  if (Status failed = recording.create(Info, **loaded, options.run.program, isTogether);
       !failed.isOk())
     return failed;
   SharedCopies copies(*On->driver, [&](uint64_t bytes) { return recording.allocate(bytes); });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <ranges>
 
 using namespace kiln;
 using namespace kiln::cuda;
@@ -54,6 +55,13 @@ bool Replay::isReadAheadApart(const kiln_args &args) const {
         return false;
     }
   return true;
+}
+
+const Plan::Launch *Replay::findLaunch(const LoadedKernel &kernel) const {
+  for (const Plan::Launch &launch : What->launches | std::views::reverse)
+    if (&launch.kernel == &kernel && IsPlaced)
+      return &launch;
+  return nullptr;
 }
 
 void Replay::place(const kiln_args &args, DevicePointer workspace) {
@@ -142,7 +150,7 @@ bool Replay::hasGraph(const LaunchPlace &where) {
 }
 
 /// As the driver wants a node described; refers to `parameters`, which refers to the block.
-static KernelNodeParams describe(Plan::Launch &launch, void *(&parameters)[1]) {
+static KernelNodeParams nodeOf(Plan::Launch &launch, void *(&parameters)[1]) {
   parameters[0] = launch.arguments.begin();
   const CudaKernel &kernel = launch.kernel.description;
   KernelNodeParams params{};
@@ -162,7 +170,7 @@ Result Replay::makeGraph() {
     if (result != 0)
       return result;
     void *parameters[1];
-    KernelNodeParams params = describe(launch, parameters);
+    KernelNodeParams params = nodeOf(launch, parameters);
     GraphNode node = nullptr;
     bool isEarly = beginsEarly(Nodes.size()), isAfter = !Nodes.empty() && !isEarly;
     result = cuda.graphAddKernel(&node, Made, isAfter ? &Nodes.back() : nullptr, isAfter, &params);
@@ -183,7 +191,7 @@ Result Replay::launchGraph(Stream stream) {
   for (Plan::Launch &launch : What->launches) {
     if (HasMoved[number]) {
       void *parameters[1];
-      KernelNodeParams params = describe(launch, parameters);
+      KernelNodeParams params = nodeOf(launch, parameters);
       if (Result failed = On.driver->graphSetKernel(Ready, Nodes[number], &params))
         return failed;
       HasMoved[number] = false;
@@ -211,15 +219,16 @@ Replays::Key Replays::keyOf(const kiln_args &args, Stream stream) {
   return key;
 }
 
+static bool tryTake(std::atomic<bool> &isTaken) {
+  return !isTaken.load(std::memory_order_relaxed) &&
+         !isTaken.exchange(true, std::memory_order_acquire);
+}
+
 Replays::Slot *Replays::take(const Key &key, uint64_t hash, bool &isKnown) {
   std::span<Slot> set(&Slots[(hash >> 60) % numSets * numWays], numWays);
-  auto tryTake = [](Slot &slot) {
-    return !slot.isTaken.load(std::memory_order_relaxed) &&
-           !slot.isTaken.exchange(true, std::memory_order_acquire);
-  };
   isKnown = true;
   for (Slot &slot : set)
-    if (slot.hash.load(std::memory_order_relaxed) == hash && tryTake(slot)) {
+    if (slot.hash.load(std::memory_order_relaxed) == hash && tryTake(slot.isTaken)) {
       if (std::ranges::equal(slot.key, key))
         return &slot;
       slot.isTaken.store(false, std::memory_order_release);
@@ -233,9 +242,25 @@ Replays::Slot *Replays::take(const Key &key, uint64_t hash, bool &isKnown) {
   std::ranges::sort(oldestFirst,
                     [&](Slot *a, Slot *b) { return uses[a - set.data()] < uses[b - set.data()]; });
   for (Slot *slot : oldestFirst)
-    if (tryTake(*slot))
+    if (tryTake(slot->isTaken))
       return slot;
   return nullptr;
+}
+
+std::string Replays::describeLast(const LoadedKernel &kernel, const NativeInfo &info) {
+  std::string text;
+  uint64_t latest = 0;
+  for (Slot &slot : Slots) {
+    if (!tryTake(slot.isTaken))
+      continue;
+    const Plan::Launch *launch = slot.replay ? slot.replay->findLaunch(kernel) : nullptr;
+    if (uint64_t use = slot.lastUse.load(std::memory_order_relaxed); launch && use > latest) {
+      latest = use;
+      text = describe(launch->kernel, info, launch->blocks, launch->arguments);
+    }
+    slot.isTaken.store(false, std::memory_order_release);
+  }
+  return text;
 }
 
 Status Replays::plan(Slot &slot, const Key &key, uint64_t hash, const kiln_args &args) {

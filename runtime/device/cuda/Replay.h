@@ -45,6 +45,8 @@ public:
   Replay &operator=(const Replay &) = delete;
 
   Status launch(const kiln_args &args, const LaunchPlace &where);
+  /// The last launch of a kernel; null if it is none of these.
+  const Plan::Launch *findLaunch(const LoadedKernel &kernel) const;
 
 private:
   /// Brings the argument blocks to where the tensors are now; what had to be changed is marked.
@@ -91,6 +93,8 @@ public:
   /// one is taken: then it is to be launched in another way.
   std::optional<Status> launch(const kiln_args &args, const LaunchPlace &where);
   const ReplayCounts &counts() const { return Counts; }
+  /// What a kernel was launched with last, as far as that is known; "" if it is not.
+  std::string describeLast(const LoadedKernel &kernel, const NativeInfo &info);
 
 private:
   using Key = InplaceVector<uint64_t, 64>;

@@ -2,17 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <list>
 #include <mutex>
-#include <thread>
-#include <unistd.h>
 
 using namespace kiln;
 using namespace kiln::cuda;
 using Clock = std::chrono::steady_clock;
-
-static constexpr auto period = std::chrono::milliseconds(50);
 
 struct WatchedCall::Launches {
   struct One {
@@ -20,14 +15,11 @@ struct WatchedCall::Launches {
     std::string what;
     Clock::time_point when = Clock::now();
   };
-  Launches(const Gpu &on, std::string called, uint64_t seconds)
-      : gpu(on), program(std::move(called)), limit(seconds) {}
+  Launches(const Gpu &on, std::string called) : gpu(on), program(std::move(called)) {}
 
   const Gpu &gpu;
   std::string program;
-  std::chrono::seconds limit;
-  bool isComplete = false; ///< Nothing more will be launched.
-  Event begin = nullptr;   ///< The stream has come to this call.
+  Event begin = nullptr; ///< The stream has come to this call.
   bool hasBegun = false;
   std::vector<One> launched;
   size_t ended = 0;
@@ -49,8 +41,6 @@ struct WatchedCall::Launches {
       since = Clock::now();
   }
 
-  bool isTooLong() const { return limit.count() > 0 && since && Clock::now() - *since > limit; }
-
   /// "launch 2 of 3 of program 'p' on GPU 0, launched 1.3 s ago and seen running for 1.2 s: ..."
   std::string describe() const {
     auto secondsSince = [](Clock::time_point then) {
@@ -69,22 +59,17 @@ struct WatchedCall::Launches {
 
 namespace {
 
-/// Advice for whoever has a kernel that does not end.
-constexpr const char *advice =
-    "kiln check PROG looks for pipes and barriers at which somebody waits forever; kiln run PROG "
-    "-p h200 compiles kernels that end where they wait in vain, and says what for";
-
-class Watchdog {
+/// The runs that have not ended.
+class WatchedCalls {
 public:
-  static Watchdog &get() {
-    static auto *watchdog = new Watchdog; // never destroyed: its thread outlives main
-    return *watchdog;
+  static WatchedCalls &get() {
+    static auto *calls = new WatchedCalls; // threads that report outlive main
+    return *calls;
   }
 
   void add(std::shared_ptr<WatchedCall::Launches> call) {
     std::lock_guard lock(Mutex);
     Calls.push_back(std::move(call));
-    Added.notify_one();
   }
 
   template <typename Change> void change(Change change) {
@@ -92,18 +77,20 @@ public:
     change();
   }
 
-  /// Nothing more comes. What has ended by now is forgotten by now.
-  void finish(const std::shared_ptr<WatchedCall::Launches> &call) {
+  /// Whoever launched has waited for all of it.
+  void remove(const std::shared_ptr<WatchedCall::Launches> &call) {
     std::lock_guard lock(Mutex);
-    call->isComplete = true;
-    if (lookAt(*call))
-      Calls.remove(call);
+    const Driver &cuda = *call->gpu.driver;
+    cuda.eventDestroy(call->begin);
+    for (const auto &launch : call->launched)
+      cuda.eventDestroy(launch.end);
+    Calls.remove(call);
   }
 
   std::string describe() {
     std::unique_lock lock(Mutex, std::try_to_lock);
     if (!lock)
-      return ""; // the thread looks right now, at a GPU that does not answer
+      return ""; // somebody looks right now, at a GPU that does not answer
     std::string text;
     for (const auto &call : Calls) {
       CurrentGpu current(call->gpu);
@@ -111,68 +98,24 @@ public:
       if (call->ended < call->launched.size())
         text += (text.empty() ? "" : "\n  ") + call->describe();
     }
-    return text.empty() ? text : text + "\n  " + advice;
+    return text.empty() ? text : text + "\n  " + kHangAdvice;
   }
 
 private:
-  Watchdog() {
-    std::thread([this] { watch(); }).detach();
-  }
-
-  [[noreturn]] void watch() {
-    while (true) {
-      std::unique_lock lock(Mutex);
-      Added.wait(lock, [&] { return std::ranges::any_of(Calls, hasLimit); });
-      Calls.remove_if([](const auto &call) { return hasLimit(call) && lookAt(*call); });
-      lock.unlock();
-      std::this_thread::sleep_for(period);
-    }
-  }
-
-  /// Others are waited for by who launched them.
-  static bool hasLimit(const std::shared_ptr<WatchedCall::Launches> &call) {
-    return call->limit.count() > 0;
-  }
-
-  /// Whether all of it has ended. Ends the process if it takes too long.
-  static bool lookAt(WatchedCall::Launches &call) {
-    const Driver &cuda = *call.gpu.driver;
-    CurrentGpu current(call.gpu);
-    // Looking at an event must not spoil what another thread captures.
-    int mode = kCaptureRelaxed;
-    cuda.exchangeCaptureMode(&mode);
-    call.look();
-    if (call.isTooLong())
-      endProcess(call);
-    bool hasEnded = call.isComplete && call.ended == call.launched.size();
-    if (hasEnded) {
-      cuda.eventDestroy(call.begin);
-      for (const auto &launch : call.launched)
-        cuda.eventDestroy(launch.end);
-    }
-    cuda.exchangeCaptureMode(&mode);
-    return hasEnded;
-  }
-
-  [[noreturn]] static void endProcess(const WatchedCall::Launches &call) {
-    std::string seconds = std::to_string(call.limit.count());
-    std::string report = "kiln: error: a kernel has not ended after " + seconds + " s\n  " +
-                         call.describe() + "\n  " + advice +
-                         "\n  nothing stops a kernel but the end of the process; "
-                         "KILN_GPU_TIMEOUT=" +
-                         seconds + " is the limit that was set\n";
-    (void)!write(STDERR_FILENO, report.data(), report.size());
-    _exit(1);
-  }
-
   std::mutex Mutex;
-  std::condition_variable Added;
   std::list<std::shared_ptr<WatchedCall::Launches>> Calls;
 };
 
-/// The kernel's name, what it was launched with, and its arguments by name.
-std::string describe(const LoadedKernel &kernel, const Signature *signature, unsigned blocks,
-                     const ArgumentBlock &arguments) {
+} // namespace
+
+std::string kiln::cuda::describe(const LoadedKernel &kernel, const NativeInfo &info,
+                                 unsigned blocks, const ArgumentBlock &arguments) {
+  const NativeKernel *native = &info.entry;
+  if (info.kind == NativeInfo::Kind::Orchestration) {
+    auto found = std::ranges::find(info.kernels, kernel.description.name, &NativeKernel::name);
+    native = found == info.kernels.end() ? nullptr : &*found;
+  }
+  const Signature *signature = native && native->signature ? &*native->signature : nullptr;
   std::string text = "kernel '" + kernel.description.name + "', grid " +
                      toString(Dims(arguments.grid())) + " by " + std::to_string(blocks) +
                      " blocks of " + std::to_string(kernel.description.threads) + " threads";
@@ -196,10 +139,8 @@ std::string describe(const LoadedKernel &kernel, const Signature *signature, uns
   return text;
 }
 
-} // namespace
-
 WatchedCall::WatchedCall(const Gpu &gpu, const NativeInfo &info, std::string_view program,
-                         Stream stream, uint64_t seconds)
+                         Stream stream)
     : On(gpu), Info(info), To(stream) {
   const Driver &cuda = *gpu.driver;
   int status = kNotCapturing;
@@ -208,28 +149,19 @@ WatchedCall::WatchedCall(const Gpu &gpu, const NativeInfo &info, std::string_vie
   Event begin = nullptr;
   if (cuda.eventCreate(&begin, kEventWithoutTime) != 0 || cuda.eventRecord(begin, stream) != 0)
     return;
-  Known = std::make_shared<Launches>(gpu, std::string(program.empty() ? info.entry.name : program),
-                                     seconds);
+  Known = std::make_shared<Launches>(gpu, std::string(program.empty() ? info.entry.name : program));
   Known->begin = begin;
-  Watchdog::get().add(Known);
+  WatchedCalls::get().add(Known);
 }
 
 WatchedCall::~WatchedCall() {
   if (Known)
-    Watchdog::get().finish(Known);
+    WatchedCalls::get().remove(Known);
 }
 
 void WatchedCall::launched(const LoadedKernel &kernel, unsigned blocks,
                            const ArgumentBlock &arguments) {
-  note([&] {
-    const NativeKernel *native = &Info.entry;
-    if (Info.kind == NativeInfo::Kind::Orchestration) {
-      auto found = std::ranges::find(Info.kernels, kernel.description.name, &NativeKernel::name);
-      native = found == Info.kernels.end() ? nullptr : &*found;
-    }
-    const Signature *signature = native && native->signature ? &*native->signature : nullptr;
-    return describe(kernel, signature, blocks, arguments);
-  });
+  note([&] { return describe(kernel, Info, blocks, arguments); });
 }
 
 void WatchedCall::launched(const TaskTable &table) {
@@ -248,13 +180,13 @@ void WatchedCall::note(const std::function<std::string()> &describe) {
   if (!Known || cuda.eventCreate(&end, kEventWithoutTime) != 0 || cuda.eventRecord(end, To) != 0)
     return;
   std::string what = describe();
-  Watchdog::get().change([&] { Known->launched.push_back({end, std::move(what)}); });
+  WatchedCalls::get().change([&] { Known->launched.push_back({end, std::move(what)}); });
 }
 
 WatchedRun::WatchedRun(const Gpu &gpu, const NativeInfo &info, std::string_view program,
-                       Stream stream, uint64_t seconds) {
-  if (seconds == 0 && !mayBeInterrupted())
+                       Stream stream) {
+  if (!mayBeInterrupted())
     return;
-  Call.emplace(gpu, info, program, stream, seconds);
-  Report.emplace([](const Status &) { return Watchdog::get().describe(); });
+  Call.emplace(gpu, info, program, stream);
+  Report.emplace([](const Status &) { return WatchedCalls::get().describe(); });
 }

@@ -1,13 +1,11 @@
 //===- Watch.h - which kernel does not end ---------------------------------------------------===//
 //
-// A kernel that never ends holds up whoever waits for its stream, and nothing can stop it but the
-// end of the process. Who watches has an event recorded behind each launch, so that it is known
-// which one has not ended, and for how long it has been running.
+// A kernel that never ends holds up whoever waits for its stream. A run of a tool has an event
+// recorded behind each launch, so that where its limit of time, or a signal, ends it, the report
+// says which kernel has not ended, and for how long it has been running. Calls of the JIT, and runs
+// without a limit, are watched in another way (Progress.h).
 //
-// KILN_GPU_TIMEOUT=SECONDS has every call watched: a kernel that runs for longer ends the process,
-// with what is known of it. A run of a tool is watched too; its own limit of time ends it.
-//
-// Threads: any. One thread of the process looks at events while there are any.
+// Threads: any.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_RUNTIME_DEVICE_CUDA_WATCH_H
@@ -25,13 +23,20 @@
 
 namespace kiln::cuda {
 
+/// Advice for whoever has a kernel that does not end.
+inline constexpr const char *kHangAdvice =
+    "kiln check PROG looks for pipes and barriers at which somebody waits forever; kiln run PROG "
+    "-p h200 compiles kernels that end where they wait in vain, and says what for";
+
+/// "kernel 'scale', grid [12, 5, 1] by 60 blocks of 384 threads; x bf16[300, 200], n 7"
+std::string describe(const LoadedKernel &kernel, const NativeInfo &info, unsigned blocks,
+                     const ArgumentBlock &arguments);
+
 /// The launches of one call, in order, until all have ended.
 class WatchedCall {
 public:
-  /// `seconds` is how long one kernel may run; 0: as long as it likes. `info` outlives this. A
-  /// program without a name is called as its entry.
-  WatchedCall(const Gpu &gpu, const NativeInfo &info, std::string_view program, Stream stream,
-              uint64_t seconds);
+  /// `info` outlives this. A program without a name is called as its entry.
+  WatchedCall(const Gpu &gpu, const NativeInfo &info, std::string_view program, Stream stream);
   ~WatchedCall();
   WatchedCall(const WatchedCall &) = delete;
   WatchedCall &operator=(const WatchedCall &) = delete;
@@ -55,8 +60,7 @@ private:
 /// ended.
 class WatchedRun {
 public:
-  WatchedRun(const Gpu &gpu, const NativeInfo &info, std::string_view program, Stream stream,
-             uint64_t seconds);
+  WatchedRun(const Gpu &gpu, const NativeInfo &info, std::string_view program, Stream stream);
   /// Null where nothing could end the run.
   WatchedCall *call() { return Call ? &*Call : nullptr; }
 

@@ -136,6 +136,30 @@ module attributes {kiln.version = 1} {
 
 // -----
 
+// expected-error @below {{kiln.compiler is a dictionary of lanes and slots, integers from 1 to 1024, and walk, "in_turn" or "handed_out"}}
+module attributes {kiln.compiler = {slots = 0 : i64}} {
+}
+
+// -----
+
+// expected-error @below {{kiln.compiler is a dictionary}}
+module attributes {kiln.compiler = {lanes = 2 : i32}} {
+}
+
+// -----
+
+// expected-error @below {{kiln.compiler is a dictionary}}
+module attributes {kiln.compiler = {walk = "random", lanes = 2 : i64}} {
+}
+
+// -----
+
+// expected-error @below {{kiln.compiler is a dictionary}}
+module attributes {kiln.compiler = "fast"} {
+}
+
+// -----
+
 // expected-error @below {{'kiln.func' op the name of parameter 1 is not a string}}
 kiln.func @name_number(%x: f32, %y: f32 {kiln.name = 3}) incore {}
 

@@ -39,13 +39,15 @@
 // CHECK:       storeStaged({{.*}}, window<bf16, 64, 256>(args.c, {{.*}}), args.c, args.maps[2], 
 
 // CHECK-LABEL: void __launch_bounds__(384, 1)
-// CHECK:       if (lane == 2) {
+// CHECK:       progress::begin();
+// CHECK-NEXT:  if (lane == 2) {
 // CHECK-NEXT:    giveBackRegisters<24 + 16 * KILN_REGISTERS_MOVED>();
 // CHECK-NEXT:    if (warpInGroup() == 0) {
 // CHECK-NEXT:      ptx::awaitPrerequisites();
 // CHECK-NEXT:      for (i64 number = blockIdx.x; number < blocks; number += gridDim.x)
 // CHECK-NEXT:        proj_dma(args, blockAt<16>(number, args.grid), 0, to_compute);
 // CHECK-NEXT:      ptx::launchDependents();
+// CHECK-NEXT:      progress::end();
 // CHECK-NEXT:    }
 // CHECK-NEXT:  } else {
 // CHECK-NEXT:    takeRegisters<240 - 8 * KILN_REGISTERS_MOVED>();

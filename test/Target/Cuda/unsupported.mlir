@@ -17,10 +17,12 @@ kiln.func @main(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) orchestrat
 }
 
 //--- order.mlir
-// Members that only a schedule at run time could order cannot be one kernel.
+// Members that only a schedule at run time could order cannot be one kernel; they run side by side only if all of them are
+// of another machine.
 // ORDER: order.mlir:{{[0-9:]+}} error: role aiv of @vec does not exist on h200, and the members of @g cannot be one kernel:
-!p = !tile.pipe<aiv -> aic, 8x8xf32>
-kiln.func @cube(%y: !kiln.tensor<8x8xf32>, %p: !p) role(aic) {
+// ORDER-SAME: ; they cannot run side by side, because role compute of @cube would have to stand beside it
+!p = !tile.pipe<aiv -> compute, 8x8xf32>
+kiln.func @cube(%y: !kiln.tensor<8x8xf32>, %p: !p) role(compute) {
   %t = tile.pop %p : !tile.tile<8x8xf32>
   tile.barrier
 }

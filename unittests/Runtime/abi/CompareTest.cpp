@@ -54,6 +54,30 @@ TEST(Compare, WorstElementIsNamed) {
   EXPECT_EQ(difference.largest, 7);
 }
 
+/// Elements are converted many at a time; each is compared nevertheless, whatever stands around it.
+TEST(Compare, EachElementOfEveryFloatTypeCounts) {
+  constexpr int64_t count = 1200;
+  for (DType type : {DType::F32, DType::F16, DType::BF16, DType::F8E4M3FN, DType::F8E5M2}) {
+    Tensor have = *Tensor::empty(type, {count}), want = *Tensor::empty(type, {count});
+    ASSERT_TRUE(have.fillZero().isOk() && want.fillZero().isOk());
+    for (int64_t at : {0, 1, 511, 512, 513, 1023, 1024, 1199}) {
+      for (double value : {-3.5, double(NAN)}) {
+        ASSERT_TRUE(have.set({at}, value).isOk());
+        Difference difference = compareWithReference(have, want);
+        EXPECT_FALSE(difference.ok);
+        EXPECT_EQ(difference.element, "[" + std::to_string(at) + "]") << toString(type);
+        EXPECT_EQ(difference.want, "0");
+      }
+      ASSERT_TRUE(want.set({at}, NAN).isOk());
+      EXPECT_EQ(compareWithReference(have, want).nanInBoth, 1u) << toString(type);
+      ASSERT_TRUE(have.set({at}, 0).isOk() && want.set({at}, 0).isOk());
+    }
+    Difference same = compareWithReference(have, want);
+    EXPECT_TRUE(same.ok);
+    EXPECT_EQ(same.largest, 0);
+  }
+}
+
 /// A tensor of two elements, against another.
 bool agrees(DType type, double have, double want) {
   return compareWithReference(pair(type, 1, have), pair(type, 1, want)).ok;

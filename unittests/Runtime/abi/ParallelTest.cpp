@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <numeric>
 #include <vector>
 
 using namespace kiln;
@@ -19,6 +20,23 @@ TEST(Parallel, EveryPieceIsDoneOnceWhateverTheNumberOfThreads) {
       for (const std::atomic<int> &times : done)
         EXPECT_EQ(times, 1);
     }
+}
+
+TEST(Parallel, TellsHowFarWorkWithANameIs) {
+  static std::vector<size_t> told;
+  watchParallelWork([](const char *what, size_t done, size_t count) {
+    EXPECT_STREQ(what, "counting");
+    EXPECT_EQ(count, 20u);
+    told.push_back(done);
+  });
+  auto nothing = [](size_t) {};
+  parallelFor(7, 4, nothing); // has none
+  parallelFor(20, 4, nothing, "counting");
+  watchParallelWork(nullptr);
+  parallelFor(20, 4, nothing, "counting");
+  std::vector<size_t> each(21);
+  std::iota(each.begin(), each.end(), size_t(0));
+  EXPECT_EQ(told, each) << "one after the other, from nothing to all";
 }
 
 TEST(Parallel, OneThreadKeepsTheOrder) {

@@ -190,6 +190,16 @@ TEST_P(LlvmProductOn, MultipliesSmallTypes) {
   }
 }
 
+/// Few rows, which stream: several words of k are spread over a vector, as many as there is room
+/// for, and their sums are added up at the end; also where the last iteration is cut, and where
+/// sums start with something.
+TEST_P(LlvmProductOn, StreamsAnyNumberOfFewRows) {
+  for (Types types : {Types{DType::F32, DType::F32}, Types{DType::BF16, DType::F32},
+                      Types{DType::I8, DType::I32}})
+    for (int64_t rows : {1, 2, 3, 5, 8, 12, 24, 32})
+      expectProduct({rows + 2, 45, 330, rows, 24, 64}, types, true, GetParam(), int(rows % 4));
+}
+
 /// A product of two tiles by itself, added to a third, with either side turned.
 TEST_P(LlvmProductOn, MultipliesTilesWhereTheyStand) {
   const char *const text = R"mlir(
@@ -393,12 +403,18 @@ struct InnerLoop {
   int stores = 0; ///< Of vectors.
   int fetches = 0;
   int tileLoads = 0; ///< Of tile registers.
+  int loads = 0;     ///< Of vectors, also by instructions that go on with what they load.
 };
 
 /// Whether an instruction writes a register of vectors to memory.
 bool isVectorStore(llvm::StringRef text) {
   auto [from, to] = text.rsplit(", ");
   return text.trim().starts_with("vmov") && from.contains("mm") && to.ends_with(")");
+}
+
+/// Whether an instruction reads memory into a register of vectors, or to compute with it there.
+bool isVectorLoad(llvm::StringRef text) {
+  return text.trim().starts_with("v") && text.contains("(") && !isVectorStore(text);
 }
 
 /// The innermost loops of the code for a product that have an instruction of this name.
@@ -415,6 +431,7 @@ std::vector<InnerLoop> innerLoops(const std::string &text, const std::string &cp
       loop.stores += isVectorStore(line);
       loop.fetches += line.contains("prefetch");
       loop.tileLoads += line.contains("tileload");
+      loop.loads += isVectorLoad(line);
     }
     if (loop.products > 0)
       loops.push_back(loop);
@@ -461,7 +478,9 @@ TEST(LlvmProduct, InnerLoopsStayInRegisters) {
   }
 }
 
-/// A right side that is read where it lies: a word in memory is an operand of each product.
+/// A right side that is read where it lies, 8 of its rows at a time: each load of it is for two
+/// products where there are that many, and each row has two sums or more, so that few products wait
+/// for the one before. The rows behind come meanwhile, one line for each that is multiplied.
 TEST(LlvmProduct, FewRowsAreMultipliedFromMemory) {
 #ifndef __x86_64__
   GTEST_SKIP() << "reads code for x86-64";
@@ -469,21 +488,30 @@ TEST(LlvmProduct, FewRowsAreMultipliedFromMemory) {
   struct Case {
     Types types;
     const char *multiplies;
-    int besides; // the sums of each row's bytes
+    int rows, words; // of k, in an iteration
+    int across;      // words of k that a load spreads over a vector
+    int vectors;     // of all rows
   };
-  const Case cases[] = {{{DType::BF16, DType::F32}, "vdpbf16ps", 0},
-                        {{DType::F32, DType::F32}, "vfmadd", 0},
-                        {{DType::I8, DType::I32}, "vpdpbusd", 8}};
-  for (const Case &c : cases) {
-    SCOPED_TRACE(toString(c.types.side));
-    std::vector<InnerLoop> loops =
-        innerLoops(productText({0, 0, 0, 16, 128, 128}, c.types, true), "cooperlake", c.multiplies);
-    EXPECT_EQ(loops.size(), 2U) << "wholly inside the tensor, and at its edges";
-    for (const InnerLoop &loop : loops) {
-      EXPECT_EQ(loop.products, 16 * 8 + c.besides);
-      EXPECT_EQ(loop.stores, 0);
+  Types f32{DType::F32, DType::F32}, bf16{DType::BF16, DType::F32}, i8{DType::I8, DType::I32};
+  const Case cases[] = {{bf16, "vdpbf16ps", 16, 4, 2, 2}, {f32, "vfmadd", 16, 4, 2, 2},
+                        {i8, "vpdpbusd", 16, 4, 2, 2},    {bf16, "vdpbf16ps", 1, 32, 16, 1},
+                        {f32, "vfmadd", 4, 16, 8, 2},     {i8, "vpdpbusd", 8, 8, 4, 2},
+                        {bf16, "vdpbf16ps", 32, 4, 1, 2}};
+  for (const Case &c : cases)
+    for (const char *cpu : {"cooperlake", "znver4"}) {
+      SCOPED_TRACE(std::string(toString(c.types.side)) + " by " + std::to_string(c.rows) +
+                   " rows for " + cpu);
+      std::vector<InnerLoop> loops =
+          innerLoops(productText({0, 0, 0, c.rows, 128, 128}, c.types, true), cpu, c.multiplies);
+      EXPECT_EQ(loops.size(), 2U) << "wholly inside the tensor, and at its edges";
+      int steps = c.words / c.across;
+      for (const InnerLoop &loop : loops) {
+        EXPECT_EQ(loop.products, steps * 8 * c.vectors);
+        EXPECT_EQ(loop.loads, steps * (8 + c.vectors)); // and none of sums
+        EXPECT_EQ(loop.stores, 0);
+        EXPECT_EQ(loop.fetches, std::string_view(cpu) == "znver4" ? 8 * c.words / 16 : 0);
+      }
     }
-  }
 }
 
 /// The columns that come next are fetched while k runs, all of them: 16 lines for four words of k,

@@ -67,7 +67,8 @@ int32_t call(const CpuKernel &kernel, const std::vector<Tensor> &tensors,
 // Completeness
 //===----------------------------------------------------------------------===//
 
-/// Code is made for what the runtime can look for: what is built here runs here, whatever this CPU is.
+/// Code is made for what the runtime can look for: what is built here runs here, whatever this CPU
+/// is.
 TEST(LlvmHost, NeedsNothingThatTheRuntimeMisses) {
   EXPECT_EQ(missingCpuFeature(hostCpuFeatures()), std::nullopt);
 }

@@ -2,6 +2,7 @@
 
 #include "TileProduct.h"
 
+#include "llvm/Analysis/VectorUtils.h"
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -18,12 +19,34 @@ int64_t panelWidth(const MachineTraits &machine, const Multiplier &how) {
   return how.byTiles ? kTileBlock : panelVectors(machine) * kWidth;
 }
 int64_t streamedRowsFor(const Multiplier &how) { return how.byTiles ? kTileBlock : 8; }
-int64_t streamedWords(const Multiplier &how, int64_t words) {
-  return words % kWidth == 0 ? kWidth : how.unrolled(words);
+/// Whether the sums of two vectors for each row fit into the registers, and two of words beside.
+static bool hasManyRegisters(const MachineTraits &machine, const Multiplier &how) {
+  return !how.byTiles && machine.accumulators > 2 * streamedRowsFor(how);
+}
+/// Two vectors for each row. A word that only one product uses costs as much to load as to
+/// multiply, and eight sums are too few for machines that begin two products in each cycle.
+int64_t streamedWordsAcross(const MachineTraits &machine, const Multiplier &how, int64_t words,
+                            int64_t cols) {
+  int64_t across = 1;
+  if (hasManyRegisters(machine, how))
+    while (words % (2 * across) == 0 && 2 * across <= kWidth && across * cols <= kWidth)
+      across *= 2;
+  return across;
+}
+int64_t streamedWords(const MachineTraits &machine, const Multiplier &how, int64_t words,
+                      int64_t wordsAcross) {
+  if (!hasManyRegisters(machine, how))
+    return words % kWidth == 0 ? kWidth : how.unrolled(words);
+  // Of more, LLVM would load what is multiplied last before anything is multiplied.
+  int64_t some = std::max<int64_t>(4, 2 * wordsAcross);
+  return words % some == 0 && (!how.shiftsLeft() || some <= kWidth) ? some : wordsAcross;
 }
 bool canStream(const MachineTraits &machine, const Multiplier &how, int64_t words) {
   return !how.shiftsLeft() || (machine.byteDotLanes == kWidth && words % kWidth == 0);
 }
+
+/// Words in a line of memory.
+static constexpr int64_t kLine = 16;
 
 /// What was added to each byte of a word, or to all of a vector's.
 static Value *addedBytes(Builder &b) { return b.splat(kWidth, b.getInt32(0x80808080)); }
@@ -48,18 +71,21 @@ public:
 
   void emit() {
     // Columns outside: their part of the right side stays in the nearest cache for all rows.
-    int64_t wide = panelVectors(Machine) * kWidth, whole = P.cols / wide * wide;
+    int64_t wide = panelVectors(Machine) * kWidth, lanes = P.cols * P.wordsAcross,
+            whole = lanes / wide * wide;
     b.loop(0, whole, wide, [&](Value *col) {
       emitRows(col, SmallVector<unsigned>(panelVectors(Machine), kWidth));
     });
     SmallVector<unsigned> rest;
-    for (int64_t left = P.cols - whole; left > 0; left -= rest.back())
+    for (int64_t left = lanes - whole; left > 0; left -= rest.back())
       rest.push_back(std::min<int64_t>(left, kWidth));
     if (!rest.empty())
       emitRows(b.index(whole), rest);
   }
 
 private:
+  // `col` and `widths` count lanes: a column has `wordsAcross` of them.
+
   /// As few blocks of rows as registers allow, and as equal: 64 rows are 9 x 6 + 2 x 5.
   void emitRows(Value *col, ArrayRef<unsigned> widths) {
     int64_t most = std::max<int64_t>(1, Machine.accumulators / int64_t(widths.size()));
@@ -98,13 +124,42 @@ private:
   /// How many words of the right side are loaded for so many columns.
   unsigned loaded(unsigned width) const { return P.how.wantsWholeVectors() ? kWidth : width; }
 
+  /// How many columns so many lanes are.
+  unsigned columns(unsigned width) const { return width / unsigned(P.wordsAcross); }
+
+  /// A column's sum as the sum of the first of its words, and zero as those of the others.
+  Value *spread(Value *sums) {
+    if (P.wordsAcross == 1)
+      return sums;
+    int count = int(Builder::widthOf(sums)), across = int(P.wordsAcross);
+    SmallVector<int> lanes;
+    for (int lane = 0; lane < count * across; ++lane)
+      lanes.push_back(lane % across == 0 ? lane / across : count);
+    return b.CreateShuffleVector(sums, Constant::getNullValue(sums->getType()), lanes);
+  }
+
+  /// The sums of a row's columns, of those of their words: of neighbours, again and again.
+  Value *gather(ArrayRef<Value *> vectors) {
+    Value *sums = concatenateVectors(b, vectors);
+    for (int64_t across = P.wordsAcross; across > 1; across /= 2) {
+      SmallVector<int> even, odd;
+      for (int lane = 0; lane < int(Builder::widthOf(sums)); lane += 2) {
+        even.push_back(lane);
+        odd.push_back(lane + 1);
+      }
+      Value *x = b.CreateShuffleVector(sums, even), *y = b.CreateShuffleVector(sums, odd);
+      sums = P.how.sum == DType::F32 ? b.CreateFAdd(x, y) : b.CreateAdd(x, y);
+    }
+    return sums;
+  }
+
   /// What each sum of a block starts with.
   Values startOf(ArrayRef<Value *> targets, Value *col, ArrayRef<unsigned> widths) {
     auto widthAt = [&](size_t i) { return widths[i % widths.size()]; };
     auto loads = [&] {
       Values sums;
       for (auto [i, target] : enumerate(targets))
-        sums.push_back(loadElements(b, target, P.how.sum, widthAt(i)));
+        sums.push_back(spread(loadElements(b, target, P.how.sum, columns(widthAt(i)))));
       return sums;
     };
     auto zeros = [&] {
@@ -135,7 +190,7 @@ private:
       Value *start = b.mul(b.add(row, i), P.cRow), *at = col;
       for (unsigned width : widths) {
         targets.push_back(b.offset(Sum, P.c, b.add(start, at)));
-        at = b.add(at, width);
+        at = b.add(at, columns(width));
       }
     }
     Values sums = startOf(targets, col, widths);
@@ -143,29 +198,54 @@ private:
       emitPrefetch(b, b.offset(Sum, target, b.index(rows * P.cRow)), true);
     Value *left = b.offset(Word, P.a, b.mul(row, P.aRow)), *right = b.offset(Word, P.b, col);
     size_t products = sums.size();
-    if (hasAddedColumns())
-      sums.append(rows, Constant::getNullValue(Builder::vectorOf(Word, kWidth)));
-    sums = b.loop(b.index(0), P.depth, P.unroll, sums, [&](Value *k, ArrayRef<Value *> old) {
-      for (Value *line : lines)
-        emitPrefetch(b, b.offset(memoryType(b, P.fetch.element), line,
-                                 b.mul(b.mul(k, P.how.group), P.fetch.rowStride)));
-      Values next(old.take_front(products));
-      for (int64_t step = 0; step < P.unroll; ++step) {
-        if (P.streamedRows && Machine.wantsFarRowsFetched)
-          fetchRowsBehind(left, k, step, rows);
-        next = emitStep(left, right, b.add(k, step), rows, widths, next);
+    bool fetches = P.streamedRows && Machine.wantsFarRowsFetched;
+    if (fetches)
+      sums.append({wordOf(left, rows, b.index(0)), b.index(0)});
+    auto multiply = [&](Value *from, Value *to, ArrayRef<Value *> initial) {
+      return b.loop(from, to, P.unroll, initial, [&](Value *k, ArrayRef<Value *> old) {
+        for (Value *line : lines)
+          emitPrefetch(b, b.offset(memoryType(b, P.fetch.element), line,
+                                   b.mul(b.mul(k, P.how.group), P.fetch.rowStride)));
+        Values next(old.take_front(products));
+        for (int64_t step = 0; step < P.unroll; step += P.wordsAcross)
+          next = emitStep(left, right, k, step, rows, widths, next);
+        if (fetches)
+          next.append(fetchRowsBehind(old[products], old[products + 1], rows));
+        return next;
+      });
+    };
+    Values added;
+    if (hasAddedColumns()) { // sums of bytes, by whole vectors
+      added.append(rows, Constant::getNullValue(Builder::vectorOf(Word, kWidth)));
+      size_t others = sums.size();
+      sums.append(added);
+      sums = b.loop(b.index(0), P.depth, kWidth, sums, [&](Value *k, ArrayRef<Value *> old) {
+        Values next = multiply(k, b.add(k, kWidth), old.take_front(others));
+        for (auto [row, sum] : enumerate(old.drop_front(others)))
+          next.push_back(addAddedBytes(sum, wordOf(left, int64_t(row), k)));
+        return next;
+      });
+      added.assign(sums.begin() + others, sums.end());
+    } else {
+      sums = multiply(b.index(0), P.depth, sums);
+    }
+    storeSums(ArrayRef(sums).take_front(products), added, targets, widths);
+  }
+
+  /// `added`: how much too large all sums of a row are, as sums; none if they are not.
+  void storeSums(ArrayRef<Value *> sums, ArrayRef<Value *> added, ArrayRef<Value *> targets,
+                 ArrayRef<unsigned> widths) {
+    size_t together = P.wordsAcross == 1 ? 1 : widths.size();
+    for (size_t i = 0; i < sums.size(); i += together) {
+      Values vectors;
+      for (size_t j = i; j < i + together; ++j)
+        vectors.push_back(resized(b, sums[j], widths[j % widths.size()]));
+      Value *sum = gather(vectors);
+      if (!added.empty()) {
+        Value *excess = b.CreateAddReduce(added[i / widths.size()]);
+        sum = b.CreateSub(sum, b.splat(Builder::widthOf(sum), excess));
       }
-      for (auto [row, sum] : enumerate(old.drop_front(products)))
-        next.push_back(addAddedBytes(sum, wordOf(left, int64_t(row), k)));
-      return next;
-    });
-    for (auto [i, target] : enumerate(targets)) {
-      Value *sum = sums[i];
-      if (hasAddedColumns()) {
-        Value *added = b.CreateAddReduce(sums[products + i / widths.size()]);
-        sum = b.CreateSub(sum, b.splat(Builder::widthOf(sum), added));
-      }
-      storeElements(b, resized(b, sum, widths[i % widths.size()]), target, P.how.sum);
+      storeElements(b, sum, targets[i], P.how.sum);
     }
   }
 
@@ -187,18 +267,35 @@ private:
     return b.offset(Word, b.offset(Word, left, start), along);
   }
 
-  /// A line of each row, spread over the words of an iteration: nothing is moved across, so that
-  /// fewer words of the left side are in registers at a time.
-  void fetchRowsBehind(Value *left, Value *k, int64_t step, int64_t rows) {
-    for (int64_t row = 0; row < rows; ++row)
-      if (row * P.unroll / rows == step)
-        emitPrefetch(b, wordOf(left, row + rows, k));
+  // The rows behind these are fetched one after the other, as they lie: an iteration fetches as
+  // many words of them as it multiplies of these. That is one place in memory that moves on, which
+  // machines follow by themselves, and one address in a register.
+
+  /// Fetches from `at` on, before which there are so many words of its row: both for the next
+  /// iteration.
+  Values fetchRowsBehind(Value *at, Value *before, int64_t rows) {
+    int64_t words = rows * P.unroll;
+    for (int64_t word = 0; word < words; word += kLine)
+      emitPrefetch(b, b.offset(Word, at, b.index(word)), true);
+    Value *behind = b.add(before, words), *isOver = b.CreateICmpSGE(behind, P.depth);
+    Value *gap = b.CreateSelect(isOver, b.CreateSub(P.aRow, P.depth), b.index(0));
+    return {b.offset(Word, at, b.add(gap, words)),
+            b.CreateSelect(isOver, b.CreateSub(behind, P.depth), behind)};
   }
 
-  Values emitStep(Value *left, Value *right, Value *k, int64_t rows, ArrayRef<unsigned> widths,
-                  ArrayRef<Value *> old) {
+  /// A vector again and again, so that there are so many lanes.
+  Value *repeated(Value *vector, unsigned width) {
+    SmallVector<int> lanes;
+    for (unsigned lane = 0; lane < width; ++lane)
+      lanes.push_back(int(lane % Builder::widthOf(vector)));
+    return b.CreateShuffleVector(vector, lanes);
+  }
+
+  /// The products of word `first` + `step`, or of as many as lie side by side.
+  Values emitStep(Value *left, Value *right, Value *first, int64_t step, int64_t rows,
+                  ArrayRef<unsigned> widths, ArrayRef<Value *> old) {
     SmallVector<Value *> panel;
-    Value *at = b.mul(k, P.bStep);
+    Value *k = b.add(first, step), *at = b.mul(k, P.bStep);
     for (unsigned width : widths) {
       panel.push_back(b.CreateAlignedLoad(Builder::vectorOf(Word, loaded(width)),
                                           b.offset(Word, right, at), Align(4)));
@@ -206,9 +303,10 @@ private:
     }
     Values next;
     for (int64_t i = 0; i < rows; ++i) {
-      Value *one = b.CreateAlignedLoad(Word, wordOf(left, i, k), Align(1));
+      Value *words = b.CreateAlignedLoad(Builder::vectorOf(Word, unsigned(P.wordsAcross)),
+                                         wordOf(left, i, k), Align(1));
       for (auto [vector, width] : enumerate(widths)) {
-        Value *x = b.splat(loaded(width), one), *y = panel[vector];
+        Value *x = repeated(words, loaded(width)), *y = panel[vector];
         if (hasAddedColumns()) // bytes without a sign come first
           std::swap(x, y);
         next.push_back(emitMultiplyAdd(b, P.how, x, y, old[i * widths.size() + vector]));

@@ -47,14 +47,23 @@ struct Product {
   /// where it goes on, are fetched ahead where that helps. 0: it is near, and as many rows as
   /// registers hold are.
   int64_t streamedRows = 0;
+  /// How many words of k the right side has side by side for each column, a power of two: that many
+  /// words of a row of the left side are spread over a vector by one load, and each has a sum of
+  /// its own until the end. A group of so many words of k begins where the first of them would lie.
+  int64_t wordsAcross = 1;
 };
 
 /// How many columns a block of registers has.
 int64_t panelWidth(const MachineTraits &machine, const Multiplier &how);
 /// How many rows of a left side that is read from far away are worth multiplying at a time.
 int64_t streamedRowsFor(const Multiplier &how);
-/// How many of its words of k are multiplied in one iteration, of so many in all.
-int64_t streamedWords(const Multiplier &how, int64_t words);
+/// How many of its words of k, of so many in all, lie side by side in a right side of so few
+/// columns (Product::wordsAcross).
+int64_t streamedWordsAcross(const MachineTraits &machine, const Multiplier &how, int64_t words,
+                            int64_t cols);
+/// How many of them are multiplied in one iteration.
+int64_t streamedWords(const MachineTraits &machine, const Multiplier &how, int64_t words,
+                      int64_t wordsAcross);
 /// Whether a left side can be read from far away. What was added to the right side's bytes is found
 /// again by whole vectors of the left side's.
 bool canStream(const MachineTraits &machine, const Multiplier &how, int64_t words);

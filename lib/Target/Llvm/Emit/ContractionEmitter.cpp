@@ -171,18 +171,31 @@ private:
     for (auto [number, product] : llvm::enumerate(C.products)) {
       if (C.leftOf(number) != number)
         continue;
-      V *to = leftPanel(number, row);
+      V *to = leftPanel(number, row), *first = b.mul(step, C.words());
+      if (C.wordsAcross > 1) {
+        packAcross(product.getLhs(), b.offset(Word, to, b.mul(first, C.rows())));
+        continue;
+      }
       bool isTurned = C.isLeftTurned();
       pack(product.getLhs(),
            product.getTransA() ? PackedSide::Down
            : isTurned          ? PackedSide::Turned
                                : PackedSide::Across,
-           true, [&](V *i, V *j) {
-             V *k = b.add(b.mul(step, C.words()), isTurned ? i : j);
-             return b.offset(Word, to,
-                             b.add(b.mul(isTurned ? j : i, leftRow()), b.mul(k, leftStep())));
+           true, [&](V *words, V *i, V *j) {
+             V *k = b.add(first, isTurned ? i : j), *at = b.mul(isTurned ? j : i, leftRow());
+             storeWords(words, b.offset(Word, to, b.add(at, b.mul(k, leftStep()))));
            });
     }
+  }
+
+  /// A left side with some words of k of each row side by side.
+  void packAcross(Value left, V *to) {
+    pack(left, PackedSide::Across, true, [&](V *words, V *row, V *k) {
+      V *at = b.add(b.mul(k, C.rows()), b.mul(row, C.wordsAcross));
+      for (unsigned lane = 0; lane < Builder::widthOf(words); lane += unsigned(C.wordsAcross))
+        storeWords(b.lanesOf(words, lane, unsigned(C.wordsAcross)),
+                   b.offset(Word, to, b.add(at, lane * C.rows())));
+    });
   }
 
   /// Of one block's columns: the next ones come when all rows have been multiplied by these.
@@ -191,18 +204,20 @@ private:
     for (auto [number, product] : llvm::enumerate(C.products)) {
       V *to = rightPanel(number);
       pack(product.getRhs(), product.getTransB() ? PackedSide::Turned : PackedSide::Down, false,
-           [&](V *i, V *j) {
+           [&](V *words, V *i, V *j) {
              V *k = b.add(b.mul(step, C.words()), i);
              V *panel = b.CreateUDiv(j, b.index(Width)), *inside = b.CreateURem(j, b.index(Width));
-             return b.offset(Word, to,
-                             b.add(b.mul(b.add(b.mul(panel, C.panelDepth()), k), Width), inside));
+             V *at = b.add(b.mul(b.add(b.mul(panel, C.panelDepth()), k), Width), inside);
+             storeWords(words, b.offset(Word, to, at));
            });
     }
   }
 
-  /// Writes the words of a tile, vector by vector, to where `place` says.
+  void storeWords(V *words, V *to) { b.CreateAlignedStore(words, to, llvm::Align(4)); }
+
+  /// Has the words of a tile stored, vector by vector.
   void pack(Value tile, PackedSide::Order order, bool isLeft,
-            llvm::function_ref<V *(V *i, V *j)> place) {
+            llvm::function_ref<void(V *words, V *i, V *j)> store) {
     auto type = cast<tile::TileType>(tile.getType());
     e.withLoads(tile, [&](bool) {
       emitPack(
@@ -210,7 +225,7 @@ private:
           [&](V *row, V *col, unsigned width) {
             return e.eval(tile, {row, col, width, type.getRows(), type.getCols()});
           },
-          [&](V *words, V *i, V *j) { b.CreateAlignedStore(words, place(i, j), llvm::Align(4)); });
+          store);
     });
   }
 
@@ -338,8 +353,9 @@ private:
     product.streamedRows = atATime;
     product.areTilesShaped = AreTilesShaped;
     product.cols = product.bStep = product.cRow = C.rows();
+    product.wordsAcross = C.wordsAcross;
     product.depth = b.mul(steps, C.words());
-    product.unroll = streamedWords(C.how, C.words());
+    product.unroll = streamedWords(e.machine(), C.how, C.words(), C.wordsAcross);
     product.startsAtZero = startsSums;
     product.aRow = pitch;
     product.aStep = 1;

@@ -176,6 +176,8 @@ std::optional<Contraction> findContraction(ir::FuncOp kernel, const MachineTrait
   c.streamsRight = c.rows() <= kFewRows && llvm::all_of(c.products, [&](tile::MatmulAccOp product) {
                      return isStreamed(product, c, machine);
                    });
+  if (c.streamsRight && !c.product(0).getTransA())
+    c.wordsAcross = streamedWordsAcross(machine, c.how, c.words(), c.rows());
   int64_t rowTarget = c.streamsRight  ? kStreamedRowTarget
                       : c.how.byTiles ? kTiledRowTarget
                                       : kRowTarget;

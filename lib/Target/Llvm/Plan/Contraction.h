@@ -37,6 +37,9 @@ struct Contraction {
   /// are read where they lie: a row of the right side is multiplied by all rows of the left side at
   /// once. Sums are turned: a row for each column of the result.
   bool streamsRight = false;
+  /// How many words of k lie side by side in the left panel for each row, where the right side is
+  /// streamed (Product::wordsAcross).
+  int64_t wordsAcross = 1;
 
   // How much is worked on at a time: blocks of the launch down and across, and iterations.
   int64_t maxRows, maxCols, maxSteps;
