@@ -31,6 +31,10 @@ inline __device__ void arrive(SharedAddress barrier) { ptx::mbarrierArrive(barri
 inline __device__ void arrive(SharedAddress barrier, int times) {
   ptx::mbarrierArrive(barrier, times);
 }
+/// At the same barrier of a block of the cluster, this one or another.
+inline __device__ void arriveIn(int block, SharedAddress barrier) {
+  ptx::mbarrierArriveIn(unsigned(block), barrier);
+}
 
 /// Makes the phase wait for so many bytes of the copy engine.
 inline __device__ void expect(SharedAddress barrier, unsigned bytes) {

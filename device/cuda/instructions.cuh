@@ -218,6 +218,25 @@ KILN_INSTRUCTION void mbarrierWait(SharedAddress barrier, unsigned parity) {
                : "memory");
 }
 
+//===-- Clusters ------------------------------------------------------------------------===//
+
+/// All threads of all blocks of the cluster; what each did before, all see.
+KILN_INSTRUCTION void meetCluster() {
+  asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
+}
+/// Arrives at the barrier that has this address in the block with this number in the cluster. Not
+/// `release.cluster`, which is a fence that waits for all memory, at each slot: what a warp has
+/// read of shared memory it has read before its message to another block leaves.
+KILN_INSTRUCTION void mbarrierArriveIn(unsigned block, SharedAddress barrier) {
+  asm volatile("{\n"
+               ".reg .b32 there;\n"
+               "mapa.shared::cluster.u32 there, %0, %1;\n"
+               "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
+               "}\n" ::"r"(barrier),
+               "r"(block)
+               : "memory");
+}
+
 //===-- Fences --------------------------------------------------------------------------===//
 
 KILN_INSTRUCTION void fenceMbarrierInit() {
@@ -292,6 +311,10 @@ KILN_INSTRUCTION void storeMatrices(SharedAddress row, const unsigned (&words)[4
 
 //===-- The copy engine -----------------------------------------------------------------===//
 
+/// The engine reads what a tensor map says before it is asked for a box.
+KILN_INSTRUCTION void prefetchMap(const TensorMap &map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
 /// A box whose first element is at `at`, outermost axis first, to shared memory.
 KILN_INSTRUCTION void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map,
                               const int (&at)[2]) {
@@ -341,6 +364,37 @@ KILN_INSTRUCTION void prefetchBox(const TensorMap &map, const int (&at)[4]) {
 KILN_INSTRUCTION void prefetchBox(const TensorMap &map, const int (&at)[5]) {
   asm volatile("cp.async.bulk.prefetch.tensor.5d.L2.global [%0, {%1, %2, %3, %4, %5}];" ::"l"(&map),
                "r"(at[4]), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
+               : "memory");
+}
+/// The same to one place in each of the blocks of the cluster that `blocks` has a bit for, and to
+/// the barrier of each.
+KILN_INSTRUCTION void copyBoxToAll(SharedAddress to, SharedAddress barrier, const TensorMap &map,
+                                   const int (&at)[2], unsigned short blocks) {
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+               ".multicast::cluster [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(to),
+               "l"(&map), "r"(barrier), "r"(at[1]), "r"(at[0]), "h"(blocks)
+               : "memory");
+}
+KILN_INSTRUCTION void copyBoxToAll(SharedAddress to, SharedAddress barrier, const TensorMap &map,
+                                   const int (&at)[3], unsigned short blocks) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+               ".multicast::cluster [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(to),
+               "l"(&map), "r"(barrier), "r"(at[2]), "r"(at[1]), "r"(at[0]), "h"(blocks)
+               : "memory");
+}
+KILN_INSTRUCTION void copyBoxToAll(SharedAddress to, SharedAddress barrier, const TensorMap &map,
+                                   const int (&at)[4], unsigned short blocks) {
+  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes"
+               ".multicast::cluster [%0], [%1, {%3, %4, %5, %6}], [%2], %7;" ::"r"(to),
+               "l"(&map), "r"(barrier), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0]), "h"(blocks)
+               : "memory");
+}
+KILN_INSTRUCTION void copyBoxToAll(SharedAddress to, SharedAddress barrier, const TensorMap &map,
+                                   const int (&at)[5], unsigned short blocks) {
+  asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes"
+               ".multicast::cluster [%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8;" ::"r"(to),
+               "l"(&map), "r"(barrier), "r"(at[4]), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0]),
+               "h"(blocks)
                : "memory");
 }
 

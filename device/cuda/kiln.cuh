@@ -9,6 +9,7 @@
 #include "combine.cuh"
 #include "elementwise.cuh"
 #include "exchange.cuh"
+#include "pairs.cuh"
 #include "pipe.cuh"
 #include "rolepipe.cuh"
 #include "staged.cuh"

@@ -35,6 +35,9 @@ template <int slots> struct Cursor {
   __device__ void advance() { at = at + 1 == 2 * slots ? 0 : at + 1; }
 };
 
+/// Which of a cluster of two this block is.
+inline __device__ int blockInPair() { return int(blockIdx.x % 2); }
+
 inline __host__ __device__ constexpr int alignedTo1024(int bytes) {
   return (bytes + 1023) / 1024 * 1024;
 }
@@ -64,7 +67,8 @@ inline constexpr bool everyThreadArrives = true;
 inline constexpr bool everyThreadArrives = false;
 #endif
 
-template <int slots, int lanes, typename... T> struct Pipe {
+/// `blocks` fill the slots of one another (pairs.cuh), or one fills its own.
+template <int blocks, int slots, int lanes, typename... T> struct PipeOf {
   static constexpr int slotBytes = (alignedTo1024(T::bytes) + ... + 0);
   static constexpr int ringBytes = slots * slotBytes;
   static constexpr int barrierBytes = 2 * slots * 8;
@@ -72,9 +76,10 @@ template <int slots, int lanes, typename... T> struct Pipe {
   SharedAddress ring, barriers;
   const char *name; ///< For reports.
   Cursor<slots> pushed, popped, freed;
-  int ahead = 0; ///< Slots whose unwritten tiles were begun before they are pushed.
+  int ahead = 0;         ///< Slots whose unwritten tiles were begun before they are pushed.
+  bool hasOther = false; ///< Whether another block, too, frees and fills its slots at present.
 
-  __device__ Pipe(SharedAddress ring, SharedAddress barriers, const char *name)
+  __device__ PipeOf(SharedAddress ring, SharedAddress barriers, const char *name)
       : ring(ring), barriers(barriers), name(name) {}
   __device__ SharedAddress full(int slot) const { return barriers + 8 * slot; }
   __device__ SharedAddress empty(int slot) const { return barriers + 8 * (slots + slot); }
@@ -83,7 +88,7 @@ template <int slots, int lanes, typename... T> struct Pipe {
   __device__ void init() const {
     for (int slot = 0; slot < slots; ++slot) {
       barrier::init(full(slot), everyThreadArrives ? kWarp : 1);
-      barrier::init(empty(slot), lanes * kWarpgroup / (everyThreadArrives ? 1 : kWarp));
+      barrier::init(empty(slot), blocks * lanes * kWarpgroup / (everyThreadArrives ? 1 : kWarp));
     }
   }
 
@@ -101,7 +106,7 @@ template <int slots, int lanes, typename... T> struct Pipe {
         if constexpr (Request::isUnwritten)
           if (request.usesEngine()) {
             barrier::expect(done, Tile::bytes);
-            request.start(Tile{at}, done);
+            begin(request, Tile{at}, done, ahead);
           }
         at += alignedTo1024(Tile::bytes);
       };
@@ -146,7 +151,7 @@ template <int slots, int lanes, typename... T> struct Pipe {
         using Tile = typename Request::Tile;
         if constexpr (Request::isForEngine)
           if (request.usesEngine() && (!Request::isUnwritten || !wasBegun))
-            request.start(Tile{at}, done);
+            begin(request, Tile{at}, done, pushed.slot());
         at += alignedTo1024(Tile::bytes);
       };
       (start(requests), ...);
@@ -162,14 +167,38 @@ template <int slots, int lanes, typename... T> struct Pipe {
     return tilesAt<T...>(at);
   }
 
-  /// Frees the oldest tiles that were popped.
+  /// Frees the oldest tiles that were popped, in each of the blocks. Where there is no other block
+  /// this one's barrier gets the arrivals of both.
   __device__ void free() {
     __syncwarp();
-    if (everyThreadArrives || threadInWarp() == 0)
-      barrier::arrive(empty(freed.slot()));
+    auto arrive = [&](int block) {
+      if constexpr (blocks == 1)
+        barrier::arrive(empty(freed.slot()));
+      else
+        barrier::arriveIn(hasOther ? block : blockInPair(), empty(freed.slot()));
+    };
+    if constexpr (everyThreadArrives)
+      for (int block = 0; block < blocks; ++block)
+        arrive(block);
+    else if (threadInWarp() < blocks)
+      arrive(threadInWarp());
     freed.advance();
   }
+
+private:
+  template <typename Request>
+  static __device__ void begin(const Request &request, typename Request::Tile to,
+                               SharedAddress done, int slot) {
+    if constexpr (Request::isPaired)
+      request.start(to, done, slot);
+    else
+      request.start(to, done);
+  }
 };
+
+template <int slots, int lanes, typename... T> using Pipe = PipeOf<1, slots, lanes, T...>;
+/// Its slots are in two blocks, each of which the lanes of both free.
+template <int slots, int lanes, typename... T> using PairedPipe = PipeOf<2, slots, lanes, T...>;
 
 //===-- All blocks ----------------------------------------------------------------------===//
 
@@ -295,12 +324,15 @@ inline __device__ i64 quotient(i64 a, i64 b) {
 template <int rows> __device__ Block blockInGrid(i64 number, const i64 (&grid)[3]) {
   if (grid[1] == 1 && grid[2] == 1)
     return {{number, 0, 0}};
-  i64 outer = quotient(number, grid[0] * grid[1]), within = number - outer * grid[0] * grid[1];
+  // What needs no division, which takes a tenth of a microsecond before the first copy, has none.
+  i64 outer = grid[2] == 1 ? 0 : quotient(number, grid[0] * grid[1]),
+      within = number - outer * grid[0] * grid[1];
   if constexpr (rows == 1) {
     i64 row = quotient(within, grid[1]);
     return {{row, within - row * grid[1], outer}};
   }
-  i64 band = quotient(within, rows * grid[1]), inBand = within - band * rows * grid[1];
+  i64 band = grid[0] <= rows ? 0 : quotient(within, rows * grid[1]),
+      inBand = within - band * rows * grid[1];
   i64 height = smaller<i64>(rows, grid[0] - band * rows), col = quotient(inBand, height);
   return {{band * rows + inBand - col * height, col, outer}};
 }

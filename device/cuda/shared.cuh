@@ -200,12 +200,19 @@ __device__ void fill(const Shared<T, R, C> &to, const RowsWindow<T, R, C, I> &fr
   fillByWarp(to, from, pad);
 }
 
+/// By one thread, at the beginning of a kernel.
+template <int count> __device__ void prefetch(const TensorMap (&maps)[count]) {
+#pragma unroll
+  for (const TensorMap &map : maps)
+    ptx::prefetchMap(map);
+}
+
 /// What threads copy, and never the engine: a part of a tensor that it cannot be told of.
 template <typename T, int R, int C, typename From> struct CopyRequest {
   using Tile = Shared<T, R, C>;
   From from;
   T pad;
-  static constexpr bool isForEngine = false, isUnwritten = false;
+  static constexpr bool isForEngine = false, isUnwritten = false, isPaired = false;
   __device__ bool usesEngine() const { return false; }
   __device__ void copy(Tile to) const { fill(to, from, pad); }
 };
@@ -225,7 +232,7 @@ template <typename T, int R, int C, int rank> struct Request {
   static_assert(R <= 256, "the copy engine moves at most 256 rows at once");
   static_assert(Shared<T, R, C>::isSwizzled, "the copy engine writes rows of 32 or 64 bytes, or "
                                              "panels of 128");
-  static constexpr bool isForEngine = true, isUnwritten = false;
+  static constexpr bool isForEngine = true, isUnwritten = false, isPaired = false;
   using Tile = Shared<T, R, C>;
   const Tensor &tensor;
   const TensorMap &map;
@@ -237,6 +244,13 @@ template <typename T, int R, int C, int rank> struct Request {
 
   /// By one thread.
   __device__ void start(Tile to, SharedAddress barrier) const {
+    forEachPanel(to, [&](int, SharedAddress panel, const int (&at)[rank]) {
+      ptx::copyBox(panel, barrier, map, at);
+    });
+  }
+
+  /// `copy(number, place, at)` for each panel, which is `at` that place of the tensor.
+  template <typename F> __device__ void forEachPanel(Tile to, F copy) const {
     // What is too far away for a coordinate is outside, as is what is only that far.
     constexpr int far = 0x7fffffff - (R > C ? R : C);
     int at[rank];
@@ -244,7 +258,7 @@ template <typename T, int R, int C, int rank> struct Request {
       at[axis] = clamp(index[axis], -far, far);
 #pragma unroll
     for (int panel = 0; panel < C / Tile::panelCols; ++panel) {
-      ptx::copyBox(to.base + panel * Tile::panelBytes, barrier, map, at);
+      copy(panel, to.base + panel * Tile::panelBytes, at);
       at[rank - 1] += Tile::panelCols;
     }
   }

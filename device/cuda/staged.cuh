@@ -35,20 +35,30 @@ template <int rank> __device__ bool hasCoordinates(const i64 (&index)[rank], int
   return fits;
 }
 
+/// A pair of elements in a register, [i][j] and the one beside it.
+template <typename T, typename L>
+__device__ __forceinline__ unsigned pairAt(const Tile<T, L> &tile, int i, int j) {
+  return pack(tile.at[i][j], tile.at[i][j + 1]);
+}
+template <typename T, typename L, typename F>
+__device__ __forceinline__ unsigned pairAt(const LazyTile<T, L, F> &tile, int i, int j) {
+  if constexpr (requires { tile.f.pair(0, 0); })
+    return tile.f.pair(i, j);
+  else
+    return pack(tile.f(i, j), tile.f(i, j + 1));
+}
+
 /// 64 rows and 64 columns from [row][col] on, as the copy engine reads them: each thread of a warp
 /// says where a row of eight is to lie, and brings a pair of each four.
-template <typename T, typename L>
-__device__ __forceinline__ void stagePanel(const Tile<T, L> &tile, int row, int col,
-                                           SharedAddress to) {
+template <typename From>
+__device__ __forceinline__ void stagePanel(const From &tile, int row, int col, SharedAddress to) {
   int own = threadInWarp() % 16, within = 16 * warpInGroup() + own;
   SharedAddress line = to + within * 128;
 #pragma unroll
   for (int j = 0; j < 64; j += 16) {
     const int i = row / 32, first = (col + j) / 4;
-    const unsigned words[4] = {pack(tile.at[i][first], tile.at[i][first + 1]),
-                               pack(tile.at[i + 1][first], tile.at[i + 1][first + 1]),
-                               pack(tile.at[i][first + 2], tile.at[i][first + 3]),
-                               pack(tile.at[i + 1][first + 2], tile.at[i + 1][first + 3])};
+    const unsigned words[4] = {pairAt(tile, i, first), pairAt(tile, i + 1, first),
+                               pairAt(tile, i, first + 2), pairAt(tile, i + 1, first + 2)};
     int piece = j / 8 + threadInWarp() / 16;
     ptx::storeMatrices(line + ((piece ^ within % 8) << 4), words);
   }
@@ -56,11 +66,11 @@ __device__ __forceinline__ void stagePanel(const Tile<T, L> &tile, int row, int 
 
 /// To a window, which is at `index` of a tensor that `map` describes, through `stage`: two panels
 /// of this lane's own. Tiles that are not whole the threads store.
-template <typename T, typename L, int R, int C, int rank>
+template <typename From, typename T, int R, int C, int rank>
 __device__ __forceinline__ void
-storeStaged(const Tile<T, L> &tile, const Window<T, R, C> &window, const Tensor &tensor,
+storeStaged(const From &tile, const Window<T, R, C> &window, const Tensor &tensor,
             const TensorMap &map, const i64 (&index)[rank], SharedAddress stage, i64 lane) {
-  static_assert(L::isFragment && sizeof(T) == 2 && R % 64 == 0 && C % 64 == 0,
+  static_assert(From::Layout::isFragment && sizeof(T) == 2 && R % 64 == 0 && C % 64 == 0,
                 "panels are of 64 rows and 64 columns of 16 bits");
   if (!window.isWhole() || !(tensor.flags & kHasTensorMap) || !hasCoordinates(index, R + C))
     return store(tile, window);

@@ -1,7 +1,7 @@
 //===- Clock.h - who has heard of what -----------------------------------------------------===//
 //
-// A vector clock: for each thread of a block (and behind them the copy engine) how much of what it
-// did is known to have happened. Values; a block's.
+// A vector clock: for each thread of a cluster's blocks (and behind those of a block its copy
+// engine) how much of what it did is known to have happened. Values; a cluster's.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_DEVICE_EMULATED_CLOCK_H

@@ -35,7 +35,8 @@ constexpr int kMostBlocks = 2;
 
 struct Kernel {
   void (*entry)(const void *);
-  uint64_t bytes; ///< Of its arguments.
+  uint64_t bytes;   ///< Of its arguments.
+  uint64_t cluster; ///< Blocks of one.
 };
 struct Module {
   void *library;
@@ -44,6 +45,12 @@ struct Module {
 };
 struct Stream {
   std::vector<std::function<void()>> asked;
+  bool endsWithKernel = false; ///< What was asked for last is one.
+
+  void ask(std::function<void()> what, bool isKernel = false) {
+    asked.push_back(std::move(what));
+    endsWithKernel = isKernel;
+  }
 };
 struct KernelNodeParams { // CUDA_KERNEL_NODE_PARAMS_v2
   Kernel *kernel;
@@ -93,6 +100,7 @@ Stream &streamOf(Stream *stream) { return stream ? *stream : ofNobody; }
 void flush(Stream &stream) {
   std::vector<std::function<void()>> asked;
   asked.swap(stream.asked);
+  stream.endsWithKernel = false;
   for (auto &what : asked)
     what();
 }
@@ -138,7 +146,7 @@ void runNode(const Node &node, std::function<void()> before = nullptr) {
   std::string wrong;
   if (failure.empty())
     wrong = run({node.kernel->entry, node.args->data(), node.blocks, node.threads, node.shared,
-                 seed(), std::move(before)});
+                 seed(), static_cast<unsigned>(node.kernel->cluster), std::move(before)});
   if (failure.empty())
     failure = wrong;
 }
@@ -272,10 +280,12 @@ Result cuModuleGetFunction(Kernel **kernel, Module *module, const char *name) {
   KILN_LOCKED;
   void *entry = dlsym(module->library, ("emulated_" + std::string(name)).c_str());
   void *size = dlsym(module->library, ("emulated_bytes_" + std::string(name)).c_str());
-  if (!entry || !size)
+  void *cluster = dlsym(module->library, ("emulated_cluster_" + std::string(name)).c_str());
+  if (!entry || !size || !cluster)
     return kNotFound;
   Kernel &found = module->kernels[name];
-  found = {reinterpret_cast<void (*)(const void *)>(entry), *static_cast<uint64_t *>(size)};
+  found = {reinterpret_cast<void (*)(const void *)>(entry), *static_cast<uint64_t *>(size),
+           *static_cast<uint64_t *>(cluster)};
   *kernel = &found;
   return kOk;
 }
@@ -310,8 +320,8 @@ Result cuLaunchKernel(Kernel *kernel, unsigned blocks, unsigned y, unsigned z, u
   KILN_LOCKED;
   if (blocks == 0 || y != 1 || z != 1)
     return kInvalidValue;
-  streamOf(stream).asked.emplace_back(
-      [node = nodeOf(kernel, blocks, threads, shared, parameters)] { runNode(node); });
+  streamOf(stream).ask(
+      [node = nodeOf(kernel, blocks, threads, shared, parameters)] { runNode(node); }, true);
   return kOk;
 }
 
@@ -325,10 +335,11 @@ struct LaunchConfig { // CUlaunchConfig
   LaunchAttribute *attributes;
   unsigned numAttributes;
 };
-/// One that may begin early takes what was asked for last, its kernel as a rule, along.
+/// One that may begin early takes the kernel that was asked for last along; behind anything else it
+/// waits as others do.
 Result cuLaunchKernelEx(const LaunchConfig *config, Kernel *kernel, void **parameters, void **) {
   KILN_LOCKED;
-  auto &asked = streamOf(config->stream).asked;
+  Stream &stream = streamOf(config->stream);
   if (config->blocks[0] == 0 || config->numAttributes != 1)
     return kInvalidValue;
   Node node = nodeOf(kernel, config->blocks[0], config->threads[0], config->shared, parameters);
@@ -339,12 +350,17 @@ Result cuLaunchKernelEx(const LaunchConfig *config, Kernel *kernel, void **param
     cuDeviceGetAttribute(&multiprocessors, 16, 0);
     if (node.blocks > static_cast<unsigned>(atOnce * multiprocessors))
       return kTooLarge;
-    asked.emplace_back([node] { runNode(node); });
+    stream.ask([node] { runNode(node); }, true);
     return kOk;
   }
-  if (config->attributes->what != kBeginsEarly || asked.empty())
+  if (config->attributes->what != kBeginsEarly)
     return kInvalidValue;
-  asked.back() = [node, before = std::move(asked.back())] { runNode(node, before); };
+  if (stream.endsWithKernel)
+    stream.asked.back() = [node, before = std::move(stream.asked.back())] {
+      runNode(node, before);
+    };
+  else
+    stream.ask([node] { runNode(node); }, true);
   return kOk;
 }
 
@@ -400,7 +416,7 @@ Result cuGraphExecKernelNodeSetParams_v2(std::vector<Node> *ready, const size_t 
 }
 Result cuGraphLaunch(const std::vector<Node> *ready, Stream *stream) {
   KILN_LOCKED;
-  streamOf(stream).asked.emplace_back([nodes = *ready] { runGraph(nodes); });
+  streamOf(stream).ask([nodes = *ready] { runGraph(nodes); });
   return kOk;
 }
 
@@ -422,7 +438,7 @@ Result cuMemFreeAsync(uint64_t address, Stream *stream) {
   KILN_LOCKED;
   if (!memory.has(address))
     return kInvalidValue;
-  streamOf(stream).asked.emplace_back([=] { memory.free(address); });
+  streamOf(stream).ask([=] { memory.free(address); });
   return kOk;
 }
 Result cuMemHostAlloc(void **address, size_t size, unsigned) {
@@ -453,12 +469,12 @@ Result cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, Stream *stream
 }
 Result cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, Stream *stream) {
   KILN_LOCKED;
-  streamOf(stream).asked.emplace_back([=] { std::memcpy(bytes(to), bytes(from), size); });
+  streamOf(stream).ask([=] { std::memcpy(bytes(to), bytes(from), size); });
   return kOk;
 }
 Result cuMemsetD8Async(uint64_t to, unsigned char value, size_t size, Stream *stream) {
   KILN_LOCKED;
-  streamOf(stream).asked.emplace_back([=] { std::memset(bytes(to), value, size); });
+  streamOf(stream).ask([=] { std::memset(bytes(to), value, size); });
   return kOk;
 }
 
@@ -508,7 +524,7 @@ Result cuEventRecord(Event *event, Stream *stream) {
   }
   event->isRecorded = false;
   event->stream = &streamOf(stream);
-  event->stream->asked.emplace_back([=] {
+  event->stream->ask([=] {
     event->time = std::chrono::steady_clock::now();
     event->isRecorded = true;
     event->stream = nullptr;

@@ -46,9 +46,13 @@ static void enter(void *argument) {
   self.block.end(self);
 }
 
-Thread::Thread(Block &block, unsigned index, unsigned threads)
-    : block(block), index(index), clock(threads + 1), fiber(enter, this) {
-  clock.advance(index);
+/// Those of a block, and its copy engine.
+static unsigned clocksOf(const LaunchRequest &request) { return request.threads + 1; }
+
+Thread::Thread(Block &block, unsigned index)
+    : block(block), index(index), id(block.first + index),
+      clock(block.launch.request.cluster * clocksOf(block.launch.request)), fiber(enter, this) {
+  clock.advance(id);
 }
 
 void Block::suspend(Thread &thread) { thread.fiber.switchTo(Scheduler); }
@@ -67,9 +71,11 @@ void Block::wake(Thread &thread) {
 }
 
 void Block::fail(const std::string &what) {
-  launch.fail(nameOf(*this, *current) + ", " + current->instruction + ": " + what);
+  Block &here = *running; // another, if one of its threads reaches into this one's memory
+  launch.fail(nameOf(here, *here.current) + ", " + here.current->instruction + ": " +
+              (&here == this ? "" : "in block " + std::to_string(index) + ": ") + what);
   for (;;)
-    suspend(*current);
+    here.suspend(*here.current);
 }
 
 void Block::stop(const std::string &what) {
@@ -84,6 +90,7 @@ void Block::end(Thread &thread) {
   --warp.live;
   if (warp.live > 0 && warp.meeting.here.size() == warp.live)
     finish(warp.meeting, true);
+  finishClusterIfAll();
   for (;;)
     suspend(thread);
 }
@@ -98,7 +105,7 @@ void Block::arrive(Thread &thread, Meeting &meeting, unsigned expected) {
     fail("others wait there for " + std::to_string(meeting.expected) + " threads");
   ++meeting.arrived;
   meeting.told.join(thread.clock);
-  thread.clock.advance(thread.index);
+  thread.clock.advance(thread.id);
   if (meeting.here.size() + meeting.arrived == expected)
     finish(meeting, true);
 }
@@ -132,7 +139,7 @@ void Block::finish(Meeting &meeting, bool synchronizes) {
       known.join(thread->clock);
     for (Thread *thread : all) {
       thread->clock.join(known);
-      thread->clock.advance(thread->index);
+      thread->clock.advance(thread->id);
     }
   }
   meeting.arrived = 0;
@@ -144,6 +151,40 @@ void Block::finish(Meeting &meeting, bool synchronizes) {
       wake(*thread);
   }
   launch.noteChange();
+}
+
+Block &Block::neighbour(unsigned number) {
+  if (number >= launch.request.cluster)
+    fail("its cluster has no block " + std::to_string(number));
+  Block &other = launch.blockAt(index / launch.request.cluster * launch.request.cluster + number);
+  if (other.Live == 0)
+    fail("block " + std::to_string(other.index) + " of its cluster has ended");
+  return other;
+}
+
+void Block::finishClusterIfAll() {
+  unsigned size = launch.request.cluster, number = index / size, live = 0;
+  std::vector<Thread *> &here = launch.atClusterBarrier(number);
+  for (unsigned block = 0; block < size; ++block)
+    live += launch.blockAt(number * size + block).Live;
+  if (here.empty() || here.size() != live)
+    return;
+  Clock known;
+  for (Thread *thread : here)
+    known.join(thread->clock);
+  for (Thread *thread : std::exchange(here, {})) {
+    thread->clock.join(known);
+    thread->clock.advance(thread->id);
+    thread->block.wake(*thread);
+  }
+  launch.noteChange();
+}
+
+void Block::meetCluster(Thread &thread) {
+  launch.atClusterBarrier(index / launch.request.cluster).push_back(&thread);
+  thread.isWaiting = true;
+  finishClusterIfAll();
+  suspend(thread);
 }
 
 //===----------------------------------------------------------------------===//
@@ -176,7 +217,7 @@ void Block::arrive(Thread &thread, unsigned address, unsigned bytes) {
     fail("all " + std::to_string(barrier.expected) + " arrivals of this phase of the barrier at " +
          hex(address) + " have come already");
   barrier.next.join(thread.clock);
-  thread.clock.advance(thread.index);
+  thread.clock.advance(thread.id);
   barrier.bytes += bytes;
   --barrier.pending;
   endPhase(barrier);
@@ -217,8 +258,7 @@ void Block::copy(Thread &thread, const PendingCopy &copy) {
   if (!mbarrierAt(copy.barrier).isPublished)
     fail("the barrier at " + hex(copy.barrier) + " has not been made visible to the copy engine");
   for (unsigned at = 0; at < map.bytes(); at += 16)
-    check(
-        memory.beginCopy({thread.index, thread.clock}, swizzled(copy.to + at, map.rowBytes()), 16));
+    check(memory.beginCopy({thread.id, thread.clock}, swizzled(copy.to + at, map.rowBytes()), 16));
   Copies.push_back(copy);
 }
 
@@ -227,8 +267,8 @@ void Block::store(Thread &thread, PendingStore store) {
   const TensorMapBits &map = store.map;
   check(wrongBox(map, store.from));
   for (unsigned at = 0; at < map.bytes(); at += 16)
-    check(memory.beginReading({thread.index, thread.clock},
-                              swizzled(store.from + at, map.rowBytes()), 16, "the copy engine"));
+    check(memory.beginReading({thread.id, thread.clock}, swizzled(store.from + at, map.rowBytes()),
+                              16, "the copy engine"));
   store.group = ++thread.stores;
   Stores.push_back(store);
 }
@@ -243,7 +283,7 @@ void Block::storeOne() {
   for (unsigned at = 0; at < box.size(); at += 16) {
     unsigned piece = swizzled(store.from + at, store.map.rowBytes());
     std::copy_n(memory.at(piece), 16, &box[at]);
-    memory.finishReading({reader.index, reader.clock}, piece, 16);
+    memory.finishReading({reader.id, reader.clock}, piece, 16);
   }
   writeBox(store.map, store.at, box.data());
   launch.noteChange();
@@ -275,10 +315,11 @@ void Block::landOne() {
   for (unsigned at = 0; at < bytes; at += 16)
     memory.finishCopy(swizzled(copy.to + at, copy.map.rowBytes()), &box[at], 16, Landed);
   Mbarrier &barrier = mbarriers.find(copy.barrier)->second;
-  barrier.next.join(Clock(Threads.size() + 1));
-  barrier.next.set(static_cast<unsigned>(Threads.size()), Landed);
+  barrier.next.join(Clock(launch.request.cluster * clocksOf(launch.request)));
+  barrier.next.set(first + static_cast<unsigned>(Threads.size()), Landed);
   barrier.bytes -= bytes;
-  if (barrier.bytes < 0)
+  // What another block sends may come before this one expects it, but not when all is expected.
+  if (barrier.bytes < 0 && barrier.pending == 0)
     return stop("the copy engine has brought " + std::to_string(-barrier.bytes) +
                 " bytes more than the barrier at " + hex(copy.barrier) + " expects");
   endPhase(barrier);
@@ -330,7 +371,7 @@ void Block::multiply(Thread &thread) {
     pending.group = thread.groups;
     const Thread &reader = Threads[pending.reader];
     for (unsigned piece : pending.reads)
-      check(memory.beginReading({reader.index, reader.clock}, piece, 16, "the product"));
+      check(memory.beginReading({reader.id, reader.clock}, piece, 16, "the product"));
     warp.products.push_back(std::move(pending));
     ++warp.multiplied;
     warp.isCommitted = false;
@@ -353,7 +394,7 @@ void Block::makeOne() {
   makeProduct(memory, product, number % (kWarpgroup / kWarp), accumulators);
   const Thread &reader = Threads[product.reader];
   for (unsigned piece : product.reads)
-    memory.finishReading({reader.index, reader.clock}, piece, 16);
+    memory.finishReading({reader.id, reader.clock}, piece, 16);
   launch.noteChange();
   for (Thread *thread : warp.waiting)
     wake(*thread);
@@ -387,11 +428,13 @@ void Block::awaitProducts(Thread &thread, unsigned pending) {
 //===----------------------------------------------------------------------===//
 
 Block::Block(Launch &launch, unsigned index)
-    : launch(launch), index(index), memory(launch.request.sharedBytes, launch.request.threads),
+    : launch(launch), index(index),
+      first(index % launch.request.cluster * clocksOf(launch.request)),
+      memory(launch.request.sharedBytes, launch.request.threads, first),
       Random(launch.request.seed * 1000003 + index), Warps(launch.request.threads / kWarp),
       Live(launch.request.threads) {
   for (unsigned k = 0; k < launch.request.threads; ++k) {
-    Threads.emplace_back(*this, k, launch.request.threads);
+    Threads.emplace_back(*this, k);
     if (!Threads.back().fiber.isUsable())
       stop("there is no memory for its threads");
     Ready.push_back(&Threads.back());
@@ -574,5 +617,8 @@ std::string Launch::run() {
 std::string emulated::run(const LaunchRequest &request) {
   if (request.threads % kWarp != 0 || request.threads == 0 || request.threads > 1024)
     return "blocks of " + std::to_string(request.threads) + " threads are not emulated";
+  if (request.blocks % request.cluster != 0)
+    return std::to_string(request.blocks) + " blocks are no clusters of " +
+           std::to_string(request.cluster);
   return Launch(request).run();
 }

@@ -38,6 +38,7 @@ struct LaunchRequest {
   const void *args;
   unsigned blocks, threads, sharedBytes;
   uint64_t seed;
+  unsigned cluster = 1; ///< Blocks that can reach each other's shared memory.
   /// Runs the kernel before this one, if this one may begin early.
   std::function<void()> prerequisites = nullptr;
 };
@@ -83,10 +84,11 @@ struct Accumulator {
 };
 
 struct Thread {
-  Thread(Block &block, unsigned index, unsigned threads);
+  Thread(Block &block, unsigned index);
 
   Block &block;
-  unsigned index;
+  unsigned index; ///< In its block.
+  unsigned id;    ///< Among all of its cluster.
   Clock clock;
   Fiber fiber;
   const char *instruction = "before its first instruction"; ///< That it is at.
@@ -170,6 +172,7 @@ public:
   Mbarrier &mbarrierAt(unsigned address);
   void arrive(Thread &thread, unsigned address, unsigned bytes);
   bool await(Thread &thread, unsigned address, unsigned parity, bool mayGiveUp);
+  /// To the memory of this block, by a thread of its cluster.
   void copy(Thread &thread, const PendingCopy &copy);
   void store(Thread &thread, PendingStore store);
   /// All that it stored but the last `pending`.
@@ -180,9 +183,14 @@ public:
   Warp &warpOf(const Thread &thread) { return Warps[thread.index / kWarp]; }
   Meeting &named(int number) { return Named[number]; }
   unsigned live() const { return Live; }
+  /// The block with this number in the cluster, which has not ended.
+  Block &neighbour(unsigned number);
+  /// Until all threads of the cluster that are left have come.
+  void meetCluster(Thread &thread);
 
   Launch &launch;
   const unsigned index;
+  const unsigned first; ///< The number of its first thread among all of its cluster.
   SharedMemory memory;
   std::map<unsigned, Mbarrier> mbarriers;
   std::binary_semaphore baton{0};
@@ -194,6 +202,7 @@ private:
   void resume(Thread &thread);
   void rest();
   void wake(Thread &thread);
+  void finishClusterIfAll();
   bool wakeTimed();
   bool hasProducts() const;
   void finish(Meeting &meeting, bool synchronizes);
@@ -240,6 +249,10 @@ public:
     isOver = true;
   }
 
+  Block &blockAt(unsigned number) { return *Blocks[number]; }
+  /// Who have come to where all of a cluster meet.
+  std::vector<Thread *> &atClusterBarrier(unsigned cluster) { return AtClusterBarrier[cluster]; }
+
   const LaunchRequest &request;
   bool isOver = false;    ///< Nobody goes on.
   bool hasExited = false; ///< A thread has given up: nobody has to come to a barrier any more.
@@ -249,6 +262,7 @@ public:
 private:
   std::vector<std::unique_ptr<Block>> Blocks;
   std::vector<Block *> Live;
+  std::map<unsigned, std::vector<Thread *>> AtClusterBarrier;
   std::mt19937_64 Random;
   uint64_t ChangedAt = 0;
   bool HasPrerequisites = true; ///< They have not run.

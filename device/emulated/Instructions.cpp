@@ -70,12 +70,12 @@ unsigned emulated::offsetInShared(const void *) { return SharedMemory::kBegin; }
 
 void emulated::load(unsigned from, void *to, unsigned bytes) {
   Thread &thread = runningThread("ld.shared");
-  thread.block.check(thread.block.memory.read({thread.index, thread.clock}, from, to, bytes));
+  thread.block.check(thread.block.memory.read({thread.id, thread.clock}, from, to, bytes));
 }
 
 void emulated::store(unsigned to, const void *from, unsigned bytes) {
   Thread &thread = runningThread("st.shared");
-  thread.block.check(thread.block.memory.write({thread.index, thread.clock}, to, from, bytes));
+  thread.block.check(thread.block.memory.write({thread.id, thread.clock}, to, from, bytes));
 }
 
 //===----------------------------------------------------------------------===//
@@ -84,7 +84,7 @@ void emulated::store(unsigned to, const void *from, unsigned bytes) {
 
 void emulated::mbarrierInit(unsigned barrier, int arrivals) {
   Thread &thread = runningThread("mbarrier.init");
-  thread.block.check(thread.block.memory.markBarrier({thread.index, thread.clock}, barrier));
+  thread.block.check(thread.block.memory.markBarrier({thread.id, thread.clock}, barrier));
   Mbarrier &fresh = thread.block.mbarriers[barrier] = Mbarrier();
   fresh.expected = fresh.pending = arrivals;
 }
@@ -105,6 +105,17 @@ void emulated::mbarrierExpect(unsigned barrier, unsigned bytes) {
   thread.block.mbarrierAt(barrier).bytes += bytes;
 }
 
+void emulated::mbarrierArriveIn(unsigned block, unsigned barrier) {
+  Thread &thread = runningThread("mbarrier.arrive in a cluster");
+  thread.block.neighbour(block).arrive(thread, barrier, 0);
+  thread.block.mayYield(thread);
+}
+
+void emulated::meetCluster() {
+  Thread &thread = runningThread("barrier.cluster");
+  thread.block.meetCluster(thread);
+}
+
 void emulated::fenceMbarrierInit() {
   for (auto &[address, barrier] : runningThread("fence.mbarrier_init").block.mbarriers)
     barrier.isPublished = true;
@@ -112,18 +123,34 @@ void emulated::fenceMbarrierInit() {
 
 void emulated::fenceProxyAsync() {
   Thread &thread = runningThread("fence.proxy.async");
-  thread.block.memory.noteFence(thread.index);
+  thread.block.memory.noteFence(thread.id);
   thread.block.mayYield(thread);
 }
 
-void emulated::copyBox(unsigned to, unsigned barrier, const void *map, const int *at, int rank) {
-  Thread &thread = runningThread("cp.async.bulk.tensor");
+static PendingCopy describe(Thread &thread, unsigned to, unsigned barrier, const void *map,
+                            const int *at, int rank) {
   PendingCopy copy{to, barrier, *static_cast<const TensorMapBits *>(map), {}};
   if (copy.map.rank != rank)
     thread.block.fail("the tensor map has " + std::to_string(copy.map.rank) + " axes, not " +
                       std::to_string(rank));
   std::copy_n(at, rank, copy.at);
-  thread.block.copy(thread, copy);
+  return copy;
+}
+
+void emulated::copyBox(unsigned to, unsigned barrier, const void *map, const int *at, int rank) {
+  Thread &thread = runningThread("cp.async.bulk.tensor");
+  thread.block.copy(thread, describe(thread, to, barrier, map, at, rank));
+  thread.block.mayYield(thread);
+}
+
+/// What comes to one block does not come to another at the same time.
+void emulated::copyBoxToAll(unsigned to, unsigned barrier, const void *map, const int *at, int rank,
+                            unsigned blocks) {
+  Thread &thread = runningThread("cp.async.bulk.tensor to a cluster");
+  PendingCopy copy = describe(thread, to, barrier, map, at, rank);
+  for (unsigned number = 0; blocks >> number != 0; ++number)
+    if (blocks >> number & 1)
+      thread.block.neighbour(number).copy(thread, copy);
   thread.block.mayYield(thread);
 }
 

@@ -6,13 +6,15 @@ using namespace kiln::emulated;
 
 static constexpr uint16_t kNobody = 0xffff;
 
-SharedMemory::SharedMemory(unsigned bytes, unsigned threads)
+SharedMemory::SharedMemory(unsigned bytes, unsigned threads, unsigned first)
     : Bytes(kBegin + bytes, 0xff), // NaN in every type of float
       Cells(kBegin + bytes, Cell{0, 0, 0, kNobody, kNobody, 0, 0, 0, 0}), Fences(threads),
-      Threads(threads) {}
+      Threads(threads), First(first) {}
 
 std::string SharedMemory::nameOf(unsigned thread) const {
-  return thread == Threads ? "the copy engine" : "thread " + std::to_string(thread);
+  unsigned number = thread % (Threads + 1);
+  return (number == Threads ? "the copy engine" : "thread " + std::to_string(number)) +
+         (thread - number == First ? "" : " of another block");
 }
 
 std::string SharedMemory::outside(unsigned address, unsigned bytes) const {
@@ -48,7 +50,8 @@ std::string SharedMemory::raceWithReader(const Accessor &by, const Cell &cell) c
 }
 
 std::string SharedMemory::unfenced(const Cell &cell) const {
-  if (cell.writer >= Threads || Fences[cell.writer] > cell.writerFences)
+  if (cell.writer < First || cell.writer >= First + Threads || // nobody, or the copy engine
+      Fences[cell.writer - First] > cell.writerFences)
     return "";
   return nameOf(cell.writer) + " wrote there, without fence.proxy.async since";
 }
@@ -83,7 +86,7 @@ std::string SharedMemory::write(const Accessor &by, unsigned address, const void
       return bad;
     cell->writer = static_cast<uint16_t>(by.thread);
     cell->writeTime = by.clock[by.thread];
-    cell->writerFences = Fences[by.thread];
+    cell->writerFences = Fences[by.thread - First];
     cell->isWritten = 1;
   }
   std::memcpy(&Bytes[address], from, bytes);
@@ -111,7 +114,7 @@ void SharedMemory::finishCopy(unsigned address, const unsigned char *from, unsig
   for (Cell *cell = &Cells[address], *end = cell + bytes; cell != end; ++cell) {
     cell->isCopied = 0;
     cell->isWritten = 1;
-    cell->writer = static_cast<uint16_t>(Threads);
+    cell->writer = static_cast<uint16_t>(First + Threads);
     cell->writeTime = epoch;
   }
 }

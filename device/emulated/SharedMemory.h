@@ -29,7 +29,9 @@ public:
   /// The first addresses are the system's, as on hardware.
   static constexpr unsigned kBegin = 1024;
 
-  SharedMemory(unsigned bytes, unsigned threads);
+  /// Of a block whose threads have the numbers from `first` on, among all of its cluster; the one
+  /// behind them is the copy engine's.
+  SharedMemory(unsigned bytes, unsigned threads, unsigned first);
 
   // Each is empty if the access is right, or says what is wrong with it.
   std::string read(const Accessor &by, unsigned address, void *to, unsigned bytes);
@@ -47,7 +49,7 @@ public:
     return address >= kBegin && address + bytes <= Bytes.size() && address + bytes >= address;
   }
   /// A thread has executed a fence for asynchronous units.
-  void noteFence(unsigned thread) { ++Fences[thread]; }
+  void noteFence(unsigned thread) { ++Fences[thread - First]; }
 
 private:
   struct Cell {
@@ -67,7 +69,7 @@ private:
   std::vector<unsigned char> Bytes;
   std::vector<Cell> Cells;
   std::vector<uint32_t> Fences;
-  unsigned Threads;
+  unsigned Threads, First;
 };
 
 } // namespace kiln::emulated

@@ -18,6 +18,7 @@
 #define __grid_constant__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
 #define __align__(bytes) __attribute__((aligned(bytes)))
 // A block is a thread of the host.
 #define __shared__ thread_local
@@ -68,9 +69,14 @@ void mbarrierInit(unsigned barrier, int arrivals);
 void mbarrierExpect(unsigned barrier, unsigned bytes);
 void mbarrierArrive(unsigned barrier, unsigned bytes, const char *instruction);
 bool mbarrierTryWait(unsigned barrier, unsigned parity, bool mayGiveUp);
+void mbarrierArriveIn(unsigned block, unsigned barrier);
+void meetCluster();
 void fenceMbarrierInit();
 void fenceProxyAsync();
+/// To this block, or to each of its cluster that `blocks` has a bit for.
 void copyBox(unsigned to, unsigned barrier, const void *map, const int *at, int rank);
+void copyBoxToAll(unsigned to, unsigned barrier, const void *map, const int *at, int rank,
+                  unsigned blocks);
 void storeBox(const void *map, const int *at, int rank, unsigned from);
 void awaitStoredBoxes(unsigned pending);
 
@@ -103,8 +109,9 @@ template <typename Args> constexpr uint64_t bytesOfArguments(void (*)(Args)) {
 } // namespace kiln::emulated
 
 /// What the driver finds of a kernel in a module.
-#define KILN_EMULATED_KERNEL(kernel, symbol)                                                       \
+#define KILN_EMULATED_KERNEL(kernel, symbol, cluster)                                              \
   extern "C" void emulated_##symbol(const void *args) { kiln::emulated::call(kernel, args); }      \
+  extern "C" const uint64_t emulated_cluster_##symbol = cluster;                                   \
   extern "C" const uint64_t emulated_bytes_##symbol = kiln::emulated::bytesOfArguments(kernel);
 
 static auto &threadIdx = kiln::emulated::thread;
@@ -299,6 +306,11 @@ inline void mbarrierWait(SharedAddress barrier, unsigned parity) {
   emulated::mbarrierTryWait(barrier, parity, false);
 }
 
+inline void mbarrierArriveIn(unsigned block, SharedAddress barrier) {
+  emulated::mbarrierArriveIn(block, barrier);
+}
+inline void meetCluster() { emulated::meetCluster(); }
+
 inline void fenceMbarrierInit() { emulated::fenceMbarrierInit(); }
 inline void fenceProxyAsync() { emulated::fenceProxyAsync(); }
 inline void fenceProxyAsyncShared() { emulated::fenceProxyAsync(); }
@@ -310,6 +322,8 @@ template <typename T> void storeShared(SharedAddress to, const T &value) {
   emulated::store(to, &value, sizeof value);
 }
 
+inline void prefetchMap(const TensorMap &) {}
+
 template <int rank>
 void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map, const int (&at)[rank]) {
   emulated::copyBox(to, barrier, &map, at, rank);
@@ -317,6 +331,12 @@ void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map, cons
 
 /// There are no caches.
 template <int rank> void prefetchBox(const TensorMap &, const int (&)[rank]) {}
+
+template <int rank>
+void copyBoxToAll(SharedAddress to, SharedAddress barrier, const TensorMap &map,
+                  const int (&at)[rank], unsigned short blocks) {
+  emulated::copyBoxToAll(to, barrier, &map, at, rank, blocks);
+}
 
 template <int rank> void storeBox(const TensorMap &map, const int (&at)[rank], SharedAddress from) {
   emulated::storeBox(&map, at, rank, from);

@@ -1,7 +1,5 @@
 #include "kiln/Program/ValueHints.h"
 
-#include "kiln/Dialect/Tile/TileDialect.h"
-
 using namespace mlir;
 
 namespace kiln {
@@ -27,6 +25,11 @@ StringRef useOfIndex(Value index) {
       return *fromEnd == 0 ? "col" : "row";
   }
   return "";
+}
+
+std::string nameOf(tile::ReduceOp reduce) {
+  return (reduce.getAxis() == 1 ? "row_" : "col_") +
+         tile::stringifyReduceKind(reduce.getKind()).str();
 }
 
 Value yieldedAs(Value result) {

@@ -75,8 +75,14 @@ public:
       slot(Last++) = {&Settled, Head};
   }
 
-  /// Takes back the block of task begin().
-  void pop() { Tail = slot(First++).end; }
+  /// Takes back the block of task begin(). Once there is no other, the bytes are used from their
+  /// beginning again: a window is made for many tasks, and few should not walk through memory that
+  /// nobody has touched yet.
+  void pop() {
+    Tail = slot(First++).end;
+    if (isEmpty())
+      Head = Tail = 0;
+  }
 
   /// Forgets everything: indices start from 0 again. Nothing may be left in the window.
   void reset() { First = Last = Head = Tail = 0; }
@@ -103,7 +109,7 @@ private:
 
   std::vector<Slot> Slots;
   uint64_t First = 0, Last = 0;
-  uint64_t Capacity, Head = 0, Tail = 0; // byte positions only ever grow
+  uint64_t Capacity, Head = 0, Tail = 0; // byte positions only grow while there are tasks
   SettledNode Settled;                   // of all tasks of pushSettled()
   std::unique_ptr<std::byte, Free> Bytes;
 };

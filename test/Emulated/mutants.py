@@ -16,9 +16,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# Programs, and how they are run.
-GEMM = "bench/h200/gemm.mlir a=200x136 b=136x264 c=200x264"
-UNALIGNED_GEMM = "bench/h200/gemm.mlir a=130x137 b=137x131 c=130x131"
+# Programs, with passes beyond those of the platform, and how they are run.
+GEMM = "test/Target/Cuda/Inputs/gemm.mlir a=200x136 b=136x264 c=200x264"
+UNALIGNED_GEMM = "test/Target/Cuda/Inputs/gemm.mlir a=130x137 b=137x131 c=130x131"
 MATMUL = "examples/matmul.mlir a=70x200 b=200x72 c=70x72"
 LONG_MATMUL = "examples/matmul.mlir a=64x1600 b=1600x64 c=64x64"
 ADD = "examples/hello_add.mlir a=70x67 b=70x67 c=70x67"
@@ -31,7 +31,10 @@ HANDED_OUT = BEGUN.replace("=1x200", "=3x400")  # more blocks than run at once
 STEEP = BEGUN.replace("q=1x200x64", "q=1x200x64:normal*30")  # maxima grow
 FEW_ROWS = "test/Emulated/Inputs/few-rows.mlir a=16x300 b=90x300 c=16x90"
 EIGHTS = "test/Emulated/eights.mlir a=128x4096:uniform b=72x4096:uniform c=128x72"
-STAGED = "bench/h200/gemm.mlir a=640x136 b=136x1024 c=640x1024"  # several whole tiles of each lane
+STAGED = "test/Target/Cuda/Inputs/gemm.mlir a=640x136 b=136x1024 c=640x1024"  # several whole tiles of each lane
+PAIRED = "test/Target/Cuda/Inputs/gemm.mlir --tile-pair-blocks a=640x400 b=400x1024 c=640x1024"  # clusters of two, several blocks of each
+ODD = "test/Target/Cuda/Inputs/gemm.mlir --tile-pair-blocks a=300x400 b=400x250 c=300x250"  # the last block has no other
+SHORT = "test/Target/Cuda/Inputs/gemm.mlir --tile-pair-blocks a=129x800 b=800x8 c=129x8"  # one has next to nothing to store
 LAYER_NORM = "examples/layer_norm.mlir x=3x200 w=200 b=200 y=3x200"
 COUNT_DOWN = "test/Emulated/Inputs/count-down.mlir x=80x16:normal*4 y=80x16"
 ROUNDS = "test/Emulated/Inputs/rounds.mlir w=192x64:ones x=192x64:iota y=192x64"
@@ -114,6 +117,17 @@ MUTANTS = [
     ("persistent.cuh", "ring.parities = news.parities, ring.next", "ring.next", CHAIN, STUCK + "|" + RACE),
     ("persistent.cuh", "ring.empty(first + freed), kComersOfLane / lanes", "ring.empty(first + freed), 1", CHAIN, STUCK),
     ("staged.cuh", "    ptx::awaitWrittenBoxes();", "    ;", STAGED + " --persistent", "ended while the copy engine reads|" + RACE),
+    ("pipe.cuh", "barrier::init(empty(slot), blocks * lanes", "barrier::init(empty(slot), lanes", PAIRED,
+     "have come already|" + RACE),
+    ("pipe.cuh", "hasOther ? block : blockInPair()", "blockInPair()", PAIRED, RACE),
+    ("pipe.cuh", "hasOther ? block : blockInPair()", "block", ODD, STUCK + "|has ended|come already"),
+    ("pairs.cuh", "(number ^ 1) < blocks", "true", ODD, STUCK + "|has ended"),
+    ("pairs.cuh", "(block.differs & axes) == 0", "true", PAIRED, WRONG),
+    ("pairs.cuh", "(number + slot) % 2 == blockInPair()", "true", PAIRED, RACE + "|bytes more than the barrier"),
+    ("pairs.cuh", "at, 0b11)", "at, 0b01)", PAIRED, STUCK + "|" + RACE + "|bytes more than the barrier"),
+    ("pairs.cuh", "enterPair() { ptx::meetCluster(); }", "enterPair() { __syncthreads(); }", PAIRED,
+     "there is no barrier|has not been made visible"),
+    ("pairs.cuh", "leavePair() { ptx::meetCluster(); }", "leavePair() {}", SHORT, "of its cluster has ended"),
     ("barrier.cuh", "  ptx::fenceMbarrierInit();\n", "", MATMUL, "has not been made visible to the copy engine"),
     ("barrier.cuh", "ptx::barSync<kWarpgroup>(number);", "", IN_PLACE, WRONG),
     ("register.cuh", "distance < L::threadsPerRow &&", "distance < L::threadsPerRow / 2 &&", SOFTMAX, WRONG),
@@ -147,13 +161,20 @@ def survives(build, mutant):
     with open(os.path.join(ROOT, "device", "cuda", file), encoding="utf-8") as library:
         if library.read().count(old) != 1:
             return "its place is not in the file, or not once"
-    source, *args = program.split()
+    source, *words = program.split()
+    source, flags = os.path.join(ROOT, source), [word for word in words if word == "--persistent"]
+    passes = [word for word in words if word.startswith("--") and word not in flags]
+    args = [word for word in words if not word.startswith("--")]
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "KILN_NVRTC": "", "KILN_CACHE": "0",
                        "KILN_NVCC": compiler_of(folder, mutant, os.path.join(build, "device", "emulated", "nvcc")),
                        "LD_LIBRARY_PATH": os.path.join(build, "device", "emulated")}
-        command = [os.path.join(build, "bin", "kiln"), "run", os.path.join(ROOT, source), "-p", "h200"]
-        done = subprocess.run([*command, *(part for arg in args for part in ([arg] if arg[0] == "-" else ["--arg", arg]))], env=environment,
+        if passes:
+            subprocess.run([os.path.join(build, "bin", "kiln-opt"), source, "--kiln-pipeline=platform=h200", *passes,
+                            "-o", os.path.join(folder, "program.mlir")], check=True)
+            source = os.path.join(folder, "program.mlir")
+        command = [os.path.join(build, "bin", "kiln"), "run", source, "-p", "h200", *flags]
+        done = subprocess.run([*command, *(part for arg in args for part in ("--arg", arg))], env=environment,
                               capture_output=True, text=True, timeout=300)
     text = done.stdout + done.stderr
     return "" if done.returncode != 0 and re.search(said, text) else f"exit code {done.returncode}: {text[-600:]}"

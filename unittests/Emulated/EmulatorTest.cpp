@@ -4,6 +4,7 @@
 #include "emulated/Memory.h"
 
 #include "cuda/pipe.cuh"
+#include "cuda/staged.cuh"
 #include "cuda/wgmma.cuh"
 
 #include <gtest/gtest.h>
@@ -18,15 +19,15 @@ namespace {
 constexpr unsigned kBase = emulated::SharedMemory::kBegin;
 
 std::string launch(void (*kernel)(const void *), unsigned threads = 128, uint64_t seed = 0,
-                   const void *args = nullptr, unsigned blocks = 1) {
-  return emulated::run({kernel, args, blocks, threads, 64 * 1024, seed});
+                   const void *args = nullptr, unsigned blocks = 1, unsigned cluster = 1) {
+  return emulated::run({kernel, args, blocks, threads, 64 * 1024, seed, cluster});
 }
 
 /// A mistake is found whatever the order is.
 void expectMistake(void (*kernel)(const void *), const std::string &pattern, unsigned threads = 128,
-                   const void *args = nullptr) {
+                   const void *args = nullptr, unsigned cluster = 1) {
   for (uint64_t seed = 0; seed < 4; ++seed) {
-    std::string said = launch(kernel, threads, seed, args);
+    std::string said = launch(kernel, threads, seed, args, cluster, cluster);
     EXPECT_TRUE(std::regex_search(said, std::regex(pattern)))
         << "seed " << seed << " said '" << said << "', and not '" << pattern << "'";
   }
@@ -301,6 +302,125 @@ TEST(Emulated, BarriersArePublishedBeforeTheCopyEngineUsesThem) {
         }
       },
       "cp.async.bulk.tensor: the barrier at 0x1400 has not been made visible", 32, &copied);
+}
+
+//===-- Clusters ------------------------------------------------------------------------------===//
+
+/// Each of two blocks copies one of two boxes to both, again and again. Whoever has read frees, in
+/// both blocks or, which is a mistake, in its own.
+template <bool freesBoth> void copyToBoth(const void *args) {
+  const Copied &copied = *static_cast<const Copied *>(args);
+  constexpr SharedAddress full = kBase + 32 * 1024, empty = full + 8;
+  constexpr unsigned bytes = 16 * 128;
+  int own = blockIdx.x % 2;
+  if (threadIdx.x == 0) {
+    barrier::init(full, 1);
+    barrier::init(empty, 2 * 32);
+    barrier::publishInit();
+  }
+  ptx::meetCluster();
+  for (unsigned round = 0; round < 4; ++round) {
+    if (threadIdx.x == 0) {
+      barrier::wait(empty, round % 2 ^ 1);
+      barrier::arriveExpecting(full, 2 * bytes);
+      ptx::copyBoxToAll(kBase + own * bytes, full, copied.map, {32 * own, 0}, 0b11);
+    }
+    __syncwarp();
+    barrier::wait(full, round % 2);
+    for (int box = 0; box < 2; ++box)
+      if (Shared<unsigned short, 16, 64>{kBase + box * bytes}.get(0, threadIdx.x) !=
+          3200 * box + threadIdx.x)
+        ptx::exitThread();
+    for (int block = 0; block < 2; ++block)
+      barrier::arriveIn(freesBoth ? block : own, empty);
+  }
+  ptx::meetCluster();
+}
+
+TEST(Emulated, ACopyComesToEachBlockOfACluster) {
+  std::vector<unsigned short> data = numbered();
+  Copied copied = copiesOf(data, 64, 3, 0);
+  for (uint64_t seed = 0; seed < 8; ++seed)
+    EXPECT_EQ(launch(copyToBoth<true>, 32, seed, &copied, 4, 2), "");
+  expectMistake(copyToBoth<false>,
+                "to a cluster: in block [01]: (a copy in flight writes|.* read what was) there", 32,
+                &copied, 2);
+}
+
+TEST(Emulated, ABlockIsThereAsLongAsItsClusterUsesIt) {
+  expectMistake(
+      [](const void *) {
+        if (threadIdx.x == 0)
+          barrier::init(kBase, 1);
+        ptx::meetCluster();
+        if (blockIdx.x == 1)
+          return;
+        for (int k = 0; k < 200; ++k)
+          __nanosleep(100);
+        if (threadIdx.x == 0)
+          barrier::arriveIn(1, kBase);
+      },
+      "block 0, thread 0 .* in a cluster: block 1 of its cluster has ended", 32, nullptr, 2);
+  expectMistake(
+      [](const void *) {
+        for (int k = 0; k < 200 && blockIdx.x == 1; ++k)
+          __nanosleep(100);
+        if (threadIdx.x == 0)
+          barrier::init(kBase, 1);
+        __syncwarp();
+        if (blockIdx.x == 0 && threadIdx.x == 0)
+          barrier::arriveIn(1, kBase);
+        ptx::meetCluster();
+      },
+      "in block 1: there is no barrier at 0x400", 32, nullptr, 2);
+  EXPECT_EQ(launch([](const void *) {}, 32, 0, nullptr, 3, 2), "3 blocks are no clusters of 2");
+}
+
+TEST(Emulated, WarpsThatHaveEndedAreNotWaitedForInACluster) {
+  static int before, wrong;
+  for (uint64_t seed = 0; seed < 4; ++seed) {
+    before = wrong = 0;
+    std::string said = launch(
+        [](const void *) {
+          if (threadIdx.x >= 32)
+            return;
+          ++before;
+          ptx::meetCluster();
+          wrong += before != 64;
+        },
+        128, seed, nullptr, 2, 2);
+    EXPECT_EQ(said, "");
+    EXPECT_EQ(wrong, 0);
+  }
+}
+
+/// Kernels that have few registers compute elements where they are used.
+TEST(Emulated, TilesThatAreComputedLaterCanBeStaged) {
+  struct Stored {
+    TensorMap map;
+    Tensor tensor;
+  };
+  for (unsigned short flags : {kHasTensorMap, static_cast<unsigned short>(0)}) {
+    std::vector<unsigned short> data(64 * 128);
+    Stored stored{{}, {data.data(), {64, 128}, {128, 1}, 2, 2, flags}};
+    const uint64_t extents[] = {128, 64}, strides[] = {256};
+    const uint32_t box[] = {64, 64}, steps[] = {1, 1};
+    ASSERT_TRUE(emulated::encode(reinterpret_cast<emulated::TensorMapBits &>(stored.map), 1, 2,
+                                 data.data(), extents, strides, box, steps, 0, 3));
+    std::string said = launch(
+        [](const void *args) {
+          const Stored &stored = *static_cast<const Stored *>(args);
+          auto tile = make<Later<Tile<bf16, Fragments::Of<64, 64>>>>(
+              [](int, int) { return convert<bf16>(3.0f); });
+          storeStaged(tile, window<bf16, 64, 64>(stored.tensor, {0, 64}, 64, 64), stored.tensor,
+                      stored.map, {0, 64}, kBase, 0);
+          awaitStaged();
+        },
+        128, 0, &stored);
+    EXPECT_EQ(said, "");
+    for (int k = 0; k < 64 * 128; ++k)
+      EXPECT_EQ(data[k], k % 128 < 64 ? 0 : 0x4040);
+  }
 }
 
 TEST(Emulated, NobodyArrivesTwice) {

@@ -399,6 +399,19 @@ def TileHandOutBlocks : Pass<"tile-hand-out-blocks", "::mlir::ModuleOp"> {
   }];
 }
 
+def TilePairBlocks : Pass<"tile-pair-blocks", "::mlir::ModuleOp"> {
+  let summary = "have neighbouring blocks share what both read";
+  let description = [{
+    `kiln.pairs_blocks` on a group says that two neighbouring blocks are executed side by side, and `kiln.varies_along` on
+    loads of its copying role along which axes of the grid they lie elsewhere: what lies at one place for both neighbours
+    comes once, for both. That is so where a matrix unit makes products of 16 bits or fewer, at least half of the bytes
+    that are sent in loops are the same for neighbours along the first axis of the grid, as one operand is, and all blocks
+    send the same tiles in the same order: the bounds and conditions around pushes depend on no index of the block.
+    Groups whose blocks are handed out, or wait for one another, are left alone, as are those of one lane, and products
+    of few rows, of which there is one row of blocks. It means nothing but who fetches what.
+  }];
+}
+
 def TilePlanMemory : Pass<"tile-plan-memory", "::mlir::ModuleOp"> {
   let summary = "give every tile an address, or say what does not fit";
   let description = [{

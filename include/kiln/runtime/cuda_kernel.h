@@ -45,6 +45,9 @@ struct CudaKernel {
   /// Who is done with a block takes the next one that nobody has: of a persistent kernel without a
   /// barrier.
   bool handsOutBlocks = false;
+  /// Blocks run in clusters of two, which walk neighbouring blocks of the grid: of a persistent
+  /// kernel that does neither.
+  bool pairsBlocks = false;
   bool isChecked = false; ///< A wait that takes too long ends it with a report.
   /// Of a part of a persistent kernel: how large its table of tasks is, and the part's number. 0:
   /// it is a kernel of its own.

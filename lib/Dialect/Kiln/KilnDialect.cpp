@@ -128,7 +128,13 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attribute.getName() == tile::kSharedRingAttr && isa<UnitAttr>(attribute.getValue()))
     if (auto func = dyn_cast<FuncOp>(op); func && func.getKind() == FuncKind::Group)
       return success();
-  if (attribute.getName() == tile::kHandsOutBlocksAttr && isa<UnitAttr>(attribute.getValue()))
+  if (attribute.getName() == tile::kVariesAlongAttr && isa<tile::LoadOp>(op))
+    if (auto axes = dyn_cast<DenseI64ArrayAttr>(attribute.getValue());
+        axes && llvm::all_of(axes.asArrayRef(), [](int64_t axis) { return axis >= 0 && axis < 3; }))
+      return success();
+  if (llvm::is_contained({tile::kHandsOutBlocksAttr, tile::kPairsBlocksAttr},
+                         attribute.getName()) &&
+      isa<UnitAttr>(attribute.getValue()))
     if (auto func = dyn_cast<FuncOp>(op); func && func.getKind() == FuncKind::Group)
       return success();
   if (attribute.getName() == kReadsAttr && isa<ModuleOp>(op))

@@ -34,10 +34,7 @@ static std::string hintFor(Value value, function_ref<std::string(Value)> nameOf,
       .Case<tile::PopOp>([&](auto pop) { return like(pop.getPipe(), "_tile"); })
       .Case<ir::ReadOp>([&](auto read) { return like(read.getTensor(), "_value"); })
       .Case<tile::ProductInterface>([](auto) { return "acc"; })
-      .Case<tile::ReduceOp>([](tile::ReduceOp reduce) {
-        return (reduce.getAxis() == 1 ? "row_" : "col_") +
-               tile::stringifyReduceKind(reduce.getKind()).str();
-      })
+      .Case<tile::ReduceOp>([](tile::ReduceOp reduce) { return kiln::nameOf(reduce); })
       .Case<tile::MoveOp>([&](tile::MoveOp move) {
         std::string to = tile::stringifySpace(move.getType().getSpace()).str();
         return like(move.getOperand(), to == "vec" ? "_copy" : ("_" + to).c_str());

@@ -116,7 +116,7 @@ void FunctionEmitter::emitScan(tile::ScanOp op) {
 /// What is made is in shared memory, where each element goes to its place.
 void FunctionEmitter::emitOrder(Value from, Value values, Value columns, bool isDescending) {
   for (Value result : {values, columns}) {
-    std::string name = freshName("t");
+    std::string name = nameFor(result, "t");
     line(sharedType(cast<TileType>(result.getType())) + " " + name + "{" + placeText(result) +
          "};");
     set(result, name);

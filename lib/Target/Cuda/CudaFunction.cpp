@@ -51,10 +51,11 @@ std::string cppType(Type type) {
 
 FunctionEmitter::FunctionEmitter(ir::FuncOp func, KernelText &kernel, ArrayRef<std::string> given,
                                  ArrayRef<int> origin, bool isAhead)
-    : Func(func), Kernel(kernel), Facts(func), IsAhead(isAhead) {
+    : Func(func), Kernel(kernel), Facts(func), IsAhead(isAhead), Names(nameRules()) {
   for (auto [argument, name, number] :
        llvm::zip_equal(func.getBody().getArguments(), given, origin)) {
     set(argument, name);
+    Names.reserve(name); // that of a pipe
     Origin[argument] = number;
   }
   if (!isCopying())
@@ -194,7 +195,7 @@ void FunctionEmitter::define(Value value, const std::string &expression, bool is
     line(into + " = " + expression + ";");
     return set(value, into);
   }
-  std::string name = freshName(isTile ? "t" : "n");
+  std::string name = nameFor(value, isTile ? "t" : "n");
   std::string type = isTile ? "auto" : isInt ? "int" : cppType(value.getType());
   line(type + " " + name + " = " + expression + ";");
   set(value, name, Binding::Primary, isInt);
@@ -236,14 +237,17 @@ void FunctionEmitter::emitOp(Operation *op) {
 
 SmallVector<std::string> FunctionEmitter::carry(Operation *loop, ValueRange values) {
   SmallVector<std::string> names;
-  for (Value value : values) {
+  auto carriedAs = [&](size_t number) { // what a `while` hands on may be something else
+    return isa<scf::ForOp>(loop) ? Value(loop->getResult(number)) : values[number];
+  };
+  for (auto [number, value] : llvm::enumerate(values)) {
     // A variable that nobody else reads goes on as what is carried.
     if (Owned.contains(value) && !Values[value].isInt && value.hasOneUse() &&
         value.getParentBlock() == loop->getBlock()) {
       names.push_back(text(value));
       continue;
     }
-    names.push_back(freshName("c"));
+    names.push_back(nameFor(carriedAs(number), "c"));
     std::string type = isa<tile::TileType>(value.getType()) ? "auto" : cppType(value.getType());
     line(type + " " + names.back() + " = " + argument(value) + ";");
   }
@@ -375,7 +379,7 @@ void FunctionEmitter::emitWhile(scf::WhileOp loop) {
     set(argument, name);
   for (auto [argument, result] : llvm::zip_equal(loop.getAfterArguments(), loop.getResults())) {
     auto type = dyn_cast<tile::TileType>(result.getType());
-    handed.push_back(freshName("w"));
+    handed.push_back(nameFor(result, "w"));
     line((type ? registerType(type) : cppType(result.getType())) + " " + handed.back() + ";");
     set(argument, handed.back());
     set(result, handed.back());
@@ -401,7 +405,7 @@ void FunctionEmitter::emitIf(scf::IfOp branch) {
     auto type = dyn_cast<tile::TileType>(result.getType());
     if (type && type.getSpace() != tile::Space::Vec && type.getSpace() != tile::Space::Acc)
       return unsupported(branch, "a branch gives a tile in shared memory");
-    results.push_back(freshName("b"));
+    results.push_back(nameFor(result, "b"));
     line((type ? registerType(type) : cppType(result.getType())) + " " + results.back() + ";");
     set(result, results.back());
   }

@@ -14,11 +14,13 @@
 #include "kiln/Dialect/Tile/TileDialect.h"
 #include "kiln/Target/Cuda/Cuda.h"
 #include "kiln/Target/Text/Lines.h"
+#include "kiln/Target/Text/Names.h"
 #include "kiln/runtime/cuda_kernel.h"
 #include "kiln/runtime/status.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <string>
 
@@ -36,6 +38,8 @@ struct KernelText {
   std::vector<CudaTensorMap> maps;
   /// What a role is given for a parameter of the kernel: `args.x`.
   llvm::SmallVector<std::string> parameters;
+  /// The tensors that the tiles of a pipe come from, by the name of the pipe; "" where they do not.
+  llvm::StringMap<llvm::SmallVector<std::string>> pushed;
   /// The place of a parameter among the tensors of the task.
   llvm::SmallVector<unsigned> tensorIndex;
   /// Lanes of the role that computes.
@@ -49,6 +53,8 @@ struct KernelText {
   bool takesTurns = false;
   /// Whether its blocks wait for one another.
   bool hasBarrier = false;
+  /// Whether two blocks run side by side and share what both read.
+  bool pairsBlocks = false;
   /// Whether the copy engine writes what its lanes store.
   bool stagesStores = false;
   /// The user's lines that statements are of.
@@ -191,6 +197,10 @@ private:
   std::string freshName(llvm::StringRef prefix) {
     return prefix.str() + std::to_string(NextName++);
   }
+  // CudaNames.cpp
+  /// A name that says what a value is, or `otherwise` with a number.
+  std::string nameFor(mlir::Value value, llvm::StringRef otherwise);
+  std::string hintFor(mlir::Value value, unsigned depth = 0);
   void line(const llvm::Twine &statement);
   /// The first failure counts.
   void unsupported(mlir::Operation *op, const llvm::Twine &why);
@@ -212,10 +222,13 @@ private:
   bool IsBesideWhole = false;        ///< In the other branch, for rows of several tiles.
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> Again; ///< Computed again, and for whom.
   unsigned NextName = 0;
+  text::NameScope Names;
   mlir::Operation *Here = nullptr; ///< What statements are written for.
   std::optional<Status> Failure;
 };
 
+/// How names of the program are spelled.
+const text::NameRules &nameRules();
 /// Whether a role that copies has something to send that no kernel of the program writes, and knows
 /// where that is without reading any memory.
 bool canRunAhead(ir::FuncOp role);

@@ -8,6 +8,7 @@
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Dialect/Tile/Turns.h"
 #include "kiln/Dialect/Tile/Unwritten.h"
+#include "kiln/Dialect/Tile/Walk.h"
 #include "kiln/Machine/Machine.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Text/Literals.h"
@@ -166,7 +167,16 @@ void FunctionEmitter::emitRequest(tile::LoadOp op) {
   std::string request = (valid.empty() ? "request" : "validRequest") + shapeText(type) + "(" +
                         text(op.getTensor()) + ", args.maps[" + std::to_string(number) + "], " +
                         list(op.getStaticIndices(), op.getIndices()) + valid + ")";
-  define(op, map.isAhead ? "unwritten(" + request + ")" : request);
+  if (map.isAhead)
+    request = "unwritten(" + request + ")";
+  if (auto axes = op->getAttrOfType<DenseI64ArrayAttr>(tile::kVariesAlongAttr);
+      axes && Kernel.pairsBlocks) {
+    unsigned bits = 0;
+    for (int64_t axis : axes.asArrayRef())
+      bits |= 1u << axis;
+    request = "paired<" + std::to_string(bits) + ">(" + request + ", block)";
+  }
+  define(op, request);
 }
 
 void FunctionEmitter::emitGatherRows(tile::GatherRowsOp op) {
@@ -336,7 +346,7 @@ void FunctionEmitter::emitMultiply(tile::ProductInterface op) {
 void FunctionEmitter::emitStart(tile::MatmulStartOp op) {
   auto isGiven = [](bool is) { return is ? "true" : "false"; };
   OpOperand *acc = op.getAccumulator();
-  std::string name = freshName("t");
+  std::string name = nameFor(op.getResult(), "t");
   line(acc ? "auto " + name + " = " + text(acc->get()) + ";"
            : registerType(op.getType()) + " " + name + ";");
   std::string flags = isGiven(op.getTransB());
@@ -392,7 +402,7 @@ bool FunctionEmitter::isMadeLater(Operation *op) {
   if (user->getBlock() != op->getBlock() || user->hasAttr(tile::kMostlyOnesAttr))
     return false;
   if (auto store = dyn_cast<tile::StoreOp>(user))
-    return !store.getAtomic() && !store->hasAttr(tile::kScratchAttr);
+    return !store.getAtomic();
   return tile::isElementwise(user) &&
          type.getRows() == cast<TileType>(user->getResult(0).getType()).getRows() &&
          type.getCols() == cast<TileType>(user->getResult(0).getType()).getCols();

@@ -30,11 +30,6 @@ constexpr int64_t kWarpgroup = 128;
 /// is for what warps tell each other: those of a row, and the copying one which block comes next.
 constexpr int64_t kBarrierBytes = 512, kHandoutBytes = 48;
 
-const text::NameRules &nameRules() {
-  static const text::NameRules rules = text::NameRules::cpp("", "v_");
-  return rules;
-}
-
 /// One kernel or group.
 class KernelEmitter {
 public:
@@ -76,6 +71,7 @@ private:
     if (Status failed = emitPipes(); !failed.isOk())
       return failed;
     measureTiles();
+    namePushed();
     for (RoleCall &role : Roles)
       if (Status failed = emitRole(role); !failed.isOk())
         return failed;
@@ -98,6 +94,7 @@ private:
     tile::PipeOp op;
     std::string name, type, spelled;
     int64_t bytes; ///< Of its ring.
+    bool isPaired; ///< Its slots are in two blocks.
   };
 
   Status refuse(Operation *op, const Twine &why) {
@@ -138,6 +135,11 @@ private:
           return failed;
     if (llvm::none_of(Roles, [](RoleCall &role) { return !role.copies; }))
       return refuse(Func, "nobody computes in it");
+    // Blocks that count are not walked in pairs, nor are those of a kernel that does all tasks.
+    Kernel.pairsBlocks =
+        !IsPart && Func->hasAttr(tile::kPairsBlocksAttr) && Roles.size() == 2 &&
+        !Kernel.hasGuests && !Func->hasAttr(tile::kHandsOutBlocksAttr) &&
+        llvm::none_of(Roles, [](RoleCall &role) { return ir::findBarrier(role.func) != nullptr; });
     return Status::ok();
   }
 
@@ -218,15 +220,50 @@ private:
       auto lanes = [&](StringRef role) { return std::to_string(Func.getLanesOf(role)); };
       std::string ends = Kernel.hasGuests ? lanes(type.getFrom()) + ", " + lanes(type.getTo())
                                           : std::to_string(Lanes);
-      std::string kind = Kernel.hasGuests ? "RolePipe<" : "Pipe<";
+      bool isPaired = Kernel.pairsBlocks && carriesShared(pipe);
+      std::string kind = Kernel.hasGuests ? "RolePipe<" : isPaired ? "PairedPipe<" : "Pipe<";
       if (IsPart) // where it lies in the ring
         kind = "View<" + std::to_string(begin) + ", " + std::to_string(BarrierBytes / 16) + ", ";
       Pipes.push_back({pipe, name, "Pipe_" + name,
                        kind + std::to_string(slots) + ", " + ends + tiles + ">",
-                       Kernel.ringBytes - begin});
+                       Kernel.ringBytes - begin, isPaired});
       BarrierBytes += rings * slots * 16;
     }
     return Status::ok();
+  }
+
+  /// Whatever role loads what it pushes, who pops it calls it by the tensor.
+  void namePushed() {
+    for (RoleCall &role : Roles)
+      role.func.walk([&](tile::PushOp push) {
+        auto pipe = dyn_cast<BlockArgument>(push.getPipe());
+        if (!pipe || !role.call)
+          return;
+        SmallVector<std::string> &names =
+            Kernel.pushed[given(role.call.getArgs()[pipe.getArgNumber()]).first];
+        names.resize(push.getTiles().size());
+        for (auto [name, tile] : llvm::zip_equal(names, push.getTiles()))
+          if (auto load = tile.getDefiningOp<tile::LoadOp>())
+            if (auto tensor = dyn_cast<BlockArgument>(ir::rootOf(load.getTensor()));
+                tensor && tensor.getOwner()->isEntryBlock())
+              name = StringRef(given(role.call.getArgs()[tensor.getArgNumber()]).first)
+                         .drop_front(strlen("args."))
+                         .str();
+      });
+  }
+
+  /// Whether some of what is pushed into a pipe is what two blocks share.
+  bool carriesShared(tile::PipeOp pipe) {
+    for (RoleCall &role : Roles)
+      for (auto [number, given] : llvm::enumerate(role.call ? role.call.getArgs() : ValueRange()))
+        if (role.copies && given == pipe.getPipe())
+          for (Operation *user : role.func.getArgument(number).getUsers())
+            if (auto push = dyn_cast<tile::PushOp>(user))
+              for (Value tile : push.getTiles())
+                if (Operation *load = tile.getDefiningOp();
+                    load && load->hasAttr(tile::kVariesAlongAttr))
+                  return true;
+    return false;
   }
 
   /// How much each lane needs for the tiles that were given addresses: behind the rings, or, of
@@ -332,8 +369,8 @@ private:
 
   std::string functionText(const std::string &name, const std::string &parameters,
                            const std::string &body) const {
-    return "__device__ __forceinline__ void " + name +
-           "(const Args &args, const Block &block, i64 lane" +
+    return "__device__ __forceinline__ void " + name + "(const Args &args, const " +
+           (Kernel.pairsBlocks ? "PairedBlock" : "Block") + " &block, i64 lane" +
            (Kernel.hasGuests ? ", i64 warpgroup" : "") + parameters + ") {\n" + body + "}\n\n";
   }
 
@@ -391,18 +428,31 @@ private:
       rest += ", allBlocks";
     // Where what is copied differs along both axes of the grid, blocks that run at once share most
     // of it if they are near each other along both.
-    std::string blockAt = std::string("blockAt<") + (copiesAlongBothAxes() ? "16" : "1") + ">(",
-                result;
+    auto blockAt = [&](StringRef number) {
+      return std::string(Kernel.pairsBlocks ? "pairedBlockAt<" : "blockAt<") +
+             (copiesAlongBothAxes() ? "16" : "1") + ">(" + number.str() +
+             (Kernel.pairsBlocks ? ", blocks" : "") + ", args.grid)";
+    };
+    std::string result;
     if (role.runsAhead)
       result = indent.str() + (IsPart ? "if (task.mayRunAhead)\n" : "if (blockIdx.x < blocks)\n") +
-               indent.str() + "  " + role.name + "_ahead(args, " + blockAt +
-               "blockIdx.x, args.grid), " + lane.str() + arguments + ");\n";
+               indent.str() + "  " + role.name + "_ahead(args, " + blockAt("blockIdx.x") + ", " +
+               lane.str() + arguments + ");\n";
     if (!IsPart)
       result += indent.str() + "ptx::awaitPrerequisites();\n";
     else if (role.copies)
       result += indent.str() + "tasks.awaitBeforeByWarp(task);\n";
-    return result + indent.str() + walkText(role) + indent.str() + "  " + role.name + "(args, " +
-           blockAt + "number, args.grid), " + lane.str() + arguments + rest + ");\n";
+    result += indent.str() + walkText(role);
+    if (!Kernel.pairsBlocks)
+      return result + indent.str() + "  " + role.name + "(args, " + blockAt("number") + ", " +
+             lane.str() + arguments + rest + ");\n";
+    result.insert(result.size() - 1, " {");
+    result += indent.str() + "  PairedBlock block = " + blockAt("number") + ";\n";
+    for (const PipeText &pipe : Pipes)
+      if (pipe.isPaired)
+        result += indent.str() + "  " + pipe.name + ".hasOther = block.hasOther;\n";
+    return result + indent.str() + "  " + role.name + "(args, block, " + lane.str() + arguments +
+           rest + ");\n" + indent.str() + "}\n";
   }
 
   bool copiesAlongBothAxes() const {
@@ -422,6 +472,13 @@ private:
     return count;
   }
 
+  /// The end of a role: the other block may still copy to this one, and free its slots. Behind both
+  /// roles it would take registers that the copying one does not have; warps that have ended are
+  /// not waited for.
+  std::string leavePair(StringRef indent) const {
+    return Kernel.pairsBlocks ? indent.str() + "leavePair();\n" : "";
+  }
+
   /// Whether somebody waits in it, or loops for as long as data says.
   bool mayHang() const {
     return !Pipes.empty() || Kernel.hasBarrier || llvm::any_of(Roles, [](const RoleCall &role) {
@@ -435,7 +492,9 @@ private:
     const RoleCall *copies = nullptr, *computes = nullptr;
     for (const RoleCall &role : Roles)
       (role.copies ? copies : computes) = &role;
-    std::string text = "extern \"C\" __global__ void __launch_bounds__(" + std::to_string(threads) +
+    std::string text = std::string("extern \"C\" __global__ void ") +
+                       (Kernel.pairsBlocks ? "__cluster_dims__(2, 1, 1) " : "") +
+                       "__launch_bounds__(" + std::to_string(threads) +
                        (copies || Kernel.hasGuests ? ", 1)\n" : ", KILN_BLOCKS_AT_ONCE)\n") +
                        symbol.str() + "(const __grid_constant__ Args args) {\n";
     if (threads == kWarpgroup)
@@ -464,11 +523,14 @@ private:
         text += "  Handout<" + std::to_string(Lanes) + "> handout(barriers + " + Pipes.back().type +
                 "::barrierBytes, args.taken, blocks);\n";
       text += "  if (threadIdx.x == 0) {\n";
+      if (!Kernel.maps.empty())
+        text += "    prefetch(args.maps);\n";
       for (const PipeText &pipe : Pipes)
         text += "    " + pipe.name + ".init();\n";
       if (handsOutBlocks())
         text += "    handout.init();\n";
-      text += "    barrier::publishInit();\n  }\n  __syncthreads();\n";
+      text += "    barrier::publishInit();\n  }\n";
+      text += Kernel.pairsBlocks ? "  enterPair();\n" : "  __syncthreads();\n";
     }
     text += "  int " + Kernel.warpgroup().str() + " = " +
             (copies || Lanes > 1 ? "warpgroupIndex()" : "0") + ";\n";
@@ -490,7 +552,8 @@ private:
               std::to_string(8 * Lanes) + " * KILN_REGISTERS_MOVED>();\n";
     // The next kernel does not compete for memory before all of this one's has been asked for.
     text += "    if (warpInGroup() == 0) {\n" + roleLoop(*copies, "0", "      ") +
-            "      ptx::launchDependents();\n      " + end + "    }\n  } else {\n";
+            "      ptx::launchDependents();\n      " + end + leavePair("      ") +
+            "    }\n  } else {\n";
     if (shares.compute)
       text += "    takeRegisters<" + std::to_string(shares.compute) +
               " - 8 * KILN_REGISTERS_MOVED>();\n";
@@ -500,7 +563,7 @@ private:
     text += roleLoop(*computes, "lane", "    ");
     if (Kernel.stagesStores)
       text += "    awaitStaged();\n";
-    return text + "    " + end + "  }\n}\n";
+    return text + "    " + end + leavePair("    ") + "  }\n}\n";
   }
 
   /// Each role with its warpgroups.
@@ -599,6 +662,7 @@ private:
     unit.kernel.isPersistent = isPersistent();
     unit.kernel.hasBarrier = Kernel.hasBarrier;
     unit.kernel.handsOutBlocks = handsOutBlocks();
+    unit.kernel.pairsBlocks = Kernel.pairsBlocks;
     unit.isMemoryBound = !copies && !Kernel.hasGuests;
     unit.movesRegisters = copies && kShares[Lanes].dma;
     unit.registersForTiles = registersForTiles();

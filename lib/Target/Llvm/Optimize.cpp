@@ -95,6 +95,8 @@ MachineTraits traitsOf(const TargetMachine &machine) {
   traits.shortDotLanes = has("+avx512bw") ? 16 : hasAvx2 ? 8 : 0;
   bool isAmd = has("+sse4a"); // which alone has it
   traits.wantsFarRowsFetched = traits.losesFetches = isAmd;
+  // AMD's, since Zen 5: two products of 512 bits a cycle. The choice was measured there only.
+  traits.wantsPanelsNear = isAmd && has("+avx512f,+avxvnni");
   if (has("+avx512vbmi2") && !isAmd) // Intel's, since Ice Lake
     traits.nearestCacheBytes = int64_t(48) << 10;
   traits.hasBf16Tiles = has("+amx-tile,+amx-bf16");

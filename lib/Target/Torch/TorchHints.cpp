@@ -38,10 +38,7 @@ std::string FunctionEmitter::hintFor(Value value) {
           [&](auto) { return number == 0 ? "values" : "columns"; })
       .Case<tile::GatherOp>([](auto) { return "taken"; })
       .Case<tile::RandomOp>([](auto) { return "random"; })
-      .Case<tile::ReduceOp>([](tile::ReduceOp reduce) {
-        return (reduce.getAxis() == 1 ? "row_" : "col_") +
-               tile::stringifyReduceKind(reduce.getKind()).str();
-      })
+      .Case<tile::ReduceOp>([](tile::ReduceOp reduce) { return kiln::nameOf(reduce); })
       .Case<tile::CombiningInterface>([](tile::CombiningInterface op) {
         return isa<tile::ScanWithOp>(op) ? "steps" : "combined";
       })

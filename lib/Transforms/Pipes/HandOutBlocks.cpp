@@ -1,10 +1,9 @@
 #include "kiln/Transforms/Passes.h"
 
+#include "kiln/Analysis/BlockAxes.h"
 #include "kiln/Dialect/Kiln/CompilerChoices.h"
 #include "kiln/Dialect/Tile/TileDialect.h"
 #include "kiln/Dialect/Tile/Walk.h"
-
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -14,25 +13,6 @@ namespace kiln {
 
 namespace {
 
-/// Whether a number differs from block to block: the index of the block is in what it is made of.
-bool dependsOnBlock(Value number) {
-  llvm::SmallSetVector<Value, 16> parts;
-  parts.insert(number);
-  for (size_t next = 0; next < parts.size(); ++next) {
-    Value part = parts[next];
-    if (Operation *op = part.getDefiningOp()) {
-      if (isa<tile::BlockIdxOp>(op))
-        return true;
-      parts.insert_range(op->getOperands());
-    } else if (auto loop = dyn_cast<scf::ForOp>(part.getParentBlock()->getParentOp());
-               loop && part == loop.getInductionVar()) {
-      parts.insert(loop.getLowerBound());
-      parts.insert(loop.getUpperBound());
-    }
-  }
-  return false;
-}
-
 struct HandOutBlocks : impl::TileHandOutBlocksBase<HandOutBlocks> {
   /// Whether a role sends unequally much in different blocks.
   static bool sendsUnequally(ir::FuncOp role) {
@@ -40,7 +20,7 @@ struct HandOutBlocks : impl::TileHandOutBlocksBase<HandOutBlocks> {
         .walk([](tile::PushOp push) {
           for (auto loop = push->getParentOfType<scf::ForOp>(); loop;
                loop = loop->getParentOfType<scf::ForOp>())
-            if (dependsOnBlock(loop.getLowerBound()) || dependsOnBlock(loop.getUpperBound()))
+            if (blockAxesOf(loop.getLowerBound()) | blockAxesOf(loop.getUpperBound()))
               return WalkResult::interrupt();
           return WalkResult::advance();
         })

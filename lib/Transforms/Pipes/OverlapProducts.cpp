@@ -37,7 +37,18 @@ public:
   StringRef reason() const { return Reason; }
 
   void run() {
+    findReleased();
     replaceLoop(Loop, [&](OpBuilder &builder, Value trips) { return build(builder, trips); });
+    if (Released.empty())
+      return;
+    // Where the loop does not run they are freed as well.
+    if (auto guard = dyn_cast_or_null<scf::IfOp>(Released.front()->getPrevNode())) {
+      OpBuilder otherwise = OpBuilder::atBlockBegin(guard.elseBlock());
+      for (tile::FreeOp free : Released)
+        otherwise.clone(*free);
+    }
+    for (tile::FreeOp free : Released)
+      free.erase();
   }
 
 private:
@@ -174,6 +185,28 @@ private:
     return refuse("there is no other product beside which its last one could be made");
   }
 
+  /// What is freed right behind the loop, and is not needed for the product that is left then: the
+  /// role that fills these slots, for the next block, need not wait for it.
+  void findReleased() {
+    llvm::SetVector<Value> needed;
+    for (Operation *op : Delayed)
+      needed.insert_range(op->getOperands());
+    llvm::SmallPtrSet<Value, 4> pipes;
+    for (size_t next = 0; next < needed.size(); ++next) {
+      Operation *op = needed[next].getDefiningOp();
+      if (auto pop = dyn_cast_or_null<tile::PopOp>(op))
+        pipes.insert(pop.getPipe());
+      else if (op && !isInBody(op))
+        needed.insert_range(op->getOperands());
+    }
+    for (Operation *op = Loop->getNextNode(); isa<tile::FreeOp>(op); op = op->getNextNode()) {
+      auto free = cast<tile::FreeOp>(op);
+      if (pipes.contains(free.getPipe()))
+        return;
+      Released.push_back(free);
+    }
+  }
+
   //===-- What becomes of it ----------------------------------------------------------===//
 
   static Value start(OpBuilder &builder, ProductInterface product, const IRMapping &values) {
@@ -260,6 +293,8 @@ private:
           scf::YieldOp::create(body, loc, carriedOn(now));
         });
     steady->setDiscardableAttrs(Loop->getDiscardableAttrDictionary());
+    for (tile::FreeOp free : Released)
+      builder.clone(*free);
     IRMapping last;
     mapLate(last, steady.getResults());
     for (Operation &op : *Body)
@@ -279,6 +314,7 @@ private:
   llvm::SetVector<Operation *> Delayed;  ///< The late product, and what goes with it.
   llvm::SetVector<Operation *> Deferred; ///< What waits for it.
   SmallVector<Value> Handed;             ///< Its operands that are carried.
+  SmallVector<tile::FreeOp> Released;    ///< Behind the loop, before the last of it.
 };
 
 struct OverlapProducts : impl::TileOverlapProductsBase<OverlapProducts> {

@@ -52,6 +52,8 @@ Status kiln::verifyCudaKernels(const std::vector<CudaKernel> &kernels, const Nat
       return bad("'" + kernel.name + "' has not as many parameters as its signature");
     if (kernel.handsOutBlocks && (kernel.hasBarrier || !kernel.isPersistent))
       return bad("'" + kernel.name + "' hands out blocks that it starts");
+    if (kernel.pairsBlocks && (kernel.counts() || !kernel.isPersistent))
+      return bad("'" + kernel.name + "' runs in pairs of blocks that do not walk the grid");
     if (kernel.threads == 0 || kernel.threads > 1024 || kernel.sharedBytes > 227 * 1024)
       return bad("'" + kernel.name + "' asks for what no multiprocessor has");
     if (Status wrong = verifyPart(kernel, kernels); !wrong.isOk())
@@ -85,6 +87,7 @@ std::string kiln::toJson(const std::vector<CudaKernel> &kernels) {
                     {"persistent", kernel.isPersistent},
                     {"barrier", kernel.hasBarrier},
                     {"hands_out", kernel.handsOutBlocks},
+                    {"pairs", kernel.pairsBlocks},
                     {"checked", kernel.isChecked}});
     if (kernel.isPart()) {
       list.back()["table_bytes"] = kernel.tableBytes;
@@ -127,6 +130,7 @@ Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) 
     kernel.isPersistent = flag(item, "persistent");
     kernel.hasBarrier = flag(item, "barrier");
     kernel.handsOutBlocks = flag(item, "hands_out");
+    kernel.pairsBlocks = flag(item, "pairs");
     kernel.isChecked = flag(item, "checked");
     if (item.is_object() && item.contains("table_bytes")) {
       kernel.tableBytes = number(item, "table_bytes");

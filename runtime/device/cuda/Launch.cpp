@@ -105,6 +105,11 @@ Expected<unsigned> kiln::cuda::blocksToStart(const Gpu &gpu, const LoadedKernel 
     return Status(StatusCode::InvalidArgument,
                   "'" + description.name + "' hands out its blocks by numbers of 32 bits; it has " +
                       std::to_string(count));
+  if (description
+          .pairsBlocks) { // the last block of an odd number has a neighbour that does nothing
+    count += count % 2;
+    atOnce = std::max<int64_t>(atOnce / 2 * 2, 2);
+  }
   return static_cast<unsigned>(std::min(count, atOnce));
 }
 

@@ -86,11 +86,15 @@ public:
   }
 
   void add(std::shared_ptr<WatchedKernel::State> kernel) {
+    if (isForked())
+      return;
     std::lock_guard lock(Mutex);
     Kernels.push_back(std::move(kernel));
     Added.notify_one();
   }
   void remove(const std::shared_ptr<WatchedKernel::State> &kernel) {
+    if (isForked())
+      return;
     std::lock_guard lock(Mutex);
     Kernels.remove(kernel);
   }
@@ -102,6 +106,8 @@ private:
     std::thread([this] { watch(); }).detach();
   }
   void stop() {
+    if (isForked())
+      return;
     std::lock_guard lock(Mutex);
     IsOver = true;
   }
@@ -150,6 +156,11 @@ private:
     _exit(1);
   }
 
+  /// In a process that was forked there is no thread that watches, and no GPU either; the lock may
+  /// be one that is never given back.
+  bool isForked() const { return getpid() != Process; }
+
+  const pid_t Process = getpid();
   std::mutex Mutex;
   std::condition_variable Added;
   std::list<std::shared_ptr<WatchedKernel::State>> Kernels;

@@ -6,30 +6,30 @@
 
 // CHECK-LABEL: void k(
 // CHECK-SAME:    SharedAddress memory)
-// CHECK:       auto [[X:t[0-9]+]] = load<Reg<float, 8, 64>>
-// CHECK:       auto [[S:t[0-9]+]] = toShared([[X]], memory + [[AT:[0-9]+]], lane);
-// CHECK-NEXT:  auto [[T:t[0-9]+]] = transposed<Reg<float, 64, 8>>([[S]]);
+// CHECK:       auto [[X:[a-z0-9_]+]] = load<Reg<float, 8, 64>>
+// CHECK:       auto [[S:[a-z0-9_]+]] = toShared([[X]], memory + [[AT:[0-9]+]], lane);
+// CHECK-NEXT:  auto [[T:[a-z0-9_]+]] = transposed<Reg<float, 64, 8>>([[S]]);
 // CHECK:       store([[T]], window<float, 64, 8>(args.y,
 // CHECK:       = reshapedTo<Reg<float, 4, 128>>([[S]]);
 // CHECK:       = boxFrom<Reg<float, 2, 32>>([[S]], 3, 5);
 // CHECK:       = joined<Reg<float, 16, 64>, 0>([[S]], [[S]]);
-// CHECK:       = inserted({{t[0-9]+}}, [[X]], 1, 2);
-// CHECK:       = taken<Reg<float, 8, 64>, 1>([[S]], {{t[0-9]+}});
+// CHECK:       = inserted({{[a-z0-9_]+}}, [[X]], 1, 2);
+// CHECK:       = taken<Reg<float, 8, 64>, 1>([[S]], {{[a-z0-9_]+}});
 // CHECK:       = tile::sum_lines<Reg<float, 1, 64>, 0>([[S]]);
 // CHECK:       = findExtreme<Reg<int, 8, 1>, 1, true>([[S]]);
 // CHECK:       = tile::running_max<Reg<float, 8, 64>, 1, true, true>([[S]]);
-// CHECK:       float [[E:n[0-9]+]] = [[S]].get(7, 63);
-// CHECK:       Shared<float, 8, 4> [[VALUES:t[0-9]+]]{memory + {{[0-9]+}}};
-// CHECK-NEXT:  Shared<int, 8, 4> [[COLUMNS:t[0-9]+]]{memory + {{[0-9]+}}};
+// CHECK:       float [[E:[a-z0-9_]+]] = [[S]].get(7, 63);
+// CHECK:       Shared<float, 8, 4> [[VALUES:[a-z0-9_]+]]{memory + {{[0-9]+}}};
+// CHECK-NEXT:  Shared<int, 8, 4> [[COLUMNS:[a-z0-9_]+]]{memory + {{[0-9]+}}};
 // CHECK-NEXT:  orderRows<true>([[S]], [[VALUES]], [[COLUMNS]], lane);
 // CHECK:       store(toRegisters<Reg<float, 8, 4>>([[VALUES]]), window<float, 8, 4>(args.y,
-// CHECK:       Reg<float, 8, 1> [[BEST:t[0-9]+]]{};
-// CHECK-NEXT:  Reg<float, 1, 1> [[SOFAR:c[0-9]+]];
+// CHECK:       Reg<float, 8, 1> [[BEST:[a-z0-9_]+]]{};
+// CHECK-NEXT:  Reg<float, 1, 1> [[SOFAR:[a-z0-9_]+]];
 // CHECK-NEXT:  reduceLinesInto<decltype([[BEST]])::Layout, 1, decltype([[S]])>(
 // CHECK-NEXT:    [&](int i, int j) { [[SOFAR]] = startOf<Reg<float, 1, 1>>(0.0f, i, j); },
 // CHECK-NEXT:    [&](int row, int col) {
-// CHECK-NEXT:      auto [[NEXT:t[0-9]+]] = single<Reg<float, 1, 1>>([[S]].get(row, col));
-// CHECK-NEXT:      auto [[BOTH:t[0-9]+]] = tile::max<Reg<float, 1, 1>>([[SOFAR]], [[NEXT]]);
+// CHECK-NEXT:      auto [[NEXT:[a-z0-9_]+]] = single<Reg<float, 1, 1>>([[S]].get(row, col));
+// CHECK-NEXT:      auto [[BOTH:[a-z0-9_]+]] = tile::max<Reg<float, 1, 1>>([[SOFAR]], [[NEXT]]);
 // CHECK-NEXT:      [[SOFAR]] = [[BOTH]];
 // CHECK-NEXT:    },
 // CHECK-NEXT:    [&](int i, int j) { [[BEST]].at[i][j] = [[SOFAR]].at[0][0]; });

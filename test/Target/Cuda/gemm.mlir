@@ -19,18 +19,18 @@
 
 // CHECK-LABEL: void proj_dma(
 // CHECK:       for (i64 [[K:at[0-9]+]] = 0; [[K]] < args.a.extents[1]; [[K]] += 64) {
-// CHECK-NEXT:    auto [[A:t[0-9]+]] = request<bf16, 128, 64>(args.a, args.maps[0], {{.*}}, [[K]]});
-// CHECK-NEXT:    auto [[B:t[0-9]+]] = request<bf16, 64, 256>(args.b, args.maps[1], {[[K]],
-// CHECK-NEXT:    to_compute.push([[A]], [[B]]);
+// CHECK-NEXT:    auto a_tile = request<bf16, 128, 64>(args.a, args.maps[0], {{.*}}, [[K]]});
+// CHECK-NEXT:    auto b_tile = request<bf16, 64, 256>(args.b, args.maps[1], {[[K]],
+// CHECK-NEXT:    to_compute.push(a_tile, b_tile);
 
 // CHECK-LABEL: void proj_compute(
-// CHECK:       auto [[ACC:t[0-9]+]] = full<Reg<float, 64, 256>>(0.0f);
+// CHECK:       auto product_tile = full<Reg<float, 64, 256>>(0.0f);
 // CHECK:       for (i64
 // CHECK:         auto [[SLOT:slot[0-9]+]] = to_compute.pop();
-// CHECK-NEXT:    auto [[A:t[0-9]+]] = get<0>([[SLOT]]);
-// CHECK-NEXT:    auto [[B:t[0-9]+]] = get<1>([[SLOT]]);
-// CHECK-NEXT:    auto [[ROWS:t[0-9]+]] = rowsFrom<64>([[A]], lane * 64);
-// CHECK-NEXT:    [[ACC]] = multiply<false>([[ACC]], [[ROWS]], [[B]]);
+// CHECK-NEXT:    auto a_tile = get<0>([[SLOT]]);
+// CHECK-NEXT:    auto b_tile = get<1>([[SLOT]]);
+// CHECK-NEXT:    auto a_tile_part = rowsFrom<64>(a_tile, lane * 64);
+// CHECK-NEXT:    product_tile = multiply<false>(product_tile, a_tile_part, b_tile);
 // CHECK-NEXT:    to_compute.free();
 // CHECK-NEXT:  }
 // CHECK:       load<Reg<float, 1, 256>>(window<float, 1, 256>(args.bias,

@@ -6,10 +6,10 @@
 
 // CHECK-LABEL: void mul(
 // CHECK-SAME:    SharedAddress memory)
-// CHECK:       auto [[W:t[0-9]+]] = copied(get<0>(to_compute.pop()), memory + [[RINGS:[0-9]+]], lane);
+// CHECK:       auto [[W:[a-z0-9_]+]] = copied(get<0>(to_compute.pop()), memory + [[RINGS:[0-9]+]], lane);
 // CHECK-NEXT:  to_compute.free();
 // CHECK:       for (i64
-// CHECK:         auto [[T:t[0-9]+]] = get<0>(to_compute.pop());
+// CHECK:         auto [[T:[a-z0-9_]+]] = get<0>(to_compute.pop());
 // CHECK:         multiply<false>({{.*}}, [[T]], [[W]]);
 // CHECK-NEXT:    to_compute.free();
 // CHECK:       SharedAddress memory = sharedAddress(shared);

@@ -6,12 +6,12 @@
 
 // CHECK-LABEL: void k(
 // CHECK:       meet(1 + int(lane));
-// CHECK-NEXT:  auto [[X:t[0-9]+]] = load<Reg<float, 64, 64>>
-// CHECK:       auto [[Y:t[0-9]+]] = tile::sub
+// CHECK-NEXT:  auto [[X:[a-z0-9_]+]] = load<Reg<float, 64, 64>>
+// CHECK:       auto [[Y:[a-z0-9_]+]] = tile::sub
 // CHECK-NEXT:  barrier::meet(1 + int(lane));
 // CHECK-NEXT:  store([[Y]],
 // CHECK-NEXT:  barrier::meet(1 + int(lane));
-// CHECK-NEXT:  auto [[Z:t[0-9]+]] = load<Reg<float, 32, 64>>
+// CHECK-NEXT:  auto [[Z:[a-z0-9_]+]] = load<Reg<float, 32, 64>>
 // CHECK-NEXT:  barrier::meet(1 + int(lane));
 // CHECK-NEXT:  store([[Z]],
 // CHECK-LABEL: void apart(

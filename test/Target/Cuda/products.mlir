@@ -5,23 +5,23 @@
 // left operand is in shared memory then, and so is a right operand that was made in registers.
 
 // CHECK-LABEL: void floats_compute(
-// CHECK:       auto [[LEFT:t[0-9]+]] = rowsFrom<64>(
-// CHECK-NEXT:  = multiply<false>({{[ct][0-9]+}}, [[LEFT]], {{t[0-9]+}});
+// CHECK:       auto [[LEFT:[a-z0-9_]+]] = rowsFrom<64>(
+// CHECK-NEXT:  = multiply<false>({{[a-z0-9_]+}}, [[LEFT]], {{[a-z0-9_]+}});
 // CHECK-LABEL: void bytes(
-// CHECK:       auto [[A:t[0-9]+]] = load<Reg<i8, 16, 32>>
-// CHECK:       auto [[SA:t[0-9]+]] = toShared([[A]], memory + {{[0-9]+}}, lane);
-// CHECK:       multiply<false>(full<Reg<int, 16, 24>>(0), [[SA]], {{t[0-9]+}});
+// CHECK:       auto [[A:[a-z0-9_]+]] = load<Reg<i8, 16, 32>>
+// CHECK:       auto [[SA:[a-z0-9_]+]] = toShared([[A]], memory + {{[0-9]+}}, lane);
+// CHECK:       multiply<false>(full<Reg<int, 16, 24>>(0), [[SA]], {{[a-z0-9_]+}});
 
 // Of 8 bits, in shapes that the matrix unit takes, they become products of halves.
 // CHECK-LABEL: void halves(
-// CHECK:       auto [[WIDE:t[0-9]+]] = packed(
-// CHECK:       auto [[RIGHT:t[0-9]+]] = toShared({{.*}}, lane);
-// CHECK:       auto [[P:t[0-9]+]] = multiply<false>(full<Reg<float, 16, 32>>(0.0f), [[WIDE]], [[RIGHT]]);
+// CHECK:       auto [[WIDE:[a-z0-9_]+]] = packed(
+// CHECK:       auto [[RIGHT:[a-z0-9_]+]] = toShared({{.*}}, lane);
+// CHECK:       auto [[P:[a-z0-9_]+]] = multiply<false>(full<Reg<float, 16, 32>>(0.0f), [[WIDE]], [[RIGHT]]);
 // CHECK-NEXT:  = cast<Reg<int, 16, 32>>([[P]]);
 // CHECK:       cast<Reg<f16, 16, 32>>
 // CHECK:       multiply<true>(full<Reg<float, 16, 32>>(0.0f),
 // CHECK-LABEL: void turned(
-// CHECK:       multiply<true, true>(full<Reg<float, 16, 32>>(0.0f), {{t[0-9]+}}, {{t[0-9]+}});
+// CHECK:       multiply<true, true>(full<Reg<float, 16, 32>>(0.0f), {{[a-z0-9_]+}}, {{[a-z0-9_]+}});
 // CHECK-LABEL: void eighths(
 // CHECK:       load<Reg<f8e4m3, 16, 32>>
 // CHECK:       load<Reg<f8e5m2, 32, 16>>

@@ -6,7 +6,7 @@
 // rows from anywhere. Tensors have up to five axes.
 
 // CHECK-LABEL: void k_dma(
-// CHECK:       auto [[FIVE:t[0-9]+]] = request<bf16, 16, 64>(args.five, args.maps[0], {0, 0, 0, [[I:at[0-9]+]], 0});
+// CHECK:       auto [[FIVE:[a-z0-9_]+]] = request<bf16, 16, 64>(args.five, args.maps[0], {0, 0, 0, [[I:at[0-9]+]], 0});
 // CHECK:       = validRequest<bf16, 16, 64>(args.x, args.maps[1], {[[I]], 0}, 3, 64);
 // CHECK:       = copyRequest(window<bf16, 16, 64>(args.x, {[[I]], 0}), least<bf16>());
 // CHECK:       = copyRequest(window<bf16, 16, 48>(args.x, {[[I]], 0}), convert<bf16>(0));

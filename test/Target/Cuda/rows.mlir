@@ -12,11 +12,11 @@
 // CHECK:      using Reg = Tile<T, typename Coalesced<32, 8>::Of<R, C>>;
 // CHECK-NOT:  __shared__
 // CHECK-LABEL: void norm_compute(
-// CHECK:       auto [[SUM:t[0-9]+]] = full<Reg<float, 8, 1>>(0.0f);
+// CHECK:       auto [[SUM:[a-z0-9_]+]] = full<Reg<float, 8, 1>>(0.0f);
 // CHECK:       for (i64
-// CHECK:         auto [[RAW:t[0-9]+]] = load<Reg<bf16, 8, 512>, Touched::Once>(window<bf16, 8, 512>(args.x, {{.*}}), least<bf16>());
-// CHECK-NEXT:    auto [[X:t[0-9]+]] = cast<Reg<float, 8, 512>>([[RAW]]);
-// CHECK-NEXT:    auto [[PART:t[0-9]+]] = tile::max_columns<Reg<float, 8, 1>>([[X]]);
+// CHECK:         auto [[RAW:[a-z0-9_]+]] = load<Reg<bf16, 8, 512>, Touched::Once>(window<bf16, 8, 512>(args.x, {{.*}}), least<bf16>());
+// CHECK-NEXT:    auto [[X:[a-z0-9_]+]] = cast<Reg<float, 8, 512>>([[RAW]]);
+// CHECK-NEXT:    auto [[PART:[a-z0-9_]+]] = tile::max_columns<Reg<float, 8, 1>>([[X]]);
 // CHECK-NEXT:    [[SUM]] = tile::max<Reg<float, 8, 1>>([[SUM]], [[PART]]);
 // CHECK:       store<Touched::Once>([[SUM]], window<float, 8, 1>(args.y,
 // CHECK-LABEL: void __launch_bounds__(256, KILN_BLOCKS_AT_ONCE)

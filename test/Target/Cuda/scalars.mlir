@@ -5,18 +5,18 @@
 // tests before each round; one thread of a lane writes an element; blocks meet through a counter in memory.
 
 // CHECK-LABEL: void k(
-// CHECK:       bool [[BIT:n[0-9]+]] = wrapped<bool>(u64({{n[0-9]+}}));
-// CHECK:       = signedOf<bool>([[BIT]]) < signedOf<bool>(wrapped<bool>(u64({{n[0-9]+}}))) ? int(shiftRight<int>(n0, n1)) : int(divideUnsigned<int>(
-// CHECK:       = add<int>({{n[0-9]+}}, static_cast<int>(signedOf([[BIT]])));
+// CHECK:       bool [[BIT:[a-z0-9_]+]] = wrapped<bool>(u64({{[a-z0-9_]+}}));
+// CHECK:       = signedOf<bool>([[BIT]]) < signedOf<bool>(wrapped<bool>(u64({{[a-z0-9_]+}}))) ? int(shiftRight<int>(n0, n1)) : int(divideUnsigned<int>(
+// CHECK:       = add<int>({{[a-z0-9_]+}}, static_cast<int>(signedOf([[BIT]])));
 // CHECK:       for (i64 [[I:at[0-9]+]] = 0; bitsOf<i64>([[I]]) < bitsOf<i64>(
 // CHECK:       while (true) {
-// CHECK:         if (!({{c[0-9]+}} > 10))
+// CHECK:         if (!({{[a-z0-9_]+}} > 10))
 // CHECK-NEXT:      break;
 // CHECK:       if (threadInGroup() == 0)
 // CHECK-NEXT:    *elementOf<int>(args.y, {0}) = {{.*}};
 // CHECK-NEXT:  allBlocks.meet(lane);
 // CHECK:       = kiln::random<Reg<float, 8, 8>>(
-// CHECK:       storeAdding({{t[0-9]+}}, rowsWindow<float, 8, 8, int>(args.z, {0, 0}, args.x, {0}));
+// CHECK:       storeAdding({{[a-z0-9_]+}}, rowsWindow<float, 8, 8, int>(args.z, {0, 0}, args.x, {0}));
 // CHECK:       GridBarrier allBlocks{args.arrivals, blocks * 1};
 
 kiln.func @main(%x: !kiln.tensor<?xi32>, %y: !kiln.tensor<?xi32> inout, %z: !kiln.tensor<?x?xf32> inout, %n: index, %key: i64) orchestration {

@@ -6,20 +6,20 @@
 
 // CHECK-LABEL: void numbers(
 // CHECK:       = load<{{.*}}(args.x, {(block.index[0] + 3) * 16, block.index[1] - (block.index[0] - 1)}), {{.*}});
-// CHECK-NEXT:  i64 [[WHERE:n[0-9]+]] = args.x.extents[0] - 16 > 5 ? i64(block.index[0]) : i64(-8);
+// CHECK-NEXT:  i64 [[WHERE:[a-z0-9_]+]] = args.x.extents[0] - 16 > 5 ? i64(block.index[0]) : i64(-8);
 // Read in a loop: it stays before that.
-// CHECK-NEXT:  i64 [[BOUND:n[0-9]+]] = ceilDiv(args.x.extents[0], 16);
+// CHECK-NEXT:  i64 [[BOUND:[a-z0-9_]+]] = ceilDiv(args.x.extents[0], 16);
 // CHECK-NEXT:  #pragma unroll 1
 // CHECK-NEXT:  for (i64 [[I:at[0-9]+]] = 0; [[I]] < args.x.extents[1] * 2; ++[[I]]) {
 // CHECK-NEXT:    {{.*}} {([[I]] + [[BOUND]]) * 16, 0}
 
 // Both are swapped: the first is kept until the second has it. The old sum is read after the new one was made.
 // CHECK-LABEL: void carried(
-// CHECK:       auto [[A:t[0-9]+]] = load<
-// CHECK-NEXT:  auto [[B:t[0-9]+]] = load<
-// CHECK-NEXT:  auto [[C:t[0-9]+]] = load<
+// CHECK:       auto [[A:[a-z0-9_]+]] = load<
+// CHECK-NEXT:  auto [[B:[a-z0-9_]+]] = load<
+// CHECK-NEXT:  auto [[C:[a-z0-9_]+]] = load<
 // CHECK:       for (
-// CHECK-NEXT:    auto [[NEXT:t[0-9]+]] = tile::add<{{.*}}>([[C]], [[A]]);
+// CHECK-NEXT:    auto [[NEXT:[a-z0-9_]+]] = tile::add<{{.*}}>([[C]], [[A]]);
 // CHECK-NEXT:    store([[C]],
 // CHECK-NEXT:    auto [[SAVED:s[0-9]+]] = [[A]];
 // CHECK-NEXT:    [[A]] = [[B]];
@@ -32,23 +32,23 @@
 
 // Each way makes the tile in the variable of the branch.
 // CHECK-LABEL: void branches(
-// CHECK:       Reg<float, 16, 64> [[R:b[0-9]+]];
+// CHECK:       Reg<float, 16, 64> [[R:[a-z0-9_]+]];
 // CHECK-NEXT:  if (block.index[0] < args.x.extents[0]) {
 // CHECK-NEXT:    [[R]] = tile::exp<
 // CHECK-NEXT:  } else {
-// CHECK-NEXT:    [[R]] = [[X:t[0-9]+]];
+// CHECK-NEXT:    [[R]] = [[X:[a-z0-9_]+]];
 
 // Indices of 32 bits where they are known to fit, with all that is computed on the way, the step out of a loop too.
 // CHECK-LABEL: void narrow(
 // CHECK:       for (int [[I:at[0-9]+]] = 0; [[I]] < 70000; ++[[I]]) {
-// CHECK-NEXT:    int [[ROW:n[0-9]+]] = [[I]] * 16;
+// CHECK-NEXT:    int [[ROW:[a-z0-9_]+]] = [[I]] * 16;
 // CHECK-NEXT:    {{.*}} {[[ROW]] + 3, [[ROW]] + 2}
 // CHECK-NEXT:    {{.*}} {i64([[I]]) * 70000, i64([[I]]) * 280000}
 // CHECK:       for (i64 {{at[0-9]+}} = 0; {{at[0-9]+}} < 2147483600; {{at[0-9]+}} += 100) {
 // CHECK:       for (int {{at[0-9]+}} = 0; {{at[0-9]+}} < 2147483500; {{at[0-9]+}} += 100) {
 // CHECK:       for (i64 {{at[0-9]+}} = 0; {{at[0-9]+}} < args.x.extents[0]; ++{{at[0-9]+}}) {
 // A variable that later holds more than fits is not narrow because its start is.
-// CHECK:       i64 [[C:c[0-9]+]] = 
+// CHECK:       i64 [[C:[a-z0-9_]+]] = 
 // CHECK:       for (int
 // CHECK:         [[C]] = [[C]] * 3;
 

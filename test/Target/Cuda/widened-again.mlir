@@ -4,18 +4,18 @@
 // Where the row is one whole tile, what is read of it behind a reduction is widened again from the words that were
 // loaded: behind the first for the differences, behind the second for what is stored.
 
-// CHECK:      if ({{.*}} && isWhole<Reg<bf16, 1, 1024>>([[X:w[0-9]+]]) && isWhole<Reg<bf16, 1, 1024>>([[Y:w[0-9]+]])) {
-// CHECK-NEXT:   auto [[ROW:t[0-9]+]] = loadWhole<Reg<bf16, 1, 1024>{{.*}}>([[X]]
-// CHECK-NEXT:   auto [[FIRST:t[0-9]+]] = cast<Reg<float, 1, 1024>>([[ROW]]);
-// CHECK-NEXT:   auto [[MEAN:t[0-9]+]] = tile::sum_columns<Reg<float, 1, 1>>([[FIRST]]);
-// CHECK-NEXT:   auto [[AGAIN:t[0-9]+]] = castLater<Later<Reg<float, 1, 1024>>>(again([[ROW]]));
-// CHECK-NEXT:   auto [[OFF:t[0-9]+]] = tile::sub<Reg<float, 1, 1024>>([[AGAIN]], [[MEAN]]);
-// CHECK-NEXT:   auto [[SQUARE:t[0-9]+]] = tile::mul<Reg<float, 1, 1024>>([[OFF]], [[OFF]]);
-// CHECK-NEXT:   auto [[SUM:t[0-9]+]] = tile::sum_columns<Reg<float, 1, 1>>([[SQUARE]]);
-// CHECK-NEXT:   auto [[THIRD:t[0-9]+]] = castLater<Later<Reg<float, 1, 1024>>>(again([[ROW]]));
-// CHECK-NEXT:   auto [[LAST:t[0-9]+]] = tile::sub<Later<Reg<float, 1, 1024>>>([[THIRD]], [[MEAN]]);
-// CHECK-NEXT:   auto [[SCALED:t[0-9]+]] = tile::mul<Later<Reg<float, 1, 1024>>>([[LAST]], [[SUM]]);
-// CHECK-NEXT:   auto [[ROUNDED:t[0-9]+]] = castLater<Later<Reg<bf16, 1, 1024>>>([[SCALED]]);
+// CHECK:      if ({{.*}} && isWhole<Reg<bf16, 1, 1024>>([[X:[a-z0-9_]+]]) && isWhole<Reg<bf16, 1, 1024>>([[Y:[a-z0-9_]+]])) {
+// CHECK-NEXT:   auto [[ROW:[a-z0-9_]+]] = loadWhole<Reg<bf16, 1, 1024>{{.*}}>([[X]]
+// CHECK-NEXT:   auto [[FIRST:[a-z0-9_]+]] = cast<Reg<float, 1, 1024>>([[ROW]]);
+// CHECK-NEXT:   auto [[MEAN:[a-z0-9_]+]] = tile::sum_columns<Reg<float, 1, 1>>([[FIRST]]);
+// CHECK-NEXT:   auto [[AGAIN:[a-z0-9_]+]] = castLater<Later<Reg<float, 1, 1024>>>(again([[ROW]]));
+// CHECK-NEXT:   auto [[OFF:[a-z0-9_]+]] = tile::sub<Reg<float, 1, 1024>>([[AGAIN]], [[MEAN]]);
+// CHECK-NEXT:   auto [[SQUARE:[a-z0-9_]+]] = tile::mul<Reg<float, 1, 1024>>([[OFF]], [[OFF]]);
+// CHECK-NEXT:   auto [[SUM:[a-z0-9_]+]] = tile::sum_columns<Reg<float, 1, 1>>([[SQUARE]]);
+// CHECK-NEXT:   auto [[THIRD:[a-z0-9_]+]] = castLater<Later<Reg<float, 1, 1024>>>(again([[ROW]]));
+// CHECK-NEXT:   auto [[LAST:[a-z0-9_]+]] = tile::sub<Later<Reg<float, 1, 1024>>>([[THIRD]], [[MEAN]]);
+// CHECK-NEXT:   auto [[SCALED:[a-z0-9_]+]] = tile::mul<Later<Reg<float, 1, 1024>>>([[LAST]], [[SUM]]);
+// CHECK-NEXT:   auto [[ROUNDED:[a-z0-9_]+]] = castLater<Later<Reg<bf16, 1, 1024>>>([[SCALED]]);
 // CHECK-NEXT:   storeWhole<{{.*}}>([[ROUNDED]], [[Y]]);
 // CHECK:      } else {
 // CHECK-NOT:  again(

@@ -32,9 +32,16 @@
 // CHECK-NEXT:        tile.free %to_compute_2
 // CHECK:             tile.cast %{{.*}} : !tile.tile<64x128xbf16, vec>
 // CHECK:             scf.yield
+// The slot of the queries is free before the last product is made: those of the next block come beside it.
+// CHECK:           tile.free %to_compute{{$}}
 // CHECK:           tile.pop %to_compute_2
 // CHECK:           tile.matmul_acc
 // CHECK:           tile.free %to_compute_2
+// CHECK:         } else {
+// CHECK-NEXT:      tile.free %to_compute{{$}}
+// CHECK-NEXT:      scf.yield
+// CHECK-NEXT:    }
+// CHECK-NOT:     tile.free
 
 // CUDA:       start<true, false, true>([[S:t[0-9]+]],
 // CUDA:       start<false>([[O:t[0-9]+]], {{[ct][0-9]+,}}

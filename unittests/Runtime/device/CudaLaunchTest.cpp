@@ -211,9 +211,29 @@ TEST(CudaLaunch, BlocksThatAreHandedOutCountUnlessEachIsStarted) {
       std::string::npos);
 }
 
+TEST(CudaLaunch, BlocksThatRunInPairsAreStartedInPairs) {
+  LoadedKernel kernel = kernelWithMap();
+  kernel.description.pairsBlocks = true;
+  auto started = [&](int64_t blocks) {
+    const int64_t grid[] = {blocks, 1, 1};
+    Expected<unsigned> count = blocksToStart(fakeGpu(), kernel, grid);
+    return count ? *count : ~0u;
+  };
+  EXPECT_EQ(started(0), 0u);
+  EXPECT_EQ(started(1), 2u); // the other one has nothing to do
+  EXPECT_EQ(started(2), 2u);
+  EXPECT_EQ(started(7), 8u);
+  EXPECT_EQ(started(1000), 264u);
+  Gpu odd = fakeGpu(); // of one multiprocessor none would be left over
+  odd.multiprocessors = 131;
+  kernel.blocksPerMultiprocessor = 1;
+  const int64_t grid[] = {1000, 1, 1};
+  EXPECT_EQ(*blocksToStart(odd, kernel, grid), 130u);
+}
+
 TEST(CudaKernels, DescriptionComesBackFromJson) {
   std::vector<CudaKernel> kernels = {kernelWithMap().description};
-  kernels.front().isChecked = kernels.front().handsOutBlocks = true;
+  kernels.front().isChecked = kernels.front().handsOutBlocks = kernels.front().pairsBlocks = true;
   Expected<std::vector<CudaKernel>> read = parseCudaKernels(toJson(kernels));
   ASSERT_TRUE(read);
   ASSERT_EQ(read->size(), 1u);
@@ -221,15 +241,16 @@ TEST(CudaKernels, DescriptionComesBackFromJson) {
   EXPECT_EQ(read->front().maps, kernels.front().maps);
   EXPECT_TRUE(read->front().isChecked);
   EXPECT_TRUE(read->front().handsOutBlocks);
+  EXPECT_TRUE(read->front().pairsBlocks);
 }
 
 TEST(CudaKernels, BadDescriptionsAreErrors) {
   for (
       const char *text :
       {"", "{}", "[3]", "[{}]", R"([{"name":"k"}])",
-       R"([{"name":"k","symbol":"s","file":"f","threads":-1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[],"persistent":true,"barrier":false,"hands_out":false,"checked":false}])",
-       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":{},"persistent":true,"barrier":false,"hands_out":false,"checked":false}])",
-       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[7],"persistent":true,"barrier":false,"hands_out":false,"checked":false}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":-1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[],"persistent":true,"barrier":false,"hands_out":false,"pairs":false,"checked":false}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":{},"persistent":true,"barrier":false,"hands_out":false,"pairs":false,"checked":false}])",
+       R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[7],"persistent":true,"barrier":false,"hands_out":false,"pairs":false,"checked":false}])",
        R"([{"name":"k","symbol":"s","file":"f","threads":1,"shared_bytes":0,"tensors":0,"scalars":0,"maps":[]}])"})
     EXPECT_FALSE(parseCudaKernels(text)) << text;
 }

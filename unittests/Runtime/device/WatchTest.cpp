@@ -5,7 +5,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace kiln;
 using namespace kiln::cuda;
@@ -122,6 +124,22 @@ TEST_F(GpuProgress, AGpuThatDoesNotAnswerIsNotJudged) {
   auto watched = watch();
   sleepFor(2.5);
   EXPECT_GT(looks, 0);
+}
+
+TEST_F(GpuProgress, AForkLetsGoWhileTheThreadLooks) {
+  answers = false; // so it looks for long
+  auto watched = watch();
+  while (looks == 0)
+    sleepFor(0.01);
+  pid_t child = fork();
+  if (child == 0) {
+    alarm(5);
+    watched.reset();
+    std::exit(7);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
 }
 
 TEST_F(GpuProgress, WhatIsUnloadedIsLookedAtNoMore) {

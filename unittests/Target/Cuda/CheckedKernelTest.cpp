@@ -69,6 +69,8 @@ TEST(CudaChecked, WaitsAreBoundedWhereAKernelIsCheckedAndNowhereElse) {
     Expected<CompiledCuda> compiled = compileCuda(unit);
     ASSERT_TRUE(bool(compiled)) << compiled.status().str();
     EXPECT_EQ(compiled->cubin.find("kilnHang") != std::string::npos, isChecked);
+    // Where the host looks whether it ends.
+    EXPECT_TRUE(isChecked || compiled->cubin.find("kilnProgress") != std::string::npos);
   }
 }
 

@@ -457,6 +457,9 @@ TEST(LlvmProduct, InnerLoopsStayInRegisters) {
       {bf16, "icelake-server", "vfmadd", 4 * 20}, // no such instruction: widened
       {i8, "icelake-server", "vpdpbusd", 4 * 20}, //
       {i8, "skylake-avx512", "vpmaddwd", 20},     //
+      {f32, "znver5", "vfmadd", 4 * 20},          // 10 x 2 accumulators
+      {bf16, "znver5", "vdpbf16ps", 4 * 20},      //
+      {i8, "znver5", "vpdpbusd", 4 * 20},         //
       {f32, "haswell", "vfmadd", 4 * 10},         // 5 x 2 registers
       {i8, "alderlake", "vpdpbusd", 4 * 10},      //
       {i8, "haswell", "vpmaddwd", 10},            //
@@ -474,7 +477,7 @@ TEST(LlvmProduct, InnerLoopsStayInRegisters) {
       EXPECT_EQ(loop.onStack, 0) << "in a loop of " << loop.products << " products";
       EXPECT_EQ(loop.stores, 0) << "in a loop of " << loop.products << " products";
     }
-    EXPECT_EQ(numLoops, 2) << "64 rows are blocks of 6 and of 5";
+    EXPECT_EQ(numLoops, 2) << "64 rows are blocks of 6 and of 5, or of 11 and of 10";
   }
 }
 
@@ -512,6 +515,26 @@ TEST(LlvmProduct, FewRowsAreMultipliedFromMemory) {
         EXPECT_EQ(loop.fetches, std::string_view(cpu) == "znver4" ? 8 * c.words / 16 : 0);
       }
     }
+}
+
+/// Where a panel has to stay in the nearest cache a block of sums is two vectors wide, so that the
+/// panel is read for twice as many rows at a time; not for a few rows.
+TEST(LlvmProduct, PanelsAreNarrowWhereTheyHaveToStayNear) {
+#ifndef __x86_64__
+  GTEST_SKIP() << "reads code for x86-64";
+#endif
+  for (auto [cpu, all, rows, vectors] :
+       {std::tuple("znver4", 64, 6, 4), std::tuple("znver5", 64, 11, 2),
+        std::tuple("znver5", 16, 6, 4)}) {
+    SCOPED_TRACE(std::string(cpu) + ", " + std::to_string(all) + " rows");
+    int largest = 0, loads = 0;
+    for (const InnerLoop &loop : innerLoops(
+             productText({0, 0, 0, all, 64, 64}, {DType::F32, DType::F32}, false), cpu, "vfmadd"))
+      if (loop.products > largest)
+        largest = loop.products, loads = loop.loads;
+    EXPECT_EQ(largest, 4 * rows * vectors);
+    EXPECT_EQ(loads, 4 * (rows + vectors));
+  }
 }
 
 /// The columns that come next are fetched while k runs, all of them: 16 lines for four words of k,

@@ -10,13 +10,16 @@ using namespace llvm;
 
 namespace kiln::llvmir {
 
-/// A block of 6 x 4 vectors needs 10 loads for 24 products, one of 12 x 2 needs 14: 8 % slower
-/// where two threads share a core's ports.
-static int64_t panelVectors(const MachineTraits &machine) {
-  return machine.accumulators >= 16 ? 4 : 1;
+bool keepsPanelsNear(const MachineTraits &machine, int64_t rows) {
+  return machine.wantsPanelsNear && rows > machine.accumulators;
 }
-int64_t panelWidth(const MachineTraits &machine, const Multiplier &how) {
-  return how.byTiles ? kTileBlock : panelVectors(machine) * kWidth;
+/// A block of 6 x 4 vectors needs 10 loads for 24 products, one of 12 x 2 needs 14: 8 % slower
+/// where two threads share a core's ports. But it reads the panel half as often.
+static int64_t panelVectors(const MachineTraits &machine, int64_t rows) {
+  return machine.accumulators < 16 ? 1 : keepsPanelsNear(machine, rows) ? 2 : 4;
+}
+int64_t panelWidth(const MachineTraits &machine, const Multiplier &how, int64_t rows) {
+  return how.byTiles ? kTileBlock : panelVectors(machine, rows) * kWidth;
 }
 int64_t streamedRowsFor(const Multiplier &how) { return how.byTiles ? kTileBlock : 8; }
 /// Whether the sums of two vectors for each row fit into the registers, and two of words beside.
@@ -71,11 +74,10 @@ public:
 
   void emit() {
     // Columns outside: their part of the right side stays in the nearest cache for all rows.
-    int64_t wide = panelVectors(Machine) * kWidth, lanes = P.cols * P.wordsAcross,
-            whole = lanes / wide * wide;
-    b.loop(0, whole, wide, [&](Value *col) {
-      emitRows(col, SmallVector<unsigned>(panelVectors(Machine), kWidth));
-    });
+    int64_t vectors = panelVectors(Machine, P.rows), wide = vectors * kWidth,
+            lanes = P.cols * P.wordsAcross, whole = lanes / wide * wide;
+    b.loop(0, whole, wide,
+           [&](Value *col) { emitRows(col, SmallVector<unsigned>(vectors, kWidth)); });
     SmallVector<unsigned> rest;
     for (int64_t left = lanes - whole; left > 0; left -= rest.back())
       rest.push_back(std::min<int64_t>(left, kWidth));

@@ -53,8 +53,11 @@ struct Product {
   int64_t wordsAcross = 1;
 };
 
-/// How many columns a block of registers has.
-int64_t panelWidth(const MachineTraits &machine, const Multiplier &how);
+/// Whether a panel of the right side is read so often, for so many rows, that it is to stay in the
+/// nearest cache (MachineTraits::wantsPanelsNear).
+bool keepsPanelsNear(const MachineTraits &machine, int64_t rows);
+/// How many columns a block of registers has, of a product of so many rows.
+int64_t panelWidth(const MachineTraits &machine, const Multiplier &how, int64_t rows);
 /// How many rows of a left side that is read from far away are worth multiplying at a time.
 int64_t streamedRowsFor(const Multiplier &how);
 /// How many of its words of k, of so many in all, lie side by side in a right side of so few

@@ -34,6 +34,9 @@ struct MachineTraits {
   /// next one, and not only the last.
   bool losesFetches = false;
   int64_t nearestCacheBytes = int64_t(32) << 10;
+  /// Whether products are so fast that a panel of the right side has to come from the nearest
+  /// cache, which has room for it, all the time that it is used.
+  bool wantsPanelsNear = false;
 };
 
 MachineTraits traitsOf(const llvm::TargetMachine &machine);

@@ -17,7 +17,7 @@ class ContractionEmitter {
 public:
   ContractionEmitter(KernelEmitter &emitter, const Contraction &contraction)
       : e(emitter), b(emitter.b), C(contraction), Sum(memoryType(b, C.how.sum)),
-        Word(wordType(b, C.how)), Width(panelWidth(e.machine(), C.how)) {}
+        Word(wordType(b, C.how)), Width(panelWidth(e.machine(), C.how, C.rows())) {}
 
   void emit() { overGrid(0); }
 

@@ -15,6 +15,10 @@ namespace kiln::llvmir {
 // packing a right side pays only for twice as many rows.
 static constexpr int64_t kRowTarget = 256, kColTarget = 2048, kDepthTarget = 512,
                          kTiledRowTarget = 512;
+// Where a panel of 32 columns is to stay in the nearest cache while all left sides pass: 32 KiB.
+// Twice as many rows would have right sides packed half as often, but made pieces so large that a
+// second worker who came late cost more.
+static constexpr int64_t kNearDepthTarget = 256;
 // With so few rows of the left side, all of k of them stays in the second cache while the right
 // side passes once. Where it is packed, the columns that come next are fetched in the time of few
 // products: half as many words leave them room.
@@ -183,7 +187,8 @@ std::optional<Contraction> findContraction(ir::FuncOp kernel, const MachineTrait
                                       : kRowTarget;
   int64_t depthTarget = c.streamsRight         ? kStreamedDepthTarget
                         : c.rows() <= kFewRows ? kFewRowsDepthTarget
-                                               : kDepthTarget;
+                        : !c.how.byTiles && keepsPanelsNear(machine, c.rows()) ? kNearDepthTarget
+                                                                               : kDepthTarget;
   c.maxRows = c.rowDim < 0 ? 1 : share(rowTarget, c.rows());
   c.maxCols = c.colDim < 0 ? 1 : share(kColTarget, c.cols() * int64_t(c.products.size()));
   c.maxSteps = share(depthTarget, c.words());
