@@ -27,6 +27,10 @@ inline __device__ void publishInit() {
 }
 
 inline __device__ void arrive(SharedAddress barrier) { ptx::mbarrierArrive(barrier); }
+/// The same, as so many.
+inline __device__ void arrive(SharedAddress barrier, int times) {
+  ptx::mbarrierArrive(barrier, times);
+}
 /// At the same barrier of a block of the cluster, this one or another.
 inline __device__ void arriveIn(int block, SharedAddress barrier) {
   ptx::mbarrierArriveIn(unsigned(block), barrier);
@@ -57,6 +61,10 @@ inline __device__ void meet(int number) { ptx::barSync<kWarpgroup>(number); }
 
 } // namespace barrier
 
+/// Where kernels of one, two and three lanes use one barrier, it expects the same of all: each warp
+/// comes as often as there are fewer lanes.
+inline constexpr int kComersOfLane = 6, kComers = kComersOfLane * kWarpgroup / kWarp;
+
 /// Lanes take turns in asking the matrix unit: while one computes, another multiplies. The last
 /// lane passes the turn on before the first takes it.
 constexpr int kFirstTurn = 4; ///< Numbers before it are for the meetings of each lane.
@@ -71,7 +79,7 @@ template <int lanes> __device__ __forceinline__ void passTurn(i64 lane) {
 // what for, in memory that the host reads, and ends. So do all that wait for it, and the kernel
 // ends.
 
-enum class Waits : int { ForTiles, ForSpace, ForBlocks, ForPops };
+enum class Waits : int { ForTiles, ForSpace, ForBlocks, ForPops, ForTasks };
 
 /// Who waits, where the number of the warpgroup does not say it.
 struct Waiter {

@@ -129,6 +129,17 @@ KILN_INSTRUCTION void storeStreaming(uint4 *to, uint4 value) {
                : "memory");
 }
 
+/// Adds one, after everything that this thread and those it has met did; and looks, before
+/// everything that they do next.
+KILN_INSTRUCTION void addOneReleasing(unsigned long long *to) {
+  asm volatile("fence.acq_rel.gpu;\nred.relaxed.gpu.global.add.u64 [%0], 1;" ::"l"(to) : "memory");
+}
+KILN_INSTRUCTION unsigned long long loadAcquiring(const unsigned long long *from) {
+  unsigned long long value;
+  asm volatile("ld.acquire.gpu.global.b64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+
 //===-- Threads -------------------------------------------------------------------------===//
 
 template <int threads> KILN_INSTRUCTION void barSync(int number) {
@@ -170,6 +181,10 @@ KILN_INSTRUCTION void mbarrierInit(SharedAddress barrier, int arrivals) {
 }
 KILN_INSTRUCTION void mbarrierArrive(SharedAddress barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+KILN_INSTRUCTION void mbarrierArrive(SharedAddress barrier, int times) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(times)
+               : "memory");
 }
 KILN_INSTRUCTION void mbarrierExpect(SharedAddress barrier, unsigned bytes) {
   asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(bytes)
@@ -330,6 +345,27 @@ KILN_INSTRUCTION void copyBox(SharedAddress to, SharedAddress barrier, const Ten
                : "memory");
 }
 
+/// Brings a box into the L2 cache, in which all see what anybody writes.
+KILN_INSTRUCTION void prefetchBox(const TensorMap &map, const int (&at)[2]) {
+  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global [%0, {%1, %2}];" ::"l"(&map), "r"(at[1]),
+               "r"(at[0])
+               : "memory");
+}
+KILN_INSTRUCTION void prefetchBox(const TensorMap &map, const int (&at)[3]) {
+  asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global [%0, {%1, %2, %3}];" ::"l"(&map),
+               "r"(at[2]), "r"(at[1]), "r"(at[0])
+               : "memory");
+}
+KILN_INSTRUCTION void prefetchBox(const TensorMap &map, const int (&at)[4]) {
+  asm volatile("cp.async.bulk.prefetch.tensor.4d.L2.global [%0, {%1, %2, %3, %4}];" ::"l"(&map),
+               "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
+               : "memory");
+}
+KILN_INSTRUCTION void prefetchBox(const TensorMap &map, const int (&at)[5]) {
+  asm volatile("cp.async.bulk.prefetch.tensor.5d.L2.global [%0, {%1, %2, %3, %4, %5}];" ::"l"(&map),
+               "r"(at[4]), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
+               : "memory");
+}
 /// The same to one place in each of the blocks of the cluster that `blocks` has a bit for, and to
 /// the barrier of each.
 KILN_INSTRUCTION void copyBoxToAll(SharedAddress to, SharedAddress barrier, const TensorMap &map,
@@ -392,6 +428,10 @@ KILN_INSTRUCTION void storeBox(const TensorMap &map, const int (&at)[5], SharedA
 /// Until all but the last `pending` boxes that this thread stored have been read.
 template <int pending> KILN_INSTRUCTION void awaitStoredBoxes() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
+}
+/// Until all boxes that this thread stored are in global memory.
+KILN_INSTRUCTION void awaitWrittenBoxes() {
+  asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
 }
 
 //===-- The matrix unit: see also wgmma_shapes.cuh --------------------------------------===//

@@ -51,6 +51,14 @@ __device__ Tiles<First, Rest...> tilesAt(SharedAddress at) {
     return {First{at}, tilesAt<Rest...>(at + alignedTo1024(First::bytes))};
 }
 
+template <typename X> struct RemoveConstReference {
+  using Type = X;
+};
+template <typename X> struct RemoveConstReference<const X &> {
+  using Type = X;
+};
+template <typename X> using Plain = typename RemoveConstReference<X>::Type;
+
 /// One thread arrives for its warp, after the warp has met. In checked builds every thread arrives
 /// by itself: racecheck does not follow what the threads of a warp have told each other.
 #ifdef KILN_BOUND_WAITS
@@ -178,14 +186,6 @@ template <int blocks, int slots, int lanes, typename... T> struct PipeOf {
   }
 
 private:
-  template <typename X> struct RemoveConstReference {
-    using Type = X;
-  };
-  template <typename X> struct RemoveConstReference<const X &> {
-    using Type = X;
-  };
-  template <typename X> using Plain = typename RemoveConstReference<X>::Type;
-
   template <typename Request>
   static __device__ void begin(const Request &request, typename Request::Tile to,
                                SharedAddress done, int slot) {
@@ -268,7 +268,7 @@ template <int lanes> struct Handout {
   __device__ void init() const {
     for (int slot = 0; slot < slots; ++slot) {
       barrier::init(full(slot), 1);
-      barrier::init(empty(slot), lanes * kWarpgroup / kWarp);
+      barrier::init(empty(slot), kComers);
     }
   }
 
@@ -288,7 +288,7 @@ template <int lanes> struct Handout {
     next = none;
     if (threadInWarp() == 0) {
       ptx::loadShared(number(said.slot()), next);
-      barrier::arrive(empty(said.slot()));
+      barrier::arrive(empty(said.slot()), kComersOfLane / lanes);
     }
     next = __shfl_sync(0xffffffffu, next, 0);
     said.advance();

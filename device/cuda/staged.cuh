@@ -20,6 +20,12 @@ inline __device__ void awaitStaged() {
     ptx::awaitStoredBoxes<0>();
 }
 
+/// The same, where others are told that it is done: it is in global memory.
+inline __device__ void awaitWritten() {
+  if (threadInGroup() == 0)
+    ptx::awaitWrittenBoxes();
+}
+
 /// Whether coordinates of the copy engine can say where a tile is.
 template <int rank> __device__ bool hasCoordinates(const i64 (&index)[rank], int tile) {
   bool fits = true;

@@ -27,7 +27,8 @@ namespace {
 
 using Result = int;
 constexpr Result kOk = 0, kInvalidValue = 1, kOutOfMemory = 2, kInvalidImage = 200, kNotFound = 500,
-                 kNotReady = 600, kLaunchFailed = 719;
+                 kNotReady = 600, kLaunchFailed = 719, kTooLarge = 720;
+constexpr int kCooperative = 2, kBeginsEarly = 6; // attributes of launches
 constexpr int kSharedOfMultiprocessor = 228 * 1024, kThreadsOfMultiprocessor = 2048;
 /// More at once would show nothing new, and take longer.
 constexpr int kMostBlocks = 2;
@@ -339,9 +340,21 @@ struct LaunchConfig { // CUlaunchConfig
 Result cuLaunchKernelEx(const LaunchConfig *config, Kernel *kernel, void **parameters, void **) {
   KILN_LOCKED;
   Stream &stream = streamOf(config->stream);
-  if (config->blocks[0] == 0 || config->numAttributes != 1 || config->attributes->what != 6)
+  if (config->blocks[0] == 0 || config->numAttributes != 1)
     return kInvalidValue;
   Node node = nodeOf(kernel, config->blocks[0], config->threads[0], config->shared, parameters);
+  if (config->attributes->what == kCooperative) {
+    int atOnce = 0, multiprocessors = 0;
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(&atOnce, kernel, static_cast<int>(node.threads),
+                                                node.shared);
+    cuDeviceGetAttribute(&multiprocessors, 16, 0);
+    if (node.blocks > static_cast<unsigned>(atOnce * multiprocessors))
+      return kTooLarge;
+    stream.ask([node] { runNode(node); }, true);
+    return kOk;
+  }
+  if (config->attributes->what != kBeginsEarly)
+    return kInvalidValue;
   if (stream.endsWithKernel)
     stream.asked.back() = [node, before = std::move(stream.asked.back())] {
       runNode(node, before);
@@ -546,9 +559,13 @@ Result cuTensorMapEncodeTiled(void *map, int type, uint32_t rank, void *data,
 }
 Result cuGetErrorName(Result result, const char **name) {
   static const std::map<Result, const char *> names = {
-      {kInvalidValue, "CUDA_ERROR_INVALID_VALUE"}, {kOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY"},
-      {kInvalidImage, "CUDA_ERROR_INVALID_IMAGE"}, {kNotFound, "CUDA_ERROR_NOT_FOUND"},
-      {kNotReady, "CUDA_ERROR_NOT_READY"},         {kLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED"}};
+      {kInvalidValue, "CUDA_ERROR_INVALID_VALUE"},
+      {kOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {kInvalidImage, "CUDA_ERROR_INVALID_IMAGE"},
+      {kNotFound, "CUDA_ERROR_NOT_FOUND"},
+      {kNotReady, "CUDA_ERROR_NOT_READY"},
+      {kLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED"},
+      {kTooLarge, "CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE"}};
   auto found = names.find(result);
   *name = found == names.end() ? nullptr : found->second;
   return kOk;

@@ -269,6 +269,9 @@ inline void pin(unsigned &) {}
 inline uint4 loadStreaming(const uint4 *from) { return *from; }
 inline void storeStreaming(uint4 *to, uint4 value) { *to = value; }
 
+inline void addOneReleasing(unsigned long long *to) { atomicAdd(to, 1ull); }
+inline unsigned long long loadAcquiring(const unsigned long long *from) { return *from; }
+
 template <int threads> void barSync(int number) { emulated::barSync(number, threads); }
 template <int threads> void barArrive(int number) { emulated::barArrive(number, threads); }
 template <int threads> void assumeThreads() {}
@@ -288,6 +291,10 @@ inline void mbarrierExpect(SharedAddress barrier, unsigned bytes) {
 }
 inline void mbarrierArrive(SharedAddress barrier) {
   emulated::mbarrierArrive(barrier, 0, "mbarrier.arrive");
+}
+inline void mbarrierArrive(SharedAddress barrier, int times) {
+  for (int k = 0; k < times; ++k)
+    emulated::mbarrierArrive(barrier, 0, "mbarrier.arrive");
 }
 inline void mbarrierArriveExpecting(SharedAddress barrier, unsigned bytes) {
   emulated::mbarrierArrive(barrier, bytes, "mbarrier.arrive.expect_tx");
@@ -322,6 +329,9 @@ void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map, cons
   emulated::copyBox(to, barrier, &map, at, rank);
 }
 
+/// There are no caches.
+template <int rank> void prefetchBox(const TensorMap &, const int (&)[rank]) {}
+
 template <int rank>
 void copyBoxToAll(SharedAddress to, SharedAddress barrier, const TensorMap &map,
                   const int (&at)[rank], unsigned short blocks) {
@@ -332,6 +342,7 @@ template <int rank> void storeBox(const TensorMap &map, const int (&at)[rank], S
   emulated::storeBox(&map, at, rank, from);
 }
 template <int pending> void awaitStoredBoxes() { emulated::awaitStoredBoxes(pending); }
+inline void awaitWrittenBoxes() { emulated::awaitStoredBoxes(0); }
 
 /// Each thread writes what it has of each matrix.
 inline void storeMatrices(SharedAddress row, const unsigned (&words)[4]) {

@@ -369,6 +369,10 @@ void OptionParser::addPasses() {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember(passesToLeaveOut()));
+  if (Line.command != "check" && Line.command != "tune")
+    App.add_flag("--persistent", Run.isPersistent,
+                 "With -p " + platformNames(Capability::Persistent) +
+                     ": make one kernel of all tasks, which walks them itself");
   App.add_flag("--remarks", Run.remarks, "Say what the passes did, and why not more");
 }
 
@@ -478,6 +482,8 @@ int OptionParser::parse(const std::vector<std::string> &args,
     return relaunch(Launcher, Line, Program, args);
   if (int code = setPlatform(Line, PlatformName, App.count("--platform") > 0))
     return code;
+  if (Run.isPersistent && !(Run.platform && Run.platform->can(Capability::Persistent)))
+    return badInput("--persistent is for -p " + platformNames(Capability::Persistent));
   if (int code = parseArgs(Args, Run.args))
     return code;
   if (int code = parseConfig(App.remaining(), Line))

@@ -146,7 +146,8 @@ int buildCommand(const Source &source, const RunSettings &options) {
   llvm::raw_string_ostream(files["program.mlir"]) << *compiled->module;
   for (const auto &[name, text] : compiled->passes)
     files["passes/" + name] = text;
-  if (Status added = platform.addCode(*compiled->module, options.cpu, manifest, files);
+  if (Status added =
+          platform.addCode(*compiled->module, {options.cpu, options.isPersistent}, manifest, files);
       !added.isOk()) {
     printErrors({added});
     return kBadInput;

@@ -150,12 +150,13 @@ struct RunSettings : CompileSettings {
   bool allowIncomplete = false; ///< A check that did not decide everything is good enough.
   bool strict = false;          ///< A warning is a finding.
   std::map<std::string, std::string> tuned; ///< Values that were taken from tuning.
+  bool isPersistent = false;                ///< All tasks of the program are one kernel.
   int64_t ranks = 0;   ///< To run on in this process; 0: nobody asked for several.
   std::string command; ///< How to run this again; reports add seeds, and cases of a check.
   bool json = false, noReference = false, noFormula = false, checkShapes = false,
        unboundedSlots = false;
 
-  EmitOptions textOptions() const { return {entry, unboundedSlots, checkShapes}; }
+  EmitOptions textOptions() const { return {entry, unboundedSlots, checkShapes, isPersistent}; }
   /// What is asked of the platform; the arguments are still to be said.
   RunRequest requestOf(mlir::ModuleOp module, ir::FuncOp entry, const std::string &program) const;
 };

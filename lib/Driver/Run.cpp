@@ -28,6 +28,7 @@ RunRequest RunSettings::requestOf(ModuleOp module, ir::FuncOp entryFunction,
   request.dump = {dumpLevel, out};
   request.timeline = timeline;
   request.text = textOptions();
+  request.isPersistent = isPersistent;
   return request;
 }
 

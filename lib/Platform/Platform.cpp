@@ -12,7 +12,7 @@ namespace kiln {
 const char *toString(Capability capability) {
   static constexpr const char *names[numCapabilities] = {
       "run",      "check",  "build", "jit",   "seeds",     "orchestration", "dump",
-      "timeline", "fibers", "cpu",   "large", "reference", "ranks"};
+      "timeline", "fibers", "cpu",   "large", "reference", "ranks",         "persistent"};
   return names[size_t(capability)];
 }
 
@@ -30,7 +30,7 @@ Status Platform::run(const RunRequest &, RunReport &) const {
   return cannot(*this, "run programs in this process");
 }
 
-Status Platform::addCode(mlir::ModuleOp, const std::string &, BundleManifest &,
+Status Platform::addCode(mlir::ModuleOp, const CodeOptions &, BundleManifest &,
                          BundleFiles &) const {
   return Status::ok();
 }

@@ -41,6 +41,10 @@ ROUNDS = "test/Emulated/Inputs/rounds.mlir w=192x64:ones x=192x64:iota y=192x64"
 RINGS = "test/Emulated/Inputs/lanes-with-rings.mlir n=3x8:iota x=96x32 w=32x48 o=96x48:zeros s=96x48"
 ONE_ROW = "test/Emulated/Inputs/one-row.mlir x=9x1024 y=9x1"
 
+# Its tasks are one kernel, which knows what comes before what.
+CHAIN = "test/Emulated/Inputs/chain.mlir x=192x200 w1=200x136 w2=136x264 w3=192x72 y=264x72 z=192x136 q=192x264 --persistent"
+LONG_CHAIN = "test/Emulated/Inputs/chain.mlir x=192x64 w1=64x1000 w2=1000x64 w3=192x72 y=64x72 z=192x1000 q=192x64 --persistent"
+
 # What is said of them.
 WRONG = r"\bFAIL\b"
 STUCK = "the kernel hangs: |nobody can go on"
@@ -104,6 +108,15 @@ MUTANTS = [
     ("staged.cuh", "awaitStoredBoxes<1>()", "awaitStoredBoxes<2>()", STAGED, RACE),
     ("staged.cuh", "    ptx::awaitStoredBoxes<0>();\n}", "    ;\n}", STAGED, "ended while the copy engine reads"),
     ("staged.cuh", "piece ^ within % 8", "piece", STAGED, WRONG),
+    ("persistent.cuh", "      await(before[k]);", "      ;", CHAIN, WRONG),
+    ("persistent.cuh", "    ptx::addOneReleasing(tasks.counters + number);\n", "", CHAIN, STUCK),
+    ("persistent.cuh", "own == slot || (from < end && begin < to)", "own == slot", LONG_CHAIN, RACE),
+    ("persistent.cuh", "own < 2 && placeFrom < end", "own < 0 && placeFrom < end", CHAIN, RACE),
+    ("persistent.cuh", "parityOf(own) ^ 1", "parityOf(own)", CHAIN, STUCK),
+    ("persistent.cuh", "((places >> 1) & 1) ^ 1", "(places >> 1) & 1", CHAIN, STUCK),
+    ("persistent.cuh", "ring.parities = news.parities, ring.next", "ring.next", CHAIN, STUCK + "|" + RACE),
+    ("persistent.cuh", "ring.empty(first + freed), kComersOfLane / lanes", "ring.empty(first + freed), 1", CHAIN, STUCK),
+    ("staged.cuh", "    ptx::awaitWrittenBoxes();", "    ;", STAGED + " --persistent", "ended while the copy engine reads|" + RACE),
     ("pipe.cuh", "barrier::init(empty(slot), blocks * lanes", "barrier::init(empty(slot), lanes", PAIRED,
      "have come already|" + RACE),
     ("pipe.cuh", "hasOther ? block : blockInPair()", "blockInPair()", PAIRED, RACE),
@@ -149,8 +162,9 @@ def survives(build, mutant):
         if library.read().count(old) != 1:
             return "its place is not in the file, or not once"
     source, *words = program.split()
-    source, passes = os.path.join(ROOT, source), [word for word in words if word.startswith("--")]
-    args = [word for word in words if word not in passes]
+    source, flags = os.path.join(ROOT, source), [word for word in words if word == "--persistent"]
+    passes = [word for word in words if word.startswith("--") and word not in flags]
+    args = [word for word in words if not word.startswith("--")]
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "KILN_NVRTC": "", "KILN_CACHE": "0",
                        "KILN_NVCC": compiler_of(folder, mutant, os.path.join(build, "device", "emulated", "nvcc")),
@@ -159,7 +173,7 @@ def survives(build, mutant):
             subprocess.run([os.path.join(build, "bin", "kiln-opt"), source, "--kiln-pipeline=platform=h200", *passes,
                             "-o", os.path.join(folder, "program.mlir")], check=True)
             source = os.path.join(folder, "program.mlir")
-        command = [os.path.join(build, "bin", "kiln"), "run", source, "-p", "h200"]
+        command = [os.path.join(build, "bin", "kiln"), "run", source, "-p", "h200", *flags]
         done = subprocess.run([*command, *(part for arg in args for part in ("--arg", arg))], env=environment,
                               capture_output=True, text=True, timeout=300)
     text = done.stdout + done.stderr

@@ -42,9 +42,10 @@ enum class Capability : uint8_t {
   CpuName,       ///< Generate code for a CPU that the user names: `--cpu`.
   Large,         ///< Run fast enough for large shapes. Tests ask this.
   Reference,     ///< Be what the others are compared with.
-  Ranks          ///< Run a program on several ranks: `--ranks`.
+  Ranks,         ///< Run a program on several ranks: `--ranks`.
+  Persistent     ///< Make one kernel of all tasks of a program: `--persistent`.
 };
-inline constexpr size_t numCapabilities = size_t(Capability::Ranks) + 1;
+inline constexpr size_t numCapabilities = size_t(Capability::Persistent) + 1;
 /// "run", "check", ...
 const char *toString(Capability capability);
 
@@ -56,6 +57,13 @@ struct EmitOptions {
   std::string entry = {};      ///< The function to start with; empty: the program's own.
   bool unboundedSlots = false; ///< In the reference: pipes never fill up.
   bool checkShapes = false;    ///< In the reference: assertions on types and shapes.
+  bool isPersistent = false;   ///< All tasks of the program are one kernel.
+};
+
+/// How code of a bundle is made.
+struct CodeOptions {
+  std::string cpu = {};      ///< What `--cpu` says.
+  bool isPersistent = false; ///< All tasks of the program are one kernel.
 };
 
 /// A run of a program that the passes of the platform have been over.
@@ -72,6 +80,7 @@ struct RunRequest {
   bool timeline = false;
   Orchestrate orchestrate = {};
   EmitOptions text = {};
+  bool isPersistent = false; ///< All tasks of the program are one kernel.
   /// Several ranks in this process: the arguments of each, instead of `args`. Needs
   /// Capability::Ranks.
   std::span<const std::vector<Argument>> rankArgs = {};
@@ -146,10 +155,10 @@ public:
   virtual Status usableHere() const { return Status::ok(); }
   /// Executes the program and waits for it. Errors as those of simulate(). Needs Capability::Run.
   virtual Status run(const RunRequest &request, RunReport &report) const;
-  /// Adds to a bundle what runs without the compiler; `cpu` is what `--cpu` says. A bundle without
-  /// any holds the program for people and other tools.
-  virtual Status addCode(mlir::ModuleOp compiled, const std::string &cpu, BundleManifest &manifest,
-                         BundleFiles &files) const;
+  /// Adds to a bundle what runs without the compiler. A bundle without any holds the program for
+  /// people and other tools.
+  virtual Status addCode(mlir::ModuleOp compiled, const CodeOptions &options,
+                         BundleManifest &manifest, BundleFiles &files) const;
   /// Emits one of the texts.
   virtual Expected<std::string> emit(const std::string &text, mlir::ModuleOp module,
                                      const EmitOptions &options) const;

@@ -5,6 +5,8 @@
 //   aligned to 64), then the tensors as kiln_tensor, then one word for each scalar, then the three
 //   extents of the grid and, where blocks count (at a barrier, or because they are handed out), the
 //   address of a word that is 0. All of it is filled in for each launch.
+//   Kernels of a program that was compiled to one persistent kernel are parts of that: its
+//   parameter is a table of tasks, with their argument blocks.
 //
 // Ownership and threads: a value.
 //
@@ -12,6 +14,7 @@
 #ifndef KILN_RUNTIME_CUDA_KERNEL_H
 #define KILN_RUNTIME_CUDA_KERNEL_H
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -46,9 +49,15 @@ struct CudaKernel {
   /// kernel that does neither.
   bool pairsBlocks = false;
   bool isChecked = false; ///< A wait that takes too long ends it with a report.
+  /// Of a part of a persistent kernel: how large its table of tasks is, and the part's number. 0:
+  /// it is a kernel of its own.
+  uint32_t tableBytes = 0, part = 0;
 
   /// Whether its argument block ends with the address of a word in which blocks count.
   bool counts() const { return hasBarrier || handsOutBlocks; }
+  bool isPart() const { return tableBytes != 0; }
+  /// Whether it has something to read before the kernels that come first have ended.
+  bool runsAhead() const { return std::ranges::any_of(maps, &CudaTensorMap::isAhead); }
 };
 
 inline constexpr uint64_t cudaTensorMapBytes = 128;
@@ -58,6 +67,34 @@ inline constexpr uint16_t cudaHasTensorMap = 0x8000;
 inline uint64_t argumentBytes(const CudaKernel &kernel) {
   return kernel.maps.size() * cudaTensorMapBytes + kernel.numTensors * uint64_t(96) +
          kernel.numScalars * uint64_t(8) + (kernel.counts() ? 4 : 3) * uint64_t(8);
+}
+/// The same, as a whole number of the lines that argument blocks are aligned to.
+inline uint64_t argumentLineBytes(const CudaKernel &kernel) {
+  return (argumentBytes(kernel) + 63) / 64 * 64;
+}
+
+/// A task as the table has it (device/cuda/persistent.cuh); places are in bytes behind the
+/// beginning of the table.
+struct CudaTask {
+  uint32_t kernel;            ///< The number of the part.
+  uint32_t arguments;         ///< The place of its argument block.
+  uint32_t comers;            ///< How many blocks come to its counter.
+  uint32_t before, numBefore; ///< The place of the numbers of the tasks that it waits for.
+  uint32_t mayRunAhead;       ///< What no task writes may be read before that.
+};
+/// What a table begins with; the tasks come next.
+struct CudaTaskTable {
+  uint64_t counters; ///< Where they are, one word for each task. 0: there is one task.
+  uint64_t times;    ///< Where blocks write when they began and ended what; 0: nowhere.
+  uint32_t count, unused;
+};
+inline constexpr uint64_t taskTableHead = sizeof(CudaTaskTable);
+inline constexpr uint64_t taskTableLine = 64; ///< Argument blocks begin at multiples of it.
+/// A kernel's parameter has up to 32764 bytes.
+inline constexpr uint64_t mostTaskTableBytes = 32704;
+/// What a task takes in a table: with its argument block, and a few numbers of others.
+inline uint64_t taskBytes(const CudaKernel &kernel) {
+  return sizeof(CudaTask) + 4 * sizeof(uint32_t) + argumentLineBytes(kernel);
 }
 
 } // namespace kiln

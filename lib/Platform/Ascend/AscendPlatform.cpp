@@ -24,7 +24,7 @@ class AscendPlatform final : public Platform {
 public:
   using Platform::Platform;
 
-  Status addCode(ModuleOp compiled, const std::string &, BundleManifest &manifest,
+  Status addCode(ModuleOp compiled, const CodeOptions &, BundleManifest &manifest,
                  BundleFiles &files) const override {
     Expected<AscendProgram> program = write(compiled, manifest.program, manifest.entry);
     if (!program)

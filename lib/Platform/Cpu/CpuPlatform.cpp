@@ -68,9 +68,9 @@ public:
     return runCompiled(request, maker, report);
   }
 
-  Status addCode(ModuleOp compiled, const std::string &cpu, BundleManifest &manifest,
+  Status addCode(ModuleOp compiled, const CodeOptions &code, BundleManifest &manifest,
                  BundleFiles &files) const override {
-    Expected<CpuOptions> options = optionsForName(cpu);
+    Expected<CpuOptions> options = optionsForName(code.cpu);
     if (!options)
       return options.status();
     options->machine = machine();

@@ -60,8 +60,49 @@ static std::vector<Expected<CompiledCuda>> compileAll(const std::vector<const Cu
   return compiled;
 }
 
+static void addFiles(const CudaUnit &unit, CompiledCuda compiled, CudaCode &code) {
+  std::string source = unit.kernel.file;
+  code.files[source.replace(source.rfind(".cubin"), std::string::npos, ".cu")] =
+      std::move(compiled.source);
+  code.files[unit.kernel.file] = std::move(compiled.cubin);
+}
+
+/// All kernels in one: a file, and what each of them is in it.
+static Status compilePersistent(ModuleOp compiled, const std::string &entry, const Machine &machine,
+                                CudaCodeOptions options, CudaCode &code) {
+  Expected<PersistentCuda> made = emitPersistentCuda(compiled, machine);
+  if (!made)
+    return made.status();
+  std::vector<CudaUnit> parts;
+  for (CudaKernel &kernel : made->kernels) {
+    kernel.isChecked = options.isChecked;
+    parts.emplace_back().kernel = kernel;
+  }
+  made->unit.kernel.isChecked = options.isChecked;
+  made->unit.hasLines = options.hasLines;
+  if (Status failed = addOrchestration(compiled, entry, parts, options.places, code);
+      !failed.isOk())
+    return failed;
+  Expected<std::vector<const CudaUnit *>> order = inOrder(parts, code.info);
+  if (!order)
+    return order.status();
+  for (const CudaUnit *unit : *order)
+    code.kernels.push_back(unit->kernel);
+  Expected<CompiledCuda> all = compileCuda(made->unit);
+  if (!all)
+    return all.status();
+  addFiles(made->unit, std::move(*all), code);
+  return Status::ok();
+}
+
 Expected<CudaCode> compileCudaCode(ModuleOp compiled, const std::string &entry,
                                    const Machine &machine, CudaCodeOptions options) {
+  CudaCode code;
+  if (options.isPersistent) {
+    if (Status failed = compilePersistent(compiled, entry, machine, options, code); !failed.isOk())
+      return failed;
+    return code;
+  }
   Expected<std::vector<CudaUnit>> units = emitCuda(compiled, machine);
   if (!units)
     return units.status();
@@ -69,7 +110,6 @@ Expected<CudaCode> compileCudaCode(ModuleOp compiled, const std::string &entry,
     unit.kernel.isChecked = options.isChecked;
     unit.hasLines = options.hasLines;
   }
-  CudaCode code;
   if (Status failed = addOrchestration(compiled, entry, *units, options.places, code);
       !failed.isOk())
     return failed;
@@ -83,10 +123,7 @@ Expected<CudaCode> compileCudaCode(ModuleOp compiled, const std::string &entry,
   for (auto [unit, made] : llvm::zip_equal(*order, all)) {
     if (!made)
       return made.status();
-    code.files[unit->kernel.file] = std::move(made->cubin);
-    std::string source = unit->kernel.file;
-    code.files[source.replace(source.rfind(".cubin"), std::string::npos, ".cu")] =
-        std::move(made->source);
+    addFiles(*unit, std::move(*made), code);
     code.kernels.push_back(unit->kernel);
   }
   return code;

@@ -19,6 +19,7 @@ struct CudaCode {
 /// As in CudaKernel, CudaUnit and CpuOptions.
 struct CudaCodeOptions {
   bool isChecked = false, hasLines = false;
+  bool isPersistent = false; ///< All tasks of the program are one kernel.
   size_t places = 0;
 };
 

@@ -66,10 +66,12 @@ public:
       return missing;
     // A run is there to find out whether the program is right, so it ends where a kernel would
     // hang.
-    CodeMaker maker{name(), arch() + " checked",
+    CodeMaker maker{name(), arch() + " checked" + (request.isPersistent ? " persistent" : ""),
                     [&](const std::string &entry) {
                       return compileArtifact(request.module, entry, *machine(),
-                                             {.isChecked = true, .hasLines = true});
+                                             {.isChecked = true,
+                                              .hasLines = true,
+                                              .isPersistent = request.isPersistent});
                     },
                     [](const NativeInfo &info, std::string_view object) {
                       return loadArtifact(info, object, {});
@@ -77,10 +79,11 @@ public:
     return runCompiled(request, maker, report);
   }
 
-  Status addCode(ModuleOp compiled, const std::string &, BundleManifest &manifest,
+  Status addCode(ModuleOp compiled, const CodeOptions &options, BundleManifest &manifest,
                  BundleFiles &files) const override {
     Expected<CudaCode> code =
-        compileCudaCode(compiled, manifest.entry, *machine(), {.hasLines = true});
+        compileCudaCode(compiled, manifest.entry, *machine(),
+                        {.hasLines = true, .isPersistent = options.isPersistent});
     if (!code)
       return code.status();
     files.merge(code->files);
@@ -92,7 +95,12 @@ public:
   }
 
   Expected<std::string> emit(const std::string &, ModuleOp module,
-                             const EmitOptions &) const override {
+                             const EmitOptions &options) const override {
+    if (options.isPersistent) {
+      Expected<PersistentCuda> persistent = emitPersistentCuda(module, *machine());
+      return persistent ? Expected<std::string>(cudaSource({persistent->unit}))
+                        : persistent.status();
+    }
     Expected<std::vector<CudaUnit>> units = emitCuda(module, *machine());
     if (!units)
       return units.status();
@@ -126,7 +134,7 @@ std::unique_ptr<Platform> makeH200Platform() {
   Platform::Description about;
   about.name = "h200";
   about.machine = findMachine("hopper");
-  about.can = {Run, Check, Build, Jit, Dump, Timeline, Large, Ranks};
+  about.can = {Run, Check, Build, Jit, Dump, Timeline, Large, Ranks, Persistent};
   about.texts = {{"cuda"}};
   about.memory = TensorMemory::Gpu;
   return std::make_unique<H200Platform>(std::move(about));

@@ -451,7 +451,13 @@ bool FunctionEmitter::emitTile(Operation *op) {
         SmallVector<std::string> tiles;
         for (Value tile : push.getTiles())
           tiles.push_back(text(tile));
-        return line(pipeCall(push.getPipe(), IsAhead ? "runAhead" : "push", tiles) + ";"), true;
+        return line(pipeCall(push.getPipe(),
+                             !IsAhead            ? "push"
+                             : canRunAhead(Func) ? "runAhead"
+                                                 : "lookAhead",
+                             tiles) +
+                    ";"),
+               true;
       })
       .Case<tile::FreeOp>(
           [&](tile::FreeOp free) { return line(pipeCall(free.getPipe(), "free") + ";"), true; })

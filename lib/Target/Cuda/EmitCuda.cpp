@@ -1,5 +1,6 @@
 // Kernels: the argument block, the pipes, and the function that runs the roles over the blocks.
 #include "CudaFunction.h"
+#include "KernelPart.h"
 
 #include "kiln/Analysis/TileLifetimes.h"
 #include "kiln/Dialect/Tile/GlobalRing.h"
@@ -29,25 +30,42 @@ constexpr int64_t kWarpgroup = 128;
 /// is for what warps tell each other: those of a row, and the copying one which block comes next.
 constexpr int64_t kBarrierBytes = 512, kHandoutBytes = 48;
 
-/// Registers of a copying and of a computing thread, by the number of lanes: together no more than
-/// a multiprocessor has. One lane needs no redistribution.
-struct RegisterShares {
-  int dma, compute;
-};
-constexpr RegisterShares kShares[] = {{0, 0}, {0, 0}, {24, 240}, {32, 160}};
-
 /// One kernel or group.
 class KernelEmitter {
 public:
   /// `name` is that of the kernel in symbols and files.
-  KernelEmitter(ir::FuncOp func, std::string name, const Machine &target, bool computesLater)
-      : Func(func), Name(std::move(name)), Target(target) {
+  KernelEmitter(ir::FuncOp func, std::string name, const Machine &target, bool computesLater,
+                bool isPart)
+      : Func(func), Name(std::move(name)), Target(target), IsPart(isPart) {
     Kernel.computesLater = computesLater;
   }
 
   Expected<CudaUnit> emit() {
+    if (Status failed = emitRoles(); !failed.isOk())
+      return failed;
+    return assemble();
+  }
+
+  Expected<KernelPart> emitPart() {
+    if (Status failed = emitRoles(); !failed.isOk())
+      return failed;
+    Expected<CudaUnit> unit = assemble();
+    if (!unit)
+      return unit.status();
+    KernelPart part{std::move(*unit), "kernel_" + Name, Lanes, tileBytes(), BytesBehind};
+    part.slots = (BarrierBytes - (handsOutBlocks() ? kHandoutBytes : 0)) / 16;
+    part.copies = copyingRole() != nullptr;
+    part.lendsMemory = LaneBytes > 0;
+    return part;
+  }
+
+private:
+  Status emitRoles() {
     if (Status failed = findRoles(); !failed.isOk())
       return failed;
+    if (IsPart && Kernel.hasGuests)
+      return refuse(Func, "its roles run beside one another, which they cannot in one kernel for "
+                          "all tasks; run the program without --persistent");
     nameParameters();
     chooseLayout();
     if (Status failed = emitPipes(); !failed.isOk())
@@ -57,10 +75,9 @@ public:
     for (RoleCall &role : Roles)
       if (Status failed = emitRole(role); !failed.isOk())
         return failed;
-    return assemble();
+    return Status::ok();
   }
 
-private:
   struct RoleCall {
     ir::FuncOp func;
     ir::CallOp call; ///< Null: the kernel itself.
@@ -76,6 +93,7 @@ private:
   struct PipeText {
     tile::PipeOp op;
     std::string name, type, spelled;
+    int64_t bytes; ///< Of its ring.
     bool isPaired; ///< Its slots are in two blocks.
   };
 
@@ -117,10 +135,10 @@ private:
           return failed;
     if (llvm::none_of(Roles, [](RoleCall &role) { return !role.copies; }))
       return refuse(Func, "nobody computes in it");
-    // Blocks that count are not walked in pairs.
+    // Blocks that count are not walked in pairs, nor are those of a kernel that does all tasks.
     Kernel.pairsBlocks =
-        Func->hasAttr(tile::kPairsBlocksAttr) && Roles.size() == 2 && !Kernel.hasGuests &&
-        !Func->hasAttr(tile::kHandsOutBlocksAttr) &&
+        !IsPart && Func->hasAttr(tile::kPairsBlocksAttr) && Roles.size() == 2 &&
+        !Kernel.hasGuests && !Func->hasAttr(tile::kHandsOutBlocksAttr) &&
         llvm::none_of(Roles, [](RoleCall &role) { return ir::findBarrier(role.func) != nullptr; });
     return Status::ok();
   }
@@ -189,13 +207,13 @@ private:
       if (hasRingPerLane(type))
         rings = Func.getNumLanes();
       std::string tiles;
+      int64_t begin = Kernel.ringBytes;
       for (tile::TileType payload : type.getPayload()) {
         if (rings > 1)
           payload = tile::laneShare(payload, type.getSplit(), rings);
         tiles += ", " + sharedType(payload);
         Kernel.ringBytes += rings * slots * llvm::alignTo(tile::bytesOf(payload), kTileAlignment);
       }
-      BarrierBytes += rings * slots * 16;
       std::string name = nameRules().spell(pipeName(pipe));
       if (llvm::any_of(Pipes, [&](PipeText &other) { return other.name == name; }))
         name += "_" + std::to_string(Pipes.size());
@@ -203,9 +221,13 @@ private:
       std::string ends = Kernel.hasGuests ? lanes(type.getFrom()) + ", " + lanes(type.getTo())
                                           : std::to_string(Lanes);
       bool isPaired = Kernel.pairsBlocks && carriesShared(pipe);
-      const char *kind = Kernel.hasGuests ? "RolePipe<" : isPaired ? "PairedPipe<" : "Pipe<";
+      std::string kind = Kernel.hasGuests ? "RolePipe<" : isPaired ? "PairedPipe<" : "Pipe<";
+      if (IsPart) // where it lies in the ring
+        kind = "View<" + std::to_string(begin) + ", " + std::to_string(BarrierBytes / 16) + ", ";
       Pipes.push_back({pipe, name, "Pipe_" + name,
-                       kind + std::to_string(slots) + ", " + ends + tiles + ">", isPaired});
+                       kind + std::to_string(slots) + ", " + ends + tiles + ">",
+                       Kernel.ringBytes - begin, isPaired});
+      BarrierBytes += rings * slots * 16;
     }
     return Status::ok();
   }
@@ -326,7 +348,8 @@ private:
     Expected<std::string> body = FunctionEmitter(role.func, Kernel, names, origin).emitBody();
     if (!body)
       return body.status();
-    if (role.runsAhead = role.copies && canRunAhead(role.func); role.runsAhead) {
+    role.runsAhead = role.copies && (canRunAhead(role.func) || (IsPart && canLookAhead(role.func)));
+    if (role.runsAhead) {
       Expected<std::string> ahead =
           FunctionEmitter(role.func, Kernel, names, origin, /*isAhead=*/true).emitBody();
       if (!ahead)
@@ -372,16 +395,17 @@ private:
   /// run at once. In all other kernels the launch has as many blocks as the grid, each of which is
   /// done after one: nothing is left from one to the next, and while some wait for memory others
   /// compute.
-  bool isPersistent() const {
-    return Kernel.hasBarrier ||
-           llvm::any_of(Roles, [](const RoleCall &role) { return role.copies; });
+  bool isPersistent() const { return IsPart || Kernel.hasBarrier || copyingRole(); }
+
+  const RoleCall *copyingRole() const {
+    const RoleCall *found = llvm::find_if(Roles, [](const RoleCall &role) { return role.copies; });
+    return found == Roles.end() ? nullptr : found;
   }
 
   /// Whether the copying role takes a number when it has asked for all of the block before. Where
   /// blocks wait for one another each is started.
   bool handsOutBlocks() const {
-    return Func->hasAttr(tile::kHandsOutBlocksAttr) && !Kernel.hasBarrier &&
-           llvm::any_of(Roles, [](const RoleCall &role) { return role.copies; });
+    return Func->hasAttr(tile::kHandsOutBlocksAttr) && !Kernel.hasBarrier && copyingRole();
   }
 
   /// The head of the loop over the blocks of a multiprocessor.
@@ -411,9 +435,14 @@ private:
     };
     std::string result;
     if (role.runsAhead)
-      result = indent.str() + "if (blockIdx.x < blocks)\n" + indent.str() + "  " + role.name +
-               "_ahead(args, " + blockAt("blockIdx.x") + ", " + lane.str() + arguments + ");\n";
-    result += indent.str() + "ptx::awaitPrerequisites();\n" + indent.str() + walkText(role);
+      result = indent.str() + (IsPart ? "if (task.mayRunAhead)\n" : "if (blockIdx.x < blocks)\n") +
+               indent.str() + "  " + role.name + "_ahead(args, " + blockAt("blockIdx.x") + ", " +
+               lane.str() + arguments + ");\n";
+    if (!IsPart)
+      result += indent.str() + "ptx::awaitPrerequisites();\n";
+    else if (role.copies)
+      result += indent.str() + "tasks.awaitBeforeByWarp(task);\n";
+    result += indent.str() + walkText(role);
     if (!Kernel.pairsBlocks)
       return result + indent.str() + "  " + role.name + "(args, " + blockAt("number") + ", " +
              lane.str() + arguments + rest + ");\n";
@@ -551,11 +580,65 @@ private:
     return "  " + text;
   }
 
+  /// What a role does in a task: a function, and in it the walk.
+  std::string partFunction(const RoleCall &role) {
+    std::string text =
+        std::string("__device__ __forceinline__ void ") + (role.copies ? "copies" : "computes") +
+        "(const Tasks &tasks, const Task &task, " + (role.copies ? "" : "int lane, ") +
+        "Ring &ring) {\n  const Args &args = tasks.arguments<Args>(task);\n" +
+        "  i64 blocks = args.grid[0] * args.grid[1] * args.grid[2];\n";
+    if (LaneBytes > 0)
+      text += role.copies ? "  ring.lend(" + std::to_string(Kernel.ringBytes) + ", " +
+                                std::to_string(tileBytes()) + ");\n"
+                          : "  SharedAddress memory = ring.memory;\n";
+    for (const PipeText &pipe : Pipes)
+      text += "  " + pipe.type + " " + pipe.name + "(ring, \"" + pipe.name + "\");\n";
+    if (handsOutBlocks())
+      text += "  Handout<" + std::to_string(Lanes) +
+              "> handout(ring.barriers + Ring::barrierBytes, args.taken, blocks);\n" +
+              "  handout.said = ring.said;\n";
+    if (ir::findBarrier(role.func))
+      text +=
+          "  GridBarrier allBlocks{args.arrivals, blocks * " + std::to_string(waiters()) + "};\n";
+    bool takesTurns = Kernel.takesTurns && !role.copies;
+    if (takesTurns)
+      text += "  if (lane == " + std::to_string(Lanes - 1) + ") // the first lane comes first\n" +
+              "    passTurn<" + std::to_string(Lanes) + ">(lane);\n";
+    text += roleLoop(role, role.copies ? "0" : "lane", "  ");
+    if (takesTurns)
+      text += "  if (lane == 0) // nobody has the turn any more\n    takeTurn(lane);\n";
+    if (!role.copies && Kernel.stagesStores)
+      text += "  awaitWritten();\n";
+    if (!role.copies && LaneBytes > 0)
+      text += "  ring.giveBack<" + std::to_string(Lanes) + ">();\n";
+    if (handsOutBlocks())
+      text += "  ring.said = handout.said;\n";
+    if (!Pipes.empty()) {
+      const PipeText &largest = *llvm::max_element(
+          Pipes, [](const PipeText &a, const PipeText &b) { return a.bytes < b.bytes; });
+      text +=
+          "  ring.next = " + largest.name + (role.copies ? ".nextPushed();\n" : ".nextFreed();\n");
+    }
+    return text + "}\n";
+  }
+
+  std::string partFunctions() {
+    std::string text;
+    for (const RoleCall &role : Roles)
+      text += (text.empty() ? "" : "\n") + partFunction(role);
+    if (LaneBytes > 0 && !copyingRole())
+      text +=
+          "\n__device__ __forceinline__ void copies(const Tasks &, const Task &, Ring &ring) {\n"
+          "  ring.lend(" +
+          std::to_string(Kernel.ringBytes) + ", " + std::to_string(tileBytes()) + ");\n}\n";
+    return text;
+  }
+
   /// Rings, and the tiles behind them.
   int64_t tileBytes() const { return Kernel.ringBytes + LaneBytes; }
 
   Expected<CudaUnit> assemble() {
-    bool copies = llvm::any_of(Roles, [](RoleCall &role) { return role.copies; });
+    bool copies = copyingRole();
     int64_t available = Target.findMemory("mat")->bytes;
     if (tileBytes() > available || BarrierBytes > kBarrierBytes)
       return refuse(Func, "its pipes and tiles take " + Twine(tileBytes()) +
@@ -588,7 +671,7 @@ private:
     for (const PipeText &pipe : Pipes)
       text += "using " + pipe.type + " = " + pipe.spelled + ";\n";
     text += "\n" + argumentBlock() + Functions;
-    text += entryFunction(unit.kernel.symbol, unit.kernel.threads);
+    text += IsPart ? partFunctions() : entryFunction(unit.kernel.symbol, unit.kernel.threads);
     unit.text = Kernel.withLines(text + "\n} // namespace kernel_" + name + "\n");
     return unit;
   }
@@ -596,6 +679,7 @@ private:
   ir::FuncOp Func;
   std::string Name;
   const Machine &Target;
+  bool IsPart; ///< Of a kernel that does all tasks of a program.
   /// Of all roles that compute; and the bytes of their tiles outside rings.
   int64_t Lanes = 0, LaneBytes = 0;
   int64_t BarrierBytes = 0, BytesBehind = 0;
@@ -608,6 +692,22 @@ private:
 };
 
 } // namespace
+
+Expected<std::vector<KernelPart>> emitParts(ModuleOp compiled, const Machine &machine,
+                                            bool computesLater) {
+  std::vector<KernelPart> parts;
+  text::NameScope names(nameRules());
+  for (ir::FuncOp func : launchedFunctions(compiled)) {
+    std::string name = names.unique(func.getSymName());
+    Expected<KernelPart> part =
+        KernelEmitter(func, name, machine, computesLater, /*isPart=*/true).emitPart();
+    if (!part)
+      return part.status();
+    parts.push_back(std::move(*part));
+  }
+  return parts;
+}
+
 } // namespace cuda
 
 template <typename F> static void forEachLine(const CudaText &text, F f) {
@@ -662,10 +762,10 @@ Expected<std::vector<CudaUnit>> emitCuda(ModuleOp compiled, const Machine &machi
   text::NameScope names(cuda::nameRules());
   for (ir::FuncOp func : launchedFunctions(compiled)) {
     std::string name = names.unique(func.getSymName());
-    Expected<CudaUnit> unit = cuda::KernelEmitter(func, name, machine, false).emit();
+    Expected<CudaUnit> unit = cuda::KernelEmitter(func, name, machine, false, false).emit();
     if (!unit)
       return unit.status();
-    Expected<CudaUnit> frugal = cuda::KernelEmitter(func, name, machine, true).emit();
+    Expected<CudaUnit> frugal = cuda::KernelEmitter(func, name, machine, true, false).emit();
     if (frugal && frugal->text.text != unit->text.text)
       unit->frugalText = frugal->text;
     units.push_back(std::move(*unit));

@@ -13,6 +13,20 @@ static Status bad(const std::string &message) {
   return Status(StatusCode::InvalidArgument, "the description of the CUDA kernels: " + message);
 }
 
+/// All kernels of a program are parts of one, or none is.
+static Status verifyPart(const CudaKernel &kernel, const std::vector<CudaKernel> &all) {
+  const CudaKernel &first = all.front();
+  if (kernel.tableBytes != first.tableBytes || kernel.tableBytes > mostTaskTableBytes ||
+      kernel.tableBytes % taskTableLine != 0)
+    return bad("'" + kernel.name + "' has a table of tasks that others do not have");
+  if (kernel.isPart() && (kernel.part >= all.size() || kernel.file != first.file ||
+                          kernel.symbol != first.symbol || kernel.threads != first.threads ||
+                          kernel.sharedBytes != first.sharedBytes || !kernel.isPersistent ||
+                          taskTableHead + taskTableLine + taskBytes(kernel) > kernel.tableBytes))
+    return bad("'" + kernel.name + "' is no part of the persistent kernel");
+  return Status::ok();
+}
+
 Status kiln::verifyCudaKernels(const std::vector<CudaKernel> &kernels, const NativeInfo &info) {
   bool launches = info.kind == NativeInfo::Kind::Orchestration;
   std::vector<const NativeKernel *> wanted;
@@ -42,6 +56,8 @@ Status kiln::verifyCudaKernels(const std::vector<CudaKernel> &kernels, const Nat
       return bad("'" + kernel.name + "' runs in pairs of blocks that do not walk the grid");
     if (kernel.threads == 0 || kernel.threads > 1024 || kernel.sharedBytes > 227 * 1024)
       return bad("'" + kernel.name + "' asks for what no multiprocessor has");
+    if (Status wrong = verifyPart(kernel, kernels); !wrong.isOk())
+      return wrong;
     for (const CudaTensorMap &map : kernel.maps)
       if (map.tensor >= kernel.numTensors || map.rows == 0 || map.rows > 256 || map.cols == 0 ||
           map.cols > 256)
@@ -73,6 +89,10 @@ std::string kiln::toJson(const std::vector<CudaKernel> &kernels) {
                     {"hands_out", kernel.handsOutBlocks},
                     {"pairs", kernel.pairsBlocks},
                     {"checked", kernel.isChecked}});
+    if (kernel.isPart()) {
+      list.back()["table_bytes"] = kernel.tableBytes;
+      list.back()["part"] = kernel.part;
+    }
   }
   return jsonText(list);
 }
@@ -112,6 +132,10 @@ Expected<std::vector<CudaKernel>> kiln::parseCudaKernels(std::string_view text) 
     kernel.handsOutBlocks = flag(item, "hands_out");
     kernel.pairsBlocks = flag(item, "pairs");
     kernel.isChecked = flag(item, "checked");
+    if (item.is_object() && item.contains("table_bytes")) {
+      kernel.tableBytes = number(item, "table_bytes");
+      kernel.part = number(item, "part");
+    }
     for (const Json &map : good ? item["maps"] : Json::array())
       kernel.maps.push_back({number(map, "tensor"), number(map, "rows"), number(map, "cols"),
                              flag(map, "streams"), flag(map, "ahead")});

@@ -47,6 +47,13 @@ static Status loadKernel(const Gpu &gpu, const CudaKernel &description,
   if (cubin == cubins.end())
     return Status(StatusCode::InvalidArgument, description.file + " is not in the bundle");
   LoadedKernel kernel{description};
+  // Parts of one persistent kernel are there when the first is.
+  if (description.isPart() && !loaded.kernels.empty()) {
+    kernel.function = loaded.kernels.front().function;
+    kernel.blocksPerMultiprocessor = loaded.kernels.front().blocksPerMultiprocessor;
+    loaded.kernels.push_back(std::move(kernel));
+    return Status::ok();
+  }
   Module module = nullptr;
   if (Result result = driver.moduleLoadData(&module, cubin->second.data()))
     return failed(result, "cuModuleLoadData");
@@ -71,9 +78,18 @@ static Status loadKernel(const Gpu &gpu, const CudaKernel &description,
   return Status::ok();
 }
 
+static std::string describeParts(std::span<const LoadedKernel> parts) {
+  std::string text = "the persistent kernel of";
+  for (const LoadedKernel &part : parts)
+    text += (&part == &parts.front() ? " " : ", ") + part.description.name;
+  return text;
+}
+
 void CudaProgram::Devices::watch(Loaded &loaded) const {
   for (size_t number = 0; number < loaded.kernels.size() && timeout > 0; ++number) {
     const LoadedKernel &kernel = loaded.kernels[number];
+    if (number > 0 && kernel.description.isPart())
+      return; // it is watched as the first part
     DevicePointer counts = 0;
     size_t bytes = 0;
     // Who gives up by itself counts nothing; nor does what a compiler before this one made.
@@ -83,7 +99,9 @@ void CudaProgram::Devices::watch(Loaded &loaded) const {
       continue;
     loaded.watched.push_back(
         std::make_unique<WatchedKernel>(*loaded.gpu, counts, timeout, [this, &loaded, &kernel] {
-          std::string last = loaded.replays->describeLast(kernel, *info);
+          std::string last = kernel.description.isPart()
+                                 ? describeParts(loaded.kernels)
+                                 : loaded.replays->describeLast(kernel, *info);
           return "program '" + loaded.program +
                  "': " + (last.empty() ? "kernel '" + kernel.description.name + "'" : last);
         }));

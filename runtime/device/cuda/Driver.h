@@ -58,6 +58,7 @@ struct GraphEdge { // CUgraphEdgeData
 // Values of the driver's enumerations.
 // A kernel may begin when all blocks of the one before it have said so (PROGRAMMATIC_..).
 inline constexpr int kBeginsEarly = 6; // CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+inline constexpr int kCooperative = 2; // all blocks run at once, or it is an error
 inline constexpr GraphEdge kEarlyEdge{1, 0, 1, {}}; // CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC
 inline constexpr int kComputeMajor = 75, kComputeMinor = 76, kMultiprocessors = 16;
 inline constexpr int kPointerDevice = 9;         // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL

@@ -73,6 +73,7 @@ Status kiln::cuda::takeHang(const Gpu &gpu) {
   std::string what = found.waits == 0   ? " waits for tiles in " + pipe
                      : found.waits == 1 ? " waits for space in " + pipe
                      : found.waits == 3 ? " waits for its last tiles to be popped from " + pipe
+                     : found.waits == 4 ? " waits for task " + std::to_string(found.slot)
                                         : " waits for other blocks to come to a barrier";
   return Status(StatusCode::KernelFailed,
                 "the kernel hangs: " + who + what + "," + place +

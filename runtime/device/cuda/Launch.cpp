@@ -1,5 +1,6 @@
 #include "Launch.h"
 
+#include "TaskTable.h"
 #include "Watch.h"
 
 #include "kiln/runtime/task.h"
@@ -120,8 +121,17 @@ bool kiln::cuda::needsCounter(const CudaKernel &kernel, std::span<const int64_t,
 
 Result kiln::cuda::startKernel(const Driver &driver, const LoadedKernel &kernel, unsigned blocks,
                                ArgumentBlock &arguments, const LaunchPlace &place) {
-  void *parameters[] = {arguments.begin()};
   const CudaKernel &description = kernel.description;
+  if (description.isPart()) {
+    TaskTable alone(description);
+    alone.add({&kernel, blocks, &arguments});
+    alone.write(0);
+    Result result = startTable(driver, alone, place);
+    if (place.watched && result == 0) [[unlikely]]
+      place.watched->launched(kernel, blocks, arguments);
+    return result;
+  }
+  void *parameters[] = {arguments.begin()};
   if (place.beginsEarly && !place.watched) {
     LaunchAttribute early{kBeginsEarly, {1}};
     LaunchConfig config{{blocks, 1, 1},

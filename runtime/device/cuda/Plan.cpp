@@ -107,6 +107,8 @@ private:
       if (map.isAhead && places[map.tensor].base < Arguments.size())
         Result.isReadAhead[places[map.tensor].base] = true;
     added.places = std::move(places);
+    for (const kiln_launch_tensor &arg : std::span(launch.tensors, launch.num_tensors))
+      added.writes.push_back(arg.direction != KILN_IN);
     return Status::ok();
   }
 
@@ -133,13 +135,18 @@ Status planKernel(const PlannedProgram &program, const kiln_args &args, Plan &pl
   return Status::ok();
 }
 
-/// Gives each kernel whose blocks count a word at the beginning of the workspace.
+/// Gives each kernel whose blocks count a word at the beginning of the workspace, and each task of
+/// a persistent kernel a counter.
 void placeArrivals(Plan &plan, size_t arguments) {
   for (Plan::Launch &launch : plan.launches)
     if (launch.counts) {
       launch.arrivals = plan.arrivalBytes;
       plan.arrivalBytes += sizeof(uint64_t);
     }
+  if (plan.isPersistent() && plan.launches.size() > 1) {
+    plan.counters = plan.arrivalBytes;
+    plan.arrivalBytes += plan.launches.size() * sizeof(uint64_t);
+  }
   uint64_t behind = (plan.arrivalBytes + alignment - 1) / alignment * alignment;
   plan.workspaceBytes += behind;
   for (Plan::Launch &launch : plan.launches)

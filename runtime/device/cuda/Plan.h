@@ -46,6 +46,7 @@ public:
     bool counts;     ///< They count in a word of the workspace.
     ArgumentBlock arguments;
     std::vector<Place> places; ///< Of the tensors.
+    std::vector<bool> writes;  ///< Whether it writes the tensor.
     uint64_t arrivals = 0;     ///< Where that word is.
   };
 
@@ -59,6 +60,11 @@ public:
   std::vector<bool> isWritten, isReadAhead;
   /// At its beginning are the words in which blocks count; they are 0 when the first kernel starts.
   uint64_t workspaceBytes = 0, arrivalBytes = 0;
+  /// Where the counters of tasks are, of a program that is one persistent kernel: a word for each.
+  uint64_t counters = 0;
+  bool isPersistent() const {
+    return !launches.empty() && launches.front().kernel.description.isPart();
+  }
 };
 
 /// Divides up memory that is not there yet: the first gap that is large enough.

@@ -4,6 +4,7 @@
 #include "Hang.h"
 #include "Launch.h"
 #include "Orchestrate.h"
+#include "TogetherRun.h"
 
 #include "kiln/runtime/compiled_orchestration.h"
 
@@ -24,15 +25,18 @@ Expected<std::shared_ptr<Buffer>> allocateShared(const Driver &driver, uint64_t 
                       [&driver, memory] { driver.freeManaged(memory); });
 }
 
+using Allocate = std::function<Expected<std::shared_ptr<Buffer>>(uint64_t bytes)>;
+
 /// Copies of the caller's buffers, wherever those are; a buffer that several tensors share once.
 class SharedCopies {
 public:
-  explicit SharedCopies(const Driver &driver) : Cuda(driver) {}
+  SharedCopies(const Driver &driver, Allocate allocate)
+      : Cuda(driver), Memory(std::move(allocate)) {}
 
   Expected<Tensor> copy(const Tensor &tensor) {
     std::shared_ptr<Buffer> &there = Buffers[tensor.buffer()->id()];
     if (!there) {
-      Expected<std::shared_ptr<Buffer>> made = allocateShared(Cuda, tensor.buffer()->bytes());
+      Expected<std::shared_ptr<Buffer>> made = Memory(tensor.buffer()->bytes());
       if (!made)
         return made.status();
       there = *made;
@@ -56,6 +60,7 @@ private:
   }
 
   const Driver &Cuda;
+  const Allocate Memory;
   std::map<uint64_t, std::shared_ptr<Buffer>> Buffers;
 };
 
@@ -66,8 +71,12 @@ struct LaunchedKernel {
   Stream stream;
   Event begin, end;
   WatchedCall *watched;
+  const Signature *signature;
+  TogetherRun *together; ///< Null: each is launched by itself.
 
   Status launch(const kiln_args &args, const kiln_context &context) const {
+    if (together)
+      return together->add(*kernel, *signature, args, std::span<const int64_t, 3>(context.grid, 3));
     const Driver &cuda = *gpu->driver;
     cuda.eventRecord(begin, stream);
     if (Status failed = launchKernel(
@@ -101,7 +110,8 @@ int32_t callOnGpu(const kiln_args *args, const kiln_blocks *, kiln_context *cont
   const auto &kernel = *static_cast<const LaunchedKernel *>(context->user);
   Status done = kernel.launch(*args, *context);
   if (done.isOk()) {
-    kernel.note();
+    if (!kernel.together)
+      kernel.note();
     return KILN_OK;
   }
   context->report(context, done.message().c_str(), nullptr);
@@ -114,6 +124,7 @@ int32_t callOnGpu(const kiln_args *args, const kiln_blocks *, kiln_context *cont
 struct CudaProgram::Recording {
   explicit Recording(const Gpu &gpu) : on(gpu) {}
   ~Recording() {
+    together.reset(); // its memory is freed in the order of the stream
     if (begin)
       on.driver->eventDestroy(begin);
     if (end)
@@ -122,7 +133,8 @@ struct CudaProgram::Recording {
       on.driver->streamDestroy(stream);
   }
 
-  Status create(const NativeInfo &info, const Loaded &loaded, std::string_view program) {
+  Status create(const NativeInfo &info, const Loaded &loaded, std::string_view program,
+                bool isTogether) {
     const Driver &cuda = *on.driver;
     Result result = cuda.streamCreate(&stream, 1); // does not wait for the default stream
     result = result ? result : cuda.eventCreate(&begin, 0);
@@ -130,6 +142,8 @@ struct CudaProgram::Recording {
     if (result)
       return cuda.check(result, "cuStreamCreate");
     watched.emplace(on, info, program, stream);
+    if (isTogether)
+      together.emplace(on, LaunchPlace{stream, watched->call()});
     launched.reserve(loaded.kernels.size());
     bool isKernel = info.kind == NativeInfo::Kind::Kernel;
     // What comes behind combines what ranks exchange on the GPU; here they do so on the host.
@@ -141,8 +155,16 @@ struct CudaProgram::Recording {
     return Status::ok();
   }
 
+  Expected<std::shared_ptr<Buffer>> allocate(uint64_t bytes) {
+    if (!together)
+      return allocateShared(*on.driver, bytes);
+    Expected<std::shared_ptr<Buffer>> memory = allocateOn(*on.driver, stream, bytes);
+    return memory ? together->keep(*memory) : memory;
+  }
+
   Status add(const NativeKernel &native, const LoadedKernel &kernel) {
-    launched.push_back({&on, &kernel, stream, begin, end, watched->call()});
+    launched.push_back({&on, &kernel, stream, begin, end, watched->call(), &*native.signature,
+                        together ? &*together : nullptr});
     KernelRecord record;
     record.name = native.name;
     record.function = callOnGpu;
@@ -160,6 +182,7 @@ struct CudaProgram::Recording {
   Stream stream = nullptr;
   Event begin = nullptr, end = nullptr;
   std::optional<WatchedRun> watched;
+  std::optional<TogetherRun> together;  ///< Of a persistent kernel, where nobody asks for a dump.
   std::vector<LaunchedKernel> launched; ///< Does not grow: kernels refer to its elements.
   KernelRegistry registry;
   std::vector<const KernelRecord *> kernels;
@@ -182,7 +205,7 @@ Status CudaProgram::runOnEngine(Recording &recording, std::span<const Tensor> te
   EngineOptions engineOptions;
   engineOptions.seed = 0; // on this thread, in the order of submission
   engineOptions.arenaBytes = 0;
-  engineOptions.allocate = [&](uint64_t bytes) { return allocateShared(*On->driver, bytes); };
+  engineOptions.allocate = [&](uint64_t bytes) { return recording.allocate(bytes); };
   engineOptions.recordTrace = report != nullptr;
   Expected<std::unique_ptr<Engine>> engine = Engine::create(recording.registry, engineOptions);
   if (!engine)
@@ -198,7 +221,11 @@ Status CudaProgram::runOnEngine(Recording &recording, std::span<const Tensor> te
             ->submit(
                 taskOf(*recording.kernels.front(), Info, tensors, scalars).at(options.location))
             .status();
-  return finishRun(**engine, started, report);
+  Status done = finishRun(**engine, started, report);
+  Timeline unrecorded;
+  return done.isOk() && recording.together
+             ? recording.together->finish(report ? report->timeline : unrecorded)
+             : done;
 }
 
 Status CudaProgram::runRecorded(std::span<const Tensor> tensors,
@@ -223,9 +250,12 @@ Status CudaProgram::runRecorded(std::span<const Tensor> tensors,
   if (!loaded)
     return loaded.status();
   Recording recording(**gpu);
-  if (Status failed = recording.create(Info, **loaded, options.run.program); !failed.isOk())
+  // A dump shows what each task left, so each is launched by itself.
+  bool isTogether = options.run.dump.level == 0 && (*loaded)->kernels.front().description.isPart();
+  if (Status failed = recording.create(Info, **loaded, options.run.program, isTogether);
+      !failed.isOk())
     return failed;
-  SharedCopies copies(*On->driver);
+  SharedCopies copies(*On->driver, [&](uint64_t bytes) { return recording.allocate(bytes); });
   std::vector<Tensor> there;
   for (const Tensor &tensor : tensors) {
     Expected<Tensor> copied = copies.copy(tensor);

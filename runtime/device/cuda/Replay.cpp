@@ -44,26 +44,13 @@ Status Replay::launch(const kiln_args &args, const LaunchPlace &where) {
   return cuda.check(launched, "cuLaunchKernel");
 }
 
-/// The bytes of a tensor, from the first to behind the last.
-static std::pair<uintptr_t, uintptr_t> bytesOf(const kiln_tensor &tensor) {
-  auto begin = reinterpret_cast<uintptr_t>(tensor.data), end = begin;
-  auto bytes = static_cast<int64_t>(sizeOf(static_cast<DType>(tensor.dtype)));
-  for (int axis = 0; axis < tensor.rank; ++axis) {
-    if (tensor.extents[axis] == 0)
-      return {begin, begin};
-    int64_t reach = (tensor.extents[axis] - 1) * tensor.strides[axis] * bytes;
-    (reach < 0 ? begin : end) += static_cast<uintptr_t>(reach);
-  }
-  return {begin, end + static_cast<uintptr_t>(bytes)};
-}
-
 bool Replay::isReadAheadApart(const kiln_args &args) const {
   for (size_t read = 0; read < args.num_tensors; ++read)
     for (size_t written = 0; written < args.num_tensors; ++written) {
       if (!What->isReadAhead[read] || !What->isWritten[written])
         continue;
-      auto [begin, end] = bytesOf(args.tensors[read]);
-      auto [first, last] = bytesOf(args.tensors[written]);
+      auto [begin, end] = rangeOf(args.tensors[read]);
+      auto [first, last] = rangeOf(args.tensors[written]);
       if (begin < last && first < end)
         return false;
     }
@@ -104,13 +91,37 @@ void Replay::place(const kiln_args &args, DevicePointer workspace) {
   }
   Workspace = workspace;
   IsPlaced = true;
-  if (!hasAnyMoved || !May.mayBeginEarly)
+  if (!hasAnyMoved)
     return;
-  if (bool early = isReadAheadApart(args); std::exchange(BeginsEarly, early) != early)
+  if (bool early = May.mayBeginEarly && isReadAheadApart(args);
+      std::exchange(BeginsEarly, early) != early)
     dropGraph();
+  if (What->isPersistent())
+    makeTables(workspace);
+}
+
+void Replay::makeTables(DevicePointer workspace) {
+  std::vector<PartLaunch> launches;
+  for (Plan::Launch &launch : What->launches)
+    launches.push_back({&launch.kernel, launch.blocks, &launch.arguments, &launch.writes});
+  Tables = tablesOf(launches, BeginsEarly, May.mayBeginEarly);
+  DevicePointer counters = workspace + What->counters;
+  for (TaskTable &table : Tables) {
+    table.write(launches.size() > 1 ? counters : 0);
+    counters += table.entries().size() * sizeof(uint64_t);
+  }
 }
 
 Result Replay::start(const LaunchPlace &where) {
+  if (!Tables.empty()) {
+    for (TaskTable &table : Tables) {
+      if (Result failed = startTable(*On.driver, table, where))
+        return failed;
+      if (where.watched) [[unlikely]]
+        where.watched->launched(table);
+    }
+    return 0;
+  }
   LaunchPlace place = where;
   size_t number = 0;
   for (Plan::Launch &launch : What->launches) {
@@ -124,7 +135,8 @@ Result Replay::start(const LaunchPlace &where) {
 
 bool Replay::hasGraph(const LaunchPlace &where) {
   // Who watches wants to know which kernel it is.
-  if (!May.mayGraph || !WasLaunched || What->launches.size() < 2 || where.watched)
+  if (!May.mayGraph || !WasLaunched || What->launches.size() < 2 || where.watched ||
+      !Tables.empty())
     return false;
   // What is being captured becomes part of the caller's graph, kernel by kernel.
   int status = kNotCapturing;

@@ -15,6 +15,7 @@
 #define KILN_RUNTIME_DEVICE_CUDA_REPLAY_H
 
 #include "Plan.h"
+#include "TaskTable.h"
 
 #include <algorithm>
 #include <array>
@@ -57,12 +58,13 @@ private:
   /// if it reads nothing before all of that has ended, and sets up its roles and pipes meanwhile.
   bool beginsEarly(size_t number) const {
     const CudaKernel &kernel = What->launches[number].kernel.description;
-    bool readsAhead = std::ranges::any_of(kernel.maps, &CudaTensorMap::isAhead);
     if (number > 0)
-      return BeginsEarly && readsAhead;
-    return May.mayBeginEarly && kernel.isPersistent && !kernel.maps.empty() && !readsAhead;
+      return BeginsEarly && kernel.runsAhead();
+    return May.mayBeginEarly && kernel.isPersistent && !kernel.maps.empty() && !kernel.runsAhead();
   }
   Result start(const LaunchPlace &where);
+  /// Divides the launches of a persistent kernel into tables, with what each task waits for.
+  void makeTables(DevicePointer workspace);
   /// Whether there is a graph for this launch, made now if it is time.
   bool hasGraph(const LaunchPlace &where);
   Result makeGraph();
@@ -73,6 +75,7 @@ private:
   std::unique_ptr<Plan> What;
   ReplayOptions May;
   ReplayCounts &Counts;
+  std::vector<TaskTable> Tables; ///< Of a persistent kernel: in place of its launches.
   bool BeginsEarly = false;
   bool IsPlaced = false;       ///< The argument blocks are those of a launch.
   bool WasLaunched = false;    ///< A graph pays from the second launch on.

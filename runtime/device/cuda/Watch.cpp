@@ -161,11 +161,25 @@ WatchedCall::~WatchedCall() {
 
 void WatchedCall::launched(const LoadedKernel &kernel, unsigned blocks,
                            const ArgumentBlock &arguments) {
+  note([&] { return describe(kernel, Info, blocks, arguments); });
+}
+
+void WatchedCall::launched(const TaskTable &table) {
+  note([&] {
+    std::string names;
+    for (const TaskTable::Entry &entry : table.entries())
+      names += (names.empty() ? "" : ", ") + entry.kernel->description.name;
+    return "the persistent kernel, " + std::to_string(table.blocks()) + " blocks, with " +
+           std::to_string(table.entries().size()) + " tasks: " + names;
+  });
+}
+
+void WatchedCall::note(const std::function<std::string()> &describe) {
   const Driver &cuda = *On.driver;
   Event end = nullptr;
   if (!Known || cuda.eventCreate(&end, kEventWithoutTime) != 0 || cuda.eventRecord(end, To) != 0)
     return;
-  std::string what = describe(kernel, Info, blocks, arguments);
+  std::string what = describe();
   WatchedCalls::get().change([&] { Known->launched.push_back({end, std::move(what)}); });
 }
 

@@ -11,11 +11,12 @@
 #ifndef KILN_RUNTIME_DEVICE_CUDA_WATCH_H
 #define KILN_RUNTIME_DEVICE_CUDA_WATCH_H
 
-#include "Launch.h"
+#include "TaskTable.h"
 
 #include "kiln/runtime/interrupt.h"
 #include "kiln/runtime/native_program.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,10 +43,13 @@ public:
 
   /// A kernel was launched on the stream; `number` is the one that launches refer to.
   void launched(const LoadedKernel &kernel, unsigned blocks, const ArgumentBlock &arguments);
+  /// The same of one that does several tasks.
+  void launched(const TaskTable &table);
 
   struct Launches;
 
 private:
+  void note(const std::function<std::string()> &describe);
   const Gpu &On;
   const NativeInfo &Info;
   const Stream To;

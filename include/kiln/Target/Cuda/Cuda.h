@@ -61,6 +61,15 @@ inline constexpr const char *kCudaHeader = "#include \"kiln.cuh\"\n\nusing names
 /// Emits what the passes of `machine` have made of a program. Unsupported, with the operation and
 /// the user's line, for what this backend cannot lower.
 Expected<std::vector<CudaUnit>> emitCuda(mlir::ModuleOp compiled, const Machine &machine);
+
+/// All kernels of a program as one, and what each is in it.
+struct PersistentCuda {
+  CudaUnit unit;
+  std::vector<CudaKernel> kernels;
+};
+/// The same as a kernel that does all tasks of the program (docs/persistent.md). Unsupported, with
+/// the place, for programs whose tasks are not all known before the first begins.
+Expected<PersistentCuda> emitPersistentCuda(mlir::ModuleOp compiled, const Machine &machine);
 /// The kernels that combine what ranks exchange, of what a program asks for and NCCL does not do.
 std::vector<CudaUnit> emitRankKernels(mlir::ModuleOp compiled);
 /// All of it as one file to read.
