@@ -20,7 +20,7 @@
 // FAULT: tile.load: a tile of 8x8 at [9, 0] lies wholly outside 'x' (f32[8, 8])
 // REFERENCE: outside.mlir:[[@LINE+15]]:8: error: {{.*}}a tile of 8x8 at [9, 0] lies wholly outside a tensor of [8, 8]
 // CLEAN: CLEAN
-// CUDA: load<Reg<float, 4, 8>>(window<float, 4, 8>(args.x, {scalarOf<i64>(args.i) + [[LANE:n[0-9]+]], 0}, larger<i64>(7 - [[LANE]], 0), 8), least<float>())
+// CUDA: load<Reg<float, 4, 8>>(window<float, 4, 8>(args.x, {scalarOf<i64>(args.i) + [[LANE:[a-z0-9_]+]], 0}, larger<i64>(7 - [[LANE]], 0), 8), least<float>())
 // CUDA: load<Reg<float, 4, 8>>(window<float, 4, 8>(args.x, {[[LANE]] + 8, 0}), convert<float>(0))
 // TEXT: tile.load %x[%i, 0] outside pad(min) valid(7, 8) : !tile.tile<8x8xf32>
 // TEXT: tile.load %x[8, 0] outside : !tile.tile<8x8xf32>

@@ -12,8 +12,8 @@
 // CHECK:         tile.load %w[%{{.*}}kiln.unwritten} : !tile
 // CUDA-LABEL:  void product_dma_ahead(
 // CUDA:          for ({{.*}}; [[AT:at[0-9]+]] < 128 && to_compute.hasRoom(); [[AT]] += 64) {
-// CUDA:            auto [[X:t[0-9]+]] = request<bf16, 16, 64>(args.x,
-// CUDA:            auto [[W:t[0-9]+]] = unwritten(request<bf16, 64, 64>(args.w,
+// CUDA:            auto [[X:x_[a-z0-9_]+]] = request<bf16, 16, 64>(args.x,
+// CUDA:            auto [[W:w_[a-z0-9_]+]] = unwritten(request<bf16, 64, 64>(args.w,
 // CUDA:            to_compute.runAhead([[X]], [[W]]);
 // CUDA-LABEL:  void product_dma(
 // CUDA:            to_compute.push(

@@ -43,8 +43,8 @@
 // CHECK-NEXT:    }
 // CHECK-NOT:     tile.free
 
-// CUDA:       start<true, false, true>([[S:t[0-9]+]],
-// CUDA:       start<false>([[O:t[0-9]+]], {{[ct][0-9]+,}}
+// CUDA:       start<true, false, true>([[S:[a-z0-9_]+]],
+// CUDA:       start<false>([[O:[a-z0-9_]+]], {{[a-z0-9_]+,}}
 // CUDA-NEXT:  await<1>([[S]]);
 // CUDA:       await<0>([[O]]);
 // CUDA:       packed(

@@ -10,9 +10,9 @@
 // CHECK-LABEL: kiln.func @rounded
 // CHECK:         tile.matmul_acc {{.*}}kiln.coarse
 // CUDA-LABEL:  void rounded_compute(
-// CUDA:          auto [[A:t[0-9]+]] = rowsFrom<64>(
+// CUDA:          auto [[A:a_[a-z0-9_]+]] = rowsFrom<64>(
 // CUDA-NOT:      f16
-// CUDA:          multiply<true>({{.*}}, [[A]], t{{[0-9]+}});
+// CUDA:          multiply<true>({{.*}}, [[A]], {{b_[a-z0-9_]+}});
 // WITHOUT-LABEL: void rounded_compute(
 // WITHOUT:       cast<Reg<f16, 64, 128>>(
 kiln.func @rounded(%a: !f8, %b: !f8, %s: !kiln.tensor<128xf32>, %c: !kiln.tensor<128x128xbf16>) incore split(up_down) {
