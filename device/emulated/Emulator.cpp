@@ -51,7 +51,8 @@ static unsigned clocksOf(const LaunchRequest &request) { return request.threads 
 
 Thread::Thread(Block &block, unsigned index)
     : block(block), index(index), id(block.first + index),
-      clock(block.launch.request.cluster * clocksOf(block.launch.request)), fiber(enter, this) {
+      clock(size_t{block.launch.request.cluster} * clocksOf(block.launch.request)),
+      fiber(enter, this) {
   clock.advance(id);
 }
 
@@ -315,7 +316,7 @@ void Block::landOne() {
   for (unsigned at = 0; at < bytes; at += 16)
     memory.finishCopy(swizzled(copy.to + at, copy.map.rowBytes()), &box[at], 16, Landed);
   Mbarrier &barrier = mbarriers.find(copy.barrier)->second;
-  barrier.next.join(Clock(launch.request.cluster * clocksOf(launch.request)));
+  barrier.next.join(Clock(size_t{launch.request.cluster} * clocksOf(launch.request)));
   barrier.next.set(first + static_cast<unsigned>(Threads.size()), Landed);
   barrier.bytes -= bytes;
   // What another block sends may come before this one expects it, but not when all is expected.

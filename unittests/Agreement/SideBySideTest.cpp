@@ -23,7 +23,7 @@ namespace {
 
 int numberFrom(const char *variable, int otherwise) {
   const char *given = std::getenv(variable);
-  return given && *given ? std::atoi(given) : otherwise;
+  return given && *given ? static_cast<int>(std::strtol(given, nullptr, 10)) : otherwise;
 }
 
 TEST(SideBySide, EveryTopologySplitAndControlAgrees) {

@@ -401,7 +401,7 @@ TEST(Emulated, TilesThatAreComputedLaterCanBeStaged) {
     Tensor tensor;
   };
   for (unsigned short flags : {kHasTensorMap, static_cast<unsigned short>(0)}) {
-    std::vector<unsigned short> data(64 * 128);
+    std::vector<unsigned short> data(size_t{64} * 128);
     Stored stored{{}, {data.data(), {64, 128}, {128, 1}, 2, 2, flags}};
     const uint64_t extents[] = {128, 64}, strides[] = {256};
     const uint32_t box[] = {64, 64}, steps[] = {1, 1};

@@ -4,6 +4,11 @@
 
 using namespace kiln;
 
+/// The block of so many bytes in front of one.
+static Node *before(Node *node, uint32_t bytes) {
+  return reinterpret_cast<Node *>(reinterpret_cast<std::byte *>(node) - bytes);
+}
+
 /// A window is made for many tasks. As few as are in it at a time, so little of its memory is
 /// touched, however many come one after the other.
 TEST(TaskWindow, BeginsAnewWhereItIsEmpty) {
@@ -15,7 +20,7 @@ TEST(TaskWindow, BeginsAnewWhereItIsEmpty) {
       EXPECT_EQ(reinterpret_cast<std::byte *>(window.push(bytes)) -
                     reinterpret_cast<std::byte *>(first),
                 task * int64_t(bytes));
-      EXPECT_EQ(&window[window.end() - 1], window.draft(bytes) - bytes / sizeof(Node));
+      EXPECT_EQ(&window[window.end() - 1], before(window.draft(bytes), bytes));
     }
     for (int task = 0; task < 3; ++task)
       window.pop();
@@ -34,7 +39,7 @@ TEST(TaskWindow, SettledTasksTakeNoMemory) {
   Node *first = window.push(bytes);
   window.pushSettled();
   EXPECT_TRUE(window[2].isSealed());
-  EXPECT_EQ(window.push(bytes), first + bytes / sizeof(Node));
+  EXPECT_EQ(before(window.push(bytes), bytes), first);
   for (int task = 0; task < 3; ++task)
     window.pop();
   EXPECT_EQ(window.draft(bytes), first);
