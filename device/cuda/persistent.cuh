@@ -209,20 +209,9 @@ template <int place, int first, int numSlots, int lanes, typename... T> struct V
       return;
     int slot = pushed + ahead < numSlots ? pushed + ahead : pushed + ahead - numSlots;
     ring.takeOver(first + slot, placeOf(slot), placeOf(slot) + slotBytes, name);
-    if (threadInWarp() == 0) {
-      SharedAddress at = ring.memory + placeOf(slot), done = ring.full(first + slot);
-      auto start = [&](const auto &request) {
-        using Request = Plain<decltype(request)>;
-        using Tile = typename Request::Tile;
-        if constexpr (Request::isUnwritten)
-          if (request.usesEngine()) {
-            barrier::expect(done, Tile::bytes);
-            request.start(Tile{at}, done);
-          }
-        at += alignedTo1024(Tile::bytes);
-      };
-      (start(requests), ...);
-    }
+    if (threadInWarp() == 0)
+      beginUnwritten(ring.memory + placeOf(slot), ring.full(first + slot), beginOf(slot),
+                     requests...);
     ++ahead;
   }
 
@@ -249,41 +238,8 @@ template <int place, int first, int numSlots, int lanes, typename... T> struct V
     if (!wasBegun)
       ring.takeOver(first + pushed, placeOf(pushed), placeOf(pushed) + slotBytes, name);
     ahead -= wasBegun;
-    SharedAddress to = ring.memory + placeOf(pushed), done = ring.full(first + pushed);
-    bool isCopied = false;
-    unsigned bytes = 0;
-    SharedAddress at = to;
-    auto copy = [&](const auto &request) {
-      using Request = Plain<decltype(request)>;
-      using Tile = typename Request::Tile;
-      if (request.usesEngine()) {
-        if (!Request::isUnwritten || !wasBegun)
-          bytes += Tile::bytes;
-      } else {
-        request.copy(Tile{at});
-        isCopied = true;
-      }
-      at += alignedTo1024(Tile::bytes);
-    };
-    (copy(requests), ...);
-    if (isCopied)
-      publishToAsyncUnits();
-    __syncwarp();
-    if (everyThreadArrives && threadInWarp() != 0)
-      barrier::arrive(done);
-    if (threadInWarp() == 0) {
-      barrier::arriveExpecting(done, bytes);
-      at = to;
-      auto start = [&](const auto &request) {
-        using Request = Plain<decltype(request)>;
-        using Tile = typename Request::Tile;
-        if constexpr (Request::isForEngine)
-          if (request.usesEngine() && (!Request::isUnwritten || !wasBegun))
-            request.start(Tile{at}, done);
-        at += alignedTo1024(Tile::bytes);
-      };
-      (start(requests), ...);
-    }
+    fillSlot(ring.memory + placeOf(pushed), ring.full(first + pushed), wasBegun, beginOf(pushed),
+             requests...);
     ring.turn(first + pushed);
     pushed = after(pushed);
   }
@@ -304,6 +260,12 @@ template <int place, int first, int numSlots, int lanes, typename... T> struct V
     if (everyThreadArrives || threadInWarp() == 0)
       barrier::arrive(ring.empty(first + freed), kComersOfLane / lanes);
     freed = after(freed);
+  }
+
+private:
+  __device__ auto beginOf(int slot) const {
+    return
+        [done = ring.full(first + slot)](const auto &request, auto to) { request.start(to, done); };
   }
 };
 

@@ -67,6 +67,65 @@ inline constexpr bool everyThreadArrives = true;
 inline constexpr bool everyThreadArrives = false;
 #endif
 
+/// By one thread: begins what nobody before writes of a slot that is pushed later, whose phase does
+/// not end before that. `begin(request, tile)` starts a transfer.
+template <typename Begin, typename... R>
+__device__ void beginUnwritten(SharedAddress at, SharedAddress done, Begin begin,
+                               const R &...requests) {
+  auto start = [&](const auto &request) {
+    using Request = Plain<decltype(request)>;
+    using Tile = typename Request::Tile;
+    if constexpr (Request::isUnwritten)
+      if (request.usesEngine()) {
+        barrier::expect(done, Tile::bytes);
+        begin(request, Tile{at});
+      }
+    at += alignedTo1024(Tile::bytes);
+  };
+  (start(requests), ...);
+}
+
+/// By a whole warp: starts the transfers that fill a free slot, but for what was begun, and copies
+/// what the copy engine cannot.
+template <typename Begin, typename... R>
+__device__ void fillSlot(SharedAddress slot, SharedAddress done, bool wasBegun, Begin begin,
+                         const R &...requests) {
+  bool isCopied = false;
+  unsigned bytes = 0;
+  SharedAddress at = slot;
+  auto copy = [&](const auto &request) {
+    using Request = Plain<decltype(request)>;
+    using Tile = typename Request::Tile;
+    if (request.usesEngine()) {
+      if (!Request::isUnwritten || !wasBegun)
+        bytes += Tile::bytes;
+    } else {
+      request.copy(Tile{at});
+      isCopied = true;
+    }
+    at += alignedTo1024(Tile::bytes);
+  };
+  (copy(requests), ...);
+  if (isCopied)
+    publishToAsyncUnits();
+  __syncwarp();
+  if (everyThreadArrives && threadInWarp() != 0)
+    barrier::arrive(done);
+  if (threadInWarp() == 0) {
+    barrier::arriveExpecting(done, bytes);
+    at = slot;
+    auto start = [&](const auto &request) {
+      using Request = Plain<decltype(request)>;
+      using Tile = typename Request::Tile;
+      if constexpr (Request::isForEngine)
+        if (request.usesEngine() && (!Request::isUnwritten || !wasBegun))
+          begin(request, Tile{at});
+      at += alignedTo1024(Tile::bytes);
+    };
+    (start(requests), ...);
+  }
+}
+
 /// `blocks` fill the slots of one another (pairs.cuh), or one fills its own.
 template <int blocks, int slots, int lanes, typename... T> struct PipeOf {
   static constexpr int slotBytes = (alignedTo1024(T::bytes) + ... + 0);
@@ -98,20 +157,8 @@ template <int blocks, int slots, int lanes, typename... T> struct PipeOf {
   template <typename... R> __device__ void runAhead(const R &...requests) {
     if (!hasRoom())
       return;
-    if (threadInWarp() == 0) {
-      SharedAddress at = ring + ahead * slotBytes, done = full(ahead);
-      auto start = [&](const auto &request) {
-        using Request = Plain<decltype(request)>;
-        using Tile = typename Request::Tile;
-        if constexpr (Request::isUnwritten)
-          if (request.usesEngine()) {
-            barrier::expect(done, Tile::bytes);
-            begin(request, Tile{at}, done, ahead);
-          }
-        at += alignedTo1024(Tile::bytes);
-      };
-      (start(requests), ...);
-    }
+    if (threadInWarp() == 0)
+      beginUnwritten(ring + ahead * slotBytes, full(ahead), beginOf(ahead), requests...);
     ++ahead;
   }
 
@@ -121,41 +168,8 @@ template <int blocks, int slots, int lanes, typename... T> struct PipeOf {
     barrier::wait(empty(pushed.slot()), pushed.parity() ^ 1, Waits::ForSpace, name, pushed.slot());
     bool wasBegun = ahead > 0; // the first slots, in their order
     ahead -= wasBegun;
-    SharedAddress to = ring + pushed.slot() * slotBytes, done = full(pushed.slot());
-    bool isCopied = false;
-    unsigned bytes = 0;
-    SharedAddress at = to;
-    auto copy = [&](const auto &request) {
-      using Request = Plain<decltype(request)>;
-      using Tile = typename Request::Tile;
-      if (request.usesEngine()) {
-        if (!Request::isUnwritten || !wasBegun)
-          bytes += Tile::bytes;
-      } else {
-        request.copy(Tile{at});
-        isCopied = true;
-      }
-      at += alignedTo1024(Tile::bytes);
-    };
-    (copy(requests), ...);
-    if (isCopied)
-      publishToAsyncUnits();
-    __syncwarp();
-    if (everyThreadArrives && threadInWarp() != 0)
-      barrier::arrive(done);
-    if (threadInWarp() == 0) {
-      barrier::arriveExpecting(done, bytes);
-      at = to;
-      auto start = [&](const auto &request) {
-        using Request = Plain<decltype(request)>;
-        using Tile = typename Request::Tile;
-        if constexpr (Request::isForEngine)
-          if (request.usesEngine() && (!Request::isUnwritten || !wasBegun))
-            begin(request, Tile{at}, done, pushed.slot());
-        at += alignedTo1024(Tile::bytes);
-      };
-      (start(requests), ...);
-    }
+    fillSlot(ring + pushed.slot() * slotBytes, full(pushed.slot()), wasBegun,
+             beginOf(pushed.slot()), requests...);
     pushed.advance();
   }
 
@@ -186,13 +200,13 @@ template <int blocks, int slots, int lanes, typename... T> struct PipeOf {
   }
 
 private:
-  template <typename Request>
-  static __device__ void begin(const Request &request, typename Request::Tile to,
-                               SharedAddress done, int slot) {
-    if constexpr (Request::isPaired)
-      request.start(to, done, slot);
-    else
-      request.start(to, done);
+  __device__ auto beginOf(int slot) const {
+    return [done = full(slot), slot](const auto &request, auto to) {
+      if constexpr (Plain<decltype(request)>::isPaired)
+        request.start(to, done, slot);
+      else
+        request.start(to, done);
+    };
   }
 };
 

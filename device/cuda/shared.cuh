@@ -265,15 +265,8 @@ template <typename T, int R, int C, int rank> struct Request {
 
   /// By one thread: what is asked for soon comes into the L2 cache. Others may still write it.
   __device__ void prefetch() const {
-    constexpr int far = 0x7fffffff - (R > C ? R : C);
-    int at[rank];
-    for (int axis = 0; axis < rank; ++axis)
-      at[axis] = clamp(index[axis], -far, far);
-#pragma unroll
-    for (int panel = 0; panel < C / Tile::panelCols; ++panel) {
-      ptx::prefetchBox(map, at);
-      at[rank - 1] += Tile::panelCols;
-    }
+    forEachPanel(Tile{},
+                 [&](int, SharedAddress, const int (&at)[rank]) { ptx::prefetchBox(map, at); });
   }
 
   /// By all threads of a warp.

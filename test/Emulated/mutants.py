@@ -65,7 +65,7 @@ MUTANTS = [
      RACE),
     ("pipe.cuh", "    barrier::wait(empty(pushed.slot()), pushed.parity() ^ 1, Waits::ForSpace, name, pushed.slot());\n", "",
      LONG_MATMUL, RACE + "|have come already"),
-    ("pipe.cuh", "    if (isCopied)\n      publishToAsyncUnits();\n", "", UNALIGNED_GEMM, "without fence.proxy.async"),
+    ("pipe.cuh", "  if (isCopied)\n    publishToAsyncUnits();\n", "", UNALIGNED_GEMM, "without fence.proxy.async"),
     ("pipe.cuh", "lanes * kWarpgroup / (everyThreadArrives", "2 * lanes * kWarpgroup / (everyThreadArrives", LONG_MATMUL,
      STUCK),
     ("pipe.cuh", "said.parity() ^ 1,", "said.parity(),", HANDED_OUT, STUCK),
