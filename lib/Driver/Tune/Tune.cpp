@@ -160,6 +160,8 @@ private:
   std::string findDifference(std::span<const Argument> args) const;
   void measure(Candidate &candidate, double seconds);
 
+  /// What an earlier search found, if it still fits.
+  std::optional<Trial> keptTrial() const;
   std::vector<Trial> firstTrials() const;
   SpeedModel::Point pointOf(const Trial &trial) const;
   SpeedModel learn() const;
@@ -504,6 +506,11 @@ void Tuner::tryAll(ArrayRef<Trial> trials, StringRef what, double share) {
 // Searching
 //===----------------------------------------------------------------------===//
 
+std::optional<Trial> Tuner::keptTrial() const {
+  std::optional<ConfigValues> kept = Store->find(Key);
+  return kept ? trialOf(*kept) : std::nullopt;
+}
+
 /// The usual choice, what an earlier search found, which is not lost where this one has less time,
 /// and the usual choice with one parameter changed, for each value of each.
 std::vector<Trial> Tuner::firstTrials() const {
@@ -511,9 +518,8 @@ std::vector<Trial> Tuner::firstTrials() const {
   for (const Axis &axis : Axes)
     asItIs.choice.push_back(axis.usual);
   std::vector<Trial> trials = {asItIs};
-  if (std::optional<ConfigValues> kept = Store->find(Key))
-    if (std::optional<Trial> trial = trialOf(*kept))
-      trials.push_back(std::move(*trial));
+  if (std::optional<Trial> kept = keptTrial())
+    trials.push_back(std::move(*kept));
   for (size_t axis = 0; axis < Axes.size(); ++axis)
     for (size_t which = 0; which < Axes[axis].choices.size(); ++which)
       if (which != Axes[axis].usual)
@@ -628,8 +634,13 @@ void Tuner::playOff() {
   double fastest = left.front()->best();
   left.resize(std::min(left.size(), first));
   llvm::erase_if(left, [&](Candidate *each) { return each->best() > fastest * hopeless; });
-  if (!llvm::is_contained(left, &usual()))
-    left.push_back(&usual());
+  auto alsoTake = [&](Candidate *candidate) {
+    if (candidate && candidate->isMeasured() && !llvm::is_contained(left, candidate))
+      left.push_back(candidate);
+  };
+  alsoTake(&usual());
+  std::optional<Trial> kept = keptTrial(); // one bad look is not enough against an earlier search
+  alsoTake(kept ? find(*kept) : nullptr);
   for (Candidate *candidate : left) {
     candidate->times.clear();
     candidate->isFinalist = true;
@@ -655,8 +666,7 @@ void Tuner::playOff() {
     if ((isDecided && rounds >= enough) || rounds >= most || isTimeUp() || isInterrupted())
       break;
     left.resize(std::min((left.size() + 1) / 2, near));
-    if (!llvm::is_contained(left, &usual()))
-      left.push_back(&usual());
+    alsoTake(&usual());
   }
   Winner = left.front()->median() < usual().median() * kGain ? left.front() : &usual();
 }
