@@ -97,7 +97,7 @@ public:
   std::string describeLast(const LoadedKernel &kernel, const NativeInfo &info);
 
 private:
-  using Key = InplaceVector<uint64_t, 64>;
+  class Key;
   struct Slot {
     std::atomic<bool> isTaken{false};
     std::atomic<uint64_t> hash{0}, lastUse{0}; ///< Changed by who has taken it.
@@ -106,10 +106,9 @@ private:
   };
   static constexpr size_t numSets = 16, numWays = 4;
 
-  static Key keyOf(const kiln_args &args, Stream stream);
   /// The place of this key, or the one that may be used for it; taken. Null if all are.
-  Slot *take(const Key &key, uint64_t hash, bool &isKnown);
-  Status plan(Slot &slot, const Key &key, uint64_t hash, const kiln_args &args);
+  Slot *take(const Key &key, bool &isKnown);
+  Status plan(Slot &slot, const Key &key, const kiln_args &args);
 
   const PlannedProgram Of;
   const ReplayOptions May;
