@@ -82,7 +82,7 @@ MUTANTS = [
      RACE + "|have come already"),
     ("rolepipe.cuh", "init(empty(lane, slot), poppers / rings * each)", "init(empty(lane, slot), poppers * each)", RINGS, STUCK),
     ("rolepipe.cuh", "rows == To::rows ? 0 : int(lane) * rows", "0", ROUNDS, WRONG + "|" + RACE),
-    ("wgmma.cuh", "    ptx::wgmmaWait();\n    wgmma::pin(acc);", "    wgmma::pin(acc);", GEMM,
+    ("wgmma.cuh", "    ptx::wgmmaWait();\n    wgmma::pin(acc);", "    wgmma::pin(acc);", GEMM + " --persistent",
      WRONG + "|matrix unit multiplies|" + RACE),
     ("wgmma.cuh", "    wgmma::pin(acc);\n    ptx::wgmmaFence();\n", "    wgmma::pin(acc);\n", GEMM,
      "no wgmma.fence came before it"),
