@@ -1,8 +1,12 @@
-// libcuda.so.1 of the emulated GPU: the functions of the CUDA driver that the runtime calls. What
-// is asked of a stream happens when somebody waits for the stream, or copies from or to the host.
+// libcuda.so.1 of emulated GPUs: the functions of the CUDA driver that the runtime calls. What is
+// asked of a stream happens when somebody waits for the stream, or copies from or to the host.
 //
-// KILN_EMULATE_SEED chooses the order of everything; KILN_EMULATE_MULTIPROCESSORS how many there
-// are.
+// Each GPU has a context, to which streams, events, modules and memory belong. What is used while
+// another context is the current one, or none, is refused, and so is a kernel that is given another
+// GPU's memory.
+//
+// KILN_EMULATE_SEED chooses the order of everything; KILN_EMULATE_GPUS says how many GPUs there
+// are, and KILN_EMULATE_MULTIPROCESSORS how many multiprocessors each has.
 #include "Emulator.h"
 #include "Memory.h"
 
@@ -27,23 +31,29 @@ namespace {
 
 using Result = int;
 constexpr Result kOk = 0, kInvalidValue = 1, kOutOfMemory = 2, kInvalidImage = 200, kNotFound = 500,
-                 kNotReady = 600, kLaunchFailed = 719, kTooLarge = 720;
+                 kNotReady = 600, kLaunchFailed = 719, kTooLarge = 720, kInvalidDevice = 101,
+                 kInvalidContext = 201, kInvalidHandle = 400;
 constexpr int kCooperative = 2, kBeginsEarly = 6; // attributes of launches
 constexpr int kSharedOfMultiprocessor = 228 * 1024, kThreadsOfMultiprocessor = 2048;
 /// More at once would show nothing new, and take longer.
 constexpr int kMostBlocks = 2;
 
+struct Context;
+
 struct Kernel {
+  Context *of;
   void (*entry)(const void *);
   uint64_t bytes;   ///< Of its arguments.
   uint64_t cluster; ///< Blocks of one.
 };
 struct Module {
+  Context *of;
   void *library;
   int file;
   std::map<std::string, Kernel> kernels;
 };
 struct Stream {
+  Context *of;
   std::vector<std::function<void()>> asked;
   bool endsWithKernel = false; ///< What was asked for last is one.
 
@@ -72,7 +82,12 @@ struct Graph {
   std::vector<std::unique_ptr<size_t>> handles; ///< A node is the address of its number.
   std::vector<Node> nodes;
 };
+struct Context {
+  int gpu = 0;
+  Stream ofNobody{this, {}}; ///< The stream that is none.
+};
 struct Event {
+  Context *of;
   std::chrono::steady_clock::time_point time;
   bool isRecorded = false;
   Stream *stream = nullptr;
@@ -80,10 +95,11 @@ struct Event {
 
 std::recursive_mutex lock;
 Memory memory;
-Stream ofNobody;
-std::string failure;          ///< Of a kernel, until somebody is told.
-std::string lastFailure;      ///< For whoever asks for its text.
-thread_local int context = 0; ///< How often that of the only GPU was pushed.
+std::string failure;     ///< Of a kernel, until somebody is told.
+std::string lastFailure; ///< For whoever asks for its text.
+Context contexts[8];     ///< The primary ones.
+/// Those that were pushed, the current one last.
+thread_local std::vector<Context *> pushed;
 
 uint64_t numberFrom(const char *variable, uint64_t otherwise) {
   const char *given = std::getenv(variable);
@@ -95,7 +111,24 @@ uint64_t seed() {
   return given;
 }
 
-Stream &streamOf(Stream *stream) { return stream ? *stream : ofNobody; }
+int numGpus() {
+  return static_cast<int>(std::clamp<uint64_t>(numberFrom("KILN_EMULATE_GPUS", 1), 1, 8));
+}
+
+Context *current() { return pushed.empty() ? nullptr : pushed.back(); }
+
+/// The first of what is wrong with using things of these contexts now.
+Result refuse(std::initializer_list<const Context *> used = {}) {
+  if (!current())
+    return kInvalidContext;
+  return std::ranges::all_of(used, [](const Context *of) { return of == current(); })
+             ? kOk
+             : kInvalidHandle;
+}
+Result refuse(const Stream *stream) { return stream ? refuse({stream->of}) : refuse(); }
+
+/// Of the current context, if it is none; that is known to be one.
+Stream &streamOf(Stream *stream) { return stream ? *stream : current()->ofNobody; }
 
 void flush(Stream &stream) {
   std::vector<std::function<void()>> asked;
@@ -124,6 +157,15 @@ Result takeFailure() {
   return kLaunchFailed;
 }
 
+/// Whether a kernel is given the address of memory of another GPU: a word of its arguments is one.
+bool isGivenOthersMemory(const Kernel &kernel, const void *arguments) {
+  std::span words(static_cast<const uint64_t *>(arguments), kernel.bytes / sizeof(uint64_t));
+  return std::ranges::any_of(words, [&](uint64_t word) {
+    std::optional<int> gpu = memory.gpuOf(word);
+    return gpu && *gpu != kernel.of->gpu;
+  });
+}
+
 Node nodeOf(Kernel *kernel, unsigned blocks, unsigned threads, unsigned shared, void **parameters) {
   auto args = std::make_shared<std::vector<Node::Line>>(kernel->bytes / sizeof(Node::Line) + 1);
   std::memcpy(args->data(), parameters[0], kernel->bytes);
@@ -131,7 +173,8 @@ Node nodeOf(Kernel *kernel, unsigned blocks, unsigned threads, unsigned shared, 
 }
 
 Result describe(const KernelNodeParams &params, Node &node) {
-  if (params.blocks[0] == 0 || params.blocks[1] != 1 || params.blocks[2] != 1 || params.extra)
+  if (params.blocks[0] == 0 || params.blocks[1] != 1 || params.blocks[2] != 1 || params.extra ||
+      isGivenOthersMemory(*params.kernel, params.parameters[0]))
     return kInvalidValue;
   Node made =
       nodeOf(params.kernel, params.blocks[0], params.threads[0], params.shared, params.parameters);
@@ -206,10 +249,10 @@ extern "C" {
 Result cuInit(unsigned) { return kOk; }
 Result cuDeviceGet(int *device, int number) {
   *device = number;
-  return number == 0 ? kOk : kInvalidValue;
+  return number >= 0 && number < numGpus() ? kOk : kInvalidDevice;
 }
 Result cuDeviceGetCount(int *count) {
-  *count = 1;
+  *count = numGpus();
   return kOk;
 }
 Result cuDeviceGetName(char *name, int length, int) {
@@ -231,32 +274,43 @@ Result cuDeviceGetAttribute(int *value, int which, int) {
     return kInvalidValue;
   }
 }
-Result cuDevicePrimaryCtxRetain(void **given, int) {
-  *given = &context;
+Result cuDevicePrimaryCtxRetain(Context **given, int device) {
+  if (device < 0 || device >= numGpus())
+    return kInvalidDevice;
+  *given = &contexts[device];
+  (*given)->gpu = device;
   return kOk;
 }
-Result cuCtxGetCurrent(void **given) {
-  *given = nullptr;
+Result cuCtxGetCurrent(Context **given) {
+  *given = current();
   return kOk;
 }
-Result cuCtxPushCurrent_v2(void *) {
-  ++context;
+Result cuCtxPushCurrent_v2(Context *context) {
+  if (!context)
+    return kInvalidContext;
+  pushed.push_back(context);
   return kOk;
 }
-Result cuCtxPopCurrent_v2(void **given) {
-  *given = nullptr;
-  return --context >= 0 ? kOk : kInvalidValue;
+Result cuCtxPopCurrent_v2(Context **given) {
+  if (!current())
+    return kInvalidContext;
+  *given = current();
+  pushed.pop_back();
+  return kOk;
 }
 Result cuPointerGetAttribute(int *value, int, uint64_t address) {
   KILN_LOCKED;
-  *value = 0;
-  return memory.has(address) ? kOk : kInvalidValue;
+  std::optional<int> gpu = memory.gpuOf(address);
+  *value = gpu.value_or(-1);
+  return gpu ? kOk : kInvalidValue;
 }
 
 //===-- Modules -----------------------------------------------------------------------------===//
 
 Result cuModuleLoadData(Module **module, const void *image) {
   KILN_LOCKED;
+  if (Result bad = refuse())
+    return bad;
   int file = fileOf(image);
   if (file < 0)
     return kInvalidImage;
@@ -266,11 +320,13 @@ Result cuModuleLoadData(Module **module, const void *image) {
     close(file);
     return kInvalidImage;
   }
-  *module = new Module{library, file, {}};
+  *module = new Module{current(), library, file, {}};
   return kOk;
 }
 Result cuModuleUnload(Module *module) {
   KILN_LOCKED;
+  if (Result bad = refuse({module->of}))
+    return bad;
   dlclose(module->library);
   close(module->file);
   delete module;
@@ -278,19 +334,23 @@ Result cuModuleUnload(Module *module) {
 }
 Result cuModuleGetFunction(Kernel **kernel, Module *module, const char *name) {
   KILN_LOCKED;
+  if (Result bad = refuse({module->of}))
+    return bad;
   void *entry = dlsym(module->library, ("emulated_" + std::string(name)).c_str());
   void *size = dlsym(module->library, ("emulated_bytes_" + std::string(name)).c_str());
   void *cluster = dlsym(module->library, ("emulated_cluster_" + std::string(name)).c_str());
   if (!entry || !size || !cluster)
     return kNotFound;
   Kernel &found = module->kernels[name];
-  found = {reinterpret_cast<void (*)(const void *)>(entry), *static_cast<uint64_t *>(size),
-           *static_cast<uint64_t *>(cluster)};
+  found = {module->of, reinterpret_cast<void (*)(const void *)>(entry),
+           *static_cast<uint64_t *>(size), *static_cast<uint64_t *>(cluster)};
   *kernel = &found;
   return kOk;
 }
 Result cuModuleGetGlobal_v2(uint64_t *address, size_t *size, Module *module, const char *name) {
   KILN_LOCKED;
+  if (Result bad = refuse({module->of}))
+    return bad;
   Dl_info info;
   ElfW(Sym) *symbol = nullptr;
   void *found = dlsym(module->library, name);
@@ -318,7 +378,9 @@ Result cuLaunchKernel(Kernel *kernel, unsigned blocks, unsigned y, unsigned z, u
                       unsigned, unsigned, unsigned shared, Stream *stream, void **parameters,
                       void **) {
   KILN_LOCKED;
-  if (blocks == 0 || y != 1 || z != 1)
+  if (Result bad = refuse({kernel->of, stream ? stream->of : kernel->of}))
+    return bad;
+  if (blocks == 0 || y != 1 || z != 1 || isGivenOthersMemory(*kernel, parameters[0]))
     return kInvalidValue;
   streamOf(stream).ask(
       [node = nodeOf(kernel, blocks, threads, shared, parameters)] { runNode(node); }, true);
@@ -339,8 +401,11 @@ struct LaunchConfig { // CUlaunchConfig
 /// waits as others do.
 Result cuLaunchKernelEx(const LaunchConfig *config, Kernel *kernel, void **parameters, void **) {
   KILN_LOCKED;
+  if (Result bad = refuse({kernel->of, config->stream ? config->stream->of : kernel->of}))
+    return bad;
   Stream &stream = streamOf(config->stream);
-  if (config->blocks[0] == 0 || config->numAttributes != 1)
+  if (config->blocks[0] == 0 || config->numAttributes != 1 ||
+      isGivenOthersMemory(*kernel, parameters[0]))
     return kInvalidValue;
   Node node = nodeOf(kernel, config->blocks[0], config->threads[0], config->shared, parameters);
   if (config->attributes->what == kCooperative) {
@@ -416,6 +481,10 @@ Result cuGraphExecKernelNodeSetParams_v2(std::vector<Node> *ready, const size_t 
 }
 Result cuGraphLaunch(const std::vector<Node> *ready, Stream *stream) {
   KILN_LOCKED;
+  if (Result bad = refuse(stream))
+    return bad;
+  if (std::ranges::any_of(*ready, [](const Node &node) { return node.kernel->of != current(); }))
+    return kInvalidHandle;
   streamOf(stream).ask([nodes = *ready] { runGraph(nodes); });
   return kOk;
 }
@@ -424,10 +493,14 @@ Result cuGraphLaunch(const std::vector<Node> *ready, Stream *stream) {
 
 Result cuMemAllocManaged(uint64_t *address, size_t size, unsigned) {
   KILN_LOCKED;
-  *address = memory.allocate(size, seed() % 2 == 0);
+  if (Result bad = refuse())
+    return bad;
+  *address = memory.allocate(size, seed() % 2 == 0, current()->gpu);
   return *address ? kOk : kOutOfMemory;
 }
-Result cuMemAllocAsync(uint64_t *address, size_t size, Stream *) {
+Result cuMemAllocAsync(uint64_t *address, size_t size, Stream *stream) {
+  if (Result bad = refuse(stream))
+    return bad;
   return cuMemAllocManaged(address, size, 0);
 }
 Result cuMemFree_v2(uint64_t address) {
@@ -436,7 +509,9 @@ Result cuMemFree_v2(uint64_t address) {
 }
 Result cuMemFreeAsync(uint64_t address, Stream *stream) {
   KILN_LOCKED;
-  if (!memory.has(address))
+  if (Result bad = refuse(stream))
+    return bad;
+  if (memory.gpuOf(address) != current()->gpu)
     return kInvalidValue;
   streamOf(stream).ask([=] { memory.free(address); });
   return kOk;
@@ -451,17 +526,23 @@ Result cuMemHostGetDevicePointer_v2(uint64_t *address, void *host, unsigned) {
 }
 Result cuMemcpy(uint64_t to, uint64_t from, size_t size) {
   KILN_LOCKED;
-  flush(ofNobody);
+  if (Result bad = refuse())
+    return bad;
+  flush(streamOf(nullptr));
   std::memcpy(bytes(to), bytes(from), size);
   return takeFailure();
 }
 Result cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size, Stream *stream) {
   KILN_LOCKED;
+  if (Result bad = refuse(stream))
+    return bad;
   flush(streamOf(stream));
   std::memcpy(bytes(to), from, size);
   return kOk;
 }
 Result cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, Stream *stream) {
+  if (Result bad = refuse(stream))
+    return bad;
   if (std::optional guard = lockFor(stream))
     flush(streamOf(stream));
   std::memcpy(to, bytes(from), size);
@@ -469,11 +550,15 @@ Result cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, Stream *stream
 }
 Result cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, Stream *stream) {
   KILN_LOCKED;
+  if (Result bad = refuse(stream))
+    return bad;
   streamOf(stream).ask([=] { std::memcpy(bytes(to), bytes(from), size); });
   return kOk;
 }
 Result cuMemsetD8Async(uint64_t to, unsigned char value, size_t size, Stream *stream) {
   KILN_LOCKED;
+  if (Result bad = refuse(stream))
+    return bad;
   streamOf(stream).ask([=] { std::memset(bytes(to), value, size); });
   return kOk;
 }
@@ -481,7 +566,9 @@ Result cuMemsetD8Async(uint64_t to, unsigned char value, size_t size, Stream *st
 //===-- Streams and events --------------------------------------------------------------------===//
 
 Result cuStreamCreate(Stream **stream, unsigned) {
-  *stream = new Stream;
+  if (Result bad = refuse())
+    return bad;
+  *stream = new Stream{current(), {}};
   return kOk;
 }
 Result cuStreamDestroy_v2(Stream *stream) {
@@ -492,6 +579,8 @@ Result cuStreamDestroy_v2(Stream *stream) {
 }
 Result cuStreamSynchronize(Stream *stream) {
   KILN_LOCKED;
+  if (Result bad = refuse(stream))
+    return bad;
   flush(streamOf(stream));
   return takeFailure();
 }
@@ -505,7 +594,9 @@ Result cuThreadExchangeStreamCaptureMode(int *mode) {
   return kOk;
 }
 Result cuEventCreate(Event **event, unsigned) {
-  *event = new Event;
+  if (Result bad = refuse())
+    return bad;
+  *event = new Event{current(), {}};
   return kOk;
 }
 Result cuEventDestroy_v2(Event *event) {
@@ -516,6 +607,8 @@ Result cuEventDestroy_v2(Event *event) {
   return kOk;
 }
 Result cuEventRecord(Event *event, Stream *stream) {
+  if (Result bad = refuse({event->of, stream ? stream->of : event->of}))
+    return bad;
   std::optional guard = lockFor(stream);
   if (!guard) {
     event->time = std::chrono::steady_clock::now();
@@ -561,7 +654,10 @@ Result cuGetErrorName(Result result, const char **name) {
   static const std::map<Result, const char *> names = {
       {kInvalidValue, "CUDA_ERROR_INVALID_VALUE"},
       {kOutOfMemory, "CUDA_ERROR_OUT_OF_MEMORY"},
+      {kInvalidDevice, "CUDA_ERROR_INVALID_DEVICE"},
       {kInvalidImage, "CUDA_ERROR_INVALID_IMAGE"},
+      {kInvalidContext, "CUDA_ERROR_INVALID_CONTEXT"},
+      {kInvalidHandle, "CUDA_ERROR_INVALID_HANDLE"},
       {kNotFound, "CUDA_ERROR_NOT_FOUND"},
       {kNotReady, "CUDA_ERROR_NOT_READY"},
       {kLaunchFailed, "CUDA_ERROR_LAUNCH_FAILED"},

@@ -33,7 +33,7 @@ static void watchSignals() {
   static_cast<void>(done);
 }
 
-uint64_t Memory::allocate(size_t bytes, bool atEnd) {
+uint64_t Memory::allocate(size_t bytes, bool atEnd, int gpu) {
   watchSignals();
   auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   size_t inside = (std::max<size_t>(bytes, 1) + page - 1) / page * page, mapped = inside + 2 * page;
@@ -47,7 +47,7 @@ uint64_t Memory::allocate(size_t bytes, bool atEnd) {
   if (atEnd)
     begin += (inside - bytes) / 16 * 16;
   auto address = reinterpret_cast<uint64_t>(begin);
-  Allocations[address] = {mapping, mapped, bytes};
+  Allocations[address] = {mapping, mapped, bytes, gpu};
   return address;
 }
 
@@ -60,10 +60,12 @@ bool Memory::free(uint64_t address) {
   return true;
 }
 
-bool Memory::has(uint64_t address) const {
+std::optional<int> Memory::gpuOf(uint64_t address) const {
   auto after = Allocations.upper_bound(address);
   if (after == Allocations.begin())
-    return false;
+    return std::nullopt;
   --after;
-  return address - after->first < std::max<size_t>(after->second.bytes, 1);
+  if (address - after->first >= std::max<size_t>(after->second.bytes, 1))
+    return std::nullopt;
+  return after->second.gpu;
 }

@@ -1,5 +1,4 @@
-//===- Memory.h - the memory of the emulated GPU
-//------------------------------------------------===//
+//===- Memory.h - the memory of emulated GPUs -----------------------------------------===//
 //
 // What: every allocation ends, or begins, at a page that nobody may touch, and is full of NaN at
 //   first. Who touches such a page is named, and the process ends.
@@ -13,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 
 namespace kiln::emulated {
 
@@ -20,16 +20,17 @@ class Memory {
 public:
   /// 0 if there is none. With `atEnd` it ends at the page, as far as its alignment to 16 bytes lets
   /// it; else it begins there.
-  uint64_t allocate(size_t bytes, bool atEnd);
+  uint64_t allocate(size_t bytes, bool atEnd, int gpu);
   /// False if it was not allocated.
   bool free(uint64_t address);
-  /// Whether the byte at this address was allocated.
-  bool has(uint64_t address) const;
+  /// For which GPU the byte at this address was allocated, if it was.
+  std::optional<int> gpuOf(uint64_t address) const;
 
 private:
   struct Allocation {
     void *mapping;
     size_t mapped, bytes;
+    int gpu;
   };
   std::map<uint64_t, Allocation> Allocations;
 };

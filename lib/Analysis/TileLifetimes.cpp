@@ -287,21 +287,6 @@ private:
 
 } // namespace
 
-Operation *findUnplannedWhile(ir::FuncOp func) {
-  Operation *found = nullptr;
-  func.walk([&](scf::WhileOp loop) {
-    ValueRange carried = loop.getBeforeArguments(), passed = loop.getConditionOp().getArgs();
-    for (size_t i = 0; i < std::max(carried.size(), passed.size()); ++i) {
-      Value before = i < carried.size() ? carried[i] : Value(),
-            after = i < passed.size() ? passed[i] : Value();
-      auto isTile = [](Value value) { return value && isa<tile::TileType>(value.getType()); };
-      if (before != after && (isTile(before) || isTile(after)))
-        found = loop;
-    }
-  });
-  return found;
-}
-
 std::vector<TileBuffer> findBuffers(ir::FuncOp func, const Machine &machine,
                                     llvm::function_ref<bool(Operation *)> liesInSlot) {
   return BufferFinder(func, machine, liesInSlot).run();

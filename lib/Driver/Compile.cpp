@@ -5,6 +5,7 @@
 #include "kiln/Dialect/Kiln/Collective.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/Transforms/Passes.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <filesystem>
 #include <fstream>
@@ -36,24 +37,27 @@ private:
   unsigned Number = 0;
 };
 
-/// Prints warnings, which are counted, and remarks if they are wanted, the way compilers do.
+/// Prints warnings, which are counted, and remarks if they are wanted, the way compilers do. A pass
+/// that runs again says again what it found: each warning is printed once.
 ScopedDiagnosticHandler printRemarks(MLIRContext *context, bool wanted, unsigned &warnings) {
-  return {context, [wanted, &warnings](Diagnostic &diagnostic) {
+  return {context, [wanted, &warnings, said = llvm::StringSet<>()](Diagnostic &diagnostic) mutable {
             bool isRemark = diagnostic.getSeverity() == DiagnosticSeverity::Remark;
             if (diagnostic.getSeverity() == DiagnosticSeverity::Error || (isRemark && !wanted))
               return failure();
-            warnings += diagnostic.getSeverity() == DiagnosticSeverity::Warning;
-            auto print = [](Diagnostic &message, const char *severity) {
+            auto spell = [](Diagnostic &message, const char *severity) {
               SourceLoc loc = sourceLocOf(message.getLocation());
-              std::string line =
-                  loc.str() + (loc.isKnown() ? ": " : "") + severity + ": " + message.str() + "\n";
-              std::fputs(highlighted(stderr, line).c_str(), stderr);
+              return loc.str() + (loc.isKnown() ? ": " : "") + severity + ": " + message.str() +
+                     "\n";
             };
+            std::string lines = spell(diagnostic, isRemark ? "remark" : "warning");
+            for (Diagnostic &note : diagnostic.getNotes())
+              lines += spell(note, "note");
+            if (!isRemark && !said.insert(lines).second)
+              return success();
+            warnings += !isRemark;
             Progress::hide();
             std::fflush(stdout);
-            print(diagnostic, isRemark ? "remark" : "warning");
-            for (Diagnostic &note : diagnostic.getNotes())
-              print(note, "note");
+            std::fputs(highlighted(stderr, lines).c_str(), stderr);
             return success();
           }};
 }

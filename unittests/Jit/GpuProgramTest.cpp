@@ -6,15 +6,18 @@
 #include "kiln/Jit/Compiler/ProgramSource.h"
 #include "kiln/Language/ProgramAccess.h"
 
+#include <optional>
+#include <thread>
+
 using namespace kiln;
 using namespace kiln::test;
 
 namespace {
 
-/// A copy of a tensor in a GPU's memory.
+/// A copy of a tensor in a GPU's memory: of the GPU that is the current one.
 struct OnGpu {
-  OnGpu(const cuda::Driver &driver, cuda::Stream stream, const Tensor &host)
-      : driver(driver), stream(stream), host(host) {
+  OnGpu(const cuda::Driver &driver, cuda::Stream stream, const Tensor &host, int gpu = 0)
+      : driver(driver), stream(stream), host(host), gpu(gpu) {
     bytes = static_cast<size_t>(host.numElements()) * sizeof(float);
     EXPECT_EQ(driver.allocate(&memory, bytes, stream), 0);
     EXPECT_EQ(driver.copyToDevice(memory, host.data(), bytes, stream), 0);
@@ -22,13 +25,14 @@ struct OnGpu {
   ~OnGpu() { driver.free(memory, stream); }
   RawTensor raw() const {
     return RawTensor(reinterpret_cast<void *>(memory), DType::F32, {host.extent(0), host.extent(1)})
-        .onGpu(0);
+        .onGpu(gpu);
   }
   void copyBack() { EXPECT_EQ(driver.copyToHost(host.data(), memory, bytes, stream), 0); }
 
   const cuda::Driver &driver;
   cuda::Stream stream;
   Tensor host;
+  int gpu;
   cuda::DevicePointer memory = 0;
   size_t bytes;
 };
@@ -125,6 +129,105 @@ TEST(GpuProgram, AVariableSwitchesGraphsOff) {
   expectError(chain(nowhere, there), StatusCode::InvalidArgument,
               {"KILN_GRAPHS='sometimes'", "0 or 1"});
   unsetenv("KILN_GRAPHS");
+}
+
+/// A stream of a GPU.
+struct StreamOf {
+  explicit StreamOf(const cuda::Gpu &gpu) : gpu(gpu) {
+    cuda::CurrentGpu current(gpu);
+    EXPECT_EQ(gpu.driver->streamCreate(&stream, 1), 0);
+  }
+  ~StreamOf() {
+    cuda::CurrentGpu current(gpu);
+    gpu.driver->streamDestroy(stream);
+  }
+  const cuda::Gpu &gpu;
+  cuda::Stream stream = nullptr;
+};
+
+cuda::Context currentContext(const cuda::Driver &driver) {
+  cuda::Context context = nullptr;
+  EXPECT_EQ(driver.contextGetCurrent(&context), 0);
+  return context;
+}
+
+/// Calls the chain on tensors of this GPU while `context` is the current one, which it has to be
+/// afterwards too. Null: none.
+void callChainOn(const Compiled &chain, const StreamOf &on, cuda::Context context, unsigned seed) {
+  const cuda::Driver &driver = *on.gpu.driver;
+  cuda::CurrentGpu here(on.gpu);
+  Tensor a = randomTensor({40, 64}, seed), out = randomTensor({40, 64}, 9);
+  OnGpu in(driver, on.stream, a, on.gpu.number), made(driver, on.stream, out, on.gpu.number);
+  std::thread([&] { // which has no context yet
+    if (context)
+      ASSERT_EQ(driver.contextPush(context), 0);
+    EXPECT_OK(chain.on(on.stream, in.raw(), made.raw()));
+    EXPECT_EQ(currentContext(driver), context);
+  })
+      .join();
+  made.copyBack();
+  ASSERT_EQ(driver.streamSynchronize(on.stream), 0);
+  for (int64_t i = 0; i < a.numElements(); ++i)
+    ASSERT_EQ(out.dataAs<float>()[i], 2 * a.dataAs<float>()[i] + 4) << on.gpu.number << ", " << i;
+}
+
+/// The chain, compiled, and two GPUs with a stream each.
+class TwoGpus : public testing::Test {
+protected:
+  void SetUp() override {
+    Expected<const cuda::Driver *> driver = cuda::Driver::open();
+    if (!driver)
+      GTEST_SKIP() << driver.status().message();
+    Expected<const cuda::Gpu *> one = (*driver)->gpu(0), other = (*driver)->gpu(1);
+    if (!other)
+      GTEST_SKIP() << other.status().message();
+    onFirst.emplace(*take(one)), onSecond.emplace(**other);
+    Program program = chainProgram();
+    chain.emplace(take(test.jit.compile(program, "h200")));
+  }
+  TestJit test;
+  std::optional<StreamOf> onFirst, onSecond;
+  std::optional<Compiled> chain;
+};
+
+TEST_F(TwoGpus, ProgramsRunWhereTheirTensorsAreAndLeaveContextsAsFound) {
+  const cuda::Gpu &first = onFirst->gpu, &second = onSecond->gpu;
+  unsigned seed = 0;
+  for (int round = 0; round < 3; ++round) // from the second on a graph on each
+    for (const StreamOf *on : {&*onFirst, &*onSecond})
+      for (cuda::Context context : {cuda::Context(), first.context, second.context})
+        callChainOn(*chain, *on, context, ++seed);
+  test.expectCounts(1, 1);
+  EXPECT_EQ(test.jit.counters().graphs, 2u);
+
+  // Both at the same time.
+  std::thread beside([&] {
+    for (unsigned i = 0; i < 20; ++i)
+      callChainOn(*chain, *onSecond, second.context, 100 + i);
+  });
+  for (unsigned i = 0; i < 20; ++i)
+    callChainOn(*chain, *onFirst, second.context, 200 + i);
+  beside.join();
+}
+
+TEST_F(TwoGpus, TensorsOfBothAndStreamsOfTheOtherAreRefused) {
+  const cuda::Gpu &first = onFirst->gpu, &second = onSecond->gpu;
+  const cuda::Driver &driver = *first.driver;
+  Tensor a = randomTensor({40, 64}, 1), b = randomTensor({40, 64}, 2);
+  cuda::CurrentGpu current(first);
+  OnGpu here(driver, onFirst->stream, a), too(driver, onFirst->stream, b);
+  {
+    cuda::CurrentGpu there(second);
+    OnGpu far(driver, onSecond->stream, b, 1);
+    expectError(chain->on(onFirst->stream, here.raw(), far.raw()), StatusCode::InvalidArgument,
+                {"'out'", "is in the memory of GPU 1", "GPU 0"});
+    far.copyBack();
+  }
+  Status wrong = chain->on(onSecond->stream, here.raw(), too.raw());
+  EXPECT_FALSE(wrong.isOk());
+  EXPECT_EQ(currentContext(driver), first.context);
+  EXPECT_OK(chain->on(onFirst->stream, here.raw(), too.raw()));
+  EXPECT_EQ(driver.streamSynchronize(onFirst->stream), 0);
 }
 
 /// Two kernels, of which the second runs on while x[0, 0] is greater than 0.

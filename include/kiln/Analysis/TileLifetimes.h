@@ -36,10 +36,6 @@ struct TileBuffer {
   bool isAliveAt(int64_t moment) const;
 };
 
-/// A `while` loop that cannot be analysed, if there is one: its condition hands on other tiles than
-/// the loop carries, or in another order, so that its results cannot lie where they do.
-mlir::Operation *findUnplannedWhile(ir::FuncOp func);
-
 /// The buffers of a function whose tiles have spaces, on a machine. What the operations that
 /// `liesInSlot` names make has none: the slot of a pipe is its memory.
 std::vector<TileBuffer> findBuffers(ir::FuncOp func, const Machine &machine,

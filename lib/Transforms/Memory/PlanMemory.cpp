@@ -1,3 +1,4 @@
+#include "LoopTiles.h"
 #include "MemoryPlan.h"
 
 #include "PassMachine.h"
@@ -41,55 +42,6 @@ std::string describeSmaller(Value tile, int64_t divisor) {
           cols = byRows ? type.getCols() : std::max<int64_t>(type.getCols() / divisor, 1);
   return std::to_string(rows) + "x" + std::to_string(cols) + " instead of " +
          std::to_string(type.getRows()) + "x" + std::to_string(type.getCols());
-}
-
-/// The same loop, whose condition hands on all that the loop carries, at the same places, and what
-/// else it handed on behind that. False: it hands on a tile that the loop does not carry, or tiles
-/// in another order.
-bool handOnWhatIsCarried(scf::WhileOp loop) {
-  SmallVector<Value> handed(loop.getBeforeArguments());
-  SmallVector<unsigned> place; // of each result so far
-  unsigned next = 0;           // where the next tile may be
-  for (Value value : loop.getConditionOp().getArgs()) {
-    auto argument = dyn_cast<BlockArgument>(value);
-    bool isCarried = argument && argument.getOwner() == loop.getBeforeBody();
-    if (isa<tile::TileType>(value.getType())) {
-      if (!isCarried || argument.getArgNumber() < next)
-        return false;
-      next = argument.getArgNumber() + 1;
-    }
-    if (isCarried) {
-      place.push_back(argument.getArgNumber());
-    } else {
-      place.push_back(handed.size());
-      handed.push_back(value);
-    }
-  }
-  OpBuilder builder(loop);
-  auto complete =
-      scf::WhileOp::create(builder, loop.getLoc(), TypeRange(ValueRange(handed)), loop.getInits());
-  complete->setAttrs(loop->getAttrs());
-  complete.getBefore().takeBody(loop.getBefore());
-  complete.getAfter().takeBody(loop.getAfter());
-  complete.getConditionOp().getArgsMutable().assign(handed);
-  Block &after = *complete.getAfterBody();
-  for (Value value : handed)
-    after.addArgument(value.getType(), value.getLoc());
-  for (auto [number, at] : llvm::enumerate(place)) {
-    after.getArgument(number).replaceAllUsesWith(after.getArgument(place.size() + at));
-    loop.getResult(number).replaceAllUsesWith(complete.getResult(at));
-  }
-  after.eraseArguments(0, place.size());
-  loop.erase();
-  return true;
-}
-
-/// A tile that a `while` carries and only its condition looks at needs a place as others do: as
-/// what the loop results in, which nobody has to use.
-void handOnWhatIsCarried(ir::FuncOp func) {
-  while (Operation *loop = findUnplannedWhile(func))
-    if (!handOnWhatIsCarried(cast<scf::WhileOp>(loop)))
-      return;
 }
 
 struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
@@ -263,12 +215,7 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
     if (func.getKind() != ir::FuncKind::Role)
       return false;
     handOnWhatIsCarried(func);
-    if (Operation *loop = findUnplannedWhile(func)) {
-      loop->emitWarning("@") << func.getSymName()
-                             << " has no memory plan: the condition of this while loop hands on "
-                                "other tiles than the loop carries, or in another order";
-      return false;
-    }
+    copyWhatChangesPlaces(func);
     return !func.walk([](Operation *op) {
                   bool isUnassigned = llvm::any_of(op->getResultTypes(), [](Type type) {
                     auto tile = dyn_cast<tile::TileType>(type);

@@ -47,10 +47,13 @@ struct PartitionRoles : impl::KilnPartitionRolesBase<PartitionRoles> {
     if (matrix != vector)
       splitForeignAccumulators(*body);
     PartitionPlan plan(*body, model);
+    const Role *whole = matrix == vector || !multiplies(kernel) ? vector : nullptr;
     if (plan.obstacle())
-      return leave(kernel, plan, matrix == vector || !multiplies(kernel) ? vector : nullptr);
+      return leave(kernel, plan, whole);
     if (plan.roles().empty()) {
       remark(kernel) << "@" << kernel.getSymName() << " is not split over roles: it writes nothing";
+      if (whole)
+        giveTo(kernel, whole);
       return success();
     }
     if (failed(chooseLanes(kernel, *body, plan, model)))

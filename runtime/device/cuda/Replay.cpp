@@ -3,7 +3,6 @@
 #include "Watch.h"
 
 #include <algorithm>
-#include <bit>
 #include <ranges>
 
 using namespace kiln;
@@ -172,7 +171,8 @@ Result Replay::makeGraph() {
     void *parameters[1];
     KernelNodeParams params = nodeOf(launch, parameters);
     GraphNode node = nullptr;
-    bool isEarly = beginsEarly(Nodes.size()), isAfter = !Nodes.empty() && !isEarly;
+    bool isFirst = Nodes.empty(), isEarly = !isFirst && beginsEarly(Nodes.size()),
+         isAfter = !isFirst && !isEarly;
     result = cuda.graphAddKernel(&node, Made, isAfter ? &Nodes.back() : nullptr, isAfter, &params);
     if (result == 0 && isEarly)
       result = cuda.graphAddEdges(Made, &Nodes.back(), &node, &kEarlyEdge, 1);
@@ -206,30 +206,61 @@ Result Replay::launchGraph(Stream stream) {
 // All plans of a program
 //===----------------------------------------------------------------------===//
 
-Replays::Key Replays::keyOf(const kiln_args &args, Stream stream) {
-  Key key;
-  key.push_back(reinterpret_cast<uintptr_t>(stream));
-  for (const kiln_tensor &tensor : std::span(args.tensors, args.num_tensors))
-    for (int axis = 0; axis < tensor.rank; ++axis) {
-      key.push_back(static_cast<uint64_t>(tensor.extents[axis]));
-      key.push_back(static_cast<uint64_t>(tensor.strides[axis]));
+/// The stream, the extents and strides of the tensors, and the numbers.
+class Replays::Key {
+public:
+  Key(const kiln_args &args, Stream stream) {
+    std::span tensors(args.tensors, args.num_tensors);
+    size_t most = 1 + tensors.size() * 2 * KILN_MAX_RANK + args.num_scalars;
+    if (most > std::size(Few)) {
+      Many.reset(new uint64_t[most]);
+      Words = Many.get();
     }
-  for (uint64_t bits : std::span(args.scalars, args.num_scalars))
-    key.push_back(bits);
-  return key;
-}
+    add(reinterpret_cast<uintptr_t>(stream));
+    for (const kiln_tensor &tensor : tensors)
+      for (int axis = 0; axis < tensor.rank; ++axis) {
+        add(static_cast<uint64_t>(tensor.extents[axis]));
+        add(static_cast<uint64_t>(tensor.strides[axis]));
+      }
+    for (uint64_t bits : std::span(args.scalars, args.num_scalars))
+      add(bits);
+  }
+  Key(const Key &) = delete;
+  Key &operator=(const Key &) = delete;
+
+  std::span<const uint64_t> words() const { return {Words, Count}; }
+  uint64_t hash() const { return (Sum ^ Sum >> 32) * kOdd; }
+
+private:
+  static constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;
+
+  /// The hash is of a sum, each word times an odd number of its own: no word waits for the one
+  /// before it.
+  void add(uint64_t word) {
+    Words[Count++] = word;
+    Sum += word * Factor;
+    Factor += 2 * kOdd;
+  }
+
+  uint64_t *Words = Few;
+  size_t Count = 0;
+  uint64_t Sum = 0, Factor = kOdd;
+  uint64_t Few[128];
+  std::unique_ptr<uint64_t[]> Many;
+};
 
 static bool tryTake(std::atomic<bool> &isTaken) {
   return !isTaken.load(std::memory_order_relaxed) &&
          !isTaken.exchange(true, std::memory_order_acquire);
 }
 
-Replays::Slot *Replays::take(const Key &key, uint64_t hash, bool &isKnown) {
+Replays::Slot *Replays::take(const Key &key, bool &isKnown) {
+  uint64_t hash = key.hash();
   std::span<Slot> set(&Slots[(hash >> 60) % numSets * numWays], numWays);
   isKnown = true;
   for (Slot &slot : set)
     if (slot.hash.load(std::memory_order_relaxed) == hash && tryTake(slot.isTaken)) {
-      if (std::ranges::equal(slot.key, key))
+      if (std::ranges::equal(slot.key, key.words()))
         return &slot;
       slot.isTaken.store(false, std::memory_order_release);
     }
@@ -263,9 +294,9 @@ std::string Replays::describeLast(const LoadedKernel &kernel, const NativeInfo &
   return text;
 }
 
-Status Replays::plan(Slot &slot, const Key &key, uint64_t hash, const kiln_args &args) {
-  slot.key.assign(key.begin(), key.end());
-  slot.hash.store(hash, std::memory_order_relaxed);
+Status Replays::plan(Slot &slot, const Key &key, const kiln_args &args) {
+  slot.key.assign(key.words().begin(), key.words().end());
+  slot.hash.store(key.hash(), std::memory_order_relaxed);
   slot.replay.reset();
   Expected<std::unique_ptr<Plan>> planned = Plan::make(Of, args);
   if (!planned) {
@@ -280,18 +311,15 @@ Status Replays::plan(Slot &slot, const Key &key, uint64_t hash, const kiln_args 
 }
 
 std::optional<Status> Replays::launch(const kiln_args &args, const LaunchPlace &where) {
-  Key key = keyOf(args, where.stream);
-  uint64_t hash = 0;
-  for (uint64_t word : key)
-    hash = (std::rotl(hash, 5) ^ word) * 0x9e3779b97f4a7c15;
+  Key key(args, where.stream);
   bool isKnown = false;
-  Slot *slot = take(key, hash, isKnown);
+  Slot *slot = take(key, isKnown);
   if (!slot)
     return std::nullopt;
   std::unique_ptr<Slot, void (*)(Slot *)> taken(
       slot, [](Slot *held) { held->isTaken.store(false, std::memory_order_release); });
   slot->lastUse.store(Clock.fetch_add(1, std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  Status planned = isKnown ? Status::ok() : plan(*slot, key, hash, args);
+  Status planned = isKnown ? Status::ok() : plan(*slot, key, args);
   if (!planned.isOk())
     return planned;
   return slot->replay ? std::optional(slot->replay->launch(args, where)) : std::nullopt;

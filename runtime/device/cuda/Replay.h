@@ -54,9 +54,13 @@ private:
   /// Whether what kernels read early is apart from what kernels write, for these arguments.
   bool isReadAheadApart(const kiln_args &args) const;
   /// Whether the launch with this number begins early: if its kernel has something to read ahead,
-  /// for the others only wait longer; and not the first, for who knows what comes before that.
+  /// for the others only wait longer. Who knows what comes before the first: that one begins early
+  /// if it reads nothing before all of that has ended, and sets up its roles and pipes meanwhile.
   bool beginsEarly(size_t number) const {
-    return number > 0 && BeginsEarly && What->launches[number].kernel.description.runsAhead();
+    const CudaKernel &kernel = What->launches[number].kernel.description;
+    if (number > 0)
+      return BeginsEarly && kernel.runsAhead();
+    return May.mayBeginEarly && kernel.isPersistent && !kernel.maps.empty() && !kernel.runsAhead();
   }
   Result start(const LaunchPlace &where);
   /// Divides the launches of a persistent kernel into tables, with what each task waits for.
@@ -97,7 +101,7 @@ public:
   std::string describeLast(const LoadedKernel &kernel, const NativeInfo &info);
 
 private:
-  using Key = InplaceVector<uint64_t, 64>;
+  class Key;
   struct Slot {
     std::atomic<bool> isTaken{false};
     std::atomic<uint64_t> hash{0}, lastUse{0}; ///< Changed by who has taken it.
@@ -106,10 +110,9 @@ private:
   };
   static constexpr size_t numSets = 16, numWays = 4;
 
-  static Key keyOf(const kiln_args &args, Stream stream);
   /// The place of this key, or the one that may be used for it; taken. Null if all are.
-  Slot *take(const Key &key, uint64_t hash, bool &isKnown);
-  Status plan(Slot &slot, const Key &key, uint64_t hash, const kiln_args &args);
+  Slot *take(const Key &key, bool &isKnown);
+  Status plan(Slot &slot, const Key &key, const kiln_args &args);
 
   const PlannedProgram Of;
   const ReplayOptions May;

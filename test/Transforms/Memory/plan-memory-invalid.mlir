@@ -61,26 +61,6 @@ kiln.func @group(%x: !kiln.tensor<64x128xf32>) group lanes(2) {
 
 // -----
 
-// The results of a while loop lie where it keeps what it carries; these two change places.
-kiln.func @swaps(%x: !kiln.tensor<8x8xf32>, %n: index) role(aiv) {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %a = tile.load %x[0, 0] : !tile.tile<8x8xf32, vec>
-  %b = tile.exp %a : !tile.tile<8x8xf32, vec>
-  // expected-warning@+1 {{@swaps has no memory plan: the condition of this while loop hands on other tiles than the loop carries, or in another order}}
-  %end:2 = scf.while (%s = %a, %t = %b) : (!tile.tile<8x8xf32, vec>, !tile.tile<8x8xf32, vec>)
-      -> (!tile.tile<8x8xf32, vec>, !tile.tile<8x8xf32, vec>) {
-    %more = arith.cmpi sgt, %n, %c0 : index
-    scf.condition(%more) %t, %s : !tile.tile<8x8xf32, vec>, !tile.tile<8x8xf32, vec>
-  } do {
-  ^bb0(%s: !tile.tile<8x8xf32, vec>, %t: !tile.tile<8x8xf32, vec>):
-    scf.yield %s, %t : !tile.tile<8x8xf32, vec>, !tile.tile<8x8xf32, vec>
-  }
-  tile.store %end#0, %x[0, 0]
-}
-
-// -----
-
 // An address that somebody wrote by hand.
 kiln.func @odd(%x: !kiln.tensor<8x8xf32>) role(aiv) {
   // expected-error@+1 {{puts a tile of 8x8xf32 at byte 4 of vec, where tiles are aligned to 32 bytes}}

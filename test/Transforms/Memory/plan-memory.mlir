@@ -223,3 +223,49 @@ kiln.func @watched(%x: !kiln.tensor<8x8xf32>) role(aiv) {
   %c = tile.load %x[0, %n] : !tile.tile<8x8xf32, vec>
   tile.store %c, %x[0, 0]
 }
+
+// The results of a while loop lie where it keeps what it carries. These two change places, so the loop is turned over: it decides
+// before it begins and at the end of each iteration, and carries what the condition handed on, in that order.
+// CHECK-LABEL: kiln.func @swaps
+// CHECK: %[[A:.*]] = tile.load
+// CHECK: %[[B:.*]] = tile.exp %[[A]]
+// CHECK: %[[FIRST:.*]] = arith.cmpi
+// CHECK: %[[R:.*]]:3 = scf.while (%[[MORE:.*]] = %[[FIRST]], %[[S:.*]] = %{{.*}}, %[[T:.*]] = %{{.*}})
+// CHECK-NEXT: scf.condition(%[[MORE]]) %[[MORE]], %[[S]], %[[T]]
+// CHECK: ^bb0(%{{.*}}: i1, %[[U:.*]]: !tile.tile<8x8xf32, vec>, %[[V:.*]]: !tile.tile<8x8xf32, vec>):
+// CHECK: %[[NEXT:.*]] = arith.cmpi
+// CHECK: scf.yield %[[NEXT]]
+// CHECK: tile.store %[[R]]#1
+kiln.func @swaps(%x: !kiln.tensor<8x8xf32>, %n: index) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %a = tile.load %x[0, 0] : !tile.tile<8x8xf32, vec>
+  %b = tile.exp %a : !tile.tile<8x8xf32, vec>
+  %end:2 = scf.while (%s = %a, %t = %b) : (!tile.tile<8x8xf32, vec>, !tile.tile<8x8xf32, vec>)
+      -> (!tile.tile<8x8xf32, vec>, !tile.tile<8x8xf32, vec>) {
+    %more = arith.cmpi sgt, %n, %c0 : index
+    scf.condition(%more) %t, %s : !tile.tile<8x8xf32, vec>, !tile.tile<8x8xf32, vec>
+  } do {
+  ^bb0(%s: !tile.tile<8x8xf32, vec>, %t: !tile.tile<8x8xf32, vec>):
+    scf.yield %s, %t : !tile.tile<8x8xf32, vec>, !tile.tile<8x8xf32, vec>
+  }
+  tile.store %end#0, %x[0, 0]
+}
+
+// Tiles that change places in each iteration are copied, one of them to a third place: no copy to a place comes before what was
+// there has been copied.
+// CHECK-LABEL: kiln.func @rotates
+// CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}})
+// CHECK-NEXT: %[[C:.*]] = tile.move %[[B]] {kiln.address = array<i64: 512>}
+// CHECK-NEXT: %[[D:.*]] = tile.move %[[A]] {kiln.address = array<i64: 256>}
+// CHECK-NEXT: scf.yield %[[C]], %[[D]]
+kiln.func @rotates(%x: !kiln.tensor<8x16xf32>, %n: index) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = tile.load %x[0, 0] : !tile.tile<8x8xf32, vec>
+  %b = tile.load %x[0, 8] : !tile.tile<8x8xf32, vec>
+  %end:2 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %a, %t = %b) -> (!tile.tile<8x8xf32, vec>, !tile.tile<8x8xf32, vec>) {
+    scf.yield %t, %s : !tile.tile<8x8xf32, vec>, !tile.tile<8x8xf32, vec>
+  }
+  tile.store %end#0, %x[0, 0]
+  tile.store %end#1, %x[0, 8]
+}

@@ -174,6 +174,7 @@ kiln.func @loops(%a: !kiln.tensor<16x16xf32>, %n: index) incore {
 // -----
 
 // expected-remark @below {{@idle is not split over roles: it writes nothing}}
+// expected-remark @below {{@idle has work for aiv only}}
 kiln.func @idle(%a: !kiln.tensor<16x16xf32>) incore {
 }
 

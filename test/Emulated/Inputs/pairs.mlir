@@ -1,19 +1,4 @@
-// REQUIRES: kiln, emulated-gpu, torch
-// Blocks in clusters of two: an odd number of them, a last row of tiles that has a neighbour in the next column, one row, tensors
-// that the copy engine cannot read, nothing to sum; on 1 to 5 multiprocessors, in several orders of everything.
-// RUN: kiln-opt %s --kiln-pipeline=platform=h200 --tile-pair-blocks -o %t.mlir
-// RUN: %emulate %kiln run %t.mlir -p h200 --batch %S/Inputs/pairs.cases | FileCheck %s
-// RUN: env KILN_EMULATE_SEED=1 KILN_EMULATE_MULTIPROCESSORS=1 %emulate %kiln run %t.mlir -p h200 --batch %S/Inputs/pairs.cases | FileCheck %s
-// RUN: env KILN_EMULATE_SEED=2 KILN_EMULATE_MULTIPROCESSORS=5 %emulate %kiln run %t.mlir -p h200 --batch %S/Inputs/pairs.cases | FileCheck %s
-// RUN: %kiln emit %t.mlir -p h200 --target cuda | FileCheck %s --check-prefix=CUDA
-
-// CHECK-COUNT-6: PASS
-// The second product's weights are read ahead, in pairs, too.
-// CUDA:  first_dma(const Args &args, const PairedBlock &block,
-// CUDA:  void second_dma_ahead(const Args &args, const PairedBlock &block,
-// CUDA:  paired<2>(unwritten(request<bf16, 64, 128>
-// CUDA:  second_dma_ahead(args, pairedBlockAt<16>(blockIdx.x, blocks, args.grid), 0, to_compute);
-
+// Passes beside the platform's: --tile-pair-blocks
 !t = !kiln.tensor<?x?xbf16>
 !tile = !tile.tile<128x128xbf16>
 !sum = !tile.tile<128x128xf32>
