@@ -102,12 +102,13 @@ static double normalQuantile(int64_t halfParts) {
 namespace {
 class Distribution {
 public:
-  Distribution(bool isNormal, double factor) : isNormal(isNormal), factor(factor) {}
+  Distribution(bool isNormal, double factor, double shift)
+      : isNormal(isNormal), factor(factor), shift(shift) {}
 
   /// The number in the middle of a part.
-  double middle(int64_t part) const { return factor * quantile(2 * part + 1); }
+  double middle(int64_t part) const { return factor * quantile(2 * part + 1) + shift; }
   /// The number where a part begins, or where the last one ends.
-  double edge(int64_t part) const { return factor * quantile(2 * part); }
+  double edge(int64_t part) const { return factor * quantile(2 * part) + shift; }
 
 private:
   double quantile(int64_t halfParts) const {
@@ -115,7 +116,7 @@ private:
   }
 
   bool isNormal;
-  double factor;
+  double factor, shift;
 };
 
 /// A function of parts, looked up where there are so many questions that a table pays.
@@ -196,10 +197,10 @@ static void fillIntegers(const Tensor &tensor, const RandomBits &random, int64_t
   });
 }
 
-static void fillRandom(const Tensor &tensor, const RandomBits &random, bool isNormal,
-                       double factor) {
+static void fillRandom(const Tensor &tensor, const RandomBits &random, bool isNormal, double factor,
+                       double shift) {
   if (isFloat(tensor.dtype()))
-    fillFloats(tensor, random, {isNormal, factor});
+    fillFloats(tensor, random, {isNormal, factor, shift});
   else if (isNormal)
     fillIntegers(tensor, random, -8, 17);
   else
@@ -263,17 +264,30 @@ static Status badFill(const std::string &name, const std::string &message) {
 
 Status kiln::fillTensor(const std::string &name, const Tensor &tensor, const std::string &init,
                         uint64_t seed) {
-  size_t star = std::min(init.find('*'), init.size());
-  std::string way = init.substr(0, star);
+  // The way, and for random floats a factor and what is added: normal*0.1+1.
+  std::string_view rest = init;
+  double factor = 1, shift = 0;
+  bool isChanged = false, isNumber = true;
+  auto takeBehind = [&](size_t mark, double &number) {
+    if (mark == std::string_view::npos)
+      return;
+    isChanged = true;
+    isNumber &= parseAll(rest.substr(mark + 1), number);
+    rest = rest.substr(0, mark);
+  };
+  size_t plus = rest.rfind('+');
+  bool isExponent = plus != std::string_view::npos && plus > 0 && rest[plus - 1] == 'e';
+  takeBehind(isExponent ? std::string_view::npos : plus, shift);
+  takeBehind(rest.find('*'), factor);
+  std::string way(rest);
   bool isRandom = way == "normal" || way == "uniform";
-  double factor = 1;
-  if (star < init.size() && (!isFloat(tensor.dtype()) || !isRandom ||
-                             !parseAll(std::string_view(init).substr(star + 1), factor)))
-    return badFill(name,
-                   "'" + init + "': only normal and uniform floats are scaled, as in normal*0.1");
+  if (isChanged && (!isFloat(tensor.dtype()) || !isRandom || !isNumber))
+    return badFill(name, "'" + init +
+                             "': only normal and uniform floats are scaled and shifted, as in "
+                             "normal*0.1 or normal*0.1+1");
   RandomBits random(name, seed);
   if (isRandom)
-    fillRandom(tensor, random, way == "normal", factor);
+    fillRandom(tensor, random, way == "normal", factor, shift);
   else if (way == "zeros")
     repeat(tensor, {0});
   else if (way == "ones")

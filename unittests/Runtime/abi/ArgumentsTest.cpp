@@ -64,6 +64,20 @@ TEST(Arguments, UniformNumbersAreBetweenZeroAndTheFactor) {
   EXPECT_LT(*std::max_element(numbers.begin(), numbers.end()), 2);
 }
 
+TEST(Arguments, RandomNumbersAreShifted) {
+  for (const char *spec : {"300000:uniform*2+3", "300000:uniform*2e+0+3"}) {
+    std::vector<double> numbers = numbersOf(DType::F32, spec);
+    EXPECT_GE(*std::min_element(numbers.begin(), numbers.end()), 3) << spec;
+    EXPECT_LE(*std::max_element(numbers.begin(), numbers.end()), 5) << spec;
+    EXPECT_NEAR(momentOf(numbers, 1), 4, 0.01) << spec;
+  }
+  std::vector<double> numbers = numbersOf(DType::BF16, "300000:normal*0.1+1");
+  EXPECT_NEAR(momentOf(numbers, 1), 1, 0.01);
+  EXPECT_NEAR(probabilityBelow(numbers, 0.8), 0.5 * std::erfc(std::sqrt(2)), 0.01);
+  numbers = numbersOf(DType::F32, "300000:normal+-1");
+  EXPECT_NEAR(momentOf(numbers, 1), -1, 0.01);
+}
+
 TEST(Arguments, NeighboursAreIndependent) {
   std::vector<double> numbers = numbersOf(DType::F32, "200001");
   for (size_t distance : {1, 2, 3, 64, 128, 1000}) {
