@@ -1,4 +1,5 @@
-"""Programs on tensors of torch that are on a GPU: every example against torch, shapes, streams, graphs, threads, records. Run by scripts/gpu-check.
+"""Programs on tensors of torch that are on a GPU: every example against torch, shapes, streams, graphs, threads, records, and in
+which order programs and other work follow each other. Run by scripts/gpu-check.
 
 Exits with 77, and says why, where there is no GPU.
 """
@@ -28,6 +29,7 @@ from examples.vector_dag import vector_dag  # noqa: E402
 
 
 torch.set_default_device("cuda")  # where the examples make their tensors
+from tests.gpu_order import Order  # noqa: E402,F401
 from tests.test_numerics import AgainstTorch  # noqa: E402,F401  all of them, through the JIT
 
 

@@ -171,7 +171,8 @@ Result Replay::makeGraph() {
     void *parameters[1];
     KernelNodeParams params = nodeOf(launch, parameters);
     GraphNode node = nullptr;
-    bool isEarly = beginsEarly(Nodes.size()), isAfter = !Nodes.empty() && !isEarly;
+    bool isFirst = Nodes.empty(), isEarly = !isFirst && beginsEarly(Nodes.size()),
+         isAfter = !isFirst && !isEarly;
     result = cuda.graphAddKernel(&node, Made, isAfter ? &Nodes.back() : nullptr, isAfter, &params);
     if (result == 0 && isEarly)
       result = cuda.graphAddEdges(Made, &Nodes.back(), &node, &kEarlyEdge, 1);

@@ -54,9 +54,13 @@ private:
   /// Whether what kernels read early is apart from what kernels write, for these arguments.
   bool isReadAheadApart(const kiln_args &args) const;
   /// Whether the launch with this number begins early: if its kernel has something to read ahead,
-  /// for the others only wait longer; and not the first, for who knows what comes before that.
+  /// for the others only wait longer. Who knows what comes before the first: that one begins early
+  /// if it reads nothing before all of that has ended, and sets up its roles and pipes meanwhile.
   bool beginsEarly(size_t number) const {
-    return number > 0 && BeginsEarly && What->launches[number].kernel.description.runsAhead();
+    const CudaKernel &kernel = What->launches[number].kernel.description;
+    if (number > 0)
+      return BeginsEarly && kernel.runsAhead();
+    return May.mayBeginEarly && kernel.isPersistent && !kernel.maps.empty() && !kernel.runsAhead();
   }
   Result start(const LaunchPlace &where);
   /// Divides the launches of a persistent kernel into tables, with what each task waits for.

@@ -337,6 +337,25 @@ TEST_F(CudaReplay, KernelsThatReadAheadBeginBeforeThoseBeforeThemHaveEnded) {
   }
 }
 
+TEST_F(CudaReplay, TheFirstKernelBeginsEarlyIfItReadsNothingBefore) {
+  auto countEarly = [&](ReplayOptions options = {}) {
+    auto replays = replaysOf(nullptr, options); // the first kernel itself
+    EXPECT_OK(*call(*replays, 0x1000, 0x2000));
+    return takeAsked().early;
+  };
+  EXPECT_EQ(countEarly(), 0) << "no role copies for it";
+  loaded[0].description.maps = {{.tensor = 0, .rows = 1, .cols = 64}};
+  EXPECT_EQ(countEarly(), 1);
+  EXPECT_EQ(countEarly({.mayBeginEarly = false}), 0);
+  auto three = replaysOf(threeKernels);
+  for (int i = 0; i < 3; ++i) { // one by one, then as a graph, which has no kernel before it
+    EXPECT_OK(*call(*three, 0x1000, 0x2000));
+    EXPECT_EQ(takeAsked().early, i == 0 ? 1 : 0);
+  }
+  loaded[0].description.isPersistent = false;
+  EXPECT_EQ(countEarly(), 0) << "its blocks would take the places of others";
+}
+
 TEST_F(CudaReplay, NobodyBeginsEarlyToReadWhatIsWritten) {
   loaded[2].description.maps = {{.tensor = 0, .rows = 1, .cols = 64, .isAhead = true}};
   auto replays = replaysOf(threeKernels);
