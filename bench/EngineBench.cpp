@@ -99,7 +99,8 @@ const KernelRecord &addGroup(KernelRegistry &registry, const char *name,
 
 class EngineBench {
 public:
-  explicit EngineBench(int rounds) : Rounds(rounds) {
+  /// `only` names one family; empty: all.
+  EngineBench(int rounds, std::string_view only) : Rounds(rounds), Only(only) {
     Increment1 = &addKernel(Registry, "increment1", increment,
                             {TensorParam::dynamic("x", DType::F32, 1, Direction::InOut)});
     SlowIncrement = &addKernel(Registry, "slow_increment", slowIncrement,
@@ -116,7 +117,24 @@ public:
   }
 
   const Report &run() {
-    benchTasks();
+    auto isWanted = [&](std::string_view name) { return Only.empty() || Only == name; };
+    if (isWanted("tasks"))
+      benchTasks();
+    if (isWanted("slow"))
+      benchSlowTasks();
+    if (isWanted("regions"))
+      benchAllRegions();
+    if (isWanted("runs"))
+      benchFixedCost();
+    if (isWanted("pipes"))
+      benchHandOver();
+    if (isWanted("dump"))
+      benchDump();
+    return Results;
+  }
+
+private:
+  void benchAllRegions() {
     benchRegions("row slices", [](const Tensor &m, int64_t i) {
       return take(m.slice({i, 0}, {1, m.extent(1)}));
     });
@@ -128,13 +146,8 @@ public:
       return take(m.slice({i / 64 * size, i % 64 * size}, {size, size}));
     });
     benchReaders();
-    benchFixedCost();
-    benchHandOver();
-    benchDump();
-    return Results;
   }
 
-private:
   static constexpr uint32_t always = 0; // tasks are handed over
   std::unique_ptr<Engine> makeEngine(unsigned workers, uint64_t maxPending,
                                      uint32_t handOverNs = EngineOptions().handOverNs) {
@@ -221,10 +234,13 @@ private:
     compareTasks({"handed over: own regions", Increment1, 16384, always, {}, handed}, {gomp});
     compareTasks({"handed over: 1024 regions", Increment1, 1024, always, {}, handed}, {gomp});
     compareTasks({"handed over: serial chain", Increment1, 1, always, {}, handed}, {gomp});
+  }
+
+  void benchSlowTasks() {
     TaskPeer slowGomp{libgompName(), runLibgompSlow};
-    compareTasks(
-        {"independent tasks of 1 us", SlowIncrement, 16384, usual, same, Target::ratio(1.1)},
-        {slowGomp});
+    uint32_t usual = EngineOptions().handOverNs;
+    compareTasks({"independent tasks of 1 us", SlowIncrement, 16384, usual, Target::ratio(1.1), {}},
+                 {slowGomp});
     compareTasks({"serial chain of tasks of 1 us", SlowIncrement, 1, usual, {}, {}}, {slowGomp});
   }
 
@@ -379,15 +395,17 @@ private:
   }
 
   int Rounds;
+  std::string_view Only;
   KernelRegistry Registry;
   const KernelRecord *Increment1, *SlowIncrement, *Increment2, *Busy, *OneWay, *BothWays;
   Report Results;
 };
 
 int usage() {
-  std::fprintf(stderr, "usage: kiln_bench_engine [rounds] [--json FILE]\n"
+  std::fprintf(stderr, "usage: kiln_bench_engine [rounds] [--only FAMILY] [--json FILE]\n"
                        "  rounds       how many times each is measured in turn with its peer; the\n"
                        "               median of each counts (default 5)\n"
+                       "  --only FAMILY  tasks, slow, regions, runs, pipes or dump\n"
                        "  --json FILE  adds the results to the list in FILE\n");
   return 2;
 }
@@ -397,16 +415,19 @@ int usage() {
 int main(int argc, char **argv) {
   int rounds = 5;
   std::string json;
+  std::string_view only;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc)
       json = argv[++i];
+    else if (std::strcmp(argv[i], "--only") == 0 && i + 1 < argc)
+      only = argv[++i];
     else if ((rounds = countFrom(argv[i])) == 0)
       return usage();
   }
   std::printf("compiler %s; peers: %s, %s; 2 threads\n", __VERSION__,
               libgompName().empty() ? "no libgomp" : libgompName().c_str(),
               tbbName().empty() ? "no oneTBB" : tbbName().c_str());
-  EngineBench bench(rounds);
+  EngineBench bench(rounds, only);
   const Report &results = bench.run();
   results.print();
   if (!json.empty())

@@ -3,6 +3,7 @@
 #include "abi/Parallel.h"
 #include "kiln/runtime/shown.h"
 
+#include <atomic>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -91,7 +92,8 @@ std::string progressLine(const std::string &what, uint64_t done, uint64_t total,
   return line;
 }
 
-static unsigned numProgresses = 0; ///< Of those that live: the outermost says what the work is.
+/// Of those that live: the outermost says what the work is. Threads that work look at it too.
+static std::atomic<unsigned> numProgresses = 0;
 
 Progress::Progress(std::string what, uint64_t total)
     : What(std::move(what)), Total(total), IsWatched(numProgresses++ == 0 && isTerminal(stderr)) {}

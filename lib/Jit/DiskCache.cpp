@@ -243,8 +243,8 @@ Status DiskCache::store(const std::string &key, const Artifact &artifact, uint64
   for (std::string_view part : {std::string_view(artifact.object), std::string_view(trailer)})
     if (done.isOk())
       done = (*file)->write(part);
-  if (done.isOk())
-    done = (*file)->sync();
+  // Not waiting for the disk, which may take seconds: what a power failure leaves half-written has
+  // not the checksum of what it should be.
   if (done.isOk())
     done = (*file)->commit();
   if (!done.isOk())

@@ -178,10 +178,6 @@ Status TemporaryFile::write(std::string_view bytes) {
   return Status::ok();
 }
 
-Status TemporaryFile::sync() {
-  return ::fsync(Fd) == 0 ? Status::ok() : errnoStatus("write", Name);
-}
-
 Status TemporaryFile::commit() {
   // Renamed while it is locked: nobody may take it for a leaving. A full disk may show only when it
   // is closed, on some file systems.

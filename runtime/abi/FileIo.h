@@ -74,8 +74,6 @@ public:
 
   int fd() const { return Fd; }
   Status write(std::string_view bytes);
-  /// Waits until the disk has it.
-  Status sync();
   /// Closes it and puts it in its place.
   Status commit();
 

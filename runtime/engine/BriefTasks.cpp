@@ -11,8 +11,19 @@ bool Engine::Impl::isInFlight(const Use &use) {
   return use.task < Window.begin() || !use.node->isSealed() || use.node->isBad();
 }
 
+bool Engine::Impl::isForSubmitter(const Task &task, KernelTimes::Slot slot) {
+  if (Times.isBrief(slot))
+    return hasNothingToWaitFor(task) || catchUp(task);
+  // Nothing retires here: the oldest task's line is the one that a worker is about to write.
+  return Times.isShort(slot) && Sched.hasPlenty() && isFree(task);
+}
+
 bool Engine::Impl::hasNothingToWaitFor(const Task &task) {
   retire();
+  return isFree(task);
+}
+
+bool Engine::Impl::isFree(const Task &task) {
   if (!Settled.bad.empty())
     return false;
   if (Window.isEmpty())

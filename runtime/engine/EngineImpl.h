@@ -76,7 +76,13 @@ struct Engine::Impl {
   NodeLoc internLoc(const SourceLoc &loc);
 
   // BriefTasks.cpp
+  /// Whether the task is done sooner, or as soon, if the submitter runs it, and nothing holds it
+  /// up.
+  bool isForSubmitter(const Task &task, KernelTimes::Slot slot);
   bool hasNothingToWaitFor(const Task &task);
+  /// The same as far as known: what has finished since the last retire() is looked at only where
+  /// the task conflicts with it.
+  bool isFree(const Task &task);
   bool isInFlight(const Use &use);
   /// Gives the workers a few microseconds to finish what the task waits for, if that may help.
   bool catchUp(const Task &task);

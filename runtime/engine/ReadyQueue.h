@@ -36,6 +36,9 @@ public:
     return Head.load(std::memory_order_seq_cst) >= Tail.load(std::memory_order_seq_cst);
   }
 
+  /// By the owning thread only: what there is at least, but for what others take meanwhile.
+  uint64_t size() const { return Pushed - Head.load(std::memory_order_relaxed); }
+
   /// Takes up to `max` entries, but not more than one in `share` of those there (rounded up).
   unsigned take(Node **nodes, unsigned max, unsigned share) {
     uint64_t head = Head.load(std::memory_order_acquire);

@@ -6,6 +6,8 @@ using namespace kiln;
 
 /// Ready tasks a worker takes over from another at a time: a cache miss on the queue each.
 static constexpr unsigned maxBatch = 16;
+/// Ready tasks for each worker that are plenty: two batches.
+static constexpr uint64_t plentyPerWorker = uint64_t(2) * maxBatch;
 /// Rounds without work before a worker sleeps; a round is one look at all queues and
 /// `pausesPerRound` pauses, a bit more than a microsecond.
 static constexpr unsigned roundsBeforeSleep = 60;
@@ -78,6 +80,10 @@ void Scheduler::keep(Node &node) {
 void Scheduler::offerKept() {
   if (Kept)
     publishFrom(Workers.front(), *std::exchange(Kept, nullptr));
+}
+
+bool Scheduler::hasPlenty() const {
+  return Workers.front().ready.size() >= plentyPerWorker * numWorkers();
 }
 
 bool Scheduler::hasWork() const {

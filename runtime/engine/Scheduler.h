@@ -121,6 +121,8 @@ public:
   void keep(Node &node);
   /// What was kept is for anybody: there is more to do than that.
   void offerKept();
+  /// So much waits in the submitter's queue that no worker misses what the submitter runs itself.
+  bool hasPlenty() const;
   /// Runs a plain task that has nothing to wait for, that nobody else knows of, and of which no
   /// dump and no timeline is to tell.
   void runHere(Node &node);

@@ -90,7 +90,7 @@ Expected<TaskId> Engine::Impl::submit(const Task &task, Task *expendable) {
     return Status(StatusCode::Internal, "the window is full and no task is ready");
   bool isWatched = RunsBriefTasks && isPlain(task, kernel) && !kernel->isCollective;
   KernelTimes::Slot slot = isWatched ? Times.slotOf(*kernel, task.tensors()) : 0;
-  if (isWatched && Times.isBrief(slot) && (hasNothingToWaitFor(task) || catchUp(task)))
+  if (isWatched && isForSubmitter(task, slot))
     return runHere(task, *kernel, slot);
   TimelineSpan span(Run.timeline, /*worker=*/0, TimelineEvent::Kind::Submit, Window.end());
   if (isAlone)

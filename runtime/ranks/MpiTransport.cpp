@@ -166,6 +166,7 @@ bool MpiTransport::advance(Operation &op) {
         return true;
       if (!hasEnded)
         return false;
+      ++Steps;
       op.requests.pop_back();
     }
     if (op.hasHeader)
@@ -220,21 +221,29 @@ void MpiTransport::wait(const std::function<bool()> &isOver) {
 }
 
 void MpiTransport::work() {
-  for (;;) {
+  // Looking costs who computes a few microseconds: what has not ended after some looks is looked at
+  // less often. Who has nothing to compute looks all the time, in wait().
+  constexpr std::chrono::microseconds often{50}, seldom{400};
+  for (std::chrono::microseconds pause = often;;) {
     std::vector<std::pair<Done, Status>> ended;
     {
       std::unique_lock lock(Mutex);
-      HasWork.wait_for(lock, std::chrono::milliseconds(1),
-                       [&] { return IsStopping || !Running.empty(); });
+      if (Running.empty()) {
+        HasWork.wait_for(lock, std::chrono::milliseconds(1),
+                         [&] { return IsStopping || !Running.empty(); });
+        pause = often;
+      }
       if (IsStopping)
         return;
       lookAround();
+      uint64_t before = Steps;
       if (Waiting.load() == 0 || !Failure.isOk())
         progress(ended);
+      pause = Steps == before ? std::min(2 * pause, seldom) : often;
     }
     for (auto &[call, status] : ended)
       call(status);
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    std::this_thread::sleep_for(pause);
   }
 }
 

@@ -109,6 +109,7 @@ private:
   std::vector<char> Heard;                        ///< Where the next one comes.
   kiln_mpi_request Hearing{};
   std::list<std::pair<std::string, kiln_mpi_request>> Told;
+  uint64_t Steps = 0;                  ///< Requests that have ended.
   uint64_t Events = 0, EventsSeen = 0; ///< What has started or ended.
   std::chrono::steady_clock::time_point IdleSince{};
   bool HasTold = false;

@@ -617,7 +617,7 @@ TEST(EmulatedDeath, MemoryOfOthersIsNotTouched) {
   EXPECT_DEATH(
       {
         emulated::Memory memory;
-        tensor = reinterpret_cast<float *>(memory.allocate(128 * sizeof(float), true));
+        tensor = reinterpret_cast<float *>(memory.allocate(128 * sizeof(float), true, 0));
         launch([](const void *) { tensor[threadIdx.x + 1] = 1; });
       },
       "block 0, thread 127 \\(warp 3\\) accesses memory at 0x[0-9a-f]+ that it does not have");

@@ -6,6 +6,7 @@
 #include "kiln/Jit/Compiler/ProgramSource.h"
 #include "kiln/Language/ProgramAccess.h"
 
+#include <optional>
 #include <thread>
 
 using namespace kiln;
@@ -170,63 +171,63 @@ void callChainOn(const Compiled &chain, const StreamOf &on, cuda::Context contex
     ASSERT_EQ(out.dataAs<float>()[i], 2 * a.dataAs<float>()[i] + 4) << on.gpu.number << ", " << i;
 }
 
-TEST(GpuProgram, RunsWhereItsTensorsAreAndLeavesContextsAsFound) {
-  Expected<const cuda::Driver *> driver = cuda::Driver::open();
-  if (!driver)
-    GTEST_SKIP() << driver.status().message();
-  Expected<const cuda::Gpu *> other = (*driver)->gpu(1);
-  if (!other)
-    GTEST_SKIP() << other.status().message();
-  const cuda::Gpu &first = *take((*driver)->gpu(0)), &second = **other;
+/// The chain, compiled, and two GPUs with a stream each.
+class TwoGpus : public testing::Test {
+protected:
+  void SetUp() override {
+    Expected<const cuda::Driver *> driver = cuda::Driver::open();
+    if (!driver)
+      GTEST_SKIP() << driver.status().message();
+    Expected<const cuda::Gpu *> one = (*driver)->gpu(0), other = (*driver)->gpu(1);
+    if (!other)
+      GTEST_SKIP() << other.status().message();
+    onFirst.emplace(*take(one)), onSecond.emplace(**other);
+    Program program = chainProgram();
+    chain.emplace(take(test.jit.compile(program, "h200")));
+  }
   TestJit test;
-  Program program = chainProgram();
-  Compiled chain = take(test.jit.compile(program, "h200"));
-  StreamOf onFirst(first), onSecond(second);
+  std::optional<StreamOf> onFirst, onSecond;
+  std::optional<Compiled> chain;
+};
+
+TEST_F(TwoGpus, ProgramsRunWhereTheirTensorsAreAndLeaveContextsAsFound) {
+  const cuda::Gpu &first = onFirst->gpu, &second = onSecond->gpu;
   unsigned seed = 0;
   for (int round = 0; round < 3; ++round) // from the second on a graph on each
-    for (const StreamOf *on : {&onFirst, &onSecond})
+    for (const StreamOf *on : {&*onFirst, &*onSecond})
       for (cuda::Context context : {cuda::Context(), first.context, second.context})
-        callChainOn(chain, *on, context, ++seed);
+        callChainOn(*chain, *on, context, ++seed);
   test.expectCounts(1, 1);
   EXPECT_EQ(test.jit.counters().graphs, 2u);
 
   // Both at the same time.
   std::thread beside([&] {
     for (unsigned i = 0; i < 20; ++i)
-      callChainOn(chain, onSecond, second.context, 100 + i);
+      callChainOn(*chain, *onSecond, second.context, 100 + i);
   });
   for (unsigned i = 0; i < 20; ++i)
-    callChainOn(chain, onFirst, second.context, 200 + i);
+    callChainOn(*chain, *onFirst, second.context, 200 + i);
   beside.join();
 }
 
-TEST(GpuProgram, TensorsOfTwoGpusAndStreamsOfAnotherAreRefused) {
-  Expected<const cuda::Driver *> driver = cuda::Driver::open();
-  if (!driver)
-    GTEST_SKIP() << driver.status().message();
-  Expected<const cuda::Gpu *> other = (*driver)->gpu(1);
-  if (!other)
-    GTEST_SKIP() << other.status().message();
-  const cuda::Gpu &first = *take((*driver)->gpu(0)), &second = **other;
-  TestJit test;
-  Program program = chainProgram();
-  Compiled chain = take(test.jit.compile(program, "h200"));
-  StreamOf onFirst(first), onSecond(second);
+TEST_F(TwoGpus, TensorsOfBothAndStreamsOfTheOtherAreRefused) {
+  const cuda::Gpu &first = onFirst->gpu, &second = onSecond->gpu;
+  const cuda::Driver &driver = *first.driver;
   Tensor a = randomTensor({40, 64}, 1), b = randomTensor({40, 64}, 2);
   cuda::CurrentGpu current(first);
-  OnGpu here(**driver, onFirst.stream, a), too(**driver, onFirst.stream, b);
+  OnGpu here(driver, onFirst->stream, a), too(driver, onFirst->stream, b);
   {
     cuda::CurrentGpu there(second);
-    OnGpu far(**driver, onSecond.stream, b, 1);
-    expectError(chain.on(onFirst.stream, here.raw(), far.raw()), StatusCode::InvalidArgument,
+    OnGpu far(driver, onSecond->stream, b, 1);
+    expectError(chain->on(onFirst->stream, here.raw(), far.raw()), StatusCode::InvalidArgument,
                 {"'out'", "is in the memory of GPU 1", "GPU 0"});
     far.copyBack();
   }
-  Status wrong = chain.on(onSecond.stream, here.raw(), too.raw());
+  Status wrong = chain->on(onSecond->stream, here.raw(), too.raw());
   EXPECT_FALSE(wrong.isOk());
-  EXPECT_EQ(currentContext(**driver), first.context);
-  EXPECT_OK(chain.on(onFirst.stream, here.raw(), too.raw()));
-  EXPECT_EQ((*driver)->streamSynchronize(onFirst.stream), 0);
+  EXPECT_EQ(currentContext(driver), first.context);
+  EXPECT_OK(chain->on(onFirst->stream, here.raw(), too.raw()));
+  EXPECT_EQ(driver.streamSynchronize(onFirst->stream), 0);
 }
 
 /// Two kernels, of which the second runs on while x[0, 0] is greater than 0.

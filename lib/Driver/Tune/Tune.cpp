@@ -1,7 +1,7 @@
 #include "Tune/Tune.h"
 
 #include "Terminal.h"
-#include "abi/Parallel.h"
+#include "Tune/SpeedModel.h"
 
 #include "kiln/Dialect/Kiln/CompilerChoices.h"
 #include "kiln/Jit/Jit.h"
@@ -9,7 +9,10 @@
 
 #include <chrono>
 #include <cmath>
-#include <numeric>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <system_error>
 #include <thread>
 
 using namespace mlir;
@@ -18,6 +21,9 @@ namespace kiln {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// Who takes more than this share of another's time is not faster.
+constexpr double kGain = 0.98;
 
 double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -28,6 +34,13 @@ struct Axis {
   std::string name;
   std::vector<std::string> choices;
   size_t usual = 0; ///< The choice that the program makes by itself.
+
+  /// Where a choice lies beside the others: twice as large is one step; words are all apart.
+  double position(size_t which) const {
+    int64_t number = 0;
+    bool isNumber = !StringRef(choices[which]).getAsInteger(10, number) && number > 0;
+    return isNumber ? std::log2(double(number)) : 8.0 * double(which);
+  }
 };
 
 /// What is tried: one choice for each parameter, and what the compiler is told to choose.
@@ -68,6 +81,54 @@ private:
   Clock::time_point Begin = Clock::now();
 };
 
+/// A candidate on its way to being measured.
+struct Attempt {
+  Candidate *candidate;
+  std::optional<WrittenProgram::Recorded> program = {};
+  std::optional<Compiled> compiled = {};
+  double seconds = 0;       ///< That compiling took.
+  std::string refusal = ""; ///< Why it cannot be used; empty if it can.
+};
+
+/// Threads that build attempts, one each, and hand them over as they are ready.
+class Builders {
+public:
+  explicit Builders(std::function<void(Attempt &)> build) : Build(std::move(build)) {}
+
+  void start(Attempt attempt) {
+    ++Running;
+    auto work = [this, attempt = std::make_shared<Attempt>(std::move(attempt))] {
+      Build(*attempt);
+      std::lock_guard guard(Lock);
+      Ready.push_back(std::move(*attempt));
+      IsReady.notify_one();
+    };
+    try {
+      Threads.emplace_back(work);
+    } catch (const std::system_error &) { // there is no thread to be had
+      work();
+    }
+  }
+  size_t running() const { return Running; }
+  /// Waits for one of those that run.
+  Attempt take() {
+    std::unique_lock guard(Lock);
+    IsReady.wait(guard, [&] { return !Ready.empty(); });
+    Attempt attempt = std::move(Ready.front());
+    Ready.pop_front();
+    --Running;
+    return attempt;
+  }
+
+private:
+  std::function<void(Attempt &)> Build;
+  size_t Running = 0;
+  std::mutex Lock;
+  std::condition_variable IsReady;
+  std::deque<Attempt> Ready;
+  std::vector<std::jthread> Threads; ///< Last: they end before what they use.
+};
+
 class Tuner {
 public:
   Tuner(const WrittenProgram &written, const ConfigValues &given, const RunSettings &options,
@@ -86,26 +147,32 @@ private:
   std::string words(const Trial &trial) const;
   std::optional<Trial> trialOf(const ConfigValues &values) const;
   Candidate *find(const Trial &trial);
-  /// Those that have not been tried, compiled at the same time; each is checked and measured once,
-  /// or refused. The others wait meanwhile.
-  void add(ArrayRef<Trial> trials);
-  struct Attempt;
-  std::string record(Attempt &attempt);
-  std::string build(Attempt &attempt);
+  /// What comes next, by what is known when that is asked; none: that was all.
+  using NextTrial = llvm::function_ref<std::optional<Trial>()>;
+  /// Has them compiled at the same time, and checks and measures each, or refuses it, until this
+  /// share of the time is used. Where calls need the cores, measuring waits for compiling.
+  void tryAll(NextTrial next, StringRef what, uint64_t count, double share);
+  void tryAll(ArrayRef<Trial> trials, StringRef what, double share);
+  std::string record(Attempt &attempt) const;
+  void build(Attempt &attempt);
   std::string check(const Compiled &compiled);
-  std::string tryOut(Attempt &attempt);
-  /// All these, as many at a time as there are cores, until this share of the time is used.
-  void addInTurn(ArrayRef<Trial> trials, StringRef what, double share);
+  void tryOut(Attempt attempt);
   std::string findDifference(std::span<const Argument> args) const;
   void measure(Candidate &candidate, double seconds);
 
-  void tryKept();
-  void tryNeighbours();
-  void tryPredicted();
+  /// What an earlier search found, if it still fits.
+  std::optional<Trial> keptTrial() const;
+  std::vector<Trial> firstTrials() const;
+  SpeedModel::Point pointOf(const Trial &trial) const;
+  SpeedModel learn() const;
+  void tryPromising();
   void tryCompiler();
   void playOff();
+  /// Whether what is measured leaves the cores of this machine alone.
+  bool runsElsewhere() const { return Options.platform->memory() == TensorMemory::Gpu; }
   bool isTimeUp(double share = 1) const {
-    return !Settings.isExhaustive && secondsSince(Start) > Settings.seconds * share;
+    return !Settings.isExhaustive && !Tried.empty() &&
+           secondsSince(Start) > Settings.seconds * share;
   }
 
   Candidate &usual() { return *Tried.front(); }
@@ -135,6 +202,7 @@ private:
   std::unique_ptr<PlacedArguments> Args; ///< Which all candidates are called with.
   std::vector<CallArg> Call;
   std::vector<std::unique_ptr<Candidate>> Tried; ///< The first has the usual choice.
+  double Fastest = INFINITY;                     ///< At a first look.
   Candidate *Winner = nullptr;
   struct {
     double preparing = 0, compiling = 0, checking = 0, measuring = 0;
@@ -306,14 +374,7 @@ std::string Tuner::findDifference(std::span<const Argument> args) const {
   return "";
 }
 
-/// A candidate on its way to being measured.
-struct Tuner::Attempt {
-  Candidate *candidate;
-  std::optional<WrittenProgram::Recorded> program;
-  std::optional<Compiled> compiled;
-};
-
-std::string Tuner::record(Attempt &attempt) {
+std::string Tuner::record(Attempt &attempt) const {
   ConfigValues values = valuesOf(attempt.candidate->trial);
   values.insert(Given.begin(), Given.end());
   kiln_config config{.values = values};
@@ -328,16 +389,16 @@ std::string Tuner::record(Attempt &attempt) {
   return "";
 }
 
-std::string Tuner::build(Attempt &attempt) {
+/// On any thread; what it finds is the attempt's, not yet the candidate's.
+void Tuner::build(Attempt &attempt) {
   Clock::time_point start = Clock::now();
   Expected<Compiled> compiled = Calls.compile(attempt.program->get(), Options.platform->name());
-  if (!compiled)
-    return compiled.status().message();
-  if (Status bad = compiled->compileOnly(Call); !bad.isOk())
-    return bad.message();
-  attempt.candidate->compileSeconds = secondsSince(start);
-  attempt.compiled = std::move(*compiled);
-  return "";
+  Status bad = compiled ? compiled->compileOnly(Call) : compiled.status();
+  attempt.seconds = secondsSince(start);
+  if (bad.isOk())
+    attempt.compiled = std::move(*compiled);
+  else
+    attempt.refusal = bad.message();
 }
 
 /// Calls it once, with the arguments as they were at first, and looks at all that it wrote.
@@ -361,14 +422,22 @@ std::string Tuner::check(const Compiled &compiled) {
   return "";
 }
 
-std::string Tuner::tryOut(Attempt &attempt) {
-  if (std::string wrong = check(*attempt.compiled); !wrong.empty())
-    return wrong;
+/// A first look, or why there is none.
+void Tuner::tryOut(Attempt attempt) {
   Candidate &candidate = *attempt.candidate;
+  candidate.compileSeconds = attempt.seconds;
+  candidate.refusal = attempt.refusal.empty() ? check(*attempt.compiled) : attempt.refusal;
+  if (!candidate.refusal.empty())
+    return;
   candidate.compiled = std::make_shared<Compiled>(std::move(*attempt.compiled));
-  for (int look = 0; look < 3 && candidate.refusal.empty(); ++look) // one of them may be disturbed
+  constexpr double hopeless = 3; // so much no disturbance makes of it
+  for (int look = 0; look < 3 && candidate.refusal.empty(); ++look) { // one may be disturbed
     measure(candidate, 0.002);
-  return candidate.refusal;
+    if (candidate.isMeasured() && candidate.best() > hopeless * Fastest)
+      break;
+  }
+  if (candidate.isMeasured())
+    Fastest = std::min(Fastest, candidate.best());
 }
 
 /// Null if it was not tried.
@@ -377,106 +446,158 @@ Candidate *Tuner::find(const Trial &trial) {
   return known == Tried.end() ? nullptr : known->get();
 }
 
-void Tuner::add(ArrayRef<Trial> trials) {
-  std::vector<Attempt> attempts;
-  auto canGoOn = [](const Attempt &attempt) { return attempt.candidate->refusal.empty(); };
-  {
-    Spending spending(Seconds.compiling);
-    for (const Trial &trial : trials) {
-      if (find(trial))
+void Tuner::tryAll(NextTrial next, StringRef what, uint64_t count, double share) {
+  Progress progress(what.str(), count);
+  Builders builders([this](Attempt &attempt) {
+    if (attempt.refusal.empty())
+      build(attempt);
+  });
+  size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  size_t atOnce = runsElsewhere() && cores > 1 ? cores - 1 : cores; // one launches the calls
+  uint64_t done = 0;
+  bool isAll = false;
+  std::vector<Attempt> ready;
+  while (true) {
+    while (!isAll && builders.running() < atOnce && !isTimeUp(share) && !isInterrupted()) {
+      std::optional<Trial> trial = next();
+      isAll = !trial;
+      if (!trial || find(*trial))
         continue;
-      Candidate &candidate = *Tried.emplace_back(std::make_unique<Candidate>());
-      candidate.trial = trial;
-      candidate.refusal = record(attempts.emplace_back(Attempt{&candidate, {}, {}}));
+      Spending spending(Seconds.compiling);
+      Attempt attempt{Tried.emplace_back(std::make_unique<Candidate>()).get()};
+      attempt.candidate->trial = *trial;
+      attempt.refusal = record(attempt);
+      builders.start(std::move(attempt));
     }
-    parallelFor(attempts.size(), 0, [&](size_t i) {
-      if (canGoOn(attempts[i]))
-        attempts[i].candidate->refusal = build(attempts[i]);
-    });
+    if (builders.running() == 0)
+      return;
+    do {
+      Spending spending(Seconds.compiling);
+      ready.push_back(builders.take());
+    } while (!runsElsewhere() && builders.running() > 0);
+    // What the usual choice computes is what others are held against, so they wait for it.
+    auto isUsual = [&](const Attempt &attempt) { return attempt.candidate == &usual(); };
+    std::ranges::stable_partition(ready, isUsual);
+    if (!usual().isMeasured() && !isUsual(ready.front()))
+      continue;
+    for (Attempt &attempt : ready) {
+      progress.show(done++, words(attempt.candidate->trial));
+      tryOut(std::move(attempt));
+      isAll |= !usual().isMeasured();
+      if (!usual().isMeasured())
+        break;
+    }
+    ready.clear();
   }
-  for (Attempt &attempt : attempts)
-    if (canGoOn(attempt))
-      attempt.candidate->refusal = tryOut(attempt);
 }
 
-void Tuner::addInTurn(ArrayRef<Trial> trials, StringRef what, double share) {
-  size_t atATime = std::max(1U, std::thread::hardware_concurrency());
-  Progress progress(what.str(), trials.size());
-  for (size_t done = 0; done < trials.size() && !isTimeUp(share) && !isInterrupted();
-       done += atATime) {
-    progress.show(done, words(trials[done]));
-    add(trials.slice(done, std::min(atATime, trials.size() - done)));
-  }
+void Tuner::tryAll(ArrayRef<Trial> trials, StringRef what, double share) {
+  auto next = [&]() -> std::optional<Trial> {
+    if (trials.empty())
+      return std::nullopt;
+    Trial first = trials.front();
+    trials = trials.drop_front();
+    return first;
+  };
+  tryAll(next, what, trials.size(), share);
 }
 
 //===----------------------------------------------------------------------===//
 // Searching
 //===----------------------------------------------------------------------===//
 
-/// What an earlier search found is not lost where this one has less time.
-void Tuner::tryKept() {
-  if (std::optional<ConfigValues> kept = Store->find(Key))
-    if (std::optional<Trial> trial = trialOf(*kept))
-      add(*trial);
+std::optional<Trial> Tuner::keptTrial() const {
+  std::optional<ConfigValues> kept = Store->find(Key);
+  return kept ? trialOf(*kept) : std::nullopt;
 }
 
-/// The usual choice with one parameter changed, for each value of each: what the model is made of.
-void Tuner::tryNeighbours() {
-  std::vector<Trial> neighbours;
+/// The usual choice, what an earlier search found, which is not lost where this one has less time,
+/// and the usual choice with one parameter changed, for each value of each.
+std::vector<Trial> Tuner::firstTrials() const {
+  Trial asItIs;
+  for (const Axis &axis : Axes)
+    asItIs.choice.push_back(axis.usual);
+  std::vector<Trial> trials = {asItIs};
+  if (std::optional<Trial> kept = keptTrial())
+    trials.push_back(std::move(*kept));
   for (size_t axis = 0; axis < Axes.size(); ++axis)
     for (size_t which = 0; which < Axes[axis].choices.size(); ++which)
       if (which != Axes[axis].usual)
-        neighbours.emplace_back(usual().trial).choice[axis] = which;
-  addInTurn(neighbours, "trying one change at a time", 0.4);
+        trials.emplace_back(asItIs).choice[axis] = which;
+  return trials;
 }
 
-/// The model: each parameter makes the program slower or faster by a factor of its own. It ranks
-/// what has not been tried; who is predicted to be much slower than the best is not.
-void Tuner::tryPredicted() {
-  std::vector<std::vector<double>> factors;
-  for (size_t axis = 0; axis < Axes.size(); ++axis) {
-    std::vector<double> &of = factors.emplace_back(Axes[axis].choices.size(), 0.0);
-    for (const std::unique_ptr<Candidate> &candidate : Tried) {
-      Trial changed = usual().trial;
-      changed.choice[axis] = candidate->trial.choice[axis];
-      if (changed == candidate->trial) // nothing else is
-        of[changed.choice[axis]] =
-            candidate->isMeasured() ? std::log(candidate->best() / usual().best()) : INFINITY;
+SpeedModel::Point Tuner::pointOf(const Trial &trial) const {
+  SpeedModel::Point point;
+  for (auto [axis, which] : llvm::zip_equal(Axes, trial.choice))
+    point.push_back(axis.position(which));
+  return point;
+}
+
+/// What the compiler chooses by itself says how long a choice of the program takes.
+SpeedModel Tuner::learn() const {
+  std::vector<SpeedModel::Point> points;
+  std::vector<double> logarithms;
+  for (const std::unique_ptr<Candidate> &candidate : Tried)
+    if (candidate->trial.told.empty() && candidate->isMeasured()) {
+      points.push_back(pointOf(candidate->trial));
+      logarithms.push_back(std::log(candidate->best()));
     }
-  }
-  std::vector<std::pair<double, Trial>> rest;
+  return {std::move(points), logarithms};
+}
+
+/// Of all combinations, one after the other, the one that might be the fastest by what is measured
+/// until then; those that can hardly be faster than the best are not tried.
+void Tuner::tryPromising() {
+  std::vector<Trial> untried;
+  std::vector<SpeedModel::Point> points; // where they lie
   constexpr uint64_t most = 100'000;
   for (uint64_t number = 0; number < std::min(numChoices(), most); ++number) {
     Trial trial;
-    double predicted = 0;
     for (uint64_t left = number; const Axis &axis : Axes) {
       trial.choice.push_back(left % axis.choices.size());
-      predicted += factors[trial.choice.size() - 1][trial.choice.back()];
       left /= axis.choices.size();
     }
-    rest.emplace_back(predicted, std::move(trial));
+    if (find(trial))
+      continue;
+    points.push_back(pointOf(trial));
+    untried.push_back(std::move(trial));
   }
-  std::ranges::stable_sort(rest, {}, [](const auto &each) { return each.first; });
-  constexpr double slower = 0.7; // twice as slow; the model is no better than that
-  std::vector<Trial> promising;
-  for (const auto &[predicted, trial] : rest)
-    if (Settings.isExhaustive || predicted < rest.front().first + slower)
-      promising.push_back(trial);
-  addInTurn(promising, "trying the best by the model", Tellable.empty() ? 0.7 : 0.6);
+  std::optional<SpeedModel> model;
+  size_t known = 0; // of those that were tried, when the model was made
+  auto next = [&]() -> std::optional<Trial> {
+    if (untried.empty())
+      return std::nullopt;
+    if (!model || Tried.size() > known + known / 16) {
+      model = learn();
+      known = Tried.size();
+    }
+    size_t best = model->mostPromising(points);
+    if (!Settings.isExhaustive && model->guess(points[best]).least() > std::log(Fastest * kGain))
+      return std::nullopt;
+    Trial trial = std::move(untried[best]);
+    untried.erase(untried.begin() + ptrdiff_t(best));
+    points.erase(points.begin() + ptrdiff_t(best));
+    return trial;
+  };
+  tryAll(next, "trying what may be faster", 0, Tellable.empty() ? 0.7 : 0.6);
 }
 
 /// What passes choose by themselves, with the values of the two best: each thing alone, and then
 /// together what was faster.
 void Tuner::tryCompiler() {
   constexpr double share = 0.75, noise = 0.99;
+  StringRef what = "trying other choices of the compiler";
   std::vector<Candidate *> best = ranking();
-  for (Candidate *base : ArrayRef(best).take_front(2)) {
-    std::vector<Trial> alone;
+  best.resize(std::min<size_t>(best.size(), 2));
+  std::vector<Trial> alone, together;
+  for (const Candidate *base : best)
     for (const ir::CompilerChoice &thing : Tellable)
       for (const std::string &value : thing.values)
         alone.emplace_back(base->trial).told[thing.name] = value;
-    addInTurn(alone, "trying other choices of the compiler", share);
-    Trial together = base->trial;
+  tryAll(alone, what, share);
+  for (const Candidate *base : best) {
+    Trial &all = together.emplace_back(base->trial);
     for (const ir::CompilerChoice &thing : Tellable) {
       double fastest = base->best() * noise;
       for (const std::string &value : thing.values) {
@@ -485,12 +606,12 @@ void Tuner::tryCompiler() {
         if (Candidate *candidate = find(told);
             candidate && candidate->isMeasured() && candidate->best() < fastest) {
           fastest = candidate->best();
-          together.told[thing.name] = value;
+          all.told[thing.name] = value;
         }
       }
     }
-    addInTurn(together, "trying other choices of the compiler", share);
   }
+  tryAll(together, what, share);
 }
 
 std::vector<Candidate *> Tuner::ranking() {
@@ -504,8 +625,8 @@ std::vector<Candidate *> Tuner::ranking() {
 }
 
 /// Rounds in which each is measured in turn, so that what disturbs the machine disturbs all; after
-/// each the slower half goes, and the rest is measured twice as often. The usual choice stays: the
-/// winner has to be better than it under the same conditions.
+/// each the slower half goes, and who is far behind, and the rest is measured twice as often. The
+/// usual choice stays: the winner has to be better than it under the same conditions.
 void Tuner::playOff() {
   std::vector<Candidate *> left = ranking();
   constexpr double hopeless = 1.5; // by so much no first look is wrong
@@ -513,8 +634,13 @@ void Tuner::playOff() {
   double fastest = left.front()->best();
   left.resize(std::min(left.size(), first));
   llvm::erase_if(left, [&](Candidate *each) { return each->best() > fastest * hopeless; });
-  if (!llvm::is_contained(left, &usual()))
-    left.push_back(&usual());
+  auto alsoTake = [&](Candidate *candidate) {
+    if (candidate && candidate->isMeasured() && !llvm::is_contained(left, candidate))
+      left.push_back(candidate);
+  };
+  alsoTake(&usual());
+  std::optional<Trial> kept = keptTrial(); // one bad look is not enough against an earlier search
+  alsoTake(kept ? find(*kept) : nullptr);
   for (Candidate *candidate : left) {
     candidate->times.clear();
     candidate->isFinalist = true;
@@ -526,23 +652,23 @@ void Tuner::playOff() {
       for (Candidate *candidate : left)
         if (candidate->refusal.empty()) {
           progress.show(done++, words(candidate->trial));
-          measure(*candidate, 0.01);
+          measure(*candidate, runsElsewhere() ? 0.005 : 0.01);
         }
     llvm::erase_if(left, [](Candidate *each) { return !each->isMeasured(); });
     if (!usual().isMeasured()) // which stands beside all others
       return;
     std::ranges::stable_sort(left, {}, [](Candidate *each) { return each->median(); });
     constexpr unsigned enough = 12, most = 96;
-    size_t next = (left.size() + 1) / 2;
+    constexpr double farBehind = 1.1;
+    size_t near = llvm::count_if(
+        left, [&](Candidate *each) { return each->median() < left.front()->median() * farBehind; });
     bool isDecided = left.size() <= 3; // the default, and one or two others
     if ((isDecided && rounds >= enough) || rounds >= most || isTimeUp() || isInterrupted())
       break;
-    left.resize(next);
-    if (!llvm::is_contained(left, &usual()))
-      left.push_back(&usual());
+    left.resize(std::min((left.size() + 1) / 2, near));
+    alsoTake(&usual());
   }
-  constexpr double noise = 0.98; // less is no gain
-  Winner = left.front()->median() < usual().median() * noise ? left.front() : &usual();
+  Winner = left.front()->median() < usual().median() * kGain ? left.front() : &usual();
 }
 
 //===----------------------------------------------------------------------===//
@@ -642,15 +768,12 @@ int Tuner::run() {
     if (int status = prepare())
       return status;
   }
-  Trial asItIs;
-  for (const Axis &axis : Axes)
-    asItIs.choice.push_back(axis.usual);
-  add(asItIs);
+  tryAll(firstTrials(), "trying one change at a time", 0.4);
+  if (isInterrupted())
+    return kWrong;
   if (!usual().isMeasured())
     return badInput("the program does not run with its own defaults: " + usual().refusal);
-  tryKept();
-  tryNeighbours();
-  tryPredicted();
+  tryPromising();
   tryCompiler();
   if (!isInterrupted())
     playOff();

@@ -1,5 +1,5 @@
+#include "LoopTiles.h"
 #include "MemoryPlan.h"
-#include "WhileLoops.h"
 
 #include "PassMachine.h"
 #include "kiln/Transforms/Passes.h"
@@ -215,6 +215,7 @@ struct PlanMemory : impl::TilePlanMemoryBase<PlanMemory> {
     if (func.getKind() != ir::FuncKind::Role)
       return false;
     handOnWhatIsCarried(func);
+    copyWhatChangesPlaces(func);
     return !func.walk([](Operation *op) {
                   bool isUnassigned = llvm::any_of(op->getResultTypes(), [](Type type) {
                     auto tile = dyn_cast<tile::TileType>(type);

@@ -250,3 +250,22 @@ kiln.func @swaps(%x: !kiln.tensor<8x8xf32>, %n: index) role(aiv) {
   }
   tile.store %end#0, %x[0, 0]
 }
+
+// Tiles that change places in each iteration are copied, one of them to a third place: no copy to a place comes before what was
+// there has been copied.
+// CHECK-LABEL: kiln.func @rotates
+// CHECK: scf.for {{.*}} iter_args(%[[A:.*]] = %{{.*}}, %[[B:.*]] = %{{.*}})
+// CHECK-NEXT: %[[C:.*]] = tile.move %[[B]] {kiln.address = array<i64: 512>}
+// CHECK-NEXT: %[[D:.*]] = tile.move %[[A]] {kiln.address = array<i64: 256>}
+// CHECK-NEXT: scf.yield %[[C]], %[[D]]
+kiln.func @rotates(%x: !kiln.tensor<8x16xf32>, %n: index) role(aiv) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = tile.load %x[0, 0] : !tile.tile<8x8xf32, vec>
+  %b = tile.load %x[0, 8] : !tile.tile<8x8xf32, vec>
+  %end:2 = scf.for %i = %c0 to %n step %c1 iter_args(%s = %a, %t = %b) -> (!tile.tile<8x8xf32, vec>, !tile.tile<8x8xf32, vec>) {
+    scf.yield %t, %s : !tile.tile<8x8xf32, vec>, !tile.tile<8x8xf32, vec>
+  }
+  tile.store %end#0, %x[0, 0]
+  tile.store %end#1, %x[0, 8]
+}

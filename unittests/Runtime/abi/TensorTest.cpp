@@ -1,6 +1,8 @@
 #include "TestSupport.h"
 
 #include <cmath>
+#include <cstring>
+#include <sys/resource.h>
 
 using namespace kiln;
 using namespace kiln::test;
@@ -17,6 +19,40 @@ TEST(Tensor, EmptyIsRowMajorAlignedAndOwned) {
   EXPECT_TRUE(t.buffer()->ownsMemory());
   EXPECT_EQ(reinterpret_cast<uintptr_t>(t.data()) % 64, 0u);
   EXPECT_EQ(t.str(), "f32[2, 3, 4]");
+}
+
+TEST(Tensor, LargeMemoryThatWasLetGoIsGivenWithItsPages) {
+  auto faults = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_minflt;
+  };
+  constexpr int64_t bytes = int64_t{40} << 20; // malloc keeps nothing of that
+  for (int round = 0; round < 3; ++round) {
+    Tensor t = take(Tensor::empty(DType::I8, {bytes - round}));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(t.data()) % (size_t{2} << 20), 0u);
+    long before = faults();
+    std::memset(t.data(), 1, t.numBytes());
+    if (round > 0) {
+      EXPECT_LT(faults() - before, 5);
+    }
+  }
+}
+
+TEST(Tensor, LargeMemoryThatWasLetGoIsDivided) {
+  constexpr int64_t bytes = int64_t{6} << 20;
+  for (int round = 0; round < 40; ++round) { // more than is kept
+    Tensor whole = take(Tensor::empty(DType::I8, {bytes}));
+    whole = {};
+    Tensor a = take(Tensor::empty(DType::I8, {bytes / 3})),
+           b = take(Tensor::empty(DType::I8, {bytes / 3 + 1})),
+           c = take(Tensor::empty(DType::I8, {bytes * 2}));
+    for (auto &[tensor, value] : {std::pair{&a, 1}, {&b, 2}, {&c, 3}})
+      std::memset(tensor->data(), value, tensor->numBytes());
+    for (auto &[tensor, value] : {std::pair{&a, 1}, {&b, 2}, {&c, 3}})
+      for (uint64_t at = 0; at < tensor->numBytes(); at += 4096)
+        ASSERT_EQ(tensor->dataAs<int8_t>()[at], value);
+  }
 }
 
 TEST(Tensor, BuffersHaveUniqueIdsAndViewsShareThem) {

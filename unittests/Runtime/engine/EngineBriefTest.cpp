@@ -184,6 +184,28 @@ TEST_F(EngineBriefTest, ASlowKernelIsHandedOverHoweverOftenItRuns) {
   EXPECT_EQ(at(x, 0), 41);
 }
 
+TEST_F(EngineBriefTest, AShortTaskRunsInSubmitOnlyWherePlentyWaits) {
+  constexpr int64_t count = 200;
+  Tensor all = zeros(DType::F32, {count}), gated = zeros(DType::F32, {1});
+  auto one = [&](int64_t i) { return take(all.slice({i}, {1})); };
+  auto engine = makeEngine(gated, 100'000); // "slow" is neither brief nor long beside that
+  for (int i = 0; i < 40; ++i)
+    take(engine->submit(Task("slow").addInout(gated)));
+  EXPECT_OK(engine->wait());
+  block(*engine, gated); // the only worker there is besides this thread
+  for (int64_t i = 0; i < count; ++i)
+    take(engine->submit(Task("slow").addInout(one(i))));
+  EXPECT_EQ(at(all, 0), 0); // the first are left to the worker
+  EXPECT_EQ(at(all, 31), 0);
+  EXPECT_EQ(at(all, count - 1), 1);
+  take(engine->submit(Task("slow").addInout(one(0)))); // which has not run yet
+  EXPECT_EQ(at(all, 0), 0);
+  gate.isOpen = true;
+  EXPECT_OK(engine->wait());
+  EXPECT_EQ(at(all, 0), 2);
+  EXPECT_EQ(at(all, 31), 1);
+}
+
 TEST_F(EngineBriefTest, WhatIsSubmittedLastIsLeftToWhoWaits) {
   Tensor first = zeros(DType::F32, {1}), last = zeros(DType::F32, {1});
   auto engine = makeEngine(first, 0);

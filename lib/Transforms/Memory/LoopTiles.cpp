@@ -1,4 +1,4 @@
-#include "WhileLoops.h"
+#include "LoopTiles.h"
 
 #include "kiln/Dialect/Tile/TileDialect.h"
 
@@ -108,6 +108,26 @@ void handOnWhatIsCarried(ir::FuncOp func) {
     if (!completeWhatIsHandedOn(found))
       decideAtTheEnd(found);
   }
+}
+
+/// Copies each operand of a yield that is a tile which the loop carries at another place, and which
+/// instructions can copy. `carried` are the body's, in the order of the yield.
+static void copyMoved(Operation *yield, ValueRange carried) {
+  for (auto [operand, here] : llvm::zip(yield->getOpOperands(), carried)) {
+    auto type = dyn_cast<tile::TileType>(operand.get().getType());
+    if (!type || type.getSpace() != tile::Space::Vec || operand.get() == here ||
+        !llvm::is_contained(carried, operand.get()))
+      continue;
+    OpBuilder builder(yield);
+    operand.set(tile::MoveOp::create(builder, yield->getLoc(), type, operand.get()));
+  }
+}
+
+void copyWhatChangesPlaces(ir::FuncOp func) {
+  func.walk([](scf::ForOp loop) {
+    copyMoved(loop.getBody()->getTerminator(), loop.getRegionIterArgs());
+  });
+  func.walk([](scf::WhileOp loop) { copyMoved(loop.getYieldOp(), loop.getAfterArguments()); });
 }
 
 } // namespace kiln
