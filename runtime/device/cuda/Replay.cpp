@@ -38,13 +38,14 @@ Status Replay::launch(const kiln_args &args, const LaunchPlace &where) {
       return failed;
   }
   place(args, workspace);
-  bool isKnown = May.mayBeginEarly && hasCopies(What->launches.back()) && isCaptured(where);
-  bool isBehind = May.mayBeginEarly && !where.watched && isBehindCall(args, where);
-  if (What->launches.front().arguments.setMayReadAhead(isBehind))
+  Plan::Launch &first = What->launches.front(), &last = What->launches.back();
+  bool isInCapture =
+      May.mayBeginEarly && (hasCopies(first) || hasCopies(last)) && isCaptured(where);
+  if (first.arguments.setMayReadAhead(isInCapture && !where.watched && isBehindCall(args, stream)))
     HasMoved.front() = true;
   Result launched = hasGraph(where) ? launchGraph(stream) : start(where);
   WasLaunched = true;
-  if (isKnown && launched == 0)
+  if (isInCapture && hasCopies(last) && launched == 0)
     Captures::all().note(cuda, stream, rangesOf(args, What->isWritten));
   if (workspace)
     cuda.free(workspace, stream);
@@ -68,10 +69,10 @@ bool Replay::isCaptured(const LaunchPlace &where) const {
   return On.driver->streamIsCapturing(where.stream, &status) != 0 || status != kNotCapturing;
 }
 
-bool Replay::isBehindCall(const kiln_args &args, const LaunchPlace &where) const {
+bool Replay::isBehindCall(const kiln_args &args, Stream stream) const {
   const Plan::Launch &first = What->launches.front();
-  return first.kernel.description.runsAhead() && hasCopies(first) && isCaptured(where) &&
-         Captures::all().isNextBehind(*On.driver, where.stream, rangesOf(args, What->isReadAhead));
+  return first.kernel.description.runsAhead() && hasCopies(first) &&
+         Captures::all().isNextBehind(*On.driver, stream, rangesOf(args, What->isReadAhead));
 }
 
 const Plan::Launch *Replay::findLaunch(const LoadedKernel &kernel) const {

@@ -71,7 +71,7 @@ private:
                       : May.mayBeginEarly && hasCopies(launch);
   }
   /// Whether the first kernel may read ahead: right before it comes another call, in a capture.
-  bool isBehindCall(const kiln_args &args, const LaunchPlace &where) const;
+  bool isBehindCall(const kiln_args &args, Stream stream) const;
   Result start(const LaunchPlace &where);
   /// Divides the launches of a persistent kernel into tables, with what each task waits for.
   void makeTables(DevicePointer workspace);
