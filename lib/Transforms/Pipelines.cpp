@@ -18,7 +18,7 @@ std::vector<std::string> passesToLeaveOut() {
           "tile-peel-masks",      "kiln-skew-pipeline",     "tile-exchange-sides",
           "tile-coarse-sums",     "tile-overlap-products",  "tile-take-turns",
           "tile-skip-ones",       "tile-mark-streams",      "tile-mark-unwritten",
-          "tile-hand-out-blocks", "tile-stage-stores"};
+          "tile-hand-out-blocks", "tile-stage-stores",      "tile-delay-stores"};
 }
 
 namespace {
@@ -154,6 +154,7 @@ private:
     add(createTileSkipOnes());
     add(createTileMarkStreams());
     add(createTileStageStores());
+    add(createTileDelayStores());
     add(createTileMarkUnwritten());
     add(createTileHandOutBlocks());
   }

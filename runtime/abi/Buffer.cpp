@@ -24,10 +24,16 @@ static uint64_t roundUp(uint64_t bytes, uint64_t multiple) {
 
 // Large memory is mapped, since what malloc gives may lie where small pages were before, which then
 // stay small. The system clears each page that it maps, which takes as long as reading it a few
-// times; so what is let go is kept for the next who wants some, up to a limit.
+// times; so what is let go is kept for the next who wants some, up to a limit. AddressSanitizer
+// knows only the memory that malloc gave.
 
 /// So much is kept at the most.
 static constexpr uint64_t mostSpare = uint64_t(128) << 20;
+#ifdef __SANITIZE_ADDRESS__
+static constexpr bool isMapped = false;
+#else
+static constexpr bool isMapped = true;
+#endif
 
 namespace {
 struct SpareMemory {
@@ -49,8 +55,8 @@ static SpareMemory &spareMemory() {
 
 /// `bytes` is a multiple of a huge page. Null: there is no memory.
 static void *mapLarge(uint64_t bytes) {
-  void *mapped = mmap(nullptr, bytes + hugePage, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *mapped =
+      mmap(nullptr, bytes + hugePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED)
     return nullptr;
   auto begin = reinterpret_cast<uint64_t>(mapped), first = roundUp(begin, hugePage);
@@ -63,6 +69,8 @@ static void *mapLarge(uint64_t bytes) {
 }
 
 static void *takeLarge(uint64_t bytes) {
+  if (!isMapped)
+    return std::aligned_alloc(hugePage, bytes);
   SpareMemory &spare = spareMemory();
   {
     std::lock_guard guard(spare.lock);
@@ -83,6 +91,10 @@ static void *takeLarge(uint64_t bytes) {
 }
 
 static void giveLarge(void *data, uint64_t bytes) {
+  if (!isMapped) {
+    std::free(data);
+    return;
+  }
   if (bytes > mostSpare) {
     munmap(data, bytes);
     return;

@@ -32,6 +32,8 @@ STEEP = BEGUN.replace("q=1x200x64", "q=1x200x64:normal*30")  # maxima grow
 FEW_ROWS = "test/Emulated/Inputs/few-rows.mlir a=16x300 b=90x300 c=16x90"
 EIGHTS = "test/Emulated/eights.mlir a=128x4096:uniform b=72x4096:uniform c=128x72"
 STAGED = "test/Target/Cuda/Inputs/gemm.mlir a=640x136 b=136x1024 c=640x1024"  # several whole tiles of each lane
+LONG_STAGED = "test/Target/Cuda/Inputs/gemm.mlir a=640x400 b=400x1024 c=640x1024"  # more steps than panels
+EMPTY_STAGED = "test/Target/Cuda/Inputs/gemm.mlir a=640x0 b=0x1024 c=640x1024:ones"  # no steps
 PAIRED = "test/Target/Cuda/Inputs/gemm.mlir --tile-pair-blocks a=640x400 b=400x1024 c=640x1024"  # clusters of two, several blocks of each
 ODD = "test/Target/Cuda/Inputs/gemm.mlir --tile-pair-blocks a=300x400 b=400x250 c=300x250"  # the last block has no other
 SHORT = "test/Target/Cuda/Inputs/gemm.mlir --tile-pair-blocks a=129x800 b=800x8 c=129x8"  # one has next to nothing to store
@@ -80,7 +82,7 @@ MUTANTS = [
      RACE + "|have come already"),
     ("rolepipe.cuh", "init(empty(lane, slot), poppers / rings * each)", "init(empty(lane, slot), poppers * each)", RINGS, STUCK),
     ("rolepipe.cuh", "rows == To::rows ? 0 : int(lane) * rows", "0", ROUNDS, WRONG + "|" + RACE),
-    ("wgmma.cuh", "    ptx::wgmmaWait();\n    wgmma::pin(acc);", "    wgmma::pin(acc);", GEMM,
+    ("wgmma.cuh", "    ptx::wgmmaWait();\n    wgmma::pin(acc);", "    wgmma::pin(acc);", GEMM + " --persistent",
      WRONG + "|matrix unit multiplies|" + RACE),
     ("wgmma.cuh", "    wgmma::pin(acc);\n    ptx::wgmmaFence();\n", "    wgmma::pin(acc);\n", GEMM,
      "no wgmma.fence came before it"),
@@ -101,13 +103,17 @@ MUTANTS = [
     ("wgmma.cuh", "[col / 4 + j] += part", "[col / 4 + j] = part", EIGHTS, WRONG),
     ("wgmma.cuh", "      ptx::wgmmaWait();\n      pin(part);", "      pin(part);", EIGHTS, WRONG + "|matrix unit multiplies|" + RACE),
     ("wgmma.cuh", "      pin(part);\n      ptx::wgmmaFence();\n", "      pin(part);\n", EIGHTS, "no wgmma.fence came before it"),
-    ("staged.cuh", "      finishFilling(lane);\n", "      barrier::meet(1 + int(lane));\n", STAGED, "without fence.proxy.async"),
-    ("staged.cuh", "      finishFilling(lane);\n", "      publishToAsyncUnits();\n", STAGED,
+    ("staged.cuh", "  finishFilling(lane);\n", "  barrier::meet(1 + int(lane));\n", STAGED, "without fence.proxy.async"),
+    ("staged.cuh", "  finishFilling(lane);\n", "  publishToAsyncUnits();\n", STAGED,
      RACE + "|without fence.proxy.async"),
-    ("staged.cuh", "      beginFilling(lane);\n", "", STAGED, RACE),
+    ("staged.cuh", "  beginFilling(lane);\n", "", STAGED, RACE),
     ("staged.cuh", "awaitStoredBoxes<1>()", "awaitStoredBoxes<2>()", STAGED, RACE),
     ("staged.cuh", "    ptx::awaitStoredBoxes<0>();\n}", "    ;\n}", STAGED, "ended while the copy engine reads"),
     ("staged.cuh", "piece ^ within % 8", "piece", STAGED, WRONG),
+    ("staged.cuh", "next = all ? panels : first + 1;", "next = panels;", LONG_STAGED, WRONG + "|" + RACE),
+    ("staged.cuh", "!hasNext || ", "", STAGED, WRONG),
+    ("staged.cuh", "number == first || (all && number > first)", "number == first", STAGED, WRONG + "|" + RACE),
+    ("staged.cuh", " || !hasProducts", "", EMPTY_STAGED, WRONG),
     ("persistent.cuh", "      await(before[k]);", "      ;", CHAIN, WRONG),
     ("persistent.cuh", "    ptx::addOneReleasing(tasks.counters + number);\n", "", CHAIN, STUCK),
     ("persistent.cuh", "own == slot || (from < end && begin < to)", "own == slot", LONG_CHAIN, RACE),

@@ -368,6 +368,16 @@ def TileStageStores : Pass<"tile-stage-stores", "::mlir::ModuleOp"> {
   }];
 }
 
+def TileDelayStores : Pass<"tile-delay-stores", "::mlir::ModuleOp"> {
+  let summary = "mark staged stores that can wait for the next block's first product";
+  let description = [{
+    `kiln.delayed` on a staged store says that a lane may keep its tile, packed, and store it when it has begun the first product of
+    its next block: the matrix unit works meanwhile. That is so where the tile is what one loop of products has made, the loop is
+    equally long in all blocks, and the registers of a lane have room for the packed tile beside the sum. It is a hint:
+    nothing computes anything else because of it.
+  }];
+}
+
 def TileMarkStreams : Pass<"tile-mark-streams", "::mlir::ModuleOp"> {
   let summary = "mark loads and stores of what is not touched again";
   let description = [{

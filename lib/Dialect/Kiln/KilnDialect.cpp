@@ -92,8 +92,8 @@ LogicalResult KilnDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attribute.getName() == tile::kStreamsAttr && isa<tile::LoadOp, tile::StoreOp>(op) &&
       isa<UnitAttr>(attribute.getValue()))
     return success();
-  if (attribute.getName() == tile::kStagedAttr && isa<tile::StoreOp>(op) &&
-      isa<UnitAttr>(attribute.getValue()))
+  if (llvm::is_contained({tile::kStagedAttr, tile::kDelayedAttr}, attribute.getName()) &&
+      isa<tile::StoreOp>(op) && isa<UnitAttr>(attribute.getValue()))
     return success();
   if (attribute.getName() == kOneTileAttr && isa<scf::IfOp>(op) &&
       isa<UnitAttr>(attribute.getValue()))

@@ -57,6 +57,10 @@ struct KernelText {
   bool pairsBlocks = false;
   /// Whether the copy engine writes what its lanes store.
   bool stagesStores = false;
+  /// Whether a lane may store when it has begun the next product; what it keeps until then, and
+  /// what that begins with.
+  bool delaysStores = false;
+  std::string keeps, keepsGiven;
   /// The user's lines that statements are of.
   std::vector<SourceLoc> lines;
   /// A line of text as one of the statements of `lines[number]`, and how the two come apart.
@@ -137,6 +141,7 @@ private:
   std::string inRegisters(mlir::Value tile);
   void emitStore(tile::StoreOp op);
   void emitStaged(tile::StoreOp op, int64_t scratch);
+  tile::StoreOp delayedStore();
   /// The number of a tensor map among those of the kernel, which gets it if it has none such.
   size_t mapNumber(const CudaTensorMap &map);
   void emitScatterRows(tile::ScatterRowsOp op);

@@ -204,6 +204,18 @@ size_t FunctionEmitter::mapNumber(const CudaTensorMap &map) {
   return number;
 }
 
+/// The store that waits for the next block's first product; null if there is none.
+tile::StoreOp FunctionEmitter::delayedStore() {
+  tile::StoreOp found;
+  if (Kernel.delaysStores)
+    Func.walk([&](tile::StoreOp store) {
+      if (store->hasAttr(tile::kDelayedAttr) && store->hasAttr(tile::kScratchAttr) &&
+          Origin.contains(store.getTensor()))
+        found = store;
+    });
+  return found;
+}
+
 /// Through a scratch in shared memory.
 void FunctionEmitter::emitStaged(tile::StoreOp op, int64_t scratch) {
   TileType type = op.getTile().getType();
@@ -211,12 +223,25 @@ void FunctionEmitter::emitStaged(tile::StoreOp op, int64_t scratch) {
   CudaTensorMap map{Kernel.tensorIndex[Origin.lookup(op.getTensor())], uint32_t(tile::kStagedRows),
                     uint32_t(tile::kStagedRowBytes / elementBytes)};
   Kernel.stagesStores = true;
-  line("storeStaged(" + inRegisters(op.getTile()) + ", " +
-       windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(), op.getStaticValid(),
-                  op.getValid()) +
-       ", " + text(op.getTensor()) + ", args.maps[" + std::to_string(mapNumber(map)) + "], " +
-       list(op.getStaticIndices(), op.getIndices()) + ", " + placeText(scratch) + ", " +
-       Kernel.warpgroup() + ");");
+  std::string index = list(op.getStaticIndices(), op.getIndices()),
+              window = windowText(type, op.getTensor(), op.getStaticIndices(), op.getIndices(),
+                                  op.getStaticValid(), op.getValid());
+  if (op == delayedStore()) {
+    scf::ForOp products;
+    Func.walk(
+        [&](tile::ProductInterface product) { products = product->getParentOfType<scf::ForOp>(); });
+    std::string shape = shapeText(type);
+    Kernel.keeps = "DelayedStore" + shape.substr(0, shape.size() - 1) + ", " +
+                   std::to_string(op.getTensor().getType().getRank()) + ">";
+    Kernel.keepsGiven = "args.maps[" + std::to_string(mapNumber(map)) + "], " + placeText(scratch);
+    return line("delayed.keep(" + inRegisters(op.getTile()) + ", " + window + ", " +
+                text(op.getTensor()) + ", " + index + ", " +
+                operand(products.getLowerBound(), Binding::Sum) + " < " +
+                operand(products.getUpperBound(), Binding::Sum) + ", lane);");
+  }
+  line("storeStaged(" + inRegisters(op.getTile()) + ", " + window + ", " + text(op.getTensor()) +
+       ", args.maps[" + std::to_string(mapNumber(map)) + "], " + index + ", " + placeText(scratch) +
+       ", " + Kernel.warpgroup() + ");");
 }
 
 void FunctionEmitter::emitStore(tile::StoreOp op) {
@@ -340,6 +365,21 @@ void FunctionEmitter::emitMultiply(tile::ProductInterface op) {
                                          : "full<" + registerType(result) + ">(" + zero + ")";
   std::string transposed =
       std::string(op.getTransB() ? "true" : "false") + (op.getTransA() ? ", true" : "");
+  if (delayedStore()) { // which stands behind the loop of this product, the only one
+    std::string name = Into.lookup(op->getResult(0));
+    if (name.empty())
+      line("auto " + (name = nameFor(op->getResult(0), "t")) + " = " + from + ";");
+    else if (name != from)
+      line(name + " = " + from + ";");
+    line("start<" + transposed + ">(" + name + ", " + text(op.getLhs()) + ", " + text(op.getRhs()) +
+         ");");
+    auto loop = op->getParentOfType<scf::ForOp>();
+    line("delayed.store(lane, " + operand(loop.getInductionVar(), Binding::Sum) + " + " +
+         operand(loop.getStep(), Binding::Product) +
+         " >= " + operand(loop.getUpperBound(), Binding::Sum) + ");");
+    line("await<0>(" + name + ");");
+    return set(op->getResult(0), name);
+  }
   define(op->getResult(0), "multiply<" + transposed + ">(" + from + ", " + text(op.getLhs()) +
                                ", " + text(op.getRhs()) + ")");
 }

@@ -68,6 +68,8 @@ private:
                           "all tasks; run the program without --persistent");
     nameParameters();
     chooseLayout();
+    // Who is handed a block does not know before whether there is another.
+    Kernel.delaysStores = !Kernel.computesLater && !IsPart && !handsOutBlocks();
     if (Status failed = emitPipes(); !failed.isOk())
       return failed;
     measureTiles();
@@ -89,6 +91,7 @@ private:
     int64_t memory = 0;      ///< Where these begin, if that is not planned (guests).
     bool runsAhead = false;  ///< It begins before the kernels that come first have ended.
     bool usesMemory = false; ///< Whether there are any.
+    bool delaysStores = false;
   };
   struct PipeText {
     tile::PipeOp op;
@@ -358,6 +361,8 @@ private:
     }
     if (role.usesMemory = role.laneBytes > 0; role.usesMemory)
       parameters += ", SharedAddress memory";
+    if (role.delaysStores = !role.copies && !Kernel.keeps.empty(); role.delaysStores)
+      parameters += ", " + Kernel.keeps + " &delayed";
     if (ir::findBarrier(role.func))
       parameters += ", GridBarrier &allBlocks";
     for (PipeText &pipe : Pipes)
@@ -424,6 +429,8 @@ private:
     std::string rest;
     if (role.usesMemory)
       rest += role.memory ? ", memory + " + std::to_string(role.memory) : std::string(", memory");
+    if (role.delaysStores)
+      rest += ", delayed";
     if (ir::findBarrier(role.func))
       rest += ", allBlocks";
     // Where what is copied differs along both axes of the grid, blocks that run at once share most
@@ -443,15 +450,19 @@ private:
     else if (role.copies)
       result += indent.str() + "tasks.awaitBeforeByWarp(task);\n";
     result += indent.str() + walkText(role);
-    if (!Kernel.pairsBlocks)
+    if (!Kernel.pairsBlocks && !role.delaysStores)
       return result + indent.str() + "  " + role.name + "(args, " + blockAt("number") + ", " +
              lane.str() + arguments + rest + ");\n";
     result.insert(result.size() - 1, " {");
-    result += indent.str() + "  PairedBlock block = " + blockAt("number") + ";\n";
+    if (Kernel.pairsBlocks)
+      result += indent.str() + "  PairedBlock block = " + blockAt("number") + ";\n";
     for (const PipeText &pipe : Pipes)
       if (pipe.isPaired)
         result += indent.str() + "  " + pipe.name + ".hasOther = block.hasOther;\n";
-    return result + indent.str() + "  " + role.name + "(args, block, " + lane.str() + arguments +
+    if (role.delaysStores)
+      result += indent.str() + "  delayed.hasNext = number + gridDim.x < blocks;\n";
+    return result + indent.str() + "  " + role.name + "(args, " +
+           (Kernel.pairsBlocks ? "block" : blockAt("number")) + ", " + lane.str() + arguments +
            rest + ");\n" + indent.str() + "}\n";
   }
 
@@ -582,6 +593,8 @@ private:
     if (Kernel.takesTurns)
       text += "    if (lane == " + std::to_string(Lanes - 1) + ") // the first lane comes first\n" +
               "      passTurn<" + std::to_string(Lanes) + ">(lane);\n";
+    if (computes->delaysStores)
+      text += "    " + Kernel.keeps + " delayed(" + Kernel.keepsGiven + ");\n";
     text += roleLoop(*computes, "lane", "    ");
     if (Kernel.stagesStores)
       text += "    awaitStaged();\n";

@@ -30,13 +30,15 @@
 // CHECK-NEXT:    auto a_tile = get<0>([[SLOT]]);
 // CHECK-NEXT:    auto b_tile = get<1>([[SLOT]]);
 // CHECK-NEXT:    auto a_tile_part = rowsFrom<64>(a_tile, lane * 64);
-// CHECK-NEXT:    product_tile = multiply<false>(product_tile, a_tile_part, b_tile);
+// CHECK-NEXT:    start<false>(product_tile, a_tile_part, b_tile);
+// CHECK-NEXT:    delayed.store(lane, [[AT:at[0-9]+]] + 64 >= args.a.extents[1]);
+// CHECK-NEXT:    await<0>(product_tile);
 // CHECK-NEXT:    to_compute.free();
 // CHECK-NEXT:  }
 // CHECK:       load<Reg<float, 1, 256>>(window<float, 1, 256>(args.bias,
 // CHECK:       tile::mul<Reg<float, 64, 256>>({{.*}}, scalarOf<float>(args.s));
 // CHECK:       cast<Reg<bf16, 64, 256>>
-// CHECK:       storeStaged({{.*}}, window<bf16, 64, 256>(args.c, {{.*}}), args.c, args.maps[2], 
+// CHECK:       delayed.keep({{.*}}, window<bf16, 64, 256>(args.c, {{.*}}), args.c,
 
 // CHECK-LABEL: void __launch_bounds__(384, 1)
 // CHECK:       progress::begin();

@@ -31,11 +31,13 @@ TEST(Tensor, LargeMemoryThatWasLetGoIsGivenWithItsPages) {
   for (int round = 0; round < 3; ++round) {
     Tensor t = take(Tensor::empty(DType::I8, {bytes - round}));
     EXPECT_EQ(reinterpret_cast<uintptr_t>(t.data()) % (size_t{2} << 20), 0u);
-    long before = faults();
+    [[maybe_unused]] long before = faults();
     std::memset(t.data(), 1, t.numBytes());
+#ifndef __SANITIZE_ADDRESS__
     if (round > 0) {
       EXPECT_LT(faults() - before, 5);
     }
+#endif
   }
 }
 

@@ -414,6 +414,8 @@ bool isVectorStore(llvm::StringRef text) {
 
 /// Whether an instruction reads memory into a register of vectors, or to compute with it there.
 bool isVectorLoad(llvm::StringRef text) {
+  text = text.trim();
+  text.consume_front("{vex}"); // how it is encoded
   return text.trim().starts_with("v") && text.contains("(") && !isVectorStore(text);
 }
 
@@ -427,7 +429,7 @@ std::vector<InnerLoop> innerLoops(const std::string &text, const std::string &cp
     InnerLoop loop;
     for (llvm::StringRef line : code) {
       loop.products += line.contains(multiplies);
-      loop.onStack += line.contains("%rsp");
+      loop.onStack += line.contains("(%rsp") || line.contains("(%rbp)");
       loop.stores += isVectorStore(line);
       loop.fetches += line.contains("prefetch");
       loop.tileLoads += line.contains("tileload");
@@ -470,7 +472,7 @@ TEST(LlvmProduct, InnerLoopsStayInRegisters) {
         innerLoops(productText({0, 0, 0, 64, 64, 64}, c.types, false), c.cpu, c.multiplies);
     int numLoops = 0;
     for (const InnerLoop &loop : loops) {
-      if (loop.products < 4) // sums of the right side, beside the product
+      if (loop.loads >= loop.products) // sums of the right side, beside the product
         continue;
       ++numLoops;
       EXPECT_GE(loop.products, c.products);
@@ -512,6 +514,7 @@ TEST(LlvmProduct, FewRowsAreMultipliedFromMemory) {
         EXPECT_EQ(loop.products, steps * 8 * c.vectors);
         EXPECT_EQ(loop.loads, steps * (8 + c.vectors)); // and none of sums
         EXPECT_EQ(loop.stores, 0);
+        EXPECT_EQ(loop.onStack, 0);
         EXPECT_EQ(loop.fetches, std::string_view(cpu) == "znver4" ? 8 * c.words / 16 : 0);
       }
     }
@@ -535,6 +538,24 @@ TEST(LlvmProduct, PanelsAreNarrowWhereTheyHaveToStayNear) {
     EXPECT_EQ(largest, 4 * rows * vectors);
     EXPECT_EQ(loads, 4 * (rows + vectors));
   }
+}
+
+/// Scratch of a product's kernel.
+uint64_t scratchFor(const std::string &text, const std::string &cpu) {
+  Program program(text);
+  Expected<CpuObject> object =
+      emitCpuObject(program.function("main")->getParentOfType<mlir::ModuleOp>(), optionsFor(cpu));
+  EXPECT_TRUE(object) << object.status().str();
+  return object ? object->kernels.front().workspaceBytes : 0;
+}
+
+/// A panel of 64 columns for a few rows is as large as the one of 32 columns for many, so that it
+/// stays as near: it is 128 words deep instead of 256, and so are the left sides beside it.
+TEST(LlvmProduct, PanelsOfFewRowsAreShallowWhereTheyHaveToStayNear) {
+  std::string text = productText({0, 0, 0, 16, 64, 64}, {DType::F32, DType::F32}, false);
+  constexpr uint64_t panelCols = 64, leftRows = 256, wordsLess = 128, word = 4;
+  EXPECT_EQ(scratchFor(text, "znver4") - scratchFor(text, "znver5"),
+            (panelCols + leftRows) * wordsLess * word);
 }
 
 /// The columns that come next are fetched while k runs, all of them: 16 lines for four words of k,

@@ -14,6 +14,8 @@
 namespace kiln::tile {
 
 constexpr char kStagedAttr[] = "kiln.staged";
+/// And this one, that it may wait until the lane has begun the first product of its next block.
+constexpr char kDelayedAttr[] = "kiln.delayed";
 
 /// Tiles go through in panels of 64 rows of 128 bytes, two of which are in shared memory.
 constexpr int64_t kStagedRows = 64, kStagedRowBytes = 128;

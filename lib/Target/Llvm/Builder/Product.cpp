@@ -199,20 +199,26 @@ private:
     for (Value *target : targets) // where the next block will be, which comes while k runs
       emitPrefetch(b, b.offset(Sum, target, b.index(rows * P.cRow)), true);
     Value *left = b.offset(Word, P.a, b.mul(row, P.aRow)), *right = b.offset(Word, P.b, col);
-    size_t products = sums.size();
+    size_t products = sums.size(), sides = products;
+    if (P.streamedRows)
+      sums.append(farSides(left, right, rows));
+    size_t behind = sums.size();
     bool fetches = P.streamedRows && Machine.wantsFarRowsFetched;
     if (fetches)
-      sums.append({wordOf(left, rows, b.index(0)), b.index(0)});
+      sums.append({farWord(left, rows, P.aRow), b.index(0)});
     auto multiply = [&](Value *from, Value *to, ArrayRef<Value *> initial) {
       return b.loop(from, to, P.unroll, initial, [&](Value *k, ArrayRef<Value *> old) {
         for (Value *line : lines)
           emitPrefetch(b, b.offset(memoryType(b, P.fetch.element), line,
                                    b.mul(b.mul(k, P.how.group), P.fetch.rowStride)));
         Values next(old.take_front(products));
+        ArrayRef<Value *> far = old.slice(sides, behind - sides);
         for (int64_t step = 0; step < P.unroll; step += P.wordsAcross)
-          next = emitStep(left, right, k, step, rows, widths, next);
+          next = emitStep(sidesAt(left, right, far, k, step, rows), rows, widths, next);
+        if (P.streamedRows)
+          next.append(farSidesBehind(far));
         if (fetches)
-          next.append(fetchRowsBehind(old[products], old[products + 1], rows));
+          next.append(fetchRowsBehind(old[behind], old[behind + 1], rows));
         return next;
       });
     };
@@ -223,8 +229,9 @@ private:
       sums.append(added);
       sums = b.loop(b.index(0), P.depth, kWidth, sums, [&](Value *k, ArrayRef<Value *> old) {
         Values next = multiply(k, b.add(k, kWidth), old.take_front(others));
+        ArrayRef<Value *> far = old.slice(sides, behind - sides);
         for (auto [row, sum] : enumerate(old.drop_front(others)))
-          next.push_back(addAddedBytes(sum, wordOf(left, int64_t(row), k)));
+          next.push_back(addAddedBytes(sum, farWordOf(far, int64_t(row), 0)));
         return next;
       });
       added.assign(sums.begin() + others, sums.end());
@@ -261,12 +268,66 @@ private:
     return emitMultiplyAdd(b, P.how, addedBytes(b), row, sum);
   }
 
+  /// Where an iteration reads some words of k: of each row of the left side, and of the right one.
+  struct Sides {
+    Values left;
+    Value *right;
+  };
+  Sides sidesAt(Value *left, Value *right, ArrayRef<Value *> far, Value *k, int64_t step,
+                int64_t rows) {
+    Sides at;
+    if (far.empty()) {
+      Value *word = b.add(k, step);
+      for (int64_t row = 0; row < rows; ++row)
+        at.left.push_back(wordOf(left, row, word));
+      at.right = b.offset(Word, right, b.mul(word, P.bStep));
+      return at;
+    }
+    for (int64_t row = 0; row < rows; ++row)
+      at.left.push_back(farWordOf(far, row, step));
+    at.right = b.offset(Word, far.back(), b.index(step * P.bStep));
+    return at;
+  }
+
   /// The address of a word of the left side.
   Value *wordOf(Value *left, int64_t row, Value *k) {
     Value *start = b.mul(b.index(row), P.aRow), *along = b.mul(k, P.aStep);
     if (isa<Constant>(start)) // one address, and distances that instructions hold
       return b.offset(Word, left, b.add(along, start));
     return b.offset(Word, b.offset(Word, left, start), along);
+  }
+
+  // The rows of a left side that is read from far away lie so far apart that each would have an
+  // address of its own, and there are not so many registers. Those of every fourth row move on with
+  // k, and so does that of the right side; what lies between is a distance of one, two or three
+  // rows, of which instructions take two from the same register.
+
+  static constexpr int64_t kRowsPerAddress = 4;
+
+  /// The address so many rows further.
+  Value *farWord(Value *from, int64_t rows, Value *distance) {
+    if (rows == 2)
+      return b.offset(b.getInt64Ty(), from, distance);
+    return b.offset(Word, from, b.mul(distance, rows));
+  }
+  Value *farWordOf(ArrayRef<Value *> far, int64_t row, int64_t step) {
+    Value *start = farWord(far[row / kRowsPerAddress], row % kRowsPerAddress, P.aRow);
+    return b.offset(Word, start, b.index(step * P.aStep));
+  }
+  /// The addresses where an iteration begins.
+  Values farSides(Value *left, Value *right, int64_t rows) {
+    Values far;
+    for (int64_t row = 0; row < rows; row += kRowsPerAddress)
+      far.push_back(b.offset(Word, left, b.mul(P.aRow, row)));
+    far.push_back(right);
+    return far;
+  }
+  Values farSidesBehind(ArrayRef<Value *> far) {
+    Values behind;
+    for (Value *left : far.drop_back())
+      behind.push_back(b.offset(Word, left, b.index(P.unroll * P.aStep)));
+    behind.push_back(b.offset(Word, far.back(), b.index(P.unroll * P.bStep)));
+    return behind;
   }
 
   // The rows behind these are fetched one after the other, as they lie: an iteration fetches as
@@ -293,20 +354,20 @@ private:
     return b.CreateShuffleVector(vector, lanes);
   }
 
-  /// The products of word `first` + `step`, or of as many as lie side by side.
-  Values emitStep(Value *left, Value *right, Value *first, int64_t step, int64_t rows,
-                  ArrayRef<unsigned> widths, ArrayRef<Value *> old) {
+  /// The products of a word, or of as many as lie side by side.
+  Values emitStep(const Sides &sides, int64_t rows, ArrayRef<unsigned> widths,
+                  ArrayRef<Value *> old) {
     SmallVector<Value *> panel;
-    Value *k = b.add(first, step), *at = b.mul(k, P.bStep);
+    int64_t col = 0;
     for (unsigned width : widths) {
       panel.push_back(b.CreateAlignedLoad(Builder::vectorOf(Word, loaded(width)),
-                                          b.offset(Word, right, at), Align(4)));
-      at = b.add(at, width);
+                                          b.offset(Word, sides.right, b.index(col)), Align(4)));
+      col += width;
     }
     Values next;
     for (int64_t i = 0; i < rows; ++i) {
       Value *words = b.CreateAlignedLoad(Builder::vectorOf(Word, unsigned(P.wordsAcross)),
-                                         wordOf(left, i, k), Align(1));
+                                         sides.left[i], Align(1));
       for (auto [vector, width] : enumerate(widths)) {
         Value *x = repeated(words, loaded(width)), *y = panel[vector];
         if (hasAddedColumns()) // bytes without a sign come first
@@ -327,16 +388,26 @@ private:
 
 void emitExcess(Builder &b, const Product &p, Value *to) {
   Type *word = wordType(b, p.how), *vector = Builder::vectorOf(word, kWidth);
-  b.chunks(p.cols, kWidth, [&](Value *col, unsigned width) {
-    Value *from = b.offset(word, p.b, col);
-    Values sums = b.loop(b.index(0), p.depth, 1, {Constant::getNullValue(vector)},
-                         [&](Value *k, ArrayRef<Value *> old) {
-                           Value *at = b.offset(word, from, b.mul(k, p.bStep));
-                           Value *right = b.CreateAlignedLoad(vector, at, Align(4));
-                           return Values{emitMultiplyAdd(b, p.how, addedBytes(b), right, old[0])};
-                         });
-    storeElements(b, resized(b, sums[0], width), b.offset(word, to, col), p.how.sum);
+  int64_t vectors = divideCeil(p.cols, int64_t(kWidth)), chains = vectors * p.unroll;
+  // A sum for each word of an iteration: one alone would wait for itself.
+  Values zeros(chains, Constant::getNullValue(vector));
+  Values sums = b.loop(b.index(0), p.depth, p.unroll, zeros, [&](Value *k, ArrayRef<Value *> old) {
+    Values next;
+    for (int64_t chain = 0; chain < chains; ++chain) {
+      Value *row = b.mul(b.add(k, chain / vectors), p.bStep);
+      Value *right = b.CreateAlignedLoad(
+          vector, b.offset(word, p.b, b.add(row, chain % vectors * kWidth)), Align(4));
+      next.push_back(emitMultiplyAdd(b, p.how, addedBytes(b), right, old[chain]));
+    }
+    return next;
   });
+  for (int64_t i = 0; i < vectors; ++i) {
+    Value *sum = sums[i];
+    for (int64_t other = i + vectors; other < chains; other += vectors)
+      sum = b.CreateAdd(sum, sums[other]);
+    auto width = unsigned(std::min<int64_t>(kWidth, p.cols - i * kWidth));
+    storeElements(b, resized(b, sum, width), b.offset(word, to, b.index(i * kWidth)), p.how.sum);
+  }
 }
 
 void emitProduct(Builder &b, const MachineTraits &machine, const Product &product) {

@@ -15,10 +15,11 @@ namespace kiln::llvmir {
 // packing a right side pays only for twice as many rows.
 static constexpr int64_t kRowTarget = 256, kColTarget = 2048, kDepthTarget = 512,
                          kTiledRowTarget = 512;
-// Where a panel of 32 columns is to stay in the nearest cache while all left sides pass: 32 KiB.
-// Twice as many rows would have right sides packed half as often, but made pieces so large that a
-// second worker who came late cost more.
-static constexpr int64_t kNearDepthTarget = 256;
+// Where panels of right sides are to stay in the nearest cache while all left sides pass: 32 KiB.
+// They are so shallow that the second cache has room for twice as many rows of left sides, and
+// right sides are packed half as often. Calls are not made larger for that: it is not worth that a
+// second worker who comes late costs more.
+static constexpr int64_t kNearPanelWords = 8192, kNearRowTarget = 512;
 // With so few rows of the left side, all of k of them stays in the second cache while the right
 // side passes once. Where it is packed, the columns that come next are fetched in the time of few
 // products: half as many words leave them room.
@@ -182,14 +183,18 @@ std::optional<Contraction> findContraction(ir::FuncOp kernel, const MachineTrait
                    });
   if (c.streamsRight && !c.product(0).getTransA())
     c.wordsAcross = streamedWordsAcross(machine, c.how, c.words(), c.rows());
-  int64_t rowTarget = c.streamsRight  ? kStreamedRowTarget
-                      : c.how.byTiles ? kTiledRowTarget
-                                      : kRowTarget;
-  int64_t depthTarget = c.streamsRight         ? kStreamedDepthTarget
-                        : c.rows() <= kFewRows ? kFewRowsDepthTarget
-                        : !c.how.byTiles && keepsPanelsNear(machine, c.rows()) ? kNearDepthTarget
-                                                                               : kDepthTarget;
+  bool arePanelsNear = machine.wantsPanelsNear && !c.how.byTiles, hasManyRows = c.rows() > kFewRows;
+  int64_t rowTarget = c.streamsRight                 ? kStreamedRowTarget
+                      : c.how.byTiles                ? kTiledRowTarget
+                      : arePanelsNear && hasManyRows ? kNearRowTarget
+                                                     : kRowTarget;
+  int64_t depthTarget = c.streamsRight  ? kStreamedDepthTarget
+                        : arePanelsNear ? kNearPanelWords / panelWidth(machine, c.how, c.rows())
+                        : hasManyRows   ? kDepthTarget
+                                        : kFewRowsDepthTarget;
   c.maxRows = c.rowDim < 0 ? 1 : share(rowTarget, c.rows());
+  c.rowsPerCall =
+      std::min(c.maxRows, share(c.how.byTiles ? kTiledRowTarget : kRowTarget, c.rows()));
   c.maxCols = c.colDim < 0 ? 1 : share(kColTarget, c.cols() * int64_t(c.products.size()));
   c.maxSteps = share(depthTarget, c.words());
   return c;

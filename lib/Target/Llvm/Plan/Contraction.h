@@ -43,6 +43,8 @@ struct Contraction {
 
   // How much is worked on at a time: blocks of the launch down and across, and iterations.
   int64_t maxRows, maxCols, maxSteps;
+  /// How many blocks down a call should have, so that they share their right sides.
+  int64_t rowsPerCall;
 
   /// How many blocks down are there, usually: where one has few rows, there is one.
   int64_t usualRows() const;
