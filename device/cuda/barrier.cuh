@@ -166,14 +166,16 @@ __device__ unsigned kilnProgress[2];
 
 namespace progress {
 
-inline __device__ void count([[maybe_unused]] int which) {
+/// By one thread of a warpgroup.
+inline __device__ void count([[maybe_unused]] int which, [[maybe_unused]] unsigned thread) {
 #ifndef KILN_BOUND_WAITS // who gives up would never end
-  if (threadIdx.x % 128 == 0)
+  if (threadIdx.x % 128 == thread)
     atomicAdd(&kilnProgress[which], 1u);
 #endif
 }
-inline __device__ void begin() { count(0); }
-inline __device__ void end() { count(1); }
+/// By a warp that has nothing to do yet, while the first one of a copying role begins to copy.
+inline __device__ void begin() { count(0, kWarp); }
+inline __device__ void end() { count(1, 0); }
 
 } // namespace progress
 

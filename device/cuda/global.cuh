@@ -21,6 +21,9 @@ static_assert(sizeof(Tensor) == 96, "a tensor is handed over as kiln/abi.h lays 
 
 /// Set by the runtime where the copy engine can read the tensor (see `TensorMap`).
 inline constexpr unsigned short kHasTensorMap = 0x8000;
+/// Set by the runtime where nothing that may still run when the kernel begins writes the tensor.
+inline constexpr unsigned short kMayReadAhead = 0x4000;
+inline __device__ bool mayReadAhead(const Tensor &tensor) { return tensor.flags & kMayReadAhead; }
 
 inline __device__ int clamp(i64 value, int low, int high) {
   return value < low ? low : value > high ? high : int(value);
@@ -123,6 +126,14 @@ __device__ RowsWindow<T, R, C, I> rowsWindow(const Tensor &tensor, const i64 (&i
     isThere &= index[axis] >= 0 && index[axis] < tensor.extents[axis];
   result.numberBegin = list.colBegin, result.numberEnd = isThere ? list.colEnd : 0;
   return result;
+}
+
+/// What is in a kernel's argument block is read once, before it is needed: the first look takes as
+/// long as one at global memory.
+inline __device__ void look(const Tensor &tensor) {
+  ptx::look(tensor.data);
+  ptx::look(tensor.extents[0]);
+  ptx::look(tensor.strides[0]);
 }
 
 //===-- Views ---------------------------------------------------------------------------===//
@@ -469,12 +480,29 @@ __device__ __forceinline__ void store(const Tile<T, L> &tile, const Window<T, R,
       return storePieces<touched>(tile, window);
   }
   if constexpr (L::colStep == 0) {
+    // Each row and each column is looked at once: what is done for each element is code that a
+    // kernel comes to at its end, when it has not been fetched.
     Window<T, R, C> to = window.opaque();
-    forEach<L>([&](int i, int j) {
-      int row = L::row(i), col = L::col(j);
-      if (to.has(row, col))
-        *to.at(row, col) = tile.at[i][j];
-    });
+    i64 fromFirst[L::colRegs];
+    bool hasCol[L::colRegs];
+#pragma unroll
+    for (int j = 0; j < L::colRegs; ++j) {
+      int col = L::col(j);
+      fromFirst[j] = col * to.colStride * int(sizeof(T));
+      ptx::forgetValue(fromFirst[j]);
+      hasCol[j] = col >= to.colBegin && col < to.colEnd;
+    }
+#pragma unroll
+    for (int i = 0; i < L::rowRegs; ++i) {
+      int row = L::row(i);
+      auto first = reinterpret_cast<i64>(to.at(row, 0));
+      ptx::forgetValue(first);
+      bool hasRow = row >= to.rowBegin && row < to.rowEnd;
+#pragma unroll
+      for (int j = 0; j < L::colRegs; ++j)
+        if (hasRow && hasCol[j])
+          *reinterpret_cast<T *>(first + fromFirst[j]) = tile.at[i][j];
+    }
     return;
   }
   // Pointers that move, and one comparison for each element: products for each would be most of the

@@ -106,9 +106,13 @@ KILN_INSTRUCTION float exp2Approx(float x) {
 
 KILN_INSTRUCTION void forgetValue(int &x) { asm volatile("" : "+r"(x)); }
 KILN_INSTRUCTION void forgetValue(unsigned &x) { asm volatile("" : "+r"(x)); }
+KILN_INSTRUCTION void forgetValue(long long &x) { asm volatile("" : "+l"(x)); }
 KILN_INSTRUCTION void forgetValues(long long &x, long long &y) {
   asm volatile("" : "+l"(x), "+l"(y));
 }
+/// It is read here, wherever else it is used.
+KILN_INSTRUCTION void look(const void *x) { asm volatile("" ::"l"(x)); }
+KILN_INSTRUCTION void look(long long x) { asm volatile("" ::"l"(x)); }
 /// It stays in its register, and is made before whatever comes next.
 KILN_INSTRUCTION void pin(float &x) { asm volatile("" : "+f"(x)::"memory"); }
 KILN_INSTRUCTION void pin(unsigned &x) { asm volatile("" : "+r"(x)::"memory"); }
@@ -342,6 +346,17 @@ KILN_INSTRUCTION void copyBox(SharedAddress to, SharedAddress barrier, const Ten
   asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes"
                " [%0], [%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(to),
                "l"(&map), "r"(barrier), "r"(at[4]), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
+               : "memory");
+}
+
+/// The same of what is the first to leave the caches again.
+KILN_INSTRUCTION void copyBoxStreaming(SharedAddress to, SharedAddress barrier,
+                                       const TensorMap &map, const int (&at)[2]) {
+  unsigned long long policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
+               ".L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(to),
+               "l"(&map), "r"(barrier), "r"(at[1]), "r"(at[0]), "l"(policy)
                : "memory");
 }
 

@@ -243,9 +243,13 @@ template <typename T, int R, int C, int rank> struct Request {
   __device__ bool usesEngine() const { return tensor.flags & kHasTensorMap; }
 
   /// By one thread.
+  template <Touched touched = Touched::Often>
   __device__ void start(Tile to, SharedAddress barrier) const {
     forEachPanel(to, [&](int, SharedAddress panel, const int (&at)[rank]) {
-      ptx::copyBox(panel, barrier, map, at);
+      if constexpr (touched == Touched::Once && rank == 2)
+        ptx::copyBoxStreaming(panel, barrier, map, at);
+      else
+        ptx::copyBox(panel, barrier, map, at);
     });
   }
 
@@ -293,6 +297,16 @@ __device__ Request<T, R, C, rank> request(const Tensor &tensor, const TensorMap 
   for (int axis = 0; axis < rank; ++axis)
     result.index[axis] = index[axis];
   return result;
+}
+
+/// A request of what nobody reads again. In the L2 cache it takes no other's place.
+template <typename Request> struct Streaming : Request {
+  __device__ void start(typename Request::Tile to, SharedAddress barrier) const {
+    Request::template start<Touched::Once>(to, barrier);
+  }
+};
+template <typename Request> __device__ Streaming<Request> streaming(const Request &request) {
+  return {request};
 }
 
 /// A request of what no kernel of the program writes.

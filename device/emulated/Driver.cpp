@@ -588,6 +588,11 @@ Result cuStreamIsCapturing(Stream *, int *status) {
   *status = 0;
   return kOk;
 }
+Result cuStreamGetCaptureInfo_v3(Stream *, int *status, uint64_t *, Graph **, size_t *const **,
+                                 const GraphEdge **, size_t *) {
+  *status = 0;
+  return kOk;
+}
 Result cuThreadExchangeStreamCaptureMode(int *mode) {
   static thread_local int current = 0;
   std::swap(current, *mode);

@@ -262,7 +262,10 @@ inline float exp2Approx(float x) {
 
 inline void forgetValue(int &) {}
 inline void forgetValue(unsigned &) {}
+inline void forgetValue(long long &) {}
 inline void forgetValues(long long &, long long &) {}
+inline void look(const void *) {}
+inline void look(long long) {}
 inline void pin(float &) {}
 inline void pin(unsigned &) {}
 
@@ -326,6 +329,12 @@ inline void prefetchMap(const TensorMap &) {}
 
 template <int rank>
 void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map, const int (&at)[rank]) {
+  emulated::copyBox(to, barrier, &map, at, rank);
+}
+
+template <int rank>
+void copyBoxStreaming(SharedAddress to, SharedAddress barrier, const TensorMap &map,
+                      const int (&at)[rank]) {
   emulated::copyBox(to, barrier, &map, at, rank);
 }
 

@@ -34,6 +34,22 @@ def product(a: kl.In[bf16], b: kl.In[bf16], c: kl.Out[bf16]):
         kl.store(kl.cast(acc, bf16), c, (i, j))
 
 
+FEW = 16
+
+
+@kiln.program
+def few(a: kl.In[bf16], b: kl.In[bf16], c: kl.Out[bf16]):
+    """c = a b.T for 16 rows. Where a capture has it right behind another call it reads b, of which nobody reads anything again, before
+    that has ended, unless that call writes b."""
+    @kl.spmd(kl.ceildiv(c.shape[1], 64))
+    def few(bj):
+        j = bj * 64
+        acc = kl.zeros(f32, FEW, 64)
+        for k in kl.range(0, a.shape[1], 64, stages=3):
+            acc = kl.matmul_acc(acc, kl.load(a, (0, k), (FEW, 64)), kl.load(b, (j, k), (64, 64)), trans_b=True)
+        kl.store(kl.cast(acc, bf16), c, (0, j))
+
+
 @kiln.program
 def turn(x: kl.In[bf16], rounds: kl.In[i32, 1], y: kl.Out[bf16]):
     """Tiles of x at other places of the same rows of y. Those of a row of tiles take as many rounds to find as are asked for; only then
@@ -281,6 +297,7 @@ class Order(unittest.TestCase):
         cls.pinned = torch.empty(32 * SIZE, SIZE, dtype=torch.bfloat16, device="cpu").pin_memory()
         # Everything is compiled before anything is timed, or captured.
         product(numbers(), cls.matrix, numbers())
+        few(numbers(FEW, SIZE), numbers(), numbers(FEW, SIZE))
         turn(numbers(), cls.rounds, numbers())
         torch.cuda.synchronize()
 
@@ -614,6 +631,72 @@ class Order(unittest.TestCase):
             buffers.run(work)
             buffers.expect(work)
             self.assertTrue(buffers.are_right(), f"seed {seed}")
+
+    def captured_weights(self, before: Callable[[torch.Tensor, torch.Tensor], None], want: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        """A graph of what writes y from x, and the product of few rows with y."""
+        x, y, rows, out = numbers(), numbers(), self.matrix[:FEW].contiguous(), numbers(FEW, SIZE)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            before(x, y)
+            few(rows, y, out)
+
+        def work() -> Tuple[torch.Tensor, torch.Tensor]:
+            x.copy_(numbers())
+            y.fill_(float("nan"))
+            torch.cuda.synchronize()
+            graph.replay()
+            return out, (rows.float() @ want(x).float().T).to(torch.bfloat16)
+        self.repeat(work)
+
+    def test_captured_weights_of_the_call_before(self) -> None:
+        self.captured_weights(lambda x, y: product(x, self.matrix, y), lambda x: times(x, self.matrix))
+
+    def test_captured_weights_of_a_kernel_before_the_call_before(self) -> None:
+        rows, out = numbers(FEW, SIZE), numbers(FEW, SIZE)
+        for last in (few, turn):
+            def before(x: torch.Tensor, y: torch.Tensor) -> None:
+                turn(x, self.rounds, y)
+                few(rows, self.matrix, out)
+                if last is turn:
+                    turn(x, self.rounds, y)
+            self.captured_weights(before, lambda x: x.gather(1, self.columns))
+
+    def test_captured_weights_of_a_kernel_of_torch_between_calls(self) -> None:
+        rows, out = numbers(FEW, SIZE), numbers(FEW, SIZE)
+
+        def before(x: torch.Tensor, y: torch.Tensor) -> None:
+            few(rows, self.matrix, out)
+            torch.cuda._sleep(1_000_000)
+            torch.neg(x, out=y)
+        self.captured_weights(before, lambda x: -x)
+
+    def test_captured_weights_of_another_stream_that_joins(self) -> None:
+        rows, out, other = numbers(FEW, SIZE), numbers(FEW, SIZE), torch.cuda.Stream()
+
+        def before(x: torch.Tensor, y: torch.Tensor) -> None:
+            stream = torch.cuda.current_stream()
+            other.wait_stream(stream)
+            with torch.cuda.stream(other):
+                turn(x, self.rounds, y)
+            few(rows, self.matrix, out)
+            stream.wait_stream(other)
+        self.captured_weights(before, lambda x: x.gather(1, self.columns))
+
+    def test_captured_calls_one_behind_the_other(self) -> None:
+        rows, many = self.matrix[:FEW].contiguous(), [(numbers(), numbers(FEW, SIZE)) for _ in range(8)]
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for weights, out in many:
+                few(rows, weights, out)
+
+        def work() -> Tuple[torch.Tensor, torch.Tensor]:
+            for weights, out in many:
+                weights.copy_(numbers())
+                out.fill_(float("nan"))
+            graph.replay()
+            return torch.stack([out for _, out in many]), torch.stack(
+                [(rows.float() @ weights.float().T).to(torch.bfloat16) for weights, _ in many])
+        self.repeat(work)
 
     def test_captured_in_any_order(self) -> None:
         for seed in range(12):

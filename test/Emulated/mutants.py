@@ -142,6 +142,10 @@ MUTANTS = [
      WRONG + "|that it does not have"),
     ("global.cuh", "first += L::colStep, at +=", "at +=", UNALIGNED_GEMM,
      WRONG + "|that it does not have"),
+    ("global.cuh", "hasCol[j] = col >= to.colBegin && col < to.colEnd;", "hasCol[j] = true;", FEW_ROWS,
+     WRONG + "|that it does not have"),
+    ("global.cuh", "bool hasRow = row >= to.rowBegin && row < to.rowEnd;", "bool hasRow = true;", FEW_ROWS.replace("16x", "13x"),
+     WRONG + "|that it does not have"),
 ]
 
 

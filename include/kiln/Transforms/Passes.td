@@ -393,7 +393,8 @@ def TileMarkUnwritten : Pass<"tile-mark-unwritten", "::mlir::ModuleOp"> {
   let description = [{
     `kiln.unwritten` on a load that a role sends through a pipe says that its tensor is an `in` argument of the program, for
     every launch and call of the function. Such loads may be made while the kernels before this one still run: weights are
-    on their way before there is anything to multiply them with. Of kernels that no other can come before nothing is said.
+    on their way before there is anything to multiply them with. Of a program's first kernel that is said of what streams
+    only (`kiln.streams`): where another program comes right before it, the launch knows whether that one writes it.
   }];
 }
 

@@ -20,7 +20,7 @@
 namespace kiln {
 
 /// Raised when a reader of the old form could misunderstand the new one.
-inline constexpr int64_t bundleFormat = 3;
+inline constexpr int64_t bundleFormat = 4;
 
 /// Where a bundle's shared object is.
 inline constexpr const char *bundleCodePath = "kernels/kernels.so";

@@ -26,7 +26,8 @@ struct CudaTensorMap {
   uint32_t tensor; ///< Which, in task order.
   uint32_t rows, cols;
   bool streams = false; ///< Nobody reads the box again.
-  bool isAhead = false; ///< Boxes may be read before the kernels that come first have ended.
+  /// Boxes are read before the kernels that come first have ended, if the launch says so.
+  bool isAhead = false;
   friend bool operator==(const CudaTensorMap &, const CudaTensorMap &) = default;
 };
 
@@ -63,6 +64,8 @@ struct CudaKernel {
 inline constexpr uint64_t cudaTensorMapBytes = 128;
 /// Of kiln_tensor.flags in an argument block: the copy engine may read the tensor.
 inline constexpr uint16_t cudaHasTensorMap = 0x8000;
+/// The same: nothing that may still run when the kernel begins writes the tensor.
+inline constexpr uint16_t cudaMayReadAhead = 0x4000;
 
 inline uint64_t argumentBytes(const CudaKernel &kernel) {
   return kernel.maps.size() * cudaTensorMapBytes + kernel.numTensors * uint64_t(96) +

@@ -167,6 +167,8 @@ void FunctionEmitter::emitRequest(tile::LoadOp op) {
   std::string request = (valid.empty() ? "request" : "validRequest") + shapeText(type) + "(" +
                         text(op.getTensor()) + ", args.maps[" + std::to_string(number) + "], " +
                         list(op.getStaticIndices(), op.getIndices()) + valid + ")";
+  if (map.streams && !Kernel.pairsBlocks)
+    request = "streaming(" + request + ")";
   if (map.isAhead)
     request = "unwritten(" + request + ")";
   if (auto axes = op->getAttrOfType<DenseI64ArrayAttr>(tile::kVariesAlongAttr);

@@ -422,7 +422,7 @@ private:
                        : "for (unsigned number; handout.hear(number);)\n";
   }
 
-  std::string roleLoop(const RoleCall &role, StringRef lane, StringRef indent) const {
+  std::string roleLoop(const RoleCall &role, StringRef lane, StringRef indent) {
     std::string arguments;
     for (const PipeText &pipe : Pipes)
       arguments += ", " + pipe.name;
@@ -442,11 +442,11 @@ private:
     };
     std::string result;
     if (role.runsAhead)
-      result = indent.str() + (IsPart ? "if (task.mayRunAhead)\n" : "if (blockIdx.x < blocks)\n") +
+      result = indent.str() + "if (" + (IsPart ? "task.mayRunAhead" : mayRunAhead()) + ")\n" +
                indent.str() + "  " + role.name + "_ahead(args, " + blockAt("blockIdx.x") + ", " +
                lane.str() + arguments + ");\n";
     if (!IsPart)
-      result += indent.str() + "ptx::awaitPrerequisites();\n";
+      result += looks(role, indent) + indent.str() + "ptx::awaitPrerequisites();\n";
     else if (role.copies)
       result += indent.str() + "tasks.awaitBeforeByWarp(task);\n";
     result += indent.str() + walkText(role);
@@ -464,6 +464,28 @@ private:
     return result + indent.str() + "  " + role.name + "(args, " +
            (Kernel.pairsBlocks ? "block" : blockAt("number")) + ", " + lane.str() + arguments +
            rest + ");\n" + indent.str() + "}\n";
+  }
+
+  /// What lanes read of the argument block at their end, they read when they have nothing to do
+  /// yet.
+  std::string looks(const RoleCall &role, StringRef indent) {
+    std::string text;
+    if (!role.copies && copyingRole())
+      for (Value operand : ir::CallOp(role.call).getArgs())
+        if (isa<ir::TensorType>(operand.getType()))
+          text += indent.str() + "look(" + given(operand).first + ");\n";
+    return text;
+  }
+
+  /// What is to be asked before anything is read ahead.
+  std::string mayRunAhead() const {
+    std::string text = "blockIdx.x < blocks";
+    for (size_t number = 0; number < TensorFields.size(); ++number)
+      if (llvm::any_of(Kernel.maps, [&](const CudaTensorMap &map) {
+            return map.isAhead && map.tensor == number;
+          }))
+        text += " && mayReadAhead(args." + TensorFields[number] + ")";
+    return text;
   }
 
   bool copiesAlongBothAxes() const {
@@ -580,7 +602,7 @@ private:
   }
 
   /// Each role with its warpgroups.
-  std::string guestsText() const {
+  std::string guestsText() {
     std::string text;
     for (const RoleCall &role : Roles) {
       bool isLast = &role == &Roles.back();

@@ -1,6 +1,7 @@
 #include "kiln/Transforms/Passes.h"
 
 #include "kiln/Dialect/Tile/TileDialect.h"
+#include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Dialect/Tile/Unwritten.h"
 
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -69,11 +70,13 @@ struct MarkUnwritten : impl::TileMarkUnwrittenBase<MarkUnwritten> {
   void runOnOperation() override {
     UnwrittenParameters unwritten(getOperation());
     for (auto func : getOperation().getOps<ir::FuncOp>()) {
-      if (!unwritten.comesLater(func))
-        continue;
+      bool comesLater = unwritten.comesLater(func);
       func.walk([&](tile::LoadOp load) {
         bool isSent = llvm::any_of(load->getUsers(), llvm::IsaPred<tile::PushOp>);
-        if (isSent && unwritten.contains(func, load.getTensor()))
+        // Before a program's first kernel comes another program, now and then: worth it where
+        // memory is all that a kernel waits for.
+        if (isSent && (comesLater || load->hasAttr(tile::kStreamsAttr)) &&
+            unwritten.contains(func, load.getTensor()))
           load->setAttr(tile::kUnwrittenAttr, UnitAttr::get(&getContext()));
       });
     }

@@ -54,6 +54,7 @@ static Status findAll(void *library, Driver &driver) {
   find(driver.streamDestroy, "cuStreamDestroy_v2");
   find(driver.streamSynchronize, "cuStreamSynchronize");
   find(driver.streamIsCapturing, "cuStreamIsCapturing");
+  find(driver.captureInfo, "cuStreamGetCaptureInfo_v3");
   find(driver.exchangeCaptureMode, "cuThreadExchangeStreamCaptureMode");
   find(driver.eventCreate, "cuEventCreate");
   find(driver.eventDestroy, "cuEventDestroy_v2");

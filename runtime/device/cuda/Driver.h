@@ -53,6 +53,7 @@ struct LaunchConfig { // CUlaunchConfig
 };
 struct GraphEdge { // CUgraphEdgeData
   unsigned char fromPort, toPort, type, reserved[5];
+  friend bool operator==(const GraphEdge &, const GraphEdge &) = default;
 };
 
 // Values of the driver's enumerations.
@@ -66,6 +67,7 @@ inline constexpr unsigned kHostMapped = 2;       // CU_MEMHOSTALLOC_DEVICEMAP
 inline constexpr unsigned kAttachGlobal = 1;     // CU_MEM_ATTACH_GLOBAL
 inline constexpr Result kNotReady = 600;         // CUDA_ERROR_NOT_READY
 inline constexpr int kNotCapturing = 0;          // CU_STREAM_CAPTURE_STATUS_NONE
+inline constexpr int kCapturing = 1;             // CU_STREAM_CAPTURE_STATUS_ACTIVE
 inline constexpr int kCaptureRelaxed = 2;        // CU_STREAM_CAPTURE_MODE_RELAXED
 inline constexpr unsigned kEventWithoutTime = 2; // CU_EVENT_DISABLE_TIMING
 inline constexpr int kMaxDynamicShared = 8;      // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
@@ -111,6 +113,8 @@ struct Driver {
   Result (*streamDestroy)(Stream);
   Result (*streamSynchronize)(Stream);
   Result (*streamIsCapturing)(Stream, int *);
+  Result (*captureInfo)(Stream, int *, uint64_t *, Graph *, const GraphNode **, const GraphEdge **,
+                        size_t *);
   Result (*exchangeCaptureMode)(int *); // of this thread
   Result (*eventCreate)(Event *, unsigned);
   Result (*eventDestroy)(Event);

@@ -58,6 +58,7 @@ ArgumentBlock::ArgumentBlock(const CudaKernel &kernel, std::span<const kiln_tens
   Maps = reinterpret_cast<TensorMap *>(Begin);
   Tensors = reinterpret_cast<kiln_tensor *>(Maps + kernel.maps.size());
   std::ranges::copy(tensors, Tensors);
+  setMayReadAhead(false);
   Scalars = reinterpret_cast<uint64_t *>(Tensors + tensors.size());
   Grid = reinterpret_cast<int64_t *>(std::ranges::copy(scalars, Scalars).out);
   Arrivals = reinterpret_cast<DevicePointer *>(std::ranges::copy(blocks, Grid).out);
@@ -74,6 +75,18 @@ void ArgumentBlock::setData(const Driver &driver, size_t tensor, void *data) {
       isReadByEngine &= encode(driver, Kernel.maps[i], given, Maps[i]);
   given.flags = static_cast<uint16_t>(isReadByEngine ? given.flags | cudaHasTensorMap
                                                      : given.flags & ~cudaHasTensorMap);
+}
+
+bool ArgumentBlock::setMayReadAhead(bool may) {
+  bool isNew = false;
+  for (const CudaTensorMap &map : Kernel.maps) {
+    if (!map.isAhead)
+      continue;
+    uint16_t &flags = Tensors[map.tensor].flags;
+    isNew |= bool(flags & cudaMayReadAhead) != may;
+    flags = static_cast<uint16_t>(may ? flags | cudaMayReadAhead : flags & ~cudaMayReadAhead);
+  }
+  return isNew;
 }
 
 Status kiln::cuda::verifyCounts(const CudaKernel &kernel, size_t tensors, size_t scalars) {

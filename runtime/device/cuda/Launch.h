@@ -34,6 +34,8 @@ public:
   uint64_t scalar(size_t number) const { return Scalars[number]; }
   /// The blocks of the launch, along three axes.
   std::span<const int64_t> grid() const { return {Grid, 3}; }
+  /// Whether the kernel may read what it reads ahead. True: that is not what it was told before.
+  bool setMayReadAhead(bool may);
   /// The word in which blocks count, if they do.
   void setArrivals(DevicePointer word) { *Arrivals = word; }
 

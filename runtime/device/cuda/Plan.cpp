@@ -132,6 +132,7 @@ Status planKernel(const PlannedProgram &program, const kiln_args &args, Plan &pl
                                  std::span(args.scalars, args.num_scalars), one, 1);
   for (uint32_t i = 0; i < args.num_tensors; ++i)
     added.places.push_back({i, 0});
+  plan.isWritten.assign(args.num_tensors, true); // as far as is known here
   return Status::ok();
 }
 

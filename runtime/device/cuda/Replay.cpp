@@ -27,6 +27,8 @@ void Replay::dropGraph() {
 Status Replay::launch(const kiln_args &args, const LaunchPlace &where) {
   const Driver &cuda = *On.driver;
   Stream stream = where.stream;
+  if (What->launches.empty()) // no blocks
+    return Status::ok();
   DevicePointer workspace = 0;
   if (What->workspaceBytes > 0) {
     Result result = cuda.allocate(&workspace, What->workspaceBytes, stream);
@@ -36,24 +38,41 @@ Status Replay::launch(const kiln_args &args, const LaunchPlace &where) {
       return failed;
   }
   place(args, workspace);
+  Plan::Launch &first = What->launches.front(), &last = What->launches.back();
+  bool isInCapture =
+      May.mayBeginEarly && (hasCopies(first) || hasCopies(last)) && isCaptured(where);
+  if (first.arguments.setMayReadAhead(isInCapture && !where.watched && isBehindCall(args, stream)))
+    HasMoved.front() = true;
   Result launched = hasGraph(where) ? launchGraph(stream) : start(where);
   WasLaunched = true;
+  if (isInCapture && hasCopies(last) && launched == 0)
+    Captures::all().note(cuda, stream, rangesOf(args, What->isWritten));
   if (workspace)
     cuda.free(workspace, stream);
   return cuda.check(launched, "cuLaunchKernel");
 }
 
+std::vector<ByteRange> Replay::rangesOf(const kiln_args &args, const std::vector<bool> &which) {
+  std::vector<ByteRange> ranges;
+  for (size_t number = 0; number < args.num_tensors; ++number)
+    if (which[number])
+      ranges.push_back(rangeOf(args.tensors[number]));
+  return ranges;
+}
+
 bool Replay::isReadAheadApart(const kiln_args &args) const {
-  for (size_t read = 0; read < args.num_tensors; ++read)
-    for (size_t written = 0; written < args.num_tensors; ++written) {
-      if (!What->isReadAhead[read] || !What->isWritten[written])
-        continue;
-      auto [begin, end] = rangeOf(args.tensors[read]);
-      auto [first, last] = rangeOf(args.tensors[written]);
-      if (begin < last && first < end)
-        return false;
-    }
-  return true;
+  return areApart(rangesOf(args, What->isReadAhead), rangesOf(args, What->isWritten));
+}
+
+bool Replay::isCaptured(const LaunchPlace &where) const {
+  int status = kNotCapturing;
+  return On.driver->streamIsCapturing(where.stream, &status) != 0 || status != kNotCapturing;
+}
+
+bool Replay::isBehindCall(const kiln_args &args, Stream stream) const {
+  const Plan::Launch &first = What->launches.front();
+  return first.kernel.description.runsAhead() && hasCopies(first) &&
+         Captures::all().isNextBehind(*On.driver, stream, rangesOf(args, What->isReadAhead));
 }
 
 const Plan::Launch *Replay::findLaunch(const LoadedKernel &kernel) const {
@@ -93,8 +112,11 @@ void Replay::place(const kiln_args &args, DevicePointer workspace) {
   if (!hasAnyMoved)
     return;
   if (bool early = May.mayBeginEarly && isReadAheadApart(args);
-      std::exchange(BeginsEarly, early) != early)
+      std::exchange(BeginsEarly, early) != early) {
     dropGraph();
+    for (Plan::Launch &launch : What->launches | std::views::drop(1))
+      launch.arguments.setMayReadAhead(early);
+  }
   if (What->isPersistent())
     makeTables(workspace);
 }
@@ -138,8 +160,7 @@ bool Replay::hasGraph(const LaunchPlace &where) {
       !Tables.empty())
     return false;
   // What is being captured becomes part of the caller's graph, kernel by kernel.
-  int status = kNotCapturing;
-  if (On.driver->streamIsCapturing(where.stream, &status) != 0 || status != kNotCapturing)
+  if (isCaptured(where))
     return false;
   if (Ready || makeGraph() == 0)
     return true;

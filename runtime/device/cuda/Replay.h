@@ -14,6 +14,7 @@
 #ifndef KILN_RUNTIME_DEVICE_CUDA_REPLAY_H
 #define KILN_RUNTIME_DEVICE_CUDA_REPLAY_H
 
+#include "Captures.h"
 #include "Plan.h"
 #include "TaskTable.h"
 
@@ -51,17 +52,26 @@ public:
 private:
   /// Brings the argument blocks to where the tensors are now; what had to be changed is marked.
   void place(const kiln_args &args, DevicePointer workspace);
+  /// The arguments that some kernel reads early, or writes.
+  static std::vector<ByteRange> rangesOf(const kiln_args &args, const std::vector<bool> &which);
   /// Whether what kernels read early is apart from what kernels write, for these arguments.
   bool isReadAheadApart(const kiln_args &args) const;
-  /// Whether the launch with this number begins early: if its kernel has something to read ahead,
-  /// for the others only wait longer. Who knows what comes before the first: that one begins early
-  /// if it reads nothing before all of that has ended, and sets up its roles and pipes meanwhile.
-  bool beginsEarly(size_t number) const {
-    const CudaKernel &kernel = What->launches[number].kernel.description;
-    if (number > 0)
-      return BeginsEarly && kernel.runsAhead();
-    return May.mayBeginEarly && kernel.isPersistent && !kernel.maps.empty() && !kernel.runsAhead();
+  bool isCaptured(const LaunchPlace &where) const;
+  /// Whether a copying role sets up pipes, and may read ahead, while others still run.
+  static bool hasCopies(const Plan::Launch &launch) {
+    return launch.kernel.description.isPersistent && !launch.kernel.description.maps.empty() &&
+           !launch.kernel.description.isPart();
   }
+  /// Whether the launch with this number begins early: if its kernel has something to read ahead,
+  /// for the others only wait longer. Who knows what comes before the first: that one sets up its
+  /// roles and pipes meanwhile, and reads ahead only where it is known (`Captures`).
+  bool beginsEarly(size_t number) const {
+    const Plan::Launch &launch = What->launches[number];
+    return number > 0 ? BeginsEarly && launch.kernel.description.runsAhead()
+                      : May.mayBeginEarly && hasCopies(launch);
+  }
+  /// Whether the first kernel may read ahead: right before it comes another call, in a capture.
+  bool isBehindCall(const kiln_args &args, Stream stream) const;
   Result start(const LaunchPlace &where);
   /// Divides the launches of a persistent kernel into tables, with what each task waits for.
   void makeTables(DevicePointer workspace);

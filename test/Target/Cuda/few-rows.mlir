@@ -7,9 +7,13 @@
 
 // CHECK:      using Reg = Tile<T, Exchanged::Of<R, C>>;
 // CHECK-NEXT: using Pipe_to_compute = Pipe<11, 1, Shared<bf16, 16, 64>, Shared<bf16, 132, 64>>;
+// Nobody reads weights again. What lanes read of the arguments at their end they read while they wait for the first tiles.
+// CHECK:      auto w_tile = streaming(request<bf16, 132, 64>(args.w,
 // CHECK:      auto [[SLOT:slot[0-9]+]] = to_compute.pop();
 // CHECK:      multiply<true>(
 // CHECK:      __launch_bounds__(256, 1)
+// CHECK:      look(args.c);
+// CHECK-NEXT: ptx::awaitPrerequisites();
 // WITHOUT:    using Reg = Tile<T, Fragments::Of<R, C>>;
 kiln.func @few(%a: !kiln.tensor<?x?xbf16> in, %w: !kiln.tensor<?x?xbf16> in, %c: !kiln.tensor<?x?xbf16> out) incore {
   %c0 = arith.constant 0 : index

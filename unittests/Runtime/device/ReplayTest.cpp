@@ -51,12 +51,32 @@ struct Asked {
   std::vector<Ran> ran;
   int launches = 0, graphs = 0, graphLaunches = 0, changed = 0, destroyed = 0;
   int early = 0; ///< Kernels that might begin before the one before them has ended.
+  int ahead = 0; ///< Kernels that were told that they may read ahead.
   size_t allocated = 0, cleared = 0;
 };
 Asked asked;
 std::mutex lock; ///< Of everything here: tests call from several threads.
 DevicePointer nextMemory = 0x100000;
 bool isCapturing = false, refusesGraphs = false;
+uint64_t capture = 1;                  ///< The number of the one that goes on.
+std::vector<GraphNode> comesBehind;    ///< Of the capture: the next launch.
+std::vector<GraphEdge> edgesFromThere; ///< Empty: they are all plain.
+constexpr size_t withMap = 128;        ///< Bytes before the tensors of kernels that have one.
+bool hasMap[4] = {};                   ///< By the number of the kernel, from 1 on.
+
+/// What the driver does with a launch.
+void noteLaunch(Function function, const void *block) {
+  auto number = reinterpret_cast<uintptr_t>(function);
+  ++asked.launches;
+  kiln_tensor first;
+  std::memcpy(&first, static_cast<const std::byte *>(block) + (hasMap[number] ? withMap : 0),
+              sizeof first);
+  asked.ahead += (first.flags & cudaMayReadAhead) != 0;
+  asked.ran.push_back(read(function, block));
+  static uintptr_t nodes = 0x1000;
+  if (isCapturing)
+    comesBehind = {reinterpret_cast<GraphNode>(++nodes)};
+}
 
 Asked takeAsked() {
   std::lock_guard guard(lock);
@@ -131,8 +151,7 @@ const Gpu &fakeGpu() {
   driver.launchKernel = [](Function function, unsigned, unsigned, unsigned, unsigned, unsigned,
                            unsigned, unsigned, Stream, void **parameters, void **) {
     std::lock_guard guard(lock);
-    ++asked.launches;
-    asked.ran.push_back(read(function, parameters[0]));
+    noteLaunch(function, parameters[0]);
     return 0;
   };
   driver.launchKernelEx = [](const LaunchConfig *config, Function function, void **parameters,
@@ -140,9 +159,8 @@ const Gpu &fakeGpu() {
     std::lock_guard guard(lock);
     EXPECT_EQ(config->numAttributes, 1u);
     EXPECT_EQ(config->attributes->what, kBeginsEarly);
-    ++asked.launches;
     ++asked.early;
-    asked.ran.push_back(read(function, parameters[0]));
+    noteLaunch(function, parameters[0]);
     return 0;
   };
   driver.allocate = [](DevicePointer *memory, size_t bytes, Stream) {
@@ -159,6 +177,15 @@ const Gpu &fakeGpu() {
   };
   driver.streamIsCapturing = [](Stream, int *status) {
     *status = isCapturing ? 1 : 0;
+    return 0;
+  };
+  driver.captureInfo = [](Stream, int *status, uint64_t *id, Graph *, const GraphNode **nodes,
+                          const GraphEdge **edges, size_t *count) {
+    *status = isCapturing ? kCapturing : kNotCapturing;
+    *id = capture;
+    *nodes = comesBehind.data();
+    *edges = edgesFromThere.empty() ? nullptr : edgesFromThere.data();
+    *count = comesBehind.size();
     return 0;
   };
   driver.encodeTensorMap = [](TensorMap *, int, uint32_t, void *, const uint64_t *,
@@ -196,9 +223,19 @@ int32_t threeKernels(kiln_orchestration *run, const uint64_t *scalars) {
   return 0;
 }
 
+/// Reads x, writes y.
+int32_t oneKernel(kiln_orchestration *run, const uint64_t *) { return submit(run, 0, 0, 1, 1); }
+int32_t twoKernels(kiln_orchestration *run, const uint64_t *) {
+  return submit(run, 0, 0, 1, 1) || submit(run, 1, 0, 1, 2);
+}
+
 struct CudaReplay : ::testing::Test {
   CudaReplay() {
     isCapturing = refusesGraphs = false;
+    ++capture;
+    comesBehind.clear();
+    edgesFromThere.clear();
+    std::ranges::fill(hasMap, false);
     nextMemory = 0x100000;
     for (uintptr_t number = 1; number <= 3; ++number) {
       LoadedKernel kernel;
@@ -209,6 +246,12 @@ struct CudaReplay : ::testing::Test {
     }
     kernels.resize(3);
     takeAsked();
+  }
+
+  /// The kernel reads its first tensor ahead.
+  void readAhead(size_t number) {
+    loaded[number].description.maps = {{.tensor = 0, .rows = 1, .cols = 64, .isAhead = true}};
+    hasMap[number + 1] = true;
   }
 
   std::unique_ptr<Replays> replaysOf(kiln_orchestration_fn entry, ReplayOptions options = {}) {
@@ -327,14 +370,69 @@ TEST_F(CudaReplay, WithoutGraphsKernelsAreLaunchedOneByOne) {
 TEST_F(CudaReplay, KernelsThatReadAheadBeginBeforeThoseBeforeThemHaveEnded) {
   // The first of three and the last: nothing is known of what comes before the first.
   for (size_t number : {0, 2})
-    loaded[number].description.maps = {{.tensor = 0, .rows = 1, .cols = 64, .isAhead = true}};
+    readAhead(number);
   auto replays = replaysOf(threeKernels), late = replaysOf(threeKernels, {.mayBeginEarly = false});
   for (int i = 0; i < 3; ++i) { // one by one, then as a graph
     EXPECT_OK(*call(*replays, 0x1000, 0x2000));
-    EXPECT_EQ(takeAsked().early, 1);
+    Asked early = takeAsked();
+    EXPECT_EQ(early.early, i == 0 ? 2 : 1) << "the first of a graph has none before it";
+    EXPECT_EQ(early.ahead, i == 0 ? 1 : 0) << "graphs are not looked into";
     EXPECT_OK(*call(*late, 0x1000, 0x2000));
     EXPECT_EQ(takeAsked().early, 0);
   }
+}
+
+TEST_F(CudaReplay, AFirstKernelReadsAheadOfACallThatIsCapturedRightBefore) {
+  readAhead(0);
+  auto replays = replaysOf(oneKernel);
+  auto countAhead = [&](uintptr_t x, uintptr_t y) {
+    EXPECT_OK(*call(*replays, x, y));
+    Asked all = takeAsked();
+    EXPECT_EQ(all.early, 1);
+    return all.ahead;
+  };
+  EXPECT_EQ(countAhead(0x1000, 0x2000), 0);
+  EXPECT_EQ(countAhead(0x1000, 0x2000), 0) << "between calls on a stream there may be anything";
+  isCapturing = true;
+  EXPECT_EQ(countAhead(0x1000, 0x2000), 0) << "nothing is known of what the graph comes behind";
+  EXPECT_EQ(countAhead(0x1000, 0x2000), 1);
+  EXPECT_EQ(countAhead(0x1000, 0x3000), 1);
+  EXPECT_EQ(countAhead(0x33f0, 0x2000), 0) << "the call before writes some of x";
+  EXPECT_EQ(countAhead(0x3400, 0x2000), 1);
+  auto *between = reinterpret_cast<GraphNode>(uintptr_t(0x77));
+  comesBehind = {between};
+  EXPECT_EQ(countAhead(0x1000, 0x2000), 0) << "something else was captured";
+  comesBehind.push_back(between);
+  EXPECT_EQ(countAhead(0x1000, 0x2000), 0) << "so it was on another stream, which joined";
+  edgesFromThere = {{1, 0, 1, {}}};
+  EXPECT_EQ(countAhead(0x1000, 0x2000), 0) << "the launch would not wait for all of it";
+  edgesFromThere.clear();
+  EXPECT_EQ(countAhead(0x1000, 0x2000), 0) << "nor is known what was launched there";
+  EXPECT_EQ(countAhead(0x1000, 0x2000), 1);
+  ++capture;
+  EXPECT_EQ(countAhead(0x1000, 0x2000), 0) << "another capture";
+  EXPECT_EQ(countAhead(0x1000, 0x2000), 1);
+  isCapturing = false;
+  EXPECT_EQ(countAhead(0x1000, 0x2000), 0) << "it is told again";
+}
+
+TEST_F(CudaReplay, WhatIsReadAheadIsKnownOfCallsThatEndWithACopyingKernel) {
+  readAhead(0);
+  auto reads = replaysOf(oneKernel), before = replaysOf(twoKernels);
+  isCapturing = true;
+  for (bool copies : {false, true}) {
+    if (copies)
+      loaded[1].description.maps = {{.tensor = 0, .rows = 1, .cols = 64}}, hasMap[2] = true;
+    EXPECT_OK(*call(*before, 0x1000, 0x2000));
+    takeAsked();
+    EXPECT_OK(*call(*reads, 0x5000, 0x6000));
+    EXPECT_EQ(takeAsked().ahead, copies);
+  }
+  auto unknown = replaysOf(nullptr); // the first kernel itself: who knows what it writes?
+  EXPECT_OK(*call(*unknown, 0x1000, 0x2000));
+  takeAsked();
+  EXPECT_OK(*call(*reads, 0x1000, 0x6000));
+  EXPECT_EQ(takeAsked().ahead, 0);
 }
 
 TEST_F(CudaReplay, TheFirstKernelBeginsEarlyIfItReadsNothingBefore) {
@@ -357,7 +455,7 @@ TEST_F(CudaReplay, TheFirstKernelBeginsEarlyIfItReadsNothingBefore) {
 }
 
 TEST_F(CudaReplay, NobodyBeginsEarlyToReadWhatIsWritten) {
-  loaded[2].description.maps = {{.tensor = 0, .rows = 1, .cols = 64, .isAhead = true}};
+  readAhead(2);
   auto replays = replaysOf(threeKernels);
   for (int i = 0; i < 3; ++i) { // x is 4 rows of 256 bytes
     EXPECT_OK(*call(*replays, 0x1000, 0x1400));
