@@ -424,6 +424,14 @@ void Block::awaitProducts(Thread &thread, unsigned pending) {
   thread.mayMultiply = false;
 }
 
+void Block::awaitPrerequisites(Thread &thread) {
+  if (!launch.hasPrerequisites())
+    return;
+  launch.behindPrerequisites.push_back(&thread);
+  thread.isWaiting = true;
+  suspend(thread);
+}
+
 //===----------------------------------------------------------------------===//
 // Blocks
 //===----------------------------------------------------------------------===//
@@ -575,6 +583,12 @@ void Launch::idle(Block &block) {
       block.baton.acquire();
       return;
     }
+  if (!behindPrerequisites.empty()) {
+    runPrerequisites();
+    for (Thread *thread : std::exchange(behindPrerequisites, {}))
+      thread->block.wake(*thread);
+    return noteChange();
+  }
   // Nothing can happen anywhere before some time has passed.
   bool isTimed =
       std::any_of(Live.begin(), Live.end(), [](const Block *other) { return other->hasTimed(); });
@@ -589,8 +603,9 @@ void Launch::idle(Block &block) {
 }
 
 void Launch::runPrerequisites() {
-  if (!std::exchange(HasPrerequisites, false) || !request.prerequisites)
+  if (!hasPrerequisites())
     return;
+  HasPrerequisites = false;
   Block *before = running;
   std::array places = {emulated::thread, emulated::block, emulated::threads, emulated::blocks};
   request.prerequisites();

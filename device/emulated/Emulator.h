@@ -167,6 +167,7 @@ public:
   /// The same without waiting.
   void arrive(Thread &thread, Meeting &meeting, unsigned expected);
   void suspend(Thread &thread);
+  void wake(Thread &thread);
   void mayYield(Thread &thread);
   [[noreturn]] void end(Thread &thread);
   Mbarrier &mbarrierAt(unsigned address);
@@ -180,6 +181,8 @@ public:
   void multiply(Thread &thread);
   /// All groups but the last `pending`.
   void awaitProducts(Thread &thread, unsigned pending);
+  /// What the launch comes behind.
+  void awaitPrerequisites(Thread &thread);
   Warp &warpOf(const Thread &thread) { return Warps[thread.index / kWarp]; }
   Meeting &named(int number) { return Named[number]; }
   unsigned live() const { return Live; }
@@ -201,7 +204,6 @@ private:
   void step();
   void resume(Thread &thread);
   void rest();
-  void wake(Thread &thread);
   void finishClusterIfAll();
   bool wakeTimed();
   bool hasProducts() const;
@@ -236,8 +238,9 @@ public:
   void leave(Block &block);
   /// A block has nothing to do: another goes on, or time passes.
   void idle(Block &block);
-  /// When somebody waits for it first, or at the end.
+  /// When all that can be done without them is done, or at the end.
   void runPrerequisites();
+  bool hasPrerequisites() const { return HasPrerequisites && request.prerequisites; }
   void noteChange() {
     ++changes;
     ChangedAt = time;
@@ -254,7 +257,8 @@ public:
   std::vector<Thread *> &atClusterBarrier(unsigned cluster) { return AtClusterBarrier[cluster]; }
 
   const LaunchRequest &request;
-  bool isOver = false;    ///< Nobody goes on.
+  std::vector<Thread *> behindPrerequisites; ///< Who wait for them.
+  bool isOver = false;                       ///< Nobody goes on.
   bool hasExited = false; ///< A thread has given up: nobody has to come to a barrier any more.
   uint64_t changes = 0;   ///< Of what threads may wait for.
   uint64_t time = 1;      ///< Nanoseconds; passes only when nothing else can happen.

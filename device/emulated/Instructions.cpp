@@ -174,10 +174,11 @@ void emulated::awaitStoredBoxes(unsigned pending) {
 // The kernels before this one
 //===----------------------------------------------------------------------===//
 
-/// They run now, which is as late as they can: whoever has looked at what they make was too early.
+/// They run when nobody can do anything else, which is as late as they can: whoever has looked at
+/// what they make was too early.
 void emulated::awaitPrerequisites() {
   Thread &thread = runningThread("griddepcontrol.wait");
-  thread.block.launch.runPrerequisites();
+  thread.block.awaitPrerequisites(thread);
 }
 
 //===----------------------------------------------------------------------===//

@@ -59,6 +59,42 @@ TEST(GpuProgram, IsLaunchedOnTheCallersStreamForAllShapesWithOneArtifact) {
   (*driver)->streamDestroy(stream);
 }
 
+TEST(GpuProgram, OneBehindTheOtherReadsWhatThatWrote) {
+  Expected<const cuda::Driver *> driver = cuda::Driver::open();
+  if (!driver)
+    GTEST_SKIP() << driver.status().message();
+  cuda::CurrentGpu current(*take((*driver)->gpu(0)));
+  cuda::Stream stream = nullptr;
+  ASSERT_EQ((*driver)->streamCreate(&stream, 1), 0);
+  TestJit test;
+  Program program = matmulProgram(64, 2);
+  Compiled matmul = take(test.jit.compile(program, "h200"));
+  // The copy engine reads the first, threads the other. The second launch begins early.
+  for (int64_t n : {int64_t(128), int64_t(65)}) {
+    Tensor a = randomTensor({n, n}, 1), b = randomTensor({n, n}, 2), once = randomTensor({n, n}, 3),
+           twice = randomTensor({n, n}, 4);
+    OnGpu left(**driver, stream, a), right(**driver, stream, b), first(**driver, stream, once),
+        second(**driver, stream, twice);
+    EXPECT_OK(matmul.on(stream, left.raw(), right.raw(), first.raw()));
+    EXPECT_OK(matmul.on(stream, first.raw(), right.raw(), second.raw()));
+    EXPECT_OK(matmul.on(stream, right.raw(), left.raw(), first.raw())); // over what that one reads
+    second.copyBack();
+    ASSERT_EQ((*driver)->streamSynchronize(stream), 0);
+    for (int64_t i = 0; i < n; ++i) // once = a b
+      for (int64_t j = 0; j < n; ++j) {
+        float sum = 0;
+        for (int64_t k = 0; k < n; ++k)
+          sum += a.dataAs<float>()[i * n + k] * b.dataAs<float>()[k * n + j];
+        once.dataAs<float>()[i * n + j] = sum;
+      }
+    EXPECT_TRUE(isProduct(once, b, twice)) << n;
+    first.copyBack();
+    ASSERT_EQ((*driver)->streamSynchronize(stream), 0);
+    EXPECT_TRUE(isProduct(b, a, once)) << n;
+  }
+  (*driver)->streamDestroy(stream);
+}
+
 /// out = (a + 1) + ((a + 1) + 2), by three kernels with two intermediates, one of which lives on.
 Program chainProgram() {
   Program p("chain");
