@@ -112,6 +112,7 @@ KILN_INSTRUCTION void forgetValues(long long &x, long long &y) {
 /// It stays in its register, and is made before whatever comes next.
 KILN_INSTRUCTION void pin(float &x) { asm volatile("" : "+f"(x)::"memory"); }
 KILN_INSTRUCTION void pin(unsigned &x) { asm volatile("" : "+r"(x)::"memory"); }
+KILN_INSTRUCTION void pin(long long &x) { asm volatile("" : "+l"(x)::"memory"); }
 
 //===-- Global memory -------------------------------------------------------------------===//
 
