@@ -116,6 +116,7 @@ KILN_INSTRUCTION void look(long long x) { asm volatile("" ::"l"(x)); }
 /// It stays in its register, and is made before whatever comes next.
 KILN_INSTRUCTION void pin(float &x) { asm volatile("" : "+f"(x)::"memory"); }
 KILN_INSTRUCTION void pin(unsigned &x) { asm volatile("" : "+r"(x)::"memory"); }
+KILN_INSTRUCTION void pin(long long &x) { asm volatile("" : "+l"(x)::"memory"); }
 
 //===-- Global memory -------------------------------------------------------------------===//
 

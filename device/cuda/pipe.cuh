@@ -361,4 +361,25 @@ template <int rows> __device__ Block blockAt(i64 number, const i64 (&grid)[3]) {
   return block;
 }
 
+/// The blocks of a multiprocessor, one after the other. Where the first one is has been found when
+/// the walk begins, so that it can be while the kernels before this one end.
+template <int rows> struct Walk {
+  const i64 (&grid)[3];
+  i64 blocks; ///< Of the launch.
+  i64 number = blockIdx.x;
+  Block block;
+
+  __device__ __forceinline__ Walk(const i64 (&grid)[3], i64 blocks)
+      : grid(grid), blocks(blocks), block(blockAt<rows>(number, grid)) {
+#pragma unroll
+    for (i64 &index : block.index)
+      ptx::pin(index);
+  }
+  __device__ __forceinline__ bool isInside() const { return number < blocks; }
+  __device__ __forceinline__ void next() {
+    number += gridDim.x;
+    block = blockAt<rows>(number, grid);
+  }
+};
+
 } // namespace kiln

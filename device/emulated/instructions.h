@@ -268,6 +268,7 @@ inline void look(const void *) {}
 inline void look(long long) {}
 inline void pin(float &) {}
 inline void pin(unsigned &) {}
+inline void pin(long long &) {}
 
 inline uint4 loadStreaming(const uint4 *from) { return *from; }
 inline void storeStreaming(uint4 *to, uint4 value) { *to = value; }

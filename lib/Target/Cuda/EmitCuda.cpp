@@ -433,14 +433,16 @@ private:
       rest += ", delayed";
     if (ir::findBarrier(role.func))
       rest += ", allBlocks";
-    // Where what is copied differs along both axes of the grid, blocks that run at once share most
-    // of it if they are near each other along both.
     auto blockAt = [&](StringRef number) {
-      return std::string(Kernel.pairsBlocks ? "pairedBlockAt<" : "blockAt<") +
-             (copiesAlongBothAxes() ? "16" : "1") + ">(" + number.str() +
-             (Kernel.pairsBlocks ? ", blocks" : "") + ", args.grid)";
+      return std::string(Kernel.pairsBlocks ? "pairedBlockAt<" : "blockAt<") + rowsTogether() +
+             ">(" + number.str() + (Kernel.pairsBlocks ? ", blocks" : "") + ", args.grid)";
     };
     std::string result;
+    if (role.copies && !role.runsAhead && !IsPart && !handsOutBlocks() && !Kernel.pairsBlocks)
+      return indent.str() + "Walk<" + rowsTogether() + "> walk(args.grid, blocks);\n" +
+             indent.str() + "ptx::awaitPrerequisites();\n" + indent.str() +
+             "for (; walk.isInside(); walk.next())\n" + indent.str() + "  " + role.name +
+             "(args, walk.block, " + lane.str() + arguments + rest + ");\n";
     if (role.runsAhead)
       result = indent.str() + "if (" + (IsPart ? "task.mayRunAhead" : mayRunAhead()) + ")\n" +
                indent.str() + "  " + role.name + "_ahead(args, " + blockAt("blockIdx.x") + ", " +
@@ -487,6 +489,10 @@ private:
         text += " && mayReadAhead(args." + TensorFields[number] + ")";
     return text;
   }
+
+  /// How many rows of the grid are walked together. Where what is copied differs along both axes of
+  /// the grid, blocks that run at once share most of it if they are near each other along both.
+  std::string rowsTogether() const { return copiesAlongBothAxes() ? "16" : "1"; }
 
   bool copiesAlongBothAxes() const {
     bool along[3] = {};

@@ -45,9 +45,10 @@
 // CHECK-NEXT:  if (lane == 2) {
 // CHECK-NEXT:    giveBackRegisters<24 + 16 * KILN_REGISTERS_MOVED>();
 // CHECK-NEXT:    if (warpInGroup() == 0) {
+// CHECK-NEXT:      Walk<16> walk(args.grid, blocks);
 // CHECK-NEXT:      ptx::awaitPrerequisites();
-// CHECK-NEXT:      for (i64 number = blockIdx.x; number < blocks; number += gridDim.x)
-// CHECK-NEXT:        proj_dma(args, blockAt<16>(number, args.grid), 0, to_compute);
+// CHECK-NEXT:      for (; walk.isInside(); walk.next())
+// CHECK-NEXT:        proj_dma(args, walk.block, 0, to_compute);
 // CHECK-NEXT:      ptx::launchDependents();
 // CHECK-NEXT:      progress::end();
 // CHECK-NEXT:    }
