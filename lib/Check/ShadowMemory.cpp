@@ -90,32 +90,38 @@ bool ShadowMemory::isWritten(const std::byte *at) {
   return isWritten(it->second.cells[(at - it->first) / it->second.granule]);
 }
 
-void ShadowMemory::forEachCell(
-    const Tensor &tensor,
-    llvm::function_ref<void(llvm::ArrayRef<int64_t>, const std::byte *, const Cell &)> visit) {
+template <typename Visit> void ShadowMemory::forEachCell(const Tensor &tensor, Visit visit) {
   auto it = tensor.numElements() == 0 ? Known.end() : allocationAt(tensor.dataAs<std::byte>());
   if (it == Known.end())
     return;
-  int64_t size = sizeOf(tensor.dtype());
+  // Along the last axis both addresses move on by the same distance: outputs have many elements.
+  int64_t size = sizeOf(tensor.dtype()), granule = it->second.granule;
+  int last = tensor.rank() - 1;
+  int64_t length = last < 0 ? 1 : tensor.extent(last), step = last < 0 ? 0 : tensor.stride(last);
   std::vector<int64_t> index(tensor.rank(), 0);
   for (int axis = 0; axis >= 0;) {
     int64_t element = 0;
-    for (int i = 0; i < tensor.rank(); ++i)
+    for (int i = 0; i < last; ++i)
       element += index[i] * tensor.stride(i);
     const std::byte *at = tensor.dataAs<std::byte>() + element * size;
-    visit(index, at, it->second.cells[(at - it->first) / it->second.granule]);
-    for (axis = tensor.rank() - 1; axis >= 0 && ++index[axis] == tensor.extent(axis); --axis)
+    const Cell *cell = &it->second.cells[(at - it->first) / granule];
+    for (int64_t i = 0; i < length; ++i) {
+      if (last >= 0)
+        index[last] = i;
+      visit(index, at + i * step * size, cell[i * step * (size / granule)]);
+    }
+    for (axis = last - 1; axis >= 0 && ++index[axis] == tensor.extent(axis); --axis)
       index[axis] = 0;
   }
 }
 
 std::optional<ShadowMemory::Unwritten> ShadowMemory::findUnwritten(const Tensor &tensor) {
   Unwritten found;
-  forEachCell(tensor, [&](llvm::ArrayRef<int64_t> index, const std::byte *, const Cell &cell) {
+  forEachCell(tensor, [&](const std::vector<int64_t> &index, const std::byte *, const Cell &cell) {
     if (isWritten(cell))
       return;
     if (found.count++ == 0) {
-      found.first = found.begin = index.vec();
+      found.first = found.begin = index;
       found.end.assign(index.size(), 0);
     }
     for (size_t axis = 0; axis < index.size(); ++axis) {
@@ -129,15 +135,17 @@ std::optional<ShadowMemory::Unwritten> ShadowMemory::findUnwritten(const Tensor 
 void ShadowMemory::forEachWritten(
     const Tensor &tensor,
     llvm::function_ref<void(llvm::ArrayRef<int64_t>, const std::byte *)> visit) {
-  forEachCell(tensor, [&](llvm::ArrayRef<int64_t> indices, const std::byte *at, const Cell &cell) {
+  auto visitWritten = [&](const std::vector<int64_t> &indices, const std::byte *at,
+                          const Cell &cell) {
     if (isWritten(cell))
       visit(indices, at);
-  });
+  };
+  forEachCell(tensor, visitWritten);
 }
 
 std::optional<ShadowMemory::Record> ShadowMemory::lastWriteTo(const Tensor &tensor) {
   RecordId last = kBeforeTheRun;
-  forEachCell(tensor, [&](llvm::ArrayRef<int64_t>, const std::byte *, const Cell &cell) {
+  forEachCell(tensor, [&](const std::vector<int64_t> &, const std::byte *, const Cell &cell) {
     ListId update = firstUpdate(cell.since);
     last = std::max({last, cell.write, update != 0 ? Lists[update].access : kNobody});
   });

@@ -97,9 +97,7 @@ private:
   Allocations::iterator allocationAt(const std::byte *address);
   /// Calls `visit` with every element of a tensor that lies in known memory: its index, address and
   /// cell.
-  void forEachCell(
-      const Tensor &tensor,
-      llvm::function_ref<void(llvm::ArrayRef<int64_t>, const std::byte *, const Cell &)> visit);
+  template <typename Visit> void forEachCell(const Tensor &tensor, Visit visit);
   bool isWritten(const Cell &cell) const {
     return cell.write != kNobody || firstUpdate(cell.since) != 0;
   }

@@ -83,6 +83,7 @@ public:
   int run();
 
 private:
+  std::vector<Job *> longestFirst();
   Status start(Job &job);
   void awaitOne();
   int finish(const Job &job);
@@ -95,6 +96,23 @@ private:
   std::map<std::string, std::vector<std::string>> Verdicts; ///< The programs of each.
   OnInterrupt Rescue;
 };
+
+/// The jobs in the order in which they begin: what takes long is not to begin when all else is
+/// done. How long a check takes nobody knows before, but the longer a program is, the longer, as a
+/// rule.
+std::vector<Job *> Checks::longestFirst() {
+  std::vector<std::pair<uintmax_t, Job *>> order;
+  for (Job &job : Jobs) {
+    std::error_code unknown;
+    uintmax_t bytes = std::filesystem::file_size(job.program, unknown);
+    order.emplace_back(unknown ? 0 : bytes, &job);
+  }
+  llvm::stable_sort(order, [](const auto &a, const auto &b) { return a.first > b.first; });
+  std::vector<Job *> jobs;
+  for (const auto &[bytes, job] : order)
+    jobs.push_back(job);
+  return jobs;
+}
 
 Status Checks::start(Job &job) {
   std::vector<std::string> words = {"kiln", "check", job.program};
@@ -168,16 +186,17 @@ void Checks::summarize() const {
 
 int Checks::run() {
   size_t most = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<Job *> order = longestFirst();
   size_t started = 0, ended = 0, running = 0;
   int worst = kGood;
   Progress progress("checking programs", Jobs.size());
   while (ended < Jobs.size() && !isInterrupted()) {
     for (; started < Jobs.size() && running < most; ++started, ++running)
-      if (Status failed = start(Jobs[started]); !failed.isOk())
+      if (Status failed = start(*order[started]); !failed.isOk())
         return badInput(failed);
-    progress.show(ended, Jobs[ended].program);
+    progress.show(started - running, Jobs[ended].program);
     awaitOne();
-    for (; ended < started && Jobs[ended].state; ++ended) {
+    for (; ended < Jobs.size() && Jobs[ended].state; ++ended) {
       Progress::hide();
       worst = worseOf(worst, finish(Jobs[ended]));
     }
