@@ -2,7 +2,7 @@
 // with one Python that imports torch for all of them. What they print comes out program by program.
 #include "Driver.h"
 #include "Terminal.h"
-#include "abi/Json.h"
+#include "abi/JsonOutput.h"
 
 #include "kiln/Target/Torch/TorchWorker.h"
 #include "kiln/runtime/interrupt.h"
@@ -135,6 +135,7 @@ int Checks::finish(const Job &job) {
   int state = *job.state;
   if (IsJson)
     std::printf(&job == &Jobs.front() ? "[" : ", ");
+  noteJsonPrinted();
   if (IsJson && job.output.isEmpty())
     std::printf(
         "%s\n",
