@@ -1,6 +1,7 @@
 //===- Commands.cpp - `kiln emit`, `kiln build` ---------------------------------------===//
 #include "Driver.h"
 #include "Terminal.h"
+#include "abi/JsonOutput.h"
 
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Orchestration/Orchestration.h"
@@ -19,6 +20,7 @@ int worseOf(int one, int other) {
 }
 
 int badInput(const std::string &message) {
+  noteFailure(Status(StatusCode::InvalidArgument, message));
   Progress::hide();
   std::fflush(stdout);
   std::fputs(highlighted(stderr, "kiln: error: " + message + "\n").c_str(), stderr);
@@ -29,6 +31,8 @@ void printErrors(const std::vector<Status> &errors, std::FILE *to) {
   Progress::hide();
   std::fflush(stdout);
   for (const Status &error : errors) {
+    if (to == stderr)
+      noteFailure(error);
     std::string line = (error.location().isKnown() ? "" : "kiln: ") + error.str() + "\n";
     std::fputs(highlighted(to, line + quoteLine(error.location())).c_str(), to);
   }

@@ -2,6 +2,7 @@
 #include "CommandLine.h"
 #include "Terminal.h"
 #include "abi/CBoundary.h"
+#include "abi/JsonOutput.h"
 
 #include "kiln/Dialect/Kiln/CompilerChoices.h"
 #include "kiln/Dialect/ProgramText.h"
@@ -74,7 +75,9 @@ int runBatch(std::vector<std::string> args,
       continue;
     hasRun = true;
     Progress::hide();
+    beginOutput(all);
     int code = runOnce(all);
+    finishJson(code);
     std::fflush(stdout);
     if (isInterrupted())
       return code;
@@ -135,7 +138,8 @@ int textMain(const std::string &command, const std::string &path,
   bool survived = guard.RunSafelyOnThread(parse, /*RequestedStackSize=*/256u << 20);
   llvm::CrashRecoveryContext::Disable();
   if (!survived) {
-    badInput("MLIR's parser gave up on " + path + "; it is not a program");
+    finishJson(badInput("MLIR's parser gave up on " + path + "; it is not a program"));
+    std::fflush(stdout);
     std::_Exit(kBadInput); // what the parser was building cannot be torn down
   }
   if (!module) {
@@ -225,6 +229,7 @@ static Intent intentOf(const kiln_example &example) {
 
 static int runProgram(int argc, char **argv, kiln_program_maker maker, void *context,
                       const kiln_example *example) {
+  beginOutput(argc, argv);
   Expected<kiln_example> known =
       example ? knownPart(example, sizeof(kiln_example), "kiln_example") : kiln_example();
   if (!known)
@@ -363,6 +368,7 @@ static int runTool(int argc, char **argv) {
 
 int kiln_main(int argc, char **argv) {
   kiln::handleSignals();
+  kiln::beginOutput(argc, argv);
   kiln::showParallelWork();
   return kiln::finishOutput(kiln::runTool(argc, argv));
 }

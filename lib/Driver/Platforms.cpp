@@ -1,7 +1,7 @@
 //===- Platforms.cpp - choosing a platform; `kiln platforms`, `kiln machines` -----------===//
 #include "Driver.h"
 
-#include "abi/Json.h"
+#include "abi/JsonOutput.h"
 
 #include <cstdio>
 
@@ -143,7 +143,7 @@ template <typename List> static int printAll(const List &list, bool json) {
       print(*item);
   }
   if (json)
-    std::printf("%s\n", jsonText(array).c_str());
+    printJson(array);
   return kGood;
 }
 

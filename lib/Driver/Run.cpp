@@ -4,7 +4,7 @@
 #include "Unwritten.h"
 #include "VerifyEach.h"
 
-#include "abi/Json.h"
+#include "abi/JsonOutput.h"
 #include "kiln/Program/Signature.h"
 #include "kiln/runtime/npy.h"
 
@@ -257,7 +257,7 @@ void reportText(const Source &source, const RunSettings &options, const Outcome 
 
 void report(const Source &source, const RunSettings &options, const Outcome &outcome) {
   if (options.json)
-    std::printf("%s\n", jsonText(toJson(source, options, outcome)).c_str());
+    printJson(toJson(source, options, outcome));
   else
     reportText(source, options, outcome);
 }

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------------===//
 #include "Driver.h"
 
-#include "abi/Json.h"
+#include "abi/JsonOutput.h"
 #include "kiln/Dialect/Kiln/Collective.h"
 #include "kiln/Platform/Reference.h"
 #include "kiln/Program/Signature.h"
@@ -239,6 +239,7 @@ int RankedRun::finish() {
                                                                  : Json(nullptr)}});
     json["skipped"] = Skipped;
     text = jsonText(json) + "\n";
+    noteJsonPrinted();
   } else {
     add("%s on %s, %s%d ranks: %.3f s\n", From.name.c_str(), Options.platform->name().c_str(),
         Process ? ("rank " + std::to_string(Process->rank()) + " of ").c_str() : "", Ranks,

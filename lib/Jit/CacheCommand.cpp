@@ -1,4 +1,5 @@
 //===- CacheCommand.cpp - `kiln cache ls|stat|clear|verify` ------------------------------===//
+#include "abi/JsonOutput.h"
 #include "kiln/Jit/Jit.h"
 
 #include "abi/RunFiles.h"
@@ -15,6 +16,7 @@ namespace {
 constexpr int exitGood = 0, exitDamaged = 1, exitBadInput = 2;
 
 int complain(const std::string &message) {
+  noteFailure(Status(StatusCode::InvalidArgument, message));
   std::cout.flush();
   std::cerr << "kiln: error: " << message << "\n";
   return exitBadInput;
@@ -28,8 +30,6 @@ std::string lineOf(const std::string &key, const std::string &field) {
       return line.substr(field.size() + 1);
   return "-";
 }
-
-void print(const Json &json) { std::cout << jsonText(json) << "\n"; }
 
 int list(const DiskCache &cache, bool json, bool showKeys) {
   Json all = Json::array();
@@ -47,7 +47,7 @@ int list(const DiskCache &cache, bool json, bool showKeys) {
     all.push_back(item);
   }
   if (json) {
-    print(all);
+    printJson(all);
     return exitGood;
   }
   for (const Json &item : all) {
@@ -79,7 +79,7 @@ int stat(const DiskCache &cache, bool json) {
            {"evictions", totals.evictions},
            {"rejected", totals.rejected}};
   if (json) {
-    print(all);
+    printJson(all);
     return exitGood;
   }
   for (const auto &[name, value] : all.items())
@@ -95,7 +95,7 @@ int verify(const DiskCache &cache, bool json) {
     if (Status status = cache.verify(file); !status.isOk())
       damaged.push_back(status.message());
   if (json)
-    print({{"entries", files.size()}, {"damaged", damaged}});
+    printJson({{"entries", files.size()}, {"damaged", damaged}});
   else {
     for (const Json &line : damaged)
       std::printf("%s\n", line.get<std::string>().c_str());
@@ -109,7 +109,7 @@ int clear(const DiskCache &cache, bool json) {
   if (!removed)
     return complain(removed.status().message());
   if (json)
-    print(Json::object({{"removed", *removed}}));
+    printJson(Json::object({{"removed", *removed}}));
   else
     std::printf("removed %llu entries\n", (unsigned long long)*removed);
   return exitGood;

@@ -1,4 +1,5 @@
 //===- ViewCommand.cpp - `kiln view` -----------------------------------------------------===//
+#include "abi/JsonOutput.h"
 #include "kiln/View/View.h"
 
 #include "Page.h"
@@ -25,6 +26,7 @@ struct Request {
 };
 
 int complain(const Status &status) {
+  noteFailure(status);
   std::fflush(stdout);
   std::fprintf(stderr, "kiln: error: %s\n", status.message().c_str());
   return kBadInput;
@@ -58,7 +60,7 @@ int serve(const Request &request, const RunFolder &folder) {
   if (!server)
     return complain(server.status());
   if (request.json)
-    std::printf("%s\n", jsonText({{"address", server->address()}}, onOneLine).c_str());
+    printJson({{"address", server->address()}}, onOneLine);
   else
     std::printf("%s\nOpen it in a browser on this machine; Ctrl-C ends it.\n",
                 server->address().c_str());
@@ -75,7 +77,7 @@ int write(const Request &request, const RunFolder &folder) {
   const Json &problems = folder.data["problems"];
   if (request.json) {
     Json json{{"page", path}, {"bytes", page.size()}, {"problems", problems}};
-    std::printf("%s\n", jsonText(json).c_str());
+    printJson(json);
     return kGood;
   }
   std::printf("%s (%.1f MB; open it in a browser)\n", path.c_str(),

@@ -179,17 +179,18 @@ class Program(_jit.Callable):
         return _tune.kept(self, arguments, platform)
 
     @entry
-    def tune(self, *arguments: Any, seconds: float = 30.0, vary: Sequence[str] = ()) -> "_tune.Tuning":
+    def tune(self, *arguments: Any, seconds: float = 30.0, vary: Sequence[str] = (), progress: bool = True) -> "_tune.Tuning":
         """Finds the fastest values of the keyword parameters for arguments like these, on copies of them, and keeps them.
 
         Later programs in any process use them, unless a call says other values or KILN_UNTUNED is 1.
 
         seconds: how long to search, about.
         vary: parameters besides those with a list of integers; all of their values must mean the same result.
+        progress: say on standard error what goes on, where that is a terminal.
         """
         from . import _tune
 
-        return _tune.Tuner(self, arguments, seconds, vary).run()
+        return _tune.Tuner(self, arguments, seconds, vary, progress).run()
 
     @entry
     def tuned(self, *arguments: Any) -> Program:

@@ -8,6 +8,8 @@ import json
 import math
 import os
 import pathlib
+import shutil
+import sys
 import time
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
@@ -187,6 +189,36 @@ def _difference(have: Any, want: Any, dtype: str) -> float:
     return float(apart / max(numpy.nan_to_num(numpy.abs(want)).max(initial=0.0), 1e-30)) if apart else 0.0
 
 
+class _Progress:
+    """One line on the terminal that says what goes on, as `kiln tune` has it; nothing where nobody watches."""
+
+    def __init__(self, is_wanted: bool) -> None:
+        self.is_watched = is_wanted and sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+        self.begin = self.last = time.monotonic()
+        self.done, self.is_shown = 0, False
+
+    def show(self, what: str, values: Values) -> None:
+        """Something more is about to be done; the line appears after half a second, and changes ten times a second at the most."""
+        self.done += 1
+        now = time.monotonic()
+        if not self.is_watched or now - self.begin < 0.5 or now - self.last < 0.1:
+            return
+        self.last = now
+        seconds = round(now - self.begin)
+        words = " ".join(f"{name}={value}" for name, value in values.items())
+        line = f"{what}: {self.done}, {seconds // 60}:{seconds % 60:02} ({words})"
+        width = shutil.get_terminal_size().columns
+        sys.stderr.write("\r\x1b[K" + (line if len(line) < width else line[: width - 4] + "..."))
+        sys.stderr.flush()
+        self.is_shown = True
+
+    def hide(self) -> None:
+        if self.is_shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+        self.is_shown = False
+
+
 class _Candidate:
     def __init__(self, values: Values) -> None:
         self.values = values
@@ -200,8 +232,9 @@ class _Candidate:
 
 
 class Tuner:
-    def __init__(self, program: "Program", arguments: Sequence[Any], seconds: float, vary: Sequence[str]) -> None:
+    def __init__(self, program: "Program", arguments: Sequence[Any], seconds: float, vary: Sequence[str], progress: bool = True) -> None:
         self.program, self.arguments = program, arguments
+        self.progress = _Progress(progress)
         self.begin, self.budget = time.monotonic(), seconds
         given = program._arguments(arguments)
         self.platform, self.wait = program._platform_of(given), _waiter(given.gpu >= 0)
@@ -267,6 +300,7 @@ class Tuner:
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(build, (each for each in fresh if not each.refused)))
         for candidate in fresh:
+            self.progress.show("tuning", candidate.values)
             candidate.refused = candidate.refused or self.check(candidate)
             for _ in range(0 if candidate.refused else 3):
                 self.measure(candidate, 0.002)
@@ -310,17 +344,30 @@ class Tuner:
         self.add_in_turn([together], 0.75)
 
     def run(self) -> Tuning:
+        try:
+            return self.search()
+        finally:
+            self.progress.hide()
+
+    def factors(self, usual: _Candidate) -> Dict[Tuple[str, Any], float]:
+        """By how much each value makes the program slower, as a logarithm. What was refused beside the defaults, for lack of memory, say, may
+        fit beside other values: of that the nearest value that was measured is the best guess."""
+        factors: Dict[Tuple[str, Any], float] = {}
+        for name, choices in self.axes.items():
+            found = [self.find({**self.usual, name: choice}) for choice in choices]
+            measured = {at: math.log(one.seconds / usual.seconds) for at, one in enumerate(found) if one and not one.refused}
+            for at, choice in enumerate(choices):
+                if found[at]:
+                    factors[name, choice] = measured[min(measured, key=lambda other: abs(other - at))]
+        return factors
+
+    def search(self) -> Tuning:
         self.add([self.usual])
         usual = self.tried[0]
         if usual.refused:
             raise mistake(f"the program does not run with its own defaults: {usual.refused}")
-        factors: Dict[Tuple[str, Any], float] = {}
         self.add_in_turn([{**self.usual, name: choice} for name, choices in self.axes.items() for choice in choices], 0.4)
-        for name, choices in self.axes.items():
-            for choice in choices:
-                one = self.find({**self.usual, name: choice})
-                if one:
-                    factors[name, choice] = math.log(one.seconds / usual.seconds) if not one.refused else math.inf
+        factors = self.factors(usual)
         predicted = sorted((sum(factors.get(each, 0.0) for each in zip(self.axes, choice)), number, choice)
                            for number, choice in enumerate(itertools.islice(itertools.product(*self.axes.values()), 100_000)))
         promising = [dict(zip(self.axes, choice)) for cost, _, choice in predicted if cost <= predicted[0][0] + 0.7]
@@ -334,6 +381,7 @@ class Tuner:
         while True:  # in turns, so that what disturbs one disturbs all
             for number in range(rounds):
                 for each in left:
+                    self.progress.show("measuring in turns", each.values)
                     self.measure(each, 0.01)
                 if self.is_late(1.1):
                     break

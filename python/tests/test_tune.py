@@ -1,5 +1,7 @@
 """`tune` and `tuned`: values that were found are right, kept and used."""
+import io
 import json
+import math
 import os
 import pathlib
 import tempfile
@@ -9,6 +11,7 @@ from unittest import mock
 import kiln
 import kiln.language as kl
 from kiln import KilnError, f32
+from kiln._tune import Tuner
 
 try:
     import numpy
@@ -48,6 +51,30 @@ class Tune(unittest.TestCase):
         self.assertEqual(doubled.tuned(self.x, self.y).params["BM"], tuning.values["BM"])
         doubled(self.x, self.y)
         numpy.testing.assert_array_equal(self.y, self.x * 2)
+
+    def test_progress_is_for_who_watches(self) -> None:
+        class Terminal(io.StringIO):
+            def isatty(self) -> bool:
+                return True
+
+        for kind, wanted, is_shown in ((Terminal, True, True), (Terminal, False, False), (io.StringIO, True, False)):
+            with mock.patch("sys.stderr", kind()) as err, mock.patch.dict(os.environ, {"TERM": "xterm", "COLUMNS": "60"}):
+                doubled.tune(self.x, self.y, seconds=1.5, progress=wanted)
+                said = err.getvalue()
+            self.assertEqual("BM=" in said, is_shown)
+            if is_shown:
+                self.assertRegex(said, r"measuring in turns: \d+, 0:0\d \(")
+                self.assertTrue(said.endswith("\r\x1b[K"), "the line is gone in the end")
+                self.assertLess(max(len(line) for line in said.split("\r\x1b[K")), 60)
+            else:
+                self.assertEqual(said, "")
+
+    def test_a_value_that_was_refused_beside_the_defaults_is_tried_beside_others(self) -> None:
+        tuner = Tuner(doubled, [self.x, self.y], 1, [])
+        tuner.add([tuner.usual, {**tuner.usual, "BM": 8}, {**tuner.usual, "BM": 32}, {**tuner.usual, "factor": 3}])
+        factors = tuner.factors(tuner.tried[0])
+        self.assertEqual(factors["factor", 3], factors["factor", 2], "it was refused")
+        self.assertTrue(all(math.isfinite(each) for each in factors.values()))
 
     def test_what_does_not_fit_is_not_used(self) -> None:
         tuning = doubled.tune(self.x, self.y, seconds=1)

@@ -1,4 +1,5 @@
 #include "kiln/runtime/interrupt.h"
+#include "abi/JsonOutput.h"
 #include "kiln/runtime/engine_c.h"
 
 #include <algorithm>
@@ -157,6 +158,9 @@ private:
       HasRun.notify_all();
     }
     (void)!write(STDERR_FILENO, report.data(), report.size());
+    noteFailure(why);
+    std::string json = failureJson(exitCodeAfterSignals(1));
+    (void)!write(STDOUT_FILENO, json.data(), json.size());
     _exit(exitCodeAfterSignals(1));
   }
 

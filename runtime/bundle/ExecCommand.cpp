@@ -1,6 +1,6 @@
 //===- ExecCommand.cpp - `kiln exec`, and all of `kiln-exec` -------------------------===//
 #include "abi/FileIo.h"
-#include "abi/Json.h"
+#include "abi/JsonOutput.h"
 #include "bundle/BundleProgram.h"
 #include "bundle/CrashReport.h"
 #include "bundle/ExecRecord.h"
@@ -45,6 +45,7 @@ struct Arguments {
 };
 
 int complain(const Status &status) {
+  noteFailure(status);
   std::cout.flush();
   std::cerr << "kiln: " << status.str() << "\n";
   switch (status.code()) {
@@ -220,7 +221,7 @@ Json report(const Request &request, const BundleManifest &manifest, double secon
   if (hasDump)
     json["dump"] = dump;
   if (request.json) {
-    std::cout << jsonText(json) << "\n";
+    printJson(json);
     return json;
   }
   if (request.ranks)

@@ -1,5 +1,6 @@
 // `kiln dump`: look into a dump.
 #include "abi/FileIo.h"
+#include "abi/JsonOutput.h"
 #include "dump/DumpDiff.h"
 #include "dump/DumpFormat.h"
 #include "kiln/runtime/npy.h"
@@ -34,6 +35,7 @@ using Selection = std::vector<const DumpEntry *>;
 } // namespace
 
 static int complain(const std::string &message) {
+  noteFailure(Status(StatusCode::InvalidArgument, message));
   std::cerr << "kiln dump: " << message << "\n";
   return exitBadInput;
 }
@@ -272,7 +274,7 @@ static int diff(const DumpFile &file, const Request &request) {
     return complain("nothing to compare: no output that both dumps have comes with its payload; "
                     "level 1 records only what the program marked, level 2 everything");
   if (request.json)
-    std::cout << jsonText(toJson(*comparison)) << "\n";
+    printJson(toJson(*comparison));
   else if (comparison->difference)
     printDifference(*comparison->difference, request);
   else
@@ -313,7 +315,7 @@ static int run(const Request &request) {
     for (const DumpEntry *entry : selection)
       root["entries"].push_back(dumpformat::toJson(*entry));
     root["exported"] = paths;
-    std::cout << jsonText(root) << "\n";
+    printJson(root);
   } else if (request.exportAs.empty()) {
     printTable(*file, selection);
     if (request.print)

@@ -4,5 +4,6 @@
 
 int main(int argc, char **argv) {
   kiln::handleSignals();
+  kiln::beginOutput(argc, argv);
   return kiln::finishOutput(kiln::execCommand(argc, argv));
 }

@@ -1,7 +1,8 @@
 //===- kiln/runtime/tool_output.h - the last thing a tool does -----------===//
 //
 // What: a tool whose output could not be written has not done what it was asked for, however well
-//   the rest went: half a program in a file must not look like a whole one.
+//   the rest went: half a program in a file must not look like a whole one. And what is given
+//   `--json` prints one document, also where it fails.
 //
 // Threads: at the end of main, when no other thread prints.
 //
@@ -16,9 +17,15 @@
 
 namespace kiln {
 
+/// What follows is the output of a command with these words.
+void beginOutput(int argc, const char *const *argv);
+/// Where `--json` is given and a command failed before it printed anything: prints the failure.
+void finishJson(int code);
+
 /// The exit code of a tool: `code`, or 1 in place of 0 if standard output did not take everything,
 /// or what a signal makes of it.
 inline int finishOutput(int code) {
+  finishJson(exitCodeAfterSignals(code));
   std::cout.flush();
   bool isWritten = std::fflush(stdout) == 0 && !std::ferror(stdout) && !std::cout.fail();
   if (isWritten)

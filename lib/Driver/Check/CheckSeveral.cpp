@@ -2,7 +2,7 @@
 // with one Python that imports torch for all of them. What they print comes out program by program.
 #include "Driver.h"
 #include "Terminal.h"
-#include "abi/Json.h"
+#include "abi/JsonOutput.h"
 
 #include "kiln/Target/Torch/TorchWorker.h"
 #include "kiln/runtime/interrupt.h"
@@ -34,16 +34,12 @@ public:
       close(File);
   }
   int file() const { return File; }
-  bool isEmpty() const {
-    struct stat info = {};
-    return fstat(File, &info) != 0 || info.st_size == 0;
-  }
-  void printTo(std::FILE *to) const {
+  std::string text() const {
+    std::string all;
     char bytes[65536];
-    off_t at = 0;
-    for (ssize_t got; (got = pread(File, bytes, sizeof bytes, at)) > 0; at += got)
-      std::fwrite(bytes, 1, size_t(got), to);
-    std::fflush(to);
+    for (ssize_t got; (got = pread(File, bytes, sizeof bytes, off_t(all.size()))) > 0;)
+      all.append(bytes, size_t(got));
+    return all;
   }
 
 private:
@@ -151,16 +147,21 @@ void Checks::awaitOne() {
 /// Prints what a check has said; its exit code. The reports of JSON are a list.
 int Checks::finish(const Job &job) {
   int state = *job.state;
-  if (IsJson)
+  std::string said = job.output.text();
+  if (IsJson) {
     std::printf(&job == &Jobs.front() ? "[" : ", ");
-  if (IsJson && job.output.isEmpty())
-    std::printf(
-        "%s\n",
-        jsonText(Json::object({{"program", job.program}, {"verdict", "refused"}, {"ok", false}}))
-            .c_str());
+    noteJsonPrinted();
+    if (Json report = parseJson(said); !report.is_object() || !report.contains("verdict")) {
+      Json refused{{"program", job.program}, {"verdict", "refused"}, {"ok", false}};
+      if (report.is_object()) // why
+        refused.update(report);
+      said = jsonText(refused) + "\n";
+    }
+  }
+  std::fwrite(said.data(), 1, said.size(), stdout);
   std::fflush(stdout);
-  job.output.printTo(stdout);
-  job.errors.printTo(stderr);
+  std::string complained = job.errors.text();
+  std::fwrite(complained.data(), 1, complained.size(), stderr);
   int code = WIFEXITED(state) ? WEXITSTATUS(state) : -1;
   static const std::map<int, const char *> words = {
       {kGood, "CLEAN"}, {kWrong, "FINDINGS"}, {kBadInput, "refused"}, {kIncomplete, "INCOMPLETE"}};

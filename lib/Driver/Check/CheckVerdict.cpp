@@ -1,4 +1,5 @@
 #include "CheckVerdict.h"
+#include "abi/JsonOutput.h"
 
 #include "Record.h"
 #include "Terminal.h"
@@ -207,7 +208,7 @@ static Json toJson(const CheckVerdict &verdict, const Source &source, const RunS
 }
 
 void printJson(const CheckVerdict &verdict, const Source &source, const RunSettings &options) {
-  std::printf("%s\n", jsonText(toJson(verdict, source, options)).c_str());
+  printJson(toJson(verdict, source, options));
 }
 
 Status recordCheck(const CheckVerdict &verdict, const Source &source, const RunSettings &options,

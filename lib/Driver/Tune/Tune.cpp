@@ -1,4 +1,5 @@
 #include "Tune/Tune.h"
+#include "abi/JsonOutput.h"
 
 #include "Terminal.h"
 #include "Tune/SpeedModel.h"
@@ -747,7 +748,7 @@ int Tuner::report() {
     json.update(about);
     if (isKept)
       json["file"] = Store->pathOf(Key);
-    std::printf("%s\n", jsonText(json).c_str());
+    printJson(json);
   } else {
     print(list);
     if (!Store->isEnabled())
