@@ -15,9 +15,9 @@
 
 namespace kiln {
 
-/// Fills a contiguous tensor as `init` says: normal, uniform (both perhaps scaled and shifted, as in
-/// `normal*0.1` and `normal*0.1+1`), zeros, ones, iota, shuffled, poison, or numbers to repeat, as in `0,1,70`. What
-/// `init` does not say is an error.
+/// Fills a contiguous tensor as `init` says: normal, uniform (both perhaps scaled and shifted, as
+/// in `normal*0.1` and `normal*0.1+1`), zeros, ones, iota, shuffled, poison, or numbers to repeat,
+/// as in `0,1,70`. What `init` does not say is an error.
 Status fillTensor(const std::string &name, const Tensor &tensor, const std::string &init,
                   uint64_t seed);
 
