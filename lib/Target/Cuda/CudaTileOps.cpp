@@ -164,7 +164,9 @@ void FunctionEmitter::emitRequest(tile::LoadOp op) {
                     op->hasAttr(tile::kUnwrittenAttr) && canRunAhead(Func)};
   size_t number = mapNumber(map);
   std::string valid = op.getStaticValid() ? ", " + commas(*op.getStaticValid(), op.getValid()) : "";
-  std::string request = (valid.empty() ? "request" : "validRequest") + shapeText(type) + "(" +
+  std::string shape = shapeText(type);
+  shape.insert(shape.size() - 1, touchedText(op, ", "));
+  std::string request = (valid.empty() ? "request" : "validRequest") + shape + "(" +
                         text(op.getTensor()) + ", args.maps[" + std::to_string(number) + "], " +
                         list(op.getStaticIndices(), op.getIndices()) + valid + ")";
   if (map.isAhead)
@@ -451,13 +453,7 @@ bool FunctionEmitter::emitTile(Operation *op) {
         SmallVector<std::string> tiles;
         for (Value tile : push.getTiles())
           tiles.push_back(text(tile));
-        return line(pipeCall(push.getPipe(),
-                             !IsAhead            ? "push"
-                             : canRunAhead(Func) ? "runAhead"
-                                                 : "lookAhead",
-                             tiles) +
-                    ";"),
-               true;
+        return line(pipeCall(push.getPipe(), IsAhead ? "runAhead" : "push", tiles) + ";"), true;
       })
       .Case<tile::FreeOp>(
           [&](tile::FreeOp free) { return line(pipeCall(free.getPipe(), "free") + ";"), true; })

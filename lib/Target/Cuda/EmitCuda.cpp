@@ -348,7 +348,8 @@ private:
     Expected<std::string> body = FunctionEmitter(role.func, Kernel, names, origin).emitBody();
     if (!body)
       return body.status();
-    role.runsAhead = role.copies && (canRunAhead(role.func) || (IsPart && canLookAhead(role.func)));
+    // In one kernel for all tasks it would hold up what others wait for.
+    role.runsAhead = role.copies && !IsPart && canRunAhead(role.func);
     if (role.runsAhead) {
       Expected<std::string> ahead =
           FunctionEmitter(role.func, Kernel, names, origin, /*isAhead=*/true).emitBody();
@@ -411,7 +412,8 @@ private:
   /// The head of the loop over the blocks of a multiprocessor.
   std::string walkText(const RoleCall &role) const {
     if (!handsOutBlocks())
-      return "for (i64 number = blockIdx.x; number < blocks; number += gridDim.x)\n";
+      return std::string("for (") + (IsPart ? "unsigned" : "i64") +
+             " number = blockIdx.x; number < blocks; number += gridDim.x)\n";
     return role.copies ? "for (unsigned number = handout.first(); number < blocks; number = "
                          "handout.next())\n"
                        : "for (unsigned number; handout.hear(number);)\n";
@@ -435,9 +437,9 @@ private:
     };
     std::string result;
     if (role.runsAhead)
-      result = indent.str() + (IsPart ? "if (task.mayRunAhead)\n" : "if (blockIdx.x < blocks)\n") +
-               indent.str() + "  " + role.name + "_ahead(args, " + blockAt("blockIdx.x") + ", " +
-               lane.str() + arguments + ");\n";
+      result = indent.str() + "if (blockIdx.x < blocks)\n" + indent.str() + "  " + role.name +
+               "_ahead(args, " + blockAt("i64(blockIdx.x)") + ", " + lane.str() + arguments +
+               ");\n";
     if (!IsPart)
       result += indent.str() + "ptx::awaitPrerequisites();\n";
     else if (role.copies)
