@@ -12,7 +12,7 @@
 // CUDA:  first_dma(const Args &args, const PairedBlock &block,
 // CUDA:  void second_dma_ahead(const Args &args, const PairedBlock &block,
 // CUDA:  paired<2>(unwritten(request<bf16, 64, 128>
-// CUDA:  second_dma_ahead(args, pairedBlockAt<16>(blockIdx.x, blocks, args.grid), 0, to_compute);
+// CUDA:  second_dma_ahead(args, pairedBlockAt<16>(i64(blockIdx.x), blocks, args.grid), 0, to_compute);
 
 !t = !kiln.tensor<?x?xbf16>
 !tile = !tile.tile<128x128xbf16>
