@@ -47,6 +47,32 @@ __device__ __forceinline__ auto select(const C &condition, const A &a, const B &
   return map<To>([](bool c, T x, T y) { return c ? x : y; }, condition, a, b);
 }
 
+/// What divides a whole row of a tile in registers: its reciprocal is computed once, and each
+/// element takes a third of the instructions.
+template <typename To, typename L, typename M>
+  requires(!isLater<To> && L::cols > 1 && M::cols == 1)
+__device__ __forceinline__ To div(const Tile<float, L> &a, const Tile<float, M> &b) {
+  To result;
+  Tile<float, M> reciprocals;
+  float smallest = Reciprocal::most, largest = Reciprocal::least;
+  auto look = [&](float x) {
+    smallest = eitherSmaller(smallest, fabsf(x)), largest = eitherLarger(largest, fabsf(x));
+  };
+  forEach<M>([&](int i, int j) {
+    look(b.at[i][j]);
+    reciprocals.at[i][j] = 1.0f / b.at[i][j];
+  });
+  forEach<typename To::Layout>([&](int i, int j) {
+    float x = operand(a, i, j);
+    look(x);
+    result.at[i][j] = Reciprocal::quotient(x, operand(b, i, j), operand(reciprocals, i, j));
+  });
+  if (!(smallest >= Reciprocal::least && largest <= Reciprocal::most)) [[unlikely]]
+    forEach<typename To::Layout>(
+        [&](int i, int j) { result.at[i][j] = operand(a, i, j) / operand(b, i, j); });
+  return result;
+}
+
 /// x times a factor for each row. Most are 1: a warp with no others leaves x as it is.
 template <typename To, typename A, typename B>
 __device__ __forceinline__ To mulUnlessOnes(const A &x, const B &factors) {

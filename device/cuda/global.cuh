@@ -349,7 +349,7 @@ __device__ __forceinline__ To load(const Window<typename To::Element, R, C> &win
   using L = typename To::Layout;
   if constexpr (canBeWide<T, L>) {
     WordsOfTile<L, T> words; // one branch for all of the tile
-    if (isWhole<To>(window)) {
+    if (isWhole<To>(window)) [[likely]] {
       words.template readPieces<touched>(window, pad);
     } else {
 #pragma unroll
@@ -443,8 +443,8 @@ __device__ __forceinline__ void storeTraded(const Tile<T, L> &tile, const Window
       for (int k = 0; k < 4; ++k)
         word[k] = pack(tile.at[i][j + 2 * k], tile.at[i][j + 2 * k + 1]);
       transposeQuad(word);
-      if (tile.hasRow(i))
-        *reinterpret_cast<uint4 *>(window.at(L::row(i), 4 * j + 8 * (threadInWarp() % 4))) =
+      if (int row = L::row(i); tile.hasRow(i) && row >= window.rowBegin && row < window.rowEnd)
+        *reinterpret_cast<uint4 *>(window.at(row, 4 * j + 8 * (threadInWarp() % 4))) =
             make_uint4(word[0], word[1], word[2], word[3]);
     }
 }
@@ -470,13 +470,13 @@ __device__ __forceinline__ void storePieces(const Tile<T, L> &tile, const Window
 template <Touched touched = Touched::Often, typename T, typename L, int R, int C>
 __device__ __forceinline__ void store(const Tile<T, L> &tile, const Window<T, R, C> &window) {
   if constexpr (L::isFragment && sizeof(T) == 2 && R > 1 && C % 32 == 0) {
-    if (window.isWhole() && window.isAligned(16))
+    if (window.hasAllCols() && window.isAligned(16)) [[likely]]
       return storeTraded(tile, window);
   }
   if (!L::isOwner())
     return;
   if constexpr (canBeWide<T, L>) {
-    if (isWhole<Tile<T, L>>(window))
+    if (isWhole<Tile<T, L>>(window)) [[likely]]
       return storePieces<touched>(tile, window);
   }
   if constexpr (L::colStep == 0) {

@@ -320,66 +320,38 @@ KILN_INSTRUCTION void storeMatrices(SharedAddress row, const unsigned (&words)[4
 KILN_INSTRUCTION void prefetchMap(const TensorMap &map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
+/// How long the L2 cache keeps what is copied: policies as `createpolicy` makes them, of normal
+/// priority and evict_first.
+enum class Kept : unsigned long long { Long = 0x1000000000000000, Briefly = 0x12f0000000000000 };
+
 /// A box whose first element is at `at`, outermost axis first, to shared memory.
 KILN_INSTRUCTION void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map,
-                              const int (&at)[2]) {
+                              const int (&at)[2], Kept kept) {
   asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-               " [%0], [%1, {%3, %4}], [%2];" ::"r"(to),
-               "l"(&map), "r"(barrier), "r"(at[1]), "r"(at[0])
+               ".L2::cache_hint [%0], [%1, {%4, %5}], [%2], %3;" ::"r"(to),
+               "l"(&map), "r"(barrier), "l"(kept), "r"(at[1]), "r"(at[0])
                : "memory");
 }
 KILN_INSTRUCTION void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map,
-                              const int (&at)[3]) {
+                              const int (&at)[3], Kept kept) {
   asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
-               " [%0], [%1, {%3, %4, %5}], [%2];" ::"r"(to),
-               "l"(&map), "r"(barrier), "r"(at[2]), "r"(at[1]), "r"(at[0])
+               ".L2::cache_hint [%0], [%1, {%4, %5, %6}], [%2], %3;" ::"r"(to),
+               "l"(&map), "r"(barrier), "l"(kept), "r"(at[2]), "r"(at[1]), "r"(at[0])
                : "memory");
 }
 KILN_INSTRUCTION void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map,
-                              const int (&at)[4]) {
+                              const int (&at)[4], Kept kept) {
   asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes"
-               " [%0], [%1, {%3, %4, %5, %6}], [%2];" ::"r"(to),
-               "l"(&map), "r"(barrier), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
+               ".L2::cache_hint [%0], [%1, {%4, %5, %6, %7}], [%2], %3;" ::"r"(to),
+               "l"(&map), "r"(barrier), "l"(kept), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
                : "memory");
 }
 KILN_INSTRUCTION void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map,
-                              const int (&at)[5]) {
+                              const int (&at)[5], Kept kept) {
   asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.mbarrier::complete_tx::bytes"
-               " [%0], [%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(to),
-               "l"(&map), "r"(barrier), "r"(at[4]), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
-               : "memory");
-}
-
-/// The same of what is the first to leave the caches again.
-KILN_INSTRUCTION void copyBoxStreaming(SharedAddress to, SharedAddress barrier,
-                                       const TensorMap &map, const int (&at)[2]) {
-  unsigned long long policy;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-  asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes"
-               ".L2::cache_hint [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(to),
-               "l"(&map), "r"(barrier), "r"(at[1]), "r"(at[0]), "l"(policy)
-               : "memory");
-}
-
-/// Brings a box into the L2 cache, in which all see what anybody writes.
-KILN_INSTRUCTION void prefetchBox(const TensorMap &map, const int (&at)[2]) {
-  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global [%0, {%1, %2}];" ::"l"(&map), "r"(at[1]),
+               ".L2::cache_hint [%0], [%1, {%4, %5, %6, %7, %8}], [%2], %3;" ::"r"(to),
+               "l"(&map), "r"(barrier), "l"(kept), "r"(at[4]), "r"(at[3]), "r"(at[2]), "r"(at[1]),
                "r"(at[0])
-               : "memory");
-}
-KILN_INSTRUCTION void prefetchBox(const TensorMap &map, const int (&at)[3]) {
-  asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global [%0, {%1, %2, %3}];" ::"l"(&map),
-               "r"(at[2]), "r"(at[1]), "r"(at[0])
-               : "memory");
-}
-KILN_INSTRUCTION void prefetchBox(const TensorMap &map, const int (&at)[4]) {
-  asm volatile("cp.async.bulk.prefetch.tensor.4d.L2.global [%0, {%1, %2, %3, %4}];" ::"l"(&map),
-               "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
-               : "memory");
-}
-KILN_INSTRUCTION void prefetchBox(const TensorMap &map, const int (&at)[5]) {
-  asm volatile("cp.async.bulk.prefetch.tensor.5d.L2.global [%0, {%1, %2, %3, %4, %5}];" ::"l"(&map),
-               "r"(at[4]), "r"(at[3]), "r"(at[2]), "r"(at[1]), "r"(at[0])
                : "memory");
 }
 /// The same to one place in each of the blocks of the cluster that `blocks` has a bit for, and to

@@ -6,8 +6,7 @@
 // done with it; who reads what the task wrote, or writes what it read, waits for that.
 //
 // Shared memory is one ring for all tasks: the pipes of each kernel lay it out as they need, on
-// barriers that are all the same, so that phases survive from task to task. The copying role goes
-// ahead into the next task as soon as there is a free place, with what no task writes.
+// barriers that are all the same, so that phases survive from task to task.
 //
 //===----------------------------------------------------------------------------===//
 #pragma once
@@ -26,7 +25,7 @@ struct Task {
   unsigned arguments;         ///< The place of its argument block.
   unsigned comers;            ///< How many blocks have a share, and come to its counter.
   unsigned before, numBefore; ///< The place of the numbers of the tasks that it waits for.
-  unsigned mayRunAhead;       ///< Whether what it reads and no task writes may be read before that.
+  unsigned unused;
 };
 
 struct Tasks {
@@ -176,9 +175,6 @@ struct Ring {
   __device__ void turn(int slot) { parities ^= 1u << slot; }
 };
 
-/// How many pushes for each slot the cache is told of before they are made.
-inline constexpr int kLooks = 1;
-
 /// A pipe of a task in the ring: `numSlots` from memory `place` and from slot number `first` on.
 template <int place, int first, int numSlots, int lanes, typename... T> struct View {
   static constexpr int slotBytes = (alignedTo1024(T::bytes) + ... + 0);
@@ -187,8 +183,6 @@ template <int place, int first, int numSlots, int lanes, typename... T> struct V
   Ring &ring;
   const char *name; ///< For reports.
   int pushed, popped, freed;
-  int ahead = 0;  ///< Slots whose unwritten tiles were begun before they are pushed.
-  int looked = 0; ///< Pushes that the cache was told of.
 
   /// It begins where memory becomes free first.
   __device__ View(Ring &ring, const char *name) : ring(ring), name(name) {
@@ -201,46 +195,16 @@ template <int place, int first, int numSlots, int lanes, typename... T> struct V
   __device__ unsigned nextPushed() const { return placeOf(pushed); }
   __device__ unsigned nextFreed() const { return placeOf(freed); }
 
-  __device__ bool hasRoom() const { return ahead < numSlots; }
-  /// By a whole warp, while tasks before may still run: begins what they do not write of the next
-  /// push. The phase of the slot does not end before that.
-  template <typename... R> __device__ void runAhead(const R &...requests) {
-    if (!hasRoom())
-      return;
-    int slot = pushed + ahead < numSlots ? pushed + ahead : pushed + ahead - numSlots;
-    ring.takeOver(first + slot, placeOf(slot), placeOf(slot) + slotBytes, name);
-    if (threadInWarp() == 0)
-      beginUnwritten(ring.memory + placeOf(slot), ring.full(first + slot), beginOf(slot),
-                     requests...);
-    ++ahead;
-  }
-
-  /// Where nothing can be begun, since tasks before may write all of it: brings into the L2 cache
-  /// what the first pushes will ask for.
-  __device__ bool mayLook() const { return looked < kLooks * numSlots; }
-  template <typename... R> __device__ void lookAhead(const R &...requests) {
-    if (!mayLook())
-      return;
-    ++looked;
-    auto look = [&](const auto &request) {
-      if constexpr (Plain<decltype(request)>::isForEngine)
-        if (request.usesEngine())
-          request.prefetch();
-    };
-    if (threadInWarp() == 0)
-      (look(requests), ...);
-  }
-
   /// By a whole warp: waits for a free slot and starts the transfers that fill it.
   template <typename... R> __device__ void push(const R &...requests) {
     static_assert((isSame<typename R::Tile, T> && ...), "what is pushed is what the pipe carries");
-    bool wasBegun = ahead > 0; // the first slots, in their order
-    if (!wasBegun)
-      ring.takeOver(first + pushed, placeOf(pushed), placeOf(pushed) + slotBytes, name);
-    ahead -= wasBegun;
-    fillSlot(ring.memory + placeOf(pushed), ring.full(first + pushed), wasBegun, beginOf(pushed),
-             requests...);
-    ring.turn(first + pushed);
+    int slot = first + pushed;
+    ring.takeOver(slot, placeOf(pushed), placeOf(pushed) + slotBytes, name);
+    auto begin = [done = ring.full(slot)](const auto &request, auto to) {
+      request.start(to, done);
+    };
+    fillSlot(ring.memory + placeOf(pushed), ring.full(slot), Fill::All, begin, requests...);
+    ring.turn(slot);
     pushed = after(pushed);
   }
 
@@ -260,12 +224,6 @@ template <int place, int first, int numSlots, int lanes, typename... T> struct V
     if (everyThreadArrives || threadInWarp() == 0)
       barrier::arrive(ring.empty(first + freed), kComersOfLane / lanes);
     freed = after(freed);
-  }
-
-private:
-  __device__ auto beginOf(int slot) const {
-    return
-        [done = ring.full(first + slot)](const auto &request, auto to) { request.start(to, done); };
   }
 };
 

@@ -67,39 +67,27 @@ inline constexpr bool everyThreadArrives = true;
 inline constexpr bool everyThreadArrives = false;
 #endif
 
-/// By one thread: begins what nobody before writes of a slot that is pushed later, whose phase does
-/// not end before that. `begin(request, tile)` starts a transfer.
-template <typename Begin, typename... R>
-__device__ void beginUnwritten(SharedAddress at, SharedAddress done, Begin begin,
-                               const R &...requests) {
-  auto start = [&](const auto &request) {
-    using Request = Plain<decltype(request)>;
-    using Tile = typename Request::Tile;
-    if constexpr (Request::isUnwritten)
-      if (request.usesEngine()) {
-        barrier::expect(done, Tile::bytes);
-        begin(request, Tile{at});
-      }
-    at += alignedTo1024(Tile::bytes);
-  };
-  (start(requests), ...);
-}
+/// What of a slot is filled: all, or first what nobody before writes and the rest later.
+enum class Fill { All, Unwritten, Rest };
 
-/// By a whole warp: starts the transfers that fill a free slot, but for what was begun, and copies
-/// what the copy engine cannot.
+/// By a whole warp: starts the transfers that fill a free slot, and copies what the copy engine
+/// cannot. The slot's phase does not end with what is unwritten. `begin(request, tile)` starts a
+/// transfer.
 template <typename Begin, typename... R>
-__device__ void fillSlot(SharedAddress slot, SharedAddress done, bool wasBegun, Begin begin,
+__device__ void fillSlot(SharedAddress slot, SharedAddress done, Fill fill, Begin begin,
                          const R &...requests) {
+  auto isBegun = [&](const auto &request) {
+    bool isUnwritten = Plain<decltype(request)>::isUnwritten;
+    return request.usesEngine() && (fill == Fill::All || (fill == Fill::Unwritten) == isUnwritten);
+  };
   bool isCopied = false;
   unsigned bytes = 0;
   SharedAddress at = slot;
   auto copy = [&](const auto &request) {
-    using Request = Plain<decltype(request)>;
-    using Tile = typename Request::Tile;
-    if (request.usesEngine()) {
-      if (!Request::isUnwritten || !wasBegun)
-        bytes += Tile::bytes;
-    } else {
+    using Tile = typename Plain<decltype(request)>::Tile;
+    if (isBegun(request)) {
+      bytes += Tile::bytes;
+    } else if (!request.usesEngine() && fill != Fill::Unwritten) [[unlikely]] {
       request.copy(Tile{at});
       isCopied = true;
     }
@@ -109,16 +97,19 @@ __device__ void fillSlot(SharedAddress slot, SharedAddress done, bool wasBegun, 
   if (isCopied)
     publishToAsyncUnits();
   __syncwarp();
-  if (everyThreadArrives && threadInWarp() != 0)
+  if (everyThreadArrives && threadInWarp() != 0 && fill != Fill::Unwritten)
     barrier::arrive(done);
   if (threadInWarp() == 0) {
-    barrier::arriveExpecting(done, bytes);
+    if (fill == Fill::Unwritten)
+      barrier::expect(done, bytes);
+    else
+      barrier::arriveExpecting(done, bytes);
     at = slot;
     auto start = [&](const auto &request) {
       using Request = Plain<decltype(request)>;
       using Tile = typename Request::Tile;
       if constexpr (Request::isForEngine)
-        if (request.usesEngine() && (!Request::isUnwritten || !wasBegun))
+        if (isBegun(request))
           begin(request, Tile{at});
       at += alignedTo1024(Tile::bytes);
     };
@@ -157,8 +148,7 @@ template <int blocks, int slots, int lanes, typename... T> struct PipeOf {
   template <typename... R> __device__ void runAhead(const R &...requests) {
     if (!hasRoom())
       return;
-    if (threadInWarp() == 0)
-      beginUnwritten(ring + ahead * slotBytes, full(ahead), beginOf(ahead), requests...);
+    fillSlot(ring + ahead * slotBytes, full(ahead), Fill::Unwritten, beginOf(ahead), requests...);
     ++ahead;
   }
 
@@ -168,8 +158,8 @@ template <int blocks, int slots, int lanes, typename... T> struct PipeOf {
     barrier::wait(empty(pushed.slot()), pushed.parity() ^ 1, Waits::ForSpace, name, pushed.slot());
     bool wasBegun = ahead > 0; // the first slots, in their order
     ahead -= wasBegun;
-    fillSlot(ring + pushed.slot() * slotBytes, full(pushed.slot()), wasBegun,
-             beginOf(pushed.slot()), requests...);
+    fillSlot(ring + pushed.slot() * slotBytes, full(pushed.slot()),
+             wasBegun ? Fill::Rest : Fill::All, beginOf(pushed.slot()), requests...);
     pushed.advance();
   }
 
@@ -332,27 +322,29 @@ struct Block {
 inline __device__ i64 quotient(i64 a, i64 b) {
   return ((a | b) >> 32) == 0 ? i64(unsigned(a) / unsigned(b)) : a / b;
 }
+/// Where the launch has no more blocks than 32 bits can say.
+inline __device__ unsigned quotient(unsigned a, i64 b) { return a / unsigned(b); }
 
 /// The block with this number. With `rows` > 1 so many rows of the grid's first two axes are walked
 /// together, column by column: blocks that run at once then share what they read.
-template <int rows> __device__ Block blockInGrid(i64 number, const i64 (&grid)[3]) {
+template <int rows, typename N> __device__ Block blockInGrid(N number, const i64 (&grid)[3]) {
   if (grid[1] == 1 && grid[2] == 1)
-    return {{number, 0, 0}};
+    return {{i64(number), 0, 0}};
   // What needs no division, which takes a tenth of a microsecond before the first copy, has none.
-  i64 outer = grid[2] == 1 ? 0 : quotient(number, grid[0] * grid[1]),
-      within = number - outer * grid[0] * grid[1];
+  N outer = grid[2] == 1 ? 0 : quotient(number, grid[0] * grid[1]),
+    within = number - outer * N(grid[0] * grid[1]);
   if constexpr (rows == 1) {
-    i64 row = quotient(within, grid[1]);
-    return {{row, within - row * grid[1], outer}};
+    N row = quotient(within, grid[1]);
+    return {{i64(row), i64(within - row * N(grid[1])), i64(outer)}};
   }
-  i64 band = grid[0] <= rows ? 0 : quotient(within, rows * grid[1]),
-      inBand = within - band * rows * grid[1];
-  i64 height = smaller<i64>(rows, grid[0] - band * rows), col = quotient(inBand, height);
-  return {{band * rows + inBand - col * height, col, outer}};
+  N band = grid[0] <= rows ? 0 : quotient(within, rows * grid[1]),
+    inBand = within - band * N(rows * grid[1]);
+  N height = N(smaller<i64>(rows, grid[0] - i64(band) * rows)), col = quotient(inBand, height);
+  return {{i64(band * rows + inBand - col * height), i64(col), i64(outer)}};
 }
 
 /// The same, where a role begins with the block.
-template <int rows> __device__ Block blockAt(i64 number, const i64 (&grid)[3]) {
+template <int rows, typename N> __device__ Block blockAt(N number, const i64 (&grid)[3]) {
   Block block = blockInGrid<rows>(number, grid);
 #ifdef KILN_BOUND_WAITS
   for (int axis = 0; axis < 3; ++axis)

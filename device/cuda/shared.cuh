@@ -227,7 +227,7 @@ copyRequest(const RowsWindow<T, R, C, I> &from, T pad) {
 }
 
 /// A tile of a tensor that is to be sent: nothing is read before it is pushed into a pipe.
-template <typename T, int R, int C, int rank> struct Request {
+template <typename T, int R, int C, Touched touched, int rank> struct Request {
   static_assert(rank >= 2 && rank <= 5, "the copy engine is used for tensors of two to five axes");
   static_assert(R <= 256, "the copy engine moves at most 256 rows at once");
   static_assert(Shared<T, R, C>::isSwizzled, "the copy engine writes rows of 32 or 64 bytes, or "
@@ -243,13 +243,10 @@ template <typename T, int R, int C, int rank> struct Request {
   __device__ bool usesEngine() const { return tensor.flags & kHasTensorMap; }
 
   /// By one thread.
-  template <Touched touched = Touched::Often>
   __device__ void start(Tile to, SharedAddress barrier) const {
     forEachPanel(to, [&](int, SharedAddress panel, const int (&at)[rank]) {
-      if constexpr (touched == Touched::Once && rank == 2)
-        ptx::copyBoxStreaming(panel, barrier, map, at);
-      else
-        ptx::copyBox(panel, barrier, map, at);
+      ptx::copyBox(panel, barrier, map, at,
+                   touched == Touched::Once ? ptx::Kept::Briefly : ptx::Kept::Long);
     });
   }
 
@@ -267,46 +264,31 @@ template <typename T, int R, int C, int rank> struct Request {
     }
   }
 
-  /// By one thread: what is asked for soon comes into the L2 cache. Others may still write it.
-  __device__ void prefetch() const {
-    forEachPanel(Tile{},
-                 [&](int, SharedAddress, const int (&at)[rank]) { ptx::prefetchBox(map, at); });
-  }
-
   /// By all threads of a warp.
   __device__ void copy(Tile to) const { fill(to, window<T, R, C>(tensor, index), T{}); }
 };
 
 /// The same, of which only the first `rows` and `cols` count. The engine moves whole tiles; the
 /// last one, of which less is wanted, is worth being waited for by a whole warp with few trips.
-template <typename T, int R, int C, int rank> struct ValidRequest : Request<T, R, C, rank> {
+template <typename T, int R, int C, Touched touched, int rank>
+struct ValidRequest : Request<T, R, C, touched, rank> {
   using Tile = Shared<T, R, C>;
   i64 rows, cols;
   __device__ bool usesEngine() const {
-    return rows >= R && cols >= C && Request<T, R, C, rank>::usesEngine();
+    return rows >= R && cols >= C && Request<T, R, C, touched, rank>::usesEngine();
   }
   __device__ void copy(Tile to) const {
     fill<4>(to, window<T, R, C>(this->tensor, this->index, rows, cols), T{});
   }
 };
 
-template <typename T, int R, int C, int rank>
-__device__ Request<T, R, C, rank> request(const Tensor &tensor, const TensorMap &map,
-                                          const i64 (&index)[rank]) {
-  Request<T, R, C, rank> result{tensor, map, {}};
+template <typename T, int R, int C, Touched touched = Touched::Often, int rank>
+__device__ Request<T, R, C, touched, rank> request(const Tensor &tensor, const TensorMap &map,
+                                                   const i64 (&index)[rank]) {
+  Request<T, R, C, touched, rank> result{tensor, map, {}};
   for (int axis = 0; axis < rank; ++axis)
     result.index[axis] = index[axis];
   return result;
-}
-
-/// A request of what nobody reads again. In the L2 cache it takes no other's place.
-template <typename Request> struct Streaming : Request {
-  __device__ void start(typename Request::Tile to, SharedAddress barrier) const {
-    Request::template start<Touched::Once>(to, barrier);
-  }
-};
-template <typename Request> __device__ Streaming<Request> streaming(const Request &request) {
-  return {request};
 }
 
 /// A request of what no kernel of the program writes.
@@ -317,10 +299,11 @@ template <typename Request> __device__ Unwritten<Request> unwritten(const Reques
   return {request};
 }
 
-template <typename T, int R, int C, int rank>
-__device__ ValidRequest<T, R, C, rank> validRequest(const Tensor &tensor, const TensorMap &map,
-                                                    const i64 (&index)[rank], i64 rows, i64 cols) {
-  return {request<T, R, C>(tensor, map, index), rows, cols};
+template <typename T, int R, int C, Touched touched = Touched::Often, int rank>
+__device__ ValidRequest<T, R, C, touched, rank>
+validRequest(const Tensor &tensor, const TensorMap &map, const i64 (&index)[rank], i64 rows,
+             i64 cols) {
+  return {request<T, R, C, touched>(tensor, map, index), rows, cols};
 }
 
 } // namespace kiln

@@ -239,6 +239,16 @@ template <typename T> __device__ __forceinline__ T remainder(T a, T b) {
   else
     return b == T(-1) ? T(0) : T(a % b);
 }
+/// Many numbers divided by one. The remainder of q = x * (1 / y) is exact, and x / y is q +
+/// remainder / y, rounded (Markstein), where the sizes of both lie between these: nothing of it is
+/// then too small to be exact, or too large.
+struct Reciprocal {
+  static constexpr float least = 0x1p-60f, most = 0x1p60f;
+  static __device__ __forceinline__ float quotient(float x, float y, float reciprocal) {
+    float q = x * reciprocal;
+    return fmaf(fmaf(-q, y, x), reciprocal, q);
+  }
+};
 template <typename T> __device__ __forceinline__ T divideUnsigned(T a, T b) {
   return wrapped<T>(bitsOf(a) / bitsOf(b));
 }

@@ -328,19 +328,12 @@ template <typename T> void storeShared(SharedAddress to, const T &value) {
 
 inline void prefetchMap(const TensorMap &) {}
 
+enum class Kept { Long, Briefly }; // there are no caches
 template <int rank>
-void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map, const int (&at)[rank]) {
+void copyBox(SharedAddress to, SharedAddress barrier, const TensorMap &map, const int (&at)[rank],
+             Kept = Kept::Long) {
   emulated::copyBox(to, barrier, &map, at, rank);
 }
-
-template <int rank>
-void copyBoxStreaming(SharedAddress to, SharedAddress barrier, const TensorMap &map,
-                      const int (&at)[rank]) {
-  emulated::copyBox(to, barrier, &map, at, rank);
-}
-
-/// There are no caches.
-template <int rank> void prefetchBox(const TensorMap &, const int (&)[rank]) {}
 
 template <int rank>
 void copyBoxToAll(SharedAddress to, SharedAddress barrier, const TensorMap &map,

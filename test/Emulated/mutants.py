@@ -138,6 +138,8 @@ MUTANTS = [
     ("barrier.cuh", "ptx::barSync<kWarpgroup>(number);", "", IN_PLACE, WRONG),
     ("register.cuh", "distance < L::threadsPerRow &&", "distance < L::threadsPerRow / 2 &&", SOFTMAX, WRONG),
     ("register.cuh", "  barrier::meet(1 + lane);\n  value = parts", "  value = parts", ONE_ROW, WRONG),
+    ("global.cuh", "tile.hasRow(i) && row >= window.rowBegin && row < window.rowEnd)", "tile.hasRow(i))", GEMM,
+     WRONG + "|that it does not have"),
     ("global.cuh", "clamp(smaller(colExtent - colIndex, cols), result.colBegin, C)", "C", ADD,
      WRONG + "|that it does not have"),
     ("global.cuh", "first += L::colStep, at +=", "at +=", UNALIGNED_GEMM,

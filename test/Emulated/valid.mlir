@@ -7,7 +7,7 @@
 // zeros for the rest. Of each 100 rows the last 36 count twice, for 64 of them lie in one tile.
 
 // CHECK: PASS
-// CUDA:  validRequest<bf16, 64, 128>(args.x, args.maps[0], {
+// CUDA:  validRequest<bf16, 64, 128, Touched::Once>(args.x, args.maps[1], {
 
 !tile = !tile.tile<64x128xbf16>
 !wide = !tile.tile<64x128xf32>

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 #include <regex>
 
 using namespace kiln;
@@ -101,6 +102,19 @@ TEST(Emulated, BlocksAreHandedOutOnceToAllLanes) {
       for (int times : lane)
         EXPECT_EQ(times, 1);
     EXPECT_EQ(taken, 40u) << "37 beyond the first three, and the end for each";
+  }
+}
+
+TEST(Emulated, QuotientsByAReciprocalAreThoseOfADivision) {
+  std::mt19937 random(1);
+  std::uniform_int_distribution<int> exponent(-60, 59);
+  std::uniform_real_distribution<float> mantissa(1, 2);
+  for (int k = 0; k < 1000000; ++k) {
+    float x = std::ldexp(k % 2 ? mantissa(random) : -mantissa(random), exponent(random)),
+          y = std::ldexp(k % 3 ? mantissa(random) : -mantissa(random), exponent(random));
+    if (k % 7 == 0) // the hardest divisors
+      y = std::nextafter(std::ldexp(1.0f, exponent(random)), k % 2 ? 0.0f : 4.0f);
+    ASSERT_EQ(Reciprocal::quotient(x, y, 1.0f / y), x / y) << x << " / " << y;
   }
 }
 

@@ -384,7 +384,8 @@ def TileMarkStreams : Pass<"tile-mark-streams", "::mlir::ModuleOp"> {
     `kiln.streams` on a load or store says that its box is this block's alone, and that the block does not touch the
     tensor afterwards: it need not stay in a cache. The box is a block's alone if where it begins depends on every index of the block that
     the kernel asks for, and on the index of every loop around. It is a hint: nothing computes anything else because of
-    it. Only in kernels in which nobody copies, where threads read and write global memory themselves.
+    it. Rounds of a loop that were peeled from another one count as that one's. Where a role copies, only what it
+    sends is marked: what the others touch is what it could not.
   }];
 }
 

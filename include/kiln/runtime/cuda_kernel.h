@@ -83,7 +83,7 @@ struct CudaTask {
   uint32_t arguments;         ///< The place of its argument block.
   uint32_t comers;            ///< How many blocks come to its counter.
   uint32_t before, numBefore; ///< The place of the numbers of the tasks that it waits for.
-  uint32_t mayRunAhead;       ///< What no task writes may be read before that.
+  uint32_t unused;
 };
 /// What a table begins with; the tasks come next.
 struct CudaTaskTable {

@@ -103,37 +103,6 @@ bool canRunAhead(ir::FuncOp role) {
   return sendsUnwritten && knowsWhere;
 }
 
-/// Whether it divides by nothing but a constant: nonsense may be zero.
-static bool dividesByConstants(Operation *op) {
-  return !isa<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp,
-              arith::FloorDivSIOp, arith::RemSIOp, arith::RemUIOp>(op) ||
-         matchPattern(op->getOperand(1), m_Constant());
-}
-
-bool canLookAhead(ir::FuncOp role) {
-  bool can = true;
-  role.walk([&](Operation *op) {
-    if (auto read = dyn_cast<ir::ReadOp>(op)) {
-      // In any case the role itself reads there, whatever others say.
-      bool depends = false;
-      SetVector<Operation *> slice;
-      if (succeeded(getBackwardSlice(op, &slice)))
-        depends = llvm::any_of(slice, llvm::IsaPred<ir::ReadOp>);
-      can &= op->getParentOp() == role && !depends;
-    } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      // Each round counts, so there are no more than is wanted.
-      can &= !loop.getBody()->getOps<tile::PushOp>().empty();
-    } else {
-      can &= dividesByConstants(op) &&
-             (isa<ir::FuncOp, ir::ReturnOp, ir::RequireOp, ir::DimOp, ir::SliceOp, ir::TransposeOp,
-                  ir::ReshapeOp, scf::YieldOp, tile::BlockIdxOp, tile::LaneOp, tile::LoadOp,
-                  tile::PushOp>(op) ||
-              isa<arith::ArithDialect>(op->getDialect()));
-    }
-  });
-  return can;
-}
-
 Expected<std::string> FunctionEmitter::emitBody() {
   emitBlock(Func.getBody().front());
   if (Failure)
@@ -322,7 +291,7 @@ std::string FunctionEmitter::roomFor(scf::ForOp loop) {
     return "";
   SmallVector<std::string> rooms;
   for (Value pipe : pipes)
-    rooms.push_back(text(pipe) + (canRunAhead(Func) ? ".hasRoom()" : ".mayLook()"));
+    rooms.push_back(text(pipe) + ".hasRoom()");
   std::string any = llvm::join(rooms, " || ");
   return " && " + (rooms.size() > 1 ? "(" + any + ")" : any);
 }

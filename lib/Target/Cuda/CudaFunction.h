@@ -237,9 +237,6 @@ const text::NameRules &nameRules();
 /// Whether a role that copies has something to send that no kernel of the program writes, and knows
 /// where that is without reading any memory.
 bool canRunAhead(ir::FuncOp role);
-/// Whether such a role could say which tiles it will send first, if what other kernels write is not
-/// there yet: it may be told nonsense, and then does nothing worse than name other tiles.
-bool canLookAhead(ir::FuncOp role);
 /// Whether lanes push to lanes: each has a ring of its own then.
 bool hasRingPerLane(tile::PipeType type);
 /// Whether threads hold a tile, rather than shared memory.

@@ -164,11 +164,11 @@ void FunctionEmitter::emitRequest(tile::LoadOp op) {
                     op->hasAttr(tile::kUnwrittenAttr) && canRunAhead(Func)};
   size_t number = mapNumber(map);
   std::string valid = op.getStaticValid() ? ", " + commas(*op.getStaticValid(), op.getValid()) : "";
-  std::string request = (valid.empty() ? "request" : "validRequest") + shapeText(type) + "(" +
+  std::string shape = shapeText(type);
+  shape.insert(shape.size() - 1, touchedText(op, ", "));
+  std::string request = (valid.empty() ? "request" : "validRequest") + shape + "(" +
                         text(op.getTensor()) + ", args.maps[" + std::to_string(number) + "], " +
                         list(op.getStaticIndices(), op.getIndices()) + valid + ")";
-  if (map.streams && !Kernel.pairsBlocks)
-    request = "streaming(" + request + ")";
   if (map.isAhead)
     request = "unwritten(" + request + ")";
   if (auto axes = op->getAttrOfType<DenseI64ArrayAttr>(tile::kVariesAlongAttr);
@@ -493,13 +493,7 @@ bool FunctionEmitter::emitTile(Operation *op) {
         SmallVector<std::string> tiles;
         for (Value tile : push.getTiles())
           tiles.push_back(text(tile));
-        return line(pipeCall(push.getPipe(),
-                             !IsAhead            ? "push"
-                             : canRunAhead(Func) ? "runAhead"
-                                                 : "lookAhead",
-                             tiles) +
-                    ";"),
-               true;
+        return line(pipeCall(push.getPipe(), IsAhead ? "runAhead" : "push", tiles) + ";"), true;
       })
       .Case<tile::FreeOp>(
           [&](tile::FreeOp free) { return line(pipeCall(free.getPipe(), "free") + ";"), true; })

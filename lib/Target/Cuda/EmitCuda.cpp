@@ -351,7 +351,8 @@ private:
     Expected<std::string> body = FunctionEmitter(role.func, Kernel, names, origin).emitBody();
     if (!body)
       return body.status();
-    role.runsAhead = role.copies && (canRunAhead(role.func) || (IsPart && canLookAhead(role.func)));
+    // In one kernel for all tasks it would hold up what others wait for.
+    role.runsAhead = role.copies && !IsPart && canRunAhead(role.func);
     if (role.runsAhead) {
       Expected<std::string> ahead =
           FunctionEmitter(role.func, Kernel, names, origin, /*isAhead=*/true).emitBody();
@@ -416,7 +417,8 @@ private:
   /// The head of the loop over the blocks of a multiprocessor.
   std::string walkText(const RoleCall &role) const {
     if (!handsOutBlocks())
-      return "for (i64 number = blockIdx.x; number < blocks; number += gridDim.x)\n";
+      return std::string("for (") + (IsPart ? "unsigned" : "i64") +
+             " number = blockIdx.x; number < blocks; number += gridDim.x)\n";
     return role.copies ? "for (unsigned number = handout.first(); number < blocks; number = "
                          "handout.next())\n"
                        : "for (unsigned number; handout.hear(number);)\n";
@@ -444,9 +446,9 @@ private:
              "for (; walk.isInside(); walk.next())\n" + indent.str() + "  " + role.name +
              "(args, walk.block, " + lane.str() + arguments + rest + ");\n";
     if (role.runsAhead)
-      result = indent.str() + "if (" + (IsPart ? "task.mayRunAhead" : mayRunAhead()) + ")\n" +
-               indent.str() + "  " + role.name + "_ahead(args, " + blockAt("blockIdx.x") + ", " +
-               lane.str() + arguments + ");\n";
+      result = indent.str() + "if (" + mayRunAhead() + ")\n" + indent.str() + "  " + role.name +
+               "_ahead(args, " + blockAt("i64(blockIdx.x)") + ", " + lane.str() + arguments +
+               ");\n";
     if (!IsPart)
       result += looks(role, indent) + indent.str() + "ptx::awaitPrerequisites();\n";
     else if (role.copies)

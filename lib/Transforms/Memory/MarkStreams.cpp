@@ -1,6 +1,7 @@
 #include "kiln/Transforms/Passes.h"
 
 #include "kiln/Analysis/TensorBox.h"
+#include "kiln/Dialect/Kiln/LoopAttributes.h"
 #include "kiln/Dialect/Tile/TileMemory.h"
 #include "kiln/Program/IndexForm.h"
 
@@ -33,6 +34,18 @@ SmallVector<Value> loopIndices(Operation *op) {
   return indices;
 }
 
+/// Whether the one's loop has the last rounds of the other's, peeled from it: what a round reads no
+/// other round does.
+bool arePeeled(Operation *op, Operation *from) {
+  auto loop = op->getParentOfType<scf::ForOp>(), other = from->getParentOfType<scf::ForOp>();
+  if (!loop || !other || !loop->hasAttr(ir::kPeeledAttr))
+    return false;
+  Operation *before = loop->getPrevNode();
+  while (before && !isa<scf::ForOp>(before))
+    before = before->getPrevNode();
+  return before == other;
+}
+
 struct MarkStreams : impl::TileMarkStreamsBase<MarkStreams> {
   void mark(ir::FuncOp func) {
     SmallVector<tile::TensorAccess> accesses;
@@ -50,7 +63,8 @@ struct MarkStreams : impl::TileMarkStreamsBase<MarkStreams> {
       bool isLast = true;
       for (auto [otherPlace, other] : llvm::enumerate(accesses))
         isLast &= other.op == access.op || ir::rootOf(other.tensor) != ir::rootOf(access.tensor) ||
-                  areAlternatives(access.op, other.op) ||
+                  areAlternatives(access.op, other.op) || arePeeled(access.op, other.op) ||
+                  arePeeled(other.op, access.op) ||
                   (otherPlace < place && !shareLoop(access.op, other.op));
       if (isLast && !blocks.empty() && dependsOn(access, indices))
         access.op->setAttr(tile::kStreamsAttr, UnitAttr::get(&getContext()));
@@ -66,7 +80,7 @@ struct MarkStreams : impl::TileMarkStreamsBase<MarkStreams> {
           fed.insert(call.getCallee());
       });
     for (auto func : getOperation().getOps<ir::FuncOp>())
-      if (func.getRole() && !fed.contains(func.getSymName()))
+      if (func.getRole() && (func.getRole() == "dma" || !fed.contains(func.getSymName())))
         mark(func);
   }
 };

@@ -74,9 +74,9 @@ struct MarkUnwritten : impl::TileMarkUnwrittenBase<MarkUnwritten> {
       func.walk([&](tile::LoadOp load) {
         bool isSent = llvm::any_of(load->getUsers(), llvm::IsaPred<tile::PushOp>);
         // Before a program's first kernel comes another program, now and then: worth it where
-        // memory is all that a kernel waits for.
-        if (isSent && (comesLater || load->hasAttr(tile::kStreamsAttr)) &&
-            unwritten.contains(func, load.getTensor()))
+        // memory is all that a kernel waits for, in each round of a loop.
+        bool streams = load->hasAttr(tile::kStreamsAttr) && load->getParentOfType<scf::ForOp>();
+        if (isSent && (comesLater || streams) && unwritten.contains(func, load.getTensor()))
           load->setAttr(tile::kUnwrittenAttr, UnitAttr::get(&getContext()));
       });
     }

@@ -114,9 +114,10 @@ Expected<unsigned> kiln::cuda::blocksToStart(const Gpu &gpu, const LoadedKernel 
                   "the blocks of '" + description.name + "' meet at a barrier, so all " +
                       std::to_string(count) + " must run at once; this GPU runs " +
                       std::to_string(atOnce));
-  if (description.handsOutBlocks && count > std::numeric_limits<int>::max())
+  if ((description.handsOutBlocks || description.isPart()) &&
+      count > std::numeric_limits<int>::max())
     return Status(StatusCode::InvalidArgument,
-                  "'" + description.name + "' hands out its blocks by numbers of 32 bits; it has " +
+                  "'" + description.name + "' knows its blocks by numbers of 32 bits; it has " +
                       std::to_string(count));
   if (description
           .pairsBlocks) { // the last block of an odd number has a neighbour that does nothing

@@ -125,7 +125,7 @@ void Replay::makeTables(DevicePointer workspace) {
   std::vector<PartLaunch> launches;
   for (Plan::Launch &launch : What->launches)
     launches.push_back({&launch.kernel, launch.blocks, &launch.arguments, &launch.writes});
-  Tables = tablesOf(launches, BeginsEarly, May.mayBeginEarly);
+  Tables = tablesOf(launches);
   DevicePointer counters = workspace + What->counters;
   for (TaskTable &table : Tables) {
     table.write(launches.size() > 1 ? counters : 0);

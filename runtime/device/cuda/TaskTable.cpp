@@ -55,7 +55,7 @@ void TaskTable::write(DevicePointer counters, DevicePointer times) {
                            entry.comers,
                            static_cast<uint32_t>(before),
                            static_cast<uint32_t>(entry.before.size()),
-                           entry.mayRunAhead};
+                           0};
     std::memcpy(bytes + task, &written, sizeof written);
     std::ranges::copy(std::as_bytes(std::span(entry.before)), bytes + before);
     std::memcpy(bytes + arguments, entry.arguments->begin(), argumentBytes(kernel));
@@ -130,19 +130,7 @@ std::vector<std::vector<uint32_t>> kiln::cuda::findBefore(std::span<const PartLa
   return result;
 }
 
-bool kiln::cuda::isReadAheadApart(std::span<const PartLaunch> launches) {
-  for (const PartLaunch &reader : launches)
-    for (const CudaTensorMap &map : reader.kernel->description.maps)
-      for (const PartLaunch &writer : launches)
-        for (size_t i = 0; i < writer.writes->size(); ++i)
-          if (map.isAhead && (*writer.writes)[i] &&
-              haveCommonBytes(reader.arguments->tensor(map.tensor), writer.arguments->tensor(i)))
-            return false;
-  return true;
-}
-
-std::vector<TaskTable> kiln::cuda::tablesOf(std::span<const PartLaunch> launches, bool mayRunAhead,
-                                            bool mayLookAhead) {
+std::vector<TaskTable> kiln::cuda::tablesOf(std::span<const PartLaunch> launches) {
   std::vector<TaskTable> tables;
   std::vector<std::vector<uint32_t>> before = findBefore(launches);
   size_t first = 0; // of the table
@@ -154,9 +142,6 @@ std::vector<TaskTable> kiln::cuda::tablesOf(std::span<const PartLaunch> launches
       for (uint32_t other : before[number])
         if (other >= first)
           entry.before.push_back(other - static_cast<uint32_t>(first));
-      entry.mayRunAhead = launch.kernel->description.runsAhead()
-                              ? mayRunAhead
-                              : mayLookAhead && !entry.before.empty();
       return entry;
     };
     if (!tables.empty() && tables.back().add(entryOf()))

@@ -24,9 +24,6 @@ public:
     unsigned comers; ///< The blocks that have a share of it.
     ArgumentBlock *arguments;
     std::vector<uint32_t> before = {}; ///< The numbers of those that it waits for.
-    /// It may begin to read what no task writes before these are done, or bring what it will read
-    /// into the cache.
-    bool mayRunAhead = false;
   };
 
   /// Of the kernel that `part` is a part of.
@@ -61,13 +58,8 @@ struct PartLaunch {
 /// For each, the numbers of the earlier ones that it has to wait for: those that write what it
 /// reads or writes, or read what it writes. Those that others of them wait for are left out.
 std::vector<std::vector<uint32_t>> findBefore(std::span<const PartLaunch> launches);
-/// Whether what kernels read ahead is apart from what kernels write.
-bool isReadAheadApart(std::span<const PartLaunch> launches);
-/// In tables, each of which has as many as it has room for. They are to be written. `mayRunAhead`:
-/// kernels that read ahead what no task writes; `mayLookAhead`: others may look at what they will
-/// read.
-std::vector<TaskTable> tablesOf(std::span<const PartLaunch> launches, bool mayRunAhead,
-                                bool mayLookAhead);
+/// In tables, each of which has as many as it has room for. They are to be written.
+std::vector<TaskTable> tablesOf(std::span<const PartLaunch> launches);
 
 /// The bytes of a tensor, from the first to behind the last.
 std::pair<uintptr_t, uintptr_t> rangeOf(const kiln_tensor &tensor);

@@ -93,7 +93,7 @@ Expected<std::vector<TogetherRun::Span>> TogetherRun::launch() {
   for (Launch &launch : Launches)
     launches.push_back({&launch.kernel, launch.blocks, &launch.arguments, &launch.writes});
   std::vector<Span> spans;
-  for (TaskTable &table : tablesOf(launches, isReadAheadApart(launches), true))
+  for (TaskTable &table : tablesOf(launches))
     if (Status failed = launch(table, spans); !failed.isOk())
       return failed;
   return spans;

@@ -8,7 +8,7 @@
 // CHECK:      using Reg = Tile<T, Exchanged::Of<R, C>>;
 // CHECK-NEXT: using Pipe_to_compute = Pipe<11, 1, Shared<bf16, 16, 64>, Shared<bf16, 132, 64>>;
 // Nobody reads weights again. What lanes read of the arguments at their end they read while they wait for the first tiles.
-// CHECK:      auto w_tile = streaming(request<bf16, 132, 64>(args.w,
+// CHECK:      auto w_tile = request<bf16, 132, 64, Touched::Once>(args.w,
 // CHECK:      auto [[SLOT:slot[0-9]+]] = to_compute.pop();
 // CHECK:      multiply<true>(
 // CHECK:      __launch_bounds__(256, 1)

@@ -65,9 +65,12 @@ kiln.func @again(%x: !kiln.tensor<?x?xf32> in, %y: !kiln.tensor<?x?xf32> inout, 
   }
 }
 
-// Where a role copies.
+// Where a role copies it is what that sends, and nothing that the others could not leave to it.
+// CHECK-LABEL: kiln.func @send
+// CHECK:         tile.load %x[{{.*}}] {kiln.streams}
 // CHECK-LABEL: kiln.func @take
 // CHECK-NOT:     kiln.streams
+// CHECK-LABEL: kiln.func @copy
 kiln.func @send(%x: !kiln.tensor<?x?xf32>, %p: !tile.pipe<dma -> compute, 64x64xf32>) role(dma) {
   %block = tile.block_idx 0
   %t = tile.load %x[%block, 0] : !tile.tile<64x64xf32>
@@ -83,4 +86,34 @@ kiln.func @copy(%x: !kiln.tensor<?x?xf32>, %y: !kiln.tensor<?x?xf32>) group {
   %p = tile.pipe : !tile.pipe<dma -> compute, 64x64xf32>
   kiln.call @send(%x, %p)
   kiln.call @take(%y, %p)
+}
+
+// The last rounds of a loop, peeled from it, read what no other round does; another loop reads it again.
+// CHECK-LABEL: kiln.func @rounds
+// CHECK:         scf.for
+// CHECK:           tile.load %x[{{.*}}] {kiln.streams}
+// CHECK:           tile.load %y[{{[^{]*}}] :
+// CHECK:         scf.for
+// CHECK:           tile.load %x[{{.*}}] {kiln.streams}
+// CHECK:         } {kiln.peeled}
+// CHECK:         scf.for
+// CHECK:           tile.load %y[{{.*}}] {kiln.streams}
+kiln.func @rounds(%x: !kiln.tensor<?x?xf32> in, %y: !kiln.tensor<?x?xf32> in, %z: !kiln.tensor<?x?xf32> out, %some: index, %all: index) role(compute) {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %block = tile.block_idx 0
+  scf.for %j = %c0 to %some step %c64 {
+    %t = tile.load %x[%block, %j] : !tile.tile<1x64xf32>
+    %u = tile.load %y[%block, %j] : !tile.tile<1x64xf32>
+    %v = tile.add %t, %u : !tile.tile<1x64xf32>
+    tile.store %v, %z[%block, %j]
+  }
+  scf.for %j = %some to %all step %c64 {
+    %t = tile.load %x[%block, %j] : !tile.tile<1x64xf32>
+    tile.store %t, %z[%block, %j]
+  } {kiln.peeled}
+  scf.for %j = %c0 to %all step %c64 {
+    %u = tile.load %y[%block, %j] : !tile.tile<1x64xf32>
+    tile.store %u, %z[%block, %j]
+  }
 }

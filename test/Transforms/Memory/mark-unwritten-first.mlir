@@ -3,13 +3,12 @@
 // REQUIRES: kiln
 // RUN: %kiln emit %s -p h200 --target cuda | FileCheck %s
 // RUN: %kiln emit %s -p h200 --target cuda --without tile-mark-unwritten | FileCheck %s --check-prefix=WITHOUT
-// RUN: %kiln emit %s -p h200 --target cuda --without tile-exchange-sides | FileCheck %s --check-prefix=WITHOUT
 
 !t = !kiln.tensor<?x?xbf16>
 
 // CHECK-LABEL: void few_dma_ahead(
 // CHECK:         auto [[A:a_[a-z0-9_]+]] = request<bf16, 16, 64>(args.a,
-// CHECK:         auto [[W:w_[a-z0-9_]+]] = unwritten(streaming(request<bf16, 64, 64>(args.w,
+// CHECK:         auto [[W:w_[a-z0-9_]+]] = unwritten(request<bf16, 64, 64, Touched::Once>(args.w,
 // CHECK:         to_compute.runAhead([[A]], [[W]]);
 // CHECK:         if (blockIdx.x < blocks && mayReadAhead(args.w))
 // CHECK-NEXT:      few_dma_ahead(

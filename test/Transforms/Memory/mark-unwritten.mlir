@@ -13,14 +13,14 @@
 // CUDA-LABEL:  void product_dma_ahead(
 // CUDA:          for ({{.*}}; [[AT:at[0-9]+]] < 128 && to_compute.hasRoom(); [[AT]] += 64) {
 // CUDA:            auto [[X:x_[a-z0-9_]+]] = request<bf16, 16, 64>(args.x,
-// CUDA:            auto [[W:w_[a-z0-9_]+]] = unwritten(streaming(request<bf16, 64, 64>(args.w,
+// CUDA:            auto [[W:w_[a-z0-9_]+]] = unwritten(request<bf16, 64, 64, Touched::Once>(args.w,
 // CUDA:            to_compute.runAhead([[X]], [[W]]);
 // CUDA-LABEL:  void product_dma(
 // CUDA:            to_compute.push(
 // CUDA-LABEL:  kiln_product(const
 // CUDA:          if (warpInGroup() == 0) {
 // CUDA-NEXT:       if (blockIdx.x < blocks && mayReadAhead(args.w))
-// CUDA-NEXT:         product_dma_ahead(args, blockAt<1>(blockIdx.x, args.grid), 0, to_compute);
+// CUDA-NEXT:         product_dma_ahead(args, blockAt<1>(i64(blockIdx.x), args.grid), 0, to_compute);
 // CUDA-NEXT:       ptx::awaitPrerequisites();
 // CUDA-NEXT:       for (i64 number
 // CUDA-NEXT:         product_dma(

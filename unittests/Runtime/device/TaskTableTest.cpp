@@ -73,40 +73,17 @@ TEST(TaskTable, TensorsSideBySideAreApartAndViewsBackwardsAreWhereTheyAre) {
   EXPECT_EQ(findBefore(launches.all()), (Numbers{{}, {}, {0}, {}}));
 }
 
-TEST(TaskTable, WhatIsReadAheadIsApartFromWhatIsWrittenOrIsNotReadAhead) {
-  Launches launches;
-  launches.Part.description.maps.push_back({.tensor = 0, .rows = 8, .cols = 8, .isAhead = true});
-  launches.add(tensorAt(0x1000, 16), tensorAt(0x2000, 16));
-  EXPECT_TRUE(isReadAheadApart(launches.all()));
-  launches.add(tensorAt(0x1000, 16), tensorAt(0x100f, 16));
-  EXPECT_FALSE(isReadAheadApart(launches.all()));
-  EXPECT_FALSE(tablesOf(launches.all(), false, true)[0].entries()[0].mayRunAhead);
-  EXPECT_TRUE(tablesOf(launches.all(), true, true)[0].entries()[0].mayRunAhead);
-}
-
 template <typename T> T at(TaskTable &table, uint64_t place) {
   T value;
   std::memcpy(&value, static_cast<std::byte *>(table.begin()) + place, sizeof value);
   return value;
 }
 
-TEST(TaskTable, WhoHasNothingToReadAheadLooksAheadWhereItHasToWait) {
-  Launches launches;
-  launches.add(tensorAt(0x1000, 16), tensorAt(0x2000, 16));
-  launches.add(tensorAt(0x2000, 16), tensorAt(0x3000, 16));
-  auto mayLook = [&](bool may, size_t number) {
-    return tablesOf(launches.all(), false, may)[0].entries()[number].mayRunAhead;
-  };
-  EXPECT_FALSE(mayLook(true, 0));
-  EXPECT_TRUE(mayLook(true, 1));
-  EXPECT_FALSE(mayLook(false, 1));
-}
-
 TEST(TaskTable, HasTasksNumbersAndArgumentsWhereTheKernelLooksForThem) {
   Launches launches;
   launches.add(tensorAt(0x1000, 16), tensorAt(0x2000, 16));
   launches.add(tensorAt(0x2000, 16), tensorAt(0x3000, 16));
-  std::vector<TaskTable> tables = tablesOf(launches.all(), true, true);
+  std::vector<TaskTable> tables = tablesOf(launches.all());
   ASSERT_EQ(tables.size(), 1u);
   EXPECT_EQ(tables[0].blocks(), 3u);
   tables[0].write(0xabc0, 0xdef0);
@@ -131,7 +108,7 @@ TEST(TaskTable, MoreTasksThanHaveRoomTakeSeveralTablesThatWaitForNobodyInOthers)
   launches.Part = partOf(5, 1024); // of which a task takes 256 + 24 + 4 bytes
   for (uintptr_t k = 0; k < 7; ++k)
     launches.add(tensorAt(0x1000 * k, 16), tensorAt(0x1000 * (k + 1), 16));
-  std::vector<TaskTable> tables = tablesOf(launches.all(), false, true);
+  std::vector<TaskTable> tables = tablesOf(launches.all());
   std::vector<size_t> sizes;
   for (TaskTable &table : tables) {
     sizes.push_back(table.entries().size());
