@@ -289,6 +289,7 @@ constexpr kiln_context kOneBlock = {.abi_version = KILN_ABI_VERSION,
 Status Compiled::Impl::runTasks(const CallState &state, const Block &block) const {
   const Signature &signature = Source->signature();
   std::vector<Tensor> tensors;
+  tensors.reserve(NumTensors);
   for (uint32_t i = 0; i < NumTensors; ++i) {
     Expected<Tensor> tensor = viewOf(block.tensors[i]);
     if (!tensor)
@@ -296,6 +297,7 @@ Status Compiled::Impl::runTasks(const CallState &state, const Block &block) cons
     tensors.push_back(std::move(*tensor));
   }
   std::vector<ScalarBits> scalars;
+  scalars.reserve(NumScalars);
   for (uint32_t i = 0; i < NumScalars; ++i)
     scalars.push_back({block.scalars[i], signature.scalars[i].type});
   return Recorder ? Recorder->run(*Source, *state.code, tensors, scalars)

@@ -112,7 +112,7 @@ static void giveLarge(void *data, uint64_t bytes) {
 // Buffers
 //===----------------------------------------------------------------------===//
 
-Buffer::Buffer(void *data, uint64_t bytes, bool owns, std::function<void()> release)
+Buffer::Buffer(Key, void *data, uint64_t bytes, bool owns, std::function<void()> release)
     : Data(data), Bytes(bytes), Owns(owns), Release(std::move(release)) {
   static std::atomic<uint64_t> next{1};
   Id = next.fetch_add(1, std::memory_order_relaxed);
@@ -141,9 +141,9 @@ Expected<std::shared_ptr<Buffer>> Buffer::allocate(uint64_t bytes) {
   if (isLarge)
     madvise(data, bytes & ~(hugePage - 1), MADV_HUGEPAGE); // whole pages only: no memory is wasted
 #endif
-  return std::shared_ptr<Buffer>(new Buffer(data, bytes, true, {}));
+  return std::make_shared<Buffer>(Key{}, data, bytes, true, std::function<void()>());
 }
 
 std::shared_ptr<Buffer> Buffer::wrap(void *data, uint64_t bytes, std::function<void()> release) {
-  return std::shared_ptr<Buffer>(new Buffer(data, bytes, false, std::move(release)));
+  return std::make_shared<Buffer>(Key{}, data, bytes, false, std::move(release));
 }

@@ -80,11 +80,11 @@ struct OrchestrationRun::Functions {
   }
 
   static kiln_handle top(kiln_orchestration *handle) {
-    return static_cast<kiln_handle>(of(handle).Tensors.size());
+    return of(handle).top();
   }
 
   static void release(kiln_orchestration *handle, kiln_handle top) {
-    of(handle).Tensors.resize(top);
+    of(handle).Made.resize(top - of(handle).Given.size());
   }
 
   static int32_t fail(kiln_orchestration *handle, const kiln_source *source, const char *message) {
@@ -118,8 +118,7 @@ const kiln_orchestration_functions OrchestrationRun::Functions::table = {
     beginScope, endScope, top,       release, fail, collect, rank};
 
 OrchestrationRun::OrchestrationRun(std::span<const Tensor> given)
-    : kiln_orchestration{&Functions::table, KILN_ABI_VERSION}, Tensors(given.begin(), given.end()) {
-}
+    : kiln_orchestration{&Functions::table, KILN_ABI_VERSION}, Given(given) {}
 
 Expected<uint64_t> OrchestrationRun::collect(const kiln_collective &) {
   return Status(StatusCode::Unsupported, "several ranks do not run on this platform yet");
@@ -155,8 +154,8 @@ int32_t OrchestrationRun::push(Expected<Tensor> tensor, const kiln_source *sourc
                                kiln_handle *result) {
   if (!tensor)
     return fail(tensor.status(), source);
-  *result = static_cast<kiln_handle>(Tensors.size());
-  Tensors.push_back(std::move(*tensor));
+  *result = top();
+  Made.push_back(std::move(*tensor));
   return 0;
 }
 

@@ -5,7 +5,8 @@
 // Whoever executes tasks derives from it and says how memory is allocated, how a task is submitted
 // and how an element is read.
 //
-// Ownership: borrows nothing after call() returns. Threads: as orchestration_abi.h.
+// Ownership: borrows the tensors that the entry is called with, until call() returns. Threads: as
+// orchestration_abi.h.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_RUNTIME_ABI_ORCHESTRATIONRUN_H
@@ -46,24 +47,30 @@ protected:
   virtual void beginScope(bool /*isManual*/) {}
   virtual Status endScope() { return Status::ok(); }
 
-  const Tensor &tensor(kiln_handle handle) const { return Tensors[handle]; }
+  /// The given ones come first, then what the orchestration made.
+  const Tensor &tensor(kiln_handle handle) const {
+    return handle < Given.size() ? Given[handle] : Made[handle - Given.size()];
+  }
   static MeshAxis groupOf(const kiln_rank_group &group) {
     return {group.axis, {group.extents, group.extents + group.rank}};
   }
   /// What `collect` is given, for run number `run`.
   CollectiveTask taskOf(const kiln_collective &given, uint64_t run) const;
   Dims perAxis(kiln_handle handle, const int64_t *values) const {
-    return Dims(values, static_cast<size_t>(Tensors[handle].rank()));
+    return Dims(values, static_cast<size_t>(tensor(handle).rank()));
   }
 
 private:
   struct Functions; // the table's
 
+  /// The next one made.
+  kiln_handle top() const { return static_cast<kiln_handle>(Given.size() + Made.size()); }
   int32_t fail(const Status &status, const kiln_source *source);
   /// Makes `tensor` the value of `result`.
   int32_t push(Expected<Tensor> tensor, const kiln_source *source, kiln_handle *result);
 
-  std::vector<Tensor> Tensors; // by handle
+  std::span<const Tensor> Given;
+  std::vector<Tensor> Made;
   Status Failure;
 };
 

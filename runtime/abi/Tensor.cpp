@@ -134,7 +134,7 @@ Expected<Tensor> Tensor::view(void *data, DType dtype, Dims extents, Dims stride
       std::numeric_limits<uintptr_t>::max() - static_cast<uint64_t>(*bytes))
     return invalid("extents " + toString(extents) + " with strides " + toString(strides) +
                    " reach beyond the address space");
-  return view(Buffer::wrap(data, static_cast<uint64_t>(*bytes)), 0, dtype, extents, strides);
+  return viewChecked(Buffer::wrap(data, static_cast<uint64_t>(*bytes)), 0, dtype, extents, strides);
 }
 
 Expected<Tensor> Tensor::view(std::shared_ptr<Buffer> buffer, uint64_t byteOffset, DType dtype,
@@ -148,7 +148,11 @@ Expected<Tensor> Tensor::view(std::shared_ptr<Buffer> buffer, uint64_t byteOffse
     return invalid("a view of " + std::to_string(*bytes) + " bytes at byte " +
                    std::to_string(byteOffset) + " does not fit the buffer of " +
                    std::to_string(buffer->bytes()) + " bytes");
+  return viewChecked(std::move(buffer), byteOffset, dtype, extents, strides);
+}
 
+Expected<Tensor> Tensor::viewChecked(std::shared_ptr<Buffer> buffer, uint64_t byteOffset,
+                                     DType dtype, Dims extents, Dims strides) {
   Tensor tensor;
   if (auto *data = static_cast<std::byte *>(buffer->data()))
     tensor.View.data = data + byteOffset;

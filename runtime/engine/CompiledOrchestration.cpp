@@ -89,7 +89,8 @@ private:
       task.grid(Dims(launch.grid, launch.grid_rank));
     if (launch.source && launch.source->file)
       task.at(launch.source->file, launch.source->line, launch.source->col);
-    return task.syncStart(launch.sync_start != 0);
+    task.syncStart(launch.sync_start != 0);
+    return task;
   }
 
   Engine &Tasks;

@@ -124,7 +124,6 @@ Status Engine::Impl::startRun(RunOptions options) {
     Dump = std::make_unique<DumpWriter>(
         RunAs.dump, DumpWriter::Run{RunAs.program, RunAs.platform, Seed}, Sched.numWorkers());
   Run.dump = Dump.get();
-  Recorded = Timeline();
   if (RunAs.recordTimeline)
     Recorder = std::make_unique<TimelineRecorder>(Sched.numWorkers());
   Run.timeline = Recorder.get();
@@ -198,7 +197,8 @@ Status Engine::Impl::closeRun() {
     RunAs.ranks->watch({});
   RunOpen = false;
   Witness.reset();
-  Recorded = takeTimeline();
+  if (Options.recordTrace)
+    Recorded = takeTimeline();
   Run.timeline = nullptr;
   Recorder.reset();
   Run.dump = nullptr;

@@ -37,6 +37,9 @@
 namespace kiln {
 
 class Buffer {
+  /// Who has one may make a buffer: those of this class.
+  struct Key {};
+
 public:
   /// Fresh memory, 64-byte aligned, contents unspecified.
   static Expected<std::shared_ptr<Buffer>> allocate(uint64_t bytes);
@@ -44,6 +47,7 @@ public:
   static std::shared_ptr<Buffer> wrap(void *data, uint64_t bytes,
                                       std::function<void()> release = {});
 
+  Buffer(Key, void *data, uint64_t bytes, bool owns, std::function<void()> release);
   ~Buffer();
   Buffer(const Buffer &) = delete;
   Buffer &operator=(const Buffer &) = delete;
@@ -55,8 +59,6 @@ public:
   bool ownsMemory() const { return Owns; }
 
 private:
-  Buffer(void *data, uint64_t bytes, bool owns, std::function<void()> release);
-
   uint64_t Id;
   void *Data;
   uint64_t Bytes;
@@ -157,6 +159,9 @@ public:
   std::string str() const;
 
 private:
+  /// Of a view that is known to lie inside the buffer; the alignment is checked.
+  static Expected<Tensor> viewChecked(std::shared_ptr<Buffer> buffer, uint64_t byteOffset,
+                                      DType dtype, Dims extents, Dims strides);
   int64_t elementBytes() const { return sizeOf(dtype()); }
   /// Brings strides without meaning, axes beyond the rank and flags in order; to be called after
   /// any change.
