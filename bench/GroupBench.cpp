@@ -242,14 +242,14 @@ void measure(Report &report, const std::string &name, mlir::ModuleOp source, mli
   check(distance(tensors.back(), other) == 0, "merged and on fibers differ");
   auto time = [&](Form &form) { return [&] { return form.run(args); }; };
   if (!kernel) {
-    std::vector<Sample> times = measureInTurns(rounds, repeats, time(merged), time(fibers));
+    std::vector<Sample> times = measureMakingThreads(rounds, repeats, time(merged), time(fibers));
     return addRow(report, name, times[0], "on fibers", times[1]);
   }
   Form whole(kernel, true);
   (void)whole.run(otherArgs);
   check(distance(tensors.back(), other) < 1e-5, "the group and the kernel differ");
   std::vector<Sample> times =
-      measureInTurns(rounds, repeats, time(merged), time(fibers), time(whole));
+      measureMakingThreads(rounds, repeats, time(merged), time(fibers), time(whole));
   addRow(report, name, times[0], "on fibers", times[1]);
   addRow(report, name, times[0], "never split", times[2]);
 }
@@ -287,7 +287,7 @@ void measureMeeting(Report &report, int rounds) {
   (void)form.run(oneArgs, /*seed=*/1);
   (void)form.run(allArgs);
   check(distance(one, all) == 0, "blocks that meet on one worker and on all differ");
-  std::vector<Sample> times = measureInTurns(
+  std::vector<Sample> times = measureMakingThreads(
       rounds, repeats, [&] { return form.run(allArgs); }, [&] { return form.run(oneArgs, 1); });
   addRow(report, "64 blocks meet 20 times", times[0], "one worker", times[1]);
 }

@@ -195,7 +195,7 @@ private:
       second.join();
       return std::max(own, other);
     };
-    std::vector<Sample> samples = measureInTurns(Rounds, 5, callTwice, callAll);
+    std::vector<Sample> samples = measureMakingThreads(Rounds, 5, callTwice, callAll);
     Rows.add({"JIT call of " + what + " by two threads at once",
               samples[0],
               "ns",
@@ -222,7 +222,7 @@ private:
     };
     std::string directory = Directory + "/warm";
     ready(directory, 1);
-    std::vector<Sample> samples = measureInTurns(
+    std::vector<Sample> samples = measureMakingThreads(
         Rounds, 5, [&] { return ready("", 1); }, [&] { return ready(directory, 0); });
     Rows.add({"cold compile of a GEMM kernel", samples[0], "ms", "", 0, Target::atMost(250),
               Target::atMost(80)});

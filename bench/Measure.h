@@ -7,6 +7,8 @@
 #ifndef KILN_BENCH_MEASURE_H
 #define KILN_BENCH_MEASURE_H
 
+#include "Places.h"
+
 #include "kiln/runtime/status.h"
 
 #include <algorithm>
@@ -62,14 +64,18 @@ inline Sample sampleOf(std::vector<double> times) {
 /// Measures several things in turns, so that other load on the machine meets all alike. Each
 /// `work()` returns the time of an item; in each round it runs once to warm up and then counts
 /// `repeats` times. The median of all, not the best of some: a scheduler that is fast only now and
-/// then, say while one of its threads happens to be asleep, is not a fast one.
-template <typename... Work>
-std::vector<Sample> measureInTurns(int rounds, int repeats, Work... work) {
+/// then, say while one of its threads happens to be asleep, is not a fast one. `beforeEach` comes
+/// before the turn of each, `whenWarm` behind its warming up.
+template <typename BeforeEach, typename WhenWarm, typename... Work>
+std::vector<Sample> measureTurns(int rounds, int repeats, BeforeEach beforeEach, WhenWarm whenWarm,
+                                 Work &...work) {
   std::vector<std::vector<double>> times(sizeof...(work));
   for (int round = 0; round < rounds; ++round) {
     size_t i = 0;
     auto measure = [&](auto &one) {
+      beforeEach();
       one();
+      whenWarm();
       for (int k = 0; k < repeats; ++k)
         times[i].push_back(one());
       ++i;
@@ -80,6 +86,22 @@ std::vector<Sample> measureInTurns(int rounds, int repeats, Work... work) {
   for (std::vector<double> &each : times)
     samples.push_back(sampleOf(std::move(each)));
   return samples;
+}
+
+/// Work on threads that stay: each has a core of its own, and begins when others have come to rest.
+template <typename... Work>
+std::vector<Sample> measureInTurns(int rounds, int repeats, Work... work) {
+  giveCoresToOthers();
+  ((work(), giveCoresToOthers()), ...); // pools are made
+  PinnedCaller pinned;
+  return measureTurns(rounds, repeats, waitForOthers, giveCoresToOthers, work...);
+}
+
+/// Work that makes threads of its own each time, which would stay where their maker is.
+template <typename... Work>
+std::vector<Sample> measureMakingThreads(int rounds, int repeats, Work... work) {
+  auto nothing = [] {};
+  return measureTurns(rounds, repeats, nothing, nothing, work...);
 }
 
 inline void check(bool isRight, const char *what) {

@@ -101,6 +101,7 @@ double kiln::bench::runThreads(int64_t count, int slots, bool answers) {
   float sum = 0;
   double start = now();
   std::thread consumer([&] {
+    takeSecondCore();
     for (int64_t i = 0; i < count; ++i) {
       sum += there.pop();
       if (answers)

@@ -2,9 +2,12 @@
 
 Outputs are preallocated (`out=`) where PyTorch has such a form.
 """
+import itertools
 import json
+import os
 import statistics
 import sys
+import threading
 import time
 
 import torch
@@ -12,9 +15,24 @@ import torch
 torch.set_num_threads(int(sys.argv[1]))
 ROUNDS, REPEATS = int(sys.argv[2]), 5
 
+CORES = sorted(os.sched_getaffinity(0))
+
+
+def give_cores():
+    """The first core to this thread, the others to those that PyTorch has made (as bench/Places.h does)."""
+    os.sched_setaffinity(0, CORES[:1])
+    others = set(map(int, os.listdir("/proc/self/task"))) - {threading.get_native_id()}
+    for thread, core in zip(sorted(others), itertools.cycle(CORES[1:])):
+        try:
+            os.sched_setaffinity(thread, {core})
+        except ProcessLookupError:
+            pass  # it has ended
+
 
 def seconds(work):
     work()
+    if len(CORES) > 1:
+        give_cores()
     best = float("inf")
     for _ in range(ROUNDS):
         times = []
