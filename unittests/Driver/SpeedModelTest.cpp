@@ -57,7 +57,7 @@ struct Search {
   size_t looksUntil(double within) {
     size_t looks = 0;
     for (; best > fastest * within && !rest.empty(); ++looks) {
-      Point next = rest[SpeedModel(points, logarithms).mostPromising(rest)];
+      Point next = rest[SpeedModel(points, logarithms).mostPromising(rest, INFINITY).value()];
       look(next);
     }
     return looks;
@@ -106,6 +106,20 @@ TEST(SpeedModel, FindsWhatIsNearlyTheBestOfAProductWithinAFewLooks) {
                 });
   search.lookAround({6, 6, 6});
   EXPECT_LE(search.looksUntil(1.03), 8U);
+}
+
+TEST(SpeedModel, GoesOnWhileAnyPointMayBeFaster) {
+  // Near what was measured it is sure of little gain; far away it knows nothing, and hopes for
+  // less.
+  SpeedModel model({{0}, {1}, {2}, {3}}, {0.0, 0.2, 0.4, 0.6});
+  Point near = {-0.05}, far = {6};
+  SpeedModel::Guess sure = model.guess(near), unsure = model.guess(far);
+  ASSERT_LT(sure.hope(), unsure.hope());
+  ASSERT_LT(unsure.least(), sure.least());
+  double between = (sure.least() + unsure.least()) / 2;
+  EXPECT_EQ(model.mostPromising({near, far}, INFINITY), 0U);
+  EXPECT_EQ(model.mostPromising({near, far}, between), 1U) << "though more is hoped of the other";
+  EXPECT_EQ(model.mostPromising({near, far}, unsure.least() - 0.01), std::nullopt);
 }
 
 TEST(SpeedModel, KnowsWhereItHasLookedAndNotElsewhere) {

@@ -8,13 +8,13 @@
 #ifndef KILN_LIB_DRIVER_TUNE_CANDIDATES_H
 #define KILN_LIB_DRIVER_TUNE_CANDIDATES_H
 
+#include "Tune/Choices.h"
 #include "WrittenProgram.h"
 
-#include "kiln/Jit/Compiler/TuneStore.h"
+#include "kiln/Jit/Jit.h"
 
 #include "llvm/ADT/STLExtras.h"
 
-#include <cmath>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -23,33 +23,19 @@
 
 namespace kiln {
 
-/// A parameter that is varied.
-struct Axis {
-  std::string name;
-  std::vector<std::string> choices;
-  size_t usual = 0; ///< The choice that the program makes by itself.
-
-  /// Where a choice lies beside the others: twice as large is one step; words are all apart.
-  double position(size_t which) const {
-    int64_t number = 0;
-    bool isNumber = !llvm::StringRef(choices[which]).getAsInteger(10, number) && number > 0;
-    return isNumber ? std::log2(double(number)) : 8.0 * double(which);
-  }
-};
-
-/// What is tried: one choice for each parameter, and what the compiler is told to choose.
-struct Trial {
-  std::vector<size_t> choice; ///< Of each axis.
-  ConfigValues told = {};
-  bool operator==(const Trial &) const = default;
+/// Which of the times of a candidate counts.
+enum class Counts {
+  Fastest, ///< Where others may use the cores: that makes calls slower, and never faster.
+  Median,  ///< Where none do, but the clock is lowered when the machine gets hot.
 };
 
 /// The program as a trial has it, and what is known of it.
 struct Candidate {
   Trial trial;
+  Counts counts = Counts::Fastest;
   double compileSeconds = 0;
   std::string refusal;       ///< Why it cannot be used; empty if it can.
-  std::vector<double> times; ///< Of a call, in each round.
+  std::vector<double> times; ///< Of a call: at a first look, or in each round with others.
   bool isFinalist = false;   ///< Measured in turns with others, not only once.
   std::shared_ptr<Compiled> compiled;
 
@@ -59,6 +45,7 @@ struct Candidate {
     std::ranges::sort(sorted);
     return sorted[sorted.size() / 2];
   }
+  double seconds() const { return counts == Counts::Fastest ? best() : median(); }
   bool isMeasured() const { return refusal.empty() && !times.empty(); }
 };
 

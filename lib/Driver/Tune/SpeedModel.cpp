@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <ranges>
 
 namespace kiln {
 
@@ -98,16 +99,22 @@ SpeedModel::Guess SpeedModel::guess(const Point &point) const {
   return {mean, std::sqrt(Scale * std::max(1 - known, 0.0))};
 }
 
-size_t SpeedModel::mostPromising(const std::vector<Point> &points) const {
+std::optional<size_t> SpeedModel::mostPromising(const std::vector<Point> &points,
+                                                double below) const {
   std::vector<std::pair<double, size_t>> means;
   for (const Point &point : points)
     means.emplace_back(mean(point), means.size());
   constexpr size_t many = 500; // a guess takes longer than its mean
   std::ranges::partial_sort(means, means.begin() + std::min(many, means.size()));
   means.resize(std::min(many, means.size()));
-  return std::ranges::min_element(
-             means, {}, [&](const auto &each) { return guess(points[each.second]).hope(); })
-      ->second;
+  std::optional<size_t> found;
+  double most = std::numeric_limits<double>::infinity();
+  for (size_t number : std::views::values(means))
+    if (Guess each = guess(points[number]); each.least() < below && each.hope() < most) {
+      found = number;
+      most = each.hope();
+    }
+  return found;
 }
 
 } // namespace kiln

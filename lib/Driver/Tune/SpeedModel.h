@@ -12,6 +12,7 @@
 #define KILN_LIB_DRIVER_TUNE_SPEEDMODEL_H
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace kiln {
@@ -33,8 +34,10 @@ public:
   SpeedModel(std::vector<Point> points, const std::vector<double> &logarithms);
 
   Guess guess(const Point &point) const;
-  /// The number of the point of which most can be hoped for; there is one.
-  size_t mostPromising(const std::vector<Point> &points) const;
+  /// The number of the point of which most can be hoped for, among those that with a lot of luck
+  /// are below this logarithm; none if no point is. Of very many points only those that probably
+  /// are the fastest are looked at.
+  std::optional<size_t> mostPromising(const std::vector<Point> &points, double below) const;
 
 private:
   double mean(const Point &point) const;
