@@ -79,9 +79,7 @@ struct OrchestrationRun::Functions {
     return status.isOk() ? 0 : of(handle).fail(status, source);
   }
 
-  static kiln_handle top(kiln_orchestration *handle) {
-    return of(handle).top();
-  }
+  static kiln_handle top(kiln_orchestration *handle) { return of(handle).top(); }
 
   static void release(kiln_orchestration *handle, kiln_handle top) {
     of(handle).Made.resize(top - of(handle).Given.size());
