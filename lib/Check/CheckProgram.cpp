@@ -45,6 +45,7 @@ static SimulatorOptions optionsOf(const CheckOptions &options, uint64_t number) 
   simulator.seed = options.firstSeed + number;
   simulator.machine = options.machine;
   simulator.maxSteps = options.maxSteps;
+  simulator.until = options.until;
   if (number == 0)
     simulator.dump = options.dump;
   simulator.program = options.program;
@@ -74,7 +75,8 @@ Expected<CheckReport> checkProgram(mlir::ModuleOp prepared, ir::FuncOp entry,
     findings.schedule = options.schedules ? &steps : nullptr;
     findings.findWrong = report.seeds == 0 && options.findWrong ? &options.findWrong : nullptr;
     simulator::Checker checker(findings, options.schedules ? &steps : nullptr);
-    Status status = simulator::simulate(prepared, entry, args, simulator, &run, &checker);
+    Status status = simulator::simulate(prepared, entry, args, simulator, &run,
+                                        options.onlyStops ? nullptr : &checker);
     if (run.isOutOfSteps)
       report.outOfSteps = status;
     else if (isFaultOfTheProgram(status.code()))

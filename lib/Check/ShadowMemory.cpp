@@ -1,5 +1,7 @@
 #include "ShadowMemory.h"
 
+#include "llvm/Support/MemAlloc.h"
+
 namespace kiln::simulator {
 
 ShadowMemory::ShadowMemory(const Order &order)
@@ -30,6 +32,11 @@ void ShadowMemory::addAllocation(const Tensor &tensor) {
   merge(begin, end, sizeOf(tensor.dtype()));
 }
 
+ShadowMemory::Cells ShadowMemory::untouchedCells(size_t count) {
+  static_assert(kNobody == 0 && std::is_trivially_copyable_v<Cell>, "zeros are untouched cells");
+  return Cells(static_cast<Cell *>(llvm::safe_calloc(count, sizeof(Cell))));
+}
+
 ShadowMemory::Allocations::iterator ShadowMemory::merge(const std::byte *begin,
                                                         const std::byte *end, int64_t granule) {
   std::vector<Allocations::node_type> parts;
@@ -43,12 +50,13 @@ ShadowMemory::Allocations::iterator ShadowMemory::merge(const std::byte *begin,
     granule = std::min(granule, it->second.granule);
     parts.push_back(Known.extract(it));
   }
-  Allocation merged{end, granule, std::vector<Cell>((end - begin) / granule)};
+  size_t count = (end - begin) / granule;
+  Allocation merged{end, granule, count, untouchedCells(count)};
   for (const Allocations::node_type &part : parts) {
     const Allocation &old = part.mapped();
     int64_t first = (part.key() - begin) / granule, perCell = old.granule / granule;
-    for (size_t i = 0; i < old.cells.size(); ++i)
-      std::fill_n(merged.cells.begin() + first + i * perCell, perCell, old.cells[i]);
+    for (size_t i = 0; i < old.count; ++i)
+      std::fill_n(&merged.cells[first + i * perCell], perCell, old.cells[i]);
   }
   return Known.emplace(begin, std::move(merged)).first;
 }
@@ -65,8 +73,8 @@ void ShadowMemory::addArgument(const Tensor &tensor, Content content) {
   Allocation &allocation = it->second;
   auto markAsWritten = [&](int64_t element, int64_t count) {
     int64_t at = tensor.dataAs<std::byte>() + element * size - it->first;
-    std::fill_n(allocation.cells.begin() + at / allocation.granule,
-                count * size / allocation.granule, Cell{writer, 0});
+    std::fill_n(&allocation.cells[at / allocation.granule], count * size / allocation.granule,
+                Cell{writer, 0});
   };
   if (tensor.isContiguous())
     return markAsWritten(0, tensor.numElements());

@@ -16,7 +16,9 @@
 
 #include "llvm/ADT/DenseMap.h"
 
+#include <cstdlib>
 #include <map>
+#include <memory>
 #include <optional>
 
 namespace kiln::simulator {
@@ -82,10 +84,19 @@ private:
     ListId since = 0;
     friend bool operator==(Cell, Cell) = default;
   };
+  /// Memory of zeros, which the system gives page by page when it is used: of what a program
+  /// allocates, a case may use little.
+  struct FreeMemory {
+    void operator()(void *memory) const { std::free(memory); }
+  };
+  using Cells = std::unique_ptr<Cell[], FreeMemory>;
+  static Cells untouchedCells(size_t count);
+
   struct Allocation {
     const std::byte *end;
     int64_t granule; ///< Bytes per cell: the size of the smallest element that lies here.
-    std::vector<Cell> cells;
+    size_t count;    ///< Of cells.
+    Cells cells;
   };
   using Allocations = std::map<const std::byte *, Allocation>;
 

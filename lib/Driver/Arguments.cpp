@@ -32,8 +32,8 @@ Expected<Argument> makeScalar(const std::string &name, Type type, const std::str
 } // namespace
 
 Expected<std::vector<Argument>> makeArguments(ir::FuncOp entry, const ArgSpecs &specs,
-                                              uint64_t seed) {
-  Expected<WholeArguments> whole = makeWholeArguments(entry, specs, seed);
+                                              uint64_t seed, LastArguments *last) {
+  Expected<WholeArguments> whole = makeWholeArguments(entry, specs, seed, last);
   if (!whole)
     return whole.status();
   if (Status bad = checkRequirements(entry, whole->args); !bad.isOk())
@@ -41,8 +41,8 @@ Expected<std::vector<Argument>> makeArguments(ir::FuncOp entry, const ArgSpecs &
   return std::move(whole->args);
 }
 
-Expected<WholeArguments> makeWholeArguments(ir::FuncOp entry, const ArgSpecs &specs,
-                                            uint64_t seed) {
+Expected<WholeArguments> makeWholeArguments(ir::FuncOp entry, const ArgSpecs &specs, uint64_t seed,
+                                            LastArguments *last) {
   std::vector<std::string> names = parameterNames(entry);
   names.resize(ir::numUserParameters(entry));
   for (const auto &[name, text] : specs)
@@ -61,14 +61,21 @@ Expected<WholeArguments> makeWholeArguments(ir::FuncOp entry, const ArgSpecs &sp
       return Status(StatusCode::InvalidArgument, "argument '" + names[index] + "': has no axis " +
                                                      std::to_string(*axis) + " to divide");
     progress.show(index, names[index]);
+    made.axes.push_back(axis);
+    auto known = last ? last->find(names[index]) : LastArguments::iterator();
+    if (last && known != last->end() && known->second.first == text) {
+      made.args.push_back(known->second.second);
+      continue;
+    }
     Expected<Argument> arg =
         tensor ? makeTensor(names[index], tensor,
                             entry.getArgDirection(index).value_or(ir::Direction::In), text, seed)
                : makeScalar(names[index], type, text);
     if (!arg)
       return arg.status();
+    if (last)
+      last->insert_or_assign(names[index], std::pair(text, *arg));
     made.args.push_back(*arg);
-    made.axes.push_back(axis);
   }
   return made;
 }

@@ -86,17 +86,21 @@ compile(const Source &source, const CompileSettings &options, int &status,
 
 using ArgSpecs = std::map<std::string, std::string>;
 
+/// The last argument that was made for each parameter, and of which spec.
+using LastArguments = std::map<std::string, std::pair<std::string, Argument>>;
+
 /// Makes the arguments of an entry: inputs random from `seed`, outputs poisoned. `specs` are `--arg
-/// name=spec`.
+/// name=spec`. What is in `last`, which is for this entry and seed alone, is not made again.
 Expected<std::vector<Argument>> makeArguments(ir::FuncOp entry, const ArgSpecs &specs,
-                                              uint64_t seed);
+                                              uint64_t seed, LastArguments *last = nullptr);
 /// The arguments of a program of several ranks before they are divided: those whose spec names an
 /// axis (`64x8@0`) are whole. By parameter, the axis.
 struct WholeArguments {
   std::vector<Argument> args;
   std::vector<std::optional<int>> axes;
 };
-Expected<WholeArguments> makeWholeArguments(ir::FuncOp entry, const ArgSpecs &specs, uint64_t seed);
+Expected<WholeArguments> makeWholeArguments(ir::FuncOp entry, const ArgSpecs &specs, uint64_t seed,
+                                            LastArguments *last = nullptr);
 /// The same, and what each rank has of them.
 struct RankArguments {
   std::vector<Argument> whole;

@@ -4,6 +4,7 @@
 
 #include "Barrier.h"
 #include "Orchestration.h"
+#include "PlaceAhead.h"
 #include "Watcher.h"
 
 #include "kiln/Dialect/Kiln/Members.h"
@@ -84,6 +85,8 @@ public:
       : Module(module), Symbols(module), Options(options), Choices(options.seed), Watch(watcher),
         Memory(watcher), Ranks(options.ranks ? *options.ranks : aloneTransport(), watcher) {
     Used.most = options.maxSteps;
+    if (options.until.isKnown())
+      Until.emplace(module, options.until);
   }
 
   Status run(ir::FuncOp entry, std::vector<Value> args, std::span<const Argument> given,
@@ -128,6 +131,8 @@ private:
   Status First;
   uint64_t Blocks = 0;
   simulator::Steps Used;
+  std::optional<simulator::PlaceAhead> Until; ///< None: the run goes on to its end.
+  bool HasEndedEarly = false;
 };
 
 Status notPrepared(ir::FuncOp func, const std::string &why) {
@@ -187,6 +192,9 @@ std::vector<Tensor> writtenBy(ir::FuncOp func, ArrayRef<Value> args) {
 
 Status Simulation::runBlocks(ir::FuncOp func, const kiln_args &args, const kiln_blocks &range,
                              const kiln_context &ctx) {
+  HasEndedEarly = HasEndedEarly || (Until && Until->isBehind(Launcher->trace()));
+  if (HasEndedEarly)
+    return Status::ok();
   Expected<std::vector<Value>> values = valuesOf(func, args);
   if (!values)
     return values.status();
@@ -322,9 +330,11 @@ Status Simulation::run(ir::FuncOp entry, std::vector<Value> args, std::span<cons
     fail(bad);
     Ranks.fail(bad); // nobody is to wait for what this rank will not come to
   }
+  if (Until)
+    Until->entryHasEnded((*engine)->trace());
   Status finished =
       (*engine)->finish(); // also after a failure: what was submitted drains, the dump is written
-  if (Watch && First.isOk() && finished.isOk())
+  if (Watch && First.isOk() && finished.isOk() && !HasEndedEarly)
     checkOutputs(entry, args);
   if (report) {
     report->trace = (*engine)->trace();

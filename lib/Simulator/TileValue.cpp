@@ -3,6 +3,7 @@
 #include "kiln/Dialect/Tile/TileDialect.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace kiln::simulator {
@@ -196,7 +197,15 @@ static double asNumber(ScalarBits value) {
 }
 
 Bounds boundsOf(DType dtype) {
-  return {asNumber(extremeValue(dtype, false)), asNumber(extremeValue(dtype, true))};
+  // Whoever makes a tile asks, so they are worked out once.
+  static const std::array<Bounds, KILN_NUM_DTYPES> all = [] {
+    std::array<Bounds, KILN_NUM_DTYPES> bounds;
+    for (const DTypeInfo &type : dtypeTable)
+      bounds[size_t(type.type)] = {asNumber(extremeValue(type.type, false)),
+                                   asNumber(extremeValue(type.type, true))};
+    return bounds;
+  }();
+  return all[size_t(dtype)];
 }
 
 Bounds boundsOf(ScalarBits value) {

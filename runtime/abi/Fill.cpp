@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <numbers>
 #include <numeric>
 #include <optional>
@@ -110,6 +112,8 @@ public:
   /// The number where a part begins, or where the last one ends.
   double edge(int64_t part) const { return factor * quantile(2 * part) + shift; }
 
+  bool operator==(const Distribution &) const = default;
+
 private:
   double quantile(int64_t halfParts) const {
     return isNormal ? normalQuantile(halfParts) : double(halfParts) / (2 * parts);
@@ -119,24 +123,40 @@ private:
   double factor, shift;
 };
 
-/// A function of parts, looked up where there are so many questions that a table pays.
+/// What every part stands for, looked up where there are so many questions that a table pays. The
+/// last table is kept: one tensor after the other is filled in the same way.
 template <typename T> class PartTable {
 public:
-  PartTable(int64_t size, int64_t questions, std::function<T(int64_t)> function)
+  PartTable(DType dtype, const Distribution &numbers, int64_t size, int64_t questions,
+            std::function<T(int64_t)> function)
       : function(std::move(function)) {
-    if (questions < size)
-      return;
-    table.resize(size_t(size));
-    fillInParallel(size, [&](int64_t begin, int64_t end) {
-      for (int64_t part = begin; part < end; ++part)
-        table[size_t(part)] = this->function(part);
-    });
+    static std::mutex lock;
+    static Table last;
+    static std::optional<std::pair<DType, Distribution>> lastOf;
+    std::lock_guard guard(lock);
+    if (lastOf == std::pair(dtype, numbers)) {
+      table = last;
+    } else if (questions >= size) {
+      table = last = make(size);
+      lastOf = {dtype, numbers};
+    }
   }
-  T operator[](int64_t part) const { return table.empty() ? function(part) : table[size_t(part)]; }
+  T operator[](int64_t part) const { return table ? (*table)[size_t(part)] : function(part); }
 
 private:
+  using Table = std::shared_ptr<const std::vector<T>>;
+
+  Table make(int64_t size) const {
+    auto made = std::make_shared<std::vector<T>>(size_t(size));
+    fillInParallel(size, [&](int64_t begin, int64_t end) {
+      for (int64_t part = begin; part < end; ++part)
+        (*made)[size_t(part)] = function(part);
+    });
+    return made;
+  }
+
   std::function<T(int64_t)> function;
-  std::vector<T> table;
+  Table table; ///< Null: there are too few questions.
 };
 } // namespace
 
@@ -144,7 +164,8 @@ private:
 /// rare.
 static void fillF32(const Tensor &tensor, const RandomBits &random, const Distribution &numbers) {
   int64_t count = tensor.numElements();
-  PartTable<double> edges(parts + 1, count, [&](int64_t part) { return numbers.edge(part); });
+  PartTable<double> edges(tensor.dtype(), numbers, parts + 1, count,
+                          [&](int64_t part) { return numbers.edge(part); });
   auto *data = static_cast<float *>(tensor.data());
   fillInParallel(count, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -161,7 +182,7 @@ template <typename Bits>
 static void fillSmallFloats(const Tensor &tensor, const RandomBits &random,
                             const Distribution &numbers) {
   int64_t count = tensor.numElements();
-  PartTable<Bits> encoded(parts, count, [&](int64_t part) {
+  PartTable<Bits> encoded(tensor.dtype(), numbers, parts, count, [&](int64_t part) {
     Bits bits = 0;
     storeElement(tensor.dtype(), &bits, numbers.middle(part));
     return bits;

@@ -5,6 +5,7 @@
 #include "lib/Check/ShadowMemory.h"
 
 #include "kiln/Check/CheckProgram.h"
+#include "kiln/Program/Signature.h"
 
 using namespace kiln;
 using namespace kiln::test;
@@ -100,6 +101,74 @@ TEST(CheckProgram, AFaultIsAFindingAndABadArgumentIsNot) {
   EXPECT_EQ(report->findings[0].count, 3u);
   EXPECT_EQ(report->findings[0].location.line, 3);
   EXPECT_EQ(check(*module, {n}, 3).status().code(), StatusCode::InvalidArgument);
+}
+
+/// Three launches of four, two and one blocks; the kernel of the first calls a helper.
+const char kThreeTasks[] = R"mlir(
+kiln.func @helper(%y: !kiln.tensor<4x8xf32> inout, %row: index) incore {
+  %t = tile.load %y[%row, 0] : !tile.tile<1x8xf32>
+  tile.store %t, %y[%row, 0]
+}
+kiln.func @first(%y: !kiln.tensor<4x8xf32> inout) incore {
+  %row = tile.block_idx 0
+  kiln.call @helper(%y, %row) : (!kiln.tensor<4x8xf32>, index)
+}
+kiln.func @second(%y: !kiln.tensor<4x8xf32> inout) incore {
+  %row = tile.block_idx 0
+  %t = tile.load %y[%row, 0] : !tile.tile<1x8xf32>
+  tile.store %t, %y[%row, 0]
+}
+kiln.func @third(%y: !kiln.tensor<4x8xf32> inout) incore {
+  %c4 = arith.constant 4 : index
+  %t = tile.load %y[%c4, 0] : !tile.tile<1x8xf32>
+}
+kiln.func @main(%y: !kiln.tensor<4x8xf32> inout) orchestration {
+  %a = kiln.submit @first(%y) grid(4)
+  %b = kiln.submit @second(%y) grid(2)
+  %c = kiln.submit @third(%y)
+})mlir";
+
+TEST(CheckProgram, EndsWhereNothingCanComeToAPlaceAnyMore) {
+  auto module = parse(kThreeTasks);
+  auto blocksUntil = [&](int line, std::vector<FindingKind> kinds) {
+    CheckOptions options;
+    options.seeds = 1;
+    options.until = {"test.mlir", line, 0};
+    module->walk([&](mlir::Operation *op) { // the column is whichever is there
+      if (SourceLoc loc = sourceLocOf(op->getLoc()); loc.line == line)
+        options.until = loc;
+    });
+    Expected<CheckReport> report = checkProgram(*module, module->lookupSymbol<ir::FuncOp>("main"),
+                                                {{Argument(zeros({4, 8}))}}, options);
+    EXPECT_TRUE(report);
+    std::vector<FindingKind> found;
+    for (const Finding &finding : report->findings)
+      found.push_back(finding.kind);
+    EXPECT_EQ(found, kinds);
+    return report->blocks;
+  };
+  using enum FindingKind;
+  EXPECT_EQ(blocksUntil(3, {}), 4u);       // in what the first kernel calls
+  EXPECT_EQ(blocksUntil(12, {}), 6u);      // in the second kernel
+  EXPECT_EQ(blocksUntil(17, {Fault}), 6u); // in the third, which fails
+  EXPECT_EQ(blocksUntil(20, {Fault}), 6u); // in the orchestration: nobody knows
+  EXPECT_EQ(blocksUntil(99, {Fault}), 6u); // nowhere
+}
+
+TEST(CheckProgram, FindsOnlyWhatStopsIfThatIsAsked) {
+  auto module = parse(kRacy);
+  CheckOptions options;
+  options.onlyStops = true;
+  Expected<CheckReport> report = checkProgram(*module, module->lookupSymbol<ir::FuncOp>("main"),
+                                              {{Argument(zeros({16, 8}))}}, options);
+  ASSERT_TRUE(report);
+  EXPECT_TRUE(report->findings.empty());
+  EXPECT_EQ(report->blocks, 8u * 8u);
+  auto fails = parse(kThreeTasks);
+  report = checkProgram(*fails, fails->lookupSymbol<ir::FuncOp>("main"),
+                        {{Argument(zeros({4, 8}))}}, options);
+  ASSERT_TRUE(report && report->findings.size() == 1);
+  EXPECT_EQ(report->findings.front().kind, FindingKind::Fault);
 }
 
 TEST(CheckProgram, ArgumentsThatShareMemory) {

@@ -99,6 +99,11 @@ struct CheckOptions {
   bool schedules = false; ///< Keep the steps that lead to each finding.
   /// Stop each simulation after so many steps (see SimulatorOptions).
   uint64_t maxSteps = UINT64_MAX;
+  /// If it is known: only what happens at this place of the source counts, and a simulation ends
+  /// when nothing can come there any more. What it then leaves in the outputs is not looked at.
+  SourceLoc until = {};
+  /// Find only what stops a simulation, which goes faster.
+  bool onlyStops = false;
   /// The parameters of the entry whose direction the program leaves open.
   llvm::BitVector undeclared = {};
   /// If given: what every run took is added to it.

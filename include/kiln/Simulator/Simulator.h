@@ -51,6 +51,9 @@ struct SimulatorOptions {
   std::function<Status(ir::FuncOp kernel, std::span<const Argument> args,
                        std::array<int64_t, 3> grid)>
       runTask;
+  /// If it is known: as soon as nothing that is left can come to this place of the source, the
+  /// other tasks do nothing, and the run ends well.
+  SourceLoc until = {};
   /// Where the entry runs as one rank of several. Null: it is the only one.
   Transport *ranks = nullptr;
   /// Called when a task has run, with its kernel and the tensors it writes.

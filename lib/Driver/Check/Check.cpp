@@ -44,6 +44,8 @@ private:
   Status runMore(const std::vector<CheckCase> &cases);
   Status runCase(const Prepared &next, uint64_t seeds);
   Status simulate(const CompiledProgram &program, const Prepared &next, uint64_t seeds);
+  /// Arguments for a simulation, which may write what the entry may. All else it shares.
+  Expected<std::vector<Argument>> copyWritten(std::span<const Argument> args) const;
   CheckOptions optionsFor(uint64_t seeds) const;
   void judge(const Finding &finding, const Prepared &next, const CompiledProgram &program);
   void judgeUnsaid(const Finding &finding, const Prepared &next);
@@ -77,6 +79,7 @@ private:
   llvm::BitVector Undeclared;
   bool HasInventedData = false, OutOfSteps = false;
   std::vector<std::string> InventedIntegers; ///< Tensors of them.
+  LastArguments LastMade;                    ///< Most are those of the case before.
   std::set<std::string> Tried;               ///< Arguments.
   TakenSides Taken;                          ///< By the program as written.
   uint64_t StepsLeft = 0;                    ///< Of cases beyond the plan's.
@@ -171,7 +174,7 @@ Status Checking::runMore(const std::vector<CheckCase> &cases) {
 
 Expected<std::optional<Checking::Prepared>> Checking::prepare(const CheckCase &next, bool isFirst) {
   Expected<std::vector<Argument>> args =
-      makeArguments(AsWritten.entry, next.specs, Options.dataSeed);
+      makeArguments(AsWritten.entry, next.specs, Options.dataSeed, &LastMade);
   if (!args && !isFirst && args.status().code() == StatusCode::InvalidArgument)
     return std::optional<Prepared>(); // a require does not allow them
   if (!args)
@@ -216,6 +219,23 @@ Status Checking::runCase(const Prepared &next, uint64_t seeds) {
   return OutOfSteps ? Status::ok() : simulate(Compiled, next, seeds);
 }
 
+Expected<std::vector<Argument>> Checking::copyWritten(std::span<const Argument> args) const {
+  ir::FuncOp entry = AsWritten.entry;
+  std::vector<Argument> copies;
+  for (auto [number, arg] : llvm::enumerate(args)) {
+    auto *tensor = std::get_if<Tensor>(&arg);
+    if (tensor && entry.getArgDirection(number) == ir::Direction::In) {
+      copies.emplace_back(tensor->asReadOnly());
+      continue;
+    }
+    Expected<std::vector<Argument>> copy = copyArguments({&arg, 1});
+    if (!copy)
+      return copy.status();
+    copies.push_back(std::move(copy->front()));
+  }
+  return copies;
+}
+
 CheckOptions Checking::optionsFor(uint64_t seeds) const {
   CheckOptions check;
   check.firstSeed = Options.seed;
@@ -229,7 +249,7 @@ CheckOptions Checking::optionsFor(uint64_t seeds) const {
 }
 
 Status Checking::simulate(const CompiledProgram &program, const Prepared &next, uint64_t seeds) {
-  Expected<std::vector<Argument>> args = copyArguments(next.args);
+  Expected<std::vector<Argument>> args = copyWritten(next.args);
   if (!args)
     return args.status();
   CheckOptions check = optionsFor(seeds);
@@ -279,12 +299,18 @@ CheckCase Checking::withIntegers(const CheckCase &what, const std::string &fill)
 
 Checking::Again Checking::showAgain(const Finding &finding, const CheckCase &what,
                                     const CompiledProgram &program) {
-  Expected<std::vector<Argument>> args =
-      makeArguments(AsWritten.entry, what.specs, Options.dataSeed);
+  Expected<std::vector<Argument>> made =
+      makeArguments(AsWritten.entry, what.specs, Options.dataSeed, &LastMade);
+  if (!made)
+    return Again::Unknown;
+  Expected<std::vector<Argument>> args = copyWritten(*made);
   if (!args)
     return Again::Unknown;
   CheckOptions check = optionsFor(1);
   check.firstSeed = finding.seed;
+  check.until = finding.location;
+  // What the checks find says which task it was in; what stops a run says so in its message.
+  check.onlyStops = finding.kind == FindingKind::Fault && !finding.task;
   Expected<CheckReport> report = checkProgram(*program.module, program.entry, *args, check);
   if (!report || report->outOfSteps)
     return Again::Unknown;

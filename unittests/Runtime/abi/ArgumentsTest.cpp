@@ -105,6 +105,23 @@ TEST(Arguments, ElementsDoNotDependOnHowManyThereAre) {
     }
 }
 
+// The table of the last tensor is kept, for tensors that are filled in the same way.
+TEST(Arguments, ElementsDoNotDependOnWhatWasFilledBefore) {
+  std::vector<std::vector<double>> before;
+  for (int round = 0; round < 2; ++round)
+    for (DType dtype : {DType::F16, DType::BF16, DType::F32})
+      for (const char *way : {"normal", "normal*2", "normal+1", "uniform"}) {
+        SCOPED_TRACE(std::string(toString(dtype)) + " " + way);
+        std::vector<double> few = numbersOf(dtype, std::string("100:") + way);
+        std::vector<double> many = numbersOf(dtype, std::string("100000:") + way);
+        many.resize(few.size());
+        EXPECT_EQ(few, many);
+        for (const std::vector<double> &other : before)
+          EXPECT_TRUE(round == 1 || other != few);
+        before.push_back(std::move(few));
+      }
+}
+
 TEST(Arguments, NamesAndSeedsGiveOtherNumbers) {
   std::vector<double> numbers = numbersOf(DType::F32, "1000");
   EXPECT_EQ(numbers, numbersOf(DType::F32, "1000"));
