@@ -1,14 +1,19 @@
 #include "Record.h"
 
+#include "EmittedLines.h"
+
 #include "abi/FileIo.h"
 #include "abi/RunFiles.h"
 
 #include "kiln/Program/Signature.h"
 #include "kiln/Target/Orchestration/Orchestration.h"
+#include "kiln/Target/Torch/Torch.h"
 
 #include "mlir/IR/AsmState.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Support/Path.h"
 #include "llvm/TargetParser/Host.h"
 
 #include <sstream>
@@ -17,8 +22,13 @@ using namespace mlir;
 
 namespace kiln {
 
-/// The text of a source; empty if it cannot be read, or is too long.
+/// The text of a source; empty if it cannot be read, or is too long. A program may name any file
+/// as the place where it was written, and a record is sent to others: only sources are shown.
 static std::string readSource(const std::string &path) {
+  static const llvm::StringSet<> sources{".c",  ".cc",  ".cpp", ".cu",  ".cuh",  ".cxx", ".h",
+                                         ".hh", ".hpp", ".inc", ".ipp", ".mlir", ".py",  ".tpp"};
+  if (!sources.contains(llvm::sys::path::extension(path)))
+    return "";
   Expected<std::string> text = readFile(path, maxShownTextBytes);
   return text ? *text : "";
 }
@@ -104,17 +114,37 @@ std::unique_ptr<PassInstrumentation> CodeRecord::instrumentation() {
 
 void CodeRecord::addEmitted(const CompiledProgram &compiled, const Source &source,
                             const RunSettings &options) {
-  auto add = [&](const std::string &name, const std::string &text) {
-    Emitted.push_back({{"name", name}, {"text", text}});
+  std::vector<std::string> files(Files.size());
+  for (const auto &[file, number] : FileNumbers)
+    files[number] = file;
+  auto add = [&](const std::string &name, const std::string &text, Json lines) {
+    Emitted.push_back({{"name", name}, {"text", text}, {"lines", std::move(lines)}});
+  };
+  auto linesIn = [&](const std::string &text) {
+    Json lines = Json::array();
+    for (auto [at, place] : llvm::enumerate(placesOfEmitted(text, files)))
+      if (place)
+        lines.push_back({at + 1, place->file, place->line});
+    return lines;
   };
   ir::FuncOp entry = compiled.entry;
+  const EmitOptions how = options.textOptions();
   for (const Platform::Text &text : options.platform->texts())
-    if (Expected<std::string> emitted =
-            options.platform->emit(text.name, *compiled.module, options.textOptions()))
-      add(text.name, *emitted);
+    if (Expected<std::string> emitted = options.platform->emit(text.name, *compiled.module, how)) {
+      // A reference says nothing of places in its text, and keeps them beside it.
+      std::vector<SourceLoc> places;
+      if (text.name == "torch")
+        (void)emitTorch(*compiled.module, {how.entry, how.unboundedSlots, how.checkShapes},
+                        &places);
+      Json lines = linesIn(*emitted);
+      for (auto [at, place] : llvm::enumerate(places))
+        if (place.isKnown())
+          lines.push_back({at + 1, fileNumber(place.file), place.line});
+      add(text.name, *emitted, std::move(lines));
+    }
   if (Expected<OrchestrationResult> emitted =
           emitOrchestration(*compiled.module, {source.name, entry.getSymName().str()}))
-    add(kOrchestrationTarget, emitted->code);
+    add(kOrchestrationTarget, emitted->code, linesIn(emitted->code));
 }
 
 Status CodeRecord::write(const std::string &folder) const {

@@ -158,7 +158,8 @@ void GroupBlock::recordWait(Instance &instance, RoleTimeline &timeline) const {
   std::string what = "wait";
   if (isa_and_nonnull<tile::PushOp, tile::PopOp>(op)) {
     Wait wait = waitOf(instance);
-    what = (wait.isPush ? "wait to push into " : "wait to pop from ") + wait.pipe->name();
+    what = (wait.isPush ? "wait to push into " : "wait to pop from ") + wait.pipe->name() +
+           (wait.isPush ? ", emptied by " : ", filled by ") + wait.role;
   }
   timeline.add({0, instance.track(), what, true, instance.waitsSince, timeline.now()});
   instance.waitsSince = -1;

@@ -8,6 +8,9 @@
 namespace kiln::view {
 namespace {
 
+/// More than a browser lays out; the first are kept, which the later ones wait for.
+constexpr size_t kMostTasks = 200'000, kMostEdges = 400'000;
+
 std::string text(const Json &object, const char *key) {
   auto value = object.find(key);
   return value != object.end() && value->is_string() ? value->get<std::string>() : "";
@@ -50,6 +53,10 @@ double bytesOf(const Json &argument) {
 class GraphDigest {
 public:
   void addTask(const Json &task) {
+    if (Tasks.size() == kMostTasks) {
+      ++NumLeftOut;
+      return;
+    }
     if (!task.is_object()) {
       ++NumBad;
       return;
@@ -78,6 +85,8 @@ public:
     double from = edge.is_object() ? number(edge, "from", -1) : -1;
     double to = edge.is_object() ? number(edge, "to", -1) : -1;
     auto size = static_cast<double>(Tasks.size());
+    if (Edges.size() == kMostEdges || (NumLeftOut > 0 && to >= size))
+      return;
     if (!(from >= 0 && from < to && to < size) || from != std::floor(from) ||
         to != std::floor(to)) {
       ++NumBad;
@@ -90,7 +99,8 @@ public:
   Json take(const Json &file) {
     return {{"title", text(file, "title")},  {"names", Names.list()},
             {"tasks", std::move(Tasks)},     {"edges", std::move(Edges)},
-            {"critical_us", critical(file)}, {"not_understood", NumBad}};
+            {"critical_us", critical(file)}, {"left_out", NumLeftOut},
+            {"not_understood", NumBad}};
   }
 
 private:
@@ -118,7 +128,7 @@ private:
 
   Strings Names;
   Json Tasks = Json::array(), Edges = Json::array();
-  size_t NumBad = 0;
+  size_t NumBad = 0, NumLeftOut = 0;
 };
 
 } // namespace

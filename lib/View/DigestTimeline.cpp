@@ -11,7 +11,7 @@ namespace {
 
 /// What slices are, as the page knows them; in the order in which they are kept if there are too
 /// many.
-const char *const kKinds[] = {"task", "role", "wait", "submit", "blocks"};
+const char *const kKinds[] = {"task", "collective", "role", "wait", "submit", "blocks"};
 constexpr size_t kMostSlices = 400'000, kMostPoints = 400'000;
 
 std::optional<int64_t> nanoseconds(const Json &event, const char *key) {
@@ -35,6 +35,9 @@ std::string text(const Json &event, const char *key) {
   auto value = event.find(key);
   return value != event.end() && value->is_string() ? value->get<std::string>() : "";
 }
+
+/// A track is one of a process; each rank is one.
+using TrackId = std::pair<int64_t, int64_t>;
 
 struct Slice {
   size_t track, name;
@@ -85,8 +88,8 @@ public:
     for (size_t i = 0; i < order.size(); ++i)
       tracks.push_back("");
     for (size_t i = 0; i < order.size(); ++i)
-      tracks[order[i]] = TrackNames[i];
-    return {{"title", Title},
+      tracks[order[i]] = hasRanks() ? rankOf(Processes[i]) + ": " + TrackNames[i] : TrackNames[i];
+    return {{"title", Titles.empty() ? "" : Titles.begin()->second},
             {"kinds", kKinds},
             {"names", Names.list()},
             {"tracks", std::move(tracks)},
@@ -97,29 +100,42 @@ public:
   }
 
 private:
-  size_t trackOf(int64_t tid) {
-    auto [known, isNew] = Tracks.try_emplace(tid, TrackNames.size());
-    if (isNew)
-      TrackNames.push_back("track " + std::to_string(tid));
+  std::optional<TrackId> trackId(const Json &event) {
+    std::optional<int64_t> pid = integer(event, "pid"), tid = integer(event, "tid");
+    return tid ? std::optional(TrackId(pid.value_or(0), *tid)) : std::nullopt;
+  }
+  size_t trackOf(TrackId id) {
+    auto [known, isNew] = Tracks.try_emplace(id, TrackNames.size());
+    if (isNew) {
+      TrackNames.push_back("track " + std::to_string(id.second));
+      Processes.push_back(id.first);
+    }
     return known->second;
+  }
+  bool hasRanks() const { return Titles.size() > 1; }
+  /// With several ranks: which one this is, as its title says in the end.
+  std::string rankOf(int64_t process) const {
+    auto title = Titles.find(process);
+    size_t at = title == Titles.end() ? std::string::npos : title->second.rfind(", rank ");
+    return at == std::string::npos ? "process " + std::to_string(process)
+                                   : title->second.substr(at + 2);
   }
 
   void addName(const Json &event) {
     auto args = event.find("args");
     std::string name = args != event.end() && args->is_object() ? text(*args, "name") : "";
     if (text(event, "name") == "process_name")
-      Title = name;
-    else if (std::optional<int64_t> tid = integer(event, "tid");
-             tid && text(event, "name") == "thread_name")
-      TrackNames[trackOf(*tid)] = name;
+      Titles[integer(event, "pid").value_or(0)] = name;
+    else if (std::optional<TrackId> id = trackId(event); id && text(event, "name") == "thread_name")
+      TrackNames[trackOf(*id)] = name;
   }
 
   void addSlice(const Json &event) {
     auto kind = std::ranges::find(kKinds, text(event, "cat"),
                                   [](const char *word) { return std::string(word); });
-    std::optional<int64_t> tid = integer(event, "tid"), begin = nanoseconds(event, "ts"),
-                           length = nanoseconds(event, "dur");
-    if (kind == std::end(kKinds) || !tid || !begin || !length || *length < 0) {
+    std::optional<TrackId> id = trackId(event);
+    std::optional<int64_t> begin = nanoseconds(event, "ts"), length = nanoseconds(event, "dur");
+    if (kind == std::end(kKinds) || !id || !begin || !length || *length < 0) {
       ++NumBad;
       return;
     }
@@ -128,7 +144,7 @@ private:
     if (args != event.end() && args->is_object())
       task = integer(*args, "task");
     Slices[kind - std::begin(kKinds)].push_back(
-        {trackOf(*tid), Names(text(event, "name")), *begin, *length, task.value_or(-1)});
+        {trackOf(*id), Names(text(event, "name")), *begin, *length, task.value_or(-1)});
   }
 
   void addCounter(const Json &event) {
@@ -139,7 +155,7 @@ private:
       ++NumBad;
       return;
     }
-    Counter &counter = Counters[text(event, "name")];
+    Counter &counter = Counters[{integer(event, "pid").value_or(0), text(event, "name")}];
     counter.unit = args->begin().key();
     counter.points.emplace_back(*time, args->begin()->get<double>());
   }
@@ -157,8 +173,8 @@ private:
       if (name.starts_with("worker "))
         while (at < name.size() && std::isdigit(static_cast<unsigned char>(name[at])))
           number += name[at++];
-      return std::tuple(name.starts_with("worker ") ? 1 : 0, number.size(), number,
-                        number.empty() ? name : name.substr(at));
+      return std::tuple(Processes[track], name.starts_with("worker ") ? 1 : 0, number.size(),
+                        number, number.empty() ? name : name.substr(at));
     };
     std::ranges::stable_sort(order, {}, key);
     for (size_t i = 0; i < order.size(); ++i)
@@ -168,7 +184,8 @@ private:
 
   Json takeCounters() {
     Json list = Json::array();
-    for (auto &[name, counter] : Counters) {
+    for (auto &[id, counter] : Counters) {
+      std::string name = hasRanks() ? rankOf(id.first) + ": " + id.second : id.second;
       std::ranges::stable_sort(counter.points, {}, [](const auto &point) { return point.first; });
       // Of far too many points every n-th is drawn; the greatest between two is kept.
       size_t step = counter.points.size() / kMostPoints + 1;
@@ -185,11 +202,12 @@ private:
     return list;
   }
 
-  std::string Title;
-  std::map<int64_t, size_t> Tracks;
+  std::map<int64_t, std::string> Titles; // by process
+  std::map<TrackId, size_t> Tracks;
   std::vector<std::string> TrackNames;
+  std::vector<int64_t> Processes; // of each track
   std::vector<Slice> Slices[std::size(kKinds)];
-  std::map<std::string, Counter> Counters;
+  std::map<std::pair<int64_t, std::string>, Counter> Counters;
   Strings Names;
   size_t NumBad = 0;
 };

@@ -6,35 +6,15 @@
 
 namespace kiln::view {
 
-/// How deep lists and objects are nested. Looked at before anything is built: what writes and
-/// destroys JSON goes down as deep as it is.
-static int depthOf(const std::string &text) {
-  int depth = 0, deepest = 0;
-  bool isInText = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (isInText && c == '\\')
-      ++i;
-    else if (c == '"')
-      isInText = !isInText;
-    else if (!isInText && (c == '[' || c == '{'))
-      deepest = std::max(deepest, ++depth);
-    else if (!isInText && (c == ']' || c == '}'))
-      --depth;
-  }
-  return deepest;
-}
-
 Expected<Json> readJson(const std::string &path, uint64_t maxBytes) {
-  Expected<std::string> text = readFile(path, maxBytes);
+  Expected<std::string> text = readFile(path, maxBytes, Links::Refuse);
   return text ? readJsonText(*text) : text.status();
 }
 
 Expected<Json> readJsonText(const std::string &text) {
-  constexpr int deepest = 64;
-  if (depthOf(text) > deepest)
+  if (isNestedTooDeep(text))
     return Status(StatusCode::InvalidArgument,
-                  "nested more than " + std::to_string(deepest) + " levels deep");
+                  "nested more than " + std::to_string(mostNestedJson) + " levels deep");
   Json json = parseJson(text);
   if (json.is_discarded())
     return Status(StatusCode::InvalidArgument, "not valid JSON: truncated, or of something else");
@@ -43,7 +23,8 @@ Expected<Json> readJsonText(const std::string &text) {
 
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{1} << 29;
+/// Of a file that grows with the tasks of a run, and of one that does not.
+constexpr uint64_t kMostBytes = uint64_t{1} << 29, kMostShownBytes = uint64_t{1} << 26;
 
 /// A reader of one file, and what the page calls its data.
 struct Source {
@@ -90,10 +71,10 @@ Expected<RunFolder> RunFolder::open(const std::string &path) {
   };
   for (const Source &source : kSources) {
     std::string file = path + "/" + source.file;
-    if (!std::filesystem::exists(file, error))
+    if (!std::filesystem::exists(std::filesystem::symlink_status(file, error)))
       continue;
     hasSome = true;
-    Expected<Json> json = readJson(file, kMostBytes);
+    Expected<Json> json = readJson(file, source.digest == asIs ? kMostShownBytes : kMostBytes);
     if (json)
       json = source.digest(*json);
     if (json)

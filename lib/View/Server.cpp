@@ -50,8 +50,11 @@ Expected<Server> Server::listen(uint16_t port, std::string page, const DumpFile 
   socklen_t size = sizeof address;
   std::string where = "127.0.0.1:" + std::to_string(port);
   if (::bind(fd, reinterpret_cast<sockaddr *>(&address), size) != 0 || ::listen(fd, 16) != 0 ||
-      ::getsockname(fd, reinterpret_cast<sockaddr *>(&address), &size) != 0)
-    return errnoStatus("listen on", where);
+      ::getsockname(fd, reinterpret_cast<sockaddr *>(&address), &size) != 0) {
+    Status failed = errnoStatus("listen on", where);
+    return Status(failed.code(),
+                  failed.message() + "; leave out --port, and any free one is taken");
+  }
   server.Port = ntohs(address.sin_port);
   return server;
 }
@@ -164,7 +167,8 @@ static bool waitFor(int fd, short what, Clock::time_point end) {
 void Server::answer(int connection) const {
   using namespace std::chrono_literals;
   constexpr size_t most = 8192;
-  Clock::time_point asked = Clock::now() + 1s; // also by who sends a byte now and then
+  // Also for who sends, or takes, a byte now and then.
+  Clock::time_point asked = Clock::now() + 1s, answered = Clock::now() + 5s;
   std::string head;
   char part[2048];
   while (head.find("\r\n\r\n") == std::string::npos) {
@@ -177,12 +181,14 @@ void Server::answer(int connection) const {
   }
   std::string text = respond(head.substr(0, head.find("\r\n\r\n")));
   for (size_t sent = 0; sent < text.size();) {
-    if (!waitFor(connection, POLLOUT, Clock::now() + 5s))
+    if (!waitFor(connection, POLLOUT, answered))
       return;
-    ssize_t put = ::send(connection, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
-    if (put <= 0)
+    // Takes what there is room for; else it would wait for as long as the reader likes.
+    ssize_t put =
+        ::send(connection, text.data() + sent, text.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (put <= 0 && errno != EAGAIN)
       return;
-    sent += static_cast<size_t>(put);
+    sent += static_cast<size_t>(std::max<ssize_t>(put, 0));
   }
 }
 

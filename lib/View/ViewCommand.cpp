@@ -22,7 +22,7 @@ constexpr int kGood = 0, kBadInput = 2;
 struct Request {
   std::string directory, out, other;
   bool serve = false, json = false;
-  uint16_t port = 0;
+  int port = 0;
 };
 
 int complain(const Status &status) {
@@ -55,7 +55,8 @@ Expected<RunFolder> readAll(const Request &request) {
 }
 
 int serve(const Request &request, const RunFolder &folder) {
-  Expected<Server> server = Server::listen(request.port, renderPage(folder.data, /*isServed=*/true),
+  Expected<Server> server = Server::listen(static_cast<uint16_t>(request.port),
+                                           renderPage(folder.data, /*isServed=*/true),
                                            folder.dump ? &*folder.dump : nullptr);
   if (!server)
     return complain(server.status());
@@ -103,7 +104,8 @@ int viewCommand(int argc, const char *const *argv) {
                    "Another run's folder: its dumped tensors are compared with these");
     app.add_flag("--serve", request.serve,
                  "Serve the page on 127.0.0.1 instead, with every element of large tensors");
-    app.add_option("--port", request.port, "With --serve: the port; any free one if none is given");
+    app.add_option("--port", request.port, "With --serve: the port; any free one if none is given")
+        ->check(CLI::Range(1, 65535));
     app.add_flag("--json", request.json, "Machine-readable output");
     app.footer("Examples:\n"
                "  kiln run prog.mlir --record --out out && kiln view out\n"

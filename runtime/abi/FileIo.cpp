@@ -22,9 +22,13 @@ Status kiln::errnoStatus(const std::string &action, const std::string &path) {
   return Status(code, "cannot " + action + " '" + path + "': " + std::strerror(error));
 }
 
-Expected<InputFile> InputFile::open(const std::string &path) {
+Expected<InputFile> InputFile::open(const std::string &path, Links links) {
   // Non-blocking, so that a FIFO in place of the file is refused below and not waited for.
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  int fd = ::open(path.c_str(),
+                  O_RDONLY | O_CLOEXEC | O_NONBLOCK | (links == Links::Refuse ? O_NOFOLLOW : 0));
+  if (fd < 0 && links == Links::Refuse && errno == ELOOP)
+    return Status(StatusCode::InvalidArgument,
+                  "'" + path + "' is a link; put the file itself there");
   if (fd < 0)
     return errnoStatus("open", path);
   struct stat st;
@@ -66,8 +70,8 @@ Status InputFile::read(uint64_t offset, std::span<std::byte> target) const {
   return Status::ok();
 }
 
-Expected<std::string> kiln::readFile(const std::string &path, uint64_t maxBytes) {
-  Expected<InputFile> file = InputFile::open(path);
+Expected<std::string> kiln::readFile(const std::string &path, uint64_t maxBytes, Links links) {
+  Expected<InputFile> file = InputFile::open(path, links);
   if (!file)
     return file.status();
   if (file->size() > maxBytes)

@@ -31,10 +31,14 @@ namespace kiln {
 /// An IoError (NotFound for a missing file) made from errno: "cannot <action> '<path>': <reason>".
 Status errnoStatus(const std::string &action, const std::string &path);
 
+/// Whether a file may be a link to another one. What comes from elsewhere, such as a run's folder,
+/// must not show the files of whoever looks at it.
+enum class Links { Follow, Refuse };
+
 /// An open regular file, closed by its destructor.
 class InputFile {
 public:
-  static Expected<InputFile> open(const std::string &path);
+  static Expected<InputFile> open(const std::string &path, Links links = Links::Follow);
   InputFile(InputFile &&other) noexcept;
   InputFile &operator=(InputFile &&other) = delete;
   ~InputFile();
@@ -51,7 +55,8 @@ private:
 };
 
 /// The file's contents. Files above `maxBytes`, directories and devices are errors.
-Expected<std::string> readFile(const std::string &path, uint64_t maxBytes);
+Expected<std::string> readFile(const std::string &path, uint64_t maxBytes,
+                               Links links = Links::Follow);
 
 /// Writes the parts one after the other.
 Status writeFileAtomically(const std::string &path, std::span<const std::string_view> parts);

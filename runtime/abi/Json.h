@@ -21,10 +21,13 @@ using Json = nlohmann::ordered_json;
 inline constexpr int onOneLine = -1;
 std::string jsonText(const Json &json, int indent = 2);
 
-/// `is_discarded()` if the text is no JSON. What is nested deeper than `deepest` is left out:
-/// whoever walks it uses the stack.
-inline constexpr int anyDepth = -1;
-Json parseJson(std::string_view text, int deepest = anyDepth);
+/// How deep lists and objects may be nested; no file of ours comes near. Whoever copies, writes or
+/// destroys JSON goes down as deep as it is.
+inline constexpr int mostNestedJson = 64;
+bool isNestedTooDeep(std::string_view text);
+
+/// `is_discarded()` if the text is no JSON, or nested too deep.
+Json parseJson(std::string_view text);
 
 } // namespace kiln
 

@@ -195,8 +195,7 @@ Expected<Bundle> Bundle::open(const std::string &directory) {
                ? Status(StatusCode::NotFound,
                         path + " is missing: not a bundle (make one with kiln build)")
                : text.status();
-  constexpr int deepest = 32; // deeper than any manifest
-  Json json = parseJson(*text, deepest);
+  Json json = parseJson(*text);
   if (!json.is_object() || !json.contains("format") || !json["format"].is_number_integer())
     return damaged(path, "is damaged: it is no manifest of a bundle");
   if (json["format"].get<int64_t>() != bundleFormat)

@@ -168,7 +168,7 @@ private:
   Status checkPayload() {
     File.BinPath =
         (std::filesystem::path(File.ManifestPath).parent_path() / dumpformat::payloadFile).string();
-    Expected<InputFile> payload = InputFile::open(File.BinPath);
+    Expected<InputFile> payload = InputFile::open(File.BinPath, Links::Refuse);
     if (!payload)
       return payload.status();
     if (payload->size() != File.BinBytes)
@@ -281,9 +281,12 @@ Expected<DumpFile> DumpFile::open(const std::string &directory) {
   Expected<std::string> path = findManifest(directory);
   if (!path)
     return path.status();
-  Expected<std::string> text = readFile(*path, maxManifestBytes);
+  Expected<std::string> text = readFile(*path, maxManifestBytes, Links::Refuse);
   if (!text)
     return text.status();
+  if (isNestedTooDeep(*text))
+    return bad("'" + *path + "' is nested more than " + std::to_string(mostNestedJson) +
+               " levels deep: not a manifest");
   Json root = parseJson(*text);
   if (root.is_discarded())
     return bad("'" + *path + "' is not valid JSON: truncated, or not a manifest");
@@ -304,7 +307,7 @@ Expected<Tensor> DumpFile::load(const DumpEntry &entry) const {
     return tensor;
   if (tensor->numBytes() != entry.binSize)
     return bad("the entry does not belong to this dump");
-  Expected<InputFile> payload = InputFile::open(BinPath);
+  Expected<InputFile> payload = InputFile::open(BinPath, Links::Refuse);
   if (!payload)
     return payload.status();
   Status read = payload->read(entry.binOffset, {tensor->dataAs<std::byte>(), tensor->numBytes()});

@@ -2,6 +2,7 @@
 import http.client
 import json
 import pathlib
+import random
 import re
 import socket
 import struct
@@ -33,7 +34,18 @@ def test_flash_attention_on_the_cpu(self):
     self.open(self.page_of(folder))
     self.tour("attention-cpu", {
         "run": ["flash_attention", "cpu", "2x100x64"], "timeline": ["busy"], "arguments": ["NaN", "deviation"], "code": ["kiln-outline", "llvm"],
-        "pipes": ["No pipe was used"], "memory": ["Buffers of the run"], "findings": ["holds no check"]})
+        "pipes": ["No pipe was used"], "memory": ["Buffers of the run", "Each bar is a buffer"], "findings": ["holds no check"]})
+    # A line of the emitted code leads to its source, too.
+    self.show("code")
+    next(each for each in self.find_all(".stages button") if each.text.startswith("llvm")).click()
+    self.settle()
+    self.search("fmul", enter=True)
+    self.browser.execute_script("[...document.querySelectorAll('.code > div:last-child .line')].find((row) => row.textContent.includes('fmul')).click()")
+    self.settle()
+    self.assertIn("flash_attention.cpp", self.find(".code > div:first-child .code-head").text)
+    self.assertTrue(self.find_all(".code > div:first-child .line.on"), "the source of emitted code is not marked")
+    self.shoot("attention-cpu-code-emitted")
+    self.assert_silent()
 
 
 def test_flash_attention_on_a_simulator(self):
@@ -42,6 +54,10 @@ def test_flash_attention_on_a_simulator(self):
     self.tour("attention-sim", {
         "run": ["a2a3sim", "ascend910b"], "timeline": ["worker 0 aiv"], "pipes": ["pop from", "slots"], "memory": ["KiB", "in use at the most"],
         "code": ["kiln-partition-roles", "tile-plan-memory"]})
+    self.show("pipes")
+    waits = [[cell.text for cell in row.find_elements("css selector", "td")][:3] for row in self.find_all("#waits tr")]
+    self.assertIn(["worker 0 aic", "aiv", "to pop from to_aic"], waits)
+    self.assertIn(["worker 0 aiv", "aic", "to pop from to_aiv_0"], waits)
     self.show("code")
     for stage in self.find_all(".stages button"):
         if stage.text.startswith("kiln-partition-roles"):
@@ -99,14 +115,56 @@ def test_vector_dag_is_moved_and_searched(self):
     ActionChains(self.browser).move_to_element(canvas).perform()
     self.settle()
     self.assertRegex(self.find("#under").text, r"^\w+\[\d+, \d+\](: mean of the cell around it| =) -?[\d.e-]+$")
+    self.assertGreater(self.ink("#panel-arguments .scale canvas"), 20, "no scale says what the colours of the heat map mean")
     # Light and dark.
     light = self.browser.execute_script("return getComputedStyle(document.body).backgroundColor")
     self.find("#theme").click()
     self.settle()
     self.assertNotEqual(light, self.browser.execute_script("return getComputedStyle(document.body).backgroundColor"))
+    # What was written before the theme changed has the colours of the new one.
+    reason = self.find("#panel-graph .side table:last-of-type td[style]")
+    self.assertEqual(*self.browser.execute_script("""
+        const probe = document.body.appendChild(document.createElement('i'));
+        probe.style.color = 'var(--raw)';
+        const wanted = getComputedStyle(probe).color;
+        probe.remove();
+        return [getComputedStyle(arguments[0]).color, wanted];""", reason))
     for panel in ("timeline", "graph", "arguments"):
         self.show(panel)
         self.shoot("vector-dag-dark-" + panel)
+    self.assert_silent()
+
+
+def test_keys_reach_the_panel(self):
+    """Whoever has chosen a panel by its number, and clicked nothing in it, zooms and moves what it draws."""
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    def press(key):
+        ActionChains(self.browser).send_keys(key).perform()
+        self.settle()
+
+    attention = self.record("keys", "run", example(self, "flash_attention"), "-p", "a2a3sim", "--no-reference", "--no-formula")
+    deadlock = self.record("keys-deadlock", "check", "test/Driver/deadlock.mlir", code=1)
+    self.open(self.page_of(attention))
+    for number, panel in ((2, "timeline"), (3, "graph"), (4, "arguments"), (5, "pipes"), (6, "memory")):
+        press(str(number))
+        self.assertTrue(self.find("#panel-" + panel).is_displayed())
+        drawing = f"#panel-{panel} " + (".map canvas" if panel == "arguments" else "canvas")
+        all_of_it = self.picture(drawing)
+        press("w")
+        zoomed = self.picture(drawing)
+        self.assertTrue(all_of_it != zoomed, f"{panel}: w does not zoom")
+        press("d")
+        self.assertTrue(zoomed != self.picture(drawing), f"{panel}: d does not move")
+        press("0")
+        self.assertTrue(all_of_it == self.picture(drawing), f"{panel}: 0 does not show all")
+    press("4")
+    press(Keys.ARROW_DOWN)
+    self.assertIn("k before the task", self.find("#panel-arguments .side h2").text)
+    self.open(self.page_of(deadlock))
+    press(Keys.ARROW_LEFT)
+    self.assertRegex(self.find("#step-status").text, r"^step 5 of 6")
     self.assert_silent()
 
 
@@ -293,6 +351,25 @@ def measure_frames(self, panel):
     self.report.append(f"{self.id().rsplit('.', 1)[-1]}: {panel}: frame {times[len(times) // 2]:.1f} ms median, {times[-1]:.1f} ms worst, while zooming")
 
 
+def measure_scrolling(self, panel, what):
+    """The same while a list is scrolled from its begin to its end."""
+    self.show(panel)
+    times = self.browser.execute_async_script("""
+        const [selector, done] = arguments, list = document.querySelector(selector), times = [], most = list.scrollHeight - list.clientHeight;
+        let last = performance.now(), count = 0;
+        const step = (now) => {
+          times.push(now - last);
+          last = now;
+          list.scrollTop = most * count / 60;
+          if (++count <= 60) requestAnimationFrame(step); else done([times.slice(2), most]);
+        };
+        requestAnimationFrame(step);""", what)
+    times, most = times
+    self.assertGreater(most, 1000, "there is nothing to scroll")
+    times.sort()
+    self.report.append(f"{self.id().rsplit('.', 1)[-1]}: {panel}: frame {times[len(times) // 2]:.1f} ms median, {times[-1]:.1f} ms worst, while scrolling {most} pixels")
+
+
 def test_ten_thousand_tasks_and_a_large_dump(self):
     folder = fresh(self, "huge")
     kernels = [f"kernel_{i}" for i in range(12)]
@@ -307,6 +384,7 @@ def test_ten_thousand_tasks_and_a_large_dump(self):
     self.assertLess(opened, 10)  # a guard; the report has the number, which depends on who else uses the machine
     for panel in ("timeline", "graph"):
         measure_frames(self, panel)
+    measure_scrolling(self, "arguments", "#panel-arguments .list")
     self.tour("huge", {"graph": ["10,000 tasks", "by scope"], "arguments": ["400 of 400 records"]})
     self.show("graph")
     from selenium.webdriver.support.ui import Select
@@ -315,6 +393,48 @@ def test_ten_thousand_tasks_and_a_large_dump(self):
     self.settle()
     self.report.append(f"10 000 boxes laid out and drawn in {time.monotonic() - begin:.2f} s")
     self.shoot("huge-graph-every-task")
+    measure_frames(self, "graph")
+    self.assert_silent()
+
+
+def test_more_tasks_than_a_page_draws(self):
+    folder = fresh(self, "endless")
+    (folder / "graph.json").write_text(json.dumps({"tasks": [{}] * 250000, "edges": [{"from": task, "to": task + 1, "kind": "raw"} for task in range(0, 249999, 100)]}))
+    page = self.page_of(folder)
+    self.assertLess(page.stat().st_size, 40e6)
+    opened = self.open(page, "graph")
+    self.report.append(f"250 000 tasks: the 200 000 of the page opened and drawn in {opened:.2f} s")
+    self.assertIn("50,000 later tasks not drawn", self.find("#panel-graph .bar").text)
+    self.assert_silent()
+
+
+def test_code_with_many_passes(self):
+    """What each pass changed is counted while the page already answers."""
+    folder = fresh(self, "passes")
+    number = random.Random(1).random
+    stages = [{"name": f"pass-{stage}", "text": "\n".join(str(number()) for _ in range(3000)), "lines": []} for stage in range(300)]
+    (folder / "code.json").write_text(json.dumps({"files": [], "stages": stages, "emitted": []}))
+    self.assertLess(self.open(self.page_of(folder), "code"), 5)
+    self.assertTrue(self.find(".stages button").is_displayed())
+
+
+def test_timeline_of_several_ranks(self):
+    """Ranks have workers of the same numbers, and collectives."""
+    folder = fresh(self, "ranks")
+    events = []
+    for rank in (0, 1):
+        events += [{"ph": "M", "name": "process_name", "pid": rank + 1, "tid": 0, "args": {"name": f"made up, rank {rank}"}},
+                   {"ph": "M", "name": "thread_name", "pid": rank + 1, "tid": 1, "args": {"name": "worker 0"}},
+                   {"ph": "X", "name": f"kernel_{rank}", "pid": rank + 1, "tid": 1, "ts": 0, "dur": 10, "cat": "task", "args": {"task": 0}},
+                   {"ph": "X", "name": "all_reduce", "pid": rank + 1, "tid": 2, "ts": 10, "dur": 5, "cat": "collective", "args": {"task": 1}}]
+    (folder / "timeline.json").write_text(json.dumps({"traceEvents": events}))
+    self.open(self.page_of(folder), "timeline")
+    said = self.find("#panel-timeline").text
+    for track in ("rank 0: worker 0", "rank 1: worker 0", "rank 1: track 2"):
+        self.assertIn(track, said)
+    self.assertNotIn("not understood", said)
+    self.search("all_reduce", enter=True)
+    self.assertIn("all_reduce", self.find("#panel-timeline .side h2").text)
     self.assert_silent()
 
 
@@ -395,6 +515,48 @@ def received(connection):
         return connection.recv(100)
     except ConnectionResetError:
         return None
+
+
+def test_who_takes_nothing_keeps_nobody_out(self):
+    folder = fresh(self, "served-slowly")
+    dump_of(folder, 400, ["k"], 128, 128)
+    server = subprocess.Popen([str(self.build / "bin" / "kiln"), "view", str(folder), "--serve", "--json"], stdout=subprocess.PIPE, text=True)
+    try:
+        port, token = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/", json.loads(server.stdout.readline())["address"]).groups()
+        ask = f"GET /{token}/ HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+        slow = []
+        for _ in range(20):
+            each = socket.socket()
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            each.connect(("127.0.0.1", int(port)))
+            each.sendall(ask)
+            each.setblocking(False)
+            slow.append(each)
+        ends = time.monotonic() + 30
+
+        def drip():  # a little now and then, as a hostile reader takes
+            while time.monotonic() < ends:
+                for each in slow:
+                    try:
+                        each.recv(1024)
+                    except OSError:
+                        pass
+                time.sleep(.5)
+        dripping = threading.Thread(target=drip, daemon=True)
+        dripping.start()
+        time.sleep(1)
+        begin = time.monotonic()
+        connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=60)
+        connection.request("GET", f"/{token}/")
+        self.assertGreater(len(connection.getresponse().read()), 1e6)
+        self.assertLess(time.monotonic() - begin, 20)
+        ends = 0
+        dripping.join()
+        for each in slow:
+            each.close()
+    finally:
+        server.kill()
+        server.wait()
 
 
 def test_served_page(self):

@@ -61,6 +61,7 @@ class ArgumentsPanel {
   handle() {
     return {
       show: () => this.rows.draw(),
+      takesKeys: () => [this.rows.element, ...this.side.querySelectorAll('.map canvas')].slice(0, 2),
       search: (words, step) => { this.words = words.trim().toLowerCase(); this.list(); tellMatches(this.words ? this.shown.length : null); if (step && this.shown.length) this.select(this.shown[0]); },
       go: ({ task }) => {
         const found = dumped.entries.find((entry) => entry.task === task);
@@ -122,7 +123,7 @@ class ArgumentsPanel {
     const addMap = (title, which, preview, low, high) => {
       const map = new HeatMap(which, preview, low, high, (words) => { under.textContent = words || ' '; }, heat);
       heat.push(map);
-      maps.append(el('div', null, el('div', { class: 'map-title' }, title), map.surface.element));
+      maps.append(el('div', null, el('div', { class: 'map-title' }, title), map.surface.element, colourScale(low, high)));
       return map;
     };
     if (contents.preview) {
@@ -139,6 +140,19 @@ class ArgumentsPanel {
       maps, under, histogram(contents), el('p', { class: 'hint' }, contents.preview && !contents.preview.exact && !data.served
         ? 'Each cell is the mean of the elements behind it. kiln view --serve shows every element.' : 'wheel: zoom · drag: move · 0: all', contents.nan || contents.inf ? ' · magenta: NaN · orange, light blue: infinite' : '')].filter(Boolean);
   }
+}
+
+/** Which colour stands for which value. */
+function colourScale(low, high) {
+  const surface = new Surface((context, width, height) => {
+    for (let x = 0; x < width; ++x) {
+      context.fillStyle = `rgb(${heatColour(low + (high - low) * x / Math.max(1, width - 1), low, high).map(Math.round).join(' ')})`;
+      context.fillRect(x, 0, 1, height);
+    }
+  }, {}, 'Colours of values');
+  surface.element.classList.add('scale');
+  surface.canvas.removeAttribute('tabindex');
+  return el('div', { class: 'scale-row' }, el('span', null, valueText(low)), surface.element, el('span', null, valueText(high)));
 }
 
 function histogram(contents) {

@@ -7,7 +7,7 @@ const code = (() => {
     stages.push(stage.same === true && before ? { ...before, name: text(stage.name), isSame: true }
       : { name: text(stage.name), text: text(stage.text), lines: list(stage.lines).map(list) });
   }
-  return { stages, emitted: list(from.emitted).map(object).map((each) => ({ name: text(each.name), text: text(each.text), lines: [] })) };
+  return { stages, emitted: list(from.emitted).map(object).map((each) => ({ name: text(each.name), text: text(each.text), lines: list(each.lines).map(list) })) };
 })();
 
 /** A line without the numbers of values, which change with every value that is added before them. */
@@ -109,20 +109,28 @@ class CodePanel {
       each.button = el('button', { type: 'button', 'aria-pressed': 'false', class: isUnchanged ? 'unchanged' : '', title: each.name, on: { click: () => this.choose(each) } }, el('span', null, each.name), extra);
       return each.button;
     };
-    const rows = [el('h3', null, 'After each pass')];
+    const rows = [el('h3', null, 'After each pass')], uncounted = [];
     code.stages.forEach((stage, at) => {
       const before = code.stages[at - 1];
       stage.rows = () => (stage.known = stage.known || { rows: before && !stage.isSame ? compareLines(before.text.split('\n'), stage.text.split('\n')) : null });
       let extra = el('span', { class: 'dim' }, at === 0 ? '' : 'same');
       if (before && !stage.isSame) {
-        const rowsOf = stage.rows().rows;
-        const count = (kind) => rowsOf.filter((row) => row[0] === kind).length;
-        extra = rowsOf ? el('span', null, el('span', { class: 'good' }, `+${count('+')}`), ' ', el('span', { class: 'bad' }, `−${count('-')}`)) : el('span', { class: 'dim' }, 'rewritten');
+        extra = el('span', null, '…');
+        uncounted.push({ stage, counts: extra });
       }
       rows.push(button(stage, extra, stage.isSame));
     });
     if (code.emitted.length) rows.push(el('h3', null, 'Emitted'), ...code.emitted.map((each) => button(each, el('span', { class: 'dim' }, `${each.text.split('\n').length} lines`))));
     this.stageList.replaceChildren(...rows);
+    // One after the other, so that the page answers meanwhile.
+    const countNext = () => {
+      const next = uncounted.shift();
+      if (!next) return;
+      const rowsOf = next.stage.rows().rows, count = (kind) => rowsOf.filter((row) => row[0] === kind).length;
+      next.counts.replaceChildren(...(rowsOf ? [el('span', { class: 'good' }, `+${count('+')}`), ' ', el('span', { class: 'bad' }, `−${count('-')}`)] : ['rewritten']));
+      setTimeout(countNext);
+    };
+    setTimeout(countNext);
   }
   choose(stage) {
     if (!stage) return;

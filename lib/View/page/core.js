@@ -217,7 +217,7 @@ const graph = (() => {
     tasks[edge.from].after.push(edge);
     tasks[edge.to].before.push(edge);
   }
-  return { tasks, edges, critical: number(from.critical_us) * 1e3, isThere: !!data.graph };
+  return { tasks, edges, critical: number(from.critical_us) * 1e3, leftOut: number(from.left_out), isThere: !!data.graph };
 })();
 
 /** What is known of a task, for the side of a panel. */
@@ -226,7 +226,7 @@ function taskDetails(index, here) {
   if (!task) return [el('p', { class: 'dim' }, `Nothing is known of task ${index}.`)];
   const other = (edge, at) => el('tr', null,
     el('td', null, link(`${at}: ${graph.tasks[at].kernel}`, () => go(here, { task: at }))),
-    el('td', { style: { color: edgeColour(edge.kind) } }, (edgeWords[edge.kind] || edge.kind) + (edge.tensor ? ' of ' + edge.tensor : '')));
+    el('td', { style: { color: `var(--${edgeColours[edge.kind] || 'explicit'})` } }, (edgeWords[edge.kind] || edge.kind) + (edge.tensor ? ' of ' + edge.tensor : '')));
   const edgeTable = (title, edges, side) => edges.length === 0 ? null : el('div', null, el('h3', null, `${title} (${edges.length})`),
     el('table', null, ...edges.slice(0, 40).map((edge) => other(edge, edge[side]))));
   const hasDump = list(object(data.arguments).entries).some((entry) => entry.task === index);
@@ -250,7 +250,7 @@ function taskDetails(index, here) {
 
 // Panels -----------------------------------------------------------------------------------------------------------
 
-const panels = []; // {id, title, count, isBad, make(container) -> {show, search, go}}
+const panels = []; // {id, title, count, isBad, make(container) -> {show, search, go, takesKeys() -> elements}}
 const made = new Map();
 let current = null;
 

@@ -39,7 +39,7 @@ class FindingsPanel {
     this.choose(0);
   }
   handle() {
-    return { search: (words) => {
+    return { takesKeys: () => this.right.querySelectorAll('.lanes'), search: (words) => {
       const wanted = words.trim().toLowerCase();
       let count = 0;
       this.buttons.forEach((button, at) => {

@@ -44,7 +44,8 @@ class GraphPanel {
     });
     this.status = el('span', { class: 'hint' });
     container.append(el('div', { class: 'bar' }, el('button', { type: 'button', id: 'graph-fit', on: { click: () => this.fit() } }, 'All'), modes, ...kindButtons.filter(Boolean),
-      el('span', { class: 'legend' }, el('i', { style: { borderColor: 'var(--critical)' } }), 'critical path'), el('span', { class: 'space' }), this.status));
+      el('span', { class: 'legend' }, el('i', { style: { borderColor: 'var(--critical)' } }), 'critical path'), el('span', { class: 'space' }),
+      graph.leftOut ? el('span', { class: 'badge warn' }, `${plural(graph.leftOut, 'later task')} not drawn`) : null, this.status));
     this.surface = new Surface((context, width, height) => this.draw(context, width, height), {
       drag: (dx, dy) => { this.x += dx; this.y += dy; },
       zoom: (factor, x, y) => {
@@ -64,6 +65,7 @@ class GraphPanel {
   handle() {
     return {
       show: () => { this.surface.resize(); if (!this.isFitted) { this.isFitted = true; this.fit(true); } },
+      takesKeys: () => [this.surface.canvas],
       search: (words, step) => this.search(words, step),
       go: ({ task }) => this.reveal(task),
     };
@@ -169,7 +171,7 @@ class GraphPanel {
     if (!width) return;
     const whole = Math.min(width / (this.size.width + 60), height / (this.size.height + 60), 1.4);
     // At first what can be read matters more than all of it.
-    this.scale = isFirst ? Math.max(whole, .55) : whole;
+    this.scale = isFirst ? Math.max(whole, .8) : whole;
     this.x = Math.max(30, (width - this.size.width * this.scale) / 2);
     this.y = (height - this.size.height * this.scale) / 2;
     if (this.scale > whole) {

@@ -42,7 +42,16 @@ document.addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
   if (event.key === '/') { event.preventDefault(); search.focus(); search.select(); }
   else if (/^[1-8]$/.test(event.key) && panels[Number(event.key) - 1]) go(panels[Number(event.key) - 1].id);
+  else if (!event.target.closest('.panel')) passKey(event);
 });
+/** A key that nothing in the panel was given, as after choosing it: for what it has that takes keys, one after the other. */
+function passKey(event) {
+  const { handle } = made.get(current) || {};
+  for (const element of handle && handle.takesKeys ? handle.takesKeys() : []) {
+    const passed = new KeyboardEvent('keydown', { key: event.key, shiftKey: event.shiftKey, cancelable: true });
+    if (!element.dispatchEvent(passed)) return event.preventDefault();
+  }
+}
 
 // First what matters most: what went wrong, then what was run.
 const asked = location.hash.slice(1);

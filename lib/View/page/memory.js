@@ -14,12 +14,13 @@ panels.push({
     const side = el('div', { class: 'side' }), stage = el('div', { class: 'scrolls', style: { padding: '14px' } }), charts = [];
     let wanted = '';
     const tell = (...parts) => side.replaceChildren(...parts);
-    tell(el('p', { class: 'dim' }, 'Across: the operations of a role in their order. Upwards: addresses. Click a tile to see where it comes from.'));
     const groups = [...new Set(plans.map((plan) => plan.name))];
     const choices = [...groups.map((name) => ({ id: name, title: `@${name}` })), ...(buffers.length ? [{ id: '', title: 'buffers of the run' }] : [])];
     const chooser = el('select', { id: 'memory-function', 'aria-label': 'Function', on: { change: () => show(chooser.value) } }, ...choices.map((each) => el('option', { value: each.id }, each.title)));
     const show = (name) => {
       charts.length = 0;
+      tell(el('p', { class: 'dim' }, name ? 'Across: the operations of a role in their order. Upwards: addresses. Click a tile to see where it comes from.'
+        : 'Across: the tasks in the order of submission. Each bar is a buffer, from the first task that uses it to the last. Click one to see its tasks.'));
       const shown = name ? plans.filter((plan) => plan.name === name).map((plan) => planChart(plan, tell, () => wanted)) : [bufferChart(buffers, tell, () => wanted)];
       stage.replaceChildren(...shown.map((chart) => chart.element));
       charts.push(...shown.flatMap((chart) => chart.surfaces));
@@ -27,7 +28,7 @@ panels.push({
     container.append(el('div', { class: 'bar' }, el('span', { class: 'dim' }, 'Memory of'), chooser, el('span', { class: 'hint' }, 'wheel: zoom · drag: move · 0: all')),
       el('div', { class: 'split' }, stage, side));
     show(choices[0].id);
-    return { show: () => charts.forEach((chart) => chart.resize()), search: (words) => { wanted = words.trim().toLowerCase(); tellMatches(null); charts.forEach((chart) => chart.draw()); } };
+    return { show: () => charts.forEach((chart) => chart.resize()), takesKeys: () => charts.slice(0, 1).map((chart) => chart.canvas), search: (words) => { wanted = words.trim().toLowerCase(); tellMatches(null); charts.forEach((chart) => chart.draw()); } };
   },
 });
 
@@ -53,7 +54,8 @@ function rectangleChart(title, note, rectangles, xRange, yRange, axis, height, t
       context.fillText(axis.y(value), left - 8, Math.max(at, 8));
     }
     context.textAlign = 'left';
-    for (const value of ticks(x.from, x.to, width / 120)) tickText(context, axis.x(value), toX(value) + 2, high - bottom / 2, width);
+    // Operations and tasks are counted: there is nothing between two of them.
+    for (const value of ticks(x.from, x.to, Math.min(width / 120, x.length))) if (Number.isInteger(value)) tickText(context, axis.x(value), toX(value) + 2, high - bottom / 2, width);
     context.save();
     context.beginPath();
     context.rect(left, 0, width - left, high - bottom);
@@ -104,7 +106,7 @@ function planChart({ name, role, memory }, tell, wanted) {
     }
   const top = used > capacity * .25 ? Math.max(capacity, used) : used * 1.15 || capacity;
   return rectangleChart(`${text(memory.name)} of @${name} (${role})`, `${bytesText(used)} of ${bytesText(capacity)} in use at the most (${(100 * used / capacity).toFixed(0)} %), ${plural(placed.length, 'buffer')}${rings.length ? `, ${plural(rings.length, 'ring')}` : ''}`,
-    rectangles, [0, last], [0, top], { x: (value) => `op ${Math.round(value)}`, y: (value) => bytesText(value), isBytes: true }, 260, tell, wanted);
+    rectangles, [0, last], [0, top], { x: (value) => `op ${value}`, y: (value) => bytesText(value), isBytes: true }, 260, tell, wanted);
 }
 
 /** Buffers of the run, from the first task that names them to the last. */
@@ -131,5 +133,5 @@ function bufferChart(buffers, tell, wanted) {
   }));
   const height = Math.max(200, Math.min(640, buffers.length * 24 + 40));
   return rectangleChart('Buffers of the run', `${plural(buffers.length, 'buffer')}, each from the first task that uses it to the last`, rectangles, [0, Math.max(1, graph.tasks.length)], [0, buffers.length],
-    { x: (value) => `task ${Math.round(value)}`, y: (value) => (Number.isInteger(value) ? String(value) : '') }, height, tell, wanted);
+    { x: (value) => `task ${value}`, y: () => '' }, height, tell, wanted);
 }

@@ -1,6 +1,12 @@
 // Pipes: how full each was over time, and who waited for whom.
 
-const pipeCounters = list(object(data.timeline).counters).filter((counter) => /^worker \d+ pipe ./.test(text(counter.name)));
+const pipeCounters = list(object(data.timeline).counters).filter((counter) => /(^|: )worker \d+ pipe ./.test(text(counter.name)));
+
+/** "wait to pop from to_aic, filled by aiv": what for, and who ends it. */
+function waitOf(name) {
+  const parts = /^wait (to .*), (?:filled|emptied) by (.*)$/.exec(name);
+  return parts ? { what: parts[1], whom: parts[2] } : { what: name.replace(/^wait /, ''), whom: '' };
+}
 
 panels.push({
   id: 'pipes', title: 'Pipes', count: () => pipeCounters.length,
@@ -13,7 +19,7 @@ panels.push({
       end = Math.max(end, slices.begin[i] + slices.length[i]);
       if (kinds[slices.kind[i]] !== 'wait') continue;
       const key = `${tracks[slices.track[i]]}\n${names[slices.name[i]]}`;
-      const known = waits.get(key) || { who: text(tracks[slices.track[i]]), what: text(names[slices.name[i]]), count: 0, total: 0, longest: 0 };
+      const known = waits.get(key) || { who: text(tracks[slices.track[i]]), ...waitOf(text(names[slices.name[i]])), count: 0, total: 0, longest: 0 };
       known.count += 1;
       known.total += slices.length[i];
       known.longest = Math.max(known.longest, slices.length[i]);
@@ -28,8 +34,8 @@ panels.push({
     const rows = [...waits.values()].sort((a, b) => b.total - a.total);
     const table = el('table', { id: 'waits' });
     const fill = (words) => table.replaceChildren(
-      el('tr', null, el('th', null, 'who'), el('th', null, 'waits'), el('th', { class: 'number' }, 'times'), el('th', { class: 'number' }, 'in all'), el('th', { class: 'number' }, 'longest'), el('th', { class: 'number' }, 'of the run')),
-      ...rows.filter((row) => `${row.who} ${row.what}`.toLowerCase().includes(words)).slice(0, 300).map((row) => el('tr', null, el('td', null, row.who), el('td', null, row.what.replace(/^wait /, '')), el('td', { class: 'number' }, row.count.toLocaleString('en')),
+      el('tr', null, el('th', null, 'who'), el('th', null, 'waits for'), el('th', null, 'in order'), el('th', { class: 'number' }, 'times'), el('th', { class: 'number' }, 'in all'), el('th', { class: 'number' }, 'longest'), el('th', { class: 'number' }, 'of the run')),
+      ...rows.filter((row) => `${row.who} ${row.whom} ${row.what}`.toLowerCase().includes(words)).slice(0, 300).map((row) => el('tr', null, el('td', null, row.who), el('td', null, row.whom), el('td', null, row.what), el('td', { class: 'number' }, row.count.toLocaleString('en')),
         el('td', { class: 'number' }, timeText(row.total)), el('td', { class: 'number' }, timeText(row.longest)), el('td', { class: 'number' }, `${(100 * row.total / (range.all[1] - range.all[0])).toFixed(1)} %`))));
     fill('');
     const body = el('div', { class: 'cards' }, el('div', { class: 'card wide' }, el('h2', null, 'Who waited for whom'),
@@ -68,6 +74,6 @@ panels.push({
     }
     if (pipeCounters.length) body.append(levels);
     container.append(body);
-    return { show: () => charts.forEach((chart) => chart.resize()), search: (words) => { fill(words.trim().toLowerCase()); tellMatches(null); } };
+    return { show: () => charts.forEach((chart) => chart.resize()), takesKeys: () => charts.slice(0, 1).map((chart) => chart.canvas), search: (words) => { fill(words.trim().toLowerCase()); tellMatches(null); } };
   },
 });

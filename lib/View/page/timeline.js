@@ -29,13 +29,13 @@ class TimelinePanel {
       (kind === 'blocks' ? this.tracks[slices.track[i]].parts : this.tracks[slices.track[i]].main).push(i);
       begin = Math.min(begin, slices.begin[i]);
       end = Math.max(end, slices.begin[i] + slices.length[i]);
-      if (kind === 'task') this.ofTask.has(slices.task[i]) ? this.ofTask.get(slices.task[i]).push(i) : this.ofTask.set(slices.task[i], [i]);
+      if (kind === 'task' || kind === 'collective') this.ofTask.has(slices.task[i]) ? this.ofTask.get(slices.task[i]).push(i) : this.ofTask.set(slices.task[i], [i]);
     }
     const byBegin = (a, b) => slices.begin[a] - slices.begin[b];
     for (const track of this.tracks) {
       track.main = Int32Array.from(track.main).sort(byBegin);
       track.parts = Int32Array.from(track.parts).sort(byBegin);
-      track.isRole = /^worker \d+ ./.test(track.name);
+      track.isRole = /(^|: )worker \d+ ./.test(track.name);
     }
     this.tracks = this.tracks.map((track, at) => ({ ...track, at })).filter((track) => track.main.length);
     this.counters = list(from.counters).filter((counter) => counter.points.length);
@@ -81,6 +81,7 @@ class TimelinePanel {
   handle() {
     return {
       show: () => this.surface.resize(),
+      takesKeys: () => [this.surface.canvas],
       search: (words, step) => this.search(words, step),
       go: ({ task }) => {
         const found = this.ofTask.get(task);
@@ -142,9 +143,10 @@ class TimelinePanel {
     if (slice < 0) return this.describeAll();
     const task = this.slices.task[slice], kind = this.kinds[this.slices.kind[slice]];
     const { begin, length, name } = this.slices;
-    const about = kind === 'task' ? [] : [el('h2', null, text(this.names[name[slice]])),
-      el('p', { class: 'dim' }, `${timeText(length[slice])}, from ${timeText(begin[slice])}`), el('h3', null, 'It belongs to')];
-    this.side.replaceChildren(...about, ...(task >= 0 ? taskDetails(task, 'timeline') : []));
+    const isTask = kind === 'task' || kind === 'collective', isKnown = !!graph.tasks[task];
+    const about = isTask && isKnown ? [] : [el('h2', null, text(this.names[name[slice]])),
+      el('p', { class: 'dim' }, `${timeText(length[slice])}, from ${timeText(begin[slice])}${isTask ? `, task ${task}` : ''}`), isKnown ? el('h3', null, 'It belongs to') : ''];
+    this.side.replaceChildren(...about, ...(isKnown ? taskDetails(task, 'timeline') : []));
   }
   describe(task) { this.side.replaceChildren(...taskDetails(task, 'timeline')); }
   describeAll() {
@@ -242,7 +244,7 @@ class TimelinePanel {
       context.fillRect(0, top, width, size);
     }
     context.fillStyle = track.isRole ? colour('dim') : colour('ink');
-    fitText(context, track.isRole ? '    ' + track.name.replace(/^worker \d+ /, '') : track.name, 12, top + size / 2 - (track.parts.length ? 4 : 0), gutter - 20);
+    fitText(context, track.isRole ? '    ' + track.name.replace(/^.*worker \d+ /, '') : track.name, 12, top + size / 2 - (track.parts.length ? 4 : 0), gutter - 20);
     context.save();
     context.beginPath();
     context.rect(gutter, top, width - gutter, size);
@@ -288,7 +290,7 @@ class TimelinePanel {
     if (slots) most = Math.max(most, Number(slots[1]));
     context.fillStyle = colour('dim');
     fitText(context, text(counter.name), 12, top + 14, gutter - 20);
-    fitText(context, `up to ${counter.unit === 'bytes' ? bytesText(most) : `${valueText(most)} ${slots ? 'slots' : text(counter.unit)}`}`, 12, top + 28, gutter - 20);
+    fitText(context, `up to ${counter.unit === 'bytes' ? bytesText(most) : plural(most, slots ? 'slot' : text(counter.unit).replace(/s$/, ''))}`, 12, top + 28, gutter - 20);
     context.save();
     context.beginPath();
     context.rect(gutter, top, width - gutter, 44);

@@ -298,11 +298,14 @@ bool GroupRunner::await(Instance &self, const kiln_pipe &pipe, Awaits what) {
 
 void GroupRunner::recordSlice(Instance &instance, bool isWait) {
   std::string what = instance.role->name;
-  if (isWait)
-    what = instance.awaits == Awaits::Others
-               ? "wait for the other blocks"
-               : (instance.awaits == Awaits::Push ? "wait to push into " : "wait to pop from ") +
-                     instance.pipe->spec().name;
+  if (isWait && instance.awaits == Awaits::Others) {
+    what = "wait for the other blocks";
+  } else if (isWait) {
+    const PipeSpec &pipe = instance.pipe->spec();
+    what = instance.awaits == Awaits::Push
+               ? "wait to push into " + pipe.name + ", emptied by " + Group->roles[pipe.to].name
+               : "wait to pop from " + pipe.name + ", filled by " + Group->roles[pipe.from].name;
+  }
   RoleTimeline &times = *instance.crew->times;
   int64_t now = times.now();
   times.add({0, instance.name(), std::move(what), isWait, instance.sliceBegin, now});

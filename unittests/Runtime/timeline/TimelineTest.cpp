@@ -268,14 +268,15 @@ TEST_F(TimelineTest, RolesOnFibersHaveTracksAndTheirWaitsAtPipesAreSlices) {
         ++slices[track.substr(track.rfind(' ') + 1) + ": " + slice["name"].get<std::string>()];
       }
     // Twice all, for two blocks: lanes fill both slots, wait, and wait again for the answer.
-    EXPECT_EQ(slices, (std::map<std::string, int>{{"send#0: send", 6},
-                                                  {"send#0: wait to push into there", 2},
-                                                  {"send#0: wait to pop from back", 2},
-                                                  {"send#1: send", 6},
-                                                  {"send#1: wait to push into there", 2},
-                                                  {"send#1: wait to pop from back", 2},
-                                                  {"add: add", 4},
-                                                  {"add: wait to pop from there", 2}}));
+    EXPECT_EQ(slices,
+              (std::map<std::string, int>{{"send#0: send", 6},
+                                          {"send#0: wait to push into there, emptied by add", 2},
+                                          {"send#0: wait to pop from back, filled by add", 2},
+                                          {"send#1: send", 6},
+                                          {"send#1: wait to push into there, emptied by add", 2},
+                                          {"send#1: wait to pop from back, filled by add", 2},
+                                          {"add: add", 4},
+                                          {"add: wait to pop from there, filled by send", 2}}));
   }
 }
 
@@ -293,8 +294,9 @@ TEST_F(TimelineTest, ADeadlockedGroupEndsInWaits) {
   std::multiset<std::string> waits;
   for (const auto &[track, what] : last)
     waits.insert(what);
-  EXPECT_EQ(waits, (std::multiset<std::string>{"wait to pop from back", "wait to pop from back",
-                                               "wait to pop from there"}));
+  EXPECT_EQ(waits, (std::multiset<std::string>{"wait to pop from back, filled by add",
+                                               "wait to pop from back, filled by add",
+                                               "wait to pop from there, filled by send"}));
 }
 
 TEST_F(TimelineTest, AFailedRunIsShownUpToItsEnd) {
