@@ -118,7 +118,7 @@ Status ProgramEmitter::emitFunction(ir::FuncOp kernel, const std::string &symbol
   workspaceBytes = emitter.plan().bytes();
   if (const llvmir::Contraction *product = emitter.plan().contraction();
       product && blocksPerCall && product->rowDim >= 0)
-    (*blocksPerCall)[product->rowDim] = product->rowsPerCall;
+    (*blocksPerCall)[product->rowDim] = product->maxRows;
   return emitter.emit();
 }
 

@@ -196,8 +196,7 @@ private:
       }
     }
     Values sums = startOf(targets, col, widths);
-    for (Value *target : targets) // where the next block will be, which comes while k runs
-      emitPrefetch(b, b.offset(Sum, target, b.index(rows * P.cRow)), true);
+    fetchNextSums(targets, row, rows, col);
     Value *left = b.offset(Word, P.a, b.mul(row, P.aRow)), *right = b.offset(Word, P.b, col);
     size_t products = sums.size(), sides = products;
     if (P.streamedRows)
@@ -239,6 +238,19 @@ private:
       sums = multiply(b.index(0), P.depth, sums);
     }
     storeSums(ArrayRef(sums).take_front(products), added, targets, widths);
+  }
+
+  /// The sums of the next block, which come while k runs: further down, or the next product's.
+  void fetchNextSums(ArrayRef<Value *> targets, Value *row, int64_t rows, Value *col) {
+    Value *next = b.offset(Sum, targets.front(), b.index(rows * P.cRow));
+    if (P.cNext) {
+      Value *isLast = b.CreateICmpEQ(b.add(row, rows), b.index(P.rows));
+      next = b.CreateSelect(isLast, b.offset(Sum, P.cNext, col), next);
+    }
+    auto across = int64_t(targets.size()) / rows;
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t vector = 0; vector < across; ++vector)
+        emitPrefetch(b, b.offset(Sum, next, b.index(i * P.cRow + vector * kWidth)), true);
   }
 
   /// `added`: how much too large all sums of a row are, as sums; none if they are not.

@@ -34,6 +34,9 @@ struct Product {
   int64_t aStep;     ///< From word to word of k.
   int64_t bStep;     ///< From k to k of the right side, whose columns are contiguous.
   int64_t cRow;
+  /// Where the sums of the next product are, of which the first come while this one's last rows are
+  /// multiplied; null: not known.
+  llvm::Value *cNext = nullptr;
   bool accumulates = true; ///< Otherwise c = a b.
   /// Whether c counts as zero, known when the code runs; null: it does not.
   llvm::Value *startsAtZero = nullptr;

@@ -203,6 +203,7 @@ private:
     e.emitOps(C.right);
     for (auto [number, product] : llvm::enumerate(C.products)) {
       V *to = rightPanel(number);
+      e.setFetchesAhead(!isNextRightFetched(number));
       pack(product.getRhs(), product.getTransB() ? PackedSide::Turned : PackedSide::Down, false,
            [&](V *words, V *i, V *j) {
              V *k = b.add(b.mul(step, C.words()), i);
@@ -211,6 +212,7 @@ private:
              storeWords(words, b.offset(Word, to, at));
            });
     }
+    e.setFetchesAhead(true);
   }
 
   void storeWords(V *words, V *to) { b.CreateAlignedStore(words, to, llvm::Align(4)); }
@@ -253,12 +255,18 @@ private:
     });
   }
 
-  /// The right side that will be packed next, if it is plain memory: that of the next columns.
-  /// Tile registers are loaded from the second cache so fast that fetches would be in the way.
+  /// Whether products fetch the right side that will be packed next: it is plain memory. Tile
+  /// registers are loaded from the second cache so fast that fetches would be in the way.
+  bool isNextRightFetched(unsigned number) {
+    tile::MatmulAccOp product = C.product(number);
+    return !C.how.byTiles && C.colDim >= 0 && product.getRhs().getDefiningOp<tile::LoadOp>() &&
+           !product.getTransB();
+  }
+  /// That of the next columns.
   Fetch fetchNext(unsigned number, V *col) {
-    auto load = C.product(number).getRhs().getDefiningOp<tile::LoadOp>();
-    if (C.how.byTiles || C.colDim < 0 || !load || C.product(number).getTransB())
+    if (!isNextRightFetched(number))
       return {};
+    auto load = C.product(number).getRhs().getDefiningOp<tile::LoadOp>();
     V *next = b.min(b.add(col, 1), b.CreateSub(NumCols, b.index(1)));
     e.setBlockIndex(C.colDim, b.add(FirstCol, next));
     e.emitOps(C.right);
@@ -287,9 +295,16 @@ private:
       product.excess = buffer(number, Contraction::Excess, b.mul(panel, Width));
       emitExcess(b, product, product.excess);
     }
-    b.loop(b.index(0), C.rowDim < 0 ? b.index(1) : NumRows, 1, [&](V *row) {
+    auto sumsAt = [&](V *row, V *panel) {
+      return b.offset(Sum, sums(number, row, col), b.mul(panel, Width));
+    };
+    V *rows = C.rowDim < 0 ? b.index(1) : NumRows;
+    b.loop(b.index(0), rows, 1, [&](V *row) {
+      V *below = b.add(row, 1), *isLast = b.CreateICmpEQ(below, rows);
       product.a = leftPanel(C.leftOf(number), row);
-      product.c = b.offset(Sum, sums(number, row, col), b.mul(panel, Width));
+      product.c = sumsAt(row, panel);
+      product.cNext = sumsAt(b.CreateSelect(isLast, b.index(0), below),
+                             b.CreateSelect(isLast, b.add(panel, 1), panel));
       product.fetch.part = row;
       product.fetch.parts = C.usualRows();
       emitProduct(b, e.machine(), product);

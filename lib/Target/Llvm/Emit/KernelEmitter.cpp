@@ -527,7 +527,8 @@ void KernelEmitter::withLoads(Value tile, llvm::function_ref<void(bool)> body, l
     locate(load);
     Window window = windowOf(load);
     b.SetCurrentDebugLocation(users);
-    if (reader && !machine().losesFetches && !Plan.isLastReader(load, reader))
+    bool isOfOthers = reader && !machine().losesFetches && !Plan.isLastReader(load, reader);
+    if (!FetchesAhead || isOfOthers)
       window.ahead = nullptr;
     auto type = load.getResult().getType();
     bool isDown = type.getCols() == 1 && type.getRows() > 1;

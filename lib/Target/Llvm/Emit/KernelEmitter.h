@@ -183,6 +183,8 @@ public:
   void passTiles(mlir::Operation *op, mlir::ValueRange from, mlir::ValueRange to);
 
   llvm::Value *blockIndex(unsigned dim) { return BlockIndex[dim]; }
+  /// Whether loads fetch what the next iteration loads; not where something else has done so.
+  void setFetchesAhead(bool on) { FetchesAhead = on; }
   void setBlockIndex(unsigned dim, llvm::Value *at) { BlockIndex[dim] = at; }
   /// The first block of the range in a grid dimension, and the one behind the last.
   std::pair<llvm::Value *, llvm::Value *> blockRange(unsigned dim);
@@ -232,6 +234,7 @@ private:
   llvm::DenseMap<mlir::Value, TensorView> Tensors;
   mlir::Value Root;                           ///< The tile with a buffer that is being computed.
   llvm::DenseMap<mlir::Value, Window> Direct; ///< Deferred loads that are read where they are.
+  bool FetchesAhead = true;
   bool Streams = false;
   unsigned NumAllocated = 0; ///< By allocate(), in the blocks being emitted.
   llvm::StringMap<llvm::Constant *> Texts;

@@ -15,11 +15,10 @@ namespace kiln::llvmir {
 // packing a right side pays only for twice as many rows.
 static constexpr int64_t kRowTarget = 256, kColTarget = 2048, kDepthTarget = 512,
                          kTiledRowTarget = 512;
-// Where panels of right sides are to stay in the nearest cache while all left sides pass: 32 KiB.
-// They are so shallow that the second cache has room for twice as many rows of left sides, and
-// right sides are packed half as often. Calls are not made larger for that: it is not worth that a
-// second worker who comes late costs more.
-static constexpr int64_t kNearPanelWords = 8192, kNearRowTarget = 512;
+// Where panels of right sides are to stay in the nearest cache while all left sides pass: 16 KiB,
+// or 32 where there are few rows, beside left sides and sums. They are so shallow that the second
+// cache has room for twice as many rows of left sides, and right sides are packed half as often.
+static constexpr int64_t kNearDepthTarget = 128, kNearRowTarget = 512;
 // With so few rows of the left side, all of k of them stays in the second cache while the right
 // side passes once. Where it is packed, the columns that come next are fetched in the time of few
 // products: half as many words leave them room.
@@ -189,12 +188,10 @@ std::optional<Contraction> findContraction(ir::FuncOp kernel, const MachineTrait
                       : arePanelsNear && hasManyRows ? kNearRowTarget
                                                      : kRowTarget;
   int64_t depthTarget = c.streamsRight  ? kStreamedDepthTarget
-                        : arePanelsNear ? kNearPanelWords / panelWidth(machine, c.how, c.rows())
+                        : arePanelsNear ? kNearDepthTarget
                         : hasManyRows   ? kDepthTarget
                                         : kFewRowsDepthTarget;
   c.maxRows = c.rowDim < 0 ? 1 : share(rowTarget, c.rows());
-  c.rowsPerCall =
-      std::min(c.maxRows, share(c.how.byTiles ? kTiledRowTarget : kRowTarget, c.rows()));
   c.maxCols = c.colDim < 0 ? 1 : share(kColTarget, c.cols() * int64_t(c.products.size()));
   c.maxSteps = share(depthTarget, c.words());
   return c;

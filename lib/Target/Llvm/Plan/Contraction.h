@@ -41,10 +41,9 @@ struct Contraction {
   /// streamed (Product::wordsAcross).
   int64_t wordsAcross = 1;
 
-  // How much is worked on at a time: blocks of the launch down and across, and iterations.
+  // How much is worked on at a time: blocks of the launch down and across, and iterations. A call
+  // should have as many blocks down, so that they share their right sides.
   int64_t maxRows, maxCols, maxSteps;
-  /// How many blocks down a call should have, so that they share their right sides.
-  int64_t rowsPerCall;
 
   /// How many blocks down are there, usually: where one has few rows, there is one.
   int64_t usualRows() const;
