@@ -1,6 +1,7 @@
 #include "kiln/Jit/DiskCache.h"
 
 #include "EntryFile.h"
+#include "OwnFolder.h"
 #include "abi/Environment.h"
 #include "abi/FileIo.h"
 
@@ -32,30 +33,11 @@ struct File {
   int fd;
 };
 
-bool readAll(int fd, std::string &bytes) {
-  for (size_t done = 0; done < bytes.size();) {
-    ssize_t got = ::pread(fd, bytes.data() + done, bytes.size() - done, off_t(done));
-    if (got < 0 && errno == EINTR)
-      continue;
-    if (got <= 0)
-      return false;
-    done += size_t(got);
-  }
-  return true;
-}
-
 int64_t nanoseconds(const timespec &time) {
   return int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
 std::string entryName(const std::string &key) { return hashText(key) + kEntrySuffix; }
-
-/// Why another user could change what this file or folder holds; null if none can.
-const char *whyNotOwn(const struct stat &st) {
-  if (st.st_uid != geteuid())
-    return "it belongs to another user";
-  return st.st_mode & (S_IWGRP | S_IWOTH) ? "others may write to it" : nullptr;
-}
 
 } // namespace
 
@@ -91,27 +73,15 @@ std::string DiskCache::pathOf(const std::string &key) const {
 // The directory
 //===----------------------------------------------------------------------===//
 
-/// The directory, open. Whoever exchanges it behind its name changes nothing here.
-class DiskCache::Folder {
+/// The directory, open.
+class DiskCache::Folder : public OwnFolder {
 public:
-  explicit Folder(int fd) : Fd(fd) {}
-  Folder(Folder &&other) noexcept : Fd(std::exchange(other.Fd, -1)) {}
-  Folder &operator=(Folder &&) = delete;
-  ~Folder() {
-    if (Fd >= 0)
-      ::close(Fd);
-  }
-
-  int fd() const { return Fd; }
-  int open(const std::string &name, int flags) const {
-    return ::openat(Fd, name.c_str(), flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-  }
-  bool remove(const std::string &name) const { return ::unlinkat(Fd, name.c_str(), 0) == 0; }
+  explicit Folder(OwnFolder folder) : OwnFolder(std::move(folder)) {}
 
   /// Of the files whose names end so.
   std::vector<std::string> names(std::string_view suffix) const {
     std::vector<std::string> found;
-    File own(open(".", O_RDONLY | O_DIRECTORY));
+    File own(openFile(".", O_RDONLY | O_DIRECTORY));
     DIR *dir = own.isOpen() ? fdopendir(own.fd) : nullptr;
     if (!dir)
       return found;
@@ -125,46 +95,30 @@ public:
 
   /// Removes what dead processes left behind: temporary files, and locks that nobody holds.
   void sweep() const {
-    sweepTemporaries(Fd);
+    sweepTemporaries(fd());
     for (const std::string &name : names(kLockSuffix)) {
-      File file(open(name, O_RDWR));
+      File file(openFile(name, O_RDWR));
       if (file.isOpen() && tryLock(file.fd) && isLinked(file.fd))
         remove(name);
     }
   }
-
-private:
-  int Fd;
 };
+
+static constexpr OwnFolder::Words kWords = {"cache directory", "have their code executed",
+                                            ", or set KILN_CACHE_DIR to another"};
 
 Expected<DiskCache::Folder> DiskCache::open() const {
   if (!isEnabled())
     return Status(StatusCode::NotFound, "there is no cache");
-  File file(::open(Options.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!file.isOpen() && errno == ENOTDIR) // who cannot store will say why
-    return Status(StatusCode::NotFound, "there is no directory " + Options.directory);
-  if (!file.isOpen())
-    return errnoStatus("open the cache directory", Options.directory);
-  struct stat st;
-  if (fstat(file.fd, &st) != 0)
-    return errnoStatus("look at the cache directory", Options.directory);
-  if (const char *why = whyNotOwn(st))
-    return Status(StatusCode::IoError,
-                  "the cache directory '" + Options.directory + "' is not used: " + why +
-                      ", so that they could have their code executed; make it yours alone "
-                      "(chown, chmod go-w), or set KILN_CACHE_DIR to another");
-  return Folder(file.release());
+  Expected<OwnFolder> folder = OwnFolder::open(Options.directory, kWords);
+  return folder ? Expected(Folder(std::move(*folder))) : folder.status();
 }
 
-/// Makes missing parents with the user's mask, and the directory itself for nobody else.
 Expected<DiskCache::Folder> DiskCache::openOrMake() const {
-  const std::string &path = Options.directory;
-  for (size_t slash = path.find('/', 1); slash != std::string::npos;
-       slash = path.find('/', slash + 1))
-    ::mkdir(path.substr(0, slash).c_str(), 0777);
-  if (isEnabled() && ::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
-    return errnoStatus("make the cache directory", path);
-  return open();
+  if (!isEnabled())
+    return open();
+  Expected<OwnFolder> folder = OwnFolder::openOrMake(Options.directory, kWords);
+  return folder ? Expected(Folder(std::move(*folder))) : folder.status();
 }
 
 Status DiskCache::verifyDirectory() const { return open().status(); }
@@ -178,22 +132,16 @@ Expected<CacheEntry> DiskCache::loadFrom(const Folder &folder, const std::string
                                          std::string *foundKey) const {
   CacheEntry entry;
   entry.path = Options.directory + "/" + name;
-  File file(folder.open(name, O_RDONLY));
+  File file(folder.openFile(name, O_RDONLY));
   if (!file.isOpen())
     return errnoStatus("open", entry.path); // NotFound, usually
   auto reject = [&](const std::string &why) {
     return Status(StatusCode::IoError, "cache entry " + entry.path + " is not used: " + why);
   };
-  struct stat st;
-  if (fstat(file.fd, &st) != 0 || !S_ISREG(st.st_mode))
-    return reject("it is no regular file");
-  if (const char *why = whyNotOwn(st))
-    return reject(why);
-  if (uint64_t(st.st_size) > Options.maxBytes)
-    return reject("it is larger than the whole cache may be");
-  std::string bytes(size_t(st.st_size), '\0');
-  if (!readAll(file.fd, bytes))
-    return reject("it cannot be read");
+  Expected<std::string> read = readOwnFile(file.fd, Options.maxBytes);
+  if (!read)
+    return reject(read.status().message());
+  std::string &bytes = *read;
   Expected<EntryParts> parts = parseEntry(bytes);
   if (!parts)
     return reject(parts.status().message());
@@ -329,7 +277,7 @@ std::optional<KeyLock> DiskCache::lock(const std::string &key) const {
   auto deadline = std::chrono::steady_clock::now() + Options.lockPatience;
   auto pause = std::chrono::microseconds(200);
   while (true) {
-    File file(folder->open(name, O_RDWR | O_CREAT));
+    File file(folder->openFile(name, O_RDWR | O_CREAT));
     if (!file.isOpen())
       return std::nullopt;
     bool isLocked = tryLock(file.fd);
@@ -367,7 +315,7 @@ static bool lockTotals(int fd) {
 
 void DiskCache::count(const CacheTotals &more) const {
   Expected<Folder> folder = open();
-  File file(folder ? folder->open("totals", O_RDWR | O_CREAT) : -1);
+  File file(folder ? folder->openFile("totals", O_RDWR | O_CREAT) : -1);
   if (!lockTotals(file.fd))
     return;
   CacheTotals totals;
@@ -385,7 +333,7 @@ void DiskCache::count(const CacheTotals &more) const {
 CacheTotals DiskCache::totals() const {
   CacheTotals totals;
   Expected<Folder> folder = open();
-  File file(folder ? folder->open("totals", O_RDWR) : -1);
+  File file(folder ? folder->openFile("totals", O_RDWR) : -1);
   if (!lockTotals(file.fd) || ::pread(file.fd, &totals, sizeof totals, 0) != ssize_t(sizeof totals))
     return {};
   return totals;

@@ -1,5 +1,6 @@
 #include "kiln/Jit/Compiler/TuneStore.h"
 
+#include "OwnFolder.h"
 #include "abi/Environment.h"
 #include "abi/FileIo.h"
 #include "kiln/Jit/Compiler/ProgramSource.h"
@@ -9,7 +10,6 @@
 
 #include <bit>
 #include <filesystem>
-#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace mlir;
@@ -60,9 +60,14 @@ std::optional<std::string> tuneKey(const TuneSubject &subject) {
          subject.platform->name() + "\narch " + backend->arch() + "\n" + arguments;
 }
 
-TuneStore::TuneStore(const DiskCacheOptions &cache) {
-  if (!cache.directory.empty())
-    Folder = cache.directory + "/tuned";
+static constexpr OwnFolder::Words kCacheWords = {"cache directory", "choose what is run", ""},
+                                  kWords = {"folder", "choose what is run", ""};
+constexpr uint64_t kMostBytes = 1 << 24;
+constexpr int kDeepest = 8; // what is kept is not nested deeper
+
+TuneStore::TuneStore(const DiskCacheOptions &cache) : Cache(cache.directory) {
+  if (isEnabled())
+    Folder = Cache + "/tuned";
 }
 
 Expected<TuneStore> TuneStore::fromEnvironment() {
@@ -85,45 +90,57 @@ Expected<std::optional<ConfigValues>> TuneStore::valuesFor(const TuneSubject &su
   return key ? find(*key) : std::nullopt;
 }
 
-std::string TuneStore::pathOf(const std::string &key) const {
+static std::string nameOf(const std::string &key) {
   auto digest =
       llvm::SHA256::hash(ArrayRef(reinterpret_cast<const uint8_t *>(key.data()), key.size()));
-  return Folder + "/" + llvm::toHex(ArrayRef(digest).take_front(16), /*LowerCase=*/true) + ".json";
+  return llvm::toHex(ArrayRef(digest).take_front(16), /*LowerCase=*/true) + ".json";
 }
 
-std::optional<ConfigValues> TuneStore::find(const std::string &key) const {
-  struct stat info;
-  std::string path = pathOf(key);
-  // As in the cache: only this user's own files, which nobody else can write.
-  if (!isEnabled() || ::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode) ||
-      info.st_uid != ::geteuid() || (info.st_mode & (S_IWGRP | S_IWOTH)) || info.st_size > 1 << 24)
-    return std::nullopt;
-  Expected<std::string> text = readFile(path, 1 << 24);
-  if (!text)
-    return std::nullopt;
-  Json json = parseJson(*text);
+std::string TuneStore::pathOf(const std::string &key) const { return Folder + "/" + nameOf(key); }
+
+/// The values in the text of a file, if it was kept for this key.
+static std::optional<ConfigValues> valuesIn(const std::string &text, const std::string &key) {
+  Json json = parseJson(text, kDeepest);
   if (!json.is_object() || !json.contains("key") || json["key"] != key ||
       !json.contains("values") || !json["values"].is_object())
     return std::nullopt;
   ConfigValues values;
-  for (const auto &[name, value] : json["values"].items())
-    if (value.is_string())
-      values[name] = value.get<std::string>();
+  for (const auto &[name, value] : json["values"].items()) {
+    if (!value.is_string()) // nobody has measured the others without it
+      return std::nullopt;
+    values[name] = value.get<std::string>();
+  }
   return values;
 }
 
+std::optional<ConfigValues> TuneStore::find(const std::string &key) const {
+  if (!isEnabled())
+    return std::nullopt;
+  // Who may write to the cache can exchange what is in it.
+  Expected<OwnFolder> cache = OwnFolder::open(Cache, kCacheWords);
+  Expected<OwnFolder> folder = cache ? OwnFolder::open(Folder, kWords) : cache.status();
+  int fd = folder ? folder->openFile(nameOf(key), O_RDONLY) : -1;
+  if (fd < 0)
+    return std::nullopt;
+  Expected<std::string> text = readOwnFile(fd, kMostBytes);
+  ::close(fd);
+  return text ? valuesIn(*text, key) : std::nullopt;
+}
+
 Status TuneStore::put(const std::string &key, const ConfigValues &values, const Json &about) const {
-  std::error_code error;
-  std::filesystem::create_directories(Folder, error);
-  std::filesystem::permissions(Folder, std::filesystem::perms::owner_all, error);
+  Expected<OwnFolder> cache = OwnFolder::openOrMake(Cache, kCacheWords);
+  Expected<OwnFolder> folder = cache ? OwnFolder::openOrMake(Folder, kWords) : cache.status();
+  if (!folder)
+    return folder.status();
+  sweepTemporaries(folder->fd());
   Json json{{"format", "kiln-tuned"}, {"version", 1}, {"key", key}, {"values", values}};
   json.update(about);
   Expected<std::unique_ptr<TemporaryFile>> file =
-      TemporaryFile::create(pathOf(key), AT_FDCWD, S_IRUSR | S_IWUSR);
-  if (!file)
-    return file.status();
-  Status written = (*file)->write(jsonText(json) + "\n");
-  return written.isOk() ? (*file)->commit() : written;
+      TemporaryFile::create(nameOf(key), folder->fd(), S_IRUSR | S_IWUSR);
+  Status done = file ? (*file)->write(jsonText(json) + "\n") : file.status();
+  if (done.isOk())
+    done = (*file)->commit();
+  return done.isOk() ? done : done.withPrefix("in " + Folder);
 }
 
 } // namespace kiln

@@ -4,9 +4,10 @@
 // on: the program with the values that the user chose, the platform and the exact machine, and the
 // types and sizes of the arguments, sizes by powers of two.
 //
-// Invariants: a file appears whole or not at all. It only names values of parameters; whoever uses
-// them records the program with them, which refuses what does not fit. So a file that somebody
-// changed can make a program slower, never wrong.
+// Invariants: a file appears whole or not at all. Folder and file are this user's, and nobody else
+// may write to them, by the rule of the cache; what is not so is not used. A file only names values
+// of parameters; whoever uses them records the program with them, which refuses what does not fit.
+// So a file that was damaged can make a program slower, never wrong.
 //
 //===----------------------------------------------------------------------------===//
 #ifndef KILN_JIT_COMPILER_TUNESTORE_H
@@ -41,7 +42,7 @@ public:
   explicit TuneStore(const DiskCacheOptions &cache);
   static Expected<TuneStore> fromEnvironment();
 
-  bool isEnabled() const { return !Folder.empty(); }
+  bool isEnabled() const { return !Cache.empty(); }
   /// Whether anything was ever kept: asking that is quick.
   bool isEmpty() const;
   std::optional<ConfigValues> find(const std::string &key) const;
@@ -52,7 +53,7 @@ public:
   std::string pathOf(const std::string &key) const;
 
 private:
-  std::string Folder; ///< Empty: no store.
+  std::string Cache, Folder; ///< Empty: no store.
 };
 
 } // namespace kiln
