@@ -63,7 +63,6 @@ std::optional<std::string> tuneKey(const TuneSubject &subject) {
 static constexpr OwnFolder::Words kCacheWords = {"cache directory", "choose what is run", ""},
                                   kWords = {"folder", "choose what is run", ""};
 constexpr uint64_t kMostBytes = 1 << 24;
-constexpr int kDeepest = 8; // what is kept is not nested deeper
 
 TuneStore::TuneStore(const DiskCacheOptions &cache) : Cache(cache.directory) {
   if (isEnabled())
@@ -100,7 +99,7 @@ std::string TuneStore::pathOf(const std::string &key) const { return Folder + "/
 
 /// The values in the text of a file, if it was kept for this key.
 static std::optional<ConfigValues> valuesIn(const std::string &text, const std::string &key) {
-  Json json = parseJson(text, kDeepest);
+  Json json = parseJson(text);
   if (!json.is_object() || !json.contains("key") || json["key"] != key ||
       !json.contains("values") || !json["values"].is_object())
     return std::nullopt;
