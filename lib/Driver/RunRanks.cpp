@@ -14,6 +14,7 @@
 #include "kiln/runtime/arguments.h"
 #include "kiln/runtime/compare.h"
 #include "kiln/runtime/ranks.h"
+#include "kiln/runtime/tool_output.h"
 
 #include <chrono>
 #include <cmath>
@@ -238,7 +239,7 @@ int RankedRun::finish() {
            {"max_error", std::isfinite(check.difference.largest) ? Json(check.difference.largest)
                                                                  : Json(nullptr)}});
     json["skipped"] = Skipped;
-    text = jsonText(json) + "\n";
+    text = documentText(json);
     noteJsonPrinted();
   } else {
     add("%s on %s, %s%d ranks: %.3f s\n", From.name.c_str(), Options.platform->name().c_str(),
@@ -338,6 +339,7 @@ std::optional<int> runOnRanks(const Source &source, const RunSettings &options) 
   if (!transport)
     return badInput(transport.status().message());
   int code = run(source, options, *launched, *transport);
+  finishJson(exitCodeAfterSignals(code)); // a rank that fails ends all processes, this one too
   closeMpi(code != kGood);
   return code;
 }

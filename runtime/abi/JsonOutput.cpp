@@ -3,6 +3,7 @@
 #include "kiln/runtime/tool_output.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 using namespace kiln;
@@ -22,9 +23,22 @@ void kiln::beginOutput(int argc, const char *const *argv) {
 
 void kiln::noteJsonPrinted() { output.isPrinted = true; }
 
+/// The number of this process among those that mpirun, or something like it, started. Null: it did
+/// not.
+static const char *launchedRank() {
+  for (const char *name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"})
+    if (const char *text = std::getenv(name); text && *text)
+      return text;
+  return nullptr;
+}
+
+std::string kiln::documentText(const Json &document, int indent) {
+  return jsonText(document, launchedRank() ? onOneLine : indent) + "\n";
+}
+
 void kiln::printJson(const Json &document, int indent) {
   noteJsonPrinted();
-  std::cout << jsonText(document, indent) << "\n";
+  std::cout << documentText(document, indent);
 }
 
 void kiln::noteFailure(const Status &status) { output.failures.push_back(status); }
@@ -42,15 +56,20 @@ std::string kiln::failureJson(int code) {
   std::vector<Status> failures = output.failures;
   if (failures.empty())
     failures.emplace_back(StatusCode::Internal, "it failed; standard error may say why");
+  const char *rank = launchedRank();
+  if (rank && code > 128 && failures.front().code() == StatusCode::Interrupted)
+    return "";
   Json document{{"error", describe(failures.front())}, {"exit_code", code}};
+  if (rank)
+    document["rank"] = std::atoll(rank);
   for (size_t i = 1; i < failures.size(); ++i)
     document["more_errors"].push_back(describe(failures[i]));
-  return jsonText(document) + "\n";
+  return documentText(document);
 }
 
 void kiln::finishJson(int code) {
   if (std::string text = failureJson(code); !text.empty()) {
     noteJsonPrinted();
-    std::cout << text;
+    std::cout << text << std::flush;
   }
 }

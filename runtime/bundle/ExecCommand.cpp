@@ -11,6 +11,7 @@
 #include "kiln/runtime/ranks.h"
 #include "kiln/runtime/record.h"
 #include "kiln/runtime/timeline.h"
+#include "kiln/runtime/tool_output.h"
 
 #include <CLI/CLI.hpp>
 
@@ -416,6 +417,7 @@ int runAsRank(Request &request) {
   for (std::string *folder : {&request.save, &request.expected, &request.out})
     *folder = rankDirectory(*folder, request.ranks->rank());
   int code = run(request);
+  finishJson(exitCodeAfterSignals(code)); // a rank that fails ends all processes, this one too
   closeMpi(code != exitGood);
   return code;
 }

@@ -87,6 +87,8 @@ static Collective collectiveOf(const Node &node) {
   made.how = static_cast<Reduction>(number(5));
   made.fixedOrder = number(6) != 0;
   made.loc = node.detail->loc.toSourceLoc();
+  if (made.kind == CollectiveKind::Send)
+    made.memory = node.detail->buffers[0];
   return made;
 }
 

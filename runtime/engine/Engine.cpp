@@ -105,6 +105,7 @@ Status Engine::Impl::startRun(RunOptions options) {
   CatchUp = {};
   Sched.startRun();
   Run.ranks = &ranks();
+  Run.lender = Run.ranks->lends() ? Run.ranks : nullptr;
   if (RunAs.ranks)
     RunAs.ranks->watch([this] { return Sched.isIdle(); });
   Lines.clear();
@@ -135,6 +136,8 @@ Status Engine::Impl::drain() {
   if (!awaitAll())
     return Status(StatusCode::Internal,
                   std::to_string(numPending()) + " tasks wait and none is ready");
+  if (Run.lender)
+    Run.lender->settle();
   Status result = Run.failures.current();
   Reported = Run.failures.parts();
   if (!result.isOk())
@@ -166,6 +169,8 @@ void Engine::Impl::abandonRun() {
   Run.isAbandoned.store(true, std::memory_order_relaxed);
   ranks().fail(Status(StatusCode::FailedPrecondition, "the rank ended before its run did"));
   awaitAll();
+  if (Run.lender)
+    Run.lender->settle();
   if (uint64_t count = Run.numAbandoned.load(std::memory_order_relaxed))
     Run.failures.setOfRun(
         Status(StatusCode::FailedPrecondition,

@@ -288,6 +288,23 @@ DumpTask kiln::dumpTask(const Node &node) {
           detail.directions, detail.marks, {node.scalars, node.numScalars},   detail.scalarTypes};
 }
 
+/// Other ranks may still read what the task writes, or this rank what is theirs.
+static void ownWhatIsWritten(Transport &lender, const Node &node) {
+  const KernelRecord *kernel = node.kernel;
+  if (!kernel)
+    return;
+  for (uint8_t i = 0; i < node.numTensors; ++i) {
+    Direction direction = kernel->signature && i < kernel->signature->tensors.size()
+                              ? kernel->signature->tensors[i].direction
+                              : Direction::InOut;
+    if (direction != Direction::In || kernel->isCollective)
+      lender.own(node.tensors()[i], direction == Direction::In ? MemoryAccess::Send
+                                    : kernel->isCollective && direction == Direction::Out
+                                        ? MemoryAccess::Replace
+                                        : MemoryAccess::Write);
+  }
+}
+
 bool Scheduler::mayRun(Node &node) {
   if (Run.isAbandoned.load(std::memory_order_relaxed)) {
     Run.numAbandoned.fetch_add(1, std::memory_order_relaxed);
@@ -305,6 +322,8 @@ bool Scheduler::mayRun(Node &node) {
   }
   if (Run.onTaskStart)
     Run.onTaskStart({node.index, Run.id});
+  if (Run.lender) [[unlikely]]
+    ownWhatIsWritten(*Run.lender, node);
   if (node.isPlain)
     return true;
   const NodeDetail &detail = *node.detail;
@@ -346,6 +365,8 @@ bool Scheduler::execute(Worker &worker, Node &node) {
 void Scheduler::runHere(Node &node) {
   if (Run.onTaskStart)
     Run.onTaskStart({node.index, Run.id});
+  if (Run.lender) [[unlikely]]
+    ownWhatIsWritten(*Run.lender, node);
   node.state = callOnce(Workers.front(), node) ? TaskState::Done : TaskState::Failed;
 }
 

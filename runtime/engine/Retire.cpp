@@ -1,4 +1,5 @@
 // Waiting for tasks, and what happens to those that have finished.
+#include "abi/LargeMemory.h"
 #include "engine/EngineImpl.h"
 
 #include <algorithm>
@@ -79,18 +80,27 @@ bool Engine::Impl::awaitAll() {
 // Intermediates
 //===----------------------------------------------------------------------===//
 
+static Expected<std::shared_ptr<Buffer>> allocFromHeap(uint64_t bytes) {
+  if (bytes < hugePage)
+    return Buffer::allocate(bytes);
+  void *data = takeLarge(bytes, LargeUse::Intermediate);
+  if (!data)
+    return Status(StatusCode::OutOfMemory, "cannot allocate " + std::to_string(bytes) + " bytes");
+  return Buffer::wrap(data, bytes, [=] { giveLarge(data, bytes); });
+}
+
 Expected<Tensor> Engine::Impl::alloc(DType dtype, Dims extents) {
-  if (Options.arenaBytes == 0 && !Options.allocate)
-    return Tensor::empty(dtype, extents);
   // A view of no memory: checks the shape and knows size and strides.
   Expected<Tensor> shape = Tensor::view(reinterpret_cast<void *>(Arena::alignment), dtype, extents);
   if (!shape)
     return shape;
-  Expected<std::shared_ptr<Buffer>> buffer =
-      Options.allocate ? Options.allocate(shape->numBytes()) : allocFromArena(shape->numBytes());
+  uint64_t bytes = shape->numBytes();
+  Expected<std::shared_ptr<Buffer>> buffer = Options.allocate          ? Options.allocate(bytes)
+                                             : Options.arenaBytes == 0 ? allocFromHeap(bytes)
+                                                                       : allocFromArena(bytes);
   if (!buffer)
-    return buffer.status();
-  if (Run.timeline && !Options.allocate)
+    return buffer.status().withPrefix(std::string(toString(dtype)) + toString(extents));
+  if (Run.timeline && Options.arenaBytes != 0 && !Options.allocate)
     Run.timeline->recordNow(/*worker=*/0, TimelineEvent::Kind::Arena, Intermediates.bytesInUse());
   return Tensor::view(*buffer, 0, dtype, extents, shape->strides());
 }

@@ -65,6 +65,7 @@ struct RunContext {
   TimelineRecorder *timeline = nullptr;    ///< Null: times are not recorded.
   std::function<void(TaskId)> onTaskStart; ///< May be empty.
   Transport *ranks = nullptr;              ///< Never null while a run is open.
+  Transport *lender = nullptr;             ///< The same, if it lends memory.
   FailureLatch failures;
   std::atomic<uint64_t> nextTicket{0};
   /// Nothing more is to run: tasks are cancelled as they become ready.

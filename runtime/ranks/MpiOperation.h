@@ -19,6 +19,7 @@ struct MpiTransport::Operation {
   std::vector<std::byte> source, target, headers, mine;
   Memory parts;
   bool hasHeader = false;
+  LoanTerms terms;             ///< Of a message: what this rank says.
   RankReport::Pending watched; ///< What it waits for, in words.
 
   const std::byte *input() const {

@@ -8,6 +8,9 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <filesystem>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 using namespace kiln;
 
@@ -17,6 +20,8 @@ static constexpr size_t headerBytes = 192;
 /// ranks that do different things must not disagree about how long they are.
 static constexpr uint64_t smallBytes = 320;
 static constexpr uint64_t firstBytes = headerBytes + smallBytes;
+/// A message begins with what both ranks do, and whether it is lent.
+static constexpr size_t messageHeaderBytes = headerBytes + sizeof(LoanTerms);
 /// So many ranks exchange parts with each other directly; with more, MPI's trees are better.
 static constexpr int32_t directRanks = 8;
 /// One message of MPI; its counts have 31 bits.
@@ -79,6 +84,8 @@ Expected<std::unique_ptr<MpiTransport>> MpiTransport::open() {
     return bad;
   if (Status bad = made->openWatch(); !bad.isOk())
     return bad;
+  if (Status bad = made->openLending(); !bad.isOk())
+    return bad;
   made->Worker = std::thread([transport = made.get()] { transport->work(); });
   return made;
 }
@@ -117,6 +124,37 @@ Status MpiTransport::prepare(const RankLine &line) {
     return errorOf(error, {});
   Lines[line] = made;
   return Status::ok();
+}
+
+Status MpiTransport::openLending() {
+  if (Ranks == 1)
+    return Status::ok();
+  FileAddress mine = Loans.open();
+  std::vector<FileAddress> all(static_cast<size_t>(Ranks));
+  kiln_mpi_request request;
+  int error = Mpi.gather(&mine, all.data(), sizeof mine, Lines[RankLine{0, 1, Ranks}], &request);
+  uint64_t bytes = 0;
+  for (int hasEnded = 0; error == 0 && !hasEnded;)
+    error = Mpi.test(&request, &hasEnded, &bytes);
+  if (error)
+    return errorOf(error, {});
+  Loans.setOthers(std::move(all));
+  return Status::ok();
+}
+
+bool MpiTransport::hasFailed() {
+  std::lock_guard lock(Mutex);
+  return !Failure.isOk() || isInterrupted();
+}
+
+void MpiTransport::own(const kiln_tensor &tensor, MemoryAccess access) {
+  if (Loans.hasLoans())
+    Loans.own(tensor, access, [this] { return hasFailed(); });
+}
+
+void MpiTransport::settle() {
+  if (Loans.hasLoans())
+    Loans.settle([this] { return hasFailed(); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -205,6 +243,7 @@ void MpiTransport::progress(std::vector<std::pair<Done, Status>> &ended) {
 void MpiTransport::wait(const std::function<bool()> &isOver) {
   Waiting.fetch_add(1);
   for (unsigned round = 0; !isOver(); ++round) {
+    Loans.serve();
     std::vector<std::pair<Done, Status>> ended;
     {
       std::lock_guard lock(Mutex);
@@ -224,7 +263,16 @@ void MpiTransport::work() {
   // Looking costs who computes a few microseconds: what has not ended after some looks is looked at
   // less often. Who has nothing to compute looks all the time, in wait().
   constexpr std::chrono::microseconds often{50}, seldom{400};
+  // Somebody in wait() drives; two that do get into each other's way.
+  constexpr unsigned looksBesideWaiting = 50;
+  unsigned skipped = 0;
   for (std::chrono::microseconds pause = often;;) {
+    Loans.serve();
+    if (Waiting.load() > 0 && ++skipped < looksBesideWaiting) {
+      std::this_thread::sleep_for(seldom);
+      continue;
+    }
+    skipped = 0;
     std::vector<std::pair<Done, Status>> ended;
     {
       std::unique_lock lock(Mutex);
@@ -235,6 +283,9 @@ void MpiTransport::work() {
       }
       if (IsStopping)
         return;
+      // While nothing is in flight MPI is the program's, which may use it for itself.
+      if (Running.empty())
+        continue;
       lookAround();
       uint64_t before = Steps;
       if (Waiting.load() == 0 || !Failure.isOk())
@@ -489,6 +540,37 @@ void MpiTransport::spreadResult(Operation &op) {
   }
 }
 
+#ifdef __SSE2__
+/// What is larger than the caches goes past them: memory that is written need not be read first.
+static void copyPastCaches(std::byte *to, const std::byte *from, uint64_t bytes) {
+  constexpr uint64_t step = 256, ahead = 4096;
+  uint64_t at = -reinterpret_cast<uint64_t>(to) % sizeof(__m128i);
+  std::memcpy(to, from, at);
+  for (; at + step <= bytes; at += step) {
+    __m128i loaded[step / sizeof(__m128i)];
+    const auto *source = reinterpret_cast<const __m128i *>(from + at);
+    auto *target = reinterpret_cast<__m128i *>(to + at);
+    for (size_t i = 0; i < std::size(loaded); ++i)
+      loaded[i] = _mm_loadu_si128(source + i);
+    for (uint64_t line = 0; line < step; line += 64)
+      __builtin_prefetch(from + at + ahead + line);
+    for (size_t i = 0; i < std::size(loaded); ++i)
+      _mm_stream_si128(target + i, loaded[i]);
+  }
+  _mm_sfence();
+  std::memcpy(to + at, from + at, bytes - at);
+}
+#endif
+
+static void copyOwn(std::byte *to, const std::byte *from, uint64_t bytes) {
+#ifdef __SSE2__
+  constexpr uint64_t largerThanCaches = uint64_t{16} << 20;
+  if (bytes >= largerThanCaches)
+    return copyPastCaches(to, from, bytes);
+#endif
+  std::memcpy(to, from, bytes);
+}
+
 void MpiTransport::gatherAll(Operation &op) {
   uint64_t bytes = bytesOf(op.collective.source);
   if (op.count() > directRanks && bytes <= messageBytes)
@@ -499,7 +581,7 @@ void MpiTransport::gatherAll(Operation &op) {
     receive(op, op.output() + static_cast<uint64_t>(other) * bytes, bytes, other);
     send(op, op.input(), bytes, to);
   }
-  std::memcpy(op.output() + static_cast<uint64_t>(op.me) * bytes, op.input(), bytes);
+  copyOwn(op.output() + static_cast<uint64_t>(op.me) * bytes, op.input(), bytes);
 }
 
 void MpiTransport::exchangeParts(Operation &op) {
@@ -510,31 +592,42 @@ void MpiTransport::exchangeParts(Operation &op) {
     send(op, op.input() + static_cast<uint64_t>(to) * bytes, bytes, to);
   }
   auto mine = static_cast<uint64_t>(op.me) * bytes;
-  std::memcpy(op.output() + mine, op.input() + mine, bytes);
+  copyOwn(op.output() + mine, op.input() + mine, bytes);
 }
 
 void MpiTransport::beginMessage(Operation &op) {
   const Collective &what = op.collective;
   // Messages are counted from one rank to another, whatever the group; so the line is the world's.
   op.line = Lines[RankLine{0, 1, Ranks}];
-  op.mine.resize(headerBytes);
-  op.headers.resize(headerBytes);
-  writeHeader(what, op.mine.data());
-  op.hasHeader = true;
-  op.next = &MpiTransport::carryMessage;
+  op.mine.resize(messageHeaderBytes);
+  op.headers.resize(messageHeaderBytes);
   int32_t peer = what.line.at(what.peer), ofSender = tagOf(op) + 1, ofReceiver = ofSender + 1;
   bool sends = what.kind == CollectiveKind::Send;
-  check(op, Mpi.receive(op.headers.data(), headerBytes, peer, sends ? ofReceiver : ofSender,
+  writeHeader(what, op.mine.data());
+  op.terms = sends ? Loans.offer(what, peer) : Loans.wish(what, peer);
+  std::memcpy(op.mine.data() + headerBytes, &op.terms, sizeof op.terms);
+  op.hasHeader = true;
+  op.next = &MpiTransport::carryMessage;
+  check(op, Mpi.receive(op.headers.data(), messageHeaderBytes, peer, sends ? ofReceiver : ofSender,
                         op.line, &op.requests.emplace_back()));
-  check(op, Mpi.send(op.mine.data(), headerBytes, peer, sends ? ofSender : ofReceiver, op.line,
-                     &op.requests.emplace_back()));
+  check(op, Mpi.send(op.mine.data(), messageHeaderBytes, peer, sends ? ofSender : ofReceiver,
+                     op.line, &op.requests.emplace_back()));
 }
 
 /// The other rank is there, so a send ends when that receives.
 void MpiTransport::carryMessage(Operation &op) {
   const Collective &what = op.collective;
   int32_t peer = what.line.at(what.peer);
-  if (what.kind == CollectiveKind::Send)
+  bool sends = what.kind == CollectiveKind::Send;
+  LoanTerms theirs;
+  std::memcpy(&theirs, op.headers.data() + headerBytes, sizeof theirs);
+  if (agree(op.terms, theirs)) {
+    if (!sends)
+      op.status = Loans.borrow(what, peer, theirs).withLocation(what.loc);
+    return;
+  }
+  Loans.withdraw(op.terms);
+  if (sends)
     send(op, op.input(), bytesOf(what.source), peer);
   else
     receive(op, op.output(), bytesOf(what.target), peer);

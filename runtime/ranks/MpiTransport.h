@@ -15,6 +15,7 @@
 #define KILN_RUNTIME_RANKS_MPITRANSPORT_H
 
 #include "kiln/runtime/ranks.h"
+#include "ranks/Lending.h"
 #include "ranks/RankWatch.h"
 #include "ranks/kiln_mpi.h"
 
@@ -40,6 +41,9 @@ public:
   Status prepare(const RankLine &line) override;
   bool isAmongProcesses() const override { return true; }
   void watch(std::function<bool()> isIdle) override;
+  bool lends() const override { return Ranks > 1; }
+  void own(const kiln_tensor &tensor, MemoryAccess access) override;
+  void settle() override;
   /// Ends MPI; after a failure all processes.
   void close(bool failed);
 
@@ -69,6 +73,9 @@ private:
   static std::byte *partOf(Operation &op, int32_t place, uint64_t bytes);
   void gatherAll(Operation &op);
   void exchangeParts(Operation &op);
+  /// Tells all processes where memory that is lent can be found.
+  Status openLending();
+  bool hasFailed();
   void beginMessage(Operation &op);
   void carryMessage(Operation &op);
   void check(Operation &op, int error);
@@ -98,6 +105,7 @@ private:
   std::mutex Mutex;
   std::map<RankLine, kiln_mpi_line *> Lines;
   std::list<Operation> Running;
+  Lending &Loans = Lending::ofProcess();
   Memory Spare; ///< Of the last large one: fresh pages cost more than the sum.
   Status Failure;
   bool IsStopping = false;

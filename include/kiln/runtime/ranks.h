@@ -97,6 +97,9 @@ struct Collective {
   /// Counts the collectives of the line, or the messages from one rank to another.
   uint64_t number = 0;
   kiln_tensor source{}, target{}; ///< Of rank 0 if there is none.
+  /// Of a send: who keeps it has the source's memory, also after the send has ended. Null: only
+  /// until then.
+  std::shared_ptr<Buffer> memory;
   SourceLoc loc;
 
   /// What others see of it: what has to be the same on every rank.
@@ -108,6 +111,13 @@ struct Collective {
 /// The ranks of `task` as rank `rank` of `ranks` sees them. InvalidArgument, with its line, where
 /// this rank alone can tell that it cannot be: the mesh, the other rank, the parts of its tensors.
 Expected<RankLine> resolve(const CollectiveTask &task, int64_t rank, int64_t ranks);
+
+/// What somebody is about to do with memory.
+enum class MemoryAccess : uint8_t {
+  Send,   ///< Others will read it.
+  Write,  ///< Some of it.
+  Replace ///< All of it.
+};
 
 class Transport {
 public:
@@ -130,6 +140,12 @@ public:
   /// At the start of a run: how any thread can tell that this rank does nothing until something in
   /// flight ends; null at its end. Who can tell otherwise does not ask.
   virtual void watch(std::function<bool()> /*isIdle*/) {}
+  /// Whether what is sent and received may be the same memory for a while. Then own() is called for
+  /// memory before it is accessed thus, and returns when it is this rank's alone; and settle() when
+  /// the host may access all of it, after which all memory is.
+  virtual bool lends() const { return false; }
+  virtual void own(const kiln_tensor &, MemoryAccess) {}
+  virtual void settle() {}
   /// Each rank is a process, so that it may have a GPU of its own.
   virtual bool isAmongProcesses() const { return false; }
 };
