@@ -111,7 +111,7 @@ kiln.func @helper(%y: !kiln.tensor<4x8xf32> inout, %row: index) incore {
 }
 kiln.func @first(%y: !kiln.tensor<4x8xf32> inout) incore {
   %row = tile.block_idx 0
-  kiln.call @helper(%y, %row) : (!kiln.tensor<4x8xf32>, index)
+  kiln.call @helper(%y, %row)
 }
 kiln.func @second(%y: !kiln.tensor<4x8xf32> inout) incore {
   %row = tile.block_idx 0
